@@ -1,7 +1,7 @@
 /** Nutrition intake by unit of time (day, weekday, week, month and so on), compared with the goals of the plan and the body weight. */
 import { Args, ArgsType, Ctx, Extensions, Field, ID, Int, ObjectType, Query, Resolver } from 'type-graphql';
 import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
-import { NOT_A_TIME_ZONE } from '../contract/messages';
+import { NOT_A_TIME_ZONE_MESSAGE } from '../contract/messages';
 import type { Row } from '../database/rows';
 import { hasReadScope, ownerConditions } from '../core/access/access';
 import { createParameterBinder, whereClause, type ParameterBinder } from '../core/access/conditions';
@@ -160,7 +160,7 @@ export class NutritionIntakeResolver {
   async nutritionIntake(@Args(() => IntakeArgs) args: IntakeArgs, @Ctx() context: Context): Promise<Row[]> {
     const { by, tolerance } = args;
     const timeZone = args.timeZone == null ? context.services.timeZone : resolveTimeZone(args.timeZone);
-    if (timeZone === undefined) throw invalidArgumentError('timeZone', NOT_A_TIME_ZONE);
+    if (timeZone === undefined) throw invalidArgumentError('timeZone', NOT_A_TIME_ZONE_MESSAGE);
     if (tolerance < 0 || tolerance > MAX_TOLERANCE_PERCENT)
       throw invalidArgumentError('tolerance', `Must be from 0 to ${MAX_TOLERANCE_PERCENT}.`);
     if (args.perMeal) await checkMealCount(context);

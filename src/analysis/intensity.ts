@@ -20,7 +20,7 @@ export class IntensityResolver {
     description:
       'The mass as a percentage of the best estimated one-rep max of the exercise, in any translation, up to and including that day; null without one.',
   })
-  @Extensions({ only: 'graphql', cost: { weight: 2 } })
+  @Extensions({ exclusiveTo: 'graphql', cost: { weight: 2 } })
   @RequiresFields(() => WorkoutLog, 'id')
   async intensity(
     @Root() log: RowFields<WorkoutLog, 'id'>,

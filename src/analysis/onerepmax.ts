@@ -133,7 +133,7 @@ export class OneRepMaxResolver {
     nullable: true,
     description: 'The estimated one-rep max; null if there is no estimate. Rounded to two places.',
   })
-  @Extensions({ only: 'graphql', cost: { weight: 0.5 } })
+  @Extensions({ exclusiveTo: 'graphql', cost: { weight: 0.5 } })
   @RequiresFields(() => WorkoutLog, 'id')
   async oneRepMax(
     @Root() log: RowFields<WorkoutLog, 'id'>,

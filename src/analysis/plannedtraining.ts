@@ -48,7 +48,7 @@ export class PlannedTrainingResolver {
   @Query(() => [PlannedTraining], {
     description: `Each day from \`from\` to \`until\`, at most ${MAX_DAYS} days: the step of the active schedule, the training days planned for it, and its sessions.`,
   })
-  @Extensions({ only: 'graphql', cost: { weight: 20 }, listSize: { assumedSize: estimateDayCount } })
+  @Extensions({ exclusiveTo: 'graphql', cost: { weight: 20 }, listSize: { assumedSize: estimateDayCount } })
   plannedTraining(
     @Arg('from', () => DateScalar, { description: 'The first day.' }) from: string,
     @Arg('until', () => DateScalar, { description: 'The last day.' }) until: string,

@@ -42,7 +42,7 @@ export class RankingArgs {
 /**
  * Extensions of analysis fields, which REST does not have. Their cost is high, because even a short result requires reading all rows of the viewer.
  */
-export const ANALYSIS_FIELD_EXTENSIONS = { only: 'graphql', cost: { weight: 100 } };
+export const ANALYSIS_FIELD_EXTENSIONS = { exclusiveTo: 'graphql', cost: { weight: 100 } };
 
 export const countDaysInclusive = (from: string, until: string): number => (Date.parse(until) - Date.parse(from)) / DAY_MS + 1;
 

@@ -3,7 +3,7 @@
  * it is created. The prefix distinguishes them from API keys and lets secret scanners recognise them.
  */
 import { randomBytes } from 'node:crypto';
-import { NOT_BLANK, NO_NULL_CHARACTERS, atMostCharacters } from '../contract/messages';
+import { NOT_BLANK_MESSAGE, NO_NULL_CHARACTERS_MESSAGE, atMostCharactersMessage } from '../contract/messages';
 import type { Viewer } from '../core/context';
 import { forbiddenError, throwIfInvalid } from '../core/model/errors';
 import { invalidValueIssue, validationIssue, IssueCode, type InputIssue } from '../core/model/validationissues';
@@ -52,10 +52,10 @@ const SELECT_CONFLICTS_SQL = `SELECT count(*) AS "count", COALESCE(bool_or("name
 const INSERT_TOKEN_SQL = `INSERT INTO "access_token" ("user_id", "name", "digest", "scopes", "expires_at") VALUES ($1, $2, $3, $4, $5) RETURNING "id"`;
 
 function* validateNewToken({ name, scopes }: NewAccessToken): Iterable<InputIssue> {
-  if (name === '') yield { path: ['name'], ...validationIssue(IssueCode.BLANK, NOT_BLANK) };
+  if (name === '') yield { path: ['name'], ...validationIssue(IssueCode.BLANK, NOT_BLANK_MESSAGE) };
   if (name.length > MAX_TOKEN_NAME_LENGTH)
-    yield { path: ['name'], ...validationIssue(IssueCode.TOO_LONG, atMostCharacters(MAX_TOKEN_NAME_LENGTH)) };
-  if (name.includes('\0')) yield { path: ['name'], ...invalidValueIssue(NO_NULL_CHARACTERS) };
+    yield { path: ['name'], ...validationIssue(IssueCode.TOO_LONG, atMostCharactersMessage(MAX_TOKEN_NAME_LENGTH)) };
+  if (name.includes('\0')) yield { path: ['name'], ...invalidValueIssue(NO_NULL_CHARACTERS_MESSAGE) };
   if (!scopes.length || !scopes.every(isScope)) yield { path: ['scopes'], ...invalidValueIssue('Choose at least one scope.') };
 }
 

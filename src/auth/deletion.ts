@@ -20,8 +20,8 @@ export const deleteUser = (userId: number, database: Database): Promise<Deletion
       await client.query('SELECT FROM "user_account" WHERE "id" = $1 FOR UPDATE', [userId]);
       const result: DeletionResult = { ownedRowCount: 0, contributionCount: 0 };
       for (const entity of allEntities()) {
-        const { table, owned, ownerColumn } = resourceOf(entity)!;
-        if (owned) result.ownedRowCount += await countRows(`SELECT count(*) FROM "${table}" WHERE "${ownerColumn}" = $1`);
+        const { table, isOwned, ownerColumn } = resourceOf(entity)!;
+        if (isOwned) result.ownedRowCount += await countRows(`SELECT count(*) FROM "${table}" WHERE "${ownerColumn}" = $1`);
         const contributorTable = contributorTableOf(entity);
         if (!contributorTable) continue;
         const { rowCount } = await client.query(

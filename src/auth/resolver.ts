@@ -36,8 +36,8 @@ class LoginPayload extends TokenPayload {
 
 /** Limits on the credentials. Lengths are in Unicode code points. */
 const CREDENTIAL_LIMITS = {
-  username: { kind: 'string', blank: true },
-  password: { kind: 'string', minLength: MIN_PASSWORD_LENGTH, blank: false },
+  username: { kind: 'string', allowBlank: true },
+  password: { kind: 'string', minLength: MIN_PASSWORD_LENGTH, allowBlank: false },
 } as const;
 
 const CREDENTIAL_FIELDS = ['username', 'password'] as const;
@@ -79,7 +79,7 @@ export class AuthResolver {
     description:
       'Returns the token of a user. Rejected with TOO_MANY_REQUESTS (with `retryAfter` in seconds) after too many attempts. At most once per operation.',
   })
-  @Extensions({ once: true, limits: ARGUMENT_VALIDATORS })
+  @Extensions({ oncePerOperation: true, argumentValidators: ARGUMENT_VALIDATORS })
   async login(
     @Arg('username', () => String, { description: 'The user name, case-sensitive.' }) username: string,
     @Arg('password', () => String, {
@@ -104,7 +104,7 @@ export class AuthResolver {
     description:
       'Changes the password of the viewer. All other browsers are signed out, and the token is replaced by the returned `token`. Rejected with TOO_MANY_REQUESTS (with `retryAfter` in seconds) after too many attempts. At most once per operation.',
   })
-  @Extensions({ once: true })
+  @Extensions({ oncePerOperation: true })
   changePassword(
     @Arg('oldPassword', () => String, { description: 'The current password; leading and trailing whitespace is ignored.' })
     oldPassword: string,
@@ -122,7 +122,7 @@ export class AuthResolver {
     description:
       'Replaces the token of the viewer. The old token is revoked immediately; browsers stay signed in. At most once per operation.',
   })
-  @Extensions({ once: true })
+  @Extensions({ oncePerOperation: true })
   async replaceToken(@Ctx() { account }: Context): Promise<ReplaceTokenPayload> {
     return { token: await account.replaceToken() };
   }

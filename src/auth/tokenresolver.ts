@@ -96,7 +96,7 @@ export class AccessTokenResolver {
     nullable: true,
     description: `Creates an access token for the viewer. ${ACCESS_TOKEN_FORBIDDEN_NOTE} At most once per operation.`,
   })
-  @Extensions({ once: true })
+  @Extensions({ oncePerOperation: true })
   createAccessToken(
     @Arg('name', () => String, {
       description: `Name of the token: up to ${MAX_TOKEN_NAME_LENGTH} characters, unique among the tokens of the viewer.`,

@@ -1,9 +1,9 @@
 /** Conversion of names between camelCase (code, GraphQL), snake_case (database, REST) and CONSTANT_CASE (enums). */
 
-/** `createdOn` → `created_on`. */
+/** Converts camelCase to snake_case: `createdOn` → `created_on`. */
 export const toSnakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** `createdOn` → `CREATED_ON`. */
+/** Converts camelCase to CONSTANT_CASE: `createdOn` → `CREATED_ON`. */
 export const toConstantCase = (name: string) => toSnakeCase(name).toUpperCase();
 
 /** Converts an argument's name to its REST query parameter, without a trailing `_id`: `exerciseId` → `exercise`. */

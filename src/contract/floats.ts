@@ -24,7 +24,7 @@ const PREFIXED_FLOAT_PATTERN = /"\\udfff(-?[\d.]+(?:e[+-]\d+)?)"/g;
 /** Encodes a float as a prefixed string, which `decodePrefixedFloats` and `toDjangoJson` convert to a number. */
 export const encodePrefixedFloat = (value: number): string => FLOAT_PREFIX + formatPythonFloat(value);
 
-/** Converts the prefixed floats of a body to numbers, for HTML pages. */
+/** Converts the floats that are encoded as prefixed strings in a response body to numbers, for HTML pages. */
 export function decodePrefixedFloats(body: unknown): unknown {
   if (typeof body === 'string') return body.startsWith(FLOAT_PREFIX) ? Number(body.slice(FLOAT_PREFIX.length)) : body;
   if (Array.isArray(body)) return body.map(decodePrefixedFloats);

@@ -1,10 +1,7 @@
 /** Markers in field descriptions that identify masses, so that clients of the schema can convert their units. */
 
 export const KILOGRAMS_NOTE = 'in kilograms';
-/**
- * Marks masses whose unit is the value of an argument of type MASS_UNIT_TYPE_NAME: an argument of the field itself, or of its nearest ancestor
- * that has one.
- */
+/** Marks masses in the unit that the client requests by an argument of type `MassUnit`, of the field itself or of its nearest ancestor with one. */
 export const UNIT_ARGUMENT_NOTE = 'in the requested unit';
 export const MASS_UNIT_TYPE_NAME = 'MassUnit';
 

@@ -20,78 +20,78 @@ export interface Choice {
   label: string | number;
 }
 
-/** `extensions.only`: restricts a field to REST or to GraphQL. All other fields are in both. */
+/** One of the two interfaces. `extensions.exclusiveTo` restricts a field or a resource to it. */
 export type InterfaceName = 'rest' | 'graphql';
 
 /** `extensions.field`: metadata of a field for REST and GraphQL. */
 export interface FieldMetadata {
   /** Name of the field in GraphQL. */
   readonly name: string;
-  /** Key of the field in REST representations. */
-  readonly rest: string;
+  /** Key of the field in JSON objects of REST. */
+  readonly restKey: string;
   readonly kind: FieldKind;
   readonly label: string;
-  /** Help text in REST's response to OPTIONS. */
-  readonly help?: string;
+  /** Help text in forms and in REST's response to OPTIONS. */
+  readonly helpText?: string;
   /** Description in the API documentation; defaults to the help text. */
   readonly description: string;
-  readonly null: boolean;
-  /** Whether the empty string is allowed. */
-  readonly blank: boolean;
+  readonly allowNull: boolean;
+  readonly allowBlank: boolean;
   readonly hasDefault: boolean;
   /** Default value of the field in new rows: a value, or a function that takes the server's time zone. */
   readonly default?: unknown;
-  /** Whether REST hides the field. GraphQL shows and accepts it. */
-  readonly hidden: boolean;
-  readonly only?: InterfaceName;
-  /** Whether the field's text is HTML. */
-  readonly html?: boolean;
+  /** Whether REST omits the field from responses, OPTIONS and forms. GraphQL shows and accepts it. */
+  readonly hiddenInRest: boolean;
+  readonly exclusiveTo?: InterfaceName;
+  readonly isHtml?: boolean;
   readonly readOnly: boolean;
   readonly restReadOnly: boolean;
   /** Whether REST ignores the value on creation and stores the default instead. */
   readonly restIgnoredOnCreate: boolean;
   /** Whether the field is a column of the resource's own table. */
-  readonly stored: boolean;
-  /** Whether REST can sort by the field. */
-  readonly sortable: boolean;
+  readonly isColumn: boolean;
+  /** Whether REST can sort rows by the field. */
+  readonly isSortable: boolean;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly min?: number;
   readonly max?: number;
   /** Maximum number of digits of a decimal, including its decimal places. */
-  readonly digits?: number;
-  /** Maximum number of decimal places. */
-  readonly places?: number;
+  readonly maxDigits?: number;
+  readonly decimalPlaces?: number;
   readonly choices?: readonly Choice[];
   readonly relation?: {
     /** GraphQL type of the referenced row. */
     readonly type: string;
-    /** GraphQL field that resolves the referenced row. */
-    readonly object: string;
-    readonly many: boolean;
+    /** GraphQL field that returns the referenced row, or the rows of a to-many relation. */
+    readonly objectField: string;
+    readonly isToMany: boolean;
     /** Whether the referenced row belongs to a user. References to rows of other users are forbidden. */
-    readonly owned: boolean;
+    readonly isOwned: boolean;
   };
-  /** Validates a value of the right type and returns messages; empty if valid. The time zone determines the current date. */
+  /** Validates a value whose type is correct. Returns error messages; empty if valid. The time zone determines the current date. */
   check(value: unknown, timeZone: string): string[];
-  /** Further validation that takes longer, such as decoding an image, for values that pass `check`. Returns messages; empty if valid. */
+  /** Slow validation, such as decoding an image, of a value that passes `check`. Returns error messages; empty if valid. */
   checkSlowly?(value: unknown): Promise<string[]>;
 }
 
 /** Whether a field is required on creation. Updates require no fields. */
-export const isRequired = ({ null: optional, hasDefault, blank }: Pick<FieldMetadata, 'null' | 'hasDefault' | 'blank'>): boolean =>
-  !optional && !hasDefault && !blank;
+export const isRequired = ({
+  allowNull,
+  hasDefault,
+  allowBlank,
+}: Pick<FieldMetadata, 'allowNull' | 'hasDefault' | 'allowBlank'>): boolean => !allowNull && !hasDefault && !allowBlank;
 
 /** Groups of resources to which the scope of an access token can be limited. */
 export type ScopeGroup = 'account' | 'training' | 'nutrition' | 'body' | 'catalogue';
 
 /**
- * A REST query parameter that filters a list by a field. Without `parse` or `operator` it tests for equality, with a syntax that follows from the
+ * A REST query parameter that filters a list by a field. Without `syntax` or `operator` it tests for equality, with a syntax that follows from the
  * field's kind.
  */
 export interface FilterMetadata {
-  /** Name of the query parameter; defaults to the field's REST key. */
-  key?: string;
+  /** Defaults to the REST key of the field. */
+  parameterName?: string;
   /** GraphQL name of the filtered field. */
   field: string;
   /**
@@ -99,10 +99,10 @@ export interface FilterMetadata {
    * `commaIds`: comma-separated integers; a row that matches several is returned once for each; ignored if one is invalid. `unchecked`: an id whose
    * existence is not validated.
    */
-  parse?: 'ids' | 'loose' | 'commaIds' | 'unchecked';
+  syntax?: 'ids' | 'loose' | 'commaIds' | 'unchecked';
   /**
-   * Compares instead of testing for equality. The name of the parameter ends in the operator (`date__gte`). Only for resources that the reference
-   * service does not have.
+   * Comparison that replaces the test for equality. The name of the parameter ends in the operator (`date__gte`). Only for resources that the
+   * reference service does not have.
    */
   operator?: ComparisonOperator;
 }
@@ -113,12 +113,12 @@ export type ComparisonOperator = (typeof COMPARISON_OPERATORS)[number];
 /** Kinds of fields that REST filters can compare with an operator such as `gte`. */
 export const COMPARABLE_KINDS: readonly FieldKind[] = ['integer', 'decimal', 'date'];
 
-export const filterParameterName = ({ key, operator }: FilterMetadata, { rest }: Pick<FieldMetadata, 'rest'>): string =>
-  key ?? (operator ? `${rest}__${operator}` : rest);
+export const filterParameterName = ({ parameterName, operator }: FilterMetadata, { restKey }: Pick<FieldMetadata, 'restKey'>): string =>
+  parameterName ?? (operator ? `${restKey}__${operator}` : restKey);
 
 /** A REST resource that serves rows of a GraphQL type. A selection set defines the response body; its aliases are the JSON keys. */
 export interface RestViewMetadata {
-  rest: string;
+  restName: string;
   /** Name in the response to OPTIONS, such as `Weight Entry`. */
   title: string;
   description: string;
@@ -129,7 +129,7 @@ export interface RestViewMetadata {
   position?: number;
   /** Whether the API root lists the view. */
   isListedInRoot?: boolean;
-  /** Supported operations. Only the first view of a type accepts writes. */
+  /** Supported operations: reads only, or reads and writes. Only the first view of a type accepts writes. */
   routes: 'read' | 'all';
   /** HTTP methods that pass the permission check; defaults to all. Other methods are answered with 403, even those that the view does not support. */
   permittedMethods?: readonly string[];
@@ -137,20 +137,20 @@ export interface RestViewMetadata {
 
 /** `extensions.resource` of an object type: metadata of a resource for REST and GraphQL. */
 export interface ResourceMetadata {
-  readonly owned: boolean;
-  readonly only?: InterfaceName;
+  readonly isOwned: boolean;
+  readonly exclusiveTo?: InterfaceName;
   /** Access-token scope group; only for resources that users own or contribute to. */
   readonly scopeGroup?: ScopeGroup;
-  /** Names of the query and mutation fields. */
-  readonly one: string;
-  readonly many: string;
-  readonly create?: string;
-  readonly update?: string;
-  readonly remove?: string;
-  /** Names of the mutation fields for many rows. */
-  readonly createMany?: string;
-  readonly updateMany?: string;
-  readonly removeMany?: string;
+  /** Names of the GraphQL query and mutation fields. */
+  readonly rowQuery: string;
+  readonly listQuery: string;
+  readonly createMutation?: string;
+  readonly updateMutation?: string;
+  readonly deleteMutation?: string;
+  /** Names of the GraphQL mutation fields that write several rows at once. */
+  readonly bulkCreateMutation?: string;
+  readonly bulkUpdateMutation?: string;
+  readonly bulkDeleteMutation?: string;
   /** Field that contains the row version for optimistic locking. If present, updates and deletions take `ifVersion`. */
   readonly versionField?: string;
   readonly views: readonly RestViewMetadata[];
@@ -172,13 +172,13 @@ export interface BodyMetadata {
   /** GraphQL selection set of the value; by default derived from the field's type. */
   readonly selection?: string;
   /** Wraps the value in an object under this key. A null value results in an empty object. */
-  readonly key?: string;
+  readonly wrapperKey?: string;
   /** Keys whose values are lists of `{ key value }` objects. REST renders each such list as one JSON object. */
   readonly keyValueLists?: readonly string[];
   /** Body of the response, with status 200, if a required argument is missing or empty. If absent, the status is 400. */
-  readonly bodyWhenMissing?: string;
+  readonly bodyWhenArgumentMissing?: string;
   /** Body of the response, with status 200, to invalid arguments. The messages are added under `errors`. If absent, the status is 400. */
-  readonly bodyWhenInvalid?: Readonly<Record<string, unknown>>;
+  readonly bodyWhenArgumentsInvalid?: Readonly<Record<string, unknown>>;
 }
 
 /** `extensions.action` of a resource's field: `GET /<resource>/<id>/<name>/`, with the field's arguments as query parameters. */
@@ -194,10 +194,7 @@ export interface EndpointMetadata extends BodyMetadata {
   readonly title: string;
 }
 
-/**
- * `extensions.limits`: validators of a field's arguments, by argument name. Each receives a value of the right type and returns messages; empty if
- * valid.
- */
+/** Validators of the arguments of a field, by argument name. Each receives a value whose type is correct and returns error messages; empty if valid. */
 export type ArgumentValidators = Readonly<Record<string, (value: string) => string[]>>;
 
 /* eslint-disable @typescript-eslint/no-explicit-any -- merged interface declarations must have identical type parameters */
@@ -206,8 +203,8 @@ declare module 'graphql' {
     field?: FieldMetadata;
     action?: ActionMetadata;
     endpoint?: EndpointMetadata;
-    limits?: ArgumentValidators;
-    only?: InterfaceName;
+    argumentValidators?: ArgumentValidators;
+    exclusiveTo?: InterfaceName;
     /**
      * Cost of the field itself, added once per parent object to the cost of what the field returns (`@cost` of
      * https://ibm.github.io/graphql-specs/cost-spec.html).
@@ -216,17 +213,17 @@ declare module 'graphql' {
     /** Expected length of a list without pagination (`@listSize` of the same specification), or a function of the arguments. */
     listSize?: { readonly assumedSize: number | ((args: Record<string, unknown>) => number) };
     /** Resolver that returns all rows of a connection. The public schema replaces the connection by a plain list of them. */
-    wholeList?(source: unknown, args: unknown, context: unknown, info: unknown): unknown;
+    resolveAllRows?(source: unknown, args: unknown, context: unknown, info: unknown): unknown;
     /** Whether the mutation only writes rows and can therefore be part of an `@atomic` operation. */
-    writesRows?: boolean;
+    onlyWritesRows?: boolean;
     /** Whether an operation may contain the field at most once, because it is slow, or checks or changes credentials, such as a sign-in. */
-    once?: boolean;
+    oncePerOperation?: boolean;
     /** Whether the field is nullable only because GraphQL hides unreviewed rows. REST always shows them. */
     neverNullInRest?: boolean;
   }
   interface GraphQLInputFieldExtensions {
     field?: FieldMetadata;
-    only?: InterfaceName;
+    exclusiveTo?: InterfaceName;
   }
   interface GraphQLInputObjectTypeExtensions {
     /** Whether exactly one of the input object's fields must be set (`@oneOf`). */
@@ -239,7 +236,7 @@ declare module 'graphql' {
   interface GraphQLObjectTypeExtensions<_TSource = any, _TContext = any> {
     resource?: ResourceMetadata;
     /** Whether REST renders the decimals of this type as JSON numbers instead of strings. */
-    numbersInRest?: boolean;
+    decimalsAsNumbersInRest?: boolean;
   }
 }
 /* eslint-enable @typescript-eslint/no-explicit-any */

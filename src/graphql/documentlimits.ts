@@ -142,11 +142,11 @@ function* operationErrors(
   depthByFragment: Map<string, number>,
 ): Generator<GraphQLError> {
   const { selectionSet } = operation;
-  // Fields that are allowed only once: `__schema`, and those with the extension `once`. Otherwise, aliases of `login` could test many passwords.
+  // Fields that are allowed only once: `__schema`, and those with the extension `oncePerOperation`. Otherwise, aliases of `login` could test many passwords.
   const fields = context.getSchema().getRootType(operation.operation)?.getFields() ?? {};
   for (const { name, extensions } of [...Object.values(fields), SchemaMetaFieldDef])
     if (
-      (extensions.once || name === SchemaMetaFieldDef.name) &&
+      (extensions.oncePerOperation || name === SchemaMetaFieldDef.name) &&
       sumFields(selectionSet, context, (field) => (field.name.value === name ? 1 : 0)) > 1
     )
       yield limitError(`\`${name}\` is allowed only once in an operation.`, 1, operation);

@@ -38,9 +38,9 @@ import type { InterfaceName } from '../contract/metadata';
 type FieldConfig = GraphQLFieldConfig<unknown, Context>;
 
 const isExclusiveTo =
-  (only: InterfaceName) =>
+  (exclusiveTo: InterfaceName) =>
   ({ extensions }: FieldConfig | GraphQLInputFieldConfig): boolean =>
-    (extensions?.only ?? extensions?.field?.only) === only;
+    (extensions?.exclusiveTo ?? extensions?.field?.exclusiveTo) === exclusiveTo;
 const isRestOnly = isExclusiveTo('rest');
 const isGraphQLOnly = isExclusiveTo('graphql');
 
@@ -48,7 +48,7 @@ const isGraphQLOnly = isExclusiveTo('graphql');
 function withoutValuesOutsideEnum(config: FieldConfig): FieldConfig | undefined {
   const { field } = config.extensions ?? {};
   const { resolve = defaultFieldResolver } = config;
-  if (field?.kind === 'choice' && field.blank) return { ...config, resolve: (...args) => resolve(...args) || null };
+  if (field?.kind === 'choice' && field.allowBlank) return { ...config, resolve: (...args) => resolve(...args) || null };
   const type = getNamedType(config.type);
   if (field?.kind !== 'relation' || !isEnumType(type)) return undefined;
   const enumValues = new Set<unknown>(type.getValues().map(({ value }) => value));
@@ -115,12 +115,12 @@ function nullableNodeFields(fullSchema: GraphQLSchema): ReadonlySet<string> {
   return new Set(fields.filter(({ type }) => !isNonNullType(type)).map(({ name }) => name));
 }
 
-/** Replaces a connection by a plain list of rows, for resources that declare `wholeList` because they are small. */
+/** Replaces a connection by a plain list of rows, for resources that declare `resolveAllRows` because they are small. */
 function replaceConnectionByList(config: FieldConfig): FieldConfig {
-  const { wholeList } = config.extensions ?? {};
-  if (!wholeList) return config;
+  const { resolveAllRows } = config.extensions ?? {};
+  if (!resolveAllRows) return config;
   const { nodes } = (getNamedType(config.type) as GraphQLObjectType).getFields();
-  return { ...config, args: {}, type: nodes!.type, resolve: wholeList };
+  return { ...config, args: {}, type: nodes!.type, resolve: resolveAllRows };
 }
 
 /** Builds the public GraphQL schema: the full schema without REST-only fields and unreachable types. `mapSchema` removes what maps to null. */
@@ -132,7 +132,7 @@ export function deriveGraphQLSchema(fullSchema: GraphQLSchema): GraphQLSchema {
   const isErrorBoundary = (config: FieldConfig, type: string) =>
     type === fullSchema.getQueryType()!.name || Boolean(config.args?.first ?? config.args?.last);
   const visibleSchema = mapSchema(fullSchema, {
-    [MapperKind.OBJECT_TYPE]: ({ extensions }) => (extensions.resource?.only === 'rest' ? null : undefined),
+    [MapperKind.OBJECT_TYPE]: ({ extensions }) => (extensions.resource?.exclusiveTo === 'rest' ? null : undefined),
     [MapperKind.OBJECT_FIELD]: (config, name, type) =>
       isRestOnly(config)
         ? null
@@ -178,7 +178,7 @@ const REST_FLOAT_SCALAR = new GraphQLScalarType({
 
 function restLeafType(type: GraphQLOutputType, parent: GraphQLObjectType | GraphQLInterfaceType): GraphQLOutputType {
   if (type === GraphQLID || isEnumOfRowIds(String(type))) return REST_ID_SCALAR;
-  return parent.extensions.numbersInRest && String(type) === DecimalScalar.name ? REST_FLOAT_SCALAR : type;
+  return parent.extensions.decimalsAsNumbersInRest && String(type) === DecimalScalar.name ? REST_FLOAT_SCALAR : type;
 }
 
 function restOutputType(type: GraphQLOutputType, parent: GraphQLObjectType | GraphQLInterfaceType): GraphQLOutputType {

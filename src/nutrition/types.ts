@@ -30,10 +30,10 @@ const DecimalFields =
 const NUTRITIONAL_VALUE_NAMES = [...NUTRIENTS, ENERGY_KILOJOULE_FIELD] as const;
 const nutrientDescription = (name: string) => NUTRIENT_DESCRIPTIONS[name as keyof typeof NUTRIENT_DESCRIPTIONS];
 
-const NUMBERS_IN_REST_EXTENSIONS = { numbersInRest: true };
+const DECIMALS_AS_NUMBERS_EXTENSIONS = { decimalsAsNumbersInRest: true };
 
 @ObjectType({ description: 'Energy and nutrients, rounded to two places.', simpleResolvers: true })
-@Extensions(NUMBERS_IN_REST_EXTENSIONS)
+@Extensions(DECIMALS_AS_NUMBERS_EXTENSIONS)
 @DecimalFields(NUTRITIONAL_VALUE_NAMES, nutrientDescription)
 export class NutritionalValues {}
 
@@ -45,7 +45,7 @@ export class NutritionalValues {}
 export class FormNutritionalValues {}
 
 @ObjectType({ description: 'One number for each macronutrient, rounded to two places.', simpleResolvers: true })
-@Extensions(NUMBERS_IN_REST_EXTENSIONS)
+@Extensions(DECIMALS_AS_NUMBERS_EXTENSIONS)
 @DecimalFields(MACRONUTRIENTS, (name) => `${upperFirst(name)}; the unit is that of the parent field.`)
 export class MacroNutrients {}
 
@@ -65,7 +65,7 @@ export class PlanValues {
 }
 
 @ObjectType({ description: 'Sums of the diary of a plan on one day in the time zone of the server.', simpleResolvers: true })
-@Extensions(NUMBERS_IN_REST_EXTENSIONS)
+@Extensions(DECIMALS_AS_NUMBERS_EXTENSIONS)
 @DecimalFields(NUTRITIONAL_VALUE_NAMES, nutrientDescription)
 export class DiaryDay {
   @Field(() => DateScalar, { description: 'The day in the time zone of the server.' })

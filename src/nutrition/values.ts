@@ -15,7 +15,7 @@ export const MACRONUTRIENTS = ['protein', 'carbohydrates', 'fat'] as const;
 type Nutrient = (typeof NUTRIENTS)[number];
 /** Nutrients in 100 g of an ingredient, as the database returns them; null counts as 0. */
 export type NutrientContent = Readonly<Record<Nutrient, string | number | null>>;
-export type ExactValues = Readonly<Record<Nutrient | typeof ENERGY_KILOJOULE_FIELD, Decimal>>;
+export type ExactNutritionalValues = Readonly<Record<Nutrient | typeof ENERGY_KILOJOULE_FIELD, Decimal>>;
 export type MacronutrientValues = Readonly<Record<(typeof MACRONUTRIENTS)[number], Decimal>>;
 
 /** A household unit of an ingredient: `amount` units weigh `gram` grams. */
@@ -58,7 +58,7 @@ function gramsToOunces(grams: Decimal): Decimal {
 }
 
 /** Rounds all values and adds the energy in kJ, which is computed from unrounded kcal. */
-const withKilojoules = (value: (name: Nutrient) => Decimal): ExactValues => ({
+const withKilojoules = (value: (name: Nutrient) => Decimal): ExactNutritionalValues => ({
   ...recordOf(NUTRIENTS, (name) => roundValue(value(name))),
   [ENERGY_KILOJOULE_FIELD]: roundValue(value('energy').times(KILOJOULES_PER_KILOCALORIE)),
 });
@@ -70,7 +70,7 @@ export function gramsOfAmount(amount: string, measure: HouseholdMeasure | null):
 }
 
 /** Computes the nutritional values of a portion, with masses in `unit`. */
-export const valuesOfPortion = (composition: NutrientContent, grams: Decimal, unit: MassUnit = 'g'): ExactValues =>
+export const nutritionalValuesOfPortion = (composition: NutrientContent, grams: Decimal, unit: MassUnit = 'g'): ExactNutritionalValues =>
   withKilojoules((name) => {
     const content = composition[name];
     const value = new Decimal(content ?? 0).times(grams).dividedBy(100);
@@ -80,19 +80,19 @@ export const valuesOfPortion = (composition: NutrientContent, grams: Decimal, un
   });
 
 /** Sums rounded values. The energy in kJ is computed from the sum of the kcal. */
-export const sumValues = (summands: readonly ExactValues[]): ExactValues =>
+export const sumNutritionalValues = (summands: readonly ExactNutritionalValues[]): ExactNutritionalValues =>
   withKilojoules((name) => summands.reduce((total, values) => total.plus(values[name]), ZERO));
 
 /** Computes the percentage of the energy that comes from each macronutrient; 0 if there is no energy. */
-export const energyShares = (totals: ExactValues, unit: MassUnit): MacronutrientValues =>
+export const energyShares = (totals: ExactNutritionalValues, unit: MassUnit): MacronutrientValues =>
   macronutrientValuesOf((name) =>
     totals.energy.isZero() ? ZERO : roundValue(totals[name].times(KILOCALORIES_PER_UNIT[unit][name]).dividedBy(totals.energy).times(100)),
   );
 
 /** Computes the macronutrients per unit of body weight; 0 if the weight is unknown. */
-export const macronutrientsPerBodyWeight = (totals: ExactValues, bodyWeight: string | undefined): MacronutrientValues =>
+export const macronutrientsPerBodyWeight = (totals: ExactNutritionalValues, bodyWeight: string | undefined): MacronutrientValues =>
   macronutrientValuesOf((name) => (bodyWeight === undefined ? ZERO : roundValue(totals[name].dividedBy(bodyWeight))));
 
 /** Formats values with two decimal places; negative values that round to zero keep their sign. */
-export const formatValues = <K extends string>(values: Readonly<Record<K, Decimal>>) =>
+export const formatNutritionalValues = <K extends string>(values: Readonly<Record<K, Decimal>>) =>
   recordOf(Object.keys(values) as K[], (name) => `${values[name].isNegative() ? '-' : ''}${values[name].abs().toFixed(DECIMAL_PLACES)}`);

@@ -14,7 +14,7 @@ type RequireSignIn = (request: Request, response: Response) => Promise<RequestCo
 
 type ActionResult = Pick<KeyPageProps, 'notice' | 'newToken' | 'form'>;
 
-const NOTICES: Partial<Record<KeyAction, string>> = {
+const NOTICE_BY_ACTION: Partial<Record<KeyAction, string>> = {
   make: 'Your API key was created.',
   replace: 'This is your new key. The previous key no longer works.',
 };
@@ -90,7 +90,7 @@ export function addKeyRoutes(router: Router, parseForm: RequestHandler, requireS
     if (action === 'make' && !previousKey) await context.account.renewApiKey();
     if (action === 'replace') await context.account.renewApiKey(submittedText(values, 'replaced') ?? '');
     const key = await context.account.apiKey();
-    return sendKeyPage(context, response, true, { notice: key?.id === previousKey?.id ? undefined : action && NOTICES[action] });
+    return sendKeyPage(context, response, true, { notice: key?.id === previousKey?.id ? undefined : action && NOTICE_BY_ACTION[action] });
   });
 
   router.get(REPLACE_KEY_PATH, async (request, response) => {

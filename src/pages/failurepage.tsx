@@ -3,7 +3,7 @@ import Negotiator from 'negotiator';
 import { renderPage } from './layout';
 import { PAGE_HEADERS } from './securityheaders';
 
-export interface Failure {
+export interface RequestFailure {
   status: number;
   message: string;
   /** Seconds to wait before trying again. */
@@ -33,7 +33,7 @@ export function prefersHtml(accept: string | undefined, url = ''): boolean {
 
 export const formatWaitingTime = (seconds: number | string): string => `${seconds} ${Number(seconds) === 1 ? 'second' : 'seconds'}`;
 
-function NextStep({ status, retryAfterSeconds, request: { method = 'GET', url = '/' } = {} }: Failure) {
+function NextStep({ status, retryAfterSeconds, request: { method = 'GET', url = '/' } = {} }: RequestFailure) {
   const wait = retryAfterSeconds === undefined ? '' : `Wait ${formatWaitingTime(retryAfterSeconds)}, then `;
   if (status === 431) return <p>Shorten the address, or delete the cookies that this site has stored in your browser.</p>;
   if (method !== 'GET' && method !== 'HEAD')
@@ -48,8 +48,8 @@ function NextStep({ status, retryAfterSeconds, request: { method = 'GET', url = 
   );
 }
 
-/** Renders the page without a user name, because the request may have failed before it was authenticated. */
-export function renderFailurePage(failure: Failure): { text: string; headers: Readonly<Record<string, string>> } {
+/** Renders the page for a failed request, without a user name: the request may have failed before it was authenticated. */
+export function renderFailurePage(failure: RequestFailure): { text: string; headers: Readonly<Record<string, string>> } {
   const { status, message } = failure;
   const title = TITLE_BY_STATUS[status] ?? 'Request failed';
   const text = renderPage({

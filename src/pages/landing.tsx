@@ -5,13 +5,13 @@ import { renderPage, type Visitor } from './layout';
 
 const CHART_WIDTH = 420;
 const CHART_HEIGHT = 150;
-const DAYS = 90;
+const ILLUSTRATION_DAYS = 90;
 
 /** Decorative line chart of a body weight that falls over 90 days. */
 function Illustration() {
-  const points = Array.from({ length: DAYS }, (_none, day) => {
+  const points = Array.from({ length: ILLUSTRATION_DAYS }, (_none, day) => {
     const y = 24 + day * 0.95 + 9 * Math.sin(day / 4.1) + 5 * Math.sin(day * 1.7);
-    return `${((day * CHART_WIDTH) / (DAYS - 1)).toFixed(1)} ${y.toFixed(1)}`;
+    return `${((day * CHART_WIDTH) / (ILLUSTRATION_DAYS - 1)).toFixed(1)} ${y.toFixed(1)}`;
   });
   return (
     <svg viewBox={`0 0 ${CHART_WIDTH} ${CHART_HEIGHT}`} aria-hidden="true" focusable="false">
@@ -79,7 +79,7 @@ function SignInHint({ visitor, hasDemoAccount }: { visitor: Visitor; hasDemoAcco
   );
 }
 
-/** Renders the page. `hasDemoAccount`: whether the first start creates the demo account. */
+/** Renders the landing page. `hasDemoAccount`: whether the first start of the server creates the demo account. */
 export function renderLandingPage(visitor: Visitor, { rest, graphql, figure }: RequestExamples, hasDemoAccount: boolean): string {
   return renderPage({
     title: 'Training, nutrition and body weight as data',

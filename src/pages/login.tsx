@@ -2,7 +2,7 @@
 import { renderPage } from './layout';
 
 export interface LoginPageProps {
-  /** User name of a failed attempt; the password is never sent back. */
+  /** User name of a failed sign-in attempt. The password is never sent back. */
   username?: string;
   next?: string;
   csrfToken: string;

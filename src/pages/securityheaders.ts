@@ -6,7 +6,7 @@ import { DEFAULT_STYLE } from './style';
 /** Returns the Content-Security-Policy source that allows this inline style sheet by its hash. */
 export const inlineStyleSource = (style: string): string => `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
 
-/** Returns the security headers of a page. `styles` are the sources of `style-src`, `connections` those of `connect-src` for its scripts. */
+/** Returns the security headers of an HTML page. `styles` and `connections` are the sources of `style-src` and `connect-src`. */
 export const securityHeaders = (styles: string, connections = "'none'"): Readonly<Record<string, string>> => ({
   'Content-Security-Policy': [
     "default-src 'none'",

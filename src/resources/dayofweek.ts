@@ -4,12 +4,12 @@ import { Id, TextField } from '../core/model/fields';
 import { Resource } from '../core/model/resource';
 
 @Resource({
-  rest: 'daysofweek',
+  restName: 'daysofweek',
   position: 11,
   title: 'Days Of Week',
   dumpModel: 'core.daysofweek',
   description: 'A day of the week; 1 is Monday.',
-  only: 'rest',
+  exclusiveTo: 'rest',
   pluralName: 'daysOfWeek',
   ordering: ['id'],
   filters: ['dayOfWeek'],
@@ -17,7 +17,7 @@ import { Resource } from '../core/model/resource';
 })
 export class DayOfWeek extends Model<DayOfWeek> {
   @Id() declare id: number;
-  @TextField({ label: 'Day of the week', note: 'The name of the day in English.', max: 9 }) declare dayOfWeek: string;
+  @TextField({ label: 'Day of the week', description: 'The name of the day in English.', max: 9 }) declare dayOfWeek: string;
 }
 
 export default createCrudResolver(DayOfWeek);

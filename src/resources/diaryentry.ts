@@ -10,7 +10,7 @@ import { Owner, Ref } from '../core/model/relationfields';
 import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
-import { formatValues } from '../nutrition/values';
+import { formatNutritionalValues } from '../nutrition/values';
 import { Ingredient } from './ingredient';
 import { portionNutritionalValues, type Portion } from './portionvalues';
 import { IngredientUnit } from './ingredientunit';
@@ -33,13 +33,13 @@ const MEAL_BELONGS_TO_PLAN_RULE: CrossFieldRule = {
 };
 
 @Resource({
-  rest: 'nutritiondiary',
+  restName: 'nutritiondiary',
   position: 31,
   title: 'Log Item',
   dumpModel: 'nutrition.logitem',
   description: 'An entry of the food diary: an ingredient, the amount eaten and the time.',
   pluralName: 'diaryEntries',
-  owned: true,
+  isOwned: true,
   hasBulkMutations: true,
   scopeGroup: 'nutrition',
   ordering: ['eatenAt'],
@@ -54,21 +54,35 @@ export class DiaryEntry extends Model<DiaryEntry> {
   @Ref(() => Ingredient, { label: 'Ingredient' }) declare ingredientId: number;
   @Ref(() => IngredientUnit, INGREDIENT_UNIT_OPTIONS)
   declare ingredientUnitId: number | null;
-  @DateTimeField({ label: 'Datetime', storedAs: 'datetime', note: 'When it was eaten.', default: defaultValues.now })
+  @DateTimeField({ label: 'Datetime', storedAs: 'datetime', description: 'When it was eaten.', default: defaultValues.now })
   declare eatenAt: string;
-  @TextField({ label: 'Comment', note: 'A comment by the user.', storedAs: 'comment', null: true, blank: true, hidden: true })
+  @TextField({
+    label: 'Comment',
+    description: 'A comment by the user.',
+    storedAs: 'comment',
+    allowNull: true,
+    allowBlank: true,
+    hiddenInRest: true,
+  })
   declare notes: string | null;
-  @DecimalField({ label: 'Amount', note: 'In `ingredientUnit`, or grams if that is null.', digits: 6, places: 2, min: 1, max: 1000 })
+  @DecimalField({
+    label: 'Amount',
+    description: 'In `ingredientUnit`, or grams if that is null.',
+    maxDigits: 6,
+    decimalPlaces: 2,
+    min: 1,
+    max: 1000,
+  })
   declare amount: string;
   @Ref(() => Meal, {
     label: 'Meal',
-    note: 'The meal of the plan to which it belongs, if any; null once that meal is deleted or moved.',
-    null: true,
-    hidden: true,
+    description: 'The meal of the plan to which it belongs, if any; null once that meal is deleted or moved.',
+    allowNull: true,
+    hiddenInRest: true,
     restSortable: false,
   })
   declare mealId: number | null;
-  @Owner(() => User, { hidden: true, restSortable: false }) declare userId: number;
+  @Owner(() => User, { hiddenInRest: true, restSortable: false }) declare userId: number;
 }
 
 @Resolver(() => DiaryEntry)
@@ -77,6 +91,6 @@ export default class DiaryEntryResolver extends createCrudResolver(DiaryEntry) {
   @Extensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
   @RequiresFields(() => DiaryEntry, 'ingredientId', 'ingredientUnitId', 'amount')
   async nutritionalValues(@Root() entry: Portion, @Ctx() context: Context) {
-    return formatValues(await portionNutritionalValues(entry, context));
+    return formatNutritionalValues(await portionNutritionalValues(entry, context));
   }
 }

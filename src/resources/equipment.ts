@@ -6,7 +6,7 @@ import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
 
 @Resource({
-  rest: 'equipment',
+  restName: 'equipment',
   position: 17,
   dumpModel: 'exercises.equipment',
   description: 'Equipment that an exercise needs.',
@@ -18,8 +18,8 @@ import { Exercise } from './exercise';
 })
 export class Equipment extends Model<Equipment> {
   @Id() declare id: number;
-  @TextField({ label: 'Name', note: 'The name in English.', max: 50 }) declare name: string;
-  @Children(() => Exercise, 'equipmentIds', { isConnection: true, help: 'Exercises that need this equipment.' })
+  @TextField({ label: 'Name', description: 'The name in English.', max: 50 }) declare name: string;
+  @Children(() => Exercise, 'equipmentIds', { isConnection: true, description: 'Exercises that need this equipment.' })
   declare exercises: Exercise[];
 }
 

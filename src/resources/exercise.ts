@@ -11,11 +11,11 @@ import { ExerciseImage } from './exerciseimage';
 import { Language } from './language';
 import { License, LICENSE_AUTHOR_OPTIONS } from './license';
 import { Muscle } from './muscle';
-import { ACCEPTED, REVIEW_STATUS_OPTIONS } from './reviewstatus';
+import { ACCEPTED_STATUS, REVIEW_STATUS_OPTIONS } from './reviewstatus';
 import { WorkoutLog } from './workoutlog';
 
-const BASE_COLUMN = 'exercise_base_id';
-const columnOfBase = (column: string) => ({ table: 'exercise_base', referenceColumn: BASE_COLUMN, column });
+const EXERCISE_BASE_COLUMN = 'exercise_base_id';
+const exerciseBaseColumn = (column: string) => ({ table: 'exercise_base', referenceColumn: EXERCISE_BASE_COLUMN, column });
 
 /**
  * SQL: the ids of the accepted exercises that have the same language and variation group as the exercise in the table `alias`, including that exercise
@@ -24,16 +24,16 @@ const columnOfBase = (column: string) => ({ table: 'exercise_base', referenceCol
 const variationIdsSql = (alias: string) =>
   `ARRAY(SELECT e."id" FROM "exercise_base" own JOIN "exercise_base" b ON b."variation_id" = own."variation_id"
    JOIN "exercise" e ON e."exercise_base_id" = b."id" WHERE own."id" = ${alias}."exercise_base_id"
-   AND e."language_id" = ${alias}."language_id" AND e."status" = '${ACCEPTED}' ORDER BY b."id", e."id")`;
+   AND e."language_id" = ${alias}."language_id" AND e."status" = '${ACCEPTED_STATUS}' ORDER BY b."id", e."id")`;
 
 @Resource({
-  rest: 'exercise',
+  restName: 'exercise',
   position: 16,
   dumpModel: 'exercises.exercise',
   description: 'An exercise in one language. Its exercise base contains what all translations share.',
   ordering: ['name'],
   groupPaths: {},
-  publishedValues: { status: ACCEPTED },
+  publishedValues: { status: ACCEPTED_STATUS },
   permittedMethods: ['POST'],
   filters: [
     'uuid',
@@ -42,11 +42,11 @@ const variationIdsSql = (alias: string) =>
     'languageId',
     'status',
     'name',
-    { field: 'categoryId', parse: 'loose' },
-    { field: 'muscleIds', parse: 'commaIds' },
-    { field: 'muscleSecondaryIds', parse: 'commaIds' },
-    { field: 'equipmentIds', parse: 'commaIds' },
-    { key: 'license', field: 'baseLicenseId', parse: 'loose' },
+    { field: 'categoryId', syntax: 'loose' },
+    { field: 'muscleIds', syntax: 'commaIds' },
+    { field: 'muscleSecondaryIds', syntax: 'commaIds' },
+    { field: 'equipmentIds', syntax: 'commaIds' },
+    { parameterName: 'license', field: 'baseLicenseId', syntax: 'loose' },
   ],
   views: {
     exerciseinfo: {
@@ -61,41 +61,41 @@ const variationIdsSql = (alias: string) =>
 })
 export class Exercise extends Model<Exercise> {
   @Id() declare id: number;
-  @UuidField({ note: 'Identifies the exercise across servers: copies have the same UUID.', readOnly: true }) declare uuid: string;
-  @TextField({ label: 'Name', note: 'The name in its own language.', max: 200, indexedForSearch: true, indexedForSorting: true })
+  @UuidField({ description: 'Identifies the exercise across servers: copies have the same UUID.', readOnly: true }) declare uuid: string;
+  @TextField({ label: 'Name', description: 'The name in its own language.', max: 200, indexedForSearch: true, indexedForSorting: true })
   declare name: string;
   @ChoiceField({ ...REVIEW_STATUS_OPTIONS, readOnly: true }) declare status: string;
-  @TextField({ label: 'Description', help: 'How the exercise is done, as HTML.', min: 40, max: 2000, html: true })
+  @TextField({ label: 'Description', helpText: 'How the exercise is done, as HTML.', min: 40, max: 2000, isHtml: true })
   declare description: string;
   @DateField({
     label: 'Date',
-    note: 'The day on which it was contributed, if known.',
+    description: 'The day on which it was contributed, if known.',
     storedAs: 'creation_date',
     readOnly: true,
-    null: true,
+    allowNull: true,
     default: defaultValues.today,
   })
   declare createdOn: string | null;
-  @Ref(() => ExerciseCategory, { label: 'Category', relatedColumn: columnOfBase('category_id') }) declare categoryId: number;
+  @Ref(() => ExerciseCategory, { label: 'Category', relatedColumn: exerciseBaseColumn('category_id') }) declare categoryId: number;
   @Links(() => Muscle, {
     label: 'Muscles',
     objectField: 'muscles',
     assumedSize: 2,
-    link: { ...PRIMARY_MUSCLE_LINK_TABLE, keyColumn: BASE_COLUMN },
+    link: { ...PRIMARY_MUSCLE_LINK_TABLE, keyColumn: EXERCISE_BASE_COLUMN },
   })
   declare muscleIds: number[];
   @Links(() => Muscle, {
     label: 'Muscles secondary',
     objectField: 'musclesSecondary',
     assumedSize: 2,
-    link: { ...SECONDARY_MUSCLE_LINK_TABLE, keyColumn: BASE_COLUMN },
+    link: { ...SECONDARY_MUSCLE_LINK_TABLE, keyColumn: EXERCISE_BASE_COLUMN },
   })
   declare muscleSecondaryIds: number[];
   @Links(() => Equipment, {
     label: 'Equipment',
     objectField: 'equipment',
     assumedSize: 2,
-    link: { ...EQUIPMENT_LINK_TABLE, keyColumn: BASE_COLUMN },
+    link: { ...EQUIPMENT_LINK_TABLE, keyColumn: EXERCISE_BASE_COLUMN },
   })
   declare equipmentIds: number[];
   @Ref(() => Language, { label: 'Language' }) declare languageId: number;
@@ -103,25 +103,32 @@ export class Exercise extends Model<Exercise> {
   @TextField(LICENSE_AUTHOR_OPTIONS) declare licenseAuthor: string | null;
   @Links(() => Exercise, {
     label: 'Variations',
-    help: 'Ids of the exercises of the same language in the same group of variations, this one included.',
+    helpText: 'Ids of the exercises of the same language in the same group of variations, this one included.',
     objectField: 'variations',
     assumedSize: 4,
     sql: variationIdsSql,
   })
   declare variationIds: number[];
-  @TextField({ label: 'Original name', help: 'The name as it was entered.', max: 200, default: '', hidden: true, blank: true })
+  @TextField({
+    label: 'Original name',
+    helpText: 'The name as it was entered.',
+    max: 200,
+    default: '',
+    hiddenInRest: true,
+    allowBlank: true,
+  })
   declare nameOriginal: string;
-  @Ref(() => ExerciseBase, { label: 'Exercise base', hidden: true }) declare exerciseBaseId: number;
-  @Ref(() => License, { label: 'License of the base', relatedColumn: columnOfBase('license_id'), hidden: true })
+  @Ref(() => ExerciseBase, { label: 'Exercise base', hiddenInRest: true }) declare exerciseBaseId: number;
+  @Ref(() => License, { label: 'License of the base', relatedColumn: exerciseBaseColumn('license_id'), hiddenInRest: true })
   declare baseLicenseId: number;
-  @Children(() => ExerciseComment, 'exerciseId', { assumedSize: 3, help: 'Short hints.' }) declare comments: ExerciseComment[];
+  @Children(() => ExerciseComment, 'exerciseId', { assumedSize: 3, description: 'Short hints.' }) declare comments: ExerciseComment[];
   @Children(() => ExerciseImage, 'exerciseBaseId', {
     keyField: 'exerciseBaseId',
     assumedSize: 3,
-    help: 'Images of the base, main image first.',
+    description: 'Images of the base, main image first.',
   })
   declare images: ExerciseImage[];
-  @Children(() => WorkoutLog, 'exerciseId', { isConnection: true, help: 'Workout logs of this exercise by the signed-in user.' })
+  @Children(() => WorkoutLog, 'exerciseId', { isConnection: true, description: 'Workout logs of this exercise by the signed-in user.' })
   declare logs: WorkoutLog[];
 }
 

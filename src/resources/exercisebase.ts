@@ -9,13 +9,13 @@ import { ExerciseCategory } from './exercisecategory';
 import { ExerciseImage } from './exerciseimage';
 import { License } from './license';
 import { Muscle } from './muscle';
-import { ACCEPTED, REVIEW_STATUS_OPTIONS } from './reviewstatus';
+import { ACCEPTED_STATUS, REVIEW_STATUS_OPTIONS } from './reviewstatus';
 import { Variation } from './variation';
 
 /** The link table of exercise bases and muscles; `is_secondary` distinguishes secondary from primary muscles. */
-const MUSCLE_LINK = { table: 'exercise_base_muscle', ownColumn: 'exercise_base_id', otherColumn: 'muscle_id' };
-export const PRIMARY_MUSCLE_LINK_TABLE = { ...MUSCLE_LINK, discriminators: { is_secondary: false } };
-export const SECONDARY_MUSCLE_LINK_TABLE = { ...MUSCLE_LINK, discriminators: { is_secondary: true } };
+const MUSCLE_LINK_TABLE = { table: 'exercise_base_muscle', ownColumn: 'exercise_base_id', otherColumn: 'muscle_id' };
+export const PRIMARY_MUSCLE_LINK_TABLE = { ...MUSCLE_LINK_TABLE, discriminators: { is_secondary: false } };
+export const SECONDARY_MUSCLE_LINK_TABLE = { ...MUSCLE_LINK_TABLE, discriminators: { is_secondary: true } };
 export const EQUIPMENT_LINK_TABLE = { table: 'exercise_base_equipment', ownColumn: 'exercise_base_id', otherColumn: 'equipment_id' };
 
 @Resource({
@@ -23,11 +23,11 @@ export const EQUIPMENT_LINK_TABLE = { table: 'exercise_base_equipment', ownColum
   description: 'What all translations of an exercise share: category, muscles, equipment, images.',
   ordering: ['id'],
   labelPaths: ['translations.name'],
-  publishedValues: { status: ACCEPTED },
+  publishedValues: { status: ACCEPTED_STATUS },
 })
 export class ExerciseBase extends Model<ExerciseBase> {
   @Id() declare id: number;
-  @UuidField({ note: 'Identifies the exercise across servers: copies have the same UUID.' }) declare uuid: string;
+  @UuidField({ description: 'Identifies the exercise across servers: copies have the same UUID.' }) declare uuid: string;
   @ChoiceField(REVIEW_STATUS_OPTIONS) declare status: string;
   @Ref(() => ExerciseCategory, { label: 'Category' }) declare categoryId: number;
   @Links(() => Muscle, { objectField: 'muscles', assumedSize: 2, link: PRIMARY_MUSCLE_LINK_TABLE }) declare muscleIds: number[];
@@ -35,18 +35,18 @@ export class ExerciseBase extends Model<ExerciseBase> {
   declare muscleSecondaryIds: number[];
   @Links(() => Equipment, { objectField: 'equipment', assumedSize: 2, link: EQUIPMENT_LINK_TABLE }) declare equipmentIds: number[];
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
-  @TextField({ label: 'Author', note: 'The author to be credited under the licence.', max: 50, null: true, blank: true })
+  @TextField({ label: 'Author', description: 'The author to be credited under the licence.', max: 50, allowNull: true, allowBlank: true })
   declare licenseAuthor: string | null;
   @Ref(() => Variation, {
     label: 'Variation',
-    rest: 'variations',
-    help: 'The group of variations that the exercise belongs to.',
-    null: true,
+    restKey: 'variations',
+    helpText: 'The group of variations that the exercise belongs to.',
+    allowNull: true,
   })
   declare variationId: number | null;
-  @Children(() => Exercise, 'exerciseBaseId', { assumedSize: 3, help: 'The translations, pending ones included.' })
+  @Children(() => Exercise, 'exerciseBaseId', { assumedSize: 3, description: 'The translations, pending ones included.' })
   declare translations: Exercise[];
-  @Children(() => ExerciseImage, 'exerciseBaseId', { assumedSize: 3, help: 'Main image first.' }) declare images: ExerciseImage[];
+  @Children(() => ExerciseImage, 'exerciseBaseId', { assumedSize: 3, description: 'Main image first.' }) declare images: ExerciseImage[];
 }
 
 export default createCrudResolver(ExerciseBase);

@@ -6,7 +6,7 @@ import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
 
 @Resource({
-  rest: 'exercisecategory',
+  restName: 'exercisecategory',
   position: 18,
   dumpModel: 'exercises.exercisecategory',
   description: 'An exercise category: the part of the body that is trained.',
@@ -18,8 +18,8 @@ import { Exercise } from './exercise';
 })
 export class ExerciseCategory extends Model<ExerciseCategory> {
   @Id() declare id: number;
-  @TextField({ label: 'Name', note: 'The part of the body in English.', max: 100 }) declare name: string;
-  @Children(() => Exercise, 'categoryId', { isConnection: true, help: 'Exercises that train this part of the body.' })
+  @TextField({ label: 'Name', description: 'The part of the body in English.', max: 100 }) declare name: string;
+  @Children(() => Exercise, 'categoryId', { isConnection: true, description: 'Exercises that train this part of the body.' })
   declare exercises: Exercise[];
 }
 

@@ -7,23 +7,23 @@ import { Exercise } from './exercise';
 import { Language } from './language';
 
 @Resource({
-  rest: 'exercisecomment',
+  restName: 'exercisecomment',
   position: 20,
   dumpModel: 'exercises.exercisecomment',
   description: 'A short hint on an exercise.',
   ordering: ['id'],
   visibilityParent: 'exerciseId',
-  filters: ['comment', 'exerciseId', { field: 'languageId', parse: 'unchecked' }],
+  filters: ['comment', 'exerciseId', { field: 'languageId', syntax: 'unchecked' }],
 })
 export class ExerciseComment extends Model<ExerciseComment> {
   @Id() declare id: number;
   @Ref(() => Exercise, { label: 'Exercise', readOnly: true }) declare exerciseId: number;
-  @TextField({ label: 'Comment', help: 'A comment about how to correctly do this exercise.', max: 200, indexedForSorting: true })
+  @TextField({ label: 'Comment', helpText: 'A comment about how to correctly do this exercise.', max: 200, indexedForSorting: true })
   declare comment: string;
   @Ref(() => Language, {
     label: 'Language of the exercise',
     relatedColumn: { table: 'exercise', referenceColumn: 'exercise_id', column: 'language_id' },
-    hidden: true,
+    hiddenInRest: true,
   })
   declare languageId: number;
 }

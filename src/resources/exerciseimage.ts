@@ -18,52 +18,58 @@ import { THUMBNAILS_SELECTION, ThumbnailArgs, Thumbnails, thumbnailsOf, thumbnai
 import { imageFieldOptions } from '../files/upload';
 import { ExerciseBase } from './exercisebase';
 import { License } from './license';
-import { ACCEPTED, PENDING, REVIEW_STATUS_OPTIONS } from './reviewstatus';
+import { ACCEPTED_STATUS, PENDING_STATUS, REVIEW_STATUS_OPTIONS } from './reviewstatus';
 
 const MAX_PATH_LENGTH = 100;
 const MAX_AUTHOR_LENGTH = 50;
 
 @Resource({
-  rest: 'exerciseimage',
+  restName: 'exerciseimage',
   position: 19,
   dumpModel: 'exercises.exerciseimage',
   description: 'An image of an exercise, pending ones included.',
   ordering: ['-isMain', 'id'],
-  uniqueFlag: { flagField: 'isMain', parentField: 'exerciseBaseId', rowFilter: { status: ACCEPTED } },
+  uniqueFlag: { flagField: 'isMain', parentField: 'exerciseBaseId', rowFilter: { status: ACCEPTED_STATUS } },
   routes: 'all',
   writeOperations: ['create', 'update', 'remove'],
   scopeGroup: 'catalogue',
-  pendingValues: { status: PENDING },
+  pendingValues: { status: PENDING_STATUS },
   permittedMethods: ['POST'],
   filters: ['isMain', 'status', 'exerciseBaseId', 'licenseId', 'licenseAuthor'],
 })
 export class ExerciseImage extends Model<ExerciseImage> {
   @Id() declare id: number;
-  @UuidField({ note: 'Identifies the image across servers: copies have the same UUID.', readOnly: true, default: () => randomUUID() })
+  @UuidField({
+    description: 'Identifies the image across servers: copies have the same UUID.',
+    readOnly: true,
+    default: () => randomUUID(),
+  })
   declare uuid: string;
-  @Ref(() => ExerciseBase, { label: 'Exercise', rest: 'exercise' }) declare exerciseBaseId: number;
+  @Ref(() => ExerciseBase, { label: 'Exercise', restKey: 'exercise' }) declare exerciseBaseId: number;
   @ImageField({
     label: 'Image',
-    help: 'Only PNG and JPEG formats are supported.',
-    note: 'URL of the image; as input, the file.',
+    helpText: 'Only PNG and JPEG formats are supported.',
+    description: 'URL of the image; as input, the file.',
     ...imageFieldOptions(MAX_PATH_LENGTH),
   })
   declare image: string;
-  @BooleanField({ label: 'Main picture', help: 'Whether this is the main image of the exercise.', default: false }) declare isMain: boolean;
-  @ChoiceField({ ...REVIEW_STATUS_OPTIONS, note: 'Only accepted images are visible to everyone.', readOnly: true }) declare status: string;
-  @Ref(() => License, { label: 'License', default: 2, defaultDescription: 'CC-BY-SA 4', hidden: true }) declare licenseId: number;
+  @BooleanField({ label: 'Main picture', helpText: 'Whether this is the main image of the exercise.', default: false })
+  declare isMain: boolean;
+  @ChoiceField({ ...REVIEW_STATUS_OPTIONS, description: 'Only accepted images are visible to everyone.', readOnly: true })
+  declare status: string;
+  @Ref(() => License, { label: 'License', default: 2, defaultDescription: 'CC-BY-SA 4', hiddenInRest: true }) declare licenseId: number;
   @TextField({
     label: 'Author',
-    note: 'The author to be credited under the licence.',
+    description: 'The author to be credited under the licence.',
     max: MAX_AUTHOR_LENGTH,
-    null: true,
-    blank: true,
-    hidden: true,
+    allowNull: true,
+    allowBlank: true,
+    hiddenInRest: true,
   })
   declare licenseAuthor: string | null;
 }
 
-/** Placeholder for the id of a row that is not inserted yet; no stored row has id 0. */
+/** Placeholder for the id of a row that is not inserted yet. No stored row has the id 0. */
 const NEW_ROW_ID = 0;
 
 const loadImage = async (id: number, { session }: Context, transaction: Transaction): Promise<FieldValues> => {
@@ -87,23 +93,20 @@ async function updateMainImage(
   const options = { transaction, ...session.sequelizeOptions };
   const otherMainImages = { exerciseBaseId: exerciseBaseId as number, id: { [Op.ne]: id }, isMain: true };
   const acceptedMain = await ExerciseImage.findOne({
-    where: { ...otherMainImages, status: ACCEPTED },
+    where: { ...otherMainImages, status: ACCEPTED_STATUS },
     attributes: ['id'],
     raw: true,
     ...options,
   });
   if (!isMain) return !acceptedMain && id === NEW_ROW_ID;
-  if (acceptedMain && status !== ACCEPTED) return false;
+  if (acceptedMain && status !== ACCEPTED_STATUS) return false;
   await ExerciseImage.update({ isMain: false }, { where: otherMainImages, ...options });
   return true;
 }
 
 const CONTRIBUTOR_TABLE = 'exercise_image_contributor';
 
-/**
- * Sizes in bytes of new files, with the values of the row to be written as key. They are kept here until the row has an id under which to record the
- * size.
- */
+/** Sizes in bytes of uploaded files by the values of their row, until the row is inserted and has an id under which the size is recorded. */
 const newFileBytesByValues = new WeakMap<FieldValues, number>();
 
 const ImageCrud = createCrudResolver(ExerciseImage, {
@@ -131,7 +134,7 @@ const ImageCrud = createCrudResolver(ExerciseImage, {
   },
   async beforeRowWrite(values, context, transaction, id = NEW_ROW_ID) {
     if (id === NEW_ROW_ID && context.viewer!.isSuperuser) {
-      values.status = ACCEPTED;
+      values.status = ACCEPTED_STATUS;
       values.licenseAuthor ??= new URL(context.request.baseUrl).hostname.slice(0, MAX_AUTHOR_LENGTH);
     }
     const row = id === NEW_ROW_ID ? values : { ...(await loadImage(id, context, transaction)), ...values };
@@ -179,7 +182,7 @@ export default class ExerciseImageResolver extends ImageCrud {
     return baseUrl + thumbnailUrl(row.image, args, await media.hasPngThumbnails(row.image));
   }
 
-  @Extensions({ only: 'rest', cost: { weight: 20 }, action: { name: 'thumbnails', selection: THUMBNAILS_SELECTION } })
+  @Extensions({ exclusiveTo: 'rest', cost: { weight: 20 }, action: { name: 'thumbnails', selection: THUMBNAILS_SELECTION } })
   @FieldResolver(() => Thumbnails, { description: 'Thumbnails of the image, generated on first request.' })
   @RequiresFields(() => ExerciseImage, 'image')
   async thumbnails(@Root() row: RowFields<ExerciseImage, 'image'>, @Ctx() { services: { media } }: Context): Promise<Thumbnails> {

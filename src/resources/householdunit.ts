@@ -7,7 +7,7 @@ import { IngredientUnit } from './ingredientunit';
 import { Language } from './language';
 
 @Resource({
-  rest: 'weightunit',
+  restName: 'weightunit',
   position: 23,
   title: 'Weight Unit',
   dumpModel: 'nutrition.weightunit',
@@ -19,10 +19,10 @@ import { Language } from './language';
 export class HouseholdUnit extends Model<HouseholdUnit> {
   @Id() declare id: number;
   @Ref(() => Language, { label: 'Language', readOnly: true }) declare languageId: number;
-  @TextField({ label: 'Name', note: 'The name in its own language.', max: 200, indexedForSorting: true }) declare name: string;
+  @TextField({ label: 'Name', description: 'The name in its own language.', max: 200, indexedForSorting: true }) declare name: string;
   @Children(() => IngredientUnit, 'householdUnitId', {
     isConnection: true,
-    help: 'The ingredients that can be measured in this unit, with its weight for each.',
+    description: 'The ingredients that can be measured in this unit, with its weight for each.',
   })
   declare ingredientUnits: IngredientUnit[];
 }

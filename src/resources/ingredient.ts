@@ -2,7 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, Extensions, FieldResolver, ID, Info, Query, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import { MAX_INTEGER, MIN_INTEGER } from '../contract/bounds';
-import { NOT_A_CHOICE } from '../contract/messages';
+import { NOT_A_CHOICE_MESSAGE } from '../contract/messages';
 import { visibleRowConditions } from '../core/access/access';
 import { columnIsOneOf, createParameterBinder, whereClause } from '../core/access/conditions';
 import type { Context } from '../core/context';
@@ -29,22 +29,22 @@ import { toSnakeCase } from '../contract/casing';
 import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { DecimalScalar } from '../core/model/scalars';
-import { amountError, parseFormInteger } from '../nutrition/form';
+import { amountErrorMessage, parseFormInteger } from '../nutrition/form';
 import { FormNutritionalValues, NutritionalValues } from '../nutrition/types';
-import { formatValues, gramsOfAmount, NUTRIENTS, valuesOfPortion, type HouseholdMeasure } from '../nutrition/values';
+import { formatNutritionalValues, gramsOfAmount, NUTRIENTS, nutritionalValuesOfPortion, type HouseholdMeasure } from '../nutrition/values';
 import { parseInteger } from '../platform/pythonscalars';
 import { DiaryEntry } from './diaryentry';
 import { IngredientUnit } from './ingredientunit';
 import { Language } from './language';
 import { License, LICENSE_AUTHOR_OPTIONS } from './license';
-import { ACCEPTED, REVIEW_STATUS_OPTIONS } from './reviewstatus';
+import { ACCEPTED_STATUS, REVIEW_STATUS_OPTIONS } from './reviewstatus';
 
 export const HOUSEHOLD_MEASURE_FIELDS = ['amount', 'gram', 'ingredientId'] as const;
 const MAX_CODE_LENGTH = 200;
-/** Placeholder for a missing ingredient id. No row has it, so nothing is found. */
+/** Placeholder for a missing ingredient id. No row has this id. */
 const NO_INGREDIENT_ID = 0;
 
-const GRAMS_PER_100_G_OPTIONS = { digits: 6, places: 3, min: 0, max: 100 } as const;
+const GRAMS_PER_100_G_OPTIONS = { maxDigits: 6, decimalPlaces: 3, min: 0, max: 100 } as const;
 const filters = [
   'carbohydrates',
   'carbohydratesSugar',
@@ -64,13 +64,13 @@ const filters = [
 ];
 
 @Resource({
-  rest: 'ingredient',
+  restName: 'ingredient',
   position: 22,
   dumpModel: 'nutrition.ingredient',
   description: 'A food, with its nutrition values per 100 g.',
   ordering: ['name'],
   groupPaths: {},
-  publishedValues: { status: ACCEPTED },
+  publishedValues: { status: ACCEPTED_STATUS },
   namesInMemory: { searchField: 'name', filterField: 'languageId' },
   filters,
   views: {
@@ -87,12 +87,19 @@ const filters = [
 })
 export class Ingredient extends Model<Ingredient> {
   @Id() declare id: number;
-  @TextField({ label: 'Name', note: 'The name in its own language.', min: 3, max: 200, indexedForSearch: true, indexedForSorting: true })
+  @TextField({
+    label: 'Name',
+    description: 'The name in its own language.',
+    min: 3,
+    max: 200,
+    indexedForSearch: true,
+    indexedForSorting: true,
+  })
   declare name: string;
   @DateField({
     label: 'Date',
     storedAs: 'creation_date',
-    note: 'The day on which it was contributed.',
+    description: 'The day on which it was contributed.',
     readOnly: true,
     default: defaultValues.today,
   })
@@ -100,73 +107,101 @@ export class Ingredient extends Model<Ingredient> {
   @DateField({
     label: 'Date',
     storedAs: 'update_date',
-    note: 'The day of its last change.',
+    description: 'The day of its last change.',
     readOnly: true,
     default: defaultValues.today,
   })
   declare updatedOn: string;
-  @IntegerField({ label: 'Energy', help: 'In kcal per 100 g.', min: MIN_INTEGER, max: MAX_INTEGER }) declare energy: number;
-  @DecimalField({ label: 'Protein', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS }) declare protein: string;
-  @DecimalField({ label: 'Carbohydrates', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS }) declare carbohydrates: string;
-  @DecimalField({ label: 'Sugar content in carbohydrates', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS, null: true })
+  @IntegerField({ label: 'Energy', helpText: 'In kcal per 100 g.', min: MIN_INTEGER, max: MAX_INTEGER }) declare energy: number;
+  @DecimalField({ label: 'Protein', helpText: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS }) declare protein: string;
+  @DecimalField({ label: 'Carbohydrates', helpText: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS })
+  declare carbohydrates: string;
+  @DecimalField({
+    label: 'Sugar content in carbohydrates',
+    helpText: 'In g per 100 g of product.',
+    ...GRAMS_PER_100_G_OPTIONS,
+    allowNull: true,
+  })
   declare carbohydratesSugar: string | null;
-  @DecimalField({ label: 'Fat', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS }) declare fat: string;
-  @DecimalField({ label: 'Saturated fat content in fats', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS, null: true })
+  @DecimalField({ label: 'Fat', helpText: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS }) declare fat: string;
+  @DecimalField({
+    label: 'Saturated fat content in fats',
+    helpText: 'In g per 100 g of product.',
+    ...GRAMS_PER_100_G_OPTIONS,
+    allowNull: true,
+  })
   declare fatSaturated: string | null;
-  @DecimalField({ label: 'Fibres', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS, null: true }) declare fibres:
+  @DecimalField({ label: 'Fibres', helpText: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS, allowNull: true }) declare fibres:
     string | null;
-  @DecimalField({ label: 'Sodium', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS, null: true }) declare sodium:
+  @DecimalField({ label: 'Sodium', helpText: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS, allowNull: true }) declare sodium:
     string | null;
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
   @TextField(LICENSE_AUTHOR_OPTIONS) declare licenseAuthor: string | null;
   @Ref(() => Language, { label: 'Language', readOnly: true }) declare languageId: number;
-  @ChoiceField({ ...REVIEW_STATUS_OPTIONS, readOnly: true, hidden: true }) declare status: string;
-  @TextField({ label: 'Code', help: 'Barcode, e.g. an EAN.', max: MAX_CODE_LENGTH, null: true, blank: true, hidden: true }) declare code:
-    string | null;
+  @ChoiceField({ ...REVIEW_STATUS_OPTIONS, readOnly: true, hiddenInRest: true }) declare status: string;
+  @TextField({
+    label: 'Code',
+    helpText: 'Barcode, e.g. an EAN.',
+    max: MAX_CODE_LENGTH,
+    allowNull: true,
+    allowBlank: true,
+    hiddenInRest: true,
+  })
+  declare code: string | null;
   @TextField({
     label: 'Source name',
-    note: 'Where the values come from, e.g. Open Food Facts.',
+    description: 'Where the values come from, e.g. Open Food Facts.',
     max: 200,
-    null: true,
-    blank: true,
-    hidden: true,
+    allowNull: true,
+    allowBlank: true,
+    hiddenInRest: true,
   })
   declare sourceName: string | null;
-  @UrlField({ label: 'Source URL', note: 'A page about the food.', max: 200, null: true, blank: true, hidden: true }) declare sourceUrl:
-    string | null;
+  @UrlField({ label: 'Source URL', description: 'A page about the food.', max: 200, allowNull: true, allowBlank: true, hiddenInRest: true })
+  declare sourceUrl: string | null;
   @DateTimeField({
     label: 'Last imported',
     storedAs: 'last_imported',
-    note: 'When the values were last imported from the source.',
-    null: true,
+    description: 'When the values were last imported from the source.',
+    allowNull: true,
     readOnly: true,
-    hidden: true,
+    hiddenInRest: true,
   })
   declare lastImportedAt: string | null;
   @TextField({
     label: 'Common name',
-    note: 'The common name, if the name is a trade name.',
+    description: 'The common name, if the name is a trade name.',
     max: 200,
-    null: true,
-    blank: true,
-    hidden: true,
+    allowNull: true,
+    allowBlank: true,
+    hiddenInRest: true,
   })
   declare commonName: string | null;
   @TextField({
     label: 'Category',
-    note: 'The kind of food.',
+    description: 'The kind of food.',
     storedAs: 'category',
     max: 100,
-    null: true,
-    blank: true,
-    hidden: true,
+    allowNull: true,
+    allowBlank: true,
+    hiddenInRest: true,
   })
   declare foodCategory: string | null;
-  @TextField({ label: 'Brand', note: 'The manufacturer or seller.', max: 200, null: true, blank: true, hidden: true }) declare brand:
-    string | null;
-  @Children(() => IngredientUnit, 'ingredientId', { assumedSize: 3, help: 'The household units of the ingredient.' })
+  @TextField({
+    label: 'Brand',
+    description: 'The manufacturer or seller.',
+    max: 200,
+    allowNull: true,
+    allowBlank: true,
+    hiddenInRest: true,
+  })
+  declare brand: string | null;
+  @Children(() => IngredientUnit, 'ingredientId', { assumedSize: 3, description: 'The household units of the ingredient.' })
   declare units: IngredientUnit[];
-  @Children(() => DiaryEntry, 'ingredientId', { isConnection: true, help: 'Diary entries of this ingredient by the signed-in user.' })
+  @Children(() => DiaryEntry, 'ingredientId', {
+    isConnection: true,
+    description: 'Diary entries of this ingredient by the signed-in user.',
+  })
   declare diaryEntries: DiaryEntry[];
 }
 
@@ -185,11 +220,11 @@ async function loadHouseholdMeasure(
 /** Computes the nutritional values of an amount in a household unit, or in grams if `measure` is null. Reports all invalid arguments in one error. */
 function valuesOfAmount(amount: string, measure: HouseholdMeasure | null | undefined, row: NutrientRow) {
   const errors: FieldErrors = {};
-  const problem = amountError(amount);
+  const problem = amountErrorMessage(amount);
   if (problem) errors.amount = [problem];
-  if (measure === undefined) errors.unit = [NOT_A_CHOICE];
+  if (measure === undefined) errors.unit = [NOT_A_CHOICE_MESSAGE];
   if (problem || measure === undefined) throw invalidFieldsError(errors);
-  return formatValues(valuesOfPortion(row, gramsOfAmount(amount, measure)));
+  return formatNutritionalValues(nutritionalValuesOfPortion(row, gramsOfAmount(amount, measure)));
 }
 
 /** A 12-digit UPC-A barcode is equivalent to the EAN-13 barcode with a leading zero (GS1 General Specifications, section 5.2). */
@@ -203,7 +238,7 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
     description:
       'The ingredient with this barcode, or null. If several have it, one in a language of Accept-Language is preferred, then the oldest.',
   })
-  @Extensions({ only: 'graphql' })
+  @Extensions({ exclusiveTo: 'graphql' })
   async ingredientByBarcode(
     @Arg('code', () => String, {
       description: 'The barcode as printed, e.g. `4006381333931`. A 12-digit UPC-A also matches the corresponding EAN-13.',
@@ -212,7 +247,7 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    const issues = limitViolationMessages(code, { kind: 'string', maxLength: MAX_CODE_LENGTH, blank: true });
+    const issues = limitViolationMessages(code, { kind: 'string', maxLength: MAX_CODE_LENGTH, allowBlank: true });
     if (issues.length) throw invalidFieldsError({ code: issues });
     const { bind, values } = createParameterBinder();
     const where = whereClause(
@@ -254,8 +289,8 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
       'Nutritional values of an amount of the ingredient, for the values of a form. The unit must belong to the ingredient named in the form.',
   })
   @Extensions({
-    only: 'rest',
-    action: { name: 'get_values', bodyWhenInvalid: Object.fromEntries(NUTRIENTS.map((name) => [toSnakeCase(name), 0])) },
+    exclusiveTo: 'rest',
+    action: { name: 'get_values', bodyWhenArgumentsInvalid: Object.fromEntries(NUTRIENTS.map((name) => [toSnakeCase(name), 0])) },
   })
   @RequiresFields(() => Ingredient, ...NUTRIENTS)
   async formValues(
@@ -268,7 +303,7 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
   ) {
     const formIngredientId = parseFormInteger(ingredient);
     // Like the reference service, validates the ingredient before the other arguments and reports only its error.
-    if (Number.isNaN(formIngredientId)) throw invalidFieldsError({ ingredient: [NOT_A_CHOICE] });
+    if (Number.isNaN(formIngredientId)) throw invalidFieldsError({ ingredient: [NOT_A_CHOICE_MESSAGE] });
     const measure = unit ? await loadHouseholdMeasure(formIngredientId ?? NO_INGREDIENT_ID, parseRowId(parseInteger(unit)), context) : null;
     return valuesOfAmount(amount ?? '', measure, row);
   }

@@ -1,4 +1,4 @@
-/** Computed fields: the logged weights in kg. SQL computes them, so that weights in different units can be filtered, ordered and charted. */
+/** Computed fields with logged weights in kg. SQL converts the units, so that weights in different units can be filtered, ordered and charted. */
 import { KILOGRAMS_NOTE, KILOGRAMS_PER_POUND } from '../contract/massunits';
 
 /** Ids of the mass units in `weight_unit`. Other units, such as plates, are not masses. */
@@ -29,20 +29,20 @@ export const profileUnitFactorSql = (alias: string) =>
   `CASE WHEN EXISTS (SELECT FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id" AND p."weight_unit" = 'lb') THEN ${KILOGRAMS_PER_POUND} ELSE 1 END`;
 
 /** Returns the options of a computed field: the column `weight` times an SQL factor. */
-const kilogramFieldOptions = (note: string, factor: (alias: string) => string) =>
+const kilogramFieldOptions = (description: string, factor: (alias: string) => string) =>
   ({
     label: 'Weight in kg',
-    note: `${note} ${ROUNDING_NOTE}`,
-    only: 'graphql',
-    digits: 8,
-    places: DECIMAL_PLACES,
+    description: `${description} ${ROUNDING_NOTE}`,
+    exclusiveTo: 'graphql',
+    maxDigits: 8,
+    decimalPlaces: DECIMAL_PLACES,
     sql: (alias: string) => `round(${alias}."weight" * ${factor(alias)}, ${DECIMAL_PLACES})`,
   }) as const;
 
 /** Options of the kilogram field of rows that have a `weight_unit_id`. */
 export const TRAINING_WEIGHT_KG_OPTIONS = {
   ...kilogramFieldOptions(`The weight ${KILOGRAMS_NOTE}; null where the unit is neither kg nor lb.`, weightUnitFactorSql),
-  null: true,
+  allowNull: true,
 } as const;
 
 export const BODY_WEIGHT_KG_OPTIONS = kilogramFieldOptions(`The weight ${KILOGRAMS_NOTE}.`, bodyWeightFactorSql);

@@ -7,7 +7,7 @@ import { Exercise } from './exercise';
 import { Ingredient } from './ingredient';
 
 @Resource({
-  rest: 'language',
+  restName: 'language',
   position: 10,
   dumpModel: 'core.language',
   description: 'A language, with its two-letter code.',
@@ -18,11 +18,12 @@ import { Ingredient } from './ingredient';
 })
 export class Language extends Model<Language> {
   @Id() declare id: number;
-  @TextField({ label: 'Language short name', help: 'ISO 639-1 code, e.g. `en`.', max: 2 }) declare shortName: string;
-  @TextField({ label: 'Language full name', note: 'The name of the language in the language itself.', max: 30 }) declare fullName: string;
-  @Children(() => Exercise, 'languageId', { isConnection: true, help: 'Translations of exercises into this language.' })
+  @TextField({ label: 'Language short name', helpText: 'ISO 639-1 code, e.g. `en`.', max: 2 }) declare shortName: string;
+  @TextField({ label: 'Language full name', description: 'The name of the language in the language itself.', max: 30 })
+  declare fullName: string;
+  @Children(() => Exercise, 'languageId', { isConnection: true, description: 'Translations of exercises into this language.' })
   declare exercises: Exercise[];
-  @Children(() => Ingredient, 'languageId', { isConnection: true, help: 'Ingredients with a name in this language.' })
+  @Children(() => Ingredient, 'languageId', { isConnection: true, description: 'Ingredients with a name in this language.' })
   declare ingredients: Ingredient[];
 }
 

@@ -4,7 +4,7 @@ import { Id, TextField, UrlField } from '../core/model/fields';
 import { Resource } from '../core/model/resource';
 
 @Resource({
-  rest: 'license',
+  restName: 'license',
   position: 12,
   dumpModel: 'core.license',
   description: 'A licence for texts and images.',
@@ -17,24 +17,34 @@ export class License extends Model<License> {
   @Id() declare id: number;
   @TextField({
     label: 'Full name',
-    help: 'If a licence has been localized, e.g. the Creative Commons licences, the language too.',
+    helpText: 'If a licence has been localized, e.g. the Creative Commons licences, the language too.',
     max: 60,
   })
   declare fullName: string;
-  @TextField({ label: 'Short name, e.g. CC-BY-SA 3', note: 'The short name with which works are marked, e.g. `CC-BY-SA 3`.', max: 15 })
+  @TextField({
+    label: 'Short name, e.g. CC-BY-SA 3',
+    description: 'The short name with which works are marked, e.g. `CC-BY-SA 3`.',
+    max: 15,
+  })
   declare shortName: string;
-  @UrlField({ label: 'Link', help: 'Link to the text of the licence or to other information.', max: 200, null: true, blank: true })
+  @UrlField({
+    label: 'Link',
+    helpText: 'Link to the text of the licence or to other information.',
+    max: 200,
+    allowNull: true,
+    allowBlank: true,
+  })
   declare url: string | null;
 }
 
-/** Options of the field with the author of a text, whom its license requires to be named. */
+/** Options of the field with the author of a text, whom the licence of the text requires to be credited. */
 export const LICENSE_AUTHOR_OPTIONS = {
   label: 'Author',
-  help: 'If you are not the author, enter the name or source here.',
-  note: 'The author to be credited under the licence.',
+  helpText: 'If you are not the author, enter the name or source here.',
+  description: 'The author to be credited under the licence.',
   max: 50,
-  null: true,
-  blank: true,
+  allowNull: true,
+  allowBlank: true,
   indexedForSorting: true,
 } as const;
 

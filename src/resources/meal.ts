@@ -8,18 +8,18 @@ import { loadChildFields } from '../core/read/loaders';
 import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
-import { formatValues, sumValues, type MassUnit, type ExactValues } from '../nutrition/values';
+import { formatNutritionalValues, sumNutritionalValues, type MassUnit, type ExactNutritionalValues } from '../nutrition/values';
 import { portionNutritionalValues } from './portionvalues';
 import { MealItem } from './mealitem';
 import { NutritionPlan } from './nutritionplan';
 import { User } from './user';
 
 @Resource({
-  rest: 'meal',
+  restName: 'meal',
   position: 26,
   dumpModel: 'nutrition.meal',
   description: 'A meal of a nutrition plan.',
-  owned: true,
+  isOwned: true,
   scopeGroup: 'nutrition',
   ordering: ['time'],
   filters: ['position', 'planId', 'time'],
@@ -27,19 +27,20 @@ import { User } from './user';
 export class Meal extends Model<Meal> {
   @Id() declare id: number;
   @Ref(() => NutritionPlan, { label: 'Nutrition plan' }) declare planId: number;
-  @IntegerField({ label: 'Order', storedAs: 'order', note: 'Position among the meals of the plan.', default: 1, readOnly: 'rest' })
+  @IntegerField({ label: 'Order', storedAs: 'order', description: 'Position among the meals of the plan.', default: 1, readOnly: 'rest' })
   declare position: number;
-  @TimeField({ label: 'Time (approx)', note: 'The approximate time at which it is eaten.', null: true }) declare time: string | null;
-  @Owner(() => User, { hidden: true, restSortable: false }) declare userId: number;
-  @Children(() => MealItem, 'mealId', { isPart: true, assumedSize: 6, help: 'Its ingredients and their amounts.' })
+  @TimeField({ label: 'Time (approx)', description: 'The approximate time at which it is eaten.', allowNull: true }) declare time:
+    string | null;
+  @Owner(() => User, { hiddenInRest: true, restSortable: false }) declare userId: number;
+  @Children(() => MealItem, 'mealId', { isPart: true, assumedSize: 6, description: 'Its ingredients and their amounts.' })
   declare items: MealItem[];
 }
 
 /** Computes the nutritional values of a meal: the sum of the rounded values of its items. A request computes them once for each meal. */
-export function mealNutritionalValues(id: number, context: Context, unit: MassUnit = 'g'): Promise<ExactValues> {
+export function mealNutritionalValues(id: number, context: Context, unit: MassUnit = 'g'): Promise<ExactNutritionalValues> {
   const sumOfItems = async (mealId: number) => {
     const items = await loadChildFields(MealItem, 'mealId', ['ingredientId', 'ingredientUnitId', 'amount'], mealId, context);
-    return sumValues(await Promise.all(items.map((item) => portionNutritionalValues(item, context, unit))));
+    return sumNutritionalValues(await Promise.all(items.map((item) => portionNutritionalValues(item, context, unit))));
   };
   return context.loaders.getOrCreate(`values of meals in ${unit}`, (ids) => Promise.all((ids as number[]).map(sumOfItems))).load(id);
 }
@@ -50,6 +51,6 @@ export default class MealResolver extends createCrudResolver(Meal) {
   @Extensions({ cost: { weight: 10 }, action: { name: 'nutritional_values' } })
   @RequiresFields(() => Meal, 'id')
   async nutritionalValues(@Root() meal: RowFields<Meal, 'id'>, @Ctx() context: Context) {
-    return formatValues(await mealNutritionalValues(meal.id, context));
+    return formatNutritionalValues(await mealNutritionalValues(meal.id, context));
   }
 }

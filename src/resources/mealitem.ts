@@ -7,7 +7,7 @@ import { Owner, Ref } from '../core/model/relationfields';
 import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
-import { formatValues } from '../nutrition/values';
+import { formatNutritionalValues } from '../nutrition/values';
 import { Ingredient } from './ingredient';
 import { portionNutritionalValues, type Portion } from './portionvalues';
 import { IngredientUnit } from './ingredientunit';
@@ -16,11 +16,11 @@ import { INGREDIENT_UNIT_OPTIONS, UNIT_BELONGS_TO_INGREDIENT_RULE } from './unit
 import { User } from './user';
 
 @Resource({
-  rest: 'mealitem',
+  restName: 'mealitem',
   position: 27,
   dumpModel: 'nutrition.mealitem',
   description: 'An ingredient of a meal and its amount.',
-  owned: true,
+  isOwned: true,
   scopeGroup: 'nutrition',
   ordering: ['id'],
   labelPaths: ['ingredient.name'],
@@ -33,11 +33,18 @@ export class MealItem extends Model<MealItem> {
   @Ref(() => Ingredient, { label: 'Ingredient' }) declare ingredientId: number;
   @Ref(() => IngredientUnit, INGREDIENT_UNIT_OPTIONS)
   declare ingredientUnitId: number | null;
-  @IntegerField({ label: 'Order', storedAs: 'order', note: 'Position among the items of the meal.', default: 1, readOnly: 'rest' })
+  @IntegerField({ label: 'Order', storedAs: 'order', description: 'Position among the items of the meal.', default: 1, readOnly: 'rest' })
   declare position: number;
-  @DecimalField({ label: 'Amount', note: 'In `ingredientUnit`, or grams if that is null.', digits: 6, places: 2, min: 1, max: 1000 })
+  @DecimalField({
+    label: 'Amount',
+    description: 'In `ingredientUnit`, or grams if that is null.',
+    maxDigits: 6,
+    decimalPlaces: 2,
+    min: 1,
+    max: 1000,
+  })
   declare amount: string;
-  @Owner(() => User, { hidden: true, restSortable: false }) declare userId: number;
+  @Owner(() => User, { hiddenInRest: true, restSortable: false }) declare userId: number;
 }
 
 @Resolver(() => MealItem)
@@ -46,6 +53,6 @@ export default class MealItemResolver extends createCrudResolver(MealItem) {
   @Extensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
   @RequiresFields(() => MealItem, 'ingredientId', 'ingredientUnitId', 'amount')
   async nutritionalValues(@Root() item: Portion, @Ctx() context: Context) {
-    return formatValues(await portionNutritionalValues(item, context));
+    return formatNutritionalValues(await portionNutritionalValues(item, context));
   }
 }

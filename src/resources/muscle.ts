@@ -8,7 +8,7 @@ import { Exercise } from './exercise';
 const imageUrlSql = (kind: string) => (alias: string) => `('/static/images/muscles/${kind}/muscle-' || ${alias}."id" || '.svg')`;
 
 @Resource({
-  rest: 'muscle',
+  restName: 'muscle',
   position: 21,
   dumpModel: 'exercises.muscle',
   description: 'A muscle, with its Latin name.',
@@ -19,23 +19,23 @@ const imageUrlSql = (kind: string) => (alias: string) => `('/static/images/muscl
 })
 export class Muscle extends Model<Muscle> {
   @Id() declare id: number;
-  @TextField({ label: 'Name', help: 'In Latin, e.g. "Pectoralis major".', max: 50 }) declare name: string;
-  @BooleanField({ label: 'Is front', help: 'On the front of the body.', default: true }) declare isFront: boolean;
+  @TextField({ label: 'Name', helpText: 'In Latin, e.g. "Pectoralis major".', max: 50 }) declare name: string;
+  @BooleanField({ label: 'Is front', helpText: 'On the front of the body.', default: true }) declare isFront: boolean;
   @ComputedField<string>(() => String, {
     label: 'Image url main',
-    help: 'Drawing of the muscle as a primary one, relative to the host.',
+    helpText: 'Drawing of the muscle as a primary one, relative to the host.',
     sql: imageUrlSql('main'),
   })
   declare imageUrlMain: string;
   @ComputedField<string>(() => String, {
     label: 'Image url secondary',
-    help: 'Drawing of the muscle as a secondary one, relative to the host.',
+    helpText: 'Drawing of the muscle as a secondary one, relative to the host.',
     sql: imageUrlSql('secondary'),
   })
   declare imageUrlSecondary: string;
-  @Children(() => Exercise, 'muscleIds', { isConnection: true, help: 'Exercises with it as a primary muscle.' })
+  @Children(() => Exercise, 'muscleIds', { isConnection: true, description: 'Exercises with it as a primary muscle.' })
   declare exercises: Exercise[];
-  @Children(() => Exercise, 'muscleSecondaryIds', { isConnection: true, help: 'Exercises with it as a secondary muscle.' })
+  @Children(() => Exercise, 'muscleSecondaryIds', { isConnection: true, description: 'Exercises with it as a secondary muscle.' })
   declare exercisesSecondary: Exercise[];
 }
 

@@ -1,6 +1,6 @@
 import { Arg, Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
-import { NOT_A_DATE_FILTER } from '../contract/messages';
+import { NOT_A_DATE_FILTER_MESSAGE } from '../contract/messages';
 import { todayIn } from '../core/model/clock';
 import type { Context } from '../core/context';
 import { createCrudResolver } from '../core/schema/crud';
@@ -14,13 +14,13 @@ import { Resource } from '../core/model/resource';
 import { parseDateParts } from '../nutrition/dateparts';
 import { DAY_VALUES_SELECTION, DiaryDay, PLAN_VALUES_SELECTION, PlanValues, NUTRITIONAL_VALUES_SELECTION } from '../nutrition/types';
 import {
-  formatValues,
+  formatNutritionalValues,
   energyShares,
   NUTRIENTS,
   macronutrientsPerBodyWeight,
-  sumValues,
+  sumNutritionalValues,
   type MassUnit,
-  type ExactValues,
+  type ExactNutritionalValues,
 } from '../nutrition/values';
 import { DiaryEntry } from './diaryentry';
 import { portionNutritionalValues } from './portionvalues';
@@ -35,11 +35,11 @@ const ENGLISH_LANGUAGE_ID = 2;
 const filters = ['createdOn', 'languageId', 'name', 'hasGoalCalories'];
 
 @Resource({
-  rest: 'nutritionplan',
+  restName: 'nutritionplan',
   position: 25,
   dumpModel: 'nutrition.nutritionplan',
   description: 'A nutrition plan with its meals and diary. A user has at most one active plan.',
-  owned: true,
+  isOwned: true,
   scopeGroup: 'nutrition',
   ordering: ['-createdOn'],
   uniqueFlag: { flagField: 'isActive', parentField: 'userId' },
@@ -64,7 +64,7 @@ export class NutritionPlan extends Model<NutritionPlan> {
   @DateField({
     label: 'Creation date',
     storedAs: 'creation_date',
-    note: 'The day on which it was created.',
+    description: 'The day on which it was created.',
     readOnly: true,
     default: defaultValues.today,
   })
@@ -72,35 +72,36 @@ export class NutritionPlan extends Model<NutritionPlan> {
   @TextField({
     label: 'Description',
     storedAs: 'description',
-    help: 'A description of the goal of the plan, e.g. "Gain mass" or "Prepare for summer".',
+    helpText: 'A description of the goal of the plan, e.g. "Gain mass" or "Prepare for summer".',
     max: 80,
-    blank: true,
+    allowBlank: true,
   })
   declare name: string;
   @BooleanField({
     label: 'Active',
-    note: 'Whether this is the active plan. Activating it deactivates the others.',
+    description: 'Whether this is the active plan. Activating it deactivates the others.',
     default: true,
-    hidden: true,
+    hiddenInRest: true,
     restSortable: false,
   })
   declare isActive: boolean;
-  @BooleanField({ label: 'Use daily calories', help: 'Compare the plan with the calories of the profile.', default: false })
+  @BooleanField({ label: 'Use daily calories', helpText: 'Compare the plan with the calories of the profile.', default: false })
   declare hasGoalCalories: boolean;
-  @Ref(() => Language, { label: 'Language', note: 'The language of the client that created the plan.', readOnly: true })
+  @Ref(() => Language, { label: 'Language', description: 'The language of the client that created the plan.', readOnly: true })
   declare languageId: number;
-  @Owner(() => User, { hidden: true }) declare userId: number;
+  @Owner(() => User, { hiddenInRest: true }) declare userId: number;
   @ComputedField<string>(() => UNIT_SYSTEM_CHOICES.type, {
     label: 'Weight unit',
-    rest: 'weight_unit',
-    note: 'The units that the owner prefers; totals and diary sums follow them.',
-    hidden: true,
-    only: 'rest',
+    restKey: 'weight_unit',
+    description: 'The units that the owner prefers; totals and diary sums follow them.',
+    hiddenInRest: true,
+    exclusiveTo: 'rest',
     sql: (alias) => `(SELECT p."weight_unit" FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id")`,
   })
   declare unitSystem: string;
-  @Children(() => Meal, 'planId', { isPart: true, assumedSize: 5, help: 'The meals of the plan, ordered by time.' }) declare meals: Meal[];
-  @Children(() => DiaryEntry, 'planId', { isConnection: true, help: 'What the user has eaten.' }) declare diaryEntries: DiaryEntry[];
+  @Children(() => Meal, 'planId', { isPart: true, assumedSize: 5, description: 'The meals of the plan, ordered by time.' })
+  declare meals: Meal[];
+  @Children(() => DiaryEntry, 'planId', { isConnection: true, description: 'What the user has eaten.' }) declare diaryEntries: DiaryEntry[];
 }
 
 type DiaryPlanRow = RowFields<NutritionPlan, 'id' | 'unitSystem'>;
@@ -110,10 +111,13 @@ type PlanRow = RowFields<NutritionPlan, 'id' | 'unitSystem' | 'createdOn' | 'use
 const massUnitOfPlan = (plan: RowFields<NutritionPlan, 'unitSystem'>, { policies }: Context): MassUnit =>
   policies.assumesProfileUnits && plan.unitSystem === 'lb' ? 'oz' : 'g';
 
-const toDiaryDay = (date: string, entries: readonly ExactValues[]) => ({ ...formatValues(sumValues(entries)), date });
+const toDiaryDay = (date: string, entries: readonly ExactNutritionalValues[]) => ({
+  ...formatNutritionalValues(sumNutritionalValues(entries)),
+  date,
+});
 
 /** Computes the nutritional values of the diary entries of a plan, grouped by date. */
-async function valuesByDate(plan: DiaryPlanRow, context: Context, where?: NamedCondition): Promise<Map<string, ExactValues[]>> {
+async function valuesByDate(plan: DiaryPlanRow, context: Context, where?: NamedCondition): Promise<Map<string, ExactNutritionalValues[]>> {
   const entries = await loadChildFields(
     DiaryEntry,
     'planId',
@@ -123,7 +127,7 @@ async function valuesByDate(plan: DiaryPlanRow, context: Context, where?: NamedC
     where,
   );
   const values = await Promise.all(entries.map((entry) => portionNutritionalValues(entry, context, massUnitOfPlan(plan, context))));
-  const days = new Map<string, ExactValues[]>();
+  const days = new Map<string, ExactNutritionalValues[]>();
   // Timestamps are returned in the time zone of the server, so their prefix is the date in that zone.
   entries.forEach(({ eatenAt }, index) => {
     const date = eatenAt.slice(0, 'YYYY-MM-DD'.length);
@@ -134,13 +138,13 @@ async function valuesByDate(plan: DiaryPlanRow, context: Context, where?: NamedC
   return days;
 }
 
-/** Returns the condition for the entries of one day in the time zone of the database session, which is that of the server. */
+/** Returns the SQL condition for diary entries of one day in the time zone of the database session, which is that of the server. */
 const eatenOnDayCondition = (date: string): NamedCondition => ({
   name: date,
   condition: (alias, bind) => `${alias}."datetime" >= ${bind(date)}::date AND ${alias}."datetime" < ${bind(date)}::date + 1`,
 });
 
-/** Sums of a day without entries. They are integers, because the reference service starts each sum with the integer 0, to which it adds floats. */
+/** Nutrient sums of a day without diary entries: integers, because the reference service starts each sum with the integer 0 and adds floats. */
 const EMPTY_DAY_VALUES = Object.fromEntries(NUTRIENTS.map((name) => [name, 0n]));
 
 async function planValues(plan: PlanRow, context: Context) {
@@ -151,11 +155,11 @@ async function planValues(plan: PlanRow, context: Context) {
     hasReadScope(WeightEntry, context) ? loadRowNearestInTime(WeightEntry, 'date', [bodyWeight], plan.createdOn, context) : null,
     loadChildFields(Meal, 'planId', ['id'], plan.id, context),
   ]);
-  const total = sumValues(await Promise.all(meals.map((meal) => mealNutritionalValues(meal.id, context, unit))));
+  const total = sumNutritionalValues(await Promise.all(meals.map((meal) => mealNutritionalValues(meal.id, context, unit))));
   return {
-    total: formatValues(total),
-    percent: formatValues(energyShares(total, unit)),
-    perKg: formatValues(macronutrientsPerBodyWeight(total, nearest?.[bodyWeight])),
+    total: formatNutritionalValues(total),
+    percent: formatNutritionalValues(energyShares(total, unit)),
+    perKg: formatNutritionalValues(macronutrientsPerBodyWeight(total, nearest?.[bodyWeight])),
   };
 }
 
@@ -176,7 +180,11 @@ export default class NutritionPlanResolver extends createCrudResolver(NutritionP
   }
 
   @FieldResolver(() => [DiaryDay], { description: 'The days of the diary that have entries, newest first.' })
-  @Extensions({ only: 'rest', cost: { weight: 50 }, action: { name: 'get_log_overview', selection: `${DAY_VALUES_SELECTION} date` } })
+  @Extensions({
+    exclusiveTo: 'rest',
+    cost: { weight: 50 },
+    action: { name: 'get_log_overview', selection: `${DAY_VALUES_SELECTION} date` },
+  })
   @RequiresFields(() => NutritionPlan, 'unitSystem')
   async diaryDays(@Root() plan: DiaryPlanRow, @Ctx() context: Context) {
     const days = await valuesByDate(plan, context);
@@ -186,7 +194,7 @@ export default class NutritionPlanResolver extends createCrudResolver(NutritionP
   @FieldResolver(() => DiaryDay, {
     description: 'Nutritional values of one day of the diary, given as year, month and day; zeros without entries.',
   })
-  @Extensions({ only: 'rest', action: { name: 'log_summary', selection: DAY_VALUES_SELECTION } })
+  @Extensions({ exclusiveTo: 'rest', action: { name: 'log_summary', selection: DAY_VALUES_SELECTION } })
   @RequiresFields(() => NutritionPlan, 'unitSystem')
   async logSummary(
     @Root() plan: DiaryPlanRow,
@@ -196,7 +204,7 @@ export default class NutritionPlanResolver extends createCrudResolver(NutritionP
     @Ctx() context: Context,
   ) {
     const date = parseDateParts({ year, month, day }, todayIn(context.services.timeZone));
-    if (date === undefined) throw invalidFieldsError({ date: [NOT_A_DATE_FILTER] });
+    if (date === undefined) throw invalidFieldsError({ date: [NOT_A_DATE_FILTER_MESSAGE] });
     const entries = [...(await valuesByDate(plan, context, eatenOnDayCondition(date))).values()].flat();
     return entries.length > 0 ? toDiaryDay(date, entries) : EMPTY_DAY_VALUES;
   }

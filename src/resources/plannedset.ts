@@ -14,13 +14,13 @@ import { WeightUnit } from './weightunit';
 import { SetGroup } from './setgroup';
 
 @Resource({
-  rest: 'setting',
+  restName: 'setting',
   title: 'Setting',
   table: 'setting',
   position: 7,
   dumpModel: 'manager.setting',
   description: 'A planned set of an exercise: repetitions, weight, repetitions in reserve.',
-  owned: true,
+  isOwned: true,
   scopeGroup: 'training',
   ordering: ['position', 'id'],
   groupPaths: EXERCISE_GROUP_KEYS,
@@ -29,45 +29,45 @@ import { SetGroup } from './setgroup';
 })
 export class PlannedSet extends Model<PlannedSet> {
   @Id() declare id: number;
-  @Ref(() => SetGroup, { label: 'Sets', rest: 'set', column: 'set_id' }) declare setGroupId: number;
+  @Ref(() => SetGroup, { label: 'Sets', restKey: 'set', column: 'set_id' }) declare setGroupId: number;
   @Ref(() => Exercise, { label: 'Exercises' }) declare exerciseId: number;
   @Ref(() => RepetitionUnit, { label: 'Unit', default: 1, defaultDescription: 'repetitions' }) declare repetitionUnitId: number;
-  @IntegerField({ label: 'Reps', note: 'The planned number, in the repetition unit.', min: 0, max: 600 }) declare reps: number;
+  @IntegerField({ label: 'Reps', description: 'The planned number, in the repetition unit.', min: 0, max: 600 }) declare reps: number;
   @DecimalField({
     label: 'Weight',
-    note: 'The planned weight, in the weight unit; null if it is left open.',
+    description: 'The planned weight, in the weight unit; null if it is left open.',
     storedAs: 'weight',
-    digits: 6,
-    places: 2,
+    maxDigits: 6,
+    decimalPlaces: 2,
     min: 0,
     max: 1500,
-    null: true,
+    allowNull: true,
   })
   declare targetWeight: string | null;
   @DecimalField(TRAINING_WEIGHT_KG_OPTIONS) declare targetWeightKg: string | null;
   @Ref(() => WeightUnit, TRAINING_WEIGHT_UNIT_OPTIONS) declare weightUnitId: number;
   @ChoiceField({
     label: 'RiR',
-    note: 'The planned number of repetitions in reserve.',
+    description: 'The planned number of repetitions in reserve.',
     choices: RIR_CHOICES,
-    null: true,
-    blank: true,
+    allowNull: true,
+    allowBlank: true,
     max: 3,
   })
   declare rir: string | null;
   @IntegerField({
     label: 'Order',
     storedAs: 'order',
-    note: 'Position among the planned sets of the group.',
+    description: 'Position among the planned sets of the group.',
     min: MIN_INTEGER,
     max: MAX_INTEGER,
     default: 1,
     restIgnoredOnCreate: true,
   })
   declare position: number;
-  @TextField({ label: 'Comment', storedAs: 'comment', note: 'A comment by the user.', max: 100, blank: true })
+  @TextField({ label: 'Comment', storedAs: 'comment', description: 'A comment by the user.', max: 100, allowBlank: true })
   declare notes: string;
-  @Owner(() => User, { hidden: true, restSortable: false }) declare userId: number;
+  @Owner(() => User, { hiddenInRest: true, restSortable: false }) declare userId: number;
 }
 
 export default createCrudResolver(PlannedSet);

@@ -1,7 +1,7 @@
 /** Nutritional values of portions of food: meal items and diary entries. */
 import type { Context } from '../core/context';
 import { loadRowFields, loadRowEvenIfHidden } from '../core/read/loaders';
-import { gramsOfAmount, NUTRIENTS, valuesOfPortion, type ExactValues, type MassUnit } from '../nutrition/values';
+import { gramsOfAmount, NUTRIENTS, nutritionalValuesOfPortion, type ExactNutritionalValues, type MassUnit } from '../nutrition/values';
 import { Ingredient, HOUSEHOLD_MEASURE_FIELDS } from './ingredient';
 import { IngredientUnit } from './ingredientunit';
 
@@ -17,10 +17,10 @@ export async function portionNutritionalValues(
   { ingredientId, ingredientUnitId, amount }: Portion,
   context: Context,
   unit: MassUnit = 'g',
-): Promise<ExactValues> {
+): Promise<ExactNutritionalValues> {
   const [ingredient, measure] = await Promise.all([
     loadRowEvenIfHidden(Ingredient, NUTRIENTS, ingredientId, context),
     ingredientUnitId === null ? null : loadRowFields(IngredientUnit, HOUSEHOLD_MEASURE_FIELDS, ingredientUnitId, context),
   ]);
-  return valuesOfPortion(ingredient!, gramsOfAmount(amount, measure), unit);
+  return nutritionalValuesOfPortion(ingredient!, gramsOfAmount(amount, measure), unit);
 }

@@ -4,7 +4,7 @@ import { Id, TextField } from '../core/model/fields';
 import { Resource } from '../core/model/resource';
 
 @Resource({
-  rest: 'setting-repetitionunit',
+  restName: 'setting-repetitionunit',
   position: 13,
   dumpModel: 'core.repetitionunit',
   description: 'The unit in which a planned set counts repetitions, e.g. repetitions, seconds or miles.',
@@ -15,7 +15,7 @@ import { Resource } from '../core/model/resource';
 })
 export class RepetitionUnit extends Model<RepetitionUnit> {
   @Id() declare id: number;
-  @TextField({ label: 'Name', note: 'The name in English.', max: 100 }) declare name: string;
+  @TextField({ label: 'Name', description: 'The name in English.', max: 100 }) declare name: string;
 }
 
 export default createCrudResolver(RepetitionUnit);

@@ -9,11 +9,11 @@ import { ScheduleStep } from './schedulestep';
 import { User } from './user';
 
 @Resource({
-  rest: 'schedule',
+  restName: 'schedule',
   position: 4,
   dumpModel: 'manager.schedule',
   description: 'A sequence of workouts, each for a number of weeks. A user has at most one active schedule.',
-  owned: true,
+  isOwned: true,
   scopeGroup: 'training',
   ordering: ['id'],
   uniqueFlag: { flagField: 'isActive', parentField: 'userId' },
@@ -21,23 +21,23 @@ import { User } from './user';
 })
 export class Schedule extends Model<Schedule> {
   @Id() declare id: number;
-  @TextField({ label: 'Name', help: 'Name or short description of the schedule, e.g. "Program XYZ".', max: 100 }) declare name: string;
+  @TextField({ label: 'Name', helpText: 'Name or short description of the schedule, e.g. "Program XYZ".', max: 100 }) declare name: string;
   @DateField({
     label: 'Start date',
     storedAs: 'start_date',
-    note: 'The day on which the first workout begins.',
+    description: 'The day on which the first workout begins.',
     default: defaultValues.today,
   })
   declare startsOn: string;
   @BooleanField({
     label: 'Schedule active',
-    help: 'Whether this is the active schedule. Activating it deactivates the others.',
+    helpText: 'Whether this is the active schedule. Activating it deactivates the others.',
     default: true,
   })
   declare isActive: boolean;
-  @BooleanField({ label: 'Is a loop', help: 'Whether to start over after the last workout.', default: false }) declare isLoop: boolean;
-  @Owner(() => User, { hidden: true }) declare userId: number;
-  @Children(() => ScheduleStep, 'scheduleId', { isPart: true, assumedSize: 4, help: 'The steps of the schedule, in order.' })
+  @BooleanField({ label: 'Is a loop', helpText: 'Whether to start over after the last workout.', default: false }) declare isLoop: boolean;
+  @Owner(() => User, { hiddenInRest: true }) declare userId: number;
+  @Children(() => ScheduleStep, 'scheduleId', { isPart: true, assumedSize: 4, description: 'The steps of the schedule, in order.' })
   declare steps: ScheduleStep[];
 }
 

@@ -8,11 +8,11 @@ import { User } from './user';
 import { Workout } from './workout';
 
 @Resource({
-  rest: 'schedulestep',
+  restName: 'schedulestep',
   position: 3,
   dumpModel: 'manager.schedulestep',
   description: 'A step of a schedule: a workout and its number of weeks.',
-  owned: true,
+  isOwned: true,
   scopeGroup: 'training',
   ordering: ['position'],
   labelPaths: ['workout.name'],
@@ -22,10 +22,10 @@ export class ScheduleStep extends Model<ScheduleStep> {
   @Id() declare id: number;
   @Ref(() => Schedule, { label: 'Schedule' }) declare scheduleId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
-  @IntegerField({ label: 'Duration', help: 'The duration in weeks.', min: 1, max: 25, default: 4 }) declare duration: number;
-  @IntegerField({ label: 'Order', storedAs: 'order', help: 'Place in the order of the steps.', default: 1, hidden: true })
+  @IntegerField({ label: 'Duration', helpText: 'The duration in weeks.', min: 1, max: 25, default: 4 }) declare duration: number;
+  @IntegerField({ label: 'Order', storedAs: 'order', helpText: 'Place in the order of the steps.', default: 1, hiddenInRest: true })
   declare position: number;
-  @Owner(() => User, { hidden: true, restSortable: false }) declare userId: number;
+  @Owner(() => User, { hiddenInRest: true, restSortable: false }) declare userId: number;
 }
 
 export default createCrudResolver(ScheduleStep);

@@ -19,13 +19,13 @@ import { TrainingDay } from './trainingday';
 import { User } from './user';
 
 @Resource({
-  rest: 'set',
+  restName: 'set',
   position: 6,
   title: 'Set',
   table: 'workout_set',
   dumpModel: 'manager.set',
   description: 'A group of planned sets on a training day, trained together.',
-  owned: true,
+  isOwned: true,
   scopeGroup: 'training',
   ordering: ['position'],
   filters: ['trainingDayId', 'position', 'sets'],
@@ -34,20 +34,20 @@ import { User } from './user';
 })
 export class SetGroup extends Model<SetGroup> {
   @Id() declare id: number;
-  @Ref(() => TrainingDay, { label: 'Exercise day', rest: 'exerciseday' }) declare trainingDayId: number;
-  @IntegerField({ label: 'Number of sets', note: 'How often its planned sets are repeated.', min: 0, max: 10, default: 4 })
+  @Ref(() => TrainingDay, { label: 'Exercise day', restKey: 'exerciseday' }) declare trainingDayId: number;
+  @IntegerField({ label: 'Number of sets', description: 'How often its planned sets are repeated.', min: 0, max: 10, default: 4 })
   declare sets: number;
   @IntegerField({
     label: 'Order',
     storedAs: 'order',
-    note: 'Position among the set groups of the day; groups without one come last.',
+    description: 'Position among the set groups of the day; groups without one come last.',
     min: MIN_INTEGER,
     max: MAX_INTEGER,
-    null: true,
+    allowNull: true,
   })
   declare position: number | null;
-  @Owner(() => User, { hidden: true, restSortable: false }) declare userId: number;
-  @Children(() => PlannedSet, 'setGroupId', { isPart: true, assumedSize: 3, help: 'The planned sets of the group, in order.' })
+  @Owner(() => User, { hiddenInRest: true, restSortable: false }) declare userId: number;
+  @Children(() => PlannedSet, 'setGroupId', { isPart: true, assumedSize: 3, description: 'The planned sets of the group, in order.' })
   declare plannedSets: PlannedSet[];
 }
 
@@ -56,7 +56,7 @@ export default class SetGroupResolver extends createCrudResolver(SetGroup) {
   @FieldResolver(() => [PlannedSet], {
     description: 'The planned sets in training order, round by round: a planned set that stands for several sets is repeated.',
   })
-  @Extensions({ action: { name: 'computed_settings', selection: '...setting', key: 'results' }, ...listSizeExtensions(10) })
+  @Extensions({ action: { name: 'computed_settings', selection: '...setting', wrapperKey: 'results' }, ...listSizeExtensions(10) })
   @RequiresFields(() => SetGroup, 'sets')
   async sequence(@Root() set: RowFields<SetGroup, 'id' | 'sets'>, @Ctx() context: Context): Promise<RowOf<PlannedSet>[]> {
     return arrangeInRounds(set.sets, await loadPlannedSets(set, context));
@@ -65,7 +65,7 @@ export default class SetGroupResolver extends createCrudResolver(SetGroup) {
   @FieldResolver(() => String, {
     description: 'The planned sets of one exercise in words, e.g. `4 × 10 (20 kg)`; empty if the set has none. Always English.',
   })
-  @Extensions({ action: { name: 'smart_text', key: 'results' } })
+  @Extensions({ action: { name: 'smart_text', wrapperKey: 'results' } })
   @RequiresFields(() => SetGroup, 'sets')
   async summary(
     @Root() set: RowFields<SetGroup, 'id' | 'sets'>,

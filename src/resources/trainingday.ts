@@ -10,30 +10,30 @@ import { Workout } from './workout';
 import { SetGroup } from './setgroup';
 
 @Resource({
-  rest: 'day',
+  restName: 'day',
   position: 5,
   title: 'Day',
   dumpModel: 'manager.day',
   description: 'A day of a workout: the days of the week on which it is trained, and its sets.',
-  owned: true,
+  isOwned: true,
   scopeGroup: 'training',
   ordering: ['id'],
-  filters: ['name', 'workoutId', { field: 'weekdays', parse: 'ids' }],
+  filters: ['name', 'workoutId', { field: 'weekdays', syntax: 'ids' }],
 })
 export class TrainingDay extends Model<TrainingDay> {
   @Id() declare id: number;
-  @Ref(() => Workout, { label: 'Workout', rest: 'training' }) declare workoutId: number;
+  @Ref(() => Workout, { label: 'Workout', restKey: 'training' }) declare workoutId: number;
   @TextField({
     label: 'Description',
     storedAs: 'description',
-    help: 'What is done on this day, e.g. "Pull day" or "Chest".',
+    helpText: 'What is done on this day, e.g. "Pull day" or "Chest".',
     max: 100,
   })
   declare name: string;
   @Links(() => DayOfWeek, {
     label: 'Day',
-    rest: 'day',
-    note: 'Ids of the days of the week, at least one.',
+    restKey: 'day',
+    description: 'Ids of the days of the week, at least one.',
     graphqlDescription: 'Days of the week, at least one; returned Monday first.',
     objectField: 'weekdayRows',
     assumedSize: 2,
@@ -41,8 +41,8 @@ export class TrainingDay extends Model<TrainingDay> {
     link: { table: 'training_day_weekday', ownColumn: 'training_day_id', otherColumn: 'day_of_week_id' },
   })
   declare weekdays: number[];
-  @Owner(() => User, { hidden: true, restSortable: false }) declare userId: number;
-  @Children(() => SetGroup, 'trainingDayId', { isPart: true, assumedSize: 8, help: 'The set groups, in order.' })
+  @Owner(() => User, { hiddenInRest: true, restSortable: false }) declare userId: number;
+  @Children(() => SetGroup, 'trainingDayId', { isPart: true, assumedSize: 8, description: 'The set groups, in order.' })
   declare setGroups: SetGroup[];
 }
 

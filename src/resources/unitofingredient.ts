@@ -3,10 +3,10 @@ import type { CrossFieldRule } from '../core/model/registry';
 
 export const INGREDIENT_UNIT_OPTIONS = {
   label: 'Weight unit',
-  note: 'Unit of `amount`; null means grams.',
-  rest: 'weight_unit',
+  description: 'Unit of `amount`; null means grams.',
+  restKey: 'weight_unit',
   column: 'weight_unit_id',
-  null: true,
+  allowNull: true,
 } as const;
 
 export const UNIT_BELONGS_TO_INGREDIENT_RULE: CrossFieldRule = {

@@ -18,7 +18,7 @@ const checkEmail = (value: unknown) =>
   table: 'user_account',
   description: 'A user account. Users see only their own account. Their logs and plans are in the lists of Query.',
   dumpModel: 'auth.user',
-  owned: true,
+  isOwned: true,
   scopeGroup: 'account',
   ownerColumn: 'id',
   hasRootQueries: false,
@@ -29,20 +29,27 @@ const checkEmail = (value: unknown) =>
 })
 export class User extends Model<User> {
   @Id() declare id: number;
-  @TextField({ label: 'User name', note: 'The name with which the user signs in.', max: 150, readOnly: true }) declare username: string;
-  @TextField({ label: 'First name', note: 'Given name.', max: 150, blank: true }) declare firstName: string;
-  @TextField({ label: 'Last name', note: 'Family name.', max: 150, blank: true }) declare lastName: string;
-  @TextField({ label: 'E-mail address', note: 'The address to which e-mails are sent.', max: 254, blank: true, check: checkEmail })
+  @TextField({ label: 'User name', description: 'The name with which the user signs in.', max: 150, readOnly: true })
+  declare username: string;
+  @TextField({ label: 'First name', description: 'Given name.', max: 150, allowBlank: true }) declare firstName: string;
+  @TextField({ label: 'Last name', description: 'Family name.', max: 150, allowBlank: true }) declare lastName: string;
+  @TextField({
+    label: 'E-mail address',
+    description: 'The address to which e-mails are sent.',
+    max: 254,
+    allowBlank: true,
+    check: checkEmail,
+  })
   declare email: string;
-  @BooleanField({ label: 'Active', help: 'An inactive user cannot sign in.', default: true, readOnly: true }) declare isActive: boolean;
-  @BooleanField({ label: 'Staff', note: 'Whether the user is on the staff of the service.', default: false, readOnly: true })
+  @BooleanField({ label: 'Active', helpText: 'An inactive user cannot sign in.', default: true, readOnly: true }) declare isActive: boolean;
+  @BooleanField({ label: 'Staff', description: 'Whether the user is on the staff of the service.', default: false, readOnly: true })
   declare isStaff: boolean;
-  @BooleanField({ label: 'Superuser', help: 'Contributions of this user are accepted without review.', default: false, readOnly: true })
+  @BooleanField({ label: 'Superuser', helpText: 'Contributions of this user are accepted without review.', default: false, readOnly: true })
   declare isSuperuser: boolean;
   @DateTimeField({
     label: 'Joined',
     storedAs: 'date_joined',
-    note: 'When the account was created.',
+    description: 'When the account was created.',
     default: defaultValues.now,
     readOnly: true,
   })
@@ -50,8 +57,8 @@ export class User extends Model<User> {
   @DateTimeField({
     label: 'Last login',
     storedAs: 'last_login',
-    note: 'When the user last signed in; null if never.',
-    null: true,
+    description: 'When the user last signed in; null if never.',
+    allowNull: true,
     readOnly: true,
   })
   declare lastLoginAt: string | null;

@@ -40,12 +40,12 @@ const checkBirthdate = (value: unknown, timeZone: string) => {
 };
 
 @Resource({
-  rest: 'userprofile',
+  restName: 'userprofile',
   position: 9,
   dumpModel: 'core.userprofile',
   description: 'Preferences and body measurements of a user. Each user has exactly one profile.',
   labelPaths: ['user.username'],
-  owned: true,
+  isOwned: true,
   scopeGroup: 'account',
   ordering: ['id'],
   uniqueFields: ['userId'],
@@ -58,118 +58,137 @@ const checkBirthdate = (value: unknown, timeZone: string) => {
 export class UserProfile extends Model<UserProfile> {
   @Id() declare id: number;
   @Owner(() => User) declare userId: number;
-  @IntegerField({ label: 'Gym', note: 'Number of the gym that the user belongs to.', null: true, readOnly: true }) declare gym:
+  @IntegerField({ label: 'Gym', description: 'Number of the gym that the user belongs to.', allowNull: true, readOnly: true }) declare gym:
     number | null;
-  @BooleanField({ label: 'Is temporary', note: 'Whether it is a trial account.', readOnly: true, default: false })
+  @BooleanField({ label: 'Is temporary', description: 'Whether it is a trial account.', readOnly: true, default: false })
   declare isTemporary: boolean;
-  @BooleanField({ label: 'Show exercise comments', help: 'Show the hints on exercises in the workout view.', default: true })
+  @BooleanField({ label: 'Show exercise comments', helpText: 'Show the hints on exercises in the workout view.', default: true })
   declare showComments: boolean;
   @BooleanField({
     label: 'Also use ingredients in English',
-    help: 'Also show ingredients in English while making a nutrition plan.',
+    helpText: 'Also show ingredients in English while making a nutrition plan.',
     default: true,
   })
   declare showEnglishIngredients: boolean;
   @BooleanField({
     label: 'Activate workout reminders',
     storedAs: 'workout_reminder_active',
-    help: 'Whether to be reminded when a workout is about to end.',
+    helpText: 'Whether to be reminded when a workout is about to end.',
     default: false,
   })
   declare isWorkoutReminderActive: boolean;
-  @IntegerField({ label: 'Remind before expiration', help: 'How many days before.', min: 1, max: 30, default: 14 })
+  @IntegerField({ label: 'Remind before expiration', helpText: 'How many days before.', min: 1, max: 30, default: 14 })
   declare workoutReminder: number;
-  @IntegerField({ label: 'Default duration of workouts', help: 'In weeks, for workouts outside schedules.', min: 1, max: 30, default: 12 })
+  @IntegerField({
+    label: 'Default duration of workouts',
+    helpText: 'In weeks, for workouts outside schedules.',
+    min: 1,
+    max: 30,
+    default: 12,
+  })
   declare workoutDuration: number;
   @DateField({
     label: 'Last workout notification',
     storedAs: 'last_workout_notification',
-    help: 'When the last reminder was sent.',
-    null: true,
+    helpText: 'When the last reminder was sent.',
+    allowNull: true,
     readOnly: true,
   })
   declare lastWorkoutNotificationOn: string | null;
-  @Ref(() => Language, { label: 'Notification language', help: 'Language of mails, e.g. reminders.', default: 2 })
+  @Ref(() => Language, { label: 'Notification language', helpText: 'Language of mails, e.g. reminders.', default: 2 })
   declare notificationLanguageId: number;
   @BooleanField({
     label: 'Use pauses in workout timer',
     storedAs: 'timer_active',
-    help: 'Whether to use timed pauses between exercises.',
+    helpText: 'Whether to use timed pauses between exercises.',
     default: true,
   })
   declare isTimerActive: boolean;
-  @IntegerField({ label: 'Default duration of workout pauses', help: 'In seconds.', min: 10, max: 400, default: 90, hidden: true })
+  @IntegerField({
+    label: 'Default duration of workout pauses',
+    helpText: 'In seconds.',
+    min: 10,
+    max: 400,
+    default: 90,
+    hiddenInRest: true,
+  })
   declare timerPause: number;
-  @IntegerField({ label: 'Age', note: 'In years; computed from the date of birth if only that is given.', ...AGE_RANGE, null: true })
+  @IntegerField({
+    label: 'Age',
+    description: 'In years; computed from the date of birth if only that is given.',
+    ...AGE_RANGE,
+    allowNull: true,
+  })
   declare age: number | null;
   @DateField({
     label: 'Date of Birth',
-    note: 'The day on which the user was born; between 10 and 100 years ago.',
-    null: true,
+    description: 'The day on which the user was born; between 10 and 100 years ago.',
+    allowNull: true,
     check: checkBirthdate,
   })
   declare birthdate: string | null;
-  @IntegerField({ label: 'Height (cm)', note: 'In centimetres.', min: 140, max: 230, null: true }) declare height: number | null;
+  @IntegerField({ label: 'Height (cm)', description: 'In centimetres.', min: 140, max: 230, allowNull: true }) declare height:
+    number | null;
   @ChoiceField({
     label: 'Gender',
-    note: 'As stated by the user, or null.',
+    description: 'As stated by the user, or null.',
     choices: GENDER_CHOICES,
-    null: true,
+    allowNull: true,
     default: '1',
     max: 1,
   })
   declare gender: string | null;
-  @IntegerField({ label: 'Hours of sleep', help: 'The average hours of sleep per day.', min: 4, max: 10, null: true, default: 7 })
+  @IntegerField({ label: 'Hours of sleep', helpText: 'The average hours of sleep per day.', min: 4, max: 10, allowNull: true, default: 7 })
   declare sleepHours: number | null;
-  @IntegerField({ label: 'Work', help: 'Average hours per day.', min: 1, max: 15, null: true, default: 8 }) declare workHours:
+  @IntegerField({ label: 'Work', helpText: 'Average hours per day.', min: 1, max: 15, allowNull: true, default: 8 }) declare workHours:
     number | null;
   @ChoiceField({
     label: 'Physical intensity',
-    note: 'How physically demanding the work is.',
-    help: 'Intensity of the work.',
+    description: 'How physically demanding the work is.',
+    helpText: 'Intensity of the work.',
     choices: INTENSITY_CHOICES,
-    null: true,
+    allowNull: true,
     default: '1',
     max: 1,
   })
   declare workIntensity: string | null;
-  @IntegerField({ label: 'Sport', help: 'Average hours per week.', min: 1, max: 30, null: true, default: 3 }) declare sportHours:
+  @IntegerField({ label: 'Sport', helpText: 'Average hours per week.', min: 1, max: 30, allowNull: true, default: 3 }) declare sportHours:
     number | null;
   @ChoiceField({
     label: 'Physical intensity',
-    note: 'How physically demanding the sport is.',
-    help: 'Intensity of the sport.',
+    description: 'How physically demanding the sport is.',
+    helpText: 'Intensity of the sport.',
     choices: INTENSITY_CHOICES,
-    null: true,
+    allowNull: true,
     default: '2',
     max: 1,
   })
   declare sportIntensity: string | null;
-  @IntegerField({ label: 'Free time', help: 'Average hours per day.', min: 1, max: 15, null: true, default: 8 }) declare freetimeHours:
-    number | null;
+  @IntegerField({ label: 'Free time', helpText: 'Average hours per day.', min: 1, max: 15, allowNull: true, default: 8 })
+  declare freetimeHours: number | null;
   @ChoiceField({
     label: 'Physical intensity',
-    note: 'How physically demanding the rest of the day is.',
-    help: 'Intensity of the free time.',
+    description: 'How physically demanding the rest of the day is.',
+    helpText: 'Intensity of the free time.',
     choices: INTENSITY_CHOICES,
-    null: true,
+    allowNull: true,
     default: '1',
     max: 1,
   })
   declare freetimeIntensity: string | null;
   @IntegerField({
     label: 'Total daily calories',
-    help: 'In kcal; used by nutrition plans with a goal.',
+    helpText: 'In kcal; used by nutrition plans with a goal.',
     min: 1500,
     max: 5000,
-    null: true,
+    allowNull: true,
     default: 2500,
   })
   declare calories: number | null;
   @ChoiceField({
     label: 'Weight unit',
     storedAs: 'weight_unit',
-    help: 'kg or lb, the default for new weights; existing entries keep their unit. Totals of plans and of the diary use it.',
+    helpText: 'kg or lb, the default for new weights; existing entries keep their unit. Totals of plans and of the diary use it.',
     choices: UNIT_SYSTEM_CHOICES,
     default: 'kg',
     max: 2,
@@ -177,14 +196,14 @@ export class UserProfile extends Model<UserProfile> {
   declare unitSystem: string;
   @BooleanField({
     label: 'Allow external access',
-    help: 'Whether others may open your pages by their links.',
+    helpText: 'Whether others may open your pages by their links.',
     default: false,
-    only: 'rest',
+    exclusiveTo: 'rest',
   })
   declare roAccess: boolean;
   @IntegerField({
     label: 'Automatic reminders for weight entries',
-    help: 'Days without an entry before a reminder is sent; 0 disables it.',
+    helpText: 'Days without an entry before a reminder is sent; 0 disables it.',
     min: 0,
     max: 30,
     default: 0,
@@ -192,24 +211,24 @@ export class UserProfile extends Model<UserProfile> {
   declare numDaysWeightReminder: number;
   @IntegerField({
     label: 'Added by',
-    help: 'Id of the user whose application created the account.',
-    null: true,
+    helpText: 'Id of the user whose application created the account.',
+    allowNull: true,
     readOnly: true,
-    hidden: true,
+    hiddenInRest: true,
   })
   declare addedBy: number | null;
   @BooleanField({
     label: 'May add users',
-    note: 'Whether programs may create accounts on behalf of this one.',
+    description: 'Whether programs may create accounts on behalf of this one.',
     default: false,
     readOnly: true,
-    hidden: true,
+    hiddenInRest: true,
   })
   declare canAddUser: boolean;
 }
 
 const ProfileCrud = createCrudResolver(UserProfile, {
-  /** Derives the age from the birthdate if no age is written or stored. */
+  /** Derives the age of the user from the birthdate if no age is written or stored. */
   async beforeRowWrite(values, context, transaction, id) {
     if (values.age != null || values.birthdate === null) return;
     const row = await UserProfile.findOne({
@@ -228,7 +247,7 @@ const ProfileCrud = createCrudResolver(UserProfile, {
 @Resolver(() => UserProfile)
 export default class UserProfileResolver extends ProfileCrud {
   @FieldResolver(() => String, { description: 'The name with which the user signs in.' })
-  @Extensions({ action: { name: 'username', key: 'username' } })
+  @Extensions({ action: { name: 'username', wrapperKey: 'username' } })
   @RequiresFields(() => UserProfile, 'userId')
   async username(@Root() profile: RowFields<UserProfile, 'userId'>, @Ctx() context: Context): Promise<string> {
     return (await loadRowFields(User, ['username'], profile.userId, context))!.username;

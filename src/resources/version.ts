@@ -6,7 +6,7 @@ const COMPATIBLE_API_VERSION = '2.0';
 @Resolver()
 export default class VersionResolver {
   @Query(() => String, { description: 'Version of the REST API with which this one is compatible.' })
-  @Extensions({ only: 'rest', endpoint: { paths: ['version'], title: 'Application Version' } })
+  @Extensions({ exclusiveTo: 'rest', endpoint: { paths: ['version'], title: 'Application Version' } })
   version(): string {
     return COMPATIBLE_API_VERSION;
   }

@@ -8,12 +8,12 @@ import { MASS_UNIT_CHOICES } from './massunit';
 import { User } from './user';
 
 @Resource({
-  rest: 'weightentry',
+  restName: 'weightentry',
   position: 28,
   dumpModel: 'weight.weightentry',
   description: 'The body weight of a user on one day, in the unit in which it was logged.',
   pluralName: 'weightEntries',
-  owned: true,
+  isOwned: true,
   hasBulkMutations: true,
   scopeGroup: 'body',
   ordering: ['date'],
@@ -23,14 +23,16 @@ import { User } from './user';
 })
 export class WeightEntry extends Model<WeightEntry> {
   @Id() declare id: number;
-  @DateField({ label: 'Date', note: 'The day of the measurement; at most one entry per day.' }) declare date: string;
-  @DecimalField({ label: 'Weight', note: 'The logged weight, in `unit`.', digits: 5, places: 2, min: 30, max: 600 }) declare weight: string;
+  @DateField({ label: 'Date', description: 'The day of the measurement; at most one entry per day.' }) declare date: string;
+  @DecimalField({ label: 'Weight', description: 'The logged weight, in `unit`.', maxDigits: 5, decimalPlaces: 2, min: 30, max: 600 })
+  declare weight: string;
   @ChoiceField({
     label: 'Unit',
-    note: 'The unit of `weight`. If absent from the input, that of the profile; existing entries keep their unit when the profile changes.',
+    description:
+      'The unit of `weight`. If absent from the input, that of the profile; existing entries keep their unit when the profile changes.',
     choices: MASS_UNIT_CHOICES,
     default: defaultValues.byTrigger,
-    hidden: true,
+    hiddenInRest: true,
     restSortable: false,
     max: 2,
   })

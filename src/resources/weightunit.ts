@@ -4,7 +4,7 @@ import { Id, TextField } from '../core/model/fields';
 import { Resource } from '../core/model/resource';
 
 @Resource({
-  rest: 'setting-weightunit',
+  restName: 'setting-weightunit',
   position: 14,
   dumpModel: 'core.weightunit',
   description: 'The unit of a training weight, e.g. kg, lb or plates.',
@@ -15,7 +15,7 @@ import { Resource } from '../core/model/resource';
 })
 export class WeightUnit extends Model<WeightUnit> {
   @Id() declare id: number;
-  @TextField({ label: 'Name', note: 'The name in English, e.g. `kg` or `Body Weight`.', max: 100 }) declare name: string;
+  @TextField({ label: 'Name', description: 'The name in English, e.g. `kg` or `Body Weight`.', max: 100 }) declare name: string;
 }
 
 export default createCrudResolver(WeightUnit);

@@ -14,7 +14,7 @@ import { WeightUnit } from './weightunit';
 import { Workout } from './workout';
 import { WorkoutSession } from './workoutsession';
 
-/** The number of seconds in a day: seconds are the repetition unit with the largest plausible numbers. */
+/** Maximum plausible number of repetitions of a log: the seconds of a day, because seconds are the repetition unit with the largest numbers. */
 const MAX_PLAUSIBLE_REPETITIONS = 86_400;
 
 /** Columns whose equality links a log and its session; a user has at most one session a day. */
@@ -23,11 +23,11 @@ const sameSessionSql = (log: string, session: string) =>
   SESSION_KEY_COLUMNS.map((column) => `${log}."${column}" = ${session}."${column}"`).join(' AND ');
 
 @Resource({
-  rest: 'workoutlog',
+  restName: 'workoutlog',
   position: 8,
   dumpModel: 'manager.workoutlog',
   description: 'A performed set of an exercise.',
-  owned: true,
+  isOwned: true,
   hasBulkMutations: true,
   scopeGroup: 'training',
   ordering: ['date', 'reps'],
@@ -39,21 +39,22 @@ export class WorkoutLog extends Model<WorkoutLog> {
   @Id() declare id: number;
   @IntegerField({
     label: 'Repetitions',
-    note: 'The number performed, in the repetition unit.',
+    description: 'The number performed, in the repetition unit.',
     min: 0,
     max: MAX_INTEGER,
     plausibleMax: MAX_PLAUSIBLE_REPETITIONS,
   })
   declare reps: number;
-  @DecimalField({ label: 'Weight', note: 'The weight lifted, in the weight unit.', digits: 5, places: 2, min: 0 }) declare weight: string;
+  @DecimalField({ label: 'Weight', description: 'The weight lifted, in the weight unit.', maxDigits: 5, decimalPlaces: 2, min: 0 })
+  declare weight: string;
   @DecimalField(TRAINING_WEIGHT_KG_OPTIONS) declare weightKg: string | null;
-  @DateField({ label: 'Date', note: 'The day of the training.' }) declare date: string;
+  @DateField({ label: 'Date', description: 'The day of the training.' }) declare date: string;
   @ChoiceField({
     label: 'RiR',
-    note: 'Repetitions in reserve: how many more could have been done.',
+    description: 'Repetitions in reserve: how many more could have been done.',
     choices: RIR_CHOICES,
-    null: true,
-    blank: true,
+    allowNull: true,
+    allowBlank: true,
     max: 3,
   })
   declare rir: string | null;
@@ -63,14 +64,14 @@ export class WorkoutLog extends Model<WorkoutLog> {
   @Ref(() => WeightUnit, TRAINING_WEIGHT_UNIT_OPTIONS) declare weightUnitId: number;
   @Ref(() => WorkoutSession, {
     label: 'Session',
-    note: 'Id of the session of that workout on that day, if there is one.',
-    null: true,
-    only: 'graphql',
+    description: 'Id of the session of that workout on that day, if there is one.',
+    allowNull: true,
+    exclusiveTo: 'graphql',
     sql: (alias) => `(SELECT s."id" FROM "workout_session" s WHERE ${sameSessionSql(alias, 's')})`,
     matchingColumns: SESSION_KEY_COLUMNS,
   })
   declare sessionId: number | null;
-  @Owner(() => User, { hidden: true }) declare userId: number;
+  @Owner(() => User, { hiddenInRest: true }) declare userId: number;
 }
 
 export default createCrudResolver(WorkoutLog);

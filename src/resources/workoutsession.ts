@@ -18,11 +18,11 @@ const IMPRESSION_CHOICES = registerChoices('WorkoutImpression', 'How well a sess
 const withMicroseconds = (time: unknown) => String(time) + '00:00:00.000000'.slice(String(time).length);
 
 @Resource({
-  rest: 'workoutsession',
+  restName: 'workoutsession',
   position: 2,
   dumpModel: 'manager.workoutsession',
   description: 'A training session: the day on which a workout was trained, and how it went.',
-  owned: true,
+  isOwned: true,
   hasBulkMutations: true,
   scopeGroup: 'training',
   ordering: ['date'],
@@ -42,21 +42,27 @@ export class WorkoutSession extends Model<WorkoutSession> {
   @Id() declare id: number;
   @Owner(() => User) declare userId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
-  @DateField({ label: 'Date', note: 'The day of the training; a user has one session a day.' }) declare date: string;
-  @TextField({ label: 'Notes', help: 'Any notes you might want to save about this workout session.', null: true, blank: true })
+  @DateField({ label: 'Date', description: 'The day of the training; a user has one session a day.' }) declare date: string;
+  @TextField({
+    label: 'Notes',
+    helpText: 'Any notes you might want to save about this workout session.',
+    allowNull: true,
+    allowBlank: true,
+  })
   declare notes: string | null;
   @ChoiceField({
     label: 'General impression',
-    help: 'Your impression about this workout session: did you exercise as well as you could?',
+    helpText: 'Your impression about this workout session: did you exercise as well as you could?',
     choices: IMPRESSION_CHOICES,
     default: '2',
     max: 2,
   })
   declare impression: string;
-  @TimeField({ label: 'Start time', storedAs: 'time_start', note: 'When the training began.', null: true })
+  @TimeField({ label: 'Start time', storedAs: 'time_start', description: 'When the training began.', allowNull: true })
   declare startTime: string | null;
-  @TimeField({ label: 'Finish time', storedAs: 'time_end', note: 'When the training ended.', null: true }) declare endTime: string | null;
-  @Children(() => WorkoutLog, 'sessionId', { isConnection: true, readOnly: true, help: 'The logs of the workout on that day.' })
+  @TimeField({ label: 'Finish time', storedAs: 'time_end', description: 'When the training ended.', allowNull: true }) declare endTime:
+    string | null;
+  @Children(() => WorkoutLog, 'sessionId', { isConnection: true, readOnly: true, description: 'The logs of the workout on that day.' })
   declare logs: WorkoutLog[];
 }
 

@@ -3,15 +3,18 @@ import { methodNotAllowedError, notPermittedError, notSignedInError } from './er
 import type { RestRequest } from './request';
 import { SAFE_METHODS, type Route } from './routes';
 
-export function authorizeRequest(route: Route, { method, signedIn, context }: Pick<RestRequest, 'method' | 'signedIn' | 'context'>): void {
+export function authorizeRequest(
+  route: Route,
+  { method, isSignedIn, context }: Pick<RestRequest, 'method' | 'isSignedIn' | 'context'>,
+): void {
   if (route.endpoint) {
     const { view, resource } = route.endpoint;
     const isWrite = !SAFE_METHODS.includes(method);
     const permittedMethods = isWrite ? view.permittedMethods : undefined;
-    if ((resource.owned || permittedMethods) && !signedIn) throw notSignedInError();
+    if ((resource.isOwned || permittedMethods) && !isSignedIn) throw notSignedInError();
     if (permittedMethods && !permittedMethods.includes(method)) throw notPermittedError();
     const accessError =
-      (resource.owned || isWrite) &&
+      (resource.isOwned || isWrite) &&
       resource.scopeGroup &&
       context.authentication.missingScope(resource.scopeGroup, isWrite ? 'write' : 'read');
     if (accessError) throw accessError;

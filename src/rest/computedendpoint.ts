@@ -11,31 +11,31 @@ import type { ComputedEndpoint, ResultData } from './endpoints';
 import { RestError } from './errors';
 import type { RestResponse, RestRequest } from './request';
 
-/** Returns the response with the value of the field. `self` is the id of the row whose field is computed; absent for a standalone endpoint. */
+/** Handles a request for the value of a GraphQL field. `rowId` is the id of the row whose field is computed; absent for a standalone endpoint. */
 export async function handleComputedEndpoint(
-  { metadata, field, run: operation }: ComputedEndpoint<BodyMetadata>,
+  { metadata, field, operation }: ComputedEndpoint<BodyMetadata>,
   request: RestRequest,
-  self?: string,
+  rowId?: string,
 ): Promise<RestResponse> {
   const required = field.args.filter(({ type }) => isNonNullType(type));
   const argumentValues = Object.fromEntries(field.args.map(({ name }) => [name, lastValueOf(request.query, toQueryParameter(name))]));
-  if (metadata.bodyWhenMissing !== undefined && required.some(({ name }) => !argumentValues[name]))
-    return { status: 200, body: metadata.bodyWhenMissing };
+  if (metadata.bodyWhenArgumentMissing !== undefined && required.some(({ name }) => !argumentValues[name]))
+    return { status: 200, body: metadata.bodyWhenArgumentMissing };
   // Missing required arguments are passed as empty strings, so that the error for an unknown row (404) precedes the one for the argument (400).
   for (const { name } of required) argumentValues[name] ??= '';
   try {
-    const data = await runOperation(operation, request, self === undefined ? argumentValues : { self, ...argumentValues });
-    return { status: 200, body: responseBody(metadata, self === undefined ? data.result : data.row.action) };
+    const data = await runOperation(operation, request, rowId === undefined ? argumentValues : { self: rowId, ...argumentValues });
+    return { status: 200, body: responseBody(metadata, rowId === undefined ? data.result : data.row.action) };
   } catch (error) {
-    if (!metadata.bodyWhenInvalid || !(error instanceof RestError) || error.status !== 400) throw error;
-    return { status: 200, body: { ...metadata.bodyWhenInvalid, errors: error.body } };
+    if (!metadata.bodyWhenArgumentsInvalid || !(error instanceof RestError) || error.status !== 400) throw error;
+    return { status: 200, body: { ...metadata.bodyWhenArgumentsInvalid, errors: error.body } };
   }
 }
 
-function responseBody({ key, keyValueLists = [] }: BodyMetadata, value: ResultData): unknown {
+function responseBody({ wrapperKey, keyValueLists = [] }: BodyMetadata, value: ResultData): unknown {
   const body = keyValueLists.length ? { ...value } : value;
   for (const name of keyValueLists)
     body[name] = Object.fromEntries(body[name].map((entry: { key: string; value: unknown }) => [entry.key, entry.value]));
-  if (key === undefined) return body;
-  return body === null ? {} : { [key]: body };
+  if (wrapperKey === undefined) return body;
+  return body === null ? {} : { [wrapperKey]: body };
 }

@@ -25,7 +25,7 @@ export type RestOperation = RunOperation & { readonly document: string };
 export interface ComputedEndpoint<Metadata extends BodyMetadata> {
   metadata: Metadata;
   field: GraphQLField<unknown, unknown>;
-  run: RestOperation;
+  operation: RestOperation;
 }
 
 /** A REST resource: the rows of a GraphQL type in one representation (view). A type can have several views, each with a REST name. */
@@ -44,8 +44,8 @@ export interface Endpoint {
    * Reads a row's version. Present only if the resource uses optimistic locking: `update` and `remove` then take `ifVersion`, and responses with a
    * single row include its version.
    */
-  version?: RestOperation;
-  /** Returns which of the given ids exist: `self` for rows of this type, and one key per relation. */
+  versionQuery?: RestOperation;
+  /** Returns the row ids that exist, by the name of the relation; the key `self` is for ids of rows of the endpoint itself. */
   referenceableIds: RestOperation;
   relations: readonly FieldMetadata[];
   actions: ReadonlyMap<string, ComputedEndpoint<ActionMetadata>>;
@@ -66,11 +66,11 @@ export const fieldMetadataOf = (type: GraphQLObjectType): FieldMetadata[] =>
 /** Returns the GraphQL selection for the REST representation of a type. Aliases give fields their REST names; relations are represented by ids. */
 export function restSelectionOf(type: GraphQLObjectType): string {
   const visibleFields = Object.values(type.getFields()).filter(({ extensions }) =>
-    type.extensions.resource ? extensions.field && !extensions.field.hidden : !extensions.action,
+    type.extensions.resource ? extensions.field && !extensions.field.hiddenInRest : !extensions.action,
   );
   return visibleFields
     .map(({ name, type: fieldType, extensions }) => {
-      const key = extensions.field?.rest ?? toSnakeCase(name);
+      const key = extensions.field?.restKey ?? toSnakeCase(name);
       return `${key === name ? key : `${key}: ${name}`}${nestedSelection(fieldType)}`;
     })
     .join(' ');
@@ -86,7 +86,7 @@ function nestedSelection(type: GraphQLOutputType, selection?: string): string {
  * Returns the name of the GraphQL fragment that selects the fields of an endpoint. Other endpoints spread it to nest such rows, for example
  * `...exercisecategory`.
  */
-export const fragmentName = (rest: string) => rest.replaceAll('-', '_');
+export const fragmentName = (restName: string) => restName.replaceAll('-', '_');
 
 /** Appends the definitions of all fragments that the document uses, directly or through other fragments. */
 function withFragments(document: string, fragments: ReadonlyMap<string, string>): string {
@@ -103,7 +103,7 @@ export function deriveEndpoints(schema: GraphQLSchema, prepareOperation: Prepare
     );
   const fragments = new Map(
     resourceViews.map(({ type, view, selection }) => {
-      const name = fragmentName(view.rest);
+      const name = fragmentName(view.restName);
       return [name, `fragment ${name} on ${type.name} { ${selection} }`];
     }),
   );
@@ -119,12 +119,14 @@ export function deriveEndpoints(schema: GraphQLSchema, prepareOperation: Prepare
   const apiRootViews = resourceViews
     .map(({ view }) => view)
     .filter((view) => view.isListedInRoot ?? true)
-    .sort((a, b) => (a.position ?? Infinity) - (b.position ?? Infinity) || (a.rest < b.rest ? -1 : 1));
+    .sort((a, b) => (a.position ?? Infinity) - (b.position ?? Infinity) || (a.restName < b.restName ? -1 : 1));
   return {
-    resources: new Map(resourceViews.map((resourceView) => [resourceView.view.rest, buildEndpoint(resourceView, prepareRestOperation)])),
+    resources: new Map(
+      resourceViews.map((resourceView) => [resourceView.view.restName, buildEndpoint(resourceView, prepareRestOperation)]),
+    ),
     standaloneEndpoints: new Map(standalone),
     login: prepareRestOperation(LOGIN),
-    apiRootNames: apiRootViews.map(({ rest }) => rest),
+    apiRootNames: apiRootViews.map(({ restName }) => restName),
   };
 }
 
@@ -134,16 +136,17 @@ function buildEndpoint(
 ): Endpoint {
   const { name } = type;
   const resource = type.extensions.resource!;
-  const { one, many } = resource;
+  const { rowQuery, listQuery } = resource;
   // If a type has several views, only the first one supports writes.
-  const { create, update, remove, versionField }: Partial<ResourceMetadata> = view === resource.views[0] ? resource : {};
+  const { createMutation, updateMutation, deleteMutation, versionField }: Partial<ResourceMetadata> =
+    view === resource.views[0] ? resource : {};
   const fields = fieldMetadataOf(type);
   const relations = fields.filter(({ relation }) => relation);
   const idGroups = [{ key: 'self', type: name }, ...relations.map((field) => ({ key: field.name, type: field.relation!.type }))];
   const [versionVariable, versionArgument] = versionField ? [', $ifVersion: String', ', ifVersion: $ifVersion'] : ['', ''];
   // The version is selected last. It goes into the ETag header and is removed from the body.
   const rowSelection = `{ ${selection} ${versionField ?? ''} }`;
-  const payload = `{ row: ${one} ${rowSelection} errors { path message } }`;
+  const payload = `{ row: ${rowQuery} ${rowSelection} errors { path message } }`;
   return {
     view,
     resource,
@@ -152,19 +155,21 @@ function buildEndpoint(
     selection,
     relations,
     list: prepareRestOperation(
-      `query ($where: ${name}Where, $orderBy: [${name}Order!], $first: Int, $offset: Int) { page: ${many}(where: $where, orderBy: $orderBy, first: $first, offset: $offset) { totalCount nodes { ${selection} } } }`,
+      `query ($where: ${name}Where, $orderBy: [${name}Order!], $first: Int, $offset: Int) { page: ${listQuery}(where: $where, orderBy: $orderBy, first: $first, offset: $offset) { totalCount nodes { ${selection} } } }`,
     ),
-    detail: prepareRestOperation(`query ($id: ID!) { row: ${one}(id: $id) ${rowSelection} }`),
-    ...(versionField && { version: prepareRestOperation(`query ($id: ID!) { row: ${one}(id: $id) { ${versionField} } }`) }),
-    ...(create && { create: prepareRestOperation(`mutation ($input: ${name}Input!) { answer: ${create}(input: $input) ${payload} }`) }),
-    ...(update && {
+    detail: prepareRestOperation(`query ($id: ID!) { row: ${rowQuery}(id: $id) ${rowSelection} }`),
+    ...(versionField && { versionQuery: prepareRestOperation(`query ($id: ID!) { row: ${rowQuery}(id: $id) { ${versionField} } }`) }),
+    ...(createMutation && {
+      create: prepareRestOperation(`mutation ($input: ${name}Input!) { answer: ${createMutation}(input: $input) ${payload} }`),
+    }),
+    ...(updateMutation && {
       update: prepareRestOperation(
-        `mutation ($id: ID!, $input: ${name}Patch!${versionVariable}) { answer: ${update}(id: $id, input: $input${versionArgument}) ${payload} }`,
+        `mutation ($id: ID!, $input: ${name}Patch!${versionVariable}) { answer: ${updateMutation}(id: $id, input: $input${versionArgument}) ${payload} }`,
       ),
     }),
-    ...(remove && {
+    ...(deleteMutation && {
       remove: prepareRestOperation(
-        `mutation ($id: ID!${versionVariable}) { answer: ${remove}(id: $id${versionArgument}) { errors { path } } }`,
+        `mutation ($id: ID!${versionVariable}) { answer: ${deleteMutation}(id: $id${versionArgument}) { errors { path } } }`,
       ),
     }),
     referenceableIds: prepareRestOperation(
@@ -173,7 +178,7 @@ function buildEndpoint(
     actions: new Map(
       Object.values(type.getFields()).flatMap((field) => {
         const metadata = field.extensions.action;
-        return metadata ? [[metadata.name, prepareComputedEndpoint(metadata, field, prepareRestOperation, one)] as const] : [];
+        return metadata ? [[metadata.name, prepareComputedEndpoint(metadata, field, prepareRestOperation, rowQuery)] as const] : [];
       }),
     ),
   };
@@ -181,18 +186,18 @@ function buildEndpoint(
 
 const parenthesize = (items: readonly string[]) => (items.length ? `(${items.join(', ')})` : '');
 
-/** Prepares the query for a field with its own REST path. For an action of a row, `rowField` is the root field that returns the row. */
+/** Prepares the query for a field with its own REST path. For an action of a row, `objectField` is the root field that returns the row. */
 function prepareComputedEndpoint<Metadata extends BodyMetadata>(
   metadata: Metadata,
   field: GraphQLField<unknown, unknown>,
   prepareRestOperation: PrepareOperation<RestOperation>,
-  rowField?: string,
+  objectField?: string,
 ): ComputedEndpoint<Metadata> {
   const { name, args, type } = field;
   const variables = args.map((argument) => `$${argument.name}: ${String(argument.type)}`);
   const value = `${name}${parenthesize(args.map((argument) => `${argument.name}: $${argument.name}`))}${nestedSelection(type, metadata.selection)}`;
-  const run = rowField
-    ? prepareRestOperation(`query ${parenthesize(['$self: ID!', ...variables])} { row: ${rowField}(id: $self) { action: ${value} } }`)
+  const operation = objectField
+    ? prepareRestOperation(`query ${parenthesize(['$self: ID!', ...variables])} { row: ${objectField}(id: $self) { action: ${value} } }`)
     : prepareRestOperation(`query ${parenthesize(variables)} { result: ${value} }`);
-  return { metadata, field, run };
+  return { metadata, field, operation };
 }

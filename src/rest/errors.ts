@@ -42,7 +42,7 @@ export function restErrorFromGraphQL({ extensions, message }: GraphQLError): Res
   return errorWithDetail(status, message, retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) });
 }
 
-/** Builds a 400 from messages per field. A field may occur repeatedly. `rename` converts a GraphQL field name to its REST key. */
+/** Builds a validation error (400) from messages per field. A field may occur repeatedly. `rename` converts a GraphQL field name to its REST key. */
 export function validationErrorFromMessages(
   fieldMessages: readonly (readonly [string, string[]])[],
   rename: (field: string) => string,

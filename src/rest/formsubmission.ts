@@ -27,7 +27,7 @@ export async function handleFormSubmissionOnce(
   options: { formKey: string; onlyWritesRows: boolean },
   handle: () => Promise<RestResponse>,
 ): Promise<RestResponse> {
-  const submission = [request.method, (await request.body()).data];
+  const submission = [request.method, (await request.readBody()).data];
   const deadline = performance.now() + MAX_WAIT_MS;
   for (;;) {
     try {

@@ -13,7 +13,7 @@ export interface ApiDescription {
 
 export interface RenderInput {
   request: RestRequest;
-  answer: RestResponse;
+  restResponse: RestResponse;
   headers: Readonly<Record<string, string>>;
 }
 

@@ -7,7 +7,7 @@ import { notFoundError } from './errors';
 import { preconditionFailedError, ifMatchVersions, UNMATCHABLE_VERSION, responseWithETag } from './preconditions';
 import type { RestResponse, RestRequest } from './request';
 
-/** Whether a mutation reports an error for an argument: `id` for a missing row, `ifVersion` for a version mismatch. */
+/** Whether a mutation reports an error for one of its arguments: `id` for a missing row, `ifVersion` for a version mismatch. */
 const hasErrorOfArgument = (argument: 'id' | 'ifVersion', { errors }: { errors: readonly InputError[] }): boolean =>
   errors.some(({ path }) => path[0] === argument);
 
@@ -16,28 +16,28 @@ const hasErrorOfArgument = (argument: 'id' | 'ifVersion', { errors }: { errors: 
  * REST error to throw.
  */
 export async function handleWrite(endpoint: Endpoint, request: RestRequest, timeZone: string, id?: string): Promise<RestResponse> {
-  const inputOptions = { partial: request.method === 'PATCH', creating: id === undefined, timeZone };
+  const inputOptions = { isPartial: request.method === 'PATCH', isCreation: id === undefined, timeZone };
   const validation = new WriteValidation(endpoint, request, inputOptions, id);
   const body = await validation.readBody();
   const { input, errors } = coerceInput(endpoint.fields, body, inputOptions);
   if (Object.keys(errors).length) await validation.requireValid(body);
   const [operation, versionCondition] =
     id === undefined ? [endpoint.create!] : [endpoint.update!, await versionConditionOf(endpoint, request, id)];
-  const { answer } = await runOperation(operation, request, { id, input, ...versionCondition });
-  if (hasErrorOfArgument('ifVersion', answer)) throw preconditionFailedError();
-  if (hasErrorOfArgument('id', answer)) {
+  const { answer: payload } = await runOperation(operation, request, { id, input, ...versionCondition });
+  if (hasErrorOfArgument('ifVersion', payload)) throw preconditionFailedError();
+  if (hasErrorOfArgument('id', payload)) {
     await validation.requireValid(body);
     throw notFoundError();
   }
-  if (answer.errors.length) await validation.requireValid(body, answer.errors);
-  return responseWithETag(endpoint, id === undefined ? 201 : 200, answer.row);
+  if (payload.errors.length) await validation.requireValid(body, payload.errors);
+  return responseWithETag(endpoint, id === undefined ? 201 : 200, payload.row);
 }
 
 export async function handleDelete(endpoint: Endpoint, request: RestRequest, id: string): Promise<RestResponse> {
   const versionCondition = await versionConditionOf(endpoint, request, id);
-  const { answer } = await runOperation(endpoint.remove!, request, { id, ...versionCondition });
-  if (hasErrorOfArgument('ifVersion', answer)) throw preconditionFailedError();
-  if (hasErrorOfArgument('id', answer)) throw notFoundError();
+  const { answer: payload } = await runOperation(endpoint.remove!, request, { id, ...versionCondition });
+  if (hasErrorOfArgument('ifVersion', payload)) throw preconditionFailedError();
+  if (hasErrorOfArgument('id', payload)) throw notFoundError();
   return { status: 204 };
 }
 
@@ -45,12 +45,12 @@ export async function handleDelete(endpoint: Endpoint, request: RestRequest, id:
  * Returns the mutation variable `ifVersion` (the row version that the client expects), from a posted form or from If-Match. If If-Match lists several
  * versions, the current version of the row is read, and used if it is listed. A later change of the row is still detected, because a version never recurs.
  */
-async function versionConditionOf({ version, resource }: Endpoint, request: RestRequest, id: string): Promise<{ ifVersion?: string }> {
+async function versionConditionOf({ versionQuery, resource }: Endpoint, request: RestRequest, id: string): Promise<{ ifVersion?: string }> {
   const formVersion = request.form?.version;
-  const acceptedVersions = version && (formVersion === undefined ? ifMatchVersions(request.message.headers) : [formVersion]);
+  const acceptedVersions = versionQuery && (formVersion === undefined ? ifMatchVersions(request.message.headers) : [formVersion]);
   if (!acceptedVersions) return {};
   if (acceptedVersions.length < 2) return { ifVersion: acceptedVersions[0] ?? UNMATCHABLE_VERSION };
-  const { row } = await runOperation(version, request, { id });
+  const { row } = await runOperation(versionQuery, request, { id });
   const currentVersion = row[resource.versionField!] as string;
   return { ifVersion: acceptedVersions.includes(currentVersion) ? currentVersion : UNMATCHABLE_VERSION };
 }

@@ -8,19 +8,19 @@ import type { RestResponse } from './request';
 
 export const UNMATCHABLE_VERSION = '';
 
-const strongTag = (version: string): string => `"${version}"`;
+const toStrongETag = (version: string): string => `"${version}"`;
 
 /** Returns the entity tag of a public response without a row version: a hash of its text. */
-export const etagOfText = (text: string): string => strongTag(createHash('sha1').update(text).digest('base64url'));
+export const etagOfText = (text: string): string => toStrongETag(createHash('sha1').update(text).digest('base64url'));
 
 /** Returns the row version in the ETag header of a response with a single row. */
 export const versionInETag = ({ headers }: RestResponse): string | undefined => headers?.ETag?.slice(1, -1);
 
 /** Builds the response with a row; moves the row's version from the body to the ETag header. */
-export function responseWithETag({ version, resource }: Endpoint, status: number, row: Record<string, unknown>): RestResponse {
-  if (!version) return { status, body: row };
+export function responseWithETag({ versionQuery, resource }: Endpoint, status: number, row: Record<string, unknown>): RestResponse {
+  if (!versionQuery) return { status, body: row };
   const name = resource.versionField!;
-  const headers = { ETag: strongTag(row[name] as string) };
+  const headers = { ETag: toStrongETag(row[name] as string) };
   delete row[name];
   return { status, body: row, headers };
 }
@@ -28,10 +28,10 @@ export function responseWithETag({ version, resource }: Endpoint, status: number
 export const preconditionFailedError = () =>
   new RestError(412, { detail: 'The row has another version now. Nothing was written; read it again.' });
 
-/** Returns the row versions in a list of entity tags; undefined for `*`, which matches any. Ignores malformed tags; weak ones need `acceptWeak`. */
-function parseVersions(header: string, acceptWeak: boolean): string[] | undefined {
+/** Returns the row versions in a list of entity tags; undefined for `*`. Ignores malformed tags and, unless `acceptsWeak` is true, weak ones. */
+function parseVersions(header: string, acceptsWeak: boolean): string[] | undefined {
   if (header.trim() === '*') return undefined;
-  const tags = [...header.matchAll(/(W\/)?"([^"]*)"/g)].filter(([, weak]) => acceptWeak || weak === undefined);
+  const tags = [...header.matchAll(/(W\/)?"([^"]*)"/g)].filter(([, weak]) => acceptsWeak || weak === undefined);
   return tags.map(([, , version]) => stripCodingSuffixOfETag(version!));
 }
 
@@ -39,5 +39,5 @@ function parseVersions(header: string, acceptWeak: boolean): string[] | undefine
 export const ifMatchVersions = (headers: IncomingHttpHeaders): string[] | undefined => parseVersions(headers['if-match'] ?? '*', false);
 
 export function matchesIfNoneMatch({ 'if-none-match': header }: IncomingHttpHeaders, tag: string): boolean {
-  return header !== undefined && (parseVersions(header, true)?.some((version) => strongTag(version) === tag) ?? true);
+  return header !== undefined && (parseVersions(header, true)?.some((version) => toStrongETag(version) === tag) ?? true);
 }

@@ -18,7 +18,7 @@ export interface RestContext {
     authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean>;
     /** Id of the signed-in user; set by `authenticate`. */
     readonly senderId?: number;
-    /** Returns what HTML pages need to know about the client: the name of the signed-in user and the CSRF token of the browser session, if any. */
+    /** Returns the name of the signed-in user and the CSRF token of the browser session, if any, for HTML pages. */
     pageVisitor(): { username?: string; csrfToken?: string };
     /** Returns an error if the access token is valid but lacks the scope for this resource group. */
     missingScope(group: ScopeGroup, access: 'read' | 'write'): GraphQLError | undefined;
@@ -37,6 +37,7 @@ export interface RestContext {
   route?: Route;
   /** Charges the client's budget for a response body of `bytes` bytes. */
   chargeResponse(bytes: number): void;
+  /** Returns response headers with rate limits and server timing. */
   headers(): Record<string, string>;
 }
 
@@ -47,14 +48,14 @@ export interface RestRequest {
   query: URLSearchParams;
   /** The route that matches the path; absent if the path is unknown. */
   route?: Route;
-  /** The negotiated representation. Errors before negotiation are sent in the default one, JSON. */
+  /** The negotiated representation. Errors before content negotiation are sent as JSON. */
   representation: Representation;
   context: RestContext;
-  signedIn: boolean;
+  isSignedIn: boolean;
   /** Maximum number of rows per page of a list. A larger limit in the query string is reduced to this number. */
   maxLimit?: number;
   /** Reads the body on first use and caches it. The size limits are higher for a signed-in client. */
-  body(isSignedIn?: boolean): Promise<ParsedBody>;
+  readBody(isSignedIn?: boolean): Promise<ParsedBody>;
   form?: PostedForm;
   /** The last operation that ran, shown on HTML pages. */
   lastOperation?: { operation: RestOperation; variables: Record<string, unknown> };

@@ -3,11 +3,11 @@ import type { ServerResponse } from 'node:http';
 import { etagOfText } from './preconditions';
 import type { RestRequest } from './request';
 
-const VARY = 'Accept, Accept-Language, Cookie, Origin';
+const VARY_HEADER = 'Accept, Accept-Language, Cookie, Origin';
 
 export const PRIVATE_CACHE_CONTROL = 'private, no-store';
 
-/** Returns the caching headers of a public response: caches may store it, but must revalidate it before each use; the answer is usually a 304. */
+/** Returns the caching headers of a public response: caches may store it, but must revalidate it before each use, which usually gives a 304. */
 export const publicCacheHeaders = (text: string): Record<string, string> => ({
   ETag: etagOfText(text),
   'Cache-Control': 'public, no-cache',
@@ -17,14 +17,14 @@ const hasPersonalResponse = ({ message: { headers }, route }: RestRequest): bool
   headers.authorization !== undefined ||
   headers.cookie !== undefined ||
   route?.kind === 'login' ||
-  (route?.endpoint?.resource.owned ?? false);
+  (route?.endpoint?.resource.isOwned ?? false);
 
 type Headers = Record<string, string>;
 
 export const responseHeaders = (request: RestRequest, ...additionalHeaders: (Headers | undefined)[]): Headers =>
   Object.assign(
     {
-      Vary: request.route?.kind === 'root' ? 'Accept' : VARY,
+      Vary: request.route?.kind === 'root' ? 'Accept' : VARY_HEADER,
       'Content-Language': 'en',
       'X-Frame-Options': 'DENY',
       'X-Content-Type-Options': 'nosniff',

@@ -48,8 +48,8 @@ function apiRootBody(
 }
 
 async function signIn(schema: GraphQLSchema, { login }: Endpoints, request: RestRequest): Promise<unknown> {
-  const { limits } = schema.getMutationType()!.getFields().login!.extensions;
-  const { token, errors } = (await runOperation(login, request, parseCredentials(await request.body(), limits))).login;
+  const { argumentValidators } = schema.getMutationType()!.getFields().login!.extensions;
+  const { token, errors } = (await runOperation(login, request, parseCredentials(await request.readBody(), argumentValidators))).login;
   if (errors.length) throw loginFailedError(errors[0].message);
   return { token };
 }

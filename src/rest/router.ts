@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { toDjangoJson, decodePrefixedFloats } from '../contract/floats';
-import { responseTooLong } from '../contract/messages';
+import { responseTooLongMessage } from '../contract/messages';
 import { MAX_JSON_MEMBERS } from '../platform/jsonlimits';
 import { OverloadedError } from '../platform/limiter';
 import { stringifyIncrementally } from '../platform/incrementaljsonwriter';
@@ -93,8 +93,8 @@ class Router {
       route,
       representation: { format: 'json' },
       context,
-      signedIn: false,
-      body: (isSignedIn = request.signedIn) =>
+      isSignedIn: false,
+      readBody: (isSignedIn = request.isSignedIn) =>
         (bodyPromise ??= readBody(
           message,
           response,
@@ -110,7 +110,7 @@ class Router {
     if (!route) {
       request.representation = negotiateForUnknownPath(accept);
       // Authenticates the client, because the HTML page for 404 shows who is signed in. Invalid credentials are ignored.
-      if (request.representation.format === 'api') request.signedIn = await context.authentication.authenticate().catch(() => false);
+      if (request.representation.format === 'api') request.isSignedIn = await context.authentication.authenticate().catch(() => false);
       throw notFoundError();
     }
     request.representation = negotiate(accept, query, route.formatSuffix);
@@ -118,7 +118,7 @@ class Router {
     const isPage = request.representation.format === 'api';
     if (isPage) request.maxLimit = MAX_HTML_LIMIT;
     try {
-      request.signedIn = await context.authentication.authenticate(() => readCsrfToken(request));
+      request.isSignedIn = await context.authentication.authenticate(() => readCsrfToken(request));
     } finally {
       // The form is read even if authentication fails, so that the page can show the typed values again.
       if (isPage) await applyMethodOverride(request);
@@ -142,12 +142,12 @@ class Router {
     if (form?.formKey !== undefined)
       return handleFormSubmissionOnce(request, idempotency, { formKey: form.formKey, onlyWritesRows }, () => catchRestError(handle));
     if (message.headers['idempotency-key'] === undefined) return handle();
-    return idempotency.runOnce((await request.body()).data, () => catchRestError(handle), { onlyWritesRows });
+    return idempotency.runOnce((await request.readBody()).data, () => catchRestError(handle), { onlyWritesRows });
   }
 
-  private async send(answer: RestResponse, request: RestRequest, response: ServerResponse): Promise<void> {
+  private async send(restResponse: RestResponse, request: RestRequest, response: ServerResponse): Promise<void> {
     const { message, representation, form, context } = request;
-    const { status, body } = answer;
+    const { status, body } = restResponse;
     const { maxResponseBytes } = this.options;
     const isPage = representation.format === 'api' && (body !== undefined || form !== undefined);
     let text: string | undefined;
@@ -156,13 +156,13 @@ class Router {
       const json = isLongList ? await stringifyIncrementally(body, maxResponseBytes) : JSON.stringify(body, null, representation.indent);
       text = json === undefined ? undefined : toDjangoJson(json);
       const bytes = text === undefined ? Infinity : Buffer.byteLength(text);
-      if (bytes > maxResponseBytes) return this.send(badRequestError(responseTooLong(maxResponseBytes)), request, response);
+      if (bytes > maxResponseBytes) return this.send(badRequestError(responseTooLongMessage(maxResponseBytes)), request, response);
       context.chargeResponse(bytes);
     }
-    const headers = responseHeaders(request, answer.headers, context.headers());
-    // The ETag identifies the plain JSON representation; other representations have different bytes.
+    const headers = responseHeaders(request, restResponse.headers, context.headers());
+    // The ETag identifies the compact JSON representation; indented JSON and HTML have different bytes.
     if (representation.format !== 'json' || representation.indent !== undefined) delete headers.ETag;
-    if (isPage) return this.sendPage({ request, answer: { ...answer, body: decodePrefixedFloats(body) }, headers }, response);
+    if (isPage) return this.sendPage({ request, restResponse: { ...restResponse, body: decodePrefixedFloats(body) }, headers }, response);
     if ((message.method === 'GET' || message.method === 'HEAD') && status === 200 && text !== undefined) {
       if (!headers.ETag && !headers['Cache-Control']) Object.assign(headers, publicCacheHeaders(text));
       if (headers.ETag && matchesIfNoneMatch(message.headers, headers.ETag)) return void response.writeHead(304, headers).end();
@@ -171,12 +171,12 @@ class Router {
   }
 
   private async sendPage(rendering: RenderInput, response: ServerResponse): Promise<void> {
-    if (rendering.answer.status >= 500) return this.sendFailurePage(rendering, response);
+    if (rendering.restResponse.status >= 500) return this.sendFailurePage(rendering, response);
     const redirect = this.htmlRenderer.redirectHeaders(rendering);
     if (redirect) return sendResponse(response, 303, { ...rendering.headers, ...redirect }, MEDIA_TYPE_BY_FORMAT.api, undefined);
     // Rendering loads additional data, which may be rejected although the request itself succeeded.
-    const { request, answer, headers } = rendering;
-    const isCompletedWrite = !SAFE_METHODS.includes(request.method) && answer.status < 400;
+    const { request, restResponse, headers } = rendering;
+    const isCompletedWrite = !SAFE_METHODS.includes(request.method) && restResponse.status < 400;
     const page = await this.options
       .limitRendering(request.message, () => catchRestError(() => this.renderWithinLimit(rendering)))
       .catch((error: unknown) => {
@@ -185,16 +185,25 @@ class Router {
       });
     // If the page of a completed write cannot be rendered, sends JSON: from an error, the client would conclude that the write failed, and repeat it.
     if (page === undefined || (page instanceof RestError && isCompletedWrite))
-      return sendResponse(response, answer.status, headers, MEDIA_TYPE_BY_FORMAT.json, toDjangoJson(JSON.stringify(answer.body)));
+      return sendResponse(
+        response,
+        restResponse.status,
+        headers,
+        MEDIA_TYPE_BY_FORMAT.json,
+        toDjangoJson(JSON.stringify(restResponse.body)),
+      );
     if (page instanceof RestError)
-      return this.sendFailurePage({ ...rendering, answer: page, headers: responseHeaders(rendering.request, page.headers) }, response);
+      return this.sendFailurePage(
+        { ...rendering, restResponse: page, headers: responseHeaders(rendering.request, page.headers) },
+        response,
+      );
     this.sendHtml(rendering, page, response);
   }
 
   private async renderWithinLimit(rendering: RenderInput): Promise<HtmlPage> {
     const { maxResponseBytes } = this.options;
     const page = await this.htmlRenderer.render(rendering);
-    if (Buffer.byteLength(page.text) > maxResponseBytes) throw badRequestError(responseTooLong(maxResponseBytes));
+    if (Buffer.byteLength(page.text) > maxResponseBytes) throw badRequestError(responseTooLongMessage(maxResponseBytes));
     return page;
   }
 
@@ -202,7 +211,7 @@ class Router {
     this.sendHtml(rendering, this.htmlRenderer.renderError(rendering), response);
   }
 
-  private sendHtml({ answer, headers }: RenderInput, page: HtmlPage, response: ServerResponse): void {
-    sendResponse(response, answer.status, { ...headers, ...page.headers }, `${MEDIA_TYPE_BY_FORMAT.api}; charset=utf-8`, page.text);
+  private sendHtml({ restResponse, headers }: RenderInput, page: HtmlPage, response: ServerResponse): void {
+    sendResponse(response, restResponse.status, { ...headers, ...page.headers }, `${MEDIA_TYPE_BY_FORMAT.api}; charset=utf-8`, page.text);
   }
 }

@@ -15,11 +15,11 @@ function restTemplate(route: Route): string {
     case 'standalone':
       return `${API_BASE_PATH}/${route.computedEndpoint.metadata.paths[0]}/`;
     case 'list':
-      return `${API_BASE_PATH}/${route.endpoint.view.rest}/`;
+      return `${API_BASE_PATH}/${route.endpoint.view.restName}/`;
     case 'detail':
-      return `${API_BASE_PATH}/${route.endpoint.view.rest}/{id}/`;
+      return `${API_BASE_PATH}/${route.endpoint.view.restName}/{id}/`;
     case 'action':
-      return `${API_BASE_PATH}/${route.endpoint.view.rest}/{id}/${route.computedEndpoint.metadata.name}/`;
+      return `${API_BASE_PATH}/${route.endpoint.view.restName}/{id}/${route.computedEndpoint.metadata.name}/`;
   }
 }
 

@@ -35,7 +35,7 @@ export function sortByDependency(models: Map<string, Entity>): Entity[] {
   const visit = (entity: Entity) => {
     if (sortedEntities.includes(entity)) return;
     for (const field of fieldsOf(entity))
-      if ((field.stored || field.link) && field.target && field.target() !== entity) visit(field.target());
+      if ((field.isColumn || field.link) && field.target && field.target() !== entity) visit(field.target());
     sortedEntities.push(entity);
   };
   const entities = [...models.values()];

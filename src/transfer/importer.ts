@@ -102,7 +102,7 @@ function withReferringEntities(entities: readonly Entity[]): Set<Entity> {
   for (let previousSize = 0; previousSize < result.size;) {
     previousSize = result.size;
     for (const entity of allEntities())
-      if (fieldsOf(entity).some((field) => field.stored && field.target && result.has(field.target()))) result.add(entity);
+      if (fieldsOf(entity).some((field) => field.isColumn && field.target && result.has(field.target()))) result.add(entity);
   }
   return result;
 }
@@ -187,10 +187,10 @@ class ImportWriter {
   }
 
   private async insert(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
-    const { table, owned, dumpModel } = resourceOf(entity)!;
-    const fields = fieldsOf(entity).filter((field) => field.stored && !field.setByDatabase);
+    const { table, isOwned, dumpModel } = resourceOf(entity)!;
+    const fields = fieldsOf(entity).filter((field) => field.isColumn && !field.setByDatabase);
     const linkFields = fieldsOf(entity).filter((field) => field.link && !field.link.keyColumn);
-    const knownFields = new Set([...fields, ...linkFields].map((field) => field.rest));
+    const knownFields = new Set([...fields, ...linkFields].map((field) => field.restKey));
     const isUser = dumpModel === DJANGO_USER_MODEL;
     await this.references.cacheReferencedRowOwners(
       rows,
@@ -207,21 +207,21 @@ class ImportWriter {
       for (const field of fields) {
         if (field.name === 'id') record.id = this.references.mapId(entity, row.pk);
         else if (field.target) {
-          if (field.name === OWNER_FIELD.field && !(field.rest in row.fields)) continue;
-          const id = this.references.resolveId(row, field, row.fields[field.rest]);
+          if (field.name === OWNER_FIELD.field && !(field.restKey in row.fields)) continue;
+          const id = this.references.resolveId(row, field, row.fields[field.restKey]);
           record[field.column!] = id;
-          if (id !== null && resourceOf(field.target())!.owned && field.name !== OWNER_FIELD.field)
+          if (id !== null && resourceOf(field.target())!.isOwned && field.name !== OWNER_FIELD.field)
             parents.push({ field, owner: this.references.ownerOf(field.target(), id) });
         } else record[field.column!] = this.fieldValue(row, field);
       }
       if (isUser) record.password = row.fields.password ?? failImport(`${describeRow(row)}: password is missing.`);
-      else if (owned) {
+      else if (isOwned) {
         // A row without an owner belongs to the owner of its parent row.
         record[OWNER_FIELD.column] ??= parents[0]?.owner ?? failImport(`${describeRow(row)}: its owner cannot be determined.`);
         owners.set(record.id as number, record[OWNER_FIELD.column] as number);
       }
       for (const { field, owner } of parents)
-        if (owner !== record[OWNER_FIELD.column]) failImport(`${describeRow(row)}: ${field.rest} refers to a row of another user.`);
+        if (owner !== record[OWNER_FIELD.column]) failImport(`${describeRow(row)}: ${field.restKey} refers to a row of another user.`);
       records.push(record);
     }
     await this.copy(table, records, rows);
@@ -261,15 +261,15 @@ class ImportWriter {
   }
 
   private fieldValue(row: DumpRow, field: EntityField): unknown {
-    const value = row.fields[field.rest];
+    const value = row.fields[field.restKey];
     if (value === undefined || value === null) {
       if (acceptsNull(field)) return null;
       if (value === undefined && field.hasDefault && typeof field.default !== 'function') return field.default;
-      if (value === undefined && field.blank) return '';
-      return failImport(`${describeRow(row)}: ${field.rest} is missing.`);
+      if (value === undefined && field.allowBlank) return '';
+      return failImport(`${describeRow(row)}: ${field.restKey} is missing.`);
     }
     if (PATTERN_BY_FIELD_KIND[field.kind]?.test(String(value)) === false)
-      failImport(`${describeRow(row)}: ${field.rest} is not a valid ${field.kind}: ${JSON.stringify(value)}.`);
+      failImport(`${describeRow(row)}: ${field.restKey} is not a valid ${field.kind}: ${JSON.stringify(value)}.`);
     return value;
   }
 
@@ -281,8 +281,8 @@ class ImportWriter {
   ): { row: DumpRow; values: Record<string, unknown> }[] {
     const { ownColumn, otherColumn, discriminators } = field.link!;
     return rows.flatMap((row) => {
-      const ids = row.fields[field.rest] ?? [];
-      if (!Array.isArray(ids)) return failImport(`${describeRow(row)}: ${field.rest} must be a list of ids.`);
+      const ids = row.fields[field.restKey] ?? [];
+      if (!Array.isArray(ids)) return failImport(`${describeRow(row)}: ${field.restKey} must be a list of ids.`);
       const ownId = this.references.mapId(entity, row.pk);
       return (ids as unknown[]).map((id) => ({
         row,

@@ -18,8 +18,8 @@ export async function stageMedia(
   for (const [model, entity] of entitiesByDumpModel())
     for (const field of fieldsOf(entity).filter(({ kind }) => kind === 'image'))
       for await (const row of rows.rowsOf(model)) {
-        const path = String(row.fields[field.rest]);
-        if (!isMediaPath(path)) failImport(`${describeRow(row)}: ${field.rest} is not a path in the media folder.`);
+        const path = String(row.fields[field.restKey]);
+        if (!isMediaPath(path)) failImport(`${describeRow(row)}: ${field.restKey} is not a path in the media folder.`);
         const content = await readFile(join(source, path)).catch(() =>
           failImport(`${describeRow(row)}: the file ${path} does not exist in ${source}.`),
         );

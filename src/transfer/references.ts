@@ -37,7 +37,7 @@ export class ReferenceResolver {
       const target = field.target!();
       const ids = referencedIds.get(target) ?? new Set();
       for (const row of rows)
-        for (const value of [row.fields[field.rest]].flat()) {
+        for (const value of [row.fields[field.restKey]].flat()) {
           const id = this.mapId(target, value);
           if (Number.isInteger(id) && Math.abs(id) <= MAX_INTEGER) ids.add(id);
         }
@@ -49,8 +49,8 @@ export class ReferenceResolver {
         this.cachedOwnersByEntity.set(target, (cachedOwners = new Map()));
       const uncachedIds = [...ids].filter((id) => !cachedOwners.has(id));
       if (!uncachedIds.length) continue;
-      const { table, owned, dumpModel } = resourceOf(target)!;
-      const owner = owned && dumpModel !== DJANGO_USER_MODEL ? `"${OWNER_FIELD.column}"` : 'NULL::int';
+      const { table, isOwned, dumpModel } = resourceOf(target)!;
+      const owner = isOwned && dumpModel !== DJANGO_USER_MODEL ? `"${OWNER_FIELD.column}"` : 'NULL::int';
       const rowsFound = await this.query(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [uncachedIds]);
       for (const row of rowsFound) cachedOwners.set(row.id, row.owner ?? undefined);
     }
@@ -58,12 +58,13 @@ export class ReferenceResolver {
 
   /** Returns the id to store for a reference, whose row `cacheReferencedRowOwners` must have cached. Throws if the referenced row does not exist. */
   resolveId(row: DumpRow, field: EntityField, value: unknown): number | null {
-    if (value === null || value === undefined) return field.null ? null : failImport(`${describeRow(row)}: ${field.rest} is missing.`);
+    if (value === null || value === undefined)
+      return field.allowNull ? null : failImport(`${describeRow(row)}: ${field.restKey} is missing.`);
     const target = field.target!();
     const id = this.mapId(target, value);
     if (!this.cachedOwnersByEntity.get(target)!.has(id))
       failImport(
-        `${describeRow(row)}: ${field.rest} refers to ${resourceOf(target)!.dumpModel} ${JSON.stringify(value)}, which does not exist.`,
+        `${describeRow(row)}: ${field.restKey} refers to ${resourceOf(target)!.dumpModel} ${JSON.stringify(value)}, which does not exist.`,
       );
     return id;
   }

@@ -101,10 +101,10 @@ describe('createAccessToken', () => {
 describe('token scopes', () => {
   test('cover every resource that users own or contribute to', () => {
     for (const entity of allEntities()) {
-      const { owned, pendingValues, scopeGroup, writeOperations } = resourceOf(entity)!;
+      const { isOwned, pendingValues, scopeGroup, writeOperations } = resourceOf(entity)!;
       expect([entity.name, scopeGroup !== undefined]).toEqual([
         entity.name,
-        owned || pendingValues !== undefined || writeOperations.length > 0,
+        isOwned || pendingValues !== undefined || writeOperations.length > 0,
       ]);
     }
   });

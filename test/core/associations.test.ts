@@ -137,7 +137,7 @@ test('provides a readable association for every reference, link and child list e
   let read = 0;
   for (const entity of allEntities()) {
     const model = entity as ModelCtor;
-    const references = fieldsOf(entity).flatMap(({ relation }) => relation?.object ?? []);
+    const references = fieldsOf(entity).flatMap(({ relation }) => relation?.objectField ?? []);
     const childNames = childrenOf(entity).map(({ name }) => name);
     expect(Object.keys(model.associations).filter((name) => ![...references, ...childNames].includes(name))).toEqual([]);
     for (const name of [...references, ...childNames]) {

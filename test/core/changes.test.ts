@@ -156,7 +156,7 @@ test('reads a page of changes with a constant number of statements', async () =>
 
 describe('a client that applies changes', () => {
   const schema = buildGraphQLSchema();
-  const types = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.create);
+  const types = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.createMutation);
   const leafFields = (entity: Entity) =>
     Object.values((schema.getType(entity.name) as GraphQLObjectType).getFields())
       .filter(({ type, args }) => isLeafType(getNamedType(type)) && !args.some((argument) => isNonNullType(argument.type)))
@@ -188,12 +188,12 @@ describe('a client that applies changes', () => {
         const own = rows.get(field.target!());
         const id = own ? pick(own) : 1;
         possible &&= id !== undefined;
-        return field.relation!.many ? [id] : id;
+        return field.relation!.isToMany ? [id] : id;
       });
       if (!possible) return;
       const { singularName: name, metadata } = resourceOf(entity)!;
       const { data } = await by.query(
-        `mutation ($input: ${entity.name}Input!) { made: ${metadata.create}(input: $input) { ${name} { id } } }`,
+        `mutation ($input: ${entity.name}Input!) { made: ${metadata.createMutation}(input: $input) { ${name} { id } } }`,
         { input },
       );
       // The parent may have been deleted in the meantime.
@@ -205,11 +205,12 @@ describe('a client that applies changes', () => {
       const { metadata } = resourceOf(entity)!;
       const id = pick(rows.get(entity)!);
       if (id === undefined || random.below(3)) return create(entity, by);
-      if (random.below(4)) return void (await by.query(`mutation ($id: ID!) { ${metadata.remove}(id: $id) { deletedIds } }`, { id }));
+      if (random.below(4))
+        return void (await by.query(`mutation ($id: ID!) { ${metadata.deleteMutation}(id: $id) { deletedIds } }`, { id }));
       const input = inputOf(entity, (number += 1), () => null);
       const values = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null && !Array.isArray(value)));
       await by.query(
-        `mutation ($id: ID!, $input: ${entity.name}Patch!) { ${metadata.update}(id: $id, input: $input) { errors { path } } }`,
+        `mutation ($id: ID!, $input: ${entity.name}Patch!) { ${metadata.updateMutation}(id: $id, input: $input) { errors { path } } }`,
         {
           id,
           input: values,

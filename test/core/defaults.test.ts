@@ -30,13 +30,13 @@ test('declares every constant default on its create input, and no defaults on pa
       const fixed =
         typeof field.default === 'function' || field.relation
           ? undefined
-          : (field.default ?? (field.blank && !field.null ? '' : undefined));
+          : (field.default ?? (field.allowBlank && !field.allowNull ? '' : undefined));
       expect([type.name, field.name, input.defaultValue && String(input.defaultValue)]).toEqual([
         type.name,
         field.name,
         fixed && String(fixed),
       ]);
-      if (fixed !== undefined) expect(isNonNullType(input.type)).toBe(!field.null);
+      if (fixed !== undefined) expect(isNonNullType(input.type)).toBe(!field.allowNull);
     }
   for (const { entity } of inputs)
     expect(printType(schema.getType(`${entity.name}Patch`) ?? schema.getType('Query')!)).not.toMatch(/^ {2}\w+: .* = /m);

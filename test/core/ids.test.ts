@@ -26,10 +26,11 @@ const listed = allEntities().filter(hasPages);
 describe.each(byName(listed))('id conditions of %s', (name, entity) => {
   const { pluralName } = resourceOf(entity)!;
   const fields = fieldsOf(entity).filter(
-    (field) => (field.name === 'id' || (field.relation && !field.enum && (field.link || !field.relation.many))) && field.only !== 'rest',
+    (field) =>
+      (field.name === 'id' || (field.relation && !field.enum && (field.link || !field.relation.isToMany))) && field.exclusiveTo !== 'rest',
   );
   const document = `query ($where: ${name}Where!) { rows: ${pluralName}(where: $where) { totalCount nodes { id } } }`;
-  const operators = ({ relation }: EntityField) => (relation?.many ? ['in', 'notIn', 'each'] : ['eq', 'ne', 'in', 'notIn']);
+  const operators = ({ relation }: EntityField) => (relation?.isToMany ? ['in', 'notIn', 'each'] : ['eq', 'ne', 'in', 'notIn']);
   const condition = (field: EntityField, operator: string, id: unknown) => ({
     where: { [field.name]: { [operator]: ['eq', 'ne'].includes(operator) ? id : [id] } },
   });
@@ -66,14 +67,14 @@ describe.each(byName(listed))('id conditions of %s', (name, entity) => {
   });
 });
 
-const creatable = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.create);
+const creatable = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.createMutation);
 
 describe.each(byName(creatable))('id values of %s', (name, entity) => {
   const { metadata, singularName } = resourceOf(entity)!;
   const references = fieldsOf(entity).filter((field) => field.relation && !field.enum && !field.readOnly);
   const selection = ['id', ...references.map((field) => field.name)].join(' ');
-  const create = `mutation ($input: ${name}Input!) { done: ${metadata.create}(input: $input) { ${singularName} { ${selection} } errors { path code message } } }`;
-  const update = `mutation ($id: ID!, $input: ${name}Patch!) { done: ${metadata.update}(id: $id, input: $input) { ${singularName} { ${selection} } errors { path code message } } }`;
+  const create = `mutation ($input: ${name}Input!) { done: ${metadata.createMutation}(input: $input) { ${singularName} { ${selection} } errors { path code message } } }`;
+  const update = `mutation ($id: ID!, $input: ${name}Patch!) { done: ${metadata.updateMutation}(id: $id, input: $input) { ${singularName} { ${selection} } errors { path code message } } }`;
 
   test('are stored alike from an id and a nodeId', async () => {
     const input = inputOf(entity, 2, parentsIn(annas));
@@ -92,13 +93,15 @@ describe.each(byName(creatable))('id values of %s', (name, entity) => {
     expect(made.done).toMatchObject({ [singularName]: texts, errors: [] });
     const updated = await ann.ask(update, { id: nodeIdOf(name, made.done[singularName].id), input: nodes });
     expect(updated.done).toMatchObject({ [singularName]: { id: made.done[singularName].id, ...texts }, errors: [] });
-    await ann.ask(`mutation ($id: ID!) { ${metadata.remove}(id: $id) { deletedIds } }`, { id: nodeIdOf(name, made.done[singularName].id) });
+    await ann.ask(`mutation ($id: ID!) { ${metadata.deleteMutation}(id: $id) { deletedIds } }`, {
+      id: nodeIdOf(name, made.done[singularName].id),
+    });
   });
 
   test('are rejected at their field when they are ids of another type', async () => {
     const input = inputOf(entity, 2, parentsIn(annas));
     for (const field of references) {
-      const wrong = field.relation!.many ? [otherThan(typeOf(entity, field))] : otherThan(typeOf(entity, field));
+      const wrong = field.relation!.isToMany ? [otherThan(typeOf(entity, field))] : otherThan(typeOf(entity, field));
       const { done } = await ann.ask(create, { input: { ...input, [field.name]: wrong } });
       const message = expect.stringMatching(new RegExp(`^This is the id of a row of \\w+, not of ${typeOf(entity, field)}\\.$`));
       expect(done).toEqual({ [singularName]: null, errors: [{ path: ['input', field.name], code: 'INVALID', message }] });
@@ -112,7 +115,7 @@ describe.each(byName(creatable))('id values of %s', (name, entity) => {
     const message = expect.stringMatching(new RegExp(`, not of ${name}\\.$`));
     for (const [document, variables] of [
       [update, { id, input: {} }],
-      [`mutation ($id: ID!) { done: ${metadata.remove}(id: $id) { errors { path code message } } }`, { id }],
+      [`mutation ($id: ID!) { done: ${metadata.deleteMutation}(id: $id) { errors { path code message } } }`, { id }],
     ] as const) {
       const { done } = await ann.ask(document, variables);
       expect(done.errors).toEqual([{ path: ['id'], code: 'INVALID', message }]);

@@ -45,7 +45,7 @@ function valueAt(type: string, row: Row | undefined, [name, ...further]: string[
   if (!reference) {
     const field = fieldsOf(findEntity(type)!).find((one) => one.name === name);
     // GraphQL shows a choice that REST stored as an empty text as null.
-    return field?.enum && field.null && row[name!] === '' ? null : row[name!];
+    return field?.enum && field.allowNull && row[name!] === '' ? null : row[name!];
   }
   const target = reference.relation!.type;
   const found = rows.get(target)!.get(row[reference.name]);

@@ -39,7 +39,12 @@ function randomCase(random: Random, entity: Entity): Case {
   const offset = limit && random.chance(0.5) ? `$${places + 2}::int` : '';
   const term = (): OrderByTerm => {
     const field = random.pick(stored);
-    return { sql: fieldSqlExpression(field, 't'), descending: random.chance(0.5), nullsFirst: random.chance(0.5), isNullable: field.null };
+    return {
+      sql: fieldSqlExpression(field, 't'),
+      descending: random.chance(0.5),
+      nullsFirst: random.chance(0.5),
+      isNullable: field.allowNull,
+    };
   };
   const extraExpressions: SelectedExpression[] = random.chance(0.3) ? [[fieldSqlExpression(random.pick(stored), 't'), '_0']] : [];
   return {

@@ -31,7 +31,7 @@ async function stampsOf(entity: Entity): Promise<Stamps> {
 
 async function updateRow(entity: Entity): Promise<void> {
   const { metadata } = resourceOf(entity)!;
-  const input = metadata.create ? inputOf(entity, 2, parentsIn(ownedRowIds)) : { height: 180 };
+  const input = metadata.createMutation ? inputOf(entity, 2, parentsIn(ownedRowIds)) : { height: 180 };
   const { made } = await ann.ask(updateOf(entity, '{ errors { path } }'), { id: ownedRowIds.get(entity), input });
   expect(made.errors).toEqual([]);
 }
@@ -51,19 +51,19 @@ test.each(types)('updates updatedAt and version, but not createdAt, when a %s ch
 });
 
 test.each(types)('does not show, order or filter %s by timestamps or version over REST', async (_name, entity) => {
-  const { rest } = resourceOf(entity)!.metadata.views[0]!;
-  const detail = await ann.get(`/${rest}/${ownedRowIds.get(entity)}/`);
+  const { restName } = resourceOf(entity)!.metadata.views[0]!;
+  const detail = await ann.get(`/${restName}/${ownedRowIds.get(entity)}/`);
   expect(detail.status).toBe(200);
-  const options = await ann.options(`/${rest}/`);
+  const options = await ann.options(`/${restName}/`);
   const { components, paths } = (await fitgraph.anonymous.get('/schema')).body;
-  const described = JSON.stringify([components.schemas[rest], components.schemas[`${rest}.body`], paths[`/${rest}/`].get]);
+  const described = JSON.stringify([components.schemas[restName], components.schemas[`${restName}.body`], paths[`/${restName}/`].get]);
   for (const text of [detail.text, options.text, described]) expect(text).not.toMatch(/created_?at|updated_?at|"-?version"/i);
-  const plain = await ann.get(`/${rest}/`);
+  const plain = await ann.get(`/${restName}/`);
   for (const key of ['created_at', 'updated_at', 'version']) {
-    expect((await ann.get(`/${rest}/?ordering=-${key}`)).body).toEqual(plain.body);
-    expect((await ann.get(`/${rest}/?${key}=2000-01-01`)).body).toEqual(plain.body);
+    expect((await ann.get(`/${restName}/?ordering=-${key}`)).body).toEqual(plain.body);
+    expect((await ann.get(`/${restName}/?${key}=2000-01-01`)).body).toEqual(plain.body);
   }
-  const page = await ann.withHeaders({ Accept: 'text/html' }).get(`/${rest}/`);
+  const page = await ann.withHeaders({ Accept: 'text/html' }).get(`/${restName}/`);
   expect(page.text).not.toMatch(/name="(created_at|updated_at|version)"/);
 });
 

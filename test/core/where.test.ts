@@ -96,7 +96,7 @@ function matchesOperator(field: EntityField, name: string, row: any, value: any,
 }
 
 const isOwnedByAnn = (entity: Entity, row: Row) =>
-  !resourceOf(entity)!.owned || (entity === findEntity('User') ? row.id : row.userId) === ann.id;
+  !resourceOf(entity)!.isOwned || (entity === findEntity('User') ? row.id : row.userId) === ann.id;
 const isShown = (entity: Entity, row: Row) => isOwnedByAnn(entity, row) && isPublished(entity, row, (other) => rows.get(other)!);
 
 /** Returns those related rows of a row that Ann may read. */
@@ -107,7 +107,7 @@ function related(entity: Entity, row: Row, name: string): { target: Entity; foun
   const all = visibleRows.get(target)!;
   if (!child) {
     const ids = [row[field!.name]].flat();
-    return { target, found: all.filter(({ id }) => ids.includes(id)), many: field!.relation!.many };
+    return { target, found: all.filter(({ id }) => ids.includes(id)), many: field!.relation!.isToMany };
   }
   return { target, found: all.filter((other) => [other[child.referenceField]].flat().includes(row[child.keyField])), many: true };
 }
@@ -118,7 +118,7 @@ function matches(entity: Entity, where: Where, row: Row): boolean {
     if (name === 'or') return value.some((one: Where) => matches(entity, one, row));
     if (name === 'not') return !matches(entity, value, row);
     const field = fieldsOf(entity).find((candidate) => candidate.name === name);
-    if (field?.relation?.many) {
+    if (field?.relation?.isToMany) {
       const isIn = (enumNames: string[]) => enumNames.some((one) => row[name].includes(field.enum?.type[one] ?? Number(one)));
       return (!value.in || isIn(value.in)) && (!value.notIn || !isIn(value.notIn));
     }

@@ -3,7 +3,7 @@
  * "Nutrition", and of D-DATE in DEVIATIONS.md.
  */
 import { parseDateParts } from '../../src/nutrition/dateparts';
-import { amountError, parseFormInteger } from '../../src/nutrition/form';
+import { amountErrorMessage, parseFormInteger } from '../../src/nutrition/form';
 
 test.each([
   ['100', undefined],
@@ -21,7 +21,7 @@ test.each([
   ['99999', 'Ensure that there are no more than 3 digits before the decimal point.'],
   ['123456', 'Ensure that there are no more than 5 digits in total.'],
 ])('validates the amount %j (message: %s)', (text, message) => {
-  expect(amountError(text)).toBe(message);
+  expect(amountErrorMessage(text)).toBe(message);
 });
 
 test.each([

@@ -3,18 +3,18 @@
  * reference service, unless a comment says otherwise.
  */
 import {
-  formatValues,
+  formatNutritionalValues,
   energyShares,
   gramsOfAmount,
   macronutrientsPerBodyWeight,
-  valuesOfPortion,
-  sumValues,
+  nutritionalValuesOfPortion,
+  sumNutritionalValues,
   type NutrientContent,
   type HouseholdMeasure,
 } from '../../src/nutrition/values';
 
-const asNumbers = (values: Parameters<typeof formatValues>[0]) =>
-  Object.fromEntries(Object.entries(formatValues(values)).map(([name, text]) => [name, Number(text)]));
+const asNumbers = (values: Parameters<typeof formatNutritionalValues>[0]) =>
+  Object.fromEntries(Object.entries(formatNutritionalValues(values)).map(([name, text]) => [name, Number(text)]));
 
 const composition = (nutrients: Partial<NutrientContent>): NutrientContent => ({
   energy: 0,
@@ -44,7 +44,7 @@ const CUP: HouseholdMeasure = { amount: '1.00', gram: 90 };
 const SLICES: HouseholdMeasure = { amount: '2.50', gram: 11 };
 
 const of = (food: NutrientContent, amount: string, measure: HouseholdMeasure | null = null) =>
-  valuesOfPortion(food, gramsOfAmount(amount, measure));
+  nutritionalValuesOfPortion(food, gramsOfAmount(amount, measure));
 
 test.each<[string, HouseholdMeasure | null, number]>([
   ['80.00', null, 80],
@@ -98,8 +98,18 @@ describe('a portion', () => {
   });
 
   test('is formatted with two decimals and keeps the sign of values rounded to zero', () => {
-    expect(formatValues(of(OATS, '2.5', CUP))).toMatchObject({ energy: '837.00', protein: '30.38', fatSaturated: '2.92', sodium: '0.02' });
-    expect(formatValues(of(OATS, '-5'))).toMatchObject({ energy: '-18.60', protein: '-0.68', sodium: '-0.00', energyKilojoule: '-77.82' });
+    expect(formatNutritionalValues(of(OATS, '2.5', CUP))).toMatchObject({
+      energy: '837.00',
+      protein: '30.38',
+      fatSaturated: '2.92',
+      sodium: '0.02',
+    });
+    expect(formatNutritionalValues(of(OATS, '-5'))).toMatchObject({
+      energy: '-18.60',
+      protein: '-0.68',
+      sodium: '-0.00',
+      energyKilojoule: '-77.82',
+    });
   });
 });
 
@@ -107,18 +117,18 @@ describe('a sum', () => {
   test('adds rounded values and computes kilojoules from the sum of the kilocalories', () => {
     const third = of(composition({ energy: 1, protein: '0.335' }), '50');
     // Calculated by hand: 3 × 0.17 g (0.1675 g rounded) and 3 × 0.5 kcal.
-    expect(asNumbers(sumValues([third, third, third]))).toMatchObject({ energy: 1.5, protein: 0.51, energyKilojoule: 6.28 });
+    expect(asNumbers(sumNutritionalValues([third, third, third]))).toMatchObject({ energy: 1.5, protein: 0.51, energyKilojoule: 6.28 });
   });
 
   test('of no portions is zero', () => {
-    expect(new Set(Object.values(asNumbers(sumValues([]))))).toEqual(new Set([0]));
+    expect(new Set(Object.values(asNumbers(sumNutritionalValues([]))))).toEqual(new Set([0]));
   });
 });
 
 describe('nutritional values in ounces', () => {
   const inOunces = (food: NutrientContent, amount: string, measure: HouseholdMeasure | null = null) =>
-    valuesOfPortion(food, gramsOfAmount(amount, measure), 'oz');
-  const meal = sumValues([inOunces(OATS, '1.00', CUP), inOunces(OIL, '33.33')]);
+    nutritionalValuesOfPortion(food, gramsOfAmount(amount, measure), 'oz');
+  const meal = sumNutritionalValues([inOunces(OATS, '1.00', CUP), inOunces(OIL, '33.33')]);
 
   test('convert a portion by way of kg and lb', () => {
     expect(asNumbers(inOunces(OATS, '100'))).toMatchObject({
@@ -143,7 +153,7 @@ describe('nutritional values in ounces', () => {
   test('add the rounded values of items in a total', () => {
     // Each item is 0.0032 oz, which is rounded to zero, so the total is zero too.
     const crumb = inOunces(composition({ fat: '1.000' }), '9');
-    expect(asNumbers(sumValues(Array(10).fill(crumb)))).toMatchObject({ fat: 0 });
+    expect(asNumbers(sumNutritionalValues(Array(10).fill(crumb)))).toMatchObject({ fat: 0 });
     expect(asNumbers(meal)).toMatchObject({ energy: 629.44, protein: 0.43, fat: 1.4, energyKilojoule: 2633.58 });
   });
 
@@ -157,7 +167,7 @@ describe('nutritional values in ounces', () => {
 });
 
 describe('a metric total', () => {
-  const total = sumValues([of(OATS, '100')]);
+  const total = sumNutritionalValues([of(OATS, '100')]);
 
   test('has energy shares of 4, 4 and 9 kcal per gram', () => {
     expect(asNumbers(energyShares(total, 'g'))).toEqual({ protein: 14.52, carbohydrates: 63.12, fat: 16.94 });
@@ -169,7 +179,7 @@ describe('a metric total', () => {
 
   test('yields zeros without energy or without a body weight', () => {
     const zeros = { protein: 0, carbohydrates: 0, fat: 0 };
-    expect(asNumbers(energyShares(sumValues([]), 'g'))).toEqual(zeros);
+    expect(asNumbers(energyShares(sumNutritionalValues([]), 'g'))).toEqual(zeros);
     expect(asNumbers(macronutrientsPerBodyWeight(total, undefined))).toEqual(zeros);
   });
 });

@@ -1,4 +1,4 @@
-import { NOT_A_DATE } from '../../src/contract/messages';
+import { NOT_A_DATE_MESSAGE } from '../../src/contract/messages';
 import { highlightJson } from '../../src/pages/browse/highlightjson';
 import { renderBrowsePage } from '../../src/pages/browse';
 import { parsePostedForm } from '../../src/rest/dialect/methodoverride';
@@ -22,9 +22,9 @@ const view = (changes: Partial<HtmlView> = {}): HtmlView => ({
   body: { count: 0, next: null, previous: null, results: [] },
   headers: {},
   allowedMethods: ['GET', 'POST'],
-  links: { keys: {} },
+  idLinks: { keys: {} },
   errors: {},
-  resource: { name: 'fruit', singular: 'Fruit', plural: 'Fruits', description: 'Fruit.', owned: true },
+  resource: { name: 'fruit', singularLabel: 'Fruit', pluralLabel: 'Fruits', description: 'Fruit.', isOwned: true },
   endpoint: {
     view: FRUIT_VIEW,
     resource: { views: [FRUIT_VIEW] },
@@ -37,7 +37,7 @@ const view = (changes: Partial<HtmlView> = {}): HtmlView => ({
   forms: [],
   canDelete: false,
   lockedMethods: [],
-  signedIn: true,
+  isSignedIn: true,
   visitor: { username: 'ann', csrfToken: 'token' },
   ...changes,
 });
@@ -94,7 +94,7 @@ describe('a page', () => {
   });
 
   it('shows errors at their fields and keeps the submitted values', async () => {
-    const controls = [{ key: 'weight', label: 'Weight', kind: 'decimal' as const, required: true, min: 30, places: 2 }];
+    const controls = [{ key: 'weight', label: 'Weight', kind: 'decimal' as const, required: true, min: 30, decimalPlaces: 2 }];
     const form = {
       action: '/api/v2/fruit/',
       methods: ['POST'],
@@ -122,7 +122,7 @@ describe('a page', () => {
     ['decimal', 'A little more than 600', '601', 'Between 30 and 600 kg.'],
     ['decimal', 'Nothing at all', '', 'Enter a weight.'],
     ['relation', 'Nothing at all', '', 'Choose a weight.'],
-    ['date', NOT_A_DATE, '2025-02-30', 'Enter a date, such as 2026-01-31.'],
+    ['date', NOT_A_DATE_MESSAGE, '2025-02-30', 'Enter a date, such as 2026-01-31.'],
     ['date', 'Enter a valid date.', '2025-02-30', 'Enter a date, such as 2026-01-31.'],
     ['datetime', 'No such hour', '2026-10-25T02:30', 'No such hour'],
     ['string', 'Whatever else there is', 'x', 'Whatever else there is'],
@@ -155,7 +155,7 @@ describe('a page', () => {
       },
       { label: 'Weight', unit: 'Plates', lines: [{ points: points(3, 4) }], omittedCount: 0 },
     ];
-    const text = await textOf({ timeSeries: { charts: series, days: 90 } });
+    const text = await textOf({ timeSeries: { charts: series, periodDays: 90 } });
     expect(text).toContain('Weight in kg. 3 values of Squat, Plank from 2025-01-01 to 2025-01-02, between 1 and 81 kg.');
     expect(text).toContain('2 more hidden: filter the list to see them');
     expect(text).toContain('Weight in Plates. 2 values from');
@@ -200,7 +200,7 @@ describe('a page', () => {
 
 describe('a form', () => {
   const posted = (fields: Record<string, string>) =>
-    parsePostedForm({ form: true, data: new Map(Object.entries(fields).map(([key, value]) => [key, [value]])) });
+    parsePostedForm({ isForm: true, data: new Map(Object.entries(fields).map(([key, value]) => [key, [value]])) });
 
   it.each([
     ['PUT', 'PUT'],
@@ -214,12 +214,12 @@ describe('a form', () => {
 
   it('passes on its own fields only', () => {
     const { body, values } = posted({ _method: 'PUT', csrfToken: 'x', name: 'pear' });
-    expect(body).toEqual({ form: true, data: new Map([['name', ['pear']]]) });
+    expect(body).toEqual({ isForm: true, data: new Map([['name', ['pear']]]) });
     expect(values).toEqual({ name: ['pear'] });
   });
 
   it('may contain JSON, and reports invalid JSON and other types', () => {
-    expect(posted({ _content: '{"a": 1}' }).body).toEqual({ form: false, data: { a: 1 } });
+    expect(posted({ _content: '{"a": 1}' }).body).toEqual({ isForm: false, data: { a: 1 } });
     expect(posted({ _content: '{"a":' })).toMatchObject({ jsonText: '{"a":', jsonError: { status: 400 } });
     expect(posted({ _content: '<a/>', _content_type: 'application/xml' })).toMatchObject({ jsonError: { status: 415 } });
   });

@@ -26,7 +26,7 @@ const readLinkedFile = async (link: string) =>
   readFile(await fetch(fitgraph.url + link, { headers: { Authorization: `Token ${ann.token}` } }));
 
 test('links a CSV file with as many rows as the list, for every list', async () => {
-  const lists = endpoints.filter(({ type }) => isListed(findEntity(type.name)!)).map(({ view }) => `/${view.rest}/`);
+  const lists = endpoints.filter(({ type }) => isListed(findEntity(type.name)!)).map(({ view }) => `/${view.restName}/`);
   expect(lists.length).toBeGreaterThan(20);
   const seen: [string, number, number][] = [];
   const expected: typeof seen = [];

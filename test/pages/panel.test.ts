@@ -78,7 +78,7 @@ async function expectSame(path: string): Promise<void> {
   expect(normalized(graphqlData)).toEqual(normalized(rest));
 }
 
-it.each(listed.map(({ view }) => view.rest))('shows an operation with the same data for %s and its rows', async (rest) => {
+it.each(listed.map(({ view }) => view.restName))('shows an operation with the same data for %s and its rows', async (rest) => {
   const list = `/api/v2/${rest}/`;
   await expectSame(`${list}?limit=2&ordering=-id`);
   const [row] = (await ann.send('GET', list)).body.results;

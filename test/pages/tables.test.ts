@@ -239,15 +239,15 @@ it('shows no API terms such as "Instance" in the titles of pages, but in OPTIONS
   await createOwnedRows(bob);
   const page = bob.withHeaders({ Accept: 'text/html' });
   for (const { view } of endpoints) {
-    const list = await page.get(`/${view.rest}/`);
-    const [row] = (await bob.get(`/${view.rest}/?limit=1`)).body.results;
-    const detail = row && (await page.get(`/${view.rest}/${row.id}/`));
+    const list = await page.get(`/${view.restName}/`);
+    const [row] = (await bob.get(`/${view.restName}/?limit=1`)).body.results;
+    const detail = row && (await page.get(`/${view.restName}/${row.id}/`));
     for (const { text, status } of [list, detail ?? list]) {
-      expect([view.rest, status]).toEqual([view.rest, 200]);
-      expect([view.rest, /Viewset|Instance| List\b/.test(headlineOf(text) + titleOf(text))]).toEqual([view.rest, false]);
+      expect([view.restName, status]).toEqual([view.restName, 200]);
+      expect([view.restName, /Viewset|Instance| List\b/.test(headlineOf(text) + titleOf(text))]).toEqual([view.restName, false]);
       expect(text.length).toBeLessThan(MAX_PAGE);
     }
-    expect((await bob.options(`/${view.rest}/`)).body.name).toBe(`${view.title} List`);
+    expect((await bob.options(`/${view.restName}/`)).body.name).toBe(`${view.title} List`);
   }
 });
 

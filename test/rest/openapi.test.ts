@@ -37,7 +37,7 @@ const operations = () =>
 /** Returns the id of a row that Ann can read, for a path with an id. */
 function idFor(address: string): number {
   const name = address.split('/')[1]!;
-  const entity = allEntities().find((candidate) => resourceOf(candidate)!.metadata.views.some(({ rest }) => rest === name))!;
+  const entity = allEntities().find((candidate) => resourceOf(candidate)!.metadata.views.some(({ restName }) => restName === name))!;
   return ownedRowIds.get(entity) ?? 1;
 }
 
@@ -90,21 +90,21 @@ const schemasOf = (address: string, method: string) => {
 
 test('describes the schemas of every view, and writes only for resources with the mutation', () => {
   for (const entity of allEntities()) {
-    const { views, create, update, remove } = resourceOf(entity)!.metadata;
-    views.forEach(({ rest }, index) => {
-      const [list, detail] = [`/${rest}/`, `/${rest}/{id}/`];
+    const { views, createMutation, updateMutation, deleteMutation } = resourceOf(entity)!.metadata;
+    views.forEach(({ restName }, index) => {
+      const [list, detail] = [`/${restName}/`, `/${restName}/{id}/`];
       expect([schemasOf(list, 'get'), schemasOf(detail, 'get')]).toEqual([
-        ['200', `${rest}.page`, undefined],
-        ['200', rest, undefined],
+        ['200', `${restName}.page`, undefined],
+        ['200', restName, undefined],
       ]);
-      const page = document.components.schemas[`${rest}.page`] as { properties: { results: { items: object } } };
-      expect(page.properties.results.items).toEqual({ $ref: `#/components/schemas/${rest}` });
-      expect(Object.keys((document.components.schemas[rest] as { properties: object }).properties)).toContain('id');
+      const page = document.components.schemas[`${restName}.page`] as { properties: { results: { items: object } } };
+      expect(page.properties.results.items).toEqual({ $ref: `#/components/schemas/${restName}` });
+      expect(Object.keys((document.components.schemas[restName] as { properties: object }).properties)).toContain('id');
       const writes = [
-        [list, 'post', create, ['201', rest, `${rest}.body`]],
-        [detail, 'put', update, ['200', rest, `${rest}.body`]],
-        [detail, 'patch', update, ['200', rest, `${rest}.change`]],
-        [detail, 'delete', remove, ['204', undefined, undefined]],
+        [list, 'post', createMutation, ['201', restName, `${restName}.body`]],
+        [detail, 'put', updateMutation, ['200', restName, `${restName}.body`]],
+        [detail, 'patch', updateMutation, ['200', restName, `${restName}.change`]],
+        [detail, 'delete', deleteMutation, ['204', undefined, undefined]],
       ] as const;
       for (const [address, method, mutation, schemas] of writes) {
         const isPossible = index === 0 && mutation !== undefined;
@@ -213,16 +213,16 @@ test('describes the responses to rejected requests', async () => {
 
 /** Owned types whose rows can be created over REST. */
 const creatableTypes = ownedTypes().filter(
-  (entity) => resourceOf(entity)!.metadata.create && resourceOf(entity)!.metadata.views.length > 0,
+  (entity) => resourceOf(entity)!.metadata.createMutation && resourceOf(entity)!.metadata.views.length > 0,
 );
 
 test.each(creatableTypes.map((entity) => [entity.name, entity] as const))(
   'describes the bodies and responses of writes of %s',
   async (_name, entity) => {
     const [view] = resourceOf(entity)!.metadata.views;
-    const [list, detail] = [`/${view!.rest}/`, `/${view!.rest}/{id}/`];
+    const [list, detail] = [`/${view!.restName}/`, `/${view!.restName}/{id}/`];
     const sent = bodyOf(entity, 2, parentsIn(ownedRowIds));
-    expect(conformance.violations(`${view!.rest}.body`, asJson(sent))).toEqual([]);
+    expect(conformance.violations(`${view!.restName}.body`, asJson(sent))).toEqual([]);
     const created = await ann.post(list, sent);
     expect(created.status).toBe(201);
     expect(conformance.problems('post', list, 201, created.body)).toEqual([]);
@@ -355,7 +355,7 @@ test('derives the document without naming resources in its source code', () => {
   const files = fs.readdirSync(path.join(folder, 'openapi')).map((file) => path.join('openapi', file));
   const names = allEntities().flatMap((entity) => [
     toSnakeCase(entity.name),
-    ...resourceOf(entity)!.metadata.views.map(({ rest }) => rest),
+    ...resourceOf(entity)!.metadata.views.map(({ restName }) => restName),
   ]);
   for (const file of files) {
     const text = fs.readFileSync(path.join(folder, file), 'utf8');

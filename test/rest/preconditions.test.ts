@@ -18,7 +18,7 @@ const tagOf = ({ headers }: Answer) => headers.get('etag');
 const STRONG = /^"[^"]+"$/;
 const REFUSED = { status: 412, body: { detail: 'The row has another version now. Nothing was written; read it again.' } };
 
-const types = ownedTypes().map((entity): [string, Entity] => [resourceOf(entity)!.metadata.views[0]!.rest, entity]);
+const types = ownedTypes().map((entity): [string, Entity] => [resourceOf(entity)!.metadata.views[0]!.restName, entity]);
 
 let day = 0;
 async function entry(): Promise<{ path: string; tag: string; body: any }> {
@@ -41,15 +41,15 @@ describe.each(types)('a row of %s', (rest, entity) => {
     expect(tagOf(await ann.get(path()))).toBe(tagOf(got));
     expect(Object.keys(got.body)).toEqual(
       fieldsOf(entity)
-        .filter(({ hidden, only }) => !hidden && only !== 'graphql')
-        .map(({ rest: key }) => key),
+        .filter(({ hiddenInRest, exclusiveTo }) => !hiddenInRest && exclusiveTo !== 'graphql')
+        .map(({ restKey: key }) => key),
     );
     expect(tagOf(await ann.get(`/${rest}/`))).toBeNull();
     expect(tagOf(await ann.options(path()))).toBeNull();
   });
 
   test('gets a new ETag with a change and rejects changes with the former one', async () => {
-    const body = metadata.create ? bodyOf(entity, 2, parentsIn(ownedRowIds)) : { height: 175 };
+    const body = metadata.createMutation ? bodyOf(entity, 2, parentsIn(ownedRowIds)) : { height: 175 };
     const before = tagOf(await ann.get(path()))!;
     const changed = await ifMatch(before).patch(path(), body);
     expect(changed.status).toBe(200);
@@ -58,7 +58,7 @@ describe.each(types)('a row of %s', (rest, entity) => {
     const after = await ann.get(path());
     expect([tagOf(after), after.text]).toEqual([tagOf(changed), changed.text]);
     expect(await ifMatch(before).patch(path(), body)).toMatchObject(REFUSED);
-    if (metadata.remove) {
+    if (metadata.deleteMutation) {
       expect(await ifMatch(before).put(path(), body)).toMatchObject(REFUSED);
       expect(await ifMatch(before).delete(path())).toMatchObject(REFUSED);
     }
@@ -74,8 +74,8 @@ test('returns the same ETag when a row is created and when it is read', async ()
 
 test('stores or links every field in the body of an owned row, so that its version covers them', () => {
   for (const [, entity] of types)
-    for (const field of fieldsOf(entity).filter(({ hidden, only }) => !hidden && only !== 'graphql'))
-      expect([field.name, field.stored || field.link !== undefined]).toEqual([field.name, true]);
+    for (const field of fieldsOf(entity).filter(({ hiddenInRest, exclusiveTo }) => !hiddenInRest && exclusiveTo !== 'graphql'))
+      expect([field.name, field.isColumn || field.link !== undefined]).toEqual([field.name, true]);
 });
 
 describe('If-Match', () => {

@@ -51,19 +51,19 @@ interface Fruit {
 function fieldMetadata(name: string, rest: string, kind: FieldMetadata['kind'], more: Partial<FieldMetadata> = {}): FieldMetadata {
   const made: FieldMetadata = {
     name,
-    rest,
+    restKey: rest,
     kind,
     label: name,
     description: `${name}.`,
-    null: false,
-    blank: false,
+    allowNull: false,
+    allowBlank: false,
     hasDefault: false,
-    hidden: false,
+    hiddenInRest: false,
     readOnly: false,
     restReadOnly: false,
     restIgnoredOnCreate: false,
-    stored: true,
-    sortable: true,
+    isColumn: true,
+    isSortable: true,
     ...more,
     check: (value) => limitViolationMessages(value, made),
   };
@@ -71,7 +71,7 @@ function fieldMetadata(name: string, rest: string, kind: FieldMetadata['kind'], 
 }
 
 const view = (rest: string, more: Partial<RestViewMetadata>): RestViewMetadata => ({
-  rest,
+  restName: rest,
   title: 'Fruit',
   description: 'Fruit.',
   filters: [],
@@ -82,13 +82,13 @@ const view = (rest: string, more: Partial<RestViewMetadata>): RestViewMetadata =
 const fruit = schema.getType('Fruit') as GraphQLObjectType;
 fruit.extensions = {
   resource: {
-    owned: false,
+    isOwned: false,
     ordering: ['id'],
-    one: 'fruit',
-    many: 'fruits',
-    create: 'createFruit',
-    update: 'updateFruit',
-    remove: 'deleteFruit',
+    rowQuery: 'fruit',
+    listQuery: 'fruits',
+    createMutation: 'createFruit',
+    updateMutation: 'updateFruit',
+    deleteMutation: 'deleteFruit',
     views: [
       view('fruit', { position: 1, routes: 'all', filters: ['fullName', 'pieces', 'peeled'].map((field) => ({ field })) }),
       view('fruit-label', { position: 2, selection: 'label: fullName' }),
@@ -98,7 +98,7 @@ fruit.extensions = {
 };
 fruit.getFields().id!.extensions = { field: fieldMetadata('id', 'id', 'integer', { readOnly: true, restReadOnly: true }) };
 fruit.getFields().fullName!.extensions = { field: fieldMetadata('fullName', 'full_name', 'string', { maxLength: 10 }) };
-fruit.getFields().pieces!.extensions = { field: fieldMetadata('pieces', 'pieces', 'integer', { null: true, min: 0, max: 9 }) };
+fruit.getFields().pieces!.extensions = { field: fieldMetadata('pieces', 'pieces', 'integer', { allowNull: true, min: 0, max: 9 }) };
 fruit.getFields().peeled!.extensions = { field: fieldMetadata('peeled', 'peeled', 'boolean', { hasDefault: true }) };
 fruit.getFields().juice!.extensions = { action: { name: 'squeezed_juice' } };
 schema.getQueryType()!.getFields().ripest!.extensions = { endpoint: { paths: ['fruit/ripest'], title: 'Ripest' } };

@@ -8,10 +8,10 @@ import { growth, LINEAR } from '../setup/waits';
 function field(kind: FieldKind, more: Partial<FieldMetadata> = {}): FieldMetadata {
   const made = {
     name: 'x',
-    rest: 'x',
+    restKey: 'x',
     kind,
-    null: false,
-    blank: false,
+    allowNull: false,
+    allowBlank: false,
     ...more,
     check: (value: unknown) => limitViolationMessages(value, made),
   } as FieldMetadata;
@@ -102,7 +102,7 @@ const NUMBER = ['A valid number is required.'];
 const PLACES = ['Ensure that there are no more than 2 decimal places.'];
 const DIGITS = ['Ensure that there are no more than 5 digits in total.'];
 const WHOLE = ['Ensure that there are no more than 3 digits before the decimal point.'];
-table('a decimal with 5 digits, 2 of them decimal places', field('decimal', { digits: 5, places: 2, min: 30, max: 600 }), [
+table('a decimal with 5 digits, 2 of them decimal places', field('decimal', { maxDigits: 5, decimalPlaces: 2, min: 30, max: 600 }), [
   ['80.50', '80.50'],
   ['80.5', '80.5'],
   [80.5, '80.5'],
@@ -215,7 +215,7 @@ table('a text of at most 10 characters', field('string', { maxLength: 10 }), [
   [{}, ['Not a valid string.']],
 ]);
 
-table('a text that is blank or has at least 3 characters', field('string', { minLength: 3, blank: true }), [
+table('a text that is blank or has at least 3 characters', field('string', { minLength: 3, allowBlank: true }), [
   ['', ''],
   [' ', ''],
   ['ab', ['Ensure this field has at least 3 characters.']],
@@ -317,7 +317,7 @@ table('a date with a time', field('datetime'), [
   [true, MOMENT],
 ]);
 
-const one = field('relation', { relation: { type: 'X', object: 'x', many: false, owned: false } });
+const one = field('relation', { relation: { type: 'X', objectField: 'x', isToMany: false, isOwned: false } });
 const unknown = (id: string) => [`Invalid pk "${id}" - object does not exist.`];
 const pk = (received: string) => [`Incorrect type. Expected pk value, received ${received}.`];
 table('a reference', one, [
@@ -348,7 +348,7 @@ table('a reference', one, [
   [{}, pk('dict')],
 ]);
 
-const many = field('relation', { relation: { type: 'X', object: 'x', many: true, owned: false } });
+const many = field('relation', { relation: { type: 'X', objectField: 'x', isToMany: true, isOwned: false } });
 table('a list of references', many, [
   [[1, '2'], [1, 2]],
   [[1, 1, '1'], [1]],

@@ -11,7 +11,7 @@ export type OwnedRowIds = ReadonlyMap<Entity, number>;
 /** Returns the owned types except the user, parents first. */
 export const ownedTypes = (): Entity[] =>
   sortByDependency(new Map(allEntities().map((entity) => [entity.name, entity]))).filter(
-    (entity) => resourceOf(entity)!.owned && entity !== findEntity('User'),
+    (entity) => resourceOf(entity)!.isOwned && entity !== findEntity('User'),
   );
 
 /** An id that no row has. */
@@ -20,7 +20,7 @@ export const UNKNOWN = 2_000_000_000;
 /** Starts the id sequences of the tables far apart, so that an id in a response identifies the type and owner of its row. */
 export async function spreadIds(fitgraph: Fitgraph): Promise<void> {
   for (const [index, entity] of allEntities().entries()) {
-    if (!resourceOf(entity)!.owned) continue;
+    if (!resourceOf(entity)!.isOwned) continue;
     await fitgraph.sql(`SELECT setval(pg_get_serial_sequence($1, 'id'), $2)`, [
       `"${resourceOf(entity)!.table}"`,
       700_000_000 + index * 1_000_000,
@@ -33,15 +33,15 @@ export const parentsIn =
   (ownedRowIds: OwnedRowIds): Parents =>
   (field, number) => {
     const id = ownedRowIds.get(field.target!()) ?? 1 + ((number - 1) % PUBLIC_PARENTS);
-    return field.relation!.many ? [id] : id;
+    return field.relation!.isToMany ? [id] : id;
   };
 
 export async function createOwnedRows(person: Person): Promise<OwnedRowIds> {
   const ownedRowIds = new Map<Entity, number>();
   for (const entity of ownedTypes()) {
-    const { create, one } = resourceOf(entity)!.metadata;
-    if (create) {
-      const document = `mutation ($input: ${entity.name}Input!) { made: ${create}(input: $input) { row: ${one} { id } } }`;
+    const { createMutation, rowQuery } = resourceOf(entity)!.metadata;
+    if (createMutation) {
+      const document = `mutation ($input: ${entity.name}Input!) { made: ${createMutation}(input: $input) { row: ${rowQuery} { id } } }`;
       const { made } = await person.ask(document, { input: inputOf(entity, 1, parentsIn(ownedRowIds)) });
       ownedRowIds.set(entity, Number(made.row.id));
     } else {
@@ -60,10 +60,11 @@ export async function createOwnedRows(person: Person): Promise<OwnedRowIds> {
 export async function userWithout(entity: Entity, fitgraph: Fitgraph, name: string): Promise<{ person: Person; ownedRowIds: OwnedRowIds }> {
   const person = await fitgraph.user(name);
   const ownedRowIds = await createOwnedRows(person);
-  const { remove } = resourceOf(entity)!.metadata;
-  if (remove) await person.ask(`mutation ($id: ID!) { ${remove}(id: $id) { deletedIds } }`, { id: ownedRowIds.get(entity) });
+  const { deleteMutation } = resourceOf(entity)!.metadata;
+  if (deleteMutation)
+    await person.ask(`mutation ($id: ID!) { ${deleteMutation}(id: $id) { deletedIds } }`, { id: ownedRowIds.get(entity) });
   return { person, ownedRowIds };
 }
 
 /** Returns the fields that refer to another owned row and that clients may set. */
-export const ownedParents = (entity: Entity) => fieldsOf(entity).filter((field) => field.relation?.owned && !field.readOnly);
+export const ownedParents = (entity: Entity) => fieldsOf(entity).filter((field) => field.relation?.isOwned && !field.readOnly);

@@ -50,8 +50,8 @@ function rejectDuplicateNames(indexes: readonly DeclaredIndex[]): void {
 const formatNames = (names: readonly string[]): string => `[${names.map((name) => `'${name}'`).join(', ')}]`;
 
 function indexesOf(entity: Entity): DeclaredIndex[] {
-  const { owned, ownerColumn, table, uniqueFields = [], ordering } = resourceOf(entity)!;
-  const ownerPrefix = owned && ownerColumn === OWNER_FIELD.column ? [OWNER_FIELD.column] : [];
+  const { isOwned, ownerColumn, table, uniqueFields = [], ordering } = resourceOf(entity)!;
+  const ownerPrefix = isOwned && ownerColumn === OWNER_FIELD.column ? [OWNER_FIELD.column] : [];
   const indexesByKey = new Map<string, DeclaredIndex>();
   /** `declaration` is an option of the resource or one of its fields, as named in error messages. */
   const addIndex = (declaration: string, fields: readonly IndexColumn[], options: IndexesOptions = {}) => {
@@ -63,14 +63,14 @@ function indexesOf(entity: Entity): DeclaredIndex[] {
   const order = defaultOrderColumns(entity);
   const uniqueNames = uniqueColumns(entity);
   // Foreign keys of child rows refer to the owner as well as the id.
-  if (ownerPrefix.length) addIndex('`owned`', [...ownerPrefix, 'id'], { unique: true });
+  if (ownerPrefix.length) addIndex('`isOwned`', [...ownerPrefix, 'id'], { unique: true });
   if (uniqueNames.length) addIndex(`\`unique: ${formatNames(uniqueFields)}\``, uniqueNames, { unique: true });
   if (order.length > 1) addIndex(`\`ordering: ${formatNames(ordering)}\``, [...ownerPrefix, ...order]);
   // Deleting a public row cascades to the rows of all users that refer to it. One index serves that cascade and the rows of one user.
   for (const field of fieldsOf(entity).filter(isReference))
     addIndex(
       `the reference \`${field.name}\``,
-      resourceOf(field.target!())!.owned ? [...ownerPrefix, field.column!] : [field.column!, ...ownerPrefix],
+      resourceOf(field.target!())!.isOwned ? [...ownerPrefix, field.column!] : [field.column!, ...ownerPrefix],
     );
   for (const { name, column, maxLength = 0 } of restFilterFields(entity))
     if (column !== columnName(order[0]!))
@@ -81,7 +81,7 @@ function indexesOf(entity: Entity): DeclaredIndex[] {
   return [...indexesByKey.values()];
 }
 
-const isReference = (field: EntityField): boolean => field.stored && Boolean(field.target) && field.name !== OWNER_FIELD.field;
+const isReference = (field: EntityField): boolean => field.isColumn && Boolean(field.target) && field.name !== OWNER_FIELD.field;
 
 /** Returns the columns of the default order, which always ends with the id. */
 function defaultOrderColumns(entity: Entity): IndexColumn[] {
@@ -108,6 +108,6 @@ function uniqueColumns(entity: Entity): string[] {
 function restFilterFields(entity: Entity): EntityField[] {
   const names = new Set(resourceOf(entity)!.metadata.views.flatMap((view) => view.filters.map(({ field }) => field)));
   return fieldsOf(entity).filter(
-    (field) => names.has(field.name) && field.stored && !field.target && !(field.kind === 'string' && !field.maxLength),
+    (field) => names.has(field.name) && field.isColumn && !field.target && !(field.kind === 'string' && !field.maxLength),
   );
 }

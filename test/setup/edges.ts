@@ -22,12 +22,12 @@ export interface Edge {
   target: string;
 }
 
-const isPublic = (type: GraphQLObjectType) => type.extensions.resource?.owned === false;
+const isPublic = (type: GraphQLObjectType) => type.extensions.resource?.isOwned === false;
 
 function targetOf(type: GraphQLObjectType, field: Field, typeNamePattern: RegExp): string | undefined {
   if (!isPublic(type) || isNonNullType(field.type)) return undefined;
   const entity = findEntity(typeNamePattern.exec(getNamedType(field.type).name)?.[1] ?? '');
-  return entity && resourceOf(entity)!.owned ? entity.name : undefined;
+  return entity && resourceOf(entity)!.isOwned ? entity.name : undefined;
 }
 
 const ROWS = /^(.+)Connection$/;

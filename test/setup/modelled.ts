@@ -35,7 +35,7 @@ export async function describeModels(): Promise<Record<string, ModelledTable>> {
 }
 
 const isOwned = (table: string | undefined): boolean =>
-  allEntities().some((entity) => resourceOf(entity)!.table === table && resourceOf(entity)!.owned);
+  allEntities().some((entity) => resourceOf(entity)!.table === table && resourceOf(entity)!.isOwned);
 
 /** Adds the owner to a foreign key. Sequelize supports keys of one column only, but references between owned rows include the owner. */
 function withOwner(constraint: string, belongs: boolean): string {

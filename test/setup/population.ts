@@ -40,7 +40,7 @@ const isAccepted = (index: number) => index % 7 !== 6;
 /** Returns a value of the field for the row with this index; undefined for fields that keep the value of the sample. */
 function value(entity: Entity, field: EntityField, index: number, random: Random): unknown {
   if (resourceOf(entity)!.uniqueFields?.includes(field.name)) return undefined;
-  if (field.null && random.chance(0.35)) return null;
+  if (field.allowNull && random.chance(0.35)) return null;
   const published = resourceOf(entity)!.publishedValues?.[field.column!];
   if (published) return isAccepted(index) ? published : '1';
   const low = Math.max(field.min ?? 1, 1);
@@ -58,7 +58,7 @@ function value(entity: Entity, field: EntityField, index: number, random: Random
     case 'datetime':
       return `2021-03-1${random.int(0, 2)}T0${random.int(6, 8)}:00:00${random.pick(['Z', '+01:00', '.000001Z'])}`;
     case 'choice':
-      return random.pick([...Object.values(field.enum!.type), ...(field.blank ? [''] : [])] as [string]);
+      return random.pick([...Object.values(field.enum!.type), ...(field.allowBlank ? [''] : [])] as [string]);
     case 'string':
       return (field.minLength ?? 0) > 5
         ? `${random.pick(TEXTS)} ${'x'.repeat(field.minLength!)}`
@@ -89,25 +89,25 @@ export async function populate(fitgraph: Fitgraph, name: string): Promise<[Perso
     const random = randomFor(`${name}: rows of ${entity.name}`);
     // Each row references a different parent, so that few rows are hidden together with their parents.
     const wholes = random.shuffled(Array.from({ length: SIZE }, (_, index) => 1 + index));
-    const owners = resourceOf(entity)!.owned ? [0, 1] : [0];
+    const owners = resourceOf(entity)!.isOwned ? [0, 1] : [0];
     return owners.flatMap((owner) =>
       Array.from({ length: SIZE }, (_, index) => {
         const number = owner * SIZE + index + 1;
         const row = dumpRowOf(entity, number, (field) => {
           const target = field.target!();
           if (target === findEntity('User')) return people[owner]!.id;
-          const start = resourceOf(target)!.owned ? owner * SIZE : 0;
+          const start = resourceOf(target)!.isOwned ? owner * SIZE : 0;
           if (field.name === resourceOf(entity)!.visibilityParent) return wholes[index];
           const any = () => start + random.int(1, SIZE);
-          if (field.relation!.many) return [...new Set([any(), any()].slice(0, random.int(1, 2)))];
-          return field.null && random.chance(0.35) ? null : any();
+          if (field.relation!.isToMany) return [...new Set([any(), any()].slice(0, random.int(1, 2)))];
+          return field.allowNull && random.chance(0.35) ? null : any();
         });
         for (const field of fieldsOf(entity)) {
           const fieldValue =
-            field.stored && !field.setByDatabase && !field.relation && field.name !== 'id'
+            field.isColumn && !field.setByDatabase && !field.relation && field.name !== 'id'
               ? value(entity, field, index, random)
               : undefined;
-          if (fieldValue !== undefined) row.fields[field.rest] = fieldValue;
+          if (fieldValue !== undefined) row.fields[field.restKey] = fieldValue;
         }
         return row;
       }),

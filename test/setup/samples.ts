@@ -19,7 +19,7 @@ export const PUBLIC_PARENTS = 2;
 
 /** Returns how many samples with consecutive numbers and the same owned parents differ in fields that must be unique together. */
 export function distinctSamples(entity: Entity): number {
-  const fields = fieldsOf(entity).filter((field) => isUnique(entity, field) && !field.relation?.owned);
+  const fields = fieldsOf(entity).filter((field) => isUnique(entity, field) && !field.relation?.isOwned);
   const counts = fields.map((field) => {
     if (field.relation) return PUBLIC_PARENTS;
     if (field.kind === 'choice') return choiceValues(field).length;
@@ -67,7 +67,7 @@ function value(entity: Entity, field: EntityField, number: number): unknown {
 /** Returns values by GraphQL name. Samples with different numbers differ in fields that must be unique. */
 export function sample(entity: Entity, number: number, parents: Parents, isIncluded: (field: EntityField) => boolean): Values {
   const fields = fieldsOf(entity).filter(
-    (field) => field.name !== 'id' && !field.setByDatabase && (field.stored || field.link) && isIncluded(field),
+    (field) => field.name !== 'id' && !field.setByDatabase && (field.isColumn || field.link) && isIncluded(field),
   );
   return Object.fromEntries(
     fields.map((field) => [
@@ -86,7 +86,7 @@ export function toEnumName(field: Pick<EntityField, 'enum'>, value: unknown): un
 
 /** Returns the input of a creation over GraphQL. */
 export function inputOf(entity: Entity, number: number, parents: Parents): Values {
-  const values = sample(entity, number, parents, (field) => !field.readOnly && field.only !== 'rest');
+  const values = sample(entity, number, parents, (field) => !field.readOnly && field.exclusiveTo !== 'rest');
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toEnumName(fieldOf(entity, name), value)]));
 }
 
@@ -112,9 +112,9 @@ export const dumpRowOf = (entity: Entity, number: number, parents: Parents): Dum
   pk: number,
   fields: byRestName(
     entity,
-    sample(entity, number, parents, (field) => field.stored || !field.link?.keyColumn),
+    sample(entity, number, parents, (field) => field.isColumn || !field.link?.keyColumn),
   ),
 });
 
 const byRestName = (entity: Entity, values: Values): Values =>
-  Object.fromEntries(fieldsOf(entity).flatMap(({ name, rest }) => (name in values ? [[rest, values[name]]] : [])));
+  Object.fromEntries(fieldsOf(entity).flatMap(({ name, restKey }) => (name in values ? [[restKey, values[name]]] : [])));

@@ -24,14 +24,14 @@ function dump(): DumpRow[] {
     return numbers.map((number) =>
       dumpRowOf(entity, number, ({ relation, target }) => {
         const id = target!() === findEntity('User') ? FIRST : number;
-        return relation!.many ? [id] : id;
+        return relation!.isToMany ? [id] : id;
       }),
     );
   });
   for (const row of rows)
     if (row.model === 'auth.user')
       Object.assign(row.fields, { username: `user${row.pk}`, password: HASH, is_active: true, groups: [], user_permissions: [] });
-    else if (entityOf(row.model) && resourceOf(entityOf(row.model))!.owned && hasParent(row)) delete row.fields.user;
+    else if (entityOf(row.model) && resourceOf(entityOf(row.model))!.isOwned && hasParent(row)) delete row.fields.user;
   return [...rows, { model: DJANGO_TOKEN_MODEL, pk: TOKEN, fields: { user: FIRST, created: '2021-01-01T00:00:00Z' } }];
 }
 
@@ -98,7 +98,7 @@ describe('a dump of every model', () => {
 
   test('gives every owned row the owner of its parent', async () => {
     for (const entity of entitiesByDumpModel().values())
-      if (resourceOf(entity)!.owned && entity.name !== 'User')
+      if (resourceOf(entity)!.isOwned && entity.name !== 'User')
         expect(await fitgraph.sql(`SELECT DISTINCT "user_id" FROM "${tableOf(entity)}"`)).toEqual([{ user_id: FIRST }]);
   });
 

@@ -45,8 +45,8 @@ export function requireViewerWithoutAccessToken({ viewer }: Pick<Context, 'viewe
  * must include them. For an owned entity, throws if the client is anonymous or its access token lacks the read scope.
  */
 export function ownerConditions(entity: Entity, { viewer }: Pick<Context, 'viewer'>): SqlCondition[] {
-  const { owned, ownerColumn } = resourceOf(entity)!;
-  if (!owned) return [];
+  const { isOwned, ownerColumn } = resourceOf(entity)!;
+  if (!isOwned) return [];
   if (!viewer) throw unauthenticatedError();
   if (viewer.scopes) requireScope(entity, 'read', { viewer });
   return [(alias, bind) => `${alias}."${ownerColumn}" = ${bind(viewer.id)}`];
@@ -143,7 +143,7 @@ export function writableRowConditions(entity: Entity, context: AccessContext): S
  * changes of public rows. Throws if the viewer may not read one of the entities.
  */
 export function ownerIdForChangeLog(entities: readonly Entity[], { viewer }: Pick<Context, 'viewer'>): number | null {
-  const owned = entities.filter((entity) => resourceOf(entity)!.owned);
+  const owned = entities.filter((entity) => resourceOf(entity)!.isOwned);
   if (!viewer && owned.length) throw unauthenticatedError();
   for (const entity of owned) requireScope(entity, 'read', { viewer });
   return viewer?.id ?? null;
@@ -153,5 +153,5 @@ export function ownerIdForChangeLog(entities: readonly Entity[], { viewer }: Pic
 export function ownerFieldValues(entity: Entity, { viewer }: Pick<Context, 'viewer'>): Record<string, number> {
   if (!viewer) throw unauthenticatedError();
   requireScope(entity, 'write', { viewer });
-  return resourceOf(entity)?.owned ? { [OWNER_FIELD.field]: viewer.id } : {};
+  return resourceOf(entity)?.isOwned ? { [OWNER_FIELD.field]: viewer.id } : {};
 }

@@ -43,11 +43,11 @@ registerEnumType(RowType, { name: 'RowType', description: 'Types of rows in the 
 
 export function registerRowTypes(): void {
   for (const entity of allEntities()) {
-    const { owned, only, description } = resourceOf(entity)!;
-    if (only === 'rest') continue;
+    const { isOwned, exclusiveTo, description } = resourceOf(entity)!;
+    if (exclusiveTo === 'rest') continue;
     const name = toConstantCase(lowerFirst(entity.name));
     RowType[name] = entity.name;
-    rowTypeConfigs[name] = { description: `${description} ${owned ? 'Rows belong to a user.' : 'Rows are public.'}` };
+    rowTypeConfigs[name] = { description: `${description} ${isOwned ? 'Rows belong to a user.' : 'Rows are public.'}` };
   }
 }
 
@@ -126,14 +126,14 @@ class ChangesArgs {
 }
 
 const requestedEntities = (types: string[] | null | undefined): Entity[] =>
-  types ? [...new Set(types)].map((name) => findEntity(name)!) : allEntities().filter((entity) => resourceOf(entity)!.owned);
+  types ? [...new Set(types)].map((name) => findEntity(name)!) : allEntities().filter((entity) => resourceOf(entity)!.isOwned);
 
 function changeFilterOf({ types }: ChangesArgs, context: Context): ChangeFilter {
   const entities = requestedEntities(types);
   const requestedTables = (owned: boolean) =>
     entities
       .map((entity) => resourceOf(entity)!)
-      .filter((resource) => resource.owned === owned)
+      .filter((resource) => resource.isOwned === owned)
       .map(({ table }) => table);
   return { ownerId: ownerIdForChangeLog(entities, context), ownedTables: requestedTables(true), publicTables: requestedTables(false) };
 }

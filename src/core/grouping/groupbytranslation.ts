@@ -1,6 +1,6 @@
 /** GROUP BY keys: translates the argument `groupBy` to SQL expressions and their joins, and adds the selected values to the `keys` of groups. */
 import { Decimal } from 'decimal.js';
-import { atLeast, atMostElements, NOT_A_TIME_ZONE } from '../../contract/messages';
+import { atLeastMessage, atMostElementsMessage, NOT_A_TIME_ZONE_MESSAGE } from '../../contract/messages';
 import type { Row } from '../../database/rows';
 import { referenceableRowConditions } from '../access/access';
 import { collateClause } from '../sql/collation';
@@ -68,7 +68,7 @@ class GroupKeyBuilder {
     const isFieldKey = name === 'field';
     const keyName = isFieldKey ? (options as string) : name;
     const linkKey = groupKeysOfLinkedRows(this.entity).find((key) => key.name === keyName);
-    if (linkKey) return this.addLinkKey(linkKey, isFieldKey ? { [linkKey.fields[0]!.relation!.object]: '1' } : options, inputPath);
+    if (linkKey) return this.addLinkKey(linkKey, isFieldKey ? { [linkKey.fields[0]!.relation!.objectField]: '1' } : options, inputPath);
     if (isFieldKey)
       return this.addValueKey(
         groupKeysOfFieldValues(this.entity).find((key) => key.name === keyName)!,
@@ -106,7 +106,7 @@ class GroupKeyBuilder {
   private addTimeKey(field: EntityField, options: TimeGroupBy, inputPath: string): void {
     const { by, firstDay, timeZone: zone = null } = options;
     const timeZone = zone === null ? this.context.services.timeZone : resolveTimeZone(zone);
-    if (timeZone === undefined) throw invalidArgumentError(`${inputPath}.timeZone`, NOT_A_TIME_ZONE);
+    if (timeZone === undefined) throw invalidArgumentError(`${inputPath}.timeZone`, NOT_A_TIME_ZONE_MESSAGE);
     const moment = fieldSqlExpression(field, 't');
     const sql = (bind: ParameterBinder) => {
       const zoneSql = bind(timeZone);
@@ -152,10 +152,10 @@ class GroupKeyBuilder {
     inputPath: string,
   ): void {
     const linkedFields = fields.flatMap((field) => {
-      const rowWeight = rowWeights[field.relation!.object];
+      const rowWeight = rowWeights[field.relation!.objectField];
       if (rowWeight == null) return [];
-      if (parseBoundedDecimal(rowWeight, `${inputPath}.${field.relation!.object}`).isNegative())
-        throw invalidArgumentError(`${inputPath}.${field.relation!.object}`, atLeast(0));
+      if (parseBoundedDecimal(rowWeight, `${inputPath}.${field.relation!.objectField}`).isNegative())
+        throw invalidArgumentError(`${inputPath}.${field.relation!.objectField}`, atLeastMessage(0));
       return [{ ...field.link!, rowWeight }];
     });
     if (!linkedFields.length) throw invalidArgumentError(inputPath, 'Provide the weight of at least one list.');
@@ -256,7 +256,7 @@ export function translateGroupBy(
   referenceJoins: ReferenceJoins,
 ): TranslatedGroupBy {
   if (!groupBy) return { keys: [] };
-  if (groupBy.length > MAX_GROUP_KEYS) throw invalidArgumentError('groupBy', atMostElements(MAX_GROUP_KEYS));
+  if (groupBy.length > MAX_GROUP_KEYS) throw invalidArgumentError('groupBy', atMostElementsMessage(MAX_GROUP_KEYS));
   const builder = new GroupKeyBuilder(entity, context, referenceJoins);
   groupBy.forEach((element, index) => builder.addElement(element, `groupBy[${index}]`));
   const { keys, rowWeightFactorsSql } = builder;

@@ -13,9 +13,9 @@ const TIME_KINDS = ['date', 'datetime', 'time'];
 const GROUPABLE_KINDS = ['string', 'url', 'uuid', 'boolean', 'choice', ...NUMBER_KINDS, ...TIME_KINDS];
 
 /** Whether a field can be a group key or have statistics. The owner cannot, because all rows that a viewer can group have the same owner. */
-const isUsableInGroups = (field: EntityField) => field.only !== 'rest' && field.name !== 'id' && field.name !== OWNER_FIELD.field;
+const isUsableInGroups = (field: EntityField) => field.exclusiveTo !== 'rest' && field.name !== 'id' && field.name !== OWNER_FIELD.field;
 
-export const isReferenceField = (field: EntityField): boolean => field.objectField !== undefined && !field.relation!.many;
+export const isReferenceField = (field: EntityField): boolean => field.objectField !== undefined && !field.relation!.isToMany;
 
 const groupableFieldsOf = (entity: Entity): EntityField[] =>
   fieldsOf(entity).filter((field) => isUsableInGroups(field) && (isReferenceField(field) || GROUPABLE_KINDS.includes(field.kind)));

@@ -1,6 +1,6 @@
 /** GROUP BY queries: read the groups of a list, including keys and statistics, with one SQL statement, even for the lists of many parent rows at once. */
 import { MAX_INTEGER } from '../../contract/bounds';
-import { atMostElements } from '../../contract/messages';
+import { atMostElementsMessage } from '../../contract/messages';
 import type { Row } from '../../database/rows';
 import { visibleRowConditions } from '../access/access';
 import { createParameterBinder, whereClause, type ParameterBinder, type SqlCondition } from '../access/conditions';
@@ -86,7 +86,7 @@ export class GroupQuery {
 
   /** Returns the SQL sort terms of `orderBy`, followed by all group keys, so that no two groups are equal in the order. */
   private parseOrder(orderBy: readonly GroupOrder[]): string[] {
-    if (orderBy.length > MAX_ORDER_TERMS) throw invalidArgumentError('orderBy', atMostElements(MAX_ORDER_TERMS));
+    if (orderBy.length > MAX_ORDER_TERMS) throw invalidArgumentError('orderBy', atMostElementsMessage(MAX_ORDER_TERMS));
     const { keys } = this.groupKeys;
     const byKey = (index: number, direction: OrderDirection) => orderTermSql(keys[index]!.orderSql(keyColumn(index)), direction);
     const terms = orderBy.map(({ key, statistic, of, direction }, index) => {

@@ -1,5 +1,5 @@
 /** HAVING: translates the argument `having` to an SQL condition on the statistics of groups. */
-import { atMostElements } from '../../contract/messages';
+import { atMostElementsMessage } from '../../contract/messages';
 import { conjunction, type SqlCondition } from '../access/conditions';
 import { invalidArgumentError } from '../model/errors';
 import type { Entity, EntityField } from '../model/fields';
@@ -18,7 +18,7 @@ export function havingConditionOf(
   aggregates: AggregateColumns,
 ): SqlCondition | undefined {
   if (!elements) return undefined;
-  if (elements.length > MAX_HAVING_ELEMENTS) throw invalidArgumentError('having', atMostElements(MAX_HAVING_ELEMENTS));
+  if (elements.length > MAX_HAVING_ELEMENTS) throw invalidArgumentError('having', atMostElementsMessage(MAX_HAVING_ELEMENTS));
   return conjunction(elements.flatMap((element, index) => conditionsOf(entity, element, `having[${index}]`, aggregates)));
 }
 

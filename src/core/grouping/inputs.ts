@@ -110,8 +110,8 @@ const rowWeightsInput = memoizePerEntity((entity): ClassType => {
   const { target, fields } = groupKeysOfLinkedRows(entity).find(hasRowWeights)!;
   const fieldDefinitions: GraphQLFieldDefinitions = {};
   for (const { relation } of fields) {
-    const description = `Weight of the rows in \`${relation!.object}\`, at least 0. If absent, they are not counted.`;
-    fieldDefinitions[relation!.object] = { type: () => DecimalScalar, nullable, description };
+    const description = `Weight of the rows in \`${relation!.objectField}\`, at least 0. If absent, they are not counted.`;
+    fieldDefinitions[relation!.objectField] = { type: () => DecimalScalar, nullable, description };
   }
   return createInputType(
     `${target.name}Weights`,

@@ -35,5 +35,5 @@ export class ReferenceJoins {
 /** Returns the SQL expression of the value by which a field is grouped: null for an omitted choice, which REST stores as an empty string. */
 export function groupingValueSql(field: EntityField, alias: string): string {
   const value = fieldSqlExpression(field, alias);
-  return field.enum && field.null && field.blank ? `NULLIF(${value}, '')` : value;
+  return field.enum && field.allowNull && field.allowBlank ? `NULLIF(${value}, '')` : value;
 }

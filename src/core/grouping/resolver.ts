@@ -14,7 +14,7 @@ import { requestedStatisticsOf } from './requestedstatistics';
 import { groupType } from './types';
 
 /** Extensions of all `…Grouped` fields. Their cost is high, because they read all rows of the list, however few groups result. */
-const GROUPED_FIELD_EXTENSIONS = { only: 'graphql', cost: { weight: 100 } };
+const GROUPED_FIELD_EXTENSIONS = { exclusiveTo: 'graphql', cost: { weight: 100 } };
 
 function groupedParameters(entity: Entity): ResolverParameterDecorator[] {
   const nullable = true;
@@ -38,7 +38,7 @@ function createGroupQuery(entity: Entity, values: unknown[]): GroupQuery {
 }
 
 export function addGroupedQuery(target: ClassType, entity: Entity): void {
-  const { pluralName, owned } = resourceOf(entity)!;
+  const { pluralName, isOwned } = resourceOf(entity)!;
   const type = groupType(entity);
   addResolverMethod(
     target,
@@ -47,7 +47,7 @@ export function addGroupedQuery(target: ClassType, entity: Entity): void {
     groupedParameters(entity),
     Query(() => [type], {
       name: `${pluralName}Grouped`,
-      description: `Statistics of the ${nounOfTypeName(pluralName)}${owned ? ' of the viewer' : ''}, by \`groupBy\`.`,
+      description: `Statistics of the ${nounOfTypeName(pluralName)}${isOwned ? ' of the viewer' : ''}, by \`groupBy\`.`,
     }),
     GROUPED_FIELD_EXTENSIONS,
   );

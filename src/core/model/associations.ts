@@ -25,7 +25,7 @@ export function declareAssociations(entities: readonly Entity[]): ModelCtor[] {
     for (const field of fieldsOf(entity)) if (field.target) associateReference(entity, field, models);
     for (const { name, target, referenceField, keyField } of childrenOf(entity)) {
       const field = fieldOf(target(), referenceField);
-      if (field.stored)
+      if (field.isColumn)
         HasMany(target as () => ModelCtor, { as: name, foreignKey: referenceField, sourceKey: keyField, constraints: false })(
           entity.prototype,
           name,
@@ -44,7 +44,7 @@ function defineLinkModel(
 ): ModelCtor {
   const addColumn = (column: string, options: object) =>
     Column({ allowNull: false, field: column, ...options })(model.prototype, toCamelCase(column));
-  if (resourceOf(entity)!.owned) addColumn(OWNER_FIELD.column, { type: DataType.INTEGER });
+  if (resourceOf(entity)!.isOwned) addColumn(OWNER_FIELD.column, { type: DataType.INTEGER });
   addColumn(ownColumn, { type: DataType.INTEGER, primaryKey: true });
   for (const column of Object.keys(discriminators)) addColumn(column, { type: DataType.BOOLEAN, primaryKey: true, defaultValue: false });
   addColumn(otherColumn, { type: DataType.INTEGER, primaryKey: true });
@@ -57,15 +57,15 @@ const linkModelName = (table: string): string => upperFirst(toCamelCase(table));
 const createModelClass = (table: string) => ({ [linkModelName(table)]: class extends Model {} })[linkModelName(table)] as ModelCtor;
 
 /** Returns the foreign-key actions for the deletion of a referenced row. Ids are never updated. */
-const referentialActions = ({ null: optional }: Pick<EntityField, 'null'>) => ({
+const referentialActions = ({ allowNull: optional }: Pick<EntityField, 'allowNull'>) => ({
   onDelete: optional ? 'SET NULL' : 'CASCADE',
   onUpdate: 'NO ACTION',
 });
 
 function associateReference(entity: Entity, field: EntityField, models: LinkModels): void {
-  const { target, objectField, link, stored } = field;
-  if (link) associateLink(entity, target!, field.relation!.object, linkKeys(entity, link), link, models);
-  else if (stored)
+  const { target, objectField, link, isColumn } = field;
+  if (link) associateLink(entity, target!, field.relation!.objectField, linkKeys(entity, link), link, models);
+  else if (isColumn)
     BelongsTo(target as () => ModelCtor, {
       as: objectField,
       foreignKey: field.name,
@@ -79,8 +79,8 @@ function associateReference(entity: Entity, field: EntityField, models: LinkMode
  */
 const hasOwnedParent = (entity: Entity): boolean =>
   fieldsOf(entity).some(
-    ({ name, stored, target, null: optional }) =>
-      stored && !optional && name !== OWNER_FIELD.field && target && resourceOf(target())!.owned,
+    ({ name, isColumn, target, allowNull: optional }) =>
+      isColumn && !optional && name !== OWNER_FIELD.field && target && resourceOf(target())!.isOwned,
   );
 
 /** Attributes of a many-to-many join: `foreignKey` and `otherKey` belong to the link table and refer to `sourceKey` and `targetKey`. */
@@ -120,6 +120,6 @@ function associateLink(
     // A link table may hold several kinds of links, so its two ids alone are not unique.
     through: { model: () => models.get(table)!, unique: false, ...(Object.keys(scope).length && { scope }) },
     // The link table has foreign keys only if both of its columns reference id columns.
-    ...(keys.sourceKey === 'id' && keys.targetKey === 'id' ? referentialActions({ null: false }) : { constraints: false }),
+    ...(keys.sourceKey === 'id' && keys.targetKey === 'id' ? referentialActions({ allowNull: false }) : { constraints: false }),
   })(entity.prototype, as);
 }

@@ -5,21 +5,21 @@ import { ComputedField, DateTimeField, type Entity } from './fields';
 
 export const VERSION_FIELD = 'version';
 
-const auditFieldOptions = { readOnly: true, setByDatabase: true, only: 'graphql' } as const;
+const auditFieldOptions = { readOnly: true, setByDatabase: true, exclusiveTo: 'graphql' } as const;
 
 export function addAuditFields({ prototype }: Entity): void {
   const addField = (name: string, decorator: unknown) => (decorator as PropertyDecorator)(prototype as object, name);
-  addField('createdAt', DateTimeField({ label: 'Created', note: 'Time of creation.', ...auditFieldOptions }));
+  addField('createdAt', DateTimeField({ label: 'Created', description: 'Time of creation.', ...auditFieldOptions }));
   addField(
     'updatedAt',
-    DateTimeField({ label: 'Updated', note: 'When the row, its parts or its id lists last changed.', ...auditFieldOptions }),
+    DateTimeField({ label: 'Updated', description: 'When the row, its parts or its id lists last changed.', ...auditFieldOptions }),
   );
   addField(
     VERSION_FIELD,
     ComputedField<string>(() => String, {
       label: 'Version',
-      note: 'Opaque; changes with the row, its parts and its id lists. For `ifVersion`.',
-      hidden: true,
+      description: 'Opaque; changes with the row, its parts and its id lists. For `ifVersion`.',
+      hiddenInRest: true,
       sql: (alias) => `${alias}."${VERSION_FIELD}"`,
     }),
   );

@@ -1,7 +1,7 @@
 /** Application errors. The error code and data of an error are set where it is thrown, and never derived from its message. */
 import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
-import { responseTooLong, noRowOfType } from '../../contract/messages';
+import { responseTooLongMessage, noRowOfTypeMessage } from '../../contract/messages';
 import { TEMPORARY_ERROR_CODES, type ErrorCode } from '../../contract/errorcodes';
 import {
   ClientDisconnected,
@@ -52,7 +52,7 @@ export class InvalidInput extends Error {
 
 /** Returns the validation issue for an id of no row that is visible to the viewer. */
 export const rowNotFoundIssue = (type: string, id: unknown): ValidationIssue =>
-  validationIssue(IssueCode.NOT_FOUND, noRowOfType(type, truncateInput(String(id))));
+  validationIssue(IssueCode.NOT_FOUND, noRowOfTypeMessage(type, truncateInput(String(id))));
 
 export function throwIfInvalid(issues: readonly InputIssue[]): void {
   if (issues.length) throw new InvalidInput(issues);
@@ -88,7 +88,8 @@ export const invalidFieldsError = (fields: FieldErrors) =>
 export const invalidOperationError = (message: string) => new ClientError('BAD_USER_INPUT', message);
 export const invalidArgumentError = (argument: string, message: string) => invalidFieldsError({ [argument]: [message] });
 
-export const resultTooLargeError = (limit: number): ClientError => new ClientError('RESULT_TOO_LARGE', responseTooLong(limit), { limit });
+export const resultTooLargeError = (limit: number): ClientError =>
+  new ClientError('RESULT_TOO_LARGE', responseTooLongMessage(limit), { limit });
 
 export const RETRY_AFTER_SECONDS = 2;
 

@@ -34,13 +34,13 @@ export interface RelatedRowColumn {
 
 export interface FieldOptions<N extends boolean = boolean> {
   label?: string;
-  help?: string;
+  helpText?: string;
   /** Description in the API documentation; defaults to the help text. */
-  note?: string;
+  description?: string;
   /** Description in GraphQL; defaults to the description in the API documentation. */
   graphqlDescription?: string;
   /** Whether the field is nullable in the database, and optional and nullable in inputs. */
-  null?: N;
+  allowNull?: N;
   /** Default value on creation, or a function that returns it and receives the server's time zone. */
   default?: unknown | ((timeZone: string) => unknown);
   /** Description of the default value of a reference in the GraphQL schema, because the default is only an id. */
@@ -53,16 +53,16 @@ export interface FieldOptions<N extends boolean = boolean> {
   /** REST key and database column, if they differ from the snake-case name. */
   storedAs?: string;
   /** REST key, if it differs from the name in snake case. Does not affect the database column. */
-  rest?: string;
+  restKey?: string;
   /** Database column, if it differs from the name in snake case. Does not affect the REST key. */
   column?: string;
-  hidden?: boolean;
+  hiddenInRest?: boolean;
   /** Whether REST can sort by the column: `false` if the table of the reference service does not have it. */
   restSortable?: false;
   /** Restricts the field to one interface, GraphQL or REST; absent if both have it. */
-  only?: InterfaceName;
+  exclusiveTo?: InterfaceName;
   /** Whether the text is HTML. */
-  html?: boolean;
+  isHtml?: boolean;
   /** Whether clients cannot write the field; `'rest'` means read-only in REST but writable in GraphQL. */
   readOnly?: boolean | 'rest';
   restIgnoredOnCreate?: boolean;
@@ -168,7 +168,10 @@ export type TypedDecorator<V> = <K extends string, T extends Record<K, V>>(
   target: T & ([V] extends [T[K]] ? unknown : never),
   property: K,
 ) => void;
-export type NullableIf<V, O> = O extends { null: true } ? V | null : V;
+export type NullableIf<V, Nullable> = Nullable extends true ? V | null : V;
+
+/** Options of a field whose type includes null if `allowNull` is true. An unknown option does not compile. */
+export type NullableFieldOptions<Nullable extends boolean> = FieldOptions & { allowNull?: Nullable };
 
 /** Options of a field declaration together with the metadata that its decorator determines. */
 type FieldDefinition = FieldOptions & Partial<Omit<EntityField, keyof FieldOptions>>;
@@ -177,10 +180,10 @@ type FieldDefinition = FieldOptions & Partial<Omit<EntityField, keyof FieldOptio
  * Returns the default value of the database column: a constant or the current time. Other defaults are computed by the server for each row, not by
  * the database.
  */
-function columnDefault({ default: defaultValue, setByDatabase, blank, null: nullable, kind }: EntityField): unknown {
+function columnDefault({ default: defaultValue, setByDatabase, allowBlank, allowNull: nullable, kind }: EntityField): unknown {
   if (setByDatabase || defaultValue === defaultValues.now) return literal('now()');
   if (typeof defaultValue === 'function') return undefined;
-  return defaultValue ?? (kind === 'string' && blank && !nullable ? '' : undefined);
+  return defaultValue ?? (kind === 'string' && allowBlank && !nullable ? '' : undefined);
 }
 
 export function defineField(
@@ -194,25 +197,25 @@ export function defineField(
     const entity = prototype.constructor as Entity;
     const isDerived = Boolean(options.sql ?? options.relatedColumn ?? options.link?.keyColumn);
     const stored = !isDerived && !options.link;
-    const description = options.note ?? options.help ?? `${options.label ?? labelFor(options.objectField ?? name)}.`;
+    const description = options.description ?? options.helpText ?? `${options.label ?? labelFor(options.objectField ?? name)}.`;
     const meta: EntityField = {
       ...options,
       name,
       kind,
       type,
-      rest: options.rest ?? options.storedAs ?? toSnakeCase(options.objectField ?? name),
+      restKey: options.restKey ?? options.storedAs ?? toSnakeCase(options.objectField ?? name),
       label: options.label ?? labelFor(options.objectField ?? name),
       description,
       graphqlDescription: options.graphqlDescription ?? description,
-      null: options.null ?? false,
-      blank: options.blank ?? false,
+      allowNull: options.allowNull ?? false,
+      allowBlank: options.allowBlank ?? false,
       hasDefault: options.default !== undefined,
-      hidden: options.hidden ?? false,
+      hiddenInRest: options.hiddenInRest ?? false,
       readOnly: options.readOnly === true || isDerived,
-      restReadOnly: options.readOnly !== undefined || options.hidden === true || isDerived,
+      restReadOnly: options.readOnly !== undefined || options.hiddenInRest === true || isDerived,
       restIgnoredOnCreate: options.restIgnoredOnCreate ?? false,
-      stored,
-      sortable: stored && options.restSortable !== false,
+      isColumn: stored,
+      isSortable: stored && options.restSortable !== false,
       ...(stored && { column: options.column ?? options.storedAs ?? toSnakeCase(name) }),
       sequelizeType,
       findIssues: (value, timeZone) => {
@@ -223,22 +226,22 @@ export function defineField(
     };
     fieldsByEntity.set(entity, [...fieldsOf(entity), meta]);
     if (stored)
-      Column({ type: sequelizeType, allowNull: meta.null, field: meta.column, defaultValue: columnDefault(meta) })(prototype, name);
-    Field(() => (isList ? [type()] : type()), { nullable: meta.null, description: meta.graphqlDescription })(prototype, name);
+      Column({ type: sequelizeType, allowNull: meta.allowNull, field: meta.column, defaultValue: columnDefault(meta) })(prototype, name);
+    Field(() => (isList ? [type()] : type()), { nullable: meta.allowNull, description: meta.graphqlDescription })(prototype, name);
     Extensions({ field: meta, ...(options.assumedSize !== undefined && listSizeExtensions(options.assumedSize)) })(prototype, name);
   };
 }
 
 export const Id = (): TypedDecorator<number> => (prototype: object, name: string) => {
-  const options = { label: 'ID', note: 'Identifies the row among those of its type.', readOnly: true };
+  const options = { label: 'ID', description: 'Identifies the row among those of its type.', readOnly: true };
   defineField('integer', () => ID, DataType.INTEGER, options)(prototype, name);
   Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true, autoIncrementIdentity: true, field: 'id' })(prototype, name);
 };
 
 /** Declares a text field; `max` is in characters. Surrounding whitespace is trimmed. */
-export const TextField = <const O extends FieldOptions & { min?: number; max?: number; blank?: boolean }>(
-  options: O = {} as O,
-): TypedDecorator<NullableIf<string, O>> => {
+export const TextField = <const Nullable extends boolean = false>(
+  options: NullableFieldOptions<Nullable> & { min?: number; max?: number; allowBlank?: boolean } = {},
+): TypedDecorator<NullableIf<string, Nullable>> => {
   const { min, max, ...otherOptions } = options;
   return defineField('string', () => String, max ? DataType.STRING(max) : DataType.TEXT, {
     ...otherOptions,
@@ -246,37 +249,42 @@ export const TextField = <const O extends FieldOptions & { min?: number; max?: n
     maxLength: max,
   });
 };
-export const UrlField = <const O extends FieldOptions & { max: number; blank?: boolean }>(
-  options: O,
-): TypedDecorator<NullableIf<string, O>> => {
+export const UrlField = <const Nullable extends boolean = false>(
+  options: NullableFieldOptions<Nullable> & { max: number; allowBlank?: boolean },
+): TypedDecorator<NullableIf<string, Nullable>> => {
   const { max, ...otherOptions } = options;
   return defineField('url', () => String, DataType.STRING(max), { ...otherOptions, maxLength: max });
 };
-export const UuidField = <const O extends FieldOptions>(options: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
-  defineField('uuid', () => String, DataType.UUID, { label: 'UUID', ...options });
-export const BooleanField = <const O extends FieldOptions>(options: O = {} as O): TypedDecorator<NullableIf<boolean, O>> =>
-  defineField('boolean', () => Boolean, DataType.BOOLEAN, options);
-export const IntegerField = <const O extends FieldOptions & { min?: number; max?: number }>(
-  options: O = {} as O,
-): TypedDecorator<NullableIf<number, O>> => defineField('integer', () => Int, DataType.INTEGER, options);
-/** Declares an exact decimal. `digits` counts all digits, of which `places` are after the decimal point. */
-export const DecimalField = <const O extends FieldOptions & { digits: number; places: number; min?: number; max?: number }>(
-  options: O,
-): TypedDecorator<NullableIf<string, O>> =>
-  defineField('decimal', () => DecimalScalar, DataType.DECIMAL(options.digits, options.places), options);
-export const ChoiceField = <const O extends FieldOptions & { choices: ChoiceSet; blank?: boolean; max?: number }>(
-  options: O,
-): TypedDecorator<NullableIf<string, O>> => {
+export const UuidField = <const Nullable extends boolean = false>(
+  options: NullableFieldOptions<Nullable> = {},
+): TypedDecorator<NullableIf<string, Nullable>> => defineField('uuid', () => String, DataType.UUID, { label: 'UUID', ...options });
+export const BooleanField = <const Nullable extends boolean = false>(
+  options: NullableFieldOptions<Nullable> = {},
+): TypedDecorator<NullableIf<boolean, Nullable>> => defineField('boolean', () => Boolean, DataType.BOOLEAN, options);
+export const IntegerField = <const Nullable extends boolean = false>(
+  options: NullableFieldOptions<Nullable> & { min?: number; max?: number } = {},
+): TypedDecorator<NullableIf<number, Nullable>> => defineField('integer', () => Int, DataType.INTEGER, options);
+/** Declares an exact decimal. `maxDigits` counts all digits, of which `decimalPlaces` are after the decimal point. */
+export const DecimalField = <const Nullable extends boolean = false>(
+  options: NullableFieldOptions<Nullable> & { maxDigits: number; decimalPlaces: number; min?: number; max?: number },
+): TypedDecorator<NullableIf<string, Nullable>> =>
+  defineField('decimal', () => DecimalScalar, DataType.DECIMAL(options.maxDigits, options.decimalPlaces), options);
+export const ChoiceField = <const Nullable extends boolean = false>(
+  options: NullableFieldOptions<Nullable> & { choices: ChoiceSet; allowBlank?: boolean; max?: number },
+): TypedDecorator<NullableIf<string, Nullable>> => {
   const { max = 10, choices, ...otherOptions } = options;
   return defineField('choice', () => choices.type, DataType.STRING(max), { ...otherOptions, choices: choices.restChoices, enum: choices });
 };
-export const DateField = <const O extends FieldOptions>(options: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
-  defineField('date', () => DateScalar, DataType.DATEONLY, options);
+export const DateField = <const Nullable extends boolean = false>(
+  options: NullableFieldOptions<Nullable> = {},
+): TypedDecorator<NullableIf<string, Nullable>> => defineField('date', () => DateScalar, DataType.DATEONLY, options);
 // The SQL types of times and timestamps are given as text, because Sequelize's own time types drop microseconds.
-export const TimeField = <const O extends FieldOptions>(options: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
-  defineField('time', () => TimeScalar, 'TIME(6)', options);
-export const DateTimeField = <const O extends FieldOptions>(options: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
-  defineField('datetime', () => DateTimeScalar, 'TIMESTAMP(6) WITH TIME ZONE', options);
+export const TimeField = <const Nullable extends boolean = false>(
+  options: NullableFieldOptions<Nullable> = {},
+): TypedDecorator<NullableIf<string, Nullable>> => defineField('time', () => TimeScalar, 'TIME(6)', options);
+export const DateTimeField = <const Nullable extends boolean = false>(
+  options: NullableFieldOptions<Nullable> = {},
+): TypedDecorator<NullableIf<string, Nullable>> => defineField('datetime', () => DateTimeScalar, 'TIMESTAMP(6) WITH TIME ZONE', options);
 export const ComputedField = <V>(type: EntityField['type'], options: FieldOptions, isList = false): TypedDecorator<V> =>
   defineField('computed', type, undefined, options, isList);
 /** Declares an uploaded image. The column contains its path below the media folder; the resource itself stores the file and builds its URL. */
@@ -292,5 +300,5 @@ export const defaultValues = {
   byTrigger: () => undefined,
 };
 
-export const acceptsNull = ({ null: nullable, default: defaultValue }: Pick<EntityField, 'null' | 'default'>): boolean =>
+export const acceptsNull = ({ allowNull: nullable, default: defaultValue }: Pick<EntityField, 'allowNull' | 'default'>): boolean =>
   nullable || defaultValue === defaultValues.byTrigger;

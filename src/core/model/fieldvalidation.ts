@@ -1,11 +1,21 @@
 /** Checks a value against the limits of its field. The messages are those of Django REST framework, because clients may compare their text. */
-import { NOT_A_NUMBER, NOT_BLANK, NO_NULL_CHARACTERS, atLeast, atMost, atMostCharacters } from '../../contract/messages';
+import {
+  NOT_A_NUMBER_MESSAGE,
+  NOT_BLANK_MESSAGE,
+  NO_NULL_CHARACTERS_MESSAGE,
+  atLeastMessage,
+  atMostMessage,
+  atMostCharactersMessage,
+} from '../../contract/messages';
 import { MAX_INTEGER, MIN_INTEGER } from '../../contract/bounds';
 import type { FieldMetadata } from '../../contract/metadata';
 import { toUtcTimestamp } from './clock';
 import { validationIssue, IssueCode, type ValidationIssue } from './validationissues';
 
-type FieldLimits = Pick<FieldMetadata, 'kind' | 'minLength' | 'maxLength' | 'min' | 'max' | 'digits' | 'places' | 'choices' | 'blank'>;
+type FieldLimits = Pick<
+  FieldMetadata,
+  'kind' | 'minLength' | 'maxLength' | 'min' | 'max' | 'maxDigits' | 'decimalPlaces' | 'choices' | 'allowBlank'
+>;
 
 /** Maximum number of rows that one mutation writes; nested rows count individually. */
 export const MAX_ROWS_PER_MUTATION = 500;
@@ -32,7 +42,7 @@ export function findLimitViolations(value: unknown, limits: FieldLimits): Valida
     case 'url':
       return textIssues(String(value), limits);
     case 'choice':
-      return limits.choices?.some((choice) => choice.value === value) || (value === '' && limits.blank)
+      return limits.choices?.some((choice) => choice.value === value) || (value === '' && limits.allowBlank)
         ? []
         : [validationIssue(IssueCode.NOT_A_CHOICE, `"${String(value)}" is not a valid choice.`)];
     case 'decimal': {
@@ -52,14 +62,14 @@ function definedRange({ min, max }: FieldLimits): { min?: number; max?: number }
   return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
 }
 
-function textIssues(value: string, { minLength, maxLength = MAX_TEXT_CHARACTERS, blank, kind }: FieldLimits): ValidationIssue[] {
-  if (value === '') return blank ? [] : [validationIssue(IssueCode.BLANK, NOT_BLANK)];
+function textIssues(value: string, { minLength, maxLength = MAX_TEXT_CHARACTERS, allowBlank, kind }: FieldLimits): ValidationIssue[] {
+  if (value === '') return allowBlank ? [] : [validationIssue(IssueCode.BLANK, NOT_BLANK_MESSAGE)];
   const issues: ValidationIssue[] = [];
   const length = [...value].length;
-  if (length > maxLength) issues.push(validationIssue(IssueCode.TOO_LONG, atMostCharacters(maxLength)));
+  if (length > maxLength) issues.push(validationIssue(IssueCode.TOO_LONG, atMostCharactersMessage(maxLength)));
   if (minLength !== undefined && length < minLength)
     issues.push(validationIssue(IssueCode.TOO_SHORT, `Ensure this field has at least ${minLength} characters.`));
-  if (value.includes('\0')) issues.push(validationIssue(IssueCode.INVALID, NO_NULL_CHARACTERS));
+  if (value.includes('\0')) issues.push(validationIssue(IssueCode.INVALID, NO_NULL_CHARACTERS_MESSAGE));
   const surrogate = LONE_SURROGATE_PATTERN.exec(value);
   if (surrogate)
     issues.push(
@@ -73,26 +83,29 @@ function textIssues(value: string, { minLength, maxLength = MAX_TEXT_CHARACTERS,
 }
 
 function rangeIssues(value: number, { min, max }: Pick<FieldLimits, 'min' | 'max'>): ValidationIssue[] {
-  if (max !== undefined && value > max) return [validationIssue(IssueCode.TOO_LARGE, atMost(max))];
-  if (min !== undefined && value < min) return [validationIssue(IssueCode.TOO_SMALL, atLeast(min))];
+  if (max !== undefined && value > max) return [validationIssue(IssueCode.TOO_LARGE, atMostMessage(max))];
+  if (min !== undefined && value < min) return [validationIssue(IssueCode.TOO_SMALL, atLeastMessage(min))];
   return [];
 }
 
 /** Checks the number of digits of a decimal. Trailing zeros after the decimal point count; an exponent counts as the zeros that it stands for. */
-function precisionIssue(value: string, { digits, places }: FieldLimits): ValidationIssue | undefined {
+function precisionIssue(value: string, { maxDigits, decimalPlaces }: FieldLimits): ValidationIssue | undefined {
   const match = /^[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(value.trim());
-  if (!match) return validationIssue(IssueCode.INVALID, NOT_A_NUMBER);
+  if (!match) return validationIssue(IssueCode.INVALID, NOT_A_NUMBER_MESSAGE);
   const [, integerDigits = '', fractionDigits = '', exponentText = '0'] = match;
   const exponent = Number(exponentText) - fractionDigits.length;
   const significantDigits = `${integerDigits}${fractionDigits}`.replace(/^0+(?=\d)/, '').length;
   const totalDigits = exponent >= 0 ? significantDigits + exponent : Math.max(significantDigits, -exponent);
-  const decimalPlaces = Math.max(0, -exponent);
+  const fractionLength = Math.max(0, -exponent);
   const integerPlaces = exponent >= 0 ? totalDigits : Math.max(0, significantDigits + exponent);
-  if (digits !== undefined && totalDigits > digits)
-    return validationIssue(IssueCode.TOO_PRECISE, `Ensure that there are no more than ${digits} digits in total.`);
-  if (places !== undefined && decimalPlaces > places)
-    return validationIssue(IssueCode.TOO_PRECISE, `Ensure that there are no more than ${places} decimal places.`);
-  if (digits !== undefined && places !== undefined && integerPlaces > digits - places)
-    return validationIssue(IssueCode.TOO_LARGE, `Ensure that there are no more than ${digits - places} digits before the decimal point.`);
+  if (maxDigits !== undefined && totalDigits > maxDigits)
+    return validationIssue(IssueCode.TOO_PRECISE, `Ensure that there are no more than ${maxDigits} digits in total.`);
+  if (decimalPlaces !== undefined && fractionLength > decimalPlaces)
+    return validationIssue(IssueCode.TOO_PRECISE, `Ensure that there are no more than ${decimalPlaces} decimal places.`);
+  if (maxDigits !== undefined && decimalPlaces !== undefined && integerPlaces > maxDigits - decimalPlaces)
+    return validationIssue(
+      IssueCode.TOO_LARGE,
+      `Ensure that there are no more than ${maxDigits - decimalPlaces} digits before the decimal point.`,
+    );
   return undefined;
 }

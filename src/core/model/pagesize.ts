@@ -1,5 +1,5 @@
 /** Default and maximum page sizes of both interfaces. */
-import { atLeast, atMost } from '../../contract/messages';
+import { atLeastMessage, atMostMessage } from '../../contract/messages';
 import { invalidArgumentError } from './errors';
 
 export const DEFAULT_PAGE_SIZE = 20;
@@ -7,7 +7,7 @@ export const MAX_PAGE_SIZE = 10_000;
 
 export function validatePageSize(argument: 'first' | 'last' | 'offset', value: number | null | undefined, max: number): number | undefined {
   if (value == null) return undefined;
-  if (value < 0) throw invalidArgumentError(argument, atLeast(0));
-  if (value > max) throw invalidArgumentError(argument, atMost(max));
+  if (value < 0) throw invalidArgumentError(argument, atLeastMessage(0));
+  if (value > max) throw invalidArgumentError(argument, atMostMessage(max));
   return value;
 }

@@ -19,7 +19,7 @@ export const OWNER_FIELD = { field: 'userId', column: 'user_id' } as const;
 
 export type WriteOperation = 'create' | 'update' | 'remove';
 
-export interface RestViewOptions extends Partial<Omit<RestViewMetadata, 'rest' | 'filters'>> {
+export interface RestViewOptions extends Partial<Omit<RestViewMetadata, 'restName' | 'filters'>> {
   filters?: readonly (string | FilterMetadata)[];
 }
 
@@ -35,10 +35,10 @@ export interface UniqueFlagConstraint {
 
 export interface ResourceOptions extends RestViewOptions {
   /** Name in the URL, `/api/v2/<rest>/`. If absent, the resource is available in GraphQL only. */
-  rest?: string;
+  restName?: string;
   description: string;
   /** Whether each row belongs to a user, whose id is in the column `ownerColumn`. */
-  owned?: boolean;
+  isOwned?: boolean;
   /**
    * Group of resources to which the scopes of access tokens apply. Only owned resources, and public ones to which users contribute rows, have a
    * group.
@@ -50,7 +50,7 @@ export interface ResourceOptions extends RestViewOptions {
   /** Model name in data dumps of the reference service. */
   dumpModel?: string;
   /** Restricts the resource to one interface, GraphQL or REST; absent if both have it. */
-  only?: InterfaceName;
+  exclusiveTo?: InterfaceName;
   /** Whether the resource has root queries; `'rest'` means in REST only. Other rows are reached through relations. Defaults to true. */
   hasRootQueries?: boolean | 'rest';
   /**
@@ -102,7 +102,7 @@ export interface ResourceOptions extends RestViewOptions {
 
 /** Options of a resource with defaults applied, and the public metadata of the resource. */
 export interface RegisteredResource extends ResourceOptions {
-  owned: boolean;
+  isOwned: boolean;
   ownerColumn: string;
   table: string;
   singularName: string;

@@ -3,7 +3,16 @@ import { ID } from 'type-graphql';
 import { DataType } from 'sequelize-typescript';
 import type { FieldMetadata } from '../../contract/metadata';
 import type { EnumDefinition } from './choices';
-import { addChild, defineField, type Entity, type FieldOptions, type Thunk, type NullableIf, type TypedDecorator } from './fields';
+import {
+  addChild,
+  defineField,
+  type Entity,
+  type FieldOptions,
+  type Thunk,
+  type NullableFieldOptions,
+  type NullableIf,
+  type TypedDecorator,
+} from './fields';
 import type { LinkTable } from './linktable';
 import { toSnakeCase } from '../../contract/casing';
 import { labelFor } from './inflection';
@@ -11,25 +20,28 @@ import { resourceOf } from './registry';
 
 function relationMetadata(target: Thunk, object: string, many: boolean): NonNullable<FieldMetadata['relation']> {
   return {
-    many,
-    object,
+    isToMany: many,
+    objectField: object,
     get type() {
       return target().name;
     },
-    get owned() {
-      return resourceOf(target())?.owned ?? false;
+    get isOwned() {
+      return resourceOf(target())?.isOwned ?? false;
     },
   };
 }
 
 /** Declares a reference to a parent row. On `workoutId` it creates the column, the id field and the object field `workout`. */
-export const Ref = <const O extends FieldOptions>(target: Thunk, options: O = {} as O): TypedDecorator<NullableIf<number, O>> => {
+export const Ref = <const Nullable extends boolean = false>(
+  target: Thunk,
+  options: NullableFieldOptions<Nullable> = {},
+): TypedDecorator<NullableIf<number, Nullable>> => {
   return (prototype: object, name: string) => {
     const objectField = String(name).replace(/Id$/, '');
-    const note = options.note ?? `The \`id\` of the row that \`${objectField}\` shows.`;
+    const description = options.description ?? `The \`id\` of the row that \`${objectField}\` shows.`;
     defineField('relation', () => ID, DataType.INTEGER, {
       ...options,
-      note,
+      description,
       target,
       objectField,
       relation: relationMetadata(target, objectField, false),
@@ -42,7 +54,7 @@ export const Ref = <const O extends FieldOptions>(target: Thunk, options: O = {}
  * returns only the viewer's own rows.
  */
 export const Owner = (target: Thunk, options: FieldOptions = {}): TypedDecorator<number> =>
-  Ref(target, { label: 'User', note: 'The `id` of the user whose row it is.', readOnly: true, only: 'rest', ...options });
+  Ref(target, { label: 'User', description: 'The `id` of the user whose row it is.', readOnly: true, exclusiveTo: 'rest', ...options });
 
 export interface LinkOptions extends FieldOptions {
   /** Typical number of linked rows, for cost estimates. */
@@ -58,13 +70,14 @@ export interface LinkOptions extends FieldOptions {
 export const Links =
   (target: Thunk, options: LinkOptions): TypedDecorator<number[]> =>
   (prototype: object, name: string) => {
-    const note = options.note ?? `Ids of the ${toSnakeCase(options.objectField).replaceAll('_', ' ')}, in the default order of their type.`;
+    const description =
+      options.description ?? `Ids of the ${toSnakeCase(options.objectField).replaceAll('_', ' ')}, in the default order of their type.`;
     const type = () => options.enum?.type ?? ID;
     defineField(
       'relation',
       type,
       undefined,
-      { ...options, note, target, relation: relationMetadata(target, options.objectField, true) },
+      { ...options, description, target, relation: relationMetadata(target, options.objectField, true) },
       true,
     )(prototype, name);
   };
@@ -82,7 +95,7 @@ export const Children =
       readOnly?: boolean;
       keyField?: string;
       order?: string[];
-      help?: string;
+      description?: string;
     },
   ): PropertyDecorator =>
   (prototype, property) => {
@@ -98,7 +111,7 @@ export const Children =
       assumedSize: options.assumedSize,
       readOnly: options.readOnly ?? false,
       order: options.order ?? [],
-      description: options.help ?? `${labelFor(name)} of this row.`,
+      description: options.description ?? `${labelFor(name)} of this row.`,
     };
     addChild(entity, meta);
   };

@@ -28,10 +28,10 @@ function toFilterMetadata(filter: string | FilterMetadata): FilterMetadata {
  * service (those with a `position` in its API root) may declare none, because the reference service ignores comparisons.
  */
 function checkFilterDeclarations(entity: Entity, views: readonly RestViewMetadata[]): void {
-  for (const { rest, filters, position } of views)
+  for (const { restName, filters, position } of views)
     for (const { field, operator } of filters) {
       if (!operator) continue;
-      const filter = `${entity.name}: the filter \`${field}__${operator}\` of the REST resource \`${rest}\``;
+      const filter = `${entity.name}: the filter \`${field}__${operator}\` of the REST resource \`${restName}\``;
       if (position !== undefined)
         throw new Error(`${filter} is ignored by the reference. Declare comparisons for resources without \`position\`.`);
       if (!COMPARISON_OPERATORS.includes(operator)) throw new Error(`${filter} must end in one of ${COMPARISON_OPERATORS.join(', ')}.`);
@@ -43,17 +43,17 @@ function checkFilterDeclarations(entity: Entity, views: readonly RestViewMetadat
 
 /** Rejects REST filters by `id`, because their database index would have the same name as the unique index (user_id, id) of every owned table. */
 function rejectIdFilters({ name }: Entity, views: readonly RestViewMetadata[]): void {
-  for (const { rest, filters } of views)
+  for (const { restName, filters } of views)
     if (filters.some(({ field }) => field === 'id'))
       throw new Error(
-        `${name}: \`filters\` of the REST resource \`${rest}\` may not name the field \`id\`. Remove it: one row is served at ${rest}/<id>/.`,
+        `${name}: \`filters\` of the REST resource \`${restName}\` may not name the field \`id\`. Remove it: one row is served at ${restName}/<id>/.`,
       );
 }
 
 export function Resource(options: ResourceOptions) {
   return (entity: Entity): void => {
     const singular = lowerFirst(entity.name);
-    const owned = options.owned ?? false;
+    const owned = options.isOwned ?? false;
     const writes = options.writeOperations ?? (owned ? (['create', 'update', 'remove'] as const) : []);
     const plural = options.pluralName ?? `${singular}s`;
     const mutationName = (write: WriteOperation, name: string) => `${write === 'remove' ? 'delete' : write}${name}`;
@@ -61,7 +61,7 @@ export function Resource(options: ResourceOptions) {
     const bulkMutation = (write: WriteOperation) => (options.hasBulkMutations ? mutationName(write, upperFirst(plural)) : undefined);
     const viewMetadata = (rest: string, view: RestViewOptions): RestViewMetadata => ({
       ...view,
-      rest,
+      restName: rest,
       title: view.title ?? splitCamelCase(entity.name),
       description: view.description ?? options.description,
       filters: (view.filters ?? []).map(toFilterMetadata),
@@ -69,25 +69,25 @@ export function Resource(options: ResourceOptions) {
     });
     const { filters, title, position, isListedInRoot, routes, permittedMethods, selection } = options;
     const metadata: ResourceMetadata = {
-      owned,
-      only: options.only,
+      isOwned: owned,
+      exclusiveTo: options.exclusiveTo,
       scopeGroup: options.scopeGroup,
       ordering: options.ordering ?? [],
       lookupTableSize: options.lookupTableSize,
       labelPaths: options.labelPaths,
       distinguishingPath: options.distinguishingPath,
-      one: singular,
-      many: plural,
-      create: singleRowMutation('create'),
-      update: options.viewerMutation && !options.rest ? undefined : singleRowMutation('update'),
-      remove: singleRowMutation('remove'),
-      createMany: bulkMutation('create'),
-      updateMany: bulkMutation('update'),
-      removeMany: bulkMutation('remove'),
+      rowQuery: singular,
+      listQuery: plural,
+      createMutation: singleRowMutation('create'),
+      updateMutation: options.viewerMutation && !options.restName ? undefined : singleRowMutation('update'),
+      deleteMutation: singleRowMutation('remove'),
+      bulkCreateMutation: bulkMutation('create'),
+      bulkUpdateMutation: bulkMutation('update'),
+      bulkDeleteMutation: bulkMutation('remove'),
       ...(owned && { versionField: VERSION_FIELD }),
-      views: options.rest
+      views: options.restName
         ? [
-            viewMetadata(options.rest, { filters, title, position, isListedInRoot, routes, permittedMethods, selection }),
+            viewMetadata(options.restName, { filters, title, position, isListedInRoot, routes, permittedMethods, selection }),
             ...Object.entries(options.views ?? {}).map(([rest, view]) => viewMetadata(rest, { routes: 'read', ...view })),
           ]
         : [],
@@ -97,7 +97,7 @@ export function Resource(options: ResourceOptions) {
     const table = options.table ?? toSnakeCase(lowerFirst(entity.name));
     registerResource(entity, {
       ...options,
-      owned,
+      isOwned: owned,
       ownerColumn: options.ownerColumn ?? 'user_id',
       table,
       singularName: singular,

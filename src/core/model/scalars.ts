@@ -1,7 +1,7 @@
 /** Custom GraphQL scalars for dates, times, decimals and uploads. Values stay the strings that PostgreSQL returns, so no precision is lost. */
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { DateTime } from 'luxon';
-import { NOT_A_DATE, NOT_A_DATETIME, NOT_A_NUMBER, NOT_A_TIME } from '../../contract/messages';
+import { NOT_A_DATE_MESSAGE, NOT_A_DATETIME_MESSAGE, NOT_A_NUMBER_MESSAGE, NOT_A_TIME_MESSAGE } from '../../contract/messages';
 import { UploadedFile } from '../../platform/multipart';
 import { toUtcTimestamp } from './clock';
 import { TIMESTAMP_OUT_OF_RANGE_MESSAGE } from './fieldvalidation';
@@ -42,7 +42,7 @@ export const DateScalar = createStringScalar(
   'A calendar day, `YYYY-MM-DD`, without a time zone.',
   `${RFC_3339_URL}#section-5.6`,
   createPatternParser(/^\d{4}-\d\d-\d\d$/, (value) => value >= '0001' && DateTime.fromISO(value).isValid),
-  NOT_A_DATE,
+  NOT_A_DATE_MESSAGE,
 );
 
 export const TimeScalar = createStringScalar(
@@ -50,7 +50,7 @@ export const TimeScalar = createStringScalar(
   'A time of day, `HH:MM[:SS[.ffffff]]`, without a time zone.',
   `${RFC_3339_URL}#section-5.6`,
   createPatternParser(/^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?$/, () => true),
-  NOT_A_TIME,
+  NOT_A_TIME_MESSAGE,
 );
 
 const DATE_TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/;
@@ -65,7 +65,7 @@ export const DateTimeScalar = createStringScalar(
     if (moment === undefined) throw inputError(TIMESTAMP_OUT_OF_RANGE_MESSAGE, node);
     return moment;
   },
-  NOT_A_DATETIME,
+  NOT_A_DATETIME_MESSAGE,
 );
 
 /** Maximum length of a decimal, including surrounding whitespace. */
@@ -79,7 +79,7 @@ export const DecimalScalar = createStringScalar(
     const text = value.length <= MAX_DECIMAL_CHARACTERS ? value.trim() : '';
     return /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,4})?$/i.test(text) ? text : undefined;
   },
-  NOT_A_NUMBER,
+  NOT_A_NUMBER_MESSAGE,
 );
 
 const NOT_A_FILE_MESSAGE = 'The submitted data was not a file. Check the encoding type on the form.';

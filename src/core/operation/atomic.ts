@@ -46,7 +46,7 @@ export function withAtomicSupport(config: MutationFieldConfig): MutationFieldCon
       if (!atomicState) return resolve!(source, args, context, info);
       if (atomicState.failedResponseKey !== undefined) throw rolledBackError();
       try {
-        if (!extensions?.writesRows) throw invalidOperationError(`${info.fieldName} cannot be part of an @atomic operation.`);
+        if (!extensions?.onlyWritesRows) throw invalidOperationError(`${info.fieldName} cannot be part of an @atomic operation.`);
         const payload = (await resolve!(source, args, context, info)) as { errors: readonly unknown[] };
         if (payload.errors.length) atomicState.failedResponseKey = String(info.path.key);
         return payload;

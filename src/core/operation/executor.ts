@@ -238,7 +238,7 @@ export class Executor {
   /** Whether a mutation has a single root field, and this field only writes rows. */
   private hasOneWritingRootField(document: DocumentNode, operation: OperationDefinitionNode): boolean {
     const [field, ...others] = rootFields(document, operation);
-    return others.length === 0 && this.schema.getMutationType()!.getFields()[field!.name.value]?.extensions.writesRows === true;
+    return others.length === 0 && this.schema.getMutationType()!.getFields()[field!.name.value]?.extensions.onlyWritesRows === true;
   }
 
   private interpretOperation(document: DocumentNode, operationName?: string | null, rootValue?: unknown) {

@@ -1,5 +1,5 @@
 /** Parses arguments that are row ids, with the error messages that REST clients expect. */
-import { NOT_AN_INTEGER, REQUIRED } from '../../contract/messages';
+import { NOT_AN_INTEGER_MESSAGE, REQUIRED_MESSAGE } from '../../contract/messages';
 import { parseInteger } from '../../platform/pythonscalars';
 import { invalidArgumentError } from '../model/errors';
 import { parseRowId } from '../model/ids';
@@ -16,9 +16,9 @@ export function parseIdArgument(
   value: string,
   { policies: { acceptsNodeIds } }: Pick<Context, 'policies'>,
 ): number | undefined {
-  if (value === '') throw invalidArgumentError(argument, REQUIRED);
+  if (value === '') throw invalidArgumentError(argument, REQUIRED_MESSAGE);
   if (acceptsNodeIds) rejectOtherNodeType(type, value, argument);
   const id = (acceptsNodeIds ? resolveRowId(type, value) : undefined) ?? parseInteger(value);
-  if (id === undefined) throw invalidArgumentError(argument, NOT_AN_INTEGER);
+  if (id === undefined) throw invalidArgumentError(argument, NOT_AN_INTEGER_MESSAGE);
   return parseRowId(id);
 }

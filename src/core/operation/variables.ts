@@ -17,7 +17,7 @@ import {
   type OperationDefinitionNode,
   type VariableDefinitionNode,
 } from 'graphql';
-import { NOT_NULL, REQUIRED } from '../../contract/messages';
+import { NOT_NULL_MESSAGE, REQUIRED_MESSAGE } from '../../contract/messages';
 import { MAX_ERRORS_PER_RESPONSE, truncateInput, type FieldErrors } from '../model/errors';
 
 type Variables = Record<string, unknown>;
@@ -95,7 +95,7 @@ class ErrorCollector {
 function checkValue(type: GraphQLInputType, value: unknown, path: string, errors: ErrorCollector): void {
   if (errors.isFull()) return;
   if (value === null || value === undefined) {
-    if (isNonNullType(type)) errors.add(path, value === null ? NOT_NULL : REQUIRED);
+    if (isNonNullType(type)) errors.add(path, value === null ? NOT_NULL_MESSAGE : REQUIRED_MESSAGE);
     return;
   }
   const nullable = getNullableType(type);

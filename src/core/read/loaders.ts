@@ -74,7 +74,7 @@ const MAX_SHORT_TEXT_CHARACTERS = 500;
 
 /** Computed fields and long strings are read only if selected. All other fields are always read, so that loads of the same rows share a batch. */
 const isOmittedUnlessSelected = (field: EntityField) =>
-  !field.stored || (field.kind === 'string' && !((field.maxLength ?? Infinity) <= MAX_SHORT_TEXT_CHARACTERS));
+  !field.isColumn || (field.kind === 'string' && !((field.maxLength ?? Infinity) <= MAX_SHORT_TEXT_CHARACTERS));
 
 const batchColumns = (entity: Entity, fieldNames: ReadonlySet<string>, { policies }: Pick<Context, 'policies'>): SelectedColumns => {
   const fields = fieldsOf(entity).filter((field) => !isOmittedUnlessSelected(field) || fieldNames.has(field.name));

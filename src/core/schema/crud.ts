@@ -48,8 +48,16 @@ export function createCrudResolver(entity: Entity, hooks: WriteHooks = {}): (new
 }
 
 function addQueries(target: ClassType, entity: Entity): void {
-  const { singularName, pluralName, owned, description, lookupTableSize, hasRootQueries, only = hasRootQueries } = resourceOf(entity)!;
-  const exposureExtensions = only === 'rest' ? { only } : undefined;
+  const {
+    singularName,
+    pluralName,
+    isOwned,
+    description,
+    lookupTableSize,
+    hasRootQueries,
+    exclusiveTo = hasRootQueries,
+  } = resourceOf(entity)!;
+  const exposureExtensions = exclusiveTo === 'rest' ? { exclusiveTo } : undefined;
   addResolverMethod(
     target,
     'one',
@@ -71,12 +79,12 @@ function addQueries(target: ClassType, entity: Entity): void {
     listParameterDecorators(types),
     Query(() => types.connection, {
       name: pluralName,
-      description: `The ${nounOfTypeName(pluralName)}${owned ? ' of the viewer' : ''}. ${description}`,
+      description: `The ${nounOfTypeName(pluralName)}${isOwned ? ' of the viewer' : ''}. ${description}`,
     }),
     lookupTableSize === undefined
       ? exposureExtensions
       : {
-          wholeList: (_root: unknown, _args: unknown, context: Context, info: ResolveInfo) => readAllRows(entity, context, info),
+          resolveAllRows: (_root: unknown, _args: unknown, context: Context, info: ResolveInfo) => readAllRows(entity, context, info),
           ...listSizeExtensions(lookupTableSize),
         },
   );

@@ -17,7 +17,7 @@ interface InputFieldOptions {
 
 /** Returns the options of a field of a creation input: nullability, default and description. */
 function creationOptions(field: EntityField): InputFieldOptions {
-  const { graphqlDescription: description, relation, blank } = field;
+  const { graphqlDescription: description, relation, allowBlank } = field;
   if (field.default === defaultValues.byTrigger) return { nullable: true, description };
   if (typeof field.default === 'function') {
     const defaultText = field.default === defaultValues.today ? 'Today' : 'Now';
@@ -28,7 +28,7 @@ function creationOptions(field: EntityField): InputFieldOptions {
       throw new Error(`The default of ${field.name} is an id: say in \`defaultDescription\` what it stands for.`);
     return { nullable: true, description: `${description} If absent, ${field.defaultDescription}.` };
   }
-  return { nullable: field.null, description, defaultValue: field.default ?? (blank && !field.null ? '' : undefined) };
+  return { nullable: field.allowNull, description, defaultValue: field.default ?? (allowBlank && !field.allowNull ? '' : undefined) };
 }
 
 const patchOptions = ({ graphqlDescription: description }: EntityField): InputFieldOptions => ({ nullable: true, description });
@@ -42,7 +42,7 @@ function createInputType(
   const Input = { [name]: class {} }[name]!;
   for (const field of fields) {
     const type = field.inputType ?? field.type;
-    Field(() => (field.relation?.many ? [type()] : type()), optionsOf(field))(Input.prototype, field.name);
+    Field(() => (field.relation?.isToMany ? [type()] : type()), optionsOf(field))(Input.prototype, field.name);
     Extensions({ field })(Input.prototype, field.name);
   }
   InputType(name, { description })(Input);

@@ -21,12 +21,12 @@ import type { RowReference } from '../write/rowreferences';
 import { executeUpdates, createRows, executeDeletions, type RowChange } from '../write/write';
 
 /** Extensions of mutations that only write rows and can therefore be part of an `@atomic` operation. */
-const ROW_MUTATION_EXTENSIONS = { writesRows: true };
+const ROW_MUTATION_EXTENSIONS = { onlyWritesRows: true };
 const BULK_WRITE_NOTE = `All or nothing, at most ${MAX_ROWS_PER_MUTATION} rows.`;
 
 export function addMutations(target: ClassType, entity: Entity): void {
   const { metadata, singularName, viewerMutation } = resourceOf(entity)!;
-  if (metadata.create || metadata.update || viewerMutation) {
+  if (metadata.createMutation || metadata.updateMutation || viewerMutation) {
     const Payload = createPayloadType<StoredRow>({
       entity,
       isBulk: false,
@@ -37,12 +37,12 @@ export function addMutations(target: ClassType, entity: Entity): void {
       readRows: ({ id, row }, context, info) =>
         row && hasRequiredFields(entity, row, info, context) ? row : readRowById(entity, id, context, info),
     });
-    if (metadata.create) addCreation(target, entity, metadata.create, Payload);
-    if (metadata.update) addUpdate(target, entity, metadata.update, Payload);
+    if (metadata.createMutation) addCreation(target, entity, metadata.createMutation, Payload);
+    if (metadata.updateMutation) addUpdate(target, entity, metadata.updateMutation, Payload);
     if (viewerMutation) addViewerUpdate(target, entity, viewerMutation, Payload);
   }
-  if (metadata.remove) addDeletion(target, entity, metadata.remove);
-  if (metadata.createMany) addBulkMutations(target, entity);
+  if (metadata.deleteMutation) addDeletion(target, entity, metadata.deleteMutation);
+  if (metadata.bulkCreateMutation) addBulkMutations(target, entity);
 }
 
 const rowMutation = (Payload: ClassType, name: string, description: string): MethodDecorator =>
@@ -87,7 +87,7 @@ function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Pay
       }),
     [ID_ARGUMENT, Arg('input', () => PatchInput, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
     rowMutation(Payload, name, `Updates ${nounPhrase(entity)}${partsNote}. Absent fields stay unchanged.${permissionNote(entity)}`),
-    resourceOf(entity)!.viewerMutation ? { only: 'rest', ...ROW_MUTATION_EXTENSIONS } : ROW_MUTATION_EXTENSIONS,
+    resourceOf(entity)!.viewerMutation ? { exclusiveTo: 'rest', ...ROW_MUTATION_EXTENSIONS } : ROW_MUTATION_EXTENSIONS,
   );
 }
 
@@ -125,7 +125,7 @@ const ID_ARGUMENT = Arg('id', () => ID, { description: ROW_ID_DESCRIPTION });
 
 /** Returns the argument for optimistic locking; none for public rows, which have no versions. */
 const versionArgument = (entity: Entity): ResolverParameterDecorator[] =>
-  resourceOf(entity)!.owned ? [Arg('ifVersion', () => String, { nullable: true, description: IF_VERSION_DESCRIPTION })] : [];
+  resourceOf(entity)!.isOwned ? [Arg('ifVersion', () => String, { nullable: true, description: IF_VERSION_DESCRIPTION })] : [];
 
 /** Creates a row reference. `basePath` is the path of the row in the arguments; empty for the single row of a mutation. */
 const rowReference = ({ id, ifVersion }: RowVersion, ...basePath: InputPath): RowReference => ({
@@ -163,7 +163,7 @@ function addBulkMutations(target: ClassType, entity: Entity): void {
       return runWrite(Payload, async () => idsOf(await createRows(entity, rowsWithPaths, 'inputs', context)));
     },
     [Arg('inputs', () => [CreationInput], { description: 'The values of each row.' }), Ctx()],
-    rowMutation(Payload, metadata.createMany!, `Creates ${pluralNoun}. ${BULK_WRITE_NOTE}`),
+    rowMutation(Payload, metadata.bulkCreateMutation!, `Creates ${pluralNoun}. ${BULK_WRITE_NOTE}`),
     ROW_MUTATION_EXTENSIONS,
   );
   addResolverMethod(
@@ -174,7 +174,7 @@ function addBulkMutations(target: ClassType, entity: Entity): void {
       return runWrite(Payload, async () => idsOf(await executeUpdates(entity, rowsWithPaths, 'changes', context)));
     },
     [Arg('changes', () => [BulkChangeInput], { description: 'The changes of each row. A row may occur only once.' }), Ctx()],
-    rowMutation(Payload, metadata.updateMany!, `Updates ${pluralNoun}. ${BULK_WRITE_NOTE}`),
+    rowMutation(Payload, metadata.bulkUpdateMutation!, `Updates ${pluralNoun}. ${BULK_WRITE_NOTE}`),
     ROW_MUTATION_EXTENSIONS,
   );
   addResolverMethod(
@@ -185,7 +185,7 @@ function addBulkMutations(target: ClassType, entity: Entity): void {
       return runDeletion(entity, () => executeDeletions(entity, rowsWithPaths, 'rows', context));
     },
     [Arg('rows', () => [RowVersion], { description: 'The rows to delete. A row may occur only once.' }), Ctx()],
-    rowMutation(DeletePayload, metadata.removeMany!, `Deletes ${pluralNoun} and all rows below them. ${BULK_WRITE_NOTE}`),
+    rowMutation(DeletePayload, metadata.bulkDeleteMutation!, `Deletes ${pluralNoun} and all rows below them. ${BULK_WRITE_NOTE}`),
     ROW_MUTATION_EXTENSIONS,
   );
 }

@@ -4,7 +4,7 @@
  */
 import { Arg, Ctx, Extensions, ID, Info, Query, Resolver } from 'type-graphql';
 import type { GraphQLResolveInfo, GraphQLSchema } from 'graphql';
-import { atMostElements } from '../../contract/messages';
+import { atMostElementsMessage } from '../../contract/messages';
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import { invalidArgumentError, ClientError, notFoundError } from '../model/errors';
@@ -49,7 +49,7 @@ export class NodeResolver {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<(Row | Error)[]> {
-    if (nodeIds.length > MAX_NODES) throw invalidArgumentError('nodeIds', atMostElements(MAX_NODES));
+    if (nodeIds.length > MAX_NODES) throw invalidArgumentError('nodeIds', atMostElementsMessage(MAX_NODES));
     const targets = nodeIds.map((nodeId) => resolveNodeId(info.schema, nodeId));
     const ids = new Map<Entity, number[]>();
     for (const { entity, id } of targets) if (entity && id !== undefined) ids.set(entity, [...(ids.get(entity) ?? []), id]);
@@ -75,7 +75,7 @@ export class NodeResolver {
     description:
       'Those of the given ids to which the viewer may refer: all rows of a public type, or the viewer’s own rows of an owned type.',
   })
-  @Extensions({ only: 'rest' })
+  @Extensions({ exclusiveTo: 'rest' })
   referenceableIds(
     @Arg('type', () => String, { description: 'Name of a type that implements Node.' }) type: string,
     @Arg('ids', () => [ID], { description: 'The ids to look up.' }) ids: string[],

@@ -37,7 +37,7 @@ const TYPICAL_BULK_ROW_COUNT = 10;
  * have no versions.
  */
 function addConflictField(Payload: ClassType, entity: Entity, isBulk: boolean): void {
-  if (!resourceOf(entity)!.owned) return;
+  if (!resourceOf(entity)!.isOwned) return;
   const [name, rows, type] = isBulk ? ['conflicts', 'rows', () => [entity]] : ['conflict', 'row', () => entity];
   addResolverMethod(
     Payload,

@@ -50,8 +50,8 @@ export const UNREVIEWED_REFERENCE_NOTE = 'Null until it has been accepted by rev
 
 export function addRelationField(target: ClassType, field: EntityField): void {
   const name = field.objectField!;
-  const hidesTarget = !field.relation!.many && mayHaveHiddenRows(field.target!());
-  const load = field.relation!.many
+  const hidesTarget = !field.relation!.isToMany && mayHaveHiddenRows(field.target!());
+  const load = field.relation!.isToMany
     ? (row: Row, context: Context, info: ResolveInfo) => loadRowsById(field.target!(), row[field.name] ?? [], context, info)
     : (row: Row, context: Context, info: ResolveInfo) => loadReferencedRow(field.target!(), row[field.name], context, info);
   addResolverMethod(
@@ -59,14 +59,14 @@ export function addRelationField(target: ClassType, field: EntityField): void {
     name,
     load,
     [Root(), Ctx(), Info()],
-    FieldResolver(() => (field.relation!.many ? [field.target!()] : field.target!()), {
-      nullable: field.null || hidesTarget,
-      description: `The ${field.relation!.many ? 'rows' : 'row'} of \`${field.name}\`.${hidesTarget ? ` ${UNREVIEWED_REFERENCE_NOTE}` : ''}`,
+    FieldResolver(() => (field.relation!.isToMany ? [field.target!()] : field.target!()), {
+      nullable: field.allowNull || hidesTarget,
+      description: `The ${field.relation!.isToMany ? 'rows' : 'row'} of \`${field.name}\`.${hidesTarget ? ` ${UNREVIEWED_REFERENCE_NOTE}` : ''}`,
     }),
     {
-      only: field.only,
-      ...(field.relation!.many && listSizeExtensions(field.assumedSize!)),
-      ...(hidesTarget && !field.null && { neverNullInRest: true }),
+      exclusiveTo: field.exclusiveTo,
+      ...(field.relation!.isToMany && listSizeExtensions(field.assumedSize!)),
+      ...(hidesTarget && !field.allowNull && { neverNullInRest: true }),
     },
   );
 }

@@ -113,9 +113,9 @@ const FILTERS_BY_KIND: Record<EntityField['kind'], ClassType | undefined> = {
 };
 
 export function filterInput(field: EntityField): ClassType | undefined {
-  if (field.relation?.many && !field.link) return undefined;
+  if (field.relation?.isToMany && !field.link) return undefined;
   if (field.enum) return enumFilter(field.enum, field.kind === 'relation');
-  if (field.relation?.many) return IdListFilter;
+  if (field.relation?.isToMany) return IdListFilter;
   return field.name === 'id' ? IdFilter : FILTERS_BY_KIND[field.kind];
 }
 
@@ -156,11 +156,11 @@ export const whereInput: (entity: Entity) => ClassType = memoizePerEntity((entit
 }, addRelationConditions);
 
 function addRelationConditions(Where: ClassType, entity: Entity): void {
-  for (const { name, target, isToMany, only } of relationsOf(entity)) {
+  for (const { name, target, isToMany, exclusiveTo } of relationsOf(entity)) {
     const type = isToMany ? relatedRowsFilter(target()) : whereInput(target());
     const description = isToMany ? `Condition on rows of \`${name}\`.` : `Condition on \`${name}\`. Rows without one do not match.`;
     addCondition(Where, name, () => type, description);
-    Extensions({ only })(Where.prototype, name);
+    Extensions({ exclusiveTo })(Where.prototype, name);
   }
 }
 

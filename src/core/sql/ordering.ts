@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Extensions, Field, InputType, type ClassType } from 'type-graphql';
 import { createEnum } from '../model/enums';
-import { atMostElements } from '../../contract/messages';
+import { atMostElementsMessage } from '../../contract/messages';
 import { mayHaveHiddenRows } from '../access/access';
 import { whereClause, type ParameterBinder, type SqlCondition } from '../access/conditions';
 import { invalidArgumentError } from '../model/errors';
@@ -54,9 +54,9 @@ const RELEVANCE_FIELD = 'relevance';
 const READER_COLLATION_SUFFIX = '~';
 const SEARCH_HASH_CHARACTERS = 16;
 
-const isReference = (field: EntityField) => field.objectField !== undefined && !field.relation!.many;
+const isReference = (field: EntityField) => field.objectField !== undefined && !field.relation!.isToMany;
 const isComputedDecimal = ({ kind, sql }: EntityField) => sql !== undefined && kind === 'decimal';
-const isOrderable = (field: EntityField) => field.stored || isReference(field) || isComputedDecimal(field);
+const isOrderable = (field: EntityField) => field.isColumn || isReference(field) || isComputedDecimal(field);
 
 function describeAscending({ name, kind }: EntityField): string {
   if (name === 'id') return 'In order of creation with `ASC`.';
@@ -79,12 +79,12 @@ export const orderInput: (entity: Entity) => ClassType = memoizePerEntity((entit
   for (const field of fieldsOf(entity).filter(isOrderable)) {
     addElement(field.name, () => OrderDirection, describeAscending(field));
     // Only REST sorts by the id of a reference. GraphQL sorts by fields of the referenced row.
-    Extensions({ field, only: field.objectField ? 'rest' : field.only })(Order.prototype, field.name);
+    Extensions({ field, exclusiveTo: field.objectField ? 'rest' : field.exclusiveTo })(Order.prototype, field.name);
     if (!field.objectField) continue;
     const { lookupTableSize, ordering } = resourceOf(field.target!())!;
     if (lookupTableSize) addElement(field.objectField, () => OrderDirection, `By the \`${ordering[0]}\` of \`${field.objectField}\`.`);
     else addElement(field.objectField, () => orderInput(field.target!()), `By a field of \`${field.objectField}\`.`);
-    Extensions({ only: field.only })(Order.prototype, field.objectField);
+    Extensions({ exclusiveTo: field.exclusiveTo })(Order.prototype, field.objectField);
   }
   if (fieldsOf(entity).some(isSearchableField))
     addElement(RELEVANCE_FIELD, () => OrderDirection, 'Best match first with `DESC`. Requires `search` at the top level of `where`.');
@@ -132,7 +132,7 @@ export function resolveOrder(
 ): OrderField[] {
   const defaultOrder = resourceOf(entity)!.ordering.map(parseOrderField);
   if (!orderBy) return searches.length ? [parseOrderField(`-${RELEVANCE_FIELD}`), ...defaultOrder] : defaultOrder;
-  if (orderBy.length > MAX_ORDER_ELEMENTS) throw invalidArgumentError('orderBy', atMostElements(MAX_ORDER_ELEMENTS));
+  if (orderBy.length > MAX_ORDER_ELEMENTS) throw invalidArgumentError('orderBy', atMostElementsMessage(MAX_ORDER_ELEMENTS));
   return orderBy.map((element, index) => parseOrderElement(element, `orderBy[${index}]`));
 }
 
@@ -166,9 +166,9 @@ function orderExpression(entity: Entity, [name, ...path]: readonly string[], ali
     const collationSql = collateClause(entity, field, orderContext.textOrder);
     const column = fieldSqlExpression(field, alias);
     // REST stores an omitted choice as an empty string, which GraphQL shows and sorts as null.
-    const isNullIfBlank = field.enum && field.null && field.blank && orderContext.textOrder === 'unicode';
+    const isNullIfBlank = field.enum && field.allowNull && field.allowBlank && orderContext.textOrder === 'unicode';
     const value = isNullIfBlank ? `NULLIF(${column}, '')` : column;
-    return { sql: () => `${value}${collationSql}`, kind: field.kind, isNullable: field.null, collationSql };
+    return { sql: () => `${value}${collationSql}`, kind: field.kind, isNullable: field.allowNull, collationSql };
   }
   const target = reference.target!();
   const targetPath = path.length ? path : resourceOf(target)!.ordering.slice(0, 1);
@@ -182,7 +182,7 @@ function orderExpression(entity: Entity, [name, ...path]: readonly string[], ali
     ...value,
     sql: (bind) =>
       `(SELECT ${value.sql(bind)} FROM "${resourceOf(target)!.table}" ${targetAlias}${whereClause(conditions, targetAlias, bind)})`,
-    isNullable: reference.null || value.isNullable || mayHaveHiddenRows(target),
+    isNullable: reference.allowNull || value.isNullable || mayHaveHiddenRows(target),
   };
 }
 

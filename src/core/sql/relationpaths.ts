@@ -21,7 +21,7 @@ export interface Relation extends SemiJoin {
   target: Thunk;
   isToMany: boolean;
   /** The API (GraphQL or REST) that has the relation; absent if both have it. */
-  only?: InterfaceName;
+  exclusiveTo?: InterfaceName;
   visibleConditions(context: Context): SqlCondition[];
 }
 
@@ -89,8 +89,8 @@ const referenceRelations = (entity: Entity): Relation[] =>
       {
         name: objectField,
         target,
-        isToMany: field.relation.many,
-        only: resourceOf(target())!.only ?? field.only,
+        isToMany: field.relation.isToMany,
+        exclusiveTo: resourceOf(target())!.exclusiveTo ?? field.exclusiveTo,
         ...referenceSemiJoin(entity, field),
         visibleConditions: (context) => referenceableRowConditions(target(), context),
       },

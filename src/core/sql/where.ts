@@ -57,7 +57,8 @@ const toValidParameters = (field: EntityField, values: readonly unknown[]) =>
 
 function fieldCondition(field: EntityField, comparison: (column: string, bind: (value: unknown) => string) => string): SqlCondition {
   // REST stores an omitted choice as an empty string, which filters treat like null.
-  if (field.enum && field.null && field.blank) return (alias, bind) => comparison(`NULLIF(${fieldSqlExpression(field, alias)}, '')`, bind);
+  if (field.enum && field.allowNull && field.allowBlank)
+    return (alias, bind) => comparison(`NULLIF(${fieldSqlExpression(field, alias)}, '')`, bind);
   if (!field.relatedColumn) return (alias, bind) => comparison(fieldSqlExpression(field, alias), bind);
   const { table, referenceColumn, column } = field.relatedColumn;
   return (alias, bind) => `${alias}."${referenceColumn}" IN (SELECT x."id" FROM "${table}" x WHERE ${comparison(`x."${column}"`, bind)})`;
@@ -157,7 +158,7 @@ class WhereCompiler {
       const field = fieldsOf(entity).find((candidate) => candidate.name === name);
       if (field) {
         const filter = this.resolveIds(entity, field, value, conditionPath);
-        return field.relation?.many
+        return field.relation?.isToMany
           ? this.idSetConditions(field, filter, conditionPath, nestingDepth)
           : this.fieldConditions(field, filter, conditionPath);
       }

@@ -30,8 +30,10 @@ export interface RowDraft {
 /** Returns the child relations whose rows can be created together with their parent row: owned child rows that reference the parent row by its id. */
 export const creatableChildren = (entity: Entity): readonly ChildRowsField[] =>
   childrenOf(entity).filter(({ target, referenceField, keyField, readOnly }) => {
-    const { owned, metadata } = resourceOf(target())!;
-    return owned && !readOnly && metadata.create !== undefined && keyField === 'id' && !fieldOf(target(), referenceField).readOnly;
+    const { isOwned, metadata } = resourceOf(target())!;
+    return (
+      isOwned && !readOnly && metadata.createMutation !== undefined && keyField === 'id' && !fieldOf(target(), referenceField).readOnly
+    );
   });
 
 /** Replaces global ids (`nodeId`) in a reference by numeric ids. Invalid ids remain unchanged, so that validation reports them. */
@@ -110,6 +112,6 @@ export function withDefaults(
     if (field.hasDefault && values[field.name] === undefined)
       if (field.defaultsToProfileUnit && !policies.assumesProfileUnits) values[field.name] = null;
       else values[field.name] = typeof field.default === 'function' ? field.default(timeZone) : field.default;
-    else if (field.blank && !field.null && values[field.name] === undefined) values[field.name] = '';
+    else if (field.allowBlank && !field.allowNull && values[field.name] === undefined) values[field.name] = '';
   return values;
 }

@@ -42,7 +42,7 @@ async function runStatement({ context, transaction }: WriteContext, text: string
  * hooks may change the row later.
  */
 const returnsWholeRow = (entity: Entity, rows: readonly FieldValues[]): boolean =>
-  rows.length === 1 && resourceOf(entity)!.owned && !hooksOf(entity).afterRowsWritten && !changesLinks(entity, [{ input: rows[0]! }]);
+  rows.length === 1 && resourceOf(entity)!.isOwned && !hooksOf(entity).afterRowsWritten && !changesLinks(entity, [{ input: rows[0]! }]);
 
 /** Runs an INSERT or UPDATE of the table alias `t` with a RETURNING clause. `rows` are the values that the statement writes. */
 async function runWriteStatement(
@@ -53,7 +53,7 @@ async function runWriteStatement(
   bind: unknown[],
 ): Promise<StoredRow[]> {
   const wholeRow = returnsWholeRow(entity, rows);
-  const storedFields = fieldsOf(entity).filter(({ name, stored }) => stored || name === VERSION_FIELD);
+  const storedFields = fieldsOf(entity).filter(({ name, isColumn }) => isColumn || name === VERSION_FIELD);
   const names = wholeRow ? storedFields.map(({ name }) => name) : [];
   const { sql } = columnSet(entity, names, writeContext.context.policies.textOrder);
   const storedRows = await runStatement(writeContext, `${text} RETURNING ${sql}`, bind);
@@ -62,7 +62,7 @@ async function runWriteStatement(
 
 /** Returns the stored fields that at least one of the rows sets. */
 const fieldsSetBy = (entity: Entity, rows: readonly FieldValues[]): EntityField[] =>
-  fieldsOf(entity).filter((field) => field.stored && field.name !== 'id' && rows.some((values) => values[field.name] !== undefined));
+  fieldsOf(entity).filter((field) => field.isColumn && field.name !== 'id' && rows.some((values) => values[field.name] !== undefined));
 
 const quoteIdentifiers = (names: readonly (string | undefined)[]) => names.map((name) => `"${name}"`).join(', ');
 

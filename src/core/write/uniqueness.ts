@@ -15,8 +15,8 @@ export const uniqueFields = (entity: Entity): EntityField[] =>
  * Returns Django REST framework's message for duplicates. It contains only fields that the API of the request exposes, by their names in that API.
  */
 export function duplicateMessage(entity: Entity, api: Context['api']): string {
-  const isExposed = ({ hidden, only = api }: EntityField) => only === api && !(api === 'rest' && hidden);
-  const nameInApi = ({ rest, objectField, name }: EntityField) => (api === 'rest' ? rest : (objectField ?? name));
+  const isExposed = ({ hiddenInRest, exclusiveTo = api }: EntityField) => exclusiveTo === api && !(api === 'rest' && hiddenInRest);
+  const nameInApi = ({ restKey, objectField, name }: EntityField) => (api === 'rest' ? restKey : (objectField ?? name));
   const fields = (resourceOf(entity)!.uniqueFields ?? []).map((name) => fieldOf(entity, name)).filter(isExposed);
   const names = fields.map(nameInApi).sort();
   return names.length === 1 ? `The field ${names[0]} must be unique.` : `The fields ${names.join(', ')} must make a unique set.`;

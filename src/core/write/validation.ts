@@ -1,5 +1,5 @@
 /** Validates the rows of a write: field limits, required values, references to existing rows, unique constraints and rules across fields. */
-import { atMost, NOT_EMPTY, NOT_NULL, REQUIRED } from '../../contract/messages';
+import { atMostMessage, NOT_EMPTY_MESSAGE, NOT_NULL_MESSAGE, REQUIRED_MESSAGE } from '../../contract/messages';
 import { isRequired } from '../../contract/metadata';
 import { foreignKeysEnforceAccess, referenceableRowConditions } from '../access/access';
 import { columnIsOneOf } from '../access/conditions';
@@ -44,7 +44,7 @@ interface Reference {
  * fields of rules, which may read the referenced row.
  */
 const isEnforcedByForeignKey = ({ referringDraft: { entity }, field, ids }: Reference, context: Context): boolean =>
-  field.stored &&
+  field.isColumn &&
   !resourceOf(field.target!())!.isInMemory &&
   ids.every((id) => parseRowId(id) !== undefined) &&
   !rulesOf(entity, context).some(({ fields }) => fields.includes(field.name)) &&
@@ -113,12 +113,12 @@ class Validation {
       const value = draft.input[field.name];
       const addIssues = (...newIssues: ValidationIssue[]) => this.addIssues(draft, field.name, ...newIssues);
       if (value === undefined) {
-        if (draft.id === undefined && isRequired(field)) addIssues(validationIssue(IssueCode.REQUIRED, REQUIRED));
+        if (draft.id === undefined && isRequired(field)) addIssues(validationIssue(IssueCode.REQUIRED, REQUIRED_MESSAGE));
       } else if (value === null) {
-        if (!acceptsNull(field)) addIssues(validationIssue(IssueCode.NULL, NOT_NULL));
+        if (!acceptsNull(field)) addIssues(validationIssue(IssueCode.NULL, NOT_NULL_MESSAGE));
       } else if (field.relation) {
         const ids = Array.isArray(value) ? (value as unknown[]) : [value];
-        if (ids.length === 0) addIssues(validationIssue(IssueCode.EMPTY, NOT_EMPTY));
+        if (ids.length === 0) addIssues(validationIssue(IssueCode.EMPTY, NOT_EMPTY_MESSAGE));
         const target = field.target!();
         const typeMessages = ids.flatMap((id) => nodeTypeMismatchMessage(target.name, id) ?? []);
         addIssues(...typeMessages.map(invalidValueIssue));
@@ -135,7 +135,7 @@ class Validation {
 
   private plausibilityIssues({ plausibleMax = Infinity }: EntityField, value: unknown): ValidationIssue[] {
     return this.context.policies.enforcesRules && Number(value) > plausibleMax
-      ? [validationIssue(IssueCode.TOO_LARGE, atMost(plausibleMax))]
+      ? [validationIssue(IssueCode.TOO_LARGE, atMostMessage(plausibleMax))]
       : [];
   }
 

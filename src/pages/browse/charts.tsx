@@ -24,7 +24,7 @@ function PeriodSelector({ view, days }: { view: HtmlView; days: number }) {
   );
 }
 
-function ValueTable({ chart: { names, values, title } }: { chart: RenderedChart }) {
+function ValueTable({ chart: { lineNames, valuesByDay, title } }: { chart: RenderedChart }) {
   return (
     <details>
       <summary>Values</summary>
@@ -33,7 +33,7 @@ function ValueTable({ chart: { names, values, title } }: { chart: RenderedChart 
           <thead>
             <tr>
               <th scope="col">Day</th>
-              {names.map((name) => (
+              {lineNames.map((name) => (
                 <th key={name} scope="col" class="number">
                   {name}
                 </th>
@@ -41,7 +41,7 @@ function ValueTable({ chart: { names, values, title } }: { chart: RenderedChart 
             </tr>
           </thead>
           <tbody>
-            {values.slice(0, MAX_LISTED_DAYS).map(([day, numbers]) => (
+            {valuesByDay.slice(0, MAX_LISTED_DAYS).map(([day, numbers]) => (
               <tr key={day}>
                 <th scope="row">{day}</th>
                 {numbers.map((number, index) => (
@@ -54,7 +54,7 @@ function ValueTable({ chart: { names, values, title } }: { chart: RenderedChart 
           </tbody>
         </table>
       </div>
-      {values.length > MAX_LISTED_DAYS && <p class="help">{`The latest ${MAX_LISTED_DAYS} of ${values.length} days.`}</p>}
+      {valuesByDay.length > MAX_LISTED_DAYS && <p class="help">{`The latest ${MAX_LISTED_DAYS} of ${valuesByDay.length} days.`}</p>}
     </details>
   );
 }
@@ -64,8 +64,8 @@ function Legend({ chart: { legend } }: { chart: RenderedChart }) {
   if (legend.length === 0) return null;
   return (
     <ul class="legend" aria-label="Lines">
-      {legend.map(({ name, colour, dashed }) => (
-        <li key={name} class={dashed ? 'dashed' : undefined} style={`--ink:var(--${colour})`}>
+      {legend.map(({ name, colour, isDashed }) => (
+        <li key={name} class={isDashed ? 'dashed' : undefined} style={`--ink:var(--${colour})`}>
           {name}
         </li>
       ))}
@@ -95,7 +95,7 @@ export function Charts({ view, charts }: { view: HtmlView; charts: readonly Rend
           <ValueTable chart={chart} />
         </figure>
       ))}
-      {timeSeries && <PeriodSelector view={view} days={timeSeries.days} />}
+      {timeSeries && <PeriodSelector view={view} days={timeSeries.periodDays} />}
     </section>
   );
 }

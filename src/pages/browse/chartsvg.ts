@@ -18,22 +18,22 @@ export interface RenderedChart {
   /** Number of lines that were omitted because there are too many. */
   omittedCount: number;
   /** One entry per named line; empty for a single line without a name. */
-  legend: readonly { name: string; colour: string; dashed: boolean }[];
+  legend: readonly { name: string; colour: string; isDashed: boolean }[];
   /** Names of the lines. */
-  names: readonly string[];
+  lineNames: readonly string[];
   /** Values of the lines by day, in the order of `names`. */
-  values: readonly (readonly [day: string, numbers: readonly (number | undefined)[]])[];
+  valuesByDay: readonly (readonly [day: string, numbers: readonly (number | undefined)[]])[];
 }
 
 const CHART_SIZE = { width: 880, height: 300 };
-/** CSS variables, because only the browser knows the colours of the page. */
+/** Chart colours are CSS variables, because only the browser knows the colours of the page. */
 const TEXT_COLOUR = 'var(--muted)';
 const GRID_COLOUR = 'var(--line)';
 const SERIES_COLOUR_VARIABLES = ['accent', 'link', 'num', 'key', 'bad'];
 const MAX_POINTS_WITH_SYMBOLS = 60;
 /** A chart with more points is not drawn, because they would overlap and take long to draw. */
 const MAX_POINTS = 10_000;
-/** Length of `YYYY-MM-DDThh:mm:ss`. The UTC offset after it is cut off, because charts show the same local times as tables. */
+/** Length of `YYYY-MM-DDThh:mm:ss`. Charts cut off the UTC offset after it, because they show the same local times as tables. */
 const LOCAL_DATETIME_LENGTH = 19;
 const DATE_LENGTH = 10;
 const FONT = 'system-ui, sans-serif';
@@ -152,15 +152,15 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
     legend: names.map((name, index) => ({
       name,
       colour: SERIES_COLOUR_VARIABLES[index % SERIES_COLOUR_VARIABLES.length]!,
-      dashed: index >= SERIES_COLOUR_VARIABLES.length,
+      isDashed: index >= SERIES_COLOUR_VARIABLES.length,
     })),
-    names: lineNames,
-    values,
+    lineNames,
+    valuesByDay: values,
   };
 }
 
 /** Returns the values of all lines by day, newest day first. */
-function valuesByDay(lines: readonly ChartLine[]): RenderedChart['values'] {
+function valuesByDay(lines: readonly ChartLine[]): RenderedChart['valuesByDay'] {
   const days = new Map<string, (number | undefined)[]>();
   for (const [index, { points }] of lines.entries())
     for (const [moment, number] of points) {

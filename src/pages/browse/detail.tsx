@@ -6,7 +6,7 @@ import { BodyFigure } from './trainingplan';
 
 const MUSCLES_KEY = 'muscles';
 const SECONDARY_MUSCLES_KEY = 'muscles_secondary';
-/** Metadata of a row, such as its license. They are shown last. */
+/** REST keys of the fields that the page shows last: metadata of a row, such as its license. */
 const KEYS_SHOWN_LAST = new Set(['uuid', 'status', 'creation_date', 'update_date', 'license', 'license_author', 'code', 'user']);
 
 /** Figure with the muscles that an exercise trains. */
@@ -52,7 +52,7 @@ export function FieldList({ view }: { view: HtmlView }) {
 }
 
 function ChildList({
-  childRows: { label, total, table, listUrl, addUrl },
+  childRows: { label, totalCount, table, listUrl, addUrl },
   index,
   baseUrl,
 }: {
@@ -63,12 +63,12 @@ function ChildList({
   return (
     <section>
       <h2>
-        {label} <span class="count">{total}</span>
+        {label} <span class="count">{totalCount}</span>
       </h2>
       {table.rows.length > 0 && <RowTable table={table} baseUrl={baseUrl} tableClass={childTableCssClassOf(index)} />}
       {(listUrl ?? addUrl) && (
         <p class="row further">
-          {listUrl && total > 0 && <a href={listUrl}>{total > table.rows.length ? `All ${total}` : 'Show as list'}</a>}
+          {listUrl && totalCount > 0 && <a href={listUrl}>{totalCount > table.rows.length ? `All ${totalCount}` : 'Show as list'}</a>}
           {addUrl && <a href={addUrl}>Add</a>}
         </p>
       )}
@@ -80,7 +80,7 @@ export const childTableCssClassOf = (index: number) => `below${index}`;
 
 /** Returns the lists of child rows, except for empty lists to which the visitor cannot add rows. */
 export const childListsOf = ({ detailRow, kind }: HtmlView): readonly ChildRows[] =>
-  kind === 'detail' ? (detailRow?.childLists ?? []).filter(({ total, addUrl }) => total > 0 || addUrl !== undefined) : [];
+  kind === 'detail' ? (detailRow?.childLists ?? []).filter(({ totalCount, addUrl }) => totalCount > 0 || addUrl !== undefined) : [];
 
 export function ChildLists({ view }: { view: HtmlView }) {
   return (

@@ -9,16 +9,16 @@ import { TAB_GROUP } from './tabs';
 
 /** HTTP headers that a client has to send to get the response on this page as JSON. */
 function RequestHeaders({ view }: { view: HtmlView }) {
-  const { baseUrl, method, signedIn, endpoint } = view;
+  const { baseUrl, method, isSignedIn, endpoint } = view;
   const lines = [`Host: ${new URL(baseUrl).host}`, 'Accept: application/json'];
   if (!['GET', 'HEAD', 'DELETE'].includes(method)) {
-    const hasFiles = endpoint?.fields.some(({ hidden, kind }) => !hidden && kind === 'image');
+    const hasFiles = endpoint?.fields.some(({ hiddenInRest, kind }) => !hiddenInRest && kind === 'image');
     lines.push(`Content-Type: ${hasFiles ? 'multipart/form-data' : 'application/json'}`);
   }
   return (
     <>
       {lines.map((line) => `\n${line}`)}
-      {signedIn && (
+      {isSignedIn && (
         <>
           {'\nAuthorization: Token '}
           <a href={API_KEY_PAGE_PATH}>&lt;your key&gt;</a>
@@ -39,15 +39,15 @@ export function csvUrlOf(view: HtmlView): string | undefined {
 const VISIBLE_HEADERS = ['Allow', 'Content-Type', 'Vary', 'Server-Timing', 'Retry-After'];
 
 /** Links to the other REST endpoints that return the same rows, in a different representation. */
-function AlternativeEndpoints({ view: { endpoint, extraAction, id } }: { view: HtmlView }) {
+function AlternativeEndpoints({ view: { endpoint, actionName, rowId } }: { view: HtmlView }) {
   const alternativeViews = endpoint?.resource.views.filter((view) => view !== endpoint.view) ?? [];
-  if (alternativeViews.length === 0 || extraAction !== undefined) return null;
+  if (alternativeViews.length === 0 || actionName !== undefined) return null;
   return (
     <p class="help">
       The same rows with other fields:{' '}
-      {alternativeViews.map(({ rest }) => (
-        <a key={rest} href={id === undefined ? listPath(rest) : detailPath(rest, id)}>
-          {rest}
+      {alternativeViews.map(({ restName }) => (
+        <a key={restName} href={rowId === undefined ? listPath(restName) : detailPath(restName, rowId)}>
+          {restName}
         </a>
       ))}
     </p>
@@ -71,8 +71,8 @@ export function RequestPanel({ view }: { view: HtmlView }) {
         {allowedMethods.length > 0 && (
           <span class="methods">
             <span class="help">Methods</span>{' '}
-            {allowedMethods.map((one) => (
-              <code key={one}>{one}</code>
+            {allowedMethods.map((allowedMethod) => (
+              <code key={allowedMethod}>{allowedMethod}</code>
             ))}
           </span>
         )}

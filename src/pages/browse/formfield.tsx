@@ -16,11 +16,11 @@ export interface FormFieldProps {
   values: readonly string[];
   errors?: readonly string[];
   /** The stored value, if it differs from that of the form because another client has changed the row in the meantime. */
-  stored?: StoredValue;
+  storedValue?: StoredValue;
   /** Whether the input filters a list. The empty choice of a select element then means any value. */
   isFilter?: boolean;
   /** Whether the input receives the focus when the page loads, because it is the first invalid one. */
-  focused?: boolean;
+  hasFocus?: boolean;
   /** Whether the browser validates required fields, in addition to the server. */
   browserValidates?: boolean;
 }
@@ -49,7 +49,7 @@ const isAnything: ValueCheck = () => true;
 
 export const inputId = (prefix: string, key: string) => `${prefix}-${key}`;
 
-/** Input type by kind of field, with a check of the values that such an input can show. Other values get a text input, so that they are not lost. */
+/** HTML input type by kind of field, with a check of the values that it can show. Other values get a text input, so that they are not lost. */
 const INPUT_TYPES: Partial<Record<FormControl['kind'], readonly [InputType, ValueCheck]>> = {
   integer: ['number', isNumber],
   decimal: ['number', isNumber],
@@ -61,21 +61,27 @@ const INPUT_TYPES: Partial<Record<FormControl['kind'], readonly [InputType, Valu
   password: ['password', isAnything],
 };
 
-function inputTypeOf({ kind, commaSeparated, searchType }: FormControl, value: string): InputType {
+function inputTypeOf({ kind, isCommaSeparated, searchType }: FormControl, value: string): InputType {
   if (searchType) return 'search';
-  const [type, canShow] = (!commaSeparated && INPUT_TYPES[kind]) || ['text' as const, isAnything];
+  const [type, canShow] = (!isCommaSeparated && INPUT_TYPES[kind]) || ['text' as const, isAnything];
   return value === '' || canShow(value) ? type : 'text';
 }
 
-const stepAttributeOf = ({ kind, places }: FormControl) =>
-  kind === 'decimal' ? (places === undefined ? 'any' : String(10 ** -places)) : kind === 'time' || kind === 'datetime' ? '1' : undefined;
+const stepAttributeOf = ({ kind, decimalPlaces }: FormControl) =>
+  kind === 'decimal'
+    ? decimalPlaces === undefined
+      ? 'any'
+      : String(10 ** -decimalPlaces)
+    : kind === 'time' || kind === 'datetime'
+      ? '1'
+      : undefined;
 
 export function helpTextOfLimits(control: FormControl): string | undefined {
-  const { kind, minLength, maxLength, places } = control;
+  const { kind, minLength, maxLength, decimalPlaces } = control;
   const parts: string[] = [];
   const range = rangeText(control);
   if (range) parts.push(range);
-  if (places && kind === 'decimal') parts.push(`up to ${places} decimal places`);
+  if (decimalPlaces && kind === 'decimal') parts.push(`up to ${decimalPlaces} decimal places`);
   if (minLength !== undefined && maxLength !== undefined) parts.push(`${minLength} to ${maxLength} characters`);
   else if (maxLength !== undefined && kind !== 'choice' && kind !== 'image') parts.push(`at most ${maxLength} characters`);
   return parts.length ? `${parts.join(', ').replace(/^./, (letter) => letter.toUpperCase())}.` : undefined;
@@ -135,11 +141,11 @@ function MatchingRows({ control: { key, label, matches = [] } }: { control: Form
 }
 
 /** Radio buttons to choose between the value of the form and the stored one. */
-function ConflictingValueChoice({ control, values, stored }: FormFieldProps & { stored: StoredValue }) {
+function ConflictingValueChoice({ control, values, storedValue }: FormFieldProps & { storedValue: StoredValue }) {
   const { key, label } = control;
   const options = [
     { title: 'Yours', text: values.at(-1), displayText: formatControlValue(control, values) },
-    { title: 'Stored now', text: stored.texts.at(-1), displayText: stored.label },
+    { title: 'Stored now', text: storedValue.texts.at(-1), displayText: storedValue.label },
   ];
   return (
     <div class="checks versions" role="radiogroup" aria-label={label}>
@@ -154,7 +160,7 @@ function ConflictingValueChoice({ control, values, stored }: FormFieldProps & { 
 
 function Input(props: FormFieldProps & { id: string; commonAttributes: object; describedBy?: string }) {
   const { control, id, values, isFilter, commonAttributes } = props;
-  const { key, kind, choices, multiple, singleLine, maxLength } = control;
+  const { key, kind, choices, multiple, isSingleLine, maxLength } = control;
   const value = control.chosenName ?? values.at(-1) ?? '';
   if (multiple && choices) return <CheckboxGroup {...props} />;
   if (kind === 'boolean' && isFilter)
@@ -167,9 +173,9 @@ function Input(props: FormFieldProps & { id: string; commonAttributes: object; d
         <input type="checkbox" id={id} name={key} value="true" checked={value === 'true'} {...commonAttributes} />
       </>
     );
-  if (choices && !control.commaSeparated) return <Select {...props} />;
+  if (choices && !control.isCommaSeparated) return <Select {...props} />;
   if (kind === 'image') return <input type="file" id={id} name={key} accept={ACCEPTED_IMAGE_TYPES} {...commonAttributes} />;
-  if (kind === 'string' && !isFilter && !singleLine && (maxLength === undefined || maxLength > MAX_SINGLE_LINE_CHARACTERS))
+  if (kind === 'string' && !isFilter && !isSingleLine && (maxLength === undefined || maxLength > MAX_SINGLE_LINE_CHARACTERS))
     return (
       <textarea id={id} name={key} {...commonAttributes}>
         {/* HTML drops the first line break of a textarea. */ `\n${value}`}
@@ -206,38 +212,38 @@ function Input(props: FormFieldProps & { id: string; commonAttributes: object; d
 }
 
 export function FormField(props: FormFieldProps) {
-  const { control, idPrefix, errors = [], isFilter, focused, browserValidates, stored } = props;
+  const { control, idPrefix, errors = [], isFilter, hasFocus, browserValidates, storedValue } = props;
   const id = inputId(idPrefix, control.key);
   const limits = isFilter ? undefined : helpTextOfLimits(control);
-  const needsId = control.kind === 'relation' && !control.choices && !control.commaSeparated;
-  const hasHelp = Boolean(control.help ?? limits) || needsId;
+  const needsId = control.kind === 'relation' && !control.choices && !control.isCommaSeparated;
+  const hasHelp = Boolean(control.helpText ?? limits) || needsId;
   const describedByIds = [errors.length ? `${id}-error` : '', hasHelp ? `${id}-help` : ''].filter(Boolean).join(' ') || undefined;
   const commonAttributes = {
     'aria-describedby': describedByIds,
     ...(errors.length && { 'aria-invalid': 'true' }),
     ...(control.required && !isFilter && { 'aria-required': 'true' }),
-    ...(focused && { autofocus: true }),
+    ...(hasFocus && { autofocus: true }),
     ...(browserValidates && control.required && { required: true }),
   };
-  const choosesValue = stored !== undefined && !control.multiple;
+  const choosesValue = storedValue !== undefined && !control.multiple;
   const isGroup = choosesValue || (control.multiple && control.choices);
   const Label = isGroup ? 'div' : 'label';
   return (
-    <div class={errors.length || stored ? 'field wrong' : 'field'}>
+    <div class={errors.length || storedValue ? 'field wrong' : 'field'}>
       <Label class="label" {...(!isGroup && { for: id })}>
         {control.label}
         {!control.required && !isFilter && control.kind !== 'boolean' && <span class="optional"> optional</span>}
       </Label>
       {choosesValue ? (
-        <ConflictingValueChoice {...props} stored={stored} />
+        <ConflictingValueChoice {...props} storedValue={storedValue} />
       ) : (
         <Input {...props} id={id} commonAttributes={commonAttributes} describedBy={describedByIds} />
       )}
-      {stored && !choosesValue && <p class="help">Stored now: {stored.label}</p>}
+      {storedValue && !choosesValue && <p class="help">Stored now: {storedValue.label}</p>}
       <MatchingRows control={control} />
       {hasHelp && (
         <p class="help" id={`${id}-help`}>
-          <TextWithCode text={[control.help, limits].filter(Boolean).join(' ')} />
+          <TextWithCode text={[control.helpText, limits].filter(Boolean).join(' ')} />
           {needsId && ` ${control.searchType ? 'Type a name.' : 'Enter an id.'} `}
           {needsId && control.endpointName && <a href={listPath(control.endpointName)}>See all</a>}
         </p>

@@ -23,10 +23,10 @@ const HiddenFields = ({ view, version }: { view: HtmlView; version?: string }) =
 
 const rowVersionForForm = ({ methods }: WriteForm, { version }: HtmlView) => (methods.includes('POST') ? undefined : version);
 
-/** Attributes of a button that sends the form with this method. */
+/** Returns the attributes of a button that sends a form with an HTTP method. */
 const methodAttributes = (method: string) => method !== 'POST' && { name: '_method', value: method };
 
-/** Buttons of the JSON form, one per method. */
+/** Submit buttons of the JSON form, one per HTTP method. */
 const MethodButtons = ({ methods, label }: { methods: readonly string[]; label?: string }) => (
   <div class="row">
     {methods.map((method, index) => (
@@ -52,9 +52,9 @@ function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
           control={control}
           idPrefix={idPrefixOf(form)}
           values={form.values[control.key] ?? []}
-          stored={form.stored?.[control.key]}
+          storedValue={form.storedValues?.[control.key]}
           errors={isRejected ? view.errors[control.key] : undefined}
-          focused={control.key === firstInvalidKey}
+          hasFocus={control.key === firstInvalidKey}
           browserValidates={hasFiles}
         />
       ))}
@@ -108,7 +108,7 @@ function DeleteForm({ view }: { view: HtmlView }) {
   );
 }
 
-/** Message if the session ended while the form was being filled in. The form keeps its values and has the CSRF token of the current session. */
+/** Message that the session ended while a form was being filled in. The form keeps its values and has the CSRF token of the current session. */
 function SessionExpired({ view }: { view: HtmlView }) {
   if (view.visitor.username !== undefined) return <> The form has expired. Please submit it again.</>;
   return (
@@ -123,11 +123,11 @@ function SessionExpired({ view }: { view: HtmlView }) {
 }
 
 function ConflictSummary({ view, form }: { view: HtmlView; form: WriteForm }) {
-  const noun = view.resource!.singular.toLowerCase();
+  const noun = view.resource!.singularLabel.toLowerCase();
   const isJson = form.rejectedPart === 'json';
   const choice = isJson
     ? 'The fields show what is stored now, the JSON shows your input.'
-    : Object.keys(form.stored ?? {}).length > 0
+    : Object.keys(form.storedValues ?? {}).length > 0
       ? 'Choose a value for each field that differs, then save again.'
       : 'The fields of this form are stored as you entered them.';
   return (
@@ -152,7 +152,7 @@ export function ErrorSummary({ view }: { view: HtmlView }) {
     <div class="alert" role="alert" id="problems">
       <strong>Couldn’t save.</strong>
       {entries.length === 0 && <> {typeof detail === 'string' ? detail : 'The server rejected the request.'}</>}
-      {!view.signedIn && view.kind !== 'login' && <SessionExpired view={view} />}
+      {!view.isSignedIn && view.kind !== 'login' && <SessionExpired view={view} />}
       {entries.length > 0 && (
         <ul>
           {entries.map(([key, messages]) => {
@@ -176,7 +176,7 @@ export function ErrorSummary({ view }: { view: HtmlView }) {
 
 export const loginUrlOf = ({ method, url, path }: HtmlView) => `/login?next=${encodeURIComponent(method === 'GET' ? url : path)}`;
 
-export const newRowLabel = ({ resource }: HtmlView) => `New ${resource!.singular.toLowerCase()}`;
+export const newRowLabel = ({ resource }: HtmlView) => `New ${resource!.singularLabel.toLowerCase()}`;
 
 export function WriteForms({ view }: { view: HtmlView }) {
   const { forms, canDelete, lockedMethods, kind, status } = view;

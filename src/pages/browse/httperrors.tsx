@@ -22,18 +22,19 @@ const MESSAGES_BY_STATUS: Readonly<Record<number, readonly [string, string]>> = 
 };
 
 /** Returns the heading of the page. A page with a rejected form keeps its usual heading, because the form shows what is wrong. */
-export function headlineOf({ status, name, signedIn, visitor, forms, resource, kind }: HtmlView): string {
-  if (resource && forms.some(({ rejectedPart }) => rejectedPart)) return kind === 'list' ? `New ${resource.singular.toLowerCase()}` : name;
-  if (status === 403 && !signedIn && visitor.username === undefined) return 'Please sign in';
+export function headlineOf({ status, name, isSignedIn, visitor, forms, resource, kind }: HtmlView): string {
+  if (resource && forms.some(({ rejectedPart }) => rejectedPart))
+    return kind === 'list' ? `New ${resource.singularLabel.toLowerCase()}` : name;
+  if (status === 403 && !isSignedIn && visitor.username === undefined) return 'Please sign in';
   return status < 400 ? name : (MESSAGES_BY_STATUS[status]?.[0] ?? 'Something went wrong');
 }
 
 export function ErrorExplanation({ view }: { view: HtmlView }) {
-  const { status, signedIn, visitor, resource, filters, errors, forms, headers } = view;
+  const { status, isSignedIn, visitor, resource, filters, errors, forms, headers } = view;
   const retryAfter = headers['Retry-After'];
   // A rejected form or filter shows its error messages itself.
   if (status < 400 || forms.some(({ rejectedPart }) => rejectedPart) || filters.some(({ key }) => errors[key])) return null;
-  if (status === 403 && !signedIn && visitor.username === undefined)
+  if (status === 403 && !isSignedIn && visitor.username === undefined)
     return (
       <div class="locked">
         <p>This is personal data. Sign in to see and edit your own.</p>
@@ -51,7 +52,7 @@ export function ErrorExplanation({ view }: { view: HtmlView }) {
       </p>
       {(status === 404 || status === 405) && (
         <p class="row">
-          {resource && <a href={listPath(resource.name)}>All {resource.plural.toLowerCase()}</a>}
+          {resource && <a href={listPath(resource.name)}>All {resource.pluralLabel.toLowerCase()}</a>}
           <a href={API_ROOT_PATH}>All data</a>
         </p>
       )}
@@ -70,10 +71,10 @@ export function MissingArgument({ view }: { view: HtmlView }) {
       <ul>
         {view.filters
           .filter(({ key, required }) => required && !view.query.get(key))
-          .map(({ key, label, help }) => (
+          .map(({ key, label, helpText }) => (
             <li key={key}>
               <a href={`#f-${key}`}>{label}</a>
-              {help && `: ${help}`}
+              {helpText && `: ${helpText}`}
             </li>
           ))}
       </ul>

@@ -29,20 +29,20 @@ function localImagePath(value: unknown, baseUrl: string): string | undefined {
 /** Returns the path of the thumbnail of an uploaded image; the thumbnail is generated at the first request for it. Returns other paths unchanged. */
 const thumbnailPathOf = (src: string, alias = 'small') => (src.startsWith(mediaUrl('')) ? thumbnailPath(src, alias, false) : src);
 
-/** Returns the path of the thumbnail of an image on this server; undefined for other images. */
+/** Returns the path of the thumbnail of an image on this server; undefined for images of other servers. */
 export function localThumbnailPath(image: string, baseUrl: string, alias: string): string | undefined {
   const src = localImagePath(image, baseUrl);
   return src && thumbnailPathOf(src, alias);
 }
 
 /** Returns the thumbnails in a response of the form `{ small: { url, settings: { size: [w, h] } }, …, original: url }`. */
-function sizedThumbnailsOf(body: unknown, { id, baseUrl }: HtmlView): Picture[] {
+function sizedThumbnailsOf(body: unknown, { rowId, baseUrl }: HtmlView): Picture[] {
   if (!isObject(body)) return [];
   return Object.entries(body).flatMap(([name, entry]): Picture[] => {
     if (!isObject(entry) || !isObject(entry.settings)) return [];
     const src = localImagePath(entry.url, baseUrl);
     const [width, height] = Array.isArray(entry.settings.size) ? (entry.settings.size as unknown[]).map(Number) : [];
-    return src && width && height ? [{ src, alt: `Image ${id}, ${name.replaceAll('_', ' ')}`, width, height }] : [];
+    return src && width && height ? [{ src, alt: `Image ${rowId}, ${name.replaceAll('_', ' ')}`, width, height }] : [];
   });
 }
 

@@ -31,7 +31,7 @@ import { TrainingPlanSection } from './trainingplan';
 import { ChildLists, childListsOf, FieldList, childTableCssClassOf } from './detail';
 import { UnbrokenDates, TextWithCode } from './richtext';
 
-const NOTICES: Readonly<Record<WriteNotice, string>> = { created: 'Created.', saved: 'Saved.', deleted: 'Deleted.' };
+const NOTICE_TEXTS: Readonly<Record<WriteNotice, string>> = { created: 'Created.', saved: 'Saved.', deleted: 'Deleted.' };
 
 /** Notice that a row was created, saved or deleted: by the form on the previous page, or by the request to which this page is the response. */
 function Notice({ view }: { view: HtmlView }) {
@@ -40,13 +40,13 @@ function Notice({ view }: { view: HtmlView }) {
   if (!notice || (kind !== 'list' && kind !== 'detail') || !resource) return null;
   return (
     <p class="notice" role="status">
-      <strong>{NOTICES[notice]}</strong>{' '}
+      <strong>{NOTICE_TEXTS[notice]}</strong>{' '}
       {method === 'POST' && (
         <>
           <a href={path}>Open</a>{' '}
         </>
       )}
-      {kind === 'detail' && <a href={listPath(resource.name)}>All {resource.plural.toLowerCase()}</a>}
+      {kind === 'detail' && <a href={listPath(resource.name)}>All {resource.pluralLabel.toLowerCase()}</a>}
     </p>
   );
 }
@@ -56,7 +56,7 @@ const MAX_JSON_ROWS_CHARACTERS = 1200;
 /** Maximum number of characters of the JSON in the panel. A longer body is omitted, because highlighting makes it five times as long. */
 const MAX_JSON_CHARACTERS = 100_000;
 
-/** Returns the response with only the rows that fit into the JSON panel, at least one, and the number of omitted rows. */
+/** Returns a list response with only the rows that fit into the JSON panel, at least one, and the number of omitted rows. */
 function clipRows(view: HtmlView): { body: unknown; omittedCount: number } {
   const envelope = listResponseOf(view);
   if (!envelope) return { body: view.body, omittedCount: 0 };
@@ -67,7 +67,7 @@ function clipRows(view: HtmlView): { body: unknown; omittedCount: number } {
   return { body: { ...envelope, results: visibleRows }, omittedCount: envelope.results.length - visibleRows.length };
 }
 
-/** The panel with the JSON of the response. It is initially expanded if nothing else on the page shows the data. */
+/** Panel with the response as JSON, initially expanded if nothing else on the page shows the data. */
 function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
   if (view.body === undefined) return null;
   const { body, omittedCount } = clipRows(view);
@@ -81,7 +81,7 @@ function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
           tabIndex={0}
           role="region"
           aria-label="Response as JSON"
-          dangerouslySetInnerHTML={{ __html: highlightJson(body, view.links) }}
+          dangerouslySetInnerHTML={{ __html: highlightJson(body, view.idLinks) }}
         />
       )}
       {(isTooLong || omittedCount > 0) && (
@@ -96,7 +96,7 @@ function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
   );
 }
 
-function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedChart[] }) {
+function PageContent({ view, charts }: { view: HtmlView; charts: readonly RenderedChart[] }) {
   const { resource, description, table, kind, status } = view;
   const hasFailedForm = view.forms.some((form) => form.rejectedPart);
   const isList = listResponseOf(view) !== undefined;
@@ -113,7 +113,7 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedCh
     <>
       <h1>
         <UnbrokenDates text={headlineOf(view)} />
-        {resource?.owned && isList && <span class="tag">yours</span>}
+        {resource?.isOwned && isList && <span class="tag">yours</span>}
       </h1>
       {description && (isList || kind !== 'detail') && status < 400 && (
         <p class="lead">
@@ -179,11 +179,11 @@ const pageHeadersWithSuggestions = securityHeaders(STYLE_SOURCES, "'self'");
 
 /** Returns the document title; for a row its name and its type. */
 function titleOf(view: HtmlView): string {
-  const { kind, resource, detailRow, extraAction, status } = view;
+  const { kind, resource, detailRow, actionName, status } = view;
   const headline = headlineOf(view);
   if (status >= 400 || !detailRow || !resource) return headline;
-  if (kind !== 'detail' || extraAction !== undefined) return `${headline} – ${detailRow.name}`;
-  return headline.startsWith(resource.singular) ? headline : `${headline} – ${resource.singular}`;
+  if (kind !== 'detail' || actionName !== undefined) return `${headline} – ${detailRow.name}`;
+  return headline.startsWith(resource.singularLabel) ? headline : `${headline} – ${resource.singularLabel}`;
 }
 
 export async function renderBrowsePage(view: HtmlView): Promise<HtmlPage> {
@@ -202,7 +202,7 @@ export async function renderBrowsePage(view: HtmlView): Promise<HtmlPage> {
         {hasSuggestions && <script src={AUTOCOMPLETE_SCRIPT_PATH} defer />}
       </>
     ),
-    children: <Content view={view} charts={charts} />,
+    children: <PageContent view={view} charts={charts} />,
   });
   return {
     text,
@@ -218,7 +218,7 @@ export function htmlRenderer(dependencies: ViewDependencies): HtmlRenderer {
   return {
     resolveNames: createNameResolver(dependencies),
     redirectHeaders: redirectHeadersAfterWrite,
-    renderError({ request: { message: request }, answer: { status, body }, headers }) {
+    renderError({ request: { message: request }, restResponse: { status, body }, headers }) {
       const { detail = 'The request failed.' } = (body ?? {}) as { detail?: string };
       return renderFailurePage({ status, message: detail, retryAfterSeconds: headers['Retry-After'], request });
     },

@@ -24,7 +24,7 @@ const filterValueText = ({ choices, chosenName }: FormControl, values: readonly 
 export function FilterForm({ view }: { view: HtmlView }) {
   const { filters, query, errors, path, kind, pageWindow } = view;
   const isList = kind === 'list';
-  const sortableFields = (isList && view.endpoint?.fields.filter(({ hidden, sortable }) => !hidden && sortable)) || [];
+  const sortableFields = (isList && view.endpoint?.fields.filter(({ hiddenInRest, isSortable }) => !hiddenInRest && isSortable)) || [];
   if (filters.length === 0 && sortableFields.length === 0) return null;
   const activeFilters = filters.filter(({ key }) => query.getAll(key).some((value) => value !== ''));
   const hasErrors = view.method === 'GET' && filters.some(({ key }) => errors[key]);
@@ -87,8 +87,8 @@ const sortControlOf = (fields: readonly FieldMetadata[]): FormControl => ({
   choices: [
     { value: '', label: 'Default order' },
     ...fields.flatMap((field) => [
-      { value: field.rest, label: `${fieldLabelOf(field)} ↑` },
-      { value: `-${field.rest}`, label: `${fieldLabelOf(field)} ↓` },
+      { value: field.restKey, label: `${fieldLabelOf(field)} ↑` },
+      { value: `-${field.restKey}`, label: `${fieldLabelOf(field)} ↓` },
     ]),
   ],
 });

@@ -7,22 +7,22 @@ import { endpointTitle } from './view/labels';
 import { API_ROOT_PATH, detailPath, listPath } from './view/pageroutes';
 import { TextWithCode } from './richtext';
 
-export function crumbsOf({ kind, resource, id, extraAction, name, detailRow }: HtmlView): Crumb[] {
+export function crumbsOf({ kind, resource, rowId, actionName, name, detailRow }: HtmlView): Crumb[] {
   if (kind === 'root') return [{ label: 'API' }];
   const root = { label: 'API', href: API_ROOT_PATH };
   if (!resource) return [root, { label: name }];
-  if (id === undefined) return [root, { label: resource.plural }];
-  const listCrumbs = [root, { label: resource.plural, href: listPath(resource.name) }];
-  const rowLabel = detailRow?.name ?? `${resource.singular} ${id}`;
-  if (extraAction === undefined) return [...listCrumbs, { label: rowLabel }];
-  return [...listCrumbs, { label: rowLabel, href: detailPath(resource.name, id) }, { label: name }];
+  if (rowId === undefined) return [root, { label: resource.pluralLabel }];
+  const listCrumbs = [root, { label: resource.pluralLabel, href: listPath(resource.name) }];
+  const rowLabel = detailRow?.name ?? `${resource.singularLabel} ${rowId}`;
+  if (actionName === undefined) return [...listCrumbs, { label: rowLabel }];
+  return [...listCrumbs, { label: rowLabel, href: detailPath(resource.name, rowId) }, { label: name }];
 }
 
 export function ResourceList({ view: { resources } }: { view: HtmlView }) {
   if (resources.length === 0) return null;
   const groups = [
-    { title: 'Your data', help: 'Visible only to you, when you are signed in.', rows: resources.filter(({ owned }) => owned) },
-    { title: 'Public data', help: 'Visible to everyone, without signing in.', rows: resources.filter(({ owned }) => !owned) },
+    { title: 'Your data', help: 'Visible only to you, when you are signed in.', rows: resources.filter(({ isOwned }) => isOwned) },
+    { title: 'Public data', help: 'Visible to everyone, without signing in.', rows: resources.filter(({ isOwned }) => !isOwned) },
   ];
   return (
     <>
@@ -31,9 +31,9 @@ export function ResourceList({ view: { resources } }: { view: HtmlView }) {
           <h2>{title}</h2>
           <p class="help">{help}</p>
           <ul class="cards">
-            {rows.map(({ name, plural, description }) => (
+            {rows.map(({ name, pluralLabel, description }) => (
               <li key={name}>
-                <a href={listPath(name)}>{plural}</a> <code class="count">{name}</code>
+                <a href={listPath(name)}>{pluralLabel}</a> <code class="count">{name}</code>
                 <p class="help">{description}</p>
               </li>
             ))}
@@ -44,18 +44,18 @@ export function ResourceList({ view: { resources } }: { view: HtmlView }) {
   );
 }
 
-/** Links to the actions of a row, except the one that the page shows. */
+/** Links to the actions of a row, except for the action that the page shows. */
 export function ActionLinks({ view }: { view: HtmlView }) {
-  const { kind, endpoint, id, extraAction, status } = view;
-  if (!endpoint || status >= 400 || id === undefined || kind === 'list') return null;
-  const actions = [...endpoint.actions].filter(([name]) => name !== extraAction);
+  const { kind, endpoint, rowId, actionName, status } = view;
+  if (!endpoint || status >= 400 || rowId === undefined || kind === 'list') return null;
+  const actions = [...endpoint.actions].filter(([name]) => name !== actionName);
   if (actions.length === 0) return null;
   return (
     <nav class="related" aria-label="Related">
       <ul>
         {actions.map(([name, { field }]) => (
           <li key={name}>
-            <a href={`${detailPath(endpoint.view.rest, id)}${name}/`}>{endpointTitle(humanize(toCamelCase(name)))}</a>{' '}
+            <a href={`${detailPath(endpoint.view.restName, rowId)}${name}/`}>{endpointTitle(humanize(toCamelCase(name)))}</a>{' '}
             <span class="help">
               <TextWithCode text={field.description ?? ''} />
             </span>

@@ -27,7 +27,7 @@ const isMacronutrientAmounts = (value: unknown): value is NutrientAmounts =>
 const amountOf = (value: unknown): number | undefined =>
   value === null || value === undefined || value === '' ? undefined : Number(value);
 
-/** Bar next to a number. Screen readers skip it, because the number says the same. */
+/** Horizontal bar next to a number. Screen readers skip the bar, because the number says the same. */
 function Bar({ share }: { share: number }) {
   const width = Math.max(0, Math.min(100, share * 100));
   return (
@@ -89,7 +89,7 @@ function NutritionalValuesTable({ values, caption, unit, goal }: TableProps & { 
   );
 }
 
-/** Table of several rows. The energy of each has a bar, relative to the goal or, without one, to the largest value. */
+/** Table that compares the nutrients of several rows. The energy of each row has a bar, relative to the goal or else to the largest value. */
 function ComparisonTable({ rows, caption, unit, goal }: TableProps & { rows: readonly NutrientAmounts[] }) {
   const maxEnergy = goal ?? Math.max(...rows.map((row) => amountOf(row.energy) ?? 0), 0);
   const columns = NUTRIENTS.filter(({ key }) => rows.some((row) => amountOf(row[key]) !== undefined));
@@ -158,7 +158,7 @@ export function NutritionSection({ view }: { view: HtmlView }) {
   const rows = Array.isArray(body) ? body.filter(isNutrientAmounts) : [];
   const unit = detailRow?.massUnit ?? 'g';
   // Only days and whole nutrition plans are compared with the energy goal.
-  const goal = detailRow?.goal;
+  const goal = detailRow?.energyGoal;
   if (rows.length) {
     const caption = goal === undefined ? 'Nutrition values' : `Nutrition values (goal: ${goal} kcal per day)`;
     return (

@@ -21,31 +21,31 @@ const noticeCookie = (notice: WriteNotice | undefined, path: string, baseUrl: st
     maxAge: notice ? NOTICE_LIFETIME_SECONDS : 0,
   });
 
-/** Returns the notice about the last write, which the browser sends in a cookie. */
+/** Returns the notice about the last write, which is in a cookie of the request. */
 export function noticeOf({ cookie }: IncomingHttpHeaders): WriteNotice | undefined {
   const value = cookie === undefined ? undefined : parseCookie(cookie)[COOKIE_NAME];
   return Object.values(NOTICE_BY_METHOD).find((notice) => notice === value);
 }
 
-/** Returns the header that deletes the cookie. It is sent with the page that shows the notice. */
+/** Returns the header that deletes the notice cookie. It is sent with the page that shows the notice. */
 export const noticeDeletionHeader = (path: string, baseUrl: string): Record<string, string> => ({
   'Set-Cookie': noticeCookie(undefined, path, baseUrl),
 });
 
-/** Returns the headers of the redirect; undefined for responses that need none, such as those to programs, which sign in with a token. */
-export function redirectHeadersAfterWrite({ request, answer }: RenderInput): Record<string, string> | undefined {
+/** Returns the headers of the redirect after a write by an HTML form; undefined for other requests, such as those with an access token. */
+export function redirectHeadersAfterWrite({ request, restResponse }: RenderInput): Record<string, string> | undefined {
   const { form, method, route, context, message } = request;
   const notice = NOTICE_BY_METHOD[method];
   if (
     !form ||
     message.headers.authorization !== undefined ||
     !notice ||
-    answer.status >= 300 ||
+    restResponse.status >= 300 ||
     (route?.kind !== 'list' && route?.kind !== 'detail')
   )
     return undefined;
   const { endpoint } = route;
-  const id = route.kind === 'detail' ? route.id : (answer.body as { id: number }).id;
-  const location = method === 'DELETE' ? listPath(endpoint.view.rest) : detailPath(endpoint.view.rest, id);
+  const id = route.kind === 'detail' ? route.id : (restResponse.body as { id: number }).id;
+  const location = method === 'DELETE' ? listPath(endpoint.view.restName) : detailPath(endpoint.view.restName, id);
   return { Location: location, 'Set-Cookie': noticeCookie(notice, location, context.requestInfo.baseUrl) };
 }

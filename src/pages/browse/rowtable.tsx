@@ -25,12 +25,12 @@ export function CellContent({ cell, name, baseUrl }: { cell: Cell; name: string;
   );
 }
 
-function Header({ column: { key, label, sortable, cellClass }, view }: { column: Column; view?: HtmlView }) {
+function ColumnHeader({ column: { key, label, isSortable, cellClass }, view }: { column: Column; view?: HtmlView }) {
   const current = view?.query.getAll('ordering').at(-1);
-  const direction = sortable && (current === key ? 'ascending' : current === `-${key}` ? 'descending' : undefined);
+  const direction = isSortable && (current === key ? 'ascending' : current === `-${key}` ? 'descending' : undefined);
   return (
     <th scope="col" class={cellClass} aria-sort={direction || undefined}>
-      {view && sortable ? (
+      {view && isSortable ? (
         <a href={urlWithChangedQuery(view, { ordering: current === key ? `-${key}` : key, offset: null })}>
           {label}
           {direction && <span aria-hidden="true">{direction === 'ascending' ? ' ▲' : ' ▼'}</span>}
@@ -65,7 +65,7 @@ export function RowTable({ table, baseUrl, tableClass, view }: { table: TableVie
         <thead>
           <tr>
             {columns.map((column) => (
-              <Header key={column.key} column={column} view={view} />
+              <ColumnHeader key={column.key} column={column} view={view} />
             ))}
           </tr>
         </thead>
@@ -77,7 +77,7 @@ export function RowTable({ table, baseUrl, tableClass, view }: { table: TableVie
 
 const quoteCssString = (text: string) => `"${text.replace(/["\\<\n]/g, '')}"`;
 
-/** Returns the CSS that shows column labels next to the values of a card. CSS contains each label once; HTML would repeat it in every row. */
+/** Returns the CSS that shows column labels next to the values of a card. In CSS each label occurs once; HTML would repeat it in every row. */
 export const cardLabelStyle = (tableClass: string, { columns }: TableView): string =>
   columns
     .slice(1)

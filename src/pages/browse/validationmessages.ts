@@ -1,5 +1,11 @@
 /** Validation messages of form fields in plain language. Falls back to the messages of the REST API. */
-import { NOT_A_DATE, NOT_A_DATE_FILTER, NOT_A_DATETIME, NOT_A_TIME, NOT_A_TIME_FILTER } from '../../contract/messages';
+import {
+  NOT_A_DATE_MESSAGE,
+  NOT_A_DATE_FILTER_MESSAGE,
+  NOT_A_DATETIME_MESSAGE,
+  NOT_A_TIME_MESSAGE,
+  NOT_A_TIME_FILTER_MESSAGE,
+} from '../../contract/messages';
 import { withArticle } from '../../core/model/inflection';
 import type { FormControl } from './view/viewmodel';
 
@@ -12,11 +18,11 @@ const DATE_MESSAGE = 'Enter a date, such as 2026-01-31.';
 const TIME_MESSAGE = 'Enter a time, such as 07:30.';
 /** Messages of the REST API about the format of a value, and those of a form. */
 const FORMAT_MESSAGES: Readonly<Record<string, string>> = {
-  [NOT_A_DATE]: DATE_MESSAGE,
-  [NOT_A_DATE_FILTER]: DATE_MESSAGE,
-  [NOT_A_TIME]: TIME_MESSAGE,
-  [NOT_A_TIME_FILTER]: TIME_MESSAGE,
-  [NOT_A_DATETIME]: 'Enter a date and a time.',
+  [NOT_A_DATE_MESSAGE]: DATE_MESSAGE,
+  [NOT_A_DATE_FILTER_MESSAGE]: DATE_MESSAGE,
+  [NOT_A_TIME_MESSAGE]: TIME_MESSAGE,
+  [NOT_A_TIME_FILTER_MESSAGE]: TIME_MESSAGE,
+  [NOT_A_DATETIME_MESSAGE]: 'Enter a date and a time.',
 };
 
 const isNarrowerThanIntegerRange = (limit: number | undefined): limit is number => limit !== undefined && Math.abs(limit) < 2 ** 31 - 1;

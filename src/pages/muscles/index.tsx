@@ -8,7 +8,7 @@ interface Muscle {
   isFront: boolean;
 }
 
-/** Colours by role of the muscle in an exercise. They are visible on light and on dark pages. */
+/** Colours of muscles by their role in an exercise, visible on light and on dark pages. */
 const COLOUR_BY_ROLE: Readonly<Record<string, string>> = { main: '#d1242f', secondary: '#e08600' };
 const SKIN_COLOUR = '#c3c9d1';
 /** Style sheet with the colours of dark mode. An SVG image follows the colour scheme of the page that embeds it. */

@@ -13,7 +13,7 @@ const CONTENT_TYPE_BY_EXTENSION: Readonly<Record<string, string>> = {
 /** Content encodings in order of preference. */
 const CONTENT_CODINGS = ['br', 'gzip'] as const;
 const EXTENSION_BY_CODING = { br: '.br', gzip: '.gz' } as const;
-/** Matches the names of files that the build generates. */
+/** Matches the names of asset files that the build generates. */
 const ASSET_PATH_PATTERN = /^\/[\w.-]+\.(js|css)$/;
 const MAX_ACCEPT_ENCODING_CHARACTERS = 256;
 

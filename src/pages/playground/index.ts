@@ -31,7 +31,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Serves the page and its assets. If the bundle is missing, the page is a 503 with build instructions. */
+/** Serves the playground and its assets. If the bundle is missing, the page is a 503 with build instructions. */
 export function playgroundRoutes(
   contextOf: (request: IncomingMessage) => RequestContext,
   { persistedOnly, introspection }: Pick<Config, 'persistedOnly' | 'introspection'>,

@@ -4,17 +4,17 @@ import { LAYOUT_STYLE } from '../style';
 import { PLAYGROUND_PATH } from './answer/sharelink';
 import { QUESTIONS_BY_GROUP } from './questions/all';
 
-/** File names of the bundle, which contain a hash of the content. Written by `scripts/build.mjs`. */
+/** File names of the playground's bundle, which contain a hash of the content. `scripts/build.mjs` writes the manifest. */
 export interface BundleManifest {
   script: string;
   style: string;
-  /** Modules that the script imports. They are preloaded in parallel with the script. */
+  /** File names of the modules that the script imports, which pages preload in parallel with the script. */
   needed: string[];
 }
 
 export const ASSETS_PATH = `${PLAYGROUND_PATH}/assets`;
 
-const STYLE = `${LAYOUT_STYLE}
+const PLAYGROUND_STYLE = `${LAYOUT_STYLE}
 html,body{height:100%}
 body{display:flex;flex-direction:column}
 header nav{max-width:none;padding:.45rem 1rem}
@@ -32,7 +32,7 @@ noscript p{padding:0 1rem}
 @media (max-width:45rem){html,body{height:auto}.skeleton{flex-direction:column}.skeleton nav{border:0;width:auto}}
 `;
 
-interface Props {
+interface PlaygroundPageProps {
   manifest: BundleManifest;
   visitor: Visitor;
   /** URL of this page, to return to after login. */
@@ -66,12 +66,12 @@ const LoadingPlaceholder = () => (
   </div>
 );
 
-export function renderPlaygroundPage({ manifest, visitor, address, persistedOnly }: Props): string {
+export function renderPlaygroundPage({ manifest, visitor, address, persistedOnly }: PlaygroundPageProps): string {
   return renderPage({
     title: 'Playground',
     visitor,
     returnUrl: address,
-    style: STYLE,
+    style: PLAYGROUND_STYLE,
     head: (
       <>
         {visitor.csrfToken !== undefined && <meta name="csrf-token" content={visitor.csrfToken} />}

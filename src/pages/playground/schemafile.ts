@@ -23,7 +23,7 @@ async function buildFile(schema: GraphQLSchema): Promise<SchemaFile> {
   return { etag: createHash('sha256').update(identity).digest('base64url').slice(0, 16), bodies: { br, gzip: gzipped, identity } };
 }
 
-/** Returns a handler. If `isPublic` is false, only signed-in users may read the schema, so shared caches must not store it. */
+/** Returns a handler that serves the schema. If `isPublic` is false, only signed-in users may read it, so shared caches must not store it. */
 export function schemaFileHandler(schema: GraphQLSchema, isPublic: boolean): (request: Request, response: Response) => Promise<void> {
   let cachedFile: Promise<SchemaFile> | undefined;
   return async (request, response) => {

@@ -15,17 +15,17 @@ import { swaggerStartScript, API_DOCS_STYLE } from './assets';
 import { renderApiDocsPage } from './page';
 
 const OPENAPI_DOCUMENT_PATH = `${API_BASE_PATH}/schema`;
-const PAGE_PATH = `${OPENAPI_DOCUMENT_PATH}/docs`;
+const API_DOCS_PATH = `${OPENAPI_DOCUMENT_PATH}/docs`;
 
 /** Whether the URL belongs to the API reference. All other URLs below the base path belong to the REST API. */
 export const isApiDocsPath = (url: string): boolean =>
   url.startsWith(OPENAPI_DOCUMENT_PATH) && /^(?:$|[./?])/.test(url.slice(OPENAPI_DOCUMENT_PATH.length));
 
-const FORMATS = ['json', 'yaml'] as const;
-type Format = (typeof FORMATS)[number];
+const DOCUMENT_FORMATS = ['json', 'yaml'] as const;
+type Format = (typeof DOCUMENT_FORMATS)[number];
 
-/** Accepted media types, each with its format. The first media type of a format is the Content-Type of responses in that format. */
-const MEDIA_TYPES: readonly (readonly [string, Format])[] = [
+/** Media types of the OpenAPI document, each with its format. The first one of a format is the Content-Type of responses in that format. */
+const DOCUMENT_MEDIA_TYPES: readonly (readonly [string, Format])[] = [
   ['application/json', 'json'],
   ['application/yaml', 'yaml'],
   ['text/yaml', 'yaml'],
@@ -42,7 +42,7 @@ const PAGE_HEADERS = securityHeaders(`'self' ${inlineStyleSource(LAYOUT_STYLE)}`
 
 export function apiDocsRoutes(schema: GraphQLSchema, contextOf: (request: IncomingMessage) => RequestContext): Router {
   const router = express.Router({ caseSensitive: true });
-  router.use([OPENAPI_DOCUMENT_PATH, ...FORMATS.map((format) => `${OPENAPI_DOCUMENT_PATH}.${format}`)], rejectWrites);
+  router.use([OPENAPI_DOCUMENT_PATH, ...DOCUMENT_FORMATS.map((format) => `${OPENAPI_DOCUMENT_PATH}.${format}`)], rejectWrites);
   const [serializers, secureSerializers] = [false, true].map((secure) =>
     openApiSerializers(schema, { cookie: sessionCookieName(secure), csrfHeader: CSRF_HEADER }),
   );
@@ -55,19 +55,19 @@ export function apiDocsRoutes(schema: GraphQLSchema, contextOf: (request: Incomi
       'X-Content-Type-Options': 'nosniff',
       'Access-Control-Allow-Origin': '*',
     });
-    response.type(MEDIA_TYPES.find(([, candidate]) => candidate === format)![0]).send(serialize(requestInfo.baseUrl));
+    response.type(DOCUMENT_MEDIA_TYPES.find(([, candidate]) => candidate === format)![0]).send(serialize(requestInfo.baseUrl));
   };
-  for (const format of FORMATS)
+  for (const format of DOCUMENT_FORMATS)
     router.get(`${OPENAPI_DOCUMENT_PATH}.${format}`, (request, response) => sendDocument(request, response, format));
   router.get(OPENAPI_DOCUMENT_PATH, (request, response) => {
     const formatParameter = [request.query.format].flat().at(-1);
-    const requestedFormat = FORMATS.find((format) => format === formatParameter);
+    const requestedFormat = DOCUMENT_FORMATS.find((format) => format === formatParameter);
     if (formatParameter && !requestedFormat) return void response.status(404).json({ detail: 'Not found.' });
-    const type = request.accepts([...MEDIA_TYPES.map(([mediaType]) => mediaType), HTML_TYPE]);
+    const type = request.accepts([...DOCUMENT_MEDIA_TYPES.map(([mediaType]) => mediaType), HTML_TYPE]);
     // A browser that opens the document is redirected to the page that shows it.
     if (!requestedFormat && type === HTML_TYPE)
-      return void response.set({ ...PAGE_HEADERS, Vary: 'Accept', 'Cache-Control': 'no-cache' }).redirect(303, PAGE_PATH);
-    const format = requestedFormat ?? MEDIA_TYPES.find(([mediaType]) => mediaType === type)?.[1];
+      return void response.set({ ...PAGE_HEADERS, Vary: 'Accept', 'Cache-Control': 'no-cache' }).redirect(303, API_DOCS_PATH);
+    const format = requestedFormat ?? DOCUMENT_MEDIA_TYPES.find(([mediaType]) => mediaType === type)?.[1];
     if (!format) return void response.status(406).json({ detail: 'Could not satisfy the request Accept header.' });
     sendDocument(request, response, format);
   });
@@ -80,9 +80,9 @@ function addPageRoutes(router: Router, contextOf: (request: IncomingMessage) => 
   const { version } = JSON.parse(readFileSync(join(SWAGGER_UI_FOLDER, 'package.json'), 'utf8')) as { version: string };
   // With a content hash in the path, browsers can cache the assets indefinitely.
   const contentHash = createHash('sha256').update(version).update(startScript).update(API_DOCS_STYLE).digest('hex').slice(0, 12);
-  const assets = `${PAGE_PATH}/assets/${contentHash}`;
+  const assets = `${API_DOCS_PATH}/assets/${contentHash}`;
 
-  router.get(PAGE_PATH, async (request, response) => {
+  router.get(API_DOCS_PATH, async (request, response) => {
     const context = contextOf(request);
     // Invalid credentials are ignored, because the page is public.
     await context.authentication.authenticate().catch(() => false);

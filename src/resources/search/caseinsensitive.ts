@@ -1,8 +1,8 @@
 /** Filters search results by comparing in upper case, as REST compatibility requires. The search itself compares in lower case, which finds more. */
 
 /**
- * Capital letters that have the same lower case as another capital letter: the Kelvin sign and K both become k. Only names and terms with such
- * letters need the comparison.
+ * Matches capital letters that have the same lower case as another capital letter: the Kelvin sign and K both become k. Only names and terms with
+ * such letters need a comparison in upper case.
  */
 const SHARED_LOWER_CASE_PATTERN = /[\u0130\u03f4\u1e9e\u2126\u212a\u212b]/u;
 

@@ -1,6 +1,6 @@
 /** Autocomplete for exercises and ingredients by a part of their name; only in REST. */
 import { Arg, Ctx, Extensions, Query, Resolver } from 'type-graphql';
-import { NO_NULL_CHARACTERS } from '../../contract/messages';
+import { NO_NULL_CHARACTERS_MESSAGE } from '../../contract/messages';
 import { MAX_PAGE_SIZE } from '../../core/model/pagesize';
 import type { Context } from '../../core/context';
 import { invalidArgumentError } from '../../core/model/errors';
@@ -15,12 +15,12 @@ const LanguageArg = (description: string) => Arg('language', () => String, { nul
 const searchEndpoint = (paths: string[], data: string) => ({
   cost: { weight: 50 },
   listSize: { assumedSize: MAX_PAGE_SIZE },
-  only: 'rest',
-  endpoint: { paths, title: 'Search', key: 'suggestions', selection: `value: name data { ${data} }` },
+  exclusiveTo: 'rest',
+  endpoint: { paths, title: 'Search', wrapperKey: 'suggestions', selection: `value: name data { ${data} }` },
 });
 
 function checkTerm(term: string): string {
-  if (term.includes('\0')) throw invalidArgumentError('term', NO_NULL_CHARACTERS);
+  if (term.includes('\0')) throw invalidArgumentError('term', NO_NULL_CHARACTERS_MESSAGE);
   return term;
 }
 

@@ -6,7 +6,7 @@ import { Language } from '../language';
 import { UserProfile } from '../userprofile';
 
 const ENGLISH_CODE = 'en';
-/** Codes of the languages with enough entries. Searches in other languages also search English names. */
+/** Codes of the languages with enough catalogue entries. Searches in other languages also search English names. */
 const COMPLETE_LANGUAGE_CODES: readonly string[] = [ENGLISH_CODE, 'de'];
 
 interface LanguageRow {
@@ -17,8 +17,8 @@ interface LanguageRow {
 const allLanguages = ({ services: { catalogue } }: Context): LanguageRow[] => catalogue.rowsOf(Language);
 
 /**
- * Returns the language with this code or, without a code, the first known one in Accept-Language. Falls back to English; undefined if English does
- * not exist either.
+ * Returns the language with the code or, without a code, the first known language in Accept-Language. Falls back to English; undefined if the
+ * database has no English.
  */
 function requestedLanguage(code: string | null | undefined, context: Context): LanguageRow | undefined {
   const all = allLanguages(context);
@@ -33,7 +33,7 @@ const uniqueIds = (languages: readonly (LanguageRow | undefined)[]): number[] =>
 
 const englishLanguage = (context: Context) => allLanguages(context).find(({ shortName }) => shortName === ENGLISH_CODE);
 
-/** Returns the ids of a language and, unless it has enough entries, of English. */
+/** Returns the id of a language and, unless the language has enough catalogue entries, that of English. */
 const languageIdsWithEnglish = (language: LanguageRow | undefined, context: Context): number[] =>
   uniqueIds([language, language && COMPLETE_LANGUAGE_CODES.includes(language.shortName) ? undefined : englishLanguage(context)]);
 

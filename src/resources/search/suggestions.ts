@@ -1,4 +1,4 @@
-/** Search hits, and the SQL statements that find them. */
+/** Search hits of exercises and ingredients, and the SQL statements that find them. */
 import { Ctx, Extensions, Field, ID, ObjectType } from 'type-graphql';
 import { publishedRowConditions } from '../../core/access/access';
 import { columnIsOneOf, createParameterBinder, columnEquals, whereClause, type SqlCondition } from '../../core/access/conditions';
@@ -12,7 +12,7 @@ import { textMatchCondition } from '../../core/sql/textsearch';
 import { mediaUrl, thumbnailPath } from '../../files/paths';
 import { Exercise } from '../exercise';
 import { Ingredient } from '../ingredient';
-import { ACCEPTED } from '../reviewstatus';
+import { ACCEPTED_STATUS } from '../reviewstatus';
 
 const THUMBNAIL_ALIAS = 'micro_cropped';
 
@@ -21,21 +21,22 @@ export class ExerciseHit {
   @Field(() => ID, { description: 'Id of the exercise.' }) declare readonly exerciseId: number;
   @Field(() => String, { description: 'The name in its own language.' }) declare readonly name: string;
   @Field(() => String, { description: 'Name of its category. Always English.' }) declare readonly category: string;
-  /** Path of its main image below the media folder. */
-  declare readonly path: string | null;
+  /** Path of the main image, relative to the media folder; null if there is none. */
+  declare readonly imagePath: string | null;
 
   @Field(() => String, { nullable: true, description: 'URL of its main image once it is accepted, without scheme and host.' })
   image(): string | null {
-    return this.path === null ? null : mediaUrl(this.path);
+    return this.imagePath === null ? null : mediaUrl(this.imagePath);
   }
 
   @Field(() => String, { nullable: true, description: 'URL of a 30 × 30 pixel thumbnail of the main image, without scheme and host.' })
   async imageThumbnail(@Ctx() { services: { media } }: Context): Promise<string | null> {
-    return this.path === null ? null : mediaUrl(thumbnailPath(this.path, THUMBNAIL_ALIAS, await media.hasPngThumbnails(this.path)));
+    const { imagePath } = this;
+    return imagePath === null ? null : mediaUrl(thumbnailPath(imagePath, THUMBNAIL_ALIAS, await media.hasPngThumbnails(imagePath)));
   }
 
   @Field(() => ExerciseHit, { description: 'The result itself, in the shape that autocomplete widgets expect.' })
-  @Extensions({ only: 'rest' })
+  @Extensions({ exclusiveTo: 'rest' })
   data(): ExerciseHit {
     return this;
   }
@@ -47,7 +48,7 @@ export class IngredientHit {
   @Field(() => String, { description: 'The name in its own language.' }) declare readonly name: string;
 
   @Field(() => IngredientHit, { description: 'The result itself, in the shape that autocomplete widgets expect.' })
-  @Extensions({ only: 'rest' })
+  @Extensions({ exclusiveTo: 'rest' })
   data(): IngredientHit {
     return this;
   }
@@ -59,7 +60,7 @@ const nameFields = { exercise: () => fieldOf(Exercise, 'name'), ingredient: () =
 const defaultOrder = (entity: Entity, { policies: { textOrder } }: Context): string =>
   orderByClause(bindOrderTerms(orderTerms(entity, resourceOf(entity)!.ordering.map(parseOrderField), { textOrder }), String));
 
-/** Reads the accepted exercises in these languages whose name satisfies the condition. */
+/** Reads the accepted exercises in some languages whose name satisfies an SQL condition. */
 async function readExercises(
   nameCondition: SqlCondition,
   order: SqlCondition,
@@ -69,9 +70,9 @@ async function readExercises(
   const { bind, values } = createParameterBinder();
   const where = whereClause([nameCondition, columnIsOneOf('language_id', languages), ...publishedRowConditions(Exercise)], 't', bind);
   const image = `(SELECT i."image" FROM "exercise_image" i WHERE i."exercise_base_id" = t."exercise_base_id" AND i."is_main"
-    AND i."status" = '${ACCEPTED}' ORDER BY i."id" LIMIT 1)`;
+    AND i."status" = '${ACCEPTED_STATUS}' ORDER BY i."id" LIMIT 1)`;
   const rows = await context.session.query(
-    `SELECT t."id" AS "exerciseId", t."name", c."name" AS "category", ${image} AS "path" FROM "exercise" t
+    `SELECT t."id" AS "exerciseId", t."name", c."name" AS "category", ${image} AS "imagePath" FROM "exercise" t
      JOIN "exercise_base" b ON b."id" = t."exercise_base_id" JOIN "exercise_category" c ON c."id" = b."category_id"${where}
      ORDER BY ${order('t', bind)}, ${defaultOrder(Exercise, context)} LIMIT ${MAX_PAGE_SIZE}`,
     values,

@@ -1,6 +1,6 @@
 /**
  * Canonical representation of a workout: everything that belongs to it in training order, with summaries and muscles. A query reads only
- * the parts that it selects. They stay in the derived-value cache until rows of the workout's owner change.
+ * the parts that it selects. The parts stay in the derived-value cache until rows of the workout's owner change.
  */
 import { Ctx, Extensions, Field, Info, ObjectType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
@@ -59,9 +59,9 @@ export class CanonicalExercise extends LazyDerivedValue {
   constructor(
     private readonly set: RowOf<SetGroup>,
     plannedSets: RowOf<PlannedSet>[],
-    whole: CanonicalSet,
+    parent: CanonicalSet,
   ) {
-    super(whole);
+    super(parent);
     this.plannedSets = plannedSets;
     this.exerciseId = plannedSets[0]!.exerciseId;
     this.addToObjectCount(plannedSets.length);
@@ -108,8 +108,8 @@ export class CanonicalExercise extends LazyDerivedValue {
 export class CanonicalSet extends LazyDerivedValue {
   @Field(() => SetGroup, { description: 'The set group itself.' }) readonly set: RowOf<SetGroup>;
 
-  constructor(set: RowOf<SetGroup>, whole: CanonicalDay) {
-    super(whole);
+  constructor(set: RowOf<SetGroup>, parent: CanonicalDay) {
+    super(parent);
     this.set = set;
   }
 
@@ -148,8 +148,8 @@ export class CanonicalWeekdays {
 export class CanonicalDay extends LazyDerivedValue {
   @Field(() => TrainingDay, { description: 'The training day itself.' }) readonly day: RowOf<TrainingDay>;
 
-  constructor(day: RowOf<TrainingDay>, whole: CanonicalWorkout) {
-    super(whole);
+  constructor(day: RowOf<TrainingDay>, parent: CanonicalWorkout) {
+    super(parent);
     this.day = day;
   }
 
@@ -160,7 +160,7 @@ export class CanonicalDay extends LazyDerivedValue {
   }
 
   @Field(() => CanonicalWeekdays, { description: 'The days of the week of the training day.' })
-  @Extensions({ only: 'rest' })
+  @Extensions({ exclusiveTo: 'rest' })
   weekdays(@Ctx() { services: { catalogue } }: Context): CanonicalWeekdays {
     const days = this.day.weekdays.map((id) => catalogue.get(DayOfWeek, id)).filter((day) => day !== null);
     return { text: days.map(({ dayOfWeek }) => dayOfWeek).join(', '), days };

@@ -19,11 +19,11 @@ import { WorkoutLog } from '../workoutlog';
 import { WorkoutSession } from '../workoutsession';
 
 @Resource({
-  rest: 'workout',
+  restName: 'workout',
   position: 1,
   dumpModel: 'manager.workout',
   description: 'A training plan, made of training days.',
-  owned: true,
+  isOwned: true,
   scopeGroup: 'training',
   ordering: ['-createdOn'],
   filters: ['name', 'createdOn'],
@@ -33,7 +33,7 @@ export class Workout extends Model<Workout> {
   @DateField({
     label: 'Creation date',
     storedAs: 'creation_date',
-    note: 'The day on which it was created.',
+    description: 'The day on which it was created.',
     readOnly: true,
     default: defaultValues.today,
   })
@@ -41,17 +41,19 @@ export class Workout extends Model<Workout> {
   @TextField({
     label: 'Description',
     storedAs: 'comment',
-    help: 'A short description or goal of the workout, e.g. "Focus on back".',
+    helpText: 'A short description or goal of the workout, e.g. "Focus on back".',
     max: 100,
-    blank: true,
+    allowBlank: true,
   })
   declare name: string;
-  @Owner(() => User, { hidden: true }) declare userId: number;
-  @Children(() => TrainingDay, 'workoutId', { isPart: true, assumedSize: 4, help: 'The days of the plan.' }) declare days: TrainingDay[];
-  @Children(() => WorkoutSession, 'workoutId', { isConnection: true, help: 'The sessions in which the workout was trained.' })
+  @Owner(() => User, { hiddenInRest: true }) declare userId: number;
+  @Children(() => TrainingDay, 'workoutId', { isPart: true, assumedSize: 4, description: 'The days of the plan.' })
+  declare days: TrainingDay[];
+  @Children(() => WorkoutSession, 'workoutId', { isConnection: true, description: 'The sessions in which the workout was trained.' })
   declare sessions: WorkoutSession[];
-  @Children(() => WorkoutLog, 'workoutId', { isConnection: true, help: 'Sets performed in its sessions.' }) declare logs: WorkoutLog[];
-  @Children(() => ScheduleStep, 'workoutId', { assumedSize: 2, help: 'The schedule steps that use the workout.' })
+  @Children(() => WorkoutLog, 'workoutId', { isConnection: true, description: 'Sets performed in its sessions.' })
+  declare logs: WorkoutLog[];
+  @Children(() => ScheduleStep, 'workoutId', { assumedSize: 2, description: 'The schedule steps that use the workout.' })
   declare scheduleSteps: ScheduleStep[];
 }
 
@@ -75,9 +77,9 @@ export default class WorkoutResolver extends createCrudResolver(Workout) {
     description: 'The logs of one exercise of the workout, in repetitions and kg or lb, as a list and as data of a chart.',
   })
   @Extensions({
-    only: 'rest',
+    exclusiveTo: 'rest',
     cost: { weight: 50 },
-    action: { name: 'log_data', selection: LOG_DATA_SELECTION, keyValueLists: ['logs'], bodyWhenMissing: MISSING_EXERCISE_MESSAGE },
+    action: { name: 'log_data', selection: LOG_DATA_SELECTION, keyValueLists: ['logs'], bodyWhenArgumentMissing: MISSING_EXERCISE_MESSAGE },
   })
   async logData(
     @Arg('id', () => ID, { description: 'Id of the exercise.' }) id: string,

@@ -16,7 +16,6 @@ interface RowWithId {
   id: number;
 }
 
-/** Returns the names of all fields of an entity. */
 export const allFieldNames = <M>(entity: Entity<M>) => fieldsOf(entity).map(({ name }) => name) as (keyof RowOf<M> & string)[];
 
 const loadChildRows = <M>(entity: Entity<M>, parentField: keyof RowOf<M> & string, id: number, context: Context): Promise<RowOf<M>[]> =>

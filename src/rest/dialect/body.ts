@@ -16,7 +16,7 @@ import { parseJson } from './jsonparser';
 import { parseQuery } from './querystring';
 
 /** A parsed request body. Each form key has a list of strings and files, because a key may occur repeatedly. */
-export type ParsedBody = { form: false; data: unknown } | { form: true; data: ReadonlyMap<string, (string | UploadedFile)[]> };
+export type ParsedBody = { isForm: false; data: unknown } | { isForm: true; data: ReadonlyMap<string, (string | UploadedFile)[]> };
 
 class OversizedFormError extends RestError {
   constructor(
@@ -35,7 +35,7 @@ export async function bodyOrReceivedParts(bodyPromise: Promise<ParsedBody>): Pro
   try {
     return await bodyPromise;
   } catch (error) {
-    if (error instanceof OversizedFormError) return { form: true, data: error.receivedParts };
+    if (error instanceof OversizedFormError) return { isForm: true, data: error.receivedParts };
     throw error;
   }
 }
@@ -50,14 +50,14 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   const length = request.headers['content-length'];
   // A request without a body but with a form media type is an empty form.
   if (length === '0' || (length === undefined && request.headers['transfer-encoding'] === undefined))
-    return FORM_MEDIA_TYPES.includes(mediaType) ? { form: true, data: new Map() } : { form: false, data: {} };
+    return FORM_MEDIA_TYPES.includes(mediaType) ? { isForm: true, data: new Map() } : { isForm: false, data: {} };
   if (!BODY_MEDIA_TYPES.includes(mediaType)) throw unsupportedMediaTypeError(header);
   const charset = parameters.map((parameter) => /^charset="?([^"]+)"?$/i.exec(parameter)?.[1]).find(Boolean) ?? 'utf-8';
   if (!iconv.encodingExists(charset)) throw badRequestError(`Unknown charset "${charset}" in the Content-Type.`);
   await awaitLargeBodySlot(request, response, limits.senderId);
-  if (mediaType === 'multipart/form-data') return { form: true, data: await readMultipartForm(request, response, limits) };
+  if (mediaType === 'multipart/form-data') return { isForm: true, data: await readMultipartForm(request, response, limits) };
   const bytes = await readBytes(request, limits.maxBody);
-  if (mediaType === 'application/json') return { form: false, data: bytes.length ? parseJson(() => decodeText(bytes, charset)) : {} };
+  if (mediaType === 'application/json') return { isForm: false, data: bytes.length ? parseJson(() => decodeText(bytes, charset)) : {} };
   const values = new Map<string, string[]>();
   // Forms are decoded leniently: invalid bytes become replacement characters.
   const formText = iconv.decode(bytes, charset, { stripBOM: false });
@@ -68,7 +68,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
     if (earlierValues) earlierValues.push(value);
     else values.set(key, [value]);
   }
-  return { form: true, data: values };
+  return { isForm: true, data: values };
 }
 
 async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {

@@ -1,14 +1,14 @@
 /** Coercion of request body values to GraphQL input values; leniency and error messages follow Django REST framework. */
 import { DateTime } from 'luxon';
 import {
-  NOT_AN_INTEGER,
-  NOT_A_DATE,
-  NOT_A_DATETIME,
-  NOT_A_NUMBER,
-  NOT_A_STRING,
-  NOT_A_TIME,
-  NOT_EMPTY,
-  noSuchRow,
+  NOT_AN_INTEGER_MESSAGE,
+  NOT_A_DATE_MESSAGE,
+  NOT_A_DATETIME_MESSAGE,
+  NOT_A_NUMBER_MESSAGE,
+  NOT_A_STRING_MESSAGE,
+  NOT_A_TIME_MESSAGE,
+  NOT_EMPTY_MESSAGE,
+  noSuchRowMessage,
 } from '../../contract/messages';
 import type { FieldMetadata, FieldKind } from '../../contract/metadata';
 import { UploadedFile } from '../../platform/multipart';
@@ -55,29 +55,29 @@ const BOOLEAN_BY_VALUE = new Map<unknown, boolean>([
   ...[...FALSE_VALUES, 0, false].map((value): [unknown, boolean] => [value, false]),
 ]);
 
-/** Accepts strings and numbers. Numbers are converted to text as in JavaScript. */
+/** Coerces a value to a string. Accepts strings and numbers; numbers are converted to text as in JavaScript. */
 function coerceString(value: unknown): CoercionResult {
   if (isNumber(value)) return validResult(String(numberValue(value)));
-  return typeof value === 'string' ? validResult(pythonStrip(value)) : invalidResult(NOT_A_STRING);
+  return typeof value === 'string' ? validResult(pythonStrip(value)) : invalidResult(NOT_A_STRING_MESSAGE);
 }
 
 const isNumberTextTooLong = (value: string): boolean => value.length > MAX_NUMBER_CHARACTERS;
 
-/** Accepts integers, including those with a fraction of zeros, such as `5.0`. */
+/** Coerces a value to an integer. Accepts numbers with a fraction of zeros, such as `5.0`. */
 function coerceInteger(value: unknown): CoercionResult {
   if (typeof value === 'string' && isNumberTextTooLong(value)) return invalidResult('String value too large.');
   const sentText = typeof value === 'string' || isNumber(value) ? pythonText(value) : '';
   const pointIndex = sentText.lastIndexOf('.');
   const integerText = pointIndex >= 0 && /^\.0*$/.test(pythonRstrip(sentText.slice(pointIndex))) ? sentText.slice(0, pointIndex) : sentText;
   const number = parseInteger(integerText);
-  return number === undefined ? invalidResult(NOT_AN_INTEGER) : validResult(number);
+  return number === undefined ? invalidResult(NOT_AN_INTEGER_MESSAGE) : validResult(number);
 }
 
 function coerceDecimal(value: unknown): CoercionResult {
   const sentText = typeof value === 'string' || isNumber(value) ? pythonStrip(pythonText(value)) : '';
   if (isNumberTextTooLong(sentText)) return invalidResult('String value too large.');
   const number = parseDecimal(toAsciiDigits(sentText));
-  return number === undefined ? invalidResult(NOT_A_NUMBER) : validResult(number);
+  return number === undefined ? invalidResult(NOT_A_NUMBER_MESSAGE) : validResult(number);
 }
 
 /** Converts digits of other scripts (such as Arabic ones), because existing clients send weights in local digits. Only decimal fields accept them. */
@@ -107,7 +107,7 @@ export const padWithZeros = (part: string, length = 2) => part.padStart(length, 
 function coerceDate(value: unknown): CoercionResult {
   const parts = typeof value === 'string' ? /^(\d{4})-(\d{1,2})-(\d{1,2})\n?$/.exec(value) : null;
   const date = parts && `${parts[1]}-${padWithZeros(parts[2]!)}-${padWithZeros(parts[3]!)}`;
-  return date && isValidDate(date) ? validResult(date) : invalidResult(NOT_A_DATE);
+  return date && isValidDate(date) ? validResult(date) : invalidResult(NOT_A_DATE_MESSAGE);
 }
 
 export const isValidDate = (date: string) => !date.startsWith('0000') && DateTime.fromISO(date).isValid;
@@ -117,7 +117,7 @@ export const isValidTime = (hour: string, minute: string, second = '0') => Numbe
 function coerceTime(value: unknown): CoercionResult {
   // Text after the time, such as a `Z`, is ignored.
   const parts = typeof value === 'string' ? /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,6})\d{0,6})?)?/.exec(value) : null;
-  if (!parts || !isValidTime(parts[1]!, parts[2]!, parts[3])) return invalidResult(NOT_A_TIME);
+  if (!parts || !isValidTime(parts[1]!, parts[2]!, parts[3])) return invalidResult(NOT_A_TIME_MESSAGE);
   return validResult(
     `${padWithZeros(parts[1]!)}:${padWithZeros(parts[2]!)}:${padWithZeros(parts[3] ?? '0')}${parts[4] ? `.${parts[4]}` : ''}`,
   );
@@ -134,9 +134,9 @@ function normalizeUtcOffset(text: string): string | undefined {
   return total < 24 * 60 ? `${text[0]}${padWithZeros(String(Math.floor(total / 60)))}:${padWithZeros(String(total % 60))}` : undefined;
 }
 
-/** A date-time without offset is local to `timeZone`, where it must exist and be unambiguous (daylight saving time). */
+/** Coerces a timestamp. Without a UTC offset it is local to `timeZone`, where it must exist and be unambiguous (daylight saving time). */
 function coerceDateTime(value: unknown, _field: CoercibleField, timeZone: string): CoercionResult {
-  const invalidDateTime = invalidResult(NOT_A_DATETIME);
+  const invalidDateTime = invalidResult(NOT_A_DATETIME_MESSAGE);
   const parts = typeof value === 'string' ? DATE_TIME_PATTERN.exec(value) : null;
   if (!parts) return invalidDateTime;
   const date = `${parts[1]}-${padWithZeros(parts[2]!)}-${padWithZeros(parts[3]!)}`;
@@ -163,7 +163,7 @@ export function parseRowId(value: unknown): number | undefined {
   return typeof value === 'string' ? parseInteger(value) : undefined;
 }
 
-/** Returns the items of a list of row ids. An object counts as the list of its keys, as when Python iterates a dict. Undefined for other values. */
+/** Returns the items of a list of row ids; undefined for other values. An object counts as the list of its keys, as when Python iterates a dict. */
 export function listItemsOf(value: unknown): readonly unknown[] | undefined {
   if (Array.isArray(value)) return value;
   return value !== null && typeof value === 'object' && !isNumber(value) ? Object.keys(value) : undefined;
@@ -178,12 +178,14 @@ export function coerceReference(
   const coerceId = (item: unknown): CoercionResult => {
     const id = parseRowId(item);
     if (id === undefined && item !== null) return invalidResult(`Incorrect type. Expected pk value, received ${pythonTypeName(item)}.`);
-    return id !== undefined && (referenceableIds?.includes(id) ?? true) ? validResult(id) : invalidResult(noSuchRow(pythonText(item)));
+    return id !== undefined && (referenceableIds?.includes(id) ?? true)
+      ? validResult(id)
+      : invalidResult(noSuchRowMessage(pythonText(item)));
   };
-  if (!field.relation!.many) return coerceId(value);
+  if (!field.relation!.isToMany) return coerceId(value);
   const items = listItemsOf(value);
   if (!items) return invalidResult(`Expected a list of items but got type "${pythonTypeName(value)}".`);
-  if (items.length === 0) return invalidResult(NOT_EMPTY);
+  if (items.length === 0) return invalidResult(NOT_EMPTY_MESSAGE);
   const ids = new Set<unknown>();
   for (const item of items) {
     const coercedId = coerceId(item);

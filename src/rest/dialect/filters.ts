@@ -1,6 +1,12 @@
 /** Converts query parameters to the GraphQL arguments `where` and `orderBy`. Unknown parameters and orderings are ignored, as clients expect. */
 import { MAX_INTEGER } from '../../contract/bounds';
-import { NOT_A_CHOICE, NOT_A_DATE_FILTER, NOT_A_TIME_FILTER, NO_NULL_CHARACTERS, atMost } from '../../contract/messages';
+import {
+  NOT_A_CHOICE_MESSAGE,
+  NOT_A_DATE_FILTER_MESSAGE,
+  NOT_A_TIME_FILTER_MESSAGE,
+  NO_NULL_CHARACTERS_MESSAGE,
+  atMostMessage,
+} from '../../contract/messages';
 import {
   filterParameterName,
   type ComparisonOperator,
@@ -18,7 +24,7 @@ interface ReferencedIds {
   field: string;
   ids: string[];
   isList?: boolean;
-  /** Returns an error message if one of the ids is not among the existing ones. */
+  /** Returns an error message if one of the row ids in the parameter does not exist. */
   unknownIdError(referenceableIds: readonly number[]): string | undefined;
 }
 
@@ -48,7 +54,7 @@ function parseDate(text: string, [language = '']: readonly string[]): string | u
   const fourDigitYear = year?.length === 2 ? `${Number(year) >= 69 ? 19 : 20}${year}` : year;
   const parts = isoYear ? [isoYear, isoMonth, isoDay] : dottedYear ? [dottedYear, dottedMonth, dottedDay] : [fourDigitYear, month, day];
   if (parts.some((part) => part === undefined)) return undefined;
-  const date = `${parts[0]}-${parts[1]!.padStart(2, '0')}-${parts[2]!.padStart(2, '0')}`;
+  const date = `${parts[0]}-${padWithZeros(parts[1]!)}-${padWithZeros(parts[2]!)}`;
   return isValidDate(date) ? date : undefined;
 }
 
@@ -63,7 +69,7 @@ type FilterResult = { where: Record<string, unknown>; references?: ReferencedIds
 
 const invalidChoiceMessage = (text: string): string => `Select a valid choice. ${text} is not one of the available choices.`;
 
-/** Maximum length of a decimal in a filter. Longer ones match no row, because no column can hold them. */
+/** Maximum length of a decimal in a filter. Longer decimals match no row, because no column can hold them. */
 const MAX_DECIMAL_CHARACTERS = 100;
 const DECIMAL_PATTERN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?0*\d{1,2})?$/i;
 const isComparableDecimal = (text: string): boolean => text.length <= MAX_DECIMAL_CHARACTERS && DECIMAL_PATTERN.test(text);
@@ -72,7 +78,7 @@ function numberFilter(field: FieldMetadata, text: string): FilterResult {
   const decimalText = parseDecimal(text);
   if (decimalText === undefined) return { error: 'Enter a number.' };
   const value = Number(decimalText);
-  if (value > MAX_FILTER_NUMBER) return { error: atMost('1e+50') };
+  if (value > MAX_FILTER_NUMBER) return { error: atMostMessage('1e+50') };
   if (field.kind === 'decimal')
     return {
       where: isComparableDecimal(decimalText) ? { [field.name]: { eq: decimalText } } : NO_MATCH_CONDITION,
@@ -90,11 +96,11 @@ function equalityFilter(field: FieldMetadata, text: string, languages: readonly 
       return numberFilter(field, text);
     case 'date': {
       const date = parseDate(text, languages);
-      return date ? eq(date) : { error: NOT_A_DATE_FILTER };
+      return date ? eq(date) : { error: NOT_A_DATE_FILTER_MESSAGE };
     }
     case 'time': {
       const time = parseTime(text);
-      return time ? eq(time) : { error: NOT_A_TIME_FILTER };
+      return time ? eq(time) : { error: NOT_A_TIME_FILTER_MESSAGE };
     }
     case 'choice':
       return field.choices!.some((choice) => choice.value === text) ? eq(text) : { error: invalidChoiceMessage(text) };
@@ -105,14 +111,14 @@ function equalityFilter(field: FieldMetadata, text: string, languages: readonly 
     }
     case 'relation': {
       const id = parseInteger(text);
-      if (id === undefined) return { error: NOT_A_CHOICE };
+      if (id === undefined) return { error: NOT_A_CHOICE_MESSAGE };
       const unknownIdError: ReferencedIds['unknownIdError'] = (referenceableIds) =>
-        referenceableIds.includes(id) ? undefined : NOT_A_CHOICE;
+        referenceableIds.includes(id) ? undefined : NOT_A_CHOICE_MESSAGE;
       return { where: { [field.name]: { eq: String(id) } }, references: { field: field.name, ids: [String(id)], unknownIdError } };
     }
     default: {
       const trimmedText = pythonStrip(text);
-      if (trimmedText.includes('\0')) return { error: NO_NULL_CHARACTERS };
+      if (trimmedText.includes('\0')) return { error: NO_NULL_CHARACTERS_MESSAGE };
       return trimmedText === '' ? undefined : eq(trimmedText);
     }
   }
@@ -146,7 +152,7 @@ function comparisonFilter(field: FieldMetadata, operator: ComparisonOperator, te
 function parseFilter(filter: FilterMetadata, field: FieldMetadata, texts: string[], languages: readonly string[]): FilterResult {
   const text = texts.at(-1)!;
   if (filter.operator) return comparisonFilter(field, filter.operator, text, languages);
-  switch (filter.parse) {
+  switch (filter.syntax) {
     case 'loose': {
       const id = parseInteger(text);
       return id === undefined ? undefined : { where: { [field.name]: { eq: String(id) } } };
@@ -154,7 +160,7 @@ function parseFilter(filter: FilterMetadata, field: FieldMetadata, texts: string
     case 'unchecked': {
       const id = parseInteger(text);
       if (pythonStrip(text) === '') return undefined;
-      return id === undefined ? { error: NOT_A_CHOICE } : { where: { [field.name]: { eq: String(id) } } };
+      return id === undefined ? { error: NOT_A_CHOICE_MESSAGE } : { where: { [field.name]: { eq: String(id) } } };
     }
     case 'commaIds': {
       const ids = text.split(',').map(parseInteger);
@@ -174,7 +180,7 @@ function parseFilter(filter: FilterMetadata, field: FieldMetadata, texts: string
   }
 }
 
-/** Adds conditions to the others on the same fields. */
+/** Adds conditions to a `where` argument. Conditions on the same field are combined. */
 function addConditions(where: Record<string, unknown>, conditions: Record<string, unknown>): void {
   for (const [name, condition] of Object.entries(conditions))
     where[name] = { ...(where[name] as object | undefined), ...(condition as object) };
@@ -204,10 +210,10 @@ export function parseFilters(
 
 const MAX_ORDER_TERMS = 50;
 
-type Direction = 'ASC' | 'DESC';
-export type OrderBy = Record<string, Direction | Record<string, Direction>>;
+type SortDirection = 'ASC' | 'DESC';
+export type OrderBy = Record<string, SortDirection | Record<string, SortDirection>>;
 
-const reverseDirection = (direction: Direction): Direction => (direction === 'ASC' ? 'DESC' : 'ASC');
+const reverseDirection = (direction: SortDirection): SortDirection => (direction === 'ASC' ? 'DESC' : 'ASC');
 
 /**
  * Converts `ordering=a,-b` to `orderBy`. Ignores terms that name no column of the resource's own table. Returns undefined, which means the default
@@ -224,17 +230,17 @@ export function parseOrdering(
   const order = terms.flatMap((term): OrderBy[] => {
     const isDescending = term.startsWith('-');
     const key = isDescending ? term.slice(1) : term;
-    const field = fields.find((candidate) => candidate.sortable && candidate.rest === key);
+    const field = fields.find((candidate) => candidate.isSortable && candidate.restKey === key);
     if (!field || orderedFields.has(field)) return [];
     orderedFields.add(field);
-    const direction: Direction = isDescending ? 'DESC' : 'ASC';
+    const direction: SortDirection = isDescending ? 'DESC' : 'ASC';
     const { ordering = [], lookupTableSize } = (field.relation && findResource(field.relation.type)) ?? {};
     const targetOrdering = ordering.filter((name) => !/^-?id$/.test(name));
     if (!targetOrdering.length) return [{ [field.name]: direction }];
-    const { object } = field.relation!;
-    if (lookupTableSize) return [{ [object]: direction }];
+    const { objectField } = field.relation!;
+    if (lookupTableSize) return [{ [objectField]: direction }];
     return targetOrdering.map((name) => ({
-      [object]: name.startsWith('-') ? { [name.slice(1)]: reverseDirection(direction) } : { [name]: direction },
+      [objectField]: name.startsWith('-') ? { [name.slice(1)]: reverseDirection(direction) } : { [name]: direction },
     }));
   });
   return order.length ? order : undefined;

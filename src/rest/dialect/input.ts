@@ -1,5 +1,5 @@
 /** Converts a request body to the input of a GraphQL mutation and collects the errors of all fields. */
-import { NOT_NULL, REQUIRED } from '../../contract/messages';
+import { NOT_NULL_MESSAGE, REQUIRED_MESSAGE } from '../../contract/messages';
 import { isRequired, type FieldMetadata } from '../../contract/metadata';
 import type { ParsedBody } from './body';
 import { validationError, type FieldErrors } from '../errors';
@@ -7,7 +7,7 @@ import { JsonNumber } from './jsonparser';
 import { coerceValue, parseRowId, listItemsOf, coerceReference, pythonTypeName, type CoercibleField } from './coercion';
 
 export type InputField = CoercibleField &
-  Pick<FieldMetadata, 'name' | 'rest' | 'null' | 'blank' | 'hasDefault' | 'restReadOnly' | 'restIgnoredOnCreate' | 'relation'>;
+  Pick<FieldMetadata, 'name' | 'restKey' | 'allowNull' | 'allowBlank' | 'hasDefault' | 'restReadOnly' | 'restIgnoredOnCreate' | 'relation'>;
 /** Ids, by relation, of the existing rows to which the client may refer. */
 export type ReferenceableIds = Record<string, number[]>;
 type InputValues = Record<string, unknown>;
@@ -16,32 +16,32 @@ const ABSENT = Symbol('absent');
 
 /** Returns the body as an object, or null if it is not one. A form counts as an empty object. */
 export function bodyAsObject(body: ParsedBody): InputValues | null {
-  if (body.form) return {};
+  if (body.isForm) return {};
   const { data } = body;
   if (data !== null && typeof data === 'object' && !Array.isArray(data) && !(data instanceof JsonNumber)) return data as InputValues;
   return null;
 }
 
 export function throwNotAnObject(body: ParsedBody): never {
-  const data = body.form ? null : body.data;
+  const data = body.isForm ? null : body.data;
   throw validationError({
     non_field_errors: [data === null ? 'No data provided' : `Invalid data. Expected a dictionary, but got ${pythonTypeName(data)}.`],
   });
 }
 
-/** Returns the value sent for a field, or ABSENT. In forms, a missing boolean is false (an unchecked box) and an empty string may mean null. */
-function submittedValue(field: InputField, body: ParsedBody, partial: boolean): unknown {
-  if (!body.form) {
+/** Returns the value of a field in a request body, or ABSENT. In forms, a missing boolean is false (unchecked), and an empty string may mean null. */
+function submittedValue(field: InputField, body: ParsedBody, isPartial: boolean): unknown {
+  if (!body.isForm) {
     const data = body.data as InputValues;
-    return Object.hasOwn(data, field.rest) ? data[field.rest] : ABSENT;
+    return Object.hasOwn(data, field.restKey) ? data[field.restKey] : ABSENT;
   }
-  const values = body.data.get(field.rest);
-  if (field.relation?.many) return values ?? (partial ? ABSENT : []);
-  if (values === undefined) return field.kind === 'boolean' && !partial ? false : ABSENT;
+  const values = body.data.get(field.restKey);
+  if (field.relation?.isToMany) return values ?? (isPartial ? ABSENT : []);
+  if (values === undefined) return field.kind === 'boolean' && !isPartial ? false : ABSENT;
   const value = values.at(-1);
   if (value !== '') return value;
-  if (field.null) return field.blank ? '' : null;
-  return isRequired(field) || field.blank ? '' : ABSENT;
+  if (field.allowNull) return field.allowBlank ? '' : null;
+  return isRequired(field) || field.allowBlank ? '' : ABSENT;
 }
 
 const isFalsyInPython = (value: unknown): boolean =>
@@ -51,7 +51,7 @@ const isFalsyInPython = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (typeof value === 'object' && !(value instanceof JsonNumber) && Object.keys(value as object).length === 0);
 
-/** Maximum number of ids in a list that are looked up. Further ids count as unknown. */
+/** Maximum number of row ids per field whose existence is checked. Further ids count as unknown. */
 const MAX_REFERENCED_IDS = 1000;
 
 /** Returns the row ids in a body per relation, so that one operation can look them up. */
@@ -59,7 +59,7 @@ export function referencedIdsOf(relations: readonly FieldMetadata[], body: Parse
   const ids: Record<string, string[]> = {};
   for (const field of relations) {
     const value = field.restReadOnly ? ABSENT : submittedValue(field, body, true);
-    const values = (field.relation!.many && listItemsOf(value)) || [value === true ? 1 : value];
+    const values = (field.relation!.isToMany && listItemsOf(value)) || [value === true ? 1 : value];
     const referencedIds = new Set<number>();
     for (const item of values) {
       const id = parseRowId(item);
@@ -77,7 +77,7 @@ export function refersToInaccessibleParent(
   referenceableIds: ReferenceableIds,
 ): boolean {
   return relations.some((field) => {
-    if (!field.relation!.owned || field.restReadOnly) return false;
+    if (!field.relation!.isOwned || field.restReadOnly) return false;
     const value = submittedValue(field, body, true);
     if (isFalsyInPython(value)) return false;
     const id = parseRowId(value === true ? 1 : value);
@@ -86,33 +86,36 @@ export function refersToInaccessibleParent(
 }
 
 export interface InputOptions {
-  partial: boolean;
-  creating: boolean;
+  isPartial: boolean;
+  isCreation: boolean;
   timeZone: string;
 }
 
-/** Coerces a body; drops unknown and read-only keys. A partial body has no required fields. With `referenceableIds`, referenced rows must be among them. */
+/**
+ * Coerces a request body to mutation input; drops unknown and read-only keys. A partial body has no required fields. If `referenceableIds` is given,
+ * ids of other rows are errors.
+ */
 export function coerceInput(
   fields: readonly InputField[],
   body: ParsedBody,
-  { partial, creating, timeZone }: InputOptions,
+  { isPartial, isCreation, timeZone }: InputOptions,
   referenceableIds?: ReferenceableIds,
 ): { input: InputValues; errors: FieldErrors } {
   const input: InputValues = {};
   const errors: FieldErrors = {};
   for (const field of fields) {
     if (field.restReadOnly) continue;
-    const value = submittedValue(field, body, partial);
-    const setFieldErrors = (messages: string[]) => (errors[field.rest] = messages);
+    const value = submittedValue(field, body, isPartial);
+    const setFieldErrors = (messages: string[]) => (errors[field.restKey] = messages);
     if (value === ABSENT) {
-      if (!partial && isRequired(field)) setFieldErrors([field.kind === 'image' ? 'No file was submitted.' : REQUIRED]);
-    } else if (value === null || (value === '' && field.relation && !field.relation.many)) {
-      if (field.null) input[field.name] = null;
-      else setFieldErrors([NOT_NULL]);
+      if (!isPartial && isRequired(field)) setFieldErrors([field.kind === 'image' ? 'No file was submitted.' : REQUIRED_MESSAGE]);
+    } else if (value === null || (value === '' && field.relation && !field.relation.isToMany)) {
+      if (field.allowNull) input[field.name] = null;
+      else setFieldErrors([NOT_NULL_MESSAGE]);
     } else {
       const coercion = field.relation ? coerceReference(field, value, referenceableIds?.[field.name]) : coerceValue(field, value, timeZone);
       if ('messages' in coercion) setFieldErrors(coercion.messages);
-      else if (!(creating && field.restIgnoredOnCreate)) input[field.name] = coercion.value;
+      else if (!(isCreation && field.restIgnoredOnCreate)) input[field.name] = coercion.value;
     }
   }
   return { input, errors };
@@ -138,6 +141,6 @@ export async function addSlowCheckErrors(
     if (!field.checkSlowly || input[field.name] == null) continue;
     const mutationMessages = mutationErrors?.filter(({ path }) => path[1] === field.name).map(({ message }) => message);
     const messages = mutationMessages ?? (await field.checkSlowly(input[field.name]));
-    if (messages.length) errors[field.rest] = messages;
+    if (messages.length) errors[field.restKey] = messages;
   }
 }

@@ -12,13 +12,13 @@ export async function handleList(endpoint: Endpoint, request: RestRequest, schem
   const { query, context, path } = request;
   const window = parsePageWindow(query, request.maxLimit);
   const { where, parameters } = parseFilters(view.filters, fields, query, context.requestInfo.languages);
-  // Lists of ids are checked before the query, because an unknown id does not make the result empty if another id of the list is valid.
+  // Filters by several ids are validated before the query: an unknown id does not make the result empty if another id matches rows.
   if (parameters.some(({ error, references }) => error !== undefined || references?.isList))
     await rejectInvalidFilters(parameters, endpoint, request);
   const findResource = (type: string) => (schema.getType(type) as GraphQLObjectType | undefined)?.extensions.resource;
   const variables = { where, orderBy: parseOrdering(fields, query, findResource), first: window.limit, offset: window.offset };
   const data = await runOperation(endpoint.list, request, variables);
-  // A filter by a single unknown id always gives an empty result, so whether the id exists is checked only if the result is empty.
+  // A filter by a single unknown id always gives an empty result, so its existence is checked only if the result is empty.
   if (data.page.totalCount === 0) await rejectInvalidFilters(parameters, endpoint, request);
   return { status: 200, body: buildListResponse(context.requestInfo.baseUrl + path, query, window, data.page.totalCount, data.page.nodes) };
 }

@@ -1,5 +1,5 @@
 /** `POST /login/`: exchanges a username and a password for the API key of the user. */
-import { NOT_BLANK } from '../../contract/messages';
+import { NOT_BLANK_MESSAGE } from '../../contract/messages';
 import type { ArgumentValidators } from '../../contract/metadata';
 import type { ParsedBody } from './body';
 import { coerceInput, throwNotAnObject, bodyAsObject, type InputField } from './input';
@@ -9,27 +9,27 @@ import { throwIfInvalid } from '../errors';
 export const LOGIN_PATH = 'login';
 export const LOGIN_TITLE = 'User Api Login';
 export const LOGIN_HINT = { message: "You must send a 'username' and 'password' via POST" };
-/** Name of the field of the mutation payload that the response body contains, under the same name. */
+/** Field of the `login` mutation's payload that becomes a key of the REST response. */
 export const LOGIN_RESPONSE_FIELD = 'token';
 export const LOGIN_MUTATION = `mutation ($username: String!, $password: String!) { login(username: $username, password: $password) { ${LOGIN_RESPONSE_FIELD} errors { message } } }`;
 
-const TEXT_FIELD = {
+const CREDENTIAL_FIELD_OPTIONS = {
   kind: 'string',
-  null: false,
-  blank: false,
+  allowNull: false,
+  allowBlank: false,
   hasDefault: false,
   restReadOnly: false,
   restIgnoredOnCreate: false,
 } as const;
 
-/** Returns the variables of the login mutation. Throws a 400 with validation messages per field. `limits` has additional checks by field name. */
-export function parseCredentials(body: ParsedBody, limits: ArgumentValidators = {}): Record<string, unknown> {
+/** Returns the variables of the login mutation. Throws a 400 with validation messages per field. `argumentValidators` has further checks by field name. */
+export function parseCredentials(body: ParsedBody, argumentValidators: ArgumentValidators = {}): Record<string, unknown> {
   if (bodyAsObject(body) === null) throwNotAnObject(body);
   const fields = ['username', 'password'].map((name): InputField => {
-    const check = (text: unknown) => (text === '' ? [NOT_BLANK] : (limits[name]?.(String(text)) ?? []));
-    return { ...TEXT_FIELD, name, rest: name, check };
+    const check = (text: unknown) => (text === '' ? [NOT_BLANK_MESSAGE] : (argumentValidators[name]?.(String(text)) ?? []));
+    return { ...CREDENTIAL_FIELD_OPTIONS, name, restKey: name, check };
   });
-  const { input, errors } = coerceInput(fields, body, { partial: false, creating: true, timeZone: '' });
+  const { input, errors } = coerceInput(fields, body, { isPartial: false, isCreation: true, timeZone: '' });
   throwIfInvalid(errors);
   return input;
 }

@@ -33,12 +33,12 @@ const METADATA_TYPES: Partial<Record<FieldMetadata['kind'], string>> = {
 };
 
 /** Describes one field in the format of Django REST framework's `SimpleMetadata`. */
-function fieldOptionsMetadata(field: FieldMetadata, help: string | undefined): OptionsMetadata {
+function fieldOptionsMetadata(field: FieldMetadata, helpText: string | undefined): OptionsMetadata {
   const readOnly = field.restReadOnly;
   const required = !readOnly && isRequired(field);
   const type = readOnly && field.kind === 'choice' ? 'string' : (METADATA_TYPES[field.kind] ?? 'string');
   const info: OptionsMetadata = { type, required, read_only: readOnly, label: field.label };
-  if (help) info.help_text = help;
+  if (helpText) info.help_text = helpText;
   if (readOnly) return info;
   if (field.minLength !== undefined) info.min_length = field.minLength;
   if (field.maxLength !== undefined) info.max_length = field.maxLength;
@@ -49,7 +49,9 @@ function fieldOptionsMetadata(field: FieldMetadata, help: string | undefined): O
 }
 
 export const requestFieldsMetadata = ({ fields }: Endpoint): OptionsMetadata =>
-  Object.fromEntries(fields.filter((field) => !field.hidden).map((field) => [field.rest, fieldOptionsMetadata(field, field.help)]));
+  Object.fromEntries(
+    fields.filter((field) => !field.hiddenInRest).map((field) => [field.restKey, fieldOptionsMetadata(field, field.helpText)]),
+  );
 
 export function responseFieldsMetadata(
   { type, selection, view, resource, fields }: Endpoint,
@@ -57,7 +59,7 @@ export function responseFieldsMetadata(
 ): OptionsMetadata {
   if (view === resource.views[0])
     return Object.fromEntries(
-      fields.filter((field) => !field.hidden).map((field) => [field.rest, fieldOptionsMetadata(field, field.description)]),
+      fields.filter((field) => !field.hiddenInRest).map((field) => [field.restKey, fieldOptionsMetadata(field, field.description)]),
     );
   return describeSelection(type, parseSelectionSet(selection), selections);
 }

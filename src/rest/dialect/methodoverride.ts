@@ -27,31 +27,31 @@ export interface PostedForm {
 }
 
 /** Whether a request has the media type of an HTML form. Multipart forms, which may contain files, are accepted only from signed-in users. */
-const hasFormMediaType = ({ headers }: IncomingMessage, signedIn: boolean): boolean => {
+const hasFormMediaType = ({ headers }: IncomingMessage, isSignedIn: boolean): boolean => {
   const type = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
-  return type === 'application/x-www-form-urlencoded' || (signedIn && type === 'multipart/form-data');
+  return type === 'application/x-www-form-urlencoded' || (isSignedIn && type === 'multipart/form-data');
 };
 
 /** Reads the CSRF token from the fields of an HTML form. Clients that send JSON put the token into a header instead. */
-export const readCsrfToken = async ({ message, body }: RestRequest): Promise<string | undefined> =>
-  hasFormMediaType(message, true) ? parsePostedForm(await bodyOrReceivedParts(body(true))).csrfToken : undefined;
+export const readCsrfToken = async ({ message, readBody }: RestRequest): Promise<string | undefined> =>
+  hasFormMediaType(message, true) ? parsePostedForm(await bodyOrReceivedParts(readBody(true))).csrfToken : undefined;
 
 /** Replaces the method and the body of a POST request by those in its HTML form. */
 export async function applyMethodOverride(request: RestRequest): Promise<void> {
-  const { body } = request;
-  if (request.method !== 'POST' || !hasFormMediaType(request.message, request.signedIn)) return;
-  const form = (request.form = parsePostedForm(await bodyOrReceivedParts(body())));
+  const { readBody } = request;
+  if (request.method !== 'POST' || !hasFormMediaType(request.message, request.isSignedIn)) return;
+  const form = (request.form = parsePostedForm(await bodyOrReceivedParts(readBody())));
   request.method = form.method;
-  request.body = async () => {
+  request.readBody = async () => {
     // Throws an error if the form was too large. The fields that were received have been parsed before, so that the page can show them again.
-    await body();
+    await readBody();
     if (form.jsonError) throw form.jsonError;
     return form.body;
   };
 }
 
 export function parsePostedForm(body: ParsedBody): PostedForm {
-  if (!body.form) return { method: 'POST', body, values: {} };
+  if (!body.isForm) return { method: 'POST', body, values: {} };
   const text = (key: string): string | undefined => {
     const value = body.data.get(key)?.at(-1);
     return typeof value === 'string' ? value : undefined;
@@ -70,16 +70,16 @@ export function parsePostedForm(body: ParsedBody): PostedForm {
   };
   const rawJson = text('_content');
   return rawJson === undefined
-    ? { ...form, body: { form: true, data: fields } }
+    ? { ...form, body: { isForm: true, data: fields } }
     : { ...form, jsonText: rawJson, ...parseRawJson(rawJson, text('_content_type')) };
 }
 
 function parseRawJson(rawJson: string, type = 'application/json'): { body: ParsedBody; jsonError?: RestError } {
-  if (type !== 'application/json') return { body: { form: false, data: null }, jsonError: unsupportedMediaTypeError(type) };
+  if (type !== 'application/json') return { body: { isForm: false, data: null }, jsonError: unsupportedMediaTypeError(type) };
   try {
-    return { body: { form: false, data: rawJson.trim() ? parseJson(() => rawJson) : {} } };
+    return { body: { isForm: false, data: rawJson.trim() ? parseJson(() => rawJson) : {} } };
   } catch (error) {
     if (!(error instanceof RestError)) throw error;
-    return { body: { form: false, data: null }, jsonError: error };
+    return { body: { isForm: false, data: null }, jsonError: error };
   }
 }

@@ -56,14 +56,14 @@ function includesMediaType({ type }: MediaRange, media: string): boolean {
   return (main === '*' || main === mediaParts[0]) && (sub === '*' || sub === mediaParts[1]);
 }
 
-interface Match {
+interface FormatMatch {
   format: Format;
   range: MediaRange;
   breadth: number;
 }
 
 /** Returns the most specific media range that matches a format; undefined if there is none or its quality is 0. */
-function matchFormat(format: Format, ranges: readonly MediaRange[]): Match | undefined {
+function matchFormat(format: Format, ranges: readonly MediaRange[]): FormatMatch | undefined {
   const [range] = ranges
     .filter((candidate) => includesMediaType(candidate, MEDIA_TYPE_BY_FORMAT[format]))
     .sort((a, b) => breadthOf(a) - breadthOf(b));
@@ -81,7 +81,7 @@ function parseIndent(indentText: string | undefined): { indent?: number } {
 export function negotiate(accept: string | undefined, query = new URLSearchParams(), formatSuffix?: string): Representation {
   const requestedFormat = formatSuffix ?? (lastValueOf(query, 'format') || undefined);
   if (requestedFormat !== undefined && requestedFormat !== 'json' && requestedFormat !== 'api') throw notFoundError();
-  // `?indent=` serves people who follow a link and cannot set a header. It counts only if the URL asks for JSON as well.
+  // `?indent=` is for links, because browsers cannot set a header for a link. It is ignored unless the URL selects JSON as well.
   const queryIndent = requestedFormat === 'json' ? lastValueOf(query, 'indent') : undefined;
   if (accept === undefined || accept === '*/*' || accept === 'application/json') {
     if (requestedFormat === 'api' && accept === 'application/json') throw notAcceptableError();

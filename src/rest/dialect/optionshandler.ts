@@ -41,7 +41,7 @@ export class OptionsHandler {
 
   private async permittedWriteMethod(route: ResourceRoute, request: RestRequest): Promise<'POST' | 'PUT' | undefined> {
     const { create, update, resource } = route.endpoint;
-    if (!request.signedIn || (resource.scopeGroup && request.context.authentication.missingScope(resource.scopeGroup, 'write')))
+    if (!request.isSignedIn || (resource.scopeGroup && request.context.authentication.missingScope(resource.scopeGroup, 'write')))
       return undefined;
     if (route.kind === 'list') return create && permitsMethod(route, 'POST') ? 'POST' : undefined;
     if (!update || !permitsMethod(route, 'PUT')) return undefined;

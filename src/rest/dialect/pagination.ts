@@ -25,7 +25,7 @@ const quotePlus = (text: string) =>
     .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
     .replaceAll('%20', '+');
 
-/** Builds a URL with the query parameters sorted by key. `changes` sets a parameter, or removes it if null. */
+/** Builds a URL with the query parameters sorted by key. `changes` has new values of parameters; null removes the parameter. */
 export function urlWithParameters(url: string, query: URLSearchParams, changes: Record<string, string | null>): string {
   const newQuery = new URLSearchParams(query);
   for (const [key, value] of Object.entries(changes)) {

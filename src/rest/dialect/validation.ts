@@ -35,8 +35,8 @@ export class WriteValidation {
    * omitted if the body cannot be parsed and could contain the id of a parent row: the check of the parent row comes first and needs the body.
    */
   async readBody(): Promise<ParsedBody> {
-    const body = await this.request.body().catch(async (error) => {
-      if (!this.endpoint.relations.some((field) => field.relation!.owned && !field.restReadOnly)) await this.requireExistingRow();
+    const body = await this.request.readBody().catch(async (error) => {
+      if (!this.endpoint.relations.some((field) => field.relation!.isOwned && !field.restReadOnly)) await this.requireExistingRow();
       throw error;
     });
     if (bodyAsObject(body) !== null) return body;
@@ -62,7 +62,7 @@ export class WriteValidation {
     const { input, errors } = coerceInput(fields, body, this.inputOptions, referenceableIds);
     await addSlowCheckErrors(fields, input, errors, mutationErrors);
     throwIfInvalid(errors);
-    const restNameOf = (name: string) => fields.find((field) => field.name === name)?.rest ?? toSnakeCase(name);
+    const restNameOf = (name: string) => fields.find((field) => field.name === name)?.restKey ?? toSnakeCase(name);
     if (mutationErrors)
       throw validationErrorFromMessages(
         mutationErrors.map(({ path: [, name = NON_FIELD_ERRORS], message }) => [name, [message]]),

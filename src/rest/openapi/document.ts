@@ -21,7 +21,7 @@ export interface OpenApiDocument {
   components: { schemas: Record<string, JsonSchema> } & Record<string, object>;
 }
 
-const INFO = {
+const API_INFO = {
   title: 'Fitgraph REST API',
   version: '2.0',
   description: [
@@ -35,7 +35,7 @@ const INFO = {
   ].join('\n'),
 };
 
-const TOKEN_SCHEME = {
+const TOKEN_SECURITY_SCHEME = {
   type: 'apiKey',
   in: 'header',
   name: 'Authorization',
@@ -47,7 +47,7 @@ export interface SessionAuthNames {
   csrfHeader: string;
 }
 
-const sessionSchemes = ({ cookie, csrfHeader }: SessionAuthNames) => ({
+const sessionSecuritySchemes = ({ cookie, csrfHeader }: SessionAuthNames) => ({
   session: { type: 'apiKey', in: 'cookie', name: cookie, description: 'Session cookie of a browser that is signed in at `/login`.' },
   csrf: {
     type: 'apiKey',
@@ -58,7 +58,7 @@ const sessionSchemes = ({ cookie, csrfHeader }: SessionAuthNames) => ({
   },
 });
 
-/** Rejects the execution of operations: the document is derived from their text, so none of them needs to be executed. */
+/** Prepares operations that cannot be executed: the OpenAPI document is derived from their text only. */
 const rejectExecution: PrepareOperation = () => () => Promise.reject(new Error('an operation of the document was run'));
 
 export function buildOpenApi(schema: GraphQLSchema, session: SessionAuthNames): Omit<OpenApiDocument, 'servers'> {
@@ -68,15 +68,15 @@ export function buildOpenApi(schema: GraphQLSchema, session: SessionAuthNames): 
   const paths = new PathItemsBuilder(schema, endpoints, responseSchemas).build();
   return {
     openapi: '3.1.1',
-    info: INFO,
+    info: API_INFO,
     tags: [
       { name: GENERAL_TAG, description: 'Endpoints that belong to no resource.' },
-      ...resourceEndpoints.map(({ view }) => ({ name: view.rest, description: view.description })),
+      ...resourceEndpoints.map(({ view }) => ({ name: view.restName, description: view.description })),
     ],
     security: [{}, { token: [] }, { session: [] }],
     paths,
     components: {
-      securitySchemes: { token: TOKEN_SCHEME, ...sessionSchemes(session) },
+      securitySchemes: { token: TOKEN_SECURITY_SCHEME, ...sessionSecuritySchemes(session) },
       parameters: SHARED_PARAMETERS,
       responses: SHARED_RESPONSES,
       schemas: Object.assign(
@@ -119,7 +119,7 @@ const pageSchema = (row: JsonSchema): JsonSchema => ({
   required: ['count', 'next', 'previous', 'results'],
 });
 
-/** Returns serializers of the document. Only the server URL differs between requests; the rest is serialized once, because that is slow. */
+/** Returns serializers of the OpenAPI document. Only its server URL differs between requests; the rest is serialized once, because that is slow. */
 export function openApiSerializers(schema: GraphQLSchema, session: SessionAuthNames): Record<'json' | 'yaml', (baseUrl: string) => string> {
   const document = memoize(() => buildOpenApi(schema, session));
   const documentHead = (baseUrl: string) => ({
@@ -139,5 +139,5 @@ export function openApiSerializers(schema: GraphQLSchema, session: SessionAuthNa
   };
 }
 
-/** Writes repeated objects in full, because some OpenAPI parsers do not support YAML aliases. */
+/** Serializes a value as YAML without aliases for repeated objects, because some OpenAPI parsers do not support them. */
 const toYaml = (value: unknown) => stringify(value, { aliasDuplicateObjects: false, lineWidth: 140 });

@@ -68,10 +68,10 @@ export const REPRESENTATION_PARAMETERS: readonly Parameter[] = [sharedParameter(
 const COMMA_SEPARATED_STYLE = { style: 'form', explode: false };
 
 function orderingParameter({ fields, resource }: Endpoint): Parameter {
-  const columns = fields.filter(({ sortable }) => sortable).map(({ rest }) => rest);
+  const columns = fields.filter(({ isSortable }) => isSortable).map(({ restKey }) => restKey);
   const defaultOrder = resource.ordering.map((term) => {
     const name = term.replace(/^-/, '');
-    const key = fields.find((field) => field.name === name)?.rest ?? toSnakeCase(name);
+    const key = fields.find((field) => field.name === name)?.restKey ?? toSnakeCase(name);
     return term.startsWith('-') ? `-${key}` : key;
   });
   return {
@@ -105,16 +105,16 @@ function filterValueSchema(field: FieldMetadata): JsonSchema {
     case 'computed':
       return { type: 'string' };
     default:
-      return requestValueSchema({ ...field, null: false, blank: false });
+      return requestValueSchema({ ...field, allowNull: false, allowBlank: false });
   }
 }
 
 const COMPARISON_LABELS: Record<ComparisonOperator, string> = { gt: 'Greater than', gte: 'At least', lt: 'Less than', lte: 'At most' };
 
 function filterParameter(filter: FilterMetadata, fields: readonly FieldMetadata[]): Parameter {
-  const { field: name, parse, operator } = filter;
+  const { field: name, syntax, operator } = filter;
   const field = fields.find((candidate) => candidate.name === name)!;
-  const isList = parse === 'ids' || parse === 'commaIds';
+  const isList = syntax === 'ids' || syntax === 'commaIds';
   return {
     name: filterParameterName(filter, field),
     in: 'query',
@@ -123,9 +123,9 @@ function filterParameter(filter: FilterMetadata, fields: readonly FieldMetadata[
       : isList
         ? `${field.description} Rows with any of the values match.`
         : field.description,
-    ...(parse === 'ids' && { style: 'form', explode: true }),
-    ...(parse === 'commaIds' && COMMA_SEPARATED_STYLE),
-    schema: isList ? { type: 'array', items: INTEGER_SCHEMA } : parse ? INTEGER_SCHEMA : filterValueSchema(field),
+    ...(syntax === 'ids' && { style: 'form', explode: true }),
+    ...(syntax === 'commaIds' && COMMA_SEPARATED_STYLE),
+    schema: isList ? { type: 'array', items: INTEGER_SCHEMA } : syntax ? INTEGER_SCHEMA : filterValueSchema(field),
   };
 }
 

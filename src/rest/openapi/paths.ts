@@ -16,24 +16,21 @@ type Operation = Readonly<Record<string, unknown>>;
 type PathItem = Record<string, unknown>;
 export type PathItems = Record<string, PathItem>;
 
-export const schemaComponentNamesOf = ({ view: { rest } }: Endpoint) => ({
-  row: rest,
-  page: `${rest}.page`,
-  body: `${rest}.body`,
-  change: `${rest}.change`,
+export const schemaComponentNamesOf = ({ view: { restName } }: Endpoint) => ({
+  row: restName,
+  page: `${restName}.page`,
+  body: `${restName}.body`,
+  change: `${restName}.change`,
 });
 
 export const GENERAL_TAG = 'general';
 
-/** Security requirements; writes with a session cookie need the CSRF token as well. */
+/** OpenAPI security requirements. Writes with a session cookie need the CSRF token as well. */
 const READ_SECURITY = [{ token: [] }, { session: [] }];
 const WRITE_SECURITY = [{ token: [] }, { session: [], csrf: [] }];
 const PUBLIC_SECURITY = [{}, ...READ_SECURITY];
 
-/**
- * Creates an operation object. Client generators derive function names from the operation id, which is put together from `words` and has word
- * characters only.
- */
+/** Creates an OpenAPI operation. Client generators derive function names from its id, which joins `words` and has word characters only. */
 const createOperation = (tag: string, words: readonly string[], summary: string, security: object[], others: Operation): Operation => ({
   operationId: words.join('_').replace(/\W+/g, '_'),
   tags: [tag],
@@ -77,7 +74,7 @@ export class PathItemsBuilder {
     };
   }
 
-  /** The login body consists of the arguments of the `login` mutation. */
+  /** Describes the login endpoint. Its request body consists of the arguments of the `login` mutation. */
   private loginItem(): PathItem {
     const field = this.schema.getMutationType()!.getFields().login!;
     const { selectionSet } = parse(`{ ${LOGIN_RESPONSE_FIELD} }`).definitions[0] as OperationDefinitionNode;
@@ -123,15 +120,19 @@ export class PathItemsBuilder {
   }
 
   private resourceItems(endpoint: Endpoint): PathItems {
-    const { rest } = endpoint.view;
-    const actions = [...endpoint.actions].map(([name, action]) => [`/${rest}/{id}/${name}/`, this.actionItem(endpoint, name, action)]);
-    return { [`/${rest}/`]: this.listItem(endpoint), [`/${rest}/{id}/`]: this.detailItem(endpoint), ...Object.fromEntries(actions) };
+    const { restName } = endpoint.view;
+    const actions = [...endpoint.actions].map(([name, action]) => [`/${restName}/{id}/${name}/`, this.actionItem(endpoint, name, action)]);
+    return {
+      [`/${restName}/`]: this.listItem(endpoint),
+      [`/${restName}/{id}/`]: this.detailItem(endpoint),
+      ...Object.fromEntries(actions),
+    };
   }
 
   private listItem(endpoint: Endpoint): PathItem {
     const { view } = endpoint;
     const { row, page, body: bodyName } = schemaComponentNamesOf(endpoint);
-    const permittedMethods = this.permittedMethods(endpoint, `/${view.rest}/`);
+    const permittedMethods = this.permittedMethods(endpoint, `/${view.restName}/`);
     return {
       get: this.readOperation(endpoint, 'list', `${view.title} list`, {
         parameters: listParameters(endpoint),
@@ -147,15 +148,15 @@ export class PathItemsBuilder {
             },
           }),
         }),
-      options: optionsOperation(view.rest, view.rest, 'list'),
+      options: optionsOperation(view.restName, view.restName, 'list'),
     };
   }
 
   private detailItem(endpoint: Endpoint): PathItem {
     const { view } = endpoint;
     const { row, body: bodyName, change } = schemaComponentNamesOf(endpoint);
-    const permittedMethods = this.permittedMethods(endpoint, `/${view.rest}/1/`);
-    const { parameters, status } = endpoint.version
+    const permittedMethods = this.permittedMethods(endpoint, `/${view.restName}/1/`);
+    const { parameters, status } = endpoint.versionQuery
       ? { parameters: [sharedParameter('ifMatch')], status: [412] }
       : { parameters: [], status: [] };
     const bodyAndResponses = (name: string) => ({
@@ -168,10 +169,10 @@ export class PathItemsBuilder {
     return {
       parameters: [sharedParameter('id')],
       get: this.readOperation(endpoint, 'read', `${view.title} instance`, {
-        parameters: [...REPRESENTATION_PARAMETERS, ...(endpoint.version ? [sharedParameter('ifNoneMatch')] : [])],
+        parameters: [...REPRESENTATION_PARAMETERS, ...(endpoint.versionQuery ? [sharedParameter('ifNoneMatch')] : [])],
         responses: {
           200: this.rowResponse(endpoint, 'The row.', schemaReference(row)),
-          ...(endpoint.version && { 304: NOT_MODIFIED_RESPONSE }),
+          ...(endpoint.versionQuery && { 304: NOT_MODIFIED_RESPONSE }),
           ...errorResponses(),
         },
       }),
@@ -192,21 +193,23 @@ export class PathItemsBuilder {
             responses: { 204: { description: 'The row was deleted.' }, ...errorResponses(400, 409, ...status, 422) },
           }),
         }),
-      options: optionsOperation(view.rest, view.rest, 'instance'),
+      options: optionsOperation(view.restName, view.restName, 'instance'),
     };
   }
 
   private rowResponse(endpoint: Endpoint, description: string, schema: JsonSchema): Operation {
     const response = jsonResponse(description, schema);
-    return endpoint.version ? withETag(response) : response;
+    return endpoint.versionQuery ? withETag(response) : response;
   }
 
   private actionItem(endpoint: Endpoint, name: string, action: ComputedEndpoint<ActionMetadata>): PathItem {
-    const { bodyWhenInvalid, bodyWhenMissing } = action.metadata;
+    const { bodyWhenArgumentsInvalid, bodyWhenArgumentMissing } = action.metadata;
     const value = this.responseSchemas.computedSchema(action);
     const alternatives = [
-      ...(bodyWhenInvalid ? [invalidParametersSchema(bodyWhenInvalid)] : []),
-      ...(bodyWhenMissing === undefined ? [] : [{ description: 'Returned if a parameter is missing.', const: bodyWhenMissing }]),
+      ...(bodyWhenArgumentsInvalid ? [invalidParametersSchema(bodyWhenArgumentsInvalid)] : []),
+      ...(bodyWhenArgumentMissing === undefined
+        ? []
+        : [{ description: 'Returned if a parameter is missing.', const: bodyWhenArgumentMissing }]),
     ];
     return {
       parameters: [sharedParameter('id')],
@@ -215,31 +218,39 @@ export class PathItemsBuilder {
         parameters: argumentParametersOf(action.field),
         responses: {
           200: jsonResponse('The result.', alternatives.length ? { anyOf: [value, ...alternatives] } : value),
-          ...errorResponses(...(action.field.args.length && !bodyWhenInvalid ? [400] : [])),
+          ...errorResponses(...(action.field.args.length && !bodyWhenArgumentsInvalid ? [400] : [])),
         },
       }),
-      options: optionsOperation(endpoint.view.rest, endpoint.view.rest, name),
+      options: optionsOperation(endpoint.view.restName, endpoint.view.restName, name),
     };
   }
 
-  private readOperation({ view: { rest, description }, resource }: Endpoint, verb: string, summary: string, others: Operation): Operation {
-    return createOperation(rest, [rest, verb], summary, resource.owned ? READ_SECURITY : PUBLIC_SECURITY, { description, ...others });
+  private readOperation(
+    { view: { restName, description }, resource }: Endpoint,
+    verb: string,
+    summary: string,
+    others: Operation,
+  ): Operation {
+    return createOperation(restName, [restName, verb], summary, resource.isOwned ? READ_SECURITY : PUBLIC_SECURITY, {
+      description,
+      ...others,
+    });
   }
 
   private writeOperation(
-    { view: { rest } }: Endpoint,
+    { view: { restName } }: Endpoint,
     verb: string,
     summary: string,
     parameters: readonly object[],
     others: Operation,
   ): Operation {
-    return createOperation(rest, [rest, verb], summary, WRITE_SECURITY, {
+    return createOperation(restName, [restName, verb], summary, WRITE_SECURITY, {
       parameters: [...REPRESENTATION_PARAMETERS, sharedParameter('idempotencyKey'), ...parameters],
       ...others,
     });
   }
 
-  /** Returns the methods in the Allow header of the route, without those that no client may use. */
+  /** Returns the HTTP methods in the Allow header of a route, except for methods that no client may use. */
   private permittedMethods({ view: { permittedMethods } }: Endpoint, path: string): readonly string[] {
     const route = findRoute(this.endpoints, API_BASE_PATH + path);
     const allowedMethods = route && route !== 'redirect' ? route.allowedMethods : [];

@@ -9,14 +9,14 @@ const MULTIPART_MEDIA_TYPE = 'multipart/form-data';
 
 const writableFields = ({ fields }: Endpoint): FieldMetadata[] => fields.filter(({ restReadOnly }) => !restReadOnly);
 
-/** Returns the schema of a request body. `partial` is true for PATCH bodies, which have no required fields. */
-export function bodySchema(endpoint: Endpoint, partial: boolean): JsonSchema {
+/** Returns the schema of a request body. `isPartial` is true for PATCH bodies, which have no required fields. */
+export function bodySchema(endpoint: Endpoint, isPartial: boolean): JsonSchema {
   const metadata = requestFieldsMetadata(endpoint) as Record<string, { required: boolean; help_text?: string }>;
   const fields = writableFields(endpoint);
-  const required = partial ? [] : fields.map(({ rest }) => rest).filter((key) => metadata[key]!.required);
+  const required = isPartial ? [] : fields.map(({ restKey }) => restKey).filter((key) => metadata[key]!.required);
   const properties = fields.map((field) => {
     const ignoredNote = field.restIgnoredOnCreate ? ' Ignored when a row is created.' : '';
-    return [field.rest, withDescription(requestValueSchema(field), `${field.description}${ignoredNote}`)];
+    return [field.restKey, withDescription(requestValueSchema(field), `${field.description}${ignoredNote}`)];
   });
   return { type: 'object', properties: Object.fromEntries(properties), ...(required.length && { required }) };
 }

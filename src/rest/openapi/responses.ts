@@ -134,7 +134,7 @@ export const SHARED_RESPONSES: Readonly<Record<string, Response>> = {
   metadata: { description: 'Endpoint metadata.', content: jsonContent(schemaReference('metadata')) },
 };
 
-/** Returns references to the error responses with these statuses and to those that every path may return. */
+/** Returns references to the error responses with these HTTP statuses, and to the error responses of every path. */
 export const errorResponses = (...statuses: number[]): Record<string, Response> =>
   Object.fromEntries(
     [...new Set([...statuses, 403, 404, 405, 406, 429, 503])]

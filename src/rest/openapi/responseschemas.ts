@@ -26,7 +26,7 @@ function wrapInLists(type: GraphQLNullableType, schemaOf: (namedType: GraphQLNam
   return { type: 'array', items: isNonNullType(type.ofType) ? items : nullableSchema(items) };
 }
 
-/** Describes the properties in `maps` as objects: in GraphQL they are lists of `{ key, value }`. */
+/** Describes the properties named in `maps` as JSON objects. GraphQL returns them as lists of `{ key, value }`. */
 function withMapProperties(value: JsonSchema, maps: readonly string[]): JsonSchema {
   const mappedProperties = { ...(value.properties as Record<string, JsonSchema>) };
   for (const name of maps) {
@@ -48,15 +48,15 @@ export class ResponseSchemas {
   }
 
   /** Returns the schema of a response that is the value of one GraphQL field: the schema of the field, transformed as the metadata says. */
-  computedSchema({ field, metadata: { selection, key, keyValueLists = [] } }: { field: Field; metadata: BodyMetadata }): JsonSchema {
+  computedSchema({ field, metadata: { selection, wrapperKey, keyValueLists = [] } }: { field: Field; metadata: BodyMetadata }): JsonSchema {
     const value = withMapProperties(
       this.nonNullSchema(field, selection === undefined ? undefined : parseSelectionSet(selection)),
       keyValueLists,
     );
     const required = isNonNullType(field.type);
-    if (key === undefined) return required ? value : nullableSchema(value);
+    if (wrapperKey === undefined) return required ? value : nullableSchema(value);
     // If the value is null, the body is an object without the key.
-    return { type: 'object', properties: { [key]: value }, ...(required && { required: [key] }) };
+    return { type: 'object', properties: { [wrapperKey]: value }, ...(required && { required: [wrapperKey] }) };
   }
 
   /** Returns the schema of a field with a selection set; without one, all fields of its type are included. */
@@ -76,7 +76,7 @@ export class ResponseSchemas {
     const [first, ...otherSelections] = set.selections;
     // A selection set that only spreads the fragment of one endpoint becomes a `$ref` to the component schema of that endpoint.
     if (first?.kind === 'FragmentSpread' && !otherSelections.length)
-      return schemaReference(this.endpointByFragment.get(first.name.value)!.view.rest);
+      return schemaReference(this.endpointByFragment.get(first.name.value)!.view.restName);
     const properties = this.propertySchemas(type, set);
     return { type: 'object', properties, required: Object.keys(properties) };
   }

@@ -10,7 +10,7 @@ export const ANY_SCHEMA: JsonSchema = {};
 
 export const schemaReference = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
-/** Makes a schema nullable. Enumerations list null explicitly; a schema without a type becomes an alternative (`anyOf`). */
+/** Makes a JSON schema nullable. Enumerations list null explicitly; a schema without a type becomes an alternative (`anyOf`). */
 export function nullableSchema(schema: JsonSchema): JsonSchema {
   if (schema === ANY_SCHEMA) return schema;
   if (schema.type === undefined) return { anyOf: [schema, { type: 'null' }] };
@@ -19,13 +19,13 @@ export function nullableSchema(schema: JsonSchema): JsonSchema {
   return { ...schema, type: [...types, 'null'], ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }) };
 }
 
-/** Adds a description. OpenAPI 3.1 allows one alongside a `$ref`. */
+/** Adds a description to a JSON schema. OpenAPI 3.1 allows one alongside a `$ref`. */
 export const withDescription = (schema: JsonSchema, description: string | null | undefined): JsonSchema =>
   description ? { ...schema, description } : schema;
 
 const DATE_SCHEMA: JsonSchema = { type: 'string', format: 'date' };
 const DATE_TIME_SCHEMA: JsonSchema = { type: 'string', format: 'date-time' };
-/** The format is `time-local`, because JSON Schema's format `time` requires a UTC offset. */
+/** JSON schema of a time of day. The format is `time-local`, because the format `time` requires a UTC offset. */
 const TIME_SCHEMA: JsonSchema = {
   type: 'string',
   format: 'time-local',
@@ -59,13 +59,13 @@ export function leafSchema(type: GraphQLLeafType): JsonSchema {
   return SCALAR_SCHEMAS[type.name] ?? ANY_SCHEMA;
 }
 
-const choiceSchema = ({ choices: allChoices = [], blank }: FieldMetadata): JsonSchema => {
+const choiceSchema = ({ choices: allChoices = [], allowBlank }: FieldMetadata): JsonSchema => {
   const values = allChoices.map(({ value }) => value).filter((value) => value !== null);
-  return { type: 'string', enum: [...new Set([...values, ...(blank ? [''] : [])])] };
+  return { type: 'string', enum: [...new Set([...values, ...(allowBlank ? [''] : [])])] };
 };
 
-const urlSchema = ({ blank }: FieldMetadata): JsonSchema =>
-  blank ? { type: 'string', anyOf: [{ format: 'uri' }, { maxLength: 0 }] } : { type: 'string', format: 'uri' };
+const urlSchema = ({ allowBlank }: FieldMetadata): JsonSchema =>
+  allowBlank ? { type: 'string', anyOf: [{ format: 'uri' }, { maxLength: 0 }] } : { type: 'string', format: 'uri' };
 
 /**
  * Returns the schema of a single value of a response; callers add nullability and lists. Constraints such as `maxLength` are omitted, because rows that
@@ -74,7 +74,7 @@ const urlSchema = ({ blank }: FieldMetadata): JsonSchema =>
 export function responseValueSchema(metadata: FieldMetadata | undefined, type: GraphQLLeafType): JsonSchema {
   switch (metadata?.kind) {
     case 'decimal':
-      return decimalSchema(metadata.places);
+      return decimalSchema(metadata.decimalPlaces);
     case 'choice':
       return choiceSchema(metadata);
     case 'url':
@@ -92,20 +92,20 @@ export function responseValueSchema(metadata: FieldMetadata | undefined, type: G
 const omitUndefined = (schema: Record<string, unknown>): JsonSchema =>
   Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
 
-function decimalInputPattern({ digits, places = 0 }: FieldMetadata): string {
-  const integerDigits = digits === undefined ? '\\d+' : `\\d{1,${Math.max(1, digits - places)}}`;
-  return `^[+-]?${integerDigits}${places ? `(\\.\\d{1,${places}})?` : ''}$`;
+function decimalInputPattern({ maxDigits, decimalPlaces = 0 }: FieldMetadata): string {
+  const integerDigits = maxDigits === undefined ? '\\d+' : `\\d{1,${Math.max(1, maxDigits - decimalPlaces)}}`;
+  return `^[+-]?${integerDigits}${decimalPlaces ? `(\\.\\d{1,${decimalPlaces}})?` : ''}$`;
 }
 
 const ID_SCHEMA: JsonSchema = { type: 'integer', minimum: 1, maximum: MAX_INTEGER };
 
 function inputSchema(metadata: FieldMetadata): JsonSchema {
-  const { min, max, minLength, maxLength, blank, places, relation } = metadata;
+  const { min, max, minLength, maxLength, allowBlank, decimalPlaces, relation } = metadata;
   switch (metadata.kind) {
     case 'integer':
       return { type: 'integer', minimum: min ?? MIN_INTEGER, maximum: max ?? MAX_INTEGER };
     case 'decimal': {
-      const examples = [Math.max(min ?? 1, 1).toFixed(places)];
+      const examples = [Math.max(min ?? 1, 1).toFixed(decimalPlaces)];
       return omitUndefined({
         type: ['string', 'number'],
         format: 'decimal',
@@ -128,18 +128,18 @@ function inputSchema(metadata: FieldMetadata): JsonSchema {
     case 'uuid':
       return { type: 'string', format: 'uuid' };
     case 'relation':
-      return relation!.many ? { type: 'array', items: ID_SCHEMA, minItems: 1 } : ID_SCHEMA;
+      return relation!.isToMany ? { type: 'array', items: ID_SCHEMA, minItems: 1 } : ID_SCHEMA;
     case 'image':
       return { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
     case 'url':
       return omitUndefined({ ...urlSchema(metadata), maxLength });
     default:
-      return omitUndefined({ type: 'string', minLength: blank ? undefined : Math.max(1, minLength ?? 1), maxLength });
+      return omitUndefined({ type: 'string', minLength: allowBlank ? undefined : Math.max(1, minLength ?? 1), maxLength });
   }
 }
 
 export const requestValueSchema = (metadata: FieldMetadata): JsonSchema =>
-  metadata.null ? nullableSchema(inputSchema(metadata)) : inputSchema(metadata);
+  metadata.allowNull ? nullableSchema(inputSchema(metadata)) : inputSchema(metadata);
 
 /** Returns the schema of a query parameter that becomes a GraphQL argument, derived from the argument's type. */
 export function argumentSchema(type: GraphQLInputType): JsonSchema {

@@ -38,9 +38,9 @@ beforeAll(async () => {
 const METHODS = ['GET', 'POST', 'DELETE', 'OPTIONS'];
 const PLACES = [
   ...endpoints.flatMap(({ view, actions }) => [
-    `/api/v2/${view.rest}/`,
-    `/api/v2/${view.rest}/1/`,
-    ...[...actions.keys()].map((action) => `/api/v2/${view.rest}/1/${action}/`),
+    `/api/v2/${view.restName}/`,
+    `/api/v2/${view.restName}/1/`,
+    ...[...actions.keys()].map((action) => `/api/v2/${view.restName}/1/${action}/`),
   ]),
   ...searches.map((search) => `/api/v2/${search}/?term=%3Cscript%3E`),
   ...['/api/v2/', '/api/v2', '/api/v2/login/', '/api/v2/schema', '/api/v2/schema.json', '/api/v2/schema.yaml', '/api/v2/schema/docs'],

@@ -156,7 +156,7 @@ it('rejects every write to every resource without the CSRF token', async () => {
   for (const { view, type } of writable) {
     const entity = allEntities().find(({ name }) => name === type.name)!;
     const body = bodyOf(entity, 2, parentsIn(ownedRowIds));
-    const path = `/api/v2/${view.rest}/`;
+    const path = `/api/v2/${view.restName}/`;
     const detail = `${path}${ownedRowIds.get(entity) ?? 1}/`;
     for (const { query, headers } of requestsWithToken(csrfToken))
       for (const [method, place] of [
@@ -182,7 +182,7 @@ it('rejects every write to every resource without the CSRF token', async () => {
 it('rejects every form of every page without its CSRF token', async () => {
   const details = [...ownedRowIds].flatMap(([entity, id]) => {
     const view = resourceOf(entity)!.metadata.views[0];
-    return view ? [`/api/v2/${view.rest}/`, `/api/v2/${view.rest}/${id}/`] : [];
+    return view ? [`/api/v2/${view.restName}/`, `/api/v2/${view.restName}/${id}/`] : [];
   });
   const before = await storedRows();
   let forms = 0;

@@ -169,7 +169,7 @@ test('returns 404 for an unknown format', async () => {
     '..json',
   ];
   for (const { view, actions } of endpoints)
-    for (const place of [view.rest, `${view.rest}/1`, ...[...actions.keys()].map((name) => `${view.rest}/1/${name}`)])
+    for (const place of [view.restName, `${view.restName}/1`, ...[...actions.keys()].map((name) => `${view.restName}/1/${name}`)])
       for (const suffix of suffixes) {
         const { status, headers, text } = await ann.send('GET', `/api/v2/${place}${suffix}`);
         expect({ place, suffix, status, type: headers.get('content-type') }).toEqual({

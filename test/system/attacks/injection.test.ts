@@ -62,7 +62,7 @@ describe('SQL injection', () => {
     expect([budgetsBefore, budgetsBefore! + 1, budgetsBefore! + 2]).toContain(budgetsAfter);
   });
 
-  test.each(endpoints.map((endpoint) => [endpoint.view.rest, endpoint] as const))(
+  test.each(endpoints.map((endpoint) => [endpoint.view.restName, endpoint] as const))(
     'has no effect in the parameters of %s',
     async (rest, endpoint) => {
       const pathOf = (key: string, text: string) => `/${rest}/?${new URLSearchParams({ [key]: text })}`;
@@ -89,11 +89,11 @@ describe('SQL injection', () => {
       for (const search of searches)
         expect([200, 400]).toContain((await expectFast(() => ann.get(`/${search}/?${query('term', 'language')}`))).status);
       for (const { view, actions, type } of endpoints) {
-        expect({ text, status: (await expectFast(() => ann.get(`/${view.rest}/${part}/`))).status }).toEqual({ text, status: 404 });
+        expect({ text, status: (await expectFast(() => ann.get(`/${view.restName}/${part}/`))).status }).toEqual({ text, status: 404 });
         const id = ownedRowIds.get(allEntities().find(({ name }) => name === type.name)!) ?? 1;
         for (const { metadata, field } of actions.values()) {
           const { status } = await expectFast(() =>
-            ann.get(`/${view.rest}/${id}/${metadata.name}/?${query(...field.args.map(({ name }) => name))}`),
+            ann.get(`/${view.restName}/${id}/${metadata.name}/?${query(...field.args.map(({ name }) => name))}`),
           );
           expect([200, 400, 404]).toContain(status);
         }
@@ -149,7 +149,7 @@ describe('prototype keys', () => {
   test('pollute no prototype in REST bodies', async () => {
     for (const endpoint of writable) {
       const entity = allEntities().find(({ name }) => name === endpoint.type.name)!;
-      const path = `/${endpoint.view.rest}/`;
+      const path = `/${endpoint.view.restName}/`;
       const own = JSON.stringify(bodyOf(entity, 2, parentsIn(ownedRowIds))).slice(1, -1);
       for (const key of KEYS) {
         const json = `{${own}${own && ','}${JSON.stringify(key)}:{"polluted":true,"isSuperuser":true,"prototype":{"polluted":true}}}`;
@@ -183,7 +183,7 @@ describe('prototype keys', () => {
       });
       for (const { view } of endpoints)
         for (const accept of ['application/json', 'text/html'])
-          expect((await ann.withHeaders({ Accept: accept }).get(`/${view.rest}/?${query}`)).status).toBe(200);
+          expect((await ann.withHeaders({ Accept: accept }).get(`/${view.restName}/?${query}`)).status).toBe(200);
       const name = encodeURIComponent(key.replaceAll('.', ''));
       for (const path of [`/${name}/`, `/workout/${name}/`, `/workout/${UNKNOWN}/${name}/`, `/exercise/${name}/search/`])
         for (const accept of ['application/json', 'text/html'])
@@ -251,8 +251,8 @@ describe('expensive bodies', () => {
       endpoint.fields
         .filter(({ restReadOnly }) => !restReadOnly)
         .map(
-          ({ kind, rest, relation }) =>
-            [`${kind} ${relation?.many} ${relation?.owned}`, { path: `/${endpoint.view.rest}/`, rest }] as const,
+          ({ kind, restKey, relation }) =>
+            [`${kind} ${relation?.isToMany} ${relation?.isOwned}`, { path: `/${endpoint.view.restName}/`, rest: restKey }] as const,
         ),
     ),
   );

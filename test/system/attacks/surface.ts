@@ -21,4 +21,4 @@ export const textKeys = ({ fields }: Endpoint) =>
   fields.filter(({ kind, restReadOnly }) => (kind === 'string' || kind === 'url') && !restReadOnly);
 
 export const filterKeys = ({ view, fields }: Endpoint): string[] =>
-  view.filters.map(({ key, field }) => key ?? fields.find(({ name }) => name === field)!.rest);
+  view.filters.map(({ parameterName, field }) => parameterName ?? fields.find(({ name }) => name === field)!.restKey);

@@ -58,13 +58,13 @@ async function visit(path: string): Promise<Answer> {
 
 const viewsOf = (endpoint: Endpoint): readonly Endpoint[] => endpoints.filter(({ type }) => type === endpoint.type);
 
-const listsOf = (endpoint: Endpoint): string[] => viewsOf(endpoint).map(({ view }) => `/api/v2/${view.rest}/?limit=100`);
+const listsOf = (endpoint: Endpoint): string[] => viewsOf(endpoint).map(({ view }) => `/api/v2/${view.restName}/?limit=100`);
 
 /** Pages of a row other than lists: all views of its type, and its actions. */
 const pagesOf = (endpoint: Endpoint, id: number): string[] =>
-  viewsOf(endpoint).flatMap(({ view: { rest }, actions }) => [
-    `/api/v2/${rest}/${id}/`,
-    ...[...actions.keys()].map((action) => `/api/v2/${rest}/${id}/${action}/`),
+  viewsOf(endpoint).flatMap(({ view: { restName }, actions }) => [
+    `/api/v2/${restName}/${id}/`,
+    ...[...actions.keys()].map((action) => `/api/v2/${restName}/${id}/${action}/`),
   ]);
 
 test('detects injected markup in an unescaped page', () => {
@@ -76,34 +76,37 @@ test('detects injected markup in an unescaped page', () => {
   expect(foreignElements('<a href="java\tscript:alert(1)">x</a>')).toHaveLength(1);
 });
 
-test.each(writable.map((endpoint) => [endpoint.view.rest, endpoint] as const))('escapes markup in texts of %s', async (rest, endpoint) => {
-  const keys = textKeys(endpoint);
-  if (keys.length === 0) return;
-  const entity = entityOf(endpoint);
-  const rows: { id: number; texts: string[] }[] = [];
-  for (const [index, payload] of MARKUP.entries()) {
-    const chosenFields = keys.filter((field) => fitsLength(payload, field));
-    const texts = Object.fromEntries(chosenFields.map(({ rest: key }) => [key, payload]));
-    const answer = endpoint.create
-      ? await ann.post(`/${rest}/`, { ...bodyOf(entity, index + 2, parentsIn(ownedRowIds)), ...texts })
-      : await ann.patch(`/${rest}/${ownedRowIds.get(entity)}/`, texts);
-    expect(answer).toMatchObject({ status: endpoint.create ? 201 : 200, body: texts });
-    rows.push({ id: answer.body.id, texts: chosenFields.length ? [payload] : [] });
-  }
-  // Most payloads fit into each field.
-  for (const field of keys) expect(MARKUP.filter((payload) => fitsLength(payload, field)).length).toBeGreaterThan(8);
-  for (const path of listsOf(endpoint)) await visit(path);
-  for (const { id, texts } of rows)
-    for (const path of pagesOf(endpoint, id)) {
-      const page = await visit(path);
-      if (path === `/api/v2/${rest}/${id}/`) for (const text of texts) expectShown(text, page, path);
+test.each(writable.map((endpoint) => [endpoint.view.restName, endpoint] as const))(
+  'escapes markup in texts of %s',
+  async (rest, endpoint) => {
+    const keys = textKeys(endpoint);
+    if (keys.length === 0) return;
+    const entity = entityOf(endpoint);
+    const rows: { id: number; texts: string[] }[] = [];
+    for (const [index, payload] of MARKUP.entries()) {
+      const chosenFields = keys.filter((field) => fitsLength(payload, field));
+      const texts = Object.fromEntries(chosenFields.map(({ restKey: key }) => [key, payload]));
+      const answer = endpoint.create
+        ? await ann.post(`/${rest}/`, { ...bodyOf(entity, index + 2, parentsIn(ownedRowIds)), ...texts })
+        : await ann.patch(`/${rest}/${ownedRowIds.get(entity)}/`, texts);
+      expect(answer).toMatchObject({ status: endpoint.create ? 201 : 200, body: texts });
+      rows.push({ id: answer.body.id, texts: chosenFields.length ? [payload] : [] });
     }
-});
+    // Most payloads fit into each field.
+    for (const field of keys) expect(MARKUP.filter((payload) => fitsLength(payload, field)).length).toBeGreaterThan(8);
+    for (const path of listsOf(endpoint)) await visit(path);
+    for (const { id, texts } of rows)
+      for (const path of pagesOf(endpoint, id)) {
+        const page = await visit(path);
+        if (path === `/api/v2/${rest}/${id}/`) for (const text of texts) expectShown(text, page, path);
+      }
+  },
+);
 
-test.each(writable.map((endpoint) => [endpoint.view.rest, endpoint] as const))(
+test.each(writable.map((endpoint) => [endpoint.view.restName, endpoint] as const))(
   'escapes markup in redisplayed forms of %s',
   async (rest, endpoint) => {
-    const keys = endpoint.fields.filter(({ restReadOnly }) => !restReadOnly).map((field) => field.rest);
+    const keys = endpoint.fields.filter(({ restReadOnly }) => !restReadOnly).map((field) => field.restKey);
     for (const payload of MARKUP) {
       const fields = new URLSearchParams([...keys.map((key): [string, string] => [key, payload]), [payload, payload]]);
       const raw = new URLSearchParams({ _content: `{"${payload}`, _content_type: 'application/json' });
@@ -147,13 +150,13 @@ test('escapes markup that was written to the database directly', async () => {
 
 test('escapes markup in query parameters and ids', async () => {
   for (const endpoint of endpoints) {
-    const { rest } = endpoint.view;
+    const { restName } = endpoint.view;
     const keys = [...filterKeys(endpoint), 'ordering', 'limit', 'offset', 'unknown'];
     for (const turn of [0, 4, 8]) {
       const payload = (index: number) => MARKUP[(turn + index) % MARKUP.length]!;
-      await visit(`/api/v2/${rest}/${query(Object.fromEntries(keys.map((key, index) => [key, payload(index)])))}`);
+      await visit(`/api/v2/${restName}/${query(Object.fromEntries(keys.map((key, index) => [key, payload(index)])))}`);
       // Without dots, which would select a format.
-      await visit(`/api/v2/${rest}/${encodeURIComponent(payload(0)).replaceAll('.', '')}/`);
+      await visit(`/api/v2/${restName}/${encodeURIComponent(payload(0)).replaceAll('.', '')}/`);
     }
   }
 });
@@ -165,7 +168,7 @@ test.each(MARKUP)('escapes %s in searches, actions and unknown paths', async (pa
       const names = field.args.map(({ name }) => name);
       const id = ownedRowIds.get(entityOf(endpoint)) ?? 1;
       const values = Object.fromEntries([...names, 'unknown'].map((name) => [name, payload]));
-      await visit(`/api/v2/${endpoint.view.rest}/${id}/${metadata.name}/${query(values)}`);
+      await visit(`/api/v2/${endpoint.view.restName}/${id}/${metadata.name}/${query(values)}`);
     }
   await visit(`/api/v2/${encodeURIComponent(payload).replaceAll('.', '')}/`);
   await visit(`/api/v2/${query({ [payload]: payload })}`);

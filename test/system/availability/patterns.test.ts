@@ -162,10 +162,10 @@ describe('a hostile URL of 15 KB', () => {
   /** One endpoint per parser of filters. */
   const filters = new Map<string, string>();
   for (const { view, fields } of endpoints)
-    for (const [index, { field, parse }] of view.filters.entries()) {
+    for (const [index, { field, syntax }] of view.filters.entries()) {
       const { kind } = fields.find(({ name }) => name === field)!;
       const key = filterKeys({ view, fields } as (typeof endpoints)[number])[index]!;
-      if (!filters.has(`${kind} ${parse ?? ''}`)) filters.set(`${kind} ${parse ?? ''}`, `/api/v2/${view.rest}/?${key}=`);
+      if (!filters.has(`${kind} ${syntax ?? ''}`)) filters.set(`${kind} ${syntax ?? ''}`, `/api/v2/${view.restName}/?${key}=`);
     }
   test.each([...filters, ...['ordering', 'limit', 'offset', 'format', 'indent'].map((key) => [key, `/api/v2/exercise/?${key}=`])])(
     'is answered in time: query parameter, %s',
@@ -241,8 +241,8 @@ describe('a body with a hostile value of 50 KB', () => {
   const bodies = endpoints.flatMap(({ create, view, fields }) => {
     const keys = fields
       .filter(({ kind, restReadOnly }) => create && !restReadOnly && !kinds.has(kind))
-      .map(({ kind, rest }) => (kinds.add(kind), rest));
-    return keys.length ? [[view.rest, keys] as const] : [];
+      .map(({ kind, restKey }) => (kinds.add(kind), restKey));
+    return keys.length ? [[view.restName, keys] as const] : [];
   });
   test.each(bodies)('is answered in time: values of %s', async (rest, keys) => {
     const path = `/api/v2/${rest}/`;

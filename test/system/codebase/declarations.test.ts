@@ -25,8 +25,8 @@ function declare(name: string, options: Partial<ResourceOptions>, isOwnerHidden 
   Id()(declared.prototype, 'id');
   DateField()(declared.prototype, 'date');
   IntegerField()(declared.prototype, 'pulse');
-  Owner(() => User, { hidden: isOwnerHidden })(declared.prototype, 'userId');
-  Resource({ rest: name.toLowerCase(), description: 'The pulse of a user on one day.', owned: true, scopeGroup: 'body', ...options })(
+  Owner(() => User, { hiddenInRest: isOwnerHidden })(declared.prototype, 'userId');
+  Resource({ restName: name.toLowerCase(), description: 'The pulse of a user on one day.', isOwned: true, scopeGroup: 'body', ...options })(
     declared,
   );
   return declared;
@@ -65,7 +65,7 @@ test('rejects two indexes of one name that two resources declare', () => {
     ReturnType<typeof declare>,
   ];
   expect(() => declareIndexes([one, other])).toThrow(
-    'Two indexes have the name "pulse_user_id_id": on the table "pulse" for `owned` of MorningPulse, and on the table "pulse" for `owned` of EveningPulse.',
+    'Two indexes have the name "pulse_user_id_id": on the table "pulse" for `isOwned` of MorningPulse, and on the table "pulse" for `isOwned` of EveningPulse.',
   );
 });
 

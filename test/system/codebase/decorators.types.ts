@@ -24,16 +24,16 @@ import { User } from '../../../src/resources/user';
 export class MatchingModel extends Model {
   @Id() declare id: number;
   @TextField({ max: 10 }) declare text: string;
-  @TextField({ max: 10, null: true }) declare textOrNull: string | null;
+  @TextField({ max: 10, allowNull: true }) declare textOrNull: string | null;
   @IntegerField() declare whole: number;
-  @DecimalField({ digits: 5, places: 2 }) declare decimal: string;
+  @DecimalField({ maxDigits: 5, decimalPlaces: 2 }) declare decimal: string;
   @BooleanField() declare flag: boolean;
   @UuidField() declare uuid: string;
   @DateField() declare day: string;
-  @TimeField({ null: true }) declare clock: string | null;
+  @TimeField({ allowNull: true }) declare clock: string | null;
   @DateTimeField() declare moment: string;
   @Ref(() => User) declare userRefId: number;
-  @Ref(() => User, { null: true }) declare otherId: number | null;
+  @Ref(() => User, { allowNull: true }) declare otherId: number | null;
   @Owner(() => User) declare userId: number;
 }
 
@@ -43,25 +43,29 @@ export class MismatchingModel extends Model {
   // @ts-expect-error a text is no number
   @TextField({ max: 10 }) declare text: number;
   // @ts-expect-error it may be null
-  @TextField({ max: 10, null: true }) declare textOrNull: string;
+  @TextField({ max: 10, allowNull: true }) declare textOrNull: string;
   // @ts-expect-error whole numbers are no texts
   @IntegerField() declare whole: string;
   // @ts-expect-error decimals are texts, which keep their precision
-  @DecimalField({ digits: 5, places: 2 }) declare decimal: number;
+  @DecimalField({ maxDigits: 5, decimalPlaces: 2 }) declare decimal: number;
   // @ts-expect-error a decimal has digits
-  @DecimalField({ places: 2 }) declare unlimited: string;
+  @DecimalField({ decimalPlaces: 2 }) declare unlimited: string;
   // @ts-expect-error a flag is no text
   @BooleanField() declare flag: string;
   // @ts-expect-error a day is a text
   @DateField() declare day: Date;
   // @ts-expect-error a moment is a text
   @DateTimeField() declare moment: Date;
+  // @ts-expect-error there is no such option
+  @TextField({ max: 10, unknown: true }) declare misspelt: string;
+  // @ts-expect-error there is no such option
+  @Ref(() => User, { unknown: true }) declare misspeltId: number;
   // @ts-expect-error a choice has choices
   @ChoiceField({}) declare choice: string;
   // @ts-expect-error a reference is a key
   @Ref(() => User) declare parent: User;
   // @ts-expect-error an optional reference may be null
-  @Ref(() => User, { null: true }) declare otherId: number;
+  @Ref(() => User, { allowNull: true }) declare otherId: number;
   // @ts-expect-error an owner is a key
   @Owner(() => User) declare userId: string;
   // @ts-expect-error a link declares its table

@@ -57,7 +57,7 @@ test('unique constraints are deferrable in tables with bulk writes', async () =>
   const unique = allEntities().filter((entity) => resourceOf(entity)!.uniqueFields?.length);
   expect(unique.length).toBeGreaterThan(2);
   expect(rows).toHaveLength(unique.length);
-  const inBulk = unique.filter((entity) => resourceOf(entity)!.metadata.createMany).map((entity) => resourceOf(entity)!.table);
+  const inBulk = unique.filter((entity) => resourceOf(entity)!.metadata.bulkCreateMutation).map((entity) => resourceOf(entity)!.table);
   expect(inBulk.length).toBeGreaterThan(1);
   expect(rows).toEqual(expect.arrayContaining(inBulk.map((table) => ({ table, deferrable: true }))));
 });

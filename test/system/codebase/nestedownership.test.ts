@@ -20,8 +20,8 @@ beforeAll(async () => {
 });
 
 const schema = buildGraphQLSchema();
-const isOwned = (type: GraphQLObjectType) => type.extensions.resource?.owned === true;
-const isPublic = (type: GraphQLObjectType) => type.extensions.resource?.owned === false;
+const isOwned = (type: GraphQLObjectType) => type.extensions.resource?.isOwned === true;
+const isPublic = (type: GraphQLObjectType) => type.extensions.resource?.isOwned === false;
 
 /** Returns a selection of all paths from a type to owned rows, over at most `depth` relations. */
 function ownedSelection(type: GraphQLObjectType, depth: number): string {
@@ -92,7 +92,7 @@ const computed = ownedTypes().flatMap((entity) =>
     .filter(({ extensions }) => extensions.action)
     .map((field): [string, string, string] => [
       `${entity.name}.${field.name}`,
-      resourceOf(entity)!.metadata.views[0]!.rest,
+      resourceOf(entity)!.metadata.views[0]!.restName,
       field.extensions.action!.name,
     ]),
 );
@@ -100,7 +100,7 @@ const computed = ownedTypes().flatMap((entity) =>
 if (computed.length)
   test.each(computed)('%s of a row of another user is not found', async (_name, rest, action) => {
     const ask = (id: number) => ann.get(`/${rest}/${id}/${action}/?id=1&exercise=1&amount=1`);
-    const entity = ownedTypes().find((candidate) => resourceOf(candidate)!.metadata.views[0]!.rest === rest)!;
+    const entity = ownedTypes().find((candidate) => resourceOf(candidate)!.metadata.views[0]!.restName === rest)!;
     const [foreign, unknown] = [await ask(bobs.get(entity)!), await ask(UNKNOWN)];
     expect(foreign).toMatchObject({ status: 404, body: { detail: 'Not found.' } });
     expect(unknown).toMatchObject({ status: 404, text: foreign.text });

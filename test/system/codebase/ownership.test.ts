@@ -29,7 +29,7 @@ const types = ownedTypes()
   .filter(isListed)
   .map((entity): [string, Entity] => [entity.name, entity]);
 
-const restOf = (entity: Entity) => resourceOf(entity)!.metadata.views.map(({ rest }) => rest);
+const restOf = (entity: Entity) => resourceOf(entity)!.metadata.views.map(({ restName }) => restName);
 const table = (entity: Entity) => fitgraph.sql(`SELECT * FROM "${resourceOf(entity)!.table}" ORDER BY "id"`);
 
 /** Returns the status and text of a response. */
@@ -119,7 +119,7 @@ describe.each(types)('%s', (_name, entity) => {
   test('does not find a foreign row by filters of its id or its parents', async () => {
     const document = `query ($where: ${entity.name}Where) { rows: ${pluralName}(where: $where) { totalCount nodes { id } } }`;
     const id = { name: 'id', target: () => entity };
-    const named = fieldsOf(entity).filter((field) => field.relation?.owned && !field.relation.many && field.name !== 'userId');
+    const named = fieldsOf(entity).filter((field) => field.relation?.isOwned && !field.relation.isToMany && field.name !== 'userId');
     for (const { name, target } of [id, ...named]) {
       const filtered = (condition: object) => ann.query(document, { where: { [name]: condition } });
       const empty = await expectUnknown((value) => filtered({ eq: value }), bobs.get(target!())!, 200);
@@ -127,68 +127,72 @@ describe.each(types)('%s', (_name, entity) => {
       const mine = annas.get(target!())!;
       await expectUnknown((value) => filtered({ in: [value, mine] }), bobs.get(target!())!, 200);
     }
-    for (const { rest, filters } of metadata.views)
-      for (const { key, field } of filters) {
+    for (const { restName, filters } of metadata.views)
+      for (const { parameterName, field } of filters) {
         const relation = named.find(({ name }) => name === field);
         if (relation)
-          await expectUnknown((value) => ann.get(`/${rest}/?${key ?? relation.rest}=${value}`), bobs.get(relation.target!())!, 400);
+          await expectUnknown(
+            (value) => ann.get(`/${restName}/?${parameterName ?? relation.restKey}=${value}`),
+            bobs.get(relation.target!())!,
+            400,
+          );
       }
   });
 
   test('rejects updates and deletions of a foreign row', async () => {
-    const input = metadata.create ? inputOf(entity, 2, parentsIn(annas)) : {};
-    if (metadata.update) {
-      const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.update}(id: $id, input: $input) { ${WRONG} } }`;
+    const input = metadata.createMutation ? inputOf(entity, 2, parentsIn(annas)) : {};
+    if (metadata.updateMutation) {
+      const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.updateMutation}(id: $id, input: $input) { ${WRONG} } }`;
       await expectUnknown((id) => expectMissing(update, { id, input }, ['id'], id, entity.name), foreignId(), 200);
       await expectUnknown((id) => expectMissing(update, { id, input: {} }, ['id'], id, entity.name), foreignId(), 200);
     }
-    if (metadata.remove) {
-      const remove = `mutation ($id: ID!) { row: ${metadata.remove}(id: $id) { deletedIds ${WRONG} } }`;
+    if (metadata.deleteMutation) {
+      const remove = `mutation ($id: ID!) { row: ${metadata.deleteMutation}(id: $id) { deletedIds ${WRONG} } }`;
       await expectUnknown((id) => expectMissing(remove, { id }, ['id'], id, entity.name), foreignId(), 200);
     }
     const body = bodyOf(entity, 2, parentsIn(annas));
-    const { rest, routes, permittedMethods } = metadata.views[0]!;
+    const { restName, routes, permittedMethods } = metadata.views[0]!;
     expect(routes).toBe('all');
     const status = (method: string) => (permittedMethods && !permittedMethods.includes(method) ? 403 : 404);
-    await expectUnknown((id) => ann.put(`/${rest}/${id}/`, body), foreignId(), status('PUT'));
-    await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, metadata.create ? body : {}), foreignId(), status('PATCH'));
-    await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, {}), foreignId(), status('PATCH'));
-    await expectUnknown((id) => ann.delete(`/${rest}/${id}/`), foreignId(), status('DELETE'));
+    await expectUnknown((id) => ann.put(`/${restName}/${id}/`, body), foreignId(), status('PUT'));
+    await expectUnknown((id) => ann.patch(`/${restName}/${id}/`, metadata.createMutation ? body : {}), foreignId(), status('PATCH'));
+    await expectUnknown((id) => ann.patch(`/${restName}/${id}/`, {}), foreignId(), status('PATCH'));
+    await expectUnknown((id) => ann.delete(`/${restName}/${id}/`), foreignId(), status('DELETE'));
   });
 
   const parents = ownedParents(entity).map((field): [string, typeof field] => [field.name, field]);
   if (parents.length)
     test.each(parents)('rejects creating a row with a foreign %s or moving it there', async (_field, field) => {
       const theirs = bobs.get(field.target!())!;
-      const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.create}(input: $input) { ${WRONG} } }`;
+      const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.createMutation}(input: $input) { ${WRONG} } }`;
       const input = inputOf(entity, 3, parentsIn(annas));
       await expectUnknown(
         (id) => expectMissing(create, { input: { ...input, [field.name]: id } }, ['input', field.name], id, field.target!().name),
         theirs,
         200,
       );
-      const move = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.update}(id: $id, input: $input) { ${WRONG} } }`;
+      const move = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.updateMutation}(id: $id, input: $input) { ${WRONG} } }`;
       await expectUnknown(
         (id) => expectMissing(move, { id: ownId(), input: { [field.name]: id } }, ['input', field.name], id, field.target!().name),
         theirs,
         200,
       );
       // REST ignores hidden fields.
-      if (field.hidden) return;
-      const { rest } = metadata.views[0]!;
+      if (field.hiddenInRest) return;
+      const { restName } = metadata.views[0]!;
       const body = bodyOf(entity, 3, parentsIn(annas));
-      await expectUnknown((id) => ann.post(`/${rest}/`, { ...body, [field.rest]: id }), theirs, 403);
-      await expectUnknown((id) => ann.put(`/${rest}/${ownId()}/`, { ...body, [field.rest]: id }), theirs, 403);
-      await expectUnknown((id) => ann.patch(`/${rest}/${ownId()}/`, { [field.rest]: id }), theirs, 403);
+      await expectUnknown((id) => ann.post(`/${restName}/`, { ...body, [field.restKey]: id }), theirs, 403);
+      await expectUnknown((id) => ann.put(`/${restName}/${ownId()}/`, { ...body, [field.restKey]: id }), theirs, 403);
+      await expectUnknown((id) => ann.patch(`/${restName}/${ownId()}/`, { [field.restKey]: id }), theirs, 403);
       // The parent is checked first, so that the response does not reveal the existence of the row.
-      await expectUnknown((id) => ann.patch(`/${rest}/${foreignId()}/`, { [field.rest]: id }), theirs, 403);
+      await expectUnknown((id) => ann.patch(`/${restName}/${foreignId()}/`, { [field.restKey]: id }), theirs, 403);
     });
 
-  const { createMany, updateMany, removeMany } = metadata;
-  if (createMany && updateMany && removeMany) {
+  const { bulkCreateMutation, bulkUpdateMutation, bulkDeleteMutation } = metadata;
+  if (bulkCreateMutation && bulkUpdateMutation && bulkDeleteMutation) {
     test('rejects bulk updates and deletions with a foreign row and reports its position', async () => {
-      const update = `mutation ($changes: [${entity.name}Change!]!) { row: ${updateMany}(changes: $changes) { ${WRONG} } }`;
-      const remove = `mutation ($rows: [RowVersion!]!) { row: ${removeMany}(rows: $rows) { ${WRONG} } }`;
+      const update = `mutation ($changes: [${entity.name}Change!]!) { row: ${bulkUpdateMutation}(changes: $changes) { ${WRONG} } }`;
+      const remove = `mutation ($rows: [RowVersion!]!) { row: ${bulkDeleteMutation}(rows: $rows) { ${WRONG} } }`;
       const input = inputOf(entity, 2, parentsIn(annas));
       const change = (id: number) =>
         expectMissing(update, { changes: [ownId(), id].map((one) => ({ id: one, input })) }, ['changes', '1', 'id'], id, entity.name);
@@ -202,7 +206,7 @@ describe.each(types)('%s', (_name, entity) => {
     if (parents.length)
       test.each(parents)('rejects bulk creations with a foreign %s and bulk moves there', async (_field, field) => {
         const theirs = bobs.get(field.target!())!;
-        const create = `mutation ($inputs: [${entity.name}Input!]!) { row: ${createMany}(inputs: $inputs) { ${WRONG} } }`;
+        const create = `mutation ($inputs: [${entity.name}Input!]!) { row: ${bulkCreateMutation}(inputs: $inputs) { ${WRONG} } }`;
         const inputs = [4, 5].map((number) => inputOf(entity, number, parentsIn(annas)));
         const inputsWithParent = (id: number) => [inputs[0], { ...inputs[1], [field.name]: id }];
         await expectUnknown(
@@ -210,7 +214,7 @@ describe.each(types)('%s', (_name, entity) => {
           theirs,
           200,
         );
-        const move = `mutation ($changes: [${entity.name}Change!]!) { row: ${updateMany}(changes: $changes) { ${WRONG} } }`;
+        const move = `mutation ($changes: [${entity.name}Change!]!) { row: ${bulkUpdateMutation}(changes: $changes) { ${WRONG} } }`;
         const moveChanges = (id: number) => [{ id: ownId(), input: { [field.name]: id } }];
         await expectUnknown(
           (id) => expectMissing(move, { changes: moveChanges(id) }, ['changes', '0', 'input', field.name], id, field.target!().name),
@@ -222,16 +226,16 @@ describe.each(types)('%s', (_name, entity) => {
     test('rejects anonymous bulk writes', async () => {
       const { anonymous } = fitgraph;
       for (const document of [
-        `mutation { ${createMany}(inputs: []) { errors { path } } }`,
-        `mutation { ${updateMany}(changes: [{ id: ${foreignId()}, input: {} }]) { errors { path } } }`,
-        `mutation { ${removeMany}(rows: [{ id: ${foreignId()} }]) { deletedIds } }`,
+        `mutation { ${bulkCreateMutation}(inputs: []) { errors { path } } }`,
+        `mutation { ${bulkUpdateMutation}(changes: [{ id: ${foreignId()}, input: {} }]) { errors { path } } }`,
+        `mutation { ${bulkDeleteMutation}(rows: [{ id: ${foreignId()} }]) { deletedIds } }`,
       ])
         expect((await anonymous.query(document)).code).toBe('UNAUTHENTICATED');
     });
   }
 
   /** Children that can be created with this row and that reference a further parent. */
-  const nestedReferences = metadata.create
+  const nestedReferences = metadata.createMutation
     ? creatableChildren(entity).flatMap((child) =>
         ownedParents(child.target())
           .filter(({ name }) => name !== child.referenceField)
@@ -242,7 +246,7 @@ describe.each(types)('%s', (_name, entity) => {
     test.each(nestedReferences)('rejects nested creations whose %s reference a foreign %s', async (_child, _field, child, field) => {
       const rows = await table(child.target());
       const row = inputBelow(child.target(), child.referenceField, 6, parentsIn(annas));
-      const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.create}(input: $input) { ${WRONG} } }`;
+      const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.createMutation}(input: $input) { ${WRONG} } }`;
       const ask = async (id: number) => {
         const tree = { ...inputOf(entity, 6, parentsIn(annas)), [child.name]: [row, { ...row, [field.name]: id }] };
         return expectMissing(create, { input: tree }, ['input', child.name, '1', field.name], id, field.target!().name);
@@ -252,10 +256,10 @@ describe.each(types)('%s', (_name, entity) => {
     });
 
   test('ignores an owner in REST input and rejects one in GraphQL input', async () => {
-    const { rest } = metadata.views[0]!;
-    expect((await ann.patch(`/${rest}/${ownId()}/`, { user: bob.id })).status).toBe(200);
+    const { restName } = metadata.views[0]!;
+    expect((await ann.patch(`/${restName}/${ownId()}/`, { user: bob.id })).status).toBe(200);
     const answer = await ann.query(
-      `mutation ($id: ID!) { ${metadata.update}(id: $id, input: { userId: ${bob.id} }) { errors { path } } }`,
+      `mutation ($id: ID!) { ${metadata.updateMutation}(id: $id, input: { userId: ${bob.id} }) { errors { path } } }`,
       {
         id: ownId(),
       },
@@ -268,7 +272,7 @@ describe.each(types)('%s', (_name, entity) => {
     const { anonymous } = fitgraph;
     expect((await anonymous.query(`{ ${pluralName} { totalCount } }`)).code).toBe('UNAUTHENTICATED');
     expect((await anonymous.query(`{ ${singularName}(id: ${foreignId()}) { id } }`)).code).toBe('UNAUTHENTICATED');
-    expect((await anonymous.query(`mutation { ${metadata.update}(id: ${foreignId()}, input: {}) { errors { path } } }`)).code).toBe(
+    expect((await anonymous.query(`mutation { ${metadata.updateMutation}(id: ${foreignId()}, input: {}) { errors { path } } }`)).code).toBe(
       'UNAUTHENTICATED',
     );
     const detail = { detail: 'Authentication credentials were not provided.' };

@@ -46,7 +46,7 @@ function allFields(type: GraphQLObjectType, depth: number): string {
     .flatMap((field) => {
       const named = getNamedType(field.type);
       // Actions that validate a form return an error without input.
-      if (field.extensions.action?.bodyWhenInvalid || field.args.some((argument) => isNonNullType(argument.type))) return [];
+      if (field.extensions.action?.bodyWhenArgumentsInvalid || field.args.some((argument) => isNonNullType(argument.type))) return [];
       if (isLeafType(named)) return [field.name];
       if (!isObjectType(named) || depth === 0) return [];
       const nodes = named.getFields().nodes;
@@ -126,7 +126,7 @@ const rest = (path: string): Request => ({
 const queriedEntities = () => allEntities().filter((entity) => growingEntities().includes(entity) && isListed(entity));
 
 const requests: Request[] = [
-  ...growingEntities().flatMap((entity) => resourceOf(entity)!.metadata.views.map((view) => rest(`/${view.rest}/?limit=1000`))),
+  ...growingEntities().flatMap((entity) => resourceOf(entity)!.metadata.views.map((view) => rest(`/${view.restName}/?limit=1000`))),
   ...queriedEntities().flatMap((entity) => {
     const { pluralName } = resourceOf(entity)!;
     const list = (selection: string) =>
@@ -189,7 +189,7 @@ async function addRows(from: number, to: number): Promise<void> {
     numbers.map((number) =>
       dumpRowOf(entity, number, ({ relation, target }) => {
         const id = target!() === findEntity('User') ? ann.id : number;
-        return relation!.many ? [id] : id;
+        return relation!.isToMany ? [id] : id;
       }),
     ),
   );

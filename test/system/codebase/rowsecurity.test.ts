@@ -22,7 +22,7 @@ let mockReadsChangesOf: number | undefined;
 
 jest.mock('../../../src/core/access/access', (): Access => {
   const access: Access = jest.requireActual('../../../src/core/access/access');
-  const isOwned = (entity: Entity) => jest.requireActual('../../../src/core/model/registry').resourceOf(entity).owned as boolean;
+  const isOwned = (entity: Entity) => jest.requireActual('../../../src/core/model/registry').resourceOf(entity).isOwned as boolean;
   const withoutConditions =
     <Client>(conditions: (entity: Entity, asker: Client) => SqlCondition[]) =>
     (entity: Entity, asker: Client) =>
@@ -103,8 +103,8 @@ describe.each(types)('%s', (_name, entity) => {
     const mine = { totalCount: 1, nodes: [{ id: String(ownId()) }] };
     expect(data).toEqual({ rows: mine, given: mine });
     expectNothingOf(bobs, text);
-    for (const { rest } of metadata.views) {
-      const list = await ann.get(`/${rest}/?limit=1000`);
+    for (const { restName } of metadata.views) {
+      const list = await ann.get(`/${restName}/?limit=1000`);
       expect(list.body).toMatchObject({ count: 1, results: [expect.anything()] });
       expectNothingOf(bobs, list.text);
     }
@@ -122,41 +122,41 @@ describe.each(types)('%s', (_name, entity) => {
       (await ann.query('query ($id: ID!) { row: node(nodeId: $id) { nodeId } }', { id: nodeIdOf(entity.name, foreignId()) })).code,
     ).toBe('NOT_FOUND');
     expect((await ann.query(`query ($id: ID!) { row: ${singularName}(id: $id) { id } }`, { id: foreignId() })).code).toBe('NOT_FOUND');
-    for (const { rest } of metadata.views) expect((await ann.get(`/${rest}/${foreignId()}/`)).status).toBe(404);
+    for (const { restName } of metadata.views) expect((await ann.get(`/${restName}/${foreignId()}/`)).status).toBe(404);
   });
 
   test('rejects updates and deletions of a foreign row', async () => {
-    const input = metadata.create ? inputOf(entity, 2, parentsIn(annas)) : {};
-    const { rest, permittedMethods } = metadata.views[0]!;
-    if (metadata.update) {
-      const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.update}(id: $id, input: $input) { errors { code } } }`;
+    const input = metadata.createMutation ? inputOf(entity, 2, parentsIn(annas)) : {};
+    const { restName, permittedMethods } = metadata.views[0]!;
+    if (metadata.updateMutation) {
+      const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.updateMutation}(id: $id, input: $input) { errors { code } } }`;
       expect((await ann.ask(update, { id: foreignId(), input })).row.errors).toEqual(UNKNOWN);
     }
-    if (metadata.remove) {
-      const remove = `mutation ($id: ID!) { row: ${metadata.remove}(id: $id) { errors { code } } }`;
+    if (metadata.deleteMutation) {
+      const remove = `mutation ($id: ID!) { row: ${metadata.deleteMutation}(id: $id) { errors { code } } }`;
       expect((await ann.ask(remove, { id: foreignId() })).row.errors).toEqual(UNKNOWN);
     }
-    if (metadata.removeMany) {
-      const remove = `mutation ($rows: [RowVersion!]!) { row: ${metadata.removeMany}(rows: $rows) { errors { code } } }`;
+    if (metadata.bulkDeleteMutation) {
+      const remove = `mutation ($rows: [RowVersion!]!) { row: ${metadata.bulkDeleteMutation}(rows: $rows) { errors { code } } }`;
       expect((await ann.ask(remove, { rows: [{ id: ownId() }, { id: foreignId() }] })).row.errors).toEqual(UNKNOWN);
     }
     const status = (method: string) => (permittedMethods && !permittedMethods.includes(method) ? 403 : 404);
     const body = bodyOf(entity, 2, parentsIn(annas));
-    expect((await ann.put(`/${rest}/${foreignId()}/`, body)).status).toBe(status('PUT'));
-    expect((await ann.patch(`/${rest}/${foreignId()}/`, metadata.create ? body : {})).status).toBe(status('PATCH'));
-    expect((await ann.delete(`/${rest}/${foreignId()}/`)).status).toBe(status('DELETE'));
+    expect((await ann.put(`/${restName}/${foreignId()}/`, body)).status).toBe(status('PUT'));
+    expect((await ann.patch(`/${restName}/${foreignId()}/`, metadata.createMutation ? body : {})).status).toBe(status('PATCH'));
+    expect((await ann.delete(`/${restName}/${foreignId()}/`)).status).toBe(status('DELETE'));
   });
 
   const parents = ownedParents(entity).map((field): [string, typeof field] => [field.name, field]);
   if (parents.length)
     test.each(parents)('rejects creating a row with a foreign %s', async (_field, field) => {
       const theirs = bobs.get(field.target!())!;
-      const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.create}(input: $input) { errors { path code } } }`;
+      const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.createMutation}(input: $input) { errors { path code } } }`;
       const { data } = await ann.query(create, { input: { ...inputOf(entity, 3, parentsIn(annas)), [field.name]: theirs } });
       expect(data.row.errors).toEqual([{ path: ['input', field.name], code: 'NOT_FOUND' }]);
-      const { rest } = metadata.views[0]!;
-      if (!field.hidden)
-        expect((await ann.post(`/${rest}/`, { ...bodyOf(entity, 3, parentsIn(annas)), [field.rest]: theirs })).status).toBe(403);
+      const { restName } = metadata.views[0]!;
+      if (!field.hiddenInRest)
+        expect((await ann.post(`/${restName}/`, { ...bodyOf(entity, 3, parentsIn(annas)), [field.restKey]: theirs })).status).toBe(403);
     });
 });
 

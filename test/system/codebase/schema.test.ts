@@ -182,7 +182,7 @@ test('every resource class is a type with a REST endpoint or a field of another 
   ) as GraphQLObjectType[];
   expect(all.map(({ name }) => name).sort()).toEqual(described.sort());
   expect(resources.map(({ name }) => name)).toEqual(
-    expect.arrayContaining(all.filter(({ extensions }) => !extensions.resource!.only).map(({ name }) => name)),
+    expect.arrayContaining(all.filter(({ extensions }) => !extensions.resource!.exclusiveTo).map(({ name }) => name)),
   );
   const { resources: endpoints } = deriveEndpoints(restSchema, () => () => Promise.reject(new Error('endpoints are not executable here')));
   const isFieldOfType = (name: string) =>
@@ -192,7 +192,7 @@ test('every resource class is a type with a REST endpoint or a field of another 
     });
   for (const { name, extensions } of all) {
     const { views } = extensions.resource!;
-    for (const { rest } of views) expect(endpoints.has(rest)).toBe(true);
+    for (const { restName } of views) expect(endpoints.has(restName)).toBe(true);
     expect([name, views.length > 0 || isFieldOfType(name)]).toEqual([name, true]);
   }
 });
@@ -214,7 +214,7 @@ test('REST-only fields are absent from GraphQL types, inputs, filters and orders
   const flagged = Object.values(restSchema.getTypeMap())
     .filter((type) => isObjectType(type) || isInputObjectType(type))
     .flatMap((type) => Object.values(type.getFields()).map((field) => ({ type, field })))
-    .filter(({ field: { extensions } }) => (extensions.only ?? extensions.field?.only) === 'rest')
+    .filter(({ field: { extensions } }) => (extensions.exclusiveTo ?? extensions.field?.exclusiveTo) === 'rest')
     .map(({ type, field }): [string, string] => [type.name, field.name]);
   expect(flagged).toEqual(
     expect.arrayContaining([
@@ -249,8 +249,8 @@ function reachable(start: GraphQLNamedType): Set<GraphQLNamedType> {
   return seen;
 }
 
-const owned = resources.filter((type) => type.extensions.resource!.owned);
-const isPublic = (type: GraphQLObjectType) => !type.extensions.resource!.owned;
+const owned = resources.filter((type) => type.extensions.resource!.isOwned);
+const isPublic = (type: GraphQLObjectType) => !type.extensions.resource!.isOwned;
 const ownedConnections = edgesToOwn(schema);
 
 test('only listed connections lead from public rows to rows of the viewer', () => {

@@ -43,19 +43,19 @@ const textType = (field: EntityField) => (field.kind === 'choice' || field.maxLe
 test.each(allEntities().map((entity): [string, Entity] => [entity.name, entity]))(
   'the fields of %s match the columns of its table',
   async (_name, entity) => {
-    const { table, owned } = resourceOf(entity)!;
-    const hidden = [...(entity.name === 'User' ? ['password'] : []), ...(owned ? [VERSION_FIELD] : [])];
+    const { table, isOwned } = resourceOf(entity)!;
+    const hidden = [...(entity.name === 'User' ? ['password'] : []), ...(isOwned ? [VERSION_FIELD] : [])];
     const columns = (await columnsOf(table)).filter(({ column }) => !hidden.includes(column));
     const stored = fieldsOf(entity)
-      .filter((field) => field.stored)
+      .filter((field) => field.isColumn)
       .sort((a, b) => (a.column! < b.column! ? -1 : 1));
     const described = stored.map((field) => ({
       column: field.column,
       type: TYPES[field.kind] ?? textType(field),
-      nullable: field.null,
+      nullable: field.allowNull,
       length: field.maxLength ?? null,
-      digits: field.digits ?? null,
-      places: field.places ?? null,
+      digits: field.maxDigits ?? null,
+      places: field.decimalPlaces ?? null,
     }));
     // Only the column limits the length of a choice.
     const choices = new Set(stored.filter(({ kind }) => kind === 'choice').map(({ column }) => column));
@@ -68,7 +68,7 @@ test('link tables have exactly the expected columns', async () => {
   for (const entity of allEntities())
     for (const { link } of fieldsOf(entity)) {
       if (!link) continue;
-      const owner = resourceOf(entity)!.owned ? ['user_id'] : [];
+      const owner = resourceOf(entity)!.isOwned ? ['user_id'] : [];
       const expected = [link.ownColumn, link.otherColumn, ...Object.keys(link.discriminators ?? {}), ...owner].sort();
       expect((await columnsOf(link.table)).map(({ column }) => column)).toEqual(expected);
     }
@@ -105,7 +105,7 @@ test('every table belongs to a model or is listed as internal', async () => {
 });
 
 test('every owned table has an index and foreign keys that start with the owner', async () => {
-  const owned = allEntities().filter((entity) => resourceOf(entity)!.owned && resourceOf(entity)!.table !== 'user_account');
+  const owned = allEntities().filter((entity) => resourceOf(entity)!.isOwned && resourceOf(entity)!.table !== 'user_account');
   const tables = owned.map((entity) => resourceOf(entity)!.table);
   for (const entity of owned) {
     const { table } = resourceOf(entity)!;
@@ -119,7 +119,7 @@ test('every owned table has an index and foreign keys that start with the owner'
       [table, tables],
     );
     const parents = fieldsOf(entity)
-      .filter(({ relation, stored }) => stored && relation?.owned)
+      .filter(({ relation, isColumn }) => isColumn && relation?.isOwned)
       .map(({ column }) => ['user_id', column])
       .filter(([, column]) => column !== 'user_id');
     expect([table, keys.map(({ columns }) => columns).sort()]).toEqual([table, parents.sort()]);
@@ -136,10 +136,10 @@ test('triggers record changes of all rows and of public tables', async () => {
   const eventsOf = (table: string, name: string): string[] =>
     triggers.find((trigger) => trigger.table === table && trigger.function === `fitgraph_${name}_changed`)?.events ?? [];
   for (const entity of allEntities()) {
-    const { table, owned, namesInMemory } = resourceOf(entity)!;
+    const { table, isOwned, namesInMemory } = resourceOf(entity)!;
     if (namesInMemory) expect([table, eventsOf(table, 'names')]).toEqual([table, ['DELETE', 'INSERT', 'TRUNCATE', 'UPDATE']]);
     const links = fieldsOf(entity).flatMap(({ link }) => (link && link.table !== table ? [link.table] : []));
-    if (owned) {
+    if (isOwned) {
       expect([table, eventsOf(table, 'rows')]).toEqual([table, ['DELETE', 'INSERT', 'UPDATE']]);
       for (const link of links) expect([link, eventsOf(link, 'links')]).toEqual([link, ['DELETE', 'INSERT', 'UPDATE']]);
     } else {
@@ -152,7 +152,7 @@ test('triggers record changes of all rows and of public tables', async () => {
 });
 
 test('every owned table records creation, update and version of its rows', async () => {
-  const owned = allEntities().filter((entity) => resourceOf(entity)!.owned);
+  const owned = allEntities().filter((entity) => resourceOf(entity)!.isOwned);
   expect(owned.length).toBeGreaterThanOrEqual(15);
   for (const entity of owned) {
     const { table } = resourceOf(entity)!;
@@ -187,7 +187,7 @@ test('every table of owned rows has a policy that compares the owner with the vi
     `SELECT c.relname AS "table", p.polcmd AS "command", pg_get_expr(p.polqual, p.polrelid) AS "using", pg_get_expr(p.polwithcheck, p.polrelid) AS "check"
        FROM pg_class c JOIN pg_policy p ON p.polrelid = c.oid WHERE c.relrowsecurity AND p.polpermissive AND c.relname <> 'change' ORDER BY 1`,
   );
-  const owned = allEntities().filter((entity) => resourceOf(entity)!.owned);
+  const owned = allEntities().filter((entity) => resourceOf(entity)!.isOwned);
   const expected = new Map(owned.map((entity) => [resourceOf(entity)!.table, resourceOf(entity)!.ownerColumn]));
   for (const entity of owned) for (const { link } of fieldsOf(entity)) if (link) expected.set(link.table, 'user_id');
   for (const table of ['idempotency_key', 'idempotency_usage']) expected.set(table, 'user_id');

@@ -33,7 +33,7 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
   (_name, { type, field, target }) => {
     const { singularName, pluralName } = resourceOf(findEntity(type.name)!)!;
     /** The reference from the owned row to the public one. */
-    const backReference = () => fieldsOf(findEntity(target)!).find(({ relation }) => relation?.type === type.name && !relation.many)!;
+    const backReference = () => fieldsOf(findEntity(target)!).find(({ relation }) => relation?.type === type.name && !relation.isToMany)!;
     const ownId = () => String(annas.get(findEntity(target)!));
     const foreignId = () => String(bobs.get(findEntity(target)!));
     const connectionField = (args = '') => `shown: ${field.name}${args} { totalCount nodes { id } edges { node { id } } }`;

@@ -34,11 +34,11 @@ const OTHER = 3;
 const input = (entity: Entity, number: number): Values => inputOf(entity, number, parentsIn(annas));
 
 /** Returns the field that must be unique, alone or together with the parents; undefined if only parents must be unique. */
-const keyFieldOf = (entity: Entity) => uniqueFields(entity).find(({ relation }) => !relation?.owned);
+const keyFieldOf = (entity: Entity) => uniqueFields(entity).find(({ relation }) => !relation?.isOwned);
 
 /** Returns values that make a row invalid: each invalid reference alone, with a duplicate, and all together. */
 function invalidValues(entity: Entity): Values[] {
-  const references = fieldsOf(entity).filter(({ relation, stored, readOnly }) => relation && stored && !readOnly);
+  const references = fieldsOf(entity).filter(({ relation, isColumn, readOnly }) => relation && isColumn && !readOnly);
   const foreign = ({ target }: (typeof references)[number]) => bobs.get(target!()) ?? UNKNOWN;
   const each = references.flatMap((field) => [{ [field.name]: UNKNOWN }, { [field.name]: foreign(field) }]);
   const keyField = keyFieldOf(entity);
@@ -57,16 +57,16 @@ const asOfOne = (found: readonly UserError[]) =>
   found.map((one) => ({ ...one, path: ['input', ...one.path.slice(one.path[0] === 'inputs' ? 2 : 3)] }));
 
 const types = ownedTypes()
-  .filter((entity) => resourceOf(entity)!.metadata.createMany)
+  .filter((entity) => resourceOf(entity)!.metadata.bulkCreateMutation)
   .map((entity): [string, Entity] => [entity.name, entity]);
 
 test.each(types)('%s returns the same errors for single and bulk writes', async (name, entity) => {
   const { metadata, table } = resourceOf(entity)!;
   const ERRORS = '{ errors { path code message } }';
-  const create = `mutation ($input: ${name}Input!) { rows: ${metadata.create}(input: $input) ${ERRORS} }`;
-  const createMany = `mutation ($inputs: [${name}Input!]!) { rows: ${metadata.createMany}(inputs: $inputs) ${ERRORS} }`;
-  const update = `mutation ($id: ID!, $input: ${name}Patch!) { rows: ${metadata.update}(id: $id, input: $input) ${ERRORS} }`;
-  const updateMany = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.updateMany}(changes: $changes) ${ERRORS} }`;
+  const create = `mutation ($input: ${name}Input!) { rows: ${metadata.createMutation}(input: $input) ${ERRORS} }`;
+  const createMany = `mutation ($inputs: [${name}Input!]!) { rows: ${metadata.bulkCreateMutation}(inputs: $inputs) ${ERRORS} }`;
+  const update = `mutation ($id: ID!, $input: ${name}Patch!) { rows: ${metadata.updateMutation}(id: $id, input: $input) ${ERRORS} }`;
+  const updateMany = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.bulkUpdateMutation}(changes: $changes) ${ERRORS} }`;
   const createRow = async (number: number) => {
     const answer = await ann.query(create.replace('{ errors', `{ row: ${resourceOf(entity)!.singularName} { id } errors`), {
       input: input(entity, number),
@@ -104,11 +104,11 @@ test('the tested types include unique constraints and references', () => {
 const doubled = types.filter(([, entity]) => keyFieldOf(entity));
 
 test.each(doubled)('%s reports over REST a missing row first, then invalid fields and parents, then duplicates', async (_name, entity) => {
-  const path = `/${resourceOf(entity)!.metadata.views[0]!.rest}/`;
+  const path = `/${resourceOf(entity)!.metadata.views[0]!.restName}/`;
   const body = (number: number) => bodyOf(entity, number, parentsIn(annas));
   const { id } = (await ann.post(path, body(FREE_NUMBER))).body;
   const double = { status: 400, body: { non_field_errors: [duplicateMessage(entity, 'rest')] } };
-  const key = keyFieldOf(entity)!.rest;
+  const key = keyFieldOf(entity)!.restKey;
   expect(await ann.post(path, body(EXISTING))).toMatchObject(double);
   expect(await ann.put(`${path}${id}/`, body(EXISTING))).toMatchObject(double);
   expect(await ann.patch(`${path}${id}/`, { [key]: body(EXISTING)[key] })).toMatchObject(double);
@@ -116,9 +116,9 @@ test.each(doubled)('%s reports over REST a missing row first, then invalid field
   expect(await ann.post(path, { ...body(EXISTING), [key]: null })).toMatchObject(notNull);
   for (const gone of [UNKNOWN, bobs.get(entity)!])
     expect(await ann.put(`${path}${gone}/`, body(EXISTING))).toMatchObject({ status: 404, body: { detail: 'Not found.' } });
-  const parent = fieldsOf(entity).find(({ relation, stored, readOnly }) => relation?.owned && stored && !readOnly);
+  const parent = fieldsOf(entity).find(({ relation, isColumn, readOnly }) => relation?.isOwned && isColumn && !readOnly);
   if (!parent) return;
-  const foreign = { ...body(EXISTING), [parent.rest]: bobs.get(parent.target!()) };
+  const foreign = { ...body(EXISTING), [parent.restKey]: bobs.get(parent.target!()) };
   const notAllowed = { status: 403, body: { detail: 'You are not allowed to do this' } };
   expect(await ann.post(path, foreign)).toMatchObject(notAllowed);
   expect(await ann.put(`${path}${id}/`, foreign)).toMatchObject(notAllowed);
@@ -131,10 +131,10 @@ test('every writable reference has a foreign key, with the owner if the target i
       FROM pg_constraint WHERE contype = 'f'`,
   );
   for (const entity of allEntities().filter((one) => resourceOf(one)!.writeOperations.length))
-    for (const { column, relation, target, stored, readOnly } of fieldsOf(entity)) {
-      if (!relation || !stored || readOnly) continue;
-      const { table, owned } = resourceOf(target!())!;
-      const columns = owned ? [column, 'user_id'].sort() : [column];
+    for (const { column, relation, target, isColumn, readOnly } of fieldsOf(entity)) {
+      if (!relation || !isColumn || readOnly) continue;
+      const { table, isOwned } = resourceOf(target!())!;
+      const columns = isOwned ? [column, 'user_id'].sort() : [column];
       expect(keys).toContainEqual({ table: resourceOf(entity)!.table, columns, of: table, late: false });
     }
 });

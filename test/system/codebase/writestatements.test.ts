@@ -38,7 +38,7 @@ const expectSuccess = (answer: GraphQLAnswer): GraphQLAnswer => {
 
 /** Returns the number of look-ups before a bulk write: referenced types, and duplicates. For a single row, PostgreSQL's constraints check these. */
 function lookUps(entity: Entity): number {
-  const named = fieldsOf(entity).filter(({ relation, stored, readOnly }) => relation && stored && !readOnly);
+  const named = fieldsOf(entity).filter(({ relation, isColumn, readOnly }) => relation && isColumn && !readOnly);
   const targets = new Set(named.map(({ target }) => target!()).filter((target) => !resourceOf(target)!.isInMemory));
   return targets.size + (resourceOf(entity)!.uniqueFields ? 1 : 0);
 }
@@ -51,7 +51,7 @@ function expectNoGrowth([one, some, many]: number[], more = 0): void {
   expect(many).toBeLessThanOrEqual(MAX_STATEMENTS);
 }
 
-const written = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.createMany);
+const written = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.bulkCreateMutation);
 
 test('at least four types have bulk writes', () => expect(written.length).toBeGreaterThanOrEqual(4));
 
@@ -60,9 +60,9 @@ test.each(written.map((entity): [string, Entity] => [entity.name, entity]))(
   async (name, entity) => {
     const { pluralName, metadata } = resourceOf(entity)!;
     const payload = `{ shown: ${pluralName} { id } errors { path message } }`;
-    const create = `mutation ($inputs: [${name}Input!]!) { rows: ${metadata.createMany}(inputs: $inputs) ${payload} }`;
-    const update = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.updateMany}(changes: $changes) ${payload} }`;
-    const remove = `mutation ($rows: [RowVersion!]!) { rows: ${metadata.removeMany}(rows: $rows) { deletedIds } }`;
+    const create = `mutation ($inputs: [${name}Input!]!) { rows: ${metadata.bulkCreateMutation}(inputs: $inputs) ${payload} }`;
+    const update = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.bulkUpdateMutation}(changes: $changes) ${payload} }`;
+    const remove = `mutation ($rows: [RowVersion!]!) { rows: ${metadata.bulkDeleteMutation}(rows: $rows) { deletedIds } }`;
     const statements: Record<string, number[]> = { create: [], update: [], parts: [], remove: [] };
     const { person, ownedRowIds: parents } = await userWithout(entity, fitgraph, `bulk-${name}`);
     const nextInput = () => withTrueFlags(inputOf(entity, (number += 1), parentsIn(parents)));
@@ -118,7 +118,7 @@ const rowsIn = (values: Values): number =>
     .filter((value): value is Values => value !== null && typeof value === 'object')
     .reduce((sum, value) => sum + rowsIn(value), 0);
 
-const trunks = ownedTypes().filter((entity) => creatableChildren(entity).length && resourceOf(entity)!.metadata.create);
+const trunks = ownedTypes().filter((entity) => creatableChildren(entity).length && resourceOf(entity)!.metadata.createMutation);
 
 test('at least five types can be created with nested rows', () => expect(trunks.length).toBeGreaterThanOrEqual(5));
 
@@ -126,7 +126,7 @@ test.each(trunks.map((entity): [string, Entity] => [entity.name, entity]))(
   '%s takes a constant number of statements for nested creations',
   async (name, entity) => {
     const { singularName, metadata } = resourceOf(entity)!;
-    const create = `mutation ($input: ${name}Input!) { rows: ${metadata.create}(input: $input) { shown: ${singularName} { id } errors { path message } } }`;
+    const create = `mutation ($input: ${name}Input!) { rows: ${metadata.createMutation}(input: $input) { shown: ${singularName} { id } errors { path message } } }`;
     const perWidth = rowsIn(tree(entity, 2)) - rowsIn(tree(entity, 1));
     const answers: GraphQLAnswer[] = [];
     for (const size of SIZES) {
@@ -155,11 +155,13 @@ const MORE: Record<string, Partial<Record<string, number>>> = {
  */
 function keyStatements(entity: Entity, restName: string): number {
   const key = (resourceOf(entity)!.uniqueFields ?? []).filter((name) => name !== OWNER_FIELD.field);
-  const { name, relation } = fieldsOf(entity).find(({ rest }) => rest === restName)!;
+  const { name, relation } = fieldsOf(entity).find(({ restKey }) => restKey === restName)!;
   return key.length > 1 && key.includes(name) ? 2 + (relation ? 1 : 0) : 0;
 }
 
-const restWritable = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.views.length && resourceOf(entity)!.metadata.create);
+const restWritable = ownedTypes().filter(
+  (entity) => resourceOf(entity)!.metadata.views.length && resourceOf(entity)!.metadata.createMutation,
+);
 
 test.each(restWritable.map((entity): [string, Entity] => [entity.name, entity]))(
   '%s takes four statements per REST write, plus listed exceptions',
@@ -170,7 +172,7 @@ test.each(restWritable.map((entity): [string, Entity] => [entity.name, entity]))
       statements[what] = answer.statements;
       return answer;
     };
-    const path = `/${resourceOf(entity)!.metadata.views[0]!.rest}/`;
+    const path = `/${resourceOf(entity)!.metadata.views[0]!.restName}/`;
     const { person, ownedRowIds: parents } = await userWithout(entity, fitgraph, `REST-${name}`);
     const body = () => bodyOf(entity, (number += 1), parentsIn(parents));
     const { id } = recordStatements('POST', 201, await person.post(path, body())).body;

@@ -23,7 +23,7 @@ const HIDDEN_COLUMNS = new Set([
   'sourceName',
   'sourceUrl',
 ]);
-/** Field that is not shown: the same drawing of a muscle as `imageUrlMain`, in another colour. */
+/** Field that pages omit: the same drawing of a muscle as `imageUrlMain`, in another colour. */
 const DUPLICATE_IMAGE_FIELD = 'imageUrlSecondary';
 const IMAGE_FIELDS = new Set(['image', 'imageUrlMain']);
 /** Maximum length of strings in tables. Fields for longer strings are shown on the detail page only. */
@@ -34,24 +34,25 @@ const fieldType = (type: GraphQLObjectType, field: string) => getNamedType(type.
 
 /** Returns the type of the rows to which a relation refers. */
 export const relatedTypeOf = (type: GraphQLObjectType, { relation }: FieldMetadata) =>
-  fieldType(type, relation!.object) as GraphQLObjectType;
+  fieldType(type, relation!.objectField) as GraphQLObjectType;
 
 export const visibleFieldsOf = (type: GraphQLObjectType): FieldMetadata[] =>
   fieldMetadataOf(type).filter(
-    ({ hidden, name, relation }) => !hidden && name !== DUPLICATE_IMAGE_FIELD && (relation ?? isLeafType(fieldType(type, name))),
+    ({ hiddenInRest, name, relation }) =>
+      !hiddenInRest && name !== DUPLICATE_IMAGE_FIELD && (relation ?? isLeafType(fieldType(type, name))),
   );
 
 export function hasColumn(field: FieldMetadata, { paths }: RowNameRule): boolean {
-  const isName = paths.some(([head]) => head === field.name || head === field.relation?.object);
+  const isName = paths.some(([head]) => head === field.name || head === field.relation?.objectField);
   const isLong = field.kind === 'string' && (field.maxLength === undefined || field.maxLength > MAX_COLUMN_TEXT_LENGTH);
   return !isName && !isLong && !HIDDEN_COLUMNS.has(field.name);
 }
 
 /** Returns the GraphQL selection of a field; for a relation, including the fields that make up the names of the related rows. */
 export function selectionOf(type: GraphQLObjectType, { name, relation }: FieldMetadata): string {
-  const target = relation && fieldType(type, relation.object);
+  const target = relation && fieldType(type, relation.objectField);
   if (!isObjectType(target) || !target.extensions.resource) return name;
-  return `${name} ${relation!.object} { id ${nameRuleOf(target).selection} }`;
+  return `${name} ${relation!.objectField} { id ${nameRuleOf(target).selection} }`;
 }
 
 /** Returns the name of a row, or its type and id if it has no name. */
@@ -91,16 +92,16 @@ const HTML_ENTITIES: Readonly<Record<string, string>> = {
   '&#39;': "'",
 };
 
-function textOf({ kind, choices, html }: FieldMetadata, value: unknown): string {
+function textOf({ kind, choices, isHtml }: FieldMetadata, value: unknown): string {
   if (value === null || value === undefined) return '';
   if (kind === 'boolean') return value === true ? 'Yes' : 'No';
   const text = String(value as string | number | boolean);
-  const choice = choices?.find((one) => String(one.value) === text);
+  const choice = choices?.find((candidate) => String(candidate.value) === text);
   if (choice) return String(choice.label);
-  return html ? htmlToText(text) : formatDateTime(text, kind);
+  return isHtml ? htmlToText(text) : formatDateTime(text, kind);
 }
 
-/** Converts the value of a relation to a list. The value is a single value, a list or absent. */
+/** Converts the value of a relation, which is a single value, a list or absent, to a list. */
 const toList = <T>(value: unknown): readonly T[] => [value ?? []].flat() as T[];
 
 /** Returns a cell with links to at most `maxLinks` of the items, and the number of further items. */
@@ -127,14 +128,14 @@ export function cellFormatterOf(
   const endpointName = endpointNameOf(relation.type);
   const idsOf = (row: Row) => toList<string | number>(row[name]);
   const relatedRowOf = (row: Row, id: string | number) =>
-    toList<Row>(row[relation.object]).find((candidate) => String(candidate.id) === String(id));
+    toList<Row>(row[relation.objectField]).find((candidate) => String(candidate.id) === String(id));
   const linkedRows = rows
     .flatMap((row) =>
       idsOf(row)
         .slice(0, maxLinks)
         .map((id) => relatedRowOf(row, id)),
     )
-    .filter((one) => one !== undefined);
+    .filter((relatedRow) => relatedRow !== undefined);
   const distinctName = createDistinctNameLookup(linkedRows, (row) => rowNameOf(target, row), nameRuleOf(target));
   const linkOf = (row: Row, id: string | number): RowLink => {
     const relatedRow = relatedRowOf(row, id);

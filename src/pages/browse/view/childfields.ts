@@ -11,7 +11,7 @@ export interface ChildField {
 
 /** Returns the fields that list child rows, but not lists such as `muscles`, whose rows a relation field of the parent already refers to. */
 export function childFieldsOf(parent: GraphQLObjectType): ChildField[] {
-  const relationFields = visibleFieldsOf(parent).map(({ relation }) => relation?.object);
+  const relationFields = visibleFieldsOf(parent).map(({ relation }) => relation?.objectField);
   return Object.values(parent.getFields()).flatMap(({ name, type, extensions }) => {
     if (relationFields.includes(name) || extensions.field || extensions.action) return [];
     const namedType = getNamedType(type);

@@ -17,7 +17,7 @@ export interface ChildListPlan {
   fieldName: string;
   selection: string;
   /** Returns the child rows of one parent; undefined if the field is null, because the viewer may not see it. */
-  childRowsOf(value: unknown, parentId: string, signedIn: boolean): ChildRows | undefined;
+  childRowsOf(value: unknown, parentId: string, isSignedIn: boolean): ChildRows | undefined;
 }
 
 export function childListPlanOf(
@@ -31,26 +31,26 @@ export function childListPlanOf(
   const [orderingField] = resource.ordering;
   // Lists that are ordered by time show their newest rows.
   const showsNewest = isConnection && fields.some((field) => field.name === orderingField && ['date', 'datetime'].includes(field.kind));
-  const tablePlan = tablePlanOf(childType, view.rest, endpointNameOf, parentField);
+  const tablePlan = tablePlanOf(childType, view.restName, endpointNameOf, parentField);
   const rowSelection = `{ ${tablePlan.selection} }`;
   return {
     fieldName: name,
     selection: isConnection
       ? `${name}(${showsNewest ? 'last' : 'first'}: ${MAX_PAGINATED_ROWS}) { totalCount nodes ${rowSelection} }`
       : `${name} ${rowSelection}`,
-    childRowsOf(value, parentId, signedIn) {
+    childRowsOf(value, parentId, isSignedIn) {
       if (value === null || value === undefined) return undefined;
       const { totalCount, nodes: rows } = isConnection
         ? (value as { totalCount: number; nodes: Row[] })
         : { totalCount: (value as Row[]).length, nodes: value as Row[] };
       // The full list is available only if it can be filtered by the parent.
-      const listUrl = parentFilter && `${listPath(view.rest)}?${parentFilter.key ?? parentField.rest}=${parentId}`;
+      const listUrl = parentFilter && `${listPath(view.restName)}?${parentFilter.parameterName ?? parentField.restKey}=${parentId}`;
       return {
         label: fieldNameToWords(name),
-        total: totalCount,
+        totalCount,
         table: tablePlan.tableOf(showsNewest ? [...rows].reverse() : rows.slice(0, MAX_UNPAGINATED_ROWS)),
         listUrl,
-        addUrl: listUrl && signedIn && create && resource.owned ? `${listUrl}#write` : undefined,
+        addUrl: listUrl && isSignedIn && create && resource.isOwned ? `${listUrl}#write` : undefined,
       };
     },
   };

@@ -20,7 +20,13 @@ import type { FormControl } from './viewmodel';
 export type RelationChoices = Pick<FormControl, 'endpointName' | 'choices' | 'searchType'>;
 export type FindRelationChoices = (type: string) => RelationChoices;
 
-const limitsOf = ({ minLength, maxLength, min, max, places }: FieldMetadata) => ({ minLength, maxLength, min, max, places });
+const fieldLimitsOf = ({ minLength, maxLength, min, max, decimalPlaces }: FieldMetadata) => ({
+  minLength,
+  maxLength,
+  min,
+  max,
+  decimalPlaces,
+});
 
 /** Returns the properties of an input that selects related rows. An input that accepts several rows has no search. */
 function relationProperties({ relation }: FieldMetadata, relationChoicesOf: FindRelationChoices, isSingle: boolean): RelationChoices {
@@ -28,21 +34,24 @@ function relationProperties({ relation }: FieldMetadata, relationChoicesOf: Find
   return isSingle ? relationChoices : { ...relationChoices, searchType: undefined };
 }
 
-/** Help text of image fields. It replaces that of the REST API, which names only two of the accepted formats. */
+/** Help text of image fields. It replaces the help text of the REST API, which names only two of the accepted formats. */
 const IMAGE_HELP = `Accepted formats: ${Object.keys(IMAGE_FORMATS).join(', ').toUpperCase()}.`;
 
 export function writeControlsOf(fields: readonly FieldMetadata[], relationChoicesOf: FindRelationChoices): FormControl[] {
   return fields
-    .filter((field) => !field.restReadOnly && !field.hidden)
+    .filter((field) => !field.restReadOnly && !field.hiddenInRest)
     .map((field) => ({
-      key: field.rest,
+      key: field.restKey,
       label: fieldLabelOf(field),
       kind: field.kind,
       required: isRequired(field) && field.kind !== 'boolean',
-      help: field.kind === 'image' ? IMAGE_HELP : field.help,
-      ...limitsOf(field),
+      helpText: field.kind === 'image' ? IMAGE_HELP : field.helpText,
+      ...fieldLimitsOf(field),
       choices: field.choices,
-      ...(field.relation && { multiple: field.relation.many, ...relationProperties(field, relationChoicesOf, !field.relation.many) }),
+      ...(field.relation && {
+        multiple: field.relation.isToMany,
+        ...relationProperties(field, relationChoicesOf, !field.relation.isToMany),
+      }),
     }));
 }
 
@@ -55,18 +64,18 @@ export function filterControlsOf(
 ): FormControl[] {
   return filters.map((filter) => {
     const field = fields.find(({ name }) => name === filter.field)!;
-    const isCommaList = filter.parse === 'commaIds';
+    const isCommaList = filter.syntax === 'commaIds';
     return {
       key: filterParameterName(filter, field),
       label: filter.operator ? `${fieldLabelOf(field)} ${COMPARISON_SIGNS[filter.operator]}` : fieldLabelOf(field),
       kind: field.kind,
       required: false,
-      places: field.places,
+      decimalPlaces: field.decimalPlaces,
       choices: field.choices,
-      multiple: filter.parse === 'ids',
-      commaSeparated: isCommaList,
-      ...(isCommaList && { help: 'Comma-separated ids. Rows with any of them match.' }),
-      ...(field.relation && relationProperties(field, relationChoicesOf, filter.parse !== 'ids' && !isCommaList)),
+      multiple: filter.syntax === 'ids',
+      isCommaSeparated: isCommaList,
+      ...(isCommaList && { helpText: 'Comma-separated ids. Rows with any of them match.' }),
+      ...(field.relation && relationProperties(field, relationChoicesOf, filter.syntax !== 'ids' && !isCommaList)),
     };
   });
 }
@@ -86,5 +95,5 @@ export const argumentControlsOf = (args: readonly GraphQLArgument[]): FormContro
     label: `${name[0]!.toUpperCase()}${toSnakeCase(name).slice(1).replaceAll('_', ' ')}`,
     kind: KIND_BY_SCALAR[getNamedType(type).name] ?? 'string',
     required: isNonNullType(type) && defaultValue === undefined,
-    help: description ?? undefined,
+    helpText: description ?? undefined,
   }));

@@ -13,11 +13,11 @@ import { detailPath, listPath, type PageRoutes } from './pageroutes';
 import { formatControlValue, hasConflict } from './storedvalues';
 import type { FormControl, HtmlView, WriteForm } from './viewmodel';
 
-/** Maximum number of choices of a relation. If there are more rows, its input is a search field. */
+/** Maximum number of choices of a relation. If there are more rows, the input is a search field. */
 const MAX_CHOICES = 60;
 const NUMERIC_ID_PATTERN = /^\d+$/;
 const LOGIN_CONTROLS: readonly FormControl[] = [
-  { key: 'username', label: 'User name', kind: 'string', singleLine: true, required: true },
+  { key: 'username', label: 'User name', kind: 'string', isSingleLine: true, required: true },
   { key: 'password', label: 'Password', kind: 'password', required: true },
 ];
 
@@ -34,11 +34,11 @@ export class FormBuilder {
     private readonly timeZone: string,
   ) {}
 
-  private async readChoicesOfType(type: string, { context, signedIn }: RestRequest): Promise<RelationChoices> {
+  private async readChoicesOfType(type: string, { context, isSignedIn }: RestRequest): Promise<RelationChoices> {
     const target = this.pageRoutes.endpointNameOf(type);
     const rowSearch = this.rowSearchOf(type);
     // An anonymous client cannot read rows of users, so they are not offered as choices.
-    if (!rowSearch || (rowSearch.owned && !signedIn)) return { endpointName: target };
+    if (!rowSearch || (rowSearch.isOwned && !isSignedIn)) return { endpointName: target };
     const choices = await rowSearch.readFirstRows(context.resolverContext, {}, MAX_CHOICES + 1);
     if (choices && choices.length <= MAX_CHOICES) return { endpointName: target, choices };
     return { endpointName: target, ...(rowSearch.findByName && { searchType: type }) };
@@ -68,7 +68,7 @@ export class FormBuilder {
     posted: FormTextValues,
     stored: FormTextValues,
     request: RestRequest,
-  ): Promise<WriteForm['stored']> {
+  ): Promise<WriteForm['storedValues']> {
     const differingControls = controls.filter((control) => hasConflict(control, posted[control.key], stored[control.key]));
     const controlsWithResults = await this.addSearchResults(differingControls, (key) => stored[key]?.at(-1), request);
     return Object.fromEntries(
@@ -93,9 +93,10 @@ export class FormBuilder {
   private async readCurrentRow(
     endpoint: Endpoint,
     id: string,
-    { request, answer }: RenderInput,
+    { request, restResponse }: RenderInput,
   ): Promise<{ row: JsonRow; version?: string } | undefined> {
-    if (answer.status < 300 && request.method !== 'OPTIONS') return { row: answer.body as JsonRow, version: versionInETag(answer) };
+    if (restResponse.status < 300 && request.method !== 'OPTIONS')
+      return { row: restResponse.body as JsonRow, version: versionInETag(restResponse) };
     if (SAFE_HTTP_METHODS.includes(request.method)) return undefined;
     const { data } = await endpoint.detail(request.context.resolverContext, { id });
     const { versionField } = endpoint.resource;
@@ -115,40 +116,41 @@ export class FormBuilder {
       operation && permitsMethod(pageRoute, method) ? [method] : [],
     );
     // If the session ended before the form was submitted, the form is shown again, so that typed values are not lost.
-    if (!request.signedIn && !request.form) return { ...noForms, lockedMethods: methods };
+    if (!request.isSignedIn && !request.form) return { ...noForms, lockedMethods: methods };
     const controls = writeControlsOf(endpoint.fields, relationChoicesOf);
     if (pageRoute.kind === 'list')
       return {
         ...noForms,
         forms: methods.includes('POST')
-          ? [await this.buildWriteForm(listPath(endpoint.view.rest), ['POST'], controls, undefined, result)]
+          ? [await this.buildWriteForm(listPath(endpoint.view.restName), ['POST'], controls, undefined, result)]
           : [],
       };
     if (methods.length === 0) return noForms;
     const writeMethods = methods.filter((method) => method !== 'DELETE');
-    const currentRow = (await this.readCurrentRow(endpoint, pageRoute.id, result)) ?? (request.signedIn ? undefined : { row: {} });
+    const currentRow = (await this.readCurrentRow(endpoint, pageRoute.id, result)) ?? (request.isSignedIn ? undefined : { row: {} });
     if (!currentRow) {
       // If the row was deleted in the meantime, the form is shown again as one for a new row, so that typed values are not lost. The update failed
       // with 404, or with 403 if the parent row was deleted too.
-      const rowWasDeleted = request.form && [403, 404].includes(result.answer.status) && writeMethods.includes(request.method) && create;
-      return rowWasDeleted ? { ...noForms, forms: [deletedRowForm(listPath(endpoint.view.rest), controls, result)] } : noForms;
+      const rowWasDeleted =
+        request.form && [403, 404].includes(result.restResponse.status) && writeMethods.includes(request.method) && create;
+      return rowWasDeleted ? { ...noForms, forms: [deletedRowForm(listPath(endpoint.view.restName), controls, result)] } : noForms;
     }
     const { row, version } = currentRow;
     const forms = writeMethods.length
-      ? [await this.buildWriteForm(detailPath(endpoint.view.rest, pageRoute.id), writeMethods, controls, row, result)]
+      ? [await this.buildWriteForm(detailPath(endpoint.view.restName, pageRoute.id), writeMethods, controls, row, result)]
       : [];
     // After a version conflict, the form gets the current version. After any other error, it keeps the version on which its values are based.
-    const formVersion = result.answer.status === PRECONDITION_FAILED_STATUS ? version : (request.form?.version ?? version);
+    const formVersion = result.restResponse.status === PRECONDITION_FAILED_STATUS ? version : (request.form?.version ?? version);
     return { forms, canDelete: methods.includes('DELETE'), lockedMethods: [], version: formVersion };
   }
 
-  /** Builds a form. If it was rejected, it keeps the typed values; otherwise it shows those of the row. */
+  /** Builds a write form. A rejected form keeps the typed values; other forms show the values of the row. */
   private async buildWriteForm(
     action: string,
     methods: readonly string[],
     controls: readonly FormControl[],
     row: JsonRow | undefined,
-    { request, answer }: RenderInput,
+    { request, restResponse }: RenderInput,
   ): Promise<WriteForm> {
     const rowValues = controls.map((control) => [control.key, row ? row[control.key] : emptyValueOf(control)] as const);
     const rowTexts = controls.map((control) => [control.key, inputTextsOf(row?.[control.key], control, this.timeZone)] as const);
@@ -157,11 +159,11 @@ export class FormBuilder {
     const values: FormTextValues = Object.fromEntries(row ? rowTexts : filterTexts);
     const form = { action, methods, controls, values, jsonText: JSON.stringify(Object.fromEntries(rowValues), null, 2) };
     const { form: postedForm } = request;
-    if (!postedForm || answer.status < 400 || !methods.includes(request.method)) return form;
-    const conflict = answer.status === PRECONDITION_FAILED_STATUS ? ('changed' as const) : undefined;
+    if (!postedForm || restResponse.status < 400 || !methods.includes(request.method)) return form;
+    const conflict = restResponse.status === PRECONDITION_FAILED_STATUS ? ('changed' as const) : undefined;
     if (postedForm.jsonText !== undefined) return { ...form, jsonText: postedForm.jsonText, rejectedPart: 'json', conflict };
     const stored = conflict && (await this.conflictingStoredValues(controls, postedForm.values, values, request));
-    return { ...form, values: postedForm.values, rejectedPart: 'fields', conflict, stored };
+    return { ...form, values: postedForm.values, rejectedPart: 'fields', conflict, storedValues: stored };
   }
 }
 

@@ -38,13 +38,13 @@ export function clientOperationTranslator(schema: GraphQLSchema): (operation: Re
   };
 }
 
-/** Removes the fields that the public schema does not have. Returns undefined if none are left or the rest is invalid. */
+/** Removes the fields that the public schema does not have. Returns undefined if no field is left or the document is invalid. */
 function toClientDocument(schema: GraphQLSchema, document: DocumentNode): ClientDocument | undefined {
   const info = new TypeInfo(schema);
   const Field = (node: FieldNode) => {
     const field = info.getFieldDef();
     if (!field) return null;
-    return field.extensions.wholeList && node.arguments?.length ? withoutPagination(node) : undefined;
+    return field.extensions.resolveAllRows && node.arguments?.length ? withoutPagination(node) : undefined;
   };
   const clientDocument = removeUnusedDefinitions(visit(document, visitWithTypeInfo(info, { Field })));
   const { variableDefinitions = [], selectionSet } = getOperationAST(clientDocument)!;
@@ -89,7 +89,8 @@ function toJsonValue(type: GraphQLInputType, value: unknown): unknown {
   if (isListType(nullableType))
     return Array.isArray(value) ? value.map((item) => toJsonValue(nullableType.ofType, item)) : toJsonValue(nullableType.ofType, value);
   // REST passes enums by their stored values, which are strings in conditions. GraphQL clients send the names of the values instead.
-  if (isEnumType(nullableType)) return nullableType.getValues().find((one) => String(one.value) === String(value))?.name ?? null;
+  if (isEnumType(nullableType))
+    return nullableType.getValues().find((enumValue) => String(enumValue.value) === String(value))?.name ?? null;
   if (!isInputObjectType(nullableType)) return typeof value === 'object' ? null : value;
   const fields = nullableType.getFields();
   const entries = Object.entries(value as Variables).filter(([name]) => fields[name]);

@@ -53,13 +53,13 @@ export const fieldNameToWords = (name: string): string => replaceLabel(humanize(
 export const singularLabelOf = ({ name }: GraphQLObjectType): string => upperFirst(nounOfTypeName(name));
 
 /** Returns the plural label of a resource, such as `Weight entries`. */
-export const pluralLabelOf = (type: GraphQLObjectType): string => fieldNameToWords(type.extensions.resource!.many);
+export const pluralLabelOf = (type: GraphQLObjectType): string => fieldNameToWords(type.extensions.resource!.listQuery);
 
 /** Returns the readable title of an endpoint. `name` is its title in OPTIONS responses, such as `Get log overview`. */
 export const endpointTitle = (name: string): string => upperFirst(name.replace(/^Get /, ''));
 
 /** Returns the label of a field. For a relation, it is derived from the GraphQL name (`exercise`), because the REST label may describe the id. */
 export function fieldLabelOf({ relation, label, name }: FieldMetadata): string {
-  if (relation) return fieldNameToWords(relation.object);
+  if (relation) return fieldNameToWords(relation.objectField);
   return LABELS_BY_NAME[name] ?? (label === AMBIGUOUS_LABEL ? fieldNameToWords(name) : replaceLabel(label));
 }

@@ -9,32 +9,32 @@ import { createRowNameSearchLookup, type RowNameSearch } from './rownames';
 export const CHOSEN_ID_PREFIX = '_chosen_';
 
 const NUMERIC_ID_PATTERN = /^\d+$/;
-/** Matches the id at the start of the label of a user's own row, such as `12: Push day`. It is there because such rows may have equal names. */
+/** Matches the id at the start of the label of an owned row, such as `12: Push day`. Labels contain the id because owned rows may have equal names. */
 const LABEL_ID_PATTERN = /^(\d+)(?:: |$)/;
 
 const isSameName = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase();
 
 /** Returns the id of the row with the name `text`, if it is unambiguous. `chosenId` is the id of the suggestion that the user chose. */
 async function resolveName(
-  { findByName, readFirstRows, owned }: RowNameSearch,
+  { findByName, readFirstRows, isOwned }: RowNameSearch,
   text: string,
   chosenId: string | undefined,
   context: object,
 ): Promise<string | undefined> {
-  if (owned && LABEL_ID_PATTERN.test(text)) return LABEL_ID_PATTERN.exec(text)![1];
+  if (isOwned && LABEL_ID_PATTERN.test(text)) return LABEL_ID_PATTERN.exec(text)![1];
   if (chosenId !== undefined && NUMERIC_ID_PATTERN.test(chosenId)) {
     const [row] = (await readFirstRows(context, { id: { eq: chosenId } }, 1)) ?? [];
     if (row && isSameName(String(row.label), text)) return chosenId;
   }
   const matches = (await findByName?.(context, text)) ?? [];
-  const nameOf = (label: string | number) => (owned ? String(label).replace(LABEL_ID_PATTERN, '') : String(label));
+  const nameOf = (label: string | number) => (isOwned ? String(label).replace(LABEL_ID_PATTERN, '') : String(label));
   const exactMatches = matches.filter(({ label }) => isSameName(nameOf(label), text));
   const [match] = exactMatches.length === 0 ? matches : exactMatches;
   return (exactMatches.length === 1 || matches.length === 1) && match ? match.value! : undefined;
 }
 
 /** Returns the relation fields that refer to at most one row. */
-const singleRowRelationsOf = (fields: readonly FieldMetadata[]) => fields.filter(({ relation }) => relation && !relation.many);
+const singleRowRelationsOf = (fields: readonly FieldMetadata[]) => fields.filter(({ relation }) => relation && !relation.isToMany);
 
 /** Returns a function that replaces the names in the form or the filters of a request. */
 export function createNameResolver({ schema, prepareOperation }: Pick<ViewDependencies, 'schema' | 'prepareOperation'>) {
@@ -48,29 +48,29 @@ export function createNameResolver({ schema, prepareOperation }: Pick<ViewDepend
   };
 
   async function resolveFormNames({ fields }: Endpoint, { form, context }: RestRequest): Promise<void> {
-    if (!form?.body.form) return;
+    if (!form?.body.isForm) return;
     const data = new Map(form.body.data);
     const lastText = (key: string) => {
       const value = data.get(key)?.at(-1);
       return typeof value === 'string' ? value : undefined;
     };
     const values = { ...form.values };
-    for (const { rest, relation } of singleRowRelationsOf(fields)) {
-      const id = await resolveId(relation!.type, lastText(rest), lastText(`${CHOSEN_ID_PREFIX}${rest}`), context.resolverContext);
+    for (const { restKey, relation } of singleRowRelationsOf(fields)) {
+      const id = await resolveId(relation!.type, lastText(restKey), lastText(`${CHOSEN_ID_PREFIX}${restKey}`), context.resolverContext);
       if (id === undefined) continue;
-      data.set(rest, [id]);
-      values[rest] = [id];
+      data.set(restKey, [id]);
+      values[restKey] = [id];
     }
     for (const key of [...data.keys()].filter((dataKey) => dataKey.startsWith(CHOSEN_ID_PREFIX))) data.delete(key);
-    form.body = { form: true, data };
+    form.body = { isForm: true, data };
     form.values = values;
   }
 
   async function resolveFilterNames({ fields, view }: Endpoint, { query, context }: RestRequest): Promise<void> {
-    for (const { field, key, parse } of view.filters) {
+    for (const { field, parameterName, syntax } of view.filters) {
       const [metadata] = singleRowRelationsOf(fields.filter(({ name }) => name === field));
-      if (!metadata || parse === 'ids' || parse === 'commaIds') continue;
-      const name = key ?? metadata.rest;
+      if (!metadata || syntax === 'ids' || syntax === 'commaIds') continue;
+      const name = parameterName ?? metadata.restKey;
       const id = await resolveId(metadata.relation!.type, query.getAll(name).at(-1), undefined, context.resolverContext);
       if (id !== undefined) query.set(name, id);
     }

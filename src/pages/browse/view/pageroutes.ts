@@ -5,7 +5,7 @@ import { API_BASE_PATH, findRoute, type Route } from '../../../rest/routes';
 import { pluralLabelOf, singularLabelOf } from './labels';
 import type { PageResource } from './viewmodel';
 
-/** Whether links to rows lead to this endpoint. If several endpoints return the same rows, links lead to the first of them. */
+/** Whether links to rows lead to this endpoint: the first one of the endpoints that return the same rows. */
 const isDefaultView = ({ view, resource }: Endpoint): boolean => view === resource.views[0];
 
 export class PageRoutes {
@@ -22,26 +22,26 @@ export class PageRoutes {
   }
 
   /** Returns the name of the endpoint of a type, which is a segment of its path. */
-  readonly endpointNameOf = (type: string): string | undefined => this.endpointOf(type)?.view.rest;
+  readonly endpointNameOf = (type: string): string | undefined => this.endpointOf(type)?.view.restName;
 
   listedResources(): PageResource[] {
     return this.endpoints.apiRootNames.flatMap((name) => [this.endpoints.resources.get(name)!].filter(isDefaultView).map(pageResourceOf));
   }
 
   /** Returns the route of the page that is shown: that of the request or, after a creation, that of the new row. */
-  routeOfPage(route: Route, { answer, request }: RenderInput): Route {
-    if (route.kind !== 'list' || answer.status !== 201 || request.method !== 'POST') return route;
-    const createdRoute = findRoute(this.endpoints, detailPath(route.endpoint.view.rest, (answer.body as { id: number }).id));
+  routeOfPage(route: Route, { restResponse, request }: RenderInput): Route {
+    if (route.kind !== 'list' || restResponse.status !== 201 || request.method !== 'POST') return route;
+    const createdRoute = findRoute(this.endpoints, detailPath(route.endpoint.view.restName, (restResponse.body as { id: number }).id));
     return createdRoute && createdRoute !== 'redirect' ? createdRoute : route;
   }
 }
 
 export const pageResourceOf = ({ view, resource, type }: Endpoint): PageResource => ({
-  name: view.rest,
-  singular: singularLabelOf(type),
-  plural: pluralLabelOf(type),
+  name: view.restName,
+  singularLabel: singularLabelOf(type),
+  pluralLabel: pluralLabelOf(type),
   description: view.description,
-  owned: resource.owned,
+  isOwned: resource.isOwned,
 });
 
 export const API_ROOT_PATH = `${API_BASE_PATH}/`;
@@ -57,7 +57,7 @@ export const rowPathOf = (endpointName: string | undefined, id: string | number)
 export function pagePathOf(pageRoute: Route, path: string): string {
   if (pageRoute.kind === 'root') return API_ROOT_PATH;
   if (!pageRoute.endpoint) return path;
-  const endpointName = pageRoute.endpoint.view.rest;
+  const endpointName = pageRoute.endpoint.view.restName;
   if (pageRoute.kind === 'list') return listPath(endpointName);
   if (pageRoute.kind === 'detail') return detailPath(endpointName, pageRoute.id);
   return `${detailPath(endpointName, pageRoute.id)}${pageRoute.computedEndpoint.metadata.name}/`;

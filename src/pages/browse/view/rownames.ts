@@ -12,7 +12,7 @@ const JOINED_LIST_SUFFIX = '[]';
 const TIME_KINDS: readonly FieldKind[] = ['time', 'date', 'datetime'];
 
 export interface RowNameSearch {
-  owned: boolean;
+  isOwned: boolean;
   /** Returns at most MAX_MATCHING_ROWS rows whose name or distinguishing text matches. Absent if neither contains a text field. */
   findByName?(context: object, text: string): Promise<Choice[]>;
   /** Returns the first rows that match `where`, with their names as labels. */
@@ -35,7 +35,7 @@ type FieldPath = readonly string[];
 
 /** Returns the text field that orders the rows or is called `name`, or else the first text field, or else the first date or time. */
 function namingField(fields: readonly FieldMetadata[], ordering: readonly string[]): FieldMetadata | undefined {
-  const visibleFields = fields.filter(({ hidden }) => !hidden);
+  const visibleFields = fields.filter(({ hiddenInRest }) => !hiddenInRest);
   const textFields = visibleFields.filter(({ kind }) => kind === 'string');
   const preferredNames = [ordering[0]?.replace(/^-/, ''), 'name'];
   return (
@@ -67,7 +67,7 @@ function textAtPath(row: Row, path: string): string {
 /** Returns the rule for the names of rows. Names omit the relation `parent`, which has the same value in all rows. */
 export function nameRuleOf(type: GraphQLObjectType, parent?: FieldMetadata): RowNameRule {
   const { labelPaths: declaredNames, distinguishingPath, ordering } = type.extensions.resource!;
-  const ownNames = declaredNames?.filter((path) => parseFieldPath(path)[0] !== parent?.relation?.object);
+  const ownNames = declaredNames?.filter((path) => parseFieldPath(path)[0] !== parent?.relation?.objectField);
   const names = ownNames?.length ? ownNames : undefined;
   const field = names ? undefined : namingField(fieldMetadataOf(type), ordering);
   const namePaths = names ?? (field ? [field.name] : []);
@@ -120,14 +120,14 @@ function createRowSearch(
   resource: ResourceMetadata,
   prepareOperation: PrepareOperation,
 ): RowNameSearch | undefined {
-  const { owned, many } = resource;
+  const { isOwned, listQuery } = resource;
   const nameRule = nameRuleOf(type);
   const { paths, selection: nameSelection } = nameRule;
-  if (!schema.getQueryType()?.getFields()[many] || (!owned && paths.length === 0)) return undefined;
+  if (!schema.getQueryType()?.getFields()[listQuery] || (!isOwned && paths.length === 0)) return undefined;
   const textPaths = [...paths, ...(resource.distinguishingPath === undefined ? [] : [parseFieldPath(resource.distinguishingPath)])].filter(
     (path) => isTextPath(type, path),
   );
-  const document = `query ($where: ${type.name}Where, $first: Int) { page: ${many}(where: $where, first: $first) { nodes { id ${nameSelection} } } }`;
+  const document = `query ($where: ${type.name}Where, $first: Int) { page: ${listQuery}(where: $where, first: $first) { nodes { id ${nameSelection} } } }`;
   const firstRows: RowNameSearch['readFirstRows'] = async (context, where, first) => {
     const { data } = await prepareOperation(document)(context, { where, first });
     const matchingRows = data?.page.nodes as Row[] | undefined;
@@ -135,12 +135,12 @@ function createRowSearch(
     // Several rows of a user may have the same name or no name, so their labels start with the id.
     const labelOf = (row: Row): string => {
       const name = nameOf(row).slice(0, MAX_LABEL_LENGTH);
-      return owned ? [String(row.id), name].filter(Boolean).join(': ') : name;
+      return isOwned ? [String(row.id), name].filter(Boolean).join(': ') : name;
     };
     return matchingRows?.map((row) => ({ value: String(row.id), label: labelOf(row) }));
   };
   return {
-    owned,
+    isOwned,
     readFirstRows: firstRows,
     ...(textPaths.length && {
       async findByName(context, text) {

@@ -29,20 +29,20 @@ export class RowReader {
 
   /** Returns the rows with these ids as a table, in this order; undefined if they cannot be read. */
   async readTable({ type, resource, view }: Endpoint, ids: readonly string[], context: object): Promise<TableView | undefined> {
-    const { selection, tableOf } = tablePlanOf(type, view.rest, this.pageRoutes.endpointNameOf);
+    const { selection, tableOf } = tablePlanOf(type, view.restName, this.pageRoutes.endpointNameOf);
     if (ids.length === 0) return tableOf([]);
-    const document = `query ($where: ${type.name}Where, $first: Int) { page: ${resource.many}(where: $where, first: $first) { nodes { ${selection} } } }`;
+    const document = `query ($where: ${type.name}Where, $first: Int) { page: ${resource.listQuery}(where: $where, first: $first) { nodes { ${selection} } } }`;
     const { data } = await this.prepareOperation(document)(context, { where: { id: { in: [...new Set(ids)] } }, first: ids.length });
     if (!data?.page) return undefined;
     const rowById = new Map((data.page.nodes as Row[]).map((row) => [String(row.id), row]));
     return tableOf(ids.map((id) => rowById.get(id)).filter((row) => row !== undefined));
   }
 
-  async readDetailRow({ type, resource }: Endpoint, id: string, context: object, signedIn: boolean): Promise<DetailRow | undefined> {
+  async readDetailRow({ type, resource }: Endpoint, id: string, context: object, isSignedIn: boolean): Promise<DetailRow | undefined> {
     const childLists = childFieldsOf(type).flatMap((childField) => {
       const endpoint = this.pageRoutes.endpointOf(childField.childType.name);
       // Anonymous visitors do not get lists that require sign-in: such a list is not nullable, so its error would make the whole row null.
-      return endpoint && (signedIn || !endpoint.resource.owned)
+      return endpoint && (isSignedIn || !endpoint.resource.isOwned)
         ? childListPlanOf(type, childField, endpoint, this.pageRoutes.endpointNameOf)
         : [];
     });
@@ -56,24 +56,24 @@ export class RowReader {
       ...fields.map((field) => selectionOf(type, field)),
       ...childLists.map(({ selection }) => selection),
     ];
-    const document = `query ($id: ID!) { row: ${resource.one}(id: $id) { id ${selections.join(' ')} } }`;
+    const document = `query ($id: ID!) { row: ${resource.rowQuery}(id: $id) { id ${selections.join(' ')} } }`;
     const { data } = await this.prepareOperation(document)(context, { id });
     const row = data?.row as Row | null | undefined;
     if (!row) return undefined;
     return {
       name: headingOf(type, row),
       massUnit: prefersPounds(row) ? 'oz' : 'g',
-      goal: goalOf(row),
+      energyGoal: goalOf(row),
       trainingPlan: trainingPlanOf(row),
       fields: [
         ...fields.map((field) => ({
           label: fieldLabelOf(field),
-          key: field.rest,
+          key: field.restKey,
           cell: cellFormatterOf(type, field, [row], this.pageRoutes.endpointNameOf, MAX_LINKS_PER_FIELD)(row),
         })),
         translationLinksField(type, row),
       ],
-      childLists: childLists.flatMap(({ fieldName, childRowsOf }) => childRowsOf(row[fieldName], id, signedIn) ?? []),
+      childLists: childLists.flatMap(({ fieldName, childRowsOf }) => childRowsOf(row[fieldName], id, isSignedIn) ?? []),
     };
   }
 }

@@ -40,22 +40,22 @@ export function tablePlanOf(
   const { paths, selection } = nameRule;
   const visibleFields = visibleFieldsOf(type);
   const columnFields = visibleFields.filter((field) => field !== parentField && hasColumn(field, nameRule));
-  const childFields = childFieldsOf(type).filter(({ isConnection, childType }) => !isConnection && childType.extensions.resource!.owned);
+  const childFields = childFieldsOf(type).filter(({ isConnection, childType }) => !isConnection && childType.extensions.resource!.isOwned);
   const hasImages = isListType(getNullableType(type.getFields()[IMAGES_FIELD]?.type));
   const nameField = paths.length === 1 && paths[0]!.length === 1 ? visibleFields.find(({ name }) => name === paths[0]![0]) : undefined;
   const columns: TableView['columns'] = [
     {
-      key: nameField?.rest ?? '',
+      key: nameField?.restKey ?? '',
       label: nameField ? fieldLabelOf(nameField) : singularLabelOf(type),
-      sortable: nameField?.sortable ?? false,
+      isSortable: nameField?.isSortable ?? false,
     },
     ...columnFields.map((field) => ({
-      key: field.rest,
+      key: field.restKey,
       label: fieldLabelOf(field),
-      sortable: field.sortable,
+      isSortable: field.isSortable,
       cellClass: cellClassOf(field),
     })),
-    ...childFields.map(({ name }) => ({ key: name, label: fieldNameToWords(name), sortable: false })),
+    ...childFields.map(({ name }) => ({ key: name, label: fieldNameToWords(name), isSortable: false })),
   ];
   const pictureOf = (row: Row) => (hasImages ? ((row[IMAGES_FIELD] as Row[])[0]?.image as string | undefined) : undefined);
   return {

@@ -26,7 +26,7 @@ export interface TimeChart {
 export interface TimeSeries {
   charts: readonly TimeChart[];
   /** Length of the period in days. It ends with the newest row; 0 means all rows. */
-  days: number;
+  periodDays: number;
 }
 
 /** Selectable periods in days (0 for all). The first one is the default. */
@@ -35,18 +35,18 @@ export const PERIOD_PARAMETER = 'days';
 
 const MAX_LINES = 5;
 const MAX_ROWS_WITHOUT_PERIOD = 5000;
-/** At most this many rows are read per day of the period, on average. If there are more, the oldest days are not drawn. */
+/** Maximum number of rows that are read per day of the period, on average. If there are more, the oldest days are not drawn. */
 const MAX_ROWS_PER_DAY = 12;
 const DAY_MS = 86_400_000;
 const DATE_LENGTH = 10;
 const UNIT_TYPE_PATTERN = /Unit$/;
 
 interface ChartFields {
-  day: FieldMetadata;
-  value: FieldMetadata;
-  /** Field that says what was measured; each of its values becomes a line. */
+  dateField: FieldMetadata;
+  valueField: FieldMetadata;
+  /** Field that identifies what was measured, such as the exercise. Each of its values becomes a line of the chart. */
   lineField?: FieldMetadata;
-  unit?: FieldMetadata;
+  unitField?: FieldMetadata;
   /** Whether the value of a row without a unit is in the mass unit that the user prefers. */
   isInPreferredUnit: boolean;
 }
@@ -59,28 +59,28 @@ function chartFieldsOf(type: GraphQLObjectType, schema: GraphQLSchema): ChartFie
   const fields = visibleFieldsOf(type).filter(({ restReadOnly }) => !restReadOnly);
   const day = fields.find(({ kind }) => kind === 'date');
   const value = fields.find(({ kind }) => kind === 'decimal');
-  if (!type.extensions.resource!.owned || !day || !value) return undefined;
+  if (!type.extensions.resource!.isOwned || !day || !value) return undefined;
   const units = fields.filter(({ relation }) => relation && UNIT_TYPE_PATTERN.test(relation.type));
   const unitChoice = fieldMetadataOf(type).find(({ kind, name }) => kind === 'choice' && name === 'unit');
-  const unit = units.find(({ relation }) => relation!.object.startsWith(value.name)) ?? unitChoice;
+  const unit = units.find(({ relation }) => relation!.objectField.startsWith(value.name)) ?? unitChoice;
   if (units.length > 0 && !unit) return undefined;
   const lineField =
-    fields.find(({ relation }) => relation && !relation.owned && !relation.many && !UNIT_TYPE_PATTERN.test(relation.type)) ??
-    fields.find(({ kind, null: isNullable }) => kind === 'choice' && !isNullable);
+    fields.find(({ relation }) => relation && !relation.isOwned && !relation.isToMany && !UNIT_TYPE_PATTERN.test(relation.type)) ??
+    fields.find(({ kind, allowNull: isNullable }) => kind === 'choice' && !isNullable);
   const isInPreferredUnit = unitChoice !== undefined && schema.getQueryType()?.getFields().viewer !== undefined;
-  return { day, value, lineField, unit, isInPreferredUnit };
+  return { dateField: day, valueField: value, lineField, unitField: unit, isInPreferredUnit };
 }
 
 /** Returns the field whose values are in the mass unit that the viewer prefers, if the type has one. */
 export function fieldInPreferredUnit(type: GraphQLObjectType, schema: GraphQLSchema): FieldMetadata | undefined {
   const chartFields = chartFieldsOf(type, schema);
-  return chartFields?.isInPreferredUnit ? chartFields.value : undefined;
+  return chartFields?.isInPreferredUnit ? chartFields.valueField : undefined;
 }
 
 function valueLabel(type: GraphQLObjectType, field: FieldMetadata, row: Row): string {
   const id = String(row[field.name] as string | number);
   if (!field.relation) return String(field.choices?.find(({ value }) => value === id)?.label ?? id);
-  const relatedRow = row[field.relation.object] as Row | null;
+  const relatedRow = row[field.relation.objectField] as Row | null;
   return (relatedRow && nameRuleOf(relatedTypeOf(type, field)).nameOf(relatedRow)) ?? id;
 }
 
@@ -88,14 +88,14 @@ function valueLabel(type: GraphQLObjectType, field: FieldMetadata, row: Row): st
  * Groups the rows into lines of a chart. If a day has several values, the largest is drawn. Lines of equal names are distinguished by the id of the
  * related row for which they stand.
  */
-function linesOf(type: GraphQLObjectType, { day, value, lineField }: ChartFields, rows: readonly Row[]): ChartLine[] {
+function linesOf(type: GraphQLObjectType, { dateField, valueField, lineField }: ChartFields, rows: readonly Row[]): ChartLine[] {
   const lines = new Map<string, { name: string; points: Map<string, number> }>();
   for (const row of rows) {
     const id = lineField ? String(row[lineField.name] as string | number) : '';
     let line = lines.get(id);
     if (!line) lines.set(id, (line = { name: lineField ? valueLabel(type, lineField, row) : '', points: new Map() }));
-    const moment = formatDateTime(String(row[day.name]), day.kind).slice(0, DATE_LENGTH);
-    line.points.set(moment, Math.max(line.points.get(moment) ?? -Infinity, Number(row[value.name])));
+    const moment = formatDateTime(String(row[dateField.name]), dateField.kind).slice(0, DATE_LENGTH);
+    line.points.set(moment, Math.max(line.points.get(moment) ?? -Infinity, Number(row[valueField.name])));
   }
   const countByName = new Map<string, number>();
   for (const { name } of lines.values()) countByName.set(name, (countByName.get(name) ?? 0) + 1);
@@ -106,7 +106,7 @@ function linesOf(type: GraphQLObjectType, { day, value, lineField }: ChartFields
   return namedLines.sort((a, b) => b.points.length - a.points.length);
 }
 
-/** Whether a line has at least two points and a value other than zero. */
+/** Whether a line of a chart has at least two points and a value other than zero. */
 const isWorthDrawing = ({ points }: ChartLine): boolean => points.length > 1 && points.some(([, number]) => number !== 0);
 
 export function timeSeriesReader(schema: GraphQLSchema, prepareOperation: PrepareOperation) {
@@ -114,20 +114,20 @@ export function timeSeriesReader(schema: GraphQLSchema, prepareOperation: Prepar
   return async ({ type, resource }: Endpoint, where: object, days: number, context: object): Promise<TimeSeries | undefined> => {
     const chartFields = chartFieldsOf(type, schema);
     if (!chartFields) return undefined;
-    const { day, value, lineField, unit } = chartFields;
-    const selections = [day, value, lineField, unit].map((field) => field && selectionOf(type, field));
+    const { dateField, valueField, lineField, unitField } = chartFields;
+    const selections = [dateField, valueField, lineField, unitField].map((field) => field && selectionOf(type, field));
     const run = prepareOperation(
       `query ($where: ${type.name}Where, $first: Int) {
-        page: ${resource.many}(where: $where, first: $first, orderBy: [{ ${day.name}: DESC }]) { nodes { id ${selections.join(' ')} } }
+        page: ${resource.listQuery}(where: $where, first: $first, orderBy: [{ ${dateField.name}: DESC }]) { nodes { id ${selections.join(' ')} } }
       }`,
     );
     const { data } = await run(context, { where, first: days ? days * MAX_ROWS_PER_DAY : MAX_ROWS_WITHOUT_PERIOD });
     const allRows = (data?.page.nodes ?? []) as Row[];
-    const timeOf = (row: Row) => Date.parse(String(row[day.name]).slice(0, DATE_LENGTH));
+    const timeOf = (row: Row) => Date.parse(String(row[dateField.name]).slice(0, DATE_LENGTH));
     const rows = days ? allRows.filter((row) => timeOf(allRows[0]!) - timeOf(row) < days * DAY_MS) : allRows;
     const rowsByUnit = new Map<string, Row[]>();
     for (const row of rows) {
-      const unitName = unit ? valueLabel(type, unit, row) : '';
+      const unitName = unitField ? valueLabel(type, unitField, row) : '';
       const unitRows = rowsByUnit.get(unitName) ?? [];
       rowsByUnit.set(unitName, unitRows);
       unitRows.push(row);
@@ -135,12 +135,12 @@ export function timeSeriesReader(schema: GraphQLSchema, prepareOperation: Prepar
     const charts = [...rowsByUnit].map(([name, unitRows]) => {
       const lines = linesOf(type, chartFields, unitRows);
       return {
-        label: fieldLabelOf(value),
+        label: fieldLabelOf(valueField),
         unit: name || undefined,
         lines: lines.slice(0, MAX_LINES),
         omittedCount: Math.max(0, lines.length - MAX_LINES),
       };
     });
-    return { charts: charts.filter(({ lines }) => lines.some(isWorthDrawing)), days };
+    return { charts: charts.filter(({ lines }) => lines.some(isWorthDrawing)), periodDays: days };
   };
 }

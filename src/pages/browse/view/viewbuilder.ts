@@ -39,7 +39,7 @@ export class ViewBuilder {
   private readonly rowReader: RowReader;
   private readonly readTimeSeries: ReturnType<typeof timeSeriesReader>;
   private readonly toClientOperation: ReturnType<typeof clientOperationTranslator>;
-  /** Deriving the links for each page would take up to a tenth of the processor time of the page. */
+  /** Cache by GraphQL document: deriving the links for each page would take up to a tenth of the CPU time of the page. */
   private readonly idLinksByDocument = new Map<string, IdLinks>();
 
   constructor(private readonly dependencies: ViewDependencies) {
@@ -64,7 +64,7 @@ export class ViewBuilder {
       name: endpointTitle(String(options?.name ?? '')),
       description: String(options?.description ?? ''),
       options,
-      links: this.idLinksFor(route, pageRoute, result),
+      idLinks: this.idLinksFor(route, pageRoute, result),
       graphql: this.equivalentOperationOf(route, result),
       permitsExports: this.dependencies.permitsExports,
       path: pagePathOf(pageRoute, request.path),
@@ -87,11 +87,11 @@ export class ViewBuilder {
       const resource = match && this.pageRoutes.listedResources().find(({ name }) => name === match[1]);
       return {
         filters: argumentControlsOf(pageRoute.computedEndpoint.field.args),
-        ...(resource && { name: `Search ${resource.plural.toLowerCase()}` }),
+        ...(resource && { name: `Search ${resource.pluralLabel.toLowerCase()}` }),
       };
     }
     if (pageRoute.kind === 'action')
-      return { filters: argumentControlsOf(pageRoute.computedEndpoint.field.args), extraAction: pageRoute.computedEndpoint.metadata.name };
+      return { filters: argumentControlsOf(pageRoute.computedEndpoint.field.args), actionName: pageRoute.computedEndpoint.metadata.name };
     return {};
   }
 
@@ -102,7 +102,7 @@ export class ViewBuilder {
     if (!field) return undefined;
     const { data } = await prepareOperation('{ viewer { profile { unitSystem } } }')(context);
     const unit = prefersPounds((data?.viewer?.profile ?? {}) as Row) ? 'lb' : 'kg';
-    return (control) => (control.key === field.rest ? { ...control, unit } : control);
+    return (control) => (control.key === field.restKey ? { ...control, unit } : control);
   }
 
   private async viewOfRows(pageRoute: RowRoute, result: RenderInput): Promise<Partial<HtmlView>> {
@@ -124,8 +124,8 @@ export class ViewBuilder {
       endpoint,
       resource: pageResourceOf(endpoint),
     };
-    if (kind === 'action') return { ...rowView, id: pageRoute.id };
-    if (kind === 'detail') return { ...rowView, id: pageRoute.id, name: data.detailRow?.name ?? singularLabelOf(type) };
+    if (kind === 'action') return { ...rowView, rowId: pageRoute.id };
+    if (kind === 'detail') return { ...rowView, rowId: pageRoute.id, name: data.detailRow?.name ?? singularLabelOf(type) };
     const filterControls = filterControlsOf(view.filters, fields, relationChoicesOf);
     return {
       ...rowView,
@@ -148,10 +148,10 @@ export class ViewBuilder {
     return this.toClientOperation(endpoint.list, { first: limit, offset });
   }
 
-  private idLinksFor(route: Route, pageRoute: Route, { request, answer }: RenderInput): IdLinks {
-    if (answer.status >= 300 || request.method === 'OPTIONS') return NO_ID_LINKS;
-    if (route.kind === 'standalone') return this.idLinksOfOperation(route.computedEndpoint.run, 'result');
-    if (route.kind === 'action') return this.idLinksOfOperation(route.computedEndpoint.run, 'row', 'action');
+  private idLinksFor(route: Route, pageRoute: Route, { request, restResponse }: RenderInput): IdLinks {
+    if (restResponse.status >= 300 || request.method === 'OPTIONS') return NO_ID_LINKS;
+    if (route.kind === 'standalone') return this.idLinksOfOperation(route.computedEndpoint.operation, 'result');
+    if (route.kind === 'action') return this.idLinksOfOperation(route.computedEndpoint.operation, 'row', 'action');
     if (pageRoute.kind === 'list') return { keys: { results: this.idLinksOfOperation(pageRoute.endpoint.list, 'page', 'nodes') } };
     return pageRoute.kind === 'detail' ? this.idLinksOfOperation(pageRoute.endpoint.detail, 'row') : NO_ID_LINKS;
   }
@@ -169,16 +169,16 @@ export class ViewBuilder {
   /** Reads the data in readable form: the table and chart of a list, or the row of a detail page or action. */
   private async readData(
     pageRoute: RowRoute,
-    { request, answer }: RenderInput,
+    { request, restResponse }: RenderInput,
   ): Promise<Pick<HtmlView, 'table' | 'detailRow' | 'timeSeries'>> {
     const { endpoint } = pageRoute;
     const { resolverContext: context } = request.context;
     if (pageRoute.kind !== 'list') {
-      if (![200, 201, 400, 412].includes(answer.status)) return {};
-      return { detailRow: await this.rowReader.readDetailRow(endpoint, pageRoute.id, context, request.signedIn) };
+      if (![200, 201, 400, 412].includes(restResponse.status)) return {};
+      return { detailRow: await this.rowReader.readDetailRow(endpoint, pageRoute.id, context, request.isSignedIn) };
     }
-    if (answer.status !== 200 || request.method !== 'GET') return {};
-    const ids = (answer.body as { results: { id: number }[] }).results.map(({ id }) => String(id));
+    if (restResponse.status !== 200 || request.method !== 'GET') return {};
+    const ids = (restResponse.body as { results: { id: number }[] }).results.map(({ id }) => String(id));
     const where = (request.lastOperation?.variables.where ?? {}) as object;
     const requestedDays = Number(request.query.get(PERIOD_PARAMETER) ?? NaN);
     const days = PERIOD_CHOICES_DAYS.find((period) => period === requestedDays) ?? PERIOD_CHOICES_DAYS[0];
@@ -191,8 +191,8 @@ export class ViewBuilder {
 }
 
 /** Returns the view model of the page for an unknown path (404). For other paths, callers override its properties. */
-function buildCommonView({ request, answer, headers }: RenderInput): HtmlView {
-  const { context, method, query, signedIn, path, route } = request;
+function buildCommonView({ request, restResponse, headers }: RenderInput): HtmlView {
+  const { context, method, query, isSignedIn, path, route } = request;
   return {
     kind: 'none',
     name: 'Page not found',
@@ -202,24 +202,24 @@ function buildCommonView({ request, answer, headers }: RenderInput): HtmlView {
     path,
     query,
     baseUrl: context.requestInfo.baseUrl,
-    status: answer.status,
-    body: answer.body,
+    status: restResponse.status,
+    body: restResponse.body,
     headers,
     allowedMethods: route?.allowedMethods ?? [],
-    links: NO_ID_LINKS,
-    errors: errorsOf(answer),
+    idLinks: NO_ID_LINKS,
+    errors: errorsOf(restResponse),
     resources: [],
     filters: [],
     forms: [],
     canDelete: false,
-    notice: method === 'GET' && answer.status === 200 ? noticeOf(request.message.headers) : undefined,
+    notice: method === 'GET' && restResponse.status === 200 ? noticeOf(request.message.headers) : undefined,
     lockedMethods: [],
-    signedIn,
+    isSignedIn,
     visitor: context.authentication.pageVisitor(),
   };
 }
 
-/** Returns the messages of a 400 response by field; empty if it has other content. */
+/** Returns the validation messages of a 400 response by field; empty for responses with other content. */
 function errorsOf({ status, body }: RestResponse): FieldErrors {
   if (status !== 400 || body === null || typeof body !== 'object') return {};
   return Object.values(body).every(Array.isArray) ? (body as FieldErrors) : {};

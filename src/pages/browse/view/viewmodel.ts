@@ -8,19 +8,22 @@ import type { OptionsMetadata } from '../../../rest/dialect/metadata';
 import type { Endpoint } from '../../../rest/endpoints';
 import type { Route } from '../../../rest/routes';
 
-export interface FormControl extends Pick<FieldMetadata, 'help' | 'minLength' | 'maxLength' | 'min' | 'max' | 'places' | 'choices'> {
+export interface FormControl extends Pick<
+  FieldMetadata,
+  'helpText' | 'minLength' | 'maxLength' | 'min' | 'max' | 'decimalPlaces' | 'choices'
+> {
   key: string;
   label: string;
   kind: FieldKind | 'password';
   required: boolean;
   /** Whether the input has a single line, regardless of its maximum length. */
-  singleLine?: boolean;
+  isSingleLine?: boolean;
   /** Unit of the number, such as `kg`. */
   unit?: string;
   /** Whether the input sends several values under its key. */
   multiple?: boolean;
   /** Whether the value is a string of several ids, separated by commas. */
-  commaSeparated?: boolean;
+  isCommaSeparated?: boolean;
   /** Name of the endpoint of the rows, if the value is an id. */
   endpointName?: string;
   /** GraphQL type of the rows, if the input searches them by name. */
@@ -50,12 +53,12 @@ export interface WriteForm {
   values: FormTextValues;
   /** The values of the form as JSON text. */
   jsonText: string;
-  /** Which of its two HTML forms was rejected: the one with the fields or the one with JSON. */
+  /** Which HTML form was rejected: the form with an input for each field, or the form with JSON. */
   rejectedPart?: 'fields' | 'json';
   /** Reason why a valid form was rejected: another client has changed or deleted the row since the form was opened. */
   conflict?: 'changed' | 'deleted';
   /** After a conflict: the stored values that differ from those of the form, by key. */
-  stored?: Readonly<Record<string, StoredValue>>;
+  storedValues?: Readonly<Record<string, StoredValue>>;
 }
 
 export interface RowLink {
@@ -76,7 +79,7 @@ export interface Column {
   /** REST key of the field; empty if the column shows no single field. */
   key: string;
   label: string;
-  sortable: boolean;
+  isSortable: boolean;
   /** CSS class of the cells: numbers are aligned right, dates are not wrapped. */
   cellClass?: 'number' | 'day';
 }
@@ -97,10 +100,10 @@ export interface TableView {
   rows: readonly TableRow[];
 }
 
-/** Some child rows of a row: the first or the newest ones. */
+/** The first or the newest child rows of a row. */
 export interface ChildRows {
   label: string;
-  total: number;
+  totalCount: number;
   table: TableView;
   /** URL of the list of all child rows; absent if that list cannot be filtered by the parent. */
   listUrl?: string;
@@ -120,7 +123,7 @@ export interface DetailRow {
   /** Unit in which sums of nutrients are shown. */
   massUnit: 'g' | 'oz';
   /** Daily energy goal of the user in kcal, if the page compares the row with it. */
-  goal?: number;
+  energyGoal?: number;
   fields: readonly DetailField[];
   childLists: readonly ChildRows[];
 }
@@ -128,11 +131,11 @@ export interface DetailRow {
 export interface PageResource {
   name: string;
   /** Label of one row, such as `Weight entry`. */
-  singular: string;
+  singularLabel: string;
   /** Label of several rows, such as `Weight entries`. */
-  plural: string;
+  pluralLabel: string;
   description: string;
-  owned: boolean;
+  isOwned: boolean;
 }
 
 export interface HtmlView {
@@ -153,15 +156,15 @@ export interface HtmlView {
   headers: Readonly<Record<string, string>>;
   allowedMethods: readonly string[];
   options?: OptionsMetadata;
-  links: IdLinks;
+  idLinks: IdLinks;
   /** Validation messages by REST key; empty if the response has none. */
   errors: FieldErrors;
   /** Endpoint of the rows on the page; absent on other pages. */
   endpoint?: Endpoint;
   resource?: PageResource;
-  id?: string;
+  rowId?: string;
   /** Name of the action of a row that the page shows, such as `nutritional_values`; absent on other pages. */
-  extraAction?: string;
+  actionName?: string;
   /** Rows of a list page. */
   table?: TableView;
   /** Time series of a list page. */
@@ -182,10 +185,10 @@ export interface HtmlView {
   canDelete: boolean;
   /** Version of the row that the forms of the page change. */
   version?: string;
-  /** What the form on the previous page did to the row; shown as a notice. */
+  /** Outcome of the write that the form on the previous page has sent, shown as a notice. */
   notice?: WriteNotice;
   /** HTTP methods that are available only after signing in. */
   lockedMethods: readonly string[];
-  signedIn: boolean;
+  isSignedIn: boolean;
   visitor: { username?: string; csrfToken?: string };
 }

@@ -3,11 +3,11 @@ import type { Column } from './table';
 
 /** Path segments that say nothing about the value of a column, such as `nodes`. Titles leave them out. */
 const OMITTED_PATH_SEGMENTS = new Set(['keys', 'nodes', 'node', 'edges', 'bucket']);
-/** Last path segments that only identify the object to which they belong. Titles of columns leave them out: that of `exercise.name` is `Exercise`. */
+/** Last path segments that only identify an object. Titles of columns omit them: the title of `exercise.name` is `Exercise`. */
 const OMITTED_LAST_SEGMENTS = new Set(['name', 'nameEn', 'start', 'number', 'label', 'title']);
 const STATISTIC_TITLES: Readonly<Record<string, string>> = { avg: 'mean', stddev: 'standard deviation of' };
 
-/** Suffixes of grouping keys, which titles leave out: `dateBucket` groups rows by `date`, `repsBin` by `reps`. */
+/** Matches suffixes of grouping keys, which column titles omit: `dateBucket` groups rows by `date`, `repsBin` by `reps`. */
 const GROUPING_SUFFIX_PATTERN = /(?<=.)(?:Bucket|Bin)$/;
 
 const wordsOf = (part: string) =>
@@ -29,7 +29,7 @@ function titleOf({ name, unit }: Column, startIndex: number): string {
 
 const withUnit = (title: string, { unit }: Column) => (unit ? `${title} (${unit})` : title);
 
-/** Returns titles by column name. If the titles of several columns would be equal, these columns keep their names. */
+/** Returns titles by column name. Columns whose titles would be equal keep their names. */
 export function columnTitlesOf(columns: readonly Column[]): ReadonlyMap<string, string> {
   const [rootSegment] = columns[0]?.name.split('.') ?? [];
   // If all paths start with the same segment, as in a result of one object, the titles omit it.

@@ -28,7 +28,7 @@ export interface GraphQLRequest {
   operationName?: string | null;
 }
 
-/** Units by the path of the field from the root of the result, such as `workoutLogs.nodes.weightKg`. */
+/** Mass units by the path of the field from the root of the result, such as `workoutLogs.nodes.weightKg`. */
 export type MassUnitByPath = ReadonlyMap<string, DisplayMassUnit>;
 
 const KILOGRAMS_PER_UNIT: Record<DisplayMassUnit, number> = { kg: 1, lb: Number(KILOGRAMS_PER_POUND) };
@@ -73,9 +73,9 @@ export function massUnitsOf(
       }
       const field = isObjectType(type) ? type.getFields()[node.name.value] : undefined;
       if (!field) continue;
-      const argument = field.args.find((one) => getNamedType(one.type).name === MASS_UNIT_TYPE_NAME);
+      const argument = field.args.find(({ type: argumentType }) => getNamedType(argumentType).name === MASS_UNIT_TYPE_NAME);
       const value = argument && getArgumentValues(field, node, variables)[argument.name];
-      const unit = argument ? DISPLAY_MASS_UNITS.find((one) => one.toUpperCase() === value) : requestedUnit;
+      const unit = argument ? DISPLAY_MASS_UNITS.find((massUnit) => massUnit.toUpperCase() === value) : requestedUnit;
       const fieldPath = [...path, node.alias?.value ?? node.name.value];
       const fieldType = getNamedType(field.type);
       if (node.selectionSet && isCompositeType(fieldType)) walk(node.selectionSet, fieldType, fieldPath, unit);
@@ -89,7 +89,7 @@ export function massUnitsOf(
   return massUnits;
 }
 
-/** Returns the unit of a mass; undefined for other fields. A unit argument applies to its field, and to fields below it whose description says so. */
+/** Returns the unit of a field's mass; undefined for other fields. A unit argument applies to its field and to nested fields that are marked. */
 function massUnitOf(
   { description, type }: Field,
   hasUnitArgument: boolean,

@@ -27,7 +27,7 @@ export function shareUrlOf({ query, variables, view, list, chart, unit }: Shared
   return `${PLAYGROUND_PATH}?${parameters.toString()}`;
 }
 
-const isStringArray = (value: unknown): value is string[] => Array.isArray(value) && value.every((one) => typeof one === 'string');
+const isStringArray = (value: unknown): value is string[] => Array.isArray(value) && value.every((item) => typeof item === 'string');
 
 function parseChartSettings(text: string | null): ChartSettings | undefined {
   try {
@@ -47,9 +47,9 @@ export function parseShareParameters(parameters: URLSearchParams): SharedRequest
   return {
     query,
     variables: parameters.get('variables') ?? undefined,
-    view: RESULT_VIEWS.find((one) => one === parameters.get('view')),
+    view: RESULT_VIEWS.find((view) => view === parameters.get('view')),
     list: parameters.get('list') ?? undefined,
     chart: parseChartSettings(parameters.get('chart')),
-    unit: DISPLAY_MASS_UNITS.find((one) => one === parameters.get('unit')),
+    unit: DISPLAY_MASS_UNITS.find((unit) => unit === parameters.get('unit')),
   };
 }

@@ -59,7 +59,7 @@ export function resultListsOf(data: unknown): ResultList[] {
   return [...listsByPath.values()];
 }
 
-/** Returns the list to show by default: the first one or, if that has a single row, the first list within it that has more rows. */
+/** Returns the list to show by default: the first list or, if it has a single row, the first list in it that has several rows. */
 export function mainResultList(lists: readonly ResultList[]): ResultList | undefined {
   const [first] = lists;
   if (!first || first.rowCount > 1) return first;
@@ -70,7 +70,7 @@ function valueAt(data: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((value, key) => (isFieldValues(value) ? value[key] : undefined), data);
 }
 
-/** Returns the paths of all values in order of appearance, regardless of which list provides the rows of the table. */
+/** Returns the names of the columns in order of appearance: the paths of all values, whichever list provides the rows of the table. */
 function columnNamesOf(rows: readonly unknown[]): string[] {
   const names = new Set<string>();
   const collectNames = (value: unknown, path: string): void => {

@@ -25,14 +25,14 @@ async function pngOf(chart: Chart): Promise<Blob | null> {
   return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
 }
 
-interface Props {
+interface ChartViewProps {
   table: Table;
   /** Settings of the user, a share link or an example question. They may belong to another result and not fit this table. */
   settings: ChartSettings | undefined;
   onChange: (settings: ChartSettings) => void;
 }
 
-export default function ChartView({ table, settings: requestedSettings, onChange }: Props) {
+export default function ChartView({ table, settings: requestedSettings, onChange }: ChartViewProps) {
   const settings = useMemo(
     () => (requestedSettings && isChartCompatible(table, requestedSettings) ? requestedSettings : suggestChart(table)),
     [table, requestedSettings],

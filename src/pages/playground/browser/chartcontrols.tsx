@@ -7,13 +7,13 @@ const KIND_LABELS = { line: 'Lines', bar: 'Bars', stacked: 'Stacked bars', scatt
 
 const optionsOf = (names: readonly string[]) => names.map((name) => [name, name] as const);
 
-interface Props {
+interface ChartControlsProps {
   table: Table;
   settings: ChartSettings;
   onChange: (settings: ChartSettings) => void;
 }
 
-export function ChartControls({ table: { columns }, settings, onChange }: Props) {
+export function ChartControls({ table: { columns }, settings, onChange }: ChartControlsProps) {
   const { kind, x, y, by } = settings;
   const columnNames = columns.map(({ name }) => name);
   const numericNames = columns.filter((column) => column.kind === 'number').map(({ name }) => name);

@@ -1,4 +1,4 @@
-/** Select element with a visible label. `name` is its accessible name, if that says more than the label. */
+/** Select element with a visible label. `name` is the accessible name; it defaults to the label. */
 export function LabelledSelect<Value extends string>(props: {
   label: string;
   name?: string;

@@ -4,7 +4,7 @@
  */
 export const storageWithoutHeaders = {
   getItem: (key: string) => unlessBlocked(() => localStorage.getItem(key), null),
-  // An error is thrown, because GraphiQL handles a full storage.
+  // Errors of a full storage are not caught, because GraphiQL handles them.
   setItem: (key: string, value: string) => localStorage.setItem(key, withoutHeaders(value)),
   removeItem: (key: string) => unlessBlocked(() => localStorage.removeItem(key), undefined),
   clear: () => graphiqlKeys().forEach((key) => localStorage.removeItem(key)),

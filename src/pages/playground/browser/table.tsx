@@ -8,13 +8,13 @@ import { columnHeadingOf } from '../answer/columntitles';
 const INITIAL_ROW_COUNT = 200;
 const SORT_MARKS = { ascending: ' ▲', descending: ' ▼', none: '' } as const;
 
-interface Props {
+interface TableViewProps {
   table: Table;
   arrangement: TableArrangement;
   onChange: (arrangement: TableArrangement) => void;
 }
 
-function ColumnVisibility({ table, arrangement, onChange }: Props) {
+function ColumnVisibility({ table, arrangement, onChange }: TableViewProps) {
   const { hiddenColumns } = arrangement;
   const toggle = (name: string) => {
     const hiddenNames = new Set(hiddenColumns);
@@ -33,7 +33,7 @@ function ColumnVisibility({ table, arrangement, onChange }: Props) {
   );
 }
 
-export function TableView({ table, arrangement, onChange }: Props) {
+export function TableView({ table, arrangement, onChange }: TableViewProps) {
   const [visibleCount, setVisibleCount] = useState(INITIAL_ROW_COUNT);
   const { columns, rows } = useMemo(() => arrangeTable(table, arrangement), [table, arrangement]);
   const { sort, filter } = arrangement;

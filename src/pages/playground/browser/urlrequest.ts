@@ -1,4 +1,4 @@
-/** Request in the URL of the page: that of a share link, or an example question by its slug. */
+/** Request in the URL of the playground: the request of a share link, or an example question by its slug. */
 import { getOperationAST, parse } from 'graphql';
 import { parseShareParameters, type SharedRequest } from '../answer/sharelink';
 import { EXAMPLE_QUESTIONS } from '../questions/all';
