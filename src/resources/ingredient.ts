@@ -44,7 +44,8 @@ const MAX_CODE_LENGTH = 200;
 /** Placeholder for a missing ingredient id. No row has this id. */
 const NO_INGREDIENT_ID = 0;
 
-const GRAMS_PER_100_G_OPTIONS = { maxDigits: 6, decimalPlaces: 3, min: 0, max: 100 } as const;
+const GRAMS_PER_100_G_OPTIONS = { helpText: 'In g per 100 g of product.', maxDigits: 6, decimalPlaces: 3, min: 0, max: 100 } as const;
+const OPTIONAL_GRAPHQL_TEXT_OPTIONS = { allowNull: true, allowBlank: true, hiddenInRest: true } as const;
 const filters = [
   'carbohydrates',
   'carbohydratesSugar',
@@ -113,28 +114,24 @@ export class Ingredient extends Model<Ingredient> {
   })
   declare updatedOn: string;
   @IntegerField({ label: 'Energy', helpText: 'In kcal per 100 g.', min: MIN_INTEGER, max: MAX_INTEGER }) declare energy: number;
-  @DecimalField({ label: 'Protein', helpText: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS }) declare protein: string;
-  @DecimalField({ label: 'Carbohydrates', helpText: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS })
+  @DecimalField({ label: 'Protein', ...GRAMS_PER_100_G_OPTIONS }) declare protein: string;
+  @DecimalField({ label: 'Carbohydrates', ...GRAMS_PER_100_G_OPTIONS })
   declare carbohydrates: string;
   @DecimalField({
     label: 'Sugar content in carbohydrates',
-    helpText: 'In g per 100 g of product.',
     ...GRAMS_PER_100_G_OPTIONS,
     allowNull: true,
   })
   declare carbohydratesSugar: string | null;
-  @DecimalField({ label: 'Fat', helpText: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS }) declare fat: string;
+  @DecimalField({ label: 'Fat', ...GRAMS_PER_100_G_OPTIONS }) declare fat: string;
   @DecimalField({
     label: 'Saturated fat content in fats',
-    helpText: 'In g per 100 g of product.',
     ...GRAMS_PER_100_G_OPTIONS,
     allowNull: true,
   })
   declare fatSaturated: string | null;
-  @DecimalField({ label: 'Fibres', helpText: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS, allowNull: true }) declare fibres:
-    string | null;
-  @DecimalField({ label: 'Sodium', helpText: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS, allowNull: true }) declare sodium:
-    string | null;
+  @DecimalField({ label: 'Fibres', ...GRAMS_PER_100_G_OPTIONS, allowNull: true }) declare fibres: string | null;
+  @DecimalField({ label: 'Sodium', ...GRAMS_PER_100_G_OPTIONS, allowNull: true }) declare sodium: string | null;
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
   @TextField(LICENSE_AUTHOR_OPTIONS) declare licenseAuthor: string | null;
   @Ref(() => Language, { label: 'Language', readOnly: true }) declare languageId: number;
@@ -143,21 +140,17 @@ export class Ingredient extends Model<Ingredient> {
     label: 'Code',
     helpText: 'Barcode, e.g. an EAN.',
     max: MAX_CODE_LENGTH,
-    allowNull: true,
-    allowBlank: true,
-    hiddenInRest: true,
+    ...OPTIONAL_GRAPHQL_TEXT_OPTIONS,
   })
   declare code: string | null;
   @TextField({
     label: 'Source name',
     description: 'Where the values come from, e.g. Open Food Facts.',
     max: 200,
-    allowNull: true,
-    allowBlank: true,
-    hiddenInRest: true,
+    ...OPTIONAL_GRAPHQL_TEXT_OPTIONS,
   })
   declare sourceName: string | null;
-  @UrlField({ label: 'Source URL', description: 'A page about the food.', max: 200, allowNull: true, allowBlank: true, hiddenInRest: true })
+  @UrlField({ label: 'Source URL', description: 'A page about the food.', max: 200, ...OPTIONAL_GRAPHQL_TEXT_OPTIONS })
   declare sourceUrl: string | null;
   @DateTimeField({
     label: 'Last imported',
@@ -172,9 +165,7 @@ export class Ingredient extends Model<Ingredient> {
     label: 'Common name',
     description: 'The common name, if the name is a trade name.',
     max: 200,
-    allowNull: true,
-    allowBlank: true,
-    hiddenInRest: true,
+    ...OPTIONAL_GRAPHQL_TEXT_OPTIONS,
   })
   declare commonName: string | null;
   @TextField({
@@ -182,18 +173,14 @@ export class Ingredient extends Model<Ingredient> {
     description: 'The kind of food.',
     storedAs: 'category',
     max: 100,
-    allowNull: true,
-    allowBlank: true,
-    hiddenInRest: true,
+    ...OPTIONAL_GRAPHQL_TEXT_OPTIONS,
   })
   declare foodCategory: string | null;
   @TextField({
     label: 'Brand',
     description: 'The manufacturer or seller.',
     max: 200,
-    allowNull: true,
-    allowBlank: true,
-    hiddenInRest: true,
+    ...OPTIONAL_GRAPHQL_TEXT_OPTIONS,
   })
   declare brand: string | null;
   @Children(() => IngredientUnit, 'ingredientId', { assumedSize: 3, description: 'The household units of the ingredient.' })

@@ -57,8 +57,8 @@ const linkModelName = (table: string): string => upperFirst(toCamelCase(table));
 const createModelClass = (table: string) => ({ [linkModelName(table)]: class extends Model {} })[linkModelName(table)] as ModelCtor;
 
 /** Returns the foreign-key actions for the deletion of a referenced row. Ids are never updated. */
-const referentialActions = ({ allowNull: optional }: Pick<EntityField, 'allowNull'>) => ({
-  onDelete: optional ? 'SET NULL' : 'CASCADE',
+const referentialActions = ({ allowNull }: Pick<EntityField, 'allowNull'>) => ({
+  onDelete: allowNull ? 'SET NULL' : 'CASCADE',
   onUpdate: 'NO ACTION',
 });
 
@@ -79,8 +79,8 @@ function associateReference(entity: Entity, field: EntityField, models: LinkMode
  */
 const hasOwnedParent = (entity: Entity): boolean =>
   fieldsOf(entity).some(
-    ({ name, isColumn, target, allowNull: optional }) =>
-      isColumn && !optional && name !== OWNER_FIELD.field && target && resourceOf(target())!.isOwned,
+    ({ name, isColumn, target, allowNull }) =>
+      isColumn && !allowNull && name !== OWNER_FIELD.field && target && resourceOf(target())!.isOwned,
   );
 
 /** Attributes of a many-to-many join: `foreignKey` and `otherKey` belong to the link table and refer to `sourceKey` and `targetKey`. */

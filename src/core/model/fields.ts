@@ -32,7 +32,8 @@ export interface RelatedRowColumn {
   column: string;
 }
 
-export interface FieldOptions<N extends boolean = boolean> {
+/** Options of a field declaration. `Nullable` is the type of `allowNull`, which decides whether the type of the property includes null. */
+export interface FieldOptions<Nullable extends boolean = boolean> {
   label?: string;
   helpText?: string;
   /** Description in the API documentation; defaults to the help text. */
@@ -40,7 +41,7 @@ export interface FieldOptions<N extends boolean = boolean> {
   /** Description in GraphQL; defaults to the description in the API documentation. */
   graphqlDescription?: string;
   /** Whether the field is nullable in the database, and optional and nullable in inputs. */
-  allowNull?: N;
+  allowNull?: Nullable;
   /** Default value on creation, or a function that returns it and receives the server's time zone. */
   default?: unknown | ((timeZone: string) => unknown);
   /** Description of the default value of a reference in the GraphQL schema, because the default is only an id. */
@@ -150,28 +151,12 @@ export const fieldOf = (entity: Entity, name: string): EntityField => {
   return match;
 };
 
-const SQL_TYPES: Partial<Record<FieldKind, string>> = {
-  integer: 'int',
-  relation: 'int',
-  decimal: 'numeric',
-  date: 'date',
-  time: 'time',
-  datetime: 'timestamptz',
-  boolean: 'boolean',
-  uuid: 'uuid',
-};
-
-export const sqlType = ({ kind }: { kind: FieldKind }): string => SQL_TYPES[kind] ?? 'text';
-
 /** Property decorator that compiles only on properties of exactly the type `V`, including null. */
 export type TypedDecorator<V> = <K extends string, T extends Record<K, V>>(
   target: T & ([V] extends [T[K]] ? unknown : never),
   property: K,
 ) => void;
 export type NullableIf<V, Nullable> = Nullable extends true ? V | null : V;
-
-/** Options of a field whose type includes null if `allowNull` is true. An unknown option does not compile. */
-export type NullableFieldOptions<Nullable extends boolean> = FieldOptions & { allowNull?: Nullable };
 
 /** Options of a field declaration together with the metadata that its decorator determines. */
 type FieldDefinition = FieldOptions & Partial<Omit<EntityField, keyof FieldOptions>>;
@@ -180,10 +165,10 @@ type FieldDefinition = FieldOptions & Partial<Omit<EntityField, keyof FieldOptio
  * Returns the default value of the database column: a constant or the current time. Other defaults are computed by the server for each row, not by
  * the database.
  */
-function columnDefault({ default: defaultValue, setByDatabase, allowBlank, allowNull: nullable, kind }: EntityField): unknown {
+function columnDefault({ default: defaultValue, setByDatabase, allowBlank, allowNull, kind }: EntityField): unknown {
   if (setByDatabase || defaultValue === defaultValues.now) return literal('now()');
   if (typeof defaultValue === 'function') return undefined;
-  return defaultValue ?? (kind === 'string' && allowBlank && !nullable ? '' : undefined);
+  return defaultValue ?? (kind === 'string' && allowBlank && !allowNull ? '' : undefined);
 }
 
 export function defineField(
@@ -196,7 +181,7 @@ export function defineField(
   return (prototype: object, name: string): void => {
     const entity = prototype.constructor as Entity;
     const isDerived = Boolean(options.sql ?? options.relatedColumn ?? options.link?.keyColumn);
-    const stored = !isDerived && !options.link;
+    const isColumn = !isDerived && !options.link;
     const description = options.description ?? options.helpText ?? `${options.label ?? labelFor(options.objectField ?? name)}.`;
     const meta: EntityField = {
       ...options,
@@ -214,9 +199,9 @@ export function defineField(
       readOnly: options.readOnly === true || isDerived,
       restReadOnly: options.readOnly !== undefined || options.hiddenInRest === true || isDerived,
       restIgnoredOnCreate: options.restIgnoredOnCreate ?? false,
-      isColumn: stored,
-      isSortable: stored && options.restSortable !== false,
-      ...(stored && { column: options.column ?? options.storedAs ?? toSnakeCase(name) }),
+      isColumn,
+      isSortable: isColumn && options.restSortable !== false,
+      ...(isColumn && { column: options.column ?? options.storedAs ?? toSnakeCase(name) }),
       sequelizeType,
       findIssues: (value, timeZone) => {
         const issues = findLimitViolations(value, meta);
@@ -225,7 +210,7 @@ export function defineField(
       check: (value, timeZone) => meta.findIssues(value, timeZone).map(({ message }) => message),
     };
     fieldsByEntity.set(entity, [...fieldsOf(entity), meta]);
-    if (stored)
+    if (isColumn)
       Column({ type: sequelizeType, allowNull: meta.allowNull, field: meta.column, defaultValue: columnDefault(meta) })(prototype, name);
     Field(() => (isList ? [type()] : type()), { nullable: meta.allowNull, description: meta.graphqlDescription })(prototype, name);
     Extensions({ field: meta, ...(options.assumedSize !== undefined && listSizeExtensions(options.assumedSize)) })(prototype, name);
@@ -240,7 +225,7 @@ export const Id = (): TypedDecorator<number> => (prototype: object, name: string
 
 /** Declares a text field; `max` is in characters. Surrounding whitespace is trimmed. */
 export const TextField = <const Nullable extends boolean = false>(
-  options: NullableFieldOptions<Nullable> & { min?: number; max?: number; allowBlank?: boolean } = {},
+  options: FieldOptions<Nullable> & { min?: number; max?: number; allowBlank?: boolean } = {},
 ): TypedDecorator<NullableIf<string, Nullable>> => {
   const { min, max, ...otherOptions } = options;
   return defineField('string', () => String, max ? DataType.STRING(max) : DataType.TEXT, {
@@ -250,40 +235,40 @@ export const TextField = <const Nullable extends boolean = false>(
   });
 };
 export const UrlField = <const Nullable extends boolean = false>(
-  options: NullableFieldOptions<Nullable> & { max: number; allowBlank?: boolean },
+  options: FieldOptions<Nullable> & { max: number; allowBlank?: boolean },
 ): TypedDecorator<NullableIf<string, Nullable>> => {
   const { max, ...otherOptions } = options;
   return defineField('url', () => String, DataType.STRING(max), { ...otherOptions, maxLength: max });
 };
 export const UuidField = <const Nullable extends boolean = false>(
-  options: NullableFieldOptions<Nullable> = {},
+  options: FieldOptions<Nullable> = {},
 ): TypedDecorator<NullableIf<string, Nullable>> => defineField('uuid', () => String, DataType.UUID, { label: 'UUID', ...options });
 export const BooleanField = <const Nullable extends boolean = false>(
-  options: NullableFieldOptions<Nullable> = {},
+  options: FieldOptions<Nullable> = {},
 ): TypedDecorator<NullableIf<boolean, Nullable>> => defineField('boolean', () => Boolean, DataType.BOOLEAN, options);
 export const IntegerField = <const Nullable extends boolean = false>(
-  options: NullableFieldOptions<Nullable> & { min?: number; max?: number } = {},
+  options: FieldOptions<Nullable> & { min?: number; max?: number } = {},
 ): TypedDecorator<NullableIf<number, Nullable>> => defineField('integer', () => Int, DataType.INTEGER, options);
 /** Declares an exact decimal. `maxDigits` counts all digits, of which `decimalPlaces` are after the decimal point. */
 export const DecimalField = <const Nullable extends boolean = false>(
-  options: NullableFieldOptions<Nullable> & { maxDigits: number; decimalPlaces: number; min?: number; max?: number },
+  options: FieldOptions<Nullable> & { maxDigits: number; decimalPlaces: number; min?: number; max?: number },
 ): TypedDecorator<NullableIf<string, Nullable>> =>
   defineField('decimal', () => DecimalScalar, DataType.DECIMAL(options.maxDigits, options.decimalPlaces), options);
 export const ChoiceField = <const Nullable extends boolean = false>(
-  options: NullableFieldOptions<Nullable> & { choices: ChoiceSet; allowBlank?: boolean; max?: number },
+  options: FieldOptions<Nullable> & { choices: ChoiceSet; allowBlank?: boolean; max?: number },
 ): TypedDecorator<NullableIf<string, Nullable>> => {
   const { max = 10, choices, ...otherOptions } = options;
   return defineField('choice', () => choices.type, DataType.STRING(max), { ...otherOptions, choices: choices.restChoices, enum: choices });
 };
 export const DateField = <const Nullable extends boolean = false>(
-  options: NullableFieldOptions<Nullable> = {},
+  options: FieldOptions<Nullable> = {},
 ): TypedDecorator<NullableIf<string, Nullable>> => defineField('date', () => DateScalar, DataType.DATEONLY, options);
 // The SQL types of times and timestamps are given as text, because Sequelize's own time types drop microseconds.
 export const TimeField = <const Nullable extends boolean = false>(
-  options: NullableFieldOptions<Nullable> = {},
+  options: FieldOptions<Nullable> = {},
 ): TypedDecorator<NullableIf<string, Nullable>> => defineField('time', () => TimeScalar, 'TIME(6)', options);
 export const DateTimeField = <const Nullable extends boolean = false>(
-  options: NullableFieldOptions<Nullable> = {},
+  options: FieldOptions<Nullable> = {},
 ): TypedDecorator<NullableIf<string, Nullable>> => defineField('datetime', () => DateTimeScalar, 'TIMESTAMP(6) WITH TIME ZONE', options);
 export const ComputedField = <V>(type: EntityField['type'], options: FieldOptions, isList = false): TypedDecorator<V> =>
   defineField('computed', type, undefined, options, isList);
@@ -300,5 +285,5 @@ export const defaultValues = {
   byTrigger: () => undefined,
 };
 
-export const acceptsNull = ({ allowNull: nullable, default: defaultValue }: Pick<EntityField, 'allowNull' | 'default'>): boolean =>
-  nullable || defaultValue === defaultValues.byTrigger;
+export const acceptsNull = ({ allowNull, default: defaultValue }: Pick<EntityField, 'allowNull' | 'default'>): boolean =>
+  allowNull || defaultValue === defaultValues.byTrigger;

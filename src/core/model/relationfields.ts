@@ -3,16 +3,7 @@ import { ID } from 'type-graphql';
 import { DataType } from 'sequelize-typescript';
 import type { FieldMetadata } from '../../contract/metadata';
 import type { EnumDefinition } from './choices';
-import {
-  addChild,
-  defineField,
-  type Entity,
-  type FieldOptions,
-  type Thunk,
-  type NullableFieldOptions,
-  type NullableIf,
-  type TypedDecorator,
-} from './fields';
+import { addChild, defineField, type Entity, type FieldOptions, type Thunk, type NullableIf, type TypedDecorator } from './fields';
 import type { LinkTable } from './linktable';
 import { toSnakeCase } from '../../contract/casing';
 import { labelFor } from './inflection';
@@ -34,7 +25,7 @@ function relationMetadata(target: Thunk, object: string, many: boolean): NonNull
 /** Declares a reference to a parent row. On `workoutId` it creates the column, the id field and the object field `workout`. */
 export const Ref = <const Nullable extends boolean = false>(
   target: Thunk,
-  options: NullableFieldOptions<Nullable> = {},
+  options: FieldOptions<Nullable> = {},
 ): TypedDecorator<NullableIf<number, Nullable>> => {
   return (prototype: object, name: string) => {
     const objectField = String(name).replace(/Id$/, '');

@@ -6,7 +6,7 @@ import type { FieldKind } from '../../contract/metadata';
 import type { ParameterBinder, SqlCondition } from '../access/conditions';
 import { decodeCursor, encodeCursor } from '../model/cursors';
 import { invalidArgumentError } from '../model/errors';
-import { sqlType } from '../model/fields';
+import { sqlType } from './columntypes';
 import type { BoundOrderTerm, OrderTerm } from './ordering';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from '../model/scalars';
 

@@ -3,7 +3,8 @@ import { ownerConditions } from '../access/access';
 import { createParameterBinder, whereClause } from '../access/conditions';
 import type { Context } from '../context';
 import { withDefaults, type RowDraft } from './drafts';
-import { fieldOf, sqlType, type Entity, type EntityField } from '../model/fields';
+import { fieldOf, type Entity, type EntityField } from '../model/fields';
+import { sqlType } from '../sql/columntypes';
 import { fromClause } from '../sql/expressions';
 import { OWNER_FIELD, resourceOf } from '../model/registry';
 

@@ -66,7 +66,7 @@ function chartFieldsOf(type: GraphQLObjectType, schema: GraphQLSchema): ChartFie
   if (units.length > 0 && !unit) return undefined;
   const lineField =
     fields.find(({ relation }) => relation && !relation.isOwned && !relation.isToMany && !UNIT_TYPE_PATTERN.test(relation.type)) ??
-    fields.find(({ kind, allowNull: isNullable }) => kind === 'choice' && !isNullable);
+    fields.find(({ kind, allowNull }) => kind === 'choice' && !allowNull);
   const isInPreferredUnit = unitChoice !== undefined && schema.getQueryType()?.getFields().viewer !== undefined;
   return { dateField: day, valueField: value, lineField, unitField: unit, isInPreferredUnit };
 }
