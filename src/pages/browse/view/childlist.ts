@@ -1,6 +1,6 @@
 /** Child rows of one parent on its detail page: the first or the newest rows, a link to all of them and a link to add one. */
 import type { GraphQLObjectType } from 'graphql';
-import type { FieldMetadata } from '../../../contract/metadata';
+import { filterParameterName, type FieldMetadata } from '../../../contract/metadata';
 import type { Endpoint } from '../../../rest/endpoints';
 import type { FindEndpointName, Row } from './cells';
 import type { ChildField } from './childfields';
@@ -44,7 +44,7 @@ export function childListPlanOf(
         ? (value as { totalCount: number; nodes: Row[] })
         : { totalCount: (value as Row[]).length, nodes: value as Row[] };
       // The full list is available only if it can be filtered by the parent.
-      const listUrl = parentFilter && `${listPath(view.restName)}?${parentFilter.parameterName ?? parentField.restKey}=${parentId}`;
+      const listUrl = parentFilter && `${listPath(view.restName)}?${filterParameterName(parentFilter, parentField)}=${parentId}`;
       return {
         label: fieldNameToWords(name),
         totalCount,

@@ -1,5 +1,5 @@
 /** Replaces names in form and filter values by ids, because people type names where API clients send ids. Exactly one row must match a name. */
-import type { FieldMetadata } from '../../../contract/metadata';
+import { filterParameterName, type FieldMetadata } from '../../../contract/metadata';
 import type { Endpoint } from '../../../rest/endpoints';
 import type { RestRequest } from '../../../rest/request';
 import type { ViewDependencies } from './viewbuilder';
@@ -67,10 +67,11 @@ export function createNameResolver({ schema, prepareOperation }: Pick<ViewDepend
   }
 
   async function resolveFilterNames({ fields, view }: Endpoint, { query, context }: RestRequest): Promise<void> {
-    for (const { field, parameterName, syntax } of view.filters) {
+    for (const filter of view.filters) {
+      const { field, syntax } = filter;
       const [metadata] = singleRowRelationsOf(fields.filter(({ name }) => name === field));
       if (!metadata || syntax === 'ids' || syntax === 'commaIds') continue;
-      const name = parameterName ?? metadata.restKey;
+      const name = filterParameterName(filter, metadata);
       const id = await resolveId(metadata.relation!.type, query.getAll(name).at(-1), undefined, context.resolverContext);
       if (id !== undefined) query.set(name, id);
     }
