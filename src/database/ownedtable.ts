@@ -83,7 +83,10 @@ function createTableSql(table: string, { columns, parents = {}, references = {},
   const createIndex = (names: readonly string[]) => `CREATE INDEX ON "${table}" (${quoteColumns(names)});`;
   return [
     `CREATE TABLE "${table}" (${parts.join(', ')});`,
-    ...[...indexes, ...Object.keys(parents).map((name) => [name])].map((names) => createIndex([OWNER_COLUMN, ...names])),
+    // The unique constraint has an index of its own.
+    ...[...indexes, ...Object.keys(parents).map((name) => [name])]
+      .filter((names) => names.join() !== unique?.join())
+      .map((names) => createIndex([OWNER_COLUMN, ...names])),
     // These indexes find the referring rows of all users when a public row is deleted.
     ...Object.keys(references).map((name) => createIndex([name, OWNER_COLUMN])),
   ].join('\n');

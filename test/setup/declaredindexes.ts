@@ -64,20 +64,21 @@ function indexesOf(entity: Entity): DeclaredIndex[] {
   const uniqueNames = uniqueColumns(entity);
   // Foreign keys of child rows refer to the owner as well as the id.
   if (ownerPrefix.length) addIndex('`isOwned`', [...ownerPrefix, 'id'], { unique: true });
-  if (uniqueNames.length) addIndex(`\`unique: ${formatNames(uniqueFields)}\``, uniqueNames, { unique: true });
+  if (uniqueNames.length) addIndex(`\`uniqueFields: ${formatNames(uniqueFields)}\``, uniqueNames, { unique: true });
   if (order.length > 1) addIndex(`\`ordering: ${formatNames(ordering)}\``, [...ownerPrefix, ...order]);
   // Deleting a public row cascades to the rows of all users that refer to it. One index serves that cascade and the rows of one user.
-  for (const field of fieldsOf(entity).filter(isReference))
-    addIndex(
-      `the reference \`${field.name}\``,
-      resourceOf(field.target!())!.isOwned ? [...ownerPrefix, field.column!] : [field.column!, ...ownerPrefix],
-    );
+  for (const field of fieldsOf(entity).filter(isReference)) {
+    const columns = resourceOf(field.target!())!.isOwned ? [...ownerPrefix, field.column!] : [field.column!, ...ownerPrefix];
+    if (columns.join() !== uniqueNames.join()) addIndex(`the reference \`${field.name}\``, columns);
+  }
   for (const { name, column, maxLength = 0 } of restFilterFields(entity))
     if (column !== columnName(order[0]!))
       addIndex(`\`filters: ['${name}']\``, [...ownerPrefix, column!], maxLength > MAX_BTREE_TEXT_CHARACTERS ? { using: 'hash' } : {});
   for (const { name, column, indexedForSorting } of fieldsOf(entity))
     if (indexedForSorting)
-      addIndex(`\`sorted\` in the field \`${name}\``, [{ name: column!, collate: 'reader' }, 'id'], { name: `${table}_${column}_reader` });
+      addIndex(`\`indexedForSorting\` in the field \`${name}\``, [{ name: column!, collate: 'reader' }, 'id'], {
+        name: `${table}_${column}_reader`,
+      });
   return [...indexesByKey.values()];
 }
 

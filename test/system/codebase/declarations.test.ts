@@ -54,7 +54,7 @@ test('rejects two indexes of one name on a table and names their declarations', 
   const declared = declare('RestingPulse', { ordering: ['-pulse'], uniqueFields: ['date', 'userId'], filters: ['date'] });
   expect(() => declareIndexes([declared])).toThrow(
     'Two indexes have the name "resting_pulse_user_id_date": ' +
-      "on the table \"resting_pulse\" for `unique: ['date', 'userId']` of RestingPulse, and " +
+      "on the table \"resting_pulse\" for `uniqueFields: ['date', 'userId']` of RestingPulse, and " +
       'on the table "resting_pulse" for `filters: [\'date\']` of RestingPulse. Remove one of the two declarations.',
   );
 });
