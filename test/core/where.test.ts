@@ -99,11 +99,15 @@ const isOwnedByAnn = (entity: Entity, row: Row) =>
   !resourceOf(entity)!.isOwned || (entity === findEntity('User') ? row.id : row.userId) === ann.id;
 const isShown = (entity: Entity, row: Row) => isOwnedByAnn(entity, row) && isPublished(entity, row, (other) => rows.get(other)!);
 
+const childField = (entity: Entity, name: string) => childrenOf(entity).find((candidate) => candidate.name === name);
+const referenceField = (entity: Entity, name: string) => fieldsOf(entity).find(({ objectField }) => objectField === name);
+const targetOf = (entity: Entity, name: string): Entity => (childField(entity, name) ?? referenceField(entity, name))!.target!();
+
 /** Returns those related rows of a row that Ann may read. */
 function related(entity: Entity, row: Row, name: string): { target: Entity; found: Row[]; many: boolean } {
-  const child = childrenOf(entity).find((candidate) => candidate.name === name);
-  const field = fieldsOf(entity).find(({ objectField }) => objectField === name);
-  const target = (child ?? field)!.target!();
+  const child = childField(entity, name);
+  const field = referenceField(entity, name);
+  const target = targetOf(entity, name);
   const all = visibleRows.get(target)!;
   if (!child) {
     const ids = [row[field!.name]].flat();
@@ -216,7 +220,7 @@ function condition(entity: Entity, depth: number): Where {
 function filter(entity: Entity, name: string, type: GraphQLInputObjectType, depth: number): Where {
   const field = fieldsOf(entity).find((candidate) => candidate.name === name);
   if (!field) {
-    const { target } = related(entity, rows.get(entity)![0]!, name);
+    const target = targetOf(entity, name);
     if (type.name === `${target.name}Where`) return condition(target, depth - 1);
     return Object.fromEntries(pickSome(['some', 'none'], 2).map((quantifier) => [quantifier, condition(target, depth - 1)]));
   }
