@@ -5,8 +5,8 @@ import { Exercise } from '../resources/exercise';
 import { ExerciseBase } from '../resources/exercisebase';
 
 /**
- * Class decorator that adds the fields `exercise` and `exerciseBase` to a resolver. `exerciseDescription` says which translation `exercise` returns;
- * `nullDescription` says when both fields are null.
+ * Class decorator that adds the fields `exercise` and `exerciseBase` to a resolver. Their GraphQL descriptions contain `exerciseDescription`, which says
+ * which translation of the exercise is returned, and `nullDescription`, which says when both fields are null.
  */
 export const ExerciseFields =
   (exerciseDescription: string, nullDescription = 'Null until it has been accepted by review.') =>

@@ -10,7 +10,10 @@ import { WorkoutLog } from '../resources/workoutlog';
 import { workoutLogsSql, workoutLogsWithExerciseBaseSql } from './workoutlogs';
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 
-/** Decimal places of an intermediate rounding, which removes the error of estimates with infinitely many decimals before the final rounding. */
+/**
+ * Decimal places to which a percentage is rounded before its final rounding. Otherwise the tiny error of an estimate with infinitely many decimals could
+ * change the final rounding.
+ */
 const INTERMEDIATE_DECIMAL_PLACES = 8;
 
 @Resolver(() => WorkoutLog)

@@ -49,8 +49,8 @@ const ESTIMATE_SQL_BY_FORMULA: Record<OneRepMaxFormula, (w: string, r: string) =
   MAYHEW: (w, r) => `${w} * 100 / (52.2 + 41.9 * exp(-0.055 * ${r}))`,
 };
 /**
- * Decimal places to which estimates are rounded. Otherwise equal estimates computed with different numbers of digits would differ, and the larger one
- * would count as a record.
+ * Decimal places to which one-rep-max estimates are rounded. Without rounding, two equal estimates could differ in their last digits, and the larger one
+ * would count as a new record.
  */
 const ESTIMATE_DECIMAL_PLACES = 10;
 

@@ -39,7 +39,7 @@ export function diaryEntriesSql(where: WhereInput, columns: string, context: Con
     ${fromClause(DiaryEntry, joins, bind)} ${PORTION_JOINS_SQL}${whereClause([...accessConditions, ...conditions], 't', bind)}`;
 }
 
-/** Collects the columns `<prefix>.<nutrient>` of a row in an object, without loss of precision; null if the values are null. */
+/** Collects the nutrients of a query result row, from its columns `<prefix>.<nutrient>`, in one object; null if these columns are null. */
 export const collectNutrients = (row: Row, prefix: string): Row | null =>
   row[`${prefix}.energy`] === null
     ? null

@@ -40,7 +40,8 @@ export class RankingArgs {
 }
 
 /**
- * Extensions of analysis fields, which REST does not have. Their cost is high, because even a short result requires reading all rows of the viewer.
+ * GraphQL extensions (metadata) of analysis fields, which REST does not have. These fields have a high cost, because computing even a short result can
+ * require reading all rows of the viewer.
  */
 export const ANALYSIS_FIELD_EXTENSIONS = { exclusiveTo: 'graphql', cost: { weight: 100 } };
 
@@ -66,7 +67,7 @@ export function checkDateOrder(from: string | null | undefined, until: string): 
 
 export interface AnalysisStatement {
   select: string;
-  /** ORDER BY terms. Together they are unique for each row, so that the order is deterministic. */
+  /** ORDER BY terms of the SQL statement. No two rows have equal values in all terms, so the order of rows is deterministic. */
   order: readonly string[];
 }
 
@@ -105,7 +106,7 @@ function dateRangeConditionOf(
   };
 }
 
-/** Runs a statement as a ranking: returns the first rows after an offset. */
+/** Runs the SQL statement of a ranking: skips `offset` rows and returns the next `first` rows. */
 export async function queryRanking(
   buildStatement: (bind: ParameterBinder) => AnalysisStatement,
   args: RankingArgs,
@@ -130,8 +131,8 @@ const exerciseBasesCondition =
     `${alias}."exercise_id" IN (SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = ANY(${bind(exerciseBaseIds)}))`;
 
 /**
- * Reads the last rows of a time series or, with `exerciseBaseIds`, of one time series per exercise base. In an export, reads the rows after the first
- * `exportedRowCount` instead.
+ * Reads the last rows of a time series or, with `exerciseBaseIds`, of one time series per exercise base. In an export, reads the rows that follow the
+ * first `exportedRowCount` rows, which have already been exported.
  */
 async function readSeries(
   buildStatement: SeriesStatementBuilder,

@@ -57,8 +57,8 @@ export class PersonalRecord {
 }
 
 /**
- * Returns CTEs: those of `workoutLogCtes`, and `c`, the candidates for records. Candidates with the same exercise base, kind and `at` compete for one record;
- * `at` is the mass for the kind REPETITIONS, otherwise NULL.
+ * Returns the CTEs of `workoutLogCtes` and the CTE `c`, the candidates for personal records. Candidates with the same exercise base, kind of record and
+ * value of `at` compete for one record. For the kind REPETITIONS, `at` is the mass lifted; for all other kinds, it is NULL.
  */
 function recordCandidateCtes(
   { where, formula }: PersonalRecordArgs,
@@ -103,8 +103,8 @@ function createRecordStatementBuilder(args: PersonalRecordArgs, context: Context
 }
 
 /**
- * Removes the default start of the date range if only records that have not been broken (`standing`) are requested, because these records can be of
- * any age.
+ * If only records that have not been broken (`standing`) are requested, removes the default start of the date range, because such records can be of any
+ * age.
  */
 const withDefaultStart = (args: PersonalRecordArgs) => ({ ...args, from: args.from ?? (args.standing ? '-infinity' : null) });
 

@@ -30,14 +30,17 @@ export const scheduleCtes = (context: Context, bind: ParameterBinder): string =>
     e AS (SELECT t."id", t."workout_id", t."duration", sum(t."duration") OVER (ORDER BY t."order", t."id") - t."duration" AS "before", sum(t."duration") OVER () AS "whole"
       FROM ${viewersRowsSql(ScheduleStep, context, bind)} t JOIN s ON s."id" = t."schedule_id")`;
 
-/** SQL condition that the step `e` covers a week of the schedule; weeks are numbered from 0. */
+/**
+ * SQL condition that the schedule step `e` covers the week with the given number. Weeks are counted from the start of the schedule; the first one has
+ * the number 0.
+ */
 export const stepCoversWeekSql = (number: string, isLoop: string): string =>
   `CASE WHEN ${isLoop} THEN ${number} % e."whole" ELSE ${number} END BETWEEN e."before" AND e."before" + e."duration" - 1`;
 
 /**
- * Returns CTEs: those of `scheduleCtes`; `w` (`start`, `workout_id`), the weeks; `d` (`workout_id`, `training_day_id`, `day_of_week_id`), the planned
- * days of a week; `p` (`workout_id`, `exercise_id`, `sets`, `reps`, `counted_sets`), the planned sets and repetitions of each exercise in a week, and
- * the number of sets whose repetitions are counted: those of sets in other units, such as seconds, are not.
+ * Returns the CTEs of `scheduleCtes` and three others: `w` (`start`, `workout_id`), the weeks of the schedule; `d` (`workout_id`, `training_day_id`,
+ * `day_of_week_id`), the planned training days of each workout plan by weekday; `p` (`workout_id`, `exercise_id`, `sets`, `reps`, `counted_sets`), the
+ * planned sets and repetitions per exercise and week. `counted_sets` excludes sets that are planned in units other than repetitions, such as seconds.
  */
 export function plannedTrainingCtes(context: Context, bind: ParameterBinder): string {
   const todaySql = `${bind(todayIn(context.services.timeZone))}::date`;

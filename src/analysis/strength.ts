@@ -14,8 +14,8 @@ import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 import { ANALYSIS_FIELD_EXTENSIONS } from './queries';
 
 /**
- * DOTS formulas by gender: coefficients of a polynomial of the body weight in kg, from the fourth power down, and the maximum body weight of the
- * formula.
+ * DOTS formulas by gender: coefficients of a polynomial of the body weight in kg, from the fourth power down, and the body weight with which the formula
+ * is computed for anyone heavier.
  */
 const DOTS_COEFFICIENTS = [
   {

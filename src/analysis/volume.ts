@@ -66,7 +66,10 @@ export class TrainingVolume {
   @Field(() => DecimalScalar, { description: `Repetitions times mass, ${UNIT_ARGUMENT_NOTE}.` }) declare tonnage: string;
 }
 
-/** SQL: aggregates the logs by exercise, so that few rows are joined with the muscles. */
+/**
+ * SQL: totals of the workout logs by exercise and day bucket. They are joined with the muscles afterwards, which needs far fewer rows than joining the
+ * logs.
+ */
 function exerciseTotalsSql(
   { where, by, firstDay }: MuscleVolumeArgs,
   context: Context,
@@ -91,7 +94,8 @@ export class MuscleVolumeResolver {
   })
   @Extensions(SERIES_FIELD_EXTENSIONS)
   async muscleVolume(@Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
-    // Secondary muscles count half. The sums are halved rather than the rows, because thousands of decimal multiplications would be slow.
+    // A set counts half for a secondary muscle. The sums are halved instead of the value of each set, because thousands of decimal multiplications would
+    // be slow.
     const fractionalSumSql = (column: string) =>
       `(coalesce(sum(x."${column}") FILTER (WHERE m."secondary" IS NOT TRUE), 0) + coalesce(sum(x."${column}") FILTER (WHERE m."secondary"), 0) / 2.0)`;
     const rows = await querySeries(

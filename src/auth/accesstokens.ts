@@ -15,7 +15,7 @@ import { sha256 } from './tokens';
 const TOKEN_PREFIX = 'fgt_';
 const TOKEN_PATTERN = /^fgt_[0-9a-f]{48}$/;
 export const MAX_TOKEN_NAME_LENGTH = 100;
-/** How long expired tokens are kept. Older ones are deleted when the same user creates a token. */
+/** How long expired access tokens are kept. Tokens that expired earlier are deleted when their owner creates another token. */
 const EXPIRED_TOKEN_RETENTION = '30 days';
 
 export const isAccessToken = (token: string): boolean => TOKEN_PATTERN.test(token);
@@ -26,7 +26,7 @@ export interface AccessToken {
   scopes: Scope[];
   createdAt: string;
   expiresAt: string | null;
-  /** Time of the last use, accurate to ten minutes; null if never used. */
+  /** Time at which the access token was last used, accurate to ten minutes; null if it was never used. */
   lastUsedAt: string | null;
   isExpired: boolean;
 }
@@ -81,7 +81,7 @@ export class AccessTokens {
     return { id: row.id, username: row.username, isSuperuser: row.isSuperuser, scopes: new Set(row.scopes as Scope[]) };
   }
 
-  /** Updates the time of the last use in the background. Ignores errors, because a failed update must not fail the request. */
+  /** Updates the time at which an access token was last used, in the background. Ignores errors, because a failed update must not fail the request. */
   private recordUse(id: number, { pool }: Database): void {
     if (this.pendingLastUseUpdates.has(id)) return;
     this.pendingLastUseUpdates.add(id);
@@ -92,8 +92,9 @@ export class AccessTokens {
   }
 
   /**
-   * Creates a token in the current transaction and returns it; it cannot be read again. The transaction must have locked the account, so that a
-   * concurrent creation waits and then counts this token. Throws InvalidInput for a duplicate name, an expiry in the past, or too many tokens.
+   * Creates an access token in the current transaction and returns it; it cannot be read again. The transaction must have locked the account, so that a
+   * concurrent creation waits and then counts this token towards the maximum. Throws InvalidInput for a duplicate name, an expiry in the past, or too
+   * many tokens.
    */
   async create(userId: number, input: NewAccessToken, session: DatabaseSession): Promise<{ id: number; token: string }> {
     const normalizedInput = { ...input, name: input.name.trim(), scopes: [...new Set(input.scopes)].sort() };

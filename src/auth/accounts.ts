@@ -28,8 +28,8 @@ export async function viewerOfApiKey(token: string, session: DatabaseSession): P
 }
 
 /**
- * SQL: selects an account, and the largest number of iterations of all imported password hashes. Returns a row even if the account does not exist, so
- * that the duration of the password check reveals no user names.
+ * SQL: selects an account, and the largest number of iterations of all imported password hashes. Returns this number even if the account does not exist,
+ * so that the password check then takes as long as for an existing account and reveals no user names.
  */
 const SELECT_CREDENTIALS_SQL = `SELECT u."id", u."password", u."is_active" AS "isActive", i."iterations"
   FROM ${MAX_IMPORTED_HASH_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."username" = $1`;
@@ -53,7 +53,8 @@ export async function signInWithPassword<T>(
   session: DatabaseSession,
   eventSource: SecurityEventSource,
 ): Promise<T> {
-  // PostgreSQL rejects a NUL character. No user name contains one, so the empty name, which finds no account, is used instead.
+  // PostgreSQL rejects strings with a NUL character, so no account has such a user name. If a client sends one, the empty name, which matches no account
+  // either, is looked up instead.
   const [user] = await session.query(SELECT_CREDENTIALS_SQL, [username.includes('\0') ? '' : username]);
   const { isValid, isOutdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations, eventSource.address);
   const { id, password: storedHash } = user!;
@@ -68,7 +69,8 @@ export async function signInWithPassword<T>(
     await logEvent('SIGNED_IN');
     return { result: await grantCredentials(id) };
   });
-  // Tries again if the stored hash has changed in the meantime: by a new password, or by a concurrent sign-in that rehashed it.
+  // Retries the sign-in if the stored password hash was changed in the meantime: by a new password, or by a concurrent sign-in that rehashed the same
+  // password.
   return signIn ? signIn.result : signInWithPassword(username, password, grantCredentials, session, eventSource);
 }
 
@@ -87,7 +89,10 @@ export async function verifiedPasswordHash(
   return isValid ? storedHash : undefined;
 }
 
-/** SQL: replaces the password if its stored hash is still $2. The PostgreSQL setting `fitgraph.kept_session` exempts one session from the trigger. */
+/**
+ * SQL: replaces the password if its stored hash is still $2. The PostgreSQL setting `fitgraph.kept_session` names the one session that the trigger for
+ * password changes does not end.
+ */
 const UPDATE_PASSWORD_SQL = `WITH kept AS MATERIALIZED (SELECT set_config('fitgraph.kept_session', COALESCE(encode($4::bytea, 'hex'), ''), true))
   UPDATE "user_account" SET "password" = $3 FROM kept WHERE "id" = $1 AND "password" = $2 RETURNING 1`;
 
@@ -109,7 +114,7 @@ export async function replacePassword(
   return session.inTransaction(async () => {
     const digest = keptSessionId === undefined ? null : sha256(keptSessionId);
     if (!(await session.query(UPDATE_PASSWORD_SQL, [userId, storedHash, newHash, digest])).length) return undefined;
-    // A trigger has deleted the API key and all other sessions, because the password changed.
+    // Because the password changed, a trigger has deleted the API key of the user and all sessions except the one to be kept.
     const upsertTokenSql = `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
       ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now()`;
     await session.query(upsertTokenSql, [userId, sha256(token), tokenVault.encrypt(token)]);
@@ -119,8 +124,8 @@ export async function replacePassword(
 }
 
 /**
- * Locks an account until the end of the current transaction. Concurrent sign-ins and changes of the password wait; credentials that are checked
- * afterwards stay valid until then.
+ * Locks an account until the current transaction ends. Concurrent sign-ins and password changes wait, so credentials that are checked after the locking
+ * stay valid until the end of the transaction.
  */
 export const lockAccountRow = (userId: number, session: DatabaseSession): Promise<unknown> =>
   session.query('SELECT 1 FROM "user_account" WHERE "id" = $1 FOR NO KEY UPDATE', [userId]);
@@ -160,7 +165,10 @@ export async function getApiKeyByPassword(
   return decryptApiKey(await signInWithPassword(username, password, findOrCreateKey, session, eventSource), tokenVault);
 }
 
-/** Throws CONFLICT if the key was encrypted with another SECRET_KEY. It is not replaced, because clients may still use it. */
+/**
+ * Decrypts an API key. Throws CONFLICT if the API key was encrypted with another SECRET_KEY: it is not replaced by a new one, because clients may still
+ * use it.
+ */
 function decryptApiKey(encryptedKey: Buffer, tokenVault: TokenVault): string {
   const token = tokenVault.decrypt(encryptedKey);
   if (token === undefined) throw new ClientError('CONFLICT', UNREADABLE_TOKEN_MESSAGE);
@@ -184,13 +192,13 @@ async function insertApiKey(userId: number, session: DatabaseSession, tokenVault
   return rows.length ? encryptedKey : getOrCreateEncryptedApiKey(userId, session, tokenVault);
 }
 
-/** Returns the API key; creates it if there is none. Throws CONFLICT if the key was encrypted with another SECRET_KEY. */
+/** Returns the API key of a user; creates one if the user has none. Throws CONFLICT if the API key was encrypted with another SECRET_KEY. */
 export async function getOrCreateApiKey(userId: number, session: DatabaseSession, tokenVault: TokenVault): Promise<string> {
   return decryptApiKey(await getOrCreateEncryptedApiKey(userId, session, tokenVault), tokenVault);
 }
 
 export interface ApiKey {
-  /** Digest, which identifies the key without revealing it. */
+  /** SHA-256 digest of the API key, which identifies the key without revealing it. */
   id: string;
   created: string;
   /** Absent if the API key was encrypted with another SECRET_KEY: it is still accepted, but cannot be shown. */

@@ -21,7 +21,7 @@ export function parseAuthorization(header: string | undefined, schemes: readonly
   return bytes.toString('utf8');
 }
 
-/** Returns the access token of `Authorization: Bearer fgt_…`; undefined for other headers, which REST ignores. */
+/** Returns the access token of a header `Authorization: Bearer fgt_…`; undefined if the header is absent or has any other form. */
 export function parseBearerAccessToken(header: string | undefined): string | undefined {
   const [scheme, token, ...rest] = (header ?? '').split(WHITESPACE_PATTERN).filter(Boolean);
   return scheme?.toLowerCase() === 'bearer' && token !== undefined && !rest.length && isAccessToken(token) ? token : undefined;

@@ -16,7 +16,7 @@ export const deleteUser = (userId: number, database: Database): Promise<Deletion
   database.withoutTimeouts((client) =>
     inTransaction(client, async () => {
       const countRows = async (text: string) => Number((await client.query(text, [userId])).rows[0].count);
-      // Locks the account, so that no rows are added in the meantime.
+      // Locks the account, so that no rows are added to it during its deletion.
       await client.query('SELECT FROM "user_account" WHERE "id" = $1 FOR UPDATE', [userId]);
       const result: DeletionResult = { ownedRowCount: 0, contributionCount: 0 };
       for (const entity of allEntities()) {
@@ -31,7 +31,7 @@ export const deleteUser = (userId: number, database: Database): Promise<Deletion
         result.contributionCount += rowCount ?? 0;
       }
       await client.query('DELETE FROM "user_account" WHERE "id" = $1', [userId]);
-      // Deletes the user's change log, including the deletions above: no client can sign in to read it.
+      // Deletes the user's change log, including the entries for the rows just deleted: nobody can sign in to the deleted account to read it.
       await client.query('DELETE FROM "change" WHERE "user_id" = $1', [userId]);
       return result;
     }),

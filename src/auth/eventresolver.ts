@@ -70,7 +70,7 @@ async function loadPage(userId: number, args: CursorArgs, { session, loaders }: 
     nodes,
     edges,
     pageInfo: { ...pageFlags, startCursor: edges[0]?.cursor ?? null, endCursor: edges.at(-1)?.cursor ?? null },
-    // A function, so that the events are counted only if the field is selected.
+    // `totalCount` is a function, so that the events are counted only if a client selects this field.
     totalCount: () => loaders.getOrCreate<number>('count of security events', countEvents).load(userId),
   };
 }

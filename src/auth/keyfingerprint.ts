@@ -5,8 +5,8 @@ import { ConfigError } from '../platform/config';
 import { TokenVault } from './tokens';
 
 /**
- * Number of API keys, newest first, that are tested if no fingerprint is stored. If the secret key was replaced in the past, older API keys may still
- * be encrypted with the previous one.
+ * Maximum number of API keys with which a secret key is tested if no fingerprint of the key is stored. Only the newest API keys are tested, because
+ * older ones may still be encrypted with an earlier secret key.
  */
 const MAX_TESTED_TOKENS = 1_000;
 
@@ -22,7 +22,7 @@ export async function findSecretKeyProblem({ pool }: Database, secretKey: string
   return !rows.length || rows.some(({ sealed }) => tokenVault.decrypt(sealed as Buffer) !== undefined) ? undefined : WRONG_KEY_PROBLEM;
 }
 
-/** Throws a ConfigError for a key that does not belong to this database. */
+/** Throws a ConfigError if the configured secret key is not the one that this database has been used with. */
 export async function checkSecretKey(database: Database, secretKey: string): Promise<void> {
   const problem = await findSecretKeyProblem(database, secretKey);
   if (problem)

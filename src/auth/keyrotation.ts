@@ -12,7 +12,7 @@ export interface KeyRotationResult {
   unreadableCount: number;
 }
 
-/** Replaces the secret key. `oldKey` is undefined if it is lost. */
+/** Replaces the secret key and re-encrypts all API keys. `oldKey` is undefined if the old secret key is lost. */
 export const rotateSecretKey = (client: ClientBase, oldKey: string | undefined, newKey: string): Promise<KeyRotationResult> =>
   inTransaction(client, async () => {
     await client.query('LOCK TABLE "token" IN SHARE ROW EXCLUSIVE MODE');

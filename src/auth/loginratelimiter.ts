@@ -21,7 +21,7 @@ export interface LoginRates {
 
 const TOTAL_KEY = 'all';
 
-/** Whether the user name or the password is wrong: at a sign-in, or at a change of the password. */
+/** Whether an error means that the user name or password was wrong, at a sign-in or at a change of the password. */
 const isCredentialError = (error: unknown): boolean =>
   error instanceof InvalidInput || (error instanceof ClientError && error.extensions.code === 'UNAUTHENTICATED');
 
@@ -55,8 +55,9 @@ export class LoginRateLimiter {
       .update(JSON.stringify([address, username]))
       .digest('base64url');
     const refunds: (() => Promise<unknown>)[] = [];
-    // Removes the attempt from the counters. A successful attempt does not count, because many people may share an address. A rejected attempt does not
-    // count towards the limits that were checked before the one that rejected it. If the database fails in the meantime, the attempt counts.
+    // Removes a sign-in attempt from the counters of the rate limiter. A successful attempt does not count, because many people may share an address. An
+    // attempt that exceeds one limit does not count towards the limits that were checked before. If the database fails during the removal, the attempt
+    // counts.
     const refundAll = () => Promise.allSettled(refunds.map((refund) => refund()));
     try {
       refunds.push(() => this.addressLimiter.reward(address));
@@ -79,7 +80,7 @@ export class LoginRateLimiter {
       await refundAll();
       return result;
     } catch (error) {
-      // After any other error, nobody has learned whether the password is right.
+      // Only an attempt with a wrong user name or password counts. Any other error does not reveal whether the password is right.
       if (!isCredentialError(error)) await refundAll();
       throw error;
     }

@@ -13,7 +13,10 @@ const deriveKey = promisify(pbkdf2);
 
 export const hashPassword = (password: string): Promise<string> => hash(password);
 
-/** Hash that is verified instead if an account does not exist or has no argon2id hash, so that every check does the same work. */
+/**
+ * argon2id hash that no account uses. It is verified if an account does not exist or has no argon2id hash, so that every password check does the same
+ * work.
+ */
 const DUMMY_HASH = hashPassword('nobody has this password');
 
 /** Format of imported Django hashes: `pbkdf2_sha256$<iterations>$<salt>$<base64 of 32 bytes>`. */
@@ -38,7 +41,7 @@ const RETRY_SECONDS = 2;
 
 export interface PasswordVerification {
   isValid: boolean;
-  /** Whether the stored hash is not argon2id and should be replaced. */
+  /** Whether the stored hash is an imported PBKDF2 hash, which should be replaced by an argon2id hash. */
   isOutdated: boolean;
 }
 
@@ -50,11 +53,14 @@ export const verifyPassword = (
   caller?: string,
 ): Promise<PasswordVerification> => runWithinPasswordLimit(() => comparePasswordWithHash(storedHash, password, iterations), caller);
 
-/** Hashes a password for a request, within the concurrency limit. Throws OVERLOADED like `verifyPassword`. */
+/** Hashes a password for a request, within the concurrency limit for password checks. Throws OVERLOADED if the queue is full or the wait is too long. */
 export const hashPasswordWithinLimit = (password: string, caller?: string): Promise<string> =>
   runWithinPasswordLimit(() => hashPassword(password), caller);
 
-/** Runs `callback` within the concurrency limit. Throws OVERLOADED, with `retryAfter` in seconds, if the queue is full or the wait is too long. */
+/**
+ * Runs `callback`, which checks or hashes a password, within the concurrency limit. Throws OVERLOADED, with `retryAfter` in seconds, if the queue is
+ * full or the wait is too long.
+ */
 async function runWithinPasswordLimit<T>(callback: () => Promise<T>, caller?: string): Promise<T> {
   try {
     return await passwordLimiter.run(caller, callback);
@@ -75,7 +81,7 @@ async function comparePasswordWithHash(
   const isPbkdf2Valid = importedHash
     ? timingSafeEqual(await deriveKey(password, importedHash.salt, importedHash.iterations, DIGEST_BYTES, 'sha256'), importedHash.digest)
     : false;
-  // Runs the missing iterations, so that every check runs as many iterations as the slowest imported hash requires.
+  // Runs additional PBKDF2 iterations, so that every password check runs as many iterations as the slowest imported hash requires.
   const missingIterations = iterations - (importedHash?.iterations ?? 0);
   if (missingIterations > 0) await deriveKey(password, 'nobody', missingIterations, DIGEST_BYTES, 'sha256');
   return { isValid: isArgon2Valid === true || isPbkdf2Valid, isOutdated: importedHash !== undefined };

@@ -12,7 +12,7 @@ import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './accounts';
 
 const TOKEN_NOTE = 'For the header `Authorization: Token <token>`';
 
-/** A token, or the validation issues of the input. */
+/** Payload of mutations that return a token: the token, or the validation issues of the input. */
 class TokenPayload {
   constructor(
     readonly token: string | null,
@@ -34,7 +34,7 @@ class LoginPayload extends TokenPayload {
   declare readonly errors: readonly InputIssue[];
 }
 
-/** Limits on the credentials. Lengths are in Unicode code points. */
+/** Limits on user names and passwords in inputs. Lengths are in Unicode code points. */
 const CREDENTIAL_LIMITS = {
   username: { kind: 'string', allowBlank: true },
   password: { kind: 'string', minLength: MIN_PASSWORD_LENGTH, allowBlank: false },

@@ -23,10 +23,13 @@ export interface NewSecurityEvent {
 export type SecurityEventSource = Pick<NewSecurityEvent, 'address' | 'operator'>;
 
 const FAILURE_KINDS: readonly EventKind[] = ['SIGN_IN_FAILED', 'PASSWORD_REFUSED'];
-/** Kinds of events that are always logged: beyond the hourly limit, their action is rejected instead of running without an event. */
+/**
+ * Kinds of events that are always logged. If their hourly limit is exceeded, the action itself (such as a password change) is rejected, so that it never
+ * happens without an event in the audit log.
+ */
 const ALWAYS_LOGGED_KINDS: readonly EventKind[] = ['PASSWORD_CHANGED', 'API_KEY_REPLACED', 'ACCESS_TOKEN_CREATED'];
 
-/** Limits per hour: on failures from one address, on all failures, and on other events of one kind and user. */
+/** Maximum numbers of security events logged per hour: failures from one address, all failures, and other events of one kind and user. */
 const MAX_HOURLY_FAILURES_PER_ADDRESS = 20;
 const MAX_HOURLY_FAILURES = 200;
 const MAX_HOURLY_EVENTS_PER_KIND = 60;

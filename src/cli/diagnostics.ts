@@ -47,7 +47,7 @@ export async function runDiagnostics(config: Config, variables: EnvironmentVaria
   else report.ok('Database', 'none yet; the first start creates an embedded one');
 }
 
-/** Whether an embedded database exists. Must be checked first, because `openDatabase` creates a missing one. */
+/** Whether an embedded database exists. Call this before `openDatabase`, which creates the database if it does not exist. */
 function hasEmbeddedDatabase({ dataDir }: Config): boolean {
   const locationFile = path.join(dataDir, 'location');
   const home = fs.existsSync(locationFile) ? fs.readFileSync(locationFile, 'utf8').trim() : dataDir;
@@ -60,7 +60,7 @@ function examinePermissions({ dataDir, mediaDir, ownMediaDir, bucket, secretKey 
     const stats = fs.statSync(file, { throwIfNoEntry: false });
     if (stats && stats.mode & forbiddenBits) readablePaths.push(`${file} (${(stats.mode & 0o777).toString(8)})`);
   };
-  // If started by root, PostgreSQL runs as another user, who needs execute permission for the folder.
+  // If root starts PostgreSQL, it runs as another user, who needs execute permission for the data folder.
   checkMode(dataDir, process.getuid?.() === 0 ? 0o066 : 0o077);
   checkMode(secretKeyFile(dataDir), 0o077);
   // The permissions of a configured media folder, which instances may share, are not checked: they are the operator's decision.

@@ -47,7 +47,8 @@ export async function importDump(file: string, { media, replace }: { media?: str
         session,
       );
     } finally {
-      // Files are published after the commit, because a rollback would still need the files that they replace.
+      // Imported media files replace existing files only after the commit, because the existing files are still needed if the transaction is rolled
+      // back.
       await stagedFiles.publish();
     }
     if (replace) await removeScheduledFiles(config, database);

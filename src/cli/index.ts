@@ -1,12 +1,16 @@
 #!/usr/bin/env node
-/** Entry point of the command-line interface. Commands use the embedded PostgreSQL of a running server; without one, they start and stop it. */
+/**
+ * Entry point of the command-line interface. If a server is running, commands use its embedded PostgreSQL; otherwise they start PostgreSQL and stop it
+ * at the end.
+ */
 import { Command, CommanderError } from 'commander';
 import { ConfigError, showsStackTraces } from '../platform/config';
 import { VERSION } from '../platform/version';
 import { failOnOutputErrors, ignoreClosedStdout } from '../server/termination';
 import { serve } from './serve';
 
-// The server outlives its terminal, and keeps running if its log cannot be written.
+// `fitgraph serve` keeps running when its terminal is closed and its log can no longer be written. Other commands fail if their output cannot be
+// written.
 if (process.argv[2] === 'serve') ignoreClosedStdout();
 else failOnOutputErrors();
 
@@ -27,7 +31,7 @@ function configureHelp(command: Command, names: string): void {
 }
 
 async function run(): Promise<void> {
-  // The process of `serve` runs permanently as the supervisor. It does not load the other commands, to save memory.
+  // The process of `fitgraph serve` stays in memory as the supervisor of the server, so it does not load the other commands.
   if (process.argv[2] !== 'serve') for (const command of (await import('./commands.ts')).commands()) program.addCommand(command);
   configureHelp(program, 'fitgraph');
   await program.parseAsync();

@@ -40,7 +40,7 @@ async function revertMigrations({ database, session }: OperatorContext, to: stri
   if (!yes && !(await promptConfirmation(question, oldestMigration)))
     throw new ClientError('BAD_USER_INPUT', 'The name does not match. Nothing was changed.');
   const migrationNames = await migrateDown(database, to);
-  // Ignores errors, because the migration that creates the audit log may have been reverted.
+  // Ignores a failure to log the command, because the migration that creates the audit log may have been reverted.
   await recordOperatorEvent({ kind: 'COMMAND', detail: `migrate --down: ${migrationNames.join(', ')}` }, session).catch(() => undefined);
   printLine(`Reverted: ${migrationNames.join(', ')}`);
 }

@@ -19,7 +19,7 @@ function ask(question: string, { isHidden = false } = {}): Promise<string> {
       if (isTerminal && isHidden) process.stderr.write('\n');
       reject(new ClientError('BAD_USER_INPUT', 'No input was given. Nothing was changed.'));
     });
-    // The question is printed after the interface has disabled the terminal's echo.
+    // If the answer is hidden, the question is printed only after readline has disabled the echo of the terminal.
     if (isTerminal && isHidden) process.stderr.write(question);
     lineReader.question(isHidden ? '' : question, (line) => {
       resolve(line.trim());

@@ -34,7 +34,7 @@ export async function restore(file: string, { replace = false }: { replace?: boo
         shouldReplace: replace,
         progress,
       });
-      // The command is logged after the restore, which replaces the audit log.
+      // The command is written to the audit log after the restore, because the restore replaces the audit log.
       await recordOperatorEvent({ kind: 'COMMAND', detail: `restore ${basename(file)}` }, session);
       const rows = Object.values(backup.summary.rows).reduce((sum, count) => sum + count, 0);
       printLine(

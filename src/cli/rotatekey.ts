@@ -23,7 +23,8 @@ export async function rotateKey(file: string, { lost = false }: { lost?: boolean
       const { rotatedCount, unreadableCount } = await database
         .withoutTimeouts((client) => rotateSecretKey(client, oldKey, newKey))
         .catch((error) => {
-          // If the connection was lost during COMMIT, the next start decides by the fingerprint in the database whether it uses the staged key.
+          // If the connection was lost during COMMIT, the staged file with the new key is kept. The next start uses this key if it matches the
+          // fingerprint in the database.
           if (isFile && !(error instanceof CommitOutcomeUnknown)) discardStagedKey(config.dataDir, id);
           throw error;
         });

@@ -4,7 +4,7 @@ import { findPendingMaintenanceMigration, requireSupportedSchema, schemaState } 
 import { compareSchema } from '../database/schemaobjects';
 import type { DiagnosticReport } from './diagnosticreport';
 
-/** Checks the schema and the extensions. Returns whether all tables and columns exist. */
+/** Checks the database schema and the required PostgreSQL extensions. Returns whether all tables and columns exist. */
 export async function examineSchema(database: Database, report: DiagnosticReport): Promise<boolean> {
   const hasMigrationTable = (await database.pool.query(`SELECT to_regclass('migration') AS "table"`)).rows[0].table !== null;
   const newerMigrations = hasMigrationTable ? await requireSupportedSchema(database.pool) : [];

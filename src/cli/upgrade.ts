@@ -15,7 +15,7 @@ import { recordOperatorEvent, printLine, createProgressPrinter } from './command
 
 const connectDatabase = (config: Config, connection: object) => new Database({ ...config, connection, models });
 
-/** Creates a cluster of the new version in a separate folder and restores all rows into it. */
+/** Creates a database cluster of the new PostgreSQL version in a separate folder and restores all rows into it. */
 async function createUpgradedCluster(
   config: Config,
   dataDir: string,
@@ -28,7 +28,7 @@ async function createUpgradedCluster(
   try {
     await migrateUp(database);
     const backup = await inspectBackup(file, progress);
-    // Media files and the secret key are not part of this backup; they stay in place.
+    // The backup that is made for an upgrade contains neither media files nor the secret key, because these stay in place.
     await restoreBackup({ file, backup, database, media: new Media(new FolderStore(dataDir)), shouldReplace: false, progress });
     await recordOperatorEvent({ kind: 'COMMAND', detail }, database.createSession());
   } finally {

@@ -16,7 +16,7 @@ import {
 /** Returns the value of the option `--password`. Without the option, prompts for the password, which keeps it out of the shell history. */
 const readPassword = async (option: string | undefined): Promise<string> => option ?? promptNewPassword();
 
-/** Generates a password. The user name as its prefix shows to which account it belongs. */
+/** Generates a random password. It starts with the user name, which shows to which account the password belongs. */
 const generatePassword = (username: string) => `${username}-${randomBytes(9).toString('hex')}`;
 
 const SELECT_ACCOUNTS_SQL = `SELECT "id", "username", "email", "date_joined" AS "joined", "last_login" AS "lastLogin", "is_superuser" AS "superuser",

@@ -1,6 +1,6 @@
 /** Python's float format in JSON. JSON.stringify writes 372.0 as 372, which typed clients parse as an integer. */
 
-/** Python uses scientific notation for exponents of ten below MIN_EXPONENT and from MAX_EXPONENT on. */
+/** Python formats a float in scientific notation if its exponent of ten is less than MIN_EXPONENT or at least MAX_EXPONENT. */
 const [MIN_EXPONENT, MAX_EXPONENT] = [-4, 16];
 
 /** Formats a float like `repr(value)` in Python: `372.0`, `1e-05`. */
@@ -17,7 +17,7 @@ export function formatPythonFloat(value: number): string {
   return `${sign}${digits.slice(0, exponent + 1).padEnd(exponent + 1, '0')}.${digits.slice(exponent + 1) || '0'}`;
 }
 
-/** Prefix of strings that stand for floats. No text from the database starts with a lone surrogate, because UTF-8 cannot encode it. */
+/** Prefix that marks strings as encoded floats. It is a lone surrogate, which UTF-8 cannot encode, so no text from the database starts with it. */
 const FLOAT_PREFIX = '\udfff';
 const PREFIXED_FLOAT_PATTERN = /"\\udfff(-?[\d.]+(?:e[+-]\d+)?)"/g;
 

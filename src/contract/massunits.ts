@@ -1,7 +1,10 @@
 /** Markers in field descriptions that identify masses, so that clients of the schema can convert their units. */
 
 export const KILOGRAMS_NOTE = 'in kilograms';
-/** Marks masses in the unit that the client requests by an argument of type `MassUnit`, of the field itself or of its nearest ancestor with one. */
+/**
+ * Text in field descriptions that marks masses in a requested unit. The client requests it by the `MassUnit` argument of the field or, if the field has
+ * none, of its nearest ancestor with one.
+ */
 export const UNIT_ARGUMENT_NOTE = 'in the requested unit';
 export const MASS_UNIT_TYPE_NAME = 'MassUnit';
 

@@ -46,7 +46,7 @@ export interface FieldMetadata {
   readonly isHtml?: boolean;
   readonly readOnly: boolean;
   readonly restReadOnly: boolean;
-  /** Whether REST ignores the value on creation and stores the default instead. */
+  /** Whether REST, when it creates a row, ignores the value that the client sends for the field and stores the default value instead. */
   readonly restIgnoredOnCreate: boolean;
   /** Whether the field is a column of the resource's own table. */
   readonly isColumn: boolean;
@@ -90,7 +90,7 @@ export type ScopeGroup = 'account' | 'training' | 'nutrition' | 'body' | 'catalo
  * field's kind.
  */
 export interface FilterMetadata {
-  /** Defaults to the REST key of the field. */
+  /** Name of the query parameter; defaults to the REST key of the filtered field. */
   parameterName?: string;
   /** GraphQL name of the filtered field. */
   field: string;
@@ -101,8 +101,8 @@ export interface FilterMetadata {
    */
   syntax?: 'ids' | 'loose' | 'commaIds' | 'unchecked';
   /**
-   * Comparison that replaces the test for equality. The name of the parameter ends in the operator (`date__gte`). Only for resources that the
-   * reference service does not have.
+   * Comparison operator of a REST filter, instead of equality. The name of the query parameter ends in it (`date__gte`). Only for resources that the
+   * reference service (wger) does not have.
    */
   operator?: ComparisonOperator;
 }
@@ -119,7 +119,7 @@ export const filterParameterName = ({ parameterName, operator }: FilterMetadata,
 /** A REST resource that serves rows of a GraphQL type. A selection set defines the response body; its aliases are the JSON keys. */
 export interface RestViewMetadata {
   restName: string;
-  /** Name in the response to OPTIONS, such as `Weight Entry`. */
+  /** Name of the REST view in its response to OPTIONS, such as `Weight Entry`. */
   title: string;
   description: string;
   /** GraphQL selection set of the response body; by default derived from the fields. */
@@ -129,7 +129,7 @@ export interface RestViewMetadata {
   position?: number;
   /** Whether the API root lists the view. */
   isListedInRoot?: boolean;
-  /** Supported operations: reads only, or reads and writes. Only the first view of a type accepts writes. */
+  /** Operations that the REST view supports: reads only, or reads and writes. If a GraphQL type has several views, only the first one accepts writes. */
   routes: 'read' | 'all';
   /** HTTP methods that pass the permission check; defaults to all. Other methods are answered with 403, even those that the view does not support. */
   permittedMethods?: readonly string[];
@@ -141,13 +141,13 @@ export interface ResourceMetadata {
   readonly exclusiveTo?: InterfaceName;
   /** Access-token scope group; only for resources that users own or contribute to. */
   readonly scopeGroup?: ScopeGroup;
-  /** Names of the GraphQL query and mutation fields. */
+  /** Names of the GraphQL query and mutation fields of the resource. */
   readonly rowQuery: string;
   readonly listQuery: string;
   readonly createMutation?: string;
   readonly updateMutation?: string;
   readonly deleteMutation?: string;
-  /** Names of the GraphQL mutation fields that write several rows at once. */
+  /** Names of the GraphQL mutation fields that write several rows of the resource at once. */
   readonly bulkCreateMutation?: string;
   readonly bulkUpdateMutation?: string;
   readonly bulkDeleteMutation?: string;
@@ -156,7 +156,10 @@ export interface ResourceMetadata {
   readonly views: readonly RestViewMetadata[];
   /** Default order: field names, prefixed by `-` if descending. Ties are broken by id. */
   readonly ordering: readonly string[];
-  /** Typical number of rows of a lookup table. Lists that are sorted by a reference to the table use its default order. */
+  /**
+   * Typical number of rows if the resource is a small lookup table. Lists that are sorted by a reference to a lookup table use the default order of that
+   * table.
+   */
   readonly lookupTableSize?: number;
   /**
    * Field paths that form the display name of a row; defaults to `name`. If a list is on the path, only its first row is used, or all its rows if its name ends
@@ -171,20 +174,23 @@ export interface ResourceMetadata {
 export interface BodyMetadata {
   /** GraphQL selection set of the value; by default derived from the field's type. */
   readonly selection?: string;
-  /** Wraps the value in an object under this key. A null value results in an empty object. */
+  /** Key of a JSON object in which REST wraps the value. If the value is null, the object is empty. */
   readonly wrapperKey?: string;
   /** Keys whose values are lists of `{ key value }` objects. REST renders each such list as one JSON object. */
   readonly keyValueLists?: readonly string[];
-  /** Body of the response, with status 200, if a required argument is missing or empty. If absent, the status is 400. */
+  /** Response body that is sent with status 200 if a required argument is missing or empty. Without this option, the status is 400. */
   readonly bodyWhenArgumentMissing?: string;
-  /** Body of the response, with status 200, to invalid arguments. The messages are added under `errors`. If absent, the status is 400. */
+  /**
+   * Response body that is sent with status 200 if arguments are invalid; their error messages are added under `errors`. Without this option, the status
+   * is 400.
+   */
   readonly bodyWhenArgumentsInvalid?: Readonly<Record<string, unknown>>;
 }
 
 /** `extensions.action` of a resource's field: `GET /<resource>/<id>/<name>/`, with the field's arguments as query parameters. */
 export interface ActionMetadata extends BodyMetadata {
   readonly name: string;
-  /** Name in the response to OPTIONS; defaults to the words of `name`. */
+  /** Name of the action in its response to OPTIONS; by default the words of its property `name`. */
   readonly title?: string;
 }
 
@@ -210,15 +216,15 @@ declare module 'graphql' {
      * https://ibm.github.io/graphql-specs/cost-spec.html).
      */
     cost?: { readonly weight: number };
-    /** Expected length of a list without pagination (`@listSize` of the same specification), or a function of the arguments. */
+    /** Expected length of a list without pagination (`@listSize` of the GraphQL cost specification), or a function of the arguments. */
     listSize?: { readonly assumedSize: number | ((args: Record<string, unknown>) => number) };
-    /** Resolver that returns all rows of a connection. The public schema replaces the connection by a plain list of them. */
+    /** Resolver that returns all rows of a small resource. In the schema for clients, a plain list of these rows replaces the connection. */
     resolveAllRows?(source: unknown, args: unknown, context: unknown, info: unknown): unknown;
     /** Whether the mutation only writes rows and can therefore be part of an `@atomic` operation. */
     onlyWritesRows?: boolean;
     /** Whether an operation may contain the field at most once, because it is slow, or checks or changes credentials, such as a sign-in. */
     oncePerOperation?: boolean;
-    /** Whether the field is nullable only because GraphQL hides unreviewed rows. REST always shows them. */
+    /** Whether the field is null only if GraphQL hides a row that is pending review. REST shows such rows, so the field is never null in REST. */
     neverNullInRest?: boolean;
   }
   interface GraphQLInputFieldExtensions {

@@ -18,7 +18,7 @@ import type { Api, ApiPolicies } from './model/policies';
 export interface Viewer {
   id: number;
   username: string;
-  /** Superusers review the contributions of other users to public data. Their own contributions need no review. */
+  /** Whether the user is a superuser. Superusers review the contributions of other users to public data; their own contributions need no review. */
   isSuperuser: boolean;
   /** Scopes of the access token that authenticated the request. Absent if the user signed in by other means, which permits everything. */
   scopes?: ReadonlySet<Scope>;
@@ -127,7 +127,7 @@ export interface ResolverServices {
 export interface Context {
   readonly request: RequestInfo;
   viewer: Viewer | null;
-  /** API of the request, GraphQL or REST, for field names in messages and for metrics. `policies` contains the differences in behaviour. */
+  /** API of the request (GraphQL or REST), used for field names in messages and for metrics. Other differences between the APIs are in `policies`. */
   readonly api: Api;
   readonly policies: Readonly<ApiPolicies>;
   readonly session: DatabaseSession;

@@ -1,7 +1,7 @@
 /**
- * Keys of all PostgreSQL advisory locks that Fitgraph uses. A lock has either one key or two. PostgreSQL never confuses the two kinds, so a lock of each may
- * have the same number. During a rolling upgrade, servers of different versions exclude each other by these keys: never change the key of a
- * released lock. https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-ADVISORY-LOCKS
+ * Keys of all PostgreSQL advisory locks that Fitgraph uses. A lock has either one key or two. PostgreSQL keeps both kinds apart, so a lock with one key
+ * may have the same number as a lock with two. During a rolling upgrade, servers of different versions exclude each other by these keys, so never change
+ * the key of a lock that a published version uses. https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-ADVISORY-LOCKS
  */
 
 /** Keys of the advisory locks that have one key. */

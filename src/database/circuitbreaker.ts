@@ -45,7 +45,7 @@ interface WatchedConnection {
   receivedBytes: number;
   /** Number of timer ticks since the running statement last received data. */
   silentTicks: number;
-  /** Value of `silentTicks` at which the statement is checked. */
+  /** Number of timer ticks without received data (`silentTicks`) after which the statement is checked next. */
   silentTicksAtCheck: number;
 }
 
@@ -139,7 +139,7 @@ export class CircuitBreaker {
     try {
       const idlePids = await this.findIdleBackends(suspectConnections.map(announcedPidOf));
       this.unavailableError = undefined;
-      // Waits for one timer tick, because responses that PostgreSQL sent during the check may still arrive.
+      // Waits for one timer tick before a connection counts as dead, because data that PostgreSQL sent during the health check may still arrive.
       await sleep(TICK_MS, undefined, { ref: false });
       deadConnections = suspectConnections.filter((connection) => this.isSilent(connection) && idlePids.has(announcedPidOf(connection)));
     } catch (error) {
@@ -153,7 +153,8 @@ export class CircuitBreaker {
     if (!deadConnections.length) return;
     for (const connection of deadConnections)
       this.closeConnection(connection, this.unavailableError ? 'the database does not respond' : 'the connection is dead');
-    // Also closes idle connections, which use the same network route. A connection with an open transaction is not idle, even between two statements.
+    // If a connection was dead, closes idle connections too, because they use the same network route. A connection with an open transaction is not idle,
+    // even between two statements.
     for (const connection of this.watchedConnections.values())
       if (!connection.client.statement && connection.client.getTransactionStatus() !== 'T')
         this.closeConnection(connection, 'the connection may be dead');

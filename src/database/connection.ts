@@ -77,7 +77,8 @@ export class Database {
     return {
       anonymous: { ...anonymousReads, limiter: new ConcurrencyLimiter({ ...limiterOptionsFor(poolSize), ...queueLimits }) },
       users: { ...userReads, limiter: new ConcurrencyLimiter({ ...limiterOptionsFor(poolSize), ...queueLimits }) },
-      // The queue is unlimited: statements for subscription events may wait, and the limit on the number of subscriptions bounds how many there are.
+      // The queue for statements of subscription events is unlimited: they may wait, and the limit on the number of subscriptions bounds how many there
+      // are.
       live: { ...userReads, limiter: new ConcurrencyLimiter(limiterOptionsFor(livePoolSize)) },
       own: { ...sharedResources, pool: pools.serverPool, limiter: new ConcurrencyLimiter(limiterOptionsFor(MAX_SERVER_STATEMENTS)) },
     };
@@ -134,7 +135,7 @@ export class Database {
         : TIMEOUT_SETTINGS.map((name) => `RESET ${name}`).join(';');
       await client.query(restorationSql).catch((error: Error) => (restorationError = error));
       this.breaker.setStatementTimeout(client, options.statementTimeout ?? 0);
-      // If the settings could not be restored, the connection is closed instead of returned to the pool.
+      // If the timeout settings of a connection could not be restored, the connection is closed instead of returned to the pool.
       client.release(restorationError);
     }
   }

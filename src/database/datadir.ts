@@ -12,10 +12,10 @@ const FITGRAPH_ENTRY_PATTERNS = [
   ...[/^binaries-[\w.-]{1,100}$/, /^(?:lock\.\d{1,15}|claim-[0-9a-f]{12})$/, /^secret-key(?:\.[\w-]{1,60})?$/],
 ];
 
-/** Entries that may exist in an otherwise empty folder: file systems, desktops and version control create them. */
+/** Names of files and folders that a new DATA_DIR may already contain: file systems, desktops and version control create them. */
 const IGNORED_ENTRIES = ['lost+found', '.gitkeep', '.gitignore', '.keep', '.DS_Store'];
 
-/** Entries that identify a data folder of Fitgraph, even if it also contains foreign files. */
+/** Files that identify a folder as a data folder of Fitgraph, even if it also contains foreign files. */
 const IDENTIFYING_ENTRIES = ['secret-key', 'location', path.join('postgres', 'PG_VERSION')];
 
 const rejectDataDir = (dataDir: string, problem: string): never => {

@@ -34,20 +34,20 @@ export interface EmbeddedConnection {
 
 export interface EmbeddedDatabase {
   connection: EmbeddedConnection;
-  /** Whether another process owns the server. */
+  /** Whether another process has started the embedded PostgreSQL server and so owns it. */
   isOwnedByOtherProcess: boolean;
-  /** Resolves when no restart is in progress. */
+  /** Waits for a restart of the embedded database, if one is in progress. */
   waitForRestart(): Promise<void>;
-  /** Whether the server has stopped since this process connected to it. */
+  /** Whether the embedded PostgreSQL server has stopped since this process connected to it. */
   hasStopped(): Promise<boolean>;
-  /** Stops the server if this process owns it. Close your connections first. */
+  /** Stops the embedded PostgreSQL server if this process owns it. Close your connections first. */
   release(): Promise<void>;
 }
 
 /** Application name of a connection that each process keeps open to the server. When it ends, the process knows that the server has stopped. */
 const MONITOR_NAME = 'fitgraph monitor';
 
-/** Interval of checks of the socket file. The server is restarted if two consecutive checks miss it; while the server starts, it is missing for a moment. */
+/** Interval of checks of the socket file. The server is restarted if two consecutive checks do not find the file, which is missing for a moment while the server starts. */
 const SOCKET_CHECK_INTERVAL_MS = 5_000;
 
 const MIN_RESTART_PAUSE_MS = 500;
@@ -86,7 +86,8 @@ async function startOwnServer(location: ClusterLocation, log: Log): Promise<Chil
 }
 
 /**
- * Connects to the running server or starts one. Waits while a server is starting or stopping. `previous`: at a restart, the server that has stopped.
+ * Connects to the running PostgreSQL server or starts one. If a server is just starting or stopping, waits for that. `previous`: at a restart, the server
+ * that has stopped.
  */
 async function startOrJoinServer(dataDir: string, log: Log, previous?: Server): Promise<Server> {
   const location = findClusterLocation(dataDir, log);
@@ -108,8 +109,8 @@ async function startOrJoinServer(dataDir: string, log: Log, previous?: Server): 
             cause: error,
           });
         }
-        // A server in another container can be detected only by its socket, because its process is not visible here.
-        // Starting a second server on the same data fails while the first one is running.
+        // A server in another container can be detected only by its socket, because its process is not visible here. If the server is not detected,
+        // starting a second one is harmless: it fails, because the first one has locked the data directory.
         if (!runningServer && isNotListening(error)) ownProcess = (await startOwnServer(location, log)) ?? ownProcess;
         await sleep(10);
       }

@@ -35,7 +35,7 @@ export class HostSelection {
 
   private constructor(private readonly hosts: DatabaseHosts) {}
 
-  /** URL with the first host. The database, the user and the other options are the same for all hosts. */
+  /** Connection URL of the first host. The database, the user and the other options are the same for all hosts. */
   get url(): string {
     return this.hosts.urls[0]!;
   }
@@ -53,7 +53,7 @@ export class HostSelection {
     const discard = (selected: SelectedHost) => {
       if (selected.host === host.host && selected.port === host.port) this.selected = undefined;
     };
-    // Errors are ignored: the callers of `selectHost` handle them.
+    // If selecting a host has failed, its error is ignored here: the callers of `selectHost` handle it.
     void this.selected?.then(discard, () => undefined);
   }
 

@@ -4,5 +4,5 @@
  */
 import { escapeIdentifier } from 'pg';
 
-/** Returns the quoted names, separated by commas. */
+/** Returns SQL names as quoted identifiers, separated by commas. */
 export const quoteIdentifiers = (names: readonly string[]): string => names.map((name) => escapeIdentifier(name)).join(', ');

@@ -14,16 +14,16 @@ export const IS_ANY_TABLE_LOCKED_SQL = `EXISTS (SELECT FROM pg_locks l JOIN pg_c
     AND c.relkind = 'r' AND c.relnamespace = quote_ident(current_schema())::regnamespace)`;
 
 interface LockState {
-  /** Whether a write is currently probing the table. */
+  /** Whether a write is in progress that tests whether the table is still locked. */
   isBeingProbed: boolean;
-  /** Earliest time of the next probe, by `performance.now()`. */
+  /** Earliest time (`performance.now()`) at which another write may test whether the table is still locked. */
   nextProbeAt: number;
 }
 
 export class LockedTables {
   private readonly stateByTable = new Map<string, LockState>();
 
-  /** `query` runs a statement of the server itself. */
+  /** `query`: runs a statement that the server needs for itself, outside of any request. */
   constructor(private readonly query: (text: string) => Promise<Row[]>) {}
 
   /** Runs a write to `table`. Throws TableLocked while the table is known to be locked. */
@@ -46,7 +46,7 @@ export class LockedTables {
     }
   }
 
-  /** Whether any table is locked: a write may have waited for a table that its trigger or foreign key needs. Returns true if that cannot be determined. */
+  /** Whether a lock blocks writes to any table, because triggers and foreign keys use other tables, too. Returns true if that cannot be determined. */
   private async isAnyTableLocked(): Promise<boolean> {
     const rows = await this.query(`SELECT ${IS_ANY_TABLE_LOCKED_SQL} AS "locked"`).catch(() => undefined);
     return rows?.[0]?.locked !== false;

@@ -153,7 +153,7 @@ export const migrateUp = (
 /** The newest migration that stays applied; null reverts all migrations. By default only the last migration is reverted. */
 type RevertTarget = string | null;
 
-/** Returns the names of the applied migrations that are newer than the target, newest first. */
+/** Returns the names of the applied migrations to revert, newest first: those after `revertTarget`, all if it is null, only the last one by default. */
 function migrationsAfter(appliedMigrations: readonly string[], revertTarget?: RevertTarget): string[] {
   if (typeof revertTarget === 'string' && !appliedMigrations.includes(revertTarget))
     throw new ConfigError(`--to: the migration ${revertTarget} is not applied; applied are ${appliedMigrations.join(', ')}`);
@@ -164,7 +164,7 @@ function migrationsAfter(appliedMigrations: readonly string[], revertTarget?: Re
   return names;
 }
 
-/** Reverts the applied migrations that are newer than the target and returns their names, newest first. */
+/** Reverts the applied migrations after `revertTarget` (all if it is null; by default only the last one). Returns their names, newest first. */
 export const migrateDown = (database: Database, revertTarget?: RevertTarget): Promise<string[]> =>
   withMigrationLock(
     database,

@@ -15,7 +15,7 @@ const AUTOVACUUM_LOCK_TIMEOUT_MS = 2_000;
 const TARGET_BATCH_MS = 100;
 const FIRST_BATCH_ROWS = 1_000;
 const MAX_BATCH_ROWS = 20_000;
-/** Pause after a batch, as a fraction of the batch's duration. */
+/** Pause after a batch of updates, as a fraction of the time that the batch took. */
 const PAUSE_SHARE = 0.5;
 
 /**
@@ -39,8 +39,8 @@ export class OnlineSchemaChange {
   }
 
   /**
-   * Runs ALTER TABLE with `action`. Before that, takes a weaker lock, which blocks no request: while this waits for the lock, PostgreSQL cancels a
-   * running autovacuum of the table.
+   * Runs ALTER TABLE with `action`. First acquires a weaker lock, which blocks no request: while the weaker lock is waiting, PostgreSQL cancels a running
+   * autovacuum of the table.
    */
   async alterTable(table: string, action: string): Promise<void> {
     const statement = `ALTER TABLE "${table}" ${action}`;
@@ -59,12 +59,12 @@ export class OnlineSchemaChange {
     const kind = unique ? 'UNIQUE INDEX' : 'INDEX';
     if (!this.onLockConflict) return void (await this.client.query(`CREATE ${kind} IF NOT EXISTS "${name}" ON ${tableAndColumns}`));
     await this.retry(async () => {
-      // Drops the invalid index that an interrupted attempt has left behind.
+      // Drops the invalid index that an interrupted attempt to create the index has left behind.
       await this.dropInvalidIndex(name);
       try {
         await this.client.query(`CREATE ${kind} CONCURRENTLY IF NOT EXISTS "${name}" ON ${tableAndColumns}`);
       } catch (error) {
-        // Drops the index of the failed attempt: an invalid unique index would still reject writes.
+        // If creating an index fails, drops the invalid index that remains: an invalid unique index would still reject writes.
         await this.dropInvalidIndex(name);
         throw error;
       }
@@ -111,10 +111,10 @@ export class OnlineSchemaChange {
       )) as [Row];
       if (firstId === null) return;
       if (passCount === TABLE_LOCK_ATTEMPTS) throw new Error(`rows of ${table} could not be filled: ${condition}`);
-      // Waits before another pass, because the previous one skipped rows that other transactions had locked.
+      // Before another pass over the table, waits for other transactions to unlock the rows that the previous pass skipped.
       if (passCount > 0) await sleep(TABLE_LOCK_PAUSE_MS);
       await this.updateRange(table, firstId, lastId, (range) =>
-        // Skips locked rows until the next pass: waiting for them could deadlock with a transaction that locks several rows.
+        // Leaves rows locked by other transactions to the next pass: waiting for them could deadlock with a transaction that locks several rows.
         update(`"id" IN (SELECT "id" FROM "${table}" WHERE ${range} AND (${condition}) FOR NO KEY UPDATE SKIP LOCKED)`),
       );
     }

@@ -22,7 +22,7 @@ export interface ConnectionOptions extends ConnectionSettings {
   replica?: ReplicaOptions;
   /** Mode of the pooler; absent without a pooler. */
   poolerMode?: PoolerMode;
-  /** Maximum number of connections for reads by anonymous clients. Signed-in users have the same number, separately. */
+  /** Maximum number of connections for reads by anonymous clients, and also for reads by signed-in users, who have connections of their own. */
   poolSize: number;
   /** `statement_timeout` in milliseconds; absent or 0: none. */
   statementTimeout?: number;

@@ -69,7 +69,7 @@ function createTableSql(table: string, { columns, parents = {}, references = {},
     '"created_at" timestamptz(6) NOT NULL DEFAULT now()',
     '"updated_at" timestamptz(6) NOT NULL DEFAULT now()',
     '"version" uuid NOT NULL DEFAULT gen_random_uuid()',
-    // Foreign keys of child rows refer to this key. It includes the owner, so that a row cannot have a parent row of another user.
+    // Foreign keys of child rows refer to this unique key of owner and id, so that a row cannot have a parent row of another user.
     `UNIQUE ("${OWNER_COLUMN}", "id")`,
     ...(unique ? [`UNIQUE (${quoteColumns([OWNER_COLUMN, ...unique])}) DEFERRABLE INITIALLY IMMEDIATE`] : []),
     ...Object.entries(parents).map(
@@ -83,11 +83,11 @@ function createTableSql(table: string, { columns, parents = {}, references = {},
   const createIndex = (names: readonly string[]) => `CREATE INDEX ON "${table}" (${quoteColumns(names)});`;
   return [
     `CREATE TABLE "${table}" (${parts.join(', ')});`,
-    // The unique constraint has an index of its own.
+    // Omits an index on the columns of the unique constraint, which has an index of its own.
     ...[...indexes, ...Object.keys(parents).map((name) => [name])]
       .filter((names) => names.join() !== unique?.join())
       .map((names) => createIndex([OWNER_COLUMN, ...names])),
-    // These indexes find the referring rows of all users when a public row is deleted.
+    // For each foreign key to a public row, an index finds the referring rows of all users when the public row is deleted.
     ...Object.keys(references).map((name) => createIndex([name, OWNER_COLUMN])),
   ].join('\n');
 }

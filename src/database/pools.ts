@@ -68,7 +68,7 @@ export class Pools {
   private createPrimaryPool(max: number, timeout: number, sessionUsers?: SessionUsers): Pool {
     const { options } = this;
     const { poolerMode } = options;
-    // Sends the settings as statements behind a pooler, because poolers drop startup parameters.
+    // Behind a pooler, the connection settings are sent as statements, because poolers drop startup parameters.
     const setupStatements =
       poolerMode && (poolerMode === 'session' ? buildSetStatements(options, timeout) : buildPoolerSafeSetStatements(options));
     return this.createPool(options.connection, max, timeout, () => [setupStatements, sessionUsers?.firstStatement]);
@@ -105,7 +105,7 @@ export class Pools {
     // Closes a connection that has rejected a write as read-only, because it may stay read-only. The pool then opens another one.
     pool.on('release', (_error, client) => void ((client as unknown as ObservedClient).isReadOnly && client.end().catch(() => undefined)));
     pool.on('connect', (client) => {
-      // Errors are ignored: the running query reports the lost connection. Without a listener, the event would be an uncaught error.
+      // Ignores the error event of a lost connection: the running query reports the loss. Without a listener, the event would be an uncaught error.
       client.on('error', () => undefined);
       breaker.watch(client, timeout);
     });

@@ -21,9 +21,9 @@ export interface ReplicaOptions {
 }
 
 const CHECK_INTERVAL_MS = 500;
-/** Interval of checks after a change, until the standby has replayed it. */
+/** Interval of checks of the standby after a change of a public row, until the standby has replayed the change. */
 const EARLY_CHECK_MS = 50;
-/** How long the result of a check is used. This time is subtracted from the permitted lag, because the standby may fall that much further behind. */
+/** How long the result of a check of the standby is used. The permitted lag is reduced by this time, in which the standby may fall further behind. */
 const CHECK_RESULT_VALID_MS = MIN_REPLICA_LAG_MS / 2;
 
 /** SQL: id of the change log. A standby replicates it, so a different id reveals a standby of another database. */
@@ -167,13 +167,13 @@ export class Replica {
     return this.updateLag(parseWalPosition(standby.position as string), startedAt);
   }
 
-  /** Marks the lag as unknown and returns the reason. */
+  /** Marks the replication lag as unknown. Returns why it is unknown, for the log. */
   private clearLag(reason: string): string {
     this.lagMs = undefined;
     return reason;
   }
 
-  /** Updates the lag. Returns why the standby cannot be used; undefined if it can. */
+  /** Updates the replication lag. Returns why the standby cannot be used; undefined if it can. */
   private updateLag(position: bigint, now: number): string | undefined {
     const maxAgeMs = this.options.maxLag - CHECK_RESULT_VALID_MS;
     const index = this.primaryPositions.findLastIndex((entry) => entry.position <= position);

@@ -1,6 +1,6 @@
 /** Types of statement parameters and result rows. */
 
-/** Values by column. Their types are known only at run time, from the field metadata. */
+/** Values of a row by column. Their types are known only at run time, from the field metadata. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each caller knows the columns that it has selected
 export type Row = Record<string, any>;
 

@@ -11,11 +11,11 @@ import { viewerRoleOf } from './viewerrole';
 export type SchemaObjects = Record<string, string>;
 
 export interface SchemaDifferences {
-  /** One line for each object that is missing, unusable or different. */
+  /** One line for each schema object that is missing, unusable or different from the one that the migrations create. */
   defects: string[];
   /** Whether a table or column is missing, so that statements fail. */
   isIncomplete: boolean;
-  /** Objects that no migration creates. Extensions and policies of other roles are omitted, because administrators may need them. */
+  /** Schema objects that no migration creates. Extensions and policies of other roles are omitted, because administrators may need them. */
   unknownObjects: string[];
 }
 

@@ -26,9 +26,9 @@ const LOCK_TIMEOUT_MS = 1_000;
 /** Whether row-level security can be applied to requests and, if not, why. */
 export interface RowSecurityStatus {
   role: string;
-  /** Why the role cannot be used; absent if it can. */
+  /** Why requests cannot use the viewer role; absent if they can. */
   problem?: string;
-  /** SQL statement or command with which an administrator solves the problem. */
+  /** SQL statement or command with which an administrator can make the viewer role usable for requests. */
   advice?: string;
   /** Whether row-level security applies to the role as which the server connects. If so, the server sees no rows. */
   appliesToServer: boolean;
@@ -57,7 +57,7 @@ async function findOwnership(client: Pick<ClientBase, 'query'>): Promise<Ownersh
 const roleExists = async (role: string, client: ClientBase): Promise<boolean> =>
   (await client.query('SELECT FROM pg_roles WHERE "rolname" = $1', [role])).rowCount === 1;
 
-/** Switches to the role and runs `callback` in a transaction that is always rolled back. */
+/** Runs `callback` as the PostgreSQL role `role`, in a transaction that is always rolled back. */
 async function withRole<T>(role: string, client: ClientBase, callback: () => Promise<T>): Promise<T> {
   await client.query(`BEGIN; SET LOCAL ROLE ${escapeIdentifier(role)}`);
   try {

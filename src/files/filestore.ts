@@ -42,9 +42,9 @@ export interface FileStore {
   createRequestHandler(setHeaders: (response: Response, path: string) => void): RequestHandler;
 }
 
-/** Cache lifetime. The content of a path never changes, because paths are not reused even after their file was deleted. */
+/** How long clients may cache a file. The content at a path never changes, because paths are not reused even after their file was deleted. */
 export const CACHE_MAX_AGE_SECONDS = 365 * 24 * 60 * 60;
 
-/** Permissions that exclude other users of the machine. They are also used for temporary copies of uploads. */
+/** File permissions that give only the server's operating-system user access to stored files and to temporary copies of uploads. */
 export const PRIVATE_FOLDER_OPTIONS = { recursive: true, mode: 0o700 } as const;
 export const PRIVATE_FILE_MODE = 0o600;

@@ -11,7 +11,7 @@ export type StoredFormat = Exclude<FormatName, 'avif'>;
 interface Format {
   readonly mediaType: string;
   readonly extensions: readonly string[];
-  /** Whether content has the signature of this format. Other content is never passed to a decoder. */
+  /** Whether the content of a file has the signature of this image format. Content without a known signature is never passed to a decoder. */
   hasSignature(bytes: Buffer): boolean;
 }
 

@@ -4,7 +4,7 @@ import sharp, { type Sharp, type SharpOptions } from 'sharp';
 import { formatOfContent, type FormatName, type StoredFormat } from './formats';
 import type { ThumbnailSpec } from './paths';
 
-// Allows only these loaders of libvips, because those for SVG, PDF and other formats read other files or follow links.
+// Permits only the libvips loaders of some bitmap formats, because those for SVG, PDF and other formats read other files or follow links.
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({
   operation: ['Jpeg', 'Png', 'Nsgif', 'Webp', 'Tiff', 'Heif'].map((loader) => `VipsForeignLoad${loader}Buffer`),

@@ -37,7 +37,7 @@ process.on('message', (task: LimitedImageTask) => {
     (error: Error) => replyWithinLimit({ error: error.message }),
   );
 });
-// A terminal sends these signals to the server's image workers as well, while the server completes its requests.
+// Ignores termination signals: a terminal sends them to the image workers as well, which the server needs until its requests are completed.
 for (const signal of TERMINATION_SIGNALS) process.on(signal, () => undefined);
 // If the server has stopped, exits at once, even while decoding.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));

@@ -25,12 +25,12 @@ export class ImageFailure extends Error {
 
 const MAX_WORKERS = 2;
 /**
- * Niceness of the worker processes (https://man7.org/linux/man-pages/man7/sched.7.html), so that they do not slow down requests. A process that competes
- * with a busy one for a processor gets a quarter of it. With niceness 10 it would get a tenth, too little for a large image before its timeout.
+ * Niceness of the worker processes (https://man7.org/linux/man-pages/man7/sched.7.html), so that they do not slow down requests. With niceness 5, a worker
+ * that competes with one busy process for a processor gets a quarter of it; with 10, a tenth, too little for a large image before its timeout.
  */
 const WORKER_NICENESS = 5;
 const WORKER_SCRIPT = join(__dirname, `imageworker${extname(__filename)}`);
-/** Maximum size of the JavaScript heap, which does not contain the pixels. */
+/** Maximum size of the JavaScript heap of a worker process. The pixels of images are not in this heap. */
 const MAX_HEAP_MB = 64;
 const IDLE_TIMEOUT_MS = 30_000;
 const DEFAULT_CPU_TIMEOUT_MS = 10_000;
@@ -57,7 +57,8 @@ class ImageWorker {
       const reply = await new Promise<WorkerReply>((resolve, reject) => {
         const rejectBroken = () => reject(new ImageFailure('broken'));
         const rejectExited = (_status: number | null, signal: NodeJS.Signals | null) =>
-          // A terminal or a service manager sends termination signals to all processes of the server, so such an exit is not the fault of the file.
+          // If a termination signal has ended the worker, the image is not to blame: a terminal or service manager sends such signals to all processes of
+          // the server.
           reject(TERMINATION_SIGNALS.some((name) => name === signal) ? new OverloadedError() : new ImageFailure('broken'));
         const timer = setTimeout(() => reject(new OverloadedError()), Math.min(cpuMs * WALL_CLOCK_FACTOR, MAX_TIMER_MS));
         child.on('message', resolve).on('exit', rejectExited).on('error', rejectBroken);
@@ -95,7 +96,7 @@ class ImageWorker {
       if (this.child === child) this.child = undefined;
     };
     child.on('exit', forgetChild).on('error', forgetChild);
-    // The process could not be started, because the system lacks processes, memory or file descriptors.
+    // Without a process id, the worker process could not be started, because the system lacks processes, memory or file descriptors.
     if (child.pid === undefined) throw new OverloadedError();
     // Does not let the worker process keep the server running.
     child.unref();

@@ -1,7 +1,7 @@
 /** Paths of image files: sanitized names of uploads, paths of thumbnails, and URLs. */
 
 export interface ThumbnailSpec {
-  /** Side in pixels of the square that the image fits into, or fills if cropped. */
+  /** Side in pixels of the square into which the thumbnail fits or, if it is cropped, which it fills. */
   readonly size: number;
   readonly isCropped: boolean;
   readonly quality: number;

@@ -70,7 +70,7 @@ export class FileRemoval {
       .catch((error) => this.log.error({ err: error }, 'deleting the files of deleted rows failed')));
   }
 
-  /** Resolves when no run is in progress. */
+  /** Resolves when no removal of files is in progress. */
   whenIdle(): Promise<void> {
     return this.pendingRun;
   }

@@ -3,7 +3,10 @@ import type { Media } from './media';
 import { looksLikeThumbnail } from './paths';
 
 export class StagedFiles {
-  /** `folder` must be hidden, so that it is not served. It is within the file store, so that moving a file out of it is fast. */
+  /**
+   * `folder`: the staging folder. It must be hidden, so that its files are not served. It is within the file store, so that moving a file out of it is
+   * fast.
+   */
   constructor(
     private readonly media: Media,
     private readonly folder: string,

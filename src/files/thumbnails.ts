@@ -53,7 +53,7 @@ export class Thumbnails {
   [field: string]: unknown;
 }
 
-/** Converts an alias to a field name: `micro_cropped` → `microCropped`. */
+/** Converts the alias of a thumbnail size to the name of its GraphQL field: `micro_cropped` → `microCropped`. */
 const fieldName = (alias: string) => alias.replace(/_c/, 'C');
 
 for (const [alias, { size, isCropped }] of THUMBNAIL_SPECS)
@@ -62,7 +62,7 @@ for (const [alias, { size, isCropped }] of THUMBNAIL_SPECS)
     fieldName(alias) as 'original',
   );
 
-/** Selection set of the REST representation, which omits settings with default values. */
+/** GraphQL selection set for the REST representation of thumbnails, which omits settings with default values. */
 export const THUMBNAILS_SELECTION = [
   ...[...THUMBNAIL_SPECS].map(([alias, { isCropped, quality }]) => {
     const settings = ['size', isCropped && 'crop', quality !== DEFAULT_QUALITY && 'quality'].filter(Boolean).join(' ');

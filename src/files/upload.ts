@@ -70,7 +70,8 @@ async function validateUncached({ filename, path, senderId }: UploadedFile): Pro
     result = await imageWorkerPool.reencode(`of ${senderId}`, path, format && storedFormatFor(format));
   } catch (error) {
     if (error instanceof OverloadedError) throw error;
-    // If the temporary file is gone, the task failed because the client has disconnected. If it exists, the file system failed.
+    // If the temporary file of the upload is gone, re-encoding it failed because the client has disconnected. If the file still exists, the file system
+    // failed.
     if (!(error instanceof ImageFailure)) throw existsSync(path) ? new FileStorageError(error) : new ClientDisconnected();
     return [error.reason === 'slow' ? SLOW_IMAGE_MESSAGE : INVALID_IMAGE_MESSAGE];
   }

@@ -110,7 +110,8 @@ function countAliases(selectionSet: SelectionSetNode, context: ValidationContext
   const aliasesByType = new Map<string, Set<string>>();
   visitFields([selectionSet], '', {
     findFragment: (name) => context.getFragment(name) ?? undefined,
-    // A fragment on an interface counts for all types, even within one on an object type, because it is visited only once.
+    // Aliases in a fragment on an interface count for all object types, even if a fragment on one object type spreads it: each fragment is visited only
+    // once, so its spreads in other types would not be counted.
     narrowToTypeCondition: (_type, { name }) => (isObjectType(context.getSchema().getType(name.value)) ? name.value : ''),
     visitField({ alias }, type) {
       if (alias) aliasesByType.set(type, (aliasesByType.get(type) ?? new Set()).add(alias.value));

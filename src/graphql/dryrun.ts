@@ -15,7 +15,7 @@ export const DRY_RUN_HEADER = 'x-dry-run';
 export const isDryRun = (extensions: unknown, header: unknown): boolean =>
   header !== undefined || ((extensions as { dryRun?: unknown } | null | undefined)?.dryRun ?? false) !== false;
 
-/** Returns the response with the estimated cost. Charges the time of the estimation to the client's budget. */
+/** Returns the response to a dry run, with the estimated cost of its operation. Charges the time of the estimation to the client's budget. */
 export function dryRunResponse(
   executor: Executor,
   { document, operation, request }: GraphQLRequestContextResponseForOperation<BaseContext>,

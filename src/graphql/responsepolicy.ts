@@ -65,7 +65,8 @@ export const graphqlResponsePlugin = (executor: Executor, maxResponse: number): 
         const result = body.singleResult;
         if (result.errors?.length) result.errors = limitFormattedErrors(result.errors, executor.permitsIntrospection(resolverContext));
         setOverloadStatus(http, result);
-        // The result is stored before its status is adapted to the media type, because a repeated request may accept a different media type.
+        // The result for an Idempotency-Key is stored before its HTTP status is adapted to the media type, because a repeated request may accept a
+        // different one.
         if (claimResult && 'claim' in claimResult) await storeResult(claimResult, http, result);
         setStatusByMediaType(http, result, request.http?.headers.get('accept'));
         setLimitStatus(http, result);

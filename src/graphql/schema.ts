@@ -22,7 +22,7 @@ import { deriveGraphQLSchema, deriveRestSchema } from './schematransforms';
 type ModuleExports = Readonly<Record<string, unknown>>;
 type ResolverClass = new () => object;
 
-/** Required by type-graphql but unused: subscriptions have their own event sources. */
+/** Event publisher that type-graphql requires. It is unused, because subscriptions have their own event sources. */
 const EMPTY_PUBSUB: PubSub = { publish: () => undefined, subscribe: () => ({ [Symbol.asyncIterator]: () => (async function* () {})() }) };
 
 /** Loads all modules of a folder of `src`. Their order does not matter, because they refer to each other only inside functions that run later. */

@@ -147,7 +147,8 @@ export function deriveGraphQLSchema(fullSchema: GraphQLSchema): GraphQLSchema {
     [MapperKind.INPUT_OBJECT_FIELD]: (config) => (isRestOnly(config) ? null : undefined),
   });
   const { directives, types, ...config } = visibleSchema.toConfig();
-  // The constructor collects only types that fields refer to. Fields may refer to an interface without its implementations, so these are listed.
+  // The constructor of GraphQLSchema collects only types that fields refer to. A field may refer to an interface but not to its implementations, so these
+  // are listed.
   const implementations = types.filter((type) => isObjectType(type) && type.getInterfaces().length > 0);
   return limitResponseSize(
     new GraphQLSchema({

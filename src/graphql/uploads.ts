@@ -26,7 +26,7 @@ export function uploadMiddleware(config: Config, contextOf: (request: IncomingMe
   return async (request, response, next) => {
     if (request.method !== 'POST' || !request.is('multipart/form-data')) return next();
     if (config.graphqlCsrf && !CSRF_PREVENTION_HEADERS.some((name) => request.get(name))) {
-      // Apollo rejects the request for its missing CSRF header, so the body is not read.
+      // If the CSRF header is missing, the body is not read, because Apollo will reject the request.
       request.body = {};
       return next();
     }

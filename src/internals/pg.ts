@@ -21,7 +21,7 @@ import type { Socket } from 'node:net';
 import { utils, type ClientBase, type DatabaseError, type Submittable } from 'pg';
 
 declare module 'pg' {
-  /** Adds a function that the type declarations of pg lack. */
+  /** Declares a function of pg that is missing in pg's own type declarations. */
   const utils: {
     /** Returns a value in the form in which it is sent to PostgreSQL. Throws if it cannot be serialized. */
     prepareValue(this: void, value: unknown): string | Buffer | null;
@@ -70,7 +70,7 @@ export function closePreparedStatement(client: ClientBase, name: string): boolea
   return true;
 }
 
-/** Values by column. */
+/** Values of a result row by column. */
 type Row = Record<string, unknown>;
 
 /** Result columns of a statement. */
@@ -201,7 +201,8 @@ export class NamedQuery implements Submittable {
   }
 
   handleError(error: Error, connection: unknown): void {
-    // Prepares the statement again next time: it may not have been prepared, or have failed because its result has changed (0A000).
+    // After an error, the statement is prepared again next time: its preparation may have failed, or the types of its result have changed (error code
+    // 0A000).
     if (this.name) delete (connection as WireConnection).parsedStatements[this.name];
     delete this.state.columns;
     this.callback(error, []);

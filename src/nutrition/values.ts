@@ -27,10 +27,13 @@ export interface HouseholdMeasure {
 const ZERO = new Decimal(0);
 const DECIMAL_PLACES = 2;
 
-/** Exact value of the floating-point number 4.184, which the reference service uses. It is slightly larger than the decimal 4.184, so ties are rounded up. */
+/**
+ * Kilojoules per kilocalorie: exact value of the floating-point number 4.184 of the reference service. It is slightly larger than the decimal 4.184, so
+ * ties are rounded up.
+ */
 const KILOJOULES_PER_KILOCALORIE = new Decimal((4.184).toFixed(60));
 
-/** Exact value of the floating-point number 2.20462262, which the reference service uses. */
+/** Pounds per kilogram: exact value of the floating-point number 2.20462262 of the reference service. */
 const POUNDS_PER_KILOGRAM = new Decimal((2.20462262).toFixed(60));
 const OUNCES_PER_POUND = 16;
 const CONVERSION_DECIMAL_PLACES = 4;

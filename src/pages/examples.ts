@@ -6,7 +6,7 @@ import { API_BASE_PATH } from '../rest/routes';
 
 export interface RequestExample {
   command: string;
-  /** Response body; absent if the operation failed. */
+  /** Response body of the example request; absent if the request failed. */
   response?: string;
 }
 
@@ -36,7 +36,7 @@ export function exampleLoader(prepareOperation: PrepareOperation): (context: obj
   const operations = [CATEGORIES_QUERY, EXERCISES_QUERY, TRAINED_MUSCLES_QUERY].map(prepareOperation);
 
   return async (context, baseUrl) => {
-    // A failed operation only hides its part of the page, which must load even if the database is down.
+    // If an example operation fails, only its part of the landing page is hidden, because the page must load even if the database is down.
     const results = await Promise.all(operations.map((run) => run(context).catch(() => undefined)));
     const [categoriesResult, exercisesResult, figureResult] = results;
     const { totalCount, nodes } = (categoriesResult?.data?.page ?? {}) as Partial<CategoryPage>;

@@ -6,7 +6,7 @@ import { PAGE_HEADERS } from './securityheaders';
 export interface RequestFailure {
   status: number;
   message: string;
-  /** Seconds to wait before trying again. */
+  /** Number of seconds to wait before the failed request is tried again. */
   retryAfterSeconds?: number | string;
   /** The failed request; absent if it could not be parsed. */
   request?: { method?: string; url?: string };

@@ -5,7 +5,7 @@ import { DEFAULT_STYLE } from './style';
 
 export interface Crumb {
   label: string;
-  /** URL of the page; absent for the current page. */
+  /** URL of the page to which the breadcrumb links; absent for the current page. */
   href?: string;
 }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { PRIVATE_CACHE_CONTROL } from '../rest/response';
 import { DEFAULT_STYLE } from './style';
 
-/** Returns the Content-Security-Policy source that allows this inline style sheet by its hash. */
+/** Returns the Content-Security-Policy source that permits the inline style sheet `style`, identified by its hash. */
 export const inlineStyleSource = (style: string): string => `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
 
 /** Returns the security headers of an HTML page. `styles` and `connections` are the sources of `style-src` and `connect-src`. */
@@ -21,7 +21,7 @@ export const securityHeaders = (styles: string, connections = "'none'"): Readonl
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'same-origin',
   'Cross-Origin-Opener-Policy': 'same-origin',
-  // Pages contain personal data: the user name, CSRF tokens, API keys.
+  // Pages must not be cached, because they contain personal data: the user name, CSRF tokens, API keys.
   'Cache-Control': PRIVATE_CACHE_CONTROL,
 });
 

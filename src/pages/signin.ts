@@ -66,7 +66,7 @@ export function signInRoutes(
   router.get('/login', async (request, response) => {
     const next = localRedirectPath(submittedText(request.query, 'next'));
     if (await authenticate(request)) return response.set(PAGE_HEADERS).redirect(303, next ?? API_KEY_PAGE_PATH);
-    // An existing token is kept, so that login forms open in other tabs stay valid.
+    // An existing CSRF token is kept, so that login forms open in other tabs stay valid.
     const csrfToken = loginCsrfTokenOf(request.headers.cookie) ?? newLoginCsrfToken();
     response.append('Set-Cookie', loginCsrfCookie(csrfToken, contextOf(request).authentication.usesSecureCookies));
     sendPage(response, 200, renderLoginPage({ next, csrfToken }));
@@ -78,7 +78,7 @@ export function signInRoutes(
     if (csrfToken === undefined || !isSameLoginCsrfToken(csrfToken, submittedText(request.body, 'csrfToken')))
       return sendFormExpiredPage(response, next);
     const { account, authentication } = contextOf(request);
-    // Surrounding whitespace is ignored, as in REST and GraphQL.
+    // Whitespace around the user name and the password is ignored, as in the login of REST and GraphQL.
     const username = (submittedText(request.body, 'username') ?? '').trim();
     const password = (submittedText(request.body, 'password') ?? '').trim();
     try {

@@ -1,6 +1,6 @@
 /** Style sheets of the HTML pages, inlined into each page. Colours have the contrast of WCAG AA in light and in dark mode. */
 
-/** Styles of the header and the breadcrumbs, including those of pages whose content has a style sheet of its own (playground, API reference). */
+/** Styles of the header and breadcrumbs of all pages, even of those whose content has a style sheet of its own (playground, API reference). */
 export const LAYOUT_STYLE = `
 :root{--bg:#fff;--fg:#1b1f24;--muted:#57606a;--line:#d0d7de;--soft:#f6f8fa;--link:#0a58ca;--accent:#0b6e4f;--on-accent:#fff;--bad:#b3261e;--bad-bg:#fdecea;--good-bg:#e6f4ea;--str:#0a5c36;--num:#8a3c00;--key:#4b2a8a}
 @media (prefers-color-scheme:dark){:root{--bg:#0f1418;--fg:#e6edf3;--muted:#9aa7b4;--line:#30363d;--soft:#171d23;--link:#79b8ff;--accent:#3fb68b;--on-accent:#06130d;--bad:#ff9a90;--bad-bg:#3a1613;--good-bg:#10301f;--str:#7ee2a8;--num:#ffb37a;--key:#c9b3ff}}

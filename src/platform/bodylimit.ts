@@ -29,7 +29,7 @@ export function limitBody(
 /** Size above which a body counts as large. The large bodies of a user are processed one at a time. */
 const LARGE_BODY_BYTES = 256 * 1024;
 
-/** Runs the requests with large bodies of each user one after the other. The client of this limiter is the user id. */
+/** Limiter that runs each user's requests with large bodies one after the other. It identifies users by their id. */
 const largeBodyLimiter = new ConcurrencyLimiter<number>({ slots: Infinity, slotsPerClient: 1, maxQueuedPerClient: 20, maxWaitMs: 30_000 });
 
 const releasesByRequest = new WeakMap<IncomingMessage, () => void>();

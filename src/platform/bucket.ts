@@ -2,12 +2,12 @@
 
 export interface StorageBucket {
   readonly name: string;
-  /** Key prefix: empty, or with a trailing slash. */
+  /** Prefix of the keys of all objects in the bucket: empty, or with a trailing slash. */
   readonly prefix: string;
-  /** URL of the server; absent for Amazon S3. */
+  /** URL of the S3-compatible server; absent for Amazon S3. */
   readonly endpoint?: string;
   readonly region: string;
-  /** Absent: the AWS SDK finds credentials by itself, for example from the instance role. */
+  /** S3 credentials. If they are absent, the AWS SDK finds credentials by itself, for example from the instance role. */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string };
 }
 

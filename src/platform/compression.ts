@@ -35,7 +35,7 @@ const compress = compression({
   brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } },
 });
 
-/** Removes the suffix that `addCodingToETag` adds to an ETag. */
+/** Removes the content coding (suffix `-br`, `-gzip` or `-deflate`) that was added to the ETag of a compressed response. */
 export const stripCodingSuffixOfETag = (tag: string): string => tag.replace(/-(?:br|gzip|deflate)$/, '');
 
 /**
@@ -52,7 +52,7 @@ function addCodingToETag(this: ServerResponse): void {
 export function compressResponse(request: IncomingMessage, response: ServerResponse): void {
   const { 'accept-encoding': acceptEncoding, cookie } = request.headers;
   if (acceptEncoding === undefined || String(acceptEncoding).length > MAX_ACCEPT_ENCODING_LENGTH || cookie !== undefined) return;
-  // Registers `addCodingToETag` before `compress` registers its listener: they run in reverse order, and `compress` must set the coding first.
+  // Header listeners run in reverse order of registration: that of `compress`, registered second, must set the coding before `addCodingToETag` runs.
   onHeaders(response, addCodingToETag);
   compress(request as Request, response as Response, () => undefined);
 }

@@ -67,7 +67,7 @@ export function readConfig(variables: EnvironmentVariables = process.env) {
   return Object.freeze({
     ...settings,
     production,
-    /** Whether the first start creates the demo account: with the embedded database, except in production. */
+    /** Whether the first start of the server creates the demo account: only with the embedded database, and not in production. */
     createsDemoAccount: databaseUrl === undefined && !production,
     anonymousTimeout:
       statementTimeout && anonymousTimeout ? Math.min(statementTimeout, anonymousTimeout) : statementTimeout || anonymousTimeout,

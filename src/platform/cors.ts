@@ -26,7 +26,7 @@ const API_PATH_PATTERN = /^\/(?:api|graphql)(?:[/?]|$)/;
 const isGraphQLRequest = ({ url }: IncomingMessage): boolean => url!.startsWith('/graphql');
 
 export class CorsPolicy {
-  /** `origins`: the origins whose pages may read responses; undefined: all. */
+  /** `origins`: the origins whose pages may read the responses of the API. If undefined, pages of all origins may. */
   constructor(private readonly origins?: readonly string[]) {}
 
   allowsOrigin(origin: string): boolean {

@@ -5,13 +5,15 @@
 import { readFileSync } from 'node:fs';
 
 const INTERVAL_MS = 1_000;
-/** Maximum of `slowdown`, by which measured durations are divided: work that itself overloads the machine must not seem to take almost no time. */
+/**
+ * Maximum of `slowdown`, by which measured durations are divided. Without it, work that itself overloads the machine would seem to take almost no time.
+ */
 const MAX_SLOWDOWN = 10;
 
 interface ThreadTimes {
-  /** Nanoseconds for which the thread ran. */
+  /** Nanoseconds for which the main thread ran on a processor. */
   runningNs: number;
-  /** Nanoseconds for which the thread was ready to run, but had no processor. */
+  /** Nanoseconds for which the main thread was ready to run, but had no processor. */
   waitingNs: number;
 }
 
@@ -21,7 +23,10 @@ function parseThreadTimes(text: string): ThreadTimes {
 }
 
 export class CpuContention {
-  /** Duration of work in the latest interval, at first since the start of the process, as a multiple of its CPU time: 1 to MAX_SLOWDOWN. */
+  /**
+   * Slowdown by CPU contention in the latest interval (at first: since the start of the process): the duration of work divided by its CPU time, between 1
+   * and MAX_SLOWDOWN.
+   */
   slowdown = 1;
   private previousTimes: ThreadTimes = { runningNs: 0, waitingNs: 0 };
   private readonly timer: NodeJS.Timeout;

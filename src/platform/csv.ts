@@ -5,9 +5,9 @@ export const BOM = '\uFEFF';
 const LINE_END = '\r\n';
 
 /**
- * Start of a formula (CSV injection, https://owasp.org/www-community/attacks/CSV_Injection): certain characters, also in their full-width forms, at the start
- * of a cell. In locales with a decimal comma, programs separate cells by semicolons. The quotes around our cells protect neither semicolons nor line
- * breaks there, so that a formula can also start after one of these within a cell.
+ * Start of a formula (CSV injection, https://owasp.org/www-community/attacks/CSV_Injection): certain characters, also in their full-width forms, at the
+ * start of a cell. In locales with a decimal comma, spreadsheet programs separate cells by semicolons. The quotes around our cells then protect neither
+ * semicolons nor line breaks within a cell, so that a formula can also start after one of these.
  */
 const FORMULA_START_PATTERN = /(^|[;\r\n]["']?)(?=[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])/g;
 /** Syntax of numbers, including decimals, which are passed as strings such as `-1.5`. A number is never a formula, even if it is negative. */

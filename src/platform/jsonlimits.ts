@@ -11,7 +11,7 @@ const [QUOTE, BACKSLASH, COMMA] = [...'"\\,'].map((sign) => sign.charCodeAt(0));
 const OPENING_BRACKET_CODES = new Set([...'[{'].map((sign) => sign.charCodeAt(0)));
 const CLOSING_BRACKET_CODES = new Set([...']}'].map((sign) => sign.charCodeAt(0)));
 
-/** Returns a description of the exceeded limit; undefined if there is none. Does not validate the syntax. */
+/** Returns a description of the first structural limit that the JSON text exceeds; undefined if it exceeds none. Does not validate the syntax. */
 export function findExceededLimit(json: string): string | undefined {
   let depth = 0;
   let members = 1;

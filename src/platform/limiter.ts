@@ -4,7 +4,7 @@
  * p-limit limit neither the slots of a client nor the length and the waiting time of the queue.
  */
 
-/** Thrown before the work has begun, so that the work can be retried. */
+/** Error of work that is rejected because of overload. The rejected work has not begun, so that it can be retried. */
 export class OverloadedError extends Error {
   constructor() {
     super('too many requests are waiting for the same resource');
@@ -13,11 +13,11 @@ export class OverloadedError extends Error {
 
 export interface LimiterOptions {
   slots: number;
-  /** Maximum number of slots of a client. Default: all slots. */
+  /** Maximum number of slots that one client may occupy at a time. Default: all slots of the limiter. */
   slotsPerClient?: number;
   maxQueued?: number;
   maxQueuedPerClient?: number;
-  /** Maximum time in the queue. Default: unlimited. */
+  /** Maximum time for which work waits in the queue for a slot. Default: unlimited. */
   maxWaitMs?: number;
 }
 
@@ -44,7 +44,7 @@ export class ConcurrencyLimiter<Client> {
   readonly limits: Required<LimiterOptions>;
   private readonly slotsByClient = new Map<Client, number>();
   private readonly resumedWorkQueues: Queues<Client> = new Map();
-  /** Queued work that does not continue a request: no earlier work of its request had a slot. */
+  /** Queues of new work: no earlier work of the same request has had a slot. */
   private readonly newWorkQueues: Queues<Client> = new Map();
   private busySlots = 0;
   private queuedNewCount = 0;
@@ -71,8 +71,8 @@ export class ConcurrencyLimiter<Client> {
   }
 
   /**
-   * Takes a slot as soon as one is free. Return it with `release`. Throws OverloadedError if the queue is full or the wait exceeds `maxWaitMs`. If the work
-   * has to wait, `onQueued` receives the entry, which can be passed to `cancel`.
+   * Waits for a free slot and takes it; return it with `release`. Throws OverloadedError if the queue is full or the wait exceeds `maxWaitMs`. If the work
+   * has to wait, `onQueued` receives its queue entry, which can be passed to `cancel`.
    */
   waitForSlot(client: Client, isResumed = false, onQueued?: (queuedWork: QueuedWork<Client>) => void): Promise<void> {
     return new Promise<void>((start, reject) => {
@@ -82,7 +82,7 @@ export class ConcurrencyLimiter<Client> {
     });
   }
 
-  /** Runs `callback` as soon as a slot is free. Throws OverloadedError, without running it, if the queue is full or the wait takes too long. */
+  /** Runs `callback` as soon as a slot is free. If the queue is full or the wait takes too long, throws OverloadedError instead of running it. */
   async run<T>(client: Client, callback: () => Promise<T>): Promise<T> {
     await this.waitForSlot(client);
     try {
@@ -92,7 +92,7 @@ export class ConcurrencyLimiter<Client> {
     }
   }
 
-  /** Takes a slot if one is free. Return it with `release`. Returns false if none is free. */
+  /** Takes a slot, which the caller must return with `release`. Returns false if no slot is free. */
   tryAcquire(client: Client): boolean {
     const isFree = this.hasFreeSlot(client);
     if (isFree) this.takeSlot(client);
@@ -129,7 +129,7 @@ export class ConcurrencyLimiter<Client> {
     nextWork.start();
   }
 
-  /** Removes queued work and rejects it with `error`. */
+  /** Removes work from the queue and passes `error` to the `reject` callback of that work. */
   cancel(queuedWork: QueuedWork<Client>, error: Error): void {
     if (this.dequeue(queuedWork)) queuedWork.reject(error);
   }

@@ -14,12 +14,12 @@ import { createFolder } from './folders';
 /** Uploaded file, not yet validated. Its content is deleted when the response is closed. */
 export class UploadedFile {
   constructor(
-    /** Name sent by the client, possibly with folders. */
+    /** File name sent by the client, possibly with folders. */
     readonly filename: string,
     readonly path: string,
-    /** Size in bytes. */
+    /** Size of the uploaded file in bytes. */
     readonly size: number,
-    /** SHA-256 of the content in hexadecimal. */
+    /** SHA-256 digest of the uploaded file in hexadecimal. */
     readonly digest: string,
     /** Id of the user who sent the file; absent for anonymous clients, whose uploads are never processed. */
     readonly senderId?: number,
@@ -52,9 +52,9 @@ export const anonymousMultipartLimits = (limits: MultipartLimits): MultipartLimi
 export class MultipartError extends Error {
   constructor(
     readonly reason: 'boundary' | 'charset' | 'body too large' | 'file too large' | 'too many parts',
-    /** The boundary of the form if `reason` is `boundary`, otherwise the name of the rejected part. */
+    /** What the error concerns: the boundary of the form if `reason` is `boundary`, otherwise the name of the rejected part. */
     readonly subject?: string,
-    /** Accepted parts: the text fields within the limits, and the files before the first error. */
+    /** Parts of the form that were accepted despite the error: the text fields within the limits, and the files before the first error. */
     readonly acceptedParts: MultipartParts = new Map(),
   ) {
     super(reason);
@@ -140,7 +140,7 @@ const isFileSelected = (filename: string | undefined) => filename !== undefined 
 /** Name and content of a part. The content of a file resolves to undefined if an error occurred before its end. */
 type PendingPart = [name: string, part: Part | Promise<Part | undefined>];
 
-/** Collects the parts that the parser emits, and checks the limits. */
+/** Collects the parts (text fields and files) that the parser finds in a multipart form, and checks the size limits. */
 class PartCollector {
   private readonly textFields: PendingPart[] = [];
   private readonly files: PendingPart[] = [];
@@ -156,7 +156,7 @@ class PartCollector {
     this.remainingBytes = limits.maxBody + limits.maxUpload;
   }
 
-  /** Records an error. Only the first one is reported. */
+  /** Records an error of the multipart form. Only the first recorded error is reported. */
   recordError(reason: MultipartError['reason'], name?: string): void {
     this.firstError ??= { reason, name };
   }
@@ -171,9 +171,9 @@ class PartCollector {
       });
   }
 
-  /** Returns the parts. Throws a MultipartError if there was an error. */
+  /** Returns the collected parts of the multipart form. Throws a MultipartError if an error was recorded. */
   async finish(): Promise<MultipartParts> {
-    // From now on, parts are ignored: the parser still emits the remaining parts of the current chunk.
+    // When parsing has ended, the parser still emits the remaining parts of the current chunk. These are ignored.
     this.isClosed = true;
     const parts: MultipartParts = new Map();
     // Files come after text fields of the same name, as in the reference service.
@@ -221,7 +221,7 @@ class PartCollector {
     return Buffer.concat(chunks).toString();
   }
 
-  /** Counts bytes towards the body limit. Returns false if it is exceeded; the caller must then discard the bytes. */
+  /** Counts bytes towards the body limit. Returns false if the limit is exceeded; the caller must then discard the bytes. */
   private countBytes(bytes: number): boolean {
     this.remainingBytes -= bytes;
     if (this.remainingBytes < 0) this.recordError('body too large');
@@ -229,7 +229,7 @@ class PartCollector {
   }
 }
 
-/** Creates a parser. Returns undefined if the Content-Type has no valid boundary. */
+/** Creates a parser of multipart forms. Returns undefined if the Content-Type has no valid boundary. */
 function createParser(header: string, { maxBody, maxUpload }: MultipartLimits): busboy.Busboy | undefined {
   try {
     return busboy({
@@ -243,7 +243,9 @@ function createParser(header: string, { maxBody, maxUpload }: MultipartLimits): 
   }
 }
 
-/** Parses the body. If it is truncated, returns the parts that were received. Files are deleted when the response is closed. */
+/**
+ * Parses a multipart request body. If the body is truncated, returns the parts that were received. Uploaded files are deleted when the response is closed.
+ */
 export function readMultipart(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<MultipartParts> {
   const { maxBody, maxUpload, dataDir, isAnonymous, senderId } = limits;
   const header = request.headers['content-type'] ?? '';
@@ -281,7 +283,7 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
 /** Deletes uploaded files that a server has left behind because it died during a request. */
 export async function deleteAbandonedUploads(dataDir: string): Promise<void> {
   const folder = uploadFolderOf(dataDir);
-  // Restricts the permissions of the folder, which an older version may have created with more.
+  // Restricts the permissions of the upload folder, because an older version of Fitgraph may have created it with wider ones.
   await chmod(folder, PRIVATE_FOLDER_MODE).catch(() => undefined);
   for (const name of await readdir(folder).catch(() => [])) {
     const path = join(folder, name);

@@ -2,7 +2,7 @@
 export interface RequestTrace {
   /** Runs `callback` and records a span of a GraphQL operation for its duration. */
   traceOperation<T>(type: string, name: string, callback: () => Promise<T> | T): Promise<T>;
-  /** Starts a span of an SQL statement. The returned function ends it; pass the number of rows, or nothing if the statement failed. */
+  /** Starts a span of an SQL statement and returns a function that ends the span. Pass it the number of rows, or nothing if the statement failed. */
   beginStatement(text: string): (rows?: number) => void;
   /** Records a span for an SQL statement that has just ended and took `ms` milliseconds. */
   recordStatement(text: string, ms: number): void;

@@ -22,7 +22,7 @@ export function throwInvalidSetting(name: string, expected: string, value: strin
 
 export const text: Parser<string> = (value) => value;
 
-/** Returns the absolute path; a relative path is resolved against the working directory. */
+/** Parses a file path and returns it as an absolute path. A relative path is resolved against the working directory. */
 export const filePath: Parser<string> = (value) => resolve(value);
 
 /** Parses a list separated by commas or spaces. */
@@ -89,7 +89,7 @@ export const keywordOr =
   (value, name) =>
     value === word ? replacement : parse(value, name);
 
-/** Returns a parser that also rejects values for which `isValid` returns false. */
+/** Returns a parser that parses values with `parse` and rejects those whose result does not satisfy `isValid`. */
 export const withCheck =
   <T>(parse: Parser<T>, isValid: (result: T) => boolean, expected: string): Parser<T> =>
   (value, name) => {

@@ -28,11 +28,11 @@ export type EnvironmentVariables = Record<string, string | undefined>;
 export interface Setting<T> {
   /** Name of the environment variable. */
   readonly name: string;
-  /** Default value as shown in the guide, in Markdown. */
+  /** Default value of the setting as shown in docs/configuration.md, in Markdown. */
   readonly shownDefault: string;
-  /** Description in Markdown. */
+  /** Description of the setting for docs/configuration.md, in Markdown. */
   readonly meaning: string;
-  /** Parses the variable. An empty value counts as absent. */
+  /** Reads and parses the environment variable of the setting. An empty value counts as absent. */
   readonly read: (variables: EnvironmentVariables) => T;
 }
 
@@ -58,7 +58,7 @@ const LOG_LEVEL_PARSER = withCheck(text, (level) => LOG_LEVELS.includes(level), 
 const timeZone: Parser<string> = (value, name) =>
   resolveTimeZone(text(value, name)) ?? throwInvalidSetting(name, 'a zone of the IANA database such as Europe/Berlin', value);
 
-/** Parses an origin. A URL with a path is rejected, because the value becomes the prefix of every link. */
+/** Parses an origin (scheme and host). A URL with a path is rejected, because the origin becomes the prefix of every absolute link. */
 const origin: Parser<string> = (value, name) => {
   const result = new URL(url(HTTP_PROTOCOLS, 'https://fit.example.com')(value, name)).origin;
   return [result, `${result}/`].includes(value.toLowerCase())
@@ -82,7 +82,7 @@ const optionalSetting = <T>(name: string, parse: Parser<T>, shownDefault = '') =
     return value ? parse(value, name) : undefined;
   });
 
-/** All settings, in the order of the guide. */
+/** All settings, in the order of docs/configuration.md. */
 export const SETTINGS = {
   port: setting('PORT', wholeNumber(0, 65_535), '8000').describe('Port to listen on; `0` selects a free one.'),
   host: setting('HOST', text, '0.0.0.0').describe('Address to listen on.'),

@@ -1,10 +1,12 @@
 /** Names of time zones of the IANA database (https://www.iana.org/time-zones), as requests and settings contain them. */
 import { IANAZone } from 'luxon';
 
-/** Syntax of the names. It is checked first, so that long inputs are never looked up. */
+/** Syntax of time zone names. It is checked before a name is looked up, so that long inputs are never looked up. */
 const NAME_PATTERN = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
 
-/** Zones whose names PostgreSQL does not know or takes for abbreviations of a fixed offset, and the zones to which the IANA database links them. */
+/**
+ * Time zones whose names PostgreSQL does not know or takes for abbreviations of a fixed offset, each with the zone to which the IANA database links it.
+ */
 const LINKED_ZONES: Readonly<Record<string, string>> = {
   CET: 'Europe/Brussels',
   EET: 'Europe/Athens',
@@ -15,8 +17,8 @@ const LINKED_ZONES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Three-letter abbreviations that are rejected: all except those that are names in the IANA database. Node accepts others, such as IST, but PostgreSQL does
- * not know them or takes them for abbreviations of other zones.
+ * Three-letter time zone abbreviations that are rejected, such as IST: all except names of the IANA database. Node accepts them, but PostgreSQL does not
+ * know them or takes them for abbreviations of other zones.
  */
 const ABBREVIATION_PATTERN = /^(?!UTC|GMT|UCT|EST|MST|HST|PRC|ROC|ROK)[A-Z]{3}$/i;
 

@@ -7,20 +7,20 @@ import { SETTINGS, type EnvironmentVariables } from './settings';
 
 export interface UnknownSetting {
   name: string;
-  /** The setting with the most similar name, if one is similar. */
+  /** Name of the setting most similar to the unknown one; absent if none is similar. */
   suggestion?: string;
 }
 
 /** Maximum edit distance (Levenshtein) at which two names are considered similar. */
 const MAX_DISTANCE = 2;
-/** Minimum length of names that are compared. Shorter ones, such as PORT, resemble too many others. */
+/** Minimum length of variable names that are compared with settings. Shorter names, such as PORT, resemble too many others. */
 const MIN_COMPARED_LENGTH = 6;
 /**
  * Prefix of the variables of OpenTelemetry, which are not reported: the standard defines many that are not settings of Fitgraph
  * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
  */
 const OPENTELEMETRY_PREFIX = 'OTEL';
-/** Variables that Kubernetes and Docker create. They look like settings if a service is named, for example, "database". */
+/** Environment variables that Kubernetes and Docker create for services. Not reported, although those of a service "database" look like settings. */
 const SERVICE_VARIABLE_PATTERN = /_SERVICE_(?:HOST|PORT)|_PORT(?:_|$)/;
 
 const SETTING_NAMES = Object.values(SETTINGS).map(({ name }) => name);

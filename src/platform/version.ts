@@ -2,7 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Returns the nearest package.json in a folder or its parents. Its distance varies, because the compiled file lies one folder deeper than its source. */
+/**
+ * Returns the path of the nearest package.json in a folder or its parents. Compiled files lie one folder deeper than their sources, so the depth varies.
+ */
 function findPackageFile(folder: string): string {
   const file = join(folder, 'package.json');
   return existsSync(file) ? file : findPackageFile(dirname(folder));

@@ -144,8 +144,8 @@ export class AccountService implements AccountActions {
   }
 
   /**
-   * Creates the API key if there is none. With `keyId`, instead replaces the key with this id, if it still exists, so that a form that is submitted
-   * twice does not replace the key just created.
+   * Creates the API key of the signed-in user if there is none. With `keyId`, replaces the key that has this id instead, if it still exists. A form that
+   * is submitted twice therefore does not replace the key just created.
    */
   renewApiKey(keyId?: string): Promise<void> {
     return this.changeCredentials(async (userId) => {
@@ -155,7 +155,7 @@ export class AccountService implements AccountActions {
     });
   }
 
-  /** Runs `callback` with the id of the viewer in a transaction, so that a change and its event in the audit log are stored together. */
+  /** Runs `callback` with the id of the signed-in user in a transaction, so that a change and its event in the audit log are stored together. */
   private async changeCredentials<T>(callback: (userId: number) => Promise<T>): Promise<T> {
     const { id } = requireViewerWithoutAccessToken(this.authentication);
     return this.session.inTransaction(() => callback(id));

@@ -81,7 +81,7 @@ export class Authentication {
     const { network } = this.requestInfo;
     if (token !== undefined) {
       services.clearTextWarning.warnIfClearText(this.request);
-      // The statement that verifies the token is queued with those of signed-in users, so that it need not wait for those of anonymous clients.
+      // The SQL statement that verifies the token is queued with those of signed-in users, so that it need not wait for statements of anonymous clients.
       session.setClient('users', network);
       const viewer = await (isAccessToken(token) ? services.accessTokens.viewerOf(token, session) : viewerOfApiKey(token, session));
       this.senderId = viewer.id;
@@ -135,8 +135,8 @@ export class Authentication {
   }
 
   /**
-   * Returns an error if the scopes of the token do not permit this access (read or write) to the resources of a scope group, such as `nutrition`;
-   * undefined if they do.
+   * Returns an error if the scopes of the request's access token do not permit this kind of access (read or write) to the resources of a scope group, such
+   * as `nutrition`; otherwise undefined.
    */
   missingScope(group: ScopeGroup, access: AccessKind): ClientError | undefined {
     return missingScopeError(group, access, this);
@@ -148,7 +148,7 @@ export class Authentication {
     return this.services.sessions.setCookieHeader(await this.services.sessions.start(userId, this.session), this.usesSecureCookies);
   }
 
-  /** Ends the session of the cookie, if there is one. Returns the Set-Cookie header that deletes the cookie. */
+  /** Ends the browser session that the request's cookie names, if any. Returns the Set-Cookie header that deletes the cookie. */
   async endSession(): Promise<string> {
     const { sessions } = this.services;
     const id = sessions.idFromCookie(this.request.headers.cookie, this.usesSecureCookies);

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../platform/config';
 import type { ClientOrigin, RequestHead } from './clientorigin';
 
-/** Minimum time between two warnings. */
+/** Minimum time between two log warnings about credentials that were received in clear text. */
 const WARNING_INTERVAL_MS = 60_000;
 
 export class ClearTextWarning {

@@ -13,7 +13,7 @@ import type { DatabaseSession } from '../database/session';
 import { CpuContention } from '../platform/cpucontention';
 import { CAPACITY_SECONDS, LeakyBucket } from './leakybucket';
 
-/** Cost units per second that leak out of a bucket, by kind of client. */
+/** Cost units per second that leak out of a rate-limit bucket, by kind of client. */
 export interface CostRates {
   readonly user: number;
   readonly anonymous: number;
@@ -21,9 +21,9 @@ export interface CostRates {
 
 const MAX_BUCKETS = 50_000;
 const COST_SHARING_INTERVAL_MS = 5_000;
-/** Fraction of the capacity that the unshared cost of a bucket must exceed to be shared with other instances. */
+/** Minimum cost of a bucket that is shared with other instances, as a fraction of its capacity. Smaller amounts are not shared yet. */
 const MIN_SHARED_COST_FRACTION = 0.01;
-/** Time without a change after which a bucket is deleted from the database. */
+/** Time after which a rate-limit bucket that has not changed is deleted from the database. */
 const STORED_BUCKET_RETENTION = '1 hour';
 const COST_PER_STATEMENT = 5;
 /** Cost of a row that was read. It is more than that of an object of the response, because a row usually has more than ten fields. */
@@ -42,7 +42,9 @@ const COST_PER_EXCESS_DATABASE_MS = 10;
 const FREE_DATABASE_MS_PER_STATEMENT = 100;
 /** Maximum time for which an operation waits for the reservations of running operations to be replaced by their actual cost. */
 const MAX_SETTLEMENT_WAIT_MS = 5_000;
-/** Price of time in which a request blocks all others (parsing, validation): a second costs as much as leaks out of the bucket in this many seconds. */
+/**
+ * Price of time in which a request blocks all others (parsing, validation): one second costs as much as leaks out of its bucket in this number of seconds.
+ */
 const BLOCKING_TIME_FACTOR = 5;
 
 /**
@@ -62,7 +64,7 @@ class RequestBudget implements RateBudget {
 
   async reserve({ total: estimatedTotal, nonRefundableCost = 0 }: OperationCost): Promise<CostReservation> {
     const bucket = (this.bucket ??= this.findBucket());
-    // Does not wait within a transaction, because other requests would then wait for its connection and locks.
+    // Within a transaction, an operation does not wait until its bucket has room, because other requests would then wait for its connection and locks.
     const maxWaitMs = this.session.isInTransaction ? 0 : MAX_SETTLEMENT_WAIT_MS;
     const reservedCost = await bucket.reserve(estimatedTotal, this.cost, this.unsettledCost, maxWaitMs).catch(this.countRejection);
     this.cost += estimatedTotal;
@@ -152,10 +154,10 @@ export class CostLimiter {
   private readonly buckets = new LRUCache<string, LeakyBucket>({ max: MAX_BUCKETS });
   readonly cpuContention = new CpuContention();
   private shareTimer?: NodeJS.Timeout;
-  /** Number of rejected reservations, for metrics. */
+  /** Number of operations that were rejected because their estimated cost could not be reserved, for metrics. */
   rejectedCount = 0;
 
-  /** Without `rates`, nothing is limited. */
+  /** `rates`: cost units per second, by kind of client. If undefined, the cost of operations is not limited. */
   constructor(
     private readonly database: Database,
     private readonly rates: CostRates | undefined,
@@ -201,7 +203,7 @@ export class CostLimiter {
     return bucket;
   }
 
-  /** Exchanges the spent cost with the other instances. If that fails, it is shared at the next attempt. */
+  /** Exchanges the spent cost with the other instances. If the exchange fails, the cost is shared at the next attempt. */
   async shareSpentCost(): Promise<void> {
     const changedBuckets = [...this.buckets].filter(
       ([, { unsharedCost, capacity }]) => Math.abs(unsharedCost) > capacity * MIN_SHARED_COST_FRACTION,

@@ -5,10 +5,10 @@ import { REQUEST_ID_HEADER } from './clientorigin';
 
 type RejectionStatus = '400 Bad Request' | '403 Forbidden' | '404 Not Found' | '503 Service Unavailable';
 
-/** Time for a client to receive the response. */
+/** Time for a client to receive the rejection of its WebSocket handshake. After that, the connection is closed in any case. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
-/** Sends the response and closes the connection. The timeouts of Node's HTTP server no longer apply to it. */
+/** Rejects a WebSocket handshake: sends the response and closes the connection, to which the timeouts of Node's HTTP server no longer apply. */
 export function rejectWebSocketHandshake(request: IncomingMessage, socket: Duplex, status: RejectionStatus): void {
   const headers = [`X-Request-Id: ${String(request.headers[REQUEST_ID_HEADER])}`, 'Connection: close'];
   if (status.startsWith('503')) headers.push('Retry-After: 2');

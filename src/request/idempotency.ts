@@ -34,7 +34,7 @@ export type ClaimResult = { storedResponse: StoredResponse } | { claim: Idempote
 
 const SWEEP_INTERVAL_MS = 10 * 60 * 1000;
 const RELEASE_RETRY_INTERVAL_MS = 500;
-/** Retry-After if a user has too many keys. By then, some have probably expired. */
+/** Retry-After, in seconds, if a user has too many idempotency keys. When it has elapsed, some of the keys have probably expired. */
 const TOO_MANY_KEYS_RETRY_SECONDS = 600;
 const MAX_UNRELEASED_CLAIMS = 10_000;
 const MAX_REQUEST_DEPTH = 200;
@@ -52,8 +52,8 @@ const IS_ABANDONED_CLAIM_SQL = `(k."claim" IS NULL OR k."at" < now() - interval 
 /** SQL: counts the unexpired keys of a user, up to the limit. Expired ones may still be stored, because they are deleted only periodically. */
 const COUNT_KEYS_SQL = `SELECT count(*)::int AS "keys" FROM (SELECT FROM "idempotency_key" k WHERE "user_id" = $1 AND NOT k.${IS_EXPIRED_SQL} LIMIT $MOST::integer) AS "some"`;
 /**
- * SQL: claims a key that is new, has expired, or was abandoned by an earlier attempt of the same request, and then returns a row. Inserts no key if
- * the user has reached the maximum number of keys.
+ * SQL: claims an idempotency key that is new, has expired, or was abandoned by an earlier attempt of the same request. Returns a row only if the key was
+ * claimed. Inserts no key if the user has reached the maximum number of keys.
  */
 const CLAIM_KEY_SQL = `INSERT INTO "idempotency_key" AS k ("user_id", "key", "request", "claim", "instance")
   SELECT $1::integer, $2::varchar, $3::bytea, $4::uuid, $5::integer
@@ -115,7 +115,7 @@ function toPlainJson(value: unknown, depth = 0): unknown {
 /** Claim of an idempotency key by the request that runs. The claim ends when the response is stored, or with `release`. */
 export class IdempotencyClaim {
   private readonly claimParameters: unknown[];
-  /** Whether the response was stored in the transaction of the write. */
+  /** Whether the response was stored in the transaction that also made the changes of the request. */
   isResponseStored = false;
   /** Whether a 4xx response, after which nothing was written, releases the key instead of being stored, so that a corrected request can use the same key. */
   releasesOnRejection = false;
@@ -174,7 +174,7 @@ export class IdempotencyClaim {
     const shouldRelease = status >= (this.releasesOnRejection ? 400 : 500) || status === 429;
     const values = shouldRelease ? undefined : this.storageParameters(response);
     if (!values) return this.release();
-    // If storing fails, the client still gets the response, because the write is committed.
+    // If the response cannot be stored, the client still receives it, because the changes are already committed.
     await this.session.recordOutcome(STORE_RESPONSE_SQL, [...values, false]).catch(() => this.releaseLater(this.claimParameters));
   }
 
@@ -201,15 +201,15 @@ export class IdempotencyKeyStore {
     private readonly tokenVault: TokenVault,
     private readonly maxStoredBytesPerUser: number,
     private readonly maxKeysPerUser: number,
-    /** Id of this process, which holds an advisory lock on this number. */
+    /** Number that identifies this process: while the process is running, it holds an advisory lock on this number. */
     private readonly instanceId: number | null = null,
   ) {
     this.sweepTimer = setInterval(() => void this.deleteExpiredKeys().catch(() => undefined), SWEEP_INTERVAL_MS).unref();
   }
 
   /**
-   * Releases the claim as soon as the database is available. Does nothing if too many claims are waiting for this; other requests can take over the
-   * claim when it is old.
+   * Releases the claim of an idempotency key as soon as the database is available. Does nothing if too many claims are already waiting to be released;
+   * another request can take over the claim when it is old.
    */
   private readonly releaseLater = (claim: unknown[]): void => {
     if (this.unreleasedClaims.size >= MAX_UNRELEASED_CLAIMS) return;
@@ -234,17 +234,17 @@ export class IdempotencyKeyStore {
    * stored, and TOO_MANY_REQUESTS if the user has too many keys.
    */
   async claimKey(userId: number, header: string, request: unknown, session: DatabaseSession): Promise<ClaimResult> {
-    // The draft standard requires a quoted string (RFC 9651), but most clients omit the quotes.
+    // The draft standard requires that the Idempotency-Key is a quoted string (RFC 9651), but most clients omit the quotes.
     const key = header.replace(/^"(.*)"$/, '$1');
     if (!IDEMPOTENCY_KEY_PATTERN.test(key))
       throw badRequestError('Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.');
-    // A keyed hash is stored: a request may contain a password, and someone with a stolen database could guess it from a plain digest.
+    // A keyed hash of the request is stored: requests may contain passwords, which someone with a stolen database could guess from a plain digest.
     const hash = this.tokenVault.sign(`request ${JSON.stringify(toPlainJson(request))}`);
     const claim = randomUUID();
     const [claimedRow] = await session
       .query(CLAIM_KEY_SQL, [userId, key, hash, claim, this.instanceId, this.maxKeysPerUser])
       .catch((error) => {
-        // The claim may have been committed although the connection was lost.
+        // If the connection was lost, the key may nevertheless have been claimed, because the claim may have been committed. It is released later.
         if (isUnavailable(error)) this.releaseLater([userId, key, claim]);
         throw error;
       });
@@ -253,7 +253,8 @@ export class IdempotencyKeyStore {
     const [row] = await session.query(FIND_KEY_SQL, [userId, key, hash]);
     if (!row) {
       const [{ keys } = { keys: 0 }] = await session.query(COUNT_KEYS_SQL.replace('$MOST', '$2'), [userId, this.maxKeysPerUser]);
-      // If the user does not have too many keys, another request has released the claim between the two statements. A retry will succeed.
+      // If the user does not have too many keys, another request has released this key between the statement that claims it and the one that looks it up.
+      // A retry will succeed.
       throw keys < this.maxKeysPerUser ? inProgressError() : tooManyKeysError(this.maxKeysPerUser);
     }
     if (!row.same) throw keyReusedError();

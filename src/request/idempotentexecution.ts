@@ -19,7 +19,10 @@ export class IdempotentExecution {
     private readonly context: Context,
   ) {}
 
-  /** Claims the key of the request. Returns undefined without a key, or for an anonymous client. `body`: parsed body. `formKey`: see `RunOnceOptions`. */
+  /**
+   * Claims the idempotency key of the request. Returns undefined if the request has no key or the client is anonymous. `body`: parsed request body.
+   * `formKey`: single-use key of an HTML form.
+   */
   async claimKey(body: unknown, formKey?: string): Promise<ClaimResult | undefined> {
     const { method, url, headers } = this.request;
     const { viewer, session } = this.context;

@@ -7,7 +7,7 @@ export const CAPACITY_SECONDS = 100;
 const MAX_WAITING_RESERVATIONS = 100;
 
 export class LeakyBucket {
-  /** Cost spent and reserved, less what had leaked until `updatedAt`. */
+  /** Level of the bucket: the cost spent and reserved, less what had leaked until `updatedAt`. */
   private level = 0;
   private updatedAt = performance.now();
   /** Cost spent by this instance that it has not yet shared with the others. */
@@ -63,7 +63,7 @@ export class LeakyBucket {
     });
   }
 
-  /** Replaces a reservation with the cost used, at most the reserved cost, and resumes waiting operations. */
+  /** Replaces the reserved cost of an operation with its actual cost, but at most the reserved cost. Resumes the operations that wait for this. */
   settle(reservedAmount: number, usedCost: number): void {
     this.reservedCost -= reservedAmount;
     this.refund(Math.max(0, reservedAmount - usedCost));
@@ -93,7 +93,7 @@ export class LeakyBucket {
     this.unsharedCost -= cost;
   }
 
-  /** Sets the level to the one that all instances share, plus what this instance has spent during the exchange. */
+  /** Sets the level of the bucket to the level shared by all instances, plus what this instance has spent while exchanging it. */
   adoptSharedLevel(level: number): void {
     this.updatedAt = performance.now();
     this.level = Math.max(0, level + this.unsharedCost);

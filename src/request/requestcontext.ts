@@ -34,8 +34,8 @@ export interface RequestContext {
 }
 
 /**
- * Context of resolvers. It is a class, because an object literal with a getter would get a new hidden class in V8 for each request. Access to it would be
- * slow, and it would stay in memory, with everything that it references, until a major garbage collection.
+ * Context of resolvers. It is a class, because an object literal with a getter would get a new hidden class in V8 for each request. Access to such an
+ * object would be slow, and the object would stay in memory, with everything that it references, until a major garbage collection.
  */
 class ResolverContext implements Context {
   readonly policies: Context['policies'];

@@ -70,7 +70,7 @@ export async function startServices(
   await changeLog.start();
   await nameIndex.start();
   await deleteAbandonedUploads(config.dataDir);
-  // A folder that the operator has chosen (MEDIA_DIR) keeps its permissions.
+  // The permissions of the media folder are restricted, unless the operator has chosen the folder (MEDIA_DIR).
   if (!config.ownMediaDir && media.files instanceof FolderStore) await media.files.restrictPermissions();
   await finishRestoresAtStart(database, media);
   await removal.removeFiles();

@@ -80,9 +80,9 @@ const loadImage = async (id: number, { session }: Context, transaction: Transact
 };
 
 /**
- * Returns whether the written image becomes a main image of its exercise base. If the client requests it, the base's other images cease to be main
- * images; but a pending image never replaces an accepted main image. If the client does not request it, a new image still becomes a main image while
- * the base has no accepted one; other images of the base remain main images.
+ * Returns whether the written image becomes a main image of its exercise base. If the client requests that, the other images of the base cease to be main
+ * images, but a pending image never replaces an accepted main image. If the client does not request it, a new image still becomes a main image while the
+ * base has no accepted one, and existing main images remain main images.
  */
 async function updateMainImage(
   { exerciseBaseId, isMain, status }: FieldValues,
@@ -106,7 +106,9 @@ async function updateMainImage(
 
 const CONTRIBUTOR_TABLE = 'exercise_image_contributor';
 
-/** Sizes in bytes of uploaded files by the values of their row, until the row is inserted and has an id under which the size is recorded. */
+/**
+ * Sizes in bytes of uploaded files, by the field values of the image row. Kept until the row is inserted, because a size is recorded under the row's id.
+ */
 const newFileBytesByValues = new WeakMap<FieldValues, number>();
 
 const ImageCrud = createCrudResolver(ExerciseImage, {
@@ -125,7 +127,7 @@ const ImageCrud = createCrudResolver(ExerciseImage, {
     const uploads = rows.flatMap(({ id, input, path }): NewFile[] =>
       input?.image ? [{ replacedRowId: id, file: input.image as UploadedFile, inputPath: [...path!, 'image'] }] : [],
     );
-    // Superusers have no quota.
+    // Superusers have no upload quota.
     if (uploads.length && !viewer!.isSuperuser && media.quotaBytes !== Infinity)
       await checkQuota(CONTRIBUTOR_TABLE, viewer!.id, uploads, media.quotaBytes, session.database.sequelize, {
         transaction,

@@ -289,7 +289,7 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
     @Ctx() context: Context,
   ) {
     const formIngredientId = parseFormInteger(ingredient);
-    // Like the reference service, validates the ingredient before the other arguments and reports only its error.
+    // Like the reference service, validates the ingredient id first. If it is invalid, the other arguments are not validated.
     if (Number.isNaN(formIngredientId)) throw invalidFieldsError({ ingredient: [NOT_A_CHOICE_MESSAGE] });
     const measure = unit ? await loadHouseholdMeasure(formIngredientId ?? NO_INGREDIENT_ID, parseRowId(parseInteger(unit)), context) : null;
     return valuesOfAmount(amount ?? '', measure, row);

@@ -19,7 +19,7 @@ const title = 'Ingredient Weight Unit';
   ordering: ['id'],
   labelPaths: ['ingredient.name', 'householdUnit.name', 'amount'],
   filters,
-  // An additional URL path, because the public documentation of the reference service uses this name.
+  // A second URL path of this REST resource, because the public documentation of the reference service uses the name `ingredienttoweightunit`.
   views: { ingredienttoweightunit: { title, filters, isListedInRoot: false } },
 })
 export class IngredientUnit extends Model<IngredientUnit> {

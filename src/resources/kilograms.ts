@@ -28,7 +28,7 @@ export const bodyWeightFactorSql = (alias: string) => `CASE ${alias}."unit" WHEN
 export const profileUnitFactorSql = (alias: string) =>
   `CASE WHEN EXISTS (SELECT FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id" AND p."weight_unit" = 'lb') THEN ${KILOGRAMS_PER_POUND} ELSE 1 END`;
 
-/** Returns the options of a computed field: the column `weight` times an SQL factor. */
+/** Returns the options of a computed field with a weight in kg: the column `weight` times an SQL factor. */
 const kilogramFieldOptions = (description: string, factor: (alias: string) => string) =>
   ({
     label: 'Weight in kg',
@@ -39,7 +39,7 @@ const kilogramFieldOptions = (description: string, factor: (alias: string) => st
     sql: (alias: string) => `round(${alias}."weight" * ${factor(alias)}, ${DECIMAL_PLACES})`,
   }) as const;
 
-/** Options of the kilogram field of rows that have a `weight_unit_id`. */
+/** Options of the computed field with the weight in kg, for rows that have a `weight_unit_id`. */
 export const TRAINING_WEIGHT_KG_OPTIONS = {
   ...kilogramFieldOptions(`The weight ${KILOGRAMS_NOTE}; null where the unit is neither kg nor lb.`, weightUnitFactorSql),
   allowNull: true,

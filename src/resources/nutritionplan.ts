@@ -107,7 +107,10 @@ export class NutritionPlan extends Model<NutritionPlan> {
 type DiaryPlanRow = RowFields<NutritionPlan, 'id' | 'unitSystem'>;
 type PlanRow = RowFields<NutritionPlan, 'id' | 'unitSystem' | 'createdOn' | 'userId'>;
 
-/** Returns ounces if the owner of the plan prefers imperial units and the API is REST, which assumes the units of the profile; otherwise grams. */
+/**
+ * Returns the mass unit of a plan's nutritional values: ounces if the API is REST, which assumes the units of the profile, and the owner of the plan
+ * prefers imperial units; otherwise grams.
+ */
 const massUnitOfPlan = (plan: RowFields<NutritionPlan, 'unitSystem'>, { policies }: Context): MassUnit =>
   policies.assumesProfileUnits && plan.unitSystem === 'lb' ? 'oz' : 'g';
 
@@ -144,12 +147,14 @@ const eatenOnDayCondition = (date: string): NamedCondition => ({
   condition: (alias, bind) => `${alias}."datetime" >= ${bind(date)}::date AND ${alias}."datetime" < ${bind(date)}::date + 1`,
 });
 
-/** Nutrient sums of a day without diary entries: integers, because the reference service starts each sum with the integer 0 and adds floats. */
+/**
+ * Nutrient sums of a day without diary entries: the integer 0 instead of the float 0.0, because the reference service starts each sum with the integer 0.
+ */
 const EMPTY_DAY_VALUES = Object.fromEntries(NUTRIENTS.map((name) => [name, 0n]));
 
 async function planValues(plan: PlanRow, context: Context) {
   const unit = massUnitOfPlan(plan, context);
-  // Like the reference service, REST divides by the logged body weight as a plain number, without converting its unit.
+  // Nutrients per kg of body weight: like the reference service, REST divides by the logged weight without converting its unit to kg.
   const bodyWeight = context.policies.assumesProfileUnits ? 'weight' : 'weightKg';
   const [nearest, meals] = await Promise.all([
     hasReadScope(WeightEntry, context) ? loadRowNearestInTime(WeightEntry, 'date', [bodyWeight], plan.createdOn, context) : null,

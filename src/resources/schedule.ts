@@ -42,7 +42,7 @@ export class Schedule extends Model<Schedule> {
 }
 
 export default createCrudResolver(Schedule, {
-  /** Locks the user, so that the second of two concurrent writes sees the schedule that the first one activated, and deactivates it. */
+  /** Locks the user's account row: if two concurrent writes activate schedules, the second one sees and deactivates that of the first. */
   async onTransactionStart(_rows, { viewer, session }, transaction) {
     await User.findByPk(viewer!.id, {
       attributes: ['id'],

@@ -10,7 +10,7 @@ import { Resource } from '../core/model/resource';
 import { readRowById } from '../core/read/rows';
 import { UserProfile } from './userprofile';
 
-/** Requires one `@` between a name and a domain with a dot. Only the mail server knows which names are valid. */
+/** Checks an e-mail address: one `@` between a name and a domain with a dot. Only the mail server knows which names are valid. */
 const checkEmail = (value: unknown) =>
   value === '' || /^[^\s@]+@[^\s@]+\.[^\s@.]+$/.test(String(value)) ? [] : ['Enter a valid e-mail address.'];
 

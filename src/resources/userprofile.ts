@@ -25,7 +25,7 @@ export const GENDER_CHOICES = registerChoices('Gender', 'The gender of a person,
 ]);
 const AGE_RANGE = { min: 10, max: 100 } as const;
 
-/** Parses a day as midnight in UTC. In the time zone of the process, a day can begin at 01:00, because clocks are changed at midnight. */
+/** Parses a day as midnight in UTC. In the time zone of the process, a day can begin at 01:00, because some time zones change clocks at midnight. */
 const midnightOf = (day: string) => DateTime.fromISO(day, { zone: 'utc' });
 
 const fullYearsBetween = (birth: string, day: string) => Math.floor(midnightOf(day).diff(midnightOf(birth), 'years').years);

@@ -43,8 +43,8 @@ export class WeightEntry extends Model<WeightEntry> {
 
 export default createCrudResolver(WeightEntry, {
   /**
-   * Clears the unit of a written weight: in REST always, in GraphQL if the input contains no unit. A database trigger then sets the unit of the
-   * profile.
+   * Clears the unit of a body weight that is being written: in REST always, in GraphQL if the input contains no unit. A database trigger then sets the
+   * weight unit of the user's profile.
    */
   addDerivedValues(values, { policies }) {
     if (values.weight !== undefined && (policies.assumesProfileUnits || values.unit === undefined)) values.unit = null;

@@ -45,7 +45,7 @@ export interface Endpoint {
    * single row include its version.
    */
   versionQuery?: RestOperation;
-  /** Returns the row ids that exist, by the name of the relation; the key `self` is for ids of rows of the endpoint itself. */
+  /** Operation that returns which of the given row ids exist, by the name of the relation. The key `self` is for ids of rows of the endpoint itself. */
   referenceableIds: RestOperation;
   relations: readonly FieldMetadata[];
   actions: ReadonlyMap<string, ComputedEndpoint<ActionMetadata>>;
@@ -76,7 +76,7 @@ export function restSelectionOf(type: GraphQLObjectType): string {
     .join(' ');
 }
 
-/** Returns the selection set for a field of this type; empty for leaf types. */
+/** Returns the GraphQL selection set for a field of this type; an empty string for scalars and enums, which have none. */
 function nestedSelection(type: GraphQLOutputType, selection?: string): string {
   const namedType = getNamedType(type);
   return isLeafType(namedType) ? '' : ` { ${selection ?? restSelectionOf(namedType as GraphQLObjectType)} }`;
@@ -137,14 +137,14 @@ function buildEndpoint(
   const { name } = type;
   const resource = type.extensions.resource!;
   const { rowQuery, listQuery } = resource;
-  // If a type has several views, only the first one supports writes.
+  // If a GraphQL type has several REST views, only the first view supports writes.
   const { createMutation, updateMutation, deleteMutation, versionField }: Partial<ResourceMetadata> =
     view === resource.views[0] ? resource : {};
   const fields = fieldMetadataOf(type);
   const relations = fields.filter(({ relation }) => relation);
   const idGroups = [{ key: 'self', type: name }, ...relations.map((field) => ({ key: field.name, type: field.relation!.type }))];
   const [versionVariable, versionArgument] = versionField ? [', $ifVersion: String', ', ifVersion: $ifVersion'] : ['', ''];
-  // The version is selected last. It goes into the ETag header and is removed from the body.
+  // The row version is the last field of the selection. It is sent in the ETag header and removed from the response body.
   const rowSelection = `{ ${selection} ${versionField ?? ''} }`;
   const payload = `{ row: ${rowQuery} ${rowSelection} errors { path message } }`;
   return {

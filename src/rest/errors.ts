@@ -26,7 +26,7 @@ export const methodNotAllowedError = (method: string) => errorWithDetail(405, `M
 export const notAcceptableError = () => errorWithDetail(406, 'Could not satisfy the request Accept header.');
 export const bodyTooLargeError = () => errorWithDetail(413, 'Request body too large.');
 export const unsupportedMediaTypeError = (type: string) => errorWithDetail(415, `Unsupported media type "${type}" in request.`);
-/** Error of the login endpoint. All other authentication failures have status 403 instead of 401. */
+/** Error of a failed login, with status 401. All other authentication failures have status 403. */
 export const loginFailedError = (message: string) => errorWithDetail(401, message);
 export const badRequestError = (message: string) => errorWithDetail(400, message);
 export const validationError = (fields: FieldErrors) => new RestError(400, fields);

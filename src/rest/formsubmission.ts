@@ -35,7 +35,7 @@ export async function handleFormSubmissionOnce(
     } catch (error) {
       const conflict = error instanceof GraphQLError ? restErrorFromGraphQL(error) : undefined;
       if (!conflict || !CLAIM_CONFLICT_STATUSES.includes(conflict.status)) throw error;
-      // Without Retry-After, waiting is pointless: the key was used for other values, or the response to it was lost.
+      // If the error has no Retry-After, waiting is pointless: the form's key was used for other values, or the response to its first submission was lost.
       if (conflict.headers['Retry-After'] === undefined) throw alreadySubmittedError();
       if (performance.now() > deadline) throw error;
     }

@@ -17,7 +17,7 @@ export async function runOperation(
   return data;
 }
 
-/** Returns those of `ids` that exist and that the client may refer to. Keys are relation names, and `self` for the endpoint's own rows. */
+/** Returns the row ids among `ids` that exist and to which the client may refer. Keys are relation names; `self` is for the endpoint's own rows. */
 export const queryReferenceableIds = (
   { referenceableIds, relations }: Endpoint,
   request: RestRequest,

@@ -48,16 +48,16 @@ export interface RestRequest {
   query: URLSearchParams;
   /** The route that matches the path; absent if the path is unknown. */
   route?: Route;
-  /** The negotiated representation. Errors before content negotiation are sent as JSON. */
+  /** The negotiated representation of the response (JSON or HTML). Errors before content negotiation are sent as JSON. */
   representation: Representation;
   context: RestContext;
   isSignedIn: boolean;
   /** Maximum number of rows per page of a list. A larger limit in the query string is reduced to this number. */
   maxLimit?: number;
-  /** Reads the body on first use and caches it. The size limits are higher for a signed-in client. */
+  /** Reads the request body on first use and caches it. The size limits are higher for a signed-in client. */
   readBody(isSignedIn?: boolean): Promise<ParsedBody>;
   form?: PostedForm;
-  /** The last operation that ran, shown on HTML pages. */
+  /** The last GraphQL operation that ran for this request; it is shown on HTML pages. */
   lastOperation?: { operation: RestOperation; variables: Record<string, unknown> };
 }
 

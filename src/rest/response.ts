@@ -40,7 +40,7 @@ export const responseHeaders = (request: RestRequest, ...additionalHeaders: (Hea
  */
 const MAX_STRING_BODY_CHARACTERS = 1 << 16;
 
-/** Sends a response. If `text` is undefined, it has neither a body nor a Content-Type. */
+/** Sends a response. If `text` is undefined, the response has neither a body nor a Content-Type. */
 export function sendResponse(response: ServerResponse, status: number, headers: Headers, type: string, text: string | undefined): void {
   if (text === undefined) return void response.writeHead(status, { ...headers, 'Content-Length': '0' }).end();
   const body = text.length > MAX_STRING_BODY_CHARACTERS ? Buffer.from(text) : text;

@@ -174,7 +174,7 @@ class Router {
     if (rendering.restResponse.status >= 500) return this.sendFailurePage(rendering, response);
     const redirect = this.htmlRenderer.redirectHeaders(rendering);
     if (redirect) return sendResponse(response, 303, { ...rendering.headers, ...redirect }, MEDIA_TYPE_BY_FORMAT.api, undefined);
-    // Rendering loads additional data, which may be rejected although the request itself succeeded.
+    // Rendering an HTML page loads additional data. This may be rejected although the request itself succeeded.
     const { request, restResponse, headers } = rendering;
     const isCompletedWrite = !SAFE_METHODS.includes(request.method) && restResponse.status < 400;
     const page = await this.options

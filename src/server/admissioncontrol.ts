@@ -36,7 +36,7 @@ export class AdmissionControl {
     this.loadShedder = new LoadShedder(maxLag, () => this.queueingDelay, stolenCpuShare);
   }
 
-  /** Queueing delay in milliseconds (see `FairRequestQueue.queueingDelay`). */
+  /** Longest queueing delay, in milliseconds, of clients with a single queued request. */
   get queueingDelay(): number {
     return this.queue.queueingDelay;
   }

@@ -138,7 +138,9 @@ export async function createApp(processServices: Services): Promise<App> {
   };
 }
 
-/** Returns 1 for each active degradation and 0 for all others, so that every time series exists before the first fault. */
+/**
+ * Returns, for metrics, 1 for each active degradation (such as a full disk) and 0 for all others, so that every time series exists before the first fault.
+ */
 const degradationFlags = (present: readonly Degradation[]): Record<string, number> =>
   Object.fromEntries((Object.keys(DEGRADATIONS) as Degradation[]).map((name) => [name, Number(present.includes(name))]));
 

@@ -15,11 +15,11 @@ import { seedDemo, seedReferenceData, type DemoAccount } from '../transfer/seed'
 
 export interface RunningApp {
   app: App;
-  /** The demo account, if this start has created it. */
+  /** The demo account, if this start of the server has created it. */
   demoAccount?: DemoAccount;
   /** Whether there is no user account. Checked only in production. */
   hasNoAccounts: boolean;
-  /** Whether the catalogue is empty. Only the operator fills that of an external database, with `fitgraph seed` or `fitgraph import`. */
+  /** Whether the catalogue (exercises, foods) is empty. In an external database, only the operator fills it, with `fitgraph seed` or `fitgraph import`. */
   hasEmptyCatalogue: boolean;
   close(): Promise<void>;
 }

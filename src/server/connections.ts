@@ -47,8 +47,8 @@ export function discardUnreadBody(request: IncomingMessage, response: ServerResp
     onHeaders(response, () => {
       if (!request.complete) response.setHeader('Connection', 'close');
     });
-  // The listener is prepended, so that it runs before Node's own, which closes the connection. Closing it with part of the body unread would make TCP
-  // reset the connection, and the client could lose the response.
+  // This `finish` listener is prepended to run before Node's own, which closes the connection. Closing it with part of the request body unread would make
+  // TCP reset the connection, and the client could lose the response.
   response.prependOnceListener('finish', () => {
     const { socket } = request;
     if (request.complete || socket.destroyed) return;
@@ -113,7 +113,8 @@ export function closeStalledConnections(server: Server, { clientTimeout }: Timeo
       const lastRequest = lastRequests.get(socket);
       const isResponseLost =
         lastRequest && !lastRequest.response.headersSent && now - lastRequest.receivedAt > REQUEST_TIMEOUT_FACTOR * clientTimeout;
-      // If the latest response is unfinished, the client is waiting for the server, or is still sending its body, for which `requestTimeout` applies.
+      // A connection whose latest response is unfinished is not closed yet: its client is waiting for the server, or is still sending its request body,
+      // for which `requestTimeout` applies.
       if (lastRequest?.response.writableFinished !== false || isResponseLost) socket.destroy();
       else socket.setTimeout(clientTimeout);
     } else if (now - (stalledSince.get(socket) ?? -Infinity) < 1.5 * clientTimeout) resetConnection(socket);

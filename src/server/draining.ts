@@ -8,14 +8,14 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { stopAcceptingConnections } from '../internals/node';
 
-/** Time between the end of accepting connections and the closing of idle ones. */
+/** Time during a shutdown between the moment when the server stops accepting connections and the closing of idle connections. */
 const IDLE_GRACE_MS = 1_000;
 const CLOSE_INTERVAL_MS = 50;
 /** Time for running requests to finish, from the start of draining. */
 const DRAIN_TIMEOUT_MS = 7_000;
 /** Maximum number of event-loop turns to wait for one in which no new connection arrives. */
 const MAX_OBSERVED_TURNS = 500;
-/** Maximum duration of a turn that counts as a turn without new connections: those that arrive during a longer turn are accepted only in the next one. */
+/** Maximum duration of an event-loop turn that counts as one without new connections: those that arrive in a longer turn are accepted in the next. */
 const MAX_SHORT_TURN_MS = 0.5;
 /** Sleep before each observed turn: on a busy machine, the scheduler is less likely to interrupt a process that has just slept. */
 const SLEEP_BEFORE_TURN_MS = 2;
@@ -25,14 +25,14 @@ const connectionKey = ({ remoteAddress, remotePort }: Socket): string => `${remo
 
 export class ConnectionDrainer {
   private isDraining = false;
-  /** Connections whose TLS handshake has not completed. The methods of the server that close connections do not know them. */
+  /** Connections whose TLS handshake has not completed. The server's methods for closing connections do not close these. */
   private readonly handshakes = new Map<string, Socket>();
   private acceptedConnectionCount = 0;
 
   constructor(private readonly server: HttpServer) {
     server.on('connection', () => (this.acceptedConnectionCount += 1));
     if (server instanceof HttpsServer) this.trackHandshakes(server);
-    // The listener is prepended to run before the request handler, which may send its response immediately.
+    // This `request` listener is prepended to run before the actual request handler, which may send its response immediately.
     server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
       if (this.isDraining) response.setHeader('Connection', 'close');
     });
@@ -66,7 +66,7 @@ export class ConnectionDrainer {
       else server.closeIdleConnections();
       for (const socket of this.handshakes.values()) socket.destroy();
     }, CLOSE_INTERVAL_MS);
-    // The timeout is for WebSockets whose clients never send a close frame: `closeAllConnections` does not close WebSockets.
+    // The wait has a timeout because of WebSockets whose clients never send a close frame: `closeAllConnections` does not close WebSockets.
     await Promise.race([serverClosed, sleep(DRAIN_TIMEOUT_MS + IDLE_GRACE_MS, undefined, { ref: false })]);
     clearInterval(closingTimer);
     // Stops the timer with which Node checks the timeouts of connections.

@@ -12,8 +12,8 @@ import type { ErrorResponses } from './errorresponses';
 export type HttpMessageClasses = Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>>;
 
 /**
- * Maximum number of listeners of one event of a response; Node warns of a leak above it. A request adds four for `close` and `stream.pipeline` seven,
- * which together exceed Node's default of ten.
+ * Maximum number of listeners of one event of a response, above which Node warns of a leak. Handling a request adds four `close` listeners and
+ * `stream.pipeline` seven, together more than Node's default of ten.
  */
 const MAX_RESPONSE_LISTENERS = 20;
 
@@ -32,7 +32,9 @@ export class ErrorContainment {
     class GuardedRequest extends UpgradeFilteringRequest {
       response?: ServerResponse;
 
-      /** Whether to switch protocols. Unknown protocols of an Upgrade header are ignored (RFC 9110, section 7.8). */
+      /**
+       * Whether the request switches to another protocol (CONNECT, WebSocket). Unknown protocols of an Upgrade header are ignored (RFC 9110, section 7.8).
+       */
       protected override acceptsUpgrade(): boolean {
         return this.method === 'CONNECT' || /(?:^|,)\s*websocket\s*(?:,|$)/i.test(this.headers.upgrade ?? '');
       }

@@ -64,7 +64,7 @@ export class ErrorResponses {
     const { status, message } = error as { status: number; message: string };
     // A lack of system resources is not an error of the client, although body parsers set a 4xx status even on errors of the operating system.
     if (isProcessResourceError(error) || !(status >= 400 && status < 500)) return this.handleError(error, request, response);
-    // The headers have been sent if the body exceeded the limit: it was rejected with 413 before its parser failed.
+    // If the request body exceeded its size limit, the response headers have already been sent: the body was rejected with 413 before its parser failed.
     if (response.headersSent) return void (response.writableEnded || response.destroy());
     if (sendFailurePage(request, response, status, message)) return;
     if (isGraphQLPath(request.path)) return sendGraphQLError(request, response, status, 'BAD_REQUEST', message);

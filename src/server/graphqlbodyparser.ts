@@ -31,7 +31,7 @@ function checkJsonLimits(_request: IncomingMessage, _response: unknown, body: Bu
   if (excess !== undefined) throw Object.assign(new Error(`The body is rejected: ${excess}.`), { status: 400 });
 }
 
-// Makes iconv-lite load its tables now instead of in the first request with a body, which would fail if no file descriptor were free.
+// Makes iconv-lite load its tables at startup. In the first request with a body, loading them would fail if no file descriptor were free.
 iconv.getDecoder('utf-8');
 
 function createJsonParsers(limit: number): Record<'parse' | 'parseWithinLimit', RequestHandler> {

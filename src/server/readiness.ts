@@ -10,9 +10,11 @@ import { errorCodeOf, isUnavailable } from '../database/errors';
 import { IS_ANY_TABLE_LOCKED_SQL } from '../database/lockedtables';
 
 const CHECK_INTERVAL_MS = 1_000;
-/** Duration of a check above which the database counts as slow. Usually a check takes a few milliseconds. */
+/** Duration of a readiness check, in milliseconds, above which the database counts as slow. Usually, a check takes a few milliseconds. */
 const MAX_HEALTHY_CHECK_MS = 150;
-/** Number of rows that exceeds the minimum work_mem (64 kB): PostgreSQL must write them to a temporary file, which reveals a full disk. */
+/**
+ * Number of rows whose size exceeds PostgreSQL's minimum work_mem (64 kB). PostgreSQL writes them to a temporary file, which fails if the disk is full.
+ */
 const ROWS_EXCEEDING_WORK_MEM = 5_000;
 
 /** Descriptions of faults after which some requests still work. The keys are label values of metrics. */
@@ -38,7 +40,10 @@ export interface ReadinessState {
   degradations: readonly Degradation[];
 }
 
-/** State after a migration that this version does not support. It is "not ready" instead of degraded, because instances of the newer version serve requests. */
+/**
+ * State after a newer version has migrated the database and no longer supports this one. It is "not ready" instead of degraded, because instances of the
+ * newer version serve requests.
+ */
 const INCOMPATIBLE_SCHEMA_STATE: ReadinessState = {
   reason: 'a newer version has migrated the database and does not support this one',
   degradations: [],
@@ -74,7 +79,7 @@ export class Readiness {
     clearTimeout(this.timer);
   }
 
-  /** Reports "not ready" from now on. */
+  /** Makes this instance report "not ready" from now on, because it is shutting down. */
   startDraining(): void {
     this.isDraining = true;
   }

@@ -79,7 +79,7 @@ export class FairRequestQueue {
       const now = performance.now();
       if (now - this.turnStartedAt >= REQUEST_START_BUDGET_MS) break;
       const { start, queuedAt } = queue.shift()!;
-      // Moves the client to the end of the map. The loop reaches it again, because iteration also visits entries that are added during the loop.
+      // Moves the client to the end of the round robin. The loop reaches it again, because iterating a map also visits entries added during the loop.
       this.queues.delete(client);
       if (queue.length) this.queues.set(client, queue);
       start(now - queuedAt);

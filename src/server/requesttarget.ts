@@ -8,7 +8,7 @@ const DECODABLE_CHARACTER_PATTERN = /%(?:2[DEF]|3\d|[46][1-9A-F]|[57][0-9A]|5F|7
 
 const decodeCharacter = (escaped: string): string => String.fromCharCode(parseInt(escaped.slice(1), 16));
 
-/** Decodes the characters of DECODABLE_CHARACTER_PATTERN, replaces repeated slashes in the path by one, and removes the fragment. */
+/** In the path, decodes percent-encoded slashes and unreserved characters and replaces repeated slashes by one. Removes the fragment of the URL. */
 function normalizePath(url: string): string {
   const [target = ''] = url.split('#', 1);
   const queryStart = target.indexOf('?');

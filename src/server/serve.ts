@@ -25,7 +25,7 @@ export interface RunningServer {
 }
 
 export interface ServeOptions {
-  /** Whether to print the URLs to stdout. */
+  /** Whether to print the URLs of the server to stdout. */
   shouldPrintUrls?: boolean;
   /** Called when the server accepts requests, before the URLs are printed and "ready" is logged. */
   onReady?: () => void;
@@ -93,7 +93,7 @@ const baseUrl = ({ publicUrl, tls }: Config, port: number): string => publicUrl 
 const EMPTY_CATALOGUE_HINT = 'The catalogue is empty. To fill it: fitgraph seed, or fitgraph import';
 const NO_ACCOUNTS_HINT = 'There are no accounts yet. To create one: fitgraph user create <name> --superuser';
 
-/** Logs the hints that `printBanner` would print, because in production every line of stdout must be a log line. */
+/** In production, hints about an empty catalogue or missing accounts are logged instead of printed, because every line of stdout must be a log line. */
 function logHints({ hasNoAccounts, hasEmptyCatalogue }: RunningApp, log: Logger): void {
   if (hasEmptyCatalogue) log.warn(EMPTY_CATALOGUE_HINT);
   if (hasNoAccounts) log.warn(NO_ACCOUNTS_HINT);

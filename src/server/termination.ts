@@ -29,7 +29,10 @@ export function ignoreClosedStdout(): void {
 /** Whether a write failed because its terminal or pipe has been closed. EIO of a file is an error of its disk or network. */
 const isClosedOutputError = ({ code }: NodeJS.ErrnoException): boolean => code === 'EPIPE' || (code === 'EIO' && process.stdout.isTTY);
 
-/** Makes a command fail if its output cannot be written, for example because a disk is full. A reader that has closed its pipe needs no more output. */
+/**
+ * Makes a command fail if its output cannot be written, for example because a disk is full. It does not fail if the reader has closed the pipe, because
+ * the reader then needs no more output.
+ */
 export function failOnOutputErrors(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (!isClosedOutputError(error)) exitWithError(error);

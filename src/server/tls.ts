@@ -7,7 +7,7 @@ import { ConfigError, type Config } from '../platform/config';
 
 type TlsPaths = NonNullable<Config['tls']>;
 
-/** The files are polled instead of watched, because the renewal of a certificate may only replace the target of a symbolic link. */
+/** Interval at which the certificate and key files are polled. They are not watched, because a renewal may only replace the target of a symbolic link. */
 const POLL_INTERVAL_MS = 2_000;
 
 export interface TlsFiles {
@@ -45,7 +45,7 @@ export function watchTls(paths: TlsPaths, currentFiles: TlsFiles, server: Pick<S
   };
   const files = Object.values(paths);
   for (const file of files) watchFile(file, { interval: POLL_INTERVAL_MS, persistent: false }, reload);
-  // The files may have changed since the server read them, because a start takes some time. Polling reports later changes only.
+  // The certificate or key may have changed since the server read them, because its start takes some time. Polling reports later changes only.
   if (!isUnchanged(paths, currentFiles)) reload();
   return () => files.forEach((file) => unwatchFile(file, reload));
 }

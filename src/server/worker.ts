@@ -41,7 +41,7 @@ function startWorker(): void {
     disconnectFromSupervisor();
     await server?.stop();
   });
-  // Ignores the other termination signals, which a terminal sends to all its processes (Ctrl-C). Only the supervisor stops workers, by SIGTERM.
+  // Ignores termination signals except SIGTERM: on Ctrl-C, a terminal sends one to all its processes, but only the supervisor stops workers (SIGTERM).
   for (const signal of TERMINATION_SIGNALS) if (signal !== 'SIGTERM') process.on(signal, () => undefined);
   process.on('message', (order: SupervisorMessage | MetricsMessage, socket?: BoundSocket) => {
     // Ignores the messages of the metrics aggregation, which arrive on the same channel.

@@ -144,7 +144,7 @@ export class Metrics {
     const { users, anonymous } = this.operationNames;
     if (users.has(name) || anonymous.has(name)) return name;
     const [names, maxNames] = isSignedIn ? [users, MAX_OPERATION_NAMES.users] : [anonymous, MAX_OPERATION_NAMES.anonymous];
-    // Names are also limited in length, because clients choose them.
+    // Long names of GraphQL operations do not become label values, because clients choose the names.
     if (names.size >= maxNames || name.length > 100) return OTHER_LABEL;
     names.add(name);
     return name;
@@ -222,7 +222,7 @@ export class Metrics {
       () => gauges.stolenCpuShare(),
       { aggregator: 'max' },
     );
-    // The histogram's values include the interval of its own timer, which is subtracted.
+    // The values of the event-loop delay histogram include the interval of the timer that measures them, which is subtracted here.
     const lagSeconds = (ns: number) => Math.max(0, ns / NS_PER_SECOND - LAG_RESOLUTION_MS / MS_PER_SECOND) || 0;
     const addLag = (name: string, description: string, value: () => number) =>
       metrics.addGauge(

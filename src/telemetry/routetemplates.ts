@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { API_BASE_PATH, type Route } from '../rest/routes';
 
 const OTHER_ROUTE = 'other';
-/** First path segments, each with a single template for all paths below it. */
+/** First path segments (such as `media`) with a single route template for all paths below them. */
 const SINGLE_TEMPLATE_SEGMENTS = new Set(['graphql', 'media', 'playground', 'health', 'metrics']);
 
 function restTemplate(route: Route): string {

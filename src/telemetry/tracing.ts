@@ -67,7 +67,7 @@ export class OpenTelemetryTrace implements RequestTrace {
     }
   }
 
-  beginStatement(text: string): (rows?: number) => void {
+  beginStatement(text: string): (rowCount?: number) => void {
     const summary = summarizeStatement(text);
     const attributes = {
       'db.system.name': 'postgresql',
@@ -75,9 +75,9 @@ export class OpenTelemetryTrace implements RequestTrace {
       'db.query.text': text.slice(0, MAX_STATEMENT_LENGTH),
     };
     const span = this.tracer.startSpan(summary, { kind: SpanKind.CLIENT, attributes }, this.activeContext);
-    return (rows) => {
-      if (rows === undefined) span.setStatus({ code: SpanStatusCode.ERROR });
-      else span.setAttribute('db.response.returned_rows', rows);
+    return (rowCount) => {
+      if (rowCount === undefined) span.setStatus({ code: SpanStatusCode.ERROR });
+      else span.setAttribute('db.response.returned_rows', rowCount);
       span.end();
     };
   }

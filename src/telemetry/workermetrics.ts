@@ -24,7 +24,7 @@ export function createMetricsCollector(registry: Registry): CollectMetrics {
   process.on('message', (message: MetricsMessage) => {
     if (message.kind === 'scraped') finishScrape?.(message.text);
     if (message.kind !== 'collect') return;
-    // The IPC channel may already be closed if the worker is shutting down. With a callback, send() does not emit this as an 'error' event.
+    // The IPC channel may already be closed if the worker is shutting down. With a callback, send() does not emit the resulting error as an 'error' event.
     void registry.getMetricsAsJSON().then((metrics) => process.send!({ kind: 'collected', metrics }, () => undefined));
   });
   return () =>

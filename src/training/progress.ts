@@ -21,7 +21,9 @@ export function groupByDay<T extends LogEntry>(entries: readonly T[]): LoggedDay
   return [...days].map(([date, logs]) => ({ date, logs }));
 }
 
-/** Returns one line per number of repetitions, in order of first occurrence. A line has one point per day: the heaviest weight. */
+/**
+ * Returns the lines of a progress chart: one per number of repetitions, in order of first occurrence. A line has one point per day: the heaviest weight.
+ */
 export function progressChartLines(entries: readonly LogEntry[]): LogEntry[][] {
   const lines = new Map<number, Map<string, LogEntry>>();
   for (const { date, reps, weight } of entries) {

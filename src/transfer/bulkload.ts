@@ -37,7 +37,10 @@ const LOCK_TIMEOUT = '100ms';
 /** SQLSTATE codes of errors after which foreign keys and indexes are kept: lock timeout, deadlock, and insufficient privilege (tables of another role). */
 const EXPECTED_ERROR_CODES = ['55P03', '40P01', '42501'];
 
-/** Whether no server runs or can start during the transaction, and the table does not have more rows than will be added. */
+/**
+ * Whether the foreign keys and indexes of a table may be dropped: no server runs or can start during the transaction, and the table does not have more
+ * rows than will be added.
+ */
 async function canDropKeys(client: ClientBase, table: string, newRows: number): Promise<boolean> {
   if (!(await tryLockMigrations(client))) return false;
   const { rows } = await client.query(

@@ -36,7 +36,7 @@ export class CopyStream {
       stream.once('finish', complete(resolve));
       stream.once('error', (error: Error) => complete(() => reject(error))());
     });
-    // Avoids an unhandled rejection: `write` and `end` await the error later.
+    // Avoids an unhandled rejection if the COPY fails: `write` and `end` await its completion later and throw the error.
     this.completion.catch(() => undefined);
   }
 

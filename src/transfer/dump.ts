@@ -47,7 +47,7 @@ export const describeRow = (row: Pick<DumpRow, 'model' | 'pk'>) => `${row.model}
 
 /** Access to the rows of a dump, which are in memory or in a file. */
 export interface DumpRowIndex {
-  /** Number of rows by model. */
+  /** Number of rows in the dump by model. */
   readonly counts: ReadonlyMap<string, number>;
   /** Returns the rows of one model in the order of the dump. */
   rowsOf(model: string): Iterable<DumpRow> | AsyncIterable<DumpRow>;

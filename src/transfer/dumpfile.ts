@@ -36,7 +36,7 @@ export class DumpFile implements DumpRowIndex {
   }
 
   async *rowsOf(model: string): AsyncGenerator<DumpRow> {
-    // Avoids parsing most rows of other models in the range. `includes` cannot find a model name with JSON escapes such as `\u0061`.
+    // Avoids parsing most rows of other models in the byte range. Rows with escapes such as `\u0061` are always parsed: the model name may contain them.
     const mayMatch = ({ text }: JsonElement) => text.includes(model) || text.includes('\\u');
     for (const byteRange of this.rangesByModel.get(model) ?? [])
       for await (const element of this.elements(byteRange)) {

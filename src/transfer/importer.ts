@@ -29,12 +29,12 @@ import { insertTokens } from './tokens';
 
 export interface ImportOptions {
   tokenVault: TokenVault;
-  /** Whether the tables of all models in the dump are emptied first. */
+  /** Whether the tables of all models in the dump are emptied before the import. */
   shouldReplace?: boolean;
-  /** Whether rows get new ids. References between the rows are mapped to them. */
+  /** Whether imported rows get new ids. References between these rows are changed accordingly. */
   shouldRenumber?: boolean;
   progress?: (done: number, totalRows: number) => void;
-  /** Runs in the transaction after the rows are written, before the commit. */
+  /** Callback that runs in the transaction of the import, after all rows are written and before the commit. */
   beforeCommit?: (client: PoolClient) => Promise<void>;
 }
 
@@ -79,7 +79,7 @@ async function* chunksOf(rows: Iterable<DumpRow> | AsyncIterable<DumpRow>): Asyn
   if (chunk.length) yield chunk;
 }
 
-/** Prefetches one item, so that reading the dump overlaps with writing to PostgreSQL. Two chunks of rows are then in memory. */
+/** Requests one item ahead, so that the next chunk of the dump is read while the previous one is written to PostgreSQL. Two chunks are then in memory. */
 async function* prefetch<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   let nextItem = items.next();
   try {
@@ -87,7 +87,7 @@ async function* prefetch<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
       const { done, value } = await nextItem;
       if (done) return;
       nextItem = items.next();
-      // Avoids an unhandled rejection if the consumer fails before it requests this item.
+      // Avoids an unhandled rejection if the consumer fails before it requests this prefetched item.
       nextItem.catch(() => undefined);
       yield value as T;
     }
@@ -96,7 +96,7 @@ async function* prefetch<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   }
 }
 
-/** Returns the entities with those whose rows refer to them, directly or indirectly: `TRUNCATE … CASCADE` empties the tables of all of them. */
+/** Returns these entities and all others whose rows refer to theirs, directly or indirectly: `TRUNCATE … CASCADE` empties the tables of all of them. */
 function withReferringEntities(entities: readonly Entity[]): Set<Entity> {
   const result = new Set(entities);
   for (let previousSize = 0; previousSize < result.size;) {
@@ -169,7 +169,7 @@ class ImportWriter {
     if (!dumpEntities.length) return;
     const truncatedEntities = withReferringEntities(dumpEntities);
     const tables = [...truncatedEntities].map((entity) => resourceOf(entity)!.table);
-    // From now until the tables are truncated, no other transaction can write to them. Rows added after the check below would be deleted unnoticed.
+    // Locks the tables until they are truncated. Otherwise, rows that other transactions add after the check below would be deleted unnoticed.
     await this.client.query(`LOCK TABLE ${quoteIdentifiers(tables)} IN ACCESS EXCLUSIVE MODE`);
     for (const entity of allEntities()) {
       if (dumpEntities.includes(entity)) continue;

@@ -69,7 +69,7 @@ export class JsonArraySplitter {
       throw new ClientError('BAD_USER_INPUT', `A row of the file is larger than ${MAX_ELEMENT_BYTES / 1024 ** 2} MB.`);
   }
 
-  /** Yields the last element of a range, which no comma follows. */
+  /** Yields the last element of a byte range of the file; unlike the other elements, it is not followed by a comma. */
   *end(): Generator<JsonElement> {
     if (this.state === 'before' || this.depth > 0 || this.isInString) throw new SyntaxError('the file is truncated');
     if (this.state === 'inside') yield this.element(0, this.buffer.length);

@@ -7,7 +7,7 @@ import { isMediaPath } from '../files/paths';
 import type { StagedFiles } from '../files/staging';
 import { describeRow, entitiesByDumpModel, failImport, type DumpRowIndex } from './dump';
 
-/** Stages copies of the files, which are published after the rows are committed. Throws if one of them is missing in the folder `source`. */
+/** Stages copies of the media files of imported rows; they are published after the rows are committed. Throws if a file is missing in `source`. */
 export async function stageMedia(
   rows: DumpRowIndex,
   source: string,

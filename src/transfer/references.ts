@@ -10,12 +10,12 @@ const MAX_CACHED_ROWS = 50_000;
 export class ReferenceResolver {
   /** New ids by entity and id in the dump. */
   private readonly newIds = new Map<Entity, Map<number, number>>();
-  /** Cache of existing rows: their owners by entity and id. If such a row is deleted in the meantime, the foreign key rejects the import. */
+  /** Owners of existing rows, cached by entity and id. If a cached row is deleted in the meantime, the foreign key rejects the import. */
   private readonly cachedOwnersByEntity = new Map<Entity, Map<number, number | undefined>>();
 
   constructor(private readonly query: (text: string, values: unknown[]) => Promise<Row[]>) {}
 
-  /** Allocates new ids for rows; later references in the dump are mapped to them. */
+  /** Allocates new ids for rows of the dump. References to these rows later in the dump are mapped to the new ids. */
   async allocateIds(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
     const idMap = this.newIds.get(entity) ?? new Map<number, number>();
     const newIdRows = await this.query(

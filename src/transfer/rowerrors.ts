@@ -3,7 +3,7 @@ import { describeRow, failImport, type DumpRow } from './dump';
 
 export type RowIdentity = Pick<DumpRow, 'model' | 'pk'>;
 
-/** Runs `callback`, which writes `rows`. If it uses COPY, the line number in an error is the position of the row. */
+/** Runs `callback`, which writes `rows`, and names the row in database errors. If it uses COPY, the line number in an error is the position of the row. */
 export async function withRowNamedInErrors<T>(rows: readonly RowIdentity[], callback: () => Promise<T>): Promise<T> {
   try {
     return await callback();

@@ -37,7 +37,7 @@ async function hasNoReferenceData(database: Database): Promise<boolean> {
 /** Seeds an empty database. Returns false, and changes nothing, if it already has reference data. */
 export async function seedReferenceData({ database, tokenVault, timeZone, progress }: SeedOptions, media: Media): Promise<boolean> {
   if (!(await hasNoReferenceData(database))) return false;
-  // Files are written before their rows, so that no row refers to a missing file.
+  // Image files are written before the rows that refer to them, so that no row refers to a missing file.
   for (const [path, content] of exerciseImages()) await media.files.write(path, (localPath) => writeFile(localPath, content));
   await importDumpRows(validateDump([...reference(), ...exercises(todayIn(timeZone)), ...ingredients()]), database, {
     tokenVault,

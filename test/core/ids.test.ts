@@ -2,7 +2,7 @@
 import { fieldsOf, type Entity, type EntityField } from '../../src/core/model/fields';
 import { nodeIdOf } from '../../src/core/model/node';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
-import { createOwnedRows, ownedTypes, parentsIn, userWithout, type OwnedRowIds } from '../setup/belongings';
+import { createOwnedRows, ownedTypes, parentsIn, userWithParents, type OwnedRowIds } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { hasPages } from '../setup/lists';
 import type { Person } from '../setup/person';
@@ -77,7 +77,7 @@ describe.each(byName(creatable))('id values of %s', (name, entity) => {
   const update = `mutation ($id: ID!, $input: ${name}Patch!) { done: ${metadata.updateMutation}(id: $id, input: $input) { ${singularName} { ${selection} } errors { path code message } } }`;
 
   test('are stored alike from an id and a nodeId', async () => {
-    const { person, ownedRowIds } = await userWithout(entity, fitgraph, `ids-${name}`);
+    const { person, ownedRowIds } = await userWithParents(entity, fitgraph, `ids-${name}`);
     const input = inputOf(entity, 1, parentsIn(ownedRowIds));
     const ids = Object.fromEntries(references.flatMap(({ name: field }) => (input[field] == null ? [] : [[field, input[field]]])));
     const nodes = Object.fromEntries(

@@ -36,9 +36,10 @@ export const parentsIn =
     return field.relation!.isToMany ? [id] : id;
   };
 
-export async function createOwnedRows(person: Person): Promise<OwnedRowIds> {
+/** Creates one row of each of these owned types, which include the types of their parents, in this order. */
+export async function createOwnedRows(person: Person, types: readonly Entity[] = ownedTypes()): Promise<OwnedRowIds> {
   const ownedRowIds = new Map<Entity, number>();
-  for (const entity of ownedTypes()) {
+  for (const entity of types) {
     const { createMutation, rowQuery } = resourceOf(entity)!.metadata;
     if (createMutation) {
       const document = `mutation ($input: ${entity.name}Input!) { made: ${createMutation}(input: $input) { row: ${rowQuery} { id } } }`;
@@ -54,17 +55,23 @@ export async function createOwnedRows(person: Person): Promise<OwnedRowIds> {
 }
 
 /**
- * Creates a user with one row of every owned type except this one, so that a row of it can be created whatever must be unique. Types that clients
- * cannot create keep their row.
+ * Creates a user with the parents of a row of this type, but without such a row, so that one can be created whatever must be unique. A row that clients
+ * cannot create exists.
  */
-export async function userWithout(entity: Entity, fitgraph: Fitgraph, name: string): Promise<{ person: Person; ownedRowIds: OwnedRowIds }> {
+export async function userWithParents(
+  entity: Entity,
+  fitgraph: Fitgraph,
+  name: string,
+): Promise<{ person: Person; ownedRowIds: OwnedRowIds }> {
   const person = await fitgraph.user(name);
-  const ownedRowIds = await createOwnedRows(person);
-  const { deleteMutation } = resourceOf(entity)!.metadata;
-  if (deleteMutation)
-    await person.ask(`mutation ($id: ID!) { ${deleteMutation}(id: $id) { deletedIds } }`, { id: ownedRowIds.get(entity) });
-  return { person, ownedRowIds };
+  const needed = withAncestors(entity);
+  if (resourceOf(entity)!.metadata.createMutation) needed.delete(entity);
+  const types = ownedTypes().filter((type) => needed.has(type));
+  return { person, ownedRowIds: await createOwnedRows(person, types) };
 }
+
+const withAncestors = (entity: Entity): Set<Entity> =>
+  new Set([entity, ...ownedParents(entity).flatMap(({ target }) => [...withAncestors(target!())])]);
 
 /** Returns the fields that refer to another owned row and that clients may set. */
 export const ownedParents = (entity: Entity) => fieldsOf(entity).filter((field) => field.relation?.isOwned && !field.readOnly);

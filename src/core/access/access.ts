@@ -33,7 +33,10 @@ function requireScope(entity: Entity, access: AccessKind, context: Pick<Context,
 export const hasReadScope = (entity: Entity, context: Pick<Context, 'viewer'>): boolean =>
   !missingScopeError(resourceOf(entity)!.scopeGroup, 'read', context);
 
-/** Returns the viewer. Throws for anonymous clients and for access tokens: only users themselves may manage passwords, tokens and sessions. */
+/**
+ * Returns the viewer. Throws for anonymous clients and for requests with an access token: only users themselves may manage passwords, tokens and
+ * sessions.
+ */
 export function requireViewerWithoutAccessToken({ viewer }: Pick<Context, 'viewer'>): Viewer {
   if (!viewer) throw unauthenticatedError();
   if (viewer.scopes) throw forbiddenError('Access tokens cannot manage passwords, tokens and sessions. Sign in, or use the API key.');

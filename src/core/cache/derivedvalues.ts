@@ -18,7 +18,7 @@ interface DataVersion {
   snapshot: string;
   /** Value of `CatalogueCache.generation` when the snapshot was taken: how often the small public tables had been read into memory. */
   generation: number;
-  /** Number of the version, which identifies it in the keys of cached values. */
+  /** Number that identifies this version of the data in the keys of cached values. */
   versionNumber: number;
 }
 
@@ -102,15 +102,16 @@ export class DerivedValueCache {
        ) AND NOT EXISTS (
          SELECT FROM "table_change" c
            WHERE c."transaction" >= pg_snapshot_xmin(k."snapshot") AND NOT pg_visible_in_snapshot(c."transaction", k."snapshot")
-       ) AS "same", ${hasTableChangedSql('$4', '$3')} AS "unread"
+       ) AS "isSameSnapshot", ${hasTableChangedSql('$4', '$3')} AS "unread"
        FROM unnest($1::int[], $2::pg_snapshot[]) WITH ORDINALITY AS k("id", "snapshot", "position") ORDER BY k."position"`,
       [ownerIds, cachedVersions.map((version) => version?.snapshot ?? null), catalogueSnapshot, tables],
     );
-    // The column `unread` is true if an in-memory table has changed since the catalogue cache read it. Its notification may not have arrived yet.
+    // The column `unread` is true if an in-memory table has changed since the catalogue cache read it. The notification of the change may not have
+    // arrived yet.
     if (rows[0]!.unread) await catalogue.reload();
     return ownerIds.map((id, index) => {
-      const { snapshot, same } = rows[index] as { snapshot: string; same: boolean };
-      if (same && cachedVersions[index]!.generation === generation) return cachedVersions[index]!;
+      const { snapshot, isSameSnapshot } = rows[index] as { snapshot: string; isSameSnapshot: boolean };
+      if (isSameSnapshot && cachedVersions[index]!.generation === generation) return cachedVersions[index]!;
       const version = { takenAt: performance.now(), snapshot, generation, versionNumber: (this.lastVersionNumber += 1) };
       this.versions.set(id, version);
       return version;

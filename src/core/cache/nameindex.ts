@@ -33,7 +33,7 @@ export interface NameMatch {
 /** The names of a table in a PostgreSQL snapshot, sorted by name, then by id. The arrays have one element per name. */
 interface IndexedNames {
   snapshot: string;
-  /** Time of the read, as returned by `performance.now()`. */
+  /** Time at which the names were read from the table, as returned by `performance.now()`. */
   readAt: number;
   ids: Int32Array;
   /** Values of the field by which searches are restricted, such as the language id. */
@@ -70,7 +70,10 @@ export class NameIndex {
     });
   }
 
-  /** Builds the index. An unreadable table, such as one with a damaged page, does not prevent the start; it is searched in the database instead. */
+  /**
+   * Builds the name index. If the table is unreadable, for example because a page is damaged, the server starts nevertheless and searches in the
+   * database.
+   */
   start(): Promise<void> {
     return this.readNames().catch(this.logFailure);
   }
@@ -107,7 +110,10 @@ export class NameIndex {
     return undefined;
   }
 
-  /** Schedules another read, which starts after a pause once the current read has ended. Does nothing if a scheduled read has not started yet. */
+  /**
+   * Schedules another read of the indexed table, which starts after a pause once the current read has ended. Does nothing if a read is already
+   * scheduled.
+   */
   private scheduleRead(): void {
     const { signal } = this.stopController;
     this.scheduledRead ??= this.lastReadPromise = this.lastReadPromise

@@ -91,7 +91,7 @@ export class NotificationListener {
       throw error;
     }
     this.client = client;
-    // The heartbeat detects a dead connection, which otherwise would merely deliver no notifications.
+    // A regular query detects a dead connection. Otherwise it would remain unnoticed, because a dead connection merely delivers no notifications.
     let isAnswered = true;
     this.heartbeatTimer = setInterval(() => {
       if (!isAnswered) return;
@@ -121,7 +121,10 @@ export class NotificationListener {
     for (const handler of this.handlers.values()) this.runHandler(handler, () => handler.onMissedNotifications());
   }
 
-  /** Calls a handler. If it fails, its notification counts as missed, and `onMissedNotifications` is called until it succeeds. */
+  /**
+   * Calls the handler of a notification. If the handler fails, the notification counts as missed, and `onMissedNotifications` is called until it
+   * succeeds.
+   */
   private runHandler(handler: NotificationHandler, callHandler: () => Promise<void> | void, retryMs = MIN_HANDLER_RETRY_MS): void {
     const attempt = async () => callHandler();
     attempt().catch((error: unknown) => {

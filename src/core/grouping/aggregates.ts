@@ -18,13 +18,13 @@ const roundSql = (sql: string) => `trim_scale(round(${sql}, ${DECIMAL_PLACES}))`
 
 interface AggregateColumn {
   sql(bind: ParameterBinder): string;
-  /** SQL of the value for a group without rows. */
+  /** SQL of the value that the aggregate column has in a group without rows. */
   emptyValueSql: string;
 }
 
 /** The aggregate columns of one statement. Equal columns are computed once, even if selection, `having` and `orderBy` all use them. */
 export class AggregateColumns {
-  /** Aggregates over rows, by column name. */
+  /** SQL aggregates over the rows of each group, by column name. */
   readonly columns = new Map<string, AggregateColumn>();
   /** Expressions on aggregate columns, by column name. They are evaluated after the aggregation. */
   readonly percentileColumns = new Map<string, (bind: ParameterBinder) => string>();

@@ -63,7 +63,7 @@ class GroupKeyBuilder {
   ) {}
 
   addElement(element: GroupByElement, inputPath: string): void {
-    // The input type is a oneOf, so exactly one member is set.
+    // Each element of `groupBy` is a `@oneOf` input object, so exactly one of its members is set.
     const [[name, options]] = Object.entries(element).filter(([, one]) => one != null) as [[string, FilterValue]];
     const isFieldKey = name === 'field';
     const keyName = isFieldKey ? (options as string) : name;
@@ -124,7 +124,8 @@ class GroupKeyBuilder {
     const value = `${fieldSqlExpression(field, 't')}::numeric`;
     const sql = (bind: ParameterBinder) => {
       const [widthSql, startSql] = [`${bind(width)}::numeric`, `${bind(from)}::numeric`];
-      // mod() of a negative number is negative, hence the second mod(). All of this arithmetic is exact (type numeric).
+      // In PostgreSQL, mod() of a negative number is negative; adding the bin width and a second mod() make it positive. This arithmetic (type numeric)
+      // is exact.
       return `trim_scale(${value} - mod(mod(${value} - ${startSql}, ${widthSql}) + ${widthSql}, ${widthSql}))`;
     };
     const assign = (keys: Row, binStart: string | null) =>
@@ -236,7 +237,8 @@ function timeKeySql(
   if (unit === 'HOUR')
     return {
       orderSql,
-      // Half steps, because in zones whose clocks change by half an hour, hours start at a different minute afterwards. Repeated values are harmless.
+      // The series advances in steps of half an hour, because in time zones whose clocks change by half an hour, hours start at a different minute after
+      // the change. Repeated hours are harmless.
       generateSeriesSql: (from, to, bind) =>
         `date_trunc('hour', generate_series(${from}, ${to}, interval '${step}' / 2), ${bind(timeZone)}::text)`,
       stepCountSql: (from, to) => `extract(epoch FROM ${to} - ${from}) / 3600`,

@@ -105,8 +105,8 @@ export class GroupQuery {
   }
 
   /**
-   * Returns the SQL statement. Its CTEs build on each other: `g`, the groups; `e`, which adds empty groups if requested; `w`, which adds
-   * percentile columns; `h`, which applies HAVING.
+   * Returns the SQL statement of a grouped query. Its CTEs build on each other: `g`, the groups; `e`, which adds empty groups if requested; `w`, which
+   * adds percentile columns; `h`, which applies HAVING.
    */
   private statementSql(extraConditions: readonly SqlCondition[], bind: ParameterBinder): string {
     const { keys } = this.groupKeys;

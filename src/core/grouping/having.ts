@@ -34,7 +34,7 @@ function conditionsOf(
   if (misplacedName || filters[name] == null)
     throw invalidArgumentError(`${inputPath}.${misplacedName ?? name}`, `Use \`${name}\` for a condition on this statistic.`);
   const column = aggregates.addStatistic(statistic, of);
-  // The cast permits comparisons of integer statistics with decimals.
+  // The cast of integer statistics to `numeric` permits comparisons with decimals.
   const sql = (alias: string) => `${alias}."${column}"${name === 'is' ? '::numeric' : ''}`;
   const field = { name: column, kind, sql } as EntityField;
   return Object.entries(filters[name] as Record<string, FilterValue>).flatMap(([operator, value]) =>

@@ -92,8 +92,8 @@ const describeLinkKey = ({ path, target }: LinkedRowGroupKey): string =>
   `Each ${nounOfTypeName(target.name)} of ${path.length ? `\`${path.at(-1)!.objectField}\`` : 'the row'}. A row belongs to the group of each.`;
 
 /**
- * Whether clients can set a weight for each field of a key on linked rows, such as 1 for primary and 0.5 for secondary muscles. A key with a single
- * field needs none.
+ * Whether clients can set a weight for each field of a group key on linked rows, such as 1 for primary and 0.5 for secondary muscles. A group key with a
+ * single field needs no weights.
  */
 const hasRowWeights = ({ fields }: LinkedRowGroupKey): boolean => fields.length > 1;
 

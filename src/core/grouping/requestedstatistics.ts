@@ -6,7 +6,7 @@ import { selectedFields } from '../read/queryplan';
 type ResolveInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'variableValues' | 'returnType'>;
 
 export interface RequestedStatistics {
-  /** Names of the selected fields by statistic; empty lists for `count` and `weightedCount`. */
+  /** Names of the fields whose statistics are selected, by statistic. The lists of `count` and `weightedCount` are empty, because these count rows. */
   statistics: Map<string, string[]>;
   percentiles: { p: string; fieldNames: string[] }[];
   distinctFields: string[];

@@ -111,7 +111,7 @@ export const BUCKET_LENGTHS: Record<TimeUnit, string> = {
 };
 
 const ISO_DAY_PATTERN = /^\d{4}-\d\d-\d\d$/;
-/** Returns the day; null if its year does not have four digits. */
+/** Returns a date in ISO format unchanged; null if its year does not have four digits. */
 const isoDayOrNull = (day: string | null | undefined): string | null => (day && ISO_DAY_PATTERN.test(day) ? day : null);
 
 /** Returns the first day after the bucket that starts on `start`; null if its year has more than four digits. */
@@ -138,14 +138,17 @@ function startOfDay(day: string, zone: string): string {
   return formatDateTime(DateTime.fromMillis(midnights.length ? Math.min(...midnights) : before, { zone }));
 }
 
-/** Returns the bucket for a result of `bucketSql`: a weekday number, or the first day of the bucket. */
+/** Returns the day bucket for a value computed by `bucketSql`: a weekday number, or the first day of the bucket. */
 export function dayBucket(unit: DayUnit, value: string | number): DayBucket {
   if (typeof value === 'number') return { unit, start: null, end: null, number: value };
   const start = isoDayOrNull(value);
   return { unit, start, end: start && bucketEnd(unit, start), number: null };
 }
 
-/** Returns the bucket of a value of `bucketSql` in a time zone. The value is a weekday or hour number, the first day, or the start of an hour. */
+/**
+ * Returns the time bucket, in a time zone, for a value computed by `bucketSql`: the number of a weekday or hour of day, the first day of the bucket, or
+ * the start of an hour.
+ */
 export function timeBucket(unit: TimeUnit, value: string | number, zone: string): TimeBucket {
   if (typeof value === 'number') return { unit, start: null, end: null, number: value };
   if (unit === 'HOUR') {

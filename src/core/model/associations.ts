@@ -74,8 +74,8 @@ function associateReference(entity: Entity, field: EntityField, models: LinkMode
 }
 
 /**
- * Whether an entity has a required reference to an owned parent row. That foreign key includes the owner, so another foreign key for the owner alone
- * is redundant.
+ * Whether an entity has a required reference to an owned parent row. The foreign key of such a reference includes the owner, so a separate foreign key
+ * for the owner is redundant.
  */
 const hasOwnedParent = (entity: Entity): boolean =>
   fieldsOf(entity).some(

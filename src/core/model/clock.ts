@@ -5,7 +5,7 @@ export const todayIn = (timeZone: string): string => DateTime.now().setZone(time
 
 /** Unix time in milliseconds at which `performance.now()` was 0, according to the current setting of the system clock. */
 let timeOriginMs = performance.timeOrigin;
-/** A larger difference between the monotonic clock and the system clock means that the system clock was adjusted. */
+/** Maximum difference between the monotonic clock and the system clock. A larger one means that the system clock was adjusted. */
 const MAX_CLOCK_DIFFERENCE_MS = 2;
 
 /** Returns the current Unix time in milliseconds. Unlike that of `Date`, it has a fraction, with microsecond precision. */

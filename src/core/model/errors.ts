@@ -50,7 +50,7 @@ export class InvalidInput extends Error {
   }
 }
 
-/** Returns the validation issue for an id of no row that is visible to the viewer. */
+/** Returns the validation issue for an id that does not belong to any row visible to the viewer. */
 export const rowNotFoundIssue = (type: string, id: unknown): ValidationIssue =>
   validationIssue(IssueCode.NOT_FOUND, noRowOfTypeMessage(type, truncateInput(String(id))));
 

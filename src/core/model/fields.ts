@@ -62,7 +62,7 @@ export interface FieldOptions<Nullable extends boolean = boolean> {
   restSortable?: false;
   /** Restricts the field to one interface, GraphQL or REST; absent if both have it. */
   exclusiveTo?: InterfaceName;
-  /** Whether the text is HTML. */
+  /** Whether the values of a text field are HTML. */
   isHtml?: boolean;
   /** Whether clients cannot write the field; `'rest'` means read-only in REST but writable in GraphQL. */
   readOnly?: boolean | 'rest';
@@ -86,7 +86,7 @@ export interface FieldOptions<Nullable extends boolean = boolean> {
   plausibleMax?: number;
   /** Typical number of elements of a list field, for cost estimates. */
   assumedSize?: number;
-  /** Checks a value that is within the limits of the field, such as its length. Returns messages; none if the value is valid. */
+  /** Additional check, called only for values within the limits of the field (`min`, `max` …). Returns messages; none if the value is valid. */
   check?: (value: unknown, timeZone: string) => string[];
   /** Performs slow checks of a value that has passed all other checks. Returns messages; none if the value is valid. */
   checkSlowly?: (value: unknown) => Promise<string[]>;
@@ -103,7 +103,7 @@ export interface EntityField extends FieldMetadata, Omit<FieldOptions, keyof Fie
   type: () => GraphQLScalarType | typeof String | typeof Boolean | EnumDefinition['type'];
   graphqlDescription: string;
   enum?: EnumDefinition;
-  /** Type in inputs, if it differs from the type in responses. */
+  /** GraphQL type of the field in inputs, if it differs from its type in responses. */
   inputType?: () => GraphQLScalarType;
   /** Entity to which a reference or id set refers. */
   target?: Thunk;
@@ -281,7 +281,7 @@ export const ImageField = (options: FieldOptions & { max: number }): TypedDecora
 export const defaultValues = {
   today: (timeZone: string) => todayIn(timeZone),
   now: (timeZone: string) => currentTimestamp(timeZone),
-  /** Default of fields whose value a database trigger sets. The server supplies none. */
+  /** Default of fields whose value is set by a database trigger: the server supplies no default value for them. */
   byTrigger: () => undefined,
 };
 

@@ -11,7 +11,7 @@ import type { FieldValues } from './hooks';
 export interface CrossFieldRule {
   fields: readonly string[];
   message: string;
-  /** Returns for each row whether it breaks the rule. Called only with rows that have a value for each of the fields. */
+  /** Returns for each row whether it violates the rule. Called only with rows that have values in all fields of the rule. */
   violatedBy(rows: readonly FieldValues[], context: Context): boolean[] | Promise<boolean[]>;
 }
 
@@ -34,7 +34,7 @@ export interface UniqueFlagConstraint {
 }
 
 export interface ResourceOptions extends RestViewOptions {
-  /** Name in the URL, `/api/v2/<rest>/`. If absent, the resource is available in GraphQL only. */
+  /** Name of the resource in REST URLs, `/api/v2/<name>/`. If absent, the resource is available in GraphQL only. */
   restName?: string;
   description: string;
   /** Whether each row belongs to a user, whose id is in the column `ownerColumn`. */
@@ -51,7 +51,10 @@ export interface ResourceOptions extends RestViewOptions {
   dumpModel?: string;
   /** Restricts the resource to one interface, GraphQL or REST; absent if both have it. */
   exclusiveTo?: InterfaceName;
-  /** Whether the resource has root queries; `'rest'` means in REST only. Other rows are reached through relations. Defaults to true. */
+  /**
+   * Whether the resource has root queries; `'rest'` means in REST only. Rows of a resource without root queries are read through relations of other
+   * rows. Defaults to true.
+   */
   hasRootQueries?: boolean | 'rest';
   /**
    * Name of the mutation that updates the viewer's row of a resource with one row per user. It takes no id. GraphQL returns the row as a field of

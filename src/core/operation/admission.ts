@@ -72,7 +72,8 @@ export class OperationAdmission {
     if (cost.total > maxCost) return { errors: [costLimitError(cost, maxCost)] };
     try {
       const reservation = await budget?.reserve(cost);
-      // A transaction does not wait for a slot, because other requests would have to wait for its connection and locks.
+      // In a transaction, a large operation does not wait for a slot: meanwhile, other requests would have to wait for the connection and the locks of
+      // the transaction.
       return { reservation: isLarge && !session.isInTransaction ? await acquireSlot(session.caller, reservation) : reservation };
     } catch (error) {
       if (error instanceof OverloadedError) return { errors: [overloadedError()] };

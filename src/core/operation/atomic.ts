@@ -92,7 +92,7 @@ export async function runAndStoreResponse(
   try {
     return await context.session.atomically(async () => {
       result = await run();
-      // A skipped field (@skip, @include) is absent from the data, so its transaction is rolled back too.
+      // Commits only if the root field has a value. A field that was skipped (@skip, @include) has none, so its transaction is rolled back too.
       const shouldCommit = result.data?.[firstResponseKey] != null;
       if (shouldCommit && !result.errors?.length) await context.storeResponse!(result);
       return { shouldCommit, result };
@@ -104,8 +104,8 @@ export async function runAndStoreResponse(
 }
 
 /**
- * Keeps the payload of the failed field, which explains the failure. Replaces the other payloads, whose writes have been rolled back, by null with
- * the error ROLLED_BACK.
+ * In the result of a failed `@atomic` operation, keeps the payload of the failed field, which explains the failure. Replaces the payloads of the other
+ * fields, whose writes have been rolled back, by null with the error ROLLED_BACK.
  */
 function discardOtherPayloads({ data, errors = [] }: ExecutionResult, failedKey: string | undefined): ExecutionResult {
   const otherKeys = Object.keys(data ?? {}).filter((key) => key !== failedKey && data![key] !== null);

@@ -33,8 +33,8 @@ function toClientVisibleError(
     });
   const cause = originalError ?? error;
   if (cause instanceof ClientError) return createError(cause.message, { ...cause.extensions });
-  // Invalid input: an error without a path concerns a variable, because it occurred before execution. If the cause is a GraphQLError with AST nodes,
-  // it concerns an argument.
+  // Two kinds of errors mean invalid input: an error without a path concerns a variable, because it occurred before execution; an error whose cause is a
+  // GraphQLError with AST nodes concerns an argument.
   if (!path || (cause instanceof GraphQLError && cause.nodes?.length && originalError))
     return createError(error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
   if (!databaseErrors.has(cause)) databaseErrors.set(cause, toClientError(cause, log, id));

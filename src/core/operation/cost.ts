@@ -59,8 +59,8 @@ export interface OperationCost {
   /** Schema coordinate of the most expensive field, such as `ExerciseCategory.exercises`. */
   coordinate: string;
   /**
-   * Schema coordinate of the argument to reduce so that the operation costs less: the innermost page size that multiplies the cost of that field, or
-   * its most expensive argument value.
+   * Schema coordinate of the argument to reduce so that the operation costs less: the innermost page size that multiplies the cost of the most expensive
+   * field, or the most expensive argument value of that field.
    */
   argumentToReduce?: string;
 }

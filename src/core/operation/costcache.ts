@@ -50,7 +50,10 @@ export class CostCache {
     return estimateOperationCost(this.schema, this.document, this.operation, variables);
   }
 
-  /** Returns the part of the cache key for one variable: page size, list length, cost of its conditions, and whether it is present. */
+  /**
+   * Returns the contribution of one variable to the cache key, which consists of what affects the cost: whether the variable is present, its value if it
+   * is a boolean or a page size, the length of a list, and the cost of filter conditions.
+   */
   private costKeyPart(name: string, value: unknown): string {
     if (value === undefined || value === null) return '';
     if (typeof value === 'object') return `${Array.isArray(value) ? value.length : ''}:${filterCost(value)}`;

@@ -60,9 +60,7 @@ const LARGE_PAGE_ROWS = 1_000;
 export class Executor {
   openSubscriptionCount = 0;
   deliveredEventCount = 0;
-  /**
-   * Limits each caller to one running event at a time, so that many subscriptions of a caller cause no more concurrent load than one subscription.
-   */
+  /** Limits each caller to one subscription event that is executed at a time, so that many subscriptions cause no more concurrent load than one. */
   private readonly subscriptionEventLimiter = new ConcurrencyLimiter<LimiterCaller>({ slots: Infinity, slotsPerClient: 1 });
   private readonly compilesOwnOperations: boolean;
   private readonly admission: OperationAdmission;
@@ -101,8 +99,8 @@ export class Executor {
     return async (context, variables = {}) => {
       const coercion = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
       if (coercion.errors) return toClientResult({ errors: coercion.errors }, context);
-      // If the cost of the server's own document exceeds the maximum, the maximum is charged instead of rejecting the operation: the document's shape
-      // and the number of existing rows bound the work, whatever the page size.
+      // An operation of the server itself (REST, HTML pages) that costs more than the maximum is not rejected but charged with the maximum: the shape of
+      // its document and the number of existing rows bound the work, whatever the page size.
       const cost = this.admission.clampToMaxCost(costCache.costForVariables(coercion.values));
       const isLarge = Number(coercion.values.first) > LARGE_PAGE_ROWS;
       const { reservation, errors } = await this.admission.reserve(cost, context, isLarge);
@@ -167,7 +165,7 @@ export class Executor {
     });
   }
 
-  /** Executes the document for each event of the source. If the source fails, the last event contains its error. */
+  /** Executes the document of a subscription for each event of its event source. If the event source fails, the last result contains the error. */
   private async *deliverEvents(
     source: AsyncIterable<unknown>,
     { session }: Context,
@@ -196,7 +194,8 @@ export class Executor {
     variables: Variables,
     root?: unknown,
   ): Promise<ExecutionResult> {
-    // The events of a subscription are not charged: the subscription itself was, and a rejected event would be lost.
+    // The events of a subscription are not charged: the start of the subscription was charged, and an event that was rejected for its cost would be
+    // lost.
     const isSubscriptionEvent = operation?.operation === 'subscription';
     const admission = operation && !isSubscriptionEvent ? await this.admission.admit(document, operation, variables, context) : undefined;
     if (admission?.errors) return toClientResult(admission, context);
@@ -218,7 +217,7 @@ export class Executor {
       const result = await (context.request.trace && operation
         ? context.request.trace.traceOperation(operation.operation, operationNameOf(operation), run)
         : run());
-      // An oversized response is replaced as a whole, because a part of it would be useless and could itself be as long as the limit.
+      // An oversized response is replaced by an error as a whole, because a part of it would be useless and could itself be as long as the limit.
       return toClientResult(size.exceedsLimit ? { errors: [resultTooLargeError(this.maxResponseBytes)] } : result, context);
     } finally {
       admission?.reservation?.settle(size.objectCount);
@@ -254,7 +253,7 @@ const subscriptionTransportError = () =>
 
 interface SubscriptionEventHandlers {
   executeForEvent(this: void, event: unknown): Promise<ExecutionResult>;
-  /** Converts an error thrown by the event source into an execution result. */
+  /** Converts an error thrown by the event source of a subscription into an execution result. */
   toFailureResult(this: void, error: unknown): ExecutionResult;
   formatResult(this: void, result: ExecutionResult): ExecutionResult;
 }
@@ -263,8 +262,8 @@ const isEventStream = (source: AsyncIterable<unknown> | ExecutionResult): source
   Symbol.asyncIterator in source;
 
 /**
- * Wraps an async generator so that it can be ended while it waits. Its own `return()` is queued behind the pending `next()`
- * (https://tc39.es/ecma262/#sec-asyncgenerator-prototype-return), so `cancel` must end that wait.
+ * Wraps an async generator so that it can be ended while a call of `next()` waits. `cancel` must end this wait, because the `return()` of the generator
+ * itself is queued behind the pending `next()` (https://tc39.es/ecma262/#sec-asyncgenerator-prototype-return).
  */
 function makeCancellable<T>(generator: AsyncGenerator<T, void, void>, cancel: () => void): AsyncIterableIterator<T> {
   const end = () => {

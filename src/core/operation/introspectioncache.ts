@@ -68,7 +68,7 @@ export function introspectionResult(
   operation: OperationDefinitionNode,
 ): ExecutionResult | undefined {
   if (!isPureIntrospection(document, operation)) return undefined;
-  // The key ignores whitespace and the operation's name, which differ between clients.
+  // The cache key of an introspection query ignores whitespace and the name of the operation, which differ between clients.
   const key = print({
     ...document,
     definitions: document.definitions.map((definition) => (definition === operation ? { ...definition, name: undefined } : definition)),

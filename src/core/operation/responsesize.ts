@@ -42,7 +42,7 @@ function shapeOf({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes
 
 /** Work that is deferred to a later turn of the event loop: an object to be completed by graphql-js, or a field whose value has been loaded. */
 interface PendingObject {
-  /** Number of field values to complete. */
+  /** Number of field values that the pending object contributes to a slice. */
   valueCount: number;
   /** Maximum number of values in a slice that contains this object. */
   maxSliceValues: number;
@@ -84,7 +84,8 @@ class PendingObjectQueue {
       this.completedCount! += 1;
       this.valueCount += object.valueCount;
       object.complete();
-      // graphql-js completes the object, and counts the objects nested in it, in a microtask that is already queued.
+      // graphql-js completes the object, and counts the objects nested in it, in a microtask that is already queued. The next object follows in a
+      // microtask after that one.
       queueMicrotask(this.completeNextObject);
       return;
     }
@@ -108,7 +109,7 @@ export class ResponseSizeCounter implements EventLoopPacer {
     private readonly valuesPerTurn = DEFAULT_VALUES_PER_TURN,
   ) {}
 
-  /** Whether serialization of the response should yield to the event loop. */
+  /** Whether the response is so long that its serialization should yield to the event loop. */
   get isLong(): boolean {
     return this.characterCount > LONG_RESPONSE_CHARACTERS;
   }
@@ -119,7 +120,7 @@ export class ResponseSizeCounter implements EventLoopPacer {
 
   /**
    * Counts an object before graphql-js completes it. Returns true or, if enough values have been completed in this turn of the event loop, a promise
-   * that resolves in a later one. Throws RESULT_TOO_LARGE.
+   * that resolves in a later turn. Throws RESULT_TOO_LARGE if the response exceeds the size limit.
    */
   countObject(object: unknown, { fields, keyCharacters }: SelectionShape): true | Promise<true> {
     const row = object as Record<string, unknown>;
@@ -149,7 +150,7 @@ export class ResponseSizeCounter implements EventLoopPacer {
     return this.allObjectsCompletion.promise;
   };
 
-  /** Counts values. Returns whether they can be completed in this turn of the event loop. */
+  /** Counts field values of the response. Returns whether they can be completed in this turn of the event loop. */
   private fitsInTurn(valueCount: number): boolean {
     this.valueCount += valueCount;
     return (

@@ -70,7 +70,10 @@ export function coerceVariables(
 
 /** Collects validation messages by path, up to a maximum number. */
 class ErrorCollector {
-  /** Messages by path. The object has no prototype, because clients choose the keys and may send `constructor`. */
+  /**
+   * Validation messages by the path of the invalid value. The object has no prototype, because clients choose names in the paths and may send
+   * `constructor`.
+   */
   readonly messagesByPath: FieldErrors = Object.create(null) as FieldErrors;
   private count = 0;
 

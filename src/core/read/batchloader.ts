@@ -59,8 +59,8 @@ export class BatchLoader<T> {
   }
 
   /**
-   * Reads a batch after all promise jobs of the current tick, which is the default of DataLoader, and after all pending objects of the response have been
-   * completed, so that their loads share the batch.
+   * Reads a batch after all promise jobs of the current tick, which is the default of DataLoader, and after all pending objects of the response have
+   * been completed, so that the loads of these objects share the batch.
    */
   private readonly scheduleBatch = (dispatch: () => void): void => {
     const dispatchWhenReady = () => {

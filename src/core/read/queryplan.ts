@@ -15,7 +15,7 @@ type ApiContext = Pick<Context, 'api' | 'policies'>;
 type ResolveInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 interface FieldRequirement {
-  /** Returns the entity. A function, because the class may not be loaded when the requirement is declared. */
+  /** Returns the entity that has the field. This is a function, because the class of the entity may not be loaded when the requirement is declared. */
   entity: Thunk;
   field: string;
   requiredFieldNames: readonly string[];
@@ -65,8 +65,8 @@ const requiredFieldsByName = memoizePerEntity((entity) => {
 export const selectionKey = (nodes: FieldNodes): object => (nodes.length === 1 ? nodes[0]! : nodes);
 
 /**
- * Returns a version of `create` that caches its results by selection set, entity and API. One selection set below the field `node` can apply to rows of
- * several types. HTML pages run documents of REST in a context of the API `graphql`, and plans differ between APIs.
+ * Returns a version of `create` that caches its results by selection set, entity and API: by entity, because one selection set below the field `node`
+ * can apply to rows of several types; by API, because HTML pages run documents of REST as the API `graphql`, and plans differ between APIs.
  */
 export function cacheBySelection<T>(create: (entity: Entity, info: ResolveInfo, context: ApiContext) => T) {
   const plansByApi = { graphql: new WeakMap<object, Map<Entity, T>>(), rest: new WeakMap<object, Map<Entity, T>>() };

@@ -34,18 +34,18 @@ function creationOptions(field: EntityField): InputFieldOptions {
 const patchOptions = ({ graphqlDescription: description }: EntityField): InputFieldOptions => ({ nullable: true, description });
 
 function createInputType(
-  name: string,
+  typeName: string,
   description: string,
   fields: readonly EntityField[],
   optionsOf: (field: EntityField) => InputFieldOptions,
 ): ClassType {
-  const Input = { [name]: class {} }[name]!;
+  const Input = { [typeName]: class {} }[typeName]!;
   for (const field of fields) {
     const type = field.inputType ?? field.type;
     Field(() => (field.relation?.isToMany ? [type()] : type()), optionsOf(field))(Input.prototype, field.name);
     Extensions({ field })(Input.prototype, field.name);
   }
-  InputType(name, { description })(Input);
+  InputType(typeName, { description })(Input);
   return Input as ClassType;
 }
 
@@ -75,7 +75,7 @@ export function creationInput(entity: Entity, referenceField?: string): ClassTyp
       nullable: true,
       description: 'The `id` or `nodeId` of an existing row, which is updated when the parent is saved. Absent for a new row.',
     })(Input.prototype, 'id');
-  // Child types may refer back to this type, so it is added to the map before they are created.
+  // The input types of child rows may refer back to the input type of their parent row, so the latter is added to the map of types first.
   for (const child of creatableChildren(entity)) {
     const type = creationInput(child.target(), child.referenceField);
     const description = `${child.description} Created together with the row.`;

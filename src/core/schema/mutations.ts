@@ -127,7 +127,10 @@ const ID_ARGUMENT = Arg('id', () => ID, { description: ROW_ID_DESCRIPTION });
 const versionArgument = (entity: Entity): ResolverParameterDecorator[] =>
   resourceOf(entity)!.isOwned ? [Arg('ifVersion', () => String, { nullable: true, description: IF_VERSION_DESCRIPTION })] : [];
 
-/** Creates a row reference. `basePath` is the path of the row in the arguments; empty for the single row of a mutation. */
+/**
+ * Creates the reference to a row that a mutation updates or deletes. `basePath` is the path of the row in the arguments; empty if the mutation has a
+ * single row.
+ */
 const rowReference = ({ id, ifVersion }: RowVersion, ...basePath: InputPath): RowReference => ({
   id,
   idPath: [...basePath, 'id'],

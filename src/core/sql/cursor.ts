@@ -41,7 +41,7 @@ const SCALARS_BY_KIND: Partial<Record<FieldKind, GraphQLScalarType>> = {
   datetime: DateTimeScalar,
 };
 
-/** Whether PostgreSQL can parse the value as the given kind. */
+/** Whether PostgreSQL can parse a value from a cursor as a value of the given field kind. */
 function isValidForKind(kind: FieldKind, value: unknown): boolean {
   if (kind === 'integer' || kind === 'relation') return value === ((value as number) | 0);
   if (kind === 'boolean') return typeof value === 'boolean';
@@ -92,7 +92,7 @@ export function afterCursorAlternatives(terms: readonly BoundOrderTerm[], values
   const laterConditions = (term: BoundOrderTerm, index: number) => rowsAfterConditions(term, values[index], placeholders[index]!);
   const isEqual = (term: BoundOrderTerm, index: number) => equalCondition(term, values[index], placeholders[index]!);
   if (terms.length > MAX_TERMS_WITH_ALTERNATIVES) {
-    // The last sort term is the id, which is never null, so there is always a condition for later ids.
+    // A null value of the cursor may yield no condition. The last term, the id, is never null, so at least one condition remains.
     const nestedCondition = terms.reduceRight((laterInOtherTerms, term, index) => {
       const equalSoFar = laterInOtherTerms ? [`${isEqual(term, index)} AND ${laterInOtherTerms}`] : [];
       return `(${[...laterConditions(term, index), ...equalSoFar].join(' OR ')})`;

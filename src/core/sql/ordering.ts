@@ -155,7 +155,8 @@ export interface OrderContext {
 }
 
 /**
- * Returns the conditions for referenced rows of a list that is sorted by their values. Values of rows that do not meet the conditions count as null.
+ * For a list that is sorted by values of referenced rows, returns the SQL conditions on these rows. The values of referenced rows that do not meet the
+ * conditions count as null.
  */
 export type ReferencedRowConditions = (entity: Entity) => readonly SqlCondition[];
 

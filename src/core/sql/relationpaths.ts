@@ -57,7 +57,7 @@ function referenceSemiJoin(entity: Entity, field: EntityField): SemiJoin {
         `SELECT l."${ownColumn}" FROM "${links}" l JOIN ${table} ${innerAlias} ON ${innerAlias}."id" = l."${otherColumn}"${linkDiscriminatorCondition(link, 'l')}`,
     };
   }
-  // MATERIALIZED: the expression is evaluated once for each row, wherever the planner places the subquery.
+  // With MATERIALIZED, the SQL expression of a computed relation is evaluated once for each row, wherever the planner places the subquery.
   const pairsSql = `SELECT o."id" AS "of", unnest(${sql!('o')}) AS "id" FROM "${resourceOf(entity)!.table}" o`;
   return {
     outerKeySql: (outerAlias) => `${outerAlias}."id"`,

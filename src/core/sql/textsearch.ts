@@ -34,7 +34,8 @@ export function textMatchCondition(field: EntityField, position: MatchPosition, 
   const insensitiveMatch = foldedLikeCondition(field, position, text);
   if (isCaseInsensitive) return insensitiveMatch;
   const exactMatch: SqlCondition = (alias, bind) => `${fieldSqlExpression(field, alias)} LIKE ${bind(likePattern(position, text))}`;
-  // Every exact match is also a match in the case-folded copy, whose trigram index makes the search fast.
+  // A case-sensitive search adds the condition on the case-folded copy of the text: every case-sensitive match meets it too, and the trigram index of
+  // the copy makes the search fast.
   return field.indexedForSearch && hasTrigram(text)
     ? (alias, bind) => `(${insensitiveMatch(alias, bind)} AND ${exactMatch(alias, bind)})`
     : exactMatch;

@@ -15,7 +15,7 @@ import { searchMatchCondition, textMatchCondition, equalsAnyFoldedCondition, typ
 /** Maximum number of conditions in one `where` argument, which bounds the planning and execution time of the statement. */
 const MAX_CONDITIONS = 200;
 const MAX_CONDITION_DEPTH = 10;
-/** Maximum nestingDepth depth of `some` and `none`. */
+/** Maximum nesting depth of `some` and `none` in a `where` argument. */
 const MAX_QUANTIFIER_DEPTH = 4;
 /** Maximum length of a search term. The similarity to longer terms would take too long, because it is computed for each row. */
 const MAX_SEARCH_CHARACTERS = 200;
@@ -169,7 +169,7 @@ class WhereCompiler {
     });
   }
 
-  /** Replaces global ids (`nodeId`) in an id filter by numeric ids. In REST, ids are already numeric, and invalid ids are reported elsewhere. */
+  /** Replaces global ids (`nodeId`) in an id filter by numeric ids. Filters of REST requests remain unchanged, because REST does not accept global ids. */
   private resolveIds(entity: Entity, field: EntityField, filter: Where, path: string): Where {
     const type = field.name === 'id' ? entity.name : field.target?.().name;
     if (type === undefined || !this.context.policies.acceptsNodeIds) return filter;

@@ -15,7 +15,7 @@ export interface RowReference {
   id: string;
   /** Path of the id in the input. */
   idPath: InputPath;
-  /** Expected version and its path in the input. If absent, any version is accepted. */
+  /** Expected version of the row, and the path of this version in the input. If absent, any version is accepted. */
   expectedVersion?: { value: string; path: InputPath };
 }
 
@@ -56,8 +56,8 @@ export function requireRowsExist(
 }
 
 /**
- * Throws if the viewer may not change some of these rows of a public resource with contributions: issues with NOT_FOUND if some are not visible to
- * the viewer, otherwise FORBIDDEN, because NOT_FOUND would hide nothing. Does not check rows of other resources.
+ * Throws if the viewer may not change some of these rows of a public resource with contributions: issues with NOT_FOUND if the viewer cannot see all of
+ * them, otherwise FORBIDDEN, because the viewer already knows that they exist. Does not check rows of other resources.
  */
 export async function requireRowsWritable(
   entity: Entity,
@@ -104,7 +104,7 @@ export async function lockAndCheckRows(
   const lockedFields = specifiesExpectedVersion(references) ? [...fields, VERSION_FIELD] : fields;
   const rows = await lockRows(entity, ids, strength, writeContext, lockedFields);
   requireRowsExist(entity, references, ids, idsOf(rows));
-  // On a version conflict, the response includes the current rows instead of those that this request may have loaded before.
+  // Discards the rows that this request has loaded before, so that after a version conflict the response contains the current rows.
   writeContext.context.loaders.clear();
   requireExpectedVersions(references, ids, rows);
   return rows;

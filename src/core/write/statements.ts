@@ -90,7 +90,7 @@ export async function insertRows(entity: Entity, inputRows: readonly FieldValues
      FROM unnest(${arrayParameters.join(', ')}) WITH ORDINALITY AS x(${columns}, "place")${insertionLock} ORDER BY "place"`,
     values,
   );
-  // Ids are assigned in input order, but RETURNING guarantees no order.
+  // Sorts the inserted rows by id to restore the order of the input: ids are assigned in this order, but RETURNING guarantees no order.
   insertedRows.sort((a, b) => a.id - b.id);
   const contributorTable = contributorTableOf(entity);
   if (contributorTable)

@@ -48,12 +48,12 @@ export async function findDuplicates(
     const values = draft.id === undefined ? withDefaults(entity, draft.input, context) : { ...draft.currentValues, ...draft.input };
     const newParent = draft.parent && draft.parent.draft.id === undefined ? draft.parent : undefined;
     const key = fields.map(({ name }) => (name === newParent?.referenceField ? newParentKey(newParent.draft) : values[name]));
-    // Incomplete keys are never duplicates. A missing required value is reported by other checks.
+    // Rows without a value in one of the unique fields are never duplicates. Other checks report missing required values.
     if (key.some((value) => value == null)) continue;
     const text = JSON.stringify(key);
     if (keys.has(text)) duplicates.set(draft, undefined);
     else keys.set(text, draft);
-    // Stored rows cannot conflict with a child row of a parent row that is yet to be created, so they are not searched.
+    // A row whose unique key includes a parent row that is yet to be created cannot conflict with stored rows, so these are not searched.
     if (!newParent || !fields.some(({ name }) => name === newParent.referenceField)) rows.push({ draft, key });
   }
   if (rows.length === 0) return duplicates;

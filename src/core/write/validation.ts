@@ -66,7 +66,7 @@ class Validation {
   private readonly references = new Map<Entity, Reference[]>();
   /** Lookups in the database that always run. They have already started. */
   private readonly runningLookups: Promise<void>[] = [];
-  /** Lookups in the database of what foreign keys and unique constraints enforce anyway. They run only if there are other issues. */
+  /** Database lookups for checks that foreign keys and unique constraints make anyway. They run only if other checks have found issues. */
   private readonly deferredLookups: (() => Promise<void>)[] = [];
 
   constructor(

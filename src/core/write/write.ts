@@ -134,7 +134,10 @@ export async function insertRowsOfEntity(
   await hooks.afterRowsWritten?.(writtenRows, context, transaction);
 }
 
-/** Updates existing rows of one entity, with hooks and links, and returns the rows that were written; see `updateRows` for `skipsUnchangedRows`. */
+/**
+ * Updates existing rows of one entity, with hooks and links, and returns the written rows. With `skipsUnchangedRows`, rows that already have all values
+ * are neither written nor returned.
+ */
 export async function updateRowsOfEntity(
   entity: Entity,
   rows: readonly RowWithValues[],

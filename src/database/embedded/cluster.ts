@@ -81,7 +81,7 @@ function createCluster(location: ClusterLocation, { binFolder }: Binaries): bool
 
 interface PidFile {
   pid: number;
-  /** Folder of the server's socket; absent until the server has written it to the file. */
+  /** Folder of the server's socket; absent until the server has written it to postmaster.pid. */
   socketFolder?: string;
   isReady: boolean;
 }

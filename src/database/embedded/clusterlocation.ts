@@ -68,7 +68,7 @@ function createPrivateFolder(folder: string, owner?: SystemUser): string {
   return folder;
 }
 
-/** Returns the ids of a user; undefined if it does not exist. */
+/** Returns the user id and group id of an operating-system user; undefined if the user does not exist. */
 function findAccount(name: string): SystemUser | undefined {
   const [uid, gid] = ['-u', '-g'].map((flag) => Number.parseInt(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout, 10));
   return uid && gid ? { uid, gid } : undefined;

@@ -21,7 +21,7 @@ export interface MajorUpgrade {
   draftFolder: string;
 }
 
-/** Port in the name of the old server's socket. Other processes look for a socket with SOCKET_PORT, so they cannot use the old database. */
+/** Port in the socket name of the server that runs the old database. Other processes look for SOCKET_PORT, so they cannot use the old database. */
 const UPGRADE_PORT = SOCKET_PORT + 1;
 
 /**
@@ -57,7 +57,7 @@ export function findOldBinaries({ oldVersion, location }: MajorUpgrade, folder?:
   );
 }
 
-/** Starts a server of the old version, runs `callback` with a connection to it, and stops the server. */
+/** Starts PostgreSQL in the old version, runs `callback` with a connection to it, and stops it. */
 export async function withOldServer<T>(
   { location, oldVersion }: Pick<MajorUpgrade, 'location' | 'oldVersion'>,
   binFolder: string,

@@ -37,7 +37,7 @@ const POSTGRES_SETTINGS = {
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_min_messages: 'warning',
-  // Clients can cause errors as often as they like, and the statements may be long.
+  // The SQL text of failed statements is not logged: clients can cause errors as often as they like, and the text may be long.
   log_min_error_statement: 'panic',
   log_destination: 'stderr',
   log_checkpoints: 'off',
@@ -183,7 +183,9 @@ export async function startServer(location: ClusterLocation, binaries: Binaries,
   );
 }
 
-/** Shuts PostgreSQL down and waits for its exit: a container is removed when its first process exits, so PostgreSQL must have stopped cleanly before. */
+/**
+ * Shuts PostgreSQL down and waits for its exit: if this process is the first one of a container, its exit kills all others, so PostgreSQL must stop first.
+ */
 export async function stopServer(child: ChildProcess): Promise<void> {
   if (!isRunning(child)) return;
   child.ref();

@@ -15,7 +15,7 @@ import {
 import { isExcludedByDirective, visitFields } from '../../core/model/selections';
 
 export interface SelectedField {
-  /** Response key: the alias, or the name. */
+  /** Response key of the field: its alias or, without an alias, its name. */
   key: string;
   name: string;
   nodes: readonly FieldNode[];

@@ -46,7 +46,7 @@ function acquireSlot(limiter: ConcurrencyLimiter<LimiterCaller>, caller: Limiter
   throw new ClientError('TOO_MANY_REQUESTS', message, { retryAfter: EXPORT_RETRY_AFTER_SECONDS });
 }
 
-/** Writes text, and waits until there is room for more or the client has disconnected. */
+/** Writes text to the response, and waits until its buffer has room for more or the client has disconnected. */
 async function writeText(response: Response, text: string, disconnectSignal: AbortSignal): Promise<void> {
   if (text === '' || response.write(text) || response.destroyed) return;
   await once(response, 'drain', { signal: disconnectSignal }).catch(() => undefined);
@@ -132,7 +132,7 @@ class ExportResponse {
       if (!(clientError instanceof ExportError)) throw error;
       return sendExportError(response, clientError, this.dependencies.executor.permitsIntrospection(requestContext.resolverContext));
     }
-    // A client that disconnected is not an error.
+    // An export that ended because its client disconnected is not logged as an error.
     if (!response.destroyed)
       this.dependencies.log.error({ id: requestContext.requestInfo.id, err: error }, 'an export could not be completed');
     response.destroy();

@@ -92,13 +92,13 @@ export class EventStreamTransport {
       response.setHeader('Retry-After', String(RETRY_AFTER_SECONDS));
       return sendGraphQLError(request, response, 503, 'SERVICE_UNAVAILABLE', 'The server is shutting down. Try again in a moment.');
     }
-    // Without this check, graphql-sse would read a body of another media type than JSON, without a size limit.
+    // Rejects a POST whose media type is not JSON: otherwise, graphql-sse would read its body without a size limit.
     if (request.method === 'POST' && request.body === undefined)
       return sendGraphQLError(request, response, 415, 'BAD_REQUEST', JSON_REQUIRED_MESSAGE);
     this.openResponses.add(response);
     response.once('close', () => this.openResponses.delete(response));
     const serve = () => void this.serve(request, response, acceptHeader).catch((error: unknown) => respondWithError(error, response, next));
-    // Errors in a request with a document are sent as an event, because clients do not read the body of a response with a status other than 200.
+    // Clients of event streams do not read the body of a response with a status other than 200, so errors of a document are sent as an event.
     if (hasQuery(request)) serve();
     else void this.resolveTrustedDocument(request, response, serve);
   };
@@ -107,7 +107,7 @@ export class EventStreamTransport {
     const backpressure = new Backpressure();
     this.backpressureByRequest.set(request, backpressure);
     response.once('close', () => backpressure.close());
-    // graphql-sse does not recognize its media type in a list, so the Accept header is reduced to it.
+    // If the Accept header is a list with the media type of event streams, it is reduced to this type, which graphql-sse does not recognize in a list.
     const accept = acceptHeader.includes(EVENT_STREAM_MEDIA_TYPE) ? EVENT_STREAM_MEDIA_TYPE : acceptHeader;
     const { method, url, headers } = request;
     const get = (name: string) => (name === 'accept' ? accept : headers[name]?.toString());
@@ -133,7 +133,7 @@ export class EventStreamTransport {
 
   endAllStreams(): void {
     this.isShuttingDown = true;
-    // No `complete` event is sent, so that clients reconnect to another instance.
+    // At a shutdown, open streams end without a `complete` event, so that clients reconnect to another instance.
     for (const response of this.openResponses) if (response.headersSent) response.end(RECONNECT_EVENT);
   }
 }
@@ -144,7 +144,8 @@ async function sendEvents(
   response: ServerResponse,
   backpressure: Backpressure,
 ): Promise<void> {
-  // Ends the subscription even while it waits for an event. Errors are ignored here, because the loop throws them too.
+  // When the connection closes, ends the subscription even while it waits for an event. Errors are ignored here, because the loop over the events throws
+  // them too.
   response.once('close', () => void events.return().catch(() => undefined));
   for await (const event of events) {
     if (!response.writable) return;

@@ -36,12 +36,12 @@ export class Outbox {
     void this.lastSendPromise.then(() => this.socket.close(code, reason));
   }
 
-  /** Whether the queue exceeds its limit, so that no further message from the client should be handled. */
+  /** Whether the send queue exceeds its limit, so that no further message from the client should be handled. */
   get isFull(): boolean {
     return this.unsentCharacters > MAX_UNSENT_CHARACTERS;
   }
 
-  /** Waits until the queue is below its limit or the client has disconnected. */
+  /** Waits until the send queue is below its limit or the client has disconnected. */
   async drain(): Promise<void> {
     while (this.isFull) await this.lastSendPromise;
   }

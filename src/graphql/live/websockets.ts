@@ -42,10 +42,10 @@ export interface SocketOptions {
 interface ClientConnection {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
-  /** Ids of the subscriptions from the start of their setup until they have ended completely. */
+  /** Ids of the client's subscriptions, each from the start of its setup until the subscription has ended completely. */
   readonly subscriptionIds: Set<string>;
   createContext?: () => RequestContext;
-  /** Network of an anonymous client that holds a slot; undefined for a signed-in user. */
+  /** Network of an anonymous client whose connection counts towards the connection limit; undefined for a signed-in user. */
   anonymousNetwork?: string;
 }
 
@@ -80,14 +80,14 @@ export class WebSocketTransport {
         if (anonymousNetwork !== undefined) this.anonymousConnections.release(anonymousNetwork);
       },
       onSubscribe: ({ extra: connection }, id, params) => this.startSubscription(connection, id, { ...params }),
-      // The deletion is deferred, because graphql-ws releases the id only after this hook has returned.
+      // Deletes the id of a completed subscription after `onComplete` has returned, because graphql-ws itself releases the id only then.
       onComplete: ({ extra: connection }, id) => void setImmediate(() => connection.subscriptionIds.delete(id)),
       subscribe: subscriptions.subscribe,
     });
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // A client that disconnects early is not an error.
+    // If a client disconnects during the WebSocket handshake, its socket is closed and no error is reported.
     socket.on('error', () => socket.destroy());
     if (request.url?.split('?')[0] === GRAPHQL_PATH)
       return this.server.handleUpgrade(request, socket, head, (client) => this.server.emit('connection', client, request));
@@ -178,10 +178,12 @@ export class WebSocketTransport {
   }
 
   private async startSubscription(connection: ClientConnection, id: string, params: SubscriptionParams) {
-    // graphql-ws loses a subscription if its id is that of a completed one that is still being set up or ended.
+    // Closes the connection if a new subscription has the id of one that has not ended completely: graphql-ws would lose a new one while the other is
+    // being set up or ended.
     if (connection.subscriptionIds.has(id)) {
       connection.socket.close(CloseCode.SubscriberAlreadyExists, 'Subscriber already exists');
-      // Never resolves: otherwise, graphql-ws would forget the other subscription with this id, and the closed connection would not end it.
+      // For a duplicate subscription id, this promise never resolves: otherwise, graphql-ws would forget the earlier subscription with this id and not end
+      // it when the connection closes.
       return new Promise<never>(() => undefined);
     }
     connection.subscriptionIds.add(id);

@@ -13,15 +13,15 @@ export interface RenderedChart {
   title: string;
   /** Text alternative of the chart for screen readers. */
   summary: string;
-  /** First and last day, such as `2026-01-01 to 2026-03-31`. */
+  /** First and last day of the chart, such as `2026-01-01 to 2026-03-31`. */
   dateRange: string;
   /** Number of lines that were omitted because there are too many. */
   omittedCount: number;
-  /** One entry per named line; empty for a single line without a name. */
+  /** Legend of the chart: one entry per named line; empty for a single line without a name. */
   legend: readonly { name: string; colour: string; isDashed: boolean }[];
-  /** Names of the lines. */
+  /** Names of the lines of the chart. */
   lineNames: readonly string[];
-  /** Values of the lines by day, in the order of `names`. */
+  /** Values of the lines by day, for each day in the order of `lineNames`. */
   valuesByDay: readonly (readonly [day: string, numbers: readonly (number | undefined)[]])[];
 }
 
@@ -81,7 +81,7 @@ function deriveChartFromBody({ body }: HtmlView): TimeChart | undefined {
   };
 }
 
-/** Renders the charts of a page: one for each unit on list pages, at most one on pages of actions. */
+/** Renders the charts of a page: one per unit for a list of rows, at most one for the result of an action such as `log_data`. */
 export function renderCharts(view: HtmlView): RenderedChart[] {
   const series = view.timeSeries?.charts ?? (view.kind === 'action' ? [deriveChartFromBody(view) ?? []].flat() : []);
   return series.map(renderChart).filter((chart) => chart !== undefined);

@@ -29,7 +29,7 @@ export function FieldList({ view }: { view: HtmlView }) {
   const { detailRow, baseUrl } = view;
   if (!detailRow) return null;
   const hasNutritionTable = hasNutritionValues(view);
-  // The list omits empty fields, the name (shown in the heading), and nutrients if the nutrition table shows them.
+  // The fields of a detail page omit empty ones, the name (shown in the heading), and nutrients if the nutrition table shows them.
   const fields = detailRow.fields.filter(
     ({ key, cell: { text, links } }) => !(hasNutritionTable && isNutrient(key)) && ((text && text !== detailRow.name) || links?.length),
   );

@@ -32,7 +32,7 @@ export function headlineOf({ status, name, isSignedIn, visitor, forms, resource,
 export function ErrorExplanation({ view }: { view: HtmlView }) {
   const { status, isSignedIn, visitor, resource, filters, errors, forms, headers } = view;
   const retryAfter = headers['Retry-After'];
-  // A rejected form or filter shows its error messages itself.
+  // If a form or filter was rejected, the HTTP error is not explained, because the form or filter shows its own error messages.
   if (status < 400 || forms.some(({ rejectedPart }) => rejectedPart) || filters.some(({ key }) => errors[key])) return null;
   if (status === 403 && !isSignedIn && visitor.username === undefined)
     return (

@@ -5,7 +5,7 @@ import type { HtmlView } from './view/viewmodel';
 
 interface Picture {
   src: string;
-  /** URL of the image in full size; `src` by default. */
+  /** URL of the image in full size; by default `src`, the URL of the displayed image. */
   href?: string;
   alt: string;
   width: number;

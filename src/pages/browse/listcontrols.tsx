@@ -95,7 +95,7 @@ const sortControlOf = (fields: readonly FieldMetadata[]): FormControl => ({
 
 const LIMIT_CONTROL: FormControl = { key: 'limit', label: 'Rows per page', kind: 'integer', required: false };
 
-/** Body of a list response. */
+/** JSON body of a REST list response: total count, URLs of the neighbouring pages, and rows. */
 interface ListResponse {
   count: number;
   next: string | null;

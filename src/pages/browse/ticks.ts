@@ -2,7 +2,7 @@
 import { DateTime } from 'luxon';
 
 export interface Tick {
-  /** Milliseconds since 1970. */
+  /** Time of the tick in milliseconds since 1970. */
   time: number;
   label: string;
 }

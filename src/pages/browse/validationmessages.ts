@@ -9,14 +9,14 @@ import {
 import { withArticle } from '../../core/model/inflection';
 import type { FormControl } from './view/viewmodel';
 
-/** Shown after a rejected form, because pages cannot set the value of a file input. */
+/** Message for a rejected form with a file: the file must be chosen again, because pages cannot set the value of a file input. */
 export const CHOOSE_FILE_AGAIN = 'Please choose the file again. Browsers do not keep the selection.';
 
 const NUMBER_PATTERN = /^-?\d+(\.\d+)?$/;
 const SELECTABLE_KINDS = ['relation', 'choice', 'image'];
 const DATE_MESSAGE = 'Enter a date, such as 2026-01-31.';
 const TIME_MESSAGE = 'Enter a time, such as 07:30.';
-/** Messages of the REST API about the format of a value, and those of a form. */
+/** Messages of the REST API about the format of a value, each with the plainer message that a form shows instead. */
 const FORMAT_MESSAGES: Readonly<Record<string, string>> = {
   [NOT_A_DATE_MESSAGE]: DATE_MESSAGE,
   [NOT_A_DATE_FILTER_MESSAGE]: DATE_MESSAGE,
@@ -53,7 +53,7 @@ export function validationMessage(control: FormControl, values: readonly string[
   const text = values.at(-1)?.trim() ?? '';
   const { kind, matches, required } = control;
   const restMessage = messages.join(' ');
-  // Shows the message of the REST API, because only the REST API has examined the content of the file.
+  // For an image, shows the message of the REST API, because only the REST API has examined the content of the file.
   if (kind === 'image') return `${restMessage} ${CHOOSE_FILE_AGAIN}`;
   if (text === '' && required) return missingValueMessage(control);
   if (matches) return matches.length ? 'Choose one of the matches below.' : `No match for “${text}”.`;

@@ -26,7 +26,7 @@ const contentSecurityPolicy = [
   "connect-src 'self'",
   "worker-src 'self' blob:",
   "base-uri 'none'",
-  // The logout form is sent to this server.
+  // The page contains the logout form; forms may be sent to this server only.
   "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ');
@@ -38,14 +38,14 @@ export function playgroundRoutes(
   schema: GraphQLSchema,
 ): Router {
   const router = express.Router({ caseSensitive: true });
-  // The assets need these headers, too: a worker obeys the policy of its own response, not that of the page.
+  // Script files need the security headers, too: a web worker obeys the Content Security Policy of its own response, not that of the page.
   router.use(PLAYGROUND_PATH, setSecurityHeaders);
   router.get(PLAYGROUND_PATH, async (req, res) => {
     const { authentication } = contextOf(req);
     const signedIn = await authentication.authenticate().catch(() => false);
     if (introspection === 'users' && !signedIn)
       return res.set('Cache-Control', PRIVATE_CACHE_CONTROL).redirect(303, `/login?next=${encodeURIComponent(req.originalUrl)}`);
-    // The manifest is read at each request, so that a new build needs no restart.
+    // The file names of the bundle (its manifest) are read at each request, so that the server need not be restarted after a new build of the bundle.
     const manifest = await readManifest();
     const visitor = authentication.pageVisitor();
     res.set('Cache-Control', visitor.csrfToken === undefined ? 'no-cache' : PRIVATE_CACHE_CONTROL).type('html');
@@ -79,7 +79,7 @@ function setSecurityHeaders(_req: Request, res: Response, next: NextFunction): v
   res.set({
     'Content-Security-Policy': contentSecurityPolicy,
     'X-Content-Type-Options': 'nosniff',
-    // The URL may contain a query, which other sites must not see.
+    // The URL of the playground may contain a GraphQL query, which other sites must not receive in the Referer header.
     'Referrer-Policy': 'same-origin',
   });
   next();

@@ -1,6 +1,6 @@
 /**
- * Serves the introspection result as a file, generated and compressed once, because GraphiQL requests it at each visit. It is the same for all
- * clients, so compressing it leaks no secrets, and it is not charged to the budget of the visitor.
+ * Serves the introspection result of the GraphQL schema as a file. It is generated and compressed only once, because GraphiQL requests it at each visit.
+ * Compressing it leaks no secrets, because it is the same for all clients. Requests for it are not charged to the rate limit by query cost.
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';

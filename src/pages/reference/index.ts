@@ -84,7 +84,7 @@ function addPageRoutes(router: Router, contextOf: (request: IncomingMessage) => 
 
   router.get(API_DOCS_PATH, async (request, response) => {
     const context = contextOf(request);
-    // Invalid credentials are ignored, because the page is public.
+    // The API reference is a public page, so clients with invalid credentials are treated as anonymous instead of being rejected.
     await context.authentication.authenticate().catch(() => false);
     const html = renderApiDocsPage({ document: OPENAPI_DOCUMENT_PATH, assets }, context.authentication.pageVisitor());
     response.set(PAGE_HEADERS).type('html').send(html);

@@ -17,8 +17,8 @@ interface LanguageRow {
 const allLanguages = ({ services: { catalogue } }: Context): LanguageRow[] => catalogue.rowsOf(Language);
 
 /**
- * Returns the language with the code or, without a code, the first known language in Accept-Language. Falls back to English; undefined if the
- * database has no English.
+ * Returns the language with this code or, without a code, the first known language of the Accept-Language header. If there is none, returns English;
+ * undefined if the database has no English.
  */
 function requestedLanguage(code: string | null | undefined, context: Context): LanguageRow | undefined {
   const all = allLanguages(context);

@@ -95,7 +95,7 @@ export async function findIngredients(term: string, languages: readonly number[]
 }
 
 async function readIngredients(nameCondition: SqlCondition, languages: readonly number[], context: Context): Promise<NameMatch[]> {
-  // With an equality condition on a single language, an index returns the rows in the order of their names.
+  // For a single language, `=` is used instead of a list condition, so that PostgreSQL can read the rows from an index in the order of their names.
   const [language, ...otherLanguages] = languages;
   const inLanguages =
     language !== undefined && otherLanguages.length === 0 ? columnEquals('language_id', language) : columnIsOneOf('language_id', languages);

@@ -40,7 +40,7 @@ export async function loadLogData(workoutId: number, exerciseId: number, context
   return { chart: progressChartLines(logs), days: groupByDay(logs) };
 }
 
-/** Body of the REST response if the exercise id is missing. */
+/** Error message of the REST response with training logs of an exercise, if the exercise id is missing. */
 export const MISSING_EXERCISE_MESSAGE = "Please provide an exercise ID in the 'id' GET parameter";
 
 /** GraphQL selection set from which REST builds the response with the logs and the chart. */

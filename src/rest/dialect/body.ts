@@ -87,7 +87,7 @@ async function readBytes(request: IncomingMessage, limit: number): Promise<Buffe
 function decodeText(bytes: Buffer, charset: string): string {
   if (/^utf-?8$/i.test(charset)) return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   const text = iconv.decode(bytes, charset, { stripBOM: false });
-  // Invalid bytes are decoded as U+FFFD. If encoding restores the original bytes, the client has sent that character itself, which is valid.
+  // Invalid bytes are decoded as U+FFFD. If encoding the text again restores the original bytes, the client has sent U+FFFD itself, which is valid.
   if (text.includes('\uFFFD') && !iconv.encode(text, charset, { addBOM: false }).equals(bytes))
     throw new Error(`The body contains bytes that are invalid in ${charset}.`);
   return text;

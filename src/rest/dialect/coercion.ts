@@ -22,7 +22,7 @@ export type CoercionResult = { value: unknown } | { messages: string[] };
 const validResult = (value: unknown): CoercionResult => ({ value });
 const invalidResult = (message: string): CoercionResult => ({ messages: [message] });
 
-/** Django stores uploads above this size in temporary files, and its error messages then contain another type name. */
+/** Size in bytes above which Django stores an uploaded file in a temporary file. Its error messages then contain another type name. */
 const MAX_IN_MEMORY_BYTES = 2_621_440;
 
 export function pythonTypeName(value: unknown): string {

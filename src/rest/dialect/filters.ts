@@ -235,11 +235,11 @@ export function parseOrdering(
     orderedFields.add(field);
     const direction: SortDirection = isDescending ? 'DESC' : 'ASC';
     const { ordering = [], lookupTableSize } = (field.relation && findResource(field.relation.type)) ?? {};
-    const targetOrdering = ordering.filter((name) => !/^-?id$/.test(name));
-    if (!targetOrdering.length) return [{ [field.name]: direction }];
+    const orderingWithoutId = ordering.filter((name) => !/^-?id$/.test(name));
+    if (!orderingWithoutId.length) return [{ [field.name]: direction }];
     const { objectField } = field.relation!;
     if (lookupTableSize) return [{ [objectField]: direction }];
-    return targetOrdering.map((name) => ({
+    return orderingWithoutId.map((name) => ({
       [objectField]: name.startsWith('-') ? { [name.slice(1)]: reverseDirection(direction) } : { [name]: direction },
     }));
   });

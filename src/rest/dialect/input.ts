@@ -14,7 +14,7 @@ type InputValues = Record<string, unknown>;
 
 const ABSENT = Symbol('absent');
 
-/** Returns the body as an object, or null if it is not one. A form counts as an empty object. */
+/** Returns the parsed request body as an object, or null if it is not a JSON object. A form counts as an empty object. */
 export function bodyAsObject(body: ParsedBody): InputValues | null {
   if (body.isForm) return {};
   const { data } = body;
@@ -54,7 +54,7 @@ const isFalsyInPython = (value: unknown): boolean =>
 /** Maximum number of row ids per field whose existence is checked. Further ids count as unknown. */
 const MAX_REFERENCED_IDS = 1000;
 
-/** Returns the row ids in a body per relation, so that one operation can look them up. */
+/** Returns, by relation, the row ids to which a request body refers, so that one GraphQL operation can look up all of them. */
 export function referencedIdsOf(relations: readonly FieldMetadata[], body: ParsedBody): Record<string, string[]> {
   const ids: Record<string, string[]> = {};
   for (const field of relations) {
@@ -128,8 +128,8 @@ export interface InputError {
 }
 
 /**
- * Adds the errors of slow checks (`FieldMetadata.checkSlowly`) to `errors`. If the mutation has run, its messages are used instead of checking
- * again.
+ * Adds the errors of slow checks (`FieldMetadata.checkSlowly`) to `errors`. If the mutation has already run, its error messages are used, so that nothing
+ * is checked twice.
  */
 export async function addSlowCheckErrors(
   fields: readonly FieldMetadata[],

@@ -87,7 +87,7 @@ export function parseJson(readText: () => string): unknown {
     const json = readText();
     const excess = findExceededLimit(json);
     if (excess !== undefined) throw new Error(excess);
-    // Rejects invalid JSON. Numbers are replaced only in valid JSON.
+    // The first parse rejects invalid JSON, because numbers can be replaced by strings only in valid JSON.
     const value: unknown = JSON.parse(json);
     const quotedJson = quoteNumbers(json);
     return quotedJson === json ? value : restoreNumbers(JSON.parse(quotedJson));

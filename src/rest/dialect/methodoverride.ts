@@ -43,7 +43,7 @@ export async function applyMethodOverride(request: RestRequest): Promise<void> {
   const form = (request.form = parsePostedForm(await bodyOrReceivedParts(readBody())));
   request.method = form.method;
   request.readBody = async () => {
-    // Throws an error if the form was too large. The fields that were received have been parsed before, so that the page can show them again.
+    // Throws an error if the form was too large. Its received fields have already been parsed at this point, so that the page can show them again.
     await readBody();
     if (form.jsonError) throw form.jsonError;
     return form.body;

@@ -77,7 +77,7 @@ function parseIndent(indentText: string | undefined): { indent?: number } {
   return number ? { indent: Math.min(Math.max(number, 0), MAX_INDENT) } : {};
 }
 
-/** Chooses the representation. Throws a 404 for an unknown format and a 406 if none is acceptable; both errors are sent as JSON. */
+/** Chooses the representation of a response (JSON or HTML). Throws a 404 for an unknown format, and a 406 if none is acceptable, both as JSON. */
 export function negotiate(accept: string | undefined, query = new URLSearchParams(), formatSuffix?: string): Representation {
   const requestedFormat = formatSuffix ?? (lastValueOf(query, 'format') || undefined);
   if (requestedFormat !== undefined && requestedFormat !== 'json' && requestedFormat !== 'api') throw notFoundError();
@@ -99,7 +99,7 @@ export function negotiate(accept: string | undefined, query = new URLSearchParam
   return { format: bestMatch.format, ...parseIndent(bestMatch.range.indent ?? queryIndent) };
 }
 
-/** Chooses the representation of the 404 for an unknown path: an HTML page if no format is acceptable. */
+/** Chooses the representation (JSON or HTML) of the 404 response to an unknown path. If the client accepts neither, it is an HTML page. */
 export function negotiateForUnknownPath(accept: string | undefined): Representation {
   try {
     return negotiate(accept);

@@ -1,4 +1,6 @@
-/** Parses a query string. A question mark at its start belongs to the first name: the `&` keeps `URLSearchParams` from dropping it. */
+/**
+ * Parses a query string. If it starts with a question mark, this belongs to the first parameter's name. `URLSearchParams` would drop it without the `&`.
+ */
 export const parseQuery = (text: string): URLSearchParams => new URLSearchParams(`&${text}`);
 
 /** Returns the last value of a parameter, because later repetitions win as in Django. */

@@ -31,8 +31,8 @@ export class WriteValidation {
   ) {}
 
   /**
-   * Returns the body. Throws an error if it cannot be parsed or is not an object, but first checks whether the row exists (404). This check is
-   * omitted if the body cannot be parsed and could contain the id of a parent row: the check of the parent row comes first and needs the body.
+   * Returns the request body. If it cannot be parsed or is not an object, first checks whether the row to update exists (404), then throws the error.
+   * Omits the check if the unparsable body could contain the id of a parent row, which would have to be checked before.
    */
   async readBody(): Promise<ParsedBody> {
     const body = await this.request.readBody().catch(async (error) => {

@@ -89,7 +89,7 @@ function orderingParameter({ fields, resource }: Endpoint): Parameter {
 
 const INTEGER_SCHEMA: JsonSchema = { type: 'integer' };
 
-/** Returns the schema of a filter value. The limits for stored values do not apply to it. */
+/** Returns the JSON schema of a field's value in a filter parameter. The limits for stored values of the field do not apply to it. */
 function filterValueSchema(field: FieldMetadata): JsonSchema {
   switch (field.kind) {
     case 'boolean':

@@ -47,7 +47,7 @@ export class ResponseSchemas {
     return withDescription(this.objectSchema(type, parseSelectionSet(selection)), type.description);
   }
 
-  /** Returns the schema of a response that is the value of one GraphQL field: the schema of the field, transformed as the metadata says. */
+  /** Returns the schema of a response that is the value of one GraphQL field: the schema of the field, with the wrapper key and maps of the metadata. */
   computedSchema({ field, metadata: { selection, wrapperKey, keyValueLists = [] } }: { field: Field; metadata: BodyMetadata }): JsonSchema {
     const value = withMapProperties(
       this.nonNullSchema(field, selection === undefined ? undefined : parseSelectionSet(selection)),
@@ -55,7 +55,7 @@ export class ResponseSchemas {
     );
     const required = isNonNullType(field.type);
     if (wrapperKey === undefined) return required ? value : nullableSchema(value);
-    // If the value is null, the body is an object without the key.
+    // If the value of the field is null, the response body is an object without the wrapper key.
     return { type: 'object', properties: { [wrapperKey]: value }, ...(required && { required: [wrapperKey] }) };
   }
 

@@ -39,7 +39,10 @@ const CHECK_INTERVAL_MS = 100;
  * the workers were too.
  */
 const MAX_CHECK_DELAY_MS = 1_000;
-/** Timeout of a starting worker, which blocks its event loop longer, because it loads code and reads tables. */
+/**
+ * Time without a heartbeat after which a starting worker counts as hung. It is longer than that of a serving one, because loading code and reading tables
+ * blocks the event loop.
+ */
 const START_TIMEOUT_MS = 60_000;
 /** Fraction of WORKER_TIMEOUT without a heartbeat of a worker after which a spare worker is started, because the worker may be hung. */
 const SPARE_START_TIMEOUT_FRACTION = 0.4;
@@ -65,7 +68,7 @@ export class Supervisor {
   private metrics?: AggregatedMetrics;
   private port = 0;
   private socket?: BoundSocket;
-  /** Whether any worker has served. Before that, a failure is assumed to be one of the configuration, which the worker has reported. */
+  /** Whether any worker has served requests. Until then, a worker's failure is assumed to be a configuration error, which it has reported. */
   private hasEverServed = false;
   private isRunning = false;
   private readonly startBackoff = new Backoff();
@@ -123,7 +126,7 @@ export class Supervisor {
     return [...this.workerProcesses.values()].find(({ state, isHung, isUnneeded }) => state === 'spare' && !isHung && !isUnneeded);
   }
 
-  /** Starts a worker process. Returns undefined if that is impossible now. */
+  /** Starts a worker process. Returns undefined if the system lacks the resources for it. */
   private fork(args: string[] = []): WorkerProcess | undefined {
     const workerProcess = forkWorker(args, this.log);
     if (!workerProcess) return undefined;
@@ -153,7 +156,7 @@ export class Supervisor {
       shouldPrintUrls: !hasEverServed,
       embeddedConnection: embeddedDatabase?.connection,
     };
-    // Errors are ignored: they mean that the worker has exited, which the handler of the `exit` event handles.
+    // Errors of sending the message are ignored: they mean that the worker has exited, which the handler of the `exit` event handles.
     workerProcess.worker.send(order, this.socket as unknown as Server, () => undefined);
   }
 

@@ -15,7 +15,7 @@ export class OrphanReaper {
   private readonly child: ChildProcess;
 
   constructor() {
-    // `detached` starts a new session, which receives no signals from the terminal.
+    // `detached` starts the reaper in a new session, so that it receives no signals from the terminal.
     const options = {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'] as ['pipe', 'ignore', 'ignore'],
@@ -23,13 +23,13 @@ export class OrphanReaper {
       env: { PATH: '/bin:/usr/bin' },
     };
     this.child = spawn('/bin/sh', ['-c', REAPER_SCRIPT, 'fitgraph-keeper'], options);
-    // Errors are ignored: without the reaper, responsive workers still exit by themselves.
+    // Errors of the reaper are ignored: even without it, responsive workers exit by themselves when the supervisor dies.
     this.child.on('error', () => undefined);
     this.child.stdin!.on('error', () => undefined);
     this.child.unref();
   }
 
-  /** Sets the process ids of the workers. */
+  /** Tells the reaper the process ids of the current workers, which it kills when the supervisor dies. */
   setWorkerPids(workers: readonly number[]): void {
     this.child.stdin!.write(`${workers.join(' ')}\n`);
   }

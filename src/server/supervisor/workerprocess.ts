@@ -10,7 +10,7 @@ export interface WorkerProcess {
   lastReportAt: number;
   /** Whether the worker hung. It is then killed and replaced by another one. */
   isHung: boolean;
-  /** Whether the supervisor has killed a spare worker because none is needed. */
+  /** Whether the supervisor has killed this spare worker because none is needed any more. */
   isUnneeded?: boolean;
 }
 
@@ -27,7 +27,7 @@ export function forkWorker(args: string[], log: Logger): WorkerProcess | undefin
   return { worker, state: 'spare', lastReportAt: performance.now(), isHung: false };
 }
 
-/** Node reports a lack of file descriptors by an event of the worker, but throws if memory is lacking. */
+/** Starts a worker process. Returns undefined if Node throws because memory is lacking. For a lack of file descriptors, the worker emits an event. */
 function tryFork(log: Logger): Worker | undefined {
   try {
     return cluster.fork();

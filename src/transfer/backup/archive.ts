@@ -50,7 +50,9 @@ export class ArchiveWriter {
     this.completion.catch(() => undefined);
   }
 
-  /** Creates a draft next to the file; `publish` renames it when it is complete. The draft has mode 0600, because it contains the secret key. */
+  /**
+   * Creates a draft next to the final archive file; `publish` renames the draft when it is complete. It has mode 0600, because it contains the secret key.
+   */
   static async begin(file: string): Promise<ArchiveWriter> {
     const draftPath = `${file}.${randomBytes(4).toString('hex')}.part`;
     const handle = await open(draftPath, 'wx', 0o600).catch((error: Error) => {
@@ -147,7 +149,7 @@ export async function readArchive(
   return { header, summary };
 }
 
-/** Converts errors caused by the file into a one-line message; returns other errors unchanged. */
+/** Converts an error caused by an unreadable or damaged backup file into an error with a one-line message; returns other errors unchanged. */
 function readingError(file: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof SyntaxError) return invalidBackupError(file, 'it contains invalid JSON');

@@ -27,8 +27,8 @@ async function idsOfInterruptedRestores(media: Media): Promise<string[]> {
 }
 
 /**
- * Cleans up after killed restores: publishes the files of those whose rows are committed, and deletes the others. The connection must hold the lock of
- * restores.
+ * Cleans up after restores whose process was killed: publishes the staged files of a restore if its rows are committed, and otherwise deletes them. The
+ * connection must hold the lock of restores.
  */
 export async function finishInterruptedRestores(client: ClientBase, media: Media): Promise<void> {
   const ids = await idsOfInterruptedRestores(media);
@@ -39,7 +39,7 @@ export async function finishInterruptedRestores(client: ClientBase, media: Media
     const files = stagedFilesOf(media, id);
     await (rows.some((row) => row.id === id) ? files.publish() : files.discard());
   }
-  // Notifies running servers that they must read everything again, because a killed restore has not done so.
+  // Notifies running servers that they must read everything again, because a restore that was killed could not notify them.
   if (rows.length) await client.query(`SELECT pg_notify('fitgraph_everything', '')`);
 }
 

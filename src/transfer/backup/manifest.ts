@@ -54,7 +54,10 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 const areDistinct = (names: unknown): names is string[] =>
   Array.isArray(names) && names.every((name) => typeof name === 'string') && new Set(names).size === names.length;
 
-/** Checks only types; names are compared with the schema later. A header of another format version is accepted here; `parseHeader` rejects it. */
+/**
+ * Checks only the types in a backup header; table and column names are compared with the schema later. A header of another format version is accepted
+ * here; `parseHeader` rejects it.
+ */
 const isHeader = ({ format, program, taken, migrations, tables }: Record<string, unknown>): boolean =>
   format !== FORMAT_VERSION ||
   (typeof program === 'string' &&

@@ -61,7 +61,7 @@ export async function inspectBackup(file: string, progress?: RestoreOptions['pro
       file,
       `it was created by Fitgraph ${program} (${toOneLine(unknownNames.at(-1)!)}), but Fitgraph ${VERSION} supports the schema only up to ${knownNames.at(-1)}`,
     );
-  // The schema may have to be rebuilt by the migrations, so their order matters.
+  // The order of the backup's migrations matters, because they may have to be run in this order to rebuild the schema of the backup.
   if (knownNames.filter((name) => migrations.includes(name)).join() !== migrations.join())
     throw invalidBackupError(file, 'its migrations are out of order');
   return { ...backup, header: { ...header, migrations } };
@@ -76,7 +76,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<void> {
     const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [ADVISORY_LOCK_KEYS.restore])).rows;
     if (!lock.free) throw new ClientError('CONFLICT', 'Another backup is being restored.');
     await lockMigrations(client);
-    // Cleans up after earlier restores: otherwise, the next start would publish their files and key over those of this one.
+    // Cleans up after earlier restores that were interrupted: otherwise, the next start would publish their files and key over those of this restore.
     await finishInterruptedRestores(client, media);
     if (dataDir) await finishInterruptedKeyChanges(dataDir, database);
     if (!shouldReplace) await requireEmptyDatabase(client);
@@ -93,7 +93,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<void> {
       });
       await rows.finish();
     } catch (error) {
-      // The restore may have been committed. Its files and key are kept for the next start, which uses them if it was, and otherwise deletes the files.
+      // It is unknown whether the restore was committed. Its files and key are kept: the next start uses them if it was, and deletes them otherwise.
       if (error instanceof CommitOutcomeUnknown) throw error;
       await rows.rollBack();
       await stagedFiles.discard();
@@ -115,7 +115,7 @@ function explainError(file: string, error: unknown): unknown {
 }
 
 async function requireEmptyDatabase(client: Client): Promise<void> {
-  // The fingerprint of the secret key is ignored, because a server stores it already at its first start.
+  // A database counts as empty although it contains a fingerprint of the secret key, because a server stores that already at its first start.
   for (const { name } of (await listTables(client)).filter((table) => table.name !== 'secret_key_fingerprint'))
     if ((await client.query(`SELECT FROM ${quoteIdentifiers([name])} LIMIT 1`)).rowCount)
       throw new ClientError('CONFLICT', `The database is not empty (${name} has rows). Use --replace to replace all data with the backup.`);
@@ -153,7 +153,7 @@ class RowLoader {
   private async startCopy(table: string): Promise<void> {
     await this.endCopy();
     const tableDescription = this.options.backup.header.tables.find(({ name }) => name === table);
-    // The table is unknown only if the file was replaced after `inspectBackup` verified it.
+    // A table can be missing in the backup's header only if the backup file was replaced after `inspectBackup` verified it.
     if (!tableDescription) throw invalidBackupError(this.options.file, `it contains rows of an unknown table ${formatArchiveValue(table)}`);
     this.currentTable = table;
     this.currentCopy = new CopyStream(this.client, table, tableDescription.columns);
@@ -164,7 +164,7 @@ class RowLoader {
     this.currentCopy = undefined;
   }
 
-  /** Begins the transaction with exclusively locked, empty tables in the schema of the backup. */
+  /** Begins the transaction of the restore: locks all tables exclusively, and empties or rebuilds them so that they have the schema of the backup. */
   private async begin(): Promise<void> {
     this.hasBegun = true;
     const { client, options } = this;
@@ -190,7 +190,7 @@ class RowLoader {
     );
   }
 
-  /** Throws if the archive names a table, column or sequence that does not exist in the schema of its migrations. */
+  /** Throws if the archive names a table, column or sequence that does not exist in the schema that its migrations create. */
   private async requireKnownNames(): Promise<void> {
     const { file, backup } = this.options;
     const columns = new Map((await listTables(this.client)).map((table) => [table.name, table.columns]));
@@ -284,7 +284,7 @@ class RowLoader {
     await this.client.query('DELETE FROM "table_change"');
     await this.client.query('UPDATE "change_log" SET "id" = gen_random_uuid()');
     await this.client.query('INSERT INTO "table_change" ("table") SELECT unnest($1::text[])', [this.tables]);
-    // The catalogue is needed to validate writes. Everything else is read again when the files are in place.
+    // Servers read the catalogue again at the commit, because they validate writes with it. They read the rest again when the files are in place.
     await this.client.query(`SELECT pg_notify('fitgraph_reference', '')`);
   }
 

@@ -28,7 +28,7 @@ export interface BackupOptions {
 export interface BackupResult {
   header: BackupHeader;
   summary: BackupSummary;
-  /** Paths that rows refer to but at which no file exists. */
+  /** Paths of media files to which rows refer although no file exists there. */
   missingPaths: string[];
 }
 
@@ -142,7 +142,7 @@ async function addFiles(client: Client, archive: ArchiveWriter, media: Media, pr
   return { files, missing: missingPaths };
 }
 
-/** Returns the number of added files; 0 if the image itself is missing. */
+/** Adds an image and its existing thumbnails to the archive. Returns the number of added files; 0 if the image itself is missing. */
 async function addFile(archive: ArchiveWriter, media: Media, image: string): Promise<number> {
   let addedFiles = 0;
   for (const path of imageAndThumbnailPaths(image)) {

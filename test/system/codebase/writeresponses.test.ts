@@ -3,7 +3,7 @@ import { getNamedType, isLeafType, isNonNullType, isObjectType, type GraphQLObje
 import { fieldsOf, type Entity, type EntityField } from '../../../src/core/model/fields';
 import { resourceOf } from '../../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../../src/graphql/schema';
-import { ownedTypes, parentsIn, userWithout, type OwnedRowIds } from '../../setup/belongings';
+import { ownedTypes, parentsIn, userWithParents, type OwnedRowIds } from '../../setup/belongings';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { readRow, updateOf } from '../../setup/lists';
 import type { Answer, GraphQLAnswer } from '../../setup/person';
@@ -119,7 +119,7 @@ test.each(types.filter(([, entity]) => resourceOf(entity)!.metadata.views.length
   async (name, entity) => {
     random = randomFor(`rows of ${name} over REST`);
     number = 1_000;
-    const { person, ownedRowIds } = await userWithout(entity, fitgraph, `REST-${name}`);
+    const { person, ownedRowIds } = await userWithParents(entity, fitgraph, `REST-${name}`);
     const { metadata } = resourceOf(entity)!;
     const { restName, permittedMethods = ['PUT'] } = metadata.views[0]!;
     const path = `/${restName}/`;
@@ -161,7 +161,7 @@ const hasRow = ({ data }: GraphQLAnswer): boolean => !!data?.made?.row;
 test.each(types)(seeded('GraphQL responses to writes of %s equal the stored row'), async (name, entity) => {
   random = randomFor(`rows of ${name} over GraphQL`);
   number = 1_000;
-  const { person, ownedRowIds } = await userWithout(entity, fitgraph, `GraphQL-${name}`);
+  const { person, ownedRowIds } = await userWithParents(entity, fitgraph, `GraphQL-${name}`);
   const { metadata, singularName: row } = resourceOf(entity)!;
   for (const selection of selections(entity)) {
     const payload = `{ row: ${row} { id ${selection} } errors { path message } }`;

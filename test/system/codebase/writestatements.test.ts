@@ -3,7 +3,7 @@ import { creatableChildren } from '../../../src/core/write/drafts';
 import { fieldsOf, type Entity } from '../../../src/core/model/fields';
 import { OWNER_FIELD, resourceOf } from '../../../src/core/model/registry';
 import '../../../src/graphql/schema';
-import { createOwnedRows, ownedTypes, parentsIn, userWithout, type OwnedRowIds } from '../../setup/belongings';
+import { createOwnedRows, ownedTypes, parentsIn, userWithParents, type OwnedRowIds } from '../../setup/belongings';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import type { Answer, GraphQLAnswer, Person } from '../../setup/person';
 import { bodyOf, distinctSamples, inputBelow, inputOf, type Values } from '../../setup/samples';
@@ -64,7 +64,7 @@ test.each(written.map((entity): [string, Entity] => [entity.name, entity]))(
     const update = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.bulkUpdateMutation}(changes: $changes) ${payload} }`;
     const remove = `mutation ($rows: [RowVersion!]!) { rows: ${metadata.bulkDeleteMutation}(rows: $rows) { deletedIds } }`;
     const statements: Record<string, number[]> = { create: [], update: [], parts: [], remove: [] };
-    const { person, ownedRowIds: parents } = await userWithout(entity, fitgraph, `bulk-${name}`);
+    const { person, ownedRowIds: parents } = await userWithParents(entity, fitgraph, `bulk-${name}`);
     const nextInput = () => withTrueFlags(inputOf(entity, (number += 1), parentsIn(parents)));
     // Rows are created, updated to different samples, and updated again.
     const maxSize = Math.max(1, Math.floor(distinctSamples(entity) / 3));
@@ -173,7 +173,7 @@ test.each(restWritable.map((entity): [string, Entity] => [entity.name, entity]))
       return answer;
     };
     const path = `/${resourceOf(entity)!.metadata.views[0]!.restName}/`;
-    const { person, ownedRowIds: parents } = await userWithout(entity, fitgraph, `REST-${name}`);
+    const { person, ownedRowIds: parents } = await userWithParents(entity, fitgraph, `REST-${name}`);
     const body = () => bodyOf(entity, (number += 1), parentsIn(parents));
     const { id } = recordStatements('POST', 201, await person.post(path, body())).body;
     const [changed] = Object.entries(body()).filter(([, value]) => !Array.isArray(value));

@@ -139,7 +139,8 @@ export class FormBuilder {
     const forms = writeMethods.length
       ? [await this.buildWriteForm(detailPath(endpoint.view.restName, pageRoute.id), writeMethods, controls, row, result)]
       : [];
-    // After a version conflict, the form gets the current version. After any other error, it keeps the version on which its values are based.
+    // After a version conflict, the form gets the current version of the row. After any other error, it keeps the row version on which its values are
+    // based.
     const formVersion = result.restResponse.status === PRECONDITION_FAILED_STATUS ? version : (request.form?.version ?? version);
     return { forms, canDelete: methods.includes('DELETE'), lockedMethods: [], version: formVersion };
   }
@@ -154,7 +155,7 @@ export class FormBuilder {
   ): Promise<WriteForm> {
     const rowValues = controls.map((control) => [control.key, row ? row[control.key] : emptyValueOf(control)] as const);
     const rowTexts = controls.map((control) => [control.key, inputTextsOf(row?.[control.key], control, this.timeZone)] as const);
-    // The filters of a list are the initial values of a new row.
+    // On a list page, the form for a new row is filled with the values of the list's filters.
     const filterTexts = controls.map(({ key }) => [key, request.query.getAll(key)] as const).filter(([, texts]) => texts.length > 0);
     const values: FormTextValues = Object.fromEntries(row ? rowTexts : filterTexts);
     const form = { action, methods, controls, values, jsonText: JSON.stringify(Object.fromEntries(rowValues), null, 2) };

@@ -28,7 +28,10 @@ interface ClientDocument {
   variableTypes: Readonly<Record<string, GraphQLInputType>>;
 }
 
-/** Returns a function that translates operations. It returns undefined for those that the public schema does not support. Translations are cached. */
+/**
+ * Returns a function that translates the operation behind a REST request, or returns undefined if the public schema does not support it. Translations are
+ * cached.
+ */
 export function clientOperationTranslator(schema: GraphQLSchema): (operation: RestOperation, variables: Variables) => HtmlView['graphql'] {
   const clientDocuments = new Map<string, ClientDocument | undefined>();
   return ({ document }, variables) => {
@@ -53,7 +56,7 @@ function toClientDocument(schema: GraphQLSchema, document: DocumentNode): Client
   return { text: print(clientDocument), variableTypes: Object.fromEntries(types) as ClientDocument['variableTypes'] };
 }
 
-/** Removes the pagination arguments and `nodes` from a selection, because the list is not paginated in the public schema. */
+/** For a list that is not paginated in the public schema, removes the pagination arguments and `nodes` from its selection. */
 function withoutPagination(node: FieldNode): FieldNode {
   const nodes = node.selectionSet!.selections.find(
     (selection): selection is FieldNode => selection.kind === Kind.FIELD && selection.name.value === 'nodes',

@@ -4,9 +4,9 @@ import type { GraphQLNamedType, GraphQLSchema, SelectionSetNode } from 'graphql'
 
 /** Describes which parts of a JSON value are ids. All items of an array share the description of the array. */
 export interface IdLinks {
-  /** Name of the endpoint of the rows, if the value is an id or a list of ids. */
+  /** If the value is an id or a list of ids: the name of the endpoint of the rows with these ids. */
   readonly endpointName?: string;
-  /** Descriptions of the values of an object, by key. */
+  /** If the value is an object: the descriptions of its values by key. */
   readonly keys: Readonly<Record<string, IdLinks>>;
 }
 

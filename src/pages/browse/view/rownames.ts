@@ -6,14 +6,17 @@ import { fieldMetadataOf, type PrepareOperation } from '../../../rest/endpoints'
 const MAX_LABEL_LENGTH = 60;
 const MAX_MATCHING_ROWS = 20;
 const MAX_ROWS_IN_NAME = 3;
-/** Suffix of a list in a field path. The name then joins the strings of several rows of the list; without the suffix, it uses only the first row. */
+/** Marks a list in a field path. With it, the name of a row joins the strings of several list rows; without it, the first list row is used. */
 const JOINED_LIST_SUFFIX = '[]';
 /** Kinds of fields that serve as the name of a row if its type has no text field. */
 const TIME_KINDS: readonly FieldKind[] = ['time', 'date', 'datetime'];
 
 export interface RowNameSearch {
   isOwned: boolean;
-  /** Returns at most MAX_MATCHING_ROWS rows whose name or distinguishing text matches. Absent if neither contains a text field. */
+  /**
+   * Returns at most MAX_MATCHING_ROWS rows whose name or distinguishing string matches `text`. Absent if the type of the rows has no text field for
+   * either.
+   */
   findByName?(context: object, text: string): Promise<Choice[]>;
   /** Returns the first rows that match `where`, with their names as labels. */
   readFirstRows(context: object, where: object, first: number): Promise<Choice[] | undefined>;

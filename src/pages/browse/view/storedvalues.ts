@@ -11,7 +11,7 @@ function normalizeText(text: string, { kind }: FormControl): string {
   return trimmed.replaceAll('\r\n', '\n');
 }
 
-/** Returns the non-empty strings that the server would store: all for a field with several values, otherwise only the last one. */
+/** Returns those non-empty submitted strings of a field that the server would store: all if the field has several values, otherwise only the last one. */
 const effectiveTexts = (texts: readonly string[] | undefined, control: FormControl): string[] =>
   (control.multiple ? [...(texts ?? [])].sort() : (texts ?? []).slice(-1)).map((text) => normalizeText(text, control)).filter(Boolean);
 

@@ -39,7 +39,7 @@ export class ViewBuilder {
   private readonly rowReader: RowReader;
   private readonly readTimeSeries: ReturnType<typeof timeSeriesReader>;
   private readonly toClientOperation: ReturnType<typeof clientOperationTranslator>;
-  /** Cache by GraphQL document: deriving the links for each page would take up to a tenth of the CPU time of the page. */
+  /** Id links by GraphQL document. They are cached, because deriving them for each page would take up to a tenth of the CPU time of the page. */
   private readonly idLinksByDocument = new Map<string, IdLinks>();
 
   constructor(private readonly dependencies: ViewDependencies) {

@@ -18,17 +18,17 @@ export interface FormControl extends Pick<
   required: boolean;
   /** Whether the input has a single line, regardless of its maximum length. */
   isSingleLine?: boolean;
-  /** Unit of the number, such as `kg`. */
+  /** Unit of the number that is entered in the input, such as `kg`. */
   unit?: string;
   /** Whether the input sends several values under its key. */
   multiple?: boolean;
-  /** Whether the value is a string of several ids, separated by commas. */
+  /** Whether the value of the input is a string of several ids, separated by commas. */
   isCommaSeparated?: boolean;
-  /** Name of the endpoint of the rows, if the value is an id. */
+  /** If the value of the input is an id: the name of the endpoint of the row with this id. */
   endpointName?: string;
-  /** GraphQL type of the rows, if the input searches them by name. */
+  /** If the input searches rows by name: the GraphQL type of these rows. */
   searchType?: string;
-  /** Rows that match the typed name. */
+  /** Rows whose names match the name that the user typed into the input. */
   matches?: readonly Choice[];
   /** Name of the row whose id is the value of the input. */
   chosenName?: string;
@@ -39,7 +39,7 @@ export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 /** The stored value of a field that another client has changed since the form was opened, and that the form would overwrite. */
 export interface StoredValue {
   texts: readonly string[];
-  /** The value in readable form. */
+  /** The stored value in readable form, such as the name of a related row. */
   label: string;
 }
 
@@ -64,7 +64,7 @@ export interface WriteForm {
 export interface RowLink {
   label: string;
   id: string;
-  /** URL of the detail page; absent if there is none. */
+  /** URL of the detail page of the linked row; absent if there is no such page. */
   href?: string;
 }
 
@@ -76,11 +76,11 @@ export interface Cell {
 }
 
 export interface Column {
-  /** REST key of the field; empty if the column shows no single field. */
+  /** REST key of the field that the column shows; empty if the column shows no single field. */
   key: string;
   label: string;
   isSortable: boolean;
-  /** CSS class of the cells: numbers are aligned right, dates are not wrapped. */
+  /** CSS class of the cells of the column: numbers are aligned right, dates are not wrapped. */
   cellClass?: 'number' | 'day';
 }
 
@@ -89,7 +89,7 @@ export interface TableRow {
   name: string;
   href?: string;
   picture?: string;
-  /** Cells of all columns except for the first one, which shows the name. */
+  /** Cells of the row in all columns except for the first one, which shows the name of the row. */
   cells: readonly Cell[];
 }
 
@@ -100,7 +100,7 @@ export interface TableView {
   rows: readonly TableRow[];
 }
 
-/** The first or the newest child rows of a row. */
+/** Child rows of a row on its detail page: only the first or the newest ones. */
 export interface ChildRows {
   label: string;
   totalCount: number;
@@ -130,9 +130,9 @@ export interface DetailRow {
 
 export interface PageResource {
   name: string;
-  /** Label of one row, such as `Weight entry`. */
+  /** Label of a resource for a single row, such as `Weight entry`. */
   singularLabel: string;
-  /** Label of several rows, such as `Weight entries`. */
+  /** Label of a resource for several rows, such as `Weight entries`. */
   pluralLabel: string;
   description: string;
   isOwned: boolean;
@@ -141,7 +141,7 @@ export interface PageResource {
 export interface HtmlView {
   kind: Route['kind'] | 'none';
   name: string;
-  /** Description from the OPTIONS response. */
+  /** Description of the endpoint from the OPTIONS response. */
   description: string;
   method: string;
   /** Path and query string of the request. */
@@ -178,7 +178,7 @@ export interface HtmlView {
   pageWindow?: { limit: number; offset: number };
   /** The GraphQL operation that is equivalent to the request; absent if there is none. */
   graphql?: { document: string; variables: Record<string, unknown> };
-  /** Whether the operation can be exported as a file. */
+  /** Whether lists can be exported as files on this server. */
   permitsExports?: boolean;
   forms: readonly WriteForm[];
   /** Whether the visitor can delete the row. */
@@ -187,7 +187,7 @@ export interface HtmlView {
   version?: string;
   /** Outcome of the write that the form on the previous page has sent, shown as a notice. */
   notice?: WriteNotice;
-  /** HTTP methods that are available only after signing in. */
+  /** HTTP methods that the visitor can use on this page only after signing in. */
   lockedMethods: readonly string[];
   isSignedIn: boolean;
   visitor: { username?: string; csrfToken?: string };

@@ -43,7 +43,10 @@ export function nextSortOrder({ sort }: TableArrangement, column: string): Table
   return sort.descending ? undefined : { column, descending: true };
 }
 
-/** Returns the table as CSV. Columns have the same names as in the CSV export of the server, followed by the unit if it was converted. */
+/**
+ * Returns the table as CSV. Columns have the same names as in the CSV export of the server; if the values of a column were converted, their unit follows
+ * its name.
+ */
 export const csvOf = ({ columns, rows }: Table): string =>
   formatLine(columns.map((column) => formatCell(column.isConverted ? columnHeadingOf(column) : column.name))) +
   rows.map((row) => formatLine(row.map(formatCell))).join('');

@@ -12,7 +12,7 @@ const MAX_SUGGESTED_LINES = 3;
 
 export interface Series {
   name: string;
-  /** `x` is an index into the categories of the axis or, without categories, the value itself. */
+  /** Points of the series. `x` is an index into the categories of the horizontal axis or, without categories, the value itself. */
   points: [x: number | string, y: number, label: string][];
 }
 
@@ -86,7 +86,7 @@ export function chartDataOf(table: Table, settings: ChartSettings): ChartData {
     const yIndex = columnIndexOf(y[0]!);
     const yCategories = distinctLabels(rows.map((row) => row[yIndex])).reverse();
     const yPositions = positionsOf(yCategories);
-    // Without a column for the colours, cells show numbers of rows.
+    // If no column is chosen for the colours of a heat map, each of its cells shows a number of rows.
     const valueOf = (row: readonly unknown[]) => (byColumnIndex < 0 ? 1 : Number(row[byColumnIndex] ?? 0));
     const points = sumByCell(rows.map((row) => [xOf(row), yPositions.get(cellText(row[yIndex]))!, valueOf(row)]));
     const series = [{ name: by === undefined ? 'Rows' : titleOf(by), points }];
@@ -132,7 +132,7 @@ const findLabelColumn = ({ columns }: Table, x: string, y: readonly string[]) =>
 function arrangePoints(points: Series['points'], kind: ChartSettings['kind'], xKind: Column['kind']): Series['points'] {
   if (kind === 'bar' || kind === 'stacked') return sumByX(points);
   if (kind !== 'line' || xKind === 'text') return points;
-  // A line connects its points in the order of the array, so they are sorted along the axis. The rows may have another order, such as by weight.
+  // A line connects its points in the order of the array, so they are sorted along the axis. The rows may have another order, such as by value.
   const positionOf = ([x]: Series['points'][number]) => (xKind === 'time' ? Date.parse(String(x)) : Number(x));
   return [...points].sort((a, b) => positionOf(a) - positionOf(b));
 }

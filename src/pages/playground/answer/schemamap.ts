@@ -39,13 +39,13 @@ export function schemaMapOf(schema: GraphQLSchema): SchemaMap {
   const node = schema.getType('Node');
   const rows = isInterfaceType(node) ? [...schema.getPossibleTypes(node)] : [];
   rows.sort((a, b) => a.name.localeCompare(b.name));
-  const names = new Set(rows.map(({ name }) => name));
+  const typeNames = new Set(rows.map(({ name }) => name));
   return {
     types: rows.map(({ name, description }) => ({ name, description: description ?? '' })),
     relations: rows.flatMap((from) =>
       Object.values(from.getFields()).flatMap((field) => {
         const target = referencedTypeOf(field);
-        if (!target || !names.has(target.type.name)) return [];
+        if (!target || !typeNames.has(target.type.name)) return [];
         return [{ from: from.name, field: field.name, to: target.type.name, isMany: target.isMany }];
       }),
     ),
@@ -55,6 +55,6 @@ export function schemaMapOf(schema: GraphQLSchema): SchemaMap {
 /** Returns the part of the map around one type: the type, its relations in both directions and the related types. */
 export function mapAroundType({ types, relations }: SchemaMap, name: string): SchemaMap {
   const nearRelations = relations.filter(({ from, to }) => from === name || to === name);
-  const names = new Set([name, ...nearRelations.flatMap(({ from, to }) => [from, to])]);
-  return { types: types.filter((type) => names.has(type.name)), relations: nearRelations };
+  const typeNames = new Set([name, ...nearRelations.flatMap(({ from, to }) => [from, to])]);
+  return { types: types.filter((type) => typeNames.has(type.name)), relations: nearRelations };
 }

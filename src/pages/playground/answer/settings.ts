@@ -9,8 +9,8 @@ export type ChartKind = (typeof CHART_KINDS)[number];
 export interface ChartSettings {
   kind: ChartKind;
   x: string;
-  /** Columns with the values; in a heat map, the column of the vertical axis. */
+  /** Columns with the values of the chart; in a heat map, the column of its vertical axis. */
   y: readonly string[];
-  /** Column that distinguishes lines or bars; in a heat map, the column of the colours. */
+  /** Column whose values distinguish the lines or bars of a chart; in a heat map, the column of the colours. */
   by?: string;
 }

@@ -11,7 +11,7 @@ export interface Column {
   kind: ColumnKind;
   /** Unit of the column, if its values are masses. */
   unit?: string;
-  /** Whether the values were converted from the unit of the response. */
+  /** Whether the values of the column were converted from the unit of the response to another unit. */
   isConverted?: boolean;
 }
 
@@ -34,9 +34,9 @@ const isObjectList = (value: unknown): value is readonly FieldValues[] => Array.
 const joinPath = (prefix: string, key: string) => (prefix === '' ? key : `${prefix}.${key}`);
 
 export interface ResultList {
-  /** Path from the root of the result, such as `workoutLogs.nodes`. */
+  /** Path of the list from the root of the result, such as `workoutLogs.nodes`. */
   path: string;
-  /** Path of the outermost list that contains this one, or its own path. */
+  /** Path of the outermost list that contains this list; the path of the list itself if it is not nested in another one. */
   outermostPath: string;
   rowCount: number;
 }
@@ -70,17 +70,17 @@ function valueAt(data: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((value, key) => (isFieldValues(value) ? value[key] : undefined), data);
 }
 
-/** Returns the names of the columns in order of appearance: the paths of all values, whichever list provides the rows of the table. */
+/** Returns the column names, which are the paths of all values in the response, in order of appearance. */
 function columnNamesOf(rows: readonly unknown[]): string[] {
-  const names = new Set<string>();
+  const columnNames = new Set<string>();
   const collectNames = (value: unknown, path: string): void => {
     if (isFieldValues(value)) for (const [key, part] of Object.entries(value)) collectNames(part, joinPath(path, key));
     else if (isObjectList(value)) for (const row of value) collectNames(row, path);
-    else if (path !== '') names.add(path);
+    else if (path !== '') columnNames.add(path);
   };
   for (const row of rows) collectNames(row, '');
   // A field that is null in one row and an object in another gets no column of its own.
-  return [...names].filter((name) => ![...names].some((other) => other.startsWith(`${name}.`)));
+  return [...columnNames].filter((name) => ![...columnNames].some((other) => other.startsWith(`${name}.`)));
 }
 
 /** Joins several values into one string. A single value is returned unchanged. */
@@ -97,8 +97,8 @@ function tableRowsOf(value: unknown, path: string, rowListPath: string): CellByC
       return tableRows.length ? tableRows : [new Map()];
     }
     const rows = value.flatMap((row) => tableRowsOf(row, path, rowListPath));
-    const names = new Set(rows.flatMap((row) => [...row.keys()]));
-    return [new Map([...names].map((name) => [name, joinValues(rows.map((row) => row.get(name) ?? null))]))];
+    const columnNames = new Set(rows.flatMap((row) => [...row.keys()]));
+    return [new Map([...columnNames].map((name) => [name, joinValues(rows.map((row) => row.get(name) ?? null))]))];
   }
   if (!isFieldValues(value)) return [new Map([[path, value ?? null]])];
   let rows: Map<string, unknown>[] = [new Map()];
@@ -123,11 +123,11 @@ function kindOf(name: string, values: readonly unknown[]): ColumnKind {
 export function tableOf(data: unknown, list?: ResultList): Table {
   const rows = list ? (valueAt(data, list.outermostPath) as readonly unknown[]) : [data];
   const rowListPath = list && list.path !== list.outermostPath ? list.path.slice(list.outermostPath.length + 1) : '';
-  const names = columnNamesOf(rows);
+  const columnNames = columnNamesOf(rows);
   const tableRows = rows.flatMap((row) => tableRowsOf(row, '', rowListPath));
-  const cells = tableRows.map((row) => names.map((name) => row.get(name) ?? null));
+  const cells = tableRows.map((row) => columnNames.map((name) => row.get(name) ?? null));
   return {
-    columns: names.map((name, index) => ({
+    columns: columnNames.map((name, index) => ({
       name,
       kind: kindOf(
         name,

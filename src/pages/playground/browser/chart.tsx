@@ -27,7 +27,7 @@ async function pngOf(chart: Chart): Promise<Blob | null> {
 
 interface ChartViewProps {
   table: Table;
-  /** Settings of the user, a share link or an example question. They may belong to another result and not fit this table. */
+  /** Chart settings from the user, a share link or an example question. They may belong to another result and not fit this table. */
   settings: ChartSettings | undefined;
   onChange: (settings: ChartSettings) => void;
 }

@@ -5,7 +5,7 @@ import type { ThemeColours } from './colours';
 
 /** Palette of Okabe and Ito for people with colour vision deficiency (https://jfly.uni-koeln.de/color/), extended by BOTH_THEMES_COLOURS. */
 const LIGHT_THEME_COLOURS = ['#0072b2', '#e69f00', '#009e73', '#d55e00', '#cc79a7', '#56b4e9'];
-/** Lighter versions of these colours, which would be too dark on a dark background. */
+/** Chart colours for the dark theme: lighter versions of LIGHT_THEME_COLOURS, which would be too dark on a dark background. */
 const DARK_THEME_COLOURS = ['#56b4e9', '#f0b429', '#2fbf93', '#ff8a4c', '#e29bc0', '#9ad0f5'];
 const BOTH_THEMES_COLOURS = ['#8c8c00', '#7f7f7f', '#5d3fd3', '#a0522d', '#20b2aa', '#b03060'];
 const HEATMAP_COLOURS = ['#cfe8f5', '#56b4e9', '#0072b2', '#08306b'];

@@ -54,7 +54,7 @@ export async function estimateCost(
 ): Promise<CostEstimate | undefined> {
   const type = operationType(request.query, request.operationName);
   if (!type || type === OperationTypeNode.SUBSCRIPTION) return undefined;
-  // With this media type, the response to an invalid operation has status 200. Other statuses would be logged by browsers after each edit.
+  // If the media type is application/json, the response to an invalid operation has status 200. Browsers would log any other status after each edit.
   const headers = { ...MEDIA_TYPE_HEADERS, Accept: 'application/json', ...csrfHeaders, ...editedHeaders };
   const body = JSON.stringify({ ...request, extensions: { dryRun: true } });
   const response = await fetch('/graphql', { method: 'POST', headers, body, signal });
@@ -101,7 +101,7 @@ export const fetcher: Fetcher = async (request, options) => {
     });
     return parseResponse(new TextDecoder().decode(body), response.status);
   } catch (error) {
-    // GraphiQL would show the error in the tab that is active by then.
+    // The network error of an abandoned run is discarded: GraphiQL would show the error in the tab that is active by then.
     if (run?.isAbandoned()) return neverSettles();
     throw error;
   }

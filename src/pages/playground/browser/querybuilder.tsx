@@ -23,7 +23,7 @@ const COLOURS = {
 
 const { content: Explorer } = explorerPlugin({ showAttribution: false, colors: COLOURS });
 
-/** Adds the accessible names that the inputs of the plugin lack. */
+/** Adds accessible names to the inputs of GraphiQL's explorer plugin, which lack them. */
 function addAccessibleNames(root: HTMLElement): void {
   for (const input of root.querySelectorAll('input, select'))
     if (!input.hasAttribute('aria-label'))
@@ -32,7 +32,7 @@ function addAccessibleNames(root: HTMLElement): void {
 
 export default function QueryBuilder() {
   const containerRef = useRef<HTMLDivElement>(null);
-  // The plugin writes into the query editor as soon as it is rendered, so it must wait for the editor.
+  // The explorer plugin writes into the query editor as soon as it is rendered, so it is not rendered before the editor exists.
   const isEditorReady = useGraphiQL(({ queryEditor }) => Boolean(queryEditor));
   useEffect(() => {
     const root = containerRef.current;

@@ -157,7 +157,7 @@ export function ResultPanel({ urlRequest }: { urlRequest: PageUrlRequest | undef
 
   useLayoutEffect(() => {
     viewStateStore.activeTabId = id;
-    // The fetcher discards the response of a run that was started in another tab. GraphiQL would show it in the tab that is active by then.
+    // When another tab becomes active, the current run is stopped and its response discarded, because GraphiQL would show the response in the new tab.
     return stop;
   }, [id, stop]);
   // On load, GraphiQL puts the request that the URL of the page contains into the active tab.
@@ -179,7 +179,8 @@ export function ResultPanel({ urlRequest }: { urlRequest: PageUrlRequest | undef
     void run();
   }, [queryEditor, variableEditor, responseEditor, run]);
   useEffect(() => {
-    // GraphiQL always shows the tree next to this panel. The style sheet reads this attribute and hides the tree in the other views.
+    // GraphiQL always shows the tree next to the result panel. Unless the tree view is chosen, the style sheet hides the tree by the attribute
+    // `data-view`.
     panelRef.current?.closest('.graphiql-response')?.setAttribute('data-view', viewState.view);
   }, [viewState.view]);
 

@@ -11,7 +11,7 @@ function parseVariables(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text || '{}') as Record<string, unknown>;
   } catch {
-    // Invalid JSON is left out of the snippet; the variables editor reports the syntax error.
+    // If the text of the variables editor is invalid JSON, it is left out of the code snippet; the editor reports the syntax error.
     return {};
   }
 }

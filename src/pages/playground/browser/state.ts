@@ -33,8 +33,8 @@ class ViewStateStore {
   }
 
   /**
-   * Begins a run in the active tab. It is abandoned when a newer run begins (GraphiQL shows only its response) or another tab becomes active. The
-   * response to an abandoned run, or its network error, is discarded.
+   * Begins a run in the active tab. A run is abandoned when a newer one begins, because GraphiQL shows only the newer response, or when another tab
+   * becomes active. The response to an abandoned run, or its network error, is discarded.
    */
   beginRun() {
     const tab = this.activeTabId;

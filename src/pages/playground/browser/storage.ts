@@ -29,7 +29,7 @@ function withoutHeaders(value: string): string {
   try {
     return JSON.stringify(JSON.parse(value, (key, part: unknown) => (key === 'headers' ? null : part)));
   } catch {
-    // The value is not JSON but a plain setting, such as the theme.
+    // A stored value that is not JSON is a plain setting, such as the theme, and contains no headers.
     return value;
   }
 }

@@ -6,8 +6,8 @@ import { initialVariablesOf, variablesJsonOf } from './runquery';
 
 export interface PageUrlRequest extends SharedRequest {
   /**
-   * Whether the request is run when the page is loaded. Only queries are run, and only if the link selects the view of the result (tree, table or
-   * chart), as share links of the playground and links to example questions do.
+   * Whether the GraphQL request in the page's URL is run when the playground is loaded: only if it is a query, and the URL selects the view of its result
+   * (tree, table or chart).
    */
   runsOnLoad: boolean;
 }
