@@ -67,7 +67,7 @@ export class DatabaseSession implements StatementContext {
     return this.run(text, values, this.viewer, !this.hasUsedPrimary);
   }
 
-  /** Runs a statement that identifies the sender of the request. Its tables have no row-level security, so the session user does not matter. */
+  /** Runs a statement that looks up who sent the request. The tables that it reads have no row-level security, so no session user is needed. */
   async queryForAuthentication(text: string, values: StatementParameters): Promise<Row[]> {
     return this.run(text, values, undefined);
   }

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 
 const INTERVAL_MS = 1_000;
 /**
- * Maximum of `slowdown`, by which measured durations are divided. Without it, work that itself overloads the machine would seem to take almost no time.
+ * Maximum of `slowdown`, by which measured durations are divided. Without a maximum, work that itself overloads the machine would seem to take no time.
  */
 const MAX_SLOWDOWN = 10;
 

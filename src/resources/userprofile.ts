@@ -30,7 +30,7 @@ const midnightOf = (day: string) => DateTime.fromISO(day, { zone: 'utc' });
 
 const fullYearsBetween = (birth: string, day: string) => Math.floor(midnightOf(day).diff(midnightOf(birth), 'years').years);
 
-/** Rejects a birthdate if the user is younger than the minimum age, or older than the maximum age by at least one day. */
+/** Rejects a birthdate if the user has not reached the minimum age, or if the birthday of the maximum age is in the past; on that day it is accepted. */
 const checkBirthdate = (value: unknown, timeZone: string) => {
   const day = midnightOf(todayIn(timeZone));
   const birth = midnightOf(String(value));

@@ -28,7 +28,7 @@ export interface WriteHooks {
   addDerivedValues?(values: FieldValues, context: Context, id?: number): void;
   /** Runs before each row is written and may change its values. `id` is absent on creation. */
   beforeRowWrite?(values: FieldValues, context: Context, transaction: Transaction, id?: number): Promise<void> | void;
-  /** Runs after the rows of a statement are written, once for all of them, in the order of the input. */
+  /** Runs once per statement, after its rows are written. Receives all rows, in the order of the input. */
   afterRowsWritten?(writtenRows: readonly RowWithValues[], context: Context, transaction: Transaction): Promise<void>;
   /** Reverts side effects of `beforeRowWrite` outside of the database (such as stored files) after the transaction has failed. */
   undoSideEffects?(values: FieldValues, context: Context): Promise<void>;

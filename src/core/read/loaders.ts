@@ -105,7 +105,7 @@ export function loadReferencedRow(
   return rowLoader(entity, batchColumnsOfSelection(entity, info, context), context).load(id);
 }
 
-/** Loads rows by id, in the order of the ids. Rows that are not visible to the viewer are omitted. */
+/** Loads rows by id, in the order in which the ids are given. Omits rows that the viewer may not see. */
 export function loadRowsById(entity: Entity, ids: readonly number[], context: Context, info: ResolveInfo): Row[] | Promise<Row[]> {
   if (resourceOf(entity)!.isInMemory)
     return ids.map((id) => context.services.catalogue.get(entity, id)).filter((row): row is Row => row !== null);

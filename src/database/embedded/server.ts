@@ -108,7 +108,10 @@ export function lastLogLines(file: string, startOffset = 0): string {
 
 const fileSizeOf = (file: string): number => fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-/** Bounds the log of a running server, which keeps the file open for appending. Does not throw: on a full disk, for example, the old lines are lost. */
+/**
+ * Truncates PostgreSQL's log file if it exceeds MAX_LOG_BYTES, after copying it to `<log>.old`. It is truncated in place, because the running server keeps
+ * it open for appending. Never throws: if the copy fails, for example on a full disk, the old lines are lost.
+ */
 export function truncateLog({ logFile }: Pick<ClusterLocation, 'logFile'>): void {
   try {
     if (fileSizeOf(logFile) <= MAX_LOG_BYTES) return;

@@ -76,7 +76,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<void> {
     const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [ADVISORY_LOCK_KEYS.restore])).rows;
     if (!lock.free) throw new ClientError('CONFLICT', 'Another backup is being restored.');
     await lockMigrations(client);
-    // Cleans up after earlier restores that were interrupted: otherwise, the next start would publish their files and key over those of this restore.
+    // Cleans up after earlier restores that were interrupted: otherwise, the next start would replace the files and the secret key of this restore by theirs.
     await finishInterruptedRestores(client, media);
     if (dataDir) await finishInterruptedKeyChanges(dataDir, database);
     if (!shouldReplace) await requireEmptyDatabase(client);
