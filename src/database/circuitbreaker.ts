@@ -20,7 +20,7 @@ const TICKS_UNTIL_CHECK = 5;
 /** Number of timer ticks within which PostgreSQL must respond to a health check. */
 const HEALTH_CHECK_TIMEOUT_TICKS = 6;
 /** Number of timer ticks after which a statement is checked again, if the last check found its backend working. */
-const TICKS_UNTIL_RECHECK = 8;
+const TIMER_TICKS_UNTIL_RECHECK = 8;
 /** Number of timer ticks after the timeout of a statement (`statement_timeout`) until its connection is closed. */
 const TICKS_FROM_TIMEOUT_TO_CLOSE = 12;
 const KEEPALIVE_MS = 10_000;
@@ -148,7 +148,7 @@ export class CircuitBreaker {
         deadConnections = this.silentConnections();
       }
     }
-    for (const connection of suspectConnections) connection.silentTicksAtCheck = connection.silentTicks + TICKS_UNTIL_RECHECK;
+    for (const connection of suspectConnections) connection.silentTicksAtCheck = connection.silentTicks + TIMER_TICKS_UNTIL_RECHECK;
     this.isChecking = false;
     if (!deadConnections.length) return;
     for (const connection of deadConnections)

@@ -4,7 +4,7 @@ import type { Pool, PoolClient, PoolConfig } from 'pg';
 import type { Sequelize } from 'sequelize-typescript';
 import { ConcurrencyLimiter } from '../platform/limiter';
 import { LockedTables } from './lockedtables';
-import type { LimiterCaller, ConnectionOptions } from './options';
+import type { LimiterClientKey, ConnectionOptions } from './options';
 import { Pools, poolSizes } from './pools';
 import { PreparedStatements } from './preparedstatements';
 import { CircuitBreaker } from './circuitbreaker';
@@ -33,7 +33,7 @@ const CLOSE_TIMEOUT_MS = 500;
 
 export class Database {
   readonly readResources: Readonly<Record<ClientKind, ReadResources>>;
-  readonly writeLimiter: ConcurrencyLimiter<LimiterCaller>;
+  readonly writeLimiter: ConcurrencyLimiter<LimiterClientKey>;
   readonly sequelize: Sequelize;
   readonly breaker: CircuitBreaker;
   readonly lockedTables = new LockedTables((text) => this.queryAsServer(text));

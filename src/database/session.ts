@@ -5,7 +5,7 @@ import { connectionOf, type SessionUserOption } from '../internals/sequelize';
 import { OverloadedError, type ConcurrencyLimiter, type QueuedWork } from '../platform/limiter';
 import type { RequestTrace } from '../platform/requesttrace';
 import type { Database, ClientKind } from './connection';
-import type { LimiterCaller } from './options';
+import type { LimiterClientKey } from './options';
 import { ClientDisconnected, isTimeout, isUnavailable, ReadLimitExceeded, CommitOutcomeUnknown, DatabaseUnavailable } from './errors';
 import type { StatementParameters, Row } from './rows';
 import { queryInTransaction, Statement, type StatementContext } from './statement';
@@ -40,7 +40,7 @@ export class DatabaseSession implements StatementContext {
   private hasUsedPrimary = false;
   private clientKind: ClientKind = 'own';
   private openTransaction?: OpenTransaction;
-  caller: LimiterCaller = 'own';
+  caller: LimiterClientKey = 'own';
   hasStarted = false;
   /** Session user for row-level security: the id of the signed-in user, or ANONYMOUS_SESSION_USER. */
   private viewer = ANONYMOUS_SESSION_USER;
@@ -51,7 +51,7 @@ export class DatabaseSession implements StatementContext {
    * Sets the client of the request after its authentication; for a subscription event, the kind of client stays `live`. The next statement has no
    * priority in the queue, as if it were the first one of the request.
    */
-  setClient(clientKind: ClientKind, caller: LimiterCaller): void {
+  setClient(clientKind: ClientKind, caller: LimiterClientKey): void {
     if (this.clientKind !== 'live') this.clientKind = clientKind;
     this.caller = caller;
     this.viewer = typeof caller === 'number' ? String(caller) : ANONYMOUS_SESSION_USER;
@@ -264,9 +264,9 @@ export class DatabaseSession implements StatementContext {
     }
   }
 
-  private async waitForSlot(limiter: ConcurrencyLimiter<LimiterCaller>, caller: LimiterCaller): Promise<void> {
+  private async waitForSlot(limiter: ConcurrencyLimiter<LimiterClientKey>, caller: LimiterClientKey): Promise<void> {
     if (this.endReason) throw this.endReason;
-    let queuedWork: QueuedWork<LimiterCaller> | undefined;
+    let queuedWork: QueuedWork<LimiterClientKey> | undefined;
     const cancellableWait = { stop: (reason: Error) => queuedWork && limiter.cancel(queuedWork, reason) };
     this.runningWork.add(cancellableWait);
     await limiter.waitForSlot(caller, false, (entry) => (queuedWork = entry)).finally(() => this.runningWork.delete(cancellableWait));

@@ -4,7 +4,7 @@ import { cancelStatement } from './cancel';
 import type { StatementParameters, Row } from './rows';
 import { NamedQuery, type PrecedingStatement, type StatementState } from '../internals/pg';
 import type { ConcurrencyLimiter, QueuedWork } from '../platform/limiter';
-import type { LimiterCaller } from './options';
+import type { LimiterClientKey } from './options';
 import type { PreparedStatements } from './preparedstatements';
 import type { CircuitBreaker } from './circuitbreaker';
 import { isTimeout, isUnavailable, ReadLimitExceeded, DatabaseUnavailable } from './errors';
@@ -16,7 +16,7 @@ export interface ReadResources {
   pool: Pool;
   /** Read replica for statements whose result may be stale. Skipped while it is unusable. */
   replica?: Replica;
-  limiter: ConcurrencyLimiter<LimiterCaller>;
+  limiter: ConcurrencyLimiter<LimiterClientKey>;
   preparedStatements: PreparedStatements;
   breaker: CircuitBreaker;
   /**
@@ -33,7 +33,7 @@ const READ_STATEMENT_PATTERN = /^\s*(?:SELECT|WITH)\b(?![\s\S]*\b(?:INSERT|UPDAT
 
 /** The request that a statement belongs to. */
 export interface StatementContext {
-  caller: LimiterCaller;
+  caller: LimiterClientKey;
   /** Whether a statement of the request has already started. Then the next statements of the request have priority. */
   hasStarted: boolean;
   /** Total run time of the request's statements, without the time spent waiting for a slot or a connection. */
@@ -80,7 +80,7 @@ export const queryInTransaction = (
 export class Statement {
   private stopReason?: Error;
   private client?: PoolClient;
-  private queuedWork?: QueuedWork<LimiterCaller>;
+  private queuedWork?: QueuedWork<LimiterClientKey>;
   private cancellation?: Promise<boolean>;
   /** Whether the rows came from the replica. */
   isFromReplica = false;

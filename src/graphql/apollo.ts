@@ -37,7 +37,7 @@ function executorGateway(executor: Executor): Gateway {
 
 export async function createApolloServer(
   executor: Executor,
-  { graphqlCsrf, maxResponse }: Config,
+  { graphqlCsrf, maxResponseBytes }: Config,
   log: Logger,
 ): Promise<ApolloServer<ApolloContext>> {
   const options: ApolloServerOptions<ApolloContext> = {
@@ -64,7 +64,7 @@ export async function createApolloServer(
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
-      graphqlResponsePlugin(executor, maxResponse),
+      graphqlResponsePlugin(executor, maxResponseBytes),
     ],
   };
   const server = new ApolloServer<ApolloContext>(options);

@@ -31,7 +31,7 @@ type ResponseHead = GraphQLRequestContext<BaseContext>['response']['http'];
 
 const isDryRunRequest = ({ extensions, http }: GraphQLRequest): boolean => isDryRun(extensions, http?.headers.get(DRY_RUN_HEADER));
 
-export const graphqlResponsePlugin = (executor: Executor, maxResponse: number): ApolloServerPlugin<ApolloContext> => ({
+export const graphqlResponsePlugin = (executor: Executor, maxResponseBytes: number): ApolloServerPlugin<ApolloContext> => ({
   requestDidStart: async ({ request, contextValue: { requestContext, resolverContext } }) => {
     // An empty operation name counts as absent. (https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters)
     request.operationName ||= undefined;
@@ -70,7 +70,7 @@ export const graphqlResponsePlugin = (executor: Executor, maxResponse: number): 
         if (claimResult && 'claim' in claimResult) await storeResult(claimResult, http, result);
         setStatusByMediaType(http, result, request.http?.headers.get('accept'));
         setLimitStatus(http, result);
-        const text = await serializeResult(result, resolverContext, maxResponse, http);
+        const text = await serializeResult(result, resolverContext, maxResponseBytes, http);
         resolverContext.budget?.chargeResponseBytes(Buffer.byteLength(text));
         for (const [name, value] of Object.entries(requestContext.headers())) http.headers.set(name.toLowerCase(), value);
         body.singleResult = { data: new SerializedBody(`${text}\n`) as unknown as Record<string, unknown> };
@@ -143,7 +143,7 @@ export const stringifyResult = ({ data, ...result }: FormattedExecutionResult): 
 async function serializeResult(
   { errors, data, extensions }: FormattedExecutionResult,
   resolverContext: Context,
-  maxResponse: number,
+  maxResponseBytes: number,
   http: ResponseHead,
 ): Promise<string> {
   const result = { errors, data, extensions };
@@ -151,9 +151,9 @@ async function serializeResult(
   const text = introspectionJson
     ? `{"data":${introspectionJson}}`
     : resolverContext.responseSizeCounter?.isLong
-      ? await stringifyIncrementally(result, maxResponse)
+      ? await stringifyIncrementally(result, maxResponseBytes)
       : JSON.stringify(result);
-  if (text !== undefined && Buffer.byteLength(text) <= maxResponse) return text;
+  if (text !== undefined && Buffer.byteLength(text) <= maxResponseBytes) return text;
   http.status = 400;
-  return JSON.stringify({ errors: [resultTooLargeError(maxResponse)] });
+  return JSON.stringify({ errors: [resultTooLargeError(maxResponseBytes)] });
 }

@@ -182,7 +182,7 @@ export const SETTINGS = {
   maxBody: setting('MAX_BODY', size, '5MB').describe(
     'Maximum size of a JSON or form body. A form has at most 20 files and 1,000 parts in all.',
   ),
-  maxResponse: setting('MAX_RESPONSE_BYTES', size, '16MB').describe(
+  maxResponseBytes: setting('MAX_RESPONSE_BYTES', size, '16MB').describe(
     'Maximum size of a GraphQL or REST response: `RESULT_TOO_LARGE`, 400. Exports (`/graphql/export.csv`) may be larger.',
   ),
   maxJson: setting('MAX_JSON', size, '1MB').describe(

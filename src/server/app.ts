@@ -17,7 +17,7 @@ import { buildGraphQLSchema, buildRestSchema } from '../graphql/schema';
 import { TrustedDocuments } from '../graphql/trusteddocuments';
 import { htmlRenderer } from '../pages/browse';
 import { isApiDocsPath } from '../pages/reference';
-import type { LimiterCaller } from '../database/options';
+import type { LimiterClientKey } from '../database/options';
 import type { Config } from '../platform/config';
 import { compressResponse } from '../platform/compression';
 import { CorsPolicy } from '../platform/cors';
@@ -159,11 +159,11 @@ async function createTracing({ tracing }: Config): Promise<Tracing | undefined> 
 }
 
 function createExecutors({ config, averageColumnWidths }: Services): Record<'executor' | 'restExecutor', Executor> {
-  const { compileOperations, maxCost, maxResponse, introspection } = config;
+  const { compileOperations, maxCost, maxResponseBytes, introspection } = config;
   const options: ExecutorOptions = {
     compilesOwnOperations: compileOperations,
     maxCost,
-    maxResponseBytes: maxResponse,
+    maxResponseBytes,
     averageBytesOf: averageColumnWidths.widthOf,
   };
   return {
@@ -187,7 +187,7 @@ function createAppRestHandler({
   prepareOperation,
   requestContexts,
 }: AppDependencies): RestHandler {
-  const pages = new ConcurrencyLimiter<LimiterCaller>(PAGE_RENDERING_LIMITS);
+  const pages = new ConcurrencyLimiter<LimiterClientKey>(PAGE_RENDERING_LIMITS);
   const { schema } = restExecutor;
   return createRestHandler({
     schema,
@@ -197,7 +197,7 @@ function createAppRestHandler({
       htmlRenderer({ ...api, schema, clientSchema: executor.schema, prepareOperation, permitsExports: !config.persistedOnly }),
     limitRendering: (message, callback) => pages.run(requestContexts.get(message).resolverContext.session.caller, callback),
     multipartLimits: config,
-    maxResponseBytes: config.maxResponse,
+    maxResponseBytes: config.maxResponseBytes,
     timeZone: config.timeZone,
   });
 }

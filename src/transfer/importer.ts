@@ -33,7 +33,7 @@ export interface ImportOptions {
   shouldReplace?: boolean;
   /** Whether imported rows get new ids. References between these rows are changed accordingly. */
   shouldRenumber?: boolean;
-  progress?: (done: number, totalRows: number) => void;
+  progress?: (importedRows: number, totalRows: number) => void;
   /** Callback that runs in the transaction of the import, after all rows are written and before the commit. */
   beforeCommit?: (client: PoolClient) => Promise<void>;
 }

@@ -7,7 +7,7 @@ import { isUuid } from '../../contract/bounds';
 import type { Database } from '../../database/connection';
 import type { StatementParameters } from '../../database/rows';
 import type { DatabaseSession } from '../../database/session';
-import type { LimiterCaller } from '../../database/options';
+import type { LimiterClientKey } from '../../database/options';
 import { ConcurrencyLimiter } from '../../platform/limiter';
 import { createParameterBinder } from '../access/conditions';
 import { decodeCursor, encodeCursor } from '../model/cursors';
@@ -148,7 +148,7 @@ export interface ChangePage {
 export class ChangeLog {
   /** Callbacks of subscriptions by topic: a user id or the name of a public table, as in the payloads of notifications. */
   private readonly callbacksByTopic = new Map<string, Set<() => void>>();
-  private readonly watcherLimiter = new ConcurrencyLimiter<LimiterCaller>({ slots: Infinity, slotsPerClient: MAX_WATCHERS_PER_CALLER });
+  private readonly watcherLimiter = new ConcurrencyLimiter<LimiterClientKey>({ slots: Infinity, slotsPerClient: MAX_WATCHERS_PER_CALLER });
   private readonly anonymousWatcherLimiter = new ConcurrencyLimiter<null>({ slots: MAX_ANONYMOUS_WATCHERS });
   private pruneTimer?: NodeJS.Timeout;
 
@@ -221,7 +221,7 @@ export class ChangeLog {
   }
 
   /** Calls `onChange` whenever watched rows may have changed, until the returned function is called. Throws TOO_MANY_SUBSCRIPTIONS. */
-  watch({ ownerId, ownedTables, publicTables }: ChangeFilter, caller: LimiterCaller, onChange: () => void): () => void {
+  watch({ ownerId, ownedTables, publicTables }: ChangeFilter, caller: LimiterClientKey, onChange: () => void): () => void {
     if (!this.watcherLimiter.tryAcquire(caller)) throw tooManySubscriptionsError(MAX_WATCHERS_PER_CALLER);
     if (ownerId === null && !this.anonymousWatcherLimiter.tryAcquire(null)) {
       this.watcherLimiter.release(caller);

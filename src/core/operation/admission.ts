@@ -1,6 +1,6 @@
 /** Admission of operations: checks access to introspection, coerces variables, estimates the cost and reserves it. */
 import type { DocumentNode, ExecutionResult, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
-import type { LimiterCaller } from '../../database/options';
+import type { LimiterClientKey } from '../../database/options';
 import { ConcurrencyLimiter, OverloadedError } from '../../platform/limiter';
 import type { Context, CostReservation } from '../context';
 import { ClientError, overloadedError, unauthenticatedError } from '../model/errors';
@@ -29,10 +29,10 @@ interface AdmissionOptions {
 /** Expected response size above which an operation of a client is large, so that only a few run at the same time. */
 const LARGE_RESPONSE_BYTES = 256 * 1024;
 /** Limits concurrent large operations in total, and to one per client, because a single result can occupy hundreds of megabytes. */
-const largeOperationLimiter = new ConcurrencyLimiter<LimiterCaller>({ slots: 2, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 });
+const largeOperationLimiter = new ConcurrencyLimiter<LimiterClientKey>({ slots: 2, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 });
 
 /** Waits for a slot for a large operation. The slot is released when the returned reservation is settled. */
-async function acquireSlot(caller: LimiterCaller, reservation?: CostReservation): Promise<CostReservation> {
+async function acquireSlot(caller: LimiterClientKey, reservation?: CostReservation): Promise<CostReservation> {
   try {
     await largeOperationLimiter.waitForSlot(caller);
   } catch (error) {

@@ -13,7 +13,7 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import type { LimiterCaller } from '../../database/options';
+import type { LimiterClientKey } from '../../database/options';
 import { ConcurrencyLimiter } from '../../platform/limiter';
 import { ResponseSizeCounter } from './responsesize';
 import { runAndStoreResponse, runAtomically, isAtomic } from './atomic';
@@ -61,7 +61,7 @@ export class Executor {
   openSubscriptionCount = 0;
   deliveredEventCount = 0;
   /** Limits each caller to one subscription event that is executed at a time, so that many subscriptions cause no more concurrent load than one. */
-  private readonly subscriptionEventLimiter = new ConcurrencyLimiter<LimiterCaller>({ slots: Infinity, slotsPerClient: 1 });
+  private readonly subscriptionEventLimiter = new ConcurrencyLimiter<LimiterClientKey>({ slots: Infinity, slotsPerClient: 1 });
   private readonly compilesOwnOperations: boolean;
   private readonly admission: OperationAdmission;
   private readonly maxResponseBytes: number;

@@ -13,7 +13,7 @@ import { ClientError, overloadedError } from '../../core/model/errors';
 import type { Executor } from '../../core/operation/executor';
 import type { RequestContext } from '../../request/requestcontext';
 import { EXPORT_PATH } from '../../pages/exportpath';
-import type { LimiterCaller } from '../../database/options';
+import type { LimiterClientKey } from '../../database/options';
 import { releaseLargeBodySlot } from '../../platform/bodylimit';
 import type { Config } from '../../platform/config';
 import { ConcurrencyLimiter } from '../../platform/limiter';
@@ -38,7 +38,7 @@ const EXPORT_RETRY_AFTER_SECONDS = 10;
 const CALLER_SLOTS_DIVISOR = 4;
 
 /** Takes a slot of the concurrency limiter, because each running export occupies memory. Throws if no slot is free. */
-function acquireSlot(limiter: ConcurrencyLimiter<LimiterCaller>, caller: LimiterCaller): void {
+function acquireSlot(limiter: ConcurrencyLimiter<LimiterClientKey>, caller: LimiterClientKey): void {
   if (limiter.tryAcquire(caller)) return;
   const runningExports = limiter.slotsOf(caller);
   if (runningExports < limiter.limits.slotsPerClient) throw overloadedError();
@@ -71,9 +71,9 @@ class ExportResponse {
     private readonly requestContext: RequestContext,
   ) {}
 
-  async run(limiter: ConcurrencyLimiter<LimiterCaller>, fileExtension: string, format: ExportFormat): Promise<void> {
+  async run(limiter: ConcurrencyLimiter<LimiterClientKey>, fileExtension: string, format: ExportFormat): Promise<void> {
     const { request, response, requestContext } = this;
-    let caller: LimiterCaller | undefined;
+    let caller: LimiterClientKey | undefined;
     const timeout = this.startExportTimer();
     try {
       if (!ALLOWED_METHODS.includes(request.method)) {
@@ -141,7 +141,7 @@ class ExportResponse {
 
 export function exportRoutes(dependencies: ExportDependencies): RequestHandler {
   const { maxExports } = dependencies.config;
-  const limiter = new ConcurrencyLimiter<LimiterCaller>({
+  const limiter = new ConcurrencyLimiter<LimiterClientKey>({
     slots: maxExports,
     slotsPerClient: Math.ceil(maxExports / CALLER_SLOTS_DIVISOR),
   });
