@@ -127,7 +127,9 @@ test.each(trunks.map((entity): [string, Entity] => [entity.name, entity]))(
   async (name, entity) => {
     const { singularName, metadata } = resourceOf(entity)!;
     const create = `mutation ($input: ${name}Input!) { rows: ${metadata.createMutation}(input: $input) { shown: ${singularName} { id } errors { path message } } }`;
-    const perWidth = rowsIn(tree(entity, 2)) - rowsIn(tree(entity, 1));
+    // Only lists that can be as long as the largest tree count, so that it has enough rows.
+    const largest = SIZES.at(-1)!;
+    const perWidth = Math.max(1, rowsIn(tree(entity, largest)) - rowsIn(tree(entity, largest - 1)));
     const answers: GraphQLAnswer[] = [];
     for (const size of SIZES) {
       const input = tree(entity, Math.ceil(size / perWidth));
