@@ -1,5 +1,6 @@
 /** Training adherence: the plan of the active schedule compared with logged training, by week and by exercise. */
-import { Args, ArgsType, Ctx, Extensions, Field, ID, Int, ObjectType, Query, Resolver } from 'type-graphql';
+import { Args, ArgsType, Ctx, Field, ID, Int, ObjectType, Query, Resolver } from 'type-graphql';
+import { FieldExtensions } from '../core/model/fieldextensions';
 import type { Row } from '../database/rows';
 import { visibleRowConditions } from '../core/access/access';
 import { whereClause, type ParameterBinder } from '../core/access/conditions';
@@ -98,7 +99,7 @@ export class AdherenceResolver {
   @Query(() => [AdherenceWeek], {
     description: `Planned and completed training of the viewer by week, oldest first, for the weeks that overlap \`from\` to \`until\`. ${SCHEDULE_DESCRIPTION}`,
   })
-  @Extensions(SERIES_FIELD_EXTENSIONS)
+  @FieldExtensions(SERIES_FIELD_EXTENSIONS)
   scheduleAdherence(@Args(() => SeriesArgs) args: SeriesArgs, @Ctx() context: Context): Promise<Row[]> {
     const buildStatement = (bind: ParameterBinder, inDateRange: DateRangeCondition) => ({
       select: adherenceSql(context, bind, inDateRange),
@@ -115,7 +116,7 @@ export class PlannedExerciseResolver {
     description:
       'The exercises planned for the last weeks and their logged sets, least completed first. Weeks and planned sets are computed as in `scheduleAdherence`.',
   })
-  @Extensions(ANALYSIS_FIELD_EXTENSIONS)
+  @FieldExtensions(ANALYSIS_FIELD_EXTENSIONS)
   plannedExercises(@Args(() => PlannedExercisesArgs) args: PlannedExercisesArgs, @Ctx() context: Context): Promise<Row[]> {
     if (args.weeks < 1 || args.weeks > MAX_WEEKS) throw invalidArgumentError('weeks', `Must be from 1 to ${MAX_WEEKS}.`);
     return queryRanking(

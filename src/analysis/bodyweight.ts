@@ -1,5 +1,6 @@
 /** Body-weight trend: an exponential moving average without daily fluctuations, and the weekly rate of change. */
-import { Args, ArgsType, Ctx, Extensions, Field, Int, ObjectType, Query, Resolver } from 'type-graphql';
+import { Args, ArgsType, Ctx, Field, Int, ObjectType, Query, Resolver } from 'type-graphql';
+import { FieldExtensions } from '../core/model/fieldextensions';
 import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import { ownerConditions } from '../core/access/access';
@@ -45,7 +46,7 @@ export class BodyWeightResolver {
   @Query(() => [BodyWeight], {
     description: `Body weights of the days from \`from\` to \`until\`, oldest first, with their trend, for which earlier ones count, too. The trend is an exponential moving average with a factor of 0.1 per entry, regardless of the days between. (Walker, The Hacker’s Diet, chapter “Signal and Noise”, 1991) The rate is the slope of the least-squares line through the entries of the last days.`,
   })
-  @Extensions(SERIES_FIELD_EXTENSIONS)
+  @FieldExtensions(SERIES_FIELD_EXTENSIONS)
   bodyWeightTrend(@Args(() => TrendArgs) args: TrendArgs, @Ctx() context: Context): Promise<Row[]> {
     const { days, unit } = args;
     if (days < 2 || days > MAX_RATE_PERIOD_DAYS) throw invalidArgumentError('days', `Must be from 2 to ${MAX_RATE_PERIOD_DAYS}.`);

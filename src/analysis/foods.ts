@@ -1,5 +1,6 @@
 /** Ranking of the foods in the diary by number of entries, weight, energy or nutrients. */
-import { Args, ArgsType, Ctx, Extensions, Field, ID, Int, ObjectType, Query, Resolver } from 'type-graphql';
+import { Args, ArgsType, Ctx, Field, ID, Int, ObjectType, Query, Resolver } from 'type-graphql';
+import { FieldExtensions } from '../core/model/fieldextensions';
 import { createEnum } from '../core/model/enums';
 import type { Row } from '../database/rows';
 import type { Context } from '../core/context';
@@ -45,7 +46,7 @@ class FoodArgs extends RankingArgs {
 })
 export class EatenFoodResolver {
   @Query(() => [EatenFood], { description: 'Foods of the diary, largest total first.' })
-  @Extensions(ANALYSIS_FIELD_EXTENSIONS)
+  @FieldExtensions(ANALYSIS_FIELD_EXTENSIONS)
   async topFoods(@Args(() => FoodArgs) args: FoodArgs, @Ctx() context: Context): Promise<Row[]> {
     const measure = args.by === FoodOrder.COUNT ? 'count(*)' : `sum(e."${args.by.toLowerCase()}")`;
     const rows = await queryRanking(

@@ -1,5 +1,6 @@
 /** Nutrition intake by unit of time (day, weekday, week, month and so on), compared with the goals of the plan and the body weight. */
-import { Args, ArgsType, Ctx, Extensions, Field, ID, Int, ObjectType, Query, Resolver } from 'type-graphql';
+import { Args, ArgsType, Ctx, Field, ID, Int, ObjectType, Query, Resolver } from 'type-graphql';
+import { FieldExtensions } from '../core/model/fieldextensions';
 import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import { NOT_A_TIME_ZONE_MESSAGE } from '../contract/messages';
 import type { Row } from '../database/rows';
@@ -156,7 +157,7 @@ export class NutritionIntakeResolver {
     description:
       'Nutrition intake of the viewer by day, week or another period, oldest first: nutrients and goals of each plan. Values are exact and rounded to two places at the end. The body weight is that of the weight entry nearest to the day, or the earlier of two equally near entries.',
   })
-  @Extensions(SERIES_FIELD_EXTENSIONS)
+  @FieldExtensions(SERIES_FIELD_EXTENSIONS)
   async nutritionIntake(@Args(() => IntakeArgs) args: IntakeArgs, @Ctx() context: Context): Promise<Row[]> {
     const { by, tolerance } = args;
     const timeZone = args.timeZone == null ? context.services.timeZone : resolveTimeZone(args.timeZone);

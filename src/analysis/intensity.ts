@@ -1,5 +1,6 @@
 /** Training intensity: the mass of a set as a percentage of the estimated one-repetition maximum. */
-import { Arg, Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
+import { Arg, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { FieldExtensions } from '../core/model/fieldextensions';
 import { visibleRowConditions } from '../core/access/access';
 import { createParameterBinder, whereClause, type SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
@@ -23,7 +24,7 @@ export class IntensityResolver {
     description:
       'The mass as a percentage of the best estimated one-rep max of the exercise, in any translation, up to and including that day; null without one.',
   })
-  @Extensions({ exclusiveTo: 'graphql', cost: { weight: 2 } })
+  @FieldExtensions({ exclusiveTo: 'graphql', cost: { weight: 2 } })
   @RequiresFields(() => WorkoutLog, 'id')
   async intensity(
     @Root() log: RowFields<WorkoutLog, 'id'>,

@@ -1,5 +1,6 @@
 /** One-repetition maximum (https://en.wikipedia.org/wiki/One-repetition_maximum): estimates per log, and the best per exercise and day bucket. */
-import { Arg, Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, ID, Info, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import { FieldExtensions } from '../core/model/fieldextensions';
 import { createEnum } from '../core/model/enums';
 import type { GraphQLResolveInfo } from 'graphql';
 import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
@@ -102,7 +103,7 @@ export class BestOneRepMaxResolver {
     description:
       'Estimated one-rep maxes of the viewer: the best estimate of each exercise in each day, week or other period that has one, oldest first.',
   })
-  @Extensions(SERIES_FIELD_EXTENSIONS)
+  @FieldExtensions(SERIES_FIELD_EXTENSIONS)
   async bestOneRepMaxes(@Args(() => BestOneRepMaxArgs) args: BestOneRepMaxArgs, @Ctx() context: Context): Promise<Row[]> {
     return (await querySeries(createEstimateStatementBuilder(args, context), args, context)).map(createDayBucketAssigner(args.by));
   }
@@ -113,7 +114,7 @@ export class BestOneRepMaxOfExerciseResolver {
   @FieldResolver(() => [BestOneRepMax], {
     description: 'Like `Query.bestOneRepMaxes`, for this exercise and its translations.',
   })
-  @Extensions(SERIES_FIELD_EXTENSIONS)
+  @FieldExtensions(SERIES_FIELD_EXTENSIONS)
   @RequiresFields(() => Exercise, 'exerciseBaseId')
   async bestOneRepMaxes(
     @Root() { exerciseBaseId }: RowFields<Exercise, 'exerciseBaseId'>,
@@ -133,7 +134,7 @@ export class OneRepMaxResolver {
     nullable: true,
     description: 'The estimated one-rep max; null if there is no estimate. Rounded to two places.',
   })
-  @Extensions({ exclusiveTo: 'graphql', cost: { weight: 0.5 } })
+  @FieldExtensions({ exclusiveTo: 'graphql', cost: { weight: 0.5 } })
   @RequiresFields(() => WorkoutLog, 'id')
   async oneRepMax(
     @Root() log: RowFields<WorkoutLog, 'id'>,

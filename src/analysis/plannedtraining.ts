@@ -1,5 +1,6 @@
 /** Training calendar: the planned training of the active schedule and the sessions, day by day. */
-import { Arg, Ctx, Extensions, Field, FieldResolver, Info, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Ctx, Field, FieldResolver, Info, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import { FieldExtensions } from '../core/model/fieldextensions';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/rows';
 import { visibleRowConditions } from '../core/access/access';
@@ -48,7 +49,7 @@ export class PlannedTrainingResolver {
   @Query(() => [PlannedTraining], {
     description: `Each day from \`from\` to \`until\`, at most ${MAX_DAYS} days: the step of the active schedule, the training days planned for it, and its sessions.`,
   })
-  @Extensions({ exclusiveTo: 'graphql', cost: { weight: 20 }, listSize: { assumedSize: estimateDayCount } })
+  @FieldExtensions({ exclusiveTo: 'graphql', cost: { weight: 20 }, listSize: { assumedSize: estimateDayCount } })
   plannedTraining(
     @Arg('from', () => DateScalar, { description: 'The first day.' }) from: string,
     @Arg('until', () => DateScalar, { description: 'The last day.' }) until: string,
@@ -62,13 +63,13 @@ export class PlannedTrainingResolver {
   }
 
   @FieldResolver(() => [TrainingDay], { description: 'The planned training days; empty on a rest day.' })
-  @Extensions({ listSize: { assumedSize: 1 } })
+  @FieldExtensions({ listSize: { assumedSize: 1 } })
   trainingDays(@Root() day: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return loadRowsById(TrainingDay, day.trainingDays, context, info);
   }
 
   @FieldResolver(() => [WorkoutSession], { description: 'The sessions of the day, of any workout.' })
-  @Extensions({ listSize: { assumedSize: 1 } })
+  @FieldExtensions({ listSize: { assumedSize: 1 } })
   sessions(@Root() day: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return loadRowsById(WorkoutSession, day.sessions, context, info);
   }

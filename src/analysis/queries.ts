@@ -43,7 +43,7 @@ export class RankingArgs {
  * GraphQL extensions (metadata) of analysis fields, which REST does not have. These fields have a high cost, because computing even a short result can
  * require reading all rows of the viewer.
  */
-export const ANALYSIS_FIELD_EXTENSIONS = { exclusiveTo: 'graphql', cost: { weight: 100 } };
+export const ANALYSIS_FIELD_EXTENSIONS = { exclusiveTo: 'graphql' as const, cost: { weight: 100 } };
 
 export const countDaysInclusive = (from: string, until: string): number => (Date.parse(until) - Date.parse(from)) / DAY_MS + 1;
 

@@ -1,5 +1,6 @@
 /** Personal records of each exercise: mass, estimated one-repetition maximum, repetitions with a mass, and daily volume. */
-import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import { Args, ArgsType, Ctx, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import { FieldExtensions } from '../core/model/fieldextensions';
 import { createEnum } from '../core/model/enums';
 import type { GraphQLResolveInfo } from 'graphql';
 import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
@@ -116,7 +117,7 @@ export class PersonalRecordResolver {
     description:
       'The personal records of the viewer in each exercise, oldest first. A day has at most one record of each kind, that of its best set.',
   })
-  @Extensions(SERIES_FIELD_EXTENSIONS)
+  @FieldExtensions(SERIES_FIELD_EXTENSIONS)
   personalRecords(@Args(() => PersonalRecordArgs) args: PersonalRecordArgs, @Ctx() context: Context): Promise<Row[]> {
     return querySeries(createRecordStatementBuilder(args, context), withDefaultStart(args), context);
   }
@@ -125,7 +126,7 @@ export class PersonalRecordResolver {
 @Resolver(() => Exercise)
 export class RecordsOfExerciseResolver {
   @FieldResolver(() => [PersonalRecord], { description: 'Like `Query.personalRecords`, for this exercise and its translations.' })
-  @Extensions(SERIES_FIELD_EXTENSIONS)
+  @FieldExtensions(SERIES_FIELD_EXTENSIONS)
   @RequiresFields(() => Exercise, 'exerciseBaseId')
   personalRecords(
     @Root() { exerciseBaseId }: RowFields<Exercise, 'exerciseBaseId'>,

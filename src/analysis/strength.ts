@@ -1,5 +1,6 @@
 /** Relative strength: the sum of the best lifts, and its DOTS points by body weight. */
-import { Args, ArgsType, Ctx, Extensions, Field, ObjectType, Query, Resolver } from 'type-graphql';
+import { Args, ArgsType, Ctx, Field, ObjectType, Query, Resolver } from 'type-graphql';
+import { FieldExtensions } from '../core/model/fieldextensions';
 import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import { hasReadScope, ownerConditions } from '../core/access/access';
@@ -76,7 +77,7 @@ export class StrengthResolver {
     nullable: true,
     description: `The sum of the viewer's best lifts in all exercises of these logs (translations count as one exercise), and the DOTS points of this sum: total × 500 / (a w⁴ + b w³ + c w² + d w + e) with the body weight w in kg, limited to ${MIN_BODY_WEIGHT_KG} to ${DOTS_COEFFICIENTS.map(({ maxBodyWeightKg }) => maxBodyWeightKg).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null if there are no logs. ${MASS_CALCULATION_CROSS_REFERENCE}`,
   })
-  @Extensions(ANALYSIS_FIELD_EXTENSIONS)
+  @FieldExtensions(ANALYSIS_FIELD_EXTENSIONS)
   async strength(@Args(() => StrengthArgs) args: StrengthArgs, @Ctx() context: Context): Promise<Row | null> {
     const { where, estimated, formula, unit } = args;
     const { bind, values } = createParameterBinder();

@@ -1,5 +1,6 @@
 /** Training load: exponentially weighted means of the last week (acute) and of the last six weeks (chronic), and their ratio. */
-import { Args, ArgsType, Ctx, Extensions, Field, ObjectType, Query, Resolver } from 'type-graphql';
+import { Args, ArgsType, Ctx, Field, ObjectType, Query, Resolver } from 'type-graphql';
+import { FieldExtensions } from '../core/model/fieldextensions';
 import { createEnum } from '../core/model/enums';
 import type { Row } from '../database/rows';
 import type { Context } from '../core/context';
@@ -41,7 +42,7 @@ export class TrainingLoadResolver {
   @Query(() => [TrainingLoad], {
     description: `The load of each day from the first log to the last one between \`from\` and \`until\`, oldest first, and its exponentially weighted means, which start with the first log: in a mean of n days, each new day has the weight 2 / (n + 1). (Such weights: Williams and others, Br. J. Sports Med. 51 (3), 2017; ${ACUTE_DAYS} and ${CHRONIC_DAYS} days: Allen and Coggan, Training and Racing with a Power Meter, 2010) The ${MAX_SERIES_DAYS} days before the last log are covered. ${VOLUME_CROSS_REFERENCE}`,
   })
-  @Extensions(SERIES_FIELD_EXTENSIONS)
+  @FieldExtensions(SERIES_FIELD_EXTENSIONS)
   trainingLoad(@Args(() => TrainingLoadArgs) args: TrainingLoadArgs, @Ctx() context: Context): Promise<Row[]> {
     const { where, measure, unit } = args;
     const isTonnage = measure === LoadMeasure.TONNAGE;

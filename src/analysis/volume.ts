@@ -1,5 +1,6 @@
 /** Training volume (sets, hard sets, repetitions, tonnage) by day bucket: per muscle, per exercise or in total. */
-import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import { Args, ArgsType, Ctx, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import { FieldExtensions } from '../core/model/fieldextensions';
 import type { GraphQLResolveInfo } from 'graphql';
 import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
@@ -92,7 +93,7 @@ export class MuscleVolumeResolver {
   @Query(() => [MuscleVolume], {
     description: `Training volume of the viewer per muscle: hard sets, sets and tonnage by week or another period, oldest first. ${FRACTIONAL_SETS_DESCRIPTION} ${VOLUME_CROSS_REFERENCE}`,
   })
-  @Extensions(SERIES_FIELD_EXTENSIONS)
+  @FieldExtensions(SERIES_FIELD_EXTENSIONS)
   async muscleVolume(@Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
     // A set counts half for a secondary muscle. The sums are halved instead of the value of each set, because thousands of decimal multiplications would
     // be slow.
@@ -132,7 +133,7 @@ export class TrainingVolumeResolver {
   @Query(() => [TrainingVolume], {
     description: `Training volume of the viewer: sets, hard sets, repetitions and tonnage by week or another period, oldest first, in total or per exercise. ${VOLUME_DESCRIPTION}`,
   })
-  @Extensions(SERIES_FIELD_EXTENSIONS)
+  @FieldExtensions(SERIES_FIELD_EXTENSIONS)
   async trainingVolume(@Args(() => TrainingVolumeArgs) args: TrainingVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
     return (await querySeries(createVolumeStatementBuilder(args, context), args, context)).map(createDayBucketAssigner(args.by));
   }
@@ -143,7 +144,7 @@ export class VolumeOfExerciseResolver {
   @FieldResolver(() => [TrainingVolume], {
     description: 'Like `Query.trainingVolume`, for this exercise and its translations.',
   })
-  @Extensions(SERIES_FIELD_EXTENSIONS)
+  @FieldExtensions(SERIES_FIELD_EXTENSIONS)
   @RequiresFields(() => Exercise, 'exerciseBaseId')
   async trainingVolume(
     @Root() { exerciseBaseId }: RowFields<Exercise, 'exerciseBaseId'>,

@@ -1,5 +1,6 @@
 /** Training frequency by week, and the streak of weeks that reached a goal. */
-import { Args, ArgsType, Ctx, Extensions, Field, Int, ObjectType, Query, Resolver } from 'type-graphql';
+import { Args, ArgsType, Ctx, Field, Int, ObjectType, Query, Resolver } from 'type-graphql';
+import { FieldExtensions } from '../core/model/fieldextensions';
 import type { Row } from '../database/rows';
 import { visibleRowConditions } from '../core/access/access';
 import { whereClause, type ParameterBinder } from '../core/access/conditions';
@@ -50,7 +51,7 @@ export class TrainingWeekResolver {
   @Query(() => [TrainingWeek], {
     description: `Training frequency of the viewer by week, oldest first: the weeks that overlap \`from\` to \`until\`, from the first to the last one with a session or a log, including weeks without any. Covers the ${MAX_SERIES_DAYS} days before the last week.`,
   })
-  @Extensions(SERIES_FIELD_EXTENSIONS)
+  @FieldExtensions(SERIES_FIELD_EXTENSIONS)
   async trainingWeeks(@Args(() => WeekArgs) args: WeekArgs, @Ctx() context: Context): Promise<Row[]> {
     if (args.goal < 1 || args.goal > DAYS_PER_WEEK) throw invalidArgumentError('goal', `Must be from 1 to ${DAYS_PER_WEEK}.`);
     const buildStatement = (bind: ParameterBinder, inDateRangeSql: DateRangeCondition) => ({

@@ -1,10 +1,10 @@
 /** GraphQL mutations for sign-in, password change and API key replacement. The REST login runs the same `login` mutation. */
-import { Arg, Ctx, Extensions, Field, Mutation, ObjectType, Resolver } from 'type-graphql';
+import { Arg, Ctx, Field, Mutation, ObjectType, Resolver } from 'type-graphql';
+import { FieldExtensions, ListSize } from '../core/model/fieldextensions';
 import type { Context } from '../core/context';
 import { InvalidInput, ClientError, throwIfInvalid } from '../core/model/errors';
 import { findLimitViolations, limitViolationMessages } from '../core/model/fieldvalidation';
 import { validationIssue, IssueCode, type InputIssue } from '../core/model/validationissues';
-import { ListSize } from '../core/model/listsize';
 import { runWrite, InputError, TYPICAL_ISSUE_COUNT } from '../core/schema/payload';
 import type { ArgumentValidators } from '../contract/metadata';
 import { pythonStrip } from '../platform/pythonscalars';
@@ -26,7 +26,7 @@ class LoginPayload extends TokenPayload {
     nullable: true,
     description: `${TOKEN_NOTE}. It stays the same until it is replaced or the password changes.`,
   })
-  @Extensions({ neverNullInRest: true })
+  @FieldExtensions({ neverNullInRest: true })
   declare readonly token: string | null;
 
   @ListSize(TYPICAL_ISSUE_COUNT)
@@ -79,7 +79,7 @@ export class AuthResolver {
     description:
       'Returns the token of a user. Rejected with TOO_MANY_REQUESTS (with `retryAfter` in seconds) after too many attempts. At most once per operation.',
   })
-  @Extensions({ oncePerOperation: true, argumentValidators: ARGUMENT_VALIDATORS })
+  @FieldExtensions({ oncePerOperation: true, argumentValidators: ARGUMENT_VALIDATORS })
   async login(
     @Arg('username', () => String, { description: 'The user name, case-sensitive.' }) username: string,
     @Arg('password', () => String, {
@@ -104,7 +104,7 @@ export class AuthResolver {
     description:
       'Changes the password of the viewer. All other browsers are signed out, and the token is replaced by the returned `token`. Rejected with TOO_MANY_REQUESTS (with `retryAfter` in seconds) after too many attempts. At most once per operation.',
   })
-  @Extensions({ oncePerOperation: true })
+  @FieldExtensions({ oncePerOperation: true })
   changePassword(
     @Arg('oldPassword', () => String, { description: 'The current password; leading and trailing whitespace is ignored.' })
     oldPassword: string,
@@ -122,7 +122,7 @@ export class AuthResolver {
     description:
       'Replaces the token of the viewer. The old token is revoked immediately; browsers stay signed in. At most once per operation.',
   })
-  @Extensions({ oncePerOperation: true })
+  @FieldExtensions({ oncePerOperation: true })
   async replaceToken(@Ctx() { account }: Context): Promise<ReplaceTokenPayload> {
     return { token: await account.replaceToken() };
   }

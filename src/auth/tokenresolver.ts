@@ -1,10 +1,10 @@
 /** GraphQL fields and mutations for access tokens and sessions. */
-import { Arg, Ctx, Extensions, Field, FieldResolver, ID, Int, Mutation, ObjectType, Resolver, Root } from 'type-graphql';
+import { Arg, Ctx, Field, FieldResolver, ID, Int, Mutation, ObjectType, Resolver, Root } from 'type-graphql';
+import { FieldExtensions, ListSize } from '../core/model/fieldextensions';
 import { requireViewerWithoutAccessToken } from '../core/access/access';
 import type { Context } from '../core/context';
 import { InvalidInput, rowNotFoundIssue } from '../core/model/errors';
 import { parseRowId } from '../core/model/ids';
-import { ListSize } from '../core/model/listsize';
 import type { InputIssue } from '../core/model/validationissues';
 import { runWrite, InputError, TYPICAL_ISSUE_COUNT } from '../core/schema/payload';
 import { RequiresFields } from '../core/read/queryplan';
@@ -96,7 +96,7 @@ export class AccessTokenResolver {
     nullable: true,
     description: `Creates an access token for the viewer. ${ACCESS_TOKEN_FORBIDDEN_NOTE} At most once per operation.`,
   })
-  @Extensions({ oncePerOperation: true })
+  @FieldExtensions({ oncePerOperation: true })
   createAccessToken(
     @Arg('name', () => String, {
       description: `Name of the token: up to ${MAX_TOKEN_NAME_LENGTH} characters, unique among the tokens of the viewer.`,

@@ -203,7 +203,7 @@ export interface EndpointMetadata extends BodyMetadata {
 /** Validators of the arguments of a field, by argument name. Each receives a value whose type is correct and returns error messages; empty if valid. */
 export type ArgumentValidators = Readonly<Record<string, (value: string) => string[]>>;
 
-/* eslint-disable @typescript-eslint/no-explicit-any -- merged interface declarations must have identical type parameters */
+/* eslint-disable @typescript-eslint/no-explicit-any -- merged interface declarations must have identical type parameters, and the arguments of each field another type */
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs = any> {
     field?: FieldMetadata;
@@ -217,7 +217,7 @@ declare module 'graphql' {
      */
     cost?: { readonly weight: number };
     /** Expected length of a list without pagination (`@listSize` of the GraphQL cost specification), or a function of the arguments. */
-    listSize?: { readonly assumedSize: number | ((args: Record<string, unknown>) => number) };
+    listSize?: { readonly assumedSize: number | ((args: any) => number) };
     /** Resolver that returns all rows of a small resource. In the schema for clients, a plain list of these rows replaces the connection. */
     resolveAllRows?(source: unknown, args: unknown, context: unknown, info: unknown): unknown;
     /** Whether the mutation only writes rows and can therefore be part of an `@atomic` operation. */

@@ -1,4 +1,5 @@
-import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
+import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { FieldExtensions } from '../core/model/fieldextensions';
 import { Model } from 'sequelize-typescript';
 import { ownerConditions } from '../core/access/access';
 import { columnIsOneOf, createParameterBinder, whereClause } from '../core/access/conditions';
@@ -88,7 +89,7 @@ export class DiaryEntry extends Model<DiaryEntry> {
 @Resolver(() => DiaryEntry)
 export default class DiaryEntryResolver extends createCrudResolver(DiaryEntry) {
   @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of this amount of the ingredient.' })
-  @Extensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
+  @FieldExtensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
   @RequiresFields(() => DiaryEntry, 'ingredientId', 'ingredientUnitId', 'amount')
   async nutritionalValues(@Root() entry: Portion, @Ctx() context: Context) {
     return formatNutritionalValues(await portionNutritionalValues(entry, context));

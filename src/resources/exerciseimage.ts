@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Op, type Transaction } from 'sequelize';
-import { Args, Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
+import { Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { FieldExtensions } from '../core/model/fieldextensions';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { createCrudResolver } from '../core/schema/crud';
@@ -170,7 +171,7 @@ export default class ExerciseImageResolver extends ImageCrud {
     return baseUrl + mediaUrl(row.image);
   }
 
-  @Extensions({ cost: { weight: 2 } })
+  @FieldExtensions({ cost: { weight: 2 } })
   @FieldResolver(() => String, {
     description:
       'URL of a thumbnail, which is generated when it is first requested: PNG if the image has transparency or is a GIF, otherwise JPEG.',
@@ -184,7 +185,7 @@ export default class ExerciseImageResolver extends ImageCrud {
     return baseUrl + thumbnailUrl(row.image, args, await media.hasPngThumbnails(row.image));
   }
 
-  @Extensions({ exclusiveTo: 'rest', cost: { weight: 20 }, action: { name: 'thumbnails', selection: THUMBNAILS_SELECTION } })
+  @FieldExtensions({ exclusiveTo: 'rest', cost: { weight: 20 }, action: { name: 'thumbnails', selection: THUMBNAILS_SELECTION } })
   @FieldResolver(() => Thumbnails, { description: 'Thumbnails of the image, generated on first request.' })
   @RequiresFields(() => ExerciseImage, 'image')
   async thumbnails(@Root() row: RowFields<ExerciseImage, 'image'>, @Ctx() { services: { media } }: Context): Promise<Thumbnails> {

@@ -1,5 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Ctx, Extensions, FieldResolver, ID, Info, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Ctx, FieldResolver, ID, Info, Query, Resolver, Root } from 'type-graphql';
+import { FieldExtensions } from '../core/model/fieldextensions';
 import { Model } from 'sequelize-typescript';
 import { MAX_INTEGER, MIN_INTEGER } from '../contract/bounds';
 import { NOT_A_CHOICE_MESSAGE } from '../contract/messages';
@@ -225,7 +226,7 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
     description:
       'The ingredient with this barcode, or null. If several have it, one in a language of Accept-Language is preferred, then the oldest.',
   })
-  @Extensions({ exclusiveTo: 'graphql' })
+  @FieldExtensions({ exclusiveTo: 'graphql' })
   async ingredientByBarcode(
     @Arg('code', () => String, {
       description: 'The barcode as printed, e.g. `4006381333931`. A 12-digit UPC-A also matches the corresponding EAN-13.',
@@ -251,7 +252,7 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
   }
 
   @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of an amount of the ingredient.' })
-  @Extensions({ cost: { weight: 2 } })
+  @FieldExtensions({ cost: { weight: 2 } })
   @RequiresFields(() => Ingredient, ...NUTRIENTS)
   async valuesOf(
     @Root() row: NutrientRow,
@@ -275,7 +276,7 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
     description:
       'Nutritional values of an amount of the ingredient, for the values of a form. The unit must belong to the ingredient named in the form.',
   })
-  @Extensions({
+  @FieldExtensions({
     exclusiveTo: 'rest',
     action: { name: 'get_values', bodyWhenArgumentsInvalid: Object.fromEntries(NUTRIENTS.map((name) => [toSnakeCase(name), 0])) },
   })

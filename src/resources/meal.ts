@@ -1,4 +1,5 @@
-import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
+import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { FieldExtensions } from '../core/model/fieldextensions';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { createCrudResolver } from '../core/schema/crud';
@@ -48,7 +49,7 @@ export function mealNutritionalValues(id: number, context: Context, unit: MassUn
 @Resolver(() => Meal)
 export default class MealResolver extends createCrudResolver(Meal) {
   @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of all items together.' })
-  @Extensions({ cost: { weight: 10 }, action: { name: 'nutritional_values' } })
+  @FieldExtensions({ cost: { weight: 10 }, action: { name: 'nutritional_values' } })
   @RequiresFields(() => Meal, 'id')
   async nutritionalValues(@Root() meal: RowFields<Meal, 'id'>, @Ctx() context: Context) {
     return formatNutritionalValues(await mealNutritionalValues(meal.id, context));

@@ -1,4 +1,5 @@
-import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
+import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { FieldExtensions } from '../core/model/fieldextensions';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { createCrudResolver } from '../core/schema/crud';
@@ -50,7 +51,7 @@ export class MealItem extends Model<MealItem> {
 @Resolver(() => MealItem)
 export default class MealItemResolver extends createCrudResolver(MealItem) {
   @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of this amount of the ingredient.' })
-  @Extensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
+  @FieldExtensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
   @RequiresFields(() => MealItem, 'ingredientId', 'ingredientUnitId', 'amount')
   async nutritionalValues(@Root() item: Portion, @Ctx() context: Context) {
     return formatNutritionalValues(await portionNutritionalValues(item, context));

@@ -1,4 +1,5 @@
-import { Arg, Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
+import { Arg, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { FieldExtensions } from '../core/model/fieldextensions';
 import { Model } from 'sequelize-typescript';
 import { NOT_A_DATE_FILTER_MESSAGE } from '../contract/messages';
 import { todayIn } from '../core/model/clock';
@@ -178,14 +179,14 @@ export default class NutritionPlanResolver extends createCrudResolver(NutritionP
   },
 }) {
   @FieldResolver(() => PlanValues, { description: 'Nutritional values of all meals.' })
-  @Extensions({ cost: { weight: 50 }, action: { name: 'nutritional_values', selection: PLAN_VALUES_SELECTION } })
+  @FieldExtensions({ cost: { weight: 50 }, action: { name: 'nutritional_values', selection: PLAN_VALUES_SELECTION } })
   @RequiresFields(() => NutritionPlan, 'unitSystem', 'createdOn', 'userId')
   nutritionalValues(@Root() plan: PlanRow, @Ctx() context: Context) {
     return context.services.derivedValues.getOrCompute(`values ${plan.id}`, plan.userId, context, () => planValues(plan, context));
   }
 
   @FieldResolver(() => [DiaryDay], { description: 'The days of the diary that have entries, newest first.' })
-  @Extensions({
+  @FieldExtensions({
     exclusiveTo: 'rest',
     cost: { weight: 50 },
     action: { name: 'get_log_overview', selection: `${DAY_VALUES_SELECTION} date` },
@@ -199,7 +200,7 @@ export default class NutritionPlanResolver extends createCrudResolver(NutritionP
   @FieldResolver(() => DiaryDay, {
     description: 'Nutritional values of one day of the diary, given as year, month and day; zeros without entries.',
   })
-  @Extensions({ exclusiveTo: 'rest', action: { name: 'log_summary', selection: DAY_VALUES_SELECTION } })
+  @FieldExtensions({ exclusiveTo: 'rest', action: { name: 'log_summary', selection: DAY_VALUES_SELECTION } })
   @RequiresFields(() => NutritionPlan, 'unitSystem')
   async logSummary(
     @Root() plan: DiaryPlanRow,

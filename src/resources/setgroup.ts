@@ -1,4 +1,5 @@
-import { Arg, Ctx, Extensions, FieldResolver, ID, Resolver, Root } from 'type-graphql';
+import { Arg, Ctx, FieldResolver, ID, Resolver, Root } from 'type-graphql';
+import { FieldExtensions, listSizeExtensions } from '../core/model/fieldextensions';
 import { Model } from 'sequelize-typescript';
 import { MAX_INTEGER, MIN_INTEGER } from '../contract/bounds';
 import { parseIdArgument } from '../core/operation/idargument';
@@ -6,7 +7,6 @@ import type { Context } from '../core/context';
 import { createCrudResolver } from '../core/schema/crud';
 import { notFoundError } from '../core/model/errors';
 import { Id, IntegerField, type RowFields, type RowOf } from '../core/model/fields';
-import { listSizeExtensions } from '../core/model/listsize';
 import { Children, Owner, Ref } from '../core/model/relationfields';
 import { loadRowEvenIfHidden } from '../core/read/loaders';
 import { RequiresFields } from '../core/read/queryplan';
@@ -56,7 +56,7 @@ export default class SetGroupResolver extends createCrudResolver(SetGroup) {
   @FieldResolver(() => [PlannedSet], {
     description: 'The planned sets in training order, round by round: a planned set that stands for several sets is repeated.',
   })
-  @Extensions({ action: { name: 'computed_settings', selection: '...setting', wrapperKey: 'results' }, ...listSizeExtensions(10) })
+  @FieldExtensions({ action: { name: 'computed_settings', selection: '...setting', wrapperKey: 'results' }, ...listSizeExtensions(10) })
   @RequiresFields(() => SetGroup, 'sets')
   async sequence(@Root() set: RowFields<SetGroup, 'id' | 'sets'>, @Ctx() context: Context): Promise<RowOf<PlannedSet>[]> {
     return arrangeInRounds(set.sets, await loadPlannedSets(set, context));
@@ -65,7 +65,7 @@ export default class SetGroupResolver extends createCrudResolver(SetGroup) {
   @FieldResolver(() => String, {
     description: 'The planned sets of one exercise in words, e.g. `4 × 10 (20 kg)`; empty if the set has none. Always English.',
   })
-  @Extensions({ action: { name: 'smart_text', wrapperKey: 'results' } })
+  @FieldExtensions({ action: { name: 'smart_text', wrapperKey: 'results' } })
   @RequiresFields(() => SetGroup, 'sets')
   async summary(
     @Root() set: RowFields<SetGroup, 'id' | 'sets'>,

@@ -1,5 +1,6 @@
 import { DateTime } from 'luxon';
-import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
+import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { FieldExtensions } from '../core/model/fieldextensions';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { registerChoices } from '../core/model/choices';
@@ -247,7 +248,7 @@ const ProfileCrud = createCrudResolver(UserProfile, {
 @Resolver(() => UserProfile)
 export default class UserProfileResolver extends ProfileCrud {
   @FieldResolver(() => String, { description: 'The name with which the user signs in.' })
-  @Extensions({ action: { name: 'username', wrapperKey: 'username' } })
+  @FieldExtensions({ action: { name: 'username', wrapperKey: 'username' } })
   @RequiresFields(() => UserProfile, 'userId')
   async username(@Root() profile: RowFields<UserProfile, 'userId'>, @Ctx() context: Context): Promise<string> {
     return (await loadRowFields(User, ['username'], profile.userId, context))!.username;

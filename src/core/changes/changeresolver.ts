@@ -4,7 +4,6 @@ import {
   Args,
   ArgsType,
   Ctx,
-  Extensions,
   Field,
   ID,
   Info,
@@ -16,6 +15,7 @@ import {
   Root,
   Subscription,
 } from 'type-graphql';
+import { FieldExtensions } from '../model/fieldextensions';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GraphQLResolveInfo } from 'graphql';
 import { ownerIdForChangeLog } from '../access/access';
@@ -104,7 +104,7 @@ export class Changes {
   @Field(() => String, { description: 'Pass this as `since` to get the following changes.' }) declare cursor: string;
   @Field(() => Boolean, { description: 'Whether there may be more changes. If so, request them with the new cursor.' })
   declare hasMore: boolean;
-  @Extensions({ listSize: { assumedSize: MAX_CHANGES_PER_PAGE } })
+  @FieldExtensions({ listSize: { assumedSize: MAX_CHANGES_PER_PAGE } })
   @Field(() => [Change], { description: 'The changes. A row that was changed several times appears once for each change.' })
   declare changes: Change[];
 }

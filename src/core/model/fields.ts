@@ -11,7 +11,7 @@ import { invalidValueIssue, type ValidationIssue } from './validationissues';
 import { toSnakeCase } from '../../contract/casing';
 import { labelFor } from './inflection';
 import type { LinkTable } from './linktable';
-import { listSizeExtensions } from './listsize';
+import { listSizeExtensions } from './fieldextensions';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar, UploadScalar } from './scalars';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- accepts every model; no other type does, because methods take and return M (it is invariant)

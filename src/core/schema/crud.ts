@@ -10,7 +10,7 @@ import { addGroupedQuery } from '../grouping/resolver';
 import { registerHooks, type FieldValues, type WriteHooks } from '../model/hooks';
 import { addResolverMethod } from '../model/resolvermethods';
 import { addMutations } from './mutations';
-import { listSizeExtensions } from '../model/listsize';
+import { listSizeExtensions } from '../model/fieldextensions';
 import { nounOfTypeName, upperFirst, withArticle } from '../model/inflection';
 import { NODE_ID_DESCRIPTION, nodeIdOf } from '../model/node';
 import type { OrderElement } from '../sql/ordering';

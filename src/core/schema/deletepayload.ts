@@ -5,7 +5,7 @@ import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import { InvalidInput } from '../model/errors';
 import type { Entity } from '../model/fields';
-import { ListSize } from '../model/listsize';
+import { ListSize } from '../model/fieldextensions';
 import { Node, nodeIdOf } from '../model/node';
 import { loadRowsById } from '../read/loaders';
 import type { InputIssue } from '../model/validationissues';

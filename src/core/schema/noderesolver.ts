@@ -2,7 +2,8 @@
  * Queries for rows of any type: `node` and `nodes` (https://relay.dev/graphql/objectidentification.htm) and, for REST, `referenceableIds`, which
  * selects the ids that the viewer may refer to.
  */
-import { Arg, Ctx, Extensions, ID, Info, Query, Resolver } from 'type-graphql';
+import { Arg, Ctx, ID, Info, Query, Resolver } from 'type-graphql';
+import { FieldExtensions } from '../model/fieldextensions';
 import type { GraphQLResolveInfo, GraphQLSchema } from 'graphql';
 import { atMostElementsMessage } from '../../contract/messages';
 import type { Row } from '../../database/rows';
@@ -75,7 +76,7 @@ export class NodeResolver {
     description:
       'Those of the given ids to which the viewer may refer: all rows of a public type, or the viewer’s own rows of an owned type.',
   })
-  @Extensions({ exclusiveTo: 'rest' })
+  @FieldExtensions({ exclusiveTo: 'rest' })
   referenceableIds(
     @Arg('type', () => String, { description: 'Name of a type that implements Node.' }) type: string,
     @Arg('ids', () => [ID], { description: 'The ids to look up.' }) ids: string[],

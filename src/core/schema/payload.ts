@@ -5,7 +5,7 @@ import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import { InvalidInput } from '../model/errors';
 import type { Entity } from '../model/fields';
-import { listSizeExtensions, ListSize } from '../model/listsize';
+import { listSizeExtensions, ListSize } from '../model/fieldextensions';
 import { loadRowsById } from '../read/loaders';
 import { addResolverMethod } from '../model/resolvermethods';
 import { IssueCode, type InputIssue } from '../model/validationissues';

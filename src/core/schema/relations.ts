@@ -11,7 +11,7 @@ import { whereInput } from '../sql/filters';
 import { addGroupedChildField } from '../grouping/resolver';
 import { loadChildren, loadRowsById, loadReferencedRow } from '../read/loaders';
 import { addResolverMethod, type ResolverParameterDecorator } from '../model/resolvermethods';
-import { listSizeExtensions } from '../model/listsize';
+import { listSizeExtensions } from '../model/fieldextensions';
 import { memoizePerEntity } from '../model/memoize';
 import { orderInput, type OrderElement } from '../sql/ordering';
 import { connectionPlan } from '../read/queryplan';

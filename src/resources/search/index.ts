@@ -1,5 +1,6 @@
 /** Autocomplete for exercises and ingredients by a part of their name; only in REST. */
-import { Arg, Ctx, Extensions, Query, Resolver } from 'type-graphql';
+import { Arg, Ctx, Query, Resolver } from 'type-graphql';
+import { FieldExtensions } from '../../core/model/fieldextensions';
 import { NO_NULL_CHARACTERS_MESSAGE } from '../../contract/messages';
 import { MAX_PAGE_SIZE } from '../../core/model/pagesize';
 import type { Context } from '../../core/context';
@@ -15,7 +16,7 @@ const LanguageArg = (description: string) => Arg('language', () => String, { nul
 const searchEndpoint = (paths: string[], data: string) => ({
   cost: { weight: 50 },
   listSize: { assumedSize: MAX_PAGE_SIZE },
-  exclusiveTo: 'rest',
+  exclusiveTo: 'rest' as const,
   endpoint: { paths, title: 'Search', wrapperKey: 'suggestions', selection: `value: name data { ${data} }` },
 });
 
@@ -30,7 +31,7 @@ export default class SearchResolver {
     nullable: true,
     description: `Accepted exercises whose names contain the term, at most ${MAX_PAGE_SIZE}, sorted by category and name; null without a term.`,
   })
-  @Extensions(
+  @FieldExtensions(
     searchEndpoint(['exercise/search', 'exerciseinfo/search'], 'id: exerciseId name category image image_thumbnail: imageThumbnail'),
   )
   async exerciseSuggestions(
@@ -50,7 +51,7 @@ export default class SearchResolver {
     nullable: true,
     description: `Accepted ingredients whose names contain the term, at most ${MAX_PAGE_SIZE}, sorted by name; null without a term.`,
   })
-  @Extensions(searchEndpoint(['ingredient/search'], 'id: ingredientId name'))
+  @FieldExtensions(searchEndpoint(['ingredient/search'], 'id: ingredientId name'))
   async ingredientSuggestions(
     @TermArg() term: string | null,
     @LanguageArg(

@@ -1,5 +1,6 @@
 /** Search hits of exercises and ingredients, and the SQL statements that find them. */
-import { Ctx, Extensions, Field, ID, ObjectType } from 'type-graphql';
+import { Ctx, Field, ID, ObjectType } from 'type-graphql';
+import { FieldExtensions } from '../../core/model/fieldextensions';
 import { publishedRowConditions } from '../../core/access/access';
 import { columnIsOneOf, createParameterBinder, columnEquals, whereClause, type SqlCondition } from '../../core/access/conditions';
 import { MAX_PAGE_SIZE } from '../../core/model/pagesize';
@@ -36,7 +37,7 @@ export class ExerciseHit {
   }
 
   @Field(() => ExerciseHit, { description: 'The result itself, in the shape that autocomplete widgets expect.' })
-  @Extensions({ exclusiveTo: 'rest' })
+  @FieldExtensions({ exclusiveTo: 'rest' })
   data(): ExerciseHit {
     return this;
   }
@@ -48,7 +49,7 @@ export class IngredientHit {
   @Field(() => String, { description: 'The name in its own language.' }) declare readonly name: string;
 
   @Field(() => IngredientHit, { description: 'The result itself, in the shape that autocomplete widgets expect.' })
-  @Extensions({ exclusiveTo: 'rest' })
+  @FieldExtensions({ exclusiveTo: 'rest' })
   data(): IngredientHit {
     return this;
   }

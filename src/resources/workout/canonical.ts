@@ -2,11 +2,11 @@
  * Canonical representation of a workout: everything that belongs to it in training order, with summaries and muscles. A query reads only
  * the parts that it selects. The parts stay in the derived-value cache until rows of the workout's owner change.
  */
-import { Ctx, Extensions, Field, Info, ObjectType } from 'type-graphql';
+import { Ctx, Field, Info, ObjectType } from 'type-graphql';
+import { FieldExtensions, ListSize } from '../../core/model/fieldextensions';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../../core/context';
 import type { RowOf } from '../../core/model/fields';
-import { ListSize } from '../../core/model/listsize';
 import { loadReferencedRow, loadChildFields } from '../../core/read/loaders';
 import { LazyDerivedValue } from '../../core/cache/derivedvalues';
 import { selectionKey } from '../../core/read/queryplan';
@@ -98,7 +98,7 @@ export class CanonicalExercise extends LazyDerivedValue {
   }
 
   @Field(() => Exercise, { nullable: true, description: `The exercise. ${UNREVIEWED_REFERENCE_NOTE}` })
-  @Extensions({ neverNullInRest: true })
+  @FieldExtensions({ neverNullInRest: true })
   exercise(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return this.computeOnce(selectionKey(info.fieldNodes), async () => loadReferencedRow(Exercise, this.exerciseId, context, info));
   }
@@ -160,7 +160,7 @@ export class CanonicalDay extends LazyDerivedValue {
   }
 
   @Field(() => CanonicalWeekdays, { description: 'The days of the week of the training day.' })
-  @Extensions({ exclusiveTo: 'rest' })
+  @FieldExtensions({ exclusiveTo: 'rest' })
   weekdays(@Ctx() { services: { catalogue } }: Context): CanonicalWeekdays {
     const days = this.day.weekdays.map((id) => catalogue.get(DayOfWeek, id)).filter((day) => day !== null);
     return { text: days.map(({ dayOfWeek }) => dayOfWeek).join(', '), days };

@@ -1,4 +1,5 @@
-import { Arg, Ctx, Extensions, FieldResolver, ID, Resolver, Root } from 'type-graphql';
+import { Arg, Ctx, FieldResolver, ID, Resolver, Root } from 'type-graphql';
+import { FieldExtensions } from '../../core/model/fieldextensions';
 import { Model } from 'sequelize-typescript';
 import { parseIdArgument } from '../../core/operation/idargument';
 import type { Context } from '../../core/context';
@@ -62,7 +63,7 @@ export default class WorkoutResolver extends createCrudResolver(Workout) {
   @FieldResolver(() => CanonicalWorkout, {
     description: 'The whole plan in training order: days, set groups and exercises with their planned sets, summarized and set by set.',
   })
-  @Extensions({ cost: { weight: 50 }, action: { name: 'canonical_representation', selection: CANONICAL_SELECTION } })
+  @FieldExtensions({ cost: { weight: 50 }, action: { name: 'canonical_representation', selection: CANONICAL_SELECTION } })
   @RequiresFields(() => Workout)
   canonicalRepresentation(@Root() workout: RowOf<Workout>, @Ctx() context: Context): Promise<CanonicalWorkout> {
     return context.services.derivedValues.getOrCompute(
@@ -76,7 +77,7 @@ export default class WorkoutResolver extends createCrudResolver(Workout) {
   @FieldResolver(() => ExerciseLogData, {
     description: 'The logs of one exercise of the workout, in repetitions and kg or lb, as a list and as data of a chart.',
   })
-  @Extensions({
+  @FieldExtensions({
     exclusiveTo: 'rest',
     cost: { weight: 50 },
     action: { name: 'log_data', selection: LOG_DATA_SELECTION, keyValueLists: ['logs'], bodyWhenArgumentMissing: MISSING_EXERCISE_MESSAGE },

@@ -17,6 +17,7 @@ import {
   type RowFields,
   type RowOf,
 } from '../../../src/core/model/fields';
+import { FieldExtensions } from '../../../src/core/model/fieldextensions';
 import { RequiresFields } from '../../../src/core/read/queryplan';
 import { Children, Links, Owner, Ref } from '../../../src/core/model/relationfields';
 import { User } from '../../../src/resources/user';
@@ -96,4 +97,17 @@ export class CustomResolvers {
   misspelt(row: RowFields<MatchingModel, 'id'>): number {
     return row.id;
   }
+}
+
+export class Extended {
+  @FieldExtensions({ cost: { weight: 2 }, action: { name: 'values', selection: 'id' } })
+  declared(): void {}
+
+  // @ts-expect-error there is no such extension
+  @FieldExtensions({ price: 2 })
+  misspelt(): void {}
+
+  // @ts-expect-error there is no such member of an action
+  @FieldExtensions({ action: { name: 'values', chosen: 'id' } })
+  misspeltAction(): void {}
 }
