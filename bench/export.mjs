@@ -12,7 +12,7 @@ import { createRequire } from 'node:module';
 import pg from 'pg';
 
 const require = createRequire(import.meta.url);
-const { openEmbedded } = require('../dist/src/database/embedded.js');
+const { openEmbeddedDatabase } = require('../dist/src/database/embedded.js');
 const { V8_MEMORY_FLAGS } = require('../dist/src/server/supervisor/index.js');
 
 const ROWS = Number(process.env.EXPORT_ROWS ?? 1_000_000);
@@ -41,7 +41,7 @@ function startServer() {
 
 /** Inserts the rows directly into the database, without entries in the change log, which this benchmark does not measure. */
 async function fill(username) {
-  const embedded = await openEmbedded({ dataDir: environment.DATA_DIR });
+  const embedded = await openEmbeddedDatabase({ dataDir: environment.DATA_DIR });
   // Only the superuser can disable triggers.
   const client = new pg.Client({ ...embedded.connection, user: 'fitgraph' });
   await client.connect();

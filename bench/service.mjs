@@ -10,7 +10,7 @@ import pg from 'pg';
 import { fill } from './data.mjs';
 
 const require = createRequire(import.meta.url);
-const { openEmbedded } = require('../dist/src/database/embedded.js');
+const { openEmbeddedDatabase } = require('../dist/src/database/embedded.js');
 const { V8_MEMORY_FLAGS } = require('../dist/src/server/supervisor/index.js');
 
 export const PORT = 8191;
@@ -66,7 +66,7 @@ export async function withService({ prepare, run, operations = {} }) {
     return child;
   };
   try {
-    const embedded = await openEmbedded({ dataDir: environment.DATA_DIR });
+    const embedded = await openEmbeddedDatabase({ dataDir: environment.DATA_DIR });
     // The first start creates the tables and the reference data.
     const first = await service('on');
     // Only the superuser of the embedded database can disable triggers.

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Database } from '../dist/src/database/connection.js';
-import { openEmbedded } from '../dist/src/database/embedded.js';
+import { openEmbeddedDatabase } from '../dist/src/database/embedded.js';
 import { migrateUp } from '../dist/src/database/migrate.js';
 import { describeSchema } from '../dist/src/database/schemaobjects.js';
 
 const FILE = fileURLToPath(new URL('../src/database/schemaobjects.json', import.meta.url));
 
 const dataDir = mkdtempSync(join(tmpdir(), 'fitgraph-schema-'));
-const embedded = await openEmbedded({ dataDir });
+const embedded = await openEmbeddedDatabase({ dataDir });
 const database = new Database({
   connection: embedded.connection,
   poolSize: 1,

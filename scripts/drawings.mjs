@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import sharp from 'sharp';
 
 const require = createRequire(import.meta.url);
-const { BODY_PATH, HEAD_ELLIPSE, MUSCLE_PATHS } = require('../dist/src/training/muscleshapes.js');
+const { BODY_SVG_PATH, HEAD_ELLIPSE, MUSCLE_SVG_PATHS } = require('../dist/src/training/muscleshapes.js');
 const { exercises } = require('../dist/seeders/exercises.js');
 const { ILLUSTRATED, imageFileName } = require('../dist/seeders/exercises/images.js');
 const { reference } = require('../dist/seeders/reference.js');
@@ -27,10 +27,10 @@ function figure(base, isFront, offset) {
     ids
       .map((id) => muscles.get(id))
       .filter(({ is_front }) => is_front === isFront)
-      .map(({ name }) => `<path d="${MUSCLE_PATHS[name]}" fill="${colour}"/>`),
+      .map(({ name }) => `<path d="${MUSCLE_SVG_PATHS[name]}" fill="${colour}"/>`),
   );
   const { cx, cy, rx, ry } = HEAD_ELLIPSE;
-  const half = `<path d="${BODY_PATH}" fill="${SKIN}"/>${shapes.join('')}`;
+  const half = `<path d="${BODY_SVG_PATH}" fill="${SKIN}"/>${shapes.join('')}`;
   return `<g transform="translate(${offset} 0)"><ellipse cx="${cx}" cy="${cy}" rx="${rx}" ry="${ry}" fill="${SKIN}"/>
     ${half}<g transform="matrix(-1 0 0 1 200 0)">${half}</g></g>`;
 }

@@ -5,8 +5,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
-import { commands } from '../dist/src/cli/commands.js';
-import { serve } from '../dist/src/cli/serve.js';
+import { createCommands } from '../dist/src/cli/commands.js';
+import { createServeCommand } from '../dist/src/cli/serve.js';
 import { ERROR_CODES } from '../dist/src/contract/errorcodes.js';
 import { DOCUMENT_LIMITS } from '../dist/src/graphql/documentlimits.js';
 import { SETTINGS } from '../dist/src/platform/settings.js';
@@ -26,23 +26,23 @@ function commandRows(command, parents = []) {
 }
 
 /** Metrics read their values at scrapes only, so they can be listed without the services that provide the values. */
-const { sections } = new Metrics({ database: { readResources: {} } }, {});
+const { metricsByDocsSection } = new Metrics({ database: { readDependencies: {} } }, {});
 const metricsTable = (...registries) => [
   ['metric', 'kind', 'meaning'],
   ...registries.flatMap((registry) => registry.getMetricsAsArray().map(({ name, type, help }) => [code(name), type, help])),
 ];
 
 const TABLES = {
-  commands: [['command', 'what it does'], ...[serve(), ...commands()].flatMap((command) => commandRows(command))],
+  commands: [['command', 'what it does'], ...[createServeCommand(), ...createCommands()].flatMap((command) => commandRows(command))],
   'document-limits': [['maximum', 'of'], ...DOCUMENT_LIMITS.map(([maximum, of]) => [maximum.toLocaleString('en'), of])],
   'error-codes': [
     ['code', 'HTTP status', 'meaning'],
     ...Object.entries(ERROR_CODES).map(([name, { status, meaning }]) => [code(name), status ?? '–', meaning]),
   ],
-  'metrics-database': metricsTable(sections.database.registry),
-  'metrics-processes': metricsTable(sections.processes.registry, new AggregatedMetrics(() => []).registry),
-  'metrics-requests': metricsTable(sections.requests.registry),
-  'metrics-subscriptions': metricsTable(sections.subscriptions.registry),
+  'metrics-database': metricsTable(metricsByDocsSection.database.registry),
+  'metrics-processes': metricsTable(metricsByDocsSection.processes.registry, new AggregatedMetrics(() => []).registry),
+  'metrics-requests': metricsTable(metricsByDocsSection.requests.registry),
+  'metrics-subscriptions': metricsTable(metricsByDocsSection.subscriptions.registry),
   settings: [
     ['variable', 'default', 'meaning'],
     ...Object.values(SETTINGS).map(({ name, shownDefault, meaning }) => [code(name), shownDefault || '–', meaning]),

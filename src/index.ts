@@ -10,7 +10,8 @@ import { choosePort } from './server/supervisor/port';
 export async function main(): Promise<void> {
   ignoreClosedStdout();
   const config = readConfig();
-  for (const variable of findUnknownSettings(readEnvironment())) createLogger(config.logLevel).warn(describeUnknownSetting(variable));
+  for (const unknownSettingName of findUnknownSettings(readEnvironment()))
+    createLogger(config.logLevel).warn(describeUnknownSetting(unknownSettingName));
   if (config.workers > 0) return new Supervisor(config).run();
   const port = await choosePort(config.host, config.port);
   const { serve } = await import('./server/serve.ts');

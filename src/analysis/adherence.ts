@@ -11,8 +11,8 @@ import { RowField } from '../core/read/rowfield';
 import { Workout } from '../resources/workout';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
-import { ExerciseFields } from './exercisefields';
-import { SCHEDULE_DESCRIPTION, DAYS_PER_WEEK, MAX_WEEKS, plannedTrainingCtes } from './scheduledsets';
+import { WithExerciseFields } from './exercisefields';
+import { SCHEDULE_DESCRIPTION, DAYS_PER_WEEK, MAX_SCHEDULE_WEEKS, plannedTrainingCtes } from './scheduledsets';
 import { repetitionsSql } from './workoutlogs';
 import {
   ANALYSIS_FIELD_EXTENSIONS,
@@ -21,7 +21,7 @@ import {
   SERIES_FIELD_EXTENSIONS,
   querySeries,
   SeriesArgs,
-  type DateRangeCondition,
+  type DateRangeConditionSql,
 } from './queries';
 
 const PERCENT_OF_PLAN_DESCRIPTION = 'percent of those planned, at most 100; null if none were planned.';
@@ -40,7 +40,10 @@ export class AdherenceWeek {
 
 @ArgsType()
 class PlannedExercisesArgs extends RankingArgs {
-  @Field(() => Int, { defaultValue: 4, description: `Number of weeks of the schedule, including the current one, from 1 to ${MAX_WEEKS}.` })
+  @Field(() => Int, {
+    defaultValue: 4,
+    description: `Number of weeks of the schedule, including the current one, from 1 to ${MAX_SCHEDULE_WEEKS}.`,
+  })
   declare weeks: number;
   @Field(() => Boolean, { defaultValue: false, description: 'Returns only exercises without any logged set.' })
   declare neglected: boolean;
@@ -64,32 +67,36 @@ export class PlannedExercise {
 
 const WITHIN_WEEK_SQL = `BETWEEN w."start" AND w."start" + ${DAYS_PER_WEEK - 1}`;
 
-function adherenceSql(context: Context, bind: ParameterBinder, inDateRange: DateRangeCondition): string {
-  const datesInWeek = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
+function adherenceSql(context: Context, bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql): string {
+  const datesInWeekSql = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
     `SELECT t."date" FROM "${table}" t${whereClause([...visibleRowConditions(entity, context), () => `t."workout_id" = w."workout_id" AND t."date" ${WITHIN_WEEK_SQL}`], 't', bind)}`;
-  const logDatesInWeek = datesInWeek(WorkoutLog, 'workout_log');
+  const logDatesInWeekSql = datesInWeekSql(WorkoutLog, 'workout_log');
   return `WITH ${plannedTrainingCtes(context, bind)}
     SELECT a.*, round(100.0 * least(a."doneDays", a."plannedDays") / nullif(a."plannedDays", 0), 1) AS "adherence"
     FROM (SELECT w."start", w."workout_id" AS "workoutId",
       (SELECT count(DISTINCT d."day_of_week_id") FROM d WHERE d."workout_id" = w."workout_id")::int AS "plannedDays",
-      (SELECT count(*) FROM (${datesInWeek(WorkoutSession, 'workout_session')} UNION ${logDatesInWeek}) x)::int AS "doneDays",
+      (SELECT count(*) FROM (${datesInWeekSql(WorkoutSession, 'workout_session')} UNION ${logDatesInWeekSql}) x)::int AS "doneDays",
       (SELECT coalesce(sum(p."sets"), 0) FROM p WHERE p."workout_id" = w."workout_id")::int AS "plannedSets",
-      (SELECT count(*) FROM (${logDatesInWeek}) x)::int AS "doneSets" FROM w
-      WHERE ${inDateRange('w."start"', `w."start" + ${DAYS_PER_WEEK - 1}`)}) a`;
+      (SELECT count(*) FROM (${logDatesInWeekSql}) x)::int AS "doneSets" FROM w
+      WHERE ${inDateRangeSql('w."start"', `w."start" + ${DAYS_PER_WEEK - 1}`)}) a`;
 }
 
 function plannedExercisesSql({ weeks, neglected }: PlannedExercisesArgs, context: Context, bind: ParameterBinder): string {
-  const translationIds = 'SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = q."exerciseBaseId"';
-  const whereLogsSql = (condition: string) =>
-    whereClause([...visibleRowConditions(WorkoutLog, context), () => `t."exercise_id" IN (${translationIds})${condition}`], 't', bind);
+  const translationIdsSql = 'SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = q."exerciseBaseId"';
+  const logsWhereSql = (extraConditionSql: string) =>
+    whereClause(
+      [...visibleRowConditions(WorkoutLog, context), () => `t."exercise_id" IN (${translationIdsSql})${extraConditionSql}`],
+      't',
+      bind,
+    );
   return `WITH ${plannedTrainingCtes(context, bind)},
     l AS (SELECT w.* FROM w ORDER BY w."start" DESC LIMIT ${bind(weeks)}),
     b AS (SELECT min(l."start") AS "low", max(l."start") + ${DAYS_PER_WEEK - 1} AS "high" FROM l),
     q AS (SELECT e."exercise_base_id" AS "exerciseBaseId", min(p."exercise_id") AS "exerciseId", sum(p."sets")::int AS "plannedSets", round(sum(p."reps") / nullif(sum(p."counted_sets"), 0), 1) AS "plannedReps"
       FROM l JOIN p ON p."workout_id" = l."workout_id" JOIN "exercise" e ON e."id" = p."exercise_id" GROUP BY 1)
     SELECT q.*, o."sets" AS "doneSets", o."reps" AS "doneReps", round(100.0 * o."sets" / nullif(q."plannedSets", 0), 1) AS "share",
-      (SELECT max(t."date") FROM "workout_log" t${whereLogsSql('')}) AS "lastDoneOn"
-    FROM q CROSS JOIN LATERAL (SELECT count(*)::int AS "sets", round(avg(${repetitionsSql('t')}), 1) AS "reps" FROM "workout_log" t, b${whereLogsSql(' AND t."date" BETWEEN b."low" AND b."high"')}) o
+      (SELECT max(t."date") FROM "workout_log" t${logsWhereSql('')}) AS "lastDoneOn"
+    FROM q CROSS JOIN LATERAL (SELECT count(*)::int AS "sets", round(avg(${repetitionsSql('t')}), 1) AS "reps" FROM "workout_log" t, b${logsWhereSql(' AND t."date" BETWEEN b."low" AND b."high"')}) o
     ${neglected ? 'WHERE o."sets" = 0' : ''}`;
 }
 
@@ -101,16 +108,16 @@ export class AdherenceResolver {
   })
   @FieldExtensions(SERIES_FIELD_EXTENSIONS)
   scheduleAdherence(@Args(() => SeriesArgs) args: SeriesArgs, @Ctx() context: Context): Promise<Row[]> {
-    const buildStatement = (bind: ParameterBinder, inDateRange: DateRangeCondition) => ({
-      select: adherenceSql(context, bind, inDateRange),
-      order: ['"start"', '"workoutId"'],
+    const buildStatement = (bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql) => ({
+      select: adherenceSql(context, bind, inDateRangeSql),
+      orderTerms: ['"start"', '"workoutId"'],
     });
     return querySeries(buildStatement, { ...args, by: 'WEEK' }, context);
   }
 }
 
 @Resolver(() => PlannedExercise)
-@ExerciseFields('The planned exercise, in the translation with the lowest id.')
+@WithExerciseFields('The planned exercise, in the translation with the lowest id.')
 export class PlannedExerciseResolver {
   @Query(() => [PlannedExercise], {
     description:
@@ -118,9 +125,9 @@ export class PlannedExerciseResolver {
   })
   @FieldExtensions(ANALYSIS_FIELD_EXTENSIONS)
   plannedExercises(@Args(() => PlannedExercisesArgs) args: PlannedExercisesArgs, @Ctx() context: Context): Promise<Row[]> {
-    if (args.weeks < 1 || args.weeks > MAX_WEEKS) throw invalidArgumentError('weeks', `Must be from 1 to ${MAX_WEEKS}.`);
+    if (args.weeks < 1 || args.weeks > MAX_SCHEDULE_WEEKS) throw invalidArgumentError('weeks', `Must be from 1 to ${MAX_SCHEDULE_WEEKS}.`);
     return queryRanking(
-      (bind) => ({ select: plannedExercisesSql(args, context, bind), order: ['"share"', '"exerciseBaseId"'] }),
+      (bind) => ({ select: plannedExercisesSql(args, context, bind), orderTerms: ['"share"', '"exerciseBaseId"'] }),
       args,
       context,
     );

@@ -1,17 +1,17 @@
 /** Body-weight trend: an exponential moving average without daily fluctuations, and the weekly rate of change. */
 import { Args, ArgsType, Ctx, Field, Int, ObjectType, Query, Resolver } from 'type-graphql';
 import { FieldExtensions } from '../core/model/fieldextensions';
-import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
+import { REQUESTED_UNIT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import { ownerConditions } from '../core/access/access';
 import { whereClause } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { invalidArgumentError } from '../core/model/errors';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
-import { bodyWeightFactorSql } from '../resources/kilograms';
+import { kilogramsPerBodyWeightUnitSql } from '../resources/kilograms';
 import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { WeightEntry } from '../resources/weightentry';
-import { OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
+import { OUTPUT_UNIT_ARGUMENT_OPTIONS, roundedMassInUnitSql } from './masses';
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs } from './queries';
 
 const SMOOTHING_FACTOR = 0.1;
@@ -26,17 +26,17 @@ class TrendArgs extends SeriesArgs {
     description: `Number of days up to each entry from which the rate is computed, from 2 to ${MAX_RATE_PERIOD_DAYS}.`,
   })
   declare days: number;
-  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
+  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_ARGUMENT_OPTIONS) declare unit: string;
 }
 
 @ObjectType({ description: 'The body weight on a day, and its trend.', simpleResolvers: true })
 export class BodyWeight {
   @Field(() => DateScalar, { description: 'The day of the measurement.' }) declare date: string;
-  @Field(() => DecimalScalar, { description: `The measured weight, ${UNIT_ARGUMENT_NOTE}.` }) declare weight: string;
-  @Field(() => DecimalScalar, { description: `The smoothed weight, ${UNIT_ARGUMENT_NOTE}.` }) declare trend: string;
+  @Field(() => DecimalScalar, { description: `The measured weight, ${REQUESTED_UNIT_NOTE}.` }) declare weight: string;
+  @Field(() => DecimalScalar, { description: `The smoothed weight, ${REQUESTED_UNIT_NOTE}.` }) declare trend: string;
   @Field(() => DecimalScalar, {
     nullable: true,
-    description: `Change per week, negative for a loss, ${UNIT_ARGUMENT_NOTE}; null for a single entry.`,
+    description: `Change per week, negative for a loss, ${REQUESTED_UNIT_NOTE}; null for a single entry.`,
   })
   declare ratePerWeek: string | null;
 }
@@ -53,14 +53,14 @@ export class BodyWeightResolver {
     const accessConditions = ownerConditions(WeightEntry, context);
     return querySeries(
       (bind, inDateRangeSql) => ({
-        select: `SELECT x."date", ${roundInUnitSql(unit, 'x."mass"')} AS "weight", ${roundInUnitSql(unit, 'x."trend"::numeric', DECIMAL_PLACES)} AS "trend",
-          ${roundInUnitSql(unit, `x."slope"::numeric * ${DAYS_PER_WEEK}`, DECIMAL_PLACES)} AS "ratePerWeek"
+        select: `SELECT x."date", ${roundedMassInUnitSql(unit, 'x."mass"')} AS "weight", ${roundedMassInUnitSql(unit, 'x."trend"::numeric', DECIMAL_PLACES)} AS "trend",
+          ${roundedMassInUnitSql(unit, `x."slope"::numeric * ${DAYS_PER_WEEK}`, DECIMAL_PLACES)} AS "ratePerWeek"
           FROM (SELECT w.*, "fitgraph_exponential_mean"(w."mass", ${SMOOTHING_FACTOR}) OVER (ORDER BY w."date") AS "trend",
             regr_slope(w."mass", w."date" - date '2000-01-01') OVER (ORDER BY w."date"
               RANGE BETWEEN make_interval(days => ${bind(days - 1)}::int) PRECEDING AND CURRENT ROW) AS "slope"
-            FROM (SELECT t."date", t."weight" * ${bodyWeightFactorSql('t')} AS "mass" FROM "weight_entry" t${whereClause(accessConditions, 't', bind)}) w) x
+            FROM (SELECT t."date", t."weight" * ${kilogramsPerBodyWeightUnitSql('t')} AS "mass" FROM "weight_entry" t${whereClause(accessConditions, 't', bind)}) w) x
           WHERE ${inDateRangeSql('x."date"')}`,
-        order: ['"date"'],
+        orderTerms: ['"date"'],
       }),
       args,
       context,

@@ -3,7 +3,7 @@ import type { Row } from '../database/rows';
 import { dayBucket, MONDAY, type DayBucket, type DayUnit } from '../core/grouping/timebuckets';
 
 export const BUCKET_UNIT_DESCRIPTION = 'Units of time by which days are grouped.';
-export const FIRST_DAY_OF_WEEK_OPTIONS = { defaultValue: MONDAY, description: 'The weekday on which weeks start.' };
+export const FIRST_DAY_ARGUMENT_OPTIONS = { defaultValue: MONDAY, description: 'The weekday on which weeks start.' };
 /** Maximum number of days in analyses that return a row for each day, even for days without data. */
 export const MAX_SERIES_DAYS = 9_999;
 

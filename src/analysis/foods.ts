@@ -9,7 +9,7 @@ import { RowField } from '../core/read/rowfield';
 import { NutritionalValues } from '../nutrition/types';
 import { Ingredient } from '../resources/ingredient';
 import type { WhereInput } from './workoutlogs';
-import { diaryEntriesSql, roundedNutrientColumnsSql, collectNutrients, WhereDiaryEntriesField } from './portions';
+import { diaryEntriesSql, roundedNutrientColumnsSql, collectNutrients, DiaryEntryFilterField } from './portions';
 import { ANALYSIS_FIELD_EXTENSIONS, queryRanking, RankingArgs } from './queries';
 
 const FoodOrder = createEnum('FoodOrder', 'Criteria for ranking foods.', {
@@ -35,7 +35,7 @@ export class EatenFood {
 
 @ArgsType()
 class FoodArgs extends RankingArgs {
-  @WhereDiaryEntriesField declare where?: WhereInput;
+  @DiaryEntryFilterField declare where?: WhereInput;
   @Field(() => FoodOrder, { defaultValue: FoodOrder.ENERGY, description: 'Criteria for ranking foods.' }) declare by: FoodOrder;
 }
 
@@ -48,14 +48,14 @@ export class EatenFoodResolver {
   @Query(() => [EatenFood], { description: 'Foods of the diary, largest total first.' })
   @FieldExtensions(ANALYSIS_FIELD_EXTENSIONS)
   async topFoods(@Args(() => FoodArgs) args: FoodArgs, @Ctx() context: Context): Promise<Row[]> {
-    const measure = args.by === FoodOrder.COUNT ? 'count(*)' : `sum(e."${args.by.toLowerCase()}")`;
+    const measureSql = args.by === FoodOrder.COUNT ? 'count(*)' : `sum(e."${args.by.toLowerCase()}")`;
     const rows = await queryRanking(
       (bind) => ({
         select: `SELECT e."ingredient_id" AS "ingredientId", count(*)::int AS "count", round(sum(e."grams"), 2) AS "grams",
-          ${roundedNutrientColumnsSql('total', (name) => `sum(e."${name}")`)}, ${measure} AS "measure",
+          ${roundedNutrientColumnsSql('total', (name) => `sum(e."${name}")`)}, ${measureSql} AS "measure",
           round(sum(e."energy") * 100.0 / nullif(sum(sum(e."energy")) OVER (), 0), 2) AS "energyShare"
           FROM (${diaryEntriesSql(args.where, '', context, bind)}) e GROUP BY 1`,
-        order: ['"measure" DESC', '"ingredientId"'],
+        orderTerms: ['"measure" DESC', '"ingredientId"'],
       }),
       args,
       context,

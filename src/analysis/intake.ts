@@ -1,7 +1,7 @@
 /** Nutrition intake by unit of time (day, weekday, week, month and so on), compared with the goals of the plan and the body weight. */
 import { Args, ArgsType, Ctx, Field, ID, Int, ObjectType, Query, Resolver } from 'type-graphql';
 import { FieldExtensions } from '../core/model/fieldextensions';
-import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
+import { REQUESTED_UNIT_NOTE } from '../contract/massunits';
 import { NOT_A_TIME_ZONE_MESSAGE } from '../contract/messages';
 import type { Row } from '../database/rows';
 import { hasReadScope, ownerConditions } from '../core/access/access';
@@ -18,8 +18,8 @@ import { Meal } from '../resources/meal';
 import { MealItem } from '../resources/mealitem';
 import { NutritionPlan } from '../resources/nutritionplan';
 import { UserProfile } from '../resources/userprofile';
-import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OF_WEEK_OPTIONS, createDayBucketAssigner } from './daybuckets';
-import { bodyMassSql, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
+import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_ARGUMENT_OPTIONS, createDayBucketAssigner } from './daybuckets';
+import { bodyMassSql, OUTPUT_UNIT_ARGUMENT_OPTIONS, roundedMassInUnitSql } from './masses';
 import type { WhereInput } from './workoutlogs';
 import {
   PORTION_JOINS_SQL,
@@ -28,9 +28,9 @@ import {
   diaryEntriesSql,
   roundedNutrientColumnsSql,
   collectNutrients,
-  WhereDiaryEntriesField,
+  DiaryEntryFilterField,
 } from './portions';
-import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './queries';
+import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, type DateRangeConditionSql } from './queries';
 
 const MAX_TOLERANCE_PERCENT = 100;
 /** Maximum number of meals with a time per plan. It limits the duration of the query, which compares each diary entry with each of these meals. */
@@ -38,9 +38,9 @@ const MAX_TIMED_MEALS_PER_PLAN = 100;
 
 @ArgsType()
 class IntakeArgs extends SeriesArgs {
-  @WhereDiaryEntriesField declare where?: WhereInput;
+  @DiaryEntryFilterField declare where?: WhereInput;
   @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
-  @Field(() => WEEKDAY_ENUM.type, FIRST_DAY_OF_WEEK_OPTIONS) declare firstDay: number;
+  @Field(() => WEEKDAY_ENUM.type, FIRST_DAY_ARGUMENT_OPTIONS) declare firstDay: number;
   @Field(() => String, {
     nullable: true,
     description: 'IANA time zone that determines the day, such as `Europe/Berlin`; the time zone of the server if absent.',
@@ -53,7 +53,7 @@ class IntakeArgs extends SeriesArgs {
   declare perMeal: boolean;
   @Field(() => Int, { defaultValue: 5, description: 'Tolerance around the goal in percent.' })
   declare tolerance: number;
-  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
+  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_ARGUMENT_OPTIONS) declare unit: string;
 }
 
 @ObjectType({ description: 'The nutrition intake of a plan in a period.', simpleResolvers: true })
@@ -77,7 +77,7 @@ export class NutritionIntake {
   declare goalEnergy: string | null;
   @Field(() => Int, { description: 'Number of days with more energy than the goal plus the tolerance.' }) declare daysOver: number;
   @Field(() => Int, { description: 'Number of days with less energy than the goal minus the tolerance.' }) declare daysUnder: number;
-  @Field(() => DecimalScalar, { nullable: true, description: `Mean body weight, ${UNIT_ARGUMENT_NOTE}.` })
+  @Field(() => DecimalScalar, { nullable: true, description: `Mean body weight, ${REQUESTED_UNIT_NOTE}.` })
   declare bodyWeight: string | null;
   @Field(() => DecimalScalar, { nullable: true, description: 'Daily mean of protein in g per kg of body weight.' })
   declare proteinPerKg: string | null;
@@ -87,7 +87,7 @@ export class NutritionIntake {
   declare fatPerKg: string | null;
 }
 
-function goalsSql(perMeal: boolean, context: Context, bind: ParameterBinder): string {
+function nutrientGoalsSql(perMeal: boolean, context: Context, bind: ParameterBinder): string {
   return `SELECT m."plan_id", ${perMeal ? 'm."id"' : 'NULL::int'} AS "meal_id", ${nutrientColumnsSql((name) => `sum(x."${name}") AS "${name}"`)}
     FROM (SELECT t."meal_id", ${portionNutrientColumnsSql()} FROM "meal_item" t ${PORTION_JOINS_SQL}${whereClause(ownerConditions(MealItem, context), 't', bind)}) x
     JOIN "meal" m ON m."id" = x."meal_id"${whereClause(ownerConditions(Meal, context), 'm', bind)} GROUP BY 1, 2`;
@@ -97,37 +97,37 @@ function intakeSql(
   args: IntakeArgs & { timeZone: string },
   context: Context,
   bind: ParameterBinder,
-  inDateRangeSql: DateRangeCondition,
+  inDateRangeSql: DateRangeConditionSql,
 ): string {
   const { where, by, firstDay, timeZone, perMeal, tolerance, unit } = args;
-  const localTime = `(t."datetime" AT TIME ZONE ${bind(timeZone)}::text)`;
-  const nearestMealId =
+  const localTimeSql = `(t."datetime" AT TIME ZONE ${bind(timeZone)}::text)`;
+  const nearestMealIdSql =
     () => `(SELECT m."id" FROM "meal" m${whereClause([...ownerConditions(Meal, context), () => 'm."plan_id" = t."plan_id" AND m."time" IS NOT NULL'], 'm', bind)}
-    ORDER BY abs(extract(epoch FROM m."time" - ${localTime}::time)), m."id" LIMIT 1)`;
+    ORDER BY abs(extract(epoch FROM m."time" - ${localTimeSql}::time)), m."id" LIMIT 1)`;
   const entriesSql = diaryEntriesSql(
     where,
-    `, ${localTime}::date AS "day", ${perMeal ? `coalesce(t."meal_id", ${nearestMealId()})` : 'NULL::int'} AS "meal_id"`,
+    `, ${localTimeSql}::date AS "day", ${perMeal ? `coalesce(t."meal_id", ${nearestMealIdSql()})` : 'NULL::int'} AS "meal_id"`,
     context,
     bind,
   );
   const usesProfileGoal = !perMeal && hasReadScope(UserProfile, context);
   const profileConditions = () => [...ownerConditions(UserProfile, context), () => 'p."has_goal_calories"'];
-  const profileCalories = usesProfileGoal
+  const profileCaloriesSql = usesProfileGoal
     ? `(SELECT f."calories" FROM "user_profile" f${whereClause(profileConditions(), 'f', bind)})`
     : 'NULL::int';
-  const plansSql = `SELECT p."id", ${profileCalories} AS "calories" FROM "nutrition_plan" p${whereClause(ownerConditions(NutritionPlan, context), 'p', bind)}`;
-  const goal = 'coalesce(p."calories", g."energy")';
-  const daysBeyondTolerance = (comparison: string, sign: string) =>
-    `(count(*) FILTER (WHERE d."energy" ${comparison} ${goal} * (1 ${sign} ${bind(tolerance)}::numeric / 100)))::int`;
-  const perKg = (name: string) => `round(avg(d."${name}" / d."mass"), 2) AS "${name}PerKg"`;
+  const plansSql = `SELECT p."id", ${profileCaloriesSql} AS "calories" FROM "nutrition_plan" p${whereClause(ownerConditions(NutritionPlan, context), 'p', bind)}`;
+  const energyGoalSql = 'coalesce(p."calories", g."energy")';
+  const daysBeyondToleranceSql = (comparisonOperator: string, sign: string) =>
+    `(count(*) FILTER (WHERE d."energy" ${comparisonOperator} ${energyGoalSql} * (1 ${sign} ${bind(tolerance)}::numeric / 100)))::int`;
+  const perKgColumnSql = (name: string) => `round(avg(d."${name}" / d."mass"), 2) AS "${name}PerKg"`;
   return `SELECT ${bucketSql(by, firstDay, 'd."day"', '')} AS "start", d."plan_id" AS "planId", d."meal_id" AS "mealId", count(*)::int AS "days",
-    ${roundedNutrientColumnsSql('total', (name) => `sum(d."${name}")`)}, ${roundedNutrientColumnsSql('mean', (name) => `avg(d."${name}")`)}, ${roundedNutrientColumnsSql('goal', (name) => `avg(g."${name}")`)}, round(avg(${goal}), 2) AS "goalEnergy",
-    ${daysBeyondTolerance('>', '+')} AS "daysOver", ${daysBeyondTolerance('<', '-')} AS "daysUnder",
-    ${roundInUnitSql(unit, 'avg(d."mass")')} AS "bodyWeight", ${['protein', 'carbohydrates', 'fat'].map(perKg).join(', ')}
+    ${roundedNutrientColumnsSql('total', (name) => `sum(d."${name}")`)}, ${roundedNutrientColumnsSql('mean', (name) => `avg(d."${name}")`)}, ${roundedNutrientColumnsSql('goal', (name) => `avg(g."${name}")`)}, round(avg(${energyGoalSql}), 2) AS "goalEnergy",
+    ${daysBeyondToleranceSql('>', '+')} AS "daysOver", ${daysBeyondToleranceSql('<', '-')} AS "daysUnder",
+    ${roundedMassInUnitSql(unit, 'avg(d."mass")')} AS "bodyWeight", ${['protein', 'carbohydrates', 'fat'].map(perKgColumnSql).join(', ')}
     FROM (SELECT e."plan_id", e."meal_id", e."day", ${nutrientColumnsSql((name) => `sum(e."${name}") AS "${name}"`)}, ${bodyMassSql('e."day"', context, bind)} AS "mass"
       FROM (${entriesSql}) e WHERE ${inDateRangeSql('e."day"')} GROUP BY 1, 2, 3) d
     JOIN (${plansSql}) p ON p."id" = d."plan_id"
-    LEFT JOIN (${goalsSql(perMeal, context, bind)}) g ON g."plan_id" = d."plan_id" AND g."meal_id" IS NOT DISTINCT FROM d."meal_id"
+    LEFT JOIN (${nutrientGoalsSql(perMeal, context, bind)}) g ON g."plan_id" = d."plan_id" AND g."meal_id" IS NOT DISTINCT FROM d."meal_id"
     GROUP BY 1, 2, 3`;
 }
 
@@ -138,11 +138,11 @@ async function checkMealCount(context: Context): Promise<void> {
       GROUP BY m."plan_id" ORDER BY 1 DESC LIMIT 1`,
     values,
   );
-  const meals = (largestPlan?.meals ?? 0) as number;
-  if (meals > MAX_TIMED_MEALS_PER_PLAN)
+  const mealCount = (largestPlan?.meals ?? 0) as number;
+  if (mealCount > MAX_TIMED_MEALS_PER_PLAN)
     throw invalidArgumentError(
       'perMeal',
-      `A plan can have at most ${MAX_TIMED_MEALS_PER_PLAN} meals with a time for this, but one of yours has ${meals}. Omit this argument.`,
+      `A plan can have at most ${MAX_TIMED_MEALS_PER_PLAN} meals with a time for this, but one of yours has ${mealCount}. Omit this argument.`,
     );
 }
 
@@ -165,9 +165,9 @@ export class NutritionIntakeResolver {
     if (tolerance < 0 || tolerance > MAX_TOLERANCE_PERCENT)
       throw invalidArgumentError('tolerance', `Must be from 0 to ${MAX_TOLERANCE_PERCENT}.`);
     if (args.perMeal) await checkMealCount(context);
-    const buildStatement = (bind: ParameterBinder, inDateRangeSql: DateRangeCondition) => ({
+    const buildStatement = (bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql) => ({
       select: intakeSql({ ...args, timeZone }, context, bind, inDateRangeSql),
-      order: ['"start"', '"planId"', '"mealId"'],
+      orderTerms: ['"start"', '"planId"', '"mealId"'],
     });
     const rows = (await querySeries(buildStatement, args, context)).map(createDayBucketAssigner(by));
     return rows.map((row) => ({

@@ -9,7 +9,7 @@ import { DecimalScalar } from '../core/model/scalars';
 import { RequiresFields } from '../core/read/queryplan';
 import { WorkoutLog } from '../resources/workoutlog';
 import { workoutLogsSql, workoutLogsWithExerciseBaseSql } from './workoutlogs';
-import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
+import { FORMULA_ARGUMENT_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 
 /**
  * Decimal places to which a percentage is rounded before its final rounding. Otherwise the tiny error of an estimate with infinitely many decimals could
@@ -28,23 +28,23 @@ export class IntensityResolver {
   @RequiresFields(() => WorkoutLog, 'id')
   async intensity(
     @Root() log: RowFields<WorkoutLog, 'id'>,
-    @Arg('formula', () => OneRepMaxFormula, FORMULA_OPTIONS) formula: OneRepMaxFormula,
+    @Arg('formula', () => OneRepMaxFormula, FORMULA_ARGUMENT_OPTIONS) formula: OneRepMaxFormula,
     @Ctx() context: Context,
   ): Promise<string | null> {
-    const loadIntensities = async (ids: readonly unknown[]) => {
+    const loadIntensities = async (workoutLogIds: readonly unknown[]) => {
       const { bind, values } = createParameterBinder();
-      const idsParameter = bind(ids);
-      const sameBase: SqlCondition = (alias) =>
+      const idsParameter = bind(workoutLogIds);
+      const sameExerciseBaseCondition: SqlCondition = (alias) =>
         `${alias}."exercise_id" IN (SELECT f."id" FROM "exercise" e JOIN "exercise" f ON f."exercise_base_id" = e."exercise_base_id"
           WHERE e."id" IN (SELECT i."exercise_id" FROM "workout_log" i${whereClause([() => `i."id" = ANY(${idsParameter})`, ...visibleRowConditions(WorkoutLog, context)], 'i', bind)}))`;
       const rows = await context.session.query(
         `SELECT x."id", round(round(100 * x."mass" / x."best", ${INTERMEDIATE_DECIMAL_PLACES}), 1) AS "value" FROM (SELECT l."id", l."mass",
           max(${oneRepMaxSql(formula, 'l')}) OVER (PARTITION BY l."base" ORDER BY l."date") AS "best"
-          FROM (${workoutLogsWithExerciseBaseSql(workoutLogsSql(null, context, bind, undefined, [sameBase]))}) l) x WHERE x."id" = ANY(${idsParameter})`,
+          FROM (${workoutLogsWithExerciseBaseSql(workoutLogsSql(null, context, bind, undefined, [sameExerciseBaseCondition]))}) l) x WHERE x."id" = ANY(${idsParameter})`,
         values,
       );
       const intensityById = new Map(rows.map((row) => [row.id as unknown, row.value as string | null]));
-      return ids.map((id) => intensityById.get(id) ?? null);
+      return workoutLogIds.map((id) => intensityById.get(id) ?? null);
     };
     return context.loaders.getOrCreate<string | null>(`intensity ${formula}`, loadIntensities).load(log.id);
   }

@@ -3,7 +3,7 @@ import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, ID, Info, ObjectType, Q
 import { FieldExtensions } from '../core/model/fieldextensions';
 import { createEnum } from '../core/model/enums';
 import type { GraphQLResolveInfo } from 'graphql';
-import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
+import { REQUESTED_UNIT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import { columnIsOneOf, createParameterBinder, type ParameterBinder, type SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
@@ -15,21 +15,21 @@ import { RequiresFields } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
-import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OF_WEEK_OPTIONS, createDayBucketAssigner } from './daybuckets';
-import { ExerciseFields } from './exercisefields';
-import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, workoutLogsSql, WhereWorkoutLogsField, type WhereInput } from './workoutlogs';
-import { MASS_CALCULATION_CROSS_REFERENCE, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
-import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeCondition } from './queries';
+import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_ARGUMENT_OPTIONS, createDayBucketAssigner } from './daybuckets';
+import { WithExerciseFields } from './exercisefields';
+import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, workoutLogsSql, WorkoutLogFilterField, type WhereInput } from './workoutlogs';
+import { MASS_CALCULATION_CROSS_REFERENCE, OUTPUT_UNIT_ARGUMENT_OPTIONS, roundedMassInUnitSql } from './masses';
+import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeConditionSql } from './queries';
 
 /**
  * Maximum number of repetitions from which a one-rep max is estimated: the fewer the repetitions, the more accurate the estimate (Reynolds et al., J.
  * Strength Cond. Res. 20 (3), 2006).
  */
-const MAX_REPETITIONS = 12;
+const MAX_REPETITIONS_FOR_ESTIMATE = 12;
 
 export const OneRepMaxFormula = createEnum(
   'OneRepMaxFormula',
-  `Formulas for the one-rep max from a weight w lifted r times. Logged repetitions in reserve count as repetitions. A single repetition with none in reserve is the maximum itself; there is no estimate for more than ${MAX_REPETITIONS} repetitions. ${MASS_CALCULATION_CROSS_REFERENCE}`,
+  `Formulas for the one-rep max from a weight w lifted r times. Logged repetitions in reserve count as repetitions. A single repetition with none in reserve is the maximum itself; there is no estimate for more than ${MAX_REPETITIONS_FOR_ESTIMATE} repetitions. ${MASS_CALCULATION_CROSS_REFERENCE}`,
   {
     EPLEY: 'w × (1 + r / 30). Epley, Poundage Chart, Boyd Epley Workout, 1985.',
     BRZYCKI: 'w × 36 / (37 − r). Brzycki, Strength Testing, JOPERD 64 (1), 1993.',
@@ -59,18 +59,18 @@ const ESTIMATE_DECIMAL_PLACES = 10;
 export function oneRepMaxSql(formula: OneRepMaxFormula, alias: string): string {
   const [w, r] = [`${alias}."mass"`, `(${alias}."reps" + coalesce(${alias}."reserve", 0.0))`];
   return `CASE WHEN ${alias}."reps" >= 1 AND ${w} > 0 THEN
-    CASE WHEN ${r} = 1 THEN ${w} WHEN ${r} <= ${MAX_REPETITIONS} THEN round(${ESTIMATE_SQL_BY_FORMULA[formula](w, r)}, ${ESTIMATE_DECIMAL_PLACES}) END END`;
+    CASE WHEN ${r} = 1 THEN ${w} WHEN ${r} <= ${MAX_REPETITIONS_FOR_ESTIMATE} THEN round(${ESTIMATE_SQL_BY_FORMULA[formula](w, r)}, ${ESTIMATE_DECIMAL_PLACES}) END END`;
 }
 
-export const FORMULA_OPTIONS = { defaultValue: OneRepMaxFormula.EPLEY, description: 'Formula of the estimate.' };
+export const FORMULA_ARGUMENT_OPTIONS = { defaultValue: OneRepMaxFormula.EPLEY, description: 'Formula of the estimate.' };
 
 @ArgsType()
 class BestOneRepMaxArgs extends SeriesArgs {
-  @WhereWorkoutLogsField('Filters the logs.') declare where?: WhereInput;
+  @WorkoutLogFilterField('Filters the logs.') declare where?: WhereInput;
   @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
-  @Field(() => WEEKDAY_ENUM.type, FIRST_DAY_OF_WEEK_OPTIONS) declare firstDay: number;
-  @Field(() => OneRepMaxFormula, FORMULA_OPTIONS) declare formula: OneRepMaxFormula;
-  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
+  @Field(() => WEEKDAY_ENUM.type, FIRST_DAY_ARGUMENT_OPTIONS) declare firstDay: number;
+  @Field(() => OneRepMaxFormula, FORMULA_ARGUMENT_OPTIONS) declare formula: OneRepMaxFormula;
+  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_ARGUMENT_OPTIONS) declare unit: string;
 }
 
 @ObjectType({ description: 'The best estimated one-rep max of an exercise in a period.', simpleResolvers: true })
@@ -78,26 +78,26 @@ export class BestOneRepMax {
   @Field(() => DayBucket, { description: 'The period.' }) declare bucket: DayBucket;
   @Field(() => ID, { description: 'Id of the translation shown in `exercise`.' }) declare exerciseId: number;
   @Field(() => ID, { description: 'Id of the base shared by the translations.' }) declare exerciseBaseId: number;
-  @Field(() => DecimalScalar, { description: `The estimated one-rep max, ${UNIT_ARGUMENT_NOTE}.` }) declare oneRepMax: string;
+  @Field(() => DecimalScalar, { description: `The estimated one-rep max, ${REQUESTED_UNIT_NOTE}.` }) declare oneRepMax: string;
   @Field(() => DateScalar, { description: 'The day of the best set; the earliest of equally good sets.' }) declare date: string;
   @Field(() => ID, { description: 'Id of the log of that set.' }) declare logId: number;
 }
 
 const createEstimateStatementBuilder =
   ({ where, by, firstDay, formula, unit }: BestOneRepMaxArgs, context: Context) =>
-  (bind: ParameterBinder, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
-    select: `WITH ${workoutLogCtes(workoutLogsSql(where, context, bind, inDateRange, extraConditions))}
+  (bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql, extraConditions: readonly SqlCondition[]) => ({
+    select: `WITH ${workoutLogCtes(workoutLogsSql(where, context, bind, inDateRangeSql, extraConditions))}
       SELECT DISTINCT ON (e."start", e."base") e."start", e."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId", e."date", e."logId",
-        ${roundInUnitSql(unit, 'e."best"')} AS "oneRepMax"
+        ${roundedMassInUnitSql(unit, 'e."best"')} AS "oneRepMax"
       FROM (SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."base", l."date", l."id" AS "logId",
         ${oneRepMaxSql(formula, 'l')} AS "best" FROM l) e JOIN x USING ("base")
       WHERE e."best" IS NOT NULL ORDER BY e."start", e."base", e."best" DESC, e."date", e."logId"`,
-    order: ['"start"', '"exerciseBaseId"'],
+    orderTerms: ['"start"', '"exerciseBaseId"'],
   });
 
 @Resolver(() => BestOneRepMax)
 @RowField('log', 'logId', () => WorkoutLog, { nullable: true, description: 'The best set; null once it is deleted.' })
-@ExerciseFields(LATEST_TRANSLATION_DESCRIPTION)
+@WithExerciseFields(LATEST_TRANSLATION_DESCRIPTION)
 export class BestOneRepMaxResolver {
   @Query(() => [BestOneRepMax], {
     description:
@@ -138,15 +138,15 @@ export class OneRepMaxResolver {
   @RequiresFields(() => WorkoutLog, 'id')
   async oneRepMax(
     @Root() log: RowFields<WorkoutLog, 'id'>,
-    @Arg('formula', () => OneRepMaxFormula, FORMULA_OPTIONS) formula: OneRepMaxFormula,
-    @Arg('unit', () => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_OPTIONS) unit: string,
+    @Arg('formula', () => OneRepMaxFormula, FORMULA_ARGUMENT_OPTIONS) formula: OneRepMaxFormula,
+    @Arg('unit', () => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_ARGUMENT_OPTIONS) unit: string,
     @Ctx() context: Context,
   ): Promise<string | null> {
     const loadEstimates = async (ids: readonly unknown[]) => {
       const { bind, values } = createParameterBinder();
-      const logs = workoutLogsSql(null, context, bind, undefined, [columnIsOneOf('id', ids)]);
+      const logsSql = workoutLogsSql(null, context, bind, undefined, [columnIsOneOf('id', ids)]);
       const rows = await context.session.query(
-        `SELECT l."id", ${roundInUnitSql(unit, oneRepMaxSql(formula, 'l'))} AS "value" FROM (${logs}) l`,
+        `SELECT l."id", ${roundedMassInUnitSql(unit, oneRepMaxSql(formula, 'l'))} AS "value" FROM (${logsSql}) l`,
         values,
       );
       const estimateById = new Map(rows.map((row) => [row.id as unknown, row.value as string | null]));

@@ -16,10 +16,10 @@ import { WorkoutSession } from '../resources/workoutsession';
 import { DAYS_PER_WEEK, viewersRowsSql, scheduleCtes, stepCoversWeekSql } from './scheduledsets';
 import { checkDateOrder, countDaysInclusive } from './queries';
 
-const MAX_DAYS = 366;
+const MAX_CALENDAR_DAYS = 366;
 
 const estimateDayCount = ({ from, until }: { from: string; until: string }) =>
-  Math.min(Math.max(countDaysInclusive(from, until), 0), MAX_DAYS);
+  Math.min(Math.max(countDaysInclusive(from, until), 0), MAX_CALENDAR_DAYS);
 
 @ObjectType({ description: 'A day: planned training of the active schedule, and actual sessions.', simpleResolvers: true })
 export class PlannedTraining {
@@ -28,15 +28,15 @@ export class PlannedTraining {
 
 /** SQL: selects each date with the ids of its schedule step, of the training days planned for it, and of the sessions on it. */
 function calendarSql(from: string, until: string, context: Context, bind: ParameterBinder): string {
-  const whereSessions = whereClause([...visibleRowConditions(WorkoutSession, context), () => 't."date" = n."date"'], 't', bind);
-  const firstDay = `${bind(from)}::date`;
+  const sessionsWhereSql = whereClause([...visibleRowConditions(WorkoutSession, context), () => 't."date" = n."date"'], 't', bind);
+  const firstDaySql = `${bind(from)}::date`;
   return `WITH ${scheduleCtes(context, bind)},
-    n AS (SELECT ${firstDay} + generate_series(0, ${bind(until)}::date - ${firstDay}) AS "date"),
+    n AS (SELECT ${firstDaySql} + generate_series(0, ${bind(until)}::date - ${firstDaySql}) AS "date"),
     w AS (SELECT n."date", s."is_loop", (n."date" - s."start_date") / ${DAYS_PER_WEEK} AS "number" FROM n JOIN s ON s."start_date" <= n."date")
     SELECT n."date", e."id" AS "step",
       ARRAY(SELECT d."id" FROM ${viewersRowsSql(TrainingDay, context, bind)} d JOIN "training_day_weekday" k ON k."training_day_id" = d."id"
         WHERE d."workout_id" = e."workout_id" AND k."day_of_week_id" = extract(isodow FROM n."date") ORDER BY d."id") AS "trainingDays",
-      ARRAY(SELECT t."id" FROM "workout_session" t${whereSessions} ORDER BY t."id") AS "sessions"
+      ARRAY(SELECT t."id" FROM "workout_session" t${sessionsWhereSql} ORDER BY t."id") AS "sessions"
     FROM n LEFT JOIN (w JOIN e ON ${stepCoversWeekSql('w."number"', 'w."is_loop"')}) ON w."date" = n."date" ORDER BY n."date"`;
 }
 
@@ -47,7 +47,7 @@ function calendarSql(from: string, until: string, context: Context, bind: Parame
 })
 export class PlannedTrainingResolver {
   @Query(() => [PlannedTraining], {
-    description: `Each day from \`from\` to \`until\`, at most ${MAX_DAYS} days: the step of the active schedule, the training days planned for it, and its sessions.`,
+    description: `Each day from \`from\` to \`until\`, at most ${MAX_CALENDAR_DAYS} days: the step of the active schedule, the training days planned for it, and its sessions.`,
   })
   @FieldExtensions({ exclusiveTo: 'graphql', cost: { weight: 20 }, listSize: { assumedSize: estimateDayCount } })
   plannedTraining(
@@ -56,8 +56,8 @@ export class PlannedTrainingResolver {
     @Ctx() context: Context,
   ): Promise<Row[]> {
     checkDateOrder(from, until);
-    if (countDaysInclusive(from, until) > MAX_DAYS)
-      throw invalidArgumentError('until', `Ensure that there are no more than ${MAX_DAYS} days.`);
+    if (countDaysInclusive(from, until) > MAX_CALENDAR_DAYS)
+      throw invalidArgumentError('until', `Ensure that there are no more than ${MAX_CALENDAR_DAYS} days.`);
     const { bind, values } = createParameterBinder();
     return context.session.query(calendarSql(from, until, context, bind), values);
   }

@@ -6,7 +6,7 @@ import { whereClause, type ParameterBinder } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { fieldOf } from '../core/model/fields';
 import { fromClause } from '../core/sql/expressions';
-import { whereInput } from '../core/sql/filters';
+import { whereInputType } from '../core/sql/filters';
 import { compileWhere } from '../core/sql/where';
 import { NUTRIENTS } from '../nutrition/values';
 import { DiaryEntry } from '../resources/diaryentry';
@@ -15,7 +15,7 @@ import type { WhereInput } from './workoutlogs';
 
 const KILOJOULES_PER_KILOCALORIE = '4.184';
 
-export const WhereDiaryEntriesField: PropertyDecorator = Field(() => whereInput(DiaryEntry), {
+export const DiaryEntryFilterField: PropertyDecorator = Field(() => whereInputType(DiaryEntry), {
   nullable: true,
   description: 'Filters the diary entries.',
 });
@@ -27,15 +27,16 @@ const ingredientNutrientColumnsSql = (sql: (column: string) => string) =>
  * SQL: the weight of a portion in grams. `t` is the row of the portion, `u` its household unit of `u.amount` × `u.gram` grams. Without a unit, the
  * amount of the row is in grams.
  */
-const GRAMS_SQL = 't."amount" * coalesce(u."amount" * u."gram", 1)';
+const PORTION_GRAMS_SQL = 't."amount" * coalesce(u."amount" * u."gram", 1)';
 export const PORTION_JOINS_SQL = `JOIN "ingredient" i ON i."id" = t."ingredient_id" LEFT JOIN "ingredient_unit" u ON u."id" = t."weight_unit_id"`;
-export const portionNutrientColumnsSql = () => ingredientNutrientColumnsSql((column) => `coalesce(i."${column}", 0) * ${GRAMS_SQL} / 100`);
+export const portionNutrientColumnsSql = () =>
+  ingredientNutrientColumnsSql((column) => `coalesce(i."${column}", 0) * ${PORTION_GRAMS_SQL} / 100`);
 export const nutrientColumnsSql = (sql: (name: string) => string) => NUTRIENTS.map(sql).join(', ');
 
-export function diaryEntriesSql(where: WhereInput, columns: string, context: Context, bind: ParameterBinder): string {
+export function diaryEntriesSql(where: WhereInput, extraColumnsSql: string, context: Context, bind: ParameterBinder): string {
   const accessConditions = visibleRowConditions(DiaryEntry, context);
   const { conditions, joins } = compileWhere(DiaryEntry, where, context);
-  return `SELECT t."plan_id", t."ingredient_id", ${GRAMS_SQL} AS "grams", ${portionNutrientColumnsSql()}${columns}
+  return `SELECT t."plan_id", t."ingredient_id", ${PORTION_GRAMS_SQL} AS "grams", ${portionNutrientColumnsSql()}${extraColumnsSql}
     ${fromClause(DiaryEntry, joins, bind)} ${PORTION_JOINS_SQL}${whereClause([...accessConditions, ...conditions], 't', bind)}`;
 }
 

@@ -68,14 +68,14 @@ export function checkDateOrder(from: string | null | undefined, until: string): 
 export interface AnalysisStatement {
   select: string;
   /** ORDER BY terms of the SQL statement. No two rows have equal values in all terms, so the order of rows is deterministic. */
-  order: readonly string[];
+  orderTerms: readonly string[];
 }
 
 /**
- * Returns the SQL condition that a period overlaps the date range of a query. The period lasts from the date `first` to the date `last`; without
- * `last`, it is the day `first`.
+ * Returns the SQL condition that a period overlaps the date range of a query. The period lasts from the date `firstDateSql` to the date `lastDateSql`; without
+ * `lastDateSql`, it is the day `firstDateSql`.
  */
-export type DateRangeCondition = (first: string, last?: string) => string;
+export type DateRangeConditionSql = (firstDateSql: string, lastDateSql?: string) => string;
 
 interface DateRangeArgs extends SeriesArgs {
   by?: DayUnit;
@@ -87,22 +87,23 @@ interface DateRangeArgs extends SeriesArgs {
  * Returns a function that builds the SQL condition for the date range of the arguments. Without `until`, the range ends today; in an export, it has
  * no end.
  */
-function dateRangeConditionOf(
+function createDateRangeConditionBuilder(
   args: DateRangeArgs,
   { services: { timeZone: serverTimeZone } }: Context,
   isExport: boolean,
-): (bind: ParameterBinder) => DateRangeCondition {
+): (bind: ParameterBinder) => DateRangeConditionSql {
   const { from, until, last, by = 'DAY', firstDay = MONDAY, timeZone } = args;
   const end = until ?? (isExport ? 'infinity' : todayIn(timeZone ?? serverTimeZone));
   checkDateOrder(from, end);
-  const unit = isCyclicUnit(by) ? 'WEEK' : by;
-  const steps = (by === 'DAY' ? DEFAULT_DAY_COUNT : DEFAULT_PERIOD_COUNT) - 1;
+  const timeUnit = isCyclicUnit(by) ? 'WEEK' : by;
+  const precedingPeriodCount = (by === 'DAY' ? DEFAULT_DAY_COUNT : DEFAULT_PERIOD_COUNT) - 1;
   return (bind) => {
-    const high = `${bind(end)}::date`;
-    const defaultStart = () => `(${bucketSql(unit, firstDay, high, '')} - ${steps} * interval '${BUCKET_LENGTHS[unit]}')::date`;
-    const implicitStart = () => (last == null ? defaultStart() : `date '-infinity'`);
-    const low = from == null ? implicitStart() : `${bind(from)}::date`;
-    return (first, latest = first) => `${latest} >= ${low} AND ${first} <= ${high}`;
+    const endSql = `${bind(end)}::date`;
+    const defaultStartSql = () =>
+      `(${bucketSql(timeUnit, firstDay, endSql, '')} - ${precedingPeriodCount} * interval '${BUCKET_LENGTHS[timeUnit]}')::date`;
+    const implicitStartSql = () => (last == null ? defaultStartSql() : `date '-infinity'`);
+    const startSql = from == null ? implicitStartSql() : `${bind(from)}::date`;
+    return (firstDateSql, lastDateSql = firstDateSql) => `${lastDateSql} >= ${startSql} AND ${firstDateSql} <= ${endSql}`;
   };
 }
 
@@ -115,13 +116,13 @@ export async function queryRanking(
   const first = validatePageSize('first', args.first, MAX_PAGE_SIZE);
   const offset = validatePageSize('offset', args.offset, MAX_INTEGER) ?? 0;
   const { bind, values } = createParameterBinder();
-  const { select, order } = buildStatement(bind);
-  return session.query(`SELECT * FROM (${select}) q ORDER BY ${order.join(', ')} LIMIT ${bind(first)} OFFSET ${bind(offset)}`, values);
+  const { select, orderTerms } = buildStatement(bind);
+  return session.query(`SELECT * FROM (${select}) q ORDER BY ${orderTerms.join(', ')} LIMIT ${bind(first)} OFFSET ${bind(offset)}`, values);
 }
 
 type SeriesStatementBuilder = (
   bind: ParameterBinder,
-  inDateRange: DateRangeCondition,
+  inDateRangeSql: DateRangeConditionSql,
   extraConditions: readonly SqlCondition[],
 ) => AnalysisStatement;
 
@@ -142,15 +143,19 @@ async function readSeries(
   exerciseBaseIds?: readonly number[],
 ): Promise<Row[]> {
   const last = validatePageSize('last', args.last, MAX_PAGE_SIZE) ?? MAX_PAGE_SIZE + 1;
-  const dateRange = dateRangeConditionOf(args, context, exportedRowCount !== undefined);
+  const buildDateRangeCondition = createDateRangeConditionBuilder(args, context, exportedRowCount !== undefined);
   const { bind, values } = createParameterBinder();
-  const { select, order } = buildStatement(bind, dateRange(bind), exerciseBaseIds ? [exerciseBasesCondition(exerciseBaseIds)] : []);
-  const rankOrder = exportedRowCount === undefined ? order.map((term) => `${term} DESC`) : order;
-  const rank = `row_number() OVER (${exerciseBaseIds ? 'PARTITION BY q."exerciseBaseId" ' : ''}ORDER BY ${rankOrder.join(', ')})`;
+  const { select, orderTerms } = buildStatement(
+    bind,
+    buildDateRangeCondition(bind),
+    exerciseBaseIds ? [exerciseBasesCondition(exerciseBaseIds)] : [],
+  );
+  const rankOrderTerms = exportedRowCount === undefined ? orderTerms.map((term) => `${term} DESC`) : orderTerms;
+  const rankSql = `row_number() OVER (${exerciseBaseIds ? 'PARTITION BY q."exerciseBaseId" ' : ''}ORDER BY ${rankOrderTerms.join(', ')})`;
   const offset = exportedRowCount ?? 0;
   return context.session.query(
-    `SELECT * FROM (SELECT q.*, ${rank} AS "place" FROM (${select}) q) p
-      WHERE p."place" > ${bind(offset)} AND p."place" <= ${bind(offset + last)} ORDER BY ${order.join(', ')}`,
+    `SELECT * FROM (SELECT q.*, ${rankSql} AS "place" FROM (${select}) q) p
+      WHERE p."place" > ${bind(offset)} AND p."place" <= ${bind(offset + last)} ORDER BY ${orderTerms.join(', ')}`,
     values,
   );
 }
@@ -177,11 +182,11 @@ export async function loadSeriesOfExerciseBase(
   info: GraphQLResolveInfo,
 ): Promise<Row[]> {
   const exportedRowCount = isInsideList(info.path) ? undefined : context.exportedRowCount;
-  const load = async (exerciseBaseIds: readonly unknown[]) => {
+  const loadSeries = async (exerciseBaseIds: readonly unknown[]) => {
     const rowsByBase = new Map<unknown, Row[]>(exerciseBaseIds.map((id) => [id, []]));
     for (const row of await readSeries(buildStatement, args, context, exportedRowCount, exerciseBaseIds as number[]))
       rowsByBase.get(row.exerciseBaseId)!.push(row);
     return exerciseBaseIds.map((id) => rowsByBase.get(id)!);
   };
-  return checkRowCount(await context.loaders.getOrCreate<Row[]>(info.fieldNodes, load).load(exerciseBaseId));
+  return checkRowCount(await context.loaders.getOrCreate<Row[]>(info.fieldNodes, loadSeries).load(exerciseBaseId));
 }

@@ -3,7 +3,7 @@ import { Args, ArgsType, Ctx, Field, FieldResolver, ID, Info, Int, ObjectType, Q
 import { FieldExtensions } from '../core/model/fieldextensions';
 import { createEnum } from '../core/model/enums';
 import type { GraphQLResolveInfo } from 'graphql';
-import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
+import { REQUESTED_UNIT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import type { ParameterBinder, SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
@@ -14,11 +14,11 @@ import { RequiresFields } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
-import { ExerciseFields } from './exercisefields';
-import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, workoutLogsSql, WhereWorkoutLogsField, type WhereInput } from './workoutlogs';
-import { OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
-import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
-import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeCondition } from './queries';
+import { WithExerciseFields } from './exercisefields';
+import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, workoutLogsSql, WorkoutLogFilterField, type WhereInput } from './workoutlogs';
+import { OUTPUT_UNIT_ARGUMENT_OPTIONS, roundedMassInUnitSql } from './masses';
+import { FORMULA_ARGUMENT_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
+import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeConditionSql } from './queries';
 
 const RecordKind = createEnum('RecordKind', 'Kinds of records.', {
   WEIGHT: 'The mass lifted for at least one repetition.',
@@ -30,7 +30,7 @@ type RecordKind = keyof typeof RecordKind;
 
 @ArgsType()
 class PersonalRecordArgs extends SeriesArgs {
-  @WhereWorkoutLogsField('Filters the logs.') declare where?: WhereInput;
+  @WorkoutLogFilterField('Filters the logs.') declare where?: WhereInput;
   @Field(() => [RecordKind], { nullable: true, description: 'Only records of these kinds; all if absent.' }) declare kinds?:
     RecordKind[] | null;
   @Field(() => Boolean, {
@@ -38,8 +38,8 @@ class PersonalRecordArgs extends SeriesArgs {
     description: 'Returns only records that have not been broken; without `from`, of all days.',
   })
   declare standing: boolean;
-  @Field(() => OneRepMaxFormula, FORMULA_OPTIONS) declare formula: OneRepMaxFormula;
-  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
+  @Field(() => OneRepMaxFormula, FORMULA_ARGUMENT_OPTIONS) declare formula: OneRepMaxFormula;
+  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_ARGUMENT_OPTIONS) declare unit: string;
 }
 
 @ObjectType({ description: 'A personal record.', simpleResolvers: true })
@@ -51,7 +51,7 @@ export class PersonalRecord {
   @Field(() => DecimalScalar, { description: 'The value of the record: repetitions, or a mass in `unit`.' }) declare value: string;
   @Field(() => DecimalScalar, { nullable: true, description: 'The previous record; null for the first one.' })
   declare previous: string | null;
-  @Field(() => DecimalScalar, { nullable: true, description: `The mass of the set, ${UNIT_ARGUMENT_NOTE}; null for VOLUME.` })
+  @Field(() => DecimalScalar, { nullable: true, description: `The mass of the set, ${REQUESTED_UNIT_NOTE}; null for VOLUME.` })
   declare weight: string | null;
   @Field(() => Int, { nullable: true, description: 'The repetitions of the set; null for VOLUME.' }) declare reps: number | null;
   @Field(() => ID, { nullable: true, description: 'Id of the log of the set; null for VOLUME.' }) declare logId: number | null;
@@ -67,10 +67,10 @@ function recordCandidateCtes(
   bind: ParameterBinder,
   extraConditions: readonly SqlCondition[],
 ): string {
-  const validSets = `SELECT * FROM (${workoutLogsSql(where, context, bind, undefined, extraConditions)}) s WHERE s."reps" >= 1 AND s."mass" > 0`;
+  const validSetsSql = `SELECT * FROM (${workoutLogsSql(where, context, bind, undefined, extraConditions)}) s WHERE s."reps" >= 1 AND s."mass" > 0`;
   const recordCandidatesSql = (kind: RecordKind, value: string, at = 'NULL::numeric') =>
     `SELECT '${kind}' AS "kind", l."base", ${at} AS "at", l."date", l."id", l."mass", l."reps", ${value} AS "value" FROM l`;
-  return `${workoutLogCtes(validSets)},
+  return `${workoutLogCtes(validSetsSql)},
     c AS (${recordCandidatesSql(RecordKind.WEIGHT, 'l."mass"')} UNION ALL ${recordCandidatesSql(RecordKind.ONE_REP_MAX, oneRepMaxSql(formula, 'l'))}
     UNION ALL ${recordCandidatesSql(RecordKind.REPETITIONS, 'l."reps"::numeric', 'l."mass"')}
     UNION ALL SELECT '${RecordKind.VOLUME}', l."base", NULL, l."date", NULL, NULL, NULL, sum(l."reps" * l."mass") FROM l GROUP BY l."base", l."date")`;
@@ -78,11 +78,11 @@ function recordCandidateCtes(
 
 function createRecordStatementBuilder(args: PersonalRecordArgs, context: Context) {
   const { kinds, standing, unit } = args;
-  const roundedColumn = (column: string) =>
-    `CASE r."kind" WHEN '${RecordKind.REPETITIONS}' THEN r."${column}" ELSE ${roundInUnitSql(unit, `r."${column}"`)} END AS "${column}"`;
-  return (bind: ParameterBinder, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => {
+  const roundedColumnSql = (column: string) =>
+    `CASE r."kind" WHEN '${RecordKind.REPETITIONS}' THEN r."${column}" ELSE ${roundedMassInUnitSql(unit, `r."${column}"`)} END AS "${column}"`;
+  return (bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql, extraConditions: readonly SqlCondition[]) => {
     const conditions = [
-      inDateRange('r."date"'),
+      inDateRangeSql('r."date"'),
       'r."value" > coalesce(r."previous", 0)',
       `(r."kind" <> '${RecordKind.REPETITIONS}' OR r."previous" IS NOT NULL)`,
       ...(kinds ? [`r."kind" = ANY(${bind(kinds)})`] : []),
@@ -91,14 +91,14 @@ function createRecordStatementBuilder(args: PersonalRecordArgs, context: Context
     return {
       select: `WITH ${recordCandidateCtes(args, context, bind, extraConditions)}
         SELECT r."kind", r."date", r."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId", r."id" AS "logId", r."reps", r."at",
-        ${roundInUnitSql(unit, 'r."mass"')} AS "weight", ${roundedColumn('value')}, ${roundedColumn('previous')}
+        ${roundedMassInUnitSql(unit, 'r."mass"')} AS "weight", ${roundedColumnSql('value')}, ${roundedColumnSql('previous')}
         FROM (SELECT c.*, max(c."value") OVER "before" AS "previous", max(c."value") OVER "ever" AS "best"
           FROM c WHERE c."value" IS NOT NULL
           WINDOW "ever" AS (PARTITION BY c."kind", c."base", c."at"),
             "before" AS ("ever" ORDER BY c."date", c."value" DESC, c."id" ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) r
           JOIN x USING ("base")
         WHERE ${conditions.join(' AND ')}`,
-      order: ['"date"', '"exerciseBaseId"', '"kind"', '"at"'],
+      orderTerms: ['"date"', '"exerciseBaseId"', '"kind"', '"at"'],
     };
   };
 }
@@ -107,11 +107,11 @@ function createRecordStatementBuilder(args: PersonalRecordArgs, context: Context
  * If only records that have not been broken (`standing`) are requested, removes the default start of the date range, because such records can be of any
  * age.
  */
-const withDefaultStart = (args: PersonalRecordArgs) => ({ ...args, from: args.from ?? (args.standing ? '-infinity' : null) });
+const withUnboundedStartIfStanding = (args: PersonalRecordArgs) => ({ ...args, from: args.from ?? (args.standing ? '-infinity' : null) });
 
 @Resolver(() => PersonalRecord)
 @RowField('log', 'logId', () => WorkoutLog, { nullable: true, description: 'The log of the set; null for VOLUME.' })
-@ExerciseFields(LATEST_TRANSLATION_DESCRIPTION)
+@WithExerciseFields(LATEST_TRANSLATION_DESCRIPTION)
 export class PersonalRecordResolver {
   @Query(() => [PersonalRecord], {
     description:
@@ -119,7 +119,7 @@ export class PersonalRecordResolver {
   })
   @FieldExtensions(SERIES_FIELD_EXTENSIONS)
   personalRecords(@Args(() => PersonalRecordArgs) args: PersonalRecordArgs, @Ctx() context: Context): Promise<Row[]> {
-    return querySeries(createRecordStatementBuilder(args, context), withDefaultStart(args), context);
+    return querySeries(createRecordStatementBuilder(args, context), withUnboundedStartIfStanding(args), context);
   }
 }
 
@@ -134,6 +134,12 @@ export class RecordsOfExerciseResolver {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
-    return loadSeriesOfExerciseBase(createRecordStatementBuilder(args, context), withDefaultStart(args), exerciseBaseId, context, info);
+    return loadSeriesOfExerciseBase(
+      createRecordStatementBuilder(args, context),
+      withUnboundedStartIfStanding(args),
+      exerciseBaseId,
+      context,
+      info,
+    );
   }
 }

@@ -1,7 +1,7 @@
 /** Relative strength: the sum of the best lifts, and its DOTS points by body weight. */
 import { Args, ArgsType, Ctx, Field, ObjectType, Query, Resolver } from 'type-graphql';
 import { FieldExtensions } from '../core/model/fieldextensions';
-import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
+import { REQUESTED_UNIT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import { hasReadScope, ownerConditions } from '../core/access/access';
 import { createParameterBinder, whereClause, type ParameterBinder } from '../core/access/conditions';
@@ -9,9 +9,9 @@ import type { Context } from '../core/context';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { GENDER_CHOICES, UserProfile } from '../resources/userprofile';
-import { workoutLogsSql, WhereWorkoutLogsField, workoutLogsWithExerciseBaseSql, type WhereInput } from './workoutlogs';
-import { MASS_CALCULATION_CROSS_REFERENCE, bodyMassSql, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
-import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
+import { workoutLogsSql, WorkoutLogFilterField, workoutLogsWithExerciseBaseSql, type WhereInput } from './workoutlogs';
+import { MASS_CALCULATION_CROSS_REFERENCE, bodyMassSql, OUTPUT_UNIT_ARGUMENT_OPTIONS, roundedMassInUnitSql } from './masses';
+import { FORMULA_ARGUMENT_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 import { ANALYSIS_FIELD_EXTENSIONS } from './queries';
 
 /**
@@ -34,34 +34,34 @@ const MIN_BODY_WEIGHT_KG = 40;
 
 @ArgsType()
 class StrengthArgs {
-  @WhereWorkoutLogsField('Filters the logs, for example to squat, bench press and deadlift.') declare where?: WhereInput;
+  @WorkoutLogFilterField('Filters the logs, for example to squat, bench press and deadlift.') declare where?: WhereInput;
   @Field(() => Boolean, {
     defaultValue: false,
     description: 'Use estimated one-rep maxes instead of lifted weights.',
   })
   declare estimated: boolean;
-  @Field(() => OneRepMaxFormula, FORMULA_OPTIONS) declare formula: OneRepMaxFormula;
+  @Field(() => OneRepMaxFormula, FORMULA_ARGUMENT_OPTIONS) declare formula: OneRepMaxFormula;
   @Field(() => GENDER_CHOICES.type, { nullable: true, description: 'Gender for the formula; that of the profile if absent.' })
   declare gender?: string | null;
-  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
+  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_ARGUMENT_OPTIONS) declare unit: string;
 }
 
 @ObjectType({ description: 'Total of the best lifts of several exercises, and its relation to the body weight.', simpleResolvers: true })
 export class Strength {
-  @Field(() => DecimalScalar, { description: `Sum of the best lifts of all exercises, ${UNIT_ARGUMENT_NOTE}.` }) declare total: string;
+  @Field(() => DecimalScalar, { description: `Sum of the best lifts of all exercises, ${REQUESTED_UNIT_NOTE}.` }) declare total: string;
   @Field(() => DateScalar, { description: 'The day of the latest of these lifts.' }) declare date: string;
-  @Field(() => DecimalScalar, { nullable: true, description: `Body weight of the entry nearest to that day, ${UNIT_ARGUMENT_NOTE}.` })
+  @Field(() => DecimalScalar, { nullable: true, description: `Body weight of the entry nearest to that day, ${REQUESTED_UNIT_NOTE}.` })
   declare bodyWeight: string | null;
   @Field(() => DecimalScalar, { nullable: true, description: 'DOTS points; null without a body weight or a gender.' }) declare dots:
     string | null;
 }
 
-const dotsScoreSql = (gender: string): string => {
-  const formulas = DOTS_COEFFICIENTS.map(({ gender: formulaGender, maxBodyWeightKg, factors }) => {
-    const weight = `greatest(${MIN_BODY_WEIGHT_KG}, least(${maxBodyWeightKg}, s."body"))`;
-    return `WHEN '${formulaGender}' THEN ${factors.reduce((sum, factor) => `(${sum}) * ${weight} + ${factor}`)}`;
+const dotsScoreSql = (genderValueSql: string): string => {
+  const whenClauses = DOTS_COEFFICIENTS.map(({ gender: formulaGender, maxBodyWeightKg, factors }) => {
+    const bodyWeightSql = `greatest(${MIN_BODY_WEIGHT_KG}, least(${maxBodyWeightKg}, s."body"))`;
+    return `WHEN '${formulaGender}' THEN ${factors.reduce((polynomialSql, factor) => `(${polynomialSql}) * ${bodyWeightSql} + ${factor}`)}`;
   });
-  return `CASE WHEN s."body" > 0 THEN s."total" * 500 / CASE ${gender} ${formulas.join(' ')} END END`;
+  return `CASE WHEN s."body" > 0 THEN s."total" * 500 / CASE ${genderValueSql} ${whenClauses.join(' ')} END END`;
 };
 
 function genderSql({ gender }: StrengthArgs, context: Context, bind: ParameterBinder): string {
@@ -82,7 +82,7 @@ export class StrengthResolver {
     const { where, estimated, formula, unit } = args;
     const { bind, values } = createParameterBinder();
     const [row] = await context.session.query(
-      `SELECT ${roundInUnitSql(unit, 's."total"')} AS "total", s."date", ${roundInUnitSql(unit, 's."body"')} AS "bodyWeight", round(${dotsScoreSql(genderSql(args, context, bind))}, 2) AS "dots"
+      `SELECT ${roundedMassInUnitSql(unit, 's."total"')} AS "total", s."date", ${roundedMassInUnitSql(unit, 's."body"')} AS "bodyWeight", round(${dotsScoreSql(genderSql(args, context, bind))}, 2) AS "dots"
         FROM (SELECT b.*, ${bodyMassSql('b."date"', context, bind)} AS "body" FROM (SELECT sum(e."best") AS "total", max(e."date") AS "date"
           FROM (SELECT DISTINCT ON (l."base") l."date", l."best" FROM (SELECT l.*, ${estimated ? oneRepMaxSql(formula, 'l') : 'CASE WHEN l."reps" >= 1 THEN l."mass" END'} AS "best"
             FROM (${workoutLogsWithExerciseBaseSql(workoutLogsSql(where, context, bind))}) l) l WHERE l."best" > 0 ORDER BY l."base", l."best" DESC, l."date") e) b) s WHERE s."total" IS NOT NULL`,

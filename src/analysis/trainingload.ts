@@ -7,8 +7,8 @@ import type { Context } from '../core/context';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { MAX_SERIES_DAYS } from './daybuckets';
-import { workoutLogsSql, WhereWorkoutLogsField, type WhereInput } from './workoutlogs';
-import { OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
+import { workoutLogsSql, WorkoutLogFilterField, type WhereInput } from './workoutlogs';
+import { OUTPUT_UNIT_ARGUMENT_OPTIONS, roundedMassInUnitSql } from './masses';
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs } from './queries';
 import { VOLUME_CROSS_REFERENCE, isHardSetSql } from './volume';
 
@@ -22,9 +22,9 @@ type LoadMeasure = keyof typeof LoadMeasure;
 
 @ArgsType()
 class TrainingLoadArgs extends SeriesArgs {
-  @WhereWorkoutLogsField('Filters the logs.') declare where?: WhereInput;
+  @WorkoutLogFilterField('Filters the logs.') declare where?: WhereInput;
   @Field(() => LoadMeasure, { defaultValue: LoadMeasure.TONNAGE, description: 'How load is computed.' }) declare measure: LoadMeasure;
-  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
+  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_ARGUMENT_OPTIONS) declare unit: string;
 }
 
 @ObjectType({ description: 'The training load up to a day.', simpleResolvers: true })
@@ -46,20 +46,20 @@ export class TrainingLoadResolver {
   trainingLoad(@Args(() => TrainingLoadArgs) args: TrainingLoadArgs, @Ctx() context: Context): Promise<Row[]> {
     const { where, measure, unit } = args;
     const isTonnage = measure === LoadMeasure.TONNAGE;
-    const dailyLoad = isTonnage ? 'coalesce(sum(l."reps" * l."mass"), 0)' : `count(*) FILTER (WHERE ${isHardSetSql('l')})`;
-    const movingMean = (days: number) => `"fitgraph_exponential_mean"(d."load", 2.0 / ${days + 1}) OVER (ORDER BY d."date")`;
-    const roundedColumn = (column: string) =>
-      `${isTonnage ? roundInUnitSql(unit, `m."${column}"::numeric`) : `round(m."${column}"::numeric, 2)`} AS "${column}"`;
+    const dailyLoadSql = isTonnage ? 'coalesce(sum(l."reps" * l."mass"), 0)' : `count(*) FILTER (WHERE ${isHardSetSql('l')})`;
+    const movingMeanSql = (days: number) => `"fitgraph_exponential_mean"(d."load", 2.0 / ${days + 1}) OVER (ORDER BY d."date")`;
+    const roundedColumnSql = (column: string) =>
+      `${isTonnage ? roundedMassInUnitSql(unit, `m."${column}"::numeric`) : `round(m."${column}"::numeric, 2)`} AS "${column}"`;
     return querySeries(
       (bind, inDateRangeSql) => ({
-        select: `WITH s AS (SELECT l."date", ${dailyLoad} AS "load" FROM (${workoutLogsSql(where, context, bind)}) l GROUP BY 1),
+        select: `WITH s AS (SELECT l."date", ${dailyLoadSql} AS "load" FROM (${workoutLogsSql(where, context, bind)}) l GROUP BY 1),
           b AS (SELECT greatest(min("date"), max("date") - ${MAX_SERIES_DAYS}) AS "low", max("date") AS "high" FROM s),
           d AS (SELECT v."date", coalesce(s."load", 0) AS "load"
             FROM (SELECT "low" + generate_series(0, "high" - "low") AS "date" FROM b) v LEFT JOIN s USING ("date")),
-          m AS (SELECT d.*, ${movingMean(ACUTE_DAYS)} AS "acute", ${movingMean(CHRONIC_DAYS)} AS "chronic" FROM d)
-          SELECT m."date", ${roundedColumn('load')}, ${roundedColumn('acute')}, ${roundedColumn('chronic')},
+          m AS (SELECT d.*, ${movingMeanSql(ACUTE_DAYS)} AS "acute", ${movingMeanSql(CHRONIC_DAYS)} AS "chronic" FROM d)
+          SELECT m."date", ${roundedColumnSql('load')}, ${roundedColumnSql('acute')}, ${roundedColumnSql('chronic')},
             round((m."acute" / nullif(m."chronic", 0))::numeric, 2) AS "ratio" FROM m WHERE ${inDateRangeSql('m."date"')}`,
-        order: ['"date"'],
+        orderTerms: ['"date"'],
       }),
       args,
       context,

@@ -2,7 +2,7 @@
 import { Args, ArgsType, Ctx, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import { FieldExtensions } from '../core/model/fieldextensions';
 import type { GraphQLResolveInfo } from 'graphql';
-import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
+import { REQUESTED_UNIT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import type { ParameterBinder, SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
@@ -14,11 +14,11 @@ import { RequiresFields } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { Muscle } from '../resources/muscle';
-import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OF_WEEK_OPTIONS, createDayBucketAssigner } from './daybuckets';
-import { ExerciseFields } from './exercisefields';
-import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, workoutLogsSql, WhereWorkoutLogsField, type WhereInput } from './workoutlogs';
-import { MASS_CALCULATION_DESCRIPTION, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
-import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeCondition } from './queries';
+import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_ARGUMENT_OPTIONS, createDayBucketAssigner } from './daybuckets';
+import { WithExerciseFields } from './exercisefields';
+import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, workoutLogsSql, WorkoutLogFilterField, type WhereInput } from './workoutlogs';
+import { MASS_CALCULATION_DESCRIPTION, OUTPUT_UNIT_ARGUMENT_OPTIONS, roundedMassInUnitSql } from './masses';
+import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeConditionSql } from './queries';
 
 /** SQL: whether a set is a hard set: 5 to 30 repetitions (`reps`), and at most 4 repetitions in reserve (`reserve`) or none logged. */
 export const isHardSetSql = (alias: string): string =>
@@ -31,10 +31,10 @@ const FRACTIONAL_SETS_DESCRIPTION =
 
 @ArgsType()
 class MuscleVolumeArgs extends SeriesArgs {
-  @WhereWorkoutLogsField('Filters the logs.') declare where?: WhereInput;
+  @WorkoutLogFilterField('Filters the logs.') declare where?: WhereInput;
   @Field(() => DayUnit, { defaultValue: DayUnit.WEEK, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
-  @Field(() => WEEKDAY_ENUM.type, FIRST_DAY_OF_WEEK_OPTIONS) declare firstDay: number;
-  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
+  @Field(() => WEEKDAY_ENUM.type, FIRST_DAY_ARGUMENT_OPTIONS) declare firstDay: number;
+  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_ARGUMENT_OPTIONS) declare unit: string;
 }
 
 @ArgsType()
@@ -49,7 +49,7 @@ export class MuscleVolume {
   declare muscleId: number | null;
   @Field(() => DecimalScalar, { description: 'Number of hard sets; sets for secondary muscles count half.' }) declare hardSets: string;
   @Field(() => DecimalScalar, { description: 'Number of sets; sets for secondary muscles count half.' }) declare sets: string;
-  @Field(() => DecimalScalar, { description: `Repetitions times mass, ${UNIT_ARGUMENT_NOTE}; sets for secondary muscles count half.` })
+  @Field(() => DecimalScalar, { description: `Repetitions times mass, ${REQUESTED_UNIT_NOTE}; sets for secondary muscles count half.` })
   declare tonnage: string;
 }
 
@@ -64,7 +64,7 @@ export class TrainingVolume {
   @Field(() => Int, { description: 'Number of hard sets.' }) declare hardSets: number;
   @Field(() => Int, { description: 'Number of logged sets.' }) declare sets: number;
   @Field(() => DecimalScalar, { description: 'Number of repetitions. Seconds and other units are not counted.' }) declare reps: string;
-  @Field(() => DecimalScalar, { description: `Repetitions times mass, ${UNIT_ARGUMENT_NOTE}.` }) declare tonnage: string;
+  @Field(() => DecimalScalar, { description: `Repetitions times mass, ${REQUESTED_UNIT_NOTE}.` }) declare tonnage: string;
 }
 
 /**
@@ -75,7 +75,7 @@ function exerciseTotalsSql(
   { where, by, firstDay }: MuscleVolumeArgs,
   context: Context,
   bind: ParameterBinder,
-  inDateRangeSql: DateRangeCondition,
+  inDateRangeSql: DateRangeConditionSql,
 ): string {
   return `SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."exercise_id", count(*)::int AS "sets",
     (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hard", sum(l."reps" * l."mass") AS "tonnage"
@@ -103,9 +103,9 @@ export class MuscleVolumeResolver {
       (bind, inDateRangeSql) => ({
         select: `WITH x AS MATERIALIZED (${exerciseTotalsSql(args, context, bind, inDateRangeSql)})
           SELECT x."start", m."muscle_id" AS "muscleId", trim_scale(${fractionalSumSql('hard')}) AS "hardSets", trim_scale(${fractionalSumSql('sets')}) AS "sets",
-          ${roundInUnitSql(args.unit, fractionalSumSql('tonnage'))} AS "tonnage"
+          ${roundedMassInUnitSql(args.unit, fractionalSumSql('tonnage'))} AS "tonnage"
           FROM x LEFT JOIN (${MUSCLES_OF_EXERCISES_SQL}) m USING ("exercise_id") GROUP BY 1, 2`,
-        order: ['"start"', '"muscleId"'],
+        orderTerms: ['"start"', '"muscleId"'],
       }),
       args,
       context,
@@ -115,20 +115,20 @@ export class MuscleVolumeResolver {
 }
 
 function createVolumeStatementBuilder({ where, by, firstDay, perExercise, unit }: TrainingVolumeArgs, context: Context) {
-  const exerciseColumn = (column: string, name: string) => `${perExercise ? column : 'NULL::int'} AS "${name}"`;
-  const ctes = (logs: string) => (perExercise ? workoutLogCtes(logs) : `l AS (${logs})`);
-  return (bind: ParameterBinder, inDateRangeSql: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
-    select: `WITH ${ctes(workoutLogsSql(where, context, bind, inDateRangeSql, extraConditions))}
-      SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", ${exerciseColumn('l."base"', 'exerciseBaseId')}, ${exerciseColumn('x."exercise_id"', 'exerciseId')},
+  const exerciseColumnSql = (column: string, name: string) => `${perExercise ? column : 'NULL::int'} AS "${name}"`;
+  const buildLogCtes = (logsSql: string) => (perExercise ? workoutLogCtes(logsSql) : `l AS (${logsSql})`);
+  return (bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql, extraConditions: readonly SqlCondition[]) => ({
+    select: `WITH ${buildLogCtes(workoutLogsSql(where, context, bind, inDateRangeSql, extraConditions))}
+      SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", ${exerciseColumnSql('l."base"', 'exerciseBaseId')}, ${exerciseColumnSql('x."exercise_id"', 'exerciseId')},
       count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets", (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hardSets",
-      coalesce(sum(l."reps"), 0)::numeric AS "reps", ${roundInUnitSql(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"
+      coalesce(sum(l."reps"), 0)::numeric AS "reps", ${roundedMassInUnitSql(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"
       FROM l ${perExercise ? 'JOIN x USING ("base") ' : ''}GROUP BY 1, 2, 3`,
-    order: ['"start"', '"exerciseBaseId"'],
+    orderTerms: ['"start"', '"exerciseBaseId"'],
   });
 }
 
 @Resolver(() => TrainingVolume)
-@ExerciseFields(LATEST_TRANSLATION_DESCRIPTION, 'Null unless `perExercise`, and until it has been accepted by review.')
+@WithExerciseFields(LATEST_TRANSLATION_DESCRIPTION, 'Null unless `perExercise`, and until it has been accepted by review.')
 export class TrainingVolumeResolver {
   @Query(() => [TrainingVolume], {
     description: `Training volume of the viewer: sets, hard sets, repetitions and tonnage by week or another period, oldest first, in total or per exercise. ${VOLUME_DESCRIPTION}`,

@@ -9,14 +9,14 @@ import { bucketSql, DayBucket, DayUnit, WEEKDAY_ENUM } from '../core/grouping/ti
 import { invalidArgumentError } from '../core/model/errors';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
-import { FIRST_DAY_OF_WEEK_OPTIONS, createDayBucketAssigner, MAX_SERIES_DAYS } from './daybuckets';
-import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './queries';
+import { FIRST_DAY_ARGUMENT_OPTIONS, createDayBucketAssigner, MAX_SERIES_DAYS } from './daybuckets';
+import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, type DateRangeConditionSql } from './queries';
 
 const DAYS_PER_WEEK = 7;
 
 @ArgsType()
 class WeekArgs extends SeriesArgs {
-  @Field(() => WEEKDAY_ENUM.type, FIRST_DAY_OF_WEEK_OPTIONS) declare firstDay: number;
+  @Field(() => WEEKDAY_ENUM.type, FIRST_DAY_ARGUMENT_OPTIONS) declare firstDay: number;
   @Field(() => Int, {
     defaultValue: 1,
     description: 'Training days per week required to continue the streak, from 1 to 7.',
@@ -32,16 +32,16 @@ export class TrainingWeek {
   declare streak: number;
 }
 
-function weeksSql({ firstDay, goal }: WeekArgs, context: Context, bind: ParameterBinder, inDateRangeSql: DateRangeCondition): string {
-  const trainingDates = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
+function weeksSql({ firstDay, goal }: WeekArgs, context: Context, bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql): string {
+  const trainingDatesSql = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
     `SELECT t."date" FROM "${table}" t${whereClause(visibleRowConditions(entity, context), 't', bind)}`;
-  const reachedGoal = `w."sessions" >= ${bind(goal)}::int`;
+  const reachedGoalSql = `w."sessions" >= ${bind(goal)}::int`;
   return `WITH c AS (SELECT ${bucketSql(DayUnit.WEEK, firstDay, 'd."date"', '')} AS "start", count(*) AS "sessions"
-      FROM (${trainingDates(WorkoutSession, 'workout_session')} UNION ${trainingDates(WorkoutLog, 'workout_log')}) d GROUP BY 1),
+      FROM (${trainingDatesSql(WorkoutSession, 'workout_session')} UNION ${trainingDatesSql(WorkoutLog, 'workout_log')}) d GROUP BY 1),
     b AS (SELECT greatest(min("start"), max("start") - ${MAX_SERIES_DAYS}) AS "low", max("start") AS "high" FROM c),
     w AS (SELECT v."start", coalesce(c."sessions", 0)::int AS "sessions"
       FROM (SELECT "high" - ${DAYS_PER_WEEK} * generate_series(0, ("high" - "low") / ${DAYS_PER_WEEK}) AS "start" FROM b) v LEFT JOIN c USING ("start")),
-    n AS (SELECT w.*, ${reachedGoal} AS "reached", count(*) FILTER (WHERE NOT ${reachedGoal}) OVER (ORDER BY w."start") AS "missed" FROM w),
+    n AS (SELECT w.*, ${reachedGoalSql} AS "reached", count(*) FILTER (WHERE NOT ${reachedGoalSql}) OVER (ORDER BY w."start") AS "missed" FROM w),
     s AS (SELECT n."start", n."sessions", CASE WHEN n."reached" THEN (count(*) FILTER (WHERE n."reached") OVER (PARTITION BY n."missed" ORDER BY n."start"))::int ELSE 0 END AS "streak" FROM n)
     SELECT * FROM s WHERE ${inDateRangeSql('s."start"', `s."start" + ${DAYS_PER_WEEK - 1}`)}`;
 }
@@ -54,9 +54,9 @@ export class TrainingWeekResolver {
   @FieldExtensions(SERIES_FIELD_EXTENSIONS)
   async trainingWeeks(@Args(() => WeekArgs) args: WeekArgs, @Ctx() context: Context): Promise<Row[]> {
     if (args.goal < 1 || args.goal > DAYS_PER_WEEK) throw invalidArgumentError('goal', `Must be from 1 to ${DAYS_PER_WEEK}.`);
-    const buildStatement = (bind: ParameterBinder, inDateRangeSql: DateRangeCondition) => ({
+    const buildStatement = (bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql) => ({
       select: weeksSql(args, context, bind, inDateRangeSql),
-      order: ['"start"'],
+      orderTerms: ['"start"'],
     });
     return (await querySeries(buildStatement, { ...args, by: DayUnit.WEEK }, context)).map(createDayBucketAssigner(DayUnit.WEEK));
   }

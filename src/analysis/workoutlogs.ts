@@ -4,17 +4,17 @@ import { visibleRowConditions } from '../core/access/access';
 import { whereClause, type ParameterBinder, type SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { fromClause } from '../core/sql/expressions';
-import { whereInput } from '../core/sql/filters';
+import { whereInputType } from '../core/sql/filters';
 import { compileWhere } from '../core/sql/where';
 import { WorkoutLog } from '../resources/workoutlog';
 import { REPETITIONS_UNIT_ID, UNTIL_FAILURE_UNIT_ID } from '../training/summary';
 import { liftedMassSql } from './masses';
-import type { DateRangeCondition } from './queries';
+import type { DateRangeConditionSql } from './queries';
 
 export type WhereInput = Record<string, unknown> | null | undefined;
 
-export const WhereWorkoutLogsField = (description: string): PropertyDecorator =>
-  Field(() => whereInput(WorkoutLog), { nullable: true, description });
+export const WorkoutLogFilterField = (description: string): PropertyDecorator =>
+  Field(() => whereInputType(WorkoutLog), { nullable: true, description });
 
 /** SQL: the repetitions of a row of logs or planned sets; NULL if they are in a unit other than repetitions, such as seconds. */
 export const repetitionsSql = (alias: string): string =>
@@ -28,7 +28,7 @@ export function workoutLogsSql(
   where: WhereInput,
   context: Context,
   bind: ParameterBinder,
-  inDateRangeSql?: DateRangeCondition,
+  inDateRangeSql?: DateRangeConditionSql,
   extraConditions: readonly SqlCondition[] = [],
 ): string {
   const accessConditions = visibleRowConditions(WorkoutLog, context);
@@ -41,8 +41,8 @@ export function workoutLogsSql(
 }
 
 /** SQL: adds the column `base` to a SELECT of workout logs: the id of the exercise base, which all translations of an exercise share. */
-export const workoutLogsWithExerciseBaseSql = (logs: string): string =>
-  `SELECT s.*, e."exercise_base_id" AS "base" FROM (${logs}) s JOIN "exercise" e ON e."id" = s."exercise_id"`;
+export const workoutLogsWithExerciseBaseSql = (logsSql: string): string =>
+  `SELECT s.*, e."exercise_base_id" AS "base" FROM (${logsSql}) s JOIN "exercise" e ON e."id" = s."exercise_id"`;
 
 export const LATEST_TRANSLATION_DESCRIPTION = 'The exercise, in the translation that was logged last.';
 
@@ -50,6 +50,6 @@ export const LATEST_TRANSLATION_DESCRIPTION = 'The exercise, in the translation 
  * SQL: two CTEs from a SELECT of workout logs: `l`, the logs with their `base`, and `x` (`base`, `exercise_id`), the most recently logged exercise of
  * each base.
  */
-export const workoutLogCtes = (logs: string): string =>
-  `l AS MATERIALIZED (${workoutLogsWithExerciseBaseSql(logs)}),
+export const workoutLogCtes = (logsSql: string): string =>
+  `l AS MATERIALIZED (${workoutLogsWithExerciseBaseSql(logsSql)}),
     x AS (SELECT DISTINCT ON (l."base") l."base", l."exercise_id" FROM l ORDER BY l."base", l."date" DESC, l."id" DESC)`;

@@ -67,9 +67,9 @@ export async function listAccessTokens(userIds: readonly number[], session: Data
 
 export class AccessTokens {
   /** Ids of tokens whose last use is being written, so that concurrent requests write it once. */
-  private readonly pendingLastUseUpdates = new Set<number>();
+  private readonly tokenIdsBeingUpdated = new Set<number>();
 
-  constructor(private readonly maxPerUser: number) {}
+  constructor(private readonly maxTokensPerUser: number) {}
 
   /** Returns the owner of a token, with the scopes of the token. Throws FORBIDDEN if the token is unknown or expired, or the owner is inactive. */
   async viewerOf(token: string, session: DatabaseSession): Promise<Viewer> {
@@ -83,12 +83,12 @@ export class AccessTokens {
 
   /** Updates the time at which an access token was last used, in the background. Ignores errors, because a failed update must not fail the request. */
   private recordUse(id: number, { pool }: Database): void {
-    if (this.pendingLastUseUpdates.has(id)) return;
-    this.pendingLastUseUpdates.add(id);
+    if (this.tokenIdsBeingUpdated.has(id)) return;
+    this.tokenIdsBeingUpdated.add(id);
     pool
       .query(UPDATE_LAST_USED_SQL, [id])
       .catch(() => undefined)
-      .finally(() => this.pendingLastUseUpdates.delete(id));
+      .finally(() => this.tokenIdsBeingUpdated.delete(id));
   }
 
   /**
@@ -106,10 +106,10 @@ export class AccessTokens {
     if (conflicts!.taken)
       issues.push({ path: ['name'], ...validationIssue(IssueCode.NOT_UNIQUE, 'You already have an access token with this name.') });
     if (conflicts!.past) issues.push({ path: ['expiresAt'], ...invalidValueIssue('This date is in the past.') });
-    if (Number(conflicts!.count) >= this.maxPerUser)
+    if (Number(conflicts!.count) >= this.maxTokensPerUser)
       issues.push({
         path: [],
-        ...invalidValueIssue(`You already have ${this.maxPerUser} access tokens. Revoke one that you do not need.`),
+        ...invalidValueIssue(`You already have ${this.maxTokensPerUser} access tokens. Revoke one that you do not need.`),
       });
     throwIfInvalid(issues);
     const token = TOKEN_PREFIX + randomBytes(24).toString('hex');

@@ -56,28 +56,28 @@ export async function signInWithPassword<T>(
   // PostgreSQL rejects strings with a NUL character, so no account has such a user name. If a client sends one, the empty name, which matches no account
   // either, is looked up instead.
   const [user] = await session.query(SELECT_CREDENTIALS_SQL, [username.includes('\0') ? '' : username]);
-  const { isValid, isOutdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations, eventSource.address);
+  const { isValid, isHashOutdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations, eventSource.address);
   const { id, password: storedHash } = user!;
   const logEvent = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') => logSecurityEvent({ kind, userId: id ?? undefined, ...eventSource }, session);
   if (!isValid || !user!.isActive) {
     await logEvent('SIGN_IN_FAILED');
     throw new ClientError('UNAUTHENTICATED', 'Username or password unknown');
   }
-  const newHash = isOutdated ? await hashPassword(password) : storedHash;
-  const signIn = await session.inTransaction(async () => {
+  const newHash = isHashOutdated ? await hashPassword(password) : storedHash;
+  const signInOutcome = await session.inTransaction(async () => {
     if (!(await session.query(UPDATE_LAST_LOGIN_SQL, [id, storedHash, newHash])).length) return undefined;
     await logEvent('SIGNED_IN');
     return { result: await grantCredentials(id) };
   });
   // Retries the sign-in if the stored password hash was changed in the meantime: by a new password, or by a concurrent sign-in that rehashed the same
   // password.
-  return signIn ? signIn.result : signInWithPassword(username, password, grantCredentials, session, eventSource);
+  return signInOutcome ? signInOutcome.result : signInWithPassword(username, password, grantCredentials, session, eventSource);
 }
 
 const SELECT_PASSWORD_SQL = `SELECT u."password", i."iterations" FROM ${MAX_IMPORTED_HASH_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."id" = $1`;
 
 /** Checks the password of a user. Returns its stored hash, or undefined if the password is wrong. */
-export async function verifiedPasswordHash(
+export async function verifyPasswordAndGetHash(
   userId: number,
   password: string,
   session: DatabaseSession,
@@ -112,8 +112,8 @@ export async function replacePassword(
   const newHash = await hashPasswordWithinLimit(password, eventSource.address);
   const token = generateToken();
   return session.inTransaction(async () => {
-    const digest = keptSessionId === undefined ? null : sha256(keptSessionId);
-    if (!(await session.query(UPDATE_PASSWORD_SQL, [userId, storedHash, newHash, digest])).length) return undefined;
+    const keptSessionDigest = keptSessionId === undefined ? null : sha256(keptSessionId);
+    if (!(await session.query(UPDATE_PASSWORD_SQL, [userId, storedHash, newHash, keptSessionDigest])).length) return undefined;
     // Because the password changed, a trigger has deleted the API key of the user and all sessions except the one to be kept.
     const upsertTokenSql = `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
       ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now()`;
@@ -131,12 +131,12 @@ export const lockAccountRow = (userId: number, session: DatabaseSession): Promis
   session.query('SELECT 1 FROM "user_account" WHERE "id" = $1 FOR NO KEY UPDATE', [userId]);
 
 /**
- * Creates a new API key in the current transaction, which replaces the old one. With `oldDigest`, replaces only the key with this digest; returns
+ * Creates a new API key in the current transaction, which replaces the old one. With `oldTokenDigest`, replaces only the key with this digest; returns
  * undefined if that key no longer exists.
  */
 export async function replaceApiKey(
   userId: number,
-  oldDigest: Buffer | undefined,
+  oldTokenDigest: Buffer | undefined,
   session: DatabaseSession,
   tokenVault: TokenVault,
   eventSource: SecurityEventSource,
@@ -146,7 +146,7 @@ export async function replaceApiKey(
     `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
      ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now() WHERE "token"."digest" = COALESCE($4::bytea, "token"."digest")
      RETURNING 1`,
-    [userId, sha256(token), tokenVault.encrypt(token), oldDigest ?? null],
+    [userId, sha256(token), tokenVault.encrypt(token), oldTokenDigest ?? null],
   );
   if (!rows.length) return undefined;
   await logSecurityEvent({ kind: 'API_KEY_REPLACED', userId, ...eventSource }, session);
@@ -169,8 +169,8 @@ export async function getApiKeyByPassword(
  * Decrypts an API key. Throws CONFLICT if the API key was encrypted with another SECRET_KEY: it is not replaced by a new one, because clients may still
  * use it.
  */
-function decryptApiKey(encryptedKey: Buffer, tokenVault: TokenVault): string {
-  const token = tokenVault.decrypt(encryptedKey);
+function decryptApiKey(encryptedToken: Buffer, tokenVault: TokenVault): string {
+  const token = tokenVault.decrypt(encryptedToken);
   if (token === undefined) throw new ClientError('CONFLICT', UNREADABLE_TOKEN_MESSAGE);
   return token;
 }
@@ -183,13 +183,13 @@ async function getOrCreateEncryptedApiKey(userId: number, session: DatabaseSessi
 /** Creates the API key of a user without one, and returns it encrypted. Two concurrent calls return the same key. */
 async function insertApiKey(userId: number, session: DatabaseSession, tokenVault: TokenVault): Promise<Buffer> {
   const token = generateToken();
-  const encryptedKey = tokenVault.encrypt(token);
+  const encryptedToken = tokenVault.encrypt(token);
   const rows = await session.query(
     `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
      ON CONFLICT ("user_id") DO NOTHING RETURNING "user_id"`,
-    [userId, sha256(token), encryptedKey],
+    [userId, sha256(token), encryptedToken],
   );
-  return rows.length ? encryptedKey : getOrCreateEncryptedApiKey(userId, session, tokenVault);
+  return rows.length ? encryptedToken : getOrCreateEncryptedApiKey(userId, session, tokenVault);
 }
 
 /** Returns the API key of a user; creates one if the user has none. Throws CONFLICT if the API key was encrypted with another SECRET_KEY. */
@@ -218,7 +218,7 @@ export async function findUser(username: string, session: DatabaseSession): Prom
   return user;
 }
 
-export function passwordPolicyError(password: string): string | undefined {
+export function passwordPolicyErrorMessage(password: string): string | undefined {
   if (password.length < MIN_PASSWORD_LENGTH) return `The password must have at least ${MIN_PASSWORD_LENGTH} characters.`;
   if (password.length > MAX_PASSWORD_LENGTH) return `The password must have no more than ${MAX_PASSWORD_LENGTH} characters.`;
   if (/^\d+$/.test(password)) return 'The password must not consist of digits alone.';
@@ -226,7 +226,7 @@ export function passwordPolicyError(password: string): string | undefined {
 }
 
 export function checkPasswordPolicy(password: string): void {
-  const problem = passwordPolicyError(password);
+  const problem = passwordPolicyErrorMessage(password);
   if (problem) throw new ClientError('BAD_USER_INPUT', problem);
 }
 

@@ -10,12 +10,12 @@ const WHITESPACE_PATTERN = /[ \t\n\v\f\r]/;
  * their clients count as anonymous. Throws FORBIDDEN for a malformed header.
  */
 export function parseAuthorization(header: string | undefined, schemes: readonly string[]): string | undefined {
-  const [scheme, ...keys] = (header ?? '').split(WHITESPACE_PATTERN).filter(Boolean);
+  const [scheme, ...credentials] = (header ?? '').split(WHITESPACE_PATTERN).filter(Boolean);
   if (!scheme || !schemes.includes(scheme.toLowerCase())) return undefined;
-  if (keys.length === 0) throw forbiddenError('Invalid token header. No credentials provided.');
-  if (keys.length > 1) throw forbiddenError('Invalid token header. Token string should not contain spaces.');
+  if (credentials.length === 0) throw forbiddenError('Invalid token header. No credentials provided.');
+  if (credentials.length > 1) throw forbiddenError('Invalid token header. Token string should not contain spaces.');
   // Node decodes headers as Latin-1, so invalid UTF-8 must be searched for in the original bytes.
-  const bytes = Buffer.from(keys[0]!, 'latin1');
+  const bytes = Buffer.from(credentials[0]!, 'latin1');
   if (bytes.some((byte) => byte > 127) && bytes.toString('utf8').includes('\uFFFD'))
     throw forbiddenError('Invalid token header. Token string should not contain invalid characters.');
   return bytes.toString('utf8');

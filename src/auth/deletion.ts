@@ -5,7 +5,6 @@ import type { Database } from '../database/connection';
 import { inTransaction } from '../database/transaction';
 
 export interface DeletionResult {
-  /** Number of rows that belonged to the user and were deleted with the account. */
   ownedRowCount: number;
   /** Number of deleted catalogue rows, such as images, that the user had contributed. Rows of other users may have referred to them. */
   contributionCount: number;

@@ -11,7 +11,7 @@ import { RequiresFields } from '../core/read/queryplan';
 import { DateTimeScalar } from '../core/model/scalars';
 import { User } from '../resources/user';
 import { EVENT_KINDS, type EventKind } from './eventkinds';
-import { countEventsOfUser, eventsOfUser, type SecurityEvent as StoredEvent } from './securityevents';
+import { countEventsOfUser, findEventsOfUser, type SecurityEvent as StoredEvent } from './securityevents';
 
 const SecurityEventKind = Object.fromEntries(Object.keys(EVENT_KINDS).map((kind) => [kind, kind])) as Record<EventKind, EventKind>;
 registerEnumType(SecurityEventKind, {
@@ -55,7 +55,7 @@ async function loadPage(userId: number, args: CursorArgs, { session, loaders }: 
   const [olderThanId, newerThanId] = [parseCursor('after', args.after), parseCursor('before', args.before)];
   const isBackward = last !== undefined;
   const pageSize = first ?? last ?? DEFAULT_PAGE_SIZE;
-  const events = await eventsOfUser(userId, { olderThanId, newerThanId, oldestFirst: isBackward, limit: pageSize + 1 }, session);
+  const events = await findEventsOfUser(userId, { olderThanId, newerThanId, oldestFirst: isBackward, limit: pageSize + 1 }, session);
   const hasMore = events.length > pageSize;
   const nodes = hasMore ? events.slice(0, pageSize) : events;
   if (isBackward) nodes.reverse();

@@ -1,5 +1,5 @@
 /** Check of the secret key. A server does not start with a different key than before, because it could not show API keys encrypted with the old one. */
-import { fingerprintOf, storedFingerprint } from '../database/secretkey';
+import { fingerprintOf, readStoredFingerprint } from '../database/secretkey';
 import type { Database } from '../database/connection';
 import { ConfigError } from '../platform/config';
 import { TokenVault } from './tokens';
@@ -14,7 +14,7 @@ const WRONG_KEY_PROBLEM = 'it is not the key of this database, whose API keys we
 
 /** Returns the problem with a secret key; undefined if it is correct. Without a fingerprint, it must decrypt one of the newest API keys, if any. */
 export async function findSecretKeyProblem({ pool }: Database, secretKey: string): Promise<string | undefined> {
-  const fingerprint = await storedFingerprint(pool);
+  const fingerprint = await readStoredFingerprint(pool);
   if (fingerprint) return fingerprint.equals(fingerprintOf(secretKey)) ? undefined : WRONG_KEY_PROBLEM;
   if (!(await pool.query(`SELECT to_regclass('token') AS "table"`)).rows[0].table) return undefined;
   const { rows } = await pool.query(`SELECT "sealed" FROM "token" ORDER BY "created" DESC LIMIT ${MAX_TESTED_TOKENS}`);

@@ -4,7 +4,7 @@ import { fingerprintOf } from '../database/secretkey';
 import { inTransaction } from '../database/transaction';
 import { TokenVault } from './tokens';
 
-const PAGE_ROWS = 1_000;
+const PAGE_SIZE = 1_000;
 
 export interface KeyRotationResult {
   rotatedCount: number;
@@ -29,7 +29,7 @@ async function reencryptTokens(client: ClientBase, oldVault: TokenVault | undefi
   const result = { rotatedCount: 0, unreadableCount: 0 };
   for (let lastId = 0, hasMore = true; hasMore;) {
     const { rows } = await client.query(
-      `SELECT "user_id" AS "userId", "sealed" FROM "token" WHERE "user_id" > $1 ORDER BY "user_id" LIMIT ${PAGE_ROWS}`,
+      `SELECT "user_id" AS "userId", "sealed" FROM "token" WHERE "user_id" > $1 ORDER BY "user_id" LIMIT ${PAGE_SIZE}`,
       [lastId],
     );
     const reencryptedTokens = rows.flatMap(({ userId, sealed }) => {
@@ -43,7 +43,7 @@ async function reencryptTokens(client: ClientBase, oldVault: TokenVault | undefi
     result.rotatedCount += reencryptedTokens.length;
     result.unreadableCount += rows.length - reencryptedTokens.length;
     lastId = rows.at(-1)?.userId ?? lastId;
-    hasMore = rows.length === PAGE_ROWS;
+    hasMore = rows.length === PAGE_SIZE;
   }
   return result;
 }

@@ -5,35 +5,35 @@
 import { DatabaseError } from 'pg';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { createHash } from 'node:crypto';
-import type { Rate } from '../platform/settingparsers';
+import type { RateLimitSetting } from '../platform/settingparsers';
 import { ClientError, InvalidInput } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import { DatabaseUnavailable } from '../database/errors';
 
 export interface LoginRates {
   /** Limit on failed and running attempts per user name and address. */
-  loginRate: Rate;
+  loginRate: RateLimitSetting;
   /** Limit on failed and running attempts per address, for all user names. */
-  loginRateAddress: Rate;
+  loginRateAddress: RateLimitSetting;
   /** Limit on failed and running attempts in total. */
-  loginRateTotal: Rate;
+  loginRateTotal: RateLimitSetting;
 }
 
-const TOTAL_KEY = 'all';
+const ALL_ATTEMPTS_KEY = 'all';
 
 /** Whether an error means that the user name or password was wrong, at a sign-in or at a change of the password. */
 const isCredentialError = (error: unknown): boolean =>
   error instanceof InvalidInput || (error instanceof ClientError && error.extensions.code === 'UNAUTHENTICATED');
 
 export class LoginRateLimiter {
-  private readonly nameLimiter: RateLimiterPostgres;
+  private readonly usernameLimiter: RateLimiterPostgres;
   private readonly addressLimiter: RateLimiterPostgres;
   private readonly totalLimiter: RateLimiterPostgres;
   /** Number of attempts rejected without checking the password. */
-  rejectedCount = 0;
+  rejectedAttemptCount = 0;
 
   constructor(database: Database, { loginRate, loginRateAddress, loginRateTotal }: LoginRates) {
-    const createLimiter = (keyPrefix: string, { points, seconds }: Rate) =>
+    const createLimiter = (keyPrefix: string, { points, seconds }: RateLimitSetting) =>
       new RateLimiterPostgres({
         storeClient: database.pool,
         storeType: 'pool',
@@ -43,7 +43,7 @@ export class LoginRateLimiter {
         points,
         duration: seconds,
       });
-    this.nameLimiter = createLimiter('login', loginRate);
+    this.usernameLimiter = createLimiter('login', loginRate);
     this.addressLimiter = createLimiter('login-address', loginRateAddress);
     this.totalLimiter = createLimiter('login-total', loginRateTotal);
   }
@@ -51,7 +51,7 @@ export class LoginRateLimiter {
   /** Runs `signIn` if the limits permit another attempt. Otherwise throws TOO_MANY_REQUESTS, with `retryAfter` in seconds. */
   async attemptSignIn<T>(address: string, username: string, signIn: () => Promise<T>): Promise<T> {
     // The key is a hash, because user names can have any length and any characters.
-    const nameKey = createHash('sha256')
+    const addressAndNameKey = createHash('sha256')
       .update(JSON.stringify([address, username]))
       .digest('base64url');
     const refunds: (() => Promise<unknown>)[] = [];
@@ -62,16 +62,16 @@ export class LoginRateLimiter {
     try {
       refunds.push(() => this.addressLimiter.reward(address));
       await this.addressLimiter.consume(address);
-      await this.nameLimiter.consume(nameKey);
+      await this.usernameLimiter.consume(addressAndNameKey);
       refunds.push(
-        () => this.nameLimiter.reward(nameKey),
-        () => this.totalLimiter.reward(TOTAL_KEY),
+        () => this.usernameLimiter.reward(addressAndNameKey),
+        () => this.totalLimiter.reward(ALL_ATTEMPTS_KEY),
       );
-      await this.totalLimiter.consume(TOTAL_KEY);
+      await this.totalLimiter.consume(ALL_ATTEMPTS_KEY);
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error instanceof DatabaseError ? error : new DatabaseUnavailable(error);
       await refundAll();
-      this.rejectedCount += 1;
+      this.rejectedAttemptCount += 1;
       const retryAfter = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
       throw new ClientError('TOO_MANY_REQUESTS', `Request was throttled. Expected available in ${retryAfter} seconds.`, { retryAfter });
     }

@@ -37,43 +37,44 @@ const passwordLimiter = new ConcurrencyLimiter<string | undefined>({
   maxQueued: 64,
   maxWaitMs: 10_000,
 });
-const RETRY_SECONDS = 2;
+const RETRY_AFTER_SECONDS = 2;
 
 export interface PasswordVerification {
   isValid: boolean;
   /** Whether the stored hash is an imported PBKDF2 hash, which should be replaced by an argon2id hash. */
-  isOutdated: boolean;
+  isHashOutdated: boolean;
 }
 
-/** Checks a password. `iterations` is the value of MAX_IMPORTED_HASH_ITERATIONS_SQL, `caller` the client network. Throws OVERLOADED if the queue is full. */
+/** Checks a password. `targetIterations` is the value of MAX_IMPORTED_HASH_ITERATIONS_SQL, `clientNetwork` the client network. Throws OVERLOADED if the queue is full. */
 export const verifyPassword = (
   storedHash: string | undefined,
   password: string,
-  iterations = 0,
-  caller?: string,
-): Promise<PasswordVerification> => runWithinPasswordLimit(() => comparePasswordWithHash(storedHash, password, iterations), caller);
+  targetIterations = 0,
+  clientNetwork?: string,
+): Promise<PasswordVerification> =>
+  runWithinPasswordLimit(() => comparePasswordWithHash(storedHash, password, targetIterations), clientNetwork);
 
 /** Hashes a password for a request, within the concurrency limit for password checks. Throws OVERLOADED if the queue is full or the wait is too long. */
-export const hashPasswordWithinLimit = (password: string, caller?: string): Promise<string> =>
-  runWithinPasswordLimit(() => hashPassword(password), caller);
+export const hashPasswordWithinLimit = (password: string, clientNetwork?: string): Promise<string> =>
+  runWithinPasswordLimit(() => hashPassword(password), clientNetwork);
 
 /**
  * Runs `callback`, which checks or hashes a password, within the concurrency limit. Throws OVERLOADED, with `retryAfter` in seconds, if the queue is
  * full or the wait is too long.
  */
-async function runWithinPasswordLimit<T>(callback: () => Promise<T>, caller?: string): Promise<T> {
+async function runWithinPasswordLimit<T>(callback: () => Promise<T>, clientNetwork?: string): Promise<T> {
   try {
-    return await passwordLimiter.run(caller, callback);
+    return await passwordLimiter.run(clientNetwork, callback);
   } catch (error) {
     if (!(error instanceof OverloadedError)) throw error;
-    throw new ClientError('OVERLOADED', 'Too many people are signing in. Try again in a moment.', { retryAfter: RETRY_SECONDS });
+    throw new ClientError('OVERLOADED', 'Too many people are signing in. Try again in a moment.', { retryAfter: RETRY_AFTER_SECONDS });
   }
 }
 
 async function comparePasswordWithHash(
   storedHash: string | undefined,
   password: string,
-  iterations: number,
+  targetIterations: number,
 ): Promise<PasswordVerification> {
   const isArgon2Valid = storedHash?.startsWith('$argon2') ? await verify(storedHash, password).catch(() => undefined) : undefined;
   if (isArgon2Valid === undefined) await verify(await DUMMY_HASH, password);
@@ -82,9 +83,9 @@ async function comparePasswordWithHash(
     ? timingSafeEqual(await deriveKey(password, importedHash.salt, importedHash.iterations, DIGEST_BYTES, 'sha256'), importedHash.digest)
     : false;
   // Runs additional PBKDF2 iterations, so that every password check runs as many iterations as the slowest imported hash requires.
-  const missingIterations = iterations - (importedHash?.iterations ?? 0);
+  const missingIterations = targetIterations - (importedHash?.iterations ?? 0);
   if (missingIterations > 0) await deriveKey(password, 'nobody', missingIterations, DIGEST_BYTES, 'sha256');
-  return { isValid: isArgon2Valid === true || isPbkdf2Valid, isOutdated: importedHash !== undefined };
+  return { isValid: isArgon2Valid === true || isPbkdf2Valid, isHashOutdated: importedHash !== undefined };
 }
 
 function parseImportedHash(storedHash: string | undefined): { iterations: number; salt: string; digest: Buffer } | undefined {

@@ -12,7 +12,6 @@ import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './accounts';
 
 const TOKEN_NOTE = 'For the header `Authorization: Token <token>`';
 
-/** Payload of mutations that return a token: the token, or the validation issues of the input. */
 class TokenPayload {
   constructor(
     readonly token: string | null,
@@ -124,6 +123,6 @@ export class AuthResolver {
   })
   @FieldExtensions({ oncePerOperation: true })
   async replaceToken(@Ctx() { account }: Context): Promise<ReplaceTokenPayload> {
-    return { token: await account.replaceToken() };
+    return { token: await account.replaceApiKey() };
   }
 }

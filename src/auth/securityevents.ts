@@ -78,7 +78,6 @@ export interface EventFilter {
   /** Earliest time of the events. Like `until`, it may have any timestamp format of PostgreSQL. */
   since?: string;
   until?: string;
-  /** Restricts the result to events with an id below this one. */
   beforeId?: number;
 }
 
@@ -101,16 +100,14 @@ const SELECT_EVENTS_SQL = `SELECT ${EVENT_COLUMNS_SQL} FROM "security_event" e L
   ORDER BY e."id" DESC LIMIT $7`;
 
 export interface EventPageOptions {
-  /** Restrict the result to events that are older or newer than the event with this id. */
   olderThanId?: number;
   newerThanId?: number;
-  /** Whether the page starts with the oldest event instead of the newest one. */
   oldestFirst?: boolean;
   limit: number;
 }
 
 /** Returns a page of the events of a user: newest first, or oldest first if `oldestFirst`. */
-export const eventsOfUser = (
+export const findEventsOfUser = (
   userId: number,
   { olderThanId, newerThanId, oldestFirst, limit }: EventPageOptions,
   session: DatabaseSession,
@@ -131,19 +128,19 @@ export const findEvents = (filter: EventFilter, limit: number, session: Database
 
 const PRUNE_INTERVAL_MS = 6 * 60 * 60 * 1000;
 
-export class EventRetention {
+export class SecurityEventPruner {
   private pruneTimer?: NodeJS.Timeout;
 
   constructor(
     private readonly database: Database,
-    private readonly days: number,
+    private readonly retentionDays: number,
     private readonly log: Logger,
   ) {}
 
   async start(): Promise<void> {
     await this.prune();
-    const prune = () => this.prune().catch((error) => this.log.error({ err: error }, 'old security events could not be removed'));
-    this.pruneTimer = setInterval(() => void prune(), PRUNE_INTERVAL_MS).unref();
+    const pruneOrLogError = () => this.prune().catch((error) => this.log.error({ err: error }, 'old security events could not be removed'));
+    this.pruneTimer = setInterval(() => void pruneOrLogError(), PRUNE_INTERVAL_MS).unref();
   }
 
   stop(): void {
@@ -152,7 +149,7 @@ export class EventRetention {
 
   private async prune(): Promise<void> {
     await this.database.withoutTimeouts((client) =>
-      client.query('DELETE FROM "security_event" WHERE "at" < now() - make_interval(days => $1)', [this.days]),
+      client.query('DELETE FROM "security_event" WHERE "at" < now() - make_interval(days => $1)', [this.retentionDays]),
     );
   }
 }

@@ -12,7 +12,7 @@ import { sha256, type TokenVault } from './tokens';
 /** Request header with the CSRF token, for requests without a form. */
 export const CSRF_HEADER = 'X-CSRFToken';
 
-const LIFETIME_SECONDS = 14 * 24 * 60 * 60;
+const SESSION_LIFETIME_SECONDS = 14 * 24 * 60 * 60;
 const SESSION_ID_PATTERN = /^[\w-]{43}$/;
 const NONCE_LENGTH = 22;
 
@@ -40,7 +40,7 @@ export class BrowserSessions {
   /** Creates a session and returns its id, which only the browser keeps. */
   async start(userId: number, session: DatabaseSession): Promise<string> {
     const id = randomBytes(32).toString('base64url');
-    await session.query(INSERT_SESSION_SQL, [sha256(id), userId, LIFETIME_SECONDS]);
+    await session.query(INSERT_SESSION_SQL, [sha256(id), userId, SESSION_LIFETIME_SECONDS]);
     return id;
   }
 
@@ -64,18 +64,24 @@ export class BrowserSessions {
   }
 
   /** Returns the Set-Cookie header that stores a session id, or that deletes the cookie if `id` is undefined. */
-  setCookieHeader(id: string | undefined, secure: boolean): string {
-    const age = id === undefined ? 0 : LIFETIME_SECONDS;
-    return stringifySetCookie(sessionCookieName(secure), id ?? '', { httpOnly: true, sameSite: 'lax', path: '/', secure, maxAge: age });
+  createSetCookieHeader(id: string | undefined, secure: boolean): string {
+    const maxAgeSeconds = id === undefined ? 0 : SESSION_LIFETIME_SECONDS;
+    return stringifySetCookie(sessionCookieName(secure), id ?? '', {
+      httpOnly: true,
+      sameSite: 'lax',
+      path: '/',
+      secure,
+      maxAge: maxAgeSeconds,
+    });
   }
 
   /** Returns a CSRF token, valid as long as the session. A new token per page prevents the BREACH attack on a secret that all pages repeat. */
-  csrfToken(id: string): string {
+  createCsrfToken(id: string): string {
     const nonce = randomBytes(16).toString('base64url');
     return nonce + this.signature(nonce, id);
   }
 
-  isCsrfToken(id: string, token: string | undefined): boolean {
+  isValidCsrfToken(id: string, token: string | undefined): boolean {
     if (token === undefined) return false;
     const nonce = token.slice(0, NONCE_LENGTH);
     const expected = Buffer.from(nonce + this.signature(nonce, id));

@@ -31,7 +31,7 @@ interface AuditOptions {
   json?: boolean;
 }
 
-export const audit = ({ user, kind: kinds, address, since, until, limit, json }: AuditOptions): Promise<void> =>
+export const printAuditLog = ({ user, kind: kinds, address, since, until, limit, json }: AuditOptions): Promise<void> =>
   withDatabase(async ({ session }) => {
     if (user?.includes('\0')) throw new ClientError('BAD_USER_INPUT', 'No user has this name.');
     const filter: EventFilter = { username: user, kinds, address, since, until };

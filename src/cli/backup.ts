@@ -16,13 +16,13 @@ export const backup = (file: string, { replace }: { replace?: boolean }): Promis
       // The backup continues if the audit log is not writable, for example on a standby.
       await recordOperatorEvent({ kind: 'COMMAND', detail: `backup ${basename(file)}` }, session).catch(() => undefined);
       const media = Media.fromConfig(config);
-      const { summary, missingPaths } = await takeBackup({ file, database, media, secretKey, progress: createProgressPrinter() });
+      const { summary, missingPaths } = await takeBackup({ file, database, media, secretKey, reportProgress: createProgressPrinter() });
       for (const path of missingPaths)
         process.stderr.write(`The file ${path} is missing although a row refers to it. The backup does not contain it.\n`);
-      const rows = Object.values(summary.rows).reduce((sum, count) => sum + count, 0);
+      const rowCount = Object.values(summary.rows).reduce((sum, count) => sum + count, 0);
       const { size } = await stat(file);
       printLine(
-        `Backed up ${formatCount(rows, 'row')} of ${formatCount(Object.keys(summary.rows).length, 'table')} and ${formatCount(summary.files, 'file')} to ${file} (${formatMegabytes(size)}), verified.`,
+        `Backed up ${formatCount(rowCount, 'row')} of ${formatCount(Object.keys(summary.rows).length, 'table')} and ${formatCount(summary.files, 'file')} to ${file} (${formatMegabytes(size)}), verified.`,
       );
     },
     { migrate: false },

@@ -4,7 +4,7 @@ import { checkSecretKey, recordKeyFingerprint } from '../auth/keyfingerprint';
 import { logSecurityEvent, type NewSecurityEvent } from '../auth/securityevents';
 import { TokenVault } from '../auth/tokens';
 import { ConfigError, readConfig, type Config } from '../platform/config';
-import { LISTENER_NAME_PREFIX, listenerApplicationName, NotificationListener } from '../core/changes/listener';
+import { LISTENER_APPLICATION_NAME_PREFIX, listenerApplicationName, NotificationListener } from '../core/changes/listener';
 import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import type { DatabaseSession } from '../database/session';
@@ -15,7 +15,7 @@ import { FileRemoval } from '../files/removal';
 import { models } from '../graphql/schema';
 import { createLogger } from '../platform/logging';
 
-export interface OperatorContext {
+export interface CommandContext {
   config: Config;
   database: Database;
   session: DatabaseSession;
@@ -35,11 +35,10 @@ function operatorName(): string {
 export const recordOperatorEvent = (event: Pick<NewSecurityEvent, 'kind' | 'userId' | 'detail'>, session: DatabaseSession): Promise<void> =>
   logSecurityEvent({ ...event, operator: operatorName() }, session);
 
-/** Error message if the embedded PostgreSQL stopped during a command: it was killed, or stopped by the server that had started it. */
 const DATABASE_STOPPED_MESSAGE = 'The embedded database was stopped, possibly with the server that had started it. Run the command again.';
 
 export async function withDatabase<T>(
-  callback: (context: OperatorContext) => Promise<T>,
+  callback: (context: CommandContext) => Promise<T>,
   { migrate = true, needsSecretKey = true, config = readConfig() } = {},
 ): Promise<T> {
   const openedDatabase = await openDatabase(config, models, (message) => process.stderr.write(`${message}\n`), { needsSecretKey });
@@ -59,24 +58,23 @@ export async function withDatabase<T>(
 
 /** SQL: counts running workers; each has one connection that listens for notifications. */
 export const RUNNING_WORKER_COUNT_SQL = `SELECT count(*)::int AS "workers" FROM pg_stat_activity
-  WHERE "application_name" LIKE '${LISTENER_NAME_PREFIX}%' AND "datname" = current_database()`;
+  WHERE "application_name" LIKE '${LISTENER_APPLICATION_NAME_PREFIX}%' AND "datname" = current_database()`;
 
 /**
  * Throws CONFLICT if a server uses the database. With `migrations`, servers whose version includes none of them are ignored. `consequence` says in
  * the message why the server must be stopped.
  */
-export async function requireNoServers(database: Database, consequence: string, migrations?: readonly string[]): Promise<void> {
-  const oldest = migrations && listenerApplicationName([...migrations].sort()[0]);
+export async function requireNoRunningServers(database: Database, consequence: string, migrations?: readonly string[]): Promise<void> {
+  const oldestListenerName = migrations && listenerApplicationName([...migrations].sort()[0]);
   // The LISTEN connection of a server is named after the newest migration of its version (except in version 0.2). A server whose newest migration is
-  // older than `oldest` has none of the given migrations.
-  const includesMigration = `("application_name" = '${LISTENER_NAME_PREFIX}' OR "application_name" COLLATE "C" >= $1)`;
-  const [row] = await (oldest
-    ? database.queryAsServer(`${RUNNING_WORKER_COUNT_SQL} AND ${includesMigration}`, [oldest])
+  // older than `oldestListenerName` has none of the given migrations.
+  const includesMigrationSql = `("application_name" = '${LISTENER_APPLICATION_NAME_PREFIX}' OR "application_name" COLLATE "C" >= $1)`;
+  const [row] = await (oldestListenerName
+    ? database.queryAsServer(`${RUNNING_WORKER_COUNT_SQL} AND ${includesMigrationSql}`, [oldestListenerName])
     : database.queryAsServer(RUNNING_WORKER_COUNT_SQL));
   if (row!.workers) throw new ClientError('CONFLICT', `A running server uses this database and ${consequence}. Stop it first.`);
 }
 
-/** Formats a count with its noun: `1 row`, `2 rows`. */
 export const formatCount = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
 /** Replaces control characters, so that text from users cannot control the terminal. */
@@ -103,23 +101,23 @@ export function createProgressPrinter(): (stage: string, completedCount: number,
 }
 
 /** Formats progress, for example `1,200 of 5,000, 400 a second, 10 s left`. */
-export function formatProgress(completedCount: number, totalCount: number | undefined, seconds: number): string {
+export function formatProgress(completedCount: number, totalCount: number | undefined, elapsedSeconds: number): string {
   const formatNumber = (number: number) => Math.round(number).toLocaleString('en');
-  const rate = seconds > 0 ? completedCount / seconds : 0;
-  const timeLeft =
+  const rate = elapsedSeconds > 0 ? completedCount / elapsedSeconds : 0;
+  const timeLeftText =
     totalCount !== undefined && rate > 0 && completedCount < totalCount
       ? `, ${formatNumber((totalCount - completedCount) / rate)} s left`
       : '';
-  return `${formatNumber(completedCount)}${totalCount === undefined ? '' : ` of ${formatNumber(totalCount)}`}${rate > 0 ? `, ${formatNumber(rate)} a second` : ''}${timeLeft}`;
+  return `${formatNumber(completedCount)}${totalCount === undefined ? '' : ` of ${formatNumber(totalCount)}`}${rate > 0 ? `, ${formatNumber(rate)} a second` : ''}${timeLeftText}`;
 }
 
 export function createRowProgressPrinter(activity: string): (completedCount: number, totalCount: number) => void {
-  const show = createProgressPrinter();
-  return (completedCount, totalCount) => show(`${activity}, rows`, completedCount, totalCount);
+  const printProgress = createProgressPrinter();
+  return (completedCount, totalCount) => printProgress(`${activity}, rows`, completedCount, totalCount);
 }
 
 /** Deletes files that are scheduled for removal, which otherwise remain until a server runs. */
-export async function removeScheduledFiles(config: Config, database: Database): Promise<void> {
+export async function runScheduledFileRemovals(config: Config, database: Database): Promise<void> {
   const log = createLogger(config.logLevel, process.stderr);
   await new FileRemoval(database, Media.fromConfig(config), new NotificationListener(database, log), log).removeFiles();
 }

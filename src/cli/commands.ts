@@ -35,7 +35,7 @@ function parseCount(text: string): number {
   return Number(text);
 }
 
-const migrateCommand = () =>
+const createMigrateCommand = () =>
   new Command('migrate')
     .description(
       'Applies pending migrations, as the server does at start. `--down` reverts the last one, or all after `--to`, after confirmation and only while no server runs that needs them.',
@@ -46,13 +46,13 @@ const migrateCommand = () =>
     .option('--maintenance', 'also apply migrations that need a maintenance window, in which no server runs')
     .action(lazyAction(async () => (await import('./migrate.ts')).migrate));
 
-const seedCommand = () =>
+const createSeedCommand = () =>
   new Command('seed')
     .description('Loads the catalogue into an empty database; `--demo` creates the demo account.')
     .option('--demo', 'also create a demo account with a year of data')
     .action(lazyAction(async () => (await import('./seed.ts')).seed));
 
-const importCommand = () =>
+const createImportCommand = () =>
   new Command('import')
     .description("Imports a dump of wger (Django's `dumpdata` JSON) including users, passwords and tokens: completely or not at all.")
     .argument('<file>', 'dump file')
@@ -60,21 +60,21 @@ const importCommand = () =>
     .option('--replace', 'first delete all rows of the tables in the dump, including accounts')
     .action(lazyAction(async () => (await import('./import.ts')).importDump));
 
-const backupCommand = () =>
+const createBackupCommand = () =>
   new Command('backup')
     .description('Writes rows, files and the secret key to one archive and verifies it; see docs/backups.md.')
     .argument('<file>', 'archive to write (.tar.gz); keep it safe, because it contains the secret key')
     .option('--replace', 'overwrite an existing file')
     .action(lazyAction(async () => (await import('./backup.ts')).backup));
 
-const restoreCommand = () =>
+const createRestoreCommand = () =>
   new Command('restore')
     .description('Restores a backup, completely or not at all. A database that contains data requires `--replace`.')
     .argument('<file>', 'archive written by `fitgraph backup`')
     .option('--replace', 'overwrite existing data')
     .action(lazyAction(async () => (await import('./restore.ts')).restore));
 
-const upgradeCommand = () =>
+const createUpgradeCommand = () =>
   new Command('upgrade')
     .description(
       'Upgrades the embedded database to the bundled major version of PostgreSQL. Stop the server first; see docs/backups.md#major-versions-of-postgresql.',
@@ -82,7 +82,7 @@ const upgradeCommand = () =>
     .option('--binaries <dir>', 'folder of the postgres program of the old version')
     .action(lazyAction(async () => (await import('./upgrade.ts')).upgrade));
 
-const rotateKeyCommand = () =>
+const createRotateKeyCommand = () =>
   new Command('rotate-key')
     .description(
       'Re-encrypts all API keys with the secret key in a file, in one transaction. Stop the servers first; see docs/security.md#secret-key.',
@@ -91,7 +91,7 @@ const rotateKeyCommand = () =>
     .option('--lost', 'the old key is lost: API keys remain valid but can no longer be shown')
     .action(lazyAction(async () => (await import('./rotatekey.ts')).rotateKey));
 
-const doctorCommand = () =>
+const createDoctorCommand = () =>
   new Command('doctor')
     .description(
       'Checks configuration, versions, disk, clock, permissions, schema and data, and suggests fixes. Changes nothing. Exits with 1 if a check fails.',
@@ -99,7 +99,7 @@ const doctorCommand = () =>
     .option('--environment <file>', "also read the service's variables from this file, such as /etc/fitgraph.env")
     .action(lazyAction(async () => (await import('./doctor.ts')).doctor));
 
-const auditCommand = () =>
+const createAuditCommand = () =>
   new Command('audit')
     .description(
       'Prints the audit log, newest first: sign-ins, failures, passwords, tokens, accounts, operator commands. `--json` for programs.',
@@ -111,12 +111,14 @@ const auditCommand = () =>
     .option('--until <moment>', 'end, in the same formats', parseTimestamp)
     .option('--limit <number>', 'maximum number of events', parseCount, 100)
     .option('--json', 'print JSON lines')
-    .action(lazyAction(async () => (await import('./audit.ts')).audit));
+    .action(lazyAction(async () => (await import('./audit.ts')).printAuditLog));
 
-const schemaCommand = () =>
-  new Command('schema').description('Prints `schema.graphql`.').action(lazyAction(async () => (await import('./schema.ts')).schema));
+const createSchemaCommand = () =>
+  new Command('schema')
+    .description('Prints `schema.graphql`.')
+    .action(lazyAction(async () => (await import('./schema.ts')).printGraphQLSchema));
 
-function userCommand(): Command {
+function createUserCommand(): Command {
   const command = new Command('user').description('Creates, changes and lists accounts.');
   command
     .command('create <name>')
@@ -157,16 +159,16 @@ function userCommand(): Command {
 }
 
 /** Creates the commands, in the order of the help. */
-export const commands = () => [
-  migrateCommand(),
-  seedCommand(),
-  userCommand(),
-  importCommand(),
-  backupCommand(),
-  restoreCommand(),
-  upgradeCommand(),
-  rotateKeyCommand(),
-  doctorCommand(),
-  auditCommand(),
-  schemaCommand(),
+export const createCommands = () => [
+  createMigrateCommand(),
+  createSeedCommand(),
+  createUserCommand(),
+  createImportCommand(),
+  createBackupCommand(),
+  createRestoreCommand(),
+  createUpgradeCommand(),
+  createRotateKeyCommand(),
+  createDoctorCommand(),
+  createAuditCommand(),
+  createSchemaCommand(),
 ];

@@ -8,19 +8,19 @@ import type { Database } from '../database/connection';
 import { findSecretKeyProblem } from '../auth/keyfingerprint';
 import { checkDataDir } from '../database/datadir';
 import { majorVersionOfCluster } from '../database/embedded/cluster';
-import { schemaState } from '../database/compatibility';
+import { readSchemaState } from '../database/compatibility';
 import { CONNECTION_LIMIT_SQL, openDatabase } from '../database/open';
 import type { ConnectionOptions } from '../database/options';
 import { maxConnectionsPerWorker } from '../database/pools';
-import { rowSecurityStatus } from '../database/viewerrole';
-import { secretKeyFile, readKey } from '../database/secretkey';
+import { checkRowSecurityStatus } from '../database/viewerrole';
+import { secretKeyPath, readKey } from '../database/secretkey';
 import { imageColumns } from '../files/imagecolumns';
 import { Media } from '../files/media';
 import { models } from '../graphql/schema';
 import { choosePort } from '../server/supervisor/port';
 import { VERSION } from '../platform/version';
 import { RUNNING_WORKER_COUNT_SQL, formatCount } from './commandcontext';
-import type { DiagnosticReport } from './diagnosticreport';
+import type { DiagnosticReporter } from './diagnosticreporter';
 import { examineSchema } from './schemadiagnostics';
 import { examinePublicUrl, examineTls } from './httpsdiagnostics';
 
@@ -28,10 +28,10 @@ const GB = 1024 ** 3;
 const LOW_DISK_SPACE_BYTES = 2 * GB;
 const CRITICAL_DISK_SPACE_BYTES = GB / 5;
 const MAX_CLOCK_SKEW_SECONDS = 2;
-const PAGE_ROWS = 1_000;
+const PAGE_SIZE = 1_000;
 const MAX_CONCURRENT_FILE_CHECKS = 16;
 
-export async function runDiagnostics(config: Config, variables: EnvironmentVariables, report: DiagnosticReport): Promise<void> {
+export async function runDiagnostics(config: Config, variables: EnvironmentVariables, report: DiagnosticReporter): Promise<void> {
   report.ok('Versions', `Fitgraph ${VERSION}, Node.js ${process.versions.node}, ${process.platform}-${process.arch}`);
   const environment = config.production ? 'production' : 'development or test';
   report.ok('Configuration', `NODE_ENV=${environment}, ${formatCount(config.workers, 'worker')}`);
@@ -50,38 +50,38 @@ export async function runDiagnostics(config: Config, variables: EnvironmentVaria
 /** Whether an embedded database exists. Call this before `openDatabase`, which creates the database if it does not exist. */
 function hasEmbeddedDatabase({ dataDir }: Config): boolean {
   const locationFile = path.join(dataDir, 'location');
-  const home = fs.existsSync(locationFile) ? fs.readFileSync(locationFile, 'utf8').trim() : dataDir;
-  return majorVersionOfCluster({ cluster: path.join(home, 'postgres') }) !== undefined;
+  const clusterParentFolder = fs.existsSync(locationFile) ? fs.readFileSync(locationFile, 'utf8').trim() : dataDir;
+  return majorVersionOfCluster({ clusterFolder: path.join(clusterParentFolder, 'postgres') }) !== undefined;
 }
 
-function examinePermissions({ dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Config, report: DiagnosticReport): void {
-  const readablePaths: string[] = [];
+function examinePermissions({ dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Config, report: DiagnosticReporter): void {
+  const exposedPaths: string[] = [];
   const checkMode = (file: string, forbiddenBits: number) => {
     const stats = fs.statSync(file, { throwIfNoEntry: false });
-    if (stats && stats.mode & forbiddenBits) readablePaths.push(`${file} (${(stats.mode & 0o777).toString(8)})`);
+    if (stats && stats.mode & forbiddenBits) exposedPaths.push(`${file} (${(stats.mode & 0o777).toString(8)})`);
   };
   // If root starts PostgreSQL, it runs as another user, who needs execute permission for the data folder.
   checkMode(dataDir, process.getuid?.() === 0 ? 0o066 : 0o077);
-  checkMode(secretKeyFile(dataDir), 0o077);
+  checkMode(secretKeyPath(dataDir), 0o077);
   // The permissions of a configured media folder, which instances may share, are not checked: they are the operator's decision.
   if (!ownMediaDir && !bucket) checkMode(mediaDir, 0o077);
-  if (readablePaths.length)
+  if (exposedPaths.length)
     report.warn(
       'Permissions',
-      `other users can read ${readablePaths.join(', ')}`,
+      `other users can read ${exposedPaths.join(', ')}`,
       'run chmod go-rwx, or restart the server, which does the same',
     );
   else report.ok('Permissions', `${dataDir} is not accessible to other users`);
-  const key = secretKey ?? readKey(secretKeyFile(dataDir));
-  if (key) report.ok('Secret key', secretKey ? 'from SECRET_KEY' : `in ${secretKeyFile(dataDir)}`);
+  const key = secretKey ?? readKey(secretKeyPath(dataDir));
+  if (key) report.ok('Secret key', secretKey ? 'from SECRET_KEY' : `in ${secretKeyPath(dataDir)}`);
 }
 
-function examineDisk({ dataDir }: Config, report: DiagnosticReport): void {
-  let folder = dataDir;
-  while (!fs.existsSync(folder)) folder = path.dirname(folder);
-  const { bavail, bsize, blocks } = fs.statfsSync(folder);
+function examineDisk({ dataDir }: Config, report: DiagnosticReporter): void {
+  let existingFolder = dataDir;
+  while (!fs.existsSync(existingFolder)) existingFolder = path.dirname(existingFolder);
+  const { bavail, bsize, blocks } = fs.statfsSync(existingFolder);
   const [freeBytes, totalBytes] = [bavail * bsize, blocks * bsize];
-  const message = `${(freeBytes / GB).toFixed(1)} of ${(totalBytes / GB).toFixed(1)} GB are free at ${folder}`;
+  const message = `${(freeBytes / GB).toFixed(1)} of ${(totalBytes / GB).toFixed(1)} GB are free at ${existingFolder}`;
   const advice = 'free disk space: a full disk stops all writes';
   if (freeBytes > LOW_DISK_SPACE_BYTES) report.ok('Disk', message);
   else if (freeBytes > CRITICAL_DISK_SPACE_BYTES) report.warn('Disk', message, advice);
@@ -94,7 +94,7 @@ function localUrlHost(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
 }
 
-async function examinePort({ host, port, tls }: Config, report: DiagnosticReport): Promise<void> {
+async function examinePort({ host, port, tls }: Config, report: DiagnosticReporter): Promise<void> {
   try {
     await choosePort(host, port);
     return report.ok('Port', `${port || 'any'} is free: no server is running`);
@@ -115,7 +115,7 @@ async function examinePort({ host, port, tls }: Config, report: DiagnosticReport
   else report.ok('Port', `${runningMessage} and is ready`);
 }
 
-async function examineDatabase(config: Config, report: DiagnosticReport): Promise<void> {
+async function examineDatabase(config: Config, report: DiagnosticReporter): Promise<void> {
   const { database, close: closeDatabase, isEmbedded } = await openDatabase(config, models, () => undefined, { needsSecretKey: false });
   try {
     const queriedAt = Date.now();
@@ -134,12 +134,12 @@ async function examineDatabase(config: Config, report: DiagnosticReport): Promis
       report.warn('Clock', `differs from the clock of the database by ${skewSeconds.toFixed(1)} s`, 'synchronize both with NTP');
     else report.ok('Clock', 'in sync with the database');
     examineConnections(config, database.options, server, report);
-    const isComplete = await examineSchema(database, report);
-    if (!server.filled || !isComplete) return;
+    const isSchemaComplete = await examineSchema(database, report);
+    if (!server.filled || !isSchemaComplete) return;
     await examineReplica(database, report);
     await examineRowSecurity(config, database, report);
     await examineSecretKey(config, database, report);
-    await examineFiles(config, database, report);
+    await examineMediaFiles(config, database, report);
   } finally {
     await closeDatabase();
   }
@@ -154,7 +154,7 @@ function examineConnections(
   { workers, poolSize }: Config,
   { poolerMode, directConnection }: ConnectionOptions,
   { availableConnections, runningWorkers }: ConnectionUsage,
-  report: DiagnosticReport,
+  report: DiagnosticReporter,
 ): void {
   const configuredWorkers = Math.max(1, workers);
   if (runningWorkers > configuredWorkers)
@@ -171,7 +171,7 @@ function examineConnections(
   else report.ok('Connections', message);
 }
 
-async function examineReplica(database: Database, report: DiagnosticReport): Promise<void> {
+async function examineReplica(database: Database, report: DiagnosticReporter): Promise<void> {
   const { replica } = database;
   if (!replica) return;
   const problem = await replica.waitUntilUsable((message) => database.queryAsServer(message));
@@ -179,10 +179,10 @@ async function examineReplica(database: Database, report: DiagnosticReport): Pro
   else report.warn('Replica', problem, 'repair it or remove DATABASE_REPLICA_URL; until then all reads use the primary');
 }
 
-async function examineRowSecurity({ rowSecurity }: Config, database: Database, report: DiagnosticReport): Promise<void> {
+async function examineRowSecurity({ rowSecurity }: Config, database: Database, report: DiagnosticReporter): Promise<void> {
   const topic = 'Row security';
   if (rowSecurity === 'off') return report.ok(topic, 'off: only the application restricts which rows a request can read');
-  const status = (await schemaState(database)) === 'current' && (await rowSecurityStatus(database.pool));
+  const status = (await readSchemaState(database)) === 'current' && (await checkRowSecurityStatus(database.pool));
   if (!status) return;
   const { role, problem, advice, appliesToServer } = status;
   if (problem === undefined) report.ok(topic, `requests use the role ${role}, which can read only the rows of their viewer`);
@@ -190,23 +190,23 @@ async function examineRowSecurity({ rowSecurity }: Config, database: Database, r
   else report.warn(topic, problem, `run: ${advice}`);
 }
 
-async function examineSecretKey({ secretKey, dataDir }: Config, database: Database, report: DiagnosticReport): Promise<void> {
-  const key = secretKey ?? readKey(secretKeyFile(dataDir));
+async function examineSecretKey({ secretKey, dataDir }: Config, database: Database, report: DiagnosticReporter): Promise<void> {
+  const key = secretKey ?? readKey(secretKeyPath(dataDir));
   const problem = key && (await findSecretKeyProblem(database, key));
   if (problem) report.fail('Secret key', problem, 'set the key that was used before, or see fitgraph rotate-key');
   const { rows } = await database.pool.query('SELECT EXISTS (SELECT FROM "user_account") AS "some"');
   if (rows[0].some && !key)
-    report.fail('Secret key', `${secretKeyFile(dataDir)} is missing`, 'restore it from a backup (tar -xzOf FILE secret-key)');
+    report.fail('Secret key', `${secretKeyPath(dataDir)} is missing`, 'restore it from a backup (tar -xzOf FILE secret-key)');
 }
 
-async function examineFiles(config: Config, { pool }: Database, report: DiagnosticReport): Promise<void> {
+async function examineMediaFiles(config: Config, { pool }: Database, report: DiagnosticReporter): Promise<void> {
   const media = Media.fromConfig(config);
   if (config.bucket) await media.files.checkAccess();
   let [fileCount, missingFileCount] = [0, 0];
   for (const { table, column } of imageColumns())
     for (let lastId = 0, hasMore = true; hasMore;) {
       const { rows } = await pool.query(
-        `SELECT "id", "${column}" AS "path" FROM "${table}" WHERE "id" > $1 ORDER BY "id" LIMIT ${PAGE_ROWS}`,
+        `SELECT "id", "${column}" AS "path" FROM "${table}" WHERE "id" > $1 ORDER BY "id" LIMIT ${PAGE_SIZE}`,
         [lastId],
       );
       for (let start = 0; start < rows.length; start += MAX_CONCURRENT_FILE_CHECKS) {
@@ -215,7 +215,7 @@ async function examineFiles(config: Config, { pool }: Database, report: Diagnost
       }
       fileCount += rows.length;
       lastId = rows.at(-1)?.id ?? lastId;
-      hasMore = rows.length === PAGE_ROWS;
+      hasMore = rows.length === PAGE_SIZE;
     }
   if (missingFileCount)
     report.warn(

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { ConfigError, readConfig, readEnvironment, showsStackTraces } from '../platform/config';
 import { runDiagnostics } from './diagnostics';
-import type { DiagnosticReport } from './diagnosticreport';
+import type { DiagnosticReporter } from './diagnosticreporter';
 import { formatCount, printLine } from './commandcontext';
 
-function readVariables(environmentFile: string | undefined) {
+function readEnvironmentVariables(environmentFile: string | undefined) {
   if (environmentFile === undefined) return readEnvironment();
   try {
     return { ...readEnvironment(), ...parseEnv(readFileSync(environmentFile, 'utf8')) };
@@ -22,16 +22,16 @@ export async function doctor({ environment }: { environment?: string } = {}): Pr
     printLine(`${resultLabel}  ${topic}: ${message}`);
     if (advice) printLine(`      → ${advice}`);
   };
-  const report: DiagnosticReport = { ok: createReporter('ok  '), warn: createReporter('WARN'), fail: createReporter('FAIL') };
+  const report: DiagnosticReporter = { ok: createReporter('ok  '), warn: createReporter('WARN'), fail: createReporter('FAIL') };
   try {
-    const variables = readVariables(environment);
+    const variables = readEnvironmentVariables(environment);
     await runDiagnostics(readConfig(variables), variables, report);
   } catch (error) {
     const { message, stack } = error as Error;
     const isConfigError = error instanceof ConfigError;
     report.fail(isConfigError ? 'Configuration' : 'Unexpected', isConfigError || !showsStackTraces() ? message : stack!);
   }
-  const checks = countByLabel['ok  '] + countByLabel.WARN + countByLabel.FAIL;
-  printLine(`${checks} checks: ${countByLabel.FAIL} failed, ${formatCount(countByLabel.WARN, 'warning')}.`);
+  const checkCount = countByLabel['ok  '] + countByLabel.WARN + countByLabel.FAIL;
+  printLine(`${checkCount} checks: ${countByLabel.FAIL} failed, ${formatCount(countByLabel.WARN, 'warning')}.`);
   if (countByLabel.FAIL) process.exitCode = 1;
 }

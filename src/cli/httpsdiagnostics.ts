@@ -3,12 +3,12 @@ import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { ConfigError, type Config } from '../platform/config';
 import { readTls } from '../server/tls';
-import type { DiagnosticReport } from './diagnosticreport';
+import type { DiagnosticReporter } from './diagnosticreporter';
 
 const MS_PER_DAY = 24 * 60 * 60 * 1000;
 const MIN_CERTIFICATE_VALIDITY_DAYS = 14;
 
-export function examineTls({ tls, publicUrl }: Config, report: DiagnosticReport): void {
+export function examineTls({ tls, publicUrl }: Config, report: DiagnosticReporter): void {
   if (!tls) return;
   const topic = 'TLS';
   try {
@@ -27,8 +27,7 @@ export function examineTls({ tls, publicUrl }: Config, report: DiagnosticReport)
   }
 }
 
-/** Compares PUBLIC_URL with the settings for TLS and trusted proxies. */
-export function examinePublicUrl({ publicUrl, trustedProxies, tls, production }: Config, report: DiagnosticReport): void {
+export function examinePublicUrl({ publicUrl, trustedProxies, tls, production }: Config, report: DiagnosticReporter): void {
   const topic = 'Public URL';
   const protocol = publicUrl && new URL(publicUrl).protocol;
   if (protocol === 'https:' && !tls && !trustedProxies.length)

@@ -11,7 +11,7 @@ import { importDumpRows } from '../transfer/importer';
 import {
   formatCount,
   recordOperatorEvent,
-  removeScheduledFiles,
+  runScheduledFileRemovals,
   withDatabase,
   createRowProgressPrinter,
   printLine,
@@ -25,8 +25,8 @@ export async function importDump(file: string, { media, replace }: { media?: str
     const stagedFiles = new StagedFiles(mediaStore, stagingFolder);
     const rowCounts = await importDumpRows(dump, database, {
       tokenVault,
-      shouldReplace: replace,
-      progress: createRowProgressPrinter('Importing'),
+      shouldReplaceExisting: replace,
+      reportProgress: createRowProgressPrinter('Importing'),
       beforeCommit: async () => {
         if (media) await stageMedia(dump, media, mediaStore, stagedFiles, Boolean(replace));
       },
@@ -51,7 +51,7 @@ export async function importDump(file: string, { media, replace }: { media?: str
       // back.
       await stagedFiles.publish();
     }
-    if (replace) await removeScheduledFiles(config, database);
+    if (replace) await runScheduledFileRemovals(config, database);
     printLine(`${formatCount(count, 'row')} of ${formatCount(rowCounts.size, 'model')} imported.`);
   });
 }

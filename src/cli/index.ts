@@ -7,7 +7,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError, showsStackTraces } from '../platform/config';
 import { VERSION } from '../platform/version';
 import { failOnOutputErrors, ignoreClosedStdout } from '../server/termination';
-import { serve } from './serve';
+import { createServeCommand } from './serve';
 
 // `fitgraph serve` keeps running when its terminal is closed and its log can no longer be written. Other commands fail if their output cannot be
 // written.
@@ -19,20 +19,20 @@ const program = new Command('fitgraph')
   .version(VERSION, '-V, --version', 'print the version')
   .exitOverride();
 
-program.addCommand(serve());
+program.addCommand(createServeCommand());
 
 /** Makes a command and its subcommands point to their own help after a usage error. */
-function configureHelp(command: Command, names: string): void {
-  command.showHelpAfterError(`(${names} --help ${command.commands.length ? 'lists the commands' : 'tells more'})`);
+function configureHelp(command: Command, fullCommandName: string): void {
+  command.showHelpAfterError(`(${fullCommandName} --help ${command.commands.length ? 'lists the commands' : 'tells more'})`);
   for (const child of command.commands) {
     child.copyInheritedSettings(command);
-    configureHelp(child, `${names} ${child.name()}`);
+    configureHelp(child, `${fullCommandName} ${child.name()}`);
   }
 }
 
 async function run(): Promise<void> {
   // The process of `fitgraph serve` stays in memory as the supervisor of the server, so it does not load the other commands.
-  if (process.argv[2] !== 'serve') for (const command of (await import('./commands.ts')).commands()) program.addCommand(command);
+  if (process.argv[2] !== 'serve') for (const command of (await import('./commands.ts')).createCommands()) program.addCommand(command);
   configureHelp(program, 'fitgraph');
   await program.parseAsync();
 }

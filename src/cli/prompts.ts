@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { checkPasswordPolicy } from '../auth/accounts';
 import { ClientError } from '../core/model/errors';
 
-const discardingStream = () => new Writable({ write: (_chunk, _encoding, done) => done() });
+const createDiscardingStream = () => new Writable({ write: (_chunk, _encoding, done) => done() });
 
 /** Reads one line; rejects if the input ends first. With `isHidden`, the input is not echoed, for passwords. */
 function ask(question: string, { isHidden = false } = {}): Promise<string> {
@@ -12,7 +12,7 @@ function ask(question: string, { isHidden = false } = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     const lineReader = createInterface({
       input: process.stdin,
-      output: isHidden ? discardingStream() : process.stderr,
+      output: isHidden ? createDiscardingStream() : process.stderr,
       terminal: isTerminal,
     });
     lineReader.once('close', () => {
@@ -28,8 +28,8 @@ function ask(question: string, { isHidden = false } = {}): Promise<string> {
   });
 }
 
-export async function promptConfirmation(question: string, expected: string): Promise<boolean> {
-  return (await ask(question)) === expected;
+export async function promptConfirmation(question: string, expectedAnswer: string): Promise<boolean> {
+  return (await ask(question)) === expectedAnswer;
 }
 
 /** Reads a new password without echo. Asks twice on a terminal, to detect typing errors. */

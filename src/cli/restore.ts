@@ -9,8 +9,8 @@ import { formatCount, recordOperatorEvent, withDatabase, printLine, createProgre
 
 export async function restore(file: string, { replace = false }: { replace?: boolean }): Promise<void> {
   const config = readConfig();
-  const progress = createProgressPrinter();
-  const backup = await inspectBackup(file, progress);
+  const printProgress = createProgressPrinter();
+  const backup = await inspectBackup(file, printProgress);
   const hasExternalKey = config.secretKey !== undefined || config.databaseUrl !== undefined;
   if (hasExternalKey && config.secretKey !== backup.secretKey)
     throw new ConfigError(
@@ -18,11 +18,11 @@ export async function restore(file: string, { replace = false }: { replace?: boo
     );
   await withDatabase(
     async ({ database, session }) => {
-      const [newerMigrations] = await requireSupportedSchema(database.pool);
-      if (newerMigrations !== undefined)
+      const [newerMigrationName] = await requireSupportedSchema(database.pool);
+      if (newerMigrationName !== undefined)
         throw new ClientError(
           'CONFLICT',
-          `The database has the migration ${newerMigrations} of a newer version: restore the backup with that version.`,
+          `The database has the migration ${newerMigrationName} of a newer version: restore the backup with that version.`,
         );
       const media = Media.fromConfig(config);
       await restoreBackup({
@@ -31,14 +31,14 @@ export async function restore(file: string, { replace = false }: { replace?: boo
         database,
         media,
         dataDir: hasExternalKey ? undefined : config.dataDir,
-        shouldReplace: replace,
-        progress,
+        shouldReplaceExisting: replace,
+        reportProgress: printProgress,
       });
       // The command is written to the audit log after the restore, because the restore replaces the audit log.
       await recordOperatorEvent({ kind: 'COMMAND', detail: `restore ${basename(file)}` }, session);
-      const rows = Object.values(backup.summary.rows).reduce((sum, count) => sum + count, 0);
+      const rowCount = Object.values(backup.summary.rows).reduce((sum, count) => sum + count, 0);
       printLine(
-        `Restored ${formatCount(rows, 'row')} and ${formatCount(backup.summary.files, 'file')} from the backup of ${backup.header.taken}.`,
+        `Restored ${formatCount(rowCount, 'row')} and ${formatCount(backup.summary.files, 'file')} from the backup of ${backup.header.taken}.`,
       );
       if (!hasExternalKey) printLine('Restart a running server if its secret key was different.');
     },

@@ -1,4 +1,4 @@
 /** `fitgraph schema`: prints the GraphQL schema. */
-import { buildGraphQLSchema, printSchemaSorted } from '../graphql/schema';
+import { buildGraphQLSchema, printSortedSchema } from '../graphql/schema';
 
-export const schema = (): void => void process.stdout.write(printSchemaSorted(buildGraphQLSchema()));
+export const printGraphQLSchema = (): void => void process.stdout.write(printSortedSchema(buildGraphQLSchema()));

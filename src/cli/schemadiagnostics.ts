@@ -1,14 +1,14 @@
 /** Diagnostics of the database schema: its version, differences from the objects that the migrations create, and required extensions. */
 import type { Database } from '../database/connection';
-import { findPendingMaintenanceMigration, requireSupportedSchema, schemaState } from '../database/compatibility';
+import { findPendingMaintenanceMigration, requireSupportedSchema, readSchemaState } from '../database/compatibility';
 import { compareSchema } from '../database/schemaobjects';
-import type { DiagnosticReport } from './diagnosticreport';
+import type { DiagnosticReporter } from './diagnosticreporter';
 
 /** Checks the database schema and the required PostgreSQL extensions. Returns whether all tables and columns exist. */
-export async function examineSchema(database: Database, report: DiagnosticReport): Promise<boolean> {
+export async function examineSchema(database: Database, report: DiagnosticReporter): Promise<boolean> {
   const hasMigrationTable = (await database.pool.query(`SELECT to_regclass('migration') AS "table"`)).rows[0].table !== null;
   const newerMigrations = hasMigrationTable ? await requireSupportedSchema(database.pool) : [];
-  const isSchemaCurrent = (await schemaState(database)) === 'current';
+  const isSchemaCurrent = (await readSchemaState(database)) === 'current';
   const isSchemaComplete = isSchemaCurrent && !newerMigrations.length ? await reportSchemaDifferences(database, report) : undefined;
   const maintenanceMigration = isSchemaCurrent ? undefined : await findPendingMaintenanceMigration(database);
   if (maintenanceMigration !== undefined)
@@ -27,8 +27,8 @@ export async function examineSchema(database: Database, report: DiagnosticReport
   return isSchemaComplete ?? true;
 }
 
-async function reportSchemaDifferences({ pool }: Database, report: DiagnosticReport): Promise<boolean> {
-  const { defects, isIncomplete, unknownObjects } = await compareSchema(pool);
+async function reportSchemaDifferences({ pool }: Database, report: DiagnosticReporter): Promise<boolean> {
+  const { defects, isSchemaIncomplete, unknownObjects } = await compareSchema(pool);
   for (const text of defects) report.fail('Schema', text, 'undo the change, or restore a backup: fitgraph restore FILE --replace');
   if (unknownObjects.length)
     report.warn(
@@ -37,5 +37,5 @@ async function reportSchemaDifferences({ pool }: Database, report: DiagnosticRep
       'keep own objects in a schema of their own: a later version may create others of the same name',
     );
   if (!defects.length) report.ok('Schema', 'up to date, all objects are as the migrations create them');
-  return !isIncomplete;
+  return !isSchemaIncomplete;
 }

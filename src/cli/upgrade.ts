@@ -3,8 +3,14 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError, readConfig, type Config } from '../platform/config';
 import { Database } from '../database/connection';
-import { openEmbedded } from '../database/embedded';
-import { findMajorUpgrade, findOldBinaries, createDraftFolder, replaceCluster, withOldServer } from '../database/embedded/majorupgrade';
+import { openEmbeddedDatabase } from '../database/embedded';
+import {
+  findMajorUpgrade,
+  findOldBinFolder,
+  createTemporaryDataDir,
+  replaceCluster,
+  withOldServer,
+} from '../database/embedded/majorupgrade';
 import { migrateUp } from '../database/migrate';
 import { FolderStore } from '../files/folderstore';
 import { Media } from '../files/media';
@@ -21,15 +27,22 @@ async function createUpgradedCluster(
   dataDir: string,
   file: string,
   detail: string,
-  progress: ReturnType<typeof createProgressPrinter>,
+  printProgress: ReturnType<typeof createProgressPrinter>,
 ): Promise<void> {
-  const embeddedDatabase = await openEmbedded({ dataDir });
+  const embeddedDatabase = await openEmbeddedDatabase({ dataDir });
   const database = connectDatabase(config, embeddedDatabase.connection);
   try {
     await migrateUp(database);
-    const backup = await inspectBackup(file, progress);
+    const backup = await inspectBackup(file, printProgress);
     // The backup that is made for an upgrade contains neither media files nor the secret key, because these stay in place.
-    await restoreBackup({ file, backup, database, media: new Media(new FolderStore(dataDir)), shouldReplace: false, progress });
+    await restoreBackup({
+      file,
+      backup,
+      database,
+      media: new Media(new FolderStore(dataDir)),
+      shouldReplaceExisting: false,
+      reportProgress: printProgress,
+    });
     await recordOperatorEvent({ kind: 'COMMAND', detail }, database.createSession());
   } finally {
     await database.close();
@@ -42,29 +55,29 @@ export async function upgrade({ binaries }: { binaries?: string }): Promise<void
   if (config.databaseUrl) throw new ConfigError('DATABASE_URL is set: upgrade that PostgreSQL server as described in its documentation');
   const majorUpgrade = findMajorUpgrade(config.dataDir);
   if (!majorUpgrade) return printLine('Nothing to do.');
-  const oldBinFolder = findOldBinaries(majorUpgrade, binaries);
-  const progress = createProgressPrinter();
+  const oldBinFolder = findOldBinFolder(majorUpgrade, binaries);
+  const printProgress = createProgressPrinter();
   const file = join(config.dataDir, 'upgrade.tar.gz');
   await rm(file, { force: true });
   try {
     await withOldServer(majorUpgrade, oldBinFolder, async (connection) => {
       const database = connectDatabase(config, connection);
-      await takeBackup({ file, database, secretKey: '', progress }).finally(() => database.close());
+      await takeBackup({ file, database, secretKey: '', reportProgress: printProgress }).finally(() => database.close());
     });
-    createDraftFolder(majorUpgrade);
+    createTemporaryDataDir(majorUpgrade);
     await createUpgradedCluster(
       config,
-      majorUpgrade.draftFolder,
+      majorUpgrade.temporaryDataDir,
       file,
       `upgrade from PostgreSQL ${majorUpgrade.oldVersion} to ${majorUpgrade.newVersion}`,
-      progress,
+      printProgress,
     );
-    const formerFolder = replaceCluster(majorUpgrade);
+    const oldDatabaseFolder = replaceCluster(majorUpgrade);
     printLine(
-      `The database now uses PostgreSQL ${majorUpgrade.newVersion}. The PostgreSQL ${majorUpgrade.oldVersion} database is kept in ${formerFolder}; delete it once everything works.`,
+      `The database now uses PostgreSQL ${majorUpgrade.newVersion}. The PostgreSQL ${majorUpgrade.oldVersion} database is kept in ${oldDatabaseFolder}; delete it once everything works.`,
     );
   } finally {
     await rm(file, { force: true });
-    await rm(majorUpgrade.draftFolder, { recursive: true, force: true });
+    await rm(majorUpgrade.temporaryDataDir, { recursive: true, force: true });
   }
 }

@@ -7,14 +7,14 @@ import { promptConfirmation, promptNewPassword } from './prompts';
 import {
   formatCount,
   recordOperatorEvent,
-  removeScheduledFiles,
+  runScheduledFileRemovals,
   replaceControlCharacters,
   withDatabase,
   printLine,
 } from './commandcontext';
 
 /** Returns the value of the option `--password`. Without the option, prompts for the password, which keeps it out of the shell history. */
-const readPassword = async (option: string | undefined): Promise<string> => option ?? promptNewPassword();
+const readPassword = async (passwordOption: string | undefined): Promise<string> => passwordOption ?? promptNewPassword();
 
 /** Generates a random password. It starts with the user name, which shows to which account the password belongs. */
 const generatePassword = (username: string) => `${username}-${randomBytes(9).toString('hex')}`;
@@ -76,7 +76,7 @@ export async function deleteAccount(username: string, options: { yes?: boolean }
     const { id } = await findUser(username, session);
     await recordOperatorEvent({ kind: 'ACCOUNT_DELETED', userId: id, detail: username }, session);
     const { ownedRowCount, contributionCount } = await deleteUser(id, database);
-    await removeScheduledFiles(config, database);
+    await runScheduledFileRemovals(config, database);
     printLine(`Deleted user ${username} with ${formatCount(ownedRowCount, 'row')} and ${formatCount(contributionCount, 'image')}.`);
   });
 }

@@ -54,5 +54,4 @@ export const HTTP_STATUS_BY_ERROR_CODE: Readonly<Record<string, number | undefin
   Object.entries<ErrorCodeDefinition>(ERROR_CODES).map(([code, { status }]) => [code, status]),
 );
 
-/** Codes of temporary server errors, after which a retry can succeed. */
 export const TEMPORARY_ERROR_CODES: readonly string[] = ['OVERLOADED', 'SERVICE_UNAVAILABLE', 'TIMEOUT'] satisfies ErrorCode[];

@@ -36,8 +36,8 @@ const LINE_SEPARATORS_PATTERN = /[\u2028\u2029]/g;
 
 /** Converts serialized JSON to the output of Django REST framework: prefixed floats become numbers, and U+2028 and U+2029 are escaped. */
 export function toDjangoJson(json: string): string {
-  const text = json.includes('"\\udfff') ? json.replace(PREFIXED_FLOAT_PATTERN, '$1') : json;
-  return !text.includes('\u2028') && !text.includes('\u2029')
-    ? text
-    : text.replace(LINE_SEPARATORS_PATTERN, (separator) => `\\u${separator.charCodeAt(0).toString(16)}`);
+  const unprefixedJson = json.includes('"\\udfff') ? json.replace(PREFIXED_FLOAT_PATTERN, '$1') : json;
+  return !unprefixedJson.includes('\u2028') && !unprefixedJson.includes('\u2029')
+    ? unprefixedJson
+    : unprefixedJson.replace(LINE_SEPARATORS_PATTERN, (separator) => `\\u${separator.charCodeAt(0).toString(16)}`);
 }

@@ -5,7 +5,7 @@ export const KILOGRAMS_NOTE = 'in kilograms';
  * Text in field descriptions that marks masses in a requested unit. The client requests it by the `MassUnit` argument of the field or, if the field has
  * none, of its nearest ancestor with one.
  */
-export const UNIT_ARGUMENT_NOTE = 'in the requested unit';
+export const REQUESTED_UNIT_NOTE = 'in the requested unit';
 export const MASS_UNIT_TYPE_NAME = 'MassUnit';
 
 /** Kilograms per pound, exact by the international yard and pound agreement of 1959. */

@@ -21,13 +21,12 @@ export interface Choice {
 }
 
 /** One of the two interfaces. `extensions.exclusiveTo` restricts a field or a resource to it. */
-export type InterfaceName = 'rest' | 'graphql';
+export type ApiName = 'rest' | 'graphql';
 
 /** `extensions.field`: metadata of a field for REST and GraphQL. */
 export interface FieldMetadata {
   /** Name of the field in GraphQL. */
   readonly name: string;
-  /** Key of the field in JSON objects of REST. */
   readonly restKey: string;
   readonly kind: FieldKind;
   readonly label: string;
@@ -42,7 +41,7 @@ export interface FieldMetadata {
   readonly default?: unknown;
   /** Whether REST omits the field from responses, OPTIONS and forms. GraphQL shows and accepts it. */
   readonly hiddenInRest: boolean;
-  readonly exclusiveTo?: InterfaceName;
+  readonly exclusiveTo?: ApiName;
   readonly isHtml?: boolean;
   readonly readOnly: boolean;
   readonly restReadOnly: boolean;
@@ -61,10 +60,9 @@ export interface FieldMetadata {
   readonly decimalPlaces?: number;
   readonly choices?: readonly Choice[];
   readonly relation?: {
-    /** GraphQL type of the referenced row. */
-    readonly type: string;
+    readonly typeName: string;
     /** GraphQL field that returns the referenced row, or the rows of a to-many relation. */
-    readonly objectField: string;
+    readonly objectFieldName: string;
     readonly isToMany: boolean;
     /** Whether the referenced row belongs to a user. References to rows of other users are forbidden. */
     readonly isOwned: boolean;
@@ -72,7 +70,7 @@ export interface FieldMetadata {
   /** Validates a value whose type is correct. Returns error messages; empty if valid. The time zone determines the current date. */
   check(value: unknown, timeZone: string): string[];
   /** Slow validation, such as decoding an image, of a value that passes `check`. Returns error messages; empty if valid. */
-  checkSlowly?(value: unknown): Promise<string[]>;
+  checkAsync?(value: unknown): Promise<string[]>;
 }
 
 /** Whether a field is required on creation. Updates require no fields. */
@@ -123,12 +121,11 @@ export interface RestViewMetadata {
   title: string;
   description: string;
   /** GraphQL selection set of the response body; by default derived from the fields. */
-  selection?: string;
+  graphqlSelection?: string;
   filters: readonly FilterMetadata[];
   /** Position of the view in the API root. Views without a position follow, sorted by name. */
-  position?: number;
-  /** Whether the API root lists the view. */
-  isListedInRoot?: boolean;
+  apiRootPosition?: number;
+  isListedInApiRoot?: boolean;
   /** Operations that the REST view supports: reads only, or reads and writes. If a GraphQL type has several views, only the first one accepts writes. */
   routes: 'read' | 'all';
   /** HTTP methods that pass the permission check; defaults to all. Other methods are answered with 403, even those that the view does not support. */
@@ -138,21 +135,19 @@ export interface RestViewMetadata {
 /** `extensions.resource` of an object type: metadata of a resource for REST and GraphQL. */
 export interface ResourceMetadata {
   readonly isOwned: boolean;
-  readonly exclusiveTo?: InterfaceName;
+  readonly exclusiveTo?: ApiName;
   /** Access-token scope group; only for resources that users own or contribute to. */
   readonly scopeGroup?: ScopeGroup;
-  /** Names of the GraphQL query and mutation fields of the resource. */
-  readonly rowQuery: string;
-  readonly listQuery: string;
-  readonly createMutation?: string;
-  readonly updateMutation?: string;
-  readonly deleteMutation?: string;
-  /** Names of the GraphQL mutation fields that write several rows of the resource at once. */
-  readonly bulkCreateMutation?: string;
-  readonly bulkUpdateMutation?: string;
-  readonly bulkDeleteMutation?: string;
+  readonly rowQueryName: string;
+  readonly listQueryName: string;
+  readonly createMutationName?: string;
+  readonly updateMutationName?: string;
+  readonly deleteMutationName?: string;
+  readonly bulkCreateMutationName?: string;
+  readonly bulkUpdateMutationName?: string;
+  readonly bulkDeleteMutationName?: string;
   /** Field that contains the row version for optimistic locking. If present, updates and deletions take `ifVersion`. */
-  readonly versionField?: string;
+  readonly versionFieldName?: string;
   readonly views: readonly RestViewMetadata[];
   /** Default order: field names, prefixed by `-` if descending. Ties are broken by id. */
   readonly ordering: readonly string[];
@@ -165,19 +160,19 @@ export interface ResourceMetadata {
    * Field paths that form the display name of a row; defaults to `name`. If a list is on the path, only its first row is used, or all its rows if its name ends
    * in `[]`.
    */
-  readonly labelPaths?: readonly string[];
+  readonly labelFieldPaths?: readonly string[];
   /** Path of the field that distinguishes rows with the same display name. */
-  readonly distinguishingPath?: string;
+  readonly distinguishingFieldPath?: string;
 }
 
 /** How REST renders the value of a GraphQL field as a response body. */
-export interface BodyMetadata {
+export interface ResponseBodyMetadata {
   /** GraphQL selection set of the value; by default derived from the field's type. */
-  readonly selection?: string;
+  readonly graphqlSelection?: string;
   /** Key of a JSON object in which REST wraps the value. If the value is null, the object is empty. */
   readonly wrapperKey?: string;
   /** Keys whose values are lists of `{ key value }` objects. REST renders each such list as one JSON object. */
-  readonly keyValueLists?: readonly string[];
+  readonly keyValueListKeys?: readonly string[];
   /** Response body that is sent with status 200 if a required argument is missing or empty. Without this option, the status is 400. */
   readonly bodyWhenArgumentMissing?: string;
   /**
@@ -188,14 +183,14 @@ export interface BodyMetadata {
 }
 
 /** `extensions.action` of a resource's field: `GET /<resource>/<id>/<name>/`, with the field's arguments as query parameters. */
-export interface ActionMetadata extends BodyMetadata {
+export interface ActionMetadata extends ResponseBodyMetadata {
   readonly name: string;
   /** Name of the action in its response to OPTIONS; by default the words of its property `name`. */
   readonly title?: string;
 }
 
 /** `extensions.endpoint` of a query field: REST paths outside of resources, with the field's arguments as query parameters. */
-export interface EndpointMetadata extends BodyMetadata {
+export interface EndpointMetadata extends ResponseBodyMetadata {
   readonly paths: readonly string[];
   readonly title: string;
 }
@@ -210,7 +205,7 @@ declare module 'graphql' {
     action?: ActionMetadata;
     endpoint?: EndpointMetadata;
     argumentValidators?: ArgumentValidators;
-    exclusiveTo?: InterfaceName;
+    exclusiveTo?: ApiName;
     /**
      * Cost of the field itself, added once per parent object to the cost of what the field returns (`@cost` of
      * https://ibm.github.io/graphql-specs/cost-spec.html).
@@ -229,19 +224,16 @@ declare module 'graphql' {
   }
   interface GraphQLInputFieldExtensions {
     field?: FieldMetadata;
-    exclusiveTo?: InterfaceName;
+    exclusiveTo?: ApiName;
   }
   interface GraphQLInputObjectTypeExtensions {
-    /** Whether exactly one of the input object's fields must be set (`@oneOf`). */
     oneOf?: boolean;
   }
   interface GraphQLScalarTypeExtensions {
-    /** TypeScript type of the scalar's values, for GraphQL Code Generator. */
     codegenScalarType?: string;
   }
   interface GraphQLObjectTypeExtensions<_TSource = any, _TContext = any> {
     resource?: ResourceMetadata;
-    /** Whether REST renders the decimals of this type as JSON numbers instead of strings. */
     decimalsAsNumbersInRest?: boolean;
   }
 }

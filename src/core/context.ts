@@ -48,9 +48,9 @@ export interface MediaStorage {
 export interface CostReservation {
   /**
    * Refunds the unused share of the reserved cost after the operation has run. Every reservation must be settled, because other requests may wait for
-   * it. `objects` is the number of objects in the response.
+   * it. `objectCount` is the number of objects in the response.
    */
-  settle(objects?: number): void;
+  settle(objectCount?: number): void;
 }
 
 /** Rate limiter for the client that sent a request, by the cost of its operations (leaky bucket). */
@@ -63,7 +63,7 @@ export interface RateBudget {
   reserve(cost: OperationCost): Promise<CostReservation>;
   chargeResponseBytes(bytes: number): void;
   /** Throws RATE_LIMITED if the budget is spent. Cost that is only reserved does not count as spent. */
-  requireBudget(): void;
+  requireRemainingBudget(): void;
   /** Charges the time in which the request blocked the event loop (parsing, validation), whether it succeeded or not. */
   chargeMilliseconds(ms: number): void;
   /** State of the rate-limit budget; undefined until the request has charged or reserved cost. */
@@ -98,8 +98,7 @@ export interface AccountActions {
   signIn(username: string, password: string): Promise<string>;
   /** Changes the viewer's password and returns their new API key. Throws InvalidInput for a wrong old or a weak new password. */
   changePassword(oldPassword: string, newPassword: string): Promise<string>;
-  /** Replaces the viewer's API key and returns the new one; the old key becomes invalid. */
-  replaceToken(): Promise<string>;
+  replaceApiKey(): Promise<string>;
   /**
    * Creates a personal access token and returns it. It is not stored in readable form, so it cannot be shown again. Throws InvalidInput, for example
    * for a duplicate name.
@@ -135,10 +134,9 @@ export interface Context {
   readonly account: AccountActions;
   readonly services: ResolverServices;
   budget?: RateBudget;
-  /** State of the running `@atomic` operation; absent for other operations. */
   atomicState?: AtomicState;
   /** Stores the response to a mutation with an Idempotency-Key in the current transaction. Absent if the request has no such key. */
-  storeResponse?: (result: ExecutionResult) => Promise<void>;
+  storeIdempotentResponse?: (result: ExecutionResult) => Promise<void>;
   responseSizeCounter?: ResponseSizeCounter;
   /** During the export of a computed time series: number of rows already written, after which the next page starts. Absent otherwise. */
   exportedRowCount?: number;

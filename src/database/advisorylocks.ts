@@ -4,7 +4,6 @@
  * the key of a lock that a published version uses. https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-ADVISORY-LOCKS
  */
 
-/** Keys of the advisory locks that have one key. */
 export const ADVISORY_LOCK_KEYS = {
   /** Lock that one process at a time holds while it runs migrations, restores a backup, or imports rows with keys and indexes dropped. */
   migration: 7_316_402,

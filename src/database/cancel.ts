@@ -8,10 +8,9 @@ import { backendKeyOf, socketOf } from '../internals/pg';
 
 /** Request code that identifies a CancelRequest message (https://www.postgresql.org/docs/current/protocol-message-formats.html). */
 const CANCEL_REQUEST_CODE = 80_877_102;
-/** Length of a CancelRequest message in bytes. */
 const CANCEL_REQUEST_BYTES = 16;
 
-const TIMEOUT_MS = 1_000;
+const CANCEL_TIMEOUT_MS = 1_000;
 
 /**
  * Cancels the statement that the connection is running. Until the promise has resolved, send no other statement on this connection, because PostgreSQL
@@ -29,18 +28,18 @@ export function cancelStatement(client: PoolClient): Promise<boolean> {
     const socket = host.startsWith('/')
       ? net.connect(`${host}/.s.PGSQL.${port}`)
       : net.connect(port, socketOf(client).remoteAddress ?? host);
-    socket.setTimeout(TIMEOUT_MS, () => socket.destroy());
-    let isSent = false;
-    let isProcessed = false;
+    socket.setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy());
+    let isRequestSent = false;
+    let isRequestProcessed = false;
     socket.once('connect', () => {
-      isSent = true;
+      isRequestSent = true;
       socket.write(message);
     });
     // PostgreSQL closes the connection when it has processed the request.
-    socket.once('end', () => (isProcessed = true));
+    socket.once('end', () => (isRequestProcessed = true));
     // Errors are ignored: if the CancelRequest fails, the statement is ended by its own timeout.
     socket.on('error', () => undefined);
-    socket.once('close', () => resolve(isProcessed || !isSent));
+    socket.once('close', () => resolve(isRequestProcessed || !isRequestSent));
     socket.resume();
   });
 }

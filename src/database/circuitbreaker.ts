@@ -15,38 +15,33 @@ import { DatabaseUnavailable } from './errors';
 import { ObservedClient } from './observedclient';
 
 const TICK_MS = 250;
-/** Number of timer ticks without received data after which a running statement is checked. */
-const TICKS_UNTIL_CHECK = 5;
-/** Number of timer ticks within which PostgreSQL must respond to a health check. */
+const SILENT_TICKS_UNTIL_CHECK = 5;
 const HEALTH_CHECK_TIMEOUT_TICKS = 6;
 /** Number of timer ticks after which a statement is checked again, if the last check found its backend working. */
 const TIMER_TICKS_UNTIL_RECHECK = 8;
 /** Number of timer ticks after the timeout of a statement (`statement_timeout`) until its connection is closed. */
 const TICKS_FROM_TIMEOUT_TO_CLOSE = 12;
-const KEEPALIVE_MS = 10_000;
+const KEEPALIVE_DELAY_MS = 10_000;
 
-/** Connection options of pg that enable TCP keep-alive. */
-export const TCP_KEEPALIVE_OPTIONS = { keepAlive: true, keepAliveInitialDelayMillis: KEEPALIVE_MS };
+export const TCP_KEEPALIVE_OPTIONS = { keepAlive: true, keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS };
 
 /**
  * Whether a health check failed for a reason that says nothing about existing connections: PostgreSQL rejected it, or the host name could not be
  * resolved.
  */
-const isInconclusiveError = (error: NodeJS.ErrnoException) =>
+const isUnrelatedToAvailability = (error: NodeJS.ErrnoException) =>
   error instanceof DatabaseError || ['EAI_AGAIN', 'ENOTFOUND'].includes(error.code ?? '');
 
 interface WatchedConnection {
   client: ObservedClient;
   /** Statement timeout in milliseconds; 0: none. */
-  timeout: number;
-  /** Statement that was running at the last timer tick. */
-  statement?: object;
+  statementTimeoutMs: number;
+  statementAtLastTick?: object;
   /** Bytes received on the connection until the last timer tick. */
   receivedBytes: number;
   /** Number of timer ticks since the running statement last received data. */
   silentTicks: number;
-  /** Number of timer ticks without received data (`silentTicks`) after which the statement is checked next. */
-  silentTicksAtCheck: number;
+  silentTicksAtNextCheck: number;
 }
 
 const announcedPidOf = ({ client }: WatchedConnection): number => backendKeyOf(client).processID ?? 0;
@@ -62,79 +57,87 @@ export class CircuitBreaker {
   unavailableError?: DatabaseUnavailable;
   private readonly watchedConnections = new Map<Client, WatchedConnection>();
   private readonly timer: NodeJS.Timeout;
-  private isChecking = false;
-  /** Remaining number of timer ticks in which PostgreSQL must respond to the health check in progress. */
-  private ticksUntilCheckTimeout = 0;
-  private abortCheck?: () => void;
+  private isHealthCheckRunning = false;
+  private ticksUntilHealthCheckTimeout = 0;
+  private abortHealthCheck?: () => void;
 
   constructor(
     private readonly connection: PoolConfig,
     /** Connection options that bypass a pooler, because a response of the pooler does not show that PostgreSQL works. */
-    private readonly direct?: PoolConfig,
+    private readonly directConnection?: PoolConfig,
   ) {
     this.timer = setInterval(() => this.tick(), TICK_MS).unref();
   }
 
-  /** Watches a connection until it ends. `timeout`: its statement_timeout in milliseconds; 0: none. */
-  watch(client: Client, timeout = 0): void {
+  /** Watches a connection until it ends. `statementTimeoutMs`: its statement_timeout in milliseconds; 0: none. */
+  watch(client: Client, statementTimeoutMs = 0): void {
     if (!(client instanceof ObservedClient)) throw new TypeError('Only an ObservedClient can be watched.');
-    this.watchedConnections.set(client, { client, timeout, receivedBytes: 0, silentTicks: 0, silentTicksAtCheck: TICKS_UNTIL_CHECK });
+    this.watchedConnections.set(client, {
+      client,
+      statementTimeoutMs,
+      receivedBytes: 0,
+      silentTicks: 0,
+      silentTicksAtNextCheck: SILENT_TICKS_UNTIL_CHECK,
+    });
     client.once('end', () => this.watchedConnections.delete(client));
   }
 
   setStatementTimeout(client: Client, timeout: number): void {
     const connection = this.watchedConnections.get(client);
-    if (connection) connection.timeout = timeout;
+    if (connection) connection.statementTimeoutMs = timeout;
   }
 
   stop(): void {
     clearInterval(this.timer);
-    this.abortCheck?.();
+    this.abortHealthCheck?.();
   }
 
   private tick(): void {
-    if ((this.ticksUntilCheckTimeout -= 1) <= 0) this.abortCheck?.();
+    if ((this.ticksUntilHealthCheckTimeout -= 1) <= 0) this.abortHealthCheck?.();
     const suspectConnections: WatchedConnection[] = [];
     for (const connection of this.watchedConnections.values()) {
-      const { statement } = connection.client;
+      const { runningStatement } = connection.client;
       const bytes = socketOf(connection.client).bytesRead;
-      if (!statement || statement !== connection.statement || bytes !== connection.receivedBytes) {
+      if (!runningStatement || runningStatement !== connection.statementAtLastTick || bytes !== connection.receivedBytes) {
         const newObservation: Partial<WatchedConnection> = {
-          statement,
+          statementAtLastTick: runningStatement,
           receivedBytes: bytes,
           silentTicks: 0,
-          silentTicksAtCheck: TICKS_UNTIL_CHECK,
+          silentTicksAtNextCheck: SILENT_TICKS_UNTIL_CHECK,
         };
         Object.assign(connection, newObservation);
         continue;
       }
       connection.silentTicks += 1;
-      if (connection.timeout > 0 && connection.silentTicks > connection.timeout / TICK_MS + TICKS_FROM_TIMEOUT_TO_CLOSE)
+      if (
+        connection.statementTimeoutMs > 0 &&
+        connection.silentTicks > connection.statementTimeoutMs / TICK_MS + TICKS_FROM_TIMEOUT_TO_CLOSE
+      )
         this.closeConnection(connection, 'a statement timed out without a response');
-      else if (connection.silentTicks >= connection.silentTicksAtCheck) suspectConnections.push(connection);
+      else if (connection.silentTicks >= connection.silentTicksAtNextCheck) suspectConnections.push(connection);
     }
-    if (!this.isChecking && (suspectConnections.length || this.unavailableError)) void this.check(suspectConnections);
+    if (!this.isHealthCheckRunning && (suspectConnections.length || this.unavailableError)) void this.runHealthCheck(suspectConnections);
   }
 
   /** Returns the connections whose running statement has received no data for more than one timer tick. */
   private silentConnections(): WatchedConnection[] {
     return [...this.watchedConnections.values()].filter(
-      (connection) => connection.statement && connection.silentTicks > 1 && this.isSilent(connection),
+      (connection) => connection.statementAtLastTick && connection.silentTicks > 1 && this.isSilent(connection),
     );
   }
 
   /** Whether the connection runs the same statement as at the last timer tick and has received no data since then. */
-  private isSilent({ client, statement, receivedBytes }: WatchedConnection): boolean {
-    return client.statement === statement && socketOf(client).bytesRead === receivedBytes;
+  private isSilent({ client, statementAtLastTick, receivedBytes }: WatchedConnection): boolean {
+    return client.runningStatement === statementAtLastTick && socketOf(client).bytesRead === receivedBytes;
   }
 
   private closeConnection({ client }: WatchedConnection, reason: string): void {
     socketOf(client).destroy(new Error(reason));
   }
 
-  private async check(suspectConnections: readonly WatchedConnection[]): Promise<void> {
-    this.isChecking = true;
-    this.ticksUntilCheckTimeout = HEALTH_CHECK_TIMEOUT_TICKS;
+  private async runHealthCheck(suspectConnections: readonly WatchedConnection[]): Promise<void> {
+    this.isHealthCheckRunning = true;
+    this.ticksUntilHealthCheckTimeout = HEALTH_CHECK_TIMEOUT_TICKS;
     let deadConnections: WatchedConnection[] = [];
     try {
       const idlePids = await this.findIdleBackends(suspectConnections.map(announcedPidOf));
@@ -143,39 +146,39 @@ export class CircuitBreaker {
       await sleep(TICK_MS, undefined, { ref: false });
       deadConnections = suspectConnections.filter((connection) => this.isSilent(connection) && idlePids.has(announcedPidOf(connection)));
     } catch (error) {
-      if (!isInconclusiveError(error as NodeJS.ErrnoException)) {
+      if (!isUnrelatedToAvailability(error as NodeJS.ErrnoException)) {
         this.unavailableError = new DatabaseUnavailable(error);
         deadConnections = this.silentConnections();
       }
     }
-    for (const connection of suspectConnections) connection.silentTicksAtCheck = connection.silentTicks + TIMER_TICKS_UNTIL_RECHECK;
-    this.isChecking = false;
+    for (const connection of suspectConnections) connection.silentTicksAtNextCheck = connection.silentTicks + TIMER_TICKS_UNTIL_RECHECK;
+    this.isHealthCheckRunning = false;
     if (!deadConnections.length) return;
     for (const connection of deadConnections)
       this.closeConnection(connection, this.unavailableError ? 'the database does not respond' : 'the connection is dead');
     // If a connection was dead, closes idle connections too, because they use the same network route. A connection with an open transaction is not idle,
     // even between two statements.
     for (const connection of this.watchedConnections.values())
-      if (!connection.client.statement && connection.client.getTransactionStatus() !== 'T')
+      if (!connection.client.runningStatement && connection.client.getTransactionStatus() !== 'T')
         this.closeConnection(connection, 'the connection may be dead');
   }
 
   /** Opens new connections and asks PostgreSQL which of the given backends run no statement. Throws if PostgreSQL does not respond. */
   private async findIdleBackends(pids: readonly number[]): Promise<ReadonlySet<number>> {
-    const clients = [this.direct, this.connection].flatMap((options) =>
+    const clients = [this.directConnection, this.connection].flatMap((options) =>
       options ? new ObservedClient({ ...options, application_name: 'fitgraph health check' }) : [],
     );
     for (const client of clients) client.on('error', () => undefined);
-    const noResponse = new Promise<never>((_resolve, reject) => {
-      this.abortCheck = () => reject(new Error('it does not respond'));
+    const healthCheckAbortion = new Promise<never>((_resolve, reject) => {
+      this.abortHealthCheck = () => reject(new Error('it does not respond'));
     });
     try {
-      return await Promise.race([this.queryIdleBackends(clients, pids), noResponse]);
+      return await Promise.race([this.queryIdleBackends(clients, pids), healthCheckAbortion]);
     } catch (error) {
       for (const client of clients) socketOf(client).destroy();
       throw error;
     } finally {
-      this.abortCheck = undefined;
+      this.abortHealthCheck = undefined;
     }
   }
 
@@ -185,7 +188,7 @@ export class CircuitBreaker {
     const { rows } = await client.query(BACKEND_STATES_SQL, [pids]);
     for (const connection of clients) void connection.end().catch(() => undefined);
     // Behind a pooler, the process ids that clients receive when they connect are not those of the backends, so idle backends cannot be identified.
-    if (this.direct || rows[0].ownPid !== backendKeyOf(client).processID) return new Set();
+    if (this.directConnection || rows[0].ownPid !== backendKeyOf(client).processID) return new Set();
     const workingPids = rows.filter(({ state }) => state !== null && !String(state).startsWith('idle')).map(({ pid }) => pid as number);
     return new Set(pids.filter((pid) => !workingPids.includes(pid)));
   }

@@ -6,7 +6,7 @@ import type { ClientBase } from 'pg';
 import { ConfigError } from '../platform/settingparsers';
 import { VERSION } from '../platform/version';
 import type { Database } from './connection';
-import { findMigrationWithMaintenanceWindow, migrationNames } from './migrationmodules';
+import { findMigrationNeedingMaintenanceWindow, migrationNames } from './migrationmodules';
 import { findMissingReplacedMigration, replaceSquashedNames } from './squashedmigrations';
 
 /** `outdated`: migrations of this version are pending. `incompatible`: a newer version has applied a migration that this version does not support. */
@@ -27,9 +27,9 @@ const isVersionAtLeast = (version: string, other: string) => version.localeCompa
 
 /** Returns the applied migrations that this version does not have, newest first. */
 function findNewerMigrations(rows: readonly AppliedMigration[]): AppliedMigration[] {
-  const ownMigrations = new Set(migrationNames());
-  const unknownMigrations = new Set(replaceSquashedNames(rows.map(({ name }) => name)).filter((name) => !ownMigrations.has(name)));
-  return rows.filter(({ name }) => unknownMigrations.has(name));
+  const ownMigrationNames = new Set(migrationNames());
+  const unknownMigrationNames = new Set(replaceSquashedNames(rows.map(({ name }) => name)).filter((name) => !ownMigrationNames.has(name)));
+  return rows.filter(({ name }) => unknownMigrationNames.has(name));
 }
 
 /** Returns the first migration of a newer version that has made the database unusable for this version; undefined if there is none. */
@@ -63,19 +63,19 @@ async function readAppliedMigrations(database: Database): Promise<AppliedMigrati
   return present ? ((await database.queryAsServer(APPLIED_MIGRATIONS_SQL)) as AppliedMigration[]) : [];
 }
 
-function pendingMigrations(rows: readonly AppliedMigration[]): string[] {
-  const applied = new Set(rows.map(({ name }) => name));
-  return migrationNames().filter((name) => !applied.has(name));
+function pendingMigrationNames(rows: readonly AppliedMigration[]): string[] {
+  const appliedNames = new Set(rows.map(({ name }) => name));
+  return migrationNames().filter((name) => !appliedNames.has(name));
 }
 
-export async function schemaState(database: Database): Promise<SchemaState> {
+export async function readSchemaState(database: Database): Promise<SchemaState> {
   const rows = await readAppliedMigrations(database);
   if (findUnsupportedMigration(findNewerMigrations(rows))) return 'incompatible';
-  return pendingMigrations(rows).length > 0 ? 'outdated' : 'current';
+  return pendingMigrationNames(rows).length > 0 ? 'outdated' : 'current';
 }
 
 /** Returns the first pending migration that needs a maintenance window. A new database needs none, because it serves no requests yet. */
 export async function findPendingMaintenanceMigration(database: Database): Promise<string | undefined> {
   const rows = await readAppliedMigrations(database);
-  return rows.length > 0 ? findMigrationWithMaintenanceWindow(pendingMigrations(rows)) : undefined;
+  return rows.length > 0 ? findMigrationNeedingMaintenanceWindow(pendingMigrationNames(rows)) : undefined;
 }

@@ -12,15 +12,14 @@ import { Replica } from './replica';
 import type { Row } from './rows';
 import { openSequelize } from './sequelize';
 import { DatabaseSession } from './session';
-import { buildSetStatements, statementThatSetsTimeouts, TIMEOUT_SETTINGS } from './settings';
-import type { ReadResources } from './statement';
+import { buildSetStatements, statementThatSetsTimeouts, TIMEOUT_SETTING_NAMES } from './settings';
+import type { ReadDependencies } from './statement';
 import { SessionUsers } from './sessionuser';
 
-/** Maximum number of concurrent statements of the server itself. */
-const MAX_SERVER_STATEMENTS = 2;
+const MAX_CONCURRENT_SERVER_STATEMENTS = 2;
 
 /** Factor by which the maximum waiting time of writes exceeds that of reads: writes take longer, and a rejected write costs the client more. */
-const WRITE_WAIT_FACTOR = 4;
+const WRITE_TO_READ_WAIT_RATIO = 4;
 
 /** Returns concurrency limits that prevent a single client from occupying all slots. */
 const limiterOptionsFor = (slots: number) => ({ slots, slotsPerClient: slots > 2 ? slots - 1 : slots });
@@ -28,11 +27,10 @@ const limiterOptionsFor = (slots: number) => ({ slots, slotsPerClient: slots > 2
 /** Kinds of clients: anonymous clients, signed-in users, subscriptions (`live`), and the server itself (`own`). */
 export type ClientKind = 'anonymous' | 'users' | 'live' | 'own';
 
-/** Maximum time for which a shutdown waits for running statements. */
 const CLOSE_TIMEOUT_MS = 500;
 
 export class Database {
-  readonly readResources: Readonly<Record<ClientKind, ReadResources>>;
+  readonly readDependencies: Readonly<Record<ClientKind, ReadDependencies>>;
   readonly writeLimiter: ConcurrencyLimiter<LimiterClientKey>;
   readonly sequelize: Sequelize;
   readonly breaker: CircuitBreaker;
@@ -50,37 +48,41 @@ export class Database {
     this.pools = new Pools(options, this.breaker, this.sessionUsers);
     if (replica)
       this.replica = new Replica(replica, (breaker, sessionUsers) => this.pools.createReplicaPool(replica, breaker, sessionUsers));
-    this.readResources = this.createReadResources(livePoolSize);
+    this.readDependencies = this.createReadDependencies(livePoolSize);
     this.writeLimiter = new ConcurrencyLimiter({
       ...limiterOptionsFor(writePoolSize),
       ...queueLimits,
-      maxWaitMs: queueLimits.maxWaitMs * WRITE_WAIT_FACTOR,
+      maxWaitMs: queueLimits.maxWaitMs * WRITE_TO_READ_WAIT_RATIO,
     });
     this.sequelize = openSequelize(options, this.pools.writePool, this.sessionUsers);
   }
 
-  private createReadResources(livePoolSize: number): Record<ClientKind, ReadResources> {
+  private createReadDependencies(livePoolSize: number): Record<ClientKind, ReadDependencies> {
     const { options, pools, preparedStatements, breaker, sessionUsers } = this;
     const { poolerMode, poolSize, queueLimits, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
     const precedingStatement = (timeout: number) =>
       poolerMode === 'transaction' ? statementThatSetsTimeouts(options, timeout) : undefined;
-    const sharedResources = { preparedStatements, breaker, precedingStatement: precedingStatement(statementTimeout) };
-    const userReads = { ...sharedResources, pool: pools.userPool, sessionUsers };
+    const sharedReadDependencies = { preparedStatements, breaker, precedingStatement: precedingStatement(statementTimeout) };
+    const userReadDependencies = { ...sharedReadDependencies, pool: pools.userPool, sessionUsers };
     const { replica } = this;
-    const anonymousReads = {
-      ...sharedResources,
+    const anonymousReadDependencies = {
+      ...sharedReadDependencies,
       pool: pools.anonymousPool,
       replica,
       sessionUsers,
       precedingStatement: precedingStatement(anonymousTimeout),
     };
     return {
-      anonymous: { ...anonymousReads, limiter: new ConcurrencyLimiter({ ...limiterOptionsFor(poolSize), ...queueLimits }) },
-      users: { ...userReads, limiter: new ConcurrencyLimiter({ ...limiterOptionsFor(poolSize), ...queueLimits }) },
+      anonymous: { ...anonymousReadDependencies, limiter: new ConcurrencyLimiter({ ...limiterOptionsFor(poolSize), ...queueLimits }) },
+      users: { ...userReadDependencies, limiter: new ConcurrencyLimiter({ ...limiterOptionsFor(poolSize), ...queueLimits }) },
       // The queue for statements of subscription events is unlimited: they may wait, and the limit on the number of subscriptions bounds how many there
       // are.
-      live: { ...userReads, limiter: new ConcurrencyLimiter(limiterOptionsFor(livePoolSize)) },
-      own: { ...sharedResources, pool: pools.serverPool, limiter: new ConcurrencyLimiter(limiterOptionsFor(MAX_SERVER_STATEMENTS)) },
+      live: { ...userReadDependencies, limiter: new ConcurrencyLimiter(limiterOptionsFor(livePoolSize)) },
+      own: {
+        ...sharedReadDependencies,
+        pool: pools.serverPool,
+        limiter: new ConcurrencyLimiter(limiterOptionsFor(MAX_CONCURRENT_SERVER_STATEMENTS)),
+      },
     };
   }
 
@@ -125,14 +127,14 @@ export class Database {
     const client = await this.pools.directPool.connect();
     let restorationError: Error | undefined;
     try {
-      await client.query(TIMEOUT_SETTINGS.map((name) => `SET ${name} = 0`).join(';'));
+      await client.query(TIMEOUT_SETTING_NAMES.map((name) => `SET ${name} = 0`).join(';'));
       this.breaker.setStatementTimeout(client, 0);
       return await callback(client);
     } finally {
       const { options } = this;
       const restorationSql = options.poolerMode
         ? buildSetStatements(options, options.statementTimeout ?? 0)
-        : TIMEOUT_SETTINGS.map((name) => `RESET ${name}`).join(';');
+        : TIMEOUT_SETTING_NAMES.map((name) => `RESET ${name}`).join(';');
       await client.query(restorationSql).catch((error: Error) => (restorationError = error));
       this.breaker.setStatementTimeout(client, options.statementTimeout ?? 0);
       // If the timeout settings of a connection could not be restored, the connection is closed instead of returned to the pool.
@@ -143,8 +145,8 @@ export class Database {
   /** Closes all connections. Waits only a short time for running statements, which may be waiting for a lock. */
   async close(): Promise<void> {
     this.replica?.stop();
-    const closed = Promise.all([this.pools.end(), this.replica?.pool.end()]);
-    await Promise.race([closed, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
+    const poolsClosed = Promise.all([this.pools.end(), this.replica?.pool.end()]);
+    await Promise.race([poolsClosed, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
     this.breaker.stop();
   }
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { ConfigError } from '../platform/config';
 
 /** Patterns of the names of all files and folders that Fitgraph creates in DATA_DIR. `run`, `lock.…` and `claim-…` are from earlier releases. */
-const FITGRAPH_ENTRY_PATTERNS = [
+const FITGRAPH_DIR_ENTRY_PATTERNS = [
   ...[
     /^(?:location|run|socket|postgres|media|incoming|upgrade(?:\.tar\.gz(?:\.[0-9a-f]{8}\.part)?)?)$/,
     /^postgres\.(?:new-[0-9a-f]{1,8}|log|log\.old|\d{1,3})$/,
@@ -13,10 +13,10 @@ const FITGRAPH_ENTRY_PATTERNS = [
 ];
 
 /** Names of files and folders that a new DATA_DIR may already contain: file systems, desktops and version control create them. */
-const IGNORED_ENTRIES = ['lost+found', '.gitkeep', '.gitignore', '.keep', '.DS_Store'];
+const IGNORED_DIR_ENTRIES = ['lost+found', '.gitkeep', '.gitignore', '.keep', '.DS_Store'];
 
 /** Files that identify a folder as a data folder of Fitgraph, even if it also contains foreign files. */
-const IDENTIFYING_ENTRIES = ['secret-key', 'location', path.join('postgres', 'PG_VERSION')];
+const DATA_DIR_MARKER_FILES = ['secret-key', 'location', path.join('postgres', 'PG_VERSION')];
 
 const rejectDataDir = (dataDir: string, problem: string): never => {
   throw new ConfigError(`DATA_DIR: ${dataDir} ${problem}`);
@@ -37,9 +37,9 @@ export function checkDataDir(dataDir: string): void {
   }
   if (!stats) return;
   if (!stats.isDirectory()) rejectDataDir(dataDir, 'is not a folder: choose an empty folder or one that does not exist yet');
-  if (IDENTIFYING_ENTRIES.some((entry) => fs.existsSync(path.join(dataDir, entry)))) return;
+  if (DATA_DIR_MARKER_FILES.some((entry) => fs.existsSync(path.join(dataDir, entry)))) return;
   const foreignEntries = names.filter(
-    (name) => !IGNORED_ENTRIES.includes(name) && !FITGRAPH_ENTRY_PATTERNS.some((pattern) => pattern.test(name)),
+    (name) => !IGNORED_DIR_ENTRIES.includes(name) && !FITGRAPH_DIR_ENTRY_PATTERNS.some((pattern) => pattern.test(name)),
   );
   if (foreignEntries.length)
     rejectDataDir(

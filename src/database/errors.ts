@@ -36,13 +36,12 @@ export class CommitOutcomeUnknown extends DatabaseUnavailable {
  * Transient PostgreSQL error codes (https://www.postgresql.org/docs/current/errcodes-appendix.html): connection failures, too many connections, transactions
  * and sessions ended by a timeout, a dropped database, a server that is starting or stopping.
  */
-const UNREACHABLE_CODE_PATTERN = /^(08...|53300|25P0[34]|57P0[1-5])$/;
+const UNAVAILABLE_ERROR_CODE_PATTERN = /^(08...|53300|25P0[34]|57P0[1-5])$/;
 /** PostgreSQL error codes after which other statements may work: out of disk space or memory, read-only transaction, lock timeout, operating system errors. */
-const RESOURCE_CODE_PATTERN = /^(53...|25006|55P03|58...)$/;
-/** Operating system error codes for a lack of file descriptors, buffers or memory. */
-const PROCESS_RESOURCE_CODE_PATTERN = /^(?:EMFILE|ENFILE|ENOBUFS|ENOMEM)$/;
+const RESOURCE_ERROR_CODE_PATTERN = /^(53...|25006|55P03|58...)$/;
+const PROCESS_RESOURCE_ERROR_CODE_PATTERN = /^(?:EMFILE|ENFILE|ENOBUFS|ENOMEM)$/;
 /** PostgreSQL error codes that indicate damaged data: data corruption, invalid data, a missing file. */
-const CORRUPTION_CODE_PATTERN = /^(XX...|22...|58P01)$/;
+const CORRUPTION_ERROR_CODE_PATTERN = /^(XX...|22...|58P01)$/;
 const TIMEOUT_CODE = '57014';
 const LOCK_TIMEOUT_CODE = '55P03';
 
@@ -63,21 +62,20 @@ export const errorCodeOf = (error: unknown): string => String((originalErrorOf(e
 
 export const isTimeout = (error: unknown): boolean => errorCodeOf(error) === TIMEOUT_CODE;
 
-/** Whether a statement failed because it did not get a lock in time, or was not tried because the table is known to be locked. */
 export const isLockFailure = (error: unknown): boolean => error instanceof TableLocked || errorCodeOf(error) === LOCK_TIMEOUT_CODE;
 
 /** Whether the connection failed or none was available, as reported by pg or Sequelize. */
-export function isUnavailable(error: unknown): boolean {
-  if (error instanceof DatabaseUnavailable || UNREACHABLE_CODE_PATTERN.test(errorCodeOf(error))) return true;
+export function isDatabaseUnavailableError(error: unknown): boolean {
+  if (error instanceof DatabaseUnavailable || UNAVAILABLE_ERROR_CODE_PATTERN.test(errorCodeOf(error))) return true;
   if (error instanceof ConnectionError || error instanceof ConnectionAcquireTimeoutError) return true;
   // If PostgreSQL itself sent the error, the connection works.
   return error instanceof SequelizeDatabaseError && !(error.original instanceof DatabaseError);
 }
 
 /** Whether PostgreSQL responds but at present cannot execute some statements, for example because the disk is full. */
-export const isResourceError = (error: unknown): boolean => RESOURCE_CODE_PATTERN.test(errorCodeOf(error));
+export const isResourceError = (error: unknown): boolean => RESOURCE_ERROR_CODE_PATTERN.test(errorCodeOf(error));
 
 /** Whether the operating system lacked a resource for this process, in the database client or elsewhere. */
-export const isProcessResourceError = (error: unknown): boolean => PROCESS_RESOURCE_CODE_PATTERN.test(errorCodeOf(error));
+export const isProcessResourceError = (error: unknown): boolean => PROCESS_RESOURCE_ERROR_CODE_PATTERN.test(errorCodeOf(error));
 
-export const isCorruption = (error: unknown): boolean => CORRUPTION_CODE_PATTERN.test(errorCodeOf(error));
+export const isCorruptionError = (error: unknown): boolean => CORRUPTION_ERROR_CODE_PATTERN.test(errorCodeOf(error));

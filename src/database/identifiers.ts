@@ -4,5 +4,4 @@
  */
 import { escapeIdentifier } from 'pg';
 
-/** Returns SQL names as quoted identifiers, separated by commas. */
 export const quoteIdentifiers = (names: readonly string[]): string => names.map((name) => escapeIdentifier(name)).join(', ');

@@ -4,8 +4,8 @@ import { DatabaseError } from 'pg';
 
 /** Lock timeout. While a migration waits for a table lock, all requests for the table wait behind it, so this also limits their wait. */
 export const TABLE_LOCK_TIMEOUT_MS = 500;
-export const TABLE_LOCK_PAUSE_MS = 1_000;
-export const TABLE_LOCK_ATTEMPTS = 200;
+export const TABLE_LOCK_RETRY_PAUSE_MS = 1_000;
+export const MAX_TABLE_LOCK_ATTEMPTS = 200;
 /** Error codes lock_not_available and deadlock_detected. */
 const LOCK_CONFLICT_CODES = ['55P03', '40P01'];
 
@@ -17,9 +17,9 @@ export async function retryLockConflicts<T>(callback: () => Promise<T>, onLockCo
     try {
       return await callback();
     } catch (error) {
-      if (!isLockConflict(error) || attempts === TABLE_LOCK_ATTEMPTS) throw error;
+      if (!isLockConflict(error) || attempts === MAX_TABLE_LOCK_ATTEMPTS) throw error;
       onLockConflict();
     }
-    await sleep(TABLE_LOCK_PAUSE_MS);
+    await sleep(TABLE_LOCK_RETRY_PAUSE_MS);
   }
 }

@@ -7,7 +7,7 @@ import { requireSupportedSchema } from './compatibility';
 import type { Database } from './connection';
 import { retryLockConflicts, TABLE_LOCK_TIMEOUT_MS } from './lockconflicts';
 import { ADVISORY_LOCK_KEYS } from './advisorylocks';
-import { findMigrationWithMaintenanceWindow, loadMigration, migrationNames, type Direction } from './migrationmodules';
+import { findMigrationNeedingMaintenanceWindow, loadMigration, migrationNames, type MigrationDirection } from './migrationmodules';
 import { OnlineSchemaChange } from './onlineschemachange';
 import { deleteReplacedRecords, replaceSquashedNames, recordReplacements } from './squashedmigrations';
 import { inTransaction } from './transaction';
@@ -15,14 +15,12 @@ import { assignRowSecurityPolicies, prepareViewerRole, rejectIfRowsAreHidden } f
 
 export type { Migration } from './migrationmodules';
 
-/** Interval of attempts to acquire the migration lock. */
-const LOCK_RETRY_MS = 200;
+const LOCK_RETRY_INTERVAL_MS = 200;
 
 /** SQL: the backend that holds the advisory lock `$1`. */
 const LOCK_HOLDER_SQL = `SELECT a."pid", host(a."client_addr") AS "address" FROM pg_locks l JOIN pg_stat_activity a ON a."pid" = l."pid"
   WHERE l."locktype" = 'advisory' AND l."granted" AND l."classid" = 0 AND l."objid" = $1 AND l."objsubid" = 1`;
 
-/** Callback that receives messages about what the migration is waiting for. */
 type ReportWait = (message: string) => void;
 const reportToStderr: ReportWait = (message) => void process.stderr.write(`${message}\n`);
 
@@ -32,7 +30,7 @@ export async function readAppliedMigrationNames(client: Pick<ClientBase, 'query'
   return replaceSquashedNames(rows.map(({ name }) => name as string));
 }
 
-async function recordMigration(client: ClientBase, name: string, direction: Direction): Promise<void> {
+async function recordMigration(client: ClientBase, name: string, direction: MigrationDirection): Promise<void> {
   if (direction === 'down') await client.query('DELETE FROM "migration" WHERE "name" = $1', [name]);
   else
     await client.query('INSERT INTO "migration" ("name", "version", "oldest_version") VALUES ($1, $2, $3)', [
@@ -48,7 +46,7 @@ export const CREATE_MIGRATION_TABLE_SQL =
 /** Columns of the migration table that earlier versions did not create. */
 const ADDED_MIGRATION_COLUMNS = ['version', 'oldest_version'];
 
-async function addMissingColumns(client: PoolClient): Promise<void> {
+async function addMissingMigrationColumns(client: PoolClient): Promise<void> {
   const { rows } = await client.query(`SELECT attname::text AS "name" FROM pg_attribute WHERE attrelid = 'migration'::regclass`);
   for (const column of ADDED_MIGRATION_COLUMNS)
     if (!rows.some(({ name }) => name === column))
@@ -62,27 +60,27 @@ async function addMissingColumns(client: PoolClient): Promise<void> {
  * Acquires the migration lock. While it waits, it reports the process that holds the lock, because that process may hang. It polls instead of using a
  * blocking statement: CREATE INDEX CONCURRENTLY of the other process would wait for the snapshot of that statement, and so both would deadlock.
  */
-async function acquireLock(client: ClientBase, reportWait: ReportWait): Promise<void> {
-  for (let isReported = false; ; isReported = true) {
+async function acquireMigrationLock(client: ClientBase, reportWait: ReportWait): Promise<void> {
+  for (let isWaitReported = false; ; isWaitReported = true) {
     const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "taken"', [ADVISORY_LOCK_KEYS.migration]);
     if (rows[0].taken) return;
-    if (!isReported) {
+    if (!isWaitReported) {
       const { rows: holders } = await client.query(LOCK_HOLDER_SQL, [ADVISORY_LOCK_KEYS.migration]);
       const { pid, address } = holders[0] ?? {};
       reportWait(
         `waiting for another process that migrates or fills the database${pid ? ` (PostgreSQL process ${pid}, connected from ${address ?? 'this machine'})` : ''}`,
       );
     }
-    await sleep(LOCK_RETRY_MS);
+    await sleep(LOCK_RETRY_INTERVAL_MS);
   }
 }
 
-async function runMigration(client: ClientBase, name: string, direction: Direction, reportWait: ReportWait): Promise<void> {
+async function runMigration(client: ClientBase, name: string, direction: MigrationDirection, reportWait: ReportWait): Promise<void> {
   const migration = loadMigration(name);
-  let isReported = false;
+  let isConflictReported = false;
   const reportConflict = () => {
-    if (!isReported) reportWait(`the migration ${name} waits for transactions that use its tables; it is retried`);
-    isReported = true;
+    if (!isConflictReported) reportWait(`the migration ${name} waits for transactions that use its tables; it is retried`);
+    isConflictReported = true;
   };
   if (migration.transactional === false) {
     await migration[direction](new OnlineSchemaChange(client, reportConflict));
@@ -102,10 +100,10 @@ async function runMigration(client: ClientBase, name: string, direction: Directi
 function withMigrationLock<T>(database: Database, callback: (client: PoolClient) => Promise<T>, reportWait: ReportWait): Promise<T> {
   return database.withoutTimeouts(async (client) => {
     try {
-      await acquireLock(client, reportWait);
+      await acquireMigrationLock(client, reportWait);
       await client.query(CREATE_MIGRATION_TABLE_SQL);
       await requireSupportedSchema(client);
-      await addMissingColumns(client);
+      await addMissingMigrationColumns(client);
       return await callback(client);
     } finally {
       await client.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCK_KEYS.migration]).catch(() => undefined);
@@ -122,7 +120,7 @@ export interface MigrateUpOptions {
 
 /** Throws a ConfigError if a pending migration needs a maintenance window. A new database needs none, because it serves no requests yet. */
 function rejectMaintenanceMigrations(pendingMigrations: readonly string[], appliedMigrations: ReadonlySet<string>): void {
-  const name = appliedMigrations.size > 0 && findMigrationWithMaintenanceWindow(pendingMigrations);
+  const name = appliedMigrations.size > 0 && findMigrationNeedingMaintenanceWindow(pendingMigrations);
   if (name)
     throw new ConfigError(
       `The migration ${name} needs a maintenance window (${loadMigration(name).maintenance}): stop all servers, ` +
@@ -154,13 +152,14 @@ export const migrateUp = (
 type RevertTarget = string | null;
 
 /** Returns the names of the applied migrations to revert, newest first: those after `revertTarget`, all if it is null, only the last one by default. */
-function migrationsAfter(appliedMigrations: readonly string[], revertTarget?: RevertTarget): string[] {
+function migrationNamesAfter(appliedMigrations: readonly string[], revertTarget?: RevertTarget): string[] {
   if (typeof revertTarget === 'string' && !appliedMigrations.includes(revertTarget))
     throw new ConfigError(`--to: the migration ${revertTarget} is not applied; applied are ${appliedMigrations.join(', ')}`);
   const startIndex = revertTarget === undefined ? -1 : revertTarget === null ? 0 : appliedMigrations.indexOf(revertTarget) + 1;
   const names = appliedMigrations.slice(startIndex).reverse();
-  const unknown = names.find((name) => !migrationNames().includes(name));
-  if (unknown !== undefined) throw new ConfigError(`The migration ${unknown} is of a newer version: revert it with that version`);
+  const unknownMigration = names.find((name) => !migrationNames().includes(name));
+  if (unknownMigration !== undefined)
+    throw new ConfigError(`The migration ${unknownMigration} is of a newer version: revert it with that version`);
   return names;
 }
 
@@ -170,7 +169,7 @@ export const migrateDown = (database: Database, revertTarget?: RevertTarget): Pr
     database,
     async (client) => {
       await recordReplacements(client);
-      const migrations = migrationsAfter(await readAppliedMigrationNames(client), revertTarget);
+      const migrations = migrationNamesAfter(await readAppliedMigrationNames(client), revertTarget);
       await deleteReplacedRecords(client, migrations);
       for (const name of migrations) await runMigration(client, name, 'down', reportToStderr);
       return migrations;
@@ -179,11 +178,11 @@ export const migrateDown = (database: Database, revertTarget?: RevertTarget): Pr
   );
 
 /** Returns the names of the migrations that `migrateDown` would revert, newest first. */
-export const migrationsToRevert = (database: Database, revertTarget?: RevertTarget): Promise<string[]> =>
-  withMigrationLock(database, async (client) => migrationsAfter(await readAppliedMigrationNames(client), revertTarget), reportToStderr);
+export const findMigrationsToRevert = (database: Database, revertTarget?: RevertTarget): Promise<string[]> =>
+  withMigrationLock(database, async (client) => migrationNamesAfter(await readAppliedMigrationNames(client), revertTarget), reportToStderr);
 
 /** Acquires the migration lock, which is held until the connection ends. */
-export const lockMigrations = (client: ClientBase): Promise<void> => acquireLock(client, reportToStderr);
+export const lockMigrations = (client: ClientBase): Promise<void> => acquireMigrationLock(client, reportToStderr);
 
 /** Acquires the migration lock until the end of the transaction. Returns false if another process holds it. */
 export async function tryLockMigrations(client: ClientBase): Promise<boolean> {

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OnlineSchemaChange } from './onlineschemachange';
 
-export type Direction = 'up' | 'down';
+export type MigrationDirection = 'up' | 'down';
 export type Migration = (query: (sql: string) => Promise<unknown>) => Promise<void>;
 export type OnlineMigration = (change: OnlineSchemaChange) => Promise<void>;
 
@@ -16,7 +16,10 @@ interface MigrationOptions {
 
 /** A migration file. With `transactional: false` its steps do not run in one transaction, and an interrupted migration starts again. */
 export type MigrationModule = MigrationOptions &
-  (({ transactional?: true } & Record<Direction, Migration>) | ({ transactional: false } & Record<Direction, OnlineMigration>));
+  (
+    | ({ transactional?: true } & Record<MigrationDirection, Migration>)
+    | ({ transactional: false } & Record<MigrationDirection, OnlineMigration>)
+  );
 
 const MIGRATIONS_FOLDER = join(__dirname, 'migrations');
 
@@ -30,6 +33,5 @@ export const migrationNames = (): string[] =>
 // eslint-disable-next-line @typescript-eslint/no-require-imports -- the module's name is known only at run time
 export const loadMigration = (name: string) => require(join(MIGRATIONS_FOLDER, name)) as MigrationModule;
 
-/** Returns the first of the given migrations that needs a maintenance window. */
-export const findMigrationWithMaintenanceWindow = (names: readonly string[]): string | undefined =>
+export const findMigrationNeedingMaintenanceWindow = (names: readonly string[]): string | undefined =>
   names.find((name) => loadMigration(name).maintenance !== undefined);

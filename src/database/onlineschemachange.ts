@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientBase, QueryResult } from 'pg';
-import { retryLockConflicts, TABLE_LOCK_ATTEMPTS, TABLE_LOCK_PAUSE_MS, TABLE_LOCK_TIMEOUT_MS } from './lockconflicts';
+import { retryLockConflicts, MAX_TABLE_LOCK_ATTEMPTS, TABLE_LOCK_RETRY_PAUSE_MS, TABLE_LOCK_TIMEOUT_MS } from './lockconflicts';
 import type { Row } from './rows';
 
 /** Lock timeout that exceeds PostgreSQL's deadlock_timeout, after which PostgreSQL cancels an autovacuum that blocks the lock. */
@@ -15,8 +15,7 @@ const AUTOVACUUM_LOCK_TIMEOUT_MS = 2_000;
 const TARGET_BATCH_MS = 100;
 const FIRST_BATCH_ROWS = 1_000;
 const MAX_BATCH_ROWS = 20_000;
-/** Pause after a batch of updates, as a fraction of the time that the batch took. */
-const PAUSE_SHARE = 0.5;
+const PAUSE_TO_BATCH_DURATION_RATIO = 0.5;
 
 /**
  * SQL: switches the setting `fitgraph.backfill` on or off. While it is on, the triggers that set row versions and write the change log ignore updates
@@ -101,35 +100,35 @@ export class OnlineSchemaChange {
    * updated, so the column needs a default before this step. Row versions and the change log do not change.
    */
   async updateRows(table: string, assignments: string, condition: string): Promise<void> {
-    const update = (rows: string) => `UPDATE "${table}" SET ${assignments} WHERE ${rows}`;
+    const updateSql = (rowCondition: string) => `UPDATE "${table}" SET ${assignments} WHERE ${rowCondition}`;
     if (!this.onLockConflict)
-      return void (await this.run(`${backfillSettingSql('on')}; ${update(condition)}; ${backfillSettingSql('off')}`));
+      return void (await this.run(`${backfillSettingSql('on')}; ${updateSql(condition)}; ${backfillSettingSql('off')}`));
     const [{ last: lastId }] = (await this.run(`SELECT max("id")::float8 AS "last" FROM "${table}"`)) as [{ last: number | null }];
     for (let passCount = 0; lastId !== null; passCount += 1) {
       const [{ first: firstId }] = (await this.run(
         `SELECT min("id")::float8 AS "first" FROM "${table}" WHERE "id" <= ${lastId} AND (${condition})`,
       )) as [Row];
       if (firstId === null) return;
-      if (passCount === TABLE_LOCK_ATTEMPTS) throw new Error(`rows of ${table} could not be filled: ${condition}`);
+      if (passCount === MAX_TABLE_LOCK_ATTEMPTS) throw new Error(`rows of ${table} could not be filled: ${condition}`);
       // Before another pass over the table, waits for other transactions to unlock the rows that the previous pass skipped.
-      if (passCount > 0) await sleep(TABLE_LOCK_PAUSE_MS);
-      await this.updateRange(table, firstId, lastId, (range) =>
+      if (passCount > 0) await sleep(TABLE_LOCK_RETRY_PAUSE_MS);
+      await this.updateIdRange(table, firstId, lastId, (idRangeSql) =>
         // Leaves rows locked by other transactions to the next pass: waiting for them could deadlock with a transaction that locks several rows.
-        update(`"id" IN (SELECT "id" FROM "${table}" WHERE ${range} AND (${condition}) FOR NO KEY UPDATE SKIP LOCKED)`),
+        updateSql(`"id" IN (SELECT "id" FROM "${table}" WHERE ${idRangeSql} AND (${condition}) FOR NO KEY UPDATE SKIP LOCKED)`),
       );
     }
   }
 
-  private async updateRange(table: string, firstId: number, lastId: number, update: (range: string) => string): Promise<void> {
+  private async updateIdRange(table: string, firstId: number, lastId: number, updateSql: (idRangeSql: string) => string): Promise<void> {
     for (let [startId, batchSize] = [firstId, FIRST_BATCH_ROWS]; startId <= lastId;) {
       const [{ end: endId }] = (await this.run(
         `SELECT max("id")::float8 AS "end" FROM (SELECT "id" FROM "${table}" WHERE "id" BETWEEN ${startId} AND ${lastId} ORDER BY "id" LIMIT ${batchSize}) AS "batch"`,
       )) as [Row];
       if (endId === null) return;
       const startedAt = performance.now();
-      await this.run(`${backfillSettingSql('on')}; ${update(`"id" BETWEEN ${startId} AND ${endId}`)}`);
+      await this.run(`${backfillSettingSql('on')}; ${updateSql(`"id" BETWEEN ${startId} AND ${endId}`)}`);
       const durationMs = performance.now() - startedAt;
-      await sleep(durationMs * PAUSE_SHARE);
+      await sleep(durationMs * PAUSE_TO_BATCH_DURATION_RATIO);
       // The batch size at most doubles: in a batch in which few rows needed the update, the duration does not show how long the next batch will take.
       batchSize = Math.round(Math.min(MAX_BATCH_ROWS, batchSize * Math.min(2, Math.max(0.1, TARGET_BATCH_MS / durationMs))));
       startId = (endId as number) + 1;

@@ -4,7 +4,7 @@ import type { ModelCtor } from 'sequelize-typescript';
 import { ConfigError, type Config } from '../platform/config';
 import { Database } from './connection';
 import { checkDataDir } from './datadir';
-import { openEmbedded, type EmbeddedConnection } from './embedded';
+import { openEmbeddedDatabase, type EmbeddedConnection } from './embedded';
 import { ObservedClient } from './observedclient';
 import type { PoolerMode } from './options';
 import { detectPoolerMode, explainPoolerError } from './pooler';
@@ -49,7 +49,7 @@ export async function openDatabase(
   const { databaseUrl, listenUrl } = config;
   checkDataDir(config.dataDir);
   const embeddedDatabase =
-    databaseUrl || embeddedConnection ? undefined : await openEmbedded({ dataDir: config.dataDir, log, restart: shouldRestart });
+    databaseUrl || embeddedConnection ? undefined : await openEmbeddedDatabase({ dataDir: config.dataDir, log, shouldRestart });
   const connection = databaseUrl ? { connectionString: databaseUrl } : (embeddedConnection ?? embeddedDatabase!.connection);
   const directConnection = listenUrl === undefined ? undefined : { connectionString: listenUrl };
   const { poolerMode, connectionLimit } = databaseUrl === undefined ? {} : await inspectDatabase(config, connection, directConnection);
@@ -79,7 +79,7 @@ export async function openDatabase(
 }
 
 export const replicaOptions = ({ replicaUrl, replicaLag }: Pick<Config, 'replicaUrl' | 'replicaLag'>): ReplicaOptions | undefined =>
-  replicaUrl === undefined ? undefined : { connection: { connectionString: replicaUrl }, maxLag: replicaLag };
+  replicaUrl === undefined ? undefined : { connection: { connectionString: replicaUrl }, maxLagMs: replicaLag };
 
 /** Returns DATABASE_POOL or, if PostgreSQL does not permit enough connections for it, the largest pool size that it permits. */
 function limitPoolSize(

@@ -32,7 +32,6 @@ export interface ConnectionOptions extends ConnectionSettings {
    * Row-level security for requests. Default: `on`, which applies it if the database permits that. `required`: the server does not start without it.
    */
   rowSecurity?: 'on' | 'required' | 'off';
-  /** Limits on the queues in which statements wait for a slot of a concurrency limiter. */
   queueLimits: Required<Pick<LimiterOptions, 'maxQueued' | 'maxWaitMs'>>;
   models: ModelCtor[];
 }

@@ -9,7 +9,6 @@ import { backendKeyOf } from '../internals/pg';
 import { ConfigError } from '../platform/config';
 import type { PoolerMode } from './options';
 
-/** Returns the process id of the backend that serves the connection. */
 const queryBackendPid = async (client: Client): Promise<number> =>
   (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0].pid as number;
 
@@ -17,7 +16,7 @@ const queryBackendPid = async (client: Client): Promise<number> =>
 const announcedPidOf = (client: Client) => backendKeyOf(client).processID;
 
 /** Number of attempts to observe that a pooler moves a connection to another backend. */
-const MAX_OBSERVATIONS = 3;
+const MAX_OBSERVATION_ATTEMPTS = 3;
 
 const STATEMENT_POOLING_MESSAGE =
   'DATABASE_URL points to a pooler with statement pooling (pool_mode = statement of pgbouncer), which does not support transactions. ' +
@@ -66,7 +65,7 @@ async function observePoolerMode(client: Client, connect: ConnectFunction): Prom
   let pid = await queryBackendPid(client);
   if (pid === announcedPidOf(client)) return undefined;
   const otherClient = await connect();
-  for (let attempt = 0; attempt < MAX_OBSERVATIONS; attempt += 1) {
+  for (let attempt = 0; attempt < MAX_OBSERVATION_ATTEMPTS; attempt += 1) {
     await otherClient.query('BEGIN').catch(() => {
       throw new ConfigError(STATEMENT_POOLING_MESSAGE);
     });
@@ -91,13 +90,13 @@ async function tracksPreparedStatements(client: Client): Promise<boolean> {
 
 /** Whether both clients are connected to the same database: an advisory lock of one is visible to the other. */
 async function isSameDatabase(directClient: Client, client: Client): Promise<boolean> {
-  const lock = [randomInt(2 ** 31), randomInt(2 ** 31)];
-  await directClient.query('SELECT pg_advisory_lock($1, $2)', lock);
+  const lockKeys = [randomInt(2 ** 31), randomInt(2 ** 31)];
+  await directClient.query('SELECT pg_advisory_lock($1, $2)', lockKeys);
   const { rowCount } = await client.query(
     `SELECT FROM pg_locks WHERE "locktype" = 'advisory' AND "classid" = $1 AND "objid" = $2
        AND "database" = (SELECT "oid" FROM pg_database WHERE "datname" = current_database())`,
-    lock,
+    lockKeys,
   );
-  await directClient.query('SELECT pg_advisory_unlock($1, $2)', lock);
+  await directClient.query('SELECT pg_advisory_unlock($1, $2)', lockKeys);
   return rowCount !== 0;
 }

@@ -38,7 +38,6 @@ export class Pools {
   readonly userPool: Pool;
   /** Connections for anonymous clients, with a shorter statement timeout. */
   readonly anonymousPool: Pool;
-  /** Connections for the transactions of all writes. */
   readonly writePool: Pool;
   /** Connections for work that needs a session, such as advisory locks. They bypass a pooler. */
   readonly directPool: Pool;
@@ -65,19 +64,19 @@ export class Pools {
     return this.createPool(connection, poolSize + 1, anonymousTimeout, () => [sessionUsers.firstStatement], breaker);
   }
 
-  private createPrimaryPool(max: number, timeout: number, sessionUsers?: SessionUsers): Pool {
+  private createPrimaryPool(max: number, statementTimeout: number, sessionUsers?: SessionUsers): Pool {
     const { options } = this;
     const { poolerMode } = options;
     // Behind a pooler, the connection settings are sent as statements, because poolers drop startup parameters.
-    const setupStatements =
-      poolerMode && (poolerMode === 'session' ? buildSetStatements(options, timeout) : buildPoolerSafeSetStatements(options));
-    return this.createPool(options.connection, max, timeout, () => [setupStatements, sessionUsers?.firstStatement]);
+    const settingsSql =
+      poolerMode && (poolerMode === 'session' ? buildSetStatements(options, statementTimeout) : buildPoolerSafeSetStatements(options));
+    return this.createPool(options.connection, max, statementTimeout, () => [settingsSql, sessionUsers?.firstStatement]);
   }
 
   private createPool(
     connection: PoolConfig,
     max: number,
-    timeout: number,
+    statementTimeout: number,
     setupStatements: () => readonly (string | undefined)[],
     breaker = this.breaker,
   ): Pool {
@@ -87,13 +86,13 @@ export class Pools {
       Client: ObservedClient,
       max,
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
-      options: startupOptions(this.options, timeout),
+      options: startupOptions(this.options, statementTimeout),
       types: { getTypeParser },
       application_name: 'fitgraph',
       verify: (client: PoolClient, done: (error?: Error) => void) => {
-        const text = setupStatements().filter(Boolean).join('; ');
-        if (text)
-          client.query(text).then(
+        const setupSql = setupStatements().filter(Boolean).join('; ');
+        if (setupSql)
+          client.query(setupSql).then(
             () => done(),
             (error: Error) => done(error),
           );
@@ -107,7 +106,7 @@ export class Pools {
     pool.on('connect', (client) => {
       // Ignores the error event of a lost connection: the running query reports the loss. Without a listener, the event would be an uncaught error.
       client.on('error', () => undefined);
-      breaker.watch(client, timeout);
+      breaker.watch(client, statementTimeout);
     });
     return pool;
   }

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { ClientBase } from 'pg';
-import { closePreparedStatement, type StatementState } from '../internals/pg';
+import { closePreparedStatement, type PreparedStatementState } from '../internals/pg';
 
 /** Number of executions after which a statement is prepared, so that statements with a rare filter do not fill the cache. */
 const USES_BEFORE_PREPARED = 2;
@@ -16,11 +16,11 @@ const CACHE_LIMITS = { max: 5_000, maxSize: 5_000_000 };
 /** Maximum number of prepared statements per connection, including the one that sets the session user. */
 export const MAX_PREPARED_STATEMENTS = 200;
 /** Maximum total number of characters of the prepared statements of a connection. */
-const MAX_TOTAL_LENGTH = 250_000;
+const MAX_TOTAL_STATEMENT_LENGTH = 250_000;
 
 interface ClientStatements {
   /** Prepared statements by name, the most recently used one last. */
-  statements: Map<string, StatementState>;
+  statements: Map<string, PreparedStatementState>;
   /** Total number of characters of the SQL text in `statements`. */
   totalLength: number;
 }
@@ -28,7 +28,7 @@ interface ClientStatements {
 export class PreparedStatements {
   private readonly useCounts = new LRUCache<string, number>({ ...CACHE_LIMITS, sizeCalculation: (_uses, text) => text.length });
   private readonly nameByText = new LRUCache<string, string>({ ...CACHE_LIMITS, sizeCalculation: (_name, text) => text.length });
-  private readonly preparedByClient = new WeakMap<ClientBase, ClientStatements>();
+  private readonly statementsByClient = new WeakMap<ClientBase, ClientStatements>();
 
   get namedCount(): number {
     return this.nameByText.size;
@@ -38,17 +38,17 @@ export class PreparedStatements {
    * Counts an execution and returns the name under which to prepare the statement; undefined for its first executions and for long statements. The name is a
    * hash of the text, so that all connections and processes use the same one.
    */
-  nameOf(text: string): string | undefined {
-    const name = this.nameByText.get(text);
-    if (name !== undefined || text.length > MAX_STATEMENT_LENGTH) return name;
-    const useCount = this.useCounts.get(text) ?? 0;
+  countUseAndGetName(statementText: string): string | undefined {
+    const name = this.nameByText.get(statementText);
+    if (name !== undefined || statementText.length > MAX_STATEMENT_LENGTH) return name;
+    const useCount = this.useCounts.get(statementText) ?? 0;
     if (useCount < USES_BEFORE_PREPARED) {
-      this.useCounts.set(text, useCount + 1);
+      this.useCounts.set(statementText, useCount + 1);
       return undefined;
     }
-    this.useCounts.delete(text);
-    const newName = `f${createHash('sha256').update(text).digest('base64url').slice(0, 24)}`;
-    this.nameByText.set(text, newName);
+    this.useCounts.delete(statementText);
+    const newName = `f${createHash('sha256').update(statementText).digest('base64url').slice(0, 24)}`;
+    this.nameByText.set(statementText, newName);
     return newName;
   }
 
@@ -56,27 +56,28 @@ export class PreparedStatements {
    * Returns the state of a prepared statement on a connection. Call this right before executing the statement: the least recently used
    * statements beyond the limits are closed in the same packet, without another round trip.
    */
-  stateOf(client: ClientBase, name: string, text: string): StatementState {
-    let prepared = this.preparedByClient.get(client);
-    if (!prepared) this.preparedByClient.set(client, (prepared = { statements: new Map(), totalLength: 0 }));
-    const { statements } = prepared;
+  getOrCreateState(client: ClientBase, name: string, statementText: string): PreparedStatementState {
+    let clientStatements = this.statementsByClient.get(client);
+    if (!clientStatements) this.statementsByClient.set(client, (clientStatements = { statements: new Map(), totalLength: 0 }));
+    const { statements } = clientStatements;
     let state = statements.get(name);
     if (state) statements.delete(name);
     else {
-      state = { textLength: text.length };
-      prepared.totalLength += state.textLength;
+      state = { sqlTextLength: statementText.length };
+      clientStatements.totalLength += state.sqlTextLength;
     }
     statements.set(name, state);
-    if (statements.size >= MAX_PREPARED_STATEMENTS || prepared.totalLength > MAX_TOTAL_LENGTH) this.evict(client, prepared);
+    if (statements.size >= MAX_PREPARED_STATEMENTS || clientStatements.totalLength > MAX_TOTAL_STATEMENT_LENGTH)
+      this.evict(client, clientStatements);
     return state;
   }
 
-  private evict(client: ClientBase, prepared: ClientStatements): void {
-    for (const [oldest, { textLength }] of prepared.statements) {
-      if (prepared.statements.size < MAX_PREPARED_STATEMENTS && prepared.totalLength <= MAX_TOTAL_LENGTH) return;
+  private evict(client: ClientBase, clientStatements: ClientStatements): void {
+    for (const [oldest, { sqlTextLength }] of clientStatements.statements) {
+      if (clientStatements.statements.size < MAX_PREPARED_STATEMENTS && clientStatements.totalLength <= MAX_TOTAL_STATEMENT_LENGTH) return;
       if (!closePreparedStatement(client, oldest)) continue;
-      prepared.statements.delete(oldest);
-      prepared.totalLength -= textLength;
+      clientStatements.statements.delete(oldest);
+      clientStatements.totalLength -= sqlTextLength;
     }
   }
 }

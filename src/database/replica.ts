@@ -1,6 +1,6 @@
 /**
  * Read replica: a streaming standby that serves public rows to anonymous clients, who write no rows and so cannot miss writes of their own. It is
- * used while its replay position is at most `maxLag` behind the primary and includes every change of which this process was notified. A timer
+ * used while its replay position is at most `maxLagMs` behind the primary and includes every change of which this process was notified. A timer
  * compares the positions, so that no statement waits for the comparison. If the position is unknown, or a statement fails on the standby, the
  * primary is read.
  */
@@ -16,8 +16,7 @@ import { SessionUsers } from './sessionuser';
 export interface ReplicaOptions {
   /** pg connection options. They must connect to PostgreSQL directly, not through a pooler. */
   connection: PoolConfig;
-  /** Maximum replication lag in milliseconds. */
-  maxLag: number;
+  maxLagMs: number;
 }
 
 const CHECK_INTERVAL_MS = 500;
@@ -32,7 +31,7 @@ const PRIMARY_POSITION_SQL = `SELECT ${CHANGE_LOG_ID_SQL} AS "log", pg_current_w
 const STANDBY_POSITION_SQL = `SELECT ${CHANGE_LOG_ID_SQL} AS "log", pg_last_wal_replay_lsn()::text AS "position", pg_is_in_recovery() AS "isStandby", pg_backend_pid() AS "pid"`;
 
 /** Position of the primary in the write-ahead log (WAL) at the time `measuredAt` of `performance.now()`. */
-interface PrimaryPosition {
+interface PrimaryWalPosition {
   measuredAt: number;
   position: bigint;
 }
@@ -56,20 +55,18 @@ export class Replica {
   /** Why the standby is not used; undefined while it is used. */
   private unusableReason: string | undefined = 'it has not been checked yet';
   private checkedAt = -Infinity;
-  /** Time up to which the standby has replayed all changes of the primary. */
-  private caughtUpAt = -Infinity;
+  private replayedUntil = -Infinity;
   /** Time of the last notified change, which the standby must have replayed. */
   private lastChangeAt = -Infinity;
   /** Replication lag in milliseconds; absent while unknown. */
   private lagMs?: number;
   /** Positions of the primary, oldest first: the latest one that the standby has replayed, and all later ones. */
-  private primaryPositions: PrimaryPosition[] = [];
-  private timer?: NodeJS.Timeout;
-  private earlyCheck?: NodeJS.Timeout;
+  private primaryPositions: PrimaryWalPosition[] = [];
+  private checkTimer?: NodeJS.Timeout;
+  private earlyCheckTimer?: NodeJS.Timeout;
   private queryPrimary?: QueryPrimary;
   private log?: Logger;
   private isChecking = false;
-  /** Number of statements executed on the standby. */
   statementCount = 0;
 
   constructor(
@@ -84,7 +81,7 @@ export class Replica {
     return (
       this.unusableReason === undefined &&
       this.breaker.unavailableError === undefined &&
-      this.caughtUpAt > this.lastChangeAt &&
+      this.replayedUntil > this.lastChangeAt &&
       performance.now() - this.checkedAt < CHECK_RESULT_VALID_MS
     );
   }
@@ -92,14 +89,14 @@ export class Replica {
   /** Records that a public row has changed now. Call this at every such change, before subscribers are notified. */
   recordChange(): void {
     this.lastChangeAt = performance.now();
-    this.checkSoon();
+    this.scheduleEarlyCheck();
   }
 
-  private checkSoon(): void {
+  private scheduleEarlyCheck(): void {
     if (!this.log) return;
-    this.earlyCheck ??= setTimeout(() => {
-      this.earlyCheck = undefined;
-      void this.check();
+    this.earlyCheckTimer ??= setTimeout(() => {
+      this.earlyCheckTimer = undefined;
+      void this.checkStandby();
     }, EARLY_CHECK_MS).unref();
   }
 
@@ -113,17 +110,17 @@ export class Replica {
     this.queryPrimary = queryPrimary;
     this.sessionUsers.role = role;
     this.log = log;
-    this.timer = setInterval(() => void this.check(), CHECK_INTERVAL_MS).unref();
-    void this.check();
+    this.checkTimer = setInterval(() => void this.checkStandby(), CHECK_INTERVAL_MS).unref();
+    void this.checkStandby();
   }
 
   /**
-   * Checks repeatedly, for up to `maxLag`, whether the standby can be used. Returns why it cannot be used; undefined if it can. For `fitgraph
+   * Checks repeatedly, for up to `maxLagMs`, whether the standby can be used. Returns why it cannot be used; undefined if it can. For `fitgraph
    * doctor`.
    */
   async waitUntilUsable(queryPrimary: QueryPrimary): Promise<string | undefined> {
     this.queryPrimary = queryPrimary;
-    const deadline = performance.now() + this.options.maxLag;
+    const deadline = performance.now() + this.options.maxLagMs;
     for (;;) {
       const reason = await this.comparePositions().catch((error: Error) => error.message);
       if (reason === undefined || performance.now() > deadline) return reason;
@@ -131,13 +128,13 @@ export class Replica {
     }
   }
 
-  private async check(): Promise<void> {
+  private async checkStandby(): Promise<void> {
     // No second check starts while one is running, even if that one hangs.
     if (this.isChecking) return;
     this.isChecking = true;
     const reason = await this.comparePositions().catch((error: Error) => this.clearLag(error.message));
     this.isChecking = false;
-    if (reason === undefined && this.lastChangeAt > this.caughtUpAt) this.checkSoon();
+    if (reason === undefined && this.lastChangeAt > this.replayedUntil) this.scheduleEarlyCheck();
     if (reason === this.unusableReason || !this.log) return;
     this.unusableReason = reason;
     if (reason === undefined) this.log.info('reading from the replica');
@@ -150,9 +147,9 @@ export class Replica {
     if (this.breaker.unavailableError) return this.clearLag('it does not respond');
     const [primary] = await this.queryPrimary!(PRIMARY_POSITION_SQL);
     const client = await this.pool.connect();
-    let standby: Row;
+    let standbyRow: Row;
     try {
-      [standby] = (await client.query(STANDBY_POSITION_SQL)).rows as [Row];
+      [standbyRow] = (await client.query(STANDBY_POSITION_SQL)).rows as [Row];
     } catch (error) {
       client.release(true);
       throw error;
@@ -160,11 +157,12 @@ export class Replica {
     client.release();
     this.checkedAt = startedAt;
     const { processID } = backendKeyOf(client);
-    if (standby.pid !== processID) return this.clearLag('DATABASE_REPLICA_URL points to a pooler: it must connect directly to PostgreSQL');
-    if (!standby.isStandby) return this.clearLag('it is not a standby');
-    if (standby.log !== primary!.log) return this.clearLag('it replicates another database, or has not caught up with a restore');
+    if (standbyRow.pid !== processID)
+      return this.clearLag('DATABASE_REPLICA_URL points to a pooler: it must connect directly to PostgreSQL');
+    if (!standbyRow.isStandby) return this.clearLag('it is not a standby');
+    if (standbyRow.log !== primary!.log) return this.clearLag('it replicates another database, or has not caught up with a restore');
     this.primaryPositions.push({ measuredAt: startedAt, position: parseWalPosition(primary!.position as string) });
-    return this.updateLag(parseWalPosition(standby.position as string), startedAt);
+    return this.updateLag(parseWalPosition(standbyRow.position as string), startedAt);
   }
 
   /** Marks the replication lag as unknown. Returns why it is unknown, for the log. */
@@ -175,21 +173,21 @@ export class Replica {
 
   /** Updates the replication lag. Returns why the standby cannot be used; undefined if it can. */
   private updateLag(position: bigint, now: number): string | undefined {
-    const maxAgeMs = this.options.maxLag - CHECK_RESULT_VALID_MS;
+    const maxAgeMs = this.options.maxLagMs - CHECK_RESULT_VALID_MS;
     const index = this.primaryPositions.findLastIndex((entry) => entry.position <= position);
     const replayedPosition = this.primaryPositions[index];
     this.primaryPositions = this.primaryPositions
       .slice(Math.max(0, index))
       .filter((entry) => entry === replayedPosition || now - entry.measuredAt <= maxAgeMs);
-    if (!replayedPosition && this.caughtUpAt === -Infinity && now - this.primaryPositions[0]!.measuredAt <= maxAgeMs)
+    if (!replayedPosition && this.replayedUntil === -Infinity && now - this.primaryPositions[0]!.measuredAt <= maxAgeMs)
       return this.unusableReason;
-    if (replayedPosition) [this.caughtUpAt, this.lagMs] = [replayedPosition.measuredAt, now - replayedPosition.measuredAt];
+    if (replayedPosition) [this.replayedUntil, this.lagMs] = [replayedPosition.measuredAt, now - replayedPosition.measuredAt];
     return replayedPosition && now - replayedPosition.measuredAt <= maxAgeMs ? undefined : 'its replication lag is too high';
   }
 
   stop(): void {
-    clearInterval(this.timer);
-    clearTimeout(this.earlyCheck);
+    clearInterval(this.checkTimer);
+    clearTimeout(this.earlyCheckTimer);
     this.log = undefined;
     this.unusableReason = 'the server is shutting down';
     this.breaker.stop();

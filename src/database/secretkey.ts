@@ -12,7 +12,7 @@ import { createFolder } from '../platform/folders';
 import { MIN_SECRET_KEY_LENGTH } from '../platform/settings';
 import type { Database } from './connection';
 
-export const secretKeyFile = (dataDir: string): string => join(dataDir, 'secret-key');
+export const secretKeyPath = (dataDir: string): string => join(dataDir, 'secret-key');
 
 const RECOVERY_ADVICE =
   'restore it, for example from a backup. If it is lost, write a new one to another file (openssl rand -hex 32 > FILE) and run: fitgraph rotate-key FILE --lost';
@@ -21,7 +21,7 @@ const RECOVERY_ADVICE =
 export async function loadSecretKey({ secretKey, databaseUrl, dataDir }: Config, database: Database): Promise<string> {
   if (secretKey) return secretKey;
   if (databaseUrl) throw new ConfigError('SECRET_KEY is missing: DATABASE_URL requires it');
-  const file = secretKeyFile(dataDir);
+  const file = secretKeyPath(dataDir);
   await finishInterruptedKeyChanges(dataDir, database);
   const existingKey = readKey(file);
   if (existingKey !== undefined) return existingKey;
@@ -37,7 +37,7 @@ export async function loadSecretKey({ secretKey, databaseUrl, dataDir }: Config,
 export const fingerprintOf = (secretKey: string): Buffer => Buffer.from(hkdfSync('sha256', secretKey, '', 'fitgraph fingerprint', 32));
 
 /** Returns the fingerprint of the key that belongs to this database; undefined before it is recorded. */
-export async function storedFingerprint(client: Pick<ClientBase, 'query'>): Promise<Buffer | undefined> {
+export async function readStoredFingerprint(client: Pick<ClientBase, 'query'>): Promise<Buffer | undefined> {
   const { rows } = await client.query(`SELECT to_regclass('secret_key_fingerprint') IS NOT NULL AS "present"`);
   if (!rows[0].present) return undefined;
   return (await client.query('SELECT "fingerprint" FROM "secret_key_fingerprint"')).rows[0]?.fingerprint as Buffer | undefined;
@@ -52,25 +52,26 @@ export function stageKey(dataDir: string, id: string, key: string): void {
   fs.writeFileSync(join(dataDir, stagedKeyFileName(id)), `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
 }
 
-/** Replaces the key file with the staged one. */
 export const activateStagedKey = (dataDir: string, id: string): void =>
-  fs.renameSync(join(dataDir, stagedKeyFileName(id)), secretKeyFile(dataDir));
+  fs.renameSync(join(dataDir, stagedKeyFileName(id)), secretKeyPath(dataDir));
 
 export const discardStagedKey = (dataDir: string, id: string): void => fs.rmSync(join(dataDir, stagedKeyFileName(id)), { force: true });
 
 /** Activates the staged key of a restore or rotation that was killed after it had committed its rows and before it activated the key. */
 export async function finishInterruptedKeyChanges(dataDir: string, { pool }: Database): Promise<void> {
-  const ids = fs.existsSync(dataDir) ? fs.readdirSync(dataDir).flatMap((name) => STAGED_KEY_FILE_PATTERN.exec(name)?.[1] ?? []) : [];
-  if (!ids.length || !(await pool.query(`SELECT to_regclass('restored') AS "table"`)).rows[0].table) return;
-  const { rows } = await pool.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1) ORDER BY "at"', [ids]);
+  const stagedKeyIds = fs.existsSync(dataDir)
+    ? fs.readdirSync(dataDir).flatMap((name) => STAGED_KEY_FILE_PATTERN.exec(name)?.[1] ?? [])
+    : [];
+  if (!stagedKeyIds.length || !(await pool.query(`SELECT to_regclass('restored') AS "table"`)).rows[0].table) return;
+  const { rows } = await pool.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1) ORDER BY "at"', [stagedKeyIds]);
   for (const { id } of rows) activateStagedKey(dataDir, id);
-  const fingerprint = await storedFingerprint(pool);
-  const isRotated = (id: string) => {
+  const fingerprint = await readStoredFingerprint(pool);
+  const isRotatedKey = (id: string) => {
     const file = join(dataDir, stagedKeyFileName(id));
     return fs.existsSync(file) && fingerprint?.equals(fingerprintOf(fs.readFileSync(file, 'utf8').trim()));
   };
-  const rotated = ids.find(isRotated);
-  if (rotated !== undefined) activateStagedKey(dataDir, rotated);
+  const rotatedKeyId = stagedKeyIds.find(isRotatedKey);
+  if (rotatedKeyId !== undefined) activateStagedKey(dataDir, rotatedKeyId);
 }
 
 /** Reads a key file; returns undefined if it does not exist. Throws a ConfigError that ends with `advice` if it is too short. */
@@ -85,19 +86,19 @@ export function readKey(file: string, advice = RECOVERY_ADVICE): string | undefi
 
 /** Creates the key file atomically. An existing file is not replaced. */
 function writeKey(file: string, key: string): void {
-  const draftFile = `${file}.${randomBytes(4).toString('hex')}`;
+  const temporaryFile = `${file}.${randomBytes(4).toString('hex')}`;
   createFolder(join(file, '..'));
-  fs.writeFileSync(draftFile, `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  fs.writeFileSync(temporaryFile, `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
   try {
-    fs.linkSync(draftFile, file);
+    fs.linkSync(temporaryFile, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    fs.rmSync(draftFile);
+    fs.rmSync(temporaryFile);
   }
 }
 
 async function hasAccounts({ pool }: Database): Promise<boolean> {
-  const present = await pool.query(`SELECT to_regclass('user_account') IS NOT NULL AS "present"`);
-  return present.rows[0].present && (await pool.query('SELECT EXISTS (SELECT FROM "user_account") AS "some"')).rows[0].some;
+  const presenceResult = await pool.query(`SELECT to_regclass('user_account') IS NOT NULL AS "present"`);
+  return presenceResult.rows[0].present && (await pool.query('SELECT EXISTS (SELECT FROM "user_account") AS "some"')).rows[0].some;
 }

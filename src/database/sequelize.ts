@@ -24,7 +24,7 @@ export function openSequelize({ models, poolerMode, ...options }: ConnectionOpti
     destroyConnection: async (client) => client.release(true),
   });
   const { statementTimeout = 0 } = options;
-  const begin = poolerMode === 'transaction' ? beginWithTimeoutsSql(options, statementTimeout) : BEGIN_STATEMENT;
-  replaceBeginStatement(sequelize, ({ viewer }) => begin + sessionUsers.sqlAfterBegin(viewer));
+  const beginSql = poolerMode === 'transaction' ? beginWithTimeoutsSql(options, statementTimeout) : BEGIN_STATEMENT;
+  replaceBeginStatement(sequelize, ({ sessionUserId }) => beginSql + sessionUsers.sqlAfterBegin(sessionUserId));
   return sequelize;
 }

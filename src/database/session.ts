@@ -6,7 +6,14 @@ import { OverloadedError, type ConcurrencyLimiter, type QueuedWork } from '../pl
 import type { RequestTrace } from '../platform/requesttrace';
 import type { Database, ClientKind } from './connection';
 import type { LimiterClientKey } from './options';
-import { ClientDisconnected, isTimeout, isUnavailable, ReadLimitExceeded, CommitOutcomeUnknown, DatabaseUnavailable } from './errors';
+import {
+  ClientDisconnected,
+  isTimeout,
+  isDatabaseUnavailableError,
+  ReadLimitExceeded,
+  CommitOutcomeUnknown,
+  DatabaseUnavailable,
+} from './errors';
 import type { StatementParameters, Row } from './rows';
 import { queryInTransaction, Statement, type StatementContext } from './statement';
 import { ANONYMOUS_SESSION_USER } from './sessionuser';
@@ -16,8 +23,7 @@ interface OpenTransaction {
   transaction: Transaction;
   /** Functions that undo effects outside of the database, in case of a rollback. */
   compensations: (() => Promise<void>)[];
-  /** Promise that settles when the statements sent so far have completed. */
-  precedingStatements: Promise<unknown>;
+  sentStatementsCompletion: Promise<unknown>;
 }
 
 /** Thrown to make Sequelize roll back a transaction whose result is discarded. */
@@ -27,23 +33,21 @@ export class DatabaseSession implements StatementContext {
   statementCount = 0;
   statementMs = 0;
   rowCount = 0;
-  /** Bytes of rows that may still be read from the database for the current response. */
-  private bytesLeft = Infinity;
-  private byteLimit = Infinity;
+  private readBytesLeft = Infinity;
+  private readByteLimit = Infinity;
   trace?: RequestTrace;
   private readonly runningWork = new Set<{ stop(reason: Error): void }>();
   /** Error that explains why the session has ended, thrown by all further statements; absent until then. */
   private endReason?: Error;
-  /** Whether the request continues even if the client disconnects. */
   private ignoresDisconnect = false;
   /** Whether the request has used the primary. From then on it does not read from the replica, so that it sees its own writes and consistent rows. */
   private hasUsedPrimary = false;
   private clientKind: ClientKind = 'own';
   private openTransaction?: OpenTransaction;
-  caller: LimiterClientKey = 'own';
-  hasStarted = false;
+  clientKey: LimiterClientKey = 'own';
+  hasStartedStatement = false;
   /** Session user for row-level security: the id of the signed-in user, or ANONYMOUS_SESSION_USER. */
-  private viewer = ANONYMOUS_SESSION_USER;
+  private sessionUserId = ANONYMOUS_SESSION_USER;
 
   constructor(readonly database: Database) {}
 
@@ -51,20 +55,20 @@ export class DatabaseSession implements StatementContext {
    * Sets the client of the request after its authentication; for a subscription event, the kind of client stays `live`. The next statement has no
    * priority in the queue, as if it were the first one of the request.
    */
-  setClient(clientKind: ClientKind, caller: LimiterClientKey): void {
+  setClient(clientKind: ClientKind, clientKey: LimiterClientKey): void {
     if (this.clientKind !== 'live') this.clientKind = clientKind;
-    this.caller = caller;
-    this.viewer = typeof caller === 'number' ? String(caller) : ANONYMOUS_SESSION_USER;
-    this.hasStarted = false;
+    this.clientKey = clientKey;
+    this.sessionUserId = typeof clientKey === 'number' ? String(clientKey) : ANONYMOUS_SESSION_USER;
+    this.hasStartedStatement = false;
   }
 
   async query(text: string, values: StatementParameters = []): Promise<Row[]> {
-    return this.run(text, values, this.viewer);
+    return this.run(text, values, this.sessionUserId);
   }
 
   /** Like `query`, but may read from the replica for an anonymous client, unless a statement of this session has already run on the primary. */
   async queryMaybeStale(text: string, values: StatementParameters = []): Promise<Row[]> {
-    return this.run(text, values, this.viewer, !this.hasUsedPrimary);
+    return this.run(text, values, this.sessionUserId, !this.hasUsedPrimary);
   }
 
   /** Runs a statement that looks up who sent the request. The tables that it reads have no row-level security, so no session user is needed. */
@@ -72,32 +76,32 @@ export class DatabaseSession implements StatementContext {
     return this.run(text, values, undefined);
   }
 
-  private async run(text: string, values: StatementParameters, viewer: string | undefined, mayBeStale = false): Promise<Row[]> {
+  private async run(text: string, values: StatementParameters, sessionUserId: string | undefined, mayRowsBeStale = false): Promise<Row[]> {
     if (this.endReason) throw this.endReason;
     try {
-      return await this.send(text, values, viewer, mayBeStale);
+      return await this.send(text, values, sessionUserId, mayRowsBeStale);
     } catch (error) {
       // Ends the session: further statements would probably fail as well, and a request must not wait repeatedly for the database.
-      if (error instanceof OverloadedError || isTimeout(error) || isUnavailable(error)) this.end(error as Error);
+      if (error instanceof OverloadedError || isTimeout(error) || isDatabaseUnavailableError(error)) this.end(error as Error);
       throw error;
     }
   }
 
   /** Runs a statement that records the outcome of the request, even after the session has ended. */
-  async recordOutcome(text: string, values: StatementParameters): Promise<void> {
-    this.hasStarted = true;
-    await this.send(text, values, this.viewer);
+  async recordRequestOutcome(text: string, values: StatementParameters): Promise<void> {
+    this.hasStartedStatement = true;
+    await this.send(text, values, this.sessionUserId);
   }
 
-  private async send(text: string, values: StatementParameters, viewer: string | undefined, mayBeStale = false): Promise<Row[]> {
+  private async send(text: string, values: StatementParameters, sessionUserId: string | undefined, mayRowsBeStale = false): Promise<Row[]> {
     const { openTransaction } = this;
-    const endSpan = this.trace?.beginStatement(text);
+    const endSpan = this.trace?.beginStatementSpan(text);
     this.statementCount += 1;
     let rowCount: number | undefined;
     try {
       const rows = await (openTransaction
         ? this.sendInTransaction(openTransaction, text, values)
-        : this.sendOutsideTransaction(text, values, viewer, mayBeStale));
+        : this.sendOutsideTransaction(text, values, sessionUserId, mayRowsBeStale));
       rowCount = rows.length;
       this.rowCount += rowCount;
       return rows;
@@ -109,14 +113,14 @@ export class DatabaseSession implements StatementContext {
   private async sendOutsideTransaction(
     text: string,
     values: StatementParameters,
-    viewer: string | undefined,
-    mayBeStale: boolean,
+    sessionUserId: string | undefined,
+    mayRowsBeStale: boolean,
   ): Promise<Row[]> {
-    const statement = new Statement(this.database.readResources[this.clientKind], this, text, values, viewer);
+    const statement = new Statement(this.database.readDependencies[this.clientKind], this, text, values, sessionUserId);
     this.runningWork.add(statement);
     try {
-      const rows = await statement.fetchRows(mayBeStale);
-      this.hasUsedPrimary ||= !statement.isFromReplica;
+      const rows = await statement.fetchRows(mayRowsBeStale);
+      this.hasUsedPrimary ||= !statement.areRowsFromReplica;
       return rows;
     } finally {
       this.runningWork.delete(statement);
@@ -126,19 +130,19 @@ export class DatabaseSession implements StatementContext {
   /** Statements of a transaction share its connection and run one after the other. */
   private sendInTransaction(openTransaction: OpenTransaction, text: string, values: StatementParameters): Promise<Row[]> {
     const connection = connectionOf<PoolClient>(openTransaction.transaction);
-    const result = openTransaction.precedingStatements.then(() => queryInTransaction(connection, text, values, this));
-    openTransaction.precedingStatements = result.catch(() => undefined);
+    const result = openTransaction.sentStatementsCompletion.then(() => queryInTransaction(connection, text, values, this));
+    openTransaction.sentStatementsCompletion = result.catch(() => undefined);
     return result;
   }
 
   /** Sets how many bytes of rows may be read from the database for the current response. */
   limitReadBytes(bytes: number): void {
-    this.bytesLeft = this.byteLimit = bytes;
+    this.readBytesLeft = this.readByteLimit = bytes;
   }
 
   countReadBytes(bytes: number): void {
-    this.bytesLeft -= bytes;
-    if (this.bytesLeft < 0) throw new ReadLimitExceeded(this.byteLimit);
+    this.readBytesLeft -= bytes;
+    if (this.readBytesLeft < 0) throw new ReadLimitExceeded(this.readByteLimit);
   }
 
   /** Stops all running statements, and rejects further ones with `reason`. */
@@ -159,7 +163,7 @@ export class DatabaseSession implements StatementContext {
   }
 
   /** Prepares the session for the next event of a subscription. Errors of earlier events do not affect it, unless the client has disconnected. */
-  beginEvent(): void {
+  beginSubscriptionEvent(): void {
     this.clientKind = 'live';
     if (!(this.endReason instanceof ClientDisconnected)) this.endReason = undefined;
   }
@@ -170,7 +174,7 @@ export class DatabaseSession implements StatementContext {
     logging: (text: string, milliseconds = 0) => {
       this.statementCount += 1;
       this.statementMs += milliseconds;
-      this.trace?.recordStatement(text, milliseconds);
+      this.trace?.recordStatementSpan(text, milliseconds);
     },
   };
 
@@ -184,7 +188,7 @@ export class DatabaseSession implements StatementContext {
     let outcome: { shouldCommit: boolean; result: T } | undefined;
     try {
       return await this.transaction(async (transaction) => {
-        this.openTransaction = { transaction, compensations, precedingStatements: Promise.resolve() };
+        this.openTransaction = { transaction, compensations, sentStatementsCompletion: Promise.resolve() };
         try {
           outcome = await callback();
         } finally {
@@ -219,34 +223,34 @@ export class DatabaseSession implements StatementContext {
     this.openTransaction?.compensations.push(undo);
   }
 
-  private async savepoint<T>(parent: Transaction, callback: (transaction: Transaction) => Promise<T>): Promise<T> {
+  private async runInSavepoint<T>(parent: Transaction, callback: (transaction: Transaction) => Promise<T>): Promise<T> {
     try {
       return await this.database.sequelize.transaction({ ...this.sequelizeOptions, transaction: parent }, callback);
     } catch (error) {
-      throw isUnavailable(error) ? new DatabaseUnavailable(error) : error;
+      throw isDatabaseUnavailableError(error) ? new DatabaseUnavailable(error) : error;
     }
   }
 
   /** Runs a transaction. `table` is the table to which it writes; absent if it writes to several. */
   async transaction<T>(callback: (transaction: Transaction) => Promise<T>, table?: string): Promise<T> {
-    const { caller, openTransaction } = this;
+    const { clientKey, openTransaction } = this;
     const { writeLimiter, lockedTables } = this.database;
-    if (openTransaction) return lockedTables.runWrite(table, () => this.savepoint(openTransaction.transaction, callback));
-    await this.waitForSlot(writeLimiter, caller);
+    if (openTransaction) return lockedTables.runWrite(table, () => this.runInSavepoint(openTransaction.transaction, callback));
+    await this.waitForSlot(writeLimiter, clientKey);
     this.hasUsedPrimary = true;
     try {
       this.ignoreDisconnect();
       return await lockedTables.runWrite(table, () => this.runTransaction(callback));
     } finally {
-      writeLimiter.release(caller);
+      writeLimiter.release(clientKey);
     }
   }
 
   private async runTransaction<T>(callback: (transaction: Transaction) => Promise<T>, mayRetry = true): Promise<T> {
     const { breaker, sequelize } = this.database;
     if (breaker.unavailableError) throw breaker.unavailableError;
-    const sessionUser: SessionUserOption = { viewer: this.clientKind === 'own' ? undefined : this.viewer };
-    const options = { ...this.sequelizeOptions, ...sessionUser };
+    const sessionUserOption: SessionUserOption = { sessionUserId: this.clientKind === 'own' ? undefined : this.sessionUserId };
+    const options = { ...this.sequelizeOptions, ...sessionUserOption };
     const progress = { hasBegun: false, isComplete: false };
     try {
       return await sequelize.transaction(options, async (transaction) => {
@@ -257,18 +261,18 @@ export class DatabaseSession implements StatementContext {
         return result;
       });
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
+      if (!isDatabaseUnavailableError(error)) throw error;
       // BEGIN failed because the connection was already dead, so nothing was executed and the transaction can be repeated.
       if (mayRetry && !progress.hasBegun && !this.database.breaker.unavailableError) return this.runTransaction(callback, false);
       throw progress.isComplete ? new CommitOutcomeUnknown(error) : new DatabaseUnavailable(error);
     }
   }
 
-  private async waitForSlot(limiter: ConcurrencyLimiter<LimiterClientKey>, caller: LimiterClientKey): Promise<void> {
+  private async waitForSlot(limiter: ConcurrencyLimiter<LimiterClientKey>, clientKey: LimiterClientKey): Promise<void> {
     if (this.endReason) throw this.endReason;
     let queuedWork: QueuedWork<LimiterClientKey> | undefined;
     const cancellableWait = { stop: (reason: Error) => queuedWork && limiter.cancel(queuedWork, reason) };
     this.runningWork.add(cancellableWait);
-    await limiter.waitForSlot(caller, false, (entry) => (queuedWork = entry)).finally(() => this.runningWork.delete(cancellableWait));
+    await limiter.waitForSlot(clientKey, false, (entry) => (queuedWork = entry)).finally(() => this.runningWork.delete(cancellableWait));
   }
 }

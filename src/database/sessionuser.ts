@@ -14,7 +14,7 @@ const SET_VIEWER_SQL = `SELECT WHERE set_config('fitgraph.viewer', $1, false) IS
 export class SessionUsers {
   /** PostgreSQL role of requests; absent if they use the server's own role, without row-level security. Set it before opening connections. */
   role?: string;
-  private readonly userByClient = new WeakMap<ClientBase, string>();
+  private readonly sessionUserIdByClient = new WeakMap<ClientBase, string>();
 
   constructor(
     /** Whether to set the session user for each transaction: behind a transaction pooler, each one may run in a different session. */
@@ -27,26 +27,26 @@ export class SessionUsers {
   }
 
   /**
-   * Returns the statement to send before a statement that runs for the session user `viewer`; undefined if none is needed. It sets the session user, if
-   * necessary, and includes `fixedStatement`, which is sent with every statement. If `viewer` is undefined, the session user does not matter.
+   * Returns the statement to send before a statement that runs for the session user `sessionUserId`; undefined if none is needed. It sets the session user, if
+   * necessary, and includes `fixedStatement`, which is sent with every statement. If `sessionUserId` is undefined, the session user does not matter.
    */
   precedingStatement(
     client: ClientBase,
-    viewer: string | undefined,
+    sessionUserId: string | undefined,
     fixedStatement: PrecedingStatement | undefined,
   ): PrecedingStatement | undefined {
     if (this.role === undefined) return fixedStatement;
-    if (this.isSetPerTransaction) return this.addSessionUser(fixedStatement!, viewer);
-    if (viewer === undefined || this.userByClient.get(client) === viewer) return undefined;
-    this.userByClient.set(client, viewer);
-    return { text: SET_VIEWER_SQL, values: [viewer] };
+    if (this.isSetPerTransaction) return this.addSessionUser(fixedStatement!, sessionUserId);
+    if (sessionUserId === undefined || this.sessionUserIdByClient.get(client) === sessionUserId) return undefined;
+    this.sessionUserIdByClient.set(client, sessionUserId);
+    return { text: SET_VIEWER_SQL, values: [sessionUserId] };
   }
 
-  private addSessionUser({ text, values }: PrecedingStatement, viewer = ANONYMOUS_SESSION_USER): PrecedingStatement {
-    const nextParameter = values.length + 1;
+  private addSessionUser({ text, values }: PrecedingStatement, sessionUserId = ANONYMOUS_SESSION_USER): PrecedingStatement {
+    const nextParameterNumber = values.length + 1;
     return {
-      text: `${text}, set_config('role', $${nextParameter}, true), set_config('fitgraph.viewer', $${nextParameter + 1}, true)`,
-      values: [...values, this.role!, viewer],
+      text: `${text}, set_config('role', $${nextParameterNumber}, true), set_config('fitgraph.viewer', $${nextParameterNumber + 1}, true)`,
+      values: [...values, this.role!, sessionUserId],
     };
   }
 
@@ -55,14 +55,15 @@ export class SessionUsers {
    * user.
    */
   forgetUser(client: ClientBase): void {
-    this.userByClient.delete(client);
+    this.sessionUserIdByClient.delete(client);
   }
 
   /** Returns the SQL to append to BEGIN, in the same packet. Without a viewer, the transaction belongs to the server itself. */
-  sqlAfterBegin(viewer: string | undefined): string {
+  sqlAfterBegin(sessionUserId: string | undefined): string {
     if (this.role === undefined) return '';
-    const isServer = viewer === undefined;
-    if (!this.isSetPerTransaction) return isServer ? '; SET LOCAL ROLE NONE' : `; SET LOCAL fitgraph.viewer = '${viewer}'`;
-    return isServer ? '' : `; SET LOCAL ROLE ${escapeIdentifier(this.role)}; SET LOCAL fitgraph.viewer = '${viewer}'`;
+    const isServerTransaction = sessionUserId === undefined;
+    if (!this.isSetPerTransaction)
+      return isServerTransaction ? '; SET LOCAL ROLE NONE' : `; SET LOCAL fitgraph.viewer = '${sessionUserId}'`;
+    return isServerTransaction ? '' : `; SET LOCAL ROLE ${escapeIdentifier(this.role)}; SET LOCAL fitgraph.viewer = '${sessionUserId}'`;
   }
 }

@@ -69,4 +69,4 @@ export const statementThatSetsTimeouts = ({ lockTimeout = 0 }: ConnectionSetting
   values: [String(statementTimeout), String(lockTimeout)],
 });
 
-export const TIMEOUT_SETTINGS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
+export const TIMEOUT_SETTING_NAMES = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];

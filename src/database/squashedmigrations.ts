@@ -21,16 +21,16 @@ const REPLACEMENT_MIGRATIONS: readonly string[] = [
 ];
 
 /** Returns the first replaced migration that is missing although others of them are applied; undefined if all or none are applied. */
-export function findMissingReplacedMigration(applied: readonly string[]): string | undefined {
-  return REPLACED_MIGRATIONS.some((name) => applied.includes(name))
-    ? REPLACED_MIGRATIONS.find((name) => !applied.includes(name))
+export function findMissingReplacedMigration(appliedMigrations: readonly string[]): string | undefined {
+  return REPLACED_MIGRATIONS.some((name) => appliedMigrations.includes(name))
+    ? REPLACED_MIGRATIONS.find((name) => !appliedMigrations.includes(name))
     : undefined;
 }
 
 /** Returns the names of the applied migrations in order; if all replaced migrations are among them, with the replacements instead. */
-export function replaceSquashedNames(applied: readonly string[]): string[] {
-  if (!REPLACED_MIGRATIONS.every((name) => applied.includes(name))) return [...applied];
-  return [...new Set([...REPLACEMENT_MIGRATIONS, ...applied.filter((name) => !REPLACED_MIGRATIONS.includes(name))])].sort();
+export function replaceSquashedNames(appliedMigrations: readonly string[]): string[] {
+  if (!REPLACED_MIGRATIONS.every((name) => appliedMigrations.includes(name))) return [...appliedMigrations];
+  return [...new Set([...REPLACEMENT_MIGRATIONS, ...appliedMigrations.filter((name) => !REPLACED_MIGRATIONS.includes(name))])].sort();
 }
 
 /**
@@ -49,7 +49,7 @@ export const recordReplacements = (client: ClientBase): Promise<unknown> =>
  * Removes the replaced migrations from the table if one of their replacements is reverted: otherwise `replaceSquashedNames` would still count the
  * replacement as applied.
  */
-export async function deleteReplacedRecords(client: ClientBase, reverted: readonly string[]): Promise<void> {
-  if (reverted.some((name) => REPLACEMENT_MIGRATIONS.includes(name)))
+export async function deleteReplacedRecords(client: ClientBase, revertedMigrations: readonly string[]): Promise<void> {
+  if (revertedMigrations.some((name) => REPLACEMENT_MIGRATIONS.includes(name)))
     await client.query('DELETE FROM "migration" WHERE "name" = ANY($1)', [REPLACED_MIGRATIONS]);
 }

@@ -2,17 +2,17 @@
 import { DatabaseError, type ClientBase, type Pool, type PoolClient } from 'pg';
 import { cancelStatement } from './cancel';
 import type { StatementParameters, Row } from './rows';
-import { NamedQuery, type PrecedingStatement, type StatementState } from '../internals/pg';
+import { NamedQuery, type PrecedingStatement, type PreparedStatementState } from '../internals/pg';
 import type { ConcurrencyLimiter, QueuedWork } from '../platform/limiter';
 import type { LimiterClientKey } from './options';
 import type { PreparedStatements } from './preparedstatements';
 import type { CircuitBreaker } from './circuitbreaker';
-import { isTimeout, isUnavailable, ReadLimitExceeded, DatabaseUnavailable } from './errors';
+import { isTimeout, isDatabaseUnavailableError, ReadLimitExceeded, DatabaseUnavailable } from './errors';
 import type { Replica } from './replica';
 import type { SessionUsers } from './sessionuser';
 
 /** Resources that the reads of one kind of client share, such as the pool, the limiter and the prepared statements. */
-export interface ReadResources {
+export interface ReadDependencies {
   pool: Pool;
   /** Read replica for statements whose result may be stale. Skipped while it is unusable. */
   replica?: Replica;
@@ -33,9 +33,9 @@ const READ_STATEMENT_PATTERN = /^\s*(?:SELECT|WITH)\b(?![\s\S]*\b(?:INSERT|UPDAT
 
 /** The request that a statement belongs to. */
 export interface StatementContext {
-  caller: LimiterClientKey;
+  clientKey: LimiterClientKey;
   /** Whether a statement of the request has already started. Then the next statements of the request have priority. */
-  hasStarted: boolean;
+  hasStartedStatement: boolean;
   /** Total run time of the request's statements, without the time spent waiting for a slot or a connection. */
   statementMs: number;
   /** Counts bytes read for the request. Throws ReadLimitExceeded above its limit. */
@@ -49,12 +49,12 @@ interface Query {
   onRowBytes(bytes: number): void;
   /** Name of the prepared statement; absent if it is not prepared. */
   name?: string;
-  state?: StatementState;
+  state?: PreparedStatementState;
   precedingStatement?: PrecedingStatement;
 }
 
 async function sendQuery(client: ClientBase, query: Query, request: StatementContext): Promise<Row[]> {
-  const { text, values, onRowBytes, name = '', state = { textLength: text.length }, precedingStatement } = query;
+  const { text, values, onRowBytes, name = '', state = { sqlTextLength: text.length }, precedingStatement } = query;
   const startedAt = performance.now();
   try {
     return await new Promise((resolve, reject) => {
@@ -66,7 +66,6 @@ async function sendQuery(client: ClientBase, query: Query, request: StatementCon
   }
 }
 
-/** Runs a statement of a transaction on its connection. */
 export const queryInTransaction = (
   client: PoolClient,
   text: string,
@@ -82,34 +81,33 @@ export class Statement {
   private client?: PoolClient;
   private queuedWork?: QueuedWork<LimiterClientKey>;
   private cancellation?: Promise<boolean>;
-  /** Whether the rows came from the replica. */
-  isFromReplica = false;
+  areRowsFromReplica = false;
 
   constructor(
-    private readonly readResources: ReadResources,
+    private readonly readDependencies: ReadDependencies,
     private readonly request: StatementContext,
     private readonly text: string,
     private readonly values: StatementParameters,
     /** Session user for row-level security; undefined if the statement does not depend on it. */
-    private readonly viewer: string | undefined,
+    private readonly sessionUserId: string | undefined,
   ) {}
 
-  /** Runs the statement and returns its rows. Call this once. `mayBeStale`: whether the rows may come from the replica. */
-  async fetchRows(mayBeStale: boolean): Promise<Row[]> {
+  /** Runs the statement and returns its rows. Call this once. `mayRowsBeStale`: whether the rows may come from the replica. */
+  async fetchRows(mayRowsBeStale: boolean): Promise<Row[]> {
     const { request } = this;
-    const { limiter, replica } = this.readResources;
-    const { caller } = request;
-    const slot = limiter.waitForSlot(caller, request.hasStarted, (queued) => (this.queuedWork = queued));
+    const { limiter, replica } = this.readDependencies;
+    const { clientKey } = request;
+    const slotPromise = limiter.waitForSlot(clientKey, request.hasStartedStatement, (queued) => (this.queuedWork = queued));
     // Marks the request as started before waiting, so that its other statements in the same event-loop turn have priority as well.
-    request.hasStarted ||= !this.queuedWork;
-    await slot;
-    request.hasStarted = true;
+    request.hasStartedStatement ||= !this.queuedWork;
+    await slotPromise;
+    request.hasStartedStatement = true;
     try {
-      const rows = (mayBeStale && replica?.isUsable ? await this.queryReplica(replica) : undefined) ?? (await this.queryPrimary());
+      const rows = (mayRowsBeStale && replica?.isUsable ? await this.queryReplica(replica) : undefined) ?? (await this.queryPrimary());
       if (this.stopReason) throw this.stopReason;
       return rows;
     } finally {
-      limiter.release(caller);
+      limiter.release(clientKey);
     }
   }
 
@@ -122,7 +120,7 @@ export class Statement {
       // No timeout settings are sent along, because the replica is not behind a pooler.
       const rows = await this.queryOn(await replica.pool.connect(), replica.sessionUsers, undefined);
       replica.statementCount += 1;
-      this.isFromReplica = true;
+      this.areRowsFromReplica = true;
       return rows;
     } catch (error) {
       if (this.stopReason || isTimeout(error)) throw error;
@@ -131,7 +129,7 @@ export class Statement {
   }
 
   private async queryPrimary(isRetry = false): Promise<Row[]> {
-    const { pool, breaker, sessionUsers, precedingStatement } = this.readResources;
+    const { pool, breaker, sessionUsers, precedingStatement } = this.readDependencies;
     if (breaker.unavailableError) throw breaker.unavailableError;
     const client = await pool.connect().catch((error) => {
       throw new DatabaseUnavailable(error);
@@ -150,26 +148,28 @@ export class Statement {
     fixedStatement: PrecedingStatement | undefined,
   ): Promise<Row[]> {
     const { text, values } = this;
-    const { preparedStatements } = this.readResources;
+    const { preparedStatements } = this.readDependencies;
     let connectionError: DatabaseUnavailable | undefined;
     try {
       if (this.stopReason) throw this.stopReason;
       this.client = client;
-      const precedingStatement = sessionUsers ? sessionUsers.precedingStatement(client, this.viewer, fixedStatement) : fixedStatement;
-      const name = values.needsCustomPlan ? undefined : preparedStatements.nameOf(text);
-      const state = name === undefined ? undefined : preparedStatements.stateOf(client, name, text);
+      const precedingStatement = sessionUsers
+        ? sessionUsers.precedingStatement(client, this.sessionUserId, fixedStatement)
+        : fixedStatement;
+      const name = values.needsCustomPlan ? undefined : preparedStatements.countUseAndGetName(text);
+      const state = name === undefined ? undefined : preparedStatements.getOrCreateState(client, name, text);
       return await sendQuery(client, { text, values, onRowBytes: this.countBytes, name, state, precedingStatement }, this.request);
     } catch (error) {
       sessionUsers?.forgetUser(client);
       // Unlike other errors, one that PostgreSQL has sent leaves the connection usable.
-      if (error !== this.stopReason && (!(error instanceof DatabaseError) || isUnavailable(error)))
+      if (error !== this.stopReason && (!(error instanceof DatabaseError) || isDatabaseUnavailableError(error)))
         connectionError = new DatabaseUnavailable(error);
       throw this.stopReason ?? connectionError ?? error;
     } finally {
       this.client = undefined;
       // Waits for the CancelRequest, which could otherwise cancel the connection's next statement. If it may still do so, the connection is closed.
-      const isCancelled = this.cancellation === undefined || (await this.cancellation);
-      client.release(connectionError ?? !isCancelled);
+      const isCancellationSettled = this.cancellation === undefined || (await this.cancellation);
+      client.release(connectionError ?? !isCancellationSettled);
     }
   }
 
@@ -188,6 +188,6 @@ export class Statement {
     if (this.stopReason) return;
     this.stopReason = reason;
     if (this.client) this.cancellation = cancelStatement(this.client);
-    else if (this.queuedWork) this.readResources.limiter.cancel(this.queuedWork, reason);
+    else if (this.queuedWork) this.readDependencies.limiter.cancel(this.queuedWork, reason);
   }
 }

@@ -1,13 +1,13 @@
 /** Transactions for internal work of the server, which belongs to no request. */
 import { DatabaseError, type ClientBase } from 'pg';
-import { CommitOutcomeUnknown, isUnavailable } from './errors';
+import { CommitOutcomeUnknown, isDatabaseUnavailableError } from './errors';
 
 /** Commits a transaction. Throws CommitOutcomeUnknown if the connection is lost during COMMIT. */
 export async function commit(client: ClientBase): Promise<void> {
   try {
     await client.query('COMMIT');
   } catch (error) {
-    throw error instanceof DatabaseError && !isUnavailable(error) ? error : new CommitOutcomeUnknown(error);
+    throw error instanceof DatabaseError && !isDatabaseUnavailableError(error) ? error : new CommitOutcomeUnknown(error);
   }
 }
 

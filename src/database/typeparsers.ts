@@ -13,13 +13,13 @@ const formatTime = (value: string) => value.replace(/\.(\d+)$/, (_, fraction: st
  * before standard time. A timestamp with such an offset is converted to UTC.
  */
 function formatTimestamp(value: string): string {
-  const parts = /^(\S+) (\d\d:\d\d:\d\d)(?:\.(\d+))?([+-])(\d\d)(?::?(\d\d))?(?::(\d\d))?/.exec(value);
-  if (!parts) return value;
-  const [, day, time, fraction, sign, hours, minutes = '00', seconds] = parts;
+  const match = /^(\S+) (\d\d:\d\d:\d\d)(?:\.(\d+))?([+-])(\d\d)(?::?(\d\d))?(?::(\d\d))?/.exec(value);
+  if (!match) return value;
+  const [, day, time, fraction, sign, hours, minutes = '00', seconds] = match;
   if (seconds === undefined) return `${day}T${time}${formatMicroseconds(fraction)}${sign}${hours}:${minutes}`;
   const offset = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * (sign === '-' ? -1000 : 1000);
-  const utc = new Date(Date.parse(`${day}T${time}Z`) - offset).toISOString();
-  return `${utc.slice(0, 'YYYY-MM-DDThh:mm:ss'.length)}${formatMicroseconds(fraction)}+00:00`;
+  const utcTimestamp = new Date(Date.parse(`${day}T${time}Z`) - offset).toISOString();
+  return `${utcTimestamp.slice(0, 'YYYY-MM-DDThh:mm:ss'.length)}${formatMicroseconds(fraction)}+00:00`;
 }
 
 export const getTypeParser = ((oid: number, format?: 'text' | 'binary') => {

@@ -16,14 +16,13 @@ const VIEWER_ROLE_SUFFIX = '_viewer';
 const PRIVILEGES = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
 /** PostgreSQL error code insufficient_privilege (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
-const INSUFFICIENT_PRIVILEGE = '42501';
+const INSUFFICIENT_PRIVILEGE_CODE = '42501';
 /** Error codes after which a statement is repeated: a concurrent CREATE ROLE or GRANT of another process, a deadlock, or a lock timeout. */
 const RETRYABLE_ERROR_CODES = ['42710', '23505', 'XX000', '40001', '40P01', '55P03'];
-const MAX_ATTEMPTS = 20;
+const MAX_ROLE_CHANGE_ATTEMPTS = 20;
 const RETRY_PAUSE_MS = 25;
 const LOCK_TIMEOUT_MS = 1_000;
 
-/** Whether row-level security can be applied to requests and, if not, why. */
 export interface RowSecurityStatus {
   role: string;
   /** Why requests cannot use the viewer role; absent if they can. */
@@ -73,7 +72,7 @@ async function canSetRole(role: string, client: ClientBase): Promise<boolean> {
     return true;
   } catch (error) {
     await client.query('ROLLBACK');
-    if ((error as DatabaseError).code !== INSUFFICIENT_PRIVILEGE) throw error;
+    if ((error as DatabaseError).code !== INSUFFICIENT_PRIVILEGE_CODE) throw error;
     return false;
   }
 }
@@ -83,7 +82,7 @@ async function retryRoleConflicts(callback: () => Promise<unknown>): Promise<voi
     try {
       return void (await callback());
     } catch (error) {
-      if (!RETRYABLE_ERROR_CODES.includes(String((error as DatabaseError).code)) || attempt === MAX_ATTEMPTS) throw error;
+      if (!RETRYABLE_ERROR_CODES.includes(String((error as DatabaseError).code)) || attempt === MAX_ROLE_CHANGE_ATTEMPTS) throw error;
       await sleep(RETRY_PAUSE_MS);
     }
 }
@@ -100,7 +99,7 @@ const MISSING_PRIVILEGES_SQL = `SELECT c."relname" AS "name", c."relkind" = 'S' 
       ELSE NOT (${PRIVILEGES.map((privilege) => `has_table_privilege($1, c."oid", '${privilege}')`).join(' AND ')}) END`;
 
 /**
- * Creates the viewer role, grants its privileges and restricts the policies to it, as far as the server's user is permitted to do so. `rowSecurityStatus`
+ * Creates the viewer role, grants its privileges and restricts the policies to it, as far as the server's user is permitted to do so. `checkRowSecurityStatus`
  * reports what is missing. Processes with other databases of the same owner may do the same concurrently.
  */
 export async function prepareViewerRole(client: ClientBase): Promise<void> {
@@ -117,7 +116,7 @@ export async function prepareViewerRole(client: ClientBase): Promise<void> {
     });
     await retryRoleConflicts(() => grantPrivileges(role, ownership.owner, client));
   } catch (error) {
-    if ((error as DatabaseError).code !== INSUFFICIENT_PRIVILEGE) throw error;
+    if ((error as DatabaseError).code !== INSUFFICIENT_PRIVILEGE_CODE) throw error;
   }
   await assignRowSecurityPolicies(client);
 }
@@ -154,22 +153,22 @@ async function grantPrivileges(role: string, owner: string, client: ClientBase):
   if (!objects.length) return;
   const name = escapeIdentifier(role);
   const [{ schema }] = (await client.query('SELECT quote_ident(current_schema()) AS "schema"')).rows;
-  const grantByDefault = `ALTER DEFAULT PRIVILEGES FOR ROLE ${escapeIdentifier(owner)} IN SCHEMA ${schema} GRANT`;
+  const grantByDefaultSql = `ALTER DEFAULT PRIVILEGES FOR ROLE ${escapeIdentifier(owner)} IN SCHEMA ${schema} GRANT`;
   await client.query(
     [
       `GRANT USAGE ON SCHEMA ${schema} TO ${name}`,
-      `${grantByDefault} ${PRIVILEGES.join(', ')} ON TABLES TO ${name}`,
-      `${grantByDefault} USAGE ON SEQUENCES TO ${name}`,
+      `${grantByDefaultSql} ${PRIVILEGES.join(', ')} ON TABLES TO ${name}`,
+      `${grantByDefaultSql} USAGE ON SEQUENCES TO ${name}`,
       ...objects.map(
-        (object) =>
-          `GRANT ${object.isSequence ? 'USAGE ON SEQUENCE' : `${PRIVILEGES.join(', ')} ON`} ${escapeIdentifier(object.name)} TO ${name}`,
+        (tableOrSequence) =>
+          `GRANT ${tableOrSequence.isSequence ? 'USAGE ON SEQUENCE' : `${PRIVILEGES.join(', ')} ON`} ${escapeIdentifier(tableOrSequence.name)} TO ${name}`,
       ),
     ].join('; '),
   );
 }
 
 /** Tests whether row-level security can be applied to requests, by switching to the viewer role. Returns undefined before the tables exist. */
-export async function rowSecurityStatus(pool: Pool): Promise<RowSecurityStatus | undefined> {
+export async function checkRowSecurityStatus(pool: Pool): Promise<RowSecurityStatus | undefined> {
   const client = await pool.connect();
   let failure: Error | undefined;
   try {
@@ -232,7 +231,7 @@ async function findRowSecurityStatus({ owner, currentUser }: Ownership, client: 
 export async function activateViewerRole({ options, pool, sessionUsers }: Database, warn: (message: string) => void): Promise<void> {
   const { rowSecurity = 'on' } = options;
   if (rowSecurity === 'off') return;
-  const status = await rowSecurityStatus(pool);
+  const status = await checkRowSecurityStatus(pool);
   if (!status) return;
   const { role, problem, advice } = status;
   if (problem === undefined) sessionUsers.role = role;

@@ -18,9 +18,9 @@ import { CACHE_MAX_AGE_SECONDS, PRIVATE_FILE_MODE, type FileVersion, type FileSt
 
 const CONNECT_TIMEOUT_MS = 1_500;
 const SOCKET_TIMEOUT_MS = 4_000;
-const MAX_ATTEMPTS = 2;
+const MAX_REQUEST_ATTEMPTS = 2;
 const MAX_PARALLEL_DELETES = 16;
-const RANGE_NOT_SATISFIABLE = 416;
+const RANGE_NOT_SATISFIABLE_STATUS = 416;
 
 /** Response headers that describe a file; an error response must not have them. */
 const FILE_HEADERS = [
@@ -62,7 +62,7 @@ export class BucketStore implements FileStore {
       ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
-      maxAttempts: MAX_ATTEMPTS,
+      maxAttempts: MAX_REQUEST_ATTEMPTS,
       requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: SOCKET_TIMEOUT_MS, requestTimeout: 0 },
     };
   }
@@ -73,12 +73,11 @@ export class BucketStore implements FileStore {
   private async send<T>(callback: (s3: S3) => Promise<T>): Promise<T> {
     const s3 = await this.loadClient();
     return callback(s3).catch((error: unknown) => {
-      throw statusOf(error) === RANGE_NOT_SATISFIABLE ? error : new FileStorageError(error);
+      throw statusOf(error) === RANGE_NOT_SATISFIABLE_STATUS ? error : new FileStorageError(error);
     });
   }
 
-  /** Sends a request; returns undefined if the object does not exist. */
-  private sendUnlessMissing<T>(callback: (s3: S3) => Promise<T>): Promise<T | undefined> {
+  private undefinedIfMissing<T>(callback: (s3: S3) => Promise<T>): Promise<T | undefined> {
     return this.send((s3) =>
       callback(s3).catch((error: unknown) => {
         if (statusOf(error) === 404) return undefined;
@@ -88,18 +87,18 @@ export class BucketStore implements FileStore {
   }
 
   private head(path: string): Promise<HeadObjectCommandOutput | undefined> {
-    return this.sendUnlessMissing((s3) => s3.headObject(this.objectParameters(path)));
+    return this.undefinedIfMissing((s3) => s3.headObject(this.objectParameters(path)));
   }
 
   private get(path: string, Range?: string): Promise<GetObjectCommandOutput | undefined> {
-    return this.sendUnlessMissing((s3) => s3.getObject({ ...this.objectParameters(path), Range }));
+    return this.undefinedIfMissing((s3) => s3.getObject({ ...this.objectParameters(path), Range }));
   }
 
   async checkAccess(): Promise<void> {
-    const probe = this.objectParameters(`.${randomBytes(8).toString('hex')}`);
+    const probeParameters = this.objectParameters(`.${randomBytes(8).toString('hex')}`);
     await this.send(async (s3) => {
-      await s3.putObject({ ...probe, Body: 'fitgraph' });
-      await s3.deleteObject(probe);
+      await s3.putObject({ ...probeParameters, Body: 'fitgraph' });
+      await s3.deleteObject(probeParameters);
     }).catch((error: FileStorageError) => {
       throw new ConfigError(`MEDIA_URL must refer to a writable bucket: ${this.location}: ${error.message}`);
     });
@@ -131,11 +130,11 @@ export class BucketStore implements FileStore {
 
   /** Runs `callback` with a path for a temporary file on this machine, which is deleted afterwards. */
   private async withTemporaryFile<T>(callback: (localPath: string) => Promise<T>): Promise<T> {
-    const folder = await mkdtemp(join(tmpdir(), 'fitgraph-file-'));
+    const temporaryFolder = await mkdtemp(join(tmpdir(), 'fitgraph-file-'));
     try {
-      return await callback(join(folder, 'file'));
+      return await callback(join(temporaryFolder, 'file'));
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      await rm(temporaryFolder, { recursive: true, force: true });
     }
   }
 
@@ -160,7 +159,7 @@ export class BucketStore implements FileStore {
 
   async deleteFiles(path: string, otherPaths: readonly string[]): Promise<void> {
     const removedPaths = new Set([path, ...otherPaths]);
-    await this.delete((await this.listKeys(path)).filter((existing) => removedPaths.has(existing)));
+    await this.delete((await this.listKeys(path)).filter((existingPath) => removedPaths.has(existingPath)));
   }
 
   private async delete(paths: readonly string[]): Promise<void> {
@@ -172,13 +171,13 @@ export class BucketStore implements FileStore {
 
   private async listKeys(prefix: string): Promise<string[]> {
     const { Bucket, Key } = this.objectParameters(prefix);
-    const keys: string[] = [];
+    const objectKeys: string[] = [];
     for (let ContinuationToken: string | undefined, hasMore = true; hasMore; hasMore = ContinuationToken !== undefined) {
       const page = await this.send((s3) => s3.listObjectsV2({ Bucket, Prefix: Key, ContinuationToken }));
-      keys.push(...(page.Contents ?? []).flatMap((object) => object.Key ?? []));
+      objectKeys.push(...(page.Contents ?? []).flatMap((object) => object.Key ?? []));
       ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
     }
-    return keys.map((key) => key.slice(this.bucket.prefix.length));
+    return objectKeys.map((key) => key.slice(this.bucket.prefix.length));
   }
 
   async listFiles(folder: string): Promise<string[]> {
@@ -209,7 +208,7 @@ export class BucketStore implements FileStore {
         size !== undefined && matchesIfRange(request.get('if-range'), object) ? request.range(size, { combine: true }) : undefined;
       if (ranges === -1) {
         response.set('Content-Range', `bytes */${size}`);
-        return next(Object.assign(new Error('Range Not Satisfiable'), { status: RANGE_NOT_SATISFIABLE, expose: true }));
+        return next(Object.assign(new Error('Range Not Satisfiable'), { status: RANGE_NOT_SATISFIABLE_STATUS, expose: true }));
       }
       // Several ranges are answered with the whole file, as by `express.static`.
       const range = Array.isArray(ranges) && ranges.type === 'bytes' && ranges.length === 1 ? ranges[0] : undefined;

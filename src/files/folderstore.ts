@@ -6,8 +6,7 @@ import express, { type RequestHandler, type Response } from 'express';
 import { ConfigError } from '../platform/config';
 import { CACHE_MAX_AGE_SECONDS, PRIVATE_FILE_MODE, PRIVATE_FOLDER_OPTIONS, type FileVersion, type FileStore } from './filestore';
 
-/** Codes of errors that mean that there is no file with this name. */
-const NO_FILE_CODES = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ERR_FS_EISDIR', 'ENAMETOOLONG'];
+const NO_FILE_ERROR_CODES = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ERR_FS_EISDIR', 'ENAMETOOLONG'];
 const hasErrorCode = (error: unknown, ...codes: string[]) => codes.includes((error as NodeJS.ErrnoException).code ?? '');
 
 export class FolderStore implements FileStore {
@@ -22,17 +21,17 @@ export class FolderStore implements FileStore {
   /** Checks the folder. Does not create it, because an unmounted network share must not be mistaken for an empty store. */
   async checkAccess(): Promise<void> {
     const configError = (problem: string) => new ConfigError(`MEDIA_DIR must be an existing, writable folder: ${this.root} ${problem}`);
-    const folder = await stat(this.root).catch(({ code }: NodeJS.ErrnoException) => {
+    const rootStats = await stat(this.root).catch(({ code }: NodeJS.ErrnoException) => {
       throw configError(`cannot be accessed (${code})`);
     });
-    if (!folder.isDirectory()) throw configError('is not a folder');
-    const probe = join(this.root, `.${randomBytes(8).toString('hex')}`);
+    if (!rootStats.isDirectory()) throw configError('is not a folder');
+    const probePath = join(this.root, `.${randomBytes(8).toString('hex')}`);
     await (
-      await open(probe, 'wx', PRIVATE_FILE_MODE).catch(({ code }: NodeJS.ErrnoException) => {
+      await open(probePath, 'wx', PRIVATE_FILE_MODE).catch(({ code }: NodeJS.ErrnoException) => {
         throw configError(`cannot be written to (${code})`);
       })
     ).close();
-    await rm(probe, { force: true });
+    await rm(probePath, { force: true });
   }
 
   /** Removes the permissions of other users from a folder that an older version created. A folder with another owner is not changed. */
@@ -60,7 +59,7 @@ export class FolderStore implements FileStore {
   async read(path: string): Promise<Buffer | undefined> {
     if (!(await this.versionOf(path))) return undefined;
     return readFile(this.resolvePath(path)).catch((error) => {
-      if (hasErrorCode(error, ...NO_FILE_CODES)) return undefined;
+      if (hasErrorCode(error, ...NO_FILE_ERROR_CODES)) return undefined;
       throw error;
     });
   }
@@ -68,7 +67,7 @@ export class FolderStore implements FileStore {
   async openStream(path: string) {
     // Opens the file before reading its size, because another file may replace it in the meantime.
     const handle = await open(this.resolvePath(path), 'r').catch((error) => {
-      if (hasErrorCode(error, ...NO_FILE_CODES)) return undefined;
+      if (hasErrorCode(error, ...NO_FILE_ERROR_CODES)) return undefined;
       throw error;
     });
     if (!handle) return undefined;
@@ -114,17 +113,17 @@ export class FolderStore implements FileStore {
   async deleteFiles(path: string, otherPaths: readonly string[]): Promise<void> {
     for (const filePath of [path, ...otherPaths])
       await rm(this.resolvePath(filePath), { force: true }).catch((error) => {
-        if (!hasErrorCode(error, ...NO_FILE_CODES)) throw error;
+        if (!hasErrorCode(error, ...NO_FILE_ERROR_CODES)) throw error;
       });
   }
 
   async listFiles(folder: string): Promise<string[]> {
-    const root = this.resolvePath(folder);
-    const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch((error) => {
+    const folderPath = this.resolvePath(folder);
+    const entries = await readdir(folderPath, { recursive: true, withFileTypes: true }).catch((error) => {
       if (hasErrorCode(error, 'ENOENT')) return [];
       throw error;
     });
-    return entries.filter((entry) => entry.isFile()).map((entry) => relative(root, join(entry.parentPath, entry.name)));
+    return entries.filter((entry) => entry.isFile()).map((entry) => relative(folderPath, join(entry.parentPath, entry.name)));
   }
 
   async listFolders(prefix: string): Promise<string[]> {

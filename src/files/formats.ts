@@ -3,12 +3,12 @@
  * content in hundreds of other formats.
  */
 
-export type FormatName = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif';
+export type ImageFormatName = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif';
 
 /** Uploads are never stored as AVIF: encoding 24 megapixels takes 5 to 9 seconds and more than 1 GB of memory even at the lowest effort. */
-export type StoredFormat = Exclude<FormatName, 'avif'>;
+export type StoredImageFormat = Exclude<ImageFormatName, 'avif'>;
 
-interface Format {
+interface ImageFormat {
   readonly mediaType: string;
   readonly extensions: readonly string[];
   /** Whether the content of a file has the signature of this image format. Content without a known signature is never passed to a decoder. */
@@ -17,7 +17,7 @@ interface Format {
 
 const readLatin1 = (bytes: Buffer, start: number, length: number) => bytes.toString('latin1', start, start + length);
 
-export const IMAGE_FORMATS: Readonly<Record<FormatName, Format>> = {
+export const IMAGE_FORMATS: Readonly<Record<ImageFormatName, ImageFormat>> = {
   jpeg: {
     mediaType: 'image/jpeg',
     extensions: ['jpg', 'jpeg', 'jpe', 'jfif'],
@@ -42,13 +42,13 @@ export const IMAGE_FORMATS: Readonly<Record<FormatName, Format>> = {
   },
 };
 
-const FORMAT_NAMES = Object.keys(IMAGE_FORMATS) as FormatName[];
+const FORMAT_NAMES = Object.keys(IMAGE_FORMATS) as ImageFormatName[];
 
 export const IMAGE_EXTENSIONS: readonly string[] = FORMAT_NAMES.flatMap((name) => IMAGE_FORMATS[name].extensions);
 
-export const formatOfContent = (bytes: Buffer): FormatName | undefined =>
+export const formatOfContent = (bytes: Buffer): ImageFormatName | undefined =>
   FORMAT_NAMES.find((name) => IMAGE_FORMATS[name].hasSignature(bytes));
-export const formatOfExtension = (extension: string): FormatName | undefined =>
+export const formatOfExtension = (extension: string): ImageFormatName | undefined =>
   FORMAT_NAMES.find((name) => IMAGE_FORMATS[name].extensions.includes(extension));
 
-export const storedFormatFor = (format: FormatName): StoredFormat => (format === 'avif' ? 'webp' : format);
+export const storedFormatFor = (format: ImageFormatName): StoredImageFormat => (format === 'avif' ? 'webp' : format);

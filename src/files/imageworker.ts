@@ -8,7 +8,7 @@ import { reencodeImage, writeThumbnail } from './imageprocessing';
 sharp.concurrency(1);
 
 const runTask = (task: ImageTask): Promise<unknown> =>
-  task.kind === 'reencode' ? reencodeImage(task.path, task.targetFormat) : writeThumbnail(task.from, task.to, task.thumbnail, task.png);
+  task.kind === 'reencode' ? reencodeImage(task.path, task.targetFormat) : writeThumbnail(task.from, task.to, task.thumbnail, task.isPng);
 
 const CPU_CHECK_INTERVAL_MS = 50;
 
@@ -24,7 +24,7 @@ const cpuMsSince = (since: NodeJS.CpuUsage) => {
  */
 process.on('message', (task: LimitedImageTask) => {
   const startUsage = process.cpuUsage();
-  const isSlow = () => cpuMsSince(startUsage) >= task.cpuMs;
+  const isSlow = () => cpuMsSince(startUsage) >= task.maxCpuMs;
   const cpuTimer = setInterval(() => isSlow() && finish({ slow: true }), CPU_CHECK_INTERVAL_MS);
   const finish = (reply: WorkerReply) => {
     clearInterval(cpuTimer);

@@ -4,15 +4,15 @@ import { setPriority } from 'node:os';
 import { extname, join } from 'node:path';
 import { ConcurrencyLimiter, OverloadedError } from '../platform/limiter';
 import { TERMINATION_SIGNALS } from '../platform/terminationsignals';
-import type { StoredFormat } from './formats';
+import type { StoredImageFormat } from './formats';
 import type { ThumbnailSpec } from './paths';
 import type { ReencodeResult } from './imageprocessing';
 
 export type ImageTask =
-  | { kind: 'reencode'; path: string; targetFormat: StoredFormat | undefined }
-  | { kind: 'shrink'; from: string; to: string; thumbnail: ThumbnailSpec; png: boolean };
+  | { kind: 'reencode'; path: string; targetFormat: StoredImageFormat | undefined }
+  | { kind: 'shrink'; from: string; to: string; thumbnail: ThumbnailSpec; isPng: boolean };
 
-export type LimitedImageTask = ImageTask & { cpuMs: number };
+export type LimitedImageTask = ImageTask & { maxCpuMs: number };
 
 export type WorkerReply = { result: unknown } | { error: string } | { slow: true };
 
@@ -36,37 +36,37 @@ const IDLE_TIMEOUT_MS = 30_000;
 const DEFAULT_CPU_TIMEOUT_MS = 10_000;
 const MIN_WAIT_LIMIT_MS = 15_000;
 /** Factor by which the maximum waiting time in the queue exceeds the CPU time limit: if tasks may take longer, those behind them must wait longer. */
-const WAIT_LIMIT_FACTOR = 1.5;
+const WAIT_TO_CPU_LIMIT_RATIO = 1.5;
 const QUEUE_LIMITS = { maxQueued: 200, maxQueuedPerClient: 40, maxWaitMs: MIN_WAIT_LIMIT_MS };
 /**
  * A worker is killed when a task has taken this many times its CPU time limit in real time. Normally, the worker itself reports that it has reached
  * the limit, unless it hangs or gets no CPU time. If it is killed, the task fails because of overload, not because of the file.
  */
-const WALL_CLOCK_FACTOR = 3;
+const WALL_CLOCK_TO_CPU_TIME_RATIO = 3;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 class ImageWorker {
   private child?: ChildProcess;
   private idleTimer?: NodeJS.Timeout;
 
-  async run(task: ImageTask, cpuMs: number): Promise<unknown> {
+  async run(task: ImageTask, maxCpuMs: number): Promise<unknown> {
     clearTimeout(this.idleTimer);
     const child = (this.child ??= this.startProcess());
     let removeListeners = () => undefined as void;
     try {
       const reply = await new Promise<WorkerReply>((resolve, reject) => {
-        const rejectBroken = () => reject(new ImageFailure('broken'));
-        const rejectExited = (_status: number | null, signal: NodeJS.Signals | null) =>
+        const rejectAsBroken = () => reject(new ImageFailure('broken'));
+        const rejectOnExit = (_status: number | null, signal: NodeJS.Signals | null) =>
           // If a termination signal has ended the worker, the image is not to blame: a terminal or service manager sends such signals to all processes of
           // the server.
           reject(TERMINATION_SIGNALS.some((name) => name === signal) ? new OverloadedError() : new ImageFailure('broken'));
-        const timer = setTimeout(() => reject(new OverloadedError()), Math.min(cpuMs * WALL_CLOCK_FACTOR, MAX_TIMER_MS));
-        child.on('message', resolve).on('exit', rejectExited).on('error', rejectBroken);
+        const timer = setTimeout(() => reject(new OverloadedError()), Math.min(maxCpuMs * WALL_CLOCK_TO_CPU_TIME_RATIO, MAX_TIMER_MS));
+        child.on('message', resolve).on('exit', rejectOnExit).on('error', rejectAsBroken);
         removeListeners = () => {
           clearTimeout(timer);
-          child.off('message', resolve).off('exit', rejectExited).off('error', rejectBroken);
+          child.off('message', resolve).off('exit', rejectOnExit).off('error', rejectAsBroken);
         };
-        child.send({ ...task, cpuMs } satisfies LimitedImageTask, (error) => error && rejectBroken());
+        child.send({ ...task, maxCpuMs } satisfies LimitedImageTask, (error) => error && rejectAsBroken());
       });
       if ('slow' in reply) throw new ImageFailure('slow');
       if ('error' in reply) throw new Error(reply.error);
@@ -123,27 +123,27 @@ export class ImageWorkerPool {
   /** Sets the CPU time limit of a task in milliseconds; 0 for none. The maximum waiting time in the queue is a multiple of it. */
   set cpuTimeLimitMs(cpuMs: number) {
     this.cpuTimeoutMs = cpuMs;
-    this.limiter.limits.maxWaitMs = Math.max(MIN_WAIT_LIMIT_MS, cpuMs * WAIT_LIMIT_FACTOR);
+    this.limiter.limits.maxWaitMs = Math.max(MIN_WAIT_LIMIT_MS, cpuMs * WAIT_TO_CPU_LIMIT_RATIO);
   }
 
   /**
    * Validates and re-encodes an image. A caller uses one worker at a time. Throws ImageFailure if the file is to blame, and OverloadedError if the
    * queue is full or the worker gets no CPU time.
    */
-  reencode(caller: string, path: string, targetFormat: StoredFormat | undefined): Promise<ReencodeResult> {
-    return this.run(caller, { kind: 'reencode', path, targetFormat }) as Promise<ReencodeResult>;
+  reencode(clientKey: string, path: string, targetFormat: StoredImageFormat | undefined): Promise<ReencodeResult> {
+    return this.run(clientKey, { kind: 'reencode', path, targetFormat }) as Promise<ReencodeResult>;
   }
 
-  async writeThumbnail(caller: string, from: string, to: string, thumbnail: ThumbnailSpec, png: boolean): Promise<void> {
-    await this.run(caller, { kind: 'shrink', from, to, thumbnail, png });
+  async writeThumbnail(clientKey: string, sourcePath: string, targetPath: string, thumbnail: ThumbnailSpec, isPng: boolean): Promise<void> {
+    await this.run(clientKey, { kind: 'shrink', from: sourcePath, to: targetPath, thumbnail, isPng });
   }
 
   end(): void {
     for (const worker of this.workers) worker.endProcess();
   }
 
-  private run(caller: string, task: ImageTask): Promise<unknown> {
-    return this.limiter.run(caller, async () => {
+  private run(clientKey: string, task: ImageTask): Promise<unknown> {
+    return this.limiter.run(clientKey, async () => {
       const worker = this.freeWorkers.pop()!;
       try {
         return await worker.run(task, this.cpuTimeoutMs || MAX_TIMER_MS);

@@ -21,7 +21,7 @@ import {
 import { OverloadedError } from '../platform/limiter';
 import { imageWorkerPool } from './imageworkerpool';
 import { hasTransparency } from './imageprocessing';
-import { storedName, validateImage, validateUploads } from './upload';
+import { storedNameParts, validateImage, validateUploads } from './upload';
 
 const SUFFIX_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const SUFFIX_LENGTH = 7;
@@ -36,12 +36,12 @@ const isGif = (path: string, bytes: Buffer): boolean => [formatOfExtension(exten
 const needsPngThumbnails = async (path: string, bytes: Buffer): Promise<boolean> => isGif(path, bytes) || hasTransparency(bytes);
 
 /** How long a thumbnail in a remote store is assumed to exist without another check. */
-const EXISTENCE_CACHE_MS = 60_000;
+const EXISTENCE_CACHE_TTL_MS = 60_000;
 
 export class Media {
   private readonly pendingThumbnails = new Map<string, Promise<boolean>>();
-  private readonly pngThumbnailCache = new LRUCache<string, boolean>({ max: MAX_CACHED_THUMBNAILS });
-  private readonly existingThumbnails = new LRUCache<string, true>({ max: MAX_CACHED_THUMBNAILS, ttl: EXISTENCE_CACHE_MS });
+  private readonly hasPngThumbnailsCache = new LRUCache<string, boolean>({ max: MAX_CACHED_THUMBNAILS });
+  private readonly existingThumbnailPaths = new LRUCache<string, true>({ max: MAX_CACHED_THUMBNAILS, ttl: EXISTENCE_CACHE_TTL_MS });
 
   constructor(
     readonly files: FileStore,
@@ -74,7 +74,7 @@ export class Media {
   async store(folder: string, file: UploadedFile, maxLength: number, isPathTaken: (path: string) => Promise<boolean>): Promise<string> {
     const problems = await validateImage(file);
     if (problems.length) throw new Error(problems.join(' '));
-    const name = storedName(file.filename);
+    const name = storedNameParts(file.filename);
     const plainPath = buildTruncatedPath(folder, name, '', maxLength);
     // A truncated name gets a suffix too, so that it cannot be mistaken for another name.
     let suffix = plainPath === `${folder}/${name.stem}${name.dottedExtension}` && !looksLikeThumbnail(plainPath) ? '' : randomSuffix();
@@ -109,31 +109,31 @@ export class Media {
 
   /** Creates all thumbnails of an image. Returns whether they are PNG. Ignores errors: the server may be busy, or the file missing. */
   async createThumbnails(path: string): Promise<boolean> {
-    const png = await this.hasPngThumbnails(path);
-    await Promise.all([...THUMBNAIL_SPECS.keys()].map((alias) => this.createThumbnail(path, alias, png).catch(() => false)));
-    return png;
+    const isPng = await this.hasPngThumbnails(path);
+    await Promise.all([...THUMBNAIL_SPECS.keys()].map((alias) => this.createThumbnail(path, alias, isPng).catch(() => false)));
+    return isPng;
   }
 
   /** Returns whether the thumbnails of an image are PNG. The result is cached by path and version of the file. */
   async hasPngThumbnails(path: string): Promise<boolean> {
     const version = isMediaPath(path) ? await this.files.versionOf(path) : undefined;
     if (!version) return false;
-    const key = `${path} ${version.version}`;
-    const cachedResult = this.pngThumbnailCache.get(key);
+    const cacheKey = `${path} ${version.version}`;
+    const cachedResult = this.hasPngThumbnailsCache.get(cacheKey);
     if (cachedResult !== undefined) return cachedResult;
     const bytes = await this.files.read(path);
     const isPng = bytes !== undefined && (await needsPngThumbnails(path, bytes).catch(() => false));
-    this.pngThumbnailCache.set(key, isPng);
+    this.hasPngThumbnailsCache.set(cacheKey, isPng);
     return isPng;
   }
 
   /** Creates a thumbnail unless it exists. Returns false if the image is missing or unreadable. Throws OverloadedError if the workers are busy. */
-  async createThumbnail(image: string, alias: string, png: boolean): Promise<boolean> {
-    const path = thumbnailPath(image, alias, png);
+  async createThumbnail(imagePath: string, alias: string, isPng: boolean): Promise<boolean> {
+    const path = thumbnailPath(imagePath, alias, isPng);
     // Concurrent calls for the same thumbnail share one promise, so that it is created once.
     let creation = this.pendingThumbnails.get(path);
     if (!creation) {
-      creation = this.createThumbnailIfMissing(image, alias, png, path).finally(() => this.pendingThumbnails.delete(path));
+      creation = this.createThumbnailIfMissing(imagePath, alias, isPng, path).finally(() => this.pendingThumbnails.delete(path));
       this.pendingThumbnails.set(path, creation);
     }
     return creation.catch((error) => {
@@ -142,11 +142,11 @@ export class Media {
     });
   }
 
-  private async createThumbnailIfMissing(image: string, alias: string, png: boolean, path: string): Promise<boolean> {
+  private async createThumbnailIfMissing(imagePath: string, alias: string, isPng: boolean, path: string): Promise<boolean> {
     if (!isMediaPath(path)) return false;
-    if (this.files.isRemote && this.existingThumbnails.has(path)) return true;
-    if ((await this.exists(path)) || (await this.writeThumbnail(image, alias, png, path))) {
-      this.existingThumbnails.set(path, true);
+    if (this.files.isRemote && this.existingThumbnailPaths.has(path)) return true;
+    if ((await this.exists(path)) || (await this.writeThumbnail(imagePath, alias, isPng, path))) {
+      this.existingThumbnailPaths.set(path, true);
       return true;
     }
     return false;
@@ -154,19 +154,19 @@ export class Media {
 
   /** Whether the file is a thumbnail of another one. Thumbnails of thumbnails, nested without end, would let anyone fill the file store. */
   private async isThumbnail(path: string): Promise<boolean> {
-    const original = parseThumbnailPath(path)?.image;
-    return original !== undefined && this.exists(original);
+    const originalPath = parseThumbnailPath(path)?.imagePath;
+    return originalPath !== undefined && this.exists(originalPath);
   }
 
-  private async writeThumbnail(image: string, alias: string, png: boolean, path: string): Promise<boolean> {
-    if ((await this.isThumbnail(image)) || (png && !(await this.hasPngThumbnails(image)))) return false;
-    const write = (from: string) =>
+  private async writeThumbnail(imagePath: string, alias: string, isPng: boolean, path: string): Promise<boolean> {
+    if ((await this.isThumbnail(imagePath)) || (isPng && !(await this.hasPngThumbnails(imagePath)))) return false;
+    const write = (sourcePath: string) =>
       this.files
-        .write(path, (localPath) => imageWorkerPool.writeThumbnail(image, from, localPath, THUMBNAIL_SPECS.get(alias)!, png))
+        .write(path, (localPath) => imageWorkerPool.writeThumbnail(imagePath, sourcePath, localPath, THUMBNAIL_SPECS.get(alias)!, isPng))
         .then(() => true);
-    if (!(await this.files.withLocalFile(image, write))) return false;
+    if (!(await this.files.withLocalFile(imagePath, write))) return false;
     // Deletes the new thumbnail if the image was deleted in the meantime, because that deletion came too early to include this thumbnail.
-    if (await this.exists(image)) return true;
+    if (await this.exists(imagePath)) return true;
     await this.files.deleteFiles(path, []);
     return false;
   }

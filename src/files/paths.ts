@@ -9,15 +9,15 @@ export interface ThumbnailSpec {
 
 /** Thumbnail sizes in pixels by alias. */
 export const THUMBNAIL_SIZES = { micro: 30, thumbnail: 80, small: 200, medium: 400, large: 800 };
-export const DEFAULT_QUALITY = 85;
-const LARGE_QUALITY = 90;
+export const DEFAULT_THUMBNAIL_QUALITY = 85;
+const LARGE_THUMBNAIL_QUALITY = 90;
 
 export const croppedThumbnailName = (alias: string): string => `${alias}_cropped`;
 
 /** Thumbnail settings by alias, in display order. */
 export const THUMBNAIL_SPECS: ReadonlyMap<string, ThumbnailSpec> = new Map(
   Object.entries(THUMBNAIL_SIZES).flatMap(([alias, size]) => {
-    const quality = alias === 'large' ? LARGE_QUALITY : DEFAULT_QUALITY;
+    const quality = alias === 'large' ? LARGE_THUMBNAIL_QUALITY : DEFAULT_THUMBNAIL_QUALITY;
     return [
       [alias, { size, isCropped: false, quality }],
       [croppedThumbnailName(alias), { size, isCropped: true, quality }],
@@ -26,22 +26,22 @@ export const THUMBNAIL_SPECS: ReadonlyMap<string, ThumbnailSpec> = new Map(
 );
 
 /**
- * Returns the path of a thumbnail, which is in the folder of its image. `png`: whether the thumbnail is a PNG, as for GIFs and images with
+ * Returns the path of a thumbnail, which is in the folder of its image. `isPng`: whether the thumbnail is a PNG, as for GIFs and images with
  * transparency.
  */
-export function thumbnailPath(path: string, alias: string, png: boolean): string {
+export function thumbnailPath(path: string, alias: string, isPng: boolean): string {
   const { size, isCropped, quality } = THUMBNAIL_SPECS.get(alias)!;
-  return `${path}.${size}x${size}_q${quality}${isCropped ? '_crop-smart' : ''}.${png ? 'png' : 'jpg'}`;
+  return `${path}.${size}x${size}_q${quality}${isCropped ? '_crop-smart' : ''}.${isPng ? 'png' : 'jpg'}`;
 }
 
 const THUMBNAIL_PATH_PATTERN = /^(.+)\.\d+x\d+_q\d+(?:_crop-smart)?\.(jpg|png)$/s;
 
-export function parseThumbnailPath(path: string): { image: string; alias: string; png: boolean } | undefined {
+export function parseThumbnailPath(path: string): { imagePath: string; alias: string; isPng: boolean } | undefined {
   const [, image, extension] = THUMBNAIL_PATH_PATTERN.exec(path) ?? [];
   if (image === undefined) return undefined;
-  const png = extension === 'png';
-  const alias = [...THUMBNAIL_SPECS.keys()].find((candidate) => thumbnailPath(image, candidate, png) === path);
-  return alias === undefined ? undefined : { image, alias, png };
+  const isPng = extension === 'png';
+  const alias = [...THUMBNAIL_SPECS.keys()].find((candidate) => thumbnailPath(image, candidate, isPng) === path);
+  return alias === undefined ? undefined : { imagePath: image, alias, isPng };
 }
 
 /** Returns the path of an image, followed by those of all thumbnails that it may have. */
@@ -70,11 +70,11 @@ const UNMATCHABLE_PATH = '\0';
 export function convertUrlToStoredPath(text: string, operator: string, isCaseInsensitive: boolean, baseUrl: string): string {
   if (['contains', 'endsWith', 'search'].includes(operator)) return text;
   const foldCase = (url: string) => (isCaseInsensitive ? url.toLowerCase() : url);
-  const folder = baseUrl + mediaUrl('');
-  if (!foldCase(text).startsWith(foldCase(folder)))
-    return operator === 'startsWith' && foldCase(folder).startsWith(foldCase(text)) ? '' : UNMATCHABLE_PATH;
+  const mediaBaseUrl = baseUrl + mediaUrl('');
+  if (!foldCase(text).startsWith(foldCase(mediaBaseUrl)))
+    return operator === 'startsWith' && foldCase(mediaBaseUrl).startsWith(foldCase(text)) ? '' : UNMATCHABLE_PATH;
   try {
-    return decodeURIComponent(text.slice(folder.length));
+    return decodeURIComponent(text.slice(mediaBaseUrl.length));
   } catch {
     return UNMATCHABLE_PATH;
   }
@@ -88,14 +88,14 @@ export function clientFileName(filename: string): string {
   if (name === '.' || name === '..') return '';
   const characters = [...name];
   if (characters.length <= MAX_CLIENT_NAME_LENGTH) return name;
-  const dottedExtension = [...dottedExtensionOf(name)].slice(0, MAX_CLIENT_NAME_LENGTH);
-  return [...characters.slice(0, MAX_CLIENT_NAME_LENGTH - dottedExtension.length), ...dottedExtension].join('');
+  const extensionCharacters = [...dottedExtensionOf(name)].slice(0, MAX_CLIENT_NAME_LENGTH);
+  return [...characters.slice(0, MAX_CLIENT_NAME_LENGTH - extensionCharacters.length), ...extensionCharacters].join('');
 }
 
 /** Returns the extension with its dot, `.png` for `a.png`; empty if the last dot is the first or the last character. */
 function dottedExtensionOf(name: string): string {
-  const dot = name.lastIndexOf('.');
-  return dot > 0 && dot < name.length - 1 ? name.slice(dot) : '';
+  const dotIndex = name.lastIndexOf('.');
+  return dotIndex > 0 && dotIndex < name.length - 1 ? name.slice(dotIndex) : '';
 }
 
 /** Returns the extension in lower case without its dot, `png` for `A.PNG`. */

@@ -14,7 +14,6 @@ const formatBytes = (bytes: number) => `${(bytes / MB).toFixed(1)} MB`;
 export const storedFileBytes = async ({ path }: UploadedFile): Promise<number> => (await stat(path)).size;
 
 export interface NewFile {
-  /** Path of the image field in the input, for the error message. */
   inputPath: InputPath;
   file: UploadedFile;
   /** Id of the row whose current file the new one replaces. */
@@ -26,20 +25,22 @@ export async function checkQuota(
   table: string,
   userId: number,
   uploads: readonly NewFile[],
-  quota: number,
+  quotaBytes: number,
   sequelize: Sequelize,
   options: QueryOptions,
 ): Promise<void> {
   await sequelize.query('SELECT pg_advisory_xact_lock($1, $2)', { ...options, bind: [ADVISORY_LOCK_CLASSES.quota, userId] });
-  const replacedIds = uploads.flatMap(({ replacedRowId }) => replacedRowId ?? []);
+  const replacedRowIds = uploads.flatMap(({ replacedRowId }) => replacedRowId ?? []);
   const sumBytesSql = `SELECT coalesce(sum("bytes"), 0)::float8 AS "taken" FROM "${table}" WHERE "user_id" = $1 AND NOT "row_id" = ANY($2::int[])`;
-  const [[total]] = (await sequelize.query(sumBytesSql, { ...options, bind: [userId, replacedIds] })) as unknown as [[{ taken: number }]];
+  const [[total]] = (await sequelize.query(sumBytesSql, { ...options, bind: [userId, replacedRowIds] })) as unknown as [
+    [{ taken: number }],
+  ];
   let usedBytes = total.taken;
   for (const { inputPath, file } of uploads) {
     const bytes = await storedFileBytes(file);
-    const freeBytes = Math.max(0, quota - usedBytes);
+    const freeBytes = Math.max(0, quotaBytes - usedBytes);
     if (bytes > freeBytes) {
-      const message = `Your images may take up ${formatBytes(quota)} in total: ${formatBytes(freeBytes)} are left, but this image needs ${formatBytes(bytes)}. Delete some images first.`;
+      const message = `Your images may take up ${formatBytes(quotaBytes)} in total: ${formatBytes(freeBytes)} are left, but this image needs ${formatBytes(bytes)}. Delete some images first.`;
       throw new InvalidInput([{ path: inputPath, ...invalidValueIssue(message) }]);
     }
     usedBytes += bytes;

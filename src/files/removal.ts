@@ -70,7 +70,6 @@ export class FileRemoval {
       .catch((error) => this.log.error({ err: error }, 'deleting the files of deleted rows failed')));
   }
 
-  /** Resolves when no removal of files is in progress. */
   whenIdle(): Promise<void> {
     return this.pendingRun;
   }

@@ -7,7 +7,7 @@ import { extensionOf, isMediaPath, parseThumbnailPath } from './paths';
 
 const ALLOWED_METHODS = ['GET', 'HEAD'];
 
-export function mediaRoutes(media: Media): Router {
+export function createMediaRouter(media: Media): Router {
   const router = Router({ caseSensitive: true });
   router.use((request, response, next) => {
     // Lets pages of any site draw images on a canvas. CORS is allowed even without an Origin header, because caches ignore Origin.
@@ -20,12 +20,12 @@ export function mediaRoutes(media: Media): Router {
   });
   router.use(async (request, response, next) => {
     const path = decodeUrlSegment(request.path).slice(1);
-    if (!isMediaPath(path)) return notFound(response);
-    const thumbnail = parseThumbnailPath(path);
-    if (thumbnail) await media.createThumbnail(thumbnail.image, thumbnail.alias, thumbnail.png);
+    if (!isMediaPath(path)) return sendNotFound(response);
+    const parsedPath = parseThumbnailPath(path);
+    if (parsedPath) await media.createThumbnail(parsedPath.imagePath, parsedPath.alias, parsedPath.isPng);
     // The static file handler follows symbolic links, so links that lead out of the folder are rejected here.
     if (media.files.isRemote || (await media.exists(path))) next();
-    else notFound(response);
+    else sendNotFound(response);
   });
   router.use(
     media.files.createRequestHandler((response, path) => {
@@ -35,7 +35,7 @@ export function mediaRoutes(media: Media): Router {
       response.setHeader('Content-Security-Policy', "default-src 'none'; sandbox");
     }),
   );
-  router.use((_request, response) => notFound(response));
+  router.use((_request, response) => sendNotFound(response));
   // The error response to an unsatisfiable range is not an image and must not be cached.
   const removeFileHeaders: ErrorRequestHandler = (error, _request, response, next) => {
     for (const name of ['Content-Type', 'Cache-Control', 'ETag', 'Last-Modified']) response.removeHeader(name);
@@ -45,4 +45,4 @@ export function mediaRoutes(media: Media): Router {
   return router;
 }
 
-const notFound = (response: Response): void => void response.status(404).json({ detail: 'Not found.' });
+const sendNotFound = (response: Response): void => void response.status(404).json({ detail: 'Not found.' });

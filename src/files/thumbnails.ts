@@ -1,6 +1,6 @@
 /** Thumbnail types of the APIs: GraphQL returns the URL of one size, REST all thumbnails of an image. */
 import { ArgsType, Field, Int, ObjectType, registerEnumType } from 'type-graphql';
-import { croppedThumbnailName, mediaUrl, THUMBNAIL_SIZES, THUMBNAIL_SPECS, thumbnailPath, DEFAULT_QUALITY } from './paths';
+import { croppedThumbnailName, mediaUrl, THUMBNAIL_SIZES, THUMBNAIL_SPECS, thumbnailPath, DEFAULT_THUMBNAIL_QUALITY } from './paths';
 
 const IMAGE_SIZES = Object.fromEntries(Object.keys(THUMBNAIL_SIZES).map((alias) => [alias.toUpperCase(), alias]));
 registerEnumType(IMAGE_SIZES, {
@@ -22,9 +22,9 @@ export class ThumbnailArgs {
   declare crop: boolean;
 }
 
-/** Returns the URL of a thumbnail without scheme and host. `png`: whether the thumbnail is a PNG, as for GIFs and images with transparency. */
-export const thumbnailUrl = (path: string, { size, crop }: ThumbnailArgs, png: boolean): string =>
-  mediaUrl(thumbnailPath(path, crop ? croppedThumbnailName(size) : size, png));
+/** Returns the URL of a thumbnail without scheme and host. `isPng`: whether the thumbnail is a PNG, as for GIFs and images with transparency. */
+export const thumbnailUrl = (path: string, { size, crop }: ThumbnailArgs, isPng: boolean): string =>
+  mediaUrl(thumbnailPath(path, crop ? croppedThumbnailName(size) : size, isPng));
 
 @ObjectType({ description: 'The settings of a thumbnail.' })
 class ThumbnailSettings {
@@ -65,17 +65,17 @@ for (const [alias, { size, isCropped }] of THUMBNAIL_SPECS)
 /** GraphQL selection set for the REST representation of thumbnails, which omits settings with default values. */
 export const THUMBNAILS_SELECTION = [
   ...[...THUMBNAIL_SPECS].map(([alias, { isCropped, quality }]) => {
-    const settings = ['size', isCropped && 'crop', quality !== DEFAULT_QUALITY && 'quality'].filter(Boolean).join(' ');
+    const settings = ['size', isCropped && 'crop', quality !== DEFAULT_THUMBNAIL_QUALITY && 'quality'].filter(Boolean).join(' ');
     return `${alias}: ${fieldName(alias)} { url settings { ${settings} } }`;
   }),
   'original',
 ].join(' ');
 
-/** Returns all thumbnails of an image. `png`: whether they are PNG, as for GIFs and images with transparency. */
-export function thumbnailsOf(path: string, png: boolean): Thumbnails {
+/** Returns all thumbnails of an image. `isPng`: whether they are PNG, as for GIFs and images with transparency. */
+export function thumbnailsOf(path: string, isPng: boolean): Thumbnails {
   const entries = [...THUMBNAIL_SPECS].map(([alias, { size, isCropped, quality }]): [string, Thumbnail] => [
     fieldName(alias),
-    { url: mediaUrl(thumbnailPath(path, alias, png)), settings: { size: [size, size], crop: isCropped ? 'smart' : null, quality } },
+    { url: mediaUrl(thumbnailPath(path, alias, isPng)), settings: { size: [size, size], crop: isCropped ? 'smart' : null, quality } },
   ]);
   return { ...Object.fromEntries(entries), original: mediaUrl(path) };
 }

@@ -15,7 +15,7 @@ const validationResults = new WeakMap<UploadedFile, Promise<string[]>>();
 /** Validates an image and returns error messages. Replaces the content of a valid file with the re-encoded image. */
 export function validateImage(file: UploadedFile): Promise<string[]> {
   let validation = validationResults.get(file);
-  if (!validation) validationResults.set(file, (validation = validateUncached(file)));
+  if (!validation) validationResults.set(file, (validation = validateImageUncached(file)));
   return validation;
 }
 
@@ -31,25 +31,25 @@ function uploadedFilesIn(value: unknown): UploadedFile[] {
  * limits the number of files, and a user occupies one image process at a time.
  */
 export async function validateUploads(body: unknown): Promise<void> {
-  const files = uploadedFilesIn(body).filter(({ size, senderId }) => size > 0 && senderId !== undefined);
+  const files = uploadedFilesIn(body).filter(({ size, senderUserId }) => size > 0 && senderUserId !== undefined);
   await Promise.allSettled(files.map(validateImage));
 }
 
 /** Returns the options of an image field whose file names have at most `maxLength` characters. */
 export const imageFieldOptions = (maxLength: number) => ({
   max: maxLength,
-  check: (value: unknown) => checkFile(value, maxLength),
-  checkSlowly: (value: unknown) => validateImage(value as UploadedFile),
+  check: (value: unknown) => findFileProblems(value, maxLength),
+  checkAsync: (value: unknown) => validateImage(value as UploadedFile),
   toStoredText: convertUrlToStoredPath,
 });
 
 /** Returns the sanitized name under which a validated image is stored. `a.avif` becomes `a.webp`, like its content. */
-export function storedName(filename: string): ReturnType<typeof sanitizeFileName> {
+export function storedNameParts(filename: string): ReturnType<typeof sanitizeFileName> {
   const name = sanitizeFileName(filename);
   return formatOfExtension(extensionOf(clientFileName(filename))) === 'avif' ? { ...name, dottedExtension: '.webp' } : name;
 }
 
-function checkFile(file: unknown, maxLength: number): string[] {
+function findFileProblems(file: unknown, maxLength: number): string[] {
   if (!(file instanceof UploadedFile)) return ['The submitted data was not a file. Check the encoding type on the form.'];
   const name = clientFileName(file.filename);
   // For an empty file input, browsers send a part without a file name.
@@ -62,12 +62,12 @@ function checkFile(file: unknown, maxLength: number): string[] {
 const INVALID_IMAGE_MESSAGE = 'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
 const SLOW_IMAGE_MESSAGE = 'This image takes too long to process. Save it again in a smaller size or in another format.';
 
-async function validateUncached({ filename, path, senderId }: UploadedFile): Promise<string[]> {
+async function validateImageUncached({ filename, path, senderUserId }: UploadedFile): Promise<string[]> {
   const extension = extensionOf(clientFileName(filename));
   const format = formatOfExtension(extension);
   let result: ReencodeResult;
   try {
-    result = await imageWorkerPool.reencode(`of ${senderId}`, path, format && storedFormatFor(format));
+    result = await imageWorkerPool.reencode(`of ${senderUserId}`, path, format && storedFormatFor(format));
   } catch (error) {
     if (error instanceof OverloadedError) throw error;
     // If the temporary file of the upload is gone, re-encoding it failed because the client has disconnected. If the file still exists, the file system
@@ -76,6 +76,7 @@ async function validateUncached({ filename, path, senderId }: UploadedFile): Pro
     return [error.reason === 'slow' ? SLOW_IMAGE_MESSAGE : INVALID_IMAGE_MESSAGE];
   }
   if (result === 'no image') return [INVALID_IMAGE_MESSAGE];
-  if (result !== 'image') return [`Ensure this image has at most ${MAX_MEGAPIXELS} megapixels (it has ${Math.ceil(result.megapixels)}).`];
+  if (result !== 'image')
+    return [`Ensure this image has at most ${MAX_MEGAPIXELS} megapixels (it has ${Math.ceil(result.excessiveMegapixels)}).`];
   return format ? [] : [`File extension “${extension}” is not allowed. Allowed extensions are: ${IMAGE_EXTENSIONS.join(', ')}.`];
 }

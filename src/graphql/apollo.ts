@@ -50,9 +50,9 @@ export async function createApolloServer(
     allowBatchedHttpRequests: false,
     stopOnTerminationSignals: false,
     includeStacktraceInErrorResponses: false,
-    formatError: (formatted, error) => {
+    formatError: (formattedError, error) => {
       // Errors with an id were logged by the executor; the others are unexpected errors of Apollo itself.
-      if (formatted.extensions?.code !== 'INTERNAL_SERVER_ERROR' || formatted.extensions.id !== undefined) return formatted;
+      if (formattedError.extensions?.code !== 'INTERNAL_SERVER_ERROR' || formattedError.extensions.id !== undefined) return formattedError;
       const id = randomUUID();
       log.error({ err: unwrapResolverError(error), id }, 'unexpected error');
       return { message: `Internal server error (id ${id}).`, extensions: { code: 'INTERNAL_SERVER_ERROR', id } };

@@ -52,14 +52,14 @@ const CLOSING_BRACKETS = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R
 
 /** Returns an error if brackets are nested too deeply. Uses the lexer alone, because it runs before the recursive parser. */
 export function bracketDepthError(text: string): GraphQLError | undefined {
-  let brackets = 0;
-  for (let index = 0; index < text.length && brackets <= MAX_BRACKET_DEPTH; index += 1)
-    if (OPENING_BRACKETS.has(text[index]!)) brackets += 1;
-  if (brackets <= MAX_BRACKET_DEPTH) return undefined;
+  let bracketCount = 0;
+  for (let index = 0; index < text.length && bracketCount <= MAX_BRACKET_DEPTH; index += 1)
+    if (OPENING_BRACKETS.has(text[index]!)) bracketCount += 1;
+  if (bracketCount <= MAX_BRACKET_DEPTH) return undefined;
   const lexer = new Lexer(new Source(text));
   let depth = 0;
   try {
-    for (let tokens = 0; tokens < MAX_TOKENS; tokens += 1) {
+    for (let tokenCount = 0; tokenCount < MAX_TOKENS; tokenCount += 1) {
       const { kind } = lexer.advance();
       if (kind === TokenKind.EOF) return undefined;
       if (CLOSING_BRACKETS.has(kind)) depth -= 1;
@@ -75,7 +75,8 @@ export function bracketDepthError(text: string): GraphQLError | undefined {
 }
 
 /** Creates the error for an exceeded limit. `extensions.limit` distinguishes it from other validation errors. */
-const limitError = (message: string, limit: number, node: ASTNode) => new GraphQLError(message, { nodes: [node], extensions: { limit } });
+const createLimitError = (message: string, limit: number, node: ASTNode) =>
+  new GraphQLError(message, { nodes: [node], extensions: { limit } });
 
 /** Combines the values of all fields in a selection set and in its fragments. Evaluates each fragment only once. */
 function foldFields(
@@ -150,29 +151,33 @@ function* operationErrors(
       (extensions.oncePerOperation || name === SchemaMetaFieldDef.name) &&
       sumFields(selectionSet, context, (field) => (field.name.value === name ? 1 : 0)) > 1
     )
-      yield limitError(`\`${name}\` is allowed only once in an operation.`, 1, operation);
+      yield createLimitError(`\`${name}\` is allowed only once in an operation.`, 1, operation);
   if (selectionDepth(selectionSet, context, depthByFragment) > MAX_FIELD_DEPTH)
-    yield limitError(`Fields are nested deeper than ${MAX_FIELD_DEPTH} levels.`, MAX_FIELD_DEPTH, operation);
+    yield createLimitError(`Fields are nested deeper than ${MAX_FIELD_DEPTH} levels.`, MAX_FIELD_DEPTH, operation);
   if (sumFields(selectionSet, context, () => 1) > MAX_ROOT_FIELDS)
-    yield limitError(`An operation can have at most ${MAX_ROOT_FIELDS} root fields.`, MAX_ROOT_FIELDS, operation);
+    yield createLimitError(`An operation can have at most ${MAX_ROOT_FIELDS} root fields.`, MAX_ROOT_FIELDS, operation);
 }
 
 function nodeError(node: ASTNode, context: ValidationContext): GraphQLError | undefined {
-  const directives = ('directives' in node && node.directives?.length) || 0;
-  if (directives > MAX_DIRECTIVES_PER_LOCATION)
-    return limitError(`At most ${MAX_DIRECTIVES_PER_LOCATION} directives are allowed at one location.`, MAX_DIRECTIVES_PER_LOCATION, node);
+  const directiveCount = ('directives' in node && node.directives?.length) || 0;
+  if (directiveCount > MAX_DIRECTIVES_PER_LOCATION)
+    return createLimitError(
+      `At most ${MAX_DIRECTIVES_PER_LOCATION} directives are allowed at one location.`,
+      MAX_DIRECTIVES_PER_LOCATION,
+      node,
+    );
   if (node.kind === Kind.SELECTION_SET && node.selections.length > MAX_SELECTIONS_PER_SET)
-    return limitError(`A selection set can have at most ${MAX_SELECTIONS_PER_SET} selections.`, MAX_SELECTIONS_PER_SET, node);
+    return createLimitError(`A selection set can have at most ${MAX_SELECTIONS_PER_SET} selections.`, MAX_SELECTIONS_PER_SET, node);
   if (node.kind !== Kind.FIELD) return undefined;
   const { selectionSet, alias } = node;
   if (selectionSet && countAliases(selectionSet, context) > MAX_ALIASES_PER_SELECTION_SET)
-    return limitError(
+    return createLimitError(
       `A selection set can have at most ${MAX_ALIASES_PER_SELECTION_SET} aliases.`,
       MAX_ALIASES_PER_SELECTION_SET,
       selectionSet,
     );
   if (alias && alias.value.length > MAX_ALIAS_CHARACTERS)
-    return limitError(`An alias can have at most ${MAX_ALIAS_CHARACTERS} characters.`, MAX_ALIAS_CHARACTERS, alias);
+    return createLimitError(`An alias can have at most ${MAX_ALIAS_CHARACTERS} characters.`, MAX_ALIAS_CHARACTERS, alias);
   return undefined;
 }
 
@@ -181,14 +186,14 @@ function findLimitError(document: DocumentNode, context: ValidationContext): Gra
   for (const definition of document.definitions)
     if (definition.kind === Kind.OPERATION_DEFINITION)
       for (const error of operationErrors(definition, context, depthByFragment)) return error;
-  let aliases = 0;
+  let aliasCount = 0;
   let violation: GraphQLError | undefined;
   visit(document, {
     enter(node) {
-      if (node.kind === Kind.FIELD && node.alias) aliases += 1;
+      if (node.kind === Kind.FIELD && node.alias) aliasCount += 1;
       violation =
-        aliases > MAX_ALIASES_PER_DOCUMENT
-          ? limitError(`A document can have at most ${MAX_ALIASES_PER_DOCUMENT} aliases.`, MAX_ALIASES_PER_DOCUMENT, document)
+        aliasCount > MAX_ALIASES_PER_DOCUMENT
+          ? createLimitError(`A document can have at most ${MAX_ALIASES_PER_DOCUMENT} aliases.`, MAX_ALIASES_PER_DOCUMENT, document)
           : nodeError(node, context);
       return violation && BREAK;
     },

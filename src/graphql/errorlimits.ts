@@ -4,7 +4,6 @@ import { convertAndLimitErrors, TOO_MANY_ERRORS_OPTIONS } from '../core/model/er
 
 const MAX_MESSAGE_CHARACTERS = 1000;
 
-/** Start of the suggestions that graphql-js appends to error messages. */
 const SUGGESTION_PREFIX = ' Did you mean ';
 
 function shortenMessage(message: string, keepSuggestions: boolean): string {
@@ -20,8 +19,8 @@ function shortenErrors<E extends GraphQLFormattedError>(
   copyError: (message: string, error?: E) => E,
 ): E[] {
   // Errors for exceeded document limits replace all other errors.
-  const limitErrors = errors.filter(({ extensions }) => extensions?.limit !== undefined);
-  const relevantErrors = limitErrors.length ? limitErrors : errors;
+  const documentLimitErrors = errors.filter(({ extensions }) => extensions?.limit !== undefined);
+  const relevantErrors = documentLimitErrors.length ? documentLimitErrors : errors;
   return convertAndLimitErrors(relevantErrors, (error) => copyError(shortenMessage(error.message, keepSuggestions), error), copyError);
 }
 

@@ -33,21 +33,22 @@ export function withHttpStatus(error: unknown, headers: Record<string, string> =
 export const JSON_MEDIA_TYPE = 'application/json';
 
 /** Removes all parameters of media types except `q`, because they select no other format: `application/json; charset=utf-8` is `application/json`. */
-export const withoutMediaParameters = (accept: string): string => accept.replace(/;(?!\s*q\s*=)[^;,]*/gi, '');
+export const withoutMediaParameters = (acceptHeader: string): string => acceptHeader.replace(/;(?!\s*q\s*=)[^;,]*/gi, '');
 
 /** Negotiates the media type of a response; prefers `application/json` if the client accepts both. */
-export const negotiateMediaType = (accept: string | undefined): string =>
-  new Negotiator({ headers: { accept } }).mediaType([JSON_MEDIA_TYPE, 'application/graphql-response+json']) ?? JSON_MEDIA_TYPE;
+export const negotiateMediaType = (acceptHeader: string | undefined): string =>
+  new Negotiator({ headers: { accept: acceptHeader } }).mediaType([JSON_MEDIA_TYPE, 'application/graphql-response+json']) ??
+  JSON_MEDIA_TYPE;
 
-/** Sends a GraphQL error response without Apollo. `details` are further extensions, such as `retryAfter`. */
+/** Sends a GraphQL error response without Apollo. `furtherExtensions` are further extensions, such as `retryAfter`. */
 export function sendGraphQLError(
   request: IncomingMessage,
   response: ServerResponse,
   status: number,
   code: string,
   message: string,
-  details: Readonly<Record<string, unknown>> = {},
+  furtherExtensions: Readonly<Record<string, unknown>> = {},
 ): void {
   response.writeHead(status, { 'Content-Type': `${negotiateMediaType(request.headers.accept)}; charset=utf-8` });
-  response.end(JSON.stringify({ errors: [{ message, extensions: { code, ...details } }] }));
+  response.end(JSON.stringify({ errors: [{ message, extensions: { code, ...furtherExtensions } }] }));
 }

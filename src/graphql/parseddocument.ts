@@ -11,7 +11,7 @@ export const VALIDATION_OPTIONS = { maxErrors: MAX_ERRORS_PER_RESPONSE - 1 };
 export function parseAndValidateDocument(schema: GraphQLSchema, text: string, budget?: RateBudget): DocumentNode | readonly GraphQLError[] {
   const startedAt = performance.now();
   try {
-    budget?.requireBudget();
+    budget?.requireRemainingBudget();
     const document = parse(text, { maxTokens: MAX_TOKENS });
     const errors = validate(schema, document, [...specifiedRules, documentLimitsRule], VALIDATION_OPTIONS);
     return errors.length ? errors : document;

@@ -35,7 +35,7 @@ export const graphqlResponsePlugin = (executor: Executor, maxResponseBytes: numb
   requestDidStart: async ({ request, contextValue: { requestContext, resolverContext } }) => {
     // An empty operation name counts as absent. (https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters)
     request.operationName ||= undefined;
-    let claimResult: ClaimResult | undefined;
+    let keyClaimResult: ClaimResult | undefined;
     // Parsing and validation are charged even for invalid documents.
     const chargeDuration = async () => {
       const startedAt = performance.now();
@@ -46,17 +46,17 @@ export const graphqlResponsePlugin = (executor: Executor, maxResponseBytes: numb
       validationDidStart: chargeDuration,
       async didResolveOperation({ operation, source }) {
         if (operation?.operation !== 'mutation' || isDryRunRequest(request)) return;
-        claimResult = await claimIdempotencyKey(requestContext, [source, request.operationName ?? null, request.variables ?? {}]);
-        if (!claimResult || 'storedResponse' in claimResult) return;
-        const { claim } = claimResult;
-        resolverContext.storeResponse = async (result) => {
+        keyClaimResult = await claimIdempotencyKey(requestContext, [source, request.operationName ?? null, request.variables ?? {}]);
+        if (!keyClaimResult || 'storedResponse' in keyClaimResult) return;
+        const { claim } = keyClaimResult;
+        resolverContext.storeIdempotentResponse = async (result) => {
           if (!resolverContext.responseSizeCounter?.exceedsLimit) await claim.storeResponseInTransaction({ status: 200, body: result });
         };
       },
-      async responseForOperation(resolved) {
-        if (isDryRunRequest(request)) return dryRunResponse(executor, resolved, resolverContext);
-        if (!claimResult || !('storedResponse' in claimResult)) return null;
-        const { status, body } = claimResult.storedResponse;
+      async responseForOperation(operationContext) {
+        if (isDryRunRequest(request)) return dryRunResponse(executor, operationContext, resolverContext);
+        if (!keyClaimResult || !('storedResponse' in keyClaimResult)) return null;
+        const { status, body } = keyClaimResult.storedResponse;
         return { http: { status, headers: new HeaderMap() }, body: { kind: 'single', singleResult: body as FormattedExecutionResult } };
       },
       async willSendResponse({ response: { http, body }, operation }) {
@@ -67,13 +67,13 @@ export const graphqlResponsePlugin = (executor: Executor, maxResponseBytes: numb
         setOverloadStatus(http, result);
         // The result for an Idempotency-Key is stored before its HTTP status is adapted to the media type, because a repeated request may accept a
         // different one.
-        if (claimResult && 'claim' in claimResult) await storeResult(claimResult, http, result);
+        if (keyClaimResult && 'claim' in keyClaimResult) await storeIdempotentResult(keyClaimResult, http, result);
         setStatusByMediaType(http, result, request.http?.headers.get('accept'));
-        setLimitStatus(http, result);
-        const text = await serializeResult(result, resolverContext, maxResponseBytes, http);
-        resolverContext.budget?.chargeResponseBytes(Buffer.byteLength(text));
-        for (const [name, value] of Object.entries(requestContext.headers())) http.headers.set(name.toLowerCase(), value);
-        body.singleResult = { data: new SerializedBody(`${text}\n`) as unknown as Record<string, unknown> };
+        setExceededLimitStatus(http, result);
+        const responseText = await serializeResult(result, resolverContext, maxResponseBytes, http);
+        resolverContext.budget?.chargeResponseBytes(Buffer.byteLength(responseText));
+        for (const [name, value] of Object.entries(requestContext.responseHeaders())) http.headers.set(name.toLowerCase(), value);
+        body.singleResult = { data: new SerializedBody(`${responseText}\n`) as unknown as Record<string, unknown> };
       },
     };
   },
@@ -83,9 +83,9 @@ export const graphqlResponsePlugin = (executor: Executor, maxResponseBytes: numb
  * Reserves the Idempotency-Key of a mutation. If the mutation has already run with this key, returns the stored response. Returns undefined for a
  * request without a key and for an anonymous client.
  */
-async function claimIdempotencyKey({ idempotency }: RequestContext, body: unknown): Promise<ClaimResult | undefined> {
+async function claimIdempotencyKey({ idempotentExecution }: RequestContext, body: unknown): Promise<ClaimResult | undefined> {
   try {
-    return await idempotency.claimKey(body);
+    return await idempotentExecution.claimKey(body);
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     const { code, retryAfter } = error.extensions;
@@ -94,7 +94,7 @@ async function claimIdempotencyKey({ idempotency }: RequestContext, body: unknow
   }
 }
 
-async function storeResult(
+async function storeIdempotentResult(
   { claim }: Extract<ClaimResult, { claim: unknown }>,
   http: ResponseHead,
   result: FormattedExecutionResult,
@@ -117,13 +117,13 @@ function setOverloadStatus(http: ResponseHead, { errors, data }: FormattedExecut
  * come from an intermediary. For application/graphql-response+json, the status stays 400.
  * (https://graphql.github.io/graphql-over-http/draft/#sec-Status-Codes)
  */
-function setStatusByMediaType(http: ResponseHead, { errors }: FormattedExecutionResult, accept: string | undefined): void {
+function setStatusByMediaType(http: ResponseHead, { errors }: FormattedExecutionResult, acceptHeader: string | undefined): void {
   if (http.status !== 400 || !REJECTED_OPERATION_CODES.includes(String(errors?.[0]?.extensions?.code))) return;
-  if (negotiateMediaType(accept) === JSON_MEDIA_TYPE) http.status = 200;
+  if (negotiateMediaType(acceptHeader) === JSON_MEDIA_TYPE) http.status = 200;
 }
 
 /** Sets status 429 for an exhausted cost budget and 400 for an oversized result. */
-function setLimitStatus(http: ResponseHead, { errors }: FormattedExecutionResult): void {
+function setExceededLimitStatus(http: ResponseHead, { errors }: FormattedExecutionResult): void {
   const { code, retryAfter } = errors?.[0]?.extensions ?? {};
   if (code === 'RESULT_TOO_LARGE') http.status = 400;
   if (code !== 'RATE_LIMITED') return;
@@ -148,12 +148,12 @@ async function serializeResult(
 ): Promise<string> {
   const result = { errors, data, extensions };
   const introspectionJson = errors || extensions ? undefined : cachedIntrospectionJson(data);
-  const text = introspectionJson
+  const responseText = introspectionJson
     ? `{"data":${introspectionJson}}`
     : resolverContext.responseSizeCounter?.isLong
       ? await stringifyIncrementally(result, maxResponseBytes)
       : JSON.stringify(result);
-  if (text !== undefined && Buffer.byteLength(text) <= maxResponseBytes) return text;
+  if (responseText !== undefined && Buffer.byteLength(responseText) <= maxResponseBytes) return responseText;
   http.status = 400;
   return JSON.stringify({ errors: [resultTooLargeError(maxResponseBytes)] });
 }

@@ -27,12 +27,12 @@ const EMPTY_PUBSUB: PubSub = { publish: () => undefined, subscribe: () => ({ [Sy
 
 /** Loads all modules of a folder of `src`. Their order does not matter, because they refer to each other only inside functions that run later. */
 function loadModules(folder: string): ModuleExports[] {
-  const files = readdirSync(join(__dirname, '..', folder))
+  const moduleNames = readdirSync(join(__dirname, '..', folder))
     .map((file) => file.replace(/\.(ts|js)$/, ''))
     .filter((file) => !/\.|^_/.test(file))
     .sort();
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- the files are listed at startup, not imported by name
-  return [...new Set(files)].map((file) => require(join(__dirname, '..', folder, file)) as ModuleExports);
+  return [...new Set(moduleNames)].map((file) => require(join(__dirname, '..', folder, file)) as ModuleExports);
 }
 
 const isModel = (value: unknown): value is ModelCtor => typeof value === 'function' && value.prototype instanceof Model;
@@ -85,4 +85,4 @@ export const buildGraphQLSchema = memoize(() => deriveGraphQLSchema(getFullSchem
 export const buildRestSchema = memoize(() => deriveRestSchema(getFullSchema()));
 
 /** Prints the schema in the sorted form of the file schema.graphql. */
-export const printSchemaSorted = (schema: GraphQLSchema): string => `${printSchemaWithDirectives(lexicographicSortSchema(schema))}\n`;
+export const printSortedSchema = (schema: GraphQLSchema): string => `${printSchemaWithDirectives(lexicographicSortSchema(schema))}\n`;

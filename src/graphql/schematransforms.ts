@@ -33,16 +33,16 @@ import { COERCED_VALUE_SCALAR } from '../core/operation/compiled';
 import { limitResponseSize } from '../core/operation/responsesize';
 import type { Context } from '../core/context';
 import { withAtomicSupport, ATOMIC_DIRECTIVE } from '../core/operation/atomic';
-import type { InterfaceName } from '../contract/metadata';
+import type { ApiName } from '../contract/metadata';
 
 type FieldConfig = GraphQLFieldConfig<unknown, Context>;
 
-const isExclusiveTo =
-  (exclusiveTo: InterfaceName) =>
+const isFieldExclusiveTo =
+  (exclusiveTo: ApiName) =>
   ({ extensions }: FieldConfig | GraphQLInputFieldConfig): boolean =>
     (extensions?.exclusiveTo ?? extensions?.field?.exclusiveTo) === exclusiveTo;
-const isRestOnly = isExclusiveTo('rest');
-const isGraphQLOnly = isExclusiveTo('graphql');
+const isRestOnly = isFieldExclusiveTo('rest');
+const isGraphQLOnly = isFieldExclusiveTo('graphql');
 
 /** Hides stored values that are not in the enum of a field: an empty string, which REST can store, becomes null, and ids are omitted from lists. */
 function withoutValuesOutsideEnum(config: FieldConfig): FieldConfig | undefined {
@@ -109,7 +109,7 @@ function withCostDirectives(config: FieldConfig): FieldConfig {
 }
 
 /** Returns the names of fields that are nullable in some `Node` type. They become nullable in all, so that selections on several types merge. */
-function nullableNodeFields(fullSchema: GraphQLSchema): ReadonlySet<string> {
+function nullableNodeFieldNames(fullSchema: GraphQLSchema): ReadonlySet<string> {
   const nodes = fullSchema.getPossibleTypes(fullSchema.getType('Node') as GraphQLInterfaceType);
   const fields = nodes.flatMap((type) => Object.values(type.getFields()));
   return new Set(fields.filter(({ type }) => !isNonNullType(type)).map(({ name }) => name));
@@ -125,8 +125,8 @@ function replaceConnectionByList(config: FieldConfig): FieldConfig {
 
 /** Builds the public GraphQL schema: the full schema without REST-only fields and unreachable types. `mapSchema` removes what maps to null. */
 export function deriveGraphQLSchema(fullSchema: GraphQLSchema): GraphQLSchema {
-  const nullableFields = nullableNodeFields(fullSchema);
-  const isNode = (name: string) =>
+  const nullableFieldNames = nullableNodeFieldNames(fullSchema);
+  const isNodeType = (name: string) =>
     (fullSchema.getType(name) as GraphQLObjectType).getInterfaces().some((implementedInterface) => implementedInterface.name === 'Node');
   // Query fields and paged lists are nullable, so that an error does not propagate to their siblings.
   const isErrorBoundary = (config: FieldConfig, type: string) =>
@@ -141,7 +141,7 @@ export function deriveGraphQLSchema(fullSchema: GraphQLSchema): GraphQLSchema {
           : withCostDirectives(
               withSemanticNonNull(
                 replaceConnectionByList(withoutValuesOutsideEnum(config) ?? config),
-                isErrorBoundary(config, type) || (nullableFields.has(name) && isNode(type)),
+                isErrorBoundary(config, type) || (nullableFieldNames.has(name) && isNodeType(type)),
               ),
             ),
     [MapperKind.INPUT_OBJECT_FIELD]: (config) => (isRestOnly(config) ? null : undefined),
@@ -160,7 +160,7 @@ export function deriveGraphQLSchema(fullSchema: GraphQLSchema): GraphQLSchema {
 }
 
 /** Replaces the enum of a field with choices by a scalar, because REST uses stored values instead of enum names. REST validates choices itself. */
-const choiceAsScalar = ({ name, description }: GraphQLNamedType) =>
+const choiceEnumAsScalar = ({ name, description }: GraphQLNamedType) =>
   isRegisteredEnum(name) ? new GraphQLScalarType({ name, description }) : undefined;
 
 /** Restores the stored default value of an input field with choices; in the full schema the default is an enum name. */
@@ -177,27 +177,27 @@ const REST_FLOAT_SCALAR = new GraphQLScalarType({
   serialize: (value) => (typeof value === 'bigint' ? Number(value) : encodePrefixedFloat(Number(value))),
 });
 
-function restLeafType(type: GraphQLOutputType, parent: GraphQLObjectType | GraphQLInterfaceType): GraphQLOutputType {
+function toRestLeafType(type: GraphQLOutputType, parent: GraphQLObjectType | GraphQLInterfaceType): GraphQLOutputType {
   if (type === GraphQLID || isEnumOfRowIds(String(type))) return REST_ID_SCALAR;
   return parent.extensions.decimalsAsNumbersInRest && String(type) === DecimalScalar.name ? REST_FLOAT_SCALAR : type;
 }
 
-function restOutputType(type: GraphQLOutputType, parent: GraphQLObjectType | GraphQLInterfaceType): GraphQLOutputType {
-  if (isNonNullType(type)) return new GraphQLNonNull(restOutputType(type.ofType, parent) as typeof type.ofType);
-  if (isListType(type)) return new GraphQLList(restOutputType(type.ofType, parent));
-  return restLeafType(type, parent);
+function toRestOutputType(type: GraphQLOutputType, parent: GraphQLObjectType | GraphQLInterfaceType): GraphQLOutputType {
+  if (isNonNullType(type)) return new GraphQLNonNull(toRestOutputType(type.ofType, parent) as typeof type.ofType);
+  if (isListType(type)) return new GraphQLList(toRestOutputType(type.ofType, parent));
+  return toRestLeafType(type, parent);
 }
 
 /** Builds the schema behind REST. `mapSchema` cannot replace built-in scalars, so field types are changed afterwards in the copy that it returns. */
 export function deriveRestSchema(fullSchema: GraphQLSchema): GraphQLSchema {
   const { types, ...config } = mapSchema(fullSchema, {
-    [MapperKind.TYPE]: choiceAsScalar,
+    [MapperKind.TYPE]: choiceEnumAsScalar,
     [MapperKind.OBJECT_FIELD]: (field) => (isGraphQLOnly(field) ? null : undefined),
     [MapperKind.INPUT_OBJECT_FIELD]: withStoredDefault,
   }).toConfig();
   const schema = new GraphQLSchema({ ...config, types: [...types, COERCED_VALUE_SCALAR] });
   for (const type of Object.values(schema.getTypeMap()))
     if ((isObjectType(type) || isInterfaceType(type)) && !isIntrospectionType(type))
-      for (const field of Object.values(type.getFields())) field.type = restOutputType(field.type, type);
+      for (const field of Object.values(type.getFields())) field.type = toRestOutputType(field.type, type);
   return schema;
 }

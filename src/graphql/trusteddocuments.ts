@@ -15,7 +15,7 @@ import { sendGraphQLError } from './httperrors';
 import { parseAndValidateDocument } from './parseddocument';
 
 type RequestParameters = Record<string, unknown>;
-type Manifest = RequestParameters & { operations?: readonly (RequestParameters | null)[] };
+type OperationManifest = RequestParameters & { operations?: readonly (RequestParameters | null)[] };
 
 const APOLLO_MANIFEST_FORMAT = 'apollo-persisted-query-manifest';
 
@@ -27,44 +27,46 @@ const operationIdOf = ({ documentId, id, extensions }: RequestParameters): unkno
 
 const operationError = (code: ErrorCode, message: string) => new GraphQLError(message, { extensions: { code } });
 
-const untrustedError = () => operationError('PERSISTED_QUERY_ONLY', 'This server runs only registered operations, identified by their id.');
+const untrustedOperationError = () =>
+  operationError('PERSISTED_QUERY_ONLY', 'This server runs only registered operations, identified by their id.');
 
 export class TrustedDocuments {
-  private readonly textById = new Map<string, string>();
-  private readonly trustedTexts: Set<string>;
-  private readonly acceptsOnlyTrusted: boolean;
+  private readonly documentTextById = new Map<string, string>();
+  private readonly trustedDocumentTexts: Set<string>;
+  private readonly acceptsOnlyTrustedDocuments: boolean;
 
   /** Loads all manifests. Throws a ConfigError that names the file if one of its operations is invalid. */
   constructor({ persistedOperations: folder, persistedOnly }: Config, schema: GraphQLSchema) {
-    this.acceptsOnlyTrusted = persistedOnly;
-    for (const file of folder === undefined ? [] : filesOf(folder))
-      for (const [id, text] of operationsOf(file)) {
+    this.acceptsOnlyTrustedDocuments = persistedOnly;
+    for (const file of folder === undefined ? [] : manifestPathsOf(folder))
+      for (const [id, text] of readManifestOperations(file)) {
         const problem =
-          this.textById.has(id) && this.textById.get(id) !== text
+          this.documentTextById.has(id) && this.documentTextById.get(id) !== text
             ? 'another manifest has the same id with a different text'
-            : documentProblem(text, schema);
+            : documentErrorMessage(text, schema);
         if (problem) throw new ConfigError(`PERSISTED_OPERATIONS: ${file}: operation ${JSON.stringify(id)}: ${problem}`);
-        this.textById.set(id, text);
+        this.documentTextById.set(id, text);
       }
-    this.trustedTexts = new Set(this.textById.values());
+    this.trustedDocumentTexts = new Set(this.documentTextById.values());
   }
 
   /** Replaces a known operation id by its text. Throws a GraphQLError for operations that must not run. */
-  resolveParameters(parameters: RequestParameters): RequestParameters {
+  resolveOperationId(parameters: RequestParameters): RequestParameters {
     // An empty document counts as absent, because WebSocket messages must contain a document even if they contain an operation id.
     const query = parameters.query || undefined;
     const id = operationIdOf(parameters);
-    const text = typeof id === 'string' ? this.textById.get(id) : undefined;
-    if (text !== undefined) {
-      if (query !== undefined && query !== text)
+    const documentText = typeof id === 'string' ? this.documentTextById.get(id) : undefined;
+    if (documentText !== undefined) {
+      if (query !== undefined && query !== documentText)
         throw operationError('BAD_REQUEST', 'The text of the operation differs from the one registered under its id.');
       const { persistedQuery: _persistedQuery, ...extensions } = { ...(parameters.extensions as object | null) } as RequestParameters;
-      return { ...parameters, query: text, extensions };
+      return { ...parameters, query: documentText, extensions };
     }
     checkPersistedQuery(parameters.extensions, parameters.query);
     const depthError = typeof query === 'string' ? bracketDepthError(query) : undefined;
     if (depthError) throw depthError;
-    if (this.acceptsOnlyTrusted && !(typeof query === 'string' && this.trustedTexts.has(query))) throw untrustedError();
+    if (this.acceptsOnlyTrustedDocuments && !(typeof query === 'string' && this.trustedDocumentTexts.has(query)))
+      throw untrustedOperationError();
     // An unknown hash in `extensions` is an automatic persisted query, which Apollo handles.
     if (query === undefined && typeof (parameters.documentId ?? parameters.id) === 'string')
       throw operationError('PERSISTED_QUERY_NOT_FOUND', `There is no operation with the id ${JSON.stringify(truncateInput(String(id)))}.`);
@@ -82,7 +84,7 @@ function checkPersistedQuery(extensions: unknown, query: unknown): void {
     throw operationError('PERSISTED_QUERY_INVALID', '`extensions.persistedQuery.sha256Hash` is not the SHA-256 hash of the query.');
 }
 
-function filesOf(folder: string): string[] {
+function manifestPathsOf(folder: string): string[] {
   try {
     return readdirSync(folder)
       .filter((file) => file.endsWith('.json'))
@@ -93,11 +95,11 @@ function filesOf(folder: string): string[] {
   }
 }
 
-function operationsOf(file: string): [string, string][] {
+function readManifestOperations(file: string): [string, string][] {
   const fileError = (reason: string) => new ConfigError(`PERSISTED_OPERATIONS: ${file}: ${reason}`);
-  let content: Manifest | null;
+  let content: OperationManifest | null;
   try {
-    content = JSON.parse(readFileSync(file, 'utf8')) as Manifest | null;
+    content = JSON.parse(readFileSync(file, 'utf8')) as OperationManifest | null;
   } catch (error) {
     throw fileError((error as Error).message);
   }
@@ -114,7 +116,7 @@ function operationsOf(file: string): [string, string][] {
   return entries as [string, string][];
 }
 
-function documentProblem(text: string, schema: GraphQLSchema): string | undefined {
+function documentErrorMessage(text: string, schema: GraphQLSchema): string | undefined {
   const document = parseAndValidateDocument(schema, text);
   return 'kind' in document ? undefined : document[0]?.message;
 }
@@ -128,14 +130,14 @@ export function trustedDocumentsMiddleware(trustedDocuments: TrustedDocuments): 
         const parameters = new URLSearchParams(query.join('?'));
         const queryParameters = Object.fromEntries(parameters);
         const extensions = parseJson(queryParameters.extensions);
-        const { query: text, ...resolvedParameters } = trustedDocuments.resolveParameters({ ...queryParameters, extensions });
+        const { query: text, ...resolvedParameters } = trustedDocuments.resolveOperationId({ ...queryParameters, extensions });
         if (text !== queryParameters.query) {
           parameters.set('query', String(text));
           parameters.set('extensions', JSON.stringify(resolvedParameters.extensions));
           request.url = `${path}?${parameters.toString()}`;
         }
       } else if (request.body !== null && typeof request.body === 'object' && !Array.isArray(request.body))
-        request.body = trustedDocuments.resolveParameters(request.body);
+        request.body = trustedDocuments.resolveOperationId(request.body);
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error;
       return sendGraphQLError(request, response, 400, String(error.extensions.code), error.message);

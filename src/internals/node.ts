@@ -29,14 +29,14 @@ export const stopAcceptingConnections = (server: HttpServer): void => void NetSe
  * restores `destroySoon`, and closes the connection completely if Node has called it in the meantime. Call this before Node's own `finish` listener.
  */
 export function deferSocketClose(socket: Socket): () => void {
-  let isDue = false;
+  let isCloseDue = false;
   socket.destroySoon = () => {
-    isDue = true;
+    isCloseDue = true;
     socket.end();
   };
   return () => {
     delete (socket as Partial<Socket>).destroySoon;
-    if (isDue) socket.destroySoon();
+    if (isCloseDue) socket.destroySoon();
   };
 }
 
@@ -45,14 +45,14 @@ export interface BoundSocket {
   close(): void;
 }
 
-type CreateHandle = (address: string, port: number, addressType: number) => BoundSocket | number;
+type CreateServerHandle = (address: string, port: number, addressType: number) => BoundSocket | number;
 
 /** Binds a TCP socket. If that fails, throws an error with `code` and `syscall`, like `listen()`. */
 export function bindPort(address: string, port: number, family: number): BoundSocket {
-  const { _createServerHandle: createHandle } = net as unknown as { _createServerHandle: CreateHandle };
-  const handle = createHandle(address, port, family);
-  if (typeof handle !== 'number') return handle;
-  const code = getSystemErrorName(handle);
+  const { _createServerHandle: createHandle } = net as unknown as { _createServerHandle: CreateServerHandle };
+  const socketOrErrorNumber = createHandle(address, port, family);
+  if (typeof socketOrErrorNumber !== 'number') return socketOrErrorNumber;
+  const code = getSystemErrorName(socketOrErrorNumber);
   throw Object.assign(new Error(`bind ${code} ${address}:${port}`), { code, syscall: 'bind' });
 }
 

@@ -49,7 +49,6 @@ const wireConnectionOf = (client: ClientBase): WireConnection => (client as unkn
 /** Returns the socket of a connection: a TLS socket if the connection is encrypted. */
 export const socketOf = (client: ClientBase): Socket => wireConnectionOf(client).stream;
 
-/** Calls the listener for every error that PostgreSQL sends on the connection. */
 export const onServerError = (client: ClientBase, listener: (error: DatabaseError) => void): void =>
   wireConnectionOf(client).on('errorMessage', listener);
 
@@ -70,21 +69,18 @@ export function closePreparedStatement(client: ClientBase, name: string): boolea
   return true;
 }
 
-/** Values of a result row by column. */
 type Row = Record<string, unknown>;
 
-/** Result columns of a statement. */
 interface ResultColumns {
-  names: string[];
-  parsers: ((text: string) => unknown)[];
+  columnNames: string[];
+  valueParsers: ((text: string) => unknown)[];
   /** Row with null in all columns, which is copied for each result row. */
-  emptyRow: Row;
+  allNullRow: Row;
 }
 
 /** State of a prepared statement on one connection. */
-export interface StatementState {
-  /** Length of the SQL text, in characters. */
-  readonly textLength: number;
+export interface PreparedStatementState {
+  readonly sqlTextLength: number;
   /** Columns of the result; absent until PostgreSQL has described them at the first execution, and for statements that return no rows. */
   columns?: ResultColumns;
 }
@@ -108,8 +104,8 @@ export class NamedQuery implements Submittable {
   private readonly values: unknown[];
   private queryError?: Error;
   /** Whether messages from PostgreSQL still belong to the preceding statement. */
-  private isInPrecedingStatement: boolean;
-  private wire?: WireConnection;
+  private isPrecedingStatementPending: boolean;
+  private wireConnection?: WireConnection;
 
   /**
    * Creates a query. pg reads its properties `name`, `text` and `callback`; with an empty name, the statement is not prepared. Throws if a parameter
@@ -119,7 +115,7 @@ export class NamedQuery implements Submittable {
     readonly name: string,
     readonly text: string,
     values: readonly unknown[],
-    private readonly state: StatementState,
+    private readonly state: PreparedStatementState,
     private readonly client: Pick<ClientBase, 'getTypeParser'>,
     public callback: (error: Error | null, rows: Row[]) => void,
     private readonly precedingStatement?: PrecedingStatement,
@@ -127,7 +123,7 @@ export class NamedQuery implements Submittable {
     private readonly countBytes?: (bytes: number) => void,
   ) {
     this.values = values.map(utils.prepareValue);
-    this.isInPrecedingStatement = precedingStatement !== undefined;
+    this.isPrecedingStatementPending = precedingStatement !== undefined;
   }
 
   submit(connection: unknown): void {
@@ -154,7 +150,7 @@ export class NamedQuery implements Submittable {
    * confirmation of the query, and so records the query as prepared too early. If either statement fails, `handleError` deletes that record.
    */
   private sendPrecedingStatement(wireConnection: WireConnection, { text, values }: PrecedingStatement): void {
-    this.wire = wireConnection;
+    this.wireConnection = wireConnection;
     if (!(PRECEDING_STATEMENT_NAME in wireConnection.parsedStatements)) {
       wireConnection.close({ type: 'S', name: PRECEDING_STATEMENT_NAME });
       wireConnection.parse({ name: PRECEDING_STATEMENT_NAME, text });
@@ -166,22 +162,22 @@ export class NamedQuery implements Submittable {
   handleRowDescription({ fields }: RowDescription): void {
     const names = fields.map((field) => field.name);
     this.state.columns = {
-      names,
-      parsers: fields.map(({ dataTypeID }) => this.client.getTypeParser(dataTypeID, 'text')),
-      emptyRow: Object.fromEntries(names.map((column) => [column, null])),
+      columnNames: names,
+      valueParsers: fields.map(({ dataTypeID }) => this.client.getTypeParser(dataTypeID, 'text')),
+      allNullRow: Object.fromEntries(names.map((column) => [column, null])),
     };
   }
 
   handleDataRow({ fields, length }: { fields: (string | null)[]; length: number }): void {
-    if (this.queryError || this.isInPrecedingStatement) return;
-    const { names, parsers, emptyRow } = this.state.columns!;
+    if (this.queryError || this.isPrecedingStatementPending) return;
+    const { columnNames, valueParsers, allNullRow } = this.state.columns!;
     // All rows are copies of one object, so that they share a hidden class in V8.
-    const row = { ...emptyRow };
+    const row = { ...allNullRow };
     try {
       this.countBytes?.(length);
       for (let index = 0; index < fields.length; index += 1) {
         const text = fields[index];
-        row[names[index]!] = text === null ? null : parsers[index]!(text!);
+        row[columnNames[index]!] = text === null ? null : valueParsers[index]!(text!);
       }
     } catch (error) {
       this.queryError = error as Error;
@@ -191,9 +187,9 @@ export class NamedQuery implements Submittable {
 
   /** Notices the end of the preceding statement. The end of the query itself is reported by ReadyForQuery. */
   handleCommandComplete(): void {
-    if (!this.isInPrecedingStatement) return;
-    this.isInPrecedingStatement = false;
-    this.wire!.parsedStatements[PRECEDING_STATEMENT_NAME] = this.precedingStatement!.text;
+    if (!this.isPrecedingStatementPending) return;
+    this.isPrecedingStatementPending = false;
+    this.wireConnection!.parsedStatements[PRECEDING_STATEMENT_NAME] = this.precedingStatement!.text;
   }
 
   handleEmptyQuery(): void {

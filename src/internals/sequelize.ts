@@ -11,7 +11,7 @@
 import type { Client } from 'pg';
 import type { Sequelize, Transaction } from 'sequelize';
 
-interface BeginningTransaction {
+interface TransactionToBegin {
   /** Outer transaction of a savepoint; absent for other transactions. */
   parent?: unknown;
   options: SessionUserOption;
@@ -19,14 +19,14 @@ interface BeginningTransaction {
 
 /** Additional option of `sequelize.transaction`. Sequelize stores unknown options in the transaction unchanged. */
 export interface SessionUserOption {
-  viewer?: string;
+  sessionUserId?: string;
 }
 
 interface QueryGenerator {
-  startTransactionQuery(transaction: BeginningTransaction): string;
+  startTransactionQuery(transaction: TransactionToBegin): string;
 }
 
-const generatorOf = (sequelize: Sequelize) => sequelize.getQueryInterface().queryGenerator as QueryGenerator;
+const queryGeneratorOf = (sequelize: Sequelize) => sequelize.getQueryInterface().queryGenerator as QueryGenerator;
 
 export interface ConnectionProvider<C extends Client> {
   getConnection(this: void): Promise<C>;
@@ -35,15 +35,15 @@ export interface ConnectionProvider<C extends Client> {
   destroyConnection(this: void, connection: C): Promise<void>;
 }
 
-/** Makes Sequelize use the given connections instead of its own pool. */
-export const replaceConnectionPool = <C extends Client>(sequelize: Sequelize, connections: ConnectionProvider<C>): void =>
-  void Object.assign(sequelize.connectionManager, connections);
+export const replaceConnectionPool = <C extends Client>(sequelize: Sequelize, connectionProvider: ConnectionProvider<C>): void =>
+  void Object.assign(sequelize.connectionManager, connectionProvider);
 
-/** Replaces the SQL that begins a transaction by the SQL that `beginning` returns. Savepoints are not affected. */
-export function replaceBeginStatement(sequelize: Sequelize, beginning: (options: SessionUserOption) => string): void {
-  const generator = generatorOf(sequelize);
-  const begin = generator.startTransactionQuery.bind(generator);
-  generator.startTransactionQuery = (transaction) => (transaction.parent ? begin(transaction) : beginning(transaction.options));
+/** Replaces the SQL that begins a transaction by the SQL that `beginStatementSql` returns. Savepoints are not affected. */
+export function replaceBeginStatement(sequelize: Sequelize, beginStatementSql: (options: SessionUserOption) => string): void {
+  const queryGenerator = queryGeneratorOf(sequelize);
+  const originalBeginSql = queryGenerator.startTransactionQuery.bind(queryGenerator);
+  queryGenerator.startTransactionQuery = (transaction) =>
+    transaction.parent ? originalBeginSql(transaction) : beginStatementSql(transaction.options);
 }
 
 export const connectionOf = <C extends Client>(transaction: Transaction): C => (transaction as Transaction & { connection: C }).connection;

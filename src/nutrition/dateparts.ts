@@ -10,12 +10,12 @@ export function parseDateParts(
   today: string,
 ): string | undefined {
   const { year, month, day } = DateTime.fromISO(today);
-  const date = {
+  const dateParts = {
     year: parseFormInteger(parts.year) ?? year,
     month: parseFormInteger(parts.month) ?? month,
     day: parseFormInteger(parts.day) ?? day,
   };
   // Parts outside of the range are rejected here, because Luxon throws on NaN and accepts the year 0 (1 BC).
-  if (!Object.values(date).every((part) => part >= 1 && part <= MAX_YEAR)) return undefined;
-  return DateTime.fromObject(date).toISODate() ?? undefined;
+  if (!Object.values(dateParts).every((part) => part >= 1 && part <= MAX_YEAR)) return undefined;
+  return DateTime.fromObject(dateParts).toISODate() ?? undefined;
 }

@@ -22,9 +22,9 @@ const NUTRIENT_DESCRIPTIONS: Record<(typeof NUTRIENTS)[number] | typeof ENERGY_K
 
 /** Class decorator that declares a decimal field for each name. */
 const DecimalFields =
-  (names: readonly string[], description: (name: string) => string): ClassDecorator =>
+  (fieldNames: readonly string[], description: (name: string) => string): ClassDecorator =>
   ({ prototype }) => {
-    for (const name of names) Field(() => DecimalScalar, { description: description(name) })(prototype, name);
+    for (const name of fieldNames) Field(() => DecimalScalar, { description: description(name) })(prototype, name);
   };
 
 const NUTRITIONAL_VALUE_NAMES = [...NUTRIENTS, ENERGY_KILOJOULE_FIELD] as const;
@@ -72,9 +72,8 @@ export class DiaryDay {
   declare date: string;
 }
 
-const restSelection = (names: readonly string[]) => names.map((name) => `${toSnakeCase(name)}: ${name}`).join(' ');
+const restSelection = (fieldNames: readonly string[]) => fieldNames.map((name) => `${toSnakeCase(name)}: ${name}`).join(' ');
 
-/** GraphQL selection sets from which REST builds its representations of nutritional values. */
 export const NUTRITIONAL_VALUES_SELECTION = restSelection(NUTRITIONAL_VALUE_NAMES);
 export const PLAN_VALUES_SELECTION = `total { ${NUTRITIONAL_VALUES_SELECTION} } percent { ${restSelection(MACRONUTRIENTS)} } per_kg: perKg { ${restSelection(MACRONUTRIENTS)} }`;
-export const DAY_VALUES_SELECTION = restSelection(NUTRIENTS);
+export const DIARY_DAY_VALUES_SELECTION = restSelection(NUTRIENTS);

@@ -14,7 +14,7 @@ export const MACRONUTRIENTS = ['protein', 'carbohydrates', 'fat'] as const;
 
 type Nutrient = (typeof NUTRIENTS)[number];
 /** Nutrients in 100 g of an ingredient, as the database returns them; null counts as 0. */
-export type NutrientContent = Readonly<Record<Nutrient, string | number | null>>;
+export type NutrientsPer100Grams = Readonly<Record<Nutrient, string | number | null>>;
 export type ExactNutritionalValues = Readonly<Record<Nutrient | typeof ENERGY_KILOJOULE_FIELD, Decimal>>;
 export type MacronutrientValues = Readonly<Record<(typeof MACRONUTRIENTS)[number], Decimal>>;
 
@@ -41,7 +41,7 @@ const CONVERSION_DECIMAL_PLACES = 4;
 export type MassUnit = 'g' | 'oz';
 
 /** Energy of each macronutrient in kcal per gram or per ounce, as the integers that the reference service uses. */
-const KILOCALORIES_PER_UNIT: Record<MassUnit, Record<(typeof MACRONUTRIENTS)[number], number>> = {
+const KILOCALORIES_PER_MASS_UNIT: Record<MassUnit, Record<(typeof MACRONUTRIENTS)[number], number>> = {
   g: { protein: 4, carbohydrates: 4, fat: 9 },
   oz: { protein: 113, carbohydrates: 113, fat: 225 },
 };
@@ -73,7 +73,11 @@ export function gramsOfAmount(amount: string, measure: HouseholdMeasure | null):
 }
 
 /** Computes the nutritional values of a portion, with masses in `unit`. */
-export const nutritionalValuesOfPortion = (composition: NutrientContent, grams: Decimal, unit: MassUnit = 'g'): ExactNutritionalValues =>
+export const nutritionalValuesOfPortion = (
+  composition: NutrientsPer100Grams,
+  grams: Decimal,
+  unit: MassUnit = 'g',
+): ExactNutritionalValues =>
   withKilojoules((name) => {
     const content = composition[name];
     const value = new Decimal(content ?? 0).times(grams).dividedBy(100);
@@ -87,9 +91,11 @@ export const sumNutritionalValues = (summands: readonly ExactNutritionalValues[]
   withKilojoules((name) => summands.reduce((total, values) => total.plus(values[name]), ZERO));
 
 /** Computes the percentage of the energy that comes from each macronutrient; 0 if there is no energy. */
-export const energyShares = (totals: ExactNutritionalValues, unit: MassUnit): MacronutrientValues =>
+export const macronutrientEnergyPercentages = (totals: ExactNutritionalValues, unit: MassUnit): MacronutrientValues =>
   macronutrientValuesOf((name) =>
-    totals.energy.isZero() ? ZERO : roundValue(totals[name].times(KILOCALORIES_PER_UNIT[unit][name]).dividedBy(totals.energy).times(100)),
+    totals.energy.isZero()
+      ? ZERO
+      : roundValue(totals[name].times(KILOCALORIES_PER_MASS_UNIT[unit][name]).dividedBy(totals.energy).times(100)),
   );
 
 /** Computes the macronutrients per unit of body weight; 0 if the weight is unknown. */

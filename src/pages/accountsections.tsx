@@ -1,19 +1,19 @@
 /** Sections of the API key page below the key: access tokens, sessions and recent security events. */
 import type { ComponentChildren } from 'preact';
 import type { AccessToken } from '../auth/accesstokens';
-import { scopeName, SCOPES } from '../core/access/scopes';
+import { graphqlScopeName, SCOPES } from '../core/access/scopes';
 import type { AccountService } from '../request/account';
 import { CopyButton } from './copybutton';
 import { API_KEY_PAGE_PATH } from './apikeypath';
 import type { Visitor } from './layout';
 
-export type ListedSecurityEvents = Awaited<ReturnType<AccountService['securityEvents']>>;
+export type ListedSecurityEvents = Awaited<ReturnType<AccountService['listSecurityEvents']>>;
 
 /** Values of a rejected form for a new access token. The form is shown again with these values and the validation errors. */
 export interface RejectedTokenForm {
   name: string;
   scopes: readonly string[];
-  days: string;
+  lifetimeDays: string;
   errors: readonly string[];
 }
 
@@ -30,10 +30,9 @@ const TIMESTAMP_LENGTH_TO_MINUTE = 'YYYY-MM-DDThh:mm'.length;
 const formatTimestampToMinute = (timestamp: string) => timestamp.slice(0, TIMESTAMP_LENGTH_TO_MINUTE).replace('T', ' ');
 const formatDay = (timestamp: string) => timestamp.slice(0, 'YYYY-MM-DD'.length);
 
-export type KeyAction = 'show' | 'make' | 'replace' | 'create-token' | 'revoke-token' | 'revoke-tokens' | 'end-sessions';
+export type ApiKeyPageAction = 'show' | 'make' | 'replace' | 'create-token' | 'revoke-token' | 'revoke-tokens' | 'end-sessions';
 
-/** Form that performs an action of the API key page. */
-export function ActionForm(props: { action: KeyAction; visitor: Visitor; class?: string; children: ComponentChildren }) {
+export function ActionForm(props: { action: ApiKeyPageAction; visitor: Visitor; class?: string; children: ComponentChildren }) {
   const { action, visitor, children } = props;
   return (
     <form method="post" action={API_KEY_PAGE_PATH} class={props.class ?? 'inline'}>
@@ -59,7 +58,7 @@ function TokenTable({ tokens, visitor }: { tokens: readonly AccessToken[]; visit
           {tokens.map(({ id, name, scopes, createdAt, expiresAt, isExpired, lastUsedAt }) => (
             <tr>
               <th scope="row">{name}</th>
-              <td>{scopes.map(scopeName).join(', ')}</td>
+              <td>{scopes.map(graphqlScopeName).join(', ')}</td>
               <td>{formatDay(createdAt)}</td>
               <td>{expiresAt === null ? 'never' : isExpired ? `expired ${formatDay(expiresAt)}` : formatDay(expiresAt)}</td>
               <td>{lastUsedAt === null ? 'never' : formatTimestampToMinute(lastUsedAt)}</td>
@@ -121,7 +120,7 @@ function NewTokenForm({ visitor, form }: { visitor: Visitor; form?: RejectedToke
           <label for="token-days">Expires</label>
           <select id="token-days" name="days">
             {TOKEN_LIFETIME_CHOICES.map(([days, label]) => (
-              <option value={days} selected={form?.days === days}>
+              <option value={days} selected={form?.lifetimeDays === days}>
                 {label}
               </option>
             ))}

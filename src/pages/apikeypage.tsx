@@ -10,14 +10,13 @@ import { renderPage, type Visitor } from './layout';
 export interface KeyPageProps {
   visitor: Visitor;
   baseUrl: string;
-  key?: ApiKey;
-  isRevealed: boolean;
+  apiKey?: ApiKey;
+  isKeyRevealed: boolean;
   notice?: string;
   tokens: readonly AccessToken[];
   events: ListedSecurityEvents;
   /** The access token created by this request. It is shown only once. */
   newToken?: string;
-  /** Values of a rejected form for a new access token. */
   form?: RejectedTokenForm;
 }
 
@@ -51,7 +50,7 @@ function ApiKeyDisplay({ apiKey: { token, created }, isRevealed, visitor }: { ap
   );
 }
 
-function Example({ id, title, text }: { id: string; title: string; text: string }) {
+function CodeExample({ id, title, text }: { id: string; title: string; text: string }) {
   return (
     <>
       <h3 id={`${id}-title`}>{title}</h3>
@@ -63,8 +62,8 @@ function Example({ id, title, text }: { id: string; title: string; text: string 
   );
 }
 
-export function renderKeyPage({ visitor, baseUrl, key, isRevealed, notice, tokens, events, newToken, form }: KeyPageProps): string {
-  const authHeader = `Authorization: Token ${(isRevealed && key?.token) || '<key>'}`;
+export function renderKeyPage({ visitor, baseUrl, apiKey, isKeyRevealed, notice, tokens, events, newToken, form }: KeyPageProps): string {
+  const authHeader = `Authorization: Token ${(isKeyRevealed && apiKey?.token) || '<key>'}`;
   return renderPage({
     title: 'API key',
     visitor,
@@ -79,9 +78,9 @@ export function renderKeyPage({ visitor, baseUrl, key, isRevealed, notice, token
           </p>
         )}
         {newToken !== undefined && <NewTokenNotice token={newToken} />}
-        {key ? (
+        {apiKey ? (
           <>
-            <ApiKeyDisplay apiKey={key} isRevealed={isRevealed} visitor={visitor} />
+            <ApiKeyDisplay apiKey={apiKey} isRevealed={isKeyRevealed} visitor={visitor} />
             <p>
               <a href={REPLACE_KEY_PATH}>Replace key…</a>
             </p>
@@ -95,13 +94,13 @@ export function renderKeyPage({ visitor, baseUrl, key, isRevealed, notice, token
           </>
         )}
         <h2>Usage</h2>
-        {key?.token && !isRevealed && (
+        {apiKey?.token && !isKeyRevealed && (
           <p>
             Replace <code>&lt;key&gt;</code> with your key. If you show the key above, the examples contain it.
           </p>
         )}
-        <Example id="rest" title="REST" text={`curl '${baseUrl}/api/v2/weightentry/?limit=3' \\\n  -H '${authHeader}'`} />
-        <Example
+        <CodeExample id="rest" title="REST" text={`curl '${baseUrl}/api/v2/weightentry/?limit=3' \\\n  -H '${authHeader}'`} />
+        <CodeExample
           id="graphql"
           title="GraphQL"
           text={`curl ${baseUrl}/graphql -H 'Content-Type: application/json' \\\n  -H '${authHeader}' \\\n  -d '${JSON.stringify({ query: EXAMPLE_QUERY })}'`}

@@ -3,7 +3,7 @@ import type { Request, RequestHandler, Response, Router } from 'express';
 import type { RequestContext } from '../request/requestcontext';
 import { InvalidInput } from '../core/model/errors';
 import { parseRowId } from '../core/model/ids';
-import { TOKEN_LIFETIME_CHOICES, type KeyAction, type RejectedTokenForm } from './accountsections';
+import { TOKEN_LIFETIME_CHOICES, type ApiKeyPageAction, type RejectedTokenForm } from './accountsections';
 import { sendPage, submittedText, submittedTexts, type FormValues } from './htmlresponse';
 import { renderKeyPage, renderReplaceKeyPage, type KeyPageProps } from './apikeypage';
 import { API_KEY_PAGE_PATH, REPLACE_KEY_PATH } from './apikeypath';
@@ -14,21 +14,21 @@ type RequireSignIn = (request: Request, response: Response) => Promise<RequestCo
 
 type ActionResult = Pick<KeyPageProps, 'notice' | 'newToken' | 'form'>;
 
-const NOTICE_BY_ACTION: Partial<Record<KeyAction, string>> = {
+const NOTICE_BY_ACTION: Partial<Record<ApiKeyPageAction, string>> = {
   make: 'Your API key was created.',
   replace: 'This is your new key. The previous key no longer works.',
 };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-async function createToken(values: FormValues, context: RequestContext): Promise<ActionResult> {
+async function createAccessToken(values: FormValues, context: RequestContext): Promise<ActionResult> {
   const form = {
     name: submittedText(values, 'name') ?? '',
     scopes: submittedTexts(values, 'scope'),
-    days: submittedText(values, 'days') ?? '',
+    lifetimeDays: submittedText(values, 'days') ?? '',
   };
-  const days = TOKEN_LIFETIME_CHOICES.find(([lifetime]) => lifetime === form.days)?.[0] ?? TOKEN_LIFETIME_CHOICES[0]![0];
-  const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
+  const lifetimeDays = TOKEN_LIFETIME_CHOICES.find(([lifetime]) => lifetime === form.lifetimeDays)?.[0] ?? TOKEN_LIFETIME_CHOICES[0]![0];
+  const expiresAt = lifetimeDays === '' ? null : new Date(Date.now() + Number(lifetimeDays) * DAY_MS).toISOString();
   try {
     return { newToken: (await context.account.createAccessToken({ ...form, expiresAt })).token };
   } catch (error) {
@@ -38,7 +38,7 @@ async function createToken(values: FormValues, context: RequestContext): Promise
   }
 }
 
-async function revokeTokens(id: string | undefined, context: RequestContext): Promise<ActionResult> {
+async function revokeAccessTokens(id: string | undefined, context: RequestContext): Promise<ActionResult> {
   const tokenId = id === undefined ? undefined : parseRowId(id);
   // A form with an invalid id revokes nothing. Without this check, the id would be undefined, which revokes all tokens.
   const revokedCount = id !== undefined && tokenId === undefined ? 0 : await context.account.revokeAccessTokens(tokenId);
@@ -49,20 +49,20 @@ export function addKeyRoutes(router: Router, parseForm: RequestHandler, requireS
   async function sendKeyPage(
     context: RequestContext,
     response: Response,
-    isRevealed: boolean,
+    isKeyRevealed: boolean,
     actionResult: ActionResult = {},
   ): Promise<void> {
     const { account, authentication, requestInfo } = context;
-    const page = renderKeyPage({
+    const pageHtml = renderKeyPage({
       visitor: authentication.pageVisitor(),
       baseUrl: requestInfo.baseUrl,
-      key: await account.apiKey(),
-      tokens: await account.accessTokens(),
-      events: await account.securityEvents(),
-      isRevealed,
+      apiKey: await account.findApiKey(),
+      tokens: await account.listAccessTokens(),
+      events: await account.listSecurityEvents(),
+      isKeyRevealed,
       ...actionResult,
     });
-    sendPage(response, actionResult.form ? 400 : 200, page);
+    sendPage(response, actionResult.form ? 400 : 200, pageHtml);
   }
 
   router.get(API_KEY_PAGE_PATH, async (request, response) => {
@@ -74,11 +74,11 @@ export function addKeyRoutes(router: Router, parseForm: RequestHandler, requireS
     const context = await requireSignIn(request, response);
     if (!context) return;
     const values = request.body as FormValues;
-    const action = submittedText(values, 'action') as KeyAction | undefined;
-    if (action === 'create-token') return sendKeyPage(context, response, false, await createToken(values, context));
+    const action = submittedText(values, 'action') as ApiKeyPageAction | undefined;
+    if (action === 'create-token') return sendKeyPage(context, response, false, await createAccessToken(values, context));
     if (action === 'revoke-token')
-      return sendKeyPage(context, response, false, await revokeTokens(submittedText(values, 'id') ?? '', context));
-    if (action === 'revoke-tokens') return sendKeyPage(context, response, false, await revokeTokens(undefined, context));
+      return sendKeyPage(context, response, false, await revokeAccessTokens(submittedText(values, 'id') ?? '', context));
+    if (action === 'revoke-tokens') return sendKeyPage(context, response, false, await revokeAccessTokens(undefined, context));
     if (action === 'end-sessions') {
       await context.account.endSessions();
       return response
@@ -86,17 +86,17 @@ export function addKeyRoutes(router: Router, parseForm: RequestHandler, requireS
         .set(PAGE_HEADERS)
         .redirect(303, '/login');
     }
-    const previousKey = await context.account.apiKey();
-    if (action === 'make' && !previousKey) await context.account.renewApiKey();
-    if (action === 'replace') await context.account.renewApiKey(submittedText(values, 'replaced') ?? '');
-    const key = await context.account.apiKey();
+    const previousKey = await context.account.findApiKey();
+    if (action === 'make' && !previousKey) await context.account.createOrReplaceApiKey();
+    if (action === 'replace') await context.account.createOrReplaceApiKey(submittedText(values, 'replaced') ?? '');
+    const key = await context.account.findApiKey();
     return sendKeyPage(context, response, true, { notice: key?.id === previousKey?.id ? undefined : action && NOTICE_BY_ACTION[action] });
   });
 
   router.get(REPLACE_KEY_PATH, async (request, response) => {
     const context = await requireSignIn(request, response);
     if (!context) return;
-    const key = await context.account.apiKey();
+    const key = await context.account.findApiKey();
     if (!key) return response.set(PAGE_HEADERS).redirect(303, API_KEY_PAGE_PATH);
     sendPage(response, 200, renderReplaceKeyPage(context.authentication.pageVisitor(), key));
   });

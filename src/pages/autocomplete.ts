@@ -11,7 +11,7 @@ export const AUTOCOMPLETE_SCRIPT_PATH = '/pages/suggest.js';
 const SUGGESTIONS_PATH = '/pages/suggestions';
 
 /** Browser script: shows suggestions in a `<datalist>`. Choosing one writes the name into the visible field and the row id into a hidden field. */
-const SUGGEST_SCRIPT = `'use strict';
+const AUTOCOMPLETE_SCRIPT = `'use strict';
 for (const input of document.querySelectorAll('input[data-suggest]')) {
   const list = document.createElement('datalist');
   list.id = input.id + '-suggestions';
@@ -51,7 +51,7 @@ export function autocompleteRoutes(
   const rowSearchOf = createRowNameSearchLookup(schema, prepareOperation);
   const router = express.Router({ caseSensitive: true });
   router.get(AUTOCOMPLETE_SCRIPT_PATH, (_request, response) => {
-    response.set('Cache-Control', 'no-cache').type('js').send(SUGGEST_SCRIPT);
+    response.set('Cache-Control', 'no-cache').type('js').send(AUTOCOMPLETE_SCRIPT);
   });
   router.get(SUGGESTIONS_PATH, async (request, response) => {
     const { type, text } = request.query;

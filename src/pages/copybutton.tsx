@@ -21,7 +21,6 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
 }
 `;
 
-/** Renders a button that copies the text of the element with the id `sourceId`. */
 export function CopyButton({ sourceId, label }: { sourceId: string; label: string }) {
   return (
     <button type="button" class="plain" data-copy={sourceId} aria-live="polite" hidden>

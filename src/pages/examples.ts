@@ -14,11 +14,11 @@ export interface RequestExamples {
   rest: RequestExample;
   graphql: RequestExample & { query: string };
   /** The first exercise and the ids of its muscles, for a drawing of the body. */
-  figure?: { name: string; mainMuscleIds: readonly string[]; secondaryMuscleIds: readonly string[] };
+  muscleFigure?: { exerciseName: string; mainMuscleIds: readonly string[]; secondaryMuscleIds: readonly string[] };
 }
 
 const EXAMPLE_ROW_COUNT = 2;
-const LIST_PATH = `${API_BASE_PATH}/exercisecategory/`;
+const CATEGORY_LIST_PATH = `${API_BASE_PATH}/exercisecategory/`;
 const CATEGORIES_QUERY = `{ page: exerciseCategories(first: ${EXAMPLE_ROW_COUNT}) { totalCount nodes { id name } } }`;
 /** Filter for English exercises. Without it, lists would show the same exercise in every language, because each translation is a row. */
 const ENGLISH_FILTER = 'where: { language: { shortName: { eq: "en" } } }';
@@ -41,18 +41,19 @@ export function exampleLoader(prepareOperation: PrepareOperation): (context: obj
     const [categoriesResult, exercisesResult, figureResult] = results;
     const { totalCount, nodes } = (categoriesResult?.data?.page ?? {}) as Partial<CategoryPage>;
     const query = new URLSearchParams({ limit: String(EXAMPLE_ROW_COUNT) });
-    const body = nodes && buildListResponse(`${baseUrl}${LIST_PATH}`, query, { limit: EXAMPLE_ROW_COUNT, offset: 0 }, totalCount!, nodes);
+    const body =
+      nodes && buildListResponse(`${baseUrl}${CATEGORY_LIST_PATH}`, query, { limit: EXAMPLE_ROW_COUNT, offset: 0 }, totalCount!, nodes);
     const exercise = figureResult?.data?.exercises?.nodes[0] as
       { name: string; muscleIds: string[]; muscleSecondaryIds: string[] } | undefined;
     return {
-      rest: { command: `curl '${baseUrl}${LIST_PATH}?${query.toString()}'`, ...(body && { response: formatJson(body) }) },
+      rest: { command: `curl '${baseUrl}${CATEGORY_LIST_PATH}?${query.toString()}'`, ...(body && { response: formatJson(body) }) },
       graphql: {
         query: print(parse(EXERCISES_QUERY)),
         command: `curl ${baseUrl}/graphql -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify({ query: EXERCISES_QUERY })}'`,
         ...(exercisesResult?.data && { response: formatJson({ data: exercisesResult.data }) }),
       },
       ...(exercise && {
-        figure: { name: exercise.name, mainMuscleIds: exercise.muscleIds, secondaryMuscleIds: exercise.muscleSecondaryIds },
+        muscleFigure: { exerciseName: exercise.name, mainMuscleIds: exercise.muscleIds, secondaryMuscleIds: exercise.muscleSecondaryIds },
       }),
     };
   };

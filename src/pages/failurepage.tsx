@@ -6,7 +6,6 @@ import { PAGE_HEADERS } from './securityheaders';
 export interface RequestFailure {
   status: number;
   message: string;
-  /** Number of seconds to wait before the failed request is tried again. */
   retryAfterSeconds?: number | string;
   /** The failed request; absent if it could not be parsed. */
   request?: { method?: string; url?: string };
@@ -21,38 +20,39 @@ const TITLE_BY_STATUS: Readonly<Record<number, string>> = {
 };
 
 /** Maximum length of the `Accept` header. A longer one is not parsed; browsers send about 200 characters. */
-const MAX_ACCEPT_CHARACTERS = 4000;
+const MAX_ACCEPT_HEADER_CHARACTERS = 4000;
 const JSON_URL_PATTERN = /[?&]format=json(?:&|$)|\.json\/?(?:\?|$)/;
 const LOCAL_URL_PATTERN = /^\/(?![/\\])/;
 
 /** Whether the client prefers HTML to JSON, as browsers do when they open a page. */
-export function prefersHtml(accept: string | undefined, url = ''): boolean {
-  if (!accept?.includes('text/html') || accept.length > MAX_ACCEPT_CHARACTERS || JSON_URL_PATTERN.test(url)) return false;
-  return new Negotiator({ headers: { accept } }).mediaType(['application/json', 'text/html']) === 'text/html';
+export function prefersHtml(acceptHeader: string | undefined, url = ''): boolean {
+  if (!acceptHeader?.includes('text/html') || acceptHeader.length > MAX_ACCEPT_HEADER_CHARACTERS || JSON_URL_PATTERN.test(url))
+    return false;
+  return new Negotiator({ headers: { accept: acceptHeader } }).mediaType(['application/json', 'text/html']) === 'text/html';
 }
 
 export const formatWaitingTime = (seconds: number | string): string => `${seconds} ${Number(seconds) === 1 ? 'second' : 'seconds'}`;
 
 function NextStep({ status, retryAfterSeconds, request: { method = 'GET', url = '/' } = {} }: RequestFailure) {
-  const wait = retryAfterSeconds === undefined ? '' : `Wait ${formatWaitingTime(retryAfterSeconds)}, then `;
+  const waitAdvice = retryAfterSeconds === undefined ? '' : `Wait ${formatWaitingTime(retryAfterSeconds)}, then `;
   if (status === 431) return <p>Shorten the address, or delete the cookies that this site has stored in your browser.</p>;
   if (method !== 'GET' && method !== 'HEAD')
     return (
-      <p>{`${wait || 'To try again, '}reload this page to send your input again. It is stored only once, even if it has been stored already.`}</p>
+      <p>{`${waitAdvice || 'To try again, '}reload this page to send your input again. It is stored only once, even if it has been stored already.`}</p>
     );
   return (
     <p>
-      {wait}
-      {LOCAL_URL_PATTERN.test(url) ? <a href={url}>{wait ? 'try again' : 'Try again'}</a> : 'try again'}.
+      {waitAdvice}
+      {LOCAL_URL_PATTERN.test(url) ? <a href={url}>{waitAdvice ? 'try again' : 'Try again'}</a> : 'try again'}.
     </p>
   );
 }
 
 /** Renders the page for a failed request, without a user name: the request may have failed before it was authenticated. */
-export function renderFailurePage(failure: RequestFailure): { text: string; headers: Readonly<Record<string, string>> } {
+export function renderFailurePage(failure: RequestFailure): { htmlText: string; headers: Readonly<Record<string, string>> } {
   const { status, message } = failure;
   const title = TITLE_BY_STATUS[status] ?? 'Request failed';
-  const text = renderPage({
+  const htmlText = renderPage({
     title,
     visitor: {},
     children: (
@@ -65,5 +65,5 @@ export function renderFailurePage(failure: RequestFailure): { text: string; head
       </>
     ),
   });
-  return { text, headers: { 'Content-Type': 'text/html; charset=utf-8', ...PAGE_HEADERS } };
+  return { htmlText, headers: { 'Content-Type': 'text/html; charset=utf-8', ...PAGE_HEADERS } };
 }

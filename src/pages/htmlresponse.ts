@@ -11,6 +11,6 @@ export const submittedTexts = (values: FormValues, name: string): string[] =>
 /** Returns the last text value of a form field or query parameter; undefined if there is none. */
 export const submittedText = (values: FormValues, name: string): string | undefined => submittedTexts(values, name).at(-1);
 
-export function sendPage(response: Response, status: number, page: string): void {
-  response.status(status).set(PAGE_HEADERS).type('html').send(page);
+export function sendPage(response: Response, status: number, html: string): void {
+  response.status(status).set(PAGE_HEADERS).type('html').send(html);
 }

@@ -5,13 +5,12 @@ import { renderPage, type Visitor } from './layout';
 
 const CHART_WIDTH = 420;
 const CHART_HEIGHT = 150;
-const ILLUSTRATION_DAYS = 90;
+const DECORATIVE_CHART_DAYS = 90;
 
-/** Decorative line chart of a body weight that falls over 90 days. */
-function Illustration() {
-  const points = Array.from({ length: ILLUSTRATION_DAYS }, (_none, day) => {
+function DecorativeChart() {
+  const points = Array.from({ length: DECORATIVE_CHART_DAYS }, (_none, day) => {
     const y = 24 + day * 0.95 + 9 * Math.sin(day / 4.1) + 5 * Math.sin(day * 1.7);
-    return `${((day * CHART_WIDTH) / (ILLUSTRATION_DAYS - 1)).toFixed(1)} ${y.toFixed(1)}`;
+    return `${((day * CHART_WIDTH) / (DECORATIVE_CHART_DAYS - 1)).toFixed(1)} ${y.toFixed(1)}`;
   });
   return (
     <svg viewBox={`0 0 ${CHART_WIDTH} ${CHART_HEIGHT}`} aria-hidden="true" focusable="false">
@@ -23,16 +22,16 @@ function Illustration() {
   );
 }
 
-function Picture({ figure }: Pick<RequestExamples, 'figure'>) {
+function HeroPicture({ muscleFigure }: Pick<RequestExamples, 'muscleFigure'>) {
   return (
     <div class="picture">
       <div class="chart">
-        <Illustration />
+        <DecorativeChart />
       </div>
-      {figure && (
+      {muscleFigure && (
         <img
-          src={`/static/images/muscles/body.svg?main=${figure.mainMuscleIds.join(',')}&secondary=${figure.secondaryMuscleIds.join(',')}`}
-          alt={`Muscles trained by ${figure.name}`}
+          src={`/static/images/muscles/body.svg?main=${muscleFigure.mainMuscleIds.join(',')}&secondary=${muscleFigure.secondaryMuscleIds.join(',')}`}
+          alt={`Muscles trained by ${muscleFigure.exerciseName}`}
           width={220}
           height={220}
         />
@@ -80,7 +79,7 @@ function SignInHint({ visitor, hasDemoAccount }: { visitor: Visitor; hasDemoAcco
 }
 
 /** Renders the landing page. `hasDemoAccount`: whether the first start of the server creates the demo account. */
-export function renderLandingPage(visitor: Visitor, { rest, graphql, figure }: RequestExamples, hasDemoAccount: boolean): string {
+export function renderLandingPage(visitor: Visitor, { rest, graphql, muscleFigure }: RequestExamples, hasDemoAccount: boolean): string {
   return renderPage({
     title: 'Training, nutrition and body weight as data',
     visitor,
@@ -104,7 +103,7 @@ export function renderLandingPage(visitor: Visitor, { rest, graphql, figure }: R
             </p>
             <SignInHint visitor={visitor} hasDemoAccount={hasDemoAccount} />
           </div>
-          <Picture figure={figure} />
+          <HeroPicture muscleFigure={muscleFigure} />
         </div>
         <h2>Three ways to use it</h2>
         <ul class="cards ways">

@@ -6,22 +6,22 @@ export interface LoginPageProps {
   username?: string;
   next?: string;
   csrfToken: string;
-  error?: string;
+  errorMessage?: string;
 }
 
-export function renderLoginPage({ username, next, csrfToken, error }: LoginPageProps): string {
-  const errorAttributes = error === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': 'error' };
+export function renderLoginPage({ username, next, csrfToken, errorMessage }: LoginPageProps): string {
+  const errorAttributes = errorMessage === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': 'error' };
   return renderPage({
-    title: error === undefined ? 'Sign in' : 'Error: Sign in',
+    title: errorMessage === undefined ? 'Sign in' : 'Error: Sign in',
     visitor: {},
     crumbs: [{ label: 'Sign in' }],
     children: (
       <>
         <h1>Sign in</h1>
         <form method="post" action="/login" class="fields">
-          {error !== undefined && (
+          {errorMessage !== undefined && (
             <p class="alert" role="alert" id="error">
-              {error}
+              {errorMessage}
             </p>
           )}
           <input type="hidden" name="csrfToken" value={csrfToken} />

@@ -8,13 +8,13 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 
 const COOKIE_NAME = 'fitgraph-login';
 const COOKIE_PATH = '/login';
-const LIFETIME_SECONDS = 60 * 60;
+const COOKIE_LIFETIME_SECONDS = 60 * 60;
 const TOKEN_PATTERN = /^[\w-]{43}$/;
 
 export const newLoginCsrfToken = (): string => randomBytes(32).toString('base64url');
 
-export function loginCsrfTokenOf(cookies: string | undefined): string | undefined {
-  const token = cookies === undefined ? undefined : parseCookie(cookies)[COOKIE_NAME];
+export function loginCsrfTokenOf(cookieHeader: string | undefined): string | undefined {
+  const token = cookieHeader === undefined ? undefined : parseCookie(cookieHeader)[COOKIE_NAME];
   return token !== undefined && TOKEN_PATTERN.test(token) ? token : undefined;
 }
 
@@ -25,7 +25,7 @@ export const loginCsrfCookie = (token: string | undefined, secure: boolean): str
     sameSite: 'strict',
     path: COOKIE_PATH,
     secure,
-    maxAge: token === undefined ? 0 : LIFETIME_SECONDS,
+    maxAge: token === undefined ? 0 : COOKIE_LIFETIME_SECONDS,
   });
 
 export function isSameLoginCsrfToken(expected: string | undefined, actual: string | undefined): boolean {

@@ -3,16 +3,14 @@ import { createHash } from 'node:crypto';
 import { PRIVATE_CACHE_CONTROL } from '../rest/response';
 import { DEFAULT_STYLE } from './style';
 
-/** Returns the Content-Security-Policy source that permits the inline style sheet `style`, identified by its hash. */
 export const inlineStyleSource = (style: string): string => `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
 
-/** Returns the security headers of an HTML page. `styles` and `connections` are the sources of `style-src` and `connect-src`. */
-export const securityHeaders = (styles: string, connections = "'none'"): Readonly<Record<string, string>> => ({
+export const securityHeaders = (styleSources: string, connectSources = "'none'"): Readonly<Record<string, string>> => ({
   'Content-Security-Policy': [
     "default-src 'none'",
     "script-src 'self'",
-    `style-src ${styles}`,
-    `connect-src ${connections}`,
+    `style-src ${styleSources}`,
+    `connect-src ${connectSources}`,
     "img-src 'self' data:",
     "form-action 'self'",
     "base-uri 'none'",

@@ -5,7 +5,7 @@ import { GraphQLError } from 'graphql';
 import { HTTP_STATUS_BY_ERROR_CODE } from '../contract/errorcodes';
 import { isTransientError } from '../core/model/errors';
 import type { Config } from '../platform/config';
-import { limitBody } from '../platform/bodylimit';
+import { limitBodySize } from '../platform/bodylimit';
 import { sendPage, submittedText } from './htmlresponse';
 import type { PrepareOperation } from '../rest/endpoints';
 import { COPY_SCRIPT_PATH, COPY_SCRIPT } from './copybutton';
@@ -25,14 +25,16 @@ import { renderRegisterPage } from './register';
 const MAX_FORM_BYTES = 10 * 1024;
 const statusOf = (error: GraphQLError) => HTTP_STATUS_BY_ERROR_CODE[String(error.extensions.code)] ?? 400;
 
-const rejectionPage = ({ path }: Request, message: string, visitor: Visitor): string =>
+const renderRejectionPage = ({ path }: Request, message: string, visitor: Visitor): string =>
   renderErrorPage(
     { title: 'Request rejected', message, link: { href: path === '/logout' ? '/' : path, label: 'Reload the page' } },
     visitor,
   );
 
-const parseUrlencodedForm = limitBody(MAX_FORM_BYTES, express.urlencoded({ extended: false, limit: MAX_FORM_BYTES }), (request, response) =>
-  sendPage(response, 413, rejectionPage(request, `The form is larger than ${MAX_FORM_BYTES} bytes.`, {})),
+const parseUrlencodedForm = limitBodySize(
+  MAX_FORM_BYTES,
+  express.urlencoded({ extended: false, limit: MAX_FORM_BYTES }),
+  (request, response) => sendPage(response, 413, renderRejectionPage(request, `The form is larger than ${MAX_FORM_BYTES} bytes.`, {})),
 );
 const parseForm: RequestHandler = (request, response, next) =>
   request.is('urlencoded') ? parseUrlencodedForm(request, response, next) : next();
@@ -43,15 +45,15 @@ export function signInRoutes(
   { createsDemoAccount }: Pick<Config, 'createsDemoAccount'>,
 ): Router {
   const router = express.Router({ caseSensitive: true });
-  const loadExamples = exampleLoader(prepareOperation);
+  const loadRequestExamples = exampleLoader(prepareOperation);
   const authenticate = (request: Request): Promise<boolean> =>
     contextOf(request).authentication.authenticate(async () => submittedText(request.body, 'csrfToken'));
 
   router.get('/', async (request, response) => {
     await authenticate(request);
     const { authentication, resolverContext, requestInfo } = contextOf(request);
-    const examples = await loadExamples(resolverContext, requestInfo.baseUrl);
-    sendPage(response, 200, renderLandingPage(authentication.pageVisitor(), examples, createsDemoAccount));
+    const requestExamples = await loadRequestExamples(resolverContext, requestInfo.baseUrl);
+    sendPage(response, 200, renderLandingPage(authentication.pageVisitor(), requestExamples, createsDemoAccount));
   });
 
   router.get('/register', async (request, response) => {
@@ -91,7 +93,7 @@ export function signInRoutes(
       return sendPage(
         response,
         statusOf(error),
-        renderLoginPage({ username, next, csrfToken, error: `${error.message.replace(/\.$/, '')}.` }),
+        renderLoginPage({ username, next, csrfToken, errorMessage: `${error.message.replace(/\.$/, '')}.` }),
       );
     }
     response.set(PAGE_HEADERS).redirect(303, next ?? API_KEY_PAGE_PATH);
@@ -111,7 +113,7 @@ export function signInRoutes(
 
   const handleError: ErrorRequestHandler = (error, request, response, next) => {
     if (response.headersSent || !(error instanceof GraphQLError) || isTransientError(error)) return next(error);
-    sendPage(response, statusOf(error), rejectionPage(request, error.message, contextOf(request).authentication.pageVisitor()));
+    sendPage(response, statusOf(error), renderRejectionPage(request, error.message, contextOf(request).authentication.pageVisitor()));
   };
   router.use(handleError);
   return router;

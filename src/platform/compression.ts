@@ -36,7 +36,7 @@ const compress = compression({
 });
 
 /** Removes the content coding (suffix `-br`, `-gzip` or `-deflate`) that was added to the ETag of a compressed response. */
-export const stripCodingSuffixOfETag = (tag: string): string => tag.replace(/-(?:br|gzip|deflate)$/, '');
+export const stripETagCodingSuffix = (etag: string): string => etag.replace(/-(?:br|gzip|deflate)$/, '');
 
 /**
  * Adds the content coding to the ETag of a compressed response. A strong ETag identifies the exact bytes (RFC 9110, section 8.8.1), so each coding needs its

@@ -17,7 +17,8 @@ const SECONDS_PER_DAY = 24 * 60 * 60;
 /** Whether unexpected errors are printed with their stack trace. Does not use `readConfig`, because the configuration may be invalid. */
 export const showsStackTraces = (variables: EnvironmentVariables = process.env): boolean => variables.LOG_LEVEL === 'debug';
 
-const missingSettingError = (name: string, dependent: string) => new ConfigError(`${name} is missing: ${dependent} requires it`);
+const missingSettingError = (name: string, dependentSetting: string) =>
+  new ConfigError(`${name} is missing: ${dependentSetting} requires it`);
 
 function readTlsPaths(cert: string | undefined, key: string | undefined) {
   if (cert !== undefined && key !== undefined) return { cert, key };

@@ -16,7 +16,6 @@ const PREFLIGHT_HEADERS = {
   'Content-Length': '0',
 };
 
-/** Response headers that pages may read, in addition to the CORS-safelisted ones. */
 const EXPOSED_HEADERS = 'Content-Disposition, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Estimated-Cost, X-Request-Id';
 
 const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
@@ -26,20 +25,19 @@ const API_PATH_PATTERN = /^\/(?:api|graphql)(?:[/?]|$)/;
 const isGraphQLRequest = ({ url }: IncomingMessage): boolean => url!.startsWith('/graphql');
 
 export class CorsPolicy {
-  /** `origins`: the origins whose pages may read the responses of the API. If undefined, pages of all origins may. */
-  constructor(private readonly origins?: readonly string[]) {}
+  /** `allowedOrigins`: the origins whose pages may read the responses of the API. If undefined, pages of all origins may. */
+  constructor(private readonly allowedOrigins?: readonly string[]) {}
 
   allowsOrigin(origin: string): boolean {
-    return this.origins?.includes(origin.toLowerCase()) ?? true;
+    return this.allowedOrigins?.includes(origin.toLowerCase()) ?? true;
   }
 
-  /** Adds the headers that permit pages of other origins to read the response. */
   addHeaders(request: IncomingMessage, response: ServerResponse): void {
     const { origin } = request.headers;
     if (!API_PATH_PATTERN.test(request.url!)) return;
-    if (this.origins) response.appendHeader('Vary', 'Origin');
+    if (this.allowedOrigins) response.appendHeader('Vary', 'Origin');
     if (origin === undefined || !this.allowsOrigin(origin)) return;
-    response.setHeader('Access-Control-Allow-Origin', this.origins ? origin : '*');
+    response.setHeader('Access-Control-Allow-Origin', this.allowedOrigins ? origin : '*');
     if (!isPreflight(request)) response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
   }
 
@@ -47,7 +45,7 @@ export class CorsPolicy {
   respondToPreflight(request: IncomingMessage, response: ServerResponse): boolean {
     if (!isPreflight(request) || !API_PATH_PATTERN.test(request.url!)) return false;
     const allowedHeaders = isGraphQLRequest(request) ? `${ALLOWED_REQUEST_HEADERS}, ${GRAPHQL_REQUEST_HEADERS}` : ALLOWED_REQUEST_HEADERS;
-    if (!this.origins) response.setHeader('Access-Control-Allow-Origin', '*');
+    if (!this.allowedOrigins) response.setHeader('Access-Control-Allow-Origin', '*');
     response.writeHead(200, { 'Access-Control-Allow-Headers': allowedHeaders, ...PREFLIGHT_HEADERS }).end();
     return true;
   }

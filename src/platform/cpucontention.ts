@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 
-const INTERVAL_MS = 1_000;
+const MEASUREMENT_INTERVAL_MS = 1_000;
 /**
  * Maximum of `slowdown`, by which measured durations are divided. Without a maximum, work that itself overloads the machine would seem to take no time.
  */
@@ -33,7 +33,7 @@ export class CpuContention {
 
   constructor(private readonly file = '/proc/self/schedstat') {
     this.measure();
-    this.timer = setInterval(() => this.measure(), INTERVAL_MS).unref();
+    this.timer = setInterval(() => this.measure(), MEASUREMENT_INTERVAL_MS).unref();
   }
 
   stop(): void {
@@ -41,14 +41,14 @@ export class CpuContention {
   }
 
   measure(): void {
-    const currentTimes = this.read();
+    const currentTimes = this.readThreadTimes();
     const runningNs = currentTimes.runningNs - this.previousTimes.runningNs;
-    const waiting = currentTimes.waitingNs - this.previousTimes.waitingNs;
+    const waitingNs = currentTimes.waitingNs - this.previousTimes.waitingNs;
     this.previousTimes = currentTimes;
-    this.slowdown = runningNs > 0 ? Math.min(MAX_SLOWDOWN, 1 + waiting / runningNs) : 1;
+    this.slowdown = runningNs > 0 ? Math.min(MAX_SLOWDOWN, 1 + waitingNs / runningNs) : 1;
   }
 
-  private read(): ThreadTimes {
+  private readThreadTimes(): ThreadTimes {
     try {
       return parseThreadTimes(readFileSync(this.file, 'latin1'));
     } catch {

@@ -3,13 +3,12 @@
  * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-MULTIPLE-HOSTS
  */
 
-/** Supported values of `target_session_attrs`, which determines which servers may be used. */
 export const TARGET_SESSION_ATTRS = ['any', 'read-write', 'primary'] as const;
 export type TargetSessionAttrs = (typeof TARGET_SESSION_ATTRS)[number];
 
 const SCHEME_PATTERN = /^postgres(?:ql)?:\/\//;
 const AUTHORITY_PATTERN = /^[^/?#]*/;
-const TARGET_PARAMETER = 'target_session_attrs';
+const TARGET_SESSION_ATTRS_PARAMETER = 'target_session_attrs';
 
 export interface DatabaseHosts {
   urls: string[];
@@ -26,7 +25,7 @@ export function parseDatabaseHosts(text: string): DatabaseHosts | undefined {
   const pathAndQuery = text.slice(scheme.length + authority.length);
   const urls = hosts.map((host) => `${scheme}${credentials}${host}${pathAndQuery}`);
   if (!urls.every((url) => URL.canParse(url)) || (hosts.length > 1 && hosts.includes(''))) return undefined;
-  const requiredSessionAttrs = new URL(urls[0]!).searchParams.get(TARGET_PARAMETER) ?? 'any';
+  const requiredSessionAttrs = new URL(urls[0]!).searchParams.get(TARGET_SESSION_ATTRS_PARAMETER) ?? 'any';
   return (TARGET_SESSION_ATTRS as readonly string[]).includes(requiredSessionAttrs)
     ? { urls, requiredSessionAttrs: requiredSessionAttrs as TargetSessionAttrs }
     : undefined;

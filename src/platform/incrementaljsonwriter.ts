@@ -2,29 +2,29 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Number of characters after which the serialization yields to the event loop. Producing them takes 1 to 2 ms. */
-const CHARACTERS_PER_TURN = 1 << 18;
+const CHARACTERS_PER_EVENT_LOOP_TURN = 1 << 18;
 
 const isComposite = (value: unknown): value is object => value !== null && typeof value === 'object';
 
 /** Whether JSON.stringify omits members of objects that have this value. */
-const isOmitted = (value: unknown) => value === undefined || typeof value === 'function' || typeof value === 'symbol';
+const isOmittedFromJson = (value: unknown) => value === undefined || typeof value === 'function' || typeof value === 'symbol';
 
 /** Generates the JSON text in pieces. An object or array without nested objects or arrays is a single piece. */
-function* pieces(value: unknown): Generator<string, void, void> {
+function* jsonPieces(value: unknown): Generator<string, void, void> {
   if (Array.isArray(value) && value.some(isComposite)) {
     let separator = '[';
     for (const item of value) {
       yield separator;
-      yield* pieces(item);
+      yield* jsonPieces(item);
       separator = ',';
     }
     yield ']';
   } else if (isComposite(value) && !Array.isArray(value) && !('toJSON' in value) && Object.values(value).some(isComposite)) {
     let separator = '{';
     for (const [key, item] of Object.entries(value)) {
-      if (isOmitted(item)) continue;
+      if (isOmittedFromJson(item)) continue;
       yield `${separator}${JSON.stringify(key)}:`;
-      yield* pieces(item);
+      yield* jsonPieces(item);
       separator = ',';
     }
     yield separator === '{' ? '{}' : '}';
@@ -33,14 +33,14 @@ function* pieces(value: unknown): Generator<string, void, void> {
 
 /** Returns the same text as JSON.stringify, for plain objects, arrays and scalars. Returns undefined if it exceeds `max` characters. */
 export async function stringifyIncrementally(value: unknown, max: number): Promise<string | undefined> {
-  let text = '';
-  let nextYield = CHARACTERS_PER_TURN;
-  for (const piece of pieces(value)) {
-    text += piece;
-    if (text.length > max) return undefined;
-    if (text.length < nextYield) continue;
-    nextYield = text.length + CHARACTERS_PER_TURN;
+  let json = '';
+  let nextYieldLength = CHARACTERS_PER_EVENT_LOOP_TURN;
+  for (const piece of jsonPieces(value)) {
+    json += piece;
+    if (json.length > max) return undefined;
+    if (json.length < nextYieldLength) continue;
+    nextYieldLength = json.length + CHARACTERS_PER_EVENT_LOOP_TURN;
     await nextTurn();
   }
-  return text;
+  return json;
 }

@@ -38,17 +38,17 @@ const RESUMED_WAIT_FACTOR = 10;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Queues by client, in round-robin order. */
-type Queues<Client> = Map<Client, Set<QueuedWork<Client>>>;
+type QueuesByClient<Client> = Map<Client, Set<QueuedWork<Client>>>;
 
 export class ConcurrencyLimiter<Client> {
   readonly limits: Required<LimiterOptions>;
   private readonly slotsByClient = new Map<Client, number>();
-  private readonly resumedWorkQueues: Queues<Client> = new Map();
+  private readonly resumedWorkQueues: QueuesByClient<Client> = new Map();
   /** Queues of new work: no earlier work of the same request has had a slot. */
-  private readonly newWorkQueues: Queues<Client> = new Map();
+  private readonly newWorkQueues: QueuesByClient<Client> = new Map();
   private busySlots = 0;
-  private queuedNewCount = 0;
-  private queuedResumedCount = 0;
+  private queuedNewWorkCount = 0;
+  private queuedResumedWorkCount = 0;
   private rejectedCount = 0;
 
   constructor({
@@ -65,7 +65,7 @@ export class ConcurrencyLimiter<Client> {
     return {
       slots: this.limits.slots,
       busy: this.busySlots,
-      queued: this.queuedNewCount + this.queuedResumedCount,
+      queued: this.queuedNewWorkCount + this.queuedResumedWorkCount,
       rejected: this.rejectedCount,
     };
   }
@@ -99,8 +99,7 @@ export class ConcurrencyLimiter<Client> {
     return isFree;
   }
 
-  /** Number of slots that a client occupies. */
-  slotsOf(client: Client): number {
+  busySlotsOf(client: Client): number {
     return this.slotsByClient.get(client) ?? 0;
   }
 
@@ -120,8 +119,8 @@ export class ConcurrencyLimiter<Client> {
   /** Frees a slot of a client and starts the next queued work. */
   release(client: Client): void {
     this.busySlots -= 1;
-    const remainingSlots = this.slotsOf(client) - 1;
-    if (remainingSlots) this.slotsByClient.set(client, remainingSlots);
+    const remainingBusySlots = this.busySlotsOf(client) - 1;
+    if (remainingBusySlots) this.slotsByClient.set(client, remainingBusySlots);
     else this.slotsByClient.delete(client);
     const nextWork = this.takeNext(this.resumedWorkQueues) ?? this.takeNext(this.newWorkQueues);
     if (!nextWork) return;
@@ -135,22 +134,22 @@ export class ConcurrencyLimiter<Client> {
   }
 
   private hasFreeSlot(client: Client): boolean {
-    return this.busySlots < this.limits.slots && this.slotsOf(client) < this.limits.slotsPerClient;
+    return this.busySlots < this.limits.slots && this.busySlotsOf(client) < this.limits.slotsPerClient;
   }
 
   private takeSlot(client: Client): void {
     this.busySlots += 1;
-    this.slotsByClient.set(client, this.slotsOf(client) + 1);
+    this.slotsByClient.set(client, this.busySlotsOf(client) + 1);
   }
 
   private enqueue(queuedWork: QueuedWork<Client>): QueuedWork<Client> {
     const queues = queuedWork.isResumed ? this.resumedWorkQueues : this.newWorkQueues;
     const queue = queues.get(queuedWork.client) ?? new Set();
     queues.set(queuedWork.client, queue.add(queuedWork));
-    if (queuedWork.isResumed) this.queuedResumedCount += 1;
-    else this.queuedNewCount += 1;
+    if (queuedWork.isResumed) this.queuedResumedWorkCount += 1;
+    else this.queuedNewWorkCount += 1;
     const waitMs = this.limits.maxWaitMs * (queuedWork.isResumed ? RESUMED_WAIT_FACTOR : 1);
-    if (waitMs <= MAX_TIMER_MS) queuedWork.timer = setTimeout(() => this.shed(queuedWork), waitMs).unref();
+    if (waitMs <= MAX_TIMER_MS) queuedWork.timer = setTimeout(() => this.rejectOverdueWork(queuedWork), waitMs).unref();
     return queuedWork;
   }
 
@@ -159,19 +158,19 @@ export class ConcurrencyLimiter<Client> {
     const queue = queues.get(queuedWork.client);
     if (!queue?.delete(queuedWork)) return false;
     if (!queue.size) queues.delete(queuedWork.client);
-    if (queuedWork.isResumed) this.queuedResumedCount -= 1;
-    else this.queuedNewCount -= 1;
+    if (queuedWork.isResumed) this.queuedResumedWorkCount -= 1;
+    else this.queuedNewWorkCount -= 1;
     clearTimeout(queuedWork.timer);
     return true;
   }
 
-  private shed(queuedWork: QueuedWork<Client>): void {
+  private rejectOverdueWork(queuedWork: QueuedWork<Client>): void {
     this.rejectedCount += 1;
     this.cancel(queuedWork, new OverloadedError());
   }
 
   /** Removes and returns the first entry of the next client that may take a slot, and moves that client to the end of the round robin. */
-  private takeNext(queues: Queues<Client>): QueuedWork<Client> | undefined {
+  private takeNext(queues: QueuesByClient<Client>): QueuedWork<Client> | undefined {
     for (const [client, queue] of queues) {
       if (!this.hasFreeSlot(client)) continue;
       const [first] = queue;
@@ -185,15 +184,15 @@ export class ConcurrencyLimiter<Client> {
   /** Whether another entry of this client may be queued. If necessary, makes room by shedding the newest entry of the client with the longest queue. */
   private tryMakeRoom(client: Client): boolean {
     const { maxQueued, maxQueuedPerClient } = this.limits;
-    const queuedOfClient = this.newWorkQueues.get(client)?.size ?? 0;
-    if (queuedOfClient >= maxQueuedPerClient) return false;
-    if (this.queuedNewCount < maxQueued) return true;
+    const queuedCountOfClient = this.newWorkQueues.get(client)?.size ?? 0;
+    if (queuedCountOfClient >= maxQueuedPerClient) return false;
+    if (this.queuedNewWorkCount < maxQueued) return true;
     const longestQueue = [...this.newWorkQueues.values()].reduce(
       (one, other) => (other.size > one.size ? other : one),
       new Set<QueuedWork<Client>>(),
     );
-    if (longestQueue.size <= queuedOfClient + 1) return false;
-    this.shed([...longestQueue].at(-1)!);
+    if (longestQueue.size <= queuedCountOfClient + 1) return false;
+    this.rejectOverdueWork([...longestQueue].at(-1)!);
     return true;
   }
 }

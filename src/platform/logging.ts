@@ -39,7 +39,7 @@ export const terminalDestination = (write: (text: string) => void): DestinationS
 });
 
 /** Error codes of SQLSTATE class 22 (data exception). PostgreSQL quotes the invalid value in their messages. */
-const DATA_EXCEPTION_PATTERN = /^22/;
+const DATA_EXCEPTION_CODE_PATTERN = /^22/;
 
 /**
  * Serializes only allowlisted properties of an error: errors of PostgreSQL and Sequelize also contain statement parameters and the failing row, which are
@@ -48,15 +48,15 @@ const DATA_EXCEPTION_PATTERN = /^22/;
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   const { code, constraint, table } = { ...((error as { parent?: object }).parent ?? error) } as Record<string, unknown>;
-  const message = DATA_EXCEPTION_PATTERN.test(String(code)) ? error.message.replace(/"[^"]*"/g, '"…"') : error.message;
-  const stack = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  const message = DATA_EXCEPTION_CODE_PATTERN.test(String(code)) ? error.message.replace(/"[^"]*"/g, '"…"') : error.message;
+  const stackLines = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   return {
     type: error.name,
     message,
     code,
     constraint,
     table,
-    stack: stack.join('\n'),
+    stack: stackLines.join('\n'),
     ...(error.cause ? { cause: serializeError(error.cause) } : {}),
   };
 }

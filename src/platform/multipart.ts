@@ -22,7 +22,7 @@ export class UploadedFile {
     /** SHA-256 digest of the uploaded file in hexadecimal. */
     readonly digest: string,
     /** Id of the user who sent the file; absent for anonymous clients, whose uploads are never processed. */
-    readonly senderId?: number,
+    readonly senderUserId?: number,
   ) {}
 }
 
@@ -39,10 +39,9 @@ export interface MultipartLimits {
   dataDir: string;
   /** Whether the client is anonymous. Then `maxBody` limits the whole body, and the contents of files are discarded. */
   isAnonymous?: boolean;
-  senderId?: number;
+  senderUserId?: number;
 }
 
-/** Returns the limits for anonymous clients, whose uploaded files are discarded. */
 export const anonymousMultipartLimits = (limits: MultipartLimits): MultipartLimits => ({
   ...limits,
   maxBody: Math.min(limits.maxBody, limits.maxAnonymousBody),
@@ -53,7 +52,7 @@ export class MultipartError extends Error {
   constructor(
     readonly reason: 'boundary' | 'charset' | 'body too large' | 'file too large' | 'too many parts',
     /** What the error concerns: the boundary of the form if `reason` is `boundary`, otherwise the name of the rejected part. */
-    readonly subject?: string,
+    readonly boundaryOrPartName?: string,
     /** Parts of the form that were accepted despite the error: the text fields within the limits, and the files before the first error. */
     readonly acceptedParts: MultipartParts = new Map(),
   ) {
@@ -62,13 +61,13 @@ export class MultipartError extends Error {
 }
 
 /** A body that has exceeded a limit is still read, at least up to this number of bytes, to find further text fields. */
-const MIN_READ_BYTES = 1024 * 1024;
+const MIN_OVERSIZED_BODY_READ_BYTES = 1024 * 1024;
 const MAX_FILES = 20;
 /** Maximum number of text fields and files together. The reference service has the same limit. */
 const MAX_PARTS = 1000;
 export const TOO_MANY_PARTS_MESSAGE = `A form has at most ${MAX_FILES} files and ${MAX_PARTS} parts in all.`;
 /** Age in milliseconds after which an uploaded file is deleted, because no running request can be that old. */
-const ABANDONED_AGE_MS = 60 * 60 * 1000;
+const ABANDONED_UPLOAD_AGE_MS = 60 * 60 * 1000;
 
 /** Permissions of the upload folder and its files: other users of the machine cannot read them, whatever the umask is. */
 const PRIVATE_FOLDER_MODE = 0o700;
@@ -83,7 +82,7 @@ class TemporaryUploads {
 
   constructor(
     private readonly dataDir: string,
-    private readonly senderId?: number,
+    private readonly senderUserId?: number,
   ) {}
 
   /** Writes the chunks for which `isWithinLimits` returns true to a new file. Throws a FileStorageError if that fails. */
@@ -103,22 +102,21 @@ class TemporaryUploads {
     this.paths.push(path);
     const file = await open(path, 'wx', PRIVATE_FILE_MODE);
     const hash = createHash('sha256');
-    let size = 0;
+    let writtenBytes = 0;
     try {
       for await (const chunk of chunks) {
         if (!isWithinLimits(chunk.length)) continue;
         hash.update(chunk);
-        size += chunk.length;
+        writtenBytes += chunk.length;
         await file.appendFile(chunk);
       }
     } finally {
       await file.close();
       if (this.isDiscarded) await this.discard();
     }
-    return new UploadedFile(filename, path, size, hash.digest('hex'), this.senderId);
+    return new UploadedFile(filename, path, writtenBytes, hash.digest('hex'), this.senderUserId);
   }
 
-  /** Deletes all uploaded files of the request. */
   async discard(): Promise<void> {
     this.isDiscarded = true;
     await Promise.all(this.paths.map((path) => rm(path, { force: true })));
@@ -144,7 +142,7 @@ type PendingPart = [name: string, part: Part | Promise<Part | undefined>];
 class PartCollector {
   private readonly textFields: PendingPart[] = [];
   private readonly files: PendingPart[] = [];
-  private firstError?: { reason: MultipartError['reason']; name?: string };
+  private firstError?: { reason: MultipartError['reason']; partName?: string };
   private remainingBytes: number;
   private isClosed = false;
 
@@ -158,7 +156,7 @@ class PartCollector {
 
   /** Records an error of the multipart form. Only the first recorded error is reported. */
   recordError(reason: MultipartError['reason'], name?: string): void {
-    this.firstError ??= { reason, name };
+    this.firstError ??= { reason, partName: name };
   }
 
   listenTo(parser: busboy.Busboy): void {
@@ -180,11 +178,11 @@ class PartCollector {
     for (const [name, pendingPart] of [...this.textFields, ...this.files]) {
       const part = await pendingPart;
       if (part === undefined) continue;
-      const partsOfName = parts.get(name);
-      if (partsOfName) partsOfName.push(part);
+      const partsWithName = parts.get(name);
+      if (partsWithName) partsWithName.push(part);
       else parts.set(name, [part]);
     }
-    if (this.firstError) throw new MultipartError(this.firstError.reason, this.firstError.name, parts);
+    if (this.firstError) throw new MultipartError(this.firstError.reason, this.firstError.partName, parts);
     return parts;
   }
 
@@ -207,8 +205,8 @@ class PartCollector {
       stream.resume();
       return void this.files.push([name, new UploadedFile(filename, '', 0, '')]);
     }
-    const savedFile = this.temporaryUploads.write(filename, chunksOf(stream), (bytes) => this.countBytes(bytes) && !this.firstError);
-    const part = savedFile.then((file) => (this.firstError ? undefined : file));
+    const savedFilePromise = this.temporaryUploads.write(filename, chunksOf(stream), (bytes) => this.countBytes(bytes) && !this.firstError);
+    const part = savedFilePromise.then((file) => (this.firstError ? undefined : file));
     // If the file cannot be written, for example on a full disk, parsing stops: the parser would wait forever for the file to be read.
     part.catch(() => this.stopParsing());
     this.files.push([name, part]);
@@ -247,18 +245,18 @@ function createParser(header: string, { maxBody, maxUpload }: MultipartLimits): 
  * Parses a multipart request body. If the body is truncated, returns the parts that were received. Uploaded files are deleted when the response is closed.
  */
 export function readMultipart(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<MultipartParts> {
-  const { maxBody, maxUpload, dataDir, isAnonymous, senderId } = limits;
+  const { maxBody, maxUpload, dataDir, isAnonymous, senderUserId } = limits;
   const header = request.headers['content-type'] ?? '';
   if (isAnonymous && Number(request.headers['content-length']) > maxBody) return Promise.reject(new MultipartError('body too large'));
   const parser = createParser(header, limits);
   if (!parser) return Promise.reject(new MultipartError('boundary', /boundary=([^;]*)/i.exec(header)?.[1]));
-  const temporaryUploads = new TemporaryUploads(dataDir, senderId);
+  const temporaryUploads = new TemporaryUploads(dataDir, senderUserId);
   response.once('close', () => void temporaryUploads.discard().catch(() => undefined));
   return new Promise((resolve) => {
-    let isStopped = false;
+    let isParsingStopped = false;
     const stopParsing = () => {
-      if (isStopped) return;
-      isStopped = true;
+      if (isParsingStopped) return;
+      isParsingStopped = true;
       request.unpipe(parser);
       // Ends parsing. This also aborts the stream of the file that is being received.
       parser.destroy();
@@ -269,7 +267,7 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
     parser.on('close', stopParsing).on('error', stopParsing);
     request.on('error', stopParsing).on('aborted', stopParsing);
     // Maximum number of bytes to read. Reading continues after an oversized part, because text fields that must be shown again may follow.
-    let remainingBytes = isAnonymous ? maxBody : Math.max(MIN_READ_BYTES, 2 * (maxBody + maxUpload));
+    let remainingBytes = isAnonymous ? maxBody : Math.max(MIN_OVERSIZED_BODY_READ_BYTES, 2 * (maxBody + maxUpload));
     request.on('data', (chunk: Buffer) => {
       remainingBytes -= chunk.length;
       if (remainingBytes >= 0) return;
@@ -282,12 +280,12 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
 
 /** Deletes uploaded files that a server has left behind because it died during a request. */
 export async function deleteAbandonedUploads(dataDir: string): Promise<void> {
-  const folder = uploadFolderOf(dataDir);
+  const uploadFolder = uploadFolderOf(dataDir);
   // Restricts the permissions of the upload folder, because an older version of Fitgraph may have created it with wider ones.
-  await chmod(folder, PRIVATE_FOLDER_MODE).catch(() => undefined);
-  for (const name of await readdir(folder).catch(() => [])) {
-    const path = join(folder, name);
+  await chmod(uploadFolder, PRIVATE_FOLDER_MODE).catch(() => undefined);
+  for (const name of await readdir(uploadFolder).catch(() => [])) {
+    const path = join(uploadFolder, name);
     const stats = await stat(path).catch(() => undefined);
-    if (stats && Date.now() - stats.mtimeMs > ABANDONED_AGE_MS) await rm(path, { force: true });
+    if (stats && Date.now() - stats.mtimeMs > ABANDONED_UPLOAD_AGE_MS) await rm(path, { force: true });
   }
 }

@@ -11,10 +11,10 @@ const WHITESPACE = new Set(
 /** Characters that Python's `int` ignores around an integer: all whitespace but U+001C to U+001F. */
 const INTEGER_WHITESPACE = new Set([...WHITESPACE].filter((character) => character < '\x1c' || character > '\x1f'));
 
-function strip(text: string, characters: ReadonlySet<string>, fromStart: boolean): string {
+function strip(text: string, characters: ReadonlySet<string>, stripsStart: boolean): string {
   let start = 0;
   let end = text.length;
-  while (fromStart && start < end && characters.has(text[start]!)) start += 1;
+  while (stripsStart && start < end && characters.has(text[start]!)) start += 1;
   while (end > start && characters.has(text[end - 1]!)) end -= 1;
   return text.slice(start, end);
 }
@@ -23,7 +23,7 @@ export const pythonStrip = (text: string): string => strip(text, WHITESPACE, tru
 export const pythonRstrip = (text: string): string => strip(text, WHITESPACE, false);
 
 /** Maximum number of digits of an integer in Python (https://docs.python.org/3/library/stdtypes.html#int-max-str-digits). */
-const MAX_DIGITS = 4_300;
+const MAX_INTEGER_DIGITS = 4_300;
 
 /** Clamps an integer to JavaScript's safe integers. This changes no result, because no id, limit or offset lies outside of them. */
 export const clampToSafeInteger = (integer: number): number =>
@@ -32,7 +32,9 @@ export const clampToSafeInteger = (integer: number): number =>
 /** Parses ASCII digits with an optional sign and surrounding whitespace. */
 export function parseInteger(text: string): number | undefined {
   const digits = strip(text, INTEGER_WHITESPACE, true);
-  return /^[+-]?\d+$/.test(digits) && digits.replace(/^[+-]/, '').length <= MAX_DIGITS ? clampToSafeInteger(Number(digits)) : undefined;
+  return /^[+-]?\d+$/.test(digits) && digits.replace(/^[+-]/, '').length <= MAX_INTEGER_DIGITS
+    ? clampToSafeInteger(Number(digits))
+    : undefined;
 }
 
 /** Syntax of a decimal number. An exponent has at most 18 digits; Python's `Decimal` rejects longer ones, too. */
@@ -57,9 +59,9 @@ export function parseUuid(text: string): string | undefined {
 }
 
 /** Decodes a percent-encoded URL segment; returns an empty string for invalid encoding. */
-export function decodeUrlSegment(part: string): string {
+export function decodeUrlSegment(segment: string): string {
   try {
-    return decodeURIComponent(part);
+    return decodeURIComponent(segment);
   } catch {
     return '';
   }

@@ -5,28 +5,27 @@
 import { availableParallelism } from 'node:os';
 import { parseDatabaseHosts } from './databasehosts';
 import {
-  choice,
-  duration,
-  filePath,
-  flag,
-  list,
-  keywordOr,
-  rate,
+  choiceParser,
+  durationParser,
+  filePathParser,
+  flagParser,
+  listParser,
+  parserWithKeyword,
+  rateLimitParser,
   throwInvalidSetting,
-  secret,
-  size,
-  text,
-  url,
-  withCheck,
-  wholeNumber,
-  type Parser,
+  secretParser,
+  sizeParser,
+  textParser,
+  urlParser,
+  parserWithCheck,
+  wholeNumberParser,
+  type SettingParser,
 } from './settingparsers';
 import { resolveTimeZone } from './timezones';
 
 export type EnvironmentVariables = Record<string, string | undefined>;
 
 export interface Setting<T> {
-  /** Name of the environment variable. */
   readonly name: string;
   /** Default value of the setting as shown in docs/configuration.md, in Markdown. */
   readonly shownDefault: string;
@@ -36,47 +35,54 @@ export interface Setting<T> {
   readonly read: (variables: EnvironmentVariables) => T;
 }
 
-/** Minimum length of SECRET_KEY in characters. */
 export const MIN_SECRET_KEY_LENGTH = 32;
 /** Minimum of DATABASE_REPLICA_LAG. A lower limit could not be enforced, because the lag is measured periodically instead of before each statement. */
 export const MIN_REPLICA_LAG_MS = 2_000;
 
 export const EXAMPLE_BUCKET_URL = 's3://bucket/prefix';
 const HTTP_PROTOCOLS = ['http:', 'https:'];
-const POSTGRES_URL_PARSER = withCheck(
-  text,
+const POSTGRES_URL_PARSER = parserWithCheck(
+  textParser,
   (value) => parseDatabaseHosts(value) !== undefined,
   'a URL such as postgres://user:password@host:5432/name, or with several hosts and target_session_attrs=read-write, primary or any',
 );
-const WORKER_TIMEOUT_PARSER = withCheck(duration, (ms) => ms === 0 || ms >= 1_000, 'at least 1s, or off');
-const DRAIN_NOTICE_PARSER = withCheck(duration, (ms) => ms <= 5_000, 'at most 5s');
-const REPLICA_LAG_PARSER = withCheck(duration, (ms) => ms >= MIN_REPLICA_LAG_MS, `a duration of ${MIN_REPLICA_LAG_MS / 1_000}s or more`);
-const NODE_ENV_PARSER = withCheck(text, (mode) => ['development', 'production', 'test'].includes(mode), 'development, production or test');
+const WORKER_TIMEOUT_PARSER = parserWithCheck(durationParser, (ms) => ms === 0 || ms >= 1_000, 'at least 1s, or off');
+const DRAIN_NOTICE_PARSER = parserWithCheck(durationParser, (ms) => ms <= 5_000, 'at most 5s');
+const REPLICA_LAG_PARSER = parserWithCheck(
+  durationParser,
+  (ms) => ms >= MIN_REPLICA_LAG_MS,
+  `a duration of ${MIN_REPLICA_LAG_MS / 1_000}s or more`,
+);
+const NODE_ENV_PARSER = parserWithCheck(
+  textParser,
+  (mode) => ['development', 'production', 'test'].includes(mode),
+  'development, production or test',
+);
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
-const LOG_LEVEL_PARSER = withCheck(text, (level) => LOG_LEVELS.includes(level), `one of ${LOG_LEVELS.join(', ')}`);
+const LOG_LEVEL_PARSER = parserWithCheck(textParser, (level) => LOG_LEVELS.includes(level), `one of ${LOG_LEVELS.join(', ')}`);
 
-const timeZone: Parser<string> = (value, name) =>
-  resolveTimeZone(text(value, name)) ?? throwInvalidSetting(name, 'a zone of the IANA database such as Europe/Berlin', value);
+const timeZoneParser: SettingParser<string> = (value, name) =>
+  resolveTimeZone(textParser(value, name)) ?? throwInvalidSetting(name, 'a zone of the IANA database such as Europe/Berlin', value);
 
 /** Parses an origin (scheme and host). A URL with a path is rejected, because the origin becomes the prefix of every absolute link. */
-const origin: Parser<string> = (value, name) => {
-  const result = new URL(url(HTTP_PROTOCOLS, 'https://fit.example.com')(value, name)).origin;
+const originParser: SettingParser<string> = (value, name) => {
+  const result = new URL(urlParser(HTTP_PROTOCOLS, 'https://fit.example.com')(value, name)).origin;
   return [result, `${result}/`].includes(value.toLowerCase())
     ? result
     : throwInvalidSetting(name, 'a scheme and a host, such as https://fit.example.com', value);
 };
 
-const originList: Parser<readonly string[]> = (value, name) => list(value, name).map((item) => origin(item, name));
+const originListParser: SettingParser<readonly string[]> = (value, name) => listParser(value, name).map((item) => originParser(item, name));
 
 const defineSetting = <T>(name: string, shownDefault: string, read: Setting<T>['read']) => ({
   describe: (meaning: string): Setting<T> => ({ name, shownDefault, meaning, read }),
 });
 
-const setting = <T>(name: string, parse: Parser<T>, fallback: string) =>
+const settingWithDefault = <T>(name: string, parse: SettingParser<T>, fallback: string) =>
   defineSetting(name, fallback && `\`${fallback}\``, (variables) => parse(variables[name]?.trim() || fallback, name));
 
 /** Defines a setting without a default, or with a default that depends on other settings. */
-const optionalSetting = <T>(name: string, parse: Parser<T>, shownDefault = '') =>
+const optionalSetting = <T>(name: string, parse: SettingParser<T>, shownDefault = '') =>
   defineSetting(name, shownDefault, (variables) => {
     const value = variables[name]?.trim();
     return value ? parse(value, name) : undefined;
@@ -84,12 +90,14 @@ const optionalSetting = <T>(name: string, parse: Parser<T>, shownDefault = '') =
 
 /** All settings, in the order of docs/configuration.md. */
 export const SETTINGS = {
-  port: setting('PORT', wholeNumber(0, 65_535), '8000').describe('Port to listen on; `0` selects a free one.'),
-  host: setting('HOST', text, '0.0.0.0').describe('Address to listen on.'),
-  workers: setting('WEB_CONCURRENCY', keywordOr('auto', availableParallelism(), wholeNumber(0, 256)), '1').describe(
-    'Number of worker processes; `auto`: one per core; `0`: no supervisor, for debugging. See docs/operating.md#processes.',
-  ),
-  workerTimeout: setting('WORKER_TIMEOUT', WORKER_TIMEOUT_PARSER, '5s').describe(
+  port: settingWithDefault('PORT', wholeNumberParser(0, 65_535), '8000').describe('Port to listen on; `0` selects a free one.'),
+  host: settingWithDefault('HOST', textParser, '0.0.0.0').describe('Address to listen on.'),
+  workers: settingWithDefault(
+    'WEB_CONCURRENCY',
+    parserWithKeyword('auto', availableParallelism(), wholeNumberParser(0, 256)),
+    '1',
+  ).describe('Number of worker processes; `auto`: one per core; `0`: no supervisor, for debugging. See docs/operating.md#processes.'),
+  workerTimeout: settingWithDefault('WORKER_TIMEOUT', WORKER_TIMEOUT_PARSER, '5s').describe(
     'A worker whose event loop is blocked for this long is killed and replaced (at least `1s`, or `off`).',
   ),
   databaseUrl: optionalSetting('DATABASE_URL', POSTGRES_URL_PARSER).describe(
@@ -101,160 +109,168 @@ export const SETTINGS = {
   replicaUrl: optionalSetting('DATABASE_REPLICA_URL', POSTGRES_URL_PARSER).describe(
     'A standby that serves public rows to anonymous clients (docs/scaling.md#read-replica).',
   ),
-  replicaLag: setting('DATABASE_REPLICA_LAG', REPLICA_LAG_PARSER, '5s').describe(
+  replicaLag: settingWithDefault('DATABASE_REPLICA_LAG', REPLICA_LAG_PARSER, '5s').describe(
     'Maximum replication lag up to which the standby is used (at least `2s`).',
   ),
-  poolSize: setting('DATABASE_POOL', wholeNumber(1, 1000), '10').describe(
+  poolSize: settingWithDefault('DATABASE_POOL', wholeNumberParser(1, 1000), '10').describe(
     'Connections per worker for reads by anonymous clients, and as many for signed-in users; half as many for writes, a quarter for subscriptions, and four more.',
   ),
-  statementTimeout: setting('STATEMENT_TIMEOUT', duration, '10s').describe(
+  statementTimeout: settingWithDefault('STATEMENT_TIMEOUT', durationParser, '10s').describe(
     'Maximum time of a statement that reads (`ms`, `s`, `min`, or `off`): `TIMEOUT`, 503.',
   ),
-  anonymousTimeout: setting('ANONYMOUS_TIMEOUT', duration, '3s').describe('The same for anonymous clients, if shorter.'),
-  lockTimeout: setting('LOCK_TIMEOUT', duration, '2s').describe(
+  anonymousTimeout: settingWithDefault('ANONYMOUS_TIMEOUT', durationParser, '3s').describe('The same for anonymous clients, if shorter.'),
+  lockTimeout: settingWithDefault('LOCK_TIMEOUT', durationParser, '2s').describe(
     'Maximum time a statement waits for a lock (or `off`): 503, nothing was written.',
   ),
-  idleTransactionTimeout: setting('IDLE_TRANSACTION_TIMEOUT', duration, '10s').describe(
+  idleTransactionTimeout: settingWithDefault('IDLE_TRANSACTION_TIMEOUT', durationParser, '10s').describe(
     'A transaction that is idle for this long is ended and its locks are released (or `off`).',
   ),
-  rowSecurity: setting('ROW_SECURITY', choice('on', 'required', 'off'), 'on').describe(
+  rowSecurity: settingWithDefault('ROW_SECURITY', choiceParser('on', 'required', 'off'), 'on').describe(
     'Row-level security in PostgreSQL: `on` where possible, `required` (no start without it), `off` (docs/security.md#row-level-security).',
   ),
-  maxQueued: setting('MAX_WAITING', wholeNumber(1, 1_000_000), '200').describe(
+  maxQueued: settingWithDefault('MAX_WAITING', wholeNumberParser(1, 1_000_000), '200').describe(
     'Maximum number of queued database requests, each for anonymous clients, signed-in users and writes: `OVERLOADED`, 503.',
   ),
-  maxWait: setting('MAX_WAIT', duration, '1500ms').describe(
+  maxWait: settingWithDefault('MAX_WAIT', durationParser, '1500ms').describe(
     'Maximum time in that queue; writes wait four times as long (a duration, or `off`).',
   ),
-  maxLag: setting('MAX_LAG', duration, '100ms').describe(
+  maxLag: settingWithDefault('MAX_LAG', durationParser, '100ms').describe(
     'Event-loop lag and queueing delay above which new requests are shed, those from anonymous clients first: 503 (or `off`). With up to 16 open requests none is shed.',
   ),
-  drainNotice: setting('DRAIN_NOTICE', DRAIN_NOTICE_PARSER, '1s').describe(
+  drainNotice: settingWithDefault('DRAIN_NOTICE', DRAIN_NOTICE_PARSER, '1s').describe(
     'How long a server that shuts down still accepts connections while `/health/ready` returns 503, so that load balancers notice (at most `5s`).',
   ),
-  dataDir: setting('DATA_DIR', filePath, '.data').describe(
+  dataDir: settingWithDefault('DATA_DIR', filePathParser, '.data').describe(
     'Folder of the embedded database, its key and the media files. A folder with other contents is rejected.',
   ),
-  mediaDir: optionalSetting('MEDIA_DIR', filePath, '`media` in `DATA_DIR`').describe(
+  mediaDir: optionalSetting('MEDIA_DIR', filePathParser, '`media` in `DATA_DIR`').describe(
     'Folder of uploaded files. It must exist; several instances share one.',
   ),
-  mediaUrl: optionalSetting('MEDIA_URL', url(['s3:'], EXAMPLE_BUCKET_URL)).describe(
+  mediaUrl: optionalSetting('MEDIA_URL', urlParser(['s3:'], EXAMPLE_BUCKET_URL)).describe(
     '`s3://bucket/prefix`: stores uploaded files in a bucket. Credentials: `AWS_REGION`, `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or the role of the machine.',
   ),
-  mediaEndpoint: optionalSetting('MEDIA_ENDPOINT', url(HTTP_PROTOCOLS, 'https://s3.example.com')).describe(
+  mediaEndpoint: optionalSetting('MEDIA_ENDPOINT', urlParser(HTTP_PROTOCOLS, 'https://s3.example.com')).describe(
     'Endpoint of an S3-compatible server other than Amazon S3, e.g. `http://minio:9000`.',
   ),
-  timeZone: setting('TIME_ZONE', timeZone, 'UTC').describe(
+  timeZone: settingWithDefault('TIME_ZONE', timeZoneParser, 'UTC').describe(
     'Time zone of the server (IANA name): determines the current day and the offset of timestamps.',
   ),
-  secretKey: optionalSetting('SECRET_KEY', secret(MIN_SECRET_KEY_LENGTH, 32), 'generated and stored if embedded').describe(
+  secretKey: optionalSetting('SECRET_KEY', secretParser(MIN_SECRET_KEY_LENGTH, 32), 'generated and stored if embedded').describe(
     `At least ${MIN_SECRET_KEY_LENGTH} characters. Encrypts API keys and signs forms. Required with \`DATABASE_URL\` and in production.`,
   ),
-  nodeEnv: setting('NODE_ENV', NODE_ENV_PARSER, 'development').describe(
+  nodeEnv: settingWithDefault('NODE_ENV', NODE_ENV_PARSER, 'development').describe(
     '`production` requires `SECRET_KEY`, creates no demo account, hides timings and warns about secrets over plain HTTP.',
   ),
-  loginRate: setting('LOGIN_RATE', rate, '10/min').describe(
+  loginRate: settingWithDefault('LOGIN_RATE', rateLimitParser, '10/min').describe(
     'Failed sign-ins per address and user name, over all instances. Units: `s`, `min`, `h`.',
   ),
-  loginRateAddress: optionalSetting('LOGIN_RATE_ADDRESS', rate, '`100/10min`').describe(
+  loginRateAddress: optionalSetting('LOGIN_RATE_ADDRESS', rateLimitParser, '`100/10min`').describe(
     'Failed sign-ins per address (IPv6: /64). Default: 10 times `LOGIN_RATE` in 10 times the period.',
   ),
-  loginRateTotal: optionalSetting('LOGIN_RATE_TOTAL', rate, '`1000/min`').describe(
+  loginRateTotal: optionalSetting('LOGIN_RATE_TOTAL', rateLimitParser, '`1000/min`').describe(
     'Failed sign-ins in total. Default: 100 times `LOGIN_RATE`.',
   ),
-  serverTiming: optionalSetting('SERVER_TIMING', flag, '`on`, `off` in production').describe(
+  serverTiming: optionalSetting('SERVER_TIMING', flagParser, '`on`, `off` in production').describe(
     'Whether responses carry `Server-Timing` with database time and number of statements.',
   ),
-  metricsPort: optionalSetting('METRICS_PORT', wholeNumber(0, 65_535)).describe(
+  metricsPort: optionalSetting('METRICS_PORT', wholeNumberParser(0, 65_535)).describe(
     'Serves Prometheus metrics at `/metrics` on a separate port (docs/monitoring.md#metrics). Without it and `METRICS_TOKEN` metrics are disabled.',
   ),
-  metricsHost: setting('METRICS_HOST', text, '127.0.0.1').describe('Address of that port.'),
-  metricsToken: optionalSetting('METRICS_TOKEN', secret(16, 16)).describe(
+  metricsHost: settingWithDefault('METRICS_HOST', textParser, '127.0.0.1').describe('Address of that port.'),
+  metricsToken: optionalSetting('METRICS_TOKEN', secretParser(16, 16)).describe(
     'At least 16 characters, sent as `Authorization: Bearer`. Without `METRICS_PORT` it enables `/metrics` on the main port.',
   ),
-  tracesEndpoint: optionalSetting('OTEL_EXPORTER_OTLP_ENDPOINT', url(HTTP_PROTOCOLS, 'http://localhost:4318')).describe(
+  tracesEndpoint: optionalSetting('OTEL_EXPORTER_OTLP_ENDPOINT', urlParser(HTTP_PROTOCOLS, 'http://localhost:4318')).describe(
     'Collector that receives traces, e.g. `http://collector:4318`; enables them. Further `OTEL_…` settings: docs/monitoring.md#traces.',
   ),
-  tracesService: setting('OTEL_SERVICE_NAME', text, 'fitgraph').describe('Service name in traces.'),
-  logLevel: setting('LOG_LEVEL', LOG_LEVEL_PARSER, 'info').describe(
+  tracesService: settingWithDefault('OTEL_SERVICE_NAME', textParser, 'fitgraph').describe('Service name in traces.'),
+  logLevel: settingWithDefault('LOG_LEVEL', LOG_LEVEL_PARSER, 'info').describe(
     '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`. Requests are logged at `info`.',
   ),
-  maxBody: setting('MAX_BODY', size, '5MB').describe(
+  maxBody: settingWithDefault('MAX_BODY', sizeParser, '5MB').describe(
     'Maximum size of a JSON or form body. A form has at most 20 files and 1,000 parts in all.',
   ),
-  maxResponseBytes: setting('MAX_RESPONSE_BYTES', size, '16MB').describe(
+  maxResponseBytes: settingWithDefault('MAX_RESPONSE_BYTES', sizeParser, '16MB').describe(
     'Maximum size of a GraphQL or REST response: `RESULT_TOO_LARGE`, 400. Exports (`/graphql/export.csv`) may be larger.',
   ),
-  maxJson: setting('MAX_JSON', size, '1MB').describe(
+  maxJson: settingWithDefault('MAX_JSON', sizeParser, '1MB').describe(
     'Maximum size of a GraphQL request in JSON. JSON of either interface has at most 1,000 top-level members and 20,000 values in all.',
   ),
-  maxUpload: setting('MAX_UPLOAD', size, '10MB').describe(
+  maxUpload: settingWithDefault('MAX_UPLOAD', sizeParser, '10MB').describe(
     'Maximum size of an uploaded file. An image has at most 24 megapixels, all frames together.',
   ),
-  maxAnonymousBody: setting('MAX_ANONYMOUS_BODY', size, '256KB').describe('Maximum size of a body from an anonymous client.'),
-  imageTimeout: setting('IMAGE_TIMEOUT', duration, '10s').describe(
+  maxAnonymousBody: settingWithDefault('MAX_ANONYMOUS_BODY', sizeParser, '256KB').describe(
+    'Maximum size of a body from an anonymous client.',
+  ),
+  imageTimeout: settingWithDefault('IMAGE_TIMEOUT', durationParser, '10s').describe(
     'CPU time after which the process that decodes an image is killed and the image rejected (or `off`). An image waits in the queue for up to 1.5 times as ' +
       'long, at least 15 s.',
   ),
-  uploadQuota: setting('UPLOAD_QUOTA', keywordOr('off', Infinity, size), '200MB').describe(
+  uploadQuota: settingWithDefault('UPLOAD_QUOTA', parserWithKeyword('off', Infinity, sizeParser), '200MB').describe(
     'Maximum size of all images contributed by one user (or `off`). Superusers have no quota.',
   ),
-  keptAnswers: setting('KEPT_ANSWERS', size, '20MB').describe(
+  keptAnswers: settingWithDefault('KEPT_ANSWERS', sizeParser, '20MB').describe(
     "Responses stored for one user's Idempotency-Keys, at most 512 KB each. Changes with larger responses are not repeated either.",
   ),
-  maxKeys: setting('MAX_KEYS', wholeNumber(1, 1_000_000), '10000').describe(
+  maxKeys: settingWithDefault('MAX_KEYS', wholeNumberParser(1, 1_000_000), '10000').describe(
     'Idempotency-Keys of one user within 24 hours; more are 429 with `Retry-After`.',
   ),
-  clientTimeout: setting('CLIENT_TIMEOUT', duration, '30s').describe(
+  clientTimeout: settingWithDefault('CLIENT_TIMEOUT', durationParser, '30s').describe(
     'Maximum time in which a client neither sends nor receives data. A whole request has ten times as long.',
   ),
-  publicUrl: optionalSetting('PUBLIC_URL', origin).describe(
+  publicUrl: optionalSetting('PUBLIC_URL', originParser).describe(
     'Scheme and host of all generated links, e.g. `https://fit.example.com`. Default: those of the request.',
   ),
-  corsOrigins: setting('CORS_ORIGINS', keywordOr<readonly string[] | undefined>('*', undefined, originList), '*').describe(
+  corsOrigins: settingWithDefault(
+    'CORS_ORIGINS',
+    parserWithKeyword<readonly string[] | undefined>('*', undefined, originListParser),
+    '*',
+  ).describe(
     'Origins whose pages may use REST and GraphQL from the browser, e.g. `https://app.example.com`; `*`: all. With a list, WebSockets from pages of other origins are rejected.',
   ),
-  trustedProxies: setting('TRUSTED_PROXIES', list, '').describe(
+  trustedProxies: settingWithDefault('TRUSTED_PROXIES', listParser, '').describe(
     'Addresses or networks whose `X-Forwarded-For`, `-Proto` and `-Host` are trusted, e.g. `10.0.0.0/8, ::1`. Required behind a proxy: otherwise all anonymous clients share one budget.',
   ),
-  tlsCert: optionalSetting('TLS_CERT', filePath).describe(
+  tlsCert: optionalSetting('TLS_CERT', filePathParser).describe(
     'Path of a PEM certificate chain; enables HTTPS. Requires `TLS_KEY`. Reloaded when it changes.',
   ),
-  tlsKey: optionalSetting('TLS_KEY', filePath).describe("Path of the certificate's private key (PEM, no passphrase)."),
-  maxTokens: setting('MAX_TOKENS', wholeNumber(1, 1000), '50').describe('Access tokens per user.'),
-  auditDays: setting('AUDIT_DAYS', wholeNumber(30, 3650), '180').describe('Retention of the audit log, at least 30 days.'),
-  hstsDays: setting('HSTS_DAYS', wholeNumber(0, 3650), '365').describe(
+  tlsKey: optionalSetting('TLS_KEY', filePathParser).describe("Path of the certificate's private key (PEM, no passphrase)."),
+  maxTokens: settingWithDefault('MAX_TOKENS', wholeNumberParser(1, 1000), '50').describe('Access tokens per user.'),
+  auditDays: settingWithDefault('AUDIT_DAYS', wholeNumberParser(30, 3650), '180').describe('Retention of the audit log, at least 30 days.'),
+  hstsDays: settingWithDefault('HSTS_DAYS', wholeNumberParser(0, 3650), '365').describe(
     '`max-age` of `Strict-Transport-Security` for clients that used HTTPS; `0` disables the header.',
   ),
-  graphqlCsrf: setting('GRAPHQL_CSRF', flag, 'on').describe(
+  graphqlCsrf: settingWithDefault('GRAPHQL_CSRF', flagParser, 'on').describe(
     '`off`: `/graphql` also accepts simple cross-site requests (plain GET). Cookie sessions still require the CSRF token.',
   ),
-  introspection: setting('INTROSPECTION', choice('anyone', 'users'), 'anyone').describe(
+  introspection: settingWithDefault('INTROSPECTION', choiceParser('anyone', 'users'), 'anyone').describe(
     '`users`: introspection and the playground require signing in (`UNAUTHENTICATED`).',
   ),
-  maxCost: setting('MAX_COST', wholeNumber(1000, 1_000_000_000), '500000').describe(
+  maxCost: settingWithDefault('MAX_COST', wholeNumberParser(1000, 1_000_000_000), '500000').describe(
     'Maximum estimated cost of an operation (docs/graphql.md#limits).',
   ),
-  budget: setting('BUDGET', flag, 'on').describe('`off`: disables budgets.'),
-  budgetUser: setting('BUDGET_USER', wholeNumber(1, 1_000_000_000), '100000').describe(
+  budget: settingWithDefault('BUDGET', flagParser, 'on').describe('`off`: disables budgets.'),
+  budgetUser: settingWithDefault('BUDGET_USER', wholeNumberParser(1, 1_000_000_000), '100000').describe(
     "Cost per second that a user may spend; bursts of up to 100 seconds' worth.",
   ),
-  budgetAnonymous: setting('BUDGET_ANONYMOUS', wholeNumber(1, 1_000_000_000), '20000').describe(
+  budgetAnonymous: settingWithDefault('BUDGET_ANONYMOUS', wholeNumberParser(1, 1_000_000_000), '20000').describe(
     'The same per address (IPv6: /64) of anonymous clients.',
   ),
-  exportTimeout: setting('EXPORT_TIMEOUT', duration, '10min').describe(
+  exportTimeout: settingWithDefault('EXPORT_TIMEOUT', durationParser, '10min').describe(
     'Maximum duration of an export (`/graphql/export.csv`, docs/analysts.md), or `off`.',
   ),
-  maxExports: setting('MAX_EXPORTS', wholeNumber(1, 1000), '20').describe(
+  maxExports: settingWithDefault('MAX_EXPORTS', wholeNumberParser(1, 1000), '20').describe(
     'Concurrent exports; a quarter of them per user or anonymous address.',
   ),
-  compileOperations: setting('COMPILE_OPERATIONS', flag, 'on').describe(
+  compileOperations: settingWithDefault('COMPILE_OPERATIONS', flagParser, 'on').describe(
     '`off`: REST operations are executed by graphql-js instead of compiled. Slower, with the same results.',
   ),
-  persistedOperations: optionalSetting('PERSISTED_OPERATIONS', filePath).describe(
+  persistedOperations: optionalSetting('PERSISTED_OPERATIONS', filePathParser).describe(
     'Folder of manifests (`*.json`) with trusted documents; see docs/graphql.md#http.',
   ),
-  persistedOnly: setting('PERSISTED_ONLY', flag, 'off').describe('`on`: `/graphql` accepts trusted documents only. REST is not affected.'),
+  persistedOnly: settingWithDefault('PERSISTED_ONLY', flagParser, 'off').describe(
+    '`on`: `/graphql` accepts trusted documents only. REST is not affected.',
+  ),
 };
 
 type SettingValues = { [K in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[K]['read']> };

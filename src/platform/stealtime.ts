@@ -5,12 +5,12 @@
  */
 import { readFile } from 'node:fs/promises';
 
-const INTERVAL_MS = 1_000;
+const MEASUREMENT_INTERVAL_MS = 1_000;
 
 interface CpuTimes {
   stolenTime: number;
   /** CPU time that this machine demanded: the time that it used and the time that other machines of the host took from it (steal time). */
-  demandedTime: number;
+  demandedCpuTime: number;
 }
 
 function parseCpuTimes(text: string): CpuTimes | undefined {
@@ -18,7 +18,7 @@ function parseCpuTimes(text: string): CpuTimes | undefined {
   const [label, ...counters] = text.split('\n', 1)[0]!.split(/ +/);
   if (label !== 'cpu') return undefined;
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, stolenTime = 0] = counters.map(Number);
-  return { stolenTime, demandedTime: user + nice + system + irq + softirq + stolenTime };
+  return { stolenTime, demandedCpuTime: user + nice + system + irq + softirq + stolenTime };
 }
 
 export class StealTime {
@@ -28,7 +28,7 @@ export class StealTime {
   private readonly timer: NodeJS.Timeout;
 
   constructor(private readonly file = '/proc/stat') {
-    this.timer = setInterval(() => void this.measure(), INTERVAL_MS).unref();
+    this.timer = setInterval(() => void this.measure(), MEASUREMENT_INTERVAL_MS).unref();
   }
 
   stop(): void {
@@ -39,8 +39,8 @@ export class StealTime {
     const currentTimes = await readFile(this.file, 'latin1').then(parseCpuTimes, () => undefined);
     const { previousTimes } = this;
     this.previousTimes = currentTimes;
-    const demandedTime = currentTimes && previousTimes ? currentTimes.demandedTime - previousTimes.demandedTime : 0;
+    const demandedCpuTime = currentTimes && previousTimes ? currentTimes.demandedCpuTime - previousTimes.demandedCpuTime : 0;
     this.stolenCpuShare =
-      demandedTime > 0 ? Math.min(1, Math.max(0, (currentTimes!.stolenTime - previousTimes!.stolenTime) / demandedTime)) : 0;
+      demandedCpuTime > 0 ? Math.min(1, Math.max(0, (currentTimes!.stolenTime - previousTimes!.stolenTime) / demandedCpuTime)) : 0;
   }
 }

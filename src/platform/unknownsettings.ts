@@ -11,8 +11,7 @@ export interface UnknownSetting {
   suggestion?: string;
 }
 
-/** Maximum edit distance (Levenshtein) at which two names are considered similar. */
-const MAX_DISTANCE = 2;
+const MAX_EDIT_DISTANCE = 2;
 /** Minimum length of variable names that are compared with settings. Shorter names, such as PORT, resemble too many others. */
 const MIN_COMPARED_LENGTH = 6;
 /**
@@ -30,11 +29,11 @@ const SHARED_FIRST_WORDS = new Set(
 );
 
 function findSimilarSetting(name: string): string | undefined {
-  const distances = SETTING_NAMES.filter(({ length }) => Math.min(length, name.length) >= MIN_COMPARED_LENGTH)
+  const settingsByDistance = SETTING_NAMES.filter(({ length }) => Math.min(length, name.length) >= MIN_COMPARED_LENGTH)
     .map((setting) => ({ setting, distance: leven(name.toUpperCase(), setting) }))
     .sort((a, b) => a.distance - b.distance);
-  const [nearest] = distances;
-  return nearest && nearest.distance <= MAX_DISTANCE ? nearest.setting : undefined;
+  const [nearest] = settingsByDistance;
+  return nearest && nearest.distance <= MAX_EDIT_DISTANCE ? nearest.setting : undefined;
 }
 
 export function findUnknownSettings(variables: EnvironmentVariables): UnknownSetting[] {

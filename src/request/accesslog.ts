@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { REQUEST_LOG_MESSAGE } from '../platform/logging';
 import { routeTemplate } from '../telemetry/routetemplates';
-import type { RequestHead } from './clientorigin';
+import type { RequestHead } from './forwardedheaderresolver';
 import type { RequestContext } from './requestcontext';
 import type { Services } from './services';
 
@@ -30,7 +30,7 @@ export function logAndMeasureRequest(
   response.once('close', () => {
     const ms = performance.now() - requestInfo.startedAt;
     const { viewer, session } = resolverContext;
-    const { id, address } = requestInfo;
+    const { id, clientAddress } = requestInfo;
     const { operationName, route } = requestContext;
     const status = response.statusCode;
     if (isLogged)
@@ -41,7 +41,7 @@ export function logAndMeasureRequest(
           path,
           status,
           user: viewer?.id ?? null,
-          address: truncateClientAddress(address),
+          address: truncateClientAddress(clientAddress),
           operation: operationName?.slice(0, MAX_LOGGED_TEXT_LENGTH),
           ms: Math.round(ms * 10) / 10,
           statements: session.statementCount,
@@ -54,7 +54,7 @@ export function logAndMeasureRequest(
       status,
       attributes: {
         'url.path': path,
-        'client.address': truncateClientAddress(address),
+        'client.address': truncateClientAddress(clientAddress),
         'user.id': viewer?.id,
         'fitgraph.request.id': id,
       },

@@ -3,8 +3,8 @@ import { listAccessTokens, type AccessToken, type NewAccessToken } from '../auth
 import {
   findApiKey,
   getOrCreateApiKey,
-  verifiedPasswordHash,
-  passwordPolicyError,
+  verifyPasswordAndGetHash,
+  passwordPolicyErrorMessage,
   replaceApiKey,
   replacePassword,
   getApiKeyByPassword,
@@ -12,16 +12,16 @@ import {
   type ApiKey,
 } from '../auth/accounts';
 import { EVENT_KINDS, type EventKind } from '../auth/eventkinds';
-import { eventsOfUser, logSecurityEvent, type SecurityEventSource } from '../auth/securityevents';
+import { findEventsOfUser, logSecurityEvent, type SecurityEventSource } from '../auth/securityevents';
 import { requireViewerWithoutAccessToken } from '../core/access/access';
-import { scopeName, type Scope } from '../core/access/scopes';
+import { graphqlScopeName, type Scope } from '../core/access/scopes';
 import type { AccountActions } from '../core/context';
 import { InvalidInput, ClientError, unauthenticatedError, throwIfInvalid } from '../core/model/errors';
 import { invalidValueIssue, validationIssue, IssueCode } from '../core/model/validationissues';
 import type { DatabaseSession } from '../database/session';
 import { truncateClientAddress } from './accesslog';
 import type { Authentication } from './authentication';
-import type { RequestHead } from './clientorigin';
+import type { RequestHead } from './forwardedheaderresolver';
 import type { HttpRequestInfo } from './requestinfo';
 import type { Services } from './services';
 
@@ -54,7 +54,7 @@ export class AccountService implements AccountActions {
   private attemptSignIn<T>(username: string, callback: () => Promise<T>): Promise<T> {
     const { clearTextWarning, loginLimiter } = this.services;
     clearTextWarning.warnIfClearText(this.request);
-    return loginLimiter.attemptSignIn(this.requestInfo.network, username, callback).catch((error: unknown) => {
+    return loginLimiter.attemptSignIn(this.requestInfo.clientNetwork, username, callback).catch((error: unknown) => {
       this.logSignInFailure(error);
       throw error;
     });
@@ -64,22 +64,22 @@ export class AccountService implements AccountActions {
   private logSignInFailure(error: unknown): void {
     const code = error instanceof ClientError ? error.extensions.code : error instanceof InvalidInput ? 'WRONG_PASSWORD' : undefined;
     if (code === undefined) return;
-    const { id, address } = this.requestInfo;
-    const fields = { id, address: truncateClientAddress(address), user: this.authentication.viewer?.id };
+    const { id, clientAddress } = this.requestInfo;
+    const fields = { id, address: truncateClientAddress(clientAddress), user: this.authentication.viewer?.id };
     this.services.log.warn({ ...fields, code }, code === 'TOO_MANY_REQUESTS' ? 'too many logins' : 'login failed');
   }
 
   /** Changes the password, ends all other sessions and returns a new API key. The session of this request stays valid. */
   async changePassword(oldPassword: string, newPassword: string): Promise<string> {
     const viewer = requireViewerWithoutAccessToken(this.authentication);
-    const passwordProblem = passwordPolicyError(newPassword);
+    const passwordProblem = passwordPolicyErrorMessage(newPassword);
     const passwordIssues = passwordProblem ? [{ path: ['newPassword'], ...invalidValueIssue(passwordProblem) }] : [];
-    const wrongPassword = () => new InvalidInput([{ path: ['oldPassword'], ...WRONG_PASSWORD_ISSUE }, ...passwordIssues]);
+    const wrongPasswordError = () => new InvalidInput([{ path: ['oldPassword'], ...WRONG_PASSWORD_ISSUE }, ...passwordIssues]);
     const storedHash = await this.attemptSignIn(viewer.username, async () => {
-      const hash = await verifiedPasswordHash(viewer.id, oldPassword, this.session, this.eventSource);
+      const hash = await verifyPasswordAndGetHash(viewer.id, oldPassword, this.session, this.eventSource);
       if (hash === undefined) {
         await logSecurityEvent({ kind: 'PASSWORD_REFUSED', userId: viewer.id, ...this.eventSource }, this.session);
-        throw wrongPassword();
+        throw wrongPasswordError();
       }
       return hash;
     });
@@ -93,27 +93,31 @@ export class AccountService implements AccountActions {
       this.services.tokenVault,
       this.eventSource,
     );
-    if (token === undefined) throw wrongPassword();
+    if (token === undefined) throw wrongPasswordError();
     return token;
   }
 
-  replaceToken(): Promise<string> {
+  replaceApiKey(): Promise<string> {
     return this.changeCredentials(async (userId) => {
       await this.authentication.lockAndCheckCredentials(userId);
       return (await replaceApiKey(userId, undefined, this.session, this.services.tokenVault, this.eventSource))!;
     });
   }
 
-  apiKey(): Promise<ApiKey | undefined> {
+  findApiKey(): Promise<ApiKey | undefined> {
     return findApiKey(requireViewerWithoutAccessToken(this.authentication).id, this.session, this.services.tokenVault);
   }
 
-  async accessTokens(): Promise<AccessToken[]> {
+  async listAccessTokens(): Promise<AccessToken[]> {
     return (await listAccessTokens([requireViewerWithoutAccessToken(this.authentication).id], this.session))[0]!;
   }
 
-  async securityEvents(): Promise<{ occurredAt: string; description: string; address: string | null; detail: string | null }[]> {
-    const events = await eventsOfUser(requireViewerWithoutAccessToken(this.authentication).id, { limit: MAX_LISTED_EVENTS }, this.session);
+  async listSecurityEvents(): Promise<{ occurredAt: string; description: string; address: string | null; detail: string | null }[]> {
+    const events = await findEventsOfUser(
+      requireViewerWithoutAccessToken(this.authentication).id,
+      { limit: MAX_LISTED_EVENTS },
+      this.session,
+    );
     return events.map(({ occurredAt, kind, address, detail }) => ({ occurredAt, description: EVENT_KINDS[kind], address, detail }));
   }
 
@@ -121,7 +125,7 @@ export class AccountService implements AccountActions {
     return this.changeCredentials(async (userId) => {
       await this.authentication.lockAndCheckCredentials(userId);
       const newToken = await this.services.accessTokens.create(userId, input, this.session);
-      const scopes = input.scopes.map((scope) => scopeName(scope as Scope)).join(', ');
+      const scopes = input.scopes.map((scope) => graphqlScopeName(scope as Scope)).join(', ');
       await this.logEvent('ACCESS_TOKEN_CREATED', userId, `${input.name.trim()} (${scopes})`);
       return newToken;
     });
@@ -147,7 +151,7 @@ export class AccountService implements AccountActions {
    * Creates the API key of the signed-in user if there is none. With `keyId`, replaces the key that has this id instead, if it still exists. A form that
    * is submitted twice therefore does not replace the key just created.
    */
-  renewApiKey(keyId?: string): Promise<void> {
+  createOrReplaceApiKey(keyId?: string): Promise<void> {
     return this.changeCredentials(async (userId) => {
       await this.authentication.lockAndCheckCredentials(userId);
       if (keyId === undefined) await getOrCreateApiKey(userId, this.session, this.services.tokenVault);
@@ -171,6 +175,6 @@ export class AccountService implements AccountActions {
   }
 
   private get eventSource(): SecurityEventSource {
-    return { address: this.requestInfo.network };
+    return { address: this.requestInfo.clientNetwork };
   }
 }

@@ -13,7 +13,7 @@ import type { Viewer } from '../core/context';
 import { ClientError, toClientError, unauthenticatedError } from '../core/model/errors';
 import type { DatabaseSession } from '../database/session';
 import type { HttpRequestInfo } from './requestinfo';
-import type { RequestHead } from './clientorigin';
+import type { RequestHead } from './forwardedheaderresolver';
 import type { Services } from './services';
 
 /** Methods that only read (RFC 9110, section 9.2.1). They require no CSRF token. */
@@ -25,18 +25,18 @@ export type ReadFormCsrfToken = () => Promise<string | undefined>;
 export class Authentication {
   viewer: Viewer | null = null;
   /** Id of the user whose credentials were sent. Unlike `viewer`, it is set before the CSRF token is checked. */
-  senderId?: number;
+  senderUserId?: number;
   /** Session of the browser; absent unless the request was authenticated by its cookie. */
   private browserSession?: { id: string; username: string };
-  private firstResult?: Promise<boolean>;
+  private authenticationPromise?: Promise<boolean>;
 
   constructor(
     private readonly request: RequestHead,
-    private readonly services: Pick<Services, 'sessions' | 'accessTokens' | 'clearTextWarning' | 'config' | 'log'>,
+    private readonly services: Pick<Services, 'browserSessions' | 'accessTokens' | 'clearTextWarning' | 'config' | 'log'>,
     private readonly session: DatabaseSession,
     private readonly requestInfo: HttpRequestInfo,
     /** Accepted schemes of the Authorization header, in lower case. */
-    private readonly schemes: readonly string[],
+    private readonly authSchemes: readonly string[],
   ) {}
 
   /**
@@ -45,7 +45,7 @@ export class Authentication {
    */
   get token(): string | undefined {
     const { authorization } = this.request.headers;
-    return parseAuthorization(authorization, this.schemes) ?? parseBearerAccessToken(authorization);
+    return parseAuthorization(authorization, this.authSchemes) ?? parseBearerAccessToken(authorization);
   }
 
   /** Id of the browser's session; undefined unless the request was authenticated by its cookie. */
@@ -65,41 +65,41 @@ export class Authentication {
    * Authenticates the request. Returns false for an anonymous client, including one whose session has expired. Throws for an invalid token in the
    * Authorization header, and for a missing or wrong CSRF token.
    */
-  async authenticate(formToken?: ReadFormCsrfToken): Promise<boolean> {
+  async authenticate(readFormToken?: ReadFormCsrfToken): Promise<boolean> {
     try {
-      const viewer = await this.identifyViewer(formToken);
+      const viewer = await this.identifyViewer(readFormToken);
       if (viewer) this.session.setClient('users', viewer.id);
       return viewer !== undefined;
     } catch (error) {
-      this.session.setClient('anonymous', this.requestInfo.network);
+      this.session.setClient('anonymous', this.requestInfo.clientNetwork);
       throw toClientError(error, this.services.log, this.requestInfo.id) ?? error;
     }
   }
 
-  private async identifyViewer(formToken?: ReadFormCsrfToken): Promise<Viewer | undefined> {
+  private async identifyViewer(readFormToken?: ReadFormCsrfToken): Promise<Viewer | undefined> {
     const { session, token, services } = this;
-    const { network } = this.requestInfo;
+    const { clientNetwork } = this.requestInfo;
     if (token !== undefined) {
       services.clearTextWarning.warnIfClearText(this.request);
       // The SQL statement that verifies the token is queued with those of signed-in users, so that it need not wait for statements of anonymous clients.
-      session.setClient('users', network);
+      session.setClient('users', clientNetwork);
       const viewer = await (isAccessToken(token) ? services.accessTokens.viewerOf(token, session) : viewerOfApiKey(token, session));
-      this.senderId = viewer.id;
+      this.senderUserId = viewer.id;
       return (this.viewer = viewer);
     }
-    const id = services.sessions.idFromCookie(this.request.headers.cookie, this.usesSecureCookies);
+    const id = services.browserSessions.idFromCookie(this.request.headers.cookie, this.usesSecureCookies);
     if (!id) return undefined;
-    session.setClient('users', network);
-    const viewer = await services.sessions.viewerOf(id, session);
+    session.setClient('users', clientNetwork);
+    const viewer = await services.browserSessions.viewerOf(id, session);
     if (!viewer) {
-      session.setClient('anonymous', network);
+      session.setClient('anonymous', clientNetwork);
       return undefined;
     }
     this.browserSession = { id, username: viewer.username };
-    this.senderId = viewer.id;
+    this.senderUserId = viewer.id;
     if (!SAFE_METHODS.includes(this.request.method ?? '')) {
-      const csrfToken = this.request.headers[CSRF_HEADER.toLowerCase()] ?? (await formToken?.());
-      if (!services.sessions.isCsrfToken(id, csrfToken?.toString())) throw new CsrfError();
+      const csrfToken = this.request.headers[CSRF_HEADER.toLowerCase()] ?? (await readFormToken?.());
+      if (!services.browserSessions.isValidCsrfToken(id, csrfToken?.toString())) throw new CsrfError();
     }
     return (this.viewer = viewer);
   }
@@ -115,12 +115,12 @@ export class Authentication {
       await viewerOfApiKey(token, session).catch((error: unknown) => {
         throw error instanceof ClientError ? unauthenticatedError(error.message) : error;
       });
-    else if (sessionId === undefined || !(await services.sessions.viewerOf(sessionId, session))) throw unauthenticatedError();
+    else if (sessionId === undefined || !(await services.browserSessions.viewerOf(sessionId, session))) throw unauthenticatedError();
   }
 
   /** Authenticates the request at the first call, before the body is read. Later calls return the same result. */
   authenticateOnce(): Promise<boolean> {
-    return (this.firstResult ??= this.authenticate());
+    return (this.authenticationPromise ??= this.authenticate());
   }
 
   /** Whether the sender is signed in. Returns false for invalid credentials, whose error `authenticateOnce` throws. */
@@ -131,28 +131,31 @@ export class Authentication {
   /** Returns the user name for the header of a page, and the CSRF token for its forms. */
   pageVisitor(): { username?: string; csrfToken?: string } {
     if (!this.browserSession) return { username: this.viewer?.username };
-    return { username: this.browserSession.username, csrfToken: this.services.sessions.csrfToken(this.browserSession.id) };
+    return { username: this.browserSession.username, csrfToken: this.services.browserSessions.createCsrfToken(this.browserSession.id) };
   }
 
   /**
    * Returns an error if the scopes of the request's access token do not permit this kind of access (read or write) to the resources of a scope group, such
    * as `nutrition`; otherwise undefined.
    */
-  missingScope(group: ScopeGroup, access: AccessKind): ClientError | undefined {
+  missingScopeError(group: ScopeGroup, access: AccessKind): ClientError | undefined {
     return missingScopeError(group, access, this);
   }
 
   /** Starts a browser session and ends the one that the cookie names. Returns the Set-Cookie header. */
   async startSession(userId: number): Promise<string> {
     await this.endSession();
-    return this.services.sessions.setCookieHeader(await this.services.sessions.start(userId, this.session), this.usesSecureCookies);
+    return this.services.browserSessions.createSetCookieHeader(
+      await this.services.browserSessions.start(userId, this.session),
+      this.usesSecureCookies,
+    );
   }
 
   /** Ends the browser session that the request's cookie names, if any. Returns the Set-Cookie header that deletes the cookie. */
   async endSession(): Promise<string> {
-    const { sessions } = this.services;
-    const id = sessions.idFromCookie(this.request.headers.cookie, this.usesSecureCookies);
-    if (id !== undefined) await sessions.end(id, this.session);
-    return sessions.setCookieHeader(undefined, this.usesSecureCookies);
+    const { browserSessions } = this.services;
+    const id = browserSessions.idFromCookie(this.request.headers.cookie, this.usesSecureCookies);
+    if (id !== undefined) await browserSessions.end(id, this.session);
+    return browserSessions.createSetCookieHeader(undefined, this.usesSecureCookies);
   }
 }

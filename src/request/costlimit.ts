@@ -23,7 +23,6 @@ const MAX_BUCKETS = 50_000;
 const COST_SHARING_INTERVAL_MS = 5_000;
 /** Minimum cost of a bucket that is shared with other instances, as a fraction of its capacity. Smaller amounts are not shared yet. */
 const MIN_SHARED_COST_FRACTION = 0.01;
-/** Time after which a rate-limit bucket that has not changed is deleted from the database. */
 const STORED_BUCKET_RETENTION = '1 hour';
 const COST_PER_STATEMENT = 5;
 /** Cost of a row that was read. It is more than that of an object of the response, because a row usually has more than ten fields. */
@@ -38,14 +37,13 @@ const COST_PER_OBJECT = 1;
  * on this machine causes.
  */
 const COST_PER_EXCESS_DATABASE_MS = 10;
-/** Milliseconds of database time that are free of charge for each statement. */
 const FREE_DATABASE_MS_PER_STATEMENT = 100;
 /** Maximum time for which an operation waits for the reservations of running operations to be replaced by their actual cost. */
 const MAX_SETTLEMENT_WAIT_MS = 5_000;
 /**
  * Price of time in which a request blocks all others (parsing, validation): one second costs as much as leaks out of its bucket in this number of seconds.
  */
-const BLOCKING_TIME_FACTOR = 5;
+const BLOCKING_TIME_COST_FACTOR = 5;
 
 /**
  * Charges the cost of one request to the bucket of its user or network. The bucket is determined at the first charge, because the user is not known
@@ -53,7 +51,7 @@ const BLOCKING_TIME_FACTOR = 5;
  */
 class RequestBudget implements RateBudget {
   private bucket?: LeakyBucket;
-  private cost = 0;
+  private chargedCost = 0;
   private unsettledCost = 0;
 
   constructor(
@@ -66,23 +64,25 @@ class RequestBudget implements RateBudget {
     const bucket = (this.bucket ??= this.findBucket());
     // Within a transaction, an operation does not wait until its bucket has room, because other requests would then wait for its connection and locks.
     const maxWaitMs = this.session.isInTransaction ? 0 : MAX_SETTLEMENT_WAIT_MS;
-    const reservedCost = await bucket.reserve(estimatedTotal, this.cost, this.unsettledCost, maxWaitMs).catch(this.countRejection);
-    this.cost += estimatedTotal;
+    const reservedCost = await bucket
+      .reserve(estimatedTotal, this.chargedCost, this.unsettledCost, maxWaitMs)
+      .catch(this.countRejectionAndRethrow);
+    this.chargedCost += estimatedTotal;
     this.unsettledCost += reservedCost;
-    const { statementCount: statements, rowCount, statementMs } = this.session;
+    const { statementCount: initialStatementCount, rowCount, statementMs } = this.session;
     return {
-      settle: (objects = 0) => {
-        const statementCount = this.session.statementCount - statements;
+      settle: (objectCount = 0) => {
+        const statementCount = this.session.statementCount - initialStatementCount;
         const databaseMs = (this.session.statementMs - statementMs) / this.limiter.cpuContention.slowdown;
         const excessDatabaseMs = Math.max(0, databaseMs - statementCount * FREE_DATABASE_MS_PER_STATEMENT);
-        const readCost = Math.max((this.session.rowCount - rowCount) * COST_PER_ROW, objects * COST_PER_OBJECT);
+        const costOfReads = Math.max((this.session.rowCount - rowCount) * COST_PER_ROW, objectCount * COST_PER_OBJECT);
         const usedCost = Math.min(
           estimatedTotal,
-          nonRefundableCost + statementCount * COST_PER_STATEMENT + readCost + excessDatabaseMs * COST_PER_EXCESS_DATABASE_MS,
+          nonRefundableCost + statementCount * COST_PER_STATEMENT + costOfReads + excessDatabaseMs * COST_PER_EXCESS_DATABASE_MS,
         );
         bucket.settle(reservedCost, usedCost);
         this.unsettledCost -= reservedCost;
-        this.cost += usedCost - estimatedTotal;
+        this.chargedCost += usedCost - estimatedTotal;
       },
     };
   }
@@ -93,25 +93,25 @@ class RequestBudget implements RateBudget {
 
   chargeMilliseconds(ms: number): void {
     this.bucket ??= this.findBucket();
-    this.spend((ms / this.limiter.cpuContention.slowdown / 1000) * BLOCKING_TIME_FACTOR * this.bucket.rate);
+    this.spend((ms / this.limiter.cpuContention.slowdown / 1000) * BLOCKING_TIME_COST_FACTOR * this.bucket.rate);
   }
 
   /** Charges cost that has already been caused, even beyond the capacity. An overdrawn bucket delays later operations. */
   private spend(cost: number): void {
     (this.bucket ??= this.findBucket()).spend(cost);
-    this.cost += cost;
+    this.chargedCost += cost;
   }
 
-  requireBudget(): void {
+  requireRemainingBudget(): void {
     this.bucket ??= this.findBucket();
     try {
       this.bucket.requireCapacity();
     } catch (error) {
-      this.countRejection(error);
+      this.countRejectionAndRethrow(error);
     }
   }
 
-  private readonly countRejection = (error: unknown): never => {
+  private readonly countRejectionAndRethrow = (error: unknown): never => {
     this.limiter.rejectedCount += 1;
     throw error;
   };
@@ -121,7 +121,7 @@ class RequestBudget implements RateBudget {
     const { capacity, rate } = this.bucket;
     const level = this.bucket.currentLevel();
     return {
-      cost: Math.ceil(this.cost),
+      cost: Math.ceil(this.chargedCost),
       limit: capacity,
       remaining: Math.max(0, Math.floor(capacity - level)),
       resetSeconds: Math.ceil(level / rate),
@@ -153,7 +153,7 @@ const SHARE_SPENT_COST_SQL = `WITH spending AS (SELECT * FROM unnest($1::text[],
 export class CostLimiter {
   private readonly buckets = new LRUCache<string, LeakyBucket>({ max: MAX_BUCKETS });
   readonly cpuContention = new CpuContention();
-  private shareTimer?: NodeJS.Timeout;
+  private costSharingTimer?: NodeJS.Timeout;
   /** Number of operations that were rejected because their estimated cost could not be reserved, for metrics. */
   rejectedCount = 0;
 
@@ -166,23 +166,22 @@ export class CostLimiter {
 
   start(): void {
     if (!this.rates) return;
-    const shareOrWarn = () =>
+    const shareSpentCostOrWarn = () =>
       this.shareSpentCost().catch((error) => this.log.warn({ err: error }, 'sharing budgets with other instances failed'));
-    this.shareTimer = setInterval(() => void shareOrWarn(), COST_SHARING_INTERVAL_MS).unref();
+    this.costSharingTimer = setInterval(() => void shareSpentCostOrWarn(), COST_SHARING_INTERVAL_MS).unref();
   }
 
   stop(): void {
-    clearInterval(this.shareTimer);
+    clearInterval(this.costSharingTimer);
     this.cpuContention.stop();
   }
 
-  /** Number of rate-limit buckets in memory, for metrics. */
   get bucketCount(): number {
     return this.buckets.size;
   }
 
   /** Returns the budget of a request; undefined if there is no limit. */
-  budgetFor(context: Context, network: string): RateBudget | undefined {
+  budgetFor(context: Context, clientNetwork: string): RateBudget | undefined {
     const { rates } = this;
     if (!rates) return undefined;
     return new RequestBudget(
@@ -191,7 +190,7 @@ export class CostLimiter {
         const { viewer } = context;
         return viewer
           ? this.getOrCreateBucket(`user ${viewer.id}`, rates.user)
-          : this.getOrCreateBucket(`from ${network}`, rates.anonymous);
+          : this.getOrCreateBucket(`from ${clientNetwork}`, rates.anonymous);
       },
       context.session,
     );
@@ -216,8 +215,8 @@ export class CostLimiter {
       changedBuckets.forEach(([, bucket], index) => (bucket.unsharedCost += spentCosts[index]!));
       throw error;
     });
-    const levels = new Map((rows as { key: string; level: number }[]).map(({ key, level }) => [key, level]));
-    for (const [key, bucket] of changedBuckets) bucket.adoptSharedLevel(levels.get(key)!);
+    const levelByKey = new Map((rows as { key: string; level: number }[]).map(({ key, level }) => [key, level]));
+    for (const [key, bucket] of changedBuckets) bucket.adoptSharedLevel(levelByKey.get(key)!);
     await this.database.queryAsServer(`DELETE FROM "budget" WHERE "at" < now() - interval '${STORED_BUCKET_RETENTION}'`);
   }
 }

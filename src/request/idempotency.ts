@@ -18,7 +18,7 @@ import type { Transaction } from 'sequelize';
 import type { TokenVault } from '../auth/tokens';
 import { ClientError } from '../core/model/errors';
 import { LIVE_INSTANCES_SQL } from '../core/changes/listener';
-import { isUnavailable } from '../database/errors';
+import { isDatabaseUnavailableError } from '../database/errors';
 import type { Database } from '../database/connection';
 import type { DatabaseSession } from '../database/session';
 import { KEY_RETENTION_HOURS, IDEMPOTENCY_KEY_PATTERN } from '../platform/idempotencykey';
@@ -127,14 +127,14 @@ export class IdempotencyClaim {
     /** Releases the idempotency key of the request as soon as the database is available. */
     private readonly releaseLater: (claimParameters: unknown[]) => void,
     userId: number,
-    key: string,
-    claim: string,
+    idempotencyKey: string,
+    claimId: string,
   ) {
-    this.claimParameters = [userId, key, claim];
-    session.beforeCommit = (transaction) => this.markWritten(transaction);
+    this.claimParameters = [userId, idempotencyKey, claimId];
+    session.beforeCommit = (transaction) => this.markClaimAsWritten(transaction);
   }
 
-  private async markWritten(transaction: Transaction): Promise<void> {
+  private async markClaimAsWritten(transaction: Transaction): Promise<void> {
     if (this.isResponseStored) return;
     const options = { bind: this.claimParameters, transaction, ...this.session.sequelizeOptions };
     const [rows] = await this.session.database.sequelize.query(MARK_WRITTEN_SQL, options);
@@ -175,26 +175,26 @@ export class IdempotencyClaim {
     const values = shouldRelease ? undefined : this.storageParameters(response);
     if (!values) return this.release();
     // If the response cannot be stored, the client still receives it, because the changes are already committed.
-    await this.session.recordOutcome(STORE_RESPONSE_SQL, [...values, false]).catch(() => this.releaseLater(this.claimParameters));
+    await this.session.recordRequestOutcome(STORE_RESPONSE_SQL, [...values, false]).catch(() => this.releaseLater(this.claimParameters));
   }
 
   /** Returns the parameters of STORE_RESPONSE_SQL; undefined if the response is too large to be stored. */
   private storageParameters({ status, headers = {}, body }: StoredResponse): unknown[] | undefined {
     // The body is encrypted, because it may contain personal data or a token.
-    const sealed = body === undefined ? null : this.tokenVault.encrypt(JSON.stringify(body));
-    if (sealed && sealed.length > MAX_STORED_RESPONSE_BYTES) return undefined;
-    return [...this.claimParameters, status, JSON.stringify(headers), sealed, this.maxStoredBytes];
+    const encryptedBody = body === undefined ? null : this.tokenVault.encrypt(JSON.stringify(body));
+    if (encryptedBody && encryptedBody.length > MAX_STORED_RESPONSE_BYTES) return undefined;
+    return [...this.claimParameters, status, JSON.stringify(headers), encryptedBody, this.maxStoredBytes];
   }
 
   async release(): Promise<void> {
-    await this.session.recordOutcome(RELEASE_CLAIM_SQL, this.claimParameters).catch(() => this.releaseLater(this.claimParameters));
+    await this.session.recordRequestOutcome(RELEASE_CLAIM_SQL, this.claimParameters).catch(() => this.releaseLater(this.claimParameters));
   }
 }
 
 export class IdempotencyKeyStore {
   private readonly sweepTimer: NodeJS.Timeout;
   private readonly unreleasedClaims = new Set<unknown[]>();
-  private retryTimer?: NodeJS.Timeout;
+  private releaseRetryTimer?: NodeJS.Timeout;
 
   constructor(
     private readonly database: Database,
@@ -211,21 +211,21 @@ export class IdempotencyKeyStore {
    * Releases the claim of an idempotency key as soon as the database is available. Does nothing if too many claims are already waiting to be released;
    * another request can take over the claim when it is old.
    */
-  private readonly releaseLater = (claim: unknown[]): void => {
+  private readonly releaseLater = (claimParameters: unknown[]): void => {
     if (this.unreleasedClaims.size >= MAX_UNRELEASED_CLAIMS) return;
-    this.unreleasedClaims.add(claim);
-    this.retryTimer ??= setInterval(() => void this.releaseUnreleasedClaims(), RELEASE_RETRY_INTERVAL_MS).unref();
+    this.unreleasedClaims.add(claimParameters);
+    this.releaseRetryTimer ??= setInterval(() => void this.releaseUnreleasedClaims(), RELEASE_RETRY_INTERVAL_MS).unref();
   };
 
   private async releaseUnreleasedClaims(): Promise<void> {
-    for (const claim of this.unreleasedClaims) {
+    for (const claimParameters of this.unreleasedClaims) {
       if (this.database.breaker.unavailableError) return;
-      const rows = await this.database.queryAsServer(RELEASE_CLAIM_SQL, claim).catch(() => undefined);
+      const rows = await this.database.queryAsServer(RELEASE_CLAIM_SQL, claimParameters).catch(() => undefined);
       if (!rows) return;
-      this.unreleasedClaims.delete(claim);
+      this.unreleasedClaims.delete(claimParameters);
     }
-    clearInterval(this.retryTimer);
-    this.retryTimer = undefined;
+    clearInterval(this.releaseRetryTimer);
+    this.releaseRetryTimer = undefined;
   }
 
   /**
@@ -235,22 +235,32 @@ export class IdempotencyKeyStore {
    */
   async claimKey(userId: number, header: string, request: unknown, session: DatabaseSession): Promise<ClaimResult> {
     // The draft standard requires that the Idempotency-Key is a quoted string (RFC 9651), but most clients omit the quotes.
-    const key = header.replace(/^"(.*)"$/, '$1');
-    if (!IDEMPOTENCY_KEY_PATTERN.test(key))
+    const idempotencyKey = header.replace(/^"(.*)"$/, '$1');
+    if (!IDEMPOTENCY_KEY_PATTERN.test(idempotencyKey))
       throw badRequestError('Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.');
     // A keyed hash of the request is stored: requests may contain passwords, which someone with a stolen database could guess from a plain digest.
-    const hash = this.tokenVault.sign(`request ${JSON.stringify(toPlainJson(request))}`);
-    const claim = randomUUID();
+    const requestHash = this.tokenVault.sign(`request ${JSON.stringify(toPlainJson(request))}`);
+    const claimId = randomUUID();
     const [claimedRow] = await session
-      .query(CLAIM_KEY_SQL, [userId, key, hash, claim, this.instanceId, this.maxKeysPerUser])
+      .query(CLAIM_KEY_SQL, [userId, idempotencyKey, requestHash, claimId, this.instanceId, this.maxKeysPerUser])
       .catch((error) => {
         // If the connection was lost, the key may nevertheless have been claimed, because the claim may have been committed. It is released later.
-        if (isUnavailable(error)) this.releaseLater([userId, key, claim]);
+        if (isDatabaseUnavailableError(error)) this.releaseLater([userId, idempotencyKey, claimId]);
         throw error;
       });
     if (claimedRow)
-      return { claim: new IdempotencyClaim(session, this.tokenVault, this.maxStoredBytesPerUser, this.releaseLater, userId, key, claim) };
-    const [row] = await session.query(FIND_KEY_SQL, [userId, key, hash]);
+      return {
+        claim: new IdempotencyClaim(
+          session,
+          this.tokenVault,
+          this.maxStoredBytesPerUser,
+          this.releaseLater,
+          userId,
+          idempotencyKey,
+          claimId,
+        ),
+      };
+    const [row] = await session.query(FIND_KEY_SQL, [userId, idempotencyKey, requestHash]);
     if (!row) {
       const [{ keys } = { keys: 0 }] = await session.query(COUNT_KEYS_SQL.replace('$MOST', '$2'), [userId, this.maxKeysPerUser]);
       // If the user does not have too many keys, another request has released this key between the statement that claims it and the one that looks it up.
@@ -258,10 +268,10 @@ export class IdempotencyKeyStore {
       throw keys < this.maxKeysPerUser ? inProgressError() : tooManyKeysError(this.maxKeysPerUser);
     }
     if (!row.same) throw keyReusedError();
-    const text = row.body === null ? 'null' : this.tokenVault.decrypt(row.body);
-    if (row.lost || text === undefined) throw responseLostError();
+    const bodyJson = row.body === null ? 'null' : this.tokenVault.decrypt(row.body);
+    if (row.lost || bodyJson === undefined) throw responseLostError();
     if (row.status === null) throw inProgressError();
-    return { storedResponse: { status: row.status, headers: row.headers, ...(row.body !== null && { body: JSON.parse(text) }) } };
+    return { storedResponse: { status: row.status, headers: row.headers, ...(row.body !== null && { body: JSON.parse(bodyJson) }) } };
   }
 
   /** Deletes expired keys. This is not urgent, because requests ignore expired keys. */
@@ -271,6 +281,6 @@ export class IdempotencyKeyStore {
 
   stop(): void {
     clearInterval(this.sweepTimer);
-    clearInterval(this.retryTimer);
+    clearInterval(this.releaseRetryTimer);
   }
 }

@@ -14,7 +14,7 @@ export class LeakyBucket {
   unsharedCost = 0;
   /** Cost reserved by running operations, whose actual cost is not known yet. It is included in the level. */
   private reservedCost = 0;
-  private readonly waitingReservations = new Set<() => void>();
+  private readonly resumeCallbacks = new Set<() => void>();
 
   constructor(readonly rate: number) {}
 
@@ -42,7 +42,7 @@ export class LeakyBucket {
       const excessCost = this.currentLevel() + reservedAmount - this.capacity;
       if (excessCost <= 0) break;
       const waitMs = deadline - performance.now();
-      if (excessCost > this.reservedCost - ownUnsettledCost || this.waitingReservations.size >= MAX_WAITING_RESERVATIONS || waitMs <= 0)
+      if (excessCost > this.reservedCost - ownUnsettledCost || this.resumeCallbacks.size >= MAX_WAITING_RESERVATIONS || waitMs <= 0)
         throw this.rateLimitError(excessCost);
       await this.waitForSettlement(waitMs);
     }
@@ -55,11 +55,11 @@ export class LeakyBucket {
     return new Promise((resolve) => {
       const resume = () => {
         clearTimeout(timer);
-        this.waitingReservations.delete(resume);
+        this.resumeCallbacks.delete(resume);
         resolve();
       };
       const timer = setTimeout(resume, maxMs).unref();
-      this.waitingReservations.add(resume);
+      this.resumeCallbacks.add(resume);
     });
   }
 
@@ -67,7 +67,7 @@ export class LeakyBucket {
   settle(reservedAmount: number, usedCost: number): void {
     this.reservedCost -= reservedAmount;
     this.refund(Math.max(0, reservedAmount - usedCost));
-    for (const resume of [...this.waitingReservations]) resume();
+    for (const resume of [...this.resumeCallbacks]) resume();
   }
 
   /** Throws RATE_LIMITED if the cost spent, without reservations, exceeds the capacity. */

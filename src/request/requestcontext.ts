@@ -10,27 +10,24 @@ import { Authentication } from './authentication';
 import { rateLimitHeaders } from './costlimit';
 import { IdempotentExecution } from './idempotentexecution';
 import { requestInfoOf, type HttpRequestInfo } from './requestinfo';
-import type { RequestHead } from './clientorigin';
+import type { RequestHead } from './forwardedheaderresolver';
 import type { Services } from './services';
 
-/** Accepted schemes of the Authorization header, in lower case. */
 const AUTH_SCHEMES: Readonly<Record<Api, readonly string[]>> = { rest: ['token'], graphql: ['token', 'bearer'] };
 
 export interface RequestContext {
   readonly requestInfo: HttpRequestInfo;
   readonly authentication: Authentication;
   readonly account: AccountService;
-  readonly idempotency: IdempotentExecution;
-  /** Context that resolvers receive. */
+  readonly idempotentExecution: IdempotentExecution;
   readonly resolverContext: Context;
   /** Name of the GraphQL operation; null for an anonymous operation, undefined until the document is parsed. */
   operationName?: string | null;
   /** Route of a REST request; undefined before routing and for other requests. */
   route?: Route;
-  /** Charges the client's budget for a response body of `bytes` bytes. */
   chargeResponse(bytes: number): void;
   /** Returns response headers with rate limits and server timing. */
-  headers(): Record<string, string>;
+  responseHeaders(): Record<string, string>;
 }
 
 /**
@@ -51,7 +48,7 @@ class ResolverContext implements Context {
     private readonly authentication: Authentication,
   ) {
     this.policies = POLICIES_BY_API[api];
-    this.budget = services.costLimiter.budgetFor(this, request.network);
+    this.budget = services.costLimiter.budgetFor(this, request.clientNetwork);
   }
 
   get viewer(): Viewer | null {
@@ -65,9 +62,9 @@ class ResolverContext implements Context {
  */
 export function createRequestContext(services: Services, request: RequestHead, api: Api): RequestContext {
   const { config, metrics } = services;
-  const requestInfo = requestInfoOf(request, services.clientOrigin, metrics && ((code) => metrics.countError(api, code)));
+  const requestInfo = requestInfoOf(request, services.forwardedHeaderResolver, metrics && ((code) => metrics.countError(api, code)));
   const session = services.database.createSession();
-  session.setClient('anonymous', requestInfo.network);
+  session.setClient('anonymous', requestInfo.clientNetwork);
   const authentication = new Authentication(request, services, session, requestInfo, AUTH_SCHEMES[api]);
   const account = new AccountService(request, services, session, requestInfo, authentication);
   const resolverContext = new ResolverContext(requestInfo, api, session, account, services, authentication);
@@ -78,10 +75,10 @@ export function createRequestContext(services: Services, request: RequestHead, a
     requestInfo,
     authentication,
     account,
-    idempotency: new IdempotentExecution(request, services, resolverContext),
+    idempotentExecution: new IdempotentExecution(request, services, resolverContext),
     resolverContext,
     chargeResponse: (bytes) => resolverContext.budget?.chargeResponseBytes(bytes),
-    headers: () => ({ ...(config.serverTiming && serverTimingHeader()), ...rateLimitHeaders(resolverContext.budget) }),
+    responseHeaders: () => ({ ...(config.serverTiming && serverTimingHeader()), ...rateLimitHeaders(resolverContext.budget) }),
   };
 }
 

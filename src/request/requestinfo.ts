@@ -1,30 +1,33 @@
 /** Information about a request that is available before authentication. */
 import type { RequestInfo } from '../core/context';
-import { REQUEST_ID_HEADER, type ClientOrigin, type RequestHead } from './clientorigin';
+import { REQUEST_ID_HEADER, type ForwardedHeaderResolver, type RequestHead } from './forwardedheaderresolver';
 
 export interface HttpRequestInfo extends RequestInfo {
-  /** Client address, for the log. */
-  readonly address: string;
+  readonly clientAddress: string;
   /** Key by which limits distinguish clients: the IPv4 address, or the /64 network of an IPv6 address. */
-  readonly network: string;
+  readonly clientNetwork: string;
 }
 
-export function requestInfoOf(request: RequestHead, clientOrigin: ClientOrigin, countErrorCode?: (code: string) => void): HttpRequestInfo {
-  const address = clientOrigin.clientAddress(request);
+export function requestInfoOf(
+  request: RequestHead,
+  forwardedHeaderResolver: ForwardedHeaderResolver,
+  countErrorCode?: (code: string) => void,
+): HttpRequestInfo {
+  const address = forwardedHeaderResolver.clientAddress(request);
   return {
     id: request.headers[REQUEST_ID_HEADER] as string,
     startedAt: performance.now(),
-    baseUrl: clientOrigin.baseUrl(request),
+    baseUrl: forwardedHeaderResolver.baseUrl(request),
     languages: parseAcceptLanguage(request.headers['accept-language']),
     countErrorCode,
-    address,
-    network: clientOrigin.clientNetwork(request, address),
+    clientAddress: address,
+    clientNetwork: forwardedHeaderResolver.clientNetwork(request, address),
   };
 }
 
 /** Maximum number of characters of Accept-Language that are read; the rest is ignored. Browsers send less than a tenth of that. */
 const MAX_ACCEPT_LANGUAGE_LENGTH = 1000;
-const MAX_LANGUAGES = 10;
+const MAX_ACCEPTED_LANGUAGES = 10;
 
 /** Entry of Accept-Language: `de`, `de-AT` or `de_AT`, with an optional quality. Other entries are ignored. */
 const LANGUAGE_ENTRY_PATTERN = /^([a-z]{1,8})(?:[-_][a-z0-9]{1,8})*(?: ?; ?q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i;
@@ -45,6 +48,6 @@ function parseAcceptLanguage(header: string | undefined): string[] {
     })
     .filter(({ quality }) => quality > 0)
     .sort((a, b) => b.quality - a.quality || a.index - b.index)
-    .slice(0, MAX_LANGUAGES)
+    .slice(0, MAX_ACCEPTED_LANGUAGES)
     .map(({ code }) => code!);
 }

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { AccessTokens } from '../auth/accesstokens';
 import { LoginRateLimiter } from '../auth/loginratelimiter';
-import { EventRetention } from '../auth/securityevents';
+import { SecurityEventPruner } from '../auth/securityevents';
 import { BrowserSessions } from '../auth/sessions';
 import { TokenVault } from '../auth/tokens';
 import type { ResolverServices } from '../core/context';
@@ -26,7 +26,7 @@ import { deleteAbandonedUploads } from '../platform/multipart';
 import type { Metrics } from '../telemetry/metrics';
 import type { Tracing } from '../telemetry/tracing';
 import { ClearTextWarning } from './cleartextwarning';
-import type { ClientOrigin } from './clientorigin';
+import type { ForwardedHeaderResolver } from './forwardedheaderresolver';
 import { CostLimiter } from './costlimit';
 import { IdempotencyKeyStore } from './idempotency';
 
@@ -34,16 +34,16 @@ export interface Services extends ResolverServices {
   config: Config;
   database: Database;
   tokenVault: TokenVault;
-  sessions: BrowserSessions;
+  browserSessions: BrowserSessions;
   accessTokens: AccessTokens;
   loginLimiter: LoginRateLimiter;
   clearTextWarning: ClearTextWarning;
   costLimiter: CostLimiter;
-  idempotency: IdempotencyKeyStore;
+  idempotencyKeyStore: IdempotencyKeyStore;
   notificationListener: NotificationListener;
   averageColumnWidths: AverageColumnWidths;
   media: Media;
-  clientOrigin: ClientOrigin;
+  forwardedHeaderResolver: ForwardedHeaderResolver;
   /** Metrics and tracing; absent if disabled by the configuration. */
   metrics?: Metrics;
   tracing?: Tracing;
@@ -54,7 +54,7 @@ export async function startServices(
   config: Config,
   database: Database,
   tokenVault: TokenVault,
-  clientOrigin: ClientOrigin,
+  forwardedHeaderResolver: ForwardedHeaderResolver,
   log: Logger,
 ): Promise<{ services: Services; stop(): Promise<void> }> {
   await activateViewerRole(database, (message) => log.warn(message));
@@ -64,7 +64,7 @@ export async function startServices(
   const changeLog = new ChangeLog(database, listener, log);
   imageWorkerPool.cpuTimeLimitMs = config.imageTimeout;
   const media = await Media.openAndCheck(config);
-  const removal = new FileRemoval(database, media, listener, log);
+  const fileRemoval = new FileRemoval(database, media, listener, log);
   await listener.start();
   await catalogue.reload();
   await changeLog.start();
@@ -73,15 +73,15 @@ export async function startServices(
   // The permissions of the media folder are restricted, unless the operator has chosen the folder (MEDIA_DIR).
   if (!config.ownMediaDir && media.files instanceof FolderStore) await media.files.restrictPermissions();
   await finishRestoresAtStart(database, media);
-  await removal.removeFiles();
+  await fileRemoval.removeFiles();
   const costLimiter = new CostLimiter(database, config.budget, log);
   costLimiter.start();
   const averageWidths = new AverageColumnWidths();
   await averageWidths.start(database, log);
   database.replica?.startMonitoring((text) => database.queryAsServer(text), database.sessionUsers.role, log);
-  const retention = new EventRetention(database, config.auditDays, log);
-  await retention.start();
-  const idempotency = new IdempotencyKeyStore(database, tokenVault, config.keptAnswers, config.maxKeys, listener.instanceNumber);
+  const securityEventPruner = new SecurityEventPruner(database, config.auditDays, log);
+  await securityEventPruner.start();
+  const idempotencyKeyStore = new IdempotencyKeyStore(database, tokenVault, config.keptAnswers, config.maxKeys, listener.instanceNumber);
   return {
     services: {
       config,
@@ -94,25 +94,25 @@ export async function startServices(
       nameIndex,
       changeLog,
       tokenVault,
-      sessions: new BrowserSessions(tokenVault),
+      browserSessions: new BrowserSessions(tokenVault),
       accessTokens: new AccessTokens(config.maxTokens),
       loginLimiter: new LoginRateLimiter(database, config),
-      clearTextWarning: new ClearTextWarning(config, clientOrigin, log),
+      clearTextWarning: new ClearTextWarning(config, forwardedHeaderResolver, log),
       costLimiter,
-      idempotency,
+      idempotencyKeyStore,
       averageColumnWidths: averageWidths,
       media,
-      clientOrigin,
+      forwardedHeaderResolver,
     },
     async stop() {
-      idempotency.stop();
+      idempotencyKeyStore.stop();
       changeLog.stop();
       costLimiter.stop();
       averageWidths.stop();
-      retention.stop();
+      securityEventPruner.stop();
       nameIndex.stop();
       await listener.stop();
-      await removal.whenIdle();
+      await fileRemoval.whenIdle();
       imageWorkerPool.end();
     },
   };

@@ -5,15 +5,15 @@ import { Resource } from '../core/model/resource';
 
 @Resource({
   restName: 'daysofweek',
-  position: 11,
+  apiRootPosition: 11,
   title: 'Days Of Week',
-  dumpModel: 'core.daysofweek',
+  dumpModelName: 'core.daysofweek',
   description: 'A day of the week; 1 is Monday.',
   exclusiveTo: 'rest',
   pluralName: 'daysOfWeek',
   ordering: ['id'],
   filters: ['dayOfWeek'],
-  isInMemory: true,
+  isCachedInMemory: true,
 })
 export class DayOfWeek extends Model<DayOfWeek> {
   @Id() declare id: number;

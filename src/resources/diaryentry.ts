@@ -17,50 +17,50 @@ import { portionNutritionalValues, type Portion } from './portionvalues';
 import { IngredientUnit } from './ingredientunit';
 import { Meal } from './meal';
 import { NutritionPlan } from './nutritionplan';
-import { INGREDIENT_UNIT_OPTIONS, UNIT_BELONGS_TO_INGREDIENT_RULE } from './unitofingredient';
+import { INGREDIENT_UNIT_FIELD_OPTIONS, UNIT_BELONGS_TO_INGREDIENT_RULE } from './unitofingredient';
 import { User } from './user';
 
 const MEAL_BELONGS_TO_PLAN_RULE: CrossFieldRule = {
   fields: ['planId', 'mealId'],
   message: 'The meal is not one of the plan.',
   async violatedBy(rows, context) {
-    const ids = rows.map(({ mealId }) => Number(mealId));
+    const mealIds = rows.map(({ mealId }) => Number(mealId));
     const { bind, values } = createParameterBinder();
-    const where = whereClause([columnIsOneOf('id', ids), ...ownerConditions(Meal, context)], 't', bind);
+    const where = whereClause([columnIsOneOf('id', mealIds), ...ownerConditions(Meal, context)], 't', bind);
     const meals = await context.session.query(`SELECT t."id", t."plan_id" FROM "meal" t${where}`, values);
-    const plans = new Map(meals.map((meal) => [meal.id as number, meal.plan_id as number]));
-    return rows.map(({ planId }, index) => plans.get(ids[index]!) !== Number(planId));
+    const planIdByMealId = new Map(meals.map((meal) => [meal.id as number, meal.plan_id as number]));
+    return rows.map(({ planId }, index) => planIdByMealId.get(mealIds[index]!) !== Number(planId));
   },
 };
 
 @Resource({
   restName: 'nutritiondiary',
-  position: 31,
+  apiRootPosition: 31,
   title: 'Log Item',
-  dumpModel: 'nutrition.logitem',
+  dumpModelName: 'nutrition.logitem',
   description: 'An entry of the food diary: an ingredient, the amount eaten and the time.',
   pluralName: 'diaryEntries',
   isOwned: true,
   hasBulkMutations: true,
   scopeGroup: 'nutrition',
   ordering: ['eatenAt'],
-  groupPaths: {},
-  labelPaths: ['ingredient.name'],
-  rules: [UNIT_BELONGS_TO_INGREDIENT_RULE, MEAL_BELONGS_TO_PLAN_RULE],
+  groupKeyPaths: {},
+  labelFieldPaths: ['ingredient.name'],
+  crossFieldRules: [UNIT_BELONGS_TO_INGREDIENT_RULE, MEAL_BELONGS_TO_PLAN_RULE],
   filters: ['amount', 'ingredientId', 'planId', 'ingredientUnitId'],
 })
 export class DiaryEntry extends Model<DiaryEntry> {
   @Id() declare id: number;
   @Ref(() => NutritionPlan, { label: 'Nutrition plan' }) declare planId: number;
   @Ref(() => Ingredient, { label: 'Ingredient' }) declare ingredientId: number;
-  @Ref(() => IngredientUnit, INGREDIENT_UNIT_OPTIONS)
+  @Ref(() => IngredientUnit, INGREDIENT_UNIT_FIELD_OPTIONS)
   declare ingredientUnitId: number | null;
-  @DateTimeField({ label: 'Datetime', storedAs: 'datetime', description: 'When it was eaten.', default: defaultValues.now })
+  @DateTimeField({ label: 'Datetime', columnAndRestKey: 'datetime', description: 'When it was eaten.', default: defaultValues.now })
   declare eatenAt: string;
   @TextField({
     label: 'Comment',
     description: 'A comment by the user.',
-    storedAs: 'comment',
+    columnAndRestKey: 'comment',
     allowNull: true,
     allowBlank: true,
     hiddenInRest: true,

@@ -7,13 +7,13 @@ import { Exercise } from './exercise';
 
 @Resource({
   restName: 'equipment',
-  position: 17,
-  dumpModel: 'exercises.equipment',
+  apiRootPosition: 17,
+  dumpModelName: 'exercises.equipment',
   description: 'Equipment that an exercise needs.',
   pluralName: 'equipmentItems',
   ordering: ['name'],
   filters: ['name'],
-  isInMemory: true,
+  isCachedInMemory: true,
   lookupTableSize: 10,
 })
 export class Equipment extends Model<Equipment> {

@@ -9,13 +9,13 @@ import { ExerciseCategory } from './exercisecategory';
 import { ExerciseComment } from './exercisecomment';
 import { ExerciseImage } from './exerciseimage';
 import { Language } from './language';
-import { License, LICENSE_AUTHOR_OPTIONS } from './license';
+import { License, LICENSE_AUTHOR_FIELD_OPTIONS } from './license';
 import { Muscle } from './muscle';
-import { ACCEPTED_STATUS, REVIEW_STATUS_OPTIONS } from './reviewstatus';
+import { ACCEPTED_STATUS, REVIEW_STATUS_FIELD_OPTIONS } from './reviewstatus';
 import { WorkoutLog } from './workoutlog';
 
-const EXERCISE_BASE_COLUMN = 'exercise_base_id';
-const exerciseBaseColumn = (column: string) => ({ table: 'exercise_base', referenceColumn: EXERCISE_BASE_COLUMN, column });
+const EXERCISE_BASE_ID_COLUMN = 'exercise_base_id';
+const exerciseBaseColumn = (column: string) => ({ table: 'exercise_base', referenceColumn: EXERCISE_BASE_ID_COLUMN, column });
 
 /**
  * SQL: the ids of the accepted exercises that have the same language and variation group as the exercise in the table `alias`, including that exercise
@@ -28,12 +28,12 @@ const variationIdsSql = (alias: string) =>
 
 @Resource({
   restName: 'exercise',
-  position: 16,
-  dumpModel: 'exercises.exercise',
+  apiRootPosition: 16,
+  dumpModelName: 'exercises.exercise',
   description: 'An exercise in one language. Its exercise base contains what all translations share.',
   ordering: ['name'],
-  groupPaths: {},
-  publishedValues: { status: ACCEPTED_STATUS },
+  groupKeyPaths: {},
+  publishedColumnValues: { status: ACCEPTED_STATUS },
   permittedMethods: ['POST'],
   filters: [
     'uuid',
@@ -50,10 +50,10 @@ const variationIdsSql = (alias: string) =>
   ],
   views: {
     exerciseinfo: {
-      position: 15,
+      apiRootPosition: 15,
       title: 'Exercise Info Viewset',
       filters: ['createdOn', 'description', 'languageId', 'name', 'exerciseBaseId', 'licenseId', 'licenseAuthor'],
-      selection: `id name uuid description creation_date: createdOn category { ...exercisecategory } muscles { ...muscle }
+      graphqlSelection: `id name uuid description creation_date: createdOn category { ...exercisecategory } muscles { ...muscle }
         muscles_secondary: musclesSecondary { ...muscle } equipment { ...equipment } language { ...language } license { ...license }
         license_author: licenseAuthor images { ...exerciseimage } comments { ...exercisecomment } variations: variationIds`,
     },
@@ -64,13 +64,13 @@ export class Exercise extends Model<Exercise> {
   @UuidField({ description: 'Identifies the exercise across servers: copies have the same UUID.', readOnly: true }) declare uuid: string;
   @TextField({ label: 'Name', description: 'The name in its own language.', max: 200, indexedForSearch: true, indexedForSorting: true })
   declare name: string;
-  @ChoiceField({ ...REVIEW_STATUS_OPTIONS, readOnly: true }) declare status: string;
+  @ChoiceField({ ...REVIEW_STATUS_FIELD_OPTIONS, readOnly: true }) declare status: string;
   @TextField({ label: 'Description', helpText: 'How the exercise is done, as HTML.', min: 40, max: 2000, isHtml: true })
   declare description: string;
   @DateField({
     label: 'Date',
     description: 'The day on which it was contributed, if known.',
-    storedAs: 'creation_date',
+    columnAndRestKey: 'creation_date',
     readOnly: true,
     allowNull: true,
     default: defaultValues.today,
@@ -79,32 +79,32 @@ export class Exercise extends Model<Exercise> {
   @Ref(() => ExerciseCategory, { label: 'Category', relatedColumn: exerciseBaseColumn('category_id') }) declare categoryId: number;
   @Links(() => Muscle, {
     label: 'Muscles',
-    objectField: 'muscles',
+    objectFieldName: 'muscles',
     assumedSize: 2,
-    link: { ...PRIMARY_MUSCLE_LINK_TABLE, keyColumn: EXERCISE_BASE_COLUMN },
+    link: { ...PRIMARY_MUSCLE_LINK_TABLE, keyColumn: EXERCISE_BASE_ID_COLUMN },
   })
   declare muscleIds: number[];
   @Links(() => Muscle, {
     label: 'Muscles secondary',
-    objectField: 'musclesSecondary',
+    objectFieldName: 'musclesSecondary',
     assumedSize: 2,
-    link: { ...SECONDARY_MUSCLE_LINK_TABLE, keyColumn: EXERCISE_BASE_COLUMN },
+    link: { ...SECONDARY_MUSCLE_LINK_TABLE, keyColumn: EXERCISE_BASE_ID_COLUMN },
   })
   declare muscleSecondaryIds: number[];
   @Links(() => Equipment, {
     label: 'Equipment',
-    objectField: 'equipment',
+    objectFieldName: 'equipment',
     assumedSize: 2,
-    link: { ...EQUIPMENT_LINK_TABLE, keyColumn: EXERCISE_BASE_COLUMN },
+    link: { ...EQUIPMENT_LINK_TABLE, keyColumn: EXERCISE_BASE_ID_COLUMN },
   })
   declare equipmentIds: number[];
   @Ref(() => Language, { label: 'Language' }) declare languageId: number;
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
-  @TextField(LICENSE_AUTHOR_OPTIONS) declare licenseAuthor: string | null;
+  @TextField(LICENSE_AUTHOR_FIELD_OPTIONS) declare licenseAuthor: string | null;
   @Links(() => Exercise, {
     label: 'Variations',
     helpText: 'Ids of the exercises of the same language in the same group of variations, this one included.',
-    objectField: 'variations',
+    objectFieldName: 'variations',
     assumedSize: 4,
     sql: variationIdsSql,
   })
@@ -123,7 +123,7 @@ export class Exercise extends Model<Exercise> {
   declare baseLicenseId: number;
   @Children(() => ExerciseComment, 'exerciseId', { assumedSize: 3, description: 'Short hints.' }) declare comments: ExerciseComment[];
   @Children(() => ExerciseImage, 'exerciseBaseId', {
-    keyField: 'exerciseBaseId',
+    keyFieldName: 'exerciseBaseId',
     assumedSize: 3,
     description: 'Images of the base, main image first.',
   })

@@ -9,7 +9,7 @@ import { ExerciseCategory } from './exercisecategory';
 import { ExerciseImage } from './exerciseimage';
 import { License } from './license';
 import { Muscle } from './muscle';
-import { ACCEPTED_STATUS, REVIEW_STATUS_OPTIONS } from './reviewstatus';
+import { ACCEPTED_STATUS, REVIEW_STATUS_FIELD_OPTIONS } from './reviewstatus';
 import { Variation } from './variation';
 
 /** The link table of exercise bases and muscles; `is_secondary` distinguishes secondary from primary muscles. */
@@ -19,21 +19,21 @@ export const SECONDARY_MUSCLE_LINK_TABLE = { ...MUSCLE_LINK_TABLE, discriminator
 export const EQUIPMENT_LINK_TABLE = { table: 'exercise_base_equipment', ownColumn: 'exercise_base_id', otherColumn: 'equipment_id' };
 
 @Resource({
-  dumpModel: 'exercises.exercisebase',
+  dumpModelName: 'exercises.exercisebase',
   description: 'What all translations of an exercise share: category, muscles, equipment, images.',
   ordering: ['id'],
-  labelPaths: ['translations.name'],
-  publishedValues: { status: ACCEPTED_STATUS },
+  labelFieldPaths: ['translations.name'],
+  publishedColumnValues: { status: ACCEPTED_STATUS },
 })
 export class ExerciseBase extends Model<ExerciseBase> {
   @Id() declare id: number;
   @UuidField({ description: 'Identifies the exercise across servers: copies have the same UUID.' }) declare uuid: string;
-  @ChoiceField(REVIEW_STATUS_OPTIONS) declare status: string;
+  @ChoiceField(REVIEW_STATUS_FIELD_OPTIONS) declare status: string;
   @Ref(() => ExerciseCategory, { label: 'Category' }) declare categoryId: number;
-  @Links(() => Muscle, { objectField: 'muscles', assumedSize: 2, link: PRIMARY_MUSCLE_LINK_TABLE }) declare muscleIds: number[];
-  @Links(() => Muscle, { objectField: 'musclesSecondary', assumedSize: 2, link: SECONDARY_MUSCLE_LINK_TABLE })
+  @Links(() => Muscle, { objectFieldName: 'muscles', assumedSize: 2, link: PRIMARY_MUSCLE_LINK_TABLE }) declare muscleIds: number[];
+  @Links(() => Muscle, { objectFieldName: 'musclesSecondary', assumedSize: 2, link: SECONDARY_MUSCLE_LINK_TABLE })
   declare muscleSecondaryIds: number[];
-  @Links(() => Equipment, { objectField: 'equipment', assumedSize: 2, link: EQUIPMENT_LINK_TABLE }) declare equipmentIds: number[];
+  @Links(() => Equipment, { objectFieldName: 'equipment', assumedSize: 2, link: EQUIPMENT_LINK_TABLE }) declare equipmentIds: number[];
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
   @TextField({ label: 'Author', description: 'The author to be credited under the licence.', max: 50, allowNull: true, allowBlank: true })
   declare licenseAuthor: string | null;

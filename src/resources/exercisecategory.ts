@@ -7,13 +7,13 @@ import { Exercise } from './exercise';
 
 @Resource({
   restName: 'exercisecategory',
-  position: 18,
-  dumpModel: 'exercises.exercisecategory',
+  apiRootPosition: 18,
+  dumpModelName: 'exercises.exercisecategory',
   description: 'An exercise category: the part of the body that is trained.',
   pluralName: 'exerciseCategories',
   ordering: ['name'],
   filters: ['name'],
-  isInMemory: true,
+  isCachedInMemory: true,
   lookupTableSize: 8,
 })
 export class ExerciseCategory extends Model<ExerciseCategory> {

@@ -8,11 +8,11 @@ import { Language } from './language';
 
 @Resource({
   restName: 'exercisecomment',
-  position: 20,
-  dumpModel: 'exercises.exercisecomment',
+  apiRootPosition: 20,
+  dumpModelName: 'exercises.exercisecomment',
   description: 'A short hint on an exercise.',
   ordering: ['id'],
-  visibilityParent: 'exerciseId',
+  visibilityParentFieldName: 'exerciseId',
   filters: ['comment', 'exerciseId', { field: 'languageId', syntax: 'unchecked' }],
 })
 export class ExerciseComment extends Model<ExerciseComment> {

@@ -19,22 +19,22 @@ import { THUMBNAILS_SELECTION, ThumbnailArgs, Thumbnails, thumbnailsOf, thumbnai
 import { imageFieldOptions } from '../files/upload';
 import { ExerciseBase } from './exercisebase';
 import { License } from './license';
-import { ACCEPTED_STATUS, PENDING_STATUS, REVIEW_STATUS_OPTIONS } from './reviewstatus';
+import { ACCEPTED_STATUS, PENDING_STATUS, REVIEW_STATUS_FIELD_OPTIONS } from './reviewstatus';
 
 const MAX_PATH_LENGTH = 100;
 const MAX_AUTHOR_LENGTH = 50;
 
 @Resource({
   restName: 'exerciseimage',
-  position: 19,
-  dumpModel: 'exercises.exerciseimage',
+  apiRootPosition: 19,
+  dumpModelName: 'exercises.exerciseimage',
   description: 'An image of an exercise, pending ones included.',
   ordering: ['-isMain', 'id'],
-  uniqueFlag: { flagField: 'isMain', parentField: 'exerciseBaseId', rowFilter: { status: ACCEPTED_STATUS } },
+  uniqueFlag: { flagFieldName: 'isMain', parentFieldName: 'exerciseBaseId', rowFilter: { status: ACCEPTED_STATUS } },
   routes: 'all',
   writeOperations: ['create', 'update', 'remove'],
   scopeGroup: 'catalogue',
-  pendingValues: { status: PENDING_STATUS },
+  pendingColumnValues: { status: PENDING_STATUS },
   permittedMethods: ['POST'],
   filters: ['isMain', 'status', 'exerciseBaseId', 'licenseId', 'licenseAuthor'],
 })
@@ -56,7 +56,7 @@ export class ExerciseImage extends Model<ExerciseImage> {
   declare image: string;
   @BooleanField({ label: 'Main picture', helpText: 'Whether this is the main image of the exercise.', default: false })
   declare isMain: boolean;
-  @ChoiceField({ ...REVIEW_STATUS_OPTIONS, description: 'Only accepted images are visible to everyone.', readOnly: true })
+  @ChoiceField({ ...REVIEW_STATUS_FIELD_OPTIONS, description: 'Only accepted images are visible to everyone.', readOnly: true })
   declare status: string;
   @Ref(() => License, { label: 'License', default: 2, defaultDescription: 'CC-BY-SA 4', hiddenInRest: true }) declare licenseId: number;
   @TextField({
@@ -73,7 +73,7 @@ export class ExerciseImage extends Model<ExerciseImage> {
 /** Placeholder for the id of a row that is not inserted yet. No stored row has the id 0. */
 const NEW_ROW_ID = 0;
 
-const loadImage = async (id: number, { session }: Context, transaction: Transaction): Promise<FieldValues> => {
+const loadImageRow = async (id: number, { session }: Context, transaction: Transaction): Promise<FieldValues> => {
   const attributes = ['exerciseBaseId', 'isMain', 'status'];
   const row = await ExerciseImage.findByPk(id, { attributes, raw: true, transaction, ...session.sequelizeOptions });
   if (!row) throw notFoundError();
@@ -92,16 +92,16 @@ async function updateMainImage(
   transaction: Transaction,
 ) {
   const options = { transaction, ...session.sequelizeOptions };
-  const otherMainImages = { exerciseBaseId: exerciseBaseId as number, id: { [Op.ne]: id }, isMain: true };
-  const acceptedMain = await ExerciseImage.findOne({
-    where: { ...otherMainImages, status: ACCEPTED_STATUS },
+  const otherMainImagesWhere = { exerciseBaseId: exerciseBaseId as number, id: { [Op.ne]: id }, isMain: true };
+  const acceptedMainImage = await ExerciseImage.findOne({
+    where: { ...otherMainImagesWhere, status: ACCEPTED_STATUS },
     attributes: ['id'],
     raw: true,
     ...options,
   });
-  if (!isMain) return !acceptedMain && id === NEW_ROW_ID;
-  if (acceptedMain && status !== ACCEPTED_STATUS) return false;
-  await ExerciseImage.update({ isMain: false }, { where: otherMainImages, ...options });
+  if (!isMain) return !acceptedMainImage && id === NEW_ROW_ID;
+  if (acceptedMainImage && status !== ACCEPTED_STATUS) return false;
+  await ExerciseImage.update({ isMain: false }, { where: otherMainImagesWhere, ...options });
   return true;
 }
 
@@ -110,9 +110,9 @@ const CONTRIBUTOR_TABLE = 'exercise_image_contributor';
 /**
  * Sizes in bytes of uploaded files, by the field values of the image row. Kept until the row is inserted, because a size is recorded under the row's id.
  */
-const newFileBytesByValues = new WeakMap<FieldValues, number>();
+const uploadedFileBytesByRowValues = new WeakMap<FieldValues, number>();
 
-const ImageCrud = createCrudResolver(ExerciseImage, {
+const ExerciseImageCrudResolver = createCrudResolver(ExerciseImage, {
   /** Locks the exercise bases of the images, so that concurrent writes cannot both set the main image of a base. Checks the upload quota. */
   async onTransactionStart(rows, context, transaction) {
     const {
@@ -140,7 +140,7 @@ const ImageCrud = createCrudResolver(ExerciseImage, {
       values.status = ACCEPTED_STATUS;
       values.licenseAuthor ??= new URL(context.request.baseUrl).hostname.slice(0, MAX_AUTHOR_LENGTH);
     }
-    const row = id === NEW_ROW_ID ? values : { ...(await loadImage(id, context, transaction)), ...values };
+    const row = id === NEW_ROW_ID ? values : { ...(await loadImageRow(id, context, transaction)), ...values };
     if (values.isMain !== undefined || values.exerciseBaseId !== undefined)
       values.isMain = await updateMainImage(row, id, context, transaction);
     if (values.image === undefined) return;
@@ -149,11 +149,11 @@ const ImageCrud = createCrudResolver(ExerciseImage, {
     const folder = `exercise-images/${Number(row.exerciseBaseId)}`;
     const file = values.image as UploadedFile;
     values.image = await context.services.media.store(folder, file, MAX_PATH_LENGTH, isPathTaken);
-    newFileBytesByValues.set(values, await storedFileBytes(file));
+    uploadedFileBytesByRowValues.set(values, await storedFileBytes(file));
   },
   async afterRowsWritten(writtenRows, { session }, transaction) {
     const newFiles = writtenRows.flatMap(({ id, values }) =>
-      newFileBytesByValues.has(values) ? [{ id, bytes: newFileBytesByValues.get(values)! }] : [],
+      uploadedFileBytesByRowValues.has(values) ? [{ id, bytes: uploadedFileBytesByRowValues.get(values)! }] : [],
     );
     if (newFiles.length)
       await recordFileBytes(CONTRIBUTOR_TABLE, newFiles, session.database.sequelize, { transaction, ...session.sequelizeOptions });
@@ -164,7 +164,7 @@ const ImageCrud = createCrudResolver(ExerciseImage, {
 });
 
 @Resolver(() => ExerciseImage)
-export default class ExerciseImageResolver extends ImageCrud {
+export default class ExerciseImageResolver extends ExerciseImageCrudResolver {
   @FieldResolver(() => String, { description: 'URL of the image.' })
   @RequiresFields(() => ExerciseImage, 'image')
   image(@Root() row: RowFields<ExerciseImage, 'image'>, @Ctx() { request: { baseUrl } }: Context): string {
@@ -185,7 +185,7 @@ export default class ExerciseImageResolver extends ImageCrud {
     return baseUrl + thumbnailUrl(row.image, args, await media.hasPngThumbnails(row.image));
   }
 
-  @FieldExtensions({ exclusiveTo: 'rest', cost: { weight: 20 }, action: { name: 'thumbnails', selection: THUMBNAILS_SELECTION } })
+  @FieldExtensions({ exclusiveTo: 'rest', cost: { weight: 20 }, action: { name: 'thumbnails', graphqlSelection: THUMBNAILS_SELECTION } })
   @FieldResolver(() => Thumbnails, { description: 'Thumbnails of the image, generated on first request.' })
   @RequiresFields(() => ExerciseImage, 'image')
   async thumbnails(@Root() row: RowFields<ExerciseImage, 'image'>, @Ctx() { services: { media } }: Context): Promise<Thumbnails> {

@@ -8,13 +8,13 @@ import { Language } from './language';
 
 @Resource({
   restName: 'weightunit',
-  position: 23,
+  apiRootPosition: 23,
   title: 'Weight Unit',
-  dumpModel: 'nutrition.weightunit',
+  dumpModelName: 'nutrition.weightunit',
   description: 'A household unit for ingredients, e.g. cup or slice.',
   ordering: ['name'],
   filters: ['languageId', 'name'],
-  isInMemory: true,
+  isCachedInMemory: true,
 })
 export class HouseholdUnit extends Model<HouseholdUnit> {
   @Id() declare id: number;

@@ -24,7 +24,7 @@ import {
 import { Children, Ref } from '../core/model/relationfields';
 import { limitViolationMessages } from '../core/model/fieldvalidation';
 import { parseRowId } from '../core/model/ids';
-import { rejectOtherNodeType, resolveRowId } from '../core/model/node';
+import { rejectNodeIdOfOtherType, resolveRowId } from '../core/model/node';
 import { loadReferencedRow, loadRowFields } from '../core/read/loaders';
 import { toSnakeCase } from '../contract/casing';
 import { RequiresFields } from '../core/read/queryplan';
@@ -37,17 +37,16 @@ import { parseInteger } from '../platform/pythonscalars';
 import { DiaryEntry } from './diaryentry';
 import { IngredientUnit } from './ingredientunit';
 import { Language } from './language';
-import { License, LICENSE_AUTHOR_OPTIONS } from './license';
-import { ACCEPTED_STATUS, REVIEW_STATUS_OPTIONS } from './reviewstatus';
+import { License, LICENSE_AUTHOR_FIELD_OPTIONS } from './license';
+import { ACCEPTED_STATUS, REVIEW_STATUS_FIELD_OPTIONS } from './reviewstatus';
 
 export const HOUSEHOLD_MEASURE_FIELDS = ['amount', 'gram', 'ingredientId'] as const;
-const MAX_CODE_LENGTH = 200;
-/** Placeholder for a missing ingredient id. No row has this id. */
-const NO_INGREDIENT_ID = 0;
+const MAX_BARCODE_LENGTH = 200;
+const NONEXISTENT_INGREDIENT_ID = 0;
 
-const GRAMS_PER_100_G_OPTIONS = { helpText: 'In g per 100 g of product.', maxDigits: 6, decimalPlaces: 3, min: 0, max: 100 } as const;
-const OPTIONAL_GRAPHQL_TEXT_OPTIONS = { allowNull: true, allowBlank: true, hiddenInRest: true } as const;
-const filters = [
+const GRAMS_PER_100_G_FIELD_OPTIONS = { helpText: 'In g per 100 g of product.', maxDigits: 6, decimalPlaces: 3, min: 0, max: 100 } as const;
+const OPTIONAL_GRAPHQL_TEXT_FIELD_OPTIONS = { allowNull: true, allowBlank: true, hiddenInRest: true } as const;
+const filterFieldNames = [
   'carbohydrates',
   'carbohydratesSugar',
   'createdOn',
@@ -67,20 +66,20 @@ const filters = [
 
 @Resource({
   restName: 'ingredient',
-  position: 22,
-  dumpModel: 'nutrition.ingredient',
+  apiRootPosition: 22,
+  dumpModelName: 'nutrition.ingredient',
   description: 'A food, with its nutrition values per 100 g.',
   ordering: ['name'],
-  groupPaths: {},
-  publishedValues: { status: ACCEPTED_STATUS },
-  namesInMemory: { searchField: 'name', filterField: 'languageId' },
-  filters,
+  groupKeyPaths: {},
+  publishedColumnValues: { status: ACCEPTED_STATUS },
+  nameIndexFields: { searchFieldName: 'name', filterFieldName: 'languageId' },
+  filters: filterFieldNames,
   views: {
     ingredientinfo: {
-      position: 29,
+      apiRootPosition: 29,
       title: 'Ingredient Info',
-      filters,
-      selection: `id name creation_date: createdOn update_date: updatedOn energy protein carbohydrates
+      filters: filterFieldNames,
+      graphqlSelection: `id name creation_date: createdOn update_date: updatedOn energy protein carbohydrates
         carbohydrates_sugar: carbohydratesSugar fat fat_saturated: fatSaturated fibres sodium license { ...license }
         license_author: licenseAuthor ingredientweightunit_set: units { gram amount unit: householdUnit { id name language: languageId } }
         language { ...language }`,
@@ -100,7 +99,7 @@ export class Ingredient extends Model<Ingredient> {
   declare name: string;
   @DateField({
     label: 'Date',
-    storedAs: 'creation_date',
+    columnAndRestKey: 'creation_date',
     description: 'The day on which it was contributed.',
     readOnly: true,
     default: defaultValues.today,
@@ -108,54 +107,54 @@ export class Ingredient extends Model<Ingredient> {
   declare createdOn: string;
   @DateField({
     label: 'Date',
-    storedAs: 'update_date',
+    columnAndRestKey: 'update_date',
     description: 'The day of its last change.',
     readOnly: true,
     default: defaultValues.today,
   })
   declare updatedOn: string;
   @IntegerField({ label: 'Energy', helpText: 'In kcal per 100 g.', min: MIN_INTEGER, max: MAX_INTEGER }) declare energy: number;
-  @DecimalField({ label: 'Protein', ...GRAMS_PER_100_G_OPTIONS }) declare protein: string;
-  @DecimalField({ label: 'Carbohydrates', ...GRAMS_PER_100_G_OPTIONS })
+  @DecimalField({ label: 'Protein', ...GRAMS_PER_100_G_FIELD_OPTIONS }) declare protein: string;
+  @DecimalField({ label: 'Carbohydrates', ...GRAMS_PER_100_G_FIELD_OPTIONS })
   declare carbohydrates: string;
   @DecimalField({
     label: 'Sugar content in carbohydrates',
-    ...GRAMS_PER_100_G_OPTIONS,
+    ...GRAMS_PER_100_G_FIELD_OPTIONS,
     allowNull: true,
   })
   declare carbohydratesSugar: string | null;
-  @DecimalField({ label: 'Fat', ...GRAMS_PER_100_G_OPTIONS }) declare fat: string;
+  @DecimalField({ label: 'Fat', ...GRAMS_PER_100_G_FIELD_OPTIONS }) declare fat: string;
   @DecimalField({
     label: 'Saturated fat content in fats',
-    ...GRAMS_PER_100_G_OPTIONS,
+    ...GRAMS_PER_100_G_FIELD_OPTIONS,
     allowNull: true,
   })
   declare fatSaturated: string | null;
-  @DecimalField({ label: 'Fibres', ...GRAMS_PER_100_G_OPTIONS, allowNull: true }) declare fibres: string | null;
-  @DecimalField({ label: 'Sodium', ...GRAMS_PER_100_G_OPTIONS, allowNull: true }) declare sodium: string | null;
+  @DecimalField({ label: 'Fibres', ...GRAMS_PER_100_G_FIELD_OPTIONS, allowNull: true }) declare fibres: string | null;
+  @DecimalField({ label: 'Sodium', ...GRAMS_PER_100_G_FIELD_OPTIONS, allowNull: true }) declare sodium: string | null;
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
-  @TextField(LICENSE_AUTHOR_OPTIONS) declare licenseAuthor: string | null;
+  @TextField(LICENSE_AUTHOR_FIELD_OPTIONS) declare licenseAuthor: string | null;
   @Ref(() => Language, { label: 'Language', readOnly: true }) declare languageId: number;
-  @ChoiceField({ ...REVIEW_STATUS_OPTIONS, readOnly: true, hiddenInRest: true }) declare status: string;
+  @ChoiceField({ ...REVIEW_STATUS_FIELD_OPTIONS, readOnly: true, hiddenInRest: true }) declare status: string;
   @TextField({
     label: 'Code',
     helpText: 'Barcode, e.g. an EAN.',
-    max: MAX_CODE_LENGTH,
-    ...OPTIONAL_GRAPHQL_TEXT_OPTIONS,
+    max: MAX_BARCODE_LENGTH,
+    ...OPTIONAL_GRAPHQL_TEXT_FIELD_OPTIONS,
   })
   declare code: string | null;
   @TextField({
     label: 'Source name',
     description: 'Where the values come from, e.g. Open Food Facts.',
     max: 200,
-    ...OPTIONAL_GRAPHQL_TEXT_OPTIONS,
+    ...OPTIONAL_GRAPHQL_TEXT_FIELD_OPTIONS,
   })
   declare sourceName: string | null;
-  @UrlField({ label: 'Source URL', description: 'A page about the food.', max: 200, ...OPTIONAL_GRAPHQL_TEXT_OPTIONS })
+  @UrlField({ label: 'Source URL', description: 'A page about the food.', max: 200, ...OPTIONAL_GRAPHQL_TEXT_FIELD_OPTIONS })
   declare sourceUrl: string | null;
   @DateTimeField({
     label: 'Last imported',
-    storedAs: 'last_imported',
+    columnAndRestKey: 'last_imported',
     description: 'When the values were last imported from the source.',
     allowNull: true,
     readOnly: true,
@@ -166,22 +165,22 @@ export class Ingredient extends Model<Ingredient> {
     label: 'Common name',
     description: 'The common name, if the name is a trade name.',
     max: 200,
-    ...OPTIONAL_GRAPHQL_TEXT_OPTIONS,
+    ...OPTIONAL_GRAPHQL_TEXT_FIELD_OPTIONS,
   })
   declare commonName: string | null;
   @TextField({
     label: 'Category',
     description: 'The kind of food.',
-    storedAs: 'category',
+    columnAndRestKey: 'category',
     max: 100,
-    ...OPTIONAL_GRAPHQL_TEXT_OPTIONS,
+    ...OPTIONAL_GRAPHQL_TEXT_FIELD_OPTIONS,
   })
   declare foodCategory: string | null;
   @TextField({
     label: 'Brand',
     description: 'The manufacturer or seller.',
     max: 200,
-    ...OPTIONAL_GRAPHQL_TEXT_OPTIONS,
+    ...OPTIONAL_GRAPHQL_TEXT_FIELD_OPTIONS,
   })
   declare brand: string | null;
   @Children(() => IngredientUnit, 'ingredientId', { assumedSize: 3, description: 'The household units of the ingredient.' })
@@ -198,15 +197,15 @@ type NutrientRow = RowFields<Ingredient, 'id' | (typeof NUTRIENTS)[number]>;
 /** Loads the household unit with this id; undefined if the ingredient has no such unit. */
 async function loadHouseholdMeasure(
   ingredientId: number,
-  unit: number | undefined,
+  unitId: number | undefined,
   context: Context,
 ): Promise<HouseholdMeasure | undefined> {
-  const row = unit === undefined ? null : await loadRowFields(IngredientUnit, HOUSEHOLD_MEASURE_FIELDS, unit, context);
+  const row = unitId === undefined ? null : await loadRowFields(IngredientUnit, HOUSEHOLD_MEASURE_FIELDS, unitId, context);
   return row?.ingredientId === ingredientId ? row : undefined;
 }
 
 /** Computes the nutritional values of an amount in a household unit, or in grams if `measure` is null. Reports all invalid arguments in one error. */
-function valuesOfAmount(amount: string, measure: HouseholdMeasure | null | undefined, row: NutrientRow) {
+function nutritionalValuesOfAmount(amount: string, measure: HouseholdMeasure | null | undefined, row: NutrientRow) {
   const errors: FieldErrors = {};
   const problem = amountErrorMessage(amount);
   if (problem) errors.amount = [problem];
@@ -235,7 +234,7 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    const issues = limitViolationMessages(code, { kind: 'string', maxLength: MAX_CODE_LENGTH, allowBlank: true });
+    const issues = limitViolationMessages(code, { kind: 'string', maxLength: MAX_BARCODE_LENGTH, allowBlank: true });
     if (issues.length) throw invalidFieldsError({ code: issues });
     const { bind, values } = createParameterBinder();
     const where = whereClause(
@@ -261,13 +260,13 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
     })
     amount: string,
     @Arg('unit', () => ID, { nullable: true, description: 'Id of a household unit of the ingredient; grams if absent.' })
-    unit: string | null,
+    unitId: string | null,
     @Ctx() context: Context,
   ) {
-    if (unit != null) rejectOtherNodeType(IngredientUnit.name, unit, 'unit');
-    return valuesOfAmount(
+    if (unitId != null) rejectNodeIdOfOtherType(IngredientUnit.name, unitId, 'unit');
+    return nutritionalValuesOfAmount(
       amount,
-      unit == null ? null : await loadHouseholdMeasure(row.id, resolveRowId(IngredientUnit.name, unit.trim()), context),
+      unitId == null ? null : await loadHouseholdMeasure(row.id, resolveRowId(IngredientUnit.name, unitId.trim()), context),
       row,
     );
   }
@@ -285,14 +284,16 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
     @Root() row: NutrientRow,
     @Arg('amount', () => String, { nullable: true, description: 'In grams, or in the given unit. Required.' }) amount: string | null,
     @Arg('unit', () => String, { nullable: true, description: 'Id of a household unit of the ingredient; grams if absent.' })
-    unit: string | null,
-    @Arg('ingredient', () => String, { nullable: true, description: 'Id of the ingredient, repeated.' }) ingredient: string | null,
+    unitId: string | null,
+    @Arg('ingredient', () => String, { nullable: true, description: 'Id of the ingredient, repeated.' }) ingredientId: string | null,
     @Ctx() context: Context,
   ) {
-    const formIngredientId = parseFormInteger(ingredient);
+    const formIngredientId = parseFormInteger(ingredientId);
     // Like the reference service, validates the ingredient id first. If it is invalid, the other arguments are not validated.
     if (Number.isNaN(formIngredientId)) throw invalidFieldsError({ ingredient: [NOT_A_CHOICE_MESSAGE] });
-    const measure = unit ? await loadHouseholdMeasure(formIngredientId ?? NO_INGREDIENT_ID, parseRowId(parseInteger(unit)), context) : null;
-    return valuesOfAmount(amount ?? '', measure, row);
+    const measure = unitId
+      ? await loadHouseholdMeasure(formIngredientId ?? NONEXISTENT_INGREDIENT_ID, parseRowId(parseInteger(unitId)), context)
+      : null;
+    return nutritionalValuesOfAmount(amount ?? '', measure, row);
   }
 }

@@ -7,20 +7,20 @@ import { Resource } from '../core/model/resource';
 import { HouseholdUnit } from './householdunit';
 import { Ingredient } from './ingredient';
 
-const filters = ['amount', 'gram', 'ingredientId', 'householdUnitId'];
+const filterFieldNames = ['amount', 'gram', 'ingredientId', 'householdUnitId'];
 const title = 'Ingredient Weight Unit';
 
 @Resource({
   restName: 'ingredientweightunit',
-  position: 24,
+  apiRootPosition: 24,
   title,
-  dumpModel: 'nutrition.ingredientweightunit',
+  dumpModelName: 'nutrition.ingredientweightunit',
   description: 'The weight of a household unit of an ingredient.',
   ordering: ['id'],
-  labelPaths: ['ingredient.name', 'householdUnit.name', 'amount'],
-  filters,
+  labelFieldPaths: ['ingredient.name', 'householdUnit.name', 'amount'],
+  filters: filterFieldNames,
   // A second URL path of this REST resource, because the public documentation of the reference service uses the name `ingredienttoweightunit`.
-  views: { ingredienttoweightunit: { title, filters, isListedInRoot: false } },
+  views: { ingredienttoweightunit: { title, filters: filterFieldNames, isListedInApiRoot: false } },
 })
 export class IngredientUnit extends Model<IngredientUnit> {
   @Id() declare id: number;

@@ -8,12 +8,12 @@ import { Ingredient } from './ingredient';
 
 @Resource({
   restName: 'language',
-  position: 10,
-  dumpModel: 'core.language',
+  apiRootPosition: 10,
+  dumpModelName: 'core.language',
   description: 'A language, with its two-letter code.',
   ordering: ['fullName'],
   filters: ['fullName', 'shortName'],
-  isInMemory: true,
+  isCachedInMemory: true,
   lookupTableSize: 20,
 })
 export class Language extends Model<Language> {

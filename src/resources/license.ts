@@ -5,12 +5,12 @@ import { Resource } from '../core/model/resource';
 
 @Resource({
   restName: 'license',
-  position: 12,
-  dumpModel: 'core.license',
+  apiRootPosition: 12,
+  dumpModelName: 'core.license',
   description: 'A licence for texts and images.',
   ordering: ['fullName'],
   filters: ['fullName', 'shortName', 'url'],
-  isInMemory: true,
+  isCachedInMemory: true,
   lookupTableSize: 5,
 })
 export class License extends Model<License> {
@@ -37,8 +37,7 @@ export class License extends Model<License> {
   declare url: string | null;
 }
 
-/** Options of the field with the author of a text, whom the licence of the text requires to be credited. */
-export const LICENSE_AUTHOR_OPTIONS = {
+export const LICENSE_AUTHOR_FIELD_OPTIONS = {
   label: 'Author',
   helpText: 'If you are not the author, enter the name or source here.',
   description: 'The author to be credited under the licence.',

@@ -17,8 +17,8 @@ import { User } from './user';
 
 @Resource({
   restName: 'meal',
-  position: 26,
-  dumpModel: 'nutrition.meal',
+  apiRootPosition: 26,
+  dumpModelName: 'nutrition.meal',
   description: 'A meal of a nutrition plan.',
   isOwned: true,
   scopeGroup: 'nutrition',
@@ -28,12 +28,18 @@ import { User } from './user';
 export class Meal extends Model<Meal> {
   @Id() declare id: number;
   @Ref(() => NutritionPlan, { label: 'Nutrition plan' }) declare planId: number;
-  @IntegerField({ label: 'Order', storedAs: 'order', description: 'Position among the meals of the plan.', default: 1, readOnly: 'rest' })
+  @IntegerField({
+    label: 'Order',
+    columnAndRestKey: 'order',
+    description: 'Position among the meals of the plan.',
+    default: 1,
+    readOnly: 'rest',
+  })
   declare position: number;
   @TimeField({ label: 'Time (approx)', description: 'The approximate time at which it is eaten.', allowNull: true }) declare time:
     string | null;
   @Owner(() => User, { hiddenInRest: true, restSortable: false }) declare userId: number;
-  @Children(() => MealItem, 'mealId', { isPart: true, assumedSize: 6, description: 'Its ingredients and their amounts.' })
+  @Children(() => MealItem, 'mealId', { isSavedWithParent: true, assumedSize: 6, description: 'Its ingredients and their amounts.' })
   declare items: MealItem[];
 }
 

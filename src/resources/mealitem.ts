@@ -13,28 +13,34 @@ import { Ingredient } from './ingredient';
 import { portionNutritionalValues, type Portion } from './portionvalues';
 import { IngredientUnit } from './ingredientunit';
 import { Meal } from './meal';
-import { INGREDIENT_UNIT_OPTIONS, UNIT_BELONGS_TO_INGREDIENT_RULE } from './unitofingredient';
+import { INGREDIENT_UNIT_FIELD_OPTIONS, UNIT_BELONGS_TO_INGREDIENT_RULE } from './unitofingredient';
 import { User } from './user';
 
 @Resource({
   restName: 'mealitem',
-  position: 27,
-  dumpModel: 'nutrition.mealitem',
+  apiRootPosition: 27,
+  dumpModelName: 'nutrition.mealitem',
   description: 'An ingredient of a meal and its amount.',
   isOwned: true,
   scopeGroup: 'nutrition',
   ordering: ['id'],
-  labelPaths: ['ingredient.name'],
-  rules: [UNIT_BELONGS_TO_INGREDIENT_RULE],
+  labelFieldPaths: ['ingredient.name'],
+  crossFieldRules: [UNIT_BELONGS_TO_INGREDIENT_RULE],
   filters: ['amount', 'ingredientId', 'mealId', 'position', 'ingredientUnitId'],
 })
 export class MealItem extends Model<MealItem> {
   @Id() declare id: number;
   @Ref(() => Meal, { label: 'Nutrition plan' }) declare mealId: number;
   @Ref(() => Ingredient, { label: 'Ingredient' }) declare ingredientId: number;
-  @Ref(() => IngredientUnit, INGREDIENT_UNIT_OPTIONS)
+  @Ref(() => IngredientUnit, INGREDIENT_UNIT_FIELD_OPTIONS)
   declare ingredientUnitId: number | null;
-  @IntegerField({ label: 'Order', storedAs: 'order', description: 'Position among the items of the meal.', default: 1, readOnly: 'rest' })
+  @IntegerField({
+    label: 'Order',
+    columnAndRestKey: 'order',
+    description: 'Position among the items of the meal.',
+    default: 1,
+    readOnly: 'rest',
+  })
   declare position: number;
   @DecimalField({
     label: 'Amount',

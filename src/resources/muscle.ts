@@ -9,12 +9,12 @@ const imageUrlSql = (kind: string) => (alias: string) => `('/static/images/muscl
 
 @Resource({
   restName: 'muscle',
-  position: 21,
-  dumpModel: 'exercises.muscle',
+  apiRootPosition: 21,
+  dumpModelName: 'exercises.muscle',
   description: 'A muscle, with its Latin name.',
   ordering: ['name'],
   filters: ['name', 'isFront'],
-  isInMemory: true,
+  isCachedInMemory: true,
   lookupTableSize: 16,
 })
 export class Muscle extends Model<Muscle> {

@@ -13,10 +13,10 @@ import { loadRowNearestInTime, loadChildFields, type NamedCondition } from '../c
 import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { parseDateParts } from '../nutrition/dateparts';
-import { DAY_VALUES_SELECTION, DiaryDay, PLAN_VALUES_SELECTION, PlanValues, NUTRITIONAL_VALUES_SELECTION } from '../nutrition/types';
+import { DIARY_DAY_VALUES_SELECTION, DiaryDay, PLAN_VALUES_SELECTION, PlanValues, NUTRITIONAL_VALUES_SELECTION } from '../nutrition/types';
 import {
   formatNutritionalValues,
-  energyShares,
+  macronutrientEnergyPercentages,
   NUTRIENTS,
   macronutrientsPerBodyWeight,
   sumNutritionalValues,
@@ -33,25 +33,25 @@ import { WeightEntry } from './weightentry';
 
 const ENGLISH_LANGUAGE_ID = 2;
 
-const filters = ['createdOn', 'languageId', 'name', 'hasGoalCalories'];
+const filterFieldNames = ['createdOn', 'languageId', 'name', 'hasGoalCalories'];
 
 @Resource({
   restName: 'nutritionplan',
-  position: 25,
-  dumpModel: 'nutrition.nutritionplan',
+  apiRootPosition: 25,
+  dumpModelName: 'nutrition.nutritionplan',
   description: 'A nutrition plan with its meals and diary. A user has at most one active plan.',
   isOwned: true,
   scopeGroup: 'nutrition',
   ordering: ['-createdOn'],
-  uniqueFlag: { flagField: 'isActive', parentField: 'userId' },
-  filters,
+  uniqueFlag: { flagFieldName: 'isActive', parentFieldName: 'userId' },
+  filters: filterFieldNames,
   views: {
     nutritionplaninfo: {
-      position: 30,
+      apiRootPosition: 30,
       title: 'Nutrition Plan Info',
       description: 'A nutrition plan with its meals, their items and the nutrition values. Read-only.',
-      filters,
-      selection: `id language { ...language } creation_date: createdOn description: name
+      filters: filterFieldNames,
+      graphqlSelection: `id language { ...language } creation_date: createdOn description: name
         get_nutritional_values: nutritionalValues { ${PLAN_VALUES_SELECTION} }
         meals { id plan: planId order: position time
           meal_items: items { id meal: mealId ingredient_obj: ingredient { ...ingredientinfo } ingredient: ingredientId
@@ -64,7 +64,7 @@ export class NutritionPlan extends Model<NutritionPlan> {
   @Id() declare id: number;
   @DateField({
     label: 'Creation date',
-    storedAs: 'creation_date',
+    columnAndRestKey: 'creation_date',
     description: 'The day on which it was created.',
     readOnly: true,
     default: defaultValues.today,
@@ -72,7 +72,7 @@ export class NutritionPlan extends Model<NutritionPlan> {
   declare createdOn: string;
   @TextField({
     label: 'Description',
-    storedAs: 'description',
+    columnAndRestKey: 'description',
     helpText: 'A description of the goal of the plan, e.g. "Gain mass" or "Prepare for summer".',
     max: 80,
     allowBlank: true,
@@ -100,7 +100,7 @@ export class NutritionPlan extends Model<NutritionPlan> {
     sql: (alias) => `(SELECT p."weight_unit" FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id")`,
   })
   declare unitSystem: string;
-  @Children(() => Meal, 'planId', { isPart: true, assumedSize: 5, description: 'The meals of the plan, ordered by time.' })
+  @Children(() => Meal, 'planId', { isSavedWithParent: true, assumedSize: 5, description: 'The meals of the plan, ordered by time.' })
   declare meals: Meal[];
   @Children(() => DiaryEntry, 'planId', { isConnection: true, description: 'What the user has eaten.' }) declare diaryEntries: DiaryEntry[];
 }
@@ -121,8 +121,12 @@ const toDiaryDay = (date: string, entries: readonly ExactNutritionalValues[]) =>
 });
 
 /** Computes the nutritional values of the diary entries of a plan, grouped by date. */
-async function valuesByDate(plan: DiaryPlanRow, context: Context, where?: NamedCondition): Promise<Map<string, ExactNutritionalValues[]>> {
-  const entries = await loadChildFields(
+async function nutritionalValuesByDate(
+  plan: DiaryPlanRow,
+  context: Context,
+  where?: NamedCondition,
+): Promise<Map<string, ExactNutritionalValues[]>> {
+  const diaryEntries = await loadChildFields(
     DiaryEntry,
     'planId',
     ['ingredientId', 'ingredientUnitId', 'eatenAt', 'amount'],
@@ -130,16 +134,16 @@ async function valuesByDate(plan: DiaryPlanRow, context: Context, where?: NamedC
     context,
     where,
   );
-  const values = await Promise.all(entries.map((entry) => portionNutritionalValues(entry, context, massUnitOfPlan(plan, context))));
-  const days = new Map<string, ExactNutritionalValues[]>();
+  const values = await Promise.all(diaryEntries.map((entry) => portionNutritionalValues(entry, context, massUnitOfPlan(plan, context))));
+  const valuesByDay = new Map<string, ExactNutritionalValues[]>();
   // Timestamps are returned in the time zone of the server, so their prefix is the date in that zone.
-  entries.forEach(({ eatenAt }, index) => {
+  diaryEntries.forEach(({ eatenAt }, index) => {
     const date = eatenAt.slice(0, 'YYYY-MM-DD'.length);
-    const valuesOfDay = days.get(date);
+    const valuesOfDay = valuesByDay.get(date);
     if (valuesOfDay) valuesOfDay.push(values[index]!);
-    else days.set(date, [values[index]!]);
+    else valuesByDay.set(date, [values[index]!]);
   });
-  return days;
+  return valuesByDay;
 }
 
 /** Returns the SQL condition for diary entries of one day in the time zone of the database session, which is that of the server. */
@@ -153,19 +157,19 @@ const eatenOnDayCondition = (date: string): NamedCondition => ({
  */
 const EMPTY_DAY_VALUES = Object.fromEntries(NUTRIENTS.map((name) => [name, 0n]));
 
-async function planValues(plan: PlanRow, context: Context) {
+async function planNutritionalValues(plan: PlanRow, context: Context) {
   const unit = massUnitOfPlan(plan, context);
   // Nutrients per kg of body weight: like the reference service, REST divides by the logged weight without converting its unit to kg.
-  const bodyWeight = context.policies.assumesProfileUnits ? 'weight' : 'weightKg';
+  const bodyWeightFieldName = context.policies.assumesProfileUnits ? 'weight' : 'weightKg';
   const [nearest, meals] = await Promise.all([
-    hasReadScope(WeightEntry, context) ? loadRowNearestInTime(WeightEntry, 'date', [bodyWeight], plan.createdOn, context) : null,
+    hasReadScope(WeightEntry, context) ? loadRowNearestInTime(WeightEntry, 'date', [bodyWeightFieldName], plan.createdOn, context) : null,
     loadChildFields(Meal, 'planId', ['id'], plan.id, context),
   ]);
   const total = sumNutritionalValues(await Promise.all(meals.map((meal) => mealNutritionalValues(meal.id, context, unit))));
   return {
     total: formatNutritionalValues(total),
-    percent: formatNutritionalValues(energyShares(total, unit)),
-    perKg: formatNutritionalValues(macronutrientsPerBodyWeight(total, nearest?.[bodyWeight])),
+    percent: formatNutritionalValues(macronutrientEnergyPercentages(total, unit)),
+    perKg: formatNutritionalValues(macronutrientsPerBodyWeight(total, nearest?.[bodyWeightFieldName])),
   };
 }
 
@@ -173,34 +177,36 @@ async function planValues(plan: PlanRow, context: Context) {
 export default class NutritionPlanResolver extends createCrudResolver(NutritionPlan, {
   addDerivedValues(values, { request: { languages }, services: { catalogue } }, id) {
     if (id !== undefined) return;
-    const languageIds = new Map(catalogue.rowsOf(Language).map(({ shortName, id }) => [shortName, id]));
-    const preferredCode = languages.find((code) => languageIds.has(code));
-    values.languageId = (preferredCode && languageIds.get(preferredCode)) ?? ENGLISH_LANGUAGE_ID;
+    const languageIdByCode = new Map(catalogue.rowsOf(Language).map(({ shortName, id }) => [shortName, id]));
+    const preferredCode = languages.find((code) => languageIdByCode.has(code));
+    values.languageId = (preferredCode && languageIdByCode.get(preferredCode)) ?? ENGLISH_LANGUAGE_ID;
   },
 }) {
   @FieldResolver(() => PlanValues, { description: 'Nutritional values of all meals.' })
-  @FieldExtensions({ cost: { weight: 50 }, action: { name: 'nutritional_values', selection: PLAN_VALUES_SELECTION } })
+  @FieldExtensions({ cost: { weight: 50 }, action: { name: 'nutritional_values', graphqlSelection: PLAN_VALUES_SELECTION } })
   @RequiresFields(() => NutritionPlan, 'unitSystem', 'createdOn', 'userId')
   nutritionalValues(@Root() plan: PlanRow, @Ctx() context: Context) {
-    return context.services.derivedValues.getOrCompute(`values ${plan.id}`, plan.userId, context, () => planValues(plan, context));
+    return context.services.derivedValues.getOrCompute(`values ${plan.id}`, plan.userId, context, () =>
+      planNutritionalValues(plan, context),
+    );
   }
 
   @FieldResolver(() => [DiaryDay], { description: 'The days of the diary that have entries, newest first.' })
   @FieldExtensions({
     exclusiveTo: 'rest',
     cost: { weight: 50 },
-    action: { name: 'get_log_overview', selection: `${DAY_VALUES_SELECTION} date` },
+    action: { name: 'get_log_overview', graphqlSelection: `${DIARY_DAY_VALUES_SELECTION} date` },
   })
   @RequiresFields(() => NutritionPlan, 'unitSystem')
   async diaryDays(@Root() plan: DiaryPlanRow, @Ctx() context: Context) {
-    const days = await valuesByDate(plan, context);
+    const days = await nutritionalValuesByDate(plan, context);
     return [...days].sort(([a], [b]) => (a < b ? 1 : -1)).map(([date, entries]) => toDiaryDay(date, entries));
   }
 
   @FieldResolver(() => DiaryDay, {
     description: 'Nutritional values of one day of the diary, given as year, month and day; zeros without entries.',
   })
-  @FieldExtensions({ exclusiveTo: 'rest', action: { name: 'log_summary', selection: DAY_VALUES_SELECTION } })
+  @FieldExtensions({ exclusiveTo: 'rest', action: { name: 'log_summary', graphqlSelection: DIARY_DAY_VALUES_SELECTION } })
   @RequiresFields(() => NutritionPlan, 'unitSystem')
   async logSummary(
     @Root() plan: DiaryPlanRow,
@@ -211,7 +217,7 @@ export default class NutritionPlanResolver extends createCrudResolver(NutritionP
   ) {
     const date = parseDateParts({ year, month, day }, todayIn(context.services.timeZone));
     if (date === undefined) throw invalidFieldsError({ date: [NOT_A_DATE_FILTER_MESSAGE] });
-    const entries = [...(await valuesByDate(plan, context, eatenOnDayCondition(date))).values()].flat();
+    const entries = [...(await nutritionalValuesByDate(plan, context, eatenOnDayCondition(date))).values()].flat();
     return entries.length > 0 ? toDiaryDay(date, entries) : EMPTY_DAY_VALUES;
   }
 }

@@ -7,8 +7,8 @@ import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
 import { RepetitionUnit } from './repetitionunit';
 import { RIR_CHOICES } from './rir';
-import { TRAINING_WEIGHT_KG_OPTIONS, TRAINING_WEIGHT_UNIT_OPTIONS } from './kilograms';
-import { EXERCISE_GROUP_KEYS } from './exercisegroupkeys';
+import { TRAINING_WEIGHT_KG_FIELD_OPTIONS, TRAINING_WEIGHT_UNIT_FIELD_OPTIONS } from './kilograms';
+import { GROUP_PATHS_VIA_EXERCISE } from './grouppathsviaexercise';
 import { User } from './user';
 import { WeightUnit } from './weightunit';
 import { SetGroup } from './setgroup';
@@ -17,14 +17,14 @@ import { SetGroup } from './setgroup';
   restName: 'setting',
   title: 'Setting',
   table: 'setting',
-  position: 7,
-  dumpModel: 'manager.setting',
+  apiRootPosition: 7,
+  dumpModelName: 'manager.setting',
   description: 'A planned set of an exercise: repetitions, weight, repetitions in reserve.',
   isOwned: true,
   scopeGroup: 'training',
   ordering: ['position', 'id'],
-  groupPaths: EXERCISE_GROUP_KEYS,
-  labelPaths: ['exercise.name'],
+  groupKeyPaths: GROUP_PATHS_VIA_EXERCISE,
+  labelFieldPaths: ['exercise.name'],
   filters: ['exerciseId', 'position', 'reps', 'targetWeight', 'setGroupId'],
 })
 export class PlannedSet extends Model<PlannedSet> {
@@ -36,7 +36,7 @@ export class PlannedSet extends Model<PlannedSet> {
   @DecimalField({
     label: 'Weight',
     description: 'The planned weight, in the weight unit; null if it is left open.',
-    storedAs: 'weight',
+    columnAndRestKey: 'weight',
     maxDigits: 6,
     decimalPlaces: 2,
     min: 0,
@@ -44,8 +44,8 @@ export class PlannedSet extends Model<PlannedSet> {
     allowNull: true,
   })
   declare targetWeight: string | null;
-  @DecimalField(TRAINING_WEIGHT_KG_OPTIONS) declare targetWeightKg: string | null;
-  @Ref(() => WeightUnit, TRAINING_WEIGHT_UNIT_OPTIONS) declare weightUnitId: number;
+  @DecimalField(TRAINING_WEIGHT_KG_FIELD_OPTIONS) declare targetWeightKg: string | null;
+  @Ref(() => WeightUnit, TRAINING_WEIGHT_UNIT_FIELD_OPTIONS) declare weightUnitId: number;
   @ChoiceField({
     label: 'RiR',
     description: 'The planned number of repetitions in reserve.',
@@ -57,7 +57,7 @@ export class PlannedSet extends Model<PlannedSet> {
   declare rir: string | null;
   @IntegerField({
     label: 'Order',
-    storedAs: 'order',
+    columnAndRestKey: 'order',
     description: 'Position among the planned sets of the group.',
     min: MIN_INTEGER,
     max: MAX_INTEGER,
@@ -65,7 +65,7 @@ export class PlannedSet extends Model<PlannedSet> {
     restIgnoredOnCreate: true,
   })
   declare position: number;
-  @TextField({ label: 'Comment', storedAs: 'comment', description: 'A comment by the user.', max: 100, allowBlank: true })
+  @TextField({ label: 'Comment', columnAndRestKey: 'comment', description: 'A comment by the user.', max: 100, allowBlank: true })
   declare notes: string;
   @Owner(() => User, { hiddenInRest: true, restSortable: false }) declare userId: number;
 }

@@ -5,12 +5,12 @@ import { Resource } from '../core/model/resource';
 
 @Resource({
   restName: 'setting-repetitionunit',
-  position: 13,
-  dumpModel: 'core.repetitionunit',
+  apiRootPosition: 13,
+  dumpModelName: 'core.repetitionunit',
   description: 'The unit in which a planned set counts repetitions, e.g. repetitions, seconds or miles.',
   ordering: ['name'],
   filters: ['name'],
-  isInMemory: true,
+  isCachedInMemory: true,
   lookupTableSize: 6,
 })
 export class RepetitionUnit extends Model<RepetitionUnit> {

@@ -10,7 +10,7 @@ const REVIEW_STATUS_CHOICES = registerChoices('ReviewStatus', 'The state of the 
   ['DECLINED', '3', 'Declined', 'Rejected.'],
 ]);
 
-export const REVIEW_STATUS_OPTIONS = {
+export const REVIEW_STATUS_FIELD_OPTIONS = {
   label: 'Status',
   description: 'Only accepted ones are visible to everyone.',
   choices: REVIEW_STATUS_CHOICES,

@@ -10,13 +10,13 @@ import { User } from './user';
 
 @Resource({
   restName: 'schedule',
-  position: 4,
-  dumpModel: 'manager.schedule',
+  apiRootPosition: 4,
+  dumpModelName: 'manager.schedule',
   description: 'A sequence of workouts, each for a number of weeks. A user has at most one active schedule.',
   isOwned: true,
   scopeGroup: 'training',
   ordering: ['id'],
-  uniqueFlag: { flagField: 'isActive', parentField: 'userId' },
+  uniqueFlag: { flagFieldName: 'isActive', parentFieldName: 'userId' },
   filters: ['isActive', 'isLoop', 'startsOn', 'name'],
 })
 export class Schedule extends Model<Schedule> {
@@ -24,7 +24,7 @@ export class Schedule extends Model<Schedule> {
   @TextField({ label: 'Name', helpText: 'Name or short description of the schedule, e.g. "Program XYZ".', max: 100 }) declare name: string;
   @DateField({
     label: 'Start date',
-    storedAs: 'start_date',
+    columnAndRestKey: 'start_date',
     description: 'The day on which the first workout begins.',
     default: defaultValues.today,
   })
@@ -37,7 +37,11 @@ export class Schedule extends Model<Schedule> {
   declare isActive: boolean;
   @BooleanField({ label: 'Is a loop', helpText: 'Whether to start over after the last workout.', default: false }) declare isLoop: boolean;
   @Owner(() => User, { hiddenInRest: true }) declare userId: number;
-  @Children(() => ScheduleStep, 'scheduleId', { isPart: true, assumedSize: 4, description: 'The steps of the schedule, in order.' })
+  @Children(() => ScheduleStep, 'scheduleId', {
+    isSavedWithParent: true,
+    assumedSize: 4,
+    description: 'The steps of the schedule, in order.',
+  })
   declare steps: ScheduleStep[];
 }
 
@@ -54,9 +58,9 @@ export default createCrudResolver(Schedule, {
   },
   async afterRowsWritten(writtenRows, context, transaction) {
     // If several of the written schedules are active, only the last one stays active.
-    const lastActive = writtenRows.findLast(({ values }) => values.isActive === true);
-    if (!lastActive) return;
-    const where = { ...ownerFieldValues(Schedule, context), id: { [Op.ne]: lastActive.id }, isActive: true };
+    const lastActiveSchedule = writtenRows.findLast(({ values }) => values.isActive === true);
+    if (!lastActiveSchedule) return;
+    const where = { ...ownerFieldValues(Schedule, context), id: { [Op.ne]: lastActiveSchedule.id }, isActive: true };
     await Schedule.update({ isActive: false }, { where, transaction, ...context.session.sequelizeOptions });
   },
 });

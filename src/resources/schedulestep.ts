@@ -9,13 +9,13 @@ import { Workout } from './workout';
 
 @Resource({
   restName: 'schedulestep',
-  position: 3,
-  dumpModel: 'manager.schedulestep',
+  apiRootPosition: 3,
+  dumpModelName: 'manager.schedulestep',
   description: 'A step of a schedule: a workout and its number of weeks.',
   isOwned: true,
   scopeGroup: 'training',
   ordering: ['position'],
-  labelPaths: ['workout.name'],
+  labelFieldPaths: ['workout.name'],
   filters: ['scheduleId', 'workoutId', 'duration', 'position'],
 })
 export class ScheduleStep extends Model<ScheduleStep> {
@@ -23,7 +23,7 @@ export class ScheduleStep extends Model<ScheduleStep> {
   @Ref(() => Schedule, { label: 'Schedule' }) declare scheduleId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
   @IntegerField({ label: 'Duration', helpText: 'The duration in weeks.', min: 1, max: 25, default: 4 }) declare duration: number;
-  @IntegerField({ label: 'Order', storedAs: 'order', helpText: 'Place in the order of the steps.', default: 1, hiddenInRest: true })
+  @IntegerField({ label: 'Order', columnAndRestKey: 'order', helpText: 'Place in the order of the steps.', default: 1, hiddenInRest: true })
   declare position: number;
   @Owner(() => User, { hiddenInRest: true, restSortable: false }) declare userId: number;
 }

@@ -20,17 +20,17 @@ import { User } from './user';
 
 @Resource({
   restName: 'set',
-  position: 6,
+  apiRootPosition: 6,
   title: 'Set',
   table: 'workout_set',
-  dumpModel: 'manager.set',
+  dumpModelName: 'manager.set',
   description: 'A group of planned sets on a training day, trained together.',
   isOwned: true,
   scopeGroup: 'training',
   ordering: ['position'],
   filters: ['trainingDayId', 'position', 'sets'],
-  labelPaths: ['plannedSets[].exercise.name'],
-  distinguishingPath: 'trainingDay.name',
+  labelFieldPaths: ['plannedSets[].exercise.name'],
+  distinguishingFieldPath: 'trainingDay.name',
 })
 export class SetGroup extends Model<SetGroup> {
   @Id() declare id: number;
@@ -39,7 +39,7 @@ export class SetGroup extends Model<SetGroup> {
   declare sets: number;
   @IntegerField({
     label: 'Order',
-    storedAs: 'order',
+    columnAndRestKey: 'order',
     description: 'Position among the set groups of the day; groups without one come last.',
     min: MIN_INTEGER,
     max: MAX_INTEGER,
@@ -47,7 +47,11 @@ export class SetGroup extends Model<SetGroup> {
   })
   declare position: number | null;
   @Owner(() => User, { hiddenInRest: true, restSortable: false }) declare userId: number;
-  @Children(() => PlannedSet, 'setGroupId', { isPart: true, assumedSize: 3, description: 'The planned sets of the group, in order.' })
+  @Children(() => PlannedSet, 'setGroupId', {
+    isSavedWithParent: true,
+    assumedSize: 3,
+    description: 'The planned sets of the group, in order.',
+  })
   declare plannedSets: PlannedSet[];
 }
 
@@ -56,10 +60,13 @@ export default class SetGroupResolver extends createCrudResolver(SetGroup) {
   @FieldResolver(() => [PlannedSet], {
     description: 'The planned sets in training order, round by round: a planned set that stands for several sets is repeated.',
   })
-  @FieldExtensions({ action: { name: 'computed_settings', selection: '...setting', wrapperKey: 'results' }, ...listSizeExtensions(10) })
+  @FieldExtensions({
+    action: { name: 'computed_settings', graphqlSelection: '...setting', wrapperKey: 'results' },
+    ...listSizeExtensions(10),
+  })
   @RequiresFields(() => SetGroup, 'sets')
-  async sequence(@Root() set: RowFields<SetGroup, 'id' | 'sets'>, @Ctx() context: Context): Promise<RowOf<PlannedSet>[]> {
-    return arrangeInRounds(set.sets, await loadPlannedSets(set, context));
+  async sequence(@Root() setGroup: RowFields<SetGroup, 'id' | 'sets'>, @Ctx() context: Context): Promise<RowOf<PlannedSet>[]> {
+    return arrangeInRounds(setGroup.sets, await loadPlannedSets(setGroup, context));
   }
 
   @FieldResolver(() => String, {
@@ -68,15 +75,15 @@ export default class SetGroupResolver extends createCrudResolver(SetGroup) {
   @FieldExtensions({ action: { name: 'smart_text', wrapperKey: 'results' } })
   @RequiresFields(() => SetGroup, 'sets')
   async summary(
-    @Root() set: RowFields<SetGroup, 'id' | 'sets'>,
-    @Arg('exerciseId', () => ID, { description: 'Id of the exercise; `NOT_FOUND` if it does not exist.' }) exercise: string,
+    @Root() setGroup: RowFields<SetGroup, 'id' | 'sets'>,
+    @Arg('exerciseId', () => ID, { description: 'Id of the exercise; `NOT_FOUND` if it does not exist.' }) exerciseId: string,
     @Ctx() context: Context,
   ): Promise<string> {
-    const id = parseIdArgument('exerciseId', Exercise.name, exercise, context);
+    const id = parseIdArgument('exerciseId', Exercise.name, exerciseId, context);
     if (id === undefined || !(await loadRowEvenIfHidden(Exercise, ['id'], id, context))) throw notFoundError();
-    const plannedSets = await loadPlannedSets(set, context);
+    const plannedSets = await loadPlannedSets(setGroup, context);
     return summarizePlannedSets(
-      set,
+      setGroup,
       plannedSets.filter(({ exerciseId }) => exerciseId === id),
       context,
     );

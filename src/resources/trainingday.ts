@@ -11,9 +11,9 @@ import { SetGroup } from './setgroup';
 
 @Resource({
   restName: 'day',
-  position: 5,
+  apiRootPosition: 5,
   title: 'Day',
-  dumpModel: 'manager.day',
+  dumpModelName: 'manager.day',
   description: 'A day of a workout: the days of the week on which it is trained, and its sets.',
   isOwned: true,
   scopeGroup: 'training',
@@ -25,7 +25,7 @@ export class TrainingDay extends Model<TrainingDay> {
   @Ref(() => Workout, { label: 'Workout', restKey: 'training' }) declare workoutId: number;
   @TextField({
     label: 'Description',
-    storedAs: 'description',
+    columnAndRestKey: 'description',
     helpText: 'What is done on this day, e.g. "Pull day" or "Chest".',
     max: 100,
   })
@@ -35,14 +35,14 @@ export class TrainingDay extends Model<TrainingDay> {
     restKey: 'day',
     description: 'Ids of the days of the week, at least one.',
     graphqlDescription: 'Days of the week, at least one; returned Monday first.',
-    objectField: 'weekdayRows',
+    objectFieldName: 'weekdayRows',
     assumedSize: 2,
     enum: WEEKDAY_ENUM,
     link: { table: 'training_day_weekday', ownColumn: 'training_day_id', otherColumn: 'day_of_week_id' },
   })
   declare weekdays: number[];
   @Owner(() => User, { hiddenInRest: true, restSortable: false }) declare userId: number;
-  @Children(() => SetGroup, 'trainingDayId', { isPart: true, assumedSize: 8, description: 'The set groups, in order.' })
+  @Children(() => SetGroup, 'trainingDayId', { isSavedWithParent: true, assumedSize: 8, description: 'The set groups, in order.' })
   declare setGroups: SetGroup[];
 }
 

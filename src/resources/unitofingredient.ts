@@ -1,7 +1,7 @@
 /** The unit of an amount of an ingredient: options of the relation, and the rule that the unit belongs to the ingredient. */
 import type { CrossFieldRule } from '../core/model/registry';
 
-export const INGREDIENT_UNIT_OPTIONS = {
+export const INGREDIENT_UNIT_FIELD_OPTIONS = {
   label: 'Weight unit',
   description: 'Unit of `amount`; null means grams.',
   restKey: 'weight_unit',
@@ -15,7 +15,7 @@ export const UNIT_BELONGS_TO_INGREDIENT_RULE: CrossFieldRule = {
   async violatedBy(rows, { session }) {
     const ids = rows.map(({ ingredientUnitId }) => Number(ingredientUnitId));
     const units = await session.query('SELECT "id", "ingredient_id" FROM "ingredient_unit" WHERE "id" = ANY($1::int[])', [ids]);
-    const ingredients = new Map(units.map((unit) => [unit.id as number, unit.ingredient_id as number]));
-    return rows.map(({ ingredientId }, index) => ingredients.get(ids[index]!) !== Number(ingredientId));
+    const ingredientIdByUnitId = new Map(units.map((unit) => [unit.id as number, unit.ingredient_id as number]));
+    return rows.map(({ ingredientId }, index) => ingredientIdByUnitId.get(ids[index]!) !== Number(ingredientId));
   },
 };

@@ -17,13 +17,13 @@ const checkEmail = (value: unknown) =>
 @Resource({
   table: 'user_account',
   description: 'A user account. Users see only their own account. Their logs and plans are in the lists of Query.',
-  dumpModel: 'auth.user',
+  dumpModelName: 'auth.user',
   isOwned: true,
   scopeGroup: 'account',
   ownerColumn: 'id',
   hasRootQueries: false,
   writeOperations: ['update'],
-  viewerMutation: 'updateUser',
+  viewerMutationName: 'updateUser',
   ordering: ['id'],
   uniqueFields: ['username'],
 })
@@ -48,7 +48,7 @@ export class User extends Model<User> {
   declare isSuperuser: boolean;
   @DateTimeField({
     label: 'Joined',
-    storedAs: 'date_joined',
+    columnAndRestKey: 'date_joined',
     description: 'When the account was created.',
     default: defaultValues.now,
     readOnly: true,
@@ -56,7 +56,7 @@ export class User extends Model<User> {
   declare joinedAt: string;
   @DateTimeField({
     label: 'Last login',
-    storedAs: 'last_login',
+    columnAndRestKey: 'last_login',
     description: 'When the user last signed in; null if never.',
     allowNull: true,
     readOnly: true,

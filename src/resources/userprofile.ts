@@ -29,29 +29,29 @@ const AGE_RANGE = { min: 10, max: 100 } as const;
 /** Parses a day as midnight in UTC. In the time zone of the process, a day can begin at 01:00, because some time zones change clocks at midnight. */
 const midnightOf = (day: string) => DateTime.fromISO(day, { zone: 'utc' });
 
-const fullYearsBetween = (birth: string, day: string) => Math.floor(midnightOf(day).diff(midnightOf(birth), 'years').years);
+const fullYearsBetween = (birthDate: string, day: string) => Math.floor(midnightOf(day).diff(midnightOf(birthDate), 'years').years);
 
 /** Rejects a birthdate if the user has not reached the minimum age, or if the birthday of the maximum age is in the past; on that day it is accepted. */
 const checkBirthdate = (value: unknown, timeZone: string) => {
-  const day = midnightOf(todayIn(timeZone));
-  const birth = midnightOf(String(value));
-  return birth.plus({ years: AGE_RANGE.min }) > day || birth.plus({ years: AGE_RANGE.max }) < day
+  const today = midnightOf(todayIn(timeZone));
+  const birthDate = midnightOf(String(value));
+  return birthDate.plus({ years: AGE_RANGE.min }) > today || birthDate.plus({ years: AGE_RANGE.max }) < today
     ? [`${String(value)} is not a valid birthdate`]
     : [];
 };
 
 @Resource({
   restName: 'userprofile',
-  position: 9,
-  dumpModel: 'core.userprofile',
+  apiRootPosition: 9,
+  dumpModelName: 'core.userprofile',
   description: 'Preferences and body measurements of a user. Each user has exactly one profile.',
-  labelPaths: ['user.username'],
+  labelFieldPaths: ['user.username'],
   isOwned: true,
   scopeGroup: 'account',
   ordering: ['id'],
   uniqueFields: ['userId'],
   hasRootQueries: 'rest',
-  viewerMutation: 'updateProfile',
+  viewerMutationName: 'updateProfile',
   writeOperations: ['update'],
   routes: 'all',
   permittedMethods: ['PATCH'],
@@ -73,7 +73,7 @@ export class UserProfile extends Model<UserProfile> {
   declare showEnglishIngredients: boolean;
   @BooleanField({
     label: 'Activate workout reminders',
-    storedAs: 'workout_reminder_active',
+    columnAndRestKey: 'workout_reminder_active',
     helpText: 'Whether to be reminded when a workout is about to end.',
     default: false,
   })
@@ -90,7 +90,7 @@ export class UserProfile extends Model<UserProfile> {
   declare workoutDuration: number;
   @DateField({
     label: 'Last workout notification',
-    storedAs: 'last_workout_notification',
+    columnAndRestKey: 'last_workout_notification',
     helpText: 'When the last reminder was sent.',
     allowNull: true,
     readOnly: true,
@@ -100,7 +100,7 @@ export class UserProfile extends Model<UserProfile> {
   declare notificationLanguageId: number;
   @BooleanField({
     label: 'Use pauses in workout timer',
-    storedAs: 'timer_active',
+    columnAndRestKey: 'timer_active',
     helpText: 'Whether to use timed pauses between exercises.',
     default: true,
   })
@@ -188,7 +188,7 @@ export class UserProfile extends Model<UserProfile> {
   declare calories: number | null;
   @ChoiceField({
     label: 'Weight unit',
-    storedAs: 'weight_unit',
+    columnAndRestKey: 'weight_unit',
     helpText: 'kg or lb, the default for new weights; existing entries keep their unit. Totals of plans and of the diary use it.',
     choices: UNIT_SYSTEM_CHOICES,
     default: 'kg',
@@ -228,7 +228,7 @@ export class UserProfile extends Model<UserProfile> {
   declare canAddUser: boolean;
 }
 
-const ProfileCrud = createCrudResolver(UserProfile, {
+const UserProfileCrudResolver = createCrudResolver(UserProfile, {
   /** Derives the age of the user from the birthdate if no age is written or stored. */
   async beforeRowWrite(values, context, transaction, id) {
     if (values.age != null || values.birthdate === null) return;
@@ -246,7 +246,7 @@ const ProfileCrud = createCrudResolver(UserProfile, {
 });
 
 @Resolver(() => UserProfile)
-export default class UserProfileResolver extends ProfileCrud {
+export default class UserProfileResolver extends UserProfileCrudResolver {
   @FieldResolver(() => String, { description: 'The name with which the user signs in.' })
   @FieldExtensions({ action: { name: 'username', wrapperKey: 'username' } })
   @RequiresFields(() => UserProfile, 'userId')

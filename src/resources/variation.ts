@@ -6,7 +6,7 @@ import { Resource } from '../core/model/resource';
 import { ExerciseBase } from './exercisebase';
 
 @Resource({
-  dumpModel: 'exercises.variation',
+  dumpModelName: 'exercises.variation',
   description: 'A group of exercises that are variations of each other.',
   ordering: ['id'],
   lookupTableSize: 25,

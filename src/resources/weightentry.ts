@@ -3,21 +3,21 @@ import { createCrudResolver } from '../core/schema/crud';
 import { ChoiceField, DateField, DecimalField, defaultValues, Id } from '../core/model/fields';
 import { Owner } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
-import { BODY_WEIGHT_KG_OPTIONS } from './kilograms';
+import { BODY_WEIGHT_KG_FIELD_OPTIONS } from './kilograms';
 import { MASS_UNIT_CHOICES } from './massunit';
 import { User } from './user';
 
 @Resource({
   restName: 'weightentry',
-  position: 28,
-  dumpModel: 'weight.weightentry',
+  apiRootPosition: 28,
+  dumpModelName: 'weight.weightentry',
   description: 'The body weight of a user on one day, in the unit in which it was logged.',
   pluralName: 'weightEntries',
   isOwned: true,
   hasBulkMutations: true,
   scopeGroup: 'body',
   ordering: ['date'],
-  groupPaths: {},
+  groupKeyPaths: {},
   uniqueFields: ['date', 'userId'],
   filters: ['date', 'weight'],
 })
@@ -37,7 +37,7 @@ export class WeightEntry extends Model<WeightEntry> {
     max: 2,
   })
   declare unit: string;
-  @DecimalField(BODY_WEIGHT_KG_OPTIONS) declare weightKg: string;
+  @DecimalField(BODY_WEIGHT_KG_FIELD_OPTIONS) declare weightKg: string;
   @Owner(() => User) declare userId: number;
 }
 

@@ -5,12 +5,12 @@ import { Resource } from '../core/model/resource';
 
 @Resource({
   restName: 'setting-weightunit',
-  position: 14,
-  dumpModel: 'core.weightunit',
+  apiRootPosition: 14,
+  dumpModelName: 'core.weightunit',
   description: 'The unit of a training weight, e.g. kg, lb or plates.',
   ordering: ['name'],
   filters: ['name'],
-  isInMemory: true,
+  isCachedInMemory: true,
   lookupTableSize: 6,
 })
 export class WeightUnit extends Model<WeightUnit> {

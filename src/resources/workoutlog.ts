@@ -7,8 +7,8 @@ import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
 import { RepetitionUnit } from './repetitionunit';
 import { RIR_CHOICES } from './rir';
-import { TRAINING_WEIGHT_KG_OPTIONS, TRAINING_WEIGHT_UNIT_OPTIONS } from './kilograms';
-import { EXERCISE_GROUP_KEYS } from './exercisegroupkeys';
+import { TRAINING_WEIGHT_KG_FIELD_OPTIONS, TRAINING_WEIGHT_UNIT_FIELD_OPTIONS } from './kilograms';
+import { GROUP_PATHS_VIA_EXERCISE } from './grouppathsviaexercise';
 import { User } from './user';
 import { WeightUnit } from './weightunit';
 import { Workout } from './workout';
@@ -19,20 +19,20 @@ const MAX_PLAUSIBLE_REPETITIONS = 86_400;
 
 /** Columns whose equality links a log and its session; a user has at most one session a day. */
 const SESSION_KEY_COLUMNS = ['user_id', 'workout_id', 'date'] as const;
-const sameSessionSql = (log: string, session: string) =>
-  SESSION_KEY_COLUMNS.map((column) => `${log}."${column}" = ${session}."${column}"`).join(' AND ');
+const sameSessionSql = (logAlias: string, sessionAlias: string) =>
+  SESSION_KEY_COLUMNS.map((column) => `${logAlias}."${column}" = ${sessionAlias}."${column}"`).join(' AND ');
 
 @Resource({
   restName: 'workoutlog',
-  position: 8,
-  dumpModel: 'manager.workoutlog',
+  apiRootPosition: 8,
+  dumpModelName: 'manager.workoutlog',
   description: 'A performed set of an exercise.',
   isOwned: true,
   hasBulkMutations: true,
   scopeGroup: 'training',
   ordering: ['date', 'reps'],
-  groupPaths: { ...EXERCISE_GROUP_KEYS, sessionImpression: 'session.impression' },
-  labelPaths: ['exercise.name'],
+  groupKeyPaths: { ...GROUP_PATHS_VIA_EXERCISE, sessionImpression: 'session.impression' },
+  labelFieldPaths: ['exercise.name'],
   filters: ['date', 'exerciseId', 'reps', 'weight', 'workoutId'],
 })
 export class WorkoutLog extends Model<WorkoutLog> {
@@ -47,7 +47,7 @@ export class WorkoutLog extends Model<WorkoutLog> {
   declare reps: number;
   @DecimalField({ label: 'Weight', description: 'The weight lifted, in the weight unit.', maxDigits: 5, decimalPlaces: 2, min: 0 })
   declare weight: string;
-  @DecimalField(TRAINING_WEIGHT_KG_OPTIONS) declare weightKg: string | null;
+  @DecimalField(TRAINING_WEIGHT_KG_FIELD_OPTIONS) declare weightKg: string | null;
   @DateField({ label: 'Date', description: 'The day of the training.' }) declare date: string;
   @ChoiceField({
     label: 'RiR',
@@ -61,7 +61,7 @@ export class WorkoutLog extends Model<WorkoutLog> {
   @Ref(() => Exercise, { label: 'Exercise' }) declare exerciseId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
   @Ref(() => RepetitionUnit, { label: 'Unit', default: 1, defaultDescription: 'repetitions' }) declare repetitionUnitId: number;
-  @Ref(() => WeightUnit, TRAINING_WEIGHT_UNIT_OPTIONS) declare weightUnitId: number;
+  @Ref(() => WeightUnit, TRAINING_WEIGHT_UNIT_FIELD_OPTIONS) declare weightUnitId: number;
   @Ref(() => WorkoutSession, {
     label: 'Session',
     description: 'Id of the session of that workout on that day, if there is one.',

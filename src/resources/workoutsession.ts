@@ -19,17 +19,17 @@ const withMicroseconds = (time: unknown) => String(time) + '00:00:00.000000'.sli
 
 @Resource({
   restName: 'workoutsession',
-  position: 2,
-  dumpModel: 'manager.workoutsession',
+  apiRootPosition: 2,
+  dumpModelName: 'manager.workoutsession',
   description: 'A training session: the day on which a workout was trained, and how it went.',
   isOwned: true,
   hasBulkMutations: true,
   scopeGroup: 'training',
   ordering: ['date'],
-  groupPaths: {},
-  labelPaths: ['date'],
+  groupKeyPaths: {},
+  labelFieldPaths: ['date'],
   uniqueFields: ['date', 'userId'],
-  rules: [
+  crossFieldRules: [
     {
       fields: ['startTime', 'endTime'],
       message: 'The session ends before it starts.',
@@ -58,10 +58,10 @@ export class WorkoutSession extends Model<WorkoutSession> {
     max: 2,
   })
   declare impression: string;
-  @TimeField({ label: 'Start time', storedAs: 'time_start', description: 'When the training began.', allowNull: true })
+  @TimeField({ label: 'Start time', columnAndRestKey: 'time_start', description: 'When the training began.', allowNull: true })
   declare startTime: string | null;
-  @TimeField({ label: 'Finish time', storedAs: 'time_end', description: 'When the training ended.', allowNull: true }) declare endTime:
-    string | null;
+  @TimeField({ label: 'Finish time', columnAndRestKey: 'time_end', description: 'When the training ended.', allowNull: true })
+  declare endTime: string | null;
   @Children(() => WorkoutLog, 'sessionId', { isConnection: true, readOnly: true, description: 'The logs of the workout on that day.' })
   declare logs: WorkoutLog[];
 }

@@ -16,7 +16,7 @@ export function authorizeRequest(
     const accessError =
       (resource.isOwned || isWrite) &&
       resource.scopeGroup &&
-      context.authentication.missingScope(resource.scopeGroup, isWrite ? 'write' : 'read');
+      context.authentication.missingScopeError(resource.scopeGroup, isWrite ? 'write' : 'read');
     if (accessError) throw accessError;
   }
   if (!route.allowedMethods.includes(method)) throw methodNotAllowedError(method);

@@ -3,7 +3,7 @@ import { getNamedType, isLeafType, isObjectType, type GraphQLObjectType, type Gr
 import type { ExecutionResult, GraphQLField, GraphQLOutputType } from 'graphql';
 import type {
   ActionMetadata,
-  BodyMetadata,
+  ResponseBodyMetadata,
   EndpointMetadata,
   FieldMetadata,
   ResourceMetadata,
@@ -22,14 +22,14 @@ export type PrepareOperation<Prepared = RunOperation> = (document: string) => Pr
 export type RestOperation = RunOperation & { readonly document: string };
 
 /** A GraphQL field with its own REST path: an action of a row, or a standalone endpoint, which belongs to no row (such as a search). */
-export interface ComputedEndpoint<Metadata extends BodyMetadata> {
+export interface GraphQLFieldEndpoint<Metadata extends ResponseBodyMetadata> {
   metadata: Metadata;
   field: GraphQLField<unknown, unknown>;
   operation: RestOperation;
 }
 
 /** A REST resource: the rows of a GraphQL type in one representation (view). A type can have several views, each with a REST name. */
-export interface Endpoint {
+export interface ResourceEndpoint {
   view: RestViewMetadata;
   resource: ResourceMetadata;
   type: GraphQLObjectType;
@@ -46,18 +46,18 @@ export interface Endpoint {
    */
   versionQuery?: RestOperation;
   /** Operation that returns which of the given row ids exist, by the name of the relation. The key `self` is for ids of rows of the endpoint itself. */
-  referenceableIds: RestOperation;
+  referenceableIdsQuery: RestOperation;
   relations: readonly FieldMetadata[];
-  actions: ReadonlyMap<string, ComputedEndpoint<ActionMetadata>>;
+  actions: ReadonlyMap<string, GraphQLFieldEndpoint<ActionMetadata>>;
 }
 
 export interface Endpoints {
-  resources: ReadonlyMap<string, Endpoint>;
+  resources: ReadonlyMap<string, ResourceEndpoint>;
   /** Endpoints that belong to no row, such as searches, by path. */
-  standaloneEndpoints: ReadonlyMap<string, ComputedEndpoint<EndpointMetadata>>;
+  standaloneEndpoints: ReadonlyMap<string, GraphQLFieldEndpoint<EndpointMetadata>>;
   login: RestOperation;
   /** Resource names in the order of the API root. */
-  apiRootNames: readonly string[];
+  apiRootResourceNames: readonly string[];
 }
 
 export const fieldMetadataOf = (type: GraphQLObjectType): FieldMetadata[] =>
@@ -90,16 +90,17 @@ export const fragmentName = (restName: string) => restName.replaceAll('-', '_');
 
 /** Appends the definitions of all fragments that the document uses, directly or through other fragments. */
 function withFragments(document: string, fragments: ReadonlyMap<string, string>): string {
-  const definitions = new Set([document]);
-  for (const definition of definitions) for (const [, name] of definition.matchAll(/\.\.\.(\w+)/g)) definitions.add(fragments.get(name!)!);
-  return [...definitions].join('\n');
+  const documentParts = new Set([document]);
+  for (const definition of documentParts)
+    for (const [, name] of definition.matchAll(/\.\.\.(\w+)/g)) documentParts.add(fragments.get(name!)!);
+  return [...documentParts].join('\n');
 }
 
 export function deriveEndpoints(schema: GraphQLSchema, prepareOperation: PrepareOperation): Endpoints {
   const resourceViews = Object.values(schema.getTypeMap())
     .filter(isObjectType)
     .flatMap((type) =>
-      (type.extensions.resource?.views ?? []).map((view) => ({ type, view, selection: view.selection ?? restSelectionOf(type) })),
+      (type.extensions.resource?.views ?? []).map((view) => ({ type, view, selection: view.graphqlSelection ?? restSelectionOf(type) })),
     );
   const fragments = new Map(
     resourceViews.map(({ type, view, selection }) => {
@@ -111,42 +112,45 @@ export function deriveEndpoints(schema: GraphQLSchema, prepareOperation: Prepare
     const document = withFragments(text, fragments);
     return Object.assign(prepareOperation(document), { document });
   };
-  const standalone = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap((field) => {
+  const standaloneEndpointEntries = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap((field) => {
     const metadata = field.extensions.endpoint;
-    const endpoint = metadata && prepareComputedEndpoint(metadata, field, prepareRestOperation);
+    const endpoint = metadata && prepareGraphQLFieldEndpoint(metadata, field, prepareRestOperation);
     return endpoint?.metadata.paths.map((path) => [path, endpoint] as const) ?? [];
   });
   const apiRootViews = resourceViews
     .map(({ view }) => view)
-    .filter((view) => view.isListedInRoot ?? true)
-    .sort((a, b) => (a.position ?? Infinity) - (b.position ?? Infinity) || (a.restName < b.restName ? -1 : 1));
+    .filter((view) => view.isListedInApiRoot ?? true)
+    .sort((a, b) => (a.apiRootPosition ?? Infinity) - (b.apiRootPosition ?? Infinity) || (a.restName < b.restName ? -1 : 1));
   return {
     resources: new Map(
-      resourceViews.map((resourceView) => [resourceView.view.restName, buildEndpoint(resourceView, prepareRestOperation)]),
+      resourceViews.map((resourceView) => [resourceView.view.restName, buildResourceEndpoint(resourceView, prepareRestOperation)]),
     ),
-    standaloneEndpoints: new Map(standalone),
+    standaloneEndpoints: new Map(standaloneEndpointEntries),
     login: prepareRestOperation(LOGIN),
-    apiRootNames: apiRootViews.map(({ restName }) => restName),
+    apiRootResourceNames: apiRootViews.map(({ restName }) => restName),
   };
 }
 
-function buildEndpoint(
-  { type, view, selection }: Pick<Endpoint, 'type' | 'view' | 'selection'>,
+function buildResourceEndpoint(
+  { type, view, selection }: Pick<ResourceEndpoint, 'type' | 'view' | 'selection'>,
   prepareRestOperation: PrepareOperation<RestOperation>,
-): Endpoint {
+): ResourceEndpoint {
   const { name } = type;
   const resource = type.extensions.resource!;
-  const { rowQuery, listQuery } = resource;
+  const { rowQueryName, listQueryName } = resource;
   // If a GraphQL type has several REST views, only the first view supports writes.
-  const { createMutation, updateMutation, deleteMutation, versionField }: Partial<ResourceMetadata> =
+  const { createMutationName, updateMutationName, deleteMutationName, versionFieldName }: Partial<ResourceMetadata> =
     view === resource.views[0] ? resource : {};
   const fields = fieldMetadataOf(type);
   const relations = fields.filter(({ relation }) => relation);
-  const idGroups = [{ key: 'self', type: name }, ...relations.map((field) => ({ key: field.name, type: field.relation!.type }))];
-  const [versionVariable, versionArgument] = versionField ? [', $ifVersion: String', ', ifVersion: $ifVersion'] : ['', ''];
+  const referenceTargets = [
+    { key: 'self', type: name },
+    ...relations.map((field) => ({ key: field.name, type: field.relation!.typeName })),
+  ];
+  const [versionVariable, versionArgument] = versionFieldName ? [', $ifVersion: String', ', ifVersion: $ifVersion'] : ['', ''];
   // The row version is the last field of the selection. It is sent in the ETag header and removed from the response body.
-  const rowSelection = `{ ${selection} ${versionField ?? ''} }`;
-  const payload = `{ row: ${rowQuery} ${rowSelection} errors { path message } }`;
+  const rowSelection = `{ ${selection} ${versionFieldName ?? ''} }`;
+  const payloadSelection = `{ row: ${rowQueryName} ${rowSelection} errors { path message } }`;
   return {
     view,
     resource,
@@ -155,30 +159,32 @@ function buildEndpoint(
     selection,
     relations,
     list: prepareRestOperation(
-      `query ($where: ${name}Where, $orderBy: [${name}Order!], $first: Int, $offset: Int) { page: ${listQuery}(where: $where, orderBy: $orderBy, first: $first, offset: $offset) { totalCount nodes { ${selection} } } }`,
+      `query ($where: ${name}Where, $orderBy: [${name}Order!], $first: Int, $offset: Int) { page: ${listQueryName}(where: $where, orderBy: $orderBy, first: $first, offset: $offset) { totalCount nodes { ${selection} } } }`,
     ),
-    detail: prepareRestOperation(`query ($id: ID!) { row: ${rowQuery}(id: $id) ${rowSelection} }`),
-    ...(versionField && { versionQuery: prepareRestOperation(`query ($id: ID!) { row: ${rowQuery}(id: $id) { ${versionField} } }`) }),
-    ...(createMutation && {
-      create: prepareRestOperation(`mutation ($input: ${name}Input!) { answer: ${createMutation}(input: $input) ${payload} }`),
+    detail: prepareRestOperation(`query ($id: ID!) { row: ${rowQueryName}(id: $id) ${rowSelection} }`),
+    ...(versionFieldName && {
+      versionQuery: prepareRestOperation(`query ($id: ID!) { row: ${rowQueryName}(id: $id) { ${versionFieldName} } }`),
     }),
-    ...(updateMutation && {
+    ...(createMutationName && {
+      create: prepareRestOperation(`mutation ($input: ${name}Input!) { answer: ${createMutationName}(input: $input) ${payloadSelection} }`),
+    }),
+    ...(updateMutationName && {
       update: prepareRestOperation(
-        `mutation ($id: ID!, $input: ${name}Patch!${versionVariable}) { answer: ${updateMutation}(id: $id, input: $input${versionArgument}) ${payload} }`,
+        `mutation ($id: ID!, $input: ${name}Patch!${versionVariable}) { answer: ${updateMutationName}(id: $id, input: $input${versionArgument}) ${payloadSelection} }`,
       ),
     }),
-    ...(deleteMutation && {
+    ...(deleteMutationName && {
       remove: prepareRestOperation(
-        `mutation ($id: ID!${versionVariable}) { answer: ${deleteMutation}(id: $id${versionArgument}) { errors { path } } }`,
+        `mutation ($id: ID!${versionVariable}) { answer: ${deleteMutationName}(id: $id${versionArgument}) { errors { path } } }`,
       ),
     }),
-    referenceableIds: prepareRestOperation(
-      `query ${parenthesize(idGroups.map(({ key }) => `$${key}: [ID!]!`))} { ${idGroups.map(({ key, type: idType }) => `${key}: referenceableIds(type: "${idType}", ids: $${key})`).join(' ')} }`,
+    referenceableIdsQuery: prepareRestOperation(
+      `query ${parenthesize(referenceTargets.map(({ key }) => `$${key}: [ID!]!`))} { ${referenceTargets.map(({ key, type: targetTypeName }) => `${key}: referenceableIds(type: "${targetTypeName}", ids: $${key})`).join(' ')} }`,
     ),
     actions: new Map(
       Object.values(type.getFields()).flatMap((field) => {
         const metadata = field.extensions.action;
-        return metadata ? [[metadata.name, prepareComputedEndpoint(metadata, field, prepareRestOperation, rowQuery)] as const] : [];
+        return metadata ? [[metadata.name, prepareGraphQLFieldEndpoint(metadata, field, prepareRestOperation, rowQueryName)] as const] : [];
       }),
     ),
   };
@@ -186,18 +192,20 @@ function buildEndpoint(
 
 const parenthesize = (items: readonly string[]) => (items.length ? `(${items.join(', ')})` : '');
 
-/** Prepares the query for a field with its own REST path. For an action of a row, `objectField` is the root field that returns the row. */
-function prepareComputedEndpoint<Metadata extends BodyMetadata>(
+/** Prepares the query for a field with its own REST path. For an action of a row, `objectFieldName` is the root field that returns the row. */
+function prepareGraphQLFieldEndpoint<Metadata extends ResponseBodyMetadata>(
   metadata: Metadata,
   field: GraphQLField<unknown, unknown>,
   prepareRestOperation: PrepareOperation<RestOperation>,
-  objectField?: string,
-): ComputedEndpoint<Metadata> {
+  objectFieldName?: string,
+): GraphQLFieldEndpoint<Metadata> {
   const { name, args, type } = field;
   const variables = args.map((argument) => `$${argument.name}: ${String(argument.type)}`);
-  const value = `${name}${parenthesize(args.map((argument) => `${argument.name}: $${argument.name}`))}${nestedSelection(type, metadata.selection)}`;
-  const operation = objectField
-    ? prepareRestOperation(`query ${parenthesize(['$self: ID!', ...variables])} { row: ${objectField}(id: $self) { action: ${value} } }`)
+  const value = `${name}${parenthesize(args.map((argument) => `${argument.name}: $${argument.name}`))}${nestedSelection(type, metadata.graphqlSelection)}`;
+  const operation = objectFieldName
+    ? prepareRestOperation(
+        `query ${parenthesize(['$self: ID!', ...variables])} { row: ${objectFieldName}(id: $self) { action: ${value} } }`,
+      )
     : prepareRestOperation(`query ${parenthesize(variables)} { result: ${value} }`);
   return { metadata, field, operation };
 }

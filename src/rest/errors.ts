@@ -1,6 +1,6 @@
 /** REST errors: exceptions with an HTTP status and a JSON body in the wording of Django REST framework. */
 import type { GraphQLError } from 'graphql';
-import { toQueryParameter } from '../contract/casing';
+import { toQueryParameterName } from '../contract/casing';
 import { HTTP_STATUS_BY_ERROR_CODE } from '../contract/errorcodes';
 
 export class RestError extends Error {
@@ -25,7 +25,7 @@ export const inaccessibleParentError = () => errorWithDetail(403, 'You are not a
 export const methodNotAllowedError = (method: string) => errorWithDetail(405, `Method "${method}" not allowed.`);
 export const notAcceptableError = () => errorWithDetail(406, 'Could not satisfy the request Accept header.');
 export const bodyTooLargeError = () => errorWithDetail(413, 'Request body too large.');
-export const unsupportedMediaTypeError = (type: string) => errorWithDetail(415, `Unsupported media type "${type}" in request.`);
+export const unsupportedMediaTypeError = (mediaType: string) => errorWithDetail(415, `Unsupported media type "${mediaType}" in request.`);
 /** Error of a failed login, with status 401. All other authentication failures have status 403. */
 export const loginFailedError = (message: string) => errorWithDetail(401, message);
 export const badRequestError = (message: string) => errorWithDetail(400, message);
@@ -37,17 +37,17 @@ export function throwIfInvalid(errors: FieldErrors): void {
 
 export function restErrorFromGraphQL({ extensions, message }: GraphQLError): RestError {
   const { code, fields, retryAfter } = extensions as { code?: string; fields?: FieldErrors; retryAfter?: number };
-  if (fields) return validationErrorFromMessages(Object.entries(fields), toQueryParameter);
+  if (fields) return validationErrorFromMessages(Object.entries(fields), toQueryParameterName);
   const status = code === 'UNAUTHENTICATED' ? 403 : (HTTP_STATUS_BY_ERROR_CODE[code ?? ''] ?? 500);
   return errorWithDetail(status, message, retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) });
 }
 
-/** Builds a validation error (400) from messages per field. A field may occur repeatedly. `rename` converts a GraphQL field name to its REST key. */
+/** Builds a validation error (400) from messages per field. A field may occur repeatedly. `toRestKey` converts a GraphQL field name to its REST key. */
 export function validationErrorFromMessages(
   fieldMessages: readonly (readonly [string, string[]])[],
-  rename: (field: string) => string,
+  toRestKey: (field: string) => string,
 ): RestError {
   const errors: FieldErrors = {};
-  for (const [field, messages] of fieldMessages) (errors[rename(field)] ??= []).push(...messages);
+  for (const [field, messages] of fieldMessages) (errors[toRestKey(field)] ??= []).push(...messages);
   return validationError(errors);
 }

@@ -13,7 +13,7 @@ const MAX_WAIT_MS = 10_000;
  * HTTP statuses with which a single-use key is rejected: its first request is still running or the response to it was lost (409), or the key was used
  * for another request (422).
  */
-const CLAIM_CONFLICT_STATUSES = [409, 422];
+const KEY_REJECTION_STATUSES = [409, 422];
 
 const alreadySubmittedError = () =>
   new RestError(409, {
@@ -23,20 +23,20 @@ const alreadySubmittedError = () =>
 /** Runs `handle` once per single-use key of a form. `handle` returns REST errors instead of throwing them. */
 export async function handleFormSubmissionOnce(
   request: RestRequest,
-  idempotency: RestContext['idempotency'],
-  options: { formKey: string; onlyWritesRows: boolean },
+  idempotentExecution: RestContext['idempotentExecution'],
+  options: { formIdempotencyKey: string; onlyWritesRows: boolean },
   handle: () => Promise<RestResponse>,
 ): Promise<RestResponse> {
   const submission = [request.method, (await request.readBody()).data];
   const deadline = performance.now() + MAX_WAIT_MS;
   for (;;) {
     try {
-      return await idempotency.runOnce(submission, handle, options);
+      return await idempotentExecution.runOnce(submission, handle, options);
     } catch (error) {
-      const conflict = error instanceof GraphQLError ? restErrorFromGraphQL(error) : undefined;
-      if (!conflict || !CLAIM_CONFLICT_STATUSES.includes(conflict.status)) throw error;
+      const restError = error instanceof GraphQLError ? restErrorFromGraphQL(error) : undefined;
+      if (!restError || !KEY_REJECTION_STATUSES.includes(restError.status)) throw error;
       // If the error has no Retry-After, waiting is pointless: the form's key was used for other values, or the response to its first submission was lost.
-      if (conflict.headers['Retry-After'] === undefined) throw alreadySubmittedError();
+      if (restError.headers['Retry-After'] === undefined) throw alreadySubmittedError();
       if (performance.now() > deadline) throw error;
     }
     await sleep(POLL_INTERVAL_MS);

@@ -19,7 +19,7 @@ export interface RenderInput {
 
 export interface HtmlRenderer {
   /** Replaces row names by row ids, because people type names where other clients send ids. Called before the request is processed. */
-  resolveNames(request: RestRequest): Promise<void>;
+  replaceRowNamesWithIds(request: RestRequest): Promise<void>;
   render(input: RenderInput): Promise<HtmlPage>;
   /** Renders a server error, or an error that occurred during `render`, without reading further data. */
   renderError(input: RenderInput): HtmlPage;
@@ -28,7 +28,7 @@ export interface HtmlRenderer {
 }
 
 export interface HtmlPage {
-  text: string;
+  htmlText: string;
   /** Headers that are added to those of the REST response. */
   headers: Readonly<Record<string, string>>;
 }

@@ -1,6 +1,6 @@
 /** Runs prepared GraphQL operations for REST requests and converts GraphQL errors to REST errors. */
 import type { GraphQLError } from 'graphql';
-import type { ResultData, Endpoint, RestOperation } from './endpoints';
+import type { ResultData, ResourceEndpoint, RestOperation } from './endpoints';
 import { restErrorFromGraphQL } from './errors';
 import type { ReferenceableIds } from './dialect/input';
 import type { RestRequest } from './request';
@@ -19,8 +19,8 @@ export async function runOperation(
 
 /** Returns the row ids among `ids` that exist and to which the client may refer. Keys are relation names; `self` is for the endpoint's own rows. */
 export const queryReferenceableIds = (
-  { referenceableIds, relations }: Endpoint,
+  { referenceableIdsQuery, relations }: ResourceEndpoint,
   request: RestRequest,
   ids: Record<string, string[]>,
 ): Promise<ReferenceableIds> =>
-  runOperation(referenceableIds, request, { self: [], ...Object.fromEntries(relations.map((field) => [field.name, []])), ...ids });
+  runOperation(referenceableIdsQuery, request, { self: [], ...Object.fromEntries(relations.map((field) => [field.name, []])), ...ids });

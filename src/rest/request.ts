@@ -14,31 +14,30 @@ export interface RestContext {
   /** Scheme and host for absolute links, and the language codes of Accept-Language, most preferred first. */
   requestInfo: { readonly baseUrl: string; readonly languages: readonly string[] };
   authentication: {
-    /** Returns whether the client is signed in. Throws a GraphQLError for invalid credentials. `formToken` reads the CSRF token of a form. */
-    authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean>;
+    /** Returns whether the client is signed in. Throws a GraphQLError for invalid credentials. `readFormCsrfToken` reads the CSRF token of a form. */
+    authenticate(readFormCsrfToken?: () => Promise<string | undefined>): Promise<boolean>;
     /** Id of the signed-in user; set by `authenticate`. */
-    readonly senderId?: number;
+    readonly senderUserId?: number;
     /** Returns the name of the signed-in user and the CSRF token of the browser session, if any, for HTML pages. */
     pageVisitor(): { username?: string; csrfToken?: string };
     /** Returns an error if the access token is valid but lacks the scope for this resource group. */
-    missingScope(group: ScopeGroup, access: 'read' | 'write'): GraphQLError | undefined;
+    missingScopeError(group: ScopeGroup, access: 'read' | 'write'): GraphQLError | undefined;
   };
   /**
-   * Runs `handle` once per Idempotency-Key or, if given, per `formKey` (single-use key of an HTML form); repetitions receive the stored response. With
+   * Runs `handle` once per Idempotency-Key or, if given, per `formIdempotencyKey` (single-use key of an HTML form); repetitions receive the stored response. With
    * `onlyWritesRows`, the request is one transaction, which is rolled back unless the request succeeds.
    */
-  idempotency: {
+  idempotentExecution: {
     runOnce(
       body: unknown,
       handle: () => Promise<RestResponse>,
-      options: { formKey?: string; onlyWritesRows: boolean },
+      options: { formIdempotencyKey?: string; onlyWritesRows: boolean },
     ): Promise<RestResponse>;
   };
   route?: Route;
-  /** Charges the client's budget for a response body of `bytes` bytes. */
   chargeResponse(bytes: number): void;
   /** Returns response headers with rate limits and server timing. */
-  headers(): Record<string, string>;
+  responseHeaders(): Record<string, string>;
 }
 
 export interface RestRequest {

@@ -40,10 +40,16 @@ export const responseHeaders = (request: RestRequest, ...additionalHeaders: (Hea
  */
 const MAX_STRING_BODY_CHARACTERS = 1 << 16;
 
-/** Sends a response. If `text` is undefined, the response has neither a body nor a Content-Type. */
-export function sendResponse(response: ServerResponse, status: number, headers: Headers, type: string, text: string | undefined): void {
-  if (text === undefined) return void response.writeHead(status, { ...headers, 'Content-Length': '0' }).end();
-  const body = text.length > MAX_STRING_BODY_CHARACTERS ? Buffer.from(text) : text;
-  response.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body), ...headers });
+/** Sends a response. If `bodyText` is undefined, the response has neither a body nor a Content-Type. */
+export function sendResponse(
+  response: ServerResponse,
+  status: number,
+  headers: Headers,
+  contentType: string,
+  bodyText: string | undefined,
+): void {
+  if (bodyText === undefined) return void response.writeHead(status, { ...headers, 'Content-Length': '0' }).end();
+  const body = bodyText.length > MAX_STRING_BODY_CHARACTERS ? Buffer.from(bodyText) : bodyText;
+  response.writeHead(status, { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(body), ...headers });
   response.end(response.req.method === 'HEAD' ? undefined : body);
 }

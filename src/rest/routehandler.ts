@@ -1,7 +1,7 @@
 /** Route handlers: run the GraphQL operations behind a REST route and turn their data into a response. */
 import type { GraphQLSchema } from 'graphql';
 import { runOperation } from './operations';
-import { handleComputedEndpoint } from './computedendpoint';
+import { handleGraphQLFieldEndpoint } from './graphqlfieldendpoint';
 import { OptionsHandler } from './dialect/optionshandler';
 import { handleList } from './dialect/list';
 import { parseCredentials, LOGIN_HINT } from './dialect/login';
@@ -14,19 +14,19 @@ import { API_BASE_PATH, type Route } from './routes';
 import { handleDelete, handleWrite } from './mutations';
 
 export function createRouteHandler(schema: GraphQLSchema, endpoints: Endpoints, timeZone: string) {
-  const descriptions = new OptionsHandler(endpoints);
+  const optionsHandler = new OptionsHandler(endpoints);
   return async (route: Route, request: RestRequest): Promise<RestResponse> => {
     const { method } = request;
-    if (method === 'OPTIONS') return { status: 200, body: await descriptions.describe(route, request) };
+    if (method === 'OPTIONS') return { status: 200, body: await optionsHandler.describeRoute(route, request) };
     switch (route.kind) {
       case 'root':
         return { status: 200, body: apiRootBody(endpoints, request, route.formatSuffix) };
       case 'login':
         return { status: 200, body: method === 'GET' ? LOGIN_HINT : await signIn(schema, endpoints, request) };
       case 'standalone':
-        return handleComputedEndpoint(route.computedEndpoint, request);
+        return handleGraphQLFieldEndpoint(route.graphqlFieldEndpoint, request);
       case 'action':
-        return handleComputedEndpoint(route.computedEndpoint, request, route.id);
+        return handleGraphQLFieldEndpoint(route.graphqlFieldEndpoint, request, route.id);
       case 'list':
         return method === 'POST' ? handleWrite(route.endpoint, request, timeZone) : handleList(route.endpoint, request, schema);
       case 'detail':
@@ -38,13 +38,15 @@ export function createRouteHandler(schema: GraphQLSchema, endpoints: Endpoints, 
 }
 
 function apiRootBody(
-  { apiRootNames }: Endpoints,
+  { apiRootResourceNames }: Endpoints,
   { context, query }: RestRequest,
   formatSuffix: string | undefined,
 ): Record<string, string> {
   const format = lastValueOf(query, 'format');
   const urlSuffix = (formatSuffix ? `.${formatSuffix}` : '/') + (format === undefined ? '' : `?format=${encodeURIComponent(format)}`);
-  return Object.fromEntries(apiRootNames.map((name) => [name, `${context.requestInfo.baseUrl}${API_BASE_PATH}/${name}${urlSuffix}`]));
+  return Object.fromEntries(
+    apiRootResourceNames.map((name) => [name, `${context.requestInfo.baseUrl}${API_BASE_PATH}/${name}${urlSuffix}`]),
+  );
 }
 
 async function signIn(schema: GraphQLSchema, { login }: Endpoints, request: RestRequest): Promise<unknown> {

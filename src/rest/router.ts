@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { toDjangoJson, decodePrefixedFloats } from '../contract/floats';
 import { responseTooLongMessage } from '../contract/messages';
-import { MAX_JSON_MEMBERS } from '../platform/jsonlimits';
+import { MAX_TOP_LEVEL_JSON_MEMBERS } from '../platform/jsonlimits';
 import { OverloadedError } from '../platform/limiter';
 import { stringifyIncrementally } from '../platform/incrementaljsonwriter';
 import { anonymousMultipartLimits, type MultipartLimits } from '../platform/multipart';
@@ -12,8 +12,8 @@ import { handleFormSubmissionOnce } from './formsubmission';
 import { createRouteHandler } from './routehandler';
 import { readBody, type ParsedBody } from './dialect/body';
 import { applyMethodOverride, readCsrfToken } from './dialect/methodoverride';
-import { MEDIA_TYPE_BY_FORMAT, negotiate, negotiateForUnknownPath } from './dialect/negotiation';
-import { MAX_HTML_LIMIT } from './dialect/pagination';
+import { MEDIA_TYPE_BY_FORMAT, negotiateRepresentation, negotiateForUnknownPath } from './dialect/negotiation';
+import { MAX_ROWS_PER_HTML_PAGE } from './dialect/pagination';
 import { parseQuery } from './dialect/querystring';
 import { deriveEndpoints, type Endpoints, type PrepareOperation } from './endpoints';
 import { badRequestError, notFoundError, restErrorFromGraphQL, RestError } from './errors';
@@ -23,7 +23,7 @@ import type { RestResponse, RestContext, RestRequest } from './request';
 import { responseHeaders, publicCacheHeaders, sendResponse } from './response';
 import { findRoute, SAFE_METHODS, type Route } from './routes';
 
-export interface RestOptions {
+export interface RestHandlerOptions {
   schema: GraphQLSchema;
   prepareOperation: PrepareOperation;
   contextOf(request: IncomingMessage): RestContext;
@@ -34,14 +34,13 @@ export interface RestOptions {
    */
   limitRendering<T>(message: IncomingMessage, work: () => Promise<T>): Promise<T>;
   multipartLimits: MultipartLimits;
-  /** Maximum size of a JSON response body in bytes. */
   maxResponseBytes: number;
   timeZone: string;
 }
 
 export type RestHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-export function createRestHandler(options: RestOptions): RestHandler {
+export function createRestHandler(options: RestHandlerOptions): RestHandler {
   const router = new Router(options);
   return (request, response) => router.handle(request, response);
 }
@@ -66,22 +65,23 @@ class Router {
   private readonly handleRoute: ReturnType<typeof createRouteHandler>;
   private readonly htmlRenderer: HtmlRenderer;
 
-  constructor(private readonly options: RestOptions) {
+  constructor(private readonly options: RestHandlerOptions) {
     const { schema, prepareOperation, timeZone } = options;
     const endpoints = (this.endpoints = deriveEndpoints(schema, prepareOperation));
     this.handleRoute = createRouteHandler(schema, endpoints, timeZone);
-    const describe: ApiDescription['describeEndpoint'] = (route, request) => this.handleRoute(route, { ...request, method: 'OPTIONS' });
-    this.htmlRenderer = options.createHtmlRenderer({ endpoints, describeEndpoint: describe, timeZone });
+    const describeEndpoint: ApiDescription['describeEndpoint'] = (route, request) =>
+      this.handleRoute(route, { ...request, method: 'OPTIONS' });
+    this.htmlRenderer = options.createHtmlRenderer({ endpoints, describeEndpoint, timeZone });
   }
 
   async handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = message.url ?? '/';
     const [path = ''] = url.split('?', 1);
-    const search = url.slice(path.length);
+    const queryString = url.slice(path.length);
     const context = this.options.contextOf(message);
     const route = findRoute(this.endpoints, path);
     if (route === 'redirect')
-      return void response.writeHead(301, { Location: `${path}/${search === '?' ? '' : search}`, 'Content-Length': '0' }).end();
+      return void response.writeHead(301, { Location: `${path}/${queryString === '?' ? '' : queryString}`, 'Content-Length': '0' }).end();
     context.route = route;
     const { multipartLimits } = this.options;
     let bodyPromise: Promise<ParsedBody> | undefined;
@@ -89,7 +89,7 @@ class Router {
       message,
       method: message.method ?? 'GET',
       path,
-      query: parseQuery(search.slice(1)),
+      query: parseQuery(queryString.slice(1)),
       route,
       representation: { format: 'json' },
       context,
@@ -98,7 +98,9 @@ class Router {
         (bodyPromise ??= readBody(
           message,
           response,
-          isSignedIn ? { ...multipartLimits, senderId: context.authentication.senderId } : anonymousMultipartLimits(multipartLimits),
+          isSignedIn
+            ? { ...multipartLimits, senderUserId: context.authentication.senderUserId }
+            : anonymousMultipartLimits(multipartLimits),
         )),
     };
     await this.send(await catchRestError(() => this.processRequest(request)), request, response);
@@ -113,72 +115,76 @@ class Router {
       if (request.representation.format === 'api') request.isSignedIn = await context.authentication.authenticate().catch(() => false);
       throw notFoundError();
     }
-    request.representation = negotiate(accept, query, route.formatSuffix);
-    if (query.size > MAX_JSON_MEMBERS) throw badRequestError(`A query has at most ${MAX_JSON_MEMBERS} parameters.`);
-    const isPage = request.representation.format === 'api';
-    if (isPage) request.maxLimit = MAX_HTML_LIMIT;
+    request.representation = negotiateRepresentation(accept, query, route.formatSuffix);
+    if (query.size > MAX_TOP_LEVEL_JSON_MEMBERS) throw badRequestError(`A query has at most ${MAX_TOP_LEVEL_JSON_MEMBERS} parameters.`);
+    const isHtmlPage = request.representation.format === 'api';
+    if (isHtmlPage) request.maxLimit = MAX_ROWS_PER_HTML_PAGE;
     try {
       request.isSignedIn = await context.authentication.authenticate(() => readCsrfToken(request));
     } finally {
       // The form is read even if authentication fails, so that the page can show the typed values again.
-      if (isPage) await applyMethodOverride(request);
+      if (isHtmlPage) await applyMethodOverride(request);
     }
     authorizeRequest(route, request);
     if (request.method === 'HEAD') request.method = 'GET';
-    if (!isPage) return this.runOnce(route, request);
-    await this.htmlRenderer.resolveNames(request);
+    if (!isHtmlPage) return this.handleIdempotently(route, request);
+    await this.htmlRenderer.replaceRowNamesWithIds(request);
     return SAFE_METHODS.includes(request.method)
-      ? this.options.limitRendering(request.message, () => this.runOnce(route, request))
-      : this.runOnce(route, request);
+      ? this.options.limitRendering(request.message, () => this.handleIdempotently(route, request))
+      : this.handleIdempotently(route, request);
   }
 
-  private async runOnce(route: Route, request: RestRequest): Promise<RestResponse> {
+  private async handleIdempotently(route: Route, request: RestRequest): Promise<RestResponse> {
     const { message, method, context, form } = request;
     const handle = () => this.handleRoute(route, request);
-    const { idempotency } = context;
+    const { idempotentExecution } = context;
     if (SAFE_METHODS.includes(method)) return handle();
     // Routes other than lists and rows have effects that an error must not roll back: a failed sign-in, for example, must be counted.
     const onlyWritesRows = route.kind === 'list' || route.kind === 'detail';
-    if (form?.formKey !== undefined)
-      return handleFormSubmissionOnce(request, idempotency, { formKey: form.formKey, onlyWritesRows }, () => catchRestError(handle));
+    if (form?.formIdempotencyKey !== undefined)
+      return handleFormSubmissionOnce(request, idempotentExecution, { formIdempotencyKey: form.formIdempotencyKey, onlyWritesRows }, () =>
+        catchRestError(handle),
+      );
     if (message.headers['idempotency-key'] === undefined) return handle();
-    return idempotency.runOnce((await request.readBody()).data, () => catchRestError(handle), { onlyWritesRows });
+    return idempotentExecution.runOnce((await request.readBody()).data, () => catchRestError(handle), { onlyWritesRows });
   }
 
   private async send(restResponse: RestResponse, request: RestRequest, response: ServerResponse): Promise<void> {
     const { message, representation, form, context } = request;
     const { status, body } = restResponse;
     const { maxResponseBytes } = this.options;
-    const isPage = representation.format === 'api' && (body !== undefined || form !== undefined);
-    let text: string | undefined;
-    if (!isPage && body !== undefined) {
+    const isHtmlPage = representation.format === 'api' && (body !== undefined || form !== undefined);
+    let bodyText: string | undefined;
+    if (!isHtmlPage && body !== undefined) {
       const isLongList = representation.indent === undefined && countRows(body) > MAX_ROWS_SERIALIZED_AT_ONCE;
       const json = isLongList ? await stringifyIncrementally(body, maxResponseBytes) : JSON.stringify(body, null, representation.indent);
-      text = json === undefined ? undefined : toDjangoJson(json);
-      const bytes = text === undefined ? Infinity : Buffer.byteLength(text);
+      bodyText = json === undefined ? undefined : toDjangoJson(json);
+      const bytes = bodyText === undefined ? Infinity : Buffer.byteLength(bodyText);
       if (bytes > maxResponseBytes) return this.send(badRequestError(responseTooLongMessage(maxResponseBytes)), request, response);
       context.chargeResponse(bytes);
     }
-    const headers = responseHeaders(request, restResponse.headers, context.headers());
+    const headers = responseHeaders(request, restResponse.headers, context.responseHeaders());
     // The ETag identifies the compact JSON representation; indented JSON and HTML have different bytes.
     if (representation.format !== 'json' || representation.indent !== undefined) delete headers.ETag;
-    if (isPage) return this.sendPage({ request, restResponse: { ...restResponse, body: decodePrefixedFloats(body) }, headers }, response);
-    if ((message.method === 'GET' || message.method === 'HEAD') && status === 200 && text !== undefined) {
-      if (!headers.ETag && !headers['Cache-Control']) Object.assign(headers, publicCacheHeaders(text));
+    if (isHtmlPage)
+      return this.sendPage({ request, restResponse: { ...restResponse, body: decodePrefixedFloats(body) }, headers }, response);
+    if ((message.method === 'GET' || message.method === 'HEAD') && status === 200 && bodyText !== undefined) {
+      if (!headers.ETag && !headers['Cache-Control']) Object.assign(headers, publicCacheHeaders(bodyText));
       if (headers.ETag && matchesIfNoneMatch(message.headers, headers.ETag)) return void response.writeHead(304, headers).end();
     }
-    sendResponse(response, status, headers, MEDIA_TYPE_BY_FORMAT.json, text);
+    sendResponse(response, status, headers, MEDIA_TYPE_BY_FORMAT.json, bodyText);
   }
 
-  private async sendPage(rendering: RenderInput, response: ServerResponse): Promise<void> {
-    if (rendering.restResponse.status >= 500) return this.sendFailurePage(rendering, response);
-    const redirect = this.htmlRenderer.redirectHeaders(rendering);
-    if (redirect) return sendResponse(response, 303, { ...rendering.headers, ...redirect }, MEDIA_TYPE_BY_FORMAT.api, undefined);
+  private async sendPage(renderInput: RenderInput, response: ServerResponse): Promise<void> {
+    if (renderInput.restResponse.status >= 500) return this.sendFailurePage(renderInput, response);
+    const redirectHeaders = this.htmlRenderer.redirectHeaders(renderInput);
+    if (redirectHeaders)
+      return sendResponse(response, 303, { ...renderInput.headers, ...redirectHeaders }, MEDIA_TYPE_BY_FORMAT.api, undefined);
     // Rendering an HTML page loads additional data. This may be rejected although the request itself succeeded.
-    const { request, restResponse, headers } = rendering;
+    const { request, restResponse, headers } = renderInput;
     const isCompletedWrite = !SAFE_METHODS.includes(request.method) && restResponse.status < 400;
     const page = await this.options
-      .limitRendering(request.message, () => catchRestError(() => this.renderWithinLimit(rendering)))
+      .limitRendering(request.message, () => catchRestError(() => this.renderWithinLimit(renderInput)))
       .catch((error: unknown) => {
         if (isCompletedWrite && error instanceof OverloadedError) return undefined;
         throw error;
@@ -194,24 +200,30 @@ class Router {
       );
     if (page instanceof RestError)
       return this.sendFailurePage(
-        { ...rendering, restResponse: page, headers: responseHeaders(rendering.request, page.headers) },
+        { ...renderInput, restResponse: page, headers: responseHeaders(renderInput.request, page.headers) },
         response,
       );
-    this.sendHtml(rendering, page, response);
+    this.sendHtml(renderInput, page, response);
   }
 
-  private async renderWithinLimit(rendering: RenderInput): Promise<HtmlPage> {
+  private async renderWithinLimit(renderInput: RenderInput): Promise<HtmlPage> {
     const { maxResponseBytes } = this.options;
-    const page = await this.htmlRenderer.render(rendering);
-    if (Buffer.byteLength(page.text) > maxResponseBytes) throw badRequestError(responseTooLongMessage(maxResponseBytes));
+    const page = await this.htmlRenderer.render(renderInput);
+    if (Buffer.byteLength(page.htmlText) > maxResponseBytes) throw badRequestError(responseTooLongMessage(maxResponseBytes));
     return page;
   }
 
-  private sendFailurePage(rendering: RenderInput, response: ServerResponse): void {
-    this.sendHtml(rendering, this.htmlRenderer.renderError(rendering), response);
+  private sendFailurePage(renderInput: RenderInput, response: ServerResponse): void {
+    this.sendHtml(renderInput, this.htmlRenderer.renderError(renderInput), response);
   }
 
   private sendHtml({ restResponse, headers }: RenderInput, page: HtmlPage, response: ServerResponse): void {
-    sendResponse(response, restResponse.status, { ...headers, ...page.headers }, `${MEDIA_TYPE_BY_FORMAT.api}; charset=utf-8`, page.text);
+    sendResponse(
+      response,
+      restResponse.status,
+      { ...headers, ...page.headers },
+      `${MEDIA_TYPE_BY_FORMAT.api}; charset=utf-8`,
+      page.htmlText,
+    );
   }
 }

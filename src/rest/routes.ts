@@ -2,7 +2,7 @@
 import type { ActionMetadata, EndpointMetadata } from '../contract/metadata';
 import { decodeUrlSegment, parseInteger } from '../platform/pythonscalars';
 import { LOGIN_PATH } from './dialect/login';
-import type { ComputedEndpoint, Endpoint, Endpoints } from './endpoints';
+import type { GraphQLFieldEndpoint, ResourceEndpoint, Endpoints } from './endpoints';
 
 export const API_BASE_PATH = '/api/v2';
 /** Safe HTTP methods (RFC 9110, section 9.2.1); the only methods of read-only routes. */
@@ -14,22 +14,22 @@ const LOGIN_METHODS = ['GET', 'POST', 'OPTIONS'];
 export type Route = { formatSuffix?: string; allowedMethods: readonly string[] } & (
   | { kind: 'root'; endpoint?: undefined }
   | { kind: 'login'; endpoint?: undefined }
-  | { kind: 'standalone'; endpoint?: undefined; computedEndpoint: ComputedEndpoint<EndpointMetadata> }
-  | { kind: 'list'; endpoint: Endpoint }
-  | { kind: 'detail'; endpoint: Endpoint; id: string }
-  | { kind: 'action'; endpoint: Endpoint; id: string; computedEndpoint: ComputedEndpoint<ActionMetadata> }
+  | { kind: 'standalone'; endpoint?: undefined; graphqlFieldEndpoint: GraphQLFieldEndpoint<EndpointMetadata> }
+  | { kind: 'list'; endpoint: ResourceEndpoint }
+  | { kind: 'detail'; endpoint: ResourceEndpoint; id: string }
+  | { kind: 'action'; endpoint: ResourceEndpoint; id: string; graphqlFieldEndpoint: GraphQLFieldEndpoint<ActionMetadata> }
 );
 
-const ROOT_PATTERN = /^(?:\.([a-z0-9]+)\/?)?$/;
-const RESOURCE_PATTERN = /^([a-z0-9-]+)(?:\/([^/.]+)(?:\/([a-z_]+))?)?(?:\.([a-z0-9]+)\/?|(\/)?)$/;
+const ROOT_PATH_PATTERN = /^(?:\.([a-z0-9]+)\/?)?$/;
+const RESOURCE_PATH_PATTERN = /^([a-z0-9-]+)(?:\/([^/.]+)(?:\/([a-z_]+))?)?(?:\.([a-z0-9]+)\/?|(\/)?)$/;
 
 /** Id that matches no row. It replaces path segments that are not row numbers, because GraphQL would accept some of them as ids. */
-const UNKNOWN_ROW_ID = '0';
+const NONEXISTENT_ROW_ID = '0';
 
 /** Normalizes a row id from a path, which may have surrounding blanks and leading zeros. */
 const normalizeRowId = (text: string): string => {
   const number = parseInteger(decodeUrlSegment(text)) ?? -1;
-  return Number.isSafeInteger(number) && number >= 0 ? String(number) : UNKNOWN_ROW_ID;
+  return Number.isSafeInteger(number) && number >= 0 ? String(number) : NONEXISTENT_ROW_ID;
 };
 
 /** Finds the route of a path. Returns `redirect` if only the trailing slash is missing, and undefined for an unknown path. */
@@ -37,19 +37,19 @@ export function findRoute({ resources, standaloneEndpoints }: Endpoints, path: s
   if (path === API_BASE_PATH) return 'redirect';
   if (!path.startsWith(`${API_BASE_PATH}/`)) return undefined;
   const relativePath = path.slice(API_BASE_PATH.length + 1);
-  const root = ROOT_PATTERN.exec(relativePath);
-  if (root) return { kind: 'root', formatSuffix: root[1], allowedMethods: SAFE_METHODS };
+  const rootMatch = ROOT_PATH_PATTERN.exec(relativePath);
+  if (rootMatch) return { kind: 'root', formatSuffix: rootMatch[1], allowedMethods: SAFE_METHODS };
 
   const pathWithoutSlash = relativePath.endsWith('/') ? relativePath.slice(0, -1) : relativePath;
-  const computedEndpoint = standaloneEndpoints.get(pathWithoutSlash);
-  if (computedEndpoint || pathWithoutSlash === LOGIN_PATH) {
+  const standaloneEndpoint = standaloneEndpoints.get(pathWithoutSlash);
+  if (standaloneEndpoint || pathWithoutSlash === LOGIN_PATH) {
     if (pathWithoutSlash === relativePath) return 'redirect';
-    return computedEndpoint
-      ? { kind: 'standalone', computedEndpoint, allowedMethods: SAFE_METHODS }
+    return standaloneEndpoint
+      ? { kind: 'standalone', graphqlFieldEndpoint: standaloneEndpoint, allowedMethods: SAFE_METHODS }
       : { kind: 'login', allowedMethods: LOGIN_METHODS };
   }
 
-  const [, name = '', id, actionName, formatSuffix, slash] = RESOURCE_PATTERN.exec(relativePath) ?? [];
+  const [, name = '', id, actionName, formatSuffix, slash] = RESOURCE_PATH_PATTERN.exec(relativePath) ?? [];
   const endpoint = resources.get(name);
   const action = actionName === undefined ? undefined : endpoint?.actions.get(actionName);
   if (!endpoint || (actionName !== undefined && !action)) return undefined;
@@ -57,6 +57,6 @@ export function findRoute({ resources, standaloneEndpoints }: Endpoints, path: s
   const isWritable = endpoint.view.routes === 'all';
   if (id === undefined) return { kind: 'list', endpoint, formatSuffix, allowedMethods: isWritable ? LIST_METHODS : SAFE_METHODS };
   if (action)
-    return { kind: 'action', endpoint, id: normalizeRowId(id), computedEndpoint: action, formatSuffix, allowedMethods: SAFE_METHODS };
+    return { kind: 'action', endpoint, id: normalizeRowId(id), graphqlFieldEndpoint: action, formatSuffix, allowedMethods: SAFE_METHODS };
   return { kind: 'detail', endpoint, id: normalizeRowId(id), formatSuffix, allowedMethods: isWritable ? DETAIL_METHODS : SAFE_METHODS };
 }

@@ -3,9 +3,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { overloadedError } from '../core/model/errors';
-import type { ClientOrigin } from '../request/clientorigin';
+import type { ForwardedHeaderResolver } from '../request/forwardedheaderresolver';
 import type { ErrorContainment } from './errorcontainment';
-import type { ErrorResponses } from './errorresponses';
+import type { ErrorResponder } from './errorresponder';
 import { FairRequestQueue } from './requestqueue';
 import { LoadShedder } from './loadshedding';
 import { rejectWebSocketHandshake } from '../request/handshakerejection';
@@ -24,16 +24,16 @@ export class AdmissionControl {
   private isDraining = false;
   private openRequestCount = 0;
 
-  /** `maxLag`: tolerated event-loop lag in milliseconds; 0 disables load shedding. */
+  /** `maxEventLoopLagMs`: tolerated event-loop lag in milliseconds; 0 disables load shedding. */
   constructor(
-    maxLag: number,
-    private readonly clientOrigin: ClientOrigin,
+    maxEventLoopLagMs: number,
+    private readonly forwardedHeaderResolver: ForwardedHeaderResolver,
     private readonly log: Logger,
-    private readonly errorResponses: ErrorResponses,
+    private readonly errorResponder: ErrorResponder,
     private readonly errorContainment: ErrorContainment,
     stolenCpuShare: () => number,
   ) {
-    this.loadShedder = new LoadShedder(maxLag, () => this.queueingDelay, stolenCpuShare);
+    this.loadShedder = new LoadShedder(maxEventLoopLagMs, () => this.queueingDelay, stolenCpuShare);
   }
 
   /** Longest queueing delay, in milliseconds, of clients with a single queued request. */
@@ -54,11 +54,11 @@ export class AdmissionControl {
     this.openRequestCount += 1;
     response.once('close', () => (this.openRequestCount -= 1));
     this.queue.enqueue(
-      () => this.clientOrigin.clientNetwork(request),
+      () => this.forwardedHeaderResolver.clientNetwork(request),
       (waitedMs) =>
         this.errorContainment.catchErrors(request, response, () => {
           if (response.destroyed) return;
-          if (this.openRequestCount <= MIN_OPEN_REQUESTS_FOR_SHEDDING || !this.loadShedder.isTooLate(waitedMs))
+          if (this.openRequestCount <= MIN_OPEN_REQUESTS_FOR_SHEDDING || !this.loadShedder.hasWaitedTooLong(waitedMs))
             beginRequest(request, response);
           else this.reject(request, response, 'queue_timeout');
         }),
@@ -70,11 +70,11 @@ export class AdmissionControl {
     if (this.isDraining) return this.rejectSocket(request, socket, 'shutdown');
     if (this.isOverloaded(true)) return this.rejectSocket(request, socket, 'overload');
     this.queue.enqueue(
-      () => this.clientOrigin.clientNetwork(request),
+      () => this.forwardedHeaderResolver.clientNetwork(request),
       (waitedMs) =>
         this.errorContainment.catchErrors(request, undefined, () => {
           if (socket.destroyed) return;
-          if (!this.loadShedder.isTooLate(waitedMs)) beginRequest();
+          if (!this.loadShedder.hasWaitedTooLong(waitedMs)) beginRequest();
           else this.rejectSocket(request, socket, 'queue_timeout');
         }),
     );
@@ -95,7 +95,7 @@ export class AdmissionControl {
 
   private reject(request: IncomingMessage, response: ServerResponse, reason: RejectionReason): void {
     this.recordRejection(request, reason);
-    this.errorResponses.sendUnavailable(request, response, overloadedError());
+    this.errorResponder.sendUnavailable(request, response, overloadedError());
   }
 
   private rejectSocket(request: IncomingMessage, socket: Duplex, reason: RejectionReason): void {
@@ -105,6 +105,6 @@ export class AdmissionControl {
 
   private recordRejection(request: IncomingMessage, reason: RejectionReason): void {
     this.rejectedCounts[reason] += 1;
-    logRejectedRequest(request, reason, this.clientOrigin, this.log);
+    logRejectedRequest(request, reason, this.forwardedHeaderResolver, this.log);
   }
 }

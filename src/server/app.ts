@@ -33,9 +33,9 @@ import { discardUnreadBody } from './connections';
 import { AdmissionControl } from './admissioncontrol';
 import { ErrorContainment } from './errorcontainment';
 import { RequestContextStore } from './requestcontexts';
-import { ErrorResponses } from './errorresponses';
+import { ErrorResponder } from './errorresponder';
 import { DEGRADATIONS, Readiness, type Degradation } from './readiness';
-import { isProbe, createExpressApp, type AppDependencies } from './routes';
+import { isProbeRequest, createExpressApp, type AppDependencies } from './routes';
 import { findRepeatedHeader, normalizeTarget } from './requesttarget';
 
 export interface App {
@@ -43,7 +43,7 @@ export interface App {
   onConnection(): void;
   onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Renders the Prometheus metrics; absent when metrics are disabled. */
-  scrape?: CollectMetrics;
+  collectMetrics?: CollectMetrics;
   errorContainment: ErrorContainment;
   /** Reports "not ready", rejects new WebSockets and ends subscriptions, so that their clients reconnect, possibly to another instance. */
   startDraining(): void;
@@ -59,28 +59,28 @@ const GRAPHQL_HEADERS: readonly [string, string][] = [
 const PAGE_RENDERING_LIMITS = { slots: 8, slotsPerClient: 2, maxQueued: 100, maxWaitMs: 1_500 };
 
 export async function createApp(processServices: Services): Promise<App> {
-  const { config, log, database, clientOrigin } = processServices;
-  const errorResponses = new ErrorResponses(log);
+  const { config, log, database, forwardedHeaderResolver } = processServices;
+  const errorResponder = new ErrorResponder(log);
   const cors = new CorsPolicy(config.corsOrigins);
-  const errorContainment = new ErrorContainment(log, errorResponses);
+  const errorContainment = new ErrorContainment(log, errorResponder);
   const stealTime = new StealTime();
   const admissionControl = new AdmissionControl(
     config.maxLag,
-    clientOrigin,
+    forwardedHeaderResolver,
     log,
-    errorResponses,
+    errorResponder,
     errorContainment,
     () => stealTime.stolenCpuShare,
   );
   const { executor, restExecutor } = createExecutors(processServices);
   const readiness = new Readiness(database);
   const gauges: AppGauges = {
-    ready: () => Number(readiness.state.reason === undefined),
-    degradations: () => degradationFlags(readiness.state.degradations),
+    readyFlag: () => Number(readiness.state.reason === undefined),
+    degradationFlags: () => degradationFlags(readiness.state.degradations),
     rejectedCounts: admissionControl.rejectedCounts,
     queueingDelay: () => admissionControl.queueingDelay,
     stolenCpuShare: () => stealTime.stolenCpuShare,
-    subscriptions: () => ({
+    subscriptionCounts: () => ({
       running: executor.openSubscriptionCount,
       deliveredEvents: executor.deliveredEventCount,
       eventStreams: eventStreams.openStreamCount,
@@ -96,14 +96,14 @@ export async function createApp(processServices: Services): Promise<App> {
   const webSockets = new WebSocketTransport(subscriptions, {
     maxMessageBytes: config.maxAnonymousBody,
     createContext: requestContexts.createForWebSocket,
-    networkOf: (request) => clientOrigin.clientNetwork(request),
-    rejectsSubscriptions: admissionControl.shouldReject,
+    clientNetworkOf: (request) => forwardedHeaderResolver.clientNetwork(request),
+    shouldRejectSubscriptions: admissionControl.shouldReject,
     log,
   });
-  const scrape = services.metrics && createMetricsCollector(services.metrics.registry);
+  const collectMetrics = services.metrics && createMetricsCollector(services.metrics.registry);
   const prepareOperation = createOperationPreparer(restExecutor);
   await readiness.start();
-  const handleAdmittedRequest = admittedListener({
+  const handleAdmittedRequest = createAdmittedRequestListener({
     services,
     executor,
     restExecutor,
@@ -113,20 +113,20 @@ export async function createApp(processServices: Services): Promise<App> {
     eventStreams,
     requestContexts,
     readiness,
-    errorResponses,
+    errorResponder,
     errorContainment,
     cors,
-    scrape,
+    collectMetrics,
   });
   return {
-    ...serverListeners({ services, errorResponses, errorContainment, cors, admissionControl, webSockets }, handleAdmittedRequest),
+    ...createServerListeners({ services, errorResponder, errorContainment, cors, admissionControl, webSockets }, handleAdmittedRequest),
     startDraining() {
       admissionControl.startDraining();
       readiness.startDraining();
       eventStreams.endAllStreams();
       webSockets.endAllConnections().catch((error: unknown) => log.error({ err: error }, 'unexpected error in a subscription'));
     },
-    scrape,
+    collectMetrics,
     errorContainment,
     async stop() {
       admissionControl.stop();
@@ -141,8 +141,8 @@ export async function createApp(processServices: Services): Promise<App> {
 /**
  * Returns, for metrics, 1 for each active degradation (such as a full disk) and 0 for all others, so that every time series exists before the first fault.
  */
-const degradationFlags = (present: readonly Degradation[]): Record<string, number> =>
-  Object.fromEntries((Object.keys(DEGRADATIONS) as Degradation[]).map((name) => [name, Number(present.includes(name))]));
+const degradationFlags = (presentDegradations: readonly Degradation[]): Record<string, number> =>
+  Object.fromEntries((Object.keys(DEGRADATIONS) as Degradation[]).map((name) => [name, Number(presentDegradations.includes(name))]));
 
 // The code of metrics and tracing is imported dynamically, so that it is loaded only if they are enabled.
 
@@ -161,10 +161,10 @@ async function createTracing({ tracing }: Config): Promise<Tracing | undefined> 
 function createExecutors({ config, averageColumnWidths }: Services): Record<'executor' | 'restExecutor', Executor> {
   const { compileOperations, maxCost, maxResponseBytes, introspection } = config;
   const options: ExecutorOptions = {
-    compilesOwnOperations: compileOperations,
+    compilesInternalOperations: compileOperations,
     maxCost,
     maxResponseBytes,
-    averageBytesOf: averageColumnWidths.widthOf,
+    averageFieldBytesOf: averageColumnWidths.averageFieldBytesOf,
   };
   return {
     executor: new Executor(buildGraphQLSchema(), { ...options, introspection }),
@@ -175,7 +175,7 @@ function createExecutors({ config, averageColumnWidths }: Services): Record<'exe
 const createOperationPreparer =
   (restExecutor: Executor): PrepareOperation =>
   (document) => {
-    const run = restExecutor.prepareOwnOperation(document);
+    const run = restExecutor.prepareInternalOperation(document);
     // Safe cast: every context that REST passes on was created by `createRequestContext`.
     return (context, variables) => run(context as Context, variables);
   };
@@ -187,75 +187,76 @@ function createAppRestHandler({
   prepareOperation,
   requestContexts,
 }: AppDependencies): RestHandler {
-  const pages = new ConcurrencyLimiter<LimiterClientKey>(PAGE_RENDERING_LIMITS);
+  const pageLimiter = new ConcurrencyLimiter<LimiterClientKey>(PAGE_RENDERING_LIMITS);
   const { schema } = restExecutor;
   return createRestHandler({
     schema,
     prepareOperation,
     contextOf: requestContexts.get,
     createHtmlRenderer: (api) =>
-      htmlRenderer({ ...api, schema, clientSchema: executor.schema, prepareOperation, permitsExports: !config.persistedOnly }),
-    limitRendering: (message, callback) => pages.run(requestContexts.get(message).resolverContext.session.caller, callback),
+      htmlRenderer({ ...api, schema, publicSchema: executor.schema, prepareOperation, permitsExports: !config.persistedOnly }),
+    limitRendering: (message, callback) => pageLimiter.run(requestContexts.get(message).resolverContext.session.clientKey, callback),
     multipartLimits: config,
     maxResponseBytes: config.maxResponseBytes,
     timeZone: config.timeZone,
   });
 }
 
-function admittedListener(dependencies: AppDependencies): RequestListener {
-  const { services, requestContexts, errorResponses, cors } = dependencies;
-  const { config, clientOrigin } = services;
+function createAdmittedRequestListener(dependencies: AppDependencies): RequestListener {
+  const { services, requestContexts, errorResponder, cors } = dependencies;
+  const { config, forwardedHeaderResolver } = services;
   const restHandler = createAppRestHandler(dependencies);
-  const routes = createExpressApp(dependencies);
+  const expressApp = createExpressApp(dependencies);
   return (request, response) => {
-    const isRest = request.url!.startsWith(API_BASE_PATH) && !isApiDocsPath(request.url!);
-    const context = requestContexts.create(request, isRest);
+    const isRestRequest = request.url!.startsWith(API_BASE_PATH) && !isApiDocsPath(request.url!);
+    const context = requestContexts.create(request, isRestRequest);
     cancelReadsOnDisconnect(context, response);
     logAndMeasureRequest(request, response, context, services);
     compressResponse(request, response);
     if (cors.respondToPreflight(request, response)) return;
     // RFC 6797 permits this header (HSTS) only in responses over HTTPS.
-    if (config.hsts && clientOrigin.isEncrypted(request)) response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);
+    if (config.hsts && forwardedHeaderResolver.isEncrypted(request))
+      response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);
     // REST bypasses Express, which would account for more than half of the duration of a short request.
-    if (isRest) return void restHandler(request, response).catch((error) => errorResponses.handleError(error, request, response));
+    if (isRestRequest) return void restHandler(request, response).catch((error) => errorResponder.handleError(error, request, response));
     // X-Content-Type-Options is set before routing, so that error responses also have it.
     response.setHeader('X-Content-Type-Options', 'nosniff');
     if (request.url!.startsWith('/graphql')) for (const [name, value] of GRAPHQL_HEADERS) response.appendHeader(name, value);
-    routes(request, response);
+    expressApp(request, response);
   };
 }
 
-interface ListenerDependencies extends Pick<AppDependencies, 'services' | 'errorResponses' | 'errorContainment' | 'cors'> {
+interface ListenerDependencies extends Pick<AppDependencies, 'services' | 'errorResponder' | 'errorContainment' | 'cors'> {
   admissionControl: AdmissionControl;
   webSockets: WebSocketTransport;
 }
 
-const serverListeners = (
-  { services: { clientOrigin }, errorResponses, errorContainment, cors, admissionControl, webSockets }: ListenerDependencies,
+const createServerListeners = (
+  { services: { forwardedHeaderResolver }, errorResponder, errorContainment, cors, admissionControl, webSockets }: ListenerDependencies,
   handleAdmittedRequest: RequestListener,
 ): Pick<App, 'listener' | 'onConnection' | 'onUpgrade'> => ({
   listener: (request, response) =>
     errorContainment.catchErrors(request, response, () => {
       const repeatedHeader = findRepeatedHeader(request);
       if (repeatedHeader)
-        return errorResponses.sendError(request, response, 400, 'BAD_REQUEST', `The header ${repeatedHeader} may occur only once.`);
+        return errorResponder.sendError(request, response, 400, 'BAD_REQUEST', `The header ${repeatedHeader} may occur only once.`);
       request.url = normalizeTarget(request.url!);
-      response.setHeader('X-Request-Id', clientOrigin.assignRequestId(request));
+      response.setHeader('X-Request-Id', forwardedHeaderResolver.assignRequestId(request));
       cors.addHeaders(request, response);
       discardUnreadBody(request, response);
-      if (isProbe(request)) return handleAdmittedRequest(request, response);
+      if (isProbeRequest(request)) return handleAdmittedRequest(request, response);
       admissionControl.admit(request, response, handleAdmittedRequest);
     }),
   onConnection: admissionControl.onConnection,
   onUpgrade: (request, socket, head) =>
     errorContainment.catchErrors(request, undefined, () => {
-      clientOrigin.assignRequestId(request);
+      forwardedHeaderResolver.assignRequestId(request);
       // Handles socket errors while the handshake is queued. Otherwise, they would be uncaught exceptions.
       socket.on('error', () => socket.destroy());
       if (findRepeatedHeader(request)) return rejectWebSocketHandshake(request, socket, '400 Bad Request');
       // The same-origin policy does not cover WebSockets, so a restriction of origins is enforced here.
       const pageOrigin = request.headers.origin;
-      if (pageOrigin !== undefined && !cors.allowsOrigin(pageOrigin) && pageOrigin !== clientOrigin.baseUrl(request))
+      if (pageOrigin !== undefined && !cors.allowsOrigin(pageOrigin) && pageOrigin !== forwardedHeaderResolver.baseUrl(request))
         return rejectWebSocketHandshake(request, socket, '403 Forbidden');
       admissionControl.admitSocket(request, socket, () => webSockets.upgrade(request, socket, head));
     }),

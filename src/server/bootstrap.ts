@@ -8,7 +8,7 @@ import { Media } from '../files/media';
 import { migrateUp } from '../database/migrate';
 import type { EmbeddedConnection } from '../database/embedded';
 import { openDatabase } from '../database/open';
-import type { ClientOrigin } from '../request/clientorigin';
+import type { ForwardedHeaderResolver } from '../request/forwardedheaderresolver';
 import { models } from '../graphql/schema';
 import { startServices } from '../request/services';
 import { seedDemo, seedReferenceData, type DemoAccount } from '../transfer/seed';
@@ -26,7 +26,7 @@ export interface RunningApp {
 
 export async function bootstrap(
   config: Config,
-  clientOrigin: ClientOrigin,
+  forwardedHeaderResolver: ForwardedHeaderResolver,
   log: Logger,
   embeddedConnection?: EmbeddedConnection,
 ): Promise<RunningApp> {
@@ -37,12 +37,12 @@ export async function bootstrap(
   const { database } = openedDatabase;
   try {
     await checkSecretKey(database, openedDatabase.secretKey);
-    const applied = await migrateUp(database, { reportWait: (message) => log.warn(message) });
-    if (applied.length) log.info({ migrations: applied }, 'database migrated');
+    const appliedMigrations = await migrateUp(database, { reportWait: (message) => log.warn(message) });
+    if (appliedMigrations.length) log.info({ migrations: appliedMigrations }, 'database migrated');
     await recordKeyFingerprint(database, openedDatabase.secretKey);
     const tokenVault = new TokenVault(openedDatabase.secretKey);
-    const demoAccount = openedDatabase.isEmbedded ? await seedFirstData() : undefined;
-    const { services, stop } = await startServices(config, database, tokenVault, clientOrigin, log);
+    const demoAccount = openedDatabase.isEmbedded ? await seedInitialData() : undefined;
+    const { services, stop } = await startServices(config, database, tokenVault, forwardedHeaderResolver, log);
     const app = await createApp(services);
     return {
       app,
@@ -56,10 +56,10 @@ export async function bootstrap(
       },
     };
 
-    async function seedFirstData(): Promise<DemoAccount | undefined> {
-      const seeding = { database, tokenVault, timeZone: config.timeZone };
-      const isNew = await seedReferenceData(seeding, await Media.openAndCheck(config));
-      return isNew && config.createsDemoAccount ? seedDemo(seeding) : undefined;
+    async function seedInitialData(): Promise<DemoAccount | undefined> {
+      const seedOptions = { database, tokenVault, timeZone: config.timeZone };
+      const isNewDatabase = await seedReferenceData(seedOptions, await Media.openAndCheck(config));
+      return isNewDatabase && config.createsDemoAccount ? seedDemo(seedOptions) : undefined;
     }
   } catch (error) {
     await openedDatabase.close();

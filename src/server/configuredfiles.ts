@@ -1,11 +1,11 @@
 /** Validation of the settings that `readConfig` does not check completely: data folder, TLS certificate and key, trusted proxies. */
 import { checkDataDir } from '../database/datadir';
-import { ClientOrigin } from '../request/clientorigin';
+import { ForwardedHeaderResolver } from '../request/forwardedheaderresolver';
 import type { Config } from '../platform/config';
 import { readTls, type TlsFiles } from './tls';
 
 /** Throws a ConfigError if a configured file or folder cannot be used, or if TRUSTED_PROXIES is invalid. Call this before anything is started. */
-export function validateConfiguredFiles(config: Config): { clientOrigin: ClientOrigin; tls?: TlsFiles } {
+export function validateConfiguredFiles(config: Config): { forwardedHeaderResolver: ForwardedHeaderResolver; tls?: TlsFiles } {
   checkDataDir(config.dataDir);
-  return { clientOrigin: new ClientOrigin(config), tls: config.tls && readTls(config.tls) };
+  return { forwardedHeaderResolver: new ForwardedHeaderResolver(config), tls: config.tls && readTls(config.tls) };
 }

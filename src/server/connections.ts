@@ -12,13 +12,13 @@ const REQUEST_TIMEOUT_FACTOR = 10;
 
 type TimeoutConfig = Pick<Config, 'clientTimeout'>;
 
-const checkIntervalMs = (clientTimeout: number) => Math.min(5_000, Math.max(100, clientTimeout / 4));
+const connectionsCheckingIntervalMs = (clientTimeout: number) => Math.min(5_000, Math.max(100, clientTimeout / 4));
 
 export const serverTimeouts = ({ clientTimeout }: TimeoutConfig): ServerOptions => ({
   keepAliveTimeout: KEEP_ALIVE_MS,
   headersTimeout: clientTimeout,
   requestTimeout: REQUEST_TIMEOUT_FACTOR * clientTimeout,
-  connectionsCheckingInterval: checkIntervalMs(clientTimeout || Infinity),
+  connectionsCheckingInterval: connectionsCheckingIntervalMs(clientTimeout || Infinity),
 });
 
 /** Resets the connection (RST). After a normal close, the kernel would keep unsent data in memory for some time. */
@@ -28,11 +28,11 @@ function resetConnection(socket: Socket): void {
 }
 
 /** Maximum length of a body that is assumed to arrive within the linger timeout. */
-const SHORT_BODY_BYTES = 64 * 1024;
+const MAX_SHORT_BODY_BYTES = 64 * 1024;
 const LINGER_TIMEOUT_MS = 1_000;
 const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 /** Number of discarded bytes after which reading yields to the event loop. Otherwise, Node reads up to 2 MB from a full socket in one turn. */
-const DISCARDED_BYTES_PER_TURN = 128 * 1024;
+const DISCARDED_BYTES_PER_EVENT_LOOP_TURN = 128 * 1024;
 
 /**
  * Lingering close (https://nginx.org/en/docs/http/ngx_http_core_module.html#lingering_close) after a response that was sent before the request
@@ -43,7 +43,7 @@ export function discardUnreadBody(request: IncomingMessage, response: ServerResp
   const { 'transfer-encoding': transferEncoding, 'content-length': contentLength } = request.headers;
   if (transferEncoding === undefined && (contentLength === undefined || contentLength === '0')) return;
   // A response that precedes the end of a long body has `Connection: close`, so that the client sends no further request on the connection.
-  if (transferEncoding !== undefined || Number(contentLength) > SHORT_BODY_BYTES)
+  if (transferEncoding !== undefined || Number(contentLength) > MAX_SHORT_BODY_BYTES)
     onHeaders(response, () => {
       if (!request.complete) response.setHeader('Connection', 'close');
     });
@@ -55,14 +55,14 @@ export function discardUnreadBody(request: IncomingMessage, response: ServerResp
     const lingerTimer = setTimeout(() => socket.destroy(), LINGER_TIMEOUT_MS).unref();
     const closeSocket = deferSocketClose(socket);
     let remainingBytes = MAX_DISCARDED_BYTES;
-    let bytesUntilYield = DISCARDED_BYTES_PER_TURN;
+    let bytesUntilYield = DISCARDED_BYTES_PER_EVENT_LOOP_TURN;
     request.on('data', (chunk: Buffer) => {
       remainingBytes -= chunk.length;
       bytesUntilYield -= chunk.length;
       if (remainingBytes >= 0 && bytesUntilYield >= 0) return;
       request.pause();
       if (remainingBytes < 0) return;
-      bytesUntilYield = DISCARDED_BYTES_PER_TURN;
+      bytesUntilYield = DISCARDED_BYTES_PER_EVENT_LOOP_TURN;
       setImmediate(() => request.resume());
     });
     request.once('end', () => {
@@ -78,21 +78,21 @@ const MAX_PIPELINED_REQUESTS = 100;
 
 /** Serializes pipelined requests: each one starts when the previous response of its connection has been sent completely. */
 export function serializePipelinedRequests(listener: RequestListener): RequestListener {
-  const queues = new WeakMap<Socket, { lastResponse: ServerResponse; queued: number }>();
+  const queues = new WeakMap<Socket, { lastResponse: ServerResponse; queuedCount: number }>();
   return (request, response) => {
     const { socket } = request;
     const queue = queues.get(socket);
     if (!queue) {
-      queues.set(socket, { lastResponse: response, queued: 0 });
+      queues.set(socket, { lastResponse: response, queuedCount: 0 });
       return void listener(request, response);
     }
     const previousResponse = queue.lastResponse;
     queue.lastResponse = response;
     if (previousResponse.writableFinished) return void listener(request, response);
-    if (queue.queued >= MAX_PIPELINED_REQUESTS) return resetConnection(socket);
-    queue.queued += 1;
+    if (queue.queuedCount >= MAX_PIPELINED_REQUESTS) return resetConnection(socket);
+    queue.queuedCount += 1;
     previousResponse.once('close', () => {
-      queue.queued -= 1;
+      queue.queuedCount -= 1;
       if (!socket.destroyed) listener(request, response);
     });
   };
@@ -106,7 +106,7 @@ export function serializePipelinedRequests(listener: RequestListener): RequestLi
 export function closeStalledConnections(server: Server, { clientTimeout }: TimeoutConfig): void {
   const lastRequests = new WeakMap<Socket, { response: ServerResponse; receivedAt: number }>();
   server.on('request', ({ socket }, response) => void lastRequests.set(socket, { response, receivedAt: performance.now() }));
-  const stalledSince = new WeakMap<Socket, number>();
+  const stalledSinceBySocket = new WeakMap<Socket, number>();
   server.setTimeout(clientTimeout, (socket: Socket) => {
     const now = performance.now();
     if (socket.writableLength === 0) {
@@ -117,10 +117,10 @@ export function closeStalledConnections(server: Server, { clientTimeout }: Timeo
       // for which `requestTimeout` applies.
       if (lastRequest?.response.writableFinished !== false || isResponseLost) socket.destroy();
       else socket.setTimeout(clientTimeout);
-    } else if (now - (stalledSince.get(socket) ?? -Infinity) < 1.5 * clientTimeout) resetConnection(socket);
+    } else if (now - (stalledSinceBySocket.get(socket) ?? -Infinity) < 1.5 * clientTimeout) resetConnection(socket);
     else {
       // On a slow line, the kernel empties its send buffer in bursts, so the connection is reset only after a second consecutive timeout.
-      stalledSince.set(socket, now);
+      stalledSinceBySocket.set(socket, now);
       socket.setTimeout(clientTimeout);
     }
   });

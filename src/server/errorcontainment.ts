@@ -4,11 +4,10 @@
  */
 import { ServerResponse, type IncomingMessage, type ServerOptions } from 'node:http';
 import type { Logger } from 'pino';
-import { REQUEST_ID_HEADER } from '../request/clientorigin';
+import { REQUEST_ID_HEADER } from '../request/forwardedheaderresolver';
 import { UpgradeFilteringRequest } from '../internals/node';
-import type { ErrorResponses } from './errorresponses';
+import type { ErrorResponder } from './errorresponder';
 
-/** Classes of the requests and responses of a server (options of `http.createServer`). */
 export type HttpMessageClasses = Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>>;
 
 /**
@@ -22,14 +21,14 @@ export class ErrorContainment {
 
   constructor(
     private readonly log: Logger,
-    private readonly errorResponses: Pick<ErrorResponses, 'handleError'>,
+    private readonly errorResponder: Pick<ErrorResponder, 'handleError'>,
   ) {
-    this.messageClasses = this.createClasses();
+    this.messageClasses = this.createMessageClasses();
   }
 
-  private createClasses(): HttpMessageClasses {
+  private createMessageClasses(): HttpMessageClasses {
     const catchErrors: ErrorContainment['catchErrors'] = (request, response, callback) => this.catchErrors(request, response, callback);
-    class GuardedRequest extends UpgradeFilteringRequest {
+    class ErrorCatchingRequest extends UpgradeFilteringRequest {
       response?: ServerResponse;
 
       /**
@@ -43,8 +42,8 @@ export class ErrorContainment {
         return catchErrors(this, this.response, () => super.emit(event as 'close', ...(args as [])));
       }
     }
-    class GuardedResponse extends ServerResponse<GuardedRequest> {
-      constructor(request: GuardedRequest) {
+    class ErrorCatchingResponse extends ServerResponse<ErrorCatchingRequest> {
+      constructor(request: ErrorCatchingRequest) {
         super(request);
         request.response = this;
         this.setMaxListeners(MAX_RESPONSE_LISTENERS);
@@ -54,7 +53,7 @@ export class ErrorContainment {
         return catchErrors(this.req, this, () => super.emit(event as 'close', ...(args as [])));
       }
     }
-    return { IncomingMessage: GuardedRequest, ServerResponse: GuardedResponse } as unknown as HttpMessageClasses;
+    return { IncomingMessage: ErrorCatchingRequest, ServerResponse: ErrorCatchingResponse } as unknown as HttpMessageClasses;
   }
 
   /** Runs a synchronous step of a request or of a WebSocket handshake (without `response`). If it throws, fails the request and returns true. */
@@ -76,6 +75,6 @@ export class ErrorContainment {
     this.log.error({ id: request.headers[REQUEST_ID_HEADER], err: error }, 'uncaught error');
     if (!response || response.headersSent || response.destroyed) return void request.socket.destroy();
     response.setHeader('Connection', 'close');
-    this.errorResponses.handleError(error, request, response);
+    this.errorResponder.handleError(error, request, response);
   }
 }

@@ -5,8 +5,8 @@ import iconv from 'iconv-lite';
 import type { Config } from '../platform/config';
 import type { RequestContext } from '../request/requestcontext';
 import { sendGraphQLError } from '../graphql/httperrors';
-import { awaitLargeBodySlot, limitBody } from '../platform/bodylimit';
-import { findExceededLimit } from '../platform/jsonlimits';
+import { awaitLargeBodySlot, limitBodySize } from '../platform/bodylimit';
+import { describeExceededJsonLimit } from '../platform/jsonlimits';
 
 export function graphqlJsonParser(
   { maxBody, maxJson, maxAnonymousBody }: Config,
@@ -20,15 +20,15 @@ export function graphqlJsonParser(
     if (!request.is('json')) return anonymousUserParser.parse(request, response, next);
     const { authentication } = contextOf(request);
     const { parseWithinLimit } = (await authentication.isSignedIn()) ? signedInUserParser : anonymousUserParser;
-    await awaitLargeBodySlot(request, response, authentication.senderId);
+    await awaitLargeBodySlot(request, response, authentication.senderUserId);
     parseWithinLimit(request, response, next);
   };
 }
 
 /** Rejects bodies that exceed the structural JSON limits before they are parsed (`verify` hook of express.json). Decodes them as the parser does. */
 function checkJsonLimits(_request: IncomingMessage, _response: unknown, body: Buffer, encoding: string): void {
-  const excess = findExceededLimit(iconv.decode(body, encoding));
-  if (excess !== undefined) throw Object.assign(new Error(`The body is rejected: ${excess}.`), { status: 400 });
+  const exceededLimitMessage = describeExceededJsonLimit(iconv.decode(body, encoding));
+  if (exceededLimitMessage !== undefined) throw Object.assign(new Error(`The body is rejected: ${exceededLimitMessage}.`), { status: 400 });
 }
 
 // Makes iconv-lite load its tables at startup. In the first request with a body, loading them would fail if no file descriptor were free.
@@ -39,6 +39,6 @@ function createJsonParsers(limit: number): Record<'parse' | 'parseWithinLimit', 
   const message = `The body is larger than ${limit} bytes.`;
   return {
     parse,
-    parseWithinLimit: limitBody(limit, parse, (request, response) => sendGraphQLError(request, response, 413, 'BAD_REQUEST', message)),
+    parseWithinLimit: limitBodySize(limit, parse, (request, response) => sendGraphQLError(request, response, 413, 'BAD_REQUEST', message)),
   };
 }

@@ -19,7 +19,7 @@ interface ErrorResponse {
   detail: string;
 }
 
-const RESPONSE_BY_CODE: Readonly<Record<string, ErrorResponse>> = {
+const RESPONSE_BY_ERROR_CODE: Readonly<Record<string, ErrorResponse>> = {
   HPE_HEADER_OVERFLOW: { status: '431 Request Header Fields Too Large', detail: 'The URL and the headers are too long.' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', detail: 'The request did not arrive in time.' },
   HPE_INVALID_URL: {
@@ -30,7 +30,7 @@ const RESPONSE_BY_CODE: Readonly<Record<string, ErrorResponse>> = {
 };
 
 const errorResponseTo = ({ code = '', reason }: ParserError): ErrorResponse =>
-  RESPONSE_BY_CODE[code] ?? { status: '400 Bad Request', detail: `The request cannot be read${reason ? `: ${reason}` : ''}.` };
+  RESPONSE_BY_ERROR_CODE[code] ?? { status: '400 Bad Request', detail: `The request cannot be read${reason ? `: ${reason}` : ''}.` };
 
 const ACCEPT_HEADER_PATTERN = /\r\nAccept:([^\r\n]*)/i;
 
@@ -38,9 +38,9 @@ const ACCEPT_HEADER_PATTERN = /\r\nAccept:([^\r\n]*)/i;
 const acceptHeaderOf = ({ rawPacket }: ParserError, previousResponse: ServerResponse | undefined): string | undefined =>
   ACCEPT_HEADER_PATTERN.exec(rawPacket?.toString('latin1') ?? '')?.[1]?.trim() ?? previousResponse?.req.headers.accept;
 
-function responseText({ status, detail }: ErrorResponse, id: string, isPage: boolean): string {
-  const page = isPage ? renderFailurePage({ status: Number.parseInt(status, 10), message: detail }) : undefined;
-  const body = page?.text ?? JSON.stringify({ detail });
+function responseText({ status, detail }: ErrorResponse, id: string, isHtmlPage: boolean): string {
+  const page = isHtmlPage ? renderFailurePage({ status: Number.parseInt(status, 10), message: detail }) : undefined;
+  const body = page?.htmlText ?? JSON.stringify({ detail });
   return [
     `HTTP/1.1 ${status}`,
     ...Object.entries(page?.headers ?? { 'Content-Type': 'application/json' }).map(([name, value]) => `${name}: ${value}`),
@@ -69,7 +69,7 @@ export function respondToHttpParserErrors(server: Server, log: Logger): void {
       { id, status: Number(response.status.slice(0, 3)), address: (socket as Socket).remoteAddress, code: error.code },
       'unreadable request',
     );
-    const isPage = prefersHtml(acceptHeaderOf(error, lastResponse));
-    socket.end(responseText(response, id, isPage), () => socket.destroy());
+    const isHtmlPage = prefersHtml(acceptHeaderOf(error, lastResponse));
+    socket.end(responseText(response, id, isHtmlPage), () => socket.destroy());
   });
 }

@@ -4,9 +4,9 @@
  * instances reported "not ready", a load balancer would remove them all. A timer checks the database; a probe returns the result of the latest check.
  */
 import { allEntities, resourceOf } from '../core/model/registry';
-import { schemaState } from '../database/compatibility';
+import { readSchemaState } from '../database/compatibility';
 import type { Database } from '../database/connection';
-import { errorCodeOf, isUnavailable } from '../database/errors';
+import { errorCodeOf, isDatabaseUnavailableError } from '../database/errors';
 import { IS_ANY_TABLE_LOCKED_SQL } from '../database/lockedtables';
 
 const CHECK_INTERVAL_MS = 1_000;
@@ -32,7 +32,7 @@ export const DEGRADATIONS = {
 export type Degradation = keyof typeof DEGRADATIONS;
 
 /** Degradations by error code of PostgreSQL (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
-const DEGRADATION_BY_CODE: Record<string, Degradation> = { '53100': 'disk_full', '25006': 'read_only', '42501': 'access_denied' };
+const DEGRADATION_BY_ERROR_CODE: Record<string, Degradation> = { '53100': 'disk_full', '25006': 'read_only', '42501': 'access_denied' };
 
 export interface ReadinessState {
   /** Why no request can be served; undefined if the instance is ready. */
@@ -92,17 +92,17 @@ export class Readiness {
 
   private async check(): Promise<void> {
     try {
-      const schema = await schemaState(this.database);
+      const schema = await readSchemaState(this.database);
       this.latestState =
         schema === 'incompatible' ? INCOMPATIBLE_SCHEMA_STATE : { degradations: await this.findDegradations(schema === 'outdated') };
     } catch (error) {
       const code = errorCodeOf(error);
-      const degradation = DEGRADATION_BY_CODE[code] ?? (isUnavailable(error) ? undefined : 'failing');
+      const degradation = DEGRADATION_BY_ERROR_CODE[code] ?? (isDatabaseUnavailableError(error) ? undefined : 'failing');
       this.latestState = degradation ? { degradations: [degradation] } : { reason: 'the database cannot be reached', degradations: [] };
     }
   }
 
-  private async findDegradations(isOutdated: boolean): Promise<Degradation[]> {
+  private async findDegradations(isSchemaOutdated: boolean): Promise<Degradation[]> {
     const { pool } = this.database;
     const tables = allEntities().map((entity) => resourceOf(entity)!.table);
     const startedAt = performance.now();
@@ -110,7 +110,7 @@ export class Readiness {
     const isSlow = performance.now() - startedAt > MAX_HEALTHY_CHECK_MS;
     await pool.query(WRITE_TEMPORARY_FILE_SQL);
     const isPresentByDegradation: Record<Exclude<Degradation, 'disk_full' | 'access_denied' | 'failing'>, boolean> = {
-      not_migrated: isOutdated,
+      not_migrated: isSchemaOutdated,
       table_missing: isTableMissing,
       table_locked: isTableLocked,
       read_only: isReadOnly,

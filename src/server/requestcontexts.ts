@@ -1,6 +1,6 @@
 /** Request contexts: creates one for each HTTP request and stores it in the request. */
 import type { IncomingMessage } from 'node:http';
-import type { RequestHead } from '../request/clientorigin';
+import type { RequestHead } from '../request/forwardedheaderresolver';
 import { createRequestContext, type RequestContext } from '../request/requestcontext';
 import type { Services } from '../request/services';
 
@@ -22,8 +22,8 @@ export class RequestContextStore {
   readonly createForWebSocket = (request: RequestHead): RequestContext => createRequestContext(this.services, request, 'graphql');
 
   /** Creates the context of a request and stores it in the request. */
-  create(request: IncomingMessage, isRest: boolean): RequestContext {
-    const context = createRequestContext(this.services, request, isRest ? 'rest' : 'graphql');
+  create(request: IncomingMessage, isRestRequest: boolean): RequestContext {
+    const context = createRequestContext(this.services, request, isRestRequest ? 'rest' : 'graphql');
     (request as RequestWithContext)[CONTEXT_KEY] = context;
     return context;
   }

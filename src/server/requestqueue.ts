@@ -7,7 +7,7 @@
 /** Time per event-loop turn for starting requests. */
 const REQUEST_START_BUDGET_MS = 5;
 /** Maximum number of consecutive event-loop turns that only accept connections, before queued requests are started again. */
-const MAX_CONSECUTIVE_ACCEPT_TURNS = 64;
+const MAX_CONSECUTIVE_ACCEPT_ONLY_TURNS = 64;
 
 /**
  * Maximum number of queued requests per client. Further ones are passed on with an infinite queueing delay, so that they are rejected unless load shedding is
@@ -23,10 +23,10 @@ interface QueuedRequest {
 export class FairRequestQueue {
   /** Queues by client network, in round-robin order. */
   private readonly queues = new Map<string, QueuedRequest[]>();
-  private turnStartedAt = 0;
-  private isTurnScheduled = false;
+  private eventLoopTurnStartedAt = 0;
+  private isEventLoopTurnScheduled = false;
   private hasNewConnection = false;
-  private consecutiveAcceptTurns = 0;
+  private consecutiveAcceptOnlyTurns = 0;
 
   /**
    * Longest queueing delay, in milliseconds, of clients with a single queued request. Clients with several are excluded, because they also wait for their own
@@ -34,56 +34,56 @@ export class FairRequestQueue {
    */
   get queueingDelay(): number {
     const now = performance.now();
-    let longest = 0;
-    for (const queue of this.queues.values()) if (queue.length === 1) longest = Math.max(longest, now - queue[0]!.queuedAt);
-    return longest;
+    let longestDelay = 0;
+    for (const queue of this.queues.values()) if (queue.length === 1) longestDelay = Math.max(longestDelay, now - queue[0]!.queuedAt);
+    return longestDelay;
   }
 
   readonly onConnection = (): void => {
     this.hasNewConnection = true;
-    this.scheduleTurn();
+    this.scheduleEventLoopTurn();
   };
 
   /** Calls `start` now, or later in round-robin order, with the queueing delay in milliseconds. The delay is Infinity if the client's queue is full. */
-  enqueue(clientOf: () => string, start: (waitedMs: number) => void): void {
+  enqueue(findClientKey: () => string, start: (waitedMs: number) => void): void {
     const now = performance.now();
-    if (!this.isTurnScheduled) {
-      this.turnStartedAt = now;
-      this.scheduleTurn();
+    if (!this.isEventLoopTurnScheduled) {
+      this.eventLoopTurnStartedAt = now;
+      this.scheduleEventLoopTurn();
     }
-    if (!this.queues.size && now - this.turnStartedAt < REQUEST_START_BUDGET_MS) return start(0);
-    const client = clientOf();
+    if (!this.queues.size && now - this.eventLoopTurnStartedAt < REQUEST_START_BUDGET_MS) return start(0);
+    const client = findClientKey();
     const queue = this.queues.get(client);
     if (queue && queue.length >= MAX_QUEUED_PER_CLIENT) start(Infinity);
     else if (queue) queue.push({ start, queuedAt: now });
     else this.queues.set(client, [{ start, queuedAt: now }]);
   }
 
-  private scheduleTurn(): void {
-    if (this.isTurnScheduled) return;
-    this.isTurnScheduled = true;
+  private scheduleEventLoopTurn(): void {
+    if (this.isEventLoopTurnScheduled) return;
+    this.isEventLoopTurnScheduled = true;
     setImmediate(this.startQueuedRequests);
   }
 
   private readonly startQueuedRequests = (): void => {
-    this.isTurnScheduled = false;
-    if (this.hasNewConnection && this.consecutiveAcceptTurns < MAX_CONSECUTIVE_ACCEPT_TURNS) {
+    this.isEventLoopTurnScheduled = false;
+    if (this.hasNewConnection && this.consecutiveAcceptOnlyTurns < MAX_CONSECUTIVE_ACCEPT_ONLY_TURNS) {
       this.hasNewConnection = false;
-      this.consecutiveAcceptTurns += 1;
-      return this.scheduleTurn();
+      this.consecutiveAcceptOnlyTurns += 1;
+      return this.scheduleEventLoopTurn();
     }
     this.hasNewConnection = false;
-    this.consecutiveAcceptTurns = 0;
-    this.turnStartedAt = performance.now();
+    this.consecutiveAcceptOnlyTurns = 0;
+    this.eventLoopTurnStartedAt = performance.now();
     for (const [client, queue] of this.queues) {
       const now = performance.now();
-      if (now - this.turnStartedAt >= REQUEST_START_BUDGET_MS) break;
+      if (now - this.eventLoopTurnStartedAt >= REQUEST_START_BUDGET_MS) break;
       const { start, queuedAt } = queue.shift()!;
       // Moves the client to the end of the round robin. The loop reaches it again, because iterating a map also visits entries added during the loop.
       this.queues.delete(client);
       if (queue.length) this.queues.set(client, queue);
       start(now - queuedAt);
     }
-    if (this.queues.size) this.scheduleTurn();
+    if (this.queues.size) this.scheduleEventLoopTurn();
   };
 }

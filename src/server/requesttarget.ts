@@ -6,15 +6,15 @@ const SCHEME_AND_HOST_PATTERN = /^https?:\/\/[^/?#]*/i;
 /** Percent-encoded characters that are decoded: the slash and unreserved characters (RFC 3986, section 2.3). */
 const DECODABLE_CHARACTER_PATTERN = /%(?:2[DEF]|3\d|[46][1-9A-F]|[57][0-9A]|5F|7E)/gi;
 
-const decodeCharacter = (escaped: string): string => String.fromCharCode(parseInt(escaped.slice(1), 16));
+const decodeCharacter = (escapeSequence: string): string => String.fromCharCode(parseInt(escapeSequence.slice(1), 16));
 
 /** In the path, decodes percent-encoded slashes and unreserved characters and replaces repeated slashes by one. Removes the fragment of the URL. */
 function normalizePath(url: string): string {
   const [target = ''] = url.split('#', 1);
   const queryStart = target.indexOf('?');
   const path = queryStart < 0 ? target : target.slice(0, queryStart);
-  const normalized = path.replace(DECODABLE_CHARACTER_PATTERN, decodeCharacter).replace(/\/{2,}/g, '/');
-  return `${normalized.startsWith('/') ? normalized : `/${normalized}`}${queryStart < 0 ? '' : target.slice(queryStart)}`;
+  const normalizedPath = path.replace(DECODABLE_CHARACTER_PATTERN, decodeCharacter).replace(/\/{2,}/g, '/');
+  return `${normalizedPath.startsWith('/') ? normalizedPath : `/${normalizedPath}`}${queryStart < 0 ? '' : target.slice(queryStart)}`;
 }
 
 /**
@@ -25,11 +25,12 @@ export function normalizeTarget(url: string): string {
   return url === '*' ? url : normalizePath(url.replace(SCHEME_AND_HOST_PATTERN, ''));
 }
 
-/** Headers that may occur only once. */
 const UNREPEATABLE_HEADERS = ['host', 'authorization'];
 
 /** Returns the name of a header that is repeated but must not be. Its value is ambiguous: Node uses the first occurrence, a proxy perhaps the last. */
 export const findRepeatedHeader = ({ rawHeaders }: IncomingMessage): string | undefined =>
   UNREPEATABLE_HEADERS.find(
-    (name) => rawHeaders.filter((raw, index) => index % 2 === 0 && raw.length === name.length && raw.toLowerCase() === name).length > 1,
+    (name) =>
+      rawHeaders.filter((rawHeader, index) => index % 2 === 0 && rawHeader.length === name.length && rawHeader.toLowerCase() === name)
+        .length > 1,
   );

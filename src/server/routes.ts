@@ -5,8 +5,8 @@ import express, { type Express, type Request, type RequestHandler } from 'expres
 import type { IncomingMessage } from 'node:http';
 import type { Executor } from '../core/operation/executor';
 import type { Services } from '../request/services';
-import { mediaRoutes } from '../files/serve';
-import { exportRoutes } from '../graphql/export/route';
+import { createMediaRouter } from '../files/serve';
+import { createExportHandler } from '../graphql/export/route';
 import { withHttpStatus, withoutMediaParameters } from '../graphql/httperrors';
 import type { ApolloContext } from '../graphql/responsepolicy';
 import type { EventStreamTransport } from '../graphql/live/eventstreams';
@@ -26,7 +26,7 @@ import { METRICS_PATH, metricsHandler, type CollectMetrics } from '../telemetry/
 import { graphqlJsonParser } from './graphqlbodyparser';
 import type { RequestContextStore } from './requestcontexts';
 import type { ErrorContainment, HttpMessageClasses } from './errorcontainment';
-import type { ErrorResponses } from './errorresponses';
+import type { ErrorResponder } from './errorresponder';
 import { DEGRADATIONS, type Readiness } from './readiness';
 
 /** Paths of the liveness probe. Some platforms use `/health` or `/healthz` by default. */
@@ -34,7 +34,7 @@ const LIVENESS_PATHS = ['/health/live', '/health', '/healthz'];
 const READINESS_PATH = '/health/ready';
 /** Paths of health probes and metrics. Only these are exempt from admission control. */
 const PROBE_PATHS = new Set([...LIVENESS_PATHS, READINESS_PATH, METRICS_PATH]);
-export const isProbe = ({ method, url = '' }: IncomingMessage): boolean =>
+export const isProbeRequest = ({ method, url = '' }: IncomingMessage): boolean =>
   (method === 'GET' || method === 'HEAD') && PROBE_PATHS.has(url.split('?', 1)[0]!);
 
 /** Maximum length of the Content-Type header in characters, far above any valid value. Libraries parse the header in quadratic time. */
@@ -51,10 +51,10 @@ export interface AppDependencies {
   eventStreams: EventStreamTransport;
   requestContexts: RequestContextStore;
   readiness: Readiness;
-  errorResponses: ErrorResponses;
+  errorResponder: ErrorResponder;
   errorContainment: ErrorContainment;
   cors: CorsPolicy;
-  scrape?: CollectMetrics;
+  collectMetrics?: CollectMetrics;
 }
 
 export function createExpressApp(dependencies: AppDependencies): Express {
@@ -69,7 +69,7 @@ export function createExpressApp(dependencies: AppDependencies): Express {
   addPages(app, dependencies);
   addGraphQL(app, dependencies);
   app.use(notFoundHandler(dependencies.requestContexts.get));
-  app.use(dependencies.errorResponses.expressErrorHandler);
+  app.use(dependencies.errorResponder.expressErrorHandler);
   return app;
 }
 
@@ -93,7 +93,7 @@ const limitContentType: RequestHandler = (request, _response, next) => {
   next(Object.assign(new Error(`The Content-Type is longer than ${MAX_CONTENT_TYPE_LENGTH} characters.`), { status: 415 }));
 };
 
-function addProbes(app: Express, { services, readiness, scrape }: AppDependencies): void {
+function addProbes(app: Express, { services, readiness, collectMetrics }: AppDependencies): void {
   const { metrics } = services.config;
   app.get(LIVENESS_PATHS, (_request, response) => void response.json({ status: 'ok' }));
   app.get(READINESS_PATH, (_request, response) => {
@@ -103,7 +103,8 @@ function addProbes(app: Express, { services, readiness, scrape }: AppDependencie
     response.json({ status: 'degraded', degraded: degradations.map((name) => DEGRADATIONS[name]) });
   });
   // Without METRICS_PORT, metrics are served on the main port, protected by METRICS_TOKEN.
-  if (scrape && metrics!.port === undefined) app.get(new RegExp(`^${METRICS_PATH}$`), metricsHandler(metrics!.token, scrape));
+  if (collectMetrics && metrics!.port === undefined)
+    app.get(new RegExp(`^${METRICS_PATH}$`), metricsHandler(metrics!.token, collectMetrics));
 }
 
 function addPages(app: Express, { services, executor, restExecutor, prepareOperation, requestContexts }: AppDependencies): void {
@@ -115,7 +116,7 @@ function addPages(app: Express, { services, executor, restExecutor, prepareOpera
   app.use(autocompleteRoutes(restExecutor.schema, prepareOperation, requestContexts.get));
   app.use(playgroundRoutes(requestContexts.get, config, executor.schema));
   app.use(apiDocsRoutes(restExecutor.schema, requestContexts.get));
-  app.use('/media', mediaRoutes(media));
+  app.use('/media', createMediaRouter(media));
   app.use(muscleDrawingRoutes((id) => services.catalogue.get(Muscle, id)));
 }
 
@@ -128,24 +129,24 @@ const ignoreMediaParameters: RequestHandler = ({ headers }, _response, next) => 
 function addGraphQL(app: Express, { services, executor, trustedDocuments, apollo, eventStreams, requestContexts }: AppDependencies): void {
   const { config, log } = services;
   app.use('/graphql', ignoreMediaParameters, graphqlJsonParser(config, requestContexts.get), eventStreams.handle);
-  app.use(exportRoutes({ executor, trustedDocuments, config, contextOf: requestContexts.get, log }));
+  app.use(createExportHandler({ executor, trustedDocuments, config, contextOf: requestContexts.get, log }));
   app.use(
     '/graphql',
     uploadMiddleware(config, requestContexts.get),
     trustedDocumentsMiddleware(trustedDocuments),
-    apolloRoute(apollo, requestContexts),
+    createApolloHandler(apollo, requestContexts),
   );
 }
 
-const apolloRoute = (apollo: ApolloServer<ApolloContext>, requestContexts: RequestContextStore): RequestHandler =>
+const createApolloHandler = (apollo: ApolloServer<ApolloContext>, requestContexts: RequestContextStore): RequestHandler =>
   expressMiddleware(apollo, {
     context: async ({ req }: { req: Request }): Promise<ApolloContext> => {
       const requestContext = requestContexts.get(req);
       try {
         await requestContext.authentication.authenticateOnce();
-        requestContext.resolverContext.budget?.requireBudget();
+        requestContext.resolverContext.budget?.requireRemainingBudget();
       } catch (error) {
-        throw withHttpStatus(error, requestContext.headers());
+        throw withHttpStatus(error, requestContext.responseHeaders());
       }
       return { requestContext, resolverContext: requestContext.resolverContext };
     },

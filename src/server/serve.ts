@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import { warmUpIntrospection } from '../core/operation/introspectioncache';
+import { warmUpIntrospectionCache } from '../core/operation/introspectioncache';
 import type { EmbeddedConnection } from '../database/embedded';
 import { buildGraphQLSchema } from '../graphql/schema';
 import type { Config } from '../platform/config';
@@ -25,7 +25,6 @@ export interface RunningServer {
 }
 
 export interface ServeOptions {
-  /** Whether to print the URLs of the server to stdout. */
   shouldPrintUrls?: boolean;
   /** Called when the server accepts requests, before the URLs are printed and "ready" is logged. */
   onReady?: () => void;
@@ -39,9 +38,9 @@ export async function serve(
   config: Config,
   { shouldPrintUrls = true, onReady, embeddedConnection, boundSocket }: ServeOptions = {},
 ): Promise<RunningServer> {
-  const { clientOrigin, tls } = validateConfiguredFiles(config);
+  const { forwardedHeaderResolver, tls } = validateConfiguredFiles(config);
   const log = createLogger(config.logLevel);
-  const runningApp = await bootstrap(config, clientOrigin, log, embeddedConnection);
+  const runningApp = await bootstrap(config, forwardedHeaderResolver, log, embeddedConnection);
   const { errorContainment } = runningApp.app;
   errorContainment.logUncaughtErrors();
   const options = { ...serverTimeouts(config), ...errorContainment.messageClasses };
@@ -54,16 +53,17 @@ export async function serve(
     .on('request', serializePipelinedRequests(runningApp.app.listener))
     .on('upgrade', runningApp.app.onUpgrade)
     .on('connection', runningApp.app.onConnection);
-  warmUpIntrospection(buildGraphQLSchema());
+  warmUpIntrospectionCache(buildGraphQLSchema());
   try {
     await listen(server, config, boundSocket);
   } catch (error) {
     await runningApp.close();
     throw error;
   }
-  const { scrape } = runningApp.app;
+  const { collectMetrics } = runningApp.app;
   // A worker does not listen on METRICS_PORT, because the supervisor serves the metrics of all workers there.
-  const metricsServer = scrape && !cluster.isWorker && config.metrics?.port !== undefined && (await serveMetrics(config.metrics, scrape));
+  const metricsServer =
+    collectMetrics && !cluster.isWorker && config.metrics?.port !== undefined && (await serveMetrics(config.metrics, collectMetrics));
   const stopWatchingTls = tls && httpsServer && watchTls(config.tls!, tls, httpsServer, log);
   const { port } = server.address() as AddressInfo;
   onReady?.();

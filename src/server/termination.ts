@@ -14,8 +14,8 @@ const LISTEN_SYSCALLS = new Set(['listen', 'bind', 'getaddrinfo']);
 /** Prints a one-line error, or the stack trace with LOG_LEVEL=debug, and exits with status 1. */
 export function exitWithError(error: unknown): never {
   const { code, message, stack, syscall } = error as NodeJS.ErrnoException;
-  const setting = LISTEN_SYSCALLS.has(syscall ?? '') && SETTING_BY_ERROR_CODE[code ?? ''];
-  if (setting) process.stderr.write(`fitgraph: ${setting}: ${message}\n`);
+  const settingName = LISTEN_SYSCALLS.has(syscall ?? '') && SETTING_BY_ERROR_CODE[code ?? ''];
+  if (settingName) process.stderr.write(`fitgraph: ${settingName}: ${message}\n`);
   else if (error instanceof ConfigError) process.stderr.write(`fitgraph: ${message}\n`);
   else process.stderr.write(`fitgraph: ${showsStackTraces() ? stack : `${message} (set LOG_LEVEL=debug for a stack trace)`}\n`);
   process.exit(1);

@@ -66,10 +66,10 @@ function readSettingFile(name: string, path: string): Buffer {
   }
 }
 
-function parsePemFile<T>(name: string, content: string, parser: () => T): T {
+function parsePemFile<T>(name: string, contentDescription: string, parse: () => T): T {
   try {
-    return parser();
+    return parse();
   } catch {
-    throw new ConfigError(`${name} must be the path of a PEM file with ${content}`);
+    throw new ConfigError(`${name} must be the path of a PEM file with ${contentDescription}`);
   }
 }

@@ -1,6 +1,6 @@
 /** Entry point of a worker process. It serves requests when the supervisor sends the order, and sends heartbeats while its event loop is running. */
 import cluster from 'node:cluster';
-import { warmUpIntrospection } from '../core/operation/introspectioncache';
+import { warmUpIntrospectionCache } from '../core/operation/introspectioncache';
 import type { EmbeddedConnection } from '../database/embedded';
 import type { BoundSocket } from '../internals/node';
 import { readConfig } from '../platform/config';
@@ -43,20 +43,20 @@ function startWorker(): void {
   });
   // Ignores termination signals except SIGTERM: on Ctrl-C, a terminal sends one to all its processes, but only the supervisor stops workers (SIGTERM).
   for (const signal of TERMINATION_SIGNALS) if (signal !== 'SIGTERM') process.on(signal, () => undefined);
-  process.on('message', (order: SupervisorMessage | MetricsMessage, socket?: BoundSocket) => {
+  process.on('message', (message: SupervisorMessage | MetricsMessage, socket?: BoundSocket) => {
     // Ignores the messages of the metrics aggregation, which arrive on the same channel.
-    if (order.kind !== 'serve') return;
+    if (message.kind !== 'serve') return;
     // Changes the title that `ps` shows: until now, it ended with the argument `spare` if the process was a spare worker.
     process.title = 'fitgraph worker';
-    const { port, shouldPrintUrls, embeddedConnection } = order;
+    const { port, shouldPrintUrls, embeddedConnection } = message;
     serve(
       { ...config, port },
       { shouldPrintUrls, embeddedConnection, boundSocket: socket, onReady: () => reportToSupervisor('ready') },
-    ).then((running) => (server = running), exitWithError);
+    ).then((runningServer) => (server = runningServer), exitWithError);
   });
 }
 
 startWorker();
 // While the process waits for the message to start serving, it builds the schemas and introspection results, which need neither a port nor the database.
 buildRestSchema();
-warmUpIntrospection(buildGraphQLSchema());
+warmUpIntrospectionCache(buildGraphQLSchema());

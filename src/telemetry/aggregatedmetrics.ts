@@ -16,8 +16,8 @@ const aggregateMetrics = (metricsOfWorkers: Metric[][]): Registry => AggregatorR
 
 export class AggregatedMetrics {
   readonly registry = new Registry();
-  private readonly lastMetrics = new Map<Worker, Metric[]>();
-  private readonly pendingRequests = new Map<Worker, (metrics: Metric[]) => void>();
+  private readonly lastMetricsByWorker = new Map<Worker, Metric[]>();
+  private readonly pendingRequestCallbacks = new Map<Worker, (metrics: Metric[]) => void>();
   private readonly metricsOfExitedWorkers: Metric[][] = [];
   private runningScrape?: Promise<string>;
   private readonly replacedWorkers: Counter<'reason'>;
@@ -39,7 +39,7 @@ export class AggregatedMetrics {
       },
     });
     cluster.on('message', (worker, message: MetricsMessage) => {
-      if (message.kind === 'collected') this.pendingRequests.get(worker)?.(message.metrics);
+      if (message.kind === 'collected') this.pendingRequestCallbacks.get(worker)?.(message.metrics);
       if (message.kind === 'scrape') void this.scrape().then((text) => worker.isConnected() && worker.send({ kind: 'scraped', text }));
     });
     cluster.on('exit', (worker) => this.keepCumulativeMetrics(worker));
@@ -55,9 +55,9 @@ export class AggregatedMetrics {
   private async sumMetrics(): Promise<string> {
     const respondingWorkers = new Set<Worker>();
     const collectFrom = async (worker: Worker) => {
-      const metrics = await this.collect(worker);
+      const metrics = await this.collectFromWorker(worker);
       if (!metrics || worker.isDead()) return;
-      this.lastMetrics.set(worker, metrics);
+      this.lastMetricsByWorker.set(worker, metrics);
       respondingWorkers.add(worker);
     };
     await Promise.all(this.servingWorkers().map(collectFrom));
@@ -65,29 +65,29 @@ export class AggregatedMetrics {
       this.metricsOfExitedWorkers.push(await aggregateMetrics(this.metricsOfExitedWorkers.splice(0)).getMetricsAsJSON());
     const ownMetrics = await this.registry.getMetricsAsJSON();
     // The metrics of running and of exited workers are read without an await in between, so that a worker that exits now is counted exactly once.
-    const metricsOfWorkers = [...this.lastMetrics].map(([worker, metrics]) =>
+    const metricsOfWorkers = [...this.lastMetricsByWorker].map(([worker, metrics]) =>
       respondingWorkers.has(worker) ? metrics : metrics.filter(isCumulative),
     );
     return aggregateMetrics([...metricsOfWorkers, ...this.metricsOfExitedWorkers, ownMetrics]).metrics();
   }
 
-  private collect(worker: Worker): Promise<Metric[] | undefined> {
+  private collectFromWorker(worker: Worker): Promise<Metric[] | undefined> {
     return new Promise((resolve) => {
       const completeRequest = (metrics?: Metric[]) => {
         clearTimeout(timer);
-        this.pendingRequests.delete(worker);
+        this.pendingRequestCallbacks.delete(worker);
         resolve(metrics);
       };
       const timer = setTimeout(completeRequest, COLLECT_TIMEOUT_MS);
-      this.pendingRequests.set(worker, completeRequest);
+      this.pendingRequestCallbacks.set(worker, completeRequest);
       worker.send({ kind: 'collect' }, (error) => error && completeRequest());
     });
   }
 
   /** Keeps the last known counters and histograms of an exited worker. */
   private keepCumulativeMetrics(worker: Worker): void {
-    const cumulativeMetrics = (this.lastMetrics.get(worker) ?? []).filter(isCumulative);
-    this.lastMetrics.delete(worker);
+    const cumulativeMetrics = (this.lastMetricsByWorker.get(worker) ?? []).filter(isCumulative);
+    this.lastMetricsByWorker.delete(worker);
     if (cumulativeMetrics.length) this.metricsOfExitedWorkers.push(cumulativeMetrics);
   }
 }

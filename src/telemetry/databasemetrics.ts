@@ -8,8 +8,8 @@ const ESTIMATE_TIMEOUT_MS = 500;
 
 /** Number and total duration of the statements of completed requests. */
 export interface StatementTotals {
-  statements: number;
-  milliseconds: number;
+  statementCount: number;
+  statementMs: number;
 }
 
 export function addDatabaseMetrics(
@@ -17,8 +17,8 @@ export function addDatabaseMetrics(
   { database, notificationListener }: Services,
   statementTotals: Readonly<StatementTotals>,
 ): void {
-  metrics.addCounter('fitgraph_statements_total', 'SQL statements sent by requests.', () => statementTotals.statements);
-  const seconds = () => statementTotals.milliseconds / MS_PER_SECOND;
+  metrics.addCounter('fitgraph_statements_total', 'SQL statements sent by requests.', () => statementTotals.statementCount);
+  const seconds = () => statementTotals.statementMs / MS_PER_SECOND;
   metrics.addCounter(
     'fitgraph_statement_seconds_total',
     'Database time of requests, including waiting for a connection. Divided by `fitgraph_statements_total`: mean time of a statement.',
@@ -42,22 +42,22 @@ export function addDatabaseMetrics(
     { label: 'pool' },
   );
   const { replica } = database;
-  const isUsed = () => Number(replica?.isUsable ?? false);
+  const replicaUsedFlag = () => Number(replica?.isUsable ?? false);
   metrics.addGauge(
     'fitgraph_replica_used',
     'Workers that read from the replica (`DATABASE_REPLICA_URL`). If fewer than there are workers, the log says why.',
-    isUsed,
+    replicaUsedFlag,
   );
   metrics.addGauge('fitgraph_replica_lag_seconds', 'Replication lag; maximum of all workers.', () => replica?.lagSeconds, {
     aggregator: 'max',
   });
   metrics.addCounter('fitgraph_replica_statements_total', 'Statements executed on the replica.', () => replica?.statementCount ?? 0);
-  const limiters = Object.entries({
-    ...Object.fromEntries(Object.entries(database.readResources).map(([name, { limiter }]) => [name, limiter])),
+  const limiterEntries = Object.entries({
+    ...Object.fromEntries(Object.entries(database.readDependencies).map(([name, { limiter }]) => [name, limiter])),
     writes: database.writeLimiter,
   });
   const limiterValues = (property: 'busy' | 'queued' | 'rejected' | 'slots') => () =>
-    Object.fromEntries(limiters.map(([name, limiter]) => [name, limiter.usage[property]]));
+    Object.fromEntries(limiterEntries.map(([name, limiter]) => [name, limiter.usage[property]]));
   metrics.addGauge(
     'fitgraph_limiter_slots',
     'Maximum number of concurrent statements or transactions, by `limiter`: `anonymous`, `users`, `live` (subscriptions), `own` (the server itself), `writes`.',
@@ -99,8 +99,8 @@ export function addDatabaseMetrics(
 
 /** Returns the estimated number of rows in the change log; undefined if the database does not respond in time. */
 async function estimateChangeLogRows({ pool }: Database): Promise<number | undefined> {
-  const text = `SELECT greatest(0, "reltuples")::float8 AS "rows" FROM pg_class WHERE "oid" = to_regclass('change')`;
-  const estimate = pool.query(text).then(({ rows }) => rows[0]?.rows as number | undefined);
+  const estimateSql = `SELECT greatest(0, "reltuples")::float8 AS "rows" FROM pg_class WHERE "oid" = to_regclass('change')`;
+  const estimate = pool.query(estimateSql).then(({ rows }) => rows[0]?.rows as number | undefined);
   const timeout = new Promise<undefined>((resolve) => setTimeout(resolve, ESTIMATE_TIMEOUT_MS, undefined).unref());
   return Promise.race([estimate, timeout]).catch(() => undefined);
 }

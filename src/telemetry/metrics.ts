@@ -17,13 +17,11 @@ export interface AppGauges {
   readonly rejectedCounts: Readonly<Record<string, number>>;
   /** Returns the longest queueing delay, in milliseconds, of clients with a single queued request. */
   queueingDelay(): number;
-  /** Returns the share of the needed CPU time that the hypervisor withholds. */
   stolenCpuShare(): number;
-  /** Returns 1 if this process is ready, else 0. */
-  ready(): number;
+  readyFlag(): number;
   /** Returns 1 for each degradation that the latest check has found, and 0 for the others. */
-  degradations(): Record<string, number>;
-  subscriptions(): { running: number; deliveredEvents: number; eventStreams: number; webSockets: number };
+  degradationFlags(): Record<string, number>;
+  subscriptionCounts(): { running: number; deliveredEvents: number; eventStreams: number; webSockets: number };
 }
 
 export interface CompletedRequest {
@@ -41,7 +39,7 @@ const MAX_OPERATION_NAMES = { users: 200, anonymous: 50 };
 const UNNAMED_OPERATION_LABEL = '(none)';
 const OTHER_LABEL = 'other';
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-const LAG_RESOLUTION_MS = 10;
+const EVENT_LOOP_LAG_RESOLUTION_MS = 10;
 const MS_PER_SECOND = 1000;
 const NS_PER_SECOND = 1e9;
 const DURATION_BUCKETS_SECONDS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
@@ -51,7 +49,7 @@ const isEventStream = (response: ServerResponse) => String(response.getHeader('c
 
 export class Metrics {
   /** Metrics by section of docs/monitoring.md. */
-  readonly sections = {
+  readonly metricsByDocsSection = {
     requests: new CallbackMetrics(),
     database: new CallbackMetrics(),
     subscriptions: new CallbackMetrics(),
@@ -61,17 +59,17 @@ export class Metrics {
   private readonly requests: Counter<'method' | 'route' | 'status'>;
   private readonly errors: Counter<'api' | 'code'>;
   private readonly operationNames = { users: new Set<string>(), anonymous: new Set<string>() };
-  private readonly databaseUse: StatementTotals = { statements: 0, milliseconds: 0 };
+  private readonly databaseUse: StatementTotals = { statementCount: 0, statementMs: 0 };
   private readonly requestDurations: Histogram<'route'>;
   private readonly operationDurations: Histogram<'operation'>;
-  private readonly costs: Histogram<'api'>;
-  private readonly eventLoopDelay = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
+  private readonly requestCosts: Histogram<'api'>;
+  private readonly eventLoopDelay = monitorEventLoopDelay({ resolution: EVENT_LOOP_LAG_RESOLUTION_MS });
 
   constructor(
     private readonly services: Services,
     private readonly gauges: AppGauges,
   ) {
-    const registers = [this.sections.requests.registry];
+    const registers = [this.metricsByDocsSection.requests.registry];
     this.requests = new Counter({
       name: 'fitgraph_http_requests_total',
       help: 'HTTP requests by `method`, `route` (a pattern such as `/api/v2/workout/{id}/`; `other` for unknown URLs) and `status` (`aborted` if the client disconnected before the response).',
@@ -98,7 +96,7 @@ export class Metrics {
       buckets: DURATION_BUCKETS_SECONDS,
       registers,
     });
-    this.costs = new Histogram({
+    this.requestCosts = new Histogram({
       name: 'fitgraph_operation_cost',
       help: 'Cost charged to budgets per request, by `api`. Empty with `BUDGET=off`.',
       labelNames: ['api'],
@@ -106,11 +104,11 @@ export class Metrics {
       registers,
     });
     this.addRejectionMetrics();
-    addDatabaseMetrics(this.sections.database, services, this.databaseUse);
+    addDatabaseMetrics(this.metricsByDocsSection.database, services, this.databaseUse);
     this.addSubscriptionMetrics();
     this.addCacheMetrics();
     this.addProcessMetrics();
-    this.registry = Registry.merge(Object.values(this.sections).map(({ registry }) => registry));
+    this.registry = Registry.merge(Object.values(this.metricsByDocsSection).map(({ registry }) => registry));
     this.eventLoopDelay.enable();
   }
 
@@ -118,17 +116,16 @@ export class Metrics {
     this.eventLoopDelay.disable();
   }
 
-  /** Updates the metrics when the response to a request is closed. */
   recordResponse({ request, response, context, restRoute, operationName, durationMs }: CompletedRequest): void {
     const { session, budget, viewer, api } = context;
     const route = routeTemplate(request, restRoute);
     const status = response.writableFinished ? response.statusCode : 'aborted';
     const method = METHODS.has(request.method!) ? request.method! : OTHER_LABEL;
     this.requests.inc({ method, status, route });
-    this.databaseUse.statements += session.statementCount;
-    this.databaseUse.milliseconds += session.statementMs;
+    this.databaseUse.statementCount += session.statementCount;
+    this.databaseUse.statementMs += session.statementMs;
     const budgetState = budget?.budgetState;
-    if (budgetState) this.costs.observe({ api }, budgetState.cost);
+    if (budgetState) this.requestCosts.observe({ api }, budgetState.cost);
     if (isEventStream(response)) return;
     this.requestDurations.observe({ route }, durationMs / MS_PER_SECOND);
     if (operationName !== undefined)
@@ -153,12 +150,16 @@ export class Metrics {
   private addRejectionMetrics(): void {
     const { gauges } = this;
     const { loginLimiter, costLimiter } = this.services;
-    const metrics = this.sections.requests;
-    const rejections = () => ({ ...gauges.rejectedCounts, login: loginLimiter.rejectedCount, budget: costLimiter.rejectedCount });
+    const metrics = this.metricsByDocsSection.requests;
+    const rejectionCounts = () => ({
+      ...gauges.rejectedCounts,
+      login: loginLimiter.rejectedAttemptCount,
+      budget: costLimiter.rejectedCount,
+    });
     metrics.addCounter(
       'fitgraph_rejections_total',
       'Requests rejected to protect the server, by `reason`: `overload` (load shedding), `queue_timeout` (queued too long), `shutdown`, `login` (too many attempts), `budget` (exhausted).',
-      rejections,
+      rejectionCounts,
       'reason',
     );
     metrics.addGauge(
@@ -173,24 +174,29 @@ export class Metrics {
   private addSubscriptionMetrics(): void {
     const { gauges } = this;
     const { changeLog } = this.services;
-    const metrics = this.sections.subscriptions;
-    metrics.addGauge('fitgraph_subscriptions', 'Active subscriptions.', () => gauges.subscriptions().running);
+    const metrics = this.metricsByDocsSection.subscriptions;
+    metrics.addGauge('fitgraph_subscriptions', 'Active subscriptions.', () => gauges.subscriptionCounts().running);
     metrics.addCounter(
       'fitgraph_subscription_events_total',
       'Events delivered to subscribers.',
-      () => gauges.subscriptions().deliveredEvents,
+      () => gauges.subscriptionCounts().deliveredEvents,
     );
-    const connections = () => ({ sse: gauges.subscriptions().eventStreams, websocket: gauges.subscriptions().webSockets });
-    metrics.addGauge('fitgraph_subscription_connections', 'Connections of subscribers, by `transport`: `sse`, `websocket`.', connections, {
-      label: 'transport',
-    });
+    const connectionCounts = () => ({ sse: gauges.subscriptionCounts().eventStreams, websocket: gauges.subscriptionCounts().webSockets });
+    metrics.addGauge(
+      'fitgraph_subscription_connections',
+      'Connections of subscribers, by `transport`: `sse`, `websocket`.',
+      connectionCounts,
+      {
+        label: 'transport',
+      },
+    );
     metrics.addGauge('fitgraph_change_watchers', 'Subscriptions that wait for a change.', () => changeLog.watcherCount);
   }
 
   private addCacheMetrics(): void {
     const { derivedValues, nameIndex, catalogue, database } = this.services;
-    const metrics = this.sections.subscriptions;
-    const entries = () => ({
+    const metrics = this.metricsByDocsSection.subscriptions;
+    const entryCounts = () => ({
       user_states: derivedValues.size.versions,
       user_values: derivedValues.size.values,
       user_objects: derivedValues.size.objects,
@@ -201,19 +207,19 @@ export class Metrics {
     metrics.addGauge(
       'fitgraph_cache_entries',
       'Entries of in-memory caches, by `cache`: `user_states`, `user_values` and `user_objects` (computed values and their objects), `statement_names`, `search_names`, `reference_rows`.',
-      entries,
+      entryCounts,
       { label: 'cache' },
     );
   }
 
   private addProcessMetrics(): void {
     const { gauges, eventLoopDelay } = this;
-    const metrics = this.sections.processes;
-    metrics.addGauge('fitgraph_ready', 'Workers that are ready, as `/health/ready` reports it.', () => gauges.ready());
+    const metrics = this.metricsByDocsSection.processes;
+    metrics.addGauge('fitgraph_ready', 'Workers that are ready, as `/health/ready` reports it.', () => gauges.readyFlag());
     metrics.addGauge(
       'fitgraph_degraded',
       'Workers that serve some requests only, by `reason`: `table_locked`, `table_missing`, `not_migrated`, `disk_full`, `read_only`, `access_denied`, `slow`, `failing`.',
-      () => gauges.degradations(),
+      () => gauges.degradationFlags(),
       { label: 'reason' },
     );
     metrics.addGauge(
@@ -223,8 +229,8 @@ export class Metrics {
       { aggregator: 'max' },
     );
     // The values of the event-loop delay histogram include the interval of the timer that measures them, which is subtracted here.
-    const lagSeconds = (ns: number) => Math.max(0, ns / NS_PER_SECOND - LAG_RESOLUTION_MS / MS_PER_SECOND) || 0;
-    const addLag = (name: string, description: string, value: () => number) =>
+    const lagSeconds = (ns: number) => Math.max(0, ns / NS_PER_SECOND - EVENT_LOOP_LAG_RESOLUTION_MS / MS_PER_SECOND) || 0;
+    const addLagGauge = (name: string, description: string, value: () => number) =>
       metrics.addGauge(
         `fitgraph_event_loop_lag_${name}_seconds`,
         `${description} event-loop lag since the last scrape; maximum of all workers.`,
@@ -233,16 +239,16 @@ export class Metrics {
           aggregator: 'max',
         },
       );
-    addLag('p50', 'Median', () => lagSeconds(eventLoopDelay.percentile(50)));
-    addLag('p99', '99th percentile of the', () => lagSeconds(eventLoopDelay.percentile(99)));
+    addLagGauge('p50', 'Median', () => lagSeconds(eventLoopDelay.percentile(50)));
+    addLagGauge('p99', '99th percentile of the', () => lagSeconds(eventLoopDelay.percentile(99)));
     // The histogram of event-loop delays is reset here, because this is the last of the three metrics that a scrape reads from it.
-    addLag('max', 'Maximum', () => {
+    addLagGauge('max', 'Maximum', () => {
       const seconds = lagSeconds(eventLoopDelay.max);
       eventLoopDelay.reset();
       return seconds;
     });
-    const cpu = () => (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
-    metrics.addCounter('process_cpu_seconds_total', 'CPU time of all workers.', cpu);
+    const cpuSeconds = () => (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
+    metrics.addCounter('process_cpu_seconds_total', 'CPU time of all workers.', cpuSeconds);
     metrics.addGauge('process_resident_memory_bytes', 'Resident memory of all workers; shared pages count for each.', () =>
       process.memoryUsage.rss(),
     );

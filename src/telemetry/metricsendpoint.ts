@@ -12,13 +12,13 @@ export type CollectMetrics = () => Promise<string>;
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 const MAX_AUTHORIZATION_LENGTH = 500;
 
-const digest = (text: string) => createHash('sha256').update(text).digest();
+const sha256 = (text: string) => createHash('sha256').update(text).digest();
 
 function isAuthorized({ headers }: IncomingMessage, token: string | undefined): boolean {
   if (token === undefined) return true;
   const { authorization = '' } = headers;
   // Compares digests, because timingSafeEqual requires values of equal length.
-  return authorization.length <= MAX_AUTHORIZATION_LENGTH && timingSafeEqual(digest(authorization), digest(`Bearer ${token}`));
+  return authorization.length <= MAX_AUTHORIZATION_LENGTH && timingSafeEqual(sha256(authorization), sha256(`Bearer ${token}`));
 }
 
 /** Creates the request listener of the endpoint. Concurrent requests share one scrape. */
@@ -36,11 +36,10 @@ export function metricsHandler(token: string | undefined, scrape: CollectMetrics
 }
 
 function sendText(response: ServerResponse, status: number, text: string, headers: Record<string, string>): void {
-  const common = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
-  response.writeHead(status, { ...common, 'Content-Length': Buffer.byteLength(text), ...headers }).end(text);
+  const commonHeaders = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+  response.writeHead(status, { ...commonHeaders, 'Content-Length': Buffer.byteLength(text), ...headers }).end(text);
 }
 
-/** Starts a server on METRICS_PORT that serves only the metrics. */
 export async function serveMetrics({ port, host, token }: NonNullable<Config['metrics']>, scrape: CollectMetrics): Promise<Server> {
   const handleScrape = metricsHandler(token, scrape);
   const server = createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, (request, response) => {

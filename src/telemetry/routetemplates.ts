@@ -4,33 +4,33 @@ import { API_BASE_PATH, type Route } from '../rest/routes';
 
 const OTHER_ROUTE = 'other';
 /** First path segments (such as `media`) with a single route template for all paths below them. */
-const SINGLE_TEMPLATE_SEGMENTS = new Set(['graphql', 'media', 'playground', 'health', 'metrics']);
+const SINGLE_ROUTE_PREFIXES = new Set(['graphql', 'media', 'playground', 'health', 'metrics']);
 
-function restTemplate(route: Route): string {
+function restRouteTemplate(route: Route): string {
   switch (route.kind) {
     case 'root':
       return `${API_BASE_PATH}/`;
     case 'login':
       return `${API_BASE_PATH}/login/`;
     case 'standalone':
-      return `${API_BASE_PATH}/${route.computedEndpoint.metadata.paths[0]}/`;
+      return `${API_BASE_PATH}/${route.graphqlFieldEndpoint.metadata.paths[0]}/`;
     case 'list':
       return `${API_BASE_PATH}/${route.endpoint.view.restName}/`;
     case 'detail':
       return `${API_BASE_PATH}/${route.endpoint.view.restName}/{id}/`;
     case 'action':
-      return `${API_BASE_PATH}/${route.endpoint.view.restName}/{id}/${route.computedEndpoint.metadata.name}/`;
+      return `${API_BASE_PATH}/${route.endpoint.view.restName}/{id}/${route.graphqlFieldEndpoint.metadata.name}/`;
   }
 }
 
 /** Returns the route template of a request. Express sets `originalUrl` and `route` when it matches a route. */
 export function routeTemplate(
   request: Pick<IncomingMessage, 'url'> & { originalUrl?: string; route?: { path?: unknown } },
-  rest: Route | undefined,
+  restRoute: Route | undefined,
 ): string {
-  if (rest) return restTemplate(rest);
+  if (restRoute) return restRouteTemplate(restRoute);
   const [, firstSegment = ''] = (request.originalUrl ?? request.url ?? '').split(/[/?]/, 2);
-  if (SINGLE_TEMPLATE_SEGMENTS.has(firstSegment)) return `/${firstSegment}`;
+  if (SINGLE_ROUTE_PREFIXES.has(firstSegment)) return `/${firstSegment}`;
   const path = request.route?.path;
   return typeof path === 'string' ? path : OTHER_ROUTE;
 }

@@ -22,7 +22,6 @@ import type { RequestTrace } from '../platform/requesttrace';
 import { VERSION } from '../platform/version';
 
 const MAX_STATEMENT_LENGTH = 2_000;
-/** Maximum number of characters of an operation name, which clients choose. */
 const MAX_OPERATION_NAME_LENGTH = 200;
 /** Maximum time for sending the last spans at shutdown, because the collector may be unavailable. */
 const FLUSH_TIMEOUT_MS = 1_000;
@@ -67,7 +66,7 @@ export class OpenTelemetryTrace implements RequestTrace {
     }
   }
 
-  beginStatement(text: string): (rowCount?: number) => void {
+  beginStatementSpan(text: string): (rowCount?: number) => void {
     const summary = summarizeStatement(text);
     const attributes = {
       'db.system.name': 'postgresql',
@@ -83,7 +82,7 @@ export class OpenTelemetryTrace implements RequestTrace {
   }
 
   /** Records the span of a completed Sequelize statement. The span contains only a summary, because the text of the statement may contain values. */
-  recordStatement(text: string, ms: number): void {
+  recordStatementSpan(text: string, ms: number): void {
     const summary = summarizeStatement(text.replace(/^Executed \([\w-]{1,60}\): /, ''));
     const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': summary };
     const now = Date.now();

@@ -1,5 +1,5 @@
 /** SVG paths of muscles by Latin name, on the left half of a figure of 200 × 400 units. The right half is its mirror image. */
-export const MUSCLE_PATHS: Readonly<Record<string, string>> = {
+export const MUSCLE_SVG_PATHS: Readonly<Record<string, string>> = {
   'Anterior deltoid': 'M64 76C53 77 46 86 46 101C53 101 60 95 65 87Z',
   'Biceps brachii': 'M55 104C47 108 43 122 44 136C47 142 54 141 56 135C59 123 59 110 55 104Z',
   'Biceps femoris': 'M69 238C66 256 69 276 75 290C82 292 88 282 91 264C93 250 93 240 91 234C84 241 76 242 69 238Z',
@@ -20,5 +20,5 @@ export const MUSCLE_PATHS: Readonly<Record<string, string>> = {
 
 /** Outline of the human figure in which the muscles are drawn. */
 export const HEAD_ELLIPSE = { cx: 100, cy: 31, rx: 17, ry: 22 };
-export const BODY_PATH =
+export const BODY_SVG_PATH =
   'M101 50H91C92 62 90 68 80 72C66 75 50 78 46 96C43 112 41 128 39 146C36 164 32 180 29 198C26 210 27 220 31 221C36 222 38 214 40 204C46 186 51 168 54 150L62 114C64 134 68 150 66 168C63 184 61 200 62 222C61 248 64 270 70 294C63 312 66 338 70 356C71 366 71 374 66 382C64 388 70 390 82 389C86 389 86 380 84 370C86 350 90 328 87 302C90 276 95 252 98 226H101Z';

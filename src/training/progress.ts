@@ -12,13 +12,13 @@ export interface LoggedDay<T> {
 }
 
 export function groupByDay<T extends LogEntry>(entries: readonly T[]): LoggedDay<T>[] {
-  const days = new Map<string, T[]>();
+  const entriesByDay = new Map<string, T[]>();
   for (const entry of entries) {
-    const day = days.get(entry.date);
+    const day = entriesByDay.get(entry.date);
     if (day) day.push(entry);
-    else days.set(entry.date, [entry]);
+    else entriesByDay.set(entry.date, [entry]);
   }
-  return [...days].map(([date, logs]) => ({ date, logs }));
+  return [...entriesByDay].map(([date, logs]) => ({ date, logs }));
 }
 
 /**
@@ -29,8 +29,8 @@ export function progressChartLines(entries: readonly LogEntry[]): LogEntry[][] {
   for (const { date, reps, weight } of entries) {
     if (!lines.has(reps)) lines.set(reps, new Map());
     const line = lines.get(reps)!;
-    const best = line.get(date);
-    if (!best || Number(weight) > Number(best.weight)) line.set(date, { date, reps, weight });
+    const heaviestEntry = line.get(date);
+    if (!heaviestEntry || Number(weight) > Number(heaviestEntry.weight)) line.set(date, { date, reps, weight });
   }
   return [...lines.values()].map((line) => [...line.values()]);
 }

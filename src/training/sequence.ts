@@ -6,22 +6,22 @@ interface ExerciseSet {
 
 /** Groups planned sets by exercise, in order of first occurrence. */
 export function groupByExercise<T extends ExerciseSet>(plannedSets: readonly T[]): T[][] {
-  const groups = new Map<number, T[]>();
+  const setsByExercise = new Map<number, T[]>();
   for (const set of plannedSets) {
-    const group = groups.get(set.exerciseId);
+    const group = setsByExercise.get(set.exerciseId);
     if (group) group.push(set);
-    else groups.set(set.exerciseId, [set]);
+    else setsByExercise.set(set.exerciseId, [set]);
   }
-  return [...groups.values()];
+  return [...setsByExercise.values()];
 }
 
 /**
- * Arranges planned sets in rounds, each with one set of every exercise. If an exercise has a single planned set, it is repeated in up to `sets` rounds;
+ * Arranges planned sets in rounds, each with one set of every exercise. If an exercise has a single planned set, it is repeated in up to `setCount` rounds;
  * if it has several, each round uses the next one. The rounds end when one of the exercises has no further set.
  */
-export function arrangeInRounds<T extends ExerciseSet>(sets: number, plannedSets: readonly T[]): T[] {
+export function arrangeInRounds<T extends ExerciseSet>(setCount: number, plannedSets: readonly T[]): T[] {
   const sequences = groupByExercise(plannedSets).map((group) =>
-    group.length === 1 ? Array.from({ length: sets }, () => group[0]!) : group,
+    group.length === 1 ? Array.from({ length: setCount }, () => group[0]!) : group,
   );
   if (sequences.length === 0) return [];
   const count = Math.min(...sequences.map(({ length }) => length));

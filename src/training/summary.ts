@@ -30,7 +30,7 @@ function plannedSetText(plannedSet: SummarizedSet): string {
 }
 
 /** Summarizes the planned sets of one exercise. A single planned set is prefixed with the number of times it is repeated. */
-export function formatSetSummary(sets: number, plannedSets: readonly SummarizedSet[]): string {
+export function formatSetSummary(setCount: number, plannedSets: readonly SummarizedSet[]): string {
   const texts = plannedSets.map(plannedSetText);
-  return texts.length === 1 ? `${sets} × ${texts[0]}` : texts.join(' – ');
+  return texts.length === 1 ? `${setCount} × ${texts[0]}` : texts.join(' – ');
 }

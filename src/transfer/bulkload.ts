@@ -16,9 +16,9 @@ const INDEX_STATEMENTS_SQL = `SELECT format('DROP INDEX %I', x.relname) AS "drop
   WHERE NOT i.indisunique AND NOT i.indisexclusion AND t.relname = ANY($1) AND t.relnamespace = quote_ident(current_schema())::regnamespace ORDER BY 1`;
 
 /** Statements that recreate the dropped foreign keys and indexes. Must run in the transaction that dropped them. */
-export type RecreateStatements = readonly string[];
+export type RecreationStatements = readonly string[];
 
-export async function dropKeysAndIndexes(client: ClientBase, tables: readonly string[]): Promise<RecreateStatements> {
+export async function dropKeysAndIndexes(client: ClientBase, tables: readonly string[]): Promise<RecreationStatements> {
   const statements: { dropSql: string; recreateSql: string }[] = [];
   for (const text of [INDEX_STATEMENTS_SQL, FOREIGN_KEY_STATEMENTS_SQL]) statements.push(...(await client.query(text, [tables])).rows);
   for (const { dropSql } of statements) await client.query(dropSql);
@@ -26,7 +26,7 @@ export async function dropKeysAndIndexes(client: ClientBase, tables: readonly st
 }
 
 /** Recreates the dropped foreign keys and indexes. Throws if a row violates a foreign key. */
-export async function recreateKeysAndIndexes(client: ClientBase, statements: RecreateStatements): Promise<void> {
+export async function recreateKeysAndIndexes(client: ClientBase, statements: RecreationStatements): Promise<void> {
   for (const statement of statements) await client.query(statement);
 }
 
@@ -35,17 +35,17 @@ export const MIN_ROWS_TO_DROP_KEYS = 5_000;
 /** Maximum wait for a table lock. It is short, because other transactions queue behind the requested lock. */
 const LOCK_TIMEOUT = '100ms';
 /** SQLSTATE codes of errors after which foreign keys and indexes are kept: lock timeout, deadlock, and insufficient privilege (tables of another role). */
-const EXPECTED_ERROR_CODES = ['55P03', '40P01', '42501'];
+const EXPECTED_DROP_ERROR_CODES = ['55P03', '40P01', '42501'];
 
 /**
  * Whether the foreign keys and indexes of a table may be dropped: no server runs or can start during the transaction, and the table does not have more
  * rows than will be added.
  */
-async function canDropKeys(client: ClientBase, table: string, newRows: number): Promise<boolean> {
+async function canDropKeys(client: ClientBase, table: string, newRowCount: number): Promise<boolean> {
   if (!(await tryLockMigrations(client))) return false;
   const { rows } = await client.query(
     `SELECT NOT EXISTS (SELECT FROM ${LIVE_INSTANCES_SQL}) AND (SELECT count(*) FROM (SELECT FROM "${table}" LIMIT $1::bigint + 1) AS "some") <= $1 AS "hasExclusiveUse"`,
-    [newRows],
+    [newRowCount],
   );
   return (rows as [{ hasExclusiveUse: boolean }])[0].hasExclusiveUse;
 }
@@ -55,18 +55,18 @@ async function canDropKeys(client: ClientBase, table: string, newRows: number): 
  * uses the database, if the table cannot be locked or altered, or if few rows are added: fewer than MIN_ROWS_TO_DROP_KEYS, or fewer than the table
  * already has.
  */
-export async function dropKeysIfNoServerRuns(client: ClientBase, table: string, newRows: number): Promise<RecreateStatements> {
-  if (newRows < MIN_ROWS_TO_DROP_KEYS) return [];
+export async function dropKeysIfNoServerRuns(client: ClientBase, table: string, newRowCount: number): Promise<RecreationStatements> {
+  if (newRowCount < MIN_ROWS_TO_DROP_KEYS) return [];
   await client.query('SAVEPOINT "aside"');
   try {
     await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
-    const recreateStatements = (await canDropKeys(client, table, newRows)) ? await dropKeysAndIndexes(client, [table]) : [];
-    if (recreateStatements.length) {
+    const recreationStatements = (await canDropKeys(client, table, newRowCount)) ? await dropKeysAndIndexes(client, [table]) : [];
+    if (recreationStatements.length) {
       await client.query('SET LOCAL lock_timeout = 0');
-      return recreateStatements;
+      return recreationStatements;
     }
   } catch (error) {
-    if (!EXPECTED_ERROR_CODES.includes((error as { code: string }).code)) throw error;
+    if (!EXPECTED_DROP_ERROR_CODES.includes((error as { code: string }).code)) throw error;
   }
   await client.query('ROLLBACK TO SAVEPOINT "aside"');
   return [];

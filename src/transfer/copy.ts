@@ -29,12 +29,12 @@ export class CopyStream {
     const stream = client.query(copyFrom(`COPY ${quoteIdentifiers([table])} (${quoteIdentifiers(columns)}) FROM STDIN`));
     this.stream = stream;
     this.completion = new Promise((resolve, reject) => {
-      const complete = (settle: () => void) => () => {
+      const completeWith = (settle: () => void) => () => {
         this.isCompleted = true;
         settle();
       };
-      stream.once('finish', complete(resolve));
-      stream.once('error', (error: Error) => complete(() => reject(error))());
+      stream.once('finish', completeWith(resolve));
+      stream.once('error', (error: Error) => completeWith(() => reject(error))());
     });
     // Avoids an unhandled rejection if the COPY fails: `write` and `end` await its completion later and throw the error.
     this.completion.catch(() => undefined);
@@ -44,8 +44,8 @@ export class CopyStream {
   async write(lines: string | Buffer): Promise<void> {
     // After an error, nothing is written, because the stream no longer has a connection.
     if (this.isCompleted) return this.completion;
-    const accepted = new Promise<void>((resolve, reject) => this.stream.write(lines, (error) => (error ? reject(error) : resolve())));
-    await Promise.race([accepted, this.completion]);
+    const writeAccepted = new Promise<void>((resolve, reject) => this.stream.write(lines, (error) => (error ? reject(error) : resolve())));
+    await Promise.race([writeAccepted, this.completion]);
   }
 
   /** Completes the COPY. Throws PostgreSQL's error if it rejects a row. */

@@ -21,7 +21,9 @@ export const failImport = (message: string): never => {
 };
 
 export const entitiesByDumpModel = () =>
-  new Map(allEntities().flatMap((entity) => (resourceOf(entity)!.dumpModel ? [[resourceOf(entity)!.dumpModel!, entity] as const] : [])));
+  new Map(
+    allEntities().flatMap((entity) => (resourceOf(entity)!.dumpModelName ? [[resourceOf(entity)!.dumpModelName!, entity] as const] : [])),
+  );
 
 /** Whether a user has at most one row of this entity, such as their preferences, on which defaults of the user's other rows depend. */
 const isOnePerUser = (entity: Entity): boolean => resourceOf(entity)!.uniqueFields?.join() === OWNER_FIELD.field;
@@ -47,8 +49,7 @@ export const describeRow = (row: Pick<DumpRow, 'model' | 'pk'>) => `${row.model}
 
 /** Access to the rows of a dump, which are in memory or in a file. */
 export interface DumpRowIndex {
-  /** Number of rows in the dump by model. */
-  readonly counts: ReadonlyMap<string, number>;
+  readonly rowCountByModel: ReadonlyMap<string, number>;
   /** Returns the rows of one model in the order of the dump. */
   rowsOf(model: string): Iterable<DumpRow> | AsyncIterable<DumpRow>;
 }
@@ -61,7 +62,7 @@ export function indexRowsByModel(rows: readonly DumpRow[]): DumpRowIndex {
     else rowsByModel.set(row.model, [row]);
   }
   return {
-    counts: new Map([...rowsByModel].map(([model, modelRows]) => [model, modelRows.length])),
+    rowCountByModel: new Map([...rowsByModel].map(([model, modelRows]) => [model, modelRows.length])),
     rowsOf: (model) => rowsByModel.get(model) ?? [],
   };
 }
@@ -72,24 +73,24 @@ const isRow = (value: unknown): value is DumpRow =>
 
 /** Validates rows one by one: the model must be known, and the primary key valid and unique. */
 export class RowValidator {
-  private readonly models = entitiesByDumpModel();
-  private readonly seenKeys = new Map<string, Set<number | string>>();
-  private count = 0;
+  private readonly entityByModel = entitiesByDumpModel();
+  private readonly seenKeysByModel = new Map<string, Set<number | string>>();
+  private validatedCount = 0;
 
   /** Returns the row if it is valid; otherwise throws an error with its position. */
   validate(value: unknown): DumpRow {
-    const position = `Row ${(this.count += 1)}`;
+    const position = `Row ${(this.validatedCount += 1)}`;
     const row = isRow(value) ? value : failImport(`${position} is not of the form {"model", "pk", "fields"}.`);
-    if (!this.models.has(row.model) && row.model !== DJANGO_TOKEN_MODEL)
+    if (!this.entityByModel.has(row.model) && row.model !== DJANGO_TOKEN_MODEL)
       failImport(`${position}: unknown model ${JSON.stringify(row.model)}.`);
     const isValidKey =
       row.model === DJANGO_TOKEN_MODEL
         ? typeof row.pk === 'string' && row.pk !== ''
         : Number.isInteger(row.pk) && (row.pk as number) > 0 && (row.pk as number) <= MAX_INTEGER;
     if (!isValidKey) failImport(`${position} (${row.model}): ${JSON.stringify(row.pk)} is not a primary key.`);
-    const modelKeys = this.seenKeys.get(row.model) ?? new Set();
+    const modelKeys = this.seenKeysByModel.get(row.model) ?? new Set();
     if (modelKeys.has(row.pk)) failImport(`${position}: ${describeRow(row)} occurs twice.`);
-    this.seenKeys.set(row.model, modelKeys.add(row.pk));
+    this.seenKeysByModel.set(row.model, modelKeys.add(row.pk));
     return row;
   }
 }

@@ -14,7 +14,7 @@ interface ByteRange {
 }
 
 export class DumpFile implements DumpRowIndex {
-  readonly counts = new Map<string, number>();
+  readonly rowCountByModel = new Map<string, number>();
   private readonly rangesByModel = new Map<string, ByteRange[]>();
 
   private constructor(private readonly file: string) {}
@@ -23,9 +23,9 @@ export class DumpFile implements DumpRowIndex {
   static async open(file: string): Promise<DumpFile> {
     const dump = new DumpFile(file);
     const validator = new RowValidator();
-    for await (const element of dump.elements()) {
+    for await (const element of dump.readElements()) {
       const { model } = validator.validate(dump.parse(element));
-      dump.counts.set(model, (dump.counts.get(model) ?? 0) + 1);
+      dump.rowCountByModel.set(model, (dump.rowCountByModel.get(model) ?? 0) + 1);
       const ranges = dump.rangesByModel.get(model) ?? [];
       const last = ranges.at(-1);
       if (last && element.start - last.end < MAX_MERGED_GAP_BYTES) last.end = element.end;
@@ -39,24 +39,24 @@ export class DumpFile implements DumpRowIndex {
     // Avoids parsing most rows of other models in the byte range. Rows with escapes such as `\u0061` are always parsed: the model name may contain them.
     const mayMatch = ({ text }: JsonElement) => text.includes(model) || text.includes('\\u');
     for (const byteRange of this.rangesByModel.get(model) ?? [])
-      for await (const element of this.elements(byteRange)) {
+      for await (const element of this.readElements(byteRange)) {
         if (!mayMatch(element)) continue;
         const row = this.parse(element) as DumpRow;
         if (row.model === model) yield row;
       }
   }
 
-  private async *elements(byteRange?: ByteRange): AsyncGenerator<JsonElement> {
-    const elements = new JsonArraySplitter(byteRange?.start);
+  private async *readElements(byteRange?: ByteRange): AsyncGenerator<JsonElement> {
+    const splitter = new JsonArraySplitter(byteRange?.start);
     // `end` of a ByteRange is exclusive, but that of `createReadStream` is inclusive.
     const options = byteRange && { start: byteRange.start, end: byteRange.end - 1 };
     try {
       for await (const chunk of createReadStream(this.file, { ...options, highWaterMark: READ_CHUNK_BYTES }))
-        yield* elements.push(chunk as Buffer);
-      if (byteRange) yield* elements.end();
-      else if (!elements.isComplete) throw new SyntaxError('the file is truncated');
+        yield* splitter.push(chunk as Buffer);
+      if (byteRange) yield* splitter.end();
+      else if (!splitter.isComplete) throw new SyntaxError('the file is truncated');
     } catch (error) {
-      throw this.readingError(error);
+      throw this.explainReadError(error);
     }
   }
 
@@ -64,11 +64,11 @@ export class DumpFile implements DumpRowIndex {
     try {
       return JSON.parse(text);
     } catch (error) {
-      throw this.readingError(error);
+      throw this.explainReadError(error);
     }
   }
 
-  private readingError(error: unknown): unknown {
+  private explainReadError(error: unknown): unknown {
     const { code, message } = error as NodeJS.ErrnoException;
     if (error instanceof SyntaxError) return new ClientError('BAD_USER_INPUT', `${this.file} is not valid JSON: ${message}`);
     return code !== undefined && !(error instanceof ClientError)

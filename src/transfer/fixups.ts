@@ -8,7 +8,7 @@ export async function clearFlagExceptOnNewestRow(entity: Entity, client: ClientB
   const { table, uniqueFlag } = resourceOf(entity)!;
   if (!uniqueFlag) return;
   const column = (name: string) => `"${fieldOf(entity, name).column}"`;
-  const [flag, groupColumn] = [column(uniqueFlag.flagField), column(uniqueFlag.parentField)];
+  const [flag, groupColumn] = [column(uniqueFlag.flagFieldName), column(uniqueFlag.parentFieldName)];
   const conditions = Object.entries(uniqueFlag.rowFilter ?? {});
   const flagCondition = (alias: string) =>
     [`${alias}.${flag}`, ...conditions.map(([name], index) => `${alias}."${name}" = $${index + 1}`)].join(' AND ');

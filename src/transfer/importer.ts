@@ -30,15 +30,15 @@ import { insertTokens } from './tokens';
 export interface ImportOptions {
   tokenVault: TokenVault;
   /** Whether the tables of all models in the dump are emptied before the import. */
-  shouldReplace?: boolean;
+  shouldReplaceExisting?: boolean;
   /** Whether imported rows get new ids. References between these rows are changed accordingly. */
-  shouldRenumber?: boolean;
-  progress?: (importedRows: number, totalRows: number) => void;
+  shouldAssignNewIds?: boolean;
+  reportProgress?: (importedRowCount: number, totalRows: number) => void;
   /** Callback that runs in the transaction of the import, after all rows are written and before the commit. */
   beforeCommit?: (client: PoolClient) => Promise<void>;
 }
 
-const CHUNK_ROWS = 1_000;
+const ROWS_PER_CHUNK = 1_000;
 
 /** Maximum number of rows per COPY. More rows would reduce the overhead, but a COPY reports foreign key violations only at its end. */
 const MAX_ROWS_PER_COPY = 10_000;
@@ -61,9 +61,9 @@ export async function importDumpRows(
 ): Promise<Map<string, number>> {
   return database.withoutTimeouts((client) =>
     inTransaction(client, async () => {
-      const counts = await new ImportWriter('rowsOf' in rows ? rows : indexRowsByModel(rows), client, options).write();
+      const importedRowCounts = await new ImportWriter('rowsOf' in rows ? rows : indexRowsByModel(rows), client, options).write();
       await options.beforeCommit?.(client);
-      return counts;
+      return importedRowCounts;
     }),
   );
 }
@@ -72,7 +72,7 @@ async function* chunksOf(rows: Iterable<DumpRow> | AsyncIterable<DumpRow>): Asyn
   let chunk: DumpRow[] = [];
   for await (const row of rows) {
     chunk.push(row);
-    if (chunk.length < CHUNK_ROWS) continue;
+    if (chunk.length < ROWS_PER_CHUNK) continue;
     yield chunk;
     chunk = [];
   }
@@ -108,8 +108,8 @@ function withReferringEntities(entities: readonly Entity[]): Set<Entity> {
 }
 
 class ImportWriter {
-  private readonly models = entitiesByDumpModel();
-  private readonly references = new ReferenceResolver((text, values) => this.query(text, values));
+  private readonly entityByModel = entitiesByDumpModel();
+  private readonly referenceResolver = new ReferenceResolver((text, values) => this.query(text, values));
   /** The COPY in progress. PostgreSQL may still reject its rows. */
   private currentCopy?: { stream: CopyStream; table: string; columns: readonly string[]; rows: RowIdentity[] };
 
@@ -128,44 +128,44 @@ class ImportWriter {
   }
 
   private async writeModels(): Promise<Map<string, number>> {
-    const { shouldReplace, progress } = this.options;
-    const insertionOrder = sortByDependency(this.models);
-    if (shouldReplace) await this.truncate(insertionOrder);
-    const totalRows = [...this.rows.counts.values()].reduce((sum, count) => sum + count, 0);
-    const counts = new Map<string, number>();
-    let doneRows = 0;
+    const { shouldReplaceExisting, reportProgress } = this.options;
+    const insertionOrder = sortByDependency(this.entityByModel);
+    if (shouldReplaceExisting) await this.truncateTables(insertionOrder);
+    const totalRows = [...this.rows.rowCountByModel.values()].reduce((sum, count) => sum + count, 0);
+    const importedRowCounts = new Map<string, number>();
+    let importedRowCount = 0;
     for (const entity of insertionOrder) {
-      const model = resourceOf(entity)!.dumpModel;
-      const count = (model && this.rows.counts.get(model)) || 0;
+      const model = resourceOf(entity)!.dumpModelName;
+      const count = (model && this.rows.rowCountByModel.get(model)) || 0;
       if (!count) continue;
-      const recreateStatements = await dropKeysIfNoServerRuns(this.client, resourceOf(entity)!.table, count);
+      const recreationStatements = await dropKeysIfNoServerRuns(this.client, resourceOf(entity)!.table, count);
       let firstRow: RowIdentity | undefined;
       for await (const chunk of prefetch(chunksOf(this.rows.rowsOf(model!)))) {
         firstRow ??= chunk[0]!;
-        if (this.options.shouldRenumber) await this.references.allocateIds(entity, chunk);
+        if (this.options.shouldAssignNewIds) await this.referenceResolver.allocateIds(entity, chunk);
         await this.insert(entity, chunk);
-        progress?.((doneRows += chunk.length), totalRows);
+        reportProgress?.((importedRowCount += chunk.length), totalRows);
       }
       await this.finishCopy();
-      await withRowNamedInErrors([firstRow!], () => recreateKeysAndIndexes(this.client, recreateStatements));
+      await withRowNamedInErrors([firstRow!], () => recreateKeysAndIndexes(this.client, recreationStatements));
       await clearFlagExceptOnNewestRow(entity, this.client);
       await advanceSequence(entity, this.client);
-      counts.set(model!, count);
+      importedRowCounts.set(model!, count);
     }
-    const tokenCount = this.rows.counts.get(DJANGO_TOKEN_MODEL);
+    const tokenCount = this.rows.rowCountByModel.get(DJANGO_TOKEN_MODEL);
     if (tokenCount) {
       for await (const chunk of chunksOf(this.rows.rowsOf(DJANGO_TOKEN_MODEL))) {
         await insertTokens(chunk, this.client, this.options.tokenVault);
-        progress?.((doneRows += chunk.length), totalRows);
+        reportProgress?.((importedRowCount += chunk.length), totalRows);
       }
-      counts.set(DJANGO_TOKEN_MODEL, tokenCount);
+      importedRowCounts.set(DJANGO_TOKEN_MODEL, tokenCount);
     }
-    return counts;
+    return importedRowCounts;
   }
 
   /** Truncates the tables of the dump's models. Throws if that would also delete child rows of other models. */
-  private async truncate(insertionOrder: readonly Entity[]): Promise<void> {
-    const dumpEntities = insertionOrder.filter((entity) => this.rows.counts.has(resourceOf(entity)!.dumpModel ?? ''));
+  private async truncateTables(insertionOrder: readonly Entity[]): Promise<void> {
+    const dumpEntities = insertionOrder.filter((entity) => this.rows.rowCountByModel.has(resourceOf(entity)!.dumpModelName ?? ''));
     if (!dumpEntities.length) return;
     const truncatedEntities = withReferringEntities(dumpEntities);
     const tables = [...truncatedEntities].map((entity) => resourceOf(entity)!.table);
@@ -173,13 +173,15 @@ class ImportWriter {
     await this.client.query(`LOCK TABLE ${quoteIdentifiers(tables)} IN ACCESS EXCLUSIVE MODE`);
     for (const entity of allEntities()) {
       if (dumpEntities.includes(entity)) continue;
-      const { table, dumpModel } = resourceOf(entity)!;
+      const { table, dumpModelName } = resourceOf(entity)!;
       const linkTables = fieldsOf(entity).flatMap(({ link, target }) =>
         link && target && truncatedEntities.has(target()) ? [link.table] : [],
       );
       for (const truncatedTable of truncatedEntities.has(entity) ? [table] : linkTables)
         if ((await this.client.query(`SELECT 1 FROM "${truncatedTable}" LIMIT 1`)).rows.length)
-          failImport(`--replace would also delete rows of ${dumpModel ?? entity.name}, or their links, which the file does not contain.`);
+          failImport(
+            `--replace would also delete rows of ${dumpModelName ?? entity.name}, or their links, which the file does not contain.`,
+          );
     }
     await scheduleFileRemoval(this.client, dumpEntities);
     const dumpTables = dumpEntities.map((entity) => resourceOf(entity)!.table);
@@ -187,47 +189,47 @@ class ImportWriter {
   }
 
   private async insert(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
-    const { table, isOwned, dumpModel } = resourceOf(entity)!;
+    const { table, isOwned, dumpModelName } = resourceOf(entity)!;
     const fields = fieldsOf(entity).filter((field) => field.isColumn && !field.setByDatabase);
     const linkFields = fieldsOf(entity).filter((field) => field.link && !field.link.keyColumn);
-    const knownFields = new Set([...fields, ...linkFields].map((field) => field.restKey));
-    const isUser = dumpModel === DJANGO_USER_MODEL;
-    await this.references.cacheReferencedRowOwners(
+    const knownKeys = new Set([...fields, ...linkFields].map((field) => field.restKey));
+    const isUser = dumpModelName === DJANGO_USER_MODEL;
+    await this.referenceResolver.cacheReferencedRowOwners(
       rows,
       [...fields, ...linkFields].filter((field) => field.target),
     );
-    const owners = new Map<number, number>();
+    const ownerIdByRowId = new Map<number, number>();
     const records: Record<string, unknown>[] = [];
     for (const row of rows) {
       for (const key of Object.keys(row.fields))
-        if (!knownFields.has(key) && !(isUser && (key === 'password' || IGNORED_USER_FIELDS.includes(key))))
+        if (!knownKeys.has(key) && !(isUser && (key === 'password' || IGNORED_USER_FIELDS.includes(key))))
           failImport(`${describeRow(row)}: unknown field ${JSON.stringify(key)}.`);
       const record: Record<string, unknown> = {};
       const parents: { field: EntityField; owner?: number }[] = [];
       for (const field of fields) {
-        if (field.name === 'id') record.id = this.references.mapId(entity, row.pk);
+        if (field.name === 'id') record.id = this.referenceResolver.mapId(entity, row.pk);
         else if (field.target) {
           if (field.name === OWNER_FIELD.field && !(field.restKey in row.fields)) continue;
-          const id = this.references.resolveId(row, field, row.fields[field.restKey]);
+          const id = this.referenceResolver.resolveId(row, field, row.fields[field.restKey]);
           record[field.column!] = id;
           if (id !== null && resourceOf(field.target())!.isOwned && field.name !== OWNER_FIELD.field)
-            parents.push({ field, owner: this.references.ownerOf(field.target(), id) });
+            parents.push({ field, owner: this.referenceResolver.ownerIdOf(field.target(), id) });
         } else record[field.column!] = this.fieldValue(row, field);
       }
       if (isUser) record.password = row.fields.password ?? failImport(`${describeRow(row)}: password is missing.`);
       else if (isOwned) {
         // A row without an owner belongs to the owner of its parent row.
         record[OWNER_FIELD.column] ??= parents[0]?.owner ?? failImport(`${describeRow(row)}: its owner cannot be determined.`);
-        owners.set(record.id as number, record[OWNER_FIELD.column] as number);
+        ownerIdByRowId.set(record.id as number, record[OWNER_FIELD.column] as number);
       }
       for (const { field, owner } of parents)
         if (owner !== record[OWNER_FIELD.column]) failImport(`${describeRow(row)}: ${field.restKey} refers to a row of another user.`);
       records.push(record);
     }
-    await this.copy(table, records, rows);
+    await this.copyRecords(table, records, rows);
     for (const field of linkFields) {
-      const linkRows = this.linkRows(entity, field, rows, owners);
-      await this.copy(
+      const linkRows = this.buildLinkTableRows(entity, field, rows, ownerIdByRowId);
+      await this.copyRecords(
         field.link!.table,
         linkRows.map(({ values }) => values),
         linkRows.map(({ row }) => row),
@@ -236,7 +238,7 @@ class ImportWriter {
   }
 
   /** Adds records to the COPY of the table. `rows` are the dump rows of the records, for error messages. */
-  private async copy(table: string, records: readonly Record<string, unknown>[], rows: readonly DumpRow[]): Promise<void> {
+  private async copyRecords(table: string, records: readonly Record<string, unknown>[], rows: readonly DumpRow[]): Promise<void> {
     if (!records.length) return;
     if (this.currentCopy && (this.currentCopy.table !== table || this.currentCopy.rows.length >= MAX_ROWS_PER_COPY))
       await this.finishCopy();
@@ -273,24 +275,24 @@ class ImportWriter {
     return value;
   }
 
-  private linkRows(
+  private buildLinkTableRows(
     entity: Entity,
     field: EntityField,
     rows: readonly DumpRow[],
-    owners: ReadonlyMap<number, number>,
+    ownerIdByRowId: ReadonlyMap<number, number>,
   ): { row: DumpRow; values: Record<string, unknown> }[] {
     const { ownColumn, otherColumn, discriminators } = field.link!;
     return rows.flatMap((row) => {
-      const ids = row.fields[field.restKey] ?? [];
-      if (!Array.isArray(ids)) return failImport(`${describeRow(row)}: ${field.restKey} must be a list of ids.`);
-      const ownId = this.references.mapId(entity, row.pk);
-      return (ids as unknown[]).map((id) => ({
+      const linkedIds = row.fields[field.restKey] ?? [];
+      if (!Array.isArray(linkedIds)) return failImport(`${describeRow(row)}: ${field.restKey} must be a list of ids.`);
+      const ownId = this.referenceResolver.mapId(entity, row.pk);
+      return (linkedIds as unknown[]).map((id) => ({
         row,
         values: {
           [ownColumn]: ownId,
-          [otherColumn]: this.references.resolveId(row, field, id),
+          [otherColumn]: this.referenceResolver.resolveId(row, field, id),
           ...discriminators,
-          ...(owners.has(ownId) && { [OWNER_FIELD.column]: owners.get(ownId) }),
+          ...(ownerIdByRowId.has(ownId) && { [OWNER_FIELD.column]: ownerIdByRowId.get(ownId) }),
         },
       }));
     });

@@ -14,7 +14,6 @@ export interface JsonElement {
 const [QUOTE, BACKSLASH, COMMA, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [...'"\\,[]{}'].map((character) =>
   character.charCodeAt(0),
 );
-/** Codes of the whitespace characters of JSON: space, tab, line feed, carriage return. */
 const WHITESPACE = [0x20, 0x09, 0x0a, 0x0d];
 const MAX_ELEMENT_BYTES = 16 * 1024 * 1024;
 
@@ -54,7 +53,7 @@ export class JsonArraySplitter {
       else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) this.depth += 1;
       else if (this.depth > 0 && (byte === CLOSE_BRACE || byte === CLOSE_BRACKET)) this.depth -= 1;
       else if (this.depth === 0 && (byte === COMMA || byte === CLOSE_BRACKET)) {
-        const element = this.element(elementStart, this.position);
+        const element = this.createElement(elementStart, this.position);
         // An empty array has no element. Other empty elements are yielded, so that JSON.parse rejects them.
         if (byte === COMMA || this.yieldedCount > 0 || element.text.trim() !== '') yield element;
         this.yieldedCount += 1;
@@ -72,14 +71,14 @@ export class JsonArraySplitter {
   /** Yields the last element of a byte range of the file; unlike the other elements, it is not followed by a comma. */
   *end(): Generator<JsonElement> {
     if (this.state === 'before' || this.depth > 0 || this.isInString) throw new SyntaxError('the file is truncated');
-    if (this.state === 'inside') yield this.element(0, this.buffer.length);
+    if (this.state === 'inside') yield this.createElement(0, this.buffer.length);
   }
 
   get isComplete(): boolean {
     return this.state === 'after';
   }
 
-  private element(from: number, to: number): JsonElement {
+  private createElement(from: number, to: number): JsonElement {
     return { start: this.bufferOffset + from, end: this.bufferOffset + to, text: this.buffer.toString('utf8', from, to) };
   }
 }

@@ -7,24 +7,24 @@ import { isMediaPath } from '../files/paths';
 import type { StagedFiles } from '../files/staging';
 import { describeRow, entitiesByDumpModel, failImport, type DumpRowIndex } from './dump';
 
-/** Stages copies of the media files of imported rows; they are published after the rows are committed. Throws if a file is missing in `source`. */
+/** Stages copies of the media files of imported rows; they are published after the rows are committed. Throws if a file is missing in `sourceFolder`. */
 export async function stageMedia(
   rows: DumpRowIndex,
-  source: string,
+  sourceFolder: string,
   media: Media,
   stagedFiles: StagedFiles,
-  replace: boolean,
+  shouldReplaceExisting: boolean,
 ): Promise<void> {
   for (const [model, entity] of entitiesByDumpModel())
     for (const field of fieldsOf(entity).filter(({ kind }) => kind === 'image'))
       for await (const row of rows.rowsOf(model)) {
         const path = String(row.fields[field.restKey]);
         if (!isMediaPath(path)) failImport(`${describeRow(row)}: ${field.restKey} is not a path in the media folder.`);
-        const content = await readFile(join(source, path)).catch(() =>
-          failImport(`${describeRow(row)}: the file ${path} does not exist in ${source}.`),
+        const content = await readFile(join(sourceFolder, path)).catch(() =>
+          failImport(`${describeRow(row)}: the file ${path} does not exist in ${sourceFolder}.`),
         );
-        if (!replace && (await media.files.read(path))?.equals(content) === false)
+        if (!shouldReplaceExisting && (await media.files.read(path))?.equals(content) === false)
           failImport(`${describeRow(row)}: a different file ${path} already exists.`);
-        await stagedFiles.add(path, (localPath) => copyFile(join(source, path), localPath));
+        await stagedFiles.add(path, (localPath) => copyFile(join(sourceFolder, path), localPath));
       }
 }

@@ -9,25 +9,25 @@ const MAX_CACHED_ROWS = 50_000;
 
 export class ReferenceResolver {
   /** New ids by entity and id in the dump. */
-  private readonly newIds = new Map<Entity, Map<number, number>>();
+  private readonly newIdsByEntity = new Map<Entity, Map<number, number>>();
   /** Owners of existing rows, cached by entity and id. If a cached row is deleted in the meantime, the foreign key rejects the import. */
-  private readonly cachedOwnersByEntity = new Map<Entity, Map<number, number | undefined>>();
+  private readonly cachedOwnerIdsByEntity = new Map<Entity, Map<number, number | undefined>>();
 
   constructor(private readonly query: (text: string, values: unknown[]) => Promise<Row[]>) {}
 
   /** Allocates new ids for rows of the dump. References to these rows later in the dump are mapped to the new ids. */
   async allocateIds(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
-    const idMap = this.newIds.get(entity) ?? new Map<number, number>();
+    const idMap = this.newIdsByEntity.get(entity) ?? new Map<number, number>();
     const newIdRows = await this.query(
       `SELECT nextval(pg_get_serial_sequence('"${resourceOf(entity)!.table}"', 'id'))::int AS id FROM generate_series(1, $1)`,
       [rows.length],
     );
     rows.forEach((row, index) => idMap.set(row.pk as number, newIdRows[index]!.id));
-    this.newIds.set(entity, idMap);
+    this.newIdsByEntity.set(entity, idMap);
   }
 
   mapId(entity: Entity, id: unknown): number {
-    return this.newIds.get(entity)?.get(id as number) ?? (id as number);
+    return this.newIdsByEntity.get(entity)?.get(id as number) ?? (id as number);
   }
 
   /** Caches the owners of the rows that the given rows reference, with one statement per table that has uncached ones. */
@@ -44,15 +44,15 @@ export class ReferenceResolver {
       referencedIds.set(target, ids);
     }
     for (const [target, ids] of referencedIds) {
-      let cachedOwners = this.cachedOwnersByEntity.get(target);
-      if (!cachedOwners || cachedOwners.size + ids.size > MAX_CACHED_ROWS)
-        this.cachedOwnersByEntity.set(target, (cachedOwners = new Map()));
-      const uncachedIds = [...ids].filter((id) => !cachedOwners.has(id));
+      let cachedOwnerIds = this.cachedOwnerIdsByEntity.get(target);
+      if (!cachedOwnerIds || cachedOwnerIds.size + ids.size > MAX_CACHED_ROWS)
+        this.cachedOwnerIdsByEntity.set(target, (cachedOwnerIds = new Map()));
+      const uncachedIds = [...ids].filter((id) => !cachedOwnerIds.has(id));
       if (!uncachedIds.length) continue;
-      const { table, isOwned, dumpModel } = resourceOf(target)!;
-      const owner = isOwned && dumpModel !== DJANGO_USER_MODEL ? `"${OWNER_FIELD.column}"` : 'NULL::int';
+      const { table, isOwned, dumpModelName } = resourceOf(target)!;
+      const owner = isOwned && dumpModelName !== DJANGO_USER_MODEL ? `"${OWNER_FIELD.column}"` : 'NULL::int';
       const rowsFound = await this.query(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [uncachedIds]);
-      for (const row of rowsFound) cachedOwners.set(row.id, row.owner ?? undefined);
+      for (const row of rowsFound) cachedOwnerIds.set(row.id, row.owner ?? undefined);
     }
   }
 
@@ -62,14 +62,14 @@ export class ReferenceResolver {
       return field.allowNull ? null : failImport(`${describeRow(row)}: ${field.restKey} is missing.`);
     const target = field.target!();
     const id = this.mapId(target, value);
-    if (!this.cachedOwnersByEntity.get(target)!.has(id))
+    if (!this.cachedOwnerIdsByEntity.get(target)!.has(id))
       failImport(
-        `${describeRow(row)}: ${field.restKey} refers to ${resourceOf(target)!.dumpModel} ${JSON.stringify(value)}, which does not exist.`,
+        `${describeRow(row)}: ${field.restKey} refers to ${resourceOf(target)!.dumpModelName} ${JSON.stringify(value)}, which does not exist.`,
       );
     return id;
   }
 
-  ownerOf(target: Entity, id: number): number | undefined {
-    return this.cachedOwnersByEntity.get(target)!.get(id);
+  ownerIdOf(target: Entity, id: number): number | undefined {
+    return this.cachedOwnerIdsByEntity.get(target)!.get(id);
   }
 }

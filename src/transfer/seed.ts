@@ -20,7 +20,7 @@ export interface SeedOptions {
   database: Database;
   tokenVault: TokenVault;
   timeZone: string;
-  progress?: ImportOptions['progress'];
+  reportProgress?: ImportOptions['reportProgress'];
 }
 
 export interface DemoAccount {
@@ -35,29 +35,29 @@ async function hasNoReferenceData(database: Database): Promise<boolean> {
 }
 
 /** Seeds an empty database. Returns false, and changes nothing, if it already has reference data. */
-export async function seedReferenceData({ database, tokenVault, timeZone, progress }: SeedOptions, media: Media): Promise<boolean> {
+export async function seedReferenceData({ database, tokenVault, timeZone, reportProgress }: SeedOptions, media: Media): Promise<boolean> {
   if (!(await hasNoReferenceData(database))) return false;
   // Image files are written before the rows that refer to them, so that no row refers to a missing file.
   for (const [path, content] of exerciseImages()) await media.files.write(path, (localPath) => writeFile(localPath, content));
   await importDumpRows(validateDump([...reference(), ...exercises(todayIn(timeZone)), ...ingredients()]), database, {
     tokenVault,
-    progress,
+    reportProgress,
   });
   return true;
 }
 
 /** Creates the demo account with its data. Returns undefined, and changes nothing, if it already exists. */
-export async function seedDemo({ database, tokenVault, timeZone, progress }: SeedOptions): Promise<DemoAccount | undefined> {
+export async function seedDemo({ database, tokenVault, timeZone, reportProgress }: SeedOptions): Promise<DemoAccount | undefined> {
   const session = database.createSession();
-  const hasDemoAccount = await session.transaction((transaction) =>
+  const demoAccountCount = await session.transaction((transaction) =>
     User.count({ where: { username: DEMO_USERNAME }, transaction, ...session.sequelizeOptions }),
   );
-  if (hasDemoAccount) return undefined;
+  if (demoAccountCount) return undefined;
   // The password is random for each installation, so that no server has a demo account with a publicly known password.
   const password = `demo-${randomBytes(6).toString('hex')}`;
   const id = await createUser({ username: DEMO_USERNAME, password }, session);
   try {
-    await importDumpRows(validateDump(demo(todayIn(timeZone), id)), database, { tokenVault, shouldRenumber: true, progress });
+    await importDumpRows(validateDump(demo(todayIn(timeZone), id)), database, { tokenVault, shouldAssignNewIds: true, reportProgress });
   } catch (error) {
     await session.transaction((transaction) => User.destroy({ where: { id }, transaction, ...session.sequelizeOptions }));
     throw error;

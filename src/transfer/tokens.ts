@@ -7,11 +7,11 @@ import { withRowNamedInErrors } from './rowerrors';
 const maskToken = (row: DumpRow): DumpRow => ({ ...row, pk: `${String(row.pk).slice(0, 4)}…` });
 
 export async function insertTokens(rows: readonly DumpRow[], client: ClientBase, tokenVault: TokenVault): Promise<void> {
-  const ids = rows.map(({ fields }) => fields.user).filter((id) => Number.isInteger(id));
-  const { rows: users } = await client.query('SELECT "id" FROM "user_account" WHERE "id" = ANY($1)', [ids]);
-  const userIds = new Set(users.map(({ id }) => id));
+  const referencedUserIds = rows.map(({ fields }) => fields.user).filter((id) => Number.isInteger(id));
+  const { rows: users } = await client.query('SELECT "id" FROM "user_account" WHERE "id" = ANY($1)', [referencedUserIds]);
+  const existingUserIds = new Set(users.map(({ id }) => id));
   for (const row of rows)
-    if (!userIds.has(row.fields.user))
+    if (!existingUserIds.has(row.fields.user))
       failImport(
         `${DJANGO_TOKEN_MODEL} ${maskToken(row).pk}: user refers to auth.user ${JSON.stringify(row.fields.user)}, which does not exist.`,
       );

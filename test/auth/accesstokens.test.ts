@@ -101,10 +101,10 @@ describe('createAccessToken', () => {
 describe('token scopes', () => {
   test('cover every resource that users own or contribute to', () => {
     for (const entity of allEntities()) {
-      const { isOwned, pendingValues, scopeGroup, writeOperations } = resourceOf(entity)!;
+      const { isOwned, pendingColumnValues: pendingColumnValues, scopeGroup, writeOperations } = resourceOf(entity)!;
       expect([entity.name, scopeGroup !== undefined]).toEqual([
         entity.name,
-        isOwned || pendingValues !== undefined || writeOperations.length > 0,
+        isOwned || pendingColumnValues !== undefined || writeOperations.length > 0,
       ]);
     }
   });

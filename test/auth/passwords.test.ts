@@ -10,12 +10,12 @@ test('hashes with argon2id and a random salt, and verifies only the right passwo
   const [one, two] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')]);
   expect(one).toMatch(/^\$argon2id\$/);
   expect(one).not.toBe(two);
-  expect(await verifyPassword(one, 'correct horse')).toEqual({ isValid: true, isOutdated: false });
-  expect(await verifyPassword(one, 'correct horsf')).toEqual({ isValid: false, isOutdated: false });
+  expect(await verifyPassword(one, 'correct horse')).toEqual({ isValid: true, isHashOutdated: false });
+  expect(await verifyPassword(one, 'correct horsf')).toEqual({ isValid: false, isHashOutdated: false });
 });
 
 test('verifies an imported hash and reports it as outdated', async () => {
-  expect(await verifyPassword(django('correct horse'), 'correct horse')).toEqual({ isValid: true, isOutdated: true });
+  expect(await verifyPassword(django('correct horse'), 'correct horse')).toEqual({ isValid: true, isHashOutdated: true });
   expect(await verifyPassword(django('correct horse'), 'wrong horse')).toMatchObject({ isValid: false });
 });
 

@@ -1,5 +1,5 @@
 /** The audit log: recorded events, access, rate limits, immutability and retention. */
-import { EventRetention } from '../../src/auth/securityevents';
+import { SecurityEventPruner } from '../../src/auth/securityevents';
 import { Visitor } from '../pages/visitor';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -149,7 +149,7 @@ describe('a row of the audit log', () => {
     );
     const remainingEvents = async () =>
       (await fitgraph.sql(`SELECT "detail" FROM "security_event" WHERE "detail" LIKE '% days' ORDER BY "at"`)).map(({ detail }) => detail);
-    const retention = (days: number) => new EventRetention(fitgraph.database, days, fitgraph.services.log);
+    const retention = (days: number) => new SecurityEventPruner(fitgraph.database, days, fitgraph.services.log);
     const deleteExpired = async (days: number) => {
       const one = retention(days);
       await one.start().finally(() => one.stop());

@@ -1,7 +1,7 @@
 /** The Sequelize associations that are derived from the metadata of fields. */
 import type { Transaction } from 'sequelize';
 import type { Model, ModelCtor } from 'sequelize-typescript';
-import { childrenOf, fieldsOf } from '../../src/core/model/fields';
+import { childRowsFieldsOf, fieldsOf } from '../../src/core/model/fields';
 import { allEntities } from '../../src/core/model/registry';
 import { DayOfWeek } from '../../src/resources/dayofweek';
 import { Equipment } from '../../src/resources/equipment';
@@ -137,8 +137,8 @@ test('provides a readable association for every reference, link and child list e
   let read = 0;
   for (const entity of allEntities()) {
     const model = entity as ModelCtor;
-    const references = fieldsOf(entity).flatMap(({ relation }) => relation?.objectField ?? []);
-    const childNames = childrenOf(entity).map(({ name }) => name);
+    const references = fieldsOf(entity).flatMap(({ relation }) => relation?.objectFieldName ?? []);
+    const childNames = childRowsFieldsOf(entity).map(({ name }) => name);
     expect(Object.keys(model.associations).filter((name) => ![...references, ...childNames].includes(name))).toEqual([]);
     for (const name of [...references, ...childNames]) {
       if (!model.associations[name]) missing.push(`${entity.name}.${name}`);

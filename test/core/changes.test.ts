@@ -1,6 +1,6 @@
 /** Changes of owned rows: each is reported once and in order, whichever instance writes and however long the client was offline. */
 import { getNamedType, isLeafType, isNonNullType, type GraphQLObjectType } from 'graphql';
-import { partFieldsOf, type Entity } from '../../src/core/model/fields';
+import { childFieldsSavedWithParent, type Entity } from '../../src/core/model/fields';
 import { findEntity, resourceOf } from '../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { createOwnedRows, ownedParents, ownedTypes } from '../setup/belongings';
@@ -67,7 +67,9 @@ test('reports the deletion of all rows below a deleted row', async () => {
   const deleted = new Set<Entity>([findEntity('Workout')!]);
   for (const entity of ownedTypes()) if (ownedParents(entity).some(({ target }) => deleted.has(target!()))) deleted.add(entity);
   // A schedule step is part of its schedule, so its deletion updates the schedule.
-  const updated = ownedTypes().filter((entity) => !deleted.has(entity) && partFieldsOf(entity).some(({ target }) => deleted.has(target())));
+  const updated = ownedTypes().filter(
+    (entity) => !deleted.has(entity) && childFieldsSavedWithParent(entity).some(({ target }) => deleted.has(target())),
+  );
   const changeOf = (operation: string) => (entity: Entity) =>
     `${operation} ${entity.name.replace(/(?!^)[A-Z]/g, '_$&').toUpperCase()} ${ownedRowIds.get(entity)}`;
   const expected = [...[...deleted].map(changeOf('DELETED')), ...updated.map(changeOf('UPDATED'))];
@@ -158,7 +160,7 @@ test('reads a page of changes with a constant number of statements', async () =>
 
 describe('a client that applies changes', () => {
   const schema = buildGraphQLSchema();
-  const types = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.createMutation);
+  const types = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.createMutationName);
   const leafFields = (entity: Entity) =>
     Object.values((schema.getType(entity.name) as GraphQLObjectType).getFields())
       .filter(({ type, args }) => isLeafType(getNamedType(type)) && !args.some((argument) => isNonNullType(argument.type)))
@@ -194,7 +196,7 @@ describe('a client that applies changes', () => {
       if (!possible) return;
       const { singularName: name, metadata } = resourceOf(entity)!;
       const { data } = await by.query(
-        `mutation ($input: ${entity.name}Input!) { made: ${metadata.createMutation}(input: $input) { ${name} { id } } }`,
+        `mutation ($input: ${entity.name}Input!) { made: ${metadata.createMutationName}(input: $input) { ${name} { id } } }`,
         { input },
       );
       // The parent may have been deleted in the meantime.
@@ -207,11 +209,11 @@ describe('a client that applies changes', () => {
       const id = pick(rows.get(entity)!);
       if (id === undefined || random.below(3)) return create(entity, by);
       if (random.below(4))
-        return void (await by.query(`mutation ($id: ID!) { ${metadata.deleteMutation}(id: $id) { deletedIds } }`, { id }));
+        return void (await by.query(`mutation ($id: ID!) { ${metadata.deleteMutationName}(id: $id) { deletedIds } }`, { id }));
       const input = inputOf(entity, (number += 1), () => null);
       const values = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null && !Array.isArray(value)));
       await by.query(
-        `mutation ($id: ID!, $input: ${entity.name}Patch!) { ${metadata.updateMutation}(id: $id, input: $input) { errors { path } } }`,
+        `mutation ($id: ID!, $input: ${entity.name}Patch!) { ${metadata.updateMutationName}(id: $id, input: $input) { errors { path } } }`,
         {
           id,
           input: values,

@@ -37,7 +37,7 @@ const UNITS = ['DAY', 'WEEKDAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR'] as const;
 const WEEKDAYS = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'] as const;
 
 beforeAll(async () => {
-  const seeding = { database: fitgraph.database, tokenVault: fitgraph.tokenVault, timeZone: TIME_ZONE, progress: () => undefined };
+  const seeding = { database: fitgraph.database, tokenVault: fitgraph.tokenVault, timeZone: TIME_ZONE, reportProgress: () => undefined };
   await seedReferenceData(seeding, fitgraph.services.media);
   const { token, username } = (await seedDemo(seeding))!;
   const [{ id }] = (await fitgraph.sql('SELECT "id" FROM "user_account" WHERE "username" = $1', [username])) as [{ id: number }];

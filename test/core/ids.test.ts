@@ -67,14 +67,14 @@ describe.each(byName(listed))('id conditions of %s', (name, entity) => {
   });
 });
 
-const creatable = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.createMutation);
+const creatable = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.createMutationName);
 
 describe.each(byName(creatable))('id values of %s', (name, entity) => {
   const { metadata, singularName } = resourceOf(entity)!;
   const references = fieldsOf(entity).filter((field) => field.relation && !field.enum && !field.readOnly);
   const selection = ['id', ...references.map((field) => field.name)].join(' ');
-  const create = `mutation ($input: ${name}Input!) { done: ${metadata.createMutation}(input: $input) { ${singularName} { ${selection} } errors { path code message } } }`;
-  const update = `mutation ($id: ID!, $input: ${name}Patch!) { done: ${metadata.updateMutation}(id: $id, input: $input) { ${singularName} { ${selection} } errors { path code message } } }`;
+  const create = `mutation ($input: ${name}Input!) { done: ${metadata.createMutationName}(input: $input) { ${singularName} { ${selection} } errors { path code message } } }`;
+  const update = `mutation ($id: ID!, $input: ${name}Patch!) { done: ${metadata.updateMutationName}(id: $id, input: $input) { ${singularName} { ${selection} } errors { path code message } } }`;
 
   test('are stored alike from an id and a nodeId', async () => {
     const { person, ownedRowIds } = await userWithParents(entity, fitgraph, `ids-${name}`);
@@ -113,7 +113,7 @@ describe.each(byName(creatable))('id values of %s', (name, entity) => {
     const message = expect.stringMatching(new RegExp(`, not of ${name}\\.$`));
     for (const [document, variables] of [
       [update, { id, input: {} }],
-      [`mutation ($id: ID!) { done: ${metadata.deleteMutation}(id: $id) { errors { path code message } } }`, { id }],
+      [`mutation ($id: ID!) { done: ${metadata.deleteMutationName}(id: $id) { errors { path code message } } }`, { id }],
     ] as const) {
       const { done } = await ann.ask(document, variables);
       expect(done.errors).toEqual([{ path: ['id'], code: 'INVALID', message }]);

@@ -1,6 +1,6 @@
 /** The connection on which a server listens for changes. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LISTENER_NAME_PREFIX, NotificationListener } from '../../src/core/changes/listener';
+import { LISTENER_APPLICATION_NAME_PREFIX, NotificationListener } from '../../src/core/changes/listener';
 import { createLogger } from '../../src/platform/logging';
 import { createDatabase, open } from '../setup/databases';
 import { until } from '../setup/waits';
@@ -17,7 +17,7 @@ test('leaves no connection behind when it is stopped while it connects', async (
     await until('PostgreSQL has no connection of the listener', async () => {
       const { rows } = await database.pool.query(
         'SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE $1',
-        [`${LISTENER_NAME_PREFIX}%`],
+        [`${LISTENER_APPLICATION_NAME_PREFIX}%`],
       );
       return rows.length === 0;
     });
@@ -52,7 +52,7 @@ test('reconnects once if the connection is lost while missed notifications are h
   const { connection, drop } = await createDatabase('tables');
   const database = open(connection);
   const listener = new NotificationListener(database, createLogger('silent'));
-  const listeners = `FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '${LISTENER_NAME_PREFIX}%'`;
+  const listeners = `FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '${LISTENER_APPLICATION_NAME_PREFIX}%'`;
   const terminate = async () => {
     await database.pool.query(`SELECT pg_terminate_backend("pid") ${listeners}`);
     await until('the connection is lost', () => !listener.isConnected);

@@ -1,7 +1,7 @@
 /** All orders of a few types with many nulls and ties: cursor pages from either end add up to the whole list, and nulls sort as specified. */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from 'graphql';
 import { fieldsOf } from '../../src/core/model/fields';
-import { afterCursorAlternatives } from '../../src/core/sql/cursor';
+import { afterCursorAlternativeConditions } from '../../src/core/sql/cursor';
 import { OrderDirection } from '../../src/core/sql/ordering';
 import { findEntity, resourceOf } from '../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
@@ -41,13 +41,13 @@ function paths(type: string, relations: number): string[][] {
 /** Returns the value at the end of a path that starts at the row. */
 function valueAt(type: string, row: Row | undefined, [name, ...further]: string[]): unknown {
   if (!row) return null;
-  const reference = fieldsOf(findEntity(type)!).find(({ objectField }) => objectField === name);
+  const reference = fieldsOf(findEntity(type)!).find(({ objectFieldName: objectFieldName }) => objectFieldName === name);
   if (!reference) {
     const field = fieldsOf(findEntity(type)!).find((one) => one.name === name);
     // GraphQL shows a choice that REST stored as an empty text as null.
     return field?.enum && field.allowNull && row[name!] === '' ? null : row[name!];
   }
-  const target = reference.relation!.type;
+  const target = reference.relation!.typeName;
   const found = rows.get(target)!.get(row[reference.name]);
   // A reference to an unpublished row sorts as null.
   if (found && !isPublished(findEntity(target)!, found, (other) => rows.get(other.name)!.values())) return null;
@@ -157,7 +157,7 @@ test.each(['PlannedSet', 'DiaryEntry'])(seeded('pages %s from both ends by more 
 test('the condition for the rows after a cursor grows linearly with the number of terms', () => {
   const lengthFor = (count: number) => {
     const terms = Array.from({ length: count }, (_, index) => ({
-      key: `k${index}`,
+      cursorKey: `k${index}`,
       sql: `t."k${index}"`,
       kind: 'integer' as const,
       isNullable: true,
@@ -165,7 +165,7 @@ test('the condition for the rows after a cursor grows linearly with the number o
       nullsFirst: false,
     }));
     const values = terms.map((_, index) => index);
-    return afterCursorAlternatives(terms, values, () => '$1').join('').length;
+    return afterCursorAlternativeConditions(terms, values, () => '$1').join('').length;
   };
   expect(lengthFor(50)).toBeLessThan(2.5 * lengthFor(25));
 });

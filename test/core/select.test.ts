@@ -5,7 +5,7 @@ import { linkDiscriminatorCondition } from '../../src/core/model/linktable';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { fieldSqlExpression } from '../../src/core/sql/expressions';
 import { ORDER_BY_ID, type OrderByTerm } from '../../src/core/sql/ordering';
-import { columnSet, selectStatement, type SelectedExpression, type SelectClauses } from '../../src/core/sql/select';
+import { columnSet, buildSelectStatement, type SelectedExpression, type SelectClauses } from '../../src/core/sql/select';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { populate } from '../setup/population';
 import { randomFor, seeded, type Random } from '../setup/random';
@@ -94,7 +94,7 @@ test.each(allEntities().map((entity): [string, Entity] => [entity.name, entity])
     const cases = new Map<string, Case>();
     while (cases.size < SHAPES_PER_TYPE) {
       const one = randomCase(random, entity);
-      cases.set(selectStatement(one.shape), one);
+      cases.set(buildSelectStatement(one.shape), one);
     }
     for (const [text, one] of cases) {
       const isOrdered = one.shape.order!.length > 0 && !one.shape.joins;

@@ -1,5 +1,5 @@
 /** createdAt, updatedAt and version of a row: set by the database, visible in GraphQL, absent from REST. */
-import { partFieldsOf, type Entity } from '../../src/core/model/fields';
+import { childFieldsSavedWithParent, type Entity } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
 import { validateDump } from '../../src/transfer/dump';
 import { importDumpRows } from '../../src/transfer/importer';
@@ -31,7 +31,7 @@ async function stampsOf(entity: Entity): Promise<Stamps> {
 
 async function updateRow(entity: Entity): Promise<void> {
   const { metadata } = resourceOf(entity)!;
-  const input = metadata.createMutation ? inputOf(entity, 2, parentsIn(ownedRowIds)) : { height: 180 };
+  const input = metadata.createMutationName ? inputOf(entity, 2, parentsIn(ownedRowIds)) : { height: 180 };
   const { made } = await ann.ask(updateOf(entity, '{ errors { path } }'), { id: ownedRowIds.get(entity), input });
   expect(made.errors).toEqual([]);
 }
@@ -40,7 +40,7 @@ test.each(types)('updates updatedAt and version, but not createdAt, when a %s ch
   const before = await stampsOf(entity);
   expect(Math.abs(Date.now() - Date.parse(before.createdAt))).toBeLessThan(60_000);
   // The parts of a row are created after it, which updates the row.
-  if (partFieldsOf(entity).length) expect(before.updatedAt > before.createdAt).toBe(true);
+  if (childFieldsSavedWithParent(entity).length) expect(before.updatedAt > before.createdAt).toBe(true);
   else expect(before.updatedAt).toBe(before.createdAt);
   await updateRow(entity);
   const after = await stampsOf(entity);
@@ -112,6 +112,6 @@ test('assigns a new version to a row that an imported dump replaces', async () =
   const { tokenVault, database } = fitgraph;
   await importDumpRows(dump('80.00'), database, { tokenVault });
   const first = await version();
-  await importDumpRows(dump('81.00'), database, { tokenVault, shouldReplace: true });
+  await importDumpRows(dump('81.00'), database, { tokenVault, shouldReplaceExisting: true });
   expect(await version()).not.toBe(first);
 });

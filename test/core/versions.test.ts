@@ -144,7 +144,7 @@ const written = ownedTypes().map((entity): [string, Entity] => [entity.name, ent
 test.each(written)('checks `ifVersion` of %s', async (_name, entity) => {
   const { singularName, metadata } = resourceOf(entity)!;
   const id = ownedRowIds.get(entity)!;
-  const input = metadata.createMutation ? inputOf(entity, 2, parentsIn(ownedRowIds)) : { height: 170 };
+  const input = metadata.createMutationName ? inputOf(entity, 2, parentsIn(ownedRowIds)) : { height: 170 };
   const document = updateOf(entity, `{ row: ${singularName} { version } conflict { id version } errors { path code } }`);
   const { version } = await readRow(ann, entity, id, 'version');
   const { made: a } = await ann.ask(document, { id, input, ifVersion: version });
@@ -152,9 +152,9 @@ test.each(written)('checks `ifVersion` of %s', async (_name, entity) => {
   const mismatch = { path: ['ifVersion'], code: 'CONFLICT' };
   const stale = await ann.ask(document, { id, input, ifVersion: version });
   expect(stale.made).toEqual({ row: null, conflict: { id: String(id), version: a.row.version }, errors: [mismatch] });
-  if (!metadata.deleteMutation) return;
+  if (!metadata.deleteMutationName) return;
   const { d } = await ann.ask(
-    `mutation ($id: ID!) { d: ${metadata.deleteMutation}(id: $id, ifVersion: "x") { deletedIds conflicts { ... on ${entity.name} { id version } } errors { path code } } }`,
+    `mutation ($id: ID!) { d: ${metadata.deleteMutationName}(id: $id, ifVersion: "x") { deletedIds conflicts { ... on ${entity.name} { id version } } errors { path code } } }`,
     {
       id,
     },

@@ -1,7 +1,7 @@
 /** Compares random `where` conditions with an evaluation of the same conditions in JavaScript on the same rows. */
 import { getNamedType, isInputObjectType, isListType, getNullableType, type GraphQLInputObjectType, type GraphQLInputType } from 'graphql';
 import { isRegisteredEnum } from '../../src/core/model/choices';
-import { childrenOf, fieldsOf, type Entity, type EntityField } from '../../src/core/model/fields';
+import { childRowsFieldsOf, fieldsOf, type Entity, type EntityField } from '../../src/core/model/fields';
 import { allEntities, findEntity, resourceOf } from '../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -99,8 +99,9 @@ const isOwnedByAnn = (entity: Entity, row: Row) =>
   !resourceOf(entity)!.isOwned || (entity === findEntity('User') ? row.id : row.userId) === ann.id;
 const isShown = (entity: Entity, row: Row) => isOwnedByAnn(entity, row) && isPublished(entity, row, (other) => rows.get(other)!);
 
-const childField = (entity: Entity, name: string) => childrenOf(entity).find((candidate) => candidate.name === name);
-const referenceField = (entity: Entity, name: string) => fieldsOf(entity).find(({ objectField }) => objectField === name);
+const childField = (entity: Entity, name: string) => childRowsFieldsOf(entity).find((candidate) => candidate.name === name);
+const referenceField = (entity: Entity, name: string) =>
+  fieldsOf(entity).find(({ objectFieldName: objectFieldName }) => objectFieldName === name);
 const targetOf = (entity: Entity, name: string): Entity => (childField(entity, name) ?? referenceField(entity, name))!.target!();
 
 /** Returns those related rows of a row that Ann may read. */
@@ -113,7 +114,7 @@ function related(entity: Entity, row: Row, name: string): { target: Entity; foun
     const ids = [row[field!.name]].flat();
     return { target, found: all.filter(({ id }) => ids.includes(id)), many: field!.relation!.isToMany };
   }
-  return { target, found: all.filter((other) => [other[child.referenceField]].flat().includes(row[child.keyField])), many: true };
+  return { target, found: all.filter((other) => [other[child.referenceFieldName]].flat().includes(row[child.keyFieldName])), many: true };
 }
 
 function matches(entity: Entity, where: Where, row: Row): boolean {

@@ -1,5 +1,5 @@
 /** A database that a newer version has migrated: whether a server starts and stays ready, and which messages it prints. */
-import { requireSupportedSchema, schemaState } from '../../src/database/compatibility';
+import { requireSupportedSchema, readSchemaState } from '../../src/database/compatibility';
 import { migrateUp } from '../../src/database/migrate';
 import { VERSION } from '../../src/platform/version';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -18,14 +18,14 @@ const readiness = async () => (await fitgraph.anonymous.send('GET', '/health/rea
 
 test.each([VERSION, '0.0.1', '0.2.9'])('supports a newer migration whose oldest version is %s', async (oldestVersion) => {
   await record(oldestVersion);
-  expect(await schemaState(fitgraph.database)).toBe('current');
+  expect(await readSchemaState(fitgraph.database)).toBe('current');
   expect(await requireSupportedSchema(fitgraph.database.pool)).toEqual(['9999-from-tomorrow']);
   expect(await migrateUp(fitgraph.database)).toEqual([]);
 });
 
 test.each([['99.1.0'], ['0.100.0'], [null]])('rejects a newer migration whose oldest version is %s', async (oldestVersion) => {
   await record(oldestVersion);
-  expect(await schemaState(fitgraph.database)).toBe('incompatible');
+  expect(await readSchemaState(fitgraph.database)).toBe('incompatible');
   await expect(migrateUp(fitgraph.database)).rejects.toThrow(
     `The database has the schema of Fitgraph 99.1.0 (9999-from-tomorrow), but Fitgraph ${VERSION} supports it only up to`,
   );

@@ -415,7 +415,7 @@ asRoot?.('works for root when data folder and binaries are inaccessible to other
 });
 
 test('advises DATABASE_URL on a platform without binaries', () => {
-  const script = `Object.defineProperty(process, 'arch', { value: 'riscv64' }); require('./database/embedded.js').openEmbedded({ dataDir: '${data()}' })`;
+  const script = `Object.defineProperty(process, 'arch', { value: 'riscv64' }); require('./database/embedded.js').openEmbeddedDatabase({ dataDir: '${data()}' })`;
   const { stderr } = spawnSync(process.execPath, ['-e', script], { cwd: launcher, env: { NODE_PATH: MODULES }, encoding: 'utf8' });
   expect(stderr).toMatch(/the embedded PostgreSQL is not available for .*-riscv64: set DATABASE_URL/);
 });

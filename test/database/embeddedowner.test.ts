@@ -4,9 +4,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { Client, type PoolConfig } from 'pg';
 import { TokenVault } from '../../src/auth/tokens';
-import { openEmbedded, type EmbeddedDatabase } from '../../src/database/embedded';
+import { openEmbeddedDatabase, type EmbeddedDatabase } from '../../src/database/embedded';
 import { migrateUp } from '../../src/database/migrate';
-import { rowSecurityStatus } from '../../src/database/viewerrole';
+import { checkRowSecurityStatus } from '../../src/database/viewerrole';
 import { validateDump } from '../../src/transfer/dump';
 import { importDumpRows } from '../../src/transfer/importer';
 import { catalogue } from '../setup/catalogue';
@@ -18,7 +18,7 @@ fs.chmodSync(folder, 0o755);
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 
 let embedded: EmbeddedDatabase | undefined;
-const start = async (name: string) => (embedded = await openEmbedded({ dataDir: path.join(folder, name) }));
+const start = async (name: string) => (embedded = await openEmbeddedDatabase({ dataDir: path.join(folder, name) }));
 afterEach(() => embedded?.release());
 
 async function withClient<T>(connection: PoolConfig, work: (client: Client) => Promise<T>): Promise<T> {
@@ -132,13 +132,13 @@ describe('a data folder of an earlier release', () => {
     await makeFormer(connection);
     await withClient(asSuperuser(connection), async (client) => {
       await client.query('BEGIN; LOCK TABLE "language" IN ACCESS SHARE MODE');
-      await expect(openEmbedded({ dataDir: path.join(folder, 'data') })).rejects.toThrow(
+      await expect(openEmbeddedDatabase({ dataDir: path.join(folder, 'data') })).rejects.toThrow(
         /^DATA_DIR: an earlier version of Fitgraph is using the database: stop it first$/,
       );
       // No object has changed its owner.
       expect((await client.query(`SELECT FROM (${OWNERS}) o WHERE "owner" = 'fitgraph_owner'`)).rowCount).toBe(0);
     });
-    await (await openEmbedded({ dataDir: path.join(folder, 'data') })).release();
+    await (await openEmbeddedDatabase({ dataDir: path.join(folder, 'data') })).release();
   });
 
   test('is transferred completely to the role, which can then do all its work', async () => {
@@ -152,14 +152,14 @@ describe('a data folder of an earlier release', () => {
     const database = open(connection);
     try {
       expect(await migrateUp(database)).toEqual([]);
-      expect(await rowSecurityStatus(database.pool)).toEqual({ role: 'fitgraph_owner_viewer', appliesToServer: false });
+      expect(await checkRowSecurityStatus(database.pool)).toEqual({ role: 'fitgraph_owner_viewer', appliesToServer: false });
       expect((await database.pool.query('SELECT FROM "language"')).rowCount).toBeGreaterThan(0);
       // Changes each table in a way that only its owner may.
       const { rows } = await database.pool.query(`SELECT oid::regclass AS "name" FROM pg_class c WHERE "relkind" = 'r'
         AND "relnamespace" = 'public'::regnamespace AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')`);
       for (const { name } of rows)
         await database.pool.query(`ALTER TABLE ${name} DISABLE TRIGGER USER; ALTER TABLE ${name} ENABLE TRIGGER USER`);
-      await importDumpRows(validateDump(catalogue()), database, { tokenVault: new TokenVault(SECRET_KEY), shouldReplace: true });
+      await importDumpRows(validateDump(catalogue()), database, { tokenVault: new TokenVault(SECRET_KEY), shouldReplaceExisting: true });
     } finally {
       await database.close();
     }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Client, type PoolConfig } from 'pg';
 import { createUser, getOrCreateApiKey } from '../../src/auth/accounts';
 import { TokenVault } from '../../src/auth/tokens';
-import { openEmbedded } from '../../src/database/embedded';
+import { openEmbeddedDatabase } from '../../src/database/embedded';
 import { migrateUp } from '../../src/database/migrate';
 import { readConfig } from '../../src/platform/config';
 import { validateDump } from '../../src/transfer/dump';
@@ -17,7 +17,7 @@ import { Fitgraph } from '../setup/fitgraph';
 import { createStandby } from '../setup/standby';
 import { until } from '../setup/waits';
 
-type Embedded = Awaited<ReturnType<typeof openEmbedded>>;
+type Embedded = Awaited<ReturnType<typeof openEmbeddedDatabase>>;
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-failover-'));
 fs.chmodSync(folder, 0o755);
@@ -37,7 +37,7 @@ const listeners = (at: Embedded) =>
   ask(asSuperuser(at.connection), `SELECT "pid" FROM pg_stat_activity WHERE "application_name" LIKE 'fitgraph listener%'`);
 
 beforeAll(async () => {
-  one = await openEmbedded({ dataDir: oneDir });
+  one = await openEmbeddedDatabase({ dataDir: oneDir });
   const database = open(one.connection);
   await migrateUp(database);
   await importDumpRows(validateDump(catalogue()), database, { tokenVault });
@@ -45,7 +45,7 @@ beforeAll(async () => {
   token = await getOrCreateApiKey(id, database.createSession(), tokenVault);
   await database.close();
   await createStandby(one.connection, oneDir, twoDir);
-  two = await openEmbedded({ dataDir: twoDir });
+  two = await openEmbeddedDatabase({ dataDir: twoDir });
 });
 afterAll(async () => {
   await fitgraph?.stop();

@@ -1,7 +1,7 @@
 /** Migrations are applied, reverted and applied again. Several instances that start concurrently apply each migration once. */
-import { schemaState } from '../../src/database/compatibility';
+import { readSchemaState } from '../../src/database/compatibility';
 import type { Database } from '../../src/database/connection';
-import { migrateDown, migrateUp, migrationsToRevert } from '../../src/database/migrate';
+import { migrateDown, migrateUp, findMigrationsToRevert } from '../../src/database/migrate';
 import * as weightUnits from '../../src/database/migrations/0070-weight-units';
 import * as activePlans from '../../src/database/migrations/0074-active-plans-and-meals';
 import { OnlineSchemaChange } from '../../src/database/onlineschemachange';
@@ -29,16 +29,16 @@ function openDatabase(): Database {
 
 test('creates the same schema again after all migrations were reverted', async () => {
   const database = openDatabase();
-  expect(await schemaState(database)).toBe('outdated');
+  expect(await readSchemaState(database)).toBe('outdated');
   const names = await migrateUp(database);
   expect(names.length).toBeGreaterThanOrEqual(3);
-  expect(await schemaState(database)).toBe('current');
+  expect(await readSchemaState(database)).toBe('current');
   const before = await shapeOf(database.pool);
   expect(before.length).toBeGreaterThan(200);
   expect(await migrateUp(database)).toEqual([]);
 
   expect(await migrateDown(database, null)).toEqual([...names].reverse());
-  expect(await schemaState(database)).toBe('outdated');
+  expect(await readSchemaState(database)).toBe('outdated');
   const remainingShape = await shapeOf(database.pool);
   expect(remainingShape.filter((thing) => !/migration/.test(thing))).toEqual([
     'extension pg_trgm in public',
@@ -69,7 +69,7 @@ test('reverts only the last migration in one step', async () => {
   const database = openDatabase();
   const names = await migrateUp(database);
   expect(await migrateDown(database)).toEqual([names.at(-1)]);
-  expect(await schemaState(database)).toBe('outdated');
+  expect(await readSchemaState(database)).toBe('outdated');
   expect(await migrateUp(database)).toEqual([names.at(-1)]);
 });
 
@@ -79,7 +79,7 @@ test('reverts the migrations after a target, and rejects a target that is not ap
   await expect(migrateDown(database, '0001-unknown')).rejects.toThrow('--to: the migration 0001-unknown is not applied; applied are 0052-');
   expect(await migrateDown(database, names.at(-1))).toEqual([]);
   const reverted = names.slice(-3).reverse();
-  expect(await migrationsToRevert(database, names.at(-4))).toEqual(reverted);
+  expect(await findMigrationsToRevert(database, names.at(-4))).toEqual(reverted);
   expect(await migrateDown(database, names.at(-4))).toEqual(reverted);
   expect(await migrateUp(database)).toEqual(names.slice(-3));
 });
@@ -106,7 +106,7 @@ test('a migration that waits for a long transaction lets other transactions read
 test('applies each migration once when several instances start together', async () => {
   const applied = await Promise.all([openDatabase(), openDatabase(), openDatabase()].map((one) => migrateUp(one)));
   expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
-  expect(await schemaState(opened[0]!)).toBe('current');
+  expect(await readSchemaState(opened[0]!)).toBe('current');
 });
 
 test('rolls back a migration that fails', async () => {

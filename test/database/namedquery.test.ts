@@ -80,10 +80,10 @@ const queryUnprepared = (client: ClientBase, text: string, values: unknown[]): P
   client.query({ text, values }).then(({ rows }): Outcome => ({ rows }), failedOutcome);
 
 function queryByName(client: ClientBase, prepared: PreparedStatements, text: string, values: unknown[]): Promise<Outcome> {
-  const name = prepared.nameOf(text);
+  const name = prepared.countUseAndGetName(text);
   if (name === undefined) return queryUnprepared(client, text, values);
   return new Promise((resolve) => {
-    const known = prepared.stateOf(client, name, text);
+    const known = prepared.getOrCreateState(client, name, text);
     client.query(new NamedQuery(name, text, values, known, client, (error, rows) => resolve(error ? failedOutcome(error) : { rows })));
   });
 }
@@ -124,7 +124,7 @@ test(seeded('returns the same rows and errors as pg for random statements'), asy
 test('throws when a value cannot be serialized', async () => {
   const circular: unknown[] = [];
   circular.push({ toPostgres: () => circular[0] });
-  const known = { textLength: 0 };
+  const known = { sqlTextLength: 0 };
   const client = new Client(fitgraph.database.options.connection as never);
   expect(() => new NamedQuery('n', 'SELECT $1::text', [circular[0]], known, client, () => undefined)).toThrow();
 });
@@ -135,7 +135,7 @@ test('fails when its connection is terminated', async () => {
   await client.connect();
   const prepared = new PreparedStatements();
   const text = 'SELECT pg_sleep(30)';
-  for (let uses = 0; uses < 3; uses += 1) prepared.nameOf(text);
+  for (let uses = 0; uses < 3; uses += 1) prepared.countUseAndGetName(text);
   const answer = queryByName(client, prepared, text, []);
   const pid = (client as unknown as { processID: number }).processID;
   await fitgraph.database.pool.query('SELECT pg_terminate_backend($1)', [pid]);

@@ -7,7 +7,7 @@ import { quoteIdentifiers } from '../../src/database/identifiers';
 import type { Database } from '../../src/database/connection';
 import { migrateUp } from '../../src/database/migrate';
 import { rebuildSchemaInTransaction } from '../../src/database/schemarepair';
-import { viewerRoleOf, rowSecurityStatus, activateViewerRole } from '../../src/database/viewerrole';
+import { viewerRoleOf, checkRowSecurityStatus, activateViewerRole } from '../../src/database/viewerrole';
 import { FolderStore } from '../../src/files/folderstore';
 import { Media } from '../../src/files/media';
 import { Readiness } from '../../src/server/readiness';
@@ -72,7 +72,7 @@ const schema = async () =>
 
 test('quotes the role of the owner and its viewer role', async () => {
   await migrateUp(database);
-  expect(await rowSecurityStatus(database.pool)).toEqual({ role: viewerRoleOf(role), appliesToServer: false });
+  expect(await checkRowSecurityStatus(database.pool)).toEqual({ role: viewerRoleOf(role), appliesToServer: false });
   const own = open(database.options.connection);
   try {
     await activateViewerRole(own, () => undefined);
@@ -99,7 +99,7 @@ test('quotes tables, columns and sequences in a backup and a restore', async () 
   await database.pool.query(
     `DELETE FROM ${quotedOddName('table')}; ALTER TABLE ${quotedOddName('table')} ALTER ${quotedOddName('id')} RESTART WITH 100`,
   );
-  await restoreBackup({ file, backup: await inspectBackup(file), database, media, shouldReplace: true });
+  await restoreBackup({ file, backup: await inspectBackup(file), database, media, shouldReplaceExisting: true });
   expect(await rows()).toEqual(before);
   expect(await schema()).toEqual(shape);
   const { rows: next } = await database.pool.query(
@@ -107,12 +107,12 @@ test('quotes tables, columns and sequences in a backup and a restore', async () 
   );
   expect(next).toEqual([{ id: 4 }]);
   // Without `replace`, a restore into a database with rows is rejected.
-  await expect(restoreBackup({ file, backup: await inspectBackup(file), database, media, shouldReplace: false })).rejects.toThrow(
+  await expect(restoreBackup({ file, backup: await inspectBackup(file), database, media, shouldReplaceExisting: false })).rejects.toThrow(
     'is not empty',
   );
   // The missing table makes the restore rebuild the schema, which then lacks the table of the operator.
   await database.pool.query('DROP TABLE "workout_log" CASCADE');
-  await expect(restoreBackup({ file, backup: await inspectBackup(file), database, media, shouldReplace: true })).rejects.toThrow(
+  await expect(restoreBackup({ file, backup: await inspectBackup(file), database, media, shouldReplaceExisting: true })).rejects.toThrow(
     /its schema has no table "table\\" ' .*"$/,
   );
 });

@@ -20,9 +20,9 @@ test('creates the same structure as an existing owned table, and drops it', asyn
         order: 'integer NOT NULL DEFAULT 1',
         amount: 'numeric(6, 2) NOT NULL',
       },
-      parents: { meal_id: 'meal' },
-      whole: 'meal_id',
-      references: { ingredient_id: 'ingredient', weight_unit_id: 'ingredient_unit' },
+      parentTables: { meal_id: 'meal' },
+      partOf: 'meal_id',
+      publicTables: { ingredient_id: 'ingredient', weight_unit_id: 'ingredient_unit' },
       indexes: [['amount'], ['order']],
     });
     await up((sql) => client.query(sql));
@@ -48,7 +48,7 @@ test('enforces unique columns per user at the end of a statement', async () => {
     await client.query(`INSERT INTO "user_account" ("username", "password") VALUES ('ann', ''), ('bob', '')`);
     const { up } = createOwnedTableMigration('measure', {
       columns: { date: 'date NOT NULL' },
-      unique: ['date'],
+      uniqueColumns: ['date'],
       indexes: [['date DESC', 'id']],
     });
     await up((sql) => client.query(sql));

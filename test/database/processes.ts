@@ -17,12 +17,12 @@ export const MODULES = path.resolve(__dirname, '../../node_modules');
 /** Program of a child process. It reads commands, one JSON line each, and answers each with one line. It exits at the end of its input. */
 const CHILD = `
 const { Client } = require('pg');
-const { openEmbedded } = require('./database/embedded.js');
+const { openEmbeddedDatabase } = require('./database/embedded.js');
 const say = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
 let embedded;
 const commands = {
   async open({ dataDir }) {
-    embedded = await openEmbedded({ dataDir, restart: true, log: (logged) => say({ logged }) });
+    embedded = await openEmbeddedDatabase({ dataDir, shouldRestart: true, log: (logged) => say({ logged }) });
     return { connection: embedded.connection, joined: embedded.isOwnedByOtherProcess };
   },
   async query({ sql }) {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Pool, type PoolConfig } from 'pg';
 import { TokenVault } from '../../src/auth/tokens';
 import { Database } from '../../src/database/connection';
-import { openEmbedded } from '../../src/database/embedded';
+import { openEmbeddedDatabase } from '../../src/database/embedded';
 import { migrateUp } from '../../src/database/migrate';
 import { Replica } from '../../src/database/replica';
 import { activateViewerRole } from '../../src/database/viewerrole';
@@ -28,7 +28,7 @@ const [first, second] = ['first', 'second'].map((name) => path.join(folder, name
 
 const METRICS_TOKEN = 'sixteen letters at least';
 
-type Embedded = Awaited<ReturnType<typeof openEmbedded>>;
+type Embedded = Awaited<ReturnType<typeof openEmbeddedDatabase>>;
 let primary: Embedded;
 let standby: Embedded;
 let fitgraph: Fitgraph;
@@ -76,12 +76,12 @@ const rename = (name: string) => ask(primary, 'UPDATE "ingredient" SET "name" = 
 const readName = async () => (await fitgraph.anonymous.get('/ingredient/1/')).body.name as string;
 
 beforeAll(async () => {
-  primary = await openEmbedded({ dataDir: first });
+  primary = await openEmbeddedDatabase({ dataDir: first });
   const database = open(primary.connection);
   await migrateUp(database);
   await importDumpRows(validateDump(catalogue()), database, { tokenVault: new TokenVault(SECRET_KEY) });
   await createStandby(primary.connection, first, second);
-  standby = await openEmbedded({ dataDir: second });
+  standby = await openEmbeddedDatabase({ dataDir: second });
   const [DATABASE_URL, DATABASE_REPLICA_URL] = [primary, standby].map(({ connection }) => urlOf(connection)) as [string, string];
   // Long timeouts: on a slow machine, only one of the two servers might time out.
   const LONG_TIMEOUTS = { STATEMENT_TIMEOUT: '1min', ANONYMOUS_TIMEOUT: '1min' };
@@ -247,7 +247,7 @@ describe('requests of anonymous clients', () => {
       await standby.release();
       await waitUntilUnused();
       await sleep(300);
-      standby = await openEmbedded({ dataDir: second });
+      standby = await openEmbeddedDatabase({ dataDir: second });
       await waitUntilUsed();
     });
     expect(statuses).toEqual([200]);
@@ -272,7 +272,7 @@ test.each([
   ['not migrated', () => urlOf({ ...primary.connection, database: 'postgres' }), 'relation "change_log" does not exist'],
 ])('reports a replica that is %s', async (_what, url, why) => {
   const connection = { connectionString: url() };
-  const wrong = new Replica({ connection, maxLag: 2_000 }, () => new Pool({ ...connection, max: 1, connectionTimeoutMillis: 10_000 }));
+  const wrong = new Replica({ connection, maxLagMs: 2_000 }, () => new Pool({ ...connection, max: 1, connectionTimeoutMillis: 10_000 }));
   try {
     expect(await wrong.waitUntilUsable((text) => fitgraph.database.queryAsServer(text))).toEqual(why);
   } finally {

@@ -10,7 +10,7 @@ import {
   prepareViewerRole,
   rejectIfRowsAreHidden,
   viewerRoleOf,
-  rowSecurityStatus,
+  checkRowSecurityStatus,
   activateViewerRole,
 } from '../../src/database/viewerrole';
 import { createOwnedRows } from '../setup/belongings';
@@ -244,7 +244,7 @@ describe('the creation of the viewer role', () => {
         await prepareViewerRole(client).finally(() => client.release());
       }),
     );
-    for (const { pool } of theirs) expect(await rowSecurityStatus(pool)).toEqual({ role: viewerRoleOf(user), appliesToServer: false });
+    for (const { pool } of theirs) expect(await checkRowSecurityStatus(pool)).toEqual({ role: viewerRoleOf(user), appliesToServer: false });
   });
 
   test('reports the SQL that an administrator must run when the owner lacks CREATEROLE', async () => {
@@ -252,7 +252,7 @@ describe('the creation of the viewer role', () => {
     const user = await owner([connection]);
     const theirs = openAs({ ...connection, user });
     await migrateUp(theirs);
-    const missing = await rowSecurityStatus(theirs.pool);
+    const missing = await checkRowSecurityStatus(theirs.pool);
     expect(missing).toEqual({
       role: `${user}_viewer`,
       appliesToServer: false,
@@ -272,14 +272,14 @@ describe('the creation of the viewer role', () => {
     await expect(rejected).rejects.toThrow('ROW_SECURITY=required, but ');
     const { pool } = opened[0]!;
     await pool.query(missing!.advice!.split(';')[0]!);
-    expect(await rowSecurityStatus(theirs.pool)).toMatchObject({ problem: `${user} is not allowed to use the role ${user}_viewer` });
+    expect(await checkRowSecurityStatus(theirs.pool)).toMatchObject({ problem: `${user} is not allowed to use the role ${user}_viewer` });
     await pool.query(missing!.advice!.split(';')[1]!);
-    expect(await rowSecurityStatus(theirs.pool)).toMatchObject({
+    expect(await checkRowSecurityStatus(theirs.pool)).toMatchObject({
       problem: expect.stringContaining('has no privileges for '),
       advice: 'fitgraph migrate',
     });
     await migrateUp(theirs);
-    expect(await rowSecurityStatus(theirs.pool)).toEqual({ role: `${user}_viewer`, appliesToServer: false });
+    expect(await checkRowSecurityStatus(theirs.pool)).toEqual({ role: `${user}_viewer`, appliesToServer: false });
     expect(await rolesOfPolicies()).toEqual([`{${user}_viewer}`]);
     await activateViewerRole(requiringRowSecurity, (message) => messages.push(message));
     expect([requiringRowSecurity.sessionUsers.role, messages.length]).toEqual([`${user}_viewer`, 1]);
@@ -288,16 +288,16 @@ describe('the creation of the viewer role', () => {
     expect([withoutRowSecurity.sessionUsers.role, messages.length]).toEqual([undefined, 1]);
     // Tables that are created later need no further grants.
     await theirs.pool.query('CREATE TABLE "later" ("id" integer GENERATED ALWAYS AS IDENTITY)');
-    expect((await rowSecurityStatus(theirs.pool))!.problem).toBeUndefined();
+    expect((await checkRowSecurityStatus(theirs.pool))!.problem).toBeUndefined();
     await pool.query('ALTER POLICY "own_rows" ON "workout" TO PUBLIC');
-    expect(await rowSecurityStatus(theirs.pool)).toMatchObject({
+    expect(await checkRowSecurityStatus(theirs.pool)).toMatchObject({
       problem: `the policies of workout do not apply to ${user}_viewer alone`,
       advice: 'fitgraph migrate',
     });
     await migrateUp(withoutRowSecurity);
-    expect((await rowSecurityStatus(theirs.pool))!.problem).toBeUndefined();
+    expect((await checkRowSecurityStatus(theirs.pool))!.problem).toBeUndefined();
     await pool.query(`ALTER ROLE "${user}_viewer" BYPASSRLS`);
-    expect(await rowSecurityStatus(theirs.pool)).toMatchObject({ problem: expect.stringContaining('does not apply to the role') });
+    expect(await checkRowSecurityStatus(theirs.pool)).toMatchObject({ problem: expect.stringContaining('does not apply to the role') });
   });
 
   test('reports hidden rows when the connecting role does not own the tables', async () => {
@@ -311,7 +311,7 @@ describe('the creation of the viewer role', () => {
     await expect(theirs.withoutTimeouts(rejectIfRowsAreHidden)).rejects.toThrow(
       /shows guest_\w+ no rows, because the tables belong to fitgraph_owner: GRANT "fitgraph_owner" TO/,
     );
-    expect(await rowSecurityStatus(theirs.pool)).toMatchObject({
+    expect(await checkRowSecurityStatus(theirs.pool)).toMatchObject({
       appliesToServer: true,
       advice: `GRANT "${connection.user}" TO "${user}";`,
     });

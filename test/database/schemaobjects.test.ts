@@ -8,7 +8,7 @@ test('describes the schema that the migrations create; npm run describe:database
   const database = open(connection);
   try {
     expect(expected).toEqual(await describeSchema(database.pool));
-    expect(await compareSchema(database.pool)).toEqual({ defects: [], isIncomplete: false, unknownObjects: [] });
+    expect(await compareSchema(database.pool)).toEqual({ defects: [], isSchemaIncomplete: false, unknownObjects: [] });
   } finally {
     await database.close();
     await drop();

@@ -1,7 +1,7 @@
 /** Squashed migrations: a database of Fitgraph 0.2 is upgraded, and an older one is rejected. */
-import { schemaState } from '../../src/database/compatibility';
+import { readSchemaState } from '../../src/database/compatibility';
 import type { Database } from '../../src/database/connection';
-import { migrateDown, migrateUp, migrationsToRevert } from '../../src/database/migrate';
+import { migrateDown, migrateUp, findMigrationsToRevert } from '../../src/database/migrate';
 import { migrationNames } from '../../src/database/migrationmodules';
 import { ConfigError } from '../../src/platform/config';
 import { createDatabase, open } from '../setup/databases';
@@ -44,9 +44,9 @@ test('upgrades a database of 0.2 to the current schema by later migrations only'
   await database.pool.query(`UPDATE "migration" SET "applied" = '2026-11-20T12:00:00Z'`);
   const before = await recordedShape();
   const [{ applied }] = before;
-  expect(await schemaState(database)).toBe('outdated');
+  expect(await readSchemaState(database)).toBe('outdated');
   expect(await migrateUp(database)).toEqual(MIGRATIONS_AFTER_02);
-  expect(await schemaState(database)).toBe('current');
+  expect(await readSchemaState(database)).toBe('current');
   const rows = await recordedShape();
   // The names of the old migrations are kept, because servers of 0.2 that still run look for them.
   expect(rows.map(({ name }) => name)).toEqual([...before.map(({ name }) => name), ...SQUASHED, ...MIGRATIONS_AFTER_02].sort());
@@ -58,11 +58,11 @@ test('upgrades a database of 0.2 to the current schema by later migrations only'
 
 test('reverts a database of 0.2 step by step to an empty one', async () => {
   const before = await recordedShape();
-  expect(await migrationsToRevert(database)).toEqual([SQUASHED.at(-1)]);
-  // migrationsToRevert() alone changes nothing.
+  expect(await findMigrationsToRevert(database)).toEqual([SQUASHED.at(-1)]);
+  // findMigrationsToRevert() alone changes nothing.
   expect(await recordedShape()).toEqual(before);
   const steps: string[] = [];
-  for (let [name] = await migrationsToRevert(database); name !== undefined; [name] = await migrationsToRevert(database)) {
+  for (let [name] = await findMigrationsToRevert(database); name !== undefined; [name] = await findMigrationsToRevert(database)) {
     expect(await migrateDown(database)).toEqual([name]);
     steps.push(name);
   }
@@ -82,7 +82,7 @@ test.each([
 ])('rejects a database that lacks %s of 0.2 and leaves it unchanged', async (_which, missing) => {
   await database.pool.query('DELETE FROM "migration" WHERE "name" = $1', [missing]);
   const [rows, shape] = [await recordedShape(), await shapeOf(database.pool)];
-  for (const work of [migrateUp, migrateDown, migrationsToRevert]) {
+  for (const work of [migrateUp, migrateDown, findMigrationsToRevert]) {
     const refusal = await work(database).catch((error: Error) => error);
     expect(refusal).toBeInstanceOf(ConfigError);
     expect((refusal as Error).message).toMatch(

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { Client } from 'pg';
 import { ChangeLog } from '../../src/core/changes/changelog';
 import { NotificationListener } from '../../src/core/changes/listener';
-import { openEmbedded } from '../../src/database/embedded';
+import { openEmbeddedDatabase } from '../../src/database/embedded';
 import { migrateUp } from '../../src/database/migrate';
 import { createLogger } from '../../src/platform/logging';
 import { asSuperuser, open } from '../setup/databases';
@@ -24,7 +24,7 @@ type Running = Awaited<ReturnType<typeof start>>;
 
 /** Starts PostgreSQL on the data folder and opens the change log like an instance of the server. */
 async function start(promote = false) {
-  const embedded = await openEmbedded({ dataDir });
+  const embedded = await openEmbeddedDatabase({ dataDir });
   const database = open(embedded.connection);
   const sql = async (text: string) => (await database.pool.query(text)).rows;
   if (promote) {

@@ -73,7 +73,7 @@ test('restores the files of a backup while the server is running', async () => {
   await files().write(image!, (at) => fs.promises.writeFile(at, 'wrecked'));
   await files().deleteFiles(other!, []);
   await upload(ann);
-  await restoreBackup({ file, backup: await inspectBackup(file), database, media, shouldReplace: true });
+  await restoreBackup({ file, backup: await inspectBackup(file), database, media, shouldReplaceExisting: true });
   await until('the files are restored', async () => JSON.stringify(await digests()) === JSON.stringify(before));
 });
 

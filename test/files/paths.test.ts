@@ -81,7 +81,7 @@ describe('the path of a thumbnail', () => {
     ['large_cropped', true, 'a/b.png.800x800_q90_crop-smart.png'],
   ])('with alias %s and png %s is %s, and is parsed back', (alias, png, name) => {
     expect(thumbnailPath('a/b.png', alias, png)).toBe(name);
-    expect(parseThumbnailPath(name)).toEqual({ image: 'a/b.png', alias, png });
+    expect(parseThumbnailPath(name)).toEqual({ imagePath: 'a/b.png', alias, isPng: png });
     expect(looksLikeThumbnail(name)).toBe(true);
   });
 

@@ -1,7 +1,7 @@
 /** `/media/`: media types, ranges, caching, and thumbnails that are created by their first request. */
 import { writeFile } from 'node:fs/promises';
 import sharp from 'sharp';
-import { IMAGE_FORMATS, type FormatName } from '../../src/files/formats';
+import { IMAGE_FORMATS, type ImageFormatName } from '../../src/files/formats';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { plain } from './pictures';
 import { PLACES, type Place } from './stores';
@@ -27,7 +27,7 @@ describe.each(PLACES)('/media/ in %s', (_where, start) => {
     await put('a.png', picture);
   });
 
-  test.each(Object.keys(IMAGE_FORMATS) as FormatName[])('sends the media type of a %s file', async (format) => {
+  test.each(Object.keys(IMAGE_FORMATS) as ImageFormatName[])('sends the media type of a %s file', async (format) => {
     await put(`of.${format}`, await plain().toFormat(format).toBuffer());
     expect((await ask(`of.${format}`)).headers.get('content-type')).toBe(`image/${format}`);
   });

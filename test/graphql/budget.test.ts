@@ -233,7 +233,7 @@ test('makes operations wait for reservations of other requests, but not for thos
     isAdmitted = true;
     return reservation;
   });
-  two.requireBudget();
+  two.requireRemainingBudget();
   await ann.query('{ __typename }');
   expect(isAdmitted).toBe(false);
   running.settle();

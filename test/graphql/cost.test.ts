@@ -9,7 +9,7 @@ import {
   type GraphQLObjectType,
 } from 'graphql';
 import { estimateOperationCost } from '../../src/core/operation/cost';
-import { buildGraphQLSchema, printSchemaSorted } from '../../src/graphql/schema';
+import { buildGraphQLSchema, printSortedSchema } from '../../src/graphql/schema';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
 
@@ -86,7 +86,7 @@ describe('the estimated cost', () => {
   });
 
   test('is printed as directives where it differs from the default', () => {
-    const printed = buildSDL(printSchemaSorted(schema));
+    const printed = buildSDL(printSortedSchema(schema));
     const typeOf = (name: string) => (printed.getType(name) as GraphQLObjectType).getFields();
     const directives = (type: string, field: string) =>
       (typeOf(type)[field]!.astNode!.directives ?? []).map((directive) => print(directive));

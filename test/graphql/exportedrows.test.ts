@@ -252,7 +252,7 @@ describe('a large export', () => {
       '',
     )!;
     const spend = (total: number) => {
-      budget.requireBudget();
+      budget.requireRemainingBudget();
       budget.chargeResponseBytes(1024 * total);
     };
     spend(98_500);

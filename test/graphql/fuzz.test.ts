@@ -27,7 +27,7 @@ test(seeded(`executes ${count} random documents like graphql-js`), async () => {
   const people = [await fitgraph.user('ann'), await fitgraph.user('bob')];
   for (const person of people) await createOwnedRows(person);
   const schema = limitResponseSize(buildGraphQLSchema());
-  const executor = new Executor(schema, { valuesPerTurn: VALUES_PER_TURN });
+  const executor = new Executor(schema, { valuesPerEventLoopTurn: VALUES_PER_TURN });
   const random = randomFor('documents');
   const documents = new Documents(schema, random);
   const contexts = new Contexts(fitgraph);

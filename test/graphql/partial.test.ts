@@ -1,6 +1,6 @@
 /** A field that fails is null, and the other fields are still returned. */
 import { getNamedType, isLeafType, isListType, isNonNullType, isObjectType } from 'graphql';
-import { buildGraphQLSchema, printSchemaSorted } from '../../src/graphql/schema';
+import { buildGraphQLSchema, printSortedSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { Person } from '../setup/person';
 
@@ -25,7 +25,7 @@ describe('the schema', () => {
   });
 
   test('marks fields that are null only after an error with @semanticNonNull', () => {
-    const text = printSchemaSorted(schema);
+    const text = printSortedSchema(schema);
     expect(text).toMatch(/^directive @semanticNonNull\([^)]*levels: \[Int!\]! = \[0\]\s*\) on FIELD_DEFINITION$/m);
     expect(text).toMatch(/\): WorkoutLogConnection @semanticNonNull$/m);
     // A single row may also be null because it does not exist.

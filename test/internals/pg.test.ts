@@ -30,7 +30,7 @@ interface Outcome {
 
 const run = (name: string, text: string, before?: PrecedingStatement): Promise<Outcome> =>
   new Promise((resolve) => {
-    client.query(new NamedQuery(name, text, [], { textLength: text.length }, client, (error, rows) => resolve({ error, rows }), before));
+    client.query(new NamedQuery(name, text, [], { sqlTextLength: text.length }, client, (error, rows) => resolve({ error, rows }), before));
   });
 
 const value = async (text: string): Promise<unknown> => {
@@ -137,18 +137,18 @@ test('in pipeline mode a query is run even if the one before it fails', async ()
 });
 
 test('an observed client has a statement from its query until the connection is idle', async () => {
-  expect(client.statement).toBeUndefined();
+  expect(client.runningStatement).toBeUndefined();
   for (const send of [() => run('', 'SELECT 1'), () => client.query('SELECT 1') as Promise<unknown>, () => run('', 'SELECT nothing')]) {
     const idle = once(client, 'drain');
     const sent = send();
-    const { statement } = client;
-    expect(statement).toBeDefined();
+    const { runningStatement: runningStatement } = client;
+    expect(runningStatement).toBeDefined();
     await sent;
     await idle;
-    expect(client.statement).toBeUndefined();
+    expect(client.runningStatement).toBeUndefined();
     const idleAgain = once(client, 'drain');
     const next = send();
-    expect(client.statement).not.toBe(statement);
+    expect(client.runningStatement).not.toBe(runningStatement);
     await next;
     await idleAgain;
   }

@@ -51,8 +51,8 @@ test('a connection whose COMMIT fails is destroyed', async () => {
 test('BEGIN is extended by the options of the transaction, a savepoint is not', async () => {
   const statements: string[] = [];
   const logging = (text: string) => void statements.push(text.replace(/^Executing \([\w-]+\): /, ''));
-  replaceBeginStatement(sequelize, ({ viewer }) => `BEGIN; SET LOCAL test.viewer = '${viewer}'`);
-  const options = { viewer: 'ann', logging };
+  replaceBeginStatement(sequelize, ({ sessionUserId: sessionUserId }) => `BEGIN; SET LOCAL test.viewer = '${sessionUserId}'`);
+  const options = { sessionUserId: 'ann', logging };
   await sequelize.transaction(options, async (transaction) => {
     const [[row]] = await sequelize.query(`SELECT current_setting('test.viewer') AS "viewer"`, { transaction });
     expect(row).toEqual({ viewer: 'ann' });

@@ -4,19 +4,19 @@
  */
 import {
   formatNutritionalValues,
-  energyShares,
+  macronutrientEnergyPercentages,
   gramsOfAmount,
   macronutrientsPerBodyWeight,
   nutritionalValuesOfPortion,
   sumNutritionalValues,
-  type NutrientContent,
+  type NutrientsPer100Grams,
   type HouseholdMeasure,
 } from '../../src/nutrition/values';
 
 const asNumbers = (values: Parameters<typeof formatNutritionalValues>[0]) =>
   Object.fromEntries(Object.entries(formatNutritionalValues(values)).map(([name, text]) => [name, Number(text)]));
 
-const composition = (nutrients: Partial<NutrientContent>): NutrientContent => ({
+const composition = (nutrients: Partial<NutrientsPer100Grams>): NutrientsPer100Grams => ({
   energy: 0,
   protein: '0.000',
   carbohydrates: '0.000',
@@ -43,7 +43,7 @@ const BANANA = composition({ energy: 89, protein: '1.090', carbohydrates: '22.84
 const CUP: HouseholdMeasure = { amount: '1.00', gram: 90 };
 const SLICES: HouseholdMeasure = { amount: '2.50', gram: 11 };
 
-const of = (food: NutrientContent, amount: string, measure: HouseholdMeasure | null = null) =>
+const of = (food: NutrientsPer100Grams, amount: string, measure: HouseholdMeasure | null = null) =>
   nutritionalValuesOfPortion(food, gramsOfAmount(amount, measure));
 
 test.each<[string, HouseholdMeasure | null, number]>([
@@ -126,7 +126,7 @@ describe('a sum', () => {
 });
 
 describe('nutritional values in ounces', () => {
-  const inOunces = (food: NutrientContent, amount: string, measure: HouseholdMeasure | null = null) =>
+  const inOunces = (food: NutrientsPer100Grams, amount: string, measure: HouseholdMeasure | null = null) =>
     nutritionalValuesOfPortion(food, gramsOfAmount(amount, measure), 'oz');
   const meal = sumNutritionalValues([inOunces(OATS, '1.00', CUP), inOunces(OIL, '33.33')]);
 
@@ -158,7 +158,7 @@ describe('nutritional values in ounces', () => {
   });
 
   test('have energy shares by the factors of an ounce', () => {
-    expect(asNumbers(energyShares(meal, 'oz'))).toEqual({ protein: 7.72, carbohydrates: 33.39, fat: 50.04 });
+    expect(asNumbers(macronutrientEnergyPercentages(meal, 'oz'))).toEqual({ protein: 7.72, carbohydrates: 33.39, fat: 50.04 });
   });
 
   test('are divided by the stored number of the body weight', () => {
@@ -170,7 +170,7 @@ describe('a metric total', () => {
   const total = sumNutritionalValues([of(OATS, '100')]);
 
   test('has energy shares of 4, 4 and 9 kcal per gram', () => {
-    expect(asNumbers(energyShares(total, 'g'))).toEqual({ protein: 14.52, carbohydrates: 63.12, fat: 16.94 });
+    expect(asNumbers(macronutrientEnergyPercentages(total, 'g'))).toEqual({ protein: 14.52, carbohydrates: 63.12, fat: 16.94 });
   });
 
   test('is divided by the body weight', () => {
@@ -179,7 +179,7 @@ describe('a metric total', () => {
 
   test('yields zeros without energy or without a body weight', () => {
     const zeros = { protein: 0, carbohydrates: 0, fat: 0 };
-    expect(asNumbers(energyShares(sumNutritionalValues([]), 'g'))).toEqual(zeros);
+    expect(asNumbers(macronutrientEnergyPercentages(sumNutritionalValues([]), 'g'))).toEqual(zeros);
     expect(asNumbers(macronutrientsPerBodyWeight(total, undefined))).toEqual(zeros);
   });
 });

@@ -14,10 +14,10 @@ import {
 import { chartDataOf, isChartCompatible, suggestChart } from '../../src/pages/playground/answer/chart';
 import { sortIntrospection } from '../../src/pages/playground/sortintrospection';
 import { shareUrlOf, parseShareParameters } from '../../src/pages/playground/answer/sharelink';
-import { mapAroundType, schemaMapOf } from '../../src/pages/playground/answer/schemamap';
+import { schemaMapAroundType, schemaMapOf } from '../../src/pages/playground/answer/schemamap';
 import { arrangeTable, csvOf, DEFAULT_ARRANGEMENT, nextSortOrder } from '../../src/pages/playground/answer/arrangement';
 import type { ChartSettings } from '../../src/pages/playground/answer/settings';
-import { resultListsOf, mainResultList, tableOf, type Table } from '../../src/pages/playground/answer/table';
+import { resultListsOf, defaultResultList, tableOf, type Table } from '../../src/pages/playground/answer/table';
 import { columnTitlesOf } from '../../src/pages/playground/answer/columntitles';
 import { massUnitsOf, convertMasses, type DisplayMassUnit } from '../../src/pages/playground/answer/massunits';
 
@@ -47,7 +47,7 @@ const LOGS = {
 const tableContent = ({ columns, rows }: Table) => [columns.map(({ name }) => name), ...rows];
 const tableFrom = (data: unknown, name?: string): Table => {
   const lists = resultListsOf(data);
-  return tableOf(data, lists.find((list) => list.path === name) ?? mainResultList(lists));
+  return tableOf(data, lists.find((list) => list.path === name) ?? defaultResultList(lists));
 };
 
 describe('a table', () => {
@@ -81,7 +81,7 @@ describe('a table', () => {
       ['Cut', 2100.5],
       ['Cut', 1900],
     ]);
-    expect(mainResultList(resultListsOf({ a: [{ b: 1 }, { b: 2 }], c: [{ d: 1 }, { d: 2 }, { d: 3 }] }))?.path).toBe('a');
+    expect(defaultResultList(resultListsOf({ a: [{ b: 1 }, { b: 2 }], c: [{ d: 1 }, { d: 2 }, { d: 3 }] }))?.path).toBe('a');
   });
 
   test('has one row for a result without lists, and none for an empty list', () => {
@@ -113,28 +113,28 @@ describe('an arranged table', () => {
     arrangeTable(table, arrangement).rows.map((row) => row[row.length - 2]);
 
   test('sorts numbers by value, with null last', () => {
-    expect(first({ ...DEFAULT_ARRANGEMENT, sort: { column: 'logs.nodes.reps', descending: false } })).toEqual([5, 9, 10]);
-    expect(first({ ...DEFAULT_ARRANGEMENT, sort: { column: 'logs.nodes.weight', descending: false } })).toEqual([10, 5, 9]);
-    expect(first({ ...DEFAULT_ARRANGEMENT, sort: { column: 'logs.nodes.weight', descending: true } })).toEqual([5, 10, 9]);
+    expect(first({ ...DEFAULT_ARRANGEMENT, sort: { columnName: 'logs.nodes.reps', descending: false } })).toEqual([5, 9, 10]);
+    expect(first({ ...DEFAULT_ARRANGEMENT, sort: { columnName: 'logs.nodes.weight', descending: false } })).toEqual([10, 5, 9]);
+    expect(first({ ...DEFAULT_ARRANGEMENT, sort: { columnName: 'logs.nodes.weight', descending: true } })).toEqual([5, 10, 9]);
   });
 
   test('cycles from ascending to descending to no order', () => {
     const once = { ...DEFAULT_ARRANGEMENT, sort: nextSortOrder(DEFAULT_ARRANGEMENT, 'a') };
     const twice = { ...DEFAULT_ARRANGEMENT, sort: nextSortOrder(once, 'a') };
     expect([once.sort, twice.sort, nextSortOrder(twice, 'a')]).toEqual([
-      { column: 'a', descending: false },
-      { column: 'a', descending: true },
+      { columnName: 'a', descending: false },
+      { columnName: 'a', descending: true },
       undefined,
     ]);
   });
 
   test('filters rows by visible columns, ignoring case', () => {
-    expect(first({ ...DEFAULT_ARRANGEMENT, filter: ' PUSH ' })).toEqual([5, 10]);
-    expect(first({ filter: 'push', hiddenColumns: new Set(['comment']) })).toEqual([]);
+    expect(first({ ...DEFAULT_ARRANGEMENT, filterText: ' PUSH ' })).toEqual([5, 10]);
+    expect(first({ filterText: 'push', hiddenColumnNames: new Set(['comment']) })).toEqual([]);
   });
 
   test('exports visible columns as CSV without formulas', () => {
-    const csv = csvOf(arrangeTable(table, { filter: '', hiddenColumns: new Set(['muscles.name', 'muscles.id', 'user.name']) }));
+    const csv = csvOf(arrangeTable(table, { filterText: '', hiddenColumnNames: new Set(['muscles.name', 'muscles.id', 'user.name']) }));
     expect(parse(csv)).toEqual([
       ['comment', 'logs.nodes.date', 'logs.nodes.reps', 'logs.nodes.weight'],
       ['Push', '2026-03-08', '5', '100.00'],
@@ -222,9 +222,9 @@ describe('a shared link', () => {
     query: 'query A { a }',
     variables: '{"name":"é&=#"}',
     view: 'chart',
-    list: 'a.nodes.b',
+    listPath: 'a.nodes.b',
     chart: { kind: 'bar', x: 'a', y: ['b'], by: 'c' },
-    unit: 'lb',
+    massUnit: 'lb',
   } as const;
 
   test('contains the query, its variables and the view, but no headers', () => {
@@ -260,28 +260,35 @@ test('sorts types and fields of the documentation by name, without changing the 
 
 describe('the map of the schema', () => {
   const map = schemaMapOf(schema);
-  const from = (name: string) => map.relations.filter((relation) => relation.from === name);
+  const from = (name: string) => map.relations.filter((relation) => relation.sourceTypeName === name);
 
   test('contains every row type with its relations', () => {
     expect(map.types.map(({ name }) => name)).toEqual(expect.arrayContaining(['Exercise', 'Meal', 'WorkoutLog', 'WeightEntry']));
     expect(map.types.map(({ name }) => name)).not.toContain('WorkoutLogConnection');
     expect(from('SetGroup')).toEqual(
       expect.arrayContaining([
-        { from: 'SetGroup', field: 'plannedSets', to: 'PlannedSet', isMany: true },
-        { from: 'SetGroup', field: 'trainingDay', to: 'TrainingDay', isMany: false },
+        { sourceTypeName: 'SetGroup', fieldName: 'plannedSets', targetTypeName: 'PlannedSet', isToMany: true },
+        { sourceTypeName: 'SetGroup', fieldName: 'trainingDay', targetTypeName: 'TrainingDay', isToMany: false },
       ]),
     );
     // A paged list counts as a relation to the type of its rows. A grouped list does not count as a relation.
-    expect(from('Workout')).toContainEqual({ from: 'Workout', field: 'logs', to: 'WorkoutLog', isMany: true });
-    expect(map.relations.some(({ field }) => field.endsWith('Grouped'))).toBe(false);
+    expect(from('Workout')).toContainEqual({ sourceTypeName: 'Workout', fieldName: 'logs', targetTypeName: 'WorkoutLog', isToMany: true });
+    expect(map.relations.some(({ fieldName }) => fieldName.endsWith('Grouped'))).toBe(false);
   });
 
   test('has the outgoing and incoming relations of a type as its neighbourhood', () => {
-    const { types, relations } = mapAroundType(map, 'WorkoutSession');
+    const { types, relations } = schemaMapAroundType(map, 'WorkoutSession');
     const names = types.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['Workout', 'WorkoutLog', 'WorkoutSession']));
-    expect(names.sort()).toEqual([...new Set(relations.flatMap(({ from: start, to }) => [start, to]))].sort());
-    expect(relations.every(({ from, to }) => from === 'WorkoutSession' || to === 'WorkoutSession')).toBe(true);
+    expect(names.sort()).toEqual(
+      [...new Set(relations.flatMap(({ sourceTypeName: start, targetTypeName: targetTypeName }) => [start, targetTypeName]))].sort(),
+    );
+    expect(
+      relations.every(
+        ({ sourceTypeName: sourceTypeName, targetTypeName: targetTypeName }) =>
+          sourceTypeName === 'WorkoutSession' || targetTypeName === 'WorkoutSession',
+      ),
+    ).toBe(true);
   });
 });
 

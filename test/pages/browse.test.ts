@@ -2,7 +2,7 @@ import { NOT_A_DATE_MESSAGE } from '../../src/contract/messages';
 import { highlightJson } from '../../src/pages/browse/highlightjson';
 import { renderBrowsePage } from '../../src/pages/browse';
 import { parsePostedForm } from '../../src/rest/dialect/methodoverride';
-import type { Endpoint } from '../../src/rest/endpoints';
+import type { ResourceEndpoint } from '../../src/rest/endpoints';
 import type { HtmlView } from '../../src/pages/browse/view/viewmodel';
 
 const EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(1)></textarea></style>';
@@ -22,7 +22,7 @@ const view = (changes: Partial<HtmlView> = {}): HtmlView => ({
   body: { count: 0, next: null, previous: null, results: [] },
   headers: {},
   allowedMethods: ['GET', 'POST'],
-  idLinks: { keys: {} },
+  idLinkTree: { childrenByKey: {} },
   errors: {},
   resource: { name: 'fruit', singularLabel: 'Fruit', pluralLabel: 'Fruits', description: 'Fruit.', isOwned: true },
   endpoint: {
@@ -30,22 +30,24 @@ const view = (changes: Partial<HtmlView> = {}): HtmlView => ({
     resource: { views: [FRUIT_VIEW] },
     fields: [{ rest: 'day', name: 'day', label: 'Day', kind: 'date', sortable: true }],
     actions: new Map(),
-  } as unknown as Endpoint,
+  } as unknown as ResourceEndpoint,
   resources: [],
   filters: [],
   pageWindow: { limit: 20, offset: 0 },
   forms: [],
   canDelete: false,
-  lockedMethods: [],
+  methodsRequiringSignIn: [],
   isSignedIn: true,
   visitor: { username: 'ann', csrfToken: 'token' },
   ...changes,
 });
 
-const textOf = async (changes?: Partial<HtmlView>) => (await renderBrowsePage(view(changes))).text;
+const textOf = async (changes?: Partial<HtmlView>) => (await renderBrowsePage(view(changes))).htmlText;
 
 describe('highlighted JSON', () => {
-  const links = { keys: { id: { endpointName: 'fruit', keys: {} }, kinds: { endpointName: 'kind', keys: {} } } };
+  const links = {
+    childrenByKey: { id: { endpointName: 'fruit', childrenByKey: {} }, kinds: { endpointName: 'kind', childrenByKey: {} } },
+  };
 
   it('links ids to their rows', () => {
     const html = highlightJson({ id: 3, kinds: [1, 2], other: 4 }, links);
@@ -76,7 +78,7 @@ describe('a page', () => {
       body: { name: [EVIL] },
       errors: { name: [EVIL] },
       filters: [control],
-      graphql: { document: EVIL, variables: { EVIL } },
+      graphqlOperation: { document: EVIL, variables: { EVIL } },
       forms: [
         {
           action: '/api/v2/fruit/',
@@ -151,9 +153,9 @@ describe('a page', () => {
           { name: 'Squat', points: points(81, 80.5) },
           { name: 'Plank', points: points(1) },
         ],
-        omittedCount: 2,
+        omittedLineCount: 2,
       },
-      { label: 'Weight', unit: 'Plates', lines: [{ points: points(3, 4) }], omittedCount: 0 },
+      { label: 'Weight', unit: 'Plates', lines: [{ points: points(3, 4) }], omittedLineCount: 0 },
     ];
     const text = await textOf({ timeSeries: { charts: series, periodDays: 90 } });
     expect(text).toContain('Weight in kg. 3 values of Squat, Plank from 2025-01-01 to 2025-01-02, between 1 and 81 kg.');

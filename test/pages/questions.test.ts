@@ -2,7 +2,7 @@
 import { todayIn } from '../../src/core/model/clock';
 import { seedDemo, seedReferenceData } from '../../src/transfer/seed';
 import { chartDataOf, isChartCompatible } from '../../src/pages/playground/answer/chart';
-import { resultListsOf, mainResultList, tableOf } from '../../src/pages/playground/answer/table';
+import { resultListsOf, defaultResultList, tableOf } from '../../src/pages/playground/answer/table';
 import { EXAMPLE_QUESTIONS, QUESTIONS_BY_GROUP } from '../../src/pages/playground/questions/all';
 import { variablesOf } from '../../src/pages/playground/questions/question';
 import { TIME_ZONE } from '../setup/databases';
@@ -13,7 +13,7 @@ const fitgraph = fitgraphForThisFile({ content: 'tables' });
 let demo: Person;
 
 beforeAll(async () => {
-  const seeding = { database: fitgraph.database, tokenVault: fitgraph.tokenVault, timeZone: TIME_ZONE, progress: () => undefined };
+  const seeding = { database: fitgraph.database, tokenVault: fitgraph.tokenVault, timeZone: TIME_ZONE, reportProgress: () => undefined };
   await seedReferenceData(seeding, fitgraph.services.media);
   const { token, username } = (await seedDemo(seeding))!;
   const [{ id }] = (await fitgraph.sql('SELECT "id" FROM "user_account" WHERE "username" = $1', [username])) as [{ id: number }];
@@ -38,14 +38,14 @@ test.each(EXAMPLE_QUESTIONS.map((question) => [question.slug, question] as const
   async (_slug, question) => {
     const person = QUESTIONS_BY_GROUP.Catalogue!.includes(question) ? fitgraph.anonymous : demo;
     const data = await person.ask(question.query, variablesOf(question, todayIn(TIME_ZONE)));
-    const table = tableOf(data, mainResultList(resultListsOf(data)));
+    const table = tableOf(data, defaultResultList(resultListsOf(data)));
     expect(table.rows.length).toBeGreaterThan(0);
     const columns = table.columns.map(({ name }) => name);
     expect(columns).toEqual(expect.arrayContaining([question.chart.x, ...question.chart.y]));
     expect(isChartCompatible(table, question.chart)).toBe(true);
     const drawing = chartDataOf(table, question.chart);
     expect(drawing.series.flatMap(({ points }) => points).length).toBeGreaterThan(0);
-    expect(drawing.omittedCount).toBe(0);
+    expect(drawing.omittedRowCount).toBe(0);
   },
 );
 

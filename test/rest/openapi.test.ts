@@ -90,7 +90,12 @@ const schemasOf = (address: string, method: string) => {
 
 test('describes the schemas of every view, and writes only for resources with the mutation', () => {
   for (const entity of allEntities()) {
-    const { views, createMutation, updateMutation, deleteMutation } = resourceOf(entity)!.metadata;
+    const {
+      views,
+      createMutationName: createMutationName,
+      updateMutationName: updateMutationName,
+      deleteMutationName: deleteMutationName,
+    } = resourceOf(entity)!.metadata;
     views.forEach(({ restName }, index) => {
       const [list, detail] = [`/${restName}/`, `/${restName}/{id}/`];
       expect([schemasOf(list, 'get'), schemasOf(detail, 'get')]).toEqual([
@@ -101,10 +106,10 @@ test('describes the schemas of every view, and writes only for resources with th
       expect(page.properties.results.items).toEqual({ $ref: `#/components/schemas/${restName}` });
       expect(Object.keys((document.components.schemas[restName] as { properties: object }).properties)).toContain('id');
       const writes = [
-        [list, 'post', createMutation, ['201', restName, `${restName}.body`]],
-        [detail, 'put', updateMutation, ['200', restName, `${restName}.body`]],
-        [detail, 'patch', updateMutation, ['200', restName, `${restName}.change`]],
-        [detail, 'delete', deleteMutation, ['204', undefined, undefined]],
+        [list, 'post', createMutationName, ['201', restName, `${restName}.body`]],
+        [detail, 'put', updateMutationName, ['200', restName, `${restName}.body`]],
+        [detail, 'patch', updateMutationName, ['200', restName, `${restName}.change`]],
+        [detail, 'delete', deleteMutationName, ['204', undefined, undefined]],
       ] as const;
       for (const [address, method, mutation, schemas] of writes) {
         const isPossible = index === 0 && mutation !== undefined;
@@ -213,7 +218,7 @@ test('describes the responses to rejected requests', async () => {
 
 /** Owned types whose rows can be created over REST. */
 const creatableTypes = ownedTypes().filter(
-  (entity) => resourceOf(entity)!.metadata.createMutation && resourceOf(entity)!.metadata.views.length > 0,
+  (entity) => resourceOf(entity)!.metadata.createMutationName && resourceOf(entity)!.metadata.views.length > 0,
 );
 
 test.each(creatableTypes.map((entity) => [entity.name, entity] as const))(

@@ -42,14 +42,14 @@ describe.each(types)('a row of %s', (rest, entity) => {
     expect(Object.keys(got.body)).toEqual(
       fieldsOf(entity)
         .filter(({ hiddenInRest, exclusiveTo }) => !hiddenInRest && exclusiveTo !== 'graphql')
-        .map(({ restKey: key }) => key),
+        .map(({ restKey: restKey }) => restKey),
     );
     expect(tagOf(await ann.get(`/${rest}/`))).toBeNull();
     expect(tagOf(await ann.options(path()))).toBeNull();
   });
 
   test('gets a new ETag with a change and rejects changes with the former one', async () => {
-    const body = metadata.createMutation ? bodyOf(entity, 2, parentsIn(ownedRowIds)) : { height: 175 };
+    const body = metadata.createMutationName ? bodyOf(entity, 2, parentsIn(ownedRowIds)) : { height: 175 };
     const before = tagOf(await ann.get(path()))!;
     const changed = await ifMatch(before).patch(path(), body);
     expect(changed.status).toBe(200);
@@ -58,7 +58,7 @@ describe.each(types)('a row of %s', (rest, entity) => {
     const after = await ann.get(path());
     expect([tagOf(after), after.text]).toEqual([tagOf(changed), changed.text]);
     expect(await ifMatch(before).patch(path(), body)).toMatchObject(REFUSED);
-    if (metadata.deleteMutation) {
+    if (metadata.deleteMutationName) {
       expect(await ifMatch(before).put(path(), body)).toMatchObject(REFUSED);
       expect(await ifMatch(before).delete(path())).toMatchObject(REFUSED);
     }

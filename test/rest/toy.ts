@@ -84,15 +84,15 @@ fruit.extensions = {
   resource: {
     isOwned: false,
     ordering: ['id'],
-    rowQuery: 'fruit',
-    listQuery: 'fruits',
-    createMutation: 'createFruit',
-    updateMutation: 'updateFruit',
-    deleteMutation: 'deleteFruit',
+    rowQueryName: 'fruit',
+    listQueryName: 'fruits',
+    createMutationName: 'createFruit',
+    updateMutationName: 'updateFruit',
+    deleteMutationName: 'deleteFruit',
     views: [
-      view('fruit', { position: 1, routes: 'all', filters: ['fullName', 'pieces', 'peeled'].map((field) => ({ field })) }),
-      view('fruit-label', { position: 2, selection: 'label: fullName' }),
-      view('fruit-guarded', { isListedInRoot: false, routes: 'all', permittedMethods: ['POST'] }),
+      view('fruit', { apiRootPosition: 1, routes: 'all', filters: ['fullName', 'pieces', 'peeled'].map((field) => ({ field })) }),
+      view('fruit-label', { apiRootPosition: 2, graphqlSelection: 'label: fullName' }),
+      view('fruit-guarded', { isListedInApiRoot: false, routes: 'all', permittedMethods: ['POST'] }),
     ],
   },
 };
@@ -174,25 +174,25 @@ export class Orchard {
       authentication: {
         authenticate: async () => request.headers.authorization === 'Token known',
         pageVisitor: () => ({}),
-        missingScope: () => undefined,
+        missingScopeError: () => undefined,
       },
-      idempotency: { runOnce: (_body, handle) => handle() },
+      idempotentExecution: { runOnce: (_body, handle) => handle() },
       chargeResponse: () => undefined,
-      headers: () => ({ 'X-Toy': 'yes' }),
+      responseHeaders: () => ({ 'X-Toy': 'yes' }),
     }),
     createHtmlRenderer: (api) => {
       const views = new ViewBuilder({
         ...api,
         schema,
-        clientSchema: schema,
+        publicSchema: schema,
         prepareOperation: this.prepareOperation,
         permitsExports: true,
       });
       return {
-        resolveNames: () => Promise.resolve(),
+        replaceRowNamesWithIds: () => Promise.resolve(),
         redirectHeaders: () => undefined,
-        renderError: () => ({ text: '<h1>Failed</h1>', headers: {} }),
-        render: async (page) => ({ text: `<h1>${(await views.buildView(page)).name}</h1>`, headers: {} }),
+        renderError: () => ({ htmlText: '<h1>Failed</h1>', headers: {} }),
+        render: async (page) => ({ htmlText: `<h1>${(await views.buildView(page)).name}</h1>`, headers: {} }),
       };
     },
     limitRendering: (_message, work) => work(),

@@ -317,7 +317,7 @@ table('a date with a time', field('datetime'), [
   [true, MOMENT],
 ]);
 
-const one = field('relation', { relation: { type: 'X', objectField: 'x', isToMany: false, isOwned: false } });
+const one = field('relation', { relation: { typeName: 'X', objectFieldName: 'x', isToMany: false, isOwned: false } });
 const unknown = (id: string) => [`Invalid pk "${id}" - object does not exist.`];
 const pk = (received: string) => [`Incorrect type. Expected pk value, received ${received}.`];
 table('a reference', one, [
@@ -348,7 +348,7 @@ table('a reference', one, [
   [{}, pk('dict')],
 ]);
 
-const many = field('relation', { relation: { type: 'X', objectField: 'x', isToMany: true, isOwned: false } });
+const many = field('relation', { relation: { typeName: 'X', objectFieldName: 'x', isToMany: true, isOwned: false } });
 table('a list of references', many, [
   [[1, '2'], [1, 2]],
   [[1, 1, '1'], [1]],

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { openEmbedded } from '../../src/database/embedded';
+import { openEmbeddedDatabase } from '../../src/database/embedded';
 import { plain } from '../files/pictures';
 import { open } from '../setup/databases';
 import { build, Installation, run, type Server } from './running';
@@ -253,7 +253,7 @@ test('restores a backup into another installation and into the running server', 
       (await run('command', { DATA_DIR: otherInstallation.dataDir, SECRET_KEY: 'x'.repeat(32) }, ['restore', file, '--replace'])).stderr,
     ).toMatch(/^fitgraph: SECRET_KEY differs from the key of the backup/);
     // `doctor` reports a dropped table, and a restore recreates it.
-    const { connection, release } = await openEmbedded({ dataDir: otherInstallation.dataDir });
+    const { connection, release } = await openEmbeddedDatabase({ dataDir: otherInstallation.dataDir });
     const database = open(connection);
     await database.pool.query('DROP TABLE "workout_log" CASCADE');
     await database.close();
@@ -355,7 +355,7 @@ describe('import', () => {
     expect((await server.anonymous.send('GET', '/media/two.png')).text).toBe('another image');
     expect((await server.anonymous.send('GET', '/media/one.png')).status).toBe(404);
 
-    const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
+    const { connection, release } = await openEmbeddedDatabase({ dataDir: installation.dataDir });
     const database = open(connection);
     try {
       await database.pool.query(`CREATE FUNCTION "lose"() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -410,7 +410,7 @@ test('leaves the server running and ready after all commands', async () => {
 });
 
 test('ends a running command with one line when the server stops, and later runs without a server', async () => {
-  const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
+  const { connection, release } = await openEmbeddedDatabase({ dataDir: installation.dataDir });
   const database = open(connection);
   const holder = await database.pool.connect();
   holder.on('error', () => undefined);

@@ -1,7 +1,7 @@
 /** The life cycle of the server process: first start, shutdown, crashes and recovery. */
 import path from 'node:path';
 import { Client } from 'pg';
-import { openEmbedded } from '../../src/database/embedded';
+import { openEmbeddedDatabase } from '../../src/database/embedded';
 import { serverPid } from '../database/processes';
 import { build, Installation } from './running';
 import { until } from '../setup/waits';
@@ -49,7 +49,7 @@ test('prints its URLs, and creates a demo account on the first start only', asyn
 
 test('answers a running request before it stops on SIGTERM, but accepts no new ones', async () => {
   const server = await installation.start({ LOCK_TIMEOUT: 'off' });
-  const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
+  const { connection, release } = await openEmbeddedDatabase({ dataDir: installation.dataDir });
   const locker = new Client(connection);
   // Its connection ends with the server.
   locker.on('error', () => undefined);
@@ -75,7 +75,7 @@ test('answers a running request before it stops on SIGTERM, but accepts no new o
 
 test('stops on SIGTERM although a request never ends', async () => {
   const server = await installation.start({ LOCK_TIMEOUT: 'off', DRAIN_NOTICE: '0s' });
-  const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
+  const { connection, release } = await openEmbeddedDatabase({ dataDir: installation.dataDir });
   const locker = new Client(connection);
   // Its connection ends with the server.
   locker.on('error', () => undefined);
@@ -132,7 +132,7 @@ test('recovers reads, writes and change notifications after the database is kill
   expect((await person.get('/workout/?comment=before')).body.count).toBe(1);
   await until('the server is ready again', async () => (await server.anonymous.send('GET', '/health/ready')).status === 200);
   // The server listens to notifications again, which keep its cached tables up to date.
-  const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
+  const { connection, release } = await openEmbeddedDatabase({ dataDir: installation.dataDir });
   const client = new Client(connection);
   await client.connect();
   await client.query(`UPDATE "exercise_category" SET "name" = 'Renamed'`);

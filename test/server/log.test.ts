@@ -1,6 +1,6 @@
 /** The log of a server process: one line per request, never with secrets or user content. */
 import { Client } from 'pg';
-import { openEmbedded } from '../../src/database/embedded';
+import { openEmbeddedDatabase } from '../../src/database/embedded';
 import { build, Installation, type Server } from './running';
 import { until } from '../setup/waits';
 
@@ -77,7 +77,7 @@ test('logs no secret and no body, for successful and failed requests', async () 
 });
 
 test('logs an unexpected error with its id and stack trace but without user content', async () => {
-  const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
+  const { connection, release } = await openEmbeddedDatabase({ dataDir: installation.dataDir });
   const client = new Client(connection);
   await client.connect();
   // A constraint that the server does not know makes the write fail.

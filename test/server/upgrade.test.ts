@@ -21,9 +21,9 @@ afterAll(() => installation.remove());
 /** Creates the data folder of an older version of Fitgraph, with its secret key; returns the token of its demo account. */
 async function createOldDataFolder(): Promise<string> {
   const place = findClusterLocation(ensureDataDir(installation.dataDir), () => undefined);
-  fs.mkdirSync(place.cluster, { mode: 0o700 });
-  if (place.serverUser) fs.chownSync(place.cluster, place.serverUser.uid, place.serverUser.gid);
-  const flags = ['-D', place.cluster, '-U', 'fitgraph', '--auth=trust', '-E', 'UTF8', '--locale=C.UTF-8'];
+  fs.mkdirSync(place.clusterFolder, { mode: 0o700 });
+  if (place.serverUser) fs.chownSync(place.clusterFolder, place.serverUser.uid, place.serverUser.gid);
+  const flags = ['-D', place.clusterFolder, '-U', 'fitgraph', '--auth=trust', '-E', 'UTF8', '--locale=C.UTF-8'];
   const made = spawnSync(path.join(BIN, 'initdb'), flags, {
     cwd: '/',
     env: { PATH: '/usr/bin:/bin' },

@@ -40,9 +40,9 @@ export const parentsIn =
 export async function createOwnedRows(person: Person, types: readonly Entity[] = ownedTypes()): Promise<OwnedRowIds> {
   const ownedRowIds = new Map<Entity, number>();
   for (const entity of types) {
-    const { createMutation, rowQuery } = resourceOf(entity)!.metadata;
-    if (createMutation) {
-      const document = `mutation ($input: ${entity.name}Input!) { made: ${createMutation}(input: $input) { row: ${rowQuery} { id } } }`;
+    const { createMutationName: createMutationName, rowQueryName: rowQueryName } = resourceOf(entity)!.metadata;
+    if (createMutationName) {
+      const document = `mutation ($input: ${entity.name}Input!) { made: ${createMutationName}(input: $input) { row: ${rowQueryName} { id } } }`;
       const { made } = await person.ask(document, { input: inputOf(entity, 1, parentsIn(ownedRowIds)) });
       ownedRowIds.set(entity, Number(made.row.id));
     } else {
@@ -65,7 +65,7 @@ export async function userWithParents(
 ): Promise<{ person: Person; ownedRowIds: OwnedRowIds }> {
   const person = await fitgraph.user(name);
   const needed = withAncestors(entity);
-  if (resourceOf(entity)!.metadata.createMutation) needed.delete(entity);
+  if (resourceOf(entity)!.metadata.createMutationName) needed.delete(entity);
   const types = ownedTypes().filter((type) => needed.has(type));
   return { person, ownedRowIds: await createOwnedRows(person, types) };
 }

@@ -21,7 +21,9 @@ export async function readRow(person: Person, entity: Entity, id: number, select
 
 /** Returns the mutation that updates a row, with `$id`, `$input` and `$ifVersion`. Types with one row per user take no id. */
 export function updateOf(entity: Entity, payload: string): string {
-  const { viewerMutation, metadata } = resourceOf(entity)!;
-  const [idVariable, idArgument, name] = viewerMutation ? ['', '', viewerMutation] : ['$id: ID!, ', 'id: $id, ', metadata.updateMutation];
+  const { viewerMutationName: viewerMutationName, metadata } = resourceOf(entity)!;
+  const [idVariable, idArgument, name] = viewerMutationName
+    ? ['', '', viewerMutationName]
+    : ['$id: ID!, ', 'id: $id, ', metadata.updateMutationName];
   return `mutation (${idVariable}$input: ${entity.name}Patch!, $ifVersion: String) { made: ${name}(${idArgument}input: $input, ifVersion: $ifVersion) ${payload} }`;
 }

@@ -1,7 +1,7 @@
 /** Creates rows of every type for two users, with many nulls and repeated values, to test filters and orders. */
 import { fieldOf, fieldsOf, type Entity, type EntityField } from '../../src/core/model/fields';
 import { ORDER_BY_ID } from '../../src/core/sql/ordering';
-import { columnSet, selectStatement } from '../../src/core/sql/select';
+import { columnSet, buildSelectStatement } from '../../src/core/sql/select';
 import { findEntity, resourceOf } from '../../src/core/model/registry';
 import { validateDump, entitiesByDumpModel, sortByDependency, type DumpRow } from '../../src/transfer/dump';
 import { importDumpRows } from '../../src/transfer/importer';
@@ -41,7 +41,7 @@ const isAccepted = (index: number) => index % 7 !== 6;
 function value(entity: Entity, field: EntityField, index: number, random: Random): unknown {
   if (resourceOf(entity)!.uniqueFields?.includes(field.name)) return undefined;
   if (field.allowNull && random.chance(0.35)) return null;
-  const published = resourceOf(entity)!.publishedValues?.[field.column!];
+  const published = resourceOf(entity)!.publishedColumnValues?.[field.column!];
   if (published) return isAccepted(index) ? published : '1';
   const low = Math.max(field.min ?? 1, 1);
   switch (field.kind) {
@@ -97,7 +97,7 @@ export async function populate(fitgraph: Fitgraph, name: string): Promise<[Perso
           const target = field.target!();
           if (target === findEntity('User')) return people[owner]!.id;
           const start = resourceOf(target)!.isOwned ? owner * SIZE : 0;
-          if (field.name === resourceOf(entity)!.visibilityParent) return wholes[index];
+          if (field.name === resourceOf(entity)!.visibilityParentFieldName) return wholes[index];
           const any = () => start + random.int(1, SIZE);
           if (field.relation!.isToMany) return [...new Set([any(), any()].slice(0, random.int(1, 2)))];
           return field.allowNull && random.chance(0.35) ? null : any();
@@ -125,15 +125,15 @@ export type Row = Record<string, any>;
 
 /** Returns all rows of a type with all their fields, regardless of who may see them. */
 export const everyRow = (fitgraph: Fitgraph, entity: Entity): Promise<Row[]> =>
-  fitgraph.sql(selectStatement({ columns: columnSet(entity, fieldsOf(entity).map(({ name }) => name), 'unicode'), order: [ORDER_BY_ID] })); // prettier-ignore
+  fitgraph.sql(buildSelectStatement({ columns: columnSet(entity, fieldsOf(entity).map(({ name }) => name), 'unicode'), order: [ORDER_BY_ID] })); // prettier-ignore
 
 /** Whether a row is visible to everyone: it has passed the review, and so have its parents. */
 export function isPublished(entity: Entity, row: Row, rowsOf: (entity: Entity) => Iterable<Row>): boolean {
-  const { publishedValues = {}, visibilityParent } = resourceOf(entity)!;
+  const { publishedColumnValues: publishedColumnValues = {}, visibilityParentFieldName: visibilityParentFieldName } = resourceOf(entity)!;
   const hasPublishedValue = ([column, value]: [string, string]) =>
     row[fieldsOf(entity).find((field) => field.column === column)!.name] === value;
-  if (!Object.entries(publishedValues).every(hasPublishedValue)) return false;
-  if (!visibilityParent) return true;
-  const target = fieldOf(entity, visibilityParent).target!();
-  return [...rowsOf(target)].some((whole) => whole.id === row[visibilityParent] && isPublished(target, whole, rowsOf));
+  if (!Object.entries(publishedColumnValues).every(hasPublishedValue)) return false;
+  if (!visibilityParentFieldName) return true;
+  const target = fieldOf(entity, visibilityParentFieldName).target!();
+  return [...rowsOf(target)].some((whole) => whole.id === row[visibilityParentFieldName] && isPublished(target, whole, rowsOf));
 }

@@ -31,7 +31,7 @@ export function distinctSamples(entity: Entity): number {
 const lowestInteger = ({ min = 1 }: EntityField): number => Math.max(min, 1);
 
 function value(entity: Entity, field: EntityField, number: number): unknown {
-  const published = field.column && resourceOf(entity)!.publishedValues?.[field.column];
+  const published = field.column && resourceOf(entity)!.publishedColumnValues?.[field.column];
   if (published) return published;
   switch (field.kind) {
     case 'integer': {
@@ -95,7 +95,7 @@ export function inputOf(entity: Entity, number: number, parents: Parents): Value
  * rule ties to it.
  */
 export function inputBelow(entity: Entity, by: string, number: number, parents: Parents): Values {
-  const bound = [by, ...(resourceOf(entity)!.rules ?? []).flatMap(({ fields }) => (fields.includes(by) ? fields : []))];
+  const bound = [by, ...(resourceOf(entity)!.crossFieldRules ?? []).flatMap(({ fields }) => (fields.includes(by) ? fields : []))];
   return Object.fromEntries(Object.entries(inputOf(entity, number, parents)).filter(([name]) => !bound.includes(name)));
 }
 
@@ -108,7 +108,7 @@ export const bodyOf = (entity: Entity, number: number, parents: Parents): Values
 
 /** Returns a row of a dump. */
 export const dumpRowOf = (entity: Entity, number: number, parents: Parents): DumpRow => ({
-  model: resourceOf(entity)!.dumpModel!,
+  model: resourceOf(entity)!.dumpModelName!,
   pk: number,
   fields: byRestName(
     entity,

@@ -5,7 +5,7 @@ import { Client, type PoolConfig } from 'pg';
 import { asSuperuser } from './databases';
 
 /**
- * Creates the files of a streaming standby from a base backup of a running embedded server; `openEmbedded` starts it.
+ * Creates the files of a streaming standby from a base backup of a running embedded server; `openEmbeddedDatabase` starts it.
  * https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP
  */
 export async function createStandby(primary: PoolConfig, primaryDir: string, dataDir: string): Promise<void> {

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { openEmbedded, type EmbeddedDatabase } from '../../src/database/embedded';
+import { openEmbeddedDatabase, type EmbeddedDatabase } from '../../src/database/embedded';
 import { SERVER_ENV } from '../../src/database/embedded/binaries';
 import { DATABASE_SOCKET, FOLDER } from './run';
 
@@ -32,7 +32,7 @@ export default async function start(): Promise<void> {
   const run: Run = { folder, listener: net.createServer(answer) };
   function answer(socket: net.Socket): void {
     socket.on('error', () => undefined);
-    run.embedded ??= openEmbedded({ dataDir: path.join(folder, 'data') });
+    run.embedded ??= openEmbeddedDatabase({ dataDir: path.join(folder, 'data') });
     run.embedded.then(
       ({ connection }) => socket.end(JSON.stringify({ connection })),
       (error: Error) => socket.end(JSON.stringify({ error: error.message })),

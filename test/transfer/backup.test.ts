@@ -9,7 +9,7 @@ import { migrationNames } from '../../src/database/migrationmodules';
 import { FolderStore } from '../../src/files/folderstore';
 import { Media } from '../../src/files/media';
 import { formatProgress } from '../../src/cli/commandcontext';
-import { ArchiveWriter, SECRET_KEY_ENTRY, verifyArchive } from '../../src/transfer/backup/archive';
+import { ArchiveWriter, SECRET_KEY_ENTRY_NAME, verifyArchive } from '../../src/transfer/backup/archive';
 import { takeBackup } from '../../src/transfer/backup/take';
 import { inspectBackup, restoreBackup } from '../../src/transfer/backup/restore';
 import { plain } from '../files/pictures';
@@ -30,7 +30,13 @@ let image: { id: number; image: string };
 const mediaOf = ({ mediaFolder }: Fitgraph) => new Media(new FolderStore(mediaFolder));
 const take = (of: Fitgraph, to = file) => takeBackup({ file: to, database: of.database, media: mediaOf(of), secretKey: SECRET_KEY });
 const restore = async (into: Fitgraph, from = file, replace = true) =>
-  restoreBackup({ file: from, backup: await inspectBackup(from), database: into.database, media: mediaOf(into), shouldReplace: replace });
+  restoreBackup({
+    file: from,
+    backup: await inspectBackup(from),
+    database: into.database,
+    media: mediaOf(into),
+    shouldReplaceExisting: replace,
+  });
 
 /** Tables that are not part of a backup or change without a request. */
 const OWN = ['migration', 'change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget', 'removed_file'];
@@ -296,7 +302,7 @@ describe('a failed backup or restore', () => {
       backup,
       database: fitgraph.database,
       media,
-      shouldReplace: true,
+      shouldReplaceExisting: true,
     });
     await expect(failing).rejects.toThrow(/workout has \d+ rows instead of/);
     expect([await rows(fitgraph), files(fitgraph)]).toEqual(before);
@@ -314,7 +320,7 @@ test('writes a large archive without keeping it in memory', async () => {
   const shape = { name: 'large', columns: [] };
   const header = { format: 1, program: '', taken: '2026-11-22T00:00:00Z', postgres: '', migrations: [], tables: [shape] };
   await archive.add('backup.json', Buffer.from(JSON.stringify(header)));
-  await archive.add(SECRET_KEY_ENTRY, Buffer.from(SECRET_KEY));
+  await archive.add(SECRET_KEY_ENTRY_NAME, Buffer.from(SECRET_KEY));
   let most = 0;
   for (let piece = 0; piece < 500; piece += 1) {
     await archive.add(`tables/large/${piece}`, Buffer.alloc(1024 * 1024, `${'x'.repeat(1023)}\n`));

@@ -41,7 +41,7 @@ test.each([
 
 test('finds no rows in an empty list', async () => {
   fs.writeFileSync(file, ' [ ] ');
-  expect((await DumpFile.open(file)).counts.size).toBe(0);
+  expect((await DumpFile.open(file)).rowCountByModel.size).toBe(0);
 });
 
 test('finds rows whose model name contains JSON escapes', async () => {

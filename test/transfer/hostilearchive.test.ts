@@ -9,8 +9,8 @@ import type { Database } from '../../src/database/connection';
 import { migrateDown } from '../../src/database/migrate';
 import { FolderStore } from '../../src/files/folderstore';
 import { Media } from '../../src/files/media';
-import { ArchiveWriter, SECRET_KEY_ENTRY } from '../../src/transfer/backup/archive';
-import { HEADER_ENTRY, SUMMARY_ENTRY, type BackupHeader, type BackupSummary } from '../../src/transfer/backup/manifest';
+import { ArchiveWriter, SECRET_KEY_ENTRY_NAME } from '../../src/transfer/backup/archive';
+import { HEADER_ENTRY_NAME, SUMMARY_ENTRY_NAME, type BackupHeader, type BackupSummary } from '../../src/transfer/backup/manifest';
 import { inspectBackup, restoreBackup } from '../../src/transfer/backup/restore';
 import { takeBackup } from '../../src/transfer/backup/take';
 import { build, run } from '../server/running';
@@ -44,21 +44,22 @@ async function rewrite(change: (parts: Parts) => void, from = genuine): Promise<
     entries.push([entry.header.name, Buffer.concat(chunks)]);
   }
   const part = (name: string) => JSON.parse(String(entries.find(([one]) => one === name)![1])) as never;
-  const parts: Parts = { header: part(HEADER_ENTRY), summary: part(SUMMARY_ENTRY), rename: (name) => name };
+  const parts: Parts = { header: part(HEADER_ENTRY_NAME), summary: part(SUMMARY_ENTRY_NAME), rename: (name) => name };
   change(parts);
   const file = path.join(folder, `hostile-${fs.readdirSync(folder).length}.tar.gz`);
   const archive = await ArchiveWriter.begin(file);
   for (const [name, content] of entries) {
     const newName = parts.rename(name);
-    if (name === HEADER_ENTRY) await archive.add(name, Buffer.from(JSON.stringify(parts.header)));
-    else if (name !== SUMMARY_ENTRY && newName !== undefined) await archive.add(newName, content);
+    if (name === HEADER_ENTRY_NAME) await archive.add(name, Buffer.from(JSON.stringify(parts.header)));
+    else if (name !== SUMMARY_ENTRY_NAME && newName !== undefined) await archive.add(newName, content);
   }
   await archive.end(parts.summary);
   await archive.publish();
   return file;
 }
 
-const restore = async (file: string) => restoreBackup({ file, backup: await inspectBackup(file), database, media, shouldReplace: true });
+const restore = async (file: string) =>
+  restoreBackup({ file, backup: await inspectBackup(file), database, media, shouldReplaceExisting: true });
 
 async function databaseContents(): Promise<unknown> {
   const { rows } = await database.pool.query(
@@ -141,7 +142,11 @@ const ATTACKS: Attack[] = [
     ({ header }) => void header.tables.push(header.tables[0]!),
     /backup\.json has a value of the wrong type or a duplicate name$/,
   ],
-  ['no secret key', (parts) => void (parts.rename = (name) => (name === SECRET_KEY_ENTRY ? undefined : name)), /it has no secret key$/],
+  [
+    'no secret key',
+    (parts) => void (parts.rename = (name) => (name === SECRET_KEY_ENTRY_NAME ? undefined : name)),
+    /it has no secret key$/,
+  ],
   ['tables of the wrong type', ({ header }) => void (header.tables = {} as never), /backup\.json has a value of the wrong type/],
   [
     'a column of the wrong type',

@@ -132,7 +132,7 @@ describe('a dump of every model', () => {
 
   test('has the same result when its rows are in reverse order', async () => {
     const before = await readEverything();
-    await load(dump().reverse(), { shouldReplace: true });
+    await load(dump().reverse(), { shouldReplaceExisting: true });
     expect(comparable(await readEverything())).toEqual(comparable(before));
   });
 
@@ -145,7 +145,7 @@ describe('a dump of every model', () => {
   test('replaces all rows when it is imported again with replace', async () => {
     const before = await readEverything();
     await owner().post('/workout/', { comment: 'to be replaced' });
-    const counts = await load(dump(), { shouldReplace: true });
+    const counts = await load(dump(), { shouldReplaceExisting: true });
     expect(counts.get('manager.workout')).toBe(2);
     expect(comparable(await readEverything())).toEqual(comparable(before));
   });
@@ -155,7 +155,7 @@ describe('a dump of every model', () => {
     ['rows that refer to others of the tables', 'nutrition.ingredient', /would also delete rows of nutrition\./],
   ])('is not replaced in part if that would delete %s', async (_what, name, message) => {
     const before = await readEverything();
-    await expect(load(model(name), { shouldReplace: true })).rejects.toThrow(message);
+    await expect(load(model(name), { shouldReplaceExisting: true })).rejects.toThrow(message);
     expect(await readEverything()).toEqual(before);
   });
 
@@ -165,7 +165,7 @@ describe('a dump of every model', () => {
     await fitgraph.sql('UPDATE "diary_entry" SET "weight_unit_id" = NULL');
     await fitgraph.sql('DELETE FROM "ingredient_unit"');
     const before = await readEverything();
-    await expect(load(model('nutrition.weightunit'), { shouldReplace: true })).rejects.toThrow(
+    await expect(load(model('nutrition.weightunit'), { shouldReplaceExisting: true })).rejects.toThrow(
       /would also delete rows of nutrition\.mealitem/,
     );
     expect(await readEverything()).toEqual(before);
@@ -177,7 +177,7 @@ describe('a dump of every model', () => {
     try {
       await writer.query(`CREATE TEMPORARY TABLE "links" AS SELECT * FROM "training_day_weekday"; DELETE FROM "training_day_weekday"`);
       await writer.query('BEGIN; INSERT INTO "training_day_weekday" SELECT * FROM "links"');
-      const replacement = load(model('core.daysofweek'), { shouldReplace: true });
+      const replacement = load(model('core.daysofweek'), { shouldReplaceExisting: true });
       const outcome = expect(replacement).rejects.toThrow(/would also delete rows of manager\.day, or their links/);
       await until('the import waits', async () => {
         const locks = await fitgraph.sql('SELECT FROM pg_locks WHERE NOT granted');
@@ -196,15 +196,15 @@ describe('a dump of every model', () => {
     const rows = dump().map((row) =>
       row.model === 'exercises.exerciseimage' ? { ...row, fields: { ...row.fields, image: 'exercise-images/1/a.png' } } : row,
     );
-    await load(rows, { shouldReplace: true });
-    await load(rows, { shouldReplace: true });
+    await load(rows, { shouldReplaceExisting: true });
+    await load(rows, { shouldReplaceExisting: true });
     expect(await fitgraph.sql('SELECT DISTINCT "image" FROM "exercise_image"')).toEqual([{ image: 'exercise-images/1/a.png' }]);
   });
 
   test('keeps only the newest of several active schedules of a user active', async () => {
     const rows = dump();
     for (const { model: name, fields } of rows) if (name === 'manager.schedule') fields.is_active = true;
-    await load(rows, { shouldReplace: true });
+    await load(rows, { shouldReplaceExisting: true });
     expect((await owner().get('/schedule/?is_active=True')).body.results).toMatchObject([{ id: 32 }]);
     // A later import adds a schedule to the existing ones.
     const next = { ...rows.find(({ model: name }) => name === 'manager.schedule')!, pk: 40 };
@@ -216,7 +216,7 @@ describe('a dump of every model', () => {
     const rows = dump().map((row) =>
       row.model === 'exercises.exerciseimage' ? { ...row, fields: { ...row.fields, exercise: 31, is_main: true, status: '2' } } : row,
     );
-    await load(rows, { shouldReplace: true });
+    await load(rows, { shouldReplaceExisting: true });
     expect((await fitgraph.anonymous.get('/exerciseimage/?is_main=True')).body.results).toMatchObject([{ id: 32 }]);
   });
 
@@ -380,7 +380,7 @@ test('gives body weights the unit in the profile of their owner, wherever it is 
     if (name === 'weight.weightentry') delete fields.unit;
   }
   for (const order of [rows, rows.toReversed()]) {
-    await load(order, { shouldReplace: true });
+    await load(order, { shouldReplaceExisting: true });
     expect(await fitgraph.sql('SELECT "unit" FROM "weight_entry"')).toEqual([{ unit: 'lb' }, { unit: 'lb' }]);
   }
 });

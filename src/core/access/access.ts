@@ -7,7 +7,7 @@ import type { Context, Viewer } from '../context';
 import { forbiddenError, ClientError, unauthenticatedError } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
 import { OWNER_FIELD, resourceOf } from '../model/registry';
-import { scopesInclude, scopeName, type AccessKind, type Scope } from './scopes';
+import { scopesInclude, graphqlScopeName, type AccessKind, type Scope } from './scopes';
 import { columnEquals, type SqlCondition } from './conditions';
 
 type AccessContext = Pick<Context, 'viewer' | 'policies'>;
@@ -20,7 +20,7 @@ export function missingScopeError(
 ): ClientError | undefined {
   const scopes = viewer?.scopes;
   if (!scopes || (group ? scopesInclude(scopes, access, group) : scopes.has('write'))) return undefined;
-  const scope = scopeName(group ? (`${access}:${group}` satisfies Scope) : access);
+  const scope = graphqlScopeName(group ? (`${access}:${group}` satisfies Scope) : access);
   return new ClientError('FORBIDDEN', `This token does not permit this: it lacks the scope ${scope}.`, { scope });
 }
 
@@ -59,12 +59,12 @@ const columnValueConditions = (values: Readonly<Record<string, string>> = {}): S
   Object.entries(values).map(([column, value]) => columnEquals(column, value));
 
 /** Returns the conditions for the rows of a public resource that are visible to everyone, because they have passed review. */
-export const publishedRowConditions = (entity: Entity): SqlCondition[] => columnValueConditions(resourceOf(entity)?.publishedValues);
+export const publishedRowConditions = (entity: Entity): SqlCondition[] => columnValueConditions(resourceOf(entity)?.publishedColumnValues);
 
 /** Whether a public resource may have rows that are hidden from some viewers, such as those pending review. */
 export const mayHaveHiddenRows = (entity: Entity): boolean => {
-  const { publishedValues, visibilityParent } = resourceOf(entity)!;
-  return Boolean(publishedValues ?? visibilityParent);
+  const { publishedColumnValues, visibilityParentFieldName } = resourceOf(entity)!;
+  return Boolean(publishedColumnValues ?? visibilityParentFieldName);
 };
 
 /**
@@ -76,21 +76,21 @@ const isReviewer = ({ viewer, policies }: AccessContext): boolean =>
 
 /**
  * Returns the conditions for the rows that the viewer can see. For an owned entity, these are the viewer's own rows; for a public entity, the rows that
- * have passed review and, if a parent row determines their visibility (`visibilityParent`; GraphQL only), whose parent row is visible. Reviewers see
+ * have passed review and, if a parent row determines their visibility (`visibilityParentFieldName`; GraphQL only), whose parent row is visible. Reviewers see
  * all rows of public entities.
  */
 export function visibleRowConditions(entity: Entity, context: AccessContext): SqlCondition[] {
   if (isReviewer(context)) return ownerConditions(entity, context);
-  const parentField = context.policies.showsUnreviewedRows ? undefined : resourceOf(entity)?.visibilityParent;
+  const parentFieldName = context.policies.showsUnreviewedRows ? undefined : resourceOf(entity)?.visibilityParentFieldName;
   return [
     ...ownerConditions(entity, context),
     ...publishedRowConditions(entity),
-    ...(parentField ? [parentVisibleCondition(entity, parentField, context)] : []),
+    ...(parentFieldName ? [parentVisibleCondition(entity, parentFieldName, context)] : []),
   ];
 }
 
-function parentVisibleCondition(entity: Entity, parentField: string, context: AccessContext): SqlCondition {
-  const { column, target } = fieldOf(entity, parentField);
+function parentVisibleCondition(entity: Entity, parentFieldName: string, context: AccessContext): SqlCondition {
+  const { column, target } = fieldOf(entity, parentFieldName);
   const { table } = resourceOf(target!())!;
   const conditions = visibleRowConditions(target!(), context);
   return (alias, bind) => {
@@ -121,8 +121,8 @@ export function foreignKeysEnforceAccess(entity: Entity, context: AccessContext)
 
 /** Returns the name of the table that records who contributed a row; undefined if the entity accepts no contributions. */
 export const contributorTableOf = (entity: Entity): string | undefined => {
-  const { pendingValues, table } = resourceOf(entity)!;
-  return pendingValues && `${table}_contributor`;
+  const { pendingColumnValues, table } = resourceOf(entity)!;
+  return pendingColumnValues && `${table}_contributor`;
 };
 
 /**
@@ -138,7 +138,7 @@ export function writableRowConditions(entity: Entity, context: AccessContext): S
   if (isReviewer(context)) return [];
   const isContributor: SqlCondition = (alias, bind) =>
     `EXISTS (SELECT FROM "${table}" c WHERE c."row_id" = ${alias}."id" AND c."${OWNER_FIELD.column}" = ${bind(viewer.id)})`;
-  return [isContributor, ...columnValueConditions(resourceOf(entity)!.pendingValues)];
+  return [isContributor, ...columnValueConditions(resourceOf(entity)!.pendingColumnValues)];
 }
 
 /**
@@ -146,9 +146,9 @@ export function writableRowConditions(entity: Entity, context: AccessContext): S
  * changes of public rows. Throws if the viewer may not read one of the entities.
  */
 export function ownerIdForChangeLog(entities: readonly Entity[], { viewer }: Pick<Context, 'viewer'>): number | null {
-  const owned = entities.filter((entity) => resourceOf(entity)!.isOwned);
-  if (!viewer && owned.length) throw unauthenticatedError();
-  for (const entity of owned) requireScope(entity, 'read', { viewer });
+  const ownedEntities = entities.filter((entity) => resourceOf(entity)!.isOwned);
+  if (!viewer && ownedEntities.length) throw unauthenticatedError();
+  for (const entity of ownedEntities) requireScope(entity, 'read', { viewer });
   return viewer?.id ?? null;
 }
 

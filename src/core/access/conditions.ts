@@ -34,10 +34,10 @@ export const columnIsOneOf =
   (alias, bind) =>
     `${alias}."${column}" = ANY(${bind(values)})`;
 
-const joinConditions = (conditions: readonly SqlCondition[], operator: string, emptySql: string): SqlCondition => {
+const joinConditions = (conditions: readonly SqlCondition[], operator: string, sqlIfEmpty: string): SqlCondition => {
   if (conditions.length === 1) return conditions[0]!;
   return (alias, bind) =>
-    conditions.length ? `(${conditions.map((condition) => condition(alias, bind)).join(` ${operator} `)})` : emptySql;
+    conditions.length ? `(${conditions.map((condition) => condition(alias, bind)).join(` ${operator} `)})` : sqlIfEmpty;
 };
 
 export const conjunction = (conditions: readonly SqlCondition[]): SqlCondition => joinConditions(conditions, 'AND', 'TRUE');

@@ -18,8 +18,7 @@ export type Scope = AccessKind | `${AccessKind}:${ScopeGroup}`;
 
 const scopeGroupEntries = Object.entries(SCOPE_GROUP_DESCRIPTIONS) as [ScopeGroup, string][];
 
-/** Returns the name of a scope in GraphQL, such as `READ_TRAINING`. */
-export const scopeName = (scope: Scope): string => scope.toUpperCase().replace(':', '_');
+export const graphqlScopeName = (scope: Scope): string => scope.toUpperCase().replace(':', '_');
 
 const scopeDescription = (access: AccessKind, subject: string) =>
   access === 'read' ? `Reading ${subject}.` : `Reading and writing ${subject}.`;
@@ -32,7 +31,7 @@ export const SCOPES: readonly [Scope, description: string][] = (['read', 'write'
 export const TokenScope = registerChoices(
   'TokenScope',
   'What an access token permits. Public data can be read without a token.',
-  SCOPES.map(([scope, description]) => [scopeName(scope), scope, scope, description]),
+  SCOPES.map(([scope, description]) => [graphqlScopeName(scope), scope, scope, description]),
 );
 
 export const isScope = (text: string): text is Scope => SCOPES.some(([scope]) => scope === text);

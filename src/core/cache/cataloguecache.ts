@@ -1,11 +1,11 @@
 /** Catalogue cache: small public tables in memory. Every server instance reloads them when a trigger notifies it of a change (NOTIFY). */
 import type { Database } from '../../database/connection';
-import { isCorruption } from '../../database/errors';
+import { isCorruptionError } from '../../database/errors';
 import type { Row } from '../../database/rows';
 import { fieldsOf, type Entity, type RowOf } from '../model/fields';
 import type { NotificationListener } from '../changes/listener';
 import { ORDER_BY_ID } from '../sql/ordering';
-import { columnSet, selectStatement } from '../sql/select';
+import { columnSet, buildSelectStatement } from '../sql/select';
 import { resourceOf } from '../model/registry';
 
 const NOTIFICATION_CHANNEL = 'fitgraph_reference';
@@ -26,7 +26,7 @@ export class CatalogueCache {
     entities: readonly Entity[],
     listener: NotificationListener,
   ) {
-    for (const entity of entities) if (resourceOf(entity)!.isInMemory) this.entitiesByTable.set(resourceOf(entity)!.table, entity);
+    for (const entity of entities) if (resourceOf(entity)!.isCachedInMemory) this.entitiesByTable.set(resourceOf(entity)!.table, entity);
     listener.registerHandler(NOTIFICATION_CHANNEL, {
       onNotification: () => this.reload(),
       onMissedNotifications: () => this.reload(),
@@ -69,8 +69,8 @@ export class CatalogueCache {
       const names = fieldsOf(entity).map((field) => field.name);
       const columns = columnSet(entity, names, 'bytes');
       // Adds the name of the table to the error, because PostgreSQL's message for a damaged row does not contain it.
-      const rows = await this.database.queryAsServer(selectStatement({ columns, order: [ORDER_BY_ID] })).catch((error: Error) => {
-        throw isCorruption(error)
+      const rows = await this.database.queryAsServer(buildSelectStatement({ columns, order: [ORDER_BY_ID] })).catch((error: Error) => {
+        throw isCorruptionError(error)
           ? new Error(`the table ${resourceOf(entity)!.table} cannot be read: ${error.message}`, { cause: error })
           : error;
       });

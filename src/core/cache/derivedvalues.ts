@@ -14,11 +14,10 @@ const MAX_CACHED_OBJECTS = 200_000;
 /** A version of a user's data and all public data. */
 interface DataVersion {
   /** Time just after `snapshot` was taken, as returned by `performance.now()`. */
-  takenAt: number;
+  snapshotTakenAt: number;
   snapshot: string;
   /** Value of `CatalogueCache.generation` when the snapshot was taken: how often the small public tables had been read into memory. */
-  generation: number;
-  /** Number that identifies this version of the data in the keys of cached values. */
+  catalogueGeneration: number;
   versionNumber: number;
 }
 
@@ -66,7 +65,7 @@ export class DerivedValueCache {
    */
   async getOrCompute<T extends object>(name: string, ownerId: number, context: Context, compute: () => Promise<T> | T): Promise<T> {
     const computeOnce = (computeValue = compute) =>
-      coalesceComputation(context.loaders.derivedValues as Map<string, Promise<T>>, name, computeValue);
+      coalesceComputation(context.loaders.derivedValuesByName as Map<string, Promise<T>>, name, computeValue);
     // Cached values are computed from all rows of the owner, some of which an access token may not permit to read. So requests with an access token
     // bypass the cache.
     if (context.viewer?.scopes) return computeOnce();
@@ -75,7 +74,7 @@ export class DerivedValueCache {
     const version = await context.loaders
       .getOrCreate<DataVersion>(this, (ids) => this.currentVersionsOf(ids as number[], context))
       .load(ownerId);
-    if (version.takenAt >= context.request.startedAt) return computeOnce();
+    if (version.snapshotTakenAt >= context.request.startedAt) return computeOnce();
     return computeOnce(() => this.getCachedOrCompute(`${version.versionNumber} ${context.api} ${name}`, compute));
   }
 
@@ -111,8 +110,13 @@ export class DerivedValueCache {
     if (rows[0]!.unread) await catalogue.reload();
     return ownerIds.map((id, index) => {
       const { snapshot, isSameSnapshot } = rows[index] as { snapshot: string; isSameSnapshot: boolean };
-      if (isSameSnapshot && cachedVersions[index]!.generation === generation) return cachedVersions[index]!;
-      const version = { takenAt: performance.now(), snapshot, generation, versionNumber: (this.lastVersionNumber += 1) };
+      if (isSameSnapshot && cachedVersions[index]!.catalogueGeneration === generation) return cachedVersions[index]!;
+      const version = {
+        snapshotTakenAt: performance.now(),
+        snapshot,
+        catalogueGeneration: generation,
+        versionNumber: (this.lastVersionNumber += 1),
+      };
       this.versions.set(id, version);
       return version;
     });
@@ -130,13 +134,13 @@ export abstract class LazyDerivedValue {
   /** `containingValue` is the value of which the new one is a component; absent for a value that is cached by itself. */
   constructor(private readonly containingValue?: LazyDerivedValue) {}
 
-  /** Returns a component, which is computed at most once. Its key is a name, or the `selectionKey` of a selection. */
+  /** Returns a component, which is computed at most once. Its key is a name, or the `selectionCacheKey` of a selection. */
   protected computeOnce<T>(key: string | object, compute: () => Promise<T>): Promise<T> {
-    const parts = (typeof key === 'string' ? this.componentsByName : this.componentsBySelection) as Map<unknown, Promise<T>>;
-    return coalesceComputation(parts, key, async () => {
-      const part = await compute();
-      this.addToObjectCount(Array.isArray(part) ? part.length + 1 : 1);
-      return part;
+    const components = (typeof key === 'string' ? this.componentsByName : this.componentsBySelection) as Map<unknown, Promise<T>>;
+    return coalesceComputation(components, key, async () => {
+      const component = await compute();
+      this.addToObjectCount(Array.isArray(component) ? component.length + 1 : 1);
+      return component;
     });
   }
 

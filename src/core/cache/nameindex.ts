@@ -13,7 +13,7 @@ import { fieldOf, type Entity } from '../model/fields';
 import type { NotificationListener } from '../changes/listener';
 import { fieldSqlExpression, fromClause } from '../sql/expressions';
 import { resourceOf } from '../model/registry';
-import { foldedExpression } from '../sql/textsearch';
+import { caseFoldedExpression } from '../sql/textsearch';
 
 const NOTIFICATION_CHANNEL = 'fitgraph_names';
 /** Maximum number of names in the index. A larger table is not indexed. */
@@ -134,12 +134,12 @@ export class NameIndex {
     const startedAt = performance.now();
     try {
       this.indexedNames = await this.database.withoutTimeouts(async (client) => {
-        const { searchField, filterField } = resourceOf(this.entity)!.namesInMemory!;
-        const nameField = fieldOf(this.entity, searchField);
+        const { searchFieldName, filterFieldName } = resourceOf(this.entity)!.nameIndexFields!;
+        const nameField = fieldOf(this.entity, searchFieldName);
         const columns = [
-          fieldSqlExpression(fieldOf(this.entity, filterField), 't'),
+          fieldSqlExpression(fieldOf(this.entity, filterFieldName), 't'),
           fieldSqlExpression(nameField, 't'),
-          foldedExpression(nameField, 't'),
+          caseFoldedExpression(nameField, 't'),
         ];
         const { bind, values } = createParameterBinder();
         // The snapshot is taken before the read. A change in between is not in the snapshot, so it causes another read.
@@ -166,22 +166,30 @@ type NameRow = [id: number, filterValue: number, name: string, folded: string];
 function createIndex(snapshot: string, rows: readonly NameRow[]): IndexedNames {
   const [ids, filterValues, ends] = [new Int32Array(rows.length), new Int32Array(rows.length), new Int32Array(rows.length)];
   const names: string[] = [];
-  const texts: string[] = [];
-  let textEnd = 0;
+  const foldedNames: string[] = [];
+  let nextNameOffset = 0;
   rows.forEach(([id, filterValue, name, text], row) => {
     ids[row] = id;
     filterValues[row] = filterValue;
     names.push(name);
-    texts.push(text);
-    ends[row] = textEnd += text.length + NAME_SEPARATOR.length;
+    foldedNames.push(text);
+    ends[row] = nextNameOffset += text.length + NAME_SEPARATOR.length;
   });
-  return { snapshot, readAt: performance.now(), ids, filterValues, names, joinedNames: texts.join(NAME_SEPARATOR), nextNameOffsets: ends };
+  return {
+    snapshot,
+    readAt: performance.now(),
+    ids,
+    filterValues,
+    names,
+    joinedNames: foldedNames.join(NAME_SEPARATOR),
+    nextNameOffsets: ends,
+  };
 }
 
 function searchIndex(
   { ids, filterValues, names, joinedNames, nextNameOffsets }: IndexedNames,
   substring: string,
-  wantedValues: ReadonlySet<number>,
+  wantedFilterValues: ReadonlySet<number>,
   maxMatches: number,
 ): NameMatch[] {
   const matches: NameMatch[] = [];
@@ -192,7 +200,7 @@ function searchIndex(
     position = joinedNames.indexOf(substring, nextNameOffsets[row])
   ) {
     while (position >= nextNameOffsets[row]!) row += 1;
-    if (wantedValues.has(filterValues[row]!)) matches.push({ id: ids[row]!, name: names[row]! });
+    if (wantedFilterValues.has(filterValues[row]!)) matches.push({ id: ids[row]!, name: names[row]! });
   }
   return matches;
 }

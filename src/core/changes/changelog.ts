@@ -15,7 +15,6 @@ import { invalidArgumentError, ClientError } from '../model/errors';
 import type { NotificationListener } from './listener';
 
 const NOTIFICATION_CHANNEL = 'fitgraph_change';
-/** Maximum age of a cursor of the change log; older cursors are rejected. */
 export const CURSOR_MAX_AGE_DAYS = 30;
 /** Retention by table in days. Changes are kept for one day longer than the cursors that need them are valid. */
 const RETENTION_DAYS_BY_TABLE = [
@@ -35,9 +34,9 @@ const SECONDS_PER_DAY = 86_400;
  * Returns the SQL condition that one of the tables has changed since a snapshot. The parameters are placeholders of the table names and of the
  * snapshot.
  */
-export const hasTableChangedSql = (tables: string, snapshot: string): string =>
-  `EXISTS (SELECT FROM "table_change" c WHERE c."table" = ANY(${tables})
-    AND c."transaction" >= pg_snapshot_xmin(${snapshot}::pg_snapshot) AND NOT pg_visible_in_snapshot(c."transaction", ${snapshot}::pg_snapshot))`;
+export const hasTableChangedSql = (tableNamesSql: string, snapshotSql: string): string =>
+  `EXISTS (SELECT FROM "table_change" c WHERE c."table" = ANY(${tableNamesSql})
+    AND c."transaction" >= pg_snapshot_xmin(${snapshotSql}::pg_snapshot) AND NOT pg_visible_in_snapshot(c."transaction", ${snapshotSql}::pg_snapshot))`;
 
 export interface LoggedChange {
   id: number;
@@ -60,7 +59,7 @@ interface ChangeLogPosition {
    * id `afterId`.
    */
   untilSnapshot?: string;
-  afterId?: number;
+  lastSeenChangeId?: number;
 }
 
 const INVALID_CURSOR_MESSAGE = 'This is not a valid cursor of changes.';
@@ -70,16 +69,18 @@ const SNAPSHOT_PATTERN = /^\d{1,20}:\d{1,20}:(\d{1,20}(,\d{1,20})*)?$/;
 /** Returns the xmax of a snapshot: when it was taken, no transaction with this id or a later one had completed. */
 const xmaxOf = (snapshot: string): bigint => BigInt(snapshot.split(':')[1]!);
 
-const cursorAt = ({ logId, issuedAt, seenSnapshot, untilSnapshot, afterId }: ChangeLogPosition) =>
-  encodeCursor(untilSnapshot === undefined ? [logId, issuedAt, seenSnapshot] : [logId, issuedAt, seenSnapshot, untilSnapshot, afterId]);
+const cursorAt = ({ logId, issuedAt, seenSnapshot, untilSnapshot, lastSeenChangeId }: ChangeLogPosition) =>
+  encodeCursor(
+    untilSnapshot === undefined ? [logId, issuedAt, seenSnapshot] : [logId, issuedAt, seenSnapshot, untilSnapshot, lastSeenChangeId],
+  );
 
 function parsePosition(cursor: string): ChangeLogPosition {
   const [log, issuedAt, seenSnapshot, untilSnapshot, afterId] = decodeCursor(cursor) ?? [];
   const isSnapshot = (value: unknown): value is string => typeof value === 'string' && SNAPSHOT_PATTERN.test(value);
-  const isValidPage = untilSnapshot === undefined || (isSnapshot(untilSnapshot) && Number.isSafeInteger(afterId));
-  if (typeof log !== 'string' || !isUuid(log) || !Number.isSafeInteger(issuedAt) || !isSnapshot(seenSnapshot) || !isValidPage)
+  const hasValidPageFields = untilSnapshot === undefined || (isSnapshot(untilSnapshot) && Number.isSafeInteger(afterId));
+  if (typeof log !== 'string' || !isUuid(log) || !Number.isSafeInteger(issuedAt) || !isSnapshot(seenSnapshot) || !hasValidPageFields)
     throw invalidArgumentError('since', INVALID_CURSOR_MESSAGE);
-  return { logId: log, issuedAt, seenSnapshot, untilSnapshot, afterId } as ChangeLogPosition;
+  return { logId: log, issuedAt, seenSnapshot, untilSnapshot, lastSeenChangeId: afterId } as ChangeLogPosition;
 }
 
 const cursorExpiredError = () =>
@@ -98,7 +99,6 @@ const isPositionWithinLog = ({ seenSnapshot, untilSnapshot }: ChangeLogPosition,
   endTransactionId !== null &&
   [seenSnapshot, untilSnapshot].every((snapshot) => snapshot === undefined || xmaxOf(snapshot) <= BigInt(endTransactionId));
 
-/** The rows whose changes a client receives. */
 export interface ChangeFilter {
   /** Id of the user whose own rows are watched; null for an anonymous client, who owns no rows. */
   ownerId: number | null;
@@ -117,22 +117,22 @@ function changesQuery(
 ): { text: string; values: StatementParameters } {
   const { bind, values } = createParameterBinder();
   const [seenSql, untilSql] = [position?.seenSnapshot, position?.untilSnapshot].map((snapshot) => `${bind(snapshot ?? null)}::pg_snapshot`);
-  const [afterSql, limitSql] = [bind(position?.afterId ?? 0), bind(limit)];
-  const selectChanges = (ownerCondition: string, tables: readonly string[]) =>
+  const [afterSql, limitSql] = [bind(position?.lastSeenChangeId ?? 0), bind(limit)];
+  const selectChangesSql = (ownerComparisonSql: string, tables: readonly string[]) =>
     `(SELECT c."id", c."table", c."row_id" AS "rowId", c."operation", c."at" AS "occurredAt" FROM "change" c
-      WHERE c."user_id" ${ownerCondition}
+      WHERE c."user_id" ${ownerComparisonSql}
         AND c."transaction" >= pg_snapshot_xmin(${seenSql}) AND NOT pg_visible_in_snapshot(c."transaction", ${seenSql})
         AND (${untilSql} IS NULL OR pg_visible_in_snapshot(c."transaction", ${untilSql}))
         AND c."id" > ${afterSql} AND c."table" = ANY(${bind(tables)}) ORDER BY c."id" LIMIT ${limitSql})`;
-  const selects = [
-    ...(ownedTables.length || !publicTables.length ? [selectChanges(`= ${bind(ownerId)}::int`, ownedTables)] : []),
-    ...(publicTables.length ? [selectChanges('IS NULL', publicTables)] : []),
+  const selectStatements = [
+    ...(ownedTables.length || !publicTables.length ? [selectChangesSql(`= ${bind(ownerId)}::int`, ownedTables)] : []),
+    ...(publicTables.length ? [selectChangesSql('IS NULL', publicTables)] : []),
   ];
   const text = `SELECT l."id" AS "log", extract(epoch FROM now())::bigint AS "now", s."snapshot", f."ended"::text, c.*,
       l."server" = "fitgraph_server"() OR pg_is_in_recovery() AS "here"
     FROM (SELECT pg_current_snapshot()::text AS "snapshot") s CROSS JOIN "change_log" l
     LEFT JOIN "former_change_log" f ON f."id" = ${bind(position?.logId ?? null)}::uuid
-    LEFT JOIN LATERAL (SELECT * FROM (${selects.join(' UNION ALL ')}) k ORDER BY k."id" LIMIT ${limitSql}) c ON true ORDER BY c."id"`;
+    LEFT JOIN LATERAL (SELECT * FROM (${selectStatements.join(' UNION ALL ')}) k ORDER BY k."id" LIMIT ${limitSql}) c ON true ORDER BY c."id"`;
   return { text, values };
 }
 
@@ -167,7 +167,7 @@ export class ChangeLog {
         database.replica?.recordChange();
         // A new change log is needed if the connection now leads to another PostgreSQL server or to restored data. If this check fails, the next read
         // of changes repeats it.
-        await this.renewLogIfServerChanged().catch((error) =>
+        await this.startNewLogIfServerChanged().catch((error) =>
           this.log.warn({ err: error }, 'the change log could not be compared with the database'),
         );
         this.wakeAllWatchers();
@@ -176,10 +176,10 @@ export class ChangeLog {
   }
 
   async start(): Promise<void> {
-    await this.renewLogIfServerChanged();
+    await this.startNewLogIfServerChanged();
     await this.pruneChanges();
-    const pruneAndLog = () => this.pruneChanges().catch((error) => this.log.error({ err: error }, 'old changes could not be removed'));
-    this.pruneTimer = setInterval(() => void pruneAndLog(), PRUNE_INTERVAL_MS).unref();
+    const pruneOrLogError = () => this.pruneChanges().catch((error) => this.log.error({ err: error }, 'old changes could not be removed'));
+    this.pruneTimer = setInterval(() => void pruneOrLogError(), PRUNE_INTERVAL_MS).unref();
   }
 
   stop(): void {
@@ -198,7 +198,7 @@ export class ChangeLog {
     // The column `here` is false if the current change log was started by another PostgreSQL server, or by this server before a restart. Then a new
     // log must be started.
     if (!rows[0]!.here) {
-      await this.renewLogIfServerChanged();
+      await this.startNewLogIfServerChanged();
       rows = await runQuery();
     }
     const { log, now, snapshot, ended } = rows[0] as { log: string; now: number; snapshot: string; ended: string | null };
@@ -212,7 +212,7 @@ export class ChangeLog {
     const changes = loggedChanges.slice(0, limit);
     const untilSnapshot = position?.untilSnapshot ?? snapshot;
     if (position && loggedChanges.length > limit)
-      return { cursor: cursorAt({ ...position, logId: log, untilSnapshot, afterId: changes.at(-1)!.id }), hasMore: true, changes };
+      return { cursor: cursorAt({ ...position, logId: log, untilSnapshot, lastSeenChangeId: changes.at(-1)!.id }), hasMore: true, changes };
     return {
       cursor: cursorAt({ logId: log, issuedAt: position?.untilSnapshot ? position.issuedAt : now, seenSnapshot: untilSnapshot }),
       hasMore: position?.untilSnapshot !== undefined,
@@ -221,16 +221,16 @@ export class ChangeLog {
   }
 
   /** Calls `onChange` whenever watched rows may have changed, until the returned function is called. Throws TOO_MANY_SUBSCRIPTIONS. */
-  watch({ ownerId, ownedTables, publicTables }: ChangeFilter, caller: LimiterClientKey, onChange: () => void): () => void {
-    if (!this.watcherLimiter.tryAcquire(caller)) throw tooManySubscriptionsError(MAX_WATCHERS_PER_CALLER);
+  watch({ ownerId, ownedTables, publicTables }: ChangeFilter, clientKey: LimiterClientKey, onChange: () => void): () => void {
+    if (!this.watcherLimiter.tryAcquire(clientKey)) throw tooManySubscriptionsError(MAX_WATCHERS_PER_CALLER);
     if (ownerId === null && !this.anonymousWatcherLimiter.tryAcquire(null)) {
-      this.watcherLimiter.release(caller);
+      this.watcherLimiter.release(clientKey);
       throw tooManySubscriptionsError(MAX_ANONYMOUS_WATCHERS);
     }
     const topics = [...(ownedTables.length && ownerId !== null ? [String(ownerId)] : []), ...publicTables];
     for (const topic of topics) this.callbacksByTopic.set(topic, (this.callbacksByTopic.get(topic) ?? new Set()).add(onChange));
     return () => {
-      this.watcherLimiter.release(caller);
+      this.watcherLimiter.release(clientKey);
       if (ownerId === null) this.anonymousWatcherLimiter.release(null);
       for (const topic of topics) {
         const callbacks = this.callbacksByTopic.get(topic)!;
@@ -256,7 +256,7 @@ export class ChangeLog {
    * Starts a new log if PostgreSQL was restarted or replaced. Cursors of the previous log remain valid unless they cover transactions that this
    * server may have lost; in a copy of the database, all of them become invalid.
    */
-  private async renewLogIfServerChanged(): Promise<void> {
+  private async startNewLogIfServerChanged(): Promise<void> {
     await this.database.withoutTimeouts((client) => client.query('SELECT "fitgraph_take_place"()'));
   }
 

@@ -21,14 +21,14 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { ownerIdForChangeLog } from '../access/access';
 import { CURSOR_MAX_AGE_DAYS, type LoggedChange, type ChangeFilter } from './changelog';
 import type { Context } from '../context';
-import { isUnavailable } from '../../database/errors';
+import { isDatabaseUnavailableError } from '../../database/errors';
 import { invalidArgumentError, isTransientError } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { loadRowFields } from '../read/loaders';
 import { toConstantCase } from '../../contract/casing';
 import { lowerFirst } from '../model/inflection';
 import { Node, nodeIdOf } from '../model/node';
-import { requiredRowFields } from '../read/queryplan';
+import { requiredRowFieldNames } from '../read/queryplan';
 import { allEntities, findEntity, resourceOf } from '../model/registry';
 import { DateTimeScalar } from '../model/scalars';
 
@@ -94,7 +94,7 @@ export class Change {
   })
   async node(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     if (this.operation === ChangeOperation.DELETED) return null;
-    const row = await loadRowFields(this.entity, [...requiredRowFields(this.entity, info)], this.rowId, context);
+    const row = await loadRowFields(this.entity, [...requiredRowFieldNames(this.entity, info)], this.rowId, context);
     return row && { ...row, __typename: this.type };
   }
 }
@@ -130,23 +130,23 @@ const requestedEntities = (types: string[] | null | undefined): Entity[] =>
 
 function changeFilterOf({ types }: ChangesArgs, context: Context): ChangeFilter {
   const entities = requestedEntities(types);
-  const requestedTables = (owned: boolean) =>
+  const requestedTables = (isOwned: boolean) =>
     entities
       .map((entity) => resourceOf(entity)!)
-      .filter((resource) => resource.isOwned === owned)
+      .filter((resource) => resource.isOwned === isOwned)
       .map(({ table }) => table);
   return { ownerId: ownerIdForChangeLog(entities, context), ownedTables: requestedTables(true), publicTables: requestedTables(false) };
 }
 
-async function readChangesPage(args: ChangesArgs, first: number, context: Context): Promise<Changes> {
-  const byTable = new Map(requestedEntities(args.types).map((entity) => [resourceOf(entity)!.table, entity]));
+async function readChangesPage(args: ChangesArgs, pageSize: number, context: Context): Promise<Changes> {
+  const entityByTable = new Map(requestedEntities(args.types).map((entity) => [resourceOf(entity)!.table, entity]));
   const { changes, ...rest } = await context.services.changeLog.read(
     changeFilterOf(args, context),
     args.since ?? null,
-    first,
+    pageSize,
     context.session,
   );
-  return { ...rest, changes: changes.map((change) => new Change(byTable.get(change.table)!, change)) };
+  return { ...rest, changes: changes.map((change) => new Change(entityByTable.get(change.table)!, change)) };
 }
 
 /**
@@ -158,29 +158,29 @@ async function* followChanges(args: ChangesArgs, context: Context): AsyncGenerat
   let wake = (): void => undefined;
   const onChange = () => wake();
   signal.addEventListener('abort', onChange);
-  const unwatch = context.services.changeLog.watch(changeFilterOf(args, context), context.session.caller, onChange);
+  const unwatch = context.services.changeLog.watch(changeFilterOf(args, context), context.session.clientKey, onChange);
   try {
     let { since } = args;
     const isEnded = () => signal.aborted;
-    for (let first = true; !isEnded(); first = false) {
+    for (let isFirstPage = true; !isEnded(); isFirstPage = false) {
       // The promise that waits for the next change is created before the changes are read, so that a change during the read is not missed.
-      const change = new Promise<void>((resolve) => (wake = resolve));
-      let next: Changes;
+      const nextChange = new Promise<void>((resolve) => (wake = resolve));
+      let nextChanges: Changes;
       try {
         // Ends the subscription if the viewer's credentials have been revoked.
         if (context.viewer) await context.account.requireValidCredentials();
         context.loaders.clear();
-        next = await readChangesPage({ ...args, since }, MAX_CHANGES_PER_PAGE, context);
+        nextChanges = await readChangesPage({ ...args, since }, MAX_CHANGES_PER_PAGE, context);
       } catch (error) {
         // A started subscription survives an outage of the database and reads the missed changes afterwards.
-        if (first || isEnded() || !(isTransientError(error) || isUnavailable(error))) throw error;
+        if (isFirstPage || isEnded() || !(isTransientError(error) || isDatabaseUnavailableError(error))) throw error;
         await sleep(RETRY_INTERVAL_MS);
-        context.session.beginEvent();
+        context.session.beginSubscriptionEvent();
         continue;
       }
-      since = next.cursor;
-      if (first || next.changes.length) yield next;
-      if (!next.hasMore && !isEnded()) await change;
+      since = nextChanges.cursor;
+      if (isFirstPage || nextChanges.changes.length) yield nextChanges;
+      if (!nextChanges.hasMore && !isEnded()) await nextChange;
     }
   } finally {
     unwatch();
@@ -200,12 +200,12 @@ export class ChangeResolver {
       defaultValue: DEFAULT_CHANGES_PER_PAGE,
       description: `Returns the first n changes, from 1 to ${MAX_CHANGES_PER_PAGE}.`,
     })
-    requestedFirst: number | null,
+    requestedPageSize: number | null,
     @Ctx() context: Context,
   ): Promise<Changes> {
-    const first = requestedFirst ?? DEFAULT_CHANGES_PER_PAGE;
-    if (first < 1 || first > MAX_CHANGES_PER_PAGE) throw invalidArgumentError('first', `Must be from 1 to ${MAX_CHANGES_PER_PAGE}.`);
-    return readChangesPage(args, first, context);
+    const pageSize = requestedPageSize ?? DEFAULT_CHANGES_PER_PAGE;
+    if (pageSize < 1 || pageSize > MAX_CHANGES_PER_PAGE) throw invalidArgumentError('first', `Must be from 1 to ${MAX_CHANGES_PER_PAGE}.`);
+    return readChangesPage(args, pageSize, context);
   }
 
   @Subscription(() => Changes, {

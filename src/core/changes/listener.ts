@@ -12,16 +12,16 @@ import { startupOptions } from '../../database/settings';
 import { ObservedClient } from '../../database/observedclient';
 import { socketOf } from '../../internals/pg';
 
-const RETRY_INTERVAL_MS = 500;
+const RECONNECT_INTERVAL_MS = 500;
 /** Minimum and maximum back-off before a failed notification handler is called again. It doubles with each failure. */
 const [MIN_HANDLER_RETRY_MS, MAX_HANDLER_RETRY_MS] = [1_000, 30_000];
 const HEARTBEAT_INTERVAL_MS = 2_000;
 const QUERY_TIMEOUT_MS = 2_000;
 const CLOSE_TIMEOUT_MS = 500;
-export const LISTENER_NAME_PREFIX = 'fitgraph listener';
+export const LISTENER_APPLICATION_NAME_PREFIX = 'fitgraph listener';
 const MAX_APPLICATION_NAME_BYTES = 63;
 /** Notification channel of restores and other commands that replace all data. */
-const ALL_DATA_CHANNEL = 'fitgraph_everything';
+const DATA_REPLACED_CHANNEL = 'fitgraph_everything';
 
 export interface NotificationHandler {
   onNotification(payload: string): Promise<void> | void;
@@ -37,8 +37,8 @@ export const LIVE_INSTANCES_SQL = `pg_locks l WHERE l."locktype" = 'advisory' AN
       AND l."database" = (SELECT d."oid" FROM pg_database d WHERE d."datname" = current_database())`;
 
 /** Returns the PostgreSQL application name of a server's listening connection, which contains the newest migration that the server knows. */
-export const listenerApplicationName = (migration = ''): string =>
-  `${LISTENER_NAME_PREFIX} ${migration}`.slice(0, MAX_APPLICATION_NAME_BYTES);
+export const listenerApplicationName = (newestMigration = ''): string =>
+  `${LISTENER_APPLICATION_NAME_PREFIX} ${newestMigration}`.slice(0, MAX_APPLICATION_NAME_BYTES);
 
 export class NotificationListener {
   /** Random number that identifies this process among all instances. */
@@ -47,7 +47,7 @@ export class NotificationListener {
   private client?: Client;
   private heartbeatTimer?: NodeJS.Timeout;
   private isStopped = false;
-  private readonly retriedHandlers = new Set<NotificationHandler>();
+  private readonly handlersAwaitingRetry = new Set<NotificationHandler>();
   lostConnectionCount = 0;
   notificationCount = 0;
 
@@ -74,7 +74,7 @@ export class NotificationListener {
     client.on('end', () => this.reconnect(client));
     client.on('notification', ({ channel, payload = '' }) => {
       this.notificationCount += 1;
-      if (channel === ALL_DATA_CHANNEL) this.reportMissedNotifications();
+      if (channel === DATA_REPLACED_CHANNEL) this.reportMissedNotifications();
       const handler = this.handlers.get(channel);
       if (handler) this.runHandler(handler, () => handler.onNotification(payload));
     });
@@ -84,7 +84,7 @@ export class NotificationListener {
       // Holds a lock on the number of this instance while it runs. The lock is shared, because an exclusive one would wait for a dead previous connection of
       // this instance that PostgreSQL has not detected yet.
       await client.query('SELECT pg_advisory_lock_shared($1, $2)', [ADVISORY_LOCK_CLASSES.instance, this.instanceNumber]);
-      for (const channel of [...this.handlers.keys(), ALL_DATA_CHANNEL]) await client.query(`LISTEN ${channel}`);
+      for (const channel of [...this.handlers.keys(), DATA_REPLACED_CHANNEL]) await client.query(`LISTEN ${channel}`);
       if (this.isStopped) throw new Error('The listener was stopped while it connected.');
     } catch (error) {
       socketOf(client).destroy();
@@ -92,14 +92,14 @@ export class NotificationListener {
     }
     this.client = client;
     // A regular query detects a dead connection. Otherwise it would remain unnoticed, because a dead connection merely delivers no notifications.
-    let isAnswered = true;
+    let isHeartbeatAnswered = true;
     this.heartbeatTimer = setInterval(() => {
-      if (!isAnswered) return;
-      isAnswered = false;
+      if (!isHeartbeatAnswered) return;
+      isHeartbeatAnswered = false;
       client
         .query('SELECT 1')
         .catch(() => undefined)
-        .finally(() => (isAnswered = true));
+        .finally(() => (isHeartbeatAnswered = true));
     }, HEARTBEAT_INTERVAL_MS).unref();
   }
 
@@ -126,13 +126,13 @@ export class NotificationListener {
    * succeeds.
    */
   private runHandler(handler: NotificationHandler, callHandler: () => Promise<void> | void, retryMs = MIN_HANDLER_RETRY_MS): void {
-    const attempt = async () => callHandler();
-    attempt().catch((error: unknown) => {
-      if (this.isStopped || this.retriedHandlers.has(handler)) return;
+    const callHandlerAsync = async () => callHandler();
+    callHandlerAsync().catch((error: unknown) => {
+      if (this.isStopped || this.handlersAwaitingRetry.has(handler)) return;
       this.log.error({ err: error }, 'the caches could not be reloaded');
-      this.retriedHandlers.add(handler);
+      this.handlersAwaitingRetry.add(handler);
       setTimeout(() => {
-        this.retriedHandlers.delete(handler);
+        this.handlersAwaitingRetry.delete(handler);
         if (!this.isStopped) this.runHandler(handler, () => handler.onMissedNotifications(), Math.min(2 * retryMs, MAX_HANDLER_RETRY_MS));
       }, retryMs).unref();
     });
@@ -151,8 +151,8 @@ export class NotificationListener {
           this.log.info('change notifications are received again');
           this.reportMissedNotifications();
         })
-        .catch(() => setTimeout(tryConnect, RETRY_INTERVAL_MS).unref());
+        .catch(() => setTimeout(tryConnect, RECONNECT_INTERVAL_MS).unref());
     };
-    setTimeout(tryConnect, RETRY_INTERVAL_MS).unref();
+    setTimeout(tryConnect, RECONNECT_INTERVAL_MS).unref();
   }
 }

@@ -12,7 +12,7 @@ const DECIMAL_PLACES = 10;
  * The number 1 with many decimal places. Dividends are multiplied by it, because PostgreSQL derives the decimal places of a quotient from those of
  * its dividend, which must therefore have more than DECIMAL_PLACES.
  */
-const HIGH_SCALE_ONE_SQL = `1.${'0'.repeat(2 * DECIMAL_PLACES + 4)}`;
+const ONE_WITH_HIGH_SCALE_SQL = `1.${'0'.repeat(2 * DECIMAL_PLACES + 4)}`;
 
 const roundSql = (sql: string) => `trim_scale(round(${sql}, ${DECIMAL_PLACES}))`;
 
@@ -31,12 +31,12 @@ export class AggregateColumns {
 
   constructor(
     private readonly entity: Entity,
-    private readonly weight: string | undefined,
+    private readonly rowWeightSql: string | undefined,
     private readonly referenceJoins: ReferenceJoins,
   ) {}
 
-  private addColumn(name: string, sql: (bind: ParameterBinder) => string, emptyValue = 'NULL'): string {
-    if (!this.columns.has(name)) this.columns.set(name, { sql, emptyValueSql: emptyValue });
+  private addColumn(name: string, sql: (bind: ParameterBinder) => string, emptyValueSql = 'NULL'): string {
+    if (!this.columns.has(name)) this.columns.set(name, { sql, emptyValueSql });
     return name;
   }
 
@@ -46,12 +46,16 @@ export class AggregateColumns {
 
   /** Adds the column of a statistic and returns its name. `fieldName` is absent for row counts. */
   addStatistic(statistic: Statistic, fieldName: string | null | undefined): string {
-    const { weight } = this;
+    const { rowWeightSql } = this;
     switch (statistic) {
       case 'count':
         return this.addColumn('count', () => 'count(*)', '0');
       case 'weightedCount':
-        return this.addColumn('weightedCount', () => (weight ? `trim_scale(coalesce(sum(${weight}), 0))` : 'count(*)::numeric'), '0');
+        return this.addColumn(
+          'weightedCount',
+          () => (rowWeightSql ? `trim_scale(coalesce(sum(${rowWeightSql}), 0))` : 'count(*)::numeric'),
+          '0',
+        );
       case 'countDistinct': {
         const { path, field } = groupKeysOfFieldValues(this.entity).find(({ name }) => name === fieldName)!;
         const value = groupingValueSql(field, this.referenceJoins.aliasOf(path));
@@ -66,35 +70,37 @@ export class AggregateColumns {
 
   private aggregateSql(name: 'sum' | 'avg' | 'min' | 'max' | 'stddev', fieldName: string): string {
     const value = fieldSqlExpression(this.findField(fieldName), 't');
-    const number = `(${value})::numeric`;
-    const { weight } = this;
+    const numberSql = `(${value})::numeric`;
+    const { rowWeightSql } = this;
     switch (name) {
       case 'min':
       case 'max':
         return `${name}(${value})`;
       case 'sum':
-        return weight ? `trim_scale(sum(${number} * ${weight}))` : `sum(${number})`;
+        return rowWeightSql ? `trim_scale(sum(${numberSql} * ${rowWeightSql}))` : `sum(${numberSql})`;
       case 'avg':
-        return weight
-          ? roundSql(`sum(${number} * ${weight}) * ${HIGH_SCALE_ONE_SQL} / nullif(sum(${weight}) FILTER (WHERE ${value} IS NOT NULL), 0)`)
-          : roundSql(`sum(${number}) * ${HIGH_SCALE_ONE_SQL} / nullif(count(${value}), 0)`);
+        return rowWeightSql
+          ? roundSql(
+              `sum(${numberSql} * ${rowWeightSql}) * ${ONE_WITH_HIGH_SCALE_SQL} / nullif(sum(${rowWeightSql}) FILTER (WHERE ${value} IS NOT NULL), 0)`,
+            )
+          : roundSql(`sum(${numberSql}) * ${ONE_WITH_HIGH_SCALE_SQL} / nullif(count(${value}), 0)`);
       case 'stddev':
         return roundSql(
-          `sqrt((count(${value}) * sum(${number} * ${number}) - sum(${number}) * sum(${number})) * ${HIGH_SCALE_ONE_SQL} / nullif(count(${value}) * (count(${value}) - 1), 0))`,
+          `sqrt((count(${value}) * sum(${numberSql} * ${numberSql}) - sum(${numberSql}) * sum(${numberSql})) * ${ONE_WITH_HIGH_SCALE_SQL} / nullif(count(${value}) * (count(${value}) - 1), 0))`,
         );
     }
   }
 
   /** Adds the column of an interpolated percentile and returns its name. `p` is from 0 to 1. */
   addPercentile(p: string, fieldName: string): string {
-    const number = `(${fieldSqlExpression(this.findField(fieldName), 't')})::numeric`;
-    const sortedValues = `"${this.addColumn(`all ${fieldName}`, () => `array_agg(${number} ORDER BY ${number}) FILTER (WHERE ${number} IS NOT NULL)`)}"`;
+    const numberSql = `(${fieldSqlExpression(this.findField(fieldName), 't')})::numeric`;
+    const sortedValuesColumn = `"${this.addColumn(`all ${fieldName}`, () => `array_agg(${numberSql} ORDER BY ${numberSql}) FILTER (WHERE ${numberSql} IS NOT NULL)`)}"`;
     const name = `percentile ${Number(p)} ${fieldName}`;
     this.percentileColumns.set(name, (bind) => {
-      const position = `(${bind(p)}::numeric * (cardinality(${sortedValues}) - 1))`;
-      const low = `${sortedValues}[floor(${position})::int + 1]`;
-      const high = `${sortedValues}[ceil(${position})::int + 1]`;
-      return roundSql(`${low} + (${position} - floor(${position})) * (${high} - ${low})`);
+      const positionSql = `(${bind(p)}::numeric * (cardinality(${sortedValuesColumn}) - 1))`;
+      const lowerValueSql = `${sortedValuesColumn}[floor(${positionSql})::int + 1]`;
+      const upperValueSql = `${sortedValuesColumn}[ceil(${positionSql})::int + 1]`;
+      return roundSql(`${lowerValueSql} + (${positionSql} - floor(${positionSql})) * (${upperValueSql} - ${lowerValueSql})`);
     });
     return name;
   }

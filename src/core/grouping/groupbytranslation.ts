@@ -22,7 +22,7 @@ import {
 } from './groupkeys';
 import type { DayGroupBy, NumberGroupBy, TimeGroupBy } from './inputs';
 import { ReferenceJoins, groupingValueSql } from './joins';
-import { binFieldName, timeBucketsProperty, idFieldName } from './types';
+import { binFieldName, timeBucketsPropertyName, idFieldName } from './types';
 import { bucketSql, dayBucket, isCyclicUnit, BUCKET_LENGTHS, timeBucket, type TimeUnit } from './timebuckets';
 
 const MAX_GROUP_KEYS = 6;
@@ -37,10 +37,10 @@ export interface GroupKey {
   orderSql(value: string): string;
   /** Adds a selected key value to the `keys` object of a group. */
   assignValue(keys: Row, value: Row[string]): void;
-  /** Returns SQL that generates every key value from `from` to `to`. Present only if empty groups are requested. */
-  generateSeriesSql?(from: string, to: string, bind: ParameterBinder): string;
-  /** Returns SQL of the number of steps from `from` to `to`, or of an upper bound of it. Present only if empty groups are requested. */
-  stepCountSql?(from: string, to: string, bind: ParameterBinder): string;
+  /** Returns SQL that generates every key value from `fromSql` to `toSql`. Present only if empty groups are requested. */
+  generateSeriesSql?(fromSql: string, toSql: string, bind: ParameterBinder): string;
+  /** Returns SQL of the number of steps from `fromSql` to `toSql`, or of an upper bound of it. Present only if empty groups are requested. */
+  stepCountSql?(fromSql: string, toSql: string, bind: ParameterBinder): string;
 }
 
 export interface TranslatedGroupBy {
@@ -68,13 +68,13 @@ class GroupKeyBuilder {
     const isFieldKey = name === 'field';
     const keyName = isFieldKey ? (options as string) : name;
     const linkKey = groupKeysOfLinkedRows(this.entity).find((key) => key.name === keyName);
-    if (linkKey) return this.addLinkKey(linkKey, isFieldKey ? { [linkKey.fields[0]!.relation!.objectField]: '1' } : options, inputPath);
+    if (linkKey) return this.addLinkKey(linkKey, isFieldKey ? { [linkKey.fields[0]!.relation!.objectFieldName]: '1' } : options, inputPath);
     if (isFieldKey)
       return this.addValueKey(
         groupKeysOfFieldValues(this.entity).find((key) => key.name === keyName)!,
         inputPath,
       );
-    const field = fieldsOf(this.entity).find((one) => one.name === keyName)!;
+    const field = fieldsOf(this.entity).find((candidate) => candidate.name === keyName)!;
     if (field.kind === 'date') return this.addDayKey(field, options, inputPath);
     if (field.kind === 'datetime') return this.addTimeKey(field, options, inputPath);
     return this.addBinKey(field, options, inputPath);
@@ -91,30 +91,30 @@ class GroupKeyBuilder {
     const sql = groupingValueSql(field, this.referenceJoins.aliasOf(path));
     const collationSql = collateClause(entity, field, this.context.policies.textOrder);
     const keyFieldName = isReferenceField(field) ? idFieldName(name) : name;
-    const assign = (keys: Row, value: Row[string]) => void (keys[keyFieldName] = value);
-    this.addKey({ name, sql: () => sql, orderSql: (column) => `${column}${collationSql}`, assignValue: assign }, inputPath);
+    const assignValue = (keys: Row, value: Row[string]) => void (keys[keyFieldName] = value);
+    this.addKey({ name, sql: () => sql, orderSql: (column) => `${column}${collationSql}`, assignValue }, inputPath);
   }
 
   private addDayKey(field: EntityField, options: DayGroupBy, inputPath: string): void {
     const { by, firstDay } = options;
     const sql = bucketSql(by, firstDay, fieldSqlExpression(field, 't'), '');
-    const assign = (keys: Row, value: string | null) =>
-      appendBucket(keys, timeBucketsProperty(field), value === null ? null : dayBucket(by, value));
-    this.addKey({ name: `${field.name} ${by}`, sql: () => sql, assignValue: assign, ...timeKeySql(by, options) }, inputPath);
+    const assignValue = (keys: Row, value: string | null) =>
+      appendBucket(keys, timeBucketsPropertyName(field), value === null ? null : dayBucket(by, value));
+    this.addKey({ name: `${field.name} ${by}`, sql: () => sql, assignValue, ...timeKeySqlBuilders(by, options) }, inputPath);
   }
 
   private addTimeKey(field: EntityField, options: TimeGroupBy, inputPath: string): void {
     const { by, firstDay, timeZone: zone = null } = options;
     const timeZone = zone === null ? this.context.services.timeZone : resolveTimeZone(zone);
     if (timeZone === undefined) throw invalidArgumentError(`${inputPath}.timeZone`, NOT_A_TIME_ZONE_MESSAGE);
-    const moment = fieldSqlExpression(field, 't');
+    const momentSql = fieldSqlExpression(field, 't');
     const sql = (bind: ParameterBinder) => {
       const zoneSql = bind(timeZone);
-      return bucketSql(by, firstDay, `(${moment} AT TIME ZONE ${zoneSql}::text)`, `date_trunc('hour', ${moment}, ${zoneSql}::text)`);
+      return bucketSql(by, firstDay, `(${momentSql} AT TIME ZONE ${zoneSql}::text)`, `date_trunc('hour', ${momentSql}, ${zoneSql}::text)`);
     };
-    const assign = (keys: Row, value: string | null) =>
-      appendBucket(keys, timeBucketsProperty(field), value === null ? null : timeBucket(by, value, timeZone));
-    this.addKey({ name: `${field.name} ${by}`, sql, assignValue: assign, ...timeKeySql(by, options, timeZone) }, inputPath);
+    const assignValue = (keys: Row, value: string | null) =>
+      appendBucket(keys, timeBucketsPropertyName(field), value === null ? null : timeBucket(by, value, timeZone));
+    this.addKey({ name: `${field.name} ${by}`, sql, assignValue, ...timeKeySqlBuilders(by, options, timeZone) }, inputPath);
   }
 
   private addBinKey(field: EntityField, { width, from, empty }: NumberGroupBy, inputPath: string): void {
@@ -128,7 +128,7 @@ class GroupKeyBuilder {
       // is exact.
       return `trim_scale(${value} - mod(mod(${value} - ${startSql}, ${widthSql}) + ${widthSql}, ${widthSql}))`;
     };
-    const assign = (keys: Row, binStart: string | null) =>
+    const assignValue = (keys: Row, binStart: string | null) =>
       void (keys[binFieldName(field)] =
         binStart === null ? null : { from: binStart, to: new ExactDecimal(binStart).plus(binWidth).toFixed() });
     this.addKey(
@@ -136,10 +136,10 @@ class GroupKeyBuilder {
         name: `${field.name} bin`,
         sql,
         orderSql: orderByValueSql,
-        assignValue: assign,
+        assignValue,
         ...(empty && {
-          generateSeriesSql: (low, high, bind) => `trim_scale(generate_series(${low}, ${high}, ${bind(width)}::numeric))`,
-          stepCountSql: (low, high, bind) => `(${high} - ${low}) / ${bind(width)}::numeric`,
+          generateSeriesSql: (fromSql, toSql, bind) => `trim_scale(generate_series(${fromSql}, ${toSql}, ${bind(width)}::numeric))`,
+          stepCountSql: (fromSql, toSql, bind) => `(${toSql} - ${fromSql}) / ${bind(width)}::numeric`,
         }),
       },
       inputPath,
@@ -152,31 +152,31 @@ class GroupKeyBuilder {
     rowWeights: Record<string, string | null>,
     inputPath: string,
   ): void {
-    const linkedFields = fields.flatMap((field) => {
-      const rowWeight = rowWeights[field.relation!.objectField];
+    const weightedLinks = fields.flatMap((field) => {
+      const rowWeight = rowWeights[field.relation!.objectFieldName];
       if (rowWeight == null) return [];
-      if (parseBoundedDecimal(rowWeight, `${inputPath}.${field.relation!.objectField}`).isNegative())
-        throw invalidArgumentError(`${inputPath}.${field.relation!.objectField}`, atLeastMessage(0));
+      if (parseBoundedDecimal(rowWeight, `${inputPath}.${field.relation!.objectFieldName}`).isNegative())
+        throw invalidArgumentError(`${inputPath}.${field.relation!.objectFieldName}`, atLeastMessage(0));
       return [{ ...field.link!, rowWeight }];
     });
-    if (!linkedFields.length) throw invalidArgumentError(inputPath, 'Provide the weight of at least one list.');
+    if (!weightedLinks.length) throw invalidArgumentError(inputPath, 'Provide the weight of at least one list.');
     const alias = `m${this.rowWeightFactorsSql.length}`;
     const visibilityConditions = referenceableRowConditions(target, this.context);
     const outerAlias = this.referenceJoins.aliasOf(path);
-    const ownColumn = linkedFields[0]!.keyColumn ?? 'id';
-    if (linkedFields.some(({ keyColumn = 'id' }) => keyColumn !== ownColumn))
+    const commonKeyColumn = weightedLinks[0]!.keyColumn ?? 'id';
+    if (weightedLinks.some(({ keyColumn = 'id' }) => keyColumn !== commonKeyColumn))
       throw new Error(`lists of ${name} do not begin at one column`);
     this.referenceJoins.joins.push((_alias, bind) => {
       const visibilitySql = visibilityConditions.length
         ? ` AND l."$" IN (SELECT z."id" FROM "${resourceOf(target)!.table}" z${whereClause(visibilityConditions, 'z', bind)})`
         : '';
-      const linkedRowQueries = linkedFields.map(({ table, ownColumn: from, otherColumn, rowWeight, ...link }) => {
-        const discriminatorSql = linkDiscriminatorCondition({ table, ownColumn: from, otherColumn, ...link }, 'l');
-        return `SELECT l."${from}" AS "of", l."${otherColumn}" AS "id", ${bind(rowWeight)}::numeric AS "weight" FROM "${table}" l WHERE TRUE${discriminatorSql}${visibilitySql.replace('$', otherColumn)}`;
+      const linkedRowQueries = weightedLinks.map(({ table, ownColumn, otherColumn, rowWeight, ...link }) => {
+        const discriminatorSql = linkDiscriminatorCondition({ table, ownColumn, otherColumn, ...link }, 'l');
+        return `SELECT l."${ownColumn}" AS "of", l."${otherColumn}" AS "id", ${bind(rowWeight)}::numeric AS "weight" FROM "${table}" l WHERE TRUE${discriminatorSql}${visibilitySql.replace('$', otherColumn)}`;
       });
       // A row that links to the same row by two fields, such as primary and secondary muscles, counts once, with the larger of the two weights.
       const unionSql = `SELECT u."of", u."id", max(u."weight") AS "weight" FROM (${linkedRowQueries.join(' UNION ALL ')}) u GROUP BY 1, 2`;
-      return `LEFT JOIN (${unionSql}) ${alias} ON ${alias}."of" = ${outerAlias}."${ownColumn}"`;
+      return `LEFT JOIN (${unionSql}) ${alias} ON ${alias}."of" = ${outerAlias}."${commonKeyColumn}"`;
     });
     this.rowWeightFactorsSql.push(`coalesce(${alias}."weight", 1)`);
     this.addKey(
@@ -211,26 +211,25 @@ function appendBucket(keys: Row, name: string, bucket: unknown): void {
   (keys[name] ??= []).push(bucket);
 }
 
-/** Shortest possible duration of each unit of time in days. */
 const MIN_DAYS_PER_STEP: Partial<Record<TimeUnit, number>> = { DAY: 1, WEEK: 7, MONTH: 28, QUARTER: 90, YEAR: 365 };
 
 /**
  * Returns SQL of a key that groups by a unit of time: its sort expression and, if empty groups are requested, the series of its values. `timeZone` is
  * the time zone of hours; absent for days.
  */
-function timeKeySql(
+function timeKeySqlBuilders(
   unit: TimeUnit,
   { firstDay, empty }: Pick<TimeGroupBy, 'firstDay' | 'empty'>,
   timeZone?: string,
 ): Pick<GroupKey, 'orderSql' | 'generateSeriesSql' | 'stepCountSql'> {
-  const step = BUCKET_LENGTHS[unit];
+  const bucketLength = BUCKET_LENGTHS[unit];
   const orderSql = unit === 'WEEKDAY' ? (column: string) => `(${column} + ${7 - firstDay}) % 7` : orderByValueSql;
   if (!empty) return { orderSql };
   if (isCyclicUnit(unit)) {
-    const [low, high] = step.split(' to ');
+    const [low, high] = bucketLength.split(' to ');
     return {
       orderSql,
-      generateSeriesSql: (from) => `generate_series(CASE WHEN ${from} IS NOT NULL THEN ${low} END, ${high})`,
+      generateSeriesSql: (fromSql) => `generate_series(CASE WHEN ${fromSql} IS NOT NULL THEN ${low} END, ${high})`,
       stepCountSql: () => high!,
     };
   }
@@ -239,14 +238,14 @@ function timeKeySql(
       orderSql,
       // The series advances in steps of half an hour, because in time zones whose clocks change by half an hour, hours start at a different minute after
       // the change. Repeated hours are harmless.
-      generateSeriesSql: (from, to, bind) =>
-        `date_trunc('hour', generate_series(${from}, ${to}, interval '${step}' / 2), ${bind(timeZone)}::text)`,
-      stepCountSql: (from, to) => `extract(epoch FROM ${to} - ${from}) / 3600`,
+      generateSeriesSql: (fromSql, toSql, bind) =>
+        `date_trunc('hour', generate_series(${fromSql}, ${toSql}, interval '${bucketLength}' / 2), ${bind(timeZone)}::text)`,
+      stepCountSql: (fromSql, toSql) => `extract(epoch FROM ${toSql} - ${fromSql}) / 3600`,
     };
   return {
     orderSql,
-    generateSeriesSql: (from, to) => `generate_series(${from}::timestamp, ${to}::timestamp, interval '${step}')::date`,
-    stepCountSql: (from, to) => `(${to} - ${from}) / ${MIN_DAYS_PER_STEP[unit]}`,
+    generateSeriesSql: (fromSql, toSql) => `generate_series(${fromSql}::timestamp, ${toSql}::timestamp, interval '${bucketLength}')::date`,
+    stepCountSql: (fromSql, toSql) => `(${toSql} - ${fromSql}) / ${MIN_DAYS_PER_STEP[unit]}`,
   };
 }
 

@@ -5,7 +5,7 @@ import { memoizePerEntity } from '../model/memoize';
 import { OWNER_FIELD, resourceOf } from '../model/registry';
 
 /** Returns the name of a field in group keys and statistics. A reference has the name of its object field (`exercise`, not `exerciseId`). */
-export const groupFieldName = (field: EntityField): string => field.objectField ?? field.name;
+export const groupFieldName = (field: EntityField): string => field.objectFieldName ?? field.name;
 
 const NUMBER_KINDS = ['integer', 'decimal'];
 const TIME_KINDS = ['date', 'datetime', 'time'];
@@ -15,7 +15,7 @@ const GROUPABLE_KINDS = ['string', 'url', 'uuid', 'boolean', 'choice', ...NUMBER
 /** Whether a field can be a group key or have statistics. The owner cannot, because all rows that a viewer can group have the same owner. */
 const isUsableInGroups = (field: EntityField) => field.exclusiveTo !== 'rest' && field.name !== 'id' && field.name !== OWNER_FIELD.field;
 
-export const isReferenceField = (field: EntityField): boolean => field.objectField !== undefined && !field.relation!.isToMany;
+export const isReferenceField = (field: EntityField): boolean => field.objectFieldName !== undefined && !field.relation!.isToMany;
 
 const groupableFieldsOf = (entity: Entity): EntityField[] =>
   fieldsOf(entity).filter((field) => isUsableInGroups(field) && (isReferenceField(field) || GROUPABLE_KINDS.includes(field.kind)));
@@ -24,7 +24,6 @@ const fieldsOfKinds = (entity: Entity, kinds: readonly string[]): EntityField[] 
   fieldsOf(entity).filter((field) => isUsableInGroups(field) && kinds.includes(field.kind));
 
 export const numberFieldsOf = (entity: Entity): EntityField[] => fieldsOfKinds(entity, NUMBER_KINDS);
-/** Returns the fields with a meaningful minimum and maximum. */
 export const minMaxFieldsOf = (entity: Entity): EntityField[] => fieldsOfKinds(entity, [...NUMBER_KINDS, ...TIME_KINDS]);
 export const dateFieldsOf = (entity: Entity): EntityField[] => fieldsOfKinds(entity, ['date']);
 export const datetimeFieldsOf = (entity: Entity): EntityField[] => fieldsOfKinds(entity, ['datetime']);
@@ -51,24 +50,27 @@ export interface LinkedRowGroupKey extends RelationPath {
 }
 
 function groupKeysOfOwnFields(entity: Entity): (FieldValueGroupKey | LinkedRowGroupKey)[] {
-  const links = new Map<Entity, LinkedRowGroupKey>();
+  const linkKeyByTarget = new Map<Entity, LinkedRowGroupKey>();
   for (const field of fieldsOf(entity)) {
     if (!isUsableInGroups(field) || !field.link) continue;
     const target = field.target!();
-    const key = links.get(target) ?? { name: lowerFirst(target.name), path: [], entity, target, fields: [] };
+    const key = linkKeyByTarget.get(target) ?? { name: lowerFirst(target.name), path: [], entity, target, fields: [] };
     key.fields.push(field);
-    links.set(target, key);
+    linkKeyByTarget.set(target, key);
   }
-  return [...groupableFieldsOf(entity).map((field) => ({ name: groupFieldName(field), path: [], entity, field })), ...links.values()];
+  return [
+    ...groupableFieldsOf(entity).map((field) => ({ name: groupFieldName(field), path: [], entity, field })),
+    ...linkKeyByTarget.values(),
+  ];
 }
 
-/** Returns the group key at the end of a dotted path of references, such as `exercise.category`, which the resource declares in `groupPaths`. */
+/** Returns the group key at the end of a dotted path of references, such as `exercise.category`, which the resource declares in `groupKeyPaths`. */
 function resolveDeclaredKey(entity: Entity, name: string, dottedPath: string): FieldValueGroupKey | LinkedRowGroupKey {
   const path: EntityField[] = [];
   let keys = groupKeysOfOwnFields(entity);
-  for (const step of dottedPath.split('.')) {
-    const key = keys.find((one) => one.name === step);
-    if (!key) throw new Error(`${entity.name} is grouped by ${dottedPath}, and there is no ${step}`);
+  for (const pathSegment of dottedPath.split('.')) {
+    const key = keys.find((candidate) => candidate.name === pathSegment);
+    if (!key) throw new Error(`${entity.name} is grouped by ${dottedPath}, and there is no ${pathSegment}`);
     if (!('field' in key) || !isReferenceField(key.field)) return { ...key, name, path };
     keys = groupKeysOfOwnFields(key.field.target!());
     path.push(key.field);
@@ -78,7 +80,7 @@ function resolveDeclaredKey(entity: Entity, name: string, dottedPath: string): F
 }
 
 const groupKeysOf = memoizePerEntity((entity) => {
-  const declaredKeys = Object.entries(resourceOf(entity)!.groupPaths!).map(([name, dottedPath]) =>
+  const declaredKeys = Object.entries(resourceOf(entity)!.groupKeyPaths!).map(([name, dottedPath]) =>
     resolveDeclaredKey(entity, name, dottedPath),
   );
   return [...groupKeysOfOwnFields(entity), ...declaredKeys];

@@ -9,14 +9,14 @@ import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
 import type { OrderDirection } from '../sql/ordering';
-import { fromClause, referencesIdSql } from '../sql/expressions';
+import { fromClause, referencesIdConditionSql } from '../sql/expressions';
 import { compileWhere, type FilterValue } from '../sql/where';
 import { havingConditionOf, type HavingElement } from './having';
 import { ReferenceJoins } from './joins';
 import { translateGroupBy, type GroupByElement, type GroupKey, type TranslatedGroupBy } from './groupbytranslation';
 import type { RequestedStatistics } from './requestedstatistics';
-import { statisticKind, type Statistic, type StatisticReference } from './statistics';
-import { countDistinctProperty, percentileProperty } from './types';
+import { statisticValueKind, type Statistic, type StatisticReference } from './statistics';
+import { countDistinctPropertyName, percentilePropertyName } from './types';
 import { AggregateColumns } from './aggregates';
 
 type WhereArgument = Record<string, FilterValue>;
@@ -46,12 +46,12 @@ const keyColumn = (index: number) => `"key${index}"`;
 
 export class GroupQuery {
   private readonly referenceJoins: ReferenceJoins;
-  private readonly groupKeys: TranslatedGroupBy;
+  private readonly translatedGroupBy: TranslatedGroupBy;
   private readonly aggregates: AggregateColumns;
   private readonly conditions: SqlCondition[];
   private readonly joins: SqlCondition[];
   private readonly havingCondition?: SqlCondition;
-  private readonly orderTermsSql: string[];
+  private readonly orderTerms: string[];
   private readonly first: number;
   private readonly offset: number;
 
@@ -66,18 +66,18 @@ export class GroupQuery {
     this.conditions = [...visibilityConditions, ...conditions];
     this.joins = joins;
     this.referenceJoins = new ReferenceJoins(context);
-    this.groupKeys = translateGroupBy(entity, args.groupBy, context, this.referenceJoins);
-    this.aggregates = new AggregateColumns(entity, this.groupKeys.rowWeightSql, this.referenceJoins);
+    this.translatedGroupBy = translateGroupBy(entity, args.groupBy, context, this.referenceJoins);
+    this.aggregates = new AggregateColumns(entity, this.translatedGroupBy.rowWeightSql, this.referenceJoins);
     this.havingCondition = havingConditionOf(entity, args.having, this.aggregates);
-    this.orderTermsSql = this.parseOrder(args.orderBy ?? []);
-    for (const [name, fieldNames] of requestedStatistics.statistics) {
+    this.orderTerms = this.translateOrderBy(args.orderBy ?? []);
+    for (const [name, fieldNames] of requestedStatistics.fieldNamesByStatistic) {
       if (name === 'count' || name === 'weightedCount') this.aggregates.addStatistic(name, undefined);
       else for (const fieldName of fieldNames) this.aggregates.addStatistic(name as Statistic, fieldName);
     }
     for (const { p, fieldNames } of requestedStatistics.percentiles)
       for (const fieldName of fieldNames) this.aggregates.addPercentile(p, fieldName);
-    for (const fieldName of requestedStatistics.distinctFields) {
-      statisticKind(entity, { statistic: 'countDistinct', of: fieldName }, 'countDistinct');
+    for (const fieldName of requestedStatistics.countDistinctFieldNames) {
+      statisticValueKind(entity, { statistic: 'countDistinct', of: fieldName }, 'countDistinct');
       this.aggregates.addStatistic('countDistinct', fieldName);
     }
     this.first = validatePageSize('first', args.first, MAX_PAGE_SIZE) ?? DEFAULT_GROUP_COUNT;
@@ -85,23 +85,23 @@ export class GroupQuery {
   }
 
   /** Returns the SQL sort terms of `orderBy`, followed by all group keys, so that no two groups are equal in the order. */
-  private parseOrder(orderBy: readonly GroupOrder[]): string[] {
+  private translateOrderBy(orderBy: readonly GroupOrder[]): string[] {
     if (orderBy.length > MAX_ORDER_TERMS) throw invalidArgumentError('orderBy', atMostElementsMessage(MAX_ORDER_TERMS));
-    const { keys } = this.groupKeys;
-    const byKey = (index: number, direction: OrderDirection) => orderTermSql(keys[index]!.orderSql(keyColumn(index)), direction);
+    const { keys } = this.translatedGroupBy;
+    const keyOrderSql = (index: number, direction: OrderDirection) => orderTermSql(keys[index]!.orderSql(keyColumn(index)), direction);
     const terms = orderBy.map(({ key, statistic, of, direction }, index) => {
       const inputPath = `orderBy[${index}]`;
       if ((key == null) === (statistic == null)) throw invalidArgumentError(inputPath, 'Provide either a `key` or a `statistic`.');
       if (statistic != null) {
-        statisticKind(this.entity, { statistic, of }, inputPath);
+        statisticValueKind(this.entity, { statistic, of }, inputPath);
         return orderTermSql(`"${this.aggregates.addStatistic(statistic, of)}"`, direction);
       }
       if (of != null) throw invalidArgumentError(`${inputPath}.of`, 'A key takes no field.');
       if (!(key! >= 1 && key! <= keys.length))
         throw invalidArgumentError(`${inputPath}.key`, 'Ensure that this is the number of an element of `groupBy`, from 1.');
-      return byKey(key! - 1, direction);
+      return keyOrderSql(key! - 1, direction);
     });
-    return [...terms, ...keys.map((_, index) => byKey(index, 'ASC' as OrderDirection))];
+    return [...terms, ...keys.map((_, index) => keyOrderSql(index, 'ASC' as OrderDirection))];
   }
 
   /**
@@ -109,28 +109,28 @@ export class GroupQuery {
    * adds percentile columns; `h`, which applies HAVING.
    */
   private statementSql(extraConditions: readonly SqlCondition[], bind: ParameterBinder): string {
-    const { keys } = this.groupKeys;
+    const { keys } = this.translatedGroupBy;
     const { columns, percentileColumns } = this.aggregates;
     const keyColumns = keys.map((_, index) => keyColumn(index));
-    const columnSelects = [...columns].map(([name, { sql }]) => `${sql(bind)} AS "${name}"`);
-    const selectList = [...keys.map(({ sql }, index) => `${sql(bind)} AS ${keyColumn(index)}`), ...columnSelects];
-    const source = `${fromClause(this.entity, [...this.joins, ...this.referenceJoins.joins], bind)}${whereClause([...extraConditions, ...this.conditions], 't', bind)}`;
-    const groupBy = keys.length ? ` GROUP BY ${keys.map((_, index) => index + 1).join(', ')}` : '';
-    const parts = [`g AS (SELECT ${selectList.join(', ') || 'TRUE AS "any"'} ${source}${groupBy})`];
-    let groups = 'g';
+    const aggregateSelectItems = [...columns].map(([name, { sql }]) => `${sql(bind)} AS "${name}"`);
+    const selectList = [...keys.map(({ sql }, index) => `${sql(bind)} AS ${keyColumn(index)}`), ...aggregateSelectItems];
+    const sourceSql = `${fromClause(this.entity, [...this.joins, ...this.referenceJoins.joins], bind)}${whereClause([...extraConditions, ...this.conditions], 't', bind)}`;
+    const groupBySql = keys.length ? ` GROUP BY ${keys.map((_, index) => index + 1).join(', ')}` : '';
+    const ctes = [`g AS (SELECT ${selectList.join(', ') || 'TRUE AS "any"'} ${sourceSql}${groupBySql})`];
+    let groupsCteName = 'g';
     const seriesKeyIndex = keys.findIndex(({ generateSeriesSql }) => generateSeriesSql);
     if (seriesKeyIndex >= 0) {
-      parts.push(...this.emptyGroupCtes(keys, seriesKeyIndex, bind));
-      groups = 'e';
+      ctes.push(...this.emptyGroupCtes(keys, seriesKeyIndex, bind));
+      groupsCteName = 'e';
     }
     const resultColumns = [...keyColumns, ...[...columns.keys()].filter((name) => !name.startsWith('all ')).map((name) => `"${name}"`)];
-    const derivedSelects = [...percentileColumns].map(([name, sql]) => `${sql(bind)} AS "${name}"`);
-    parts.push(`w AS (SELECT ${[...resultColumns, ...derivedSelects].join(', ') || 'TRUE AS "any"'} FROM ${groups})`);
-    parts.push(`h AS (SELECT * FROM w${this.havingCondition ? ` WHERE ${this.havingCondition('w', bind)}` : ''})`);
-    const overflowSelect = seriesKeyIndex >= 0 ? '(SELECT "over" FROM s) AS "_over"' : 'FALSE AS "_over"';
-    const order = this.orderTermsSql.length ? ` ORDER BY ${this.orderTermsSql.join(', ')}` : '';
-    const pageSql = `SELECT TRUE AS "_row", h.* FROM h${order} LIMIT ${bind(this.first)} OFFSET ${bind(this.offset)}`;
-    return `WITH ${parts.join(', ')} SELECT c.*, p.* FROM (SELECT ${overflowSelect}) c LEFT JOIN LATERAL (${pageSql}) p ON TRUE`;
+    const percentileSelectItems = [...percentileColumns].map(([name, sql]) => `${sql(bind)} AS "${name}"`);
+    ctes.push(`w AS (SELECT ${[...resultColumns, ...percentileSelectItems].join(', ') || 'TRUE AS "any"'} FROM ${groupsCteName})`);
+    ctes.push(`h AS (SELECT * FROM w${this.havingCondition ? ` WHERE ${this.havingCondition('w', bind)}` : ''})`);
+    const overflowSelectItem = seriesKeyIndex >= 0 ? '(SELECT "over" FROM s) AS "_over"' : 'FALSE AS "_over"';
+    const orderBySql = this.orderTerms.length ? ` ORDER BY ${this.orderTerms.join(', ')}` : '';
+    const pageSql = `SELECT TRUE AS "_row", h.* FROM h${orderBySql} LIMIT ${bind(this.first)} OFFSET ${bind(this.offset)}`;
+    return `WITH ${ctes.join(', ')} SELECT c.*, p.* FROM (SELECT ${overflowSelectItem}) c LEFT JOIN LATERAL (${pageSql}) p ON TRUE`;
   }
 
   /**
@@ -140,9 +140,9 @@ export class GroupQuery {
   private emptyGroupCtes(keys: readonly GroupKey[], index: number, bind: ParameterBinder): string[] {
     const { generateSeriesSql, stepCountSql } = keys[index]!;
     const column = keyColumn(index);
-    const otherColumns = keys.map((_, other) => keyColumn(other)).filter((other) => other !== column);
-    const values = keys.map((_, other) => (other === index ? 'v."value"' : `o.${keyColumn(other)}`));
-    const emptyValues = [...this.aggregates.columns.values()].map((one) => one.emptyValueSql);
+    const otherColumns = keys.map((_, keyIndex) => keyColumn(keyIndex)).filter((other) => other !== column);
+    const values = keys.map((_, keyIndex) => (keyIndex === index ? 'v."value"' : `o.${keyColumn(keyIndex)}`));
+    const emptyValues = [...this.aggregates.columns.values()].map((aggregate) => aggregate.emptyValueSql);
     const combinationsSql = otherColumns.length ? `SELECT DISTINCT ${otherColumns.join(', ')} FROM g` : 'SELECT';
     return [
       `o AS (${combinationsSql})`,
@@ -151,7 +151,7 @@ export class GroupQuery {
         FROM b, LATERAL (SELECT ${stepCountSql!('"low"', '"high"', bind)} AS "steps") n)`,
       `s AS (SELECT "over", CASE WHEN NOT "over" THEN "low" END AS "low", CASE WHEN NOT "over" THEN "high" END AS "high" FROM r)`,
       `v AS (SELECT ${generateSeriesSql!('"low"', '"high"', bind)} AS "value" FROM s)`,
-      `n AS (SELECT ${values.join(', ')} FROM o CROSS JOIN v EXCEPT SELECT ${keys.map((_, other) => keyColumn(other)).join(', ')} FROM g)`,
+      `n AS (SELECT ${values.join(', ')} FROM o CROSS JOIN v EXCEPT SELECT ${keys.map((_, keyIndex) => keyColumn(keyIndex)).join(', ')} FROM g)`,
       `e AS (SELECT * FROM g UNION ALL SELECT ${['n.*', ...emptyValues].join(', ')} FROM n)`,
     ];
   }
@@ -162,14 +162,14 @@ export class GroupQuery {
     return this.assembleGroups(rows);
   }
 
-  /** Reads the groups of the child rows of each parent row, with one statement. `referenceField` is the field that references the parent row. */
-  async readGroupsOfParents(referenceField: string, parentIds: readonly number[]): Promise<Row[][]> {
-    const parentField = fieldOf(this.entity, referenceField);
+  /** Reads the groups of the child rows of each parent row, with one statement. `referenceFieldName` is the field that references the parent row. */
+  async readGroupsOfParents(referenceFieldName: string, parentIds: readonly number[]): Promise<Row[][]> {
+    const parentField = fieldOf(this.entity, referenceFieldName);
     const { bind, values } = createParameterBinder();
-    const ids = bind(parentIds);
-    const groupsSql = this.statementSql([() => referencesIdSql(parentField, 't', 'q.id')], bind);
+    const idsParameter = bind(parentIds);
+    const groupsSql = this.statementSql([() => referencesIdConditionSql(parentField, 't', 'q.id')], bind);
     const rows = await this.context.session.queryMaybeStale(
-      `SELECT q.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS q(id) CROSS JOIN LATERAL (${groupsSql}) c`,
+      `SELECT q.id AS "_parent", c.* FROM unnest(${idsParameter}::int[]) AS q(id) CROSS JOIN LATERAL (${groupsSql}) c`,
       values,
     );
     const rowsByParent = new Map<number, Row[]>(parentIds.map((id) => [id, []]));
@@ -187,19 +187,19 @@ export class GroupQuery {
   }
 
   private toGroup(row: Row): Row {
-    const keys: Row = {};
-    this.groupKeys.keys.forEach((key, index) => key.assignValue(keys, row[`key${index}`]));
-    const group: Row = { keys, count: row.count, weightedCount: row.weightedCount };
+    const keyValues: Row = {};
+    this.translatedGroupBy.keys.forEach((key, index) => key.assignValue(keyValues, row[`key${index}`]));
+    const group: Row = { keys: keyValues, count: row.count, weightedCount: row.weightedCount };
     const setValue = (name: string, fieldName: string, value: unknown) => void ((group[name] ??= {})[fieldName] = value);
-    for (const [name, fieldNames] of this.requestedStatistics.statistics)
+    for (const [name, fieldNames] of this.requestedStatistics.fieldNamesByStatistic)
       for (const fieldName of fieldNames) setValue(name, fieldName, row[this.aggregates.addStatistic(name as Statistic, fieldName)]);
     for (const { p, fieldNames } of this.requestedStatistics.percentiles)
-      for (const fieldName of fieldNames) setValue(percentileProperty(p), fieldName, row[this.aggregates.addPercentile(p, fieldName)]);
-    for (const fieldName of this.requestedStatistics.distinctFields)
-      group[countDistinctProperty(fieldName)] = row[this.aggregates.addStatistic('countDistinct', fieldName)];
+      for (const fieldName of fieldNames) setValue(percentilePropertyName(p), fieldName, row[this.aggregates.addPercentile(p, fieldName)]);
+    for (const fieldName of this.requestedStatistics.countDistinctFieldNames)
+      group[countDistinctPropertyName(fieldName)] = row[this.aggregates.addStatistic('countDistinct', fieldName)];
     // A statistic whose selection is only `__typename` must still resolve to an object.
-    for (const name of this.requestedStatistics.statistics.keys()) group[name] ??= {};
-    for (const { p } of this.requestedStatistics.percentiles) group[percentileProperty(p)] ??= {};
+    for (const name of this.requestedStatistics.fieldNamesByStatistic.keys()) group[name] ??= {};
+    for (const { p } of this.requestedStatistics.percentiles) group[percentilePropertyName(p)] ??= {};
     return group;
   }
 }

@@ -5,7 +5,7 @@ import { invalidArgumentError } from '../model/errors';
 import type { Entity, EntityField } from '../model/fields';
 import { operatorCondition, type FilterValue } from '../sql/where';
 import { havingFieldName } from './inputs';
-import { statisticKind, type StatisticReference } from './statistics';
+import { statisticValueKind, type StatisticReference } from './statistics';
 import type { AggregateColumns } from './aggregates';
 
 const MAX_HAVING_ELEMENTS = 20;
@@ -28,7 +28,7 @@ function conditionsOf(
   inputPath: string,
   aggregates: AggregateColumns,
 ): SqlCondition[] {
-  const kind = statisticKind(entity, { statistic, of }, inputPath);
+  const kind = statisticValueKind(entity, { statistic, of }, inputPath);
   const name = havingFieldName(kind);
   const [misplacedName] = Object.keys(filters).filter((key) => key !== name && filters[key] != null);
   if (misplacedName || filters[name] == null)

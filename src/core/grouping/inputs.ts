@@ -2,7 +2,7 @@
 import { toConstantCase } from '../../contract/casing';
 import { Extensions, Field, InputType, Int, type ClassType } from 'type-graphql';
 import type { Entity, EntityField } from '../model/fields';
-import { filterInput } from '../sql/filters';
+import { filterInputType } from '../sql/filters';
 import { OrderDirection } from '../sql/ordering';
 import { createEnumOfEntries, type EnumEntry } from '../model/enums';
 import { nounOfTypeName } from '../model/inflection';
@@ -31,15 +31,15 @@ export interface GraphQLFieldDefinition {
 export type GraphQLFieldDefinitions = Record<string, GraphQLFieldDefinition>;
 
 export function createClassWithFields(name: string, fieldDefinitions: GraphQLFieldDefinitions): ClassType {
-  const Type = { [name]: class {} }[name]! as ClassType;
-  for (const [fieldName, { type, ...options }] of Object.entries(fieldDefinitions)) Field(type, options)(Type.prototype, fieldName);
-  return Type;
+  const NewClass = { [name]: class {} }[name]! as ClassType;
+  for (const [fieldName, { type, ...options }] of Object.entries(fieldDefinitions)) Field(type, options)(NewClass.prototype, fieldName);
+  return NewClass;
 }
 
 function createInputType(name: string, description: string, fieldDefinitions: GraphQLFieldDefinitions): ClassType {
-  const Input = createClassWithFields(name, fieldDefinitions);
-  InputType(name, { description })(Input);
-  return Input;
+  const InputClass = createClassWithFields(name, fieldDefinitions);
+  InputType(name, { description })(InputClass);
+  return InputClass;
 }
 
 const nullable = true;
@@ -84,12 +84,12 @@ export class NumberGroupBy {
 }
 
 const describeValueKey = ({ path, field }: FieldValueGroupKey): string => {
-  const reference = path.at(-1);
-  if (reference) return `The value of \`${reference.objectField}\`.`;
-  return field.objectField ? `The ${field.label.toLowerCase()} that \`${field.name}\` names.` : field.description;
+  const referenceField = path.at(-1);
+  if (referenceField) return `The value of \`${referenceField.objectFieldName}\`.`;
+  return field.objectFieldName ? `The ${field.label.toLowerCase()} that \`${field.name}\` names.` : field.description;
 };
 const describeLinkKey = ({ path, target }: LinkedRowGroupKey): string =>
-  `Each ${nounOfTypeName(target.name)} of ${path.length ? `\`${path.at(-1)!.objectField}\`` : 'the row'}. A row belongs to the group of each.`;
+  `Each ${nounOfTypeName(target.name)} of ${path.length ? `\`${path.at(-1)!.objectFieldName}\`` : 'the row'}. A row belongs to the group of each.`;
 
 /**
  * Whether clients can set a weight for each field of a group key on linked rows, such as 1 for primary and 0.5 for secondary muscles. A group key with a
@@ -106,12 +106,12 @@ export const groupFieldEnum = memoizePerEntity((entity) => {
   ]);
 });
 
-const rowWeightsInput = memoizePerEntity((entity): ClassType => {
+const rowWeightsInputType = memoizePerEntity((entity): ClassType => {
   const { target, fields } = groupKeysOfLinkedRows(entity).find(hasRowWeights)!;
   const fieldDefinitions: GraphQLFieldDefinitions = {};
   for (const { relation } of fields) {
-    const description = `Weight of the rows in \`${relation!.objectField}\`, at least 0. If absent, they are not counted.`;
-    fieldDefinitions[relation!.objectField] = { type: () => DecimalScalar, nullable, description };
+    const description = `Weight of the rows in \`${relation!.objectFieldName}\`, at least 0. If absent, they are not counted.`;
+    fieldDefinitions[relation!.objectFieldName] = { type: () => DecimalScalar, nullable, description };
   }
   return createInputType(
     `${target.name}Weights`,
@@ -121,47 +121,53 @@ const rowWeightsInput = memoizePerEntity((entity): ClassType => {
 });
 
 /** Returns the input type `XGroupBy` of a resource X. A value of this type is one group key (`@oneOf`). */
-export const groupByInput = memoizePerEntity((entity: Entity): ClassType => {
+export const groupByInputType = memoizePerEntity((entity: Entity): ClassType => {
   const field = groupFieldEnum(entity);
   const fieldDefinitions: GraphQLFieldDefinitions = { field: { type: () => field, nullable, description: 'The value of a field.' } };
   const addInputField = (name: string, type: () => object, description: string) => {
     if (fieldDefinitions[name]) throw new Error(`${entity.name} can be grouped by two fields called ${name}`);
     fieldDefinitions[name] = { type, nullable, description };
   };
-  for (const day of dateFieldsOf(entity)) addInputField(groupFieldName(day), () => DayGroupBy, `\`${day.name}\` by unit of time.`);
-  for (const moment of datetimeFieldsOf(entity))
-    addInputField(groupFieldName(moment), () => TimeGroupBy, `\`${moment.name}\` by unit of time.`);
-  for (const number of numberFieldsOf(entity)) addInputField(groupFieldName(number), () => NumberGroupBy, `\`${number.name}\` in bins.`);
+  for (const dateField of dateFieldsOf(entity))
+    addInputField(groupFieldName(dateField), () => DayGroupBy, `\`${dateField.name}\` by unit of time.`);
+  for (const datetimeField of datetimeFieldsOf(entity))
+    addInputField(groupFieldName(datetimeField), () => TimeGroupBy, `\`${datetimeField.name}\` by unit of time.`);
+  for (const numberField of numberFieldsOf(entity))
+    addInputField(groupFieldName(numberField), () => NumberGroupBy, `\`${numberField.name}\` in bins.`);
   for (const key of groupKeysOfLinkedRows(entity).filter(hasRowWeights)) {
-    const weights = rowWeightsInput(key.entity);
-    addInputField(key.name, () => weights, `${describeLinkKey(key)} It has the given weight there, and weight 1 in the group without one.`);
+    const weightsInputType = rowWeightsInputType(key.entity);
+    addInputField(
+      key.name,
+      () => weightsInputType,
+      `${describeLinkKey(key)} It has the given weight there, and weight 1 in the group without one.`,
+    );
   }
-  const Input = createInputType(
+  const InputClass = createInputType(
     `${entity.name}GroupBy`,
     `A key by which rows of ${entity.name} are grouped, returned in \`keys\`.`,
     fieldDefinitions,
   );
-  Extensions({ oneOf: true })(Input);
-  return Input;
+  Extensions({ oneOf: true })(InputClass);
+  return InputClass;
 });
 
 /** Returns the name of the input field of `having` that holds conditions on values of this kind. */
 export const havingFieldName = (kind: EntityField['kind']): string =>
   ({ date: 'isDate', datetime: 'isDateTime', time: 'isTime' })[kind as string] ?? 'is';
 
-const STATISTIC_FIELD: GraphQLFieldDefinition = { type: () => Statistic, description: 'The statistic to compute.' };
-const ofFieldDefinition = (entity: Entity): GraphQLFieldDefinition => ({
+const STATISTIC_FIELD_DEFINITION: GraphQLFieldDefinition = { type: () => Statistic, description: 'The statistic to compute.' };
+const statisticOperandFieldDefinition = (entity: Entity): GraphQLFieldDefinition => ({
   type: () => groupFieldEnum(entity),
   nullable,
   description: 'The field of the statistic; absent for counts of rows.',
 });
 
-export const havingInput = memoizePerEntity((entity: Entity): ClassType => {
-  const fieldDefinitions: GraphQLFieldDefinitions = { statistic: STATISTIC_FIELD, of: ofFieldDefinition(entity) };
+export const havingInputType = memoizePerEntity((entity: Entity): ClassType => {
+  const fieldDefinitions: GraphQLFieldDefinitions = { statistic: STATISTIC_FIELD_DEFINITION, of: statisticOperandFieldDefinition(entity) };
   for (const kind of ['decimal', ...minMaxFieldsOf(entity).map((field) => field.kind)] as const) {
     const name = havingFieldName(kind);
     const description = name === 'is' ? 'Condition on a number.' : `Condition on a ${kind}, for MIN and MAX.`;
-    fieldDefinitions[name] ??= { type: () => filterInput({ kind, name: '' } as EntityField)!, nullable, description };
+    fieldDefinitions[name] ??= { type: () => filterInputType({ kind, name: '' } as EntityField)!, nullable, description };
   }
   return createInputType(`${entity.name}Having`, `A condition on a statistic of a group of ${entity.name}.`, fieldDefinitions);
 });
@@ -169,11 +175,11 @@ export const havingInput = memoizePerEntity((entity: Entity): ClassType => {
 const ORDER_KEY_DESCRIPTION =
   'Number of an element of `groupBy`, starting at 1. Dates and numbers are ordered by value, texts as in lists, rows by id.';
 
-export const groupOrderInput = memoizePerEntity((entity: Entity): ClassType =>
+export const groupOrderInputType = memoizePerEntity((entity: Entity): ClassType =>
   createInputType(`${entity.name}GroupOrder`, `An element of the order of groups of ${entity.name}: a key or a statistic.`, {
     key: { type: () => Int, nullable, description: ORDER_KEY_DESCRIPTION },
-    statistic: { ...STATISTIC_FIELD, nullable },
-    of: ofFieldDefinition(entity),
+    statistic: { ...STATISTIC_FIELD_DEFINITION, nullable },
+    of: statisticOperandFieldDefinition(entity),
     direction: { type: () => OrderDirection, defaultValue: OrderDirection.ASC, description: 'Sort direction.' },
   }),
 );

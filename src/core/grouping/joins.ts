@@ -14,19 +14,19 @@ export class ReferenceJoins {
 
   /** Returns the table alias of the row at the end of a path of references. Rows that are hidden from the viewer are treated as absent. */
   aliasOf(path: readonly EntityField[]): string {
-    const reference = path.at(-1);
-    if (!reference) return 't';
-    const key = path.map(({ name }) => name).join('.');
-    const existingAlias = this.aliases.get(key);
+    const referenceField = path.at(-1);
+    if (!referenceField) return 't';
+    const dottedPath = path.map(({ name }) => name).join('.');
+    const existingAlias = this.aliases.get(dottedPath);
     if (existingAlias) return existingAlias;
     const outerAlias = this.aliasOf(path.slice(0, -1));
     const alias = `k${this.aliases.size}`;
-    this.aliases.set(key, alias);
-    const target = reference.target!();
+    this.aliases.set(dottedPath, alias);
+    const target = referenceField.target!();
     const visibilityConditions = referenceableRowConditions(target, this.context);
     this.joins.push((_alias, bind) => {
       const visibilitySql = visibilityConditions.map((condition) => ` AND ${condition(alias, bind)}`).join('');
-      return `LEFT JOIN "${resourceOf(target)!.table}" ${alias} ON ${alias}."id" = ${fieldSqlExpression(reference, outerAlias)}${visibilitySql}`;
+      return `LEFT JOIN "${resourceOf(target)!.table}" ${alias} ON ${alias}."id" = ${fieldSqlExpression(referenceField, outerAlias)}${visibilitySql}`;
     });
     return alias;
   }

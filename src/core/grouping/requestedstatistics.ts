@@ -1,31 +1,31 @@
 /** Reads the requested statistics from the selection set of a grouped query, so that SQL computes only these. */
 import { getArgumentValues, getNamedType, type FieldNode, type GraphQLObjectType, type GraphQLResolveInfo } from 'graphql';
 import { invalidArgumentError } from '../model/errors';
-import { selectedFields } from '../read/queryplan';
+import { selectedFieldNodesByName } from '../read/queryplan';
 
 type ResolveInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'variableValues' | 'returnType'>;
 
 export interface RequestedStatistics {
   /** Names of the fields whose statistics are selected, by statistic. The lists of `count` and `weightedCount` are empty, because these count rows. */
-  statistics: Map<string, string[]>;
+  fieldNamesByStatistic: Map<string, string[]>;
   percentiles: { p: string; fieldNames: string[] }[];
-  distinctFields: string[];
+  countDistinctFieldNames: string[];
 }
 
-/** Fields of a group that `statistics` does not contain: the keys, and statistics with arguments. */
+/** Fields of a group that `fieldNamesByStatistic` does not contain: the keys, and statistics with arguments. */
 const NON_STATISTIC_FIELDS = ['keys', 'percentile', 'countDistinct'];
 
 const MAX_PERCENTILES = 20;
 
 export function requestedStatisticsOf({ fieldNodes, fragments, variableValues, returnType }: ResolveInfo): RequestedStatistics {
-  const fields = selectedFields(fieldNodes, fragments, variableValues);
+  const fields = selectedFieldNodesByName(fieldNodes, fragments, variableValues);
   const fieldNamesOf = (nodes: readonly FieldNode[]) =>
-    [...selectedFields(nodes, fragments, variableValues).keys()].filter((name) => !name.startsWith('__'));
-  const statistics = new Map<string, string[]>();
-  for (const [name, nodes] of fields) if (!NON_STATISTIC_FIELDS.includes(name)) statistics.set(name, fieldNamesOf(nodes));
-  const group = getNamedType(returnType) as GraphQLObjectType;
-  const argumentsOf = (node: FieldNode) => getArgumentValues(group.getFields()[node.name.value]!, node, variableValues);
-  const distinctFields = (fields.get('countDistinct') ?? []).map((node) => argumentsOf(node).of as string);
+    [...selectedFieldNodesByName(nodes, fragments, variableValues).keys()].filter((name) => !name.startsWith('__'));
+  const fieldNamesByStatistic = new Map<string, string[]>();
+  for (const [name, nodes] of fields) if (!NON_STATISTIC_FIELDS.includes(name)) fieldNamesByStatistic.set(name, fieldNamesOf(nodes));
+  const groupType = getNamedType(returnType) as GraphQLObjectType;
+  const argumentsOf = (node: FieldNode) => getArgumentValues(groupType.getFields()[node.name.value]!, node, variableValues);
+  const countDistinctFieldNames = (fields.get('countDistinct') ?? []).map((node) => argumentsOf(node).of as string);
   const percentiles = (fields.get('percentile') ?? []).map((node) => {
     const { p } = argumentsOf(node) as { p: string };
     if (!(Number(p) >= 0 && Number(p) <= 1)) throw invalidArgumentError('percentile.p', 'Ensure this value is from 0 to 1.');
@@ -33,5 +33,5 @@ export function requestedStatisticsOf({ fieldNodes, fragments, variableValues, r
   });
   if (percentiles.length > MAX_PERCENTILES)
     throw invalidArgumentError('percentile.p', `Ensure that there are no more than ${MAX_PERCENTILES} percentiles.`);
-  return { statistics, percentiles, distinctFields };
+  return { fieldNamesByStatistic, percentiles, countDistinctFieldNames };
 }

@@ -41,7 +41,7 @@ export interface StatisticReference {
 
 const isRowStatistic = (statistic: Statistic) => statistic === 'count' || statistic === 'weightedCount';
 
-function kindsByField(entity: Entity, statistic: Statistic): ReadonlyMap<string, EntityField['kind']> {
+function kindsByFieldName(entity: Entity, statistic: Statistic): ReadonlyMap<string, EntityField['kind']> {
   if (statistic === 'countDistinct') return new Map(groupKeysOfFieldValues(entity).map(({ name }) => [name, 'decimal']));
   if (statistic === 'min' || statistic === 'max')
     return new Map(minMaxFieldsOf(entity).map((field) => [groupFieldName(field), field.kind]));
@@ -49,12 +49,12 @@ function kindsByField(entity: Entity, statistic: Statistic): ReadonlyMap<string,
 }
 
 /** Returns the kind of the values of a statistic (such as decimal or date). Throws BAD_USER_INPUT if the field does not support the statistic. */
-export function statisticKind(entity: Entity, { statistic, of }: StatisticReference, inputPath: string): EntityField['kind'] {
+export function statisticValueKind(entity: Entity, { statistic, of }: StatisticReference, inputPath: string): EntityField['kind'] {
   if (isRowStatistic(statistic)) {
     if (of != null) throw invalidArgumentError(`${inputPath}.of`, 'This statistic counts rows and takes no field.');
     return 'decimal';
   }
-  const kinds = kindsByField(entity, statistic);
+  const kinds = kindsByFieldName(entity, statistic);
   const kind = kinds.get(of ?? '');
   if (!kind)
     throw invalidArgumentError(`${inputPath}.of`, `This statistic is of one of these fields: ${[...kinds.keys()].join(', ') || 'none'}.`);

@@ -76,25 +76,25 @@ export type DayOrTimeBucket = DayBucket | TimeBucket;
 export const isCyclicUnit = (unit: TimeUnit): boolean => unit === 'WEEKDAY' || unit === 'HOUR_OF_DAY';
 
 /**
- * Returns SQL of a row's bucket: the number of a cyclic unit, the start of an hour, or the first day of a longer unit. `day` is SQL of a date or of a
- * timestamp without time zone (local time). `hour` is SQL of the same time as timestamptz, truncated to the hour of the time zone.
+ * Returns SQL of a row's bucket: the number of a cyclic unit, the start of an hour, or the first day of a longer unit. `daySql` is SQL of a date or of a
+ * timestamp without time zone (local time). `hourSql` is SQL of the same time as timestamptz, truncated to the hour of the time zone.
  */
-export function bucketSql(unit: TimeUnit, firstDay: number, day: string, hour: string): string {
+export function bucketSql(unit: TimeUnit, firstDayOfWeek: number, daySql: string, hourSql: string): string {
   switch (unit) {
     case 'HOUR':
-      return hour;
+      return hourSql;
     case 'HOUR_OF_DAY':
-      return `extract(hour FROM ${day})::int`;
+      return `extract(hour FROM ${daySql})::int`;
     case 'DAY':
-      return `(${day})::date`;
+      return `(${daySql})::date`;
     case 'WEEKDAY':
-      return `extract(isodow FROM ${day})::int`;
+      return `extract(isodow FROM ${daySql})::int`;
     case 'WEEK':
-      return firstDay === 1
-        ? `date_trunc('week', (${day})::timestamp)::date`
-        : `(date_trunc('week', (${day})::timestamp - interval '${firstDay - 1} days')::date + ${firstDay - 1})`;
+      return firstDayOfWeek === 1
+        ? `date_trunc('week', (${daySql})::timestamp)::date`
+        : `(date_trunc('week', (${daySql})::timestamp - interval '${firstDayOfWeek - 1} days')::date + ${firstDayOfWeek - 1})`;
     default:
-      return `date_trunc('${unit.toLowerCase()}', (${day})::timestamp)::date`;
+      return `date_trunc('${unit.toLowerCase()}', (${daySql})::timestamp)::date`;
   }
 }
 
@@ -126,15 +126,15 @@ const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
 /** Formats a time by RFC 3339 in its own zone, or in UTC if the zone's offset is not in whole minutes (historical local times). */
-const formatDateTime = (moment: DateTime) =>
-  (Number.isInteger(moment.offset) ? moment : moment.toUTC()).toFormat("yyyy-MM-dd'T'HH:mm:ssZZ");
+const formatDateTime = (dateTime: DateTime) =>
+  (Number.isInteger(dateTime.offset) ? dateTime : dateTime.toUTC()).toFormat("yyyy-MM-dd'T'HH:mm:ssZZ");
 
 /** Returns the first moment of a day in a time zone: the earlier of two midnights if clocks go back, or the end of a gap that skips midnight. */
 function startOfDay(day: string, zone: string): string {
-  const offset = (at: number) => IANAZone.create(zone).offset(at) * MINUTE_MS;
-  const local = Date.parse(`${day}T00:00:00Z`);
-  const [before, after] = [local - offset(local - DAY_MS), local - offset(local + DAY_MS)];
-  const midnights = [before, after].filter((at) => at + offset(at) === local);
+  const offsetMsAt = (at: number) => IANAZone.create(zone).offset(at) * MINUTE_MS;
+  const localMidnightMs = Date.parse(`${day}T00:00:00Z`);
+  const [before, after] = [localMidnightMs - offsetMsAt(localMidnightMs - DAY_MS), localMidnightMs - offsetMsAt(localMidnightMs + DAY_MS)];
+  const midnights = [before, after].filter((at) => at + offsetMsAt(at) === localMidnightMs);
   return formatDateTime(DateTime.fromMillis(midnights.length ? Math.min(...midnights) : before, { zone }));
 }
 

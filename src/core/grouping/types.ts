@@ -41,13 +41,12 @@ export class NumberBin {
 const resolverClasses: ClassType[] = [];
 export const groupingResolvers = (): readonly ClassType[] => resolverClasses;
 
-/** Returns a suffix for descriptions of statistics: the unit of the field if its values are masses in kilograms, otherwise empty. */
 const unitSuffix = ({ description }: EntityField): string => (description.includes(KILOGRAMS_NOTE) ? `, ${KILOGRAMS_NOTE}` : '');
 
 function createObjectType(name: string, description: string, fieldDefinitions: GraphQLFieldDefinitions): ClassType {
-  const Type = createClassWithFields(name, fieldDefinitions);
-  ObjectType(name, { description, simpleResolvers: true })(Type);
-  return Type;
+  const ObjectClass = createClassWithFields(name, fieldDefinitions);
+  ObjectType(name, { description, simpleResolvers: true })(ObjectClass);
+  return ObjectClass;
 }
 
 /**
@@ -58,21 +57,21 @@ export const idFieldName = (name: string) => `${name}Id`;
 const bucketFieldName = (field: EntityField) => `${groupFieldName(field)}Bucket`;
 export const binFieldName = (field: EntityField) => `${groupFieldName(field)}Bin`;
 /** Returns the name of the property of a `keys` object that contains all time buckets of a field, for its resolver. */
-export const timeBucketsProperty = (field: EntityField) => `${groupFieldName(field)} buckets`;
+export const timeBucketsPropertyName = (field: EntityField) => `${groupFieldName(field)} buckets`;
 
 const nullable = true;
 
-function rowKeysOf(entity: Entity): [name: string, target: Entity][] {
-  const references = groupKeysOfFieldValues(entity).filter(({ field }) => isReferenceField(field));
+function groupKeysOfRows(entity: Entity): [name: string, target: Entity][] {
+  const referenceKeys = groupKeysOfFieldValues(entity).filter(({ field }) => isReferenceField(field));
   return [
-    ...references.map(({ name, field }): [string, Entity] => [name, field.target!()]),
+    ...referenceKeys.map(({ name, field }): [string, Entity] => [name, field.target!()]),
     ...groupKeysOfLinkedRows(entity).map(({ name, target }): [string, Entity] => [name, target]),
   ];
 }
 
 const groupKeysType = memoizePerEntity((entity: Entity): ClassType => {
   const fieldDefinitions: GraphQLFieldDefinitions = {};
-  for (const [name] of rowKeysOf(entity))
+  for (const [name] of groupKeysOfRows(entity))
     fieldDefinitions[idFieldName(name)] = { type: () => ID, nullable, description: `The \`id\` of the row that \`${name}\` shows.` };
   for (const { name, field } of groupKeysOfFieldValues(entity))
     if (!isReferenceField(field)) fieldDefinitions[name] = { type: () => field.type(), nullable, description: field.description };
@@ -86,7 +85,7 @@ const groupKeysType = memoizePerEntity((entity: Entity): ClassType => {
   @Resolver(() => type)
   class GroupKeysResolver {}
   resolverClasses.push(GroupKeysResolver);
-  for (const [name, target] of rowKeysOf(entity))
+  for (const [name, target] of groupKeysOfRows(entity))
     RowField(name, idFieldName(name), () => target, { nullable, description: `The row that \`${idFieldName(name)}\` names.` })(
       GroupKeysResolver,
     );
@@ -95,24 +94,24 @@ const groupKeysType = memoizePerEntity((entity: Entity): ClassType => {
   return type;
 });
 
-function addBucketField(Keys: ClassType, field: EntityField, bucketType: object, unit: object): void {
+function addBucketField(KeysResolver: ClassType, field: EntityField, bucketType: object, unitType: object): void {
   addResolverMethod(
-    Keys,
+    KeysResolver,
     bucketFieldName(field),
     (keys: Row, requestedUnit: string | null) => {
-      const bucketsOfField = (keys[timeBucketsProperty(field)] ?? []) as (DayOrTimeBucket | null)[];
-      return (requestedUnit ? bucketsOfField.find((one) => one?.unit === requestedUnit) : bucketsOfField[0]) ?? null;
+      const bucketsOfField = (keys[timeBucketsPropertyName(field)] ?? []) as (DayOrTimeBucket | null)[];
+      return (requestedUnit ? bucketsOfField.find((bucket) => bucket?.unit === requestedUnit) : bucketsOfField[0]) ?? null;
     },
-    [Root(), Arg('by', () => unit, { nullable, description: 'Which bucket, if grouped by several units of this field.' })],
+    [Root(), Arg('by', () => unitType, { nullable, description: 'Which bucket, if grouped by several units of this field.' })],
     FieldResolver(() => bucketType, { nullable, description: `The unit of time that contains \`${field.name}\`.` }),
   );
 }
 
-const statisticFieldDefinitions = (fields: readonly EntityField[], type: (field: EntityField) => object): GraphQLFieldDefinitions =>
+const statisticFieldDefinitions = (fields: readonly EntityField[], typeOf: (field: EntityField) => object): GraphQLFieldDefinitions =>
   Object.fromEntries(
     fields.map((field) => [
       groupFieldName(field),
-      { type: () => type(field), nullable, description: `Computed from \`${field.name}\`${unitSuffix(field)}.` },
+      { type: () => typeOf(field), nullable, description: `Computed from \`${field.name}\`${unitSuffix(field)}.` },
     ]),
   );
 const numberStatisticsType = memoizePerEntity((entity) =>
@@ -130,22 +129,22 @@ const minMaxStatisticsType = memoizePerEntity((entity) =>
   ),
 );
 
-/** `percentileProperty` and `countDistinctProperty` return the names of the properties of a group's row that contain these statistics. */
-export const percentileProperty = (p: string) => `percentile ${Number(p)}`;
-export const countDistinctProperty = (fieldName: string) => `countDistinct ${fieldName}`;
+/** `percentilePropertyName` and `countDistinctPropertyName` return the names of the properties of a group's row that contain these statistics. */
+export const percentilePropertyName = (p: string) => `percentile ${Number(p)}`;
+export const countDistinctPropertyName = (fieldName: string) => `countDistinct ${fieldName}`;
 
 export const groupType = memoizePerEntity((entity: Entity): ClassType => {
-  const keys = groupKeysType(entity);
+  const keysType = groupKeysType(entity);
   const name = `${entity.name}Group`;
   const Group = createObjectType(
     name,
     `Rows of ${entity.name} with equal keys, where null equals null. Without \`groupBy\` one group of all rows, even if there are none.`,
     {
-      keys: { type: () => keys, description: 'The keys that the rows share.' },
+      keys: { type: () => keysType, description: 'The keys that the rows share.' },
       count: { type: () => Int, description: COUNT_DESCRIPTION },
       weightedCount: { type: () => DecimalScalar, description: WEIGHTED_COUNT_DESCRIPTION },
-      ...(numberFieldsOf(entity).length && statisticFields(NUMBER_STATISTICS, numberStatisticsType(entity))),
-      ...(minMaxFieldsOf(entity).length && statisticFields(MIN_MAX_STATISTICS, minMaxStatisticsType(entity))),
+      ...(numberFieldsOf(entity).length && groupStatisticFieldDefinitions(NUMBER_STATISTICS, numberStatisticsType(entity))),
+      ...(minMaxFieldsOf(entity).length && groupStatisticFieldDefinitions(MIN_MAX_STATISTICS, minMaxStatisticsType(entity))),
     },
   );
   @Resolver(() => Group)
@@ -154,20 +153,20 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
   addResolverMethod(
     GroupResolver,
     'countDistinct',
-    (group: Row, fieldName: string) => group[countDistinctProperty(fieldName)],
+    (group: Row, fieldName: string) => group[countDistinctPropertyName(fieldName)],
     [Root(), Arg('of', () => groupFieldEnum(entity), { description: 'The field to count.' })],
     FieldResolver(() => Int, { description: COUNT_DISTINCT_DESCRIPTION }),
   );
   if (!numberFieldsOf(entity).length) return Group;
   Extensions(SORT_COST_EXTENSIONS)(Group.prototype, 'median');
 
-  const numbers = numberStatisticsType(entity);
+  const numbersType = numberStatisticsType(entity);
   addResolverMethod(
     GroupResolver,
     'percentile',
-    (group: Row, p: string) => group[percentileProperty(p)],
+    (group: Row, p: string) => group[percentilePropertyName(p)],
     [Root(), Arg('p', () => DecimalScalar, { description: 'From 0 (the smallest value) to 1 (the largest).' })],
-    FieldResolver(() => numbers, {
+    FieldResolver(() => numbersType, {
       description: 'Interpolated percentile, without weights; null without values. Rounded to 10 places.',
     }),
     SORT_COST_EXTENSIONS,
@@ -175,5 +174,5 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
   return Group;
 });
 
-const statisticFields = (descriptions: Record<string, string>, type: object): GraphQLFieldDefinitions =>
-  Object.fromEntries(Object.entries(descriptions).map(([name, description]) => [name, { type: () => type, description }]));
+const groupStatisticFieldDefinitions = (descriptionsByName: Record<string, string>, type: object): GraphQLFieldDefinitions =>
+  Object.fromEntries(Object.entries(descriptionsByName).map(([name, description]) => [name, { type: () => type, description }]));

@@ -7,7 +7,7 @@
  * its base (`include: [{ model: ExerciseBase, include: [ExerciseCategory] }]`); the session of a workout log is found by three columns.
  */
 import { BelongsTo, BelongsToMany, Column, DataType, HasMany, Model, Table, type ModelCtor } from 'sequelize-typescript';
-import { childrenOf, fieldOf, fieldsOf, type Entity, type EntityField } from './fields';
+import { childRowsFieldsOf, fieldOf, fieldsOf, type Entity, type EntityField } from './fields';
 import type { LinkTable } from './linktable';
 import { toCamelCase } from '../../contract/casing';
 import { upperFirst } from './inflection';
@@ -23,10 +23,10 @@ export function declareAssociations(entities: readonly Entity[]): ModelCtor[] {
       if (link && !link.keyColumn) models.set(link.table, defineLinkModel(entity, link, models.get(link.table)));
   for (const entity of entities) {
     for (const field of fieldsOf(entity)) if (field.target) associateReference(entity, field, models);
-    for (const { name, target, referenceField, keyField } of childrenOf(entity)) {
-      const field = fieldOf(target(), referenceField);
+    for (const { name, target, referenceFieldName, keyFieldName } of childRowsFieldsOf(entity)) {
+      const field = fieldOf(target(), referenceFieldName);
       if (field.isColumn)
-        HasMany(target as () => ModelCtor, { as: name, foreignKey: referenceField, sourceKey: keyField, constraints: false })(
+        HasMany(target as () => ModelCtor, { as: name, foreignKey: referenceFieldName, sourceKey: keyFieldName, constraints: false })(
           entity.prototype,
           name,
         );
@@ -63,14 +63,14 @@ const referentialActions = ({ allowNull }: Pick<EntityField, 'allowNull'>) => ({
 });
 
 function associateReference(entity: Entity, field: EntityField, models: LinkModels): void {
-  const { target, objectField, link, isColumn } = field;
-  if (link) associateLink(entity, target!, field.relation!.objectField, linkKeys(entity, link), link, models);
+  const { target, objectFieldName, link, isColumn } = field;
+  if (link) associateLink(entity, target!, field.relation!.objectFieldName, linkKeys(entity, link), link, models);
   else if (isColumn)
     BelongsTo(target as () => ModelCtor, {
-      as: objectField,
+      as: objectFieldName,
       foreignKey: field.name,
       ...(field.name === OWNER_FIELD.field && hasOwnedParent(entity) ? { constraints: false } : referentialActions(field)),
-    })(entity.prototype, objectField);
+    })(entity.prototype, objectFieldName);
 }
 
 /**

@@ -32,17 +32,16 @@ export function registerChoices(
   name: string,
   description: string,
   choiceEntries: readonly ChoiceEntry[],
-  { nullLabel: noneLabel }: { nullLabel?: string } = {},
+  { nullLabel }: { nullLabel?: string } = {},
 ): ChoiceSet {
   const enumEntries = choiceEntries.map(([key, value, , meaning]): EnumEntry<string> => [key, value, meaning]);
   const restChoices = choiceEntries.map(([, value, label]) => ({ value, label }));
   return {
     ...registerEnum(name, description, enumEntries),
-    restChoices: noneLabel === undefined ? restChoices : [{ value: null, label: noneLabel }, ...restChoices],
+    restChoices: nullLabel === undefined ? restChoices : [{ value: null, label: nullLabel }, ...restChoices],
   };
 }
 
 export const isRegisteredEnum = (name: string): boolean => enumsByName.has(name);
-/** Whether the values of a GraphQL enum are row ids. */
 export const isEnumOfRowIds = (name: string): boolean =>
   Object.values(enumsByName.get(name)?.type ?? {}).some((value) => typeof value === 'number');

@@ -16,9 +16,11 @@ function currentUnixMilliseconds(): number {
 
 /** Returns the current time in ISO 8601 format with microseconds. */
 export function currentTimestamp(timeZone: string): string {
-  const micros = Math.floor(currentUnixMilliseconds() * 1000);
-  const fraction = String(micros % 1_000_000).padStart(6, '0');
-  return DateTime.fromMillis(Math.floor(micros / 1000), { zone: timeZone }).toFormat(`yyyy-MM-dd'T'HH:mm:ss'.${fraction}'ZZ`);
+  const unixMicroseconds = Math.floor(currentUnixMilliseconds() * 1000);
+  const microsecondDigits = String(unixMicroseconds % 1_000_000).padStart(6, '0');
+  return DateTime.fromMillis(Math.floor(unixMicroseconds / 1000), { zone: timeZone }).toFormat(
+    `yyyy-MM-dd'T'HH:mm:ss'.${microsecondDigits}'ZZ`,
+  );
 }
 
 /** Range of UTC timestamps whose year has four digits (0001 to 9999) in every time zone. */
@@ -31,7 +33,7 @@ const FRACTIONAL_SECONDS_PATTERN = /\.\d+/;
  */
 export function toUtcTimestamp(timestamp: string): string | undefined {
   const [fraction = ''] = FRACTIONAL_SECONDS_PATTERN.exec(timestamp) ?? [];
-  const utc = DateTime.fromISO(timestamp.replace(FRACTIONAL_SECONDS_PATTERN, ''), { zone: 'utc' });
-  const seconds = utc.toISO({ includeOffset: false, suppressMilliseconds: true });
-  return seconds !== null && seconds >= MIN_UTC_TIMESTAMP && seconds <= MAX_UTC_TIMESTAMP ? `${seconds}${fraction}Z` : undefined;
+  const utcTime = DateTime.fromISO(timestamp.replace(FRACTIONAL_SECONDS_PATTERN, ''), { zone: 'utc' });
+  const isoText = utcTime.toISO({ includeOffset: false, suppressMilliseconds: true });
+  return isoText !== null && isoText >= MIN_UTC_TIMESTAMP && isoText <= MAX_UTC_TIMESTAMP ? `${isoText}${fraction}Z` : undefined;
 }

@@ -9,10 +9,10 @@ export function createEnumOfEntries<V extends string | number>(
   description: string,
   entries: readonly EnumEntry<V>[],
 ): Readonly<Record<string, V>> {
-  const type = Object.fromEntries(entries.map(([key, value]) => [key, value]));
+  const enumObject = Object.fromEntries(entries.map(([key, value]) => [key, value]));
   const valuesConfig = Object.fromEntries(entries.map(([key, , meaning]) => [key, { description: meaning }]));
-  registerEnumType(type, { name, description, valuesConfig });
-  return type;
+  registerEnumType(enumObject, { name, description, valuesConfig });
+  return enumObject;
 }
 
 /** Registers an enum whose values equal their names. `valueDescriptions` maps each name to its description. */

@@ -9,7 +9,7 @@ import {
   isProcessResourceError,
   isTimeout,
   isResourceError,
-  isUnavailable,
+  isDatabaseUnavailableError,
   ReadLimitExceeded,
   CommitOutcomeUnknown,
 } from '../../database/errors';
@@ -35,10 +35,10 @@ export function convertAndLimitErrors<E, T>(
 
 export const TOO_MANY_ERRORS_OPTIONS = { extensions: { code: 'TOO_MANY_ERRORS' } };
 
-const MAX_REPEATED_INPUT_CHARACTERS = 200;
+const MAX_QUOTED_INPUT_CHARACTERS = 200;
 /** Truncates client input that an error message repeats. */
 export const truncateInput = (text: string): string =>
-  text.length > MAX_REPEATED_INPUT_CHARACTERS ? `${text.slice(0, MAX_REPEATED_INPUT_CHARACTERS)}…` : text;
+  text.length > MAX_QUOTED_INPUT_CHARACTERS ? `${text.slice(0, MAX_QUOTED_INPUT_CHARACTERS)}…` : text;
 
 /** Invalid input of a mutation, whose payload lists the issues. `conflictingIds` are the ids of stored rows that prevent the write. */
 export class InvalidInput extends Error {
@@ -50,9 +50,8 @@ export class InvalidInput extends Error {
   }
 }
 
-/** Returns the validation issue for an id that does not belong to any row visible to the viewer. */
-export const rowNotFoundIssue = (type: string, id: unknown): ValidationIssue =>
-  validationIssue(IssueCode.NOT_FOUND, noRowOfTypeMessage(type, truncateInput(String(id))));
+export const rowNotFoundIssue = (typeName: string, id: unknown): ValidationIssue =>
+  validationIssue(IssueCode.NOT_FOUND, noRowOfTypeMessage(typeName, truncateInput(String(id))));
 
 export function throwIfInvalid(issues: readonly InputIssue[]): void {
   if (issues.length) throw new InvalidInput(issues);
@@ -63,10 +62,10 @@ export function throwIfInvalid(issues: readonly InputIssue[]): void {
  * thousand of them, whose traces would take hundreds of megabytes.
  */
 export class ClientError extends GraphQLError {
-  constructor(code: ErrorCode, message: string, data: Record<string, unknown> = {}) {
+  constructor(code: ErrorCode, message: string, additionalExtensions: Record<string, unknown> = {}) {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
-    super(message, { extensions: { code, ...data } });
+    super(message, { extensions: { code, ...additionalExtensions } });
     Error.stackTraceLimit = stackTraceLimit;
   }
 }
@@ -86,27 +85,27 @@ export const invalidFieldsError = (fields: FieldErrors) =>
     { fields },
   );
 export const invalidOperationError = (message: string) => new ClientError('BAD_USER_INPUT', message);
-export const invalidArgumentError = (argument: string, message: string) => invalidFieldsError({ [argument]: [message] });
+export const invalidArgumentError = (argumentName: string, message: string) => invalidFieldsError({ [argumentName]: [message] });
 
 export const resultTooLargeError = (limit: number): ClientError =>
   new ClientError('RESULT_TOO_LARGE', responseTooLongMessage(limit), { limit });
 
 export const RETRY_AFTER_SECONDS = 2;
 
-interface ErrorReport {
+interface ErrorDescription {
   code: ErrorCode;
   clientMessage: string;
   logMessage: string;
 }
 
-const unavailableReport = (clientMessage: string, logMessage = 'the database cannot be used'): ErrorReport => ({
+const serviceUnavailableDescription = (clientMessage: string, logMessage = 'the database cannot be used'): ErrorDescription => ({
   code: 'SERVICE_UNAVAILABLE',
   clientMessage,
   logMessage,
 });
 
 /** Returns what is sent and logged for a database or storage error; undefined for other errors. Messages of the database are only logged. */
-function reportFor(error: unknown): ErrorReport | undefined {
+function describeError(error: unknown): ErrorDescription | undefined {
   if (isTimeout(error))
     return {
       code: 'TIMEOUT',
@@ -114,21 +113,21 @@ function reportFor(error: unknown): ErrorReport | undefined {
       logMessage: 'a statement took too long',
     };
   if (error instanceof CommitOutcomeUnknown)
-    return unavailableReport(
+    return serviceUnavailableDescription(
       'The connection to the database was lost while the change was being committed. Check whether it was saved before you send it again.',
     );
   if (isProcessResourceError(error))
-    return unavailableReport(
+    return serviceUnavailableDescription(
       'The server lacks system resources at the moment. Try again in a moment.',
       'the server lacks system resources',
     );
-  if (isUnavailable(error)) return unavailableReport('The database cannot be reached. Try again in a moment.');
+  if (isDatabaseUnavailableError(error)) return serviceUnavailableDescription('The database cannot be reached. Try again in a moment.');
   if (isLockFailure(error))
-    return unavailableReport('The data is locked by another operation. Nothing was changed; try again in a moment.');
+    return serviceUnavailableDescription('The data is locked by another operation. Nothing was changed; try again in a moment.');
   if (isResourceError(error))
-    return unavailableReport('The database cannot process this at the moment. Nothing was changed; try again later.');
+    return serviceUnavailableDescription('The database cannot process this at the moment. Nothing was changed; try again later.');
   if (error instanceof FileStorageError)
-    return unavailableReport(
+    return serviceUnavailableDescription(
       'Uploaded files can be neither stored nor read at the moment. Try again in a moment.',
       'files cannot be stored or read',
     );
@@ -143,9 +142,9 @@ export function toClientError(error: unknown, log: Logger, id: string): ClientEr
   if (error instanceof ClientDisconnected) return new ClientError('CLIENT_GONE', 'The client has disconnected.');
   if (error instanceof OverloadedError) return overloadedError();
   if (error instanceof ReadLimitExceeded) return resultTooLargeError(error.limit);
-  const report = reportFor(error);
-  if (!report) return undefined;
-  const { code, clientMessage, logMessage } = report;
+  const errorDescription = describeError(error);
+  if (!errorDescription) return undefined;
+  const { code, clientMessage, logMessage } = errorDescription;
   log.error({ id, err: error }, logMessage);
   return new ClientError(code, `${clientMessage} (id ${id})`, { retryAfter: RETRY_AFTER_SECONDS, id });
 }

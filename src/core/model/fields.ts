@@ -3,7 +3,7 @@ import { Extensions, Field, ID, Int } from 'type-graphql';
 import { literal, type DataType as SqlType } from 'sequelize';
 import { Column, DataType, type Model } from 'sequelize-typescript';
 import type { GraphQLScalarType } from 'graphql';
-import type { FieldMetadata, FieldKind, InterfaceName } from '../../contract/metadata';
+import type { FieldMetadata, FieldKind, ApiName } from '../../contract/metadata';
 import type { ChoiceSet, EnumDefinition } from './choices';
 import { todayIn, currentTimestamp } from './clock';
 import { findLimitViolations } from './fieldvalidation';
@@ -23,7 +23,6 @@ export type Thunk<T = Entity> = () => T;
 
 export type SqlExpression = (alias: string) => string;
 
-/** A column of another row that this row references. */
 export interface RelatedRowColumn {
   table: string;
   /** Column of the referencing table that contains the id of the other row. */
@@ -52,7 +51,7 @@ export interface FieldOptions<Nullable extends boolean = boolean> {
    */
   defaultsToProfileUnit?: boolean;
   /** REST key and database column, if they differ from the snake-case name. */
-  storedAs?: string;
+  columnAndRestKey?: string;
   /** REST key, if it differs from the name in snake case. Does not affect the database column. */
   restKey?: string;
   /** Database column, if it differs from the name in snake case. Does not affect the REST key. */
@@ -60,9 +59,7 @@ export interface FieldOptions<Nullable extends boolean = boolean> {
   hiddenInRest?: boolean;
   /** Whether REST can sort by the column: `false` if the table of the reference service does not have it. */
   restSortable?: false;
-  /** Restricts the field to one interface, GraphQL or REST; absent if both have it. */
-  exclusiveTo?: InterfaceName;
-  /** Whether the values of a text field are HTML. */
+  exclusiveTo?: ApiName;
   isHtml?: boolean;
   /** Whether clients cannot write the field; `'rest'` means read-only in REST but writable in GraphQL. */
   readOnly?: boolean | 'rest';
@@ -89,7 +86,7 @@ export interface FieldOptions<Nullable extends boolean = boolean> {
   /** Additional check, called only for values within the limits of the field (`min`, `max` …). Returns messages; none if the value is valid. */
   check?: (value: unknown, timeZone: string) => string[];
   /** Performs slow checks of a value that has passed all other checks. Returns messages; none if the value is valid. */
-  checkSlowly?: (value: unknown) => Promise<string[]>;
+  checkAsync?: (value: unknown) => Promise<string[]>;
   /** Converts a string in a filter condition to the stored form, for fields whose stored values differ from those that clients see. */
   toStoredText?: (text: string, operator: string, isCaseInsensitive: boolean, baseUrl: string) => string;
 }
@@ -98,7 +95,6 @@ export interface FieldOptions<Nullable extends boolean = boolean> {
 export interface EntityField extends FieldMetadata, Omit<FieldOptions, keyof FieldMetadata> {
   /** Database column; absent for computed fields and link tables. */
   column?: string;
-  /** Returns the validation issues of a value; empty if the value is valid. */
   findIssues(value: unknown, timeZone: string): ValidationIssue[];
   type: () => GraphQLScalarType | typeof String | typeof Boolean | EnumDefinition['type'];
   graphqlDescription: string;
@@ -107,25 +103,23 @@ export interface EntityField extends FieldMetadata, Omit<FieldOptions, keyof Fie
   inputType?: () => GraphQLScalarType;
   /** Entity to which a reference or id set refers. */
   target?: Thunk;
-  /** GraphQL field that returns the referenced rows. */
-  objectField?: string;
+  objectFieldName?: string;
   link?: LinkTable;
   sequelizeType?: SqlType;
 }
 
-/** A field that contains child rows. */
 export interface ChildRowsField {
   name: string;
   target: Thunk;
   /** Field of the child row that references the parent row. */
-  referenceField: string;
+  referenceFieldName: string;
   /** Field of the parent row to whose value the child rows refer, usually `id`. */
-  keyField: string;
+  keyFieldName: string;
   isConnection: boolean;
   /** Typical number of child rows, for cost estimates; absent for connections. */
   assumedSize?: number;
   /** Whether the child rows are saved and versioned together with the parent row. */
-  isPart: boolean;
+  isSavedWithParent: boolean;
   /** Whether nested writes cannot create the child rows together with the parent row, because the reference to it is computed instead of stored. */
   readOnly: boolean;
   /** Fields by which the child rows are sorted; empty for their default order. */
@@ -133,18 +127,19 @@ export interface ChildRowsField {
   description: string;
 }
 
-/** Returns the fields that contain parts: child rows that are saved together with their parent row. */
-export const partFieldsOf = (entity: Entity): readonly ChildRowsField[] => childrenOf(entity).filter(({ isPart }) => isPart);
+export const childFieldsSavedWithParent = (entity: Entity): readonly ChildRowsField[] =>
+  childRowsFieldsOf(entity).filter(({ isSavedWithParent }) => isSavedWithParent);
 
 export const groupedFieldName = ({ name }: ChildRowsField): string => `${name}Grouped`;
 
 const fieldsByEntity = new Map<object, EntityField[]>();
-const childrenByEntity = new Map<object, ChildRowsField[]>();
-export const addChild = (entity: Entity, child: ChildRowsField): void => void childrenByEntity.set(entity, [...childrenOf(entity), child]);
+const childRowsFieldsByEntity = new Map<object, ChildRowsField[]>();
+export const registerChildRowsField = (entity: Entity, child: ChildRowsField): void =>
+  void childRowsFieldsByEntity.set(entity, [...childRowsFieldsOf(entity), child]);
 
 /** Returns the fields of a resource in the order of declaration, which is also the order in REST. */
 export const fieldsOf = (entity: Entity): readonly EntityField[] => fieldsByEntity.get(entity) ?? [];
-export const childrenOf = (entity: Entity): readonly ChildRowsField[] => childrenByEntity.get(entity) ?? [];
+export const childRowsFieldsOf = (entity: Entity): readonly ChildRowsField[] => childRowsFieldsByEntity.get(entity) ?? [];
 export const fieldOf = (entity: Entity, name: string): EntityField => {
   const match = fieldsOf(entity).find((field) => field.name === name);
   if (!match) throw new Error(`${entity.name} has no field ${name}`);
@@ -154,7 +149,7 @@ export const fieldOf = (entity: Entity, name: string): EntityField => {
 /** Property decorator that compiles only on properties of exactly the type `V`, including null. */
 export type TypedDecorator<V> = <K extends string, T extends Record<K, V>>(
   target: T & ([V] extends [T[K]] ? unknown : never),
-  property: K,
+  propertyName: K,
 ) => void;
 export type NullableIf<V, Nullable> = Nullable extends true ? V | null : V;
 
@@ -182,14 +177,14 @@ export function defineField(
     const entity = prototype.constructor as Entity;
     const isDerived = Boolean(options.sql ?? options.relatedColumn ?? options.link?.keyColumn);
     const isColumn = !isDerived && !options.link;
-    const description = options.description ?? options.helpText ?? `${options.label ?? labelFor(options.objectField ?? name)}.`;
-    const meta: EntityField = {
+    const description = options.description ?? options.helpText ?? `${options.label ?? labelFor(options.objectFieldName ?? name)}.`;
+    const entityField: EntityField = {
       ...options,
       name,
       kind,
       type,
-      restKey: options.restKey ?? options.storedAs ?? toSnakeCase(options.objectField ?? name),
-      label: options.label ?? labelFor(options.objectField ?? name),
+      restKey: options.restKey ?? options.columnAndRestKey ?? toSnakeCase(options.objectFieldName ?? name),
+      label: options.label ?? labelFor(options.objectFieldName ?? name),
       description,
       graphqlDescription: options.graphqlDescription ?? description,
       allowNull: options.allowNull ?? false,
@@ -201,19 +196,27 @@ export function defineField(
       restIgnoredOnCreate: options.restIgnoredOnCreate ?? false,
       isColumn,
       isSortable: isColumn && options.restSortable !== false,
-      ...(isColumn && { column: options.column ?? options.storedAs ?? toSnakeCase(name) }),
+      ...(isColumn && { column: options.column ?? options.columnAndRestKey ?? toSnakeCase(name) }),
       sequelizeType,
       findIssues: (value, timeZone) => {
-        const issues = findLimitViolations(value, meta);
+        const issues = findLimitViolations(value, entityField);
         return issues.length || value == null ? issues : (options.check?.(value, timeZone) ?? []).map(invalidValueIssue);
       },
-      check: (value, timeZone) => meta.findIssues(value, timeZone).map(({ message }) => message),
+      check: (value, timeZone) => entityField.findIssues(value, timeZone).map(({ message }) => message),
     };
-    fieldsByEntity.set(entity, [...fieldsOf(entity), meta]);
+    fieldsByEntity.set(entity, [...fieldsOf(entity), entityField]);
     if (isColumn)
-      Column({ type: sequelizeType, allowNull: meta.allowNull, field: meta.column, defaultValue: columnDefault(meta) })(prototype, name);
-    Field(() => (isList ? [type()] : type()), { nullable: meta.allowNull, description: meta.graphqlDescription })(prototype, name);
-    Extensions({ field: meta, ...(options.assumedSize !== undefined && listSizeExtensions(options.assumedSize)) })(prototype, name);
+      Column({
+        type: sequelizeType,
+        allowNull: entityField.allowNull,
+        field: entityField.column,
+        defaultValue: columnDefault(entityField),
+      })(prototype, name);
+    Field(() => (isList ? [type()] : type()), { nullable: entityField.allowNull, description: entityField.graphqlDescription })(
+      prototype,
+      name,
+    );
+    Extensions({ field: entityField, ...(options.assumedSize !== undefined && listSizeExtensions(options.assumedSize)) })(prototype, name);
   };
 }
 

@@ -70,12 +70,12 @@ function textIssues(value: string, { minLength, maxLength = MAX_TEXT_CHARACTERS,
   if (minLength !== undefined && length < minLength)
     issues.push(validationIssue(IssueCode.TOO_SHORT, `Ensure this field has at least ${minLength} characters.`));
   if (value.includes('\0')) issues.push(validationIssue(IssueCode.INVALID, NO_NULL_CHARACTERS_MESSAGE));
-  const surrogate = LONE_SURROGATE_PATTERN.exec(value);
-  if (surrogate)
+  const surrogateMatch = LONE_SURROGATE_PATTERN.exec(value);
+  if (surrogateMatch)
     issues.push(
       validationIssue(
         IssueCode.INVALID,
-        `Surrogate characters are not allowed: U+${surrogate[0].charCodeAt(0).toString(16).toUpperCase()}.`,
+        `Surrogate characters are not allowed: U+${surrogateMatch[0].charCodeAt(0).toString(16).toUpperCase()}.`,
       ),
     );
   if (kind === 'url' && !URL.canParse(value)) issues.push(validationIssue(IssueCode.INVALID, 'Enter a valid URL.'));

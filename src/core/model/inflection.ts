@@ -1,7 +1,6 @@
 /** Inflection: derives labels and nouns from identifiers. */
 import { toSnakeCase } from '../../contract/casing';
 
-/** Separates the words of a name in camel case: `WeightEntry` → `Weight Entry`. */
 export const splitCamelCase = (name: string) => name.replace(/([a-z0-9])([A-Z])/g, '$1 $2');
 
 export const lowerFirst = (name: string) => name[0]!.toLowerCase() + name.slice(1);
@@ -10,7 +9,6 @@ export const upperFirst = (name: string) => name[0]!.toUpperCase() + name.slice(
 /** Derives a label from the name of a field: `createdOn` → `Created on`. */
 export const labelFor = (name: string) => upperFirst(toSnakeCase(name).replaceAll('_', ' '));
 
-/** Derives a noun from the name of a type: `WeightEntry` → `weight entry`. */
 export const nounOfTypeName = (name: string) => splitCamelCase(name).toLowerCase();
 
 /** Prepends the indefinite article to a noun: `a weight entry`, `an ingredient`, `a user profile`. */

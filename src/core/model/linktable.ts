@@ -11,7 +11,6 @@ export interface LinkTable {
   discriminators?: Readonly<Record<string, boolean>>;
 }
 
-/** Returns the SQL condition on the discriminator columns of a link table with the given alias. */
 export const linkDiscriminatorCondition = ({ discriminators = {} }: LinkTable, alias: string): string =>
   Object.entries(discriminators)
     .map(([column, value]) => ` AND ${alias}."${column}" = ${value}`)

@@ -11,7 +11,7 @@ export abstract class Node {
   declare nodeId: string;
 }
 
-export const nodeIdOf = (type: string, id: number | string): string => Buffer.from(`${type}:${id}`).toString('base64url');
+export const nodeIdOf = (typeName: string, id: number | string): string => Buffer.from(`${typeName}:${id}`).toString('base64url');
 
 /** Parses an opaque node id. Returns undefined for a string that `nodeIdOf` did not produce. */
 export function parseNodeId(nodeId: string): { type: string; id: string } | undefined {
@@ -22,21 +22,21 @@ export function parseNodeId(nodeId: string): { type: string; id: string } | unde
 export const ROW_ID_DESCRIPTION = 'The `id` of the row, or its `nodeId`.';
 
 /** Returns the numeric id of a row from its `id` or its `nodeId`; undefined for anything else, including the `nodeId` of another type. */
-export function resolveRowId(type: string, id: unknown): number | undefined {
+export function resolveRowId(typeName: string, id: unknown): number | undefined {
   const rowId = parseRowId(id);
   if (rowId !== undefined) return rowId;
   const node = parseNodeId(String(id));
-  return node?.type === type ? parseRowId(node.id) : undefined;
+  return node?.type === typeName ? parseRowId(node.id) : undefined;
 }
 
 /** Returns an error message if `id` is the `nodeId` of a row of another type, otherwise undefined. */
-export function nodeTypeMismatchMessage(type: string, id: unknown): string | undefined {
+export function nodeTypeMismatchMessage(typeName: string, id: unknown): string | undefined {
   const node = parseNodeId(String(id));
-  return node && node.type !== type ? `This is the id of a row of ${node.type}, not of ${type}.` : undefined;
+  return node && node.type !== typeName ? `This is the id of a row of ${node.type}, not of ${typeName}.` : undefined;
 }
 
 /** Throws if `id` is the `nodeId` of a row of another type. `argumentPath` locates the id among the arguments. */
-export function rejectOtherNodeType(type: string, id: unknown, argumentPath: string): void {
-  const message = nodeTypeMismatchMessage(type, id);
+export function rejectNodeIdOfOtherType(typeName: string, id: unknown, argumentPath: string): void {
+  const message = nodeTypeMismatchMessage(typeName, id);
   if (message) throw invalidArgumentError(argumentPath, message);
 }

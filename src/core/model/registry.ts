@@ -2,12 +2,11 @@
  * Resource registry: the declared options of each resource, by its class. Resource files load in any order, so the registry must be read only after
  * all of them are loaded.
  */
-import type { FilterMetadata, ScopeGroup, InterfaceName, ResourceMetadata, RestViewMetadata } from '../../contract/metadata';
+import type { FilterMetadata, ScopeGroup, ApiName, ResourceMetadata, RestViewMetadata } from '../../contract/metadata';
 import type { Context } from '../context';
 import type { Entity } from './fields';
 import type { FieldValues } from './hooks';
 
-/** A validation rule across several fields of a row. */
 export interface CrossFieldRule {
   fields: readonly string[];
   message: string;
@@ -25,10 +24,8 @@ export interface RestViewOptions extends Partial<Omit<RestViewMetadata, 'restNam
 
 /** A constraint on a boolean field: of the rows with the same parent row, the field is true in at most one. */
 export interface UniqueFlagConstraint {
-  /** Name of the boolean field of the constraint. */
-  flagField: string;
-  /** Name of the field that references the parent row. */
-  parentField: string;
+  flagFieldName: string;
+  parentFieldName: string;
   /** Restricts the constraint to rows with the given column values. If absent, it applies to all rows. */
   rowFilter?: Readonly<Record<string, string>>;
 }
@@ -48,9 +45,8 @@ export interface ResourceOptions extends RestViewOptions {
   /** Column that contains the id of the owner; `user_id` if absent. */
   ownerColumn?: string;
   /** Model name in data dumps of the reference service. */
-  dumpModel?: string;
-  /** Restricts the resource to one interface, GraphQL or REST; absent if both have it. */
-  exclusiveTo?: InterfaceName;
+  dumpModelName?: string;
+  exclusiveTo?: ApiName;
   /**
    * Whether the resource has root queries; `'rest'` means in REST only. Rows of a resource without root queries are read through relations of other
    * rows. Defaults to true.
@@ -60,28 +56,28 @@ export interface ResourceOptions extends RestViewOptions {
    * Name of the mutation that updates the viewer's row of a resource with one row per user. It takes no id. GraphQL returns the row as a field of
    * `viewer`.
    */
-  viewerMutation?: string;
+  viewerMutationName?: string;
   /** Plural name in GraphQL; defaults to the singular with an appended `s`. */
   pluralName?: string;
   /** Fields of the default order; `-` marks a descending field. The id is added as the last criterion. */
   ordering?: readonly string[];
   /** GraphQL field paths whose values form the label of a row that has no name of its own. See `ResourceMetadata`. */
-  labelPaths?: readonly string[];
-  distinguishingPath?: string;
+  labelFieldPaths?: readonly string[];
+  distinguishingFieldPath?: string;
   uniqueFields?: readonly string[];
   /** Validation rules across fields, enforced in GraphQL only. REST enforces none, like the reference service. */
-  rules?: readonly CrossFieldRule[];
+  crossFieldRules?: readonly CrossFieldRule[];
   /** A boolean field that is true in at most one row per parent row, which a database constraint enforces. */
   uniqueFlag?: UniqueFlagConstraint;
   /** Rows of a public resource with these column values are visible to everyone. Of its other rows, clients see only the ids, in references. */
-  publishedValues?: Readonly<Record<string, string>>;
+  publishedColumnValues?: Readonly<Record<string, string>>;
   /**
    * Rows of a public resource with these column values are pending review. Their contributor (recorded in `<table>_contributor`) may change and
    * delete them.
    */
-  pendingValues?: Readonly<Record<string, string>>;
+  pendingColumnValues?: Readonly<Record<string, string>>;
   /** Name of the reference to the parent row that determines visibility: anyone who can see the parent row can see this row. */
-  visibilityParent?: string;
+  visibilityParentFieldName?: string;
   /** Supported mutations; defaults to all for an owned resource and none for a public one. */
   writeOperations?: readonly WriteOperation[];
   /** Typical number of rows of a small public table, which GraphQL returns as a plain list. REST paginates it like any other. */
@@ -89,17 +85,17 @@ export interface ResourceOptions extends RestViewOptions {
   /** Whether to add bulk mutations. For resources with thousands of rows per user, which offline clients send together. */
   hasBulkMutations?: boolean;
   /** Whether the rows of a small public table are kept in memory. A database notification of a change makes the server read them again. */
-  isInMemory?: boolean;
+  isCachedInMemory?: boolean;
   /**
-   * Keeps the names of a large public table in memory for searching: the values of `searchField`, and those of `filterField` (such as the language),
+   * Keeps the names of a large public table in memory for searching: the values of `searchFieldName`, and those of `filterFieldName` (such as the language),
    * by which clients restrict a search.
    */
-  namesInMemory?: { searchField: string; filterField: string };
+  nameIndexFields?: { searchFieldName: string; filterFieldName: string };
   /**
    * Adds a field with statistics of groups of rows (`…Grouped`) to each list of the resource. Rows can be grouped by their own fields and by the
    * listed fields of referenced rows. Maps the name of a group key to the path of its field, such as `exercise.category`.
    */
-  groupPaths?: Readonly<Record<string, string>>;
+  groupKeyPaths?: Readonly<Record<string, string>>;
   views?: Readonly<Record<string, RestViewOptions>>;
 }
 

@@ -3,17 +3,25 @@ import { ID } from 'type-graphql';
 import { DataType } from 'sequelize-typescript';
 import type { FieldMetadata } from '../../contract/metadata';
 import type { EnumDefinition } from './choices';
-import { addChild, defineField, type Entity, type FieldOptions, type Thunk, type NullableIf, type TypedDecorator } from './fields';
+import {
+  registerChildRowsField,
+  defineField,
+  type Entity,
+  type FieldOptions,
+  type Thunk,
+  type NullableIf,
+  type TypedDecorator,
+} from './fields';
 import type { LinkTable } from './linktable';
 import { toSnakeCase } from '../../contract/casing';
 import { labelFor } from './inflection';
 import { resourceOf } from './registry';
 
-function relationMetadata(target: Thunk, object: string, many: boolean): NonNullable<FieldMetadata['relation']> {
+function relationMetadata(target: Thunk, objectFieldName: string, isToMany: boolean): NonNullable<FieldMetadata['relation']> {
   return {
-    isToMany: many,
-    objectField: object,
-    get type() {
+    isToMany,
+    objectFieldName,
+    get typeName() {
       return target().name;
     },
     get isOwned() {
@@ -28,14 +36,14 @@ export const Ref = <const Nullable extends boolean = false>(
   options: FieldOptions<Nullable> = {},
 ): TypedDecorator<NullableIf<number, Nullable>> => {
   return (prototype: object, name: string) => {
-    const objectField = String(name).replace(/Id$/, '');
-    const description = options.description ?? `The \`id\` of the row that \`${objectField}\` shows.`;
+    const objectFieldName = String(name).replace(/Id$/, '');
+    const description = options.description ?? `The \`id\` of the row that \`${objectFieldName}\` shows.`;
     defineField('relation', () => ID, DataType.INTEGER, {
       ...options,
       description,
       target,
-      objectField,
-      relation: relationMetadata(target, objectField, false),
+      objectFieldName,
+      relation: relationMetadata(target, objectFieldName, false),
     })(prototype, name);
   };
 };
@@ -48,10 +56,9 @@ export const Owner = (target: Thunk, options: FieldOptions = {}): TypedDecorator
   Ref(target, { label: 'User', description: 'The `id` of the user whose row it is.', readOnly: true, exclusiveTo: 'rest', ...options });
 
 export interface LinkOptions extends FieldOptions {
-  /** Typical number of linked rows, for cost estimates. */
   assumedSize: number;
   /** The GraphQL field that returns the linked rows. */
-  objectField: string;
+  objectFieldName: string;
   link?: LinkTable;
   /** Enum that replaces the linked rows in GraphQL; only REST returns the rows. */
   enum?: EnumDefinition;
@@ -62,13 +69,13 @@ export const Links =
   (target: Thunk, options: LinkOptions): TypedDecorator<number[]> =>
   (prototype: object, name: string) => {
     const description =
-      options.description ?? `Ids of the ${toSnakeCase(options.objectField).replaceAll('_', ' ')}, in the default order of their type.`;
+      options.description ?? `Ids of the ${toSnakeCase(options.objectFieldName).replaceAll('_', ' ')}, in the default order of their type.`;
     const type = () => options.enum?.type ?? ID;
     defineField(
       'relation',
       type,
       undefined,
-      { ...options, description, target, relation: relationMetadata(target, options.objectField, true) },
+      { ...options, description, target, relation: relationMetadata(target, options.objectFieldName, true) },
       true,
     )(prototype, name);
   };
@@ -80,29 +87,29 @@ export const Links =
 export const Children =
   (
     target: Thunk,
-    referenceField: string,
+    referenceFieldName: string,
     options: ({ isConnection: true; assumedSize?: undefined } | { isConnection?: undefined; assumedSize: number }) & {
-      isPart?: boolean;
+      isSavedWithParent?: boolean;
       readOnly?: boolean;
-      keyField?: string;
+      keyFieldName?: string;
       order?: string[];
       description?: string;
     },
   ): PropertyDecorator =>
-  (prototype, property) => {
+  (prototype, propertyKey) => {
     const entity = prototype.constructor as Entity;
-    const name = String(property);
-    const meta = {
+    const name = String(propertyKey);
+    const childRowsField = {
       name,
       target,
-      referenceField,
-      keyField: options.keyField ?? 'id',
+      referenceFieldName,
+      keyFieldName: options.keyFieldName ?? 'id',
       isConnection: options.isConnection ?? false,
-      isPart: options.isPart ?? false,
+      isSavedWithParent: options.isSavedWithParent ?? false,
       assumedSize: options.assumedSize,
       readOnly: options.readOnly ?? false,
       order: options.order ?? [],
       description: options.description ?? `${labelFor(name)} of this row.`,
     };
-    addChild(entity, meta);
+    registerChildRowsField(entity, childRowsField);
   };

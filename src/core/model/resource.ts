@@ -25,15 +25,15 @@ function toFilterMetadata(filter: string | FilterMetadata): FilterMetadata {
 
 /**
  * Validates the comparison filters that resources declare, such as `date__gte`. REST must be able to parse their values. Resources of the reference
- * service (those with a `position` in its API root) may declare none, because the reference service ignores comparisons.
+ * service (those with an `apiRootPosition` in its API root) may declare none, because the reference service ignores comparisons.
  */
 function checkFilterDeclarations(entity: Entity, views: readonly RestViewMetadata[]): void {
-  for (const { restName, filters, position } of views)
+  for (const { restName, filters, apiRootPosition } of views)
     for (const { field, operator } of filters) {
       if (!operator) continue;
       const filter = `${entity.name}: the filter \`${field}__${operator}\` of the REST resource \`${restName}\``;
-      if (position !== undefined)
-        throw new Error(`${filter} is ignored by the reference. Declare comparisons for resources without \`position\`.`);
+      if (apiRootPosition !== undefined)
+        throw new Error(`${filter} is ignored by the reference. Declare comparisons for resources without \`apiRootPosition\`.`);
       if (!COMPARISON_OPERATORS.includes(operator)) throw new Error(`${filter} must end in one of ${COMPARISON_OPERATORS.join(', ')}.`);
       const { kind } = fieldOf(entity, field);
       if (!COMPARABLE_KINDS.includes(kind))
@@ -52,43 +52,53 @@ function rejectIdFilters({ name }: Entity, views: readonly RestViewMetadata[]): 
 
 export function Resource(options: ResourceOptions) {
   return (entity: Entity): void => {
-    const singular = lowerFirst(entity.name);
-    const owned = options.isOwned ?? false;
-    const writes = options.writeOperations ?? (owned ? (['create', 'update', 'remove'] as const) : []);
-    const plural = options.pluralName ?? `${singular}s`;
-    const mutationName = (write: WriteOperation, name: string) => `${write === 'remove' ? 'delete' : write}${name}`;
-    const singleRowMutation = (write: WriteOperation) => (writes.includes(write) ? mutationName(write, entity.name) : undefined);
-    const bulkMutation = (write: WriteOperation) => (options.hasBulkMutations ? mutationName(write, upperFirst(plural)) : undefined);
-    const viewMetadata = (rest: string, view: RestViewOptions): RestViewMetadata => ({
+    const singularName = lowerFirst(entity.name);
+    const isOwned = options.isOwned ?? false;
+    const writeOperations = options.writeOperations ?? (isOwned ? (['create', 'update', 'remove'] as const) : []);
+    const pluralName = options.pluralName ?? `${singularName}s`;
+    const mutationName = (operation: WriteOperation, name: string) => `${operation === 'remove' ? 'delete' : operation}${name}`;
+    const singleRowMutationName = (operation: WriteOperation) =>
+      writeOperations.includes(operation) ? mutationName(operation, entity.name) : undefined;
+    const bulkMutationName = (operation: WriteOperation) =>
+      options.hasBulkMutations ? mutationName(operation, upperFirst(pluralName)) : undefined;
+    const viewMetadata = (restName: string, view: RestViewOptions): RestViewMetadata => ({
       ...view,
-      restName: rest,
+      restName,
       title: view.title ?? splitCamelCase(entity.name),
       description: view.description ?? options.description,
       filters: (view.filters ?? []).map(toFilterMetadata),
-      routes: view.routes ?? (writes.length === 3 ? 'all' : 'read'),
+      routes: view.routes ?? (writeOperations.length === 3 ? 'all' : 'read'),
     });
-    const { filters, title, position, isListedInRoot, routes, permittedMethods, selection } = options;
+    const { filters, title, apiRootPosition, isListedInApiRoot, routes, permittedMethods, graphqlSelection } = options;
     const metadata: ResourceMetadata = {
-      isOwned: owned,
+      isOwned,
       exclusiveTo: options.exclusiveTo,
       scopeGroup: options.scopeGroup,
       ordering: options.ordering ?? [],
       lookupTableSize: options.lookupTableSize,
-      labelPaths: options.labelPaths,
-      distinguishingPath: options.distinguishingPath,
-      rowQuery: singular,
-      listQuery: plural,
-      createMutation: singleRowMutation('create'),
-      updateMutation: options.viewerMutation && !options.restName ? undefined : singleRowMutation('update'),
-      deleteMutation: singleRowMutation('remove'),
-      bulkCreateMutation: bulkMutation('create'),
-      bulkUpdateMutation: bulkMutation('update'),
-      bulkDeleteMutation: bulkMutation('remove'),
-      ...(owned && { versionField: VERSION_FIELD }),
+      labelFieldPaths: options.labelFieldPaths,
+      distinguishingFieldPath: options.distinguishingFieldPath,
+      rowQueryName: singularName,
+      listQueryName: pluralName,
+      createMutationName: singleRowMutationName('create'),
+      updateMutationName: options.viewerMutationName && !options.restName ? undefined : singleRowMutationName('update'),
+      deleteMutationName: singleRowMutationName('remove'),
+      bulkCreateMutationName: bulkMutationName('create'),
+      bulkUpdateMutationName: bulkMutationName('update'),
+      bulkDeleteMutationName: bulkMutationName('remove'),
+      ...(isOwned && { versionFieldName: VERSION_FIELD }),
       views: options.restName
         ? [
-            viewMetadata(options.restName, { filters, title, position, isListedInRoot, routes, permittedMethods, selection }),
-            ...Object.entries(options.views ?? {}).map(([rest, view]) => viewMetadata(rest, { routes: 'read', ...view })),
+            viewMetadata(options.restName, {
+              filters,
+              title,
+              apiRootPosition,
+              isListedInApiRoot,
+              routes,
+              permittedMethods,
+              graphqlSelection,
+            }),
+            ...Object.entries(options.views ?? {}).map(([restName, view]) => viewMetadata(restName, { routes: 'read', ...view })),
           ]
         : [],
     };
@@ -97,17 +107,17 @@ export function Resource(options: ResourceOptions) {
     const table = options.table ?? toSnakeCase(lowerFirst(entity.name));
     registerResource(entity, {
       ...options,
-      isOwned: owned,
+      isOwned,
       ownerColumn: options.ownerColumn ?? 'user_id',
       table,
-      singularName: singular,
-      pluralName: plural,
+      singularName,
+      pluralName,
       ordering: options.ordering ?? [],
       lookupTableSize: options.lookupTableSize,
-      writeOperations: writes,
+      writeOperations,
       metadata,
     });
-    if (owned) addAuditFields(entity);
+    if (isOwned) addAuditFields(entity);
     Table({ tableName: table, timestamps: false, underscored: true })(entity);
     ObjectType({ description: options.description, simpleResolvers: true, implements: Node })(entity);
     Extensions({ resource: metadata })(entity);

@@ -61,9 +61,9 @@ export const DateTimeScalar = createStringScalar(
   RFC_3339_URL,
   (value, node) => {
     if (!DATE_TIME_PATTERN.test(value) || !DateTime.fromISO(value).isValid) return undefined;
-    const moment = toUtcTimestamp(value);
-    if (moment === undefined) throw inputError(TIMESTAMP_OUT_OF_RANGE_MESSAGE, node);
-    return moment;
+    const utcTimestamp = toUtcTimestamp(value);
+    if (utcTimestamp === undefined) throw inputError(TIMESTAMP_OUT_OF_RANGE_MESSAGE, node);
+    return utcTimestamp;
   },
   NOT_A_DATETIME_MESSAGE,
 );

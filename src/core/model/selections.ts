@@ -8,7 +8,6 @@ export interface FragmentSelection {
 
 /** Callbacks of `visitFields`, which traverses selection sets. The type parameter `Parent` represents the GraphQL type to which the fields belong. */
 export interface FieldVisitor<Parent> {
-  /** Returns the fragment with the given name; undefined if there is none. */
   findFragment(name: string): FragmentSelection | undefined;
   /** Returns the type to which the fields of a fragment with a type condition (`... on Type`) belong. */
   narrowToTypeCondition(parent: Parent, typeCondition: NamedTypeNode): Parent;
@@ -41,7 +40,6 @@ export function visitFields<Parent>(selectionSets: readonly SelectionSetNode[], 
   for (const selectionSet of selectionSets) visit(selectionSet, parent);
 }
 
-/** Whether `@skip` or `@include` excludes a selection. */
 export function isExcludedByDirective({ directives = [] }: SelectionNode, variables: Readonly<Record<string, unknown>>): boolean {
   return directives.some(({ name, arguments: args }) => {
     const condition = args?.find((argument) => argument.name.value === 'if');

@@ -23,7 +23,7 @@ interface AdmissionResult {
 interface AdmissionOptions {
   maxCost: number;
   introspectionRequiresUser: boolean;
-  averageBytesOf?: AverageBytesOf;
+  averageFieldBytesOf?: AverageBytesOf;
 }
 
 /** Expected response size above which an operation of a client is large, so that only a few run at the same time. */
@@ -32,17 +32,17 @@ const LARGE_RESPONSE_BYTES = 256 * 1024;
 const largeOperationLimiter = new ConcurrencyLimiter<LimiterClientKey>({ slots: 2, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 });
 
 /** Waits for a slot for a large operation. The slot is released when the returned reservation is settled. */
-async function acquireSlot(caller: LimiterClientKey, reservation?: CostReservation): Promise<CostReservation> {
+async function acquireLargeOperationSlot(clientKey: LimiterClientKey, reservation?: CostReservation): Promise<CostReservation> {
   try {
-    await largeOperationLimiter.waitForSlot(caller);
+    await largeOperationLimiter.waitForSlot(clientKey);
   } catch (error) {
     reservation?.settle();
     throw error;
   }
   return {
-    settle(objects) {
-      largeOperationLimiter.release(caller);
-      reservation?.settle(objects);
+    settle(objectCount) {
+      largeOperationLimiter.release(clientKey);
+      reservation?.settle(objectCount);
     },
   };
 }
@@ -57,7 +57,6 @@ export class OperationAdmission {
     return !this.options.introspectionRequiresUser || viewer !== null;
   }
 
-  /** Reduces a cost above the maximum cost of an operation to this maximum. */
   clampToMaxCost(cost: OperationCost): OperationCost {
     const { maxCost } = this.options;
     return cost.total > maxCost ? { ...cost, total: maxCost } : cost;
@@ -67,14 +66,17 @@ export class OperationAdmission {
    * Reserves the cost of an operation, and a slot if it is large. Returns errors if the operation is too expensive, the budget is exhausted or too
    * many large operations wait.
    */
-  async reserve(cost: OperationCost, { budget, session }: Context, isLarge: boolean): Promise<AdmissionResult> {
+  async reserve(cost: OperationCost, { budget, session }: Context, isLargeOperation: boolean): Promise<AdmissionResult> {
     const { maxCost } = this.options;
     if (cost.total > maxCost) return { errors: [costLimitError(cost, maxCost)] };
     try {
       const reservation = await budget?.reserve(cost);
       // In a transaction, a large operation does not wait for a slot: meanwhile, other requests would have to wait for the connection and the locks of
       // the transaction.
-      return { reservation: isLarge && !session.isInTransaction ? await acquireSlot(session.caller, reservation) : reservation };
+      return {
+        reservation:
+          isLargeOperation && !session.isInTransaction ? await acquireLargeOperationSlot(session.clientKey, reservation) : reservation,
+      };
     } catch (error) {
       if (error instanceof OverloadedError) return { errors: [overloadedError()] };
       if (error instanceof ClientError) return { errors: [error] };
@@ -88,18 +90,17 @@ export class OperationAdmission {
     variables: Variables,
     context: Context,
   ): Promise<AdmissionResult> {
-    const { cost, errors } = this.estimate(document, operation, variables, context);
+    const { cost, errors } = this.estimateCost(document, operation, variables, context);
     return errors ? { errors } : this.reserve(cost, context, cost.bytes > LARGE_RESPONSE_BYTES);
   }
 
-  /** Returns the result of a dry run, which contains the estimated cost in `extensions`. */
   dryRun(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables, context: Context): ExecutionResult {
-    const { cost, errors } = this.estimate(document, operation, variables, context);
+    const { cost, errors } = this.estimateCost(document, operation, variables, context);
     return errors ? { errors } : { data: null, extensions: costExtensions(cost, this.options.maxCost) };
   }
 
   /** Returns the estimated cost of an operation, or errors for invalid variables and for introspection that the client may not use. */
-  private estimate(
+  private estimateCost(
     document: DocumentNode,
     operation: OperationDefinitionNode,
     variables: Variables,
@@ -107,8 +108,8 @@ export class OperationAdmission {
   ): { cost: OperationCost; errors?: undefined } | { cost?: undefined; errors: readonly GraphQLError[] } {
     if (!this.permitsIntrospection(context) && containsIntrospection(document))
       return { errors: [unauthenticatedError('Introspection requires signing in.')] };
-    const coercion = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
-    if (coercion.errors) return { errors: coercion.errors };
-    return { cost: estimateOperationCost(this.schema, document, operation, coercion.values, this.options.averageBytesOf) };
+    const coercionResult = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
+    if (coercionResult.errors) return { errors: coercionResult.errors };
+    return { cost: estimateOperationCost(this.schema, document, operation, coercionResult.values, this.options.averageFieldBytesOf) };
   }
 }

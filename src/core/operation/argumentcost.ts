@@ -15,25 +15,27 @@ const QUANTIFIERS = ['some', 'none'];
 export function filterCost(value: unknown, quantifierDepth = 0): number {
   if (Array.isArray(value)) return value.reduce((total: number, item) => total + filterCost(item, quantifierDepth), 0);
   if (value === null || typeof value !== 'object') return CONDITION_COST;
-  return Object.entries(value).reduce((total, [key, inner]) => {
-    if (inner == null) return total;
+  return Object.entries(value).reduce((total, [key, nestedValue]) => {
+    if (nestedValue == null) return total;
     if (QUANTIFIERS.includes(key))
-      return total + QUANTIFIER_COST * 10 ** Math.min(quantifierDepth, MAX_QUANTIFIER_NESTING) + filterCost(inner, quantifierDepth + 1);
-    return total + (key === 'search' ? SEARCH_COST : 0) + filterCost(inner, quantifierDepth);
+      return (
+        total + QUANTIFIER_COST * 10 ** Math.min(quantifierDepth, MAX_QUANTIFIER_NESTING) + filterCost(nestedValue, quantifierDepth + 1)
+      );
+    return total + (key === 'search' ? SEARCH_COST : 0) + filterCost(nestedValue, quantifierDepth);
   }, 0);
 }
 
 function countObjects(value: unknown): number {
   if (Array.isArray(value)) return value.reduce((total: number, item) => total + countObjects(item), 0);
   if (value === null || typeof value !== 'object' || ![Object.prototype, null].includes(Object.getPrototypeOf(value))) return 0;
-  return Object.values(value).reduce((total: number, inner) => total + countObjects(inner), 1);
+  return Object.values(value).reduce((total: number, nestedValue) => total + countObjects(nestedValue), 1);
 }
 
 function countCharacters(value: unknown): number {
   if (typeof value === 'string') return value.length;
   return value === null || typeof value !== 'object'
     ? 0
-    : Object.values(value).reduce((total: number, inner) => total + countCharacters(inner), 0);
+    : Object.values(value).reduce((total: number, nestedValue) => total + countCharacters(nestedValue), 0);
 }
 
 export const mutationInputCost = (value: unknown): number =>

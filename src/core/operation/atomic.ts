@@ -64,13 +64,13 @@ export async function runAtomically(
   firstResponseKey: string,
   context: Context,
 ): Promise<ExecutionResult> {
-  const atomic: AtomicState = (context.atomicState = {});
+  const atomicState: AtomicState = (context.atomicState = {});
   try {
     return await context.session.atomically(async () => {
       const result = await run();
-      const shouldCommit = atomic.failedResponseKey === undefined && !result.errors?.length;
-      if (shouldCommit) await context.storeResponse?.(result);
-      return { shouldCommit, result: shouldCommit ? result : discardOtherPayloads(result, atomic.failedResponseKey) };
+      const shouldCommit = atomicState.failedResponseKey === undefined && !result.errors?.length;
+      if (shouldCommit) await context.storeIdempotentResponse?.(result);
+      return { shouldCommit, result: shouldCommit ? result : discardOtherPayloads(result, atomicState.failedResponseKey) };
     });
   } catch (error) {
     return { data: null, errors: [locatedError(error, undefined, [firstResponseKey])] };
@@ -94,7 +94,7 @@ export async function runAndStoreResponse(
       result = await run();
       // Commits only if the root field has a value. A field that was skipped (@skip, @include) has none, so its transaction is rolled back too.
       const shouldCommit = result.data?.[firstResponseKey] != null;
-      if (shouldCommit && !result.errors?.length) await context.storeResponse!(result);
+      if (shouldCommit && !result.errors?.length) await context.storeIdempotentResponse!(result);
       return { shouldCommit, result };
     });
   } catch (error) {
@@ -107,10 +107,10 @@ export async function runAndStoreResponse(
  * In the result of a failed `@atomic` operation, keeps the payload of the failed field, which explains the failure. Replaces the payloads of the other
  * fields, whose writes have been rolled back, by null with the error ROLLED_BACK.
  */
-function discardOtherPayloads({ data, errors = [] }: ExecutionResult, failedKey: string | undefined): ExecutionResult {
-  const otherKeys = Object.keys(data ?? {}).filter((key) => key !== failedKey && data![key] !== null);
+function discardOtherPayloads({ data, errors = [] }: ExecutionResult, failedResponseKey: string | undefined): ExecutionResult {
+  const otherResponseKeys = Object.keys(data ?? {}).filter((key) => key !== failedResponseKey && data![key] !== null);
   return {
-    data: data && { ...data, ...Object.fromEntries(otherKeys.map((key) => [key, null])) },
-    errors: [...errors, ...otherKeys.map((key) => locatedError(rolledBackError(), undefined, [key]))],
+    data: data && { ...data, ...Object.fromEntries(otherResponseKeys.map((key) => [key, null])) },
+    errors: [...errors, ...otherResponseKeys.map((key) => locatedError(rolledBackError(), undefined, [key]))],
   };
 }

@@ -7,10 +7,10 @@ import { ClientError, convertAndLimitErrors, toClientError, TOO_MANY_ERRORS_OPTI
 export function toClientResult(result: ExecutionResult, context: Context): ExecutionResult {
   if (!result.errors?.length) return result;
   // The same error can belong to several fields of a response. It is translated and logged once.
-  const databaseErrors = new Map<unknown, ClientError | undefined>();
+  const clientErrorByCause = new Map<unknown, ClientError | undefined>();
   const errors = convertAndLimitErrors(
     result.errors,
-    (error) => toClientVisibleError(error, context, databaseErrors),
+    (error) => toClientVisibleError(error, context, clientErrorByCause),
     (message) => new GraphQLError(message, TOO_MANY_ERRORS_OPTIONS),
   );
   if (context.request.countErrorCode) for (const { extensions } of errors) context.request.countErrorCode(String(extensions.code));
@@ -21,7 +21,7 @@ export function toClientResult(result: ExecutionResult, context: Context): Execu
 function toClientVisibleError(
   error: GraphQLError,
   { services: { log }, request: { id } }: Context,
-  databaseErrors: Map<unknown, ClientError | undefined>,
+  clientErrorByCause: Map<unknown, ClientError | undefined>,
 ): GraphQLError {
   const { originalError, path, locations } = error;
   const createError = (message: string, extensions: Record<string, unknown>) =>
@@ -37,9 +37,9 @@ function toClientVisibleError(
   // GraphQLError with AST nodes concerns an argument.
   if (!path || (cause instanceof GraphQLError && cause.nodes?.length && originalError))
     return createError(error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
-  if (!databaseErrors.has(cause)) databaseErrors.set(cause, toClientError(cause, log, id));
-  const databaseError = databaseErrors.get(cause);
-  if (databaseError) return createError(databaseError.message, { ...databaseError.extensions });
+  if (!clientErrorByCause.has(cause)) clientErrorByCause.set(cause, toClientError(cause, log, id));
+  const clientError = clientErrorByCause.get(cause);
+  if (clientError) return createError(clientError.message, { ...clientError.extensions });
   // `extensions` is undefined if the error is not a GraphQLError, despite its type.
   const ownExtensions = error.extensions as GraphQLError['extensions'] | undefined;
   if (ownExtensions?.code) return createError(error.message, { ...ownExtensions });

@@ -44,11 +44,10 @@ const DEFAULT_LIST_SIZE = 10;
 export const JSON_KEY_OVERHEAD_BYTES = 4;
 const DEFAULT_VALUE_BYTES = 5;
 
-/** Returns the average size in bytes of a field's values, by the names of its type and of the field. */
-export type AverageBytesOf = (type: string, field: string) => number;
+export type AverageBytesOf = (typeName: string, fieldName: string) => number;
 
 /** Factor by which introspection objects cost more than others, because introspection blocks the event loop until it is complete. */
-const INTROSPECTION_FACTOR = 3;
+const INTROSPECTION_COST_FACTOR = 3;
 
 export interface OperationCost {
   total: number;
@@ -86,7 +85,6 @@ const pageSizeArgumentOf = (field: Field, args: Variables): string | undefined =
   return names.find((name) => args[name] != null) ?? names[0];
 };
 
-/** Whether a field takes a page size, as paginated lists and connections do. */
 const hasPageSizeArgument = (field: Field): boolean => field.args.some(({ name }) => name === 'first');
 
 class CostEstimator {
@@ -100,36 +98,36 @@ class CostEstimator {
     private readonly schema: GraphQLSchema,
     document: DocumentNode,
     private readonly variables: Variables,
-    private readonly averageBytesOf: AverageBytesOf,
+    private readonly averageFieldBytesOf: AverageBytesOf,
   ) {
     for (const definition of document.definitions)
       if (definition.kind === Kind.FRAGMENT_DEFINITION) this.fragments.set(definition.name.value, definition);
   }
 
   estimate(operation: OperationDefinitionNode): OperationCost {
-    const root = this.schema.getRootType(operation.operation)!;
-    const cost = this.selectionCost([operation.selectionSet], root, true);
-    const writes = operation.operation === OperationTypeNode.MUTATION;
+    const rootType = this.schema.getRootType(operation.operation)!;
+    const cost = this.selectionCost([operation.selectionSet], rootType, true);
+    const isMutation = operation.operation === OperationTypeNode.MUTATION;
     const total = cost.total + cost.bytes / BYTES_PER_COST_UNIT;
-    return { ...cost, total, nonRefundableCost: writes ? total : this.introspectionCost };
+    return { ...cost, total, nonRefundableCost: isMutation ? total : this.introspectionCost };
   }
 
   /** Returns the cost of one object of a type. `scope` is set for introspection objects: the types that the object may describe. */
   private selectionCost(
     selectionSets: readonly SelectionSetNode[],
     type: GraphQLCompositeType,
-    isRoot = false,
+    isRootSelection = false,
     scope?: IntrospectionScope,
   ): OperationCost {
     let mostExpensiveField: OperationCost = { total: 0, bytes: 0, coordinate: type.name };
     let bytes = 0;
-    let total = isIntrospectionType(type) ? INTROSPECTION_FACTOR * OBJECT_COST : OBJECT_COST;
+    let total = isIntrospectionType(type) ? INTROSPECTION_COST_FACTOR * OBJECT_COST : OBJECT_COST;
     for (const { parent, nodes } of this.collectFields(selectionSets, type).values()) {
-      const cost = this.fieldCost(nodes, parent, isRoot, scope);
+      const cost = this.fieldCost(nodes, parent, isRootSelection, scope);
       total += cost.total;
       bytes += cost.bytes + responseKeyOf(nodes[0]!).length + JSON_KEY_OVERHEAD_BYTES;
       if (cost.total > mostExpensiveField.total) mostExpensiveField = cost;
-      if (isRoot && nodes[0]!.name.value.startsWith('__')) this.introspectionCost += cost.total;
+      if (isRootSelection && nodes[0]!.name.value.startsWith('__')) this.introspectionCost += cost.total;
     }
     const { coordinate, argumentToReduce } = mostExpensiveField;
     return { total, bytes, coordinate, argumentToReduce };
@@ -137,19 +135,19 @@ class CostEstimator {
 
   /** Groups the fields of several selection sets by parent type and response key. */
   private collectFields(selectionSets: readonly SelectionSetNode[], type: GraphQLCompositeType) {
-    const groups = new Map<string, { parent: GraphQLCompositeType; nodes: FieldNode[] }>();
+    const fieldGroupsByKey = new Map<string, { parent: GraphQLCompositeType; nodes: FieldNode[] }>();
     visitFields(selectionSets, type, {
       findFragment: (name) => this.fragments.get(name),
       narrowToTypeCondition: (_parent, typeCondition) => typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
       isSkipped: (selection) => isExcludedByDirective(selection, this.variables),
       visitField(node, parent) {
-        const key = `${parent.name} ${responseKeyOf(node)}`;
-        const group = groups.get(key);
+        const groupKey = `${parent.name} ${responseKeyOf(node)}`;
+        const group = fieldGroupsByKey.get(groupKey);
         if (group) group.nodes.push(node);
-        else groups.set(key, { parent, nodes: [node] });
+        else fieldGroupsByKey.set(groupKey, { parent, nodes: [node] });
       },
     });
-    return groups;
+    return fieldGroupsByKey;
   }
 
   private argumentValue(node: ValueNode): unknown {
@@ -163,7 +161,7 @@ class CostEstimator {
   }
 
   /** Returns the cost of a field of one object, including its subfields. */
-  private fieldCost(nodes: FieldGroup, parent: GraphQLCompositeType, isRoot: boolean, scope: IntrospectionScope): OperationCost {
+  private fieldCost(nodes: FieldGroup, parent: GraphQLCompositeType, isRootField: boolean, scope: IntrospectionScope): OperationCost {
     const node = nodes[0]!;
     const field = this.fieldDefinition(parent, node.name.value);
     const coordinate = `${parent.name}.${node.name.value}`;
@@ -173,7 +171,7 @@ class CostEstimator {
     for (const { name, value } of node.arguments ?? []) args[name.value] = this.argumentValue(value) ?? args[name.value];
     const type = getNamedType(field.type);
     const argumentCosts = this.argumentCosts(args, parent);
-    const ownCost = this.fieldOwnCost(field, argumentCosts, isRoot);
+    const ownCost = this.fieldOwnCost(field, argumentCosts, isRootField);
     const costliestArgument = (total: number) => {
       const [name] = argumentCosts.find(([, cost]) => cost > total / 2) ?? [pageSizeArgumentOf(field, args)];
       return name && `${coordinate}(${name}:)`;
@@ -181,13 +179,18 @@ class CostEstimator {
     if (!isCompositeType(type)) {
       const size = this.listSize(field, args, parent, scope);
       const total = ownCost + LEAF_COST * size;
-      return { total, bytes: this.averageBytesOf(parent.name, field.name) * size, coordinate, argumentToReduce: costliestArgument(total) };
+      return {
+        total,
+        bytes: this.averageFieldBytesOf(parent.name, field.name) * size,
+        coordinate,
+        argumentToReduce: costliestArgument(total),
+      };
     }
     const isConnection = hasPageSizeArgument(field) && !isList(field);
-    const { rows, fixedCost, fixedBytes } = isConnection
+    const { costPerRow, fixedCost, fixedBytes } = isConnection
       ? this.connectionCost(nodes, type)
       : {
-          rows: this.nestedCost(
+          costPerRow: this.nestedCost(
             nodes,
             type,
             isIntrospectionType(type) ? introspectionScopeOfChildren(this.schema, field.name, args, scope) : undefined,
@@ -196,24 +199,24 @@ class CostEstimator {
           fixedBytes: 0,
         };
     const size = isConnection ? this.pageSize(args) : this.listSize(field, args, parent, scope);
-    const total = ownCost + fixedCost + size * rows.total;
+    const total = ownCost + fixedCost + size * costPerRow.total;
     const argumentToReduce = costliestArgument(total);
-    const isDominatedBySubfields = isConnection ? rows.total > OBJECT_COST * 50 : size < 2 && rows.total > ROOT_FIELD_COST;
-    const mostExpensiveField = isDominatedBySubfields ? rows : { coordinate, argumentToReduce };
+    const isDominatedBySubfields = isConnection ? costPerRow.total > OBJECT_COST * 50 : size < 2 && costPerRow.total > ROOT_FIELD_COST;
+    const mostExpensiveField = isDominatedBySubfields ? costPerRow : { coordinate, argumentToReduce };
     return {
       total,
-      bytes: fixedBytes + size * rows.bytes,
+      bytes: fixedBytes + size * costPerRow.bytes,
       coordinate: mostExpensiveField.coordinate,
-      argumentToReduce: mostExpensiveField.argumentToReduce ?? argumentToReduce ?? rows.argumentToReduce,
+      argumentToReduce: mostExpensiveField.argumentToReduce ?? argumentToReduce ?? costPerRow.argumentToReduce,
     };
   }
 
   private nestedCost(nodes: FieldGroup, type: GraphQLCompositeType, scope?: IntrospectionScope): OperationCost {
-    const key = `${nodes.map((node) => this.nodeNumberOf(node)).join()} ${String(scope ?? '')}`;
-    let cost = this.costsBySelection.get(key);
+    const cacheKey = `${nodes.map((node) => this.nodeNumberOf(node)).join()} ${String(scope ?? '')}`;
+    let cost = this.costsBySelection.get(cacheKey);
     if (!cost) {
-      const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-      this.costsBySelection.set(key, (cost = this.selectionCost(sets, type, false, scope)));
+      const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+      this.costsBySelection.set(cacheKey, (cost = this.selectionCost(selectionSets, type, false, scope)));
     }
     return cost;
   }
@@ -225,36 +228,39 @@ class CostEstimator {
   }
 
   /**
-   * Returns the cost of a connection in two parts: `rows` for each row of the page; `fixedCost` and `fixedBytes` (of the response) once for the whole
+   * Returns the cost of a connection in two parts: `costPerRow` for each row of the page; `fixedCost` and `fixedBytes` (of the response) once for the whole
    * connection.
    */
-  private connectionCost(nodes: FieldGroup, type: GraphQLCompositeType): { rows: OperationCost; fixedCost: number; fixedBytes: number } {
-    const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+  private connectionCost(
+    nodes: FieldGroup,
+    type: GraphQLCompositeType,
+  ): { costPerRow: OperationCost; fixedCost: number; fixedBytes: number } {
+    const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     let rows: OperationCost = { total: 0, bytes: 0, coordinate: type.name };
     let fixedCost = OBJECT_COST;
     let fixedBytes = 0;
-    for (const { parent, nodes: group } of this.collectFields(sets, type).values()) {
+    for (const { parent, nodes: group } of this.collectFields(selectionSets, type).values()) {
       const name = group[0]!.name.value;
       fixedBytes += responseKeyOf(group[0]!).length + JSON_KEY_OVERHEAD_BYTES;
       const field = this.fieldDefinition(parent, name);
-      const inner = field && getNamedType(field.type);
-      if (!inner || !isCompositeType(inner)) fixedCost += name === 'totalCount' ? TOTAL_COUNT_COST : LEAF_COST;
+      const fieldType = field && getNamedType(field.type);
+      if (!fieldType || !isCompositeType(fieldType)) fixedCost += name === 'totalCount' ? TOTAL_COUNT_COST : LEAF_COST;
       else if (isList(field)) {
-        const cost = this.nestedCost(group, inner);
+        const cost = this.nestedCost(group, fieldType);
         const { coordinate, argumentToReduce } = cost.total > rows.total ? cost : rows;
         rows = { total: rows.total + cost.total, bytes: rows.bytes + cost.bytes, coordinate, argumentToReduce };
       } else {
-        const cost = this.nestedCost(group, inner);
+        const cost = this.nestedCost(group, fieldType);
         fixedCost += cost.total;
         fixedBytes += cost.bytes;
       }
     }
-    return { rows, fixedCost, fixedBytes };
+    return { costPerRow: rows, fixedCost, fixedBytes };
   }
 
   private pageSize({ first, last }: Variables): number {
-    const requestedSize = first ?? last ?? DEFAULT_PAGE_SIZE;
-    return typeof requestedSize === 'number' ? Math.min(Math.max(requestedSize, 0), MAX_PAGE_SIZE) : DEFAULT_PAGE_SIZE;
+    const requestedPageSize = first ?? last ?? DEFAULT_PAGE_SIZE;
+    return typeof requestedPageSize === 'number' ? Math.min(Math.max(requestedPageSize, 0), MAX_PAGE_SIZE) : DEFAULT_PAGE_SIZE;
   }
 
   /** Returns the expected number of values of a field that is not a connection. */
@@ -275,9 +281,9 @@ class CostEstimator {
   }
 
   /** Returns the cost of a field itself, without its values: arguments, `cost` annotation, and a fixed cost of root and paginated fields. */
-  private fieldOwnCost(field: Field, argumentCosts: readonly [string, number][], isRoot: boolean): number {
+  private fieldOwnCost(field: Field, argumentCosts: readonly [string, number][], isRootField: boolean): number {
     const argumentsCost = argumentCosts.reduce((total, [, cost]) => total + cost, 0);
-    const positionCost = isRoot ? ROOT_FIELD_COST : hasPageSizeArgument(field) ? CHILD_PAGE_COST : 0;
+    const positionCost = isRootField ? ROOT_FIELD_COST : hasPageSizeArgument(field) ? CHILD_PAGE_COST : 0;
     return positionCost + argumentsCost + (field.extensions.cost?.weight ?? 0);
   }
 }

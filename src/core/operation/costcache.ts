@@ -18,10 +18,10 @@ const MAX_CACHED_COSTS = 200;
 const PAGE_SIZE_ARGUMENTS = ['first', 'last'];
 
 export class CostCache {
-  private readonly costCache = new LRUCache<string, OperationCost>({ max: MAX_CACHED_COSTS });
+  private readonly costsByKey = new LRUCache<string, OperationCost>({ max: MAX_CACHED_COSTS });
   private readonly variableNames: readonly string[];
   /** Names of variables that set page sizes. Other numeric variables do not affect the cost. */
-  private readonly pageSizeVariables = new Set<string>();
+  private readonly pageSizeVariableNames = new Set<string>();
 
   constructor(
     private readonly schema: GraphQLSchema,
@@ -31,7 +31,7 @@ export class CostCache {
     this.variableNames = (operation.variableDefinitions ?? []).map(({ variable }: VariableDefinitionNode) => variable.name.value);
     visit(document, {
       Argument: ({ name, value }) => {
-        if (PAGE_SIZE_ARGUMENTS.includes(name.value) && value.kind === Kind.VARIABLE) this.pageSizeVariables.add(value.name.value);
+        if (PAGE_SIZE_ARGUMENTS.includes(name.value) && value.kind === Kind.VARIABLE) this.pageSizeVariableNames.add(value.name.value);
       },
     });
   }
@@ -40,9 +40,9 @@ export class CostCache {
   costForVariables(variables: Variables): OperationCost {
     // The cost of a mutation is not cached, because its inputs differ each time.
     if (this.operation.operation === OperationTypeNode.MUTATION) return this.estimateCost(variables);
-    const key = this.variableNames.map((name) => this.costKeyPart(name, variables[name])).join();
-    let cost = this.costCache.get(key);
-    if (!cost) this.costCache.set(key, (cost = this.estimateCost(variables)));
+    const cacheKey = this.variableNames.map((name) => this.costKeyPart(name, variables[name])).join();
+    let cost = this.costsByKey.get(cacheKey);
+    if (!cost) this.costsByKey.set(cacheKey, (cost = this.estimateCost(variables)));
     return cost;
   }
 
@@ -57,6 +57,6 @@ export class CostCache {
   private costKeyPart(name: string, value: unknown): string {
     if (value === undefined || value === null) return '';
     if (typeof value === 'object') return `${Array.isArray(value) ? value.length : ''}:${filterCost(value)}`;
-    return typeof value === 'boolean' || this.pageSizeVariables.has(name) ? String(value) : 'any';
+    return typeof value === 'boolean' || this.pageSizeVariableNames.has(name) ? String(value) : 'any';
   }
 }

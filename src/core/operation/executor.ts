@@ -35,13 +35,12 @@ export interface OperationRunner {
 
 export interface ExecutorOptions {
   /** Whether the server's own operations, which implement REST and HTML pages, are compiled by graphql-jit instead of interpreted by graphql-js. */
-  compilesOwnOperations?: boolean;
+  compilesInternalOperations?: boolean;
   maxCost?: number;
-  /** Maximum response size in bytes. */
   maxResponseBytes?: number;
   /** Number of field values that an operation completes before it first yields to the event loop. */
-  valuesPerTurn?: number;
-  averageBytesOf?: AverageBytesOf;
+  valuesPerEventLoopTurn?: number;
+  averageFieldBytesOf?: AverageBytesOf;
   introspection?: 'anyone' | 'users';
 }
 
@@ -62,54 +61,54 @@ export class Executor {
   deliveredEventCount = 0;
   /** Limits each caller to one subscription event that is executed at a time, so that many subscriptions cause no more concurrent load than one. */
   private readonly subscriptionEventLimiter = new ConcurrencyLimiter<LimiterClientKey>({ slots: Infinity, slotsPerClient: 1 });
-  private readonly compilesOwnOperations: boolean;
+  private readonly compilesInternalOperations: boolean;
   private readonly admission: OperationAdmission;
   private readonly maxResponseBytes: number;
-  private readonly valuesPerTurn?: number;
+  private readonly valuesPerEventLoopTurn?: number;
 
   constructor(
     readonly schema: GraphQLSchema,
     {
-      compilesOwnOperations = true,
+      compilesInternalOperations = true,
       maxCost = Infinity,
       maxResponseBytes = Infinity,
-      valuesPerTurn,
+      valuesPerEventLoopTurn,
       introspection,
-      averageBytesOf,
+      averageFieldBytesOf,
     }: ExecutorOptions = {},
   ) {
     this.admission = new OperationAdmission(schema, {
       maxCost,
       introspectionRequiresUser: introspection === 'users',
-      averageBytesOf,
+      averageFieldBytesOf,
     });
-    this.compilesOwnOperations = compilesOwnOperations;
+    this.compilesInternalOperations = compilesInternalOperations;
     this.maxResponseBytes = maxResponseBytes;
-    this.valuesPerTurn = valuesPerTurn;
+    this.valuesPerEventLoopTurn = valuesPerEventLoopTurn;
   }
 
   /** Prepares an operation of the server itself, for REST or an HTML page. It is validated and compiled on first use. */
-  prepareOwnOperation(text: string): OperationRunner {
-    const prepared = PreparedOperation.getOrCreate(this.schema, text);
-    const { document, operation, costCache } = prepared;
-    const run: CompiledOperation = this.compilesOwnOperations
-      ? (context, values) => prepared.compiledOperation(context, values)
-      : this.interpretOperation(document);
+  prepareInternalOperation(text: string): OperationRunner {
+    const preparedOperation = PreparedOperation.getOrCreate(this.schema, text);
+    const { document, operation, costCache } = preparedOperation;
+    const run: CompiledOperation = this.compilesInternalOperations
+      ? (context, values) => preparedOperation.compiledOperation(context, values)
+      : this.createInterpretedOperation(document);
     const name = operationNameOf(operation);
     return async (context, variables = {}) => {
-      const coercion = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
-      if (coercion.errors) return toClientResult({ errors: coercion.errors }, context);
+      const coercionResult = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
+      if (coercionResult.errors) return toClientResult({ errors: coercionResult.errors }, context);
       // An operation of the server itself (REST, HTML pages) that costs more than the maximum is not rejected but charged with the maximum: the shape of
       // its document and the number of existing rows bound the work, whatever the page size.
-      const cost = this.admission.clampToMaxCost(costCache.costForVariables(coercion.values));
-      const isLarge = Number(coercion.values.first) > LARGE_PAGE_ROWS;
-      const { reservation, errors } = await this.admission.reserve(cost, context, isLarge);
+      const cost = this.admission.clampToMaxCost(costCache.costForVariables(coercionResult.values));
+      const isLargePage = Number(coercionResult.values.first) > LARGE_PAGE_ROWS;
+      const { reservation, errors } = await this.admission.reserve(cost, context, isLargePage);
       if (errors) return toClientResult({ errors }, context);
       context.session.limitReadBytes(MAX_READ_BYTES_PER_RESPONSE_BYTE * this.maxResponseBytes);
       try {
         const result = await (context.request.trace
-          ? context.request.trace.traceOperation(operation.operation, name, () => run(context, coercion.values))
-          : run(context, coercion.values));
+          ? context.request.trace.traceOperation(operation.operation, name, () => run(context, coercionResult.values))
+          : run(context, coercionResult.values));
         return toClientResult(result, context);
       } finally {
         reservation?.settle();
@@ -141,43 +140,43 @@ export class Executor {
     formatResult: (result: ExecutionResult) => ExecutionResult,
   ): Promise<ExecutionResult | AsyncIterableIterator<ExecutionResult>> {
     const operation = getOperationAST(document, operationName);
-    const admission = operation && (await this.admission.admit(document, operation, variables, context));
-    if (admission?.errors) return formatResult(toClientResult(admission, context));
-    admission?.reservation?.settle();
-    const cancellation = new AbortController();
-    context.subscriptionSignal = cancellation.signal;
-    const source = await createSourceEventStream({
+    const admissionResult = operation && (await this.admission.admit(document, operation, variables, context));
+    if (admissionResult?.errors) return formatResult(toClientResult(admissionResult, context));
+    admissionResult?.reservation?.settle();
+    const abortController = new AbortController();
+    context.subscriptionSignal = abortController.signal;
+    const streamOrResult = await createSourceEventStream({
       schema: this.schema,
       document,
       operationName,
       contextValue: context,
       variableValues: variables,
     });
-    if (!isEventStream(source)) return formatResult(toClientResult(source, context));
+    if (!isEventStream(streamOrResult)) return formatResult(toClientResult(streamOrResult, context));
     const executeForEvent = (event: unknown) => this.run(document, operation, operationName, context, variables, event);
     const toFailureResult = (error: unknown) => {
-      const located = locatedError(error, rootFields(document, operation!)[0], [firstResponseKey(document, operation!)]);
-      return toClientResult({ data: null, errors: [located] }, context);
+      const graphqlError = locatedError(error, rootFields(document, operation!)[0], [firstResponseKey(document, operation!)]);
+      return toClientResult({ data: null, errors: [graphqlError] }, context);
     };
-    return makeCancellable(this.deliverEvents(source, context, { executeForEvent, toFailureResult, formatResult }), () => {
-      cancellation.abort();
+    return makeCancellable(this.deliverEvents(streamOrResult, context, { executeForEvent, toFailureResult, formatResult }), () => {
+      abortController.abort();
       context.session.cancelReads();
     });
   }
 
   /** Executes the document of a subscription for each event of its event source. If the event source fails, the last result contains the error. */
   private async *deliverEvents(
-    source: AsyncIterable<unknown>,
+    events: AsyncIterable<unknown>,
     { session }: Context,
     { executeForEvent, toFailureResult, formatResult }: SubscriptionEventHandlers,
   ): AsyncGenerator<ExecutionResult, void, void> {
     this.openSubscriptionCount += 1;
     try {
-      session.beginEvent();
-      for await (const event of source) {
+      session.beginSubscriptionEvent();
+      for await (const event of events) {
         this.deliveredEventCount += 1;
-        yield formatResult(await this.subscriptionEventLimiter.run(session.caller, () => executeForEvent(event)));
-        session.beginEvent();
+        yield formatResult(await this.subscriptionEventLimiter.run(session.clientKey, () => executeForEvent(event)));
+        session.beginSubscriptionEvent();
       }
     } catch (error) {
       yield formatResult(toFailureResult(error));
@@ -192,22 +191,23 @@ export class Executor {
     operationName: string | null | undefined,
     context: Context,
     variables: Variables,
-    root?: unknown,
+    rootValue?: unknown,
   ): Promise<ExecutionResult> {
     // The events of a subscription are not charged: the start of the subscription was charged, and an event that was rejected for its cost would be
     // lost.
     const isSubscriptionEvent = operation?.operation === 'subscription';
-    const admission = operation && !isSubscriptionEvent ? await this.admission.admit(document, operation, variables, context) : undefined;
-    if (admission?.errors) return toClientResult(admission, context);
-    const size = (context.responseSizeCounter = new ResponseSizeCounter(this.maxResponseBytes, this.valuesPerTurn));
-    context.loaders.eventLoopPacer = size;
+    const admissionResult =
+      operation && !isSubscriptionEvent ? await this.admission.admit(document, operation, variables, context) : undefined;
+    if (admissionResult?.errors) return toClientResult(admissionResult, context);
+    const responseSizeCounter = (context.responseSizeCounter = new ResponseSizeCounter(this.maxResponseBytes, this.valuesPerEventLoopTurn));
+    context.loaders.eventLoopPacer = responseSizeCounter;
     context.session.limitReadBytes(MAX_READ_BYTES_PER_RESPONSE_BYTE * this.maxResponseBytes);
     const runUncompiled = async () =>
       (operation && introspectionResult(this.schema, document, operation)) ??
-      this.interpretOperation(document, operationName, root)(context, variables);
+      this.createInterpretedOperation(document, operationName, rootValue)(context, variables);
     const run = async () => {
       if (!operation) return runUncompiled();
-      const storesResponse = context.storeResponse && this.hasOneWritingRootField(document, operation);
+      const storesResponse = context.storeIdempotentResponse && this.hasOneWritingRootField(document, operation);
       const runInTransaction = isAtomic(operation) ? runAtomically : storesResponse ? runAndStoreResponse : undefined;
       if (!runInTransaction) return runUncompiled();
       await context.services.media.validateUploads(variables);
@@ -218,9 +218,9 @@ export class Executor {
         ? context.request.trace.traceOperation(operation.operation, operationNameOf(operation), run)
         : run());
       // An oversized response is replaced by an error as a whole, because a part of it would be useless and could itself be as long as the limit.
-      return toClientResult(size.exceedsLimit ? { errors: [resultTooLargeError(this.maxResponseBytes)] } : result, context);
+      return toClientResult(responseSizeCounter.exceedsLimit ? { errors: [resultTooLargeError(this.maxResponseBytes)] } : result, context);
     } finally {
-      admission?.reservation?.settle(size.objectCount);
+      admissionResult?.reservation?.settle(responseSizeCounter.objectCount);
     }
   }
 
@@ -240,7 +240,7 @@ export class Executor {
     return others.length === 0 && this.schema.getMutationType()!.getFields()[field!.name.value]?.extensions.onlyWritesRows === true;
   }
 
-  private interpretOperation(document: DocumentNode, operationName?: string | null, rootValue?: unknown) {
+  private createInterpretedOperation(document: DocumentNode, operationName?: string | null, rootValue?: unknown) {
     return (contextValue: Context, variableValues: Variables) =>
       execute({ schema: this.schema, document, operationName, rootValue, contextValue, variableValues });
   }
@@ -258,8 +258,8 @@ interface SubscriptionEventHandlers {
   formatResult(this: void, result: ExecutionResult): ExecutionResult;
 }
 
-const isEventStream = (source: AsyncIterable<unknown> | ExecutionResult): source is AsyncIterable<unknown> =>
-  Symbol.asyncIterator in source;
+const isEventStream = (streamOrResult: AsyncIterable<unknown> | ExecutionResult): streamOrResult is AsyncIterable<unknown> =>
+  Symbol.asyncIterator in streamOrResult;
 
 /**
  * Wraps an async generator so that it can be ended while a call of `next()` waits. `cancel` must end this wait, because the `return()` of the generator

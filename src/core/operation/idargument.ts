@@ -3,7 +3,7 @@ import { NOT_AN_INTEGER_MESSAGE, REQUIRED_MESSAGE } from '../../contract/message
 import { parseInteger } from '../../platform/pythonscalars';
 import { invalidArgumentError } from '../model/errors';
 import { parseRowId } from '../model/ids';
-import { rejectOtherNodeType, resolveRowId } from '../model/node';
+import { rejectNodeIdOfOtherType, resolveRowId } from '../model/node';
 import type { Context } from '../context';
 
 /**
@@ -11,14 +11,14 @@ import type { Context } from '../context';
  * BAD_USER_INPUT for anything else.
  */
 export function parseIdArgument(
-  argument: string,
-  type: string,
+  argumentName: string,
+  typeName: string,
   value: string,
   { policies: { acceptsNodeIds } }: Pick<Context, 'policies'>,
 ): number | undefined {
-  if (value === '') throw invalidArgumentError(argument, REQUIRED_MESSAGE);
-  if (acceptsNodeIds) rejectOtherNodeType(type, value, argument);
-  const id = (acceptsNodeIds ? resolveRowId(type, value) : undefined) ?? parseInteger(value);
-  if (id === undefined) throw invalidArgumentError(argument, NOT_AN_INTEGER_MESSAGE);
+  if (value === '') throw invalidArgumentError(argumentName, REQUIRED_MESSAGE);
+  if (acceptsNodeIds) rejectNodeIdOfOtherType(typeName, value, argumentName);
+  const id = (acceptsNodeIds ? resolveRowId(typeName, value) : undefined) ?? parseInteger(value);
+  if (id === undefined) throw invalidArgumentError(argumentName, NOT_AN_INTEGER_MESSAGE);
   return parseRowId(id);
 }

@@ -40,11 +40,11 @@ export function containsIntrospection(document: DocumentNode): boolean {
 /** Returns the scope of the objects that an introspection field returns, from the scope of the field's parent object. */
 export function introspectionScopeOfChildren(
   schema: GraphQLSchema,
-  field: string,
+  fieldName: string,
   args: Readonly<Record<string, unknown>>,
   scope: IntrospectionScope,
 ): IntrospectionScope {
-  switch (field) {
+  switch (fieldName) {
     case '__type':
       return schema.getType(String(args.name));
     case 'types':
@@ -64,15 +64,15 @@ export function introspectionScopeOfChildren(
 }
 
 /** Returns the length of an introspection list: the average over the types in scope, or the maximum over all types if the scope is unknown. */
-export function introspectionListSize(schema: GraphQLSchema, list: string, scope: IntrospectionScope): number {
-  let sizes = listLengthEstimatesBySchema.get(schema);
-  if (!sizes) {
+export function introspectionListSize(schema: GraphQLSchema, listName: string, scope: IntrospectionScope): number {
+  let lengthEstimates = listLengthEstimatesBySchema.get(schema);
+  if (!lengthEstimates) {
     const lengths = listLengths(schema, Object.values(schema.getTypeMap()));
-    sizes = { average: summarizeLengths(lengths, average), max: summarizeLengths(lengths, (values) => Math.max(...values)) };
-    listLengthEstimatesBySchema.set(schema, sizes);
+    lengthEstimates = { average: summarizeLengths(lengths, average), max: summarizeLengths(lengths, (values) => Math.max(...values)) };
+    listLengthEstimatesBySchema.set(schema, lengthEstimates);
   }
-  if (scope === undefined || list === 'directives' || list === 'locations') return sizes.max[list]!;
-  return scope === ALL_TYPES ? sizes.average[list]! : average(listLengths(schema, [scope])[list]!);
+  if (scope === undefined || listName === 'directives' || listName === 'locations') return lengthEstimates.max[listName]!;
+  return scope === ALL_TYPES ? lengthEstimates.average[listName]! : average(listLengths(schema, [scope])[listName]!);
 }
 
 type ListLengths = Readonly<Record<string, readonly number[]>>;

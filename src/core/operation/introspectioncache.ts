@@ -54,7 +54,7 @@ function cacheForSchema(schema: GraphQLSchema): ResultCache {
  * Caches the results of the introspection queries that graphql-js generates, which most clients send. Executing them takes about 130 ms, so the
  * server does it before it serves requests.
  */
-export function warmUpIntrospection(schema: GraphQLSchema): void {
+export function warmUpIntrospectionCache(schema: GraphQLSchema): void {
   for (const options of [{}, ALL_INTROSPECTION_OPTIONS]) {
     const document = parse(getIntrospectionQuery(options));
     introspectionResult(schema, document, getOperationAST(document)!);
@@ -69,23 +69,25 @@ export function introspectionResult(
 ): ExecutionResult | undefined {
   if (!isPureIntrospection(document, operation)) return undefined;
   // The cache key of an introspection query ignores whitespace and the name of the operation, which differ between clients.
-  const key = print({
+  const cacheKey = print({
     ...document,
     definitions: document.definitions.map((definition) => (definition === operation ? { ...definition, name: undefined } : definition)),
   });
   const cache = cacheForSchema(schema);
-  const cachedResult = cache.get(key);
+  const cachedResult = cache.get(cacheKey);
   if (cachedResult) return cachedResult;
   const result = executeSync({ schema, document });
   const json = !result.errors && result.data ? JSON.stringify(result.data) : '';
   if (json.length < MIN_CACHED_CHARACTERS) return result;
   jsonByData.set(result.data!, json);
-  cache.set(key, result);
+  cache.set(cacheKey, result);
   return result;
 }
 
 /** Whether a document consists of one operation without variables that selects only `__schema`, and its fragments. */
 const isPureIntrospection = (document: DocumentNode, operation: OperationDefinitionNode): boolean =>
   !operation.variableDefinitions?.length &&
-  operation.selectionSet.selections.every((one) => one.kind === Kind.FIELD && one.name.value === SchemaMetaFieldDef.name) &&
-  document.definitions.every((one) => one === operation || one.kind === Kind.FRAGMENT_DEFINITION);
+  operation.selectionSet.selections.every(
+    (selection) => selection.kind === Kind.FIELD && selection.name.value === SchemaMetaFieldDef.name,
+  ) &&
+  document.definitions.every((definition) => definition === operation || definition.kind === Kind.FRAGMENT_DEFINITION);

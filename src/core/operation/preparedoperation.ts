@@ -7,7 +7,7 @@ export class PreparedOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly costCache: CostCache;
-  private compilation?: CompiledOperation;
+  private cachedCompiledOperation?: CompiledOperation;
 
   private constructor(
     private readonly schema: GraphQLSchema,
@@ -20,13 +20,12 @@ export class PreparedOperation {
 
   private static readonly operationsBySchema = new WeakMap<GraphQLSchema, Map<string, PreparedOperation>>();
 
-  /** Returns the prepared operation for the text of a document, and creates it on first use. */
   static getOrCreate(schema: GraphQLSchema, text: string): PreparedOperation {
-    const operations = PreparedOperation.operationsBySchema.get(schema) ?? new Map<string, PreparedOperation>();
-    PreparedOperation.operationsBySchema.set(schema, operations);
-    const prepared = operations.get(text) ?? new PreparedOperation(schema, text);
-    operations.set(text, prepared);
-    return prepared;
+    const operationsByText = PreparedOperation.operationsBySchema.get(schema) ?? new Map<string, PreparedOperation>();
+    PreparedOperation.operationsBySchema.set(schema, operationsByText);
+    const preparedOperation = operationsByText.get(text) ?? new PreparedOperation(schema, text);
+    operationsByText.set(text, preparedOperation);
+    return preparedOperation;
   }
 
   /**
@@ -34,7 +33,7 @@ export class PreparedOperation {
    * document is invalid.
    */
   get compiledOperation(): CompiledOperation {
-    return (this.compilation ??= this.compile());
+    return (this.cachedCompiledOperation ??= this.compile());
   }
 
   private compile(): CompiledOperation {

@@ -28,9 +28,9 @@ export class RateLimitResolver {
       'The budget of the viewer, or of the address of an anonymous client; null if the server sets none. When it is spent, requests are rejected with RATE_LIMITED.',
   })
   rateLimit(@Ctx() { budget }: Context): RateLimit | null {
-    const state = budget?.budgetState;
-    if (!state) return null;
-    const { resetSeconds: seconds, ...rest } = state;
+    const budgetState = budget?.budgetState;
+    if (!budgetState) return null;
+    const { resetSeconds: seconds, ...rest } = budgetState;
     return { ...rest, resetAt: new Date(Date.now() + seconds * MS_PER_SECOND).toISOString() };
   }
 }

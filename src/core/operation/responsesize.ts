@@ -7,21 +7,20 @@ import type { Context } from '../context';
 import type { EventLoopPacer } from '../read/batchloader';
 import { JSON_KEY_OVERHEAD_BYTES, responseKeyOf } from './cost';
 import { resultTooLargeError } from '../model/errors';
-import { selectedFields, selectionKey } from '../read/queryplan';
+import { selectedFieldNodesByName, selectionCacheKey } from '../read/queryplan';
 
 /** Number of field values that an operation completes before it first yields to the event loop: a few milliseconds of work. */
-const DEFAULT_VALUES_PER_TURN = 10_000;
+const DEFAULT_VALUES_PER_EVENT_LOOP_TURN = 10_000;
 /**
  * Factor by which later slices of a response contain fewer values than the first, because their values may take longer to complete, up to 50 µs each.
  */
 const LATER_SLICE_DIVISOR = 5;
 const LONG_RESPONSE_CHARACTERS = 1 << 16;
-/** Assumed length of numbers, booleans and nulls in a response. */
 const ASSUMED_NON_STRING_LENGTH = 5;
 
 /** Contribution of a selection set to the size of each object of the response. */
 interface SelectionShape {
-  fields: readonly string[];
+  fieldNames: readonly string[];
   /** Number of characters of all response keys, with quotes, colons and commas. */
   keyCharacters: number;
 }
@@ -29,13 +28,13 @@ interface SelectionShape {
 const shapesBySelection = new WeakMap<object, SelectionShape>();
 
 function shapeOf({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>): SelectionShape {
-  const selection = selectionKey(fieldNodes);
+  const selection = selectionCacheKey(fieldNodes);
   let shape = shapesBySelection.get(selection);
   if (!shape) {
-    const nodes = [...selectedFields(fieldNodes, fragments).values()].flat();
-    const namesByKey = new Map(nodes.map((node) => [responseKeyOf(node), node.name.value]));
-    const keys = [...namesByKey.keys()].reduce((sum, key) => sum + key.length + JSON_KEY_OVERHEAD_BYTES, 0);
-    shapesBySelection.set(selection, (shape = { fields: [...namesByKey.values()], keyCharacters: keys }));
+    const nodes = [...selectedFieldNodesByName(fieldNodes, fragments).values()].flat();
+    const fieldNamesByResponseKey = new Map(nodes.map((node) => [responseKeyOf(node), node.name.value]));
+    const keyCharacters = [...fieldNamesByResponseKey.keys()].reduce((sum, key) => sum + key.length + JSON_KEY_OVERHEAD_BYTES, 0);
+    shapesBySelection.set(selection, (shape = { fieldNames: [...fieldNamesByResponseKey.values()], keyCharacters }));
   }
   return shape;
 }
@@ -101,12 +100,12 @@ export class ResponseSizeCounter implements EventLoopPacer {
   objectCount = 0;
   private characterCount = 0;
   private valueCount = 0;
-  private pendingCount = 0;
+  private pendingObjectCount = 0;
   private allObjectsCompletion?: { promise: Promise<void>; resolve(this: void): void };
 
   constructor(
     private readonly limit: number,
-    private readonly valuesPerTurn = DEFAULT_VALUES_PER_TURN,
+    private readonly valuesPerEventLoopTurn = DEFAULT_VALUES_PER_EVENT_LOOP_TURN,
   ) {}
 
   /** Whether the response is so long that its serialization should yield to the event loop. */
@@ -122,26 +121,29 @@ export class ResponseSizeCounter implements EventLoopPacer {
    * Counts an object before graphql-js completes it. Returns true or, if enough values have been completed in this turn of the event loop, a promise
    * that resolves in a later turn. Throws RESULT_TOO_LARGE if the response exceeds the size limit.
    */
-  countObject(object: unknown, { fields, keyCharacters }: SelectionShape): true | Promise<true> {
+  countObject(object: unknown, { fieldNames, keyCharacters }: SelectionShape): true | Promise<true> {
     const row = object as Record<string, unknown>;
     this.objectCount += 1;
     this.characterCount += keyCharacters;
-    for (const name of fields) {
+    for (const name of fieldNames) {
       const value = row[name];
       this.characterCount += typeof value === 'string' ? value.length : ASSUMED_NON_STRING_LENGTH;
     }
     if (this.exceedsLimit) throw resultTooLargeError(this.limit);
-    return this.fitsInTurn(fields.length) || new Promise((resolve) => this.waitForSlice(fields.length, () => resolve(true)));
+    return (
+      this.fitsInEventLoopTurn(fieldNames.length) ||
+      new Promise((resolve) => this.scheduleForLaterSlice(fieldNames.length, () => resolve(true)))
+    );
   }
 
-  readonly resume = (field: () => void): void => {
-    if (this.fitsInTurn(1)) field();
-    else this.waitForSlice(1, field);
+  readonly scheduleFieldResumption = (resumeField: () => void): void => {
+    if (this.fitsInEventLoopTurn(1)) resumeField();
+    else this.scheduleForLaterSlice(1, resumeField);
   };
 
   /** Returns a promise that resolves when all waiting objects have been completed; undefined if none is waiting now. */
-  readonly waitForPendingObjects = (): Promise<void> | undefined => {
-    if (!this.pendingCount) return undefined;
+  readonly waitForPendingResponseObjects = (): Promise<void> | undefined => {
+    if (!this.pendingObjectCount) return undefined;
     if (!this.allObjectsCompletion) {
       let resolve!: () => void;
       const promise = new Promise<void>((done) => (resolve = done));
@@ -151,22 +153,23 @@ export class ResponseSizeCounter implements EventLoopPacer {
   };
 
   /** Counts field values of the response. Returns whether they can be completed in this turn of the event loop. */
-  private fitsInTurn(valueCount: number): boolean {
+  private fitsInEventLoopTurn(valueCount: number): boolean {
     this.valueCount += valueCount;
     return (
-      this.valueCount <= this.valuesPerTurn || pendingObjectQueue.addToCurrentSlice(valueCount, this.valuesPerTurn / LATER_SLICE_DIVISOR)
+      this.valueCount <= this.valuesPerEventLoopTurn ||
+      pendingObjectQueue.addToCurrentSlice(valueCount, this.valuesPerEventLoopTurn / LATER_SLICE_DIVISOR)
     );
   }
 
-  private waitForSlice(valueCount: number, complete: () => void): void {
-    this.pendingCount += 1;
+  private scheduleForLaterSlice(valueCount: number, complete: () => void): void {
+    this.pendingObjectCount += 1;
     pendingObjectQueue.add({
       valueCount,
-      maxSliceValues: this.valuesPerTurn / LATER_SLICE_DIVISOR,
+      maxSliceValues: this.valuesPerEventLoopTurn / LATER_SLICE_DIVISOR,
       complete: () => {
         complete();
-        this.pendingCount -= 1;
-        if (this.pendingCount) return;
+        this.pendingObjectCount -= 1;
+        if (this.pendingObjectCount) return;
         this.allObjectsCompletion?.resolve();
         this.allObjectsCompletion = undefined;
       },

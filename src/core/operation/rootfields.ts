@@ -1,6 +1,6 @@
 /** The root fields of an operation, and its name. */
 import { Kind, type DocumentNode, type FieldNode, type OperationDefinitionNode } from 'graphql';
-import { selectedFields } from '../read/queryplan';
+import { selectedFieldNodesByName } from '../read/queryplan';
 import { responseKeyOf } from './cost';
 
 const MAX_NAME_CHARACTERS = 200;
@@ -9,7 +9,7 @@ const MAX_NAME_CHARACTERS = 200;
 export function rootFields(document: DocumentNode, operation: OperationDefinitionNode): FieldNode[] {
   const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
   const fragmentsByName = Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment]));
-  return [...selectedFields([operation], fragmentsByName).values()].flat();
+  return [...selectedFieldNodesByName([operation], fragmentsByName).values()].flat();
 }
 
 /** Returns the response key of the first root field, at which errors of a whole operation are reported. */

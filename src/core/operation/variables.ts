@@ -30,10 +30,10 @@ const isObjectOrArray = (value: unknown): value is object =>
 
 /** Whether a value is nested deeper than MAX_INPUT_DEPTH. Iterates level by level, because recursion could overflow the stack. */
 function isNestedTooDeep(value: unknown): boolean {
-  let level = [value].filter(isObjectOrArray);
-  for (let depth = 0; level.length; depth += 1) {
+  let valuesAtDepth = [value].filter(isObjectOrArray);
+  for (let depth = 0; valuesAtDepth.length; depth += 1) {
     if (depth > MAX_INPUT_DEPTH) return true;
-    level = level.flatMap((container) => Object.values(container).filter(isObjectOrArray));
+    valuesAtDepth = valuesAtDepth.flatMap((container) => Object.values(container).filter(isObjectOrArray));
   }
   return false;
 }
@@ -47,7 +47,7 @@ function variableDepthError(definition: VariableDefinitionNode, variables: Varia
   return new GraphQLError(`Variable "$${name}" got an invalid value. ${TOO_DEEP_MESSAGE}`, { nodes: [definition], extensions });
 }
 
-export type VariableCoercion = { values: Variables; errors?: undefined } | { errors: readonly GraphQLError[] };
+export type VariableCoercionResult = { values: Variables; errors?: undefined } | { errors: readonly GraphQLError[] };
 
 /**
  * Coerces variables and applies their defaults. Absent variables without a default are omitted. With `hideSuggestions`, errors do not suggest names
@@ -58,14 +58,14 @@ export function coerceVariables(
   operation: OperationDefinitionNode,
   variables: Variables,
   hideSuggestions: boolean,
-): VariableCoercion {
+): VariableCoercionResult {
   const { variableDefinitions = [] } = operation;
   const depthErrors = variableDefinitions.flatMap((definition) => variableDepthError(definition, variables) ?? []);
   if (depthErrors.length) return { errors: depthErrors };
-  const coercion = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1, hideSuggestions });
-  if (!coercion.errors) return { values: coercion.coerced };
+  const coercionResult = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1, hideSuggestions });
+  if (!coercionResult.errors) return { values: coercionResult.coerced };
   const errors = variableErrors(schema, variableDefinitions, variables, hideSuggestions);
-  return { errors: errors.length ? errors : coercion.errors };
+  return { errors: errors.length ? errors : coercionResult.errors };
 }
 
 /** Collects validation messages by path, up to a maximum number. */
@@ -109,17 +109,17 @@ function checkValue(type: GraphQLInputType, value: unknown, path: string, errors
   } else if (isInputObjectType(nullable)) {
     if (typeof value !== 'object' || Array.isArray(value)) return errors.add(path, `Expected an object, ${nullable.name}.`);
     const fields = nullable.getFields();
-    const fieldPath = (name: string) => `${path}.${name}`;
+    const fieldPathOf = (name: string) => `${path}.${name}`;
     const names = Object.keys(value);
     for (const name of names) {
       if (errors.isFull()) return;
-      if (!Object.hasOwn(fields, name)) errors.add(fieldPath(name), `There is no such field in ${nullable.name}.`);
+      if (!Object.hasOwn(fields, name)) errors.add(fieldPathOf(name), `There is no such field in ${nullable.name}.`);
     }
     if (nullable.isOneOf && (names.length !== 1 || (value as Variables)[names[0]!] === null))
       errors.add(path, `Exactly one field of ${nullable.name} must be given, and not null.`);
     for (const field of Object.values(fields)) {
       const fieldValue = (value as Variables)[field.name];
-      if (fieldValue !== undefined || isRequiredInputField(field)) checkValue(field.type, fieldValue, fieldPath(field.name), errors);
+      if (fieldValue !== undefined || isRequiredInputField(field)) checkValue(field.type, fieldValue, fieldPathOf(field.name), errors);
     }
   } else {
     try {
@@ -141,19 +141,19 @@ function variableErrors(
   variables: Variables,
   hideSuggestions: boolean,
 ): GraphQLError[] {
-  let remainingErrors = MAX_ERRORS_PER_RESPONSE;
+  let remainingErrorCount = MAX_ERRORS_PER_RESPONSE;
   return definitions.flatMap((definition) => {
     const name = definition.variable.name.value;
     const type = typeFromAST(schema, definition.type);
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     const isOptional = definition.defaultValue !== undefined || definition.type.kind !== Kind.NON_NULL_TYPE;
-    if (remainingErrors === 0 || !isInputType(type) || (value === undefined && isOptional)) return [];
-    const errors = new ErrorCollector(remainingErrors, hideSuggestions);
+    if (remainingErrorCount === 0 || !isInputType(type) || (value === undefined && isOptional)) return [];
+    const errors = new ErrorCollector(remainingErrorCount, hideSuggestions);
     checkValue(type, value, name, errors);
     const { messagesByPath } = errors;
     const messages = Object.entries(messagesByPath).map(([field, texts]) => `${field}: ${texts.join(' ')}`);
     if (!messages.length) return [];
-    remainingErrors -= messages.length;
+    remainingErrorCount -= messages.length;
     const extensions = { code: 'BAD_USER_INPUT', fields: messagesByPath };
     return [new GraphQLError(`Variable "$${name}" got an invalid value. ${messages.join('; ')}`, { nodes: [definition], extensions })];
   });

@@ -15,21 +15,20 @@ const defaultWidthBytes = ({ kind, maxLength }: EntityField): number =>
   kind === 'string' && maxLength === undefined ? LONG_TEXT_WIDTH_BYTES : DEFAULT_WIDTH_BYTES;
 
 export class AverageColumnWidths {
-  /** Average widths by schema coordinate (`Type.field`). */
   private widthsByCoordinate: ReadonlyMap<string, number> = new Map();
   private refreshTimer?: NodeJS.Timeout;
 
-  /** Returns the average width in bytes of a field of a GraphQL type. */
-  readonly widthOf = (type: string, name: string): number => this.widthsByCoordinate.get(`${type}.${name}`) ?? DEFAULT_WIDTH_BYTES;
+  readonly averageFieldBytesOf = (typeName: string, name: string): number =>
+    this.widthsByCoordinate.get(`${typeName}.${name}`) ?? DEFAULT_WIDTH_BYTES;
 
   /** Reads the statistics immediately, and again at regular intervals. */
   async start(database: Database, log: Logger): Promise<void> {
     const refresh = async () => {
       const rows = (await database.queryAsServer(COLUMN_WIDTHS_SQL)) as { column: string; width: number }[];
-      const byColumn = new Map(rows.map(({ column, width }) => [column, width]));
+      const widthByColumn = new Map(rows.map(({ column, width }) => [column, width]));
       const widthsOf = (entity: Entity) =>
         fieldsOf(entity).map((field): [string, number] => {
-          const width = byColumn.get(`${resourceOf(entity)!.table}.${field.column}`) ?? defaultWidthBytes(field);
+          const width = widthByColumn.get(`${resourceOf(entity)!.table}.${field.column}`) ?? defaultWidthBytes(field);
           return [`${entity.name}.${field.name}`, width];
         });
       this.widthsByCoordinate = new Map(allEntities().flatMap(widthsOf));

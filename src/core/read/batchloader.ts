@@ -9,9 +9,9 @@ export type LoaderKey = number | string;
 /** Spreads the work of an operation over several turns of the event loop. */
 export interface EventLoopPacer {
   /** Returns a promise that resolves when no object of the response is pending; undefined if none is. */
-  waitForPendingObjects(this: void): Promise<void> | undefined;
+  waitForPendingResponseObjects(this: void): Promise<void> | undefined;
   /** Calls the given function, which resumes one field of the response, in this turn of the event loop or in a later one. */
-  resume(this: void, resumeField: () => void): void;
+  scheduleFieldResumption(this: void, resumeField: () => void): void;
 }
 
 /** A field that waits for the value of a key: the functions that settle the promise of its call of `load`. */
@@ -44,29 +44,29 @@ export class BatchLoader<T> {
   }
 
   load(key: LoaderKey): Promise<T> {
-    const load = this.loadsByKey.get(key) ?? this.beginLoad(key);
+    const keyLoad = this.loadsByKey.get(key) ?? this.beginLoad(key);
     return new Promise((resolve, reject) => {
-      if (load.settleField) load.settleField({ resolve, reject });
-      else load.waitingFields.push({ resolve, reject });
+      if (keyLoad.settleField) keyLoad.settleField({ resolve, reject });
+      else keyLoad.waitingFields.push({ resolve, reject });
     });
   }
 
   private beginLoad(key: LoaderKey): KeyLoad<T> {
-    const load: KeyLoad<T> = { waitingFields: [], settleField: undefined };
-    this.loadsByKey.set(key, load);
+    const keyLoad: KeyLoad<T> = { waitingFields: [], settleField: undefined };
+    this.loadsByKey.set(key, keyLoad);
     void this.dataLoader.load(key);
-    return load;
+    return keyLoad;
   }
 
   /**
    * Reads a batch after all promise jobs of the current tick, which is the default of DataLoader, and after all pending objects of the response have
    * been completed, so that the loads of these objects share the batch.
    */
-  private readonly scheduleBatch = (dispatch: () => void): void => {
+  private readonly scheduleBatch = (dispatchBatch: () => void): void => {
     const dispatchWhenReady = () => {
-      const pending = this.getEventLoopPacer()?.waitForPendingObjects();
-      if (pending) void pending.then(() => this.scheduleBatch(dispatch));
-      else dispatch();
+      const pendingObjectsCompletion = this.getEventLoopPacer()?.waitForPendingResponseObjects();
+      if (pendingObjectsCompletion) void pendingObjectsCompletion.then(() => this.scheduleBatch(dispatchBatch));
+      else dispatchBatch();
     };
     void Promise.resolve().then(() => process.nextTick(dispatchWhenReady));
   };
@@ -82,15 +82,15 @@ export class BatchLoader<T> {
     return keys;
   }
 
-  private settleLoad(key: LoaderKey, settle: (field: WaitingField<T>) => void): void {
-    const load = this.loadsByKey.get(key)!;
-    const { waitingFields } = load;
-    load.settleField = settle;
-    load.waitingFields = [];
+  private settleLoad(key: LoaderKey, settleField: (field: WaitingField<T>) => void): void {
+    const keyLoad = this.loadsByKey.get(key)!;
+    const { waitingFields } = keyLoad;
+    keyLoad.settleField = settleField;
+    keyLoad.waitingFields = [];
     const eventLoopPacer = this.getEventLoopPacer();
     for (const field of waitingFields) {
-      if (eventLoopPacer) eventLoopPacer.resume(() => settle(field));
-      else settle(field);
+      if (eventLoopPacer) eventLoopPacer.scheduleFieldResumption(() => settleField(field));
+      else settleField(field);
     }
   }
 }

@@ -6,7 +6,7 @@ import { createParameterBinder, conjunctionSql, whereClause, type ParameterBinde
 import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
-import { rowAtCursorSql, afterCursorCondition, rowCursor, parseCursor, afterCursorAlternatives } from '../sql/cursor';
+import { rowAtCursorConditionSql, afterCursorCondition, rowCursor, parseCursor, afterCursorAlternativeConditions } from '../sql/cursor';
 import {
   bindOrderTerms,
   resolveOrder,
@@ -22,18 +22,17 @@ import {
 import type { Connection, PageArgs } from './connectiontypes';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, validatePageSize } from '../model/pagesize';
 import type { ConnectionPlan } from './queryplan';
-import { fromClause, joinClauses, referencesIdSql } from '../sql/expressions';
-import { selectStatement, type SelectedExpression } from '../sql/select';
+import { fromClause, sqlJoinClauses, referencesIdConditionSql } from '../sql/expressions';
+import { buildSelectStatement, type SelectedExpression } from '../sql/select';
 import { compileWhere } from '../sql/where';
 
-/** A request for one page of a list: conditions, order and page arguments. */
 export interface ListRequest {
   entity: Entity;
   conditions: readonly SqlCondition[];
   joins: readonly SqlCondition[];
   order: readonly OrderField[];
   /** Sort terms after those of `order`, which distinguish duplicates of a row. */
-  joinTerms: readonly OrderTerm[];
+  joinOrderTerms: readonly OrderTerm[];
   orderContext: OrderContext;
   page: PageArgs;
 }
@@ -46,7 +45,7 @@ export function createListRequest(
   context: Context,
 ): ListRequest {
   const accessConditions = visibleRowConditions(entity, context);
-  const { conditions, joins, joinTerms, searches } = compileWhere(entity, where, context);
+  const { conditions, joins, joinOrderTerms, searches } = compileWhere(entity, where, context);
   const orderContext: OrderContext = {
     textOrder: context.policies.textOrder,
     searches,
@@ -56,32 +55,31 @@ export function createListRequest(
     entity,
     conditions: [...accessConditions, ...conditions],
     joins,
-    joinTerms,
+    joinOrderTerms,
     orderContext,
     order: resolveOrder(entity, orderBy, searches),
     page,
   };
 }
 
-/** The requested page of a list. */
 interface PageWindow {
   limit: number;
   offset: number;
   isBackward: boolean;
   terms: OrderTerm[];
   /** Decoded cursors: one value for each order term. */
-  after?: unknown[];
-  before?: unknown[];
+  afterCursorValues?: unknown[];
+  beforeCursorValues?: unknown[];
 }
 
-function pageWindow({ entity, order, joinTerms, orderContext, page }: ListRequest): PageWindow {
+function pageWindow({ entity, order, joinOrderTerms, orderContext, page }: ListRequest): PageWindow {
   const first = validatePageSize('first', page.first, MAX_PAGE_SIZE);
   const last = validatePageSize('last', page.last, MAX_PAGE_SIZE);
   const offset = validatePageSize('offset', page.offset, MAX_INTEGER) ?? 0;
   if (first !== undefined && last !== undefined) throw invalidArgumentError('last', 'Use either first or last, not both.');
   const isBackward = last !== undefined;
-  const terms = [...orderTerms(entity, order, orderContext), ...joinTerms];
-  const valuesOf = (argument: 'after' | 'before') => {
+  const terms = [...orderTerms(entity, order, orderContext), ...joinOrderTerms];
+  const cursorValuesOf = (argument: 'after' | 'before') => {
     const cursor = page[argument];
     return cursor == null ? undefined : parseCursor(argument, terms, cursor);
   };
@@ -90,8 +88,8 @@ function pageWindow({ entity, order, joinTerms, orderContext, page }: ListReques
     offset,
     isBackward,
     terms,
-    after: valuesOf('after'),
-    before: valuesOf('before'),
+    afterCursorValues: cursorValuesOf('after'),
+    beforeCursorValues: cursorValuesOf('before'),
   };
 }
 
@@ -100,9 +98,9 @@ const readsExtraRow = (plan: ConnectionPlan, { isBackward }: PageWindow) =>
   isBackward ? plan.needsHasPreviousPage : plan.needsHasNextPage;
 
 /** Returns the expressions for `hasNextPage` and `hasPreviousPage`: whether rows exist beyond the cursors of the page or are skipped by `offset`. */
-function rowsOutsidePageExpressions(request: ListRequest, plan: ConnectionPlan, window: PageWindow, bind: ParameterBinder): string[] {
+function pageInfoExpressions(request: ListRequest, plan: ConnectionPlan, window: PageWindow, bind: ParameterBinder): string[] {
   const { entity, joins, conditions } = request;
-  const { after, before, offset, isBackward } = window;
+  const { afterCursorValues, beforeCursorValues, offset, isBackward } = window;
   // Values are bound only when an expression uses them, because PostgreSQL rejects unused parameters.
   const terms = () => bindOrderTerms(window.terms, bind);
   const existsExpression = (...positionConditions: SqlCondition[]) =>
@@ -111,32 +109,31 @@ function rowsOutsidePageExpressions(request: ListRequest, plan: ConnectionPlan, 
    * Returns expressions of which at least one is true if rows exist at or beyond a cursor. The first is the fastest: it looks for the row at the
    * cursor.
    */
-  const existsBeyondCursorSql = (order: readonly BoundOrderTerm[], values: unknown[]) =>
-    [rowAtCursorSql(order, values, bind), ...afterCursorAlternatives(order, values, bind)].map((alternative) =>
-      existsExpression(() => alternative),
+  const existsBeyondCursorExpressions = (order: readonly BoundOrderTerm[], values: unknown[]) =>
+    [rowAtCursorConditionSql(order, values, bind), ...afterCursorAlternativeConditions(order, values, bind)].map((alternativeCondition) =>
+      existsExpression(() => alternativeCondition),
     );
   const existsSkippedRowSql = () =>
     existsExpression(
-      ...(after ? [afterCursorCondition(terms(), after)] : []),
-      ...(before ? [afterCursorCondition(reverseOrderTerms(terms()), before)] : []),
+      ...(afterCursorValues ? [afterCursorCondition(terms(), afterCursorValues)] : []),
+      ...(beforeCursorValues ? [afterCursorCondition(reverseOrderTerms(terms()), beforeCursorValues)] : []),
     );
-  const earlierRowsExistSql = () => [
-    ...(after ? existsBeyondCursorSql(reverseOrderTerms(terms()), after) : []),
+  const earlierRowsExistExpressions = () => [
+    ...(afterCursorValues ? existsBeyondCursorExpressions(reverseOrderTerms(terms()), afterCursorValues) : []),
     ...(offset && !isBackward ? [existsSkippedRowSql()] : []),
   ];
-  const laterRowsExistSql = () => [
-    ...(before ? existsBeyondCursorSql(terms(), before) : []),
+  const laterRowsExistExpressions = () => [
+    ...(beforeCursorValues ? existsBeyondCursorExpressions(terms(), beforeCursorValues) : []),
     ...(offset && isBackward ? [existsSkippedRowSql()] : []),
   ];
-  const namedExpression = (alternatives: string[], name: keyof ListSummaryColumns) =>
-    alternatives.length ? [`(${alternatives.join(' OR ')}) AS "${name}"`] : [];
+  const namedExpression = (alternativeExpressions: string[], name: keyof ListSummaryColumns) =>
+    alternativeExpressions.length ? [`(${alternativeExpressions.join(' OR ')}) AS "${name}"`] : [];
   return [
-    ...(plan.needsHasPreviousPage ? namedExpression(earlierRowsExistSql(), '_existBefore') : []),
-    ...(plan.needsHasNextPage ? namedExpression(laterRowsExistSql(), '_existAfter') : []),
+    ...(plan.needsHasPreviousPage ? namedExpression(earlierRowsExistExpressions(), '_existBefore') : []),
+    ...(plan.needsHasNextPage ? namedExpression(laterRowsExistExpressions(), '_existAfter') : []),
   ];
 }
 
-/** Columns about the whole list: its number of rows, and whether rows exist before and after the page. */
 interface ListSummaryColumns {
   _count?: number;
   _existBefore?: boolean;
@@ -148,34 +145,42 @@ function pageStatement(request: ListRequest, plan: ConnectionPlan, window: PageW
   const { isBackward, offset } = window;
   const terms = bindOrderTerms(window.terms, bind);
   const order = isBackward ? reverseOrderTerms(terms) : terms;
-  const [start, end] = isBackward ? [window.before, window.after] : [window.after, window.before];
+  const [start, end] = isBackward
+    ? [window.beforeCursorValues, window.afterCursorValues]
+    : [window.afterCursorValues, window.beforeCursorValues];
   const allConditions = [...conditions, ...(end ? [afterCursorCondition(reverseOrderTerms(order), end)] : [])];
   const where = conjunctionSql(allConditions, 't', bind);
   const rowCount = window.limit + (readsExtraRow(plan, window) ? 1 : 0);
   const limit = bind(rowCount);
   const offsetParameter = offset ? bind(offset) : undefined;
-  const alternatives = start ? afterCursorAlternatives(order, start, bind) : [];
-  const cursorValues =
-    plan.needsCursors || alternatives.length > 1 ? terms.map((term, index): SelectedExpression => [term.sql, `_${index}`]) : undefined;
-  const shape = {
+  const alternativeConditions = start ? afterCursorAlternativeConditions(order, start, bind) : [];
+  const cursorValueExpressions =
+    plan.needsCursors || alternativeConditions.length > 1
+      ? terms.map((term, index): SelectedExpression => [term.sql, `_${index}`])
+      : undefined;
+  const selectClauses = {
     columns: plan.columns,
-    extraExpressions: cursorValues,
-    joins: joinClauses(joins, bind),
+    extraExpressions: cursorValueExpressions,
+    joins: sqlJoinClauses(joins, bind),
     where,
     order,
     limit,
     offset: offsetParameter,
   };
-  const whereBeyond = (alternative: string) => (where ? `${where} AND ${alternative}` : alternative);
-  if (alternatives.length === 0) return selectStatement(shape);
-  if (alternatives.length === 1) return selectStatement({ ...shape, where: whereBeyond(alternatives[0]!) });
+  const whereAfterCursorSql = (alternativeCondition: string) => (where ? `${where} AND ${alternativeCondition}` : alternativeCondition);
+  if (alternativeConditions.length === 0) return buildSelectStatement(selectClauses);
+  if (alternativeConditions.length === 1)
+    return buildSelectStatement({ ...selectClauses, where: whereAfterCursorSql(alternativeConditions[0]!) });
   // UNION ALL of one SELECT per OR branch of the keyset condition. Each scans one range of an index, so the cost of a page does not depend on its position.
   const branchLimit = offset ? bind(rowCount + offset) : limit;
-  const branches = alternatives
-    .map((alternative) => `(${selectStatement({ ...shape, where: whereBeyond(alternative), limit: branchLimit, offset: undefined })})`)
+  const branchesSql = alternativeConditions
+    .map(
+      (alternativeCondition) =>
+        `(${buildSelectStatement({ ...selectClauses, where: whereAfterCursorSql(alternativeCondition), limit: branchLimit, offset: undefined })})`,
+    )
     .join(' UNION ALL ');
-  const orderByAlias = order.map((term, index) => ({ ...term, sql: `"_${index}"` }));
-  return `SELECT * FROM (${branches}) AS f ORDER BY ${orderByClause(orderByAlias)} LIMIT ${limit}${offsetParameter ? ` OFFSET ${offsetParameter}` : ''}`;
+  const aliasedOrderTerms = order.map((term, index) => ({ ...term, sql: `"_${index}"` }));
+  return `SELECT * FROM (${branchesSql}) AS f ORDER BY ${orderByClause(aliasedOrderTerms)} LIMIT ${limit}${offsetParameter ? ` OFFSET ${offsetParameter}` : ''}`;
 }
 
 function assembleConnection(plan: ConnectionPlan, window: PageWindow, rows: Row[], summary: ListSummaryColumns = {}): Connection {
@@ -200,7 +205,7 @@ function assembleConnection(plan: ConnectionPlan, window: PageWindow, rows: Row[
 function listSummaryExpressions(request: ListRequest, plan: ConnectionPlan, window: PageWindow, bind: ParameterBinder): string[] {
   const { entity, joins, conditions } = request;
   const countExpression = () => `(SELECT count(*) ${fromClause(entity, joins, bind)}${whereClause(conditions, 't', bind)}) AS "_count"`;
-  return [...(plan.needsTotalCount ? [countExpression()] : []), ...rowsOutsidePageExpressions(request, plan, window, bind)];
+  return [...(plan.needsTotalCount ? [countExpression()] : []), ...pageInfoExpressions(request, plan, window, bind)];
 }
 
 /** Reads one page, with the requested total count and page information, in one statement. */
@@ -221,31 +226,31 @@ export async function readPage(request: ListRequest, plan: ConnectionPlan, { ses
 /** Reads the same page of child rows for each of several parent rows, with at most two statements in total. */
 export async function readPagePerParent(
   listRequest: ListRequest,
-  referenceField: string,
+  referenceFieldName: string,
   parentIds: readonly number[],
   plan: ConnectionPlan,
   { session }: Context,
 ): Promise<Connection[]> {
   const window = pageWindow(listRequest);
-  const parentField = fieldOf(listRequest.entity, referenceField);
-  const belongsToParent: SqlCondition = () => referencesIdSql(parentField, 't', 'p.id');
-  const request = { ...listRequest, conditions: [belongsToParent, ...listRequest.conditions] };
+  const parentField = fieldOf(listRequest.entity, referenceFieldName);
+  const parentCondition: SqlCondition = () => referencesIdConditionSql(parentField, 't', 'p.id');
+  const request = { ...listRequest, conditions: [parentCondition, ...listRequest.conditions] };
   const readPages = () => {
     const { bind, values } = createParameterBinder();
-    const ids = bind(parentIds);
+    const idsParameter = bind(parentIds);
     const pageSql = pageStatement(request, plan, window, bind);
     return session.queryMaybeStale(
-      `SELECT p.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS p(id) CROSS JOIN LATERAL (${pageSql}) c`,
+      `SELECT p.id AS "_parent", c.* FROM unnest(${idsParameter}::int[]) AS p(id) CROSS JOIN LATERAL (${pageSql}) c`,
       values,
     );
   };
   const readSummaries = async () => {
     const { bind, values } = createParameterBinder();
-    const ids = bind(parentIds);
+    const idsParameter = bind(parentIds);
     const summaryExpressions = listSummaryExpressions(request, plan, window, bind);
     if (!summaryExpressions.length) return [];
     return session.queryMaybeStale(
-      `SELECT p.id AS "_parent", ${summaryExpressions.join(', ')} FROM unnest(${ids}::int[]) AS p(id)`,
+      `SELECT p.id AS "_parent", ${summaryExpressions.join(', ')} FROM unnest(${idsParameter}::int[]) AS p(id)`,
       values,
     );
   };

@@ -6,32 +6,31 @@ import { columnIsOneOf, createParameterBinder, conjunctionSql, type SqlCondition
 import type { Context } from '../context';
 import { fieldOf, fieldsOf, type Entity, type EntityField, type RowFields, type RowOf } from '../model/fields';
 import { BatchLoader, type LoaderKey, type EventLoopPacer } from './batchloader';
-import { cacheBySelection, requiredRowFields } from './queryplan';
+import { cacheBySelection, requiredRowFieldNames } from './queryplan';
 import { fieldSqlExpression } from '../sql/expressions';
 import { bindOrderTerms, parseOrderField, orderTerms } from '../sql/ordering';
-import { columnSet, selectRowsStatement, selectStatement, type SelectedColumns } from '../sql/select';
+import { columnSet, buildSelectRowsStatement, buildSelectStatement, type SelectedColumns } from '../sql/select';
 import { resourceOf } from '../model/registry';
 
 type ResolveInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 /** DataLoaders of one request. The key of a loader identifies the rows and columns that its batches select. */
 export class Loaders {
-  private loaders = new Map<unknown, BatchLoader<unknown>>();
-  /** Derived values that the request has computed, by name. */
-  derivedValues = new Map<string, Promise<unknown>>();
+  private loadersByKey = new Map<unknown, BatchLoader<unknown>>();
+  derivedValuesByName = new Map<string, Promise<unknown>>();
   /** Spreads the fields that wait for a batch over several turns of the event loop. Set for operations of clients only. */
   eventLoopPacer?: EventLoopPacer;
 
   getOrCreate<T>(key: unknown, readBatch: (keys: readonly LoaderKey[]) => Promise<T[]>): BatchLoader<T> {
-    let loader = this.loaders.get(key);
-    if (!loader) this.loaders.set(key, (loader = new BatchLoader<unknown>(readBatch, () => this.eventLoopPacer)));
+    let loader = this.loadersByKey.get(key);
+    if (!loader) this.loadersByKey.set(key, (loader = new BatchLoader<unknown>(readBatch, () => this.eventLoopPacer)));
     return loader as BatchLoader<T>;
   }
 
   /** Discards loaded rows after a write. The maps are replaced, because clearing a map keeps its old tables alive in V8 through chained references. */
   clear(): void {
-    this.loaders = new Map();
-    this.derivedValues = new Map();
+    this.loadersByKey = new Map();
+    this.derivedValuesByName = new Map();
   }
 }
 
@@ -41,7 +40,7 @@ async function readRowsByIds(
   conditions: readonly SqlCondition[],
   { session }: Context,
 ): Promise<(Row | null)[]> {
-  const rows = await session.queryMaybeStale(...selectRowsStatement(columns, [columnIsOneOf('id', ids), ...conditions]));
+  const rows = await session.queryMaybeStale(...buildSelectRowsStatement(columns, [columnIsOneOf('id', ids), ...conditions]));
   const rowsById = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => rowsById.get(id) ?? null);
 }
@@ -49,22 +48,27 @@ async function readRowsByIds(
 /** Reads the child rows of several parent rows, in the given order for each parent row. */
 async function readRowsByParents(
   entity: Entity,
-  referenceField: string,
+  referenceFieldName: string,
   columns: SelectedColumns,
   ids: readonly LoaderKey[],
-  order: readonly string[],
+  ordering: readonly string[],
   context: Context,
   conditions: readonly SqlCondition[] = [],
 ) {
-  const parentField = fieldOf(entity, referenceField);
+  const parentField = fieldOf(entity, referenceFieldName);
   const { bind, values } = createParameterBinder();
   const where = conjunctionSql(
     [columnIsOneOf(parentField.column!, ids), ...visibleRowConditions(entity, context), ...conditions],
     't',
     bind,
   );
-  const terms = bindOrderTerms(orderTerms(entity, order.map(parseOrderField), context.policies), bind);
-  const text = selectStatement({ columns, extraExpressions: [[fieldSqlExpression(parentField, 't'), '_parent']], where, order: terms });
+  const terms = bindOrderTerms(orderTerms(entity, ordering.map(parseOrderField), context.policies), bind);
+  const text = buildSelectStatement({
+    columns,
+    extraExpressions: [[fieldSqlExpression(parentField, 't'), '_parent']],
+    where,
+    order: terms,
+  });
   const rowsByParent = new Map<LoaderKey, Row[]>(ids.map((id) => [id, []]));
   for (const row of await context.session.queryMaybeStale(text, values)) rowsByParent.get(row._parent)!.push(row);
   return ids.map((id) => rowsByParent.get(id)!);
@@ -85,7 +89,9 @@ const batchColumns = (entity: Entity, fieldNames: ReadonlySet<string>, { policie
   );
 };
 
-const batchColumnsOfSelection = cacheBySelection((entity, info, context) => batchColumns(entity, requiredRowFields(entity, info), context));
+const batchColumnsOfSelection = cacheBySelection((entity, info, context) =>
+  batchColumns(entity, requiredRowFieldNames(entity, info), context),
+);
 
 function rowLoader(entity: Entity, columns: SelectedColumns, context: Context): BatchLoader<Row | null> {
   return context.loaders.getOrCreate<Row | null>(`rows ${columns.cacheKey}`, (ids) =>
@@ -101,13 +107,13 @@ export function loadReferencedRow(
   info: ResolveInfo,
 ): Row | null | Promise<Row | null> {
   if (id === null || id === undefined) return null;
-  if (resourceOf(entity)!.isInMemory) return context.services.catalogue.get(entity, id);
+  if (resourceOf(entity)!.isCachedInMemory) return context.services.catalogue.get(entity, id);
   return rowLoader(entity, batchColumnsOfSelection(entity, info, context), context).load(id);
 }
 
 /** Loads rows by id, in the order in which the ids are given. Omits rows that the viewer may not see. */
 export function loadRowsById(entity: Entity, ids: readonly number[], context: Context, info: ResolveInfo): Row[] | Promise<Row[]> {
-  if (resourceOf(entity)!.isInMemory)
+  if (resourceOf(entity)!.isCachedInMemory)
     return ids.map((id) => context.services.catalogue.get(entity, id)).filter((row): row is Row => row !== null);
   return Promise.all(ids.map((id) => rowLoader(entity, batchColumnsOfSelection(entity, info, context), context).load(id))).then((rows) =>
     rows.filter((row): row is Row => row !== null),
@@ -116,27 +122,27 @@ export function loadRowsById(entity: Entity, ids: readonly number[], context: Co
 
 function childLoader(
   entity: Entity,
-  referenceField: string,
-  order: readonly string[],
+  referenceFieldName: string,
+  ordering: readonly string[],
   columns: SelectedColumns,
   context: Context,
   filter?: NamedCondition,
 ): BatchLoader<Row[]> {
-  const key = `child rows ${columns.cacheKey}.${referenceField} ${order.join()}${filter ? ` ${filter.name}` : ''}`;
-  return context.loaders.getOrCreate<Row[]>(key, (ids) =>
-    readRowsByParents(entity, referenceField, columns, ids, order, context, filter && [filter.condition]),
+  const cacheKey = `child rows ${columns.cacheKey}.${referenceFieldName} ${ordering.join()}${filter ? ` ${filter.name}` : ''}`;
+  return context.loaders.getOrCreate<Row[]>(cacheKey, (ids) =>
+    readRowsByParents(entity, referenceFieldName, columns, ids, ordering, context, filter && [filter.condition]),
   );
 }
 
 export function loadChildren(
   entity: Entity,
-  referenceField: string,
-  order: readonly string[],
+  referenceFieldName: string,
+  ordering: readonly string[],
   id: number,
   context: Context,
   info: ResolveInfo,
 ): Promise<Row[]> {
-  return childLoader(entity, referenceField, order, batchColumnsOfSelection(entity, info, context), context).load(id);
+  return childLoader(entity, referenceFieldName, ordering, batchColumnsOfSelection(entity, info, context), context).load(id);
 }
 
 /** Loads the given fields of a row by id, for custom resolvers; null if the row is not visible to the viewer. */
@@ -174,38 +180,40 @@ export interface NamedCondition {
 /** Loads the given fields of the child rows of a parent row, for custom resolvers, in default order. */
 export function loadChildFields<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
-  referenceField: keyof RowOf<M> & string,
+  referenceFieldName: keyof RowOf<M> & string,
   fields: readonly F[],
   id: number,
   context: Context,
   filter?: NamedCondition,
 ): Promise<RowFields<M, F>[]> {
   const columns = batchColumns(entity, new Set(fields), context);
-  return childLoader(entity, referenceField, resourceOf(entity)!.ordering, columns, context, filter).load(id) as Promise<RowFields<M, F>[]>;
+  return childLoader(entity, referenceFieldName, resourceOf(entity)!.ordering, columns, context, filter).load(id) as Promise<
+    RowFields<M, F>[]
+  >;
 }
 
 /** Reads the row nearest to each day. An index finds the rows just before and after the day, so the number of rows does not matter. */
 async function readRowsNearestToDates(
   entity: Entity,
-  dateField: string,
+  dateFieldName: string,
   columns: SelectedColumns,
   days: readonly LoaderKey[],
   context: Context,
 ): Promise<(Row | null)[]> {
   const { bind, values } = createParameterBinder();
   const daysParameter = bind(days);
-  const column = fieldSqlExpression(fieldOf(entity, dateField), 't');
-  const nearestRowSql = (comparison: string, descending: boolean) => {
-    const where = conjunctionSql([...ownerConditions(entity, context), () => `${column} ${comparison} k."day"`], 't', bind);
+  const column = fieldSqlExpression(fieldOf(entity, dateFieldName), 't');
+  const nearestRowSql = (comparisonOperator: string, descending: boolean) => {
+    const where = conjunctionSql([...ownerConditions(entity, context), () => `${column} ${comparisonOperator} k."day"`], 't', bind);
     const order = bindOrderTerms(
-      orderTerms(entity, [{ path: [dateField], descending, nullsFirst: descending }, parseOrderField('id')], context.policies),
+      orderTerms(entity, [{ path: [dateFieldName], descending, nullsFirst: descending }, parseOrderField('id')], context.policies),
       bind,
     );
-    return `(${selectStatement({ columns, where, order, limit: '1' })})`;
+    return `(${buildSelectStatement({ columns, where, order, limit: '1' })})`;
   };
   const rows = await context.session.queryMaybeStale(
     `SELECT k."day" AS "_day", n.* FROM unnest(${daysParameter}::date[]) AS k("day") CROSS JOIN LATERAL (
-      SELECT * FROM (${nearestRowSql('<=', true)} UNION ALL ${nearestRowSql('>', false)}) AS c ORDER BY abs(c."${dateField}" - k."day"), c."${dateField}" LIMIT 1) AS n`,
+      SELECT * FROM (${nearestRowSql('<=', true)} UNION ALL ${nearestRowSql('>', false)}) AS c ORDER BY abs(c."${dateFieldName}" - k."day"), c."${dateFieldName}" LIMIT 1) AS n`,
     values,
   );
   const rowsByDay = new Map(rows.map((row) => [row._day as LoaderKey, row]));
@@ -215,15 +223,21 @@ async function readRowsNearestToDates(
 /** Loads the viewer's row nearest to a day, for custom resolvers. Of two equally near rows, the earlier one is returned. */
 export function loadRowNearestInTime<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
-  dateField: keyof RowOf<M> & string,
+  dateFieldName: keyof RowOf<M> & string,
   fields: readonly F[],
   day: string,
   context: Context,
 ): Promise<RowFields<M, F> | null> {
-  const key = `${entity.name} near ${dateField}(${fields.join()})`;
+  const cacheKey = `${entity.name} near ${dateFieldName}(${fields.join()})`;
   return context.loaders
-    .getOrCreate<Row | null>(key, (days) =>
-      readRowsNearestToDates(entity, dateField, columnSet(entity, [dateField, ...fields], context.policies.textOrder), days, context),
+    .getOrCreate<Row | null>(cacheKey, (days) =>
+      readRowsNearestToDates(
+        entity,
+        dateFieldName,
+        columnSet(entity, [dateFieldName, ...fields], context.policies.textOrder),
+        days,
+        context,
+      ),
     )
     .load(day) as Promise<RowFields<M, F> | null>;
 }

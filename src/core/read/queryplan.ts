@@ -6,7 +6,7 @@ import type { FieldNode, FragmentDefinitionNode, GraphQLResolveInfo } from 'grap
 import type { Row } from '../../database/rows';
 import { columnSet, type SelectedColumns } from '../sql/select';
 import type { Context } from '../context';
-import { childrenOf, fieldsOf, groupedFieldName, type Entity, type RowFields, type RowOf, type Thunk } from '../model/fields';
+import { childRowsFieldsOf, fieldsOf, groupedFieldName, type Entity, type RowFields, type RowOf, type Thunk } from '../model/fields';
 import { memoizePerEntity } from '../model/memoize';
 import { isExcludedByDirective, visitFields } from '../model/selections';
 
@@ -17,7 +17,7 @@ type ResolveInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 interface FieldRequirement {
   /** Returns the entity that has the field. This is a function, because the class of the entity may not be loaded when the requirement is declared. */
   entity: Thunk;
-  field: string;
+  fieldName: string;
   requiredFieldNames: readonly string[];
 }
 const fieldRequirements: FieldRequirement[] = [];
@@ -38,10 +38,10 @@ export const RequiresFields =
   <M, F extends keyof RowOf<M> & string = keyof RowOf<M> & string>(entity: () => Entity<M>, ...columns: F[]) =>
   <Resolver extends (...args: never[]) => unknown>(
     _target: object,
-    property: string,
+    propertyName: string,
     _descriptor: TypedPropertyDescriptor<Resolver> & ReadsOnlyDeclaredFields<RowFields<M, F | ('id' & keyof RowOf<M>)>, Resolver>,
   ): void => {
-    fieldRequirements.push({ entity, field: property, requiredFieldNames: columns });
+    fieldRequirements.push({ entity, fieldName: propertyName, requiredFieldNames: columns });
   };
 
 /**
@@ -50,11 +50,11 @@ export const RequiresFields =
  */
 const requiredFieldsByName = memoizePerEntity((entity) => {
   const fieldDependencies = new Map<string, readonly string[]>();
-  for (const { relation, objectField, name } of fieldsOf(entity)) if (relation) fieldDependencies.set(objectField!, [name]);
-  for (const child of childrenOf(entity))
-    for (const name of [child.name, groupedFieldName(child)]) fieldDependencies.set(name, [child.keyField]);
-  for (const { field, requiredFieldNames } of fieldRequirements.filter((need) => need.entity() === entity))
-    fieldDependencies.set(field, requiredFieldNames.length ? requiredFieldNames : fieldsOf(entity).map(({ name }) => name));
+  for (const { relation, objectFieldName, name } of fieldsOf(entity)) if (relation) fieldDependencies.set(objectFieldName!, [name]);
+  for (const child of childRowsFieldsOf(entity))
+    for (const name of [child.name, groupedFieldName(child)]) fieldDependencies.set(name, [child.keyFieldName]);
+  for (const { fieldName, requiredFieldNames } of fieldRequirements.filter((requirement) => requirement.entity() === entity))
+    fieldDependencies.set(fieldName, requiredFieldNames.length ? requiredFieldNames : fieldsOf(entity).map(({ name }) => name));
   return fieldDependencies;
 });
 
@@ -62,21 +62,21 @@ const requiredFieldsByName = memoizePerEntity((entity) => {
  * Returns the object by which results for a selection set are cached: its field node. If a document selects the field more than once, this is the
  * array of field nodes, which is new in each execution, so that nothing is reused.
  */
-export const selectionKey = (nodes: FieldNodes): object => (nodes.length === 1 ? nodes[0]! : nodes);
+export const selectionCacheKey = (nodes: FieldNodes): object => (nodes.length === 1 ? nodes[0]! : nodes);
 
 /**
  * Returns a version of `create` that caches its results by selection set, entity and API: by entity, because one selection set below the field `node`
  * can apply to rows of several types; by API, because HTML pages run documents of REST as the API `graphql`, and plans differ between APIs.
  */
 export function cacheBySelection<T>(create: (entity: Entity, info: ResolveInfo, context: ApiContext) => T) {
-  const plansByApi = { graphql: new WeakMap<object, Map<Entity, T>>(), rest: new WeakMap<object, Map<Entity, T>>() };
+  const resultsByApi = { graphql: new WeakMap<object, Map<Entity, T>>(), rest: new WeakMap<object, Map<Entity, T>>() };
   return (entity: Entity, info: ResolveInfo, context: ApiContext): T => {
-    const key = selectionKey(info.fieldNodes);
-    let plans = plansByApi[context.api].get(key);
-    if (!plans) plansByApi[context.api].set(key, (plans = new Map()));
-    let plan = plans.get(entity);
-    if (plan === undefined) plans.set(entity, (plan = create(entity, info, context)));
-    return plan;
+    const key = selectionCacheKey(info.fieldNodes);
+    let resultByEntity = resultsByApi[context.api].get(key);
+    if (!resultByEntity) resultsByApi[context.api].set(key, (resultByEntity = new Map()));
+    let result = resultByEntity.get(entity);
+    if (result === undefined) resultByEntity.set(entity, (result = create(entity, info, context)));
+    return result;
   };
 }
 
@@ -84,7 +84,7 @@ export function cacheBySelection<T>(create: (entity: Entity, info: ResolveInfo, 
  * Returns the subfields of the given nodes of a document: by field name, the nodes that select it. Visits each fragment once, however often it is spread.
  * Without `variables`, the result also contains fields that `@skip` or `@include` may exclude, so that it is valid for all variables.
  */
-export function selectedFields(
+export function selectedFieldNodesByName(
   nodes: readonly Pick<FieldNode, 'selectionSet'>[],
   fragments: Record<string, FragmentDefinitionNode>,
   variables?: Readonly<Record<string, unknown>>,
@@ -107,7 +107,7 @@ export function selectedFields(
   return nodesByName;
 }
 
-function requiredFields(entity: Entity, names: Iterable<string>): Set<string> {
+function collectRequiredFieldNames(entity: Entity, names: Iterable<string>): Set<string> {
   const fieldDependencies = requiredFieldsByName(entity);
   const fieldNames = new Set<string>();
   for (const name of names) {
@@ -118,15 +118,15 @@ function requiredFields(entity: Entity, names: Iterable<string>): Set<string> {
 }
 
 /** Returns the fields to read for a GraphQL field that returns a row or a list of rows. */
-export const requiredRowFields = (entity: Entity, info: ResolveInfo): Set<string> =>
-  requiredFields(entity, selectedFields(info.fieldNodes, info.fragments).keys());
+export const requiredRowFieldNames = (entity: Entity, info: ResolveInfo): Set<string> =>
+  collectRequiredFieldNames(entity, selectedFieldNodesByName(info.fieldNodes, info.fragments).keys());
 
 export const requiredRowColumns = cacheBySelection((entity, info, { policies }) =>
-  columnSet(entity, requiredRowFields(entity, info), policies.textOrder),
+  columnSet(entity, requiredRowFieldNames(entity, info), policies.textOrder),
 );
 
 export const hasRequiredFields = (entity: Entity, row: Row, info: ResolveInfo, context: ApiContext): boolean =>
-  requiredRowColumns(entity, info, context).names.every((name) => name in row);
+  requiredRowColumns(entity, info, context).fieldNames.every((name) => name in row);
 
 /** Query plan of a connection: the columns and results that its selection set needs. */
 export interface ConnectionPlan {
@@ -134,25 +134,27 @@ export interface ConnectionPlan {
   needsRows: boolean;
   needsEdges: boolean;
   needsTotalCount: boolean;
-  /** Whether `hasNextPage` is selected. */
   needsHasNextPage: boolean;
-  /** Whether `hasPreviousPage` is selected. */
   needsHasPreviousPage: boolean;
   needsCursors: boolean;
 }
 
 export const connectionPlan = cacheBySelection((entity, info, { policies }): ConnectionPlan => {
-  const connectionFields = selectedFields(info.fieldNodes, info.fragments);
-  const edges = selectedFields(connectionFields.get('edges') ?? [], info.fragments);
-  const pageInfo = selectedFields(connectionFields.get('pageInfo') ?? [], info.fragments);
-  const nodes = [...(connectionFields.get('nodes') ?? []), ...(edges.get('node') ?? [])];
+  const connectionFields = selectedFieldNodesByName(info.fieldNodes, info.fragments);
+  const edgeFields = selectedFieldNodesByName(connectionFields.get('edges') ?? [], info.fragments);
+  const pageInfoFields = selectedFieldNodesByName(connectionFields.get('pageInfo') ?? [], info.fragments);
+  const nodes = [...(connectionFields.get('nodes') ?? []), ...(edgeFields.get('node') ?? [])];
   return {
-    columns: columnSet(entity, requiredFields(entity, selectedFields(nodes, info.fragments).keys()), policies.textOrder),
+    columns: columnSet(
+      entity,
+      collectRequiredFieldNames(entity, selectedFieldNodesByName(nodes, info.fragments).keys()),
+      policies.textOrder,
+    ),
     needsRows: connectionFields.has('nodes') || connectionFields.has('edges') || connectionFields.has('pageInfo'),
     needsEdges: connectionFields.has('edges'),
     needsTotalCount: connectionFields.has('totalCount'),
-    needsHasNextPage: pageInfo.has('hasNextPage'),
-    needsHasPreviousPage: pageInfo.has('hasPreviousPage'),
-    needsCursors: edges.has('cursor') || pageInfo.has('startCursor') || pageInfo.has('endCursor'),
+    needsHasNextPage: pageInfoFields.has('hasNextPage'),
+    needsHasPreviousPage: pageInfoFields.has('hasPreviousPage'),
+    needsCursors: edgeFields.has('cursor') || pageInfoFields.has('startCursor') || pageInfoFields.has('endCursor'),
   };
 });

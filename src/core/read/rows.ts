@@ -6,11 +6,11 @@ import { columnIsOneOf, createParameterBinder, conjunctionSql, columnEquals } fr
 import type { Context } from '../context';
 import { notFoundError } from '../model/errors';
 import type { Entity } from '../model/fields';
-import { rejectOtherNodeType, resolveRowId } from '../model/node';
+import { rejectNodeIdOfOtherType, resolveRowId } from '../model/node';
 import { resourceOf } from '../model/registry';
 import { bindOrderTerms, parseOrderField, orderTerms } from '../sql/ordering';
 import { requiredRowColumns } from './queryplan';
-import { columnSet, selectRowsStatement, selectStatement } from '../sql/select';
+import { columnSet, buildSelectRowsStatement, buildSelectStatement } from '../sql/select';
 
 const MAX_LIST_ROWS = 10_000;
 
@@ -18,14 +18,14 @@ type ResolveInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 export async function readRowsById(entity: Entity, ids: readonly number[], context: Context, info: ResolveInfo): Promise<Map<number, Row>> {
   const conditions = [columnIsOneOf('id', ids), ...visibleRowConditions(entity, context)];
-  const rows = await context.session.queryMaybeStale(...selectRowsStatement(requiredRowColumns(entity, info, context), conditions));
+  const rows = await context.session.queryMaybeStale(...buildSelectRowsStatement(requiredRowColumns(entity, info, context), conditions));
   return new Map(rows.map((row) => [row.id as number, row]));
 }
 
 /** Returns the id of the viewer's row of an entity with one row per user. */
-export async function idOfViewersRow(entity: Entity, context: Context): Promise<number> {
+export async function readViewerRowId(entity: Entity, context: Context): Promise<number> {
   const columns = columnSet(entity, ['id'], context.policies.textOrder);
-  const [row] = await context.session.queryMaybeStale(...selectRowsStatement(columns, visibleRowConditions(entity, context)));
+  const [row] = await context.session.queryMaybeStale(...buildSelectRowsStatement(columns, visibleRowConditions(entity, context)));
   return row!.id as number;
 }
 
@@ -34,7 +34,7 @@ export async function readAllRows(entity: Entity, context: Context, info: Resolv
   const where = conjunctionSql(visibleRowConditions(entity, context), 't', bind);
   const order = bindOrderTerms(orderTerms(entity, resourceOf(entity)!.ordering.map(parseOrderField), context.policies), bind);
   return context.session.queryMaybeStale(
-    selectStatement({ columns: requiredRowColumns(entity, info, context), where, order, limit: bind(MAX_LIST_ROWS) }),
+    buildSelectStatement({ columns: requiredRowColumns(entity, info, context), where, order, limit: bind(MAX_LIST_ROWS) }),
     values,
   );
 }
@@ -43,10 +43,10 @@ export async function readAllRows(entity: Entity, context: Context, info: Resolv
 export async function readRowById(entity: Entity, id: unknown, context: Context, info: ResolveInfo): Promise<Row> {
   const rowId = resolveRowId(entity.name, id);
   const conditions = visibleRowConditions(entity, context);
-  if (context.policies.acceptsNodeIds) rejectOtherNodeType(entity.name, id, 'id');
+  if (context.policies.acceptsNodeIds) rejectNodeIdOfOtherType(entity.name, id, 'id');
   if (rowId === undefined) throw notFoundError();
   const columns = requiredRowColumns(entity, info, context);
-  const [row] = await context.session.queryMaybeStale(...selectRowsStatement(columns, [columnEquals('id', rowId), ...conditions]));
+  const [row] = await context.session.queryMaybeStale(...buildSelectRowsStatement(columns, [columnEquals('id', rowId), ...conditions]));
   if (!row) throw notFoundError();
   return row;
 }

@@ -5,7 +5,7 @@ import type { Row } from '../../database/rows';
 import { readPage, createListRequest } from '../read/connection';
 import type { Connection, PageArgs } from '../read/connectiontypes';
 import type { Context } from '../context';
-import { childrenOf, fieldsOf, type Entity } from '../model/fields';
+import { childRowsFieldsOf, fieldsOf, type Entity } from '../model/fields';
 import { addGroupedQuery } from '../grouping/resolver';
 import { registerHooks, type FieldValues, type WriteHooks } from '../model/hooks';
 import { addResolverMethod } from '../model/resolvermethods';
@@ -70,14 +70,14 @@ function addQueries(target: ClassType, entity: Entity): void {
     }),
     exposureExtensions,
   );
-  const types = listTypesOf(entity);
+  const listTypes = listTypesOf(entity);
   addResolverMethod(
     target,
     'many',
     (page: PageArgs, where: FieldValues | null, orderBy: OrderElement[] | null, context: Context, info: ResolveInfo): Promise<Connection> =>
       readPage(createListRequest(entity, page, where, orderBy, context), connectionPlan(entity, info, context), context),
-    listParameterDecorators(types),
-    Query(() => types.connection, {
+    listParameterDecorators(listTypes),
+    Query(() => listTypes.connection, {
       name: pluralName,
       description: `The ${nounOfTypeName(pluralName)}${isOwned ? ' of the viewer' : ''}. ${description}`,
     }),
@@ -88,7 +88,7 @@ function addQueries(target: ClassType, entity: Entity): void {
           ...listSizeExtensions(lookupTableSize),
         },
   );
-  if (resourceOf(entity)!.groupPaths) addGroupedQuery(target, entity);
+  if (resourceOf(entity)!.groupKeyPaths) addGroupedQuery(target, entity);
 }
 
 function addNodeIdAndRelationFields(target: ClassType, entity: Entity): void {
@@ -100,5 +100,5 @@ function addNodeIdAndRelationFields(target: ClassType, entity: Entity): void {
     FieldResolver(() => ID, { description: NODE_ID_DESCRIPTION }),
   );
   for (const field of fieldsOf(entity)) if (field.relation) addRelationField(target, field);
-  for (const child of childrenOf(entity)) addChildField(target, child);
+  for (const child of childRowsFieldsOf(entity)) addChildField(target, child);
 }

@@ -11,19 +11,18 @@ import { loadRowsById } from '../read/loaders';
 import type { InputIssue } from '../model/validationissues';
 import { InputError, TYPICAL_ISSUE_COUNT } from './payload';
 
-/** Typical number of deleted rows, for cost estimates. */
-const TYPICAL_ROW_COUNT = 1;
+const TYPICAL_DELETED_ROW_COUNT = 1;
 
 @ObjectType({
   description: 'The deleted rows, in the order of the input. Caches can evict them by `deletedNodeIds`.',
   simpleResolvers: true,
 })
 export class DeletePayload {
-  @ListSize(TYPICAL_ROW_COUNT)
+  @ListSize(TYPICAL_DELETED_ROW_COUNT)
   @Field(() => [ID], { description: 'The `id`s of the deleted rows; empty if nothing was deleted.' })
   readonly deletedIds: readonly number[];
 
-  @ListSize(TYPICAL_ROW_COUNT)
+  @ListSize(TYPICAL_DELETED_ROW_COUNT)
   @Field(() => [ID], { description: 'The `nodeId`s of the deleted rows.' })
   readonly deletedNodeIds: readonly string[];
 

@@ -1,7 +1,7 @@
 /** GraphQL input types of a resource, generated from its fields: for creation, for changes of one row, and for changes of many rows. */
 import { Extensions, Field, ID, InputType, type ClassType } from 'type-graphql';
-import { creatableChildren } from '../write/drafts';
-import { defaultValues, fieldOf, fieldsOf, partFieldsOf, type Entity, type EntityField } from '../model/fields';
+import { creatableChildFields } from '../write/drafts';
+import { defaultValues, fieldOf, fieldsOf, childFieldsSavedWithParent, type Entity, type EntityField } from '../model/fields';
 import { toSnakeCase } from '../../contract/casing';
 import { nounOfTypeName, upperFirst, withArticle } from '../model/inflection';
 import { ROW_ID_DESCRIPTION } from '../model/node';
@@ -15,8 +15,7 @@ interface InputFieldOptions {
   description: string;
 }
 
-/** Returns the options of a field of a creation input: nullability, default and description. */
-function creationOptions(field: EntityField): InputFieldOptions {
+function creationFieldOptions(field: EntityField): InputFieldOptions {
   const { graphqlDescription: description, relation, allowBlank } = field;
   if (field.default === defaultValues.byTrigger) return { nullable: true, description };
   if (typeof field.default === 'function') {
@@ -31,7 +30,7 @@ function creationOptions(field: EntityField): InputFieldOptions {
   return { nullable: field.allowNull, description, defaultValue: field.default ?? (allowBlank && !field.allowNull ? '' : undefined) };
 }
 
-const patchOptions = ({ graphqlDescription: description }: EntityField): InputFieldOptions => ({ nullable: true, description });
+const patchFieldOptions = ({ graphqlDescription: description }: EntityField): InputFieldOptions => ({ nullable: true, description });
 
 function createInputType(
   typeName: string,
@@ -39,60 +38,60 @@ function createInputType(
   fields: readonly EntityField[],
   optionsOf: (field: EntityField) => InputFieldOptions,
 ): ClassType {
-  const Input = { [typeName]: class {} }[typeName]!;
+  const InputClass = { [typeName]: class {} }[typeName]!;
   for (const field of fields) {
     const type = field.inputType ?? field.type;
-    Field(() => (field.relation?.isToMany ? [type()] : type()), optionsOf(field))(Input.prototype, field.name);
-    Extensions({ field })(Input.prototype, field.name);
+    Field(() => (field.relation?.isToMany ? [type()] : type()), optionsOf(field))(InputClass.prototype, field.name);
+    Extensions({ field })(InputClass.prototype, field.name);
   }
-  InputType(typeName, { description })(Input);
-  return Input as ClassType;
+  InputType(typeName, { description })(InputClass);
+  return InputClass as ClassType;
 }
 
-const isPart = (entity: Entity, referenceField: string) =>
-  partFieldsOf(fieldOf(entity, referenceField).target!()).some(
-    (child) => child.target() === entity && child.referenceField === referenceField,
+const isPartOfReferencedRow = (entity: Entity, referenceFieldName: string) =>
+  childFieldsSavedWithParent(fieldOf(entity, referenceFieldName).target!()).some(
+    (child) => child.target() === entity && child.referenceFieldName === referenceFieldName,
   );
 
-const creationInputs = new Map<string, ClassType>();
+const creationInputTypes = new Map<string, ClassType>();
 
 /**
- * Returns the input type of a new row with its child rows. The input omits `referenceField`, the reference to a parent row that the same mutation
+ * Returns the input type of a new row with its child rows. The input omits `referenceFieldName`, the reference to a parent row that the same mutation
  * creates.
  */
-export function creationInput(entity: Entity, referenceField?: string): ClassType {
+export function creationInputType(entity: Entity, referenceFieldName?: string): ClassType {
   const noun = nounOfTypeName(entity.name);
-  const parent = referenceField && fieldOf(entity, referenceField).objectField!;
+  const parent = referenceFieldName && fieldOf(entity, referenceFieldName).objectFieldName!;
   const name = parent ? `${entity.name}Of${upperFirst(parent)}Input` : `${entity.name}Input`;
-  const existingInput = creationInputs.get(name);
+  const existingInput = creationInputTypes.get(name);
   if (existingInput) return existingInput;
   const parentPhrase = parent ? ` together with its ${toSnakeCase(parent).replaceAll('_', ' ')}` : '';
-  const fields = writableFields(entity).filter((field) => field.name !== referenceField);
-  const Input = createInputType(name, `The values of a new ${noun}${parentPhrase}.`, fields, creationOptions);
-  creationInputs.set(name, Input);
-  if (referenceField && isPart(entity, referenceField))
+  const fields = writableFields(entity).filter((field) => field.name !== referenceFieldName);
+  const InputClass = createInputType(name, `The values of a new ${noun}${parentPhrase}.`, fields, creationFieldOptions);
+  creationInputTypes.set(name, InputClass);
+  if (referenceFieldName && isPartOfReferencedRow(entity, referenceFieldName))
     Field(() => ID, {
       nullable: true,
       description: 'The `id` or `nodeId` of an existing row, which is updated when the parent is saved. Absent for a new row.',
-    })(Input.prototype, 'id');
+    })(InputClass.prototype, 'id');
   // The input types of child rows may refer back to the input type of their parent row, so the latter is added to the map of types first.
-  for (const child of creatableChildren(entity)) {
-    const type = creationInput(child.target(), child.referenceField);
+  for (const child of creatableChildFields(entity)) {
+    const type = creationInputType(child.target(), child.referenceFieldName);
     const description = `${child.description} Created together with the row.`;
-    Field(() => [type], { nullable: true, description })(Input.prototype, child.name);
+    Field(() => [type], { nullable: true, description })(InputClass.prototype, child.name);
   }
-  return Input;
+  return InputClass;
 }
 
-export const patchInput = memoizePerEntity((entity) => {
+export const patchInputType = memoizePerEntity((entity) => {
   const description = `Changes of ${withArticle(nounOfTypeName(entity.name))}. Absent fields stay unchanged.`;
-  const Patch = createInputType(`${entity.name}Patch`, description, writableFields(entity), patchOptions);
-  for (const child of partFieldsOf(entity)) {
-    const type = creationInput(child.target(), child.referenceField);
+  const PatchInput = createInputType(`${entity.name}Patch`, description, writableFields(entity), patchFieldOptions);
+  for (const child of childFieldsSavedWithParent(entity)) {
+    const type = creationInputType(child.target(), child.referenceFieldName);
     const description = `${child.description} Replaces the existing list: rows with an \`id\` are updated, rows without one are created, and missing rows are deleted.`;
-    Field(() => [type], { nullable: true, description })(Patch.prototype, child.name);
+    Field(() => [type], { nullable: true, description })(PatchInput.prototype, child.name);
   }
-  return Patch;
+  return PatchInput;
 });
 
 export const IF_VERSION_DESCRIPTION = 'Expected `version`. On a mismatch, nothing is written.';
@@ -104,13 +103,13 @@ export class RowVersion {
 }
 
 /** Returns the input type of one changed row in an update of many rows. */
-export function bulkChangeInput(entity: Entity): ClassType {
+export function bulkChangeInputType(entity: Entity): ClassType {
   const name = `${entity.name}Change`;
-  const Change = { [name]: class {} }[name]!;
-  Field(() => ID, { description: ROW_ID_DESCRIPTION })(Change.prototype, 'id');
-  const Patch = patchInput(entity);
-  Field(() => Patch, { description: 'The values to change.' })(Change.prototype, 'input');
-  Field(() => String, { nullable: true, description: IF_VERSION_DESCRIPTION })(Change.prototype, 'ifVersion');
-  InputType(name, { description: `The changes of ${withArticle(nounOfTypeName(entity.name))}.` })(Change);
-  return Change as ClassType;
+  const ChangeInput = { [name]: class {} }[name]!;
+  Field(() => ID, { description: ROW_ID_DESCRIPTION })(ChangeInput.prototype, 'id');
+  const PatchInput = patchInputType(entity);
+  Field(() => PatchInput, { description: 'The values to change.' })(ChangeInput.prototype, 'input');
+  Field(() => String, { nullable: true, description: IF_VERSION_DESCRIPTION })(ChangeInput.prototype, 'ifVersion');
+  InputType(name, { description: `The changes of ${withArticle(nounOfTypeName(entity.name))}.` })(ChangeInput);
+  return ChangeInput as ClassType;
 }

@@ -20,8 +20,10 @@ const MAX_NODES = 100;
 
 /** Decodes a `nodeId`. Returns an empty object if it is invalid or its type is not in the schema. */
 function resolveNodeId(schema: GraphQLSchema, nodeId: string): { entity?: Entity; id?: number } {
-  const parsed = parseNodeId(nodeId);
-  return parsed && schema.getType(parsed.type) ? { entity: findEntity(parsed.type), id: parseRowId(parsed.id) } : {};
+  const parsedNodeId = parseNodeId(nodeId);
+  return parsedNodeId && schema.getType(parsedNodeId.type)
+    ? { entity: findEntity(parsedNodeId.type), id: parseRowId(parsedNodeId.id) }
+    : {};
 }
 
 @Resolver()
@@ -51,9 +53,10 @@ export class NodeResolver {
     @Info() info: GraphQLResolveInfo,
   ): Promise<(Row | Error)[]> {
     if (nodeIds.length > MAX_NODES) throw invalidArgumentError('nodeIds', atMostElementsMessage(MAX_NODES));
-    const targets = nodeIds.map((nodeId) => resolveNodeId(info.schema, nodeId));
-    const ids = new Map<Entity, number[]>();
-    for (const { entity, id } of targets) if (entity && id !== undefined) ids.set(entity, [...(ids.get(entity) ?? []), id]);
+    const resolvedNodeIds = nodeIds.map((nodeId) => resolveNodeId(info.schema, nodeId));
+    const idsByEntity = new Map<Entity, number[]>();
+    for (const { entity, id } of resolvedNodeIds)
+      if (entity && id !== undefined) idsByEntity.set(entity, [...(idsByEntity.get(entity) ?? []), id]);
     const rowsByEntity = new Map<Entity, Map<number, Row> | Error>();
     const readRows = async ([entity, entityIds]: [Entity, number[]]) => {
       const rows = readRowsById(entity, entityIds, context, info).catch((error: unknown) => {
@@ -63,8 +66,8 @@ export class NodeResolver {
       });
       rowsByEntity.set(entity, await rows);
     };
-    await Promise.all([...ids].map(readRows));
-    return targets.map(({ entity, id }) => {
+    await Promise.all([...idsByEntity].map(readRows));
+    return resolvedNodeIds.map(({ entity, id }) => {
       const rows = entity && rowsByEntity.get(entity);
       if (rows instanceof Error) return rows;
       const row = rows?.get(id!);

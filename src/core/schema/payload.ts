@@ -29,7 +29,6 @@ export class InputError implements InputIssue {
 
 /** Typical number of errors and of conflicts of a write, for cost estimates. */
 export const TYPICAL_ISSUE_COUNT = 1;
-/** Typical number of rows of a bulk write, for cost estimates. */
 const TYPICAL_BULK_ROW_COUNT = 10;
 
 /**
@@ -43,8 +42,8 @@ function addConflictField(Payload: ClassType, entity: Entity, isBulk: boolean): 
     Payload,
     name,
     async function (this: { conflictingIds: readonly number[] }, context: Context, info: GraphQLResolveInfo) {
-      const conflicts = await loadRowsById(entity, this.conflictingIds, context, info);
-      return isBulk ? conflicts : (conflicts[0] ?? null);
+      const conflictingRows = await loadRowsById(entity, this.conflictingIds, context, info);
+      return isBulk ? conflictingRows : (conflictingRows[0] ?? null);
     },
     [Ctx(), Info()],
     Field(type, { nullable: !isBulk, description: `The current ${rows} that caused CONFLICT or NOT_UNIQUE.` }),
@@ -54,26 +53,25 @@ function addConflictField(Payload: ClassType, entity: Entity, isBulk: boolean): 
 
 /** Constructor of a payload from the written value, or from null and the validation issues. */
 export type PayloadConstructor<T> = ClassType &
-  (new (writtenValue: T | null, errors: readonly InputIssue[], conflictingIds?: readonly number[]) => object);
+  (new (mutationResult: T | null, errors: readonly InputIssue[], conflictingIds?: readonly number[]) => object);
 
 interface PayloadOptions<T> {
   entity: Entity;
   isBulk: boolean;
   name: string;
   description: string;
-  /** Name of the payload field that returns the written rows. */
-  field: string;
-  type: () => object;
-  readRows(writtenValue: T, context: Context, info: GraphQLResolveInfo): Promise<Row | Row[]> | Row | Row[];
+  rowsFieldName: string;
+  rowsFieldType: () => object;
+  readRows(mutationResult: T, context: Context, info: GraphQLResolveInfo): Promise<Row | Row[]> | Row | Row[];
 }
 
 /** Creates a payload type. Its resolver reads the written rows with the selected columns. */
 export function createPayloadType<T>(options: PayloadOptions<T>): PayloadConstructor<T> {
-  const { entity, isBulk, name, description, field, type, readRows } = options;
+  const { entity, isBulk, name, description, rowsFieldName, rowsFieldType, readRows } = options;
   const Payload = {
     [name]: class {
       constructor(
-        readonly writtenValue: T | null,
+        readonly mutationResult: T | null,
         readonly errors: readonly InputIssue[],
         readonly conflictingIds: readonly number[] = [],
       ) {}
@@ -81,12 +79,12 @@ export function createPayloadType<T>(options: PayloadOptions<T>): PayloadConstru
   }[name]!;
   addResolverMethod(
     Payload,
-    field,
-    function (this: { writtenValue: T | null }, context: Context, info: GraphQLResolveInfo) {
-      return this.writtenValue === null ? null : readRows(this.writtenValue, context, info);
+    rowsFieldName,
+    function (this: { mutationResult: T | null }, context: Context, info: GraphQLResolveInfo) {
+      return this.mutationResult === null ? null : readRows(this.mutationResult, context, info);
     },
     [Ctx(), Info()],
-    Field(type, { nullable: true, description: 'The stored values; null if there are errors.' }),
+    Field(rowsFieldType, { nullable: true, description: 'The stored values; null if there are errors.' }),
     isBulk ? listSizeExtensions(TYPICAL_BULK_ROW_COUNT) : undefined,
   );
   Field(() => [InputError], { description: 'All errors in the input. If there are any, nothing was written.' })(

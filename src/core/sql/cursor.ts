@@ -12,9 +12,10 @@ import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from '../model/
 
 type CursorTerm = Omit<OrderTerm, 'sql'>;
 
-/** Returns a string that identifies the sort order to which a cursor belongs. */
 const orderSignature = (terms: readonly CursorTerm[]) =>
-  terms.map(({ key, descending, nullsFirst }) => `${descending ? '-' : ''}${key}${nullsFirst === descending ? '' : '!'}`).join();
+  terms
+    .map(({ cursorKey, descending, nullsFirst }) => `${descending ? '-' : ''}${cursorKey}${nullsFirst === descending ? '' : '!'}`)
+    .join();
 
 /** Returns the cursor of a row. The row must include the values of the sort terms as `_0`, `_1` and so on. */
 export function rowCursor(terms: readonly CursorTerm[], row: Row): string {
@@ -22,15 +23,15 @@ export function rowCursor(terms: readonly CursorTerm[], row: Row): string {
 }
 
 /** Decodes a cursor and validates it, because a client may have forged it. Returns one value per sort term. */
-export function parseCursor(argument: string, terms: readonly CursorTerm[], cursor: string): unknown[] {
-  const invalidCursor = () => invalidArgumentError(argument, 'This is not a valid cursor for this list.');
+export function parseCursor(argumentName: string, terms: readonly CursorTerm[], cursor: string): unknown[] {
+  const invalidCursorError = () => invalidArgumentError(argumentName, 'This is not a valid cursor for this list.');
   const [cursorSignature, ...values] = decodeCursor(cursor) ?? [];
-  if (typeof cursorSignature !== 'string') throw invalidCursor();
+  if (typeof cursorSignature !== 'string') throw invalidCursorError();
   if (cursorSignature !== orderSignature(terms))
-    throw invalidArgumentError(argument, 'This cursor belongs to a different order or search.');
+    throw invalidArgumentError(argumentName, 'This cursor belongs to a different order or search.');
   const isValid = ({ kind, isNullable: nullable }: CursorTerm, index: number) =>
     values[index] === null ? nullable : isValidForKind(kind, values[index]);
-  if (values.length !== terms.length || !terms.every(isValid)) throw invalidCursor();
+  if (values.length !== terms.length || !terms.every(isValid)) throw invalidCursorError();
   return values;
 }
 
@@ -60,7 +61,7 @@ type CursorValues = readonly unknown[];
 const sortsNullsLast = ({ isNullable: nullable, nullsFirst }: BoundOrderTerm) => nullable && !nullsFirst;
 
 /** Returns SQL conditions, to be combined with OR, for the values that follow the given value in the order of a sort term; none if no value can follow it. */
-function rowsAfterConditions(term: BoundOrderTerm, value: unknown, placeholder: string): string[] {
+function laterValueConditions(term: BoundOrderTerm, value: unknown, placeholder: string): string[] {
   const { sql, descending, nullsFirst } = term;
   if (value === null) return nullsFirst ? [`${sql} IS NOT NULL`] : [];
   return [`${sql} ${descending ? '<' : '>'} ${placeholder}`, ...(sortsNullsLast(term) ? [`${sql} IS NULL`] : [])];
@@ -72,42 +73,42 @@ const equalCondition = ({ sql }: BoundOrderTerm, value: unknown, placeholder: st
 const bindValues = (terms: readonly BoundOrderTerm[], values: CursorValues, bind: ParameterBinder): string[] =>
   terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${sqlType(term)}`));
 
-export function rowAtCursorSql(terms: readonly BoundOrderTerm[], values: CursorValues, bind: ParameterBinder): string {
+export function rowAtCursorConditionSql(terms: readonly BoundOrderTerm[], values: CursorValues, bind: ParameterBinder): string {
   const placeholders = bindValues(terms, values, bind);
   return terms.map((term, index) => equalCondition(term, values[index], placeholders[index]!)).join(' AND ');
 }
 
 /**
- * Maximum number of sort terms for which `afterCursorAlternatives` returns several conditions; no index has more terms. The length of the conditions
+ * Maximum number of sort terms for which `afterCursorAlternativeConditions` returns several conditions; no index has more terms. The length of the conditions
  * grows with the square of the number of terms: a statement with 47 terms took seconds to plan.
  */
-const MAX_TERMS_WITH_ALTERNATIVES = 4;
+const MAX_TERMS_WITH_ALTERNATIVE_CONDITIONS = 4;
 
 /**
  * Returns alternative conditions for the rows after a cursor: equal values in the first sort terms and a later value in the next term. No row meets
- * two of them, and each matches one range of an index. Orders with more than MAX_TERMS_WITH_ALTERNATIVES terms get a single condition.
+ * two of them, and each matches one range of an index. Orders with more than MAX_TERMS_WITH_ALTERNATIVE_CONDITIONS terms get a single condition.
  */
-export function afterCursorAlternatives(terms: readonly BoundOrderTerm[], values: CursorValues, bind: ParameterBinder): string[] {
+export function afterCursorAlternativeConditions(terms: readonly BoundOrderTerm[], values: CursorValues, bind: ParameterBinder): string[] {
   const placeholders = bindValues(terms, values, bind);
-  const laterConditions = (term: BoundOrderTerm, index: number) => rowsAfterConditions(term, values[index], placeholders[index]!);
-  const isEqual = (term: BoundOrderTerm, index: number) => equalCondition(term, values[index], placeholders[index]!);
-  if (terms.length > MAX_TERMS_WITH_ALTERNATIVES) {
+  const laterConditions = (term: BoundOrderTerm, index: number) => laterValueConditions(term, values[index], placeholders[index]!);
+  const equalConditionOf = (term: BoundOrderTerm, index: number) => equalCondition(term, values[index], placeholders[index]!);
+  if (terms.length > MAX_TERMS_WITH_ALTERNATIVE_CONDITIONS) {
     // A null value of the cursor may yield no condition. The last term, the id, is never null, so at least one condition remains.
-    const nestedCondition = terms.reduceRight((laterInOtherTerms, term, index) => {
-      const equalSoFar = laterInOtherTerms ? [`${isEqual(term, index)} AND ${laterInOtherTerms}`] : [];
-      return `(${[...laterConditions(term, index), ...equalSoFar].join(' OR ')})`;
+    const nestedCondition = terms.reduceRight((laterTermsCondition, term, index) => {
+      const equalThenLaterConditions = laterTermsCondition ? [`${equalConditionOf(term, index)} AND ${laterTermsCondition}`] : [];
+      return `(${[...laterConditions(term, index), ...equalThenLaterConditions].join(' OR ')})`;
     }, '');
     return [nestedCondition];
   }
   return terms.flatMap((term, index) => {
-    const equalPrefix = terms.slice(0, index).map(isEqual);
-    return laterConditions(term, index).map((laterCondition) => [...equalPrefix, laterCondition].join(' AND '));
+    const equalConditions = terms.slice(0, index).map(equalConditionOf);
+    return laterConditions(term, index).map((laterCondition) => [...equalConditions, laterCondition].join(' AND '));
   });
 }
 
 export const afterCursorCondition =
   (terms: readonly BoundOrderTerm[], values: CursorValues): SqlCondition =>
   (_alias, bind) =>
-    `(${afterCursorAlternatives(terms, values, bind)
-      .map((alternative) => `(${alternative})`)
+    `(${afterCursorAlternativeConditions(terms, values, bind)
+      .map((alternativeCondition) => `(${alternativeCondition})`)
       .join(' OR ')})`;

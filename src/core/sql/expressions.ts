@@ -21,7 +21,9 @@ export function fieldSqlExpression(field: EntityField, alias: string, textOrder:
   const { ordering, table: targetTable } = resourceOf(target)!;
   const fields = ordering.map((name) => fieldOf(target, name)).filter(({ name }) => name !== 'id');
   if (!fields.length) return `ARRAY(SELECT l."${otherColumn}" ${links} ${where} ORDER BY 1)`;
-  const order = [...fields.map((one) => `o."${one.column}"${collateClause(target, one, textOrder)}`), 'o."id"'].join(', ');
+  const order = [...fields.map((orderField) => `o."${orderField.column}"${collateClause(target, orderField, textOrder)}`), 'o."id"'].join(
+    ', ',
+  );
   return `ARRAY(SELECT l."${otherColumn}" ${links} JOIN "${targetTable}" o ON o."id" = l."${otherColumn}" ${where} ORDER BY ${order})`;
 }
 
@@ -29,28 +31,34 @@ export function fieldSqlExpression(field: EntityField, alias: string, textOrder:
  * Returns the table of pairs by which a field relates rows: its link table or, if the referenced id is a column of another row (`relatedColumn`), the table of
  * that row. Undefined for other fields.
  */
-export const linkTableOf = ({ link, relatedColumn: related }: EntityField): LinkTable | undefined =>
-  link ?? (related && { table: related.table, ownColumn: 'id', otherColumn: related.column, keyColumn: related.referenceColumn });
+export const linkTableOf = ({ link, relatedColumn }: EntityField): LinkTable | undefined =>
+  link ??
+  (relatedColumn && {
+    table: relatedColumn.table,
+    ownColumn: 'id',
+    otherColumn: relatedColumn.column,
+    keyColumn: relatedColumn.referenceColumn,
+  });
 
 /**
  * Returns the condition that a reference equals the given id or, for a many-to-many field, that a linked row has this id. It is written so that an
  * index of the other table can be used.
  */
-export function referencesIdSql(field: EntityField, alias: string, id: string): string {
-  if (field.column) return `${alias}."${field.column}" = ${id}`;
+export function referencesIdConditionSql(field: EntityField, alias: string, idSql: string): string {
+  if (field.column) return `${alias}."${field.column}" = ${idSql}`;
   if (field.matchingColumns) {
     const table = resourceOf(field.target!())!.table;
     return field.matchingColumns
-      .map((column) => `${alias}."${column}" = (SELECT s."${column}" FROM "${table}" s WHERE s."id" = ${id})`)
+      .map((column) => `${alias}."${column}" = (SELECT s."${column}" FROM "${table}" s WHERE s."id" = ${idSql})`)
       .join(' AND ');
   }
   const link = linkTableOf(field)!;
   const { table, ownColumn, otherColumn, keyColumn = 'id' } = link;
-  return `${alias}."${keyColumn}" IN (SELECT l."${ownColumn}" FROM "${table}" l WHERE l."${otherColumn}" = ${id}${linkDiscriminatorCondition(link, 'l')})`;
+  return `${alias}."${keyColumn}" IN (SELECT l."${ownColumn}" FROM "${table}" l WHERE l."${otherColumn}" = ${idSql}${linkDiscriminatorCondition(link, 'l')})`;
 }
 
-export const joinClauses = (joins: readonly SqlCondition[], bind: ParameterBinder): string =>
+export const sqlJoinClauses = (joins: readonly SqlCondition[], bind: ParameterBinder): string =>
   joins.map((join) => ` ${join('t', bind)}`).join('');
 
 export const fromClause = (entity: Entity, joins: readonly SqlCondition[] = [], bind?: ParameterBinder): string =>
-  `FROM "${resourceOf(entity)!.table}" t${joinClauses(joins, bind!)}`;
+  `FROM "${resourceOf(entity)!.table}" t${sqlJoinClauses(joins, bind!)}`;

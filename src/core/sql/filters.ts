@@ -15,46 +15,46 @@ export const TextMode = createEnum('TextMode', 'Case sensitivity of text compari
 export type TextMode = keyof typeof TextMode;
 
 type TypeThunk = () => object;
-type Operators = Record<string, [type: TypeThunk, description: string]>;
+type OperatorDefinitions = Record<string, [type: TypeThunk, description: string]>;
 
 const createEmptyClass = (name: string): ClassType => ({ [name]: class {} })[name]! as ClassType;
 
-function createInputType(name: string, description: string, operators: Operators): ClassType {
-  const Input = createEmptyClass(name);
+function createInputType(name: string, description: string, operators: OperatorDefinitions): ClassType {
+  const InputClass = createEmptyClass(name);
   for (const [operator, [type, meaning]] of Object.entries(operators))
-    Field(type, { nullable: true, description: meaning })(Input.prototype, operator);
-  InputType(name, { description })(Input);
-  return Input;
+    Field(type, { nullable: true, description: meaning })(InputClass.prototype, operator);
+  InputType(name, { description })(InputClass);
+  return InputClass;
 }
 
-const equalityOperators = (type: TypeThunk, noun: string): Operators => ({
-  eq: [type, `Equal to this ${noun}; null matches rows without one.`],
-  ne: [type, `Not equal to this ${noun}; also matches rows without one. null matches rows with one.`],
+const equalityOperators = (type: TypeThunk, valueNoun: string): OperatorDefinitions => ({
+  eq: [type, `Equal to this ${valueNoun}; null matches rows without one.`],
+  ne: [type, `Not equal to this ${valueNoun}; also matches rows without one. null matches rows with one.`],
 });
-const listOperators = (type: TypeThunk): Operators => ({
+const listOperators = (type: TypeThunk): OperatorDefinitions => ({
   in: [() => [type()], 'Equal to one of these.'],
   notIn: [() => [type()], 'Equal to none of these; also matches rows without a value.'],
 });
-const nullOperator: Operators = { isNull: [() => Boolean, 'True: rows without a value. False: rows with one.'] };
+const nullOperator: OperatorDefinitions = { isNull: [() => Boolean, 'True: rows without a value. False: rows with one.'] };
 
-const comparisonOperators = (type: TypeThunk, noun: string): Operators => ({
-  lt: [type, `Less than this ${noun}. Rows without one match no comparison.`],
-  lte: [type, `Less than or equal to this ${noun}.`],
-  gt: [type, `Greater than this ${noun}.`],
-  gte: [type, `Greater than or equal to this ${noun}.`],
+const comparisonOperators = (type: TypeThunk, valueNoun: string): OperatorDefinitions => ({
+  lt: [type, `Less than this ${valueNoun}. Rows without one match no comparison.`],
+  lte: [type, `Less than or equal to this ${valueNoun}.`],
+  gt: [type, `Greater than this ${valueNoun}.`],
+  gte: [type, `Greater than or equal to this ${valueNoun}.`],
 });
 
-const createFilter = (name: string, noun: string, operators: Operators) =>
-  createInputType(name, `Conditions on a ${noun}, all of which must hold. null is no condition.`, operators);
+const createFilter = (name: string, valueNoun: string, operators: OperatorDefinitions) =>
+  createInputType(name, `Conditions on a ${valueNoun}, all of which must hold. null is no condition.`, operators);
 
-const createEqualityFilter = (name: string, type: TypeThunk, noun: string) =>
-  createFilter(name, noun, { ...equalityOperators(type, noun), ...listOperators(type), ...nullOperator });
+const createEqualityFilter = (name: string, type: TypeThunk, valueNoun: string) =>
+  createFilter(name, valueNoun, { ...equalityOperators(type, valueNoun), ...listOperators(type), ...nullOperator });
 
-const createComparisonFilter = (kind: string, type: TypeThunk, noun: string) =>
-  createFilter(`${kind}Filter`, noun, {
-    ...equalityOperators(type, noun),
+const createComparisonFilter = (kind: string, type: TypeThunk, valueNoun: string) =>
+  createFilter(`${kind}Filter`, valueNoun, {
+    ...equalityOperators(type, valueNoun),
     ...listOperators(type),
-    ...comparisonOperators(type, noun),
+    ...comparisonOperators(type, valueNoun),
     ...nullOperator,
   });
 
@@ -88,11 +88,11 @@ const StringFilter = createFilter('StringFilter', 'text', {
   mode: [() => TextMode, 'Case sensitivity of the other conditions of this filter; SENSITIVE if absent.'],
   ...nullOperator,
 });
-const createIdSetFilter = (name: string, type: TypeThunk, noun: string) =>
-  createFilter(name, `set of ${noun}s`, {
+const createIdSetFilter = (name: string, type: TypeThunk, valueNoun: string) =>
+  createFilter(name, `set of ${valueNoun}s`, {
     in: [() => [type()], 'The set contains at least one of these.'],
     notIn: [() => [type()], 'The set contains none of these.'],
-    each: [() => [type()], `Like \`in\`, but with one row per matching ${noun}. Only at the top level of \`where\`.`],
+    each: [() => [type()], `Like \`in\`, but with one row per matching ${valueNoun}. Only at the top level of \`where\`.`],
   });
 const IdListFilter = createIdSetFilter('IdListFilter', () => ID, 'id');
 
@@ -112,7 +112,7 @@ const FILTERS_BY_KIND: Record<EntityField['kind'], ClassType | undefined> = {
   computed: undefined,
 };
 
-export function filterInput(field: EntityField): ClassType | undefined {
+export function filterInputType(field: EntityField): ClassType | undefined {
   if (field.relation?.isToMany && !field.link) return undefined;
   if (field.enum) return enumFilter(field.enum, field.kind === 'relation');
   if (field.relation?.isToMany) return IdListFilter;
@@ -121,57 +121,60 @@ export function filterInput(field: EntityField): ClassType | undefined {
 
 const enumFilters = new Map<string, ClassType>();
 
-/** Returns the filter input type of an enum, which all fields of that enum share. */
-function enumFilter({ name, type }: EnumDefinition, many: boolean): ClassType {
-  const filterName = `${name}${many ? 'ListFilter' : 'Filter'}`;
+function enumFilter({ name, type }: EnumDefinition, isListFilter: boolean): ClassType {
+  const filterName = `${name}${isListFilter ? 'ListFilter' : 'Filter'}`;
   let filter = enumFilters.get(filterName);
   if (!filter)
     enumFilters.set(
       filterName,
-      (filter = (many ? createIdSetFilter : createEqualityFilter)(filterName, () => type, many ? nounOfTypeName(name) : 'choice')),
+      (filter = (isListFilter ? createIdSetFilter : createEqualityFilter)(
+        filterName,
+        () => type,
+        isListFilter ? nounOfTypeName(name) : 'choice',
+      )),
     );
   return filter;
 }
 
-export const isSearchableField = (field: EntityField): boolean => filterInput(field) === StringFilter;
+export const isSearchableField = (field: EntityField): boolean => filterInputType(field) === StringFilter;
 
-const addCondition = (Where: ClassType, key: string, type: TypeThunk, description: string) =>
-  Field(type, { nullable: true, description })(Where.prototype, key);
+const addConditionField = (WhereInputClass: ClassType, key: string, type: TypeThunk, description: string) =>
+  Field(type, { nullable: true, description })(WhereInputClass.prototype, key);
 
 /** Returns the input type `XWhere` of an entity X. Call it only after all resources are loaded, because it includes conditions on relations. */
-export const whereInput: (entity: Entity) => ClassType = memoizePerEntity((entity) => {
+export const whereInputType: (entity: Entity) => ClassType = memoizePerEntity((entity) => {
   const name = `${entity.name}Where`;
-  const Where = createEmptyClass(name);
+  const WhereInputClass = createEmptyClass(name);
   for (const field of fieldsOf(entity)) {
-    const type = filterInput(field);
+    const type = filterInputType(field);
     if (!type) continue;
-    addCondition(Where, field.name, () => type, `Condition on \`${field.name}\`.`);
-    Extensions({ field })(Where.prototype, field.name);
+    addConditionField(WhereInputClass, field.name, () => type, `Condition on \`${field.name}\`.`);
+    Extensions({ field })(WhereInputClass.prototype, field.name);
   }
-  addCondition(Where, 'and', () => [Where], 'All of these conditions hold.');
-  addCondition(Where, 'or', () => [Where], 'At least one of these conditions holds.');
-  addCondition(Where, 'not', () => Where, 'The condition does not hold. Also matches rows without a value.');
-  InputType(name, { description: `Conditions on rows of ${entity.name}, all of which must hold.` })(Where);
-  return Where;
-}, addRelationConditions);
+  addConditionField(WhereInputClass, 'and', () => [WhereInputClass], 'All of these conditions hold.');
+  addConditionField(WhereInputClass, 'or', () => [WhereInputClass], 'At least one of these conditions holds.');
+  addConditionField(WhereInputClass, 'not', () => WhereInputClass, 'The condition does not hold. Also matches rows without a value.');
+  InputType(name, { description: `Conditions on rows of ${entity.name}, all of which must hold.` })(WhereInputClass);
+  return WhereInputClass;
+}, addRelationConditionFields);
 
-function addRelationConditions(Where: ClassType, entity: Entity): void {
+function addRelationConditionFields(WhereInputClass: ClassType, entity: Entity): void {
   for (const { name, target, isToMany, exclusiveTo } of relationsOf(entity)) {
-    const type = isToMany ? relatedRowsFilter(target()) : whereInput(target());
+    const type = isToMany ? relatedRowsFilter(target()) : whereInputType(target());
     const description = isToMany ? `Condition on rows of \`${name}\`.` : `Condition on \`${name}\`. Rows without one do not match.`;
-    addCondition(Where, name, () => type, description);
-    Extensions({ exclusiveTo })(Where.prototype, name);
+    addConditionField(WhereInputClass, name, () => type, description);
+    Extensions({ exclusiveTo })(WhereInputClass.prototype, name);
   }
 }
 
 /** Returns the input type `XListFilter`, which all to-many relations to an entity X share. */
 const relatedRowsFilter: (entity: Entity) => ClassType = memoizePerEntity(
   (entity) => {
-    const type: TypeThunk = () => whereInput(entity);
+    const type: TypeThunk = () => whereInputType(entity);
     return createInputType(`${entity.name}ListFilter`, `Conditions on related rows of ${entity.name}.`, {
       some: [type, 'At least one related row matches.'],
       none: [type, 'No related row matches.'],
     });
   },
-  (_List, entity) => void whereInput(entity),
+  (_ListFilterClass, entity) => void whereInputType(entity),
 );

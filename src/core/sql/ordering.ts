@@ -14,7 +14,7 @@ import { collateClause } from './collation';
 import type { FieldKind } from '../../contract/metadata';
 import { fieldSqlExpression } from './expressions';
 import { resourceOf } from '../model/registry';
-import { searchRelevance, type TextSearch } from './textsearch';
+import { searchRelevanceSql, type TextSearch } from './textsearch';
 
 export const OrderDirection = createEnum('OrderDirection', 'Sort direction.', {
   ASC: 'Smallest first, nulls last.',
@@ -32,8 +32,7 @@ export interface OrderField {
 }
 
 export interface OrderTerm extends Omit<OrderField, 'path'> {
-  /** Key that identifies the sort term in cursors. */
-  key: string;
+  cursorKey: string;
   /** Returns the SQL expression of the term; the table alias is `t`. */
   sql: (bind: ParameterBinder) => string;
   kind: FieldKind;
@@ -51,14 +50,14 @@ const RELEVANCE_FIELD = 'relevance';
  * Suffix of the keys of terms that are sorted by Unicode rules (the collation "reader" in the database), so that cursors of lists with another
  * collation are rejected.
  */
-const READER_COLLATION_SUFFIX = '~';
+const READER_COLLATION_KEY_SUFFIX = '~';
 const SEARCH_HASH_CHARACTERS = 16;
 
-const isReference = (field: EntityField) => field.objectField !== undefined && !field.relation!.isToMany;
+const isReference = (field: EntityField) => field.objectFieldName !== undefined && !field.relation!.isToMany;
 const isComputedDecimal = ({ kind, sql }: EntityField) => sql !== undefined && kind === 'decimal';
 const isOrderable = (field: EntityField) => field.isColumn || isReference(field) || isComputedDecimal(field);
 
-function describeAscending({ name, kind }: EntityField): string {
+function describeAscendingOrder({ name, kind }: EntityField): string {
   if (name === 'id') return 'In order of creation with `ASC`.';
   if (kind === 'relation') return 'Lowest id first with `ASC`.';
   if (kind === 'date' || kind === 'datetime' || kind === 'time') return 'Earliest first with `ASC`.';
@@ -71,34 +70,35 @@ function describeAscending({ name, kind }: EntityField): string {
  * Returns the input type `XOrder` of an entity X: a direction per scalar field or reference to a small table (`lookupTableSize`), a nested order per
  * other reference.
  */
-export const orderInput: (entity: Entity) => ClassType = memoizePerEntity((entity) => {
+export const orderInputType: (entity: Entity) => ClassType = memoizePerEntity((entity) => {
   const name = `${entity.name}Order`;
-  const Order = { [name]: class {} }[name]! as ClassType;
+  const OrderInputClass = { [name]: class {} }[name]! as ClassType;
   const addElement = (key: string, type: () => object, description: string) =>
-    Field(type, { nullable: true, description })(Order.prototype, key);
+    Field(type, { nullable: true, description })(OrderInputClass.prototype, key);
   for (const field of fieldsOf(entity).filter(isOrderable)) {
-    addElement(field.name, () => OrderDirection, describeAscending(field));
+    addElement(field.name, () => OrderDirection, describeAscendingOrder(field));
     // Only REST sorts by the id of a reference. GraphQL sorts by fields of the referenced row.
-    Extensions({ field, exclusiveTo: field.objectField ? 'rest' : field.exclusiveTo })(Order.prototype, field.name);
-    if (!field.objectField) continue;
+    Extensions({ field, exclusiveTo: field.objectFieldName ? 'rest' : field.exclusiveTo })(OrderInputClass.prototype, field.name);
+    if (!field.objectFieldName) continue;
     const { lookupTableSize, ordering } = resourceOf(field.target!())!;
-    if (lookupTableSize) addElement(field.objectField, () => OrderDirection, `By the \`${ordering[0]}\` of \`${field.objectField}\`.`);
-    else addElement(field.objectField, () => orderInput(field.target!()), `By a field of \`${field.objectField}\`.`);
-    Extensions({ exclusiveTo: field.exclusiveTo })(Order.prototype, field.objectField);
+    if (lookupTableSize)
+      addElement(field.objectFieldName, () => OrderDirection, `By the \`${ordering[0]}\` of \`${field.objectFieldName}\`.`);
+    else addElement(field.objectFieldName, () => orderInputType(field.target!()), `By a field of \`${field.objectFieldName}\`.`);
+    Extensions({ exclusiveTo: field.exclusiveTo })(OrderInputClass.prototype, field.objectFieldName);
   }
   if (fieldsOf(entity).some(isSearchableField))
     addElement(RELEVANCE_FIELD, () => OrderDirection, 'Best match first with `DESC`. Requires `search` at the top level of `where`.');
-  InputType(name, { description: `A field of ${entity.name} and a sort direction.` })(Order);
-  Extensions({ oneOf: true })(Order);
-  return Order;
-}, createReferencedOrderInputs);
+  InputType(name, { description: `A field of ${entity.name} and a sort direction.` })(OrderInputClass);
+  Extensions({ oneOf: true })(OrderInputClass);
+  return OrderInputClass;
+}, createReferencedOrderInputTypes);
 
 /**
  * Creates the order types of referenced entities, which may refer back to this order type. type-graphql must know all types before it builds the
  * schema.
  */
-function createReferencedOrderInputs(_Order: ClassType, entity: Entity): void {
-  for (const { objectField, target } of fieldsOf(entity).filter(isOrderable)) if (objectField) orderInput(target!());
+function createReferencedOrderInputTypes(_OrderInputClass: ClassType, entity: Entity): void {
+  for (const { objectFieldName, target } of fieldsOf(entity).filter(isOrderable)) if (objectFieldName) orderInputType(target!());
 }
 
 export type OrderElement = { [field: string]: OrderDirection | OrderElement | null | undefined };
@@ -114,9 +114,9 @@ function parseOrderElement(element: OrderElement, argumentPath: string): OrderFi
   let value: OrderDirection | OrderElement = element;
   while (typeof value === 'object') {
     // An `@oneOf` input object has exactly one entry.
-    const [[name, inner]] = Object.entries(value).filter(([, one]) => one != null) as [[string, OrderDirection | OrderElement]];
+    const [[name, nestedValue]] = Object.entries(value).filter(([, one]) => one != null) as [[string, OrderDirection | OrderElement]];
     path.push(name);
-    value = inner;
+    value = nestedValue;
     if (path.length > 1 && path.includes(RELEVANCE_FIELD))
       throw invalidArgumentError(argumentPath, '`relevance` applies only to the listed rows themselves.');
   }
@@ -137,12 +137,12 @@ export function resolveOrder(
 }
 
 /** Returns the term for the relevance of a search. Its key contains a hash of the search, so that a cursor of another search is rejected. */
-function relevanceTerm(searches: readonly TextSearch[]): Pick<OrderTerm, 'key' | 'sql' | 'kind' | 'isNullable'> {
+function relevanceTerm(searches: readonly TextSearch[]): Pick<OrderTerm, 'cursorKey' | 'sql' | 'kind' | 'isNullable'> {
   if (!searches.length) throw invalidArgumentError('orderBy', '`relevance` requires a `search` in `where`.');
-  const searchKey = JSON.stringify(searches.map(({ field, text }) => [field.name, text]));
-  const hash = createHash('sha256').update(searchKey).digest('hex').slice(0, SEARCH_HASH_CHARACTERS);
-  const sql = (bind: ParameterBinder) => `(${searches.map((one) => searchRelevance(one)('t', bind)).join(' + ')})`;
-  return { key: `${RELEVANCE_FIELD}(${hash})`, sql, kind: 'integer', isNullable: false };
+  const searchesJson = JSON.stringify(searches.map(({ field, text }) => [field.name, text]));
+  const searchHash = createHash('sha256').update(searchesJson).digest('hex').slice(0, SEARCH_HASH_CHARACTERS);
+  const sql = (bind: ParameterBinder) => `(${searches.map((search) => searchRelevanceSql(search)('t', bind)).join(' + ')})`;
+  return { cursorKey: `${RELEVANCE_FIELD}(${searchHash})`, sql, kind: 'integer', isNullable: false };
 }
 
 /** An ORDER BY expression and its COLLATE clause, which is empty for values that are sorted by their bytes. */
@@ -161,8 +161,8 @@ export interface OrderContext {
 export type ReferencedRowConditions = (entity: Entity) => readonly SqlCondition[];
 
 function orderExpression(entity: Entity, [name, ...path]: readonly string[], alias: string, orderContext: OrderContext): OrderExpression {
-  const reference = fieldsOf(entity).find((field) => isReference(field) && field.objectField === name);
-  if (!reference) {
+  const referenceField = fieldsOf(entity).find((field) => isReference(field) && field.objectFieldName === name);
+  if (!referenceField) {
     const field = fieldOf(entity, name!);
     const collationSql = collateClause(entity, field, orderContext.textOrder);
     const column = fieldSqlExpression(field, alias);
@@ -171,19 +171,19 @@ function orderExpression(entity: Entity, [name, ...path]: readonly string[], ali
     const value = isNullIfBlank ? `NULLIF(${column}, '')` : column;
     return { sql: () => `${value}${collationSql}`, kind: field.kind, isNullable: field.allowNull, collationSql };
   }
-  const target = reference.target!();
+  const target = referenceField.target!();
   const targetPath = path.length ? path : resourceOf(target)!.ordering.slice(0, 1);
   const targetAlias = `${alias}r`;
   const value = orderExpression(target, targetPath, targetAlias, orderContext);
   const conditions: SqlCondition[] = [
-    () => `${targetAlias}."id" = ${fieldSqlExpression(reference, alias)}`,
+    () => `${targetAlias}."id" = ${fieldSqlExpression(referenceField, alias)}`,
     ...(orderContext.referencedRowConditions?.(target) ?? []),
   ];
   return {
     ...value,
     sql: (bind) =>
       `(SELECT ${value.sql(bind)} FROM "${resourceOf(target)!.table}" ${targetAlias}${whereClause(conditions, targetAlias, bind)})`,
-    isNullable: reference.allowNull || value.isNullable || mayHaveHiddenRows(target),
+    isNullable: referenceField.allowNull || value.isNullable || mayHaveHiddenRows(target),
   };
 }
 
@@ -191,7 +191,7 @@ function orderTerm(entity: Entity, { path, descending, nullsFirst }: OrderField,
   const direction = { descending, nullsFirst };
   if (path[0] === RELEVANCE_FIELD) return { ...relevanceTerm(orderContext.searches ?? []), ...direction };
   const { collationSql, ...value } = orderExpression(entity, path, 't', orderContext);
-  return { key: `${path.join('.')}${collationSql && READER_COLLATION_SUFFIX}`, ...value, ...direction };
+  return { cursorKey: `${path.join('.')}${collationSql && READER_COLLATION_KEY_SUFFIX}`, ...value, ...direction };
 }
 
 /** Compiles a sort order to ORDER BY terms. Unless the order contains the id, it is appended in ascending order, so that the order is total. */
@@ -199,10 +199,10 @@ export function orderTerms(entity: Entity, order: readonly OrderField[], orderCo
   const terms: OrderTerm[] = [];
   for (const key of order) {
     const term = orderTerm(entity, key, orderContext);
-    if (!terms.some((other) => other.key === term.key)) terms.push(term);
+    if (!terms.some((otherTerm) => otherTerm.cursorKey === term.cursorKey)) terms.push(term);
   }
-  const idIndex = terms.findIndex((term) => term.key === 'id');
-  return idIndex >= 0 ? terms.slice(0, idIndex + 1) : [...terms, orderTerm(entity, parseOrderField('id'), orderContext)];
+  const idTermIndex = terms.findIndex((term) => term.cursorKey === 'id');
+  return idTermIndex >= 0 ? terms.slice(0, idTermIndex + 1) : [...terms, orderTerm(entity, parseOrderField('id'), orderContext)];
 }
 
 export const bindOrderTerms = (terms: readonly OrderTerm[], bind: ParameterBinder): BoundOrderTerm[] =>
@@ -220,8 +220,8 @@ export const ORDER_BY_ID: OrderByTerm = { sql: 't."id"', descending: false, null
  * order.
  */
 function sortDirection({ descending, nullsFirst, isNullable: nullable }: OrderByTerm): string {
-  const nulls = nullable && nullsFirst !== descending ? ` NULLS ${nullsFirst ? 'FIRST' : 'LAST'}` : '';
-  return `${descending ? 'DESC' : 'ASC'}${nulls}`;
+  const nullsSql = nullable && nullsFirst !== descending ? ` NULLS ${nullsFirst ? 'FIRST' : 'LAST'}` : '';
+  return `${descending ? 'DESC' : 'ASC'}${nullsSql}`;
 }
 
 export const orderByClause = (terms: readonly OrderByTerm[]): string =>

@@ -16,17 +16,14 @@ export type SelectedExpression = readonly [expression: string, name: string];
 
 export interface SelectedColumns {
   readonly entity: Entity;
-  /** Number that identifies the column set in cache keys. */
   readonly cacheKey: number;
-  readonly names: readonly string[];
-  /** SQL of the select list. */
-  readonly sql: string;
+  readonly fieldNames: readonly string[];
+  readonly selectListSql: string;
 }
 
 /** Clauses of a SELECT statement, without its bind parameters. */
 export interface SelectClauses {
   columns: SelectedColumns;
-  /** Expressions that are selected in addition to the columns. */
   extraExpressions?: readonly SelectedExpression[];
   joins?: string;
   /** Conditions on the table alias `t`. */
@@ -46,27 +43,38 @@ let lastCacheKey = 0;
 /** Returns a number that identifies an entity in cache keys. The name does not identify it, because two entities may have the same name. */
 const entityCacheKey = memoizePerEntity(() => (lastCacheKey += 1));
 
-const selectList = (expressions: readonly SelectedExpression[]): string =>
+const buildSelectList = (expressions: readonly SelectedExpression[]): string =>
   expressions.map(([sql, name]) => `${sql} AS "${name}"`).join(', ');
 
 /** Returns the cached column set for the given fields, to which the id is added. */
 export function columnSet(entity: Entity, names: Iterable<string>, textOrder: TextOrder): SelectedColumns {
   const fieldNames = new Set(['id', ...names]);
   const fields = fieldsOf(entity).filter(({ name }) => fieldNames.has(name));
-  const selectedNames = fields.map(({ name }) => name);
-  const key = `${entityCacheKey(entity)} ${textOrder} ${selectedNames.join()}`;
-  let columns = columnSetCache.get(key);
+  const selectedFieldNames = fields.map(({ name }) => name);
+  const columnSetKey = `${entityCacheKey(entity)} ${textOrder} ${selectedFieldNames.join()}`;
+  let columns = columnSetCache.get(columnSetKey);
   if (!columns) {
-    const sql = selectList(fields.map((field) => [fieldSqlExpression(field, 't', textOrder), field.name]));
-    columnSetCache.set(key, (columns = { entity, cacheKey: (lastCacheKey += 1), names: selectedNames, sql }));
+    const sql = buildSelectList(fields.map((field) => [fieldSqlExpression(field, 't', textOrder), field.name]));
+    columnSetCache.set(
+      columnSetKey,
+      (columns = { entity, cacheKey: (lastCacheKey += 1), fieldNames: selectedFieldNames, selectListSql: sql }),
+    );
   }
   return columns;
 }
 
-export function selectStatement({ columns, extraExpressions = [], joins = '', where, order = [], limit, offset }: SelectClauses): string {
-  const extraColumns = extraExpressions.length ? `, ${selectList(extraExpressions)}` : '';
+export function buildSelectStatement({
+  columns,
+  extraExpressions = [],
+  joins = '',
+  where,
+  order = [],
+  limit,
+  offset,
+}: SelectClauses): string {
+  const extraColumnsSql = extraExpressions.length ? `, ${buildSelectList(extraExpressions)}` : '';
   return [
-    `SELECT ${columns.sql}${extraColumns} ${fromClause(columns.entity)}${joins}`,
+    `SELECT ${columns.selectListSql}${extraColumnsSql} ${fromClause(columns.entity)}${joins}`,
     ...(where ? [`WHERE ${where}`] : []),
     ...(order.length ? [`ORDER BY ${orderByClause(order)}`] : []),
     ...(limit ? [`LIMIT ${limit}`] : []),
@@ -75,10 +83,10 @@ export function selectStatement({ columns, extraExpressions = [], joins = '', wh
 }
 
 /** Returns the statement that selects all rows for which the conditions hold, and its parameters. */
-export function selectRowsStatement(
+export function buildSelectRowsStatement(
   columns: SelectedColumns,
   conditions: readonly SqlCondition[],
 ): [text: string, values: StatementParameters] {
   const { bind, values } = createParameterBinder();
-  return [selectStatement({ columns, where: conjunctionSql(conditions, 't', bind) }), values];
+  return [buildSelectStatement({ columns, where: conjunctionSql(conditions, 't', bind) }), values];
 }

@@ -17,34 +17,34 @@ const likePattern = (position: MatchPosition, text: string) => LIKE_PATTERN_BUIL
 /** Whether the string has three letters or digits in a row. Shorter strings have no trigram, so the trigram index cannot find them. */
 const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
 
-/** Returns the SQL expression of the field's case-folded text, for case-insensitive comparison. */
-export const foldedExpression = (field: EntityField, alias: string): string =>
+export const caseFoldedExpression = (field: EntityField, alias: string): string =>
   field.indexedForSearch ? `${alias}."${field.column}_folded"` : `search_fold(${fieldSqlExpression(field, alias)})`;
 
-function foldedLikeCondition(field: EntityField, position: MatchPosition, text: string): SqlCondition {
-  const like: SqlCondition = (alias, bind) =>
-    `${foldedExpression(field, alias)} LIKE search_fold(${bind(likePattern(position, text), true)})`;
-  if (position !== 'contains' || !field.indexedForSearch || hasTrigram(text)) return like;
+function caseFoldedLikeCondition(field: EntityField, position: MatchPosition, text: string): SqlCondition {
+  const likeCondition: SqlCondition = (alias, bind) =>
+    `${caseFoldedExpression(field, alias)} LIKE search_fold(${bind(likePattern(position, text), true)})`;
+  if (position !== 'contains' || !field.indexedForSearch || hasTrigram(text)) return likeCondition;
   // A string too short to contain a trigram cannot use the trigram index selectively. CASE hides the condition from the planner, which otherwise would scan the
   // whole index. It also makes the planner expect many rows, because short strings match often.
-  return (alias, bind) => `CASE WHEN ${like(alias, bind)} THEN TRUE END`;
+  return (alias, bind) => `CASE WHEN ${likeCondition(alias, bind)} THEN TRUE END`;
 }
 
 export function textMatchCondition(field: EntityField, position: MatchPosition, text: string, isCaseInsensitive: boolean): SqlCondition {
-  const insensitiveMatch = foldedLikeCondition(field, position, text);
-  if (isCaseInsensitive) return insensitiveMatch;
-  const exactMatch: SqlCondition = (alias, bind) => `${fieldSqlExpression(field, alias)} LIKE ${bind(likePattern(position, text))}`;
+  const caseInsensitiveCondition = caseFoldedLikeCondition(field, position, text);
+  if (isCaseInsensitive) return caseInsensitiveCondition;
+  const caseSensitiveCondition: SqlCondition = (alias, bind) =>
+    `${fieldSqlExpression(field, alias)} LIKE ${bind(likePattern(position, text))}`;
   // A case-sensitive search adds the condition on the case-folded copy of the text: every case-sensitive match meets it too, and the trigram index of
   // the copy makes the search fast.
   return field.indexedForSearch && hasTrigram(text)
-    ? (alias, bind) => `(${insensitiveMatch(alias, bind)} AND ${exactMatch(alias, bind)})`
-    : exactMatch;
+    ? (alias, bind) => `(${caseInsensitiveCondition(alias, bind)} AND ${caseSensitiveCondition(alias, bind)})`
+    : caseSensitiveCondition;
 }
 
-export const equalsAnyFoldedCondition =
+export const equalsAnyCaseFoldedCondition =
   (field: EntityField, texts: readonly string[]): SqlCondition =>
   (alias, bind) =>
-    `${foldedExpression(field, alias)} = ANY(ARRAY(SELECT search_fold(x) FROM unnest(${bind(texts)}::text[]) AS x))`;
+    `${caseFoldedExpression(field, alias)} = ANY(ARRAY(SELECT search_fold(x) FROM unnest(${bind(texts)}::text[]) AS x))`;
 
 export interface TextSearch {
   field: EntityField;
@@ -57,7 +57,7 @@ const MAX_SEARCH_WORDS = 10;
 const MAX_EDIT_DISTANCE_TEXT_CHARACTERS = 200;
 
 /** Removes whitespace around a search term. A term that consists of whitespace is not changed. */
-const trimTerm = (text: string): string => text.trim() || text;
+const trimSearchTerm = (text: string): string => text.trim() || text;
 
 const splitWords = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u).filter(Boolean);
 
@@ -68,25 +68,25 @@ const splitWords = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u
 function similarWordCondition(field: EntityField, word: string): SqlCondition {
   if (field.indexedForSearch)
     return (alias, bind) => `${alias}."${field.column}_words" && (SELECT search_alike(search_fold(${bind(word)})))`;
-  const compare = (field.maxLength ?? Infinity) > MAX_EDIT_DISTANCE_TEXT_CHARACTERS ? 'search_similar' : 'search_resembles';
-  return (alias, bind) => `${compare}(${foldedExpression(field, alias)}, search_fold(${bind(word)}))`;
+  const similarityFunctionName = (field.maxLength ?? Infinity) > MAX_EDIT_DISTANCE_TEXT_CHARACTERS ? 'search_similar' : 'search_resembles';
+  return (alias, bind) => `${similarityFunctionName}(${caseFoldedExpression(field, alias)}, search_fold(${bind(word)}))`;
 }
 
 /** Returns the condition of a fuzzy search: the field contains the whole term, or each word of the term or a word similar to it. */
 export function searchMatchCondition({ field, text: term }: TextSearch): SqlCondition {
-  const text = trimTerm(term);
-  const contains = foldedLikeCondition(field, 'contains', text);
-  if (!hasTrigram(text)) return contains;
+  const text = trimSearchTerm(term);
+  const containsCondition = caseFoldedLikeCondition(field, 'contains', text);
+  if (!hasTrigram(text)) return containsCondition;
   const words = splitWords(text).slice(0, MAX_SEARCH_WORDS);
   const wordConditions = words.map((word) => {
-    const containsWord = foldedLikeCondition(field, 'contains', word);
-    return hasTrigram(word) ? disjunction([containsWord, similarWordCondition(field, word)]) : containsWord;
+    const containsWordCondition = caseFoldedLikeCondition(field, 'contains', word);
+    return hasTrigram(word) ? disjunction([containsWordCondition, similarWordCondition(field, word)]) : containsWordCondition;
   });
-  return disjunction([contains, conjunction(wordConditions)]);
+  return disjunction([containsCondition, conjunction(wordConditions)]);
 }
 
 /** Returns SQL for the relevance of a row that matches the search, as an integer. */
-export const searchRelevance =
+export const searchRelevanceSql =
   ({ field, text }: TextSearch): SqlCondition =>
   (alias, bind) =>
-    `search_rank(${foldedExpression(field, alias)}, search_fold(${bind(trimTerm(text))}))`;
+    `search_rank(${caseFoldedExpression(field, alias)}, search_fold(${bind(trimSearchTerm(text))}))`;

@@ -7,10 +7,10 @@ import { linkDiscriminatorCondition } from '../model/linktable';
 import type { OrderTerm } from './ordering';
 import { isSearchableField, TextMode } from './filters';
 import { parseRowId } from '../model/ids';
-import { parseNodeId, rejectOtherNodeType, resolveRowId } from '../model/node';
+import { parseNodeId, rejectNodeIdOfOtherType, resolveRowId } from '../model/node';
 import { fieldSqlExpression } from './expressions';
-import { relationsOf, type Relation } from './relationpaths';
-import { searchMatchCondition, textMatchCondition, equalsAnyFoldedCondition, type MatchPosition, type TextSearch } from './textsearch';
+import { relationsOf, type EntityRelation } from './relationpaths';
+import { searchMatchCondition, textMatchCondition, equalsAnyCaseFoldedCondition, type MatchPosition, type TextSearch } from './textsearch';
 
 /** Maximum number of conditions in one `where` argument, which bounds the planning and execution time of the statement. */
 const MAX_CONDITIONS = 200;
@@ -27,7 +27,7 @@ export interface CompiledWhere {
    */
   joins: SqlCondition[];
   /** Sort terms for the linked ids of `each` filters, which distinguish the duplicates of a row. */
-  joinTerms: OrderTerm[];
+  joinOrderTerms: OrderTerm[];
   /** Text searches in the filter, from which the relevance of a row is computed. */
   searches: TextSearch[];
 }
@@ -55,13 +55,14 @@ function toParameter(field: EntityField, value: unknown): unknown {
 const toValidParameters = (field: EntityField, values: readonly unknown[]) =>
   values.map((value) => toParameter(field, value)).filter((value) => value !== undefined);
 
-function fieldCondition(field: EntityField, comparison: (column: string, bind: (value: unknown) => string) => string): SqlCondition {
+function fieldCondition(field: EntityField, comparisonSql: (column: string, bind: (value: unknown) => string) => string): SqlCondition {
   // REST stores an omitted choice as an empty string, which filters treat like null.
   if (field.enum && field.allowNull && field.allowBlank)
-    return (alias, bind) => comparison(`NULLIF(${fieldSqlExpression(field, alias)}, '')`, bind);
-  if (!field.relatedColumn) return (alias, bind) => comparison(fieldSqlExpression(field, alias), bind);
+    return (alias, bind) => comparisonSql(`NULLIF(${fieldSqlExpression(field, alias)}, '')`, bind);
+  if (!field.relatedColumn) return (alias, bind) => comparisonSql(fieldSqlExpression(field, alias), bind);
   const { table, referenceColumn, column } = field.relatedColumn;
-  return (alias, bind) => `${alias}."${referenceColumn}" IN (SELECT x."id" FROM "${table}" x WHERE ${comparison(`x."${column}"`, bind)})`;
+  return (alias, bind) =>
+    `${alias}."${referenceColumn}" IN (SELECT x."id" FROM "${table}" x WHERE ${comparisonSql(`x."${column}"`, bind)})`;
 }
 
 const nullCondition = (field: EntityField): SqlCondition => fieldCondition(field, (column) => `${column} IS NULL`);
@@ -71,7 +72,7 @@ function equalCondition(field: EntityField, value: unknown, isCaseInsensitive: b
   const [parameter] = toValidParameters(field, [value]);
   if (parameter === undefined) return MATCHES_NO_ROW;
   return isCaseInsensitive
-    ? equalsAnyFoldedCondition(field, [parameter as string])
+    ? equalsAnyCaseFoldedCondition(field, [parameter as string])
     : fieldCondition(field, (column, bind) => `${column} = ${bind(parameter)}`);
 }
 
@@ -79,7 +80,7 @@ function inCondition(field: EntityField, values: readonly unknown[], isCaseInsen
   const parameters = toValidParameters(field, values);
   if (!parameters.length) return MATCHES_NO_ROW;
   return isCaseInsensitive
-    ? equalsAnyFoldedCondition(field, parameters as string[])
+    ? equalsAnyCaseFoldedCondition(field, parameters as string[])
     : fieldCondition(field, (column, bind) => `${column} = ANY(${bind(parameters)})`);
 }
 
@@ -127,17 +128,16 @@ function linkedToAnyCondition(field: EntityField, ids: readonly unknown[]): SqlC
     `EXISTS (SELECT 1 FROM "${table}" l WHERE l."${ownColumn}" = ${alias}."${keyColumn}" AND l."${otherColumn}" = ANY(${bind(ids)}::int[])${discriminatorSql})`;
 }
 
-function eachFilterJoin(field: EntityField, ids: readonly unknown[], name: string): SqlCondition {
+function eachFilterJoin(field: EntityField, ids: readonly unknown[], joinAlias: string): SqlCondition {
   const { table, ownColumn, otherColumn, keyColumn = 'id' } = field.link!;
-  const discriminatorSql = linkDiscriminatorCondition(field.link!, name);
+  const discriminatorSql = linkDiscriminatorCondition(field.link!, joinAlias);
   return (alias, bind) =>
-    `JOIN "${table}" ${name} ON ${name}."${ownColumn}" = ${alias}."${keyColumn}" AND ${name}."${otherColumn}" = ANY(${bind(ids)}::int[])${discriminatorSql}`;
+    `JOIN "${table}" ${joinAlias} ON ${joinAlias}."${ownColumn}" = ${alias}."${keyColumn}" AND ${joinAlias}."${otherColumn}" = ANY(${bind(ids)}::int[])${discriminatorSql}`;
 }
 
-/** Compiles one `where` argument and counts its conditions. */
 class WhereCompiler {
   readonly joins: SqlCondition[] = [];
-  readonly joinTerms: OrderTerm[] = [];
+  readonly joinOrderTerms: OrderTerm[] = [];
   private conditionCount = 0;
   private quantifierDepth = 0;
 
@@ -150,14 +150,15 @@ class WhereCompiler {
       if (value == null) return [];
       const conditionPath = `${path}.${name}`;
       const compileNested = (nestedWhere: Where, nestedPath: string) =>
-        this.countCondition(conjunction(this.compile(entity, nestedWhere, nestedPath, nestingDepth + 1)));
-      const compileNestedList = (list: Where[]) => list.map((one, index) => compileNested(one, `${conditionPath}[${index}]`));
+        this.addToConditionCount(conjunction(this.compile(entity, nestedWhere, nestedPath, nestingDepth + 1)));
+      const compileNestedList = (nestedWheres: Where[]) =>
+        nestedWheres.map((nestedWhere, index) => compileNested(nestedWhere, `${conditionPath}[${index}]`));
       if (name === 'and') return compileNestedList(value);
       if (name === 'or') return [disjunction(compileNestedList(value))];
       if (name === 'not') return [negation(compileNested(value, conditionPath))];
       const field = fieldsOf(entity).find((candidate) => candidate.name === name);
       if (field) {
-        const filter = this.resolveIds(entity, field, value, conditionPath);
+        const filter = this.resolveNodeIds(entity, field, value, conditionPath);
         return field.relation?.isToMany
           ? this.idSetConditions(field, filter, conditionPath, nestingDepth)
           : this.fieldConditions(field, filter, conditionPath);
@@ -170,21 +171,21 @@ class WhereCompiler {
   }
 
   /** Replaces global ids (`nodeId`) in an id filter by numeric ids. Filters of REST requests remain unchanged, because REST does not accept global ids. */
-  private resolveIds(entity: Entity, field: EntityField, filter: Where, path: string): Where {
-    const type = field.name === 'id' ? entity.name : field.target?.().name;
-    if (type === undefined || !this.context.policies.acceptsNodeIds) return filter;
-    const resolveId = (value: FilterValue, idPath: string): FilterValue => {
-      if (Array.isArray(value)) return value.map((one, index) => resolveId(one, `${idPath}[${index}]`));
+  private resolveNodeIds(entity: Entity, field: EntityField, filter: Where, path: string): Where {
+    const typeName = field.name === 'id' ? entity.name : field.target?.().name;
+    if (typeName === undefined || !this.context.policies.acceptsNodeIds) return filter;
+    const toNumericId = (value: FilterValue, idPath: string): FilterValue => {
+      if (Array.isArray(value)) return value.map((element, index) => toNumericId(element, `${idPath}[${index}]`));
       if (typeof value !== 'string' || WHOLE_NUMBER_PATTERN.test(value)) return value;
-      rejectOtherNodeType(type, value, idPath);
-      if (!parseNodeId(value)) throw invalidArgumentError(idPath, `"${truncateInput(value)}" is not a valid id of ${type}.`);
-      return resolveRowId(type, value) ?? NONEXISTENT_ROW_ID;
+      rejectNodeIdOfOtherType(typeName, value, idPath);
+      if (!parseNodeId(value)) throw invalidArgumentError(idPath, `"${truncateInput(value)}" is not a valid id of ${typeName}.`);
+      return resolveRowId(typeName, value) ?? NONEXISTENT_ROW_ID;
     };
-    return Object.fromEntries(Object.entries(filter).map(([operator, value]) => [operator, resolveId(value, `${path}.${operator}`)]));
+    return Object.fromEntries(Object.entries(filter).map(([operator, value]) => [operator, toNumericId(value, `${path}.${operator}`)]));
   }
 
   private toStoredValue(field: EntityField, operator: string, isCaseInsensitive: boolean, value: FilterValue): FilterValue {
-    if (Array.isArray(value)) return value.map((one) => this.toStoredValue(field, operator, isCaseInsensitive, one));
+    if (Array.isArray(value)) return value.map((element) => this.toStoredValue(field, operator, isCaseInsensitive, element));
     if (!field.toStoredText || typeof value !== 'string') return value;
     return field.toStoredText(value, operator, isCaseInsensitive, this.context.request.baseUrl);
   }
@@ -195,21 +196,21 @@ class WhereCompiler {
       const value = this.toStoredValue(field, operator, isCaseInsensitive, input);
       if (operator === 'mode' || value === undefined) return [];
       const condition = operatorCondition(field, operator, value, isCaseInsensitive, `${path}.${operator}`);
-      return condition ? [this.countCondition(condition)] : [];
+      return condition ? [this.addToConditionCount(condition)] : [];
     });
   }
 
   private idSetConditions(field: EntityField, filter: Where, path: string, nestingDepth: number): SqlCondition[] {
     const conditions: SqlCondition[] = [];
-    if (filter.in != null) conditions.push(this.countCondition(linkedToAnyCondition(field, toValidParameters(field, filter.in))));
+    if (filter.in != null) conditions.push(this.addToConditionCount(linkedToAnyCondition(field, toValidParameters(field, filter.in))));
     if (filter.notIn != null)
-      conditions.push(this.countCondition(negation(linkedToAnyCondition(field, toValidParameters(field, filter.notIn)))));
+      conditions.push(this.addToConditionCount(negation(linkedToAnyCondition(field, toValidParameters(field, filter.notIn)))));
     if (filter.each != null) {
       if (nestingDepth > 0) throw invalidArgumentError(`${path}.each`, 'This is allowed only at the top level of `where`.');
       const alias = `j${this.joins.length}`;
-      this.joins.push(this.countCondition(eachFilterJoin(field, toValidParameters(field, filter.each), alias)));
-      this.joinTerms.push({
-        key: `each(${field.name})`,
+      this.joins.push(this.addToConditionCount(eachFilterJoin(field, toValidParameters(field, filter.each), alias)));
+      this.joinOrderTerms.push({
+        cursorKey: `each(${field.name})`,
         sql: () => `${alias}."${field.link!.otherColumn}"`,
         kind: 'integer',
         isNullable: false,
@@ -220,7 +221,7 @@ class WhereCompiler {
     return conditions;
   }
 
-  private quantifierConditions(relation: Relation, filter: Where, path: string, nestingDepth: number): SqlCondition[] {
+  private quantifierConditions(relation: EntityRelation, filter: Where, path: string, nestingDepth: number): SqlCondition[] {
     const conditionsOf = (quantifier: string) => {
       if (filter[quantifier] == null) return [];
       const quantifierPath = `${path}.${quantifier}`;
@@ -235,17 +236,17 @@ class WhereCompiler {
   }
 
   /** Returns the condition that a related row visible to the viewer matches `where`. */
-  private relatedRowsCondition(relation: Relation, where: Where, path: string, nestingDepth: number): SqlCondition {
+  private relatedRowsCondition(relation: EntityRelation, where: Where, path: string, nestingDepth: number): SqlCondition {
     const nestedCondition = conjunction(this.compile(relation.target(), where, path, nestingDepth + 1));
-    const conditions = [...relation.visibleConditions(this.context), nestedCondition];
-    return this.countCondition((alias, bind) => {
+    const conditions = [...relation.visibilityConditions(this.context), nestedCondition];
+    return this.addToConditionCount((alias, bind) => {
       // Aliases are derived from the outer alias, so that they are unique in nested subqueries.
       const targetAlias = `${alias}r`;
       return `${relation.outerKeySql(alias)} IN (${relation.innerKeysSql(targetAlias)}${whereClause(conditions, targetAlias, bind)})`;
     });
   }
 
-  private countCondition(condition: SqlCondition): SqlCondition {
+  private addToConditionCount(condition: SqlCondition): SqlCondition {
     this.conditionCount += 1;
     if (this.conditionCount > MAX_CONDITIONS) throw invalidArgumentError('where', `There are more than ${MAX_CONDITIONS} conditions.`);
     return condition;
@@ -261,8 +262,8 @@ function topLevelSearchesOf(entity: Entity, where: Where): TextSearch[] {
 }
 
 export function compileWhere(entity: Entity, where: Where | null | undefined, context: Context): CompiledWhere {
-  if (!where) return { conditions: [], joins: [], joinTerms: [], searches: [] };
+  if (!where) return { conditions: [], joins: [], joinOrderTerms: [], searches: [] };
   const compiler = new WhereCompiler(context);
   const conditions = compiler.compile(entity, where, 'where', 0);
-  return { conditions, joins: compiler.joins, joinTerms: compiler.joinTerms, searches: topLevelSearchesOf(entity, where) };
+  return { conditions, joins: compiler.joins, joinOrderTerms: compiler.joinOrderTerms, searches: topLevelSearchesOf(entity, where) };
 }

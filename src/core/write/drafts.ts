@@ -2,7 +2,7 @@
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
-import { childrenOf, fieldOf, fieldsOf, type ChildRowsField, type Entity, type EntityField } from '../model/fields';
+import { childRowsFieldsOf, fieldOf, fieldsOf, type ChildRowsField, type Entity, type EntityField } from '../model/fields';
 import { MAX_ROWS_PER_MUTATION } from '../model/fieldvalidation';
 import type { InputPath } from '../model/validationissues';
 import { resolveRowId } from '../model/node';
@@ -11,7 +11,6 @@ import type { FieldValues } from '../model/hooks';
 
 export interface RowDraft {
   readonly entity: Entity;
-  /** Path of the row in the arguments of the mutation. */
   readonly path: InputPath;
   /** The values to write, without child rows. */
   readonly input: FieldValues;
@@ -20,7 +19,7 @@ export interface RowDraft {
   /** Complete input of the row, with its child rows. If the row is an existing part of its parent row, the input contains its `id`. */
   readonly inputWithChildRows?: FieldValues;
   /** Draft of the parent row, if it is written by the same mutation, and the field that references it. */
-  readonly parent?: { readonly draft: RowDraft; readonly referenceField: string };
+  readonly parent?: { readonly draft: RowDraft; readonly referenceFieldName: string };
   /** Number of ancestors of the row in the input. */
   readonly depth: number;
   /** Stored values of an existing row in the fields that the write compares. */
@@ -28,19 +27,23 @@ export interface RowDraft {
 }
 
 /** Returns the child relations whose rows can be created together with their parent row: owned child rows that reference the parent row by its id. */
-export const creatableChildren = (entity: Entity): readonly ChildRowsField[] =>
-  childrenOf(entity).filter(({ target, referenceField, keyField, readOnly }) => {
+export const creatableChildFields = (entity: Entity): readonly ChildRowsField[] =>
+  childRowsFieldsOf(entity).filter(({ target, referenceFieldName, keyFieldName, readOnly }) => {
     const { isOwned, metadata } = resourceOf(target())!;
     return (
-      isOwned && !readOnly && metadata.createMutation !== undefined && keyField === 'id' && !fieldOf(target(), referenceField).readOnly
+      isOwned &&
+      !readOnly &&
+      metadata.createMutationName !== undefined &&
+      keyFieldName === 'id' &&
+      !fieldOf(target(), referenceFieldName).readOnly
     );
   });
 
 /** Replaces global ids (`nodeId`) in a reference by numeric ids. Invalid ids remain unchanged, so that validation reports them. */
 function resolveNodeIds({ target }: EntityField, value: unknown): unknown {
   if (!target || value == null) return value;
-  const resolveId = (id: unknown) => String(resolveRowId(target().name, id) ?? id);
-  return Array.isArray(value) ? value.map(resolveId) : resolveId(value);
+  const toNumericId = (id: unknown) => String(resolveRowId(target().name, id) ?? id);
+  return Array.isArray(value) ? value.map(toNumericId) : toNumericId(value);
 }
 
 const writableValues = (entity: Entity, input: FieldValues): FieldValues =>
@@ -53,9 +56,9 @@ const writableValues = (entity: Entity, input: FieldValues): FieldValues =>
 const childInputs = (input: FieldValues, { name }: ChildRowsField) => (input[name] ?? []) as FieldValues[];
 
 /** Returns the number of rows of an input, including child rows. */
-export const countRows = (entity: Entity, input: FieldValues): number =>
-  creatableChildren(entity).reduce(
-    (count, child) => childInputs(input, child).reduce((sum, childInput) => sum + countRows(child.target(), childInput), count),
+export const countInputRows = (entity: Entity, input: FieldValues): number =>
+  creatableChildFields(entity).reduce(
+    (count, child) => childInputs(input, child).reduce((sum, childInput) => sum + countInputRows(child.target(), childInput), count),
     1,
   );
 
@@ -69,9 +72,9 @@ export function createDrafts(entity: Entity, input: FieldValues, path: InputPath
     parent,
     depth: parent ? parent.draft.depth + 1 : 0,
   };
-  const childDrafts = creatableChildren(entity).flatMap((child) =>
+  const childDrafts = creatableChildFields(entity).flatMap((child) =>
     childInputs(input, child).flatMap((values, index) =>
-      createDrafts(child.target(), values, [...path, child.name, String(index)], { draft, referenceField: child.referenceField }),
+      createDrafts(child.target(), values, [...path, child.name, String(index)], { draft, referenceFieldName: child.referenceFieldName }),
     ),
   );
   return [draft, ...childDrafts];
@@ -85,21 +88,21 @@ export const createUpdateDraft = (entity: Entity, input: FieldValues, path: Inpu
   depth: 0,
 });
 
-export function rejectTooManyRows(count: number, argument: string): void {
+export function rejectTooManyRows(count: number, argumentName: string): void {
   if (count > MAX_ROWS_PER_MUTATION)
-    throw invalidArgumentError(argument, `A mutation can write at most ${MAX_ROWS_PER_MUTATION} rows; this one has ${count}.`);
+    throw invalidArgumentError(argumentName, `A mutation can write at most ${MAX_ROWS_PER_MUTATION} rows; this one has ${count}.`);
 }
 
 /**
  * Groups drafts so that one statement can write each group: drafts of one entity at the same depth of the input. Groups of parent rows come first.
  */
-export function groupDraftsByLevel(drafts: readonly RowDraft[]): RowDraft[][] {
-  const levels = new Map<string, RowDraft[]>();
+export function groupDraftsByDepthAndEntity(drafts: readonly RowDraft[]): RowDraft[][] {
+  const draftsByGroupKey = new Map<string, RowDraft[]>();
   for (const draft of drafts) {
-    const key = `${draft.depth} ${draft.entity.name}`;
-    levels.set(key, [...(levels.get(key) ?? []), draft]);
+    const groupKey = `${draft.depth} ${draft.entity.name}`;
+    draftsByGroupKey.set(groupKey, [...(draftsByGroupKey.get(groupKey) ?? []), draft]);
   }
-  return [...levels.values()].sort(([a], [b]) => a!.depth - b!.depth);
+  return [...draftsByGroupKey.values()].sort(([a], [b]) => a!.depth - b!.depth);
 }
 
 export function withDefaults(

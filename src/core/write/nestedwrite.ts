@@ -7,42 +7,45 @@ import type { Row } from '../../database/rows';
 import { ownerFieldValues } from '../access/access';
 import type { Context } from '../context';
 import { InvalidInput, throwIfInvalid } from '../model/errors';
-import { fieldsOf, partFieldsOf, type ChildRowsField, type Entity } from '../model/fields';
+import { fieldsOf, childFieldsSavedWithParent, type ChildRowsField, type Entity } from '../model/fields';
 import { hooksOf, type FieldValues } from '../model/hooks';
 import type { InputIssue } from '../model/validationissues';
 import { errorWithAllInputIssues } from './allinputissues';
 import { withRetries } from './retry';
-import { createDrafts, groupDraftsByLevel, rejectTooManyRows, countRows, type RowDraft } from './drafts';
-import { fieldsOfAffectedRules } from './rules';
+import { createDrafts, groupDraftsByDepthAndEntity, rejectTooManyRows, countInputRows, type RowDraft } from './drafts';
+import { fieldNamesOfAffectedRules } from './rules';
 import { deleteRows, lockRows, type StoredRow, type WriteContext } from './statements';
 import { validateDrafts } from './validation';
 import { requireRowsExist, lockAndCheckRows, parseRowIds } from './rowreferences';
-import { insertRowsOfEntity, runInTransaction, updateRowsOfEntity, type RowChange, type PreparedRow } from './write';
+import { insertRowsOfEntity, runInTransaction, updateRowsOfEntity, type RowChange, type RowPassedToHooks } from './write';
 
 /** Whether the input contains a list of parts, which are child rows that are saved together with their parent row. */
-export const inputHasParts = (entity: Entity, input: FieldValues): boolean => partFieldsOf(entity).some(({ name }) => input[name] != null);
+export const inputHasParts = (entity: Entity, input: FieldValues): boolean =>
+  childFieldsSavedWithParent(entity).some(({ name }) => input[name] != null);
 
 interface StoredPart {
   readonly entity: Entity;
-  readonly child: ChildRowsField;
+  readonly childField: ChildRowsField;
   readonly row: Row;
   readonly parent: { readonly entity: Entity; readonly id: number };
 }
 
 /** Returns the names of the writable fields that contain the ids of linked rows (many-to-many), stored in link tables. */
-const linkFieldNames = (entity: Entity): string[] =>
+const linkTableFieldNames = (entity: Entity): string[] =>
   fieldsOf(entity).flatMap(({ name, link, readOnly }) => (link && !readOnly ? [name] : []));
 
 const rowKeyOf = ({ name }: Entity, id: unknown): string => `${name} ${String(id)}`;
 
 /** Saves a row with its parts. The result contains only the id of the row. */
-export async function saveRowWithParts(entity: Entity, change: RowChange, argument: string, context: Context): Promise<StoredRow> {
+export async function saveRowWithParts(entity: Entity, change: RowChange, argumentName: string, context: Context): Promise<StoredRow> {
   ownerFieldValues(entity, context);
-  rejectTooManyRows(countRows(entity, change.input), argument);
+  rejectTooManyRows(countInputRows(entity, change.input), argumentName);
   const [id] = parseRowIds(entity, [change]) as [number];
   await withRetries(context, () => {
-    const preparedRows: PreparedRow[] = [];
-    return runInTransaction(entity, preparedRows, context, (writeContext) => saveParts(entity, id, change, preparedRows, writeContext));
+    const rowsPassedToHooks: RowPassedToHooks[] = [];
+    return runInTransaction(entity, rowsPassedToHooks, context, (writeContext) =>
+      saveParts(entity, id, change, rowsPassedToHooks, writeContext),
+    );
   });
   context.loaders.clear();
   return { id };
@@ -52,27 +55,27 @@ async function saveParts(
   entity: Entity,
   id: number,
   change: RowChange,
-  preparedRows: PreparedRow[],
+  rowsPassedToHooks: RowPassedToHooks[],
   writeContext: WriteContext,
 ): Promise<void> {
   const { context, transaction } = writeContext;
   const drafts = createDrafts(entity, change.input, change.path);
-  const root = drafts[0]!;
-  root.id = id;
-  const levels = groupDraftsByLevel(drafts);
-  for (const level of levels) await hooksOf(level[0]!.entity).onTransactionStart?.(level, context, transaction);
-  const comparedFieldNames = [...fieldsOfAffectedRules(entity, [root], context), ...linkFieldNames(entity)];
+  const rootDraft = drafts[0]!;
+  rootDraft.id = id;
+  const draftGroups = groupDraftsByDepthAndEntity(drafts);
+  for (const draftGroup of draftGroups) await hooksOf(draftGroup[0]!.entity).onTransactionStart?.(draftGroup, context, transaction);
+  const comparedFieldNames = [...fieldNamesOfAffectedRules(entity, [rootDraft], context), ...linkTableFieldNames(entity)];
   let parts: readonly StoredPart[];
   try {
-    [root.currentValues] = await lockAndCheckRows(entity, [change], [id], 'UPDATE', writeContext, comparedFieldNames);
-    parts = await lockPartsBelow(entity, [id], drafts, writeContext);
+    [rootDraft.currentValues] = await lockAndCheckRows(entity, [change], [id], 'UPDATE', writeContext, comparedFieldNames);
+    parts = await lockPartsRecursively(entity, [id], drafts, writeContext);
     matchStoredParts(drafts, parts);
   } catch (error) {
     throw await errorWithAllInputIssues(error, drafts, context);
   }
   await validateDrafts(drafts, context);
-  const storedByDraft = new Map<RowDraft, StoredRow>();
-  for (const level of levels) await writeLevel(level, storedByDraft, preparedRows, writeContext);
+  const storedRowByDraft = new Map<RowDraft, StoredRow>();
+  for (const draftGroup of draftGroups) await writeDraftGroup(draftGroup, storedRowByDraft, rowsPassedToHooks, writeContext);
   for (const [target, ids] of removedPartIds(drafts, parts)) await deleteRows(target, ids, writeContext);
 }
 
@@ -80,30 +83,35 @@ async function saveParts(
  * Locks all parts of the locked rows, level by level from the root, and returns them. Until the transaction ends, no other write can change, delete
  * or add parts.
  */
-async function lockPartsBelow(
+async function lockPartsRecursively(
   entity: Entity,
   ids: readonly number[],
   drafts: readonly RowDraft[],
   writeContext: WriteContext,
 ): Promise<StoredPart[]> {
   let parts: StoredPart[] = [];
-  for (const child of ids.length ? partFieldsOf(entity) : []) {
+  for (const child of ids.length ? childFieldsSavedWithParent(entity) : []) {
     const target = child.target();
-    const fieldsOfRules = fieldsOfAffectedRules(
+    const ruleFieldNames = fieldNamesOfAffectedRules(
       target,
       drafts.filter((draft) => draft.entity === target),
       writeContext.context,
     );
-    const fields = [child.referenceField, ...fieldsOfRules, ...linkFieldNames(target)];
-    const rows = await lockRows(target, ids, 'UPDATE', writeContext, fields, child.referenceField);
-    const nestedParts = await lockPartsBelow(
+    const fieldNames = [child.referenceFieldName, ...ruleFieldNames, ...linkTableFieldNames(target)];
+    const rows = await lockRows(target, ids, 'UPDATE', writeContext, fieldNames, child.referenceFieldName);
+    const nestedParts = await lockPartsRecursively(
       target,
       rows.map((row) => row.id as number),
       drafts,
       writeContext,
     );
-    const partOf = (row: Row): StoredPart => ({ entity: target, child, row, parent: { entity, id: row[child.referenceField] as number } });
-    parts = parts.concat(rows.map(partOf), nestedParts);
+    const toStoredPart = (row: Row): StoredPart => ({
+      entity: target,
+      childField: child,
+      row,
+      parent: { entity, id: row[child.referenceFieldName] as number },
+    });
+    parts = parts.concat(rows.map(toStoredPart), nestedParts);
   }
   return parts;
 }
@@ -136,45 +144,44 @@ function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPar
   throwIfInvalid(issues);
 }
 
-/** Returns the input without the lists of linked ids (many-to-many) that equal the stored ones. */
-function omitUnchangedLinks(entity: Entity, input: FieldValues, currentValues: Row | undefined): FieldValues {
-  const isUnchanged = (name: string) => {
+function omitUnchangedLinkedIds(entity: Entity, input: FieldValues, currentValues: Row | undefined): FieldValues {
+  const areLinksUnchanged = (name: string) => {
     const ids = (list: unknown) => (list as unknown[]).map(Number).sort((a, b) => a - b);
     return ids(input[name]).join() === ids(currentValues?.[name] ?? []).join();
   };
-  const unchangedLinks = linkFieldNames(entity).filter((name) => input[name] !== undefined && isUnchanged(name));
-  return Object.fromEntries(Object.entries(input).filter(([name]) => !unchangedLinks.includes(name)));
+  const unchangedLinkFieldNames = linkTableFieldNames(entity).filter((name) => input[name] !== undefined && areLinksUnchanged(name));
+  return Object.fromEntries(Object.entries(input).filter(([name]) => !unchangedLinkFieldNames.includes(name)));
 }
 
 /** Writes the rows of one level of a tree. Existing rows may have moved to another parent row within the tree. */
-async function writeLevel(
-  level: readonly RowDraft[],
-  storedByDraft: Map<RowDraft, StoredRow>,
-  preparedRows: PreparedRow[],
+async function writeDraftGroup(
+  draftGroup: readonly RowDraft[],
+  storedRowByDraft: Map<RowDraft, StoredRow>,
+  rowsPassedToHooks: RowPassedToHooks[],
   writeContext: WriteContext,
 ): Promise<void> {
-  const newDrafts = level.filter(({ id }) => id === undefined);
-  if (newDrafts.length) await insertRowsOfEntity(newDrafts, storedByDraft, preparedRows, writeContext);
-  const changedRows = level.flatMap((draft) => {
+  const newDrafts = draftGroup.filter(({ id }) => id === undefined);
+  if (newDrafts.length) await insertRowsOfEntity(newDrafts, storedRowByDraft, rowsPassedToHooks, writeContext);
+  const changedRows = draftGroup.flatMap((draft) => {
     const { id, input, currentValues, parent } = draft;
     if (id === undefined) return [];
-    storedByDraft.set(draft, { id });
-    const values = omitUnchangedLinks(draft.entity, input, currentValues);
-    return [{ id, values: { ...values, ...(parent && { [parent.referenceField]: storedByDraft.get(parent.draft)!.id }) } }];
+    storedRowByDraft.set(draft, { id });
+    const values = omitUnchangedLinkedIds(draft.entity, input, currentValues);
+    return [{ id, values: { ...values, ...(parent && { [parent.referenceFieldName]: storedRowByDraft.get(parent.draft)!.id }) } }];
   });
-  if (changedRows.length) await updateRowsOfEntity(level[0]!.entity, changedRows, preparedRows, writeContext, true);
+  if (changedRows.length) await updateRowsOfEntity(draftGroup[0]!.entity, changedRows, rowsPassedToHooks, writeContext, true);
 }
 
 /** Returns the ids of the stored parts that are missing from a list in the input, by entity. Foreign keys delete the parts of these parts. */
 function removedPartIds(drafts: readonly RowDraft[], parts: readonly StoredPart[]): Map<Entity, number[]> {
   const draftsByKey = new Map(drafts.map((draft) => [rowKeyOf(draft.entity, draft.id), draft]));
-  const removedIds = new Map<Entity, number[]>();
-  for (const { entity, child, row, parent } of parts) {
-    const list = draftsByKey.get(rowKeyOf(parent.entity, parent.id))?.inputWithChildRows?.[child.name];
-    if (list == null || draftsByKey.has(rowKeyOf(entity, row.id))) continue;
-    const ids = removedIds.get(entity);
+  const removedPartIdsByEntity = new Map<Entity, number[]>();
+  for (const { entity, childField, row, parent } of parts) {
+    const inputParts = draftsByKey.get(rowKeyOf(parent.entity, parent.id))?.inputWithChildRows?.[childField.name];
+    if (inputParts == null || draftsByKey.has(rowKeyOf(entity, row.id))) continue;
+    const ids = removedPartIdsByEntity.get(entity);
     if (ids) ids.push(row.id as number);
-    else removedIds.set(entity, [row.id as number]);
+    else removedPartIdsByEntity.set(entity, [row.id as number]);
   }
-  return removedIds;
+  return removedPartIdsByEntity;
 }

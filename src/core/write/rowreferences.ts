@@ -8,12 +8,11 @@ import type { Entity } from '../model/fields';
 import { invalidValueIssue, validationIssue, IssueCode, type InputIssue, type InputPath } from '../model/validationissues';
 import { resolveRowId, nodeTypeMismatchMessage } from '../model/node';
 import { VERSION_FIELD } from '../model/auditfields';
-import { columnSet, selectRowsStatement } from '../sql/select';
+import { columnSet, buildSelectRowsStatement } from '../sql/select';
 import { lockRows, type LockStrength, type WriteContext } from './statements';
 
 export interface RowReference {
   id: string;
-  /** Path of the id in the input. */
   idPath: InputPath;
   /** Expected version of the row, and the path of this version in the input. If absent, any version is accepted. */
   expectedVersion?: { value: string; path: InputPath };
@@ -28,12 +27,12 @@ export const notFoundIssue = (entity: Entity, { id, idPath }: RowReference): Inp
 export function parseRowIds(entity: Entity, references: readonly RowReference[]): number[] {
   const seenIds = new Set<number | undefined>();
   const issues: InputIssue[] = [];
-  const ids = references.map((one) => {
-    const { id, idPath: path } = one;
+  const ids = references.map((reference) => {
+    const { id, idPath: path } = reference;
     const rowId = resolveRowId(entity.name, id);
     if (rowId === undefined) {
-      const typeMessage = nodeTypeMismatchMessage(entity.name, id);
-      issues.push(typeMessage ? { path, ...invalidValueIssue(typeMessage) } : notFoundIssue(entity, one));
+      const typeMismatchMessage = nodeTypeMismatchMessage(entity.name, id);
+      issues.push(typeMismatchMessage ? { path, ...invalidValueIssue(typeMismatchMessage) } : notFoundIssue(entity, reference));
     } else if (seenIds.has(rowId)) issues.push({ path, ...invalidValueIssue(`The id ${rowId} occurs more than once.`) });
     seenIds.add(rowId);
     return rowId!;
@@ -52,7 +51,7 @@ export function requireRowsExist(
   existingIds: Iterable<number>,
 ): void {
   const existingIdSet = new Set(existingIds);
-  throwIfInvalid(references.filter((_, index) => !existingIdSet.has(ids[index]!)).map((one) => notFoundIssue(entity, one)));
+  throwIfInvalid(references.filter((_, index) => !existingIdSet.has(ids[index]!)).map((reference) => notFoundIssue(entity, reference)));
 }
 
 /**
@@ -67,20 +66,20 @@ export async function requireRowsWritable(
 ): Promise<void> {
   if (!contributorTableOf(entity)) return;
   const columns = columnSet(entity, [], context.policies.textOrder);
-  const findIds = async (conditions: readonly SqlCondition[]) =>
-    idsOf(await context.session.query(...selectRowsStatement(columns, [columnIsOneOf('id', ids), ...conditions])));
-  requireRowsExist(entity, references, ids, await findIds(visibleRowConditions(entity, context)));
-  if ((await findIds(writableRowConditions(entity, context))).length < ids.length) throw forbiddenError();
+  const findRowIdsWhere = async (conditions: readonly SqlCondition[]) =>
+    idsOf(await context.session.query(...buildSelectRowsStatement(columns, [columnIsOneOf('id', ids), ...conditions])));
+  requireRowsExist(entity, references, ids, await findRowIdsWhere(visibleRowConditions(entity, context)));
+  if ((await findRowIdsWhere(writableRowConditions(entity, context))).length < ids.length) throw forbiddenError();
 }
 
 const STALE_VERSION_ISSUE = validationIssue(IssueCode.CONFLICT, 'The row has another version now.');
 
 /** Throws for rows that do not have the expected version. The rows are locked, so the result is valid until the transaction ends. */
 function requireExpectedVersions(references: readonly RowReference[], ids: readonly number[], rows: readonly Row[]): void {
-  const versions = new Map(rows.map((row) => [row.id as number, row[VERSION_FIELD] as string]));
+  const versionById = new Map(rows.map((row) => [row.id as number, row[VERSION_FIELD] as string]));
   const staleRows = references.flatMap(({ expectedVersion }, index) => {
     const id = ids[index]!;
-    return expectedVersion && expectedVersion.value !== versions.get(id) ? [{ id, path: expectedVersion.path }] : [];
+    return expectedVersion && expectedVersion.value !== versionById.get(id) ? [{ id, path: expectedVersion.path }] : [];
   });
   if (staleRows.length)
     throw new InvalidInput(
@@ -97,12 +96,12 @@ export async function lockAndCheckRows(
   entity: Entity,
   references: readonly RowReference[],
   ids: readonly number[],
-  strength: LockStrength,
+  lockStrength: LockStrength,
   writeContext: WriteContext,
-  fields: readonly string[] = [],
+  fieldNames: readonly string[] = [],
 ): Promise<Row[]> {
-  const lockedFields = specifiesExpectedVersion(references) ? [...fields, VERSION_FIELD] : fields;
-  const rows = await lockRows(entity, ids, strength, writeContext, lockedFields);
+  const lockedFieldNames = specifiesExpectedVersion(references) ? [...fieldNames, VERSION_FIELD] : fieldNames;
+  const rows = await lockRows(entity, ids, lockStrength, writeContext, lockedFieldNames);
   requireRowsExist(entity, references, ids, idsOf(rows));
   // Discards the rows that this request has loaded before, so that after a version conflict the response contains the current rows.
   writeContext.context.loaders.clear();

@@ -9,15 +9,15 @@ import type { FieldValues } from '../model/hooks';
 /** A violation of a rule, reported at the last of the rule's fields that the write sets. */
 export interface RuleViolation {
   draft: RowDraft;
-  field: string;
+  fieldName: string;
   message: string;
 }
 
 export const rulesOf = (entity: Entity, { policies }: Pick<Context, 'policies'>): readonly CrossFieldRule[] =>
-  policies.enforcesRules ? (resourceOf(entity)!.rules ?? []) : [];
+  policies.enforcesRules ? (resourceOf(entity)!.crossFieldRules ?? []) : [];
 
 /** Returns the fields of the cross-field rules that a write of the given drafts (all of one entity) could violate. */
-export const fieldsOfAffectedRules = (entity: Entity, drafts: readonly RowDraft[], context: Context): string[] => [
+export const fieldNamesOfAffectedRules = (entity: Entity, drafts: readonly RowDraft[], context: Context): string[] => [
   ...new Set(
     rulesOf(entity, context)
       .filter(({ fields }) => drafts.some(({ input }) => fields.some((name) => name in input)))
@@ -39,12 +39,13 @@ export async function findRuleViolations(
         .map((draft) => ({ draft, values: valuesAfterWrite(draft, context) }))
         .filter(({ values }) => rule.fields.every((name) => values[name] != null));
       if (rows.length === 0) continue;
-      const isBroken = await rule.violatedBy(
+      const isBrokenByRow = await rule.violatedBy(
         rows.map(({ values }) => values),
         context,
       );
       for (const [index, { draft }] of rows.entries())
-        if (isBroken[index]) violations.push({ draft, field: rule.fields.findLast((name) => name in draft.input)!, message: rule.message });
+        if (isBrokenByRow[index])
+          violations.push({ draft, fieldName: rule.fields.findLast((name) => name in draft.input)!, message: rule.message });
     }
   return violations;
 }
@@ -54,15 +55,15 @@ const UNSAVED_ROW_ID = 0;
 
 const valuesAfterWrite = ({ entity, id, currentValues, input, parent }: RowDraft, context: Context): FieldValues =>
   id === undefined
-    ? { ...withDefaults(entity, input, context), ...(parent && { [parent.referenceField]: parent.draft.id ?? UNSAVED_ROW_ID }) }
+    ? { ...withDefaults(entity, input, context), ...(parent && { [parent.referenceFieldName]: parent.draft.id ?? UNSAVED_ROW_ID }) }
     : { ...currentValues, ...input };
 
 /** Returns the drafts whose rows another write has changed between reading and locking, and updates their current values. */
-export function refreshDraftsOfChangedRows(drafts: readonly RowDraft[], rows: readonly Row[], fields: readonly string[]): RowDraft[] {
-  const lockedRows = new Map(rows.map((row) => [row.id as number, row]));
+export function refreshDraftsOfChangedRows(drafts: readonly RowDraft[], rows: readonly Row[], fieldNames: readonly string[]): RowDraft[] {
+  const lockedRowById = new Map(rows.map((row) => [row.id as number, row]));
   return drafts.filter((draft) => {
-    const row = lockedRows.get(draft.id!);
-    if (!row || fields.every((name) => row[name] === draft.currentValues![name])) return false;
+    const row = lockedRowById.get(draft.id!);
+    if (!row || fieldNames.every((name) => row[name] === draft.currentValues![name])) return false;
     draft.currentValues = { ...draft.currentValues, ...row };
     return true;
   });

@@ -15,7 +15,7 @@ import { fieldOf, fieldsOf, type Entity, type EntityField } from '../model/field
 import { sqlType } from '../sql/columntypes';
 import { hooksOf, type FieldValues, type RowWithValues } from '../model/hooks';
 import { ORDER_BY_ID } from '../sql/ordering';
-import { columnSet, selectStatement } from '../sql/select';
+import { columnSet, buildSelectStatement } from '../sql/select';
 import { VERSION_FIELD } from '../model/auditfields';
 import { OWNER_FIELD, resourceOf } from '../model/registry';
 
@@ -43,22 +43,25 @@ async function runStatement({ context, transaction }: WriteContext, text: string
  * hooks may change the row later.
  */
 const returnsWholeRow = (entity: Entity, rows: readonly FieldValues[]): boolean =>
-  rows.length === 1 && resourceOf(entity)!.isOwned && !hooksOf(entity).afterRowsWritten && !changesLinks(entity, [{ input: rows[0]! }]);
+  rows.length === 1 &&
+  resourceOf(entity)!.isOwned &&
+  !hooksOf(entity).afterRowsWritten &&
+  !changesLinkTables(entity, [{ input: rows[0]! }]);
 
 /** Runs an INSERT or UPDATE of the table alias `t` with a RETURNING clause. `rows` are the values that the statement writes. */
 async function runWriteStatement(
   entity: Entity,
   rows: readonly FieldValues[],
   writeContext: WriteContext,
-  text: string,
+  statementText: string,
   bind: unknown[],
 ): Promise<StoredRow[]> {
-  const wholeRow = returnsWholeRow(entity, rows);
+  const needsWholeRow = returnsWholeRow(entity, rows);
   const storedFields = fieldsOf(entity).filter(({ name, isColumn }) => isColumn || name === VERSION_FIELD);
-  const names = wholeRow ? storedFields.map(({ name }) => name) : [];
-  const { sql } = columnSet(entity, names, writeContext.context.policies.textOrder);
-  const storedRows = await runStatement(writeContext, `${text} RETURNING ${sql}`, bind);
-  return storedRows.map((row) => ({ ...toStoredRow(row), ...(wholeRow && { row }) }));
+  const names = needsWholeRow ? storedFields.map(({ name }) => name) : [];
+  const { selectListSql } = columnSet(entity, names, writeContext.context.policies.textOrder);
+  const storedRows = await runStatement(writeContext, `${statementText} RETURNING ${selectListSql}`, bind);
+  return storedRows.map((row) => ({ ...toStoredRow(row), ...(needsWholeRow && { row }) }));
 }
 
 /** Returns the stored fields that at least one of the rows sets. */
@@ -78,7 +81,7 @@ export async function insertRows(entity: Entity, inputRows: readonly FieldValues
   const viewerId = writeContext.context.viewer!.id;
   // Serializes bulk inserts of a user into a table with a unique key. PostgreSQL checks these deferrable keys at the end of the statement, so two
   // concurrent writes of the same keys would wait for each other (a deadlock).
-  const insertionLock =
+  const insertionLockSql =
     uniqueFields && rows.length > 1
       ? `, (SELECT pg_advisory_xact_lock(${insertionLockClassSql(table)}, ${bind(viewerId)})) AS "alone"`
       : '';
@@ -87,7 +90,7 @@ export async function insertRows(entity: Entity, inputRows: readonly FieldValues
     rows,
     writeContext,
     `INSERT INTO "${table}" AS t (${columns}) SELECT ${columns}
-     FROM unnest(${arrayParameters.join(', ')}) WITH ORDINALITY AS x(${columns}, "place")${insertionLock} ORDER BY "place"`,
+     FROM unnest(${arrayParameters.join(', ')}) WITH ORDINALITY AS x(${columns}, "place")${insertionLockSql} ORDER BY "place"`,
     values,
   );
   // Sorts the inserted rows by id to restore the order of the input: ids are assigned in this order, but RETURNING guarantees no order.
@@ -116,33 +119,33 @@ export async function updateRows(
   if (fields.length === 0) return rows.map(toStoredRow);
   const { bind, values } = createParameterBinder();
   const arrayParameters = [`${bind(rows.map(({ id }) => id))}::int[]`];
-  const names = ['id'];
-  const addColumn = (name: string, type: string, list: unknown[]) => {
-    arrayParameters.push(`${bind(list)}::${type}[]`);
-    names.push(name);
+  const columnNames = ['id'];
+  const addColumn = (name: string, type: string, columnValues: unknown[]) => {
+    arrayParameters.push(`${bind(columnValues)}::${type}[]`);
+    columnNames.push(name);
   };
   const changes = fields.map((field) => {
     const { name, column } = field;
     const newValues = valuesByRow.map((values) => values[name] ?? null);
     addColumn(column!, sqlType(field), newValues);
-    const hasValue = valuesByRow.map((values) => values[name] !== undefined);
-    if (hasValue.every(Boolean)) return { column, value: `x."${column}"` };
-    addColumn(`${column} set`, 'boolean', hasValue);
+    const isSetFlags = valuesByRow.map((values) => values[name] !== undefined);
+    if (isSetFlags.every(Boolean)) return { column, value: `x."${column}"` };
+    addColumn(`${column} set`, 'boolean', isSetFlags);
     return { column, value: `CASE WHEN x."${column} set" THEN x."${column}" ELSE t."${column}" END` };
   });
-  const isChanged = () => `(${changes.map(({ column, value }) => `t."${column}" IS DISTINCT FROM ${value}`).join(' OR ')})`;
+  const isChangedSql = () => `(${changes.map(({ column, value }) => `t."${column}" IS DISTINCT FROM ${value}`).join(' OR ')})`;
   const conditions = [
     (alias: string) => `${alias}."id" = x."id"`,
-    ...(skipsUnchangedRows ? [isChanged] : []),
+    ...(skipsUnchangedRows ? [isChangedSql] : []),
     ...writableRowConditions(entity, writeContext.context),
   ];
   const where = whereClause(conditions, 't', bind);
-  const set = changes.map(({ column, value }) => `"${column}" = ${value}`).join(', ');
+  const assignmentsSql = changes.map(({ column, value }) => `"${column}" = ${value}`).join(', ');
   return runWriteStatement(
     entity,
     valuesByRow,
     writeContext,
-    `UPDATE "${resourceOf(entity)!.table}" AS t SET ${set} FROM unnest(${arrayParameters.join(', ')}) AS x(${quoteIdentifiers(names)})${where}`,
+    `UPDATE "${resourceOf(entity)!.table}" AS t SET ${assignmentsSql} FROM unnest(${arrayParameters.join(', ')}) AS x(${quoteIdentifiers(columnNames)})${where}`,
     values,
   );
 }
@@ -158,55 +161,55 @@ export async function deleteRows(entity: Entity, ids: readonly number[], writeCo
 export type LockStrength = 'UPDATE' | 'NO KEY UPDATE';
 
 /**
- * Locks the rows whose `keyField` has one of the values, in id order, so that concurrent writes wait for each other instead of deadlocking. Returns them
+ * Locks the rows whose `keyFieldName` has one of the values, in id order, so that concurrent writes wait for each other instead of deadlocking. Returns them
  * with the given fields.
  */
 export function lockRows(
   entity: Entity,
-  keys: readonly number[],
-  strength: LockStrength,
+  keyFieldValues: readonly number[],
+  lockStrength: LockStrength,
   writeContext: WriteContext,
-  fields: readonly string[],
-  keyField = 'id',
+  fieldNames: readonly string[],
+  keyFieldName = 'id',
 ): Promise<Row[]> {
   const { context } = writeContext;
   const { bind, values } = createParameterBinder();
-  const conditions = [columnIsOneOf(fieldOf(entity, keyField).column!, keys), ...writableRowConditions(entity, context)];
-  const columns = columnSet(entity, fields, context.policies.textOrder);
-  const select = selectStatement({ columns, where: conjunctionSql(conditions, 't', bind), order: [ORDER_BY_ID] });
-  return runStatement(writeContext, `${select} FOR ${strength}`, values);
+  const conditions = [columnIsOneOf(fieldOf(entity, keyFieldName).column!, keyFieldValues), ...writableRowConditions(entity, context)];
+  const columns = columnSet(entity, fieldNames, context.policies.textOrder);
+  const selectSql = buildSelectStatement({ columns, where: conjunctionSql(conditions, 't', bind), order: [ORDER_BY_ID] });
+  return runStatement(writeContext, `${selectSql} FOR ${lockStrength}`, values);
 }
 
 export const changesColumns = (entity: Entity, values: FieldValues): boolean => fieldsSetBy(entity, [values]).length > 0;
 
-export const changesLinks = (entity: Entity, rows: readonly { input: FieldValues }[]): boolean =>
+export const changesLinkTables = (entity: Entity, rows: readonly { input: FieldValues }[]): boolean =>
   fieldsOf(entity).some(({ name, link, readOnly }) => link && !readOnly && rows.some(({ input }) => input[name] !== undefined));
 
 /**
- * Writes the links of rows to the link tables, for each many-to-many field for which the rows have values. With `replacesExisting`, existing links of
+ * Writes the links of rows to the link tables, for each many-to-many field for which the rows have values. With `replacesExistingLinks`, existing links of
  * the rows are deleted first.
  */
-export async function writeLinks(
+export async function writeLinkTableRows(
   entity: Entity,
   rows: readonly RowWithValues[],
-  replacesExisting: boolean,
+  replacesExistingLinks: boolean,
   writeContext: WriteContext,
 ): Promise<void> {
-  const owner = ownerFieldValues(entity, writeContext.context)[OWNER_FIELD.field];
+  const ownerId = ownerFieldValues(entity, writeContext.context)[OWNER_FIELD.field];
   for (const { name, link, readOnly } of fieldsOf(entity)) {
     if (!link || readOnly) continue;
     const rowsWithLinks = rows.filter(({ values }) => values[name] !== undefined);
     if (rowsWithLinks.length === 0) continue;
     const { table, ownColumn, otherColumn } = link;
-    if (replacesExisting)
+    if (replacesExistingLinks)
       await runStatement(writeContext, `DELETE FROM "${table}" WHERE "${ownColumn}" = ANY($1::int[])`, [rowsWithLinks.map(({ id }) => id)]);
-    const pairs = rowsWithLinks.flatMap(({ id, values }) => (values[name] as unknown[]).map((to) => ({ id, to })));
+    const idPairs = rowsWithLinks.flatMap(({ id, values }) => (values[name] as unknown[]).map((to) => ({ id, to })));
     const { bind, values } = createParameterBinder();
-    const from = `unnest(${bind(pairs.map(({ id }) => id))}::int[], ${bind(pairs.map(({ to }) => to))}::int[]) AS x("own", "other")`;
-    const [column, value] = owner === undefined ? ['', ''] : [`"${OWNER_FIELD.column}", `, `${bind(owner)}::int, `];
+    const idPairsSql = `unnest(${bind(idPairs.map(({ id }) => id))}::int[], ${bind(idPairs.map(({ to }) => to))}::int[]) AS x("own", "other")`;
+    const [column, value] = ownerId === undefined ? ['', ''] : [`"${OWNER_FIELD.column}", `, `${bind(ownerId)}::int, `];
     await runStatement(
       writeContext,
-      `INSERT INTO "${table}" (${column}"${ownColumn}", "${otherColumn}") SELECT DISTINCT ${value}"own", "other" FROM ${from}`,
+      `INSERT INTO "${table}" (${column}"${ownColumn}", "${otherColumn}") SELECT DISTINCT ${value}"own", "other" FROM ${idPairsSql}`,
       values,
     );
   }

@@ -17,9 +17,9 @@ export const uniqueFields = (entity: Entity): EntityField[] =>
  */
 export function duplicateMessage(entity: Entity, api: Context['api']): string {
   const isExposed = ({ hiddenInRest, exclusiveTo = api }: EntityField) => exclusiveTo === api && !(api === 'rest' && hiddenInRest);
-  const nameInApi = ({ restKey, objectField, name }: EntityField) => (api === 'rest' ? restKey : (objectField ?? name));
+  const apiNameOf = ({ restKey, objectFieldName, name }: EntityField) => (api === 'rest' ? restKey : (objectFieldName ?? name));
   const fields = (resourceOf(entity)!.uniqueFields ?? []).map((name) => fieldOf(entity, name)).filter(isExposed);
-  const names = fields.map(nameInApi).sort();
+  const names = fields.map(apiNameOf).sort();
   return names.length === 1 ? `The field ${names[0]} must be unique.` : `The fields ${names.join(', ')} must make a unique set.`;
 }
 
@@ -33,40 +33,40 @@ export async function findDuplicates(
   context: Context,
 ): Promise<Map<RowDraft, number | undefined>> {
   const fields = uniqueFields(entity);
-  const duplicates = new Map<RowDraft, number | undefined>();
-  const keys = new Map<string, RowDraft>();
-  const newParents = new Map<RowDraft, string>();
+  const conflictingIdByDraft = new Map<RowDraft, number | undefined>();
+  const draftByKey = new Map<string, RowDraft>();
+  const keyByNewParent = new Map<RowDraft, string>();
   const newParentKey = (parent: RowDraft) => {
-    const existingKey = newParents.get(parent);
+    const existingKey = keyByNewParent.get(parent);
     if (existingKey !== undefined) return existingKey;
-    newParents.set(parent, `new ${newParents.size}`);
-    return newParents.get(parent);
+    keyByNewParent.set(parent, `new ${keyByNewParent.size}`);
+    return keyByNewParent.get(parent);
   };
   const rows: { draft: RowDraft; key: unknown[] }[] = [];
   for (const draft of drafts) {
     if (draft.id !== undefined && !fields.some(({ name }) => name in draft.input)) continue;
     const values = draft.id === undefined ? withDefaults(entity, draft.input, context) : { ...draft.currentValues, ...draft.input };
     const newParent = draft.parent && draft.parent.draft.id === undefined ? draft.parent : undefined;
-    const key = fields.map(({ name }) => (name === newParent?.referenceField ? newParentKey(newParent.draft) : values[name]));
+    const key = fields.map(({ name }) => (name === newParent?.referenceFieldName ? newParentKey(newParent.draft) : values[name]));
     // Rows without a value in one of the unique fields are never duplicates. Other checks report missing required values.
     if (key.some((value) => value == null)) continue;
-    const text = JSON.stringify(key);
-    if (keys.has(text)) duplicates.set(draft, undefined);
-    else keys.set(text, draft);
+    const keyJson = JSON.stringify(key);
+    if (draftByKey.has(keyJson)) conflictingIdByDraft.set(draft, undefined);
+    else draftByKey.set(keyJson, draft);
     // A row whose unique key includes a parent row that is yet to be created cannot conflict with stored rows, so these are not searched.
-    if (!newParent || !fields.some(({ name }) => name === newParent.referenceField)) rows.push({ draft, key });
+    if (!newParent || !fields.some(({ name }) => name === newParent.referenceFieldName)) rows.push({ draft, key });
   }
-  if (rows.length === 0) return duplicates;
+  if (rows.length === 0) return conflictingIdByDraft;
   const { bind, values } = createParameterBinder();
   const arrayParameters = fields.map((field, index) => `${bind(rows.map(({ key }) => key[index]))}::${sqlType(field)}[]`);
   const columns = fields.map(({ column }) => `"${column}"`);
-  const equalKeys = columns.map((column) => `t.${column} = k.${column}`).join(' AND ');
+  const equalKeysSql = columns.map((column) => `t.${column} = k.${column}`).join(' AND ');
   // The current keys of the rows to be written are ignored, because they are about to change.
-  const isOtherRow = (alias: string) => `${alias}."id" <> ALL(${bind(rows.flatMap(({ draft }) => draft.id ?? []))}::int[])`;
+  const isOtherRowSql = (alias: string) => `${alias}."id" <> ALL(${bind(rows.flatMap(({ draft }) => draft.id ?? []))}::int[])`;
   const conflictingRows = await context.session.query(
-    `SELECT k."place", t."id" ${fromClause(entity)} JOIN unnest(${arrayParameters.join(', ')}) WITH ORDINALITY AS k(${columns.join(', ')}, "place") ON ${equalKeys}${whereClause([...ownerConditions(entity, context), isOtherRow], 't', bind)}`,
+    `SELECT k."place", t."id" ${fromClause(entity)} JOIN unnest(${arrayParameters.join(', ')}) WITH ORDINALITY AS k(${columns.join(', ')}, "place") ON ${equalKeysSql}${whereClause([...ownerConditions(entity, context), isOtherRowSql], 't', bind)}`,
     values,
   );
-  for (const { place, id } of conflictingRows) duplicates.set(rows[place - 1]!.draft, id as number);
-  return duplicates;
+  for (const { place, id } of conflictingRows) conflictingIdByDraft.set(rows[place - 1]!.draft, id as number);
+  return conflictingIdByDraft;
 }

@@ -10,7 +10,7 @@ import { acceptsNull, fieldsOf, type Entity, type EntityField } from '../model/f
 import { parseRowId } from '../model/ids';
 import { nodeTypeMismatchMessage } from '../model/node';
 import { invalidValueIssue, validationIssue, IssueCode, type InputIssue, type ValidationIssue } from '../model/validationissues';
-import { columnSet, selectRowsStatement } from '../sql/select';
+import { columnSet, buildSelectRowsStatement } from '../sql/select';
 import { resourceOf, type CrossFieldRule } from '../model/registry';
 import { findRuleViolations, rulesOf } from './rules';
 import { findDuplicates, uniqueFields, duplicateMessage } from './uniqueness';
@@ -22,9 +22,9 @@ export async function findReferenceableIds(entity: Entity, ids: readonly unknown
   if (rowIds.length === 0 && context.viewer) return [];
   const conditions = referenceableRowConditions(entity, context);
   if (rowIds.length === 0) return [];
-  if (resourceOf(entity)!.isInMemory) return rowIds.filter((id) => context.services.catalogue.get(entity, id) !== null);
+  if (resourceOf(entity)!.isCachedInMemory) return rowIds.filter((id) => context.services.catalogue.get(entity, id) !== null);
   const columns = columnSet(entity, [], context.policies.textOrder);
-  const rows = await context.session.query(...selectRowsStatement(columns, [columnIsOneOf('id', rowIds), ...conditions]));
+  const rows = await context.session.query(...buildSelectRowsStatement(columns, [columnIsOneOf('id', rowIds), ...conditions]));
   return rows.map((row) => row.id as number);
 }
 
@@ -45,7 +45,7 @@ interface Reference {
  */
 const isEnforcedByForeignKey = ({ referringDraft: { entity }, field, ids }: Reference, context: Context): boolean =>
   field.isColumn &&
-  !resourceOf(field.target!())!.isInMemory &&
+  !resourceOf(field.target!())!.isCachedInMemory &&
   ids.every((id) => parseRowId(id) !== undefined) &&
   !rulesOf(entity, context).some(({ fields }) => fields.includes(field.name)) &&
   foreignKeysEnforceAccess(field.target!(), context);
@@ -86,8 +86,8 @@ class Validation {
     await Promise.all(this.runningLookups);
 
     const hasIssues = (draft: RowDraft, { fields }: CrossFieldRule) => fields.some((name) => issues.get(draft)?.[name]);
-    for (const { draft, field, message } of await findRuleViolations(drafts, context, hasIssues))
-      this.addIssues(draft, field, invalidValueIssue(message));
+    for (const { draft, fieldName, message } of await findRuleViolations(drafts, context, hasIssues))
+      this.addIssues(draft, fieldName, invalidValueIssue(message));
 
     if (issues.size === 0) return;
     await Promise.all(deferredLookups.map((lookup) => lookup()));
@@ -109,7 +109,7 @@ class Validation {
   private checkValues(draft: RowDraft): void {
     const { references, runningLookups } = this;
     for (const field of fieldsOf(draft.entity)) {
-      if (field.readOnly || field.name === draft.parent?.referenceField) continue;
+      if (field.readOnly || field.name === draft.parent?.referenceFieldName) continue;
       const value = draft.input[field.name];
       const addIssues = (...newIssues: ValidationIssue[]) => this.addIssues(draft, field.name, ...newIssues);
       if (value === undefined) {
@@ -127,8 +127,8 @@ class Validation {
         const valueIssues = field.findIssues(value, this.context.services.timeZone);
         addIssues(...valueIssues);
         if (!valueIssues.length) addIssues(...this.plausibilityIssues(field, value));
-        if (!valueIssues.length && field.checkSlowly)
-          runningLookups.push(field.checkSlowly(value).then((messages) => addIssues(...messages.map(invalidValueIssue))));
+        if (!valueIssues.length && field.checkAsync)
+          runningLookups.push(field.checkAsync(value).then((messages) => addIssues(...messages.map(invalidValueIssue))));
       }
     }
   }
@@ -166,8 +166,8 @@ class Validation {
 /** Checks the cross-field rules again for rows that a concurrent write has changed in the meantime. */
 export async function revalidateRules(drafts: readonly RowDraft[], context: Context): Promise<void> {
   const issues = new Map<RowDraft, IssuesByField>();
-  for (const { draft, field, message } of await findRuleViolations(drafts, context))
-    issues.set(draft, { ...issues.get(draft), [field]: [invalidValueIssue(message)] });
+  for (const { draft, fieldName, message } of await findRuleViolations(drafts, context))
+    issues.set(draft, { ...issues.get(draft), [fieldName]: [invalidValueIssue(message)] });
   if (issues.size) throw new InvalidInput(sortIssues(drafts, issues));
 }
 
@@ -175,9 +175,9 @@ export async function revalidateRules(drafts: readonly RowDraft[], context: Cont
 const sortIssues = (drafts: readonly RowDraft[], issues: ReadonlyMap<RowDraft, IssuesByField>): InputIssue[] =>
   drafts.flatMap((draft) => {
     const issuesByField = issues.get(draft) ?? {};
-    const names = [...fieldsOf(draft.entity).map(({ name }) => name), ROW_ISSUES_KEY];
-    return names.flatMap((name) => {
+    const issueKeys = [...fieldsOf(draft.entity).map(({ name }) => name), ROW_ISSUES_KEY];
+    return issueKeys.flatMap((name) => {
       const path = name === ROW_ISSUES_KEY ? draft.path : [...draft.path, name];
-      return (issuesByField[name] ?? []).map((one) => ({ path, ...one }));
+      return (issuesByField[name] ?? []).map((issue) => ({ path, ...issue }));
     });
   });

@@ -7,26 +7,34 @@ import { columnIsOneOf } from '../access/conditions';
 import type { Context } from '../context';
 import { CommitOutcomeUnknown } from '../../database/errors';
 import { withRetries } from './retry';
-import { createUpdateDraft, createDrafts, groupDraftsByLevel, rejectTooManyRows, countRows, withDefaults, type RowDraft } from './drafts';
+import {
+  createUpdateDraft,
+  createDrafts,
+  groupDraftsByDepthAndEntity,
+  rejectTooManyRows,
+  countInputRows,
+  withDefaults,
+  type RowDraft,
+} from './drafts';
 import { throwIfInvalid } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { hooksOf, type FieldValues, type RowWithValues } from '../model/hooks';
 import { invalidValueIssue, type InputIssue, type InputPath } from '../model/validationissues';
 import { resolveRowId } from '../model/node';
-import { columnSet, selectRowsStatement } from '../sql/select';
+import { columnSet, buildSelectRowsStatement } from '../sql/select';
 import {
   deleteRows,
   toStoredRow,
   insertRows,
   updateRows,
-  writeLinks,
+  writeLinkTableRows,
   changesColumns,
-  changesLinks,
+  changesLinkTables,
   type StoredRow,
   type WriteContext,
 } from './statements';
 import { resourceOf } from '../model/registry';
-import { refreshDraftsOfChangedRows, fieldsOfAffectedRules } from './rules';
+import { refreshDraftsOfChangedRows, fieldNamesOfAffectedRules } from './rules';
 import {
   requireRowsExist,
   lockAndCheckRows,
@@ -47,29 +55,34 @@ export interface InputRow {
 }
 
 /** Creates rows together with their child rows. The result contains only ids; for a single row without child rows, it may contain the whole row. */
-export async function createRows(entity: Entity, inputs: readonly InputRow[], argument: string, context: Context): Promise<StoredRow[]> {
+export async function createRows(
+  entity: Entity,
+  inputs: readonly InputRow[],
+  argumentName: string,
+  context: Context,
+): Promise<StoredRow[]> {
   ownerFieldValues(entity, context);
   if (inputs.length === 0) return [];
   rejectTooManyRows(
-    inputs.reduce((count, { input }) => count + countRows(entity, input), 0),
-    argument,
+    inputs.reduce((count, { input }) => count + countInputRows(entity, input), 0),
+    argumentName,
   );
   const drafts = inputs.flatMap(({ input, path }) => createDrafts(entity, input, path));
   const draftsWithId = drafts.filter(({ parent, inputWithChildRows }) => parent && inputWithChildRows!.id != null);
   throwIfInvalid(draftsWithId.map(({ path }) => ({ path: [...path, 'id'], ...invalidValueIssue('A new row has no id yet.') })));
   const shouldTrustConstraints = drafts.length === 1 && !hasPreWriteHooks(entity);
-  const storedByDraft = await withRetries(context, async (isFirstAttempt) => {
+  const storedRowByDraft = await withRetries(context, async (isFirstAttempt) => {
     await validateDrafts(drafts, context, isFirstAttempt && shouldTrustConstraints);
     return insertDrafts(drafts, context);
   });
   context.loaders.clear();
-  const rows = drafts.filter(({ parent }) => !parent).map((draft) => storedByDraft.get(draft)!);
+  const rows = drafts.filter(({ parent }) => !parent).map((draft) => storedRowByDraft.get(draft)!);
   // Creating child rows may have changed the parent row, so only its id is returned.
   return drafts.length === 1 ? rows : rows.map(toStoredRow);
 }
 
 /** A row that was passed to hooks, whose side effects outside of the database have to be undone if the transaction fails. */
-export interface PreparedRow {
+export interface RowPassedToHooks {
   entity: Entity;
   values: FieldValues;
 }
@@ -80,12 +93,12 @@ export interface PreparedRow {
  */
 export async function runInTransaction<T>(
   entity: Entity,
-  preparedRows: readonly PreparedRow[],
+  rowsPassedToHooks: readonly RowPassedToHooks[],
   context: Context,
   write: (writeContext: WriteContext) => Promise<T>,
 ): Promise<T> {
   const undo = async () => {
-    for (const { entity, values } of preparedRows) await hooksOf(entity).undoSideEffects?.(values, context);
+    for (const { entity, values } of rowsPassedToHooks) await hooksOf(entity).undoSideEffects?.(values, context);
   };
   try {
     const result = await context.session.transaction((transaction) => write({ context, transaction }), resourceOf(entity)!.table);
@@ -98,39 +111,40 @@ export async function runInTransaction<T>(
 }
 
 async function insertDrafts(drafts: readonly RowDraft[], context: Context): Promise<Map<RowDraft, StoredRow>> {
-  const storedByDraft = new Map<RowDraft, StoredRow>();
-  const preparedRows: PreparedRow[] = [];
-  await runInTransaction(drafts[0]!.entity, preparedRows, context, async (writeContext) => {
-    const levels = groupDraftsByLevel(drafts);
-    for (const level of levels) await hooksOf(level[0]!.entity).onTransactionStart?.(level, context, writeContext.transaction);
-    for (const level of levels) await insertRowsOfEntity(level, storedByDraft, preparedRows, writeContext);
+  const storedRowByDraft = new Map<RowDraft, StoredRow>();
+  const rowsPassedToHooks: RowPassedToHooks[] = [];
+  await runInTransaction(drafts[0]!.entity, rowsPassedToHooks, context, async (writeContext) => {
+    const draftGroups = groupDraftsByDepthAndEntity(drafts);
+    for (const draftGroup of draftGroups)
+      await hooksOf(draftGroup[0]!.entity).onTransactionStart?.(draftGroup, context, writeContext.transaction);
+    for (const draftGroup of draftGroups) await insertRowsOfEntity(draftGroup, storedRowByDraft, rowsPassedToHooks, writeContext);
   });
-  return storedByDraft;
+  return storedRowByDraft;
 }
 
-/** Inserts new rows of one entity and adds them to `storedByDraft`, which already contains their parent rows. */
+/** Inserts new rows of one entity and adds them to `storedRowByDraft`, which already contains their parent rows. */
 export async function insertRowsOfEntity(
-  level: readonly RowDraft[],
-  storedByDraft: Map<RowDraft, StoredRow>,
-  preparedRows: PreparedRow[],
+  drafts: readonly RowDraft[],
+  storedRowByDraft: Map<RowDraft, StoredRow>,
+  rowsPassedToHooks: RowPassedToHooks[],
   writeContext: WriteContext,
 ): Promise<void> {
-  const { entity } = level[0]!;
+  const { entity } = drafts[0]!;
   const { context, transaction } = writeContext;
   const hooks = hooksOf(entity);
   const rows: FieldValues[] = [];
-  for (const { input, parent } of level) {
+  for (const { input, parent } of drafts) {
     const values = withDefaults(entity, input, context);
-    if (parent) values[parent.referenceField] = storedByDraft.get(parent.draft)!.id;
+    if (parent) values[parent.referenceFieldName] = storedRowByDraft.get(parent.draft)!.id;
     hooks.addDerivedValues?.(values, context);
-    preparedRows.push({ entity, values });
+    rowsPassedToHooks.push({ entity, values });
     await hooks.beforeRowWrite?.(values, context, transaction);
     rows.push(values);
   }
   const insertedRows = await insertRows(entity, rows, writeContext);
-  level.forEach((draft, index) => storedByDraft.set(draft, insertedRows[index]!));
+  drafts.forEach((draft, index) => storedRowByDraft.set(draft, insertedRows[index]!));
   const writtenRows = rows.map((values, index): RowWithValues => ({ id: insertedRows[index]!.id, values }));
-  await writeLinks(entity, writtenRows, false, writeContext);
+  await writeLinkTableRows(entity, writtenRows, false, writeContext);
   await hooks.afterRowsWritten?.(writtenRows, context, transaction);
 }
 
@@ -141,7 +155,7 @@ export async function insertRowsOfEntity(
 export async function updateRowsOfEntity(
   entity: Entity,
   rows: readonly RowWithValues[],
-  preparedRows: PreparedRow[],
+  rowsPassedToHooks: RowPassedToHooks[],
   writeContext: WriteContext,
   skipsUnchangedRows = false,
 ): Promise<StoredRow[]> {
@@ -149,11 +163,11 @@ export async function updateRowsOfEntity(
   const hooks = hooksOf(entity);
   for (const { id, values } of rows) {
     hooks.addDerivedValues?.(values, context, id);
-    preparedRows.push({ entity, values });
+    rowsPassedToHooks.push({ entity, values });
     await hooks.beforeRowWrite?.(values, context, transaction, id);
   }
   const updatedRows = await updateRows(entity, rows, writeContext, skipsUnchangedRows);
-  await writeLinks(entity, rows, true, writeContext);
+  await writeLinkTableRows(entity, rows, true, writeContext);
   await hooks.afterRowsWritten?.(rows, context, transaction);
   return updatedRows;
 }
@@ -164,21 +178,21 @@ export interface RowChange extends InputRow, RowReference {}
 export async function executeUpdates(
   entity: Entity,
   changes: readonly RowChange[],
-  argument: string,
+  argumentName: string,
   context: Context,
 ): Promise<StoredRow[]> {
   ownerFieldValues(entity, context);
-  rejectTooManyRows(changes.length, argument);
+  rejectTooManyRows(changes.length, argumentName);
   if (changes.length === 0) return [];
   const drafts = changes.map(({ input, path }) => createUpdateDraft(entity, input, path));
   try {
-    return await updateDrafts(entity, changes, drafts, context);
+    return await writeUpdateDrafts(entity, changes, drafts, context);
   } catch (error) {
     throw await errorWithAllInputIssues(error, drafts, context, () => missingRowIssues(entity, changes, context));
   }
 }
 
-async function updateDrafts(
+async function writeUpdateDrafts(
   entity: Entity,
   changes: readonly RowChange[],
   drafts: readonly RowDraft[],
@@ -186,14 +200,15 @@ async function updateDrafts(
 ): Promise<StoredRow[]> {
   const ids = parseRowIds(entity, changes);
   drafts.forEach((draft, index) => (draft.id = ids[index]!));
-  const fieldsOfRules = fieldsOfAffectedRules(entity, drafts, context);
-  const comparedFieldNames = [...comparedFields(entity, drafts), ...fieldsOfRules];
+  const ruleFieldNames = fieldNamesOfAffectedRules(entity, drafts, context);
+  const comparedFieldNames = [...uniqueFieldNamesToCompare(entity, drafts), ...ruleFieldNames];
   await requireRowsWritable(entity, changes, ids, context);
   // An update that only writes columns and compares no values need not read the rows first, because the UPDATE statement reports missing rows.
   const needsCurrentRows = comparedFieldNames.length > 0 || !updatesOnlyColumns(entity, drafts);
   // A single row needs a lock only if links are replaced, which takes several statements, or if rules or expected versions apply to its current
   // values.
-  const needsRowLocks = ids.length > 1 || fieldsOfRules.length > 0 || changesLinks(entity, drafts) || specifiesExpectedVersion(changes);
+  const needsRowLocks =
+    ids.length > 1 || ruleFieldNames.length > 0 || changesLinkTables(entity, drafts) || specifiesExpectedVersion(changes);
   const storedRows = await withRetries(context, async (isFirstAttempt) => {
     const readCurrentRows = async () => {
       const currentRows = await readWritableRows(entity, ids, comparedFieldNames, context);
@@ -205,15 +220,15 @@ async function updateDrafts(
       if (!needsCurrentRows) await readCurrentRows();
       throw error;
     });
-    const preparedRows: PreparedRow[] = [];
-    return runInTransaction(entity, preparedRows, context, async (writeContext) => {
+    const rowsPassedToHooks: RowPassedToHooks[] = [];
+    return runInTransaction(entity, rowsPassedToHooks, context, async (writeContext) => {
       await hooksOf(entity).onTransactionStart?.(drafts, context, writeContext.transaction);
       if (needsRowLocks) {
-        const rows = await lockAndCheckRows(entity, changes, ids, 'NO KEY UPDATE', writeContext, fieldsOfRules);
-        await revalidateRules(refreshDraftsOfChangedRows(drafts, rows, fieldsOfRules), context);
+        const rows = await lockAndCheckRows(entity, changes, ids, 'NO KEY UPDATE', writeContext, ruleFieldNames);
+        await revalidateRules(refreshDraftsOfChangedRows(drafts, rows, ruleFieldNames), context);
       }
       const rows = drafts.map(({ id, input }): RowWithValues => ({ id: id!, values: { ...input } }));
-      const updatedRows = await updateRowsOfEntity(entity, rows, preparedRows, writeContext);
+      const updatedRows = await updateRowsOfEntity(entity, rows, rowsPassedToHooks, writeContext);
       requireRowsExist(entity, changes, ids, idsOf(updatedRows));
       return updatedRows;
     });
@@ -223,21 +238,19 @@ async function updateDrafts(
 }
 
 /** Returns the unique fields whose current values are needed, because a change sets only some of them. */
-function comparedFields(entity: Entity, drafts: readonly RowDraft[]): string[] {
+function uniqueFieldNamesToCompare(entity: Entity, drafts: readonly RowDraft[]): string[] {
   const names = uniqueFields(entity).map(({ name }) => name);
-  const isPartial = ({ input }: RowDraft) => names.some((name) => name in input) && !names.every((name) => name in input);
-  return drafts.some(isPartial) ? names : [];
+  const setsOnlySomeFields = ({ input }: RowDraft) => names.some((name) => name in input) && !names.every((name) => name in input);
+  return drafts.some(setsOnlySomeFields) ? names : [];
 }
 
-/** Whether hooks of the resource run before rows are written. */
 const hasPreWriteHooks = (entity: Entity): boolean => {
   const { onTransactionStart, beforeRowWrite } = hooksOf(entity);
   return Boolean(onTransactionStart ?? beforeRowWrite);
 };
 
-/** Whether the write only updates columns of the rows themselves. */
 const updatesOnlyColumns = (entity: Entity, drafts: readonly RowDraft[]): boolean =>
-  !hasPreWriteHooks(entity) && !changesLinks(entity, drafts) && drafts.every(({ input }) => changesColumns(entity, input));
+  !hasPreWriteHooks(entity) && !changesLinkTables(entity, drafts) && drafts.every(({ input }) => changesColumns(entity, input));
 
 /** Returns an issue for each change whose row does not exist or may not be written by the viewer. */
 async function missingRowIssues(entity: Entity, changes: readonly RowChange[], context: Context): Promise<InputIssue[]> {
@@ -249,10 +262,10 @@ async function missingRowIssues(entity: Entity, changes: readonly RowChange[], c
 }
 
 /** Reads the given fields of the rows that the viewer may write. Returns the rows by id. */
-async function readWritableRows(entity: Entity, ids: readonly number[], fields: readonly string[], context: Context) {
-  const columns = columnSet(entity, fields, context.policies.textOrder);
+async function readWritableRows(entity: Entity, ids: readonly number[], fieldNames: readonly string[], context: Context) {
+  const columns = columnSet(entity, fieldNames, context.policies.textOrder);
   const rows = await context.session.query(
-    ...selectRowsStatement(columns, [columnIsOneOf('id', ids), ...writableRowConditions(entity, context)]),
+    ...buildSelectRowsStatement(columns, [columnIsOneOf('id', ids), ...writableRowConditions(entity, context)]),
   );
   return new Map(rows.map((row) => [row.id as number, row]));
 }
@@ -261,11 +274,11 @@ async function readWritableRows(entity: Entity, ids: readonly number[], fields: 
 export async function executeDeletions(
   entity: Entity,
   references: readonly RowReference[],
-  argument: string,
+  argumentName: string,
   context: Context,
 ): Promise<number[]> {
   ownerFieldValues(entity, context);
-  rejectTooManyRows(references.length, argument);
+  rejectTooManyRows(references.length, argumentName);
   const ids = parseRowIds(entity, references);
   if (ids.length === 0) return [];
   await requireRowsWritable(entity, references, ids, context);

@@ -11,18 +11,17 @@ import type { SystemUser, ClusterLocation } from './clusterlocation';
 /** Complete environment of the PostgreSQL programs. It contains no variables of this process, such as secrets or PGOPTIONS. */
 export const SERVER_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' };
 
-export interface Binaries {
-  /** Folder that contains the programs initdb, pg_ctl and postgres. */
+export interface PostgresBinaries {
   binFolder: string;
   /** Major version of the PostgreSQL programs, in the form of the file PG_VERSION of a database cluster. */
   majorVersion: string;
 }
 
 /** Runs `postgres --version` and returns the major version or the problem, such as a missing file or library, or no permission. */
-export function readVersion(binFolder: string, owner?: SystemUser): { major?: string; problem: string } {
+export function detectMajorVersion(binFolder: string, owner?: SystemUser): { majorVersion?: string; problem: string } {
   const run = spawnSync(path.join(binFolder, 'postgres'), ['--version'], { encoding: 'utf8', cwd: '/', env: SERVER_ENV, ...owner });
-  const major = /\) (\d+)/.exec((run.stdout as string | null) ?? '')?.[1];
-  return { major, problem: (run.stderr || run.error?.message || `exit status ${run.status}`).trim() };
+  const majorVersion = /\) (\d+)/.exec((run.stdout as string | null) ?? '')?.[1];
+  return { majorVersion, problem: (run.stderr || run.error?.message || `exit status ${run.status}`).trim() };
 }
 
 /** Returns the folder of the npm package for this platform. If there is none, throws an error that recommends an external PostgreSQL. */
@@ -47,10 +46,10 @@ function createLibraryLinks(packageFolder: string): void {
   const linkListFile = path.join(packageFolder, 'native', 'pg-symlinks.json');
   if (!fs.existsSync(linkListFile)) return;
   for (const { source, target } of JSON.parse(fs.readFileSync(linkListFile, 'utf8')) as { source: string; target: string }[]) {
-    const link = path.join(packageFolder, target);
-    if (fs.existsSync(link)) continue;
+    const linkPath = path.join(packageFolder, target);
+    if (fs.existsSync(linkPath)) continue;
     try {
-      fs.symlinkSync(path.relative(path.dirname(target), source), link);
+      fs.symlinkSync(path.relative(path.dirname(target), source), linkPath);
     } catch (error) {
       // Ignores errors if another process has already created the link, or if the package folder is read-only: then the package is copied later
       // (`copyPackage`).
@@ -75,41 +74,41 @@ function makeReadable(folder: string): void {
  */
 function copyPackage(packageFolder: string, location: ClusterLocation): string {
   const { version } = JSON.parse(fs.readFileSync(path.join(packageFolder, 'package.json'), 'utf8')) as { version: string };
-  const copyFolder = path.join(location.parentFolder, `binaries-${version}`);
-  if (fs.existsSync(copyFolder)) {
+  const binariesCopyPath = path.join(location.parentFolder, `binaries-${version}`);
+  if (fs.existsSync(binariesCopyPath)) {
     // Makes an existing copy of the binaries readable for all users, because an earlier version may have made it readable only for root.
-    if (process.getuid?.() === 0) makeReadable(copyFolder);
-    return copyFolder;
+    if (process.getuid?.() === 0) makeReadable(binariesCopyPath);
+    return binariesCopyPath;
   }
   for (const name of fs.readdirSync(location.parentFolder)) {
     // Deletes copies of other versions. Unfinished copies of this version are kept, because another process may be making one now.
-    if (name.startsWith('binaries-') && !name.startsWith(`${path.basename(copyFolder)}.`))
+    if (name.startsWith('binaries-') && !name.startsWith(`${path.basename(binariesCopyPath)}.`))
       fs.rmSync(path.join(location.parentFolder, name), { recursive: true, force: true });
   }
-  const draftFolder = `${copyFolder}.${randomBytes(4).toString('hex')}`;
-  fs.cpSync(path.join(packageFolder, 'native'), path.join(draftFolder, 'native'), { recursive: true, verbatimSymlinks: true });
-  createLibraryLinks(draftFolder);
-  makeReadable(draftFolder);
+  const temporaryFolder = `${binariesCopyPath}.${randomBytes(4).toString('hex')}`;
+  fs.cpSync(path.join(packageFolder, 'native'), path.join(temporaryFolder, 'native'), { recursive: true, verbatimSymlinks: true });
+  createLibraryLinks(temporaryFolder);
+  makeReadable(temporaryFolder);
   try {
-    fs.renameSync(draftFolder, copyFolder);
+    fs.renameSync(temporaryFolder, binariesCopyPath);
   } catch (error) {
-    fs.rmSync(draftFolder, { recursive: true, force: true });
-    if (!fs.existsSync(copyFolder)) throw error;
+    fs.rmSync(temporaryFolder, { recursive: true, force: true });
+    if (!fs.existsSync(binariesCopyPath)) throw error;
   }
-  return copyFolder;
+  return binariesCopyPath;
 }
 
 /** Returns the programs in the package or, if these cannot be run, those in a copy of the package. Throws if neither can be run. */
-export function findBinaries(location: ClusterLocation): Binaries {
+export function findBinaries(location: ClusterLocation): PostgresBinaries {
   const packageFolder = findPackageFolder();
   createLibraryLinks(packageFolder);
   let binFolder = path.join(packageFolder, 'native', 'bin');
-  let version = readVersion(binFolder, location.serverUser);
-  if (!version.major) {
+  let version = detectMajorVersion(binFolder, location.serverUser);
+  if (!version.majorVersion) {
     binFolder = path.join(copyPackage(packageFolder, location), 'native', 'bin');
-    version = readVersion(binFolder, location.serverUser);
+    version = detectMajorVersion(binFolder, location.serverUser);
   }
-  if (version.major) return { binFolder, majorVersion: version.major };
+  if (version.majorVersion) return { binFolder, majorVersion: version.majorVersion };
   throw new Error(
     `the embedded PostgreSQL does not run on this machine: set DATABASE_URL to an external PostgreSQL server (${version.problem})`,
   );

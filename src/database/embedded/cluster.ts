@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../platform/config';
-import { SERVER_ENV, type Binaries } from './binaries';
+import { SERVER_ENV, type PostgresBinaries } from './binaries';
 import type { ClusterLocation } from './clusterlocation';
 
 /** Name of the cluster's superuser. It needs no password, because only the server's user can access the socket. */
@@ -17,33 +17,33 @@ const INITDB_LOCALE_OPTIONS =
     : ['--locale=C.UTF-8'];
 
 /** Returns the PostgreSQL major version of the cluster; undefined if it does not exist. */
-export function majorVersionOfCluster(location: Pick<ClusterLocation, 'cluster'>): string | undefined {
-  const versionFile = path.join(location.cluster, 'PG_VERSION');
+export function majorVersionOfCluster(location: Pick<ClusterLocation, 'clusterFolder'>): string | undefined {
+  const versionFile = path.join(location.clusterFolder, 'PG_VERSION');
   return fs.existsSync(versionFile) ? fs.readFileSync(versionFile, 'utf8').trim() : undefined;
 }
 
 /** Creates the cluster if it does not exist. Returns whether it was created. */
-export function ensureCluster(location: ClusterLocation, binaries: Binaries): boolean {
+export function ensureCluster(location: ClusterLocation, binaries: PostgresBinaries): boolean {
   // Lists the folder before reading the version: otherwise a cluster that another process creates in between would be mistaken for foreign files.
-  const names = fs.existsSync(location.cluster) ? fs.readdirSync(location.cluster) : [];
-  const major = majorVersionOfCluster(location);
-  if (major !== undefined) {
-    if (major === binaries.majorVersion) return false;
+  const names = fs.existsSync(location.clusterFolder) ? fs.readdirSync(location.clusterFolder) : [];
+  const majorVersion = majorVersionOfCluster(location);
+  if (majorVersion !== undefined) {
+    if (majorVersion === binaries.majorVersion) return false;
     throw new ConfigError(
-      `DATA_DIR: the data in ${location.cluster} is of PostgreSQL ${major}, but the embedded server is PostgreSQL ${binaries.majorVersion}: ` +
+      `DATA_DIR: the data in ${location.clusterFolder} is of PostgreSQL ${majorVersion}, but the embedded server is PostgreSQL ${binaries.majorVersion}: ` +
         `run \`fitgraph upgrade\``,
     );
   }
   if (names.length > 0) {
-    throw new Error(`${location.cluster} is not empty and not a PostgreSQL cluster: choose another DATA_DIR`);
+    throw new Error(`${location.clusterFolder} is not empty and not a PostgreSQL cluster: choose another DATA_DIR`);
   }
   // If only the cluster of an old version exists, an upgrade was interrupted between its two renames. Creating an empty database would look like data
   // loss.
   const [oldName] = fs.readdirSync(location.parentFolder).filter((name) => /^postgres\.\d+$/.test(name));
   if (oldName) {
-    const oldCluster = path.join(location.parentFolder, oldName);
+    const oldClusterFolder = path.join(location.parentFolder, oldName);
     throw new ConfigError(
-      `DATA_DIR: ${location.cluster} does not exist, but ${oldCluster} does: an upgrade was interrupted. Rename ${oldCluster} to ${location.cluster} and upgrade again`,
+      `DATA_DIR: ${location.clusterFolder} does not exist, but ${oldClusterFolder} does: an upgrade was interrupted. Rename ${oldClusterFolder} to ${location.clusterFolder} and upgrade again`,
     );
   }
   return createCluster(location, binaries);
@@ -58,22 +58,24 @@ export function removeUnfinishedClusters(location: ClusterLocation): void {
 }
 
 /** Creates the cluster under a temporary name, so that an interrupted creation is never used. Returns false if another process was faster. */
-function createCluster(location: ClusterLocation, { binFolder }: Binaries): boolean {
-  const draftFolder = `${location.cluster}.new-${randomBytes(4).toString('hex')}`;
-  fs.mkdirSync(draftFolder, { mode: 0o700 });
-  if (location.serverUser) fs.chownSync(draftFolder, location.serverUser.uid, location.serverUser.gid);
-  const initdb = spawnSync(
+function createCluster(location: ClusterLocation, { binFolder }: PostgresBinaries): boolean {
+  const temporaryFolder = `${location.clusterFolder}.new-${randomBytes(4).toString('hex')}`;
+  fs.mkdirSync(temporaryFolder, { mode: 0o700 });
+  if (location.serverUser) fs.chownSync(temporaryFolder, location.serverUser.uid, location.serverUser.gid);
+  const initdbResult = spawnSync(
     path.join(binFolder, 'initdb'),
-    ['-D', draftFolder, '-U', SUPERUSER, '--auth=trust', '-E', 'UTF8', ...INITDB_LOCALE_OPTIONS],
+    ['-D', temporaryFolder, '-U', SUPERUSER, '--auth=trust', '-E', 'UTF8', ...INITDB_LOCALE_OPTIONS],
     { encoding: 'utf8', cwd: '/', env: SERVER_ENV, ...location.serverUser },
   );
   try {
-    if (initdb.status !== 0)
-      throw new Error(`the database could not be created in ${location.parentFolder}: ${(initdb.stderr || String(initdb.error)).trim()}`);
-    fs.renameSync(draftFolder, location.cluster);
+    if (initdbResult.status !== 0)
+      throw new Error(
+        `the database could not be created in ${location.parentFolder}: ${(initdbResult.stderr || String(initdbResult.error)).trim()}`,
+      );
+    fs.renameSync(temporaryFolder, location.clusterFolder);
     return true;
   } catch (error) {
-    fs.rmSync(draftFolder, { recursive: true, force: true, maxRetries: 3 });
+    fs.rmSync(temporaryFolder, { recursive: true, force: true, maxRetries: 3 });
     if (majorVersionOfCluster(location) === undefined) throw error;
     return false;
   }
@@ -83,15 +85,15 @@ interface PidFile {
   pid: number;
   /** Folder of the server's socket; absent until the server has written it to postmaster.pid. */
   socketFolder?: string;
-  isReady: boolean;
+  isServerReady: boolean;
 }
 
 /** Reads postmaster.pid (https://www.postgresql.org/docs/current/storage-file-layout.html); undefined if the file does not exist. */
 function readPidFile(location: ClusterLocation): PidFile | undefined {
   try {
-    const lines = fs.readFileSync(path.join(location.cluster, 'postmaster.pid'), 'utf8').split('\n');
+    const lines = fs.readFileSync(path.join(location.clusterFolder, 'postmaster.pid'), 'utf8').split('\n');
     const pid = Number.parseInt(lines[0] ?? '', 10);
-    return pid > 0 ? { pid, socketFolder: lines[4] || undefined, isReady: /^(?:ready|standby)/.test(lines[7] ?? '') } : undefined;
+    return pid > 0 ? { pid, socketFolder: lines[4] || undefined, isServerReady: /^(?:ready|standby)/.test(lines[7] ?? '') } : undefined;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
@@ -114,16 +116,16 @@ function commandLineOf(pid: number): string {
 }
 
 /** Whether the process is the postmaster of this cluster. False if the postmaster was killed and another program now has its process id. */
-const isServer = (location: ClusterLocation, { pid }: PidFile): boolean => commandLineOf(pid).includes(location.cluster);
+const isServerProcess = (location: ClusterLocation, { pid }: PidFile): boolean => commandLineOf(pid).includes(location.clusterFolder);
 
 /** Returns the running server of the cluster, whichever process has started it. */
 export function findRunningServer(location: ClusterLocation): PidFile | undefined {
   const pidFile = readPidFile(location);
-  return pidFile && isServer(location, pidFile) ? pidFile : undefined;
+  return pidFile && isServerProcess(location, pidFile) ? pidFile : undefined;
 }
 
 /** Returns the process id in postmaster.pid if the server was killed and has left the file behind. */
 export function findPidOfKilledServer(location: ClusterLocation): number | undefined {
   const pidFile = readPidFile(location);
-  return pidFile && !isServer(location, pidFile) ? pidFile.pid : undefined;
+  return pidFile && !isServerProcess(location, pidFile) ? pidFile.pid : undefined;
 }

@@ -13,7 +13,6 @@ import { ConfigError } from '../../platform/config';
 import { createFolder } from '../../platform/folders';
 import { checkDataDir } from '../datadir';
 
-/** Operating-system user and group that run PostgreSQL. */
 export interface SystemUser {
   uid: number;
   gid: number;
@@ -23,7 +22,7 @@ export interface ClusterLocation {
   dataDir: string;
   /** Parent folder of the cluster: the data folder, or a fallback if the operating-system user that runs PostgreSQL has no access to it. */
   parentFolder: string;
-  cluster: string;
+  clusterFolder: string;
   /** Folder of the socket, which only the server's user can enter. */
   socketFolder: string;
   logFile: string;
@@ -69,18 +68,18 @@ function createPrivateFolder(folder: string, owner?: SystemUser): string {
 }
 
 /** Returns the user id and group id of an operating-system user; undefined if the user does not exist. */
-function findAccount(name: string): SystemUser | undefined {
+function findSystemUser(name: string): SystemUser | undefined {
   const [uid, gid] = ['-u', '-g'].map((flag) => Number.parseInt(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout, 10));
   return uid && gid ? { uid, gid } : undefined;
 }
 
 /** Returns the user that runs the server if this process is root: the owner of the data, else an unprivileged user. */
-function chooseServerUser(dataDir: string, cluster: string): SystemUser {
-  for (const folder of [cluster, dataDir]) {
+function chooseServerUser(dataDir: string, clusterFolder: string): SystemUser {
+  for (const folder of [clusterFolder, dataDir]) {
     const { uid, gid } = fs.existsSync(folder) ? fs.statSync(folder) : { uid: 0, gid: 0 };
     if (uid !== 0) return { uid, gid };
   }
-  const account = findAccount('postgres') ?? findAccount('nobody');
+  const account = findSystemUser('postgres') ?? findSystemUser('nobody');
   if (account) return account;
   throw new Error(
     'PostgreSQL does not run as root, and neither the user "postgres" nor "nobody" exists: run as another user or set DATABASE_URL',
@@ -88,8 +87,8 @@ function chooseServerUser(dataDir: string, cluster: string): SystemUser {
 }
 
 /** Whether the user can enter the folder. Tested by a child process of that user, because it depends on the permissions of all parent folders. */
-export function canEnterFolder(folder: string, owner: SystemUser): boolean {
-  return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...owner, cwd: '/', stdio: 'ignore' }).status === 0;
+export function canEnterFolder(folder: string, user: SystemUser): boolean {
+  return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...user, cwd: '/', stdio: 'ignore' }).status === 0;
 }
 
 /**
@@ -130,7 +129,7 @@ export function findClusterLocation(dataDir: string, log: (message: string) => v
   return {
     dataDir,
     parentFolder,
-    cluster: path.join(parentFolder, 'postgres'),
+    clusterFolder: path.join(parentFolder, 'postgres'),
     socketFolder: createSocketFolder(parentFolder, owner),
     logFile: path.join(dataDir, 'postgres.log'),
     serverUser: owner,

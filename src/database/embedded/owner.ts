@@ -46,20 +46,20 @@ END $$`;
 const LOCK_CONFLICT_CODES = ['55P03', '40P01'];
 
 /** Creates the roles and the database if they are missing, and transfers the database from the superuser to its owner role. */
-export async function ensureOwnerAndDatabase(superuser: Client): Promise<void> {
-  const { rows } = await superuser.query('SELECT pg_is_in_recovery() AS "isStandby"');
+export async function ensureOwnerAndDatabase(superuserClient: Client): Promise<void> {
+  const { rows } = await superuserClient.query('SELECT pg_is_in_recovery() AS "isStandby"');
   // Nothing needs to be created on a standby: it replicates the role and the database from its primary.
   if ((rows as [{ isStandby: boolean }])[0].isStandby) return;
   let client: Client | undefined;
   try {
     // Serializes processes that open the database concurrently.
-    await superuser.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK_KEYS.embeddedOwner]);
-    await superuser.query(CREATE_ROLES_SQL);
-    const { rowCount } = await superuser.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE_NAME]);
-    if (!rowCount) await superuser.query(`CREATE DATABASE ${DATABASE_NAME} OWNER ${OWNER_ROLE}`);
-    client = await connectAsSuperuser(superuser, DATABASE_NAME);
+    await superuserClient.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK_KEYS.embeddedOwner]);
+    await superuserClient.query(CREATE_ROLES_SQL);
+    const { rowCount } = await superuserClient.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE_NAME]);
+    if (!rowCount) await superuserClient.query(`CREATE DATABASE ${DATABASE_NAME} OWNER ${OWNER_ROLE}`);
+    client = await connectAsSuperuser(superuserClient, DATABASE_NAME);
     await client.query(TRANSFER_OWNERSHIP_SQL);
-    await superuser.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCK_KEYS.embeddedOwner]);
+    await superuserClient.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCK_KEYS.embeddedOwner]);
   } catch (error) {
     if (!LOCK_CONFLICT_CODES.includes((error as { code?: string }).code ?? '')) throw error;
     throw new ConfigError('DATA_DIR: an earlier version of Fitgraph is using the database: stop it first');

@@ -10,15 +10,15 @@ import type { Socket } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
-import { SERVER_ENV, type Binaries } from './binaries';
+import { SERVER_ENV, type PostgresBinaries } from './binaries';
 import { findRunningServer, findPidOfKilledServer, SUPERUSER } from './cluster';
 import { SOCKET_PORT, type ClusterLocation } from './clusterlocation';
 
 /** Maximum duration of a start including crash recovery. */
-export const START_LIMIT_MS = 120_000;
+export const START_TIMEOUT_MS = 120_000;
 
 /** PostgreSQL's messages if another postmaster was started first, or if backends of a killed postmaster are still running. */
-const IN_USE_MESSAGE_PATTERN = /already exists|still in use|Is another postmaster/;
+const DATA_IN_USE_MESSAGE_PATTERN = /already exists|still in use|Is another postmaster/;
 
 const MAX_LOG_BYTES = 5_000_000;
 
@@ -49,7 +49,7 @@ const POSTGRES_SETTINGS = {
  * containers, whose process ids are unrelated: two of them could run on the same data. A kernel lock (flock) on the directory excludes them.
  * PostgreSQL's processes inherit it from the start script.
  */
-const LOCKED_EXIT_STATUS = 75;
+const DATA_DIR_LOCKED_EXIT_STATUS = 75;
 
 /**
  * Shell script that starts the watchdog and then becomes the postmaster (`exec`). Because of the inner parentheses, the watchdog is not a child
@@ -58,7 +58,7 @@ const LOCKED_EXIT_STATUS = 75;
  */
 const START_SCRIPT = `
 ( ( trap '' INT TERM HUP; read -r line <&3 || kill -INT $$ ) & )
-if command -v flock >/dev/null; then exec 4<"$1" && flock -n 4 || exit ${LOCKED_EXIT_STATUS}; fi
+if command -v flock >/dev/null; then exec 4<"$1" && flock -n 4 || exit ${DATA_DIR_LOCKED_EXIT_STATUS}; fi
 shift
 exec "$@" 3<&-
 `;
@@ -92,8 +92,7 @@ export async function connectAsSuperuser(
   }
 }
 
-/** Whether a connection failed because no server listens at the socket. */
-export const isNotListening = (error: unknown): boolean =>
+export const isNotListeningError = (error: unknown): boolean =>
   ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes((error as { code?: string }).code ?? '');
 
 /** Whether the server rejected the connection although it is neither starting nor stopping, so that retrying is useless. */
@@ -125,28 +124,27 @@ export function truncateLog({ logFile }: Pick<ClusterLocation, 'logFile'>): void
   }
 }
 
-function openLog(location: ClusterLocation): number {
+function openLogFile(location: ClusterLocation): number {
   if (fileSizeOf(location.logFile) > MAX_LOG_BYTES) fs.renameSync(location.logFile, `${location.logFile}.old`);
-  const log = fs.openSync(location.logFile, 'a', 0o600);
-  if (location.serverUser) fs.fchownSync(log, location.serverUser.uid, location.serverUser.gid);
-  return log;
+  const logFileDescriptor = fs.openSync(location.logFile, 'a', 0o600);
+  if (location.serverUser) fs.fchownSync(logFileDescriptor, location.serverUser.uid, location.serverUser.gid);
+  return logFileDescriptor;
 }
 
-async function spawnServer(location: ClusterLocation, { binFolder }: Binaries, port: number): Promise<ChildProcess> {
+async function spawnServer(location: ClusterLocation, { binFolder }: PostgresBinaries, port: number): Promise<ChildProcess> {
   // The setting unix_socket_directories is a comma-separated list. The path is quoted, because it may contain a comma.
   const quotedSocketFolder = `"${location.socketFolder.replaceAll('"', '""')}"`;
-  const settings = Object.entries({ ...POSTGRES_SETTINGS, port, unix_socket_directories: quotedSocketFolder }).flatMap(([name, value]) => [
-    '-c',
-    `${name}=${value}`,
-  ]);
+  const settingArguments = Object.entries({ ...POSTGRES_SETTINGS, port, unix_socket_directories: quotedSocketFolder }).flatMap(
+    ([name, value]) => ['-c', `${name}=${value}`],
+  );
   // A killed server leaves the lock file of its socket behind. Removing it is safe, because no other cluster uses the folder.
   fs.rmSync(path.join(location.socketFolder, `.s.PGSQL.${port}.lock`), { force: true });
-  const log = openLog(location);
-  const command = [path.join(binFolder, 'postgres'), '-D', location.cluster, ...settings];
-  const child = spawn('/bin/sh', ['-c', START_SCRIPT, 'fitgraph-postgres', location.cluster, ...command], {
+  const logFileDescriptor = openLogFile(location);
+  const command = [path.join(binFolder, 'postgres'), '-D', location.clusterFolder, ...settingArguments];
+  const child = spawn('/bin/sh', ['-c', START_SCRIPT, 'fitgraph-postgres', location.clusterFolder, ...command], {
     // Starts PostgreSQL in a session of its own (setsid), so that Ctrl-C in the terminal does not reach PostgreSQL.
     detached: true,
-    stdio: ['ignore', log, log, 'pipe'],
+    stdio: ['ignore', logFileDescriptor, logFileDescriptor, 'pipe'],
     cwd: '/',
     // If a process has the id that is in a leftover lock file, PostgreSQL takes it for a running server, unless PG_GRANDPARENT_PID is that id.
     // (pg_ctl sets this variable, too.)
@@ -154,33 +152,38 @@ async function spawnServer(location: ClusterLocation, { binFolder }: Binaries, p
     uid: location.serverUser?.uid,
     gid: location.serverUser?.gid,
   });
-  fs.closeSync(log);
+  fs.closeSync(logFileDescriptor);
   await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
   child.unref();
-  const watchdog = child.stdio[3] as Socket;
-  watchdog.on('error', () => undefined);
+  const watchdogSocket = child.stdio[3] as Socket;
+  watchdogSocket.on('error', () => undefined);
   // Stops the server if the watchdog has ended: without it, the server could outlive this process.
-  watchdog.on('close', () => child.kill('SIGINT'));
-  watchdog.resume().unref();
-  child.once('exit', () => watchdog.end('ended\n'));
+  watchdogSocket.on('close', () => child.kill('SIGINT'));
+  watchdogSocket.resume().unref();
+  child.once('exit', () => watchdogSocket.end('ended\n'));
   return child;
 }
 
 export const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode === null && signalCode === null;
 
 /** Starts PostgreSQL and resolves when it accepts connections. Returns undefined if another postmaster, or a backend of a killed one, uses the data. */
-export async function startServer(location: ClusterLocation, binaries: Binaries, port = SOCKET_PORT): Promise<ChildProcess | undefined> {
-  const deadline = Date.now() + START_LIMIT_MS;
+export async function startServer(
+  location: ClusterLocation,
+  binaries: PostgresBinaries,
+  port = SOCKET_PORT,
+): Promise<ChildProcess | undefined> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
   const logSize = fileSizeOf(location.logFile);
   const child = await spawnServer(location, binaries, port);
   while (isRunning(child)) {
     const server = findRunningServer(location);
-    if (server?.pid === child.pid && server?.isReady) return child;
+    if (server?.pid === child.pid && server?.isServerReady) return child;
     if (Date.now() > deadline) await stopServer(child);
     await sleep(5);
   }
   const newLogLines = lastLogLines(location.logFile, logSize);
-  if (child.exitCode === LOCKED_EXIT_STATUS || findRunningServer(location) || IN_USE_MESSAGE_PATTERN.test(newLogLines)) return undefined;
+  if (child.exitCode === DATA_DIR_LOCKED_EXIT_STATUS || findRunningServer(location) || DATA_IN_USE_MESSAGE_PATTERN.test(newLogLines))
+    return undefined;
   throw new Error(
     `PostgreSQL did not start (${child.signalCode ?? `exit status ${child.exitCode}`}); the end of ${location.logFile}:\n${newLogLines}`,
   );
@@ -192,7 +195,7 @@ export async function startServer(location: ClusterLocation, binaries: Binaries,
 export async function stopServer(child: ChildProcess): Promise<void> {
   if (!isRunning(child)) return;
   child.ref();
-  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const processExit = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGINT');
-  await ended;
+  await processExit;
 }

@@ -18,9 +18,9 @@ export class ExportError extends Error {
   }
 }
 
-/** Creates an export error. `field` is the name of the field or parameter that caused the error. */
-export const exportError = (message: string, field?: string, code: ErrorCode = 'BAD_USER_INPUT'): ExportError =>
-  new ExportError([new GraphQLError(message, { extensions: { code, ...(field !== undefined && { field }) } })]);
+/** Creates an export error. `fieldName` is the name of the field or parameter that caused the error. */
+export const createExportError = (message: string, fieldName?: string, code: ErrorCode = 'BAD_USER_INPUT'): ExportError =>
+  new ExportError([new GraphQLError(message, { extensions: { code, ...(fieldName !== undefined && { field: fieldName }) } })]);
 
 export function sendExportError(response: Response, clientError: ExportError, keepSuggestions: boolean): void {
   const { code, retryAfter } = clientError;

@@ -15,8 +15,7 @@ import {
 import { isExcludedByDirective, visitFields } from '../../core/model/selections';
 
 export interface SelectedField {
-  /** Response key of the field: its alias or, without an alias, its name. */
-  key: string;
+  responseKey: string;
   name: string;
   nodes: readonly FieldNode[];
   /** Types on which the field is selected: the type of the parent field, and the type conditions of fragments in its selection set. */
@@ -33,19 +32,25 @@ export class FieldCollector {
   ) {}
 
   /** Collects the subfields of several nodes, in selection order. */
-  collectFields(parents: readonly { selectionSet?: FieldNode['selectionSet'] }[], type: GraphQLCompositeType): SelectedField[] {
+  collectFields(parentNodes: readonly { selectionSet?: FieldNode['selectionSet'] }[], type: GraphQLCompositeType): SelectedField[] {
     const fieldByKey = new Map<string, SelectedField & { nodes: FieldNode[]; parentTypes: Set<GraphQLCompositeType> }>();
-    const sets = parents.flatMap(({ selectionSet }) => selectionSet ?? []);
-    visitFields(sets, type, {
+    const selectionSets = parentNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+    visitFields(selectionSets, type, {
       findFragment: (name) => this.fragments.get(name),
       narrowToTypeCondition: (_parent, typeCondition) => typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
       isSkipped: (selection) => isExcludedByDirective(selection, this.variables),
       visitField: (node, parent) => {
         const name = node.name.value;
-        const key = node.alias?.value ?? name;
-        const fieldWithKey = fieldByKey.get(key);
+        const responseKey = node.alias?.value ?? name;
+        const fieldWithKey = fieldByKey.get(responseKey);
         if (!fieldWithKey)
-          return void fieldByKey.set(key, { key, name, nodes: [node], parentTypes: new Set([parent]), field: this.fieldOf(parent, name) });
+          return void fieldByKey.set(responseKey, {
+            responseKey,
+            name,
+            nodes: [node],
+            parentTypes: new Set([parent]),
+            field: this.fieldOf(parent, name),
+          });
         fieldWithKey.nodes.push(node);
         fieldWithKey.parentTypes.add(parent);
       },

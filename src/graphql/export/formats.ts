@@ -1,7 +1,7 @@
 /** Export formats by filename extension: CSV and JSON Lines. */
 import type { FieldNode, GraphQLCompositeType } from 'graphql';
 import { BOM, unquotedCellText, formatCell, formatLine } from '../../platform/csv';
-import { exportError } from './errors';
+import { createExportError } from './errors';
 import type { FieldCollector } from './fieldcollection';
 import { isPagedList, type ExportedList } from './list';
 
@@ -18,18 +18,18 @@ interface CsvColumn {
  * Returns the CSV columns of an export: the leaf fields of a row in selection order, named by path (`exercise.name`). Throws `ExportError` for too
  * many fields, and for a paged list inside a row, because a cell would contain only its first page.
  */
-function csvColumnsOf(rows: readonly FieldNode[], type: GraphQLCompositeType, fieldCollector: FieldCollector): CsvColumn[] {
+function csvColumnsOf(rowNodes: readonly FieldNode[], type: GraphQLCompositeType, fieldCollector: FieldCollector): CsvColumn[] {
   const columns: CsvColumn[] = [];
   let fieldCount = 0;
   const walk = (nodes: readonly FieldNode[], parent: GraphQLCompositeType, path: readonly string[]): void => {
     for (const selectedField of fieldCollector.collectFields(nodes, parent)) {
       fieldCount += 1;
       if (fieldCount > MAX_FIELDS_PER_ROW)
-        throw exportError(`A row of a file can have at most ${MAX_FIELDS_PER_ROW} fields, including those of nested objects.`);
-      const columnPath = [...path, selectedField.key];
+        throw createExportError(`A row of a file can have at most ${MAX_FIELDS_PER_ROW} fields, including those of nested objects.`);
+      const columnPath = [...path, selectedField.responseKey];
       const name = columnPath.join('.');
       if (isPagedList(selectedField))
-        throw exportError(
+        throw createExportError(
           `\`${name}\` is a paginated list, which does not fit in a cell. Export that list separately, or export as .jsonl.`,
           name,
         );
@@ -38,7 +38,7 @@ function csvColumnsOf(rows: readonly FieldNode[], type: GraphQLCompositeType, fi
       else columns.push({ name, path: columnPath });
     }
   };
-  walk(rows, type, []);
+  walk(rowNodes, type, []);
   return columns;
 }
 
@@ -72,8 +72,8 @@ export interface ExportFormat {
 
 const CSV_FORMAT: ExportFormat = {
   mediaType: 'text/csv; charset=utf-8; header=present',
-  createWriter({ rowNodes, rowType, fieldCollector }, needsBom) {
-    const columns = csvColumnsOf(rowNodes, rowType, fieldCollector);
+  createWriter({ rowFieldNodes, rowType, fieldCollector }, needsBom) {
+    const columns = csvColumnsOf(rowFieldNodes, rowType, fieldCollector);
     return { header: (needsBom ? BOM : '') + csvHeader(columns), formatRows: (pageRows) => csvLines(pageRows, columns) };
   },
 };

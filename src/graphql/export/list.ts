@@ -19,7 +19,7 @@ import {
   type SelectionNode,
   type VariableDefinitionNode,
 } from 'graphql';
-import { exportError } from './errors';
+import { createExportError } from './errors';
 import { FieldCollector, type SelectedField } from './fieldcollection';
 
 type Variables = Record<string, unknown>;
@@ -33,14 +33,14 @@ export interface PageArguments {
 }
 
 /** Pagination arguments of the client's operation: the total number of rows to export (`first`), and where to start (`after` or `offset`). */
-type RequestedWindow = Omit<PageArguments, 'first' | 'last'> & { first: number | null };
+type RequestedPageArguments = Omit<PageArguments, 'first' | 'last'> & { first: number | null };
 
 export interface ExportedList {
   name: string;
   /** Path of the rows in a response; for a connection it ends in `nodes` or `edges`. */
-  path: readonly string[];
+  rowsPath: readonly string[];
   /** Field nodes whose selection sets apply to each row. */
-  rowNodes: readonly FieldNode[];
+  rowFieldNodes: readonly FieldNode[];
   rowType: GraphQLCompositeType;
   fieldCollector: FieldCollector;
   document: DocumentNode;
@@ -51,17 +51,17 @@ export interface ExportedList {
     /** Whether the list is a time series. Time series have no offset argument, so the number of rows already read is passed in the context. */
     isTimeSeries: boolean;
     /** Whether every page computes the whole list again, as for groups and time series. Such pages are as large as possible. */
-    isComputed: boolean;
-    requestedWindow: RequestedWindow;
-    windowVariables(window: PageArguments): Variables;
+    isListRecomputedPerPage: boolean;
+    requestedPageArguments: RequestedPageArguments;
+    pageVariables(pageArguments: PageArguments): Variables;
   };
 }
 
 /** Returns a response key for the added field `pageInfo` that differs from the response key of the rows. */
-const pageInfoAlias = (rows: SelectedField): string => (rows.key === 'exportedPage' ? 'pageOfExport' : 'exportedPage');
-const WINDOW_ARGUMENT_TYPES = { first: 'Int!', last: 'Int!', after: 'String', offset: 'Int' } as const;
-type WindowArgument = keyof typeof WINDOW_ARGUMENT_TYPES;
-const [SERIES_ARGUMENTS, PAGE_ARGUMENTS]: WindowArgument[][] = [['last'], ['first', 'after', 'offset']];
+const pageInfoAlias = (rows: SelectedField): string => (rows.responseKey === 'exportedPage' ? 'pageOfExport' : 'exportedPage');
+const PAGE_ARGUMENT_TYPES = { first: 'Int!', last: 'Int!', after: 'String', offset: 'Int' } as const;
+type PageArgumentName = keyof typeof PAGE_ARGUMENT_TYPES;
+const [SERIES_ARGUMENTS, PAGE_ARGUMENTS]: PageArgumentName[][] = [['last'], ['first', 'after', 'offset']];
 
 const nameNode = (value: string) => ({ kind: Kind.NAME, value }) as const;
 const fieldNode = (name: string, selections: readonly SelectionNode[], properties: Partial<FieldNode> = {}): FieldNode => ({
@@ -85,53 +85,61 @@ export function findExportedList(
   operation: OperationDefinitionNode,
   variables: Variables,
 ): ExportedList {
-  if (operation.operation !== OperationTypeNode.QUERY) throw exportError('Only queries can be exported.');
+  if (operation.operation !== OperationTypeNode.QUERY) throw createExportError('Only queries can be exported.');
   const fragments = document.definitions.filter((node): node is FragmentDefinitionNode => node.kind === Kind.FRAGMENT_DEFINITION);
   const fieldCollector = new FieldCollector(schema, new Map(fragments.map((node) => [node.name.value, node])), variables);
   const fieldPath: SelectedField[] = [];
   let parent: GraphQLCompositeType = schema.getQueryType()!;
-  let parents: readonly { selectionSet?: FieldNode['selectionSet'] }[] = [operation];
+  let parentNodes: readonly { selectionSet?: FieldNode['selectionSet'] }[] = [operation];
   for (;;) {
-    const [selectedField, secondField] = fieldCollector.collectFields(parents, parent);
-    const path = fieldPath.map(({ key }) => key);
-    if (!selectedField) throw exportError('A file contains one list, but this operation selects no field.');
+    const [selectedField, secondField] = fieldCollector.collectFields(parentNodes, parent);
+    const path = fieldPath.map(({ responseKey }) => responseKey);
+    if (!selectedField) throw createExportError('A file contains one list, but this operation selects no field.');
     if (secondField) {
-      const fieldNames = `${quotePath([...path, selectedField.key])} and ${quotePath([...path, secondField.key])}`;
-      throw exportError(`A file contains one list. Select one field here, not ${fieldNames}.`, [...path, secondField.key].join('.'));
+      const fieldNames = `${quotePath([...path, selectedField.responseKey])} and ${quotePath([...path, secondField.responseKey])}`;
+      throw createExportError(
+        `A file contains one list. Select one field here, not ${fieldNames}.`,
+        [...path, secondField.responseKey].join('.'),
+      );
     }
     if (isAbstractType(parent) && selectedField.parentTypes.size > 1) {
       const types = [...selectedField.parentTypes].map(({ name }) => `\`${name}\``).join(' and ');
-      throw exportError(`A file contains one list. Select ${quotePath([...path, selectedField.key])} on one type, not on ${types}.`);
+      throw createExportError(
+        `A file contains one list. Select ${quotePath([...path, selectedField.responseKey])} on one type, not on ${types}.`,
+      );
     }
     fieldPath.push(selectedField);
     const type = fieldCollector.compositeTypeOf(selectedField);
     if (!type)
-      throw exportError(`${quotePath([...path, selectedField.key])} is not a list of objects.`, [...path, selectedField.key].join('.'));
+      throw createExportError(
+        `${quotePath([...path, selectedField.responseKey])} is not a list of objects.`,
+        [...path, selectedField.responseKey].join('.'),
+      );
     const operationWithoutDirectives = { ...operation, directives: [] };
     if (isPagedList(selectedField) || (isTimeSeries(selectedField) && argumentValueOf(selectedField, 'last', variables) === null))
       return buildPagedList(operationWithoutDirectives, fragments, fieldPath, type, fieldCollector, variables);
     if (isListField(selectedField))
       return {
         name: selectedField.name,
-        path: fieldPath.map(({ key }) => key),
-        rowNodes: selectedField.nodes,
+        rowsPath: fieldPath.map(({ responseKey }) => responseKey),
+        rowFieldNodes: selectedField.nodes,
         rowType: type,
         fieldCollector,
         document: { kind: Kind.DOCUMENT, definitions: [operationWithoutDirectives, ...fragments] },
       };
-    [parent, parents] = [type, selectedField.nodes];
+    [parent, parentNodes] = [type, selectedField.nodes];
   }
 }
 
 const isListField = ({ field }: SelectedField): boolean => isListType(getNullableType(field.type));
 
-const hasArgument = ({ field }: SelectedField, argument: WindowArgument): boolean => field.args.some(({ name }) => name === argument);
+const hasArgument = ({ field }: SelectedField, argument: PageArgumentName): boolean => field.args.some(({ name }) => name === argument);
 
-const isTimeSeries = (list: SelectedField): boolean => isListField(list) && hasArgument(list, 'last');
+const isTimeSeries = (listField: SelectedField): boolean => isListField(listField) && hasArgument(listField, 'last');
 
 /** Whether a field is a connection, a list of groups or a ranking. */
-export const isPagedList = (list: SelectedField): boolean =>
-  hasArgument(list, 'first') && (hasArgument(list, 'after') || hasArgument(list, 'offset'));
+export const isPagedList = (listField: SelectedField): boolean =>
+  hasArgument(listField, 'first') && (hasArgument(listField, 'after') || hasArgument(listField, 'offset'));
 
 function buildPagedList(
   operation: OperationDefinitionNode,
@@ -141,62 +149,66 @@ function buildPagedList(
   fieldCollector: FieldCollector,
   variables: Variables,
 ): ExportedList {
-  const list = fieldPath.at(-1)!;
-  const listPath = fieldPath.map(({ key }) => key);
-  const rows = isListField(list) ? list : rowsFieldOf(list, listPath, type, fieldCollector);
-  const argumentValue = (name: WindowArgument) => argumentValueOf(list, name, variables);
+  const listField = fieldPath.at(-1)!;
+  const listPath = fieldPath.map(({ responseKey }) => responseKey);
+  const rows = isListField(listField) ? listField : rowsFieldOf(listField, listPath, type, fieldCollector);
+  const argumentValue = (name: PageArgumentName) => argumentValueOf(listField, name, variables);
   if (argumentValue('last') !== null)
-    throw exportError('An export starts with the first row. Reverse `orderBy` and use `first` instead of `last`.', 'last');
-  const variableNames = windowVariableNames(list, operation);
+    throw createExportError('An export starts with the first row. Reverse `orderBy` and use `first` instead of `last`.', 'last');
+  const variableNames = pageVariableNames(listField, operation);
   return {
-    name: list.name,
-    path: rows === list ? listPath : [...listPath, rows.key],
-    rowNodes: rows.nodes,
+    name: listField.name,
+    rowsPath: rows === listField ? listPath : [...listPath, rows.responseKey],
+    rowFieldNodes: rows.nodes,
     rowType: fieldCollector.compositeTypeOf(rows)!,
     fieldCollector,
     document: { kind: Kind.DOCUMENT, definitions: [pageOperation(operation, fieldPath, rows, variableNames), ...fragments] },
     pagination: {
-      ...(rows !== list && { pageInfoPath: [...listPath, pageInfoAlias(rows)] }),
-      isComputed: rows === list || !variableNames.some(([argument]) => argument === 'offset'),
-      isTimeSeries: isTimeSeries(list),
-      requestedWindow: { first: argumentValue('first'), after: argumentValue('after'), offset: argumentValue('offset') } as RequestedWindow,
-      windowVariables: (window) => Object.fromEntries(variableNames.map(([argument, name]) => [name, window[argument]])),
+      ...(rows !== listField && { pageInfoPath: [...listPath, pageInfoAlias(rows)] }),
+      isListRecomputedPerPage: rows === listField || !variableNames.some(([argument]) => argument === 'offset'),
+      isTimeSeries: isTimeSeries(listField),
+      requestedPageArguments: {
+        first: argumentValue('first'),
+        after: argumentValue('after'),
+        offset: argumentValue('offset'),
+      } as RequestedPageArguments,
+      pageVariables: (pageArguments) => Object.fromEntries(variableNames.map(([argument, name]) => [name, pageArguments[argument]])),
     },
   };
 }
 
-const argumentsOf = (list: SelectedField): readonly ArgumentNode[] => list.nodes[0]!.arguments ?? [];
+const argumentsOf = (listField: SelectedField): readonly ArgumentNode[] => listField.nodes[0]!.arguments ?? [];
 
-function argumentValueOf(list: SelectedField, name: WindowArgument, variables: Variables): unknown {
-  const argument = argumentsOf(list).find((one) => one.name.value === name);
+function argumentValueOf(listField: SelectedField, name: PageArgumentName, variables: Variables): unknown {
+  const argument = argumentsOf(listField).find((candidate) => candidate.name.value === name);
   return (argument && valueFromASTUntyped(argument.value, variables)) ?? null;
 }
 
 /** Returns the field `nodes` or `edges` of a connection, of which exactly one must be selected. */
 function rowsFieldOf(
-  list: SelectedField,
+  listField: SelectedField,
   listPath: readonly string[],
   type: GraphQLCompositeType,
   fieldCollector: FieldCollector,
 ): SelectedField {
-  const [rows, secondField] = fieldCollector.collectFields(list.nodes, type).filter(isListField);
-  if (!rows) throw exportError(`Select \`nodes\` of ${quotePath(listPath)}, which are the rows of the file.`, listPath.join('.'));
+  const [rows, secondField] = fieldCollector.collectFields(listField.nodes, type).filter(isListField);
+  if (!rows) throw createExportError(`Select \`nodes\` of ${quotePath(listPath)}, which are the rows of the file.`, listPath.join('.'));
   if (secondField)
-    throw exportError(
-      `A file contains the rows of ${quotePath(listPath)} once. Select either \`${rows.key}\` or \`${secondField.key}\`.`,
-      secondField.key,
+    throw createExportError(
+      `A file contains the rows of ${quotePath(listPath)} once. Select either \`${rows.responseKey}\` or \`${secondField.responseKey}\`.`,
+      secondField.responseKey,
     );
   return rows;
 }
 
 /** Returns the pagination arguments that the list has, each with a variable name that the operation does not use yet. */
-function windowVariableNames(list: SelectedField, { variableDefinitions = [] }: OperationDefinitionNode): [WindowArgument, string][] {
-  const usedNames = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
-  const candidateArguments = (isTimeSeries(list) ? SERIES_ARGUMENTS : PAGE_ARGUMENTS)!;
-  return candidateArguments.flatMap((argument): [WindowArgument, string][] => {
-    if (!hasArgument(list, argument)) return [];
+function pageVariableNames(listField: SelectedField, { variableDefinitions = [] }: OperationDefinitionNode): [PageArgumentName, string][] {
+  const usedVariableNames = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
+  const candidateArgumentNames = (isTimeSeries(listField) ? SERIES_ARGUMENTS : PAGE_ARGUMENTS)!;
+  return candidateArgumentNames.flatMap((argument): [PageArgumentName, string][] => {
+    if (!hasArgument(listField, argument)) return [];
     let name = `exported_${argument}`;
-    while (usedNames.has(name)) name += '_';
+    while (usedVariableNames.has(name)) name += '_';
     return [[argument, name]];
   });
 }
@@ -206,40 +218,40 @@ function pageOperation(
   operation: OperationDefinitionNode,
   fieldPath: readonly SelectedField[],
   rows: SelectedField,
-  variableNames: readonly [WindowArgument, string][],
+  variableNames: readonly [PageArgumentName, string][],
 ): OperationDefinitionNode {
   const variableOf = (name: string) => ({ kind: Kind.VARIABLE, name: nameNode(name) }) as const;
-  const windowArguments = variableNames.map(([argument, name]): ArgumentNode => ({
+  const paginationArguments = variableNames.map(([argument, name]): ArgumentNode => ({
     kind: Kind.ARGUMENT,
     name: nameNode(argument),
     value: variableOf(name),
   }));
-  const definitions = variableNames.map(([argument, name]): VariableDefinitionNode => ({
+  const pageVariableDefinitions = variableNames.map(([argument, name]): VariableDefinitionNode => ({
     kind: Kind.VARIABLE_DEFINITION,
     variable: variableOf(name),
-    type: parseType(WINDOW_ARGUMENT_TYPES[argument], { noLocation: true }),
+    type: parseType(PAGE_ARGUMENT_TYPES[argument], { noLocation: true }),
   }));
-  const otherArguments = argumentsOf(fieldPath.at(-1)!).filter(({ name }) => !(name.value in WINDOW_ARGUMENT_TYPES));
+  const otherArguments = argumentsOf(fieldPath.at(-1)!).filter(({ name }) => !(name.value in PAGE_ARGUMENT_TYPES));
   const pageInfoField = fieldNode('pageInfo', [fieldNode('hasNextPage', []), fieldNode('endCursor', [])], {
     alias: nameNode(pageInfoAlias(rows)),
   });
-  const rowsField = fieldNode(rows.name, childSelections(rows), { alias: nameNode(rows.key) });
+  const rowsField = fieldNode(rows.name, childSelections(rows), { alias: nameNode(rows.responseKey) });
   const listSelections = rows === fieldPath.at(-1) ? childSelections(rows) : [rowsField, pageInfoField];
   // Wraps the field node of the list in those of its ancestors, up to the root field.
-  const field = fieldPath.reduceRight<FieldNode | undefined>((childField, { key, name, nodes, field: { type } }, index) => {
+  const field = fieldPath.reduceRight<FieldNode | undefined>((childField, { responseKey, name, nodes, field: { type } }, index) => {
     const child = fieldPath[index + 1];
     // Below an interface such as `Node`, the field keeps its type condition, which the cost estimate needs.
     const selectChild = (node: FieldNode): SelectionNode =>
       isAbstractType(getNamedType(type)) ? inlineFragment([...child!.parentTypes][0]!.name, [node]) : node;
     const selections = childField ? [selectChild(childField)] : listSelections;
     return fieldNode(name, selections, {
-      alias: nameNode(key),
-      arguments: childField ? nodes[0]!.arguments : [...otherArguments, ...windowArguments],
+      alias: nameNode(responseKey),
+      arguments: childField ? nodes[0]!.arguments : [...otherArguments, ...paginationArguments],
     });
   }, undefined)!;
   return {
     ...operation,
-    variableDefinitions: [...(operation.variableDefinitions ?? []), ...definitions],
+    variableDefinitions: [...(operation.variableDefinitions ?? []), ...pageVariableDefinitions],
     selectionSet: { kind: Kind.SELECTION_SET, selections: [field] },
   };
 }

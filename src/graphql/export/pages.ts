@@ -5,7 +5,7 @@ import type { Context } from '../../core/context';
 import { MAX_PAGE_SIZE } from '../../core/model/pagesize';
 import type { Executor, Variables } from '../../core/operation/executor';
 import type { ExportedList, PageArguments } from './list';
-import { ExportError, exportError } from './errors';
+import { ExportError, createExportError } from './errors';
 
 /** Rows per page. Between small pages the event loop handles other requests, and small pages are garbage-collected while they are young. */
 const PAGE_SIZE = 250;
@@ -24,7 +24,7 @@ function valueAt(data: unknown, path: readonly string[]): unknown {
 }
 
 export class PageReader {
-  private hasFirstPage = false;
+  private hasReadFirstPage = false;
   private pageSize: number;
 
   constructor(
@@ -34,7 +34,7 @@ export class PageReader {
     private readonly variables: Variables,
     private readonly disconnectSignal: AbortSignal,
   ) {
-    this.pageSize = list.pagination?.isComputed ? MAX_PAGE_SIZE : PAGE_SIZE;
+    this.pageSize = list.pagination?.isListRecomputedPerPage ? MAX_PAGE_SIZE : PAGE_SIZE;
   }
 
   /** Yields one page of rows at a time. Throws `ExportError` if a page fails. */
@@ -44,49 +44,49 @@ export class PageReader {
       yield this.rowsIn(await this.fetchPage(() => this.variables));
       return;
     }
-    let { after, offset } = pagination.requestedWindow;
-    let remainingRows = pagination.requestedWindow.first ?? Infinity;
+    let { after, offset } = pagination.requestedPageArguments;
+    let remainingRowCount = pagination.requestedPageArguments.first ?? Infinity;
     for (;;) {
-      const first = () => Math.min(remainingRows, this.pageSize);
-      const window = (): PageArguments => ({ first: first(), last: first(), after, offset });
+      const nextPageSize = () => Math.min(remainingRowCount, this.pageSize);
+      const pageArguments = (): PageArguments => ({ first: nextPageSize(), last: nextPageSize(), after, offset });
       if (pagination.isTimeSeries) this.context.exportedRowCount = offset ?? 0;
-      const data = await this.fetchPage(() => ({ ...this.variables, ...pagination.windowVariables(window()) }));
+      const data = await this.fetchPage(() => ({ ...this.variables, ...pagination.pageVariables(pageArguments()) }));
       const pageRows = this.rowsIn(data);
       yield pageRows;
       const pageInfo = pagination.pageInfoPath && (valueAt(data, pagination.pageInfoPath) as PageInfo);
-      const isLast = pageInfo ? !pageInfo.hasNextPage : pageRows.length < first();
-      remainingRows -= pageRows.length;
-      if (isLast || pageRows.length === 0 || remainingRows <= 0) return;
+      const isLastPage = pageInfo ? !pageInfo.hasNextPage : pageRows.length < nextPageSize();
+      remainingRowCount -= pageRows.length;
+      if (isLastPage || pageRows.length === 0 || remainingRowCount <= 0) return;
       after = pageInfo?.endCursor ?? null;
       offset = pageInfo ? null : (offset ?? 0) + pageRows.length;
     }
   }
 
   private rowsIn(data: unknown): readonly unknown[] {
-    const rows = valueAt(data, this.list.path);
-    if (!Array.isArray(rows)) throw exportError('There is no such list.', this.list.path.join('.'), 'NOT_FOUND');
+    const rows = valueAt(data, this.list.rowsPath);
+    if (!Array.isArray(rows)) throw createExportError('There is no such list.', this.list.rowsPath.join('.'), 'NOT_FOUND');
     return rows;
   }
 
   /** Returns the data of one page. Shrinks pages that exceed the cost limit, and waits until an exhausted budget is replenished. */
   private async fetchPage(variables: () => Variables): Promise<unknown> {
     for (;;) {
-      const { data, errors } = await this.executePage(variables());
+      const { data, errors } = await this.executePageQuery(variables());
       if (!errors?.length) return data;
       const { code, retryAfter } = errors[0]!.extensions;
       if (code === 'COST_LIMIT' && this.list.pagination && this.pageSize > MIN_PAGE_SIZE)
         this.pageSize = Math.max(MIN_PAGE_SIZE, Math.floor(this.pageSize / PAGE_SIZE_REDUCTION_FACTOR));
-      else if (code === 'RATE_LIMITED' && this.hasFirstPage) await this.waitForBudget(Number(retryAfter));
+      else if (code === 'RATE_LIMITED' && this.hasReadFirstPage) await this.waitForBudget(Number(retryAfter));
       else throw new ExportError(errors);
     }
   }
 
-  private async executePage(variables: Variables): Promise<ExecutionResult> {
+  private async executePageQuery(variables: Variables): Promise<ExecutionResult> {
     const { context } = this;
     // From the second page on, reads share the concurrency limit of subscriptions, so that they do not delay other requests.
-    if (this.hasFirstPage) context.session.beginEvent();
+    if (this.hasReadFirstPage) context.session.beginSubscriptionEvent();
     const result = await this.executor.execute(this.list.document, undefined, context, variables);
-    if (!result.errors?.length) this.hasFirstPage = true;
+    if (!result.errors?.length) this.hasReadFirstPage = true;
     // Frees the rows that DataLoader has cached for this page, because later pages do not need them.
     context.loaders.clear();
     return result;
@@ -94,7 +94,7 @@ export class PageReader {
 
   private async waitForBudget(seconds: number): Promise<void> {
     await sleep(seconds * MS_PER_SECOND, undefined, { signal: this.disconnectSignal }).catch(() => {
-      throw exportError('The client has disconnected.', undefined, 'CLIENT_GONE');
+      throw createExportError('The client has disconnected.', undefined, 'CLIENT_GONE');
     });
   }
 }

@@ -9,7 +9,7 @@ import { DRY_RUN_HEADER, isDryRun } from '../dryrun';
 import { parseAndValidateDocument } from '../parseddocument';
 import type { TrustedDocuments } from '../trusteddocuments';
 import { findExportedList, type ExportedList } from './list';
-import { ExportError, exportError } from './errors';
+import { ExportError, createExportError } from './errors';
 
 export interface ExportRequest {
   list: ExportedList;
@@ -25,16 +25,16 @@ type ExportParameters = Record<string, unknown>;
 const MAX_FILENAME_CHARACTERS = 100;
 
 function parseObject(name: string, value: unknown): ExportParameters {
-  const notAnObject = () => exportError(`\`${name}\` must be a JSON object.`, name);
+  const notAnObjectError = () => createExportError(`\`${name}\` must be a JSON object.`, name);
   let parsedValue: unknown = value;
   if (typeof value === 'string' && value !== '')
     try {
       parsedValue = JSON.parse(value);
     } catch {
-      throw notAnObject();
+      throw notAnObjectError();
     }
   if (parsedValue === undefined || parsedValue === null || parsedValue === '') return {};
-  if (typeof parsedValue !== 'object' || Array.isArray(parsedValue)) throw notAnObject();
+  if (typeof parsedValue !== 'object' || Array.isArray(parsedValue)) throw notAnObjectError();
   return parsedValue as ExportParameters;
 }
 
@@ -42,13 +42,13 @@ function readParameters(request: Request, queryParameters: URLSearchParams): Exp
   if (request.method !== 'POST') return Object.fromEntries(queryParameters);
   const body = request.body as unknown;
   if (!request.is('json') || body === null || typeof body !== 'object' || Array.isArray(body))
-    throw exportError('The body must be a JSON object with the Content-Type application/json.', undefined, 'BAD_REQUEST');
+    throw createExportError('The body must be a JSON object with the Content-Type application/json.', undefined, 'BAD_REQUEST');
   return body as ExportParameters;
 }
 
 function parseFlag(queryParameters: URLSearchParams, name: string): boolean {
   const value = queryParameters.get(name) ?? '0';
-  if (!['0', '1'].includes(value)) throw exportError(`\`${name}\` must be 0 or 1.`, name);
+  if (!['0', '1'].includes(value)) throw createExportError(`\`${name}\` must be 0 or 1.`, name);
   return value === '1';
 }
 
@@ -63,20 +63,20 @@ export function parseExportRequest(
   const needsBom = parseFlag(queryParameters, 'bom');
   const parameters = readParameters(request, queryParameters);
   const extensions = parseObject('extensions', parameters.extensions);
-  const { query, operationName, ...otherParameters } = trustedDocuments.resolveParameters({ ...parameters, extensions });
+  const { query, operationName, ...otherParameters } = trustedDocuments.resolveOperationId({ ...parameters, extensions });
   if (isDryRun(otherParameters.extensions, request.get(DRY_RUN_HEADER)))
-    throw exportError('Dry runs must be sent to POST /graphql.', 'extensions', 'BAD_REQUEST');
+    throw createExportError('Dry runs must be sent to POST /graphql.', 'extensions', 'BAD_REQUEST');
   const variables = parseObject('variables', otherParameters.variables);
-  if (typeof query !== 'string') throw exportError('Send the text of an operation as `query`, or the `id` of a stored one.', 'query');
+  if (typeof query !== 'string') throw createExportError('Send the text of an operation as `query`, or the `id` of a stored one.', 'query');
   const document = parseAndValidateDocument(schema, query, context.budget);
   if (!('kind' in document)) throw new ExportError(document.map(withErrorCode));
   const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
   const operation = getOperationAST(document, name);
-  if (!operation) throw exportError('Choose an operation with `operationName`.', 'operationName', 'OPERATION_RESOLUTION_FAILURE');
+  if (!operation) throw createExportError('Choose an operation with `operationName`.', 'operationName', 'OPERATION_RESOLUTION_FAILURE');
   requestContext.operationName = operation.name?.value ?? null;
-  const coercedVariables = coerceVariables(schema, operation, variables, !context.viewer);
-  if (coercedVariables.errors) throw new ExportError(coercedVariables.errors);
-  const list = findExportedList(schema, document, operation, coercedVariables.values);
+  const coercionResult = coerceVariables(schema, operation, variables, !context.viewer);
+  if (coercionResult.errors) throw new ExportError(coercionResult.errors);
+  const list = findExportedList(schema, document, operation, coercionResult.values);
   return { list, variables, needsBom, fileName: (operation.name?.value ?? list.name).slice(0, MAX_FILENAME_CHARACTERS) };
 }
 

@@ -22,7 +22,7 @@ import type { TrustedDocuments } from '../trusteddocuments';
 import { EXPORT_FORMATS, type ExportFormat } from './formats';
 import { PageReader } from './pages';
 import { parseExportRequest } from './request';
-import { sendExportError, ExportError, exportError } from './errors';
+import { sendExportError, ExportError, createExportError } from './errors';
 
 interface ExportDependencies {
   executor: Executor;
@@ -35,14 +35,14 @@ interface ExportDependencies {
 const ALLOWED_METHODS = ['GET', 'HEAD', 'POST'];
 const EXPORT_RETRY_AFTER_SECONDS = 10;
 /** Divisor of the total number of export slots that yields the maximum number of concurrent exports per client, rounded up. */
-const CALLER_SLOTS_DIVISOR = 4;
+const TOTAL_TO_CLIENT_SLOTS_RATIO = 4;
 
 /** Takes a slot of the concurrency limiter, because each running export occupies memory. Throws if no slot is free. */
-function acquireSlot(limiter: ConcurrencyLimiter<LimiterClientKey>, caller: LimiterClientKey): void {
-  if (limiter.tryAcquire(caller)) return;
-  const runningExports = limiter.slotsOf(caller);
-  if (runningExports < limiter.limits.slotsPerClient) throw overloadedError();
-  const message = `You already have ${runningExports} running exports. Try again when one of them has finished.`;
+function acquireExportSlot(limiter: ConcurrencyLimiter<LimiterClientKey>, clientKey: LimiterClientKey): void {
+  if (limiter.tryAcquire(clientKey)) return;
+  const runningExportCount = limiter.busySlotsOf(clientKey);
+  if (runningExportCount < limiter.limits.slotsPerClient) throw overloadedError();
+  const message = `You already have ${runningExportCount} running exports. Try again when one of them has finished.`;
   throw new ClientError('TOO_MANY_REQUESTS', message, { retryAfter: EXPORT_RETRY_AFTER_SECONDS });
 }
 
@@ -58,7 +58,7 @@ async function authenticateClient(requestContext: RequestContext): Promise<void>
   } catch (error) {
     const clientError = withHttpStatus(error);
     if (!(clientError instanceof GraphQLError)) throw error;
-    const { http: _status, ...extensions } = clientError.extensions;
+    const { http: _http, ...extensions } = clientError.extensions;
     throw new GraphQLError(clientError.message, { extensions });
   }
 }
@@ -73,54 +73,54 @@ class ExportResponse {
 
   async run(limiter: ConcurrencyLimiter<LimiterClientKey>, fileExtension: string, format: ExportFormat): Promise<void> {
     const { request, response, requestContext } = this;
-    let caller: LimiterClientKey | undefined;
+    let clientKey: LimiterClientKey | undefined;
     const timeout = this.startExportTimer();
     try {
       if (!ALLOWED_METHODS.includes(request.method)) {
         response.set('Allow', ALLOWED_METHODS.join(', '));
-        throw exportError(`Exports allow only ${ALLOWED_METHODS.join(', ')}.`, undefined, 'METHOD_NOT_ALLOWED');
+        throw createExportError(`Exports allow only ${ALLOWED_METHODS.join(', ')}.`, undefined, 'METHOD_NOT_ALLOWED');
       }
       await authenticateClient(requestContext);
       const { session }: Context = requestContext.resolverContext;
-      acquireSlot(limiter, session.caller);
-      caller = session.caller;
-      await this.send(fileExtension, format);
+      acquireExportSlot(limiter, session.clientKey);
+      clientKey = session.clientKey;
+      await this.sendExportFile(fileExtension, format);
     } catch (error) {
       this.handleError(error);
     } finally {
       clearTimeout(timeout);
-      if (caller !== undefined) limiter.release(caller);
+      if (clientKey !== undefined) limiter.release(clientKey);
     }
   }
 
   private startExportTimer(): NodeJS.Timeout {
     const { config, log } = this.dependencies;
-    const abort = () => {
+    const abortExport = () => {
       log.warn({ id: this.requestContext.requestInfo.id, ms: config.exportTimeout }, 'an export took too long');
       this.response.destroy();
     };
-    return setTimeout(abort, config.exportTimeout || 2 ** 31 - 1).unref();
+    return setTimeout(abortExport, config.exportTimeout || 2 ** 31 - 1).unref();
   }
 
-  private async send(fileExtension: string, format: ExportFormat): Promise<void> {
+  private async sendExportFile(fileExtension: string, format: ExportFormat): Promise<void> {
     const { request, response, requestContext } = this;
     const { executor, trustedDocuments } = this.dependencies;
     const { list, variables, needsBom, fileName } = parseExportRequest(request, requestContext, executor.schema, trustedDocuments);
     const writer = format.createWriter(list, needsBom);
-    const disconnection = new AbortController();
-    response.once('close', () => disconnection.abort());
-    const rows = new PageReader(list, executor, requestContext.resolverContext, variables, disconnection.signal).readPages();
+    const disconnectController = new AbortController();
+    response.once('close', () => disconnectController.abort());
+    const rows = new PageReader(list, executor, requestContext.resolverContext, variables, disconnectController.signal).readPages();
     const firstPage = await rows.next();
     releaseLargeBodySlot(request);
     response.status(200).set({
-      ...requestContext.headers(),
+      ...requestContext.responseHeaders(),
       'Content-Type': format.mediaType,
       'Content-Disposition': `attachment; filename="${fileName}.${fileExtension}"`,
     });
     if (request.method === 'HEAD') return void response.end();
-    await writeText(response, writer.header, disconnection.signal);
+    await writeText(response, writer.header, disconnectController.signal);
     for (let page = firstPage; !page.done && !response.destroyed; page = await rows.next())
-      await writeText(response, writer.formatRows(page.value), disconnection.signal);
+      await writeText(response, writer.formatRows(page.value), disconnectController.signal);
     response.end();
   }
 
@@ -139,11 +139,11 @@ class ExportResponse {
   }
 }
 
-export function exportRoutes(dependencies: ExportDependencies): RequestHandler {
+export function createExportHandler(dependencies: ExportDependencies): RequestHandler {
   const { maxExports } = dependencies.config;
   const limiter = new ConcurrencyLimiter<LimiterClientKey>({
     slots: maxExports,
-    slotsPerClient: Math.ceil(maxExports / CALLER_SLOTS_DIVISOR),
+    slotsPerClient: Math.ceil(maxExports / TOTAL_TO_CLIENT_SLOTS_RATIO),
   });
   return async (request, response, next) => {
     const fileExtension = request.path.startsWith(`${EXPORT_PATH}.`) ? request.path.slice(EXPORT_PATH.length + 1) : '';

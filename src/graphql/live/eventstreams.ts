@@ -20,12 +20,12 @@ const NEXT_EVENT_PREFIX = 'event: next';
 const JSON_REQUIRED_MESSAGE = 'The body must be JSON with the Content-Type application/json.';
 
 /** Yields one result with errors: the graphql-sse protocol requires that errors are sent as an event. */
-async function* singleResult(result: ExecutionResult): AsyncGenerator<ExecutionResult> {
+async function* yieldSingleResult(result: ExecutionResult): AsyncGenerator<ExecutionResult> {
   yield result;
 }
 
 /** Whether a request is for an event stream. Some clients use one URL for all operations, so that only the Accept header differs. */
-const requestsEventStream = (path: string, acceptHeader: string): boolean =>
+const isEventStreamRequest = (path: string, acceptHeader: string): boolean =>
   path === STREAM_PATH || (path === '/' && acceptHeader.includes(EVENT_STREAM_MEDIA_TYPE) && !acceptHeader.includes('json'));
 
 const hasQuery = ({ method, url, body }: Request): boolean =>
@@ -38,38 +38,37 @@ const hasQuery = ({ method, url, body }: Request): boolean =>
 class Backpressure {
   private isEventUnwritten = false;
   private isClosed = false;
-  private resume?: () => void;
+  private resumeEvents?: () => void;
 
   /** Waits until the previous event has been written, or the connection is closed. */
   async waitForPreviousEvent(): Promise<void> {
-    if (this.isEventUnwritten && !this.isClosed) await new Promise<void>((resolve) => (this.resume = resolve));
+    if (this.isEventUnwritten && !this.isClosed) await new Promise<void>((resolve) => (this.resumeEvents = resolve));
     this.isEventUnwritten = true;
   }
 
   markEventWritten(): void {
     this.isEventUnwritten = false;
-    this.resume?.();
+    this.resumeEvents?.();
   }
 
   close(): void {
     this.isClosed = true;
-    this.resume?.();
+    this.resumeEvents?.();
   }
 }
 
 export class EventStreamTransport {
   private readonly openResponses = new Set<ServerResponse>();
-  private readonly libraryHandler: Handler<Request>;
+  private readonly graphqlSseHandler: Handler<Request>;
   private readonly backpressureByRequest = new WeakMap<IncomingMessage, Backpressure>();
   private isShuttingDown = false;
 
   /** Middleware that resolves the ids of trusted documents, because graphql-sse passes on only the query. */
   private readonly resolveTrustedDocument: RequestHandler;
 
-  /** `contextOf` returns the request context of a request in progress. */
   constructor(subscriptions: Subscriptions, trustedDocuments: TrustedDocuments, contextOf: (request: IncomingMessage) => RequestContext) {
     this.resolveTrustedDocument = trustedDocumentsMiddleware(trustedDocuments);
-    this.libraryHandler = createHandler<Request, unknown, SubscriptionArgs['contextValue']>({
+    this.graphqlSseHandler = createHandler<Request, unknown, SubscriptionArgs['contextValue']>({
       // Selects the "distinct connections mode" of graphql-sse. It needs no state between requests, which may reach different instances.
       authenticate: () => null,
       subscribe: subscriptions.subscribe,
@@ -77,15 +76,15 @@ export class EventStreamTransport {
       onSubscribe: async ({ raw }, params) => {
         const requestContext = contextOf(raw);
         await requestContext.authentication.authenticate();
-        const args = subscriptions.parse({ ...params }, requestContext, raw.headers[DRY_RUN_HEADER]);
-        return Array.isArray(args) ? singleResult({ errors: args }) : args;
+        const executionArgs = subscriptions.parse({ ...params }, requestContext, raw.headers[DRY_RUN_HEADER]);
+        return Array.isArray(executionArgs) ? yieldSingleResult({ errors: executionArgs }) : executionArgs;
       },
     });
   }
 
   readonly handle: RequestHandler = (request, response, next) => {
     const acceptHeader = request.headers.accept ?? '';
-    if (!requestsEventStream(request.path, acceptHeader)) return next();
+    if (!isEventStreamRequest(request.path, acceptHeader)) return next();
     // A closed response emits no further `close` event and would stay in `openResponses` forever.
     if (response.closed) return;
     if (this.isShuttingDown) {
@@ -108,10 +107,10 @@ export class EventStreamTransport {
     this.backpressureByRequest.set(request, backpressure);
     response.once('close', () => backpressure.close());
     // If the Accept header is a list with the media type of event streams, it is reduced to this type, which graphql-sse does not recognize in a list.
-    const accept = acceptHeader.includes(EVENT_STREAM_MEDIA_TYPE) ? EVENT_STREAM_MEDIA_TYPE : acceptHeader;
+    const effectiveAcceptHeader = acceptHeader.includes(EVENT_STREAM_MEDIA_TYPE) ? EVENT_STREAM_MEDIA_TYPE : acceptHeader;
     const { method, url, headers } = request;
-    const get = (name: string) => (name === 'accept' ? accept : headers[name]?.toString());
-    const [body, { status, statusText, headers: libraryHeaders }] = await this.libraryHandler({
+    const get = (name: string) => (name === 'accept' ? effectiveAcceptHeader : headers[name]?.toString());
+    const [body, { status, statusText, headers: libraryHeaders }] = await this.graphqlSseHandler({
       method,
       url,
       headers: { get },
@@ -138,7 +137,6 @@ export class EventStreamTransport {
   }
 }
 
-/** Writes one event after the other, until the stream or the connection ends. */
 async function sendEvents(
   events: AsyncGenerator<string, void, undefined>,
   response: ServerResponse,

@@ -8,17 +8,16 @@ const MAX_UNSENT_CHARACTERS = 1024 * 1024;
 
 export class Outbox {
   private lastSendPromise: Promise<void> = Promise.resolve();
-  private unsentCharacters = 0;
+  private unsentCharacterCount = 0;
 
-  /** `onSent` is called when a message has been sent. */
   constructor(
     private readonly socket: WebSocket,
-    private readonly onSent: () => void,
+    private readonly onMessageSent: () => void,
   ) {}
 
   /** Queues a message. Resolves when it has been sent or the client has disconnected, which only the `close` event reports. */
   send(message: string): Promise<void> {
-    this.unsentCharacters += message.length;
+    this.unsentCharacterCount += message.length;
     return (this.lastSendPromise = this.lastSendPromise.then(() => this.sendNow(message)));
   }
 
@@ -26,9 +25,9 @@ export class Outbox {
     const { socket } = this;
     if (socket.readyState === socket.OPEN) {
       const error = await new Promise<Error | undefined>((resolve) => socket.send(message, resolve));
-      if (!error) this.onSent();
+      if (!error) this.onMessageSent();
     }
-    this.unsentCharacters -= message.length;
+    this.unsentCharacterCount -= message.length;
   }
 
   /** Closes the connection after sending all queued messages. */
@@ -38,11 +37,11 @@ export class Outbox {
 
   /** Whether the send queue exceeds its limit, so that no further message from the client should be handled. */
   get isFull(): boolean {
-    return this.unsentCharacters > MAX_UNSENT_CHARACTERS;
+    return this.unsentCharacterCount > MAX_UNSENT_CHARACTERS;
   }
 
   /** Waits until the send queue is below its limit or the client has disconnected. */
-  async drain(): Promise<void> {
+  async waitUntilNotFull(): Promise<void> {
     while (this.isFull) await this.lastSendPromise;
   }
 }

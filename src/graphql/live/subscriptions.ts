@@ -30,7 +30,7 @@ const CONDITIONAL_DIRECTIVES = ['skip', 'include'];
 
 /** Whether the root selection has @skip or @include, which https://spec.graphql.org/September2025/#sec-Single-Root-Field forbids. */
 function hasConditionalSelection({ definitions }: DocumentNode, { selectionSet }: OperationDefinitionNode): boolean {
-  let hasDirective = false;
+  let hasConditionalDirective = false;
   visitFields([selectionSet], undefined, {
     findFragment: (name) =>
       definitions.find(
@@ -39,12 +39,12 @@ function hasConditionalSelection({ definitions }: DocumentNode, { selectionSet }
       ),
     narrowToTypeCondition: () => undefined,
     isSkipped({ directives = [] }) {
-      hasDirective ||= directives.some(({ name }) => CONDITIONAL_DIRECTIVES.includes(name.value));
-      return hasDirective;
+      hasConditionalDirective ||= directives.some(({ name }) => CONDITIONAL_DIRECTIVES.includes(name.value));
+      return hasConditionalDirective;
     },
     visitField: () => undefined,
   });
-  return hasDirective;
+  return hasConditionalDirective;
 }
 
 export class Subscriptions {
@@ -59,7 +59,7 @@ export class Subscriptions {
     const context: Context = requestContext.resolverContext;
     let resolvedParams: SubscriptionParams;
     try {
-      resolvedParams = this.trustedDocuments.resolveParameters(params);
+      resolvedParams = this.trustedDocuments.resolveOperationId(params);
     } catch (error) {
       return [error as GraphQLError];
     }

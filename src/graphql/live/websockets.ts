@@ -7,14 +7,13 @@ import type { Logger } from 'pino';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import { isTransientError, overloadedError } from '../../core/model/errors';
 import type { RequestContext } from '../../request/requestcontext';
-import { REQUEST_ID_HEADER, type RequestHead } from '../../request/clientorigin';
+import { REQUEST_ID_HEADER, type RequestHead } from '../../request/forwardedheaderresolver';
 import { rejectWebSocketHandshake } from '../../request/handshakerejection';
 import { ConcurrencyLimiter } from '../../platform/limiter';
 import { withHttpStatus } from '../httperrors';
 import { Outbox } from './outbox';
 import { GRAPHQL_PATH, type SubscriptionParams, type Subscriptions } from './subscriptions';
 
-/** Maximum number of concurrent WebSockets from anonymous clients, in total and per client network. */
 const ANONYMOUS_CONNECTION_LIMITS = { slots: 1_000, slotsPerClient: 100 };
 /** WebSocket close codes (https://www.iana.org/assignments/websocket). */
 const SERVICE_RESTART_CLOSE_CODE = 1012;
@@ -26,16 +25,15 @@ const PING_INTERVAL_MS = 12_000;
  * Maximum number of messages from a client between two pings, far more than any client needs. Each message is handled as soon as it arrives, and up to
  * 2 MB of messages arrive in one iteration of the event loop, during which the server handles nothing else.
  */
-const MAX_MESSAGES_PER_PING = 1_000;
-const LOG_INTERVAL_MS = 1_000;
+const MAX_MESSAGES_PER_PING_INTERVAL = 1_000;
+const MIN_LOG_INTERVAL_MS = 1_000;
 
-export interface SocketOptions {
-  /** Maximum size of one message in bytes; clients may be anonymous. */
+export interface WebSocketOptions {
   maxMessageBytes: number;
   createContext(request: RequestHead): RequestContext;
-  networkOf(request: RequestHead): string;
+  clientNetworkOf(request: RequestHead): string;
   /** Whether new subscriptions of anonymous or signed-in clients are rejected because of overload. */
-  rejectsSubscriptions(isAnonymous: boolean): boolean;
+  shouldRejectSubscriptions(isAnonymous: boolean): boolean;
   log: Logger;
 }
 
@@ -46,7 +44,7 @@ interface ClientConnection {
   readonly subscriptionIds: Set<string>;
   createContext?: () => RequestContext;
   /** Network of an anonymous client whose connection counts towards the connection limit; undefined for a signed-in user. */
-  anonymousNetwork?: string;
+  anonymousClientNetwork?: string;
 }
 
 /** Treats a WebSocket handshake as a POST, so that cookies need a CSRF token: the same-origin policy does not cover WebSockets. */
@@ -58,14 +56,14 @@ function asPostRequest({ url, headers, socket }: IncomingMessage, parameters: Re
 
 export class WebSocketTransport {
   /** Limits the anonymous connections, in total and per client network. The number of subscriptions is limited in `src/core/changes`. */
-  private readonly anonymousConnections = new ConcurrencyLimiter<string>(ANONYMOUS_CONNECTION_LIMITS);
+  private readonly anonymousConnectionLimiter = new ConcurrencyLimiter<string>(ANONYMOUS_CONNECTION_LIMITS);
   private readonly server: WebSocketServer;
-  private readonly protocolServer: Server<ClientConnection>;
+  private readonly graphqlWsServer: Server<ClientConnection>;
   private lastLogTime = -Infinity;
 
   constructor(
     private readonly subscriptions: Subscriptions,
-    private readonly options: SocketOptions,
+    private readonly options: WebSocketOptions,
   ) {
     this.server = new WebSocketServer({
       noServer: true,
@@ -74,10 +72,10 @@ export class WebSocketTransport {
     });
     this.server.on('headers', (headers, request) => void headers.push(`X-Request-Id: ${String(request.headers[REQUEST_ID_HEADER])}`));
     this.server.on('connection', (socket, request) => this.serve(socket, request));
-    this.protocolServer = makeServer<NonNullable<ConnectionInitMessage['payload']>, ClientConnection>({
+    this.graphqlWsServer = makeServer<NonNullable<ConnectionInitMessage['payload']>, ClientConnection>({
       onConnect: ({ extra: connection, connectionParams }) => this.onConnect(connection, connectionParams),
-      onClose: ({ extra: { anonymousNetwork } }) => {
-        if (anonymousNetwork !== undefined) this.anonymousConnections.release(anonymousNetwork);
+      onClose: ({ extra: { anonymousClientNetwork } }) => {
+        if (anonymousClientNetwork !== undefined) this.anonymousConnectionLimiter.release(anonymousClientNetwork);
       },
       onSubscribe: ({ extra: connection }, id, params) => this.startSubscription(connection, id, { ...params }),
       // Deletes the id of a completed subscription after `onComplete` has returned, because graphql-ws itself releases the id only then.
@@ -110,7 +108,7 @@ export class WebSocketTransport {
   private serve(socket: WebSocket, request: IncomingMessage): void {
     let isAlive = true;
     let messageCount = 0;
-    const ping = setInterval(() => {
+    const pingTimer = setInterval(() => {
       if (!isAlive) return socket.terminate();
       isAlive = false;
       messageCount = 0;
@@ -120,22 +118,22 @@ export class WebSocketTransport {
     // Only logs the error, because `ws` has already closed the connection with a matching close code.
     socket.on('error', (error) => this.logWarning(request, error));
     const outbox = new Outbox(socket, () => (isAlive = true));
-    let precedingMessage = Promise.resolve();
+    let precedingMessagePromise = Promise.resolve();
     const closeWithError = (error: unknown) => {
       this.logWarning(request, error);
       socket.close(INTERNAL_ERROR_CLOSE_CODE, 'Internal server error');
     };
-    const notifyClosed = this.protocolServer.opened(
+    const notifyClosed = this.graphqlWsServer.opened(
       {
         protocol: socket.protocol,
         send: (data) => outbox.send(data),
         close: (code, reason) => outbox.close(code, reason),
         onMessage: (handle) =>
           socket.on('message', (data: RawData) => {
-            if ((messageCount += 1) > MAX_MESSAGES_PER_PING) return socket.terminate();
+            if ((messageCount += 1) > MAX_MESSAGES_PER_PING_INTERVAL) return socket.terminate();
             if (outbox.isFull) socket.pause();
-            precedingMessage = precedingMessage.then(async () => {
-              await outbox.drain();
+            precedingMessagePromise = precedingMessagePromise.then(async () => {
+              await outbox.waitUntilNotFull();
               socket.resume();
               if (socket.readyState === socket.OPEN) handle(String(data)).catch(closeWithError);
             });
@@ -144,7 +142,7 @@ export class WebSocketTransport {
       { socket, request, subscriptionIds: new Set() },
     );
     socket.once('close', (code, reason) => {
-      clearInterval(ping);
+      clearInterval(pingTimer);
       Promise.resolve(notifyClosed(code, String(reason))).catch((error: unknown) => this.logWarning(request, error));
     });
   }
@@ -152,14 +150,14 @@ export class WebSocketTransport {
   /** Logs at most one line per second, because clients can reconnect as often as they like. */
   private logWarning(request: IncomingMessage, error: unknown): void {
     const now = performance.now();
-    if (now - this.lastLogTime < LOG_INTERVAL_MS) return;
+    if (now - this.lastLogTime < MIN_LOG_INTERVAL_MS) return;
     this.lastLogTime = now;
     const { code, message } = error as { code?: string; message?: string };
     this.options.log.warn({ id: request.headers[REQUEST_ID_HEADER], code, reason: message }, 'WebSocket error');
   }
 
   private async onConnect(connection: ClientConnection, parameters: SubscriptionParams | undefined): Promise<void> {
-    const { createContext, networkOf } = this.options;
+    const { createContext, clientNetworkOf } = this.options;
     const request = asPostRequest(connection.request, parameters);
     connection.createContext = () => createContext(request);
     const close = (code: number, reason: string) => connection.socket.close(code, reason);
@@ -172,9 +170,9 @@ export class WebSocketTransport {
       if (isTransientError(error)) return close(TRY_AGAIN_LATER_CLOSE_CODE, 'Try Again Later');
       return close(CloseCode.Unauthorized, 'Unauthorized');
     }
-    const network = networkOf(request);
-    if (!this.anonymousConnections.tryAcquire(network)) return close(CloseCode.TooManyInitialisationRequests, 'Too many connections');
-    connection.anonymousNetwork = network;
+    const network = clientNetworkOf(request);
+    if (!this.anonymousConnectionLimiter.tryAcquire(network)) return close(CloseCode.TooManyInitialisationRequests, 'Too many connections');
+    connection.anonymousClientNetwork = network;
   }
 
   private async startSubscription(connection: ClientConnection, id: string, params: SubscriptionParams) {
@@ -187,16 +185,16 @@ export class WebSocketTransport {
       return new Promise<never>(() => undefined);
     }
     connection.subscriptionIds.add(id);
-    const args = await this.parseSubscription(connection, params);
-    if (Array.isArray(args)) connection.subscriptionIds.delete(id);
-    return args;
+    const executionArgs = await this.parseSubscription(connection, params);
+    if (Array.isArray(executionArgs)) connection.subscriptionIds.delete(id);
+    return executionArgs;
   }
 
   private async parseSubscription(connection: ClientConnection, params: SubscriptionParams) {
     const requestContext = connection.createContext!();
     try {
       // Load shedding is applied per subscription: open connections are cheap, and subscriptions pass no other admission control.
-      if (this.options.rejectsSubscriptions(connection.anonymousNetwork !== undefined)) throw overloadedError();
+      if (this.options.shouldRejectSubscriptions(connection.anonymousClientNetwork !== undefined)) throw overloadedError();
       await requestContext.authentication.authenticate();
     } catch (error) {
       return [withHttpStatus(error) as GraphQLError];

@@ -8,14 +8,14 @@ const MAX_LISTED_DAYS = 60;
 
 const periodLabel = (days: number) => (days === 0 ? 'All' : days === 365 ? '1 year' : `${days} days`);
 
-function PeriodSelector({ view, days }: { view: HtmlView; days: number }) {
+function PeriodSelector({ view, days: periodDays }: { view: HtmlView; days: number }) {
   return (
     <nav class="periods row" aria-label="Period">
       {PERIOD_CHOICES_DAYS.map((period, index) => (
         <a
           key={period}
           href={urlWithChangedQuery(view, { [PERIOD_PARAMETER]: index === 0 ? null : String(period) })}
-          {...(period === days && { 'aria-current': 'true' })}
+          {...(period === periodDays && { 'aria-current': 'true' })}
         >
           {periodLabel(period)}
         </a>
@@ -64,8 +64,8 @@ function Legend({ chart: { legend } }: { chart: RenderedChart }) {
   if (legend.length === 0) return null;
   return (
     <ul class="legend" aria-label="Lines">
-      {legend.map(({ name, colour, isDashed }) => (
-        <li key={name} class={isDashed ? 'dashed' : undefined} style={`--ink:var(--${colour})`}>
+      {legend.map(({ name, colourVariable, isDashed }) => (
+        <li key={name} class={isDashed ? 'dashed' : undefined} style={`--ink:var(--${colourVariable})`}>
           {name}
         </li>
       ))}
@@ -82,7 +82,9 @@ export function Charts({ view, charts }: { view: HtmlView; charts: readonly Rend
         <figure key={chart.title} class="chart">
           <figcaption>
             {chart.title} <span class="help">{chart.dateRange}</span>
-            {chart.omittedCount > 0 && <span class="help">{`, ${chart.omittedCount} more hidden: filter the list to see them`}</span>}
+            {chart.omittedLineCount > 0 && (
+              <span class="help">{`, ${chart.omittedLineCount} more hidden: filter the list to see them`}</span>
+            )}
           </figcaption>
           <div
             class="scroll"

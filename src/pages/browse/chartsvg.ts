@@ -15,11 +15,9 @@ export interface RenderedChart {
   summary: string;
   /** First and last day of the chart, such as `2026-01-01 to 2026-03-31`. */
   dateRange: string;
-  /** Number of lines that were omitted because there are too many. */
-  omittedCount: number;
+  omittedLineCount: number;
   /** Legend of the chart: one entry per named line; empty for a single line without a name. */
-  legend: readonly { name: string; colour: string; isDashed: boolean }[];
-  /** Names of the lines of the chart. */
+  legend: readonly { name: string; colourVariable: string; isDashed: boolean }[];
   lineNames: readonly string[];
   /** Values of the lines by day, for each day in the order of `lineNames`. */
   valuesByDay: readonly (readonly [day: string, numbers: readonly (number | undefined)[]])[];
@@ -36,7 +34,7 @@ const MAX_POINTS = 10_000;
 /** Length of `YYYY-MM-DDThh:mm:ss`. Charts cut off the UTC offset after it, because they show the same local times as tables. */
 const LOCAL_DATETIME_LENGTH = 19;
 const DATE_LENGTH = 10;
-const FONT = 'system-ui, sans-serif';
+const FONT_FAMILY = 'system-ui, sans-serif';
 
 type ChartRow = Readonly<Record<string, unknown>>;
 
@@ -73,43 +71,43 @@ function deriveChartFromBody({ body }: HtmlView): TimeChart | undefined {
   )?.[0];
   const name = sampleEntries.find(([, value]) => typeof value === 'number')?.[0];
   if (!lines || !dayKey || !valueKey) return undefined;
-  const nameOf = ([row]: readonly ChartRow[]) => (name === undefined || !row ? undefined : `${String(row[name])} ${name}`);
+  const lineNameOf = ([row]: readonly ChartRow[]) => (name === undefined || !row ? undefined : `${String(row[name])} ${name}`);
   return {
     label: upperFirst(valueKey),
-    omittedCount: 0,
-    lines: lines.map((rows) => ({ name: nameOf(rows), points: pointsOf(rows, dayKey, valueKey) })),
+    omittedLineCount: 0,
+    lines: lines.map((rows) => ({ name: lineNameOf(rows), points: pointsOf(rows, dayKey, valueKey) })),
   };
 }
 
 /** Renders the charts of a page: one per unit for a list of rows, at most one for the result of an action such as `log_data`. */
 export function renderCharts(view: HtmlView): RenderedChart[] {
-  const series = view.timeSeries?.charts ?? (view.kind === 'action' ? [deriveChartFromBody(view) ?? []].flat() : []);
-  return series.map(renderChart).filter((chart) => chart !== undefined);
+  const timeCharts = view.timeSeries?.charts ?? (view.kind === 'action' ? [deriveChartFromBody(view) ?? []].flat() : []);
+  return timeCharts.map(renderChart).filter((chart) => chart !== undefined);
 }
 
-function renderChart(series: TimeChart): RenderedChart | undefined {
-  const { label, unit, lines, omittedCount } = series;
+function renderChart(timeChart: TimeChart): RenderedChart | undefined {
+  const { label, unit, lines, omittedLineCount } = timeChart;
   const points = lines.flatMap((line) => line.points);
   if (points.length < 2 || points.length > MAX_POINTS) return undefined;
-  const axis = {
-    axisLabel: { color: TEXT_COLOUR, fontSize: 12, fontFamily: FONT, hideOverlap: true },
+  const commonAxisOptions = {
+    axisLabel: { color: TEXT_COLOUR, fontSize: 12, fontFamily: FONT_FAMILY, hideOverlap: true },
     axisLine: { lineStyle: { color: GRID_COLOUR } },
   };
   const chart = init(null, null, { renderer: 'svg', ssr: true, ...CHART_SIZE });
   const names = lines.flatMap(({ name }) => name ?? []);
   const sortedDates = points.map(([moment]) => moment.slice(0, DATE_LENGTH)).sort();
   const ticks = ticksOf(sortedDates[0]!, sortedDates.at(-1)!);
-  const labels = new Map(ticks.map(({ time, label: day }) => [time, day]));
-  const customValues = [...labels.keys()];
+  const labelByTime = new Map(ticks.map(({ time, label: day }) => [time, day]));
+  const customValues = [...labelByTime.keys()];
   chart.setOption({
     animation: false,
     useUTC: true,
-    textStyle: { fontFamily: FONT },
+    textStyle: { fontFamily: FONT_FAMILY },
     grid: { left: 24, right: 8, top: unit ? 34 : 16, bottom: 8, containLabel: true },
     xAxis: {
       type: 'time',
-      ...axis,
-      axisLabel: { ...axis.axisLabel, customValues, formatter: (time: number) => labels.get(time) ?? '' },
+      ...commonAxisOptions,
+      axisLabel: { ...commonAxisOptions.axisLabel, customValues, formatter: (time: number) => labelByTime.get(time) ?? '' },
       axisTick: { customValues },
       splitLine: { show: false },
     },
@@ -118,9 +116,9 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
       scale: true,
       // The vertical axis is on the right, next to the newest days, because narrow screens show that end of the chart first.
       position: 'right',
-      ...axis,
+      ...commonAxisOptions,
       splitLine: { lineStyle: { color: GRID_COLOUR } },
-      ...(unit && { name: unit, nameTextStyle: { color: TEXT_COLOUR, fontFamily: FONT, align: 'left' } }),
+      ...(unit && { name: unit, nameTextStyle: { color: TEXT_COLOUR, fontFamily: FONT_FAMILY, align: 'left' } }),
     },
     series: lines.map((line, index) => {
       const color = `var(--${SERIES_COLOUR_VARIABLES[index % SERIES_COLOUR_VARIABLES.length]})`;
@@ -136,7 +134,7 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
       };
     }),
   });
-  const values = valuesByDay(lines);
+  const values = groupValuesByDay(lines);
   const lineNames = lines.map(({ name }) => name ?? (unit ? `${label} (${unit})` : label));
   const svg = chart.renderToSVGString().replace(/<svg width="\d+" height="\d+"/, '<svg aria-hidden="true" focusable="false"');
   chart.dispose();
@@ -148,10 +146,10 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
     title: unit ? `${label} in ${unit}` : label,
     dateRange: `${sortedDates[0]} to ${sortedDates.at(-1)}`,
     summary: `${points.length} values${namesPhrase} from ${sortedDates[0]} to ${sortedDates.at(-1)}, ${range}.`,
-    omittedCount,
+    omittedLineCount,
     legend: names.map((name, index) => ({
       name,
-      colour: SERIES_COLOUR_VARIABLES[index % SERIES_COLOUR_VARIABLES.length]!,
+      colourVariable: SERIES_COLOUR_VARIABLES[index % SERIES_COLOUR_VARIABLES.length]!,
       isDashed: index >= SERIES_COLOUR_VARIABLES.length,
     })),
     lineNames,
@@ -160,14 +158,14 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
 }
 
 /** Returns the values of all lines by day, newest day first. */
-function valuesByDay(lines: readonly ChartLine[]): RenderedChart['valuesByDay'] {
-  const days = new Map<string, (number | undefined)[]>();
+function groupValuesByDay(lines: readonly ChartLine[]): RenderedChart['valuesByDay'] {
+  const numbersByDay = new Map<string, (number | undefined)[]>();
   for (const [index, { points }] of lines.entries())
     for (const [moment, number] of points) {
       const day = moment.slice(0, DATE_LENGTH);
-      const numbers = days.get(day) ?? lines.map(() => undefined);
+      const numbers = numbersByDay.get(day) ?? lines.map(() => undefined);
       numbers[index] = number;
-      days.set(day, numbers);
+      numbersByDay.set(day, numbers);
     }
-  return [...days].sort(([a], [b]) => (a < b ? 1 : -1));
+  return [...numbersByDay].sort(([a], [b]) => (a < b ? 1 : -1));
 }

@@ -1,6 +1,6 @@
 /** Detail page of a row: its fields and its child rows. */
 import type { ChildRows, HtmlView } from './view/viewmodel';
-import { isNutrient, hasNutritionValues } from './nutrition';
+import { isNutrientKey, hasNutritionValues } from './nutrition';
 import { RowTable, CellContent } from './rowtable';
 import { BodyFigure } from './trainingplan';
 
@@ -9,7 +9,6 @@ const SECONDARY_MUSCLES_KEY = 'muscles_secondary';
 /** REST keys of the fields that the page shows last: metadata of a row, such as its license. */
 const KEYS_SHOWN_LAST = new Set(['uuid', 'status', 'creation_date', 'update_date', 'license', 'license_author', 'code', 'user']);
 
-/** Figure with the muscles that an exercise trains. */
 function MuscleFigure({ view }: { view: HtmlView }) {
   const linksOf = (key: string) => view.detailRow?.fields.find((field) => field.key === key)?.cell.links ?? [];
   const [main, secondary] = [linksOf(MUSCLES_KEY), linksOf(SECONDARY_MUSCLES_KEY)];
@@ -31,7 +30,7 @@ export function FieldList({ view }: { view: HtmlView }) {
   const hasNutritionTable = hasNutritionValues(view);
   // The fields of a detail page omit empty ones, the name (shown in the heading), and nutrients if the nutrition table shows them.
   const fields = detailRow.fields.filter(
-    ({ key, cell: { text, links } }) => !(hasNutritionTable && isNutrient(key)) && ((text && text !== detailRow.name) || links?.length),
+    ({ key, cell: { text, links } }) => !(hasNutritionTable && isNutrientKey(key)) && ((text && text !== detailRow.name) || links?.length),
   );
   const orderedFields = [...fields.filter(({ key }) => !KEYS_SHOWN_LAST.has(key)), ...fields.filter(({ key }) => KEYS_SHOWN_LAST.has(key))];
   return (

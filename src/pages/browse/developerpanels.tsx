@@ -5,15 +5,15 @@ import type { HtmlView } from './view/viewmodel';
 import { API_KEY_PAGE_PATH } from '../apikeypath';
 import { EXPORT_PATH } from '../exportpath';
 import { urlWithChangedQuery, listResponseOf } from './listcontrols';
-import { TAB_GROUP } from './tabs';
+import { TAB_GROUP_NAME } from './tabs';
 
 /** HTTP headers that a client has to send to get the response on this page as JSON. */
 function RequestHeaders({ view }: { view: HtmlView }) {
   const { baseUrl, method, isSignedIn, endpoint } = view;
   const lines = [`Host: ${new URL(baseUrl).host}`, 'Accept: application/json'];
   if (!['GET', 'HEAD', 'DELETE'].includes(method)) {
-    const hasFiles = endpoint?.fields.some(({ hiddenInRest, kind }) => !hiddenInRest && kind === 'image');
-    lines.push(`Content-Type: ${hasFiles ? 'multipart/form-data' : 'application/json'}`);
+    const hasImageFields = endpoint?.fields.some(({ hiddenInRest, kind }) => !hiddenInRest && kind === 'image');
+    lines.push(`Content-Type: ${hasImageFields ? 'multipart/form-data' : 'application/json'}`);
   }
   return (
     <>
@@ -29,14 +29,14 @@ function RequestHeaders({ view }: { view: HtmlView }) {
 }
 
 /** Returns the URL that exports all rows of the list as CSV, not only those of the current page. Undefined if there is no list or no export. */
-export function csvUrlOf(view: HtmlView): string | undefined {
-  if (!view.graphql || !view.permitsExports || !listResponseOf(view)) return undefined;
-  const { first: _size, offset: _start, ...variables } = view.graphql.variables;
-  const query = view.graphql.document.replace(/\s+/g, ' ').trim();
+export function csvExportUrlOf(view: HtmlView): string | undefined {
+  if (!view.graphqlOperation || !view.permitsExports || !listResponseOf(view)) return undefined;
+  const { first: _first, offset: _offset, ...variables } = view.graphqlOperation.variables;
+  const query = view.graphqlOperation.document.replace(/\s+/g, ' ').trim();
   return `${EXPORT_PATH}.csv?${new URLSearchParams({ query, variables: JSON.stringify(variables) }).toString()}`;
 }
 
-const VISIBLE_HEADERS = ['Allow', 'Content-Type', 'Vary', 'Server-Timing', 'Retry-After'];
+const DISPLAYED_RESPONSE_HEADERS = ['Allow', 'Content-Type', 'Vary', 'Server-Timing', 'Retry-After'];
 
 /** Links to the other REST endpoints that return the same rows, in a different representation. */
 function AlternativeEndpoints({ view: { endpoint, actionName, rowId } }: { view: HtmlView }) {
@@ -56,9 +56,9 @@ function AlternativeEndpoints({ view: { endpoint, actionName, rowId } }: { view:
 
 export function RequestPanel({ view }: { view: HtmlView }) {
   const { method, url, status, headers, allowedMethods, body } = view;
-  const allHeaders: Record<string, string> = { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers };
+  const responseHeaders: Record<string, string> = { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers };
   return (
-    <details class="exchange" name={TAB_GROUP}>
+    <details class="exchange" name={TAB_GROUP_NAME}>
       <summary>Request</summary>
       <pre class="line" tabIndex={0} aria-label="Request" role="region">
         <strong>{method}</strong> {url}
@@ -85,10 +85,10 @@ export function RequestPanel({ view }: { view: HtmlView }) {
         )}
       </p>
       <dl class="headers">
-        {VISIBLE_HEADERS.filter((name) => allHeaders[name]).map((name) => (
+        {DISPLAYED_RESPONSE_HEADERS.filter((name) => responseHeaders[name]).map((name) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{allHeaders[name]}</dd>
+            <dd>{responseHeaders[name]}</dd>
           </div>
         ))}
       </dl>
@@ -103,7 +103,7 @@ const escapeHtmlText = (text: string) => text.replaceAll('&', '&amp;').replaceAl
 export function HttpOptionsPanel({ view }: { view: HtmlView }) {
   if (!view.options) return null;
   return (
-    <details name={TAB_GROUP}>
+    <details name={TAB_GROUP_NAME}>
       <summary>Fields (OPTIONS)</summary>
       {/* Browsers open a `<details>` if a link targets an element inside it. */}
       <pre
@@ -119,12 +119,12 @@ export function HttpOptionsPanel({ view }: { view: HtmlView }) {
 
 /** Panel with the GraphQL operation that is equivalent to the request of this page, so that developers can send it themselves. */
 export function GraphqlPanel({ view }: { view: HtmlView }) {
-  const { graphql } = view;
-  if (!graphql) return null;
-  const variables = JSON.stringify(graphql.variables, null, 2);
-  const link = `/playground?${new URLSearchParams({ query: graphql.document, variables }).toString()}`;
+  const { graphqlOperation } = view;
+  if (!graphqlOperation) return null;
+  const variables = JSON.stringify(graphqlOperation.variables, null, 2);
+  const link = `/playground?${new URLSearchParams({ query: graphqlOperation.document, variables }).toString()}`;
   return (
-    <details class="graphql" name={TAB_GROUP}>
+    <details class="graphql" name={TAB_GROUP_NAME}>
       <summary>GraphQL</summary>
       <p class="row">
         <a class="button plain" href={link}>
@@ -138,7 +138,7 @@ export function GraphqlPanel({ view }: { view: HtmlView }) {
         <div>
           <h3>Operation</h3>
           <pre tabIndex={0} role="region" aria-label="Operation">
-            {graphql.document}
+            {graphqlOperation.document}
           </pre>
         </div>
         <div>

@@ -5,7 +5,7 @@ import { IMAGE_FORMATS } from '../../files/formats';
 import { validationMessage, rangeText } from './validationmessages';
 import type { FormControl, StoredValue } from './view/viewmodel';
 import { formatControlValue } from './view/storedvalues';
-import { CHOSEN_ID_PREFIX } from './view/nameresolver';
+import { CHOSEN_ID_FIELD_PREFIX } from './view/nameresolver';
 import { listPath } from './view/pageroutes';
 import { TextWithCode } from './richtext';
 
@@ -22,7 +22,7 @@ export interface FormFieldProps {
   /** Whether the input receives the focus when the page loads, because it is the first invalid one. */
   hasFocus?: boolean;
   /** Whether the browser validates required fields, in addition to the server. */
-  browserValidates?: boolean;
+  isValidatedByBrowser?: boolean;
 }
 
 type InputType = 'text' | 'search' | 'number' | 'date' | 'time' | 'datetime-local' | 'url' | 'password';
@@ -45,7 +45,7 @@ const isDateTime: ValueCheck = (value) => {
   const [day = '', time = ''] = value.split('T');
   return isDate(day) && isTime(time);
 };
-const isAnything: ValueCheck = () => true;
+const acceptsAnyText: ValueCheck = () => true;
 
 export const inputId = (prefix: string, key: string) => `${prefix}-${key}`;
 
@@ -57,13 +57,13 @@ const INPUT_TYPES: Partial<Record<FormControl['kind'], readonly [InputType, Valu
   date: ['date', isDate],
   time: ['time', isTime],
   datetime: ['datetime-local', isDateTime],
-  url: ['url', isAnything],
-  password: ['password', isAnything],
+  url: ['url', acceptsAnyText],
+  password: ['password', acceptsAnyText],
 };
 
-function inputTypeOf({ kind, isCommaSeparated, searchType }: FormControl, value: string): InputType {
-  if (searchType) return 'search';
-  const [type, canShow] = (!isCommaSeparated && INPUT_TYPES[kind]) || ['text' as const, isAnything];
+function inputTypeOf({ kind, isCommaSeparated, searchedTypeName }: FormControl, value: string): InputType {
+  if (searchedTypeName) return 'search';
+  const [type, canShow] = (!isCommaSeparated && INPUT_TYPES[kind]) || ['text' as const, acceptsAnyText];
   return value === '' || canShow(value) ? type : 'text';
 }
 
@@ -76,15 +76,15 @@ const stepAttributeOf = ({ kind, decimalPlaces }: FormControl) =>
       ? '1'
       : undefined;
 
-export function helpTextOfLimits(control: FormControl): string | undefined {
+export function limitsHelpTextOf(control: FormControl): string | undefined {
   const { kind, minLength, maxLength, decimalPlaces } = control;
-  const parts: string[] = [];
+  const phrases: string[] = [];
   const range = rangeText(control);
-  if (range) parts.push(range);
-  if (decimalPlaces && kind === 'decimal') parts.push(`up to ${decimalPlaces} decimal places`);
-  if (minLength !== undefined && maxLength !== undefined) parts.push(`${minLength} to ${maxLength} characters`);
-  else if (maxLength !== undefined && kind !== 'choice' && kind !== 'image') parts.push(`at most ${maxLength} characters`);
-  return parts.length ? `${parts.join(', ').replace(/^./, (letter) => letter.toUpperCase())}.` : undefined;
+  if (range) phrases.push(range);
+  if (decimalPlaces && kind === 'decimal') phrases.push(`up to ${decimalPlaces} decimal places`);
+  if (minLength !== undefined && maxLength !== undefined) phrases.push(`${minLength} to ${maxLength} characters`);
+  else if (maxLength !== undefined && kind !== 'choice' && kind !== 'image') phrases.push(`at most ${maxLength} characters`);
+  return phrases.length ? `${phrases.join(', ').replace(/^./, (letter) => letter.toUpperCase())}.` : undefined;
 }
 
 function Select({ control, id, values, isFilter, commonAttributes }: FormFieldProps & { id: string; commonAttributes: object }) {
@@ -127,7 +127,7 @@ function CheckboxGroup({ control, id, values, describedBy }: FormFieldProps & { 
  * Radio buttons for the rows that match a typed name. They have the same key as the text input and follow it, so that the chosen row takes
  * precedence over the typed name: the server uses the last value of a key.
  */
-function MatchingRows({ control: { key, label, matches = [] } }: { control: FormControl }) {
+function MatchingRowChoice({ control: { key, label, matches = [] } }: { control: FormControl }) {
   if (matches.length === 0) return null;
   return (
     <div class="checks" role="radiogroup" aria-label={`${label}: matches`}>
@@ -140,7 +140,6 @@ function MatchingRows({ control: { key, label, matches = [] } }: { control: Form
   );
 }
 
-/** Radio buttons to choose between the value of the form and the stored one. */
 function ConflictingValueChoice({ control, values, storedValue }: FormFieldProps & { storedValue: StoredValue }) {
   const { key, label } = control;
   const options = [
@@ -161,7 +160,7 @@ function ConflictingValueChoice({ control, values, storedValue }: FormFieldProps
 function Input(props: FormFieldProps & { id: string; commonAttributes: object; describedBy?: string }) {
   const { control, id, values, isFilter, commonAttributes } = props;
   const { key, kind, choices, multiple, isSingleLine, maxLength } = control;
-  const value = control.chosenName ?? values.at(-1) ?? '';
+  const value = control.chosenRowName ?? values.at(-1) ?? '';
   if (multiple && choices) return <CheckboxGroup {...props} />;
   if (kind === 'boolean' && isFilter)
     return <Select {...props} control={{ ...control, choices: ['True', 'False'].map((text) => ({ value: text, label: text })) }} />;
@@ -194,17 +193,17 @@ function Input(props: FormFieldProps & { id: string; commonAttributes: object; d
     autocomplete: 'off',
     ...commonAttributes,
   };
-  if (control.searchType) Object.assign(attributes, { 'data-suggest': control.searchType });
+  if (control.searchedTypeName) Object.assign(attributes, { 'data-suggest': control.searchedTypeName });
   return (
     <>
       {/* Preact types the attributes of each input type separately; this input is one of several types. */}
       <input {...(attributes as JSX.IntrinsicElements['input'])} />
-      {control.searchType && !isFilter && (
+      {control.searchedTypeName && !isFilter && (
         <input
           type="hidden"
           id={`${id}-chosen`}
-          name={`${CHOSEN_ID_PREFIX}${key}`}
-          value={control.chosenName === undefined ? '' : values.at(-1)}
+          name={`${CHOSEN_ID_FIELD_PREFIX}${key}`}
+          value={control.chosenRowName === undefined ? '' : values.at(-1)}
         />
       )}
     </>
@@ -212,40 +211,40 @@ function Input(props: FormFieldProps & { id: string; commonAttributes: object; d
 }
 
 export function FormField(props: FormFieldProps) {
-  const { control, idPrefix, errors = [], isFilter, hasFocus, browserValidates, storedValue } = props;
+  const { control, idPrefix, errors = [], isFilter, hasFocus, isValidatedByBrowser, storedValue } = props;
   const id = inputId(idPrefix, control.key);
-  const limits = isFilter ? undefined : helpTextOfLimits(control);
-  const needsId = control.kind === 'relation' && !control.choices && !control.isCommaSeparated;
-  const hasHelp = Boolean(control.helpText ?? limits) || needsId;
+  const limitsHelpText = isFilter ? undefined : limitsHelpTextOf(control);
+  const expectsRowId = control.kind === 'relation' && !control.choices && !control.isCommaSeparated;
+  const hasHelp = Boolean(control.helpText ?? limitsHelpText) || expectsRowId;
   const describedByIds = [errors.length ? `${id}-error` : '', hasHelp ? `${id}-help` : ''].filter(Boolean).join(' ') || undefined;
   const commonAttributes = {
     'aria-describedby': describedByIds,
     ...(errors.length && { 'aria-invalid': 'true' }),
     ...(control.required && !isFilter && { 'aria-required': 'true' }),
     ...(hasFocus && { autofocus: true }),
-    ...(browserValidates && control.required && { required: true }),
+    ...(isValidatedByBrowser && control.required && { required: true }),
   };
-  const choosesValue = storedValue !== undefined && !control.multiple;
-  const isGroup = choosesValue || (control.multiple && control.choices);
-  const Label = isGroup ? 'div' : 'label';
+  const offersValueChoice = storedValue !== undefined && !control.multiple;
+  const isInputGroup = offersValueChoice || (control.multiple && control.choices);
+  const Label = isInputGroup ? 'div' : 'label';
   return (
     <div class={errors.length || storedValue ? 'field wrong' : 'field'}>
-      <Label class="label" {...(!isGroup && { for: id })}>
+      <Label class="label" {...(!isInputGroup && { for: id })}>
         {control.label}
         {!control.required && !isFilter && control.kind !== 'boolean' && <span class="optional"> optional</span>}
       </Label>
-      {choosesValue ? (
+      {offersValueChoice ? (
         <ConflictingValueChoice {...props} storedValue={storedValue} />
       ) : (
         <Input {...props} id={id} commonAttributes={commonAttributes} describedBy={describedByIds} />
       )}
-      {storedValue && !choosesValue && <p class="help">Stored now: {storedValue.label}</p>}
-      <MatchingRows control={control} />
+      {storedValue && !offersValueChoice && <p class="help">Stored now: {storedValue.label}</p>}
+      <MatchingRowChoice control={control} />
       {hasHelp && (
         <p class="help" id={`${id}-help`}>
-          <TextWithCode text={[control.helpText, limits].filter(Boolean).join(' ')} />
-          {needsId && ` ${control.searchType ? 'Type a name.' : 'Enter an id.'} `}
-          {needsId && control.endpointName && <a href={listPath(control.endpointName)}>See all</a>}
+          <TextWithCode text={[control.helpText, limitsHelpText].filter(Boolean).join(' ')} />
+          {expectsRowId && ` ${control.searchedTypeName ? 'Type a name.' : 'Enter an id.'} `}
+          {expectsRowId && control.endpointName && <a href={listPath(control.endpointName)}>See all</a>}
         </p>
       )}
       {errors.length > 0 && (

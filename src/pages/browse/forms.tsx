@@ -3,34 +3,32 @@
  * POST; the form field `_method` selects another method.
  */
 import { randomUUID } from 'node:crypto';
-import { IDEMPOTENCY_KEY_FIELD, ROW_VERSION_FIELD } from '../../rest/dialect/methodoverride';
+import { IDEMPOTENCY_KEY_FORM_FIELD, ROW_VERSION_FORM_FIELD } from '../../rest/dialect/methodoverride';
 import type { HtmlView, WriteForm } from './view/viewmodel';
 import { FormField, inputId } from './formfield';
-import { CHOOSE_FILE_AGAIN, validationMessage } from './validationmessages';
+import { CHOOSE_FILE_AGAIN_MESSAGE, validationMessage } from './validationmessages';
 
 const buttonLabelOf = ({ kind }: HtmlView) => (kind === 'login' ? 'Get a token' : undefined);
 
 const idPrefixOf = (form: WriteForm) => `w${form.methods[0]!.toLowerCase()}`;
 
 /** Hidden fields: CSRF token, single-use key, and version of the row to change. Without `autocomplete="off"`, some browsers restore old values. */
-const HiddenFields = ({ view, version }: { view: HtmlView; version?: string }) => (
+const HiddenFields = ({ view, version: rowVersion }: { view: HtmlView; version?: string }) => (
   <>
     <input type="hidden" name="csrfToken" value={view.visitor.csrfToken ?? ''} autocomplete="off" />
-    {view.kind !== 'login' && <input type="hidden" name={IDEMPOTENCY_KEY_FIELD} value={randomUUID()} autocomplete="off" />}
-    {version !== undefined && <input type="hidden" name={ROW_VERSION_FIELD} value={version} autocomplete="off" />}
+    {view.kind !== 'login' && <input type="hidden" name={IDEMPOTENCY_KEY_FORM_FIELD} value={randomUUID()} autocomplete="off" />}
+    {rowVersion !== undefined && <input type="hidden" name={ROW_VERSION_FORM_FIELD} value={rowVersion} autocomplete="off" />}
   </>
 );
 
-const rowVersionForForm = ({ methods }: WriteForm, { version }: HtmlView) => (methods.includes('POST') ? undefined : version);
+const rowVersionForForm = ({ methods }: WriteForm, { rowVersion }: HtmlView) => (methods.includes('POST') ? undefined : rowVersion);
 
-/** Returns the attributes of a button that sends a form with an HTTP method. */
-const methodAttributes = (method: string) => method !== 'POST' && { name: '_method', value: method };
+const methodButtonAttributes = (method: string) => method !== 'POST' && { name: '_method', value: method };
 
-/** Submit buttons of the JSON form, one per HTTP method. */
 const MethodButtons = ({ methods, label }: { methods: readonly string[]; label?: string }) => (
   <div class="row">
     {methods.map((method, index) => (
-      <button key={method} class={index ? 'plain' : ''} {...methodAttributes(method)}>
+      <button key={method} class={index ? 'plain' : ''} {...methodButtonAttributes(method)}>
         {label ?? 'Send'} <span class="method">{method}</span>
       </button>
     ))}
@@ -40,11 +38,17 @@ const MethodButtons = ({ methods, label }: { methods: readonly string[]; label?:
 function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
   const isRejected = form.rejectedPart === 'fields';
   const firstInvalidKey = isRejected ? form.controls.find(({ key }) => view.errors[key])?.key : undefined;
-  const hasFiles = form.controls.some(({ kind }) => kind === 'image');
+  const hasImageInputs = form.controls.some(({ kind }) => kind === 'image');
   return (
     // The server validates forms, because its messages say more than those of browsers. Browsers validate only forms with files, which users would
     // have to choose again after a rejection.
-    <form class="fields" method="post" action={form.action} noValidate={!hasFiles} encType={hasFiles ? 'multipart/form-data' : undefined}>
+    <form
+      class="fields"
+      method="post"
+      action={form.action}
+      noValidate={!hasImageInputs}
+      encType={hasImageInputs ? 'multipart/form-data' : undefined}
+    >
       <HiddenFields view={view} version={rowVersionForForm(form, view)} />
       {form.controls.map((control) => (
         <FormField
@@ -55,11 +59,11 @@ function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
           storedValue={form.storedValues?.[control.key]}
           errors={isRejected ? view.errors[control.key] : undefined}
           hasFocus={control.key === firstInvalidKey}
-          browserValidates={hasFiles}
+          isValidatedByBrowser={hasImageInputs}
         />
       ))}
       <div class="row">
-        <button {...methodAttributes(form.methods[0]!)}>{buttonLabelOf(view) ?? 'Save'}</button>
+        <button {...methodButtonAttributes(form.methods[0]!)}>{buttonLabelOf(view) ?? 'Save'}</button>
         {form.conflict === 'changed' && <a href={view.path}>Keep everything as stored</a>}
       </div>
     </form>
@@ -98,7 +102,7 @@ function DeleteForm({ view }: { view: HtmlView }) {
     <details class="deletion">
       <summary>Delete</summary>
       <form method="post" action={view.path}>
-        <HiddenFields view={view} version={view.version} />
+        <HiddenFields view={view} version={view.rowVersion} />
         <p>This can’t be undone. All data that belongs to it is deleted as well.</p>
         <button class="danger" name="_method" value="DELETE">
           Delete permanently
@@ -109,7 +113,7 @@ function DeleteForm({ view }: { view: HtmlView }) {
 }
 
 /** Message that the session ended while a form was being filled in. The form keeps its values and has the CSRF token of the current session. */
-function SessionExpired({ view }: { view: HtmlView }) {
+function SessionExpiredMessage({ view }: { view: HtmlView }) {
   if (view.visitor.username !== undefined) return <> The form has expired. Please submit it again.</>;
   return (
     <>
@@ -124,8 +128,8 @@ function SessionExpired({ view }: { view: HtmlView }) {
 
 function ConflictSummary({ view, form }: { view: HtmlView; form: WriteForm }) {
   const noun = view.resource!.singularLabel.toLowerCase();
-  const isJson = form.rejectedPart === 'json';
-  const choice = isJson
+  const isJsonRejected = form.rejectedPart === 'json';
+  const choice = isJsonRejected
     ? 'The fields show what is stored now, the JSON shows your input.'
     : Object.keys(form.storedValues ?? {}).length > 0
       ? 'Choose a value for each field that differs, then save again.'
@@ -140,22 +144,21 @@ function ConflictSummary({ view, form }: { view: HtmlView; form: WriteForm }) {
   );
 }
 
-/** Error summary at the top of the page, with links to the invalid fields. */
 export function ErrorSummary({ view }: { view: HtmlView }) {
   const form = view.forms.find(({ rejectedPart }) => rejectedPart);
   if (!form) return null;
   if (form.conflict) return <ConflictSummary view={view} form={form} />;
-  const entries = Object.entries(view.errors);
+  const errorEntries = Object.entries(view.errors);
   const { detail } = (view.body ?? {}) as { detail?: unknown };
-  const losesFile = form.controls.some(({ key, kind }) => kind === 'image' && form.values[key] && !view.errors[key]);
+  const isFileSelectionLost = form.controls.some(({ key, kind }) => kind === 'image' && form.values[key] && !view.errors[key]);
   return (
     <div class="alert" role="alert" id="problems">
       <strong>Couldn’t save.</strong>
-      {entries.length === 0 && <> {typeof detail === 'string' ? detail : 'The server rejected the request.'}</>}
-      {!view.isSignedIn && view.kind !== 'login' && <SessionExpired view={view} />}
-      {entries.length > 0 && (
+      {errorEntries.length === 0 && <> {typeof detail === 'string' ? detail : 'The server rejected the request.'}</>}
+      {!view.isSignedIn && view.kind !== 'login' && <SessionExpiredMessage view={view} />}
+      {errorEntries.length > 0 && (
         <ul>
-          {entries.map(([key, messages]) => {
+          {errorEntries.map(([key, messages]) => {
             const control = form.controls.find((candidate) => candidate.key === key);
             const label = control?.label ?? (key === 'non_field_errors' ? undefined : key);
             const message =
@@ -169,7 +172,7 @@ export function ErrorSummary({ view }: { view: HtmlView }) {
           })}
         </ul>
       )}
-      {losesFile && <> {CHOOSE_FILE_AGAIN}</>}
+      {isFileSelectionLost && <> {CHOOSE_FILE_AGAIN_MESSAGE}</>}
     </div>
   );
 }
@@ -179,12 +182,12 @@ export const loginUrlOf = ({ method, url, path }: HtmlView) => `/login?next=${en
 export const newRowLabel = ({ resource }: HtmlView) => `New ${resource!.singularLabel.toLowerCase()}`;
 
 export function WriteForms({ view }: { view: HtmlView }) {
-  const { forms, canDelete, lockedMethods, kind, status } = view;
+  const { forms, canDelete, methodsRequiringSignIn, kind, status } = view;
   // Asks the visitor to sign in, except on pages with status 403, whose error message does so already.
-  if (lockedMethods.length > 0 && status !== 403)
+  if (methodsRequiringSignIn.length > 0 && status !== 403)
     return (
       <p class="locked">
-        <a href={loginUrlOf(view)}>Sign in</a> to {lockedMethods.includes('POST') ? 'add to this list' : 'change this'}.
+        <a href={loginUrlOf(view)}>Sign in</a> to {methodsRequiringSignIn.includes('POST') ? 'add to this list' : 'change this'}.
       </p>
     );
   const [form] = forms;

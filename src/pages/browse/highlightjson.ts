@@ -1,14 +1,14 @@
 /** Renders JSON as highlighted HTML, with links for ids and URLs. Builds strings, not elements, because the JSON may have thousands of tokens. */
 import escape from 'escape-html';
 import { detailPath } from './view/pageroutes';
-import type { IdLinks } from './view/idlinks';
+import type { IdLinkTree } from './view/idlinktree';
 
-const NO_LINKS: IdLinks = { keys: {} };
+const EMPTY_ID_LINK_TREE: IdLinkTree = { childrenByKey: {} };
 const URL_PATTERN = /^(?:https?:\/\/|\/(?=[a-z]))[^\s<>"']+$/i;
 
 const highlightToken = (kind: string, text: string) => `<span class="${kind}">${text}</span>`;
 
-function renderLeaf(value: unknown, { endpointName }: IdLinks): string {
+function renderLeaf(value: unknown, { endpointName }: IdLinkTree): string {
   const text = escape(JSON.stringify(value));
   if (typeof value === 'string') {
     if (!URL_PATTERN.test(value)) return highlightToken('str', text);
@@ -25,7 +25,7 @@ function renderLeaf(value: unknown, { endpointName }: IdLinks): string {
  * Renders the JSON value `body` as HTML. `links` describes which values are ids; if it has no entry for a key, an object or list under that key is
  * rendered with `links` itself.
  */
-export function highlightJson(body: unknown, links: IdLinks, indent = ''): string {
+export function highlightJson(body: unknown, links: IdLinkTree, indent = ''): string {
   if (body === null || typeof body !== 'object') return renderLeaf(body, links);
   const innerIndent = `${indent}  `;
   if (Array.isArray(body)) {
@@ -36,8 +36,12 @@ export function highlightJson(body: unknown, links: IdLinks, indent = ''): strin
   const entries = Object.entries(body);
   if (entries.length === 0) return '{}';
   const lines = entries.map(([key, value]) => {
-    const childLinks = Object.hasOwn(links.keys, key) ? links.keys[key]! : value !== null && typeof value === 'object' ? links : NO_LINKS;
-    return `${innerIndent}${highlightToken('key', escape(JSON.stringify(key)))}: ${highlightJson(value, childLinks, innerIndent)}`;
+    const childLinkTree = Object.hasOwn(links.childrenByKey, key)
+      ? links.childrenByKey[key]!
+      : value !== null && typeof value === 'object'
+        ? links
+        : EMPTY_ID_LINK_TREE;
+    return `${innerIndent}${highlightToken('key', escape(JSON.stringify(key)))}: ${highlightJson(value, childLinkTree, innerIndent)}`;
   });
   return `{\n${lines.join(',\n')}\n${indent}}`;
 }

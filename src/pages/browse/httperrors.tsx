@@ -63,7 +63,7 @@ export function ErrorExplanation({ view }: { view: HtmlView }) {
 /** Whether an action has responded with a string instead of data, because a required parameter is missing. */
 export const lacksArgument = ({ kind, status, body }: HtmlView): boolean => kind === 'action' && status === 200 && typeof body === 'string';
 
-export function MissingArgument({ view }: { view: HtmlView }) {
+export function MissingArgumentMessage({ view }: { view: HtmlView }) {
   if (!lacksArgument(view)) return null;
   return (
     <div class="alert" role="alert">

@@ -30,8 +30,8 @@ function localImagePath(value: unknown, baseUrl: string): string | undefined {
 const thumbnailPathOf = (src: string, alias = 'small') => (src.startsWith(mediaUrl('')) ? thumbnailPath(src, alias, false) : src);
 
 /** Returns the path of the thumbnail of an image on this server; undefined for images of other servers. */
-export function localThumbnailPath(image: string, baseUrl: string, alias: string): string | undefined {
-  const src = localImagePath(image, baseUrl);
+export function localThumbnailPath(imageUrl: string, baseUrl: string, alias: string): string | undefined {
+  const src = localImagePath(imageUrl, baseUrl);
   return src && thumbnailPathOf(src, alias);
 }
 
@@ -53,11 +53,11 @@ function collectPictures(value: unknown, baseUrl: string, name = '', result: Pic
     for (const item of value) collectPictures(item, baseUrl, name, result);
     return result;
   }
-  const nearestName = typeof value.name === 'string' ? value.name : name;
+  const nearestRowName = typeof value.name === 'string' ? value.name : name;
   const src = localImagePath(value.image, baseUrl);
-  const alt = nearestName ? `Image of ${nearestName}` : `Image ${String(value.id ?? '')}`.trim();
+  const alt = nearestRowName ? `Image of ${nearestRowName}` : `Image ${String(value.id ?? '')}`.trim();
   if (src) result.push({ src: thumbnailPathOf(src), href: src, alt, width: THUMBNAIL_SIZE, height: THUMBNAIL_SIZE });
-  for (const inner of Object.values(value)) if (isObject(inner)) collectPictures(inner, baseUrl, nearestName, result);
+  for (const inner of Object.values(value)) if (isObject(inner)) collectPictures(inner, baseUrl, nearestRowName, result);
   return result;
 }
 

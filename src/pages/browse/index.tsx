@@ -14,22 +14,22 @@ import { listPath } from './view/pageroutes';
 import type { HtmlView, WriteNotice } from './view/viewmodel';
 import type { RenderedChart } from './chartsvg';
 import { Charts } from './charts';
-import { headlineOf, ErrorExplanation, lacksArgument, MissingArgument } from './httperrors';
+import { headlineOf, ErrorExplanation, lacksArgument, MissingArgumentMessage } from './httperrors';
 import { WriteForms, newRowLabel, ErrorSummary } from './forms';
 import { ThumbnailList } from './images';
 import { highlightJson } from './highlightjson';
 import { urlWithChangedQuery, listResponseOf, FilterForm, Pagination } from './listcontrols';
 import { hasNutritionValues, NutritionSection } from './nutrition';
 import { crumbsOf, ActionLinks, ResourceList } from './navigation';
-import { GraphqlPanel, RequestPanel, csvUrlOf, HttpOptionsPanel } from './developerpanels';
-import { cardLabelStyle, RowTable } from './rowtable';
+import { GraphqlPanel, RequestPanel, csvExportUrlOf, HttpOptionsPanel } from './developerpanels';
+import { cardLabelCss, RowTable } from './rowtable';
 import { BROWSE_STYLE } from './style';
 import { noticeDeletionHeader, NOTICE_BY_METHOD, redirectHeadersAfterWrite } from './postredirect';
 import { SearchResults, searchResultsOf } from './searchresults';
-import { TAB_GROUP, TABS_SCRIPT_PATH } from './tabs';
+import { TAB_GROUP_NAME, TABS_SCRIPT_PATH } from './tabs';
 import { TrainingPlanSection } from './trainingplan';
 import { ChildLists, childListsOf, FieldList, childTableCssClassOf } from './detail';
-import { UnbrokenDates, TextWithCode } from './richtext';
+import { TextWithUnbrokenDates, TextWithCode } from './richtext';
 
 const NOTICE_TEXTS: Readonly<Record<WriteNotice, string>> = { created: 'Created.', saved: 'Saved.', deleted: 'Deleted.' };
 
@@ -57,23 +57,23 @@ const MAX_JSON_ROWS_CHARACTERS = 1200;
 const MAX_JSON_CHARACTERS = 100_000;
 
 /** Returns a list response with only the rows that fit into the JSON panel, at least one, and the number of omitted rows. */
-function clipRows(view: HtmlView): { body: unknown; omittedCount: number } {
-  const envelope = listResponseOf(view);
-  if (!envelope) return { body: view.body, omittedCount: 0 };
+function clipRows(view: HtmlView): { body: unknown; omittedRowCount: number } {
+  const listResponse = listResponseOf(view);
+  if (!listResponse) return { body: view.body, omittedRowCount: 0 };
   let length = 0;
   const isClipped = (row: unknown, index: number) => (length += JSON.stringify(row).length) > MAX_JSON_ROWS_CHARACTERS && index > 0;
-  const clipIndex = envelope.results.findIndex(isClipped);
-  const visibleRows = clipIndex < 0 ? envelope.results : envelope.results.slice(0, clipIndex);
-  return { body: { ...envelope, results: visibleRows }, omittedCount: envelope.results.length - visibleRows.length };
+  const clipIndex = listResponse.results.findIndex(isClipped);
+  const visibleRows = clipIndex < 0 ? listResponse.results : listResponse.results.slice(0, clipIndex);
+  return { body: { ...listResponse, results: visibleRows }, omittedRowCount: listResponse.results.length - visibleRows.length };
 }
 
 /** Panel with the response as JSON, initially expanded if nothing else on the page shows the data. */
-function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
+function JsonPanel({ view, open: isInitiallyOpen }: { view: HtmlView; open: boolean }) {
   if (view.body === undefined) return null;
-  const { body, omittedCount } = clipRows(view);
+  const { body, omittedRowCount } = clipRows(view);
   const isTooLong = JSON.stringify(body).length > MAX_JSON_CHARACTERS;
   return (
-    <details open={open} name={TAB_GROUP}>
+    <details open={isInitiallyOpen} name={TAB_GROUP_NAME}>
       <summary>JSON</summary>
       {!isTooLong && (
         <pre
@@ -81,14 +81,14 @@ function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
           tabIndex={0}
           role="region"
           aria-label="Response as JSON"
-          dangerouslySetInnerHTML={{ __html: highlightJson(body, view.idLinks) }}
+          dangerouslySetInnerHTML={{ __html: highlightJson(body, view.idLinkTree) }}
         />
       )}
-      {(isTooLong || omittedCount > 0) && (
+      {(isTooLong || omittedRowCount > 0) && (
         <p class="help">
           {isTooLong
             ? 'The JSON is too long for this page: see '
-            : `${omittedCount} more ${omittedCount === 1 ? 'row of this page is' : 'rows of this page are'} in `}
+            : `${omittedRowCount} more ${omittedRowCount === 1 ? 'row of this page is' : 'rows of this page are'} in `}
           <a href={urlWithChangedQuery(view, { format: 'json', indent: '2' })}>the full response</a>.
         </p>
       )}
@@ -100,8 +100,8 @@ function PageContent({ view, charts }: { view: HtmlView; charts: readonly Render
   const { resource, description, table, kind, status } = view;
   const hasFailedForm = view.forms.some((form) => form.rejectedPart);
   const isList = listResponseOf(view) !== undefined;
-  const csvUrl = csvUrlOf(view);
-  const showsData =
+  const csvUrl = csvExportUrlOf(view);
+  const pageShowsData =
     table !== undefined ||
     (kind === 'detail' && view.detailRow !== undefined) ||
     kind === 'root' ||
@@ -112,7 +112,7 @@ function PageContent({ view, charts }: { view: HtmlView; charts: readonly Render
   return (
     <>
       <h1>
-        <UnbrokenDates text={headlineOf(view)} />
+        <TextWithUnbrokenDates text={headlineOf(view)} />
         {resource?.isOwned && isList && <span class="tag">yours</span>}
       </h1>
       {description && (isList || kind !== 'detail') && status < 400 && (
@@ -130,11 +130,11 @@ function PageContent({ view, charts }: { view: HtmlView; charts: readonly Render
       <Notice view={view} />
       <ErrorSummary view={view} />
       <ErrorExplanation view={view} />
-      <MissingArgument view={view} />
+      <MissingArgumentMessage view={view} />
       {hasFailedForm && <WriteForms view={view} />}
       <FilterForm view={view} />
       <Charts view={view} charts={charts} />
-      {table && table.rows.length > 0 && <RowTable table={table} baseUrl={view.baseUrl} tableClass={LIST_TABLE_CLASS} view={view} />}
+      {table && table.rows.length > 0 && <RowTable table={table} baseUrl={view.baseUrl} tableClass={LIST_TABLE_CSS_CLASS} view={view} />}
       <Pagination view={view} />
       {csvUrl !== undefined && (
         <p class="help further">
@@ -153,7 +153,7 @@ function PageContent({ view, charts }: { view: HtmlView; charts: readonly Render
       <section class="programs" aria-labelledby="programs">
         <h2 id="programs">For developers</h2>
         <div class="tabs">
-          <JsonPanel view={view} open={!showsData && !hasFailedForm} />
+          <JsonPanel view={view} open={!pageShowsData && !hasFailedForm} />
           <RequestPanel view={view} />
           <GraphqlPanel view={view} />
           <HttpOptionsPanel view={view} />
@@ -163,19 +163,19 @@ function PageContent({ view, charts }: { view: HtmlView; charts: readonly Render
   );
 }
 
-const LIST_TABLE_CLASS = 'listed';
+const LIST_TABLE_CSS_CLASS = 'listed';
 
 /** Returns the CSS that labels the values in all tables of the page on narrow screens, where rows are shown as cards. */
-const cardStyleOf = (view: HtmlView): string =>
+const cardLabelCssOf = (view: HtmlView): string =>
   [
-    ...(view.table ? [cardLabelStyle(LIST_TABLE_CLASS, view.table)] : []),
-    ...childListsOf(view).map(({ table }, index) => cardLabelStyle(childTableCssClassOf(index), table)),
+    ...(view.table ? [cardLabelCss(LIST_TABLE_CSS_CLASS, view.table)] : []),
+    ...childListsOf(view).map(({ table }, index) => cardLabelCss(childTableCssClassOf(index), table)),
   ].join('');
 
 /** Bars and charts have inline styles that depend on the data, so the Content Security Policy cannot allow them by hash. */
 const STYLE_SOURCES = "'unsafe-inline'";
 const pageHeaders = securityHeaders(STYLE_SOURCES);
-const pageHeadersWithSuggestions = securityHeaders(STYLE_SOURCES, "'self'");
+const headersOfPagesWithSuggestions = securityHeaders(STYLE_SOURCES, "'self'");
 
 /** Returns the document title; for a row its name and its type. */
 function titleOf(view: HtmlView): string {
@@ -189,8 +189,10 @@ function titleOf(view: HtmlView): string {
 export async function renderBrowsePage(view: HtmlView): Promise<HtmlPage> {
   // ECharts is imported only when a chart is drawn, because importing it takes long and most pages have no chart.
   const charts = view.timeSeries || view.kind === 'action' ? (await import('./chartsvg.ts')).renderCharts(view) : [];
-  const cardStyle = cardStyleOf(view);
-  const hasSuggestions = [...view.filters, ...view.forms.flatMap(({ controls }) => controls)].some(({ searchType }) => searchType);
+  const cardStyle = cardLabelCssOf(view);
+  const hasSuggestions = [...view.filters, ...view.forms.flatMap(({ controls }) => controls)].some(
+    ({ searchedTypeName }) => searchedTypeName,
+  );
   const text = renderPage({
     title: titleOf(view),
     visitor: view.visitor,
@@ -205,9 +207,9 @@ export async function renderBrowsePage(view: HtmlView): Promise<HtmlPage> {
     children: <PageContent view={view} charts={charts} />,
   });
   return {
-    text,
+    htmlText: text,
     headers: {
-      ...(hasSuggestions ? pageHeadersWithSuggestions : pageHeaders),
+      ...(hasSuggestions ? headersOfPagesWithSuggestions : pageHeaders),
       ...(view.notice && noticeDeletionHeader(view.path, view.baseUrl)),
     },
   };
@@ -216,7 +218,7 @@ export async function renderBrowsePage(view: HtmlView): Promise<HtmlPage> {
 export function htmlRenderer(dependencies: ViewDependencies): HtmlRenderer {
   const viewBuilder = new ViewBuilder(dependencies);
   return {
-    resolveNames: createNameResolver(dependencies),
+    replaceRowNamesWithIds: createNameResolver(dependencies),
     redirectHeaders: redirectHeadersAfterWrite,
     renderError({ request: { message: request }, restResponse: { status, body }, headers }) {
       const { detail = 'The request failed.' } = (body ?? {}) as { detail?: string };

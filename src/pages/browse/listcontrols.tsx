@@ -8,18 +8,17 @@ import { PERIOD_PARAMETER } from './view/timeseries';
 
 /** Returns the URL of the page with changed query parameters. A parameter whose value in `changes` is null is removed. */
 export function urlWithChangedQuery({ path, query }: HtmlView, changes: Record<string, string | null>): string {
-  const next = new URLSearchParams(query);
+  const newQuery = new URLSearchParams(query);
   for (const [key, value] of Object.entries(changes)) {
-    if (value === null) next.delete(key);
-    else next.set(key, value);
+    if (value === null) newQuery.delete(key);
+    else newQuery.set(key, value);
   }
-  const text = next.toString();
-  return text ? `${path}?${text}` : path;
+  const queryText = newQuery.toString();
+  return queryText ? `${path}?${queryText}` : path;
 }
 
-/** Returns the values of a filter as readable text. */
-const filterValueText = ({ choices, chosenName }: FormControl, values: readonly string[]): string =>
-  chosenName ?? values.map((value) => choices?.find((choice) => String(choice.value) === value)?.label ?? value).join(', ');
+const filterValueText = ({ choices, chosenRowName }: FormControl, values: readonly string[]): string =>
+  chosenRowName ?? values.map((value) => choices?.find((choice) => String(choice.value) === value)?.label ?? value).join(', ');
 
 export function FilterForm({ view }: { view: HtmlView }) {
   const { filters, query, errors, path, kind, pageWindow } = view;
@@ -95,7 +94,6 @@ const sortControlOf = (fields: readonly FieldMetadata[]): FormControl => ({
 
 const LIMIT_CONTROL: FormControl = { key: 'limit', label: 'Rows per page', kind: 'integer', required: false };
 
-/** JSON body of a REST list response: total count, URLs of the neighbouring pages, and rows. */
 interface ListResponse {
   count: number;
   next: string | null;
@@ -107,7 +105,7 @@ interface ListResponse {
 export const listResponseOf = ({ kind, status, method, body }: HtmlView): ListResponse | undefined =>
   kind === 'list' && status === 200 && method === 'GET' ? (body as ListResponse) : undefined;
 
-function EmptyList({ view: { filters, query, path } }: { view: HtmlView }) {
+function EmptyListMessage({ view: { filters, query, path } }: { view: HtmlView }) {
   if (!filters.some(({ key }) => query.get(key))) return <p>Nothing here yet.</p>;
   return (
     <p>
@@ -117,11 +115,11 @@ function EmptyList({ view: { filters, query, path } }: { view: HtmlView }) {
 }
 
 export function Pagination({ view }: { view: HtmlView }) {
-  const envelope = listResponseOf(view);
-  if (!envelope) return null;
-  const { count, results } = envelope;
+  const listResponse = listResponseOf(view);
+  if (!listResponse) return null;
+  const { count, results } = listResponse;
   const { offset, limit } = view.pageWindow!;
-  if (count === 0) return <EmptyList view={view} />;
+  if (count === 0) return <EmptyListMessage view={view} />;
   const pageUrl = (start: number) => urlWithChangedQuery(view, { limit: String(limit), offset: start > 0 ? String(start) : null });
   const pageLink = (rel: string, text: string, start: number | undefined) =>
     start === undefined ? (
@@ -133,12 +131,12 @@ export function Pagination({ view }: { view: HtmlView }) {
     );
   return (
     <nav class="neighbours row" aria-label="Pages">
-      {pageLink('prev', '← Previous', envelope.previous ? offset - limit : undefined)}
+      {pageLink('prev', '← Previous', listResponse.previous ? offset - limit : undefined)}
       <span>
         {Number(view.query.getAll('limit').at(-1)) > limit && `Pages show at most ${limit} rows; the JSON response has more. `}
         {results.length ? `${offset + 1}–${offset + results.length} of ${count}` : `No rows on this page; ${count} in total`}
       </span>
-      {pageLink('next', 'Next →', envelope.next ? offset + limit : undefined)}
+      {pageLink('next', 'Next →', listResponse.next ? offset + limit : undefined)}
     </nav>
   );
 }

@@ -9,10 +9,10 @@ import { TextWithCode } from './richtext';
 
 export function crumbsOf({ kind, resource, rowId, actionName, name, detailRow }: HtmlView): Crumb[] {
   if (kind === 'root') return [{ label: 'API' }];
-  const root = { label: 'API', href: API_ROOT_PATH };
-  if (!resource) return [root, { label: name }];
-  if (rowId === undefined) return [root, { label: resource.pluralLabel }];
-  const listCrumbs = [root, { label: resource.pluralLabel, href: listPath(resource.name) }];
+  const rootCrumb = { label: 'API', href: API_ROOT_PATH };
+  if (!resource) return [rootCrumb, { label: name }];
+  if (rowId === undefined) return [rootCrumb, { label: resource.pluralLabel }];
+  const listCrumbs = [rootCrumb, { label: resource.pluralLabel, href: listPath(resource.name) }];
   const rowLabel = detailRow?.name ?? `${resource.singularLabel} ${rowId}`;
   if (actionName === undefined) return [...listCrumbs, { label: rowLabel }];
   return [...listCrumbs, { label: rowLabel, href: detailPath(resource.name, rowId) }, { label: name }];
@@ -20,13 +20,13 @@ export function crumbsOf({ kind, resource, rowId, actionName, name, detailRow }:
 
 export function ResourceList({ view: { resources } }: { view: HtmlView }) {
   if (resources.length === 0) return null;
-  const groups = [
+  const resourceGroups = [
     { title: 'Your data', help: 'Visible only to you, when you are signed in.', rows: resources.filter(({ isOwned }) => isOwned) },
     { title: 'Public data', help: 'Visible to everyone, without signing in.', rows: resources.filter(({ isOwned }) => !isOwned) },
   ];
   return (
     <>
-      {groups.map(({ title, help, rows }) => (
+      {resourceGroups.map(({ title, help, rows }) => (
         <section key={title}>
           <h2>{title}</h2>
           <p class="help">{help}</p>
@@ -48,12 +48,12 @@ export function ResourceList({ view: { resources } }: { view: HtmlView }) {
 export function ActionLinks({ view }: { view: HtmlView }) {
   const { kind, endpoint, rowId, actionName, status } = view;
   if (!endpoint || status >= 400 || rowId === undefined || kind === 'list') return null;
-  const actions = [...endpoint.actions].filter(([name]) => name !== actionName);
-  if (actions.length === 0) return null;
+  const otherActions = [...endpoint.actions].filter(([name]) => name !== actionName);
+  if (otherActions.length === 0) return null;
   return (
     <nav class="related" aria-label="Related">
       <ul>
-        {actions.map(([name, { field }]) => (
+        {otherActions.map(([name, { field }]) => (
           <li key={name}>
             <a href={`${detailPath(endpoint.view.restName, rowId)}${name}/`}>{endpointTitle(humanize(toCamelCase(name)))}</a>{' '}
             <span class="help">

@@ -48,13 +48,12 @@ function GoalComparison({ energy, goal }: { energy: number; goal: number }) {
 
 interface TableProps {
   caption: string;
-  /** Unit in which masses are shown. */
-  unit: string;
+  massUnit: string;
   /** Daily energy goal in kcal. */
-  goal?: number;
+  energyGoal?: number;
 }
 
-function NutritionalValuesTable({ values, caption, unit, goal }: TableProps & { values: NutrientAmounts }) {
+function NutritionalValuesTable({ values, caption, massUnit, energyGoal }: TableProps & { values: NutrientAmounts }) {
   const rows = NUTRIENTS.filter(({ key }) => amountOf(values[key]) !== undefined);
   const maxMass = Math.max(...rows.map((row) => ('mass' in row ? amountOf(values[row.key])! : 0)), 0);
   return (
@@ -76,10 +75,10 @@ function NutritionalValuesTable({ values, caption, unit, goal }: TableProps & { 
               <th scope="row" class={'inner' in row ? 'inner' : ''}>
                 {row.label}
               </th>
-              <td class="number">{`${amountOf(values[row.key])} ${'unit' in row ? row.unit : unit}`}</td>
+              <td class="number">{`${amountOf(values[row.key])} ${'unit' in row ? row.unit : massUnit}`}</td>
               <td>
                 {'mass' in row && <Bar share={maxMass ? amountOf(values[row.key])! / maxMass : 0} />}
-                {row.key === 'energy' && goal !== undefined && <GoalComparison energy={amountOf(values.energy)!} goal={goal} />}
+                {row.key === 'energy' && energyGoal !== undefined && <GoalComparison energy={amountOf(values.energy)!} goal={energyGoal} />}
               </td>
             </tr>
           ))}
@@ -90,8 +89,8 @@ function NutritionalValuesTable({ values, caption, unit, goal }: TableProps & { 
 }
 
 /** Table that compares the nutrients of several rows. The energy of each row has a bar, relative to the goal or else to the largest value. */
-function ComparisonTable({ rows, caption, unit, goal }: TableProps & { rows: readonly NutrientAmounts[] }) {
-  const maxEnergy = goal ?? Math.max(...rows.map((row) => amountOf(row.energy) ?? 0), 0);
+function ComparisonTable({ rows, caption, massUnit, energyGoal }: TableProps & { rows: readonly NutrientAmounts[] }) {
+  const maxEnergy = energyGoal ?? Math.max(...rows.map((row) => amountOf(row.energy) ?? 0), 0);
   const columns = NUTRIENTS.filter(({ key }) => rows.some((row) => amountOf(row[key]) !== undefined));
   return (
     <div class="scroll" tabIndex={0}>
@@ -102,7 +101,7 @@ function ComparisonTable({ rows, caption, unit, goal }: TableProps & { rows: rea
             <td />
             {columns.map((column) => (
               <th key={column.key} scope="col" class="number">
-                {`${column.label} (${'unit' in column ? column.unit : unit})`}
+                {`${column.label} (${'unit' in column ? column.unit : massUnit})`}
               </th>
             ))}
           </tr>
@@ -126,7 +125,7 @@ function ComparisonTable({ rows, caption, unit, goal }: TableProps & { rows: rea
 }
 
 function MacronutrientTable({ values, caption, unit }: { values: NutrientAmounts; caption: string; unit: string }) {
-  const maxShare = unit === '%' ? 100 : Math.max(...MACRONUTRIENT_KEYS.map((key) => amountOf(values[key]) ?? 0));
+  const fullBarValue = unit === '%' ? 100 : Math.max(...MACRONUTRIENT_KEYS.map((key) => amountOf(values[key]) ?? 0));
   return (
     <table class="nutrition">
       <caption>{caption}</caption>
@@ -138,7 +137,7 @@ function MacronutrientTable({ values, caption, unit }: { values: NutrientAmounts
               {String(values[key])} {unit}
             </td>
             <td>
-              <Bar share={maxShare ? (amountOf(values[key]) ?? 0) / maxShare : 0} />
+              <Bar share={fullBarValue ? (amountOf(values[key]) ?? 0) / fullBarValue : 0} />
             </td>
           </tr>
         ))}
@@ -150,7 +149,7 @@ function MacronutrientTable({ values, caption, unit }: { values: NutrientAmounts
 export const hasNutritionValues = ({ body }: HtmlView): boolean =>
   [body].flat().some((value) => isNutrientAmounts(value) || (isObject(value) && isNutrientAmounts(value.total)));
 
-export const isNutrient = (key: string): boolean => NUTRIENTS.some((row) => row.key === key);
+export const isNutrientKey = (key: string): boolean => NUTRIENTS.some((row) => row.key === key);
 
 export function NutritionSection({ view }: { view: HtmlView }) {
   const { body, status, kind, detailRow } = view;
@@ -163,7 +162,7 @@ export function NutritionSection({ view }: { view: HtmlView }) {
     const caption = goal === undefined ? 'Nutrition values' : `Nutrition values (goal: ${goal} kcal per day)`;
     return (
       <section aria-label="Nutrition values">
-        <ComparisonTable rows={rows} caption={caption} unit={unit} goal={goal} />
+        <ComparisonTable rows={rows} caption={caption} massUnit={unit} energyGoal={goal} />
       </section>
     );
   }
@@ -172,7 +171,7 @@ export function NutritionSection({ view }: { view: HtmlView }) {
   if (!total) return null;
   return (
     <section aria-label="Nutrition values">
-      <NutritionalValuesTable values={total} caption="Nutrition values" unit={unit} goal={goal} />
+      <NutritionalValuesTable values={total} caption="Nutrition values" massUnit={unit} energyGoal={goal} />
       {isMacronutrientAmounts(body.percent) && <MacronutrientTable values={body.percent} caption="Share of energy" unit="%" />}
       {isMacronutrientAmounts(body.per_kg) && (
         <MacronutrientTable values={body.per_kg} caption={`Per ${unit === 'g' ? 'kg' : 'lb'} of body weight`} unit={unit} />

@@ -21,7 +21,6 @@ const noticeCookie = (notice: WriteNotice | undefined, path: string, baseUrl: st
     maxAge: notice ? NOTICE_LIFETIME_SECONDS : 0,
   });
 
-/** Returns the notice about the last write, which is in a cookie of the request. */
 export function noticeOf({ cookie }: IncomingHttpHeaders): WriteNotice | undefined {
   const value = cookie === undefined ? undefined : parseCookie(cookie)[COOKIE_NAME];
   return Object.values(NOTICE_BY_METHOD).find((notice) => notice === value);

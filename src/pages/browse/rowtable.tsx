@@ -4,14 +4,14 @@ import { urlWithChangedQuery } from './listcontrols';
 import { localThumbnailPath } from './images';
 import type { Cell, Column, HtmlView, TableView, TableRow } from './view/viewmodel';
 
-function Picture({ image, alt, baseUrl }: { image: string; alt: string; baseUrl: string }) {
-  const src = localThumbnailPath(image, baseUrl, 'thumbnail');
+function Thumbnail({ imageUrl, alt, baseUrl }: { imageUrl: string; alt: string; baseUrl: string }) {
+  const src = localThumbnailPath(imageUrl, baseUrl, 'thumbnail');
   return src === undefined ? null : <img class="thumb" src={src} alt={alt} loading="lazy" />;
 }
 
-export function CellContent({ cell, name, baseUrl }: { cell: Cell; name: string; baseUrl: string }) {
-  const { text, links, picture } = cell;
-  if (picture) return <Picture image={picture} alt={name} baseUrl={baseUrl} />;
+export function CellContent({ cell, name: rowName, baseUrl }: { cell: Cell; name: string; baseUrl: string }) {
+  const { text, links, pictureUrl } = cell;
+  if (pictureUrl) return <Thumbnail imageUrl={pictureUrl} alt={rowName} baseUrl={baseUrl} />;
   if (!links) return <>{text}</>;
   return (
     <>
@@ -25,13 +25,13 @@ export function CellContent({ cell, name, baseUrl }: { cell: Cell; name: string;
   );
 }
 
-function ColumnHeader({ column: { key, label, isSortable, cellClass }, view }: { column: Column; view?: HtmlView }) {
-  const current = view?.query.getAll('ordering').at(-1);
-  const direction = isSortable && (current === key ? 'ascending' : current === `-${key}` ? 'descending' : undefined);
+function ColumnHeader({ column: { key, label, isSortable, cellCssClass }, view }: { column: Column; view?: HtmlView }) {
+  const currentOrdering = view?.query.getAll('ordering').at(-1);
+  const direction = isSortable && (currentOrdering === key ? 'ascending' : currentOrdering === `-${key}` ? 'descending' : undefined);
   return (
-    <th scope="col" class={cellClass} aria-sort={direction || undefined}>
+    <th scope="col" class={cellCssClass} aria-sort={direction || undefined}>
       {view && isSortable ? (
-        <a href={urlWithChangedQuery(view, { ordering: current === key ? `-${key}` : key, offset: null })}>
+        <a href={urlWithChangedQuery(view, { ordering: currentOrdering === key ? `-${key}` : key, offset: null })}>
           {label}
           {direction && <span aria-hidden="true">{direction === 'ascending' ? ' ▲' : ' ▼'}</span>}
         </a>
@@ -43,17 +43,27 @@ function ColumnHeader({ column: { key, label, isSortable, cellClass }, view }: {
 }
 
 /** Renders rows as a table. `tableClass` is a CSS class, unique on the page. With `view`, as on list pages, the column headers sort the rows. */
-export function RowTable({ table, baseUrl, tableClass, view }: { table: TableView; baseUrl: string; tableClass: string; view?: HtmlView }) {
+export function RowTable({
+  table,
+  baseUrl,
+  tableClass: tableCssClass,
+  view,
+}: {
+  table: TableView;
+  baseUrl: string;
+  tableClass: string;
+  view?: HtmlView;
+}) {
   const { title, columns, rows } = table;
-  const classes = columns.slice(1).map(({ cellClass }) => cellClass);
-  const renderRow = ({ id, name, href, picture, cells }: TableRow) => (
+  const cellClasses = columns.slice(1).map(({ cellCssClass }) => cellCssClass);
+  const renderRow = ({ id, name, href, pictureUrl, cells }: TableRow) => (
     <tr key={id}>
       <th scope="row">
-        {picture !== undefined && <Picture image={picture} alt="" baseUrl={baseUrl} />}
+        {pictureUrl !== undefined && <Thumbnail imageUrl={pictureUrl} alt="" baseUrl={baseUrl} />}
         {href === undefined ? name : <a href={href}>{name}</a>}
       </th>
       {cells.map((cell, index) => (
-        <td key={index} class={classes[index]}>
+        <td key={index} class={cellClasses[index]}>
           <CellContent cell={cell} name={name} baseUrl={baseUrl} />
         </td>
       ))}
@@ -61,7 +71,7 @@ export function RowTable({ table, baseUrl, tableClass, view }: { table: TableVie
   );
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={title}>
-      <table class={`rows ${tableClass}`}>
+      <table class={`rows ${tableCssClass}`}>
         <thead>
           <tr>
             {columns.map((column) => (
@@ -78,7 +88,7 @@ export function RowTable({ table, baseUrl, tableClass, view }: { table: TableVie
 const quoteCssString = (text: string) => `"${text.replace(/["\\<\n]/g, '')}"`;
 
 /** Returns the CSS that shows column labels next to the values of a card. In CSS each label occurs once; HTML would repeat it in every row. */
-export const cardLabelStyle = (tableClass: string, { columns }: TableView): string =>
+export const cardLabelCss = (tableClass: string, { columns }: TableView): string =>
   columns
     .slice(1)
     .map(({ label }, index) => `.${tableClass} td:nth-child(${index + 2})::before{content:${quoteCssString(label)}}`)

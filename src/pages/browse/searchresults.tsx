@@ -16,12 +16,12 @@ export function SearchResults({ view }: { view: HtmlView }) {
   if (!results) return null;
   if (results.length === 0) return <p>Nothing found.</p>;
   // `…/exercise/search/` → `…/exercise/`, the base of the row URLs.
-  const list = view.path.slice(0, view.path.lastIndexOf('/', view.path.length - 2) + 1);
+  const listPath = view.path.slice(0, view.path.lastIndexOf('/', view.path.length - 2) + 1);
   return (
     <ul class="found">
       {results.map(({ value, data: { id, category } }) => (
         <li key={id}>
-          <a href={`${list}${id}/`}>{value}</a> {category !== undefined && <span class="count">{category}</span>}
+          <a href={`${listPath}${id}/`}>{value}</a> {category !== undefined && <span class="count">{category}</span>}
         </li>
       ))}
     </ul>

@@ -2,14 +2,14 @@
 import express, { type Router } from 'express';
 
 /** Value of `<details name>`. Browsers keep at most one element of a group open. */
-export const TAB_GROUP = 'program';
+export const TAB_GROUP_NAME = 'program';
 export const TABS_SCRIPT_PATH = '/pages/tabs.js';
 
 /** Browser script that remembers the open tab and reopens it on the next page. If localStorage is blocked, no tab is reopened. */
 const TABS_SCRIPT = `'use strict';
 {
   const KEY = 'fitgraph-tab';
-  const tabs = [...document.querySelectorAll('details[name=${TAB_GROUP}]')];
+  const tabs = [...document.querySelectorAll('details[name=${TAB_GROUP_NAME}]')];
   const nameOf = (tab) => tab.firstElementChild.textContent;
   let storedName = '';
   try {

@@ -29,9 +29,9 @@ function tickDates({ unit, unitsPerStep }: TickStep, first: DateTime, last: Date
     for (let date = last; date >= first && dates.length <= MAX_TICKS; date = date.minus({ days: unitsPerStep })) dates.unshift(date);
     return dates;
   }
-  const months = unit === 'month' ? unitsPerStep : 12 * unitsPerStep;
-  let date = first.startOf('month').minus({ months: (first.year * 12 + first.month - 1) % months });
-  for (; date <= last && dates.length <= MAX_TICKS; date = date.plus({ months })) if (date >= first) dates.push(date);
+  const monthsPerStep = unit === 'month' ? unitsPerStep : 12 * unitsPerStep;
+  let date = first.startOf('month').minus({ months: (first.year * 12 + first.month - 1) % monthsPerStep });
+  for (; date <= last && dates.length <= MAX_TICKS; date = date.plus({ months: monthsPerStep })) if (date >= first) dates.push(date);
   return dates;
 }
 

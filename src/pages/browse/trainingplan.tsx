@@ -21,7 +21,7 @@ export function BodyFigure({ mainMuscleIds, secondaryMuscleIds, alt }: BodyFigur
   );
 }
 
-function Day({ day: { day, weekdays, sets } }: { day: TrainingPlan['days'][number] }) {
+function TrainingDay({ day: { day, weekdays, sets } }: { day: TrainingPlan['days'][number] }) {
   return (
     <section class="day">
       <h3>
@@ -59,7 +59,7 @@ export function TrainingPlanSection({ view: { detailRow, kind } }: { view: HtmlV
         <BodyFigure mainMuscleIds={mainMuscleIds} secondaryMuscleIds={secondaryMuscleIds} alt="Muscles trained by the plan" />
       )}
       {plan.days.map((day) => (
-        <Day key={day.day.id} day={day} />
+        <TrainingDay key={day.day.id} day={day} />
       ))}
     </section>
   );

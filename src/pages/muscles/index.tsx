@@ -1,7 +1,7 @@
 /** SVG drawings of single muscles (`/static/images/muscles/<main|secondary>/muscle-<id>.svg`) and of several on the whole body (`body.svg`). */
 import express, { type Response, type Router } from 'express';
 import { renderToString } from 'preact-render-to-string';
-import { BODY_PATH, HEAD_ELLIPSE, MUSCLE_PATHS } from '../../training/muscleshapes';
+import { BODY_SVG_PATH, HEAD_ELLIPSE, MUSCLE_SVG_PATHS } from '../../training/muscleshapes';
 
 interface Muscle {
   name: string;
@@ -20,30 +20,31 @@ const FIGURE_WIDTH = 200;
 type ColouredMuscle = readonly [muscle: Muscle, role: string];
 
 function BodySide({ muscles }: { muscles: readonly ColouredMuscle[] }) {
-  const halfFigure = (
+  const figureSide = (
     <g>
-      <path d={BODY_PATH} fill={SKIN_COLOUR} class="skin" />
+      <path d={BODY_SVG_PATH} fill={SKIN_COLOUR} class="skin" />
       {muscles.map(
-        ([{ name }, role]) => MUSCLE_PATHS[name] && <path key={name} d={MUSCLE_PATHS[name]} fill={COLOUR_BY_ROLE[role]} class={role} />,
+        ([{ name }, role]) =>
+          MUSCLE_SVG_PATHS[name] && <path key={name} d={MUSCLE_SVG_PATHS[name]} fill={COLOUR_BY_ROLE[role]} class={role} />,
       )}
     </g>
   );
   return (
     <>
       <ellipse {...HEAD_ELLIPSE} fill={SKIN_COLOUR} class="skin" />
-      {halfFigure}
-      <g transform="matrix(-1 0 0 1 200 0)">{halfFigure}</g>
+      {figureSide}
+      <g transform="matrix(-1 0 0 1 200 0)">{figureSide}</g>
     </>
   );
 }
 
-function Drawing({ title, figures }: { title: string; figures: readonly (readonly ColouredMuscle[])[] }) {
-  const width = FIGURE_WIDTH * figures.length;
+function Drawing({ title, figures: musclesByFigure }: { title: string; figures: readonly (readonly ColouredMuscle[])[] }) {
+  const width = FIGURE_WIDTH * musclesByFigure.length;
   return (
     <svg xmlns="http://www.w3.org/2000/svg" viewBox={`0 0 ${width} 400`} width={width} height="400" role="img">
       <title>{title}</title>
       <style>{DARK_MODE_STYLE}</style>
-      {figures.map((muscles, index) => (
+      {musclesByFigure.map((muscles, index) => (
         <g key={index} {...(index > 0 && { transform: `translate(${index * FIGURE_WIDTH} 0)` })}>
           <BodySide muscles={muscles} />
         </g>
@@ -52,14 +53,14 @@ function Drawing({ title, figures }: { title: string; figures: readonly (readonl
   );
 }
 
-function sendDrawing(response: Response, title: string, figures: readonly (readonly ColouredMuscle[])[]): void {
+function sendDrawing(response: Response, title: string, musclesByFigure: readonly (readonly ColouredMuscle[])[]): void {
   response
     .type('svg')
     .set({
       'Cache-Control': `public, max-age=${DAY_SECONDS}`,
       'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     })
-    .send(renderToString(<Drawing title={title} figures={figures} />));
+    .send(renderToString(<Drawing title={title} figures={musclesByFigure} />));
 }
 
 /** Serves SVG drawings of the body with muscles coloured. If no shape exists for a muscle, such as one added by an operator, only the body is shown. */
@@ -79,11 +80,11 @@ export function muscleDrawingRoutes(muscleOf: (id: number) => Muscle | null): Ro
   });
 
   router.get('/static/images/muscles/:kind/:file', (request, response, next) => {
-    const { kind, file } = request.params;
+    const { kind: role, file } = request.params;
     const id = /^muscle-(\d{1,9})\.svg$/.exec(file)?.[1];
     const muscle = id === undefined ? null : muscleOf(Number(id));
-    if (!Object.hasOwn(COLOUR_BY_ROLE, kind) || !muscle) return next();
-    sendDrawing(response, `${muscle.name}, ${muscle.isFront ? 'front' : 'back'} of the body`, [[[muscle, kind]]]);
+    if (!Object.hasOwn(COLOUR_BY_ROLE, role) || !muscle) return next();
+    sendDrawing(response, `${muscle.name}, ${muscle.isFront ? 'front' : 'back'} of the body`, [[[muscle, role]]]);
   });
   return router;
 }

@@ -13,15 +13,14 @@ const CONTENT_TYPE_BY_EXTENSION: Readonly<Record<string, string>> = {
 /** Content encodings in order of preference. */
 const CONTENT_CODINGS = ['br', 'gzip'] as const;
 const EXTENSION_BY_CODING = { br: '.br', gzip: '.gz' } as const;
-/** Matches the names of asset files that the build generates. */
 const ASSET_PATH_PATTERN = /^\/[\w.-]+\.(js|css)$/;
 const MAX_ACCEPT_ENCODING_CHARACTERS = 256;
 
 /** Returns the preferred content encoding of precompressed files; undefined if the client accepts none. */
 export function contentEncodingFor(request: IncomingMessage): 'br' | 'gzip' | undefined {
   if ((request.headers['accept-encoding'] ?? '').length > MAX_ACCEPT_ENCODING_CHARACTERS) return undefined;
-  const acceptable = new Negotiator(request).encodings(['br', 'gzip']);
-  return CONTENT_CODINGS.find((coding) => acceptable.includes(coding));
+  const acceptedEncodings = new Negotiator(request).encodings(['br', 'gzip']);
+  return CONTENT_CODINGS.find((coding) => acceptedEncodings.includes(coding));
 }
 
 /** Returns a handler that serves a folder. If a file `x.js` is not small, its compressed versions `x.js.br` and `x.js.gz` are next to it. */
@@ -30,10 +29,10 @@ export function assetHandler(folder: string): RequestHandler {
   const options = { immutable: true, maxAge: '1y', index: false, redirect: false } as const;
   const serveUncompressed = express.static(folder, { ...options, setHeaders: (response) => response.setHeader('Vary', 'Accept-Encoding') });
   router.use((request, response, next) => {
-    const type = CONTENT_TYPE_BY_EXTENSION[ASSET_PATH_PATTERN.exec(request.path)?.[1] ?? ''];
+    const contentType = CONTENT_TYPE_BY_EXTENSION[ASSET_PATH_PATTERN.exec(request.path)?.[1] ?? ''];
     const coding = contentEncodingFor(request);
-    if (type === undefined || coding === undefined) return serveUncompressed(request, response, next);
-    const headers = { 'Content-Type': type, 'Content-Encoding': coding, Vary: 'Accept-Encoding' };
+    if (contentType === undefined || coding === undefined) return serveUncompressed(request, response, next);
+    const headers = { 'Content-Type': contentType, 'Content-Encoding': coding, Vary: 'Accept-Encoding' };
     response.sendFile(
       `${request.path}${EXTENSION_BY_CODING[coding]}`,
       { root: folder, immutable: true, maxAge: '1y', headers },

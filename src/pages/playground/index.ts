@@ -42,14 +42,14 @@ export function playgroundRoutes(
   router.use(PLAYGROUND_PATH, setSecurityHeaders);
   router.get(PLAYGROUND_PATH, async (req, res) => {
     const { authentication } = contextOf(req);
-    const signedIn = await authentication.authenticate().catch(() => false);
-    if (introspection === 'users' && !signedIn)
+    const isSignedIn = await authentication.authenticate().catch(() => false);
+    if (introspection === 'users' && !isSignedIn)
       return res.set('Cache-Control', PRIVATE_CACHE_CONTROL).redirect(303, `/login?next=${encodeURIComponent(req.originalUrl)}`);
     // The file names of the bundle (its manifest) are read at each request, so that the server need not be restarted after a new build of the bundle.
     const manifest = await readManifest();
     const visitor = authentication.pageVisitor();
     res.set('Cache-Control', visitor.csrfToken === undefined ? 'no-cache' : PRIVATE_CACHE_CONTROL).type('html');
-    if (manifest) res.send(renderPlaygroundPage({ manifest, visitor, address: req.originalUrl, persistedOnly }));
+    if (manifest) res.send(renderPlaygroundPage({ manifest, visitor, returnUrl: req.originalUrl, persistedOperationsOnly: persistedOnly }));
     else res.status(503).send(renderNotBuiltPage(visitor, persistedOnly));
   });
   router.get('/graphql', (req, res, next) => {

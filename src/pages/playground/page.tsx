@@ -36,11 +36,11 @@ interface PlaygroundPageProps {
   manifest: BundleManifest;
   visitor: Visitor;
   /** URL of this page, to return to after login. */
-  address: string;
-  persistedOnly: boolean;
+  returnUrl: string;
+  persistedOperationsOnly: boolean;
 }
 
-const PersistedOnlyNotice = () => (
+const PersistedOperationsOnlyNotice = () => (
   <p role="note">
     This server accepts only registered operations (PERSISTED_ONLY) and rejects queries that are typed here. The REST API is not affected.
   </p>
@@ -66,11 +66,11 @@ const LoadingPlaceholder = () => (
   </div>
 );
 
-export function renderPlaygroundPage({ manifest, visitor, address, persistedOnly }: PlaygroundPageProps): string {
+export function renderPlaygroundPage({ manifest, visitor, returnUrl, persistedOperationsOnly }: PlaygroundPageProps): string {
   return renderPage({
     title: 'Playground',
     visitor,
-    returnUrl: address,
+    returnUrl,
     style: PLAYGROUND_STYLE,
     head: (
       <>
@@ -84,7 +84,7 @@ export function renderPlaygroundPage({ manifest, visitor, address, persistedOnly
     children: (
       <>
         <h1>GraphQL playground</h1>
-        {persistedOnly && <PersistedOnlyNotice />}
+        {persistedOperationsOnly && <PersistedOperationsOnlyNotice />}
         <noscript>
           <p>
             The playground needs JavaScript. The API doesn't: send queries to <code>/graphql</code> with any HTTP client.
@@ -100,13 +100,13 @@ export function renderPlaygroundPage({ manifest, visitor, address, persistedOnly
   });
 }
 
-export function renderNotBuiltPage(visitor: Visitor, persistedOnly: boolean): string {
+export function renderNotBuiltPage(visitor: Visitor, persistedOperationsOnly: boolean): string {
   return renderPage({
     title: 'Playground',
     visitor,
     children: (
       <>
-        {persistedOnly && <PersistedOnlyNotice />}
+        {persistedOperationsOnly && <PersistedOperationsOnlyNotice />}
         <h1>The playground is not built</h1>
         <p>
           Run <code>npm run build</code> in the project directory, then reload this page.

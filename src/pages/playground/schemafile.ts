@@ -18,9 +18,15 @@ interface SchemaFile {
 }
 
 async function buildFile(schema: GraphQLSchema): Promise<SchemaFile> {
-  const identity = Buffer.from(JSON.stringify(sortIntrospection(introspectionFromSchema(schema))));
-  const [br, gzipped] = await Promise.all([promisify(brotliCompress)(identity, BROTLI_OPTIONS), promisify<Buffer, Buffer>(gzip)(identity)]);
-  return { etag: createHash('sha256').update(identity).digest('base64url').slice(0, 16), bodies: { br, gzip: gzipped, identity } };
+  const uncompressedBody = Buffer.from(JSON.stringify(sortIntrospection(introspectionFromSchema(schema))));
+  const [br, gzipped] = await Promise.all([
+    promisify(brotliCompress)(uncompressedBody, BROTLI_OPTIONS),
+    promisify<Buffer, Buffer>(gzip)(uncompressedBody),
+  ]);
+  return {
+    etag: createHash('sha256').update(uncompressedBody).digest('base64url').slice(0, 16),
+    bodies: { br, gzip: gzipped, identity: uncompressedBody },
+  };
 }
 
 /** Returns a handler that serves the schema. If `isPublic` is false, only signed-in users may read it, so shared caches must not store it. */

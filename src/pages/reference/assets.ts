@@ -1,7 +1,6 @@
 /** Script and style sheet of the API reference: separate files, because its content security policy forbids inline scripts and styles. */
 
-/** Returns the script that starts Swagger UI with the OpenAPI document at `address`. */
-export const swaggerStartScript = (address: string): string => `'use strict';
+export const swaggerStartScript = (documentUrl: string): string => `'use strict';
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const applyColourScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', applyColourScheme);
@@ -61,7 +60,7 @@ const start = (spec) => SwaggerUIBundle({
   // The curl commands must not contain the CSRF token of this session.
   showMutatedRequest: false,
 });
-fetch(${JSON.stringify(address)})
+fetch(${JSON.stringify(documentUrl)})
   .then((response) => response.json())
   .then((description) => start(withKeyOnly(description)));
 `;

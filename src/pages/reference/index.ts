@@ -22,10 +22,10 @@ export const isApiDocsPath = (url: string): boolean =>
   url.startsWith(OPENAPI_DOCUMENT_PATH) && /^(?:$|[./?])/.test(url.slice(OPENAPI_DOCUMENT_PATH.length));
 
 const DOCUMENT_FORMATS = ['json', 'yaml'] as const;
-type Format = (typeof DOCUMENT_FORMATS)[number];
+type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
 
 /** Media types of the OpenAPI document, each with its format. The first one of a format is the Content-Type of responses in that format. */
-const DOCUMENT_MEDIA_TYPES: readonly (readonly [string, Format])[] = [
+const DOCUMENT_MEDIA_TYPES: readonly (readonly [string, DocumentFormat])[] = [
   ['application/json', 'json'],
   ['application/yaml', 'yaml'],
   ['text/yaml', 'yaml'],
@@ -34,7 +34,7 @@ const DOCUMENT_MEDIA_TYPES: readonly (readonly [string, Format])[] = [
   ['application/vnd.oai.openapi', 'yaml'],
 ];
 
-const HTML_TYPE = 'text/html';
+const HTML_MEDIA_TYPE = 'text/html';
 
 const SWAGGER_UI_FOLDER = dirname(require.resolve('swagger-ui-dist/package.json'));
 
@@ -44,9 +44,9 @@ export function apiDocsRoutes(schema: GraphQLSchema, contextOf: (request: Incomi
   const router = express.Router({ caseSensitive: true });
   router.use([OPENAPI_DOCUMENT_PATH, ...DOCUMENT_FORMATS.map((format) => `${OPENAPI_DOCUMENT_PATH}.${format}`)], rejectWrites);
   const [serializers, secureSerializers] = [false, true].map((secure) =>
-    openApiSerializers(schema, { cookie: sessionCookieName(secure), csrfHeader: CSRF_HEADER }),
+    openApiSerializers(schema, { cookieName: sessionCookieName(secure), csrfHeaderName: CSRF_HEADER }),
   );
-  const sendDocument = (request: Request, response: Response, format: Format) => {
+  const sendDocument = (request: Request, response: Response, format: DocumentFormat) => {
     const { requestInfo, authentication } = contextOf(request);
     const serialize = (authentication.usesSecureCookies ? secureSerializers : serializers)![format];
     response.set({
@@ -63,11 +63,11 @@ export function apiDocsRoutes(schema: GraphQLSchema, contextOf: (request: Incomi
     const formatParameter = [request.query.format].flat().at(-1);
     const requestedFormat = DOCUMENT_FORMATS.find((format) => format === formatParameter);
     if (formatParameter && !requestedFormat) return void response.status(404).json({ detail: 'Not found.' });
-    const type = request.accepts([...DOCUMENT_MEDIA_TYPES.map(([mediaType]) => mediaType), HTML_TYPE]);
+    const acceptedType = request.accepts([...DOCUMENT_MEDIA_TYPES.map(([mediaType]) => mediaType), HTML_MEDIA_TYPE]);
     // A browser that opens the document is redirected to the page that shows it.
-    if (!requestedFormat && type === HTML_TYPE)
+    if (!requestedFormat && acceptedType === HTML_MEDIA_TYPE)
       return void response.set({ ...PAGE_HEADERS, Vary: 'Accept', 'Cache-Control': 'no-cache' }).redirect(303, API_DOCS_PATH);
-    const format = requestedFormat ?? DOCUMENT_MEDIA_TYPES.find(([mediaType]) => mediaType === type)?.[1];
+    const format = requestedFormat ?? DOCUMENT_MEDIA_TYPES.find(([mediaType]) => mediaType === acceptedType)?.[1];
     if (!format) return void response.status(406).json({ detail: 'Could not satisfy the request Accept header.' });
     sendDocument(request, response, format);
   });
@@ -80,23 +80,23 @@ function addPageRoutes(router: Router, contextOf: (request: IncomingMessage) => 
   const { version } = JSON.parse(readFileSync(join(SWAGGER_UI_FOLDER, 'package.json'), 'utf8')) as { version: string };
   // With a content hash in the path, browsers can cache the assets indefinitely.
   const contentHash = createHash('sha256').update(version).update(startScript).update(API_DOCS_STYLE).digest('hex').slice(0, 12);
-  const assets = `${API_DOCS_PATH}/assets/${contentHash}`;
+  const assetsPath = `${API_DOCS_PATH}/assets/${contentHash}`;
 
   router.get(API_DOCS_PATH, async (request, response) => {
     const context = contextOf(request);
     // The API reference is a public page, so clients with invalid credentials are treated as anonymous instead of being rejected.
     await context.authentication.authenticate().catch(() => false);
-    const html = renderApiDocsPage({ document: OPENAPI_DOCUMENT_PATH, assets }, context.authentication.pageVisitor());
+    const html = renderApiDocsPage({ documentPath: OPENAPI_DOCUMENT_PATH, assetsPath }, context.authentication.pageVisitor());
     response.set(PAGE_HEADERS).type('html').send(html);
   });
-  router.use(assets, (_request, response, next) => {
+  router.use(assetsPath, (_request, response, next) => {
     response.set({ 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Content-Type-Options': 'nosniff' });
     next();
   });
-  router.get(`${assets}/start.js`, (_request, response) => void response.type('js').send(startScript));
-  router.get(`${assets}/page.css`, (_request, response) => void response.type('css').send(API_DOCS_STYLE));
+  router.get(`${assetsPath}/start.js`, (_request, response) => void response.type('js').send(startScript));
+  router.get(`${assetsPath}/page.css`, (_request, response) => void response.type('css').send(API_DOCS_STYLE));
   for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js'])
-    router.get(`${assets}/${file}`, (_request, response) => response.sendFile(file, { root: SWAGGER_UI_FOLDER, cacheControl: false }));
+    router.get(`${assetsPath}/${file}`, (_request, response) => response.sendFile(file, { root: SWAGGER_UI_FOLDER, cacheControl: false }));
 }
 
 function rejectWrites(request: Request, response: Response, next: NextFunction): void {

@@ -4,17 +4,17 @@ import { LAYOUT_STYLE } from '../style';
 
 interface ApiReferencePaths {
   /** Path of the OpenAPI document without a file extension. */
-  document: string;
-  assets: string;
+  documentPath: string;
+  assetsPath: string;
 }
 
-const DocumentLinks = ({ document }: { document: string }) => (
+const DocumentLinks = ({ document: documentPath }: { document: string }) => (
   <>
-    <a href={`${document}.json`}>JSON</a> or <a href={`${document}.yaml`}>YAML</a>
+    <a href={`${documentPath}.json`}>JSON</a> or <a href={`${documentPath}.yaml`}>YAML</a>
   </>
 );
 
-export function renderApiDocsPage({ document, assets }: ApiReferencePaths, visitor: Visitor): string {
+export function renderApiDocsPage({ documentPath, assetsPath }: ApiReferencePaths, visitor: Visitor): string {
   return renderPage({
     title: 'REST API reference',
     visitor,
@@ -23,17 +23,17 @@ export function renderApiDocsPage({ document, assets }: ApiReferencePaths, visit
     head: (
       <>
         {visitor.csrfToken !== undefined && <meta name="csrf-token" content={visitor.csrfToken} />}
-        <link rel="stylesheet" href={`${assets}/swagger-ui.css`} />
-        <link rel="stylesheet" href={`${assets}/page.css`} />
-        <script src={`${assets}/swagger-ui-bundle.js`} defer />
-        <script src={`${assets}/start.js`} defer />
+        <link rel="stylesheet" href={`${assetsPath}/swagger-ui.css`} />
+        <link rel="stylesheet" href={`${assetsPath}/page.css`} />
+        <script src={`${assetsPath}/swagger-ui-bundle.js`} defer />
+        <script src={`${assetsPath}/start.js`} defer />
       </>
     ),
     children: (
       <>
         <h1>REST API reference</h1>
         <p class="lead">
-          Also available as an OpenAPI document: <DocumentLinks document={document} />.
+          Also available as an OpenAPI document: <DocumentLinks document={documentPath} />.
         </p>
         <p class="lead">
           {visitor.username === undefined ? (
@@ -48,8 +48,8 @@ export function renderApiDocsPage({ document, assets }: ApiReferencePaths, visit
         </p>
         <noscript>
           <p>
-            The reference needs JavaScript. Its content is also available as an OpenAPI document in <DocumentLinks document={document} />,
-            which many tools can read.
+            The reference needs JavaScript. Its content is also available as an OpenAPI document in{' '}
+            <DocumentLinks document={documentPath} />, which many tools can read.
           </p>
         </noscript>
         <div id="reference" />

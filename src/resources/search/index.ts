@@ -13,11 +13,11 @@ const TermArg = () => Arg('term', () => String, { nullable: true, description: '
 const LanguageArg = (description: string) => Arg('language', () => String, { nullable: true, description });
 
 /** Returns the options of a REST search endpoint. The hits are under the key `suggestions`, as an autocomplete widget expects them. */
-const searchEndpoint = (paths: string[], data: string) => ({
+const searchEndpointExtensions = (paths: string[], dataSelection: string) => ({
   cost: { weight: 50 },
   listSize: { assumedSize: MAX_PAGE_SIZE },
   exclusiveTo: 'rest' as const,
-  endpoint: { paths, title: 'Search', wrapperKey: 'suggestions', selection: `value: name data { ${data} }` },
+  endpoint: { paths, title: 'Search', wrapperKey: 'suggestions', graphqlSelection: `value: name data { ${dataSelection} }` },
 });
 
 function checkTerm(term: string): string {
@@ -32,18 +32,21 @@ export default class SearchResolver {
     description: `Accepted exercises whose names contain the term, at most ${MAX_PAGE_SIZE}, sorted by category and name; null without a term.`,
   })
   @FieldExtensions(
-    searchEndpoint(['exercise/search', 'exerciseinfo/search'], 'id: exerciseId name category image image_thumbnail: imageThumbnail'),
+    searchEndpointExtensions(
+      ['exercise/search', 'exerciseinfo/search'],
+      'id: exerciseId name category image image_thumbnail: imageThumbnail',
+    ),
   )
   async exerciseSuggestions(
     @TermArg() term: string | null,
     @LanguageArg(
       'Two-letter code; English if it is unknown, the language that the request accepts if absent. All but `de` are completed with English.',
     )
-    language: string | null,
+    languageCode: string | null,
     @Ctx() context: Context,
   ): Promise<ExerciseHit[] | null> {
     return term
-      ? filterCaseInsensitively(term, await findExercises(checkTerm(term), exerciseSearchLanguageIds(language, context), context))
+      ? filterCaseInsensitively(term, await findExercises(checkTerm(term), exerciseSearchLanguageIds(languageCode, context), context))
       : null;
   }
 
@@ -51,17 +54,20 @@ export default class SearchResolver {
     nullable: true,
     description: `Accepted ingredients whose names contain the term, at most ${MAX_PAGE_SIZE}, sorted by name; null without a term.`,
   })
-  @FieldExtensions(searchEndpoint(['ingredient/search'], 'id: ingredientId name'))
+  @FieldExtensions(searchEndpointExtensions(['ingredient/search'], 'id: ingredientId name'))
   async ingredientSuggestions(
     @TermArg() term: string | null,
     @LanguageArg(
       'Two-letter code; English if it is unknown. Absent: the language that the request accepts, completed with English; German only for users whose profile says so.',
     )
-    language: string | null,
+    languageCode: string | null,
     @Ctx() context: Context,
   ): Promise<IngredientHit[] | null> {
     return term
-      ? filterCaseInsensitively(term, await findIngredients(checkTerm(term), await ingredientSearchLanguageIds(language, context), context))
+      ? filterCaseInsensitively(
+          term,
+          await findIngredients(checkTerm(term), await ingredientSearchLanguageIds(languageCode, context), context),
+        )
       : null;
   }
 }

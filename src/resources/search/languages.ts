@@ -7,7 +7,7 @@ import { UserProfile } from '../userprofile';
 
 const ENGLISH_CODE = 'en';
 /** Codes of the languages with enough catalogue entries. Searches in other languages also search English names. */
-const COMPLETE_LANGUAGE_CODES: readonly string[] = [ENGLISH_CODE, 'de'];
+const WELL_COVERED_LANGUAGE_CODES: readonly string[] = [ENGLISH_CODE, 'de'];
 
 interface LanguageRow {
   id: number;
@@ -21,8 +21,8 @@ const allLanguages = ({ services: { catalogue } }: Context): LanguageRow[] => ca
  * undefined if the database has no English.
  */
 function requestedLanguage(code: string | null | undefined, context: Context): LanguageRow | undefined {
-  const all = allLanguages(context);
-  const findByCode = (shortName: string) => all.find((language) => language.shortName === shortName);
+  const languages = allLanguages(context);
+  const findByCode = (shortName: string) => languages.find((language) => language.shortName === shortName);
   const match = code ? findByCode(code) : context.request.languages.map(findByCode).find(Boolean);
   return match ?? findByCode(ENGLISH_CODE);
 }
@@ -35,7 +35,7 @@ const englishLanguage = (context: Context) => allLanguages(context).find(({ shor
 
 /** Returns the id of a language and, unless the language has enough catalogue entries, that of English. */
 const languageIdsWithEnglish = (language: LanguageRow | undefined, context: Context): number[] =>
-  uniqueIds([language, language && COMPLETE_LANGUAGE_CODES.includes(language.shortName) ? undefined : englishLanguage(context)]);
+  uniqueIds([language, language && WELL_COVERED_LANGUAGE_CODES.includes(language.shortName) ? undefined : englishLanguage(context)]);
 
 export const exerciseSearchLanguageIds = (code: string | null | undefined, context: Context): number[] =>
   languageIdsWithEnglish(requestedLanguage(code, context), context);
@@ -47,8 +47,8 @@ export const exerciseSearchLanguageIds = (code: string | null | undefined, conte
 export async function ingredientSearchLanguageIds(code: string | null | undefined, context: Context): Promise<number[]> {
   const language = requestedLanguage(code, context);
   if (code) return uniqueIds([language]);
-  const languages = languageIdsWithEnglish(language, context);
-  if (!context.viewer || languages.length > 1 || !hasReadScope(UserProfile, context)) return languages;
+  const languageIds = languageIdsWithEnglish(language, context);
+  if (!context.viewer || languageIds.length > 1 || !hasReadScope(UserProfile, context)) return languageIds;
   const [profile] = await loadChildFields(UserProfile, 'userId', ['showEnglishIngredients'], context.viewer.id, context);
-  return profile?.showEnglishIngredients ? [...new Set([...languages, ...uniqueIds([englishLanguage(context)])])] : languages;
+  return profile?.showEnglishIngredients ? [...new Set([...languageIds, ...uniqueIds([englishLanguage(context)])])] : languageIds;
 }

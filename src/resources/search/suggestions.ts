@@ -57,52 +57,53 @@ export class IngredientHit {
 
 const nameFields = { exercise: () => fieldOf(Exercise, 'name'), ingredient: () => fieldOf(Ingredient, 'name') };
 
-/** Returns the ORDER BY terms of the default order of a resource. */
-const defaultOrder = (entity: Entity, { policies: { textOrder } }: Context): string =>
+const defaultOrderSql = (entity: Entity, { policies: { textOrder } }: Context): string =>
   orderByClause(bindOrderTerms(orderTerms(entity, resourceOf(entity)!.ordering.map(parseOrderField), { textOrder }), String));
 
 /** Reads the accepted exercises in some languages whose name satisfies an SQL condition. */
 async function readExercises(
   nameCondition: SqlCondition,
   order: SqlCondition,
-  languages: readonly number[],
+  languageIds: readonly number[],
   context: Context,
 ): Promise<ExerciseHit[]> {
   const { bind, values } = createParameterBinder();
-  const where = whereClause([nameCondition, columnIsOneOf('language_id', languages), ...publishedRowConditions(Exercise)], 't', bind);
+  const where = whereClause([nameCondition, columnIsOneOf('language_id', languageIds), ...publishedRowConditions(Exercise)], 't', bind);
   const image = `(SELECT i."image" FROM "exercise_image" i WHERE i."exercise_base_id" = t."exercise_base_id" AND i."is_main"
     AND i."status" = '${ACCEPTED_STATUS}' ORDER BY i."id" LIMIT 1)`;
   const rows = await context.session.query(
     `SELECT t."id" AS "exerciseId", t."name", c."name" AS "category", ${image} AS "imagePath" FROM "exercise" t
      JOIN "exercise_base" b ON b."id" = t."exercise_base_id" JOIN "exercise_category" c ON c."id" = b."category_id"${where}
-     ORDER BY ${order('t', bind)}, ${defaultOrder(Exercise, context)} LIMIT ${MAX_PAGE_SIZE}`,
+     ORDER BY ${order('t', bind)}, ${defaultOrderSql(Exercise, context)} LIMIT ${MAX_PAGE_SIZE}`,
     values,
   );
   return rows as ExerciseHit[];
 }
 
 /** Finds accepted exercises whose name contains the term, ordered by category, then by name. */
-export function findExercises(term: string, languages: readonly number[], context: Context): Promise<ExerciseHit[]> {
-  return readExercises(textMatchCondition(nameFields.exercise(), 'contains', term, true), () => 'c."name"', languages, context);
+export function findExercises(term: string, languageIds: readonly number[], context: Context): Promise<ExerciseHit[]> {
+  return readExercises(textMatchCondition(nameFields.exercise(), 'contains', term, true), () => 'c."name"', languageIds, context);
 }
 
 /** Finds accepted ingredients whose name contains the term, ordered by name. */
-export async function findIngredients(term: string, languages: readonly number[], context: Context): Promise<IngredientHit[]> {
-  const contains = textMatchCondition(nameFields.ingredient(), 'contains', term, true);
+export async function findIngredients(term: string, languageIds: readonly number[], context: Context): Promise<IngredientHit[]> {
+  const containsCondition = textMatchCondition(nameFields.ingredient(), 'contains', term, true);
   const rows =
-    (await context.services.nameIndex.find(term, languages, MAX_PAGE_SIZE, context.session)) ??
-    (await readIngredients(contains, languages, context));
+    (await context.services.nameIndex.find(term, languageIds, MAX_PAGE_SIZE, context.session)) ??
+    (await readIngredients(containsCondition, languageIds, context));
   return rows.map(({ id, name }) => ({ ingredientId: id, name }) as IngredientHit);
 }
 
-async function readIngredients(nameCondition: SqlCondition, languages: readonly number[], context: Context): Promise<NameMatch[]> {
+async function readIngredients(nameCondition: SqlCondition, languageIds: readonly number[], context: Context): Promise<NameMatch[]> {
   // For a single language, `=` is used instead of a list condition, so that PostgreSQL can read the rows from an index in the order of their names.
-  const [language, ...otherLanguages] = languages;
-  const inLanguages =
-    language !== undefined && otherLanguages.length === 0 ? columnEquals('language_id', language) : columnIsOneOf('language_id', languages);
+  const [languageId, ...otherLanguageIds] = languageIds;
+  const inLanguagesCondition =
+    languageId !== undefined && otherLanguageIds.length === 0
+      ? columnEquals('language_id', languageId)
+      : columnIsOneOf('language_id', languageIds);
   const { bind, values } = createParameterBinder();
-  const where = whereClause([nameCondition, inLanguages, ...publishedRowConditions(Ingredient)], 't', bind);
-  const order = defaultOrder(Ingredient, context);
+  const where = whereClause([nameCondition, inLanguagesCondition, ...publishedRowConditions(Ingredient)], 't', bind);
+  const order = defaultOrderSql(Ingredient, context);
   const rows = await context.session.query(
     `SELECT t."id", t."name" FROM "ingredient" t${where} ORDER BY ${order} LIMIT ${MAX_PAGE_SIZE}`,
     values,

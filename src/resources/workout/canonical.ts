@@ -9,7 +9,7 @@ import type { Context } from '../../core/context';
 import type { RowOf } from '../../core/model/fields';
 import { loadReferencedRow, loadChildFields } from '../../core/read/loaders';
 import { LazyDerivedValue } from '../../core/cache/derivedvalues';
-import { selectionKey } from '../../core/read/queryplan';
+import { selectionCacheKey } from '../../core/read/queryplan';
 import { UNREVIEWED_REFERENCE_NOTE } from '../../core/schema/relations';
 import { mediaUrl } from '../../files/paths';
 import { DayOfWeek } from '../dayofweek';
@@ -57,7 +57,7 @@ export class CanonicalExercise extends LazyDerivedValue {
   private readonly exerciseId: number;
 
   constructor(
-    private readonly set: RowOf<SetGroup>,
+    private readonly setGroup: RowOf<SetGroup>,
     plannedSets: RowOf<PlannedSet>[],
     parent: CanonicalSet,
   ) {
@@ -69,7 +69,7 @@ export class CanonicalExercise extends LazyDerivedValue {
 
   @Field(() => String, { description: 'The planned sets in words, e.g. `4 × 10 (20 kg)`. Always English.' })
   summary(@Ctx() context: Context): string {
-    return rows.summarizePlannedSets(this.set, this.plannedSets, context);
+    return rows.summarizePlannedSets(this.setGroup, this.plannedSets, context);
   }
 
   @Field(() => Boolean, { description: 'Whether one of the planned sets has a weight other than zero.' })
@@ -100,7 +100,7 @@ export class CanonicalExercise extends LazyDerivedValue {
   @Field(() => Exercise, { nullable: true, description: `The exercise. ${UNREVIEWED_REFERENCE_NOTE}` })
   @FieldExtensions({ neverNullInRest: true })
   exercise(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return this.computeOnce(selectionKey(info.fieldNodes), async () => loadReferencedRow(Exercise, this.exerciseId, context, info));
+    return this.computeOnce(selectionCacheKey(info.fieldNodes), async () => loadReferencedRow(Exercise, this.exerciseId, context, info));
   }
 }
 
@@ -156,7 +156,9 @@ export class CanonicalDay extends LazyDerivedValue {
   @ListSize(8)
   @Field(() => [CanonicalSet], { description: 'The set groups, in order.' })
   sets(@Ctx() context: Context): Promise<CanonicalSet[]> {
-    return this.computeOnce('sets', async () => (await rows.loadSetGroups(this.day, context)).map((set) => new CanonicalSet(set, this)));
+    return this.computeOnce('sets', async () =>
+      (await rows.loadSetGroups(this.day, context)).map((setGroup) => new CanonicalSet(setGroup, this)),
+    );
   }
 
   @Field(() => CanonicalWeekdays, { description: 'The days of the week of the training day.' })
@@ -199,8 +201,7 @@ export class CanonicalWorkout extends LazyDerivedValue {
 const MUSCLES_SELECTION = `muscles { front { ...muscle } back { ...muscle } frontsecondary: frontSecondary { ...muscle }
   backsecondary: backSecondary { ...muscle } }`;
 
-/** GraphQL selection set from which REST builds its canonical representation of a workout. */
-export const CANONICAL_SELECTION = `obj: workout { ...workout } day_list: days {
+export const CANONICAL_WORKOUT_SELECTION = `obj: workout { ...workout } day_list: days {
   obj: day { ...day }
   set_list: sets {
     obj: set { ...set }

@@ -10,7 +10,7 @@ import { Children, Owner } from '../../core/model/relationfields';
 import { loadRowEvenIfHidden } from '../../core/read/loaders';
 import { RequiresFields } from '../../core/read/queryplan';
 import { Resource } from '../../core/model/resource';
-import { CANONICAL_SELECTION, CanonicalWorkout } from './canonical';
+import { CANONICAL_WORKOUT_SELECTION, CanonicalWorkout } from './canonical';
 import { ExerciseLogData, LOG_DATA_SELECTION, loadLogData, MISSING_EXERCISE_MESSAGE } from './logdata';
 import { Exercise } from '../exercise';
 import { ScheduleStep } from '../schedulestep';
@@ -21,8 +21,8 @@ import { WorkoutSession } from '../workoutsession';
 
 @Resource({
   restName: 'workout',
-  position: 1,
-  dumpModel: 'manager.workout',
+  apiRootPosition: 1,
+  dumpModelName: 'manager.workout',
   description: 'A training plan, made of training days.',
   isOwned: true,
   scopeGroup: 'training',
@@ -33,7 +33,7 @@ export class Workout extends Model<Workout> {
   @Id() declare id: number;
   @DateField({
     label: 'Creation date',
-    storedAs: 'creation_date',
+    columnAndRestKey: 'creation_date',
     description: 'The day on which it was created.',
     readOnly: true,
     default: defaultValues.today,
@@ -41,14 +41,14 @@ export class Workout extends Model<Workout> {
   declare createdOn: string;
   @TextField({
     label: 'Description',
-    storedAs: 'comment',
+    columnAndRestKey: 'comment',
     helpText: 'A short description or goal of the workout, e.g. "Focus on back".',
     max: 100,
     allowBlank: true,
   })
   declare name: string;
   @Owner(() => User, { hiddenInRest: true }) declare userId: number;
-  @Children(() => TrainingDay, 'workoutId', { isPart: true, assumedSize: 4, description: 'The days of the plan.' })
+  @Children(() => TrainingDay, 'workoutId', { isSavedWithParent: true, assumedSize: 4, description: 'The days of the plan.' })
   declare days: TrainingDay[];
   @Children(() => WorkoutSession, 'workoutId', { isConnection: true, description: 'The sessions in which the workout was trained.' })
   declare sessions: WorkoutSession[];
@@ -63,7 +63,7 @@ export default class WorkoutResolver extends createCrudResolver(Workout) {
   @FieldResolver(() => CanonicalWorkout, {
     description: 'The whole plan in training order: days, set groups and exercises with their planned sets, summarized and set by set.',
   })
-  @FieldExtensions({ cost: { weight: 50 }, action: { name: 'canonical_representation', selection: CANONICAL_SELECTION } })
+  @FieldExtensions({ cost: { weight: 50 }, action: { name: 'canonical_representation', graphqlSelection: CANONICAL_WORKOUT_SELECTION } })
   @RequiresFields(() => Workout)
   canonicalRepresentation(@Root() workout: RowOf<Workout>, @Ctx() context: Context): Promise<CanonicalWorkout> {
     return context.services.derivedValues.getOrCompute(
@@ -80,7 +80,12 @@ export default class WorkoutResolver extends createCrudResolver(Workout) {
   @FieldExtensions({
     exclusiveTo: 'rest',
     cost: { weight: 50 },
-    action: { name: 'log_data', selection: LOG_DATA_SELECTION, keyValueLists: ['logs'], bodyWhenArgumentMissing: MISSING_EXERCISE_MESSAGE },
+    action: {
+      name: 'log_data',
+      graphqlSelection: LOG_DATA_SELECTION,
+      keyValueListKeys: ['logs'],
+      bodyWhenArgumentMissing: MISSING_EXERCISE_MESSAGE,
+    },
   })
   async logData(
     @Arg('id', () => ID, { description: 'Id of the exercise.' }) id: string,

@@ -28,25 +28,24 @@ export const loadDays = async (workout: RowWithId, context: Context): Promise<Ro
   sortByWeekday(await loadChildRows(TrainingDay, 'workoutId', workout.id, context));
 export const loadSetGroups = (day: RowWithId, context: Context): Promise<RowOf<SetGroup>[]> =>
   loadChildRows(SetGroup, 'trainingDayId', day.id, context);
-export const loadPlannedSets = (set: RowWithId, context: Context): Promise<RowOf<PlannedSet>[]> =>
-  loadChildRows(PlannedSet, 'setGroupId', set.id, context);
+export const loadPlannedSets = (setGroup: RowWithId, context: Context): Promise<RowOf<PlannedSet>[]> =>
+  loadChildRows(PlannedSet, 'setGroupId', setGroup.id, context);
 
 export const loadExercise = (id: number, context: Context) =>
   loadRowEvenIfHidden(Exercise, ['exerciseBaseId', 'muscleIds', 'muscleSecondaryIds'], id, context);
 
-/** Loads the planned sets of a set group, grouped by exercise. */
-export const loadPlannedSetsByExercise = async (set: RowWithId, context: Context): Promise<RowOf<PlannedSet>[][]> =>
-  groupByExercise(await loadPlannedSets(set, context));
+export const loadPlannedSetsByExercise = async (setGroup: RowWithId, context: Context): Promise<RowOf<PlannedSet>[][]> =>
+  groupByExercise(await loadPlannedSets(setGroup, context));
 
-export const loadExercisesOfSetGroup = (set: RowWithId, context: Context): Promise<ExerciseMuscles[]> =>
-  loadPlannedSetsByExercise(set, context).then((groups) =>
-    flatMapAsync(groups, async ([first]) => {
+export const loadExercisesOfSetGroup = (setGroup: RowWithId, context: Context): Promise<ExerciseMuscles[]> =>
+  loadPlannedSetsByExercise(setGroup, context).then((plannedSetsByExercise) =>
+    flatMapAsync(plannedSetsByExercise, async ([first]) => {
       const exercise = await loadExercise(first!.exerciseId, context);
       return exercise ? [exercise] : [];
     }),
   );
 export const loadExercisesOfDay = (day: RowWithId, context: Context): Promise<ExerciseMuscles[]> =>
-  loadSetGroups(day, context).then((sets) => flatMapAsync(sets, (set) => loadExercisesOfSetGroup(set, context)));
+  loadSetGroups(day, context).then((setGroups) => flatMapAsync(setGroups, (setGroup) => loadExercisesOfSetGroup(setGroup, context)));
 export const loadExercisesOfWorkout = (workout: RowWithId, context: Context): Promise<ExerciseMuscles[]> =>
   loadDays(workout, context).then((days) => flatMapAsync(days, (day) => loadExercisesOfDay(day, context)));
 
@@ -54,9 +53,13 @@ export const loadExercisesOfWorkout = (workout: RowWithId, context: Context): Pr
 const unitName = (entity: Entity<RepetitionUnit | WeightUnit>, id: number, { services: { catalogue } }: Context): string =>
   catalogue.get(entity, id)?.name ?? '';
 
-export const summarizePlannedSets = (set: Pick<SetGroup, 'sets'>, plannedSets: readonly RowOf<PlannedSet>[], context: Context): string =>
+export const summarizePlannedSets = (
+  setGroup: Pick<SetGroup, 'sets'>,
+  plannedSets: readonly RowOf<PlannedSet>[],
+  context: Context,
+): string =>
   formatSetSummary(
-    set.sets,
+    setGroup.sets,
     plannedSets.map(({ reps, repetitionUnitId, targetWeight: weight, weightUnitId, rir }) => ({
       reps,
       repetitionUnitId,

@@ -40,8 +40,6 @@ export async function loadLogData(workoutId: number, exerciseId: number, context
   return { chart: progressChartLines(logs), days: groupByDay(logs) };
 }
 
-/** Error message of the REST response with training logs of an exercise, if the exercise id is missing. */
 export const MISSING_EXERCISE_MESSAGE = "Please provide an exercise ID in the 'id' GET parameter";
 
-/** GraphQL selection set from which REST builds the response with the logs and the chart. */
 export const LOG_DATA_SELECTION = 'chart_data: chart { date weight reps } logs: days { key: date value: logs { ...workoutlog } }';

@@ -10,7 +10,7 @@ import {
   type UploadedFile,
 } from '../../platform/multipart';
 import { awaitLargeBodySlot } from '../../platform/bodylimit';
-import { MAX_JSON_MEMBERS } from '../../platform/jsonlimits';
+import { MAX_TOP_LEVEL_JSON_MEMBERS } from '../../platform/jsonlimits';
 import { badRequestError, validationError, RestError, bodyTooLargeError, unsupportedMediaTypeError } from '../errors';
 import { parseJson } from './jsonparser';
 import { parseQuery } from './querystring';
@@ -31,7 +31,7 @@ class OversizedFormError extends RestError {
  * Returns the request body. If a form is too large, returns the form fields received until then: the HTML page with the error needs their CSRF token
  * and shows their values again.
  */
-export async function bodyOrReceivedParts(bodyPromise: Promise<ParsedBody>): Promise<ParsedBody> {
+export async function bodyOrPartsOfOversizedForm(bodyPromise: Promise<ParsedBody>): Promise<ParsedBody> {
   try {
     return await bodyPromise;
   } catch (error) {
@@ -54,15 +54,15 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   if (!BODY_MEDIA_TYPES.includes(mediaType)) throw unsupportedMediaTypeError(header);
   const charset = parameters.map((parameter) => /^charset="?([^"]+)"?$/i.exec(parameter)?.[1]).find(Boolean) ?? 'utf-8';
   if (!iconv.encodingExists(charset)) throw badRequestError(`Unknown charset "${charset}" in the Content-Type.`);
-  await awaitLargeBodySlot(request, response, limits.senderId);
+  await awaitLargeBodySlot(request, response, limits.senderUserId);
   if (mediaType === 'multipart/form-data') return { isForm: true, data: await readMultipartForm(request, response, limits) };
   const bytes = await readBytes(request, limits.maxBody);
   if (mediaType === 'application/json') return { isForm: false, data: bytes.length ? parseJson(() => decodeText(bytes, charset)) : {} };
   const values = new Map<string, string[]>();
   // Forms are decoded leniently: invalid bytes become replacement characters.
   const formText = iconv.decode(bytes, charset, { stripBOM: false });
-  if (formText.split('&', MAX_JSON_MEMBERS + 1).length > MAX_JSON_MEMBERS)
-    throw badRequestError(`A form has at most ${MAX_JSON_MEMBERS} fields.`);
+  if (formText.split('&', MAX_TOP_LEVEL_JSON_MEMBERS + 1).length > MAX_TOP_LEVEL_JSON_MEMBERS)
+    throw badRequestError(`A form has at most ${MAX_TOP_LEVEL_JSON_MEMBERS} fields.`);
   for (const [key, value] of parseQuery(formText)) {
     const earlierValues = values.get(key);
     if (earlierValues) earlierValues.push(value);
@@ -98,10 +98,13 @@ async function readMultipartForm(request: IncomingMessage, response: ServerRespo
     return await readMultipart(request, response, limits);
   } catch (error) {
     if (!(error instanceof MultipartError)) throw error;
-    const { reason, subject, acceptedParts: receivedParts } = error;
-    if (reason === 'boundary') throw badRequestError(`Multipart form parse error - Invalid boundary in multipart: ${subject ?? 'None'}`);
-    if (reason === 'charset') throw badRequestError(`Multipart form parse error - Unknown charset of part ${JSON.stringify(subject)}.`);
-    const fileTooLargeError = () => validationError({ [subject!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`] });
+    const { reason, boundaryOrPartName, acceptedParts: receivedParts } = error;
+    if (reason === 'boundary')
+      throw badRequestError(`Multipart form parse error - Invalid boundary in multipart: ${boundaryOrPartName ?? 'None'}`);
+    if (reason === 'charset')
+      throw badRequestError(`Multipart form parse error - Unknown charset of part ${JSON.stringify(boundaryOrPartName)}.`);
+    const fileTooLargeError = () =>
+      validationError({ [boundaryOrPartName!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`] });
     const tooManyPartsError = () => badRequestError(TOO_MANY_PARTS_MESSAGE);
     const bodyError =
       reason === 'file too large' ? fileTooLargeError() : reason === 'too many parts' ? tooManyPartsError() : bodyTooLargeError();

@@ -23,13 +23,13 @@ const validResult = (value: unknown): CoercionResult => ({ value });
 const invalidResult = (message: string): CoercionResult => ({ messages: [message] });
 
 /** Size in bytes above which Django stores an uploaded file in a temporary file. Its error messages then contain another type name. */
-const MAX_IN_MEMORY_BYTES = 2_621_440;
+const DJANGO_MAX_IN_MEMORY_FILE_BYTES = 2_621_440;
 
 export function pythonTypeName(value: unknown): string {
   if (value === null) return 'NoneType';
   if (Array.isArray(value)) return 'list';
   if (isNumber(value)) return isInteger(value) ? 'int' : 'float';
-  if (value instanceof UploadedFile) return value.size > MAX_IN_MEMORY_BYTES ? 'TemporaryUploadedFile' : 'InMemoryUploadedFile';
+  if (value instanceof UploadedFile) return value.size > DJANGO_MAX_IN_MEMORY_FILE_BYTES ? 'TemporaryUploadedFile' : 'InMemoryUploadedFile';
   return { string: 'str', boolean: 'bool', object: 'dict' }[typeof value as string] ?? typeof value;
 }
 
@@ -76,8 +76,8 @@ function coerceInteger(value: unknown): CoercionResult {
 function coerceDecimal(value: unknown): CoercionResult {
   const sentText = typeof value === 'string' || isNumber(value) ? pythonStrip(pythonText(value)) : '';
   if (isNumberTextTooLong(sentText)) return invalidResult('String value too large.');
-  const number = parseDecimal(toAsciiDigits(sentText));
-  return number === undefined ? invalidResult(NOT_A_NUMBER_MESSAGE) : validResult(number);
+  const decimalText = parseDecimal(toAsciiDigits(sentText));
+  return decimalText === undefined ? invalidResult(NOT_A_NUMBER_MESSAGE) : validResult(decimalText);
 }
 
 /** Converts digits of other scripts (such as Arabic ones), because existing clients send weights in local digits. Only decimal fields accept them. */
@@ -86,9 +86,9 @@ const toAsciiDigits = (sentText: string): string => sentText.replace(/[^\P{Nd}0-
 /** Unicode encodes the decimal digits of each script as ten consecutive code points that begin with zero. Such blocks may adjoin each other. */
 function toAsciiDigit(digit: string): string {
   const code = digit.codePointAt(0)!;
-  let firstZero = code;
-  while (/\p{Nd}/u.test(String.fromCodePoint(firstZero - 1))) firstZero -= 1;
-  return String((code - firstZero) % 10);
+  let zeroCodePoint = code;
+  while (/\p{Nd}/u.test(String.fromCodePoint(zeroCodePoint - 1))) zeroCodePoint -= 1;
+  return String((code - zeroCodePoint) % 10);
 }
 
 function coerceBoolean(value: unknown): CoercionResult {
@@ -105,8 +105,8 @@ function coerceChoice(value: unknown, { choices }: CoercibleField): CoercionResu
 export const padWithZeros = (part: string, length = 2) => part.padStart(length, '0');
 
 function coerceDate(value: unknown): CoercionResult {
-  const parts = typeof value === 'string' ? /^(\d{4})-(\d{1,2})-(\d{1,2})\n?$/.exec(value) : null;
-  const date = parts && `${parts[1]}-${padWithZeros(parts[2]!)}-${padWithZeros(parts[3]!)}`;
+  const match = typeof value === 'string' ? /^(\d{4})-(\d{1,2})-(\d{1,2})\n?$/.exec(value) : null;
+  const date = match && `${match[1]}-${padWithZeros(match[2]!)}-${padWithZeros(match[3]!)}`;
   return date && isValidDate(date) ? validResult(date) : invalidResult(NOT_A_DATE_MESSAGE);
 }
 
@@ -116,10 +116,10 @@ export const isValidTime = (hour: string, minute: string, second = '0') => Numbe
 
 function coerceTime(value: unknown): CoercionResult {
   // Text after the time, such as a `Z`, is ignored.
-  const parts = typeof value === 'string' ? /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,6})\d{0,6})?)?/.exec(value) : null;
-  if (!parts || !isValidTime(parts[1]!, parts[2]!, parts[3])) return invalidResult(NOT_A_TIME_MESSAGE);
+  const match = typeof value === 'string' ? /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,6})\d{0,6})?)?/.exec(value) : null;
+  if (!match || !isValidTime(match[1]!, match[2]!, match[3])) return invalidResult(NOT_A_TIME_MESSAGE);
   return validResult(
-    `${padWithZeros(parts[1]!)}:${padWithZeros(parts[2]!)}:${padWithZeros(parts[3] ?? '0')}${parts[4] ? `.${parts[4]}` : ''}`,
+    `${padWithZeros(match[1]!)}:${padWithZeros(match[2]!)}:${padWithZeros(match[3] ?? '0')}${match[4] ? `.${match[4]}` : ''}`,
   );
 }
 
@@ -137,23 +137,24 @@ function normalizeUtcOffset(text: string): string | undefined {
 /** Coerces a timestamp. Without a UTC offset it is local to `timeZone`, where it must exist and be unambiguous (daylight saving time). */
 function coerceDateTime(value: unknown, _field: CoercibleField, timeZone: string): CoercionResult {
   const invalidDateTime = invalidResult(NOT_A_DATETIME_MESSAGE);
-  const parts = typeof value === 'string' ? DATE_TIME_PATTERN.exec(value) : null;
-  if (!parts) return invalidDateTime;
-  const date = `${parts[1]}-${padWithZeros(parts[2]!)}-${padWithZeros(parts[3]!)}`;
-  if (!isValidDate(date) || !isValidTime(parts[4]!, parts[5]!, parts[6])) return invalidDateTime;
-  const localDateTime = `${date}T${padWithZeros(parts[4]!)}:${padWithZeros(parts[5]!)}:${padWithZeros(parts[6] ?? '0')}`;
-  const fraction = parts[7] ? `.${parts[7]}` : '';
-  const offset = parts[8] && normalizeUtcOffset(parts[8]);
-  if (parts[8]) return offset ? validResult(`${localDateTime}${fraction}${offset}`) : invalidDateTime;
+  const match = typeof value === 'string' ? DATE_TIME_PATTERN.exec(value) : null;
+  if (!match) return invalidDateTime;
+  const date = `${match[1]}-${padWithZeros(match[2]!)}-${padWithZeros(match[3]!)}`;
+  if (!isValidDate(date) || !isValidTime(match[4]!, match[5]!, match[6])) return invalidDateTime;
+  const localDateTime = `${date}T${padWithZeros(match[4]!)}:${padWithZeros(match[5]!)}:${padWithZeros(match[6] ?? '0')}`;
+  const fraction = match[7] ? `.${match[7]}` : '';
+  const offset = match[8] && normalizeUtcOffset(match[8]);
+  if (match[8]) return offset ? validResult(`${localDateTime}${fraction}${offset}`) : invalidDateTime;
   const zonedTime = DateTime.fromISO(localDateTime, { zone: timeZone });
-  const exists = zonedTime.toISO({ includeOffset: false, suppressMilliseconds: true }) === localDateTime;
-  if (!exists || zonedTime.getPossibleOffsets().length > 1) return invalidResult(`Invalid datetime for the timezone "${timeZone}".`);
+  const localTimeExists = zonedTime.toISO({ includeOffset: false, suppressMilliseconds: true }) === localDateTime;
+  if (!localTimeExists || zonedTime.getPossibleOffsets().length > 1)
+    return invalidResult(`Invalid datetime for the timezone "${timeZone}".`);
   return validResult(`${localDateTime}${fraction}${zonedTime.toFormat('ZZ')}`);
 }
 
 function coerceUuid(value: unknown): CoercionResult {
-  const digits = typeof value === 'string' ? parseUuid(value) : undefined;
-  return digits === undefined ? invalidResult(`“${pythonText(value)}” is not a valid UUID.`) : validResult(digits);
+  const uuidDigits = typeof value === 'string' ? parseUuid(value) : undefined;
+  return uuidDigits === undefined ? invalidResult(`“${pythonText(value)}” is not a valid UUID.`) : validResult(uuidDigits);
 }
 
 /** Returns a value as a row id, or undefined if it cannot be one. Fractions are truncated. */

@@ -21,17 +21,16 @@ import { padWithZeros, isValidTime, isValidDate } from './coercion';
 
 /** Row ids in a filter parameter. The parameter is invalid if one of these rows does not exist. */
 interface ReferencedIds {
-  field: string;
+  fieldName: string;
   ids: string[];
   isList?: boolean;
-  /** Returns an error message if one of the row ids in the parameter does not exist. */
-  unknownIdError(referenceableIds: readonly number[]): string | undefined;
+  unknownIdMessage(referenceableIds: readonly number[]): string | undefined;
 }
 
 export interface ParsedFilters {
   where: Record<string, unknown>;
-  /** Query parameters that are invalid (`error`), or that contain row ids whose existence the caller must check (`references`). */
-  parameters: { key: string; error?: string; references?: ReferencedIds }[];
+  /** Query parameters that are invalid (`error`), or that contain row ids whose existence the caller must check (`referencedIds`). */
+  parametersToCheck: { key: string; error?: string; referencedIds?: ReferencedIds }[];
 }
 
 const MAX_FILTER_NUMBER = 1e50;
@@ -52,20 +51,20 @@ function parseDate(text: string, [language = '']: readonly string[]): string | u
   const [, isoYear, isoMonth, isoDay] = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(trimmedText) ?? [];
   const [, month, day, year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4}|\d{2})$/.exec(trimmedText) ?? [];
   const fourDigitYear = year?.length === 2 ? `${Number(year) >= 69 ? 19 : 20}${year}` : year;
-  const parts = isoYear ? [isoYear, isoMonth, isoDay] : dottedYear ? [dottedYear, dottedMonth, dottedDay] : [fourDigitYear, month, day];
-  if (parts.some((part) => part === undefined)) return undefined;
-  const date = `${parts[0]}-${padWithZeros(parts[1]!)}-${padWithZeros(parts[2]!)}`;
+  const dateParts = isoYear ? [isoYear, isoMonth, isoDay] : dottedYear ? [dottedYear, dottedMonth, dottedDay] : [fourDigitYear, month, day];
+  if (dateParts.some((part) => part === undefined)) return undefined;
+  const date = `${dateParts[0]}-${padWithZeros(dateParts[1]!)}-${padWithZeros(dateParts[2]!)}`;
   return isValidDate(date) ? date : undefined;
 }
 
 /** Parses `HH:MM` with optional seconds and fraction. Returns undefined for an invalid time. */
 function parseTime(text: string): string | undefined {
-  const parts = /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6}))?)?$/.exec(pythonStrip(text));
-  if (!parts || !isValidTime(parts[1]!, parts[2]!, parts[3])) return undefined;
-  return `${padWithZeros(parts[1]!)}:${padWithZeros(parts[2]!)}:${padWithZeros(parts[3] ?? '0')}.${parts[4] ?? '0'}`;
+  const match = /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6}))?)?$/.exec(pythonStrip(text));
+  if (!match || !isValidTime(match[1]!, match[2]!, match[3])) return undefined;
+  return `${padWithZeros(match[1]!)}:${padWithZeros(match[2]!)}:${padWithZeros(match[3] ?? '0')}.${match[4] ?? '0'}`;
 }
 
-type FilterResult = { where: Record<string, unknown>; references?: ReferencedIds } | { error: string } | undefined;
+type FilterResult = { where: Record<string, unknown>; referencedIds?: ReferencedIds } | { error: string } | undefined;
 
 const invalidChoiceMessage = (text: string): string => `Select a valid choice. ${text} is not one of the available choices.`;
 
@@ -106,15 +105,18 @@ function equalityFilter(field: FieldMetadata, text: string, languages: readonly 
       return field.choices!.some((choice) => choice.value === text) ? eq(text) : { error: invalidChoiceMessage(text) };
     case 'uuid': {
       if (pythonStrip(text) === '') return undefined;
-      const digits = parseUuid(pythonStrip(text));
-      return digits === undefined ? { error: 'Enter a valid UUID.' } : eq(digits);
+      const uuidDigits = parseUuid(pythonStrip(text));
+      return uuidDigits === undefined ? { error: 'Enter a valid UUID.' } : eq(uuidDigits);
     }
     case 'relation': {
       const id = parseInteger(text);
       if (id === undefined) return { error: NOT_A_CHOICE_MESSAGE };
-      const unknownIdError: ReferencedIds['unknownIdError'] = (referenceableIds) =>
+      const unknownIdMessage: ReferencedIds['unknownIdMessage'] = (referenceableIds) =>
         referenceableIds.includes(id) ? undefined : NOT_A_CHOICE_MESSAGE;
-      return { where: { [field.name]: { eq: String(id) } }, references: { field: field.name, ids: [String(id)], unknownIdError } };
+      return {
+        where: { [field.name]: { eq: String(id) } },
+        referencedIds: { fieldName: field.name, ids: [String(id)], unknownIdMessage },
+      };
     }
     default: {
       const trimmedText = pythonStrip(text);
@@ -141,12 +143,12 @@ function comparisonFilter(field: FieldMetadata, operator: ComparisonOperator, te
     if (isInRange && field.kind === 'decimal' && !isComparableDecimal(decimalText)) return { error: 'Enter a number with fewer digits.' };
     const operand = field.kind === 'decimal' ? decimalText : ROUNDING_BY_OPERATOR[operator](value);
     if (isInRange) return { where: { [field.name]: { [operator]: operand } } };
-    const matchesAll = operator.startsWith('l') === value > 0;
-    return matchesAll ? undefined : { where: NO_MATCH_CONDITION };
+    const matchesAllRows = operator.startsWith('l') === value > 0;
+    return matchesAllRows ? undefined : { where: NO_MATCH_CONDITION };
   }
-  const equality = equalityFilter(field, text, languages);
-  if (!equality || 'error' in equality || !(field.name in equality.where)) return equality;
-  return { where: { [field.name]: { [operator]: (equality.where[field.name] as { eq: unknown }).eq } } };
+  const equalityResult = equalityFilter(field, text, languages);
+  if (!equalityResult || 'error' in equalityResult || !(field.name in equalityResult.where)) return equalityResult;
+  return { where: { [field.name]: { [operator]: (equalityResult.where[field.name] as { eq: unknown }).eq } } };
 }
 
 function parseFilter(filter: FilterMetadata, field: FieldMetadata, texts: string[], languages: readonly string[]): FilterResult {
@@ -171,9 +173,12 @@ function parseFilter(filter: FilterMetadata, field: FieldMetadata, texts: string
       if (invalidText !== undefined) return { error: `“${invalidText}” is not a valid value.` };
       const ids = texts.map((text) => String(parseInteger(text)));
       // Ids are compared as strings, so that `01` does not match row 1.
-      const unknownIdError: ReferencedIds['unknownIdError'] = (referenceableIds) =>
+      const unknownIdMessage: ReferencedIds['unknownIdMessage'] = (referenceableIds) =>
         texts.filter((text) => !referenceableIds.some((id) => String(id) === text)).map(invalidChoiceMessage)[0];
-      return { where: { [field.name]: { in: ids } }, references: { field: field.name, ids, isList: true, unknownIdError } };
+      return {
+        where: { [field.name]: { in: ids } },
+        referencedIds: { fieldName: field.name, ids, isList: true, unknownIdMessage },
+      };
     }
     default:
       return equalityFilter(field, text, languages);
@@ -192,17 +197,17 @@ export function parseFilters(
   query: URLSearchParams,
   languages: readonly string[],
 ): ParsedFilters {
-  const result: ParsedFilters = { where: {}, parameters: [] };
+  const result: ParsedFilters = { where: {}, parametersToCheck: [] };
   for (const filter of filters) {
     const field = fields.find((candidate) => candidate.name === filter.field)!;
-    const key = filterParameterName(filter, field);
-    const texts = query.getAll(key);
+    const parameterName = filterParameterName(filter, field);
+    const texts = query.getAll(parameterName);
     const filterResult = texts.length ? parseFilter(filter, field, texts, languages) : undefined;
     if (filterResult === undefined) continue;
-    if ('error' in filterResult) result.parameters.push({ key, error: filterResult.error });
+    if ('error' in filterResult) result.parametersToCheck.push({ key: parameterName, error: filterResult.error });
     else {
       addConditions(result.where, filterResult.where);
-      if (filterResult.references) result.parameters.push({ key, references: filterResult.references });
+      if (filterResult.referencedIds) result.parametersToCheck.push({ key: parameterName, referencedIds: filterResult.referencedIds });
     }
   }
   return result;
@@ -229,18 +234,18 @@ export function parseOrdering(
   const orderedFields = new Set<FieldMetadata>();
   const order = terms.flatMap((term): OrderBy[] => {
     const isDescending = term.startsWith('-');
-    const key = isDescending ? term.slice(1) : term;
-    const field = fields.find((candidate) => candidate.isSortable && candidate.restKey === key);
+    const restKey = isDescending ? term.slice(1) : term;
+    const field = fields.find((candidate) => candidate.isSortable && candidate.restKey === restKey);
     if (!field || orderedFields.has(field)) return [];
     orderedFields.add(field);
     const direction: SortDirection = isDescending ? 'DESC' : 'ASC';
-    const { ordering = [], lookupTableSize } = (field.relation && findResource(field.relation.type)) ?? {};
+    const { ordering = [], lookupTableSize } = (field.relation && findResource(field.relation.typeName)) ?? {};
     const orderingWithoutId = ordering.filter((name) => !/^-?id$/.test(name));
     if (!orderingWithoutId.length) return [{ [field.name]: direction }];
-    const { objectField } = field.relation!;
-    if (lookupTableSize) return [{ [objectField]: direction }];
+    const { objectFieldName } = field.relation!;
+    if (lookupTableSize) return [{ [objectFieldName]: direction }];
     return orderingWithoutId.map((name) => ({
-      [objectField]: name.startsWith('-') ? { [name.slice(1)]: reverseDirection(direction) } : { [name]: direction },
+      [objectFieldName]: name.startsWith('-') ? { [name.slice(1)]: reverseDirection(direction) } : { [name]: direction },
     }));
   });
   return order.length ? order : undefined;

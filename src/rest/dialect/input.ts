@@ -30,14 +30,14 @@ export function throwNotAnObject(body: ParsedBody): never {
 }
 
 /** Returns the value of a field in a request body, or ABSENT. In forms, a missing boolean is false (unchecked), and an empty string may mean null. */
-function submittedValue(field: InputField, body: ParsedBody, isPartial: boolean): unknown {
+function submittedValue(field: InputField, body: ParsedBody, isPartialBody: boolean): unknown {
   if (!body.isForm) {
     const data = body.data as InputValues;
     return Object.hasOwn(data, field.restKey) ? data[field.restKey] : ABSENT;
   }
   const values = body.data.get(field.restKey);
-  if (field.relation?.isToMany) return values ?? (isPartial ? ABSENT : []);
-  if (values === undefined) return field.kind === 'boolean' && !isPartial ? false : ABSENT;
+  if (field.relation?.isToMany) return values ?? (isPartialBody ? ABSENT : []);
+  if (values === undefined) return field.kind === 'boolean' && !isPartialBody ? false : ABSENT;
   const value = values.at(-1);
   if (value !== '') return value;
   if (field.allowNull) return field.allowBlank ? '' : null;
@@ -56,7 +56,7 @@ const MAX_REFERENCED_IDS = 1000;
 
 /** Returns, by relation, the row ids to which a request body refers, so that one GraphQL operation can look up all of them. */
 export function referencedIdsOf(relations: readonly FieldMetadata[], body: ParsedBody): Record<string, string[]> {
-  const ids: Record<string, string[]> = {};
+  const idsByRelation: Record<string, string[]> = {};
   for (const field of relations) {
     const value = field.restReadOnly ? ABSENT : submittedValue(field, body, true);
     const values = (field.relation!.isToMany && listItemsOf(value)) || [value === true ? 1 : value];
@@ -65,9 +65,9 @@ export function referencedIdsOf(relations: readonly FieldMetadata[], body: Parse
       const id = parseRowId(item);
       if (id !== undefined && referencedIds.size < MAX_REFERENCED_IDS) referencedIds.add(id);
     }
-    ids[field.name] = [...referencedIds].map(String);
+    idsByRelation[field.name] = [...referencedIds].map(String);
   }
-  return ids;
+  return idsByRelation;
 }
 
 /** Whether the body refers to a parent row (such as the workout of a training day) that does not exist or belongs to another user. */
@@ -86,7 +86,7 @@ export function refersToInaccessibleParent(
 }
 
 export interface InputOptions {
-  isPartial: boolean;
+  isPartialBody: boolean;
   isCreation: boolean;
   timeZone: string;
 }
@@ -98,17 +98,17 @@ export interface InputOptions {
 export function coerceInput(
   fields: readonly InputField[],
   body: ParsedBody,
-  { isPartial, isCreation, timeZone }: InputOptions,
+  { isPartialBody, isCreation, timeZone }: InputOptions,
   referenceableIds?: ReferenceableIds,
 ): { input: InputValues; errors: FieldErrors } {
   const input: InputValues = {};
   const errors: FieldErrors = {};
   for (const field of fields) {
     if (field.restReadOnly) continue;
-    const value = submittedValue(field, body, isPartial);
+    const value = submittedValue(field, body, isPartialBody);
     const setFieldErrors = (messages: string[]) => (errors[field.restKey] = messages);
     if (value === ABSENT) {
-      if (!isPartial && isRequired(field)) setFieldErrors([field.kind === 'image' ? 'No file was submitted.' : REQUIRED_MESSAGE]);
+      if (!isPartialBody && isRequired(field)) setFieldErrors([field.kind === 'image' ? 'No file was submitted.' : REQUIRED_MESSAGE]);
     } else if (value === null || (value === '' && field.relation && !field.relation.isToMany)) {
       if (field.allowNull) input[field.name] = null;
       else setFieldErrors([NOT_NULL_MESSAGE]);
@@ -128,7 +128,7 @@ export interface InputError {
 }
 
 /**
- * Adds the errors of slow checks (`FieldMetadata.checkSlowly`) to `errors`. If the mutation has already run, its error messages are used, so that nothing
+ * Adds the errors of slow checks (`FieldMetadata.checkAsync`) to `errors`. If the mutation has already run, its error messages are used, so that nothing
  * is checked twice.
  */
 export async function addSlowCheckErrors(
@@ -138,9 +138,9 @@ export async function addSlowCheckErrors(
   mutationErrors?: readonly InputError[],
 ): Promise<void> {
   for (const field of fields) {
-    if (!field.checkSlowly || input[field.name] == null) continue;
-    const mutationMessages = mutationErrors?.filter(({ path }) => path[1] === field.name).map(({ message }) => message);
-    const messages = mutationMessages ?? (await field.checkSlowly(input[field.name]));
+    if (!field.checkAsync || input[field.name] == null) continue;
+    const mutationErrorMessages = mutationErrors?.filter(({ path }) => path[1] === field.name).map(({ message }) => message);
+    const messages = mutationErrorMessages ?? (await field.checkAsync(input[field.name]));
     if (messages.length) errors[field.restKey] = messages;
   }
 }

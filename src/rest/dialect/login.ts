@@ -29,7 +29,7 @@ export function parseCredentials(body: ParsedBody, argumentValidators: ArgumentV
     const check = (text: unknown) => (text === '' ? [NOT_BLANK_MESSAGE] : (argumentValidators[name]?.(String(text)) ?? []));
     return { ...CREDENTIAL_FIELD_OPTIONS, name, restKey: name, check };
   });
-  const { input, errors } = coerceInput(fields, body, { isPartial: false, isCreation: true, timeZone: '' });
+  const { input, errors } = coerceInput(fields, body, { isPartialBody: false, isCreation: true, timeZone: '' });
   throwIfInvalid(errors);
   return input;
 }

@@ -10,15 +10,15 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { isRequired, type ActionMetadata, type FieldMetadata } from '../../contract/metadata';
-import type { Endpoint } from '../endpoints';
+import type { ResourceEndpoint } from '../endpoints';
 import { BODY_MEDIA_TYPES } from './body';
 import { MEDIA_TYPE_BY_FORMAT } from './negotiation';
 
-export type OptionsMetadata = Record<string, unknown>;
+export type HttpOptionsMetadata = Record<string, unknown>;
 
 const RESPONSE_MEDIA_TYPES = Object.values(MEDIA_TYPE_BY_FORMAT);
 
-const METADATA_TYPES: Partial<Record<FieldMetadata['kind'], string>> = {
+const METADATA_TYPE_BY_FIELD_KIND: Partial<Record<FieldMetadata['kind'], string>> = {
   integer: 'integer',
   boolean: 'boolean',
   decimal: 'decimal',
@@ -33,35 +33,35 @@ const METADATA_TYPES: Partial<Record<FieldMetadata['kind'], string>> = {
 };
 
 /** Describes one field in the format of Django REST framework's `SimpleMetadata`. */
-function fieldOptionsMetadata(field: FieldMetadata, helpText: string | undefined): OptionsMetadata {
+function optionsMetadataOfField(field: FieldMetadata, helpText: string | undefined): HttpOptionsMetadata {
   const readOnly = field.restReadOnly;
   const required = !readOnly && isRequired(field);
-  const type = readOnly && field.kind === 'choice' ? 'string' : (METADATA_TYPES[field.kind] ?? 'string');
-  const info: OptionsMetadata = { type, required, read_only: readOnly, label: field.label };
-  if (helpText) info.help_text = helpText;
-  if (readOnly) return info;
-  if (field.minLength !== undefined) info.min_length = field.minLength;
-  if (field.maxLength !== undefined) info.max_length = field.maxLength;
-  if (field.min !== undefined) info.min_value = field.min;
-  if (field.max !== undefined) info.max_value = field.max;
-  if (field.choices) info.choices = field.choices.map(({ value, label }) => ({ value, display_name: label }));
-  return info;
+  const type = readOnly && field.kind === 'choice' ? 'string' : (METADATA_TYPE_BY_FIELD_KIND[field.kind] ?? 'string');
+  const optionsMetadata: HttpOptionsMetadata = { type, required, read_only: readOnly, label: field.label };
+  if (helpText) optionsMetadata.help_text = helpText;
+  if (readOnly) return optionsMetadata;
+  if (field.minLength !== undefined) optionsMetadata.min_length = field.minLength;
+  if (field.maxLength !== undefined) optionsMetadata.max_length = field.maxLength;
+  if (field.min !== undefined) optionsMetadata.min_value = field.min;
+  if (field.max !== undefined) optionsMetadata.max_value = field.max;
+  if (field.choices) optionsMetadata.choices = field.choices.map(({ value, label }) => ({ value, display_name: label }));
+  return optionsMetadata;
 }
 
-export const requestFieldsMetadata = ({ fields }: Endpoint): OptionsMetadata =>
+export const requestFieldsMetadata = ({ fields }: ResourceEndpoint): HttpOptionsMetadata =>
   Object.fromEntries(
-    fields.filter((field) => !field.hiddenInRest).map((field) => [field.restKey, fieldOptionsMetadata(field, field.helpText)]),
+    fields.filter((field) => !field.hiddenInRest).map((field) => [field.restKey, optionsMetadataOfField(field, field.helpText)]),
   );
 
 export function responseFieldsMetadata(
-  { type, selection, view, resource, fields }: Endpoint,
-  selections: ReadonlyMap<string, string>,
-): OptionsMetadata {
+  { type, selection, view, resource, fields }: ResourceEndpoint,
+  selectionByFragment: ReadonlyMap<string, string>,
+): HttpOptionsMetadata {
   if (view === resource.views[0])
     return Object.fromEntries(
-      fields.filter((field) => !field.hiddenInRest).map((field) => [field.restKey, fieldOptionsMetadata(field, field.description)]),
+      fields.filter((field) => !field.hiddenInRest).map((field) => [field.restKey, optionsMetadataOfField(field, field.description)]),
     );
-  return describeSelection(type, parseSelectionSet(selection), selections);
+  return describeSelection(type, parseSelectionSet(selection), selectionByFragment);
 }
 
 export const parseSelectionSet = (selection: string): SelectionSetNode =>
@@ -70,30 +70,33 @@ export const parseSelectionSet = (selection: string): SelectionSetNode =>
 function describeSelection(
   type: GraphQLObjectType,
   { selections: nodes }: SelectionSetNode,
-  selections: ReadonlyMap<string, string>,
-): OptionsMetadata {
-  const descriptions: OptionsMetadata = {};
+  selectionByFragment: ReadonlyMap<string, string>,
+): HttpOptionsMetadata {
+  const fieldsMetadata: HttpOptionsMetadata = {};
   for (const node of nodes) {
     if (node.kind === 'FragmentSpread')
-      Object.assign(descriptions, describeSelection(type, parseSelectionSet(selections.get(node.name.value)!), selections));
-    else if (node.kind === 'Field') descriptions[node.alias?.value ?? node.name.value] = describeField(type, node, selections);
+      Object.assign(
+        fieldsMetadata,
+        describeSelection(type, parseSelectionSet(selectionByFragment.get(node.name.value)!), selectionByFragment),
+      );
+    else if (node.kind === 'Field') fieldsMetadata[node.alias?.value ?? node.name.value] = describeField(type, node, selectionByFragment);
   }
-  return descriptions;
+  return fieldsMetadata;
 }
 
-function describeField(type: GraphQLObjectType, node: FieldNode, selections: ReadonlyMap<string, string>): OptionsMetadata {
+function describeField(type: GraphQLObjectType, node: FieldNode, selectionByFragment: ReadonlyMap<string, string>): HttpOptionsMetadata {
   const field = type.getFields()[node.name.value]!;
   const metadata = field.extensions.field;
-  if (metadata) return fieldOptionsMetadata({ ...metadata, restReadOnly: true, check: metadata.check }, metadata.description);
+  if (metadata) return optionsMetadataOfField({ ...metadata, restReadOnly: true, check: metadata.check }, metadata.description);
   const namedType = getNamedType(field.type);
-  const key = node.alias?.value ?? node.name.value;
-  const label = `${key[0]!.toUpperCase()}${key.slice(1).replaceAll('_', ' ')}`;
-  const info: OptionsMetadata = { type: 'field', required: false, read_only: true, label, help_text: field.description };
-  if (!isObjectType(namedType) || !node.selectionSet) return info;
-  const children = describeSelection(namedType, node.selectionSet, selections);
+  const responseKey = node.alias?.value ?? node.name.value;
+  const label = `${responseKey[0]!.toUpperCase()}${responseKey.slice(1).replaceAll('_', ' ')}`;
+  const optionsMetadata: HttpOptionsMetadata = { type: 'field', required: false, read_only: true, label, help_text: field.description };
+  if (!isObjectType(namedType) || !node.selectionSet) return optionsMetadata;
+  const children = describeSelection(namedType, node.selectionSet, selectionByFragment);
   if (isListType(getNullableType(field.type)))
-    return { ...info, child: { type: 'nested object', required: false, read_only: true, children } };
-  return { ...info, type: 'nested object', children };
+    return { ...optionsMetadata, child: { type: 'nested object', required: false, read_only: true, children } };
+  return { ...optionsMetadata, type: 'nested object', children };
 }
 
 /** Returns the title of an action, by default derived from its name (`some_action` → `Some action`). */
@@ -101,7 +104,12 @@ export const actionTitle = ({ title, name }: ActionMetadata): string =>
   title ?? name.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase());
 
 /** Builds the body of an OPTIONS response. `actions` maps the write method that the client may use to the fields that it accepts. */
-export function endpointMetadata(name: string, description: string, actions?: OptionsMetadata, fields?: OptionsMetadata): OptionsMetadata {
+export function endpointMetadata(
+  name: string,
+  description: string,
+  actions?: HttpOptionsMetadata,
+  fields?: HttpOptionsMetadata,
+): HttpOptionsMetadata {
   return {
     name,
     description,

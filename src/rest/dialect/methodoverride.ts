@@ -2,26 +2,25 @@
 import type { IncomingMessage } from 'node:http';
 import { RestError, unsupportedMediaTypeError } from '../errors';
 import type { RestRequest } from '../request';
-import { bodyOrReceivedParts, type ParsedBody } from './body';
+import { bodyOrPartsOfOversizedForm, type ParsedBody } from './body';
 import { parseJson } from './jsonparser';
 
 export type FormTextValues = Readonly<Record<string, readonly string[]>>;
 
 const OVERRIDE_METHODS = ['PUT', 'PATCH', 'DELETE'];
 /** Hidden field with the single-use key of a form, which works like an Idempotency-Key. */
-export const IDEMPOTENCY_KEY_FIELD = '_key';
+export const IDEMPOTENCY_KEY_FORM_FIELD = '_key';
 /** Hidden field with the row version that a form shows, which works like `If-Match`. */
-export const ROW_VERSION_FIELD = '_version';
-const RESERVED_FORM_FIELDS = ['_method', '_content', '_content_type', 'csrfToken', IDEMPOTENCY_KEY_FIELD, ROW_VERSION_FIELD];
+export const ROW_VERSION_FORM_FIELD = '_version';
+const RESERVED_FORM_FIELDS = ['_method', '_content', '_content_type', 'csrfToken', IDEMPOTENCY_KEY_FORM_FIELD, ROW_VERSION_FORM_FIELD];
 
 export interface PostedForm {
   method: string;
   body: ParsedBody;
   csrfToken?: string;
-  formKey?: string;
-  version?: string;
+  formIdempotencyKey?: string;
+  rowVersion?: string;
   values: FormTextValues;
-  /** The JSON text typed into the form, unparsed. */
   jsonText?: string;
   jsonError?: RestError;
 }
@@ -34,13 +33,13 @@ const hasFormMediaType = ({ headers }: IncomingMessage, isSignedIn: boolean): bo
 
 /** Reads the CSRF token from the fields of an HTML form. Clients that send JSON put the token into a header instead. */
 export const readCsrfToken = async ({ message, readBody }: RestRequest): Promise<string | undefined> =>
-  hasFormMediaType(message, true) ? parsePostedForm(await bodyOrReceivedParts(readBody(true))).csrfToken : undefined;
+  hasFormMediaType(message, true) ? parsePostedForm(await bodyOrPartsOfOversizedForm(readBody(true))).csrfToken : undefined;
 
 /** Replaces the method and the body of a POST request by those in its HTML form. */
 export async function applyMethodOverride(request: RestRequest): Promise<void> {
   const { readBody } = request;
   if (request.method !== 'POST' || !hasFormMediaType(request.message, request.isSignedIn)) return;
-  const form = (request.form = parsePostedForm(await bodyOrReceivedParts(readBody())));
+  const form = (request.form = parsePostedForm(await bodyOrPartsOfOversizedForm(readBody())));
   request.method = form.method;
   request.readBody = async () => {
     // Throws an error if the form was too large. Its received fields have already been parsed at this point, so that the page can show them again.
@@ -52,30 +51,30 @@ export async function applyMethodOverride(request: RestRequest): Promise<void> {
 
 export function parsePostedForm(body: ParsedBody): PostedForm {
   if (!body.isForm) return { method: 'POST', body, values: {} };
-  const text = (key: string): string | undefined => {
+  const textOfField = (key: string): string | undefined => {
     const value = body.data.get(key)?.at(-1);
     return typeof value === 'string' ? value : undefined;
   };
-  const requestedMethod = text('_method')?.toUpperCase() ?? '';
+  const requestedMethod = textOfField('_method')?.toUpperCase() ?? '';
   const fields = new Map([...body.data].filter(([key]) => !RESERVED_FORM_FIELDS.includes(key)));
   const values = Object.fromEntries(
     [...fields].map(([key, fieldValues]) => [key, fieldValues.filter((value) => typeof value === 'string')]),
   );
   const form = {
     method: OVERRIDE_METHODS.includes(requestedMethod) ? requestedMethod : 'POST',
-    csrfToken: text('csrfToken'),
-    formKey: text(IDEMPOTENCY_KEY_FIELD),
-    version: text(ROW_VERSION_FIELD),
+    csrfToken: textOfField('csrfToken'),
+    formIdempotencyKey: textOfField(IDEMPOTENCY_KEY_FORM_FIELD),
+    rowVersion: textOfField(ROW_VERSION_FORM_FIELD),
     values,
   };
-  const rawJson = text('_content');
+  const rawJson = textOfField('_content');
   return rawJson === undefined
     ? { ...form, body: { isForm: true, data: fields } }
-    : { ...form, jsonText: rawJson, ...parseRawJson(rawJson, text('_content_type')) };
+    : { ...form, jsonText: rawJson, ...parseRawJson(rawJson, textOfField('_content_type')) };
 }
 
-function parseRawJson(rawJson: string, type = 'application/json'): { body: ParsedBody; jsonError?: RestError } {
-  if (type !== 'application/json') return { body: { isForm: false, data: null }, jsonError: unsupportedMediaTypeError(type) };
+function parseRawJson(rawJson: string, contentType = 'application/json'): { body: ParsedBody; jsonError?: RestError } {
+  if (contentType !== 'application/json') return { body: { isForm: false, data: null }, jsonError: unsupportedMediaTypeError(contentType) };
   try {
     return { body: { isForm: false, data: rawJson.trim() ? parseJson(() => rawJson) : {} } };
   } catch (error) {

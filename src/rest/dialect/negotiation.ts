@@ -4,11 +4,11 @@ import { parseInteger } from '../../platform/pythonscalars';
 import { lastValueOf } from './querystring';
 
 /** `api` is an HTML page of the browsable API; Django REST framework has the same name for it. */
-export type Format = 'json' | 'api';
-export const MEDIA_TYPE_BY_FORMAT: Record<Format, string> = { json: 'application/json', api: 'text/html' };
+export type ResponseFormat = 'json' | 'api';
+export const MEDIA_TYPE_BY_FORMAT: Record<ResponseFormat, string> = { json: 'application/json', api: 'text/html' };
 
 export interface Representation {
-  format: Format;
+  format: ResponseFormat;
   /** Spaces per level of JSON indentation. */
   indent?: number;
 }
@@ -16,7 +16,7 @@ export interface Representation {
 export const MAX_INDENT = 8;
 
 /** Maximum length of the Accept header. Browsers send about 200 characters. */
-const MAX_ACCEPT_CHARACTERS = 4000;
+const MAX_ACCEPT_HEADER_CHARACTERS = 4000;
 const QUALITY_PATTERN = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
 interface MediaRange {
@@ -27,8 +27,8 @@ interface MediaRange {
 }
 
 /** Parses a media range. Its parameters are ignored, except `q` and `indent`. */
-function parseMediaRange(part: string): MediaRange {
-  const [type = '', ...parameters] = part.split(';').map((text) => text.trim());
+function parseMediaRange(rangeText: string): MediaRange {
+  const [type = '', ...parameters] = rangeText.split(';').map((text) => text.trim());
   const range: MediaRange = { type: type.toLowerCase(), quality: 1, hasParameters: false };
   for (const parameter of parameters) {
     const equalsIndex = parameter.indexOf('=');
@@ -51,23 +51,23 @@ function breadthOf({ type, hasParameters }: MediaRange): number {
   return hasParameters ? 0 : 1;
 }
 
-function includesMediaType({ type }: MediaRange, media: string): boolean {
-  const [[main, sub], mediaParts] = [type.split('/'), media.split('/')];
+function includesMediaType({ type }: MediaRange, mediaType: string): boolean {
+  const [[main, sub], mediaParts] = [type.split('/'), mediaType.split('/')];
   return (main === '*' || main === mediaParts[0]) && (sub === '*' || sub === mediaParts[1]);
 }
 
 interface FormatMatch {
-  format: Format;
+  format: ResponseFormat;
   range: MediaRange;
-  breadth: number;
+  rangeBreadth: number;
 }
 
 /** Returns the most specific media range that matches a format; undefined if there is none or its quality is 0. */
-function matchFormat(format: Format, ranges: readonly MediaRange[]): FormatMatch | undefined {
+function matchFormat(format: ResponseFormat, ranges: readonly MediaRange[]): FormatMatch | undefined {
   const [range] = ranges
     .filter((candidate) => includesMediaType(candidate, MEDIA_TYPE_BY_FORMAT[format]))
     .sort((a, b) => breadthOf(a) - breadthOf(b));
-  return range && range.quality > 0 ? { format, range, breadth: breadthOf(range) } : undefined;
+  return range && range.quality > 0 ? { format, range, rangeBreadth: breadthOf(range) } : undefined;
 }
 
 const QUOTED_STRING_PATTERN = /^"(.*)"$/s;
@@ -78,31 +78,35 @@ function parseIndent(indentText: string | undefined): { indent?: number } {
 }
 
 /** Chooses the representation of a response (JSON or HTML). Throws a 404 for an unknown format, and a 406 if none is acceptable, both as JSON. */
-export function negotiate(accept: string | undefined, query = new URLSearchParams(), formatSuffix?: string): Representation {
+export function negotiateRepresentation(
+  acceptHeader: string | undefined,
+  query = new URLSearchParams(),
+  formatSuffix?: string,
+): Representation {
   const requestedFormat = formatSuffix ?? (lastValueOf(query, 'format') || undefined);
   if (requestedFormat !== undefined && requestedFormat !== 'json' && requestedFormat !== 'api') throw notFoundError();
   // `?indent=` is for links, because browsers cannot set a header for a link. It is ignored unless the URL selects JSON as well.
   const queryIndent = requestedFormat === 'json' ? lastValueOf(query, 'indent') : undefined;
-  if (accept === undefined || accept === '*/*' || accept === 'application/json') {
-    if (requestedFormat === 'api' && accept === 'application/json') throw notAcceptableError();
+  if (acceptHeader === undefined || acceptHeader === '*/*' || acceptHeader === 'application/json') {
+    if (requestedFormat === 'api' && acceptHeader === 'application/json') throw notAcceptableError();
     return { format: requestedFormat ?? 'json', ...parseIndent(queryIndent) };
   }
-  if (accept.length > MAX_ACCEPT_CHARACTERS) throw notAcceptableError();
-  const ranges = accept.split(',').map(parseMediaRange);
-  const formats: Format[] = requestedFormat ? [requestedFormat] : ['json', 'api'];
+  if (acceptHeader.length > MAX_ACCEPT_HEADER_CHARACTERS) throw notAcceptableError();
+  const ranges = acceptHeader.split(',').map(parseMediaRange);
+  const formats: ResponseFormat[] = requestedFormat ? [requestedFormat] : ['json', 'api'];
   // The sort is stable, so JSON wins among formats of equal quality and specificity.
   const [bestMatch] = formats
     .map((format) => matchFormat(format, ranges))
     .filter((match) => match !== undefined)
-    .sort((a, b) => b.range.quality - a.range.quality || a.breadth - b.breadth);
+    .sort((a, b) => b.range.quality - a.range.quality || a.rangeBreadth - b.rangeBreadth);
   if (!bestMatch) throw notAcceptableError();
   return { format: bestMatch.format, ...parseIndent(bestMatch.range.indent ?? queryIndent) };
 }
 
 /** Chooses the representation (JSON or HTML) of the 404 response to an unknown path. If the client accepts neither, it is an HTML page. */
-export function negotiateForUnknownPath(accept: string | undefined): Representation {
+export function negotiateForUnknownPath(acceptHeader: string | undefined): Representation {
   try {
-    return negotiate(accept);
+    return negotiateRepresentation(acceptHeader);
   } catch {
     return { format: 'api' };
   }

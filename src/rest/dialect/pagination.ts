@@ -5,7 +5,7 @@ import { lastValueOf } from './querystring';
 
 export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 10_000;
-export const MAX_HTML_LIMIT = 100;
+export const MAX_ROWS_PER_HTML_PAGE = 100;
 export const MAX_OFFSET = MAX_INTEGER;
 
 export interface PageWindow {
@@ -20,7 +20,7 @@ export function parsePageWindow(query: URLSearchParams, maxLimit = MAX_LIMIT): P
 }
 
 /** Percent-encodes like Python's `urllib.parse.quote_plus`. */
-const quotePlus = (text: string) =>
+const encodeQueryComponent = (text: string) =>
   encodeURIComponent(text)
     .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
     .replaceAll('%20', '+');
@@ -33,7 +33,7 @@ export function urlWithParameters(url: string, query: URLSearchParams, changes: 
     else newQuery.set(key, value);
   }
   newQuery.sort();
-  const pairs = [...newQuery].map(([key, value]) => `${quotePlus(key)}=${quotePlus(value)}`);
+  const pairs = [...newQuery].map(([key, value]) => `${encodeQueryComponent(key)}=${encodeQueryComponent(value)}`);
   return pairs.length ? `${url}?${pairs.join('&')}` : url;
 }
 

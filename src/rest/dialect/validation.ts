@@ -4,7 +4,7 @@
  */
 import { toSnakeCase } from '../../contract/casing';
 import { queryReferenceableIds } from '../operations';
-import type { Endpoint } from '../endpoints';
+import type { ResourceEndpoint } from '../endpoints';
 import { notFoundError, inaccessibleParentError, validationErrorFromMessages, throwIfInvalid } from '../errors';
 import type { RestRequest } from '../request';
 import type { ParsedBody } from './body';
@@ -19,11 +19,11 @@ import {
   type InputOptions,
 } from './input';
 
-const NON_FIELD_ERRORS = 'non_field_errors';
+const NON_FIELD_ERRORS_KEY = 'non_field_errors';
 
 export class WriteValidation {
   constructor(
-    private readonly endpoint: Endpoint,
+    private readonly endpoint: ResourceEndpoint,
     private readonly request: RestRequest,
     private readonly inputOptions: InputOptions,
     /** Id of the row to update; undefined when creating one. */
@@ -50,7 +50,7 @@ export class WriteValidation {
   }
 
   /** Throws an error if the request is invalid. `mutationErrors` are the validation errors of the mutation, if it has run. */
-  async requireValid(body: ParsedBody, mutationErrors?: readonly InputError[]): Promise<void> {
+  async requireValidRequest(body: ParsedBody, mutationErrors?: readonly InputError[]): Promise<void> {
     const { endpoint, request, id } = this;
     const { relations, fields } = endpoint;
     const referenceableIds = await queryReferenceableIds(endpoint, request, {
@@ -62,11 +62,11 @@ export class WriteValidation {
     const { input, errors } = coerceInput(fields, body, this.inputOptions, referenceableIds);
     await addSlowCheckErrors(fields, input, errors, mutationErrors);
     throwIfInvalid(errors);
-    const restNameOf = (name: string) => fields.find((field) => field.name === name)?.restKey ?? toSnakeCase(name);
+    const restKeyOf = (name: string) => fields.find((field) => field.name === name)?.restKey ?? toSnakeCase(name);
     if (mutationErrors)
       throw validationErrorFromMessages(
-        mutationErrors.map(({ path: [, name = NON_FIELD_ERRORS], message }) => [name, [message]]),
-        restNameOf,
+        mutationErrors.map(({ path: [, name = NON_FIELD_ERRORS_KEY], message }) => [name, [message]]),
+        restKeyOf,
       );
   }
 }

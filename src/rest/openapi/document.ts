@@ -2,7 +2,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { stringify } from 'yaml';
 import { memoize } from '../../platform/memoize';
-import { deriveEndpoints, type Endpoint, type Endpoints, type PrepareOperation } from '../endpoints';
+import { deriveEndpoints, type ResourceEndpoint, type Endpoints, type PrepareOperation } from '../endpoints';
 import { SHARED_RESPONSES, METADATA_AND_ERROR_SCHEMAS } from './responses';
 import { ResponseSchemas } from './responseschemas';
 import { bodySchema } from './requestbodies';
@@ -43,26 +43,26 @@ const TOKEN_SECURITY_SCHEME = {
 };
 
 export interface SessionAuthNames {
-  cookie: string;
-  csrfHeader: string;
+  cookieName: string;
+  csrfHeaderName: string;
 }
 
-const sessionSecuritySchemes = ({ cookie, csrfHeader }: SessionAuthNames) => ({
-  session: { type: 'apiKey', in: 'cookie', name: cookie, description: 'Session cookie of a browser that is signed in at `/login`.' },
+const sessionSecuritySchemes = ({ cookieName, csrfHeaderName }: SessionAuthNames) => ({
+  session: { type: 'apiKey', in: 'cookie', name: cookieName, description: 'Session cookie of a browser that is signed in at `/login`.' },
   csrf: {
     type: 'apiKey',
     in: 'header',
-    name: csrfHeader,
+    name: csrfHeaderName,
     description:
       'CSRF token, required for writes with a session cookie: in this header or in the form field `csrfToken`. HTML pages contain it.',
   },
 });
 
 /** Prepares operations that cannot be executed: the OpenAPI document is derived from their text only. */
-const rejectExecution: PrepareOperation = () => () => Promise.reject(new Error('an operation of the document was run'));
+const prepareNonExecutableOperation: PrepareOperation = () => () => Promise.reject(new Error('an operation of the document was run'));
 
 export function buildOpenApi(schema: GraphQLSchema, session: SessionAuthNames): Omit<OpenApiDocument, 'servers'> {
-  const endpoints = sortInApiRootOrder(deriveEndpoints(schema, rejectExecution));
+  const endpoints = sortInApiRootOrder(deriveEndpoints(schema, prepareNonExecutableOperation));
   const resourceEndpoints = [...endpoints.resources.values()];
   const responseSchemas = new ResponseSchemas(endpoints);
   const paths = new PathItemsBuilder(schema, endpoints, responseSchemas).build();
@@ -90,21 +90,21 @@ export function buildOpenApi(schema: GraphQLSchema, session: SessionAuthNames): 
 
 /** Sorts resources in the order of the API root; unlisted ones come last. */
 function sortInApiRootOrder(endpoints: Endpoints): Endpoints {
-  const { resources, apiRootNames } = endpoints;
-  const names = [...new Set([...apiRootNames, ...resources.keys()])];
+  const { resources, apiRootResourceNames } = endpoints;
+  const names = [...new Set([...apiRootResourceNames, ...resources.keys()])];
   return { ...endpoints, resources: new Map(names.map((name) => [name, resources.get(name)!])) };
 }
 
 /** Returns the component schemas of an endpoint. Schemas of request bodies are included only if one of its methods uses them. */
-function componentSchemasOf(endpoint: Endpoint, responseSchemas: ResponseSchemas, paths: PathItems): Record<string, JsonSchema> {
+function componentSchemasOf(endpoint: ResourceEndpoint, responseSchemas: ResponseSchemas, paths: PathItems): Record<string, JsonSchema> {
   const { row, page, body, change } = schemaComponentNamesOf(endpoint);
-  const list = paths[`/${row}/`]!;
-  const detail = paths[`/${row}/{id}/`]!;
+  const listPathItem = paths[`/${row}/`]!;
+  const detailPathItem = paths[`/${row}/{id}/`]!;
   return {
     [row]: responseSchemas.rowSchema(endpoint),
     [page]: pageSchema(schemaReference(row)),
-    ...((list.post ?? detail.put) !== undefined && { [body]: bodySchema(endpoint, false) }),
-    ...(detail.patch !== undefined && { [change]: bodySchema(endpoint, true) }),
+    ...((listPathItem.post ?? detailPathItem.put) !== undefined && { [body]: bodySchema(endpoint, false) }),
+    ...(detailPathItem.patch !== undefined && { [change]: bodySchema(endpoint, true) }),
   };
 }
 

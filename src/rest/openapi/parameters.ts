@@ -2,8 +2,8 @@
 import type { GraphQLField } from 'graphql';
 import { filterParameterName, type ComparisonOperator, type FieldMetadata, type FilterMetadata } from '../../contract/metadata';
 import { KEY_RETENTION_HOURS, IDEMPOTENCY_KEY_PATTERN } from '../../platform/idempotencykey';
-import type { Endpoint } from '../endpoints';
-import { toQueryParameter, toSnakeCase } from '../../contract/casing';
+import type { ResourceEndpoint } from '../endpoints';
+import { toQueryParameterName, toSnakeCase } from '../../contract/casing';
 import { DEFAULT_LIMIT, MAX_LIMIT, MAX_OFFSET } from '../dialect/pagination';
 import { MAX_INDENT, MEDIA_TYPE_BY_FORMAT } from '../dialect/negotiation';
 import { argumentSchema, requestValueSchema, type JsonSchema } from './schemas';
@@ -61,13 +61,13 @@ export const SHARED_PARAMETERS = {
     schema: { type: 'string' },
   },
 } satisfies Record<string, Parameter>;
-export const sharedParameter = (name: keyof typeof SHARED_PARAMETERS): Parameter => ({ $ref: `#/components/parameters/${name}` });
+export const sharedParameterReference = (name: keyof typeof SHARED_PARAMETERS): Parameter => ({ $ref: `#/components/parameters/${name}` });
 
-export const REPRESENTATION_PARAMETERS: readonly Parameter[] = [sharedParameter('format'), sharedParameter('indent')];
+export const REPRESENTATION_PARAMETERS: readonly Parameter[] = [sharedParameterReference('format'), sharedParameterReference('indent')];
 
 const COMMA_SEPARATED_STYLE = { style: 'form', explode: false };
 
-function orderingParameter({ fields, resource }: Endpoint): Parameter {
+function orderingParameter({ fields, resource }: ResourceEndpoint): Parameter {
   const columns = fields.filter(({ isSortable }) => isSortable).map(({ restKey }) => restKey);
   const defaultOrder = resource.ordering.map((term) => {
     const name = term.replace(/^-/, '');
@@ -129,9 +129,9 @@ function filterParameter(filter: FilterMetadata, fields: readonly FieldMetadata[
   };
 }
 
-export const listParameters = (endpoint: Endpoint): Parameter[] => [
-  sharedParameter('limit'),
-  sharedParameter('offset'),
+export const parametersOfListRoute = (endpoint: ResourceEndpoint): Parameter[] => [
+  sharedParameterReference('limit'),
+  sharedParameterReference('offset'),
   orderingParameter(endpoint),
   ...endpoint.view.filters.map((filter) => filterParameter(filter, endpoint.fields)),
   ...REPRESENTATION_PARAMETERS,
@@ -139,7 +139,7 @@ export const listParameters = (endpoint: Endpoint): Parameter[] => [
 
 export const argumentParametersOf = ({ args }: GraphQLField<unknown, unknown>): Parameter[] => [
   ...args.map(({ name, type, description, defaultValue }) => ({
-    name: toQueryParameter(name),
+    name: toQueryParameterName(name),
     in: 'query',
     ...(description && { description }),
     schema: { ...argumentSchema(type), ...(defaultValue != null && { default: defaultValue }) },

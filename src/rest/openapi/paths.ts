@@ -2,21 +2,21 @@
 import type { GraphQLSchema } from 'graphql';
 import { parse, type OperationDefinitionNode } from 'graphql';
 import type { ActionMetadata, EndpointMetadata } from '../../contract/metadata';
-import type { ComputedEndpoint, Endpoint, Endpoints } from '../endpoints';
+import type { GraphQLFieldEndpoint, ResourceEndpoint, Endpoints } from '../endpoints';
 import { actionTitle } from '../dialect/metadata';
 import { LOGIN_RESPONSE_FIELD, LOGIN_HINT, LOGIN_PATH, LOGIN_TITLE } from '../dialect/login';
 import { API_BASE_PATH, findRoute } from '../routes';
 import { jsonResponse, errorResponses, METADATA_RESPONSE, NOT_MODIFIED_RESPONSE, withETag } from './responses';
 import type { ResponseSchemas } from './responseschemas';
 import { requestBody } from './requestbodies';
-import { argumentParametersOf, listParameters, REPRESENTATION_PARAMETERS, sharedParameter } from './parameters';
+import { argumentParametersOf, parametersOfListRoute, REPRESENTATION_PARAMETERS, sharedParameterReference } from './parameters';
 import { argumentSchema, schemaReference, withDescription, type JsonSchema } from './schemas';
 
-type Operation = Readonly<Record<string, unknown>>;
+type OpenApiObject = Readonly<Record<string, unknown>>;
 type PathItem = Record<string, unknown>;
 export type PathItems = Record<string, PathItem>;
 
-export const schemaComponentNamesOf = ({ view: { restName } }: Endpoint) => ({
+export const schemaComponentNamesOf = ({ view: { restName } }: ResourceEndpoint) => ({
   row: restName,
   page: `${restName}.page`,
   body: `${restName}.body`,
@@ -30,17 +30,23 @@ const READ_SECURITY = [{ token: [] }, { session: [] }];
 const WRITE_SECURITY = [{ token: [] }, { session: [], csrf: [] }];
 const PUBLIC_SECURITY = [{}, ...READ_SECURITY];
 
-/** Creates an OpenAPI operation. Client generators derive function names from its id, which joins `words` and has word characters only. */
-const createOperation = (tag: string, words: readonly string[], summary: string, security: object[], others: Operation): Operation => ({
-  operationId: words.join('_').replace(/\W+/g, '_'),
+/** Creates an OpenAPI operation. Client generators derive function names from its id, which joins `operationIdWords` and has word characters only. */
+const buildOperation = (
+  tag: string,
+  operationIdWords: readonly string[],
+  summary: string,
+  security: object[],
+  otherProperties: OpenApiObject,
+): OpenApiObject => ({
+  operationId: operationIdWords.join('_').replace(/\W+/g, '_'),
   tags: [tag],
   summary,
   security,
-  ...others,
+  ...otherProperties,
 });
 
-const optionsOperation = (tag: string, ...words: string[]): Operation =>
-  createOperation(tag, [...words, 'options'], 'Endpoint metadata', PUBLIC_SECURITY, {
+const optionsOperation = (tag: string, ...operationIdWords: string[]): OpenApiObject =>
+  buildOperation(tag, [...operationIdWords, 'options'], 'Endpoint metadata', PUBLIC_SECURITY, {
     responses: { 200: METADATA_RESPONSE, ...errorResponses() },
   });
 
@@ -53,20 +59,20 @@ export class PathItemsBuilder {
 
   build(): PathItems {
     return {
-      '/': this.rootItem(),
-      [`/${LOGIN_PATH}/`]: this.loginItem(),
+      '/': this.rootPathItem(),
+      [`/${LOGIN_PATH}/`]: this.loginPathItem(),
       ...Object.fromEntries(
-        [...this.endpoints.standaloneEndpoints].map(([path, endpoint]) => [`/${path}/`, this.standaloneItem(path, endpoint)]),
+        [...this.endpoints.standaloneEndpoints].map(([path, endpoint]) => [`/${path}/`, this.standalonePathItem(path, endpoint)]),
       ),
-      ...Object.assign({}, ...[...this.endpoints.resources.values()].map((endpoint) => this.resourceItems(endpoint))),
+      ...Object.assign({}, ...[...this.endpoints.resources.values()].map((endpoint) => this.resourcePathItems(endpoint))),
     };
   }
 
-  private rootItem(): PathItem {
-    const links = Object.fromEntries(this.endpoints.apiRootNames.map((name) => [name, { type: 'string', format: 'uri' }]));
-    const schema = { type: 'object', properties: links, required: this.endpoints.apiRootNames };
+  private rootPathItem(): PathItem {
+    const links = Object.fromEntries(this.endpoints.apiRootResourceNames.map((name) => [name, { type: 'string', format: 'uri' }]));
+    const schema = { type: 'object', properties: links, required: this.endpoints.apiRootResourceNames };
     return {
-      get: createOperation(GENERAL_TAG, ['root'], 'The resources with the URLs of their lists', PUBLIC_SECURITY, {
+      get: buildOperation(GENERAL_TAG, ['root'], 'The resources with the URLs of their lists', PUBLIC_SECURITY, {
         parameters: REPRESENTATION_PARAMETERS,
         responses: { 200: jsonResponse('The URLs.', schema), ...errorResponses() },
       }),
@@ -75,22 +81,22 @@ export class PathItemsBuilder {
   }
 
   /** Describes the login endpoint. Its request body consists of the arguments of the `login` mutation. */
-  private loginItem(): PathItem {
+  private loginPathItem(): PathItem {
     const field = this.schema.getMutationType()!.getFields().login!;
     const { selectionSet } = parse(`{ ${LOGIN_RESPONSE_FIELD} }`).definitions[0] as OperationDefinitionNode;
     const properties = Object.fromEntries(
       field.args.map(({ name, type, description }) => [name, withDescription(argumentSchema(type), description)]),
     );
-    const hint = Object.fromEntries(Object.keys(LOGIN_HINT).map((key) => [key, { type: 'string' }]));
+    const hintProperties = Object.fromEntries(Object.keys(LOGIN_HINT).map((key) => [key, { type: 'string' }]));
     return {
-      get: createOperation(GENERAL_TAG, [LOGIN_PATH, 'hint'], `${LOGIN_TITLE}: instructions`, PUBLIC_SECURITY, {
+      get: buildOperation(GENERAL_TAG, [LOGIN_PATH, 'hint'], `${LOGIN_TITLE}: instructions`, PUBLIC_SECURITY, {
         parameters: REPRESENTATION_PARAMETERS,
         responses: {
-          200: jsonResponse('The instructions.', { type: 'object', properties: hint, required: Object.keys(LOGIN_HINT) }),
+          200: jsonResponse('The instructions.', { type: 'object', properties: hintProperties, required: Object.keys(LOGIN_HINT) }),
           ...errorResponses(),
         },
       }),
-      post: createOperation(GENERAL_TAG, [LOGIN_PATH], 'Exchange a username and password for a token', [{}, ...WRITE_SECURITY], {
+      post: buildOperation(GENERAL_TAG, [LOGIN_PATH], 'Exchange a username and password for a token', [{}, ...WRITE_SECURITY], {
         parameters: REPRESENTATION_PARAMETERS,
         requestBody: requestBody({ type: 'object', properties, required: Object.keys(properties) }),
         responses: {
@@ -102,16 +108,16 @@ export class PathItemsBuilder {
     };
   }
 
-  private standaloneItem(path: string, endpoint: ComputedEndpoint<EndpointMetadata>): PathItem {
+  private standalonePathItem(path: string, endpoint: GraphQLFieldEndpoint<EndpointMetadata>): PathItem {
     const { metadata, field } = endpoint;
     const [first] = path.split('/');
     const tag = this.endpoints.resources.has(first!) ? first! : GENERAL_TAG;
     return {
-      get: createOperation(tag, [path], metadata.title, PUBLIC_SECURITY, {
+      get: buildOperation(tag, [path], metadata.title, PUBLIC_SECURITY, {
         ...(field.description && { description: field.description }),
         parameters: argumentParametersOf(field),
         responses: {
-          200: jsonResponse('The result.', this.responseSchemas.computedSchema(endpoint)),
+          200: jsonResponse('The result.', this.responseSchemas.fieldResponseSchema(endpoint)),
           ...errorResponses(...(field.args.length ? [400] : [])),
         },
       }),
@@ -119,31 +125,34 @@ export class PathItemsBuilder {
     };
   }
 
-  private resourceItems(endpoint: Endpoint): PathItems {
+  private resourcePathItems(endpoint: ResourceEndpoint): PathItems {
     const { restName } = endpoint.view;
-    const actions = [...endpoint.actions].map(([name, action]) => [`/${restName}/{id}/${name}/`, this.actionItem(endpoint, name, action)]);
+    const actions = [...endpoint.actions].map(([name, action]) => [
+      `/${restName}/{id}/${name}/`,
+      this.actionPathItem(endpoint, name, action),
+    ]);
     return {
-      [`/${restName}/`]: this.listItem(endpoint),
-      [`/${restName}/{id}/`]: this.detailItem(endpoint),
+      [`/${restName}/`]: this.listPathItem(endpoint),
+      [`/${restName}/{id}/`]: this.detailPathItem(endpoint),
       ...Object.fromEntries(actions),
     };
   }
 
-  private listItem(endpoint: Endpoint): PathItem {
+  private listPathItem(endpoint: ResourceEndpoint): PathItem {
     const { view } = endpoint;
     const { row, page, body: bodyName } = schemaComponentNamesOf(endpoint);
     const permittedMethods = this.permittedMethods(endpoint, `/${view.restName}/`);
     return {
-      get: this.readOperation(endpoint, 'list', `${view.title} list`, {
-        parameters: listParameters(endpoint),
+      get: this.buildReadOperation(endpoint, 'list', `${view.title} list`, {
+        parameters: parametersOfListRoute(endpoint),
         responses: { 200: jsonResponse('A page of rows.', schemaReference(page)), ...errorResponses(400) },
       }),
       ...(endpoint.create &&
         permittedMethods.includes('POST') && {
-          post: this.writeOperation(endpoint, 'create', 'Create a row', [], {
+          post: this.buildWriteOperation(endpoint, 'create', 'Create a row', [], {
             requestBody: requestBody(schemaReference(bodyName), endpoint),
             responses: {
-              201: this.rowResponse(endpoint, 'The created row.', schemaReference(row)),
+              201: this.rowResponseObject(endpoint, 'The created row.', schemaReference(row)),
               ...errorResponses(400, 409, 413, 415, 422),
             },
           }),
@@ -152,44 +161,44 @@ export class PathItemsBuilder {
     };
   }
 
-  private detailItem(endpoint: Endpoint): PathItem {
+  private detailPathItem(endpoint: ResourceEndpoint): PathItem {
     const { view } = endpoint;
     const { row, body: bodyName, change } = schemaComponentNamesOf(endpoint);
     const permittedMethods = this.permittedMethods(endpoint, `/${view.restName}/1/`);
     const { parameters, status } = endpoint.versionQuery
-      ? { parameters: [sharedParameter('ifMatch')], status: [412] }
+      ? { parameters: [sharedParameterReference('ifMatch')], status: [412] }
       : { parameters: [], status: [] };
     const bodyAndResponses = (name: string) => ({
       requestBody: requestBody(schemaReference(name), endpoint),
       responses: {
-        200: this.rowResponse(endpoint, 'The updated row.', schemaReference(row)),
+        200: this.rowResponseObject(endpoint, 'The updated row.', schemaReference(row)),
         ...errorResponses(400, 409, ...status, 413, 415, 422),
       },
     });
     return {
-      parameters: [sharedParameter('id')],
-      get: this.readOperation(endpoint, 'read', `${view.title} instance`, {
-        parameters: [...REPRESENTATION_PARAMETERS, ...(endpoint.versionQuery ? [sharedParameter('ifNoneMatch')] : [])],
+      parameters: [sharedParameterReference('id')],
+      get: this.buildReadOperation(endpoint, 'read', `${view.title} instance`, {
+        parameters: [...REPRESENTATION_PARAMETERS, ...(endpoint.versionQuery ? [sharedParameterReference('ifNoneMatch')] : [])],
         responses: {
-          200: this.rowResponse(endpoint, 'The row.', schemaReference(row)),
+          200: this.rowResponseObject(endpoint, 'The row.', schemaReference(row)),
           ...(endpoint.versionQuery && { 304: NOT_MODIFIED_RESPONSE }),
           ...errorResponses(),
         },
       }),
       ...(endpoint.update &&
         permittedMethods.includes('PUT') && {
-          put: this.writeOperation(endpoint, 'replace', 'Replace a row', parameters, {
+          put: this.buildWriteOperation(endpoint, 'replace', 'Replace a row', parameters, {
             description: 'Omitted optional fields keep their values.',
             ...bodyAndResponses(bodyName),
           }),
         }),
       ...(endpoint.update &&
         permittedMethods.includes('PATCH') && {
-          patch: this.writeOperation(endpoint, 'change', 'Update fields of a row', parameters, bodyAndResponses(change)),
+          patch: this.buildWriteOperation(endpoint, 'change', 'Update fields of a row', parameters, bodyAndResponses(change)),
         }),
       ...(endpoint.remove &&
         permittedMethods.includes('DELETE') && {
-          delete: this.writeOperation(endpoint, 'delete', 'Delete a row and all rows that belong to it', parameters, {
+          delete: this.buildWriteOperation(endpoint, 'delete', 'Delete a row and all rows that belong to it', parameters, {
             responses: { 204: { description: 'The row was deleted.' }, ...errorResponses(400, 409, ...status, 422) },
           }),
         }),
@@ -197,27 +206,27 @@ export class PathItemsBuilder {
     };
   }
 
-  private rowResponse(endpoint: Endpoint, description: string, schema: JsonSchema): Operation {
+  private rowResponseObject(endpoint: ResourceEndpoint, description: string, schema: JsonSchema): OpenApiObject {
     const response = jsonResponse(description, schema);
     return endpoint.versionQuery ? withETag(response) : response;
   }
 
-  private actionItem(endpoint: Endpoint, name: string, action: ComputedEndpoint<ActionMetadata>): PathItem {
+  private actionPathItem(endpoint: ResourceEndpoint, name: string, action: GraphQLFieldEndpoint<ActionMetadata>): PathItem {
     const { bodyWhenArgumentsInvalid, bodyWhenArgumentMissing } = action.metadata;
-    const value = this.responseSchemas.computedSchema(action);
-    const alternatives = [
+    const value = this.responseSchemas.fieldResponseSchema(action);
+    const alternativeSchemas = [
       ...(bodyWhenArgumentsInvalid ? [invalidParametersSchema(bodyWhenArgumentsInvalid)] : []),
       ...(bodyWhenArgumentMissing === undefined
         ? []
         : [{ description: 'Returned if a parameter is missing.', const: bodyWhenArgumentMissing }]),
     ];
     return {
-      parameters: [sharedParameter('id')],
-      get: this.readOperation(endpoint, name, actionTitle(action.metadata), {
+      parameters: [sharedParameterReference('id')],
+      get: this.buildReadOperation(endpoint, name, actionTitle(action.metadata), {
         ...(action.field.description && { description: action.field.description }),
         parameters: argumentParametersOf(action.field),
         responses: {
-          200: jsonResponse('The result.', alternatives.length ? { anyOf: [value, ...alternatives] } : value),
+          200: jsonResponse('The result.', alternativeSchemas.length ? { anyOf: [value, ...alternativeSchemas] } : value),
           ...errorResponses(...(action.field.args.length && !bodyWhenArgumentsInvalid ? [400] : [])),
         },
       }),
@@ -225,33 +234,33 @@ export class PathItemsBuilder {
     };
   }
 
-  private readOperation(
-    { view: { restName, description }, resource }: Endpoint,
-    verb: string,
+  private buildReadOperation(
+    { view: { restName, description }, resource }: ResourceEndpoint,
+    operationIdSuffix: string,
     summary: string,
-    others: Operation,
-  ): Operation {
-    return createOperation(restName, [restName, verb], summary, resource.isOwned ? READ_SECURITY : PUBLIC_SECURITY, {
+    otherProperties: OpenApiObject,
+  ): OpenApiObject {
+    return buildOperation(restName, [restName, operationIdSuffix], summary, resource.isOwned ? READ_SECURITY : PUBLIC_SECURITY, {
       description,
-      ...others,
+      ...otherProperties,
     });
   }
 
-  private writeOperation(
-    { view: { restName } }: Endpoint,
-    verb: string,
+  private buildWriteOperation(
+    { view: { restName } }: ResourceEndpoint,
+    operationIdSuffix: string,
     summary: string,
     parameters: readonly object[],
-    others: Operation,
-  ): Operation {
-    return createOperation(restName, [restName, verb], summary, WRITE_SECURITY, {
-      parameters: [...REPRESENTATION_PARAMETERS, sharedParameter('idempotencyKey'), ...parameters],
-      ...others,
+    otherProperties: OpenApiObject,
+  ): OpenApiObject {
+    return buildOperation(restName, [restName, operationIdSuffix], summary, WRITE_SECURITY, {
+      parameters: [...REPRESENTATION_PARAMETERS, sharedParameterReference('idempotencyKey'), ...parameters],
+      ...otherProperties,
     });
   }
 
   /** Returns the HTTP methods in the Allow header of a route, except for methods that no client may use. */
-  private permittedMethods({ view: { permittedMethods } }: Endpoint, path: string): readonly string[] {
+  private permittedMethods({ view: { permittedMethods } }: ResourceEndpoint, path: string): readonly string[] {
     const route = findRoute(this.endpoints, API_BASE_PATH + path);
     const allowedMethods = route && route !== 'redirect' ? route.allowedMethods : [];
     return allowedMethods.filter((method) => permittedMethods?.includes(method) ?? true);

@@ -13,7 +13,7 @@ import {
 } from '../errors';
 import { schemaReference, type JsonSchema } from './schemas';
 
-type Response = Readonly<Record<string, unknown>>;
+type ResponseObject = Readonly<Record<string, unknown>>;
 
 const STRING_LIST_SCHEMA: JsonSchema = { type: 'array', items: { type: 'string' } };
 
@@ -78,9 +78,9 @@ const jsonContent = (schema: JsonSchema, example?: unknown) => ({
   [MEDIA_TYPE_BY_FORMAT.json]: { schema, ...(example !== undefined && { example }) },
 });
 
-export const jsonResponse = (description: string, schema: JsonSchema): Response => ({ description, content: jsonContent(schema) });
+export const jsonResponse = (description: string, schema: JsonSchema): ResponseObject => ({ description, content: jsonContent(schema) });
 
-const errorResponse = (description: string, { body }: RestError, headers?: Response): Response => ({
+const errorResponse = (description: string, { body }: RestError, headers?: ResponseObject): ResponseObject => ({
   description,
   ...(headers && { headers }),
   content: jsonContent(schemaReference('detail'), body),
@@ -90,15 +90,15 @@ const ETAG_HEADER = {
   ETag: { description: 'Version of the row, for `If-Match` and `If-None-Match`.', schema: { type: 'string' } },
 };
 
-export const withETag = (response: Response): Response => ({ ...response, headers: ETAG_HEADER });
+export const withETag = (response: ResponseObject): ResponseObject => ({ ...response, headers: ETAG_HEADER });
 
-export const NOT_MODIFIED_RESPONSE: Response = {
+export const NOT_MODIFIED_RESPONSE: ResponseObject = {
   description: 'The row still has the version in `If-None-Match`.',
   headers: ETAG_HEADER,
 };
 
 /** Error response objects by HTTP status. Most examples come from the functions that create the errors, so that they agree with actual responses. */
-const ERROR_RESPONSES: Readonly<Record<number, Response>> = {
+const ERROR_RESPONSES: Readonly<Record<number, ResponseObject>> = {
   400: {
     description: 'Invalid fields or parameters, or a malformed body.',
     content: jsonContent(
@@ -129,17 +129,17 @@ const ERROR_RESPONSES: Readonly<Record<number, Response>> = {
   503: errorResponse('The request takes too long.', new RestError(503, { detail: 'This takes too long.' })),
 };
 
-export const SHARED_RESPONSES: Readonly<Record<string, Response>> = {
+export const SHARED_RESPONSES: Readonly<Record<string, ResponseObject>> = {
   ...Object.fromEntries(Object.entries(ERROR_RESPONSES).map(([status, response]) => [`error_${status}`, response])),
   metadata: { description: 'Endpoint metadata.', content: jsonContent(schemaReference('metadata')) },
 };
 
 /** Returns references to the error responses with these HTTP statuses, and to the error responses of every path. */
-export const errorResponses = (...statuses: number[]): Record<string, Response> =>
+export const errorResponses = (...statuses: number[]): Record<string, ResponseObject> =>
   Object.fromEntries(
     [...new Set([...statuses, 403, 404, 405, 406, 429, 503])]
       .sort((a, b) => a - b)
       .map((status) => [String(status), { $ref: `#/components/responses/error_${status}` }]),
   );
 
-export const METADATA_RESPONSE: Response = { $ref: '#/components/responses/metadata' };
+export const METADATA_RESPONSE: ResponseObject = { $ref: '#/components/responses/metadata' };

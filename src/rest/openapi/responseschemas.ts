@@ -12,9 +12,9 @@ import {
   type GraphQLObjectType,
   type SelectionSetNode,
 } from 'graphql';
-import type { BodyMetadata } from '../../contract/metadata';
+import type { ResponseBodyMetadata } from '../../contract/metadata';
 import { parseSelectionSet } from '../dialect/metadata';
-import { fragmentName, restSelectionOf, type Endpoint, type Endpoints } from '../endpoints';
+import { fragmentName, restSelectionOf, type ResourceEndpoint, type Endpoints } from '../endpoints';
 import { ANY_SCHEMA, schemaReference, withDescription, nullableSchema, responseValueSchema, type JsonSchema } from './schemas';
 
 type Field = GraphQLField<unknown, unknown>;
@@ -26,32 +26,38 @@ function wrapInLists(type: GraphQLNullableType, schemaOf: (namedType: GraphQLNam
   return { type: 'array', items: isNonNullType(type.ofType) ? items : nullableSchema(items) };
 }
 
-/** Describes the properties named in `maps` as JSON objects. GraphQL returns them as lists of `{ key, value }`. */
-function withMapProperties(value: JsonSchema, maps: readonly string[]): JsonSchema {
+/** Describes the properties named in `mapPropertyNames` as JSON objects. GraphQL returns them as lists of `{ key, value }`. */
+function withKeyValueListsAsMaps(value: JsonSchema, mapPropertyNames: readonly string[]): JsonSchema {
   const mappedProperties = { ...(value.properties as Record<string, JsonSchema>) };
-  for (const name of maps) {
+  for (const name of mapPropertyNames) {
     const { properties } = mappedProperties[name]!.items as { properties: { value: JsonSchema } };
     mappedProperties[name] = { type: 'object', additionalProperties: properties.value };
   }
-  return maps.length ? { ...value, properties: mappedProperties } : value;
+  return mapPropertyNames.length ? { ...value, properties: mappedProperties } : value;
 }
 
 export class ResponseSchemas {
-  private readonly endpointByFragment: ReadonlyMap<string, Endpoint>;
+  private readonly endpointByFragmentName: ReadonlyMap<string, ResourceEndpoint>;
 
   constructor({ resources }: Endpoints) {
-    this.endpointByFragment = new Map([...resources].map(([name, endpoint]) => [fragmentName(name), endpoint]));
+    this.endpointByFragmentName = new Map([...resources].map(([name, endpoint]) => [fragmentName(name), endpoint]));
   }
 
-  rowSchema({ type, selection }: Endpoint): JsonSchema {
+  rowSchema({ type, selection }: ResourceEndpoint): JsonSchema {
     return withDescription(this.objectSchema(type, parseSelectionSet(selection)), type.description);
   }
 
   /** Returns the schema of a response that is the value of one GraphQL field: the schema of the field, with the wrapper key and maps of the metadata. */
-  computedSchema({ field, metadata: { selection, wrapperKey, keyValueLists = [] } }: { field: Field; metadata: BodyMetadata }): JsonSchema {
-    const value = withMapProperties(
-      this.nonNullSchema(field, selection === undefined ? undefined : parseSelectionSet(selection)),
-      keyValueLists,
+  fieldResponseSchema({
+    field,
+    metadata: { graphqlSelection, wrapperKey, keyValueListKeys = [] },
+  }: {
+    field: Field;
+    metadata: ResponseBodyMetadata;
+  }): JsonSchema {
+    const value = withKeyValueListsAsMaps(
+      this.nonNullSchema(field, graphqlSelection === undefined ? undefined : parseSelectionSet(graphqlSelection)),
+      keyValueListKeys,
     );
     const required = isNonNullType(field.type);
     if (wrapperKey === undefined) return required ? value : nullableSchema(value);
@@ -60,24 +66,26 @@ export class ResponseSchemas {
   }
 
   /** Returns the schema of a field with a selection set; without one, all fields of its type are included. */
-  fieldSchema(field: Field, set: SelectionSetNode | undefined): JsonSchema {
-    const value = this.nonNullSchema(field, set);
+  fieldSchema(field: Field, selectionSet: SelectionSetNode | undefined): JsonSchema {
+    const value = this.nonNullSchema(field, selectionSet);
     return isNonNullType(field.type) || field.extensions.neverNullInRest ? value : nullableSchema(value);
   }
 
-  private nonNullSchema({ type, extensions }: Field, set: SelectionSetNode | undefined): JsonSchema {
+  private nonNullSchema({ type, extensions }: Field, selectionSet: SelectionSetNode | undefined): JsonSchema {
     return wrapInLists(getNullableType(type), (namedType) => {
       if (isLeafType(namedType)) return responseValueSchema(extensions.field, namedType);
-      return isObjectType(namedType) ? this.objectSchema(namedType, set ?? parseSelectionSet(restSelectionOf(namedType))) : ANY_SCHEMA;
+      return isObjectType(namedType)
+        ? this.objectSchema(namedType, selectionSet ?? parseSelectionSet(restSelectionOf(namedType)))
+        : ANY_SCHEMA;
     });
   }
 
-  private objectSchema(type: GraphQLObjectType, set: SelectionSetNode): JsonSchema {
-    const [first, ...otherSelections] = set.selections;
+  private objectSchema(type: GraphQLObjectType, selectionSet: SelectionSetNode): JsonSchema {
+    const [first, ...otherSelections] = selectionSet.selections;
     // A selection set that only spreads the fragment of one endpoint becomes a `$ref` to the component schema of that endpoint.
     if (first?.kind === 'FragmentSpread' && !otherSelections.length)
-      return schemaReference(this.endpointByFragment.get(first.name.value)!.view.restName);
-    const properties = this.propertySchemas(type, set);
+      return schemaReference(this.endpointByFragmentName.get(first.name.value)!.view.restName);
+    const properties = this.propertySchemas(type, selectionSet);
     return { type: 'object', properties, required: Object.keys(properties) };
   }
 
@@ -86,11 +94,14 @@ export class ResponseSchemas {
     for (const node of selections) {
       if (node.kind === 'InlineFragment') Object.assign(fieldSchemas, this.propertySchemas(type, node.selectionSet));
       else if (node.kind === 'FragmentSpread')
-        Object.assign(fieldSchemas, this.propertySchemas(type, parseSelectionSet(this.endpointByFragment.get(node.name.value)!.selection)));
+        Object.assign(
+          fieldSchemas,
+          this.propertySchemas(type, parseSelectionSet(this.endpointByFragmentName.get(node.name.value)!.selection)),
+        );
       else {
         const field = type.getFields()[node.name.value]!;
-        const key = node.alias?.value ?? node.name.value;
-        fieldSchemas[key] = withDescription(
+        const responseKey = node.alias?.value ?? node.name.value;
+        fieldSchemas[responseKey] = withDescription(
           this.fieldSchema(field, node.selectionSet),
           field.extensions.field?.description ?? field.description,
         );

@@ -34,11 +34,11 @@ const TIME_SCHEMA: JsonSchema = {
 };
 const TIME_INPUT_SCHEMA: JsonSchema = { ...TIME_SCHEMA, pattern: '^\\d{1,2}:\\d{1,2}(:\\d{1,2}(\\.\\d{1,6})?)?$' };
 
-const decimalSchema = (places?: number): JsonSchema => ({
+const decimalSchema = (decimalPlaces?: number): JsonSchema => ({
   type: 'string',
   format: 'decimal',
-  pattern: `^-?\\d+${places === undefined ? '(\\.\\d+)?' : places > 0 ? `\\.\\d{${places}}` : ''}$`,
-  examples: [(1).toFixed(places ?? 2)],
+  pattern: `^-?\\d+${decimalPlaces === undefined ? '(\\.\\d+)?' : decimalPlaces > 0 ? `\\.\\d{${decimalPlaces}}` : ''}$`,
+  examples: [(1).toFixed(decimalPlaces ?? 2)],
 });
 
 /** JSON schema per GraphQL scalar; ids are numbers in REST. Unknown scalars are `{}`. */
@@ -93,8 +93,8 @@ const omitUndefined = (schema: Record<string, unknown>): JsonSchema =>
   Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
 
 function decimalInputPattern({ maxDigits, decimalPlaces = 0 }: FieldMetadata): string {
-  const integerDigits = maxDigits === undefined ? '\\d+' : `\\d{1,${Math.max(1, maxDigits - decimalPlaces)}}`;
-  return `^[+-]?${integerDigits}${decimalPlaces ? `(\\.\\d{1,${decimalPlaces}})?` : ''}$`;
+  const integerDigitsPattern = maxDigits === undefined ? '\\d+' : `\\d{1,${Math.max(1, maxDigits - decimalPlaces)}}`;
+  return `^[+-]?${integerDigitsPattern}${decimalPlaces ? `(\\.\\d{1,${decimalPlaces}})?` : ''}$`;
 }
 
 const ID_SCHEMA: JsonSchema = { type: 'integer', minimum: 1, maximum: MAX_INTEGER };
@@ -141,7 +141,6 @@ function inputSchema(metadata: FieldMetadata): JsonSchema {
 export const requestValueSchema = (metadata: FieldMetadata): JsonSchema =>
   metadata.allowNull ? nullableSchema(inputSchema(metadata)) : inputSchema(metadata);
 
-/** Returns the schema of a query parameter that becomes a GraphQL argument, derived from the argument's type. */
 export function argumentSchema(type: GraphQLInputType): JsonSchema {
   const nullableType = isNonNullType(type) ? getNullableType(type) : type;
   if (isListType(nullableType)) return { type: 'array', items: argumentSchema(nullableType.ofType as GraphQLInputType) };

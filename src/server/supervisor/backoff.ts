@@ -3,7 +3,6 @@ const MIN_DELAY_MS = 250;
 const MAX_DELAY_MS = 5_000;
 
 export class Backoff {
-  /** Number of consecutive failed attempts. */
   failureCount = 0;
   /** Earliest time of the next attempt, by `performance.now()`. */
   private nextAttemptAt = 0;

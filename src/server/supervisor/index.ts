@@ -12,7 +12,7 @@ import cluster, { type Worker } from 'node:cluster';
 import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import type { Config } from '../../platform/config';
-import { openEmbedded, type EmbeddedDatabase } from '../../database/embedded';
+import { openEmbeddedDatabase, type EmbeddedDatabase } from '../../database/embedded';
 import { TERMINATION_SIGNALS } from '../../platform/terminationsignals';
 import { exitWithError, onFirstSignal } from '../termination';
 import { createLogger } from '../../platform/logging';
@@ -24,7 +24,7 @@ import { Backoff } from './backoff';
 import { OrphanReaper } from './orphanreaper';
 import type { BoundSocket } from '../../internals/node';
 import { choosePort, reservePort } from './port';
-import { forkWorker, hasServed, logFields, type WorkerProcess } from './workerprocess';
+import { forkWorker, hasServed, workerLogFields, type WorkerProcess } from './workerprocess';
 
 /**
  * V8 flags of the workers. Flags with which the supervisor was started are appended and override them. The larger young generation speeds up lists
@@ -33,7 +33,7 @@ import { forkWorker, hasServed, logFields, type WorkerProcess } from './workerpr
  */
 export const V8_MEMORY_FLAGS = ['--min-semi-space-size=32', '--max-semi-space-size=32', '--heap-growing-percent=125'];
 
-const CHECK_INTERVAL_MS = 100;
+const WORKER_CHECK_INTERVAL_MS = 100;
 /**
  * Maximum delay of the periodic check for hung workers. After a longer one, the silence of the workers is ignored: the supervisor was suspended, and perhaps
  * the workers were too.
@@ -43,9 +43,9 @@ const MAX_CHECK_DELAY_MS = 1_000;
  * Time without a heartbeat after which a starting worker counts as hung. It is longer than that of a serving one, because loading code and reading tables
  * blocks the event loop.
  */
-const START_TIMEOUT_MS = 60_000;
+const WORKER_START_TIMEOUT_MS = 60_000;
 /** Fraction of WORKER_TIMEOUT without a heartbeat of a worker after which a spare worker is started, because the worker may be hung. */
-const SPARE_START_TIMEOUT_FRACTION = 0.4;
+const SPARE_START_FRACTION_OF_WORKER_TIMEOUT = 0.4;
 /**
  * Timeouts of the shutdown, in which requests have 7 s to finish and a worker has 9 s to exit. Then the supervisor kills the workers; it exits within
  * 10 s, the usual limit of container runtimes.
@@ -69,10 +69,10 @@ export class Supervisor {
   private port = 0;
   private socket?: BoundSocket;
   /** Whether any worker has served requests. Until then, a worker's failure is assumed to be a configuration error, which it has reported. */
-  private hasEverServed = false;
+  private hasAnyWorkerServed = false;
   private isRunning = false;
-  private readonly startBackoff = new Backoff();
-  private readonly spareBackoff = new Backoff();
+  private readonly workerStartBackoff = new Backoff();
+  private readonly spareStartBackoff = new Backoff();
   private lastCheckAt = now();
   private lastServeOrderAt = now();
   private isStopping = false;
@@ -97,13 +97,15 @@ export class Supervisor {
     cluster.on('message', (worker, report: WorkerMessage) => this.receiveReport(worker, report));
     cluster.on('disconnect', (worker) => this.handleDisconnect(worker));
     cluster.on('exit', (worker, status, signal) => this.handleExit(worker, status, signal));
-    setInterval(() => this.checkWorkers(), CHECK_INTERVAL_MS);
+    setInterval(() => this.checkWorkers(), WORKER_CHECK_INTERVAL_MS);
     const firstWorker = this.fork();
     if (!firstWorker) return this.abort(1, 'no worker process could be started');
     const { databaseUrl, dataDir } = this.config;
     // Starts PostgreSQL now, while the first worker is loading its code.
     if (!databaseUrl)
-      this.embeddedDatabase = openEmbedded({ dataDir, restart: true, log: (message) => this.log.info(message) }).catch(exitWithError);
+      this.embeddedDatabase = openEmbeddedDatabase({ dataDir, shouldRestart: true, log: (message) => this.log.info(message) }).catch(
+        exitWithError,
+      );
     this.orderToServe(firstWorker);
   }
 
@@ -135,38 +137,38 @@ export class Supervisor {
     return workerProcess;
   }
 
-  private startSpare(): void {
-    if (!this.fork(['spare'])) this.spareBackoff.recordFailure();
+  private startSpareWorker(): void {
+    if (!this.fork(['spare'])) this.spareStartBackoff.recordFailure();
   }
 
   private orderToServe(workerProcess: WorkerProcess): void {
     workerProcess.state = 'starting';
     this.lastServeOrderAt = now();
     workerProcess.lastReportAt = now();
-    void this.sendOrderOnceDatabaseRuns(workerProcess);
+    void this.sendServeOrderOnceDatabaseRuns(workerProcess);
   }
 
-  private async sendOrderOnceDatabaseRuns(workerProcess: WorkerProcess): Promise<void> {
+  private async sendServeOrderOnceDatabaseRuns(workerProcess: WorkerProcess): Promise<void> {
     const embeddedDatabase = await this.embeddedDatabase;
     await embeddedDatabase?.waitForRestart();
-    const { port, hasEverServed } = this;
-    const order: SupervisorMessage = {
+    const { port, hasAnyWorkerServed } = this;
+    const message: SupervisorMessage = {
       kind: 'serve',
       port,
-      shouldPrintUrls: !hasEverServed,
+      shouldPrintUrls: !hasAnyWorkerServed,
       embeddedConnection: embeddedDatabase?.connection,
     };
     // Errors of sending the message are ignored: they mean that the worker has exited, which the handler of the `exit` event handles.
-    workerProcess.worker.send(order, this.socket as unknown as Server, () => undefined);
+    workerProcess.worker.send(message, this.socket as unknown as Server, () => undefined);
   }
 
-  private startReplacement(): void {
+  private startReplacementWorker(): void {
     if (this.isStopping) return;
     const { spareWorker } = this;
-    if (spareWorker) this.spareBackoff.reset();
+    if (spareWorker) this.spareStartBackoff.reset();
     const workerProcess = spareWorker ?? this.fork();
     if (workerProcess) this.orderToServe(workerProcess);
-    else this.startReplacementLater();
+    else this.startReplacementWorkerLater();
   }
 
   private receiveReport(worker: Worker, report: WorkerMessage): void {
@@ -175,45 +177,47 @@ export class Supervisor {
     workerProcess.lastReportAt = now();
     if (report !== 'ready') return;
     workerProcess.state = 'serving';
-    this.startBackoff.reset();
+    this.workerStartBackoff.reset();
     // The first worker migrates and seeds the database. The others are started after it, in parallel.
-    const isFirst = !this.hasEverServed;
-    this.hasEverServed = true;
-    if (!isFirst) return;
-    for (let number = 1; number < this.config.workers; number += 1) this.startReplacement();
+    const isFirstStart = !this.hasAnyWorkerServed;
+    this.hasAnyWorkerServed = true;
+    if (!isFirstStart) return;
+    for (let number = 1; number < this.config.workers; number += 1) this.startReplacementWorker();
   }
 
   private checkWorkers(): void {
     const checkedAt = now();
-    if (checkedAt - this.lastCheckAt > CHECK_INTERVAL_MS + MAX_CHECK_DELAY_MS)
+    if (checkedAt - this.lastCheckAt > WORKER_CHECK_INTERVAL_MS + MAX_CHECK_DELAY_MS)
       for (const workerProcess of this.workerProcesses.values()) workerProcess.lastReportAt = checkedAt;
     this.lastCheckAt = checkedAt;
     const { workerTimeout } = this.config;
-    let hasSuspect = false;
+    let hasSuspectedHungWorker = false;
     for (const workerProcess of this.workerProcesses.values()) {
-      const heartbeatTimeout = workerProcess.state === 'serving' ? workerTimeout : workerTimeout && START_TIMEOUT_MS;
+      const heartbeatTimeout = workerProcess.state === 'serving' ? workerTimeout : workerTimeout && WORKER_START_TIMEOUT_MS;
       if (!heartbeatTimeout || workerProcess.isHung || workerProcess.state === 'leaving') continue;
       const silenceMs = checkedAt - workerProcess.lastReportAt;
-      if (silenceMs > heartbeatTimeout) this.replaceHung(workerProcess, silenceMs);
-      else if (workerProcess.state === 'serving' && silenceMs > heartbeatTimeout * SPARE_START_TIMEOUT_FRACTION) hasSuspect = true;
+      if (silenceMs > heartbeatTimeout) this.replaceHungWorker(workerProcess, silenceMs);
+      else if (workerProcess.state === 'serving' && silenceMs > heartbeatTimeout * SPARE_START_FRACTION_OF_WORKER_TIMEOUT)
+        hasSuspectedHungWorker = true;
     }
     const { spareWorker } = this;
-    const needsSpare = this.config.workers === 1 && this.hasEverServed && checkedAt - this.lastServeOrderAt > SPARE_START_DELAY_MS;
-    if (!hasSuspect && !needsSpare) this.endSpare(spareWorker);
-    else if (!spareWorker && !this.isStopping && this.spareBackoff.isDelayOver) this.startSpare();
+    const needsSpareWorker =
+      this.config.workers === 1 && this.hasAnyWorkerServed && checkedAt - this.lastServeOrderAt > SPARE_START_DELAY_MS;
+    if (!hasSuspectedHungWorker && !needsSpareWorker) this.killSpareWorker(spareWorker);
+    else if (!spareWorker && !this.isStopping && this.spareStartBackoff.isDelayOver) this.startSpareWorker();
   }
 
-  private endSpare(spareWorker: WorkerProcess | undefined): void {
+  private killSpareWorker(spareWorker: WorkerProcess | undefined): void {
     if (!spareWorker) return;
     spareWorker.isUnneeded = true;
     spareWorker.worker.process.kill('SIGKILL');
   }
 
-  private replaceHung(workerProcess: WorkerProcess, silenceMs: number): void {
+  private replaceHungWorker(workerProcess: WorkerProcess, silenceMs: number): void {
     workerProcess.isHung = true;
     this.metrics?.countLostWorker('hung');
-    this.log.error({ ...logFields(workerProcess), silentMs: Math.round(silenceMs) }, 'a worker hangs; it is killed and replaced');
-    if (workerProcess.state !== 'spare') this.startReplacement();
+    this.log.error({ ...workerLogFields(workerProcess), silentMs: Math.round(silenceMs) }, 'a worker hangs; it is killed and replaced');
+    if (workerProcess.state !== 'spare') this.startReplacementWorker();
     workerProcess.worker.process.kill('SIGKILL');
   }
 
@@ -236,26 +240,26 @@ export class Supervisor {
       return;
     }
     if (workerProcess.isHung || workerProcess.isUnneeded) return;
-    const fields = { ...logFields(workerProcess), status: status ?? undefined, signal: signal ?? undefined };
+    const fields = { ...workerLogFields(workerProcess), status: status ?? undefined, signal: signal ?? undefined };
     if (workerProcess.state === 'spare') {
       this.log.error(fields, 'a spare worker has exited');
-      return void this.spareBackoff.recordFailure();
+      return void this.spareStartBackoff.recordFailure();
     }
-    if (!this.hasEverServed) return this.abort(status ?? 1, signal ? `the server was killed by ${signal} during startup` : undefined);
+    if (!this.hasAnyWorkerServed) return this.abort(status ?? 1, signal ? `the server was killed by ${signal} during startup` : undefined);
     if (status !== 0) this.metrics?.countLostWorker('crashed');
     if (hasServed(workerProcess)) {
       this.log[status === 0 ? 'info' : 'error'](fields, 'a worker has exited and is replaced');
-      return this.startReplacement();
+      return this.startReplacementWorker();
     }
     this.log.error(fields, 'a worker exited during startup');
-    this.startReplacementLater();
-    const { failureCount } = this.startBackoff;
+    this.startReplacementWorkerLater();
+    const { failureCount } = this.workerStartBackoff;
     if (failureCount >= MAX_FAILED_STARTS && this.servingWorkers.length === 0)
       this.abort(1, `no worker could be started in ${failureCount} attempts`);
   }
 
-  private startReplacementLater(): void {
-    setTimeout(() => this.startReplacement(), this.startBackoff.recordFailure());
+  private startReplacementWorkerLater(): void {
+    setTimeout(() => this.startReplacementWorker(), this.workerStartBackoff.recordFailure());
   }
 
   private updateOrphanReaper(): void {
@@ -274,8 +278,8 @@ export class Supervisor {
     this.socket?.close();
     for (const workerProcess of this.workerProcesses.values())
       workerProcess.worker.process.kill(workerProcess.state === 'spare' ? 'SIGKILL' : 'SIGTERM');
-    const killAll = () => [...this.workerProcesses.keys()].forEach((worker) => worker.process.kill('SIGKILL'));
-    setTimeout(killAll, WORKER_STOP_TIMEOUT_MS).unref();
+    const killAllWorkers = () => [...this.workerProcesses.keys()].forEach((worker) => worker.process.kill('SIGKILL'));
+    setTimeout(killAllWorkers, WORKER_STOP_TIMEOUT_MS).unref();
     // Exits even if the embedded PostgreSQL hangs while it stops.
     setTimeout(() => process.exit(this.exitStatus), EXIT_TIMEOUT_MS).unref();
     // If the supervisor is still starting, `run` exits at the end of the start.

@@ -29,8 +29,7 @@ export class OrphanReaper {
     this.child.unref();
   }
 
-  /** Tells the reaper the process ids of the current workers, which it kills when the supervisor dies. */
-  setWorkerPids(workers: readonly number[]): void {
-    this.child.stdin!.write(`${workers.join(' ')}\n`);
+  setWorkerPids(workerPids: readonly number[]): void {
+    this.child.stdin!.write(`${workerPids.join(' ')}\n`);
   }
 }

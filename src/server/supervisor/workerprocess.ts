@@ -15,7 +15,7 @@ export interface WorkerProcess {
 }
 
 export const hasServed = ({ state }: WorkerProcess): boolean => state === 'serving' || state === 'leaving';
-export const logFields = ({ worker }: WorkerProcess) => ({ pid: worker.process.pid });
+export const workerLogFields = ({ worker }: WorkerProcess) => ({ pid: worker.process.pid });
 
 /** Starts a worker process with these arguments. Logs the error and returns undefined if the system lacks file descriptors or memory for it. */
 export function forkWorker(args: string[], log: Logger): WorkerProcess | undefined {

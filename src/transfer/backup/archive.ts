@@ -18,19 +18,18 @@ import { extract, pack } from 'tar-stream';
 import { ClientError } from '../../core/model/errors';
 import {
   invalidBackupError,
-  HEADER_ENTRY,
+  HEADER_ENTRY_NAME,
   parseHeader,
   formatArchiveValue,
-  SUMMARY_ENTRY,
+  SUMMARY_ENTRY_NAME,
   parseSummary,
   type BackupHeader,
   type BackupSummary,
 } from './manifest';
 
-export const SECRET_KEY_ENTRY = 'secret-key';
-export const MEDIA_PREFIX = 'media/';
-export const TABLES_PREFIX = 'tables/';
-/** Maximum size of entries that are read into memory as a whole. */
+export const SECRET_KEY_ENTRY_NAME = 'secret-key';
+export const MEDIA_ENTRY_PREFIX = 'media/';
+export const TABLE_ENTRY_PREFIX = 'tables/';
 const MAX_BUFFERED_ENTRY_BYTES = 10_000_000;
 
 /** Progress callback: stage, completed units, and their total if known. */
@@ -39,7 +38,7 @@ export type ReportProgress = (stage: string, done: number, total?: number) => vo
 export class ArchiveWriter {
   private readonly tar = pack();
   private readonly completion: Promise<void>;
-  private bytes = 0;
+  private writtenBytes = 0;
 
   private constructor(
     private readonly file: string,
@@ -66,7 +65,7 @@ export class ArchiveWriter {
   }
 
   async addStream(name: string, size: number, content: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> {
-    this.bytes += size;
+    this.writtenBytes += size;
     try {
       // The cast is needed because the entry is a stream of the library `streamx`, whose type is not Node's.
       await pipeline(content, this.tar.entry({ name, size, mode: 0o600, mtime: new Date(0) }) as unknown as Writable);
@@ -79,13 +78,13 @@ export class ArchiveWriter {
 
   /** Writes the summary, the last entry, and flushes the file of the unfinished archive to disk. */
   async end(summary: Omit<BackupSummary, 'bytes'>): Promise<{ draftPath: string; bytes: number }> {
-    const { bytes } = this;
-    await this.add(SUMMARY_ENTRY, Buffer.from(JSON.stringify({ ...summary, bytes })));
+    const { writtenBytes } = this;
+    await this.add(SUMMARY_ENTRY_NAME, Buffer.from(JSON.stringify({ ...summary, bytes: writtenBytes })));
     this.tar.finalize();
     await this.completion;
     const handle = await open(this.draftPath, 'r+');
     await handle.sync().finally(() => handle.close());
-    return { draftPath: this.draftPath, bytes };
+    return { draftPath: this.draftPath, bytes: writtenBytes };
   }
 
   async publish(): Promise<void> {
@@ -112,45 +111,45 @@ export interface ArchiveCallbacks {
 /** Reads a whole archive; throws if it is damaged or incomplete. */
 export async function readArchive(
   file: string,
-  reader: ArchiveCallbacks,
-  onBytes?: (readBytes: number) => void,
+  callbacks: ArchiveCallbacks,
+  onBytesRead?: (bytesRead: number) => void,
 ): Promise<{ header: BackupHeader; summary: BackupSummary }> {
-  const untar = extract();
+  const tarExtractor = extract();
   const source = createReadStream(file);
-  const extraction = pipeline(source, createGunzip(), untar as unknown as NodeJS.WritableStream);
+  const extraction = pipeline(source, createGunzip(), tarExtractor as unknown as NodeJS.WritableStream);
   extraction.catch(() => undefined);
   let header: BackupHeader | undefined;
   let summary: BackupSummary | undefined;
-  let readBytes = 0;
+  let bytesRead = 0;
   try {
-    for await (const entry of untar) {
+    for await (const entry of tarExtractor) {
       const { name, size = 0 } = entry.header;
       const content = entry as AsyncIterable<Buffer>;
       if (summary) throw invalidBackupError(file, 'unexpected data after its end');
-      if (name === HEADER_ENTRY) {
+      if (name === HEADER_ENTRY_NAME) {
         header = parseHeader(file, await readEntry(file, content, size));
-        await reader.onHeader?.(header);
-      } else if (!header) throw invalidBackupError(file, `it does not start with ${HEADER_ENTRY}`);
-      else if (name === SUMMARY_ENTRY) summary = parseSummary(file, await readEntry(file, content, size));
-      else if (name === SECRET_KEY_ENTRY) await reader.onSecretKey?.((await readEntry(file, content, size)).toString());
-      else if (name.startsWith(MEDIA_PREFIX)) await reader.onMediaFile?.(name.slice(MEDIA_PREFIX.length), content);
-      else if (name.startsWith(TABLES_PREFIX)) await reader.onRows?.(name.split('/')[1]!, content);
+        await callbacks.onHeader?.(header);
+      } else if (!header) throw invalidBackupError(file, `it does not start with ${HEADER_ENTRY_NAME}`);
+      else if (name === SUMMARY_ENTRY_NAME) summary = parseSummary(file, await readEntry(file, content, size));
+      else if (name === SECRET_KEY_ENTRY_NAME) await callbacks.onSecretKey?.((await readEntry(file, content, size)).toString());
+      else if (name.startsWith(MEDIA_ENTRY_PREFIX)) await callbacks.onMediaFile?.(name.slice(MEDIA_ENTRY_PREFIX.length), content);
+      else if (name.startsWith(TABLE_ENTRY_PREFIX)) await callbacks.onRows?.(name.split('/')[1]!, content);
       else throw invalidBackupError(file, `it contains an unknown entry ${formatArchiveValue(name)}`);
       entry.resume();
-      onBytes?.((readBytes += size));
+      onBytesRead?.((bytesRead += size));
     }
     await extraction;
   } catch (error) {
     source.destroy();
-    untar.destroy();
-    throw readingError(file, error);
+    tarExtractor.destroy();
+    throw explainReadError(file, error);
   }
   if (!header || !summary) throw invalidBackupError(file, 'it is truncated');
   return { header, summary };
 }
 
 /** Converts an error caused by an unreadable or damaged backup file into an error with a one-line message; returns other errors unchanged. */
-function readingError(file: string, error: unknown): unknown {
+function explainReadError(file: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof SyntaxError) return invalidBackupError(file, 'it contains invalid JSON');
   if (['ENOENT', 'EACCES', 'EISDIR', 'EIO'].includes(code ?? '')) return new ClientError('NOT_FOUND', `${file} cannot be read: ${message}`);
@@ -168,9 +167,9 @@ async function readEntry(file: string, content: AsyncIterable<Buffer>, size: num
 
 /** Counts the rows of COPY output: one per line, because line feeds within values are escaped. */
 export function countLines(content: Buffer): number {
-  let lines = 0;
-  for (let index = content.indexOf(10); index >= 0; index = content.indexOf(10, index + 1)) lines += 1;
-  return lines;
+  let lineCount = 0;
+  for (let index = content.indexOf(10); index >= 0; index = content.indexOf(10, index + 1)) lineCount += 1;
+  return lineCount;
 }
 
 export interface VerifiedBackup {
@@ -180,31 +179,34 @@ export interface VerifiedBackup {
 }
 
 /** Reads the whole archive and compares the numbers of rows and files with its summary. */
-export async function verifyArchive(file: string, onBytes?: (readBytes: number) => void): Promise<VerifiedBackup> {
-  let key: string | undefined;
-  let files = 0;
-  const rows = new Map<string, number>();
+export async function verifyArchive(file: string, onBytesRead?: (bytesRead: number) => void): Promise<VerifiedBackup> {
+  let secretKey: string | undefined;
+  let fileCount = 0;
+  const rowCountByTable = new Map<string, number>();
   const { header, summary } = await readArchive(
     file,
     {
       onHeader: ({ tables }) => {
-        for (const { name } of tables) rows.set(name, 0);
+        for (const { name } of tables) rowCountByTable.set(name, 0);
       },
-      onSecretKey: (storedKey) => void (key = storedKey),
-      onMediaFile: async () => void (files += 1),
+      onSecretKey: (storedKey) => void (secretKey = storedKey),
+      onMediaFile: async () => void (fileCount += 1),
       onRows: async (table, content) => {
-        let count = rows.get(table);
+        let count = rowCountByTable.get(table);
         if (count === undefined) throw invalidBackupError(file, `it contains rows of an unknown table ${formatArchiveValue(table)}`);
         for await (const chunk of content) count += countLines(chunk);
-        rows.set(table, count);
+        rowCountByTable.set(table, count);
       },
     },
-    onBytes,
+    onBytesRead,
   );
-  if (key === undefined) throw invalidBackupError(file, 'it has no secret key');
-  const counts = new Map(Object.entries(summary.rows));
-  const mismatches = [...new Set([...rows.keys(), ...counts.keys()])].filter((name) => rows.get(name) !== counts.get(name));
-  if (mismatches.length) throw invalidBackupError(file, `rows of ${formatArchiveValue(mismatches)} are missing`);
-  if (files !== summary.files) throw invalidBackupError(file, `it has ${files} files instead of ${formatArchiveValue(summary.files)}`);
-  return { header, summary, secretKey: key };
+  if (secretKey === undefined) throw invalidBackupError(file, 'it has no secret key');
+  const expectedRowCounts = new Map(Object.entries(summary.rows));
+  const mismatchedTables = [...new Set([...rowCountByTable.keys(), ...expectedRowCounts.keys()])].filter(
+    (name) => rowCountByTable.get(name) !== expectedRowCounts.get(name),
+  );
+  if (mismatchedTables.length) throw invalidBackupError(file, `rows of ${formatArchiveValue(mismatchedTables)} are missing`);
+  if (fileCount !== summary.files)
+    throw invalidBackupError(file, `it has ${fileCount} files instead of ${formatArchiveValue(summary.files)}`);
+  return { header, summary, secretKey };
 }

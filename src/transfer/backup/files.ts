@@ -15,11 +15,13 @@ import { formatArchiveValue } from './manifest';
 const RESTORE_FOLDER_PREFIX = '.restore-';
 const RESTORE_FOLDER_PATTERN = new RegExp(`^\\.restore-(${UUID_REGEX_SOURCE})$`);
 
-export const stagedFilesOf = (media: Media, id: string): StagedFiles => new StagedFiles(media, RESTORE_FOLDER_PREFIX + id);
+export const stagedFilesOfRestore = (media: Media, id: string): StagedFiles => new StagedFiles(media, RESTORE_FOLDER_PREFIX + id);
 
 export async function stageFile(files: StagedFiles, path: string, content: AsyncIterable<Buffer>): Promise<void> {
   if (!isMediaPath(path)) throw new ClientError('BAD_USER_INPUT', `${formatArchiveValue(path)} is not a path in the media folder`);
-  await files.add(path, (place) => pipeline(content, createWriteStream(place, { flags: 'wx', mode: PRIVATE_FILE_MODE, flush: true })));
+  await files.add(path, (filePath) =>
+    pipeline(content, createWriteStream(filePath, { flags: 'wx', mode: PRIVATE_FILE_MODE, flush: true })),
+  );
 }
 
 async function idsOfInterruptedRestores(media: Media): Promise<string[]> {
@@ -36,7 +38,7 @@ export async function finishInterruptedRestores(client: ClientBase, media: Media
   const isTablePresent = (await client.query(`SELECT to_regclass('restored') IS NOT NULL AS "present"`)).rows[0].present;
   const { rows } = isTablePresent ? await client.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1)', [ids]) : { rows: [] };
   for (const id of ids) {
-    const files = stagedFilesOf(media, id);
+    const files = stagedFilesOfRestore(media, id);
     await (rows.some((row) => row.id === id) ? files.publish() : files.discard());
   }
   // Notifies running servers that they must read everything again, because a restore that was killed could not notify them.

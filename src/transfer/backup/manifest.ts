@@ -1,9 +1,9 @@
 /** Header and summary of a backup archive, and their validation. Both are validated before anything else in the archive is used. */
 import { ClientError } from '../../core/model/errors';
 
-export const FORMAT_VERSION = 1;
-export const HEADER_ENTRY = 'backup.json';
-export const SUMMARY_ENTRY = 'summary.json';
+export const BACKUP_FORMAT_VERSION = 1;
+export const HEADER_ENTRY_NAME = 'backup.json';
+export const SUMMARY_ENTRY_NAME = 'summary.json';
 /** Maximum number of characters of archive content in an error message. */
 const MAX_QUOTED_LENGTH = 200;
 const UTC_TIMESTAMP_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/;
@@ -44,14 +44,14 @@ export const invalidBackupError = (file: string, problem: string) =>
 
 /** Escapes control and format characters, and truncates the text. Untrusted archive content must not span lines or control the terminal. */
 export function toOneLine(text: string): string {
-  const escaped = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
-  return escaped.length > MAX_QUOTED_LENGTH ? `${escaped.slice(0, MAX_QUOTED_LENGTH)}…` : escaped;
+  const escapedText = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+  return escapedText.length > MAX_QUOTED_LENGTH ? `${escapedText.slice(0, MAX_QUOTED_LENGTH)}…` : escapedText;
 }
 
 export const formatArchiveValue = (value: unknown): string => toOneLine(JSON.stringify(value ?? null));
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
-const areDistinct = (names: unknown): names is string[] =>
+const areDistinctNames = (names: unknown): names is string[] =>
   Array.isArray(names) && names.every((name) => typeof name === 'string') && new Set(names).size === names.length;
 
 /**
@@ -59,32 +59,32 @@ const areDistinct = (names: unknown): names is string[] =>
  * here; `parseHeader` rejects it.
  */
 const isHeader = ({ format, program, taken, migrations, tables }: Record<string, unknown>): boolean =>
-  format !== FORMAT_VERSION ||
+  format !== BACKUP_FORMAT_VERSION ||
   (typeof program === 'string' &&
     UTC_TIMESTAMP_PATTERN.test(String(taken)) &&
-    areDistinct(migrations) &&
+    areDistinctNames(migrations) &&
     Array.isArray(tables) &&
-    tables.every((table) => isObject(table) && areDistinct(table.columns)) &&
-    areDistinct(tables.map(({ name }) => name)));
+    tables.every((table) => isObject(table) && areDistinctNames(table.columns)) &&
+    areDistinctNames(tables.map(({ name }) => name)));
 
 const isSummary = ({ rows, sequences }: Record<string, unknown>): boolean =>
   isObject(rows) && Array.isArray(sequences) && sequences.every(isObject);
 
-function parseJson<T>(file: string, part: string, content: Buffer, isValid: (value: Record<string, unknown>) => boolean): T {
+function parseJson<T>(file: string, entryName: string, content: Buffer, isValid: (value: Record<string, unknown>) => boolean): T {
   const value: unknown = JSON.parse(content.toString());
-  if (!isObject(value) || !isValid(value)) throw invalidBackupError(file, `${part} has a value of the wrong type or a duplicate name`);
+  if (!isObject(value) || !isValid(value)) throw invalidBackupError(file, `${entryName} has a value of the wrong type or a duplicate name`);
   return value as T;
 }
 
 export function parseHeader(file: string, content: Buffer): BackupHeader {
-  const header = parseJson<BackupHeader>(file, HEADER_ENTRY, content, isHeader);
-  if (header.format !== FORMAT_VERSION)
+  const header = parseJson<BackupHeader>(file, HEADER_ENTRY_NAME, content, isHeader);
+  if (header.format !== BACKUP_FORMAT_VERSION)
     throw invalidBackupError(
       file,
-      `its format version is ${formatArchiveValue(header.format)}, but this version of Fitgraph supports ${FORMAT_VERSION}`,
+      `its format version is ${formatArchiveValue(header.format)}, but this version of Fitgraph supports ${BACKUP_FORMAT_VERSION}`,
     );
   return header;
 }
 
 export const parseSummary = (file: string, content: Buffer): BackupSummary =>
-  parseJson<BackupSummary>(file, SUMMARY_ENTRY, content, isSummary);
+  parseJson<BackupSummary>(file, SUMMARY_ENTRY_NAME, content, isSummary);

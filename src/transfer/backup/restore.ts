@@ -22,9 +22,9 @@ import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
 import { countLines, readArchive, verifyArchive, type ReportProgress, type VerifiedBackup } from './archive';
 import { invalidBackupError, formatArchiveValue, toOneLine, type TableDescription } from './manifest';
-import { recreateKeysAndIndexes, dropKeysAndIndexes, type RecreateStatements } from '../bulkload';
+import { recreateKeysAndIndexes, dropKeysAndIndexes, type RecreationStatements } from '../bulkload';
 import { CopyStream } from '../copy';
-import { finishInterruptedRestores, stagedFilesOf, stageFile } from './files';
+import { finishInterruptedRestores, stagedFilesOfRestore, stageFile } from './files';
 import { EXCLUDED_DATA_TABLES, openDedicatedConnection, listSequences, listTables } from './tables';
 
 /** Maximum number of attempts to lock all tables. A deadlock with concurrent writers is retried. */
@@ -39,13 +39,13 @@ export interface RestoreOptions {
   /** Data folder, to which the secret key contained in the backup is written; absent if SECRET_KEY is set. */
   dataDir?: string;
   /** Whether existing data is overwritten. Otherwise, a database that contains data is rejected. */
-  shouldReplace: boolean;
-  progress?: ReportProgress;
+  shouldReplaceExisting: boolean;
+  reportProgress?: ReportProgress;
 }
 
 /** Verifies the whole archive. Throws if it is damaged, was created by a newer version, or has a schema older than that of Fitgraph 0.2. */
-export async function inspectBackup(file: string, progress?: RestoreOptions['progress']): Promise<VerifiedBackup> {
-  const backup = await verifyArchive(file, (bytes) => progress?.('Reading, bytes', bytes));
+export async function inspectBackup(file: string, reportProgress?: RestoreOptions['reportProgress']): Promise<VerifiedBackup> {
+  const backup = await verifyArchive(file, (bytes) => reportProgress?.('Reading, bytes', bytes));
   const { header } = backup;
   const program = toOneLine(header.program);
   if (findMissingReplacedMigration(header.migrations) !== undefined)
@@ -54,23 +54,23 @@ export async function inspectBackup(file: string, progress?: RestoreOptions['pro
       `it was created by Fitgraph ${program} and its schema is older than that of Fitgraph 0.2; restore it with Fitgraph 0.2 and create a new backup`,
     );
   const migrations = replaceSquashedNames(header.migrations);
-  const knownNames = migrationNames();
-  const unknownNames = migrations.filter((name) => !knownNames.includes(name));
-  if (unknownNames.length)
+  const knownMigrationNames = migrationNames();
+  const unknownMigrationNames = migrations.filter((name) => !knownMigrationNames.includes(name));
+  if (unknownMigrationNames.length)
     throw invalidBackupError(
       file,
-      `it was created by Fitgraph ${program} (${toOneLine(unknownNames.at(-1)!)}), but Fitgraph ${VERSION} supports the schema only up to ${knownNames.at(-1)}`,
+      `it was created by Fitgraph ${program} (${toOneLine(unknownMigrationNames.at(-1)!)}), but Fitgraph ${VERSION} supports the schema only up to ${knownMigrationNames.at(-1)}`,
     );
   // The order of the backup's migrations matters, because they may have to be run in this order to rebuild the schema of the backup.
-  if (knownNames.filter((name) => migrations.includes(name)).join() !== migrations.join())
+  if (knownMigrationNames.filter((name) => migrations.includes(name)).join() !== migrations.join())
     throw invalidBackupError(file, 'its migrations are out of order');
   return { ...backup, header: { ...header, migrations } };
 }
 
 export async function restoreBackup(options: RestoreOptions): Promise<void> {
-  const { file, backup, database, media, dataDir, shouldReplace } = options;
+  const { file, backup, database, media, dataDir, shouldReplaceExisting } = options;
   const id = randomUUID();
-  const stagedFiles = stagedFilesOf(media, id);
+  const stagedFiles = stagedFilesOfRestore(media, id);
   const client = await openDedicatedConnection(database);
   try {
     const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [ADVISORY_LOCK_KEYS.restore])).rows;
@@ -79,26 +79,26 @@ export async function restoreBackup(options: RestoreOptions): Promise<void> {
     // Cleans up after earlier restores that were interrupted: otherwise, the next start would replace the files and the secret key of this restore by theirs.
     await finishInterruptedRestores(client, media);
     if (dataDir) await finishInterruptedKeyChanges(dataDir, database);
-    if (!shouldReplace) await requireEmptyDatabase(client);
+    if (!shouldReplaceExisting) await requireEmptyDatabase(client);
     const rows = new RowLoader(client, options, id);
-    let files = 0;
+    let fileCount = 0;
     try {
       if (dataDir) stageKey(dataDir, id, backup.secretKey);
       await readArchive(file, {
         onMediaFile: async (path, content) => {
           await stageFile(stagedFiles, path, content);
-          options.progress?.('Files', (files += 1), backup.summary.files);
+          options.reportProgress?.('Files', (fileCount += 1), backup.summary.files);
         },
-        onRows: (table, content) => rows.add(table, content),
+        onRows: (table, content) => rows.addRows(table, content),
       });
-      await rows.finish();
+      await rows.finishAndCommit();
     } catch (error) {
       // It is unknown whether the restore was committed. Its files and key are kept: the next start uses them if it was, and deletes them otherwise.
       if (error instanceof CommitOutcomeUnknown) throw error;
       await rows.rollBack();
       await stagedFiles.discard();
       if (dataDir) discardStagedKey(dataDir, id);
-      throw explainError(file, error);
+      throw explainDatabaseError(file, error);
     }
     if (dataDir) activateStagedKey(dataDir, id);
     await stagedFiles.publish();
@@ -109,7 +109,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<void> {
 }
 
 /** Converts PostgreSQL's errors about invalid values into one-line errors about the archive; returns other errors unchanged. */
-function explainError(file: string, error: unknown): unknown {
+function explainDatabaseError(file: string, error: unknown): unknown {
   const { code, message, where = '' } = error as { code?: string; message: string; where?: string };
   return error instanceof DatabaseError && /^2[23]/.test(code ?? '') ? invalidBackupError(file, toOneLine(`${message} (${where})`)) : error;
 }
@@ -122,12 +122,12 @@ async function requireEmptyDatabase(client: Client): Promise<void> {
 }
 
 class RowLoader {
-  private hasBegun = false;
+  private hasBegunTransaction = false;
   private currentCopy?: CopyStream;
   private currentTable = '';
-  private loadedRows = 0;
+  private loadedRowCount = 0;
   private readonly totalRows: number;
-  private recreateStatements: RecreateStatements = [];
+  private recreationStatements: RecreationStatements = [];
 
   constructor(
     private readonly client: Client,
@@ -141,12 +141,12 @@ class RowLoader {
     return this.options.backup.header.tables.map(({ name }) => name);
   }
 
-  async add(table: string, content: AsyncIterable<Buffer>): Promise<void> {
-    if (!this.hasBegun) await this.begin();
+  async addRows(table: string, content: AsyncIterable<Buffer>): Promise<void> {
+    if (!this.hasBegunTransaction) await this.beginTransaction();
     if (table !== this.currentTable) await this.startCopy(table);
     for await (const chunk of content) {
       await this.currentCopy!.write(chunk);
-      this.options.progress?.('Rows', (this.loadedRows += countLines(chunk)), this.totalRows);
+      this.options.reportProgress?.('Rows', (this.loadedRowCount += countLines(chunk)), this.totalRows);
     }
   }
 
@@ -165,33 +165,33 @@ class RowLoader {
   }
 
   /** Begins the transaction of the restore: locks all tables exclusively, and empties or rebuilds them so that they have the schema of the backup. */
-  private async begin(): Promise<void> {
-    this.hasBegun = true;
+  private async beginTransaction(): Promise<void> {
+    this.hasBegunTransaction = true;
     const { client, options } = this;
     await this.lockTables();
     await this.recordFormerPaths();
-    if (await this.hasSchemaOfBackup()) await this.truncate();
+    if (await this.hasSchemaOfBackup()) await this.truncateTables();
     else await rebuildSchemaInTransaction(client, options.backup.header.migrations);
-    await this.requireKnownNames();
+    await this.requireKnownTablesAndColumns();
     await this.switchTriggers('DISABLE');
-    this.recreateStatements = await dropKeysAndIndexes(client, this.tables);
+    this.recreationStatements = await dropKeysAndIndexes(client, this.tables);
   }
 
   /** Whether the current schema is that of the backup. It is not if the backup is older or a table was dropped. */
   private async hasSchemaOfBackup(): Promise<boolean> {
     const { migrations, tables } = this.options.backup.header;
-    const applied = await readAppliedMigrationNames(this.client);
+    const appliedMigrations = await readAppliedMigrationNames(this.client);
     const serializeTables = (list: readonly TableDescription[]) => list.map(({ name, columns }) => JSON.stringify([name, columns])).sort();
     const currentTables = new Set(serializeTables(await listTables(this.client)));
     return (
-      applied.join() === migrations.join() &&
+      appliedMigrations.join() === migrations.join() &&
       serializeTables(tables).every((table) => currentTables.has(table)) &&
       (await this.findExcludedDataTables()).length === EXCLUDED_DATA_TABLES.length
     );
   }
 
   /** Throws if the archive names a table, column or sequence that does not exist in the schema that its migrations create. */
-  private async requireKnownNames(): Promise<void> {
+  private async requireKnownTablesAndColumns(): Promise<void> {
     const { file, backup } = this.options;
     const columns = new Map((await listTables(this.client)).map((table) => [table.name, table.columns]));
     for (const table of backup.header.tables) {
@@ -203,7 +203,7 @@ class RowLoader {
     }
     const sequences = await listSequences(this.client, backup.header.tables);
     for (const { table, column } of backup.summary.sequences)
-      if (!sequences.some((one) => one.table === table && one.column === column))
+      if (!sequences.some((sequence) => sequence.table === table && sequence.column === column))
         throw invalidBackupError(file, `its schema has no sequence for ${formatArchiveValue(`${table}.${column}`)}`);
   }
 
@@ -230,14 +230,14 @@ class RowLoader {
   /** Records the file paths of the rows that will be replaced. These files are deleted later, unless restored rows refer to them. */
   private async recordFormerPaths(): Promise<void> {
     const existingTables = new Set((await listTables(this.client)).map(({ name }) => name));
-    const queries = [...imageColumns(), { column: 'path', table: 'removed_file' }]
+    const pathQueries = [...imageColumns(), { column: 'path', table: 'removed_file' }]
       .filter(({ table }) => existingTables.has(table))
       .map(({ column, table }) => `SELECT "${column}" AS "path" FROM "${table}"`);
     const noRowsSql = `SELECT '' AS "path" WHERE false`;
-    await this.client.query(`CREATE TEMPORARY TABLE "former_path" ON COMMIT DROP AS ${[noRowsSql, ...queries].join(' UNION ')}`);
+    await this.client.query(`CREATE TEMPORARY TABLE "former_path" ON COMMIT DROP AS ${[noRowsSql, ...pathQueries].join(' UNION ')}`);
   }
 
-  private async truncate(): Promise<void> {
+  private async truncateTables(): Promise<void> {
     await this.switchTriggers('DISABLE');
     await this.client.query(`TRUNCATE ${quoteIdentifiers((await listTables(this.client)).map(({ name }) => name))}`);
     await this.switchTriggers('ENABLE');
@@ -248,14 +248,14 @@ class RowLoader {
       await this.client.query(`ALTER TABLE ${quoteIdentifiers([name])} ${state} TRIGGER USER`);
   }
 
-  async finish(): Promise<void> {
+  async finishAndCommit(): Promise<void> {
     const { client, options, id } = this;
     const { header, summary } = options.backup;
-    if (!this.hasBegun) await this.begin();
+    if (!this.hasBegunTransaction) await this.beginTransaction();
     await this.endCopy();
     await client.query(`ANALYZE ${quoteIdentifiers(this.tables)}`);
     await client.query('SET CONSTRAINTS ALL IMMEDIATE');
-    await recreateKeysAndIndexes(client, this.recreateStatements);
+    await recreateKeysAndIndexes(client, this.recreationStatements);
     for (const { table, column, last, called } of summary.sequences)
       await client.query('SELECT setval(pg_get_serial_sequence(quote_ident($1), $2), $3, $4)', [table, column, last, called]);
     for (const name of this.tables) {

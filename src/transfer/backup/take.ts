@@ -8,12 +8,20 @@ import { imageColumns } from '../../files/imagecolumns';
 import type { Media } from '../../files/media';
 import { imageAndThumbnailPaths, isMediaPath } from '../../files/paths';
 import { VERSION } from '../../platform/version';
-import { ArchiveWriter, SECRET_KEY_ENTRY, countLines, MEDIA_PREFIX, TABLES_PREFIX, verifyArchive, type ReportProgress } from './archive';
-import { FORMAT_VERSION, HEADER_ENTRY, type BackupHeader, type BackupSummary } from './manifest';
+import {
+  ArchiveWriter,
+  SECRET_KEY_ENTRY_NAME,
+  countLines,
+  MEDIA_ENTRY_PREFIX,
+  TABLE_ENTRY_PREFIX,
+  verifyArchive,
+  type ReportProgress,
+} from './archive';
+import { BACKUP_FORMAT_VERSION, HEADER_ENTRY_NAME, type BackupHeader, type BackupSummary } from './manifest';
 import { openDedicatedConnection, listSequences, listTables } from './tables';
 
 /** Number of bytes up to which rows are buffered before they are written as one archive entry. */
-const ENTRY_BYTES = 1024 * 1024;
+const TABLE_ENTRY_BYTES = 1024 * 1024;
 const PATHS_PER_FETCH = 1_000;
 
 export interface BackupOptions {
@@ -22,7 +30,7 @@ export interface BackupOptions {
   /** Source of the media files; if absent, the backup contains none. */
   media?: Media;
   secretKey: string;
-  progress?: ReportProgress;
+  reportProgress?: ReportProgress;
 }
 
 export interface BackupResult {
@@ -33,7 +41,7 @@ export interface BackupResult {
 }
 
 /** Writes and verifies the backup. The file appears only if both succeed. */
-export async function takeBackup({ file, database, media, secretKey, progress }: BackupOptions): Promise<BackupResult> {
+export async function takeBackup({ file, database, media, secretKey, reportProgress }: BackupOptions): Promise<BackupResult> {
   const client = await openDedicatedConnection(database);
   const archive = await ArchiveWriter.begin(file).catch(async (error) => {
     await client.end();
@@ -42,25 +50,27 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
   try {
     await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK_KEYS.files]);
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const header = await readHeader(client);
+    const header = await buildHeader(client);
     const tableNames = header.tables.map(({ name }) => name);
     // Locks the tables, as pg_dump does, to prevent changes of their schema during the backup.
     await client.query(`LOCK TABLE ${quoteIdentifiers(tableNames)} IN ACCESS SHARE MODE`);
     const rowCounts = await countRows(client, tableNames);
     const totalRows = Object.values(rowCounts).reduce((sum, count) => sum + count, 0);
-    await archive.add(HEADER_ENTRY, Buffer.from(JSON.stringify(header)));
-    const { files, missing: missingPaths } = media ? await addFiles(client, archive, media, progress) : { files: 0, missing: [] };
-    await archive.add(SECRET_KEY_ENTRY, Buffer.from(secretKey));
-    let doneRows = 0;
+    await archive.add(HEADER_ENTRY_NAME, Buffer.from(JSON.stringify(header)));
+    const { files, missing: missingPaths } = media ? await addFiles(client, archive, media, reportProgress) : { files: 0, missing: [] };
+    await archive.add(SECRET_KEY_ENTRY_NAME, Buffer.from(secretKey));
+    let archivedRowCount = 0;
     const rows = Object.create(null) as Record<string, number>;
     for (const { name, columns } of header.tables) {
-      rows[name] = await addRows(client, archive, name, columns, (count) => progress?.('Rows', (doneRows += count), totalRows));
+      rows[name] = await addRows(client, archive, name, columns, (count) =>
+        reportProgress?.('Rows', (archivedRowCount += count), totalRows),
+      );
       if (rows[name] !== rowCounts[name]) throw new Error(`read ${rows[name]} rows of ${name} instead of ${rowCounts[name]}`);
     }
     const sequences = await listSequences(client, header.tables);
     await client.query('COMMIT');
     const { draftPath, bytes } = await archive.end({ rows, sequences, files });
-    const { summary } = await verifyArchive(draftPath, (readBytes) => progress?.('Verifying, bytes', readBytes, bytes));
+    const { summary } = await verifyArchive(draftPath, (bytesRead) => reportProgress?.('Verifying, bytes', bytesRead, bytes));
     await archive.publish();
     return { header, summary, missingPaths };
   } catch (error) {
@@ -73,11 +83,11 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
   }
 }
 
-async function readHeader(client: Client): Promise<BackupHeader> {
+async function buildHeader(client: Client): Promise<BackupHeader> {
   const { rows } = await client.query('SELECT "name" FROM "migration" ORDER BY "name"');
   const [server] = (await client.query(`SELECT current_setting('server_version') AS "version", now()::text AS "now"`)).rows;
   return {
-    format: FORMAT_VERSION,
+    format: BACKUP_FORMAT_VERSION,
     program: VERSION,
     taken: new Date(server.now).toISOString(),
     postgres: server.version,
@@ -98,7 +108,7 @@ async function addRows(
   archive: ArchiveWriter,
   table: string,
   columns: readonly string[],
-  onRows: (rows: number) => void,
+  onRows: (rowCount: number) => void,
 ): Promise<number> {
   const rows = client.query(copyTo(`COPY ${quoteIdentifiers([table])} (${quoteIdentifiers(columns)}) TO STDOUT`));
   let chunks: Buffer[] = [];
@@ -107,52 +117,52 @@ async function addRows(
   const flush = async () => {
     const content = Buffer.concat(chunks);
     [chunks, size] = [[], 0];
-    await archive.add(`${TABLES_PREFIX}${table}/${String((entryCount += 1)).padStart(6, '0')}`, content);
+    await archive.add(`${TABLE_ENTRY_PREFIX}${table}/${String((entryCount += 1)).padStart(6, '0')}`, content);
     const lines = countLines(content);
     count += lines;
     onRows(lines);
   };
   for await (const chunk of rows as AsyncIterable<Buffer>) {
     chunks.push(chunk);
-    if ((size += chunk.length) >= ENTRY_BYTES) await flush();
+    if ((size += chunk.length) >= TABLE_ENTRY_BYTES) await flush();
   }
   if (size) await flush();
   return count;
 }
 
 /** Adds the files of all rows and their existing thumbnails. The advisory lock keeps servers from deleting files during the backup. */
-async function addFiles(client: Client, archive: ArchiveWriter, media: Media, progress: BackupOptions['progress']) {
+async function addFiles(client: Client, archive: ArchiveWriter, media: Media, reportProgress: BackupOptions['reportProgress']) {
   const missingPaths: string[] = [];
-  let [files, done] = [0, 0];
+  let [fileCount, processedRowCount] = [0, 0];
   for (const { table, column } of imageColumns()) {
     const totalRows = Number((await client.query(`SELECT count(*) AS "count" FROM "${table}"`)).rows[0].count);
     await client.query(`DECLARE paths CURSOR FOR SELECT DISTINCT "${column}" AS "path" FROM "${table}" WHERE "${column}" <> '' ORDER BY 1`);
     for (;;) {
       const { rows } = await client.query(`FETCH ${PATHS_PER_FETCH} FROM paths`);
       for (const { path } of rows) {
-        const addedFiles = await addFile(archive, media, path);
-        if (addedFiles === 0) missingPaths.push(path);
-        files += addedFiles;
-        progress?.('Files', (done += 1), totalRows);
+        const addedFileCount = await addImageFiles(archive, media, path);
+        if (addedFileCount === 0) missingPaths.push(path);
+        fileCount += addedFileCount;
+        reportProgress?.('Files', (processedRowCount += 1), totalRows);
       }
       if (rows.length < PATHS_PER_FETCH) break;
     }
     await client.query('CLOSE paths');
   }
-  return { files, missing: missingPaths };
+  return { files: fileCount, missing: missingPaths };
 }
 
 /** Adds an image and its existing thumbnails to the archive. Returns the number of added files; 0 if the image itself is missing. */
-async function addFile(archive: ArchiveWriter, media: Media, image: string): Promise<number> {
-  let addedFiles = 0;
-  for (const path of imageAndThumbnailPaths(image)) {
+async function addImageFiles(archive: ArchiveWriter, media: Media, imagePath: string): Promise<number> {
+  let addedFileCount = 0;
+  for (const path of imageAndThumbnailPaths(imagePath)) {
     const file = isMediaPath(path) ? await media.files.openStream(path) : undefined;
     if (!file) {
-      if (path === image) return 0;
+      if (path === imagePath) return 0;
       continue;
     }
-    await archive.addStream(MEDIA_PREFIX + path, file.size, file.content);
-    addedFiles += 1;
+    await archive.addStream(MEDIA_ENTRY_PREFIX + path, file.size, file.content);
+    addedFileCount += 1;
   }
-  return addedFiles;
+  return addedFileCount;
 }

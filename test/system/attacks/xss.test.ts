@@ -5,7 +5,7 @@
 import { createUser } from '../../../src/auth/accounts';
 import { resourceOf, allEntities } from '../../../src/core/model/registry';
 import { fieldsOf, type Entity } from '../../../src/core/model/fields';
-import type { Endpoint } from '../../../src/rest/endpoints';
+import type { ResourceEndpoint } from '../../../src/rest/endpoints';
 import { Visitor } from '../../pages/visitor';
 import { createOwnedRows, parentsIn, type OwnedRowIds } from '../../setup/belongings';
 import { fitgraphForThisFile, PASSWORD } from '../../setup/fitgraph';
@@ -27,8 +27,8 @@ beforeAll(async () => {
   ownedRowIds = await createOwnedRows(ann);
 });
 
-const entityOf = ({ type }: Endpoint): Entity => allEntities().find(({ name }) => name === type.name)!;
-const isUpload = ({ fields }: Endpoint) => fields.some(({ kind }) => kind === 'image');
+const entityOf = ({ type }: ResourceEndpoint): Entity => allEntities().find(({ name }) => name === type.name)!;
+const isUpload = ({ fields }: ResourceEndpoint) => fields.some(({ kind }) => kind === 'image');
 const fitsLength = (payload: string, { maxLength = Infinity, minLength = 0 }) => payload.length <= maxLength && payload.length >= minLength;
 const query = (values: Record<string, string>) => `?${new URLSearchParams(values)}`;
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
@@ -56,12 +56,12 @@ async function visit(path: string): Promise<Answer> {
   return page;
 }
 
-const viewsOf = (endpoint: Endpoint): readonly Endpoint[] => endpoints.filter(({ type }) => type === endpoint.type);
+const viewsOf = (endpoint: ResourceEndpoint): readonly ResourceEndpoint[] => endpoints.filter(({ type }) => type === endpoint.type);
 
-const listsOf = (endpoint: Endpoint): string[] => viewsOf(endpoint).map(({ view }) => `/api/v2/${view.restName}/?limit=100`);
+const listsOf = (endpoint: ResourceEndpoint): string[] => viewsOf(endpoint).map(({ view }) => `/api/v2/${view.restName}/?limit=100`);
 
 /** Pages of a row other than lists: all views of its type, and its actions. */
-const pagesOf = (endpoint: Endpoint, id: number): string[] =>
+const pagesOf = (endpoint: ResourceEndpoint, id: number): string[] =>
   viewsOf(endpoint).flatMap(({ view: { restName }, actions }) => [
     `/api/v2/${restName}/${id}/`,
     ...[...actions.keys()].map((action) => `/api/v2/${restName}/${id}/${action}/`),
@@ -86,7 +86,7 @@ test.each(writable.map((endpoint) => [endpoint.view.restName, endpoint] as const
     for (const field of keys) expect(MARKUP.filter((payload) => fitsLength(payload, field)).length).toBeGreaterThan(8);
     for (const payload of MARKUP) {
       const chosenFields = keys.filter((field) => fitsLength(payload, field));
-      const texts = Object.fromEntries(chosenFields.map(({ restKey: key }) => [key, payload]));
+      const texts = Object.fromEntries(chosenFields.map(({ restKey: restKey }) => [restKey, payload]));
       const answer = endpoint.create
         ? await ann.post(`/${rest}/`, { ...bodyOf(entity, 2, parentsIn(ownedRowIds)), ...texts })
         : await ann.patch(`/${rest}/${ownedRowIds.get(entity)}/`, texts);
@@ -126,9 +126,9 @@ test('escapes markup that was written to the database directly', async () => {
   const payload = (id: number, length: number) => `${id}${MARKUP[0]}${MARKUP[1]}`.slice(0, length);
   for (const endpoint of endpoints) {
     const entity = entityOf(endpoint);
-    const { table, publishedValues } = resourceOf(entity)!;
+    const { table, publishedColumnValues: publishedColumnValues } = resourceOf(entity)!;
     const stored = fieldsOf(entity).filter(
-      ({ kind, column }) => ['string', 'url', 'image'].includes(kind) && column && !publishedValues?.[column],
+      ({ kind, column }) => ['string', 'url', 'image'].includes(kind) && column && !publishedColumnValues?.[column],
     );
     for (const { column, maxLength = 100 } of stored) {
       if (maxLength < 20) continue;

@@ -38,7 +38,7 @@ function filterOf(number: number): { where: object; id: string } {
 
 /** Returns the results of `ask` for all connections that serve anonymous clients. */
 async function withConnections<T>(ask: (client: Client) => Promise<T>): Promise<T[]> {
-  const { pool } = fitgraph.database.readResources.anonymous;
+  const { pool } = fitgraph.database.readDependencies.anonymous;
   const clients = await Promise.all(Array.from({ length: pool.totalCount }, () => pool.connect()));
   try {
     return await Promise.all(clients.map((client) => ask(client as unknown as Client)));
@@ -169,8 +169,8 @@ test.each([
       // Some statements fail at execution, some at parsing.
       const failing = number % 7 === 0 ? '1 / ($1::int - $1)' : number % 11 === 0 ? '"no such column"' : '$1::int';
       const text = `SELECT ${failing} AS "answer", ${number} AS "number", '${'x'.repeat(number)}' AS "long"`;
-      const name = prepared.nameOf(text);
-      if (name !== undefined) prepared.stateOf(client, name, text);
+      const name = prepared.countUseAndGetName(text);
+      if (name !== undefined) prepared.getOrCreateState(client, name, text);
       return client.query({ name, text, values: [number] }).then(
         ({ rows: [row] }) => expect([failing, row.answer, row.number]).toEqual(['$1::int', number, number]),
         // When pipelining, pg does not know yet that parsing has failed for an earlier statement of the same name.

@@ -4,7 +4,7 @@ import path from 'node:path';
 import axe from 'axe-core';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { createUser } from '../../../src/auth/accounts';
-import { openEmbedded } from '../../../src/database/embedded';
+import { openEmbeddedDatabase } from '../../../src/database/embedded';
 import { build, Installation } from '../../server/running';
 import { open } from '../../setup/databases';
 import { IMAGE_TIMEOUT, PASSWORD } from '../../setup/fitgraph';
@@ -58,7 +58,7 @@ export class BrowserSetup {
       installation.start(),
       chromium.launch({ executablePath: process.env.CHROMIUM, args: ARGUMENTS, headless: true }),
     ]);
-    const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
+    const { connection, release } = await openEmbeddedDatabase({ dataDir: installation.dataDir });
     const database = open(connection);
     for (const username of ['ann', 'bob']) await createUser({ username, password: PASSWORD, isSuperuser: true }, database.createSession());
     await database.close();

@@ -42,7 +42,10 @@ test('rejects a filter by `id` and names the resource, the field and the remedy'
 });
 
 test.each([
-  [{ position: 9, filters: ['date__gte'] }, 'is ignored by the reference. Declare comparisons for resources without `position`.'],
+  [
+    { apiRootPosition: 9, filters: ['date__gte'] },
+    'is ignored by the reference. Declare comparisons for resources without `apiRootPosition`.',
+  ],
   [{ filters: ['date__after'] }, 'must end in one of gt, gte, lt, lte.'],
   [{ filters: ['userId__gte'] }, 'compares values of the kind relation. Only integer, decimal, date can be compared.'],
 ])('rejects the comparison in %j', (options, message) => {

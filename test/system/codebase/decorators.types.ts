@@ -100,7 +100,7 @@ export class CustomResolvers {
 }
 
 export class Extended {
-  @FieldExtensions({ cost: { weight: 2 }, action: { name: 'values', selection: 'id' } })
+  @FieldExtensions({ cost: { weight: 2 }, action: { name: 'values', graphqlSelection: 'id' } })
   declared(): void {}
 
   // @ts-expect-error there is no such extension

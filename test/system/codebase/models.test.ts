@@ -3,7 +3,7 @@
  * indexes.
  */
 import { Client } from 'pg';
-import { fieldOf, fieldsOf, partFieldsOf } from '../../../src/core/model/fields';
+import { fieldOf, fieldsOf, childFieldsSavedWithParent } from '../../../src/core/model/fields';
 import { allEntities, resourceOf } from '../../../src/core/model/registry';
 import { createDatabase } from '../../setup/databases';
 import { describeModels, TABLES } from '../../setup/modelled';
@@ -38,7 +38,7 @@ test('indexes that Sequelize cannot describe follow from the resources or are li
   );
   const single = allEntities().flatMap((entity) => {
     const resource = resourceOf(entity)!;
-    return resource.uniqueFlag ? [`${resource.table}_one_${fieldOf(entity, resource.uniqueFlag.flagField).column}`] : [];
+    return resource.uniqueFlag ? [`${resource.table}_one_${fieldOf(entity, resource.uniqueFlag.flagFieldName).column}`] : [];
   });
   expect(searched.length).toBeGreaterThan(0);
   expect(single.length).toBeGreaterThan(0);
@@ -57,7 +57,7 @@ test('unique constraints are deferrable in tables with bulk writes', async () =>
   const unique = allEntities().filter((entity) => resourceOf(entity)!.uniqueFields?.length);
   expect(unique.length).toBeGreaterThan(2);
   expect(rows).toHaveLength(unique.length);
-  const inBulk = unique.filter((entity) => resourceOf(entity)!.metadata.bulkCreateMutation).map((entity) => resourceOf(entity)!.table);
+  const inBulk = unique.filter((entity) => resourceOf(entity)!.metadata.bulkCreateMutationName).map((entity) => resourceOf(entity)!.table);
   expect(inBulk.length).toBeGreaterThan(1);
   expect(rows).toEqual(expect.arrayContaining(inBulk.map((table) => ({ table, deferrable: true }))));
 });
@@ -67,9 +67,9 @@ test('tables of parts have triggers that change the row version of the whole', a
     `SELECT pg_get_triggerdef(oid) AS "trigger" FROM pg_trigger WHERE tgfoid = 'fitgraph_part_changed'::regproc`,
   );
   const expected = allEntities().flatMap((entity) =>
-    partFieldsOf(entity).flatMap(({ target, referenceField }) => {
+    childFieldsSavedWithParent(entity).flatMap(({ target, referenceFieldName: referenceFieldName }) => {
       const { table } = resourceOf(target())!;
-      const call = `fitgraph_part_changed('${fieldOf(target(), referenceField).column}', '${resourceOf(entity)!.table}')`;
+      const call = `fitgraph_part_changed('${fieldOf(target(), referenceFieldName).column}', '${resourceOf(entity)!.table}')`;
       return ['INSERT', 'UPDATE', 'DELETE'].map((operation) => `AFTER ${operation} ON public.${table} ${call}`);
     }),
   );

@@ -2,7 +2,7 @@
  * Isolation of users: nobody can read, change or infer a row of another user. Covers every owned type over both interfaces. The response for a
  * foreign id must equal the response for an id that does not exist.
  */
-import { creatableChildren } from '../../../src/core/write/drafts';
+import { creatableChildFields } from '../../../src/core/write/drafts';
 import { fieldsOf, type Entity } from '../../../src/core/model/fields';
 import { findEntity, resourceOf } from '../../../src/core/model/registry';
 import { nodeIdOf } from '../../../src/core/model/node';
@@ -140,14 +140,14 @@ describe.each(types)('%s', (_name, entity) => {
   });
 
   test('rejects updates and deletions of a foreign row', async () => {
-    const input = metadata.createMutation ? inputOf(entity, 2, parentsIn(annas)) : {};
-    if (metadata.updateMutation) {
-      const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.updateMutation}(id: $id, input: $input) { ${WRONG} } }`;
+    const input = metadata.createMutationName ? inputOf(entity, 2, parentsIn(annas)) : {};
+    if (metadata.updateMutationName) {
+      const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.updateMutationName}(id: $id, input: $input) { ${WRONG} } }`;
       await expectUnknown((id) => expectMissing(update, { id, input }, ['id'], id, entity.name), foreignId(), 200);
       await expectUnknown((id) => expectMissing(update, { id, input: {} }, ['id'], id, entity.name), foreignId(), 200);
     }
-    if (metadata.deleteMutation) {
-      const remove = `mutation ($id: ID!) { row: ${metadata.deleteMutation}(id: $id) { deletedIds ${WRONG} } }`;
+    if (metadata.deleteMutationName) {
+      const remove = `mutation ($id: ID!) { row: ${metadata.deleteMutationName}(id: $id) { deletedIds ${WRONG} } }`;
       await expectUnknown((id) => expectMissing(remove, { id }, ['id'], id, entity.name), foreignId(), 200);
     }
     const body = bodyOf(entity, 2, parentsIn(annas));
@@ -155,7 +155,7 @@ describe.each(types)('%s', (_name, entity) => {
     expect(routes).toBe('all');
     const status = (method: string) => (permittedMethods && !permittedMethods.includes(method) ? 403 : 404);
     await expectUnknown((id) => ann.put(`/${restName}/${id}/`, body), foreignId(), status('PUT'));
-    await expectUnknown((id) => ann.patch(`/${restName}/${id}/`, metadata.createMutation ? body : {}), foreignId(), status('PATCH'));
+    await expectUnknown((id) => ann.patch(`/${restName}/${id}/`, metadata.createMutationName ? body : {}), foreignId(), status('PATCH'));
     await expectUnknown((id) => ann.patch(`/${restName}/${id}/`, {}), foreignId(), status('PATCH'));
     await expectUnknown((id) => ann.delete(`/${restName}/${id}/`), foreignId(), status('DELETE'));
   });
@@ -164,14 +164,14 @@ describe.each(types)('%s', (_name, entity) => {
   if (parents.length)
     test.each(parents)('rejects creating a row with a foreign %s or moving it there', async (_field, field) => {
       const theirs = bobs.get(field.target!())!;
-      const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.createMutation}(input: $input) { ${WRONG} } }`;
+      const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.createMutationName}(input: $input) { ${WRONG} } }`;
       const input = inputOf(entity, 3, parentsIn(annas));
       await expectUnknown(
         (id) => expectMissing(create, { input: { ...input, [field.name]: id } }, ['input', field.name], id, field.target!().name),
         theirs,
         200,
       );
-      const move = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.updateMutation}(id: $id, input: $input) { ${WRONG} } }`;
+      const move = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.updateMutationName}(id: $id, input: $input) { ${WRONG} } }`;
       await expectUnknown(
         (id) => expectMissing(move, { id: ownId(), input: { [field.name]: id } }, ['input', field.name], id, field.target!().name),
         theirs,
@@ -188,11 +188,15 @@ describe.each(types)('%s', (_name, entity) => {
       await expectUnknown((id) => ann.patch(`/${restName}/${foreignId()}/`, { [field.restKey]: id }), theirs, 403);
     });
 
-  const { bulkCreateMutation, bulkUpdateMutation, bulkDeleteMutation } = metadata;
-  if (bulkCreateMutation && bulkUpdateMutation && bulkDeleteMutation) {
+  const {
+    bulkCreateMutationName: bulkCreateMutationName,
+    bulkUpdateMutationName: bulkUpdateMutationName,
+    bulkDeleteMutationName: bulkDeleteMutationName,
+  } = metadata;
+  if (bulkCreateMutationName && bulkUpdateMutationName && bulkDeleteMutationName) {
     test('rejects bulk updates and deletions with a foreign row and reports its position', async () => {
-      const update = `mutation ($changes: [${entity.name}Change!]!) { row: ${bulkUpdateMutation}(changes: $changes) { ${WRONG} } }`;
-      const remove = `mutation ($rows: [RowVersion!]!) { row: ${bulkDeleteMutation}(rows: $rows) { ${WRONG} } }`;
+      const update = `mutation ($changes: [${entity.name}Change!]!) { row: ${bulkUpdateMutationName}(changes: $changes) { ${WRONG} } }`;
+      const remove = `mutation ($rows: [RowVersion!]!) { row: ${bulkDeleteMutationName}(rows: $rows) { ${WRONG} } }`;
       const input = inputOf(entity, 2, parentsIn(annas));
       const change = (id: number) =>
         expectMissing(update, { changes: [ownId(), id].map((one) => ({ id: one, input })) }, ['changes', '1', 'id'], id, entity.name);
@@ -206,7 +210,7 @@ describe.each(types)('%s', (_name, entity) => {
     if (parents.length)
       test.each(parents)('rejects bulk creations with a foreign %s and bulk moves there', async (_field, field) => {
         const theirs = bobs.get(field.target!())!;
-        const create = `mutation ($inputs: [${entity.name}Input!]!) { row: ${bulkCreateMutation}(inputs: $inputs) { ${WRONG} } }`;
+        const create = `mutation ($inputs: [${entity.name}Input!]!) { row: ${bulkCreateMutationName}(inputs: $inputs) { ${WRONG} } }`;
         const inputs = [4, 5].map((number) => inputOf(entity, number, parentsIn(annas)));
         const inputsWithParent = (id: number) => [inputs[0], { ...inputs[1], [field.name]: id }];
         await expectUnknown(
@@ -214,7 +218,7 @@ describe.each(types)('%s', (_name, entity) => {
           theirs,
           200,
         );
-        const move = `mutation ($changes: [${entity.name}Change!]!) { row: ${bulkUpdateMutation}(changes: $changes) { ${WRONG} } }`;
+        const move = `mutation ($changes: [${entity.name}Change!]!) { row: ${bulkUpdateMutationName}(changes: $changes) { ${WRONG} } }`;
         const moveChanges = (id: number) => [{ id: ownId(), input: { [field.name]: id } }];
         await expectUnknown(
           (id) => expectMissing(move, { changes: moveChanges(id) }, ['changes', '0', 'input', field.name], id, field.target!().name),
@@ -226,27 +230,27 @@ describe.each(types)('%s', (_name, entity) => {
     test('rejects anonymous bulk writes', async () => {
       const { anonymous } = fitgraph;
       for (const document of [
-        `mutation { ${bulkCreateMutation}(inputs: []) { errors { path } } }`,
-        `mutation { ${bulkUpdateMutation}(changes: [{ id: ${foreignId()}, input: {} }]) { errors { path } } }`,
-        `mutation { ${bulkDeleteMutation}(rows: [{ id: ${foreignId()} }]) { deletedIds } }`,
+        `mutation { ${bulkCreateMutationName}(inputs: []) { errors { path } } }`,
+        `mutation { ${bulkUpdateMutationName}(changes: [{ id: ${foreignId()}, input: {} }]) { errors { path } } }`,
+        `mutation { ${bulkDeleteMutationName}(rows: [{ id: ${foreignId()} }]) { deletedIds } }`,
       ])
         expect((await anonymous.query(document)).code).toBe('UNAUTHENTICATED');
     });
   }
 
   /** Children that can be created with this row and that reference a further parent. */
-  const nestedReferences = metadata.createMutation
-    ? creatableChildren(entity).flatMap((child) =>
+  const nestedReferences = metadata.createMutationName
+    ? creatableChildFields(entity).flatMap((child) =>
         ownedParents(child.target())
-          .filter(({ name }) => name !== child.referenceField)
+          .filter(({ name }) => name !== child.referenceFieldName)
           .map((field): [string, string, typeof child, typeof field] => [child.name, field.name, child, field]),
       )
     : [];
   if (nestedReferences.length)
     test.each(nestedReferences)('rejects nested creations whose %s reference a foreign %s', async (_child, _field, child, field) => {
       const rows = await table(child.target());
-      const row = inputBelow(child.target(), child.referenceField, 6, parentsIn(annas));
-      const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.createMutation}(input: $input) { ${WRONG} } }`;
+      const row = inputBelow(child.target(), child.referenceFieldName, 6, parentsIn(annas));
+      const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.createMutationName}(input: $input) { ${WRONG} } }`;
       const ask = async (id: number) => {
         const tree = { ...inputOf(entity, 6, parentsIn(annas)), [child.name]: [row, { ...row, [field.name]: id }] };
         return expectMissing(create, { input: tree }, ['input', child.name, '1', field.name], id, field.target!().name);
@@ -259,7 +263,7 @@ describe.each(types)('%s', (_name, entity) => {
     const { restName } = metadata.views[0]!;
     expect((await ann.patch(`/${restName}/${ownId()}/`, { user: bob.id })).status).toBe(200);
     const answer = await ann.query(
-      `mutation ($id: ID!) { ${metadata.updateMutation}(id: $id, input: { userId: ${bob.id} }) { errors { path } } }`,
+      `mutation ($id: ID!) { ${metadata.updateMutationName}(id: $id, input: { userId: ${bob.id} }) { errors { path } } }`,
       {
         id: ownId(),
       },
@@ -272,9 +276,9 @@ describe.each(types)('%s', (_name, entity) => {
     const { anonymous } = fitgraph;
     expect((await anonymous.query(`{ ${pluralName} { totalCount } }`)).code).toBe('UNAUTHENTICATED');
     expect((await anonymous.query(`{ ${singularName}(id: ${foreignId()}) { id } }`)).code).toBe('UNAUTHENTICATED');
-    expect((await anonymous.query(`mutation { ${metadata.updateMutation}(id: ${foreignId()}, input: {}) { errors { path } } }`)).code).toBe(
-      'UNAUTHENTICATED',
-    );
+    expect(
+      (await anonymous.query(`mutation { ${metadata.updateMutationName}(id: ${foreignId()}, input: {}) { errors { path } } }`)).code,
+    ).toBe('UNAUTHENTICATED');
     const detail = { detail: 'Authentication credentials were not provided.' };
     for (const rest of restOf(entity))
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])

@@ -126,24 +126,24 @@ describe.each(types)('%s', (_name, entity) => {
   });
 
   test('rejects updates and deletions of a foreign row', async () => {
-    const input = metadata.createMutation ? inputOf(entity, 2, parentsIn(annas)) : {};
+    const input = metadata.createMutationName ? inputOf(entity, 2, parentsIn(annas)) : {};
     const { restName, permittedMethods } = metadata.views[0]!;
-    if (metadata.updateMutation) {
-      const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.updateMutation}(id: $id, input: $input) { errors { code } } }`;
+    if (metadata.updateMutationName) {
+      const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.updateMutationName}(id: $id, input: $input) { errors { code } } }`;
       expect((await ann.ask(update, { id: foreignId(), input })).row.errors).toEqual(UNKNOWN);
     }
-    if (metadata.deleteMutation) {
-      const remove = `mutation ($id: ID!) { row: ${metadata.deleteMutation}(id: $id) { errors { code } } }`;
+    if (metadata.deleteMutationName) {
+      const remove = `mutation ($id: ID!) { row: ${metadata.deleteMutationName}(id: $id) { errors { code } } }`;
       expect((await ann.ask(remove, { id: foreignId() })).row.errors).toEqual(UNKNOWN);
     }
-    if (metadata.bulkDeleteMutation) {
-      const remove = `mutation ($rows: [RowVersion!]!) { row: ${metadata.bulkDeleteMutation}(rows: $rows) { errors { code } } }`;
+    if (metadata.bulkDeleteMutationName) {
+      const remove = `mutation ($rows: [RowVersion!]!) { row: ${metadata.bulkDeleteMutationName}(rows: $rows) { errors { code } } }`;
       expect((await ann.ask(remove, { rows: [{ id: ownId() }, { id: foreignId() }] })).row.errors).toEqual(UNKNOWN);
     }
     const status = (method: string) => (permittedMethods && !permittedMethods.includes(method) ? 403 : 404);
     const body = bodyOf(entity, 2, parentsIn(annas));
     expect((await ann.put(`/${restName}/${foreignId()}/`, body)).status).toBe(status('PUT'));
-    expect((await ann.patch(`/${restName}/${foreignId()}/`, metadata.createMutation ? body : {})).status).toBe(status('PATCH'));
+    expect((await ann.patch(`/${restName}/${foreignId()}/`, metadata.createMutationName ? body : {})).status).toBe(status('PATCH'));
     expect((await ann.delete(`/${restName}/${foreignId()}/`)).status).toBe(status('DELETE'));
   });
 
@@ -151,7 +151,7 @@ describe.each(types)('%s', (_name, entity) => {
   if (parents.length)
     test.each(parents)('rejects creating a row with a foreign %s', async (_field, field) => {
       const theirs = bobs.get(field.target!())!;
-      const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.createMutation}(input: $input) { errors { path code } } }`;
+      const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.createMutationName}(input: $input) { errors { path code } } }`;
       const { data } = await ann.query(create, { input: { ...inputOf(entity, 3, parentsIn(annas)), [field.name]: theirs } });
       expect(data.row.errors).toEqual([{ path: ['input', field.name], code: 'NOT_FOUND' }]);
       const { restName } = metadata.views[0]!;

@@ -25,7 +25,7 @@ import {
 import { Executor } from '../../../src/core/operation/executor';
 import { PreparedOperation } from '../../../src/core/operation/preparedoperation';
 import { deriveEndpoints } from '../../../src/rest/endpoints';
-import { buildGraphQLSchema, buildRestSchema, printSchemaSorted } from '../../../src/graphql/schema';
+import { buildGraphQLSchema, buildRestSchema, printSortedSchema } from '../../../src/graphql/schema';
 import { edgesToOwn, formulasOfOwn, groupsOfOwn, isEdgeToOwn } from '../../setup/edges';
 
 const root = path.join(__dirname, '../../..');
@@ -35,7 +35,7 @@ const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospecti
 const resources = types.filter(isObjectType).filter((type) => type.extensions.resource);
 
 test('schema.graphql is up to date', () => {
-  expect(fs.readFileSync(path.join(root, 'schema.graphql'), 'utf8')).toBe(printSchemaSorted(schema));
+  expect(fs.readFileSync(path.join(root, 'schema.graphql'), 'utf8')).toBe(printSortedSchema(schema));
 });
 
 test('nodes of all edges except security events implement Node', () => {
@@ -373,7 +373,7 @@ test('every GraphQL document of a REST endpoint is valid and compiles', () => {
   const documents: string[] = [];
   const endpoints = deriveEndpoints(restSchema, (document) => {
     documents.push(document);
-    return executor.prepareOwnOperation(document) as never;
+    return executor.prepareInternalOperation(document) as never;
   });
   // At least a list, a detail and a lookup per endpoint.
   expect(documents.length).toBeGreaterThanOrEqual(3 * endpoints.resources.size);
@@ -389,10 +389,13 @@ test.each([
 
 test('the API root lists the documented endpoints in their order', () => {
   const executor = new Executor(restSchema);
-  const { apiRootNames, resources: named } = deriveEndpoints(restSchema, (document) => executor.prepareOwnOperation(document) as never);
+  const { apiRootResourceNames: apiRootResourceNames, resources: named } = deriveEndpoints(
+    restSchema,
+    (document) => executor.prepareInternalOperation(document) as never,
+  );
   const documented =
     'workout workoutsession schedulestep schedule day set setting workoutlog userprofile language daysofweek license setting-repetitionunit setting-weightunit exerciseinfo exercise equipment exercisecategory exerciseimage exercisecomment muscle ingredient weightunit ingredientweightunit nutritionplan meal mealitem weightentry';
-  expect(apiRootNames.slice(0, 28)).toEqual(documented.split(' '));
+  expect(apiRootResourceNames.slice(0, 28)).toEqual(documented.split(' '));
   expect(named.has('ingredienttoweightunit')).toBe(true);
-  expect(apiRootNames).not.toContain('ingredienttoweightunit');
+  expect(apiRootResourceNames).not.toContain('ingredienttoweightunit');
 });

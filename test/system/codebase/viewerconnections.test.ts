@@ -33,7 +33,8 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
   (_name, { type, field, target }) => {
     const { singularName, pluralName } = resourceOf(findEntity(type.name)!)!;
     /** The reference from the owned row to the public one. */
-    const backReference = () => fieldsOf(findEntity(target)!).find(({ relation }) => relation?.type === type.name && !relation.isToMany)!;
+    const backReference = () =>
+      fieldsOf(findEntity(target)!).find(({ relation }) => relation?.typeName === type.name && !relation.isToMany)!;
     const ownId = () => String(annas.get(findEntity(target)!));
     const foreignId = () => String(bobs.get(findEntity(target)!));
     const connectionField = (args = '') => `shown: ${field.name}${args} { totalCount nodes { id } edges { node { id } } }`;
@@ -62,7 +63,7 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
     });
 
     test('returns only rows of the viewer when nested repeatedly', async () => {
-      const object = backReference().objectField;
+      const object = backReference().objectFieldName;
       const { pluralName: owns } = resourceOf(findEntity(target)!)!;
       const document = `{ rows: ${owns} { nodes { up: ${object} { down: ${field.name} { totalCount nodes { id up: ${object} { ${connectionField()} } } } } } } }`;
       const answer = await ann.query(document);
@@ -80,7 +81,7 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
       const conditions = (id: string): object[] =>
         quantifiers.flatMap((quantifier) => {
           const inner = { id: { eq: id } };
-          const deep = { [backReference().objectField!]: { [field.name]: { [quantifier]: inner } } };
+          const deep = { [backReference().objectFieldName!]: { [field.name]: { [quantifier]: inner } } };
           const single = { [field.name]: { [quantifier]: inner } };
           return [
             single,

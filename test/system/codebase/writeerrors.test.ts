@@ -57,16 +57,16 @@ const asOfOne = (found: readonly UserError[]) =>
   found.map((one) => ({ ...one, path: ['input', ...one.path.slice(one.path[0] === 'inputs' ? 2 : 3)] }));
 
 const types = ownedTypes()
-  .filter((entity) => resourceOf(entity)!.metadata.bulkCreateMutation)
+  .filter((entity) => resourceOf(entity)!.metadata.bulkCreateMutationName)
   .map((entity): [string, Entity] => [entity.name, entity]);
 
 test.each(types)('%s returns the same errors for single and bulk writes', async (name, entity) => {
   const { metadata, table } = resourceOf(entity)!;
   const ERRORS = '{ errors { path code message } }';
-  const create = `mutation ($input: ${name}Input!) { rows: ${metadata.createMutation}(input: $input) ${ERRORS} }`;
-  const createMany = `mutation ($inputs: [${name}Input!]!) { rows: ${metadata.bulkCreateMutation}(inputs: $inputs) ${ERRORS} }`;
-  const update = `mutation ($id: ID!, $input: ${name}Patch!) { rows: ${metadata.updateMutation}(id: $id, input: $input) ${ERRORS} }`;
-  const updateMany = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.bulkUpdateMutation}(changes: $changes) ${ERRORS} }`;
+  const create = `mutation ($input: ${name}Input!) { rows: ${metadata.createMutationName}(input: $input) ${ERRORS} }`;
+  const createMany = `mutation ($inputs: [${name}Input!]!) { rows: ${metadata.bulkCreateMutationName}(inputs: $inputs) ${ERRORS} }`;
+  const update = `mutation ($id: ID!, $input: ${name}Patch!) { rows: ${metadata.updateMutationName}(id: $id, input: $input) ${ERRORS} }`;
+  const updateMany = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.bulkUpdateMutationName}(changes: $changes) ${ERRORS} }`;
   const createRow = async (number: number) => {
     const answer = await ann.query(create.replace('{ errors', `{ row: ${resourceOf(entity)!.singularName} { id } errors`), {
       input: input(entity, number),

@@ -129,7 +129,7 @@ test.each(types.filter(([, entity]) => resourceOf(entity)!.metadata.views.length
     };
     for (let round = 0; round < ROUNDS; round += 1) {
       const nextBody = () => body(entity, ownedRowIds);
-      const made = metadata.createMutation
+      const made = metadata.createMutationName
         ? await writeUntilAccepted(nextBody(), whole, (values) => person.post(path, values), isWritten)
         : undefined;
       if (made) await compare(made);
@@ -165,7 +165,7 @@ test.each(types)(seeded('GraphQL responses to writes of %s equal the stored row'
   const { metadata, singularName: row } = resourceOf(entity)!;
   for (const selection of selections(entity)) {
     const payload = `{ row: ${row} { id ${selection} } errors { path message } }`;
-    const create = `mutation ($input: ${name}Input!) { made: ${metadata.createMutation}(input: $input) ${payload} }`;
+    const create = `mutation ($input: ${name}Input!) { made: ${metadata.createMutationName}(input: $input) ${payload} }`;
     const update = updateOf(entity, payload);
     const compare = async (answer: GraphQLAnswer) => {
       if (!hasRow(answer)) throw new Error(`refused: ${JSON.stringify(answer)}`);
@@ -175,12 +175,13 @@ test.each(types)(seeded('GraphQL responses to writes of %s equal the stored row'
     };
     for (let round = 0; round < ROUNDS; round += 1) {
       const nextInput = () => input(entity, ownedRowIds);
-      const id = metadata.createMutation
+      const id = metadata.createMutationName
         ? await compare(await writeUntilAccepted(nextInput(), whole, (values) => person.query(create, { input: values }), hasRow))
         : ownedRowIds.get(entity);
-      if (metadata.updateMutation)
+      if (metadata.updateMutationName)
         await compare(await writeUntilAccepted(nextInput(), some, (values) => person.query(update, { id, input: values }), hasRow));
-      if (metadata.createMutation) await person.ask(`mutation ($id: ID!) { ${metadata.deleteMutation}(id: $id) { deletedIds } }`, { id });
+      if (metadata.createMutationName)
+        await person.ask(`mutation ($id: ID!) { ${metadata.deleteMutationName}(id: $id) { deletedIds } }`, { id });
     }
   }
 });

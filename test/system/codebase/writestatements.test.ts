@@ -1,5 +1,5 @@
 /** The number of SQL statements of a write depends on the written types, not on the number of rows. */
-import { creatableChildren } from '../../../src/core/write/drafts';
+import { creatableChildFields } from '../../../src/core/write/drafts';
 import { fieldsOf, type Entity } from '../../../src/core/model/fields';
 import { OWNER_FIELD, resourceOf } from '../../../src/core/model/registry';
 import '../../../src/graphql/schema';
@@ -39,7 +39,7 @@ const expectSuccess = (answer: GraphQLAnswer): GraphQLAnswer => {
 /** Returns the number of look-ups before a bulk write: referenced types, and duplicates. For a single row, PostgreSQL's constraints check these. */
 function lookUps(entity: Entity): number {
   const named = fieldsOf(entity).filter(({ relation, isColumn, readOnly }) => relation && isColumn && !readOnly);
-  const targets = new Set(named.map(({ target }) => target!()).filter((target) => !resourceOf(target)!.isInMemory));
+  const targets = new Set(named.map(({ target }) => target!()).filter((target) => !resourceOf(target)!.isCachedInMemory));
   return targets.size + (resourceOf(entity)!.uniqueFields ? 1 : 0);
 }
 
@@ -51,7 +51,7 @@ function expectNoGrowth([one, some, many]: number[], more = 0): void {
   expect(many).toBeLessThanOrEqual(MAX_STATEMENTS);
 }
 
-const written = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.bulkCreateMutation);
+const written = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.bulkCreateMutationName);
 
 test('at least four types have bulk writes', () => expect(written.length).toBeGreaterThanOrEqual(4));
 
@@ -60,9 +60,9 @@ test.each(written.map((entity): [string, Entity] => [entity.name, entity]))(
   async (name, entity) => {
     const { pluralName, metadata } = resourceOf(entity)!;
     const payload = `{ shown: ${pluralName} { id } errors { path message } }`;
-    const create = `mutation ($inputs: [${name}Input!]!) { rows: ${metadata.bulkCreateMutation}(inputs: $inputs) ${payload} }`;
-    const update = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.bulkUpdateMutation}(changes: $changes) ${payload} }`;
-    const remove = `mutation ($rows: [RowVersion!]!) { rows: ${metadata.bulkDeleteMutation}(rows: $rows) { deletedIds } }`;
+    const create = `mutation ($inputs: [${name}Input!]!) { rows: ${metadata.bulkCreateMutationName}(inputs: $inputs) ${payload} }`;
+    const update = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.bulkUpdateMutationName}(changes: $changes) ${payload} }`;
+    const remove = `mutation ($rows: [RowVersion!]!) { rows: ${metadata.bulkDeleteMutationName}(rows: $rows) { deletedIds } }`;
     const statements: Record<string, number[]> = { create: [], update: [], parts: [], remove: [] };
     const { person, ownedRowIds: parents } = await userWithParents(entity, fitgraph, `bulk-${name}`);
     const nextInput = () => withTrueFlags(inputOf(entity, (number += 1), parentsIn(parents)));
@@ -99,17 +99,17 @@ function tree(entity: Entity, width: number): Values {
 
 const childrenIn = (entity: Entity, width: number): Values =>
   Object.fromEntries(
-    creatableChildren(entity).map(({ name, target, referenceField }) => {
+    creatableChildFields(entity).map(({ name, target, referenceFieldName: referenceFieldName }) => {
       const childInput = (sampleNumber: number) =>
-        withTrueFlags(inputBelow(target(), referenceField, sampleNumber, parentsIn(ownedRowIds)));
-      const isUniqueInParent = resourceOf(target())!.uniqueFields?.includes(referenceField);
+        withTrueFlags(inputBelow(target(), referenceFieldName, sampleNumber, parentsIn(ownedRowIds)));
+      const isUniqueInParent = resourceOf(target())!.uniqueFields?.includes(referenceFieldName);
       const count = Math.min(width, distinctSamples(target()));
       return [name, times(count, (index) => ({ ...childInput(isUniqueInParent ? 1 + index : (number += 1)), ...childrenIn(target(), 1) }))];
     }),
   );
 
 /** Returns the number of children that a row can have in one list. */
-const maxWidth = (entity: Entity) => Math.max(...creatableChildren(entity).map(({ target }) => distinctSamples(target())));
+const maxWidth = (entity: Entity) => Math.max(...creatableChildFields(entity).map(({ target }) => distinctSamples(target())));
 
 const rowsIn = (values: Values): number =>
   1 +
@@ -118,7 +118,7 @@ const rowsIn = (values: Values): number =>
     .filter((value): value is Values => value !== null && typeof value === 'object')
     .reduce((sum, value) => sum + rowsIn(value), 0);
 
-const trunks = ownedTypes().filter((entity) => creatableChildren(entity).length && resourceOf(entity)!.metadata.createMutation);
+const trunks = ownedTypes().filter((entity) => creatableChildFields(entity).length && resourceOf(entity)!.metadata.createMutationName);
 
 test('at least five types can be created with nested rows', () => expect(trunks.length).toBeGreaterThanOrEqual(5));
 
@@ -126,7 +126,7 @@ test.each(trunks.map((entity): [string, Entity] => [entity.name, entity]))(
   '%s takes a constant number of statements for nested creations',
   async (name, entity) => {
     const { singularName, metadata } = resourceOf(entity)!;
-    const create = `mutation ($input: ${name}Input!) { rows: ${metadata.createMutation}(input: $input) { shown: ${singularName} { id } errors { path message } } }`;
+    const create = `mutation ($input: ${name}Input!) { rows: ${metadata.createMutationName}(input: $input) { shown: ${singularName} { id } errors { path message } } }`;
     // Only lists that can be as long as the largest tree count, so that it has enough rows.
     const largest = SIZES.at(-1)!;
     const perWidth = Math.max(1, rowsIn(tree(entity, largest)) - rowsIn(tree(entity, largest - 1)));
@@ -162,7 +162,7 @@ function keyStatements(entity: Entity, restName: string): number {
 }
 
 const restWritable = ownedTypes().filter(
-  (entity) => resourceOf(entity)!.metadata.views.length && resourceOf(entity)!.metadata.createMutation,
+  (entity) => resourceOf(entity)!.metadata.views.length && resourceOf(entity)!.metadata.createMutationName,
 );
 
 test.each(restWritable.map((entity): [string, Entity] => [entity.name, entity]))(

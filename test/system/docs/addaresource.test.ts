@@ -108,7 +108,7 @@ test('an import refuses to delete rows of the resource, which no dump contains',
   const { validateDump } = await load<typeof import('../../../src/transfer/dump')>('src/transfer/dump');
   await fitgraph.sql('DELETE FROM "user_profile"');
   const rows = validateDump([{ model: 'auth.user', pk: 1, fields: {} }]);
-  await expect(importDumpRows(rows, fitgraph.database, { tokenVault: fitgraph.tokenVault, shouldReplace: true })).rejects.toThrow(
+  await expect(importDumpRows(rows, fitgraph.database, { tokenVault: fitgraph.tokenVault, shouldReplaceExisting: true })).rejects.toThrow(
     '--replace would also delete rows of BodyMeasurement, or their links, which the file does not contain.',
   );
 });

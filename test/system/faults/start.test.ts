@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Client } from 'pg';
-import { openEmbedded } from '../../../src/database/embedded';
+import { openEmbeddedDatabase } from '../../../src/database/embedded';
 import { lockMigrations } from '../../../src/database/migrate';
 import { choosePort } from '../../../src/server/supervisor/port';
 import { build, Installation } from '../../server/running';
@@ -17,7 +17,7 @@ test('starts with damaged ingredients, and names a damaged reference table when 
   const installation = await Installation.started({ MAX_LAG: 'off' });
   try {
     const first = await installation.start();
-    const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
+    const { connection, release } = await openEmbeddedDatabase({ dataDir: installation.dataDir });
     const client = new Client(asSuperuser(connection));
     await client.connect();
     await client.query('CHECKPOINT');

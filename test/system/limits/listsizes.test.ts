@@ -49,7 +49,7 @@ const isSelectable = ({ name, args }: Field) => name in ARGUMENTS || args.every(
 /** Returns the fields on each path from `Query` to all objects of a type: its list, or else all fields of other types that return it. */
 function waysTo(type: GraphQLObjectType, visited: readonly string[] = []): Way[] {
   if (type === query) return [[]];
-  const list = query.getFields()[type.extensions.resource?.listQuery ?? ''];
+  const list = query.getFields()[type.extensions.resource?.listQueryName ?? ''];
   if (list)
     return [isListType(getNullableType(list.type)) ? [list] : [list, (getNamedType(list.type) as GraphQLObjectType).getFields().nodes!]];
   const parents = objectTypes.filter(({ name }) => !visited.includes(name) && !/^(?:Mutation|Subscription)$|Payload$/.test(name));

@@ -1,6 +1,6 @@
 /** The size of responses is bounded: small requests with long responses neither block a worker nor exhaust its memory. */
 import { Client } from 'pg';
-import { openEmbedded } from '../../../src/database/embedded';
+import { openEmbeddedDatabase } from '../../../src/database/embedded';
 import { graphql, MEMORY_MB, send, Siege, type Reply } from '../availability/siege';
 import { expectCanaryServed } from './canary';
 
@@ -13,7 +13,7 @@ let siege: Siege;
 beforeAll(async () => {
   // With a limit of the heap, the peak memory does not depend on how soon V8 collects garbage, which is later on a busy machine.
   siege = await Siege.start({ NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` });
-  const { connection, release } = await openEmbedded({ dataDir: siege.dataDir });
+  const { connection, release } = await openEmbeddedDatabase({ dataDir: siege.dataDir });
   const client = new Client(connection);
   await client.connect();
   try {

@@ -8,10 +8,10 @@ import { singularLabelOf } from './labels';
 import { rowPathOf } from './pageroutes';
 
 export type Row = Readonly<Record<string, unknown>>;
-export type FindEndpointName = (type: string) => string | undefined;
+export type EndpointNameLookup = (type: string) => string | undefined;
 
 /** Fields for which tables have no columns: the id and metadata of a row, such as its license. */
-const HIDDEN_COLUMNS = new Set([
+const FIELDS_WITHOUT_COLUMN = new Set([
   'id',
   'uuid',
   'userId',
@@ -30,11 +30,10 @@ const IMAGE_FIELDS = new Set(['image', 'imageUrlMain']);
 const MAX_COLUMN_TEXT_LENGTH = 120;
 const ZERO_SECONDS_SUFFIX = ':00';
 
-const fieldType = (type: GraphQLObjectType, field: string) => getNamedType(type.getFields()[field]!.type);
+const fieldType = (type: GraphQLObjectType, fieldName: string) => getNamedType(type.getFields()[fieldName]!.type);
 
-/** Returns the type of the rows to which a relation refers. */
 export const relatedTypeOf = (type: GraphQLObjectType, { relation }: FieldMetadata) =>
-  fieldType(type, relation!.objectField) as GraphQLObjectType;
+  fieldType(type, relation!.objectFieldName) as GraphQLObjectType;
 
 export const visibleFieldsOf = (type: GraphQLObjectType): FieldMetadata[] =>
   fieldMetadataOf(type).filter(
@@ -43,16 +42,16 @@ export const visibleFieldsOf = (type: GraphQLObjectType): FieldMetadata[] =>
   );
 
 export function hasColumn(field: FieldMetadata, { paths }: RowNameRule): boolean {
-  const isName = paths.some(([head]) => head === field.name || head === field.relation?.objectField);
+  const isPartOfName = paths.some(([head]) => head === field.name || head === field.relation?.objectFieldName);
   const isLong = field.kind === 'string' && (field.maxLength === undefined || field.maxLength > MAX_COLUMN_TEXT_LENGTH);
-  return !isName && !isLong && !HIDDEN_COLUMNS.has(field.name);
+  return !isPartOfName && !isLong && !FIELDS_WITHOUT_COLUMN.has(field.name);
 }
 
 /** Returns the GraphQL selection of a field; for a relation, including the fields that make up the names of the related rows. */
 export function selectionOf(type: GraphQLObjectType, { name, relation }: FieldMetadata): string {
-  const target = relation && fieldType(type, relation.objectField);
+  const target = relation && fieldType(type, relation.objectFieldName);
   if (!isObjectType(target) || !target.extensions.resource) return name;
-  return `${name} ${relation!.objectField} { id ${nameRuleOf(target).selection} }`;
+  return `${name} ${relation!.objectFieldName} { id ${nameRuleOf(target).selection} }`;
 }
 
 /** Returns the name of a row, or its type and id if it has no name. */
@@ -75,7 +74,6 @@ export function formatDateTime(value: string, kind: FieldMetadata['kind']): stri
   return kind === 'datetime' ? `${value.slice(0, 10)} ${formatTime(value.slice(11, 19))}` : value;
 }
 
-/** Converts HTML to plain text. */
 const htmlToText = (html: string): string =>
   html
     .replace(/<\/(p|li|div|h\d)>|<br\s*\/?>/gi, '\n')
@@ -116,40 +114,40 @@ export function cellFormatterOf(
   type: GraphQLObjectType,
   field: FieldMetadata,
   rows: readonly Row[],
-  endpointNameOf: FindEndpointName,
+  endpointNameOf: EndpointNameLookup,
   maxLinks: number,
 ): (row: Row) => Cell {
   const { name, relation } = field;
   if (!relation) {
-    const textOfRow = (row: Row) => textOf(field, row[name]);
-    return (row) => (IMAGE_FIELDS.has(name) ? { picture: textOfRow(row) } : { text: textOfRow(row) });
+    const fieldTextOf = (row: Row) => textOf(field, row[name]);
+    return (row) => (IMAGE_FIELDS.has(name) ? { pictureUrl: fieldTextOf(row) } : { text: fieldTextOf(row) });
   }
   const target = relatedTypeOf(type, field);
-  const endpointName = endpointNameOf(relation.type);
-  const idsOf = (row: Row) => toList<string | number>(row[name]);
+  const endpointName = endpointNameOf(relation.typeName);
+  const relatedIdsOf = (row: Row) => toList<string | number>(row[name]);
   const relatedRowOf = (row: Row, id: string | number) =>
-    toList<Row>(row[relation.objectField]).find((candidate) => String(candidate.id) === String(id));
+    toList<Row>(row[relation.objectFieldName]).find((candidate) => String(candidate.id) === String(id));
   const linkedRows = rows
     .flatMap((row) =>
-      idsOf(row)
+      relatedIdsOf(row)
         .slice(0, maxLinks)
         .map((id) => relatedRowOf(row, id)),
     )
     .filter((relatedRow) => relatedRow !== undefined);
-  const distinctName = createDistinctNameLookup(linkedRows, (row) => rowNameOf(target, row), nameRuleOf(target));
+  const distinctNameOf = createDistinctNameLookup(linkedRows, (row) => rowNameOf(target, row), nameRuleOf(target));
   const linkOf = (row: Row, id: string | number): RowLink => {
     const relatedRow = relatedRowOf(row, id);
     // If the viewer may not see the related row, only its id is known.
-    const fullName = relatedRow ? distinctName(relatedRow) : `${singularLabelOf(target)} ${id}`;
+    const fullName = relatedRow ? distinctNameOf(relatedRow) : `${singularLabelOf(target)} ${id}`;
     // If the name of a related row begins with the name of the row itself, the link omits that part.
     const namePrefix = `${rowNameOf(type, row)}, `;
     const label = fullName.startsWith(namePrefix) ? fullName.slice(namePrefix.length) : fullName;
     return { label, id: String(id), href: rowPathOf(endpointName, id) };
   };
-  return (row) => linksCell(idsOf(row), maxLinks, (id) => linkOf(row, id));
+  return (row) => linksCell(relatedIdsOf(row), maxLinks, (id) => linkOf(row, id));
 }
 
-export function cellClassOf({ kind }: FieldMetadata): 'number' | 'day' | undefined {
+export function cellCssClassOf({ kind }: FieldMetadata): 'number' | 'day' | undefined {
   if (kind === 'decimal' || kind === 'integer') return 'number';
   return kind === 'date' || kind === 'datetime' ? 'day' : undefined;
 }

@@ -5,15 +5,14 @@ import { visibleFieldsOf } from './cells';
 export interface ChildField {
   name: string;
   childType: GraphQLObjectType;
-  /** Whether the list is a connection, which is paginated. */
   isConnection: boolean;
 }
 
 /** Returns the fields that list child rows, but not lists such as `muscles`, whose rows a relation field of the parent already refers to. */
 export function childFieldsOf(parent: GraphQLObjectType): ChildField[] {
-  const relationFields = visibleFieldsOf(parent).map(({ relation }) => relation?.objectField);
+  const relationFieldNames = visibleFieldsOf(parent).map(({ relation }) => relation?.objectFieldName);
   return Object.values(parent.getFields()).flatMap(({ name, type, extensions }) => {
-    if (relationFields.includes(name) || extensions.field || extensions.action) return [];
+    if (relationFieldNames.includes(name) || extensions.field || extensions.action) return [];
     const namedType = getNamedType(type);
     const nodes = isObjectType(namedType) && namedType.name.endsWith('Connection') ? namedType.getFields().nodes : undefined;
     const childType = nodes ? getNamedType(nodes.type) : isListType(getNullableType(type)) ? namedType : undefined;

@@ -1,8 +1,8 @@
 /** Child rows of one parent on its detail page: the first or the newest rows, a link to all of them and a link to add one. */
 import type { GraphQLObjectType } from 'graphql';
 import { filterParameterName, type FieldMetadata } from '../../../contract/metadata';
-import type { Endpoint } from '../../../rest/endpoints';
-import type { FindEndpointName, Row } from './cells';
+import type { ResourceEndpoint } from '../../../rest/endpoints';
+import type { EndpointNameLookup, Row } from './cells';
 import type { ChildField } from './childfields';
 import { tablePlanOf } from './tableplan';
 import type { ChildRows } from './viewmodel';
@@ -23,20 +23,20 @@ export interface ChildListPlan {
 export function childListPlanOf(
   parent: GraphQLObjectType,
   { name, childType, isConnection }: ChildField,
-  { view, fields, resource, create }: Endpoint,
-  endpointNameOf: FindEndpointName,
+  { view, fields, resource, create }: ResourceEndpoint,
+  endpointNameOf: EndpointNameLookup,
 ): ChildListPlan {
   const parentField = findParentField(fields, parent);
   const parentFilter = parentField && view.filters.find((filter) => filter.field === parentField.name);
   const [orderingField] = resource.ordering;
   // Lists that are ordered by time show their newest rows.
-  const showsNewest = isConnection && fields.some((field) => field.name === orderingField && ['date', 'datetime'].includes(field.kind));
+  const showsNewestRows = isConnection && fields.some((field) => field.name === orderingField && ['date', 'datetime'].includes(field.kind));
   const tablePlan = tablePlanOf(childType, view.restName, endpointNameOf, parentField);
   const rowSelection = `{ ${tablePlan.selection} }`;
   return {
     fieldName: name,
     selection: isConnection
-      ? `${name}(${showsNewest ? 'last' : 'first'}: ${MAX_PAGINATED_ROWS}) { totalCount nodes ${rowSelection} }`
+      ? `${name}(${showsNewestRows ? 'last' : 'first'}: ${MAX_PAGINATED_ROWS}) { totalCount nodes ${rowSelection} }`
       : `${name} ${rowSelection}`,
     childRowsOf(value, parentId, isSignedIn) {
       if (value === null || value === undefined) return undefined;
@@ -48,7 +48,7 @@ export function childListPlanOf(
       return {
         label: fieldNameToWords(name),
         totalCount,
-        table: tablePlan.tableOf(showsNewest ? [...rows].reverse() : rows.slice(0, MAX_UNPAGINATED_ROWS)),
+        table: tablePlan.tableOf(showsNewestRows ? [...rows].reverse() : rows.slice(0, MAX_UNPAGINATED_ROWS)),
         listUrl,
         addUrl: listUrl && isSignedIn && create && resource.isOwned ? `${listUrl}#write` : undefined,
       };
@@ -58,6 +58,6 @@ export function childListPlanOf(
 
 /** Returns the field that refers to the parent, if there is exactly one. */
 function findParentField(fields: readonly FieldMetadata[], parent: GraphQLObjectType): FieldMetadata | undefined {
-  const parentFields = fields.filter(({ relation }) => relation?.type === parent.name);
+  const parentFields = fields.filter(({ relation }) => relation?.typeName === parent.name);
   return parentFields.length === 1 ? parentFields[0] : undefined;
 }

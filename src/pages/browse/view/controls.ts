@@ -17,8 +17,8 @@ import type { FormControl } from './viewmodel';
  * Properties of an input that selects related rows: the name of their endpoint, and all rows as choices if there are few. If there are too many, the
  * input searches them by name.
  */
-export type RelationChoices = Pick<FormControl, 'endpointName' | 'choices' | 'searchType'>;
-export type FindRelationChoices = (type: string) => RelationChoices;
+export type RelationChoices = Pick<FormControl, 'endpointName' | 'choices' | 'searchedTypeName'>;
+export type RelationChoicesLookup = (type: string) => RelationChoices;
 
 const fieldLimitsOf = ({ minLength, maxLength, min, max, decimalPlaces }: FieldMetadata) => ({
   minLength,
@@ -29,15 +29,19 @@ const fieldLimitsOf = ({ minLength, maxLength, min, max, decimalPlaces }: FieldM
 });
 
 /** Returns the properties of an input that selects related rows. An input that accepts several rows has no search. */
-function relationProperties({ relation }: FieldMetadata, relationChoicesOf: FindRelationChoices, isSingle: boolean): RelationChoices {
-  const relationChoices = relationChoicesOf(relation!.type);
-  return isSingle ? relationChoices : { ...relationChoices, searchType: undefined };
+function relationChoicesOfField(
+  { relation }: FieldMetadata,
+  relationChoicesOf: RelationChoicesLookup,
+  acceptsSingleRow: boolean,
+): RelationChoices {
+  const relationChoices = relationChoicesOf(relation!.typeName);
+  return acceptsSingleRow ? relationChoices : { ...relationChoices, searchedTypeName: undefined };
 }
 
 /** Help text of image fields. It replaces the help text of the REST API, which names only two of the accepted formats. */
-const IMAGE_HELP = `Accepted formats: ${Object.keys(IMAGE_FORMATS).join(', ').toUpperCase()}.`;
+const IMAGE_HELP_TEXT = `Accepted formats: ${Object.keys(IMAGE_FORMATS).join(', ').toUpperCase()}.`;
 
-export function writeControlsOf(fields: readonly FieldMetadata[], relationChoicesOf: FindRelationChoices): FormControl[] {
+export function writeFormControlsOf(fields: readonly FieldMetadata[], relationChoicesOf: RelationChoicesLookup): FormControl[] {
   return fields
     .filter((field) => !field.restReadOnly && !field.hiddenInRest)
     .map((field) => ({
@@ -45,12 +49,12 @@ export function writeControlsOf(fields: readonly FieldMetadata[], relationChoice
       label: fieldLabelOf(field),
       kind: field.kind,
       required: isRequired(field) && field.kind !== 'boolean',
-      helpText: field.kind === 'image' ? IMAGE_HELP : field.helpText,
+      helpText: field.kind === 'image' ? IMAGE_HELP_TEXT : field.helpText,
       ...fieldLimitsOf(field),
       choices: field.choices,
       ...(field.relation && {
         multiple: field.relation.isToMany,
-        ...relationProperties(field, relationChoicesOf, !field.relation.isToMany),
+        ...relationChoicesOfField(field, relationChoicesOf, !field.relation.isToMany),
       }),
     }));
 }
@@ -60,11 +64,11 @@ const COMPARISON_SIGNS: Record<ComparisonOperator, string> = { gt: '>', gte: 'â‰
 export function filterControlsOf(
   filters: readonly FilterMetadata[],
   fields: readonly FieldMetadata[],
-  relationChoicesOf: FindRelationChoices,
+  relationChoicesOf: RelationChoicesLookup,
 ): FormControl[] {
   return filters.map((filter) => {
     const field = fields.find(({ name }) => name === filter.field)!;
-    const isCommaList = filter.syntax === 'commaIds';
+    const isCommaSeparated = filter.syntax === 'commaIds';
     return {
       key: filterParameterName(filter, field),
       label: filter.operator ? `${fieldLabelOf(field)} ${COMPARISON_SIGNS[filter.operator]}` : fieldLabelOf(field),
@@ -73,9 +77,9 @@ export function filterControlsOf(
       decimalPlaces: field.decimalPlaces,
       choices: field.choices,
       multiple: filter.syntax === 'ids',
-      isCommaSeparated: isCommaList,
-      ...(isCommaList && { helpText: 'Comma-separated ids. Rows with any of them match.' }),
-      ...(field.relation && relationProperties(field, relationChoicesOf, filter.syntax !== 'ids' && !isCommaList)),
+      isCommaSeparated,
+      ...(isCommaSeparated && { helpText: 'Comma-separated ids. Rows with any of them match.' }),
+      ...(field.relation && relationChoicesOfField(field, relationChoicesOf, filter.syntax !== 'ids' && !isCommaSeparated)),
     };
   });
 }

@@ -16,7 +16,6 @@ interface NamedRow {
   name: string;
 }
 
-/** The training plan of a workout, as GraphQL returns it. */
 export interface TrainingPlan {
   days: readonly {
     day: NamedRow;

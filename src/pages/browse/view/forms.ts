@@ -1,13 +1,13 @@
 /** Builds the write forms of a page, with the rows to choose from for each relation. */
 import { DateTime } from 'luxon';
 import { permitsMethod } from '../../../rest/authorization';
-import type { Endpoint } from '../../../rest/endpoints';
+import type { ResourceEndpoint } from '../../../rest/endpoints';
 import type { FormTextValues } from '../../../rest/dialect/methodoverride';
 import type { RenderInput } from '../../../rest/htmlrenderer';
 import { versionInETag } from '../../../rest/preconditions';
 import type { RestRequest } from '../../../rest/request';
 import type { Route } from '../../../rest/routes';
-import { writeControlsOf, type RelationChoices, type FindRelationChoices } from './controls';
+import { writeFormControlsOf, type RelationChoices, type RelationChoicesLookup } from './controls';
 import type { createRowNameSearchLookup } from './rownames';
 import { detailPath, listPath, type PageRoutes } from './pageroutes';
 import { formatControlValue, hasConflict } from './storedvalues';
@@ -24,7 +24,7 @@ const LOGIN_CONTROLS: readonly FormControl[] = [
 const SAFE_HTTP_METHODS = ['GET', 'HEAD'];
 
 type JsonRow = Record<string, unknown>;
-type FormProperties = Pick<HtmlView, 'forms' | 'canDelete' | 'lockedMethods' | 'version'>;
+type FormProperties = Pick<HtmlView, 'forms' | 'canDelete' | 'methodsRequiringSignIn' | 'rowVersion'>;
 
 export class FormBuilder {
   constructor(
@@ -34,56 +34,56 @@ export class FormBuilder {
     private readonly timeZone: string,
   ) {}
 
-  private async readChoicesOfType(type: string, { context, isSignedIn }: RestRequest): Promise<RelationChoices> {
-    const target = this.pageRoutes.endpointNameOf(type);
-    const rowSearch = this.rowSearchOf(type);
+  private async readChoicesOfType(typeName: string, { context, isSignedIn }: RestRequest): Promise<RelationChoices> {
+    const target = this.pageRoutes.endpointNameOf(typeName);
+    const rowSearch = this.rowSearchOf(typeName);
     // An anonymous client cannot read rows of users, so they are not offered as choices.
     if (!rowSearch || (rowSearch.isOwned && !isSignedIn)) return { endpointName: target };
     const choices = await rowSearch.readFirstRows(context.resolverContext, {}, MAX_CHOICES + 1);
     if (choices && choices.length <= MAX_CHOICES) return { endpointName: target, choices };
-    return { endpointName: target, ...(rowSearch.findByName && { searchType: type }) };
+    return { endpointName: target, ...(rowSearch.findByName && { searchedTypeName: typeName }) };
   }
 
   /** Adds search results to inputs that search rows by name: the rows that match the typed name, or the name of the row if an id was typed. */
   addSearchResults(
     controls: readonly FormControl[],
-    textOf: (key: string) => string | undefined,
+    controlTextOf: (key: string) => string | undefined,
     { context }: RestRequest,
   ): Promise<FormControl[]> {
     return Promise.all(
       controls.map(async (control) => {
-        const text = textOf(control.key)?.trim();
-        if (!control.searchType || !text) return control;
-        const { findByName, readFirstRows } = this.rowSearchOf(control.searchType)!;
-        if (!NUMERIC_ID_PATTERN.test(text)) return { ...control, matches: await findByName!(context.resolverContext, text) };
-        const [row] = (await readFirstRows(context.resolverContext, { id: { eq: text } }, 1)) ?? [];
-        return { ...control, ...(row && { chosenName: String(row.label) }) };
+        const searchText = controlTextOf(control.key)?.trim();
+        if (!control.searchedTypeName || !searchText) return control;
+        const { findByName, readFirstRows } = this.rowSearchOf(control.searchedTypeName)!;
+        if (!NUMERIC_ID_PATTERN.test(searchText)) return { ...control, matches: await findByName!(context.resolverContext, searchText) };
+        const [row] = (await readFirstRows(context.resolverContext, { id: { eq: searchText } }, 1)) ?? [];
+        return { ...control, ...(row && { chosenRowName: String(row.label) }) };
       }),
     );
   }
 
   /** Returns the stored values that differ from the posted ones, with readable labels: the label of an id is the name of its row. */
-  private async conflictingStoredValues(
+  private async findConflictingStoredValues(
     controls: readonly FormControl[],
-    posted: FormTextValues,
-    stored: FormTextValues,
+    postedTexts: FormTextValues,
+    storedTexts: FormTextValues,
     request: RestRequest,
   ): Promise<WriteForm['storedValues']> {
-    const differingControls = controls.filter((control) => hasConflict(control, posted[control.key], stored[control.key]));
-    const controlsWithResults = await this.addSearchResults(differingControls, (key) => stored[key]?.at(-1), request);
+    const differingControls = controls.filter((control) => hasConflict(control, postedTexts[control.key], storedTexts[control.key]));
+    const controlsWithResults = await this.addSearchResults(differingControls, (key) => storedTexts[key]?.at(-1), request);
     return Object.fromEntries(
       controlsWithResults.map((control) => {
-        const texts = stored[control.key] ?? [];
+        const texts = storedTexts[control.key] ?? [];
         return [control.key, { texts, label: formatControlValue(control, texts) }];
       }),
     );
   }
 
-  async loadRelationChoices({ fields, view }: Endpoint, request: RestRequest): Promise<FindRelationChoices> {
-    const filterFields = new Set(view.filters.map(({ field }) => field));
+  async loadRelationChoices({ fields, view }: ResourceEndpoint, request: RestRequest): Promise<RelationChoicesLookup> {
+    const filterFieldNames = new Set(view.filters.map(({ field }) => field));
     const types = fields
-      .filter((field) => field.relation && (!field.restReadOnly || filterFields.has(field.name)))
-      .map((field) => field.relation!.type);
+      .filter((field) => field.relation && (!field.restReadOnly || filterFieldNames.has(field.name)))
+      .map((field) => field.relation!.typeName);
     const choicesByType = new Map<string, RelationChoices>();
     await Promise.all([...new Set(types)].map(async (type) => choicesByType.set(type, await this.readChoicesOfType(type, request))));
     return (type) => choicesByType.get(type) ?? { endpointName: this.pageRoutes.endpointNameOf(type) };
@@ -91,7 +91,7 @@ export class FormBuilder {
 
   /** Returns the row that fills the form, as JSON of the REST API, and its version; undefined if it cannot be read. */
   private async readCurrentRow(
-    endpoint: Endpoint,
+    endpoint: ResourceEndpoint,
     id: string,
     { request, restResponse }: RenderInput,
   ): Promise<{ row: JsonRow; version?: string } | undefined> {
@@ -99,13 +99,13 @@ export class FormBuilder {
       return { row: restResponse.body as JsonRow, version: versionInETag(restResponse) };
     if (SAFE_HTTP_METHODS.includes(request.method)) return undefined;
     const { data } = await endpoint.detail(request.context.resolverContext, { id });
-    const { versionField } = endpoint.resource;
-    return data?.row ? { row: data.row, version: versionField && data.row[versionField] } : undefined;
+    const { versionFieldName } = endpoint.resource;
+    return data?.row ? { row: data.row, version: versionFieldName && data.row[versionFieldName] } : undefined;
   }
 
-  async formsOf(pageRoute: Route, result: RenderInput, relationChoicesOf: FindRelationChoices): Promise<FormProperties> {
+  async buildFormProperties(pageRoute: Route, result: RenderInput, relationChoicesOf: RelationChoicesLookup): Promise<FormProperties> {
     const { request } = result;
-    const noForms = { forms: [], canDelete: false, lockedMethods: [] };
+    const noForms = { forms: [], canDelete: false, methodsRequiringSignIn: [] };
     if (pageRoute.kind === 'login')
       return { ...noForms, forms: [await this.buildWriteForm(listPath('login'), ['POST'], LOGIN_CONTROLS, undefined, result)] };
     if (pageRoute.kind !== 'list' && pageRoute.kind !== 'detail') return noForms;
@@ -116,8 +116,8 @@ export class FormBuilder {
       operation && permitsMethod(pageRoute, method) ? [method] : [],
     );
     // If the session ended before the form was submitted, the form is shown again, so that typed values are not lost.
-    if (!request.isSignedIn && !request.form) return { ...noForms, lockedMethods: methods };
-    const controls = writeControlsOf(endpoint.fields, relationChoicesOf);
+    if (!request.isSignedIn && !request.form) return { ...noForms, methodsRequiringSignIn: methods };
+    const controls = writeFormControlsOf(endpoint.fields, relationChoicesOf);
     if (pageRoute.kind === 'list')
       return {
         ...noForms,
@@ -141,8 +141,8 @@ export class FormBuilder {
       : [];
     // After a version conflict, the form gets the current version of the row. After any other error, it keeps the row version on which its values are
     // based.
-    const formVersion = result.restResponse.status === PRECONDITION_FAILED_STATUS ? version : (request.form?.version ?? version);
-    return { forms, canDelete: methods.includes('DELETE'), lockedMethods: [], version: formVersion };
+    const formRowVersion = result.restResponse.status === PRECONDITION_FAILED_STATUS ? version : (request.form?.rowVersion ?? version);
+    return { forms, canDelete: methods.includes('DELETE'), methodsRequiringSignIn: [], rowVersion: formRowVersion };
   }
 
   /** Builds a write form. A rejected form keeps the typed values; other forms show the values of the row. */
@@ -163,8 +163,8 @@ export class FormBuilder {
     if (!postedForm || restResponse.status < 400 || !methods.includes(request.method)) return form;
     const conflict = restResponse.status === PRECONDITION_FAILED_STATUS ? ('changed' as const) : undefined;
     if (postedForm.jsonText !== undefined) return { ...form, jsonText: postedForm.jsonText, rejectedPart: 'json', conflict };
-    const stored = conflict && (await this.conflictingStoredValues(controls, postedForm.values, values, request));
-    return { ...form, values: postedForm.values, rejectedPart: 'fields', conflict, storedValues: stored };
+    const storedValues = conflict && (await this.findConflictingStoredValues(controls, postedForm.values, values, request));
+    return { ...form, values: postedForm.values, rejectedPart: 'fields', conflict, storedValues };
   }
 }
 
@@ -181,9 +181,9 @@ const LOCAL_DATETIME_LENGTH = 19;
 function localDateTimeText(text: string, timeZone: string): string {
   const localText = text.slice(0, LOCAL_DATETIME_LENGTH);
   const localTime = DateTime.fromISO(localText, { zone: timeZone });
-  const isUnambiguous =
+  const isLocalTimeUnambiguous =
     localTime.getPossibleOffsets().length === 1 && localTime.offset === DateTime.fromISO(text, { setZone: true }).offset;
-  return isUnambiguous ? localText : text;
+  return isLocalTimeUnambiguous ? localText : text;
 }
 
 const inputTextsOf = (value: unknown, { kind }: FormControl, timeZone: string): string[] =>

@@ -23,7 +23,7 @@ import type { RestOperation } from '../../../rest/endpoints';
 import type { HtmlView } from './viewmodel';
 
 type Variables = Record<string, unknown>;
-interface ClientDocument {
+interface PublicSchemaDocument {
   text: string;
   variableTypes: Readonly<Record<string, GraphQLInputType>>;
 }
@@ -32,28 +32,30 @@ interface ClientDocument {
  * Returns a function that translates the operation behind a REST request, or returns undefined if the public schema does not support it. Translations are
  * cached.
  */
-export function clientOperationTranslator(schema: GraphQLSchema): (operation: RestOperation, variables: Variables) => HtmlView['graphql'] {
-  const clientDocuments = new Map<string, ClientDocument | undefined>();
+export function publicSchemaOperationTranslator(
+  schema: GraphQLSchema,
+): (operation: RestOperation, variables: Variables) => HtmlView['graphqlOperation'] {
+  const publicDocuments = new Map<string, PublicSchemaDocument | undefined>();
   return ({ document }, variables) => {
-    if (!clientDocuments.has(document)) clientDocuments.set(document, toClientDocument(schema, parse(document)));
-    const clientDocument = clientDocuments.get(document);
-    return clientDocument && { document: clientDocument.text, variables: toJsonVariables(variables, clientDocument.variableTypes) };
+    if (!publicDocuments.has(document)) publicDocuments.set(document, toPublicSchemaDocument(schema, parse(document)));
+    const publicDocument = publicDocuments.get(document);
+    return publicDocument && { document: publicDocument.text, variables: toJsonVariables(variables, publicDocument.variableTypes) };
   };
 }
 
 /** Removes the fields that the public schema does not have. Returns undefined if no field is left or the document is invalid. */
-function toClientDocument(schema: GraphQLSchema, document: DocumentNode): ClientDocument | undefined {
-  const info = new TypeInfo(schema);
+function toPublicSchemaDocument(schema: GraphQLSchema, document: DocumentNode): PublicSchemaDocument | undefined {
+  const typeInfo = new TypeInfo(schema);
   const Field = (node: FieldNode) => {
-    const field = info.getFieldDef();
+    const field = typeInfo.getFieldDef();
     if (!field) return null;
     return field.extensions.resolveAllRows && node.arguments?.length ? withoutPagination(node) : undefined;
   };
-  const clientDocument = removeUnusedDefinitions(visit(document, visitWithTypeInfo(info, { Field })));
-  const { variableDefinitions = [], selectionSet } = getOperationAST(clientDocument)!;
-  if (!selectionSet.selections.length || validate(schema, clientDocument).length) return undefined;
-  const types = variableDefinitions.map(({ variable, type }) => [variable.name.value, typeFromAST(schema, type as TypeNode)]);
-  return { text: print(clientDocument), variableTypes: Object.fromEntries(types) as ClientDocument['variableTypes'] };
+  const publicDocument = removeUnusedDefinitions(visit(document, visitWithTypeInfo(typeInfo, { Field })));
+  const { variableDefinitions = [], selectionSet } = getOperationAST(publicDocument)!;
+  if (!selectionSet.selections.length || validate(schema, publicDocument).length) return undefined;
+  const variableTypeEntries = variableDefinitions.map(({ variable, type }) => [variable.name.value, typeFromAST(schema, type as TypeNode)]);
+  return { text: print(publicDocument), variableTypes: Object.fromEntries(variableTypeEntries) as PublicSchemaDocument['variableTypes'] };
 }
 
 /** For a list that is not paginated in the public schema, removes the pagination arguments and `nodes` from its selection. */
@@ -64,7 +66,6 @@ function withoutPagination(node: FieldNode): FieldNode {
   return { ...node, arguments: [], selectionSet: nodes.selectionSet };
 }
 
-/** Removes variables and fragments that nothing refers to. */
 function removeUnusedDefinitions(document: DocumentNode): DocumentNode {
   const [variables, fragments] = [new Set<string>(), new Set<string>()];
   visit(document, {
@@ -79,7 +80,7 @@ function removeUnusedDefinitions(document: DocumentNode): DocumentNode {
 }
 
 /** Converts the variables to JSON values. A file becomes null, and an empty `where` is left out. */
-function toJsonVariables(variables: Variables, types: ClientDocument['variableTypes']): Variables {
+function toJsonVariables(variables: Variables, types: PublicSchemaDocument['variableTypes']): Variables {
   const entries = Object.entries(variables).filter(([name]) => types[name]);
   const jsonVariables = Object.fromEntries(entries.map(([name, value]) => [name, toJsonValue(types[name]!, value)]));
   if (jsonVariables.where && !Object.keys(jsonVariables.where).length) delete jsonVariables.where;

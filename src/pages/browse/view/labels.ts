@@ -7,7 +7,7 @@ import { labelFor as humanize, nounOfTypeName, upperFirst } from '../../../core/
 const AMBIGUOUS_LABEL = 'Date';
 
 /** Labels by field name, for fields that share a label. */
-const LABELS_BY_NAME: Readonly<Record<string, string>> = {
+const LABELS_BY_FIELD_NAME: Readonly<Record<string, string>> = {
   workHours: 'Hours of work',
   workIntensity: 'Intensity of work',
   sportHours: 'Hours of sport',
@@ -49,17 +49,15 @@ const replaceLabel = (label: string): string => LABEL_REPLACEMENTS[label] ?? lab
 /** Converts the name of a GraphQL field to words: `weightEntries` becomes `Weight entries`. */
 export const fieldNameToWords = (name: string): string => replaceLabel(humanize(name));
 
-/** Returns the singular label of a resource, such as `Weight entry`. */
 export const singularLabelOf = ({ name }: GraphQLObjectType): string => upperFirst(nounOfTypeName(name));
 
-/** Returns the plural label of a resource, such as `Weight entries`. */
-export const pluralLabelOf = (type: GraphQLObjectType): string => fieldNameToWords(type.extensions.resource!.listQuery);
+export const pluralLabelOf = (type: GraphQLObjectType): string => fieldNameToWords(type.extensions.resource!.listQueryName);
 
 /** Returns the readable title of an endpoint. `name` is its title in OPTIONS responses, such as `Get log overview`. */
 export const endpointTitle = (name: string): string => upperFirst(name.replace(/^Get /, ''));
 
 /** Returns the label of a field. For a relation, it is derived from the GraphQL name (`exercise`), because the REST label may describe the id. */
 export function fieldLabelOf({ relation, label, name }: FieldMetadata): string {
-  if (relation) return fieldNameToWords(relation.objectField);
-  return LABELS_BY_NAME[name] ?? (label === AMBIGUOUS_LABEL ? fieldNameToWords(name) : replaceLabel(label));
+  if (relation) return fieldNameToWords(relation.objectFieldName);
+  return LABELS_BY_FIELD_NAME[name] ?? (label === AMBIGUOUS_LABEL ? fieldNameToWords(name) : replaceLabel(label));
 }

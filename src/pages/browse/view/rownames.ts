@@ -24,7 +24,6 @@ export interface RowNameSearch {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Rule that derives the names of the rows of a type. */
 export interface RowNameRule {
   /** Paths of the fields that make up the name; empty if rows have no name. */
   paths: readonly FieldPath[];
@@ -37,12 +36,12 @@ export interface RowNameRule {
 type FieldPath = readonly string[];
 
 /** Returns the text field that orders the rows or is called `name`, or else the first text field, or else the first date or time. */
-function namingField(fields: readonly FieldMetadata[], ordering: readonly string[]): FieldMetadata | undefined {
+function findNameField(fields: readonly FieldMetadata[], ordering: readonly string[]): FieldMetadata | undefined {
   const visibleFields = fields.filter(({ hiddenInRest }) => !hiddenInRest);
   const textFields = visibleFields.filter(({ kind }) => kind === 'string');
-  const preferredNames = [ordering[0]?.replace(/^-/, ''), 'name'];
+  const preferredFieldNames = [ordering[0]?.replace(/^-/, ''), 'name'];
   return (
-    textFields.find(({ name }) => preferredNames.includes(name)) ??
+    textFields.find(({ name }) => preferredFieldNames.includes(name)) ??
     textFields[0] ??
     visibleFields.find(({ kind }) => TIME_KINDS.includes(kind))
   );
@@ -69,14 +68,14 @@ function textAtPath(row: Row, path: string): string {
 
 /** Returns the rule for the names of rows. Names omit the relation `parent`, which has the same value in all rows. */
 export function nameRuleOf(type: GraphQLObjectType, parent?: FieldMetadata): RowNameRule {
-  const { labelPaths: declaredNames, distinguishingPath, ordering } = type.extensions.resource!;
-  const ownNames = declaredNames?.filter((path) => parseFieldPath(path)[0] !== parent?.relation?.objectField);
-  const names = ownNames?.length ? ownNames : undefined;
-  const field = names ? undefined : namingField(fieldMetadataOf(type), ordering);
-  const namePaths = names ?? (field ? [field.name] : []);
+  const { labelFieldPaths: declaredNamePaths, distinguishingFieldPath, ordering } = type.extensions.resource!;
+  const ownNamePaths = declaredNamePaths?.filter((path) => parseFieldPath(path)[0] !== parent?.relation?.objectFieldName);
+  const usableNamePaths = ownNamePaths?.length ? ownNamePaths : undefined;
+  const field = usableNamePaths ? undefined : findNameField(fieldMetadataOf(type), ordering);
+  const namePaths = usableNamePaths ?? (field ? [field.name] : []);
   return {
     paths: namePaths.map(parseFieldPath),
-    selection: [...namePaths, ...(distinguishingPath === undefined ? [] : [distinguishingPath])]
+    selection: [...namePaths, ...(distinguishingFieldPath === undefined ? [] : [distinguishingFieldPath])]
       .map((path) => selectionOfPath(parseFieldPath(path)))
       .join(' '),
     nameOf: (row) =>
@@ -84,7 +83,7 @@ export function nameRuleOf(type: GraphQLObjectType, parent?: FieldMetadata): Row
         .map((path) => textAtPath(row, path))
         .filter(Boolean)
         .join(', '),
-    distinguishingTextOf: (row) => (distinguishingPath === undefined ? '' : textAtPath(row, distinguishingPath)),
+    distinguishingTextOf: (row) => (distinguishingFieldPath === undefined ? '' : textAtPath(row, distinguishingFieldPath)),
   };
 }
 
@@ -112,26 +111,27 @@ function isTextPath(type: GraphQLObjectType, [name, ...rest]: FieldPath): boolea
 /** Returns the `where` condition that searches for `text` in the field at the end of the path. In a list on the path, one matching row is enough. */
 function searchCondition(type: GraphQLObjectType, [name, ...rest]: FieldPath, text: string): object {
   const field = type.getFields()[name!]!;
-  const inner = rest.length ? searchCondition(getNamedType(field.type) as GraphQLObjectType, rest, text) : { search: text };
-  return { [name!]: isListType(getNullableType(field.type)) ? { some: inner } : inner };
+  const nestedCondition = rest.length ? searchCondition(getNamedType(field.type) as GraphQLObjectType, rest, text) : { search: text };
+  return { [name!]: isListType(getNullableType(field.type)) ? { some: nestedCondition } : nestedCondition };
 }
 
 /** Creates the search for rows of a type. Returns undefined if rows cannot be listed, or if they are public and have no name. */
-function createRowSearch(
+function createRowNameSearch(
   schema: GraphQLSchema,
   type: GraphQLObjectType,
   resource: ResourceMetadata,
   prepareOperation: PrepareOperation,
 ): RowNameSearch | undefined {
-  const { isOwned, listQuery } = resource;
+  const { isOwned, listQueryName } = resource;
   const nameRule = nameRuleOf(type);
   const { paths, selection: nameSelection } = nameRule;
-  if (!schema.getQueryType()?.getFields()[listQuery] || (!isOwned && paths.length === 0)) return undefined;
-  const textPaths = [...paths, ...(resource.distinguishingPath === undefined ? [] : [parseFieldPath(resource.distinguishingPath)])].filter(
-    (path) => isTextPath(type, path),
-  );
-  const document = `query ($where: ${type.name}Where, $first: Int) { page: ${listQuery}(where: $where, first: $first) { nodes { id ${nameSelection} } } }`;
-  const firstRows: RowNameSearch['readFirstRows'] = async (context, where, first) => {
+  if (!schema.getQueryType()?.getFields()[listQueryName] || (!isOwned && paths.length === 0)) return undefined;
+  const textPaths = [
+    ...paths,
+    ...(resource.distinguishingFieldPath === undefined ? [] : [parseFieldPath(resource.distinguishingFieldPath)]),
+  ].filter((path) => isTextPath(type, path));
+  const document = `query ($where: ${type.name}Where, $first: Int) { page: ${listQueryName}(where: $where, first: $first) { nodes { id ${nameSelection} } } }`;
+  const readFirstRows: RowNameSearch['readFirstRows'] = async (context, where, first) => {
     const { data } = await prepareOperation(document)(context, { where, first });
     const matchingRows = data?.page.nodes as Row[] | undefined;
     const nameOf = createDistinctNameLookup(matchingRows ?? [], nameRule.nameOf, nameRule);
@@ -144,11 +144,11 @@ function createRowSearch(
   };
   return {
     isOwned,
-    readFirstRows: firstRows,
+    readFirstRows,
     ...(textPaths.length && {
       async findByName(context, text) {
         const conditions = textPaths.map((path) => searchCondition(type, path, text));
-        return (await firstRows(context, conditions.length > 1 ? { or: conditions } : conditions[0]!, MAX_MATCHING_ROWS)) ?? [];
+        return (await readFirstRows(context, conditions.length > 1 ? { or: conditions } : conditions[0]!, MAX_MATCHING_ROWS)) ?? [];
       },
     }),
   };
@@ -158,11 +158,12 @@ export function createRowNameSearchLookup(
   schema: GraphQLSchema,
   prepareOperation: PrepareOperation,
 ): (type: string) => RowNameSearch | undefined {
-  const searchByType = new Map<string, RowNameSearch | undefined>();
+  const rowSearchByType = new Map<string, RowNameSearch | undefined>();
   return (name) => {
     const type = schema.getType(name);
     if (!isObjectType(type) || !type.extensions.resource) return undefined;
-    if (!searchByType.has(name)) searchByType.set(name, createRowSearch(schema, type, type.extensions.resource, prepareOperation));
-    return searchByType.get(name);
+    if (!rowSearchByType.has(name))
+      rowSearchByType.set(name, createRowNameSearch(schema, type, type.extensions.resource, prepareOperation));
+    return rowSearchByType.get(name);
   };
 }

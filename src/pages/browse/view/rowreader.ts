@@ -1,5 +1,5 @@
 /** Reads rows as a table, or one row with its child rows, in a single GraphQL operation that includes the names of all related rows. */
-import type { Endpoint, PrepareOperation } from '../../../rest/endpoints';
+import type { ResourceEndpoint, PrepareOperation } from '../../../rest/endpoints';
 import { childListPlanOf } from './childlist';
 import { cellFormatterOf, headingOf, selectionOf, visibleFieldsOf, type Row } from './cells';
 import { childFieldsOf } from './childfields';
@@ -16,7 +16,7 @@ const MAX_LINKS_PER_FIELD = 200;
 export const prefersPounds = ({ unitSystem }: Row): boolean => ['lb', 'IMPERIAL'].includes(String(unitSystem));
 
 /** Returns the daily energy goal of the user in kcal for rows that are compared with it; otherwise undefined. */
-function goalOf({ hasGoalCalories, user }: Row): number | undefined {
+function energyGoalOf({ hasGoalCalories, user }: Row): number | undefined {
   const calories = (user as { profile: { calories: number | null } | null } | null | undefined)?.profile?.calories;
   return (hasGoalCalories === true && calories) || undefined;
 }
@@ -28,18 +28,23 @@ export class RowReader {
   ) {}
 
   /** Returns the rows with these ids as a table, in this order; undefined if they cannot be read. */
-  async readTable({ type, resource, view }: Endpoint, ids: readonly string[], context: object): Promise<TableView | undefined> {
+  async readTable({ type, resource, view }: ResourceEndpoint, ids: readonly string[], context: object): Promise<TableView | undefined> {
     const { selection, tableOf } = tablePlanOf(type, view.restName, this.pageRoutes.endpointNameOf);
     if (ids.length === 0) return tableOf([]);
-    const document = `query ($where: ${type.name}Where, $first: Int) { page: ${resource.listQuery}(where: $where, first: $first) { nodes { ${selection} } } }`;
+    const document = `query ($where: ${type.name}Where, $first: Int) { page: ${resource.listQueryName}(where: $where, first: $first) { nodes { ${selection} } } }`;
     const { data } = await this.prepareOperation(document)(context, { where: { id: { in: [...new Set(ids)] } }, first: ids.length });
     if (!data?.page) return undefined;
     const rowById = new Map((data.page.nodes as Row[]).map((row) => [String(row.id), row]));
     return tableOf(ids.map((id) => rowById.get(id)).filter((row) => row !== undefined));
   }
 
-  async readDetailRow({ type, resource }: Endpoint, id: string, context: object, isSignedIn: boolean): Promise<DetailRow | undefined> {
-    const childLists = childFieldsOf(type).flatMap((childField) => {
+  async readDetailRow(
+    { type, resource }: ResourceEndpoint,
+    id: string,
+    context: object,
+    isSignedIn: boolean,
+  ): Promise<DetailRow | undefined> {
+    const childListPlans = childFieldsOf(type).flatMap((childField) => {
       const endpoint = this.pageRoutes.endpointOf(childField.childType.name);
       // Anonymous visitors do not get lists that require sign-in: such a list is not nullable, so its error would make the whole row null.
       return endpoint && (isSignedIn || !endpoint.resource.isOwned)
@@ -54,16 +59,16 @@ export class RowReader {
       hasGoalCalories ? 'hasGoalCalories user { profile { calories } }' : '',
       nameRuleOf(type).selection,
       ...fields.map((field) => selectionOf(type, field)),
-      ...childLists.map(({ selection }) => selection),
+      ...childListPlans.map(({ selection }) => selection),
     ];
-    const document = `query ($id: ID!) { row: ${resource.rowQuery}(id: $id) { id ${selections.join(' ')} } }`;
+    const document = `query ($id: ID!) { row: ${resource.rowQueryName}(id: $id) { id ${selections.join(' ')} } }`;
     const { data } = await this.prepareOperation(document)(context, { id });
     const row = data?.row as Row | null | undefined;
     if (!row) return undefined;
     return {
       name: headingOf(type, row),
       massUnit: prefersPounds(row) ? 'oz' : 'g',
-      energyGoal: goalOf(row),
+      energyGoal: energyGoalOf(row),
       trainingPlan: trainingPlanOf(row),
       fields: [
         ...fields.map((field) => ({
@@ -73,7 +78,7 @@ export class RowReader {
         })),
         translationLinksField(type, row),
       ],
-      childLists: childLists.flatMap(({ fieldName, childRowsOf }) => childRowsOf(row[fieldName], id, isSignedIn) ?? []),
+      childLists: childListPlans.flatMap(({ fieldName, childRowsOf }) => childRowsOf(row[fieldName], id, isSignedIn) ?? []),
     };
   }
 }

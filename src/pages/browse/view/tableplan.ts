@@ -7,9 +7,9 @@ import {
   linksCell,
   rowNameOf,
   selectionOf,
-  cellClassOf,
+  cellCssClassOf,
   visibleFieldsOf,
-  type FindEndpointName,
+  type EndpointNameLookup,
   type Row,
 } from './cells';
 import { childFieldsOf } from './childfields';
@@ -33,7 +33,7 @@ export interface TablePlan {
 export function tablePlanOf(
   type: GraphQLObjectType,
   endpointName: string | undefined,
-  endpointNameOf: FindEndpointName,
+  endpointNameOf: EndpointNameLookup,
   parentField?: FieldMetadata,
 ): TablePlan {
   const nameRule = nameRuleOf(type, parentField);
@@ -53,11 +53,11 @@ export function tablePlanOf(
       key: field.restKey,
       label: fieldLabelOf(field),
       isSortable: field.isSortable,
-      cellClass: cellClassOf(field),
+      cellCssClass: cellCssClassOf(field),
     })),
     ...childFields.map(({ name }) => ({ key: name, label: fieldNameToWords(name), isSortable: false })),
   ];
-  const pictureOf = (row: Row) => (hasImages ? ((row[IMAGES_FIELD] as Row[])[0]?.image as string | undefined) : undefined);
+  const pictureUrlOf = (row: Row) => (hasImages ? ((row[IMAGES_FIELD] as Row[])[0]?.image as string | undefined) : undefined);
   return {
     selection: [
       'id',
@@ -82,7 +82,7 @@ export function tablePlanOf(
           id: String(row.id),
           name: rowNameOf(type, row, nameRule),
           href: rowPathOf(endpointName, String(row.id)),
-          picture: pictureOf(row),
+          pictureUrl: pictureUrlOf(row),
           cells: [
             ...cellFormatters.map((formatCell) => formatCell(row)),
             ...childFields.map(({ name, childType }) => linksCell(row[name] as Row[], MAX_NAMES_PER_CELL, childLinkOf(childType))),

@@ -1,7 +1,7 @@
 /** Time series of a list for charts: one line for each thing that was measured (such as an exercise), one chart for each unit. */
 import type { GraphQLObjectType, GraphQLSchema } from 'graphql';
 import type { FieldMetadata } from '../../../contract/metadata';
-import { fieldMetadataOf, type Endpoint, type PrepareOperation } from '../../../rest/endpoints';
+import { fieldMetadataOf, type ResourceEndpoint, type PrepareOperation } from '../../../rest/endpoints';
 import { formatDateTime, relatedTypeOf, selectionOf, visibleFieldsOf, type Row } from './cells';
 import { fieldLabelOf } from './labels';
 import { nameRuleOf } from './rownames';
@@ -19,8 +19,7 @@ export interface TimeChart {
   label: string;
   unit?: string;
   lines: readonly ChartLine[];
-  /** Number of lines that were omitted because there are too many. */
-  omittedCount: number;
+  omittedLineCount: number;
 }
 
 export interface TimeSeries {
@@ -48,7 +47,7 @@ interface ChartFields {
   lineField?: FieldMetadata;
   unitField?: FieldMetadata;
   /** Whether the value of a row without a unit is in the mass unit that the user prefers. */
-  isInPreferredUnit: boolean;
+  isValueInPreferredUnit: boolean;
 }
 
 /**
@@ -60,27 +59,27 @@ function chartFieldsOf(type: GraphQLObjectType, schema: GraphQLSchema): ChartFie
   const day = fields.find(({ kind }) => kind === 'date');
   const value = fields.find(({ kind }) => kind === 'decimal');
   if (!type.extensions.resource!.isOwned || !day || !value) return undefined;
-  const units = fields.filter(({ relation }) => relation && UNIT_TYPE_PATTERN.test(relation.type));
-  const unitChoice = fieldMetadataOf(type).find(({ kind, name }) => kind === 'choice' && name === 'unit');
-  const unit = units.find(({ relation }) => relation!.objectField.startsWith(value.name)) ?? unitChoice;
-  if (units.length > 0 && !unit) return undefined;
+  const unitRelationFields = fields.filter(({ relation }) => relation && UNIT_TYPE_PATTERN.test(relation.typeName));
+  const unitChoiceField = fieldMetadataOf(type).find(({ kind, name }) => kind === 'choice' && name === 'unit');
+  const unitField = unitRelationFields.find(({ relation }) => relation!.objectFieldName.startsWith(value.name)) ?? unitChoiceField;
+  if (unitRelationFields.length > 0 && !unitField) return undefined;
   const lineField =
-    fields.find(({ relation }) => relation && !relation.isOwned && !relation.isToMany && !UNIT_TYPE_PATTERN.test(relation.type)) ??
+    fields.find(({ relation }) => relation && !relation.isOwned && !relation.isToMany && !UNIT_TYPE_PATTERN.test(relation.typeName)) ??
     fields.find(({ kind, allowNull }) => kind === 'choice' && !allowNull);
-  const isInPreferredUnit = unitChoice !== undefined && schema.getQueryType()?.getFields().viewer !== undefined;
-  return { dateField: day, valueField: value, lineField, unitField: unit, isInPreferredUnit };
+  const isValueInPreferredUnit = unitChoiceField !== undefined && schema.getQueryType()?.getFields().viewer !== undefined;
+  return { dateField: day, valueField: value, lineField, unitField, isValueInPreferredUnit };
 }
 
 /** Returns the field whose values are in the mass unit that the viewer prefers, if the type has one. */
 export function fieldInPreferredUnit(type: GraphQLObjectType, schema: GraphQLSchema): FieldMetadata | undefined {
   const chartFields = chartFieldsOf(type, schema);
-  return chartFields?.isInPreferredUnit ? chartFields.valueField : undefined;
+  return chartFields?.isValueInPreferredUnit ? chartFields.valueField : undefined;
 }
 
 function valueLabel(type: GraphQLObjectType, field: FieldMetadata, row: Row): string {
   const id = String(row[field.name] as string | number);
   if (!field.relation) return String(field.choices?.find(({ value }) => value === id)?.label ?? id);
-  const relatedRow = row[field.relation.objectField] as Row | null;
+  const relatedRow = row[field.relation.objectFieldName] as Row | null;
   return (relatedRow && nameRuleOf(relatedTypeOf(type, field)).nameOf(relatedRow)) ?? id;
 }
 
@@ -94,37 +93,40 @@ function linesOf(type: GraphQLObjectType, { dateField, valueField, lineField }: 
     const id = lineField ? String(row[lineField.name] as string | number) : '';
     let line = lines.get(id);
     if (!line) lines.set(id, (line = { name: lineField ? valueLabel(type, lineField, row) : '', points: new Map() }));
-    const moment = formatDateTime(String(row[dateField.name]), dateField.kind).slice(0, DATE_LENGTH);
-    line.points.set(moment, Math.max(line.points.get(moment) ?? -Infinity, Number(row[valueField.name])));
+    const date = formatDateTime(String(row[dateField.name]), dateField.kind).slice(0, DATE_LENGTH);
+    line.points.set(date, Math.max(line.points.get(date) ?? -Infinity, Number(row[valueField.name])));
   }
-  const countByName = new Map<string, number>();
-  for (const { name } of lines.values()) countByName.set(name, (countByName.get(name) ?? 0) + 1);
+  const lineCountByName = new Map<string, number>();
+  for (const { name } of lines.values()) lineCountByName.set(name, (lineCountByName.get(name) ?? 0) + 1);
   const namedLines = [...lines].map(([id, { name, points }]) => ({
-    ...(lineField && { name: countByName.get(name)! > 1 ? `${name} (${id})` : name }),
+    ...(lineField && { name: lineCountByName.get(name)! > 1 ? `${name} (${id})` : name }),
     points: [...points].sort(([a], [b]) => (a < b ? -1 : 1)),
   }));
   return namedLines.sort((a, b) => b.points.length - a.points.length);
 }
 
-/** Whether a line of a chart has at least two points and a value other than zero. */
 const isWorthDrawing = ({ points }: ChartLine): boolean => points.length > 1 && points.some(([, number]) => number !== 0);
 
 export function timeSeriesReader(schema: GraphQLSchema, prepareOperation: PrepareOperation) {
-  /** Reads the time series of a list. `where` is the filter of the list. */
-  return async ({ type, resource }: Endpoint, where: object, days: number, context: object): Promise<TimeSeries | undefined> => {
+  return async (
+    { type, resource }: ResourceEndpoint,
+    where: object,
+    periodDays: number,
+    context: object,
+  ): Promise<TimeSeries | undefined> => {
     const chartFields = chartFieldsOf(type, schema);
     if (!chartFields) return undefined;
     const { dateField, valueField, lineField, unitField } = chartFields;
     const selections = [dateField, valueField, lineField, unitField].map((field) => field && selectionOf(type, field));
     const run = prepareOperation(
       `query ($where: ${type.name}Where, $first: Int) {
-        page: ${resource.listQuery}(where: $where, first: $first, orderBy: [{ ${dateField.name}: DESC }]) { nodes { id ${selections.join(' ')} } }
+        page: ${resource.listQueryName}(where: $where, first: $first, orderBy: [{ ${dateField.name}: DESC }]) { nodes { id ${selections.join(' ')} } }
       }`,
     );
-    const { data } = await run(context, { where, first: days ? days * MAX_ROWS_PER_DAY : MAX_ROWS_WITHOUT_PERIOD });
+    const { data } = await run(context, { where, first: periodDays ? periodDays * MAX_ROWS_PER_DAY : MAX_ROWS_WITHOUT_PERIOD });
     const allRows = (data?.page.nodes ?? []) as Row[];
     const timeOf = (row: Row) => Date.parse(String(row[dateField.name]).slice(0, DATE_LENGTH));
-    const rows = days ? allRows.filter((row) => timeOf(allRows[0]!) - timeOf(row) < days * DAY_MS) : allRows;
+    const rows = periodDays ? allRows.filter((row) => timeOf(allRows[0]!) - timeOf(row) < periodDays * DAY_MS) : allRows;
     const rowsByUnit = new Map<string, Row[]>();
     for (const row of rows) {
       const unitName = unitField ? valueLabel(type, unitField, row) : '';
@@ -138,9 +140,9 @@ export function timeSeriesReader(schema: GraphQLSchema, prepareOperation: Prepar
         label: fieldLabelOf(valueField),
         unit: name || undefined,
         lines: lines.slice(0, MAX_LINES),
-        omittedCount: Math.max(0, lines.length - MAX_LINES),
+        omittedLineCount: Math.max(0, lines.length - MAX_LINES),
       };
     });
-    return { charts: charts.filter(({ lines }) => lines.some(isWorthDrawing)), periodDays: days };
+    return { charts: charts.filter(({ lines }) => lines.some(isWorthDrawing)), periodDays };
   };
 }

@@ -1,12 +1,12 @@
 /** Builds the view model of a browsable page from a REST request and its response. It is not used for JSON responses. */
 import type { GraphQLSchema } from 'graphql';
 import { argumentControlsOf, filterControlsOf } from './controls';
-import type { Endpoint, RestOperation, PrepareOperation } from '../../../rest/endpoints';
+import type { ResourceEndpoint, RestOperation, PrepareOperation } from '../../../rest/endpoints';
 import type { ApiDescription, RenderInput } from '../../../rest/htmlrenderer';
-import { clientOperationTranslator } from './graphqlexample';
+import { publicSchemaOperationTranslator } from './graphqlexample';
 import { FormBuilder } from './forms';
-import { idLinksOf, NO_ID_LINKS, type IdLinks } from './idlinks';
-import type { OptionsMetadata } from '../../../rest/dialect/metadata';
+import { idLinkTreeOf, EMPTY_ID_LINK_TREE, type IdLinkTree } from './idlinktree';
+import type { HttpOptionsMetadata } from '../../../rest/dialect/metadata';
 import type { Row } from './cells';
 import { createRowNameSearchLookup } from './rownames';
 import { pagePathOf, PageRoutes, pageResourceOf } from './pageroutes';
@@ -22,14 +22,14 @@ import { noticeOf } from '../postredirect';
 export interface ViewDependencies extends ApiDescription {
   schema: GraphQLSchema;
   /** Public schema, which `/graphql` serves. Pages show an operation of this schema that is equivalent to their REST request. */
-  clientSchema: GraphQLSchema;
+  publicSchema: GraphQLSchema;
   prepareOperation: PrepareOperation;
   /** Whether lists can be exported as files: not if `/graphql` accepts trusted documents only. */
   permitsExports: boolean;
 }
 
 /** Route of a page that shows a list of rows, a row or an action of a row. */
-type RowRoute = Extract<Route, { endpoint: Endpoint }>;
+type RowRoute = Extract<Route, { endpoint: ResourceEndpoint }>;
 
 const SEARCH_PATH_PATTERN = new RegExp(`^${API_BASE_PATH}/(\\w+)/search/$`);
 
@@ -38,17 +38,17 @@ export class ViewBuilder {
   private readonly formBuilder: FormBuilder;
   private readonly rowReader: RowReader;
   private readonly readTimeSeries: ReturnType<typeof timeSeriesReader>;
-  private readonly toClientOperation: ReturnType<typeof clientOperationTranslator>;
+  private readonly toPublicSchemaOperation: ReturnType<typeof publicSchemaOperationTranslator>;
   /** Id links by GraphQL document. They are cached, because deriving them for each page would take up to a tenth of the CPU time of the page. */
-  private readonly idLinksByDocument = new Map<string, IdLinks>();
+  private readonly idLinkTreeByDocument = new Map<string, IdLinkTree>();
 
   constructor(private readonly dependencies: ViewDependencies) {
-    const { schema, clientSchema, endpoints, prepareOperation, timeZone } = dependencies;
+    const { schema, publicSchema, endpoints, prepareOperation, timeZone } = dependencies;
     this.pageRoutes = new PageRoutes(endpoints);
     this.formBuilder = new FormBuilder(this.pageRoutes, createRowNameSearchLookup(schema, prepareOperation), timeZone);
     this.rowReader = new RowReader(prepareOperation, this.pageRoutes);
     this.readTimeSeries = timeSeriesReader(schema, prepareOperation);
-    this.toClientOperation = clientOperationTranslator(clientSchema);
+    this.toPublicSchemaOperation = publicSchemaOperationTranslator(publicSchema);
   }
 
   async buildView(result: RenderInput): Promise<HtmlView> {
@@ -56,26 +56,26 @@ export class ViewBuilder {
     const { route } = request;
     const view = buildCommonView(result);
     if (!route) return view;
-    const pageRoute = this.pageRoutes.routeOfPage(route, result);
+    const pageRoute = this.pageRoutes.pageRouteOf(route, result);
     const options = (await this.dependencies.describeEndpoint(pageRoute, request).catch(() => undefined))?.body as
-      OptionsMetadata | undefined;
+      HttpOptionsMetadata | undefined;
     Object.assign(view, {
       kind: pageRoute.kind,
       name: endpointTitle(String(options?.name ?? '')),
       description: String(options?.description ?? ''),
       options,
-      idLinks: this.idLinksFor(route, pageRoute, result),
-      graphql: this.equivalentOperationOf(route, result),
+      idLinkTree: this.idLinkTreeFor(route, pageRoute, result),
+      graphqlOperation: this.equivalentOperationOf(route, result),
       permitsExports: this.dependencies.permitsExports,
       path: pagePathOf(pageRoute, request.path),
-      ...this.viewOfKind(pageRoute, request.path),
+      ...this.viewPropertiesOfKind(pageRoute, request.path),
     });
-    if (pageRoute.endpoint) return Object.assign(view, await this.viewOfRows(pageRoute, result));
-    return Object.assign(view, await this.formBuilder.formsOf(pageRoute, result, () => ({})));
+    if (pageRoute.endpoint) return Object.assign(view, await this.buildRowViewProperties(pageRoute, result));
+    return Object.assign(view, await this.formBuilder.buildFormProperties(pageRoute, result, () => ({})));
   }
 
   /** Returns the view properties that only the API root, actions, and endpoints that belong to no row (such as searches) have. */
-  private viewOfKind(pageRoute: Route, path: string): Partial<HtmlView> {
+  private viewPropertiesOfKind(pageRoute: Route, path: string): Partial<HtmlView> {
     if (pageRoute.kind === 'root')
       return {
         resources: this.pageRoutes.listedResources(),
@@ -86,17 +86,20 @@ export class ViewBuilder {
       const match = SEARCH_PATH_PATTERN.exec(path);
       const resource = match && this.pageRoutes.listedResources().find(({ name }) => name === match[1]);
       return {
-        filters: argumentControlsOf(pageRoute.computedEndpoint.field.args),
+        filters: argumentControlsOf(pageRoute.graphqlFieldEndpoint.field.args),
         ...(resource && { name: `Search ${resource.pluralLabel.toLowerCase()}` }),
       };
     }
     if (pageRoute.kind === 'action')
-      return { filters: argumentControlsOf(pageRoute.computedEndpoint.field.args), actionName: pageRoute.computedEndpoint.metadata.name };
+      return {
+        filters: argumentControlsOf(pageRoute.graphqlFieldEndpoint.field.args),
+        actionName: pageRoute.graphqlFieldEndpoint.metadata.name,
+      };
     return {};
   }
 
   /** Returns a function that adds the preferred unit of the viewer to the input for a mass; undefined if the type has no field for a mass. */
-  private async unitAdderFor({ type }: Endpoint, context: object): Promise<((control: FormControl) => FormControl) | undefined> {
+  private async createUnitAdder({ type }: ResourceEndpoint, context: object): Promise<((control: FormControl) => FormControl) | undefined> {
     const { schema, prepareOperation } = this.dependencies;
     const field = fieldInPreferredUnit(type, schema);
     if (!field) return undefined;
@@ -105,22 +108,22 @@ export class ViewBuilder {
     return (control) => (control.key === field.restKey ? { ...control, unit } : control);
   }
 
-  private async viewOfRows(pageRoute: RowRoute, result: RenderInput): Promise<Partial<HtmlView>> {
+  private async buildRowViewProperties(pageRoute: RowRoute, result: RenderInput): Promise<Partial<HtmlView>> {
     const { request } = result;
     const { endpoint, kind } = pageRoute;
     const { fields, view, type } = endpoint;
     const relationChoicesOf = await this.formBuilder.loadRelationChoices(endpoint, request);
-    const { forms, ...formProperties } = await this.formBuilder.formsOf(pageRoute, result, relationChoicesOf);
-    const data = await this.readData(pageRoute, result);
-    const addUnit = forms.length ? await this.unitAdderFor(endpoint, request.context.resolverContext) : undefined;
-    const filledForms = forms.map(async (form) => {
+    const { forms, ...formProperties } = await this.formBuilder.buildFormProperties(pageRoute, result, relationChoicesOf);
+    const data = await this.readRowData(pageRoute, result);
+    const addUnit = forms.length ? await this.createUnitAdder(endpoint, request.context.resolverContext) : undefined;
+    const filledFormPromises = forms.map(async (form) => {
       const controls = await this.formBuilder.addSearchResults(form.controls, (key) => form.values[key]?.at(-1), request);
       return { ...form, controls: addUnit ? controls.map(addUnit) : controls };
     });
     const rowView = {
       ...formProperties,
       ...data,
-      forms: await Promise.all(filledForms),
+      forms: await Promise.all(filledFormPromises),
       endpoint,
       resource: pageResourceOf(endpoint),
     };
@@ -135,39 +138,40 @@ export class ViewBuilder {
     };
   }
 
-  private equivalentOperationOf(route: Route, { request }: RenderInput): HtmlView['graphql'] {
+  private equivalentOperationOf(route: Route, { request }: RenderInput): HtmlView['graphqlOperation'] {
     const { lastOperation } = request;
     const isLogin = route.kind === 'login';
     const endpoint = route.kind === 'list' || route.kind === 'detail' ? route.endpoint : undefined;
-    if (lastOperation && !isLogin && lastOperation.operation !== endpoint?.referenceableIds)
-      return this.toClientOperation(lastOperation.operation, lastOperation.variables);
-    if (isLogin) return this.toClientOperation(this.dependencies.endpoints.login, { username: '', password: '' });
+    if (lastOperation && !isLogin && lastOperation.operation !== endpoint?.referenceableIdsQuery)
+      return this.toPublicSchemaOperation(lastOperation.operation, lastOperation.variables);
+    if (isLogin) return this.toPublicSchemaOperation(this.dependencies.endpoints.login, { username: '', password: '' });
     if (!endpoint) return undefined;
-    if (route.kind === 'detail') return this.toClientOperation(endpoint.detail, { id: route.id });
+    if (route.kind === 'detail') return this.toPublicSchemaOperation(endpoint.detail, { id: route.id });
     const { limit, offset } = parsePageWindow(request.query, request.maxLimit);
-    return this.toClientOperation(endpoint.list, { first: limit, offset });
+    return this.toPublicSchemaOperation(endpoint.list, { first: limit, offset });
   }
 
-  private idLinksFor(route: Route, pageRoute: Route, { request, restResponse }: RenderInput): IdLinks {
-    if (restResponse.status >= 300 || request.method === 'OPTIONS') return NO_ID_LINKS;
-    if (route.kind === 'standalone') return this.idLinksOfOperation(route.computedEndpoint.operation, 'result');
-    if (route.kind === 'action') return this.idLinksOfOperation(route.computedEndpoint.operation, 'row', 'action');
-    if (pageRoute.kind === 'list') return { keys: { results: this.idLinksOfOperation(pageRoute.endpoint.list, 'page', 'nodes') } };
-    return pageRoute.kind === 'detail' ? this.idLinksOfOperation(pageRoute.endpoint.detail, 'row') : NO_ID_LINKS;
+  private idLinkTreeFor(route: Route, pageRoute: Route, { request, restResponse }: RenderInput): IdLinkTree {
+    if (restResponse.status >= 300 || request.method === 'OPTIONS') return EMPTY_ID_LINK_TREE;
+    if (route.kind === 'standalone') return this.idLinkTreeOfOperation(route.graphqlFieldEndpoint.operation, 'result');
+    if (route.kind === 'action') return this.idLinkTreeOfOperation(route.graphqlFieldEndpoint.operation, 'row', 'action');
+    if (pageRoute.kind === 'list')
+      return { childrenByKey: { results: this.idLinkTreeOfOperation(pageRoute.endpoint.list, 'page', 'nodes') } };
+    return pageRoute.kind === 'detail' ? this.idLinkTreeOfOperation(pageRoute.endpoint.detail, 'row') : EMPTY_ID_LINK_TREE;
   }
 
-  private idLinksOfOperation({ document }: RestOperation, ...bodyPath: string[]): IdLinks {
-    let links = this.idLinksByDocument.get(document);
+  private idLinkTreeOfOperation({ document }: RestOperation, ...bodyPath: string[]): IdLinkTree {
+    let links = this.idLinkTreeByDocument.get(document);
     if (!links)
-      this.idLinksByDocument.set(
+      this.idLinkTreeByDocument.set(
         document,
-        (links = idLinksOf(this.dependencies.schema, document, bodyPath, this.pageRoutes.endpointNameOf)),
+        (links = idLinkTreeOf(this.dependencies.schema, document, bodyPath, this.pageRoutes.endpointNameOf)),
       );
     return links;
   }
 
   /** Reads the data in readable form: the table and chart of a list, or the row of a detail page or action. */
-  private async readData(
+  private async readRowData(
     pageRoute: RowRoute,
     { request, restResponse }: RenderInput,
   ): Promise<Pick<HtmlView, 'table' | 'detailRow' | 'timeSeries'>> {
@@ -206,14 +210,14 @@ function buildCommonView({ request, restResponse, headers }: RenderInput): HtmlV
     body: restResponse.body,
     headers,
     allowedMethods: route?.allowedMethods ?? [],
-    idLinks: NO_ID_LINKS,
+    idLinkTree: EMPTY_ID_LINK_TREE,
     errors: errorsOf(restResponse),
     resources: [],
     filters: [],
     forms: [],
     canDelete: false,
     notice: method === 'GET' && restResponse.status === 200 ? noticeOf(request.message.headers) : undefined,
-    lockedMethods: [],
+    methodsRequiringSignIn: [],
     isSignedIn,
     visitor: context.authentication.pageVisitor(),
   };

@@ -1,11 +1,11 @@
 /** View model of a browsable page: all data of a request and its response that the page shows. */
 import type { FormTextValues } from '../../../rest/dialect/methodoverride';
 import type { Choice, FieldKind, FieldMetadata } from '../../../contract/metadata';
-import type { IdLinks } from './idlinks';
+import type { IdLinkTree } from './idlinktree';
 import type { TrainingPlan } from './detaildata';
 import type { TimeSeries } from './timeseries';
-import type { OptionsMetadata } from '../../../rest/dialect/metadata';
-import type { Endpoint } from '../../../rest/endpoints';
+import type { HttpOptionsMetadata } from '../../../rest/dialect/metadata';
+import type { ResourceEndpoint } from '../../../rest/endpoints';
 import type { Route } from '../../../rest/routes';
 
 export interface FormControl extends Pick<
@@ -27,11 +27,11 @@ export interface FormControl extends Pick<
   /** If the value of the input is an id: the name of the endpoint of the row with this id. */
   endpointName?: string;
   /** If the input searches rows by name: the GraphQL type of these rows. */
-  searchType?: string;
+  searchedTypeName?: string;
   /** Rows whose names match the name that the user typed into the input. */
   matches?: readonly Choice[];
   /** Name of the row whose id is the value of the input. */
-  chosenName?: string;
+  chosenRowName?: string;
 }
 
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
@@ -51,7 +51,6 @@ export interface WriteForm {
   methods: readonly string[];
   controls: readonly FormControl[];
   values: FormTextValues;
-  /** The values of the form as JSON text. */
   jsonText: string;
   /** Which HTML form was rejected: the form with an input for each field, or the form with JSON. */
   rejectedPart?: 'fields' | 'json';
@@ -72,7 +71,7 @@ export interface RowLink {
 export interface Cell {
   text?: string;
   links?: readonly RowLink[];
-  picture?: string;
+  pictureUrl?: string;
 }
 
 export interface Column {
@@ -81,14 +80,14 @@ export interface Column {
   label: string;
   isSortable: boolean;
   /** CSS class of the cells of the column: numbers are aligned right, dates are not wrapped. */
-  cellClass?: 'number' | 'day';
+  cellCssClass?: 'number' | 'day';
 }
 
 export interface TableRow {
   id: string;
   name: string;
   href?: string;
-  picture?: string;
+  pictureUrl?: string;
   /** Cells of the row in all columns except for the first one, which shows the name of the row. */
   cells: readonly Cell[];
 }
@@ -130,9 +129,7 @@ export interface DetailRow {
 
 export interface PageResource {
   name: string;
-  /** Label of a resource for a single row, such as `Weight entry`. */
   singularLabel: string;
-  /** Label of a resource for several rows, such as `Weight entries`. */
   pluralLabel: string;
   description: string;
   isOwned: boolean;
@@ -155,12 +152,12 @@ export interface HtmlView {
   body: unknown;
   headers: Readonly<Record<string, string>>;
   allowedMethods: readonly string[];
-  options?: OptionsMetadata;
-  idLinks: IdLinks;
+  options?: HttpOptionsMetadata;
+  idLinkTree: IdLinkTree;
   /** Validation messages by REST key; empty if the response has none. */
   errors: FieldErrors;
   /** Endpoint of the rows on the page; absent on other pages. */
-  endpoint?: Endpoint;
+  endpoint?: ResourceEndpoint;
   resource?: PageResource;
   rowId?: string;
   /** Name of the action of a row that the page shows, such as `nutritional_values`; absent on other pages. */
@@ -177,18 +174,13 @@ export interface HtmlView {
   /** Maximum number of rows of a list page, and number of rows before it. */
   pageWindow?: { limit: number; offset: number };
   /** The GraphQL operation that is equivalent to the request; absent if there is none. */
-  graphql?: { document: string; variables: Record<string, unknown> };
-  /** Whether lists can be exported as files on this server. */
+  graphqlOperation?: { document: string; variables: Record<string, unknown> };
   permitsExports?: boolean;
   forms: readonly WriteForm[];
-  /** Whether the visitor can delete the row. */
   canDelete: boolean;
-  /** Version of the row that the forms of the page change. */
-  version?: string;
-  /** Outcome of the write that the form on the previous page has sent, shown as a notice. */
+  rowVersion?: string;
   notice?: WriteNotice;
-  /** HTTP methods that the visitor can use on this page only after signing in. */
-  lockedMethods: readonly string[];
+  methodsRequiringSignIn: readonly string[];
   isSignedIn: boolean;
   visitor: { username?: string; csrfToken?: string };
 }

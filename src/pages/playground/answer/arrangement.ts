@@ -4,13 +4,13 @@ import type { Column, Table } from './table';
 import { columnHeadingOf } from './columntitles';
 
 export interface TableArrangement {
-  sort?: { column: string; descending: boolean };
+  sort?: { columnName: string; descending: boolean };
   /** Text that at least one visible cell of a row must contain, ignoring case. */
-  filter: string;
-  hiddenColumns: ReadonlySet<string>;
+  filterText: string;
+  hiddenColumnNames: ReadonlySet<string>;
 }
 
-export const DEFAULT_ARRANGEMENT: TableArrangement = { filter: '', hiddenColumns: new Set() };
+export const DEFAULT_ARRANGEMENT: TableArrangement = { filterText: '', hiddenColumnNames: new Set() };
 
 const COLLATOR = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
 
@@ -21,26 +21,26 @@ function compareCells(a: unknown, b: unknown, kind: Column['kind'], descending: 
   return descending ? -order : order;
 }
 
-export function arrangeTable({ columns, rows }: Table, { sort, filter, hiddenColumns }: TableArrangement): Table {
-  const visibleIndexes = columns.flatMap(({ name }, index) => (hiddenColumns.has(name) ? [] : [index]));
-  const searchText = filter.trim().toLowerCase();
+export function arrangeTable({ columns, rows }: Table, { sort, filterText, hiddenColumnNames }: TableArrangement): Table {
+  const visibleColumnIndexes = columns.flatMap(({ name }, index) => (hiddenColumnNames.has(name) ? [] : [index]));
+  const searchText = filterText.trim().toLowerCase();
   const filteredRows =
     searchText === ''
       ? [...rows]
-      : rows.filter((row) => visibleIndexes.some((index) => unquotedCellText(row[index]).toLowerCase().includes(searchText)));
-  const sortIndex = sort ? columns.findIndex(({ name }) => name === sort.column) : -1;
-  if (sort && sortIndex >= 0)
-    filteredRows.sort((a, b) => compareCells(a[sortIndex], b[sortIndex], columns[sortIndex]!.kind, sort.descending));
+      : rows.filter((row) => visibleColumnIndexes.some((index) => unquotedCellText(row[index]).toLowerCase().includes(searchText)));
+  const sortColumnIndex = sort ? columns.findIndex(({ name }) => name === sort.columnName) : -1;
+  if (sort && sortColumnIndex >= 0)
+    filteredRows.sort((a, b) => compareCells(a[sortColumnIndex], b[sortColumnIndex], columns[sortColumnIndex]!.kind, sort.descending));
   return {
-    columns: visibleIndexes.map((index) => columns[index]!),
-    rows: filteredRows.map((row) => visibleIndexes.map((index) => row[index])),
+    columns: visibleColumnIndexes.map((index) => columns[index]!),
+    rows: filteredRows.map((row) => visibleColumnIndexes.map((index) => row[index])),
   };
 }
 
 /** Returns the sort order after a click on a heading: ascending, then descending, then unsorted. */
 export function nextSortOrder({ sort }: TableArrangement, column: string): TableArrangement['sort'] {
-  if (sort?.column !== column) return { column, descending: false };
-  return sort.descending ? undefined : { column, descending: true };
+  if (sort?.columnName !== column) return { columnName: column, descending: false };
+  return sort.descending ? undefined : { columnName: column, descending: true };
 }
 
 /**
@@ -48,5 +48,5 @@ export function nextSortOrder({ sort }: TableArrangement, column: string): Table
  * its name.
  */
 export const csvOf = ({ columns, rows }: Table): string =>
-  formatLine(columns.map((column) => formatCell(column.isConverted ? columnHeadingOf(column) : column.name))) +
+  formatLine(columns.map((column) => formatCell(column.isUnitConverted ? columnHeadingOf(column) : column.name))) +
   rows.map((row) => formatLine(row.map(formatCell))).join('');

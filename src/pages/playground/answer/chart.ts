@@ -22,8 +22,7 @@ export interface ChartData {
   /** `names` are the names of the drawn columns; `categories` are the categories on the vertical axis of a heat map, otherwise empty. */
   y: { names: string[]; categories: string[] };
   series: Series[];
-  /** Number of rows that are not drawn because there are too many. */
-  omittedCount: number;
+  omittedRowCount: number;
 }
 
 const cellText = (value: unknown) => (value === null ? '–' : csvCellText(value));
@@ -35,27 +34,28 @@ export const isChartCompatible = ({ columns }: Table, { x, y, by }: ChartSetting
 
 /** Suggests a chart; undefined if the table has no rows or no numeric column. */
 export function suggestChart({ columns, rows }: Table): ChartSettings | undefined {
-  const namesOfKind = (kind: Column['kind']) => columns.filter((column) => column.kind === kind).map(({ name }) => name);
-  const [times, numbers] = [namesOfKind('time'), namesOfKind('number')];
+  const columnNamesOfKind = (kind: Column['kind']) => columns.filter((column) => column.kind === kind).map(({ name }) => name);
+  const [times, numbers] = [columnNamesOfKind('time'), columnNamesOfKind('number')];
   const distinctValueCount = (name: string) => {
     const columnIndex = columns.findIndex((column) => column.name === name);
     return distinctLabels(rows.map((row) => row[columnIndex])).length;
   };
   // Only a text column with several values can distinguish series.
-  const seriesColumns = namesOfKind('text').filter((name) => distinctValueCount(name) > 1);
+  const seriesColumnNames = columnNamesOfKind('text').filter((name) => distinctValueCount(name) > 1);
   const [time] = times;
   const [number, secondNumber] = numbers;
   if (number === undefined || rows.length === 0) return undefined;
-  const seriesColumnFor = (x: string) => (distinctValueCount(x) < rows.length ? seriesColumns.find((name) => name !== x) : undefined);
+  const seriesColumnNameFor = (x: string) =>
+    distinctValueCount(x) < rows.length ? seriesColumnNames.find((name) => name !== x) : undefined;
   if (time !== undefined) {
-    const by = seriesColumnFor(time);
+    const by = seriesColumnNameFor(time);
     return by === undefined
       ? { kind: 'line', x: time, y: numbers.slice(0, MAX_SUGGESTED_LINES) }
       : { kind: 'stacked', x: time, y: [number], by };
   }
-  const [category] = seriesColumns;
+  const [category] = seriesColumnNames;
   if (category !== undefined) {
-    const by = seriesColumnFor(category);
+    const by = seriesColumnNameFor(category);
     return by === undefined ? { kind: 'bar', x: category, y: [number] } : { kind: 'heatmap', x: category, y: [by], by: number };
   }
   return secondNumber === undefined ? { kind: 'bar', x: columns[0]!.name, y: [number] } : { kind: 'scatter', x: number, y: [secondNumber] };
@@ -70,42 +70,50 @@ export function chartDataOf(table: Table, settings: ChartSettings): ChartData {
   const columnIndexOf = (name: string) => table.columns.findIndex((column) => column.name === name);
   const titles = columnTitlesOf(table.columns);
   const titleOf = (name: string) => titles.get(name) ?? name;
-  const xIndex = columnIndexOf(x);
+  const xColumnIndex = columnIndexOf(x);
   const byColumnIndex = by === undefined ? -1 : columnIndexOf(by);
   const rows = table.rows.slice(0, MAX_CHART_ROWS);
-  const omittedCount = table.rows.length - rows.length;
+  const omittedRowCount = table.rows.length - rows.length;
   // Bars have categories on their axis, even if the column contains days.
-  const xKind = kind === 'scatter' || kind === 'line' ? (table.columns[xIndex]?.kind ?? 'text') : 'text';
-  const isNumeric = xKind !== 'text';
-  const categories = isNumeric ? [] : distinctLabels(rows.map((row) => row[xIndex]));
+  const xKind = kind === 'scatter' || kind === 'line' ? (table.columns[xColumnIndex]?.kind ?? 'text') : 'text';
+  const isXContinuous = xKind !== 'text';
+  const categories = isXContinuous ? [] : distinctLabels(rows.map((row) => row[xColumnIndex]));
   const xPositions = positionsOf(categories);
-  const xOf = (row: readonly unknown[]): number | string =>
-    isNumeric ? (xKind === 'number' ? Number(row[xIndex]) : cellText(row[xIndex])) : xPositions.get(cellText(row[xIndex]))!;
+  const xValueOf = (row: readonly unknown[]): number | string =>
+    isXContinuous
+      ? xKind === 'number'
+        ? Number(row[xColumnIndex])
+        : cellText(row[xColumnIndex])
+      : xPositions.get(cellText(row[xColumnIndex]))!;
   const xAxis = { name: titleOf(x), kind: xKind, categories };
   if (kind === 'heatmap') {
-    const yIndex = columnIndexOf(y[0]!);
-    const yCategories = distinctLabels(rows.map((row) => row[yIndex])).reverse();
+    const yColumnIndex = columnIndexOf(y[0]!);
+    const yCategories = distinctLabels(rows.map((row) => row[yColumnIndex])).reverse();
     const yPositions = positionsOf(yCategories);
     // If no column is chosen for the colours of a heat map, each of its cells shows a number of rows.
-    const valueOf = (row: readonly unknown[]) => (byColumnIndex < 0 ? 1 : Number(row[byColumnIndex] ?? 0));
-    const points = sumByCell(rows.map((row) => [xOf(row), yPositions.get(cellText(row[yIndex]))!, valueOf(row)]));
+    const heatmapValueOf = (row: readonly unknown[]) => (byColumnIndex < 0 ? 1 : Number(row[byColumnIndex] ?? 0));
+    const points = sumByHeatmapCell(rows.map((row) => [xValueOf(row), yPositions.get(cellText(row[yColumnIndex]))!, heatmapValueOf(row)]));
     const series = [{ name: by === undefined ? 'Rows' : titleOf(by), points }];
-    return { kind, x: xAxis, y: { names: [titleOf(y[0]!)], categories: yCategories }, series, omittedCount };
+    return { kind, x: xAxis, y: { names: [titleOf(y[0]!)], categories: yCategories }, series, omittedRowCount };
   }
 
   const series = new Map<string, Series['points']>();
   // In a scatter chart, a column that has too many values to distinguish series provides labels of the points instead.
-  const isPointLabel = kind === 'scatter' && distinctLabels(rows.map((row) => row[byColumnIndex])).length > MAX_SERIES;
-  const labelIndex =
-    isPointLabel || (kind === 'scatter' && by === undefined) ? (isPointLabel ? byColumnIndex : findLabelColumn(table, x, y)) : -1;
+  const byColumnLabelsPoints = kind === 'scatter' && distinctLabels(rows.map((row) => row[byColumnIndex])).length > MAX_SERIES;
+  const labelColumnIndex =
+    byColumnLabelsPoints || (kind === 'scatter' && by === undefined)
+      ? byColumnLabelsPoints
+        ? byColumnIndex
+        : findLabelColumnIndex(table, x, y)
+      : -1;
   const seriesNames = new Set<string>();
   for (const row of rows) {
-    if (row[xIndex] === null && isNumeric) continue;
+    if (row[xColumnIndex] === null && isXContinuous) continue;
     for (const name of y) {
       const value = row[columnIndexOf(name)];
       if (value === null || value === undefined || !Number.isFinite(Number(value))) continue;
       const seriesName =
-        byColumnIndex < 0 || isPointLabel
+        byColumnIndex < 0 || byColumnLabelsPoints
           ? titleOf(name)
           : y.length > 1
             ? `${cellText(row[byColumnIndex])}, ${titleOf(name)}`
@@ -114,7 +122,7 @@ export function chartDataOf(table: Table, settings: ChartSettings): ChartData {
       const mergedName = seriesNames.has(seriesName) ? seriesName : 'Others';
       const points = series.get(mergedName) ?? [];
       series.set(mergedName, points);
-      points.push([xOf(row), Number(value), labelIndex < 0 ? '' : cellText(row[labelIndex])]);
+      points.push([xValueOf(row), Number(value), labelColumnIndex < 0 ? '' : cellText(row[labelColumnIndex])]);
     }
   }
   return {
@@ -122,11 +130,11 @@ export function chartDataOf(table: Table, settings: ChartSettings): ChartData {
     x: xAxis,
     y: { names: y.map(titleOf), categories: [] },
     series: [...series].map(([name, points]) => ({ name, points: arrangePoints(points, kind, xKind) })),
-    omittedCount,
+    omittedRowCount,
   };
 }
 
-const findLabelColumn = ({ columns }: Table, x: string, y: readonly string[]) =>
+const findLabelColumnIndex = ({ columns }: Table, x: string, y: readonly string[]) =>
   columns.findIndex(({ name, kind }) => kind === 'text' && name !== x && !y.includes(name));
 
 function arrangePoints(points: Series['points'], kind: ChartSettings['kind'], xKind: Column['kind']): Series['points'] {
@@ -138,14 +146,13 @@ function arrangePoints(points: Series['points'], kind: ChartSettings['kind'], xK
 }
 
 function sumByX(points: Series['points']): Series['points'] {
-  const sums = new Map<number | string, number>();
-  for (const [x, value] of points) sums.set(x, (sums.get(x) ?? 0) + value);
-  return [...sums].map(([x, value]) => [x, value, '']);
+  const totalByX = new Map<number | string, number>();
+  for (const [x, value] of points) totalByX.set(x, (totalByX.get(x) ?? 0) + value);
+  return [...totalByX].map(([x, value]) => [x, value, '']);
 }
 
-/** Adds up the values of each cell of a heat map. */
-function sumByCell(values: readonly [x: number | string, y: number, value: number][]): Series['points'] {
-  const cells = new Map<string, [number | string, number, number]>();
-  for (const [x, y, value] of values) cells.set(`${x},${y}`, [x, y, (cells.get(`${x},${y}`)?.[2] ?? 0) + value]);
-  return [...cells.values()].map(([x, y, value]) => [x, y, String(value)]);
+function sumByHeatmapCell(values: readonly [x: number | string, y: number, value: number][]): Series['points'] {
+  const heatmapCells = new Map<string, [number | string, number, number]>();
+  for (const [x, y, value] of values) heatmapCells.set(`${x},${y}`, [x, y, (heatmapCells.get(`${x},${y}`)?.[2] ?? 0) + value]);
+  return [...heatmapCells.values()].map(([x, y, value]) => [x, y, String(value)]);
 }

@@ -10,19 +10,19 @@ const STATISTIC_TITLES: Readonly<Record<string, string>> = { avg: 'mean', stddev
 /** Matches suffixes of grouping keys, which column titles omit: `dateBucket` groups rows by `date`, `repsBin` by `reps`. */
 const GROUPING_SUFFIX_PATTERN = /(?<=.)(?:Bucket|Bin)$/;
 
-const wordsOf = (part: string) =>
-  part
+const wordsOf = (segment: string) =>
+  segment
     .replace(GROUPING_SUFFIX_PATTERN, '')
     .replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ')
     .toLowerCase();
 
 function titleOf({ name, unit }: Column, startIndex: number): string {
-  const parts = name
+  const pathSegments = name
     .split('.')
     .slice(startIndex)
     .filter((part, index, all) => !OMITTED_PATH_SEGMENTS.has(part) || index === all.length - 1);
-  if (parts.length > 1 && OMITTED_LAST_SEGMENTS.has(parts.at(-1)!)) parts.pop();
-  const words = parts.map((part) => STATISTIC_TITLES[part] ?? wordsOf(part)).join(' ');
+  if (pathSegments.length > 1 && OMITTED_LAST_SEGMENTS.has(pathSegments.at(-1)!)) pathSegments.pop();
+  const words = pathSegments.map((part) => STATISTIC_TITLES[part] ?? wordsOf(part)).join(' ');
   const title = unit ? words.replace(/ kg$/, '') : words;
   return title.charAt(0).toUpperCase() + title.slice(1);
 }

@@ -16,7 +16,7 @@ import {
   type GraphQLSchema,
   type SelectionSetNode,
 } from 'graphql';
-import { KILOGRAMS_NOTE, UNIT_ARGUMENT_NOTE, KILOGRAMS_PER_POUND, MASS_UNIT_TYPE_NAME } from '../../../contract/massunits';
+import { KILOGRAMS_NOTE, REQUESTED_UNIT_NOTE, KILOGRAMS_PER_POUND, MASS_UNIT_TYPE_NAME } from '../../../contract/massunits';
 import type { ResultList, Table } from './table';
 
 export const DISPLAY_MASS_UNITS = ['kg', 'lb'] as const;
@@ -43,32 +43,37 @@ export function massUnitsOf(
   { query, variables: sentVariables = {}, operationName }: GraphQLRequest,
 ): MassUnitByPath {
   const operation = getOperationAST(query, operationName);
-  const root = operation && schema.getRootType(operation.operation);
-  if (!root) return new Map();
+  const rootType = operation && schema.getRootType(operation.operation);
+  if (!rootType) return new Map();
   // Includes the default values of variables. Variables that cannot be coerced are errors, whose responses contain no masses.
   const { coerced: variables = {} } = getVariableValues(schema, operation.variableDefinitions ?? [], sentVariables);
   const visitedSpreads = new Set<string>();
-  let visitedSelections = 0;
+  let visitedSelectionCount = 0;
   const massUnits = new Map<string, DisplayMassUnit>();
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const node of query.definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
-  const walk = (
+  const visitSelections = (
     { selections }: SelectionSetNode,
     type: GraphQLNamedType,
     path: readonly string[],
     requestedUnit: DisplayMassUnit | undefined,
   ): void => {
     for (const node of selections) {
-      if ((visitedSelections += 1) > MAX_VISITED_SELECTIONS) return;
+      if ((visitedSelectionCount += 1) > MAX_VISITED_SELECTIONS) return;
       if (node.kind === Kind.FRAGMENT_SPREAD) {
         // Each fragment is visited once per path, as often as its fields occur in the result.
-        const spread = JSON.stringify([node.name.value, path, requestedUnit]);
-        if (visitedSpreads.has(spread)) continue;
-        visitedSpreads.add(spread);
+        const spreadKey = JSON.stringify([node.name.value, path, requestedUnit]);
+        if (visitedSpreads.has(spreadKey)) continue;
+        visitedSpreads.add(spreadKey);
       }
       if (node.kind !== Kind.FIELD) {
         const { typeCondition, selectionSet } = node.kind === Kind.FRAGMENT_SPREAD ? fragments.get(node.name.value)! : node;
-        walk(selectionSet, typeCondition ? (getNamedType(typeFromAST(schema, typeCondition)) ?? type) : type, path, requestedUnit);
+        visitSelections(
+          selectionSet,
+          typeCondition ? (getNamedType(typeFromAST(schema, typeCondition)) ?? type) : type,
+          path,
+          requestedUnit,
+        );
         continue;
       }
       const field = isObjectType(type) ? type.getFields()[node.name.value] : undefined;
@@ -78,14 +83,14 @@ export function massUnitsOf(
       const unit = argument ? DISPLAY_MASS_UNITS.find((massUnit) => massUnit.toUpperCase() === value) : requestedUnit;
       const fieldPath = [...path, node.alias?.value ?? node.name.value];
       const fieldType = getNamedType(field.type);
-      if (node.selectionSet && isCompositeType(fieldType)) walk(node.selectionSet, fieldType, fieldPath, unit);
+      if (node.selectionSet && isCompositeType(fieldType)) visitSelections(node.selectionSet, fieldType, fieldPath, unit);
       else if (isLeafType(fieldType)) {
         const massUnit = massUnitOf(field, argument !== undefined, unit);
         if (massUnit) massUnits.set(fieldPath.join('.'), massUnit);
       }
     }
   };
-  walk(operation.selectionSet, root, [], undefined);
+  visitSelections(operation.selectionSet, rootType, [], undefined);
   return massUnits;
 }
 
@@ -95,7 +100,7 @@ function massUnitOf(
   hasUnitArgument: boolean,
   unit: DisplayMassUnit | undefined,
 ): DisplayMassUnit | undefined {
-  if (hasUnitArgument || description?.includes(UNIT_ARGUMENT_NOTE)) return unit;
+  if (hasUnitArgument || description?.includes(REQUESTED_UNIT_NOTE)) return unit;
   // Integer fields are never masses. One whose description mentions kilograms counts distinct masses.
   return description?.includes(KILOGRAMS_NOTE) && getNamedType(type).name !== 'Int' ? 'kg' : undefined;
 }
@@ -108,14 +113,14 @@ export function convertMasses(
   chosenUnit: DisplayMassUnit | undefined,
 ): Table {
   if (massUnits.size === 0) return table;
-  const unitOf = (name: string) => massUnits.get(list ? `${list.outermostPath}.${name}` : name);
+  const unitOf = (name: string) => massUnits.get(list ? `${list.outermostListPath}.${name}` : name);
   const units = table.columns.map(({ name, kind }) => (kind === 'number' ? unitOf(name) : undefined));
   const factors = units.map((unit) =>
     unit && chosenUnit && unit !== chosenUnit ? KILOGRAMS_PER_UNIT[unit] / KILOGRAMS_PER_UNIT[chosenUnit] : undefined,
   );
   const columns = table.columns.map((column, index) => {
     const unit = units[index];
-    return unit ? { ...column, unit: chosenUnit ?? unit, ...(factors[index] && { isConverted: true }) } : column;
+    return unit ? { ...column, unit: chosenUnit ?? unit, ...(factors[index] && { isUnitConverted: true }) } : column;
   });
   if (!factors.some(Boolean)) return { columns, rows: table.rows };
   const convert = (cell: unknown, factor: number | undefined) =>

@@ -10,28 +10,28 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 
-export interface Relation {
-  from: string;
-  field: string;
-  to: string;
+export interface TypeRelation {
+  sourceTypeName: string;
+  fieldName: string;
+  targetTypeName: string;
   /** Whether the field is a list, paginated or not. */
-  isMany: boolean;
+  isToMany: boolean;
 }
 
 export interface SchemaMap {
   /** Types of rows, sorted by name. */
   types: { name: string; description: string }[];
-  relations: Relation[];
+  relations: TypeRelation[];
 }
 
 /** Returns the type that the field refers to; for a connection, the type of its nodes. */
-function referencedTypeOf({ type }: GraphQLField<unknown, unknown>): { type: GraphQLObjectType; isMany: boolean } | undefined {
+function referencedTypeOf({ type }: GraphQLField<unknown, unknown>): { type: GraphQLObjectType; isToMany: boolean } | undefined {
   const namedType = getNamedType(type);
   if (!isObjectType(namedType)) return undefined;
   const nodes = namedType.getFields().nodes;
   const rows = nodes && getNamedType(nodes.type);
-  if (rows) return isObjectType(rows) ? { type: rows, isMany: true } : undefined;
-  return { type: namedType, isMany: isListType(getNullableType(type)) };
+  if (rows) return isObjectType(rows) ? { type: rows, isToMany: true } : undefined;
+  return { type: namedType, isToMany: isListType(getNullableType(type)) };
 }
 
 /** Returns the types of rows of a schema, which are those that implement the interface `Node`, and the relations between them. */
@@ -42,19 +42,19 @@ export function schemaMapOf(schema: GraphQLSchema): SchemaMap {
   const typeNames = new Set(rows.map(({ name }) => name));
   return {
     types: rows.map(({ name, description }) => ({ name, description: description ?? '' })),
-    relations: rows.flatMap((from) =>
-      Object.values(from.getFields()).flatMap((field) => {
+    relations: rows.flatMap((sourceType) =>
+      Object.values(sourceType.getFields()).flatMap((field) => {
         const target = referencedTypeOf(field);
         if (!target || !typeNames.has(target.type.name)) return [];
-        return [{ from: from.name, field: field.name, to: target.type.name, isMany: target.isMany }];
+        return [{ sourceTypeName: sourceType.name, fieldName: field.name, targetTypeName: target.type.name, isToMany: target.isToMany }];
       }),
     ),
   };
 }
 
 /** Returns the part of the map around one type: the type, its relations in both directions and the related types. */
-export function mapAroundType({ types, relations }: SchemaMap, name: string): SchemaMap {
-  const nearRelations = relations.filter(({ from, to }) => from === name || to === name);
-  const typeNames = new Set([name, ...nearRelations.flatMap(({ from, to }) => [from, to])]);
+export function schemaMapAroundType({ types, relations }: SchemaMap, name: string): SchemaMap {
+  const nearRelations = relations.filter(({ sourceTypeName, targetTypeName }) => sourceTypeName === name || targetTypeName === name);
+  const typeNames = new Set([name, ...nearRelations.flatMap(({ sourceTypeName, targetTypeName }) => [sourceTypeName, targetTypeName])]);
   return { types: types.filter((type) => typeNames.has(type.name)), relations: nearRelations };
 }

@@ -5,7 +5,6 @@ export type ResultViewName = (typeof RESULT_VIEWS)[number];
 export const CHART_KINDS = ['line', 'bar', 'stacked', 'scatter', 'heatmap'] as const;
 export type ChartKind = (typeof CHART_KINDS)[number];
 
-/** Kind of a chart, and the names of the columns that it draws. */
 export interface ChartSettings {
   kind: ChartKind;
   x: string;

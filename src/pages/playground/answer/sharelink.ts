@@ -8,22 +8,21 @@ export interface SharedRequest {
   variables?: string;
   view?: ResultViewName;
   /** Path of the list whose rows are shown; absent for the default list. */
-  list?: string;
+  listPath?: string;
   chart?: ChartSettings;
-  /** Unit in which masses are shown. */
-  unit?: DisplayMassUnit;
+  massUnit?: DisplayMassUnit;
 }
 
 export const PLAYGROUND_PATH = '/playground';
 export const SCHEMA_FILE_PATH = '/playground/schema.json';
 
-export function shareUrlOf({ query, variables, view, list, chart, unit }: SharedRequest): string {
+export function shareUrlOf({ query, variables, view, listPath, chart, massUnit }: SharedRequest): string {
   const parameters = new URLSearchParams({ query });
   if (variables?.trim()) parameters.set('variables', variables);
   if (view) parameters.set('view', view);
-  if (list) parameters.set('list', list);
+  if (listPath) parameters.set('list', listPath);
   if (chart) parameters.set('chart', JSON.stringify(chart));
-  if (unit) parameters.set('unit', unit);
+  if (massUnit) parameters.set('unit', massUnit);
   return `${PLAYGROUND_PATH}?${parameters.toString()}`;
 }
 
@@ -48,8 +47,8 @@ export function parseShareParameters(parameters: URLSearchParams): SharedRequest
     query,
     variables: parameters.get('variables') ?? undefined,
     view: RESULT_VIEWS.find((view) => view === parameters.get('view')),
-    list: parameters.get('list') ?? undefined,
+    listPath: parameters.get('list') ?? undefined,
     chart: parseChartSettings(parameters.get('chart')),
-    unit: DISPLAY_MASS_UNITS.find((unit) => unit === parameters.get('unit')),
+    massUnit: DISPLAY_MASS_UNITS.find((unit) => unit === parameters.get('unit')),
   };
 }

@@ -7,14 +7,14 @@ import { ChartControls } from './chartcontrols';
 import { useChart, type Chart } from './echarts';
 import type { ThemeColours } from './colours';
 import { isHorizontalBarChart, echartsOptionOf } from './echartsoption';
-import { downloadFileName, downloadFile } from './downloadfile';
+import { fileNameForDownload, downloadFile } from './downloadfile';
 
 const BAR_HEIGHT_PX = 20;
-const BARS_MARGIN_PX = 90;
+const BAR_CHART_EXTRA_HEIGHT_PX = 90;
 /** Image pixels per CSS pixel, for images that are sharp on most screens and in print. */
 const PNG_SCALE = 2;
 
-async function pngOf(chart: Chart): Promise<Blob | null> {
+async function renderPng(chart: Chart): Promise<Blob | null> {
   const image = new Image();
   image.src = chart.getDataURL({ type: 'svg' });
   await image.decode();
@@ -38,32 +38,40 @@ export default function ChartView({ table, settings: requestedSettings, onChange
     [table, requestedSettings],
   );
   const chartData = useMemo(() => settings && chartDataOf(table, settings), [table, settings]);
-  const optionOf = useMemo(() => {
+  const chartOptionOf = useMemo(() => {
     const prefersReducedMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;
     return chartData && ((colours: ThemeColours) => echartsOptionOf(chartData, colours, !prefersReducedMotion));
   }, [chartData]);
   const [container, setContainer] = useState<HTMLDivElement | null>(null);
-  const chart = useChart(container, optionOf);
+  const chart = useChart(container, chartOptionOf);
 
   if (!settings || !chartData) return <p className="hint">This result has no numbers to chart.</p>;
   return (
     <>
       <div className="tools">
         <ChartControls table={table} settings={settings} onChange={onChange} />
-        <button onClick={() => chart && downloadFile(downloadFileName('svg'), 'image/svg+xml', chart.renderToSVGString())}>SVG</button>
+        <button onClick={() => chart && downloadFile(fileNameForDownload('svg'), 'image/svg+xml', chart.renderToSVGString())}>SVG</button>
         <button
-          onClick={() => chart && void pngOf(chart).then((image) => image && downloadFile(downloadFileName('png'), 'image/png', image))}
+          onClick={() =>
+            chart && void renderPng(chart).then((image) => image && downloadFile(fileNameForDownload('png'), 'image/png', image))
+          }
         >
           PNG
         </button>
       </div>
-      {chartData.omittedCount > 0 && <p className="hint">Only the first rows are shown; {chartData.omittedCount} more are omitted.</p>}
+      {chartData.omittedRowCount > 0 && (
+        <p className="hint">Only the first rows are shown; {chartData.omittedRowCount} more are omitted.</p>
+      )}
       <div
         className="chart"
         role="img"
         aria-label={`${chartData.y.names.join(', ')} by ${chartData.x.name}`}
         ref={setContainer}
-        style={isHorizontalBarChart(chartData) ? { minHeight: chartData.x.categories.length * BAR_HEIGHT_PX + BARS_MARGIN_PX } : undefined}
+        style={
+          isHorizontalBarChart(chartData)
+            ? { minHeight: chartData.x.categories.length * BAR_HEIGHT_PX + BAR_CHART_EXTRA_HEIGHT_PX }
+            : undefined
+        }
       />
     </>
   );

@@ -5,7 +5,7 @@ import { LabelledSelect } from './labelledselect';
 
 const KIND_LABELS = { line: 'Lines', bar: 'Bars', stacked: 'Stacked bars', scatter: 'Points', heatmap: 'Heat map' } as const;
 
-const optionsOf = (names: readonly string[]) => names.map((name) => [name, name] as const);
+const selectOptionsOf = (names: readonly string[]) => names.map((name) => [name, name] as const);
 
 interface ChartControlsProps {
   table: Table;
@@ -16,17 +16,19 @@ interface ChartControlsProps {
 export function ChartControls({ table: { columns }, settings, onChange }: ChartControlsProps) {
   const { kind, x, y, by } = settings;
   const columnNames = columns.map(({ name }) => name);
-  const numericNames = columns.filter((column) => column.kind === 'number').map(({ name }) => name);
+  const numericColumnNames = columns.filter((column) => column.kind === 'number').map(({ name }) => name);
   const isHeatmap = kind === 'heatmap';
-  const toggle = (name: string) => {
-    const chosenNames = y.includes(name) ? y.filter((chosenName) => chosenName !== name) : [...y, name];
-    if (chosenNames.length) onChange({ ...settings, y: chosenNames });
+  const toggleYColumn = (name: string) => {
+    const chosenColumnNames = y.includes(name) ? y.filter((chosenColumnName) => chosenColumnName !== name) : [...y, name];
+    if (chosenColumnNames.length) onChange({ ...settings, y: chosenColumnNames });
   };
-  const changeKind = (next: ChartSettings['kind']) => {
-    if ((next === 'heatmap') === isHeatmap) return onChange({ ...settings, kind: next });
+  const changeChartKind = (newKind: ChartSettings['kind']) => {
+    if ((newKind === 'heatmap') === isHeatmap) return onChange({ ...settings, kind: newKind });
     const [text = x] = columns.filter((column) => column.kind === 'text' && column.name !== x).map(({ name }) => name);
-    const [number = x] = numericNames;
-    onChange(next === 'heatmap' ? { kind: next, x, y: [by ?? text], by: y[0] ?? number } : { kind: next, x, y: [by ?? number], by: y[0] });
+    const [number = x] = numericColumnNames;
+    onChange(
+      newKind === 'heatmap' ? { kind: newKind, x, y: [by ?? text], by: y[0] ?? number } : { kind: newKind, x, y: [by ?? number], by: y[0] },
+    );
   };
   return (
     <>
@@ -35,22 +37,27 @@ export function ChartControls({ table: { columns }, settings, onChange }: ChartC
         name="Kind of chart"
         value={kind}
         options={CHART_KINDS.map((name) => [name, KIND_LABELS[name]])}
-        onChoose={changeKind}
+        onChoose={changeChartKind}
       />
-      <LabelledSelect label="X axis" value={x} options={optionsOf(columnNames)} onChoose={(name) => onChange({ ...settings, x: name })} />
+      <LabelledSelect
+        label="X axis"
+        value={x}
+        options={selectOptionsOf(columnNames)}
+        onChoose={(name) => onChange({ ...settings, x: name })}
+      />
       {isHeatmap ? (
         <LabelledSelect
           label="Y axis"
           value={y[0] ?? ''}
-          options={optionsOf(columnNames)}
+          options={selectOptionsOf(columnNames)}
           onChoose={(name) => onChange({ ...settings, y: [name] })}
         />
       ) : (
         <details className="columns">
           <summary>Values ({y.length})</summary>
-          {numericNames.map((name) => (
+          {numericColumnNames.map((name) => (
             <label key={name}>
-              <input type="checkbox" checked={y.includes(name)} onChange={() => toggle(name)} /> {name}
+              <input type="checkbox" checked={y.includes(name)} onChange={() => toggleYColumn(name)} /> {name}
             </label>
           ))}
         </details>
@@ -58,7 +65,7 @@ export function ChartControls({ table: { columns }, settings, onChange }: ChartC
       <LabelledSelect
         label={isHeatmap ? 'Colour' : 'Series'}
         value={by ?? ''}
-        options={[['', '–'], ...optionsOf(isHeatmap ? numericNames : columnNames)]}
+        options={[['', '–'], ...selectOptionsOf(isHeatmap ? numericColumnNames : columnNames)]}
         onChoose={(name) => onChange({ ...settings, by: name || undefined })}
       />
     </>

@@ -1,6 +1,6 @@
 /** Downloads generated content as a file. */
-export function downloadFile(name: string, type: string, content: string | Blob): void {
-  const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
+export function downloadFile(name: string, mediaType: string, content: string | Blob): void {
+  const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type: mediaType }));
   const link = document.createElement('a');
   link.href = url;
   link.download = name;
@@ -10,7 +10,7 @@ export function downloadFile(name: string, type: string, content: string | Blob)
 }
 
 /** Derives a file name from the title of the page, which starts with the name of the active tab of GraphiQL. */
-export const downloadFileName = (extension: string): string => {
+export const fileNameForDownload = (extension: string): string => {
   const [title = ''] = document.title.split(' – ');
   return `${title.replaceAll(/[^\w-]+/g, '-') || 'answer'}.${extension}`;
 };

@@ -22,28 +22,31 @@ use([
 
 export type Chart = ReturnType<typeof init>;
 
-/** Draws a chart that fills an element, and redraws it when `optionOf` or the theme changes. Returns the chart as soon as it exists. */
-export function useChart(element: HTMLElement | null, optionOf: ((colours: ThemeColours) => EChartsOption) | undefined): Chart | undefined {
+/** Draws a chart that fills an element, and redraws it when `chartOptionOf` or the theme changes. Returns the chart as soon as it exists. */
+export function useChart(
+  element: HTMLElement | null,
+  chartOptionOf: ((colours: ThemeColours) => EChartsOption) | undefined,
+): Chart | undefined {
   const [chart, setChart] = useState<Chart>();
 
   useEffect(() => {
     if (!element) return;
-    const instance = init(element, null, { renderer: 'svg' });
-    const resizeObserver = new ResizeObserver(() => instance.resize());
+    const chartInstance = init(element, null, { renderer: 'svg' });
+    const resizeObserver = new ResizeObserver(() => chartInstance.resize());
     resizeObserver.observe(element);
-    setChart(instance);
+    setChart(chartInstance);
     return () => {
       resizeObserver.disconnect();
-      instance.dispose();
+      chartInstance.dispose();
     };
   }, [element]);
 
   useEffect(() => {
-    if (!chart || !element || !optionOf) return;
-    const draw = () => chart.setOption(optionOf(themeColoursOf(element)), { notMerge: true });
+    if (!chart || !element || !chartOptionOf) return;
+    const draw = () => chart.setOption(chartOptionOf(themeColoursOf(element)), { notMerge: true });
     draw();
     return onThemeChange(draw);
-  }, [chart, optionOf]);
+  }, [chart, chartOptionOf]);
 
   return chart;
 }

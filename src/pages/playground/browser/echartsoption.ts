@@ -10,14 +10,13 @@ const DARK_THEME_COLOURS = ['#56b4e9', '#f0b429', '#2fbf93', '#ff8a4c', '#e29bc0
 const BOTH_THEMES_COLOURS = ['#8c8c00', '#7f7f7f', '#5d3fd3', '#a0522d', '#20b2aa', '#b03060'];
 const HEATMAP_COLOURS = ['#cfe8f5', '#56b4e9', '#0072b2', '#08306b'];
 /** If a line has more points than this, no line has symbols. If an axis has more categories than this, only some of them have a label. */
-const MAX_MARKED_ITEMS = 80;
+const MAX_SYMBOLS_OR_LABELS = 80;
 const MAX_HORIZONTAL_LABELS = 8;
 const MAX_SHORT_NAME_LENGTH = 10;
 /** Rotated axis labels: maximum width in pixels, angle in degrees, and approximate width of a character in pixels. */
-const ROTATED_LABEL = { width: 110, angle: 40, character: 7 };
+const ROTATED_LABEL = { width: 110, angle: 40, characterWidth: 7 };
 /** Distance between an axis with horizontal labels and its title. */
-const TITLE_GAP_PX = 28;
-/** Space below the chart for the colour scale or the legend. */
+const AXIS_TITLE_GAP_PX = 28;
 const BOTTOM_SPACE_PX = { heat: 88, legend: 56, none: 28 };
 
 /** Whether the bars are horizontal, which makes long names readable. */
@@ -25,10 +24,10 @@ export const isHorizontalBarChart = ({ kind, x }: ChartData): boolean =>
   kind === 'bar' && x.categories.some((name) => name.length > MAX_SHORT_NAME_LENGTH);
 
 /** Returns the distance between an axis with rotated labels and its title: the height of the longest label. */
-function titleGapFor(names: readonly string[]): number {
-  const longest = Math.max(0, ...names.map((name) => name.length));
-  const width = Math.min(ROTATED_LABEL.width, longest * ROTATED_LABEL.character);
-  return Math.round(width * Math.sin((ROTATED_LABEL.angle / 180) * Math.PI)) + TITLE_GAP_PX;
+function axisTitleGapFor(categoryNames: readonly string[]): number {
+  const maxNameLength = Math.max(0, ...categoryNames.map((name) => name.length));
+  const width = Math.min(ROTATED_LABEL.width, maxNameLength * ROTATED_LABEL.characterWidth);
+  return Math.round(width * Math.sin((ROTATED_LABEL.angle / 180) * Math.PI)) + AXIS_TITLE_GAP_PX;
 }
 
 function seriesOf(chartData: ChartData, hasManyPoints: boolean): NonNullable<EChartsOption['series']> {
@@ -43,15 +42,14 @@ function seriesOf(chartData: ChartData, hasManyPoints: boolean): NonNullable<ECh
   });
 }
 
-/** Font and line colour of the whole chart. */
 interface ChartStyle {
   font: { color: string; fontFamily: string };
-  line: string;
+  lineColour: string;
 }
 
-const axisStyleOf = ({ font, line }: ChartStyle) => ({
+const axisStyleOf = ({ font, lineColour }: ChartStyle) => ({
   axisLabel: { ...font, hideOverlap: true },
-  axisLine: { lineStyle: { color: line } },
+  axisLine: { lineStyle: { color: lineColour } },
   nameTextStyle: font,
 });
 
@@ -61,8 +59,8 @@ const hasLongLabels = ({ x }: ChartData): boolean =>
 /** Returns the options of category labels. Long names are rotated, so that more of them fit. */
 function categoryLabelOptionsOf(chartData: ChartData, { font }: ChartStyle) {
   if (!isHorizontalBarChart(chartData) && !hasLongLabels(chartData)) return { ...font, hideOverlap: true };
-  const labelAll = chartData.x.categories.length <= MAX_MARKED_ITEMS && { interval: 0 };
-  const truncation = { overflow: 'truncate' as const, ...labelAll };
+  const allLabelsOption = chartData.x.categories.length <= MAX_SYMBOLS_OR_LABELS && { interval: 0 };
+  const truncation = { overflow: 'truncate' as const, ...allLabelsOption };
   return isHorizontalBarChart(chartData)
     ? { ...font, width: 170, ...truncation }
     : { ...font, hideOverlap: true, rotate: ROTATED_LABEL.angle, width: ROTATED_LABEL.width, ...truncation };
@@ -78,7 +76,7 @@ function xAxisOf(chartData: ChartData, style: ChartStyle) {
       : { type: x.kind === 'time' ? ('time' as const) : ('value' as const), scale: true }),
     name: x.name,
     nameLocation: 'middle' as const,
-    nameGap: hasCategories && hasLongLabels(chartData) ? titleGapFor(x.categories) : TITLE_GAP_PX,
+    nameGap: hasCategories && hasLongLabels(chartData) ? axisTitleGapFor(x.categories) : AXIS_TITLE_GAP_PX,
     splitLine: { show: false },
   };
 }
@@ -93,9 +91,9 @@ function yAxisOf(chartData: ChartData, style: ChartStyle) {
       : { type: 'value' as const, scale: kind === 'line' || kind === 'scatter' }),
     // The axis has a title if it shows a single column. If there are several, the legend names them.
     name: y.names.length === 1 ? y.names[0] : '',
-    ...(isHorizontal && { nameLocation: 'middle' as const, nameGap: TITLE_GAP_PX }),
+    ...(isHorizontal && { nameLocation: 'middle' as const, nameGap: AXIS_TITLE_GAP_PX }),
     nameTextStyle: { ...style.font, align: isHorizontal ? ('center' as const) : ('left' as const) },
-    splitLine: { lineStyle: { color: style.line } },
+    splitLine: { lineStyle: { color: style.lineColour } },
   };
 }
 
@@ -121,14 +119,18 @@ function colourScaleOf({ series }: ChartData, { font }: ChartStyle): EChartsOpti
   };
 }
 
-export function echartsOptionOf(chartData: ChartData, { text, line, background, isDark }: ThemeColours, animated: boolean): EChartsOption {
+export function echartsOptionOf(
+  chartData: ChartData,
+  { textColour, lineColour, backgroundColour, isDark }: ThemeColours,
+  isAnimated: boolean,
+): EChartsOption {
   const { kind, series } = chartData;
-  const font = { color: text, fontFamily: 'system-ui, sans-serif' };
-  const style = { font, line };
+  const font = { color: textColour, fontFamily: 'system-ui, sans-serif' };
+  const style = { font, lineColour };
   const isHeatmap = kind === 'heatmap';
   return {
-    animation: animated,
-    backgroundColor: background,
+    animation: isAnimated,
+    backgroundColor: backgroundColour,
     textStyle: font,
     color: [...(isDark ? DARK_THEME_COLOURS : LIGHT_THEME_COLOURS), ...BOTH_THEMES_COLOURS],
     aria: { enabled: true },
@@ -141,8 +143,8 @@ export function echartsOptionOf(chartData: ChartData, { text, line, background, 
     },
     tooltip: {
       trigger: kind === 'scatter' || isHeatmap ? 'item' : 'axis',
-      backgroundColor: background,
-      borderColor: line,
+      backgroundColor: backgroundColour,
+      borderColor: lineColour,
       textStyle: font,
       confine: true,
       // Renders data as text, never as HTML.
@@ -153,7 +155,7 @@ export function echartsOptionOf(chartData: ChartData, { text, line, background, 
     ...axesOf(chartData, style),
     series: seriesOf(
       chartData,
-      series.some(({ points }) => points.length > MAX_MARKED_ITEMS),
+      series.some(({ points }) => points.length > MAX_SYMBOLS_OR_LABELS),
     ),
   };
 }

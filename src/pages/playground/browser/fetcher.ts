@@ -8,8 +8,8 @@ import { viewStateStore } from './state';
 export interface RunReport {
   request: { query: string; variables?: Readonly<Record<string, unknown>>; operationName?: string | null };
   status: number;
-  milliseconds: number;
-  bytes: number;
+  durationMs: number;
+  responseBytes: number;
   /** Charged cost of the request; absent if the server does not report it. */
   cost?: number;
   statementCount?: number;
@@ -19,8 +19,7 @@ export interface RunReport {
 export const csrfToken = document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')?.content;
 
 const csrfHeaders: Record<string, string> = csrfToken === undefined ? {} : { 'X-CSRFToken': csrfToken };
-/** Name of the introspection query of GraphiQL. */
-const INTROSPECTION_NAME = 'IntrospectionQuery';
+const INTROSPECTION_OPERATION_NAME = 'IntrospectionQuery';
 const MEDIA_TYPE_HEADERS = { Accept: 'application/graphql-response+json, application/json;q=0.9', 'Content-Type': 'application/json' };
 
 const matchHeaderNumber = (text: string | null, pattern: RegExp) => {
@@ -52,7 +51,7 @@ export async function estimateCost(
   editedHeaders: Readonly<Record<string, string>> | undefined,
   signal: AbortSignal,
 ): Promise<CostEstimate | undefined> {
-  const type = operationType(request.query, request.operationName);
+  const type = operationTypeOf(request.query, request.operationName);
   if (!type || type === OperationTypeNode.SUBSCRIPTION) return undefined;
   // If the media type is application/json, the response to an invalid operation has status 200. Browsers would log any other status after each edit.
   const headers = { ...MEDIA_TYPE_HEADERS, Accept: 'application/json', ...csrfHeaders, ...editedHeaders };
@@ -63,7 +62,7 @@ export async function estimateCost(
 }
 
 /** Returns the type of the operation; undefined for queries that cannot be parsed, whose syntax errors the server reports. */
-function operationType(query: string, operationName?: string | null): OperationTypeNode | undefined {
+function operationTypeOf(query: string, operationName?: string | null): OperationTypeNode | undefined {
   try {
     return getOperationAST(parse(query), operationName)?.operation;
   } catch {
@@ -71,15 +70,15 @@ function operationType(query: string, operationName?: string | null): OperationT
   }
 }
 
-const neverSettles = () => new Promise<never>(() => undefined);
+const neverSettlingPromise = () => new Promise<never>(() => undefined);
 
 /** The fetcher of GraphiQL. Every query and mutation is a run of the active tab, except for introspection. */
 export const fetcher: Fetcher = async (request, options) => {
   const headers = { ...csrfHeaders, ...(options?.headers as Record<string, string> | undefined) };
   // Subscriptions are received as server-sent events. Their requests also have the headers of the headers editor.
-  if (operationType(request.query, request.operationName) === OperationTypeNode.SUBSCRIPTION)
+  if (operationTypeOf(request.query, request.operationName) === OperationTypeNode.SUBSCRIPTION)
     return createClient({ url: '/graphql/stream', headers, retryAttempts: 0 }).iterate(request as { query: string });
-  const isIntrospection = request.operationName === INTROSPECTION_NAME;
+  const isIntrospection = request.operationName === INTROSPECTION_OPERATION_NAME;
   if (isIntrospection) {
     const schemaResponse = await fetch(SCHEMA_FILE_PATH);
     if (schemaResponse.ok) return { data: (await schemaResponse.json()) as Record<string, unknown> };
@@ -87,22 +86,22 @@ export const fetcher: Fetcher = async (request, options) => {
   const run = isIntrospection ? undefined : viewStateStore.beginRun();
   const startTime = performance.now();
   try {
-    const init = { method: 'POST', body: JSON.stringify(request), headers: { ...MEDIA_TYPE_HEADERS, ...headers } };
-    const response = await fetch('/graphql', init);
+    const requestInit = { method: 'POST', body: JSON.stringify(request), headers: { ...MEDIA_TYPE_HEADERS, ...headers } };
+    const response = await fetch('/graphql', requestInit);
     const body = await response.arrayBuffer();
-    if (run?.isAbandoned()) return neverSettles();
+    if (run?.isAbandoned()) return neverSettlingPromise();
     run?.storeReport({
       request,
       status: response.status,
-      milliseconds: performance.now() - startTime,
-      bytes: body.byteLength,
+      durationMs: performance.now() - startTime,
+      responseBytes: body.byteLength,
       cost: matchHeaderNumber(response.headers.get('RateLimit'), /;c=(\d+)/),
       statementCount: matchHeaderNumber(response.headers.get('Server-Timing'), /desc="(\d+) statements"/),
     });
     return parseResponse(new TextDecoder().decode(body), response.status);
   } catch (error) {
     // The network error of an abandoned run is discarded: GraphiQL would show the error in the tab that is active by then.
-    if (run?.isAbandoned()) return neverSettles();
+    if (run?.isAbandoned()) return neverSettlingPromise();
     throw error;
   }
 };

@@ -7,7 +7,7 @@ import { Loading } from './loading';
 /** Colours that replace the default colours of the explorer plugin, which have too little contrast. */
 const TEXT_COLOUR = 'hsl(var(--color-neutral))';
 const SECONDARY_TEXT_COLOUR = 'hsla(var(--color-neutral), 0.76)';
-const COLOURS = {
+const EXPLORER_COLOURS = {
   keyword: TEXT_COLOUR,
   def: TEXT_COLOUR,
   property: TEXT_COLOUR,
@@ -21,7 +21,7 @@ const COLOURS = {
   atom: TEXT_COLOUR,
 };
 
-const { content: Explorer } = explorerPlugin({ showAttribution: false, colors: COLOURS });
+const { content: Explorer } = explorerPlugin({ showAttribution: false, colors: EXPLORER_COLOURS });
 
 /** Adds accessible names to the inputs of GraphiQL's explorer plugin, which lack them. */
 function addAccessibleNames(root: HTMLElement): void {

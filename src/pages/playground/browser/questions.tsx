@@ -6,7 +6,7 @@ import type { ExampleQuestion } from '../questions/question';
 import { initialVariablesOf, useRunQuestion } from './runquery';
 
 /** Converts the text of an input to the type of the default value: a number, a list of strings or a string. */
-function parseValue(text: string, defaultValue: unknown): unknown {
+function parseVariableValue(text: string, defaultValue: unknown): unknown {
   if (typeof defaultValue === 'number') return Number(text);
   return Array.isArray(defaultValue) ? text.split(',').map((part) => part.trim()) : text;
 }
@@ -18,7 +18,7 @@ function VariablesForm({ question, onSubmit }: { question: ExampleQuestion; onSu
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    onSubmit(Object.fromEntries(names.map((name) => [name, parseValue(String(form.get(name)), variables[name])])));
+    onSubmit(Object.fromEntries(names.map((name) => [name, parseVariableValue(String(form.get(name)), variables[name])])));
   };
   return (
     <form className="variables" onSubmit={submit}>
@@ -53,7 +53,7 @@ function ExampleQuestionsPanel() {
   const [searchText, setSearchText] = useState('');
   const runQuestion = useRunQuestion();
   const currentQuery = tabs[activeTabIndex]?.query;
-  const isMatch = ({ title, explanation }: ExampleQuestion) =>
+  const matchesSearchText = ({ title, explanation }: ExampleQuestion) =>
     `${title} ${explanation}`.toLowerCase().includes(searchText.trim().toLowerCase());
   return (
     <section className="questions" aria-labelledby="questions">
@@ -66,7 +66,7 @@ function ExampleQuestionsPanel() {
         onChange={({ target }) => setSearchText(target.value)}
       />
       {Object.entries(QUESTIONS_BY_GROUP).map(([group, groupQuestions]) => {
-        const questions = groupQuestions.filter(isMatch);
+        const questions = groupQuestions.filter(matchesSearchText);
         if (questions.length === 0) return null;
         return (
           <details key={group} open>
@@ -90,7 +90,7 @@ function ExampleQuestionsPanel() {
   );
 }
 
-const Icon = () => (
+const QuestionsIcon = () => (
   <svg viewBox="0 0 24 24" fill="none" stroke="currentColor" strokeWidth="1.5" aria-hidden="true">
     <path d="M12 21a9 9 0 1 0-8-4.9L3 21z" strokeLinejoin="round" />
     <path d="M9.5 9.5a2.5 2.5 0 1 1 3.6 2.2c-.8.4-1.1.9-1.1 1.8" strokeLinecap="round" />
@@ -98,4 +98,4 @@ const Icon = () => (
   </svg>
 );
 
-export const EXAMPLE_QUESTIONS_PLUGIN = { title: 'Example questions', icon: Icon, content: ExampleQuestionsPanel };
+export const EXAMPLE_QUESTIONS_PLUGIN = { title: 'Example questions', icon: QuestionsIcon, content: ExampleQuestionsPanel };

@@ -4,11 +4,11 @@ import { parse, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
 import { arrangeTable, csvOf } from '../answer/arrangement';
 import { RESULT_VIEWS } from '../answer/settings';
-import { resultListsOf, mainResultList, tableOf, type Table } from '../answer/table';
+import { resultListsOf, defaultResultList, tableOf, type Table } from '../answer/table';
 import { massUnitsOf, DISPLAY_MASS_UNITS, convertMasses, type MassUnitByPath } from '../answer/massunits';
 import type { PageUrlRequest } from './urlrequest';
 import { CostGauge } from './costgauge';
-import { downloadFile, downloadFileName } from './downloadfile';
+import { downloadFile, fileNameForDownload } from './downloadfile';
 import { csrfToken } from './fetcher';
 import { LabelledSelect } from './labelledselect';
 import { ShareControls } from './share';
@@ -26,13 +26,13 @@ function formatBytes(bytes: number): string {
   return `${size.toFixed(1)} ${unit}`;
 }
 
-function RunStatistics({ run }: { run: ViewState['run'] }) {
+function RunStatistics({ run }: { run: ViewState['lastRun'] }) {
   if (!run) return null;
-  const { status, milliseconds, bytes, cost, statementCount } = run;
+  const { status, durationMs, responseBytes, cost, statementCount } = run;
   const summary = [
     `Status ${status}`,
-    `${milliseconds.toFixed(0)} ms`,
-    formatBytes(bytes),
+    `${durationMs.toFixed(0)} ms`,
+    formatBytes(responseBytes),
     ...(cost === undefined ? [] : [`charged ${cost}`]),
     ...(statementCount === undefined ? [] : [`${statementCount} ${statementCount === 1 ? 'statement' : 'statements'}`]),
   ];
@@ -76,7 +76,7 @@ function ErrorList({ result }: { result: ExecutionResult }) {
 
 const NO_MASS_UNITS: MassUnitByPath = new Map();
 
-function massUnitsOfRun(run: ViewState['run'], schema: GraphQLSchema | null | undefined): MassUnitByPath {
+function massUnitsOfRun(run: ViewState['lastRun'], schema: GraphQLSchema | null | undefined): MassUnitByPath {
   if (!run || !schema) return NO_MASS_UNITS;
   const { query, variables, operationName } = run.request;
   try {
@@ -87,18 +87,21 @@ function massUnitsOfRun(run: ViewState['run'], schema: GraphQLSchema | null | un
   }
 }
 
-function ResultView({ tab, viewState, result }: { tab: string; viewState: ViewState; result: ExecutionResult }) {
+function ResultView({ tab: tabId, viewState, result }: { tab: string; viewState: ViewState; result: ExecutionResult }) {
   const { schema } = useGraphiQL(pick('schema'));
   const lists = useMemo(() => resultListsOf(result.data), [result]);
-  const list = lists.find(({ path }) => path === viewState.list) ?? mainResultList(lists);
+  const list = lists.find(({ path }) => path === viewState.listPath) ?? defaultResultList(lists);
   const receivedTable: Table | undefined = useMemo(() => (result.data ? tableOf(result.data, list) : undefined), [result, list]);
-  const massUnits = useMemo(() => (result.data ? massUnitsOfRun(viewState.run, schema) : NO_MASS_UNITS), [result, viewState.run, schema]);
+  const massUnits = useMemo(
+    () => (result.data ? massUnitsOfRun(viewState.lastRun, schema) : NO_MASS_UNITS),
+    [result, viewState.lastRun, schema],
+  );
   const table = useMemo(
     () => receivedTable && convertMasses(receivedTable, massUnits, list, viewState.massUnit),
     [receivedTable, massUnits, list, viewState.massUnit],
   );
   if (!table) return <ErrorList result={result} />;
-  const tableUnit = table.columns.find(({ unit }) => unit)?.unit;
+  const tableMassUnit = table.columns.find(({ unit }) => unit)?.unit;
   return (
     <>
       {result.errors && <ErrorList result={result} />}
@@ -108,23 +111,25 @@ function ResultView({ tab, viewState, result }: { tab: string; viewState: ViewSt
             label="Rows of"
             value={list!.path}
             options={lists.map(({ path, rowCount }) => [path, `${path} (${rowCount})`])}
-            onChoose={(path) => viewStateStore.update(tab, { list: path, chart: undefined })}
+            onChoose={(path) => viewStateStore.update(tabId, { listPath: path, chart: undefined })}
           />
         )}
-        {tableUnit && (
+        {tableMassUnit && (
           <LabelledSelect
             label="Unit"
-            value={viewState.massUnit ?? tableUnit}
+            value={viewState.massUnit ?? tableMassUnit}
             options={DISPLAY_MASS_UNITS.map((unit) => [unit, unit])}
-            onChoose={(massUnit) => viewStateStore.update(tab, { massUnit })}
+            onChoose={(massUnit) => viewStateStore.update(tabId, { massUnit })}
           />
         )}
         <button
-          onClick={() => downloadFile(downloadFileName('csv'), 'text/csv;charset=utf-8', csvOf(arrangeTable(table, viewState.arrangement)))}
+          onClick={() =>
+            downloadFile(fileNameForDownload('csv'), 'text/csv;charset=utf-8', csvOf(arrangeTable(table, viewState.arrangement)))
+          }
         >
           CSV
         </button>
-        <button onClick={() => downloadFile(downloadFileName('json'), 'application/json', JSON.stringify(result.data, null, 2))}>
+        <button onClick={() => downloadFile(fileNameForDownload('json'), 'application/json', JSON.stringify(result.data, null, 2))}>
           JSON
         </button>
       </div>
@@ -132,18 +137,17 @@ function ResultView({ tab, viewState, result }: { tab: string; viewState: ViewSt
         <TableView
           table={table}
           arrangement={viewState.arrangement}
-          onChange={(arrangement) => viewStateStore.update(tab, { arrangement })}
+          onChange={(arrangement) => viewStateStore.update(tabId, { arrangement })}
         />
       ) : (
         <Suspense fallback={<p className="hint">Loading the chart …</p>}>
-          <ChartView table={table} settings={viewState.chart} onChange={(chart) => viewStateStore.update(tab, { chart })} />
+          <ChartView table={table} settings={viewState.chart} onChange={(chart) => viewStateStore.update(tabId, { chart })} />
         </Suspense>
       )}
     </>
   );
 }
 
-/** Renders the panel. `urlRequest` is the request in the URL of the page. */
 export function ResultPanel({ urlRequest }: { urlRequest: PageUrlRequest | undefined }) {
   const { tabs, activeTabIndex, isFetching, queryEditor, variableEditor, responseEditor } = useGraphiQL(
     pick('tabs', 'activeTabIndex', 'isFetching', 'queryEditor', 'variableEditor', 'responseEditor'),
@@ -153,7 +157,7 @@ export function ResultPanel({ urlRequest }: { urlRequest: PageUrlRequest | undef
   const viewState = useViewState(id);
   const result = useMemo(() => parseResponse(response), [response]);
   const panelRef = useRef<HTMLElement>(null);
-  const hasRun = useRef(!urlRequest?.runsOnLoad);
+  const isInitialRunDoneRef = useRef(!urlRequest?.runsOnLoad);
 
   useLayoutEffect(() => {
     viewStateStore.activeTabId = id;
@@ -165,17 +169,17 @@ export function ResultPanel({ urlRequest }: { urlRequest: PageUrlRequest | undef
     if (urlRequest)
       viewStateStore.update(viewStateStore.activeTabId, {
         view: urlRequest.view ?? 'tree',
-        list: urlRequest.list,
+        listPath: urlRequest.listPath,
         chart: urlRequest.chart,
-        massUnit: urlRequest.unit,
+        massUnit: urlRequest.massUnit,
       });
   }, [urlRequest]);
   useEffect(() => {
     document.title = `${title && title !== '<untitled>' ? `${title} – ` : ''}Playground – Fitgraph`;
   }, [title]);
   useEffect(() => {
-    if (hasRun.current || !queryEditor || !variableEditor || !responseEditor) return;
-    hasRun.current = true;
+    if (isInitialRunDoneRef.current || !queryEditor || !variableEditor || !responseEditor) return;
+    isInitialRunDoneRef.current = true;
     void run();
   }, [queryEditor, variableEditor, responseEditor, run]);
   useEffect(() => {
@@ -194,7 +198,7 @@ export function ResultPanel({ urlRequest }: { urlRequest: PageUrlRequest | undef
             </button>
           ))}
         </div>
-        <RunStatistics run={viewState.run} />
+        <RunStatistics run={viewState.lastRun} />
         <CostGauge />
         <ShareControls viewState={viewState} />
       </div>

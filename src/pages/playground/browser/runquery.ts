@@ -38,7 +38,7 @@ export function useRunQuestion(): (question: ExampleQuestion, variables: object)
       viewStateStore.update(viewStateStore.activeTabId, {
         view: 'chart',
         chart,
-        list: undefined,
+        listPath: undefined,
         massUnit: undefined,
         arrangement: DEFAULT_ARRANGEMENT,
       });

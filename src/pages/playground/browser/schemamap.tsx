@@ -4,24 +4,32 @@ import { GraphChart } from 'echarts/charts';
 import { use } from 'echarts/core';
 import type { EChartsOption } from 'echarts';
 import { Fragment, useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { mapAroundType, schemaMapOf, type Relation, type SchemaMap } from '../answer/schemamap';
+import { schemaMapAroundType, schemaMapOf, type TypeRelation, type SchemaMap } from '../answer/schemamap';
 import type { ThemeColours } from './colours';
 import { useChart } from './echarts';
 import { LabelledSelect } from './labelledselect';
 
 use([GraphChart]);
 
-const SELECTED_COLOURS = { light: '#d55e00', dark: '#ff8a4c' };
+const SELECTION_COLOURS = { light: '#d55e00', dark: '#ff8a4c' };
 const NODE_COLOURS = { light: '#0072b2', dark: '#56b4e9' };
-const INITIAL_TYPE = 'WorkoutLog';
+const INITIAL_TYPE_NAME = 'WorkoutLog';
 
-function Graph({ map, selectedType, onChoose }: { map: SchemaMap; selectedType: string; onChoose: (name: string) => void }) {
+function Graph({
+  map,
+  selectedType: selectedTypeName,
+  onChoose,
+}: {
+  map: SchemaMap;
+  selectedType: string;
+  onChoose: (name: string) => void;
+}) {
   const [container, setContainer] = useState<HTMLDivElement | null>(null);
-  const optionOf = useCallback(
-    ({ text, line, background, isDark }: ThemeColours): EChartsOption => {
-      const scheme = isDark ? 'dark' : 'light';
+  const chartOptionOf = useCallback(
+    ({ textColour, lineColour, backgroundColour, isDark }: ThemeColours): EChartsOption => {
+      const colourScheme = isDark ? 'dark' : 'light';
       return {
-        backgroundColor: background,
+        backgroundColor: backgroundColour,
         animation: false,
         series: {
           type: 'graph',
@@ -34,21 +42,25 @@ function Graph({ map, selectedType, onChoose }: { map: SchemaMap; selectedType: 
           bottom: 110,
           data: map.types.map(({ name }) => ({
             name,
-            symbolSize: name === selectedType ? 18 : 10,
-            itemStyle: { color: (name === selectedType ? SELECTED_COLOURS : NODE_COLOURS)[scheme] },
+            symbolSize: name === selectedTypeName ? 18 : 10,
+            itemStyle: { color: (name === selectedTypeName ? SELECTION_COLOURS : NODE_COLOURS)[colourScheme] },
           })),
-          links: map.relations.map(({ from, to }) => ({
-            source: from,
-            target: to,
-            lineStyle: { color: from === selectedType || to === selectedType ? SELECTED_COLOURS[scheme] : line, curveness: 0.2 },
+          links: map.relations.map(({ sourceTypeName, targetTypeName }) => ({
+            source: sourceTypeName,
+            target: targetTypeName,
+            lineStyle: {
+              color:
+                sourceTypeName === selectedTypeName || targetTypeName === selectedTypeName ? SELECTION_COLOURS[colourScheme] : lineColour,
+              curveness: 0.2,
+            },
           })),
-          label: { show: true, position: 'right', color: text, fontFamily: 'system-ui, sans-serif' },
+          label: { show: true, position: 'right', color: textColour, fontFamily: 'system-ui, sans-serif' },
         },
       };
     },
-    [map, selectedType],
+    [map, selectedTypeName],
   );
-  const chart = useChart(container, optionOf);
+  const chart = useChart(container, chartOptionOf);
   useEffect(() => {
     chart?.on('click', ({ dataType, name }) => {
       if (dataType === 'node') onChoose(name);
@@ -60,21 +72,25 @@ function Graph({ map, selectedType, onChoose }: { map: SchemaMap; selectedType: 
 }
 
 /** Relations of the selected type, in both directions. A relation of the type to itself is listed once. */
-function Relations({
+function RelationLists({
   relations,
-  selectedType,
+  selectedTypeName,
   onChoose,
 }: {
-  relations: readonly Relation[];
-  selectedType: string;
+  relations: readonly TypeRelation[];
+  selectedTypeName: string;
   onChoose: (name: string) => void;
 }) {
   const references = relations
-    .filter(({ from }) => from === selectedType)
-    .map(({ field, to, isMany }) => ({ code: field, multiplicity: isMany ? 'many ' : 'one ', type: to }));
+    .filter(({ sourceTypeName }) => sourceTypeName === selectedTypeName)
+    .map(({ fieldName, targetTypeName, isToMany }) => ({
+      code: fieldName,
+      multiplicity: isToMany ? 'many ' : 'one ',
+      type: targetTypeName,
+    }));
   const backReferences = relations
-    .filter(({ from }) => from !== selectedType)
-    .map(({ from, field }) => ({ code: `${from}.${field}`, multiplicity: '', type: from }));
+    .filter(({ sourceTypeName }) => sourceTypeName !== selectedTypeName)
+    .map(({ sourceTypeName, fieldName }) => ({ code: `${sourceTypeName}.${fieldName}`, multiplicity: '', type: sourceTypeName }));
   return Object.entries({ References: references, 'Referenced by': backReferences }).map(
     ([title, items]) =>
       items.length > 0 && (
@@ -95,11 +111,11 @@ function Relations({
 
 export default function SchemaMapPanel() {
   const schema = useGraphiQL((state) => state.schema);
-  const [selectedType, selectType] = useState(INITIAL_TYPE);
+  const [selectedTypeName, selectTypeName] = useState(INITIAL_TYPE_NAME);
   const dialogRef = useRef<HTMLDialogElement>(null);
   const [isDialogOpen, setDialogOpen] = useState(false);
   const map = useMemo(() => (schema ? schemaMapOf(schema) : undefined), [schema]);
-  const nearbyMap = useMemo(() => map && mapAroundType(map, selectedType), [map, selectedType]);
+  const nearbyMap = useMemo(() => map && schemaMapAroundType(map, selectedTypeName), [map, selectedTypeName]);
   useEffect(() => {
     if (isDialogOpen) dialogRef.current?.showModal();
   }, [isDialogOpen]);
@@ -108,16 +124,21 @@ export default function SchemaMapPanel() {
     <section className="map" aria-labelledby="map">
       <h2 id="map">Schema map</h2>
       <div className="tools">
-        <LabelledSelect label="Type" value={selectedType} options={map.types.map(({ name }) => [name, name])} onChoose={selectType} />
+        <LabelledSelect
+          label="Type"
+          value={selectedTypeName}
+          options={map.types.map(({ name }) => [name, name])}
+          onChoose={selectTypeName}
+        />
         <button onClick={() => setDialogOpen(true)}>All types</button>
       </div>
-      <p>{map.types.find(({ name }) => name === selectedType)?.description}</p>
-      <Graph map={nearbyMap} selectedType={selectedType} onChoose={selectType} />
-      <Relations relations={nearbyMap.relations} selectedType={selectedType} onChoose={selectType} />
+      <p>{map.types.find(({ name }) => name === selectedTypeName)?.description}</p>
+      <Graph map={nearbyMap} selectedType={selectedTypeName} onChoose={selectTypeName} />
+      <RelationLists relations={nearbyMap.relations} selectedTypeName={selectedTypeName} onChoose={selectTypeName} />
       {isDialogOpen && (
         <dialog ref={dialogRef} className="map" aria-label="All types" onClose={() => setDialogOpen(false)}>
           <button onClick={() => dialogRef.current?.close()}>Close</button>
-          <Graph map={map} selectedType={selectedType} onChoose={selectType} />
+          <Graph map={map} selectedType={selectedTypeName} onChoose={selectTypeName} />
         </dialog>
       )}
     </section>

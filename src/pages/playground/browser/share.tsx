@@ -5,7 +5,7 @@ import { shareUrlOf } from '../answer/sharelink';
 import { SNIPPET_BUILDERS } from '../answer/snippets';
 import type { ViewState } from './state';
 
-const STATUS_TIMEOUT_MS = 3_000;
+const COPY_STATUS_TIMEOUT_MS = 3_000;
 
 function parseVariables(text: string): Record<string, unknown> {
   try {
@@ -17,7 +17,7 @@ function parseVariables(text: string): Record<string, unknown> {
 }
 
 /** Copies text. Returns false if there is no Clipboard API, which requires HTTPS; the text is then shown for copying by hand. */
-async function copyText(text: string): Promise<boolean> {
+async function copyToClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
@@ -30,24 +30,24 @@ export function ShareControls({ viewState }: { viewState: ViewState }) {
   const { queryEditor, variableEditor } = useGraphiQL(pick('queryEditor', 'variableEditor'));
   const [statusText, setStatusText] = useState('');
   const [manualText, setManualText] = useState('');
-  const copy = async (label: string, text: string) => {
-    const isCopied = await copyText(text);
+  const copyAndShowStatus = async (label: string, text: string) => {
+    const isCopied = await copyToClipboard(text);
     setManualText(isCopied ? '' : text);
     setStatusText(isCopied ? `${label} copied` : '');
-    if (isCopied) setTimeout(() => setStatusText(''), STATUS_TIMEOUT_MS);
+    if (isCopied) setTimeout(() => setStatusText(''), COPY_STATUS_TIMEOUT_MS);
   };
   const queryText = () => queryEditor?.getValue() ?? '';
   const variablesText = () => variableEditor?.getValue() ?? '';
-  const shareLink = () => {
-    const { view, list, chart, massUnit: unit } = viewState;
-    return location.origin + shareUrlOf({ query: queryText(), variables: variablesText(), view, list, chart, unit });
+  const createShareLink = () => {
+    const { view, listPath, chart, massUnit } = viewState;
+    return location.origin + shareUrlOf({ query: queryText(), variables: variablesText(), view, listPath, chart, massUnit });
   };
-  const snippet = (name: string) =>
+  const createSnippet = (name: string) =>
     SNIPPET_BUILDERS[name]?.(`${location.origin}/graphql`, { query: queryText(), variables: parseVariables(variablesText()) }) ?? '';
   return (
     <div className="share">
-      <button onClick={() => void copy('Link', shareLink())}>Share link</button>
-      <select aria-label="Copy as" value="" onChange={({ target }) => void copy(target.value, snippet(target.value))}>
+      <button onClick={() => void copyAndShowStatus('Link', createShareLink())}>Share link</button>
+      <select aria-label="Copy as" value="" onChange={({ target }) => void copyAndShowStatus(target.value, createSnippet(target.value))}>
         <option value="" disabled>
           Copy as …
         </option>

@@ -8,27 +8,26 @@ import type { RunReport } from './fetcher';
 export interface ViewState {
   view: ResultViewName;
   /** Path of the list that the table shows; undefined for the default list. */
-  list?: string;
+  listPath?: string;
   chart?: ChartSettings;
   arrangement: TableArrangement;
   /** Unit in which masses are shown; undefined for the units of the response. */
   massUnit?: DisplayMassUnit;
-  run?: RunReport;
+  lastRun?: RunReport;
 }
 
 const INITIAL_VIEW_STATE: ViewState = { view: 'tree', arrangement: DEFAULT_ARRANGEMENT };
 
 class ViewStateStore {
-  private readonly stateByTab = new Map<string, ViewState>();
+  private readonly stateByTabId = new Map<string, ViewState>();
   private readonly listeners = new Set<() => void>();
   private runCount = 0;
-  /** Id of the active tab. */
   activeTabId = '';
 
-  readonly stateOf = (tab: string): ViewState => this.stateByTab.get(tab) ?? INITIAL_VIEW_STATE;
+  readonly stateOf = (tabId: string): ViewState => this.stateByTabId.get(tabId) ?? INITIAL_VIEW_STATE;
 
-  update(tab: string, changes: Partial<ViewState>): void {
-    this.stateByTab.set(tab, { ...this.stateOf(tab), ...changes });
+  update(tabId: string, changes: Partial<ViewState>): void {
+    this.stateByTabId.set(tabId, { ...this.stateOf(tabId), ...changes });
     for (const listener of this.listeners) listener();
   }
 
@@ -37,11 +36,11 @@ class ViewStateStore {
    * becomes active. The response to an abandoned run, or its network error, is discarded.
    */
   beginRun() {
-    const tab = this.activeTabId;
-    const number = (this.runCount += 1);
+    const tabId = this.activeTabId;
+    const runNumber = (this.runCount += 1);
     return {
-      isAbandoned: () => this.activeTabId !== tab || this.runCount !== number,
-      storeReport: (run: RunReport) => this.update(tab, { run }),
+      isAbandoned: () => this.activeTabId !== tabId || this.runCount !== runNumber,
+      storeReport: (run: RunReport) => this.update(tabId, { lastRun: run }),
     };
   }
 
@@ -53,4 +52,5 @@ class ViewStateStore {
 
 export const viewStateStore = new ViewStateStore();
 
-export const useViewState = (tab: string): ViewState => useSyncExternalStore(viewStateStore.subscribe, () => viewStateStore.stateOf(tab));
+export const useViewState = (tabId: string): ViewState =>
+  useSyncExternalStore(viewStateStore.subscribe, () => viewStateStore.stateOf(tabId));

@@ -3,29 +3,30 @@
  * `shouldPersistHeaders` is not enough: the history of queries would still store headers. If the browser blocks site data, nothing is stored.
  */
 export const storageWithoutHeaders = {
-  getItem: (key: string) => unlessBlocked(() => localStorage.getItem(key), null),
+  getItem: (key: string) => tryStorageAccess(() => localStorage.getItem(key), null),
   // Errors of a full storage are not caught, because GraphiQL handles them.
-  setItem: (key: string, value: string) => localStorage.setItem(key, withoutHeaders(value)),
-  removeItem: (key: string) => unlessBlocked(() => localStorage.removeItem(key), undefined),
-  clear: () => graphiqlKeys().forEach((key) => localStorage.removeItem(key)),
+  setItem: (key: string, value: string) => localStorage.setItem(key, removeRequestHeaders(value)),
+  removeItem: (key: string) => tryStorageAccess(() => localStorage.removeItem(key), undefined),
+  clear: () => graphiqlStorageKeys().forEach((key) => localStorage.removeItem(key)),
   get length() {
-    return graphiqlKeys().length;
+    return graphiqlStorageKeys().length;
   },
 };
 
 /** Returns `fallback` if the browser blocks site data: merely reading `localStorage` then throws. */
-function unlessBlocked<T>(access: () => T, fallback: T): T {
+function tryStorageAccess<T>(accessStorage: () => T, fallback: T): T {
   try {
-    return access();
+    return accessStorage();
   } catch {
     return fallback;
   }
 }
 
 /** Returns the localStorage keys of GraphiQL. Keys of other pages of this origin must not be deleted. */
-const graphiqlKeys = (): string[] => unlessBlocked(() => Object.keys(localStorage), []).filter((key) => key.startsWith('graphiql:'));
+const graphiqlStorageKeys = (): string[] =>
+  tryStorageAccess(() => Object.keys(localStorage), []).filter((key) => key.startsWith('graphiql:'));
 
-function withoutHeaders(value: string): string {
+function removeRequestHeaders(value: string): string {
   try {
     return JSON.stringify(JSON.parse(value, (key, part: unknown) => (key === 'headers' ? null : part)));
   } catch {

@@ -14,19 +14,19 @@ interface TableViewProps {
   onChange: (arrangement: TableArrangement) => void;
 }
 
-function ColumnVisibility({ table, arrangement, onChange }: TableViewProps) {
-  const { hiddenColumns } = arrangement;
-  const toggle = (name: string) => {
-    const hiddenNames = new Set(hiddenColumns);
-    if (!hiddenNames.delete(name)) hiddenNames.add(name);
-    onChange({ ...arrangement, hiddenColumns: hiddenNames });
+function ColumnVisibilityControls({ table, arrangement, onChange }: TableViewProps) {
+  const { hiddenColumnNames: hiddenColumns } = arrangement;
+  const toggleColumnVisibility = (name: string) => {
+    const hiddenColumnNames = new Set(hiddenColumns);
+    if (!hiddenColumnNames.delete(name)) hiddenColumnNames.add(name);
+    onChange({ ...arrangement, hiddenColumnNames });
   };
   return (
     <details className="columns">
       <summary>Columns {hiddenColumns.size > 0 && `(${hiddenColumns.size} hidden)`}</summary>
       {table.columns.map(({ name }) => (
         <label key={name}>
-          <input type="checkbox" checked={!hiddenColumns.has(name)} onChange={() => toggle(name)} /> {name}
+          <input type="checkbox" checked={!hiddenColumns.has(name)} onChange={() => toggleColumnVisibility(name)} /> {name}
         </label>
       ))}
     </details>
@@ -36,8 +36,8 @@ function ColumnVisibility({ table, arrangement, onChange }: TableViewProps) {
 export function TableView({ table, arrangement, onChange }: TableViewProps) {
   const [visibleCount, setVisibleCount] = useState(INITIAL_ROW_COUNT);
   const { columns, rows } = useMemo(() => arrangeTable(table, arrangement), [table, arrangement]);
-  const { sort, filter } = arrangement;
-  const sortDirection = (name: string) => (sort?.column !== name ? 'none' : sort.descending ? 'descending' : 'ascending');
+  const { sort, filterText } = arrangement;
+  const sortDirection = (name: string) => (sort?.columnName !== name ? 'none' : sort.descending ? 'descending' : 'ascending');
   return (
     <>
       <div className="tools">
@@ -45,10 +45,10 @@ export function TableView({ table, arrangement, onChange }: TableViewProps) {
           type="search"
           aria-label="Filter rows"
           placeholder="Filter rows"
-          value={filter}
-          onChange={({ target }) => onChange({ ...arrangement, filter: target.value })}
+          value={filterText}
+          onChange={({ target }) => onChange({ ...arrangement, filterText: target.value })}
         />
-        <ColumnVisibility table={table} arrangement={arrangement} onChange={onChange} />
+        <ColumnVisibilityControls table={table} arrangement={arrangement} onChange={onChange} />
         <p className="hint" role="status">
           {rows.length < table.rows.length && `${rows.length} of `}
           {table.rows.length === 1 ? '1 row' : `${table.rows.length} rows`}

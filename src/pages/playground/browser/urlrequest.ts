@@ -12,7 +12,7 @@ export interface PageUrlRequest extends SharedRequest {
   runsOnLoad: boolean;
 }
 
-function isQuery(query: string): boolean {
+function isQueryOperation(query: string): boolean {
   try {
     return getOperationAST(parse(query))?.operation === 'query';
   } catch {
@@ -31,5 +31,5 @@ export function parsePageUrlRequest(parameters: URLSearchParams): PageUrlRequest
       runsOnLoad: true,
     };
   const sharedRequest = parseShareParameters(parameters);
-  return sharedRequest && { ...sharedRequest, runsOnLoad: sharedRequest.view !== undefined && isQuery(sharedRequest.query) };
+  return sharedRequest && { ...sharedRequest, runsOnLoad: sharedRequest.view !== undefined && isQueryOperation(sharedRequest.query) };
 }

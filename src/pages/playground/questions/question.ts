@@ -4,7 +4,6 @@ import type { ChartSettings } from '../answer/settings';
 export interface ExampleQuestion {
   slug: string;
   title: string;
-  /** Explanation of the query's result and of what the user can change in the example query. */
   explanation: string;
   query: string;
   variables?: Readonly<Record<string, unknown>>;

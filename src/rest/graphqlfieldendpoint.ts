@@ -3,26 +3,26 @@
  * parameters become the arguments of the field.
  */
 import { isNonNullType } from 'graphql';
-import type { BodyMetadata } from '../contract/metadata';
-import { toQueryParameter } from '../contract/casing';
+import type { ResponseBodyMetadata } from '../contract/metadata';
+import { toQueryParameterName } from '../contract/casing';
 import { runOperation } from './operations';
 import { lastValueOf } from './dialect/querystring';
-import type { ComputedEndpoint, ResultData } from './endpoints';
+import type { GraphQLFieldEndpoint, ResultData } from './endpoints';
 import { RestError } from './errors';
 import type { RestResponse, RestRequest } from './request';
 
 /** Handles a request for the value of a GraphQL field. `rowId` is the id of the row whose field is computed; absent for a standalone endpoint. */
-export async function handleComputedEndpoint(
-  { metadata, field, operation }: ComputedEndpoint<BodyMetadata>,
+export async function handleGraphQLFieldEndpoint(
+  { metadata, field, operation }: GraphQLFieldEndpoint<ResponseBodyMetadata>,
   request: RestRequest,
   rowId?: string,
 ): Promise<RestResponse> {
-  const required = field.args.filter(({ type }) => isNonNullType(type));
-  const argumentValues = Object.fromEntries(field.args.map(({ name }) => [name, lastValueOf(request.query, toQueryParameter(name))]));
-  if (metadata.bodyWhenArgumentMissing !== undefined && required.some(({ name }) => !argumentValues[name]))
+  const requiredArguments = field.args.filter(({ type }) => isNonNullType(type));
+  const argumentValues = Object.fromEntries(field.args.map(({ name }) => [name, lastValueOf(request.query, toQueryParameterName(name))]));
+  if (metadata.bodyWhenArgumentMissing !== undefined && requiredArguments.some(({ name }) => !argumentValues[name]))
     return { status: 200, body: metadata.bodyWhenArgumentMissing };
   // Missing required arguments are passed as empty strings, so that the error for an unknown row (404) precedes the one for the argument (400).
-  for (const { name } of required) argumentValues[name] ??= '';
+  for (const { name } of requiredArguments) argumentValues[name] ??= '';
   try {
     const data = await runOperation(operation, request, rowId === undefined ? argumentValues : { self: rowId, ...argumentValues });
     return { status: 200, body: responseBody(metadata, rowId === undefined ? data.result : data.row.action) };
@@ -32,9 +32,9 @@ export async function handleComputedEndpoint(
   }
 }
 
-function responseBody({ wrapperKey, keyValueLists = [] }: BodyMetadata, value: ResultData): unknown {
-  const body = keyValueLists.length ? { ...value } : value;
-  for (const name of keyValueLists)
+function responseBody({ wrapperKey, keyValueListKeys = [] }: ResponseBodyMetadata, value: ResultData): unknown {
+  const body = keyValueListKeys.length ? { ...value } : value;
+  for (const name of keyValueListKeys)
     body[name] = Object.fromEntries(body[name].map((entry: { key: string; value: unknown }) => [entry.key, entry.value]));
   if (wrapperKey === undefined) return body;
   return body === null ? {} : { [wrapperKey]: body };

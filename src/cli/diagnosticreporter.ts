@@ -1,5 +1,5 @@
 /** Receives the results of the checks of `fitgraph doctor`. */
-export interface DiagnosticReport {
+export interface DiagnosticReporter {
   ok(topic: string, text: string): void;
   warn(topic: string, text: string, advice: string): void;
   fail(topic: string, text: string, advice?: string): void;

@@ -1,7 +1,7 @@
 /** Base URLs of links and client addresses, derived only from trusted parts of a request. */
 import type { IncomingMessage } from 'node:http';
 import { ConfigError } from '../../src/platform/config';
-import { ClientOrigin } from '../../src/request/clientorigin';
+import { ForwardedHeaderResolver } from '../../src/request/forwardedheaderresolver';
 
 interface TestRequest {
   peer?: string;
@@ -9,7 +9,8 @@ interface TestRequest {
   headers?: Record<string, string>;
 }
 
-const origin = (trusted: string[] = [], publicUrl?: string) => new ClientOrigin({ trustedProxies: trusted, publicUrl, port: 8000 });
+const origin = (trusted: string[] = [], publicUrl?: string) =>
+  new ForwardedHeaderResolver({ trustedProxies: trusted, publicUrl, port: 8000 });
 
 const request = ({ peer = '192.0.2.7', encrypted = false, headers = {} }: TestRequest) =>
   ({ socket: { remoteAddress: peer, encrypted }, headers }) as unknown as IncomingMessage;
@@ -126,7 +127,7 @@ describe('the confidentiality of a connection', () => {
     ['is given behind a trusted proxy with https', { peer: PROXY, headers: viaProxy('https') }, [PROXY], true],
     ['is not given behind a trusted proxy with http', { peer: PROXY, headers: viaProxy('http') }, [PROXY], false],
     ['is not given behind a local trusted proxy with http', { peer: '127.0.0.1', headers: viaProxy('http') }, ['127.0.0.1'], false],
-  ])('%s', (_name, sent, trusted, expected) => expect(origin(trusted).isConfidential(request(sent))).toBe(expected));
+  ])('%s', (_name, sent, trusted, expected) => expect(origin(trusted).isEncryptedOrLocal(request(sent))).toBe(expected));
 });
 
 it.each(['somewhere', '10.0.0.0/33', '10.0.0.0/x', '10.0.0.0/8/8', '::/129', '10.0.0'])(

@@ -41,10 +41,10 @@ function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [withoutZone = ''] = address.split('%', 1);
   const [groupsBeforeGap = [], groupsAfterGap] = withoutZone.split('::').map((part) => part.split(':').filter(Boolean));
-  const groups = groupsAfterGap
+  const ipv6Groups = groupsAfterGap
     ? [...groupsBeforeGap, ...Array<string>(8 - groupsBeforeGap.length - groupsAfterGap.length).fill('0'), ...groupsAfterGap]
     : groupsBeforeGap;
-  return `${groups
+  return `${ipv6Groups
     .slice(0, 4)
     .map((group) => parseInt(group, 16).toString(16))
     .join(':')}::/64`;
@@ -53,18 +53,18 @@ function networkOf(address: string): string {
 /** The parts of an HTTP request or WebSocket handshake that identify and authenticate its sender. */
 export type RequestHead = Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'socket'>;
 
-export class ClientOrigin {
+export class ForwardedHeaderResolver {
   private readonly trustedProxies = new BlockList();
 
   constructor(private readonly config: Pick<Config, 'publicUrl' | 'trustedProxies' | 'port'>) {
     for (const proxy of config.trustedProxies) {
       const [network = '', prefixLength, ...extraParts] = proxy.split('/');
       const address = unmapIPv4(network);
-      const maxBits = isIP(address) === 6 ? 128 : 32;
+      const maxPrefixLength = isIP(address) === 6 ? 128 : 32;
       if (
         !isIP(address) ||
         extraParts.length > 0 ||
-        (prefixLength !== undefined && !(/^\d{1,3}$/.test(prefixLength) && Number(prefixLength) <= maxBits))
+        (prefixLength !== undefined && !(/^\d{1,3}$/.test(prefixLength) && Number(prefixLength) <= maxPrefixLength))
       )
         throw new ConfigError(`TRUSTED_PROXIES must be addresses or networks such as 10.0.0.0/8, not ${JSON.stringify(proxy)}`);
       if (prefixLength === undefined) this.trustedProxies.addAddress(address, addressFamily(address));
@@ -72,21 +72,21 @@ export class ClientOrigin {
     }
   }
 
-  private isTrusted(address: string): boolean {
+  private isTrustedProxy(address: string): boolean {
     return this.config.trustedProxies.length > 0 && isIP(address) !== 0 && this.trustedProxies.check(address, addressFamily(address));
   }
 
   private isFromTrustedProxy(request: RequestHead): boolean {
-    return this.isTrusted(unmapIPv4(request.socket.remoteAddress ?? ''));
+    return this.isTrustedProxy(unmapIPv4(request.socket.remoteAddress ?? ''));
   }
 
   /** Returns the client address: the address of the connection or, behind trusted proxies, the last one in X-Forwarded-For that is not trusted. */
   clientAddress(request: RequestHead): string {
     let address = unmapIPv4(request.socket.remoteAddress ?? '');
-    if (!this.isTrusted(address)) return address;
-    const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',');
-    while (this.isTrusted(address)) {
-      const previousHop = unmapIPv4(removePort((forwarded.pop() ?? '').trim()));
+    if (!this.isTrustedProxy(address)) return address;
+    const forwardedAddresses = String(request.headers['x-forwarded-for'] ?? '').split(',');
+    while (this.isTrustedProxy(address)) {
+      const previousHop = unmapIPv4(removePort((forwardedAddresses.pop() ?? '').trim()));
       if (!isIP(previousHop)) break;
       address = previousHop;
     }
@@ -96,13 +96,13 @@ export class ClientOrigin {
   /** Sets X-Request-Id in the request headers to the id sent by a trusted proxy, or to a new one. Returns the id. */
   assignRequestId(request: RequestHead): string {
     const { headers } = request;
-    const proxyId = headers[REQUEST_ID_HEADER];
-    const isValid =
-      typeof proxyId === 'string' &&
-      proxyId.length <= MAX_REQUEST_ID_LENGTH &&
-      REQUEST_ID_PATTERN.test(proxyId) &&
+    const receivedRequestId = headers[REQUEST_ID_HEADER];
+    const isReceivedRequestIdValid =
+      typeof receivedRequestId === 'string' &&
+      receivedRequestId.length <= MAX_REQUEST_ID_LENGTH &&
+      REQUEST_ID_PATTERN.test(receivedRequestId) &&
       this.isFromTrustedProxy(request);
-    return (headers[REQUEST_ID_HEADER] = isValid ? proxyId : randomUUID());
+    return (headers[REQUEST_ID_HEADER] = isReceivedRequestIdValid ? receivedRequestId : randomUUID());
   }
 
   /** Returns the key by which limits distinguish clients: the IPv4 address, or the /64 network, which one IPv6 client usually has. */
@@ -118,7 +118,7 @@ export class ClientOrigin {
   }
 
   /** Whether nobody on the network could read the request, because it was encrypted or sent from this host. */
-  isConfidential(request: RequestHead): boolean {
+  isEncryptedOrLocal(request: RequestHead): boolean {
     const address = this.clientAddress(request);
     if (address === '127.0.0.1' || this.isEncrypted(request)) return true;
     return isIP(address) !== 0 && loopbackAddresses.check(address, addressFamily(address));

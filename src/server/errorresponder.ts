@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { isTransientError, toClientError, type ClientError } from '../core/model/errors';
 import { isProcessResourceError } from '../database/errors';
-import { REQUEST_ID_HEADER } from '../request/clientorigin';
+import { REQUEST_ID_HEADER } from '../request/forwardedheaderresolver';
 import { sendGraphQLError } from '../graphql/httperrors';
 import { prefersHtml, renderFailurePage } from '../pages/failurepage';
 
@@ -12,14 +12,14 @@ import { prefersHtml, renderFailurePage } from '../pages/failurepage';
 function sendFailurePage(request: IncomingMessage, response: ServerResponse, status: number, message: string): boolean {
   if (!prefersHtml(request.headers.accept, request.url)) return false;
   const retryAfter = response.getHeader('Retry-After')?.toString();
-  const { text, headers } = renderFailurePage({ status, message, retryAfterSeconds: retryAfter, request });
-  response.writeHead(status, { 'Content-Length': Buffer.byteLength(text), ...headers }).end(text);
+  const { htmlText, headers } = renderFailurePage({ status, message, retryAfterSeconds: retryAfter, request });
+  response.writeHead(status, { 'Content-Length': Buffer.byteLength(htmlText), ...headers }).end(htmlText);
   return true;
 }
 
 const isGraphQLPath = (url: string) => url.startsWith('/graphql');
 
-export class ErrorResponses {
+export class ErrorResponder {
   constructor(private readonly log: Logger) {}
 
   /** Responds with 503 to a request that has not been executed, and with Retry-After if the error contains one. */
@@ -29,18 +29,18 @@ export class ErrorResponses {
     this.sendError(request, response, 503, String(code), message, details);
   }
 
-  /** Responds with an error, in the format of the API to which the path belongs. `details`: further extensions of a GraphQL error. */
+  /** Responds with an error, in the format of the API to which the path belongs. `furtherExtensions`: further extensions of a GraphQL error. */
   sendError(
     request: IncomingMessage,
     response: ServerResponse,
     status: number,
     code: string,
     message: string,
-    details?: Readonly<Record<string, unknown>>,
+    furtherExtensions?: Readonly<Record<string, unknown>>,
   ): void {
     response.setHeader('X-Content-Type-Options', 'nosniff');
     if (sendFailurePage(request, response, status, message)) return;
-    if (isGraphQLPath(request.url!)) return sendGraphQLError(request, response, status, code, message, details);
+    if (isGraphQLPath(request.url!)) return sendGraphQLError(request, response, status, code, message, furtherExtensions);
     const body = JSON.stringify({ detail: message });
     response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }).end(body);
   }
