@@ -36,7 +36,7 @@ const IDLE_TIMEOUT_MS = 30_000;
 const DEFAULT_CPU_TIMEOUT_MS = 10_000;
 const MIN_WAIT_LIMIT_MS = 15_000;
 /** Factor by which the maximum waiting time in the queue exceeds the CPU time limit: if tasks may take longer, those behind them must wait longer. */
-const WAIT_TO_CPU_LIMIT_RATIO = 1.5;
+const QUEUE_WAIT_TO_CPU_TIME_RATIO = 1.5;
 const QUEUE_LIMITS = { maxQueued: 200, maxQueuedPerClient: 40, maxWaitMs: MIN_WAIT_LIMIT_MS };
 /**
  * A worker is killed when a task has taken this many times its CPU time limit in real time. Normally, the worker itself reports that it has reached
@@ -123,7 +123,7 @@ export class ImageWorkerPool {
   /** Sets the CPU time limit of a task in milliseconds; 0 for none. The maximum waiting time in the queue is a multiple of it. */
   set cpuTimeLimitMs(cpuMs: number) {
     this.cpuTimeoutMs = cpuMs;
-    this.limiter.limits.maxWaitMs = Math.max(MIN_WAIT_LIMIT_MS, cpuMs * WAIT_TO_CPU_LIMIT_RATIO);
+    this.limiter.limits.maxWaitMs = Math.max(MIN_WAIT_LIMIT_MS, cpuMs * QUEUE_WAIT_TO_CPU_TIME_RATIO);
   }
 
   /**

@@ -33,7 +33,7 @@ const DECIMAL_PLACES = 2;
  */
 const KILOJOULES_PER_KILOCALORIE = new Decimal((4.184).toFixed(60));
 
-/** Pounds per kilogram: exact value of the floating-point number 2.20462262 of the reference service. */
+/** Pounds per kilogram. The reference service uses the double 2.20462262; this is its exact decimal expansion, so that results are equal. */
 const POUNDS_PER_KILOGRAM = new Decimal((2.20462262).toFixed(60));
 const OUNCES_PER_POUND = 16;
 const CONVERSION_DECIMAL_PLACES = 4;

@@ -21,8 +21,8 @@ export interface CostRates {
 
 const MAX_BUCKETS = 50_000;
 const COST_SHARING_INTERVAL_MS = 5_000;
-/** Minimum cost of a bucket that is shared with other instances, as a fraction of its capacity. Smaller amounts are not shared yet. */
-const MIN_SHARED_COST_FRACTION = 0.01;
+/** Minimum cost that is reported to the other instances, as a fraction of the capacity of its bucket. */
+const MIN_REPORTED_COST_FRACTION = 0.01;
 const STORED_BUCKET_RETENTION = '1 hour';
 const COST_PER_STATEMENT = 5;
 /** Cost of a row that was read. It is more than that of an object of the response, because a row usually has more than ten fields. */
@@ -205,14 +205,14 @@ export class CostLimiter {
   /** Exchanges the spent cost with the other instances. If the exchange fails, the cost is shared at the next attempt. */
   async shareSpentCost(): Promise<void> {
     const changedBuckets = [...this.buckets].filter(
-      ([, { unsharedCost, capacity }]) => Math.abs(unsharedCost) > capacity * MIN_SHARED_COST_FRACTION,
+      ([, { unreportedCost, capacity }]) => Math.abs(unreportedCost) > capacity * MIN_REPORTED_COST_FRACTION,
     );
     if (!changedBuckets.length) return;
-    const spentCosts = changedBuckets.map(([, bucket]) => bucket.unsharedCost);
-    for (const [, bucket] of changedBuckets) bucket.unsharedCost = 0;
+    const spentCosts = changedBuckets.map(([, bucket]) => bucket.unreportedCost);
+    for (const [, bucket] of changedBuckets) bucket.unreportedCost = 0;
     const values = [changedBuckets.map(([key]) => key), spentCosts, changedBuckets.map(([, { rate }]) => rate)];
     const rows = await this.database.queryAsServer(SHARE_SPENT_COST_SQL, values).catch((error) => {
-      changedBuckets.forEach(([, bucket], index) => (bucket.unsharedCost += spentCosts[index]!));
+      changedBuckets.forEach(([, bucket], index) => (bucket.unreportedCost += spentCosts[index]!));
       throw error;
     });
     const levelByKey = new Map((rows as { key: string; level: number }[]).map(({ key, level }) => [key, level]));

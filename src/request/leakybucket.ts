@@ -10,8 +10,8 @@ export class LeakyBucket {
   /** Level of the bucket: the cost spent and reserved, less what had leaked until `updatedAt`. */
   private level = 0;
   private updatedAt = performance.now();
-  /** Cost spent by this instance that it has not yet shared with the others. */
-  unsharedCost = 0;
+  /** Cost spent by this instance that it has not yet reported to the others. */
+  unreportedCost = 0;
   /** Cost reserved by running operations, whose actual cost is not known yet. It is included in the level. */
   private reservedCost = 0;
   private readonly resumeCallbacks = new Set<() => void>();
@@ -85,17 +85,17 @@ export class LeakyBucket {
 
   spend(cost: number): void {
     this.level += cost;
-    this.unsharedCost += cost;
+    this.unreportedCost += cost;
   }
 
   private refund(cost: number): void {
     this.level = Math.max(0, this.level - cost);
-    this.unsharedCost -= cost;
+    this.unreportedCost -= cost;
   }
 
   /** Sets the level of the bucket to the level shared by all instances, plus what this instance has spent while exchanging it. */
   adoptSharedLevel(level: number): void {
     this.updatedAt = performance.now();
-    this.level = Math.max(0, level + this.unsharedCost);
+    this.level = Math.max(0, level + this.unreportedCost);
   }
 }

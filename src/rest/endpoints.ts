@@ -108,8 +108,8 @@ export function deriveEndpoints(schema: GraphQLSchema, prepareOperation: Prepare
       return [name, `fragment ${name} on ${type.name} { ${selection} }`];
     }),
   );
-  const prepareRestOperation: PrepareOperation<RestOperation> = (text) => {
-    const document = withFragments(text, fragments);
+  const prepareRestOperation: PrepareOperation<RestOperation> = (operationText) => {
+    const document = withFragments(operationText, fragments);
     return Object.assign(prepareOperation(document), { document });
   };
   const standaloneEndpointEntries = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap((field) => {

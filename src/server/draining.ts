@@ -13,7 +13,7 @@ const IDLE_CONNECTION_GRACE_MS = 1_000;
 const CLOSE_INTERVAL_MS = 50;
 const DRAIN_TIMEOUT_MS = 7_000;
 /** Maximum number of event-loop turns to wait for one in which no new connection arrives. */
-const MAX_OBSERVED_EVENT_LOOP_TURNS = 500;
+const MAX_AWAITED_EVENT_LOOP_TURNS = 500;
 /** Maximum duration of an event-loop turn that counts as one without new connections: those that arrive in a longer turn are accepted in the next. */
 const MAX_SHORT_EVENT_LOOP_TURN_MS = 0.5;
 /** Sleep before each observed turn: on a busy machine, the scheduler is less likely to interrupt a process that has just slept. */
@@ -77,7 +77,7 @@ export class ConnectionDrainer {
    * accepting. Only short turns count, because connections that arrive during a turn are accepted in the next one.
    */
   private async waitForEventLoopTurnWithoutConnection(): Promise<void> {
-    for (let observedTurns = 0; observedTurns < MAX_OBSERVED_EVENT_LOOP_TURNS; observedTurns += 1) {
+    for (let observedTurns = 0; observedTurns < MAX_AWAITED_EVENT_LOOP_TURNS; observedTurns += 1) {
       await sleep(SLEEP_BEFORE_EVENT_LOOP_TURN_MS);
       const [acceptedBefore, startedAt] = [this.acceptedConnectionCount, performance.now()];
       await nextTurn();

@@ -51,8 +51,8 @@ export interface ExecutorOptions {
 const MAX_READ_BYTES_PER_RESPONSE_BYTE = 2;
 
 /**
- * Page size above which an operation of the server itself (REST and HTML pages) is large, so that only a few run at the same time. Their estimated
- * response size is not considered, because the estimate ignores the arguments that limit the size.
+ * Page size above which an operation that the server itself runs (to answer a REST request or to render an HTML page) counts as large. Only a few large
+ * operations run at the same time. The estimated response size is ignored, because the estimate does not consider the arguments that limit the size.
  */
 const LARGE_PAGE_ROWS = 1_000;
 

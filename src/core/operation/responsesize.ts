@@ -44,7 +44,7 @@ interface PendingObject {
   /** Number of field values that the pending object contributes to a slice. */
   valueCount: number;
   /** Maximum number of values in a slice that contains this object. */
-  maxSliceValues: number;
+  maxValuesPerSlice: number;
   complete(this: void): void;
 }
 
@@ -54,7 +54,7 @@ interface PendingObject {
  */
 class PendingObjectQueue {
   private readonly pendingObjects: PendingObject[] = [];
-  /** Number of pending objects that the current slice has completed; undefined between slices. */
+  /** Number of pending objects that the current slice (the work of one event-loop turn) has completed; undefined between slices. */
   private completedCount?: number;
   /** Number of field values in the current slice. */
   private valueCount = 0;
@@ -65,8 +65,8 @@ class PendingObjectQueue {
   }
 
   /** Adds an object to the current slice. Returns false if no slice is running or if it is full. */
-  addToCurrentSlice(valueCount: number, maxSliceValues: number): boolean {
-    if (this.completedCount === undefined || this.valueCount >= maxSliceValues) return false;
+  addToCurrentSlice(valueCount: number, maxValuesPerSlice: number): boolean {
+    if (this.completedCount === undefined || this.valueCount >= maxValuesPerSlice) return false;
     this.valueCount += valueCount;
     return true;
   }
@@ -79,7 +79,7 @@ class PendingObjectQueue {
 
   private readonly completeNextObject = (): void => {
     const object = this.pendingObjects[this.completedCount!];
-    if (object && this.valueCount < object.maxSliceValues) {
+    if (object && this.valueCount < object.maxValuesPerSlice) {
       this.completedCount! += 1;
       this.valueCount += object.valueCount;
       object.complete();
@@ -165,7 +165,7 @@ export class ResponseSizeCounter implements EventLoopPacer {
     this.pendingObjectCount += 1;
     pendingObjectQueue.add({
       valueCount,
-      maxSliceValues: this.valuesPerEventLoopTurn / LATER_SLICE_DIVISOR,
+      maxValuesPerSlice: this.valuesPerEventLoopTurn / LATER_SLICE_DIVISOR,
       complete: () => {
         complete();
         this.pendingObjectCount -= 1;

@@ -79,8 +79,8 @@ export function rowAtCursorConditionSql(terms: readonly BoundOrderTerm[], values
 }
 
 /**
- * Maximum number of sort terms for which `afterCursorAlternativeConditions` returns several conditions; no index has more terms. The length of the conditions
- * grows with the square of the number of terms: a statement with 47 terms took seconds to plan.
+ * Maximum number of sort terms for which the cursor condition is split into alternatives, so that each can use an index; no index has more columns. With
+ * more terms, there is a single condition, because the length of the alternatives is quadratic: a statement with 47 terms took seconds to plan.
  */
 const MAX_TERMS_WITH_ALTERNATIVE_CONDITIONS = 4;
 

@@ -28,7 +28,7 @@ export function fieldSqlExpression(field: EntityField, alias: string, textOrder:
 }
 
 /**
- * Returns the table of pairs by which a field relates rows: its link table or, if the referenced id is a column of another row (`relatedColumn`), the table of
+ * Returns the table that stores the relation of a field: its link table or, if the referenced id is a column of another row (`relatedColumn`), the table of
  * that row. Undefined for other fields.
  */
 export const linkTableOf = ({ link, relatedColumn }: EntityField): LinkTable | undefined =>

@@ -96,9 +96,9 @@ export function findExportedList(
     const path = fieldPath.map(({ responseKey }) => responseKey);
     if (!selectedField) throw createExportError('A file contains one list, but this operation selects no field.');
     if (secondField) {
-      const fieldNames = `${quotePath([...path, selectedField.responseKey])} and ${quotePath([...path, secondField.responseKey])}`;
+      const conflictingFields = `${quotePath([...path, selectedField.responseKey])} and ${quotePath([...path, secondField.responseKey])}`;
       throw createExportError(
-        `A file contains one list. Select one field here, not ${fieldNames}.`,
+        `A file contains one list. Select one field here, not ${conflictingFields}.`,
         [...path, secondField.responseKey].join('.'),
       );
     }

@@ -15,7 +15,7 @@ export class Outbox {
     private readonly onMessageSent: () => void,
   ) {}
 
-  /** Queues a message. Resolves when it has been sent or the client has disconnected, which only the `close` event reports. */
+  /** Queues a message. Resolves when it has been sent or the client has disconnected; only the `close` event tells the two apart. */
   send(message: string): Promise<void> {
     this.unsentCharacterCount += message.length;
     return (this.lastSendPromise = this.lastSendPromise.then(() => this.sendNow(message)));

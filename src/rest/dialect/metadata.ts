@@ -55,13 +55,13 @@ export const requestFieldsMetadata = ({ fields }: ResourceEndpoint): HttpOptions
 
 export function responseFieldsMetadata(
   { type, selection, view, resource, fields }: ResourceEndpoint,
-  selectionByFragment: ReadonlyMap<string, string>,
+  selectionByFragmentName: ReadonlyMap<string, string>,
 ): HttpOptionsMetadata {
   if (view === resource.views[0])
     return Object.fromEntries(
       fields.filter((field) => !field.hiddenInRest).map((field) => [field.restKey, optionsMetadataOfField(field, field.description)]),
     );
-  return describeSelection(type, parseSelectionSet(selection), selectionByFragment);
+  return describeSelection(type, parseSelectionSet(selection), selectionByFragmentName);
 }
 
 export const parseSelectionSet = (selection: string): SelectionSetNode =>
@@ -70,21 +70,26 @@ export const parseSelectionSet = (selection: string): SelectionSetNode =>
 function describeSelection(
   type: GraphQLObjectType,
   { selections: nodes }: SelectionSetNode,
-  selectionByFragment: ReadonlyMap<string, string>,
+  selectionByFragmentName: ReadonlyMap<string, string>,
 ): HttpOptionsMetadata {
   const fieldsMetadata: HttpOptionsMetadata = {};
   for (const node of nodes) {
     if (node.kind === 'FragmentSpread')
       Object.assign(
         fieldsMetadata,
-        describeSelection(type, parseSelectionSet(selectionByFragment.get(node.name.value)!), selectionByFragment),
+        describeSelection(type, parseSelectionSet(selectionByFragmentName.get(node.name.value)!), selectionByFragmentName),
       );
-    else if (node.kind === 'Field') fieldsMetadata[node.alias?.value ?? node.name.value] = describeField(type, node, selectionByFragment);
+    else if (node.kind === 'Field')
+      fieldsMetadata[node.alias?.value ?? node.name.value] = describeField(type, node, selectionByFragmentName);
   }
   return fieldsMetadata;
 }
 
-function describeField(type: GraphQLObjectType, node: FieldNode, selectionByFragment: ReadonlyMap<string, string>): HttpOptionsMetadata {
+function describeField(
+  type: GraphQLObjectType,
+  node: FieldNode,
+  selectionByFragmentName: ReadonlyMap<string, string>,
+): HttpOptionsMetadata {
   const field = type.getFields()[node.name.value]!;
   const metadata = field.extensions.field;
   if (metadata) return optionsMetadataOfField({ ...metadata, restReadOnly: true, check: metadata.check }, metadata.description);
@@ -93,7 +98,7 @@ function describeField(type: GraphQLObjectType, node: FieldNode, selectionByFrag
   const label = `${responseKey[0]!.toUpperCase()}${responseKey.slice(1).replaceAll('_', ' ')}`;
   const optionsMetadata: HttpOptionsMetadata = { type: 'field', required: false, read_only: true, label, help_text: field.description };
   if (!isObjectType(namedType) || !node.selectionSet) return optionsMetadata;
-  const children = describeSelection(namedType, node.selectionSet, selectionByFragment);
+  const children = describeSelection(namedType, node.selectionSet, selectionByFragmentName);
   if (isListType(getNullableType(field.type)))
     return { ...optionsMetadata, child: { type: 'nested object', required: false, read_only: true, children } };
   return { ...optionsMetadata, type: 'nested object', children };

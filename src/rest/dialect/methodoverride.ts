@@ -35,7 +35,7 @@ const hasFormMediaType = ({ headers }: IncomingMessage, isSignedIn: boolean): bo
 export const readCsrfToken = async ({ message, readBody }: RestRequest): Promise<string | undefined> =>
   hasFormMediaType(message, true) ? parsePostedForm(await bodyOrPartsOfOversizedForm(readBody(true))).csrfToken : undefined;
 
-/** Replaces the method and the body of a POST request by those in its HTML form. */
+/** Applies the method override of an HTML form to its POST request: fields of the form determine the method and the body. */
 export async function applyMethodOverride(request: RestRequest): Promise<void> {
   const { readBody } = request;
   if (request.method !== 'POST' || !hasFormMediaType(request.message, request.isSignedIn)) return;

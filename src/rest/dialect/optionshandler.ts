@@ -16,11 +16,11 @@ export class OptionsHandler {
   >();
 
   constructor({ resources }: Endpoints) {
-    const selectionByFragment = new Map([...resources].map(([name, { selection }]) => [fragmentName(name), selection]));
+    const selectionByFragmentName = new Map([...resources].map(([name, { selection }]) => [fragmentName(name), selection]));
     for (const endpoint of resources.values())
       this.fieldMetadataByEndpoint.set(endpoint, {
         requestFields: requestFieldsMetadata(endpoint),
-        responseFields: responseFieldsMetadata(endpoint, selectionByFragment),
+        responseFields: responseFieldsMetadata(endpoint, selectionByFragmentName),
       });
   }
 

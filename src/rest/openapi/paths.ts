@@ -215,7 +215,7 @@ export class PathItemsBuilder {
     const { bodyWhenArgumentsInvalid, bodyWhenArgumentMissing } = action.metadata;
     const value = this.responseSchemas.fieldResponseSchema(action);
     const alternativeSchemas = [
-      ...(bodyWhenArgumentsInvalid ? [invalidParametersSchema(bodyWhenArgumentsInvalid)] : []),
+      ...(bodyWhenArgumentsInvalid ? [invalidParametersErrorSchema(bodyWhenArgumentsInvalid)] : []),
       ...(bodyWhenArgumentMissing === undefined
         ? []
         : [{ description: 'Returned if a parameter is missing.', const: bodyWhenArgumentMissing }]),
@@ -268,7 +268,7 @@ export class PathItemsBuilder {
 }
 
 /** Returns the schema of the 200 response with which some actions report invalid parameters. */
-function invalidParametersSchema(values: Readonly<Record<string, unknown>>): JsonSchema {
+function invalidParametersErrorSchema(values: Readonly<Record<string, unknown>>): JsonSchema {
   const properties = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { const: value }]));
   return {
     type: 'object',
