@@ -78,7 +78,7 @@ const defineSetting = <T>(name: string, shownDefault: string, read: Setting<T>['
   describe: (meaning: string): Setting<T> => ({ name, shownDefault, meaning, read }),
 });
 
-const settingWithDefault = <T>(name: string, parse: SettingParser<T>, fallback: string) =>
+const setting = <T>(name: string, parse: SettingParser<T>, fallback: string) =>
   defineSetting(name, fallback && `\`${fallback}\``, (variables) => parse(variables[name]?.trim() || fallback, name));
 
 /** Defines a setting without a default, or with a default that depends on other settings. */
@@ -90,14 +90,12 @@ const optionalSetting = <T>(name: string, parse: SettingParser<T>, shownDefault 
 
 /** All settings, in the order of docs/configuration.md. */
 export const SETTINGS = {
-  port: settingWithDefault('PORT', wholeNumberParser(0, 65_535), '8000').describe('Port to listen on; `0` selects a free one.'),
-  host: settingWithDefault('HOST', textParser, '0.0.0.0').describe('Address to listen on.'),
-  workers: settingWithDefault(
-    'WEB_CONCURRENCY',
-    parserWithKeyword('auto', availableParallelism(), wholeNumberParser(0, 256)),
-    '1',
-  ).describe('Number of worker processes; `auto`: one per core; `0`: no supervisor, for debugging. See docs/operating.md#processes.'),
-  workerTimeout: settingWithDefault('WORKER_TIMEOUT', WORKER_TIMEOUT_PARSER, '5s').describe(
+  port: setting('PORT', wholeNumberParser(0, 65_535), '8000').describe('Port to listen on; `0` selects a free one.'),
+  host: setting('HOST', textParser, '0.0.0.0').describe('Address to listen on.'),
+  workers: setting('WEB_CONCURRENCY', parserWithKeyword('auto', availableParallelism(), wholeNumberParser(0, 256)), '1').describe(
+    'Number of worker processes; `auto`: one per core; `0`: no supervisor, for debugging. See docs/operating.md#processes.',
+  ),
+  workerTimeout: setting('WORKER_TIMEOUT', WORKER_TIMEOUT_PARSER, '5s').describe(
     'A worker whose event loop is blocked for this long is killed and replaced (at least `1s`, or `off`).',
   ),
   databaseUrl: optionalSetting('DATABASE_URL', POSTGRES_URL_PARSER).describe(
@@ -109,38 +107,38 @@ export const SETTINGS = {
   replicaUrl: optionalSetting('DATABASE_REPLICA_URL', POSTGRES_URL_PARSER).describe(
     'A standby that serves public rows to anonymous clients (docs/scaling.md#read-replica).',
   ),
-  replicaLag: settingWithDefault('DATABASE_REPLICA_LAG', REPLICA_LAG_PARSER, '5s').describe(
+  replicaLag: setting('DATABASE_REPLICA_LAG', REPLICA_LAG_PARSER, '5s').describe(
     'Maximum replication lag up to which the standby is used (at least `2s`).',
   ),
-  poolSize: settingWithDefault('DATABASE_POOL', wholeNumberParser(1, 1000), '10').describe(
+  poolSize: setting('DATABASE_POOL', wholeNumberParser(1, 1000), '10').describe(
     'Connections per worker for reads by anonymous clients, and as many for signed-in users; half as many for writes, a quarter for subscriptions, and four more.',
   ),
-  statementTimeout: settingWithDefault('STATEMENT_TIMEOUT', durationParser, '10s').describe(
+  statementTimeout: setting('STATEMENT_TIMEOUT', durationParser, '10s').describe(
     'Maximum time of a statement that reads (`ms`, `s`, `min`, or `off`): `TIMEOUT`, 503.',
   ),
-  anonymousTimeout: settingWithDefault('ANONYMOUS_TIMEOUT', durationParser, '3s').describe('The same for anonymous clients, if shorter.'),
-  lockTimeout: settingWithDefault('LOCK_TIMEOUT', durationParser, '2s').describe(
+  anonymousTimeout: setting('ANONYMOUS_TIMEOUT', durationParser, '3s').describe('The same for anonymous clients, if shorter.'),
+  lockTimeout: setting('LOCK_TIMEOUT', durationParser, '2s').describe(
     'Maximum time a statement waits for a lock (or `off`): 503, nothing was written.',
   ),
-  idleTransactionTimeout: settingWithDefault('IDLE_TRANSACTION_TIMEOUT', durationParser, '10s').describe(
+  idleTransactionTimeout: setting('IDLE_TRANSACTION_TIMEOUT', durationParser, '10s').describe(
     'A transaction that is idle for this long is ended and its locks are released (or `off`).',
   ),
-  rowSecurity: settingWithDefault('ROW_SECURITY', choiceParser('on', 'required', 'off'), 'on').describe(
+  rowSecurity: setting('ROW_SECURITY', choiceParser('on', 'required', 'off'), 'on').describe(
     'Row-level security in PostgreSQL: `on` where possible, `required` (no start without it), `off` (docs/security.md#row-level-security).',
   ),
-  maxQueued: settingWithDefault('MAX_WAITING', wholeNumberParser(1, 1_000_000), '200').describe(
+  maxQueued: setting('MAX_WAITING', wholeNumberParser(1, 1_000_000), '200').describe(
     'Maximum number of queued database requests, each for anonymous clients, signed-in users and writes: `OVERLOADED`, 503.',
   ),
-  maxWait: settingWithDefault('MAX_WAIT', durationParser, '1500ms').describe(
+  maxWait: setting('MAX_WAIT', durationParser, '1500ms').describe(
     'Maximum time in that queue; writes wait four times as long (a duration, or `off`).',
   ),
-  maxLag: settingWithDefault('MAX_LAG', durationParser, '100ms').describe(
+  maxLag: setting('MAX_LAG', durationParser, '100ms').describe(
     'Event-loop lag and queueing delay above which new requests are shed, those from anonymous clients first: 503 (or `off`). With up to 16 open requests none is shed.',
   ),
-  drainNotice: settingWithDefault('DRAIN_NOTICE', DRAIN_NOTICE_PARSER, '1s').describe(
+  drainNotice: setting('DRAIN_NOTICE', DRAIN_NOTICE_PARSER, '1s').describe(
     'How long a server that shuts down still accepts connections while `/health/ready` returns 503, so that load balancers notice (at most `5s`).',
   ),
-  dataDir: settingWithDefault('DATA_DIR', filePathParser, '.data').describe(
+  dataDir: setting('DATA_DIR', filePathParser, '.data').describe(
     'Folder of the embedded database, its key and the media files. A folder with other contents is rejected.',
   ),
   mediaDir: optionalSetting('MEDIA_DIR', filePathParser, '`media` in `DATA_DIR`').describe(
@@ -152,16 +150,16 @@ export const SETTINGS = {
   mediaEndpoint: optionalSetting('MEDIA_ENDPOINT', urlParser(HTTP_PROTOCOLS, 'https://s3.example.com')).describe(
     'Endpoint of an S3-compatible server other than Amazon S3, e.g. `http://minio:9000`.',
   ),
-  timeZone: settingWithDefault('TIME_ZONE', timeZoneParser, 'UTC').describe(
+  timeZone: setting('TIME_ZONE', timeZoneParser, 'UTC').describe(
     'Time zone of the server (IANA name): determines the current day and the offset of timestamps.',
   ),
   secretKey: optionalSetting('SECRET_KEY', secretParser(MIN_SECRET_KEY_LENGTH, 32), 'generated and stored if embedded').describe(
     `At least ${MIN_SECRET_KEY_LENGTH} characters. Encrypts API keys and signs forms. Required with \`DATABASE_URL\` and in production.`,
   ),
-  nodeEnv: settingWithDefault('NODE_ENV', NODE_ENV_PARSER, 'development').describe(
+  nodeEnv: setting('NODE_ENV', NODE_ENV_PARSER, 'development').describe(
     '`production` requires `SECRET_KEY`, creates no demo account, hides timings and warns about secrets over plain HTTP.',
   ),
-  loginRate: settingWithDefault('LOGIN_RATE', rateLimitParser, '10/min').describe(
+  loginRate: setting('LOGIN_RATE', rateLimitParser, '10/min').describe(
     'Failed sign-ins per address and user name, over all instances. Units: `s`, `min`, `h`.',
   ),
   loginRateAddress: optionalSetting('LOGIN_RATE_ADDRESS', rateLimitParser, '`100/10min`').describe(
@@ -176,99 +174,93 @@ export const SETTINGS = {
   metricsPort: optionalSetting('METRICS_PORT', wholeNumberParser(0, 65_535)).describe(
     'Serves Prometheus metrics at `/metrics` on a separate port (docs/monitoring.md#metrics). Without it and `METRICS_TOKEN` metrics are disabled.',
   ),
-  metricsHost: settingWithDefault('METRICS_HOST', textParser, '127.0.0.1').describe('Address of that port.'),
+  metricsHost: setting('METRICS_HOST', textParser, '127.0.0.1').describe('Address of that port.'),
   metricsToken: optionalSetting('METRICS_TOKEN', secretParser(16, 16)).describe(
     'At least 16 characters, sent as `Authorization: Bearer`. Without `METRICS_PORT` it enables `/metrics` on the main port.',
   ),
   tracesEndpoint: optionalSetting('OTEL_EXPORTER_OTLP_ENDPOINT', urlParser(HTTP_PROTOCOLS, 'http://localhost:4318')).describe(
     'Collector that receives traces, e.g. `http://collector:4318`; enables them. Further `OTEL_…` settings: docs/monitoring.md#traces.',
   ),
-  tracesService: settingWithDefault('OTEL_SERVICE_NAME', textParser, 'fitgraph').describe('Service name in traces.'),
-  logLevel: settingWithDefault('LOG_LEVEL', LOG_LEVEL_PARSER, 'info').describe(
+  tracesService: setting('OTEL_SERVICE_NAME', textParser, 'fitgraph').describe('Service name in traces.'),
+  logLevel: setting('LOG_LEVEL', LOG_LEVEL_PARSER, 'info').describe(
     '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`. Requests are logged at `info`.',
   ),
-  maxBody: settingWithDefault('MAX_BODY', sizeParser, '5MB').describe(
+  maxBody: setting('MAX_BODY', sizeParser, '5MB').describe(
     'Maximum size of a JSON or form body. A form has at most 20 files and 1,000 parts in all.',
   ),
-  maxResponseBytes: settingWithDefault('MAX_RESPONSE_BYTES', sizeParser, '16MB').describe(
+  maxResponseBytes: setting('MAX_RESPONSE_BYTES', sizeParser, '16MB').describe(
     'Maximum size of a GraphQL or REST response: `RESULT_TOO_LARGE`, 400. Exports (`/graphql/export.csv`) may be larger.',
   ),
-  maxJson: settingWithDefault('MAX_JSON', sizeParser, '1MB').describe(
+  maxJson: setting('MAX_JSON', sizeParser, '1MB').describe(
     'Maximum size of a GraphQL request in JSON. JSON of either interface has at most 1,000 top-level members and 20,000 values in all.',
   ),
-  maxUpload: settingWithDefault('MAX_UPLOAD', sizeParser, '10MB').describe(
+  maxUpload: setting('MAX_UPLOAD', sizeParser, '10MB').describe(
     'Maximum size of an uploaded file. An image has at most 24 megapixels, all frames together.',
   ),
-  maxAnonymousBody: settingWithDefault('MAX_ANONYMOUS_BODY', sizeParser, '256KB').describe(
-    'Maximum size of a body from an anonymous client.',
-  ),
-  imageTimeout: settingWithDefault('IMAGE_TIMEOUT', durationParser, '10s').describe(
+  maxAnonymousBody: setting('MAX_ANONYMOUS_BODY', sizeParser, '256KB').describe('Maximum size of a body from an anonymous client.'),
+  imageTimeout: setting('IMAGE_TIMEOUT', durationParser, '10s').describe(
     'CPU time after which the process that decodes an image is killed and the image rejected (or `off`). An image waits in the queue for up to 1.5 times as ' +
       'long, at least 15 s.',
   ),
-  uploadQuota: settingWithDefault('UPLOAD_QUOTA', parserWithKeyword('off', Infinity, sizeParser), '200MB').describe(
+  uploadQuota: setting('UPLOAD_QUOTA', parserWithKeyword('off', Infinity, sizeParser), '200MB').describe(
     'Maximum size of all images contributed by one user (or `off`). Superusers have no quota.',
   ),
-  keptAnswers: settingWithDefault('KEPT_ANSWERS', sizeParser, '20MB').describe(
+  keptAnswers: setting('KEPT_ANSWERS', sizeParser, '20MB').describe(
     "Responses stored for one user's Idempotency-Keys, at most 512 KB each. Changes with larger responses are not repeated either.",
   ),
-  maxKeys: settingWithDefault('MAX_KEYS', wholeNumberParser(1, 1_000_000), '10000').describe(
+  maxKeys: setting('MAX_KEYS', wholeNumberParser(1, 1_000_000), '10000').describe(
     'Idempotency-Keys of one user within 24 hours; more are 429 with `Retry-After`.',
   ),
-  clientTimeout: settingWithDefault('CLIENT_TIMEOUT', durationParser, '30s').describe(
+  clientTimeout: setting('CLIENT_TIMEOUT', durationParser, '30s').describe(
     'Maximum time in which a client neither sends nor receives data. A whole request has ten times as long.',
   ),
   publicUrl: optionalSetting('PUBLIC_URL', originParser).describe(
     'Scheme and host of all generated links, e.g. `https://fit.example.com`. Default: those of the request.',
   ),
-  corsOrigins: settingWithDefault(
-    'CORS_ORIGINS',
-    parserWithKeyword<readonly string[] | undefined>('*', undefined, originListParser),
-    '*',
-  ).describe(
+  corsOrigins: setting('CORS_ORIGINS', parserWithKeyword<readonly string[] | undefined>('*', undefined, originListParser), '*').describe(
     'Origins whose pages may use REST and GraphQL from the browser, e.g. `https://app.example.com`; `*`: all. With a list, WebSockets from pages of other origins are rejected.',
   ),
-  trustedProxies: settingWithDefault('TRUSTED_PROXIES', listParser, '').describe(
+  trustedProxies: setting('TRUSTED_PROXIES', listParser, '').describe(
     'Addresses or networks whose `X-Forwarded-For`, `-Proto` and `-Host` are trusted, e.g. `10.0.0.0/8, ::1`. Required behind a proxy: otherwise all anonymous clients share one budget.',
   ),
   tlsCert: optionalSetting('TLS_CERT', filePathParser).describe(
     'Path of a PEM certificate chain; enables HTTPS. Requires `TLS_KEY`. Reloaded when it changes.',
   ),
   tlsKey: optionalSetting('TLS_KEY', filePathParser).describe("Path of the certificate's private key (PEM, no passphrase)."),
-  maxTokens: settingWithDefault('MAX_TOKENS', wholeNumberParser(1, 1000), '50').describe('Access tokens per user.'),
-  auditDays: settingWithDefault('AUDIT_DAYS', wholeNumberParser(30, 3650), '180').describe('Retention of the audit log, at least 30 days.'),
-  hstsDays: settingWithDefault('HSTS_DAYS', wholeNumberParser(0, 3650), '365').describe(
+  maxTokens: setting('MAX_TOKENS', wholeNumberParser(1, 1000), '50').describe('Access tokens per user.'),
+  auditDays: setting('AUDIT_DAYS', wholeNumberParser(30, 3650), '180').describe('Retention of the audit log, at least 30 days.'),
+  hstsDays: setting('HSTS_DAYS', wholeNumberParser(0, 3650), '365').describe(
     '`max-age` of `Strict-Transport-Security` for clients that used HTTPS; `0` disables the header.',
   ),
-  graphqlCsrf: settingWithDefault('GRAPHQL_CSRF', flagParser, 'on').describe(
+  graphqlCsrf: setting('GRAPHQL_CSRF', flagParser, 'on').describe(
     '`off`: `/graphql` also accepts simple cross-site requests (plain GET). Cookie sessions still require the CSRF token.',
   ),
-  introspection: settingWithDefault('INTROSPECTION', choiceParser('anyone', 'users'), 'anyone').describe(
+  introspection: setting('INTROSPECTION', choiceParser('anyone', 'users'), 'anyone').describe(
     '`users`: introspection and the playground require signing in (`UNAUTHENTICATED`).',
   ),
-  maxCost: settingWithDefault('MAX_COST', wholeNumberParser(1000, 1_000_000_000), '500000').describe(
+  maxCost: setting('MAX_COST', wholeNumberParser(1000, 1_000_000_000), '500000').describe(
     'Maximum estimated cost of an operation (docs/graphql.md#limits).',
   ),
-  budget: settingWithDefault('BUDGET', flagParser, 'on').describe('`off`: disables budgets.'),
-  budgetUser: settingWithDefault('BUDGET_USER', wholeNumberParser(1, 1_000_000_000), '100000').describe(
+  budget: setting('BUDGET', flagParser, 'on').describe('`off`: disables budgets.'),
+  budgetUser: setting('BUDGET_USER', wholeNumberParser(1, 1_000_000_000), '100000').describe(
     "Cost per second that a user may spend; bursts of up to 100 seconds' worth.",
   ),
-  budgetAnonymous: settingWithDefault('BUDGET_ANONYMOUS', wholeNumberParser(1, 1_000_000_000), '20000').describe(
+  budgetAnonymous: setting('BUDGET_ANONYMOUS', wholeNumberParser(1, 1_000_000_000), '20000').describe(
     'The same per address (IPv6: /64) of anonymous clients.',
   ),
-  exportTimeout: settingWithDefault('EXPORT_TIMEOUT', durationParser, '10min').describe(
+  exportTimeout: setting('EXPORT_TIMEOUT', durationParser, '10min').describe(
     'Maximum duration of an export (`/graphql/export.csv`, docs/analysts.md), or `off`.',
   ),
-  maxExports: settingWithDefault('MAX_EXPORTS', wholeNumberParser(1, 1000), '20').describe(
+  maxExports: setting('MAX_EXPORTS', wholeNumberParser(1, 1000), '20').describe(
     'Concurrent exports; a quarter of them per user or anonymous address.',
   ),
-  compileOperations: settingWithDefault('COMPILE_OPERATIONS', flagParser, 'on').describe(
+  compileOperations: setting('COMPILE_OPERATIONS', flagParser, 'on').describe(
     '`off`: REST operations are executed by graphql-js instead of compiled. Slower, with the same results.',
   ),
   persistedOperations: optionalSetting('PERSISTED_OPERATIONS', filePathParser).describe(
     'Folder of manifests (`*.json`) with trusted documents; see docs/graphql.md#http.',
   ),
-  persistedOnly: settingWithDefault('PERSISTED_ONLY', flagParser, 'off').describe(
+  persistedOnly: setting('PERSISTED_ONLY', flagParser, 'off').describe(
     '`on`: `/graphql` accepts trusted documents only. REST is not affected.',
   ),
 };

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { REQUEST_LOG_MESSAGE } from '../platform/logging';
 import { routeTemplate } from '../telemetry/routetemplates';
-import type { RequestHead } from './forwardedheaderresolver';
+import type { RequestHead } from './forwardedheaders';
 import type { RequestContext } from './requestcontext';
 import type { Services } from './services';
 

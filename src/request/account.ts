@@ -21,7 +21,7 @@ import { invalidValueIssue, validationIssue, IssueCode } from '../core/model/val
 import type { DatabaseSession } from '../database/session';
 import { truncateClientAddress } from './accesslog';
 import type { Authentication } from './authentication';
-import type { RequestHead } from './forwardedheaderresolver';
+import type { RequestHead } from './forwardedheaders';
 import type { HttpRequestInfo } from './requestinfo';
 import type { Services } from './services';
 

@@ -13,7 +13,7 @@ import type { Viewer } from '../core/context';
 import { ClientError, toClientError, unauthenticatedError } from '../core/model/errors';
 import type { DatabaseSession } from '../database/session';
 import type { HttpRequestInfo } from './requestinfo';
-import type { RequestHead } from './forwardedheaderresolver';
+import type { RequestHead } from './forwardedheaders';
 import type { Services } from './services';
 
 /** Methods that only read (RFC 9110, section 9.2.1). They require no CSRF token. */

@@ -1,7 +1,7 @@
 /** Warning in the log if credentials are received in clear text: in production, over plain HTTP from another host. */
 import type { Logger } from 'pino';
 import type { Config } from '../platform/config';
-import type { ForwardedHeaderResolver, RequestHead } from './forwardedheaderresolver';
+import type { ForwardedHeaders, RequestHead } from './forwardedheaders';
 
 const WARNING_INTERVAL_MS = 60_000;
 
@@ -10,18 +10,18 @@ export class ClearTextWarning {
 
   constructor(
     private readonly config: Pick<Config, 'production'>,
-    private readonly forwardedHeaderResolver: ForwardedHeaderResolver,
+    private readonly forwardedHeaders: ForwardedHeaders,
     private readonly log: Logger,
   ) {}
 
   /** Logs the warning if the request was sent in clear text. Call this wherever a token or password is received. */
   warnIfClearText(request: RequestHead): void {
-    if (!this.config.production || this.forwardedHeaderResolver.isEncryptedOrLocal(request)) return;
+    if (!this.config.production || this.forwardedHeaders.isEncryptedOrLocal(request)) return;
     const now = performance.now();
     if (now - this.lastWarningAt < WARNING_INTERVAL_MS) return;
     this.lastWarningAt = now;
     this.log.warn(
-      { address: this.forwardedHeaderResolver.clientAddress(request) },
+      { address: this.forwardedHeaders.clientAddress(request) },
       'received a token or password over plain HTTP from another host: enable HTTPS with TLS_CERT and TLS_KEY, or list the HTTPS proxy in TRUSTED_PROXIES',
     );
   }

@@ -1,7 +1,7 @@
 /** Responses to WebSocket handshakes that are rejected. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { REQUEST_ID_HEADER } from './forwardedheaderresolver';
+import { REQUEST_ID_HEADER } from './forwardedheaders';
 
 type RejectionStatus = '400 Bad Request' | '403 Forbidden' | '404 Not Found' | '503 Service Unavailable';
 

@@ -2,7 +2,7 @@
 import type { Context } from '../core/context';
 import { toClientError } from '../core/model/errors';
 import type { ClaimResult, IdempotencyClaim, StoredResponse } from './idempotency';
-import type { RequestHead } from './forwardedheaderresolver';
+import type { RequestHead } from './forwardedheaders';
 import type { Services } from './services';
 
 export interface RunOnceOptions {

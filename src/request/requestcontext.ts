@@ -10,7 +10,7 @@ import { Authentication } from './authentication';
 import { rateLimitHeaders } from './costlimit';
 import { IdempotentExecution } from './idempotentexecution';
 import { requestInfoOf, type HttpRequestInfo } from './requestinfo';
-import type { RequestHead } from './forwardedheaderresolver';
+import type { RequestHead } from './forwardedheaders';
 import type { Services } from './services';
 
 const AUTH_SCHEMES: Readonly<Record<Api, readonly string[]>> = { rest: ['token'], graphql: ['token', 'bearer'] };
@@ -62,7 +62,7 @@ class ResolverContext implements Context {
  */
 export function createRequestContext(services: Services, request: RequestHead, api: Api): RequestContext {
   const { config, metrics } = services;
-  const requestInfo = requestInfoOf(request, services.forwardedHeaderResolver, metrics && ((code) => metrics.countError(api, code)));
+  const requestInfo = requestInfoOf(request, services.forwardedHeaders, metrics && ((code) => metrics.countError(api, code)));
   const session = services.database.createSession();
   session.setClient('anonymous', requestInfo.clientNetwork);
   const authentication = new Authentication(request, services, session, requestInfo, AUTH_SCHEMES[api]);

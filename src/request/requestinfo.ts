@@ -1,6 +1,6 @@
 /** Information about a request that is available before authentication. */
 import type { RequestInfo } from '../core/context';
-import { REQUEST_ID_HEADER, type ForwardedHeaderResolver, type RequestHead } from './forwardedheaderresolver';
+import { REQUEST_ID_HEADER, type ForwardedHeaders, type RequestHead } from './forwardedheaders';
 
 export interface HttpRequestInfo extends RequestInfo {
   readonly clientAddress: string;
@@ -10,18 +10,18 @@ export interface HttpRequestInfo extends RequestInfo {
 
 export function requestInfoOf(
   request: RequestHead,
-  forwardedHeaderResolver: ForwardedHeaderResolver,
+  forwardedHeaders: ForwardedHeaders,
   countErrorCode?: (code: string) => void,
 ): HttpRequestInfo {
-  const address = forwardedHeaderResolver.clientAddress(request);
+  const address = forwardedHeaders.clientAddress(request);
   return {
     id: request.headers[REQUEST_ID_HEADER] as string,
     startedAt: performance.now(),
-    baseUrl: forwardedHeaderResolver.baseUrl(request),
+    baseUrl: forwardedHeaders.baseUrl(request),
     languages: parseAcceptLanguage(request.headers['accept-language']),
     countErrorCode,
     clientAddress: address,
-    clientNetwork: forwardedHeaderResolver.clientNetwork(request, address),
+    clientNetwork: forwardedHeaders.clientNetwork(request, address),
   };
 }
 

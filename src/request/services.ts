@@ -26,7 +26,7 @@ import { deleteAbandonedUploads } from '../platform/multipart';
 import type { Metrics } from '../telemetry/metrics';
 import type { Tracing } from '../telemetry/tracing';
 import { ClearTextWarning } from './cleartextwarning';
-import type { ForwardedHeaderResolver } from './forwardedheaderresolver';
+import type { ForwardedHeaders } from './forwardedheaders';
 import { CostLimiter } from './costlimit';
 import { IdempotencyKeyStore } from './idempotency';
 
@@ -43,7 +43,7 @@ export interface Services extends ResolverServices {
   notificationListener: NotificationListener;
   averageColumnWidths: AverageColumnWidths;
   media: Media;
-  forwardedHeaderResolver: ForwardedHeaderResolver;
+  forwardedHeaders: ForwardedHeaders;
   /** Metrics and tracing; absent if disabled by the configuration. */
   metrics?: Metrics;
   tracing?: Tracing;
@@ -54,7 +54,7 @@ export async function startServices(
   config: Config,
   database: Database,
   tokenVault: TokenVault,
-  forwardedHeaderResolver: ForwardedHeaderResolver,
+  forwardedHeaders: ForwardedHeaders,
   log: Logger,
 ): Promise<{ services: Services; stop(): Promise<void> }> {
   await activateViewerRole(database, (message) => log.warn(message));
@@ -97,12 +97,12 @@ export async function startServices(
       browserSessions: new BrowserSessions(tokenVault),
       accessTokens: new AccessTokens(config.maxTokens),
       loginLimiter: new LoginRateLimiter(database, config),
-      clearTextWarning: new ClearTextWarning(config, forwardedHeaderResolver, log),
+      clearTextWarning: new ClearTextWarning(config, forwardedHeaders, log),
       costLimiter,
       idempotencyKeyStore,
       averageColumnWidths: averageWidths,
       media,
-      forwardedHeaderResolver,
+      forwardedHeaders,
     },
     async stop() {
       idempotencyKeyStore.stop();

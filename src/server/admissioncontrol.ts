@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { overloadedError } from '../core/model/errors';
-import type { ForwardedHeaderResolver } from '../request/forwardedheaderresolver';
+import type { ForwardedHeaders } from '../request/forwardedheaders';
 import type { ErrorContainment } from './errorcontainment';
 import type { ErrorResponder } from './errorresponder';
 import { FairRequestQueue } from './requestqueue';
@@ -27,7 +27,7 @@ export class AdmissionControl {
   /** `maxEventLoopLagMs`: tolerated event-loop lag in milliseconds; 0 disables load shedding. */
   constructor(
     maxEventLoopLagMs: number,
-    private readonly forwardedHeaderResolver: ForwardedHeaderResolver,
+    private readonly forwardedHeaders: ForwardedHeaders,
     private readonly log: Logger,
     private readonly errorResponder: ErrorResponder,
     private readonly errorContainment: ErrorContainment,
@@ -54,7 +54,7 @@ export class AdmissionControl {
     this.openRequestCount += 1;
     response.once('close', () => (this.openRequestCount -= 1));
     this.queue.enqueue(
-      () => this.forwardedHeaderResolver.clientNetwork(request),
+      () => this.forwardedHeaders.clientNetwork(request),
       (waitedMs) =>
         this.errorContainment.catchErrors(request, response, () => {
           if (response.destroyed) return;
@@ -70,7 +70,7 @@ export class AdmissionControl {
     if (this.isDraining) return this.rejectSocket(request, socket, 'shutdown');
     if (this.isOverloaded(true)) return this.rejectSocket(request, socket, 'overload');
     this.queue.enqueue(
-      () => this.forwardedHeaderResolver.clientNetwork(request),
+      () => this.forwardedHeaders.clientNetwork(request),
       (waitedMs) =>
         this.errorContainment.catchErrors(request, undefined, () => {
           if (socket.destroyed) return;
@@ -105,6 +105,6 @@ export class AdmissionControl {
 
   private recordRejection(request: IncomingMessage, reason: RejectionReason): void {
     this.rejectedCounts[reason] += 1;
-    logRejectedRequest(request, reason, this.forwardedHeaderResolver, this.log);
+    logRejectedRequest(request, reason, this.forwardedHeaders, this.log);
   }
 }

@@ -59,14 +59,14 @@ const GRAPHQL_HEADERS: readonly [string, string][] = [
 const PAGE_RENDERING_LIMITS = { slots: 8, slotsPerClient: 2, maxQueued: 100, maxWaitMs: 1_500 };
 
 export async function createApp(processServices: Services): Promise<App> {
-  const { config, log, database, forwardedHeaderResolver } = processServices;
+  const { config, log, database, forwardedHeaders } = processServices;
   const errorResponder = new ErrorResponder(log);
   const cors = new CorsPolicy(config.corsOrigins);
   const errorContainment = new ErrorContainment(log, errorResponder);
   const stealTime = new StealTime();
   const admissionControl = new AdmissionControl(
     config.maxLag,
-    forwardedHeaderResolver,
+    forwardedHeaders,
     log,
     errorResponder,
     errorContainment,
@@ -96,7 +96,7 @@ export async function createApp(processServices: Services): Promise<App> {
   const webSockets = new WebSocketTransport(subscriptions, {
     maxMessageBytes: config.maxAnonymousBody,
     createContext: requestContexts.createForWebSocket,
-    clientNetworkOf: (request) => forwardedHeaderResolver.clientNetwork(request),
+    clientNetworkOf: (request) => forwardedHeaders.clientNetwork(request),
     shouldRejectSubscriptions: admissionControl.shouldReject,
     log,
   });
@@ -204,7 +204,7 @@ function createAppRestHandler({
 
 function createAdmittedRequestListener(dependencies: AppDependencies): RequestListener {
   const { services, requestContexts, errorResponder, cors } = dependencies;
-  const { config, forwardedHeaderResolver } = services;
+  const { config, forwardedHeaders } = services;
   const restHandler = createAppRestHandler(dependencies);
   const expressApp = createExpressApp(dependencies);
   return (request, response) => {
@@ -215,8 +215,7 @@ function createAdmittedRequestListener(dependencies: AppDependencies): RequestLi
     compressResponse(request, response);
     if (cors.respondToPreflight(request, response)) return;
     // RFC 6797 permits this header (HSTS) only in responses over HTTPS.
-    if (config.hsts && forwardedHeaderResolver.isEncrypted(request))
-      response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);
+    if (config.hsts && forwardedHeaders.isEncrypted(request)) response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);
     // REST bypasses Express, which would account for more than half of the duration of a short request.
     if (isRestRequest) return void restHandler(request, response).catch((error) => errorResponder.handleError(error, request, response));
     // X-Content-Type-Options is set before routing, so that error responses also have it.
@@ -232,7 +231,7 @@ interface ListenerDependencies extends Pick<AppDependencies, 'services' | 'error
 }
 
 const createServerListeners = (
-  { services: { forwardedHeaderResolver }, errorResponder, errorContainment, cors, admissionControl, webSockets }: ListenerDependencies,
+  { services: { forwardedHeaders }, errorResponder, errorContainment, cors, admissionControl, webSockets }: ListenerDependencies,
   handleAdmittedRequest: RequestListener,
 ): Pick<App, 'listener' | 'onConnection' | 'onUpgrade'> => ({
   listener: (request, response) =>
@@ -241,7 +240,7 @@ const createServerListeners = (
       if (repeatedHeader)
         return errorResponder.sendError(request, response, 400, 'BAD_REQUEST', `The header ${repeatedHeader} may occur only once.`);
       request.url = normalizeTarget(request.url!);
-      response.setHeader('X-Request-Id', forwardedHeaderResolver.assignRequestId(request));
+      response.setHeader('X-Request-Id', forwardedHeaders.assignRequestId(request));
       cors.addHeaders(request, response);
       discardUnreadBody(request, response);
       if (isProbeRequest(request)) return handleAdmittedRequest(request, response);
@@ -250,13 +249,13 @@ const createServerListeners = (
   onConnection: admissionControl.onConnection,
   onUpgrade: (request, socket, head) =>
     errorContainment.catchErrors(request, undefined, () => {
-      forwardedHeaderResolver.assignRequestId(request);
+      forwardedHeaders.assignRequestId(request);
       // Handles socket errors while the handshake is queued. Otherwise, they would be uncaught exceptions.
       socket.on('error', () => socket.destroy());
       if (findRepeatedHeader(request)) return rejectWebSocketHandshake(request, socket, '400 Bad Request');
       // The same-origin policy does not cover WebSockets, so a restriction of origins is enforced here.
       const pageOrigin = request.headers.origin;
-      if (pageOrigin !== undefined && !cors.allowsOrigin(pageOrigin) && pageOrigin !== forwardedHeaderResolver.baseUrl(request))
+      if (pageOrigin !== undefined && !cors.allowsOrigin(pageOrigin) && pageOrigin !== forwardedHeaders.baseUrl(request))
         return rejectWebSocketHandshake(request, socket, '403 Forbidden');
       admissionControl.admitSocket(request, socket, () => webSockets.upgrade(request, socket, head));
     }),

@@ -8,7 +8,7 @@ import { Media } from '../files/media';
 import { migrateUp } from '../database/migrate';
 import type { EmbeddedConnection } from '../database/embedded';
 import { openDatabase } from '../database/open';
-import type { ForwardedHeaderResolver } from '../request/forwardedheaderresolver';
+import type { ForwardedHeaders } from '../request/forwardedheaders';
 import { models } from '../graphql/schema';
 import { startServices } from '../request/services';
 import { seedDemo, seedReferenceData, type DemoAccount } from '../transfer/seed';
@@ -26,7 +26,7 @@ export interface RunningApp {
 
 export async function bootstrap(
   config: Config,
-  forwardedHeaderResolver: ForwardedHeaderResolver,
+  forwardedHeaders: ForwardedHeaders,
   log: Logger,
   embeddedConnection?: EmbeddedConnection,
 ): Promise<RunningApp> {
@@ -42,7 +42,7 @@ export async function bootstrap(
     await recordKeyFingerprint(database, openedDatabase.secretKey);
     const tokenVault = new TokenVault(openedDatabase.secretKey);
     const demoAccount = openedDatabase.isEmbedded ? await seedInitialData() : undefined;
-    const { services, stop } = await startServices(config, database, tokenVault, forwardedHeaderResolver, log);
+    const { services, stop } = await startServices(config, database, tokenVault, forwardedHeaders, log);
     const app = await createApp(services);
     return {
       app,

@@ -4,7 +4,7 @@
  */
 import { ServerResponse, type IncomingMessage, type ServerOptions } from 'node:http';
 import type { Logger } from 'pino';
-import { REQUEST_ID_HEADER } from '../request/forwardedheaderresolver';
+import { REQUEST_ID_HEADER } from '../request/forwardedheaders';
 import { UpgradeFilteringRequest } from '../internals/node';
 import type { ErrorResponder } from './errorresponder';
 

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { isTransientError, toClientError, type ClientError } from '../core/model/errors';
 import { isProcessResourceError } from '../database/errors';
-import { REQUEST_ID_HEADER } from '../request/forwardedheaderresolver';
+import { REQUEST_ID_HEADER } from '../request/forwardedheaders';
 import { sendGraphQLError } from '../graphql/httperrors';
 import { prefersHtml, renderFailurePage } from '../pages/failurepage';
 

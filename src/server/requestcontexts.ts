@@ -1,6 +1,6 @@
 /** Request contexts: creates one for each HTTP request and stores it in the request. */
 import type { IncomingMessage } from 'node:http';
-import type { RequestHead } from '../request/forwardedheaderresolver';
+import type { RequestHead } from '../request/forwardedheaders';
 import { createRequestContext, type RequestContext } from '../request/requestcontext';
 import type { Services } from '../request/services';
 

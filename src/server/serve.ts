@@ -38,9 +38,9 @@ export async function serve(
   config: Config,
   { shouldPrintUrls = true, onReady, embeddedConnection, boundSocket }: ServeOptions = {},
 ): Promise<RunningServer> {
-  const { forwardedHeaderResolver, tls } = validateConfiguredFiles(config);
+  const { forwardedHeaders, tls } = validateConfiguredFiles(config);
   const log = createLogger(config.logLevel);
-  const runningApp = await bootstrap(config, forwardedHeaderResolver, log, embeddedConnection);
+  const runningApp = await bootstrap(config, forwardedHeaders, log, embeddedConnection);
   const { errorContainment } = runningApp.app;
   errorContainment.logUncaughtErrors();
   const options = { ...serverTimeouts(config), ...errorContainment.messageClasses };

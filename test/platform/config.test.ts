@@ -1,6 +1,6 @@
 /** Environment variables: defaults, parsing and error messages. */
 import { ConfigError, readConfig } from '../../src/platform/config';
-import { ForwardedHeaderResolver } from '../../src/request/forwardedheaderresolver';
+import { ForwardedHeaders } from '../../src/request/forwardedheaders';
 
 const KEY = 'k'.repeat(32);
 
@@ -146,7 +146,7 @@ test('requires PERSISTED_OPERATIONS when PERSISTED_ONLY is on', () => {
 describe('a server behind proxies', () => {
   const request = (remoteAddress: string, headers: Record<string, string> = {}) =>
     ({ socket: { remoteAddress }, headers: { host: 'inside:8000', ...headers } }) as never;
-  const origin = (environment: Record<string, string>) => new ForwardedHeaderResolver(readConfig(environment));
+  const origin = (environment: Record<string, string>) => new ForwardedHeaders(readConfig(environment));
   const forwarded = {
     'x-forwarded-for': '6.6.6.6, 1.2.3.4, 10.0.0.2',
     'x-forwarded-proto': 'https',

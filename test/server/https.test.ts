@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { readConfig } from '../../src/platform/config';
 import { ClearTextWarning } from '../../src/request/cleartextwarning';
-import { ForwardedHeaderResolver } from '../../src/request/forwardedheaderresolver';
+import { ForwardedHeaders } from '../../src/request/forwardedheaders';
 import { serve } from '../../src/server/serve';
 import { readTls, watchTls } from '../../src/server/tls';
 import { Visitor } from '../pages/visitor';
@@ -187,7 +187,7 @@ describe('the warning about secrets over plain HTTP', () => {
   const exposure = (production: boolean) =>
     new ClearTextWarning(
       { production },
-      new ForwardedHeaderResolver({ trustedProxies: ['10.0.0.1'], publicUrl: 'https://fit.example', port: 8000 }),
+      new ForwardedHeaders({ trustedProxies: ['10.0.0.1'], publicUrl: 'https://fit.example', port: 8000 }),
       log,
     );
   const from = (remoteAddress: string, headers = {}) => ({ socket: { remoteAddress }, headers }) as unknown as IncomingMessage;

@@ -11,7 +11,7 @@ import { readConfig } from '../../src/platform/config';
 import type { CatalogueCache } from '../../src/core/cache/cataloguecache';
 import type { Database } from '../../src/database/connection';
 import { createLogger } from '../../src/platform/logging';
-import { ForwardedHeaderResolver } from '../../src/request/forwardedheaderresolver';
+import { ForwardedHeaders } from '../../src/request/forwardedheaders';
 import type { OpenApiDocument } from '../../src/rest/openapi/document';
 import { startServices, type Services } from '../../src/request/services';
 import { createDatabase, open, SECRET_KEY, TIME_ZONE, type Content } from './databases';
@@ -69,13 +69,7 @@ export class Fitgraph {
     const database = open(ownDatabase?.connection ?? sameDatabaseAs!.database.options.connection, config);
     const logged: string[] = [];
     const log = createLogger('info', { write: (line) => void logged.push(line) });
-    const { services, stop } = await startServices(
-      config,
-      database,
-      new TokenVault(config.secretKey!),
-      new ForwardedHeaderResolver(config),
-      log,
-    );
+    const { services, stop } = await startServices(config, database, new TokenVault(config.secretKey!), new ForwardedHeaders(config), log);
     const app = await createApp(services);
     const responseRecorder = new ResponseRecorder();
     const server = await startListening(app, responseRecorder);

@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import { isTransientError, overloadedError } from '../../core/model/errors';
 import type { RequestContext } from '../../request/requestcontext';
-import { REQUEST_ID_HEADER, type RequestHead } from '../../request/forwardedheaderresolver';
+import { REQUEST_ID_HEADER, type RequestHead } from '../../request/forwardedheaders';
 import { rejectWebSocketHandshake } from '../../request/handshakerejection';
 import { ConcurrencyLimiter } from '../../platform/limiter';
 import { withHttpStatus } from '../httperrors';

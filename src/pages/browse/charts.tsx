@@ -8,7 +8,7 @@ const MAX_LISTED_DAYS = 60;
 
 const periodLabel = (days: number) => (days === 0 ? 'All' : days === 365 ? '1 year' : `${days} days`);
 
-function PeriodSelector({ view, days: periodDays }: { view: HtmlView; days: number }) {
+function PeriodSelector({ view, periodDays }: { view: HtmlView; periodDays: number }) {
   return (
     <nav class="periods row" aria-label="Period">
       {PERIOD_CHOICES_DAYS.map((period, index) => (
@@ -97,7 +97,7 @@ export function Charts({ view, charts }: { view: HtmlView; charts: readonly Rend
           <ValueTable chart={chart} />
         </figure>
       ))}
-      {timeSeries && <PeriodSelector view={view} days={timeSeries.periodDays} />}
+      {timeSeries && <PeriodSelector view={view} periodDays={timeSeries.periodDays} />}
     </section>
   );
 }

@@ -41,7 +41,7 @@ export function FieldList({ view }: { view: HtmlView }) {
           <div key={key}>
             <dt>{label}</dt>
             <dd>
-              <CellContent cell={cell} name={detailRow.name} baseUrl={baseUrl} />
+              <CellContent cell={cell} rowName={detailRow.name} baseUrl={baseUrl} />
             </dd>
           </div>
         ))}
@@ -64,7 +64,7 @@ function ChildList({
       <h2>
         {label} <span class="count">{totalCount}</span>
       </h2>
-      {table.rows.length > 0 && <RowTable table={table} baseUrl={baseUrl} tableClass={childTableCssClassOf(index)} />}
+      {table.rows.length > 0 && <RowTable table={table} baseUrl={baseUrl} tableCssClass={childTableCssClassOf(index)} />}
       {(listUrl ?? addUrl) && (
         <p class="row further">
           {listUrl && totalCount > 0 && <a href={listUrl}>{totalCount > table.rows.length ? `All ${totalCount}` : 'Show as list'}</a>}

@@ -13,7 +13,7 @@ const buttonLabelOf = ({ kind }: HtmlView) => (kind === 'login' ? 'Get a token' 
 const idPrefixOf = (form: WriteForm) => `w${form.methods[0]!.toLowerCase()}`;
 
 /** Hidden fields: CSRF token, single-use key, and version of the row to change. Without `autocomplete="off"`, some browsers restore old values. */
-const HiddenFields = ({ view, version: rowVersion }: { view: HtmlView; version?: string }) => (
+const HiddenFields = ({ view, rowVersion }: { view: HtmlView; rowVersion?: string }) => (
   <>
     <input type="hidden" name="csrfToken" value={view.visitor.csrfToken ?? ''} autocomplete="off" />
     {view.kind !== 'login' && <input type="hidden" name={IDEMPOTENCY_KEY_FORM_FIELD} value={randomUUID()} autocomplete="off" />}
@@ -49,7 +49,7 @@ function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
       noValidate={!hasImageInputs}
       encType={hasImageInputs ? 'multipart/form-data' : undefined}
     >
-      <HiddenFields view={view} version={rowVersionForForm(form, view)} />
+      <HiddenFields view={view} rowVersion={rowVersionForForm(form, view)} />
       {form.controls.map((control) => (
         <FormField
           key={control.key}
@@ -77,7 +77,7 @@ function JsonForm({ view, form }: { view: HtmlView; form: WriteForm }) {
     <details open={isRejected}>
       <summary>As JSON</summary>
       <form class="fields" method="post" action={form.action}>
-        <HiddenFields view={view} version={rowVersionForForm(form, view)} />
+        <HiddenFields view={view} rowVersion={rowVersionForForm(form, view)} />
         <input type="hidden" name="_content_type" value="application/json" />
         <div class={isRejected ? 'field wrong' : 'field'}>
           <label for={id}>Body</label>
@@ -102,7 +102,7 @@ function DeleteForm({ view }: { view: HtmlView }) {
     <details class="deletion">
       <summary>Delete</summary>
       <form method="post" action={view.path}>
-        <HiddenFields view={view} version={view.rowVersion} />
+        <HiddenFields view={view} rowVersion={view.rowVersion} />
         <p>This can’t be undone. All data that belongs to it is deleted as well.</p>
         <button class="danger" name="_method" value="DELETE">
           Delete permanently

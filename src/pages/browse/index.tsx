@@ -68,7 +68,7 @@ function clipRows(view: HtmlView): { body: unknown; omittedRowCount: number } {
 }
 
 /** Panel with the response as JSON, initially expanded if nothing else on the page shows the data. */
-function JsonPanel({ view, open: isInitiallyOpen }: { view: HtmlView; open: boolean }) {
+function JsonPanel({ view, isInitiallyOpen }: { view: HtmlView; isInitiallyOpen: boolean }) {
   if (view.body === undefined) return null;
   const { body, omittedRowCount } = clipRows(view);
   const isTooLong = JSON.stringify(body).length > MAX_JSON_CHARACTERS;
@@ -134,7 +134,7 @@ function PageContent({ view, charts }: { view: HtmlView; charts: readonly Render
       {hasFailedForm && <WriteForms view={view} />}
       <FilterForm view={view} />
       <Charts view={view} charts={charts} />
-      {table && table.rows.length > 0 && <RowTable table={table} baseUrl={view.baseUrl} tableClass={LIST_TABLE_CSS_CLASS} view={view} />}
+      {table && table.rows.length > 0 && <RowTable table={table} baseUrl={view.baseUrl} tableCssClass={LIST_TABLE_CSS_CLASS} view={view} />}
       <Pagination view={view} />
       {csvUrl !== undefined && (
         <p class="help further">
@@ -153,7 +153,7 @@ function PageContent({ view, charts }: { view: HtmlView; charts: readonly Render
       <section class="programs" aria-labelledby="programs">
         <h2 id="programs">For developers</h2>
         <div class="tabs">
-          <JsonPanel view={view} open={!pageShowsData && !hasFailedForm} />
+          <JsonPanel view={view} isInitiallyOpen={!pageShowsData && !hasFailedForm} />
           <RequestPanel view={view} />
           <GraphqlPanel view={view} />
           <HttpOptionsPanel view={view} />

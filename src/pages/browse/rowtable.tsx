@@ -9,7 +9,7 @@ function Thumbnail({ imageUrl, alt, baseUrl }: { imageUrl: string; alt: string; 
   return src === undefined ? null : <img class="thumb" src={src} alt={alt} loading="lazy" />;
 }
 
-export function CellContent({ cell, name: rowName, baseUrl }: { cell: Cell; name: string; baseUrl: string }) {
+export function CellContent({ cell, rowName, baseUrl }: { cell: Cell; rowName: string; baseUrl: string }) {
   const { text, links, pictureUrl } = cell;
   if (pictureUrl) return <Thumbnail imageUrl={pictureUrl} alt={rowName} baseUrl={baseUrl} />;
   if (!links) return <>{text}</>;
@@ -42,16 +42,16 @@ function ColumnHeader({ column: { key, label, isSortable, cellCssClass }, view }
   );
 }
 
-/** Renders rows as a table. `tableClass` is a CSS class, unique on the page. With `view`, as on list pages, the column headers sort the rows. */
+/** Renders rows as a table. `tableCssClass` is a CSS class, unique on the page. With `view`, as on list pages, the column headers sort the rows. */
 export function RowTable({
   table,
   baseUrl,
-  tableClass: tableCssClass,
+  tableCssClass,
   view,
 }: {
   table: TableView;
   baseUrl: string;
-  tableClass: string;
+  tableCssClass: string;
   view?: HtmlView;
 }) {
   const { title, columns, rows } = table;
@@ -64,7 +64,7 @@ export function RowTable({
       </th>
       {cells.map((cell, index) => (
         <td key={index} class={cellClasses[index]}>
-          <CellContent cell={cell} name={name} baseUrl={baseUrl} />
+          <CellContent cell={cell} rowName={name} baseUrl={baseUrl} />
         </td>
       ))}
     </tr>
@@ -88,8 +88,8 @@ export function RowTable({
 const quoteCssString = (text: string) => `"${text.replace(/["\\<\n]/g, '')}"`;
 
 /** Returns the CSS that shows column labels next to the values of a card. In CSS each label occurs once; HTML would repeat it in every row. */
-export const cardLabelCss = (tableClass: string, { columns }: TableView): string =>
+export const cardLabelCss = (tableCssClass: string, { columns }: TableView): string =>
   columns
     .slice(1)
-    .map(({ label }, index) => `.${tableClass} td:nth-child(${index + 2})::before{content:${quoteCssString(label)}}`)
+    .map(({ label }, index) => `.${tableCssClass} td:nth-child(${index + 2})::before{content:${quoteCssString(label)}}`)
     .join('');

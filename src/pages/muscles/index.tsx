@@ -38,7 +38,7 @@ function BodySide({ muscles }: { muscles: readonly ColouredMuscle[] }) {
   );
 }
 
-function Drawing({ title, figures: musclesByFigure }: { title: string; figures: readonly (readonly ColouredMuscle[])[] }) {
+function Drawing({ title, musclesByFigure }: { title: string; musclesByFigure: readonly (readonly ColouredMuscle[])[] }) {
   const width = FIGURE_WIDTH * musclesByFigure.length;
   return (
     <svg xmlns="http://www.w3.org/2000/svg" viewBox={`0 0 ${width} 400`} width={width} height="400" role="img">
@@ -60,7 +60,7 @@ function sendDrawing(response: Response, title: string, musclesByFigure: readonl
       'Cache-Control': `public, max-age=${DAY_SECONDS}`,
       'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     })
-    .send(renderToString(<Drawing title={title} figures={musclesByFigure} />));
+    .send(renderToString(<Drawing title={title} musclesByFigure={musclesByFigure} />));
 }
 
 /** Serves SVG drawings of the body with muscles coloured. If no shape exists for a muscle, such as one added by an operator, only the body is shown. */

@@ -8,7 +8,7 @@ interface ApiReferencePaths {
   assetsPath: string;
 }
 
-const DocumentLinks = ({ document: documentPath }: { document: string }) => (
+const DocumentLinks = ({ documentPath }: { documentPath: string }) => (
   <>
     <a href={`${documentPath}.json`}>JSON</a> or <a href={`${documentPath}.yaml`}>YAML</a>
   </>
@@ -33,7 +33,7 @@ export function renderApiDocsPage({ documentPath, assetsPath }: ApiReferencePath
       <>
         <h1>REST API reference</h1>
         <p class="lead">
-          Also available as an OpenAPI document: <DocumentLinks document={documentPath} />.
+          Also available as an OpenAPI document: <DocumentLinks documentPath={documentPath} />.
         </p>
         <p class="lead">
           {visitor.username === undefined ? (
@@ -49,7 +49,7 @@ export function renderApiDocsPage({ documentPath, assetsPath }: ApiReferencePath
         <noscript>
           <p>
             The reference needs JavaScript. Its content is also available as an OpenAPI document in{' '}
-            <DocumentLinks document={documentPath} />, which many tools can read.
+            <DocumentLinks documentPath={documentPath} />, which many tools can read.
           </p>
         </noscript>
         <div id="reference" />

@@ -87,7 +87,7 @@ function massUnitsOfRun(run: ViewState['lastRun'], schema: GraphQLSchema | null 
   }
 }
 
-function ResultView({ tab: tabId, viewState, result }: { tab: string; viewState: ViewState; result: ExecutionResult }) {
+function ResultView({ tabId, viewState, result }: { tabId: string; viewState: ViewState; result: ExecutionResult }) {
   const { schema } = useGraphiQL(pick('schema'));
   const lists = useMemo(() => resultListsOf(result.data), [result]);
   const list = lists.find(({ path }) => path === viewState.listPath) ?? defaultResultList(lists);
@@ -205,7 +205,7 @@ export function ResultPanel({ urlRequest }: { urlRequest: PageUrlRequest | undef
       {viewState.view !== 'tree' && (
         <div className="shown">
           {result ? (
-            <ResultView tab={id} viewState={viewState} result={result} />
+            <ResultView tabId={id} viewState={viewState} result={result} />
           ) : (
             <p className="hint">{isFetching ? 'Running …' : 'Run the query to see its result here.'}</p>
           )}

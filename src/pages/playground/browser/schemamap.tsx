@@ -15,15 +15,7 @@ const SELECTION_COLOURS = { light: '#d55e00', dark: '#ff8a4c' };
 const NODE_COLOURS = { light: '#0072b2', dark: '#56b4e9' };
 const INITIAL_TYPE_NAME = 'WorkoutLog';
 
-function Graph({
-  map,
-  selectedType: selectedTypeName,
-  onChoose,
-}: {
-  map: SchemaMap;
-  selectedType: string;
-  onChoose: (name: string) => void;
-}) {
+function Graph({ map, selectedTypeName, onChoose }: { map: SchemaMap; selectedTypeName: string; onChoose: (name: string) => void }) {
   const [container, setContainer] = useState<HTMLDivElement | null>(null);
   const chartOptionOf = useCallback(
     ({ textColour, lineColour, backgroundColour, isDark }: ThemeColours): EChartsOption => {
@@ -133,12 +125,12 @@ export default function SchemaMapPanel() {
         <button onClick={() => setDialogOpen(true)}>All types</button>
       </div>
       <p>{map.types.find(({ name }) => name === selectedTypeName)?.description}</p>
-      <Graph map={nearbyMap} selectedType={selectedTypeName} onChoose={selectTypeName} />
+      <Graph map={nearbyMap} selectedTypeName={selectedTypeName} onChoose={selectTypeName} />
       <RelationLists relations={nearbyMap.relations} selectedTypeName={selectedTypeName} onChoose={selectTypeName} />
       {isDialogOpen && (
         <dialog ref={dialogRef} className="map" aria-label="All types" onClose={() => setDialogOpen(false)}>
           <button onClick={() => dialogRef.current?.close()}>Close</button>
-          <Graph map={map} selectedType={selectedTypeName} onChoose={selectTypeName} />
+          <Graph map={map} selectedTypeName={selectedTypeName} onChoose={selectTypeName} />
         </dialog>
       )}
     </section>

@@ -1,7 +1,7 @@
 /** Base URLs of links and client addresses, derived only from trusted parts of a request. */
 import type { IncomingMessage } from 'node:http';
 import { ConfigError } from '../../src/platform/config';
-import { ForwardedHeaderResolver } from '../../src/request/forwardedheaderresolver';
+import { ForwardedHeaders } from '../../src/request/forwardedheaders';
 
 interface TestRequest {
   peer?: string;
@@ -9,8 +9,7 @@ interface TestRequest {
   headers?: Record<string, string>;
 }
 
-const origin = (trusted: string[] = [], publicUrl?: string) =>
-  new ForwardedHeaderResolver({ trustedProxies: trusted, publicUrl, port: 8000 });
+const origin = (trusted: string[] = [], publicUrl?: string) => new ForwardedHeaders({ trustedProxies: trusted, publicUrl, port: 8000 });
 
 const request = ({ peer = '192.0.2.7', encrypted = false, headers = {} }: TestRequest) =>
   ({ socket: { remoteAddress: peer, encrypted }, headers }) as unknown as IncomingMessage;

@@ -53,7 +53,7 @@ function networkOf(address: string): string {
 /** The parts of an HTTP request or WebSocket handshake that identify and authenticate its sender. */
 export type RequestHead = Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'socket'>;
 
-export class ForwardedHeaderResolver {
+export class ForwardedHeaders {
   private readonly trustedProxies = new BlockList();
 
   constructor(private readonly config: Pick<Config, 'publicUrl' | 'trustedProxies' | 'port'>) {
