@@ -1,6 +1,7 @@
 /** Request context: the viewer, database session, data loaders and services of one request, for resolvers of both interfaces. */
 import type { ExecutionResult } from 'graphql';
 import type { Logger } from 'pino';
+import type { ApiName } from '../contract/metadata';
 import type { UploadedFile } from '../platform/multipart';
 import type { RequestTrace } from '../platform/requesttrace';
 import type { DatabaseSession } from '../database/session';
@@ -13,7 +14,7 @@ import type { DerivedValueCache } from './cache/derivedvalues';
 import type { NameIndex } from './cache/nameindex';
 import type { CatalogueCache } from './cache/cataloguecache';
 import type { Scope } from './access/scopes';
-import type { Api, ApiPolicies } from './model/policies';
+import type { ApiPolicies } from './model/policies';
 
 export interface Viewer {
   id: number;
@@ -127,7 +128,7 @@ export interface Context {
   readonly request: RequestInfo;
   viewer: Viewer | null;
   /** API of the request (GraphQL or REST), used for field names in messages and for metrics. Other differences between the APIs are in `policies`. */
-  readonly api: Api;
+  readonly api: ApiName;
   readonly policies: Readonly<ApiPolicies>;
   readonly session: DatabaseSession;
   readonly loaders: Loaders;

@@ -1,7 +1,8 @@
 /** The context of an HTTP request, which is the same for REST, GraphQL and HTML pages. The pipeline in docs/architecture.md shows which step uses each part. */
 import type { ServerResponse } from 'node:http';
+import type { ApiName } from '../contract/metadata';
 import type { Context, RateBudget, Viewer } from '../core/context';
-import { POLICIES_BY_API, type Api } from '../core/model/policies';
+import { POLICIES_BY_API } from '../core/model/policies';
 import { Loaders } from '../core/read/loaders';
 import type { DatabaseSession } from '../database/session';
 import type { Route } from '../rest/routes';
@@ -13,7 +14,7 @@ import { requestInfoOf, type HttpRequestInfo } from './requestinfo';
 import type { RequestHead } from './forwardedheaders';
 import type { Services } from './services';
 
-const AUTH_SCHEMES: Readonly<Record<Api, readonly string[]>> = { rest: ['token'], graphql: ['token', 'bearer'] };
+const AUTH_SCHEMES: Readonly<Record<ApiName, readonly string[]>> = { rest: ['token'], graphql: ['token', 'bearer'] };
 
 export interface RequestContext {
   readonly requestInfo: HttpRequestInfo;
@@ -41,7 +42,7 @@ class ResolverContext implements Context {
 
   constructor(
     readonly request: HttpRequestInfo,
-    readonly api: Api,
+    readonly api: ApiName,
     readonly session: DatabaseSession,
     readonly account: AccountService,
     readonly services: Services,
@@ -60,7 +61,7 @@ class ResolverContext implements Context {
  * Creates the context of a request. `api` determines the accepted authentication schemes and the rules in which REST and GraphQL differ. HTML pages
  * that do not belong to REST use those of GraphQL.
  */
-export function createRequestContext(services: Services, request: RequestHead, api: Api): RequestContext {
+export function createRequestContext(services: Services, request: RequestHead, api: ApiName): RequestContext {
   const { config, metrics } = services;
   const requestInfo = requestInfoOf(request, services.forwardedHeaders, metrics && ((code) => metrics.countError(api, code)));
   const session = services.database.createSession();

@@ -1,5 +1,5 @@
 /** Policies that differ between GraphQL and REST. REST keeps the behaviour of the reference service, whose REST API this server implements. */
-export type Api = 'graphql' | 'rest';
+import type { ApiName } from '../../contract/metadata';
 
 /** Sort order of strings in public resources: by Unicode rules ("Äpfel" next to "Apfel", migration 0052) or by their bytes. */
 export type TextOrder = 'unicode' | 'bytes';
@@ -22,7 +22,7 @@ export interface ApiPolicies {
   assumesProfileUnits: boolean;
 }
 
-export const POLICIES_BY_API: Readonly<Record<Api, Readonly<ApiPolicies>>> = {
+export const POLICIES_BY_API: Readonly<Record<ApiName, Readonly<ApiPolicies>>> = {
   graphql: { enforcesRules: true, showsUnreviewedRows: false, textOrder: 'unicode', acceptsNodeIds: true, assumesProfileUnits: false },
   rest: { enforcesRules: false, showsUnreviewedRows: true, textOrder: 'bytes', acceptsNodeIds: false, assumesProfileUnits: true },
 };
