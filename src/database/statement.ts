@@ -1,4 +1,5 @@
 /** A read statement: waits for a slot of the concurrency limiter, runs on a pooled connection and can be cancelled when the client disconnects. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseError, type ClientBase, type Pool, type PoolClient } from 'pg';
 import { cancelStatement } from './cancel';
 import type { StatementParameters, Row } from './rows';
@@ -27,6 +28,9 @@ export interface ReadDependencies {
   /** Sets the session user for row-level security; absent for the server's own statements. */
   sessionUsers?: SessionUsers;
 }
+
+const MIN_CANCEL_INTERVAL_MS = 10;
+const MAX_CANCEL_INTERVAL_MS = 1_000;
 
 /** Matches statements that only read and so can be retried, but not all such statements. */
 const READ_STATEMENT_PATTERN = /^\s*(?:SELECT|WITH)\b(?![\s\S]*\b(?:INSERT|UPDATE|DELETE)\b)/i;
@@ -183,11 +187,24 @@ export class Statement {
     }
   };
 
+  /**
+   * Cancels the statement until it has ended, because PostgreSQL ignores a CancelRequest that it processes before it has received the statement. Resolves
+   * to false if one of the CancelRequests may still arrive.
+   */
+  private async cancelUntilEnded(client: PoolClient): Promise<boolean> {
+    let isSettled = true;
+    for (let delayMs = MIN_CANCEL_INTERVAL_MS; this.client; delayMs = Math.min(2 * delayMs, MAX_CANCEL_INTERVAL_MS)) {
+      isSettled = (await cancelStatement(client)) && isSettled;
+      await sleep(delayMs, undefined, { ref: false });
+    }
+    return isSettled;
+  }
+
   /** Makes the promise of `fetchRows` reject with `reason`: immediately if the statement is queued, after cancelling it if it is running. */
   stop(reason: Error): void {
     if (this.stopReason) return;
     this.stopReason = reason;
-    if (this.client) this.cancellation = cancelStatement(this.client);
+    if (this.client) this.cancellation = this.cancelUntilEnded(this.client);
     else if (this.queuedWork) this.readDependencies.limiter.cancel(this.queuedWork, reason);
   }
 }
