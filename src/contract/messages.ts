@@ -27,5 +27,7 @@ export const atMostMessage = (max: number | string): string => `Ensure this valu
 export const atMostCharactersMessage = (max: number): string => `Ensure this field has no more than ${max} characters.`;
 export const atMostElementsMessage = (max: number): string => `Ensure this list has no more than ${max} elements.`;
 
+export const tooManyObjectsMessage = (limit: number): string =>
+  `The response would have more than ${limit} objects. Request fewer rows at a time, or fewer relations.`;
 export const responseTooLongMessage = (limit: number): string =>
   `The response would be longer than ${limit} bytes. Request fewer rows at a time, or fewer fields.`;

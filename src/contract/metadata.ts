@@ -211,6 +211,8 @@ declare module 'graphql' {
      * https://ibm.github.io/graphql-specs/cost-spec.html).
      */
     cost?: { readonly weight: number };
+    /** Field of the row with the ids of the objects in this list. */
+    idsField?: string;
     /** Expected length of a list without pagination (`@listSize` of the GraphQL cost specification), or a function of the arguments. */
     listSize?: { readonly assumedSize: number | ((args: any) => number) };
     /** Resolver that returns all rows of a small resource. In the schema for clients, a plain list of these rows replaces the connection. */

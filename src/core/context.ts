@@ -5,7 +5,7 @@ import type { ApiName } from '../contract/metadata';
 import type { UploadedFile } from '../platform/multipart';
 import type { RequestTrace } from '../platform/requesttrace';
 import type { DatabaseSession } from '../database/session';
-import type { ResponseSizeCounter } from './operation/responsesize';
+import type { Meter } from './operation/meter';
 import type { AtomicState } from './operation/atomic';
 import type { OperationCost } from './operation/cost';
 import type { Loaders } from './read/loaders';
@@ -48,8 +48,8 @@ export interface MediaStorage {
 
 export interface CostReservation {
   /**
-   * Refunds the unused share of the reserved cost after the operation has run. Every reservation must be settled, because other requests may wait for
-   * it. `objectCount` is the number of objects in the response.
+   * Replaces the reserved cost by what the operation has used, even if that is more. Every reservation must be settled, because other requests may wait
+   * for it. `objectCount` is the number of objects in the response.
    */
   settle(objectCount?: number): void;
 }
@@ -62,6 +62,8 @@ export interface RateBudget {
    * the budget is reduced to the capacity.
    */
   reserve(cost: OperationCost): Promise<CostReservation>;
+  /** Starts work that is charged when it is settled, but never rejected: an event of a subscription. */
+  beginUnreserved(): CostReservation;
   chargeResponseBytes(bytes: number): void;
   /** Throws RATE_LIMITED if the budget is spent. Cost that is only reserved does not count as spent. */
   requireRemainingBudget(): void;
@@ -138,7 +140,8 @@ export interface Context {
   atomicState?: AtomicState;
   /** Stores the response to a mutation with an Idempotency-Key in the current transaction. Absent if the request has no such key. */
   storeIdempotentResponse?: (result: ExecutionResult) => Promise<void>;
-  responseSizeCounter?: ResponseSizeCounter;
+  /** Counts what the running operation uses, and aborts it at a limit. Absent before the first operation. */
+  meter?: Meter;
   /** During the export of a computed time series: number of rows already written, after which the next page starts. Absent otherwise. */
   exportedRowCount?: number;
   /** Signal that is aborted when the client ends the subscription, so that waiting for the next change ends too. Absent for other operations. */

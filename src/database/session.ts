@@ -33,7 +33,8 @@ export class DatabaseSession implements StatementContext {
   statementCount = 0;
   statementMs = 0;
   rowCount = 0;
-  private readBytesLeft = Infinity;
+  /** Bytes of rows read for the current response. */
+  readBytes = 0;
   private readByteLimit = Infinity;
   trace?: RequestTrace;
   private readonly runningWork = new Set<{ stop(reason: Error): void }>();
@@ -137,12 +138,13 @@ export class DatabaseSession implements StatementContext {
 
   /** Sets how many bytes of rows may be read from the database for the current response. */
   limitReadBytes(bytes: number): void {
-    this.readBytesLeft = this.readByteLimit = bytes;
+    this.readBytes = 0;
+    this.readByteLimit = bytes;
   }
 
   countReadBytes(bytes: number): void {
-    this.readBytesLeft -= bytes;
-    if (this.readBytesLeft < 0) throw new ReadLimitExceeded(this.readByteLimit);
+    this.readBytes += bytes;
+    if (this.readBytes > this.readByteLimit) throw new ReadLimitExceeded(this.readByteLimit);
   }
 
   /** Stops all running statements, and rejects further ones with `reason`. */
@@ -153,7 +155,17 @@ export class DatabaseSession implements StatementContext {
 
   /** Cancels the reads of a client that has disconnected. A write that has begun is completed. */
   cancelReads(): void {
-    if (!this.ignoresDisconnect) this.end(new ClientDisconnected());
+    this.stopReads(new ClientDisconnected());
+  }
+
+  /** Stops all running statements, and rejects further ones with `reason`. A write that has begun is completed. */
+  stopReads(reason: Error): void {
+    if (!this.ignoresDisconnect) this.end(reason);
+  }
+
+  /** Whether a write has begun, which is completed whatever happens to the client. */
+  get isWriting(): boolean {
+    return this.ignoresDisconnect;
   }
 
   /** Makes the request continue to its end even if the client disconnects. */

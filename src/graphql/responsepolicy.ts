@@ -50,7 +50,7 @@ export const graphqlResponsePlugin = (executor: Executor, maxResponseBytes: numb
         if (!keyClaimResult || 'storedResponse' in keyClaimResult) return;
         const { claim } = keyClaimResult;
         resolverContext.storeIdempotentResponse = async (result) => {
-          if (!resolverContext.responseSizeCounter?.exceedsLimit) await claim.storeResponseInTransaction({ status: 200, body: result });
+          if (!resolverContext.meter?.abortReason) await claim.storeResponseInTransaction({ status: 200, body: result });
         };
       },
       async responseForOperation(operationContext) {
@@ -150,7 +150,7 @@ async function serializeResult(
   const introspectionJson = errors || extensions ? undefined : cachedIntrospectionJson(data);
   const responseText = introspectionJson
     ? `{"data":${introspectionJson}}`
-    : resolverContext.responseSizeCounter?.isLong
+    : resolverContext.meter?.isLong
       ? await stringifyIncrementally(result, maxResponseBytes)
       : JSON.stringify(result);
   if (responseText !== undefined && Buffer.byteLength(responseText) <= maxResponseBytes) return responseText;

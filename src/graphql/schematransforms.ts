@@ -30,7 +30,7 @@ import { encodePrefixedFloat } from '../contract/floats';
 import { isRegisteredEnum, isEnumOfRowIds } from '../core/model/choices';
 import { DecimalScalar } from '../core/model/scalars';
 import { COERCED_VALUE_SCALAR } from '../core/operation/compiled';
-import { limitResponseSize } from '../core/operation/responsesize';
+import { meterResolvers } from '../core/operation/meteredresolvers';
 import type { Context } from '../core/context';
 import { withAtomicSupport, ATOMIC_DIRECTIVE } from '../core/operation/atomic';
 import type { ApiName } from '../contract/metadata';
@@ -150,7 +150,7 @@ export function deriveGraphQLSchema(fullSchema: GraphQLSchema): GraphQLSchema {
   // The constructor of GraphQLSchema collects only types that fields refer to. A field may refer to an interface but not to its implementations, so these
   // are listed.
   const implementations = types.filter((type) => isObjectType(type) && type.getInterfaces().length > 0);
-  return limitResponseSize(
+  return meterResolvers(
     new GraphQLSchema({
       ...config,
       types: implementations,
@@ -199,5 +199,5 @@ export function deriveRestSchema(fullSchema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap()))
     if ((isObjectType(type) || isInterfaceType(type)) && !isIntrospectionType(type))
       for (const field of Object.values(type.getFields())) field.type = toRestOutputType(field.type, type);
-  return schema;
+  return meterResolvers(schema);
 }

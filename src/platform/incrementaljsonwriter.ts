@@ -4,14 +4,20 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Number of characters after which the serialization yields to the event loop. Producing them takes 1 to 2 ms. */
 const CHARACTERS_PER_EVENT_LOOP_TURN = 1 << 18;
 
+const LONG_STRING_CHARACTERS = 1 << 16;
+
 const isComposite = (value: unknown): value is object => value !== null && typeof value === 'object';
+
+/** Whether a member is a piece of its own: the length is checked after each piece. */
+const isSeparatePiece = (value: unknown): boolean =>
+  isComposite(value) || (typeof value === 'string' && value.length > LONG_STRING_CHARACTERS);
 
 /** Whether JSON.stringify omits members of objects that have this value. */
 const isOmittedFromJson = (value: unknown) => value === undefined || typeof value === 'function' || typeof value === 'symbol';
 
-/** Generates the JSON text in pieces. An object or array without nested objects or arrays is a single piece. */
+/** Generates the JSON text in pieces. An object or array without nested objects, arrays and long strings is a single piece. */
 function* jsonPieces(value: unknown): Generator<string, void, void> {
-  if (Array.isArray(value) && value.some(isComposite)) {
+  if (Array.isArray(value) && value.some(isSeparatePiece)) {
     let separator = '[';
     for (const item of value) {
       yield separator;
@@ -19,7 +25,7 @@ function* jsonPieces(value: unknown): Generator<string, void, void> {
       separator = ',';
     }
     yield ']';
-  } else if (isComposite(value) && !Array.isArray(value) && !('toJSON' in value) && Object.values(value).some(isComposite)) {
+  } else if (isComposite(value) && !Array.isArray(value) && !('toJSON' in value) && Object.values(value).some(isSeparatePiece)) {
     let separator = '{';
     for (const [key, item] of Object.entries(value)) {
       if (isOmittedFromJson(item)) continue;

@@ -33,10 +33,10 @@ const COST_PER_ROW = 2;
  */
 const COST_PER_OBJECT = 1;
 /**
- * Cost of each millisecond of database time beyond FREE_DATABASE_MS_PER_STATEMENT per statement. The time is first divided by the slowdown that other work
- * on this machine causes.
+ * Price of database time beyond FREE_DATABASE_MS_PER_STATEMENT per statement: one second costs as much as leaks out of its bucket in this number of
+ * seconds. The time is first divided by the slowdown that other work on this machine causes.
  */
-const COST_PER_EXCESS_DATABASE_MS = 10;
+const DATABASE_TIME_COST_FACTOR = 2;
 const FREE_DATABASE_MS_PER_STATEMENT = 100;
 /** Maximum time for which an operation waits for the reservations of running operations to be replaced by their actual cost. */
 const MAX_SETTLEMENT_WAIT_MS = 5_000;
@@ -69,21 +69,31 @@ class RequestBudget implements RateBudget {
       .catch(this.countRejectionAndRethrow);
     this.chargedCost += estimatedTotal;
     this.unsettledCost += reservedCost;
-    const { statementCount: initialStatementCount, rowCount, statementMs } = this.session;
+    const usedCostOf = this.measureUse(bucket);
     return {
       settle: (objectCount = 0) => {
-        const statementCount = this.session.statementCount - initialStatementCount;
-        const databaseMs = (this.session.statementMs - statementMs) / this.limiter.cpuContention.slowdown;
-        const excessDatabaseMs = Math.max(0, databaseMs - statementCount * FREE_DATABASE_MS_PER_STATEMENT);
-        const costOfReads = Math.max((this.session.rowCount - rowCount) * COST_PER_ROW, objectCount * COST_PER_OBJECT);
-        const usedCost = Math.min(
-          estimatedTotal,
-          nonRefundableCost + statementCount * COST_PER_STATEMENT + costOfReads + excessDatabaseMs * COST_PER_EXCESS_DATABASE_MS,
-        );
+        const usedCost = nonRefundableCost + usedCostOf(objectCount);
         bucket.settle(reservedCost, usedCost);
         this.unsettledCost -= reservedCost;
         this.chargedCost += usedCost - estimatedTotal;
       },
+    };
+  }
+
+  beginUnreserved(): CostReservation {
+    const usedCostOf = this.measureUse((this.bucket ??= this.findBucket()));
+    return { settle: (objectCount = 0) => this.spend(usedCostOf(objectCount)) };
+  }
+
+  /** Returns a function that computes the cost of what the session has used since this call. */
+  private measureUse({ rate }: LeakyBucket): (objectCount: number) => number {
+    const { statementCount: initialStatementCount, rowCount, statementMs } = this.session;
+    return (objectCount) => {
+      const statementCount = this.session.statementCount - initialStatementCount;
+      const databaseMs = (this.session.statementMs - statementMs) / this.limiter.cpuContention.slowdown;
+      const excessDatabaseMs = Math.max(0, databaseMs - statementCount * FREE_DATABASE_MS_PER_STATEMENT);
+      const costOfReads = Math.max((this.session.rowCount - rowCount) * COST_PER_ROW, objectCount * COST_PER_OBJECT);
+      return statementCount * COST_PER_STATEMENT + costOfReads + (excessDatabaseMs / 1000) * DATABASE_TIME_COST_FACTOR * rate;
     };
   }
 

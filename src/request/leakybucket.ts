@@ -63,10 +63,11 @@ export class LeakyBucket {
     });
   }
 
-  /** Replaces the reserved cost of an operation with its actual cost, but at most the reserved cost. Resumes the operations that wait for this. */
+  /** Replaces the reserved cost of an operation with its actual cost, which may overdraw the bucket. Resumes the operations that wait for this. */
   settle(reservedAmount: number, usedCost: number): void {
     this.reservedCost -= reservedAmount;
-    this.refund(Math.max(0, reservedAmount - usedCost));
+    this.level = Math.max(0, this.level + usedCost - reservedAmount);
+    this.unreportedCost += usedCost - reservedAmount;
     for (const resume of [...this.resumeCallbacks]) resume();
   }
 
@@ -86,11 +87,6 @@ export class LeakyBucket {
   spend(cost: number): void {
     this.level += cost;
     this.unreportedCost += cost;
-  }
-
-  private refund(cost: number): void {
-    this.level = Math.max(0, this.level - cost);
-    this.unreportedCost -= cost;
   }
 
   /** Sets the level of the bucket to the level shared by all instances, plus what this instance has spent while exchanging it. */

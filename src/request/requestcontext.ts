@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ApiName } from '../contract/metadata';
 import type { Context, RateBudget, Viewer } from '../core/context';
+import { clientGoneError } from '../core/model/errors';
 import { POLICIES_BY_API } from '../core/model/policies';
 import { Loaders } from '../core/read/loaders';
 import type { DatabaseSession } from '../database/session';
@@ -39,6 +40,8 @@ class ResolverContext implements Context {
   readonly policies: Context['policies'];
   readonly loaders = new Loaders();
   budget?: RateBudget;
+  // Declared here, so that setting it does not change the hidden class.
+  meter?: Context['meter'] = undefined;
 
   constructor(
     readonly request: HttpRequestInfo,
@@ -84,8 +87,10 @@ export function createRequestContext(services: Services, request: RequestHead, a
 }
 
 /** Cancels the reads of a request when its client disconnects before the response is sent. A write that has begun is completed. */
-export function cancelReadsOnDisconnect({ resolverContext: { session } }: RequestContext, response: ServerResponse): void {
+export function cancelReadsOnDisconnect({ resolverContext }: RequestContext, response: ServerResponse): void {
   response.once('close', () => {
-    if (!response.writableFinished) session.cancelReads();
+    if (response.writableFinished) return;
+    resolverContext.session.cancelReads();
+    resolverContext.meter?.abortUnlessWriting(clientGoneError());
   });
 }

@@ -34,6 +34,7 @@ const SYSTEM = [
   'graphql/fuzz',
   'server/https',
   'system/limits/bodies',
+  'system/limits/aborts',
   'system/limits/responses',
   'system/limits/anonymous',
   'system/upgrades',

@@ -1,7 +1,7 @@
 /** Application errors. The error code and data of an error are set where it is thrown, and never derived from its message. */
 import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
-import { responseTooLongMessage, noRowOfTypeMessage } from '../../contract/messages';
+import { responseTooLongMessage, noRowOfTypeMessage, tooManyObjectsMessage } from '../../contract/messages';
 import { TEMPORARY_ERROR_CODES, type ErrorCode } from '../../contract/errorcodes';
 import {
   ClientDisconnected,
@@ -90,6 +90,14 @@ export const invalidArgumentError = (argumentName: string, message: string) => i
 export const resultTooLargeError = (limit: number): ClientError =>
   new ClientError('RESULT_TOO_LARGE', responseTooLongMessage(limit), { limit });
 
+export const tooManyObjectsError = (limit: number): ClientError =>
+  new ClientError('RESULT_TOO_LARGE', tooManyObjectsMessage(limit), { limit });
+export const clientGoneError = () => new ClientError('CLIENT_GONE', 'The client has disconnected.');
+export const deadlineError = (seconds: number) =>
+  new ClientError('TIMEOUT', `The request took longer than ${seconds} seconds. Request less at a time.`, {
+    retryAfter: RETRY_AFTER_SECONDS,
+  });
+
 export const RETRY_AFTER_SECONDS = 2;
 
 interface ErrorDescription {
@@ -139,7 +147,7 @@ function describeError(error: unknown): ErrorDescription | undefined {
  * undefined for an unexpected error.
  */
 export function toClientError(error: unknown, log: Logger, id: string): ClientError | undefined {
-  if (error instanceof ClientDisconnected) return new ClientError('CLIENT_GONE', 'The client has disconnected.');
+  if (error instanceof ClientDisconnected) return clientGoneError();
   if (error instanceof OverloadedError) return overloadedError();
   if (error instanceof ReadLimitExceeded) return resultTooLargeError(error.limit);
   const errorDescription = describeError(error);

@@ -1,9 +1,7 @@
 /** Admission of operations: checks access to introspection, coerces variables, estimates the cost and reserves it. */
 import type { DocumentNode, ExecutionResult, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
-import type { LimiterClientKey } from '../../database/options';
-import { ConcurrencyLimiter, OverloadedError } from '../../platform/limiter';
 import type { Context, CostReservation } from '../context';
-import { ClientError, overloadedError, unauthenticatedError } from '../model/errors';
+import { ClientError, unauthenticatedError } from '../model/errors';
 import { estimateOperationCost, type AverageBytesOf, type OperationCost } from './cost';
 import { costLimitError, costExtensions } from './costlimiterror';
 import { containsIntrospection } from './introspection';
@@ -12,8 +10,8 @@ import { coerceVariables } from './variables';
 type Variables = Record<string, unknown>;
 
 /**
- * Result of an admission: the errors of a rejected operation, or the reservation of an admitted one. An operation that needs neither budget nor a
- * slot for large operations has no reservation.
+ * Result of an admission: the errors of a rejected operation, or the reservation of an admitted one. Without a
+ * budget there is no reservation.
  */
 interface AdmissionResult {
   errors?: readonly GraphQLError[];
@@ -24,27 +22,6 @@ interface AdmissionOptions {
   maxCost: number;
   introspectionRequiresUser: boolean;
   averageFieldBytesOf?: AverageBytesOf;
-}
-
-/** Expected response size above which an operation of a client is large, so that only a few run at the same time. */
-const LARGE_RESPONSE_BYTES = 256 * 1024;
-/** Limits concurrent large operations in total, and to one per client, because a single result can occupy hundreds of megabytes. */
-const largeOperationLimiter = new ConcurrencyLimiter<LimiterClientKey>({ slots: 2, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 });
-
-/** Waits for a slot for a large operation. The slot is released when the returned reservation is settled. */
-async function acquireLargeOperationSlot(clientKey: LimiterClientKey, reservation?: CostReservation): Promise<CostReservation> {
-  try {
-    await largeOperationLimiter.waitForSlot(clientKey);
-  } catch (error) {
-    reservation?.settle();
-    throw error;
-  }
-  return {
-    settle(objectCount) {
-      largeOperationLimiter.release(clientKey);
-      reservation?.settle(objectCount);
-    },
-  };
 }
 
 export class OperationAdmission {
@@ -66,19 +43,12 @@ export class OperationAdmission {
    * Reserves the cost of an operation, and a slot if it is large. Returns errors if the operation is too expensive, the budget is exhausted or too
    * many large operations wait.
    */
-  async reserve(cost: OperationCost, { budget, session }: Context, isLargeOperation: boolean): Promise<AdmissionResult> {
+  async reserve(cost: OperationCost, { budget }: Context): Promise<AdmissionResult> {
     const { maxCost } = this.options;
     if (cost.total > maxCost) return { errors: [costLimitError(cost, maxCost)] };
     try {
-      const reservation = await budget?.reserve(cost);
-      // In a transaction, a large operation does not wait for a slot: meanwhile, other requests would have to wait for the connection and the locks of
-      // the transaction.
-      return {
-        reservation:
-          isLargeOperation && !session.isInTransaction ? await acquireLargeOperationSlot(session.clientKey, reservation) : reservation,
-      };
+      return { reservation: await budget?.reserve(cost) };
     } catch (error) {
-      if (error instanceof OverloadedError) return { errors: [overloadedError()] };
       if (error instanceof ClientError) return { errors: [error] };
       throw error;
     }
@@ -91,7 +61,7 @@ export class OperationAdmission {
     context: Context,
   ): Promise<AdmissionResult> {
     const { cost, errors } = this.estimateCost(document, operation, variables, context);
-    return errors ? { errors } : this.reserve(cost, context, cost.bytes > LARGE_RESPONSE_BYTES);
+    return errors ? { errors } : this.reserve(cost, context);
   }
 
   dryRun(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables, context: Context): ExecutionResult {

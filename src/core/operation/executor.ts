@@ -8,6 +8,7 @@ import {
   getOperationAST,
   GraphQLError,
   locatedError,
+  OperationTypeNode,
   type DocumentNode,
   type ExecutionResult,
   type GraphQLSchema,
@@ -15,13 +16,13 @@ import {
 } from 'graphql';
 import type { LimiterClientKey } from '../../database/options';
 import { ConcurrencyLimiter } from '../../platform/limiter';
-import { ResponseSizeCounter } from './responsesize';
+import { Meter, type MeterLimits } from './meter';
 import { runAndStoreResponse, runAtomically, isAtomic } from './atomic';
 import type { CompiledOperation } from './compiled';
-import type { Context } from '../context';
+import type { Context, CostReservation } from '../context';
 import { OperationAdmission } from './admission';
 import type { AverageBytesOf } from './cost';
-import { resultTooLargeError } from '../model/errors';
+import { deadlineError } from '../model/errors';
 import { introspectionResult } from './introspectioncache';
 import { PreparedOperation } from './preparedoperation';
 import { firstResponseKey, operationNameOf, rootFields } from './rootfields';
@@ -44,17 +45,8 @@ export interface ExecutorOptions {
   introspection?: 'anyone' | 'users';
 }
 
-/**
- * Factor by which the database may return more bytes than the maximum response size, because a response can be shorter than the rows that it is
- * computed from.
- */
-const MAX_READ_BYTES_PER_RESPONSE_BYTE = 2;
-
-/**
- * Page size above which an operation that the server itself runs (to answer a REST request or to render an HTML page) counts as large. Only a few large
- * operations run at the same time. The estimated response size is ignored, because the estimate does not consider the arguments that limit the size.
- */
-const LARGE_PAGE_ROWS = 1_000;
+/** Time after which an operation is aborted, unless it has begun to write. */
+const DEADLINE_SECONDS = 60;
 
 export class Executor {
   openSubscriptionCount = 0;
@@ -63,8 +55,7 @@ export class Executor {
   private readonly subscriptionEventLimiter = new ConcurrencyLimiter<LimiterClientKey>({ slots: Infinity, slotsPerClient: 1 });
   private readonly compilesInternalOperations: boolean;
   private readonly admission: OperationAdmission;
-  private readonly maxResponseBytes: number;
-  private readonly valuesPerEventLoopTurn?: number;
+  private readonly meterLimits: MeterLimits;
 
   constructor(
     readonly schema: GraphQLSchema,
@@ -83,8 +74,7 @@ export class Executor {
       averageFieldBytesOf,
     });
     this.compilesInternalOperations = compilesInternalOperations;
-    this.maxResponseBytes = maxResponseBytes;
-    this.valuesPerEventLoopTurn = valuesPerEventLoopTurn;
+    this.meterLimits = { maxResponseBytes, valuesPerEventLoopTurn };
   }
 
   /** Prepares an operation of the server itself, for REST or an HTML page. It is validated and compiled on first use. */
@@ -101,18 +91,13 @@ export class Executor {
       // An operation of the server itself (REST, HTML pages) that costs more than the maximum is not rejected but charged with the maximum: the shape of
       // its document and the number of existing rows bound the work, whatever the page size.
       const cost = this.admission.clampToMaxCost(costCache.costForVariables(coercionResult.values));
-      const isLargePage = Number(coercionResult.values.first) > LARGE_PAGE_ROWS;
-      const { reservation, errors } = await this.admission.reserve(cost, context, isLargePage);
+      const { reservation, errors } = await this.admission.reserve(cost, context);
       if (errors) return toClientResult({ errors }, context);
-      context.session.limitReadBytes(MAX_READ_BYTES_PER_RESPONSE_BYTE * this.maxResponseBytes);
-      try {
-        const result = await (context.request.trace
-          ? context.request.trace.traceOperation(operation.operation, name, () => run(context, coercionResult.values))
-          : run(context, coercionResult.values));
-        return toClientResult(result, context);
-      } finally {
-        reservation?.settle();
-      }
+      const execute = async () => run(context, coercionResult.values);
+      const limits = { ...this.meterLimits, valuesPerEventLoopTurn: Infinity };
+      return this.runMetered(operation, context, limits, reservation, () =>
+        context.request.trace ? context.request.trace.traceOperation(operation.operation, name, execute) : execute(),
+      );
     };
   }
 
@@ -193,15 +178,12 @@ export class Executor {
     variables: Variables,
     rootValue?: unknown,
   ): Promise<ExecutionResult> {
-    // The events of a subscription are not charged: the start of the subscription was charged, and an event that was rejected for its cost would be
-    // lost.
+    // The events of a subscription are charged, but never rejected: an event that was rejected for its cost would be lost.
     const isSubscriptionEvent = operation?.operation === 'subscription';
     const admissionResult =
       operation && !isSubscriptionEvent ? await this.admission.admit(document, operation, variables, context) : undefined;
     if (admissionResult?.errors) return toClientResult(admissionResult, context);
-    const responseSizeCounter = (context.responseSizeCounter = new ResponseSizeCounter(this.maxResponseBytes, this.valuesPerEventLoopTurn));
-    context.loaders.eventLoopPacer = responseSizeCounter;
-    context.session.limitReadBytes(MAX_READ_BYTES_PER_RESPONSE_BYTE * this.maxResponseBytes);
+    const reservation = isSubscriptionEvent ? context.budget?.beginUnreserved() : admissionResult?.reservation;
     const runUncompiled = async () =>
       (operation && introspectionResult(this.schema, document, operation)) ??
       this.createInterpretedOperation(document, operationName, rootValue)(context, variables);
@@ -213,14 +195,37 @@ export class Executor {
       await context.services.media.validateUploads(variables);
       return runInTransaction(runUncompiled, firstResponseKey(document, operation), context);
     };
-    try {
-      const result = await (context.request.trace && operation
+    return this.runMetered(operation, context, this.meterLimits, reservation, () =>
+      context.request.trace && operation
         ? context.request.trace.traceOperation(operation.operation, operationNameOf(operation), run)
-        : run());
-      // An oversized response is replaced by an error as a whole, because a part of it would be useless and could itself be as long as the limit.
-      return toClientResult(responseSizeCounter.exceedsLimit ? { errors: [resultTooLargeError(this.maxResponseBytes)] } : result, context);
+        : run(),
+    );
+  }
+
+  /** Runs an operation with a meter, until it has ended or is aborted. Afterwards charges what it used. */
+  private async runMetered(
+    operation: OperationDefinitionNode | null | undefined,
+    context: Context,
+    limits: MeterLimits,
+    reservation: CostReservation | undefined,
+    run: () => Promise<ExecutionResult>,
+  ): Promise<ExecutionResult> {
+    const meter = (context.meter = new Meter(context.session, limits));
+    context.loaders.eventLoopPacer = meter;
+    const deadline = setTimeout(() => meter.abortUnlessWriting(deadlineError(DEADLINE_SECONDS)), DEADLINE_SECONDS * 1_000);
+    try {
+      // A mutation is not left before it has ended, because its transaction must not end while a resolver uses it.
+      const isMutation = operation?.operation === OperationTypeNode.MUTATION;
+      const result = await (isMutation ? run() : meter.runUntilAborted(run));
+      // An aborted answer is replaced by an error as a whole, because a part of it would be useless and could itself be as long as the limit.
+      return toClientResult(meter.abortReason ? { errors: [meter.abortReason] } : result, context);
+    } catch (error) {
+      if (!meter.abortReason) throw error;
+      return toClientResult({ errors: [meter.abortReason] }, context);
     } finally {
-      admissionResult?.reservation?.settle(responseSizeCounter.objectCount);
+      clearTimeout(deadline);
+      meter.finish();
+      reservation?.settle(meter.objectCount);
     }
   }
 

@@ -8,8 +8,8 @@ export type LoaderKey = number | string;
 
 /** Spreads the work of an operation over several turns of the event loop. */
 export interface EventLoopPacer {
-  /** Returns a promise that resolves when no object of the response is pending; undefined if none is. */
-  waitForPendingResponseObjects(this: void): Promise<void> | undefined;
+  /** Returns a promise that resolves when no list of the response is pending; undefined if none is. */
+  waitForPendingLists(this: void): Promise<void> | undefined;
   /** Calls the given function, which resumes one field of the response, in this turn of the event loop or in a later one. */
   scheduleFieldResumption(this: void, resumeField: () => void): void;
 }
@@ -24,6 +24,8 @@ interface KeyLoad<T> {
   waitingFields: WaitingField<T>[];
   /** Settles the promise of a waiting field; undefined until the value of the key has been read. */
   settleField: ((field: WaitingField<T>) => void) | undefined;
+  isLoaded: boolean;
+  value?: T;
 }
 
 const MAX_BATCH_SIZE = 10_000;
@@ -43,6 +45,18 @@ export class BatchLoader<T> {
     });
   }
 
+  /** Returns the value of a key, without a promise if it has been loaded. */
+  get(key: LoaderKey): T | Promise<T> {
+    const keyLoad = this.loadsByKey.get(key);
+    return keyLoad?.isLoaded ? keyLoad.value! : this.load(key);
+  }
+
+  /** Returns the values of several keys, without a promise if all have been loaded. */
+  getAll(keys: readonly LoaderKey[]): T[] | Promise<T[]> {
+    const values = keys.map((key) => this.get(key));
+    return values.some((value) => value instanceof Promise) ? Promise.all(values) : (values as T[]);
+  }
+
   load(key: LoaderKey): Promise<T> {
     const keyLoad = this.loadsByKey.get(key) ?? this.beginLoad(key);
     return new Promise((resolve, reject) => {
@@ -52,20 +66,20 @@ export class BatchLoader<T> {
   }
 
   private beginLoad(key: LoaderKey): KeyLoad<T> {
-    const keyLoad: KeyLoad<T> = { waitingFields: [], settleField: undefined };
+    const keyLoad: KeyLoad<T> = { waitingFields: [], settleField: undefined, isLoaded: false };
     this.loadsByKey.set(key, keyLoad);
     void this.dataLoader.load(key);
     return keyLoad;
   }
 
   /**
-   * Reads a batch after all promise jobs of the current tick, which is the default of DataLoader, and after all pending objects of the response have
-   * been completed, so that the loads of these objects share the batch.
+   * Reads a batch after all promise jobs of the current tick, which is the default of DataLoader, and after all pending lists of the response have
+   * been passed on, so that the loads of their objects share the batch.
    */
   private readonly scheduleBatch = (dispatchBatch: () => void): void => {
     const dispatchWhenReady = () => {
-      const pendingObjectsCompletion = this.getEventLoopPacer()?.waitForPendingResponseObjects();
-      if (pendingObjectsCompletion) void pendingObjectsCompletion.then(() => this.scheduleBatch(dispatchBatch));
+      const pendingListsCompletion = this.getEventLoopPacer()?.waitForPendingLists();
+      if (pendingListsCompletion) void pendingListsCompletion.then(() => this.scheduleBatch(dispatchBatch));
       else dispatchBatch();
     };
     void Promise.resolve().then(() => process.nextTick(dispatchWhenReady));
@@ -75,7 +89,10 @@ export class BatchLoader<T> {
   private async loadBatch(keys: readonly LoaderKey[]): Promise<readonly unknown[]> {
     try {
       const values = await this.readBatch(keys);
-      keys.forEach((key, index) => this.settleLoad(key, ({ resolve }) => resolve(values[index]!)));
+      keys.forEach((key, index) => {
+        Object.assign(this.loadsByKey.get(key)!, { isLoaded: true, value: values[index] });
+        this.settleLoad(key, ({ resolve }) => resolve(values[index]!));
+      });
     } catch (error) {
       for (const key of keys) this.settleLoad(key, ({ reject }) => reject(error));
     }

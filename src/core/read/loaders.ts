@@ -18,7 +18,7 @@ type ResolveInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 export class Loaders {
   private loadersByKey = new Map<unknown, BatchLoader<unknown>>();
   derivedValuesByName = new Map<string, Promise<unknown>>();
-  /** Spreads the fields that wait for a batch over several turns of the event loop. Set for operations of clients only. */
+  /** Spreads the fields that wait for a batch over several turns of the event loop. Set for the operation that runs. */
   eventLoopPacer?: EventLoopPacer;
 
   getOrCreate<T>(key: unknown, readBatch: (keys: readonly LoaderKey[]) => Promise<T[]>): BatchLoader<T> {
@@ -108,16 +108,16 @@ export function loadReferencedRow(
 ): Row | null | Promise<Row | null> {
   if (id === null || id === undefined) return null;
   if (resourceOf(entity)!.isCachedInMemory) return context.services.catalogue.get(entity, id);
-  return rowLoader(entity, batchColumnsOfSelection(entity, info, context), context).load(id);
+  return rowLoader(entity, batchColumnsOfSelection(entity, info, context), context).get(id);
 }
 
 /** Loads rows by id, in the order in which the ids are given. Omits rows that the viewer may not see. */
 export function loadRowsById(entity: Entity, ids: readonly number[], context: Context, info: ResolveInfo): Row[] | Promise<Row[]> {
   if (resourceOf(entity)!.isCachedInMemory)
     return ids.map((id) => context.services.catalogue.get(entity, id)).filter((row): row is Row => row !== null);
-  return Promise.all(ids.map((id) => rowLoader(entity, batchColumnsOfSelection(entity, info, context), context).load(id))).then((rows) =>
-    rows.filter((row): row is Row => row !== null),
-  );
+  const rows = rowLoader(entity, batchColumnsOfSelection(entity, info, context), context).getAll(ids);
+  const visibleRows = (loadedRows: (Row | null)[]) => loadedRows.filter((row): row is Row => row !== null);
+  return rows instanceof Promise ? rows.then(visibleRows) : visibleRows(rows);
 }
 
 function childLoader(
@@ -141,8 +141,8 @@ export function loadChildren(
   id: number,
   context: Context,
   info: ResolveInfo,
-): Promise<Row[]> {
-  return childLoader(entity, referenceFieldName, ordering, batchColumnsOfSelection(entity, info, context), context).load(id);
+): Row[] | Promise<Row[]> {
+  return childLoader(entity, referenceFieldName, ordering, batchColumnsOfSelection(entity, info, context), context).get(id);
 }
 
 /** Loads the given fields of a row by id, for custom resolvers; null if the row is not visible to the viewer. */

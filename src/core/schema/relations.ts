@@ -63,7 +63,7 @@ export function addRelationField(target: ClassType, field: EntityField): void {
     }),
     {
       exclusiveTo: field.exclusiveTo,
-      ...(field.relation!.isToMany && listSizeExtensions(field.assumedSize!)),
+      ...(field.relation!.isToMany && { ...listSizeExtensions(field.assumedSize!), idsField: field.name }),
       ...(mayTargetBeHidden && !field.allowNull && { neverNullInRest: true }),
     },
   );
@@ -104,13 +104,13 @@ function addChildConnectionField(target: ClassType, child: ChildRowsField): void
     orderBy: OrderElement[] | null,
     context: Context,
     info: ResolveInfo,
-  ): Promise<Connection> =>
+  ): Connection | Promise<Connection> =>
     context.loaders
       .getOrCreate<Connection>(info.fieldNodes, (ids) => {
         const request = createListRequest(entity, page, where, orderBy, context);
         return readPagePerParent(request, child.referenceFieldName, ids as number[], connectionPlan(entity, info, context), context);
       })
-      .load(row[child.keyFieldName]);
+      .get(row[child.keyFieldName]);
   addResolverMethod(
     target,
     child.name,

@@ -1,0 +1,168 @@
+/**
+ * Meter of one request: counts the objects of its answer where a list is returned, before graphql-js iterates it, and aborts the work when a limit is
+ * exceeded, the deadline has passed or the client has left. After an abort every resolver of a list or relation fails at once. Lists of a long answer
+ * are passed on in slices, between which the event loop serves other requests.
+ */
+import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
+import type { LimiterClientKey } from '../../database/options';
+import type { DatabaseSession } from '../../database/session';
+import { ConcurrencyLimiter, OverloadedError } from '../../platform/limiter';
+import { overloadedError, resultTooLargeError, tooManyObjectsError, type ClientError } from '../model/errors';
+import type { EventLoopPacer } from '../read/batchloader';
+import { selectedFieldNodesByName, selectionCacheKey } from '../read/queryplan';
+import { JSON_KEY_OVERHEAD_BYTES, responseKeyOf } from './cost';
+import { EventLoopSlices } from './eventloopslices';
+
+export interface MeterLimits {
+  maxResponseBytes: number;
+  /** Number of field values that an operation completes before it first yields to the event loop. */
+  valuesPerEventLoopTurn?: number;
+}
+
+export const MAX_OBJECTS = 200_000;
+
+/** Objects above which an answer is large. Only a few large answers are in memory at a time. */
+const LARGE_ANSWER_OBJECTS = 20_000;
+const LARGE_ANSWER_LIMITS = { slots: 3, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 };
+
+/** Slots for large answers. Users do not wait for anonymous clients, of whom one network gets a third of the slots. */
+const largeAnswerLimiters = {
+  anonymous: new ConcurrencyLimiter<LimiterClientKey>(LARGE_ANSWER_LIMITS),
+  users: new ConcurrencyLimiter<LimiterClientKey>(LARGE_ANSWER_LIMITS),
+};
+
+const LONG_ANSWER_BYTES = 1 << 16;
+
+/** Factor by which the database may return more bytes than the maximum response size, because an answer can be shorter than the rows behind it. */
+const MAX_READ_BYTES_PER_RESPONSE_BYTE = 2;
+
+/** Contribution of a selection set to each of its objects: the number of fields, and the bytes of their keys and shortest values. */
+interface SelectionShape {
+  fieldCount: number;
+  bytes: number;
+}
+
+const shapesBySelection = new WeakMap<object, SelectionShape>();
+
+function shapeOf({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>): SelectionShape {
+  const selection = selectionCacheKey(fieldNodes);
+  let shape = shapesBySelection.get(selection);
+  if (!shape) {
+    const nodes = [...selectedFieldNodesByName(fieldNodes, fragments).values()].flat();
+    const keys = [...new Set(nodes.map(responseKeyOf))];
+    const bytes = keys.reduce((sum, key) => sum + key.length + JSON_KEY_OVERHEAD_BYTES + 1, 0);
+    shapesBySelection.set(selection, (shape = { fieldCount: keys.length, bytes }));
+  }
+  return shape;
+}
+
+export class Meter implements EventLoopPacer {
+  objectCount = 0;
+  /** Lower bound of the bytes of the answer. */
+  private answerBytes = 0;
+  private abortError?: GraphQLError;
+  private endRun?: (error: GraphQLError) => void;
+  private readonly slices: EventLoopSlices;
+  private slotPromise?: Promise<void>;
+  private releaseSlot?: () => void;
+
+  constructor(
+    private readonly session: DatabaseSession,
+    private readonly limits: MeterLimits,
+  ) {
+    session.limitReadBytes(MAX_READ_BYTES_PER_RESPONSE_BYTE * limits.maxResponseBytes);
+    this.slices = new EventLoopSlices(limits.valuesPerEventLoopTurn);
+  }
+
+  /** Whether the answer is so long that its serialization should yield to the event loop. */
+  get isLong(): boolean {
+    return this.answerBytes > LONG_ANSWER_BYTES || this.session.readBytes > LONG_ANSWER_BYTES;
+  }
+
+  /** The reason for which the work was aborted; undefined while it was not. */
+  get abortReason(): ClientError | undefined {
+    return this.abortError?.originalError as ClientError | undefined;
+  }
+
+  /**
+   * Returns a rejected promise, which resolvers return after an abort. If they threw at once instead, graphql-js would abandon the promises of sibling
+   * fields, whose rejections would be unhandled.
+   */
+  rejectAborted(): Promise<never> {
+    return Promise.reject(this.abortError!);
+  }
+
+  /** Makes all resolvers and reads fail with `reason`. */
+  abort(reason: ClientError): void {
+    if (this.abortError) return;
+    // graphql-js passes on an error that has a path as it is, so that all fields share one object.
+    this.abortError = new GraphQLError(reason.message, { path: [], originalError: reason });
+    this.session.stopReads(reason);
+    this.endRun?.(this.abortError);
+  }
+
+  /** Aborts the work unless a write has begun, which is completed. */
+  abortUnlessWriting(reason: ClientError): void {
+    if (!this.session.isWriting) this.abort(reason);
+  }
+
+  throwIfAborted(): void {
+    if (this.abortError) throw this.abortError;
+  }
+
+  /** Runs work until it has ended or is aborted. Then the promise rejects, while the remaining resolvers fail. */
+  async runUntilAborted<T>(work: () => T | Promise<T>): Promise<T> {
+    this.throwIfAborted();
+    const aborted = new Promise<never>((_resolve, reject) => (this.endRun = reject));
+    return Promise.race([work(), aborted]);
+  }
+
+  /** Releases what the request holds when its answer is complete. */
+  finish(): void {
+    this.releaseSlot?.();
+    this.releaseSlot = undefined;
+  }
+
+  /** Counts objects of the answer, and aborts the work if there are too many. Returns whether the work may go on. */
+  countObjects(count: number, info: GraphQLResolveInfo): boolean {
+    if (this.abortError) return false;
+    this.objectCount += count;
+    this.answerBytes += count * shapeOf(info).bytes;
+    if (this.objectCount > MAX_OBJECTS) this.abort(tooManyObjectsError(MAX_OBJECTS));
+    else if (this.answerBytes > this.limits.maxResponseBytes) this.abort(resultTooLargeError(this.limits.maxResponseBytes));
+    return !this.abortError;
+  }
+
+  /** Passes a list on to graphql-js, at once or in a later turn of the event loop. */
+  passOnList(list: readonly unknown[], info: GraphQLResolveInfo): unknown {
+    const slotPromise = this.objectCount > LARGE_ANSWER_OBJECTS ? this.waitForSlot() : undefined;
+    const passOn = () => this.slices.passOnList(list, shapeOf(info).fieldCount, this.rethrowAbort);
+    return slotPromise && !this.releaseSlot ? slotPromise.then(passOn) : passOn();
+  }
+
+  readonly scheduleFieldResumption = (resumeField: () => void): void => this.slices.schedule(1, resumeField);
+
+  readonly waitForPendingLists = (): Promise<void> | undefined => this.slices.waitForPending();
+
+  private readonly rethrowAbort = (): void => this.throwIfAborted();
+
+  /** Waits for a slot for a large answer; not in a transaction, for whose connection and locks other requests would wait meanwhile. */
+  private waitForSlot(): Promise<void> | undefined {
+    if (this.session.isInTransaction) return undefined;
+    return (this.slotPromise ??= this.acquireSlot());
+  }
+
+  private async acquireSlot(): Promise<void> {
+    const { clientKey } = this.session;
+    const limiter = largeAnswerLimiters[typeof clientKey === 'number' ? 'users' : 'anonymous'];
+    try {
+      await limiter.waitForSlot(clientKey);
+    } catch (error) {
+      if (!(error instanceof OverloadedError)) throw error;
+      this.abort(overloadedError());
+    }
+    if (this.abortError) limiter.release(clientKey);
+    else this.releaseSlot = () => limiter.release(clientKey);
+    this.throwIfAborted();
+  }
+}
