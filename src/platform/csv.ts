@@ -6,10 +6,11 @@ const LINE_END = '\r\n';
 
 /**
  * Start of a formula (CSV injection, https://owasp.org/www-community/attacks/CSV_Injection): certain characters, also in their full-width forms, at the
- * start of a cell. In locales with a decimal comma, spreadsheet programs separate cells by semicolons. The quotes around our cells then protect neither
- * semicolons nor line breaks within a cell, so that a formula can also start after one of these.
+ * start of a cell or after white space and invisible characters there, which spreadsheet programs may ignore. In locales with a decimal comma, these
+ * programs separate cells by semicolons. The quotes around our cells then protect neither semicolons nor line breaks within a cell, so that a formula can
+ * also start after one of these.
  */
-const FORMULA_START_PATTERN = /(^|[;\r\n]["']?)(?=[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])/g;
+const FORMULA_START_PATTERN = /(^|[;\r\n]["']?)(?=[\t\r]|(?:(?![\r\n])[\s\p{Cc}\p{Cf}])*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/gu;
 /** Syntax of numbers, including decimals, which are passed as strings such as `-1.5`. A number is never a formula, even if it is negative. */
 const NUMBER_PATTERN = /^-?\d+(?:\.\d+)?(?:[Ee][+-]?\d+)?$/;
 /** Maximum length of a number in characters. Longer strings are treated as text; no column contains longer numbers. */
