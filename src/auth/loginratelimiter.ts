@@ -9,6 +9,8 @@ import type { RateLimitSetting } from '../platform/settingparsers';
 import { ClientError, InvalidInput } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import { DatabaseUnavailable } from '../database/errors';
+import { ConcurrencyLimiter } from '../platform/limiter';
+import { MAX_QUEUED_CHECKS, MAX_QUEUE_WAIT_MS, runWithinLimit } from './passwords';
 
 export interface LoginRates {
   /** Limit on failed and running attempts per user name and address. */
@@ -29,6 +31,12 @@ export class LoginRateLimiter {
   private readonly usernameLimiter: RateLimiterPostgres;
   private readonly addressLimiter: RateLimiterPostgres;
   private readonly totalLimiter: RateLimiterPostgres;
+  private readonly attemptLimiter = new ConcurrencyLimiter<string>({
+    slots: Infinity,
+    slotsPerClient: 1,
+    maxQueuedPerClient: MAX_QUEUED_CHECKS,
+    maxWaitMs: MAX_QUEUE_WAIT_MS,
+  });
   /** Number of attempts rejected without checking the password. */
   rejectedAttemptCount = 0;
 
@@ -48,26 +56,31 @@ export class LoginRateLimiter {
     this.totalLimiter = createLimiter('login-total', loginRateTotal);
   }
 
-  /** Runs `signIn` if the limits permit another attempt. Otherwise throws TOO_MANY_REQUESTS, with `retryAfter` in seconds. */
-  async attemptSignIn<T>(address: string, username: string, signIn: () => Promise<T>): Promise<T> {
+  /**
+   * Runs `signIn` if the limits permit another attempt. Otherwise throws TOO_MANY_REQUESTS, with `retryAfter` in seconds. The attempts of one address run one
+   * after the other: until an attempt has succeeded, it counts like a failed one, and many at once would exceed the limits although all passwords are right.
+   */
+  attemptSignIn<T>(address: string, username: string, signIn: () => Promise<T>): Promise<T> {
+    return runWithinLimit(this.attemptLimiter, address, () => this.attemptNext(address, username, signIn));
+  }
+
+  private async attemptNext<T>(address: string, username: string, signIn: () => Promise<T>): Promise<T> {
     // The key is a hash, because user names can have any length and any characters.
     const addressAndNameKey = createHash('sha256')
       .update(JSON.stringify([address, username]))
       .digest('base64url');
     const refunds: (() => Promise<unknown>)[] = [];
-    // Removes a sign-in attempt from the counters of the rate limiter. A successful attempt does not count, because many people may share an address. An
-    // attempt that exceeds one limit does not count towards the limits that were checked before. If the database fails during the removal, the attempt
-    // counts.
+    // Removes a sign-in attempt from the counters of the rate limiter. Neither a successful attempt counts, because many people may share an address, nor one
+    // that exceeds a limit. If the database fails during the removal, the attempt counts.
     const refundAll = () => Promise.allSettled(refunds.map((refund) => refund()));
+    const consume = async (limiter: RateLimiterPostgres, key: string) => {
+      refunds.push(() => limiter.reward(key));
+      await limiter.consume(key);
+    };
     try {
-      refunds.push(() => this.addressLimiter.reward(address));
-      await this.addressLimiter.consume(address);
-      await this.usernameLimiter.consume(addressAndNameKey);
-      refunds.push(
-        () => this.usernameLimiter.reward(addressAndNameKey),
-        () => this.totalLimiter.reward(ALL_ATTEMPTS_KEY),
-      );
-      await this.totalLimiter.consume(ALL_ATTEMPTS_KEY);
+      await consume(this.addressLimiter, address);
+      await consume(this.usernameLimiter, addressAndNameKey);
+      await consume(this.totalLimiter, ALL_ATTEMPTS_KEY);
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error instanceof DatabaseError ? error : new DatabaseUnavailable(error);
       await refundAll();

@@ -27,6 +27,9 @@ const DIGEST_BYTES = 32;
 export const MAX_IMPORTED_HASH_ITERATIONS_SQL = `(SELECT COALESCE(max(substring("password" FROM '^pbkdf2_sha256\\$(\\d{1,7})\\$')::integer), 0)
   FROM "account" WHERE "password" LIKE 'pbkdf2\\_sha256$%')`;
 
+export const MAX_QUEUED_CHECKS = 64;
+export const MAX_QUEUE_WAIT_MS = 10_000;
+
 /**
  * Concurrency limiter for password checks. Each check occupies a core and a thread of the libuv pool, which also serves file and DNS access, for up to
  * several hundred ms. When a whole office signs in at once, its requests wait a few seconds. The queue is fair to client networks, so that an
@@ -34,8 +37,8 @@ export const MAX_IMPORTED_HASH_ITERATIONS_SQL = `(SELECT COALESCE(max(substring(
  */
 const passwordLimiter = new ConcurrencyLimiter<string | undefined>({
   slots: Math.max(1, Math.min(4, availableParallelism()) - 1),
-  maxQueued: 64,
-  maxWaitMs: 10_000,
+  maxQueued: MAX_QUEUED_CHECKS,
+  maxWaitMs: MAX_QUEUE_WAIT_MS,
 });
 const RETRY_AFTER_SECONDS = 2;
 
@@ -52,19 +55,23 @@ export const verifyPassword = (
   targetIterations = 0,
   clientNetwork?: string,
 ): Promise<PasswordVerification> =>
-  runWithinPasswordLimit(() => comparePasswordWithHash(storedHash, password, targetIterations), clientNetwork);
+  runWithinLimit(passwordLimiter, clientNetwork, () => comparePasswordWithHash(storedHash, password, targetIterations));
 
 /** Hashes a password for a request, within the concurrency limit for password checks. Throws OVERLOADED if the queue is full or the wait is too long. */
 export const hashPasswordWithinLimit = (password: string, clientNetwork?: string): Promise<string> =>
-  runWithinPasswordLimit(() => hashPassword(password), clientNetwork);
+  runWithinLimit(passwordLimiter, clientNetwork, () => hashPassword(password));
 
 /**
- * Runs `callback`, which checks or hashes a password, within the concurrency limit. Throws OVERLOADED, with `retryAfter` in seconds, if the queue is
- * full or the wait is too long.
+ * Runs `callback`, which is a part of a sign-in, within a concurrency limit. Throws OVERLOADED, with `retryAfter` in seconds, if the queue is full or the
+ * wait is too long.
  */
-async function runWithinPasswordLimit<T>(callback: () => Promise<T>, clientNetwork?: string): Promise<T> {
+export async function runWithinLimit<Client, T>(
+  limiter: ConcurrencyLimiter<Client>,
+  client: Client,
+  callback: () => Promise<T>,
+): Promise<T> {
   try {
-    return await passwordLimiter.run(clientNetwork, callback);
+    return await limiter.run(client, callback);
   } catch (error) {
     if (!(error instanceof OverloadedError)) throw error;
     throw new ClientError('OVERLOADED', 'Too many people are signing in. Try again in a moment.', { retryAfter: RETRY_AFTER_SECONDS });

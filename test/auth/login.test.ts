@@ -90,6 +90,26 @@ test('does not count successful logins as attempts', async () => {
   for (let run = 0; run < 14; run += 1) expect((await login('ann', PASSWORD)).status).toBe(200);
 });
 
+describe('many logins at once', () => {
+  const atOnce = async (count: number, password: string) =>
+    (await Promise.all(Array.from({ length: count }, () => login('ann', password)))).map(({ status }) => status);
+
+  test.each([11, 30])('all succeed with the right password, %i of them', async (count) => {
+    const { token } = await fitgraph.user('ann');
+    expect(new Set(await atOnce(count, PASSWORD))).toEqual(new Set([200]));
+    const document = `mutation { login(username: "ann", password: "${PASSWORD}") { token } }`;
+    const answers = await Promise.all(Array.from({ length: count }, () => somebody.ask(document)));
+    expect(new Set(answers.map((answer) => answer.login.token))).toEqual(new Set([token]));
+  });
+
+  test('check no more wrong passwords than the limit', async () => {
+    await fitgraph.user('ann');
+    const statuses = await atOnce(30, 'wrong password');
+    expect(statuses.filter((status) => status === 401)).toHaveLength(5);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(25);
+  });
+});
+
 describe('too many failed logins', () => {
   const exhaust = async (username: string, from: Person) => {
     for (let tries = 0; tries < 5; tries += 1) expect((await login(username, 'wrong password', from)).status).toBe(401);
