@@ -6,7 +6,7 @@
 import { allEntities, resourceOf } from '../core/model/registry';
 import { readSchemaState } from '../database/compatibility';
 import type { Database } from '../database/connection';
-import { errorCodeOf, isDatabaseUnavailableError } from '../database/errors';
+import { DatabaseUnavailable, errorCodeOf, isDatabaseUnavailableError } from '../database/errors';
 import { IS_ANY_TABLE_LOCKED_SQL } from '../database/lockedtables';
 
 const CHECK_INTERVAL_MS = 1_000;
@@ -96,7 +96,8 @@ export class Readiness {
       this.latestState =
         schema === 'incompatible' ? INCOMPATIBLE_SCHEMA_STATE : { degradations: await this.findDegradations(schema === 'outdated') };
     } catch (error) {
-      const code = errorCodeOf(error);
+      // If the disk is full, PostgreSQL may reject new connections while others still work.
+      const code = errorCodeOf(error instanceof DatabaseUnavailable ? error.cause : error);
       const degradation = DEGRADATION_BY_ERROR_CODE[code] ?? (isDatabaseUnavailableError(error) ? undefined : 'failing');
       this.latestState = degradation ? { degradations: [degradation] } : { reason: 'the database cannot be reached', degradations: [] };
     }

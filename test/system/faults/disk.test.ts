@@ -1,8 +1,10 @@
 /** A full disk, simulated by a small file system, which only root can mount. */
+import { Client } from 'pg';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openEmbeddedDatabase } from '../../../src/database/embedded';
 import { build, Installation } from '../../server/running';
 import { checkVerdict } from './scene';
 import { Traffic } from './traffic';
@@ -18,6 +20,9 @@ test('fails writes with Retry-After on a full disk and loses none after recovery
     const server = await installation.start();
     const { token } = server.demo;
     const isReady = async () => (await server.anonymous.send('GET', '/health/ready')).body;
+    const { connection, release } = await openEmbeddedDatabase({ dataDir: installation.dataDir });
+    const client = new Client(connection);
+    await client.connect();
     const traffic = new Traffic(server, token).read(3).write(4);
     await until('writes succeed', () => traffic.counted(201) > 5);
     const filler = path.join(installation.dataDir, 'filler');
@@ -30,8 +35,20 @@ test('fails writes with Retry-After on a full disk and loses none after recovery
     }
     fs.closeSync(file);
     await until('the server is degraded', async () => (await isReady()).degraded?.includes('the database disk is full'));
-    await sleep(4_000);
+    // Without its cache of the catalogue, which it cannot write then, PostgreSQL rejects new connections. The others still read.
+    const cluster = path.join(installation.dataDir, 'postgres');
+    for (const file of fs.readdirSync(cluster, { recursive: true, encoding: 'utf8' }))
+      if (file.endsWith('/pg_internal.init')) fs.rmSync(path.join(cluster, file));
+    await client.query(`SELECT pg_terminate_backend("pid") FROM pg_stat_activity WHERE "query" LIKE 'SET LOCAL work_mem%'`);
+    const reads = traffic.counted(200);
+    for (let check = 0; check < 40; check += 1) {
+      expect(await isReady()).toEqual({ status: 'degraded', degraded: ['the database disk is full'] });
+      await sleep(100);
+    }
+    expect(traffic.counted(200)).toBeGreaterThan(reads);
     fs.rmSync(filler);
+    await client.end();
+    await release();
     await until('the server is healthy again', async () => (await isReady()).status === 'ok');
     const before = traffic.counted(201);
     await until('writes succeed again', () => traffic.counted(201) > before + 10);
