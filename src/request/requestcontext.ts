@@ -28,6 +28,7 @@ export interface RequestContext {
   /** Route of a REST request; undefined before routing and for other requests. */
   route?: Route;
   chargeResponse(bytes: number): void;
+  chargeMilliseconds(ms: number): void;
   /** Returns response headers with rate limits and server timing. */
   responseHeaders(): Record<string, string>;
 }
@@ -82,6 +83,7 @@ export function createRequestContext(services: Services, request: RequestHead, a
     idempotentExecution: new IdempotentExecution(request, services, resolverContext),
     resolverContext,
     chargeResponse: (bytes) => resolverContext.budget?.chargeResponseBytes(bytes),
+    chargeMilliseconds: (ms) => resolverContext.budget?.chargeMilliseconds(ms),
     responseHeaders: () => ({ ...(config.serverTiming && serverTimingHeader()), ...rateLimitHeaders(resolverContext.budget) }),
   };
 }

@@ -21,7 +21,7 @@ export interface HtmlRenderer {
   /** Replaces row names by row ids, because people type names where other clients send ids. Called before the request is processed. */
   replaceRowNamesWithIds(request: RestRequest): Promise<void>;
   render(input: RenderInput): Promise<HtmlPage>;
-  /** Renders a server error, or an error that occurred during `render`, without reading further data. */
+  /** Renders a server error, an exceeded limit (429), or an error that occurred during `render`, without reading further data. */
   renderError(input: RenderInput): HtmlPage;
   /** Returns the headers of the redirect (303) that answers a successful write by an HTML form; undefined for other responses. */
   redirectHeaders(input: RenderInput): Readonly<Record<string, string>> | undefined;

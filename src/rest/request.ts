@@ -36,6 +36,8 @@ export interface RestContext {
   };
   route?: Route;
   chargeResponse(bytes: number): void;
+  /** Charges time in which the request blocks the event loop. */
+  chargeMilliseconds(ms: number): void;
   /** Returns response headers with rate limits and server timing. */
   responseHeaders(): Record<string, string>;
 }

@@ -176,7 +176,9 @@ class Router {
   }
 
   private async sendPage(renderInput: RenderInput, response: ServerResponse): Promise<void> {
-    if (renderInput.restResponse.status >= 500) return this.sendFailurePage(renderInput, response);
+    const { status } = renderInput.restResponse;
+    // A client without budget does not get a page with all values of its form, which is expensive to render.
+    if (status >= 500 || status === 429) return this.sendFailurePage(renderInput, response);
     const redirectHeaders = this.htmlRenderer.redirectHeaders(renderInput);
     if (redirectHeaders)
       return sendResponse(response, 303, { ...renderInput.headers, ...redirectHeaders }, MEDIA_TYPE_BY_FORMAT.api, undefined);
@@ -217,13 +219,10 @@ class Router {
     this.sendHtml(renderInput, this.htmlRenderer.renderError(renderInput), response);
   }
 
-  private sendHtml({ restResponse, headers }: RenderInput, page: HtmlPage, response: ServerResponse): void {
-    sendResponse(
-      response,
-      restResponse.status,
-      { ...headers, ...page.headers },
-      `${MEDIA_TYPE_BY_FORMAT.api}; charset=utf-8`,
-      page.htmlText,
-    );
+  private sendHtml({ request: { context }, restResponse, headers }: RenderInput, page: HtmlPage, response: ServerResponse): void {
+    context.chargeResponse(Buffer.byteLength(page.htmlText));
+    // Rate limits and server timing include the rendering of the page.
+    const pageHeaders = { ...headers, ...context.responseHeaders(), ...page.headers };
+    sendResponse(response, restResponse.status, pageHeaders, `${MEDIA_TYPE_BY_FORMAT.api}; charset=utf-8`, page.htmlText);
   }
 }

@@ -148,6 +148,36 @@ test('returns the remaining budget and the cost in RateLimit headers of both int
   }
 });
 
+describe.each([
+  ['a number', '/weightentry/', 'weight'],
+  ['a text', '/workoutsession/', 'notes'],
+])('a page that shows a rejected form with %s of four megabytes', (_what, path, field) => {
+  const LENGTH = 4_500_000;
+  const sendForm = (person: Person) =>
+    person
+      .withHeaders({ Accept: 'text/html', 'Content-Type': 'application/x-www-form-urlencoded' })
+      .post(path, new URLSearchParams({ [field]: 'x'.repeat(LENGTH) }).toString());
+
+  test('is charged for its size in bytes and the time of its rendering', async () => {
+    const fitgraph = await startServer({ BUDGET_USER: '1000' });
+    const ann = await fitgraph.user('ann');
+    const { status, text, headers } = await sendForm(ann);
+    expect([status, text.length > LENGTH]).toEqual([400, true]);
+    const [, cost] = /;c=(\d+)$/.exec(headers.get('ratelimit')!)!.map(Number);
+    expect(cost).toBeGreaterThan(LENGTH / BYTES_PER_COST_UNIT + 5);
+    // The budget grows by 1,000 per second.
+    expect((await rateLimitOf(ann)).remaining).toBeLessThan(100_000 - LENGTH / BYTES_PER_COST_UNIT / 2);
+  });
+
+  test('is rejected once the budget is spent', async () => {
+    const fitgraph = await startServer(SMALL);
+    const ann = await fitgraph.user('ann');
+    expect((await sendForm(ann)).status).toBe(400);
+    const { status, text, headers } = await sendForm(ann);
+    expect([status, text.length < 100_000, Number(headers.get('retry-after')) > 0]).toEqual([429, true, true]);
+  });
+});
+
 test('shares spent budget between instances', async () => {
   const { one, two, ann, there: annOnTwo } = await pair();
   const fresh = (await rateLimitOf(annOnTwo)).remaining;

@@ -178,6 +178,7 @@ export class Orchard {
       },
       idempotentExecution: { runOnce: (_body, handle) => handle() },
       chargeResponse: () => undefined,
+      chargeMilliseconds: () => undefined,
       responseHeaders: () => ({ 'X-Toy': 'yes' }),
     }),
     createHtmlRenderer: (api) => {

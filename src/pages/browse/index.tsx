@@ -228,7 +228,10 @@ export function htmlRenderer(dependencies: ViewDependencies): HtmlRenderer {
       const view = await viewBuilder.buildView(input);
       // Lets the event loop handle other requests between reading the data and rendering the page.
       await setImmediate();
-      return renderBrowsePage(view);
+      const startedAt = performance.now();
+      const page = await renderBrowsePage(view);
+      input.request.context.chargeMilliseconds(performance.now() - startedAt);
+      return page;
     },
   };
 }
