@@ -37,8 +37,11 @@ export class CommitOutcomeUnknown extends DatabaseUnavailable {
  * and sessions ended by a timeout, a dropped database, a server that is starting or stopping.
  */
 const UNAVAILABLE_ERROR_CODE_PATTERN = /^(08...|53300|25P0[34]|57P0[1-5])$/;
-/** PostgreSQL error codes after which other statements may work: out of disk space or memory, read-only transaction, lock timeout, operating system errors. */
-const RESOURCE_ERROR_CODE_PATTERN = /^(53...|25006|55P03|58...)$/;
+/**
+ * PostgreSQL error codes after which other statements may work: out of disk space or memory, read-only transaction, deadlock, lock timeout, operating system
+ * errors.
+ */
+const RESOURCE_ERROR_CODE_PATTERN = /^(53...|25006|40P01|55P03|58...)$/;
 const PROCESS_RESOURCE_ERROR_CODE_PATTERN = /^(?:EMFILE|ENFILE|ENOBUFS|ENOMEM)$/;
 /** PostgreSQL error codes that indicate damaged data: data corruption, invalid data, a missing file. */
 const CORRUPTION_ERROR_CODE_PATTERN = /^(XX...|22...|58P01)$/;

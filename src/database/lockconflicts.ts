@@ -1,8 +1,15 @@
-/** Lock conflicts of migrations: a statement that does not get its lock within a time limit, or deadlocks, is repeated after a pause. */
+/**
+ * Lock conflicts of migrations, imports and restores with requests: a statement that does not get its lock within a time limit, or deadlocks, is repeated
+ * after a pause.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DatabaseError } from 'pg';
+import { DatabaseError, type ClientBase } from 'pg';
+import { quoteIdentifiers } from './identifiers';
 
-/** Lock timeout. While a migration waits for a table lock, all requests for the table wait behind it, so this also limits their wait. */
+/**
+ * Lock timeout. While a migration waits for a table lock, all requests for the table wait behind it, so this also limits their wait. It is shorter than
+ * PostgreSQL's deadlock_timeout (1 s), so that requests do not fail because of a deadlock with it.
+ */
 export const TABLE_LOCK_TIMEOUT_MS = 500;
 export const TABLE_LOCK_RETRY_PAUSE_MS = 1_000;
 export const MAX_TABLE_LOCK_ATTEMPTS = 200;
@@ -22,4 +29,22 @@ export async function retryLockConflicts<T>(callback: () => Promise<T>, onLockCo
     }
     await sleep(TABLE_LOCK_RETRY_PAUSE_MS);
   }
+}
+
+/**
+ * Locks tables exclusively until the current transaction ends, all or none: while it waits for one of them, it could deadlock with requests that hold that one
+ * and need the others.
+ */
+export async function lockTables(client: ClientBase, tables: readonly string[]): Promise<void> {
+  await client.query('SAVEPOINT "locks"');
+  const lockAll = () =>
+    client.query(
+      `SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; LOCK TABLE ${quoteIdentifiers(tables)} IN ACCESS EXCLUSIVE MODE; SET LOCAL lock_timeout = 0`,
+    );
+  const lockAllOrNone = () =>
+    lockAll().catch(async (error: unknown) => {
+      await client.query('ROLLBACK TO SAVEPOINT "locks"');
+      throw error;
+    });
+  await retryLockConflicts(lockAllOrNone, () => undefined);
 }

@@ -5,6 +5,7 @@ import { allEntities, OWNER_FIELD, resourceOf } from '../core/model/registry';
 import type { TokenVault } from '../auth/tokens';
 import type { Database } from '../database/connection';
 import { quoteIdentifiers } from '../database/identifiers';
+import { lockTables } from '../database/lockconflicts';
 import type { Row } from '../database/rows';
 import { inTransaction } from '../database/transaction';
 import type { FieldKind } from '../contract/metadata';
@@ -96,16 +97,14 @@ async function* prefetch<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   }
 }
 
-/** Returns these entities and all others whose rows refer to theirs, directly or indirectly: `TRUNCATE … CASCADE` empties the tables of all of them. */
-function withReferringEntities(entities: readonly Entity[]): Set<Entity> {
-  const result = new Set(entities);
-  for (let previousSize = 0; previousSize < result.size;) {
-    previousSize = result.size;
-    for (const entity of allEntities())
-      if (fieldsOf(entity).some((field) => field.isColumn && field.target && result.has(field.target()))) result.add(entity);
-  }
-  return result;
-}
+/**
+ * SQL: the tables `$1` and all others whose rows refer to theirs, directly or indirectly, which `TRUNCATE … CASCADE` empties, too. The referring ones come
+ * first, because most requests use them before those to which they refer.
+ */
+const TRUNCATED_TABLES_SQL = `WITH RECURSIVE truncated AS (
+    SELECT to_regclass(quote_ident("name"))::oid AS "oid" FROM unnest($1::text[]) AS "name"
+    UNION SELECT conrelid FROM pg_constraint JOIN truncated ON confrelid = truncated."oid" WHERE contype = 'f')
+  SELECT relname::text AS "table" FROM (SELECT "oid", row_number() OVER () AS "number" FROM truncated) t JOIN pg_class USING ("oid") ORDER BY "number" DESC`;
 
 class ImportWriter {
   private readonly entityByModel = entitiesByDumpModel();
@@ -167,24 +166,22 @@ class ImportWriter {
   private async truncateTables(insertionOrder: readonly Entity[]): Promise<void> {
     const dumpEntities = insertionOrder.filter((entity) => this.rows.rowCountByModel.has(resourceOf(entity)!.dumpModelName ?? ''));
     if (!dumpEntities.length) return;
-    const truncatedEntities = withReferringEntities(dumpEntities);
-    const tables = [...truncatedEntities].map((entity) => resourceOf(entity)!.table);
+    const dumpTables = dumpEntities.map((entity) => resourceOf(entity)!.table);
+    const { rows } = await this.client.query(TRUNCATED_TABLES_SQL, [dumpTables]);
+    const truncatedTables = rows.map(({ table }) => table as string);
     // Locks the tables until they are truncated. Otherwise, rows that other transactions add after the check below would be deleted unnoticed.
-    await this.client.query(`LOCK TABLE ${quoteIdentifiers(tables)} IN ACCESS EXCLUSIVE MODE`);
+    await lockTables(this.client, truncatedTables);
     for (const entity of allEntities()) {
       if (dumpEntities.includes(entity)) continue;
       const { table, dumpModelName } = resourceOf(entity)!;
-      const linkTables = fieldsOf(entity).flatMap(({ link, target }) =>
-        link && target && truncatedEntities.has(target()) ? [link.table] : [],
-      );
-      for (const truncatedTable of truncatedEntities.has(entity) ? [table] : linkTables)
+      const linkTables = fieldsOf(entity).flatMap(({ link }) => link?.table ?? []);
+      for (const truncatedTable of [table, ...linkTables].filter((name) => truncatedTables.includes(name)))
         if ((await this.client.query(`SELECT 1 FROM "${truncatedTable}" LIMIT 1`)).rows.length)
           failImport(
             `--replace would also delete rows of ${dumpModelName ?? entity.name}, or their links, which the file does not contain.`,
           );
     }
     await scheduleFileRemoval(this.client, dumpEntities);
-    const dumpTables = dumpEntities.map((entity) => resourceOf(entity)!.table);
     await this.client.query(`TRUNCATE ${quoteIdentifiers(dumpTables)} RESTART IDENTITY CASCADE`);
   }
 

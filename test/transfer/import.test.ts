@@ -5,6 +5,7 @@ import type { Entity } from '../../src/core/model/fields';
 import { validateDump, entitiesByDumpModel, sortByDependency, DJANGO_TOKEN_MODEL, type DumpRow } from '../../src/transfer/dump';
 import { importDumpRows, type ImportOptions } from '../../src/transfer/importer';
 import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Answer } from '../setup/person';
 import { dumpRowOf } from '../setup/samples';
 import { until } from '../setup/waits';
 
@@ -190,6 +191,32 @@ describe('a dump of every model', () => {
       writer.release();
     }
     expect(comparable(await readEverything())).toEqual(before);
+  });
+
+  test('is replaced while its users read and write, whose requests at most have to be repeated', async () => {
+    const statuses: Record<string, number> = {};
+    let isReplaced = false;
+    const repeat = async (send: () => Promise<Answer>) => {
+      while (!isReplaced) {
+        const { status, body, headers } = await send();
+        const code = body.errors?.[0]?.extensions.code;
+        if (status === 503) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+        const outcome = [status, code].filter(Boolean).join(' ');
+        statuses[outcome] = (statuses[outcome] ?? 0) + 1;
+      }
+    };
+    const requests = [
+      () => owner().get('/workout/'),
+      () => owner().get('/userprofile/'),
+      () => owner().query('{ viewer { name } workouts { nodes { name days { id } } } }'),
+      () => owner().post('/workout/', { comment: 'written meanwhile' }),
+      () => owner().query('mutation { createWorkout(input: { name: "written meanwhile" }) { errors { code } } }'),
+    ].map(repeat);
+    for (let run = 0; run < 3; run += 1) await load(dump(), { shouldReplaceExisting: true });
+    isReplaced = true;
+    await Promise.all(requests);
+    expect(Object.keys(statuses).filter((outcome) => !/^20[01]$|^503/.test(outcome))).toEqual([]);
+    expect(statuses).toMatchObject({ 200: expect.any(Number), 201: expect.any(Number) });
   });
 
   test('is replaced when several rows have the same image', async () => {

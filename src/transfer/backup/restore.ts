@@ -9,6 +9,7 @@ import { ClientError } from '../../core/model/errors';
 import type { Database } from '../../database/connection';
 import { quoteIdentifiers } from '../../database/identifiers';
 import { ADVISORY_LOCK_KEYS } from '../../database/advisorylocks';
+import { lockTables } from '../../database/lockconflicts';
 import { readAppliedMigrationNames, applyMigrationsWithinTransaction, lockMigrations } from '../../database/migrate';
 import { migrationNames } from '../../database/migrationmodules';
 import { rebuildSchemaInTransaction } from '../../database/schemarepair';
@@ -26,10 +27,6 @@ import { recreateKeysAndIndexes, dropKeysAndIndexes, type RecreationStatements }
 import { CopyStream } from '../copy';
 import { finishInterruptedRestores, stagedFilesOfRestore, stageFile } from './files';
 import { EXCLUDED_DATA_TABLES, openDedicatedConnection, listSequences, listTables } from './tables';
-
-/** Maximum number of attempts to lock all tables. A deadlock with concurrent writers is retried. */
-const MAX_LOCK_ATTEMPTS = 10;
-const DEADLOCK_CODE = '40P01';
 
 export interface RestoreOptions {
   file: string;
@@ -168,7 +165,8 @@ class RowLoader {
   private async beginTransaction(): Promise<void> {
     this.hasBegunTransaction = true;
     const { client, options } = this;
-    await this.lockTables();
+    await client.query('BEGIN');
+    await lockTables(client, [...(await listTables(client)).map(({ name }) => name), ...(await this.findExcludedDataTables())]);
     await this.recordFormerPaths();
     if (await this.hasSchemaOfBackup()) await this.truncateTables();
     else await rebuildSchemaInTransaction(client, options.backup.header.migrations);
@@ -212,19 +210,6 @@ class RowLoader {
       EXCLUDED_DATA_TABLES,
     ]);
     return rows.map(({ name }) => name as string);
-  }
-
-  private async lockTables(): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      await this.client.query('BEGIN');
-      try {
-        const tableNames = [...(await listTables(this.client)).map(({ name }) => name), ...(await this.findExcludedDataTables())];
-        return void (await this.client.query(`LOCK TABLE ${quoteIdentifiers(tableNames)} IN ACCESS EXCLUSIVE MODE`));
-      } catch (error) {
-        await this.client.query('ROLLBACK');
-        if ((error as { code?: string }).code !== DEADLOCK_CODE || attempt === MAX_LOCK_ATTEMPTS) throw error;
-      }
-    }
   }
 
   /** Records the file paths of the rows that will be replaced. These files are deleted later, unless restored rows refer to them. */
