@@ -21,7 +21,7 @@ import {
 import { OverloadedError } from '../platform/limiter';
 import { imageWorkerPool } from './imageworkerpool';
 import { hasTransparency } from './imageprocessing';
-import { storedNameParts, validateImage, validateUploads } from './upload';
+import { causeOfUploadFailure, storedNameParts, validateImage, validateUploads } from './upload';
 
 const SUFFIX_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const SUFFIX_LENGTH = 7;
@@ -85,7 +85,11 @@ export class Media {
         let isStored = false;
         try {
           if (!(await isPathTaken(path))) {
-            await this.files.write(path, (localPath) => copyFile(file.path, localPath, constants.COPYFILE_EXCL));
+            await this.files.write(path, (localPath) =>
+              copyFile(file.path, localPath, constants.COPYFILE_EXCL).catch((error: unknown) => {
+                throw causeOfUploadFailure(file.path, error);
+              }),
+            );
             isStored = true;
             return path;
           }

@@ -5,13 +5,20 @@ import { InvalidInput } from '../core/model/errors';
 import { invalidValueIssue, type InputPath } from '../core/model/validationissues';
 import { ADVISORY_LOCK_CLASSES } from '../database/advisorylocks';
 import type { UploadedFile } from '../platform/multipart';
+import { causeOfUploadFailure } from './upload';
 
 const MB = 1024 * 1024;
 
 const formatBytes = (bytes: number) => `${(bytes / MB).toFixed(1)} MB`;
 
 /** Returns the size in bytes of an uploaded file. Validation has already re-encoded it, so this is also the size of the stored file. */
-export const storedFileBytes = async ({ path }: UploadedFile): Promise<number> => (await stat(path)).size;
+export async function storedFileBytes({ path }: UploadedFile): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    throw causeOfUploadFailure(path, error);
+  }
+}
 
 export interface NewFile {
   inputPath: InputPath;

@@ -62,6 +62,9 @@ function findFileProblems(file: unknown, maxLength: number): string[] {
 const INVALID_IMAGE_MESSAGE = 'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
 const SLOW_IMAGE_MESSAGE = 'This image takes too long to process. Save it again in a smaller size or in another format.';
 
+/** Returns `error`, with which the use of an uploaded file has failed, or ClientDisconnected if the file is gone: it is deleted when the client disconnects. */
+export const causeOfUploadFailure = (path: string, error: unknown): unknown => (existsSync(path) ? error : new ClientDisconnected());
+
 async function validateImageUncached({ filename, path, senderUserId }: UploadedFile): Promise<string[]> {
   const extension = extensionOf(clientFileName(filename));
   const format = formatOfExtension(extension);
@@ -70,9 +73,7 @@ async function validateImageUncached({ filename, path, senderUserId }: UploadedF
     result = await imageWorkerPool.reencode(`of ${senderUserId}`, path, format && storedFormatFor(format));
   } catch (error) {
     if (error instanceof OverloadedError) throw error;
-    // If the temporary file of the upload is gone, re-encoding it failed because the client has disconnected. If the file still exists, the file system
-    // failed.
-    if (!(error instanceof ImageFailure)) throw existsSync(path) ? new FileStorageError(error) : new ClientDisconnected();
+    if (!(error instanceof ImageFailure)) throw causeOfUploadFailure(path, new FileStorageError(error));
     return [error.reason === 'slow' ? SLOW_IMAGE_MESSAGE : INVALID_IMAGE_MESSAGE];
   }
   if (result === 'no image') return [INVALID_IMAGE_MESSAGE];

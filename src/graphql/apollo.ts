@@ -5,9 +5,10 @@ import {
   ApolloServerPluginLandingPageDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { unwrapResolverError } from '@apollo/server/errors';
 import { randomUUID } from 'node:crypto';
+import type { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
+import { toClientError } from '../core/model/errors';
 import type { Executor } from '../core/operation/executor';
 import type { Config } from '../platform/config';
 import { documentLimitsRule, MAX_TOKENS } from './documentlimits';
@@ -51,10 +52,13 @@ export async function createApolloServer(
     stopOnTerminationSignals: false,
     includeStacktraceInErrorResponses: false,
     formatError: (formattedError, error) => {
-      // Errors with an id were logged by the executor; the others are unexpected errors of Apollo itself.
+      // Errors with an id were logged by the executor; the others are errors of Apollo itself or of a plugin.
       if (formattedError.extensions?.code !== 'INTERNAL_SERVER_ERROR' || formattedError.extensions.id !== undefined) return formattedError;
       const id = randomUUID();
-      log.error({ err: unwrapResolverError(error), id }, 'unexpected error');
+      const cause = (error as Partial<GraphQLError>).originalError ?? error;
+      const clientError = toClientError(cause, log, id);
+      if (clientError) return { message: clientError.message, extensions: { ...clientError.extensions } };
+      log.error({ err: cause, id }, 'unexpected error');
       return { message: `Internal server error (id ${id}).`, extensions: { code: 'INTERNAL_SERVER_ERROR', id } };
     },
     parseOptions: { maxTokens: MAX_TOKENS },

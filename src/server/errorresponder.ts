@@ -51,7 +51,7 @@ export class ErrorResponder {
     if (request.destroyed && !request.complete) return void response.destroy();
     const id = String(request.headers[REQUEST_ID_HEADER]);
     if (response.headersSent) {
-      this.log.error({ id, err: error }, 'a response could not be completed');
+      if (!request.socket.destroyed) this.log.error({ id, err: error }, 'a response could not be completed');
       return void response.destroy();
     }
     const retryableError = isTransientError(error) ? (error as ClientError) : toClientError(error, this.log, id);
