@@ -10,7 +10,7 @@ import { GraphQLError, type GraphQLSchema } from 'graphql';
 import type { ErrorCode } from '../contract/errorcodes';
 import { ConfigError, type Config } from '../platform/config';
 import { truncateInput } from '../core/model/errors';
-import { bracketDepthError } from './documentlimits';
+import { documentTextError } from './documentlimits';
 import { sendGraphQLError } from './httperrors';
 import { parseAndValidateDocument } from './parseddocument';
 
@@ -63,8 +63,8 @@ export class TrustedDocuments {
       return { ...parameters, query: documentText, extensions };
     }
     checkPersistedQuery(parameters.extensions, parameters.query);
-    const depthError = typeof query === 'string' ? bracketDepthError(query) : undefined;
-    if (depthError) throw depthError;
+    const textError = typeof query === 'string' ? documentTextError(query) : undefined;
+    if (textError) throw textError;
     if (this.acceptsOnlyTrustedDocuments && !(typeof query === 'string' && this.trustedDocumentTexts.has(query)))
       throw untrustedOperationError();
     // An unknown hash in `extensions` is an automatic persisted query, which Apollo handles.

@@ -15,7 +15,11 @@ describe('document limits', () => {
       100,
       (count: number) => `{ ...F } fragment F on Query { ${joinRepeated(count, (i) => `a${i}: __typename`)} }`,
     ],
-    ['parts of a selection', 500, (count: number) => `{ exercise(id: 1) { ${joinRepeated(count, () => 'name')} } }`],
+    [
+      'parts of a selection',
+      500,
+      (count: number) => `{ exercise(id: 1) { ${joinRepeated(count, (i) => ['id', 'uuid', 'name'][i % 3]!)} } }`,
+    ],
     [
       'aliases in a document',
       500,
@@ -52,6 +56,89 @@ describe('document limits', () => {
     expect(overLimit.errors).toHaveLength(1);
     const atLimit = await fitgraph.anonymous.query(document(limit));
     for (const { extensions } of atLimit.errors ?? []) expect(extensions.limit).toBeUndefined();
+  });
+
+  test.each([
+    ['tokens', (count: number) => `{ exercises(where: { id: { in: [${joinRepeated(count - 20, () => '1')}] } }) { totalCount } }`],
+    ['lines', (count: number) => `{ __typename }${'\r\n'.repeat(count - 1)}`],
+  ])('restrict the number of %s to 5000 before the document is validated', async (what, document) => {
+    expect(await fitgraph.anonymous.query(document(5_001))).toMatchObject({
+      status: 400,
+      code: 'GRAPHQL_PARSE_FAILED',
+      errors: [{ message: expect.stringContaining(`5000 ${what}`) }],
+    });
+    expect((await fitgraph.anonymous.query(document(5_000))).errors).toBeUndefined();
+  });
+
+  const fragments = (count: number, body: (index: number) => string, type = 'Exercise') =>
+    joinRepeated(count, (i) => `fragment F${i} on ${type} { ${body(i)} }`);
+
+  test.each([
+    ['equal fields', 100, (count: number) => `{ exercise(id: 1) { ${joinRepeated(count, () => 'category { id }')} } }`],
+    [
+      'equal fields of several levels',
+      50,
+      (count: number) => `{ ${joinRepeated(count, () => 'exercise(id: 1) { category { exercises { nodes { id } } } }')} }`,
+    ],
+    [
+      'equal fields with different arguments',
+      100,
+      (count: number) => `{ exercise(id: 1) { category { ${joinRepeated(count, (i) => `exercises(first: ${i}) { totalCount }`)} } } }`,
+    ],
+    [
+      'equal fields with large arguments',
+      6,
+      (count: number) =>
+        `{ ${joinRepeated(100, () => `exercises(where: { id: { in: [${joinRepeated(count, () => '1')}] } }) { totalCount }`)} }`,
+    ],
+    [
+      'equal fields in fragments',
+      60,
+      (count: number) =>
+        `{ exercise(id: 1) { ${joinRepeated(count, (i) => `...F${i}`)} } } ${fragments(count, () => 'id name category { id }')}`,
+    ],
+    [
+      'equal leaves of several types',
+      100,
+      (count: number) =>
+        `{ node(nodeId: "") { ${joinRepeated(count, (i) => `... on ${['Exercise', 'Workout'][i % 2]} { id nodeId __typename }`)} } }`,
+    ],
+    [
+      'fragments with different fields',
+      150,
+      (count: number) =>
+        `{ exercise(id: 1) { ${joinRepeated(count, (i) => `...F${i}`)} } } ${fragments(count, (i) => `${i % 2 ? 'id' : 'name'}`)}`,
+    ],
+    [
+      'fragments in a chain',
+      40,
+      (count: number) =>
+        `{ exercise(id: 1) { ...F0 } } ${fragments(count, (i) => `name ...F${i + 1}`)} fragment F${count} on Exercise { id }`,
+    ],
+    [
+      'operations that share fragments',
+      30,
+      (count: number) =>
+        `${joinRepeated(count, (i) => `query Q${i} { exercise(id: 1) { ...F0 } }`)} ${fragments(count, (i) => `...F${i + 1}`)} fragment F${count} on Exercise { id }`,
+    ],
+    [
+      'operations that share variables',
+      20,
+      (count: number) =>
+        `${joinRepeated(count, (i) => `query Q${i}($v: ID!) { ...F }`)} fragment F on Query { ${joinRepeated(count, () => 'exercise(id: $v) { id }')} }`,
+    ],
+  ])('reject documents that take too long to validate: too many %s', async (_what, limit, document) => {
+    const overLimit = await fitgraph.anonymous.query(document(2 * limit));
+    expect(overLimit).toMatchObject({ status: 400, code: 'GRAPHQL_VALIDATION_FAILED', errors: [{ extensions: { limit: 200_000 } }] });
+    expect(overLimit.errors).toHaveLength(1);
+    const withinLimit = await fitgraph.anonymous.query(document(limit));
+    for (const { extensions } of withinLimit.errors ?? []) expect(extensions.limit).toBeUndefined();
+  });
+
+  test('admit fragments of a screen that select the same fields thirty times', async () => {
+    const leaves = joinRepeated(30, (i) => `...F${i}`);
+    const screen = `{ exercises(first: 1) { nodes { ${leaves} } } } ${fragments(30, () => 'id __typename category { id __typename } language { id __typename }')}`;
+    expect((await fitgraph.anonymous.query(screen)).errors).toBeUndefined();
   });
 
   test('report the first exceeded limit alone, without any other validation error', async () => {
