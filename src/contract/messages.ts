@@ -31,3 +31,7 @@ export const tooManyObjectsMessage = (limit: number): string =>
   `The response would have more than ${limit} objects. Request fewer rows at a time, or fewer relations.`;
 export const responseTooLongMessage = (limit: number): string =>
   `The response would be longer than ${limit} bytes. Request fewer rows at a time, or fewer fields.`;
+
+/** Header of a request that is only to be estimated, in lower case. */
+export const DRY_RUN_HEADER = 'x-dry-run';
+export const DRY_RUN_MESSAGE = 'Dry runs must be sent to POST /graphql.';

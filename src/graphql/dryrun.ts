@@ -6,8 +6,6 @@ import type { FormattedExecutionResult } from 'graphql';
 import type { Context } from '../core/context';
 import type { Executor } from '../core/operation/executor';
 
-export const DRY_RUN_HEADER = 'x-dry-run';
-
 /**
  * Whether a request with these `extensions` and this value of the header `X-Dry-Run` is a dry run. Any header value and any extension value except
  * `false` and null count, so that a wrong value executes nothing.

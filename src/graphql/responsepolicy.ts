@@ -5,6 +5,7 @@
 import { HeaderMap, type ApolloServerPlugin, type BaseContext, type GraphQLRequest, type GraphQLRequestContext } from '@apollo/server';
 import { GraphQLError, type FormattedExecutionResult } from 'graphql';
 import { HTTP_STATUS_BY_ERROR_CODE, TEMPORARY_ERROR_CODES } from '../contract/errorcodes';
+import { DRY_RUN_HEADER } from '../contract/messages';
 import type { Context } from '../core/context';
 import { ClientError, resultTooLargeError } from '../core/model/errors';
 import type { Executor } from '../core/operation/executor';
@@ -12,7 +13,7 @@ import { cachedIntrospectionJson } from '../core/operation/introspectioncache';
 import { stringifyIncrementally } from '../platform/incrementaljsonwriter';
 import type { ClaimResult } from '../request/idempotency';
 import type { RequestContext } from '../request/requestcontext';
-import { DRY_RUN_HEADER, dryRunResponse, isDryRun } from './dryrun';
+import { dryRunResponse, isDryRun } from './dryrun';
 import { limitFormattedErrors } from './errorlimits';
 import { hasTemporaryErrorCode, JSON_MEDIA_TYPE, negotiateMediaType, headersWithRetryAfter } from './httperrors';
 

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { toDjangoJson, decodePrefixedFloats } from '../contract/floats';
-import { responseTooLongMessage } from '../contract/messages';
+import { DRY_RUN_HEADER, DRY_RUN_MESSAGE, responseTooLongMessage } from '../contract/messages';
 import { MAX_TOP_LEVEL_JSON_MEMBERS } from '../platform/jsonlimits';
 import { OverloadedError } from '../platform/limiter';
 import { stringifyIncrementally } from '../platform/incrementaljsonwriter';
@@ -118,6 +118,7 @@ class Router {
     request.representation = negotiateRepresentation(accept, query, route.formatSuffix);
     if (query.size > MAX_TOP_LEVEL_JSON_MEMBERS) throw badRequestError(`A query has at most ${MAX_TOP_LEVEL_JSON_MEMBERS} parameters.`);
     const isHtmlPage = request.representation.format === 'api';
+    if (message.headers[DRY_RUN_HEADER] !== undefined && !SAFE_METHODS.includes(request.method)) throw badRequestError(DRY_RUN_MESSAGE);
     if (isHtmlPage) request.maxLimit = MAX_ROWS_PER_HTML_PAGE;
     try {
       request.isSignedIn = await context.authentication.authenticate(() => readCsrfToken(request));

@@ -277,6 +277,25 @@ describe('the cost limit', () => {
       expect([status, text]).toEqual([400, expect.stringContaining('Dry runs must be sent to POST /graphql.')]);
     });
 
+    test('is rejected for a write over REST, which would be executed otherwise', async () => {
+      const ann = await fitgraph.user('ann');
+      const { body: workout } = await ann.post('/workout/', {});
+      const dry = ann.withHeaders({ 'X-Dry-Run': 'no' });
+      for (const answer of [
+        await dry.post('/workout/', {}),
+        await dry.send('PATCH', `/api/v2/workout/${workout.id}/`, { comment: 'x' }),
+        await dry.send('PUT', `/api/v2/workout/${workout.id}/`, { comment: 'x' }),
+        await dry.send('DELETE', `/api/v2/workout/${workout.id}/`),
+        await dry
+          .withHeaders({ Accept: 'text/html', 'Content-Type': 'application/x-www-form-urlencoded' })
+          .send('POST', '/api/v2/workout/', '_method=POST'),
+      ]) {
+        expect(answer.status).toBe(400);
+        expect(answer.text).toContain('Dry runs must be sent to POST /graphql.');
+      }
+      expect((await dry.get('/workout/')).body.results).toEqual([workout]);
+    });
+
     test('leaves an Idempotency-Key for the operation itself', async () => {
       const bob = (await fitgraph.user('bob')).withHeaders({ 'Idempotency-Key': 'key' });
       const write = 'mutation { createWeightEntry(input: { date: "2020-01-01", weight: "80" }) { weightEntry { weight } } }';

@@ -5,7 +5,8 @@ import type { Context } from '../../core/context';
 import type { Variables } from '../../core/operation/executor';
 import { coerceVariables } from '../../core/operation/variables';
 import type { RequestContext } from '../../request/requestcontext';
-import { DRY_RUN_HEADER, isDryRun } from '../dryrun';
+import { DRY_RUN_HEADER, DRY_RUN_MESSAGE } from '../../contract/messages';
+import { isDryRun } from '../dryrun';
 import { parseAndValidateDocument } from '../parseddocument';
 import type { TrustedDocuments } from '../trusteddocuments';
 import { findExportedList, type ExportedList } from './list';
@@ -65,7 +66,7 @@ export function parseExportRequest(
   const extensions = parseObject('extensions', parameters.extensions);
   const { query, operationName, ...otherParameters } = trustedDocuments.resolveOperationId({ ...parameters, extensions });
   if (isDryRun(otherParameters.extensions, request.get(DRY_RUN_HEADER)))
-    throw createExportError('Dry runs must be sent to POST /graphql.', 'extensions', 'BAD_REQUEST');
+    throw createExportError(DRY_RUN_MESSAGE, 'extensions', 'BAD_REQUEST');
   const variables = parseObject('variables', otherParameters.variables);
   if (typeof query !== 'string') throw createExportError('Send the text of an operation as `query`, or the `id` of a stored one.', 'query');
   const document = parseAndValidateDocument(schema, query, context.budget);

@@ -6,7 +6,7 @@ import { createHandler, type Handler } from 'graphql-sse';
 import { RETRY_AFTER_SECONDS } from '../../core/model/errors';
 import type { RequestContext } from '../../request/requestcontext';
 import { releaseLargeBodySlot } from '../../platform/bodylimit';
-import { DRY_RUN_HEADER } from '../dryrun';
+import { DRY_RUN_HEADER } from '../../contract/messages';
 import { withHttpStatus, sendGraphQLError } from '../httperrors';
 import { trustedDocumentsMiddleware, type TrustedDocuments } from '../trusteddocuments';
 import type { SubscriptionArgs, Subscriptions } from './subscriptions';

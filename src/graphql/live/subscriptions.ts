@@ -8,6 +8,7 @@ import {
   type FragmentDefinitionNode,
   type OperationDefinitionNode,
 } from 'graphql';
+import { DRY_RUN_MESSAGE } from '../../contract/messages';
 import { visitFields } from '../../core/model/selections';
 import type { Context } from '../../core/context';
 import type { Executor, Variables } from '../../core/operation/executor';
@@ -63,7 +64,7 @@ export class Subscriptions {
     } catch (error) {
       return [error as GraphQLError];
     }
-    if (isDryRun(resolvedParams.extensions, dryRunHeader)) return [badRequestError(`Dry runs must be sent to POST ${GRAPHQL_PATH}.`)];
+    if (isDryRun(resolvedParams.extensions, dryRunHeader)) return [badRequestError(DRY_RUN_MESSAGE)];
     const { query, operationName, variables } = resolvedParams;
     const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
     if (typeof query !== 'string') return [badRequestError('The operation must have a `query`.')];
