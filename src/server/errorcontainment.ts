@@ -1,6 +1,7 @@
 /**
- * Containment of uncaught errors. An error that is thrown while a request is dispatched, or by an event listener of a request or response (subclasses of
- * Node's classes catch it), fails only that request. Other uncaught errors are logged. Neither ends the process, because it serves other requests.
+ * Classes of requests and responses. They limit the number of small body chunks, and contain uncaught errors: an error that is thrown while a request is
+ * dispatched, or by an event listener of a request or response, fails only that request. Other uncaught errors are logged. Neither ends the process, because it
+ * serves other requests.
  */
 import { ServerResponse, type IncomingMessage, type ServerOptions } from 'node:http';
 import type { Logger } from 'pino';
@@ -16,6 +17,10 @@ export type HttpMessageClasses = Required<Pick<ServerOptions, 'IncomingMessage' 
  */
 const MAX_RESPONSE_LISTENERS = 20;
 
+/** Size in bytes below which a chunk of a body is small, and the maximum number of small chunks of a request. Clients send packets of more than 1,000 bytes. */
+const SMALL_CHUNK_BYTES = 512;
+const MAX_SMALL_CHUNKS = 1_000;
+
 export class ErrorContainment {
   readonly messageClasses: HttpMessageClasses;
 
@@ -30,12 +35,22 @@ export class ErrorContainment {
     const catchErrors: ErrorContainment['catchErrors'] = (request, response, callback) => this.catchErrors(request, response, callback);
     class ErrorCatchingRequest extends UpgradeFilteringRequest {
       response?: ServerResponse;
+      private smallChunkCount = 0;
 
       /**
        * Whether the request switches to another protocol (CONNECT, WebSocket). Unknown protocols of an Upgrade header are ignored (RFC 9110, section 7.8).
        */
       protected override acceptsUpgrade(): boolean {
         return this.method === 'CONNECT' || /(?:^|,)\s*websocket\s*(?:,|$)/i.test(this.headers.upgrade ?? '');
+      }
+
+      /** Adds a piece of the body. Closes the connection after too many small pieces, each of which costs as much as a large one. */
+      override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
+        if (chunk && chunk.length < SMALL_CHUNK_BYTES && (this.smallChunkCount += 1) > MAX_SMALL_CHUNKS) {
+          this.socket.destroy();
+          return false;
+        }
+        return super.push(chunk, encoding);
       }
 
       override emit(event: string | symbol, ...args: unknown[]): boolean {

@@ -1,0 +1,51 @@
+/** Many small things at once: documents, messages, frames, and body chunks of one byte. Each is cheap; their number must be bounded or spread. */
+import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LIVENESS_LIMIT_MS, MEMORY_MB, Siege } from './siege';
+
+let siege: Siege;
+beforeAll(async () => {
+  siege = await Siege.start();
+});
+afterAll(() => siege.end());
+
+/** Sends `count` chunks with pauses between groups of `group`. Returns the first line of the response, or nothing if the connection was closed. */
+function sendChunks(path: string, type: string, chunk: Buffer, count: number, group = count): Promise<string> {
+  const { hostname, port } = new URL(siege.base);
+  const socket = net.connect(Number(port), hostname).setNoDelay();
+  let answer = '';
+  socket.on('data', (data: Buffer) => (answer += data.toString('latin1'))).on('error', () => undefined);
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nApollo-Require-Preflight: 1\r\nTransfer-Encoding: chunked\r\n\r\n`,
+  );
+  const framed = Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n')]);
+  void (async () => {
+    for (let sent = 0; sent < count && !socket.destroyed; sent += group) {
+      socket.write(Buffer.concat(Array<Buffer>(Math.min(group, count - sent)).fill(framed)));
+      if (group < count) await sleep(5);
+    }
+    socket.end('0\r\n\r\n');
+  })();
+  return new Promise((resolve) => socket.once('close', () => resolve(answer.split('\r\n')[0]!)));
+}
+
+const MULTIPART = 'multipart/form-data; boundary=b';
+
+test.each([
+  ['JSON sent to REST', '/api/v2/login/', 'application/json'],
+  ['a form sent to REST', '/api/v2/login/', 'application/x-www-form-urlencoded'],
+  ['multipart sent to REST', '/api/v2/login/', MULTIPART],
+  ['JSON sent to GraphQL', '/graphql', 'application/json'],
+  ['multipart sent to GraphQL', '/graphql', MULTIPART],
+  ['a body that nobody reads', '/nowhere', 'text/plain'],
+])('answers other clients while eight send 1.5 MB in chunks of one byte: %s', async (_what, path, type) => {
+  const attack = () => Promise.all(Array.from({ length: 8 }, () => sendChunks(path, type, Buffer.from(' '), 1_500_000)));
+  const { aliveMs, memoryMb } = await siege.measureDuring(attack);
+  expect(aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
+  expect(memoryMb).toBeLessThan(MEMORY_MB);
+});
+
+test('accepts a long body that arrives in packets of 1,400 bytes', async () => {
+  const padding = Buffer.alloc(1_400, ' ');
+  expect(await sendChunks('/api/v2/login/', 'application/json', padding, 150, 1)).toMatch(/^HTTP\/1.1 400/);
+});
