@@ -21,11 +21,12 @@ const TRY_AGAIN_LATER_CLOSE_CODE = 1013;
 const INTERNAL_ERROR_CLOSE_CODE = 1011;
 /** Interval of WebSocket pings. A client is disconnected if it has neither answered a ping nor received a message since the previous one. */
 const PING_INTERVAL_MS = 12_000;
-/**
- * Maximum number of messages from a client between two pings, far more than any client needs. Each message is handled as soon as it arrives, and up to
- * 2 MB of messages arrive in one iteration of the event loop, during which the server handles nothing else.
- */
+/** Maximum number of messages, pings and pongs from a client between two pings of the server, far more than any client needs. */
 const MAX_MESSAGES_PER_PING_INTERVAL = 1_000;
+/** Maximum number of frames of one message. */
+const MAX_FRAGMENTS = 256;
+/** Expected size of the chunks in which a message arrives. Packets have more than twice as many bytes. */
+const MIN_CHUNK_BYTES = 512;
 const MIN_LOG_INTERVAL_MS = 1_000;
 
 export interface WebSocketOptions {
@@ -68,6 +69,8 @@ export class WebSocketTransport {
     this.server = new WebSocketServer({
       noServer: true,
       maxPayload: options.maxMessageBytes,
+      maxFragments: MAX_FRAGMENTS,
+      maxBufferedChunks: Math.ceil(options.maxMessageBytes / MIN_CHUNK_BYTES),
       handleProtocols: (protocols) => protocols.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) && GRAPHQL_TRANSPORT_WS_PROTOCOL,
     });
     this.server.on('headers', (headers, request) => void headers.push(`X-Request-Id: ${String(request.headers[REQUEST_ID_HEADER])}`));
@@ -114,6 +117,10 @@ export class WebSocketTransport {
       messageCount = 0;
       if (socket.readyState === socket.OPEN) socket.ping();
     }, PING_INTERVAL_MS);
+    const countMessage = () => {
+      if ((messageCount += 1) > MAX_MESSAGES_PER_PING_INTERVAL) socket.terminate();
+    };
+    socket.on('ping', countMessage).on('pong', countMessage);
     socket.on('pong', () => (isAlive = true));
     // Only logs the error, because `ws` has already closed the connection with a matching close code.
     socket.on('error', (error) => this.logWarning(request, error));
@@ -130,7 +137,8 @@ export class WebSocketTransport {
         close: (code, reason) => outbox.close(code, reason),
         onMessage: (handle) =>
           socket.on('message', (data: RawData) => {
-            if ((messageCount += 1) > MAX_MESSAGES_PER_PING_INTERVAL) return socket.terminate();
+            countMessage();
+            if (socket.readyState !== socket.OPEN) return;
             if (outbox.isFull) socket.pause();
             precedingMessagePromise = precedingMessagePromise.then(async () => {
               await outbox.waitUntilNotFull();

@@ -1,6 +1,7 @@
 /** Many small things at once: documents, messages, frames, and body chunks of one byte. Each is cheap; their number must be bounded or spread. */
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import WebSocket from 'ws';
 import { LIVENESS_LIMIT_MS, MEMORY_MB, Siege } from './siege';
 
 let siege: Siege;
@@ -8,6 +9,33 @@ beforeAll(async () => {
   siege = await Siege.start();
 });
 afterAll(() => siege.end());
+
+/** Opens a WebSocket, which has sent `connection_init`, and returns it with its close code. */
+async function connect(): Promise<{ socket: WebSocket; closed: Promise<number> }> {
+  const socket = new WebSocket(`${siege.base.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+  const closed = new Promise<number>((resolve) => socket.once('close', resolve));
+  socket.on('error', () => undefined);
+  await new Promise((resolve) => socket.once('open', resolve));
+  socket.send('{"type":"connection_init"}');
+  await new Promise((resolve) => socket.once('message', resolve));
+  return { socket, closed };
+}
+
+test.each([
+  ['pings', (socket: WebSocket) => socket.ping()],
+  ['pongs', (socket: WebSocket) => socket.pong()],
+  ['empty continuation frames', (socket: WebSocket) => socket.send('', { fin: false })],
+  ['empty messages', (socket: WebSocket) => socket.send('')],
+])('closes a WebSocket that sends thousands of %s', async (_what, sendOne) => {
+  const attack = async () => {
+    const { socket, closed } = await connect();
+    for (let count = 0; count < 5_000; count += 1) if (socket.readyState === socket.OPEN) sendOne(socket);
+    return closed;
+  };
+  const { result, aliveMs } = await siege.measureDuring(attack);
+  expect([1006, 1008, 4400]).toContain(result);
+  expect(aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
+});
 
 /** Sends `count` chunks with pauses between groups of `group`. Returns the first line of the response, or nothing if the connection was closed. */
 function sendChunks(path: string, type: string, chunk: Buffer, count: number, group = count): Promise<string> {
