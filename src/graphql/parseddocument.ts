@@ -2,6 +2,7 @@
 import { GraphQLError, parse, specifiedRules, validate, type DocumentNode, type GraphQLSchema } from 'graphql';
 import type { RateBudget } from '../core/context';
 import { ClientError, MAX_ERRORS_PER_RESPONSE } from '../core/model/errors';
+import type { RequestContext } from '../request/requestcontext';
 import { documentLimitsRule, MAX_TOKENS } from './documentlimits';
 
 /** Validation stops one error below the maximum, because graphql-js then appends an error that says that validation was aborted. */
@@ -22,4 +23,14 @@ export function parseAndValidateDocument(schema: GraphQLSchema, text: string, bu
   } finally {
     budget?.chargeMilliseconds(performance.now() - startedAt);
   }
+}
+
+/** Parses and validates the text of a client's operation in a fair turn of the client. */
+export async function parseClientDocument(
+  schema: GraphQLSchema,
+  text: string,
+  { awaitTurn, resolverContext }: RequestContext,
+): Promise<DocumentNode | readonly GraphQLError[]> {
+  await awaitTurn();
+  return parseAndValidateDocument(schema, text, resolverContext.budget);
 }

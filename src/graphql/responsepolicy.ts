@@ -38,13 +38,14 @@ export const graphqlResponsePlugin = (executor: Executor, maxResponseBytes: numb
     request.operationName ||= undefined;
     let keyClaimResult: ClaimResult | undefined;
     // Parsing and validation are charged even for invalid documents.
-    const chargeDuration = async () => {
+    const awaitTurnAndChargeDuration = async () => {
+      await requestContext.awaitTurn();
       const startedAt = performance.now();
       return async () => resolverContext.budget?.chargeMilliseconds(performance.now() - startedAt);
     };
     return {
-      parsingDidStart: chargeDuration,
-      validationDidStart: chargeDuration,
+      parsingDidStart: awaitTurnAndChargeDuration,
+      validationDidStart: awaitTurnAndChargeDuration,
       async didResolveOperation({ operation, source }) {
         if (operation?.operation !== 'mutation' || isDryRunRequest(request)) return;
         keyClaimResult = await claimIdempotencyKey(requestContext, [source, request.operationName ?? null, request.variables ?? {}]);
@@ -55,7 +56,10 @@ export const graphqlResponsePlugin = (executor: Executor, maxResponseBytes: numb
         };
       },
       async responseForOperation(operationContext) {
-        if (isDryRunRequest(request)) return dryRunResponse(executor, operationContext, resolverContext);
+        if (isDryRunRequest(request)) {
+          await requestContext.awaitTurn();
+          return dryRunResponse(executor, operationContext, resolverContext);
+        }
         if (!keyClaimResult || !('storedResponse' in keyClaimResult)) return null;
         const { status, body } = keyClaimResult.storedResponse;
         return { http: { status, headers: new HeaderMap() }, body: { kind: 'single', singleResult: body as FormattedExecutionResult } };

@@ -6,6 +6,7 @@ import { clientGoneError } from '../core/model/errors';
 import { POLICIES_BY_API } from '../core/model/policies';
 import { Loaders } from '../core/read/loaders';
 import type { DatabaseSession } from '../database/session';
+import { awaitTurn } from '../platform/fairturns';
 import type { Route } from '../rest/routes';
 import { AccountService } from './account';
 import { Authentication } from './authentication';
@@ -27,6 +28,8 @@ export interface RequestContext {
   operationName?: string | null;
   /** Route of a REST request; undefined before routing and for other requests. */
   route?: Route;
+  /** Waits for a fair turn of the client to do synchronous work, such as validating a document. */
+  awaitTurn(): Promise<void>;
   chargeResponse(bytes: number): void;
   chargeMilliseconds(ms: number): void;
   /** Returns response headers with rate limits and server timing. */
@@ -82,6 +85,7 @@ export function createRequestContext(services: Services, request: RequestHead, a
     account,
     idempotentExecution: new IdempotentExecution(request, services, resolverContext),
     resolverContext,
+    awaitTurn: () => awaitTurn(requestInfo.clientNetwork, authentication.senderUserId),
     chargeResponse: (bytes) => resolverContext.budget?.chargeResponseBytes(bytes),
     chargeMilliseconds: (ms) => resolverContext.budget?.chargeMilliseconds(ms),
     responseHeaders: () => ({ ...(config.serverTiming && serverTimingHeader()), ...rateLimitHeaders(resolverContext.budget) }),

@@ -35,6 +35,8 @@ export interface RestContext {
     ): Promise<RestResponse>;
   };
   route?: Route;
+  /** Waits for a fair turn of the client to do synchronous work, such as validating a document. */
+  awaitTurn(): Promise<void>;
   chargeResponse(bytes: number): void;
   /** Charges time in which the request blocks the event loop. */
   chargeMilliseconds(ms: number): void;

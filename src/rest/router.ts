@@ -101,6 +101,7 @@ class Router {
           isSignedIn
             ? { ...multipartLimits, senderUserId: context.authentication.senderUserId }
             : anonymousMultipartLimits(multipartLimits),
+          context.awaitTurn,
         )),
     };
     await this.send(await catchRestError(() => this.processRequest(request)), request, response);

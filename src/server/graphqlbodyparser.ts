@@ -6,6 +6,7 @@ import type { Config } from '../platform/config';
 import type { RequestContext } from '../request/requestcontext';
 import { sendGraphQLError } from '../graphql/httperrors';
 import { awaitLargeBodySlot, limitBodySize } from '../platform/bodylimit';
+import { charsetOf, isSupportedCharset } from '../platform/charsets';
 import { describeExceededJsonLimit } from '../platform/jsonlimits';
 
 export function graphqlJsonParser(
@@ -13,32 +14,47 @@ export function graphqlJsonParser(
   contextOf: (request: IncomingMessage) => RequestContext,
 ): RequestHandler {
   const maxBytes = Math.min(maxBody, maxJson);
-  const signedInUserParser = createJsonParsers(maxBytes);
-  const anonymousUserParser = createJsonParsers(Math.min(maxBytes, maxAnonymousBody));
+  const readBodyOfUser = createBodyReader(maxBytes);
+  const readAnonymousBody = createBodyReader(Math.min(maxBytes, maxAnonymousBody));
   return async (request, response, next) => {
-    // If the body is not JSON, express.json does not read it and only sets `request.body`, which Apollo requires.
-    if (!request.is('json')) return anonymousUserParser.parse(request, response, next);
-    const { authentication } = contextOf(request);
-    const { parseWithinLimit } = (await authentication.isSignedIn()) ? signedInUserParser : anonymousUserParser;
+    // Apollo requires the property even if the body is not JSON.
+    request.body = undefined;
+    if (!request.is('json')) return next();
+    const charset = charsetOf(request.headers['content-type']!.split(';'));
+    // JSON is Unicode (RFC 8259, section 8.1).
+    if (!/^utf-/i.test(charset) || !isSupportedCharset(charset))
+      return next(requestError(415, `unsupported charset "${charset.toUpperCase()}"`));
+    const { authentication, awaitTurn } = contextOf(request);
+    const readBody = (await authentication.isSignedIn()) ? readBodyOfUser : readAnonymousBody;
     await awaitLargeBodySlot(request, response, authentication.senderUserId);
-    parseWithinLimit(request, response, next);
+    const parseBody = async (body: Buffer) => {
+      await awaitTurn();
+      request.body = parseJson(iconv.decode(body, charset));
+    };
+    readBody(request, response, (error?: unknown) => {
+      if (error || !Buffer.isBuffer(request.body)) return next(error);
+      parseBody(request.body).then(() => next(), next);
+    });
   };
 }
 
-/** Rejects bodies that exceed the structural JSON limits before they are parsed (`verify` hook of express.json). Decodes them as the parser does. */
-function checkJsonLimits(_request: IncomingMessage, _response: unknown, body: Buffer, encoding: string): void {
-  const exceededLimitMessage = describeExceededJsonLimit(iconv.decode(body, encoding));
-  if (exceededLimitMessage !== undefined) throw Object.assign(new Error(`The body is rejected: ${exceededLimitMessage}.`), { status: 400 });
-}
+const requestError = (status: number, message: string) => Object.assign(new Error(message), { status });
 
-// Makes iconv-lite load its tables at startup. In the first request with a body, loading them would fail if no file descriptor were free.
-iconv.getDecoder('utf-8');
-
-function createJsonParsers(limit: number): Record<'parse' | 'parseWithinLimit', RequestHandler> {
-  const parse = express.json({ limit, verify: checkJsonLimits });
+function createBodyReader(limit: number): RequestHandler {
   const message = `The body is larger than ${limit} bytes.`;
-  return {
-    parse,
-    parseWithinLimit: limitBodySize(limit, parse, (request, response) => sendGraphQLError(request, response, 413, 'BAD_REQUEST', message)),
-  };
+  return limitBodySize(limit, express.raw({ limit, type: 'json' }), (request, response) =>
+    sendGraphQLError(request, response, 413, 'BAD_REQUEST', message),
+  );
+}
+
+function parseJson(text: string): unknown {
+  const exceededLimitMessage = describeExceededJsonLimit(text);
+  if (exceededLimitMessage !== undefined) throw requestError(400, `The body is rejected: ${exceededLimitMessage}.`);
+  if (text === '') return {};
+  if (!/^\s*[{[]/.test(text)) throw requestError(400, 'The body must be a JSON object.');
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw requestError(400, (error as Error).message);
+  }
 }

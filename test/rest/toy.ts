@@ -177,6 +177,7 @@ export class Orchard {
         missingScopeError: () => undefined,
       },
       idempotentExecution: { runOnce: (_body, handle) => handle() },
+      awaitTurn: async () => undefined,
       chargeResponse: () => undefined,
       chargeMilliseconds: () => undefined,
       responseHeaders: () => ({ 'X-Toy': 'yes' }),

@@ -7,7 +7,7 @@ import { coerceVariables } from '../../core/operation/variables';
 import type { RequestContext } from '../../request/requestcontext';
 import { DRY_RUN_HEADER, DRY_RUN_MESSAGE } from '../../contract/messages';
 import { isDryRun } from '../dryrun';
-import { parseAndValidateDocument } from '../parseddocument';
+import { parseClientDocument } from '../parseddocument';
 import type { TrustedDocuments } from '../trusteddocuments';
 import { findExportedList, type ExportedList } from './list';
 import { ExportError, createExportError } from './errors';
@@ -53,12 +53,12 @@ function parseFlag(queryParameters: URLSearchParams, name: string): boolean {
   return value === '1';
 }
 
-export function parseExportRequest(
+export async function parseExportRequest(
   request: Request,
   requestContext: RequestContext,
   schema: GraphQLSchema,
   trustedDocuments: TrustedDocuments,
-): ExportRequest {
+): Promise<ExportRequest> {
   const context: Context = requestContext.resolverContext;
   const queryParameters = new URL(request.url, 'http://localhost').searchParams;
   const needsBom = parseFlag(queryParameters, 'bom');
@@ -69,7 +69,7 @@ export function parseExportRequest(
     throw createExportError(DRY_RUN_MESSAGE, 'extensions', 'BAD_REQUEST');
   const variables = parseObject('variables', otherParameters.variables);
   if (typeof query !== 'string') throw createExportError('Send the text of an operation as `query`, or the `id` of a stored one.', 'query');
-  const document = parseAndValidateDocument(schema, query, context.budget);
+  const document = await parseClientDocument(schema, query, requestContext);
   if (!('kind' in document)) throw new ExportError(document.map(withErrorCode));
   const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
   const operation = getOperationAST(document, name);

@@ -105,7 +105,7 @@ class ExportResponse {
   private async sendExportFile(fileExtension: string, format: ExportFormat): Promise<void> {
     const { request, response, requestContext } = this;
     const { executor, trustedDocuments } = this.dependencies;
-    const { list, variables, needsBom, fileName } = parseExportRequest(request, requestContext, executor.schema, trustedDocuments);
+    const { list, variables, needsBom, fileName } = await parseExportRequest(request, requestContext, executor.schema, trustedDocuments);
     const writer = format.createWriter(list, needsBom);
     const disconnectController = new AbortController();
     response.once('close', () => disconnectController.abort());

@@ -76,7 +76,7 @@ export class EventStreamTransport {
       onSubscribe: async ({ raw }, params) => {
         const requestContext = contextOf(raw);
         await requestContext.authentication.authenticate();
-        const executionArgs = subscriptions.parse({ ...params }, requestContext, raw.headers[DRY_RUN_HEADER]);
+        const executionArgs = await subscriptions.parse({ ...params }, requestContext, raw.headers[DRY_RUN_HEADER]);
         return Array.isArray(executionArgs) ? yieldSingleResult({ errors: executionArgs }) : executionArgs;
       },
     });

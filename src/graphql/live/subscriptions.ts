@@ -14,7 +14,7 @@ import type { Context } from '../../core/context';
 import type { Executor, Variables } from '../../core/operation/executor';
 import type { RequestContext } from '../../request/requestcontext';
 import { isDryRun } from '../dryrun';
-import { parseAndValidateDocument } from '../parseddocument';
+import { parseClientDocument } from '../parseddocument';
 import { limitResultErrors } from '../errorlimits';
 import type { TrustedDocuments } from '../trusteddocuments';
 
@@ -55,7 +55,11 @@ export class Subscriptions {
   ) {}
 
   /** Parses and validates a subscription. `dryRunHeader`: header `X-Dry-Run` of the request. Returns its execution arguments, or errors. */
-  parse(params: SubscriptionParams, requestContext: RequestContext, dryRunHeader?: unknown): SubscriptionArgs | GraphQLError[] {
+  async parse(
+    params: SubscriptionParams,
+    requestContext: RequestContext,
+    dryRunHeader?: unknown,
+  ): Promise<SubscriptionArgs | GraphQLError[]> {
     const { schema } = this.executor;
     const context: Context = requestContext.resolverContext;
     let resolvedParams: SubscriptionParams;
@@ -68,7 +72,7 @@ export class Subscriptions {
     const { query, operationName, variables } = resolvedParams;
     const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
     if (typeof query !== 'string') return [badRequestError('The operation must have a `query`.')];
-    const document = parseAndValidateDocument(schema, query, context.budget);
+    const document = await parseClientDocument(schema, query, requestContext);
     if (!('kind' in document)) return [...limitResultErrors({ errors: document }, this.executor.permitsIntrospection(context)).errors!];
     const operation = getOperationAST(document, name);
     requestContext.operationName = operation?.name?.value;

@@ -9,6 +9,7 @@ import { isTransientError, overloadedError } from '../../core/model/errors';
 import type { RequestContext } from '../../request/requestcontext';
 import { REQUEST_ID_HEADER, type RequestHead } from '../../request/forwardedheaders';
 import { rejectWebSocketHandshake } from '../../request/handshakerejection';
+import { awaitTurn } from '../../platform/fairturns';
 import { ConcurrencyLimiter } from '../../platform/limiter';
 import { withHttpStatus } from '../httperrors';
 import { Outbox } from './outbox';
@@ -44,8 +45,11 @@ interface ClientConnection {
   /** Ids of the client's subscriptions, each from the start of its setup until the subscription has ended completely. */
   readonly subscriptionIds: Set<string>;
   createContext?: () => RequestContext;
-  /** Network of an anonymous client whose connection counts towards the connection limit; undefined for a signed-in user. */
-  anonymousClientNetwork?: string;
+  readonly network: string;
+  /** Id of a signed-in user. */
+  userId?: number;
+  /** Whether the client is anonymous and its connection counts towards the connection limit. */
+  isAnonymous?: boolean;
 }
 
 /** Treats a WebSocket handshake as a POST, so that cookies need a CSRF token: the same-origin policy does not cover WebSockets. */
@@ -77,8 +81,8 @@ export class WebSocketTransport {
     this.server.on('connection', (socket, request) => this.serve(socket, request));
     this.graphqlWsServer = makeServer<NonNullable<ConnectionInitMessage['payload']>, ClientConnection>({
       onConnect: ({ extra: connection, connectionParams }) => this.onConnect(connection, connectionParams),
-      onClose: ({ extra: { anonymousClientNetwork } }) => {
-        if (anonymousClientNetwork !== undefined) this.anonymousConnectionLimiter.release(anonymousClientNetwork);
+      onClose: ({ extra: { isAnonymous, network } }) => {
+        if (isAnonymous) this.anonymousConnectionLimiter.release(network);
       },
       onSubscribe: ({ extra: connection }, id, params) => this.startSubscription(connection, id, { ...params }),
       // Deletes the id of a completed subscription after `onComplete` has returned, because graphql-ws itself releases the id only then.
@@ -124,6 +128,7 @@ export class WebSocketTransport {
     socket.on('pong', () => (isAlive = true));
     // Only logs the error, because `ws` has already closed the connection with a matching close code.
     socket.on('error', (error) => this.logWarning(request, error));
+    const connection: ClientConnection = { socket, request, subscriptionIds: new Set(), network: this.options.clientNetworkOf(request) };
     const outbox = new Outbox(socket, () => (isAlive = true));
     let precedingMessagePromise = Promise.resolve();
     const closeWithError = (error: unknown) => {
@@ -142,12 +147,13 @@ export class WebSocketTransport {
             if (outbox.isFull) socket.pause();
             precedingMessagePromise = precedingMessagePromise.then(async () => {
               await outbox.waitUntilNotFull();
+              await awaitTurn(connection.network, connection.userId);
               socket.resume();
               if (socket.readyState === socket.OPEN) handle(String(data)).catch(closeWithError);
             });
           }),
       },
-      { socket, request, subscriptionIds: new Set() },
+      connection,
     );
     socket.once('close', (code, reason) => {
       clearInterval(pingTimer);
@@ -165,22 +171,22 @@ export class WebSocketTransport {
   }
 
   private async onConnect(connection: ClientConnection, parameters: SubscriptionParams | undefined): Promise<void> {
-    const { createContext, clientNetworkOf } = this.options;
     const request = asPostRequest(connection.request, parameters);
-    connection.createContext = () => createContext(request);
+    connection.createContext = () => this.options.createContext(request);
     const close = (code: number, reason: string) => connection.socket.close(code, reason);
     try {
       // Anonymous clients may subscribe to catalogue changes; invalid credentials close the connection.
-      if (await connection.createContext().authentication.authenticate()) return;
+      const { authentication } = connection.createContext();
+      if (await authentication.authenticate()) return void (connection.userId = authentication.senderUserId);
       // A connection that has closed in the meantime takes no slot, because nothing would release it.
       if (connection.socket.readyState !== connection.socket.OPEN) return;
     } catch (error) {
       if (isTransientError(error)) return close(TRY_AGAIN_LATER_CLOSE_CODE, 'Try Again Later');
       return close(CloseCode.Unauthorized, 'Unauthorized');
     }
-    const network = clientNetworkOf(request);
-    if (!this.anonymousConnectionLimiter.tryAcquire(network)) return close(CloseCode.TooManyInitialisationRequests, 'Too many connections');
-    connection.anonymousClientNetwork = network;
+    if (!this.anonymousConnectionLimiter.tryAcquire(connection.network))
+      return close(CloseCode.TooManyInitialisationRequests, 'Too many connections');
+    connection.isAnonymous = true;
   }
 
   private async startSubscription(connection: ClientConnection, id: string, params: SubscriptionParams) {
@@ -202,7 +208,7 @@ export class WebSocketTransport {
     const requestContext = connection.createContext!();
     try {
       // Load shedding is applied per subscription: open connections are cheap, and subscriptions pass no other admission control.
-      if (this.options.shouldRejectSubscriptions(connection.anonymousClientNetwork !== undefined)) throw overloadedError();
+      if (this.options.shouldRejectSubscriptions(connection.isAnonymous === true)) throw overloadedError();
       await requestContext.authentication.authenticate();
     } catch (error) {
       return [withHttpStatus(error) as GraphQLError];

@@ -10,6 +10,7 @@ import {
   type UploadedFile,
 } from '../../platform/multipart';
 import { awaitLargeBodySlot } from '../../platform/bodylimit';
+import { charsetOf, isSupportedCharset } from '../../platform/charsets';
 import { MAX_TOP_LEVEL_JSON_MEMBERS } from '../../platform/jsonlimits';
 import { badRequestError, validationError, RestError, bodyTooLargeError, unsupportedMediaTypeError } from '../errors';
 import { parseJson } from './jsonparser';
@@ -43,7 +44,13 @@ export async function bodyOrPartsOfOversizedForm(bodyPromise: Promise<ParsedBody
 const FORM_MEDIA_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 export const BODY_MEDIA_TYPES = ['application/json', ...FORM_MEDIA_TYPES];
 
-export async function readBody(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<ParsedBody> {
+/** `awaitTurn` waits for a fair turn to decode the body. */
+export async function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limits: MultipartLimits,
+  awaitTurn: () => Promise<void>,
+): Promise<ParsedBody> {
   const header = request.headers['content-type'] ?? '';
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim());
   const mediaType = type.toLowerCase();
@@ -52,11 +59,12 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   if (length === '0' || (length === undefined && request.headers['transfer-encoding'] === undefined))
     return FORM_MEDIA_TYPES.includes(mediaType) ? { isForm: true, data: new Map() } : { isForm: false, data: {} };
   if (!BODY_MEDIA_TYPES.includes(mediaType)) throw unsupportedMediaTypeError(header);
-  const charset = parameters.map((parameter) => /^charset="?([^"]+)"?$/i.exec(parameter)?.[1]).find(Boolean) ?? 'utf-8';
-  if (!iconv.encodingExists(charset)) throw badRequestError(`Unknown charset "${charset}" in the Content-Type.`);
+  const charset = charsetOf(parameters);
+  if (!isSupportedCharset(charset)) throw badRequestError(`Unknown charset "${charset}" in the Content-Type.`);
   await awaitLargeBodySlot(request, response, limits.senderUserId);
   if (mediaType === 'multipart/form-data') return { isForm: true, data: await readMultipartForm(request, response, limits) };
   const bytes = await readBytes(request, limits.maxBody);
+  await awaitTurn();
   if (mediaType === 'application/json') return { isForm: false, data: bytes.length ? parseJson(() => decodeText(bytes, charset)) : {} };
   const values = new Map<string, string[]>();
   // Forms are decoded leniently: invalid bytes become replacement characters.

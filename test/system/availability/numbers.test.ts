@@ -2,13 +2,28 @@
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import WebSocket from 'ws';
-import { LIVENESS_LIMIT_MS, MEMORY_MB, Siege } from './siege';
+import { graphql, LIVENESS_LIMIT_MS, MEMORY_MB, Siege } from './siege';
 
 let siege: Siege;
 beforeAll(async () => {
   siege = await Siege.start();
 });
 afterAll(() => siege.end());
+
+const repeat = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join(' ');
+
+/** A document that takes about as long to validate as the limits allow. */
+const slowDocument = (id: number, operation = 'query') => {
+  const root = operation === 'query' ? 'exercise(id: 1)' : 'rowChanges';
+  return `${operation} Q${id} { ${root} { ${repeat(190, (i) => `...F${i}`)} } } ${repeat(190, (i) => `fragment F${i} on Exercise { ${i % 2 ? 'id' : 'name'} }`)}`;
+};
+
+test('answers other clients while one sends 60 slow documents at once', async () => {
+  const attack = () => Promise.all(Array.from({ length: 60 }, (_, id) => graphql(siege.base, slowDocument(id))));
+  const { result, aliveMs } = await siege.measureDuring(attack);
+  expect(new Set(result.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
+});
 
 /** Opens a WebSocket, which has sent `connection_init`, and returns it with its close code. */
 async function connect(): Promise<{ socket: WebSocket; closed: Promise<number> }> {
@@ -20,6 +35,22 @@ async function connect(): Promise<{ socket: WebSocket; closed: Promise<number> }
   await new Promise((resolve) => socket.once('message', resolve));
   return { socket, closed };
 }
+
+test('answers other clients while a WebSocket sends 100 slow documents in one packet', async () => {
+  const attack = async () => {
+    const { socket, closed } = await connect();
+    const answers = new Promise<void>((resolve) => {
+      let count = 0;
+      socket.on('message', () => (count += 1) === 100 && resolve());
+    });
+    for (let id = 0; id < 100; id += 1)
+      socket.send(JSON.stringify({ id: String(id), type: 'subscribe', payload: { query: slowDocument(id, 'subscription') } }));
+    await answers;
+    socket.close();
+    await closed;
+  };
+  expect((await siege.measureDuring(attack)).aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
+});
 
 test.each([
   ['pings', (socket: WebSocket) => socket.ping()],
