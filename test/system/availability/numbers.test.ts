@@ -2,7 +2,7 @@
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import WebSocket from 'ws';
-import { graphql, LIVENESS_LIMIT_MS, MEMORY_MB, Siege } from './siege';
+import { graphql, LIVENESS_LIMIT_MS, MEMORY_MB, send, Siege } from './siege';
 
 let siege: Siege;
 beforeAll(async () => {
@@ -107,4 +107,19 @@ test.each([
 test('accepts a long body that arrives in packets of 1,400 bytes', async () => {
   const padding = Buffer.alloc(1_400, ' ');
   expect(await sendChunks('/api/v2/login/', 'application/json', padding, 150, 1)).toMatch(/^HTTP\/1.1 400/);
+});
+
+test('refuses bodies in UTF-7 without decoding them', async () => {
+  const body = Buffer.alloc(250_000, '&AAA-');
+  const attack = () =>
+    Promise.all(
+      ['/api/v2/login/', '/graphql'].flatMap((path) =>
+        ['utf-7', 'utf-7-imap'].map((charset) =>
+          send(siege.base, { method: 'POST', path, headers: { 'Content-Type': `application/json; charset=${charset}` }, body }),
+        ),
+      ),
+    );
+  const { result, aliveMs } = await siege.measureDuring(attack);
+  expect(result.map(({ status }) => status)).toEqual([400, 400, 415, 415]);
+  expect(aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
 });

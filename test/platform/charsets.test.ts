@@ -1,0 +1,64 @@
+/** Charsets of bodies: which are supported, and how long decoding takes compared with UTF-8. */
+import iconv from 'iconv-lite';
+import { charsetOf, isSupportedCharset } from '../../src/platform/charsets';
+import { randomFor } from '../setup/random';
+import { workOf } from '../setup/waits';
+
+const BYTES = 1024 * 1024;
+/** Nearly three for the slowest charset, GB 18030, and a reserve for variations. */
+const MAX_RATIO = 4;
+const ROUNDS = 5;
+
+test.each(['utf-7', 'UTF7', 'unicode-1-1-utf-7', 'utf-7-imap', 'cesu-8', 'base64', 'HEX', 'binary', 'klingon', ''])(
+  '%j is not supported',
+  (name) => {
+    expect(isSupportedCharset(name)).toBe(false);
+  },
+);
+
+test.each(['utf-8', 'UTF8', 'utf-16', 'utf-16le', 'utf-32', 'latin-1', 'iso-8859-15', 'cp1252', 'koi8-r', 'shift_jis', 'gb18030', 'big5'])(
+  '%j is supported',
+  (name) => expect(isSupportedCharset(name)).toBe(true),
+);
+
+test('is read from the parameters of a media type', () => {
+  expect(charsetOf(['', 'boundary=b', ' Charset="latin-1"'])).toBe('latin-1');
+  expect(charsetOf(['charset='])).toBe('utf-8');
+});
+
+test('are decoded, and encoded again, about as fast as UTF-8, whatever the bytes', async () => {
+  const { encodings } = iconv as unknown as { encodings: Record<string, unknown> };
+  const names = Object.keys(encodings).filter((name) => !name.startsWith('_') && isSupportedCharset(name));
+  expect(names.length).toBeGreaterThan(100);
+  // Aliases share a codec.
+  const { getCodec } = iconv as unknown as { getCodec(name: string): object };
+  const charsets = [...new Map(names.map((name) => [getCodec(name), name])).values()];
+  const random = randomFor('charsets');
+  const bodies = [
+    Buffer.from(Array.from({ length: BYTES }, () => random.int(0, 255))),
+    ...[0x26, 0x2b, 0xff].map((byte) => Buffer.alloc(BYTES, byte)),
+    ...['&AAA-', '\x84\x31\xa4\x37'].map((pattern) => Buffer.alloc(BYTES, Buffer.from(pattern, 'latin1'))),
+  ];
+  /** Returns the CPU time of the slowest body. A body is measured again while it takes longer than `limitMs`, which excludes pauses. */
+  const worstOf = async (charset: string, limitMs: number) => {
+    let worst = 0;
+    for (const body of bodies) {
+      let text = '';
+      let best = Infinity;
+      for (let round = 0; round < ROUNDS && best > limitMs; round += 1) {
+        const decoding = await workOf(() => (text = iconv.decode(body, charset, { stripBOM: false })));
+        const encoding = await workOf(() => iconv.encode(text, charset, { addBOM: false }));
+        best = Math.min(best, Math.max(decoding, encoding));
+      }
+      worst = Math.max(worst, best);
+    }
+    return worst;
+  };
+  const limitMs = MAX_RATIO * Math.max(10, await worstOf('utf-8', 0));
+  const slow: Record<string, number> = {};
+  for (const charset of charsets) {
+    const ms = await worstOf(charset, limitMs);
+    if (ms > limitMs) slow[charset] = ms;
+  }
+  expect(slow).toEqual({});
+});
