@@ -80,6 +80,7 @@ const RANDOM = [
   'graphql/fuzz',
   'graphql/knowncosts',
   'graphql/variables',
+  'platform/charsets',
   'server/containment',
   'server/soak',
   'system/availability/prepared',
