@@ -26,7 +26,7 @@ function commandRows(command, parents = []) {
 }
 
 /** Metrics read their values at scrapes only, so they can be listed without the services that provide the values. */
-const { metricsByDocsSection } = new Metrics({ database: { readDependencies: {} } }, {});
+const { metricsByDocsSection } = new Metrics({ database: { readDependencies: {}, writeLimiters: {} } }, {});
 const metricsTable = (...registries) => [
   ['metric', 'kind', 'meaning'],
   ...registries.flatMap((registry) => registry.getMetricsAsArray().map(({ name, type, help }) => [code(name), type, help])),

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient, PoolConfig } from 'pg';
 import type { Sequelize } from 'sequelize-typescript';
-import { ConcurrencyLimiter } from '../platform/limiter';
+import { ClientLimiters, ConcurrencyLimiter } from '../platform/limiter';
 import { LockedTables } from './lockedtables';
-import type { LimiterClientKey, ConnectionOptions } from './options';
+import type { ConnectionOptions } from './options';
 import { Pools, poolSizes } from './pools';
 import { PreparedStatements } from './preparedstatements';
 import { CircuitBreaker } from './circuitbreaker';
@@ -21,17 +21,14 @@ const MAX_CONCURRENT_SERVER_STATEMENTS = 2;
 /** Factor by which the maximum waiting time of writes exceeds that of reads: writes take longer, and a rejected write costs the client more. */
 const WRITE_TO_READ_WAIT_RATIO = 4;
 
-/** Returns concurrency limits that prevent a single client from occupying all slots. */
-const limiterOptionsFor = (slots: number) => ({ slots, slotsPerClient: slots > 2 ? slots - 1 : slots });
-
-/** Kinds of clients: anonymous clients, signed-in users, subscriptions (`live`), and the server itself (`own`). */
-export type ClientKind = 'anonymous' | 'users' | 'live' | 'own';
+/** Kinds of clients: anonymous clients, signed-in users, the subscriptions of both (`live` are those of users), and the server itself (`own`). */
+export type ClientKind = 'anonymous' | 'users' | 'anonymousLive' | 'live' | 'own';
 
 const CLOSE_TIMEOUT_MS = 500;
 
 export class Database {
   readonly readDependencies: Readonly<Record<ClientKind, ReadDependencies>>;
-  readonly writeLimiter: ConcurrencyLimiter<LimiterClientKey>;
+  readonly writeLimiters: ClientLimiters;
   readonly sequelize: Sequelize;
   readonly breaker: CircuitBreaker;
   readonly lockedTables = new LockedTables((text) => this.queryAsServer(text));
@@ -49,8 +46,9 @@ export class Database {
     if (replica)
       this.replica = new Replica(replica, (breaker, sessionUsers) => this.pools.createReplicaPool(replica, breaker, sessionUsers));
     this.readDependencies = this.createReadDependencies(livePoolSize);
-    this.writeLimiter = new ConcurrencyLimiter({
-      ...limiterOptionsFor(writePoolSize),
+    this.writeLimiters = new ClientLimiters({
+      slots: writePoolSize,
+      anonymousSlots: Math.ceil(writePoolSize / 2),
       ...queueLimits,
       maxWaitMs: queueLimits.maxWaitMs * WRITE_TO_READ_WAIT_RATIO,
     });
@@ -72,16 +70,19 @@ export class Database {
       sessionUsers,
       precedingStatement: precedingStatement(anonymousTimeout),
     };
+    const limiters = new ClientLimiters({ slots: poolSize, ...queueLimits });
+    const liveLimiters = new ClientLimiters({ slots: Math.max(1, livePoolSize - 1), anonymousSlots: 1 });
     return {
-      anonymous: { ...anonymousReadDependencies, limiter: new ConcurrencyLimiter({ ...limiterOptionsFor(poolSize), ...queueLimits }) },
-      users: { ...userReadDependencies, limiter: new ConcurrencyLimiter({ ...limiterOptionsFor(poolSize), ...queueLimits }) },
+      anonymous: { ...anonymousReadDependencies, limiter: limiters.anonymous },
+      users: { ...userReadDependencies, limiter: limiters.users },
       // The queue for statements of subscription events is unlimited: they may wait, and the limit on the number of subscriptions bounds how many there
       // are.
-      live: { ...userReadDependencies, limiter: new ConcurrencyLimiter(limiterOptionsFor(livePoolSize)) },
+      live: { ...userReadDependencies, limiter: liveLimiters.users },
+      anonymousLive: { ...userReadDependencies, limiter: liveLimiters.anonymous },
       own: {
         ...sharedReadDependencies,
         pool: pools.serverPool,
-        limiter: new ConcurrencyLimiter(limiterOptionsFor(MAX_CONCURRENT_SERVER_STATEMENTS)),
+        limiter: new ConcurrencyLimiter({ slots: MAX_CONCURRENT_SERVER_STATEMENTS }),
       },
     };
   }

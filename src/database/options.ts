@@ -11,9 +11,6 @@ import type { ConnectionSettings } from './settings';
  */
 export type PoolerMode = 'session' | 'transaction';
 
-/** Client of a concurrency limiter: a user's id, the network of an anonymous client, or a name for the server itself. */
-export type LimiterClientKey = string | number;
-
 export interface ConnectionOptions extends ConnectionSettings {
   /** Options of pg: a connection string, or host, port, user and database. */
   connection: PoolConfig;

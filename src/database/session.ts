@@ -2,10 +2,9 @@
 import type { PoolClient } from 'pg';
 import type { Transaction } from 'sequelize';
 import { connectionOf, type SessionUserOption } from '../internals/sequelize';
-import { OverloadedError, type ConcurrencyLimiter, type QueuedWork } from '../platform/limiter';
+import { OverloadedError, SERVER_CLIENT_KEY, type ConcurrencyLimiter, type LimiterClientKey, type QueuedWork } from '../platform/limiter';
 import type { RequestTrace } from '../platform/requesttrace';
 import type { Database, ClientKind } from './connection';
-import type { LimiterClientKey } from './options';
 import {
   ClientDisconnected,
   isTimeout,
@@ -29,6 +28,8 @@ interface OpenTransaction {
 /** Thrown to make Sequelize roll back a transaction whose result is discarded. */
 class RolledBackError extends Error {}
 
+const LIVE_CLIENT_KINDS: readonly ClientKind[] = ['live', 'anonymousLive'];
+
 export class DatabaseSession implements StatementContext {
   statementCount = 0;
   statementMs = 0;
@@ -45,7 +46,7 @@ export class DatabaseSession implements StatementContext {
   private hasUsedPrimary = false;
   private clientKind: ClientKind = 'own';
   private openTransaction?: OpenTransaction;
-  clientKey: LimiterClientKey = 'own';
+  clientKey: LimiterClientKey = SERVER_CLIENT_KEY;
   hasStartedStatement = false;
   /** Session user for row-level security: the id of the signed-in user, or ANONYMOUS_SESSION_USER. */
   private sessionUserId = ANONYMOUS_SESSION_USER;
@@ -53,11 +54,11 @@ export class DatabaseSession implements StatementContext {
   constructor(readonly database: Database) {}
 
   /**
-   * Sets the client of the request after its authentication; for a subscription event, the kind of client stays `live`. The next statement has no
+   * Sets the client of the request after its authentication; for a subscription event, the kind of client stays that of subscriptions. The next statement has no
    * priority in the queue, as if it were the first one of the request.
    */
   setClient(clientKind: ClientKind, clientKey: LimiterClientKey): void {
-    if (this.clientKind !== 'live') this.clientKind = clientKind;
+    if (!LIVE_CLIENT_KINDS.includes(this.clientKind)) this.clientKind = clientKind;
     this.clientKey = clientKey;
     this.sessionUserId = typeof clientKey === 'number' ? String(clientKey) : ANONYMOUS_SESSION_USER;
     this.hasStartedStatement = false;
@@ -176,7 +177,7 @@ export class DatabaseSession implements StatementContext {
 
   /** Prepares the session for the next event of a subscription. Errors of earlier events do not affect it, unless the client has disconnected. */
   beginSubscriptionEvent(): void {
-    this.clientKind = 'live';
+    this.clientKind = typeof this.clientKey === 'number' ? 'live' : 'anonymousLive';
     if (!(this.endReason instanceof ClientDisconnected)) this.endReason = undefined;
   }
 
@@ -246,7 +247,8 @@ export class DatabaseSession implements StatementContext {
   /** Runs a transaction. `table` is the table to which it writes; absent if it writes to several. */
   async transaction<T>(callback: (transaction: Transaction) => Promise<T>, table?: string): Promise<T> {
     const { clientKey, openTransaction } = this;
-    const { writeLimiter, lockedTables } = this.database;
+    const { writeLimiters, lockedTables } = this.database;
+    const writeLimiter = writeLimiters.of(clientKey);
     if (openTransaction) return lockedTables.runWrite(table, () => this.runInSavepoint(openTransaction.transaction, callback));
     await this.waitForSlot(writeLimiter, clientKey);
     this.hasUsedPrimary = true;

@@ -1,8 +1,13 @@
 /**
- * Concurrency limiter (bulkhead, https://en.wikipedia.org/wiki/Bulkhead_pattern) with a bounded fair queue: round robin over the clients, first in first out
- * for each client. If the queue is full, an entry of a client with few entries displaces the newest entry of the client with the most. Libraries such as
+ * Concurrency limiter (bulkhead, https://en.wikipedia.org/wiki/Bulkhead_pattern) with a bounded fair queue: the client with the fewest busy slots is next,
+ * round robin among equals, first in first out for each client. If the queue is full, an entry of a client with few entries displaces the newest entry of the client with the most. Libraries such as
  * p-limit limit neither the slots of a client nor the length and the waiting time of the queue.
  */
+
+/** Client of a concurrency limiter: a user's id, the network of an anonymous client, or a name for the server itself. */
+export type LimiterClientKey = string | number;
+
+export const SERVER_CLIENT_KEY = 'own';
 
 /** Error of work that is rejected because of overload. The rejected work has not begun, so that it can be retried. */
 export class OverloadedError extends Error {
@@ -24,8 +29,8 @@ export interface LimiterOptions {
 export interface QueuedWork<Client> {
   readonly client: Client;
   /**
-   * Whether the work continues a request that had a slot before. Resumed work has priority, may wait longer, and does not count towards the limits of the
-   * queue.
+   * Whether the work continues a request that had a slot before. Resumed work has priority among clients with equally many busy slots, may wait longer, and
+   * does not count towards the limits of the queue.
    */
   readonly isResumed: boolean;
   start(): void;
@@ -122,7 +127,7 @@ export class ConcurrencyLimiter<Client> {
     const remainingBusySlots = this.busySlotsOf(client) - 1;
     if (remainingBusySlots) this.slotsByClient.set(client, remainingBusySlots);
     else this.slotsByClient.delete(client);
-    const nextWork = this.takeNext(this.resumedWorkQueues) ?? this.takeNext(this.newWorkQueues);
+    const nextWork = this.takeNext();
     if (!nextWork) return;
     this.takeSlot(nextWork.client);
     nextWork.start();
@@ -170,15 +175,20 @@ export class ConcurrencyLimiter<Client> {
   }
 
   /** Removes and returns the first entry of the next client that may take a slot, and moves that client to the end of the round robin. */
-  private takeNext(queues: QueuesByClient<Client>): QueuedWork<Client> | undefined {
-    for (const [client, queue] of queues) {
-      if (!this.hasFreeSlot(client)) continue;
-      const [first] = queue;
-      this.dequeue(first!);
-      if (queues.delete(client)) queues.set(client, queue);
-      return first;
-    }
-    return undefined;
+  private takeNext(): QueuedWork<Client> | undefined {
+    let next: { queues: QueuesByClient<Client>; client: Client; busySlots: number } | undefined;
+    for (const queues of [this.resumedWorkQueues, this.newWorkQueues])
+      for (const client of queues.keys()) {
+        const busySlots = this.busySlotsOf(client);
+        if (this.hasFreeSlot(client) && (!next || busySlots < next.busySlots)) next = { queues, client, busySlots };
+      }
+    if (!next) return undefined;
+    const { queues, client } = next;
+    const queue = queues.get(client)!;
+    const [first] = queue;
+    this.dequeue(first!);
+    if (queues.delete(client)) queues.set(client, queue);
+    return first;
   }
 
   /** Whether another entry of this client may be queued. If necessary, makes room by shedding the newest entry of the client with the longest queue. */
@@ -194,5 +204,34 @@ export class ConcurrencyLimiter<Client> {
     if (longestQueue.size <= queuedCountOfClient + 1) return false;
     this.rejectOverdueWork([...longestQueue].at(-1)!);
     return true;
+  }
+}
+
+export interface ClientLimiterOptions extends LimiterOptions {
+  /** Slots of all anonymous clients. Default: as many as users have. */
+  anonymousSlots?: number;
+}
+
+/** Maximum share of the anonymous slots that one network may occupy. */
+const MAX_NETWORK_SHARE = 1 / 3;
+
+/** Separate limits for signed-in users and for anonymous clients, so that neither wait for the other. No client occupies all slots. */
+export class ClientLimiters {
+  readonly users: ConcurrencyLimiter<LimiterClientKey>;
+  readonly anonymous: ConcurrencyLimiter<LimiterClientKey>;
+
+  constructor({ slots, anonymousSlots = slots, slotsPerClient = slots > 2 ? slots - 1 : slots, ...queueLimits }: ClientLimiterOptions) {
+    this.users = new ConcurrencyLimiter({ slots, slotsPerClient, ...queueLimits });
+    const slotsPerNetwork = Math.max(1, Math.floor(anonymousSlots * MAX_NETWORK_SHARE));
+    this.anonymous = new ConcurrencyLimiter({
+      slots: anonymousSlots,
+      slotsPerClient: Math.min(slotsPerClient, slotsPerNetwork),
+      ...queueLimits,
+    });
+  }
+
+  /** Returns the limiter of a client. The server itself counts as a user. */
+  of(client: LimiterClientKey): ConcurrencyLimiter<LimiterClientKey> {
+    return typeof client === 'number' || client === SERVER_CLIENT_KEY ? this.users : this.anonymous;
   }
 }

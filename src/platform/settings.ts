@@ -252,7 +252,7 @@ export const SETTINGS = {
     'Maximum duration of an export (`/graphql/export.csv`, docs/analysts.md), or `off`.',
   ),
   maxExports: setting('MAX_EXPORTS', wholeNumberParser(1, 1000), '20').describe(
-    'Concurrent exports; a quarter of them per user or anonymous address.',
+    'Concurrent exports of signed-in users, and as many of anonymous clients; a quarter of them per user or address.',
   ),
   compileOperations: setting('COMPILE_OPERATIONS', flagParser, 'on').describe(
     '`off`: REST operations are executed by graphql-js instead of compiled. Slower, with the same results.',

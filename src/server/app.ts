@@ -17,11 +17,10 @@ import { buildGraphQLSchema, buildRestSchema } from '../graphql/schema';
 import { TrustedDocuments } from '../graphql/trusteddocuments';
 import { htmlRenderer } from '../pages/browse';
 import { isApiDocsPath } from '../pages/reference';
-import type { LimiterClientKey } from '../database/options';
 import type { Config } from '../platform/config';
 import { compressResponse } from '../platform/compression';
 import { CorsPolicy } from '../platform/cors';
-import { ConcurrencyLimiter } from '../platform/limiter';
+import { ClientLimiters } from '../platform/limiter';
 import { StealTime } from '../platform/stealtime';
 import type { PrepareOperation } from '../rest/endpoints';
 import { PRIVATE_CACHE_CONTROL } from '../rest/response';
@@ -187,7 +186,7 @@ function createAppRestHandler({
   prepareOperation,
   requestContexts,
 }: AppDependencies): RestHandler {
-  const pageLimiter = new ConcurrencyLimiter<LimiterClientKey>(PAGE_RENDERING_LIMITS);
+  const pageLimiters = new ClientLimiters(PAGE_RENDERING_LIMITS);
   const { schema } = restExecutor;
   return createRestHandler({
     schema,
@@ -195,7 +194,10 @@ function createAppRestHandler({
     contextOf: requestContexts.get,
     createHtmlRenderer: (api) =>
       htmlRenderer({ ...api, schema, publicSchema: executor.schema, prepareOperation, permitsExports: !config.persistedOnly }),
-    limitRendering: (message, callback) => pageLimiter.run(requestContexts.get(message).resolverContext.session.clientKey, callback),
+    limitRendering: (message, callback) => {
+      const { clientKey } = requestContexts.get(message).resolverContext.session;
+      return pageLimiters.of(clientKey).run(clientKey, callback);
+    },
     multipartLimits: config,
     maxResponseBytes: config.maxResponseBytes,
     timeZone: config.timeZone,

@@ -54,13 +54,14 @@ export function addDatabaseMetrics(
   metrics.addCounter('fitgraph_replica_statements_total', 'Statements executed on the replica.', () => replica?.statementCount ?? 0);
   const limiterEntries = Object.entries({
     ...Object.fromEntries(Object.entries(database.readDependencies).map(([name, { limiter }]) => [name, limiter])),
-    writes: database.writeLimiter,
+    anonymousWrites: database.writeLimiters.anonymous,
+    writes: database.writeLimiters.users,
   });
   const limiterValues = (property: 'busy' | 'queued' | 'rejected' | 'slots') => () =>
     Object.fromEntries(limiterEntries.map(([name, limiter]) => [name, limiter.usage[property]]));
   metrics.addGauge(
     'fitgraph_limiter_slots',
-    'Maximum number of concurrent statements or transactions, by `limiter`: `anonymous`, `users`, `live` (subscriptions), `own` (the server itself), `writes`.',
+    'Maximum number of concurrent statements or transactions, by `limiter`: reads of `anonymous` clients and `users`, their subscriptions (`anonymousLive`, `live`), their transactions (`anonymousWrites`, `writes`), and the server itself (`own`).',
     limiterValues('slots'),
     { label: 'limiter' },
   );

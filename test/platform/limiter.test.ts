@@ -1,6 +1,6 @@
 /** The concurrency limiter: shares of clients, their order, limits and deadlines. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConcurrencyLimiter, OverloadedError } from '../../src/platform/limiter';
+import { ClientLimiters, ConcurrencyLimiter, OverloadedError } from '../../src/platform/limiter';
 
 /** Returns a function that submits work by name (its first letter is the client), and lists of the work that was started and rejected. */
 function createOffer(limiter: ConcurrencyLimiter<string>) {
@@ -90,4 +90,24 @@ test('releases the slot when the work fails', async () => {
   await expect(limiter.run('a', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
   expect(limiter.tryAcquire('a')).toBe(true);
   expect(limiter.tryAcquire('b')).toBe(false);
+});
+
+test('serves the client with the fewest busy slots first, even before resumed work of others', () => {
+  const limiter = new ConcurrencyLimiter<string>({ slots: 3 });
+  const { startedNames, offer } = createOffer(limiter);
+  for (const name of ['a1', 'a2', 'a3']) offer(name);
+  offer('a4', true);
+  offer('b1');
+  offer('c1', true);
+  for (let turn = 0; turn < 3; turn += 1) limiter.release('a');
+  expect(startedNames.slice(3)).toEqual(['c1', 'b1', 'a4']);
+});
+
+test('limits users and anonymous clients separately, and a network to a third', () => {
+  const limiters = new ClientLimiters({ slots: 6, anonymousSlots: 5 });
+  const acquire = (client: string | number, count: number) =>
+    Array.from({ length: count }, () => limiters.of(client).tryAcquire(client)).filter(Boolean).length;
+  expect(acquire('one network', 10)).toBe(1);
+  expect(['b', 'c', 'd', 'e', 'f'].map((network) => acquire(network, 10))).toEqual([1, 1, 1, 1, 0]);
+  expect([acquire(1, 10), acquire(2, 10)]).toEqual([5, 1]);
 });

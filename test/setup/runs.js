@@ -36,6 +36,7 @@ const SYSTEM = [
   'system/limits/bodies',
   'system/limits/aborts',
   'system/limits/responses',
+  'system/limits/separate',
   'system/limits/anonymous',
   'system/upgrades',
   'graphql/live/instances',

@@ -14,8 +14,7 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import type { LimiterClientKey } from '../../database/options';
-import { ConcurrencyLimiter } from '../../platform/limiter';
+import { ConcurrencyLimiter, type LimiterClientKey } from '../../platform/limiter';
 import { Meter, type MeterLimits } from './meter';
 import { runAndStoreResponse, runAtomically, isAtomic } from './atomic';
 import type { CompiledOperation } from './compiled';

@@ -4,9 +4,8 @@
  * are passed on in slices, between which the event loop serves other requests.
  */
 import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
-import type { LimiterClientKey } from '../../database/options';
 import type { DatabaseSession } from '../../database/session';
-import { ConcurrencyLimiter, OverloadedError } from '../../platform/limiter';
+import { ClientLimiters, OverloadedError } from '../../platform/limiter';
 import { overloadedError, resultTooLargeError, tooManyObjectsError, type ClientError } from '../model/errors';
 import type { EventLoopPacer } from '../read/batchloader';
 import { selectedFieldNodesByName, selectionCacheKey } from '../read/queryplan';
@@ -23,14 +22,10 @@ export const MAX_OBJECTS = 200_000;
 
 /** Objects above which an answer is large. Only a few large answers are in memory at a time. */
 const LARGE_ANSWER_OBJECTS = 20_000;
-const LARGE_ANSWER_LIMITS = { slots: 3, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 };
+const largeAnswerLimiters = new ClientLimiters({ slots: 3, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 });
 
-/** Slots for large answers. Users do not wait for anonymous clients, of whom one network gets a third of the slots. */
-const largeAnswerLimiters = {
-  anonymous: new ConcurrencyLimiter<LimiterClientKey>(LARGE_ANSWER_LIMITS),
-  users: new ConcurrencyLimiter<LimiterClientKey>(LARGE_ANSWER_LIMITS),
-};
-
+/** Bytes that JSON adds to each key and its value at least: quotes, colon, comma and one character. */
+const MIN_JSON_BYTES_PER_KEY = 5;
 const LONG_ANSWER_BYTES = 1 << 16;
 
 /** Factor by which the database may return more bytes than the maximum response size, because an answer can be shorter than the rows behind it. */
@@ -154,7 +149,7 @@ export class Meter implements EventLoopPacer {
 
   private async acquireSlot(): Promise<void> {
     const { clientKey } = this.session;
-    const limiter = largeAnswerLimiters[typeof clientKey === 'number' ? 'users' : 'anonymous'];
+    const limiter = largeAnswerLimiters.of(clientKey);
     try {
       await limiter.waitForSlot(clientKey);
     } catch (error) {

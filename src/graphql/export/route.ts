@@ -13,10 +13,9 @@ import { ClientError, overloadedError } from '../../core/model/errors';
 import type { Executor } from '../../core/operation/executor';
 import type { RequestContext } from '../../request/requestcontext';
 import { EXPORT_PATH } from '../../pages/exportpath';
-import type { LimiterClientKey } from '../../database/options';
 import { releaseLargeBodySlot } from '../../platform/bodylimit';
 import type { Config } from '../../platform/config';
-import { ConcurrencyLimiter } from '../../platform/limiter';
+import { ClientLimiters, type LimiterClientKey } from '../../platform/limiter';
 import { withHttpStatus } from '../httperrors';
 import type { TrustedDocuments } from '../trusteddocuments';
 import { EXPORT_FORMATS, type ExportFormat } from './formats';
@@ -38,7 +37,8 @@ const EXPORT_RETRY_AFTER_SECONDS = 10;
 const TOTAL_TO_CLIENT_SLOTS_RATIO = 4;
 
 /** Takes a slot of the concurrency limiter, because each running export occupies memory. Throws if no slot is free. */
-function acquireExportSlot(limiter: ConcurrencyLimiter<LimiterClientKey>, clientKey: LimiterClientKey): void {
+function acquireExportSlot(limiters: ClientLimiters, clientKey: LimiterClientKey): void {
+  const limiter = limiters.of(clientKey);
   if (limiter.tryAcquire(clientKey)) return;
   const runningExportCount = limiter.busySlotsOf(clientKey);
   if (runningExportCount < limiter.limits.slotsPerClient) throw overloadedError();
@@ -71,7 +71,7 @@ class ExportResponse {
     private readonly requestContext: RequestContext,
   ) {}
 
-  async run(limiter: ConcurrencyLimiter<LimiterClientKey>, fileExtension: string, format: ExportFormat): Promise<void> {
+  async run(limiters: ClientLimiters, fileExtension: string, format: ExportFormat): Promise<void> {
     const { request, response, requestContext } = this;
     let clientKey: LimiterClientKey | undefined;
     const timeout = this.startExportTimer();
@@ -82,14 +82,14 @@ class ExportResponse {
       }
       await authenticateClient(requestContext);
       const { session }: Context = requestContext.resolverContext;
-      acquireExportSlot(limiter, session.clientKey);
+      acquireExportSlot(limiters, session.clientKey);
       clientKey = session.clientKey;
       await this.sendExportFile(fileExtension, format);
     } catch (error) {
       this.handleError(error);
     } finally {
       clearTimeout(timeout);
-      if (clientKey !== undefined) limiter.release(clientKey);
+      if (clientKey !== undefined) limiters.of(clientKey).release(clientKey);
     }
   }
 
@@ -141,14 +141,11 @@ class ExportResponse {
 
 export function createExportHandler(dependencies: ExportDependencies): RequestHandler {
   const { maxExports } = dependencies.config;
-  const limiter = new ConcurrencyLimiter<LimiterClientKey>({
-    slots: maxExports,
-    slotsPerClient: Math.ceil(maxExports / TOTAL_TO_CLIENT_SLOTS_RATIO),
-  });
+  const limiters = new ClientLimiters({ slots: maxExports, slotsPerClient: Math.ceil(maxExports / TOTAL_TO_CLIENT_SLOTS_RATIO) });
   return async (request, response, next) => {
     const fileExtension = request.path.startsWith(`${EXPORT_PATH}.`) ? request.path.slice(EXPORT_PATH.length + 1) : '';
     const format = EXPORT_FORMATS.get(fileExtension);
     if (!format) return next();
-    await new ExportResponse(dependencies, request, response, dependencies.contextOf(request)).run(limiter, fileExtension, format);
+    await new ExportResponse(dependencies, request, response, dependencies.contextOf(request)).run(limiters, fileExtension, format);
   };
 }
