@@ -37,7 +37,7 @@ const COST_PER_OBJECT = 1;
  * seconds. The time is first divided by the slowdown that other work on this machine causes.
  */
 const DATABASE_TIME_COST_FACTOR = 2;
-const FREE_DATABASE_MS_PER_STATEMENT = 100;
+const FREE_DATABASE_MS_PER_STATEMENT = 20;
 /** Maximum time for which an operation waits for the reservations of running operations to be replaced by their actual cost. */
 const MAX_SETTLEMENT_WAIT_MS = 5_000;
 /**

@@ -10,7 +10,7 @@ import type { Config } from '../platform/config';
 import { ChangeLog } from '../core/changes/changelog';
 import { NotificationListener } from '../core/changes/listener';
 import { DerivedValueCache } from '../core/cache/derivedvalues';
-import { AverageColumnWidths } from '../core/read/averagewidths';
+import { PlannerStatistics } from '../core/read/plannerstatistics';
 import { NameIndex } from '../core/cache/nameindex';
 import { CatalogueCache } from '../core/cache/cataloguecache';
 import { allEntities } from '../core/model/registry';
@@ -41,7 +41,7 @@ export interface Services extends ResolverServices {
   costLimiter: CostLimiter;
   idempotencyKeyStore: IdempotencyKeyStore;
   notificationListener: NotificationListener;
-  averageColumnWidths: AverageColumnWidths;
+  plannerStatistics: PlannerStatistics;
   media: Media;
   forwardedHeaders: ForwardedHeaders;
   /** Metrics and tracing; absent if disabled by the configuration. */
@@ -76,8 +76,8 @@ export async function startServices(
   await fileRemoval.removeFiles();
   const costLimiter = new CostLimiter(database, config.budget, log);
   costLimiter.start();
-  const averageWidths = new AverageColumnWidths();
-  await averageWidths.start(database, log);
+  const plannerStatistics = new PlannerStatistics();
+  await plannerStatistics.start(database, log);
   database.replica?.startMonitoring((text) => database.queryAsServer(text), database.sessionUsers.role, log);
   const securityEventPruner = new SecurityEventPruner(database, config.auditDays, log);
   await securityEventPruner.start();
@@ -100,7 +100,7 @@ export async function startServices(
       clearTextWarning: new ClearTextWarning(config, forwardedHeaders, log),
       costLimiter,
       idempotencyKeyStore,
-      averageColumnWidths: averageWidths,
+      plannerStatistics,
       media,
       forwardedHeaders,
     },
@@ -108,7 +108,7 @@ export async function startServices(
       idempotencyKeyStore.stop();
       changeLog.stop();
       costLimiter.stop();
-      averageWidths.stop();
+      plannerStatistics.stop();
       securityEventPruner.stop();
       nameIndex.stop();
       await listener.stop();

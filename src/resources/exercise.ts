@@ -107,6 +107,7 @@ export class Exercise extends Model<Exercise> {
     objectFieldName: 'variations',
     assumedSize: 4,
     sql: variationIdsSql,
+    groupColumn: exerciseBaseColumn('variation_id'),
   })
   declare variationIds: number[];
   @TextField({

@@ -157,13 +157,13 @@ async function createTracing({ tracing }: Config): Promise<Tracing | undefined> 
   return new Tracing(tracing);
 }
 
-function createExecutors({ config, averageColumnWidths }: Services): Record<'executor' | 'restExecutor', Executor> {
+function createExecutors({ config, plannerStatistics }: Services): Record<'executor' | 'restExecutor', Executor> {
   const { compileOperations, maxCost, maxResponseBytes, introspection } = config;
   const options: ExecutorOptions = {
     compilesInternalOperations: compileOperations,
     maxCost,
     maxResponseBytes,
-    averageFieldBytesOf: averageColumnWidths.averageFieldBytesOf,
+    catalogueSizes: plannerStatistics,
   };
   return {
     executor: new Executor(buildGraphQLSchema(), { ...options, introspection }),

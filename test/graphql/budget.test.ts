@@ -208,7 +208,7 @@ function spendingOf(fitgraph: Fitgraph, { id }: Person) {
   const context = { viewer: { id }, session: fitgraph.database.createSession() } as never;
   return fitgraph.services.costLimiter.budgetFor(context, '')!;
 }
-const estimated = (total: number) => ({ total, bytes: 0, coordinate: 'Query' });
+const estimated = (total: number) => ({ total, coordinate: 'Query' });
 
 test('adds up what two instances share at the same moment', async () => {
   const { one, two, ann } = await pair();

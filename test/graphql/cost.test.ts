@@ -37,26 +37,6 @@ test.each([
   expect(cost(text).total).toBeLessThan(4 * returnedObjects * times);
 });
 
-describe('the estimated response size', () => {
-  test.each([
-    // The estimate for {"data":{"exercise":{"id":…,"name":…}}} counts no enclosing braces, and 5 characters for each value.
-    ['keys and values', '{ exercise(id: 1) { id name } }', 8 + 4 + (2 + 4 + 5) + (4 + 4 + 5)],
-    ['aliases instead of field names', '{ exercise(id: 1) { abcdefgh: id } }', 8 + 4 + (8 + 4 + 5)],
-    ['each row of a page', '{ exercises(first: 100) { nodes { id } } }', 9 + 4 + (5 + 4) + 100 * (2 + 4 + 5)],
-  ])('counts %s', (_what, text, expected) => {
-    const { total, bytes } = cost(text);
-    expect(bytes).toBe(expected);
-    expect(total).toBeGreaterThan(bytes / 1024);
-  });
-
-  test('counts the average width of a column in PostgreSQL', () => {
-    const document = parse('{ exercises(first: 10) { nodes { description } } }');
-    const widthOf = (type: string, field: string) => (`${type}.${field}` === 'Exercise.description' ? 700 : 1);
-    const { bytes } = estimateOperationCost(schema, document, getOperationAST(document)!, {}, widthOf);
-    expect(bytes).toBe(9 + 4 + (5 + 4) + 10 * (11 + 4 + 700));
-  });
-});
-
 describe('the estimated cost', () => {
   test.each([
     ['counts a root object and its fields', '{ exercise(id: 1) { id name } }', 1 + 5 + 1.2],
@@ -76,13 +56,12 @@ describe('the estimated cost', () => {
       1 + 5 + 1.1,
     ],
   ])('%s', (_what, text, expected) => {
-    const { total, bytes } = cost(text);
-    expect(total - bytes / 1024).toBeCloseTo(expected, 6);
+    expect(cost(text).total).toBeCloseTo(expected, 6);
   });
 
   test('multiplies the declared sizes of nested lists', () => {
-    const { total, bytes } = cost('{ schedule(id: 1) { steps { workout { days { setGroups { plannedSets { id } } } } } } }');
-    expect(total - bytes / 1024).toBeCloseTo(1 + 5 + 1 + 4 * (1 + 1 + 4 * (1 + 8 * (1 + 3 * 1.1))), 6);
+    const { total } = cost('{ schedule(id: 1) { steps { workout { days { setGroups { plannedSets { id } } } } } } }');
+    expect(total).toBeCloseTo(1 + 5 + 1 + 4 * (1 + 1 + 4 * (1 + 8 * (1 + 3 * 1.1))), 6);
   });
 
   test('is printed as directives where it differs from the default', () => {
@@ -104,6 +83,53 @@ describe('the estimated cost', () => {
     expect(cost(text, { n: 1000, s: true }).total).toBeLessThan(10);
     expect(cost(text, { n: 10, s: false }).total).toBeLessThan(30);
   });
+});
+
+test('the estimated cost counts the longest lists, skipped rows and counted rows of the catalogue', async () => {
+  const one = await Fitgraph.start();
+  const two = await (async () => {
+    try {
+      await one.database.withoutTimeouts(async (client) => {
+        const { rows } = await client.query('INSERT INTO "variation" DEFAULT VALUES RETURNING "id"');
+        await client.query('UPDATE "exercise_base" SET "variation_id" = $1', [rows[0].id]);
+        await client.query('ALTER TABLE "ingredient" DISABLE TRIGGER USER');
+        await client.query(
+          `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "language_id", "status")
+             SELECT 'food ' || n, current_date, current_date, 1, 1, 1, 1, 2, '2' FROM generate_series(1, 20000) n`,
+        );
+        await client.query('ALTER TABLE "ingredient" ENABLE TRIGGER USER');
+        await client.query('ANALYZE');
+      });
+      return await Fitgraph.start({ sameDatabaseAs: one });
+    } catch (error) {
+      await one.stop();
+      throw error;
+    }
+  })();
+  try {
+    const costFor = async ({ anonymous }: Fitgraph, query: string): Promise<number> =>
+      (await anonymous.send('POST', '/graphql', { query, extensions: { dryRun: true } })).body.extensions.cost;
+    const variations = '{ exercise(id: 1) { variations { id } } }';
+    expect(await costFor(one, variations)).toBeLessThan(20);
+    const [{ count }] = (await one.sql('SELECT count(*)::int AS "count" FROM "exercise_base"')) as [{ count: number }];
+    expect(await costFor(two, variations)).toBeGreaterThan(count);
+    for (const [query, increase] of [
+      ['{ ingredients(first: 1) { totalCount } }', 100],
+      ['{ ingredients(first: 1, offset: 10000) { nodes { id } } }', 100],
+      ['{ ingredients(first: 1, offset: 2000000000) { nodes { id } } }', 200],
+    ] as const)
+      expect((await costFor(two, query)) - (await costFor(one, query))).toBeCloseTo(increase, -1);
+    // A stranger's list does not change the price of one's own.
+    const ann = await one.user('ann');
+    await one.sql(
+      `INSERT INTO "workout" ("creation_date", "comment", "user_id") SELECT current_date, 'many', $1 FROM generate_series(1, 5000)`,
+      [ann.id],
+    );
+    expect(await costFor(two, '{ workouts(first: 1) { totalCount } }')).toBe(await costFor(one, '{ workouts(first: 1) { totalCount } }'));
+  } finally {
+    await two.stop();
+    await one.stop();
+  }
 });
 
 describe('the cost limit', () => {

@@ -68,6 +68,8 @@ export interface FieldOptions<Nullable extends boolean = boolean> {
   setByDatabase?: boolean;
   /** SQL expression of a computed field, evaluated in the statement that reads the row. */
   sql?: SqlExpression;
+  /** Column whose equal values make the list of a computed relation, for cost estimates. */
+  groupColumn?: Pick<RelatedRowColumn, 'table' | 'column'>;
   /** Columns by which a computed reference finds its row: their values are equal in this row and in the referenced row. */
   matchingColumns?: readonly string[];
   /** Column of another row that is exposed and filtered like a column of this row. */

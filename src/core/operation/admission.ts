@@ -2,7 +2,7 @@
 import type { DocumentNode, ExecutionResult, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import type { Context, CostReservation } from '../context';
 import { ClientError, unauthenticatedError } from '../model/errors';
-import { estimateOperationCost, type AverageBytesOf, type OperationCost } from './cost';
+import { estimateOperationCost, type CatalogueSizes, type OperationCost } from './cost';
 import { costLimitError, costExtensions } from './costlimiterror';
 import { containsIntrospection } from './introspection';
 import { coerceVariables } from './variables';
@@ -21,7 +21,7 @@ interface AdmissionResult {
 interface AdmissionOptions {
   maxCost: number;
   introspectionRequiresUser: boolean;
-  averageFieldBytesOf?: AverageBytesOf;
+  catalogueSizes?: CatalogueSizes;
 }
 
 export class OperationAdmission {
@@ -40,8 +40,7 @@ export class OperationAdmission {
   }
 
   /**
-   * Reserves the cost of an operation, and a slot if it is large. Returns errors if the operation is too expensive, the budget is exhausted or too
-   * many large operations wait.
+   * Reserves the cost of an operation. Returns errors if the operation is too expensive or the budget is exhausted.
    */
   async reserve(cost: OperationCost, { budget }: Context): Promise<AdmissionResult> {
     const { maxCost } = this.options;
@@ -80,6 +79,6 @@ export class OperationAdmission {
       return { errors: [unauthenticatedError('Introspection requires signing in.')] };
     const coercionResult = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
     if (coercionResult.errors) return { errors: coercionResult.errors };
-    return { cost: estimateOperationCost(this.schema, document, operation, coercionResult.values, this.options.averageFieldBytesOf) };
+    return { cost: estimateOperationCost(this.schema, document, operation, coercionResult.values, this.options.catalogueSizes) };
   }
 }

@@ -28,7 +28,7 @@ import {
 } from 'graphql';
 import { isExcludedByDirective, visitFields } from '../model/selections';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../model/pagesize';
-import { BYTES_PER_COST_UNIT, filterCost, mutationInputCost } from './argumentcost';
+import { filterCost, mutationInputCost } from './argumentcost';
 import { introspectionListSize, introspectionScopeOfChildren, type IntrospectionScope } from './introspection';
 
 const OBJECT_COST = 1;
@@ -40,19 +40,25 @@ const CHILD_PAGE_COST = 2;
 const TOTAL_COUNT_COST = 5;
 /** Assumed length of a list without pagination and without `listSize`. */
 const DEFAULT_LIST_SIZE = 10;
-/** Bytes that JSON adds to each key: quotes, colon and comma. */
-export const JSON_KEY_OVERHEAD_BYTES = 4;
-const DEFAULT_VALUE_BYTES = 5;
+/** Number of rows that a count of all rows reads for one cost unit. */
+const COUNTED_ROWS_PER_COST_UNIT = 200;
+/** Number of rows that `offset` skips for one cost unit. */
+const SKIPPED_ROWS_PER_COST_UNIT = 100;
 
-export type AverageBytesOf = (typeName: string, fieldName: string) => number;
+/** Sizes of the catalogue. A size that is unknown is 0. */
+export interface CatalogueSizes {
+  rowCountOf(typeName: string): number;
+  /** Length of the longest list of a field without pages. */
+  longestListOf(typeName: string, fieldName: string): number;
+}
+
+const UNKNOWN_SIZES: CatalogueSizes = { rowCountOf: () => 0, longestListOf: () => 0 };
 
 /** Factor by which introspection objects cost more than others, because introspection blocks the event loop until it is complete. */
 const INTROSPECTION_COST_FACTOR = 3;
 
 export interface OperationCost {
   total: number;
-  /** Expected response size in bytes, whose cost is included in `total`. */
-  bytes: number;
   /** Share of the total that is never refunded, whatever the operation uses: the cost of introspection and mutations. */
   nonRefundableCost?: number;
   /** Schema coordinate of the most expensive field, such as `ExerciseCategory.exercises`. */
@@ -98,7 +104,7 @@ class CostEstimator {
     private readonly schema: GraphQLSchema,
     document: DocumentNode,
     private readonly variables: Variables,
-    private readonly averageFieldBytesOf: AverageBytesOf,
+    private readonly catalogueSizes: CatalogueSizes,
   ) {
     for (const definition of document.definitions)
       if (definition.kind === Kind.FRAGMENT_DEFINITION) this.fragments.set(definition.name.value, definition);
@@ -108,8 +114,7 @@ class CostEstimator {
     const rootType = this.schema.getRootType(operation.operation)!;
     const cost = this.selectionCost([operation.selectionSet], rootType, true);
     const isMutation = operation.operation === OperationTypeNode.MUTATION;
-    const total = cost.total + cost.bytes / BYTES_PER_COST_UNIT;
-    return { ...cost, total, nonRefundableCost: isMutation ? total : this.introspectionCost };
+    return { ...cost, nonRefundableCost: isMutation ? cost.total : this.introspectionCost };
   }
 
   /** Returns the cost of one object of a type. `scope` is set for introspection objects: the types that the object may describe. */
@@ -119,18 +124,16 @@ class CostEstimator {
     isRootSelection = false,
     scope?: IntrospectionScope,
   ): OperationCost {
-    let mostExpensiveField: OperationCost = { total: 0, bytes: 0, coordinate: type.name };
-    let bytes = 0;
+    let mostExpensiveField: OperationCost = { total: 0, coordinate: type.name };
     let total = isIntrospectionType(type) ? INTROSPECTION_COST_FACTOR * OBJECT_COST : OBJECT_COST;
     for (const { parent, nodes } of this.collectFields(selectionSets, type).values()) {
       const cost = this.fieldCost(nodes, parent, isRootSelection, scope);
       total += cost.total;
-      bytes += cost.bytes + responseKeyOf(nodes[0]!).length + JSON_KEY_OVERHEAD_BYTES;
       if (cost.total > mostExpensiveField.total) mostExpensiveField = cost;
       if (isRootSelection && nodes[0]!.name.value.startsWith('__')) this.introspectionCost += cost.total;
     }
     const { coordinate, argumentToReduce } = mostExpensiveField;
-    return { total, bytes, coordinate, argumentToReduce };
+    return { total, coordinate, argumentToReduce };
   }
 
   /** Groups the fields of several selection sets by parent type and response key. */
@@ -165,7 +168,7 @@ class CostEstimator {
     const node = nodes[0]!;
     const field = this.fieldDefinition(parent, node.name.value);
     const coordinate = `${parent.name}.${node.name.value}`;
-    if (!field) return { total: LEAF_COST, bytes: DEFAULT_VALUE_BYTES, coordinate };
+    if (!field) return { total: LEAF_COST, coordinate };
     const args: Variables = {};
     for (const { name, defaultValue } of field.args) if (defaultValue !== undefined) args[name] = defaultValue;
     for (const { name, value } of node.arguments ?? []) args[name.value] = this.argumentValue(value) ?? args[name.value];
@@ -179,16 +182,11 @@ class CostEstimator {
     if (!isCompositeType(type)) {
       const size = this.listSize(field, args, parent, scope);
       const total = ownCost + LEAF_COST * size;
-      return {
-        total,
-        bytes: this.averageFieldBytesOf(parent.name, field.name) * size,
-        coordinate,
-        argumentToReduce: costliestArgument(total),
-      };
+      return { total, coordinate, argumentToReduce: costliestArgument(total) };
     }
     const isConnection = hasPageSizeArgument(field) && !isList(field);
-    const { costPerRow, fixedCost, fixedBytes } = isConnection
-      ? this.connectionCost(nodes, type)
+    const { costPerRow, fixedCost } = isConnection
+      ? this.connectionCost(nodes, type, args)
       : {
           costPerRow: this.nestedCost(
             nodes,
@@ -196,7 +194,6 @@ class CostEstimator {
             isIntrospectionType(type) ? introspectionScopeOfChildren(this.schema, field.name, args, scope) : undefined,
           ),
           fixedCost: 0,
-          fixedBytes: 0,
         };
     const size = isConnection ? this.pageSize(args) : this.listSize(field, args, parent, scope);
     const total = ownCost + fixedCost + size * costPerRow.total;
@@ -205,7 +202,6 @@ class CostEstimator {
     const mostExpensiveField = isDominatedBySubfields ? costPerRow : { coordinate, argumentToReduce };
     return {
       total,
-      bytes: fixedBytes + size * costPerRow.bytes,
       coordinate: mostExpensiveField.coordinate,
       argumentToReduce: mostExpensiveField.argumentToReduce ?? argumentToReduce ?? costPerRow.argumentToReduce,
     };
@@ -228,34 +224,37 @@ class CostEstimator {
   }
 
   /**
-   * Returns the cost of a connection in two parts: `costPerRow` for each row of the page; `fixedCost` and `fixedBytes` (of the response) once for the whole
-   * connection.
+   * Returns the cost of a connection in two parts: `costPerRow` for each row of the page, and `fixedCost` once for the whole connection. Rows of the catalogue
+   * that `offset` skips or `totalCount` counts have a price, because PostgreSQL reads them all.
    */
   private connectionCost(
     nodes: FieldGroup,
     type: GraphQLCompositeType,
-  ): { costPerRow: OperationCost; fixedCost: number; fixedBytes: number } {
+    { offset }: Variables,
+  ): { costPerRow: OperationCost; fixedCost: number } {
     const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-    let rows: OperationCost = { total: 0, bytes: 0, coordinate: type.name };
-    let fixedCost = OBJECT_COST;
-    let fixedBytes = 0;
+    const rowCount = this.catalogueSizes.rowCountOf(this.rowTypeNameOf(type));
+    const skippedRowCount = typeof offset === 'number' ? Math.min(offset, rowCount) : 0;
+    let rows: OperationCost = { total: 0, coordinate: type.name };
+    let fixedCost = OBJECT_COST + skippedRowCount / SKIPPED_ROWS_PER_COST_UNIT;
     for (const { parent, nodes: group } of this.collectFields(selectionSets, type).values()) {
       const name = group[0]!.name.value;
-      fixedBytes += responseKeyOf(group[0]!).length + JSON_KEY_OVERHEAD_BYTES;
       const field = this.fieldDefinition(parent, name);
       const fieldType = field && getNamedType(field.type);
-      if (!fieldType || !isCompositeType(fieldType)) fixedCost += name === 'totalCount' ? TOTAL_COUNT_COST : LEAF_COST;
+      if (!fieldType || !isCompositeType(fieldType))
+        fixedCost += name === 'totalCount' ? TOTAL_COUNT_COST + rowCount / COUNTED_ROWS_PER_COST_UNIT : LEAF_COST;
       else if (isList(field)) {
         const cost = this.nestedCost(group, fieldType);
         const { coordinate, argumentToReduce } = cost.total > rows.total ? cost : rows;
-        rows = { total: rows.total + cost.total, bytes: rows.bytes + cost.bytes, coordinate, argumentToReduce };
-      } else {
-        const cost = this.nestedCost(group, fieldType);
-        fixedCost += cost.total;
-        fixedBytes += cost.bytes;
-      }
+        rows = { total: rows.total + cost.total, coordinate, argumentToReduce };
+      } else fixedCost += this.nestedCost(group, fieldType).total;
     }
-    return { costPerRow: rows, fixedCost, fixedBytes };
+    return { costPerRow: rows, fixedCost };
+  }
+
+  private rowTypeNameOf(connectionType: GraphQLCompositeType): string {
+    const nodes = this.fieldDefinition(connectionType, 'nodes');
+    return nodes ? getNamedType(nodes.type).name : '';
   }
 
   private pageSize({ first, last }: Variables): number {
@@ -271,7 +270,8 @@ class CostEstimator {
     if (hasPageSizeArgument(field)) return this.pageSize(args);
     if (isIntrospectionType(parent)) return introspectionListSize(this.schema, field.name, scope);
     const { assumedSize = DEFAULT_LIST_SIZE } = field.extensions.listSize ?? {};
-    return typeof assumedSize === 'number' ? assumedSize : assumedSize(args);
+    if (typeof assumedSize !== 'number') return assumedSize(args);
+    return Math.max(assumedSize, this.catalogueSizes.longestListOf(parent.name, field.name));
   }
 
   /** Returns the costs of those arguments of a field that are lists or input objects, by name. */
@@ -294,5 +294,5 @@ export const estimateOperationCost = (
   document: DocumentNode,
   operation: OperationDefinitionNode,
   variables: Variables,
-  averageBytesOf: AverageBytesOf = () => DEFAULT_VALUE_BYTES,
-): OperationCost => new CostEstimator(schema, document, variables, averageBytesOf).estimate(operation);
+  catalogueSizes: CatalogueSizes = UNKNOWN_SIZES,
+): OperationCost => new CostEstimator(schema, document, variables, catalogueSizes).estimate(operation);

@@ -20,7 +20,7 @@ import { runAndStoreResponse, runAtomically, isAtomic } from './atomic';
 import type { CompiledOperation } from './compiled';
 import type { Context, CostReservation } from '../context';
 import { OperationAdmission } from './admission';
-import type { AverageBytesOf } from './cost';
+import type { CatalogueSizes } from './cost';
 import { deadlineError } from '../model/errors';
 import { introspectionResult } from './introspectioncache';
 import { PreparedOperation } from './preparedoperation';
@@ -40,7 +40,7 @@ export interface ExecutorOptions {
   maxResponseBytes?: number;
   /** Number of field values that an operation completes before it first yields to the event loop. */
   valuesPerEventLoopTurn?: number;
-  averageFieldBytesOf?: AverageBytesOf;
+  catalogueSizes?: CatalogueSizes;
   introspection?: 'anyone' | 'users';
 }
 
@@ -64,13 +64,13 @@ export class Executor {
       maxResponseBytes = Infinity,
       valuesPerEventLoopTurn,
       introspection,
-      averageFieldBytesOf,
+      catalogueSizes,
     }: ExecutorOptions = {},
   ) {
     this.admission = new OperationAdmission(schema, {
       maxCost,
       introspectionRequiresUser: introspection === 'users',
-      averageFieldBytesOf,
+      catalogueSizes,
     });
     this.compilesInternalOperations = compilesInternalOperations;
     this.meterLimits = { maxResponseBytes, valuesPerEventLoopTurn };

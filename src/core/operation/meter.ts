@@ -9,7 +9,7 @@ import { ClientLimiters, OverloadedError } from '../../platform/limiter';
 import { overloadedError, resultTooLargeError, tooManyObjectsError, type ClientError } from '../model/errors';
 import type { EventLoopPacer } from '../read/batchloader';
 import { selectedFieldNodesByName, selectionCacheKey } from '../read/queryplan';
-import { JSON_KEY_OVERHEAD_BYTES, responseKeyOf } from './cost';
+import { responseKeyOf } from './cost';
 import { EventLoopSlices } from './eventloopslices';
 
 export interface MeterLimits {
@@ -45,7 +45,7 @@ function shapeOf({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes
   if (!shape) {
     const nodes = [...selectedFieldNodesByName(fieldNodes, fragments).values()].flat();
     const keys = [...new Set(nodes.map(responseKeyOf))];
-    const bytes = keys.reduce((sum, key) => sum + key.length + JSON_KEY_OVERHEAD_BYTES + 1, 0);
+    const bytes = keys.reduce((sum, key) => sum + key.length + MIN_JSON_BYTES_PER_KEY, 0);
     shapesBySelection.set(selection, (shape = { fieldCount: keys.length, bytes }));
   }
   return shape;
