@@ -89,6 +89,8 @@ export interface RequestInfo {
   readonly startedAt: number;
   /** Scheme and host of links in the response. */
   readonly baseUrl: string;
+  /** Key by which limits distinguish anonymous clients: the IPv4 address, or the /64 network of an IPv6 address. */
+  readonly clientNetwork: string;
   /** Language codes that the client accepts, the preferred one first. */
   readonly languages: readonly string[];
   trace?: RequestTrace;

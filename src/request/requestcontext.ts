@@ -85,7 +85,7 @@ export function createRequestContext(services: Services, request: RequestHead, a
     account,
     idempotentExecution: new IdempotentExecution(request, services, resolverContext),
     resolverContext,
-    awaitTurn: () => awaitTurn(requestInfo.clientNetwork, authentication.senderUserId),
+    awaitTurn: () => awaitTurn({ network: requestInfo.clientNetwork, userId: authentication.senderUserId }),
     chargeResponse: (bytes) => resolverContext.budget?.chargeResponseBytes(bytes),
     chargeMilliseconds: (ms) => resolverContext.budget?.chargeMilliseconds(ms),
     responseHeaders: () => ({ ...(config.serverTiming && serverTimingHeader()), ...rateLimitHeaders(resolverContext.budget) }),

@@ -4,8 +4,6 @@ import { REQUEST_ID_HEADER, type ForwardedHeaders, type RequestHead } from './fo
 
 export interface HttpRequestInfo extends RequestInfo {
   readonly clientAddress: string;
-  /** Key by which limits distinguish clients: the IPv4 address, or the /64 network of an IPv6 address. */
-  readonly clientNetwork: string;
 }
 
 export function requestInfoOf(

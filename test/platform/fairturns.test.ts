@@ -16,7 +16,7 @@ async function run(names: readonly string[]): Promise<[name: string, turn: numbe
   await Promise.all(
     names.map(async (name) => {
       const [network = '', user] = name.split(' ');
-      await awaitTurn(network, user === undefined ? undefined : Number(user));
+      await awaitTurn({ network, userId: user === undefined ? undefined : Number(user) });
       ran.push([name, turn]);
     }),
   );

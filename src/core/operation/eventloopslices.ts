@@ -1,7 +1,8 @@
 /**
- * Passes on the lists of a long answer in slices, one in each turn of the event loop. Operations take turns. Lists nested in a slice are passed on in the
- * same slice while it has room, without waiting.
+ * Passes on the lists of a long answer in slices, each in a fair turn of its client. Lists nested in a slice are passed on in the same slice while it has
+ * room, without waiting.
  */
+import { takeTurnLater, type TurnClient } from '../../platform/fairturns';
 
 /** Number of field values that an operation completes before it first yields to the event loop: a few milliseconds of work. */
 const DEFAULT_VALUES_PER_EVENT_LOOP_TURN = 10_000;
@@ -13,49 +14,18 @@ interface PendingWork {
   resume(this: void): void;
 }
 
-/** Gives operations with pending work a slice each, round robin. */
-class SliceQueue {
-  private readonly waitingOperations: EventLoopSlices[] = [];
-  /** Operation whose slice is running. */
-  private current?: EventLoopSlices;
-
-  add(operation: EventLoopSlices): void {
-    this.waitingOperations.push(operation);
-    if (this.waitingOperations.length === 1 && !this.current) setImmediate(this.runSlice);
-  }
-
-  isRunning(operation: EventLoopSlices): boolean {
-    return this.current === operation;
-  }
-
-  private readonly runSlice = (): void => {
-    this.current = this.waitingOperations.shift()!;
-    this.current.beginSlice();
-    this.resumeNext();
-  };
-
-  private readonly resumeNext = (): void => {
-    if (this.current!.resumeNext()) {
-      // graphql-js completes the list in microtasks that are already queued. The next one follows after them.
-      queueMicrotask(this.resumeNext);
-      return;
-    }
-    if (this.current!.hasPendingWork) this.waitingOperations.push(this.current!);
-    this.current = undefined;
-    if (this.waitingOperations.length) setImmediate(this.runSlice);
-  };
-}
-
-const sliceQueue = new SliceQueue();
-
 export class EventLoopSlices {
   private valueCount = 0;
   private sliceValueCount = 0;
   /** A stack: the innermost lists come first, so that few of them are pending at a time. */
   private readonly pendingWork: PendingWork[] = [];
   private completion?: { promise: Promise<void>; resolve(this: void): void };
+  private state: 'idle' | 'waiting' | 'running' = 'idle';
 
-  constructor(private readonly valuesPerTurn = DEFAULT_VALUES_PER_EVENT_LOOP_TURN) {}
+  constructor(
+    private readonly client: TurnClient,
+    private readonly valuesPerTurn = DEFAULT_VALUES_PER_EVENT_LOOP_TURN,
+  ) {}
 
   private get maxValuesPerSlice(): number {
     return this.valuesPerTurn / LATER_SLICE_DIVISOR;
@@ -97,7 +67,7 @@ export class EventLoopSlices {
 
   /** Returns a promise that resolves when all deferred work has been resumed; undefined if there is none. */
   waitForPending(): Promise<void> | undefined {
-    if (!this.hasPendingWork) return undefined;
+    if (!this.pendingWork.length) return undefined;
     if (!this.completion) {
       let resolve!: () => void;
       const promise = new Promise<void>((done) => (resolve = done));
@@ -106,39 +76,45 @@ export class EventLoopSlices {
     return this.completion.promise;
   }
 
-  get hasPendingWork(): boolean {
-    return this.pendingWork.length > 0;
-  }
-
-  beginSlice(): void {
+  private readonly runSlice = (): void => {
+    this.state = 'running';
     this.sliceValueCount = 0;
-  }
+    this.resumeNext();
+  };
 
-  /** Resumes one pending work. Returns false if there is none or the slice is full. */
-  resumeNext(): boolean {
-    if (this.sliceValueCount >= this.maxValuesPerSlice) return false;
-    const work = this.pendingWork.pop();
-    if (!work) return false;
+  private readonly resumeNext = (): void => {
+    const work = this.sliceValueCount < this.maxValuesPerSlice ? this.pendingWork.pop() : undefined;
+    if (!work) {
+      this.state = 'idle';
+      return this.scheduleSlice();
+    }
     this.sliceValueCount += work.valueCount;
     work.resume();
-    if (!this.hasPendingWork) {
+    if (!this.pendingWork.length) {
       this.completion?.resolve();
       this.completion = undefined;
     }
-    return true;
+    // graphql-js completes the list in microtasks that are already queued. The next one follows after them.
+    queueMicrotask(this.resumeNext);
+  };
+
+  private scheduleSlice(): void {
+    if (this.state !== 'idle' || !this.pendingWork.length) return;
+    this.state = 'waiting';
+    takeTurnLater(this.client, this.runSlice);
   }
 
   /** Counts field values. Returns whether they can be completed in this turn of the event loop. */
   private fitsInTurn(valueCount: number): boolean {
     this.valueCount += valueCount;
     if (this.valueCount <= this.valuesPerTurn) return true;
-    if (!sliceQueue.isRunning(this) || this.sliceValueCount >= this.maxValuesPerSlice) return false;
+    if (this.state !== 'running' || this.sliceValueCount >= this.maxValuesPerSlice) return false;
     this.sliceValueCount += valueCount;
     return true;
   }
 
   private defer(valueCount: number, resume: () => void): void {
     this.pendingWork.push({ valueCount, resume });
-    if (this.pendingWork.length === 1 && !sliceQueue.isRunning(this)) sliceQueue.add(this);
+    this.scheduleSlice();
   }
 }

@@ -209,7 +209,8 @@ export class Executor {
     reservation: CostReservation | undefined,
     run: () => Promise<ExecutionResult>,
   ): Promise<ExecutionResult> {
-    const meter = (context.meter = new Meter(context.session, limits));
+    const client = { network: context.request.clientNetwork, userId: context.viewer?.id };
+    const meter = (context.meter = new Meter(context.session, client, limits));
     context.loaders.eventLoopPacer = meter;
     const deadline = setTimeout(() => meter.abortUnlessWriting(deadlineError(DEADLINE_SECONDS)), DEADLINE_SECONDS * 1_000);
     try {

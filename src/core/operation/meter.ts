@@ -5,6 +5,7 @@
  */
 import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
 import type { DatabaseSession } from '../../database/session';
+import type { TurnClient } from '../../platform/fairturns';
 import { ClientLimiters, OverloadedError } from '../../platform/limiter';
 import { overloadedError, resultTooLargeError, tooManyObjectsError, type ClientError } from '../model/errors';
 import type { EventLoopPacer } from '../read/batchloader';
@@ -63,10 +64,11 @@ export class Meter implements EventLoopPacer {
 
   constructor(
     private readonly session: DatabaseSession,
+    client: TurnClient,
     private readonly limits: MeterLimits,
   ) {
     session.limitReadBytes(MAX_READ_BYTES_PER_RESPONSE_BYTE * limits.maxResponseBytes);
-    this.slices = new EventLoopSlices(limits.valuesPerEventLoopTurn);
+    this.slices = new EventLoopSlices(client, limits.valuesPerEventLoopTurn);
   }
 
   /** Whether the answer is so long that its serialization should yield to the event loop. */

@@ -47,7 +47,7 @@ interface ClientConnection {
   createContext?: () => RequestContext;
   readonly network: string;
   /** Id of a signed-in user. */
-  userId?: number;
+  userId: number | undefined;
   /** Whether the client is anonymous and its connection counts towards the connection limit. */
   isAnonymous?: boolean;
 }
@@ -128,7 +128,13 @@ export class WebSocketTransport {
     socket.on('pong', () => (isAlive = true));
     // Only logs the error, because `ws` has already closed the connection with a matching close code.
     socket.on('error', (error) => this.logWarning(request, error));
-    const connection: ClientConnection = { socket, request, subscriptionIds: new Set(), network: this.options.clientNetworkOf(request) };
+    const connection: ClientConnection = {
+      socket,
+      request,
+      subscriptionIds: new Set(),
+      network: this.options.clientNetworkOf(request),
+      userId: undefined,
+    };
     const outbox = new Outbox(socket, () => (isAlive = true));
     let precedingMessagePromise = Promise.resolve();
     const closeWithError = (error: unknown) => {
@@ -147,7 +153,7 @@ export class WebSocketTransport {
             if (outbox.isFull) socket.pause();
             precedingMessagePromise = precedingMessagePromise.then(async () => {
               await outbox.waitUntilNotFull();
-              await awaitTurn(connection.network, connection.userId);
+              await awaitTurn(connection);
               socket.resume();
               if (socket.readyState === socket.OPEN) handle(String(data)).catch(closeWithError);
             });
