@@ -1,16 +1,18 @@
 /** A limit that is reached stops the work: the answer comes at once, the process is idle and its memory is free soon after. */
 import { Client } from 'pg';
 import { openEmbeddedDatabase } from '../../../src/database/embedded';
-import { graphql, MEMORY_MB, Siege } from '../availability/siege';
+import { graphql, Siege } from '../availability/siege';
 import { expectCanaryServed } from './canary';
 
+/** Size of the heap of the worker, which ends if an answer needs more memory. */
+const HEAP_MB = 400;
 /** Size of a group of variations, each of which refers to all of them. */
 const GROUP_SIZE = 8;
 
 let siege: Siege;
 let exerciseId: number;
 beforeAll(async () => {
-  siege = await Siege.start({ NODE_OPTIONS: '--max-old-space-size=800' });
+  siege = await Siege.start({ NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` });
   const { connection, release } = await openEmbeddedDatabase({ dataDir: siege.dataDir });
   const client = new Client(connection);
   await client.connect();
@@ -33,18 +35,12 @@ afterAll(() => siege.end());
 const nestedVariations = (depth: number) => `{ exercise(id: ${exerciseId}) { ${'variations { '.repeat(depth)} id ${'} '.repeat(depth)} } }`;
 
 test.each([6, 7, 8, 9])('answers variations nested %i levels deep without blocking other clients', async (depth) => {
-  const { result: reply, memoryMb } = await siege.measureDuring(() =>
-    expectCanaryServed(siege, () => graphql(siege.base, nestedVariations(depth))),
-  );
+  const reply = await expectCanaryServed(siege, () => graphql(siege.base, nestedVariations(depth)));
   const { data, errors } = JSON.parse(reply.text);
   if (errors) expect([reply.status, errors[0].extensions.code]).toEqual([400, 'RESULT_TOO_LARGE']);
   else expect(data.exercise.variations).not.toEqual([]);
-  expect(memoryMb).toBeLessThan(MEMORY_MB);
 });
 
 test('serves other clients while several ask for deeply nested variations and leave', async () => {
-  const { memoryMb } = await siege.measureDuring(() =>
-    expectCanaryServed(siege, () => Promise.all([7, 7, 7, 7, 8, 9].map((depth) => graphql(siege.base, nestedVariations(depth))))),
-  );
-  expect(memoryMb).toBeLessThan(1.5 * MEMORY_MB);
+  await expectCanaryServed(siege, () => Promise.all([7, 7, 7, 7, 8, 9].map((depth) => graphql(siege.base, nestedVariations(depth)))));
 });
