@@ -79,7 +79,6 @@ const RANDOM = [
   'files/quota',
   'graphql/exportedrows',
   'graphql/fuzz',
-  'graphql/knowncosts',
   'graphql/variables',
   'platform/charsets',
   'server/containment',
