@@ -14,7 +14,6 @@ import {
   type ASTVisitorKeyMap,
   type DocumentNode,
   type FieldNode,
-  type FragmentSpreadNode,
   type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
@@ -39,6 +38,7 @@ const MAX_DIRECTIVES_PER_LOCATION = 5;
 /** Maximum number of estimated validation steps. Together with the number of tokens, it limits validation to about 20 ms. */
 const MAX_VALIDATION_STEPS = 200_000;
 const STEPS_PER_VISIT = 4;
+const STEPS_PER_FRAGMENT_COMPARISON = 10;
 /** Maximum depth of nested brackets. Parsers and visitors are recursive, so deeper documents could overflow the stack. */
 const MAX_BRACKET_DEPTH = 200;
 
@@ -97,6 +97,9 @@ const createLimitError = (message: string, limit: number, node: ASTNode) =>
 
 /** What the limits of an operation or fragment refer to: its selections and those of its fragments, at each response path. */
 class PathWalk {
+  /** Names of the fragments that the walked operations spread. */
+  readonly fragmentNames = new Set<string>();
+
   constructor(
     private readonly context: ValidationContext,
     private readonly steps: ValidationSteps,
@@ -127,7 +130,7 @@ class PathWalk {
   private collect(selectionSets: readonly SelectionSetNode[]): { fieldsByResponseName: Map<string, FieldNode[]>; aliasCount: number } {
     const { context, steps } = this;
     const fieldsByResponseName = new Map<string, FieldNode[]>();
-    const spreads: FragmentSpreadNode[] = [];
+    const spreadNames = new Set<string>();
     const aliasesByType = new Map<string, Set<string>>();
     visitFields(selectionSets, '', {
       findFragment: (name) => context.getFragment(name) ?? undefined,
@@ -135,7 +138,7 @@ class PathWalk {
       // once, so its spreads in other types would not be counted.
       narrowToTypeCondition: (_type, { name }) => (isObjectType(context.getSchema().getType(name.value)) ? name.value : ''),
       isSkipped(selection) {
-        if (selection.kind === Kind.FRAGMENT_SPREAD) spreads.push(selection);
+        if (selection.kind === Kind.FRAGMENT_SPREAD) spreadNames.add(selection.name.value);
         return steps.countVisit(selection);
       },
       visitField(field, type) {
@@ -146,7 +149,9 @@ class PathWalk {
         if (field.alias) aliasesByType.set(type, (aliasesByType.get(type) ?? new Set()).add(responseName));
       },
     });
-    for (const group of [spreads, ...fieldsByResponseName.values()]) steps.countComparisons(group);
+    for (const name of spreadNames) this.fragmentNames.add(name);
+    steps.countFragmentComparisons([...spreadNames]);
+    for (const fields of fieldsByResponseName.values()) steps.countComparisons(fields);
     const sizeOf = (type: string) => aliasesByType.get(type)?.size ?? 0;
     const objectTypes = [...aliasesByType.keys()].filter((type) => type !== '');
     return { fieldsByResponseName, aliasCount: sizeOf('') + Math.max(0, ...objectTypes.map(sizeOf)) };
@@ -154,12 +159,13 @@ class PathWalk {
 }
 
 /**
- * Counts the steps that validation would take. Rules follow the fragments of each operation, and compare every two fields with the same response path and every
- * two fragments that are spread at one path, with their arguments.
+ * Counts the steps that validation would take. Rules follow the fragments of each operation, and compare every two fields with the same response path, with
+ * their arguments, and once every two fragments that are spread at the same path.
  */
 class ValidationSteps {
   private count = 0;
   private readonly valueCounts = new Map<SelectionNode, number>();
+  private readonly comparedFragments = new Set<string>();
 
   get areExceeded(): boolean {
     return this.count > MAX_VALIDATION_STEPS;
@@ -171,10 +177,20 @@ class ValidationSteps {
     return this.areExceeded;
   }
 
-  countComparisons(selections: readonly SelectionNode[]): void {
-    if (selections.length > 1)
-      for (const selection of selections)
-        this.count += (selections.length - 1) * (stepsPerComparison(selection) + this.valueCountOf(selection));
+  countComparisons(fields: readonly FieldNode[]): void {
+    if (fields.length > 1)
+      for (const field of fields) this.count += (fields.length - 1) * (stepsPerComparison(field) + this.valueCountOf(field));
+  }
+
+  countFragmentComparisons(names: readonly string[]): void {
+    names.forEach((name, index) => {
+      for (const other of names.slice(index + 1)) {
+        if (this.areExceeded) return;
+        const pair = name < other ? `${name} ${other}` : `${other} ${name}`;
+        this.count += this.comparedFragments.has(pair) ? 1 : STEPS_PER_FRAGMENT_COMPARISON;
+        this.comparedFragments.add(pair);
+      }
+    });
   }
 
   /** Number of values in the arguments of a selection and of its directives. */
@@ -200,9 +216,8 @@ const countValues = (value: ValueNode): number => {
   return value.kind === Kind.OBJECT ? 1 + sum(value.fields.map((field) => countValues(field.value))) : 1;
 };
 
-/** Steps of comparing two selections, divided equally between them. Leaves with the same name are compared fast. */
-const stepsPerComparison = (selection: SelectionNode): number =>
-  selection.kind === Kind.FIELD ? (selection.selectionSet || selection.alias ? 7 : 2) : 5;
+/** Steps of comparing two fields, divided equally between them. Leaves with the same name are compared fast. */
+const stepsPerComparison = ({ selectionSet, alias }: FieldNode): number => (selectionSet || alias ? 7 : 2);
 
 const validationStepsError = (node: ASTNode) =>
   createLimitError(
@@ -219,16 +234,15 @@ function rootFieldsError({ operation, selectionSet }: OperationDefinitionNode, c
     narrowToTypeCondition: () => undefined,
     visitField: (field) => fields.push(field),
   });
-  if (fields.length > MAX_ROOT_FIELDS)
-    return createLimitError(`An operation can have at most ${MAX_ROOT_FIELDS} root fields.`, MAX_ROOT_FIELDS, selectionSet);
   // Fields that are allowed only once: `__schema`, and those with the extension `oncePerOperation`. Otherwise, aliases of `login` could test many passwords.
   const names = fields.map(({ name }) => name.value);
   const repeatedName = names.find(
     (name, index) => (name === SchemaMetaFieldDef.name || definitions[name]?.extensions.oncePerOperation) && names.indexOf(name) !== index,
   );
-  return repeatedName === undefined
-    ? undefined
-    : createLimitError(`\`${repeatedName}\` is allowed only once in an operation.`, 1, selectionSet);
+  if (repeatedName !== undefined) return createLimitError(`\`${repeatedName}\` is allowed only once in an operation.`, 1, selectionSet);
+  return fields.length > MAX_ROOT_FIELDS
+    ? createLimitError(`An operation can have at most ${MAX_ROOT_FIELDS} root fields.`, MAX_ROOT_FIELDS, selectionSet)
+    : undefined;
 }
 
 function nodeError(node: ASTNode): GraphQLError | undefined {
@@ -275,11 +289,13 @@ function findLimitError(document: DocumentNode, context: ValidationContext): Gra
     VISITED_KEYS as ASTVisitorKeyMap,
   );
   const walk = new PathWalk(context, new ValidationSteps());
-  for (const definition of document.definitions) {
-    if (violation) return violation;
-    if (definition.kind === Kind.OPERATION_DEFINITION) violation = rootFieldsError(definition, context);
-    if ('selectionSet' in definition) violation ??= walk.findError([definition.selectionSet]);
-  }
+  for (const definition of document.definitions)
+    if (definition.kind === Kind.OPERATION_DEFINITION)
+      violation ??= rootFieldsError(definition, context) ?? walk.findError([definition.selectionSet]);
+  // Fragments that no operation spreads are an error, but are compared like the others.
+  for (const definition of document.definitions)
+    if (definition.kind === Kind.FRAGMENT_DEFINITION && !walk.fragmentNames.has(definition.name.value))
+      violation ??= walk.findError([definition.selectionSet]);
   return violation;
 }
 

@@ -111,13 +111,13 @@ describe('document limits', () => {
     ],
     [
       'fragments in a chain',
-      40,
+      150,
       (count: number) =>
         `{ exercise(id: 1) { ...F0 } } ${fragments(count, (i) => `name ...F${i + 1}`)} fragment F${count} on Exercise { id }`,
     ],
     [
       'operations that share fragments',
-      30,
+      60,
       (count: number) =>
         `${joinRepeated(count, (i) => `query Q${i} { exercise(id: 1) { ...F0 } }`)} ${fragments(count, (i) => `...F${i + 1}`)} fragment F${count} on Exercise { id }`,
     ],
