@@ -71,6 +71,25 @@ describe('an exported file', () => {
     }
   });
 
+  test('reads smaller pages if one exceeds the limits of a response', async () => {
+    const limited = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { MAX_RESPONSE_BYTES: '20000' } });
+    try {
+      const cy = await fitgraph.user('cy');
+      await fitgraph.sql(
+        `INSERT INTO "workout" ("creation_date", "comment", "user_id") SELECT current_date, repeat('x', 80), $1 FROM generate_series(1, 400)`,
+        [cy.id],
+      );
+      const { status, text } = await exporterOf(limited.url)(
+        cy,
+        { query: `{ workouts { nodes { ${'a'.repeat(60)}: name ${'b'.repeat(60)}: id } } }` },
+        'jsonl',
+      );
+      expect([status, text.trim().split('\n').length]).toEqual([200, 400]);
+    } finally {
+      await limited.stop();
+    }
+  });
+
   test('is rejected if the type of an object decides which of several lists it contains', async () => {
     const { nodeId } = (await ann.ask('{ exerciseCategory(id: 1) { nodeId } }')).exerciseCategory;
     const query = `{ node(nodeId: "${nodeId}") { ... on Equipment { exercises { nodes { name } } } ... on ExerciseCategory { exercises { nodes { name } } } } }`;

@@ -9,9 +9,11 @@ import { ExportError, createExportError } from './errors';
 
 /** Rows per page. Between small pages the event loop handles other requests, and small pages are garbage-collected while they are young. */
 const PAGE_SIZE = 250;
-/** Rows of the smallest page. If even a page of this size exceeds the cost limit, the export fails. */
+/** Rows of the smallest page. If even a page of this size exceeds a limit of operations, the export fails. */
 const MIN_PAGE_SIZE = 10;
 const PAGE_SIZE_REDUCTION_FACTOR = 10;
+/** Errors of a page that a smaller page may avoid. */
+const PAGE_SIZE_ERROR_CODES = ['COST_LIMIT', 'RESULT_TOO_LARGE'];
 const MS_PER_SECOND = 1000;
 
 interface PageInfo {
@@ -68,23 +70,23 @@ export class PageReader {
     return rows;
   }
 
-  /** Returns the data of one page. Shrinks pages that exceed the cost limit, and waits until an exhausted budget is replenished. */
+  /** Returns the data of one page. Shrinks pages that exceed a limit of operations, and waits until an exhausted budget is replenished. */
   private async fetchPage(variables: () => Variables): Promise<unknown> {
-    for (;;) {
-      const { data, errors } = await this.executePageQuery(variables());
+    for (let isRetry = false; ; isRetry = true) {
+      const { data, errors } = await this.executePageQuery(variables(), isRetry);
       if (!errors?.length) return data;
       const { code, retryAfter } = errors[0]!.extensions;
-      if (code === 'COST_LIMIT' && this.list.pagination && this.pageSize > MIN_PAGE_SIZE)
+      if (PAGE_SIZE_ERROR_CODES.includes(String(code)) && this.list.pagination && this.pageSize > MIN_PAGE_SIZE)
         this.pageSize = Math.max(MIN_PAGE_SIZE, Math.floor(this.pageSize / PAGE_SIZE_REDUCTION_FACTOR));
       else if (code === 'RATE_LIMITED' && this.hasReadFirstPage) await this.waitForBudget(Number(retryAfter));
       else throw new ExportError(errors);
     }
   }
 
-  private async executePageQuery(variables: Variables): Promise<ExecutionResult> {
+  private async executePageQuery(variables: Variables, isRetry: boolean): Promise<ExecutionResult> {
     const { context } = this;
     // From the second page on, reads share the concurrency limit of subscriptions, so that they do not delay other requests.
-    if (this.hasReadFirstPage) context.session.beginSubscriptionEvent();
+    if (this.hasReadFirstPage || isRetry) context.session.beginSubscriptionEvent();
     const result = await this.executor.execute(this.list.document, undefined, context, variables);
     if (!result.errors?.length) this.hasReadFirstPage = true;
     // Frees the rows that DataLoader has cached for this page, because later pages do not need them.
