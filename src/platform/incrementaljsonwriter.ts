@@ -6,6 +6,10 @@ const CHARACTERS_PER_EVENT_LOOP_TURN = 1 << 18;
 
 const LONG_STRING_CHARACTERS = 1 << 16;
 
+/** Number of values in an object or array up to which it is one piece with everything nested in it. Long strings count several times. */
+const MAX_NESTED_VALUES_PER_PIECE = 100;
+const CHARACTERS_PER_VALUE = 128;
+
 const isComposite = (value: unknown): value is object => value !== null && typeof value === 'object';
 
 /** Whether a member is a piece of its own: the length is checked after each piece. */
@@ -15,9 +19,30 @@ const isSeparatePiece = (value: unknown): boolean =>
 /** Whether JSON.stringify omits members of objects that have this value. */
 const isOmittedFromJson = (value: unknown) => value === undefined || typeof value === 'function' || typeof value === 'symbol';
 
-/** Generates the JSON text in pieces. An object or array without nested objects, arrays and long strings is a single piece. */
+/** Returns `remaining` less the number of values nested in a value; a negative number if there are more. */
+function subtractValueCount(value: unknown, remaining: number): number {
+  if (typeof value === 'string') return remaining - 1 - Math.floor(value.length / CHARACTERS_PER_VALUE);
+  if (!isComposite(value)) return remaining - 1;
+
+  let rest = remaining - 1;
+
+  for (const key in value) {
+    if (rest < 0) break;
+    rest = subtractValueCount((value as Record<string, unknown>)[key], rest);
+  }
+
+  return rest;
+}
+
+const isSmall = (value: unknown): boolean => isComposite(value) && subtractValueCount(value, MAX_NESTED_VALUES_PER_PIECE) >= 0;
+
+/**
+ * Generates the JSON text in pieces. A small object or array, and one without nested objects, arrays and long strings, is a single piece, because a piece
+ * passes through the generators of all values around it.
+ */
 function* jsonPieces(value: unknown): Generator<string, void, void> {
-  if (Array.isArray(value) && value.some(isSeparatePiece)) {
+  if (isSmall(value)) yield JSON.stringify(value);
+  else if (Array.isArray(value) && value.some(isSeparatePiece)) {
     let separator = '[';
     for (const item of value) {
       yield separator;
