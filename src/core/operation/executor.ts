@@ -83,7 +83,6 @@ export class Executor {
     const run: CompiledOperation = this.compilesInternalOperations
       ? (context, values) => preparedOperation.compiledOperation(context, values)
       : this.createInterpretedOperation(document);
-    const name = operationNameOf(operation);
     return async (context, variables = {}) => {
       const coercionResult = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
       if (coercionResult.errors) return toClientResult({ errors: coercionResult.errors }, context);
@@ -92,11 +91,7 @@ export class Executor {
       const cost = this.admission.clampToMaxCost(estimateOperationCost(this.schema, document, operation, coercionResult.values));
       const { reservation, errors } = await this.admission.reserve(cost, context);
       if (errors) return toClientResult({ errors }, context);
-      const execute = async () => run(context, coercionResult.values);
-      const limits = { ...this.meterLimits, valuesPerEventLoopTurn: Infinity };
-      return this.runMetered(operation, context, limits, reservation, () =>
-        context.request.trace ? context.request.trace.traceOperation(operation.operation, name, execute) : execute(),
-      );
+      return this.runMetered(operation, context, reservation, async () => run(context, coercionResult.values));
     };
   }
 
@@ -194,29 +189,28 @@ export class Executor {
       await context.services.media.validateUploads(variables);
       return runInTransaction(runUncompiled, firstResponseKey(document, operation), context);
     };
-    return this.runMetered(operation, context, this.meterLimits, reservation, () =>
-      context.request.trace && operation
-        ? context.request.trace.traceOperation(operation.operation, operationNameOf(operation), run)
-        : run(),
-    );
+    return this.runMetered(operation, context, reservation, run);
   }
 
   /** Runs an operation with a meter, until it has ended or is aborted. Afterwards charges what it used. */
   private async runMetered(
     operation: OperationDefinitionNode | null | undefined,
     context: Context,
-    limits: MeterLimits,
     reservation: CostReservation | undefined,
     run: () => Promise<ExecutionResult>,
   ): Promise<ExecutionResult> {
     const client = { network: context.request.clientNetwork, userId: context.viewer?.id };
-    const meter = (context.meter = new Meter(context.session, client, limits));
+    const meter = (context.meter = new Meter(context.session, client, this.meterLimits));
     context.loaders.eventLoopPacer = meter;
     const deadline = setTimeout(() => meter.abortUnlessWriting(deadlineError(DEADLINE_SECONDS)), DEADLINE_SECONDS * 1_000);
     try {
       // A mutation is not left before it has ended, because its transaction must not end while a resolver uses it.
       const isMutation = operation?.operation === OperationTypeNode.MUTATION;
-      const result = await (isMutation ? run() : meter.runUntilAborted(run));
+      const runToEnd = async () => (isMutation ? run() : meter.runUntilAborted(run));
+      const { trace } = context.request;
+      const result = await (trace && operation
+        ? trace.traceOperation(operation.operation, operationNameOf(operation), runToEnd)
+        : runToEnd());
       // An aborted answer is replaced by an error as a whole, because a part of it would be useless and could itself be as long as the limit.
       return toClientResult(meter.abortReason ? { errors: [meter.abortReason] } : result, context);
     } catch (error) {
