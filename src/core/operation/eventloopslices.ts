@@ -17,6 +17,7 @@ interface PendingWork {
 export class EventLoopSlices {
   private valueCount = 0;
   private sliceValueCount = 0;
+  private isDiscarded = false;
   /** A stack: the innermost lists come first, so that few of them are pending at a time. */
   private readonly pendingWork: PendingWork[] = [];
   private completion?: { promise: Promise<void>; resolve(this: void): void };
@@ -33,7 +34,7 @@ export class EventLoopSlices {
 
   /** Calls `resume` now or in a later turn. `valueCount`: number of field values that follow from it. */
   schedule(valueCount: number, resume: () => void): void {
-    if (this.fitsInTurn(valueCount)) resume();
+    if (!this.isDiscarded && this.fitsInTurn(valueCount)) resume();
     else this.defer(valueCount, resume);
   }
 
@@ -76,6 +77,12 @@ export class EventLoopSlices {
     return this.completion.promise;
   }
 
+  /** Drops all pending and future work: the promises for it are never settled. Settling them would take as long as the work. */
+  discard(): void {
+    this.isDiscarded = true;
+    this.pendingWork.length = 0;
+  }
+
   private readonly runSlice = (): void => {
     this.state = 'running';
     this.sliceValueCount = 0;
@@ -114,6 +121,7 @@ export class EventLoopSlices {
   }
 
   private defer(valueCount: number, resume: () => void): void {
+    if (this.isDiscarded) return;
     this.pendingWork.push({ valueCount, resume });
     this.scheduleSlice();
   }

@@ -56,7 +56,7 @@ export class Meter implements EventLoopPacer {
   objectCount = 0;
   /** Lower bound of the bytes of the answer. */
   private answerBytes = 0;
-  private abortError?: GraphQLError;
+  abortError?: GraphQLError;
   private endRun?: (error: GraphQLError) => void;
   private readonly slices: EventLoopSlices;
   private slotPromise?: Promise<void>;
@@ -95,7 +95,9 @@ export class Meter implements EventLoopPacer {
     // graphql-js passes on an error that has a path as it is, so that all fields share one object.
     this.abortError = new GraphQLError(reason.message, { path: [], originalError: reason });
     this.session.stopReads(reason);
-    this.endRun?.(this.abortError);
+    if (!this.endRun) return;
+    this.endRun(this.abortError);
+    this.slices.discard();
   }
 
   /** Aborts the work unless a write has begun, which is completed. */

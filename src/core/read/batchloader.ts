@@ -8,6 +8,8 @@ export type LoaderKey = number | string;
 
 /** Spreads the work of an operation over several turns of the event loop. */
 export interface EventLoopPacer {
+  /** The error with which all fields fail after the operation was aborted; undefined while it was not. */
+  readonly abortError?: Error;
   /** Returns a promise that resolves when no list of the response is pending; undefined if none is. */
   waitForPendingLists(this: void): Promise<void> | undefined;
   /** Calls the given function, which resumes one field of the response, in this turn of the event loop or in a later one. */
@@ -94,7 +96,9 @@ export class BatchLoader<T> {
         this.settleLoad(key, ({ resolve }) => resolve(values[index]!));
       });
     } catch (error) {
-      for (const key of keys) this.settleLoad(key, ({ reject }) => reject(error));
+      // After an abort, graphql-js would wrap the error of the read for each waiting field, which takes longer than the rest of the field.
+      const sharedError = this.getEventLoopPacer()?.abortError ?? error;
+      for (const key of keys) this.settleLoad(key, ({ reject }) => reject(sharedError));
     }
     return keys;
   }
