@@ -7,7 +7,7 @@ import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
 import type { DatabaseSession } from '../../database/session';
 import type { TurnClient } from '../../platform/fairturns';
 import { ClientLimiters, OverloadedError } from '../../platform/limiter';
-import { overloadedError, resultTooLargeError, tooManyObjectsError, type ClientError } from '../model/errors';
+import { overloadedError, resultTooLargeError, tooManyObjectsError, tooMuchWorkError, type ClientError } from '../model/errors';
 import type { EventLoopPacer } from '../read/batchloader';
 import { selectedFieldNodesByName, selectionCacheKey } from '../read/queryplan';
 import { responseKeyOf } from './cost';
@@ -20,6 +20,11 @@ export interface MeterLimits {
 }
 
 export const MAX_OBJECTS = 200_000;
+/**
+ * Maximum CPU time of the slices of an answer, because objects have different numbers of fields, and fields take different times. With the garbage
+ * collection by other threads and all that is not done in slices, a request takes about three times as long.
+ */
+const MAX_SLICES_CPU_MS = 700;
 
 /** Objects above which an answer is large. Only a few large answers are in memory at a time. */
 const LARGE_ANSWER_OBJECTS = 20_000;
@@ -129,6 +134,7 @@ export class Meter implements EventLoopPacer {
     this.answerBytes += count * shapeOf(info).bytes;
     if (this.objectCount > MAX_OBJECTS) this.abort(tooManyObjectsError(MAX_OBJECTS));
     else if (this.answerBytes > this.limits.maxResponseBytes) this.abort(resultTooLargeError(this.limits.maxResponseBytes));
+    else this.abortIfSlow();
     return !this.abortError;
   }
 
@@ -143,7 +149,14 @@ export class Meter implements EventLoopPacer {
 
   readonly waitForPendingLists = (): Promise<void> | undefined => this.slices.waitForPending();
 
-  private readonly rethrowAbort = (): void => this.throwIfAborted();
+  private readonly rethrowAbort = (): void => {
+    this.abortIfSlow();
+    this.throwIfAborted();
+  };
+
+  private abortIfSlow(): void {
+    if (this.slices.cpuMs > MAX_SLICES_CPU_MS) this.abort(tooMuchWorkError());
+  }
 
   /** Waits for a slot for a large answer; not in a transaction, for whose connection and locks other requests would wait meanwhile. */
   private waitForSlot(): Promise<void> | undefined {
