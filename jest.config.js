@@ -28,6 +28,7 @@ const REPETITION_MS = {
   FUZZ_DOCUMENTS: 600,
   GROUPINGS: 1_000,
   ANALYSES: 500,
+  PROPERTY_REQUESTS: 2_000,
 };
 const repetitions = Object.entries(REPETITION_MS).map(([name, ms]) => Number(process.env[name] ?? 0) * ms);
 /**

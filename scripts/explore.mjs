@@ -1,5 +1,5 @@
 // Searches for failures that the fixed seeds and the current date of the tests hide: runs `npm test` with shifted clocks of Node.js and PostgreSQL,
-// then misbehaving clients of all kinds for ten minutes, then all randomized tests with new seeds until the time is over. Prints for each failure
+// then misbehaving clients of all kinds for ten minutes, then costly requests, then all randomized tests with new seeds until the time is over. Prints for each failure
 // the command that reproduces it; exit code 1 if there was one.
 //   node scripts/explore.mjs [--minutes 60] [--only clocks|seeds] [--seed N]       N: the first seed; by default the current time
 import { spawn, spawnSync } from 'node:child_process';
@@ -27,6 +27,9 @@ const CLOCKS = [
 ];
 const folder = mkdtempSync(join(tmpdir(), 'fitgraph-explore-'));
 let failures = 0;
+
+/** Number of costly requests, which take about two hours. */
+const COSTLY_REQUESTS = 20_000;
 
 /** Maximum length of a printed failure message. */
 const MAX_MESSAGE = 1_000;
@@ -90,6 +93,19 @@ async function exploreSoak() {
   reportFailure(`bad clients for ${seconds} s`, found, (file) => `SEED=${seed} SOAK_SECONDS=${environment.SOAK_SECONDS} npx jest ${file}`);
 }
 
+/** Sends random requests, each of which must stay within the limits of CPU time, memory and event-loop stops, for up to half of the remaining time. */
+async function exploreCostlyRequests() {
+  const seed = Number(options.seed ?? Date.now());
+  const seconds = Math.round((deadline - Date.now()) / 2000);
+  const environment = { SEED: String(seed), PROPERTY_REQUESTS: String(COSTLY_REQUESTS), PROPERTY_SECONDS: String(seconds) };
+  const found = await jest(['--runTestsByPath', 'test/system/limits/property.test.ts'], environment);
+  reportFailure(
+    `up to ${COSTLY_REQUESTS} costly requests`,
+    found,
+    (file) => `SEED=${seed} PROPERTY_REQUESTS=${COSTLY_REQUESTS} npx jest ${file}`,
+  );
+}
+
 async function exploreSeeds() {
   const files = random.map((test) => join('test', `${test}.test.ts`));
   for (let seed = Number(options.seed ?? Date.now()); Date.now() < deadline; seed += 1) {
@@ -104,6 +120,7 @@ try {
   if (options.only !== 'seeds') await exploreClocks();
   if (options.only !== 'clocks') {
     await exploreSoak();
+    await exploreCostlyRequests();
     await exploreSeeds();
   }
 } finally {
