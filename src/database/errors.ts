@@ -10,7 +10,7 @@ export class ClientDisconnected extends Error {
 
 /** Thrown if more bytes of rows were read for one response than permitted. */
 export class ReadLimitExceeded extends Error {
-  constructor(readonly limit: number) {
+  constructor(limit: number) {
     super(`the requested rows are longer than ${limit} bytes`);
   }
 }

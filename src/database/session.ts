@@ -37,6 +37,7 @@ export class DatabaseSession implements StatementContext {
   /** Bytes of rows read for the current response. */
   readBytes = 0;
   private readByteLimit = Infinity;
+  private onReadLimitExceeded?: () => void;
   trace?: RequestTrace;
   private readonly runningWork = new Set<{ stop(reason: Error): void }>();
   /** Error that explains why the session has ended, thrown by all further statements; absent until then. */
@@ -137,15 +138,18 @@ export class DatabaseSession implements StatementContext {
     return result;
   }
 
-  /** Sets how many bytes of rows may be read from the database for the current response. */
-  limitReadBytes(bytes: number): void {
+  /** Sets how many bytes of rows may be read from the database for the current response. Beyond that, calls `onExceeded` and fails the statement. */
+  limitReadBytes(bytes: number, onExceeded: () => void): void {
     this.readBytes = 0;
     this.readByteLimit = bytes;
+    this.onReadLimitExceeded = onExceeded;
   }
 
   countReadBytes(bytes: number): void {
     this.readBytes += bytes;
-    if (this.readBytes > this.readByteLimit) throw new ReadLimitExceeded(this.readByteLimit);
+    if (this.readBytes <= this.readByteLimit) return;
+    this.onReadLimitExceeded?.();
+    throw new ReadLimitExceeded(this.readByteLimit);
   }
 
   /** Stops all running statements, and rejects further ones with `reason`. */

@@ -10,7 +10,6 @@ import {
   isTimeout,
   isResourceError,
   isDatabaseUnavailableError,
-  ReadLimitExceeded,
   CommitOutcomeUnknown,
 } from '../../database/errors';
 import { FileStorageError } from '../../platform/filestorageerror';
@@ -151,7 +150,6 @@ function describeError(error: unknown): ErrorDescription | undefined {
 export function toClientError(error: unknown, log: Logger, id: string): ClientError | undefined {
   if (error instanceof ClientDisconnected) return clientGoneError();
   if (error instanceof OverloadedError) return overloadedError();
-  if (error instanceof ReadLimitExceeded) return resultTooLargeError(error.limit);
   const errorDescription = describeError(error);
   if (!errorDescription) return undefined;
   const { code, clientMessage, logMessage } = errorDescription;

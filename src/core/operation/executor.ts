@@ -14,6 +14,7 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
+import { awaitTurn, type TurnClient } from '../../platform/fairturns';
 import { ConcurrencyLimiter, type LimiterClientKey } from '../../platform/limiter';
 import { Meter, type MeterLimits } from './meter';
 import { runAndStoreResponse, runAtomically, isAtomic } from './atomic';
@@ -44,6 +45,12 @@ export interface ExecutorOptions {
   introspection?: 'anyone' | 'users';
 }
 
+/**
+ * CPU time after which an operation of a client is aborted, without what is not done in slices and without the garbage collection of other threads. With
+ * them, a request takes about three times as long.
+ */
+const MAX_CPU_MS = 700;
+
 /** Time after which an operation is aborted, unless it has begun to write. */
 const DEADLINE_SECONDS = 60;
 
@@ -73,7 +80,7 @@ export class Executor {
       catalogueSizes,
     });
     this.compilesInternalOperations = compilesInternalOperations;
-    this.meterLimits = { maxResponseBytes, valuesPerEventLoopTurn };
+    this.meterLimits = { maxResponseBytes, maxCpuMs: MAX_CPU_MS, valuesPerEventLoopTurn };
   }
 
   /** Prepares an operation of the server itself, for REST or an HTML page. It is validated and compiled on first use. */
@@ -91,7 +98,9 @@ export class Executor {
       const cost = this.admission.clampToMaxCost(estimateOperationCost(this.schema, document, operation, coercionResult.values));
       const { reservation, errors } = await this.admission.reserve(cost, context);
       if (errors) return toClientResult({ errors }, context);
-      return this.runMetered(operation, context, reservation, async () => run(context, coercionResult.values));
+      // Nor is its processor time limited, because legacy clients cannot request less.
+      const limits = { ...this.meterLimits, maxCpuMs: Infinity };
+      return this.runMetered(operation, context, limits, reservation, async () => run(context, coercionResult.values));
     };
   }
 
@@ -146,15 +155,20 @@ export class Executor {
   /** Executes the document of a subscription for each event of its event source. If the event source fails, the last result contains the error. */
   private async *deliverEvents(
     events: AsyncIterable<unknown>,
-    { session }: Context,
+    context: Context,
     { executeForEvent, toFailureResult, formatResult }: SubscriptionEventHandlers,
   ): AsyncGenerator<ExecutionResult, void, void> {
+    const { session } = context;
+    const executeInTurn = async (event: unknown) => {
+      await awaitTurn(turnClientOf(context));
+      return executeForEvent(event);
+    };
     this.openSubscriptionCount += 1;
     try {
       session.beginSubscriptionEvent();
       for await (const event of events) {
         this.deliveredEventCount += 1;
-        yield formatResult(await this.subscriptionEventLimiter.run(session.clientKey, () => executeForEvent(event)));
+        yield formatResult(await this.subscriptionEventLimiter.run(session.clientKey, () => executeInTurn(event)));
         session.beginSubscriptionEvent();
       }
     } catch (error) {
@@ -189,18 +203,18 @@ export class Executor {
       await context.services.media.validateUploads(variables);
       return runInTransaction(runUncompiled, firstResponseKey(document, operation), context);
     };
-    return this.runMetered(operation, context, reservation, run);
+    return this.runMetered(operation, context, this.meterLimits, reservation, run);
   }
 
   /** Runs an operation with a meter, until it has ended or is aborted. Afterwards charges what it used. */
   private async runMetered(
     operation: OperationDefinitionNode | null | undefined,
     context: Context,
+    limits: MeterLimits,
     reservation: CostReservation | undefined,
     run: () => Promise<ExecutionResult>,
   ): Promise<ExecutionResult> {
-    const client = { network: context.request.clientNetwork, userId: context.viewer?.id };
-    const meter = (context.meter = new Meter(context.session, client, this.meterLimits));
+    const meter = (context.meter = new Meter(context.session, turnClientOf(context), limits));
     context.loaders.eventLoopPacer = meter;
     const deadline = setTimeout(() => meter.abortUnlessWriting(deadlineError(DEADLINE_SECONDS)), DEADLINE_SECONDS * 1_000);
     try {
@@ -244,6 +258,8 @@ export class Executor {
       execute({ schema: this.schema, document, operationName, rootValue, contextValue, variableValues });
   }
 }
+
+const turnClientOf = ({ request, viewer }: Context): TurnClient => ({ network: request.clientNetwork, userId: viewer?.id });
 
 const subscriptionTransportError = () =>
   new GraphQLError('Subscriptions require server-sent events or a WebSocket.', {

@@ -15,16 +15,13 @@ import { EventLoopSlices } from './eventloopslices';
 
 export interface MeterLimits {
   maxResponseBytes: number;
+  /** Maximum CPU time of the slices of an answer: objects have different numbers of fields, which take from 1 to 50 µs each. */
+  maxCpuMs: number;
   /** Number of field values that an operation completes before it first yields to the event loop. */
   valuesPerEventLoopTurn?: number;
 }
 
 export const MAX_OBJECTS = 200_000;
-/**
- * Maximum CPU time of the slices of an answer, because objects have different numbers of fields, and fields take different times. With the garbage
- * collection by other threads and all that is not done in slices, a request takes about three times as long.
- */
-const MAX_SLICES_CPU_MS = 700;
 
 /** Objects above which an answer is large. Only a few large answers are in memory at a time. */
 const LARGE_ANSWER_OBJECTS = 20_000;
@@ -72,7 +69,7 @@ export class Meter implements EventLoopPacer {
     client: TurnClient,
     private readonly limits: MeterLimits,
   ) {
-    session.limitReadBytes(MAX_READ_BYTES_PER_RESPONSE_BYTE * limits.maxResponseBytes);
+    session.limitReadBytes(MAX_READ_BYTES_PER_RESPONSE_BYTE * limits.maxResponseBytes, () => this.abortTooLarge());
     this.slices = new EventLoopSlices(client, limits.valuesPerEventLoopTurn);
   }
 
@@ -133,7 +130,7 @@ export class Meter implements EventLoopPacer {
     this.objectCount += count;
     this.answerBytes += count * shapeOf(info).bytes;
     if (this.objectCount > MAX_OBJECTS) this.abort(tooManyObjectsError(MAX_OBJECTS));
-    else if (this.answerBytes > this.limits.maxResponseBytes) this.abort(resultTooLargeError(this.limits.maxResponseBytes));
+    else if (this.answerBytes > this.limits.maxResponseBytes) this.abortTooLarge();
     else this.abortIfSlow();
     return !this.abortError;
   }
@@ -154,8 +151,12 @@ export class Meter implements EventLoopPacer {
     this.throwIfAborted();
   };
 
+  private abortTooLarge(): void {
+    this.abort(resultTooLargeError(this.limits.maxResponseBytes));
+  }
+
   private abortIfSlow(): void {
-    if (this.slices.cpuMs > MAX_SLICES_CPU_MS) this.abort(tooMuchWorkError());
+    if (this.slices.cpuMs > this.limits.maxCpuMs) this.abort(tooMuchWorkError());
   }
 
   /** Waits for a slot for a large answer; not in a transaction, for whose connection and locks other requests would wait meanwhile. */

@@ -25,13 +25,17 @@ const KB_PER_MB = 1_024;
 /** Makes the kernel count the peak of the resident memory anew (https://man7.org/linux/man-pages/man5/proc_pid_clear_refs.5.html). */
 const RESET_PEAK = '5';
 
+/** Returns the CPU time of the main thread of a process, in milliseconds. */
+export const mainThreadTimeOf = (pid: number): number => threadTimeOf(pid, String(pid));
+
+const threadTimeOf = (pid: number, thread: string): number =>
+  Number(fs.readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / NS_PER_MS;
+
 /** Returns the CPU time of all threads of a process that run, in milliseconds. */
 export function cpuTimeOf(pid: number): number {
-  const tasks = `/proc/${pid}/task`;
-
-  return fs.readdirSync(tasks).reduce((sum, thread) => {
+  return fs.readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
     try {
-      return sum + Number(fs.readFileSync(`${tasks}/${thread}/schedstat`, 'utf8').split(' ')[0]) / NS_PER_MS;
+      return sum + threadTimeOf(pid, thread);
     } catch {
       // The thread has ended.
       return sum;
