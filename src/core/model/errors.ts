@@ -1,7 +1,7 @@
 /** Application errors. The error code and data of an error are set where it is thrown, and never derived from its message. */
 import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
-import { responseTooLongMessage, noRowOfTypeMessage, tooManyObjectsMessage, TOO_MUCH_WORK_MESSAGE } from '../../contract/messages';
+import { responseTooLongMessage, noRowOfTypeMessage, tooManyObjectsMessage, tooManyValuesMessage } from '../../contract/messages';
 import { TEMPORARY_ERROR_CODES, type ErrorCode } from '../../contract/errorcodes';
 import {
   ClientDisconnected,
@@ -91,7 +91,8 @@ export const resultTooLargeError = (limit: number): ClientError =>
 
 export const tooManyObjectsError = (limit: number): ClientError =>
   new ClientError('RESULT_TOO_LARGE', tooManyObjectsMessage(limit), { limit });
-export const tooMuchWorkError = (): ClientError => new ClientError('RESULT_TOO_LARGE', TOO_MUCH_WORK_MESSAGE);
+export const tooManyValuesError = (limit: number): ClientError =>
+  new ClientError('RESULT_TOO_LARGE', tooManyValuesMessage(limit), { limit });
 
 export const clientGoneError = () => new ClientError('CLIENT_GONE', 'The client has disconnected.');
 export const deadlineError = (seconds: number) =>

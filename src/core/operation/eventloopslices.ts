@@ -9,34 +9,15 @@ const DEFAULT_VALUES_PER_EVENT_LOOP_TURN = 10_000;
 /** Factor by which later slices are smaller than the first, because their values may take longer to complete, up to 50 µs each. */
 const LATER_SLICE_DIVISOR = 5;
 
-const MICROSECONDS_PER_MS = 1_000;
-
 interface PendingWork {
   valueCount: number;
   resume(this: void): void;
 }
 
-/**
- * Returns a function for the CPU time since this call, in milliseconds. The CPU time of the process includes other threads, and the elapsed time includes
- * waiting for a processor, so that the smaller of them is used.
- */
-function startCpuClock(): () => number {
-  const cpuBefore = process.cpuUsage();
-  const began = performance.now();
-
-  return () => {
-    const { user, system } = process.cpuUsage(cpuBefore);
-    return Math.min((user + system) / MICROSECONDS_PER_MS, performance.now() - began);
-  };
-}
-
 export class EventLoopSlices {
-  /** CPU time of the slices that have run. */
-  cpuMs = 0;
   private valueCount = 0;
   private sliceValueCount = 0;
   private isDiscarded = false;
-  private measureCpuMs?: () => number;
   /** A stack: the innermost lists come first, so that few of them are pending at a time. */
   private readonly pendingWork: PendingWork[] = [];
   private completion?: { promise: Promise<void>; resolve(this: void): void };
@@ -105,16 +86,12 @@ export class EventLoopSlices {
   private readonly runSlice = (): void => {
     this.state = 'running';
     this.sliceValueCount = 0;
-    this.measureCpuMs = startCpuClock();
     this.resumeNext();
   };
 
   private readonly resumeNext = (): void => {
     const work = this.sliceValueCount < this.maxValuesPerSlice ? this.pendingWork.pop() : undefined;
     if (!work) {
-      const measureCpuMs = this.measureCpuMs!;
-      // The values of the slice are completed in microtasks, which run before this.
-      process.nextTick(() => (this.cpuMs += measureCpuMs()));
       this.state = 'idle';
       return this.scheduleSlice();
     }

@@ -123,7 +123,7 @@ export class CostlyRequests {
     const user = this.user(random, 0.8);
     const documents = this.documents(random, user);
     const messages: string[] = [];
-    const count = random.pick([1, 2, 5, 30, 100]);
+    const count = random.pick([1, 2, 5, 15, 40]);
     const draftCount = Math.min(count, 5);
     const queries: string[] = [];
 
