@@ -81,6 +81,7 @@ const RANDOM = [
   'files/quota',
   'graphql/exportedrows',
   'graphql/fuzz',
+  'graphql/knowncosts',
   'graphql/variables',
   'platform/charsets',
   'server/containment',

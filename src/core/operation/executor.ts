@@ -21,7 +21,7 @@ import { runAndStoreResponse, runAtomically, isAtomic } from './atomic';
 import type { CompiledOperation } from './compiled';
 import type { Context, CostReservation } from '../context';
 import { OperationAdmission } from './admission';
-import { estimateOperationCost, type CatalogueSizes } from './cost';
+import type { CatalogueSizes } from './cost';
 import { deadlineError } from '../model/errors';
 import { introspectionResult } from './introspectioncache';
 import { PreparedOperation } from './preparedoperation';
@@ -83,7 +83,7 @@ export class Executor {
   /** Prepares an operation of the server itself, for REST or an HTML page. It is validated and compiled on first use. */
   prepareInternalOperation(text: string): OperationRunner {
     const preparedOperation = PreparedOperation.getOrCreate(this.schema, text);
-    const { document, operation } = preparedOperation;
+    const { document, operation, costCache } = preparedOperation;
     const run: CompiledOperation = this.compilesInternalOperations
       ? (context, values) => preparedOperation.compiledOperation(context, values)
       : this.createInterpretedOperation(document);
@@ -92,7 +92,7 @@ export class Executor {
       if (coercionResult.errors) return toClientResult({ errors: coercionResult.errors }, context);
       // An operation of the server itself (REST, HTML pages) that costs more than the maximum is not rejected but charged with the maximum: the shape of
       // its document and the number of existing rows bound the work, whatever the page size.
-      const cost = this.admission.clampToMaxCost(estimateOperationCost(this.schema, document, operation, coercionResult.values));
+      const cost = this.admission.clampToMaxCost(costCache.costForVariables(coercionResult.values));
       const { reservation, errors } = await this.admission.reserve(cost, context);
       if (errors) return toClientResult({ errors }, context);
       // Nor is the number of its values limited, because legacy clients cannot select fewer fields.

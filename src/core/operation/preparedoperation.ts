@@ -1,10 +1,12 @@
 /** Prepared operations of the server itself (for REST and HTML pages): parsed once per schema and process, validated and compiled on first use. */
 import { getOperationAST, parse, print, validate, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
 import { compileOperation, type CompiledOperation } from './compiled';
+import { CostCache } from './costcache';
 
 export class PreparedOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
+  readonly costCache: CostCache;
   private cachedCompiledOperation?: CompiledOperation;
 
   private constructor(
@@ -13,6 +15,7 @@ export class PreparedOperation {
   ) {
     this.document = parse(text);
     this.operation = getOperationAST(this.document)!;
+    this.costCache = new CostCache(schema, this.document, this.operation);
   }
 
   private static readonly operationsBySchema = new WeakMap<GraphQLSchema, Map<string, PreparedOperation>>();
