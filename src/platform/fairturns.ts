@@ -1,6 +1,6 @@
 /**
- * Fair turns for synchronous work that may take many milliseconds, such as validating a document, decoding a body or completing a long list: one piece of
- * work per event-loop turn, so that other requests are served in between. Clients take turns by network, and users of one network by user.
+ * Fair turns for synchronous work that may take many milliseconds, such as validating a document, decoding a body or completing a long list: work of at most
+ * some milliseconds per event-loop turn, so that other requests are served in between. Clients take turns by network, and users of one network by user.
  */
 export interface TurnClient {
   readonly network: string;
@@ -8,14 +8,23 @@ export interface TurnClient {
   readonly userId: number | undefined;
 }
 
+/** Time for work in one event-loop turn. Work that has begun is completed. */
+const MAX_TURN_MS = 5;
+/** Maximum number of pieces of work in one event-loop turn, because several may have been admitted before the first has taken its time. */
+const MAX_WORK_PER_TURN = 8;
+
 type StartsByUser = Map<number | undefined, (() => void)[]>;
 
 const waitingByNetwork = new Map<string, StartsByUser>();
-let isTurnTaken = false;
+/** Number of pieces of work in this event-loop turn. */
+let workCount = 0;
+let turnStartedAt = 0;
 
-/** Waits for a turn; not at all if nobody has taken this event-loop turn. The caller must do its work without awaiting anything else. */
+/** Waits for a turn; not at all while this event-loop turn has time and nobody waits. The caller must do its work without awaiting anything else. */
 export function awaitTurn(client: TurnClient): Promise<void> {
-  if (isTurnTaken) return new Promise((start) => takeTurnLater(client, start));
+  if (workCount === 0) turnStartedAt = performance.now();
+  const hasTime = workCount < MAX_WORK_PER_TURN && performance.now() - turnStartedAt < MAX_TURN_MS;
+  if (!hasTime || waitingByNetwork.size) return new Promise((start) => takeTurnLater(client, start));
   takeTurn();
   return Promise.resolve();
 }
@@ -26,16 +35,17 @@ export function takeTurnLater({ network, userId }: TurnClient, start: () => void
   const starts = startsByUser.get(userId) ?? [];
   starts.push(start);
   waitingByNetwork.set(network, startsByUser.set(userId, starts));
-  if (!isTurnTaken) takeTurn();
+  if (workCount === 0) takeTurn();
 }
 
 function takeTurn(): void {
-  isTurnTaken = true;
-  setImmediate(startNext);
+  if (workCount === 0) setImmediate(startNext);
+  workCount += 1;
 }
 
+/** Starts the work of one client, which has this event-loop turn for itself. */
 function startNext(): void {
-  isTurnTaken = false;
+  workCount = 0;
   const [network, startsByUser] = firstOf(waitingByNetwork) ?? [];
   if (!startsByUser) return;
   const [userId, starts] = firstOf(startsByUser)!;

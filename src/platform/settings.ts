@@ -110,7 +110,7 @@ export const SETTINGS = {
   replicaLag: setting('DATABASE_REPLICA_LAG', REPLICA_LAG_PARSER, '5s').describe(
     'Maximum replication lag up to which the standby is used (at least `2s`).',
   ),
-  poolSize: setting('DATABASE_POOL', wholeNumberParser(1, 1000), '10').describe(
+  poolSize: setting('DATABASE_POOL', wholeNumberParser(1, 1000), '15').describe(
     'Connections per worker for reads by anonymous clients, and as many for signed-in users; half as many for writes, a quarter for subscriptions, and four more.',
   ),
   statementTimeout: setting('STATEMENT_TIMEOUT', durationParser, '10s').describe(

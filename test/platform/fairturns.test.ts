@@ -1,4 +1,4 @@
-/** Fair turns: the order of clients, and one piece of work per event-loop turn. */
+/** Fair turns: the order of clients, and the work of one event-loop turn. */
 import { setImmediate as nextEventLoopTurn } from 'node:timers/promises';
 import { awaitTurn } from '../../src/platform/fairturns';
 
@@ -27,12 +27,28 @@ test('starts work at once when nothing else runs', async () => {
   expect(await run(['a'])).toEqual([['a', 0]]);
 });
 
-test('does one piece of work per event-loop turn', async () => {
+test('does no more work per event-loop turn when it takes long', async () => {
+  await nextEventLoopTurn();
+  const turns: number[] = [];
+  let turn = 0;
+  const countTurns = () => void ((turn += 1) < 10 && setImmediate(countTurns));
+  setImmediate(countTurns);
+  for (let count = 0; count < 4; count += 1) {
+    await awaitTurn({ network: 'a', userId: undefined });
+    turns.push(turn);
+    for (const began = performance.now(); performance.now() - began < 6;);
+  }
+  expect(turns).toEqual([0, 1, 2, 3]);
+});
+
+test('does eight pieces of work at once, and the others one per event-loop turn', async () => {
   const turns = (await run(Array<string>(20).fill('a'))).map(([, turn]) => turn);
-  expect(new Set(turns).size).toBe(20);
+  expect(turns.slice(0, 8)).toEqual(Array(8).fill(0));
+  expect(new Set(turns.slice(8)).size).toBe(12);
 });
 
 test('serves networks in turn, and the users of each network in turn', async () => {
-  const names = (await run(['a', 'a 1', 'a 1', 'a 1', 'a 2', 'b 3', 'b 3', 'c'])).map(([name]) => name);
-  expect(names).toEqual(['a', 'a 1', 'b 3', 'c', 'a 2', 'b 3', 'a 1', 'a 1']);
+  const first = Array<string>(8).fill('first');
+  const names = (await run([...first, 'a 1', 'a 1', 'a 1', 'a 2', 'b 3', 'b 3', 'c'])).map(([name]) => name);
+  expect(names.slice(8)).toEqual(['a 1', 'b 3', 'c', 'a 2', 'b 3', 'a 1', 'a 1']);
 });

@@ -217,7 +217,7 @@ export class Executor {
     try {
       // A mutation is not left before it has ended, because its transaction must not end while a resolver uses it.
       const isMutation = operation?.operation === OperationTypeNode.MUTATION;
-      const runToEnd = async () => (isMutation ? run() : meter.runUntilAborted(run));
+      const runToEnd = () => (isMutation ? run() : meter.runUntilAborted(run));
       const { trace } = context.request;
       const result = await (trace && operation
         ? trace.traceOperation(operation.operation, operationNameOf(operation), runToEnd)

@@ -133,16 +133,20 @@ export class Meter implements EventLoopPacer {
   }
 
   /** Runs work until it has ended or is aborted. Then the promise rejects, while the remaining resolvers fail. */
-  async runUntilAborted<T>(work: () => T | Promise<T>): Promise<T> {
-    this.throwIfAborted();
-    const aborted = new Promise<never>((_resolve, reject) => (this.endRun = reject));
-    return Promise.race([work(), aborted]);
+  runUntilAborted<T>(work: () => Promise<T>): Promise<T> {
+    // `Promise.race` would keep the result in memory for longer, which costs a twentieth of a request.
+    return new Promise((resolve, reject) => {
+      if (this.abortError) return reject(this.abortError);
+      this.endRun = reject;
+      work().then(resolve, reject);
+    });
   }
 
   /** Releases what the request holds when its answer is complete. */
   finish(): void {
     this.releaseSlot?.();
     this.releaseSlot = undefined;
+    this.endRun = undefined;
   }
 
   /** Counts a list of the answer, whose objects are counted apart. */

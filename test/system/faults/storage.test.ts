@@ -110,7 +110,7 @@ test('shrinks its pools at start when the database has few connections', async (
   await sql(`GRANT ${scene.user} TO ${role}`);
   const server = await scene.another(role);
   try {
-    expect(server.stdout).toContain('the database allows 11 connections for this role: reduced DATABASE_POOL from 10 to 1');
+    expect(server.stdout).toContain('the database allows 11 connections for this role: reduced DATABASE_POOL from 15 to 1');
     const traffic = new Traffic(server, scene.token).read(12).write(6);
     await until('many requests have succeeded', () => traffic.counted(200) > 200 && traffic.counted(201) > 20);
     checkVerdict('11 connections', await traffic.end(() => scene.comments()));
