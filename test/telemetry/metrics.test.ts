@@ -113,7 +113,7 @@ test('counts statements, costs, errors and rejections', async () => {
   expect(growthOf('fitgraph_statement_seconds_total')).toBeGreaterThan(0);
   expect(growthOf('fitgraph_operation_cost_count{api="rest"}')).toBeGreaterThan(0);
   expect(growthOf('fitgraph_errors_total{api="graphql",code="NOT_FOUND"}')).toBe(1);
-  expect(after.get('fitgraph_limiter_slots{limiter="users"}')).toBe(10);
+  expect(after.get('fitgraph_limiter_slots{limiter="users"}')).toBe(15);
   expect(after.get('fitgraph_listener_connected')).toBe(1);
   expect(after.get('fitgraph_cache_entries{cache="reference_rows"}')).toBeGreaterThan(0);
   expect(after.get('fitgraph_database_connections_idle{pool="users"}')).toBeGreaterThan(0);

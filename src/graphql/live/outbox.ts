@@ -36,7 +36,7 @@ export class Outbox {
   }
 
   /** Whether the send queue exceeds its limit, so that no further message from the client should be handled. */
-  get isFull(): boolean {
+  private get isFull(): boolean {
     return this.unsentCharacterCount > MAX_UNSENT_CHARACTERS;
   }
 

@@ -150,7 +150,8 @@ export class WebSocketTransport {
           socket.on('message', (data: RawData) => {
             countMessage();
             if (socket.readyState !== socket.OPEN) return;
-            if (outbox.isFull) socket.pause();
+            // Messages that wait for their turn must not pile up.
+            socket.pause();
             precedingMessagePromise = precedingMessagePromise.then(async () => {
               await outbox.waitUntilNotFull();
               await awaitTurn(connection);

@@ -18,7 +18,7 @@ const rules = (parse(read('prometheus-rules.yml')) as { groups: { rules: Rule[] 
 const { panels } = JSON.parse(read('grafana-dashboard.json')) as { panels: { title: string; targets: { expr: string }[] }[] };
 
 /** Metrics read their values at scrapes only, so they can be listed without the services that provide the values. */
-const metrics = new Metrics({ database: { readDependencies: {} } } as unknown as Services, {} as AppGauges);
+const metrics = new Metrics({ database: { readDependencies: {}, writeLimiters: {} } } as unknown as Services, {} as AppGauges);
 afterAll(() => metrics.stop());
 
 interface DeclaredMetric {
