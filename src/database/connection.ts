@@ -17,6 +17,8 @@ import type { ReadDependencies } from './statement';
 import { SessionUsers } from './sessionuser';
 
 const MAX_CONCURRENT_SERVER_STATEMENTS = 2;
+/** Concurrent statements for events of anonymous subscriptions, one for each network. */
+const ANONYMOUS_LIVE_SLOTS = 3;
 
 /** Factor by which the maximum waiting time of writes exceeds that of reads: writes take longer, and a rejected write costs the client more. */
 const WRITE_TO_READ_WAIT_RATIO = 4;
@@ -71,7 +73,7 @@ export class Database {
       precedingStatement: precedingStatement(anonymousTimeout),
     };
     const limiters = new ClientLimiters({ slots: poolSize, ...queueLimits });
-    const liveLimiters = new ClientLimiters({ slots: Math.max(1, livePoolSize - 1), anonymousSlots: 1 });
+    const liveLimiters = new ClientLimiters({ slots: livePoolSize, anonymousSlots: ANONYMOUS_LIVE_SLOTS });
     return {
       anonymous: { ...anonymousReadDependencies, limiter: limiters.anonymous },
       users: { ...userReadDependencies, limiter: limiters.users },
