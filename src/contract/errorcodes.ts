@@ -41,7 +41,7 @@ export const ERROR_CODES = {
   COST_LIMIT: { status: 400, meaning: 'The operation is too expensive.' },
   RESULT_TOO_LARGE: {
     status: 400,
-    meaning: 'The response is larger than `MAX_RESPONSE_BYTES` or has more than 200,000 objects or 1,500,000 values.',
+    meaning: 'The response is larger than `MAX_RESPONSE_BYTES` or has more than 200,000 objects or 1,000,000 values.',
   },
   TOO_MANY_ERRORS: { meaning: 'Further errors are omitted; the message contains their number.' },
   TIMEOUT: { status: 503, meaning: 'The database statement or the request took too long.' },

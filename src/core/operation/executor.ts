@@ -45,8 +45,8 @@ export interface ExecutorOptions {
   introspection?: 'anyone' | 'users';
 }
 
-/** Maximum number of values of an answer to a client's operation: about 1.5 seconds of CPU time. */
-export const MAX_VALUES = 1_500_000;
+/** Maximum number of values of an answer to a client's operation: about a second of CPU time. */
+export const MAX_VALUES = 1_000_000;
 
 /** Time after which an operation is aborted, unless it has begun to write. */
 const DEADLINE_SECONDS = 60;

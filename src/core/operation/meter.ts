@@ -36,10 +36,10 @@ const MAX_READ_BYTES_PER_RESPONSE_BYTE = 2;
 
 /**
  * Work per object and per unit of `@cost`, in field values. A value takes about one microsecond of CPU time from graphql-js to the JSON text, with garbage
- * collection; an object five, a list ten, and the nutritional values of a diary entry (`@cost(weight: 2)`) fifty.
+ * collection; an object five, a list twenty, and the nutritional values of a diary entry (`@cost(weight: 2)`) fifty.
  */
 const VALUES_PER_OBJECT = 5;
-const VALUES_PER_LIST = 10;
+const VALUES_PER_LIST = 20;
 const VALUES_PER_COST_UNIT = 25;
 
 /** Contribution of a selection set to each of its objects: the number of fields, the same weighted by their work, and the bytes of keys and shortest values. */

@@ -122,8 +122,8 @@ test('serves other clients while a dozen clients ask for as many objects as the 
   expect(memoryMb).toBeLessThan(1.5 * MEMORY_MB);
 });
 
-test('serves other clients while hundreds of thousands of fields wait for the same row', async () => {
-  const aliases = joinRepeated(19, (index) => `e${index}: exercise { id }`);
+test('serves other clients while more than a hundred thousand fields wait for the same row', async () => {
+  const aliases = joinRepeated(13, (index) => `e${index}: exercise { id }`);
   const query = `{ workoutLogs(first: 9900) { nodes { ${aliases} } } }`;
   const { result: reply, memoryMb } = await siege.measureDuring(() =>
     expectCanaryServed(siege, () => graphql(siege.base, query, {}, userHeaders())),
@@ -139,7 +139,7 @@ test('aborts an operation with more objects than an answer may have', async () =
     graphql(siege.base, `{ workoutLogs(first: 9900) { nodes { ${aliases} } } }`, {}, userHeaders()),
   );
   expect([reply.status, codeOf(reply)]).toEqual([400, 'RESULT_TOO_LARGE']);
-  expect(reply.text).toMatch(/200000 objects|1500000 values/);
+  expect(reply.text).toMatch(/200000 objects|1000000 values/);
 });
 
 test('serves other clients while a hundred thousand fields fail', async () => {
