@@ -10,7 +10,6 @@ import { BYTES_PER_COST_UNIT } from '../core/operation/argumentcost';
 import type { OperationCost } from '../core/operation/cost';
 import type { Database } from '../database/connection';
 import type { DatabaseSession } from '../database/session';
-import { CpuContention } from '../platform/cpucontention';
 import { CAPACITY_SECONDS, LeakyBucket } from './leakybucket';
 
 /** Cost units per second that leak out of a rate-limit bucket, by kind of client. */
@@ -34,7 +33,7 @@ const COST_PER_ROW = 2;
 const COST_PER_OBJECT = 1;
 /**
  * Price of database time beyond FREE_DATABASE_MS_PER_STATEMENT per statement: one second costs as much as leaks out of its bucket in this number of
- * seconds. The time is first divided by the slowdown that other work on this machine causes.
+ * seconds.
  */
 const DATABASE_TIME_COST_FACTOR = 2;
 const FREE_DATABASE_MS_PER_STATEMENT = 20;
@@ -90,7 +89,7 @@ class RequestBudget implements RateBudget {
     const { statementCount: initialStatementCount, rowCount, statementMs } = this.session;
     return (objectCount) => {
       const statementCount = this.session.statementCount - initialStatementCount;
-      const databaseMs = (this.session.statementMs - statementMs) / this.limiter.cpuContention.slowdown;
+      const databaseMs = this.session.statementMs - statementMs;
       const excessDatabaseMs = Math.max(0, databaseMs - statementCount * FREE_DATABASE_MS_PER_STATEMENT);
       const costOfReads = Math.max((this.session.rowCount - rowCount) * COST_PER_ROW, objectCount * COST_PER_OBJECT);
       return statementCount * COST_PER_STATEMENT + costOfReads + (excessDatabaseMs / 1000) * DATABASE_TIME_COST_FACTOR * rate;
@@ -103,7 +102,7 @@ class RequestBudget implements RateBudget {
 
   chargeMilliseconds(ms: number): void {
     this.bucket ??= this.findBucket();
-    this.spend((ms / this.limiter.cpuContention.slowdown / 1000) * BLOCKING_TIME_COST_FACTOR * this.bucket.rate);
+    this.spend((ms / 1000) * BLOCKING_TIME_COST_FACTOR * this.bucket.rate);
   }
 
   /** Charges cost that has already been caused, even beyond the capacity. An overdrawn bucket delays later operations. */
@@ -162,7 +161,6 @@ const SHARE_SPENT_COST_SQL = `WITH spending AS (SELECT * FROM unnest($1::text[],
 
 export class CostLimiter {
   private readonly buckets = new LRUCache<string, LeakyBucket>({ max: MAX_BUCKETS });
-  readonly cpuContention = new CpuContention();
   private costSharingTimer?: NodeJS.Timeout;
   /** Number of operations that were rejected because their estimated cost could not be reserved, for metrics. */
   rejectedCount = 0;
@@ -183,7 +181,6 @@ export class CostLimiter {
 
   stop(): void {
     clearInterval(this.costSharingTimer);
-    this.cpuContention.stop();
   }
 
   get bucketCount(): number {

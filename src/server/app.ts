@@ -20,8 +20,8 @@ import { isApiDocsPath } from '../pages/reference';
 import type { Config } from '../platform/config';
 import { compressResponse } from '../platform/compression';
 import { CorsPolicy } from '../platform/cors';
+import { acceptConnections, longestWaitMs } from '../platform/fairturns';
 import { ClientLimiters } from '../platform/limiter';
-import { StealTime } from '../platform/stealtime';
 import type { PrepareOperation } from '../rest/endpoints';
 import { PRIVATE_CACHE_CONTROL } from '../rest/response';
 import { createRestHandler, type RestHandler } from '../rest/router';
@@ -62,23 +62,14 @@ export async function createApp(processServices: Services): Promise<App> {
   const errorResponder = new ErrorResponder(log);
   const cors = new CorsPolicy(config.corsOrigins);
   const errorContainment = new ErrorContainment(log, errorResponder);
-  const stealTime = new StealTime();
-  const admissionControl = new AdmissionControl(
-    config.maxLag,
-    forwardedHeaders,
-    log,
-    errorResponder,
-    errorContainment,
-    () => stealTime.stolenCpuShare,
-  );
+  const admissionControl = new AdmissionControl(config.maxLag, forwardedHeaders, log, errorResponder, errorContainment);
   const { executor, restExecutor } = createExecutors(processServices);
   const readiness = new Readiness(database);
   const gauges: AppGauges = {
     readyFlag: () => Number(readiness.state.reason === undefined),
     degradationFlags: () => degradationFlags(readiness.state.degradations),
     rejectedCounts: admissionControl.rejectedCounts,
-    queueingDelay: () => admissionControl.queueingDelay,
-    stolenCpuShare: () => stealTime.stolenCpuShare,
+    queueingDelay: longestWaitMs,
     subscriptionCounts: () => ({
       running: executor.openSubscriptionCount,
       deliveredEvents: executor.deliveredEventCount,
@@ -130,7 +121,6 @@ export async function createApp(processServices: Services): Promise<App> {
     async stop() {
       admissionControl.stop();
       readiness.stop();
-      stealTime.stop();
       services.metrics?.stop();
       await Promise.all([apollo.stop(), services.tracing?.stop()]);
     },
@@ -248,7 +238,7 @@ const createServerListeners = (
       if (isProbeRequest(request)) return handleAdmittedRequest(request, response);
       admissionControl.admit(request, response, handleAdmittedRequest);
     }),
-  onConnection: admissionControl.onConnection,
+  onConnection: acceptConnections,
   onUpgrade: (request, socket, head) =>
     errorContainment.catchErrors(request, undefined, () => {
       forwardedHeaders.assignRequestId(request);

@@ -17,7 +17,6 @@ export interface AppGauges {
   readonly rejectedCounts: Readonly<Record<string, number>>;
   /** Returns the longest queueing delay, in milliseconds, of clients with a single queued request. */
   queueingDelay(): number;
-  stolenCpuShare(): number;
   readyFlag(): number;
   /** Returns 1 for each degradation that the latest check has found, and 0 for the others. */
   degradationFlags(): Record<string, number>;
@@ -221,12 +220,6 @@ export class Metrics {
       'Workers that serve some requests only, by `reason`: `table_locked`, `table_missing`, `not_migrated`, `disk_full`, `read_only`, `access_denied`, `slow`, `failing`.',
       () => gauges.degradationFlags(),
       { label: 'reason' },
-    );
-    metrics.addGauge(
-      'fitgraph_cpu_stolen_ratio',
-      'Share of the needed CPU time that the hypervisor gave to other machines, in the last second; maximum of all workers. Load shedding disregards the lag that it causes.',
-      () => gauges.stolenCpuShare(),
-      { aggregator: 'max' },
     );
     // The values of the event-loop delay histogram include the interval of the timer that measures them, which is subtracted here.
     const lagSeconds = (ns: number) => Math.max(0, ns / NS_PER_SECOND - EVENT_LOOP_LAG_RESOLUTION_MS / MS_PER_SECOND) || 0;
