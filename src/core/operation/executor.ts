@@ -22,7 +22,7 @@ import type { CompiledOperation } from './compiled';
 import type { Context, CostReservation } from '../context';
 import { OperationAdmission } from './admission';
 import type { CatalogueSizes } from './cost';
-import { deadlineError } from '../model/errors';
+import { clientGoneError, deadlineError } from '../model/errors';
 import { introspectionResult } from './introspectioncache';
 import { PreparedOperation } from './preparedoperation';
 import { firstResponseKey, operationNameOf, rootFields } from './rootfields';
@@ -146,6 +146,7 @@ export class Executor {
     return makeCancellable(this.deliverEvents(streamOrResult, context, { executeForEvent, toFailureResult, formatResult }), () => {
       abortController.abort();
       context.session.cancelReads();
+      context.meter?.abortUnlessWriting(clientGoneError());
     });
   }
 

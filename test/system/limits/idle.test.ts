@@ -4,7 +4,7 @@ import { todayIn } from '../../../src/core/model/clock';
 import { randomFor, seeded, type Random } from '../../setup/random';
 import { mainThreadTimeOf, residentMemoryOf, waitUntilIdle } from './costly/resourceuse';
 import { Scene, type CostlyUser } from './costly/scene';
-import { sendHttp } from './costly/sending';
+import { framesOf, sendHttp, sendWebSocket, type Answer } from './costly/sending';
 
 const ROUNDS = 30;
 /** Rounds after which caches and the heap have their final size. */
@@ -52,6 +52,19 @@ function backAndForth(random: Random, user: CostlyUser): string {
   return `{ ${root}(id: ${id}) { ${relations.map((relation) => `${selected} ${relation} { `).join('')} id ${'} '.repeat(DEPTH)} } }`;
 }
 
+/** Selects, for each change of a day or log, all steps of the schedules of its workout. An event takes about half a second. */
+const longSubscription = (random: Random, { cursor }: CostlyUser): string => `
+  subscription { changed(since: "${cursor}") { changes { node {
+    ... on TrainingDay { workout { ...steps } }
+    ... on WorkoutLog { workout { ...steps } }
+  } } } }
+  fragment steps on Workout { scheduleSteps { id ${random.some(['nodeId', 'version'], 2).join(' ')} workout { id nodeId } } }`;
+
+function subscribe(query: string, headers: Record<string, string>, leaveAfterMs: number): Promise<Answer> {
+  const message = JSON.stringify({ id: '1', type: 'subscribe', payload: { query } });
+  return sendWebSocket(scene.base, { headers, frames: framesOf(message, message.length), pieceBytes: message.length }, leaveAfterMs);
+}
+
 /**
  * Sends an operation and waits for the answer, or leaves. Returns the CPU time that the main thread of the worker used afterwards: other threads only
  * collect the garbage, which holds up nobody.
@@ -65,23 +78,26 @@ async function cpuAfterAbort(
   const body = Buffer.from(JSON.stringify({ query }));
 
   await waitUntilIdle(scene.worker, scene.isDatabaseBusy);
-  const { status } = await sendHttp(scene.base, { method: 'POST', path: '/graphql', headers, body }, leaveAfterMs);
+  const { status } = query.includes('subscription')
+    ? await subscribe(query, headers, leaveAfterMs!)
+    : await sendHttp(scene.base, { method: 'POST', path: '/graphql', headers, body }, leaveAfterMs);
   const before = mainThreadTimeOf(scene.worker);
   const isIdle = await waitUntilIdle(scene.worker, scene.isDatabaseBusy);
   return { cpuMs: mainThreadTimeOf(scene.worker) - before, isIdle, status };
 }
 
 test.each([
-  ['reaches a limit', () => undefined],
-  ['has lost its client', (random: Random) => random.int(1, MAX_LEAVE_MS)],
-])(seeded('stops the work of an operation that %s'), async (title, drawLeaveMs) => {
+  ['an operation that reaches a limit', endlessQuery, () => undefined],
+  ['an operation that has lost its client', endlessQuery, (random: Random) => random.int(1, MAX_LEAVE_MS)],
+  ['a subscription that has lost its client', longSubscription, (random: Random) => random.int(1, MAX_LEAVE_MS)],
+])(seeded('stops the work of %s'), async (title, drawText, drawLeaveMs) => {
   const random = randomFor(`idle: ${title}`);
   const found: string[] = [];
   let memoryBefore = 0;
 
   for (let round = 0; round < ROUNDS; round += 1) {
     const user = random.pick(scene.users);
-    const query = endlessQuery(random, user);
+    const query = drawText(random, user);
     const leaveAfterMs = drawLeaveMs(random);
     const { cpuMs, isIdle, status } = await cpuAfterAbort(query, user, leaveAfterMs);
     if (leaveAfterMs === undefined) expect(status).toBe(400);
