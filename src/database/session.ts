@@ -168,6 +168,10 @@ export class DatabaseSession implements StatementContext {
     if (!this.ignoresDisconnect) this.end(reason);
   }
 
+  get isClientGone(): boolean {
+    return this.endReason instanceof ClientDisconnected;
+  }
+
   /** Whether a write has begun, which is completed whatever happens to the client. */
   get isWriting(): boolean {
     return this.ignoresDisconnect;
@@ -182,7 +186,7 @@ export class DatabaseSession implements StatementContext {
   /** Prepares the session for the next event of a subscription. Errors of earlier events do not affect it, unless the client has disconnected. */
   beginSubscriptionEvent(): void {
     this.clientKind = typeof this.clientKey === 'number' ? 'live' : 'anonymousLive';
-    if (!(this.endReason instanceof ClientDisconnected)) this.endReason = undefined;
+    if (!this.isClientGone) this.endReason = undefined;
   }
 
   /** Options for Sequelize, so that its statements are counted and traced. */

@@ -214,6 +214,7 @@ export class Executor {
   ): Promise<ExecutionResult> {
     const meter = (context.meter = new Meter(context.session, turnClientOf(context), limits));
     context.loaders.eventLoopPacer = meter;
+    if (context.session.isClientGone) meter.abort(clientGoneError());
     const deadline = setTimeout(() => meter.abortUnlessWriting(deadlineError(DEADLINE_SECONDS)), DEADLINE_SECONDS * 1_000);
     try {
       // A mutation is not left before it has ended, because its transaction must not end while a resolver uses it.

@@ -14,6 +14,7 @@ const MAX_LATE_ROUNDS = 2;
 /** The aborted answers of all rounds together have gigabytes. */
 const MAX_MEMORY_GROWTH_MB = 200;
 const MAX_LEAVE_MS = 400;
+const SUBSCRIPTIONS = 20;
 
 let scene: Scene;
 beforeAll(async () => {
@@ -60,9 +61,13 @@ const longSubscription = (random: Random, { cursor }: CostlyUser): string => `
   } } } }
   fragment steps on Workout { scheduleSteps { id ${random.some(['nodeId', 'version'], 2).join(' ')} workout { id nodeId } } }`;
 
+/** Subscribes several times, so that events wait for each other when the client leaves. */
 function subscribe(query: string, headers: Record<string, string>, leaveAfterMs: number): Promise<Answer> {
-  const message = JSON.stringify({ id: '1', type: 'subscribe', payload: { query } });
-  return sendWebSocket(scene.base, { headers, frames: framesOf(message, message.length), pieceBytes: message.length }, leaveAfterMs);
+  const messages = Array.from({ length: SUBSCRIPTIONS }, (_, id) =>
+    JSON.stringify({ id: String(id), type: 'subscribe', payload: { query } }),
+  );
+  const frames = messages.flatMap((message) => framesOf(message, message.length));
+  return sendWebSocket(scene.base, { headers, frames, pieceBytes: messages[0]!.length }, leaveAfterMs);
 }
 
 /**
