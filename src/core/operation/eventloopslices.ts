@@ -4,10 +4,8 @@
  */
 import { takeTurnLater, type TurnClient } from '../../platform/fairturns';
 
-/** Number of field values that an operation completes before it first yields to the event loop: a few milliseconds of work. */
-const DEFAULT_VALUES_PER_EVENT_LOOP_TURN = 10_000;
-/** Factor by which later slices are smaller than the first, because their values may take longer to complete, up to 50 µs each. */
-const LATER_SLICE_DIVISOR = 5;
+/** Number of values of a slice, and of those that an operation completes before it first yields to the event loop: some milliseconds of work. */
+const DEFAULT_VALUES_PER_SLICE = 5_000;
 
 interface PendingWork {
   valueCount: number;
@@ -15,55 +13,46 @@ interface PendingWork {
 }
 
 export class EventLoopSlices {
-  private valueCount = 0;
-  private sliceValueCount = 0;
+  /** Number of values that fit into the current slice. */
+  private room: number;
   private isDiscarded = false;
+  private isScheduled = false;
   /** A stack: the innermost lists come first, so that few of them are pending at a time. */
   private readonly pendingWork: PendingWork[] = [];
   private completion?: { promise: Promise<void>; resolve(this: void): void };
-  private state: 'idle' | 'waiting' | 'running' = 'idle';
 
   constructor(
     private readonly client: TurnClient,
-    private readonly valuesPerTurn = DEFAULT_VALUES_PER_EVENT_LOOP_TURN,
-  ) {}
-
-  private get maxValuesPerSlice(): number {
-    return this.valuesPerTurn / LATER_SLICE_DIVISOR;
+    private readonly valuesPerSlice = DEFAULT_VALUES_PER_SLICE,
+  ) {
+    this.room = valuesPerSlice;
   }
 
-  /** Calls `resume` now or in a later turn. `valueCount`: number of field values that follow from it. */
+  /** Calls `resume` now or in a later turn. `valueCount`: number of values that follow from it. */
   schedule(valueCount: number, resume: () => void): void {
-    if (!this.isDiscarded && this.fitsInTurn(valueCount)) resume();
+    if (!this.isDiscarded && this.fits(valueCount)) resume();
     else this.defer(valueCount, resume);
   }
 
   /**
    * Returns a list now or in a later turn. Of a list that is longer than a slice, the items are promises, of which each turn resolves a slice. A promise
-   * rejects if `check` throws then. `valuesPerItem`: number of field values that follow from an item.
+   * rejects if `check` throws then. `valuesPerItem`: number of values that follow from an item.
    */
   passOnList<T>(items: readonly T[], valuesPerItem: number, check: () => void): readonly (T | Promise<T>)[] | Promise<readonly T[]> {
-    const sliceLength = Math.max(1, Math.floor(this.maxValuesPerSlice / Math.max(1, valuesPerItem)));
+    const sliceLength = Math.ceil(this.valuesPerSlice / valuesPerItem);
     if (items.length <= sliceLength) {
       const valueCount = items.length * valuesPerItem;
-      return this.fitsInTurn(valueCount) ? items : this.inLaterTurn(valueCount, check).then(() => items);
+      return this.fits(valueCount) ? items : this.inLaterTurn(valueCount, check).then(() => items);
     }
+
     const passedItems: (T | Promise<T>)[] = [];
     for (let start = 0; start < items.length; start += sliceLength) {
       const slice = items.slice(start, start + sliceLength);
       const valueCount = slice.length * valuesPerItem;
-      if (this.fitsInTurn(valueCount)) {
-        passedItems.push(...slice);
-        continue;
-      }
-      const resumed = this.inLaterTurn(valueCount, check);
-      passedItems.push(...slice.map((item) => resumed.then(() => item)));
+      const resumption = this.fits(valueCount) ? undefined : this.inLaterTurn(valueCount, check);
+      passedItems.push(...(resumption ? slice.map((item) => resumption.then(() => item)) : slice));
     }
     return passedItems;
-  }
-
-  private inLaterTurn(valueCount: number, check: () => void): Promise<void> {
-    return new Promise<void>((resolve) => this.defer(valueCount, resolve)).then(check);
   }
 
   /** Returns a promise that resolves when all deferred work has been resumed; undefined if there is none. */
@@ -83,41 +72,15 @@ export class EventLoopSlices {
     this.pendingWork.length = 0;
   }
 
-  private readonly runSlice = (): void => {
-    this.state = 'running';
-    this.sliceValueCount = 0;
-    this.resumeNext();
-  };
-
-  private readonly resumeNext = (): void => {
-    const work = this.sliceValueCount < this.maxValuesPerSlice ? this.pendingWork.pop() : undefined;
-    if (!work) {
-      this.state = 'idle';
-      return this.scheduleSlice();
-    }
-    this.sliceValueCount += work.valueCount;
-    work.resume();
-    if (!this.pendingWork.length) {
-      this.completion?.resolve();
-      this.completion = undefined;
-    }
-    // graphql-js completes the list in microtasks that are already queued. The next one follows after them.
-    queueMicrotask(this.resumeNext);
-  };
-
-  private scheduleSlice(): void {
-    if (this.state !== 'idle' || !this.pendingWork.length) return;
-    this.state = 'waiting';
-    takeTurnLater(this.client, this.runSlice);
+  private inLaterTurn(valueCount: number, check: () => void): Promise<void> {
+    return new Promise<void>((resolve) => this.defer(valueCount, resolve)).then(check);
   }
 
-  /** Counts field values. Returns whether they can be completed in this turn of the event loop. */
-  private fitsInTurn(valueCount: number): boolean {
-    this.valueCount += valueCount;
-    if (this.valueCount <= this.valuesPerTurn) return true;
-    if (this.state !== 'running' || this.sliceValueCount >= this.maxValuesPerSlice) return false;
-    this.sliceValueCount += valueCount;
-    return true;
+  /** Returns whether values fit into the current slice, and takes their room. */
+  private fits(valueCount: number): boolean {
+    const hasRoom = this.room > 0;
+    if (hasRoom) this.room -= valueCount;
+    return hasRoom;
   }
 
   private defer(valueCount: number, resume: () => void): void {
@@ -125,4 +88,31 @@ export class EventLoopSlices {
     this.pendingWork.push({ valueCount, resume });
     this.scheduleSlice();
   }
+
+  private scheduleSlice(): void {
+    if (!this.isScheduled) takeTurnLater(this.client, this.startSlice);
+    this.isScheduled = true;
+  }
+
+  private readonly startSlice = (): void => {
+    this.room = this.valuesPerSlice;
+    this.resumeNext();
+  };
+
+  private readonly resumeNext = (): void => {
+    const work = this.room > 0 ? this.pendingWork.pop() : undefined;
+    if (work) {
+      this.room -= work.valueCount;
+      work.resume();
+      // graphql-js completes the list in microtasks that are already queued. The next one follows after them.
+      queueMicrotask(this.resumeNext);
+    } else {
+      this.room = 0;
+      this.isScheduled = false;
+      if (this.pendingWork.length) this.scheduleSlice();
+    }
+    if (this.pendingWork.length) return;
+    this.completion?.resolve();
+    this.completion = undefined;
+  };
 }

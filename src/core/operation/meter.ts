@@ -6,7 +6,7 @@
 import { getNamedType, GraphQLError, type GraphQLResolveInfo } from 'graphql';
 import type { DatabaseSession } from '../../database/session';
 import type { TurnClient } from '../../platform/fairturns';
-import { ClientLimiters, OverloadedError } from '../../platform/limiter';
+import { ClientLimiters } from '../../platform/limiter';
 import { overloadedError, resultTooLargeError, tooManyObjectsError, tooManyValuesError, type ClientError } from '../model/errors';
 import type { EventLoopPacer } from '../read/batchloader';
 import { selectedFieldNodesByName, selectionCacheKey } from '../read/queryplan';
@@ -15,9 +15,9 @@ import { EventLoopSlices } from './eventloopslices';
 
 export interface MeterLimits {
   maxResponseBytes: number;
-  /** Maximum number of values of the answer, as `shapeOf` weights them. */
+  /** Maximum number of values of the answer, as `valuesOf` weights them. */
   maxValues: number;
-  /** Number of field values that an operation completes before it first yields to the event loop. */
+  /** Number of values that an operation completes in one turn of the event loop. */
   valuesPerEventLoopTurn?: number;
 }
 
@@ -27,8 +27,8 @@ export const MAX_OBJECTS = 200_000;
 const LARGE_ANSWER_OBJECTS = 20_000;
 const largeAnswerLimiters = new ClientLimiters({ slots: 3, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 });
 
-/** Bytes that JSON adds to each key and its value at least: quotes, colon, comma and one character. */
-const MIN_JSON_BYTES_PER_KEY = 5;
+/** Values and read bytes above which the serialization of an answer yields to the event loop. */
+const LONG_ANSWER_VALUES = 10_000;
 const LONG_ANSWER_BYTES = 1 << 16;
 
 /** Factor by which the database may return more bytes than the maximum response size, because an answer can be shorter than the rows behind it. */
@@ -42,43 +42,28 @@ const VALUES_PER_OBJECT = 5;
 const VALUES_PER_LIST = 20;
 const VALUES_PER_COST_UNIT = 25;
 
-/** Contribution of a selection set to each of its objects: the number of fields, the same weighted by their work, and the bytes of keys and shortest values. */
-interface SelectionShape {
-  fieldCount: number;
-  values: number;
-  bytes: number;
-}
+const valuesBySelection = new WeakMap<object, number>();
 
-const shapesBySelection = new WeakMap<object, SelectionShape>();
-
-function shapeOf({
-  fieldNodes,
-  fragments,
-  returnType,
-}: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'returnType'>): SelectionShape {
+/** Returns the values of an object with the selection of a field. */
+function valuesOf({ fieldNodes, fragments, returnType }: GraphQLResolveInfo): number {
   const selection = selectionCacheKey(fieldNodes);
-  let shape = shapesBySelection.get(selection);
-  if (!shape) {
-    const type = getNamedType(returnType);
-    const fields = 'getFields' in type ? type.getFields() : {};
-    const nodes = [...selectedFieldNodesByName(fieldNodes, fragments).values()].flat();
-    const weightByKey = new Map(nodes.map((node) => [responseKeyOf(node), fields[node.name.value]?.extensions.cost?.weight ?? 0]));
-    const keys = [...weightByKey.keys()];
-    const weight = [...weightByKey.values()].reduce((sum, value) => sum + value, 0);
-    const bytes = keys.reduce((sum, key) => sum + key.length + MIN_JSON_BYTES_PER_KEY, 0);
-    shapesBySelection.set(
-      selection,
-      (shape = { fieldCount: keys.length, values: VALUES_PER_OBJECT + keys.length + weight * VALUES_PER_COST_UNIT, bytes }),
-    );
-  }
-  return shape;
+  const knownValues = valuesBySelection.get(selection);
+  if (knownValues !== undefined) return knownValues;
+
+  const type = getNamedType(returnType);
+  const fields = 'getFields' in type ? type.getFields() : {};
+  const nodes = [...selectedFieldNodesByName(fieldNodes, fragments).values()].flat();
+  const weightByKey = new Map(nodes.map((node) => [responseKeyOf(node), fields[node.name.value]?.extensions.cost?.weight ?? 0]));
+  const weight = [...weightByKey.values()].reduce((sum, value) => sum + value, 0);
+  const values = VALUES_PER_OBJECT + weightByKey.size + weight * VALUES_PER_COST_UNIT;
+
+  valuesBySelection.set(selection, values);
+  return values;
 }
 
 export class Meter implements EventLoopPacer {
   objectCount = 0;
   private valueCount = 0;
-  /** Lower bound of the bytes of the answer. */
-  private answerBytes = 0;
   abortError?: GraphQLError;
   private endRun?: (error: GraphQLError) => void;
   private readonly slices: EventLoopSlices;
@@ -90,13 +75,14 @@ export class Meter implements EventLoopPacer {
     client: TurnClient,
     private readonly limits: MeterLimits,
   ) {
-    session.limitReadBytes(MAX_READ_BYTES_PER_RESPONSE_BYTE * limits.maxResponseBytes, () => this.abortTooLarge());
+    const { maxResponseBytes } = limits;
+    session.limitReadBytes(MAX_READ_BYTES_PER_RESPONSE_BYTE * maxResponseBytes, () => this.abort(resultTooLargeError(maxResponseBytes)));
     this.slices = new EventLoopSlices(client, limits.valuesPerEventLoopTurn);
   }
 
   /** Whether the answer is so long that its serialization should yield to the event loop. */
   get isLong(): boolean {
-    return this.answerBytes > LONG_ANSWER_BYTES || this.session.readBytes > LONG_ANSWER_BYTES;
+    return this.valueCount > LONG_ANSWER_VALUES || this.session.readBytes > LONG_ANSWER_BYTES;
   }
 
   /** The reason for which the work was aborted; undefined while it was not. */
@@ -149,20 +135,18 @@ export class Meter implements EventLoopPacer {
     this.endRun = undefined;
   }
 
-  /** Counts a list of the answer, whose objects are counted apart. */
-  countList(): void {
+  /** Counts a list of the answer with so many objects. Returns whether the work may go on. */
+  countList(count: number, info: GraphQLResolveInfo): boolean {
     this.valueCount += VALUES_PER_LIST;
+    return this.countObjects(count, info);
   }
 
   /** Counts objects of the answer, and aborts the work if there are too many. Returns whether the work may go on. */
   countObjects(count: number, info: GraphQLResolveInfo): boolean {
     if (this.abortError) return false;
-    const { values, bytes } = shapeOf(info);
     this.objectCount += count;
-    this.valueCount += count * values;
-    this.answerBytes += count * bytes;
+    this.valueCount += count * valuesOf(info);
     if (this.objectCount > MAX_OBJECTS) this.abort(tooManyObjectsError(MAX_OBJECTS));
-    else if (this.answerBytes > this.limits.maxResponseBytes) this.abortTooLarge();
     else if (this.valueCount > this.limits.maxValues) this.abort(tooManyValuesError(this.limits.maxValues));
     return !this.abortError;
   }
@@ -170,19 +154,15 @@ export class Meter implements EventLoopPacer {
   /** Passes a list on to graphql-js, at once or in a later turn of the event loop. */
   passOnList(list: readonly unknown[], info: GraphQLResolveInfo): unknown {
     const slotPromise = this.objectCount > LARGE_ANSWER_OBJECTS ? this.waitForSlot() : undefined;
-    const passOn = () => this.slices.passOnList(list, shapeOf(info).fieldCount, this.rethrowAbort);
+    const passOn = () => this.slices.passOnList(list, valuesOf(info), this.rethrowAbort);
     return slotPromise && !this.releaseSlot ? slotPromise.then(passOn) : passOn();
   }
 
-  readonly scheduleFieldResumption = (resumeField: () => void): void => this.slices.schedule(1, resumeField);
+  readonly scheduleFieldResumption = (resumeField: () => void): void => this.slices.schedule(VALUES_PER_OBJECT, resumeField);
 
   readonly waitForPendingLists = (): Promise<void> | undefined => this.slices.waitForPending();
 
   private readonly rethrowAbort = (): void => this.throwIfAborted();
-
-  private abortTooLarge(): void {
-    this.abort(resultTooLargeError(this.limits.maxResponseBytes));
-  }
 
   /** Waits for a slot for a large answer; not in a transaction, for whose connection and locks other requests would wait meanwhile. */
   private waitForSlot(): Promise<void> | undefined {
@@ -193,14 +173,12 @@ export class Meter implements EventLoopPacer {
   private async acquireSlot(): Promise<void> {
     const { clientKey } = this.session;
     const limiter = largeAnswerLimiters.of(clientKey);
-    try {
-      await limiter.waitForSlot(clientKey);
-    } catch (error) {
-      if (!(error instanceof OverloadedError)) throw error;
-      this.abort(overloadedError());
-    }
-    if (this.abortError) limiter.release(clientKey);
-    else this.releaseSlot = () => limiter.release(clientKey);
+    const release = () => limiter.release(clientKey);
+    await limiter.waitForSlot(clientKey).then(
+      () => (this.releaseSlot = release),
+      () => this.abort(overloadedError()),
+    );
+    if (this.abortError) this.finish();
     this.throwIfAborted();
   }
 }

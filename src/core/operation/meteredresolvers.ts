@@ -29,8 +29,7 @@ const meterListResolver =
     const { meter } = context;
     if (!meter) return resolve(source, args, context, info);
     const ids = idsField === undefined ? undefined : (source as Record<string, readonly unknown[] | null>)[idsField];
-    meter.countList();
-    if (!meter.countObjects(ids?.length ?? 1, info)) return meter.rejectAborted();
+    if (!meter.countList(ids?.length ?? 1, info)) return meter.rejectAborted();
     const passOn = (list: unknown) => {
       if (!Array.isArray(list)) return list;
       return meter.countObjects(ids ? 0 : list.length, info) ? meter.passOnList(list, info) : meter.rejectAborted();
