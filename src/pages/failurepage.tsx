@@ -7,14 +7,11 @@ export interface RequestFailure {
   status: number;
   message: string;
   retryAfterSeconds?: number | string;
-  /** The failed request; absent if it could not be parsed. */
-  request?: { method?: string; url?: string };
+  request: { method?: string; url?: string };
 }
 
 const TITLE_BY_STATUS: Readonly<Record<number, string>> = {
-  408: 'Request timed out',
   429: 'Too many requests',
-  431: 'Address or cookies too long',
   500: 'Something went wrong',
   503: 'Temporarily unavailable',
 };
@@ -33,9 +30,8 @@ export function prefersHtml(acceptHeader: string | undefined, url = ''): boolean
 
 export const formatWaitingTime = (seconds: number | string): string => `${seconds} ${Number(seconds) === 1 ? 'second' : 'seconds'}`;
 
-function NextStep({ status, retryAfterSeconds, request: { method = 'GET', url = '/' } = {} }: RequestFailure) {
+function NextStep({ retryAfterSeconds, request: { method = 'GET', url = '/' } }: RequestFailure) {
   const waitAdvice = retryAfterSeconds === undefined ? '' : `Wait ${formatWaitingTime(retryAfterSeconds)}, then `;
-  if (status === 431) return <p>Shorten the address, or delete the cookies that this site has stored in your browser.</p>;
   if (method !== 'GET' && method !== 'HEAD')
     return (
       <p>{`${waitAdvice || 'To try again, '}reload this page to send your input again. It is stored only once, even if it has been stored already.`}</p>

@@ -17,7 +17,6 @@ import { serveMetrics } from '../telemetry/metricsendpoint';
 import { validateConfiguredFiles } from './configuredfiles';
 import { bootstrap, type RunningApp } from './bootstrap';
 import { watchTls } from './tls';
-import { respondToHttpParserErrors } from './httpparsererrors';
 
 export interface RunningServer {
   port: number;
@@ -46,7 +45,6 @@ export async function serve(
   const options = { ...serverTimeouts(config), ...errorContainment.messageClasses };
   const httpsServer = tls && createTlsServer({ ...options, ...tls, handshakeTimeout: config.clientTimeout || undefined });
   const server = httpsServer ?? createServer(options);
-  respondToHttpParserErrors(server, log);
   closeStalledConnections(server, config);
   const drainer = new ConnectionDrainer(server);
   server

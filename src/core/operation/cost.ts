@@ -29,7 +29,7 @@ import {
 import { isExcludedByDirective, visitFields } from '../model/selections';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../model/pagesize';
 import { filterCost, mutationInputCost } from './argumentcost';
-import { introspectionListSize, introspectionScopeOfChildren, type IntrospectionScope } from './introspection';
+import { describesAllTypes, introspectionListSize } from './introspection';
 
 const OBJECT_COST = 1;
 const LEAF_COST = 0.1;
@@ -95,7 +95,7 @@ const hasPageSizeArgument = (field: Field): boolean => field.args.some(({ name }
 
 class CostEstimator {
   private readonly fragments = new Map<string, FragmentDefinitionNode>();
-  /** Memoized costs of selection sets, by their field nodes and introspection scope. The path to a selection set does not affect its cost. */
+  /** Memoized costs of selection sets, by their field nodes and `isOfAllTypes`. The path to a selection set does not affect its cost. */
   private readonly costsBySelection = new Map<string, OperationCost>();
   private readonly nodeNumbers = new Map<FieldNode, number>();
   private introspectionCost = 0;
@@ -117,17 +117,17 @@ class CostEstimator {
     return { ...cost, nonRefundableCost: isMutation ? cost.total : this.introspectionCost };
   }
 
-  /** Returns the cost of one object of a type. `scope` is set for introspection objects: the types that the object may describe. */
+  /** Returns the cost of one object of a type. `isOfAllTypes`: whether it is an introspection object in the list of all types. */
   private selectionCost(
     selectionSets: readonly SelectionSetNode[],
     type: GraphQLCompositeType,
     isRootSelection = false,
-    scope?: IntrospectionScope,
+    isOfAllTypes = false,
   ): OperationCost {
     let mostExpensiveField: OperationCost = { total: 0, coordinate: type.name };
     let total = isIntrospectionType(type) ? INTROSPECTION_COST_FACTOR * OBJECT_COST : OBJECT_COST;
     for (const { parent, nodes } of this.collectFields(selectionSets, type).values()) {
-      const cost = this.fieldCost(nodes, parent, isRootSelection, scope);
+      const cost = this.fieldCost(nodes, parent, isRootSelection, isOfAllTypes);
       total += cost.total;
       if (cost.total > mostExpensiveField.total) mostExpensiveField = cost;
       if (isRootSelection && nodes[0]!.name.value.startsWith('__')) this.introspectionCost += cost.total;
@@ -164,7 +164,7 @@ class CostEstimator {
   }
 
   /** Returns the cost of a field of one object, including its subfields. */
-  private fieldCost(nodes: FieldGroup, parent: GraphQLCompositeType, isRootField: boolean, scope: IntrospectionScope): OperationCost {
+  private fieldCost(nodes: FieldGroup, parent: GraphQLCompositeType, isRootField: boolean, isOfAllTypes: boolean): OperationCost {
     const node = nodes[0]!;
     const field = this.fieldDefinition(parent, node.name.value);
     const coordinate = `${parent.name}.${node.name.value}`;
@@ -180,22 +180,15 @@ class CostEstimator {
       return name && `${coordinate}(${name}:)`;
     };
     if (!isCompositeType(type)) {
-      const size = this.listSize(field, args, parent, scope);
+      const size = this.listSize(field, args, parent, isOfAllTypes);
       const total = ownCost + LEAF_COST * size;
       return { total, coordinate, argumentToReduce: costliestArgument(total) };
     }
     const isConnection = hasPageSizeArgument(field) && !isList(field);
     const { costPerRow, fixedCost } = isConnection
       ? this.connectionCost(nodes, type, args)
-      : {
-          costPerRow: this.nestedCost(
-            nodes,
-            type,
-            isIntrospectionType(type) ? introspectionScopeOfChildren(this.schema, field.name, args, scope) : undefined,
-          ),
-          fixedCost: 0,
-        };
-    const size = isConnection ? this.pageSize(args) : this.listSize(field, args, parent, scope);
+      : { costPerRow: this.nestedCost(nodes, type, describesAllTypes(field.name, isOfAllTypes)), fixedCost: 0 };
+    const size = isConnection ? this.pageSize(args) : this.listSize(field, args, parent, isOfAllTypes);
     const total = ownCost + fixedCost + size * costPerRow.total;
     const argumentToReduce = costliestArgument(total);
     const isDominatedBySubfields = isConnection ? costPerRow.total > OBJECT_COST * 50 : size < 2 && costPerRow.total > ROOT_FIELD_COST;
@@ -207,12 +200,12 @@ class CostEstimator {
     };
   }
 
-  private nestedCost(nodes: FieldGroup, type: GraphQLCompositeType, scope?: IntrospectionScope): OperationCost {
-    const cacheKey = `${nodes.map((node) => this.nodeNumberOf(node)).join()} ${String(scope ?? '')}`;
+  private nestedCost(nodes: FieldGroup, type: GraphQLCompositeType, isOfAllTypes = false): OperationCost {
+    const cacheKey = `${nodes.map((node) => this.nodeNumberOf(node)).join()} ${isOfAllTypes}`;
     let cost = this.costsBySelection.get(cacheKey);
     if (!cost) {
       const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-      this.costsBySelection.set(cacheKey, (cost = this.selectionCost(selectionSets, type, false, scope)));
+      this.costsBySelection.set(cacheKey, (cost = this.selectionCost(selectionSets, type, false, isOfAllTypes)));
     }
     return cost;
   }
@@ -263,12 +256,12 @@ class CostEstimator {
   }
 
   /** Returns the expected number of values of a field that is not a connection. */
-  private listSize(field: Field, args: Variables, parent: GraphQLCompositeType, scope: IntrospectionScope): number {
+  private listSize(field: Field, args: Variables, parent: GraphQLCompositeType, isOfAllTypes: boolean): number {
     if (!isList(field)) return 1;
     const listArgument = field.args.find(({ type }) => isNonNullType(type) && isListType(type.ofType));
     if (listArgument) return Array.isArray(args[listArgument.name]) ? (args[listArgument.name] as unknown[]).length : 1;
     if (hasPageSizeArgument(field)) return this.pageSize(args);
-    if (isIntrospectionType(parent)) return introspectionListSize(this.schema, field.name, scope);
+    if (isIntrospectionType(parent)) return introspectionListSize(this.schema, field.name, isOfAllTypes);
     const { assumedSize = DEFAULT_LIST_SIZE } = field.extensions.listSize ?? {};
     if (typeof assumedSize !== 'number') return assumedSize(args);
     return Math.max(assumedSize, this.catalogueSizes.longestListOf(parent.name, field.name));

@@ -10,16 +10,10 @@ import {
   TypeMetaFieldDef,
   visit,
   type DocumentNode,
-  type GraphQLNamedType,
   type GraphQLSchema,
 } from 'graphql';
 
 const META_FIELDS = [SchemaMetaFieldDef.name, TypeMetaFieldDef.name];
-/** The types that an introspection object may describe: all types, one type, or undefined if that is unknown. */
-export type IntrospectionScope = typeof ALL_TYPES | GraphQLNamedType | undefined;
-
-const ALL_TYPES = 'all types';
-
 /** Expected or maximum lengths of introspection lists (`fields`, `args`, …), by field name. */
 type ListLengthEstimates = Readonly<Record<string, number>>;
 
@@ -37,42 +31,22 @@ export function containsIntrospection(document: DocumentNode): boolean {
   return hasMetaField;
 }
 
-/** Returns the scope of the objects that an introspection field returns, from the scope of the field's parent object. */
-export function introspectionScopeOfChildren(
-  schema: GraphQLSchema,
-  fieldName: string,
-  args: Readonly<Record<string, unknown>>,
-  scope: IntrospectionScope,
-): IntrospectionScope {
-  switch (fieldName) {
-    case '__type':
-      return schema.getType(String(args.name));
-    case 'types':
-      return ALL_TYPES;
-    case 'queryType':
-      return schema.getQueryType() ?? undefined;
-    case 'mutationType':
-      return schema.getMutationType() ?? undefined;
-    case 'subscriptionType':
-      return schema.getSubscriptionType() ?? undefined;
-    case 'fields':
-    case 'args':
-      return scope;
-    default:
-      return undefined;
-  }
-}
+/** Introspection fields whose objects, directly in the list of all types, have the average number of values in their lists. */
+const FIELDS_OF_ALL_TYPES = ['types', 'fields', 'args'];
 
-/** Returns the length of an introspection list: the average over the types in scope, or the maximum over all types if the scope is unknown. */
-export function introspectionListSize(schema: GraphQLSchema, listName: string, scope: IntrospectionScope): number {
+/** Whether an introspection field returns objects that belong to all types, rather than to one that may be the largest. */
+export const describesAllTypes = (fieldName: string, isParentOfAllTypes: boolean): boolean =>
+  fieldName === 'types' || (isParentOfAllTypes && FIELDS_OF_ALL_TYPES.includes(fieldName));
+
+/** Returns the length of an introspection list: the average over all types, or else the maximum. */
+export function introspectionListSize(schema: GraphQLSchema, listName: string, isOfAllTypes: boolean): number {
   let lengthEstimates = listLengthEstimatesBySchema.get(schema);
   if (!lengthEstimates) {
-    const lengths = listLengths(schema, Object.values(schema.getTypeMap()));
+    const lengths = listLengths(schema);
     lengthEstimates = { average: summarizeLengths(lengths, average), max: summarizeLengths(lengths, (values) => Math.max(...values)) };
     listLengthEstimatesBySchema.set(schema, lengthEstimates);
   }
-  if (scope === undefined || listName === 'directives' || listName === 'locations') return lengthEstimates.max[listName]!;
-  return scope === ALL_TYPES ? lengthEstimates.average[listName]! : average(listLengths(schema, [scope])[listName]!);
+  return lengthEstimates[isOfAllTypes ? 'average' : 'max'][listName]!;
 }
 
 type ListLengths = Readonly<Record<string, readonly number[]>>;
@@ -82,11 +56,12 @@ const average = (values: readonly number[]): number => values.reduce((sum, value
 const summarizeLengths = (lengths: ListLengths, summarize: (values: readonly number[]) => number): ListLengthEstimates =>
   Object.fromEntries(Object.entries(lengths).map(([list, values]) => [list, summarize(values)]));
 
-function listLengths(schema: GraphQLSchema, types: readonly GraphQLNamedType[]): ListLengths {
+function listLengths(schema: GraphQLSchema): ListLengths {
+  const types = Object.values(schema.getTypeMap());
   const fields = types.map((type) => (isObjectType(type) || isInterfaceType(type) ? Object.values(type.getFields()) : []));
   const directives = schema.getDirectives();
   return {
-    types: [Object.keys(schema.getTypeMap()).length],
+    types: [types.length],
     directives: [directives.length],
     locations: directives.map(({ locations }) => locations.length),
     fields: fields.map(({ length }) => length),

@@ -225,6 +225,19 @@ test('closes connections that read no responses and keeps those that read slowly
   for (const socket of [...stuck, slow]) socket.destroy();
 });
 
+test.each([
+  ['raw UTF-8 in a URL', 'GET /api/v2/wörkout/ HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+  ['an unknown method', 'FETCH / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+  ['a URL that is too long', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
+  ['an invalid Content-Length', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: y\r\n\r\n', 400],
+])('rejects an unreadable request and closes its connection: %s', async (_what, text, status) => {
+  const { socket, ended } = connection(text);
+  let answer = '';
+  socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+  await ended;
+  expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+});
+
 test('answers pipelined requests in order', async () => {
   const path = (id: number) => `/api/v2/language/${id}/`;
   const ahead = Array.from({ length: 20 }, (_, index) => `GET ${path(index % 2 ? 1 : 999)} HTTP/1.1\r\nHost: x\r\n\r\n`);
