@@ -74,14 +74,6 @@ const createRestoreCommand = () =>
     .option('--replace', 'overwrite existing data')
     .action(lazyAction(async () => (await import('./restore.ts')).restore));
 
-const createUpgradeCommand = () =>
-  new Command('upgrade')
-    .description(
-      'Upgrades the embedded database to the bundled major version of PostgreSQL. Stop the server first; see docs/backups.md#major-versions-of-postgresql.',
-    )
-    .option('--binaries <dir>', 'folder of the postgres program of the old version')
-    .action(lazyAction(async () => (await import('./upgrade.ts')).upgrade));
-
 const createRotateKeyCommand = () =>
   new Command('rotate-key')
     .description(
@@ -166,7 +158,6 @@ export const createCommands = () => [
   createImportCommand(),
   createBackupCommand(),
   createRestoreCommand(),
-  createUpgradeCommand(),
   createRotateKeyCommand(),
   createDoctorCommand(),
   createAuditCommand(),

@@ -8,7 +8,7 @@ import type { Database } from '../database/connection';
 import { findSecretKeyProblem } from '../auth/keyfingerprint';
 import { checkDataDir } from '../database/datadir';
 import { majorVersionOfCluster } from '../database/embedded/cluster';
-import { readSchemaState } from '../database/compatibility';
+import { findPendingMaintenanceMigration, requireSupportedSchema, readSchemaState } from '../database/compatibility';
 import { CONNECTION_LIMIT_SQL, openDatabase } from '../database/open';
 import type { ConnectionOptions } from '../database/options';
 import { maxConnectionsPerWorker } from '../database/pools';
@@ -21,7 +21,6 @@ import { choosePort } from '../server/supervisor/port';
 import { VERSION } from '../platform/version';
 import { RUNNING_WORKER_COUNT_SQL, formatCount } from './commandcontext';
 import type { DiagnosticReporter } from './diagnosticreporter';
-import { examineSchema } from './schemadiagnostics';
 import { examinePublicUrl, examineTls } from './httpsdiagnostics';
 
 const GB = 1024 ** 3;
@@ -134,8 +133,8 @@ async function examineDatabase(config: Config, report: DiagnosticReporter): Prom
       report.warn('Clock', `differs from the clock of the database by ${skewSeconds.toFixed(1)} s`, 'synchronize both with NTP');
     else report.ok('Clock', 'in sync with the database');
     examineConnections(config, database.options, server, report);
-    const isSchemaComplete = await examineSchema(database, report);
-    if (!server.filled || !isSchemaComplete) return;
+    await examineSchema(database, report);
+    if (!server.filled) return;
     await examineReplica(database, report);
     await examineRowSecurity(config, database, report);
     await examineSecretKey(config, database, report);
@@ -169,6 +168,27 @@ function examineConnections(
   if (neededConnections > availableConnections)
     report.warn('Connections', message, 'lower DATABASE_POOL or WEB_CONCURRENCY, or raise max_connections');
   else report.ok('Connections', message);
+}
+
+/** Checks the database schema and the required PostgreSQL extensions. */
+async function examineSchema(database: Database, report: DiagnosticReporter): Promise<void> {
+  const hasMigrationTable = (await database.pool.query(`SELECT to_regclass('migration') AS "table"`)).rows[0].table !== null;
+  const newerMigrations = hasMigrationTable ? await requireSupportedSchema(database.pool) : [];
+  const isSchemaCurrent = (await readSchemaState(database)) === 'current';
+  const maintenanceMigration = isSchemaCurrent ? undefined : await findPendingMaintenanceMigration(database);
+  if (maintenanceMigration !== undefined)
+    report.warn(
+      'Schema',
+      `older than this version; the migration ${maintenanceMigration} needs a maintenance window, so this version does not start`,
+      'stop all servers, take a backup and run fitgraph migrate --maintenance',
+    );
+  else if (!isSchemaCurrent) report.ok('Schema', 'older than this version; the next start migrates it');
+  else if (newerMigrations.length) report.ok('Schema', `of a newer version that this one supports (${newerMigrations[0]})`);
+  else report.ok('Schema', 'up to date');
+  const { rows } = await database.pool.query(
+    `SELECT "name" FROM unnest(ARRAY['pg_trgm', 'unaccent']) AS "name" WHERE "name" NOT IN (SELECT "name" FROM pg_available_extensions)`,
+  );
+  if (rows.length) report.fail('Extensions', `${rows.map(({ name }) => name).join(', ')} missing`, "install PostgreSQL's contrib package");
 }
 
 async function examineReplica(database: Database, report: DiagnosticReporter): Promise<void> {

@@ -67,7 +67,7 @@ interface PostgresServer {
 }
 
 async function connectMonitor(host: string): Promise<MonitorClient> {
-  const monitorClient = await connectAsSuperuser({ host, port: SOCKET_PORT }, 'postgres', MONITOR_APPLICATION_NAME);
+  const monitorClient = await connectAsSuperuser(host, 'postgres', MONITOR_APPLICATION_NAME);
   try {
     await ensureOwnerAndDatabase(monitorClient);
   } catch (error) {
@@ -193,7 +193,7 @@ export async function openEmbeddedDatabase(options: { dataDir: string; log?: Log
       // Tests an existing connection and a new one, because a server that is shutting down still serves existing connections but accepts no new ones.
       const connectionTests = [
         server.monitorClient.query('SELECT 1'),
-        connectAsSuperuser({ host: server.host, port: SOCKET_PORT }, 'postgres').then((client) => client.end()),
+        connectAsSuperuser(server.host, 'postgres').then((client) => client.end()),
       ];
       return Promise.all(connectionTests).then(
         () => false,

@@ -4,12 +4,13 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { overloadedError } from '../core/model/errors';
 import { startRequestInTurn } from '../platform/fairturns';
-import type { ForwardedHeaders } from '../request/forwardedheaders';
+import { REJECTED_REQUEST_LOG_MESSAGE } from '../platform/logging';
+import { MAX_LOGGED_TEXT_LENGTH } from '../request/accesslog';
+import { REQUEST_ID_HEADER, type ForwardedHeaders } from '../request/forwardedheaders';
 import { rejectWebSocketHandshake } from '../request/handshakerejection';
 import type { ErrorContainment } from './errorcontainment';
 import type { ErrorResponder } from './errorresponder';
 import { LoadShedder } from './loadshedding';
-import { logRejectedRequest } from './rejectedrequests';
 
 type RejectionReason = 'overload' | 'queue_timeout' | 'shutdown';
 
@@ -84,8 +85,16 @@ export class AdmissionControl {
 
   private reject(request: IncomingMessage, channel: ServerResponse | Duplex, reason: RejectionReason): void {
     this.rejectedCounts[reason] += 1;
-    logRejectedRequest(request, reason, this.forwardedHeaders, this.log);
+    this.logRejection(request, reason);
     if (channel instanceof ServerResponse) this.errorResponder.sendUnavailable(request, channel, overloadedError());
     else rejectWebSocketHandshake(request, channel, '503 Service Unavailable');
+  }
+  /** Writes a line to the access log. The user is unknown, because rejected requests are not authenticated. */
+  private logRejection(request: IncomingMessage, reason: RejectionReason): void {
+    if (!this.log.isLevelEnabled('info')) return;
+    const { method, url, headers } = request;
+    const path = url!.split('?', 1)[0]!.slice(0, MAX_LOGGED_TEXT_LENGTH);
+    const address = this.forwardedHeaders.clientAddress(request).slice(0, MAX_LOGGED_TEXT_LENGTH);
+    this.log.info({ id: headers[REQUEST_ID_HEADER], method, path, status: 503, address, reason }, REJECTED_REQUEST_LOG_MESSAGE);
   }
 }

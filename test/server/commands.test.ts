@@ -31,7 +31,6 @@ const COMMANDS = [
   ['import'],
   ['backup'],
   ['restore'],
-  ['upgrade'],
   ['rotate-key'],
   ['doctor'],
   ['audit'],

@@ -54,7 +54,6 @@ const SYSTEM = [
   'server/soak',
   'server/supervisor',
   'server/terminal',
-  'server/upgrade',
   'telemetry',
   'transfer/hostilearchive',
   'transfer/keysaside',

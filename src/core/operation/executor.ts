@@ -48,6 +48,12 @@ export interface ExecutorOptions {
 /** Maximum number of values of an answer to a client's operation: about a second of CPU time. */
 export const MAX_VALUES = 1_000_000;
 
+/**
+ * The same for an answer over REST or an HTML page, whose clients cannot select fewer fields: about as many as MAX_RESPONSE_BYTES hold. Rows of five numbers are
+ * the shortest, with six bytes a value and more.
+ */
+const MAX_INTERNAL_VALUES = 1_500_000;
+
 /** Time after which an operation is aborted, unless it has begun to write. */
 const DEADLINE_SECONDS = 60;
 
@@ -95,8 +101,7 @@ export class Executor {
       const cost = this.admission.clampToMaxCost(costCache.costForVariables(coercionResult.values));
       const { reservation, errors } = await this.admission.reserve(cost, context);
       if (errors) return toClientResult({ errors }, context);
-      // Nor is the number of its values limited, because legacy clients cannot select fewer fields.
-      const limits = { ...this.meterLimits, maxValues: Infinity };
+      const limits = { ...this.meterLimits, maxValues: MAX_INTERNAL_VALUES };
       return this.runMetered(operation, context, limits, reservation, async () => run(context, coercionResult.values));
     };
   }

@@ -31,7 +31,7 @@ export function ensureCluster(location: ClusterLocation, binaries: PostgresBinar
     if (majorVersion === binaries.majorVersion) return false;
     throw new ConfigError(
       `DATA_DIR: the data in ${location.clusterFolder} is of PostgreSQL ${majorVersion}, but the embedded server is PostgreSQL ${binaries.majorVersion}: ` +
-        `run \`fitgraph upgrade\``,
+        `back it up with the release that ran PostgreSQL ${majorVersion}, and restore the backup into another DATA_DIR with this one`,
     );
   }
   if (names.length > 0) {
@@ -43,7 +43,7 @@ export function ensureCluster(location: ClusterLocation, binaries: PostgresBinar
   if (oldName) {
     const oldClusterFolder = path.join(location.parentFolder, oldName);
     throw new ConfigError(
-      `DATA_DIR: ${location.clusterFolder} does not exist, but ${oldClusterFolder} does: an upgrade was interrupted. Rename ${oldClusterFolder} to ${location.clusterFolder} and upgrade again`,
+      `DATA_DIR: ${location.clusterFolder} does not exist, but ${oldClusterFolder} does: an earlier release was interrupted while it upgraded the database. Rename ${oldClusterFolder} to ${location.clusterFolder}`,
     );
   }
   return createCluster(location, binaries);

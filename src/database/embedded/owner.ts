@@ -57,7 +57,7 @@ export async function ensureOwnerAndDatabase(superuserClient: Client): Promise<v
     await superuserClient.query(CREATE_ROLES_SQL);
     const { rowCount } = await superuserClient.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE_NAME]);
     if (!rowCount) await superuserClient.query(`CREATE DATABASE ${DATABASE_NAME} OWNER ${OWNER_ROLE}`);
-    client = await connectAsSuperuser(superuserClient, DATABASE_NAME);
+    client = await connectAsSuperuser(superuserClient.host, DATABASE_NAME);
     await client.query(TRANSFER_OWNERSHIP_SQL);
     await superuserClient.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCK_KEYS.embeddedOwner]);
   } catch (error) {

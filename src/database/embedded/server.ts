@@ -66,14 +66,10 @@ exec "$@" 3<&-
 /** Options of superuser connections. The fixed search path prevents the superuser from calling functions that the database's owner has created. */
 const SUPERUSER_OPTIONS = '-c search_path=pg_catalog -c lock_timeout=10000';
 
-export async function connectAsSuperuser(
-  address: { host: string; port: number },
-  database: string,
-  applicationName?: string,
-): Promise<Client> {
+export async function connectAsSuperuser(host: string, database: string, applicationName?: string): Promise<Client> {
   const client = new Client({
-    host: address.host,
-    port: address.port,
+    host,
+    port: SOCKET_PORT,
     user: SUPERUSER,
     database,
     ssl: false,
@@ -131,14 +127,14 @@ function openLogFile(location: ClusterLocation): number {
   return logFileDescriptor;
 }
 
-async function spawnServer(location: ClusterLocation, { binFolder }: PostgresBinaries, port: number): Promise<ChildProcess> {
+async function spawnServer(location: ClusterLocation, { binFolder }: PostgresBinaries): Promise<ChildProcess> {
   // The setting unix_socket_directories is a comma-separated list. The path is quoted, because it may contain a comma.
   const quotedSocketFolder = `"${location.socketFolder.replaceAll('"', '""')}"`;
-  const settingArguments = Object.entries({ ...POSTGRES_SETTINGS, port, unix_socket_directories: quotedSocketFolder }).flatMap(
+  const settingArguments = Object.entries({ ...POSTGRES_SETTINGS, port: SOCKET_PORT, unix_socket_directories: quotedSocketFolder }).flatMap(
     ([name, value]) => ['-c', `${name}=${value}`],
   );
   // A killed server leaves the lock file of its socket behind. Removing it is safe, because no other cluster uses the folder.
-  fs.rmSync(path.join(location.socketFolder, `.s.PGSQL.${port}.lock`), { force: true });
+  fs.rmSync(path.join(location.socketFolder, `.s.PGSQL.${SOCKET_PORT}.lock`), { force: true });
   const logFileDescriptor = openLogFile(location);
   const command = [path.join(binFolder, 'postgres'), '-D', location.clusterFolder, ...settingArguments];
   const child = spawn('/bin/sh', ['-c', START_SCRIPT, 'fitgraph-postgres', location.clusterFolder, ...command], {
@@ -167,14 +163,10 @@ async function spawnServer(location: ClusterLocation, { binFolder }: PostgresBin
 export const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode === null && signalCode === null;
 
 /** Starts PostgreSQL and resolves when it accepts connections. Returns undefined if another postmaster, or a backend of a killed one, uses the data. */
-export async function startServer(
-  location: ClusterLocation,
-  binaries: PostgresBinaries,
-  port = SOCKET_PORT,
-): Promise<ChildProcess | undefined> {
+export async function startServer(location: ClusterLocation, binaries: PostgresBinaries): Promise<ChildProcess | undefined> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   const logSize = fileSizeOf(location.logFile);
-  const child = await spawnServer(location, binaries, port);
+  const child = await spawnServer(location, binaries);
   while (isRunning(child)) {
     const server = findRunningServer(location);
     if (server?.pid === child.pid && server?.isServerReady) return child;

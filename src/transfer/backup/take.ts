@@ -27,8 +27,7 @@ const PATHS_PER_FETCH = 1_000;
 export interface BackupOptions {
   file: string;
   database: Database;
-  /** Source of the media files; if absent, the backup contains none. */
-  media?: Media;
+  media: Media;
   secretKey: string;
   reportProgress?: ReportProgress;
 }
@@ -57,7 +56,7 @@ export async function takeBackup({ file, database, media, secretKey, reportProgr
     const rowCounts = await countRows(client, tableNames);
     const totalRows = Object.values(rowCounts).reduce((sum, count) => sum + count, 0);
     await archive.add(HEADER_ENTRY_NAME, Buffer.from(JSON.stringify(header)));
-    const { files, missing: missingPaths } = media ? await addFiles(client, archive, media, reportProgress) : { files: 0, missing: [] };
+    const { files, missing: missingPaths } = await addFiles(client, archive, media, reportProgress);
     await archive.add(SECRET_KEY_ENTRY_NAME, Buffer.from(secretKey));
     let archivedRowCount = 0;
     const rows = Object.create(null) as Record<string, number>;
