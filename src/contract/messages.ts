@@ -30,7 +30,7 @@ export const atMostElementsMessage = (max: number): string => `Ensure this list 
 export const tooManyObjectsMessage = (limit: number): string =>
   `The response would have more than ${limit} objects. Request fewer rows at a time, or fewer relations.`;
 export const tooManyValuesMessage = (limit: number): string =>
-  `The response would have more than ${limit} values, of which an object counts as five and a list as twenty. Request fewer rows at a time, or fewer fields.`;
+  `The response would have more than ${limit} values, of which an object counts as five, a list as twenty, and each object in an argument as ten for each row. Request fewer rows at a time, or fewer fields.`;
 export const responseTooLongMessage = (limit: number): string =>
   `The response would be longer than ${limit} bytes. Request fewer rows at a time, or fewer fields.`;
 

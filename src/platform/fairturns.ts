@@ -101,7 +101,8 @@ function work(start: StartWork, waitedMs: number): void {
 
 function endWork(): void {
   isWorking = false;
-  if (hasTime()) workOnNext();
+  // Not in this tick: other ticks, such as those that send batches of loads, would run before the promise jobs of the next work.
+  if (hasTime()) queueMicrotask(workOnNext);
 }
 
 /** Starts the next work of the next client, if any waits. The user and the network go to the end of the round robin. */

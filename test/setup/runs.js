@@ -35,6 +35,7 @@ const SYSTEM = [
   'server/https',
   'system/limits/bodies',
   'system/limits/aborts',
+  'system/limits/arguments',
   'system/limits/responses',
   'system/limits/separate',
   'system/limits/anonymous',

@@ -3,7 +3,7 @@
  * exceeded, the deadline has passed or the client has left. After an abort every resolver of a list or relation fails at once. Lists of a long answer
  * are passed on in slices, between which the event loop serves other requests.
  */
-import { getNamedType, GraphQLError, type GraphQLResolveInfo } from 'graphql';
+import { getNamedType, GraphQLError, valueFromASTUntyped, type ArgumentNode, type GraphQLResolveInfo } from 'graphql';
 import type { DatabaseSession } from '../../database/session';
 import type { TurnClient } from '../../platform/fairturns';
 import { ClientLimiters } from '../../platform/limiter';
@@ -15,7 +15,7 @@ import { EventLoopSlices } from './eventloopslices';
 
 export interface MeterLimits {
   maxResponseBytes: number;
-  /** Maximum number of values of the answer, as `valuesOf` weights them. */
+  /** Maximum number of values of the answer, as `shapeOf` weights them. */
   maxValues: number;
   /** Number of values that an operation completes in one turn of the event loop. */
   valuesPerEventLoopTurn?: number;
@@ -42,24 +42,51 @@ const VALUES_PER_OBJECT = 5;
 const VALUES_PER_LIST = 20;
 const VALUES_PER_COST_UNIT = 25;
 
-const valuesBySelection = new WeakMap<object, number>();
+/** Work per value and per object in an argument, which graphql-js and type-graphql convert again for each object with the field. */
+const VALUES_PER_INPUT_VALUE = 0.25;
+const VALUES_PER_INPUT_OBJECT = 10;
+/** Values of a single object, or of the arguments of a field of the root, above which it waits for room in a slice. */
+const LARGE_OBJECT_VALUES = 500;
 
-/** Returns the values of an object with the selection of a field. */
-function valuesOf({ fieldNodes, fragments, returnType }: GraphQLResolveInfo): number {
-  const selection = selectionCacheKey(fieldNodes);
-  const knownValues = valuesBySelection.get(selection);
-  if (knownValues !== undefined) return knownValues;
+/** Contribution of a selection set to each of its objects: the values without arguments, and the arguments of all fields. */
+interface SelectionShape {
+  values: number;
+  argumentNodes: readonly ArgumentNode[];
+}
+
+const shapesBySelection = new WeakMap<object, SelectionShape>();
+const valuesByInput = new WeakMap<object, number>();
+
+function shapeOf({ fieldNodes, fragments, returnType }: GraphQLResolveInfo, selection: object): SelectionShape {
+  const knownShape = shapesBySelection.get(selection);
+  if (knownShape) return knownShape;
 
   const type = getNamedType(returnType);
   const fields = 'getFields' in type ? type.getFields() : {};
   const nodes = [...selectedFieldNodesByName(fieldNodes, fragments).values()].flat();
-  const weightByKey = new Map(nodes.map((node) => [responseKeyOf(node), fields[node.name.value]?.extensions.cost?.weight ?? 0]));
-  const weight = [...weightByKey.values()].reduce((sum, value) => sum + value, 0);
-  const values = VALUES_PER_OBJECT + weightByKey.size + weight * VALUES_PER_COST_UNIT;
+  const nodesByKey = new Map(nodes.map((node) => [responseKeyOf(node), node]));
+  const selectedNodes = [...nodesByKey.values()];
+  const weight = selectedNodes.reduce((sum, node) => sum + (fields[node.name.value]?.extensions.cost?.weight ?? 0), 0);
+  const values = VALUES_PER_OBJECT + nodesByKey.size + weight * VALUES_PER_COST_UNIT;
+  const shape = { values, argumentNodes: selectedNodes.flatMap((node) => node.arguments ?? []) };
 
-  valuesBySelection.set(selection, values);
+  shapesBySelection.set(selection, shape);
+  return shape;
+}
+
+function valuesOfInput(input: unknown): number {
+  if (input === null || typeof input !== 'object') return VALUES_PER_INPUT_VALUE;
+  const knownValues = valuesByInput.get(input);
+  if (knownValues !== undefined) return knownValues;
+
+  const nestedValues = Object.values(input).reduce((sum: number, value) => sum + valuesOfInput(value), 0);
+  const values = nestedValues + (Array.isArray(input) ? 0 : VALUES_PER_INPUT_OBJECT);
+  valuesByInput.set(input, values);
   return values;
 }
+
+const valuesOfArguments = (nodes: readonly ArgumentNode[], { variableValues }: GraphQLResolveInfo): number =>
+  nodes.reduce((sum, { value }) => sum + valuesOfInput(valueFromASTUntyped(value, variableValues)), 0);
 
 export class Meter implements EventLoopPacer {
   objectCount = 0;
@@ -67,6 +94,8 @@ export class Meter implements EventLoopPacer {
   abortError?: GraphQLError;
   private endRun?: (error: GraphQLError) => void;
   private readonly slices: EventLoopSlices;
+  /** Values of objects by their selections, for those with arguments. */
+  private readonly valuesBySelection = new Map<object, number>();
   private slotPromise?: Promise<void>;
   private releaseSlot?: () => void;
 
@@ -141,11 +170,30 @@ export class Meter implements EventLoopPacer {
     return this.countObjects(count, info);
   }
 
+  /** Resolves a field of the root, whose arguments belong to no counted object; if they are large, in a slice of its own. */
+  resolveRootField(info: GraphQLResolveInfo, resolve: () => unknown): unknown {
+    const values = valuesOfArguments(info.fieldNodes[0]!.arguments ?? [], info);
+    if (values <= LARGE_OBJECT_VALUES) return resolve();
+    this.valueCount += values;
+    if (!this.countObjects(0, info)) return this.rejectAborted();
+    return this.waitForSlice(values).then(resolve);
+  }
+
+  /** Passes an object on to graphql-js, at once or in a later turn of the event loop. */
+  passOnObject(object: unknown, info: GraphQLResolveInfo): unknown {
+    const values = this.valuesOf(info);
+    return values <= LARGE_OBJECT_VALUES ? object : Promise.resolve(object).then((result) => this.waitForSlice(values).then(() => result));
+  }
+
+  private waitForSlice(values: number): Promise<void> {
+    return new Promise((start) => this.slices.schedule(values, start));
+  }
+
   /** Counts objects of the answer, and aborts the work if there are too many. Returns whether the work may go on. */
   countObjects(count: number, info: GraphQLResolveInfo): boolean {
     if (this.abortError) return false;
     this.objectCount += count;
-    this.valueCount += count * valuesOf(info);
+    this.valueCount += count * this.valuesOf(info);
     if (this.objectCount > MAX_OBJECTS) this.abort(tooManyObjectsError(MAX_OBJECTS));
     else if (this.valueCount > this.limits.maxValues) this.abort(tooManyValuesError(this.limits.maxValues));
     return !this.abortError;
@@ -154,13 +202,24 @@ export class Meter implements EventLoopPacer {
   /** Passes a list on to graphql-js, at once or in a later turn of the event loop. */
   passOnList(list: readonly unknown[], info: GraphQLResolveInfo): unknown {
     const slotPromise = this.objectCount > LARGE_ANSWER_OBJECTS ? this.waitForSlot() : undefined;
-    const passOn = () => this.slices.passOnList(list, valuesOf(info), this.rethrowAbort);
+    const passOn = () => this.slices.passOnList(list, this.valuesOf(info), this.rethrowAbort);
     return slotPromise && !this.releaseSlot ? slotPromise.then(passOn) : passOn();
   }
 
   readonly scheduleFieldResumption = (resumeField: () => void): void => this.slices.schedule(VALUES_PER_OBJECT, resumeField);
 
   readonly waitForPendingLists = (): Promise<void> | undefined => this.slices.waitForPending();
+
+  /** Returns the values of an object with the selection of a field. */
+  private valuesOf(info: GraphQLResolveInfo): number {
+    const selection = selectionCacheKey(info.fieldNodes);
+    const { values, argumentNodes } = shapeOf(info, selection);
+    if (argumentNodes.length === 0) return values;
+
+    let allValues = this.valuesBySelection.get(selection);
+    if (allValues === undefined) this.valuesBySelection.set(selection, (allValues = values + valuesOfArguments(argumentNodes, info)));
+    return allValues;
+  }
 
   private readonly rethrowAbort = (): void => this.throwIfAborted();
 

@@ -19,7 +19,10 @@ const meterObjectResolver =
   (resolve: Resolver): Resolver =>
   (source, args, context, info) => {
     const { meter } = context;
-    return meter && !meter.countObjects(1, info) ? meter.rejectAborted() : resolve(source, args, context, info);
+    const resolveField = () => resolve(source, args, context, info);
+    if (!meter) return resolveField();
+    if (!meter.countObjects(1, info)) return meter.rejectAborted();
+    return meter.passOnObject(info.path.prev ? resolveField() : meter.resolveRootField(info, resolveField), info);
   };
 
 /** Meters a list. If the row has the ids of its objects in `idsField`, they are counted before they are loaded. */
@@ -34,7 +37,8 @@ const meterListResolver =
       if (!Array.isArray(list)) return list;
       return meter.countObjects(ids ? 0 : list.length, info) ? meter.passOnList(list, info) : meter.rejectAborted();
     };
-    const list = resolve(source, args, context, info);
+    const resolveField = () => resolve(source, args, context, info);
+    const list = info.path.prev ? resolveField() : meter.resolveRootField(info, resolveField);
     return list instanceof Promise ? list.then(passOn) : passOn(list);
   };
 
