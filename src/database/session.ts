@@ -42,7 +42,8 @@ export class DatabaseSession implements StatementContext {
   private readonly runningWork = new Set<{ stop(reason: Error): void }>();
   /** Error that explains why the session has ended, thrown by all further statements; absent until then. */
   private endReason?: Error;
-  private ignoresDisconnect = false;
+  /** Whether a write has begun, which is completed whatever happens to the client. */
+  isWriting = false;
   /** Whether the request has used the primary. From then on it does not read from the replica, so that it sees its own writes and consistent rows. */
   private hasUsedPrimary = false;
   private clientKind: ClientKind = 'own';
@@ -165,22 +166,17 @@ export class DatabaseSession implements StatementContext {
 
   /** Stops all running statements, and rejects further ones with `reason`. A write that has begun is completed. */
   stopReads(reason: Error): void {
-    if (!this.ignoresDisconnect) this.end(reason);
+    if (!this.isWriting) this.end(reason);
   }
 
   get isClientGone(): boolean {
     return this.endReason instanceof ClientDisconnected;
   }
 
-  /** Whether a write has begun, which is completed whatever happens to the client. */
-  get isWriting(): boolean {
-    return this.ignoresDisconnect;
-  }
-
   /** Makes the request continue to its end even if the client disconnects. */
   ignoreDisconnect(): void {
     if (this.endReason) throw this.endReason;
-    this.ignoresDisconnect = true;
+    this.isWriting = true;
   }
 
   /** Prepares the session for the next event of a subscription. Errors of earlier events do not affect it, unless the client has disconnected. */

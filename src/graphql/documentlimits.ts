@@ -71,10 +71,7 @@ const textLimitError = (message: string, limit: number) =>
 export function documentTextError(text: string): GraphQLError | undefined {
   if (text.split(/\r\n|[\n\r]/, MAX_LINES + 1).length > MAX_LINES)
     return textLimitError(`The document has more than ${MAX_LINES} lines.`, MAX_LINES);
-  let bracketCount = 0;
-  for (let index = 0; index < text.length && bracketCount <= MAX_BRACKET_DEPTH; index += 1)
-    if (OPENING_BRACKETS.has(text[index]!)) bracketCount += 1;
-  if (bracketCount <= MAX_BRACKET_DEPTH) return undefined;
+  if ((text.match(/[[{(]/g)?.length ?? 0) <= MAX_BRACKET_DEPTH) return undefined;
   const lexer = new Lexer(new Source(text));
   let depth = 0;
   try {

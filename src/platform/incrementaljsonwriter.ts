@@ -4,17 +4,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Number of characters after which the serialization yields to the event loop. Producing them takes 1 to 2 ms. */
 const CHARACTERS_PER_EVENT_LOOP_TURN = 1 << 18;
 
-const LONG_STRING_CHARACTERS = 1 << 16;
-
 /** Number of values in an object or array up to which it is one piece with everything nested in it. Long strings count several times. */
 const MAX_NESTED_VALUES_PER_PIECE = 100;
 const CHARACTERS_PER_VALUE = 128;
 
 const isComposite = (value: unknown): value is object => value !== null && typeof value === 'object';
-
-/** Whether a member is a piece of its own: the length is checked after each piece. */
-const isSeparatePiece = (value: unknown): boolean =>
-  isComposite(value) || (typeof value === 'string' && value.length > LONG_STRING_CHARACTERS);
 
 /** Whether JSON.stringify omits members of objects that have this value. */
 const isOmittedFromJson = (value: unknown) => value === undefined || typeof value === 'function' || typeof value === 'symbol';
@@ -34,15 +28,15 @@ function subtractValueCount(value: unknown, remaining: number): number {
   return rest;
 }
 
-const isSmall = (value: unknown): boolean => isComposite(value) && subtractValueCount(value, MAX_NESTED_VALUES_PER_PIECE) >= 0;
+const isSmall = (value: unknown): boolean => subtractValueCount(value, MAX_NESTED_VALUES_PER_PIECE) >= 0;
 
 /**
- * Generates the JSON text in pieces. A small object or array, and one without nested objects, arrays and long strings, is a single piece, because a piece
- * passes through the generators of all values around it.
+ * Generates the JSON text in pieces. A small object or array, and a string or number, is a single piece, because a piece passes through the generators of all
+ * values around it.
  */
 function* jsonPieces(value: unknown): Generator<string, void, void> {
-  if (isSmall(value)) yield JSON.stringify(value);
-  else if (Array.isArray(value) && value.some(isSeparatePiece)) {
+  if (!isComposite(value) || 'toJSON' in value || isSmall(value)) yield value === undefined ? 'null' : JSON.stringify(value);
+  else if (Array.isArray(value)) {
     let separator = '[';
     for (const item of value) {
       yield separator;
@@ -50,7 +44,7 @@ function* jsonPieces(value: unknown): Generator<string, void, void> {
       separator = ',';
     }
     yield ']';
-  } else if (isComposite(value) && !Array.isArray(value) && !('toJSON' in value) && Object.values(value).some(isSeparatePiece)) {
+  } else {
     let separator = '{';
     for (const [key, item] of Object.entries(value)) {
       if (isOmittedFromJson(item)) continue;
@@ -59,7 +53,7 @@ function* jsonPieces(value: unknown): Generator<string, void, void> {
       separator = ',';
     }
     yield separator === '{' ? '{}' : '}';
-  } else yield value === undefined ? 'null' : JSON.stringify(value);
+  }
 }
 
 /** Returns the same text as JSON.stringify, for plain objects, arrays and scalars. Returns undefined if it exceeds `max` characters. */

@@ -148,16 +148,10 @@ async function createTracing({ tracing }: Config): Promise<Tracing | undefined> 
 }
 
 function createExecutors({ config, plannerStatistics }: Services): Record<'executor' | 'restExecutor', Executor> {
-  const { compileOperations, maxCost, maxResponseBytes, introspection } = config;
-  const options: ExecutorOptions = {
-    compilesInternalOperations: compileOperations,
-    maxCost,
-    maxResponseBytes,
-    catalogueSizes: plannerStatistics,
-  };
+  const options: ExecutorOptions = { ...config, catalogueSizes: plannerStatistics };
   return {
-    executor: new Executor(buildGraphQLSchema(), { ...options, introspection }),
-    restExecutor: new Executor(buildRestSchema(), options),
+    executor: new Executor(buildGraphQLSchema(), options),
+    restExecutor: new Executor(buildRestSchema(), { ...options, introspection: 'anyone' }),
   };
 }
 

@@ -3,7 +3,6 @@ import type { DocumentNode, ExecutionResult, GraphQLError, GraphQLSchema, Operat
 import type { Context, CostReservation } from '../context';
 import { ClientError, unauthenticatedError } from '../model/errors';
 import { estimateOperationCost, type CatalogueSizes, type OperationCost } from './cost';
-import { costLimitError, costExtensions } from './costlimiterror';
 import { containsIntrospection } from './introspection';
 import { coerceVariables } from './variables';
 
@@ -18,24 +17,50 @@ interface AdmissionResult {
   reservation?: CostReservation;
 }
 
-interface AdmissionOptions {
-  maxCost: number;
-  introspectionRequiresUser: boolean;
+export interface AdmissionOptions {
+  maxCost?: number;
+  /** Who may introspect the schema. Default: anyone. */
+  introspection?: 'anyone' | 'users';
   catalogueSizes?: CatalogueSizes;
 }
 
+type ReportedCost = Pick<OperationCost, 'total' | 'coordinate' | 'argumentToReduce'>;
+
+/** Returns the `extensions` with the estimated cost, for the error COST_LIMIT and for dry runs. */
+const costExtensions = ({ total, coordinate, argumentToReduce }: ReportedCost, limit: number) => ({
+  cost: Math.ceil(total),
+  limit,
+  coordinate,
+  ...(argumentToReduce && { argument: argumentToReduce }),
+});
+
+function costLimitError(operationCost: ReportedCost, limit: number): ClientError {
+  const extensions = costExtensions(operationCost, limit);
+  const { cost, coordinate, argument } = extensions;
+  const advice = argument ? `reduce ${argument} or select less below it` : 'select less below it';
+  return new ClientError(
+    'COST_LIMIT',
+    `The estimated cost of this operation is ${cost}; the maximum is ${limit}. Most of it comes from ${coordinate}: ${advice}.`,
+    extensions,
+  );
+}
+
 export class OperationAdmission {
+  private readonly maxCost: number;
+
   constructor(
     private readonly schema: GraphQLSchema,
     private readonly options: AdmissionOptions,
-  ) {}
+  ) {
+    this.maxCost = options.maxCost ?? Infinity;
+  }
 
   permitsIntrospection({ viewer }: Context): boolean {
-    return !this.options.introspectionRequiresUser || viewer !== null;
+    return this.options.introspection !== 'users' || viewer !== null;
   }
 
   clampToMaxCost(cost: OperationCost): OperationCost {
-    const { maxCost } = this.options;
+    const { maxCost } = this;
     return cost.total > maxCost ? { ...cost, total: maxCost } : cost;
   }
 
@@ -43,7 +68,7 @@ export class OperationAdmission {
    * Reserves the cost of an operation. Returns errors if the operation is too expensive or the budget is exhausted.
    */
   async reserve(cost: OperationCost, { budget }: Context): Promise<AdmissionResult> {
-    const { maxCost } = this.options;
+    const { maxCost } = this;
     if (cost.total > maxCost) return { errors: [costLimitError(cost, maxCost)] };
     try {
       return { reservation: await budget?.reserve(cost) };
@@ -65,7 +90,7 @@ export class OperationAdmission {
 
   dryRun(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables, context: Context): ExecutionResult {
     const { cost, errors } = this.estimateCost(document, operation, variables, context);
-    return errors ? { errors } : { data: null, extensions: costExtensions(cost, this.options.maxCost) };
+    return errors ? { errors } : { data: null, extensions: costExtensions(cost, this.maxCost) };
   }
 
   /** Returns the estimated cost of an operation, or errors for invalid variables and for introspection that the client may not use. */

@@ -19,7 +19,6 @@ export class EventLoopSlices {
   private isScheduled = false;
   /** A stack: the innermost lists come first, so that few of them are pending at a time. */
   private readonly pendingWork: PendingWork[] = [];
-  private completion?: { promise: Promise<void>; resolve(this: void): void };
 
   constructor(
     private readonly client: TurnClient,
@@ -55,15 +54,9 @@ export class EventLoopSlices {
     return passedItems;
   }
 
-  /** Returns a promise that resolves when all deferred work has been resumed; undefined if there is none. */
-  waitForPending(): Promise<void> | undefined {
-    if (!this.pendingWork.length) return undefined;
-    if (!this.completion) {
-      let resolve!: () => void;
-      const promise = new Promise<void>((done) => (resolve = done));
-      this.completion = { promise, resolve };
-    }
-    return this.completion.promise;
+  /** Whether work is deferred that has not been resumed. */
+  get hasPending(): boolean {
+    return this.pendingWork.length > 0;
   }
 
   /** Drops all pending and future work: the promises for it are never settled. Settling them would take as long as the work. */
@@ -109,10 +102,7 @@ export class EventLoopSlices {
     } else {
       this.room = 0;
       this.isScheduled = false;
-      if (this.pendingWork.length) this.scheduleSlice();
+      if (this.hasPending) this.scheduleSlice();
     }
-    if (this.pendingWork.length) return;
-    this.completion?.resolve();
-    this.completion = undefined;
   };
 }

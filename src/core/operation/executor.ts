@@ -20,8 +20,7 @@ import { Meter, type MeterLimits } from './meter';
 import { runAndStoreResponse, runAtomically, isAtomic } from './atomic';
 import type { CompiledOperation } from './compiled';
 import type { Context, CostReservation } from '../context';
-import { OperationAdmission } from './admission';
-import type { CatalogueSizes } from './cost';
+import { OperationAdmission, type AdmissionOptions } from './admission';
 import { clientGoneError, deadlineError } from '../model/errors';
 import { introspectionResult } from './introspectioncache';
 import { PreparedOperation } from './preparedoperation';
@@ -34,15 +33,9 @@ export interface OperationRunner {
   (context: Context, variables?: Variables): Promise<ExecutionResult>;
 }
 
-export interface ExecutorOptions {
+export interface ExecutorOptions extends AdmissionOptions, Partial<MeterLimits> {
   /** Whether the server's own operations, which implement REST and HTML pages, are compiled by graphql-jit instead of interpreted by graphql-js. */
-  compilesInternalOperations?: boolean;
-  maxCost?: number;
-  maxResponseBytes?: number;
-  /** Number of field values that an operation completes before it first yields to the event loop. */
-  valuesPerEventLoopTurn?: number;
-  catalogueSizes?: CatalogueSizes;
-  introspection?: 'anyone' | 'users';
+  compileOperations?: boolean;
 }
 
 /** Maximum number of values of an answer to a client's operation: about a second of CPU time. */
@@ -62,37 +55,25 @@ export class Executor {
   deliveredEventCount = 0;
   /** Limits each caller to one subscription event that is executed at a time, so that many subscriptions cause no more concurrent load than one. */
   private readonly subscriptionEventLimiter = new ConcurrencyLimiter<LimiterClientKey>({ slots: Infinity, slotsPerClient: 1 });
-  private readonly compilesInternalOperations: boolean;
   private readonly admission: OperationAdmission;
   private readonly meterLimits: MeterLimits;
 
   constructor(
     readonly schema: GraphQLSchema,
-    {
-      compilesInternalOperations = true,
-      maxCost = Infinity,
-      maxResponseBytes = Infinity,
-      valuesPerEventLoopTurn,
-      introspection,
-      catalogueSizes,
-    }: ExecutorOptions = {},
+    private readonly options: ExecutorOptions = {},
   ) {
-    this.admission = new OperationAdmission(schema, {
-      maxCost,
-      introspectionRequiresUser: introspection === 'users',
-      catalogueSizes,
-    });
-    this.compilesInternalOperations = compilesInternalOperations;
-    this.meterLimits = { maxResponseBytes, maxValues: MAX_VALUES, valuesPerEventLoopTurn };
+    this.admission = new OperationAdmission(schema, options);
+    this.meterLimits = { maxResponseBytes: Infinity, maxValues: MAX_VALUES, ...options };
   }
 
   /** Prepares an operation of the server itself, for REST or an HTML page. It is validated and compiled on first use. */
   prepareInternalOperation(text: string): OperationRunner {
     const preparedOperation = PreparedOperation.getOrCreate(this.schema, text);
     const { document, operation, costCache } = preparedOperation;
-    const run: CompiledOperation = this.compilesInternalOperations
-      ? (context, values) => preparedOperation.compiledOperation(context, values)
-      : this.createInterpretedOperation(document);
+    const run: CompiledOperation =
+      this.options.compileOperations === false
+        ? this.createInterpretedOperation(document)
+        : (context, values) => preparedOperation.compiledOperation(context, values);
     return async (context, variables = {}) => {
       const coercionResult = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
       if (coercionResult.errors) return toClientResult({ errors: coercionResult.errors }, context);

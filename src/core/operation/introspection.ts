@@ -1,23 +1,18 @@
 /** GraphQL introspection (https://spec.graphql.org/October2021/#sec-Introspection): detects it in documents and estimates the sizes of its lists. */
-import {
-  BREAK,
-  isAbstractType,
-  isEnumType,
-  isInputObjectType,
-  isInterfaceType,
-  isObjectType,
-  SchemaMetaFieldDef,
-  TypeMetaFieldDef,
-  visit,
-  type DocumentNode,
-  type GraphQLSchema,
-} from 'graphql';
+import { BREAK, executeSync, parse, SchemaMetaFieldDef, TypeMetaFieldDef, visit, type DocumentNode, type GraphQLSchema } from 'graphql';
 
 const META_FIELDS = [SchemaMetaFieldDef.name, TypeMetaFieldDef.name];
 /** Expected or maximum lengths of introspection lists (`fields`, `args`, …), by field name. */
 type ListLengthEstimates = Readonly<Record<string, number>>;
 
 const listLengthEstimatesBySchema = new WeakMap<GraphQLSchema, Record<'average' | 'max', ListLengthEstimates>>();
+
+/** Selects all lists of an introspection. */
+const ALL_LISTS = parse(`{ __schema {
+  types { fields(includeDeprecated: true) { args(includeDeprecated: true) { name } } inputFields(includeDeprecated: true) { name }
+    enumValues(includeDeprecated: true) { name } interfaces { name } possibleTypes { name } }
+  directives { locations args(includeDeprecated: true) { name } }
+} }`);
 
 export function containsIntrospection(document: DocumentNode): boolean {
   let hasMetaField = false;
@@ -42,33 +37,26 @@ export const describesAllTypes = (fieldName: string, isParentOfAllTypes: boolean
 export function introspectionListSize(schema: GraphQLSchema, listName: string, isOfAllTypes: boolean): number {
   let lengthEstimates = listLengthEstimatesBySchema.get(schema);
   if (!lengthEstimates) {
-    const lengths = listLengths(schema);
+    const lengths = collectLengths(executeSync({ schema, document: ALL_LISTS }).data);
     lengthEstimates = { average: summarizeLengths(lengths, average), max: summarizeLengths(lengths, (values) => Math.max(...values)) };
     listLengthEstimatesBySchema.set(schema, lengthEstimates);
   }
   return lengthEstimates[isOfAllTypes ? 'average' : 'max'][listName]!;
 }
 
-type ListLengths = Readonly<Record<string, readonly number[]>>;
+const average = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-const average = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+const summarizeLengths = (lengths: ReadonlyMap<string, number[]>, summarize: (values: readonly number[]) => number): ListLengthEstimates =>
+  Object.fromEntries([...lengths].map(([list, values]) => [list, summarize(values)]));
 
-const summarizeLengths = (lengths: ListLengths, summarize: (values: readonly number[]) => number): ListLengthEstimates =>
-  Object.fromEntries(Object.entries(lengths).map(([list, values]) => [list, summarize(values)]));
-
-function listLengths(schema: GraphQLSchema): ListLengths {
-  const types = Object.values(schema.getTypeMap());
-  const fields = types.map((type) => (isObjectType(type) || isInterfaceType(type) ? Object.values(type.getFields()) : []));
-  const directives = schema.getDirectives();
-  return {
-    types: [types.length],
-    directives: [directives.length],
-    locations: directives.map(({ locations }) => locations.length),
-    fields: fields.map(({ length }) => length),
-    args: fields.flat().map(({ args }) => args.length),
-    inputFields: types.map((type) => (isInputObjectType(type) ? Object.keys(type.getFields()).length : 0)),
-    enumValues: types.map((type) => (isEnumType(type) ? type.getValues().length : 0)),
-    interfaces: types.map((type) => (isObjectType(type) || isInterfaceType(type) ? type.getInterfaces().length : 0)),
-    possibleTypes: types.map((type) => (isAbstractType(type) ? schema.getPossibleTypes(type).length : 0)),
-  };
+/** Collects the lengths of all lists in an introspection result by field name. A list that a kind of type does not have is null and counts as empty. */
+function collectLengths(value: unknown, lengths = new Map<string, number[]>()): Map<string, number[]> {
+  for (const [key, member] of Object.entries(value ?? {})) {
+    if (typeof member !== 'object') continue;
+    const values = lengths.get(key) ?? [];
+    values.push(Array.isArray(member) ? member.length : 0);
+    lengths.set(key, values);
+    collectLengths(member, lengths);
+  }
+  return lengths;
 }

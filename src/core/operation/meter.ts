@@ -208,7 +208,7 @@ export class Meter implements EventLoopPacer {
 
   readonly scheduleFieldResumption = (resumeField: () => void): void => this.slices.schedule(VALUES_PER_OBJECT, resumeField);
 
-  readonly waitForPendingLists = (): Promise<void> | undefined => this.slices.waitForPending();
+  readonly hasPendingLists = (): boolean => this.slices.hasPending;
 
   /** Returns the values of an object with the selection of a field. */
   private valuesOf(info: GraphQLResolveInfo): number {

@@ -10,8 +10,8 @@ export type LoaderKey = number | string;
 export interface EventLoopPacer {
   /** The error with which all fields fail after the operation was aborted; undefined while it was not. */
   readonly abortError?: Error;
-  /** Returns a promise that resolves when no list of the response is pending; undefined if none is. */
-  waitForPendingLists(this: void): Promise<void> | undefined;
+  /** Whether lists of the response wait for a later turn of the event loop. */
+  hasPendingLists(this: void): boolean;
   /** Calls the given function, which resumes one field of the response, in this turn of the event loop or in a later one. */
   scheduleFieldResumption(this: void, resumeField: () => void): void;
 }
@@ -80,8 +80,7 @@ export class BatchLoader<T> {
    */
   private readonly scheduleBatch = (dispatchBatch: () => void): void => {
     const dispatchWhenReady = () => {
-      const pendingListsCompletion = this.getEventLoopPacer()?.waitForPendingLists();
-      if (pendingListsCompletion) void pendingListsCompletion.then(() => this.scheduleBatch(dispatchBatch));
+      if (this.getEventLoopPacer()?.hasPendingLists()) setImmediate(dispatchWhenReady);
       else dispatchBatch();
     };
     void Promise.resolve().then(() => process.nextTick(dispatchWhenReady));
