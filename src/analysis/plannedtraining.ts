@@ -63,13 +63,13 @@ export class PlannedTrainingResolver {
   }
 
   @FieldResolver(() => [TrainingDay], { description: 'The planned training days; empty on a rest day.' })
-  @FieldExtensions({ listSize: { assumedSize: 1 } })
+  @FieldExtensions({ listSize: { assumedSize: 1 }, idsField: 'trainingDays' })
   trainingDays(@Root() day: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return loadRowsById(TrainingDay, day.trainingDays, context, info);
   }
 
   @FieldResolver(() => [WorkoutSession], { description: 'The sessions of the day, of any workout.' })
-  @FieldExtensions({ listSize: { assumedSize: 1 } })
+  @FieldExtensions({ listSize: { assumedSize: 1 }, idsField: 'sessions' })
   sessions(@Root() day: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return loadRowsById(WorkoutSession, day.sessions, context, info);
   }

@@ -45,8 +45,8 @@ const VALUES_PER_COST_UNIT = 25;
 /** Work per value and per object in an argument, which graphql-js and type-graphql convert again for each object with the field. */
 const VALUES_PER_INPUT_VALUE = 0.25;
 const VALUES_PER_INPUT_OBJECT = 10;
-/** Values of a single object, or of the arguments of a field of the root, above which it waits for room in a slice. */
-const LARGE_OBJECT_VALUES = 500;
+/** Values of a single object, of the ids of a list, or of the arguments of a field of the root, above which it waits for room in a slice. */
+const LARGE_VALUES = 100;
 
 /** Contribution of a selection set to each of its objects: the values without arguments, and the arguments of all fields. */
 interface SelectionShape {
@@ -173,16 +173,20 @@ export class Meter implements EventLoopPacer {
   /** Resolves a field of the root, whose arguments belong to no counted object; if they are large, in a slice of its own. */
   resolveRootField(info: GraphQLResolveInfo, resolve: () => unknown): unknown {
     const values = valuesOfArguments(info.fieldNodes[0]!.arguments ?? [], info);
-    if (values <= LARGE_OBJECT_VALUES) return resolve();
     this.valueCount += values;
     if (!this.countObjects(0, info)) return this.rejectAborted();
-    return this.waitForSlice(values).then(resolve);
+    return this.resolveInSlice(values, resolve);
+  }
+
+  /** Resolves a field at once or, if many values follow from it, when a slice has room. */
+  resolveInSlice(values: number, resolve: () => unknown): unknown {
+    return values <= LARGE_VALUES ? resolve() : this.waitForSlice(values).then(resolve);
   }
 
   /** Passes an object on to graphql-js, at once or in a later turn of the event loop. */
   passOnObject(object: unknown, info: GraphQLResolveInfo): unknown {
     const values = this.valuesOf(info);
-    return values <= LARGE_OBJECT_VALUES ? object : Promise.resolve(object).then((result) => this.waitForSlice(values).then(() => result));
+    return values <= LARGE_VALUES ? object : Promise.resolve(object).then((result) => this.waitForSlice(values).then(() => result));
   }
 
   private waitForSlice(values: number): Promise<void> {

@@ -38,7 +38,7 @@ const meterListResolver =
       return meter.countObjects(ids ? 0 : list.length, info) ? meter.passOnList(list, info) : meter.rejectAborted();
     };
     const resolveField = () => resolve(source, args, context, info);
-    const list = info.path.prev ? resolveField() : meter.resolveRootField(info, resolveField);
+    const list = info.path.prev ? meter.resolveInSlice(ids?.length ?? 1, resolveField) : meter.resolveRootField(info, resolveField);
     return list instanceof Promise ? list.then(passOn) : passOn(list);
   };
 
