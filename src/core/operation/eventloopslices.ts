@@ -4,8 +4,10 @@
  */
 import { takeTurnLater, type TurnClient } from '../../platform/fairturns';
 
-/** Number of values of a slice, and of those that an operation completes before it first yields to the event loop: some milliseconds of work. */
+/** Number of values of a slice: some milliseconds of work. */
 const DEFAULT_VALUES_PER_SLICE = 5_000;
+/** Number of slices that an operation completes before it first yields to the event loop, because most answers end within them. */
+const SLICES_AT_ONCE = 4;
 
 interface PendingWork {
   valueCount: number;
@@ -24,7 +26,7 @@ export class EventLoopSlices {
     private readonly client: TurnClient,
     private readonly valuesPerSlice = DEFAULT_VALUES_PER_SLICE,
   ) {
-    this.room = valuesPerSlice;
+    this.room = SLICES_AT_ONCE * valuesPerSlice;
   }
 
   /** Calls `resume` now or in a later turn. `valueCount`: number of values that follow from it. */

@@ -28,7 +28,7 @@ const LARGE_ANSWER_OBJECTS = 20_000;
 const largeAnswerLimiters = new ClientLimiters({ slots: 3, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 });
 
 /** Values and read bytes above which the serialization of an answer yields to the event loop. */
-const LONG_ANSWER_VALUES = 10_000;
+const LONG_ANSWER_VALUES = 20_000;
 const LONG_ANSWER_BYTES = 1 << 16;
 
 /** Factor by which the database may return more bytes than the maximum response size, because an answer can be shorter than the rows behind it. */
