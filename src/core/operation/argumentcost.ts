@@ -25,9 +25,13 @@ export function filterCost(value: unknown, quantifierDepth = 0): number {
   }, 0);
 }
 
+/** Whether a value is an input object, rather than a file or another value of a scalar. */
+export const isInputObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  value !== null && typeof value === 'object' && [Object.prototype, null].includes(Object.getPrototypeOf(value));
+
 function countObjects(value: unknown): number {
   if (Array.isArray(value)) return value.reduce((total: number, item) => total + countObjects(item), 0);
-  if (value === null || typeof value !== 'object' || ![Object.prototype, null].includes(Object.getPrototypeOf(value))) return 0;
+  if (!isInputObject(value)) return 0;
   return Object.values(value).reduce((total: number, nestedValue) => total + countObjects(nestedValue), 1);
 }
 

@@ -10,6 +10,7 @@ import { ClientLimiters } from '../../platform/limiter';
 import { overloadedError, resultTooLargeError, tooManyObjectsError, tooManyValuesError, type ClientError } from '../model/errors';
 import type { EventLoopPacer } from '../read/batchloader';
 import { selectedFieldNodesByName, selectionCacheKey } from '../read/queryplan';
+import { isInputObject } from './argumentcost';
 import { responseKeyOf } from './cost';
 import { EventLoopSlices } from './eventloopslices';
 
@@ -42,22 +43,27 @@ const VALUES_PER_OBJECT = 5;
 const VALUES_PER_LIST = 20;
 const VALUES_PER_COST_UNIT = 25;
 
+/** Bytes that JSON adds to each key and its value at least: quotes, colon, comma and one character. */
+const MIN_JSON_BYTES_PER_KEY = 5;
+
 /** Work per value and per object in an argument, which graphql-js and type-graphql convert again for each object with the field. */
 const VALUES_PER_INPUT_VALUE = 0.25;
 const VALUES_PER_INPUT_OBJECT = 10;
 /** Values of a single object, of the ids of a list, or of the arguments of a field of the root, above which it waits for room in a slice. */
 const LARGE_VALUES = 100;
 
-/** Contribution of a selection set to each of its objects: the values without arguments, and the arguments of all fields. */
+/** Contribution of a selection set to each of its objects: the values without arguments, the bytes of keys with the shortest values, and all arguments. */
 interface SelectionShape {
   values: number;
+  bytes: number;
   argumentNodes: readonly ArgumentNode[];
 }
 
 const shapesBySelection = new WeakMap<object, SelectionShape>();
 const valuesByInput = new WeakMap<object, number>();
 
-function shapeOf({ fieldNodes, fragments, returnType }: GraphQLResolveInfo, selection: object): SelectionShape {
+function shapeOf({ fieldNodes, fragments, returnType }: GraphQLResolveInfo): SelectionShape {
+  const selection = selectionCacheKey(fieldNodes);
   const knownShape = shapesBySelection.get(selection);
   if (knownShape) return knownShape;
 
@@ -68,14 +74,15 @@ function shapeOf({ fieldNodes, fragments, returnType }: GraphQLResolveInfo, sele
   const selectedNodes = [...nodesByKey.values()];
   const weight = selectedNodes.reduce((sum, node) => sum + (fields[node.name.value]?.extensions.cost?.weight ?? 0), 0);
   const values = VALUES_PER_OBJECT + nodesByKey.size + weight * VALUES_PER_COST_UNIT;
-  const shape = { values, argumentNodes: selectedNodes.flatMap((node) => node.arguments ?? []) };
+  const bytes = [...nodesByKey.keys()].reduce((sum, key) => sum + key.length + MIN_JSON_BYTES_PER_KEY, 0);
+  const shape = { values, bytes, argumentNodes: selectedNodes.flatMap((node) => node.arguments ?? []) };
 
   shapesBySelection.set(selection, shape);
   return shape;
 }
 
 function valuesOfInput(input: unknown): number {
-  if (input === null || typeof input !== 'object') return VALUES_PER_INPUT_VALUE;
+  if (!Array.isArray(input) && !isInputObject(input)) return VALUES_PER_INPUT_VALUE;
   const knownValues = valuesByInput.get(input);
   if (knownValues !== undefined) return knownValues;
 
@@ -91,6 +98,8 @@ const valuesOfArguments = (nodes: readonly ArgumentNode[], { variableValues }: G
 export class Meter implements EventLoopPacer {
   objectCount = 0;
   private valueCount = 0;
+  /** Lower bound of the bytes of the answer. */
+  private answerBytes = 0;
   abortError?: GraphQLError;
   private endRun?: (error: GraphQLError) => void;
   private readonly slices: EventLoopSlices;
@@ -104,8 +113,7 @@ export class Meter implements EventLoopPacer {
     client: TurnClient,
     private readonly limits: MeterLimits,
   ) {
-    const { maxResponseBytes } = limits;
-    session.limitReadBytes(MAX_READ_BYTES_PER_RESPONSE_BYTE * maxResponseBytes, () => this.abort(resultTooLargeError(maxResponseBytes)));
+    session.limitReadBytes(MAX_READ_BYTES_PER_RESPONSE_BYTE * limits.maxResponseBytes, () => this.abortTooLarge());
     this.slices = new EventLoopSlices(client, limits.valuesPerEventLoopTurn);
   }
 
@@ -198,7 +206,9 @@ export class Meter implements EventLoopPacer {
     if (this.abortError) return false;
     this.objectCount += count;
     this.valueCount += count * this.valuesOf(info);
+    this.answerBytes += count * shapeOf(info).bytes;
     if (this.objectCount > MAX_OBJECTS) this.abort(tooManyObjectsError(MAX_OBJECTS));
+    else if (this.answerBytes > this.limits.maxResponseBytes) this.abortTooLarge();
     else if (this.valueCount > this.limits.maxValues) this.abort(tooManyValuesError(this.limits.maxValues));
     return !this.abortError;
   }
@@ -216,16 +226,20 @@ export class Meter implements EventLoopPacer {
 
   /** Returns the values of an object with the selection of a field. */
   private valuesOf(info: GraphQLResolveInfo): number {
-    const selection = selectionCacheKey(info.fieldNodes);
-    const { values, argumentNodes } = shapeOf(info, selection);
+    const { values, argumentNodes } = shapeOf(info);
     if (argumentNodes.length === 0) return values;
 
+    const selection = selectionCacheKey(info.fieldNodes);
     let allValues = this.valuesBySelection.get(selection);
     if (allValues === undefined) this.valuesBySelection.set(selection, (allValues = values + valuesOfArguments(argumentNodes, info)));
     return allValues;
   }
 
   private readonly rethrowAbort = (): void => this.throwIfAborted();
+
+  private abortTooLarge(): void {
+    this.abort(resultTooLargeError(this.limits.maxResponseBytes));
+  }
 
   /** Waits for a slot for a large answer; not in a transaction, for whose connection and locks other requests would wait meanwhile. */
   private waitForSlot(): Promise<void> | undefined {
