@@ -5,7 +5,7 @@
  */
 import { buildGraphQLSchema } from '../../../src/graphql/schema';
 import { SEED, seeded } from '../../setup/random';
-import { ResourceMeter, type ResourceUse } from './costly/resourceuse';
+import { MAX_CPU_MS, MAX_STOP_MS, ResourceMeter, type ResourceUse } from './costly/resourceuse';
 import { CostlyRequests, type DrawnRequest } from './costly/requests';
 import { Scene } from './costly/scene';
 import type { Answer } from './costly/sending';
@@ -14,9 +14,7 @@ const REQUESTS = Number(process.env.PROPERTY_REQUESTS ?? 500);
 const FIRST = Number(process.env.PROPERTY_FIRST ?? 0);
 const SECONDS = Number(process.env.PROPERTY_SECONDS ?? Infinity);
 
-const MAX_CPU_MS = 2_000;
 const MAX_MEMORY_MB = 300;
-const MAX_STOP_MS = 250;
 
 const MAX_PRINTED_CHARACTERS = 1_500;
 const MAX_VIOLATIONS = 40;

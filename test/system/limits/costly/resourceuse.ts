@@ -19,6 +19,10 @@ const IDLE_CPU_MS = 8;
 /** Longer than any statement or deadline of the server. */
 const IDLE_LIMIT_MS = 70_000;
 
+/** Bars for one request: CPU time of the worker, and the longest time without a turn of its event loop. */
+export const MAX_CPU_MS = 2_000;
+export const MAX_STOP_MS = 250;
+
 const NS_PER_MS = 1_000_000;
 const KB_PER_MB = 1_024;
 
