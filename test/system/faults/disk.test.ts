@@ -35,11 +35,13 @@ test('fails writes with Retry-After on a full disk and loses none after recovery
     }
     fs.closeSync(file);
     await until('the server is degraded', async () => (await isReady()).degraded?.includes('the database disk is full'));
-    // Without its cache of the catalogue, which it cannot write then, PostgreSQL rejects new connections. The others still read.
+    // Without its cache of the catalogue, which it cannot write then, PostgreSQL rejects new connections. The others still read. The files are moved,
+    // because deleting them would free space, in which a readiness check succeeds.
     const cluster = path.join(installation.dataDir, 'postgres');
-    for (const file of fs.readdirSync(cluster, { recursive: true, encoding: 'utf8' }))
-      if (file.endsWith('/pg_internal.init')) fs.rmSync(path.join(cluster, file));
+    const caches = fs.readdirSync(cluster, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('/pg_internal.init'));
+    for (const [index, file] of caches.entries()) fs.renameSync(path.join(cluster, file), `${filler}-${index}`);
     await client.query(`SELECT pg_terminate_backend("pid") FROM pg_stat_activity WHERE "query" LIKE 'SET LOCAL work_mem%'`);
+    await client.end();
     const reads = traffic.counted(200);
     for (let check = 0; check < 40; check += 1) {
       expect(await isReady()).toEqual({ status: 'degraded', degraded: ['the database disk is full'] });
@@ -47,7 +49,6 @@ test('fails writes with Retry-After on a full disk and loses none after recovery
     }
     expect(traffic.counted(200)).toBeGreaterThan(reads);
     fs.rmSync(filler);
-    await client.end();
     await release();
     await until('the server is healthy again', async () => (await isReady()).status === 'ok');
     const before = traffic.counted(201);
