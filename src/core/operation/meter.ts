@@ -3,7 +3,17 @@
  * exceeded, the deadline has passed or the client has left. After an abort every resolver of a list or relation fails at once. Lists of a long answer
  * are passed on in slices, between which the event loop serves other requests.
  */
-import { getNamedType, GraphQLError, valueFromASTUntyped, type ArgumentNode, type GraphQLResolveInfo } from 'graphql';
+import {
+  getNamedType,
+  GraphQLError,
+  isCompositeType,
+  valueFromASTUntyped,
+  type ArgumentNode,
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLResolveInfo,
+} from 'graphql';
 import type { DatabaseSession } from '../../database/session';
 import type { TurnClient } from '../../platform/fairturns';
 import { ClientLimiters } from '../../platform/limiter';
@@ -52,11 +62,15 @@ const VALUES_PER_INPUT_OBJECT = 10;
 /** Values of a single object, of the ids of a list, or of the arguments of a field of the root, above which it waits for room in a slice. */
 const LARGE_VALUES = 100;
 
-/** Contribution of a selection set to each of its objects: the values without arguments, the bytes of keys with the shortest values, and all arguments. */
+/**
+ * Contribution of a selection set for each object to which it applies: the objects, the values without arguments, the bytes of keys with the shortest values,
+ * and all arguments.
+ */
 interface SelectionShape {
+  objects: number;
   values: number;
   bytes: number;
-  argumentNodes: readonly ArgumentNode[];
+  argumentNodes: ArgumentNode[];
 }
 
 const shapesBySelection = new WeakMap<object, SelectionShape>();
@@ -67,18 +81,37 @@ function shapeOf({ fieldNodes, fragments, returnType }: GraphQLResolveInfo): Sel
   const knownShape = shapesBySelection.get(selection);
   if (knownShape) return knownShape;
 
-  const type = getNamedType(returnType);
-  const fields = 'getFields' in type ? type.getFields() : {};
-  const nodes = [...selectedFieldNodesByName(fieldNodes, fragments).values()].flat();
-  const nodesByKey = new Map(nodes.map((node) => [responseKeyOf(node), node]));
-  const selectedNodes = [...nodesByKey.values()];
-  const weight = selectedNodes.reduce((sum, node) => sum + (fields[node.name.value]?.extensions.cost?.weight ?? 0), 0);
-  const values = VALUES_PER_OBJECT + nodesByKey.size + weight * VALUES_PER_COST_UNIT;
-  const bytes = [...nodesByKey.keys()].reduce((sum, key) => sum + key.length + MIN_JSON_BYTES_PER_KEY, 0);
-  const shape = { values, bytes, argumentNodes: selectedNodes.flatMap((node) => node.arguments ?? []) };
-
+  const shape = { objects: 0, values: 0, bytes: 0, argumentNodes: [] };
+  addObject(shape, fieldNodes, getNamedType(returnType), fragments);
   shapesBySelection.set(selection, shape);
   return shape;
+}
+
+/** Adds an object to a shape, with the objects in fields without a resolver, such as the node of an edge, which are not metered by themselves. */
+function addObject(
+  shape: SelectionShape,
+  fieldNodes: readonly FieldNode[],
+  type: GraphQLNamedType,
+  fragments: GraphQLResolveInfo['fragments'],
+): void {
+  const fields = 'getFields' in type ? type.getFields() : {};
+  shape.objects += 1;
+  shape.values += VALUES_PER_OBJECT;
+  const nodesByKey = new Map<string, FieldNode[]>();
+  for (const node of [...selectedFieldNodesByName(fieldNodes, fragments).values()].flat()) {
+    const nodesOfKey = nodesByKey.get(responseKeyOf(node));
+    if (nodesOfKey) nodesOfKey.push(node);
+    else nodesByKey.set(responseKeyOf(node), [node]);
+  }
+  for (const [key, nodes] of nodesByKey) {
+    const [node] = nodes as [FieldNode];
+    const field = fields[node.name.value] as GraphQLField<unknown, unknown> | undefined;
+    const fieldType = field && getNamedType(field.type);
+    shape.values += 1 + (field?.extensions.cost?.weight ?? 0) * VALUES_PER_COST_UNIT;
+    shape.bytes += key.length + MIN_JSON_BYTES_PER_KEY;
+    shape.argumentNodes.push(...(node.arguments ?? []));
+    if (fieldType && !field.resolve && isCompositeType(fieldType)) addObject(shape, nodes, fieldType, fragments);
+  }
 }
 
 function valuesOfInput(input: unknown): number {
@@ -204,9 +237,10 @@ export class Meter implements EventLoopPacer {
   /** Counts objects of the answer, and aborts the work if there are too many. Returns whether the work may go on. */
   countObjects(count: number, info: GraphQLResolveInfo): boolean {
     if (this.abortError) return false;
-    this.objectCount += count;
+    const { objects, bytes } = shapeOf(info);
+    this.objectCount += count * objects;
     this.valueCount += count * this.valuesOf(info);
-    this.answerBytes += count * shapeOf(info).bytes;
+    this.answerBytes += count * bytes;
     if (this.objectCount > MAX_OBJECTS) this.abort(tooManyObjectsError(MAX_OBJECTS));
     else if (this.answerBytes > this.limits.maxResponseBytes) this.abortTooLarge();
     else if (this.valueCount > this.limits.maxValues) this.abort(tooManyValuesError(this.limits.maxValues));

@@ -142,6 +142,14 @@ test('aborts an operation with more objects than an answer may have', async () =
   expect(reply.text).toMatch(/200000 objects|1000000 values/);
 });
 
+test('counts the fields of the node of an edge', async () => {
+  const aliases = (field: string) => joinRepeated(50, (index) => `n${index}: ${field}`);
+  const query = `{ ingredients(first: 9900) { edges { node { ${aliases('id')} language { ${aliases('fullName')} } } } } }`;
+  const reply = await expectBoundedResponse(() => graphql(siege.base, query, {}, OTHER_NETWORK));
+  expect([reply.status, codeOf(reply)]).toEqual([400, 'RESULT_TOO_LARGE']);
+  expect(reply.text).toContain('1000000 values');
+});
+
 test('serves other clients while a hundred thousand fields fail', async () => {
   const aliases = joinRepeated(40, (index) => `f${index}: diaryEntries(first: 1) { nodes { id } }`);
   const { result: reply, memoryMb } = await siege.measureDuring(() =>
