@@ -135,7 +135,6 @@ async function examineDatabase(config: Config, report: DiagnosticReporter): Prom
     examineConnections(config, database.options, server, report);
     await examineSchema(database, report);
     if (!server.filled) return;
-    await examineReplica(database, report);
     await examineRowSecurity(config, database, report);
     await examineSecretKey(config, database, report);
     await examineMediaFiles(config, database, report);
@@ -189,14 +188,6 @@ async function examineSchema(database: Database, report: DiagnosticReporter): Pr
     `SELECT "name" FROM unnest(ARRAY['pg_trgm', 'unaccent']) AS "name" WHERE "name" NOT IN (SELECT "name" FROM pg_available_extensions)`,
   );
   if (rows.length) report.fail('Extensions', `${rows.map(({ name }) => name).join(', ')} missing`, "install PostgreSQL's contrib package");
-}
-
-async function examineReplica(database: Database, report: DiagnosticReporter): Promise<void> {
-  const { replica } = database;
-  if (!replica) return;
-  const problem = await replica.waitUntilUsable((message) => database.queryAsServer(message));
-  if (problem === undefined) report.ok('Replica', 'it follows the database');
-  else report.warn('Replica', problem, 'repair it or remove DATABASE_REPLICA_URL; until then all reads use the primary');
 }
 
 async function examineRowSecurity({ rowSecurity }: Config, database: Database, report: DiagnosticReporter): Promise<void> {

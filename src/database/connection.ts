@@ -8,7 +8,6 @@ import type { ConnectionOptions } from './options';
 import { Pools, poolSizes } from './pools';
 import { PreparedStatements } from './preparedstatements';
 import { CircuitBreaker } from './circuitbreaker';
-import { Replica } from './replica';
 import type { Row } from './rows';
 import { openSequelize } from './sequelize';
 import { DatabaseSession } from './session';
@@ -36,17 +35,14 @@ export class Database {
   readonly lockedTables = new LockedTables((text) => this.queryAsServer(text));
   readonly sessionUsers: SessionUsers;
   readonly preparedStatements = new PreparedStatements();
-  readonly replica?: Replica;
   private readonly pools: Pools;
 
   constructor(readonly options: ConnectionOptions) {
-    const { connection, directConnection, poolerMode, poolSize, queueLimits, replica } = options;
+    const { connection, directConnection, poolerMode, poolSize, queueLimits } = options;
     const { writePoolSize, livePoolSize } = poolSizes(poolSize);
     this.breaker = new CircuitBreaker(connection, poolerMode && directConnection);
     this.sessionUsers = new SessionUsers(poolerMode === 'transaction');
     this.pools = new Pools(options, this.breaker, this.sessionUsers);
-    if (replica)
-      this.replica = new Replica(replica, (breaker, sessionUsers) => this.pools.createReplicaPool(replica, breaker, sessionUsers));
     this.readDependencies = this.createReadDependencies(livePoolSize);
     this.writeLimiters = new ClientLimiters({
       slots: writePoolSize,
@@ -64,11 +60,9 @@ export class Database {
       poolerMode === 'transaction' ? statementThatSetsTimeouts(options, timeout) : undefined;
     const sharedReadDependencies = { preparedStatements, breaker, precedingStatement: precedingStatement(statementTimeout) };
     const userReadDependencies = { ...sharedReadDependencies, pool: pools.userPool, sessionUsers };
-    const { replica } = this;
     const anonymousReadDependencies = {
       ...sharedReadDependencies,
       pool: pools.anonymousPool,
-      replica,
       sessionUsers,
       precedingStatement: precedingStatement(anonymousTimeout),
     };
@@ -112,7 +106,6 @@ export class Database {
       users: countConnections(userPool),
       own: countConnections(serverPool),
       writes: countConnections(writePool),
-      ...(this.replica && { replica: countConnections(this.replica.pool) }),
     };
   }
 
@@ -147,8 +140,7 @@ export class Database {
 
   /** Closes all connections. Waits only a short time for running statements, which may be waiting for a lock. */
   async close(): Promise<void> {
-    this.replica?.stop();
-    const poolsClosed = Promise.all([this.pools.end(), this.replica?.pool.end()]);
+    const poolsClosed = this.pools.end();
     await Promise.race([poolsClosed, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
     this.breaker.stop();
   }

@@ -10,7 +10,6 @@ import type { PoolerMode } from './options';
 import { detectPoolerMode, explainPoolerError } from './pooler';
 import { maxConnectionsPerWorker, CONNECTION_TIMEOUT_MS } from './pools';
 import { TCP_KEEPALIVE_OPTIONS } from './circuitbreaker';
-import type { ReplicaOptions } from './replica';
 import { startupOptions } from './settings';
 import { loadSecretKey } from './secretkey';
 
@@ -60,7 +59,6 @@ export async function openDatabase(
     poolSize,
     connection,
     directConnection,
-    replica: replicaOptions(config),
     poolerMode,
     models,
   });
@@ -77,9 +75,6 @@ export async function openDatabase(
     throw error;
   }
 }
-
-export const replicaOptions = ({ replicaUrl, replicaLag }: Pick<Config, 'replicaUrl' | 'replicaLag'>): ReplicaOptions | undefined =>
-  replicaUrl === undefined ? undefined : { connection: { connectionString: replicaUrl }, maxLagMs: replicaLag };
 
 /** Returns DATABASE_POOL or, if PostgreSQL does not permit enough connections for it, the largest pool size that it permits. */
 function limitPoolSize(

@@ -2,7 +2,6 @@
 import type { PoolConfig } from 'pg';
 import type { ModelCtor } from 'sequelize-typescript';
 import type { LimiterOptions } from '../platform/limiter';
-import type { ReplicaOptions } from './replica';
 import type { ConnectionSettings } from './settings';
 
 /**
@@ -16,7 +15,6 @@ export interface ConnectionOptions extends ConnectionSettings {
   connection: PoolConfig;
   /** Options of a connection that bypasses the pooler, for work that needs a session, such as LISTEN. Default: `connection`. */
   directConnection?: PoolConfig;
-  replica?: ReplicaOptions;
   /** Mode of the pooler; absent without a pooler. */
   poolerMode?: PoolerMode;
   /** Maximum number of connections for reads by anonymous clients, and also for reads by signed-in users, who have connections of their own. */

@@ -2,7 +2,6 @@
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { ConnectionOptions } from './options';
 import { TCP_KEEPALIVE_OPTIONS, type CircuitBreaker } from './circuitbreaker';
-import type { ReplicaOptions } from './replica';
 import { ObservedClient } from './observedclient';
 import { buildPoolerSafeSetStatements, buildSetStatements, startupOptions } from './settings';
 import { getTypeParser } from './typeparsers';
@@ -58,12 +57,6 @@ export class Pools {
       : this.serverPool;
   }
 
-  /** Creates the pool of the read replica, with an additional connection for monitoring its lag. */
-  createReplicaPool({ connection }: ReplicaOptions, breaker: CircuitBreaker, sessionUsers: SessionUsers): Pool {
-    const { poolSize, anonymousTimeout = this.options.statementTimeout ?? 0 } = this.options;
-    return this.createPool(connection, poolSize + 1, anonymousTimeout, () => [sessionUsers.firstStatement], breaker);
-  }
-
   private createPrimaryPool(max: number, statementTimeout: number, sessionUsers?: SessionUsers): Pool {
     const { options } = this;
     const { poolerMode } = options;
@@ -78,7 +71,6 @@ export class Pools {
     max: number,
     statementTimeout: number,
     setupStatements: () => readonly (string | undefined)[],
-    breaker = this.breaker,
   ): Pool {
     const pool = new Pool({
       ...connection,
@@ -106,7 +98,7 @@ export class Pools {
     pool.on('connect', (client) => {
       // Ignores the error event of a lost connection: the running query reports the loss. Without a listener, the event would be an uncaught error.
       client.on('error', () => undefined);
-      breaker.watch(client, statementTimeout);
+      this.breaker.watch(client, statementTimeout);
     });
     return pool;
   }

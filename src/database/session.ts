@@ -44,8 +44,6 @@ export class DatabaseSession implements StatementContext {
   private endReason?: Error;
   /** Whether a write has begun, which is completed whatever happens to the client. */
   isWriting = false;
-  /** Whether the request has used the primary. From then on it does not read from the replica, so that it sees its own writes and consistent rows. */
-  private hasUsedPrimary = false;
   private clientKind: ClientKind = 'own';
   private openTransaction?: OpenTransaction;
   clientKey: LimiterClientKey = SERVER_CLIENT_KEY;
@@ -70,20 +68,15 @@ export class DatabaseSession implements StatementContext {
     return this.run(text, values, this.sessionUserId);
   }
 
-  /** Like `query`, but may read from the replica for an anonymous client, unless a statement of this session has already run on the primary. */
-  async queryMaybeStale(text: string, values: StatementParameters = []): Promise<Row[]> {
-    return this.run(text, values, this.sessionUserId, !this.hasUsedPrimary);
-  }
-
   /** Runs a statement that looks up who sent the request. The tables that it reads have no row-level security, so no session user is needed. */
   async queryForAuthentication(text: string, values: StatementParameters): Promise<Row[]> {
     return this.run(text, values, undefined);
   }
 
-  private async run(text: string, values: StatementParameters, sessionUserId: string | undefined, mayRowsBeStale = false): Promise<Row[]> {
+  private async run(text: string, values: StatementParameters, sessionUserId: string | undefined): Promise<Row[]> {
     if (this.endReason) throw this.endReason;
     try {
-      return await this.send(text, values, sessionUserId, mayRowsBeStale);
+      return await this.send(text, values, sessionUserId);
     } catch (error) {
       // Ends the session: further statements would probably fail as well, and a request must not wait repeatedly for the database.
       if (error instanceof OverloadedError || isTimeout(error) || isDatabaseUnavailableError(error)) this.end(error as Error);
@@ -97,7 +90,7 @@ export class DatabaseSession implements StatementContext {
     await this.send(text, values, this.sessionUserId);
   }
 
-  private async send(text: string, values: StatementParameters, sessionUserId: string | undefined, mayRowsBeStale = false): Promise<Row[]> {
+  private async send(text: string, values: StatementParameters, sessionUserId: string | undefined): Promise<Row[]> {
     const { openTransaction } = this;
     const endSpan = this.trace?.beginStatementSpan(text);
     this.statementCount += 1;
@@ -105,7 +98,7 @@ export class DatabaseSession implements StatementContext {
     try {
       const rows = await (openTransaction
         ? this.sendInTransaction(openTransaction, text, values)
-        : this.sendOutsideTransaction(text, values, sessionUserId, mayRowsBeStale));
+        : this.sendOutsideTransaction(text, values, sessionUserId));
       rowCount = rows.length;
       this.rowCount += rowCount;
       return rows;
@@ -114,18 +107,11 @@ export class DatabaseSession implements StatementContext {
     }
   }
 
-  private async sendOutsideTransaction(
-    text: string,
-    values: StatementParameters,
-    sessionUserId: string | undefined,
-    mayRowsBeStale: boolean,
-  ): Promise<Row[]> {
+  private async sendOutsideTransaction(text: string, values: StatementParameters, sessionUserId: string | undefined): Promise<Row[]> {
     const statement = new Statement(this.database.readDependencies[this.clientKind], this, text, values, sessionUserId);
     this.runningWork.add(statement);
     try {
-      const rows = await statement.fetchRows(mayRowsBeStale);
-      this.hasUsedPrimary ||= !statement.areRowsFromReplica;
-      return rows;
+      return await statement.fetchRows();
     } finally {
       this.runningWork.delete(statement);
     }
@@ -255,7 +241,6 @@ export class DatabaseSession implements StatementContext {
     const writeLimiter = writeLimiters.of(clientKey);
     if (openTransaction) return lockedTables.runWrite(table, () => this.runInSavepoint(openTransaction.transaction, callback));
     await this.waitForSlot(writeLimiter, clientKey);
-    this.hasUsedPrimary = true;
     try {
       this.ignoreDisconnect();
       return await lockedTables.runWrite(table, () => this.runTransaction(callback));

@@ -7,15 +7,12 @@ import { NamedQuery, type PrecedingStatement, type PreparedStatementState } from
 import type { ConcurrencyLimiter, LimiterClientKey, QueuedWork } from '../platform/limiter';
 import type { PreparedStatements } from './preparedstatements';
 import type { CircuitBreaker } from './circuitbreaker';
-import { isTimeout, isDatabaseUnavailableError, ReadLimitExceeded, DatabaseUnavailable } from './errors';
-import type { Replica } from './replica';
+import { isDatabaseUnavailableError, ReadLimitExceeded, DatabaseUnavailable } from './errors';
 import type { SessionUsers } from './sessionuser';
 
 /** Resources that the reads of one kind of client share, such as the pool, the limiter and the prepared statements. */
 export interface ReadDependencies {
   pool: Pool;
-  /** Read replica for statements whose result may be stale. Skipped while it is unusable. */
-  replica?: Replica;
   limiter: ConcurrencyLimiter<LimiterClientKey>;
   preparedStatements: PreparedStatements;
   breaker: CircuitBreaker;
@@ -84,7 +81,6 @@ export class Statement {
   private client?: PoolClient;
   private queuedWork?: QueuedWork<LimiterClientKey>;
   private cancellation?: Promise<boolean>;
-  areRowsFromReplica = false;
 
   constructor(
     private readonly readDependencies: ReadDependencies,
@@ -95,10 +91,10 @@ export class Statement {
     private readonly sessionUserId: string | undefined,
   ) {}
 
-  /** Runs the statement and returns its rows. Call this once. `mayRowsBeStale`: whether the rows may come from the replica. */
-  async fetchRows(mayRowsBeStale: boolean): Promise<Row[]> {
+  /** Runs the statement and returns its rows. Call this once. */
+  async fetchRows(): Promise<Row[]> {
     const { request } = this;
-    const { limiter, replica } = this.readDependencies;
+    const { limiter } = this.readDependencies;
     const { clientKey } = request;
     const slotPromise = limiter.waitForSlot(clientKey, request.hasStartedStatement, (queued) => (this.queuedWork = queued));
     // Marks the request as started before waiting, so that its other statements in the same event-loop turn have priority as well.
@@ -106,7 +102,7 @@ export class Statement {
     await slotPromise;
     request.hasStartedStatement = true;
     try {
-      const rows = (mayRowsBeStale && replica?.isUsable ? await this.queryReplica(replica) : undefined) ?? (await this.queryPrimary());
+      const rows = await this.query();
       if (this.stopReason) throw this.stopReason;
       return rows;
     } finally {
@@ -114,44 +110,23 @@ export class Statement {
     }
   }
 
-  /**
-   * Runs the statement on the replica. Returns undefined if that fails, for example because of a recovery conflict or a table that it does not have
-   * yet.
-   */
-  private async queryReplica(replica: Replica): Promise<Row[] | undefined> {
-    try {
-      // No timeout settings are sent along, because the replica is not behind a pooler.
-      const rows = await this.queryOn(await replica.pool.connect(), replica.sessionUsers, undefined);
-      replica.statementCount += 1;
-      this.areRowsFromReplica = true;
-      return rows;
-    } catch (error) {
-      if (this.stopReason || isTimeout(error)) throw error;
-      return undefined;
-    }
-  }
-
-  private async queryPrimary(isRetry = false): Promise<Row[]> {
-    const { pool, breaker, sessionUsers, precedingStatement } = this.readDependencies;
+  private async query(isRetry = false): Promise<Row[]> {
+    const { pool, breaker } = this.readDependencies;
     if (breaker.unavailableError) throw breaker.unavailableError;
     const client = await pool.connect().catch((error) => {
       throw new DatabaseUnavailable(error);
     });
     try {
-      return await this.queryOn(client, sessionUsers, precedingStatement);
+      return await this.queryOn(client);
     } catch (error) {
       if (!(error instanceof DatabaseUnavailable) || this.stopReason || isRetry || !READ_STATEMENT_PATTERN.test(this.text)) throw error;
     }
-    return this.queryPrimary(true);
+    return this.query(true);
   }
 
-  private async queryOn(
-    client: PoolClient,
-    sessionUsers: SessionUsers | undefined,
-    fixedStatement: PrecedingStatement | undefined,
-  ): Promise<Row[]> {
+  private async queryOn(client: PoolClient): Promise<Row[]> {
     const { text, values } = this;
-    const { preparedStatements } = this.readDependencies;
+    const { preparedStatements, sessionUsers, precedingStatement: fixedStatement } = this.readDependencies;
     let connectionError: DatabaseUnavailable | undefined;
     try {
       if (this.stopReason) throw this.stopReason;

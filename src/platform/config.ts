@@ -57,12 +57,10 @@ export function readConfig(variables: EnvironmentVariables = process.env) {
     budgetAnonymous,
     ...settings
   } = readSettings(variables);
-  const { databaseUrl, listenUrl, replicaUrl, statementTimeout, anonymousTimeout, loginRate, persistedOperations, persistedOnly } =
-    settings;
+  const { databaseUrl, listenUrl, statementTimeout, anonymousTimeout, loginRate, persistedOperations, persistedOnly } = settings;
   const production = nodeEnv === 'production';
   if (production && !settings.secretKey) throw missingSettingError('SECRET_KEY', 'NODE_ENV=production');
   if (listenUrl !== undefined && databaseUrl === undefined) throw missingSettingError('DATABASE_URL', 'DATABASE_LISTEN_URL');
-  if (replicaUrl !== undefined && databaseUrl === undefined) throw missingSettingError('DATABASE_URL', 'DATABASE_REPLICA_URL');
   if (persistedOnly && persistedOperations === undefined) throw missingSettingError('PERSISTED_OPERATIONS', 'PERSISTED_ONLY');
   if (mediaUrl !== undefined && mediaDir !== undefined) throw new ConfigError('MEDIA_URL and MEDIA_DIR cannot both be set');
   return Object.freeze({

@@ -36,8 +36,6 @@ export interface Setting<T> {
 }
 
 export const MIN_SECRET_KEY_LENGTH = 32;
-/** Minimum of DATABASE_REPLICA_LAG. A lower limit could not be enforced, because the lag is measured periodically instead of before each statement. */
-export const MIN_REPLICA_LAG_MS = 2_000;
 
 export const EXAMPLE_BUCKET_URL = 's3://bucket/prefix';
 const HTTP_PROTOCOLS = ['http:', 'https:'];
@@ -48,11 +46,6 @@ const POSTGRES_URL_PARSER = parserWithCheck(
 );
 const WORKER_TIMEOUT_PARSER = parserWithCheck(durationParser, (ms) => ms === 0 || ms >= 1_000, 'at least 1s, or off');
 const DRAIN_NOTICE_PARSER = parserWithCheck(durationParser, (ms) => ms <= 5_000, 'at most 5s');
-const REPLICA_LAG_PARSER = parserWithCheck(
-  durationParser,
-  (ms) => ms >= MIN_REPLICA_LAG_MS,
-  `a duration of ${MIN_REPLICA_LAG_MS / 1_000}s or more`,
-);
 const NODE_ENV_PARSER = parserWithCheck(
   textParser,
   (mode) => ['development', 'production', 'test'].includes(mode),
@@ -103,12 +96,6 @@ export const SETTINGS = {
   ),
   listenUrl: optionalSetting('DATABASE_LISTEN_URL', POSTGRES_URL_PARSER).describe(
     'The same database without the pooler, if `DATABASE_URL` leads to one in transaction mode (docs/scaling.md#connection-poolers). Used for LISTEN/NOTIFY and advisory locks.',
-  ),
-  replicaUrl: optionalSetting('DATABASE_REPLICA_URL', POSTGRES_URL_PARSER).describe(
-    'A standby that serves public rows to anonymous clients (docs/scaling.md#read-replica).',
-  ),
-  replicaLag: setting('DATABASE_REPLICA_LAG', REPLICA_LAG_PARSER, '5s').describe(
-    'Maximum replication lag up to which the standby is used (at least `2s`).',
   ),
   poolSize: setting('DATABASE_POOL', wholeNumberParser(1, 1000), '15').describe(
     'Connections per worker for reads by anonymous clients, and as many for signed-in users; half as many for writes, a quarter for subscriptions, and four more.',

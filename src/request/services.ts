@@ -78,7 +78,6 @@ export async function startServices(
   costLimiter.start();
   const plannerStatistics = new PlannerStatistics();
   await plannerStatistics.start(database, log);
-  database.replica?.startMonitoring((text) => database.queryAsServer(text), database.sessionUsers.role, log);
   const securityEventPruner = new SecurityEventPruner(database, config.auditDays, log);
   await securityEventPruner.start();
   const idempotencyKeyStore = new IdempotencyKeyStore(database, tokenVault, config.keptAnswers, config.maxKeys, listener.instanceNumber);

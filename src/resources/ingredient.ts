@@ -246,7 +246,7 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
       context.services.catalogue.rowsOf(Language).filter(({ shortName }) => shortName === language),
     );
     const order = `array_position(${bind(languages.map(({ id }) => id))}::int[], t."language_id"), t."id"`;
-    const [row] = await context.session.queryMaybeStale(`SELECT t."id" FROM "ingredient" t${where} ORDER BY ${order} LIMIT 1`, values);
+    const [row] = await context.session.query(`SELECT t."id" FROM "ingredient" t${where} ORDER BY ${order} LIMIT 1`, values);
     return loadReferencedRow(Ingredient, row?.id as number | undefined, context, info);
   }
 

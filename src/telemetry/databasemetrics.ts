@@ -1,4 +1,4 @@
-/** Metrics of how a process uses the database: statements, connections, limiters, the replica and change notifications. */
+/** Metrics of how a process uses the database: statements, connections, limiters and change notifications. */
 import type { Database } from '../database/connection';
 import type { Services } from '../request/services';
 import type { CallbackMetrics } from './callbackmetrics';
@@ -28,7 +28,7 @@ export function addDatabaseMetrics(
     Object.fromEntries(Object.entries(database.connectionCounts()).map(([pool, counts]) => [pool, counts[state]]));
   metrics.addGauge(
     'fitgraph_database_connections_busy',
-    'Connections in use, by `pool`: `anonymous`, `users` (signed-in users and subscriptions), `own` (the server itself), `writes`, `replica`.',
+    'Connections in use, by `pool`: `anonymous`, `users` (signed-in users and subscriptions), `own` (the server itself), `writes`.',
     connectionsByPool('busy'),
     { label: 'pool' },
   );
@@ -41,17 +41,6 @@ export function addDatabaseMetrics(
     connectionsByPool('waiting'),
     { label: 'pool' },
   );
-  const { replica } = database;
-  const replicaUsedFlag = () => Number(replica?.isUsable ?? false);
-  metrics.addGauge(
-    'fitgraph_replica_used',
-    'Workers that read from the replica (`DATABASE_REPLICA_URL`). If fewer than there are workers, the log says why.',
-    replicaUsedFlag,
-  );
-  metrics.addGauge('fitgraph_replica_lag_seconds', 'Replication lag; maximum of all workers.', () => replica?.lagSeconds, {
-    aggregator: 'max',
-  });
-  metrics.addCounter('fitgraph_replica_statements_total', 'Statements executed on the replica.', () => replica?.statementCount ?? 0);
   const limiterEntries = Object.entries({
     ...Object.fromEntries(Object.entries(database.readDependencies).map(([name, { limiter }]) => [name, limiter])),
     anonymousWrites: database.writeLimiters.anonymous,

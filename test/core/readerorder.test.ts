@@ -159,7 +159,7 @@ test('reads first, next and last pages by the collation index', async () => {
   await fitgraph.sql('ANALYZE "ingredient"');
   const { pool } = fitgraph.database;
   const sent: Parameters<DatabaseSession['query']>[] = [];
-  const querySpy = jest.spyOn(DatabaseSession.prototype, 'queryMaybeStale');
+  const querySpy = jest.spyOn(DatabaseSession.prototype, 'query');
   const document = 'query ($after: String) { ingredients(first: 50, after: $after) { nodes { name } pageInfo { endCursor } } }';
   try {
     const { ingredients } = await fitgraph.anonymous.ask(document);

@@ -6,7 +6,6 @@ import { Database } from '../../src/database/connection';
 import { SUPERUSER } from '../../src/database/embedded/cluster';
 import { OWNER_ROLE } from '../../src/database/embedded/owner';
 import { migrateUp } from '../../src/database/migrate';
-import { replicaOptions } from '../../src/database/open';
 import { models } from '../../src/graphql/schema';
 import { validateDump } from '../../src/transfer/dump';
 import { importDumpRows } from '../../src/transfer/importer';
@@ -40,15 +39,7 @@ export const open = (
   config?: Partial<
     Pick<
       Config,
-      | 'replicaUrl'
-      | 'replicaLag'
-      | 'poolSize'
-      | 'statementTimeout'
-      | 'anonymousTimeout'
-      | 'lockTimeout'
-      | 'idleTransactionTimeout'
-      | 'rowSecurity'
-      | 'queueLimits'
+      'poolSize' | 'statementTimeout' | 'anonymousTimeout' | 'lockTimeout' | 'idleTransactionTimeout' | 'rowSecurity' | 'queueLimits'
     >
   >,
 ): Database =>
@@ -57,7 +48,6 @@ export const open = (
     poolSize: 5,
     timeZone: TIME_ZONE,
     ...config,
-    replica: replicaOptions({ replicaUrl: undefined, replicaLag: 0, ...config }),
     queueLimits: config?.queueLimits ?? { maxQueued: Infinity, maxWaitMs: Infinity },
     models,
   });

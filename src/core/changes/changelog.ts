@@ -135,9 +135,6 @@ function changesQuery(
   return { text, values };
 }
 
-/** Whether the payload of a notification is a user id. Otherwise it is the name of a public table, or empty if all data may have changed. */
-const isUserIdPayload = (payload: string): boolean => /^\d+$/.test(payload);
-
 export interface ChangePage {
   cursor: string;
   hasMore: boolean;
@@ -145,7 +142,10 @@ export interface ChangePage {
 }
 
 export class ChangeLog {
-  /** Callbacks of subscriptions by topic: a user id or the name of a public table, as in the payloads of notifications. */
+  /**
+   * Callbacks of subscriptions by topic: a user id or the name of a public table, as in the payloads of notifications. An empty payload means that all data
+   * may have changed.
+   */
   private readonly callbacksByTopic = new Map<string, Set<() => void>>();
   private readonly watcherLimiter = new ConcurrencyLimiter<LimiterClientKey>({ slots: Infinity, slotsPerClient: MAX_WATCHERS_PER_CALLER });
   private readonly anonymousWatcherLimiter = new ConcurrencyLimiter<null>({ slots: MAX_ANONYMOUS_WATCHERS });
@@ -158,12 +158,10 @@ export class ChangeLog {
   ) {
     listener.registerHandler(NOTIFICATION_CHANNEL, {
       onNotification: (payload) => {
-        if (!isUserIdPayload(payload)) database.replica?.recordChange();
         if (payload === '') this.wakeAllWatchers();
         else this.wakeWatchersOf(payload);
       },
       onMissedNotifications: async () => {
-        database.replica?.recordChange();
         // A new change log is needed if the connection now leads to another PostgreSQL server or to restored data. If this check fails, the next read
         // of changes repeats it.
         await this.startNewLogIfServerChanged().catch((error) =>

@@ -158,7 +158,7 @@ export class GroupQuery {
 
   async readGroups(): Promise<Row[]> {
     const { bind, values } = createParameterBinder();
-    const rows = await this.context.session.queryMaybeStale(this.statementSql([], bind), values);
+    const rows = await this.context.session.query(this.statementSql([], bind), values);
     return this.assembleGroups(rows);
   }
 
@@ -168,7 +168,7 @@ export class GroupQuery {
     const { bind, values } = createParameterBinder();
     const idsParameter = bind(parentIds);
     const groupsSql = this.statementSql([() => referencesIdConditionSql(parentField, 't', 'q.id')], bind);
-    const rows = await this.context.session.queryMaybeStale(
+    const rows = await this.context.session.query(
       `SELECT q.id AS "_parent", c.* FROM unnest(${idsParameter}::int[]) AS q(id) CROSS JOIN LATERAL (${groupsSql}) c`,
       values,
     );

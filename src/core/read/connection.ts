@@ -214,12 +214,11 @@ export async function readPage(request: ListRequest, plan: ConnectionPlan, { ses
   const { bind, values } = createParameterBinder();
   const summaryExpressions = listSummaryExpressions(request, plan, window, bind);
   const pageSql = () => pageStatement(request, plan, window, bind);
-  if (!summaryExpressions.length)
-    return assembleConnection(plan, window, plan.needsRows ? await session.queryMaybeStale(pageSql(), values) : []);
+  if (!summaryExpressions.length) return assembleConnection(plan, window, plan.needsRows ? await session.query(pageSql(), values) : []);
   const summarySql = `SELECT ${summaryExpressions.join(', ')}`;
-  if (!plan.needsRows) return assembleConnection(plan, window, [], (await session.queryMaybeStale(summarySql, values))[0]);
+  if (!plan.needsRows) return assembleConnection(plan, window, [], (await session.query(summarySql, values))[0]);
   // LEFT JOIN returns the columns about the whole list even if the page is empty.
-  const rows = await session.queryMaybeStale(`SELECT c.*, p.* FROM (${summarySql}) c LEFT JOIN LATERAL (${pageSql()}) p ON TRUE`, values);
+  const rows = await session.query(`SELECT c.*, p.* FROM (${summarySql}) c LEFT JOIN LATERAL (${pageSql()}) p ON TRUE`, values);
   return assembleConnection(plan, window, rows[0]!.id === null ? [] : rows, rows[0]);
 }
 
@@ -239,7 +238,7 @@ export async function readPagePerParent(
     const { bind, values } = createParameterBinder();
     const idsParameter = bind(parentIds);
     const pageSql = pageStatement(request, plan, window, bind);
-    return session.queryMaybeStale(
+    return session.query(
       `SELECT p.id AS "_parent", c.* FROM unnest(${idsParameter}::int[]) AS p(id) CROSS JOIN LATERAL (${pageSql}) c`,
       values,
     );
@@ -249,10 +248,7 @@ export async function readPagePerParent(
     const idsParameter = bind(parentIds);
     const summaryExpressions = listSummaryExpressions(request, plan, window, bind);
     if (!summaryExpressions.length) return [];
-    return session.queryMaybeStale(
-      `SELECT p.id AS "_parent", ${summaryExpressions.join(', ')} FROM unnest(${idsParameter}::int[]) AS p(id)`,
-      values,
-    );
+    return session.query(`SELECT p.id AS "_parent", ${summaryExpressions.join(', ')} FROM unnest(${idsParameter}::int[]) AS p(id)`, values);
   };
   const [pageRows, summaryRows] = await Promise.all([plan.needsRows ? readPages() : [], readSummaries()]);
   const rowsByParent = new Map<number, Row[]>(parentIds.map((id) => [id, []]));

@@ -40,7 +40,7 @@ async function readRowsByIds(
   conditions: readonly SqlCondition[],
   { session }: Context,
 ): Promise<(Row | null)[]> {
-  const rows = await session.queryMaybeStale(...buildSelectRowsStatement(columns, [columnIsOneOf('id', ids), ...conditions]));
+  const rows = await session.query(...buildSelectRowsStatement(columns, [columnIsOneOf('id', ids), ...conditions]));
   const rowsById = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => rowsById.get(id) ?? null);
 }
@@ -70,7 +70,7 @@ async function readRowsByParents(
     order: terms,
   });
   const rowsByParent = new Map<LoaderKey, Row[]>(ids.map((id) => [id, []]));
-  for (const row of await context.session.queryMaybeStale(text, values)) rowsByParent.get(row._parent)!.push(row);
+  for (const row of await context.session.query(text, values)) rowsByParent.get(row._parent)!.push(row);
   return ids.map((id) => rowsByParent.get(id)!);
 }
 
@@ -211,7 +211,7 @@ async function readRowsNearestToDates(
     );
     return `(${buildSelectStatement({ columns, where, order, limit: '1' })})`;
   };
-  const rows = await context.session.queryMaybeStale(
+  const rows = await context.session.query(
     `SELECT k."day" AS "_day", n.* FROM unnest(${daysParameter}::date[]) AS k("day") CROSS JOIN LATERAL (
       SELECT * FROM (${nearestRowSql('<=', true)} UNION ALL ${nearestRowSql('>', false)}) AS c ORDER BY abs(c."${dateFieldName}" - k."day"), c."${dateFieldName}" LIMIT 1) AS n`,
     values,

@@ -18,14 +18,14 @@ type ResolveInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 export async function readRowsById(entity: Entity, ids: readonly number[], context: Context, info: ResolveInfo): Promise<Map<number, Row>> {
   const conditions = [columnIsOneOf('id', ids), ...visibleRowConditions(entity, context)];
-  const rows = await context.session.queryMaybeStale(...buildSelectRowsStatement(requiredRowColumns(entity, info, context), conditions));
+  const rows = await context.session.query(...buildSelectRowsStatement(requiredRowColumns(entity, info, context), conditions));
   return new Map(rows.map((row) => [row.id as number, row]));
 }
 
 /** Returns the id of the viewer's row of an entity with one row per user. */
 export async function readViewerRowId(entity: Entity, context: Context): Promise<number> {
   const columns = columnSet(entity, ['id'], context.policies.textOrder);
-  const [row] = await context.session.queryMaybeStale(...buildSelectRowsStatement(columns, visibleRowConditions(entity, context)));
+  const [row] = await context.session.query(...buildSelectRowsStatement(columns, visibleRowConditions(entity, context)));
   return row!.id as number;
 }
 
@@ -33,7 +33,7 @@ export async function readAllRows(entity: Entity, context: Context, info: Resolv
   const { bind, values } = createParameterBinder();
   const where = conjunctionSql(visibleRowConditions(entity, context), 't', bind);
   const order = bindOrderTerms(orderTerms(entity, resourceOf(entity)!.ordering.map(parseOrderField), context.policies), bind);
-  return context.session.queryMaybeStale(
+  return context.session.query(
     buildSelectStatement({ columns: requiredRowColumns(entity, info, context), where, order, limit: bind(MAX_LIST_ROWS) }),
     values,
   );
@@ -46,7 +46,7 @@ export async function readRowById(entity: Entity, id: unknown, context: Context,
   if (context.policies.acceptsNodeIds) rejectNodeIdOfOtherType(entity.name, id, 'id');
   if (rowId === undefined) throw notFoundError();
   const columns = requiredRowColumns(entity, info, context);
-  const [row] = await context.session.queryMaybeStale(...buildSelectRowsStatement(columns, [columnEquals('id', rowId), ...conditions]));
+  const [row] = await context.session.query(...buildSelectRowsStatement(columns, [columnEquals('id', rowId), ...conditions]));
   if (!row) throw notFoundError();
   return row;
 }

@@ -33,10 +33,6 @@ class RolledBackSession extends DatabaseSession {
     return result.then(({ rows }) => rows);
   }
 
-  override queryMaybeStale(text: string, values?: unknown[]): Promise<Row[]> {
-    return this.query(text, values);
-  }
-
   override transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.database.sequelize.transaction({ transaction: this.outer }, work);
   }
