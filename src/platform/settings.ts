@@ -3,7 +3,6 @@
  * durations are milliseconds, with 0 for `off`; parsed sizes are bytes.
  */
 import { availableParallelism } from 'node:os';
-import { parseDatabaseHosts } from './databasehosts';
 import {
   choiceParser,
   durationParser,
@@ -41,8 +40,8 @@ export const EXAMPLE_BUCKET_URL = 's3://bucket/prefix';
 const HTTP_PROTOCOLS = ['http:', 'https:'];
 const POSTGRES_URL_PARSER = parserWithCheck(
   textParser,
-  (value) => parseDatabaseHosts(value) !== undefined,
-  'a URL such as postgres://user:password@host:5432/name, or with several hosts and target_session_attrs=read-write, primary or any',
+  (value) => /^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value),
+  'a URL such as postgres://user:password@host:5432/name',
 );
 const WORKER_TIMEOUT_PARSER = parserWithCheck(durationParser, (ms) => ms === 0 || ms >= 1_000, 'at least 1s, or off');
 const DRAIN_NOTICE_PARSER = parserWithCheck(durationParser, (ms) => ms <= 5_000, 'at most 5s');
@@ -92,7 +91,7 @@ export const SETTINGS = {
     'A worker whose event loop is blocked for this long is killed and replaced (at least `1s`, or `off`).',
   ),
   databaseUrl: optionalSetting('DATABASE_URL', POSTGRES_URL_PARSER).describe(
-    '`postgres://user:password@host:5432/name`, PostgreSQL 14 or newer, or several hosts (docs/scaling.md#failover). Default: the embedded PostgreSQL.',
+    '`postgres://user:password@host:5432/name`, PostgreSQL 14 or newer (docs/scaling.md#failover). Default: the embedded PostgreSQL.',
   ),
   listenUrl: optionalSetting('DATABASE_LISTEN_URL', POSTGRES_URL_PARSER).describe(
     'The same database without the pooler, if `DATABASE_URL` leads to one in transaction mode (docs/scaling.md#connection-poolers). Used for LISTEN/NOTIFY and advisory locks.',

@@ -1,4 +1,4 @@
-/** Several hosts in the connection URL: the server uses the primary and, after its end, the promoted standby, without a restart. */
+/** Behind an address that leads to another PostgreSQL after a failover, such as that of a proxy, the server needs no restart. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -15,6 +15,7 @@ import { catalogue } from '../setup/catalogue';
 import { asSuperuser, open, SECRET_KEY } from '../setup/databases';
 import { Fitgraph } from '../setup/fitgraph';
 import { createStandby } from '../setup/standby';
+import { Proxy } from '../system/faults/proxy';
 import { until } from '../setup/waits';
 
 type Embedded = Awaited<ReturnType<typeof openEmbeddedDatabase>>;
@@ -24,6 +25,7 @@ fs.chmodSync(folder, 0o755);
 const [oneDir, twoDir] = ['one', 'two'].map((name) => path.join(folder, name)) as [string, string];
 const tokenVault = new TokenVault(SECRET_KEY);
 let [one, two]: (Embedded | undefined)[] = [];
+let relay: Proxy | undefined;
 let fitgraph: Fitgraph | undefined;
 let token: string;
 
@@ -49,16 +51,15 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await fitgraph?.stop();
+  await relay?.close();
   await one?.release();
   await two?.release();
   fs.rmSync(folder, { recursive: true, force: true });
 });
 
-test('writes go to the writable host, and to another one after it has ended', async () => {
-  const hosts = [two!, one!].map(({ connection: { host, port } }) => `${encodeURIComponent(host!)}:${port}`).join(',');
-  const { user, database: name } = one!.connection;
-  const DATABASE_URL = `postgres://${user}@${hosts}/${name}?target_session_attrs=read-write`;
-  const database = open({ connectionString: readConfig({ DATABASE_URL, SECRET_KEY }).databaseUrl });
+test('writes fail with Retry-After until the address leads to a writable server', async () => {
+  relay = await Proxy.before(one!.connection);
+  const database = open({ connectionString: readConfig({ DATABASE_URL: relay.url, SECRET_KEY }).databaseUrl });
   fitgraph = await Fitgraph.start({ sameDatabaseAs: { database } });
   const ann = fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}` });
   const write = (comment: string) => ann.post('/workout/', { creation_date: '2026-01-01', comment });
@@ -68,7 +69,14 @@ test('writes go to the writable host, and to another one after it has ended', as
 
   await one!.release();
   one = undefined;
-  expect((await write('while there is no primary')).status).toBe(503);
+  const whileEnded = await write('while there is no primary');
+  expect([whileEnded.status, whileEnded.headers.has('retry-after')]).toEqual([503, true]);
+
+  relay.leadTo(two!.connection);
+  await until('reads work again', async () => (await ann.get('/workout/')).status === 200);
+  const whileReadOnly = await write('while the standby is read-only');
+  expect([whileReadOnly.status, whileReadOnly.headers.has('retry-after')]).toEqual([503, true]);
+
   await ask(asSuperuser(two!.connection), 'SELECT pg_promote()');
   await until('writes work again', async () => (await write('after')).status === 201);
   expect((await comments(two!)).sort()).toEqual(['after', 'before']);

@@ -22,7 +22,7 @@ export class Proxy {
 
   private constructor(
     private readonly server: net.Server,
-    private readonly target: PoolConfig,
+    private target: PoolConfig,
   ) {
     server.on('connection', (near) => this.connect(near));
   }
@@ -37,6 +37,12 @@ export class Proxy {
   get url(): string {
     const { port } = this.server.address() as AddressInfo;
     return `postgres://${this.target.user}@127.0.0.1:${port}/${this.target.database}`;
+  }
+
+  /** Leads new connections to another PostgreSQL, and resets the existing ones. */
+  leadTo(target: PoolConfig): void {
+    this.target = target;
+    this.cut();
   }
 
   private connect(near: net.Socket): void {
