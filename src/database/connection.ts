@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient, PoolConfig } from 'pg';
 import type { Sequelize } from 'sequelize-typescript';
 import { ClientLimiters, ConcurrencyLimiter } from '../platform/limiter';
-import { LockedTables } from './lockedtables';
 import type { ConnectionOptions } from './options';
 import { Pools, poolSizes } from './pools';
 import { PreparedStatements } from './preparedstatements';
@@ -32,7 +31,6 @@ export class Database {
   readonly writeLimiters: ClientLimiters;
   readonly sequelize: Sequelize;
   readonly breaker: CircuitBreaker;
-  readonly lockedTables = new LockedTables((text) => this.queryAsServer(text));
   readonly sessionUsers: SessionUsers;
   readonly preparedStatements = new PreparedStatements();
   private readonly pools: Pools;

@@ -48,13 +48,6 @@ const CORRUPTION_ERROR_CODE_PATTERN = /^(XX...|22...|58P01)$/;
 const TIMEOUT_CODE = '57014';
 const LOCK_TIMEOUT_CODE = '55P03';
 
-/** Thrown without trying to write, because the table is known to be locked. One write at a time probes whether the lock still exists. */
-export class TableLocked extends Error {
-  constructor() {
-    super('the table is locked');
-  }
-}
-
 /** Returns the error of PostgreSQL or the operating system, unwrapped if Sequelize has wrapped it in an error of its own. */
 function originalErrorOf(error: unknown): unknown {
   const { original } = (error ?? {}) as { original?: unknown };
@@ -65,7 +58,7 @@ export const errorCodeOf = (error: unknown): string => String((originalErrorOf(e
 
 export const isTimeout = (error: unknown): boolean => errorCodeOf(error) === TIMEOUT_CODE;
 
-export const isLockFailure = (error: unknown): boolean => error instanceof TableLocked || errorCodeOf(error) === LOCK_TIMEOUT_CODE;
+export const isLockFailure = (error: unknown): boolean => errorCodeOf(error) === LOCK_TIMEOUT_CODE;
 
 /** Whether the connection failed or none was available, as reported by pg or Sequelize. */
 export function isDatabaseUnavailableError(error: unknown): boolean {

@@ -234,16 +234,15 @@ export class DatabaseSession implements StatementContext {
     }
   }
 
-  /** Runs a transaction. `table` is the table to which it writes; absent if it writes to several. */
-  async transaction<T>(callback: (transaction: Transaction) => Promise<T>, table?: string): Promise<T> {
+  /** Runs a transaction, or a savepoint of the open one. */
+  async transaction<T>(callback: (transaction: Transaction) => Promise<T>): Promise<T> {
     const { clientKey, openTransaction } = this;
-    const { writeLimiters, lockedTables } = this.database;
-    const writeLimiter = writeLimiters.of(clientKey);
-    if (openTransaction) return lockedTables.runWrite(table, () => this.runInSavepoint(openTransaction.transaction, callback));
+    if (openTransaction) return this.runInSavepoint(openTransaction.transaction, callback);
+    const writeLimiter = this.database.writeLimiters.of(clientKey);
     await this.waitForSlot(writeLimiter, clientKey);
     try {
       this.ignoreDisconnect();
-      return await lockedTables.runWrite(table, () => this.runTransaction(callback));
+      return await this.runTransaction(callback);
     } finally {
       writeLimiter.release(clientKey);
     }

@@ -1,13 +1,12 @@
 /**
  * Readiness of this instance (https://kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes/): whether it can serve at least some
- * requests. A fault of the shared database after which some requests still work, such as a locked table or a full disk, only counts as degradation: if all
+ * requests. A fault of the shared database after which some requests still work, such as a missing table or a full disk, only counts as degradation: if all
  * instances reported "not ready", a load balancer would remove them all. A timer checks the database; a probe returns the result of the latest check.
  */
 import { allEntities, resourceOf } from '../core/model/registry';
 import { readSchemaState } from '../database/compatibility';
 import type { Database } from '../database/connection';
 import { DatabaseUnavailable, errorCodeOf, isDatabaseUnavailableError } from '../database/errors';
-import { IS_ANY_TABLE_LOCKED_SQL } from '../database/lockedtables';
 
 const CHECK_INTERVAL_MS = 1_000;
 /** Duration of a readiness check, in milliseconds, above which the database counts as slow. Usually, a check takes a few milliseconds. */
@@ -19,7 +18,6 @@ const ROWS_EXCEEDING_WORK_MEM = 5_000;
 
 /** Descriptions of faults after which some requests still work. The keys are label values of metrics. */
 export const DEGRADATIONS = {
-  table_locked: 'a table is locked',
   table_missing: 'a table is missing',
   not_migrated: 'the database is not migrated',
   disk_full: 'the database disk is full',
@@ -49,10 +47,9 @@ const INCOMPATIBLE_SCHEMA_STATE: ReadinessState = {
   degradations: [],
 };
 
-/** SQL: whether the database is read-only, whether one of the tables `$1` is missing, and whether a table is locked in a mode that blocks writes. */
+/** SQL: whether the database is read-only, and whether one of the tables `$1` is missing. */
 const FIND_DEGRADATIONS_SQL = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly",
-  EXISTS (SELECT FROM unnest($1::text[]) AS t("name") WHERE to_regclass(quote_ident(t."name")) IS NULL) AS "isTableMissing",
-  ${IS_ANY_TABLE_LOCKED_SQL} AS "isTableLocked"`;
+  EXISTS (SELECT FROM unnest($1::text[]) AS t("name") WHERE to_regclass(quote_ident(t."name")) IS NULL) AS "isTableMissing"`;
 
 /**
  * SQL: makes PostgreSQL write a temporary file, which fails if its disk is full. SET LOCAL has effect because both statements are sent as one query and
@@ -107,13 +104,12 @@ export class Readiness {
     const { pool } = this.database;
     const tables = allEntities().map((entity) => resourceOf(entity)!.table);
     const startedAt = performance.now();
-    const [{ isReadOnly, isTableMissing, isTableLocked }] = (await pool.query(FIND_DEGRADATIONS_SQL, [tables])).rows;
+    const [{ isReadOnly, isTableMissing }] = (await pool.query(FIND_DEGRADATIONS_SQL, [tables])).rows;
     const isSlow = performance.now() - startedAt > MAX_HEALTHY_CHECK_MS;
     await pool.query(WRITE_TEMPORARY_FILE_SQL);
     const isPresentByDegradation: Record<Exclude<Degradation, 'disk_full' | 'access_denied' | 'failing'>, boolean> = {
       not_migrated: isSchemaOutdated,
       table_missing: isTableMissing,
-      table_locked: isTableLocked,
       read_only: isReadOnly,
       slow: isSlow,
     };

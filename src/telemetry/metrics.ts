@@ -217,7 +217,7 @@ export class Metrics {
     metrics.addGauge('fitgraph_ready', 'Workers that are ready, as `/health/ready` reports it.', () => gauges.readyFlag());
     metrics.addGauge(
       'fitgraph_degraded',
-      'Workers that serve some requests only, by `reason`: `table_locked`, `table_missing`, `not_migrated`, `disk_full`, `read_only`, `access_denied`, `slow`, `failing`.',
+      'Workers that serve some requests only, by `reason`: `table_missing`, `not_migrated`, `disk_full`, `read_only`, `access_denied`, `slow`, `failing`.',
       () => gauges.degradationFlags(),
       { label: 'reason' },
     );

@@ -43,9 +43,7 @@ export async function saveRowWithParts(entity: Entity, change: RowChange, argume
   const [id] = parseRowIds(entity, [change]) as [number];
   await withRetries(context, () => {
     const rowsPassedToHooks: RowPassedToHooks[] = [];
-    return runInTransaction(entity, rowsPassedToHooks, context, (writeContext) =>
-      saveParts(entity, id, change, rowsPassedToHooks, writeContext),
-    );
+    return runInTransaction(rowsPassedToHooks, context, (writeContext) => saveParts(entity, id, change, rowsPassedToHooks, writeContext));
   });
   context.loaders.clear();
   return { id };

@@ -33,7 +33,6 @@ import {
   type StoredRow,
   type WriteContext,
 } from './statements';
-import { resourceOf } from '../model/registry';
 import { refreshDraftsOfChangedRows, fieldNamesOfAffectedRules } from './rules';
 import {
   requireRowsExist,
@@ -92,7 +91,6 @@ export interface RowPassedToHooks {
  * kept, because the rows may have been committed: an unused file is harmless, a row without its file is not.
  */
 export async function runInTransaction<T>(
-  entity: Entity,
   rowsPassedToHooks: readonly RowPassedToHooks[],
   context: Context,
   write: (writeContext: WriteContext) => Promise<T>,
@@ -101,7 +99,7 @@ export async function runInTransaction<T>(
     for (const { entity, values } of rowsPassedToHooks) await hooksOf(entity).undoSideEffects?.(values, context);
   };
   try {
-    const result = await context.session.transaction((transaction) => write({ context, transaction }), resourceOf(entity)!.table);
+    const result = await context.session.transaction((transaction) => write({ context, transaction }));
     context.session.onRollback(undo);
     return result;
   } catch (error) {
@@ -113,7 +111,7 @@ export async function runInTransaction<T>(
 async function insertDrafts(drafts: readonly RowDraft[], context: Context): Promise<Map<RowDraft, StoredRow>> {
   const storedRowByDraft = new Map<RowDraft, StoredRow>();
   const rowsPassedToHooks: RowPassedToHooks[] = [];
-  await runInTransaction(drafts[0]!.entity, rowsPassedToHooks, context, async (writeContext) => {
+  await runInTransaction(rowsPassedToHooks, context, async (writeContext) => {
     const draftGroups = groupDraftsByDepthAndEntity(drafts);
     for (const draftGroup of draftGroups)
       await hooksOf(draftGroup[0]!.entity).onTransactionStart?.(draftGroup, context, writeContext.transaction);
@@ -221,7 +219,7 @@ async function writeUpdateDrafts(
       throw error;
     });
     const rowsPassedToHooks: RowPassedToHooks[] = [];
-    return runInTransaction(entity, rowsPassedToHooks, context, async (writeContext) => {
+    return runInTransaction(rowsPassedToHooks, context, async (writeContext) => {
       await hooksOf(entity).onTransactionStart?.(drafts, context, writeContext.transaction);
       if (needsRowLocks) {
         const rows = await lockAndCheckRows(entity, changes, ids, 'NO KEY UPDATE', writeContext, ruleFieldNames);
@@ -290,7 +288,7 @@ export async function executeDeletions(
       if (ids.length > 1 || specifiesExpectedVersion(references)) await lockAndCheckRows(entity, references, ids, 'UPDATE', writeContext);
       // Rows that were locked above certainly exist. A single row without an expected version was not locked, so it may be missing.
       if ((await deleteRows(entity, ids, writeContext)) < ids.length) requireRowsExist(entity, references, ids, []);
-    }, resourceOf(entity)!.table),
+    }),
   );
   context.loaders.clear();
   return ids;

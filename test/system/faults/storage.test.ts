@@ -4,7 +4,7 @@ import type { Person } from '../../setup/person';
 import { asSuperuser } from '../../setup/databases';
 import { checkVerdict, Scene } from './scene';
 import { Traffic } from './traffic';
-import { timeOf, until } from '../../setup/waits';
+import { until } from '../../setup/waits';
 
 let scene: Scene;
 let ann: Person;
@@ -55,14 +55,9 @@ test('fails writes to a locked table with Retry-After and serves all other reque
       expect([status, headers.get('retry-after')]).toEqual([503, '2']);
       expect(body.detail).toMatch(/Nothing was changed; try again in a moment\. \(id [0-9a-f-]{36}\)$|^The server is overloaded/);
     }
-    // The server knows the lock by now and fails quickly.
-    const writeAll = () => Promise.all(Array.from({ length: 5 }, (_, index) => entry(index + 1)));
-    expect(await timeOf(writeAll, ...scene.server.workers)).toBeLessThan(4_000);
     await until('writes to other tables succeed', () => traffic.counted(201) > before + 20);
-    await until('the server is degraded', degradedBy('a table is locked'));
     expect((await scene.server.anonymous.get('/exercise/')).status).toBe(200);
   });
-  await until('the server is healthy again', isHealthy);
   await until('the table can be written again', async () => (await entry(1)).status === 201);
   expect((await ann.get('/weightentry/')).body.count).toBe(1);
   await scene.endAndCheck('a locked table', traffic);
