@@ -11,7 +11,6 @@ import type { OperationCost } from './operation/cost';
 import type { Loaders } from './read/loaders';
 import type { ChangeLog } from './changes/changelog';
 import type { DerivedValueCache } from './cache/derivedvalues';
-import type { NameIndex } from './cache/nameindex';
 import type { CatalogueCache } from './cache/cataloguecache';
 import type { Scope } from './access/scopes';
 import type { ApiPolicies } from './model/policies';
@@ -120,7 +119,6 @@ export interface AccountActions {
 export interface ResolverServices {
   readonly catalogue: CatalogueCache;
   readonly derivedValues: DerivedValueCache;
-  readonly nameIndex: NameIndex;
   readonly changeLog: ChangeLog;
   readonly media: MediaStorage;
   /** Time zone of the server, which determines the current date. */

@@ -11,7 +11,6 @@ import { ChangeLog } from '../core/changes/changelog';
 import { NotificationListener } from '../core/changes/listener';
 import { DerivedValueCache } from '../core/cache/derivedvalues';
 import { PlannerStatistics } from '../core/read/plannerstatistics';
-import { NameIndex } from '../core/cache/nameindex';
 import { CatalogueCache } from '../core/cache/cataloguecache';
 import { allEntities } from '../core/model/registry';
 import type { Database } from '../database/connection';
@@ -20,7 +19,6 @@ import { imageWorkerPool } from '../files/imageworkerpool';
 import { FolderStore } from '../files/folderstore';
 import { Media } from '../files/media';
 import { FileRemoval } from '../files/removal';
-import { Ingredient } from '../resources/ingredient';
 import { finishRestoresAtStart } from '../transfer/backup/files';
 import { deleteAbandonedUploads } from '../platform/multipart';
 import type { Metrics } from '../telemetry/metrics';
@@ -60,7 +58,6 @@ export async function startServices(
   await activateViewerRole(database, (message) => log.warn(message));
   const listener = new NotificationListener(database, log);
   const catalogue = new CatalogueCache(database, allEntities(), listener);
-  const nameIndex = new NameIndex(database, Ingredient, listener, log);
   const changeLog = new ChangeLog(database, listener, log);
   imageWorkerPool.cpuTimeLimitMs = config.imageTimeout;
   const media = await Media.openAndCheck(config);
@@ -68,7 +65,6 @@ export async function startServices(
   await listener.start();
   await catalogue.reload();
   await changeLog.start();
-  await nameIndex.start();
   await deleteAbandonedUploads(config.dataDir);
   // The permissions of the media folder are restricted, unless the operator has chosen the folder (MEDIA_DIR).
   if (!config.ownMediaDir && media.files instanceof FolderStore) await media.files.restrictPermissions();
@@ -90,7 +86,6 @@ export async function startServices(
       notificationListener: listener,
       catalogue,
       derivedValues: new DerivedValueCache(),
-      nameIndex,
       changeLog,
       tokenVault,
       browserSessions: new BrowserSessions(tokenVault),
@@ -109,7 +104,6 @@ export async function startServices(
       costLimiter.stop();
       plannerStatistics.stop();
       securityEventPruner.stop();
-      nameIndex.stop();
       await listener.stop();
       await fileRemoval.whenIdle();
       imageWorkerPool.end();

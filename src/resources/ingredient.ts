@@ -72,7 +72,6 @@ const filterFieldNames = [
   ordering: ['name'],
   groupKeyPaths: {},
   publishedColumnValues: { status: ACCEPTED_STATUS },
-  nameIndexFields: { searchFieldName: 'name', filterFieldName: 'languageId' },
   filters: filterFieldNames,
   views: {
     ingredientinfo: {

@@ -193,19 +193,18 @@ export class Metrics {
   }
 
   private addCacheMetrics(): void {
-    const { derivedValues, nameIndex, catalogue, database } = this.services;
+    const { derivedValues, catalogue, database } = this.services;
     const metrics = this.metricsByDocsSection.subscriptions;
     const entryCounts = () => ({
       user_states: derivedValues.size.versions,
       user_values: derivedValues.size.values,
       user_objects: derivedValues.size.objects,
       statement_names: database.preparedStatements.namedCount,
-      search_names: nameIndex.nameCount,
       reference_rows: catalogue.rowCount,
     });
     metrics.addGauge(
       'fitgraph_cache_entries',
-      'Entries of in-memory caches, by `cache`: `user_states`, `user_values` and `user_objects` (computed values and their objects), `statement_names`, `search_names`, `reference_rows`.',
+      'Entries of in-memory caches, by `cache`: `user_states`, `user_values` and `user_objects` (computed values and their objects), `statement_names`, `reference_rows`.',
       entryCounts,
       { label: 'cache' },
     );

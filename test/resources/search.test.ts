@@ -1,17 +1,12 @@
 /** Searches by name in REST. The rules are those of test/system/contract/CONTRACT.md, section 9, and of D-500 in DEVIATIONS.md for NUL characters. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
-import { growth, LINEAR, until } from '../setup/waits';
+import { growth, LINEAR } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile();
 const ENGLISH = 2;
 const GERMAN = 1;
 const FRENCH = 12;
-
-/** Number of statements of a search with cached names (MEMORY), and of one right after a change (DATABASE). */
-const MEMORY = 1;
-const DATABASE = 2;
 
 const add = (name: string, language = ENGLISH, status = '2') =>
   fitgraph.sql(
@@ -41,20 +36,6 @@ beforeAll(async () => {
 });
 
 const valuesOf = ({ body }: Answer): string[] => body.suggestions.map(({ value }: { value: string }) => value);
-
-/** Repeats a search until it needs this number of statements, and returns the response. */
-async function searchUntil(statements: number, path: string, reader = fitgraph.anonymous): Promise<Answer> {
-  const fromDatabase = statements % 2 === DATABASE % 2;
-  for (let attempt = 0; attempt < 500; attempt += 1) {
-    // This statement invalidates the cache, although it changes no row.
-    if (fromDatabase) await fitgraph.sql('UPDATE "ingredient" SET "name" = "name" WHERE FALSE');
-    const answer = await reader.get(path);
-    expect(answer.status).toBe(200);
-    if (answer.statements === statements) return answer;
-    await sleep(10);
-  }
-  throw new Error(`no answer by ${statements} statements`);
-}
 
 const namesFound = async (query: string, kind = 'ingredient') => {
   const { status, body } = await fitgraph.anonymous.get(`/${kind}/search/?${query}`);
@@ -94,10 +75,7 @@ const populate = () =>
         '2021-01-01', '2021-01-01', 2, 1, 1, 1, 1, CASE WHEN i % 10 = 3 THEN ${GERMAN} ELSE ${ENGLISH} END, CASE WHEN i % 10 = 4 THEN '1' ELSE '2' END
       FROM generate_series(1, 8000) AS i`);
 
-describe.each([
-  ['memory', MEMORY],
-  ['the database', DATABASE],
-])('a search of many names from %s', (_name, place) => {
+describe('a search of many names', () => {
   beforeAll(populate);
 
   test.each([
@@ -128,8 +106,7 @@ describe.each([
       `SELECT "name" FROM "ingredient" WHERE strpos(search_fold("name"), search_fold($1)) > 0 AND "language_id" = $2 AND "status" = '2' ORDER BY "name", "id"`,
       [term, ENGLISH],
     );
-    const path = `/ingredient/search/?term=${encodeURIComponent(term)}&language=en`;
-    expect(valuesOf(await searchUntil(place, path))).toEqual(names.map(({ name }) => name));
+    expect(await namesFound(`term=${encodeURIComponent(term)}&language=en`)).toEqual(names.map(({ name }) => name));
   });
 
   test('merges two languages into one sorted list', async () => {
@@ -138,73 +115,14 @@ describe.each([
       `SELECT "name" FROM "ingredient" WHERE "name" LIKE 'Salted%' AND "status" = '2' ORDER BY "name", "id"`,
     );
     expect(names.length).toBeGreaterThan(1000);
-    // Two more statements read the token and the profile.
-    expect(valuesOf(await searchUntil(place + 2, '/ingredient/search/?term=salted', reader))).toEqual(names.map(({ name }) => name));
-  });
-});
-
-describe('the cache of names', () => {
-  // Inserts many names, so that loading them takes long enough for concurrent changes.
-  beforeAll(populate);
-
-  const path = '/ingredient/search/?term=apple&language=en';
-
-  test.each<[what: string, change: string | (() => Promise<unknown>), names: string[]]>([
-    ['a renamed ingredient', `UPDATE "ingredient" SET "name" = 'Pineapple' WHERE "name" = 'Apple'`, ['Pineapple']],
-    ['an ingredient set to pending', `UPDATE "ingredient" SET "status" = '1' WHERE "name" = 'Pineapple'`, []],
-    ['an ingredient accepted again', `UPDATE "ingredient" SET "status" = '2' WHERE "name" = 'Pineapple'`, ['Pineapple']],
-    ['an ingredient moved to another language', `UPDATE "ingredient" SET "language_id" = ${GERMAN} WHERE "name" = 'Pineapple'`, []],
-    ['an ingredient moved back to English', `UPDATE "ingredient" SET "language_id" = ${ENGLISH} WHERE "name" = 'Pineapple'`, ['Pineapple']],
-    ['a new ingredient', () => add('Apple'), ['Apple', 'Pineapple']],
-    ['a deleted ingredient', `DELETE FROM "ingredient" WHERE "name" = 'Apple'`, ['Pineapple']],
-  ])('is not stale after a change: %s', async (_what, change, names) => {
-    await searchUntil(MEMORY, path);
-    await (typeof change === 'string' ? fitgraph.sql(change) : change());
-    expect(await namesFound('term=apple&language=en')).toEqual(names);
-    expect(valuesOf(await searchUntil(MEMORY, path))).toEqual(names);
-  });
-
-  test('is not stale after a change that was uncommitted when the names were loaded', async () => {
-    const client = await fitgraph.database.pool.connect();
-    try {
-      await client.query('BEGIN');
-      await client.query(`UPDATE "ingredient" SET "name" = 'Apple sauce' WHERE "name" = 'Pineapple'`);
-      await searchUntil(DATABASE, path);
-      expect(valuesOf(await searchUntil(MEMORY, path))).toEqual(['Pineapple']);
-      await client.query('COMMIT');
-    } finally {
-      client.release();
-    }
-    expect(await namesFound('term=apple&language=en')).toEqual(['Apple sauce']);
-  });
-
-  test('is reloaded in the background after a change', async () => {
-    await searchUntil(MEMORY, path);
-    const { nameIndex: names } = fitgraph.services;
-    const before = names.nameCount;
-    await add('Crab apple');
-    await until('the names are read again', () => names.nameCount === before + 1);
-    const answer = await fitgraph.anonymous.get(path);
-    expect(valuesOf(answer)).toEqual(['Apple sauce', 'Crab apple']);
-    expect(answer.statements).toBe(MEMORY);
-    await fitgraph.sql(`DELETE FROM "ingredient" WHERE "name" = 'Crab apple'`);
-  });
-
-  test('is never stale under continuous writes and searches', async () => {
-    for (let turn = 0; turn < 200; turn += 1) {
-      await fitgraph.sql(`UPDATE "ingredient" SET "name" = $1 WHERE "name" LIKE 'Apple%'`, [`Apple ${turn}`]);
-      if (turn % 3 === 0) await sleep(turn / 2);
-      const answers = await Promise.all([namesFound('term=apple&language=en'), namesFound('term=PPL&language=en')]);
-      expect(answers).toEqual([[`Apple ${turn}`], [`Apple ${turn}`]]);
-    }
+    expect(valuesOf(await reader.get('/ingredient/search/?term=salted'))).toEqual(names.map(({ name }) => name));
   });
 });
 
 test('keeps names with control characters, quotes or line separators apart', async () => {
   const names = ['\u0001\u001f', '\n', ' ', '"', '\\', '\u2028😀'].map((part) => `Line${part}break`);
   for (const name of names) await add(name);
-  const path = '/ingredient/search/?term=line&language=en';
-  for (const place of [MEMORY, DATABASE]) expect(valuesOf(await searchUntil(place, path)).sort()).toEqual(names.sort());
+  expect((await namesFound('term=line&language=en')).sort()).toEqual(names.sort());
 });
 
 test.each(['', 'term=', 'language=en'])('returns an empty object without a term: %j', async (query) => {

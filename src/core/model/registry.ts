@@ -87,11 +87,6 @@ export interface ResourceOptions extends RestViewOptions {
   /** Whether the rows of a small public table are kept in memory. A database notification of a change makes the server read them again. */
   isCachedInMemory?: boolean;
   /**
-   * Keeps the names of a large public table in memory for searching: the values of `searchFieldName`, and those of `filterFieldName` (such as the language),
-   * by which clients restrict a search.
-   */
-  nameIndexFields?: { searchFieldName: string; filterFieldName: string };
-  /**
    * Adds a field with statistics of groups of rows (`…Grouped`) to each list of the resource. Rows can be grouped by their own fields and by the
    * listed fields of referenced rows. Maps the name of a group key to the path of its field, such as `exercise.category`.
    */

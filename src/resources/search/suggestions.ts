@@ -5,7 +5,6 @@ import { publishedRowConditions } from '../../core/access/access';
 import { columnIsOneOf, createParameterBinder, columnEquals, whereClause, type SqlCondition } from '../../core/access/conditions';
 import { MAX_PAGE_SIZE } from '../../core/model/pagesize';
 import type { Context } from '../../core/context';
-import type { NameMatch } from '../../core/cache/nameindex';
 import { fieldOf, type Entity } from '../../core/model/fields';
 import { bindOrderTerms, parseOrderField, orderTerms, orderByClause } from '../../core/sql/ordering';
 import { resourceOf } from '../../core/model/registry';
@@ -88,13 +87,6 @@ export function findExercises(term: string, languageIds: readonly number[], cont
 /** Finds accepted ingredients whose name contains the term, ordered by name. */
 export async function findIngredients(term: string, languageIds: readonly number[], context: Context): Promise<IngredientHit[]> {
   const containsCondition = textMatchCondition(nameFields.ingredient(), 'contains', term, true);
-  const rows =
-    (await context.services.nameIndex.find(term, languageIds, MAX_PAGE_SIZE, context.session)) ??
-    (await readIngredients(containsCondition, languageIds, context));
-  return rows.map(({ id, name }) => ({ ingredientId: id, name }) as IngredientHit);
-}
-
-async function readIngredients(nameCondition: SqlCondition, languageIds: readonly number[], context: Context): Promise<NameMatch[]> {
   // For a single language, `=` is used instead of a list condition, so that PostgreSQL can read the rows from an index in the order of their names.
   const [languageId, ...otherLanguageIds] = languageIds;
   const inLanguagesCondition =
@@ -102,11 +94,11 @@ async function readIngredients(nameCondition: SqlCondition, languageIds: readonl
       ? columnEquals('language_id', languageId)
       : columnIsOneOf('language_id', languageIds);
   const { bind, values } = createParameterBinder();
-  const where = whereClause([nameCondition, inLanguagesCondition, ...publishedRowConditions(Ingredient)], 't', bind);
+  const where = whereClause([containsCondition, inLanguagesCondition, ...publishedRowConditions(Ingredient)], 't', bind);
   const order = defaultOrderSql(Ingredient, context);
   const rows = await context.session.query(
-    `SELECT t."id", t."name" FROM "ingredient" t${where} ORDER BY ${order} LIMIT ${MAX_PAGE_SIZE}`,
+    `SELECT t."id" AS "ingredientId", t."name" FROM "ingredient" t${where} ORDER BY ${order} LIMIT ${MAX_PAGE_SIZE}`,
     values,
   );
-  return rows as NameMatch[];
+  return rows as IngredientHit[];
 }
