@@ -50,7 +50,7 @@ module.exports = {
     ...(mounts ? [] : ['<rootDir>/test/system/faults/disk.test.ts']),
   ],
   transform: {
-    '\\.(tsx?|mjs)$': [
+    '\\.(tsx?|mjs)$|/node_modules/(?:d3-[a-z-]+|internmap)/': [
       '@swc/jest',
       {
         jsc: {
@@ -62,8 +62,8 @@ module.exports = {
       },
     ],
   },
-  // Preact is loaded as ES modules, which Jest must transform.
-  transformIgnorePatterns: ['/node_modules/(?!preact/)'],
+  // These are ES modules, which Jest must transform.
+  transformIgnorePatterns: ['/node_modules/(?!(?:preact|d3-[a-z-]+|internmap)/)'],
   globalSetup: '<rootDir>/test/setup/start.ts',
   globalTeardown: '<rootDir>/test/setup/stop.ts',
   setupFiles: ['<rootDir>/test/setup/graphql.js'],

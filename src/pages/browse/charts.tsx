@@ -1,6 +1,7 @@
 /** Charts of a page, with a table of their values and, on list pages, a period selector. */
-import type { RenderedChart } from './chartsvg';
+import { LineChart } from './linechart';
 import { urlWithChangedQuery } from './listcontrols';
+import type { ShownChart } from './timecharts';
 import { PERIOD_PARAMETER, PERIOD_CHOICES_DAYS } from './view/timeseries';
 import type { HtmlView } from './view/viewmodel';
 
@@ -24,7 +25,7 @@ function PeriodSelector({ view, periodDays }: { view: HtmlView; periodDays: numb
   );
 }
 
-function ValueTable({ chart: { lineNames, valuesByDay, title } }: { chart: RenderedChart }) {
+function ValueTable({ chart: { lineNames, valuesByDay, title } }: { chart: ShownChart }) {
   return (
     <details>
       <summary>Values</summary>
@@ -60,11 +61,12 @@ function ValueTable({ chart: { lineNames, valuesByDay, title } }: { chart: Rende
 }
 
 /** Legend below the SVG, where long names have room. */
-function Legend({ chart: { legend } }: { chart: RenderedChart }) {
-  if (legend.length === 0) return null;
+function Legend({ chart: { lines } }: { chart: ShownChart }) {
+  const namedLines = lines.filter(({ name }) => name !== undefined);
+  if (namedLines.length === 0) return null;
   return (
     <ul class="legend" aria-label="Lines">
-      {legend.map(({ name, colourVariable, isDashed }) => (
+      {namedLines.map(({ name, colourVariable, isDashed }) => (
         <li key={name} class={isDashed ? 'dashed' : undefined} style={`--ink:var(--${colourVariable})`}>
           {name}
         </li>
@@ -73,7 +75,7 @@ function Legend({ chart: { legend } }: { chart: RenderedChart }) {
   );
 }
 
-export function Charts({ view, charts }: { view: HtmlView; charts: readonly RenderedChart[] }) {
+export function Charts({ view, charts }: { view: HtmlView; charts: readonly ShownChart[] }) {
   const { timeSeries } = view;
   if (charts.length === 0) return null;
   return (
@@ -86,13 +88,9 @@ export function Charts({ view, charts }: { view: HtmlView; charts: readonly Rend
               <span class="help">{`, ${chart.omittedLineCount} more hidden: filter the list to see them`}</span>
             )}
           </figcaption>
-          <div
-            class="scroll"
-            tabIndex={0}
-            role="img"
-            aria-label={`${chart.title}. ${chart.summary}`}
-            dangerouslySetInnerHTML={{ __html: chart.svg }}
-          />
+          <div class="scroll" tabIndex={0} role="img" aria-label={`${chart.title}. ${chart.summary}`}>
+            <LineChart chart={chart} />
+          </div>
           <Legend chart={chart} />
           <ValueTable chart={chart} />
         </figure>

@@ -12,7 +12,7 @@ import { ViewBuilder, type ViewDependencies } from './view/viewbuilder';
 import { createNameResolver } from './view/nameresolver';
 import { listPath } from './view/pageroutes';
 import type { HtmlView, WriteNotice } from './view/viewmodel';
-import type { RenderedChart } from './chartsvg';
+import { chartsOf, type ShownChart } from './timecharts';
 import { Charts } from './charts';
 import { headlineOf, ErrorExplanation, lacksArgument, MissingArgumentMessage } from './httperrors';
 import { WriteForms, newRowLabel, ErrorSummary } from './forms';
@@ -96,7 +96,7 @@ function JsonPanel({ view, isInitiallyOpen }: { view: HtmlView; isInitiallyOpen:
   );
 }
 
-function PageContent({ view, charts }: { view: HtmlView; charts: readonly RenderedChart[] }) {
+function PageContent({ view, charts }: { view: HtmlView; charts: readonly ShownChart[] }) {
   const { resource, description, table, kind, status } = view;
   const hasFailedForm = view.forms.some((form) => form.rejectedPart);
   const isList = listResponseOf(view) !== undefined;
@@ -186,9 +186,8 @@ function titleOf(view: HtmlView): string {
   return headline.startsWith(resource.singularLabel) ? headline : `${headline} – ${resource.singularLabel}`;
 }
 
-export async function renderBrowsePage(view: HtmlView): Promise<HtmlPage> {
-  // ECharts is imported only when a chart is drawn, because importing it takes long and most pages have no chart.
-  const charts = view.timeSeries || view.kind === 'action' ? (await import('./chartsvg.ts')).renderCharts(view) : [];
+export function renderBrowsePage(view: HtmlView): HtmlPage {
+  const charts = chartsOf(view);
   const cardStyle = cardLabelCssOf(view);
   const hasSuggestions = [...view.filters, ...view.forms.flatMap(({ controls }) => controls)].some(
     ({ searchedTypeName }) => searchedTypeName,
@@ -229,7 +228,7 @@ export function htmlRenderer(dependencies: ViewDependencies): HtmlRenderer {
       // Lets the event loop handle other requests between reading the data and rendering the page.
       await setImmediate();
       const startedAt = performance.now();
-      const page = await renderBrowsePage(view);
+      const page = renderBrowsePage(view);
       input.request.context.chargeMilliseconds(performance.now() - startedAt);
       return page;
     },

@@ -1,40 +1,40 @@
-/**
- * Line charts of the browsable pages, rendered as SVG on the server by ECharts (https://echarts.apache.org), in the colours of the page. ECharts is
- * imported as a single file, which loads in 80 ms; its separate modules need 500 ms.
- */
-import { init } from 'echarts/dist/echarts.min.js';
+/** Charts of the browsable pages: what they show, by the response of a list or an action. */
 import type { ChartLine, Point, TimeChart } from './view/timeseries';
 import type { HtmlView } from './view/viewmodel';
 import { upperFirst } from '../../core/model/inflection';
-import { parseMoment, ticksOf } from './ticks';
+import { parseMoment, ticksOf, type Tick } from './ticks';
 
-export interface RenderedChart {
-  svg: string;
+export interface ShownLine {
+  /** Absent for a single line without a name. */
+  name?: string;
+  /** Times in milliseconds since 1970, and values. */
+  points: readonly (readonly [time: number, value: number])[];
+  /** Name of the CSS variable with the colour. */
+  colourVariable: string;
+  isDashed: boolean;
+}
+
+export interface ShownChart {
   title: string;
+  unit?: string;
   /** Text alternative of the chart for screen readers. */
   summary: string;
   /** First and last day of the chart, such as `2026-01-01 to 2026-03-31`. */
   dateRange: string;
   omittedLineCount: number;
-  /** Legend of the chart: one entry per named line; empty for a single line without a name. */
-  legend: readonly { name: string; colourVariable: string; isDashed: boolean }[];
+  ticks: readonly Tick[];
+  lines: readonly ShownLine[];
   lineNames: readonly string[];
   /** Values of the lines by day, for each day in the order of `lineNames`. */
   valuesByDay: readonly (readonly [day: string, numbers: readonly (number | undefined)[]])[];
 }
 
-const CHART_SIZE = { width: 880, height: 300 };
-/** Chart colours are CSS variables, because only the browser knows the colours of the page. */
-const TEXT_COLOUR = 'var(--muted)';
-const GRID_COLOUR = 'var(--line)';
-const SERIES_COLOUR_VARIABLES = ['accent', 'link', 'num', 'key', 'bad'];
-const MAX_POINTS_WITH_SYMBOLS = 60;
+const COLOUR_VARIABLES = ['accent', 'link', 'num', 'key', 'bad'];
 /** A chart with more points is not drawn, because they would overlap and take long to draw. */
 const MAX_POINTS = 10_000;
 /** Length of `YYYY-MM-DDThh:mm:ss`. Charts cut off the UTC offset after it, because they show the same local times as tables. */
 const LOCAL_DATETIME_LENGTH = 19;
 const DATE_LENGTH = 10;
-const FONT_FAMILY = 'system-ui, sans-serif';
 
 type ChartRow = Readonly<Record<string, unknown>>;
 
@@ -79,86 +79,44 @@ function deriveChartFromBody({ body }: HtmlView): TimeChart | undefined {
   };
 }
 
-/** Renders the charts of a page: one per unit for a list of rows, at most one for the result of an action such as `log_data`. */
-export function renderCharts(view: HtmlView): RenderedChart[] {
+/** Returns the charts of a page: one per unit for a list of rows, at most one for the result of an action such as `log_data`. */
+export function chartsOf(view: HtmlView): ShownChart[] {
   const timeCharts = view.timeSeries?.charts ?? (view.kind === 'action' ? [deriveChartFromBody(view) ?? []].flat() : []);
-  return timeCharts.map(renderChart).filter((chart) => chart !== undefined);
+  return timeCharts.map(showChart).filter((chart) => chart !== undefined);
 }
 
-function renderChart(timeChart: TimeChart): RenderedChart | undefined {
+function showChart(timeChart: TimeChart): ShownChart | undefined {
   const { label, unit, lines, omittedLineCount } = timeChart;
   const points = lines.flatMap((line) => line.points);
   if (points.length < 2 || points.length > MAX_POINTS) return undefined;
-  const commonAxisOptions = {
-    axisLabel: { color: TEXT_COLOUR, fontSize: 12, fontFamily: FONT_FAMILY, hideOverlap: true },
-    axisLine: { lineStyle: { color: GRID_COLOUR } },
-  };
-  const chart = init(null, null, { renderer: 'svg', ssr: true, ...CHART_SIZE });
-  const names = lines.flatMap(({ name }) => name ?? []);
+
   const sortedDates = points.map(([moment]) => moment.slice(0, DATE_LENGTH)).sort();
-  const ticks = ticksOf(sortedDates[0]!, sortedDates.at(-1)!);
-  const labelByTime = new Map(ticks.map(({ time, label: day }) => [time, day]));
-  const customValues = [...labelByTime.keys()];
-  chart.setOption({
-    animation: false,
-    useUTC: true,
-    textStyle: { fontFamily: FONT_FAMILY },
-    grid: { left: 24, right: 8, top: unit ? 34 : 16, bottom: 8, containLabel: true },
-    xAxis: {
-      type: 'time',
-      ...commonAxisOptions,
-      axisLabel: { ...commonAxisOptions.axisLabel, customValues, formatter: (time: number) => labelByTime.get(time) ?? '' },
-      axisTick: { customValues },
-      splitLine: { show: false },
-    },
-    yAxis: {
-      type: 'value',
-      scale: true,
-      // The vertical axis is on the right, next to the newest days, because narrow screens show that end of the chart first.
-      position: 'right',
-      ...commonAxisOptions,
-      splitLine: { lineStyle: { color: GRID_COLOUR } },
-      ...(unit && { name: unit, nameTextStyle: { color: TEXT_COLOUR, fontFamily: FONT_FAMILY, align: 'left' } }),
-    },
-    series: lines.map((line, index) => {
-      const color = `var(--${SERIES_COLOUR_VARIABLES[index % SERIES_COLOUR_VARIABLES.length]})`;
-      return {
-        name: line.name,
-        type: 'line',
-        data: line.points.map(([moment, number]) => [parseMoment(moment).toMillis(), number]),
-        symbol: 'circle',
-        symbolSize: 5,
-        showSymbol: points.length <= MAX_POINTS_WITH_SYMBOLS || line.points.length === 1,
-        itemStyle: { color },
-        lineStyle: { color, width: 2, type: index < SERIES_COLOUR_VARIABLES.length ? 'solid' : 'dashed' },
-      };
-    }),
-  });
-  const values = groupValuesByDay(lines);
-  const lineNames = lines.map(({ name }) => name ?? (unit ? `${label} (${unit})` : label));
-  const svg = chart.renderToSVGString().replace(/<svg width="\d+" height="\d+"/, '<svg aria-hidden="true" focusable="false"');
-  chart.dispose();
-  const numbers = points.map(([, number]) => number);
+  const [firstDate, lastDate] = [sortedDates[0]!, sortedDates.at(-1)!];
+  const names = lines.flatMap(({ name }) => name ?? []);
   const namesPhrase = names.length ? ` of ${names.join(', ')}` : '';
+  const numbers = points.map(([, number]) => number);
   const range = `between ${Math.min(...numbers)} and ${Math.max(...numbers)}${unit ? ` ${unit}` : ''}`;
+
   return {
-    svg,
     title: unit ? `${label} in ${unit}` : label,
-    dateRange: `${sortedDates[0]} to ${sortedDates.at(-1)}`,
-    summary: `${points.length} values${namesPhrase} from ${sortedDates[0]} to ${sortedDates.at(-1)}, ${range}.`,
+    unit,
+    summary: `${points.length} values${namesPhrase} from ${firstDate} to ${lastDate}, ${range}.`,
+    dateRange: `${firstDate} to ${lastDate}`,
     omittedLineCount,
-    legend: names.map((name, index) => ({
-      name,
-      colourVariable: SERIES_COLOUR_VARIABLES[index % SERIES_COLOUR_VARIABLES.length]!,
-      isDashed: index >= SERIES_COLOUR_VARIABLES.length,
+    ticks: ticksOf(firstDate, lastDate),
+    lines: lines.map((line, index) => ({
+      name: line.name,
+      points: line.points.map(([moment, number]) => [parseMoment(moment).toMillis(), number]),
+      colourVariable: COLOUR_VARIABLES[index % COLOUR_VARIABLES.length]!,
+      isDashed: index >= COLOUR_VARIABLES.length,
     })),
-    lineNames,
-    valuesByDay: values,
+    lineNames: lines.map(({ name }) => name ?? (unit ? `${label} (${unit})` : label)),
+    valuesByDay: groupValuesByDay(lines),
   };
 }
 
 /** Returns the values of all lines by day, newest day first. */
-function groupValuesByDay(lines: readonly ChartLine[]): RenderedChart['valuesByDay'] {
+function groupValuesByDay(lines: readonly ChartLine[]): ShownChart['valuesByDay'] {
   const numbersByDay = new Map<string, (number | undefined)[]>();
   for (const [index, { points }] of lines.entries())
     for (const [moment, number] of points) {
