@@ -14,7 +14,6 @@ import {
 import { chartDataOf, isChartCompatible, suggestChart } from '../../src/pages/playground/answer/chart';
 import { sortIntrospection } from '../../src/pages/playground/sortintrospection';
 import { shareUrlOf, parseShareParameters } from '../../src/pages/playground/answer/sharelink';
-import { schemaMapAroundType, schemaMapOf } from '../../src/pages/playground/answer/schemamap';
 import { arrangeTable, csvOf, DEFAULT_ARRANGEMENT, nextSortOrder } from '../../src/pages/playground/answer/arrangement';
 import type { ChartSettings } from '../../src/pages/playground/answer/settings';
 import { resultListsOf, defaultResultList, tableOf, type Table } from '../../src/pages/playground/answer/table';
@@ -256,40 +255,6 @@ test('sorts types and fields of the documentation by name, without changing the 
   expect(printSchema(lexicographicSortSchema(listed))).toBe(
     printSchema(lexicographicSortSchema(buildClientSchema(introspectionFromSchema(schema)))),
   );
-});
-
-describe('the map of the schema', () => {
-  const map = schemaMapOf(schema);
-  const from = (name: string) => map.relations.filter((relation) => relation.sourceTypeName === name);
-
-  test('contains every row type with its relations', () => {
-    expect(map.types.map(({ name }) => name)).toEqual(expect.arrayContaining(['Exercise', 'Meal', 'WorkoutLog', 'WeightEntry']));
-    expect(map.types.map(({ name }) => name)).not.toContain('WorkoutLogConnection');
-    expect(from('SetGroup')).toEqual(
-      expect.arrayContaining([
-        { sourceTypeName: 'SetGroup', fieldName: 'plannedSets', targetTypeName: 'PlannedSet', isToMany: true },
-        { sourceTypeName: 'SetGroup', fieldName: 'trainingDay', targetTypeName: 'TrainingDay', isToMany: false },
-      ]),
-    );
-    // A paged list counts as a relation to the type of its rows. A grouped list does not count as a relation.
-    expect(from('Workout')).toContainEqual({ sourceTypeName: 'Workout', fieldName: 'logs', targetTypeName: 'WorkoutLog', isToMany: true });
-    expect(map.relations.some(({ fieldName }) => fieldName.endsWith('Grouped'))).toBe(false);
-  });
-
-  test('has the outgoing and incoming relations of a type as its neighbourhood', () => {
-    const { types, relations } = schemaMapAroundType(map, 'WorkoutSession');
-    const names = types.map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(['Workout', 'WorkoutLog', 'WorkoutSession']));
-    expect(names.sort()).toEqual(
-      [...new Set(relations.flatMap(({ sourceTypeName: start, targetTypeName: targetTypeName }) => [start, targetTypeName]))].sort(),
-    );
-    expect(
-      relations.every(
-        ({ sourceTypeName: sourceTypeName, targetTypeName: targetTypeName }) =>
-          sourceTypeName === 'WorkoutSession' || targetTypeName === 'WorkoutSession',
-      ),
-    ).toBe(true);
-  });
 });
 
 describe('columns with a mass', () => {

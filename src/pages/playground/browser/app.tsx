@@ -6,7 +6,7 @@ import 'graphiql/style.css';
 import { createRoot } from 'react-dom/client';
 import { ResultPanel } from './resultpanel';
 import { parsePageUrlRequest } from './urlrequest';
-import { QUERY_BUILDER_PLUGIN, SCHEMA_MAP_PLUGIN } from './lazypanels';
+import { QUERY_BUILDER_PLUGIN } from './lazypanels';
 import { fetcher } from './fetcher';
 import { EXAMPLE_QUESTIONS_PLUGIN } from './questions';
 import { storageWithoutHeaders } from './storage';
@@ -17,7 +17,7 @@ const getWorker = (_id: string, label: string) => new Worker(PLAYGROUND_WORKERS[
 Object.assign(globalThis, { MonacoEnvironment: { getWorker } });
 
 const initialRequest = parsePageUrlRequest(new URL(location.href).searchParams);
-const plugins = [EXAMPLE_QUESTIONS_PLUGIN, QUERY_BUILDER_PLUGIN, SCHEMA_MAP_PLUGIN, HISTORY_PLUGIN];
+const plugins = [EXAMPLE_QUESTIONS_PLUGIN, QUERY_BUILDER_PLUGIN, HISTORY_PLUGIN];
 
 createRoot(document.getElementById('playground')!).render(
   <GraphiQL
