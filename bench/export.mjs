@@ -13,7 +13,7 @@ import pg from 'pg';
 
 const require = createRequire(import.meta.url);
 const { openEmbeddedDatabase } = require('../dist/src/database/embedded.js');
-const { V8_MEMORY_FLAGS } = require('../dist/src/server/supervisor/index.js');
+const { V8_MEMORY_FLAGS } = require('../dist/src/server/primary.js');
 
 const ROWS = Number(process.env.EXPORT_ROWS ?? 1_000_000);
 const MOST_MB = 300;

@@ -11,7 +11,7 @@ import { fill } from './data.mjs';
 
 const require = createRequire(import.meta.url);
 const { openEmbeddedDatabase } = require('../dist/src/database/embedded.js');
-const { V8_MEMORY_FLAGS } = require('../dist/src/server/supervisor/index.js');
+const { V8_MEMORY_FLAGS } = require('../dist/src/server/primary.js');
 
 export const PORT = 8191;
 export const BASE = `http://127.0.0.1:${PORT}`;

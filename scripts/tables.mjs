@@ -10,7 +10,7 @@ import { createServeCommand } from '../dist/src/cli/serve.js';
 import { ERROR_CODES } from '../dist/src/contract/errorcodes.js';
 import { DOCUMENT_LIMITS } from '../dist/src/graphql/documentlimits.js';
 import { SETTINGS } from '../dist/src/platform/settings.js';
-import { AggregatedMetrics } from '../dist/src/telemetry/aggregatedmetrics.js';
+import { ClusterMetrics } from '../dist/src/telemetry/clustermetrics.js';
 import { Metrics } from '../dist/src/telemetry/metrics.js';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
@@ -40,7 +40,7 @@ const TABLES = {
     ...Object.entries(ERROR_CODES).map(([name, { status, meaning }]) => [code(name), status ?? '–', meaning]),
   ],
   'metrics-database': metricsTable(metricsByDocsSection.database.registry),
-  'metrics-processes': metricsTable(metricsByDocsSection.processes.registry, new AggregatedMetrics(() => []).registry),
+  'metrics-processes': metricsTable(metricsByDocsSection.processes.registry, new ClusterMetrics(() => 0).registry),
   'metrics-requests': metricsTable(metricsByDocsSection.requests.registry),
   'metrics-subscriptions': metricsTable(metricsByDocsSection.subscriptions.registry),
   settings: [

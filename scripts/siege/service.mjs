@@ -60,8 +60,8 @@ async function waitForOutput(what, child) {
 const read = (path) => readFileSync(path, 'utf8');
 
 /** Returns the resident memory of all workers in megabytes. */
-export function memoryOf(supervisor) {
-  const workers = read(`/proc/${supervisor}/task/${supervisor}/children`)
+export function memoryOf(primary) {
+  const workers = read(`/proc/${primary}/task/${primary}/children`)
     .trim()
     .split(' ')
     .filter((pid) => read(`/proc/${pid}/cmdline`).startsWith('fitgraph worker'));

@@ -17,7 +17,7 @@ import { secretKeyPath, readKey } from '../database/secretkey';
 import { imageColumns } from '../files/imagecolumns';
 import { Media } from '../files/media';
 import { models } from '../graphql/schema';
-import { choosePort } from '../server/supervisor/port';
+import { choosePort } from '../server/port';
 import { VERSION } from '../platform/version';
 import { RUNNING_WORKER_COUNT_SQL, formatCount } from './commandcontext';
 import type { DiagnosticReporter } from './diagnosticreporter';

@@ -31,7 +31,7 @@ function configureHelp(command: Command, fullCommandName: string): void {
 }
 
 async function run(): Promise<void> {
-  // The process of `fitgraph serve` stays in memory as the supervisor of the server, so it does not load the other commands.
+  // The process of `fitgraph serve` stays in memory as the primary of the cluster, so it does not load the other commands.
   if (process.argv[2] !== 'serve') for (const command of (await import('./commands.ts')).createCommands()) program.addCommand(command);
   configureHelp(program, 'fitgraph');
   await program.parseAsync();

@@ -6,17 +6,13 @@
  *   but an HTTP server that does not listen itself checks no timeouts of headers and requests.
  * - `deferSocketClose` replaces the method by which Node closes a connection after its last response, even if received data are unread. In that case the kernel
  *   resets the connection, and the client loses the response. Node has no option for a lingering close.
- * - `bindPort` returns a bound socket that does not listen. The supervisor needs one, because it keeps the socket open but lets only its workers accept
- *   connections: a `net.Server` accepts connections as soon as it listens, and cannot stop without closing its socket. Node's cluster module creates such a
- *   socket as well, but closes it with the last worker.
  * - `UpgradeFilteringRequest` replaces a property that Node's parser sets and reads. Otherwise a request with `Upgrade: h2c` would be dropped
  *   instead of served. The documented option `shouldUpgradeCallback` requires Node 22.21 or 24.9.
  *
  * Checked with node 20.20.2.
  */
 import { IncomingMessage, type Server as HttpServer } from 'node:http';
-import net, { Server as NetServer, type Socket } from 'node:net';
-import { getSystemErrorName } from 'node:util';
+import { Server as NetServer, type Socket } from 'node:net';
 
 /**
  * Stops accepting connections without closing idle ones. The server emits `close` when all connections are closed. Then call `server.close()`, which stops
@@ -38,22 +34,6 @@ export function deferSocketClose(socket: Socket): () => void {
     delete (socket as Partial<Socket>).destroySoon;
     if (isCloseDue) socket.destroySoon();
   };
-}
-
-/** A socket that can be sent to a child process, which passes it to `server.listen()`. */
-export interface BoundSocket {
-  close(): void;
-}
-
-type CreateServerHandle = (address: string, port: number, addressType: number) => BoundSocket | number;
-
-/** Binds a TCP socket. If that fails, throws an error with `code` and `syscall`, like `listen()`. */
-export function bindPort(address: string, port: number, family: number): BoundSocket {
-  const { _createServerHandle: createHandle } = net as unknown as { _createServerHandle: CreateServerHandle };
-  const socketOrErrorNumber = createHandle(address, port, family);
-  if (typeof socketOrErrorNumber !== 'number') return socketOrErrorNumber;
-  const code = getSystemErrorName(socketOrErrorNumber);
-  throw Object.assign(new Error(`bind ${code} ${address}:${port}`), { code, syscall: 'bind' });
 }
 
 /** Request class whose subclasses decide whether Node emits `upgrade` or `connect`. Node's parser sets the property `upgrade` and then reads it. */

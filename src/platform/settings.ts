@@ -85,7 +85,7 @@ export const SETTINGS = {
   port: setting('PORT', wholeNumberParser(0, 65_535), '8000').describe('Port to listen on; `0` selects a free one.'),
   host: setting('HOST', textParser, '0.0.0.0').describe('Address to listen on.'),
   workers: setting('WEB_CONCURRENCY', parserWithKeyword('auto', availableParallelism(), wholeNumberParser(0, 256)), '1').describe(
-    'Number of worker processes; `auto`: one per core; `0`: no supervisor, for debugging. See docs/operating.md#processes.',
+    'Number of worker processes; `auto`: one per core; `0`: one process, for debugging. See docs/operating.md#processes.',
   ),
   workerTimeout: setting('WORKER_TIMEOUT', WORKER_TIMEOUT_PARSER, '5s').describe(
     'A worker whose event loop is blocked for this long is killed and replaced (at least `1s`, or `off`).',

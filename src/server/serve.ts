@@ -9,7 +9,6 @@ import { warmUpIntrospectionCache } from '../core/operation/introspectioncache';
 import type { EmbeddedConnection } from '../database/embedded';
 import { buildGraphQLSchema } from '../graphql/schema';
 import type { Config } from '../platform/config';
-import type { BoundSocket } from '../internals/node';
 import { closeStalledConnections, serializePipelinedRequests, serverTimeouts } from './connections';
 import { ConnectionDrainer } from './draining';
 import { createLogger } from '../platform/logging';
@@ -27,15 +26,13 @@ export interface ServeOptions {
   shouldPrintUrls?: boolean;
   /** Called when the server accepts requests, before the URLs are printed and "ready" is logged. */
   onReady?: () => void;
-  /** Connection to the embedded database, if the supervisor runs it. */
+  /** Connection to the embedded database, if the primary runs it. */
   embeddedConnection?: EmbeddedConnection;
-  /** Socket that the supervisor has bound to the port; absent without a supervisor. */
-  boundSocket?: BoundSocket;
 }
 
 export async function serve(
   config: Config,
-  { shouldPrintUrls = true, onReady, embeddedConnection, boundSocket }: ServeOptions = {},
+  { shouldPrintUrls = true, onReady, embeddedConnection }: ServeOptions = {},
 ): Promise<RunningServer> {
   const { forwardedHeaders, tls } = validateConfiguredFiles(config);
   const log = createLogger(config.logLevel);
@@ -53,13 +50,13 @@ export async function serve(
     .on('connection', runningApp.app.onConnection);
   warmUpIntrospectionCache(buildGraphQLSchema());
   try {
-    await listen(server, config, boundSocket);
+    await listen(server, config);
   } catch (error) {
     await runningApp.close();
     throw error;
   }
   const { collectMetrics } = runningApp.app;
-  // A worker does not listen on METRICS_PORT, because the supervisor serves the metrics of all workers there.
+  // A worker does not listen on METRICS_PORT, because the primary serves the metrics of all workers there.
   const metricsServer =
     collectMetrics && !cluster.isWorker && config.metrics?.port !== undefined && (await serveMetrics(config.metrics, collectMetrics));
   const stopWatchingTls = tls && httpsServer && watchTls(config.tls!, tls, httpsServer, log);
@@ -80,9 +77,8 @@ export async function serve(
   };
 }
 
-async function listen(server: Server, { port, host }: Config, socket?: BoundSocket): Promise<void> {
-  if (socket) server.listen(socket);
-  else server.listen(port, host);
+async function listen(server: Server, { port, host }: Config): Promise<void> {
+  server.listen(port, host);
   await once(server, 'listening');
 }
 

@@ -26,7 +26,7 @@ export class CallbackMetrics {
     });
   }
 
-  /** Registers a gauge. `aggregator`: how the supervisor combines the values of the workers. */
+  /** Registers a gauge. `aggregator`: how the primary combines the values of the workers. */
   addGauge<L extends string>(
     name: string,
     help: string,

@@ -1,37 +1,31 @@
-/** Worker side of metrics aggregation: sends the metrics of this worker to the supervisor, and requests those of all workers from it. */
+/** Metrics of a worker. The primary collects them through prom-client; a worker that serves `/metrics` requests those of all workers from the primary. */
 import cluster from 'node:cluster';
-import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client';
+import { AggregatorRegistry, type Registry } from 'prom-client';
 import type { CollectMetrics } from './metricsendpoint';
 
-export type Metric = MetricObjectWithValues<MetricValue<string>>;
-
-/**
- * Messages between supervisor and worker. The supervisor requests the metrics of a worker by `collect`, and the worker answers with `collected`. A worker
- * requests those of all workers by `scrape`, and the supervisor answers with `scraped`.
- */
-export type MetricsMessage =
-  { kind: 'collect' } | { kind: 'collected'; metrics: Metric[] } | { kind: 'scrape' } | { kind: 'scraped'; text: string };
+export type ScrapeMessage = { kind: 'scrape' } | { kind: 'scraped'; text: string };
 
 const SCRAPE_TIMEOUT_MS = 3_000;
 
+/** Makes this process answer the primary, with no metrics until `createMetricsCollector` is called. */
+export const answerPrimary = (): unknown => new AggregatorRegistry();
+
 /**
- * Returns a function that reads the metrics of all workers or, without a supervisor, those of this process. Do not call that function again before its
- * promise has settled.
+ * Returns a function that reads the metrics of all workers or, without a primary, those of this process. Do not call that function again before its promise
+ * has settled.
  */
 export function createMetricsCollector(registry: Registry): CollectMetrics {
   if (!cluster.isWorker) return () => registry.metrics();
+  AggregatorRegistry.setRegistries(registry);
   let finishScrape: ((text: string) => void) | undefined;
-  process.on('message', (message: MetricsMessage) => {
+  process.on('message', (message: ScrapeMessage) => {
     if (message.kind === 'scraped') finishScrape?.(message.text);
-    if (message.kind !== 'collect') return;
-    // The IPC channel may already be closed if the worker is shutting down. With a callback, send() does not emit the resulting error as an 'error' event.
-    void registry.getMetricsAsJSON().then((metrics) => process.send!({ kind: 'collected', metrics }, () => undefined));
   });
   return () =>
     new Promise((resolve, reject) => {
       const fail = () => {
         clearTimeout(timer);
-        reject(new Error('The supervisor does not respond.'));
+        reject(new Error('The primary process does not respond.'));
       };
       const timer = setTimeout(fail, SCRAPE_TIMEOUT_MS);
       finishScrape = (text) => {

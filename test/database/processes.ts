@@ -173,13 +173,9 @@ export function childrenOf(parent: number, name: string): number[] {
   return childrenWhose(parent, (commandLine) => commandLine.includes(`/${name}\0`));
 }
 
-/** Returns the process ids of a supervisor's workers that answer requests or are starting. */
-export const workersOf = (supervisor: number): number[] =>
-  childrenWhose(supervisor, (line) => line.startsWith('fitgraph worker') || (line.includes('/worker.js\0') && !line.includes('\0spare\0')));
-
-/** Returns the process ids of a supervisor's spare workers, which take over if a worker fails. */
-export const sparesOf = (supervisor: number): number[] =>
-  childrenWhose(supervisor, (line) => !line.startsWith('fitgraph worker') && line.includes('/worker.js\0spare\0'));
+/** Returns the process ids of a primary's workers that answer requests or are starting. */
+export const workersOf = (primary: number): number[] =>
+  childrenWhose(primary, (line) => line.startsWith('fitgraph worker') || line.includes('/worker.js\0'));
 
 function childrenWhose(parent: number, isWanted: (commandLine: string) => boolean): number[] {
   return fs.readdirSync('/proc').flatMap((pid) => {

@@ -413,13 +413,13 @@ test('closes the connection of a request that is never answered', async () => {
   }
 });
 
-test('starts a new worker once the supervisor has file descriptors again', async () => {
+test('starts a new worker once the primary has file descriptors again', async () => {
   await start();
   try {
-    const supervisor = server.process.pid!;
-    const limit = (number: number | string) => execFileSync('prlimit', ['--pid', String(supervisor), `--nofile=${number}:4096`]);
+    const primary = server.process.pid!;
+    const limit = (number: number | string) => execFileSync('prlimit', ['--pid', String(primary), `--nofile=${number}:4096`]);
     // The limit is below the current number of descriptors, because those for the killed workers are freed.
-    limit(fs.readdirSync(`/proc/${supervisor}/fd`).length - 8);
+    limit(fs.readdirSync(`/proc/${primary}/fd`).length - 8);
     for (const pid of server.workers) process.kill(pid, 'SIGKILL');
     await until('a worker start has failed', () => server.stdout.includes('a worker could not be started'));
     limit(4096);
@@ -438,7 +438,7 @@ test('keeps serving after its standard output and standard error are closed', as
     server.process.stderr!.destroy();
     for (let request = 0; request < 20; request += 1) expect((await fetch(`${server.url}/api/v2/muscle/`)).status).toBe(200);
     expect(workerPid()).toBe(worker);
-    // The supervisor tries to log that the worker has ended.
+    // The primary tries to log that the worker has ended.
     process.kill(worker, 'SIGKILL');
     await until('requests are answered', async () => (await fetch(`${server.url}/api/v2/muscle/`).catch(() => undefined))?.status === 200);
     expect(server.process.exitCode).toBeNull();

@@ -3,7 +3,7 @@ import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_pr
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { processesOf, sparesOf, workersOf } from '../database/processes';
+import { processesOf, workersOf } from '../database/processes';
 import { FOLDER } from '../setup/run';
 import { Person } from '../setup/person';
 import { until } from '../setup/waits';
@@ -21,7 +21,7 @@ export function build(): void {
 type Environment = Record<string, string>;
 
 /**
- * Returns environment variables with defaults. By default, admission control is off and the supervisor waits a minute for a worker, because on a busy
+ * Returns environment variables with defaults. By default, admission control is off and the primary waits a minute for a worker, because on a busy
  * machine they would shed requests and kill workers that merely wait for the processor or for the disk.
  */
 const environment = (own: Environment): Environment => ({
@@ -191,11 +191,6 @@ export class Server {
   /** Process ids of the workers. */
   get workers(): number[] {
     return workersOf(this.process.pid!);
-  }
-
-  /** Process ids of the spare workers, which take over when a worker fails. */
-  get spares(): number[] {
-    return sparesOf(this.process.pid!);
   }
 
   /** URL that the server has printed or, in production, logged. Empty until the server is ready. */

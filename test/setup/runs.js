@@ -52,7 +52,7 @@ const SYSTEM = [
   'server/refusal',
   'server/secretkey',
   'server/soak',
-  'server/supervisor',
+  'server/primary',
   'server/terminal',
   'telemetry',
   'transfer/hostilearchive',

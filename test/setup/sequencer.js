@@ -3,7 +3,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 
 /** The longest files, as measured. The others follow in Jest's own order: by their last duration or by size. */
 const FIRST = [
-  'server/supervisor',
+  'server/primary',
   'system/browser/pages',
   'system/docs/addaresource',
   'server/commands',

@@ -30,7 +30,7 @@ test('every test belongs to exactly one of the two runs', () => {
 
 test('both runs have tests, and suites belong to `npm test`', () => {
   expect(runs.service).toContain('core/suite.ts');
-  expect(runs.system).toContain('server/supervisor.test.ts');
+  expect(runs.system).toContain('server/primary.test.ts');
   expect(runs.system.filter((file) => file.endsWith('suite.ts'))).toEqual([]);
 });
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Registry } from 'prom-client';
 import { parse } from 'yaml';
 import type { Services } from '../../../src/request/services';
-import { AggregatedMetrics } from '../../../src/telemetry/aggregatedmetrics';
+import { ClusterMetrics } from '../../../src/telemetry/clustermetrics';
 import { Metrics, type AppGauges } from '../../../src/telemetry/metrics';
 
 const read = (name: string) => readFileSync(path.join(__dirname, '../../../deploy', name), 'utf8');
@@ -26,7 +26,7 @@ interface DeclaredMetric {
   type: unknown;
   labelNames?: string[];
 }
-const metricDeclarations = [metrics.registry, new AggregatedMetrics(() => []).registry].flatMap(
+const metricDeclarations = [metrics.registry, new ClusterMetrics(() => 0).registry].flatMap(
   (registry: Registry) => registry.getMetricsAsArray() as unknown as DeclaredMetric[],
 );
 /** Label names by the name of each series. */

@@ -38,7 +38,6 @@ test('resets no connection and loses no write in a shutdown under load', async (
       {
         url: server.url,
         process: server.process,
-        spares: [],
         get workers() {
           return workers();
         },

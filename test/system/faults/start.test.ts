@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Client } from 'pg';
 import { openEmbeddedDatabase } from '../../../src/database/embedded';
 import { lockMigrations } from '../../../src/database/migrate';
-import { choosePort } from '../../../src/server/supervisor/port';
+import { choosePort } from '../../../src/server/port';
 import { build, Installation } from '../../server/running';
 import { asSuperuser, createDatabase, SECRET_KEY } from '../../setup/databases';
 import { Person } from '../../setup/person';

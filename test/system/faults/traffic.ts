@@ -65,10 +65,10 @@ export class Traffic {
   private isStopped = false;
 
   constructor(
-    private readonly server: Pick<Server, 'url' | 'workers' | 'spares'> & { readonly process: { readonly pid?: number } },
+    private readonly server: Pick<Server, 'url' | 'workers'> & { readonly process: { readonly pid?: number } },
     private readonly token: string,
   ) {
-    const processes = () => [...server.workers, ...server.spares];
+    const processes = () => server.workers;
     this.delays = new SchedulingDelays([server.process.pid!], processes());
     // Workers are replaced when they end.
     this.refreshing = setInterval(() => this.delays.addStarted(...processes()), REFRESH_MS);
