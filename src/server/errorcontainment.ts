@@ -1,7 +1,6 @@
 /**
  * Classes of requests and responses. They limit the number of small body chunks, and contain uncaught errors: an error that is thrown while a request is
- * dispatched, or by an event listener of a request or response, fails only that request. Other uncaught errors are logged. Neither ends the process, because it
- * serves other requests.
+ * dispatched, or by an event listener of a request or response, fails only that request.
  */
 import { ServerResponse, type IncomingMessage, type ServerOptions } from 'node:http';
 import type { Logger } from 'pino';
@@ -79,11 +78,6 @@ export class ErrorContainment {
       this.failRequest(error, request, response);
       return true;
     }
-  }
-
-  /** Logs uncaught errors that belong to no request, such as those of timers, promises and outgoing connections. */
-  logUncaughtErrors(): void {
-    process.on('uncaughtException', (error, origin) => this.log.error({ err: error, origin }, 'uncaught error'));
   }
 
   private failRequest(error: unknown, request: IncomingMessage, response: ServerResponse | undefined): void {

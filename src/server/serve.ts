@@ -17,6 +17,8 @@ import { validateConfiguredFiles } from './configuredfiles';
 import { bootstrap, type RunningApp } from './bootstrap';
 import { watchTls } from './tls';
 
+const MAX_DRAIN_AFTER_ERROR_MS = 5_000;
+
 export interface RunningServer {
   port: number;
   stop(): Promise<void>;
@@ -37,9 +39,7 @@ export async function serve(
   const { forwardedHeaders, tls } = validateConfiguredFiles(config);
   const log = createLogger(config.logLevel);
   const runningApp = await bootstrap(config, forwardedHeaders, log, embeddedConnection);
-  const { errorContainment } = runningApp.app;
-  errorContainment.logUncaughtErrors();
-  const options = { ...serverTimeouts(config), ...errorContainment.messageClasses };
+  const options = { ...serverTimeouts(config), ...runningApp.app.errorContainment.messageClasses };
   const httpsServer = tls && createTlsServer({ ...options, ...tls, handshakeTimeout: config.clientTimeout || undefined });
   const server = httpsServer ?? createServer(options);
   closeStalledConnections(server, config);
@@ -65,16 +65,30 @@ export async function serve(
   if (shouldPrintUrls && config.production) logHints(runningApp, log);
   else if (shouldPrintUrls) printBanner(config, port, runningApp);
   log.info({ port, url: baseUrl(config, port) }, 'ready');
-  return {
-    port,
-    async stop() {
-      stopWatchingTls?.();
-      if (metricsServer) metricsServer.close();
-      runningApp.app.startDraining();
-      await drainer.drain(config.drainNotice);
-      await runningApp.close();
-    },
+  const stop = async (drainNotice: number) => {
+    stopWatchingTls?.();
+    if (metricsServer) metricsServer.close();
+    runningApp.app.startDraining();
+    await drainer.drain(drainNotice);
+    await runningApp.close();
   };
+  exitOnUncaughtError(log, () => stop(0));
+  return { port, stop: () => stop(config.drainNotice) };
+}
+
+/**
+ * Ends the process after an error that belongs to no request, such as that of a timer or a promise, because its state is unknown. It accepts no connections, and
+ * open requests have some seconds to finish.
+ */
+function exitOnUncaughtError(log: Logger, stop: () => Promise<void>): void {
+  let isStopping = false;
+  process.on('uncaughtException', (error, origin) => {
+    log.error({ err: error, origin }, 'uncaught error');
+    if (isStopping) return;
+    isStopping = true;
+    setTimeout(() => process.exit(1), MAX_DRAIN_AFTER_ERROR_MS);
+    void stop().finally(() => process.exit(1));
+  });
 }
 
 async function listen(server: Server, { port, host }: Config): Promise<void> {

@@ -356,6 +356,7 @@ function throwingPreload(): string {
        if (kind === 'data') request.on('data', fail);
        if (kind === 'finish') response.on('finish', fail);
        if (kind === 'timer') setTimeout(fail, 0);
+       if (kind === 'listener') setImmediate(() => new (require('node:events'))().on('x', fail).emit('x'));
        if (kind === 'lost') response.writeHead = response.end = () => response;
        if (kind === 'promise') void Promise.reject(new Error('thrown by the test'));
        return emit.apply(this, arguments);
@@ -373,8 +374,6 @@ describe('uncaught errors', () => {
     ['dispatch', 500],
     ['data', 500],
     ['finish', 405],
-    ['timer', 405],
-    ['promise', 405],
   ])('do not end the worker or other requests (%s)', async (kind, expected) => {
     const [worker, logged] = [workerPid(), server.stdout.length];
     const otherRequests = Array.from({ length: 20 }, () => fetch(`${server.url}/api/v2/exerciseinfo/`));
@@ -389,6 +388,23 @@ describe('uncaught errors', () => {
     await until('the error is logged', () => server.stdout.slice(logged).includes('uncaught error'));
     expect(server.stdout.slice(logged).match(/uncaught error/g)).toHaveLength(1);
   });
+
+  test.each(['timer', 'listener', 'promise'])(
+    'that belong to no request end the worker after it has answered all requests (%s)',
+    async (kind) => {
+      const [worker, logged] = [workerPid(), server.stdout.length];
+      const otherRequests = Array.from({ length: 20 }, () => fetch(`${server.url}/api/v2/exerciseinfo/`));
+      const failing = await fetch(`${server.url}/api/v2/login/`, { method: 'PUT', headers: { 'X-Throw': kind } });
+      expect(failing.status).toBe(405);
+      for (const other of await Promise.all(otherRequests)) expect(other.status).toBe(200);
+      await until('the worker is replaced', () => server.workers.length === 1 && workerPid() !== worker);
+      await until(
+        'requests are answered',
+        async () => (await fetch(`${server.url}/api/v2/muscle/`).catch(() => undefined))?.status === 200,
+      );
+      expect(server.stdout.slice(logged).match(/uncaught error/g)).toHaveLength(1);
+    },
+  );
 
   test('are reported in the format of GraphQL on its paths, with the id under which they are logged', async () => {
     const failing = await fetch(`${server.url}/graphql?query={__typename}`, { headers: { 'X-Throw': 'dispatch' } });
