@@ -18,7 +18,6 @@ import { playgroundRoutes } from '../pages/playground';
 import { apiDocsRoutes } from '../pages/reference';
 import { signInRoutes } from '../pages/signin';
 import { autocompleteRoutes } from '../pages/autocomplete';
-import { tabRoutes } from '../pages/browse/tabs';
 import { Muscle } from '../resources/muscle';
 import type { CorsPolicy } from '../platform/cors';
 import type { PrepareOperation } from '../rest/endpoints';
@@ -112,7 +111,6 @@ function addPages(app: Express, { services, executor, restExecutor, prepareOpera
   // HTML pages declare that they have no icon, but browsers still request one when they display JSON or images.
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
   app.use(signInRoutes(requestContexts.get, prepareOperation, config));
-  app.use(tabRoutes());
   app.use(autocompleteRoutes(restExecutor.schema, prepareOperation, requestContexts.get));
   app.use(playgroundRoutes(requestContexts.get, config, executor.schema));
   app.use(apiDocsRoutes(restExecutor.schema, requestContexts.get));

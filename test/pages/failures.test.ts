@@ -86,6 +86,6 @@ it('asks for the parameter of an action that cannot be computed without it', asy
   expect(status).toBe(200);
   expect(alertOf(text)).toContain('Enter a value for each parameter');
   expect(text).toContain('<a href="#f-id">Id</a>: Id of the exercise.');
-  expect(text).toMatch(/<details name="program"><summary>JSON/);
+  expect(text).toMatch(/<details class="api"><summary>API/);
   expect((await ann.get(`/workout/${id}/log_data/`)).text).toBe(`"Please provide an exercise ID in the 'id' GET parameter"`);
 });

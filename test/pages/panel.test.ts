@@ -51,11 +51,9 @@ const withoutRestOnlyKeys = (body: unknown) =>
 
 async function panelOf(path: string): Promise<{ query: string; variables: Record<string, unknown> }> {
   const { text } = await ann.withHeaders({ Accept: 'text/html' }).send('GET', path);
-  const part = (label: string) => unescaped(new RegExp(`<pre[^>]*aria-label="${label}"[^>]*>(.*?)</pre>`, 's').exec(text)![1]!);
-  const panel = { query: part('Operation'), variables: part('Variables') };
   const link = unescaped(/<a class="button plain" href="([^"]*)">Open in the playground/.exec(text)![1]!);
-  expect(Object.fromEntries(new URL(link, fitgraph.url).searchParams)).toEqual(panel);
-  return { ...panel, variables: JSON.parse(panel.variables) };
+  const { searchParams } = new URL(link, fitgraph.url);
+  return { query: searchParams.get('query')!, variables: JSON.parse(searchParams.get('variables')!) };
 }
 
 /** The endpoints whose rows GraphQL lists, too. */
@@ -104,5 +102,5 @@ it.each([
   'daysofweek/',
 ])('shows no operation when only REST has it: %s', async (path) => {
   const { status, text } = await ann.withHeaders({ Accept: 'text/html' }).send('GET', `/api/v2/${path}`);
-  expect([status, text.includes('aria-label="Operation"')]).toEqual([200, false]);
+  expect([status, text.includes('Open in the playground')]).toEqual([200, false]);
 });

@@ -17,16 +17,14 @@ import { Charts } from './charts';
 import { headlineOf, ErrorExplanation, lacksArgument, MissingArgumentMessage } from './httperrors';
 import { WriteForms, newRowLabel, ErrorSummary } from './forms';
 import { ThumbnailList } from './images';
-import { highlightJson } from './highlightjson';
-import { urlWithChangedQuery, listResponseOf, FilterForm, Pagination } from './listcontrols';
+import { listResponseOf, FilterForm, Pagination } from './listcontrols';
 import { hasNutritionValues, NutritionSection } from './nutrition';
 import { crumbsOf, ActionLinks, ResourceList } from './navigation';
-import { GraphqlPanel, RequestPanel, csvExportUrlOf, HttpOptionsPanel } from './developerpanels';
+import { ApiDetails, csvExportUrlOf } from './apidetails';
 import { cardLabelCss, RowTable } from './rowtable';
 import { BROWSE_STYLE } from './style';
 import { noticeDeletionHeader, NOTICE_BY_METHOD, redirectHeadersAfterWrite } from './postredirect';
 import { SearchResults, searchResultsOf } from './searchresults';
-import { TAB_GROUP_NAME, TABS_SCRIPT_PATH } from './tabs';
 import { TrainingPlanSection } from './trainingplan';
 import { ChildLists, childListsOf, FieldList, childTableCssClassOf } from './detail';
 import { TextWithUnbrokenDates, TextWithCode } from './richtext';
@@ -48,51 +46,6 @@ function Notice({ view }: { view: HtmlView }) {
       )}
       {kind === 'detail' && <a href={listPath(resource.name)}>All {resource.pluralLabel.toLowerCase()}</a>}
     </p>
-  );
-}
-
-/** Maximum number of characters of the rows in the JSON panel. The first row is always shown. If rows are omitted, there is a link to all of them. */
-const MAX_JSON_ROWS_CHARACTERS = 1200;
-/** Maximum number of characters of the JSON in the panel. A longer body is omitted, because highlighting makes it five times as long. */
-const MAX_JSON_CHARACTERS = 100_000;
-
-/** Returns a list response with only the rows that fit into the JSON panel, at least one, and the number of omitted rows. */
-function clipRows(view: HtmlView): { body: unknown; omittedRowCount: number } {
-  const listResponse = listResponseOf(view);
-  if (!listResponse) return { body: view.body, omittedRowCount: 0 };
-  let length = 0;
-  const isClipped = (row: unknown, index: number) => (length += JSON.stringify(row).length) > MAX_JSON_ROWS_CHARACTERS && index > 0;
-  const clipIndex = listResponse.results.findIndex(isClipped);
-  const visibleRows = clipIndex < 0 ? listResponse.results : listResponse.results.slice(0, clipIndex);
-  return { body: { ...listResponse, results: visibleRows }, omittedRowCount: listResponse.results.length - visibleRows.length };
-}
-
-/** Panel with the response as JSON, initially expanded if nothing else on the page shows the data. */
-function JsonPanel({ view, isInitiallyOpen }: { view: HtmlView; isInitiallyOpen: boolean }) {
-  if (view.body === undefined) return null;
-  const { body, omittedRowCount } = clipRows(view);
-  const isTooLong = JSON.stringify(body).length > MAX_JSON_CHARACTERS;
-  return (
-    <details open={isInitiallyOpen} name={TAB_GROUP_NAME}>
-      <summary>JSON</summary>
-      {!isTooLong && (
-        <pre
-          class="json"
-          tabIndex={0}
-          role="region"
-          aria-label="Response as JSON"
-          dangerouslySetInnerHTML={{ __html: highlightJson(body, view.idLinkTree) }}
-        />
-      )}
-      {(isTooLong || omittedRowCount > 0) && (
-        <p class="help">
-          {isTooLong
-            ? 'The JSON is too long for this page: see '
-            : `${omittedRowCount} more ${omittedRowCount === 1 ? 'row of this page is' : 'rows of this page are'} in `}
-          <a href={urlWithChangedQuery(view, { format: 'json', indent: '2' })}>the full response</a>.
-        </p>
-      )}
-    </details>
   );
 }
 
@@ -150,15 +103,7 @@ function PageContent({ view, charts }: { view: HtmlView; charts: readonly ShownC
       <ResourceList view={view} />
       <ActionLinks view={view} />
       {!hasFailedForm && <WriteForms view={view} />}
-      <section class="programs" aria-labelledby="programs">
-        <h2 id="programs">For developers</h2>
-        <div class="tabs">
-          <JsonPanel view={view} isInitiallyOpen={!pageShowsData && !hasFailedForm} />
-          <RequestPanel view={view} />
-          <GraphqlPanel view={view} />
-          <HttpOptionsPanel view={view} />
-        </div>
-      </section>
+      <ApiDetails view={view} isInitiallyOpen={!pageShowsData && !hasFailedForm} />
     </>
   );
 }
@@ -197,12 +142,7 @@ export function renderBrowsePage(view: HtmlView): HtmlPage {
     visitor: view.visitor,
     crumbs: crumbsOf(view),
     style: `${BROWSE_STYLE}@media screen and (max-width:44rem){${cardStyle}}`,
-    head: (
-      <>
-        <script src={TABS_SCRIPT_PATH} defer />
-        {hasSuggestions && <script src={AUTOCOMPLETE_SCRIPT_PATH} defer />}
-      </>
-    ),
+    head: hasSuggestions && <script src={AUTOCOMPLETE_SCRIPT_PATH} defer />,
     children: <PageContent view={view} charts={charts} />,
   });
   return {

@@ -63,7 +63,7 @@ img.thumb[src^="/media"]{background:#fff}
 .day ol{margin:.3rem 0;padding-left:1.4rem}
 .day h3{margin:.2rem 0}
 .figure{border:1px solid var(--line);border-radius:8px;padding:.5rem}
-.programs{border-top:1px solid var(--line);margin-top:2.5rem}
+.api{margin-top:2.5rem}
 .neighbours{margin:1rem 0}
 @media (pointer:coarse){
 .found a{display:inline-block;padding:.6rem 0}
@@ -72,14 +72,6 @@ img.thumb[src^="/media"]{background:#fff}
 }
 @media screen and (max-width:44rem) and (pointer:coarse){.rows tbody tr{padding-top:0}.rows tbody th a{display:block}}
 @supports selector(::details-content){
-.tabs{display:flex;flex-wrap:wrap;gap:0 .4rem}
-.tabs details{display:contents}
-.tabs summary{list-style:none;border:1px solid var(--line);border-radius:6px 6px 0 0;padding:.4rem .9rem;color:var(--link)}
-@media (pointer:coarse){.tabs summary{padding:.6rem .9rem}}
-.tabs summary::-webkit-details-marker{display:none}
-.tabs [open] summary{background:var(--soft);color:var(--fg)}
-.tabs details::details-content{order:1;flex:0 0 100%;min-width:0;max-width:100%}
-.tabs [open]::details-content{border-top:1px solid var(--line);padding-top:.6rem}
 }
 .button.plain.off{font-weight:400;color:var(--muted);border-color:var(--line);cursor:default}
 .json{max-height:42rem;white-space:pre-wrap;overflow-wrap:anywhere}
@@ -87,8 +79,6 @@ img.thumb[src^="/media"]{background:#fff}
 .json a .num{color:var(--link)}
 .lit{color:var(--key)}
 .method{font-weight:400;font-size:.8rem;margin-left:.3rem}
-.halves h3{font-size:1rem;margin:.4rem 0}
-.halves pre{max-height:26rem;margin:0}
 .chart{margin:1.2rem 0;border:1px solid var(--line);border-radius:8px;padding:.8rem}
 .periods{margin-bottom:.6rem}
 .periods [aria-current]{font-weight:700;color:inherit;text-decoration:none}
@@ -123,7 +113,7 @@ img.thumb[src^="/media"]{background:#fff}
 .deletion summary{color:var(--bad)}
 .cards .help{margin-bottom:0}
 @media print{
-.filters,.programs,.neighbours a,.neighbours .off,.write,.deletion,.related,.periods,.further,.chart details{display:none}
+.filters,.api,.neighbours a,.neighbours .off,.write,.deletion,.related,.periods,.further,.chart details{display:none}
 .json{max-height:none}
 .rows th,.rows td,.rows tbody th{padding:.15rem .5rem .15rem 0;font-size:7.5pt;min-width:0;hyphens:auto}
 .rows thead th{white-space:normal;font-size:7.5pt}

@@ -162,11 +162,11 @@ export function describeJourneys(browserSetup: () => BrowserSetup): void {
       expect(await page.locator('.filters').getByLabel('Exercise').inputValue()).toBe('Bench Press');
 
       // The JSON and OPTIONS responses of the page.
-      await owner.openDetails('Request');
+      await owner.openDetails('API');
       await page.getByRole('link', { name: 'Indented' }).click();
       expect(await page.innerText('body')).toMatch(/^\{\n {2}"count": \d+,/);
       await page.goBack();
-      if (!(await page.getByRole('link', { name: 'OPTIONS' }).isVisible())) await owner.openDetails('Request');
+      if (!(await page.getByRole('link', { name: 'OPTIONS' }).isVisible())) await owner.openDetails('API');
       await page.getByRole('link', { name: 'OPTIONS' }).click();
       expect(await page.getByRole('region', { name: 'OPTIONS' }).isVisible()).toBe(true);
     });
@@ -252,27 +252,12 @@ export function describeJourneys(browserSetup: () => BrowserSetup): void {
     });
   });
 
-  test('keeps the last opened tab open on the next page, and none once it is closed', async () => {
-    const { page } = await browserSetup().person();
-    const opened = page.locator('.tabs details[open] summary');
-    await page.goto('/api/v2/exercise/?limit=1');
-    expect(await opened.count()).toBe(0);
-    await page.locator('summary', { hasText: 'JSON' }).click();
-    await page.locator('summary', { hasText: 'Request' }).click();
-    await page.goto('/api/v2/ingredient/1/');
-    await opened.waitFor();
-    expect(await opened.allInnerTexts()).toEqual(['Request']);
-    await opened.click();
-    await page.goto('/api/v2/muscle/?limit=1');
-    expect(await opened.count()).toBe(0);
-  });
-
   test('opens the GraphQL equivalent of a REST page in the playground', async () => {
     const { demo } = browserSetup();
     const person = await browserSetup().person({ signedInAs: demo.username });
     const { page } = person;
     await person.open('/api/v2/weightentry/?limit=2');
-    await person.openDetails('GraphQL');
+    await person.openDetails('API');
     await person.checkPage('as-graphql');
     await page.getByRole('link', { name: 'Open in the playground' }).click();
     const run = async () => {

@@ -1,11 +1,11 @@
-/** Developer panels of a page: the HTTP request and response, the OPTIONS response and the equivalent GraphQL operation. */
+/** The section "API" of a page: its request and responses as programs exchange them, and the equivalent GraphQL operation. */
 import { STATUS_CODES } from 'node:http';
 import { detailPath, listPath } from './view/pageroutes';
 import type { HtmlView } from './view/viewmodel';
 import { API_KEY_PAGE_PATH } from '../apikeypath';
 import { EXPORT_PATH } from '../exportpath';
 import { urlWithChangedQuery, listResponseOf } from './listcontrols';
-import { TAB_GROUP_NAME } from './tabs';
+import { highlightJson } from './highlightjson';
 
 /** HTTP headers that a client has to send to get the response on this page as JSON. */
 function RequestHeaders({ view }: { view: HtmlView }) {
@@ -54,12 +54,54 @@ function AlternativeEndpoints({ view: { endpoint, actionName, rowId } }: { view:
   );
 }
 
-export function RequestPanel({ view }: { view: HtmlView }) {
+/** Maximum number of characters of the rows in the section. The first row is always shown. If rows are omitted, there is a link to all of them. */
+const MAX_JSON_ROWS_CHARACTERS = 1200;
+/** Maximum number of characters of the JSON in the section. A longer body is omitted, because highlighting makes it five times as long. */
+const MAX_JSON_CHARACTERS = 100_000;
+
+/** Returns a list response with only the rows that fit into the section, at least one, and the number of omitted rows. */
+function clipRows(view: HtmlView): { body: unknown; omittedRowCount: number } {
+  const listResponse = listResponseOf(view);
+  if (!listResponse) return { body: view.body, omittedRowCount: 0 };
+  let length = 0;
+  const isClipped = (row: unknown, index: number) => (length += JSON.stringify(row).length) > MAX_JSON_ROWS_CHARACTERS && index > 0;
+  const clipIndex = listResponse.results.findIndex(isClipped);
+  const visibleRows = clipIndex < 0 ? listResponse.results : listResponse.results.slice(0, clipIndex);
+  return { body: { ...listResponse, results: visibleRows }, omittedRowCount: listResponse.results.length - visibleRows.length };
+}
+
+function ResponseBody({ view }: { view: HtmlView }) {
+  if (view.body === undefined) return null;
+  const { body, omittedRowCount } = clipRows(view);
+  const isTooLong = JSON.stringify(body).length > MAX_JSON_CHARACTERS;
+  return (
+    <>
+      {!isTooLong && (
+        <pre
+          class="json"
+          tabIndex={0}
+          role="region"
+          aria-label="Response as JSON"
+          dangerouslySetInnerHTML={{ __html: highlightJson(body, view.idLinkTree) }}
+        />
+      )}
+      {(isTooLong || omittedRowCount > 0) && (
+        <p class="help">
+          {isTooLong
+            ? 'The JSON is too long for this page: see '
+            : `${omittedRowCount} more ${omittedRowCount === 1 ? 'row of this page is' : 'rows of this page are'} in `}
+          <a href={urlWithChangedQuery(view, { format: 'json', indent: '2' })}>the full response</a>.
+        </p>
+      )}
+    </>
+  );
+}
+
+function Exchange({ view }: { view: HtmlView }) {
   const { method, url, status, headers, allowedMethods, body } = view;
   const responseHeaders: Record<string, string> = { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers };
   return (
-    <details class="exchange" name={TAB_GROUP_NAME}>
-      <summary>Request</summary>
+    <div class="exchange">
       <pre class="line" tabIndex={0} aria-label="Request" role="region">
         <strong>{method}</strong> {url}
         <RequestHeaders view={view} />
@@ -93,19 +135,18 @@ export function RequestPanel({ view }: { view: HtmlView }) {
         ))}
       </dl>
       <AlternativeEndpoints view={view} />
-    </details>
+    </div>
   );
 }
 
 /** Escapes a string for HTML. Keeps quotes, which are frequent in JSON and need escaping only in attributes. */
 const escapeHtmlText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-export function HttpOptionsPanel({ view }: { view: HtmlView }) {
+function OptionsBody({ view }: { view: HtmlView }) {
   if (!view.options) return null;
   return (
-    <details name={TAB_GROUP_NAME}>
-      <summary>Fields (OPTIONS)</summary>
-      {/* Browsers open a `<details>` if a link targets an element inside it. */}
+    <>
+      <h3>OPTIONS</h3>
       <pre
         id="options"
         tabIndex={0}
@@ -113,41 +154,33 @@ export function HttpOptionsPanel({ view }: { view: HtmlView }) {
         aria-label="OPTIONS"
         dangerouslySetInnerHTML={{ __html: escapeHtmlText(JSON.stringify(view.options, null, 1)) }}
       />
-    </details>
+    </>
   );
 }
 
-/** Panel with the GraphQL operation that is equivalent to the request of this page, so that developers can send it themselves. */
-export function GraphqlPanel({ view }: { view: HtmlView }) {
-  const { graphqlOperation } = view;
+function PlaygroundLink({ view: { graphqlOperation } }: { view: HtmlView }) {
   if (!graphqlOperation) return null;
   const variables = JSON.stringify(graphqlOperation.variables, null, 2);
   const link = `/playground?${new URLSearchParams({ query: graphqlOperation.document, variables }).toString()}`;
   return (
-    <details class="graphql" name={TAB_GROUP_NAME}>
-      <summary>GraphQL</summary>
-      <p class="row">
-        <a class="button plain" href={link}>
-          Open in the playground
-        </a>
-        <span class="help">
-          Or send it to <code>/graphql</code>.
-        </span>
-      </p>
-      <div class="halves">
-        <div>
-          <h3>Operation</h3>
-          <pre tabIndex={0} role="region" aria-label="Operation">
-            {graphqlOperation.document}
-          </pre>
-        </div>
-        <div>
-          <h3>Variables</h3>
-          <pre tabIndex={0} role="region" aria-label="Variables">
-            {variables}
-          </pre>
-        </div>
-      </div>
+    <p class="row">
+      <a class="button plain" href={link}>
+        Open in the playground
+      </a>
+      <span class="help">The same as GraphQL.</span>
+    </p>
+  );
+}
+
+/** Initially open if nothing else on the page shows the data. Browsers open a `<details>` if a link targets an element inside it. */
+export function ApiDetails({ view, isInitiallyOpen }: { view: HtmlView; isInitiallyOpen: boolean }) {
+  return (
+    <details class="api" open={isInitiallyOpen}>
+      <summary>API</summary>
+      <Exchange view={view} />
+      <ResponseBody view={view} />
+      <PlaygroundLink view={view} />
+      <OptionsBody view={view} />
     </details>
   );
 }
