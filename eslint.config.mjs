@@ -17,14 +17,21 @@ const values = Object.values(buildSchema(readFileSync(schemaFile, 'utf8')).getTy
   .map(({ name }) => name);
 
 /** Permitted names: those of the REST API, Relay's `nodeId`, and the list next to its cursor. */
-const WANTED = ['User.username', 'Exercise.exerciseBase', 'Exercise.exerciseBaseId', 'Node.nodeId', 'Changes.changes'];
+const WANTED = [
+  'User.username',
+  'Exercise.exerciseBase',
+  'Exercise.exerciseBaseId',
+  'Node.nodeId',
+  'Changes.changes',
+];
 /** The rule has no options, so this wrapper drops its reports for the permitted names. */
 const rule = graphql.rules['no-typename-prefix'];
 const noTypenamePrefix = {
   ...rule,
   create(context) {
     const report = (problem) => {
-      if (!WANTED.includes(`${problem.data.typeName}.${problem.data.fieldName}`)) context.report(problem);
+      if (!WANTED.includes(`${problem.data.typeName}.${problem.data.fieldName}`))
+        context.report(problem);
     };
     return rule.create(Object.create(context, { report: { value: report } }));
   },
@@ -54,7 +61,10 @@ export default tseslint.config(
   {
     files: code,
     rules: {
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrors: 'none' }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrors: 'none' },
+      ],
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       'object-shorthand': ['error', 'properties'],
     },
@@ -85,15 +95,24 @@ export default tseslint.config(
   },
   {
     files: ['schema.graphql'],
-    languageOptions: { parser: graphql.parser, parserOptions: { graphQLConfig: { schema: schemaFile } } },
-    plugins: { '@graphql-eslint': graphql, fitgraph: { rules: { 'no-typename-prefix': noTypenamePrefix } } },
+    languageOptions: {
+      parser: graphql.parser,
+      parserOptions: { graphQLConfig: { schema: schemaFile } },
+    },
+    plugins: {
+      '@graphql-eslint': graphql,
+      fitgraph: { rules: { 'no-typename-prefix': noTypenamePrefix } },
+    },
     rules: {
       ...schemaRules,
       ...relayRules,
       '@graphql-eslint/strict-id-in-types': ['error', { exceptions: { types: values } }],
       // These requirements come from the rule, not from Relay: connections here have `nodes` beside `edges`, and short lists of values are plain
       // lists. A test checks that edges lead to rows that `node` can load, because security events are an exception.
-      '@graphql-eslint/relay-edge-types': ['error', { listTypeCanWrapOnlyEdgeType: false, shouldImplementNode: false }],
+      '@graphql-eslint/relay-edge-types': [
+        'error',
+        { listTypeCanWrapOnlyEdgeType: false, shouldImplementNode: false },
+      ],
       '@graphql-eslint/no-typename-prefix': 'off',
       'fitgraph/no-typename-prefix': 'error',
       '@graphql-eslint/require-description': [

@@ -4,7 +4,10 @@ const { canMount, chromium, nginx, pgbouncer, systemdAnalyze } = require('./test
 // The workers inherit the paths of the programs through the environment.
 const browser = chromium();
 if (browser) process.env.CHROMIUM = browser;
-else console.warn('No Chromium was found, so the tests in test/system/browser do not run. CHROMIUM may say where one is.');
+else
+  console.warn(
+    'No Chromium was found, so the tests in test/system/browser do not run. CHROMIUM may say where one is.',
+  );
 const pooler = pgbouncer();
 if (pooler) process.env.PGBOUNCER = pooler;
 else
@@ -13,12 +16,18 @@ else
   );
 const proxy = nginx();
 if (proxy) process.env.NGINX = proxy;
-else console.warn('No nginx was found, so the test of deploy/nginx.conf does not run. NGINX may say where one is.');
+else
+  console.warn(
+    'No nginx was found, so the test of deploy/nginx.conf does not run. NGINX may say where one is.',
+  );
 const analyze = systemdAnalyze();
 if (analyze) process.env.SYSTEMD_ANALYZE = analyze;
 else console.warn('No systemd-analyze was found, so nobody looks at deploy/fitgraph.service.');
 const mounts = canMount();
-if (!mounts) console.warn('Only who may mount a small file system can fill it, so the test of a full disk does not run.');
+if (!mounts)
+  console.warn(
+    'Only who may mount a small file system can fill it, so the test of a full disk does not run.',
+  );
 
 /** Additional time per repetition, by the environment variable that sets the number of repetitions. */
 const REPETITION_MS = {
@@ -30,7 +39,9 @@ const REPETITION_MS = {
   ANALYSES: 500,
   PROPERTY_REQUESTS: 2_000,
 };
-const repetitions = Object.entries(REPETITION_MS).map(([name, ms]) => Number(process.env[name] ?? 0) * ms);
+const repetitions = Object.entries(REPETITION_MS).map(
+  ([name, ms]) => Number(process.env[name] ?? 0) * ms,
+);
 /**
  * Timeout of every test and hook, for tests that hang. Next to ten busy processes, tests take five times as long. No test may set its own timeout.
  */
@@ -39,7 +50,20 @@ const TEST_LIMIT_MS = repetitions.reduce((sum, ms) => sum + ms, 1_800_000);
 module.exports = {
   testEnvironment: 'node',
   // Without this, each access to a global is a slow lookup in the global object of a vm context.
-  sandboxInjectedGlobals: ['Array', 'Error', 'Map', 'Math', 'Number', 'Object', 'Promise', 'Reflect', 'Set', 'String', 'Symbol', 'WeakMap'],
+  sandboxInjectedGlobals: [
+    'Array',
+    'Error',
+    'Map',
+    'Math',
+    'Number',
+    'Object',
+    'Promise',
+    'Reflect',
+    'Set',
+    'String',
+    'Symbol',
+    'WeakMap',
+  ],
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   testPathIgnorePatterns: [
     '/node_modules/',
@@ -56,7 +80,11 @@ module.exports = {
         jsc: {
           target: 'es2022',
           parser: { syntax: 'typescript', decorators: true, tsx: true },
-          transform: { legacyDecorator: true, decoratorMetadata: false, react: { runtime: 'automatic', importSource: 'preact' } },
+          transform: {
+            legacyDecorator: true,
+            decoratorMetadata: false,
+            react: { runtime: 'automatic', importSource: 'preact' },
+          },
         },
         module: { type: 'commonjs' },
       },

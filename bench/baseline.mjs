@@ -4,16 +4,23 @@ import http from 'node:http';
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 
-const [connection, port, base] = [JSON.parse(process.argv[2]), Number(process.argv[3]), process.argv[4]];
+const [connection, port, base] = [
+  JSON.parse(process.argv[2]),
+  Number(process.argv[3]),
+  process.argv[4],
+];
 const pool = new pg.Pool({ ...connection, max: 10, min: 2 });
 
-const list = (rows) => `coalesce('[' || string_agg(row_to_json(r)::text, ',') || ']', '[]') FROM (${rows}) r`;
+const list = (rows) =>
+  `coalesce('[' || string_agg(row_to_json(r)::text, ',') || ']', '[]') FROM (${rows}) r`;
 const nested = (rows) => `(SELECT ${list(rows)})::json`;
 const ids = (table, column, order, extra = '') =>
   `array_to_json(ARRAY(SELECT l.${column} FROM ${table} l JOIN ${order} o ON o.id = l.${column} WHERE l.exercise_base_id = e.exercise_base_id ${extra} ORDER BY o.name, o.id))`;
 const VARIATIONS = `array_to_json(ARRAY(SELECT v.id FROM exercise_base own JOIN exercise_base b ON b.variation_id = own.variation_id JOIN exercise v ON v.exercise_base_id = b.id
   WHERE own.id = e.exercise_base_id AND v.language_id = e.language_id AND v.status = '2' ORDER BY b.id, v.id))`;
-const muscles = (secondary) => `m.id, m.name, m.is_front, '/static/images/muscles/main/muscle-' || m.id || '.svg' AS image_url_main,
+const muscles = (
+  secondary,
+) => `m.id, m.name, m.is_front, '/static/images/muscles/main/muscle-' || m.id || '.svg' AS image_url_main,
   '/static/images/muscles/secondary/muscle-' || m.id || '.svg' AS image_url_secondary
   FROM exercise_base_muscle l JOIN muscle m ON m.id = l.muscle_id WHERE l.exercise_base_id = e.exercise_base_id AND l.is_secondary = ${secondary} ORDER BY m.name, m.id`;
 const EXERCISE = `e.id, e.uuid, e.name, e.status, e.description, e.creation_date, (SELECT category_id FROM exercise_base b WHERE b.id = e.exercise_base_id) AS category,
@@ -50,7 +57,12 @@ const Q = {
 const run = async (name, values) => (await pool.query({ name, text: Q[name], values })).rows[0];
 
 function send(response, text, status = 200) {
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }).end(text);
+  response
+    .writeHead(status, {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(text),
+    })
+    .end(text);
 }
 function page(response, path, { count, results }, limit) {
   const next = count > limit ? `"${base}${path}?limit=${limit}&offset=${limit}"` : 'null';
@@ -64,7 +76,8 @@ http
     const limit = Number(url.searchParams.get('limit') ?? 20);
     try {
       if (path === '/api/v2/exercise/') page(response, path, await run('list', [limit]), limit);
-      else if (path === '/api/v2/exerciseinfo/') page(response, path, await run('info', [limit]), limit);
+      else if (path === '/api/v2/exerciseinfo/')
+        page(response, path, await run('info', [limit]), limit);
       else if (path.startsWith('/api/v2/exercise/')) {
         const found = await run('detail', [Number(path.split('/')[4])]);
         send(response, found?.row ?? '{"detail":"Not found."}', found ? 200 : 404);
@@ -79,7 +92,10 @@ http
         let body = '';
         for await (const chunk of request) body += chunk;
         const { variables } = JSON.parse(body);
-        send(response, `{"data":{"exercises":{"nodes":${(await run('graphql', [variables.first])).results}}}}\n`);
+        send(
+          response,
+          `{"data":{"exercises":{"nodes":${(await run('graphql', [variables.first])).results}}}}\n`,
+        );
       } else send(response, '{}', 404);
     } catch (error) {
       send(response, JSON.stringify({ error: error.message }), 500);

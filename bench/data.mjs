@@ -5,12 +5,16 @@ export const TOKEN = 'b'.repeat(40);
 const digest = createHash('sha256').update(TOKEN).digest('hex');
 
 // Words for the names of ingredients, frequent and rare ones. Each name ends with four hexadecimal digits.
-const KINDS = 'Organic,Fresh,Dried,Smoked,Roasted,Light,Classic,Premium,Wild,Sweet,Salted,Raw,Bio'.split(',');
+const KINDS =
+  'Organic,Fresh,Dried,Smoked,Roasted,Light,Classic,Premium,Wild,Sweet,Salted,Raw,Bio'.split(',');
 const FOODS =
   'chicken,beef,salmon,oat,milk,cheese,yogurt,apple,banana,bread,rice,pasta,chocolate,almond,peanut,tomato,potato,egg,tofu,quinoa,zucchini,raspberry,pumpkin,walnut,cream,kiwi,jackfruit,lentil,leek'.split(
     ',',
   );
-const FORMS = 'bar,spread,soup,salad,drink,flakes,steak,filet,cake,cookies,mix,sauce,juice,powder,butter,wrap,stew'.split(',');
+const FORMS =
+  'bar,spread,soup,salad,drink,flakes,steak,filet,cake,cookies,mix,sauce,juice,powder,butter,wrap,stew'.split(
+    ',',
+  );
 const sqlLiterals = (words) => words.map((word) => `'${word}'`).join(', ');
 
 const STATEMENTS = [

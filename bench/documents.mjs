@@ -18,7 +18,8 @@ const FIELDS = `id uuid name nameOriginal description createdOn status licenseAu
 function documentOf(number) {
   const lists = Array.from(
     { length: LISTS },
-    (_, index) => `list${number}x${index}: exercises(first: ${ROWS}) { nodes { ${FIELDS} own${number}: name } }`,
+    (_, index) =>
+      `list${number}x${index}: exercises(first: ${ROWS}) { nodes { ${FIELDS} own${number}: name } }`,
   );
   return `query Operation${number} { ${lists.join(' ')} }`;
 }
@@ -32,7 +33,8 @@ const requestsOf = (count) =>
     body: JSON.stringify({ query: documentOf(number) }),
   }));
 
-const measure = (count) => autocannon({ url: BASE, requests: requestsOf(count), connections: 16, duration: seconds });
+const measure = (count) =>
+  autocannon({ url: BASE, requests: requestsOf(count), connections: 16, duration: seconds });
 
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
@@ -44,8 +46,10 @@ async function run() {
     throw new Error(`unexpected response: ${JSON.stringify(errors)}`);
   const results = new Map([1, ...COUNTS].map((count) => [count, []]));
   await measure(1);
-  for (let round = 0; round < rounds; round++) for (const [count, measured] of results) measured.push(await measure(count));
-  if ([...results.values()].flat().some((result) => result.non2xx || result.errors)) throw new Error('some requests failed');
+  for (let round = 0; round < rounds; round++)
+    for (const [count, measured] of results) measured.push(await measure(count));
+  if ([...results.values()].flat().some((result) => result.non2xx || result.errors))
+    throw new Error('some requests failed');
   const rate = (count) => median(results.get(count).map((result) => result.requests.average));
   const p99 = (count) => median(results.get(count).map((result) => result.latency.p99));
   for (const count of results.keys()) {

@@ -17,10 +17,17 @@ const { V8_MEMORY_FLAGS } = require('../dist/src/server/primary.js');
 
 const ROWS = Number(process.env.EXPORT_ROWS ?? 1_000_000);
 const MOST_MB = 300;
-const QUERY = '{ workoutLogs(orderBy: [{ date: ASC }]) { nodes { id date reps weight weightKg exercise { name category { name } } } } }';
+const QUERY =
+  '{ workoutLogs(orderBy: [{ date: ASC }]) { nodes { id date reps weight weightKg exercise { name category { name } } } } }';
 
 const folder = mkdtempSync(join(tmpdir(), 'fitgraph-export-'));
-const environment = { ...process.env, DATA_DIR: join(folder, 'data'), PORT: '0', WEB_CONCURRENCY: '0', LOG_LEVEL: 'warn' };
+const environment = {
+  ...process.env,
+  DATA_DIR: join(folder, 'data'),
+  PORT: '0',
+  WEB_CONCURRENCY: '0',
+  LOG_LEVEL: 'warn',
+};
 
 /** Starts the server. Resolves once it has printed its address and the demo user. */
 function startServer() {
@@ -58,18 +65,24 @@ async function fill(username) {
   await embedded.release();
 }
 
-const residentMb = (pid) => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
-const peakMb = (pid) => Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+const residentMb = (pid) =>
+  Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+const peakMb = (pid) =>
+  Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 
 const waitForExit = (server) => {
-  const serverExit = new Promise((resolve) => server.removeAllListeners('exit').once('exit', resolve));
+  const serverExit = new Promise((resolve) =>
+    server.removeAllListeners('exit').once('exit', resolve),
+  );
   server.kill('SIGTERM');
   return serverExit;
 };
 
 // The first start creates the tables, the reference data and the demo user.
 const first = await startServer();
-const [, username, , token] = /User (\S+), password (\S+)\s+Authorization: Token (\S+)/.exec(first.said);
+const [, username, , token] = /User (\S+), password (\S+)\s+Authorization: Token (\S+)/.exec(
+  first.said,
+);
 await fill(username);
 await waitForExit(first.server);
 const { server, url } = await startServer();

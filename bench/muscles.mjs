@@ -19,10 +19,13 @@ const digestOf = (user) => createHash('sha256').update(tokenOf(user)).digest('he
 async function fill(client) {
   // Disables triggers, because the change log is not measured here.
   await client.query('SET session_replication_role = replica');
-  await client.query(`INSERT INTO user_account (username, password) SELECT 'muscles' || i, '!' FROM generate_series(1, $1::int) i`, [
-    users,
-  ]);
-  await client.query(`INSERT INTO user_profile (user_id) SELECT id FROM user_account WHERE username LIKE 'muscles%'`);
+  await client.query(
+    `INSERT INTO user_account (username, password) SELECT 'muscles' || i, '!' FROM generate_series(1, $1::int) i`,
+    [users],
+  );
+  await client.query(
+    `INSERT INTO user_profile (user_id) SELECT id FROM user_account WHERE username LIKE 'muscles%'`,
+  );
   await client.query(
     `INSERT INTO workout (creation_date, user_id) SELECT '2024-01-01', id FROM user_account WHERE username LIKE 'muscles%'`,
   );
@@ -49,15 +52,20 @@ const body = JSON.stringify({ query: QUERY });
 const sendQuery = (user) =>
   new Promise((resolve, reject) => {
     const headers = { 'Content-Type': 'application/json', Authorization: `Token ${tokenOf(user)}` };
-    const clientRequest = request(`${BASE}/graphql`, { agent, method: 'POST', headers }, (response) => {
-      const chunks = [];
-      response.on('data', (chunk) => chunks.push(chunk));
-      response.on('end', () => resolve(Buffer.concat(chunks)));
-    }).on('error', reject);
+    const clientRequest = request(
+      `${BASE}/graphql`,
+      { agent, method: 'POST', headers },
+      (response) => {
+        const chunks = [];
+        response.on('data', (chunk) => chunks.push(chunk));
+        response.on('end', () => resolve(Buffer.concat(chunks)));
+      },
+    ).on('error', reject);
     clientRequest.end(body);
   });
 
-const quantile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+const quantile = (sorted, share) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 
 await withService({
   prepare: fill,

@@ -12,22 +12,45 @@ const ports = { service: PORT, baseline: PORT + 1 };
 
 const DOCUMENT =
   'query ($first: Int) { exercises(first: $first) { nodes { id name category { name } muscles { name } equipment { name } images { image isMain } } } }';
-const post = (body) => ({ path: '/graphql', method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+const post = (body) => ({
+  path: '/graphql',
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
 const variables = { first: 20 };
 const clientDocument = post({ query: DOCUMENT, variables });
 const scenarios = [
   { name: 'exercise list, 20', path: '/api/v2/exercise/?limit=20', wanted: 0.6 },
   { name: 'exerciseinfo list, 20', path: '/api/v2/exerciseinfo/?limit=20', wanted: 0.7 },
   { name: 'exercise detail', path: '/api/v2/exercise/ID/', wanted: 0.25 },
-  { name: 'own weight entries', path: '/api/v2/weightentry/?limit=20', headers: { authorization: `Token ${TOKEN}` }, wanted: 0.6 },
+  {
+    name: 'own weight entries',
+    path: '/api/v2/weightentry/?limit=20',
+    headers: { authorization: `Token ${TOKEN}` },
+    wanted: 0.6,
+  },
   { name: 'GraphQL, 20 nested', ...clientDocument, wanted: 0.33 },
   // The baseline does not support trusted documents and receives the text.
-  { name: 'the same as trusted', ...post({ id: 'exercises', variables }), baseline: clientDocument, wanted: 0.33 },
+  {
+    name: 'the same as trusted',
+    ...post({ id: 'exercises', variables }),
+    baseline: clientDocument,
+    wanted: 0.33,
+  },
 ].filter(({ name }) => new RegExp(process.env.BENCH_ONLY ?? '').test(name));
 
 async function answer(port, { path, method = 'GET', headers, body }) {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers: { accept: 'application/json', ...headers }, body });
-  return { status: response.status, text: await response.text(), timing: response.headers.get('server-timing') };
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: { accept: 'application/json', ...headers },
+    body,
+  });
+  return {
+    status: response.status,
+    text: await response.text(),
+    timing: response.headers.get('server-timing'),
+  };
 }
 
 function measure(port, { path, method = 'GET', headers, body }) {
@@ -44,7 +67,9 @@ function measure(port, { path, method = 'GET', headers, body }) {
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
 async function prepare(client) {
-  const { rows } = await client.query(`SELECT id FROM exercise WHERE status = '2' ORDER BY id LIMIT 1 OFFSET 5000`);
+  const { rows } = await client.query(
+    `SELECT id FROM exercise WHERE status = '2' ORDER BY id LIMIT 1 OFFSET 5000`,
+  );
   for (const scenario of scenarios) {
     scenario.path = scenario.path.replace('ID', rows[0].id);
     scenario.statements = /desc="(\d+)/.exec((await answer(ports.service, scenario)).timing)?.[1];
@@ -52,17 +77,28 @@ async function prepare(client) {
 }
 
 async function run(connection) {
-  await start('./baseline.mjs', [JSON.stringify(connection), String(ports.baseline), BASE], {}, 'ready');
+  await start(
+    './baseline.mjs',
+    [JSON.stringify(connection), String(ports.baseline), BASE],
+    {},
+    'ready',
+  );
   let belowTarget = 0;
   for (const scenario of scenarios) {
     const requests = { service: scenario, baseline: scenario.baseline ?? scenario };
-    const [ours, theirs] = await Promise.all([answer(ports.service, requests.service), answer(ports.baseline, requests.baseline)]);
+    const [ours, theirs] = await Promise.all([
+      answer(ports.service, requests.service),
+      answer(ports.baseline, requests.baseline),
+    ]);
     if (ours.status !== 200 || ours.text !== theirs.text)
-      throw new Error(`${scenario.name}: the answers differ\n${ours.text.slice(0, 600)}\n${theirs.text.slice(0, 600)}`);
+      throw new Error(
+        `${scenario.name}: the answers differ\n${ours.text.slice(0, 600)}\n${theirs.text.slice(0, 600)}`,
+      );
     const results = { service: [], baseline: [] };
     await measure(ports.service, requests.service);
     for (let round = 0; round < rounds; round++)
-      for (const who of ['baseline', 'service']) results[who].push(await measure(ports[who], requests[who]));
+      for (const who of ['baseline', 'service'])
+        results[who].push(await measure(ports[who], requests[who]));
     const rate = (who) => median(results[who].map((result) => result.requests.average));
     const p99 = (who) => median(results[who].map((result) => result.latency.p99));
     const failed = Object.values(results)

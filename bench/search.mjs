@@ -6,10 +6,35 @@ import { BASE, withService } from './service.mjs';
 const calls = Number(process.env.BENCH_CALLS ?? 300);
 const WARM_UP = 30;
 const MAX_P99_MS = 30;
-const TERMS = ['zucchini', 'chicken soup', 'smoked salmon', 'tofu', 'Organic', 'xyzzy', 'a', 'e', 'ch', 'ki', 'zz', 'xx', 'q', 'ä', 'e s'];
+const TERMS = [
+  'zucchini',
+  'chicken soup',
+  'smoked salmon',
+  'tofu',
+  'Organic',
+  'xyzzy',
+  'a',
+  'e',
+  'ch',
+  'ki',
+  'zz',
+  'xx',
+  'q',
+  'ä',
+  'e s',
+];
 const MAX_P99_WITH_TYPOS_MS = 50;
-const TERMS_WITH_TYPOS = ['zuchini', 'chiken soup', 'smokd salmn', 'tofuu', 'organik', 'choclate milk', 'xyzzyx'];
-const DOCUMENT = 'query ($text: String!) { ingredients(where: { name: { search: $text } }) { nodes { id name } } }';
+const TERMS_WITH_TYPOS = [
+  'zuchini',
+  'chiken soup',
+  'smokd salmn',
+  'tofuu',
+  'organik',
+  'choclate milk',
+  'xyzzyx',
+];
+const DOCUMENT =
+  'query ($text: String!) { ingredients(where: { name: { search: $text } }) { nodes { id name } } }';
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
@@ -38,7 +63,8 @@ const searchByGraphql = (text) =>
     clientRequest.end(JSON.stringify({ query: DOCUMENT, variables: { text } }));
   });
 
-const quantile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+const quantile = (sorted, share) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 
 async function measureSearch(term, ask, hitsOf, limitMs) {
   const times = [];

@@ -61,7 +61,11 @@ export async function withService({ prepare, run, operations = {} }) {
   mkdirSync(environment.PERSISTED_OPERATIONS);
   writeFileSync(join(environment.PERSISTED_OPERATIONS, 'bench.json'), JSON.stringify(operations));
   const service = async (timing) => {
-    const child = spawnScript('../dist/src/index.js', [], { ...environment, SERVER_TIMING: timing, BUDGET: 'off' });
+    const child = spawnScript('../dist/src/index.js', [], {
+      ...environment,
+      SERVER_TIMING: timing,
+      BUDGET: 'off',
+    });
     while (!(await fetch(`${BASE}/health/ready`).catch(() => undefined))?.ok) await sleep(50);
     return child;
   };

@@ -14,7 +14,11 @@ const LISTING = 'schema.breaking.json';
 /** Returns the output of a git command, or undefined if it fails. */
 function git(...words) {
   try {
-    return execFileSync('git', words, { encoding: 'utf8', maxBuffer: 64 * 1024 ** 2, stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    return execFileSync('git', words, {
+      encoding: 'utf8',
+      maxBuffer: 64 * 1024 ** 2,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
   } catch {
     return undefined;
   }
@@ -24,9 +28,16 @@ const RELEASED_SCHEMAS = 'released';
 
 /** Returns the newest schema in `released/`. */
 function newestReleasedSchema() {
-  const files = existsSync(RELEASED_SCHEMAS) ? readdirSync(RELEASED_SCHEMAS).filter((file) => file.endsWith('.graphql')) : [];
+  const files = existsSync(RELEASED_SCHEMAS)
+    ? readdirSync(RELEASED_SCHEMAS).filter((file) => file.endsWith('.graphql'))
+    : [];
   const [file] = files.sort((one, other) => other.localeCompare(one, 'en', { numeric: true }));
-  return file && { name: file.replace('.graphql', ''), text: readFileSync(`${RELEASED_SCHEMAS}/${file}`, 'utf8') };
+  return (
+    file && {
+      name: file.replace('.graphql', ''),
+      text: readFileSync(`${RELEASED_SCHEMAS}/${file}`, 'utf8'),
+    }
+  );
 }
 
 const tag = git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*');
@@ -41,7 +52,8 @@ function inputsOf(schema) {
     if (isIntrospectionType(type)) continue;
     for (const field of Object.values(type.getFields?.() ?? {})) {
       if (isInputObjectType(type)) inputs.set(`${type.name}.${field.name}`, field);
-      for (const argument of field.args ?? []) inputs.set(`${type.name}.${field.name}.${argument.name}`, argument);
+      for (const argument of field.args ?? [])
+        inputs.set(`${type.name}.${field.name}.${argument.name}`, argument);
     }
   }
   return inputs;
@@ -51,16 +63,25 @@ function inputsOf(schema) {
 function newlyRequired(before, after) {
   const released = inputsOf(before);
   return [...inputsOf(after)]
-    .filter(([path, input]) => isRequiredArgument(input) && released.get(path)?.defaultValue !== undefined)
+    .filter(
+      ([path, input]) =>
+        isRequiredArgument(input) && released.get(path)?.defaultValue !== undefined,
+    )
     .filter(([path, input]) => String(released.get(path).type) === String(input.type))
     .map(([path]) => `'${path}' became required, as it has no default value any more`);
 }
 
-const [before, after] = release ? [release.text, readFileSync('schema.graphql', 'utf8')].map((text) => buildSchema(text)) : [];
+const [before, after] = release
+  ? [release.text, readFileSync('schema.graphql', 'utf8')].map((text) => buildSchema(text))
+  : [];
 /** Changes other than those of descriptions. */
-const changes = release ? (await diff(before, after)).filter(({ type }) => !type.includes('DESCRIPTION')) : [];
+const changes = release
+  ? (await diff(before, after)).filter(({ type }) => !type.includes('DESCRIPTION'))
+  : [];
 const breaking = [
-  ...changes.filter(({ criticality }) => criticality.level === CriticalityLevel.Breaking).map(({ message }) => message),
+  ...changes
+    .filter(({ criticality }) => criticality.level === CriticalityLevel.Breaking)
+    .map(({ message }) => message),
   ...(release ? newlyRequired(before, after) : []),
 ];
 
@@ -74,11 +95,15 @@ const mayBreak = release !== undefined && compatibility(version) !== compatibili
 
 const unlisted = breaking.filter((message) => !listed[message]?.trim());
 const stale = Object.keys(listed).filter((message) => !breaking.includes(message));
-if (!mayBreak) for (const message of unlisted) console.error(`breaks clients of ${release.name}: ${message}`);
-for (const message of stale) console.error(`${LISTING} lists what is no breaking change: ${message}`);
-if (!mayBreak && unlisted.length) console.error(`Undo it, or list it in ${LISTING} as { "<message>": "<why it has to be>" }.`);
+if (!mayBreak)
+  for (const message of unlisted) console.error(`breaks clients of ${release.name}: ${message}`);
+for (const message of stale)
+  console.error(`${LISTING} lists what is no breaking change: ${message}`);
+if (!mayBreak && unlisted.length)
+  console.error(`Undo it, or list it in ${LISTING} as { "<message>": "<why it has to be>" }.`);
 
-if (!release) console.log('schema: there is no release tag (v…) and no file in released/ to compare with');
+if (!release)
+  console.log('schema: there is no release tag (v…) and no file in released/ to compare with');
 else
   console.log(
     `schema: ${changes.length} changes since ${release.name}, ${breaking.length} of them breaking${mayBreak ? `, as ${version} may` : ''}`,

@@ -36,10 +36,17 @@ const MIN_BYTES = 1_400;
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
 const steps = [
-  { name: 'TypeScript', inputs: () => [...sources(), ...images(), 'tsconfig.json', 'tsconfig.build.json'], run: compile },
+  {
+    name: 'TypeScript',
+    inputs: () => [...sources(), ...images(), 'tsconfig.json', 'tsconfig.build.json'],
+    run: compile,
+  },
   {
     name: 'Playground',
-    inputs: () => ['src/platform/csv.ts', ...filesBelow('src/pages/playground').filter((file) => /\.\w+$/.test(file))],
+    inputs: () => [
+      'src/platform/csv.ts',
+      ...filesBelow('src/pages/playground').filter((file) => /\.\w+$/.test(file)),
+    ],
     run: bundle,
   },
 ];
@@ -48,7 +55,9 @@ const requestedSteps = process.argv.slice(2);
 
 if (outdated().length > 0) {
   if (!existsSync('node_modules/esbuild')) {
-    console.error('The build needs the development dependencies, which npm omits with NODE_ENV=production. Run `npm ci --include=dev`.');
+    console.error(
+      'The build needs the development dependencies, which npm omits with NODE_ENV=production. Run `npm ci --include=dev`.',
+    );
     process.exit(1);
   }
   mkdirSync('dist', { recursive: true });
@@ -63,9 +72,13 @@ if (outdated().length > 0) {
 
 function outdated() {
   const stamp = readStamp();
-  const chosen = steps.filter(({ name }) => requestedSteps.length === 0 || requestedSteps.includes(name));
+  const chosen = steps.filter(
+    ({ name }) => requestedSteps.length === 0 || requestedSteps.includes(name),
+  );
   return chosen.filter(
-    ({ name, inputs }) => stamp[name]?.digest !== digest(inputs()) || !stamp[name].outputs.every((file) => existsSync(file)),
+    ({ name, inputs }) =>
+      stamp[name]?.digest !== digest(inputs()) ||
+      !stamp[name].outputs.every((file) => existsSync(file)),
   );
 }
 
@@ -111,7 +124,9 @@ function writeStamp(name, entry) {
 // TypeScript
 
 function filesBelow(folder) {
-  return existsSync(folder) ? readdirSync(folder, { recursive: true }).map((file) => join(folder, file)) : [];
+  return existsSync(folder)
+    ? readdirSync(folder, { recursive: true }).map((file) => join(folder, file))
+    : [];
 }
 
 function sources() {
@@ -127,12 +142,18 @@ function images() {
 
 async function compile() {
   const tsc = join(root, 'node_modules/typescript7/bin/tsc');
-  const child = spawn(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--pretty', String(Boolean(process.stderr.isTTY))], {
-    stdio: ['ignore', 2, 2],
-  });
+  const child = spawn(
+    process.execPath,
+    [tsc, '-p', 'tsconfig.build.json', '--pretty', String(Boolean(process.stderr.isTTY))],
+    {
+      stdio: ['ignore', 2, 2],
+    },
+  );
   const stop = () => child.kill();
   process.once('exit', stop);
-  const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
+  const code = await new Promise((resolve, reject) =>
+    child.once('error', reject).once('close', resolve),
+  );
   process.off('exit', stop);
   if (code !== 0) throw new Error('the compiler found errors');
   for (const image of images()) {
@@ -140,7 +161,9 @@ async function compile() {
     replace(join('dist', image), readFileSync(image));
   }
   const scripts = sources().filter((file) => /(?<!\.d|\.test)\.tsx?$/.test(file));
-  return [...scripts.map((file) => file.replace(/\.tsx?$/, '.js')), ...images()].map((file) => join('dist', file));
+  return [...scripts.map((file) => file.replace(/\.tsx?$/, '.js')), ...images()].map((file) =>
+    join('dist', file),
+  );
 }
 
 // The playground
@@ -167,7 +190,10 @@ async function bundle() {
       graphql: 'monaco-graphql/esm/graphql.worker.js',
     },
   });
-  const addresses = workers.outputFiles.map((file) => [basename(file.path).split('-')[0], `/playground/assets/${basename(file.path)}`]);
+  const addresses = workers.outputFiles.map((file) => [
+    basename(file.path).split('-')[0],
+    `/playground/assets/${basename(file.path)}`,
+  ]);
   const page = await esbuild.build({
     ...options,
     entryPoints: { playground: `${BROWSER}/app.tsx` },
@@ -176,9 +202,15 @@ async function bundle() {
     jsx: 'automatic',
     // GraphiQL uses React. The JSX settings of tsconfig.json are for the pages of the server.
     tsconfigRaw: {},
-    define: { PLAYGROUND_WORKERS: JSON.stringify(Object.fromEntries(addresses)), 'process.env.NODE_ENV': '"production"' },
+    define: {
+      PLAYGROUND_WORKERS: JSON.stringify(Object.fromEntries(addresses)),
+      'process.env.NODE_ENV': '"production"',
+    },
     // These names resolve to UMD files, whose exports are lost in a split bundle: the prettify button would fail.
-    alias: { 'prettier/parser-graphql': 'prettier/plugins/graphql', 'prettier/parser-babel': 'prettier/plugins/babel' },
+    alias: {
+      'prettier/parser-graphql': 'prettier/plugins/graphql',
+      'prettier/parser-babel': 'prettier/plugins/babel',
+    },
     // GraphiQL loads it only for subscriptions over WebSocket, which the playground does not use.
     external: ['graphql-ws'],
     plugins: [{ name: 'lighter-styles', setup: lighterStyles }],
@@ -187,19 +219,31 @@ async function bundle() {
   mkdirSync(options.outdir, { recursive: true });
   for (const file of files) replace(file.path, file.contents);
   // The manifest is written last: until then the page uses the files of the previous build.
-  const [script, { cssBundle, imports }] = Object.entries(page.metafile.outputs).find(([, { entryPoint }]) =>
-    entryPoint?.endsWith('/app.tsx'),
+  const [script, { cssBundle, imports }] = Object.entries(page.metafile.outputs).find(
+    ([, { entryPoint }]) => entryPoint?.endsWith('/app.tsx'),
   );
-  const needed = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => basename(path));
+  const needed = imports
+    .filter(({ kind }) => kind === 'import-statement')
+    .map(({ path }) => basename(path));
   const short = await Promise.all(files.map(compressedCopies));
-  replace('dist/playground/manifest.json', JSON.stringify({ script: basename(script), style: basename(cssBundle), needed }));
-  return ['dist/playground/manifest.json', ...files.map((file) => relative(root, file.path)), ...short.flat()];
+  replace(
+    'dist/playground/manifest.json',
+    JSON.stringify({ script: basename(script), style: basename(cssBundle), needed }),
+  );
+  return [
+    'dist/playground/manifest.json',
+    ...files.map((file) => relative(root, file.path)),
+    ...short.flat(),
+  ];
 }
 
 /** Writes compressed versions next to the file. They are created once, so a high compression level is affordable. */
 async function compressedCopies({ path, contents }) {
   if (contents.length < MIN_BYTES) return [];
-  const [br, gz] = await Promise.all([promisify(brotliCompress)(contents, BROTLI), promisify(gzip)(contents, { level: 9 })]);
+  const [br, gz] = await Promise.all([
+    promisify(brotliCompress)(contents, BROTLI),
+    promisify(gzip)(contents, { level: 9 }),
+  ]);
   replace(`${path}.br`, br);
   replace(`${path}.gz`, gz);
   return [`${path}.br`, `${path}.gz`].map((file) => relative(root, file));
@@ -212,7 +256,10 @@ async function compressedCopies({ path, contents }) {
 function lighterStyles({ onLoad }) {
   onLoad({ filter: /[\\/]monaco-editor[\\/].*\.css$/ }, () => ({ contents: '', loader: 'empty' }));
   onLoad({ filter: /[\\/]graphiql[\\/]dist[\\/]style\.css$/ }, ({ path }) => ({
-    contents: readFileSync(path, 'utf8').replaceAll(/@font-face\s*\{[^}]*data:font\/woff[^}]*\}/g, ''),
+    contents: readFileSync(path, 'utf8').replaceAll(
+      /@font-face\s*\{[^}]*data:font\/woff[^}]*\}/g,
+      '',
+    ),
     loader: 'css',
   }));
 }
@@ -252,7 +299,10 @@ async function lock(file) {
     if (touched !== seen) [seen, since] = [touched, performance.now()];
     else if (performance.now() - since > 5000) rmSync(file, { force: true });
   }
-  const touch = setInterval(() => existsSync(file) && utimesSync(file, new Date(), new Date()), 500);
+  const touch = setInterval(
+    () => existsSync(file) && utimesSync(file, new Date(), new Date()),
+    500,
+  );
   const unlock = () => {
     clearInterval(touch);
     rmSync(file, { force: true });

@@ -15,7 +15,10 @@ export const contract = join(root, 'test/system/contract');
  * Runs `work` with a server that listens on `port`, then stops the server and deletes its data. `node` is the Node.js program, `stdout` the target
  * of the server's output. `work` receives { base, folder, reset }; `reset` restores the data set of the contract.
  */
-export async function withServer({ kit = contract, port, settings = {}, node = process.execPath, stdout = 'inherit' }, work) {
+export async function withServer(
+  { kit = contract, port, settings = {}, node = process.execPath, stdout = 'inherit' },
+  work,
+) {
   const folder = mkdtempSync(join(tmpdir(), 'fitgraph-contract-'));
   const environment = {
     ...process.env,
@@ -28,12 +31,18 @@ export async function withServer({ kit = contract, port, settings = {}, node = p
     LOG_LEVEL: 'warn',
     ...settings,
   };
-  const server = spawn(node, [join(root, 'dist/src/index.js')], { env: environment, stdio: ['ignore', stdout, 'inherit'] });
+  const server = spawn(node, [join(root, 'dist/src/index.js')], {
+    env: environment,
+    stdio: ['ignore', stdout, 'inherit'],
+  });
   const base = `http://127.0.0.1:${port}`;
   try {
     await ready(server, base);
     const args = ['import', join(kit, 'dataset.json'), '--media', join(kit, 'media'), '--replace'];
-    const reset = () => promisify(execFile)(node, [join(root, 'dist/src/cli/index.js'), ...args], { env: environment });
+    const reset = () =>
+      promisify(execFile)(node, [join(root, 'dist/src/cli/index.js'), ...args], {
+        env: environment,
+      });
     return await work({ base, folder, reset });
   } finally {
     server.kill('SIGTERM');
@@ -44,7 +53,8 @@ export async function withServer({ kit = contract, port, settings = {}, node = p
 
 async function ready(server, base) {
   for (let attempt = 0; attempt < 240; attempt++) {
-    if (server.exitCode !== null || server.signalCode !== null) throw new Error('the server did not start');
+    if (server.exitCode !== null || server.signalCode !== null)
+      throw new Error('the server did not start');
     const response = await fetch(`${base}/health/ready`).catch(() => undefined);
     if (response?.ok) return;
     await new Promise((resolve) => setTimeout(resolve, 250));

@@ -11,7 +11,10 @@ import { contract, withServer } from './contract-server.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { values: options } = parseArgs({
-  options: { contract: { type: 'string', default: contract }, only: { type: 'string', default: '' } },
+  options: {
+    contract: { type: 'string', default: contract },
+    only: { type: 'string', default: '' },
+  },
 });
 const kit = resolve(options.contract);
 const phases = loadPhases(join(kit, 'cases'));
@@ -27,18 +30,29 @@ const replayCases = (port, settings, check = () => undefined) =>
     const results = [];
     for (const phase of phases) {
       await reset();
-      results.push(...(await replayPhase(phase, { base, concurrency: CONCURRENCY })).filter(isWanted));
+      results.push(
+        ...(await replayPhase(phase, { base, concurrency: CONCURRENCY })).filter(isWanted),
+      );
     }
     return { results, base, checked: await check(base, results) };
   });
 
-const isJson = ({ answer }) => Boolean(answer?.text) && /json/.test(answer.headers['content-type'] ?? '');
+const isJson = ({ answer }) =>
+  Boolean(answer?.text) && /json/.test(answer.headers['content-type'] ?? '');
 
 /** Compiles the OpenAPI check of the tests and returns it with the document of the server. */
 async function conformance(server) {
   const outfile = join(root, 'node_modules/.cache/fitgraph/conformance.cjs');
   const entryPoints = [join(root, 'test/rest/conformance.ts')];
-  await build({ entryPoints, outfile, bundle: true, platform: 'node', format: 'cjs', packages: 'external', logLevel: 'error' });
+  await build({
+    entryPoints,
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    packages: 'external',
+    logLevel: 'error',
+  });
   const { Conformance } = (await import(pathToFileURL(outfile))).default;
   const response = await fetch(`${server}/api/v2/schema.json`);
   return new Conformance(await response.json());
@@ -51,7 +65,12 @@ async function differencesOf(server, results) {
   const found = results.filter(isJson).flatMap(({ testCase: { request }, answer }) => {
     if (!answer.path.startsWith(`${base}/`)) return [];
     return checker
-      .problemsAt(request.method, answer.path.slice(base.length), answer.status, JSON.parse(answer.text))
+      .problemsAt(
+        request.method,
+        answer.path.slice(base.length),
+        answer.status,
+        JSON.parse(answer.text),
+      )
       .map((problem) => `${request.method} ${answer.path} ${answer.status}: ${problem}`);
   });
   return [...new Set(found)];
@@ -65,8 +84,14 @@ function readResponses({ results, base }) {
   const port = new RegExp(`:${new URL(base).port}\\b`, 'g');
   return new Map(
     results
-      .filter((result) => isJson(result) && ['GET', 'HEAD', 'OPTIONS'].includes(result.testCase.request.method))
-      .map(({ testCase: { id }, answer }) => [id, `${answer.status} ${answer.text.replace(port, '').replace(RANDOM, '')}`]),
+      .filter(
+        (result) =>
+          isJson(result) && ['GET', 'HEAD', 'OPTIONS'].includes(result.testCase.request.method),
+      )
+      .map(({ testCase: { id }, answer }) => [
+        id,
+        `${answer.status} ${answer.text.replace(port, '').replace(RANDOM, '')}`,
+      ]),
   );
 }
 
@@ -79,14 +104,23 @@ try {
     replayCases(firstPort + 1, { COMPILE_OPERATIONS: 'off' }),
   ]);
   const differences = compiled.checked;
-  const failures = [compiled, interpreted].map(({ results }) => results.filter(({ problems }) => problems.length > 0));
+  const failures = [compiled, interpreted].map(({ results }) =>
+    results.filter(({ problems }) => problems.length > 0),
+  );
   for (const failure of failures.flat().slice(0, 20)) console.log(`${describeFailure(failure)}\n`);
   for (const difference of differences.slice(0, 20)) console.log(difference);
-  console.log(`${compiled.results.filter(isJson).length} JSON responses, ${differences.length} differences from the OpenAPI document`);
+  console.log(
+    `${compiled.results.filter(isJson).length} JSON responses, ${differences.length} differences from the OpenAPI document`,
+  );
   const [compiledResponses, interpretedResponses] = [compiled, interpreted].map(readResponses);
-  const different = [...interpretedResponses].filter(([id, text]) => text !== compiledResponses.get(id));
-  for (const [id] of different.slice(0, 20)) console.log(`compiled and interpreted responses differ: ${id}`);
-  console.log(`${compiledResponses.size} reads, ${different.length} of them with another response without compiling`);
+  const different = [...interpretedResponses].filter(
+    ([id, text]) => text !== compiledResponses.get(id),
+  );
+  for (const [id] of different.slice(0, 20))
+    console.log(`compiled and interpreted responses differ: ${id}`);
+  console.log(
+    `${compiledResponses.size} reads, ${different.length} of them with another response without compiling`,
+  );
   const failed = failures.flat().length + differences.length + different.length;
   console.log(`contract: ${compiled.results.length - failures[0].length} passed, ${failed} failed`);
   exitCode = failed ? 1 : 0;

@@ -7,7 +7,11 @@ import { createRequire } from 'node:module';
 import sharp from 'sharp';
 
 const require = createRequire(import.meta.url);
-const { BODY_SVG_PATH, HEAD_ELLIPSE, MUSCLE_SVG_PATHS } = require('../dist/src/training/muscleshapes.js');
+const {
+  BODY_SVG_PATH,
+  HEAD_ELLIPSE,
+  MUSCLE_SVG_PATHS,
+} = require('../dist/src/training/muscleshapes.js');
 const { exercises } = require('../dist/seeders/exercises.js');
 const { ILLUSTRATED, imageFileName } = require('../dist/seeders/exercises/images.js');
 const { reference } = require('../dist/seeders/reference.js');
@@ -36,11 +40,15 @@ function figure(base, isFront, offset) {
 }
 
 for (const name of ILLUSTRATED) {
-  const { exercise_base: id } = of('exercises.exercise').find(({ fields }) => fields.name === name).fields;
+  const { exercise_base: id } = of('exercises.exercise').find(
+    ({ fields }) => fields.name === name,
+  ).fields;
   const { fields: base } = of('exercises.exercisebase').find(({ pk }) => pk === id);
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 400"><rect width="400" height="400" fill="#fff"/>
     ${figure(base, true, 0)}${figure(base, false, 200)}</svg>`;
-  const image = sharp(Buffer.from(svg), { density: 144 }).resize({ height: HEIGHT }).flatten({ background: '#fff' });
+  const image = sharp(Buffer.from(svg), { density: 144 })
+    .resize({ height: HEIGHT })
+    .flatten({ background: '#fff' });
   writeFileSync(
     new URL(`../seeders/exercises/images/${imageFileName(name)}`, import.meta.url),
     await image.png({ palette: true, colours: 16, compressionLevel: 9 }).toBuffer(),

@@ -14,7 +14,11 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
 const { random } = createRequire(import.meta.url)('../test/setup/runs.js');
 const { values: options } = parseArgs({
-  options: { minutes: { type: 'string', default: '60' }, only: { type: 'string' }, seed: { type: 'string' } },
+  options: {
+    minutes: { type: 'string', default: '60' },
+    only: { type: 'string' },
+    seed: { type: 'string' },
+  },
 });
 const deadline = Date.now() + Number(options.minutes) * 60_000;
 
@@ -38,10 +42,14 @@ const MAX_MESSAGE = 1_000;
 async function jest(args, environment) {
   const report = join(folder, 'report.json');
   rmSync(report, { force: true });
-  const child = spawn(process.execPath, ['node_modules/.bin/jest', ...args, '--json', `--outputFile=${report}`, '--silent'], {
-    env: { ...process.env, ...environment },
-    stdio: ['ignore', 'ignore', 'ignore'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['node_modules/.bin/jest', ...args, '--json', `--outputFile=${report}`, '--silent'],
+    {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'ignore', 'ignore'],
+    },
+  );
   const timer = setTimeout(() => child.kill('SIGTERM'), deadline - Date.now());
   await new Promise((resolve) => child.once('close', resolve));
   clearTimeout(timer);
@@ -55,7 +63,9 @@ async function jest(args, environment) {
       fullName,
       failureMessages.join('\n').slice(0, MAX_MESSAGE),
     ]);
-    return named.length > 0 || status !== 'failed' ? named : [[relative(root, name), 'no test ran', message.slice(0, MAX_MESSAGE)]];
+    return named.length > 0 || status !== 'failed'
+      ? named
+      : [[relative(root, name), 'no test ran', message.slice(0, MAX_MESSAGE)]];
   });
 }
 
@@ -63,7 +73,9 @@ function reportFailure(title, found, repeat) {
   if (!found) return;
   console.log(`${title}: ${found.length === 0 ? 'passed' : `${found.length} failed`}`);
   for (const [file, name, message] of found)
-    console.log(`  ${file}  ${name}\n    ${repeat(file)}\n${stripVTControlCharacters(message).replace(/^/gm, '    ')}`);
+    console.log(
+      `  ${file}  ${name}\n    ${repeat(file)}\n${stripVTControlCharacters(message).replace(/^/gm, '    ')}`,
+    );
   failures += found.length;
 }
 
@@ -71,12 +83,25 @@ function reportFailure(title, found, repeat) {
 async function exploreClocks() {
   const library = join(folder, 'clock.so');
   chmodSync(folder, 0o755);
-  const compiler = spawnSync('cc', ['-O2', '-shared', '-fPIC', '-o', library, 'scripts/explore/clock.c'], { stdio: 'inherit' });
-  if (compiler.status !== 0) throw new Error('moving the clocks needs a C compiler: apt-get install gcc libc6-dev, or --only seeds');
+  const compiler = spawnSync(
+    'cc',
+    ['-O2', '-shared', '-fPIC', '-o', library, 'scripts/explore/clock.c'],
+    { stdio: 'inherit' },
+  );
+  if (compiler.status !== 0)
+    throw new Error(
+      'moving the clocks needs a C compiler: apt-get install gcc libc6-dev, or --only seeds',
+    );
   for (const [title, instant] of CLOCKS) {
     if (Date.now() >= deadline) return;
-    const environment = { LD_PRELOAD: library, CLOCK_OFFSET: String(Math.round((Date.parse(instant) - Date.now()) / 1000)) };
-    const found = await jest(['--config', 'jest.together.config.js', '--selectProjects', 'service'], environment);
+    const environment = {
+      LD_PRELOAD: library,
+      CLOCK_OFFSET: String(Math.round((Date.parse(instant) - Date.now()) / 1000)),
+    };
+    const found = await jest(
+      ['--config', 'jest.together.config.js', '--selectProjects', 'service'],
+      environment,
+    );
     reportFailure(`${title} (${instant})`, found, () => 'npm run explore -- --only clocks');
   }
 }
@@ -90,15 +115,26 @@ async function exploreSoak() {
   const seconds = Math.round(Math.min(600, (deadline - Date.now()) / 3000));
   const environment = { SEED: String(seed), SOAK_SECONDS: String(Math.round(seconds / 3)) };
   const found = await jest(['--runTestsByPath', 'test/server/soak.test.ts'], environment);
-  reportFailure(`bad clients for ${seconds} s`, found, (file) => `SEED=${seed} SOAK_SECONDS=${environment.SOAK_SECONDS} npx jest ${file}`);
+  reportFailure(
+    `bad clients for ${seconds} s`,
+    found,
+    (file) => `SEED=${seed} SOAK_SECONDS=${environment.SOAK_SECONDS} npx jest ${file}`,
+  );
 }
 
 /** Sends random requests, each of which must stay within the limits of CPU time, memory and event-loop stops, for up to half of the remaining time. */
 async function exploreCostlyRequests() {
   const seed = Number(options.seed ?? Date.now());
   const seconds = Math.round((deadline - Date.now()) / 2000);
-  const environment = { SEED: String(seed), PROPERTY_REQUESTS: String(COSTLY_REQUESTS), PROPERTY_SECONDS: String(seconds) };
-  const found = await jest(['--runTestsByPath', 'test/system/limits/property.test.ts'], environment);
+  const environment = {
+    SEED: String(seed),
+    PROPERTY_REQUESTS: String(COSTLY_REQUESTS),
+    PROPERTY_SECONDS: String(seconds),
+  };
+  const found = await jest(
+    ['--runTestsByPath', 'test/system/limits/property.test.ts'],
+    environment,
+  );
   reportFailure(
     `up to ${COSTLY_REQUESTS} costly requests`,
     found,
@@ -115,7 +151,10 @@ async function exploreSeeds() {
 }
 
 try {
-  if (spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: ['ignore', 'ignore', 'inherit'] }).status !== 0)
+  if (
+    spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: ['ignore', 'ignore', 'inherit'] })
+      .status !== 0
+  )
     throw new Error('the build failed');
   if (options.only !== 'seeds') await exploreClocks();
   if (options.only !== 'clocks') {

@@ -19,14 +19,19 @@ const file = join(folder, 'dump.json');
 
 try {
   await write();
-  const { status, stderr } = spawnSync(process.execPath, [commands, 'seed'], { env, encoding: 'utf8' });
+  const { status, stderr } = spawnSync(process.execPath, [commands, 'seed'], {
+    env,
+    encoding: 'utf8',
+  });
   if (status !== 0) throw new Error(stderr);
   const began = performance.now();
   const child = spawn(process.execPath, [commands, 'import', file], { env, stdio: 'inherit' });
   let kilobytes = 0;
   const look = setInterval(() => {
     try {
-      kilobytes = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? kilobytes);
+      kilobytes = Number(
+        /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? kilobytes,
+      );
     } catch {
       // The process has ended, or the system has no /proc.
     }
@@ -44,20 +49,55 @@ try {
 async function write() {
   const out = createWriteStream(file);
   const add = async (row, first = false) => {
-    if (!out.write(`${first ? '[' : ','}\n${JSON.stringify(row)}`)) await new Promise((resolve) => out.once('drain', resolve));
+    if (!out.write(`${first ? '[' : ','}\n${JSON.stringify(row)}`))
+      await new Promise((resolve) => out.once('drain', resolve));
   };
-  const user = { username: 'import', password: 'none', email: '', is_active: true, date_joined: '2021-01-01T00:00:00Z' };
+  const user = {
+    username: 'import',
+    password: 'none',
+    email: '',
+    is_active: true,
+    date_joined: '2021-01-01T00:00:00Z',
+  };
   await add({ model: 'auth.user', pk: 1_000_000, fields: user }, true);
-  await add({ model: 'manager.workout', pk: 1_000_000, fields: { creation_date: '2021-01-01', comment: '', user: 1_000_000 } });
-  const logs = { user: 1_000_000, workout: 1_000_000, reps: 8, repetition_unit: 1, weight: '80.00', weight_unit: 1, rir: '2' };
-  const food = { status: '2', creation_date: '2021-01-01', update_date: '2021-01-01', license: 2, license_author: '', language: 2 };
+  await add({
+    model: 'manager.workout',
+    pk: 1_000_000,
+    fields: { creation_date: '2021-01-01', comment: '', user: 1_000_000 },
+  });
+  const logs = {
+    user: 1_000_000,
+    workout: 1_000_000,
+    reps: 8,
+    repetition_unit: 1,
+    weight: '80.00',
+    weight_unit: 1,
+    rir: '2',
+  };
+  const food = {
+    status: '2',
+    creation_date: '2021-01-01',
+    update_date: '2021-01-01',
+    license: 2,
+    license_author: '',
+    language: 2,
+  };
   for (let number = 0; number < ROWS - 2; number += 1) {
     const pk = 2_000_000 + number;
     const date = `2021-0${1 + (number % 9)}-${String(1 + (number % 28)).padStart(2, '0')}`;
-    if (number % 4) await add({ model: 'manager.workoutlog', pk, fields: { ...logs, exercise: 1 + (number % 50), date } });
+    if (number % 4)
+      await add({
+        model: 'manager.workoutlog',
+        pk,
+        fields: { ...logs, exercise: 1 + (number % 50), date },
+      });
     else {
       const values = { energy: 100, protein: '10.000', carbohydrates: '10.000', fat: '1.000' };
-      await add({ model: 'nutrition.ingredient', pk, fields: { ...food, ...values, name: `Ingredient number ${number}` } });
+      await add({
+        model: 'nutrition.ingredient',
+        pk,
+        fields: { ...food, ...values, name: `Ingredient number ${number}` },
+      });
     }
   }
   await new Promise((resolve) => out.end('\n]\n', resolve));

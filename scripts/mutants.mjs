@@ -30,7 +30,11 @@ const { values: options, positionals } = parseArgs({
 
 const out = resolve(options.out);
 const folder = join(out, 'tree');
-const places = { active: join(out, 'active'), reached: join(out, 'reached'), current: join(out, 'current') };
+const places = {
+  active: join(out, 'active'),
+  reached: join(out, 'reached'),
+  current: join(out, 'current'),
+};
 const file = (name) => join(out, `${name}.json`);
 const read = (name) => JSON.parse(readFileSync(file(name), 'utf8'));
 const write = (name, value) => writeFileSync(file(name), JSON.stringify(value, null, 1));
@@ -53,7 +57,9 @@ const RELATED = {
 
 function verdicts(folder = out) {
   const results = join(folder, 'results.jsonl');
-  const lines = existsSync(results) ? readFileSync(results, 'utf8').split('\n').filter(Boolean) : [];
+  const lines = existsSync(results)
+    ? readFileSync(results, 'utf8').split('\n').filter(Boolean)
+    : [];
   return new Map(lines.map((line) => JSON.parse(line)).map((line) => [line.id, line]));
 }
 
@@ -78,18 +84,33 @@ function setUp() {
 
 /** Runs the service tests once without an active mutant, to record which tests reach each mutant and which tests fail anyway. */
 async function serviceSuites() {
-  const suites = new Suites({ folder, out, places, ignored: existsSync(file('ignored')) ? read('ignored') : [] });
+  const suites = new Suites({
+    folder,
+    out,
+    places,
+    ignored: existsSync(file('ignored')) ? read('ignored') : [],
+  });
   if (existsSync(file('ignored'))) return suites;
-  const { failed, seconds, ended } = await suites.run({ active: [], project: 'service', workers: 2, bail: false, seconds: 5400 });
+  const { failed, seconds, ended } = await suites.run({
+    active: [],
+    project: 'service',
+    workers: 2,
+    bail: false,
+    seconds: 5400,
+  });
   suites.ignored = failed.map(({ failed: name }) => name);
-  console.log(`without mutants: ${ended.length} files in ${seconds.toFixed(0)} s, ${failed.length} failures`, suites.ignored);
+  console.log(
+    `without mutants: ${ended.length} files in ${seconds.toFixed(0)} s, ${failed.length} failures`,
+    suites.ignored,
+  );
   write('ignored', suites.ignored);
   return suites;
 }
 
 // Running
 
-const isDetected = ({ failed, expired, code, ended }, chosen) => failed.length > 0 || expired || (code !== 0 && ended.length < chosen.size);
+const isDetected = ({ failed, expired, code, ended }, chosen) =>
+  failed.length > 0 || expired || (code !== 0 && ended.length < chosen.size);
 const reason = ({ failed: [first], expired }, suites) =>
   first
     ? { by: first.failed, suite: suites.suiteOf(first.path), message: first.message.slice(0, 400) }
@@ -99,14 +120,20 @@ const reason = ({ failed: [first], expired }, suites) =>
 function related(mutant, suites) {
   const top = (suite) => suite.split('/')[0].replace(/\.test\.ts$/, '');
   const names = RELATED[mutant.folder] ?? [mutant.folder];
-  const folderOfTests = names.find((name) => [...suites.keys()].some((suite) => top(suite) === name));
+  const folderOfTests = names.find((name) =>
+    [...suites.keys()].some((suite) => top(suite) === name),
+  );
   const found = [...suites].filter(([suite]) => top(suite) === folderOfTests);
-  return new Map(found.length > 0 ? found : [...suites].sort((a, b) => b[1].size - a[1].size).slice(0, 1));
+  return new Map(
+    found.length > 0 ? found : [...suites].sort((a, b) => b[1].size - a[1].size).slice(0, 1),
+  );
 }
 
 const mergeMaps = (maps) => {
   const all = new Map();
-  for (const map of maps) for (const [suite, files] of map) all.set(suite, new Set([...(all.get(suite) ?? []), ...files]));
+  for (const map of maps)
+    for (const [suite, files] of map)
+      all.set(suite, new Set([...(all.get(suite) ?? []), ...files]));
   return all;
 };
 
@@ -114,7 +141,10 @@ const mergeMaps = (maps) => {
 async function findDetectedMutant(suites, project, ids, { path, failed: name }) {
   const chosen = new Map([[suites.suiteOf(path), new Set(suites.filesOf(suites.suiteOf(path)))]]);
   const failsWith = async (active) =>
-    isDetected(await suites.run({ active, project, chosen, name: name === '(file)' ? undefined : name }), chosen);
+    isDetected(
+      await suites.run({ active, project, chosen, name: name === '(file)' ? undefined : name }),
+      chosen,
+    );
   if (!(await failsWith(ids))) return undefined;
   let remainingIds = ids;
   while (remainingIds.length > 1) {
@@ -131,28 +161,52 @@ async function tryTogether(suites, project, ids, reachedBy) {
   while (remainingIds.length > 0 && performance.now() < deadline) {
     const chosen = reachedBy && mergeMaps(remainingIds.map((id) => reachedBy.get(id) ?? new Map()));
     if (chosen?.size === 0) break;
-    const run = await suites.run({ active: remainingIds, project, chosen, bail: false, workers: 2, seconds: 3600 });
-    console.log(`${remainingIds.length} together, ${project}: ${run.seconds.toFixed(0)} s, ${run.failed.length} failures`);
+    const run = await suites.run({
+      active: remainingIds,
+      project,
+      chosen,
+      bail: false,
+      workers: 2,
+      seconds: 3600,
+    });
+    console.log(
+      `${remainingIds.length} together, ${project}: ${run.seconds.toFixed(0)} s, ${run.failed.length} failures`,
+    );
     const before = remainingIds;
     for (const failure of run.failed) {
       if (passing.has(failure.failed) || performance.now() > deadline) continue;
       const suite = suites.suiteOf(failure.path);
       const candidates = remainingIds.filter((id) => !reachedBy || reachedBy.get(id)?.has(suite));
-      const id = candidates.length > 0 ? await findDetectedMutant(suites, project, candidates, failure) : undefined;
+      const id =
+        candidates.length > 0
+          ? await findDetectedMutant(suites, project, candidates, failure)
+          : undefined;
       if (id === undefined) passing.add(failure.failed);
-      else appendVerdict(id, { result: 'noticed', stage: project, ...reason({ failed: [failure] }, suites) });
+      else
+        appendVerdict(id, {
+          result: 'noticed',
+          stage: project,
+          ...reason({ failed: [failure] }, suites),
+        });
       remainingIds = remainingIds.filter((one) => one !== id);
     }
     if (remainingIds.length === before.length) break;
   }
-  if (performance.now() < deadline) for (const id of remainingIds) appendVerdict(id, { result: 'survived', stage: project });
+  if (performance.now() < deadline)
+    for (const id of remainingIds) appendVerdict(id, { result: 'survived', stage: project });
 }
 
 /** Checks whether the test that detected a mutant in an earlier revision detects it in this one, and returns the reason. */
 async function isDetectedAgain(suites, { id, by, suite }) {
   if (!suite || !suites.runs.service.includes(suite)) return false;
   const chosen = new Map([[suite, new Set(suites.filesOf(suite))]]);
-  const run = await suites.run({ active: [id], project: 'service', chosen, name: by === '(file)' ? undefined : by, seconds: LIMIT_S });
+  const run = await suites.run({
+    active: [id],
+    project: 'service',
+    chosen,
+    name: by === '(file)' ? undefined : by,
+    seconds: LIMIT_S,
+  });
   return isDetected(run, chosen) && reason(run, suites);
 }
 
@@ -167,8 +221,13 @@ async function run() {
     if (performance.now() > deadline) return;
     const known = verdicts().get(mutant.id);
     if (mutant.typeError && known?.result !== 'noticed')
-      appendVerdict(mutant.id, { result: 'noticed', stage: 'compiler', by: mutant.typeError.slice(0, 200) });
-    else if (requestedIds || !known) await tryOne(mutant, service, byService.get(mutant.id), earlier.get(mutant.id));
+      appendVerdict(mutant.id, {
+        result: 'noticed',
+        stage: 'compiler',
+        by: mutant.typeError.slice(0, 200),
+      });
+    else if (requestedIds || !known)
+      await tryOne(mutant, service, byService.get(mutant.id), earlier.get(mutant.id));
   }
   await tryAll(mutants, 'related', 'service', service, byService);
   await tryAll(mutants, 'service', 'system', service);
@@ -178,10 +237,13 @@ async function run() {
 /** Tests one mutant alone. `earlier` is its result in an earlier run. */
 async function tryOne({ id, ...mutant }, suites, reachedBy, earlier) {
   const detectedAgain = earlier?.result === 'noticed' && (await isDetectedAgain(suites, earlier));
-  if (detectedAgain) return appendVerdict(id, { result: 'noticed', stage: 'related', ...detectedAgain });
+  if (detectedAgain)
+    return appendVerdict(id, { result: 'noticed', stage: 'related', ...detectedAgain });
   const chosen = earlier?.result !== 'survived' && reachedBy && related(mutant, reachedBy);
-  const one = chosen && (await suites.run({ active: [id], project: 'service', chosen, seconds: LIMIT_S }));
-  if (one && isDetected(one, chosen)) appendVerdict(id, { result: 'noticed', stage: 'related', ...reason(one, suites) });
+  const one =
+    chosen && (await suites.run({ active: [id], project: 'service', chosen, seconds: LIMIT_S }));
+  if (one && isDetected(one, chosen))
+    appendVerdict(id, { result: 'noticed', stage: 'related', ...reason(one, suites) });
   else appendVerdict(id, { result: 'survived', stage: 'related' });
 }
 
@@ -211,9 +273,15 @@ function report() {
   const known = verdicts();
   const tried = mutants.filter(({ id }) => known.has(id));
   const isNoticed = ({ id }) => known.get(id).result === 'noticed';
-  const by = (...stages) => tried.filter((mutant) => isNoticed(mutant) && stages.includes(known.get(mutant.id).stage)).length;
-  console.log(`the compiler: ${by('compiler')}, npm test: ${by('related', 'service')}, system tests: ${by('system')}`);
-  console.log(`the compiler and npm test: ${share(by('compiler', 'related', 'service'), tried.length)}`);
+  const by = (...stages) =>
+    tried.filter((mutant) => isNoticed(mutant) && stages.includes(known.get(mutant.id).stage))
+      .length;
+  console.log(
+    `the compiler: ${by('compiler')}, npm test: ${by('related', 'service')}, system tests: ${by('system')}`,
+  );
+  console.log(
+    `the compiler and npm test: ${share(by('compiler', 'related', 'service'), tried.length)}`,
+  );
   console.log(`with the system tests: ${share(tried.filter(isNoticed).length, tried.length)}`);
   for (const name of [...new Set(tried.map((mutant) => mutant.folder))].sort()) {
     const some = tried.filter((mutant) => mutant.folder === name);
@@ -230,10 +298,14 @@ function report() {
 function show() {
   const known = verdicts();
   const ids = positionals.slice(1).map(Number);
-  for (const mutant of read('drawn').filter(({ id }) => (ids.length > 0 ? ids.includes(id) : known.get(id)?.result === 'survived'))) {
+  for (const mutant of read('drawn').filter(({ id }) =>
+    ids.length > 0 ? ids.includes(id) : known.get(id)?.result === 'survived',
+  )) {
     const line = (text) => text.replaceAll(/\s+/g, ' ').slice(0, 160);
     const { result = 'not tried', stage = '', by = '' } = known.get(mutant.id) ?? {};
-    console.log(`#${mutant.id} ${mutant.file}:${mutant.line}:${mutant.column} ${mutant.kind}: ${result} ${stage} ${by}`);
+    console.log(
+      `#${mutant.id} ${mutant.file}:${mutant.line}:${mutant.column} ${mutant.kind}: ${result} ${stage} ${by}`,
+    );
     console.log(
       `  - ${line(mutant.before)}\n  + ${line(mutant.after)}${mutant.typeError ? `\n  the compiler: ${mutant.typeError.slice(0, 120)}` : ''}`,
     );

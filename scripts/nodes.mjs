@@ -20,10 +20,15 @@ const PORT = Number(process.env.CONTRACT_PORT ?? 8192);
 /** Returns the same cases for all versions: the first ones of each phase that writes, and an even selection of the reads. */
 function chosenPhases() {
   const phases = loadPhases(join(contract, 'cases'));
-  const writes = phases.filter(({ name }) => name !== 'read').map(({ name, cases }) => ({ name, cases: cases.slice(0, FIRST) }));
+  const writes = phases
+    .filter(({ name }) => name !== 'read')
+    .map(({ name, cases }) => ({ name, cases: cases.slice(0, FIRST) }));
   const count = CASES - writes.reduce((sum, { cases }) => sum + cases.length, 0);
   const { cases } = phases.find(({ name }) => name === 'read');
-  const reads = Array.from({ length: count }, (_none, index) => cases[Math.floor((index * cases.length) / count)]);
+  const reads = Array.from(
+    { length: count },
+    (_none, index) => cases[Math.floor((index * cases.length) / count)],
+  );
   return [{ name: 'read', cases: reads }, ...writes];
 }
 
@@ -31,7 +36,9 @@ function chosenPhases() {
 async function install(major, folder) {
   mkdirSync(folder);
   writeFileSync(join(folder, 'package.json'), '{}');
-  await run('npm', ['install', '--no-audit', '--no-fund', '--no-save', `node@${major}`], { cwd: folder });
+  await run('npm', ['install', '--no-audit', '--no-fund', '--no-save', `node@${major}`], {
+    cwd: folder,
+  });
   const node = join(folder, 'node_modules/node/bin/node');
   const { stdout } = await run(node, ['--version']);
   if (!stdout.startsWith(`v${major}.`)) throw new Error(`npm brought Node ${stdout.trim()}`);
@@ -59,7 +66,9 @@ try {
       const results = await replayOn(node, phases);
       const failures = results.filter(({ problems }) => problems.length > 0);
       for (const failure of failures) console.log(`${describeFailure(failure)}\n`);
-      console.log(`Node ${version}: ${results.length - failures.length} passed, ${failures.length} failed`);
+      console.log(
+        `Node ${version}: ${results.length - failures.length} passed, ${failures.length} failed`,
+      );
       if (failures.length > 0) exitCode = 1;
     } catch (error) {
       console.log(`Node ${major}: ${error.message}`);

@@ -27,7 +27,10 @@ const MIN_GOODPUT_SHARE = isShort ? 0.3 : 0.7;
 const NORMAL_MS = isShort ? 500 : 150;
 const NORMAL_TIMES = 3;
 
-const quantile = (values, share) => [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
+const quantile = (values, share) =>
+  [...values].sort((a, b) => a - b)[
+    Math.min(values.length - 1, Math.floor(values.length * share))
+  ] ?? 0;
 const p95 = (replies) => Math.round(quantile(replies.map(({ ms }) => ms), 0.95)); // prettier-ignore
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / (values.length || 1);
 
@@ -63,7 +66,10 @@ async function runSiege(service) {
 
   const watch = new Watch(service.base);
   const memory = [];
-  const sampling = setInterval(() => memory.push(memoryOf(service.pid)), Math.min(1000, (seconds * 1000) / 60));
+  const sampling = setInterval(
+    () => memory.push(memoryOf(service.pid)),
+    Math.min(1000, (seconds * 1000) / 60),
+  );
   const replies = await load.open(capacity, times, seconds);
   clearInterval(sampling);
   const live = await watch.stop();
@@ -79,32 +85,69 @@ async function runSiege(service) {
     sent: Math.round(replies.length / seconds),
     good: Math.round(replies.filter(isGood).length / seconds),
     kinds: table(replies),
-    calm: { before: p95(before), after: p95(after), refused: after.filter((reply) => !isGood(reply)).length },
-    live: { p95: Math.round(quantile(live, 0.95)), most: Math.round(Math.max(...live)), asked: live.length },
-    memory: { first: Math.round(mean(memory.slice(0, third))), last: Math.round(mean(memory.slice(-third))) },
+    calm: {
+      before: p95(before),
+      after: p95(after),
+      refused: after.filter((reply) => !isGood(reply)).length,
+    },
+    live: {
+      p95: Math.round(quantile(live, 0.95)),
+      most: Math.round(Math.max(...live)),
+      asked: live.length,
+    },
+    memory: {
+      first: Math.round(mean(memory.slice(0, third))),
+      last: Math.round(mean(memory.slice(-third))),
+    },
     unanswered: replies.filter(({ status }) => status === 0).length,
-    failures: replies.filter(({ status }) => status >= 500 && status !== 503).map(({ kind, status }) => `${kind}: ${status}`),
-    silent: replies.filter(({ status, retryAfter }) => [429, 503].includes(status) && !(retryAfter > 0)).length,
+    failures: replies
+      .filter(({ status }) => status >= 500 && status !== 503)
+      .map(({ kind, status }) => `${kind}: ${status}`),
+    silent: replies.filter(
+      ({ status, retryAfter }) => [429, 503].includes(status) && !(retryAfter > 0),
+    ).length,
   };
 }
 
 /** Returns the violated requirements. */
-function violatedRequirements({ kinds, calm, live, memory, unanswered, failures, silent, good, capacity }) {
+function violatedRequirements({
+  kinds,
+  calm,
+  live,
+  memory,
+  unanswered,
+  failures,
+  silent,
+  good,
+  capacity,
+}) {
   const shedShare = (names) => {
     const of = names.map((name) => kinds[name]).filter(Boolean);
     const sum = (count) => of.reduce((total, kind) => total + count(kind), 0);
     return sum(({ statuses }) => statuses[503] ?? 0) / sum(({ sent }) => sent);
   };
-  const [anonymousShare, userShare] = [shedShare(['strangers, REST', 'strangers, GraphQL']), shedShare(['users, REST', 'users, GraphQL'])];
+  const [anonymousShare, userShare] = [
+    shedShare(['strangers, REST', 'strangers, GraphQL']),
+    shedShare(['users, REST', 'users, GraphQL']),
+  ];
   return [
     [unanswered === 0, `${unanswered} requests had no answer`],
     [failures.length === 0, `${failures.length} answers were failures, such as ${failures[0]}`],
     [silent === 0, `${silent} refusals did not say when to come back`],
     [live.p95 < LIVE_MS, `/health/live took ${live.p95} ms at p95`],
-    [memory.last <= memory.first * (1 + MEMORY_SHARE), `memory rose from ${memory.first} to ${memory.last} MB`],
-    [calm.after <= Math.max(NORMAL_MS, NORMAL_TIMES * calm.before), `p95 was ${calm.before} ms before and ${calm.after} ms afterwards`],
+    [
+      memory.last <= memory.first * (1 + MEMORY_SHARE),
+      `memory rose from ${memory.first} to ${memory.last} MB`,
+    ],
+    [
+      calm.after <= Math.max(NORMAL_MS, NORMAL_TIMES * calm.before),
+      `p95 was ${calm.before} ms before and ${calm.after} ms afterwards`,
+    ],
     [calm.refused === 0, `${calm.refused} requests were refused when all was over`],
-    [good >= capacity * MIN_GOODPUT_SHARE, `of ${capacity} requests a second that it can do it did ${good}`],
+    [
+      good >= capacity * MIN_GOODPUT_SHARE,
+      `of ${capacity} requests a second that it can do it did ${good}`,
+    ],
     [
       userShare <= anonymousShare + 0.05,
       `users were refused more often (${userShare.toFixed(2)}) than strangers (${anonymousShare.toFixed(2)})`,
@@ -119,7 +162,8 @@ try {
   console.log(JSON.stringify(report, null, 2));
   for (const promise of broken) console.log(`siege: ${promise}`);
   if (!broken.length) console.log('siege: withstood');
-  if (process.env.SIEGE_REPORT) writeFileSync(process.env.SIEGE_REPORT, JSON.stringify({ ...report, broken }));
+  if (process.env.SIEGE_REPORT)
+    writeFileSync(process.env.SIEGE_REPORT, JSON.stringify({ ...report, broken }));
   process.exitCode = broken.length ? 1 : 0;
 } finally {
   await service.stop();

@@ -20,38 +20,69 @@ const code = (text) => `\`${text}\``;
 /** Returns a row for a command, or rows for its subcommands, as `name <argument> [--option]`. */
 function commandRows(command, parents = []) {
   const names = [...parents, command.name()];
-  if (command.commands.length) return command.commands.flatMap((child) => commandRows(child, names));
+  if (command.commands.length)
+    return command.commands.flatMap((child) => commandRows(child, names));
   const parameters = command.registeredArguments.map((argument) => `<${argument.name()}>`);
-  return [[code([...names, ...parameters, ...command.options.map(({ flags }) => `[${flags}]`)].join(' ')), command.description()]];
+  return [
+    [
+      code(
+        [...names, ...parameters, ...command.options.map(({ flags }) => `[${flags}]`)].join(' '),
+      ),
+      command.description(),
+    ],
+  ];
 }
 
 /** Metrics read their values at scrapes only, so they can be listed without the services that provide the values. */
-const { metricsByDocsSection } = new Metrics({ database: { readDependencies: {}, writeLimiters: {} } }, {});
+const { metricsByDocsSection } = new Metrics(
+  { database: { readDependencies: {}, writeLimiters: {} } },
+  {},
+);
 const metricsTable = (...registries) => [
   ['metric', 'kind', 'meaning'],
-  ...registries.flatMap((registry) => registry.getMetricsAsArray().map(({ name, type, help }) => [code(name), type, help])),
+  ...registries.flatMap((registry) =>
+    registry.getMetricsAsArray().map(({ name, type, help }) => [code(name), type, help]),
+  ),
 ];
 
 const TABLES = {
-  commands: [['command', 'what it does'], ...[createServeCommand(), ...createCommands()].flatMap((command) => commandRows(command))],
-  'document-limits': [['maximum', 'of'], ...DOCUMENT_LIMITS.map(([maximum, of]) => [maximum.toLocaleString('en'), of])],
+  commands: [
+    ['command', 'what it does'],
+    ...[createServeCommand(), ...createCommands()].flatMap((command) => commandRows(command)),
+  ],
+  'document-limits': [
+    ['maximum', 'of'],
+    ...DOCUMENT_LIMITS.map(([maximum, of]) => [maximum.toLocaleString('en'), of]),
+  ],
   'error-codes': [
     ['code', 'HTTP status', 'meaning'],
-    ...Object.entries(ERROR_CODES).map(([name, { status, meaning }]) => [code(name), status ?? '–', meaning]),
+    ...Object.entries(ERROR_CODES).map(([name, { status, meaning }]) => [
+      code(name),
+      status ?? '–',
+      meaning,
+    ]),
   ],
   'metrics-database': metricsTable(metricsByDocsSection.database.registry),
-  'metrics-processes': metricsTable(metricsByDocsSection.processes.registry, new ClusterMetrics(() => 0).registry),
+  'metrics-processes': metricsTable(
+    metricsByDocsSection.processes.registry,
+    new ClusterMetrics(() => 0).registry,
+  ),
   'metrics-requests': metricsTable(metricsByDocsSection.requests.registry),
   'metrics-subscriptions': metricsTable(metricsByDocsSection.subscriptions.registry),
   settings: [
     ['variable', 'default', 'meaning'],
-    ...Object.values(SETTINGS).map(({ name, shownDefault, meaning }) => [code(name), shownDefault || '–', meaning]),
+    ...Object.values(SETTINGS).map(({ name, shownDefault, meaning }) => [
+      code(name),
+      shownDefault || '–',
+      meaning,
+    ]),
   ],
 };
 
 /** The code refers to guides by path (`docs/rest.md#lists`), the guides to each other by links. */
 const linkGuides = (text) => text.replace(/\bdocs\/(([\w-]+\.md)(?:#[\w-]+)?)/g, '[$2]($1)');
-const rowText = (cells) => `| ${cells.map((cell) => linkGuides(String(cell)).replaceAll('|', '\\|')).join(' | ')} |\n`;
+const rowText = (cells) =>
+  `| ${cells.map((cell) => linkGuides(String(cell)).replaceAll('|', '\\|')).join(' | ')} |\n`;
 const tableText = ([head, ...rows]) => [head, head.map(() => '-'), ...rows].map(rowText).join('');
 
 const unused = new Set(Object.keys(TABLES));
@@ -60,11 +91,14 @@ for (const guide of readdirSync('docs')
   .filter((name) => name.endsWith('.md'))
   .map((name) => `docs/${name}`)) {
   const present = readFileSync(guide, 'utf8');
-  const text = present.replace(/(<!-- table:([\w-]+) -->\n).*?(<!-- \/table -->)/gs, (_, start, name, end) => {
-    if (!TABLES[name]) throw new Error(`${guide}: there is no table ${name}`);
-    unused.delete(name);
-    return `${start}\n${tableText(TABLES[name])}\n${end}`;
-  });
+  const text = present.replace(
+    /(<!-- table:([\w-]+) -->\n).*?(<!-- \/table -->)/gs,
+    (_, start, name, end) => {
+      if (!TABLES[name]) throw new Error(`${guide}: there is no table ${name}`);
+      unused.delete(name);
+      return `${start}\n${tableText(TABLES[name])}\n${end}`;
+    },
+  );
   if (text === present) continue;
   const formatted = await format(text, { ...(await resolveConfig(guide)), filepath: guide });
   if (formatted === present) continue;

@@ -9,7 +9,8 @@ const [steps, ...reports] = process.argv.slice(2);
 const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(7)} s`;
 const print = (title, entries) => {
   console.log(`\n${title}`);
-  for (const [ms, name] of entries.sort(([a], [b]) => b - a)) console.log(`${seconds(ms)}  ${name}`);
+  for (const [ms, name] of entries.sort(([a], [b]) => b - a))
+    console.log(`${seconds(ms)}  ${name}`);
 };
 
 const suites = reports.flatMap((report) => JSON.parse(readFileSync(report, 'utf8')).testResults);
@@ -27,4 +28,7 @@ print(
   'test files',
   suites.map((suite) => [suite.endTime - suite.startTime, pathOf(suite)]),
 );
-print(`the slowest ${SLOWEST} of ${tests.length} tests`, tests.sort(([a], [b]) => b - a).slice(0, SLOWEST));
+print(
+  `the slowest ${SLOWEST} of ${tests.length} tests`,
+  tests.sort(([a], [b]) => b - a).slice(0, SLOWEST),
+);

@@ -10,9 +10,26 @@ import { hinges } from './exercises/hinges';
 import { shoulders } from './exercises/shoulders';
 import { squats } from './exercises/squats';
 import { CATEGORY } from './reference';
-import { CATALOGUE_AUTHOR, CATALOGUE_DATE, DEFAULT_LICENSE, ENGLISH, GERMAN, RowList, type SeedRow } from './row';
+import {
+  CATALOGUE_AUTHOR,
+  CATALOGUE_DATE,
+  DEFAULT_LICENSE,
+  ENGLISH,
+  GERMAN,
+  RowList,
+  type SeedRow,
+} from './row';
 
-const ENTRIES: ExerciseEntry[] = [...chest, ...back, ...squats, ...hinges, ...shoulders, ...arms, ...abs, ...calves];
+const ENTRIES: ExerciseEntry[] = [
+  ...chest,
+  ...back,
+  ...squats,
+  ...hinges,
+  ...shoulders,
+  ...arms,
+  ...abs,
+  ...calves,
+];
 
 /** Namespace of the UUIDs below: an arbitrary constant, so that they never collide with those of another catalogue. */
 const NAMESPACE = Buffer.from('6f1d8a52c0b74f0e9a3b5d27e4c81960', 'hex');
@@ -41,7 +58,8 @@ export function exercises(today: string): SeedRow[] {
   const list = new RowList();
   const groups = new Map<string, number>();
   for (const { group } of ENTRIES) {
-    if (group !== undefined && !groups.has(group)) groups.set(group, list.add('exercises.variation', {}));
+    if (group !== undefined && !groups.has(group))
+      groups.set(group, list.add('exercises.variation', {}));
   }
   const bases = ENTRIES.map((entry) =>
     list.add('exercises.exercisebase', {
@@ -65,13 +83,20 @@ export function exercises(today: string): SeedRow[] {
       uuid: uuidOf(`${language}:${wording.name}`),
       exercise_base: base,
     });
-    for (const comment of wording.cues ?? []) list.add('exercises.exercisecomment', { exercise, comment });
+    for (const comment of wording.cues ?? [])
+      list.add('exercises.exercisecomment', { exercise, comment });
   };
   ENTRIES.forEach((entry, index) => translate(entry, ENGLISH, bases[index]));
   ENTRIES.forEach((entry, index) => entry.de && translate(entry.de, GERMAN, bases[index]));
   for (const name of ILLUSTRATED) {
     const exercise = baseOf(name);
-    list.add('exercises.exerciseimage', { ...owned, uuid: uuidOf(`image:${name}`), exercise, image: imagePath(exercise), is_main: true });
+    list.add('exercises.exerciseimage', {
+      ...owned,
+      uuid: uuidOf(`image:${name}`),
+      exercise,
+      image: imagePath(exercise),
+      is_main: true,
+    });
   }
   return list.rows;
 }

@@ -4,7 +4,14 @@ import type { EnergyFrom, IngredientEntry } from './ingredients/entry';
 import { plants } from './ingredients/plants';
 import { staples } from './ingredients/staples';
 import { householdUnitId, type HouseholdUnit } from './reference';
-import { CATALOGUE_AUTHOR, CATALOGUE_DATE, DEFAULT_LICENSE, ENGLISH, RowList, type SeedRow } from './row';
+import {
+  CATALOGUE_AUTHOR,
+  CATALOGUE_DATE,
+  DEFAULT_LICENSE,
+  ENGLISH,
+  RowList,
+  type SeedRow,
+} from './row';
 
 const ENTRIES: IngredientEntry[] = [...plants, ...staples, ...animals, ...drinks];
 
@@ -16,7 +23,18 @@ export const energyExceptions: ReadonlyMap<string, EnergyFrom> = new Map(
 /** Returns the ingredients with their household units. */
 export function ingredients(): SeedRow[] {
   const list = new RowList();
-  for (const [name, energy, protein, carbohydrates, sugar, fat, saturated, fibres, sodium, units] of ENTRIES) {
+  for (const [
+    name,
+    energy,
+    protein,
+    carbohydrates,
+    sugar,
+    fat,
+    saturated,
+    fibres,
+    sodium,
+    units,
+  ] of ENTRIES) {
     const ingredient = list.add('nutrition.ingredient', {
       license: DEFAULT_LICENSE,
       license_author: CATALOGUE_AUTHOR,
@@ -42,7 +60,12 @@ export function ingredients(): SeedRow[] {
       brand: null,
     });
     for (const [unit, gram] of Object.entries(units ?? {})) {
-      list.add('nutrition.ingredientweightunit', { ingredient, unit: householdUnitId(unit as HouseholdUnit), gram, amount: '1.00' });
+      list.add('nutrition.ingredientweightunit', {
+        ingredient,
+        unit: householdUnitId(unit as HouseholdUnit),
+        gram,
+        amount: '1.00',
+      });
     }
   }
   return list.rows;

@@ -27,18 +27,45 @@ const LANGUAGES: [string, string][] = [
 ];
 
 const LICENSES: [string, string, string][] = [
-  ['CC-BY-SA 3', 'Creative Commons Attribution-ShareAlike 3.0', 'https://creativecommons.org/licenses/by-sa/3.0/'],
-  ['CC-BY-SA 4', 'Creative Commons Attribution-ShareAlike 4.0', 'https://creativecommons.org/licenses/by-sa/4.0/'],
-  ['CC0', 'Creative Commons Zero (public domain dedication)', 'https://creativecommons.org/publicdomain/zero/1.0/'],
+  [
+    'CC-BY-SA 3',
+    'Creative Commons Attribution-ShareAlike 3.0',
+    'https://creativecommons.org/licenses/by-sa/3.0/',
+  ],
+  [
+    'CC-BY-SA 4',
+    'Creative Commons Attribution-ShareAlike 4.0',
+    'https://creativecommons.org/licenses/by-sa/4.0/',
+  ],
+  [
+    'CC0',
+    'Creative Commons Zero (public domain dedication)',
+    'https://creativecommons.org/publicdomain/zero/1.0/',
+  ],
   ['CC-BY 4', 'Creative Commons Attribution 4.0', 'https://creativecommons.org/licenses/by/4.0/'],
   ['ODbL', 'Open Database License 1.0', 'https://opendatacommons.org/licenses/odbl/1-0/'],
 ];
 
-const REPETITION_UNITS = ['Repetitions', 'Until Failure', 'Seconds', 'Minutes', 'Miles', 'Kilometers'];
+const REPETITION_UNITS = [
+  'Repetitions',
+  'Until Failure',
+  'Seconds',
+  'Minutes',
+  'Miles',
+  'Kilometers',
+];
 const WEIGHT_UNITS = ['kg', 'lb', 'Body Weight', 'Plates', 'Kilometers Per Hour', 'Miles Per Hour'];
 
 /** The tables below describe properties of exercises. Their ids are public and must not change. */
-export const CATEGORY = { Arms: 8, Legs: 9, Abs: 10, Chest: 11, Back: 12, Shoulders: 13, Calves: 14 } as const;
+export const CATEGORY = {
+  Arms: 8,
+  Legs: 9,
+  Abs: 10,
+  Chest: 11,
+  Back: 12,
+  Shoulders: 13,
+  Calves: 14,
+} as const;
 
 const MUSCLES: [string, boolean][] = [
   ['Biceps brachii', true],
@@ -102,7 +129,11 @@ export function householdUnitId(unit: HouseholdUnit): number {
 /** Returns the rows that all other seeds refer to. */
 export function reference(): SeedRow[] {
   return [
-    ...LANGUAGES.map(([short_name, full_name], index) => ({ model: 'core.language', pk: index + 1, fields: { short_name, full_name } })),
+    ...LANGUAGES.map(([short_name, full_name], index) => ({
+      model: 'core.language',
+      pk: index + 1,
+      fields: { short_name, full_name },
+    })),
     ...numbered('core.daysofweek', 'day_of_week', DAYS),
     ...LICENSES.map(([short_name, full_name, url], index) => ({
       model: 'core.license',
@@ -111,9 +142,17 @@ export function reference(): SeedRow[] {
     })),
     ...numbered('core.repetitionunit', 'name', REPETITION_UNITS),
     ...numbered('core.weightunit', 'name', WEIGHT_UNITS),
-    ...MUSCLES.map(([name, is_front], index) => ({ model: 'exercises.muscle', pk: index + 1, fields: { name, is_front } })),
+    ...MUSCLES.map(([name, is_front], index) => ({
+      model: 'exercises.muscle',
+      pk: index + 1,
+      fields: { name, is_front },
+    })),
     ...numbered('exercises.equipment', 'name', EQUIPMENT),
-    ...Object.entries(CATEGORY).map(([name, pk]) => ({ model: 'exercises.exercisecategory', pk, fields: { name } })),
+    ...Object.entries(CATEGORY).map(([name, pk]) => ({
+      model: 'exercises.exercisecategory',
+      pk,
+      fields: { name },
+    })),
     ...unitKeys.map((key) => ({
       model: 'nutrition.weightunit',
       pk: householdUnitId(key),

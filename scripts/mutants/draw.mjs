@@ -57,14 +57,22 @@ const OPERATORS = new Map([
 const isText = (node) => ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
 
 const containsAwait = (node) =>
-  ts.isAwaitExpression(node) || (!ts.isFunctionLike(node) && Boolean(ts.forEachChild(node, (child) => containsAwait(child) || undefined)));
+  ts.isAwaitExpression(node) ||
+  (!ts.isFunctionLike(node) &&
+    Boolean(ts.forEachChild(node, (child) => containsAwait(child) || undefined)));
 
 /** Whether a node is excluded: types, imports, ambient declarations and error messages have no behaviour to change. */
 function isIgnored(node, source) {
-  if (ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return true;
+  if (ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node))
+    return true;
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return true;
   if (node.modifiers?.some(({ kind }) => kind === SyntaxKind.DeclareKeyword)) return true;
-  return node.parent && ts.isNewExpression(node.parent) && /Error$/.test(node.parent.expression.getText(source)) && isText(node);
+  return (
+    node.parent &&
+    ts.isNewExpression(node.parent) &&
+    /Error$/.test(node.parent.expression.getText(source)) &&
+    isText(node)
+  );
 }
 
 /** Returns all mutants of a file in source order. */
@@ -74,14 +82,25 @@ function mutantsOf(source, checker, file) {
   const add = (kind, node, after, form = 'expression') => {
     const start = node.getStart(source);
     const { line, character } = source.getLineAndCharacterOfPosition(start);
-    found.push({ file, line: line + 1, column: character + 1, kind, start, end: node.end, before: textOf(node), after, form });
+    found.push({
+      file,
+      line: line + 1,
+      column: character + 1,
+      kind,
+      start,
+      end: node.end,
+      before: textOf(node),
+      after,
+      form,
+    });
   };
   /** Whether the last argument of a call is optional. */
   const hasOptionalArgument = (call) => {
     const parameters = checker.getResolvedSignature(call)?.declaration?.parameters;
     const last = parameters?.[call.arguments.length - 1];
     return (
-      Boolean(last && !last.dotDotDotToken && (last.initializer || last.questionToken)) && last.getSourceFile().fileName.includes('/src/')
+      Boolean(last && !last.dotDotDotToken && (last.initializer || last.questionToken)) &&
+      last.getSourceFile().fileName.includes('/src/')
     );
   };
 
@@ -91,19 +110,22 @@ function mutantsOf(source, checker, file) {
       const [kind, operator] = OPERATORS.get(node.operatorToken.kind) ?? [];
       if (kind && !(kind === 'arithmetic' && (isText(node.left) || isText(node.right))))
         add(kind, node, `(${textOf(node.left)} ${operator} ${textOf(node.right)})`);
-      if (node.operatorToken.kind === SyntaxKind.QuestionQuestionToken) add('nullish', node, `(${textOf(node.left)})`);
+      if (node.operatorToken.kind === SyntaxKind.QuestionQuestionToken)
+        add('nullish', node, `(${textOf(node.left)})`);
     }
     if (ts.isIfStatement(node) || ts.isWhileStatement(node) || ts.isDoStatement(node))
       add('condition', node.expression, `!(${textOf(node.expression)})`);
     if ((ts.isConditionalExpression(node) || ts.isForStatement(node)) && node.condition)
       add('condition', node.condition, `!(${textOf(node.condition)})`);
-    if (ts.isNumericLiteral(node) && node.parent.name !== node) add('number', node, String(Number(node.text) + 1));
+    if (ts.isNumericLiteral(node) && node.parent.name !== node)
+      add('number', node, String(Number(node.text) + 1));
     if (node.kind === SyntaxKind.TrueKeyword) add('boolean', node, 'false');
     if (node.kind === SyntaxKind.FalseKeyword) add('boolean', node, 'true');
     if (ts.isExpressionStatement(node)) {
       let call = node.expression;
       while (ts.isAwaitExpression(call) || ts.isVoidExpression(call)) call = call.expression;
-      if (ts.isCallExpression(call) && call.expression.kind !== SyntaxKind.SuperKeyword) add('call', node, ';', 'statement');
+      if (ts.isCallExpression(call) && call.expression.kind !== SyntaxKind.SuperKeyword)
+        add('call', node, ';', 'statement');
     }
     if (
       ts.isReturnStatement(node) &&
@@ -127,7 +149,10 @@ const applyMutant = (text, { start, end, after }) => text.slice(0, start) + afte
 
 function isParseable(text) {
   try {
-    esbuild.transformSync(text, { loader: 'ts', tsconfigRaw: { compilerOptions: { experimentalDecorators: true } } });
+    esbuild.transformSync(text, {
+      loader: 'ts',
+      tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
+    });
     return true;
   } catch {
     return false;
@@ -137,10 +162,14 @@ function isParseable(text) {
 /** Distributes `count` over the folders in proportion to their lines; the largest remainders are rounded up. */
 function quotas(folders, count) {
   const lines = [...folders.values()].reduce((sum, folder) => sum + folder.lines, 0);
-  const exact = [...folders].map(([name, folder]) => ({ name, share: (count * folder.lines) / lines }));
+  const exact = [...folders].map(([name, folder]) => ({
+    name,
+    share: (count * folder.lines) / lines,
+  }));
   const parts = new Map(exact.map(({ name, share }) => [name, Math.floor(share)]));
   let remaining = count - [...parts.values()].reduce((a, b) => a + b, 0);
-  for (const { name } of exact.sort((a, b) => (b.share % 1) - (a.share % 1))) if (remaining-- > 0) parts.set(name, parts.get(name) + 1);
+  for (const { name } of exact.sort((a, b) => (b.share % 1) - (a.share % 1)))
+    if (remaining-- > 0) parts.set(name, parts.get(name) + 1);
   return parts;
 }
 
@@ -155,7 +184,12 @@ function compiler(root) {
   const service = ts.createLanguageService({
     ...ts.sys,
     useCaseSensitiveFileNames: () => true,
-    getCompilationSettings: () => ({ ...config.options, incremental: false, tsBuildInfoFile: undefined, noEmit: true }),
+    getCompilationSettings: () => ({
+      ...config.options,
+      incremental: false,
+      tsBuildInfoFile: undefined,
+      noEmit: true,
+    }),
     getScriptFileNames: () => config.fileNames.filter((name) => !name.includes('/test/')),
     getScriptVersion: (name) => String(overlay.get(name)?.version ?? 0),
     getScriptSnapshot: (name) => {
@@ -205,14 +239,24 @@ export function draw(root, seed, count) {
     const chosenMutants = [];
     for (const mutant of shuffled(mutants, next)) {
       if (chosenMutants.length >= quota.get(name)) break;
-      if (chosenMutants.some(({ file, line }) => file === mutant.file && line === mutant.line)) continue;
-      if (isParseable(applyMutant(readFileSync(join(root, mutant.file), 'utf8'), mutant))) chosenMutants.push(mutant);
+      if (chosenMutants.some(({ file, line }) => file === mutant.file && line === mutant.line))
+        continue;
+      if (isParseable(applyMutant(readFileSync(join(root, mutant.file), 'utf8'), mutant)))
+        chosenMutants.push(mutant);
     }
     drawn.push(...chosenMutants);
   }
   return shuffled(drawn, next).map((mutant, index) => {
-    const typeError = errorIn(mutant.file, applyMutant(readFileSync(join(root, mutant.file), 'utf8'), mutant));
-    return { id: index + 1, folder: folderOf(mutant.file), ...mutant, ...(typeError && { typeError }) };
+    const typeError = errorIn(
+      mutant.file,
+      applyMutant(readFileSync(join(root, mutant.file), 'utf8'), mutant),
+    );
+    return {
+      id: index + 1,
+      folder: folderOf(mutant.file),
+      ...mutant,
+      ...(typeError && { typeError }),
+    };
   });
 }
 
@@ -225,10 +269,19 @@ export function relocate(mutants, root) {
     const name = join(root, mutant.file);
     const text = existsSync(name) ? readFileSync(name, 'utf8') : '';
     const places = [];
-    for (let at = text.indexOf(mutant.before); at >= 0; at = text.indexOf(mutant.before, at + 1)) places.push(at);
+    for (let at = text.indexOf(mutant.before); at >= 0; at = text.indexOf(mutant.before, at + 1))
+      places.push(at);
     const [start] = places.sort((a, b) => Math.abs(a - mutant.start) - Math.abs(b - mutant.start));
     if (start === undefined) return [];
     const lines = text.slice(0, start).split('\n');
-    return [{ ...mutant, start, end: start + mutant.before.length, line: lines.length, column: lines.at(-1).length + 1 }];
+    return [
+      {
+        ...mutant,
+        start,
+        end: start + mutant.before.length,
+        line: lines.length,
+        column: lines.at(-1).length + 1,
+      },
+    ];
   });
 }

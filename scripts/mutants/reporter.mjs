@@ -4,7 +4,12 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 
-const { MUTANT_REPORT: report, MUTANT_BAIL: bail, MUTANT_CURRENT: current, MUTANT_IGNORED: ignored = '[]' } = process.env;
+const {
+  MUTANT_REPORT: report,
+  MUTANT_BAIL: bail,
+  MUTANT_CURRENT: current,
+  MUTANT_IGNORED: ignored = '[]',
+} = process.env;
 /** Names of tests that fail without a mutant. */
 const known = new Set(JSON.parse(ignored));
 

@@ -1,6 +1,16 @@
 /** Runs Jest in the copy with the mutants, and finds out which tests reach which mutant. */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, openSync, closeSync, readdirSync, readFileSync, rmSync, writeFileSync, chmodSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  openSync,
+  closeSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  chmodSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,14 +25,18 @@ export class Suites {
   /** `places`: the files that the instrumented code reads and writes. `ignored`: names of tests that fail without a mutant. */
   constructor({ folder, out, places, ignored = [] }) {
     Object.assign(this, { folder, out, places, ignored });
-    const { runs, togetherIn } = createRequire(join(folder, 'package.json'))(join(folder, 'test/setup/runs.js'));
+    const { runs, togetherIn } = createRequire(join(folder, 'package.json'))(
+      join(folder, 'test/setup/runs.js'),
+    );
     this.runs = runs;
     this.togetherIn = togetherIn;
   }
 
   /** Returns the test files of a suite: for a `suite.ts` those of its folder, otherwise the suite itself. */
   filesOf(suite) {
-    return basename(suite) === 'suite.ts' ? this.togetherIn(dirname(suite)) : [suite.replace(/\.test\.ts$/, '')];
+    return basename(suite) === 'suite.ts'
+      ? this.togetherIn(dirname(suite))
+      : [suite.replace(/\.test\.ts$/, '')];
   }
 
   suiteOf(path) {
@@ -75,7 +89,11 @@ export class Suites {
     args.push('--maxWorkers', String(workers), `--reporters=${REPORTER}`);
     if (name) args.push('-t', `^${escaped(name)}$`);
     else if (chosen) args.push(...this.#pattern(chosen));
-    if (chosen) args.push('--runTestsByPath', ...[...chosen.keys()].map((suite) => join(this.folder, 'test', suite)));
+    if (chosen)
+      args.push(
+        '--runTestsByPath',
+        ...[...chosen.keys()].map((suite) => join(this.folder, 'test', suite)),
+      );
     const log = openSync(join(this.out, 'jest.log'), 'w');
     const started = performance.now();
     const child = spawn('nice', args, {

@@ -30,41 +30,68 @@ function __mutant(id: number): boolean {
 function instrumented(text, mutants) {
   const inserted = mutants.flatMap(({ id, start, end, after, form }) => {
     const size = end - start;
-    const [open, close] = form === 'statement' ? [`{ if (!__mutant(${id})) { `, ' } }'] : [`(__mutant(${id}) ? (${after}) : (`, '))'];
+    const [open, close] =
+      form === 'statement'
+        ? [`{ if (!__mutant(${id})) { `, ' } }']
+        : [`(__mutant(${id}) ? (${after}) : (`, '))'];
     return [
       { at: start, opens: true, size, text: open },
       { at: end, opens: false, size, text: close },
     ];
   });
   // Inserts from the end to the start. At the same position, inner mutants close first and open last, and closing precedes opening.
-  inserted.sort((a, b) => b.at - a.at || (a.opens !== b.opens ? (a.opens ? -1 : 1) : a.opens ? a.size - b.size : b.size - a.size));
-  return inserted.reduce((result, { at, text: part }) => result.slice(0, at) + part + result.slice(at), text);
+  inserted.sort(
+    (a, b) =>
+      b.at - a.at ||
+      (a.opens !== b.opens ? (a.opens ? -1 : 1) : a.opens ? a.size - b.size : b.size - a.size),
+  );
+  return inserted.reduce(
+    (result, { at, text: part }) => result.slice(0, at) + part + result.slice(at),
+    text,
+  );
 }
 
 /** Copies `revision` of the repository at `root` to `folder` and links the installed packages. */
 export function copyTo(folder, root, revision) {
   mkdirSync(folder, { recursive: true });
-  execFileSync('tar', ['-x', '-C', folder], { input: execFileSync('git', ['archive', revision], { cwd: root, maxBuffer: 2 ** 30 }) });
+  execFileSync('tar', ['-x', '-C', folder], {
+    input: execFileSync('git', ['archive', revision], { cwd: root, maxBuffer: 2 ** 30 }),
+  });
   // Hard links are safe, because nothing writes into packages.
   execFileSync('cp', ['-al', join(root, 'node_modules'), join(folder, 'node_modules')]);
 }
 
 /** Builds the copy, inserts the mutants into its sources and compiles these without type checks. */
 export function prepare(folder, mutants, places) {
-  execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync(process.execPath, ['scripts/build.mjs'], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   const files = byFile(mutants);
   for (const [file, list] of files) {
     const name = join(folder, file);
     writeFileSync(name, instrumented(readFileSync(name, 'utf8'), list) + condition(places));
   }
   const tsc = existsSync(join(folder, 'node_modules/typescript7')) ? 'typescript7' : 'typescript';
-  spawnSync(process.execPath, [join(folder, 'node_modules', tsc, 'bin/tsc'), '-p', 'tsconfig.build.json', '--noEmitOnError', 'false'], {
-    cwd: folder,
-  });
+  spawnSync(
+    process.execPath,
+    [
+      join(folder, 'node_modules', tsc, 'bin/tsc'),
+      '-p',
+      'tsconfig.build.json',
+      '--noEmitOnError',
+      'false',
+    ],
+    {
+      cwd: folder,
+    },
+  );
   // Disables later builds: the copy is already built.
   writeFileSync(join(folder, 'scripts/build.mjs'), '');
   for (const file of files.keys())
-    if (!readFileSync(join(folder, 'dist', file.replace(/\.ts$/, '.js')), 'utf8').includes('__mutant'))
+    if (
+      !readFileSync(join(folder, 'dist', file.replace(/\.ts$/, '.js')), 'utf8').includes('__mutant')
+    )
       throw new Error(`${file} was not compiled`);
 }
 

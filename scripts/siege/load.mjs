@@ -11,9 +11,16 @@ const NETWORKS = 200;
 /** Number of written rows to keep. Beyond it, as many rows are deleted as created. */
 const MAX_ROWS = 500;
 
-const json = (headers = {}) => ({ 'content-type': 'application/json', accept: 'application/json', ...headers });
+const json = (headers = {}) => ({
+  'content-type': 'application/json',
+  accept: 'application/json',
+  ...headers,
+});
 const graphql = (query, variables, headers) => ({ method: 'POST', path: '/graphql', headers: json(headers), body: JSON.stringify({ query, variables }) }); // prettier-ignore
-const get = (path, headers) => ({ path: `/api/v2${path}`, headers: { accept: 'application/json', ...headers } });
+const get = (path, headers) => ({
+  path: `/api/v2${path}`,
+  headers: { accept: 'application/json', ...headers },
+});
 const times = (count, make) => Array.from({ length: count }, (_, index) => make(index)).join(' ');
 
 const PUBLIC = [
@@ -24,32 +31,64 @@ const PUBLIC = [
   '/exercise/search/?term=press&language=en',
 ].map((path) => get(path));
 const PUBLIC_GRAPHQL = [
-  graphql('{ exercises(first: 20) { totalCount nodes { id name category { name } muscles { name } equipment { name } } } }'),
-  graphql('query ($text: String) { ingredients(first: 10, where: { name: { contains: $text } }) { nodes { id name energy } } }', {
-    text: 'oat',
-  }),
+  graphql(
+    '{ exercises(first: 20) { totalCount nodes { id name category { name } muscles { name } equipment { name } } } }',
+  ),
+  graphql(
+    'query ($text: String) { ingredients(first: 10, where: { name: { contains: $text } }) { nodes { id name energy } } }',
+    {
+      text: 'oat',
+    },
+  ),
   graphql('{ categories: exerciseCategories { name exercises(first: 5) { nodes { name } } } }'),
 ];
-const OWN = ['/workout/?limit=10', '/weightentry/?limit=20', '/nutritionplaninfo/?limit=5', '/workoutlog/?limit=20'];
+const OWN = [
+  '/workout/?limit=10',
+  '/weightentry/?limit=20',
+  '/nutritionplaninfo/?limit=5',
+  '/workoutlog/?limit=20',
+];
 const OWN_GRAPHQL = [
   '{ workouts(first: 10) { totalCount nodes { id comment days { description } } } }',
   '{ viewer { username } weightEntries(first: 30) { nodes { date weight } } nutritionPlans { nodes { description } } }',
 ];
 
-const nested = (depth) => (depth ? `{ category: { exercises: { none: ${nested(depth - 1)} } } }` : '{ id: { eq: "0" } }');
-const levels = (depth) => (depth ? `exercises(first: 10000) { nodes { category { ${levels(depth - 1)} } } }` : 'name');
-const wrong = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`wrong${index}`, 1]));
-const form = (type, body) => ({ method: 'POST', path: '/api/v2/login/', headers: json({ 'content-type': type }), body });
+const nested = (depth) =>
+  depth ? `{ category: { exercises: { none: ${nested(depth - 1)} } } }` : '{ id: { eq: "0" } }';
+const levels = (depth) =>
+  depth ? `exercises(first: 10000) { nodes { category { ${levels(depth - 1)} } } }` : 'name';
+const wrong = Object.fromEntries(
+  Array.from({ length: 10_000 }, (_, index) => [`wrong${index}`, 1]),
+);
+const form = (type, body) => ({
+  method: 'POST',
+  path: '/api/v2/login/',
+  headers: json({ 'content-type': type }),
+  body,
+});
 const PART = 'Content-Disposition: form-data; name="username"';
 /** Requests that crashed or blocked a worker before there were limits. */
 const FORMER_CRASHES = [
-  form('multipart/form-data; boundary=b', `--b\r\n${PART}\r\nContent-Type: text/plain; charset=utf-16\r\n\r\nann\r\n--b--\r\n`),
-  form('multipart/form-data; boundary=b', `${`--b\r\n${PART}\r\n\r\nann\r\n`.repeat(3_000)}--b--\r\n`),
+  form(
+    'multipart/form-data; boundary=b',
+    `--b\r\n${PART}\r\nContent-Type: text/plain; charset=utf-16\r\n\r\nann\r\n--b--\r\n`,
+  ),
+  form(
+    'multipart/form-data; boundary=b',
+    `${`--b\r\n${PART}\r\n\r\nann\r\n`.repeat(3_000)}--b--\r\n`,
+  ),
   form('application/x-www-form-urlencoded', 'a=1&'.repeat(50_000)),
-  form('application/json', `{${Array.from({ length: 15_000 }, (_, index) => `"key${index}":1`).join()}}`),
+  form(
+    'application/json',
+    `{${Array.from({ length: 15_000 }, (_, index) => `"key${index}":1`).join()}}`,
+  ),
   form('application/json', '['.repeat(200_000)),
-  graphql(`{ ingredients(first: 9900) { nodes { ${times(490, (i) => `${'a'.repeat(180)}${i}: id`)} } } }`),
-  graphql(`{ ingredients(first: 9900) { nodes { ${times(50, (i) => `${'a'.repeat(60)}${i}: id`)} } } }`),
+  graphql(
+    `{ ingredients(first: 9900) { nodes { ${times(490, (i) => `${'a'.repeat(180)}${i}: id`)} } } }`,
+  ),
+  graphql(
+    `{ ingredients(first: 9900) { nodes { ${times(50, (i) => `${'a'.repeat(60)}${i}: id`)} } } }`,
+  ),
   graphql(`{ ${times(30, (i) => `s${i}: __schema { types { name description } }`)} }`),
   graphql(`{ ... on Query { ${times(490, (i) => `wrong${i}`)} } }`),
   { path: '/health/anything', headers: { accept: 'text/html', cookie: 'fitgraph_session=none' } },
@@ -68,15 +107,22 @@ const HOSTILE = [
       id
     }
   `),
-  graphql('query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }', { where: wrong }),
-  graphql('query ($amount: Decimal!) { ingredients(first: 1) { nodes { valuesOf(amount: $amount) { energy } } } }', {
-    amount: '1'.repeat(50_000),
+  graphql('query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }', {
+    where: wrong,
   }),
+  graphql(
+    'query ($amount: Decimal!) { ingredients(first: 1) { nodes { valuesOf(amount: $amount) { energy } } } }',
+    {
+      amount: '1'.repeat(50_000),
+    },
+  ),
   graphql(`{ exercises(first: 1, where: ${nested(4)}) { totalCount } }`),
   graphql(`{ ${levels(4)} }`),
   graphql(`query { exercises(first: 1) { nodes { ${times(800, (i) => `a${i}: nodeId`)} } } }`),
   graphql(`{ ${times(60, (i) => `a${i}: __schema { types { fields { name args { name } } } }`)} }`),
-  graphql(`mutation { ${times(400, (i) => `a${i}: login(username: "n${i}", password: "wrong") { token }`)} }`),
+  graphql(
+    `mutation { ${times(400, (i) => `a${i}: login(username: "n${i}", password: "wrong") { token }`)} }`,
+  ),
   graphql('{'.repeat(5_000)),
   { method: 'POST', path: '/graphql', headers: json(), body: `{"query": ${'['.repeat(50_000)}` },
   get(`/exercise/?${'id=1&'.repeat(2_000)}`),
@@ -87,7 +133,10 @@ const HOSTILE = [
 export const isGood = ({ status }) => status >= 200 && status < 300;
 
 const network = () => ({ 'x-forwarded-for': `10.${randomBelow(NETWORKS)}.0.1` });
-const fromRandomNetwork = (request) => ({ ...request, headers: { ...request.headers, ...network() } });
+const fromRandomNetwork = (request) => ({
+  ...request,
+  headers: { ...request.headers, ...network() },
+});
 
 export class Load {
   constructor({ base, tokens }) {
@@ -95,7 +144,11 @@ export class Load {
     this.base = base;
     this.tokens = tokens;
     this.written = tokens.map(() => []);
-    const asUser = (request) => fromRandomNetwork({ ...request, headers: { ...request.headers, authorization: `Token ${pick(tokens)}` } });
+    const asUser = (request) =>
+      fromRandomNetwork({
+        ...request,
+        headers: { ...request.headers, authorization: `Token ${pick(tokens)}` },
+      });
     /** Kinds of requests, each with its share in percent. */
     this.kinds = [
       ['strangers, REST', 30, () => fromRandomNetwork(pick(PUBLIC))],
@@ -113,10 +166,19 @@ export class Load {
     const user = randomBelow(this.tokens.length);
     const headers = json({ authorization: `Token ${this.tokens[user]}` });
     const written = this.written[user];
-    if (written.length > MAX_ROWS / this.tokens.length || (written.length && randomFraction() < 0.3))
+    if (
+      written.length > MAX_ROWS / this.tokens.length ||
+      (written.length && randomFraction() < 0.3)
+    )
       return { method: 'DELETE', path: `/api/v2/workout/${written.shift()}/`, headers };
     const rememberCreated = (text) => written.push(JSON.parse(text).id);
-    return { method: 'POST', path: '/api/v2/workout/', headers, body: JSON.stringify({ comment: 'Siege' }), onCreated: rememberCreated };
+    return {
+      method: 'POST',
+      path: '/api/v2/workout/',
+      headers,
+      body: JSON.stringify({ comment: 'Siege' }),
+      onCreated: rememberCreated,
+    };
   }
 
   /** Sends one request. With `calm` it is of an ordinary kind. */
@@ -127,7 +189,8 @@ export class Load {
 
   /** Returns the next kind. Every hundred requests have exactly the shares of the kinds. */
   next() {
-    if (!this.coming?.length) this.coming = shuffled(this.kinds.flatMap((kind) => Array(kind[1]).fill(kind)));
+    if (!this.coming?.length)
+      this.coming = shuffled(this.kinds.flatMap((kind) => Array(kind[1]).fill(kind)));
     return this.coming.pop();
   }
 
@@ -137,21 +200,31 @@ export class Load {
     return new Promise((resolve) => {
       const none = () => resolve({ kind, status: 0, ms: performance.now() - began });
       const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
-      const request = http.request(`${this.base}${path}`, { method, headers: { ...headers, ...length }, agent: this.agent }, (response) => {
-        const { statusCode: status, headers: responseHeaders } = response;
-        const chunks = [];
-        if (onCreated && status === 201) response.on('data', (chunk) => chunks.push(chunk));
-        else response.resume();
-        response.once('error', none);
-        response.once('end', () => {
-          if (chunks.length) onCreated(Buffer.concat(chunks).toString());
-          resolve({ kind, status, ms: performance.now() - began, retryAfter: Number(responseHeaders['retry-after'] ?? 0) });
-        });
-      });
+      const request = http.request(
+        `${this.base}${path}`,
+        { method, headers: { ...headers, ...length }, agent: this.agent },
+        (response) => {
+          const { statusCode: status, headers: responseHeaders } = response;
+          const chunks = [];
+          if (onCreated && status === 201) response.on('data', (chunk) => chunks.push(chunk));
+          else response.resume();
+          response.once('error', none);
+          response.once('end', () => {
+            if (chunks.length) onCreated(Buffer.concat(chunks).toString());
+            resolve({
+              kind,
+              status,
+              ms: performance.now() - began,
+              retryAfter: Number(responseHeaders['retry-after'] ?? 0),
+            });
+          });
+        },
+      );
       request.setTimeout(REQUEST_TIMEOUT_MS, () => request.destroy());
       request.once('error', (error) => {
         // The service closed an idle connection when this request was sent. It was not processed, so it is sent again, as any client would do.
-        if (request.reusedSocket && error.code === 'ECONNRESET') resolve(this.send(kind, { method, path, headers, body, onCreated }));
+        if (request.reusedSocket && error.code === 'ECONNRESET')
+          resolve(this.send(kind, { method, path, headers, body, onCreated }));
         else none();
       });
       request.end(body);

@@ -24,13 +24,19 @@ export async function startService() {
     PORT: '0',
     TRUSTED_PROXIES: '127.0.0.1',
   };
-  const child = spawn(process.execPath, [join(dist, 'index.js')], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [join(dist, 'index.js')], {
+    env: environment,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let output = '';
   child.stdout.on('data', (data) => (output += data));
   const base = await waitForOutput(() => /REST +(http:\S+)\/api\/v2\//.exec(output)?.[1], child);
   const tokens = USERS.map((name) => {
     const command = [join(dist, 'cli/index.js'), 'user', 'create', name, '--password', PASSWORD];
-    const { stdout, stderr } = spawnSync(process.execPath, command, { env: environment, encoding: 'utf8' });
+    const { stdout, stderr } = spawnSync(process.execPath, command, {
+      env: environment,
+      encoding: 'utf8',
+    });
     const token = /Token: (\S+)/.exec(stdout)?.[1];
     if (!token) throw new Error(stderr);
     return token;
@@ -40,7 +46,9 @@ export async function startService() {
     tokens,
     pid: child.pid,
     async stop() {
-      const exited = new Promise((resolve) => (child.exitCode === null ? child.once('exit', resolve) : resolve()));
+      const exited = new Promise((resolve) =>
+        child.exitCode === null ? child.once('exit', resolve) : resolve(),
+      );
       child.kill('SIGTERM');
       await Promise.race([exited, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
       rmSync(folder, { recursive: true, force: true });
@@ -65,5 +73,8 @@ export function memoryOf(primary) {
     .trim()
     .split(' ')
     .filter((pid) => read(`/proc/${pid}/cmdline`).startsWith('fitgraph worker'));
-  return workers.reduce((sum, pid) => sum + Number(/VmRSS:\s+(\d+)/.exec(read(`/proc/${pid}/status`))[1]) / 1024, 0);
+  return workers.reduce(
+    (sum, pid) => sum + Number(/VmRSS:\s+(\d+)/.exec(read(`/proc/${pid}/status`))[1]) / 1024,
+    0,
+  );
 }

@@ -26,7 +26,9 @@ function probe(base, agent) {
   return new Promise((resolve) => {
     const request = http.get(`${base}/health/live`, { agent }, (response) => {
       response.resume();
-      response.once('end', () => resolve(response.statusCode === 200 ? performance.now() - began : REQUEST_TIMEOUT_MS));
+      response.once('end', () =>
+        resolve(response.statusCode === 200 ? performance.now() - began : REQUEST_TIMEOUT_MS),
+      );
     });
     request.setTimeout(REQUEST_TIMEOUT_MS, () => request.destroy());
     request.once('error', () => resolve(REQUEST_TIMEOUT_MS));

@@ -9,11 +9,13 @@ export class Catalogue {
 
   constructor(today: string) {
     for (const { model, pk, fields } of exercises(today)) {
-      if (model === 'exercises.exercise' && fields.language === ENGLISH) this.ids.set(`exercise ${fields.name}`, Number(pk));
+      if (model === 'exercises.exercise' && fields.language === ENGLISH)
+        this.ids.set(`exercise ${fields.name}`, Number(pk));
     }
     for (const { model, pk, fields } of ingredients()) {
       if (model === 'nutrition.ingredient') this.ids.set(`ingredient ${fields.name}`, Number(pk));
-      if (model === 'nutrition.ingredientweightunit') this.ids.set(`unit ${fields.ingredient} ${fields.unit}`, Number(pk));
+      if (model === 'nutrition.ingredientweightunit')
+        this.ids.set(`unit ${fields.ingredient} ${fields.unit}`, Number(pk));
     }
   }
 

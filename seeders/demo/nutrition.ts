@@ -137,17 +137,24 @@ function eaten(random: Random): { item: Item; minute: number }[] {
   MEALS.forEach(({ time, snack, planned, alternatives }, index) => {
     if (snack && random.chance(0.5)) return;
     // UTC is one or two hours behind local time. Two is precise enough, because the demo user does not follow the planned times exactly.
-    const minute = (Number(time.slice(0, 2)) - 2) * 60 + Number(time.slice(3, 5)) + random.int(-20, 40);
+    const minute =
+      (Number(time.slice(0, 2)) - 2) * 60 + Number(time.slice(3, 5)) + random.int(-20, 40);
     const items = random.chance(0.55) ? planned : random.pick(alternatives);
     // Leaves room for the remaining meals of the day.
     const room = MOST_ITEMS - day.length - (MEALS.length - 1 - index);
-    for (const item of items.slice(0, Math.min(snack ? 2 : random.int(1, 3), room))) day.push({ item, minute });
+    for (const item of items.slice(0, Math.min(snack ? 2 : random.int(1, 3), room)))
+      day.push({ item, minute });
   });
   return day;
 }
 
 /** Adds one plan with its meals, and a diary of the days up to today. */
-export function addNutrition(list: RowList, catalogue: Catalogue, today: string, user: number): void {
+export function addNutrition(
+  list: RowList,
+  catalogue: Catalogue,
+  today: string,
+  user: number,
+): void {
   const random = new Random(60);
   const start = addDays(today, 1 - DIARY_DAYS);
   const plan = list.add('nutrition.nutritionplan', {
@@ -159,12 +166,20 @@ export function addNutrition(list: RowList, catalogue: Catalogue, today: string,
   });
   const refer = ([name, , unit]: Item): { ingredient: number; weight_unit: number | null } => {
     const ingredient = catalogue.ingredient(name);
-    return { ingredient, weight_unit: unit === undefined ? null : catalogue.ingredientUnit(ingredient, unit) };
+    return {
+      ingredient,
+      weight_unit: unit === undefined ? null : catalogue.ingredientUnit(ingredient, unit),
+    };
   };
   MEALS.forEach(({ time, planned }, index) => {
     const meal = list.add('nutrition.meal', { plan, order: index + 1, time });
     planned.forEach((item, place) =>
-      list.add('nutrition.mealitem', { meal, ...refer(item), order: place + 1, amount: item[1].toFixed(2) }),
+      list.add('nutrition.mealitem', {
+        meal,
+        ...refer(item),
+        order: place + 1,
+        amount: item[1].toFixed(2),
+      }),
     );
   });
   for (let day = 0; day < DIARY_DAYS; day++) {
@@ -172,7 +187,8 @@ export function addNutrition(list: RowList, catalogue: Catalogue, today: string,
     for (const { item, minute } of eaten(random)) {
       const time = `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}:00`;
       // Grams are weighed and differ from day to day, units are counted.
-      const value = item[2] === undefined ? Math.round((item[1] * random.int(85, 120)) / 100) : item[1];
+      const value =
+        item[2] === undefined ? Math.round((item[1] * random.int(85, 120)) / 100) : item[1];
       list.add('nutrition.logitem', {
         plan,
         datetime: `${date}T${time}Z`,

@@ -34,7 +34,17 @@ const fullBody: PlannedWorkout = {
       description: 'Full body A',
       weekdays: [1, 5],
       sets: [
-        [4, { exercise: 'Back Squat', reps: 6, weight: 70, perWeek: 2.5, rir: '2', comment: 'Two lighter sets first' }],
+        [
+          4,
+          {
+            exercise: 'Back Squat',
+            reps: 6,
+            weight: 70,
+            perWeek: 2.5,
+            rir: '2',
+            comment: 'Two lighter sets first',
+          },
+        ],
         [4, { exercise: 'Bench Press', reps: 6, weight: 60, perWeek: 1.25, rir: '2' }],
         [3, { exercise: 'One-Arm Dumbbell Row', reps: 10, weight: 24, perWeek: 0.5, rir: '1' }],
         [
@@ -49,7 +59,17 @@ const fullBody: PlannedWorkout = {
       description: 'Full body B',
       weekdays: [3],
       sets: [
-        [3, { exercise: 'Deadlift', reps: 5, weight: 90, perWeek: 2.5, rir: '2', comment: 'Straps only for the last set' }],
+        [
+          3,
+          {
+            exercise: 'Deadlift',
+            reps: 5,
+            weight: 90,
+            perWeek: 2.5,
+            rir: '2',
+            comment: 'Straps only for the last set',
+          },
+        ],
         [3, { exercise: 'Overhead Press', reps: 8, weight: 35, perWeek: 0.75, rir: '1.5' }],
         [3, { exercise: 'Lat Pulldown', reps: 10, weight: 50, perWeek: 1.25, rir: '1' }],
         [3, { exercise: 'Walking Lunge', reps: 12, weight: 14, perWeek: 0.5 }],
@@ -75,7 +95,14 @@ const upperLower: PlannedWorkout = {
           3,
           { exercise: 'Bench Press', reps: 8, weight: 65, perWeek: 1.25, rir: '2' },
           { exercise: 'Bench Press', reps: 6, weight: 70, perWeek: 1.25, rir: '1' },
-          { exercise: 'Bench Press', reps: 4, weight: 75, perWeek: 1.25, rir: '0.5', comment: 'With safety pins' },
+          {
+            exercise: 'Bench Press',
+            reps: 4,
+            weight: 75,
+            perWeek: 1.25,
+            rir: '0.5',
+            comment: 'With safety pins',
+          },
         ],
         [4, { exercise: 'Bent-Over Barbell Row', reps: 8, weight: 55, perWeek: 1.25, rir: '2' }],
         [3, { exercise: 'Pull-Up', reps: 6, weight: null, untilFailure: true }],

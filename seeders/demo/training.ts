@@ -25,10 +25,24 @@ function repetitionUnit({ seconds, untilFailure }: PlannedSetting): number {
   return seconds ? SECONDS : untilFailure ? UNTIL_FAILURE : REPETITIONS;
 }
 
-function addWorkout(list: RowList, catalogue: Catalogue, plan: PlannedWorkout, user: number, creationDate: string): number {
-  const workout = list.add('manager.workout', { creation_date: creationDate, comment: plan.comment, user });
+function addWorkout(
+  list: RowList,
+  catalogue: Catalogue,
+  plan: PlannedWorkout,
+  user: number,
+  creationDate: string,
+): number {
+  const workout = list.add('manager.workout', {
+    creation_date: creationDate,
+    comment: plan.comment,
+    user,
+  });
   for (const day of plan.days) {
-    const exerciseday = list.add('manager.day', { training: workout, description: day.description, day: day.weekdays });
+    const exerciseday = list.add('manager.day', {
+      training: workout,
+      description: day.description,
+      day: day.weekdays,
+    });
     day.sets.forEach(([sets, ...settings], index) => {
       const set = list.add('manager.set', { exerciseday, order: index + 1, sets });
       settings.forEach((setting, place) =>
@@ -68,7 +82,8 @@ function addLogs(
 ): number {
   let done = 0;
   for (const [sets, ...settings] of day.sets) {
-    const pyramid = settings.length > 1 && settings.every(({ exercise }) => exercise === settings[0]?.exercise);
+    const pyramid =
+      settings.length > 1 && settings.every(({ exercise }) => exercise === settings[0]?.exercise);
     for (let round = 0; round < (pyramid ? 1 : sets); round++) {
       for (const setting of settings) {
         // Strength decreases from round to round; seconds vary in steps of five.
@@ -101,17 +116,32 @@ function impression(random: Random): string {
 }
 
 /** Adds the workouts, a schedule that links them, and the training of its weeks, which end today. */
-export function addTraining(list: RowList, catalogue: Catalogue, today: string, user: number): void {
+export function addTraining(
+  list: RowList,
+  catalogue: Catalogue,
+  today: string,
+  user: number,
+): void {
   const random = new Random(16);
   const weeks = WORKOUTS.reduce((sum, plan) => sum + plan.weeks, 0);
   const start = addDays(today, 1 - 7 * weeks);
   const phases: { plan: PlannedWorkout; workout: number; from: number }[] = [];
   let from = 0;
   for (const plan of WORKOUTS) {
-    phases.push({ plan, workout: addWorkout(list, catalogue, plan, user, addDays(start, from)), from });
+    phases.push({
+      plan,
+      workout: addWorkout(list, catalogue, plan, user, addDays(start, from)),
+      from,
+    });
     from += 7 * plan.weeks;
   }
-  const schedule = list.add('manager.schedule', { user, name: 'Base and split', start_date: start, is_active: true, is_loop: true });
+  const schedule = list.add('manager.schedule', {
+    user,
+    name: 'Base and split',
+    start_date: start,
+    is_active: true,
+    is_loop: true,
+  });
   phases.forEach(({ plan, workout }, index) =>
     list.add('manager.schedulestep', { schedule, workout, duration: plan.weeks, order: index + 1 }),
   );
@@ -122,7 +152,11 @@ export function addTraining(list: RowList, catalogue: Catalogue, today: string, 
       const day = plan.days.find(({ weekdays }) => weekdays.includes(weekday(date)));
       // In weeks with four sessions the one on Saturday is skipped now and then; three always take place.
       if (day === undefined || (weekday(date) === 6 && random.chance(0.25))) continue;
-      const done = addLogs(list, catalogue, random, day, Math.floor(offset / 7), { user, workout, date });
+      const done = addLogs(list, catalogue, random, day, Math.floor(offset / 7), {
+        user,
+        workout,
+        date,
+      });
       const isTimed = random.chance(0.9);
       const begin = (weekday(date) === 6 ? 10 * 60 : 17 * 60 + 30) + 5 * random.int(0, 12);
       list.add('manager.workoutsession', {

@@ -18,7 +18,8 @@ const TREND: [number, number][] = [
 function trend(day: number): number {
   let [fromDay, fromWeight] = TREND[0] ?? [0, 0];
   for (const [toDay, toWeight] of TREND) {
-    if (day <= toDay && toDay > fromDay) return fromWeight + ((toWeight - fromWeight) * (day - fromDay)) / (toDay - fromDay);
+    if (day <= toDay && toDay > fromDay)
+      return fromWeight + ((toWeight - fromWeight) * (day - fromDay)) / (toDay - fromDay);
     [fromDay, fromWeight] = [toDay, toWeight];
   }
   return fromWeight;

@@ -9,7 +9,11 @@ export const back: ExerciseEntry[] = [
     gear: ['barbell'],
     group: 'deadlift',
     text: 'Stand with the bar over the middle of the feet, grip just outside the legs and take the slack out of the bar. Push the floor away with a flat back, keep the bar in touch with shins and thighs, and stand tall without leaning back at the top.',
-    cues: ['Brace before the plates leave the floor', 'Bar close to the legs all the way', 'Reset every repetition'],
+    cues: [
+      'Brace before the plates leave the floor',
+      'Bar close to the legs all the way',
+      'Reset every repetition',
+    ],
     de: {
       name: 'Kreuzheben',
       text: 'Stelle dich so hin, dass die Stange über der Fußmitte liegt, greife knapp außerhalb der Beine und nimm die Spannung aus der Stange. Drücke mit geradem Rücken den Boden weg, führe die Stange nah an Schienbeinen und Oberschenkeln und richte dich auf, ohne dich oben zurückzulehnen.',

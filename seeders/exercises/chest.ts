@@ -9,7 +9,11 @@ export const chest: ExerciseEntry[] = [
     gear: ['barbell', 'bench'],
     group: 'press',
     text: 'Lie with your eyes below the bar, pull the shoulder blades together and plant both feet. Lower the bar under control to the lower part of the breastbone, elbows at roughly 60 degrees to the torso, and press it back up in a slight arc until it stands above the shoulders.',
-    cues: ['Shoulder blades stay pinned to the bench', 'Forearms vertical at the bottom', 'Use a spotter or safety pins for heavy sets'],
+    cues: [
+      'Shoulder blades stay pinned to the bench',
+      'Forearms vertical at the bottom',
+      'Use a spotter or safety pins for heavy sets',
+    ],
     de: {
       name: 'Bankdrücken',
       text: 'Lege dich so auf die Bank, dass die Augen unter der Stange sind, ziehe die Schulterblätter zusammen und stelle beide Füße fest auf. Senke die Stange kontrolliert zum unteren Teil des Brustbeins und drücke sie in einem leichten Bogen nach oben, bis sie wieder über den Schultern steht.',
@@ -113,7 +117,10 @@ export const chest: ExerciseEntry[] = [
     gear: ['bodyweight'],
     group: 'push-up',
     text: 'Place the hands slightly wider than the shoulders and form a straight line from head to heels. Lower the whole body at once until the chest is a fist above the floor, elbows pointing back at an angle, and push the floor away.',
-    cues: ['Squeeze the glutes so that the hips do not sag', 'Look at a point a hand in front of you'],
+    cues: [
+      'Squeeze the glutes so that the hips do not sag',
+      'Look at a point a hand in front of you',
+    ],
     de: {
       name: 'Liegestütze',
       text: 'Setze die Hände etwas weiter als schulterbreit auf und bilde vom Kopf bis zu den Fersen eine gerade Linie. Senke den ganzen Körper, bis die Brust eine Faust breit über dem Boden ist, die Ellbogen zeigen schräg nach hinten, und drücke dich wieder hoch.',

@@ -21,10 +21,12 @@ export const ILLUSTRATED = [
   'Standing Calf Raise',
 ];
 
-export const imageFileName = (exercise: string): string => `${exercise.toLowerCase().replaceAll(' ', '-')}.png`;
+export const imageFileName = (exercise: string): string =>
+  `${exercise.toLowerCase().replaceAll(' ', '-')}.png`;
 
 /** Returns the PNG file, which the build copies next to this module. */
-export const imageContent = (exercise: string): Buffer => readFileSync(join(__dirname, 'images', imageFileName(exercise)));
+export const imageContent = (exercise: string): Buffer =>
+  readFileSync(join(__dirname, 'images', imageFileName(exercise)));
 
 /** Returns the path in the file store of the image of an exercise, by the id of its base. */
 export const imagePath = (base: number): string => `exercise-images/${base}/muscles.png`;

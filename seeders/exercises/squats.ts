@@ -9,7 +9,11 @@ export const squats: ExerciseEntry[] = [
     gear: ['barbell'],
     group: 'squat',
     text: 'Rest the bar on the upper back, feet at shoulder width with the toes slightly out. Take a deep breath, sit down between the heels until the hip crease passes the knees and stand up with the chest and hips rising at the same speed.',
-    cues: ['Knees follow the toes', 'Whole foot on the floor', 'Hold the breath until you pass the hardest point'],
+    cues: [
+      'Knees follow the toes',
+      'Whole foot on the floor',
+      'Hold the breath until you pass the hardest point',
+    ],
     de: {
       name: 'Kniebeuge',
       text: 'Lege die Stange auf den oberen Rücken, die Füße stehen schulterbreit und zeigen leicht nach außen. Atme tief ein, setze dich zwischen die Fersen, bis die Hüfte tiefer ist als die Knie, und stehe so auf, dass sich Brust und Hüfte gleich schnell heben.',

@@ -12,7 +12,12 @@ import { Workout } from '../resources/workout';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
 import { WithExerciseFields } from './exercisefields';
-import { SCHEDULE_DESCRIPTION, DAYS_PER_WEEK, MAX_SCHEDULE_WEEKS, plannedTrainingCtes } from './scheduledsets';
+import {
+  SCHEDULE_DESCRIPTION,
+  DAYS_PER_WEEK,
+  MAX_SCHEDULE_WEEKS,
+  plannedTrainingCtes,
+} from './scheduledsets';
 import { repetitionsSql } from './workoutlogs';
 import {
   ANALYSIS_FIELD_EXTENSIONS,
@@ -24,18 +29,29 @@ import {
   type DateRangeConditionSql,
 } from './queries';
 
-const PERCENT_OF_PLAN_DESCRIPTION = 'percent of those planned, at most 100; null if none were planned.';
+const PERCENT_OF_PLAN_DESCRIPTION =
+  'percent of those planned, at most 100; null if none were planned.';
 
-@ObjectType({ description: 'A week of the active schedule: planned and completed training.', simpleResolvers: true })
+@ObjectType({
+  description: 'A week of the active schedule: planned and completed training.',
+  simpleResolvers: true,
+})
 export class AdherenceWeek {
   @Field(() => DateScalar, { description: 'The first day of the week.' }) declare start: string;
-  @Field(() => ID, { description: 'Id of the workout planned for the week.' }) declare workoutId: number;
-  @Field(() => Int, { description: 'Number of planned training days.' }) declare plannedDays: number;
-  @Field(() => Int, { description: 'Number of days with a session or a log of the workout.' }) declare doneDays: number;
+  @Field(() => ID, { description: 'Id of the workout planned for the week.' })
+  declare workoutId: number;
+  @Field(() => Int, { description: 'Number of planned training days.' })
+  declare plannedDays: number;
+  @Field(() => Int, { description: 'Number of days with a session or a log of the workout.' })
+  declare doneDays: number;
   @Field(() => Int, { description: 'Number of planned sets.' }) declare plannedSets: number;
-  @Field(() => Int, { description: 'Number of logged sets of the workout.' }) declare doneSets: number;
-  @Field(() => DecimalScalar, { nullable: true, description: `The days in ${PERCENT_OF_PLAN_DESCRIPTION}` }) declare adherence:
-    string | null;
+  @Field(() => Int, { description: 'Number of logged sets of the workout.' })
+  declare doneSets: number;
+  @Field(() => DecimalScalar, {
+    nullable: true,
+    description: `The days in ${PERCENT_OF_PLAN_DESCRIPTION}`,
+  })
+  declare adherence: string | null;
 }
 
 @ArgsType()
@@ -45,29 +61,55 @@ class PlannedExercisesArgs extends RankingArgs {
     description: `Number of weeks of the schedule, including the current one, from 1 to ${MAX_SCHEDULE_WEEKS}.`,
   })
   declare weeks: number;
-  @Field(() => Boolean, { defaultValue: false, description: 'Returns only exercises without any logged set.' })
+  @Field(() => Boolean, {
+    defaultValue: false,
+    description: 'Returns only exercises without any logged set.',
+  })
   declare neglected: boolean;
 }
 
-@ObjectType({ description: 'An exercise of the active schedule: planned and completed sets.', simpleResolvers: true })
+@ObjectType({
+  description: 'An exercise of the active schedule: planned and completed sets.',
+  simpleResolvers: true,
+})
 export class PlannedExercise {
-  @Field(() => ID, { description: 'Id of the translation shown in `exercise`.' }) declare exerciseId: number;
-  @Field(() => ID, { description: 'Id of the base shared by the translations.' }) declare exerciseBaseId: number;
-  @Field(() => Int, { description: 'Number of planned sets in these weeks.' }) declare plannedSets: number;
-  @Field(() => Int, { description: 'Number of logged sets in these weeks, of any workout.' }) declare doneSets: number;
-  @Field(() => DecimalScalar, { nullable: true, description: 'Logged sets as a percentage of planned sets; null if none were planned.' })
+  @Field(() => ID, { description: 'Id of the translation shown in `exercise`.' })
+  declare exerciseId: number;
+  @Field(() => ID, { description: 'Id of the base shared by the translations.' })
+  declare exerciseBaseId: number;
+  @Field(() => Int, { description: 'Number of planned sets in these weeks.' })
+  declare plannedSets: number;
+  @Field(() => Int, { description: 'Number of logged sets in these weeks, of any workout.' })
+  declare doneSets: number;
+  @Field(() => DecimalScalar, {
+    nullable: true,
+    description: 'Logged sets as a percentage of planned sets; null if none were planned.',
+  })
   declare share: string | null;
-  @Field(() => DecimalScalar, { nullable: true, description: 'Mean number of planned repetitions per set; null without any.' })
+  @Field(() => DecimalScalar, {
+    nullable: true,
+    description: 'Mean number of planned repetitions per set; null without any.',
+  })
   declare plannedReps: string | null;
-  @Field(() => DecimalScalar, { nullable: true, description: 'Mean number of logged repetitions per set; null without any.' })
+  @Field(() => DecimalScalar, {
+    nullable: true,
+    description: 'Mean number of logged repetitions per set; null without any.',
+  })
   declare doneReps: string | null;
-  @Field(() => DateScalar, { nullable: true, description: 'The day it was last logged, in these weeks or before; null if never.' })
+  @Field(() => DateScalar, {
+    nullable: true,
+    description: 'The day it was last logged, in these weeks or before; null if never.',
+  })
   declare lastDoneOn: string | null;
 }
 
 const WITHIN_WEEK_SQL = `BETWEEN w."start" AND w."start" + ${DAYS_PER_WEEK - 1}`;
 
-function adherenceSql(context: Context, bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql): string {
+function adherenceSql(
+  context: Context,
+  bind: ParameterBinder,
+  inDateRangeSql: DateRangeConditionSql,
+): string {
   const datesInWeekSql = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
     `SELECT t."date" FROM "${table}" t${whereClause([...visibleRowConditions(entity, context), () => `t."workout_id" = w."workout_id" AND t."date" ${WITHIN_WEEK_SQL}`], 't', bind)}`;
   const logDatesInWeekSql = datesInWeekSql(WorkoutLog, 'workout_log');
@@ -81,11 +123,19 @@ function adherenceSql(context: Context, bind: ParameterBinder, inDateRangeSql: D
       WHERE ${inDateRangeSql('w."start"', `w."start" + ${DAYS_PER_WEEK - 1}`)}) a`;
 }
 
-function plannedExercisesSql({ weeks, neglected }: PlannedExercisesArgs, context: Context, bind: ParameterBinder): string {
-  const translationIdsSql = 'SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = q."exerciseBaseId"';
+function plannedExercisesSql(
+  { weeks, neglected }: PlannedExercisesArgs,
+  context: Context,
+  bind: ParameterBinder,
+): string {
+  const translationIdsSql =
+    'SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = q."exerciseBaseId"';
   const logsWhereSql = (extraConditionSql: string) =>
     whereClause(
-      [...visibleRowConditions(WorkoutLog, context), () => `t."exercise_id" IN (${translationIdsSql})${extraConditionSql}`],
+      [
+        ...visibleRowConditions(WorkoutLog, context),
+        () => `t."exercise_id" IN (${translationIdsSql})${extraConditionSql}`,
+      ],
       't',
       bind,
     );
@@ -101,13 +151,18 @@ function plannedExercisesSql({ weeks, neglected }: PlannedExercisesArgs, context
 }
 
 @Resolver(() => AdherenceWeek)
-@RowField('workout', 'workoutId', () => Workout, { description: 'The workout planned for the week.' })
+@RowField('workout', 'workoutId', () => Workout, {
+  description: 'The workout planned for the week.',
+})
 export class AdherenceResolver {
   @Query(() => [AdherenceWeek], {
     description: `Planned and completed training of the viewer by week, oldest first, for the weeks that overlap \`from\` to \`until\`. ${SCHEDULE_DESCRIPTION}`,
   })
   @FieldExtensions(SERIES_FIELD_EXTENSIONS)
-  scheduleAdherence(@Args(() => SeriesArgs) args: SeriesArgs, @Ctx() context: Context): Promise<Row[]> {
+  scheduleAdherence(
+    @Args(() => SeriesArgs) args: SeriesArgs,
+    @Ctx() context: Context,
+  ): Promise<Row[]> {
     const buildStatement = (bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql) => ({
       select: adherenceSql(context, bind, inDateRangeSql),
       orderTerms: ['"start"', '"workoutId"'],
@@ -124,10 +179,17 @@ export class PlannedExerciseResolver {
       'The exercises planned for the last weeks and their logged sets, least completed first. Weeks and planned sets are computed as in `scheduleAdherence`.',
   })
   @FieldExtensions(ANALYSIS_FIELD_EXTENSIONS)
-  plannedExercises(@Args(() => PlannedExercisesArgs) args: PlannedExercisesArgs, @Ctx() context: Context): Promise<Row[]> {
-    if (args.weeks < 1 || args.weeks > MAX_SCHEDULE_WEEKS) throw invalidArgumentError('weeks', `Must be from 1 to ${MAX_SCHEDULE_WEEKS}.`);
+  plannedExercises(
+    @Args(() => PlannedExercisesArgs) args: PlannedExercisesArgs,
+    @Ctx() context: Context,
+  ): Promise<Row[]> {
+    if (args.weeks < 1 || args.weeks > MAX_SCHEDULE_WEEKS)
+      throw invalidArgumentError('weeks', `Must be from 1 to ${MAX_SCHEDULE_WEEKS}.`);
     return queryRanking(
-      (bind) => ({ select: plannedExercisesSql(args, context, bind), orderTerms: ['"share"', '"exerciseBaseId"'] }),
+      (bind) => ({
+        select: plannedExercisesSql(args, context, bind),
+        orderTerms: ['"share"', '"exerciseBaseId"'],
+      }),
       args,
       context,
     );

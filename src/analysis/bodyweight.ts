@@ -32,8 +32,10 @@ class TrendArgs extends SeriesArgs {
 @ObjectType({ description: 'The body weight on a day, and its trend.', simpleResolvers: true })
 export class BodyWeight {
   @Field(() => DateScalar, { description: 'The day of the measurement.' }) declare date: string;
-  @Field(() => DecimalScalar, { description: `The measured weight, ${REQUESTED_UNIT_NOTE}.` }) declare weight: string;
-  @Field(() => DecimalScalar, { description: `The smoothed weight, ${REQUESTED_UNIT_NOTE}.` }) declare trend: string;
+  @Field(() => DecimalScalar, { description: `The measured weight, ${REQUESTED_UNIT_NOTE}.` })
+  declare weight: string;
+  @Field(() => DecimalScalar, { description: `The smoothed weight, ${REQUESTED_UNIT_NOTE}.` })
+  declare trend: string;
   @Field(() => DecimalScalar, {
     nullable: true,
     description: `Change per week, negative for a loss, ${REQUESTED_UNIT_NOTE}; null for a single entry.`,
@@ -49,7 +51,8 @@ export class BodyWeightResolver {
   @FieldExtensions(SERIES_FIELD_EXTENSIONS)
   bodyWeightTrend(@Args(() => TrendArgs) args: TrendArgs, @Ctx() context: Context): Promise<Row[]> {
     const { days, unit } = args;
-    if (days < 2 || days > MAX_RATE_PERIOD_DAYS) throw invalidArgumentError('days', `Must be from 2 to ${MAX_RATE_PERIOD_DAYS}.`);
+    if (days < 2 || days > MAX_RATE_PERIOD_DAYS)
+      throw invalidArgumentError('days', `Must be from 2 to ${MAX_RATE_PERIOD_DAYS}.`);
     const accessConditions = ownerConditions(WeightEntry, context);
     return querySeries(
       (bind, inDateRangeSql) => ({

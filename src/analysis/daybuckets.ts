@@ -3,7 +3,10 @@ import type { Row } from '../database/rows';
 import { dayBucket, MONDAY, type DayBucket, type DayUnit } from '../core/grouping/timebuckets';
 
 export const BUCKET_UNIT_DESCRIPTION = 'Units of time by which days are grouped.';
-export const FIRST_DAY_ARGUMENT_OPTIONS = { defaultValue: MONDAY, description: 'The weekday on which weeks start.' };
+export const FIRST_DAY_ARGUMENT_OPTIONS = {
+  defaultValue: MONDAY,
+  description: 'The weekday on which weeks start.',
+};
 /** Maximum number of days in analyses that return a row for each day, even for days without data. */
 export const MAX_SERIES_DAYS = 9_999;
 
@@ -14,7 +17,8 @@ export const MAX_SERIES_DAYS = 9_999;
 export function createDayBucketAssigner(by: DayUnit): (row: Row) => Row {
   let previous: { start: unknown; bucket: DayBucket } | undefined;
   return (row) => {
-    if (!previous || previous.start !== row.start) previous = { start: row.start, bucket: dayBucket(by, row.start) };
+    if (!previous || previous.start !== row.start)
+      previous = { start: row.start, bucket: dayBucket(by, row.start) };
     return { ...row, bucket: previous.bucket };
   };
 }

@@ -12,8 +12,12 @@ export const WithExerciseFields =
   (exerciseDescription: string, nullDescription = 'Null until it has been accepted by review.') =>
   (resolver: ClassType): void => {
     const exerciseBaseDescription = `The base shared by the translations, which count as one exercise. ${nullDescription}`;
-    RowField('exercise', 'exerciseId', () => Exercise, { nullable: true, description: `${exerciseDescription} ${nullDescription}` })(
-      resolver,
-    );
-    RowField('exerciseBase', 'exerciseBaseId', () => ExerciseBase, { nullable: true, description: exerciseBaseDescription })(resolver);
+    RowField('exercise', 'exerciseId', () => Exercise, {
+      nullable: true,
+      description: `${exerciseDescription} ${nullDescription}`,
+    })(resolver);
+    RowField('exerciseBase', 'exerciseBaseId', () => ExerciseBase, {
+      nullable: true,
+      description: exerciseBaseDescription,
+    })(resolver);
   };

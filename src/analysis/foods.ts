@@ -9,7 +9,12 @@ import { RowField } from '../core/read/rowfield';
 import { NutritionalValues } from '../nutrition/types';
 import { Ingredient } from '../resources/ingredient';
 import type { WhereInput } from './workoutlogs';
-import { diaryEntriesSql, roundedNutrientColumnsSql, collectNutrients, DiaryEntryFilterField } from './portions';
+import {
+  diaryEntriesSql,
+  roundedNutrientColumnsSql,
+  collectNutrients,
+  DiaryEntryFilterField,
+} from './portions';
 import { ANALYSIS_FIELD_EXTENSIONS, queryRanking, RankingArgs } from './queries';
 
 const FoodOrder = createEnum('FoodOrder', 'Criteria for ranking foods.', {
@@ -28,15 +33,23 @@ export class EatenFood {
   @Field(() => ID, { description: 'Id of the food that was eaten.' }) declare ingredientId: number;
   @Field(() => Int, { description: 'Number of diary entries.' }) declare count: number;
   @Field(() => DecimalScalar, { description: 'Amount in grams.' }) declare grams: string;
-  @Field(() => NutritionalValues, { description: 'Sum of all its entries.' }) declare total: NutritionalValues;
-  @Field(() => DecimalScalar, { nullable: true, description: 'Share of the energy of all foods, in percent; null if that is 0.' })
+  @Field(() => NutritionalValues, { description: 'Sum of all its entries.' })
+  declare total: NutritionalValues;
+  @Field(() => DecimalScalar, {
+    nullable: true,
+    description: 'Share of the energy of all foods, in percent; null if that is 0.',
+  })
   declare energyShare: string | null;
 }
 
 @ArgsType()
 class FoodArgs extends RankingArgs {
   @DiaryEntryFilterField declare where?: WhereInput;
-  @Field(() => FoodOrder, { defaultValue: FoodOrder.ENERGY, description: 'Criteria for ranking foods.' }) declare by: FoodOrder;
+  @Field(() => FoodOrder, {
+    defaultValue: FoodOrder.ENERGY,
+    description: 'Criteria for ranking foods.',
+  })
+  declare by: FoodOrder;
 }
 
 @Resolver(() => EatenFood)
@@ -48,7 +61,8 @@ export class EatenFoodResolver {
   @Query(() => [EatenFood], { description: 'Foods of the diary, largest total first.' })
   @FieldExtensions(ANALYSIS_FIELD_EXTENSIONS)
   async topFoods(@Args(() => FoodArgs) args: FoodArgs, @Ctx() context: Context): Promise<Row[]> {
-    const measureSql = args.by === FoodOrder.COUNT ? 'count(*)' : `sum(e."${args.by.toLowerCase()}")`;
+    const measureSql =
+      args.by === FoodOrder.COUNT ? 'count(*)' : `sum(e."${args.by.toLowerCase()}")`;
     const rows = await queryRanking(
       (bind) => ({
         select: `SELECT e."ingredient_id" AS "ingredientId", count(*)::int AS "count", round(sum(e."grams"), 2) AS "grams",

@@ -5,7 +5,11 @@ import { REQUESTED_UNIT_NOTE } from '../contract/massunits';
 import { NOT_A_TIME_ZONE_MESSAGE } from '../contract/messages';
 import type { Row } from '../database/rows';
 import { hasReadScope, ownerConditions } from '../core/access/access';
-import { createParameterBinder, whereClause, type ParameterBinder } from '../core/access/conditions';
+import {
+  createParameterBinder,
+  whereClause,
+  type ParameterBinder,
+} from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { bucketSql, DayBucket, DayUnit, WEEKDAY_ENUM } from '../core/grouping/timebuckets';
 import { invalidArgumentError } from '../core/model/errors';
@@ -18,7 +22,11 @@ import { Meal } from '../resources/meal';
 import { MealItem } from '../resources/mealitem';
 import { NutritionPlan } from '../resources/nutritionplan';
 import { UserProfile } from '../resources/userprofile';
-import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_ARGUMENT_OPTIONS, createDayBucketAssigner } from './daybuckets';
+import {
+  BUCKET_UNIT_DESCRIPTION,
+  FIRST_DAY_ARGUMENT_OPTIONS,
+  createDayBucketAssigner,
+} from './daybuckets';
 import { bodyMassSql, OUTPUT_UNIT_ARGUMENT_OPTIONS, roundedMassInUnitSql } from './masses';
 import type { WhereInput } from './workoutlogs';
 import {
@@ -30,7 +38,12 @@ import {
   collectNutrients,
   DiaryEntryFilterField,
 } from './portions';
-import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, type DateRangeConditionSql } from './queries';
+import {
+  SERIES_FIELD_EXTENSIONS,
+  querySeries,
+  SeriesArgs,
+  type DateRangeConditionSql,
+} from './queries';
 
 const MAX_TOLERANCE_PERCENT = 100;
 /** Maximum number of meals with a time per plan. It limits the duration of the query, which compares each diary entry with each of these meals. */
@@ -39,11 +52,13 @@ const MAX_TIMED_MEALS_PER_PLAN = 100;
 @ArgsType()
 class IntakeArgs extends SeriesArgs {
   @DiaryEntryFilterField declare where?: WhereInput;
-  @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
+  @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BUCKET_UNIT_DESCRIPTION })
+  declare by: DayUnit;
   @Field(() => WEEKDAY_ENUM.type, FIRST_DAY_ARGUMENT_OPTIONS) declare firstDay: number;
   @Field(() => String, {
     nullable: true,
-    description: 'IANA time zone that determines the day, such as `Europe/Berlin`; the time zone of the server if absent.',
+    description:
+      'IANA time zone that determines the day, such as `Europe/Berlin`; the time zone of the server if absent.',
   })
   declare timeZone?: string | null;
   @Field(() => Boolean, {
@@ -60,30 +75,57 @@ class IntakeArgs extends SeriesArgs {
 export class NutritionIntake {
   @Field(() => DayBucket, { description: 'The period.' }) declare bucket: DayBucket;
   @Field(() => ID, { description: 'Id of the plan of the diary.' }) declare planId: number;
-  @Field(() => ID, { nullable: true, description: 'Id of the meal; null unless `perMeal`, and if no meal has a time.' })
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of the meal; null unless `perMeal`, and if no meal has a time.',
+  })
   declare mealId: number | null;
-  @Field(() => Int, { description: 'Number of days with entries. Means are computed over these days.' }) declare days: number;
-  @Field(() => NutritionalValues, { description: 'Sum of all entries.' }) declare total: NutritionalValues;
+  @Field(() => Int, {
+    description: 'Number of days with entries. Means are computed over these days.',
+  })
+  declare days: number;
+  @Field(() => NutritionalValues, { description: 'Sum of all entries.' })
+  declare total: NutritionalValues;
   @Field(() => NutritionalValues, { description: 'Daily mean.' }) declare mean: NutritionalValues;
   @Field(() => NutritionalValues, {
     nullable: true,
-    description: 'Planned daily values of all meals of the plan, or of the meal; null if nothing is planned.',
+    description:
+      'Planned daily values of all meals of the plan, or of the meal; null if nothing is planned.',
   })
   declare goal: NutritionalValues | null;
   @Field(() => DecimalScalar, {
     nullable: true,
-    description: 'Daily energy goal in kcal: that of the plan, or of the profile if `hasGoalCalories`; with `perMeal` that of the meal.',
+    description:
+      'Daily energy goal in kcal: that of the plan, or of the profile if `hasGoalCalories`; with `perMeal` that of the meal.',
   })
   declare goalEnergy: string | null;
-  @Field(() => Int, { description: 'Number of days with more energy than the goal plus the tolerance.' }) declare daysOver: number;
-  @Field(() => Int, { description: 'Number of days with less energy than the goal minus the tolerance.' }) declare daysUnder: number;
-  @Field(() => DecimalScalar, { nullable: true, description: `Mean body weight, ${REQUESTED_UNIT_NOTE}.` })
+  @Field(() => Int, {
+    description: 'Number of days with more energy than the goal plus the tolerance.',
+  })
+  declare daysOver: number;
+  @Field(() => Int, {
+    description: 'Number of days with less energy than the goal minus the tolerance.',
+  })
+  declare daysUnder: number;
+  @Field(() => DecimalScalar, {
+    nullable: true,
+    description: `Mean body weight, ${REQUESTED_UNIT_NOTE}.`,
+  })
   declare bodyWeight: string | null;
-  @Field(() => DecimalScalar, { nullable: true, description: 'Daily mean of protein in g per kg of body weight.' })
+  @Field(() => DecimalScalar, {
+    nullable: true,
+    description: 'Daily mean of protein in g per kg of body weight.',
+  })
   declare proteinPerKg: string | null;
-  @Field(() => DecimalScalar, { nullable: true, description: 'Daily mean of carbohydrates in g per kg of body weight.' })
+  @Field(() => DecimalScalar, {
+    nullable: true,
+    description: 'Daily mean of carbohydrates in g per kg of body weight.',
+  })
   declare carbohydratesPerKg: string | null;
-  @Field(() => DecimalScalar, { nullable: true, description: 'Daily mean of fat in g per kg of body weight.' })
+  @Field(() => DecimalScalar, {
+    nullable: true,
+    description: 'Daily mean of fat in g per kg of body weight.',
+  })
   declare fatPerKg: string | null;
 }
 
@@ -111,7 +153,10 @@ function intakeSql(
     bind,
   );
   const usesProfileGoal = !perMeal && hasReadScope(UserProfile, context);
-  const profileConditions = () => [...ownerConditions(UserProfile, context), () => 'p."has_goal_calories"'];
+  const profileConditions = () => [
+    ...ownerConditions(UserProfile, context),
+    () => 'p."has_goal_calories"',
+  ];
   const profileCaloriesSql = usesProfileGoal
     ? `(SELECT f."calories" FROM "user_profile" f${whereClause(profileConditions(), 'f', bind)})`
     : 'NULL::int';
@@ -119,7 +164,8 @@ function intakeSql(
   const energyGoalSql = 'coalesce(p."calories", g."energy")';
   const daysBeyondToleranceSql = (comparisonOperator: string, sign: string) =>
     `(count(*) FILTER (WHERE d."energy" ${comparisonOperator} ${energyGoalSql} * (1 ${sign} ${bind(tolerance)}::numeric / 100)))::int`;
-  const perKgColumnSql = (name: string) => `round(avg(d."${name}" / d."mass"), 2) AS "${name}PerKg"`;
+  const perKgColumnSql = (name: string) =>
+    `round(avg(d."${name}" / d."mass"), 2) AS "${name}PerKg"`;
   return `SELECT ${bucketSql(by, firstDay, 'd."day"', '')} AS "start", d."plan_id" AS "planId", d."meal_id" AS "mealId", count(*)::int AS "days",
     ${roundedNutrientColumnsSql('total', (name) => `sum(d."${name}")`)}, ${roundedNutrientColumnsSql('mean', (name) => `avg(d."${name}")`)}, ${roundedNutrientColumnsSql('goal', (name) => `avg(g."${name}")`)}, round(avg(${energyGoalSql}), 2) AS "goalEnergy",
     ${daysBeyondToleranceSql('>', '+')} AS "daysOver", ${daysBeyondToleranceSql('<', '-')} AS "daysUnder",
@@ -158,9 +204,13 @@ export class NutritionIntakeResolver {
       'Nutrition intake of the viewer by day, week or another period, oldest first: nutrients and goals of each plan. Values are exact and rounded to two places at the end. The body weight is that of the weight entry nearest to the day, or the earlier of two equally near entries.',
   })
   @FieldExtensions(SERIES_FIELD_EXTENSIONS)
-  async nutritionIntake(@Args(() => IntakeArgs) args: IntakeArgs, @Ctx() context: Context): Promise<Row[]> {
+  async nutritionIntake(
+    @Args(() => IntakeArgs) args: IntakeArgs,
+    @Ctx() context: Context,
+  ): Promise<Row[]> {
     const { by, tolerance } = args;
-    const timeZone = args.timeZone == null ? context.services.timeZone : resolveTimeZone(args.timeZone);
+    const timeZone =
+      args.timeZone == null ? context.services.timeZone : resolveTimeZone(args.timeZone);
     if (timeZone === undefined) throw invalidArgumentError('timeZone', NOT_A_TIME_ZONE_MESSAGE);
     if (tolerance < 0 || tolerance > MAX_TOLERANCE_PERCENT)
       throw invalidArgumentError('tolerance', `Must be from 0 to ${MAX_TOLERANCE_PERCENT}.`);
@@ -169,7 +219,9 @@ export class NutritionIntakeResolver {
       select: intakeSql({ ...args, timeZone }, context, bind, inDateRangeSql),
       orderTerms: ['"start"', '"planId"', '"mealId"'],
     });
-    const rows = (await querySeries(buildStatement, args, context)).map(createDayBucketAssigner(by));
+    const rows = (await querySeries(buildStatement, args, context)).map(
+      createDayBucketAssigner(by),
+    );
     return rows.map((row) => ({
       ...row,
       total: collectNutrients(row, 'total'),

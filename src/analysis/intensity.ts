@@ -43,9 +43,13 @@ export class IntensityResolver {
           FROM (${workoutLogsWithExerciseBaseSql(workoutLogsSql(null, context, bind, undefined, [sameExerciseBaseCondition]))}) l) x WHERE x."id" = ANY(${idsParameter})`,
         values,
       );
-      const intensityById = new Map(rows.map((row) => [row.id as unknown, row.value as string | null]));
+      const intensityById = new Map(
+        rows.map((row) => [row.id as unknown, row.value as string | null]),
+      );
       return workoutLogIds.map((id) => intensityById.get(id) ?? null);
     };
-    return context.loaders.getOrCreate<string | null>(`intensity ${formula}`, loadIntensities).load(log.id);
+    return context.loaders
+      .getOrCreate<string | null>(`intensity ${formula}`, loadIntensities)
+      .load(log.id);
   }
 }

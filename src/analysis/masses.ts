@@ -18,9 +18,16 @@ export const MASS_CALCULATION_DESCRIPTION =
 
 export const MASS_CALCULATION_CROSS_REFERENCE = 'Masses are computed as in `trainingVolume`.';
 
-export const OUTPUT_UNIT_ARGUMENT_OPTIONS = { defaultValue: MASS_UNIT_CHOICES.type.KG, description: 'The unit of the masses.' };
+export const OUTPUT_UNIT_ARGUMENT_OPTIONS = {
+  defaultValue: MASS_UNIT_CHOICES.type.KG,
+  description: 'The unit of the masses.',
+};
 
-export const roundedMassInUnitSql = (unit: string, kilogramsSql: string, decimalPlaces = 2): string =>
+export const roundedMassInUnitSql = (
+  unit: string,
+  kilogramsSql: string,
+  decimalPlaces = 2,
+): string =>
   `round(${unit === MASS_UNIT_CHOICES.type.KG ? kilogramsSql : `(${kilogramsSql}) / ${KILOGRAMS_PER_POUND}`}, ${decimalPlaces})`;
 
 /**
@@ -31,7 +38,10 @@ export function bodyMassSql(daySql: string, context: Context, bind: ParameterBin
   if (!hasReadScope(WeightEntry, context)) return 'NULL::numeric';
   const nearestWeightEntrySql = (comparisonOperator: string, direction: string) => {
     const where = whereClause(
-      [...ownerConditions(WeightEntry, context), () => `near."date" ${comparisonOperator} ${daySql}`],
+      [
+        ...ownerConditions(WeightEntry, context),
+        () => `near."date" ${comparisonOperator} ${daySql}`,
+      ],
       'near',
       bind,
     );

@@ -1,11 +1,29 @@
 /** One-repetition maximum (https://en.wikipedia.org/wiki/One-repetition_maximum): estimates per log, and the best per exercise and day bucket. */
-import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, ID, Info, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import {
+  Arg,
+  Args,
+  ArgsType,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Info,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+} from 'type-graphql';
 import { FieldExtensions } from '../core/model/fieldextensions';
 import { createEnum } from '../core/model/enums';
 import type { GraphQLResolveInfo } from 'graphql';
 import { REQUESTED_UNIT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
-import { columnIsOneOf, createParameterBinder, type ParameterBinder, type SqlCondition } from '../core/access/conditions';
+import {
+  columnIsOneOf,
+  createParameterBinder,
+  type ParameterBinder,
+  type SqlCondition,
+} from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { bucketSql, DayBucket, DayUnit, WEEKDAY_ENUM } from '../core/grouping/timebuckets';
 import type { RowFields } from '../core/model/fields';
@@ -15,11 +33,31 @@ import { RequiresFields } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
-import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_ARGUMENT_OPTIONS, createDayBucketAssigner } from './daybuckets';
+import {
+  BUCKET_UNIT_DESCRIPTION,
+  FIRST_DAY_ARGUMENT_OPTIONS,
+  createDayBucketAssigner,
+} from './daybuckets';
 import { WithExerciseFields } from './exercisefields';
-import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, workoutLogsSql, WorkoutLogFilterField, type WhereInput } from './workoutlogs';
-import { MASS_CALCULATION_CROSS_REFERENCE, OUTPUT_UNIT_ARGUMENT_OPTIONS, roundedMassInUnitSql } from './masses';
-import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeConditionSql } from './queries';
+import {
+  workoutLogCtes,
+  LATEST_TRANSLATION_DESCRIPTION,
+  workoutLogsSql,
+  WorkoutLogFilterField,
+  type WhereInput,
+} from './workoutlogs';
+import {
+  MASS_CALCULATION_CROSS_REFERENCE,
+  OUTPUT_UNIT_ARGUMENT_OPTIONS,
+  roundedMassInUnitSql,
+} from './masses';
+import {
+  SERIES_FIELD_EXTENSIONS,
+  querySeries,
+  SeriesArgs,
+  loadSeriesOfExerciseBase,
+  type DateRangeConditionSql,
+} from './queries';
 
 /**
  * Maximum number of repetitions from which a one-rep max is estimated: the fewer the repetitions, the more accurate the estimate (Reynolds et al., J.
@@ -36,7 +74,8 @@ export const OneRepMaxFormula = createEnum(
     WATHAN:
       'w × 100 / (48.8 + 53.8 e^(−0.075 r)). Wathan, Load Assignment, in Baechle, Essentials of Strength Training and Conditioning, 1994.',
     LOMBARDI: 'w × r^0.10. Lombardi, Beginning Weight Training, 1989.',
-    MAYHEW: 'w × 100 / (52.2 + 41.9 e^(−0.055 r)). Mayhew and others, J. Appl. Sport Sci. Res. 6 (4), 1992.',
+    MAYHEW:
+      'w × 100 / (52.2 + 41.9 e^(−0.055 r)). Mayhew and others, J. Appl. Sport Sci. Res. 6 (4), 1992.',
   },
 );
 export type OneRepMaxFormula = keyof typeof OneRepMaxFormula;
@@ -62,30 +101,47 @@ export function oneRepMaxSql(formula: OneRepMaxFormula, alias: string): string {
     CASE WHEN ${r} = 1 THEN ${w} WHEN ${r} <= ${MAX_REPETITIONS_FOR_ESTIMATE} THEN round(${ESTIMATE_SQL_BY_FORMULA[formula](w, r)}, ${ESTIMATE_DECIMAL_PLACES}) END END`;
 }
 
-export const FORMULA_ARGUMENT_OPTIONS = { defaultValue: OneRepMaxFormula.EPLEY, description: 'Formula of the estimate.' };
+export const FORMULA_ARGUMENT_OPTIONS = {
+  defaultValue: OneRepMaxFormula.EPLEY,
+  description: 'Formula of the estimate.',
+};
 
 @ArgsType()
 class BestOneRepMaxArgs extends SeriesArgs {
   @WorkoutLogFilterField('Filters the logs.') declare where?: WhereInput;
-  @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
+  @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BUCKET_UNIT_DESCRIPTION })
+  declare by: DayUnit;
   @Field(() => WEEKDAY_ENUM.type, FIRST_DAY_ARGUMENT_OPTIONS) declare firstDay: number;
   @Field(() => OneRepMaxFormula, FORMULA_ARGUMENT_OPTIONS) declare formula: OneRepMaxFormula;
   @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_ARGUMENT_OPTIONS) declare unit: string;
 }
 
-@ObjectType({ description: 'The best estimated one-rep max of an exercise in a period.', simpleResolvers: true })
+@ObjectType({
+  description: 'The best estimated one-rep max of an exercise in a period.',
+  simpleResolvers: true,
+})
 export class BestOneRepMax {
   @Field(() => DayBucket, { description: 'The period.' }) declare bucket: DayBucket;
-  @Field(() => ID, { description: 'Id of the translation shown in `exercise`.' }) declare exerciseId: number;
-  @Field(() => ID, { description: 'Id of the base shared by the translations.' }) declare exerciseBaseId: number;
-  @Field(() => DecimalScalar, { description: `The estimated one-rep max, ${REQUESTED_UNIT_NOTE}.` }) declare oneRepMax: string;
-  @Field(() => DateScalar, { description: 'The day of the best set; the earliest of equally good sets.' }) declare date: string;
+  @Field(() => ID, { description: 'Id of the translation shown in `exercise`.' })
+  declare exerciseId: number;
+  @Field(() => ID, { description: 'Id of the base shared by the translations.' })
+  declare exerciseBaseId: number;
+  @Field(() => DecimalScalar, { description: `The estimated one-rep max, ${REQUESTED_UNIT_NOTE}.` })
+  declare oneRepMax: string;
+  @Field(() => DateScalar, {
+    description: 'The day of the best set; the earliest of equally good sets.',
+  })
+  declare date: string;
   @Field(() => ID, { description: 'Id of the log of that set.' }) declare logId: number;
 }
 
 const createEstimateStatementBuilder =
   ({ where, by, firstDay, formula, unit }: BestOneRepMaxArgs, context: Context) =>
-  (bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql, extraConditions: readonly SqlCondition[]) => ({
+  (
+    bind: ParameterBinder,
+    inDateRangeSql: DateRangeConditionSql,
+    extraConditions: readonly SqlCondition[],
+  ) => ({
     select: `WITH ${workoutLogCtes(workoutLogsSql(where, context, bind, inDateRangeSql, extraConditions))}
       SELECT DISTINCT ON (e."start", e."base") e."start", e."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId", e."date", e."logId",
         ${roundedMassInUnitSql(unit, 'e."best"')} AS "oneRepMax"
@@ -96,7 +152,10 @@ const createEstimateStatementBuilder =
   });
 
 @Resolver(() => BestOneRepMax)
-@RowField('log', 'logId', () => WorkoutLog, { nullable: true, description: 'The best set; null once it is deleted.' })
+@RowField('log', 'logId', () => WorkoutLog, {
+  nullable: true,
+  description: 'The best set; null once it is deleted.',
+})
 @WithExerciseFields(LATEST_TRANSLATION_DESCRIPTION)
 export class BestOneRepMaxResolver {
   @Query(() => [BestOneRepMax], {
@@ -104,8 +163,13 @@ export class BestOneRepMaxResolver {
       'Estimated one-rep maxes of the viewer: the best estimate of each exercise in each day, week or other period that has one, oldest first.',
   })
   @FieldExtensions(SERIES_FIELD_EXTENSIONS)
-  async bestOneRepMaxes(@Args(() => BestOneRepMaxArgs) args: BestOneRepMaxArgs, @Ctx() context: Context): Promise<Row[]> {
-    return (await querySeries(createEstimateStatementBuilder(args, context), args, context)).map(createDayBucketAssigner(args.by));
+  async bestOneRepMaxes(
+    @Args(() => BestOneRepMaxArgs) args: BestOneRepMaxArgs,
+    @Ctx() context: Context,
+  ): Promise<Row[]> {
+    return (await querySeries(createEstimateStatementBuilder(args, context), args, context)).map(
+      createDayBucketAssigner(args.by),
+    );
   }
 }
 
@@ -122,9 +186,15 @@ export class BestOneRepMaxOfExerciseResolver {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
-    return (await loadSeriesOfExerciseBase(createEstimateStatementBuilder(args, context), args, exerciseBaseId, context, info)).map(
-      createDayBucketAssigner(args.by),
-    );
+    return (
+      await loadSeriesOfExerciseBase(
+        createEstimateStatementBuilder(args, context),
+        args,
+        exerciseBaseId,
+        context,
+        info,
+      )
+    ).map(createDayBucketAssigner(args.by));
   }
 }
 
@@ -149,9 +219,13 @@ export class OneRepMaxResolver {
         `SELECT l."id", ${roundedMassInUnitSql(unit, oneRepMaxSql(formula, 'l'))} AS "value" FROM (${logsSql}) l`,
         values,
       );
-      const estimateById = new Map(rows.map((row) => [row.id as unknown, row.value as string | null]));
+      const estimateById = new Map(
+        rows.map((row) => [row.id as unknown, row.value as string | null]),
+      );
       return ids.map((id) => estimateById.get(id) ?? null);
     };
-    return context.loaders.getOrCreate<string | null>(`one-rep max ${formula} ${unit}`, loadEstimates).load(log.id);
+    return context.loaders
+      .getOrCreate<string | null>(`one-rep max ${formula} ${unit}`, loadEstimates)
+      .load(log.id);
   }
 }

@@ -1,10 +1,24 @@
 /** Training calendar: the planned training of the active schedule and the sessions, day by day. */
-import { Arg, Ctx, Field, FieldResolver, Info, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import {
+  Arg,
+  Ctx,
+  Field,
+  FieldResolver,
+  Info,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+} from 'type-graphql';
 import { FieldExtensions } from '../core/model/fieldextensions';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/rows';
 import { visibleRowConditions } from '../core/access/access';
-import { createParameterBinder, whereClause, type ParameterBinder } from '../core/access/conditions';
+import {
+  createParameterBinder,
+  whereClause,
+  type ParameterBinder,
+} from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { invalidArgumentError } from '../core/model/errors';
 import { DateScalar } from '../core/model/scalars';
@@ -21,14 +35,21 @@ const MAX_CALENDAR_DAYS = 366;
 const estimateDayCount = ({ from, until }: { from: string; until: string }) =>
   Math.min(Math.max(countDaysInclusive(from, until), 0), MAX_CALENDAR_DAYS);
 
-@ObjectType({ description: 'A day: planned training of the active schedule, and actual sessions.', simpleResolvers: true })
+@ObjectType({
+  description: 'A day: planned training of the active schedule, and actual sessions.',
+  simpleResolvers: true,
+})
 export class PlannedTraining {
   @Field(() => DateScalar, { description: 'The day.' }) declare date: string;
 }
 
 /** SQL: selects each date with the ids of its schedule step, of the training days planned for it, and of the sessions on it. */
 function calendarSql(from: string, until: string, context: Context, bind: ParameterBinder): string {
-  const sessionsWhereSql = whereClause([...visibleRowConditions(WorkoutSession, context), () => 't."date" = n."date"'], 't', bind);
+  const sessionsWhereSql = whereClause(
+    [...visibleRowConditions(WorkoutSession, context), () => 't."date" = n."date"'],
+    't',
+    bind,
+  );
   const firstDaySql = `${bind(from)}::date`;
   return `WITH ${scheduleCtes(context, bind)},
     n AS (SELECT ${firstDaySql} + generate_series(0, ${bind(until)}::date - ${firstDaySql}) AS "date"),
@@ -49,7 +70,11 @@ export class PlannedTrainingResolver {
   @Query(() => [PlannedTraining], {
     description: `Each day from \`from\` to \`until\`, at most ${MAX_CALENDAR_DAYS} days: the step of the active schedule, the training days planned for it, and its sessions.`,
   })
-  @FieldExtensions({ exclusiveTo: 'graphql', cost: { weight: 20 }, listSize: { assumedSize: estimateDayCount } })
+  @FieldExtensions({
+    exclusiveTo: 'graphql',
+    cost: { weight: 20 },
+    listSize: { assumedSize: estimateDayCount },
+  })
   plannedTraining(
     @Arg('from', () => DateScalar, { description: 'The first day.' }) from: string,
     @Arg('until', () => DateScalar, { description: 'The last day.' }) until: string,
@@ -57,18 +82,25 @@ export class PlannedTrainingResolver {
   ): Promise<Row[]> {
     checkDateOrder(from, until);
     if (countDaysInclusive(from, until) > MAX_CALENDAR_DAYS)
-      throw invalidArgumentError('until', `Ensure that there are no more than ${MAX_CALENDAR_DAYS} days.`);
+      throw invalidArgumentError(
+        'until',
+        `Ensure that there are no more than ${MAX_CALENDAR_DAYS} days.`,
+      );
     const { bind, values } = createParameterBinder();
     return context.session.query(calendarSql(from, until, context, bind), values);
   }
 
-  @FieldResolver(() => [TrainingDay], { description: 'The planned training days; empty on a rest day.' })
+  @FieldResolver(() => [TrainingDay], {
+    description: 'The planned training days; empty on a rest day.',
+  })
   @FieldExtensions({ listSize: { assumedSize: 1 }, idsField: 'trainingDays' })
   trainingDays(@Root() day: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return loadRowsById(TrainingDay, day.trainingDays, context, info);
   }
 
-  @FieldResolver(() => [WorkoutSession], { description: 'The sessions of the day, of any workout.' })
+  @FieldResolver(() => [WorkoutSession], {
+    description: 'The sessions of the day, of any workout.',
+  })
   @FieldExtensions({ listSize: { assumedSize: 1 }, idsField: 'sessions' })
   sessions(@Root() day: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return loadRowsById(WorkoutSession, day.sessions, context, info);

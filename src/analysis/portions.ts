@@ -30,10 +30,17 @@ const ingredientNutrientColumnsSql = (sql: (column: string) => string) =>
 const PORTION_GRAMS_SQL = 't."amount" * coalesce(u."amount" * u."gram", 1)';
 export const PORTION_JOINS_SQL = `JOIN "ingredient" i ON i."id" = t."ingredient_id" LEFT JOIN "ingredient_unit" u ON u."id" = t."weight_unit_id"`;
 export const portionNutrientColumnsSql = () =>
-  ingredientNutrientColumnsSql((column) => `coalesce(i."${column}", 0) * ${PORTION_GRAMS_SQL} / 100`);
+  ingredientNutrientColumnsSql(
+    (column) => `coalesce(i."${column}", 0) * ${PORTION_GRAMS_SQL} / 100`,
+  );
 export const nutrientColumnsSql = (sql: (name: string) => string) => NUTRIENTS.map(sql).join(', ');
 
-export function diaryEntriesSql(where: WhereInput, extraColumnsSql: string, context: Context, bind: ParameterBinder): string {
+export function diaryEntriesSql(
+  where: WhereInput,
+  extraColumnsSql: string,
+  context: Context,
+  bind: ParameterBinder,
+): string {
   const accessConditions = visibleRowConditions(DiaryEntry, context);
   const { conditions, joins } = compileWhere(DiaryEntry, where, context);
   return `SELECT t."plan_id", t."ingredient_id", ${PORTION_GRAMS_SQL} AS "grams", ${portionNutrientColumnsSql()}${extraColumnsSql}
@@ -44,7 +51,9 @@ export function diaryEntriesSql(where: WhereInput, extraColumnsSql: string, cont
 export const collectNutrients = (row: Row, prefix: string): Row | null =>
   row[`${prefix}.energy`] === null
     ? null
-    : Object.fromEntries([...NUTRIENTS, 'energyKilojoule'].map((name) => [name, row[`${prefix}.${name}`]]));
+    : Object.fromEntries(
+        [...NUTRIENTS, 'energyKilojoule'].map((name) => [name, row[`${prefix}.${name}`]]),
+      );
 
 export const roundedNutrientColumnsSql = (prefix: string, value: (name: string) => string) =>
   [

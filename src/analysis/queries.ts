@@ -3,9 +3,19 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { ArgsType, Field, Int } from 'type-graphql';
 import { MAX_INTEGER } from '../contract/bounds';
 import type { Row } from '../database/rows';
-import { createParameterBinder, type ParameterBinder, type SqlCondition } from '../core/access/conditions';
+import {
+  createParameterBinder,
+  type ParameterBinder,
+  type SqlCondition,
+} from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, isCyclicUnit, MONDAY, BUCKET_LENGTHS, type DayUnit } from '../core/grouping/timebuckets';
+import {
+  bucketSql,
+  isCyclicUnit,
+  MONDAY,
+  BUCKET_LENGTHS,
+  type DayUnit,
+} from '../core/grouping/timebuckets';
 import { todayIn } from '../core/model/clock';
 import { invalidArgumentError } from '../core/model/errors';
 import { DateScalar } from '../core/model/scalars';
@@ -24,7 +34,8 @@ export class SeriesArgs {
     description: `The first day. If absent, the last ${DEFAULT_DAY_COUNT} days, or ${DEFAULT_PERIOD_COUNT} weeks, months, quarters or years, up to \`until\`; with \`last\`, all days.`,
   })
   declare from?: string | null;
-  @Field(() => DateScalar, { nullable: true, description: 'The last day; today if absent.' }) declare until?: string | null;
+  @Field(() => DateScalar, { nullable: true, description: 'The last day; today if absent.' })
+  declare until?: string | null;
   @Field(() => Int, {
     nullable: true,
     description: `Returns the last n (newest) rows, at most ${MAX_PAGE_SIZE}. Without it, more rows than that are an error.`,
@@ -34,9 +45,13 @@ export class SeriesArgs {
 
 @ArgsType()
 export class RankingArgs {
-  @Field(() => Int, { defaultValue: DEFAULT_ROW_COUNT, description: `Returns the first n rows, at most ${MAX_PAGE_SIZE}.` })
+  @Field(() => Int, {
+    defaultValue: DEFAULT_ROW_COUNT,
+    description: `Returns the first n rows, at most ${MAX_PAGE_SIZE}.`,
+  })
   declare first: number;
-  @Field(() => Int, { nullable: true, description: 'Number of rows to skip.' }) declare offset?: number | null;
+  @Field(() => Int, { nullable: true, description: 'Number of rows to skip.' }) declare offset?:
+    number | null;
 }
 
 /**
@@ -45,7 +60,8 @@ export class RankingArgs {
  */
 export const ANALYSIS_FIELD_EXTENSIONS = { exclusiveTo: 'graphql' as const, cost: { weight: 100 } };
 
-export const countDaysInclusive = (from: string, until: string): number => (Date.parse(until) - Date.parse(from)) / DAY_MS + 1;
+export const countDaysInclusive = (from: string, until: string): number =>
+  (Date.parse(until) - Date.parse(from)) / DAY_MS + 1;
 
 function estimateRowCount({ from, until, last }: SeriesArgs): number {
   if (last != null) return last;
@@ -58,11 +74,14 @@ function estimateRowCount({ from, until, last }: SeriesArgs): number {
  */
 export const SERIES_FIELD_EXTENSIONS = {
   ...ANALYSIS_FIELD_EXTENSIONS,
-  listSize: { assumedSize: (args: SeriesArgs) => Math.min(Math.max(estimateRowCount(args), 0), MAX_PAGE_SIZE) },
+  listSize: {
+    assumedSize: (args: SeriesArgs) => Math.min(Math.max(estimateRowCount(args), 0), MAX_PAGE_SIZE),
+  },
 };
 
 export function checkDateOrder(from: string | null | undefined, until: string): void {
-  if (from != null && from > until) throw invalidArgumentError('until', 'Ensure that `from` is not greater than `until`.');
+  if (from != null && from > until)
+    throw invalidArgumentError('until', 'Ensure that `from` is not greater than `until`.');
 }
 
 export interface AnalysisStatement {
@@ -103,7 +122,8 @@ function createDateRangeConditionBuilder(
       `(${bucketSql(timeUnit, firstDay, endSql, '')} - ${precedingPeriodCount} * interval '${BUCKET_LENGTHS[timeUnit]}')::date`;
     const implicitStartSql = () => (last == null ? defaultStartSql() : `date '-infinity'`);
     const startSql = from == null ? implicitStartSql() : `${bind(from)}::date`;
-    return (firstDateSql, lastDateSql = firstDateSql) => `${lastDateSql} >= ${startSql} AND ${firstDateSql} <= ${endSql}`;
+    return (firstDateSql, lastDateSql = firstDateSql) =>
+      `${lastDateSql} >= ${startSql} AND ${firstDateSql} <= ${endSql}`;
   };
 }
 
@@ -117,7 +137,10 @@ export async function queryRanking(
   const offset = validatePageSize('offset', args.offset, MAX_INTEGER) ?? 0;
   const { bind, values } = createParameterBinder();
   const { select, orderTerms } = buildStatement(bind);
-  return session.query(`SELECT * FROM (${select}) q ORDER BY ${orderTerms.join(', ')} LIMIT ${bind(first)} OFFSET ${bind(offset)}`, values);
+  return session.query(
+    `SELECT * FROM (${select}) q ORDER BY ${orderTerms.join(', ')} LIMIT ${bind(first)} OFFSET ${bind(offset)}`,
+    values,
+  );
 }
 
 type SeriesStatementBuilder = (
@@ -143,14 +166,19 @@ async function readSeries(
   exerciseBaseIds?: readonly number[],
 ): Promise<Row[]> {
   const last = validatePageSize('last', args.last, MAX_PAGE_SIZE) ?? MAX_PAGE_SIZE + 1;
-  const buildDateRangeCondition = createDateRangeConditionBuilder(args, context, exportedRowCount !== undefined);
+  const buildDateRangeCondition = createDateRangeConditionBuilder(
+    args,
+    context,
+    exportedRowCount !== undefined,
+  );
   const { bind, values } = createParameterBinder();
   const { select, orderTerms } = buildStatement(
     bind,
     buildDateRangeCondition(bind),
     exerciseBaseIds ? [exerciseBasesCondition(exerciseBaseIds)] : [],
   );
-  const rankOrderTerms = exportedRowCount === undefined ? orderTerms.map((term) => `${term} DESC`) : orderTerms;
+  const rankOrderTerms =
+    exportedRowCount === undefined ? orderTerms.map((term) => `${term} DESC`) : orderTerms;
   const rankSql = `row_number() OVER (${exerciseBaseIds ? 'PARTITION BY q."exerciseBaseId" ' : ''}ORDER BY ${rankOrderTerms.join(', ')})`;
   const offset = exportedRowCount ?? 0;
   return context.session.query(
@@ -166,7 +194,11 @@ function checkRowCount(rows: Row[]): Row[] {
 }
 
 /** Reads a time series. Returns its last rows, oldest first; during an export, the rows that follow those already exported. */
-export async function querySeries(buildStatement: SeriesStatementBuilder, args: DateRangeArgs, context: Context): Promise<Row[]> {
+export async function querySeries(
+  buildStatement: SeriesStatementBuilder,
+  args: DateRangeArgs,
+  context: Context,
+): Promise<Row[]> {
   return checkRowCount(await readSeries(buildStatement, args, context, context.exportedRowCount));
 }
 
@@ -184,9 +216,17 @@ export async function loadSeriesOfExerciseBase(
   const exportedRowCount = isInsideList(info.path) ? undefined : context.exportedRowCount;
   const loadSeries = async (exerciseBaseIds: readonly unknown[]) => {
     const rowsByBase = new Map<unknown, Row[]>(exerciseBaseIds.map((id) => [id, []]));
-    for (const row of await readSeries(buildStatement, args, context, exportedRowCount, exerciseBaseIds as number[]))
+    for (const row of await readSeries(
+      buildStatement,
+      args,
+      context,
+      exportedRowCount,
+      exerciseBaseIds as number[],
+    ))
       rowsByBase.get(row.exerciseBaseId)!.push(row);
     return exerciseBaseIds.map((id) => rowsByBase.get(id)!);
   };
-  return checkRowCount(await context.loaders.getOrCreate<Row[]>(info.fieldNodes, loadSeries).load(exerciseBaseId));
+  return checkRowCount(
+    await context.loaders.getOrCreate<Row[]>(info.fieldNodes, loadSeries).load(exerciseBaseId),
+  );
 }

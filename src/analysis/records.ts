@@ -1,5 +1,18 @@
 /** Personal records of each exercise: mass, estimated one-repetition maximum, repetitions with a mass, and daily volume. */
-import { Args, ArgsType, Ctx, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import {
+  Args,
+  ArgsType,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Info,
+  Int,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+} from 'type-graphql';
 import { FieldExtensions } from '../core/model/fieldextensions';
 import { createEnum } from '../core/model/enums';
 import type { GraphQLResolveInfo } from 'graphql';
@@ -15,10 +28,22 @@ import { Exercise } from '../resources/exercise';
 import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WithExerciseFields } from './exercisefields';
-import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, workoutLogsSql, WorkoutLogFilterField, type WhereInput } from './workoutlogs';
+import {
+  workoutLogCtes,
+  LATEST_TRANSLATION_DESCRIPTION,
+  workoutLogsSql,
+  WorkoutLogFilterField,
+  type WhereInput,
+} from './workoutlogs';
 import { OUTPUT_UNIT_ARGUMENT_OPTIONS, roundedMassInUnitSql } from './masses';
 import { FORMULA_ARGUMENT_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
-import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeConditionSql } from './queries';
+import {
+  SERIES_FIELD_EXTENSIONS,
+  querySeries,
+  SeriesArgs,
+  loadSeriesOfExerciseBase,
+  type DateRangeConditionSql,
+} from './queries';
 
 const RecordKind = createEnum('RecordKind', 'Kinds of records.', {
   WEIGHT: 'The mass lifted for at least one repetition.',
@@ -31,8 +56,11 @@ type RecordKind = keyof typeof RecordKind;
 @ArgsType()
 class PersonalRecordArgs extends SeriesArgs {
   @WorkoutLogFilterField('Filters the logs.') declare where?: WhereInput;
-  @Field(() => [RecordKind], { nullable: true, description: 'Only records of these kinds; all if absent.' }) declare kinds?:
-    RecordKind[] | null;
+  @Field(() => [RecordKind], {
+    nullable: true,
+    description: 'Only records of these kinds; all if absent.',
+  })
+  declare kinds?: RecordKind[] | null;
   @Field(() => Boolean, {
     defaultValue: false,
     description: 'Returns only records that have not been broken; without `from`, of all days.',
@@ -44,17 +72,31 @@ class PersonalRecordArgs extends SeriesArgs {
 
 @ObjectType({ description: 'A personal record.', simpleResolvers: true })
 export class PersonalRecord {
-  @Field(() => RecordKind, { description: 'The measure that was exceeded.' }) declare kind: RecordKind;
+  @Field(() => RecordKind, { description: 'The measure that was exceeded.' })
+  declare kind: RecordKind;
   @Field(() => DateScalar, { description: 'The day of the record.' }) declare date: string;
-  @Field(() => ID, { description: 'Id of the translation shown in `exercise`.' }) declare exerciseId: number;
-  @Field(() => ID, { description: 'Id of the base shared by the translations.' }) declare exerciseBaseId: number;
-  @Field(() => DecimalScalar, { description: 'The value of the record: repetitions, or a mass in `unit`.' }) declare value: string;
-  @Field(() => DecimalScalar, { nullable: true, description: 'The previous record; null for the first one.' })
+  @Field(() => ID, { description: 'Id of the translation shown in `exercise`.' })
+  declare exerciseId: number;
+  @Field(() => ID, { description: 'Id of the base shared by the translations.' })
+  declare exerciseBaseId: number;
+  @Field(() => DecimalScalar, {
+    description: 'The value of the record: repetitions, or a mass in `unit`.',
+  })
+  declare value: string;
+  @Field(() => DecimalScalar, {
+    nullable: true,
+    description: 'The previous record; null for the first one.',
+  })
   declare previous: string | null;
-  @Field(() => DecimalScalar, { nullable: true, description: `The mass of the set, ${REQUESTED_UNIT_NOTE}; null for VOLUME.` })
+  @Field(() => DecimalScalar, {
+    nullable: true,
+    description: `The mass of the set, ${REQUESTED_UNIT_NOTE}; null for VOLUME.`,
+  })
   declare weight: string | null;
-  @Field(() => Int, { nullable: true, description: 'The repetitions of the set; null for VOLUME.' }) declare reps: number | null;
-  @Field(() => ID, { nullable: true, description: 'Id of the log of the set; null for VOLUME.' }) declare logId: number | null;
+  @Field(() => Int, { nullable: true, description: 'The repetitions of the set; null for VOLUME.' })
+  declare reps: number | null;
+  @Field(() => ID, { nullable: true, description: 'Id of the log of the set; null for VOLUME.' })
+  declare logId: number | null;
 }
 
 /**
@@ -80,7 +122,11 @@ function createRecordStatementBuilder(args: PersonalRecordArgs, context: Context
   const { kinds, standing, unit } = args;
   const roundedColumnSql = (column: string) =>
     `CASE r."kind" WHEN '${RecordKind.REPETITIONS}' THEN r."${column}" ELSE ${roundedMassInUnitSql(unit, `r."${column}"`)} END AS "${column}"`;
-  return (bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql, extraConditions: readonly SqlCondition[]) => {
+  return (
+    bind: ParameterBinder,
+    inDateRangeSql: DateRangeConditionSql,
+    extraConditions: readonly SqlCondition[],
+  ) => {
     const conditions = [
       inDateRangeSql('r."date"'),
       'r."value" > coalesce(r."previous", 0)',
@@ -107,10 +153,16 @@ function createRecordStatementBuilder(args: PersonalRecordArgs, context: Context
  * If only records that have not been broken (`standing`) are requested, removes the default start of the date range, because such records can be of any
  * age.
  */
-const withUnboundedStartIfStanding = (args: PersonalRecordArgs) => ({ ...args, from: args.from ?? (args.standing ? '-infinity' : null) });
+const withUnboundedStartIfStanding = (args: PersonalRecordArgs) => ({
+  ...args,
+  from: args.from ?? (args.standing ? '-infinity' : null),
+});
 
 @Resolver(() => PersonalRecord)
-@RowField('log', 'logId', () => WorkoutLog, { nullable: true, description: 'The log of the set; null for VOLUME.' })
+@RowField('log', 'logId', () => WorkoutLog, {
+  nullable: true,
+  description: 'The log of the set; null for VOLUME.',
+})
 @WithExerciseFields(LATEST_TRANSLATION_DESCRIPTION)
 export class PersonalRecordResolver {
   @Query(() => [PersonalRecord], {
@@ -118,14 +170,23 @@ export class PersonalRecordResolver {
       'The personal records of the viewer in each exercise, oldest first. A day has at most one record of each kind, that of its best set.',
   })
   @FieldExtensions(SERIES_FIELD_EXTENSIONS)
-  personalRecords(@Args(() => PersonalRecordArgs) args: PersonalRecordArgs, @Ctx() context: Context): Promise<Row[]> {
-    return querySeries(createRecordStatementBuilder(args, context), withUnboundedStartIfStanding(args), context);
+  personalRecords(
+    @Args(() => PersonalRecordArgs) args: PersonalRecordArgs,
+    @Ctx() context: Context,
+  ): Promise<Row[]> {
+    return querySeries(
+      createRecordStatementBuilder(args, context),
+      withUnboundedStartIfStanding(args),
+      context,
+    );
   }
 }
 
 @Resolver(() => Exercise)
 export class RecordsOfExerciseResolver {
-  @FieldResolver(() => [PersonalRecord], { description: 'Like `Query.personalRecords`, for this exercise and its translations.' })
+  @FieldResolver(() => [PersonalRecord], {
+    description: 'Like `Query.personalRecords`, for this exercise and its translations.',
+  })
   @FieldExtensions(SERIES_FIELD_EXTENSIONS)
   @RequiresFields(() => Exercise, 'exerciseBaseId')
   personalRecords(

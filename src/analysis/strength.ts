@@ -4,13 +4,27 @@ import { FieldExtensions } from '../core/model/fieldextensions';
 import { REQUESTED_UNIT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import { hasReadScope, ownerConditions } from '../core/access/access';
-import { createParameterBinder, whereClause, type ParameterBinder } from '../core/access/conditions';
+import {
+  createParameterBinder,
+  whereClause,
+  type ParameterBinder,
+} from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { GENDER_CHOICES, UserProfile } from '../resources/userprofile';
-import { workoutLogsSql, WorkoutLogFilterField, workoutLogsWithExerciseBaseSql, type WhereInput } from './workoutlogs';
-import { MASS_CALCULATION_CROSS_REFERENCE, bodyMassSql, OUTPUT_UNIT_ARGUMENT_OPTIONS, roundedMassInUnitSql } from './masses';
+import {
+  workoutLogsSql,
+  WorkoutLogFilterField,
+  workoutLogsWithExerciseBaseSql,
+  type WhereInput,
+} from './workoutlogs';
+import {
+  MASS_CALCULATION_CROSS_REFERENCE,
+  bodyMassSql,
+  OUTPUT_UNIT_ARGUMENT_OPTIONS,
+  roundedMassInUnitSql,
+} from './masses';
 import { FORMULA_ARGUMENT_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 import { ANALYSIS_FIELD_EXTENSIONS } from './queries';
 
@@ -34,33 +48,52 @@ const MIN_BODY_WEIGHT_KG = 40;
 
 @ArgsType()
 class StrengthArgs {
-  @WorkoutLogFilterField('Filters the logs, for example to squat, bench press and deadlift.') declare where?: WhereInput;
+  @WorkoutLogFilterField('Filters the logs, for example to squat, bench press and deadlift.')
+  declare where?: WhereInput;
   @Field(() => Boolean, {
     defaultValue: false,
     description: 'Use estimated one-rep maxes instead of lifted weights.',
   })
   declare estimated: boolean;
   @Field(() => OneRepMaxFormula, FORMULA_ARGUMENT_OPTIONS) declare formula: OneRepMaxFormula;
-  @Field(() => GENDER_CHOICES.type, { nullable: true, description: 'Gender for the formula; that of the profile if absent.' })
+  @Field(() => GENDER_CHOICES.type, {
+    nullable: true,
+    description: 'Gender for the formula; that of the profile if absent.',
+  })
   declare gender?: string | null;
   @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_ARGUMENT_OPTIONS) declare unit: string;
 }
 
-@ObjectType({ description: 'Total of the best lifts of several exercises, and its relation to the body weight.', simpleResolvers: true })
+@ObjectType({
+  description: 'Total of the best lifts of several exercises, and its relation to the body weight.',
+  simpleResolvers: true,
+})
 export class Strength {
-  @Field(() => DecimalScalar, { description: `Sum of the best lifts of all exercises, ${REQUESTED_UNIT_NOTE}.` }) declare total: string;
-  @Field(() => DateScalar, { description: 'The day of the latest of these lifts.' }) declare date: string;
-  @Field(() => DecimalScalar, { nullable: true, description: `Body weight of the entry nearest to that day, ${REQUESTED_UNIT_NOTE}.` })
+  @Field(() => DecimalScalar, {
+    description: `Sum of the best lifts of all exercises, ${REQUESTED_UNIT_NOTE}.`,
+  })
+  declare total: string;
+  @Field(() => DateScalar, { description: 'The day of the latest of these lifts.' })
+  declare date: string;
+  @Field(() => DecimalScalar, {
+    nullable: true,
+    description: `Body weight of the entry nearest to that day, ${REQUESTED_UNIT_NOTE}.`,
+  })
   declare bodyWeight: string | null;
-  @Field(() => DecimalScalar, { nullable: true, description: 'DOTS points; null without a body weight or a gender.' }) declare dots:
-    string | null;
+  @Field(() => DecimalScalar, {
+    nullable: true,
+    description: 'DOTS points; null without a body weight or a gender.',
+  })
+  declare dots: string | null;
 }
 
 const dotsScoreSql = (genderValueSql: string): string => {
-  const whenClauses = DOTS_COEFFICIENTS.map(({ gender: formulaGender, maxBodyWeightKg, factors }) => {
-    const bodyWeightSql = `greatest(${MIN_BODY_WEIGHT_KG}, least(${maxBodyWeightKg}, s."body"))`;
-    return `WHEN '${formulaGender}' THEN ${factors.reduce((polynomialSql, factor) => `(${polynomialSql}) * ${bodyWeightSql} + ${factor}`)}`;
-  });
+  const whenClauses = DOTS_COEFFICIENTS.map(
+    ({ gender: formulaGender, maxBodyWeightKg, factors }) => {
+      const bodyWeightSql = `greatest(${MIN_BODY_WEIGHT_KG}, least(${maxBodyWeightKg}, s."body"))`;
+      return `WHEN '${formulaGender}' THEN ${factors.reduce((polynomialSql, factor) => `(${polynomialSql}) * ${bodyWeightSql} + ${factor}`)}`;
+    },
+  );
   return `CASE WHEN s."body" > 0 THEN s."total" * 500 / CASE ${genderValueSql} ${whenClauses.join(' ')} END END`;
 };
 
@@ -78,7 +111,10 @@ export class StrengthResolver {
     description: `The sum of the viewer's best lifts in all exercises of these logs (translations count as one exercise), and the DOTS points of this sum: total × 500 / (a w⁴ + b w³ + c w² + d w + e) with the body weight w in kg, limited to ${MIN_BODY_WEIGHT_KG} to ${DOTS_COEFFICIENTS.map(({ maxBodyWeightKg }) => maxBodyWeightKg).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null if there are no logs. ${MASS_CALCULATION_CROSS_REFERENCE}`,
   })
   @FieldExtensions(ANALYSIS_FIELD_EXTENSIONS)
-  async strength(@Args(() => StrengthArgs) args: StrengthArgs, @Ctx() context: Context): Promise<Row | null> {
+  async strength(
+    @Args(() => StrengthArgs) args: StrengthArgs,
+    @Ctx() context: Context,
+  ): Promise<Row | null> {
     const { where, estimated, formula, unit } = args;
     const { bind, values } = createParameterBinder();
     const [row] = await context.session.query(

@@ -23,17 +23,29 @@ type LoadMeasure = keyof typeof LoadMeasure;
 @ArgsType()
 class TrainingLoadArgs extends SeriesArgs {
   @WorkoutLogFilterField('Filters the logs.') declare where?: WhereInput;
-  @Field(() => LoadMeasure, { defaultValue: LoadMeasure.TONNAGE, description: 'How load is computed.' }) declare measure: LoadMeasure;
+  @Field(() => LoadMeasure, {
+    defaultValue: LoadMeasure.TONNAGE,
+    description: 'How load is computed.',
+  })
+  declare measure: LoadMeasure;
   @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_ARGUMENT_OPTIONS) declare unit: string;
 }
 
 @ObjectType({ description: 'The training load up to a day.', simpleResolvers: true })
 export class TrainingLoad {
   @Field(() => DateScalar, { description: 'The day.' }) declare date: string;
-  @Field(() => DecimalScalar, { description: 'Load of this day; 0 without training.' }) declare load: string;
-  @Field(() => DecimalScalar, { description: `Exponentially weighted mean of ${ACUTE_DAYS} days.` }) declare acute: string;
-  @Field(() => DecimalScalar, { description: `Exponentially weighted mean of ${CHRONIC_DAYS} days.` }) declare chronic: string;
-  @Field(() => DecimalScalar, { nullable: true, description: 'Acute load divided by chronic load; null if the chronic load is 0.' })
+  @Field(() => DecimalScalar, { description: 'Load of this day; 0 without training.' })
+  declare load: string;
+  @Field(() => DecimalScalar, { description: `Exponentially weighted mean of ${ACUTE_DAYS} days.` })
+  declare acute: string;
+  @Field(() => DecimalScalar, {
+    description: `Exponentially weighted mean of ${CHRONIC_DAYS} days.`,
+  })
+  declare chronic: string;
+  @Field(() => DecimalScalar, {
+    nullable: true,
+    description: 'Acute load divided by chronic load; null if the chronic load is 0.',
+  })
   declare ratio: string | null;
 }
 
@@ -43,11 +55,17 @@ export class TrainingLoadResolver {
     description: `The load of each day from the first log to the last one between \`from\` and \`until\`, oldest first, and its exponentially weighted means, which start with the first log: in a mean of n days, each new day has the weight 2 / (n + 1). (Such weights: Williams and others, Br. J. Sports Med. 51 (3), 2017; ${ACUTE_DAYS} and ${CHRONIC_DAYS} days: Allen and Coggan, Training and Racing with a Power Meter, 2010) The ${MAX_SERIES_DAYS} days before the last log are covered. ${VOLUME_CROSS_REFERENCE}`,
   })
   @FieldExtensions(SERIES_FIELD_EXTENSIONS)
-  trainingLoad(@Args(() => TrainingLoadArgs) args: TrainingLoadArgs, @Ctx() context: Context): Promise<Row[]> {
+  trainingLoad(
+    @Args(() => TrainingLoadArgs) args: TrainingLoadArgs,
+    @Ctx() context: Context,
+  ): Promise<Row[]> {
     const { where, measure, unit } = args;
     const isTonnage = measure === LoadMeasure.TONNAGE;
-    const dailyLoadSql = isTonnage ? 'coalesce(sum(l."reps" * l."mass"), 0)' : `count(*) FILTER (WHERE ${isHardSetSql('l')})`;
-    const movingMeanSql = (days: number) => `"fitgraph_exponential_mean"(d."load", 2.0 / ${days + 1}) OVER (ORDER BY d."date")`;
+    const dailyLoadSql = isTonnage
+      ? 'coalesce(sum(l."reps" * l."mass"), 0)'
+      : `count(*) FILTER (WHERE ${isHardSetSql('l')})`;
+    const movingMeanSql = (days: number) =>
+      `"fitgraph_exponential_mean"(d."load", 2.0 / ${days + 1}) OVER (ORDER BY d."date")`;
     const roundedColumnSql = (column: string) =>
       `${isTonnage ? roundedMassInUnitSql(unit, `m."${column}"::numeric`) : `round(m."${column}"::numeric, 2)`} AS "${column}"`;
     return querySeries(

@@ -1,5 +1,18 @@
 /** Training volume (sets, hard sets, repetitions, tonnage) by day bucket: per muscle, per exercise or in total. */
-import { Args, ArgsType, Ctx, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import {
+  Args,
+  ArgsType,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Info,
+  Int,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+} from 'type-graphql';
 import { FieldExtensions } from '../core/model/fieldextensions';
 import type { GraphQLResolveInfo } from 'graphql';
 import { REQUESTED_UNIT_NOTE } from '../contract/massunits';
@@ -14,11 +27,31 @@ import { RequiresFields } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { Muscle } from '../resources/muscle';
-import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_ARGUMENT_OPTIONS, createDayBucketAssigner } from './daybuckets';
+import {
+  BUCKET_UNIT_DESCRIPTION,
+  FIRST_DAY_ARGUMENT_OPTIONS,
+  createDayBucketAssigner,
+} from './daybuckets';
 import { WithExerciseFields } from './exercisefields';
-import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, workoutLogsSql, WorkoutLogFilterField, type WhereInput } from './workoutlogs';
-import { MASS_CALCULATION_DESCRIPTION, OUTPUT_UNIT_ARGUMENT_OPTIONS, roundedMassInUnitSql } from './masses';
-import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeConditionSql } from './queries';
+import {
+  workoutLogCtes,
+  LATEST_TRANSLATION_DESCRIPTION,
+  workoutLogsSql,
+  WorkoutLogFilterField,
+  type WhereInput,
+} from './workoutlogs';
+import {
+  MASS_CALCULATION_DESCRIPTION,
+  OUTPUT_UNIT_ARGUMENT_OPTIONS,
+  roundedMassInUnitSql,
+} from './masses';
+import {
+  SERIES_FIELD_EXTENSIONS,
+  querySeries,
+  SeriesArgs,
+  loadSeriesOfExerciseBase,
+  type DateRangeConditionSql,
+} from './queries';
 
 /** SQL: whether a set is a hard set: 5 to 30 repetitions (`reps`), and at most 4 repetitions in reserve (`reserve`) or none logged. */
 export const isHardSetSql = (alias: string): string =>
@@ -32,39 +65,62 @@ const FRACTIONAL_SETS_DESCRIPTION =
 @ArgsType()
 class MuscleVolumeArgs extends SeriesArgs {
   @WorkoutLogFilterField('Filters the logs.') declare where?: WhereInput;
-  @Field(() => DayUnit, { defaultValue: DayUnit.WEEK, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
+  @Field(() => DayUnit, { defaultValue: DayUnit.WEEK, description: BUCKET_UNIT_DESCRIPTION })
+  declare by: DayUnit;
   @Field(() => WEEKDAY_ENUM.type, FIRST_DAY_ARGUMENT_OPTIONS) declare firstDay: number;
   @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_ARGUMENT_OPTIONS) declare unit: string;
 }
 
 @ArgsType()
 class TrainingVolumeArgs extends MuscleVolumeArgs {
-  @Field(() => Boolean, { defaultValue: false, description: 'Returns one row per exercise.' }) declare perExercise: boolean;
+  @Field(() => Boolean, { defaultValue: false, description: 'Returns one row per exercise.' })
+  declare perExercise: boolean;
 }
 
 @ObjectType({ description: 'The training volume of a muscle in a period.', simpleResolvers: true })
 export class MuscleVolume {
   @Field(() => DayBucket, { description: 'The period.' }) declare bucket: DayBucket;
-  @Field(() => ID, { nullable: true, description: 'Id of the muscle; null for exercises without known muscles.' })
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of the muscle; null for exercises without known muscles.',
+  })
   declare muscleId: number | null;
-  @Field(() => DecimalScalar, { description: 'Number of hard sets; sets for secondary muscles count half.' }) declare hardSets: string;
-  @Field(() => DecimalScalar, { description: 'Number of sets; sets for secondary muscles count half.' }) declare sets: string;
-  @Field(() => DecimalScalar, { description: `Repetitions times mass, ${REQUESTED_UNIT_NOTE}; sets for secondary muscles count half.` })
+  @Field(() => DecimalScalar, {
+    description: 'Number of hard sets; sets for secondary muscles count half.',
+  })
+  declare hardSets: string;
+  @Field(() => DecimalScalar, {
+    description: 'Number of sets; sets for secondary muscles count half.',
+  })
+  declare sets: string;
+  @Field(() => DecimalScalar, {
+    description: `Repetitions times mass, ${REQUESTED_UNIT_NOTE}; sets for secondary muscles count half.`,
+  })
   declare tonnage: string;
 }
 
 @ObjectType({ description: 'The training volume of a period.', simpleResolvers: true })
 export class TrainingVolume {
   @Field(() => DayBucket, { description: 'The period.' }) declare bucket: DayBucket;
-  @Field(() => ID, { nullable: true, description: 'Id of the most recently logged translation; null unless `perExercise`.' })
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of the most recently logged translation; null unless `perExercise`.',
+  })
   declare exerciseId: number | null;
-  @Field(() => ID, { nullable: true, description: 'Id of the base shared by the translations; null unless `perExercise`.' })
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of the base shared by the translations; null unless `perExercise`.',
+  })
   declare exerciseBaseId: number | null;
   @Field(() => Int, { description: 'Number of days with logs.' }) declare days: number;
   @Field(() => Int, { description: 'Number of hard sets.' }) declare hardSets: number;
   @Field(() => Int, { description: 'Number of logged sets.' }) declare sets: number;
-  @Field(() => DecimalScalar, { description: 'Number of repetitions. Seconds and other units are not counted.' }) declare reps: string;
-  @Field(() => DecimalScalar, { description: `Repetitions times mass, ${REQUESTED_UNIT_NOTE}.` }) declare tonnage: string;
+  @Field(() => DecimalScalar, {
+    description: 'Number of repetitions. Seconds and other units are not counted.',
+  })
+  declare reps: string;
+  @Field(() => DecimalScalar, { description: `Repetitions times mass, ${REQUESTED_UNIT_NOTE}.` })
+  declare tonnage: string;
 }
 
 /**
@@ -88,13 +144,19 @@ const MUSCLES_OF_EXERCISES_SQL = `SELECT e."id" AS "exercise_id", m."muscle_id",
   WHERE e."id" IN (SELECT x."exercise_id" FROM x) GROUP BY 1, 2`;
 
 @Resolver(() => MuscleVolume)
-@RowField('muscle', 'muscleId', () => Muscle, { nullable: true, description: 'The muscle; null for exercises without known muscles.' })
+@RowField('muscle', 'muscleId', () => Muscle, {
+  nullable: true,
+  description: 'The muscle; null for exercises without known muscles.',
+})
 export class MuscleVolumeResolver {
   @Query(() => [MuscleVolume], {
     description: `Training volume of the viewer per muscle: hard sets, sets and tonnage by week or another period, oldest first. ${FRACTIONAL_SETS_DESCRIPTION} ${VOLUME_CROSS_REFERENCE}`,
   })
   @FieldExtensions(SERIES_FIELD_EXTENSIONS)
-  async muscleVolume(@Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
+  async muscleVolume(
+    @Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs,
+    @Ctx() context: Context,
+  ): Promise<Row[]> {
     // A set counts half for a secondary muscle. The sums are halved instead of the value of each set, because thousands of decimal multiplications would
     // be slow.
     const fractionalSumSql = (column: string) =>
@@ -114,10 +176,19 @@ export class MuscleVolumeResolver {
   }
 }
 
-function createVolumeStatementBuilder({ where, by, firstDay, perExercise, unit }: TrainingVolumeArgs, context: Context) {
-  const exerciseColumnSql = (column: string, name: string) => `${perExercise ? column : 'NULL::int'} AS "${name}"`;
-  const buildLogCtes = (logsSql: string) => (perExercise ? workoutLogCtes(logsSql) : `l AS (${logsSql})`);
-  return (bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql, extraConditions: readonly SqlCondition[]) => ({
+function createVolumeStatementBuilder(
+  { where, by, firstDay, perExercise, unit }: TrainingVolumeArgs,
+  context: Context,
+) {
+  const exerciseColumnSql = (column: string, name: string) =>
+    `${perExercise ? column : 'NULL::int'} AS "${name}"`;
+  const buildLogCtes = (logsSql: string) =>
+    perExercise ? workoutLogCtes(logsSql) : `l AS (${logsSql})`;
+  return (
+    bind: ParameterBinder,
+    inDateRangeSql: DateRangeConditionSql,
+    extraConditions: readonly SqlCondition[],
+  ) => ({
     select: `WITH ${buildLogCtes(workoutLogsSql(where, context, bind, inDateRangeSql, extraConditions))}
       SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", ${exerciseColumnSql('l."base"', 'exerciseBaseId')}, ${exerciseColumnSql('x."exercise_id"', 'exerciseId')},
       count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets", (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hardSets",
@@ -128,14 +199,22 @@ function createVolumeStatementBuilder({ where, by, firstDay, perExercise, unit }
 }
 
 @Resolver(() => TrainingVolume)
-@WithExerciseFields(LATEST_TRANSLATION_DESCRIPTION, 'Null unless `perExercise`, and until it has been accepted by review.')
+@WithExerciseFields(
+  LATEST_TRANSLATION_DESCRIPTION,
+  'Null unless `perExercise`, and until it has been accepted by review.',
+)
 export class TrainingVolumeResolver {
   @Query(() => [TrainingVolume], {
     description: `Training volume of the viewer: sets, hard sets, repetitions and tonnage by week or another period, oldest first, in total or per exercise. ${VOLUME_DESCRIPTION}`,
   })
   @FieldExtensions(SERIES_FIELD_EXTENSIONS)
-  async trainingVolume(@Args(() => TrainingVolumeArgs) args: TrainingVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
-    return (await querySeries(createVolumeStatementBuilder(args, context), args, context)).map(createDayBucketAssigner(args.by));
+  async trainingVolume(
+    @Args(() => TrainingVolumeArgs) args: TrainingVolumeArgs,
+    @Ctx() context: Context,
+  ): Promise<Row[]> {
+    return (await querySeries(createVolumeStatementBuilder(args, context), args, context)).map(
+      createDayBucketAssigner(args.by),
+    );
   }
 }
 
@@ -153,6 +232,8 @@ export class VolumeOfExerciseResolver {
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
     const buildStatement = createVolumeStatementBuilder({ ...args, perExercise: true }, context);
-    return (await loadSeriesOfExerciseBase(buildStatement, args, exerciseBaseId, context, info)).map(createDayBucketAssigner(args.by));
+    return (
+      await loadSeriesOfExerciseBase(buildStatement, args, exerciseBaseId, context, info)
+    ).map(createDayBucketAssigner(args.by));
   }
 }

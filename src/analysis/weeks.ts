@@ -10,7 +10,12 @@ import { invalidArgumentError } from '../core/model/errors';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
 import { FIRST_DAY_ARGUMENT_OPTIONS, createDayBucketAssigner, MAX_SERIES_DAYS } from './daybuckets';
-import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, type DateRangeConditionSql } from './queries';
+import {
+  SERIES_FIELD_EXTENSIONS,
+  querySeries,
+  SeriesArgs,
+  type DateRangeConditionSql,
+} from './queries';
 
 const DAYS_PER_WEEK = 7;
 
@@ -27,12 +32,21 @@ class WeekArgs extends SeriesArgs {
 @ObjectType({ description: 'A week and its number of training days.', simpleResolvers: true })
 export class TrainingWeek {
   @Field(() => DayBucket, { description: 'The period of seven days.' }) declare bucket: DayBucket;
-  @Field(() => Int, { description: 'Number of days with a session or a log.' }) declare sessions: number;
-  @Field(() => Int, { description: 'Number of consecutive weeks up to this one that reached the goal; 0 if this one did not.' })
+  @Field(() => Int, { description: 'Number of days with a session or a log.' })
+  declare sessions: number;
+  @Field(() => Int, {
+    description:
+      'Number of consecutive weeks up to this one that reached the goal; 0 if this one did not.',
+  })
   declare streak: number;
 }
 
-function weeksSql({ firstDay, goal }: WeekArgs, context: Context, bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql): string {
+function weeksSql(
+  { firstDay, goal }: WeekArgs,
+  context: Context,
+  bind: ParameterBinder,
+  inDateRangeSql: DateRangeConditionSql,
+): string {
   const trainingDatesSql = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
     `SELECT t."date" FROM "${table}" t${whereClause(visibleRowConditions(entity, context), 't', bind)}`;
   const reachedGoalSql = `w."sessions" >= ${bind(goal)}::int`;
@@ -52,12 +66,18 @@ export class TrainingWeekResolver {
     description: `Training frequency of the viewer by week, oldest first: the weeks that overlap \`from\` to \`until\`, from the first to the last one with a session or a log, including weeks without any. Covers the ${MAX_SERIES_DAYS} days before the last week.`,
   })
   @FieldExtensions(SERIES_FIELD_EXTENSIONS)
-  async trainingWeeks(@Args(() => WeekArgs) args: WeekArgs, @Ctx() context: Context): Promise<Row[]> {
-    if (args.goal < 1 || args.goal > DAYS_PER_WEEK) throw invalidArgumentError('goal', `Must be from 1 to ${DAYS_PER_WEEK}.`);
+  async trainingWeeks(
+    @Args(() => WeekArgs) args: WeekArgs,
+    @Ctx() context: Context,
+  ): Promise<Row[]> {
+    if (args.goal < 1 || args.goal > DAYS_PER_WEEK)
+      throw invalidArgumentError('goal', `Must be from 1 to ${DAYS_PER_WEEK}.`);
     const buildStatement = (bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql) => ({
       select: weeksSql(args, context, bind, inDateRangeSql),
       orderTerms: ['"start"'],
     });
-    return (await querySeries(buildStatement, { ...args, by: DayUnit.WEEK }, context)).map(createDayBucketAssigner(DayUnit.WEEK));
+    return (await querySeries(buildStatement, { ...args, by: DayUnit.WEEK }, context)).map(
+      createDayBucketAssigner(DayUnit.WEEK),
+    );
   }
 }

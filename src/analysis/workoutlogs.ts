@@ -33,7 +33,9 @@ export function workoutLogsSql(
 ): string {
   const accessConditions = visibleRowConditions(WorkoutLog, context);
   const { conditions, joins } = compileWhere(WorkoutLog, where, context);
-  const dateConditions: SqlCondition[] = inDateRangeSql ? [(alias) => inDateRangeSql(`${alias}."date"`)] : [];
+  const dateConditions: SqlCondition[] = inDateRangeSql
+    ? [(alias) => inDateRangeSql(`${alias}."date"`)]
+    : [];
   return `SELECT t."id", t."date", t."exercise_id",
     ${repetitionsSql('t')} AS "reps",
     nullif(t."rir", '')::numeric AS "reserve", ${liftedMassSql('t', context, bind)} AS "mass"
@@ -44,7 +46,8 @@ export function workoutLogsSql(
 export const workoutLogsWithExerciseBaseSql = (logsSql: string): string =>
   `SELECT s.*, e."exercise_base_id" AS "base" FROM (${logsSql}) s JOIN "exercise" e ON e."id" = s."exercise_id"`;
 
-export const LATEST_TRANSLATION_DESCRIPTION = 'The exercise, in the translation that was logged last.';
+export const LATEST_TRANSLATION_DESCRIPTION =
+  'The exercise, in the translation that was logged last.';
 
 /**
  * SQL: two CTEs from a SELECT of workout logs: `l`, the logs with their `base`, and `x` (`base`, `exercise_id`), the most recently logged exercise of

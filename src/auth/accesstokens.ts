@@ -3,10 +3,19 @@
  * it is created. The prefix distinguishes them from API keys and lets secret scanners recognise them.
  */
 import { randomBytes } from 'node:crypto';
-import { NOT_BLANK_MESSAGE, NO_NULL_CHARACTERS_MESSAGE, atMostCharactersMessage } from '../contract/messages';
+import {
+  NOT_BLANK_MESSAGE,
+  NO_NULL_CHARACTERS_MESSAGE,
+  atMostCharactersMessage,
+} from '../contract/messages';
 import type { Viewer } from '../core/context';
 import { forbiddenError, throwIfInvalid } from '../core/model/errors';
-import { invalidValueIssue, validationIssue, IssueCode, type InputIssue } from '../core/model/validationissues';
+import {
+  invalidValueIssue,
+  validationIssue,
+  IssueCode,
+  type InputIssue,
+} from '../core/model/validationissues';
 import { isScope, type Scope } from '../core/access/scopes';
 import type { Database } from '../database/connection';
 import type { DatabaseSession } from '../database/session';
@@ -54,15 +63,25 @@ const INSERT_TOKEN_SQL = `INSERT INTO "access_token" ("user_id", "name", "digest
 function* validateNewToken({ name, scopes }: NewAccessToken): Iterable<InputIssue> {
   if (name === '') yield { path: ['name'], ...validationIssue(IssueCode.BLANK, NOT_BLANK_MESSAGE) };
   if (name.length > MAX_TOKEN_NAME_LENGTH)
-    yield { path: ['name'], ...validationIssue(IssueCode.TOO_LONG, atMostCharactersMessage(MAX_TOKEN_NAME_LENGTH)) };
-  if (name.includes('\0')) yield { path: ['name'], ...invalidValueIssue(NO_NULL_CHARACTERS_MESSAGE) };
-  if (!scopes.length || !scopes.every(isScope)) yield { path: ['scopes'], ...invalidValueIssue('Choose at least one scope.') };
+    yield {
+      path: ['name'],
+      ...validationIssue(IssueCode.TOO_LONG, atMostCharactersMessage(MAX_TOKEN_NAME_LENGTH)),
+    };
+  if (name.includes('\0'))
+    yield { path: ['name'], ...invalidValueIssue(NO_NULL_CHARACTERS_MESSAGE) };
+  if (!scopes.length || !scopes.every(isScope))
+    yield { path: ['scopes'], ...invalidValueIssue('Choose at least one scope.') };
 }
 
 /** Returns the access tokens of each user, oldest first. */
-export async function listAccessTokens(userIds: readonly number[], session: DatabaseSession): Promise<AccessToken[][]> {
+export async function listAccessTokens(
+  userIds: readonly number[],
+  session: DatabaseSession,
+): Promise<AccessToken[][]> {
   const rows = await session.query(SELECT_TOKENS_SQL, [userIds]);
-  return userIds.map((id) => rows.filter(({ userId }) => userId === id) as unknown as AccessToken[]);
+  return userIds.map(
+    (id) => rows.filter(({ userId }) => userId === id) as unknown as AccessToken[],
+  );
 }
 
 export class AccessTokens {
@@ -78,7 +97,12 @@ export class AccessTokens {
     if (row.isExpired) throw forbiddenError('Token expired.');
     if (!row.isActive) throw forbiddenError('User inactive or deleted.');
     if (row.isUnseen) this.recordUse(row.tokenId, session.database);
-    return { id: row.id, username: row.username, isSuperuser: row.isSuperuser, scopes: new Set(row.scopes as Scope[]) };
+    return {
+      id: row.id,
+      username: row.username,
+      isSuperuser: row.isSuperuser,
+      scopes: new Set(row.scopes as Scope[]),
+    };
   }
 
   /** Updates the time at which an access token was last used, in the background. Ignores errors, because a failed update must not fail the request. */
@@ -96,29 +120,56 @@ export class AccessTokens {
    * concurrent creation waits and then counts this token towards the maximum. Throws InvalidInput for a duplicate name, an expiry in the past, or too
    * many tokens.
    */
-  async create(userId: number, input: NewAccessToken, session: DatabaseSession): Promise<{ id: number; token: string }> {
-    const normalizedInput = { ...input, name: input.name.trim(), scopes: [...new Set(input.scopes)].sort() };
+  async create(
+    userId: number,
+    input: NewAccessToken,
+    session: DatabaseSession,
+  ): Promise<{ id: number; token: string }> {
+    const normalizedInput = {
+      ...input,
+      name: input.name.trim(),
+      scopes: [...new Set(input.scopes)].sort(),
+    };
     throwIfInvalid([...validateNewToken(normalizedInput)]);
     const { name, scopes, expiresAt } = normalizedInput;
     await session.query(DELETE_EXPIRED_TOKENS_SQL, [userId]);
     const [conflicts] = await session.query(SELECT_CONFLICTS_SQL, [userId, name, expiresAt]);
     const issues: InputIssue[] = [];
     if (conflicts!.taken)
-      issues.push({ path: ['name'], ...validationIssue(IssueCode.NOT_UNIQUE, 'You already have an access token with this name.') });
-    if (conflicts!.past) issues.push({ path: ['expiresAt'], ...invalidValueIssue('This date is in the past.') });
+      issues.push({
+        path: ['name'],
+        ...validationIssue(
+          IssueCode.NOT_UNIQUE,
+          'You already have an access token with this name.',
+        ),
+      });
+    if (conflicts!.past)
+      issues.push({ path: ['expiresAt'], ...invalidValueIssue('This date is in the past.') });
     if (Number(conflicts!.count) >= this.maxTokensPerUser)
       issues.push({
         path: [],
-        ...invalidValueIssue(`You already have ${this.maxTokensPerUser} access tokens. Revoke one that you do not need.`),
+        ...invalidValueIssue(
+          `You already have ${this.maxTokensPerUser} access tokens. Revoke one that you do not need.`,
+        ),
       });
     throwIfInvalid(issues);
     const token = TOKEN_PREFIX + randomBytes(24).toString('hex');
-    const [insertedRow] = await session.query(INSERT_TOKEN_SQL, [userId, name, sha256(token), scopes, expiresAt]);
+    const [insertedRow] = await session.query(INSERT_TOKEN_SQL, [
+      userId,
+      name,
+      sha256(token),
+      scopes,
+      expiresAt,
+    ]);
     return { id: insertedRow!.id as number, token };
   }
 
   /** Revokes one token, or all tokens if `id` is undefined. Returns the names of the revoked tokens. */
-  async revoke(userId: number, id: number | undefined, session: DatabaseSession): Promise<string[]> {
+  async revoke(
+    userId: number,
+    id: number | undefined,
+    session: DatabaseSession,
+  ): Promise<string[]> {
     const rows = await session.query(
       'DELETE FROM "access_token" WHERE "user_id" = $1 AND ($2::int IS NULL OR "id" = $2) RETURNING "name"',
       [userId, id ?? null],

@@ -6,7 +6,12 @@ import type { DatabaseSession } from '../database/session';
 import { User } from '../resources/user';
 import { UserProfile } from '../resources/userprofile';
 import { logSecurityEvent, type SecurityEventSource } from './securityevents';
-import { hashPasswordWithinLimit, hashPassword, MAX_IMPORTED_HASH_ITERATIONS_SQL, verifyPassword } from './passwords';
+import {
+  hashPasswordWithinLimit,
+  hashPassword,
+  MAX_IMPORTED_HASH_ITERATIONS_SQL,
+  verifyPassword,
+} from './passwords';
 import { sha256, generateToken, type TokenVault } from './tokens';
 
 export const MIN_PASSWORD_LENGTH = 8;
@@ -55,23 +60,34 @@ export async function signInWithPassword<T>(
 ): Promise<T> {
   // PostgreSQL rejects strings with a NUL character, so no account has such a user name. If a client sends one, the empty name, which matches no account
   // either, is looked up instead.
-  const [user] = await session.query(SELECT_CREDENTIALS_SQL, [username.includes('\0') ? '' : username]);
-  const { isValid, isHashOutdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations, eventSource.address);
+  const [user] = await session.query(SELECT_CREDENTIALS_SQL, [
+    username.includes('\0') ? '' : username,
+  ]);
+  const { isValid, isHashOutdated } = await verifyPassword(
+    user!.password ?? undefined,
+    password,
+    user!.iterations,
+    eventSource.address,
+  );
   const { id, password: storedHash } = user!;
-  const logEvent = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') => logSecurityEvent({ kind, userId: id ?? undefined, ...eventSource }, session);
+  const logEvent = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') =>
+    logSecurityEvent({ kind, userId: id ?? undefined, ...eventSource }, session);
   if (!isValid || !user!.isActive) {
     await logEvent('SIGN_IN_FAILED');
     throw new ClientError('UNAUTHENTICATED', 'Username or password unknown');
   }
   const newHash = isHashOutdated ? await hashPassword(password) : storedHash;
   const signInOutcome = await session.inTransaction(async () => {
-    if (!(await session.query(UPDATE_LAST_LOGIN_SQL, [id, storedHash, newHash])).length) return undefined;
+    if (!(await session.query(UPDATE_LAST_LOGIN_SQL, [id, storedHash, newHash])).length)
+      return undefined;
     await logEvent('SIGNED_IN');
     return { result: await grantCredentials(id) };
   });
   // Retries the sign-in if the stored password hash was changed in the meantime: by a new password, or by a concurrent sign-in that rehashed the same
   // password.
-  return signInOutcome ? signInOutcome.result : signInWithPassword(username, password, grantCredentials, session, eventSource);
+  return signInOutcome
+    ? signInOutcome.result
+    : signInWithPassword(username, password, grantCredentials, session, eventSource);
 }
 
 const SELECT_PASSWORD_SQL = `SELECT u."password", i."iterations" FROM ${MAX_IMPORTED_HASH_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."id" = $1`;
@@ -85,7 +101,12 @@ export async function verifyPasswordAndGetHash(
 ): Promise<string | undefined> {
   const [user] = await session.query(SELECT_PASSWORD_SQL, [userId]);
   const storedHash = (user!.password ?? undefined) as string | undefined;
-  const { isValid } = await verifyPassword(storedHash, password, user!.iterations, eventSource.address);
+  const { isValid } = await verifyPassword(
+    storedHash,
+    password,
+    user!.iterations,
+    eventSource.address,
+  );
   return isValid ? storedHash : undefined;
 }
 
@@ -113,7 +134,11 @@ export async function replacePassword(
   const token = generateToken();
   return session.inTransaction(async () => {
     const keptSessionDigest = keptSessionId === undefined ? null : sha256(keptSessionId);
-    if (!(await session.query(UPDATE_PASSWORD_SQL, [userId, storedHash, newHash, keptSessionDigest])).length) return undefined;
+    if (
+      !(await session.query(UPDATE_PASSWORD_SQL, [userId, storedHash, newHash, keptSessionDigest]))
+        .length
+    )
+      return undefined;
     // Because the password changed, a trigger has deleted the API key of the user and all sessions except the one to be kept.
     const upsertTokenSql = `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
       ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now()`;
@@ -161,8 +186,12 @@ export async function getApiKeyByPassword(
   tokenVault: TokenVault,
   eventSource: SecurityEventSource,
 ): Promise<string> {
-  const findOrCreateKey = (userId: number) => getOrCreateEncryptedApiKey(userId, session, tokenVault);
-  return decryptApiKey(await signInWithPassword(username, password, findOrCreateKey, session, eventSource), tokenVault);
+  const findOrCreateKey = (userId: number) =>
+    getOrCreateEncryptedApiKey(userId, session, tokenVault);
+  return decryptApiKey(
+    await signInWithPassword(username, password, findOrCreateKey, session, eventSource),
+    tokenVault,
+  );
 }
 
 /**
@@ -175,13 +204,21 @@ function decryptApiKey(encryptedToken: Buffer, tokenVault: TokenVault): string {
   return token;
 }
 
-async function getOrCreateEncryptedApiKey(userId: number, session: DatabaseSession, tokenVault: TokenVault): Promise<Buffer> {
+async function getOrCreateEncryptedApiKey(
+  userId: number,
+  session: DatabaseSession,
+  tokenVault: TokenVault,
+): Promise<Buffer> {
   const [row] = await session.query('SELECT "sealed" FROM "token" WHERE "user_id" = $1', [userId]);
   return row ? row.sealed : insertApiKey(userId, session, tokenVault);
 }
 
 /** Creates the API key of a user without one, and returns it encrypted. Two concurrent calls return the same key. */
-async function insertApiKey(userId: number, session: DatabaseSession, tokenVault: TokenVault): Promise<Buffer> {
+async function insertApiKey(
+  userId: number,
+  session: DatabaseSession,
+  tokenVault: TokenVault,
+): Promise<Buffer> {
   const token = generateToken();
   const encryptedToken = tokenVault.encrypt(token);
   const rows = await session.query(
@@ -193,7 +230,11 @@ async function insertApiKey(userId: number, session: DatabaseSession, tokenVault
 }
 
 /** Returns the API key of a user; creates one if the user has none. Throws CONFLICT if the API key was encrypted with another SECRET_KEY. */
-export async function getOrCreateApiKey(userId: number, session: DatabaseSession, tokenVault: TokenVault): Promise<string> {
+export async function getOrCreateApiKey(
+  userId: number,
+  session: DatabaseSession,
+  tokenVault: TokenVault,
+): Promise<string> {
   return decryptApiKey(await getOrCreateEncryptedApiKey(userId, session, tokenVault), tokenVault);
 }
 
@@ -206,21 +247,34 @@ export interface ApiKey {
 }
 
 /** Returns the API key for display to its owner. */
-export async function findApiKey(userId: number, session: DatabaseSession, tokenVault: TokenVault): Promise<ApiKey | undefined> {
+export async function findApiKey(
+  userId: number,
+  session: DatabaseSession,
+  tokenVault: TokenVault,
+): Promise<ApiKey | undefined> {
   const statement = `SELECT encode("digest", 'hex') AS "id", "created", "sealed" FROM "token" WHERE "user_id" = $1`;
   const [row] = await session.query(statement, [userId]);
   return row && { id: row.id, created: row.created, token: tokenVault.decrypt(row.sealed) };
 }
 
-export async function findUser(username: string, session: DatabaseSession): Promise<Pick<User, 'id' | 'username' | 'isActive'>> {
-  const user = await User.findOne({ where: { username }, attributes: ['id', 'username', 'isActive'], ...session.sequelizeOptions });
+export async function findUser(
+  username: string,
+  session: DatabaseSession,
+): Promise<Pick<User, 'id' | 'username' | 'isActive'>> {
+  const user = await User.findOne({
+    where: { username },
+    attributes: ['id', 'username', 'isActive'],
+    ...session.sequelizeOptions,
+  });
   if (!user) throw new ClientError('NOT_FOUND', `There is no user named ${username}.`);
   return user;
 }
 
 export function passwordPolicyErrorMessage(password: string): string | undefined {
-  if (password.length < MIN_PASSWORD_LENGTH) return `The password must have at least ${MIN_PASSWORD_LENGTH} characters.`;
-  if (password.length > MAX_PASSWORD_LENGTH) return `The password must have no more than ${MAX_PASSWORD_LENGTH} characters.`;
+  if (password.length < MIN_PASSWORD_LENGTH)
+    return `The password must have at least ${MIN_PASSWORD_LENGTH} characters.`;
+  if (password.length > MAX_PASSWORD_LENGTH)
+    return `The password must have no more than ${MAX_PASSWORD_LENGTH} characters.`;
   if (/^\d+$/.test(password)) return 'The password must not consist of digits alone.';
   return undefined;
 }
@@ -242,7 +296,10 @@ export async function createUser(
   session: DatabaseSession,
 ): Promise<number> {
   if (!/^[\w.@+-]{1,150}$/u.test(username))
-    throw new ClientError('BAD_USER_INPUT', 'A user name has 1 to 150 letters, digits and @ . + - _');
+    throw new ClientError(
+      'BAD_USER_INPUT',
+      'A user name has 1 to 150 letters, digits and @ . + - _',
+    );
   checkPasswordPolicy(password);
   const account = { username, password: await hashPassword(password), email, isSuperuser };
   const options = (transaction: Transaction) => ({ transaction, ...session.sequelizeOptions });
@@ -253,20 +310,35 @@ export async function createUser(
       return id;
     });
   } catch (error) {
-    if (error instanceof UniqueConstraintError) throw new ClientError('CONFLICT', `There is a user named ${username} already.`);
+    if (error instanceof UniqueConstraintError)
+      throw new ClientError('CONFLICT', `There is a user named ${username} already.`);
     throw error;
   }
 }
 
 /** Changes an account on behalf of an operator, who needs neither the password nor a session of the user. */
-const updateAccount = (userId: number, values: Partial<Pick<User, 'password' | 'isActive'>>, session: DatabaseSession): Promise<unknown> =>
-  session.transaction((transaction) => User.update(values, { where: { id: userId }, transaction, ...session.sequelizeOptions }));
+const updateAccount = (
+  userId: number,
+  values: Partial<Pick<User, 'password' | 'isActive'>>,
+  session: DatabaseSession,
+): Promise<unknown> =>
+  session.transaction((transaction) =>
+    User.update(values, { where: { id: userId }, transaction, ...session.sequelizeOptions }),
+  );
 
-export async function setPassword(userId: number, password: string, session: DatabaseSession): Promise<void> {
+export async function setPassword(
+  userId: number,
+  password: string,
+  session: DatabaseSession,
+): Promise<void> {
   checkPasswordPolicy(password);
   await updateAccount(userId, { password: await hashPassword(password) }, session);
 }
 
-export async function setUserActive(userId: number, active: boolean, session: DatabaseSession): Promise<void> {
+export async function setUserActive(
+  userId: number,
+  active: boolean,
+  session: DatabaseSession,
+): Promise<void> {
   await updateAccount(userId, { isActive: active }, session);
 }

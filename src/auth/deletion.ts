@@ -14,13 +14,17 @@ export interface DeletionResult {
 export const deleteUser = (userId: number, database: Database): Promise<DeletionResult> =>
   database.withoutTimeouts((client) =>
     inTransaction(client, async () => {
-      const countRows = async (text: string) => Number((await client.query(text, [userId])).rows[0].count);
+      const countRows = async (text: string) =>
+        Number((await client.query(text, [userId])).rows[0].count);
       // Locks the account, so that no rows are added to it during its deletion.
       await client.query('SELECT FROM "user_account" WHERE "id" = $1 FOR UPDATE', [userId]);
       const result: DeletionResult = { ownedRowCount: 0, contributionCount: 0 };
       for (const entity of allEntities()) {
         const { table, isOwned, ownerColumn } = resourceOf(entity)!;
-        if (isOwned) result.ownedRowCount += await countRows(`SELECT count(*) FROM "${table}" WHERE "${ownerColumn}" = $1`);
+        if (isOwned)
+          result.ownedRowCount += await countRows(
+            `SELECT count(*) FROM "${table}" WHERE "${ownerColumn}" = $1`,
+          );
         const contributorTable = contributorTableOf(entity);
         if (!contributorTable) continue;
         const { rowCount } = await client.query(

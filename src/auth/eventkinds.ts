@@ -3,7 +3,8 @@
 export const EVENT_KINDS = {
   SIGNED_IN: 'Sign-in with name and password.',
   SIGN_IN_FAILED: 'Failed sign-in with a wrong password, or to a locked account.',
-  PASSWORD_CHANGED: 'The password was changed. The token was replaced, and all other browsers were signed out.',
+  PASSWORD_CHANGED:
+    'The password was changed. The token was replaced, and all other browsers were signed out.',
   PASSWORD_REFUSED: 'A signed-in user gave a wrong current password when changing it.',
   API_KEY_REPLACED: 'The API key was replaced.',
   API_KEY_SHOWN: 'An operator displayed the API key.',

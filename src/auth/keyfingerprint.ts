@@ -10,16 +10,26 @@ import { TokenVault } from './tokens';
  */
 const MAX_TESTED_TOKENS = 1_000;
 
-const WRONG_KEY_PROBLEM = 'it is not the key of this database, whose API keys were encrypted with another one';
+const WRONG_KEY_PROBLEM =
+  'it is not the key of this database, whose API keys were encrypted with another one';
 
 /** Returns the problem with a secret key; undefined if it is correct. Without a fingerprint, it must decrypt one of the newest API keys, if any. */
-export async function findSecretKeyProblem({ pool }: Database, secretKey: string): Promise<string | undefined> {
+export async function findSecretKeyProblem(
+  { pool }: Database,
+  secretKey: string,
+): Promise<string | undefined> {
   const fingerprint = await readStoredFingerprint(pool);
-  if (fingerprint) return fingerprint.equals(fingerprintOf(secretKey)) ? undefined : WRONG_KEY_PROBLEM;
+  if (fingerprint)
+    return fingerprint.equals(fingerprintOf(secretKey)) ? undefined : WRONG_KEY_PROBLEM;
   if (!(await pool.query(`SELECT to_regclass('token') AS "table"`)).rows[0].table) return undefined;
-  const { rows } = await pool.query(`SELECT "sealed" FROM "token" ORDER BY "created" DESC LIMIT ${MAX_TESTED_TOKENS}`);
+  const { rows } = await pool.query(
+    `SELECT "sealed" FROM "token" ORDER BY "created" DESC LIMIT ${MAX_TESTED_TOKENS}`,
+  );
   const tokenVault = new TokenVault(secretKey);
-  return !rows.length || rows.some(({ sealed }) => tokenVault.decrypt(sealed as Buffer) !== undefined) ? undefined : WRONG_KEY_PROBLEM;
+  return !rows.length ||
+    rows.some(({ sealed }) => tokenVault.decrypt(sealed as Buffer) !== undefined)
+    ? undefined
+    : WRONG_KEY_PROBLEM;
 }
 
 /** Throws a ConfigError if the configured secret key is not the one that this database has been used with. */
@@ -34,8 +44,9 @@ export async function checkSecretKey(database: Database, secretKey: string): Pro
 /** Stores the fingerprint of the secret key if there is none yet. Throws a ConfigError if another process has stored a different one first. */
 export async function recordKeyFingerprint(database: Database, secretKey: string): Promise<void> {
   await checkSecretKey(database, secretKey);
-  await database.queryAsServer('INSERT INTO "secret_key_fingerprint" ("fingerprint") VALUES ($1) ON CONFLICT DO NOTHING', [
-    fingerprintOf(secretKey),
-  ]);
+  await database.queryAsServer(
+    'INSERT INTO "secret_key_fingerprint" ("fingerprint") VALUES ($1) ON CONFLICT DO NOTHING',
+    [fingerprintOf(secretKey)],
+  );
   await checkSecretKey(database, secretKey);
 }

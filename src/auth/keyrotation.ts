@@ -13,10 +13,18 @@ export interface KeyRotationResult {
 }
 
 /** Replaces the secret key and re-encrypts all API keys. `oldKey` is undefined if the old secret key is lost. */
-export const rotateSecretKey = (client: ClientBase, oldKey: string | undefined, newKey: string): Promise<KeyRotationResult> =>
+export const rotateSecretKey = (
+  client: ClientBase,
+  oldKey: string | undefined,
+  newKey: string,
+): Promise<KeyRotationResult> =>
   inTransaction(client, async () => {
     await client.query('LOCK TABLE "token" IN SHARE ROW EXCLUSIVE MODE');
-    const result = await reencryptTokens(client, oldKey === undefined ? undefined : new TokenVault(oldKey), new TokenVault(newKey));
+    const result = await reencryptTokens(
+      client,
+      oldKey === undefined ? undefined : new TokenVault(oldKey),
+      new TokenVault(newKey),
+    );
     await client.query(
       `INSERT INTO "secret_key_fingerprint" ("fingerprint") VALUES ($1)
        ON CONFLICT ("id") DO UPDATE SET "fingerprint" = excluded."fingerprint", "since" = now()`,
@@ -25,7 +33,11 @@ export const rotateSecretKey = (client: ClientBase, oldKey: string | undefined, 
     return result;
   });
 
-async function reencryptTokens(client: ClientBase, oldVault: TokenVault | undefined, newVault: TokenVault): Promise<KeyRotationResult> {
+async function reencryptTokens(
+  client: ClientBase,
+  oldVault: TokenVault | undefined,
+  newVault: TokenVault,
+): Promise<KeyRotationResult> {
   const result = { rotatedCount: 0, unreadableCount: 0 };
   for (let lastId = 0, hasMore = true; hasMore;) {
     const { rows } = await client.query(
@@ -34,11 +46,16 @@ async function reencryptTokens(client: ClientBase, oldVault: TokenVault | undefi
     );
     const reencryptedTokens = rows.flatMap(({ userId, sealed }) => {
       const token = oldVault?.decrypt(sealed as Buffer);
-      return token === undefined ? [] : [{ userId: userId as number, sealed: newVault.encrypt(token) }];
+      return token === undefined
+        ? []
+        : [{ userId: userId as number, sealed: newVault.encrypt(token) }];
     });
     await client.query(
       `UPDATE "token" SET "sealed" = n."sealed" FROM unnest($1::int[], $2::bytea[]) AS n ("user_id", "sealed") WHERE "token"."user_id" = n."user_id"`,
-      [reencryptedTokens.map(({ userId }) => userId), reencryptedTokens.map(({ sealed }) => sealed)],
+      [
+        reencryptedTokens.map(({ userId }) => userId),
+        reencryptedTokens.map(({ sealed }) => sealed),
+      ],
     );
     result.rotatedCount += reencryptedTokens.length;
     result.unreadableCount += rows.length - reencryptedTokens.length;

@@ -25,7 +25,8 @@ const ALL_ATTEMPTS_KEY = 'all';
 
 /** Whether an error means that the user name or password was wrong, at a sign-in or at a change of the password. */
 const isCredentialError = (error: unknown): boolean =>
-  error instanceof InvalidInput || (error instanceof ClientError && error.extensions.code === 'UNAUTHENTICATED');
+  error instanceof InvalidInput ||
+  (error instanceof ClientError && error.extensions.code === 'UNAUTHENTICATED');
 
 export class LoginRateLimiter {
   private readonly usernameLimiter: RateLimiterPostgres;
@@ -61,10 +62,16 @@ export class LoginRateLimiter {
    * after the other: until an attempt has succeeded, it counts like a failed one, and many at once would exceed the limits although all passwords are right.
    */
   attemptSignIn<T>(address: string, username: string, signIn: () => Promise<T>): Promise<T> {
-    return runWithinLimit(this.attemptLimiter, address, () => this.attemptNext(address, username, signIn));
+    return runWithinLimit(this.attemptLimiter, address, () =>
+      this.attemptNext(address, username, signIn),
+    );
   }
 
-  private async attemptNext<T>(address: string, username: string, signIn: () => Promise<T>): Promise<T> {
+  private async attemptNext<T>(
+    address: string,
+    username: string,
+    signIn: () => Promise<T>,
+  ): Promise<T> {
     // The key is a hash, because user names can have any length and any characters.
     const addressAndNameKey = createHash('sha256')
       .update(JSON.stringify([address, username]))
@@ -82,11 +89,16 @@ export class LoginRateLimiter {
       await consume(this.usernameLimiter, addressAndNameKey);
       await consume(this.totalLimiter, ALL_ATTEMPTS_KEY);
     } catch (error) {
-      if (!(error instanceof RateLimiterRes)) throw error instanceof DatabaseError ? error : new DatabaseUnavailable(error);
+      if (!(error instanceof RateLimiterRes))
+        throw error instanceof DatabaseError ? error : new DatabaseUnavailable(error);
       await refundAll();
       this.rejectedAttemptCount += 1;
       const retryAfter = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
-      throw new ClientError('TOO_MANY_REQUESTS', `Request was throttled. Expected available in ${retryAfter} seconds.`, { retryAfter });
+      throw new ClientError(
+        'TOO_MANY_REQUESTS',
+        `Request was throttled. Expected available in ${retryAfter} seconds.`,
+        { retryAfter },
+      );
     }
     try {
       const result = await signIn();

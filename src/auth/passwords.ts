@@ -55,11 +55,15 @@ export const verifyPassword = (
   targetIterations = 0,
   clientNetwork?: string,
 ): Promise<PasswordVerification> =>
-  runWithinLimit(passwordLimiter, clientNetwork, () => comparePasswordWithHash(storedHash, password, targetIterations));
+  runWithinLimit(passwordLimiter, clientNetwork, () =>
+    comparePasswordWithHash(storedHash, password, targetIterations),
+  );
 
 /** Hashes a password for a request, within the concurrency limit for password checks. Throws OVERLOADED if the queue is full or the wait is too long. */
-export const hashPasswordWithinLimit = (password: string, clientNetwork?: string): Promise<string> =>
-  runWithinLimit(passwordLimiter, clientNetwork, () => hashPassword(password));
+export const hashPasswordWithinLimit = (
+  password: string,
+  clientNetwork?: string,
+): Promise<string> => runWithinLimit(passwordLimiter, clientNetwork, () => hashPassword(password));
 
 /**
  * Runs `callback`, which is a part of a sign-in, within a concurrency limit. Throws OVERLOADED, with `retryAfter` in seconds, if the queue is full or the
@@ -74,7 +78,9 @@ export async function runWithinLimit<Client, T>(
     return await limiter.run(client, callback);
   } catch (error) {
     if (!(error instanceof OverloadedError)) throw error;
-    throw new ClientError('OVERLOADED', 'Too many people are signing in. Try again in a moment.', { retryAfter: RETRY_AFTER_SECONDS });
+    throw new ClientError('OVERLOADED', 'Too many people are signing in. Try again in a moment.', {
+      retryAfter: RETRY_AFTER_SECONDS,
+    });
   }
 }
 
@@ -83,20 +89,39 @@ async function comparePasswordWithHash(
   password: string,
   targetIterations: number,
 ): Promise<PasswordVerification> {
-  const isArgon2Valid = storedHash?.startsWith('$argon2') ? await verify(storedHash, password).catch(() => undefined) : undefined;
+  const isArgon2Valid = storedHash?.startsWith('$argon2')
+    ? await verify(storedHash, password).catch(() => undefined)
+    : undefined;
   if (isArgon2Valid === undefined) await verify(await DUMMY_HASH, password);
   const importedHash = parseImportedHash(storedHash);
   const isPbkdf2Valid = importedHash
-    ? timingSafeEqual(await deriveKey(password, importedHash.salt, importedHash.iterations, DIGEST_BYTES, 'sha256'), importedHash.digest)
+    ? timingSafeEqual(
+        await deriveKey(
+          password,
+          importedHash.salt,
+          importedHash.iterations,
+          DIGEST_BYTES,
+          'sha256',
+        ),
+        importedHash.digest,
+      )
     : false;
   // Runs additional PBKDF2 iterations, so that every password check runs as many iterations as the slowest imported hash requires.
   const missingIterations = targetIterations - (importedHash?.iterations ?? 0);
-  if (missingIterations > 0) await deriveKey(password, 'nobody', missingIterations, DIGEST_BYTES, 'sha256');
-  return { isValid: isArgon2Valid === true || isPbkdf2Valid, isHashOutdated: importedHash !== undefined };
+  if (missingIterations > 0)
+    await deriveKey(password, 'nobody', missingIterations, DIGEST_BYTES, 'sha256');
+  return {
+    isValid: isArgon2Valid === true || isPbkdf2Valid,
+    isHashOutdated: importedHash !== undefined,
+  };
 }
 
-function parseImportedHash(storedHash: string | undefined): { iterations: number; salt: string; digest: Buffer } | undefined {
+function parseImportedHash(
+  storedHash: string | undefined,
+): { iterations: number; salt: string; digest: Buffer } | undefined {
   const [, iterations, salt, base64] = IMPORTED_HASH_PATTERN.exec(storedHash ?? '') ?? [];
   const digest = Buffer.from(base64 ?? '', 'base64');
-  return digest.length === DIGEST_BYTES && Number(iterations) > 0 ? { iterations: Number(iterations), salt: salt!, digest } : undefined;
+  return digest.length === DIGEST_BYTES && Number(iterations) > 0
+    ? { iterations: Number(iterations), salt: salt!, digest }
+    : undefined;
 }

@@ -19,7 +19,10 @@ class TokenPayload {
   ) {}
 }
 
-@ObjectType({ description: 'The token of the user, or the errors in the credentials.', simpleResolvers: true })
+@ObjectType({
+  description: 'The token of the user, or the errors in the credentials.',
+  simpleResolvers: true,
+})
 class LoginPayload extends TokenPayload {
   @Field(() => String, {
     nullable: true,
@@ -29,7 +32,9 @@ class LoginPayload extends TokenPayload {
   declare readonly token: string | null;
 
   @ListSize(TYPICAL_ISSUE_COUNT)
-  @Field(() => [InputError], { description: 'All errors in the input; WRONG_CREDENTIALS if the name or the password is wrong.' })
+  @Field(() => [InputError], {
+    description: 'All errors in the input; WRONG_CREDENTIALS if the name or the password is wrong.',
+  })
   declare readonly errors: readonly InputIssue[];
 }
 
@@ -46,7 +51,10 @@ const ARGUMENT_VALIDATORS: ArgumentValidators = {
   password: (password) => limitViolationMessages(password, CREDENTIAL_LIMITS.password),
 };
 
-@ObjectType({ description: 'The new token after a change of the password, or the errors in the input.', simpleResolvers: true })
+@ObjectType({
+  description: 'The new token after a change of the password, or the errors in the input.',
+  simpleResolvers: true,
+})
 class ChangePasswordPayload extends TokenPayload {
   @Field(() => String, {
     nullable: true,
@@ -55,7 +63,9 @@ class ChangePasswordPayload extends TokenPayload {
   declare readonly token: string | null;
 
   @ListSize(TYPICAL_ISSUE_COUNT)
-  @Field(() => [InputError], { description: 'All errors in the input. If there are any, the password was not changed.' })
+  @Field(() => [InputError], {
+    description: 'All errors in the input. If there are any, the password was not changed.',
+  })
   declare readonly errors: readonly InputIssue[];
 }
 
@@ -67,7 +77,9 @@ class ReplaceTokenPayload {
 
 function rethrowAsInvalidInput(error: unknown): never {
   if (error instanceof ClientError && error.extensions.code === 'UNAUTHENTICATED')
-    throw new InvalidInput([{ path: [], ...validationIssue(IssueCode.WRONG_CREDENTIALS, error.message) }]);
+    throw new InvalidInput([
+      { path: [], ...validationIssue(IssueCode.WRONG_CREDENTIALS, error.message) },
+    ]);
   throw error;
 }
 
@@ -80,7 +92,8 @@ export class AuthResolver {
   })
   @FieldExtensions({ oncePerOperation: true, argumentValidators: ARGUMENT_VALIDATORS })
   async login(
-    @Arg('username', () => String, { description: 'The user name, case-sensitive.' }) username: string,
+    @Arg('username', () => String, { description: 'The user name, case-sensitive.' })
+    username: string,
     @Arg('password', () => String, {
       description: `At least ${MIN_PASSWORD_LENGTH} characters; leading and trailing whitespace is ignored.`,
     })
@@ -91,10 +104,15 @@ export class AuthResolver {
     return runWrite<string>(LoginPayload, async () => {
       throwIfInvalid(
         CREDENTIAL_FIELDS.flatMap((name) =>
-          findLimitViolations(credentials[name], CREDENTIAL_LIMITS[name]).map((issue) => ({ path: [name], ...issue })),
+          findLimitViolations(credentials[name], CREDENTIAL_LIMITS[name]).map((issue) => ({
+            path: [name],
+            ...issue,
+          })),
         ),
       );
-      return account.signIn(credentials.username, credentials.password).catch(rethrowAsInvalidInput);
+      return account
+        .signIn(credentials.username, credentials.password)
+        .catch(rethrowAsInvalidInput);
     });
   }
 
@@ -105,7 +123,9 @@ export class AuthResolver {
   })
   @FieldExtensions({ oncePerOperation: true })
   changePassword(
-    @Arg('oldPassword', () => String, { description: 'The current password; leading and trailing whitespace is ignored.' })
+    @Arg('oldPassword', () => String, {
+      description: 'The current password; leading and trailing whitespace is ignored.',
+    })
     oldPassword: string,
     @Arg('newPassword', () => String, {
       description: `${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters, not only digits; leading and trailing whitespace is ignored.`,
@@ -113,7 +133,9 @@ export class AuthResolver {
     newPassword: string,
     @Ctx() { account }: Context,
   ): Promise<object> {
-    return runWrite<string>(ChangePasswordPayload, () => account.changePassword(pythonStrip(oldPassword), pythonStrip(newPassword)));
+    return runWrite<string>(ChangePasswordPayload, () =>
+      account.changePassword(pythonStrip(oldPassword), pythonStrip(newPassword)),
+    );
   }
 
   @Mutation(() => ReplaceTokenPayload, {

@@ -27,7 +27,11 @@ const FAILURE_KINDS: readonly EventKind[] = ['SIGN_IN_FAILED', 'PASSWORD_REFUSED
  * Kinds of events that are always logged. If their hourly limit is exceeded, the action itself (such as a password change) is rejected, so that it never
  * happens without an event in the audit log.
  */
-const ALWAYS_LOGGED_KINDS: readonly EventKind[] = ['PASSWORD_CHANGED', 'API_KEY_REPLACED', 'ACCESS_TOKEN_CREATED'];
+const ALWAYS_LOGGED_KINDS: readonly EventKind[] = [
+  'PASSWORD_CHANGED',
+  'API_KEY_REPLACED',
+  'ACCESS_TOKEN_CREATED',
+];
 
 /** Maximum numbers of security events logged per hour: failures from one address, all failures, and other events of one kind and user. */
 const MAX_HOURLY_FAILURES_PER_ADDRESS = 20;
@@ -51,12 +55,26 @@ export async function logSecurityEvent(
   session: DatabaseSession,
 ): Promise<void> {
   const statement =
-    operator !== undefined ? INSERT_OPERATOR_EVENT_SQL : FAILURE_KINDS.includes(kind) ? INSERT_FAILURE_SQL : INSERT_USER_EVENT_SQL;
-  const insertedRows = await session.query(statement, [kind, userId ?? null, address ?? null, operator ?? null, detail ?? null]);
+    operator !== undefined
+      ? INSERT_OPERATOR_EVENT_SQL
+      : FAILURE_KINDS.includes(kind)
+        ? INSERT_FAILURE_SQL
+        : INSERT_USER_EVENT_SQL;
+  const insertedRows = await session.query(statement, [
+    kind,
+    userId ?? null,
+    address ?? null,
+    operator ?? null,
+    detail ?? null,
+  ]);
   if (!insertedRows.length && ALWAYS_LOGGED_KINDS.includes(kind))
-    throw new ClientError('TOO_MANY_REQUESTS', 'Too many attempts within an hour. Try again later.', {
-      retryAfter: SECONDS_PER_HOUR,
-    });
+    throw new ClientError(
+      'TOO_MANY_REQUESTS',
+      'Too many attempts within an hour. Try again later.',
+      {
+        retryAfter: SECONDS_PER_HOUR,
+      },
+    );
 }
 
 export interface SecurityEvent {
@@ -113,16 +131,35 @@ export const findEventsOfUser = (
   session: DatabaseSession,
 ): Promise<SecurityEvent[]> => {
   const statement = oldestFirst ? SELECT_OLDEST_OF_USER_SQL : SELECT_NEWEST_OF_USER_SQL;
-  return session.query(statement, [userId, olderThanId ?? null, newerThanId ?? null, limit]) as Promise<Row[]> as Promise<SecurityEvent[]>;
+  return session.query(statement, [
+    userId,
+    olderThanId ?? null,
+    newerThanId ?? null,
+    limit,
+  ]) as Promise<Row[]> as Promise<SecurityEvent[]>;
 };
 
-export const countEventsOfUser = async (userId: number, session: DatabaseSession): Promise<number> =>
-  (await session.query(COUNT_USER_EVENTS_SQL, [userId]))[0]!.count;
+export const countEventsOfUser = async (
+  userId: number,
+  session: DatabaseSession,
+): Promise<number> => (await session.query(COUNT_USER_EVENTS_SQL, [userId]))[0]!.count;
 
 /** Returns events of all accounts, newest first. */
-export const findEvents = (filter: EventFilter, limit: number, session: DatabaseSession): Promise<SecurityEvent[]> => {
+export const findEvents = (
+  filter: EventFilter,
+  limit: number,
+  session: DatabaseSession,
+): Promise<SecurityEvent[]> => {
   const { username, kinds, address, since, until, beforeId } = filter;
-  const values = [username ?? null, kinds ?? null, address ?? null, since ?? null, until ?? null, beforeId ?? null, limit];
+  const values = [
+    username ?? null,
+    kinds ?? null,
+    address ?? null,
+    since ?? null,
+    until ?? null,
+    beforeId ?? null,
+    limit,
+  ];
   return session.query(SELECT_EVENTS_SQL, values) as Promise<Row[]> as Promise<SecurityEvent[]>;
 };
 
@@ -139,7 +176,10 @@ export class SecurityEventPruner {
 
   async start(): Promise<void> {
     await this.prune();
-    const pruneOrLogError = () => this.prune().catch((error) => this.log.error({ err: error }, 'old security events could not be removed'));
+    const pruneOrLogError = () =>
+      this.prune().catch((error) =>
+        this.log.error({ err: error }, 'old security events could not be removed'),
+      );
     this.pruneTimer = setInterval(() => void pruneOrLogError(), PRUNE_INTERVAL_MS).unref();
   }
 
@@ -149,7 +189,9 @@ export class SecurityEventPruner {
 
   private async prune(): Promise<void> {
     await this.database.withoutTimeouts((client) =>
-      client.query('DELETE FROM "security_event" WHERE "at" < now() - make_interval(days => $1)', [this.retentionDays]),
+      client.query('DELETE FROM "security_event" WHERE "at" < now() - make_interval(days => $1)', [
+        this.retentionDays,
+      ]),
     );
   }
 }

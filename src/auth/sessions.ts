@@ -49,7 +49,11 @@ export class BrowserSessions {
     const [row] = await session.queryForAuthentication(SELECT_VIEWER_SQL, [digest]);
     if (!row) return undefined;
     // The time of the last use is updated every ten minutes at most, so that most requests write nothing.
-    if (row.unseen) await session.queryForAuthentication('UPDATE "session" SET "seen" = now() WHERE "digest" = $1', [digest]);
+    if (row.unseen)
+      await session.queryForAuthentication(
+        'UPDATE "session" SET "seen" = now() WHERE "digest" = $1',
+        [digest],
+      );
     return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };
   }
 

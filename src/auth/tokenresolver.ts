@@ -1,5 +1,16 @@
 /** GraphQL fields and mutations for access tokens and sessions. */
-import { Arg, Ctx, Field, FieldResolver, ID, Int, Mutation, ObjectType, Resolver, Root } from 'type-graphql';
+import {
+  Arg,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Int,
+  Mutation,
+  ObjectType,
+  Resolver,
+  Root,
+} from 'type-graphql';
 import { FieldExtensions, ListSize } from '../core/model/fieldextensions';
 import { requireViewerWithoutAccessToken } from '../core/access/access';
 import type { Context } from '../core/context';
@@ -11,19 +22,35 @@ import { RequiresFields } from '../core/read/queryplan';
 import { DateTimeScalar } from '../core/model/scalars';
 import { TokenScope } from '../core/access/scopes';
 import { User } from '../resources/user';
-import { listAccessTokens, MAX_TOKEN_NAME_LENGTH, type AccessToken as StoredToken } from './accesstokens';
+import {
+  listAccessTokens,
+  MAX_TOKEN_NAME_LENGTH,
+  type AccessToken as StoredToken,
+} from './accesstokens';
 
-@ObjectType({ description: 'A token that gives a program limited access to the account of its owner.', simpleResolvers: true })
+@ObjectType({
+  description: 'A token that gives a program limited access to the account of its owner.',
+  simpleResolvers: true,
+})
 export class AccessToken {
   @Field(() => ID, { description: 'Identifies the token.' }) declare id: number;
   @Field(() => String, { description: 'The name given by the owner.' }) declare name: string;
   @ListSize(3)
   @Field(() => [TokenScope.type], { description: 'What it is for.' })
   declare scopes: string[];
-  @Field(() => DateTimeScalar, { description: 'When the token was created.' }) declare createdAt: string;
-  @Field(() => DateTimeScalar, { nullable: true, description: 'When the token expires; null if never.' }) declare expiresAt: string | null;
-  @Field(() => Boolean, { description: 'Whether the token has expired.' }) declare isExpired: boolean;
-  @Field(() => DateTimeScalar, { nullable: true, description: 'When it was last used, to the nearest ten minutes; null if never.' })
+  @Field(() => DateTimeScalar, { description: 'When the token was created.' })
+  declare createdAt: string;
+  @Field(() => DateTimeScalar, {
+    nullable: true,
+    description: 'When the token expires; null if never.',
+  })
+  declare expiresAt: string | null;
+  @Field(() => Boolean, { description: 'Whether the token has expired.' })
+  declare isExpired: boolean;
+  @Field(() => DateTimeScalar, {
+    nullable: true,
+    description: 'When it was last used, to the nearest ten minutes; null if never.',
+  })
   declare lastUsedAt: string | null;
 }
 
@@ -33,19 +60,28 @@ export interface CreatedAccessToken {
   accessToken: StoredToken;
 }
 
-@ObjectType({ description: 'The created access token, or the errors in the input.', simpleResolvers: true })
+@ObjectType({
+  description: 'The created access token, or the errors in the input.',
+  simpleResolvers: true,
+})
 class CreateAccessTokenPayload {
   @Field(() => String, {
     nullable: true,
-    description: 'For the header `Authorization: Token <token>`. Returned only once: the server stores only a hash.',
+    description:
+      'For the header `Authorization: Token <token>`. Returned only once: the server stores only a hash.',
   })
   readonly token: string | null;
 
-  @Field(() => AccessToken, { nullable: true, description: 'The created access token; null if there are errors.' })
+  @Field(() => AccessToken, {
+    nullable: true,
+    description: 'The created access token; null if there are errors.',
+  })
   readonly accessToken: StoredToken | null;
 
   @ListSize(TYPICAL_ISSUE_COUNT)
-  @Field(() => [InputError], { description: 'All errors in the input. If there are any, no token was created.' })
+  @Field(() => [InputError], {
+    description: 'All errors in the input. If there are any, no token was created.',
+  })
   readonly errors: readonly InputIssue[];
 
   constructor(createdToken: CreatedAccessToken | null, errors: readonly InputIssue[]) {
@@ -55,9 +91,15 @@ class CreateAccessTokenPayload {
   }
 }
 
-@ObjectType({ description: 'The revoked access token, or the reason why it was not revoked.', simpleResolvers: true })
+@ObjectType({
+  description: 'The revoked access token, or the reason why it was not revoked.',
+  simpleResolvers: true,
+})
 class RevokeAccessTokenPayload {
-  @Field(() => ID, { nullable: true, description: 'Id of the revoked token; null if there are errors.' })
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of the revoked token; null if there are errors.',
+  })
   readonly revokedId: number | null;
 
   @ListSize(TYPICAL_ISSUE_COUNT)
@@ -84,12 +126,16 @@ const ACCESS_TOKEN_FORBIDDEN_NOTE = 'Not available with an access token (`FORBID
 
 @Resolver(() => User)
 export class AccessTokenResolver {
-  @FieldResolver(() => [AccessToken], { description: `Their access tokens, oldest first. ${ACCESS_TOKEN_FORBIDDEN_NOTE}` })
+  @FieldResolver(() => [AccessToken], {
+    description: `Their access tokens, oldest first. ${ACCESS_TOKEN_FORBIDDEN_NOTE}`,
+  })
   @ListSize(5)
   @RequiresFields(() => User, 'id')
   accessTokens(@Root() { id }: { id: number }, @Ctx() context: Context): Promise<StoredToken[]> {
     requireViewerWithoutAccessToken(context);
-    return context.loaders.getOrCreate('access tokens', (ids) => listAccessTokens(ids as number[], context.session)).load(id);
+    return context.loaders
+      .getOrCreate('access tokens', (ids) => listAccessTokens(ids as number[], context.session))
+      .load(id);
   }
 
   @Mutation(() => CreateAccessTokenPayload, {
@@ -102,15 +148,27 @@ export class AccessTokenResolver {
       description: `Name of the token: up to ${MAX_TOKEN_NAME_LENGTH} characters, unique among the tokens of the viewer.`,
     })
     name: string,
-    @Arg('scopes', () => [TokenScope.type], { description: 'Scopes of the token, at least one. Write access includes read access.' })
+    @Arg('scopes', () => [TokenScope.type], {
+      description: 'Scopes of the token, at least one. Write access includes read access.',
+    })
     scopes: string[],
-    @Arg('expiresAt', () => DateTimeScalar, { nullable: true, description: 'When the token expires; never if absent.' })
+    @Arg('expiresAt', () => DateTimeScalar, {
+      nullable: true,
+      description: 'When the token expires; never if absent.',
+    })
     expiresAt: string | null | undefined,
     @Ctx() context: Context,
   ): Promise<object> {
     return runWrite<CreatedAccessToken>(CreateAccessTokenPayload, async () => {
-      const { id, token } = await context.account.createAccessToken({ name, scopes, expiresAt: expiresAt ?? null });
-      const [tokens] = await listAccessTokens([requireViewerWithoutAccessToken(context).id], context.session);
+      const { id, token } = await context.account.createAccessToken({
+        name,
+        scopes,
+        expiresAt: expiresAt ?? null,
+      });
+      const [tokens] = await listAccessTokens(
+        [requireViewerWithoutAccessToken(context).id],
+        context.session,
+      );
       return { token, accessToken: tokens!.find((candidate) => candidate.id === id)! };
     });
   }
@@ -120,7 +178,8 @@ export class AccessTokenResolver {
     description: `Revokes an access token of the viewer with immediate effect. ${ACCESS_TOKEN_FORBIDDEN_NOTE}`,
   })
   revokeAccessToken(
-    @Arg('id', () => ID, { description: 'The `id` of the token, as in `User.accessTokens`.' }) id: string,
+    @Arg('id', () => ID, { description: 'The `id` of the token, as in `User.accessTokens`.' })
+    id: string,
     @Ctx() context: Context,
   ): Promise<object> {
     return runWrite<number>(RevokeAccessTokenPayload, async () => {

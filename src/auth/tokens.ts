@@ -2,7 +2,14 @@
  * API keys (tokens): looked up by SHA-256 digest and stored encrypted with SECRET_KEY (AES-256-GCM). A sign-in can therefore return the existing key,
  * but a stolen database reveals none.
  */
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+} from 'node:crypto';
 
 const ENCRYPTION_ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
@@ -16,7 +23,8 @@ export class TokenVault {
   private readonly signingKey: Buffer;
 
   constructor(secretKey: string) {
-    const deriveKey = (purpose: string) => Buffer.from(hkdfSync('sha256', secretKey, '', purpose, 32));
+    const deriveKey = (purpose: string) =>
+      Buffer.from(hkdfSync('sha256', secretKey, '', purpose, 32));
     this.encryptionKey = deriveKey('fitgraph tokens');
     this.signingKey = deriveKey('fitgraph signatures');
   }
@@ -36,9 +44,21 @@ export class TokenVault {
   /** Decrypts a token; undefined if it was encrypted with another key. */
   decrypt(encryptedToken: Buffer): string | undefined {
     try {
-      const decipher = createDecipheriv(ENCRYPTION_ALGORITHM, this.encryptionKey, encryptedToken.subarray(0, NONCE_BYTES));
-      decipher.setAuthTag(encryptedToken.subarray(NONCE_BYTES, NONCE_BYTES + AUTHENTICATION_TAG_BYTES));
-      return decipher.update(encryptedToken.subarray(NONCE_BYTES + AUTHENTICATION_TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+      const decipher = createDecipheriv(
+        ENCRYPTION_ALGORITHM,
+        this.encryptionKey,
+        encryptedToken.subarray(0, NONCE_BYTES),
+      );
+      decipher.setAuthTag(
+        encryptedToken.subarray(NONCE_BYTES, NONCE_BYTES + AUTHENTICATION_TAG_BYTES),
+      );
+      return (
+        decipher.update(
+          encryptedToken.subarray(NONCE_BYTES + AUTHENTICATION_TAG_BYTES),
+          undefined,
+          'utf8',
+        ) + decipher.final('utf8')
+      );
     } catch {
       return undefined;
     }

@@ -6,7 +6,16 @@ import { withDatabase, printLine, replaceControlCharacters } from './commandcont
 
 const PAGE_SIZE = 1_000;
 
-function formatEvent({ occurredAt, kind, userId, username, address, operator, detail, wasTruncated }: SecurityEvent): string {
+function formatEvent({
+  occurredAt,
+  kind,
+  userId,
+  username,
+  address,
+  operator,
+  detail,
+  wasTruncated,
+}: SecurityEvent): string {
   const account = username ?? (userId === null ? '-' : `#${userId}`);
   const source = operator === null ? (address ?? '-') : `operator ${operator}`;
   return replaceControlCharacters(
@@ -31,7 +40,15 @@ interface AuditOptions {
   json?: boolean;
 }
 
-export const printAuditLog = ({ user, kind: kinds, address, since, until, limit, json }: AuditOptions): Promise<void> =>
+export const printAuditLog = ({
+  user,
+  kind: kinds,
+  address,
+  since,
+  until,
+  limit,
+  json,
+}: AuditOptions): Promise<void> =>
   withDatabase(async ({ session }) => {
     if (user?.includes('\0')) throw new ClientError('BAD_USER_INPUT', 'No user has this name.');
     const filter: EventFilter = { username: user, kinds, address, since, until };

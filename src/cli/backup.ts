@@ -5,20 +5,38 @@ import { basename } from 'node:path';
 import { ClientError } from '../core/model/errors';
 import { Media } from '../files/media';
 import { takeBackup } from '../transfer/backup/take';
-import { formatCount, recordOperatorEvent, withDatabase, printLine, createProgressPrinter } from './commandcontext';
+import {
+  formatCount,
+  recordOperatorEvent,
+  withDatabase,
+  printLine,
+  createProgressPrinter,
+} from './commandcontext';
 
 const formatMegabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
 export const backup = (file: string, { replace }: { replace?: boolean }): Promise<void> =>
   withDatabase(
     async ({ config, database, session, secretKey }) => {
-      if (!replace && existsSync(file)) throw new ClientError('CONFLICT', `${file} already exists. Use --replace to overwrite it.`);
+      if (!replace && existsSync(file))
+        throw new ClientError('CONFLICT', `${file} already exists. Use --replace to overwrite it.`);
       // The backup continues if the audit log is not writable, for example on a standby.
-      await recordOperatorEvent({ kind: 'COMMAND', detail: `backup ${basename(file)}` }, session).catch(() => undefined);
+      await recordOperatorEvent(
+        { kind: 'COMMAND', detail: `backup ${basename(file)}` },
+        session,
+      ).catch(() => undefined);
       const media = Media.fromConfig(config);
-      const { summary, missingPaths } = await takeBackup({ file, database, media, secretKey, reportProgress: createProgressPrinter() });
+      const { summary, missingPaths } = await takeBackup({
+        file,
+        database,
+        media,
+        secretKey,
+        reportProgress: createProgressPrinter(),
+      });
       for (const path of missingPaths)
-        process.stderr.write(`The file ${path} is missing although a row refers to it. The backup does not contain it.\n`);
+        process.stderr.write(
+          `The file ${path} is missing although a row refers to it. The backup does not contain it.\n`,
+        );
       const rowCount = Object.values(summary.rows).reduce((sum, count) => sum + count, 0);
       const { size } = await stat(file);
       printLine(

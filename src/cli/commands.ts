@@ -17,21 +17,28 @@ const AGE_UNITS: Readonly<Record<string, string>> = { m: 'minutes', h: 'hours', 
 
 function parseKind(text: string, previous: EventKind[] = []): EventKind[] {
   const name = text.toUpperCase().replaceAll('-', '_');
-  if (!isEventKind(name)) throw new InvalidArgumentError(`Must be one of ${Object.keys(EVENT_KINDS).join(', ')}.`);
+  if (!isEventKind(name))
+    throw new InvalidArgumentError(`Must be one of ${Object.keys(EVENT_KINDS).join(', ')}.`);
   return [...previous, name];
 }
 
 /** Parses a date, a date with time, or an age (`90m`, `12h`, `7d`); returns an ISO timestamp in UTC. */
 function parseTimestamp(text: string): string {
   const [, number, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
-  const timestamp = unit === undefined ? DateTime.fromISO(text) : DateTime.now().minus({ [AGE_UNITS[unit]!]: Number(number) });
+  const timestamp =
+    unit === undefined
+      ? DateTime.fromISO(text)
+      : DateTime.now().minus({ [AGE_UNITS[unit]!]: Number(number) });
   if (!timestamp.isValid || timestamp.year < 1970 || timestamp.year > 9999)
-    throw new InvalidArgumentError('Must be a time such as 2026-03-10T08:00, or an age such as 90m, 12h or 7d.');
+    throw new InvalidArgumentError(
+      'Must be a time such as 2026-03-10T08:00, or an age such as 90m, 12h or 7d.',
+    );
   return timestamp.toUTC().toISO();
 }
 
 function parseCount(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Must be a positive whole number.');
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new InvalidArgumentError('Must be a positive whole number.');
   return Number(text);
 }
 
@@ -43,7 +50,10 @@ const createMigrateCommand = () =>
     .option('--down', 'revert the last migration; its tables and their rows are dropped')
     .option('--to <migration>', 'with --down: the newest migration that stays applied')
     .option('--yes', 'skip the confirmation of --down')
-    .option('--maintenance', 'also apply migrations that need a maintenance window, in which no server runs')
+    .option(
+      '--maintenance',
+      'also apply migrations that need a maintenance window, in which no server runs',
+    )
     .action(lazyAction(async () => (await import('./migrate.ts')).migrate));
 
 const createSeedCommand = () =>
@@ -54,7 +64,9 @@ const createSeedCommand = () =>
 
 const createImportCommand = () =>
   new Command('import')
-    .description("Imports a dump of wger (Django's `dumpdata` JSON) including users, passwords and tokens: completely or not at all.")
+    .description(
+      "Imports a dump of wger (Django's `dumpdata` JSON) including users, passwords and tokens: completely or not at all.",
+    )
     .argument('<file>', 'dump file')
     .option('--media <dir>', 'folder of the files that the dump refers to')
     .option('--replace', 'first delete all rows of the tables in the dump, including accounts')
@@ -62,14 +74,21 @@ const createImportCommand = () =>
 
 const createBackupCommand = () =>
   new Command('backup')
-    .description('Writes rows, files and the secret key to one archive and verifies it; see docs/backups.md.')
-    .argument('<file>', 'archive to write (.tar.gz); keep it safe, because it contains the secret key')
+    .description(
+      'Writes rows, files and the secret key to one archive and verifies it; see docs/backups.md.',
+    )
+    .argument(
+      '<file>',
+      'archive to write (.tar.gz); keep it safe, because it contains the secret key',
+    )
     .option('--replace', 'overwrite an existing file')
     .action(lazyAction(async () => (await import('./backup.ts')).backup));
 
 const createRestoreCommand = () =>
   new Command('restore')
-    .description('Restores a backup, completely or not at all. A database that contains data requires `--replace`.')
+    .description(
+      'Restores a backup, completely or not at all. A database that contains data requires `--replace`.',
+    )
     .argument('<file>', 'archive written by `fitgraph backup`')
     .option('--replace', 'overwrite existing data')
     .action(lazyAction(async () => (await import('./restore.ts')).restore));
@@ -88,7 +107,10 @@ const createDoctorCommand = () =>
     .description(
       'Checks configuration, versions, disk, clock, permissions, schema and data, and suggests fixes. Changes nothing. Exits with 1 if a check fails.',
     )
-    .option('--environment <file>', "also read the service's variables from this file, such as /etc/fitgraph.env")
+    .option(
+      '--environment <file>',
+      "also read the service's variables from this file, such as /etc/fitgraph.env",
+    )
     .action(lazyAction(async () => (await import('./doctor.ts')).doctor));
 
 const createAuditCommand = () =>
@@ -97,9 +119,17 @@ const createAuditCommand = () =>
       'Prints the audit log, newest first: sign-ins, failures, passwords, tokens, accounts, operator commands. `--json` for programs.',
     )
     .option('--user <name>', 'only events of this account')
-    .option('--kind <kind>', 'only events of this kind, such as SIGN_IN_FAILED; repeatable', parseKind)
+    .option(
+      '--kind <kind>',
+      'only events of this kind, such as SIGN_IN_FAILED; repeatable',
+      parseKind,
+    )
     .option('--address <address>', 'only events from this address, as printed (IPv6: the network)')
-    .option('--since <moment>', 'start: a time such as 2026-03-10T08:00, or an age such as 90m, 12h or 7d', parseTimestamp)
+    .option(
+      '--since <moment>',
+      'start: a time such as 2026-03-10T08:00, or an age such as 90m, 12h or 7d',
+      parseTimestamp,
+    )
     .option('--until <moment>', 'end, in the same formats', parseTimestamp)
     .option('--limit <number>', 'maximum number of events', parseCount, 100)
     .option('--json', 'print JSON lines')
@@ -114,7 +144,9 @@ function createUserCommand(): Command {
   const command = new Command('user').description('Creates, changes and lists accounts.');
   command
     .command('create <name>')
-    .description('Creates an account and prints its token. The password is prompted for on a terminal, or read from standard input.')
+    .description(
+      'Creates an account and prints its token. The password is prompted for on a terminal, or read from standard input.',
+    )
     .option('--password <password>', 'at least 8 characters, not only digits')
     .option('--email <address>')
     .option('--superuser', 'contributions of the user need no review')
@@ -134,7 +166,9 @@ function createUserCommand(): Command {
     .action(lazyAction(async () => (await import('./user.ts')).showToken));
   command
     .command('deactivate <name>')
-    .description('Locks an account: its password and tokens are rejected, and nothing is deleted. `--undo` unlocks it.')
+    .description(
+      'Locks an account: its password and tokens are rejected, and nothing is deleted. `--undo` unlocks it.',
+    )
     .option('--undo', 'unlock the account')
     .action(lazyAction(async () => (await import('./user.ts')).deactivateAccount));
   command

@@ -8,7 +8,11 @@ import type { Database } from '../database/connection';
 import { findSecretKeyProblem } from '../auth/keyfingerprint';
 import { checkDataDir } from '../database/datadir';
 import { majorVersionOfCluster } from '../database/embedded/cluster';
-import { findPendingMaintenanceMigration, requireSupportedSchema, readSchemaState } from '../database/compatibility';
+import {
+  findPendingMaintenanceMigration,
+  requireSupportedSchema,
+  readSchemaState,
+} from '../database/compatibility';
 import { CONNECTION_LIMIT_SQL, openDatabase } from '../database/open';
 import type { ConnectionOptions } from '../database/options';
 import { maxConnectionsPerWorker } from '../database/pools';
@@ -30,12 +34,23 @@ const MAX_CLOCK_SKEW_SECONDS = 2;
 const PAGE_SIZE = 1_000;
 const MAX_CONCURRENT_FILE_CHECKS = 16;
 
-export async function runDiagnostics(config: Config, variables: EnvironmentVariables, report: DiagnosticReporter): Promise<void> {
-  report.ok('Versions', `Fitgraph ${VERSION}, Node.js ${process.versions.node}, ${process.platform}-${process.arch}`);
+export async function runDiagnostics(
+  config: Config,
+  variables: EnvironmentVariables,
+  report: DiagnosticReporter,
+): Promise<void> {
+  report.ok(
+    'Versions',
+    `Fitgraph ${VERSION}, Node.js ${process.versions.node}, ${process.platform}-${process.arch}`,
+  );
   const environment = config.production ? 'production' : 'development or test';
   report.ok('Configuration', `NODE_ENV=${environment}, ${formatCount(config.workers, 'worker')}`);
   for (const unknownSetting of findUnknownSettings(variables))
-    report.warn('Configuration', describeUnknownSetting(unknownSetting), 'see docs/configuration.md for all variables');
+    report.warn(
+      'Configuration',
+      describeUnknownSetting(unknownSetting),
+      'see docs/configuration.md for all variables',
+    );
   examineTls(config, report);
   examinePublicUrl(config, report);
   checkDataDir(config.dataDir);
@@ -49,15 +64,24 @@ export async function runDiagnostics(config: Config, variables: EnvironmentVaria
 /** Whether an embedded database exists. Call this before `openDatabase`, which creates the database if it does not exist. */
 function hasEmbeddedDatabase({ dataDir }: Config): boolean {
   const locationFile = path.join(dataDir, 'location');
-  const clusterParentFolder = fs.existsSync(locationFile) ? fs.readFileSync(locationFile, 'utf8').trim() : dataDir;
-  return majorVersionOfCluster({ clusterFolder: path.join(clusterParentFolder, 'postgres') }) !== undefined;
+  const clusterParentFolder = fs.existsSync(locationFile)
+    ? fs.readFileSync(locationFile, 'utf8').trim()
+    : dataDir;
+  return (
+    majorVersionOfCluster({ clusterFolder: path.join(clusterParentFolder, 'postgres') }) !==
+    undefined
+  );
 }
 
-function examinePermissions({ dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Config, report: DiagnosticReporter): void {
+function examinePermissions(
+  { dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Config,
+  report: DiagnosticReporter,
+): void {
   const exposedPaths: string[] = [];
   const checkMode = (file: string, forbiddenBits: number) => {
     const stats = fs.statSync(file, { throwIfNoEntry: false });
-    if (stats && stats.mode & forbiddenBits) exposedPaths.push(`${file} (${(stats.mode & 0o777).toString(8)})`);
+    if (stats && stats.mode & forbiddenBits)
+      exposedPaths.push(`${file} (${(stats.mode & 0o777).toString(8)})`);
   };
   // If root starts PostgreSQL, it runs as another user, who needs execute permission for the data folder.
   checkMode(dataDir, process.getuid?.() === 0 ? 0o066 : 0o077);
@@ -102,20 +126,31 @@ async function examinePort({ host, port, tls }: Config, report: DiagnosticReport
       return report.fail('Port', (error as Error).message, 'choose another HOST or PORT');
   }
   if (tls) return report.ok('Port', `${port} is in use, possibly by the server`);
-  const response = await fetch(`http://${localUrlHost(host)}:${port}/health/ready`, { signal: AbortSignal.timeout(3_000) }).catch(
-    () => undefined,
-  );
-  const body = (await response?.json().catch(() => undefined)) as { status?: string; reason?: string; degraded?: string[] } | undefined;
+  const response = await fetch(`http://${localUrlHost(host)}:${port}/health/ready`, {
+    signal: AbortSignal.timeout(3_000),
+  }).catch(() => undefined);
+  const body = (await response?.json().catch(() => undefined)) as
+    { status?: string; reason?: string; degraded?: string[] } | undefined;
   const runningMessage = `a server is running on ${port}`;
-  if (!body?.status) report.fail('Port', `${port} is in use by another program`, 'choose another PORT');
+  if (!body?.status)
+    report.fail('Port', `${port} is in use by another program`, 'choose another PORT');
   else if (!response!.ok || !['ok', 'degraded'].includes(body.status))
-    report.fail('Port', `${runningMessage} but is not ready${body.reason ? ` (${body.reason})` : ''}`, 'see its log');
-  else if (body.degraded) report.warn('Port', `${runningMessage}, but ${body.degraded.join(', ')}`, 'see its log');
+    report.fail(
+      'Port',
+      `${runningMessage} but is not ready${body.reason ? ` (${body.reason})` : ''}`,
+      'see its log',
+    );
+  else if (body.degraded)
+    report.warn('Port', `${runningMessage}, but ${body.degraded.join(', ')}`, 'see its log');
   else report.ok('Port', `${runningMessage} and is ready`);
 }
 
 async function examineDatabase(config: Config, report: DiagnosticReporter): Promise<void> {
-  const { database, close: closeDatabase, isEmbedded } = await openDatabase(config, models, () => undefined, { needsSecretKey: false });
+  const {
+    database,
+    close: closeDatabase,
+    isEmbedded,
+  } = await openDatabase(config, models, () => undefined, { needsSecretKey: false });
   try {
     const queriedAt = Date.now();
     const [server] = (
@@ -126,11 +161,19 @@ async function examineDatabase(config: Config, report: DiagnosticReporter): Prom
            pg_size_pretty(pg_database_size(current_database())) AS "size", to_regclass('user_account') IS NOT NULL AS "filled"`,
       )
     ).rows;
-    report.ok('Database', `${isEmbedded ? 'embedded ' : ''}PostgreSQL ${server.version}, ${server.size}`);
-    if (server.readOnly) report.fail('Database', 'it is read-only', 'set DATABASE_URL to the primary');
+    report.ok(
+      'Database',
+      `${isEmbedded ? 'embedded ' : ''}PostgreSQL ${server.version}, ${server.size}`,
+    );
+    if (server.readOnly)
+      report.fail('Database', 'it is read-only', 'set DATABASE_URL to the primary');
     const skewSeconds = Math.abs(server.now - (queriedAt + Date.now()) / 2) / 1000;
     if (skewSeconds > MAX_CLOCK_SKEW_SECONDS)
-      report.warn('Clock', `differs from the clock of the database by ${skewSeconds.toFixed(1)} s`, 'synchronize both with NTP');
+      report.warn(
+        'Clock',
+        `differs from the clock of the database by ${skewSeconds.toFixed(1)} s`,
+        'synchronize both with NTP',
+      );
     else report.ok('Clock', 'in sync with the database');
     examineConnections(config, database.options, server, report);
     await examineSchema(database, report);
@@ -161,56 +204,102 @@ function examineConnections(
       `${runningWorkers} workers use the database, but WEB_CONCURRENCY is ${workers} here`,
       'unless they belong to several instances, run fitgraph doctor with the variables of the service: --environment FILE',
     );
-  if (poolerMode === 'transaction') return report.ok('Connections', 'the workers share those of a pooler in transaction mode');
-  const neededConnections = Math.max(configuredWorkers, runningWorkers) * maxConnectionsPerWorker(poolSize, directConnection !== undefined);
+  if (poolerMode === 'transaction')
+    return report.ok('Connections', 'the workers share those of a pooler in transaction mode');
+  const neededConnections =
+    Math.max(configuredWorkers, runningWorkers) *
+    maxConnectionsPerWorker(poolSize, directConnection !== undefined);
   const message = `${availableConnections} available, up to ${neededConnections} needed`;
   if (neededConnections > availableConnections)
-    report.warn('Connections', message, 'lower DATABASE_POOL or WEB_CONCURRENCY, or raise max_connections');
+    report.warn(
+      'Connections',
+      message,
+      'lower DATABASE_POOL or WEB_CONCURRENCY, or raise max_connections',
+    );
   else report.ok('Connections', message);
 }
 
 /** Checks the database schema and the required PostgreSQL extensions. */
 async function examineSchema(database: Database, report: DiagnosticReporter): Promise<void> {
-  const hasMigrationTable = (await database.pool.query(`SELECT to_regclass('migration') AS "table"`)).rows[0].table !== null;
+  const hasMigrationTable =
+    (await database.pool.query(`SELECT to_regclass('migration') AS "table"`)).rows[0].table !==
+    null;
   const newerMigrations = hasMigrationTable ? await requireSupportedSchema(database.pool) : [];
   const isSchemaCurrent = (await readSchemaState(database)) === 'current';
-  const maintenanceMigration = isSchemaCurrent ? undefined : await findPendingMaintenanceMigration(database);
+  const maintenanceMigration = isSchemaCurrent
+    ? undefined
+    : await findPendingMaintenanceMigration(database);
   if (maintenanceMigration !== undefined)
     report.warn(
       'Schema',
       `older than this version; the migration ${maintenanceMigration} needs a maintenance window, so this version does not start`,
       'stop all servers, take a backup and run fitgraph migrate --maintenance',
     );
-  else if (!isSchemaCurrent) report.ok('Schema', 'older than this version; the next start migrates it');
-  else if (newerMigrations.length) report.ok('Schema', `of a newer version that this one supports (${newerMigrations[0]})`);
+  else if (!isSchemaCurrent)
+    report.ok('Schema', 'older than this version; the next start migrates it');
+  else if (newerMigrations.length)
+    report.ok('Schema', `of a newer version that this one supports (${newerMigrations[0]})`);
   else report.ok('Schema', 'up to date');
   const { rows } = await database.pool.query(
     `SELECT "name" FROM unnest(ARRAY['pg_trgm', 'unaccent']) AS "name" WHERE "name" NOT IN (SELECT "name" FROM pg_available_extensions)`,
   );
-  if (rows.length) report.fail('Extensions', `${rows.map(({ name }) => name).join(', ')} missing`, "install PostgreSQL's contrib package");
+  if (rows.length)
+    report.fail(
+      'Extensions',
+      `${rows.map(({ name }) => name).join(', ')} missing`,
+      "install PostgreSQL's contrib package",
+    );
 }
 
-async function examineRowSecurity({ rowSecurity }: Config, database: Database, report: DiagnosticReporter): Promise<void> {
+async function examineRowSecurity(
+  { rowSecurity }: Config,
+  database: Database,
+  report: DiagnosticReporter,
+): Promise<void> {
   const topic = 'Row security';
-  if (rowSecurity === 'off') return report.ok(topic, 'off: only the application restricts which rows a request can read');
-  const status = (await readSchemaState(database)) === 'current' && (await checkRowSecurityStatus(database.pool));
+  if (rowSecurity === 'off')
+    return report.ok(topic, 'off: only the application restricts which rows a request can read');
+  const status =
+    (await readSchemaState(database)) === 'current' &&
+    (await checkRowSecurityStatus(database.pool));
   if (!status) return;
   const { role, problem, advice, appliesToServer } = status;
-  if (problem === undefined) report.ok(topic, `requests use the role ${role}, which can read only the rows of their viewer`);
-  else if (appliesToServer || rowSecurity === 'required') report.fail(topic, problem, `run: ${advice}`);
+  if (problem === undefined)
+    report.ok(topic, `requests use the role ${role}, which can read only the rows of their viewer`);
+  else if (appliesToServer || rowSecurity === 'required')
+    report.fail(topic, problem, `run: ${advice}`);
   else report.warn(topic, problem, `run: ${advice}`);
 }
 
-async function examineSecretKey({ secretKey, dataDir }: Config, database: Database, report: DiagnosticReporter): Promise<void> {
+async function examineSecretKey(
+  { secretKey, dataDir }: Config,
+  database: Database,
+  report: DiagnosticReporter,
+): Promise<void> {
   const key = secretKey ?? readKey(secretKeyPath(dataDir));
   const problem = key && (await findSecretKeyProblem(database, key));
-  if (problem) report.fail('Secret key', problem, 'set the key that was used before, or see fitgraph rotate-key');
-  const { rows } = await database.pool.query('SELECT EXISTS (SELECT FROM "user_account") AS "some"');
+  if (problem)
+    report.fail(
+      'Secret key',
+      problem,
+      'set the key that was used before, or see fitgraph rotate-key',
+    );
+  const { rows } = await database.pool.query(
+    'SELECT EXISTS (SELECT FROM "user_account") AS "some"',
+  );
   if (rows[0].some && !key)
-    report.fail('Secret key', `${secretKeyPath(dataDir)} is missing`, 'restore it from a backup (tar -xzOf FILE secret-key)');
+    report.fail(
+      'Secret key',
+      `${secretKeyPath(dataDir)} is missing`,
+      'restore it from a backup (tar -xzOf FILE secret-key)',
+    );
 }
 
-async function examineMediaFiles(config: Config, { pool }: Database, report: DiagnosticReporter): Promise<void> {
+async function examineMediaFiles(
+  config: Config,
+  { pool }: Database,
+  report: DiagnosticReporter,
+): Promise<void> {
   const media = Media.fromConfig(config);
   if (config.bucket) await media.files.checkAccess();
   let [fileCount, missingFileCount] = [0, 0];
@@ -221,8 +310,12 @@ async function examineMediaFiles(config: Config, { pool }: Database, report: Dia
         [lastId],
       );
       for (let start = 0; start < rows.length; start += MAX_CONCURRENT_FILE_CHECKS) {
-        const paths = rows.slice(start, start + MAX_CONCURRENT_FILE_CHECKS).map((row) => row.path as string);
-        missingFileCount += (await Promise.all(paths.map((file) => media.exists(file)))).filter((exists) => !exists).length;
+        const paths = rows
+          .slice(start, start + MAX_CONCURRENT_FILE_CHECKS)
+          .map((row) => row.path as string);
+        missingFileCount += (await Promise.all(paths.map((file) => media.exists(file)))).filter(
+          (exists) => !exists,
+        ).length;
       }
       fileCount += rows.length;
       lastId = rows.at(-1)?.id ?? lastId;

@@ -17,21 +17,32 @@ function readEnvironmentVariables(environmentFile: string | undefined) {
 
 export async function doctor({ environment }: { environment?: string } = {}): Promise<void> {
   const countByLabel = { 'ok  ': 0, WARN: 0, FAIL: 0 };
-  const createReporter = (resultLabel: keyof typeof countByLabel) => (topic: string, message: string, advice?: string) => {
-    countByLabel[resultLabel] += 1;
-    printLine(`${resultLabel}  ${topic}: ${message}`);
-    if (advice) printLine(`      → ${advice}`);
+  const createReporter =
+    (resultLabel: keyof typeof countByLabel) =>
+    (topic: string, message: string, advice?: string) => {
+      countByLabel[resultLabel] += 1;
+      printLine(`${resultLabel}  ${topic}: ${message}`);
+      if (advice) printLine(`      → ${advice}`);
+    };
+  const report: DiagnosticReporter = {
+    ok: createReporter('ok  '),
+    warn: createReporter('WARN'),
+    fail: createReporter('FAIL'),
   };
-  const report: DiagnosticReporter = { ok: createReporter('ok  '), warn: createReporter('WARN'), fail: createReporter('FAIL') };
   try {
     const variables = readEnvironmentVariables(environment);
     await runDiagnostics(readConfig(variables), variables, report);
   } catch (error) {
     const { message, stack } = error as Error;
     const isConfigError = error instanceof ConfigError;
-    report.fail(isConfigError ? 'Configuration' : 'Unexpected', isConfigError || !showsStackTraces() ? message : stack!);
+    report.fail(
+      isConfigError ? 'Configuration' : 'Unexpected',
+      isConfigError || !showsStackTraces() ? message : stack!,
+    );
   }
   const checkCount = countByLabel['ok  '] + countByLabel.WARN + countByLabel.FAIL;
-  printLine(`${checkCount} checks: ${countByLabel.FAIL} failed, ${formatCount(countByLabel.WARN, 'warning')}.`);
+  printLine(
+    `${checkCount} checks: ${countByLabel.FAIL} failed, ${formatCount(countByLabel.WARN, 'warning')}.`,
+  );
   if (countByLabel.FAIL) process.exitCode = 1;
 }

@@ -16,18 +16,30 @@ export function examineTls({ tls, publicUrl }: Config, report: DiagnosticReporte
     const days = Math.floor((Date.parse(certificate.validTo) - Date.now()) / MS_PER_DAY);
     const text = `the certificate ${days < 0 ? 'expired' : 'is valid until'} ${certificate.validTo}`;
     if (days < 0) report.fail(topic, text, 'renew the certificate in TLS_CERT');
-    else if (days < MIN_CERTIFICATE_VALIDITY_DAYS) report.warn(topic, text, 'renew the certificate in TLS_CERT');
+    else if (days < MIN_CERTIFICATE_VALIDITY_DAYS)
+      report.warn(topic, text, 'renew the certificate in TLS_CERT');
     else report.ok(topic, text);
     const host = publicUrl && new URL(publicUrl).hostname.replace(/^\[|\]$/g, '');
     if (host && !(isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)))
-      report.fail(topic, `the certificate does not cover ${host}`, 'correct PUBLIC_URL or TLS_CERT');
+      report.fail(
+        topic,
+        `the certificate does not cover ${host}`,
+        'correct PUBLIC_URL or TLS_CERT',
+      );
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    report.fail(topic, error.message, 'correct TLS_CERT and TLS_KEY; the server does not start like this');
+    report.fail(
+      topic,
+      error.message,
+      'correct TLS_CERT and TLS_KEY; the server does not start like this',
+    );
   }
 }
 
-export function examinePublicUrl({ publicUrl, trustedProxies, tls, production }: Config, report: DiagnosticReporter): void {
+export function examinePublicUrl(
+  { publicUrl, trustedProxies, tls, production }: Config,
+  report: DiagnosticReporter,
+): void {
   const topic = 'Public URL';
   const protocol = publicUrl && new URL(publicUrl).protocol;
   if (protocol === 'https:' && !tls && !trustedProxies.length)
@@ -37,8 +49,16 @@ export function examinePublicUrl({ publicUrl, trustedProxies, tls, production }:
       'set TRUSTED_PROXIES to the address of the proxy',
     );
   else if (protocol === 'http:' && tls)
-    report.warn(topic, `${publicUrl} is HTTP, but TLS_CERT makes the server speak HTTPS`, 'correct PUBLIC_URL');
+    report.warn(
+      topic,
+      `${publicUrl} is HTTP, but TLS_CERT makes the server speak HTTPS`,
+      'correct PUBLIC_URL',
+    );
   else if (!publicUrl && trustedProxies.length && production)
-    report.warn(topic, 'not set: links depend on X-Forwarded-Host and X-Forwarded-Proto of the proxy', 'set PUBLIC_URL');
+    report.warn(
+      topic,
+      'not set: links depend on X-Forwarded-Host and X-Forwarded-Proto of the proxy',
+      'set PUBLIC_URL',
+    );
   else report.ok(topic, publicUrl ?? 'that of each request');
 }

@@ -17,7 +17,10 @@ import {
   printLine,
 } from './commandcontext';
 
-export async function importDump(file: string, { media, replace }: { media?: string; replace?: boolean }): Promise<void> {
+export async function importDump(
+  file: string,
+  { media, replace }: { media?: string; replace?: boolean },
+): Promise<void> {
   const dump = await DumpFile.open(file);
   await withDatabase(async ({ config, database, session, tokenVault }) => {
     const mediaStore = Media.fromConfig(config);
@@ -43,7 +46,10 @@ export async function importDump(file: string, { media, replace }: { media?: str
     const count = [...rowCounts.values()].reduce((sum, rowCount) => sum + rowCount, 0);
     try {
       await recordOperatorEvent(
-        { kind: 'IMPORTED', detail: `${basename(file)}${replace ? ' --replace' : ''}: ${formatCount(count, 'row')}` },
+        {
+          kind: 'IMPORTED',
+          detail: `${basename(file)}${replace ? ' --replace' : ''}: ${formatCount(count, 'row')}`,
+        },
         session,
       );
     } finally {

@@ -15,7 +15,9 @@ if (process.argv[2] === 'serve') ignoreClosedStdout();
 else failOnOutputErrors();
 
 const program = new Command('fitgraph')
-  .description('Fitness and nutrition data over GraphQL and REST. Configuration is read from the environment (see docs/configuration.md).')
+  .description(
+    'Fitness and nutrition data over GraphQL and REST. Configuration is read from the environment (see docs/configuration.md).',
+  )
   .version(VERSION, '-V, --version', 'print the version')
   .exitOverride();
 
@@ -23,7 +25,9 @@ program.addCommand(createServeCommand());
 
 /** Makes a command and its subcommands point to their own help after a usage error. */
 function configureHelp(command: Command, fullCommandName: string): void {
-  command.showHelpAfterError(`(${fullCommandName} --help ${command.commands.length ? 'lists the commands' : 'tells more'})`);
+  command.showHelpAfterError(
+    `(${fullCommandName} --help ${command.commands.length ? 'lists the commands' : 'tells more'})`,
+  );
   for (const child of command.commands) {
     child.copyInheritedSettings(command);
     configureHelp(child, `${fullCommandName} ${child.name()}`);
@@ -32,7 +36,9 @@ function configureHelp(command: Command, fullCommandName: string): void {
 
 async function run(): Promise<void> {
   // The process of `fitgraph serve` stays in memory as the primary of the cluster, so it does not load the other commands.
-  if (process.argv[2] !== 'serve') for (const command of (await import('./commands.ts')).createCommands()) program.addCommand(command);
+  if (process.argv[2] !== 'serve')
+    for (const command of (await import('./commands.ts')).createCommands())
+      program.addCommand(command);
   configureHelp(program, 'fitgraph');
   await program.parseAsync();
 }
@@ -41,7 +47,9 @@ run().catch(async (error: unknown) => {
   // Commander has already printed the usage error.
   if (error instanceof CommanderError) process.exit(error.exitCode);
   const { message, stack } = error as Error;
-  const isExpected = error instanceof ConfigError || error instanceof (await import('../core/model/errors.ts')).ClientError;
+  const isExpected =
+    error instanceof ConfigError ||
+    error instanceof (await import('../core/model/errors.ts')).ClientError;
   process.stderr.write(`fitgraph: ${isExpected || !showsStackTraces() ? message : stack}\n`);
   process.exit(1);
 });

@@ -4,7 +4,13 @@ import type { Database } from '../database/connection';
 import { migrateDown, migrateUp, findMigrationsToRevert } from '../database/migrate';
 import { loadMigration } from '../database/migrationmodules';
 import { promptConfirmation } from './prompts';
-import { requireNoRunningServers, recordOperatorEvent, withDatabase, printLine, type CommandContext } from './commandcontext';
+import {
+  requireNoRunningServers,
+  recordOperatorEvent,
+  withDatabase,
+  printLine,
+  type CommandContext,
+} from './commandcontext';
 
 interface MigrateOptions {
   down?: boolean;
@@ -15,24 +21,41 @@ interface MigrateOptions {
 
 export async function migrate({ down, to, yes, maintenance }: MigrateOptions): Promise<void> {
   if (to !== undefined && !down) throw new ClientError('BAD_USER_INPUT', '--to requires --down.');
-  if (maintenance && down) throw new ClientError('BAD_USER_INPUT', '--maintenance applies migrations; --down reverts them.');
-  await withDatabase((context) => (down ? revertMigrations(context, to, yes) : applyMigrations(context.database, maintenance)), {
-    migrate: false,
-  });
+  if (maintenance && down)
+    throw new ClientError(
+      'BAD_USER_INPUT',
+      '--maintenance applies migrations; --down reverts them.',
+    );
+  await withDatabase(
+    (context) =>
+      down ? revertMigrations(context, to, yes) : applyMigrations(context.database, maintenance),
+    {
+      migrate: false,
+    },
+  );
 }
 
 async function applyMigrations(database: Database, isMaintenanceWindow = false): Promise<void> {
-  if (isMaintenanceWindow) await requireNoRunningServers(database, 'cannot be served during the maintenance');
+  if (isMaintenanceWindow)
+    await requireNoRunningServers(database, 'cannot be served during the maintenance');
   const migrationNames = await migrateUp(database, { isMaintenanceWindow });
   printLine(migrationNames.length ? `Applied: ${migrationNames.join(', ')}` : 'Nothing to do.');
 }
 
-async function revertMigrations({ database, session }: CommandContext, to: string | undefined, skipsConfirmation = false): Promise<void> {
+async function revertMigrations(
+  { database, session }: CommandContext,
+  to: string | undefined,
+  skipsConfirmation = false,
+): Promise<void> {
   const migrations = await findMigrationsToRevert(database, to);
   const oldestMigration = migrations.at(-1);
   if (oldestMigration === undefined) return printLine('Nothing to do.');
   const canRevertOnline = migrations.every((name) => loadMigration(name).maintenance === undefined);
-  await requireNoRunningServers(database, 'would fail after the migration is reverted', canRevertOnline ? migrations : undefined);
+  await requireNoRunningServers(
+    database,
+    'would fail after the migration is reverted',
+    canRevertOnline ? migrations : undefined,
+  );
   const question =
     migrations.length > 1
       ? `These migrations will be reverted: ${migrations.join(', ')}. Data in their tables and columns will be lost. Type the last name to continue: `
@@ -41,6 +64,9 @@ async function revertMigrations({ database, session }: CommandContext, to: strin
     throw new ClientError('BAD_USER_INPUT', 'The name does not match. Nothing was changed.');
   const migrationNames = await migrateDown(database, to);
   // Ignores a failure to log the command, because the migration that creates the audit log may have been reverted.
-  await recordOperatorEvent({ kind: 'COMMAND', detail: `migrate --down: ${migrationNames.join(', ')}` }, session).catch(() => undefined);
+  await recordOperatorEvent(
+    { kind: 'COMMAND', detail: `migrate --down: ${migrationNames.join(', ')}` },
+    session,
+  ).catch(() => undefined);
   printLine(`Reverted: ${migrationNames.join(', ')}`);
 }

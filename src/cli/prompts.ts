@@ -28,7 +28,10 @@ function ask(question: string, { isHidden = false } = {}): Promise<string> {
   });
 }
 
-export async function promptConfirmation(question: string, expectedAnswer: string): Promise<boolean> {
+export async function promptConfirmation(
+  question: string,
+  expectedAnswer: string,
+): Promise<boolean> {
   return (await ask(question)) === expectedAnswer;
 }
 

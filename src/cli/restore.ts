@@ -5,9 +5,18 @@ import { ClientError } from '../core/model/errors';
 import { requireSupportedSchema } from '../database/compatibility';
 import { Media } from '../files/media';
 import { inspectBackup, restoreBackup } from '../transfer/backup/restore';
-import { formatCount, recordOperatorEvent, withDatabase, printLine, createProgressPrinter } from './commandcontext';
+import {
+  formatCount,
+  recordOperatorEvent,
+  withDatabase,
+  printLine,
+  createProgressPrinter,
+} from './commandcontext';
 
-export async function restore(file: string, { replace = false }: { replace?: boolean }): Promise<void> {
+export async function restore(
+  file: string,
+  { replace = false }: { replace?: boolean },
+): Promise<void> {
   const config = readConfig();
   const printProgress = createProgressPrinter();
   const backup = await inspectBackup(file, printProgress);

@@ -4,12 +4,29 @@ import { checkSecretKey } from '../auth/keyfingerprint';
 import { rotateSecretKey } from '../auth/keyrotation';
 import { ClientError } from '../core/model/errors';
 import { CommitOutcomeUnknown } from '../database/errors';
-import { discardStagedKey, activateStagedKey, finishInterruptedKeyChanges, readKey, loadSecretKey, stageKey } from '../database/secretkey';
-import { requireNoRunningServers, formatCount, printLine, recordOperatorEvent, withDatabase } from './commandcontext';
+import {
+  discardStagedKey,
+  activateStagedKey,
+  finishInterruptedKeyChanges,
+  readKey,
+  loadSecretKey,
+  stageKey,
+} from '../database/secretkey';
+import {
+  requireNoRunningServers,
+  formatCount,
+  printLine,
+  recordOperatorEvent,
+  withDatabase,
+} from './commandcontext';
 
 export async function rotateKey(file: string, { lost = false }: { lost?: boolean }): Promise<void> {
   const newKey = readKey(file, 'write the output of openssl rand -hex 32 to it');
-  if (newKey === undefined) throw new ClientError('NOT_FOUND', `${file} does not exist: create it with openssl rand -hex 32 > ${file}`);
+  if (newKey === undefined)
+    throw new ClientError(
+      'NOT_FOUND',
+      `${file} does not exist: create it with openssl rand -hex 32 > ${file}`,
+    );
   await withDatabase(
     async ({ config, database, session }) => {
       await requireNoRunningServers(database, 'would use the old key');
@@ -25,16 +42,24 @@ export async function rotateKey(file: string, { lost = false }: { lost?: boolean
         .catch((error) => {
           // If the connection was lost during COMMIT, the staged file with the new key is kept. The next start uses this key if it matches the
           // fingerprint in the database.
-          if (isKeyInFile && !(error instanceof CommitOutcomeUnknown)) discardStagedKey(config.dataDir, id);
+          if (isKeyInFile && !(error instanceof CommitOutcomeUnknown))
+            discardStagedKey(config.dataDir, id);
           throw error;
         });
       if (isKeyInFile) activateStagedKey(config.dataDir, id);
-      await recordOperatorEvent({ kind: 'COMMAND', detail: `rotate-key${lost ? ' --lost' : ''}` }, session);
+      await recordOperatorEvent(
+        { kind: 'COMMAND', detail: `rotate-key${lost ? ' --lost' : ''}` },
+        session,
+      );
       printLine(`Re-encrypted ${formatCount(rotatedCount, 'API key')}.`);
       if (unreadableCount)
-        printLine(`${formatCount(unreadableCount, 'API key')} cannot be decrypted and can no longer be shown, but remain valid.`);
+        printLine(
+          `${formatCount(unreadableCount, 'API key')} cannot be decrypted and can no longer be shown, but remain valid.`,
+        );
       printLine(
-        isKeyInFile ? `The new key is in ${config.dataDir}/secret-key.` : 'Set SECRET_KEY to the new key before you start the servers.',
+        isKeyInFile
+          ? `The new key is in ${config.dataDir}/secret-key.`
+          : 'Set SECRET_KEY to the new key before you start the servers.',
       );
     },
     { needsSecretKey: false },

@@ -2,13 +2,27 @@
 import { Media } from '../files/media';
 import { ConfigError } from '../platform/config';
 import { seedDemo, seedReferenceData } from '../transfer/seed';
-import { recordOperatorEvent, withDatabase, createRowProgressPrinter, printLine } from './commandcontext';
+import {
+  recordOperatorEvent,
+  withDatabase,
+  createRowProgressPrinter,
+  printLine,
+} from './commandcontext';
 
 export const seed = (options: { demo?: boolean }): Promise<void> =>
   withDatabase(async ({ config, database, session, tokenVault }) => {
-    if (options.demo && config.production) throw new ConfigError('the demo account cannot be created with NODE_ENV=production');
-    await recordOperatorEvent({ kind: 'COMMAND', detail: options.demo ? 'seed --demo' : 'seed' }, session);
-    const seedOptions = { database, tokenVault, timeZone: config.timeZone, reportProgress: createRowProgressPrinter('Seeding') };
+    if (options.demo && config.production)
+      throw new ConfigError('the demo account cannot be created with NODE_ENV=production');
+    await recordOperatorEvent(
+      { kind: 'COMMAND', detail: options.demo ? 'seed --demo' : 'seed' },
+      session,
+    );
+    const seedOptions = {
+      database,
+      tokenVault,
+      timeZone: config.timeZone,
+      reportProgress: createRowProgressPrinter('Seeding'),
+    };
     printLine(
       (await seedReferenceData(seedOptions, await Media.openAndCheck(config)))
         ? 'Reference data seeded.'

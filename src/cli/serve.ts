@@ -2,4 +2,5 @@
 import { Command } from 'commander';
 import { main } from '../index';
 
-export const createServeCommand = () => new Command('serve').description('Starts the server, as `npm start` does.').action(main);
+export const createServeCommand = () =>
+  new Command('serve').description('Starts the server, as `npm start` does.').action(main);

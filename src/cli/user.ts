@@ -1,6 +1,13 @@
 /** `fitgraph user`: creates, changes, lists and deletes accounts. */
 import { randomBytes } from 'node:crypto';
-import { checkPasswordPolicy, createUser, findUser, setUserActive, setPassword, getOrCreateApiKey } from '../auth/accounts';
+import {
+  checkPasswordPolicy,
+  createUser,
+  findUser,
+  setUserActive,
+  setPassword,
+  getOrCreateApiKey,
+} from '../auth/accounts';
 import { deleteUser } from '../auth/deletion';
 import { ClientError } from '../core/model/errors';
 import { promptConfirmation, promptNewPassword } from './prompts';
@@ -14,7 +21,8 @@ import {
 } from './commandcontext';
 
 /** Returns the value of the option `--password`. Without the option, prompts for the password, which keeps it out of the shell history. */
-const readPassword = async (passwordOption: string | undefined): Promise<string> => passwordOption ?? promptNewPassword();
+const readPassword = async (passwordOption: string | undefined): Promise<string> =>
+  passwordOption ?? promptNewPassword();
 
 /** Generates a random password. It starts with the user name, which shows to which account the password belongs. */
 const generatePassword = (username: string) => `${username}-${randomBytes(9).toString('hex')}`;
@@ -24,19 +32,36 @@ const SELECT_ACCOUNTS_SQL = `SELECT "id", "username", "email", "date_joined" AS 
 
 const formatDate = (timestamp: string) => new Date(timestamp).toISOString().slice(0, 10);
 
-export async function createAccount(username: string, options: { password?: string; email?: string; superuser?: boolean }): Promise<void> {
+export async function createAccount(
+  username: string,
+  options: { password?: string; email?: string; superuser?: boolean },
+): Promise<void> {
   const password = await readPassword(options.password);
   await withDatabase(async ({ session, tokenVault }) => {
     // A new account refers to a language, so the database must contain one.
     if (!(await session.query('SELECT FROM "language" LIMIT 1', [])).length)
-      throw new ClientError('CONFLICT', 'The database is empty: run `fitgraph seed` or `fitgraph import FILE` first.');
-    const id = await createUser({ username, password, email: options.email, isSuperuser: options.superuser }, session);
-    await recordOperatorEvent({ kind: 'ACCOUNT_CREATED', userId: id, detail: options.superuser ? 'superuser' : undefined }, session);
-    printLine(`Created user ${username}. Token: ${await getOrCreateApiKey(id, session, tokenVault)}`);
+      throw new ClientError(
+        'CONFLICT',
+        'The database is empty: run `fitgraph seed` or `fitgraph import FILE` first.',
+      );
+    const id = await createUser(
+      { username, password, email: options.email, isSuperuser: options.superuser },
+      session,
+    );
+    await recordOperatorEvent(
+      { kind: 'ACCOUNT_CREATED', userId: id, detail: options.superuser ? 'superuser' : undefined },
+      session,
+    );
+    printLine(
+      `Created user ${username}. Token: ${await getOrCreateApiKey(id, session, tokenVault)}`,
+    );
   });
 }
 
-export async function changePassword(username: string, options: { password?: string; new?: boolean }): Promise<void> {
+export async function changePassword(
+  username: string,
+  options: { password?: string; new?: boolean },
+): Promise<void> {
   const password = options.new ? generatePassword(username) : await readPassword(options.password);
   await withDatabase(async ({ session, tokenVault }) => {
     const { id } = await findUser(username, session);
@@ -53,7 +78,10 @@ export async function changePassword(username: string, options: { password?: str
 export const showToken = (username: string, options: { new?: boolean }): Promise<void> =>
   withDatabase(async ({ session, tokenVault }) => {
     const { id } = await findUser(username, session);
-    await recordOperatorEvent({ kind: options.new ? 'API_KEY_REPLACED' : 'API_KEY_SHOWN', userId: id }, session);
+    await recordOperatorEvent(
+      { kind: options.new ? 'API_KEY_REPLACED' : 'API_KEY_SHOWN', userId: id },
+      session,
+    );
     if (options.new) await session.query('DELETE FROM "token" WHERE "user_id" = $1', [id]);
     printLine(await getOrCreateApiKey(id, session, tokenVault));
   });
@@ -61,7 +89,10 @@ export const showToken = (username: string, options: { new?: boolean }): Promise
 export const deactivateAccount = (username: string, options: { undo?: boolean }): Promise<void> =>
   withDatabase(async ({ session }) => {
     const { id } = await findUser(username, session);
-    await recordOperatorEvent({ kind: options.undo ? 'ACCOUNT_UNLOCKED' : 'ACCOUNT_LOCKED', userId: id }, session);
+    await recordOperatorEvent(
+      { kind: options.undo ? 'ACCOUNT_UNLOCKED' : 'ACCOUNT_LOCKED', userId: id },
+      session,
+    );
     await setUserActive(id, options.undo === true, session);
     printLine(`User ${username} is now ${options.undo ? 'active' : 'inactive'}.`);
   });
@@ -69,7 +100,10 @@ export const deactivateAccount = (username: string, options: { undo?: boolean })
 export async function deleteAccount(username: string, options: { yes?: boolean }): Promise<void> {
   if (
     !options.yes &&
-    !(await promptConfirmation(`The account ${username} and all its data will be deleted. Type its name to continue: `, username))
+    !(await promptConfirmation(
+      `The account ${username} and all its data will be deleted. Type its name to continue: `,
+      username,
+    ))
   )
     throw new ClientError('BAD_USER_INPUT', 'The name does not match. Nothing was deleted.');
   await withDatabase(async ({ config, database, session }) => {
@@ -77,7 +111,9 @@ export async function deleteAccount(username: string, options: { yes?: boolean }
     await recordOperatorEvent({ kind: 'ACCOUNT_DELETED', userId: id, detail: username }, session);
     const { ownedRowCount, contributionCount } = await deleteUser(id, database);
     await runScheduledFileRemovals(config, database);
-    printLine(`Deleted user ${username} with ${formatCount(ownedRowCount, 'row')} and ${formatCount(contributionCount, 'image')}.`);
+    printLine(
+      `Deleted user ${username} with ${formatCount(ownedRowCount, 'row')} and ${formatCount(contributionCount, 'image')}.`,
+    );
   });
 }
 
@@ -86,7 +122,9 @@ export const listAccounts = (options: { json?: boolean }): Promise<void> =>
     const accounts = await session.query(SELECT_ACCOUNTS_SQL, []);
     if (options.json) return accounts.forEach((account) => printLine(JSON.stringify(account)));
     for (const { username, joined, lastLogin, superuser, active } of accounts) {
-      const statusLabels = [superuser && 'superuser', !active && 'locked'].filter(Boolean).join(', ');
+      const statusLabels = [superuser && 'superuser', !active && 'locked']
+        .filter(Boolean)
+        .join(', ');
       printLine(
         [
           replaceControlCharacters(username),

@@ -1,10 +1,13 @@
 /** Conversion of names between camelCase (code, GraphQL), snake_case (database, REST) and CONSTANT_CASE (enums). */
 
-export const toSnakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export const toSnakeCase = (name: string) =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 export const toConstantCase = (name: string) => toSnakeCase(name).toUpperCase();
 
 /** Converts an argument's name to its REST query parameter, without a trailing `_id`: `exerciseId` → `exercise`. */
-export const toQueryParameterName = (argumentName: string) => toSnakeCase(argumentName).replace(/_id$/, '');
+export const toQueryParameterName = (argumentName: string) =>
+  toSnakeCase(argumentName).replace(/_id$/, '');
 
-export const toCamelCase = (name: string) => name.replace(/_[a-z]/g, (letter) => letter[1]!.toUpperCase());
+export const toCamelCase = (name: string) =>
+  name.replace(/_[a-z]/g, (letter) => letter[1]!.toUpperCase());

@@ -22,22 +22,31 @@ const FLOAT_PREFIX = '\udfff';
 const PREFIXED_FLOAT_PATTERN = /"\\udfff(-?[\d.]+(?:e[+-]\d+)?)"/g;
 
 /** Encodes a float as a prefixed string, which `decodePrefixedFloats` and `toDjangoJson` convert to a number. */
-export const encodePrefixedFloat = (value: number): string => FLOAT_PREFIX + formatPythonFloat(value);
+export const encodePrefixedFloat = (value: number): string =>
+  FLOAT_PREFIX + formatPythonFloat(value);
 
 /** Converts the floats that are encoded as prefixed strings in a response body to numbers, for HTML pages. */
 export function decodePrefixedFloats(body: unknown): unknown {
-  if (typeof body === 'string') return body.startsWith(FLOAT_PREFIX) ? Number(body.slice(FLOAT_PREFIX.length)) : body;
+  if (typeof body === 'string')
+    return body.startsWith(FLOAT_PREFIX) ? Number(body.slice(FLOAT_PREFIX.length)) : body;
   if (Array.isArray(body)) return body.map(decodePrefixedFloats);
   if (body === null || typeof body !== 'object') return body;
-  return Object.fromEntries(Object.entries(body).map(([key, value]) => [key, decodePrefixedFloats(value)]));
+  return Object.fromEntries(
+    Object.entries(body).map(([key, value]) => [key, decodePrefixedFloats(value)]),
+  );
 }
 
 const LINE_SEPARATORS_PATTERN = /[\u2028\u2029]/g;
 
 /** Converts serialized JSON to the output of Django REST framework: prefixed floats become numbers, and U+2028 and U+2029 are escaped. */
 export function toDjangoJson(json: string): string {
-  const unprefixedJson = json.includes('"\\udfff') ? json.replace(PREFIXED_FLOAT_PATTERN, '$1') : json;
+  const unprefixedJson = json.includes('"\\udfff')
+    ? json.replace(PREFIXED_FLOAT_PATTERN, '$1')
+    : json;
   return !unprefixedJson.includes('\u2028') && !unprefixedJson.includes('\u2029')
     ? unprefixedJson
-    : unprefixedJson.replace(LINE_SEPARATORS_PATTERN, (separator) => `\\u${separator.charCodeAt(0).toString(16)}`);
+    : unprefixedJson.replace(
+        LINE_SEPARATORS_PATTERN,
+        (separator) => `\\u${separator.charCodeAt(0).toString(16)}`,
+      );
 }

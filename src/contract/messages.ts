@@ -7,25 +7,35 @@ export const NOT_EMPTY_MESSAGE = 'This list may not be empty.';
 export const NOT_AN_INTEGER_MESSAGE = 'A valid integer is required.';
 export const NOT_A_NUMBER_MESSAGE = 'A valid number is required.';
 export const NOT_A_STRING_MESSAGE = 'Not a valid string.';
-export const NOT_A_DATE_MESSAGE = 'Date has wrong format. Use one of these formats instead: YYYY-MM-DD.';
-export const NOT_A_TIME_MESSAGE = 'Time has wrong format. Use one of these formats instead: hh:mm[:ss[.uuuuuu]].';
+export const NOT_A_DATE_MESSAGE =
+  'Date has wrong format. Use one of these formats instead: YYYY-MM-DD.';
+export const NOT_A_TIME_MESSAGE =
+  'Time has wrong format. Use one of these formats instead: hh:mm[:ss[.uuuuuu]].';
 export const NOT_A_DATETIME_MESSAGE =
   'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].';
 /** Messages for invalid values of filters, whose wording differs from that of input fields. */
 export const NOT_A_DATE_FILTER_MESSAGE = 'Enter a valid date.';
 export const NOT_A_TIME_FILTER_MESSAGE = 'Enter a valid time.';
-export const NOT_A_TIME_ZONE_MESSAGE = 'Ensure that this is a zone of the IANA database such as Europe/Berlin.';
+export const NOT_A_TIME_ZONE_MESSAGE =
+  'Ensure that this is a zone of the IANA database such as Europe/Berlin.';
 export const NO_NULL_CHARACTERS_MESSAGE = 'Null characters are not allowed.';
 
-export const NOT_A_CHOICE_MESSAGE = 'Select a valid choice. That choice is not one of the available choices.';
+export const NOT_A_CHOICE_MESSAGE =
+  'Select a valid choice. That choice is not one of the available choices.';
 
-export const noSuchRowMessage = (id: string): string => `Invalid pk "${id}" - object does not exist.`;
+export const noSuchRowMessage = (id: string): string =>
+  `Invalid pk "${id}" - object does not exist.`;
 /** GraphQL error message for an id that belongs to no row. It names the type, because a nested input can contain ids of several types. */
-export const noRowOfTypeMessage = (type: string, id: string): string => `There is no ${type} with the id "${id}".`;
-export const atLeastMessage = (min: number): string => `Ensure this value is greater than or equal to ${min}.`;
-export const atMostMessage = (max: number | string): string => `Ensure this value is less than or equal to ${max}.`;
-export const atMostCharactersMessage = (max: number): string => `Ensure this field has no more than ${max} characters.`;
-export const atMostElementsMessage = (max: number): string => `Ensure this list has no more than ${max} elements.`;
+export const noRowOfTypeMessage = (type: string, id: string): string =>
+  `There is no ${type} with the id "${id}".`;
+export const atLeastMessage = (min: number): string =>
+  `Ensure this value is greater than or equal to ${min}.`;
+export const atMostMessage = (max: number | string): string =>
+  `Ensure this value is less than or equal to ${max}.`;
+export const atMostCharactersMessage = (max: number): string =>
+  `Ensure this field has no more than ${max} characters.`;
+export const atMostElementsMessage = (max: number): string =>
+  `Ensure this list has no more than ${max} elements.`;
 
 export const tooManyObjectsMessage = (limit: number): string =>
   `The response would have more than ${limit} objects. Request fewer rows at a time, or fewer relations.`;

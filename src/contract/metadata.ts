@@ -78,7 +78,8 @@ export const isRequired = ({
   allowNull,
   hasDefault,
   allowBlank,
-}: Pick<FieldMetadata, 'allowNull' | 'hasDefault' | 'allowBlank'>): boolean => !allowNull && !hasDefault && !allowBlank;
+}: Pick<FieldMetadata, 'allowNull' | 'hasDefault' | 'allowBlank'>): boolean =>
+  !allowNull && !hasDefault && !allowBlank;
 
 /** Groups of resources to which the scope of an access token can be limited. */
 export type ScopeGroup = 'account' | 'training' | 'nutrition' | 'body' | 'catalogue';
@@ -111,8 +112,10 @@ export type ComparisonOperator = (typeof COMPARISON_OPERATORS)[number];
 /** Kinds of fields that REST filters can compare with an operator such as `gte`. */
 export const COMPARABLE_KINDS: readonly FieldKind[] = ['integer', 'decimal', 'date'];
 
-export const filterParameterName = ({ parameterName, operator }: FilterMetadata, { restKey }: Pick<FieldMetadata, 'restKey'>): string =>
-  parameterName ?? (operator ? `${restKey}__${operator}` : restKey);
+export const filterParameterName = (
+  { parameterName, operator }: FilterMetadata,
+  { restKey }: Pick<FieldMetadata, 'restKey'>,
+): string => parameterName ?? (operator ? `${restKey}__${operator}` : restKey);
 
 /** A REST resource that serves rows of a GraphQL type. A selection set defines the response body; its aliases are the JSON keys. */
 export interface RestViewMetadata {

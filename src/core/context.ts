@@ -32,7 +32,12 @@ export interface MediaStorage {
    * Stores a file and returns its path of at most `maxPathLength` characters. `isPathTaken` returns whether a path belongs, or once belonged, to
    * another file.
    */
-  store(folder: string, file: UploadedFile, maxPathLength: number, isPathTaken: (path: string) => Promise<boolean>): Promise<string>;
+  store(
+    folder: string,
+    file: UploadedFile,
+    maxPathLength: number,
+    isPathTaken: (path: string) => Promise<boolean>,
+  ): Promise<string>;
   remove(paths: readonly string[]): Promise<void>;
   /**
    * Validates all uploaded files in a request body or in variables, before the request starts a transaction. Never throws: invalid files are
@@ -107,7 +112,11 @@ export interface AccountActions {
    * Creates a personal access token and returns it. It is not stored in readable form, so it cannot be shown again. Throws InvalidInput, for example
    * for a duplicate name.
    */
-  createAccessToken(input: { name: string; scopes: readonly string[]; expiresAt: string | null }): Promise<{ id: number; token: string }>;
+  createAccessToken(input: {
+    name: string;
+    scopes: readonly string[];
+    expiresAt: string | null;
+  }): Promise<{ id: number; token: string }>;
   /** Revokes the access token with this id; without an id, all access tokens of the viewer. Returns the number of revoked tokens. */
   revokeAccessTokens(id?: number): Promise<number>;
   /** Ends all browser sessions of the viewer. Returns their number. */

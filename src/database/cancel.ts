@@ -20,8 +20,8 @@ export function cancelStatement(client: PoolClient): Promise<boolean> {
   const { host, port } = client;
   const { processID, secretKey } = backendKeyOf(client);
   const message = Buffer.alloc(CANCEL_REQUEST_BYTES);
-  [CANCEL_REQUEST_BYTES, CANCEL_REQUEST_CODE, processID ?? 0, secretKey ?? 0].forEach((value, index) =>
-    message.writeInt32BE(value, index * 4),
+  [CANCEL_REQUEST_BYTES, CANCEL_REQUEST_CODE, processID ?? 0, secretKey ?? 0].forEach(
+    (value, index) => message.writeInt32BE(value, index * 4),
   );
   return new Promise((resolve) => {
     // Uses the address of the existing connection: the host name may resolve to several servers, of which only one runs the statement.

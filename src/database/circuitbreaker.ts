@@ -23,7 +23,10 @@ const TIMER_TICKS_UNTIL_RECHECK = 8;
 const TICKS_FROM_TIMEOUT_TO_CLOSE = 12;
 const KEEPALIVE_DELAY_MS = 10_000;
 
-export const TCP_KEEPALIVE_OPTIONS = { keepAlive: true, keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS };
+export const TCP_KEEPALIVE_OPTIONS = {
+  keepAlive: true,
+  keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
+};
 
 /**
  * Whether a health check failed for a reason that says nothing about existing connections: PostgreSQL rejected it, or the host name could not be
@@ -44,7 +47,8 @@ interface WatchedConnection {
   silentTicksAtNextCheck: number;
 }
 
-const announcedPidOf = ({ client }: WatchedConnection): number => backendKeyOf(client).processID ?? 0;
+const announcedPidOf = ({ client }: WatchedConnection): number =>
+  backendKeyOf(client).processID ?? 0;
 
 const BACKEND_STATES_SQL = `SELECT pg_backend_pid() AS "ownPid", a."pid", a."state" FROM (SELECT 1) o
   LEFT JOIN pg_stat_activity a ON a."pid" = ANY($1::int[])`;
@@ -71,7 +75,8 @@ export class CircuitBreaker {
 
   /** Watches a connection until it ends. `statementTimeoutMs`: its statement_timeout in milliseconds; 0: none. */
   watch(client: Client, statementTimeoutMs = 0): void {
-    if (!(client instanceof ObservedClient)) throw new TypeError('Only an ObservedClient can be watched.');
+    if (!(client instanceof ObservedClient))
+      throw new TypeError('Only an ObservedClient can be watched.');
     this.watchedConnections.set(client, {
       client,
       statementTimeoutMs,
@@ -98,7 +103,11 @@ export class CircuitBreaker {
     for (const connection of this.watchedConnections.values()) {
       const { runningStatement } = connection.client;
       const bytes = socketOf(connection.client).bytesRead;
-      if (!runningStatement || runningStatement !== connection.statementAtLastTick || bytes !== connection.receivedBytes) {
+      if (
+        !runningStatement ||
+        runningStatement !== connection.statementAtLastTick ||
+        bytes !== connection.receivedBytes
+      ) {
         const newObservation: Partial<WatchedConnection> = {
           statementAtLastTick: runningStatement,
           receivedBytes: bytes,
@@ -111,24 +120,31 @@ export class CircuitBreaker {
       connection.silentTicks += 1;
       if (
         connection.statementTimeoutMs > 0 &&
-        connection.silentTicks > connection.statementTimeoutMs / TICK_MS + TICKS_FROM_TIMEOUT_TO_CLOSE
+        connection.silentTicks >
+          connection.statementTimeoutMs / TICK_MS + TICKS_FROM_TIMEOUT_TO_CLOSE
       )
         this.closeConnection(connection, 'a statement timed out without a response');
-      else if (connection.silentTicks >= connection.silentTicksAtNextCheck) suspectConnections.push(connection);
+      else if (connection.silentTicks >= connection.silentTicksAtNextCheck)
+        suspectConnections.push(connection);
     }
-    if (!this.isHealthCheckRunning && (suspectConnections.length || this.unavailableError)) void this.runHealthCheck(suspectConnections);
+    if (!this.isHealthCheckRunning && (suspectConnections.length || this.unavailableError))
+      void this.runHealthCheck(suspectConnections);
   }
 
   /** Returns the connections whose running statement has received no data for more than one timer tick. */
   private silentConnections(): WatchedConnection[] {
     return [...this.watchedConnections.values()].filter(
-      (connection) => connection.statementAtLastTick && connection.silentTicks > 1 && this.isSilent(connection),
+      (connection) =>
+        connection.statementAtLastTick && connection.silentTicks > 1 && this.isSilent(connection),
     );
   }
 
   /** Whether the connection runs the same statement as at the last timer tick and has received no data since then. */
   private isSilent({ client, statementAtLastTick, receivedBytes }: WatchedConnection): boolean {
-    return client.runningStatement === statementAtLastTick && socketOf(client).bytesRead === receivedBytes;
+    return (
+      client.runningStatement === statementAtLastTick &&
+      socketOf(client).bytesRead === receivedBytes
+    );
   }
 
   private closeConnection({ client }: WatchedConnection, reason: string): void {
@@ -144,18 +160,24 @@ export class CircuitBreaker {
       this.unavailableError = undefined;
       // Waits for one timer tick before a connection counts as dead, because data that PostgreSQL sent during the health check may still arrive.
       await sleep(TICK_MS, undefined, { ref: false });
-      deadConnections = suspectConnections.filter((connection) => this.isSilent(connection) && idlePids.has(announcedPidOf(connection)));
+      deadConnections = suspectConnections.filter(
+        (connection) => this.isSilent(connection) && idlePids.has(announcedPidOf(connection)),
+      );
     } catch (error) {
       if (!isUnrelatedToAvailability(error as NodeJS.ErrnoException)) {
         this.unavailableError = new DatabaseUnavailable(error);
         deadConnections = this.silentConnections();
       }
     }
-    for (const connection of suspectConnections) connection.silentTicksAtNextCheck = connection.silentTicks + TIMER_TICKS_UNTIL_RECHECK;
+    for (const connection of suspectConnections)
+      connection.silentTicksAtNextCheck = connection.silentTicks + TIMER_TICKS_UNTIL_RECHECK;
     this.isHealthCheckRunning = false;
     if (!deadConnections.length) return;
     for (const connection of deadConnections)
-      this.closeConnection(connection, this.unavailableError ? 'the database does not respond' : 'the connection is dead');
+      this.closeConnection(
+        connection,
+        this.unavailableError ? 'the database does not respond' : 'the connection is dead',
+      );
     // If a connection was dead, closes idle connections too, because they use the same network route. A connection with an open transaction is not idle,
     // even between two statements.
     for (const connection of this.watchedConnections.values())
@@ -182,14 +204,20 @@ export class CircuitBreaker {
     }
   }
 
-  private async queryIdleBackends(clients: readonly Client[], pids: readonly number[]): Promise<ReadonlySet<number>> {
+  private async queryIdleBackends(
+    clients: readonly Client[],
+    pids: readonly number[],
+  ): Promise<ReadonlySet<number>> {
     await Promise.all(clients.map((client) => client.connect()));
     const [client] = clients as [Client];
     const { rows } = await client.query(BACKEND_STATES_SQL, [pids]);
     for (const connection of clients) void connection.end().catch(() => undefined);
     // Behind a pooler, the process ids that clients receive when they connect are not those of the backends, so idle backends cannot be identified.
-    if (this.directConnection || rows[0].ownPid !== backendKeyOf(client).processID) return new Set();
-    const workingPids = rows.filter(({ state }) => state !== null && !String(state).startsWith('idle')).map(({ pid }) => pid as number);
+    if (this.directConnection || rows[0].ownPid !== backendKeyOf(client).processID)
+      return new Set();
+    const workingPids = rows
+      .filter(({ state }) => state !== null && !String(state).startsWith('idle'))
+      .map(({ pid }) => pid as number);
     return new Set(pids.filter((pid) => !workingPids.includes(pid)));
   }
 }

@@ -23,18 +23,27 @@ const APPLIED_MIGRATIONS_SQL = `SELECT "name", to_jsonb(m) ->> 'version' AS "ver
   FROM "migration" m ORDER BY "name" DESC`;
 
 /** Whether `version` is equal to `other` or newer. Compares numerically: 0.10.0 is newer than 0.9.1. */
-const isVersionAtLeast = (version: string, other: string) => version.localeCompare(other, 'en', { numeric: true }) >= 0;
+const isVersionAtLeast = (version: string, other: string) =>
+  version.localeCompare(other, 'en', { numeric: true }) >= 0;
 
 /** Returns the applied migrations that this version does not have, newest first. */
 function findNewerMigrations(rows: readonly AppliedMigration[]): AppliedMigration[] {
   const ownMigrationNames = new Set(migrationNames());
-  const unknownMigrationNames = new Set(replaceSquashedNames(rows.map(({ name }) => name)).filter((name) => !ownMigrationNames.has(name)));
+  const unknownMigrationNames = new Set(
+    replaceSquashedNames(rows.map(({ name }) => name)).filter(
+      (name) => !ownMigrationNames.has(name),
+    ),
+  );
   return rows.filter(({ name }) => unknownMigrationNames.has(name));
 }
 
 /** Returns the first migration of a newer version that has made the database unusable for this version; undefined if there is none. */
-const findUnsupportedMigration = (newerMigrations: readonly AppliedMigration[]): AppliedMigration | undefined =>
-  newerMigrations.find(({ oldestVersion }) => oldestVersion === null || !isVersionAtLeast(VERSION, oldestVersion));
+const findUnsupportedMigration = (
+  newerMigrations: readonly AppliedMigration[],
+): AppliedMigration | undefined =>
+  newerMigrations.find(
+    ({ oldestVersion }) => oldestVersion === null || !isVersionAtLeast(VERSION, oldestVersion),
+  );
 
 /**
  * Throws a ConfigError if the schema is older than that of Fitgraph 0.2, or so new that this version does not support it. Returns the names of the
@@ -59,8 +68,12 @@ export async function requireSupportedSchema(client: Pick<ClientBase, 'query'>):
 }
 
 async function readAppliedMigrations(database: Database): Promise<AppliedMigration[]> {
-  const [{ present }] = (await database.queryAsServer(`SELECT to_regclass('migration') IS NOT NULL AS present`)) as [{ present: boolean }];
-  return present ? ((await database.queryAsServer(APPLIED_MIGRATIONS_SQL)) as AppliedMigration[]) : [];
+  const [{ present }] = (await database.queryAsServer(
+    `SELECT to_regclass('migration') IS NOT NULL AS present`,
+  )) as [{ present: boolean }];
+  return present
+    ? ((await database.queryAsServer(APPLIED_MIGRATIONS_SQL)) as AppliedMigration[])
+    : [];
 }
 
 function pendingMigrationNames(rows: readonly AppliedMigration[]): string[] {
@@ -75,7 +88,11 @@ export async function readSchemaState(database: Database): Promise<SchemaState> 
 }
 
 /** Returns the first pending migration that needs a maintenance window. A new database needs none, because it serves no requests yet. */
-export async function findPendingMaintenanceMigration(database: Database): Promise<string | undefined> {
+export async function findPendingMaintenanceMigration(
+  database: Database,
+): Promise<string | undefined> {
   const rows = await readAppliedMigrations(database);
-  return rows.length > 0 ? findMigrationNeedingMaintenanceWindow(pendingMigrationNames(rows)) : undefined;
+  return rows.length > 0
+    ? findMigrationNeedingMaintenanceWindow(pendingMigrationNames(rows))
+    : undefined;
 }

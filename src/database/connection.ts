@@ -53,10 +53,20 @@ export class Database {
 
   private createReadDependencies(livePoolSize: number): Record<ClientKind, ReadDependencies> {
     const { options, pools, preparedStatements, breaker, sessionUsers } = this;
-    const { poolerMode, poolSize, queueLimits, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
+    const {
+      poolerMode,
+      poolSize,
+      queueLimits,
+      statementTimeout = 0,
+      anonymousTimeout = statementTimeout,
+    } = options;
     const precedingStatement = (timeout: number) =>
       poolerMode === 'transaction' ? statementThatSetsTimeouts(options, timeout) : undefined;
-    const sharedReadDependencies = { preparedStatements, breaker, precedingStatement: precedingStatement(statementTimeout) };
+    const sharedReadDependencies = {
+      preparedStatements,
+      breaker,
+      precedingStatement: precedingStatement(statementTimeout),
+    };
     const userReadDependencies = { ...sharedReadDependencies, pool: pools.userPool, sessionUsers };
     const anonymousReadDependencies = {
       ...sharedReadDependencies,
@@ -65,7 +75,10 @@ export class Database {
       precedingStatement: precedingStatement(anonymousTimeout),
     };
     const limiters = new ClientLimiters({ slots: poolSize, ...queueLimits });
-    const liveLimiters = new ClientLimiters({ slots: livePoolSize, anonymousSlots: ANONYMOUS_LIVE_SLOTS });
+    const liveLimiters = new ClientLimiters({
+      slots: livePoolSize,
+      anonymousSlots: ANONYMOUS_LIVE_SLOTS,
+    });
     return {
       anonymous: { ...anonymousReadDependencies, limiter: limiters.anonymous },
       users: { ...userReadDependencies, limiter: limiters.users },

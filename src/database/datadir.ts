@@ -9,7 +9,11 @@ const FITGRAPH_DIR_ENTRY_PATTERNS = [
     /^(?:location|run|socket|postgres|media|incoming|upgrade(?:\.tar\.gz(?:\.[0-9a-f]{8}\.part)?)?)$/,
     /^postgres\.(?:new-[0-9a-f]{1,8}|log|log\.old|\d{1,3})$/,
   ],
-  ...[/^binaries-[\w.-]{1,100}$/, /^(?:lock\.\d{1,15}|claim-[0-9a-f]{12})$/, /^secret-key(?:\.[\w-]{1,60})?$/],
+  ...[
+    /^binaries-[\w.-]{1,100}$/,
+    /^(?:lock\.\d{1,15}|claim-[0-9a-f]{12})$/,
+    /^secret-key(?:\.[\w-]{1,60})?$/,
+  ],
 ];
 
 /** Names of files and folders that a new DATA_DIR may already contain: file systems, desktops and version control create them. */
@@ -36,10 +40,16 @@ export function checkDataDir(dataDir: string): void {
     rejectDataDir(dataDir, `cannot be used: ${(error as Error).message}`);
   }
   if (!stats) return;
-  if (!stats.isDirectory()) rejectDataDir(dataDir, 'is not a folder: choose an empty folder or one that does not exist yet');
+  if (!stats.isDirectory())
+    rejectDataDir(
+      dataDir,
+      'is not a folder: choose an empty folder or one that does not exist yet',
+    );
   if (DATA_DIR_MARKER_FILES.some((entry) => fs.existsSync(path.join(dataDir, entry)))) return;
   const foreignEntries = names.filter(
-    (name) => !IGNORED_DIR_ENTRIES.includes(name) && !FITGRAPH_DIR_ENTRY_PATTERNS.some((pattern) => pattern.test(name)),
+    (name) =>
+      !IGNORED_DIR_ENTRIES.includes(name) &&
+      !FITGRAPH_DIR_ENTRY_PATTERNS.some((pattern) => pattern.test(name)),
   );
   if (foreignEntries.length)
     rejectDataDir(

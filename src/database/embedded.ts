@@ -11,7 +11,12 @@ import { ConfigError } from '../platform/config';
 import { findBinaries, findPackageFolder } from './embedded/binaries';
 import { removeUnfinishedClusters, findRunningServer, ensureCluster } from './embedded/cluster';
 import { DATABASE_NAME, OWNER_ROLE, ensureOwnerAndDatabase } from './embedded/owner';
-import { findClusterLocation, ensureDataDir, SOCKET_PORT, type ClusterLocation } from './embedded/clusterlocation';
+import {
+  findClusterLocation,
+  ensureDataDir,
+  SOCKET_PORT,
+  type ClusterLocation,
+} from './embedded/clusterlocation';
 import {
   connectAsSuperuser,
   isNotListeningError,
@@ -77,9 +82,13 @@ async function connectMonitor(host: string): Promise<MonitorClient> {
   return monitorClient as MonitorClient;
 }
 
-async function startOwnServer(location: ClusterLocation, log: Log): Promise<ChildProcess | undefined> {
+async function startOwnServer(
+  location: ClusterLocation,
+  log: Log,
+): Promise<ChildProcess | undefined> {
   const binaries = findBinaries(location);
-  if (ensureCluster(location, binaries)) log(`Created a database of PostgreSQL ${binaries.majorVersion} in ${location.clusterFolder}`);
+  if (ensureCluster(location, binaries))
+    log(`Created a database of PostgreSQL ${binaries.majorVersion} in ${location.clusterFolder}`);
   const server = await startServer(location, binaries);
   if (server) removeUnfinishedClusters(location);
   return server;
@@ -89,7 +98,11 @@ async function startOwnServer(location: ClusterLocation, log: Log): Promise<Chil
  * Connects to the running PostgreSQL server or starts one. If a server is just starting or stopping, waits for that. `previous`: at a restart, the server
  * that has stopped.
  */
-async function startOrJoinServer(dataDir: string, log: Log, previous?: PostgresServer): Promise<PostgresServer> {
+async function startOrJoinServer(
+  dataDir: string,
+  log: Log,
+  previous?: PostgresServer,
+): Promise<PostgresServer> {
   const location = findClusterLocation(dataDir, log);
   if (previous && fs.existsSync(previous.host)) location.socketFolder = previous.host;
   let ownProcess = previous?.childProcess;
@@ -119,7 +132,8 @@ async function startOrJoinServer(dataDir: string, log: Log, previous?: PostgresS
         }
         // A server in another container can be detected only by its socket, because its process is not visible here. If the server is not detected,
         // starting a second one is harmless: it fails, because the first one has locked the data directory.
-        if (!runningServer && isNotListeningError(error)) ownProcess = (await startOwnServer(location, log)) ?? ownProcess;
+        if (!runningServer && isNotListeningError(error))
+          ownProcess = (await startOwnServer(location, log)) ?? ownProcess;
         await sleep(10);
       }
     }
@@ -133,7 +147,11 @@ async function startOrJoinServer(dataDir: string, log: Log, previous?: PostgresS
  * Opens the embedded database. `shouldRestart`: whether this process restarts a server that has stopped unexpectedly and becomes its owner, unless another process
  * does so first.
  */
-export async function openEmbeddedDatabase(options: { dataDir: string; log?: Log; shouldRestart?: boolean }): Promise<EmbeddedDatabase> {
+export async function openEmbeddedDatabase(options: {
+  dataDir: string;
+  log?: Log;
+  shouldRestart?: boolean;
+}): Promise<EmbeddedDatabase> {
   const { log = () => {}, shouldRestart = false } = options;
   findPackageFolder();
   const dataDir = ensureDataDir(options.dataDir);
@@ -152,11 +170,17 @@ export async function openEmbeddedDatabase(options: { dataDir: string; log?: Log
 
   const restartServer = async (): Promise<void> => {
     log('The embedded database has stopped unexpectedly; restarting it');
-    for (let pauseMs = MIN_RESTART_PAUSE_MS; !releaseCompletion; pauseMs = Math.min(pauseMs * 2, MAX_RESTART_PAUSE_MS)) {
+    for (
+      let pauseMs = MIN_RESTART_PAUSE_MS;
+      !releaseCompletion;
+      pauseMs = Math.min(pauseMs * 2, MAX_RESTART_PAUSE_MS)
+    ) {
       try {
         server = await (startAttempt = startOrJoinServer(dataDir, log, server));
         restartOnStop();
-        return log(`The embedded database is available again${server.childProcess ? ', restarted by this process' : ''}`);
+        return log(
+          `The embedded database is available again${server.childProcess ? ', restarted by this process' : ''}`,
+        );
       } catch (error) {
         log(`The embedded database could not be restarted: ${(error as Error).message}`);
       }
@@ -168,7 +192,10 @@ export async function openEmbeddedDatabase(options: { dataDir: string; log?: Log
   // A program that cleans up temporary files may remove the socket file. Then the server accepts no connections until it is restarted.
   const checkTimer = setInterval(() => {
     if (server.childProcess) truncateLog(server);
-    failedCheckCount = !server.childProcess || fs.existsSync(path.join(server.host, `.s.PGSQL.${SOCKET_PORT}`)) ? 0 : failedCheckCount + 1;
+    failedCheckCount =
+      !server.childProcess || fs.existsSync(path.join(server.host, `.s.PGSQL.${SOCKET_PORT}`))
+        ? 0
+        : failedCheckCount + 1;
     if (failedCheckCount < 2) return;
     failedCheckCount = 0;
     log('The socket of the embedded database was removed; restarting the database');

@@ -1,6 +1,10 @@
 /** Errors of database access, and functions that classify the errors of PostgreSQL, its drivers and the operating system. */
 import { DatabaseError } from 'pg';
-import { ConnectionAcquireTimeoutError, ConnectionError, DatabaseError as SequelizeDatabaseError } from 'sequelize';
+import {
+  ConnectionAcquireTimeoutError,
+  ConnectionError,
+  DatabaseError as SequelizeDatabaseError,
+} from 'sequelize';
 
 export class ClientDisconnected extends Error {
   constructor() {
@@ -28,7 +32,10 @@ export class DatabaseUnavailable extends Error {
 /** Thrown if the connection was lost during COMMIT: the transaction may or may not have been committed. */
 export class CommitOutcomeUnknown extends DatabaseUnavailable {
   constructor(cause: unknown) {
-    super(cause, 'the connection was lost during COMMIT, so the changes may or may not have been saved');
+    super(
+      cause,
+      'the connection was lost during COMMIT, so the changes may or may not have been saved',
+    );
   }
 }
 
@@ -54,7 +61,8 @@ function originalErrorOf(error: unknown): unknown {
   return original ?? error;
 }
 
-export const errorCodeOf = (error: unknown): string => String((originalErrorOf(error) as { code?: unknown } | undefined)?.code);
+export const errorCodeOf = (error: unknown): string =>
+  String((originalErrorOf(error) as { code?: unknown } | undefined)?.code);
 
 export const isTimeout = (error: unknown): boolean => errorCodeOf(error) === TIMEOUT_CODE;
 
@@ -62,16 +70,24 @@ export const isLockFailure = (error: unknown): boolean => errorCodeOf(error) ===
 
 /** Whether the connection failed or none was available, as reported by pg or Sequelize. */
 export function isDatabaseUnavailableError(error: unknown): boolean {
-  if (error instanceof DatabaseUnavailable || UNAVAILABLE_ERROR_CODE_PATTERN.test(errorCodeOf(error))) return true;
-  if (error instanceof ConnectionError || error instanceof ConnectionAcquireTimeoutError) return true;
+  if (
+    error instanceof DatabaseUnavailable ||
+    UNAVAILABLE_ERROR_CODE_PATTERN.test(errorCodeOf(error))
+  )
+    return true;
+  if (error instanceof ConnectionError || error instanceof ConnectionAcquireTimeoutError)
+    return true;
   // If PostgreSQL itself sent the error, the connection works.
   return error instanceof SequelizeDatabaseError && !(error.original instanceof DatabaseError);
 }
 
 /** Whether PostgreSQL responds but at present cannot execute some statements, for example because the disk is full. */
-export const isResourceError = (error: unknown): boolean => RESOURCE_ERROR_CODE_PATTERN.test(errorCodeOf(error));
+export const isResourceError = (error: unknown): boolean =>
+  RESOURCE_ERROR_CODE_PATTERN.test(errorCodeOf(error));
 
 /** Whether the operating system lacked a resource for this process, in the database client or elsewhere. */
-export const isProcessResourceError = (error: unknown): boolean => PROCESS_RESOURCE_ERROR_CODE_PATTERN.test(errorCodeOf(error));
+export const isProcessResourceError = (error: unknown): boolean =>
+  PROCESS_RESOURCE_ERROR_CODE_PATTERN.test(errorCodeOf(error));
 
-export const isCorruptionError = (error: unknown): boolean => CORRUPTION_ERROR_CODE_PATTERN.test(errorCodeOf(error));
+export const isCorruptionError = (error: unknown): boolean =>
+  CORRUPTION_ERROR_CODE_PATTERN.test(errorCodeOf(error));

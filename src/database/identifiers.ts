@@ -4,4 +4,5 @@
  */
 import { escapeIdentifier } from 'pg';
 
-export const quoteIdentifiers = (names: readonly string[]): string => names.map((name) => escapeIdentifier(name)).join(', ');
+export const quoteIdentifiers = (names: readonly string[]): string =>
+  names.map((name) => escapeIdentifier(name)).join(', ');

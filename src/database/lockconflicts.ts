@@ -16,10 +16,14 @@ export const MAX_TABLE_LOCK_ATTEMPTS = 200;
 /** Error codes lock_not_available and deadlock_detected. */
 const LOCK_CONFLICT_CODES = ['55P03', '40P01'];
 
-const isLockConflict = (error: unknown) => error instanceof DatabaseError && LOCK_CONFLICT_CODES.includes(error.code ?? '');
+const isLockConflict = (error: unknown) =>
+  error instanceof DatabaseError && LOCK_CONFLICT_CODES.includes(error.code ?? '');
 
 /** Repeats `callback` after lock conflicts. A failed attempt must roll back its changes. Calls `onLockConflict` before each repetition. */
-export async function retryLockConflicts<T>(callback: () => Promise<T>, onLockConflict: () => void): Promise<T> {
+export async function retryLockConflicts<T>(
+  callback: () => Promise<T>,
+  onLockConflict: () => void,
+): Promise<T> {
   for (let attempts = 1; ; attempts += 1) {
     try {
       return await callback();

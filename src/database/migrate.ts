@@ -7,9 +7,18 @@ import { requireSupportedSchema } from './compatibility';
 import type { Database } from './connection';
 import { retryLockConflicts, TABLE_LOCK_TIMEOUT_MS } from './lockconflicts';
 import { ADVISORY_LOCK_KEYS } from './advisorylocks';
-import { findMigrationNeedingMaintenanceWindow, loadMigration, migrationNames, type MigrationDirection } from './migrationmodules';
+import {
+  findMigrationNeedingMaintenanceWindow,
+  loadMigration,
+  migrationNames,
+  type MigrationDirection,
+} from './migrationmodules';
 import { OnlineSchemaChange } from './onlineschemachange';
-import { deleteReplacedRecords, replaceSquashedNames, recordReplacements } from './squashedmigrations';
+import {
+  deleteReplacedRecords,
+  replaceSquashedNames,
+  recordReplacements,
+} from './squashedmigrations';
 import { inTransaction } from './transaction';
 import { assignRowSecurityPolicies, prepareViewerRole, rejectIfRowsAreHidden } from './viewerrole';
 
@@ -25,19 +34,24 @@ type ReportWait = (message: string) => void;
 const reportToStderr: ReportWait = (message) => void process.stderr.write(`${message}\n`);
 
 /** Returns the names of the applied migrations, in order. */
-export async function readAppliedMigrationNames(client: Pick<ClientBase, 'query'>): Promise<string[]> {
+export async function readAppliedMigrationNames(
+  client: Pick<ClientBase, 'query'>,
+): Promise<string[]> {
   const { rows } = await client.query('SELECT "name" FROM "migration" ORDER BY "name"');
   return replaceSquashedNames(rows.map(({ name }) => name as string));
 }
 
-async function recordMigration(client: ClientBase, name: string, direction: MigrationDirection): Promise<void> {
+async function recordMigration(
+  client: ClientBase,
+  name: string,
+  direction: MigrationDirection,
+): Promise<void> {
   if (direction === 'down') await client.query('DELETE FROM "migration" WHERE "name" = $1', [name]);
   else
-    await client.query('INSERT INTO "migration" ("name", "version", "oldest_version") VALUES ($1, $2, $3)', [
-      name,
-      VERSION,
-      loadMigration(name).oldestVersion,
-    ]);
+    await client.query(
+      'INSERT INTO "migration" ("name", "version", "oldest_version") VALUES ($1, $2, $3)',
+      [name, VERSION, loadMigration(name).oldestVersion],
+    );
 }
 
 export const CREATE_MIGRATION_TABLE_SQL =
@@ -47,11 +61,16 @@ export const CREATE_MIGRATION_TABLE_SQL =
 const ADDED_MIGRATION_COLUMNS = ['version', 'oldest_version'];
 
 async function addMissingMigrationColumns(client: PoolClient): Promise<void> {
-  const { rows } = await client.query(`SELECT attname::text AS "name" FROM pg_attribute WHERE attrelid = 'migration'::regclass`);
+  const { rows } = await client.query(
+    `SELECT attname::text AS "name" FROM pg_attribute WHERE attrelid = 'migration'::regclass`,
+  );
   for (const column of ADDED_MIGRATION_COLUMNS)
     if (!rows.some(({ name }) => name === column))
       await retryLockConflicts(
-        () => client.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; ALTER TABLE "migration" ADD COLUMN "${column}" text`),
+        () =>
+          client.query(
+            `SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; ALTER TABLE "migration" ADD COLUMN "${column}" text`,
+          ),
         () => undefined,
       );
 }
@@ -62,7 +81,9 @@ async function addMissingMigrationColumns(client: PoolClient): Promise<void> {
  */
 async function acquireMigrationLock(client: ClientBase, reportWait: ReportWait): Promise<void> {
   for (let isWaitReported = false; ; isWaitReported = true) {
-    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "taken"', [ADVISORY_LOCK_KEYS.migration]);
+    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "taken"', [
+      ADVISORY_LOCK_KEYS.migration,
+    ]);
     if (rows[0].taken) return;
     if (!isWaitReported) {
       const { rows: holders } = await client.query(LOCK_HOLDER_SQL, [ADVISORY_LOCK_KEYS.migration]);
@@ -75,11 +96,17 @@ async function acquireMigrationLock(client: ClientBase, reportWait: ReportWait):
   }
 }
 
-async function runMigration(client: ClientBase, name: string, direction: MigrationDirection, reportWait: ReportWait): Promise<void> {
+async function runMigration(
+  client: ClientBase,
+  name: string,
+  direction: MigrationDirection,
+  reportWait: ReportWait,
+): Promise<void> {
   const migration = loadMigration(name);
   let isConflictReported = false;
   const reportConflict = () => {
-    if (!isConflictReported) reportWait(`the migration ${name} waits for transactions that use its tables; it is retried`);
+    if (!isConflictReported)
+      reportWait(`the migration ${name} waits for transactions that use its tables; it is retried`);
     isConflictReported = true;
   };
   if (migration.transactional === false) {
@@ -97,7 +124,11 @@ async function runMigration(client: ClientBase, name: string, direction: Migrati
 }
 
 /** Runs `callback` under the migration lock, after checking that this version supports the schema. */
-function withMigrationLock<T>(database: Database, callback: (client: PoolClient) => Promise<T>, reportWait: ReportWait): Promise<T> {
+function withMigrationLock<T>(
+  database: Database,
+  callback: (client: PoolClient) => Promise<T>,
+  reportWait: ReportWait,
+): Promise<T> {
   return database.withoutTimeouts(async (client) => {
     try {
       await acquireMigrationLock(client, reportWait);
@@ -106,7 +137,9 @@ function withMigrationLock<T>(database: Database, callback: (client: PoolClient)
       await addMissingMigrationColumns(client);
       return await callback(client);
     } finally {
-      await client.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCK_KEYS.migration]).catch(() => undefined);
+      await client
+        .query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCK_KEYS.migration])
+        .catch(() => undefined);
     }
   });
 }
@@ -119,8 +152,12 @@ export interface MigrateUpOptions {
 }
 
 /** Throws a ConfigError if a pending migration needs a maintenance window. A new database needs none, because it serves no requests yet. */
-function rejectMaintenanceMigrations(pendingMigrations: readonly string[], appliedMigrations: ReadonlySet<string>): void {
-  const name = appliedMigrations.size > 0 && findMigrationNeedingMaintenanceWindow(pendingMigrations);
+function rejectMaintenanceMigrations(
+  pendingMigrations: readonly string[],
+  appliedMigrations: ReadonlySet<string>,
+): void {
+  const name =
+    appliedMigrations.size > 0 && findMigrationNeedingMaintenanceWindow(pendingMigrations);
   if (name)
     throw new ConfigError(
       `The migration ${name} needs a maintenance window (${loadMigration(name).maintenance}): stop all servers, ` +
@@ -142,7 +179,9 @@ export const migrateUp = (
       if (!isMaintenanceWindow) rejectMaintenanceMigrations(pendingMigrations, appliedMigrations);
       for (const name of pendingMigrations) await runMigration(client, name, 'up', reportWait);
       await rejectIfRowsAreHidden(client);
-      await (database.options.rowSecurity === 'off' ? assignRowSecurityPolicies(client) : prepareViewerRole(client));
+      await (database.options.rowSecurity === 'off'
+        ? assignRowSecurityPolicies(client)
+        : prepareViewerRole(client));
       return pendingMigrations;
     },
     reportWait,
@@ -152,14 +191,26 @@ export const migrateUp = (
 type RevertTarget = string | null;
 
 /** Returns the names of the applied migrations to revert, newest first: those after `revertTarget`, all if it is null, only the last one by default. */
-function migrationNamesAfter(appliedMigrations: readonly string[], revertTarget?: RevertTarget): string[] {
+function migrationNamesAfter(
+  appliedMigrations: readonly string[],
+  revertTarget?: RevertTarget,
+): string[] {
   if (typeof revertTarget === 'string' && !appliedMigrations.includes(revertTarget))
-    throw new ConfigError(`--to: the migration ${revertTarget} is not applied; applied are ${appliedMigrations.join(', ')}`);
-  const startIndex = revertTarget === undefined ? -1 : revertTarget === null ? 0 : appliedMigrations.indexOf(revertTarget) + 1;
+    throw new ConfigError(
+      `--to: the migration ${revertTarget} is not applied; applied are ${appliedMigrations.join(', ')}`,
+    );
+  const startIndex =
+    revertTarget === undefined
+      ? -1
+      : revertTarget === null
+        ? 0
+        : appliedMigrations.indexOf(revertTarget) + 1;
   const names = appliedMigrations.slice(startIndex).reverse();
   const unknownMigration = names.find((name) => !migrationNames().includes(name));
   if (unknownMigration !== undefined)
-    throw new ConfigError(`The migration ${unknownMigration} is of a newer version: revert it with that version`);
+    throw new ConfigError(
+      `The migration ${unknownMigration} is of a newer version: revert it with that version`,
+    );
   return names;
 }
 
@@ -178,20 +229,33 @@ export const migrateDown = (database: Database, revertTarget?: RevertTarget): Pr
   );
 
 /** Returns the names of the migrations that `migrateDown` would revert, newest first. */
-export const findMigrationsToRevert = (database: Database, revertTarget?: RevertTarget): Promise<string[]> =>
-  withMigrationLock(database, async (client) => migrationNamesAfter(await readAppliedMigrationNames(client), revertTarget), reportToStderr);
+export const findMigrationsToRevert = (
+  database: Database,
+  revertTarget?: RevertTarget,
+): Promise<string[]> =>
+  withMigrationLock(
+    database,
+    async (client) => migrationNamesAfter(await readAppliedMigrationNames(client), revertTarget),
+    reportToStderr,
+  );
 
 /** Acquires the migration lock, which is held until the connection ends. */
-export const lockMigrations = (client: ClientBase): Promise<void> => acquireMigrationLock(client, reportToStderr);
+export const lockMigrations = (client: ClientBase): Promise<void> =>
+  acquireMigrationLock(client, reportToStderr);
 
 /** Acquires the migration lock until the end of the transaction. Returns false if another process holds it. */
 export async function tryLockMigrations(client: ClientBase): Promise<boolean> {
-  const { rows } = await client.query('SELECT pg_try_advisory_xact_lock($1) AS "taken"', [ADVISORY_LOCK_KEYS.migration]);
+  const { rows } = await client.query('SELECT pg_try_advisory_xact_lock($1) AS "taken"', [
+    ADVISORY_LOCK_KEYS.migration,
+  ]);
   return (rows as [{ taken: boolean }])[0].taken;
 }
 
 /** Applies the migrations in order, within the caller's transaction, which must hold the migration lock and have locked all tables. */
-export async function applyMigrationsWithinTransaction(client: ClientBase, names: readonly string[]): Promise<void> {
+export async function applyMigrationsWithinTransaction(
+  client: ClientBase,
+  names: readonly string[],
+): Promise<void> {
   for (const name of names) {
     const migration = loadMigration(name);
     if (migration.transactional === false) await migration.up(new OnlineSchemaChange(client));

@@ -31,7 +31,9 @@ export const migrationNames = (): string[] =>
     .sort();
 
 // eslint-disable-next-line @typescript-eslint/no-require-imports -- the module's name is known only at run time
-export const loadMigration = (name: string) => require(join(MIGRATIONS_FOLDER, name)) as MigrationModule;
+export const loadMigration = (name: string) =>
+  require(join(MIGRATIONS_FOLDER, name)) as MigrationModule;
 
-export const findMigrationNeedingMaintenanceWindow = (names: readonly string[]): string | undefined =>
-  names.find((name) => loadMigration(name).maintenance !== undefined);
+export const findMigrationNeedingMaintenanceWindow = (
+  names: readonly string[],
+): string | undefined => names.find((name) => loadMigration(name).maintenance !== undefined);

@@ -5,7 +5,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientBase, QueryResult } from 'pg';
-import { retryLockConflicts, MAX_TABLE_LOCK_ATTEMPTS, TABLE_LOCK_RETRY_PAUSE_MS, TABLE_LOCK_TIMEOUT_MS } from './lockconflicts';
+import {
+  retryLockConflicts,
+  MAX_TABLE_LOCK_ATTEMPTS,
+  TABLE_LOCK_RETRY_PAUSE_MS,
+  TABLE_LOCK_TIMEOUT_MS,
+} from './lockconflicts';
 import type { Row } from './rows';
 
 /** Lock timeout that exceeds PostgreSQL's deadlock_timeout, after which PostgreSQL cancels an autovacuum that blocks the lock. */
@@ -32,8 +37,12 @@ export class OnlineSchemaChange {
 
   /** Runs statements in one short transaction and returns the rows of the last statement. Repeats the transaction if it does not get its locks in time. */
   async run(sql: string): Promise<Row[]> {
-    const text = this.onLockConflict ? `SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; ${sql}` : sql;
-    const results = await this.retry(() => this.client.query(text) as Promise<QueryResult | QueryResult[]>);
+    const text = this.onLockConflict
+      ? `SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; ${sql}`
+      : sql;
+    const results = await this.retry(
+      () => this.client.query(text) as Promise<QueryResult | QueryResult[]>,
+    );
     return [results].flat().at(-1)!.rows as Row[];
   }
 
@@ -45,7 +54,11 @@ export class OnlineSchemaChange {
     const statement = `ALTER TABLE "${table}" ${action}`;
     if (!this.onLockConflict) return void (await this.run(statement));
     const lockSql = `SET LOCAL lock_timeout = ${AUTOVACUUM_LOCK_TIMEOUT_MS}; LOCK TABLE "${table}" IN SHARE UPDATE EXCLUSIVE MODE`;
-    await this.retry(() => this.client.query(`${lockSql}; SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; ${statement}`));
+    await this.retry(() =>
+      this.client.query(
+        `${lockSql}; SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; ${statement}`,
+      ),
+    );
   }
 
   /** Adds a column. Its default must be constant, because PostgreSQL would otherwise rewrite the table. A NOT NULL column needs a default. */
@@ -56,12 +69,17 @@ export class OnlineSchemaChange {
   /** Creates an index on `tableAndColumns`, such as `"workout" ("user_id", "name")`. PostgreSQL waits until all older transactions have ended. */
   async createIndex(name: string, tableAndColumns: string, { unique = false } = {}): Promise<void> {
     const kind = unique ? 'UNIQUE INDEX' : 'INDEX';
-    if (!this.onLockConflict) return void (await this.client.query(`CREATE ${kind} IF NOT EXISTS "${name}" ON ${tableAndColumns}`));
+    if (!this.onLockConflict)
+      return void (await this.client.query(
+        `CREATE ${kind} IF NOT EXISTS "${name}" ON ${tableAndColumns}`,
+      ));
     await this.retry(async () => {
       // Drops the invalid index that an interrupted attempt to create the index has left behind.
       await this.dropInvalidIndex(name);
       try {
-        await this.client.query(`CREATE ${kind} CONCURRENTLY IF NOT EXISTS "${name}" ON ${tableAndColumns}`);
+        await this.client.query(
+          `CREATE ${kind} CONCURRENTLY IF NOT EXISTS "${name}" ON ${tableAndColumns}`,
+        );
       } catch (error) {
         // If creating an index fails, drops the invalid index that remains: an invalid unique index would still reject writes.
         await this.dropInvalidIndex(name);
@@ -71,13 +89,20 @@ export class OnlineSchemaChange {
   }
 
   async dropIndex(name: string): Promise<void> {
-    await this.retry(() => this.client.query(`DROP INDEX ${this.onLockConflict ? 'CONCURRENTLY ' : ''}IF EXISTS "${name}"`));
+    await this.retry(() =>
+      this.client.query(
+        `DROP INDEX ${this.onLockConflict ? 'CONCURRENTLY ' : ''}IF EXISTS "${name}"`,
+      ),
+    );
   }
 
   /** Adds a CHECK constraint or a foreign key for new rows first and then validates it for all, which blocks neither reads nor writes. */
   async addConstraint(table: string, name: string, definition: string): Promise<void> {
-    if (!(await this.hasConstraint(table, name))) await this.alterTable(table, `ADD CONSTRAINT "${name}" ${definition} NOT VALID`);
-    await this.retry(() => this.client.query(`ALTER TABLE "${table}" VALIDATE CONSTRAINT "${name}"`));
+    if (!(await this.hasConstraint(table, name)))
+      await this.alterTable(table, `ADD CONSTRAINT "${name}" ${definition} NOT VALID`);
+    await this.retry(() =>
+      this.client.query(`ALTER TABLE "${table}" VALIDATE CONSTRAINT "${name}"`),
+    );
   }
 
   /** Adds a unique constraint. `columns`: with parentheses, such as `("user_id", "name")`. */
@@ -100,43 +125,69 @@ export class OnlineSchemaChange {
    * updated, so the column needs a default before this step. Row versions and the change log do not change.
    */
   async updateRows(table: string, assignments: string, condition: string): Promise<void> {
-    const updateSql = (rowCondition: string) => `UPDATE "${table}" SET ${assignments} WHERE ${rowCondition}`;
+    const updateSql = (rowCondition: string) =>
+      `UPDATE "${table}" SET ${assignments} WHERE ${rowCondition}`;
     if (!this.onLockConflict)
-      return void (await this.run(`${backfillSettingSql('on')}; ${updateSql(condition)}; ${backfillSettingSql('off')}`));
-    const [{ last: lastId }] = (await this.run(`SELECT max("id")::float8 AS "last" FROM "${table}"`)) as [{ last: number | null }];
+      return void (await this.run(
+        `${backfillSettingSql('on')}; ${updateSql(condition)}; ${backfillSettingSql('off')}`,
+      ));
+    const [{ last: lastId }] = (await this.run(
+      `SELECT max("id")::float8 AS "last" FROM "${table}"`,
+    )) as [{ last: number | null }];
     for (let passCount = 0; lastId !== null; passCount += 1) {
       const [{ first: firstId }] = (await this.run(
         `SELECT min("id")::float8 AS "first" FROM "${table}" WHERE "id" <= ${lastId} AND (${condition})`,
       )) as [Row];
       if (firstId === null) return;
-      if (passCount === MAX_TABLE_LOCK_ATTEMPTS) throw new Error(`rows of ${table} could not be filled: ${condition}`);
+      if (passCount === MAX_TABLE_LOCK_ATTEMPTS)
+        throw new Error(`rows of ${table} could not be filled: ${condition}`);
       // Before another pass over the table, waits for other transactions to unlock the rows that the previous pass skipped.
       if (passCount > 0) await sleep(TABLE_LOCK_RETRY_PAUSE_MS);
       await this.updateIdRange(table, firstId, lastId, (idRangeSql) =>
         // Leaves rows locked by other transactions to the next pass: waiting for them could deadlock with a transaction that locks several rows.
-        updateSql(`"id" IN (SELECT "id" FROM "${table}" WHERE ${idRangeSql} AND (${condition}) FOR NO KEY UPDATE SKIP LOCKED)`),
+        updateSql(
+          `"id" IN (SELECT "id" FROM "${table}" WHERE ${idRangeSql} AND (${condition}) FOR NO KEY UPDATE SKIP LOCKED)`,
+        ),
       );
     }
   }
 
-  private async updateIdRange(table: string, firstId: number, lastId: number, updateSql: (idRangeSql: string) => string): Promise<void> {
+  private async updateIdRange(
+    table: string,
+    firstId: number,
+    lastId: number,
+    updateSql: (idRangeSql: string) => string,
+  ): Promise<void> {
     for (let [startId, batchSize] = [firstId, FIRST_BATCH_ROWS]; startId <= lastId;) {
       const [{ end: endId }] = (await this.run(
         `SELECT max("id")::float8 AS "end" FROM (SELECT "id" FROM "${table}" WHERE "id" BETWEEN ${startId} AND ${lastId} ORDER BY "id" LIMIT ${batchSize}) AS "batch"`,
       )) as [Row];
       if (endId === null) return;
       const startedAt = performance.now();
-      await this.run(`${backfillSettingSql('on')}; ${updateSql(`"id" BETWEEN ${startId} AND ${endId}`)}`);
+      await this.run(
+        `${backfillSettingSql('on')}; ${updateSql(`"id" BETWEEN ${startId} AND ${endId}`)}`,
+      );
       const durationMs = performance.now() - startedAt;
       await sleep(durationMs * PAUSE_TO_BATCH_DURATION_RATIO);
       // The batch size at most doubles: in a batch in which few rows needed the update, the duration does not show how long the next batch will take.
-      batchSize = Math.round(Math.min(MAX_BATCH_ROWS, batchSize * Math.min(2, Math.max(0.1, TARGET_BATCH_MS / durationMs))));
+      batchSize = Math.round(
+        Math.min(
+          MAX_BATCH_ROWS,
+          batchSize * Math.min(2, Math.max(0.1, TARGET_BATCH_MS / durationMs)),
+        ),
+      );
       startId = (endId as number) + 1;
     }
   }
 
   private async hasConstraint(table: string, name: string): Promise<boolean> {
-    return (await this.run(`SELECT FROM pg_constraint WHERE conrelid = '"${table}"'::regclass AND conname = '${name}'`)).length > 0;
+    return (
+      (
+        await this.run(
+          `SELECT FROM pg_constraint WHERE conrelid = '"${table}"'::regclass AND conname = '${name}'`,
+        )
+      ).length > 0
+    );
   }
 
   private async dropInvalidIndex(name: string): Promise<void> {

@@ -48,12 +48,19 @@ export async function openDatabase(
   const { databaseUrl, listenUrl } = config;
   checkDataDir(config.dataDir);
   const embeddedDatabase =
-    databaseUrl || embeddedConnection ? undefined : await openEmbeddedDatabase({ dataDir: config.dataDir, log, shouldRestart });
-  const connection = databaseUrl ? { connectionString: databaseUrl } : (embeddedConnection ?? embeddedDatabase!.connection);
+    databaseUrl || embeddedConnection
+      ? undefined
+      : await openEmbeddedDatabase({ dataDir: config.dataDir, log, shouldRestart });
+  const connection = databaseUrl
+    ? { connectionString: databaseUrl }
+    : (embeddedConnection ?? embeddedDatabase!.connection);
   const directConnection = listenUrl === undefined ? undefined : { connectionString: listenUrl };
-  const { poolerMode, connectionLimit } = databaseUrl === undefined ? {} : await inspectDatabase(config, connection, directConnection);
+  const { poolerMode, connectionLimit } =
+    databaseUrl === undefined ? {} : await inspectDatabase(config, connection, directConnection);
   const poolSize =
-    poolerMode || !connectionLimit ? config.poolSize : limitPoolSize(config, connectionLimit, directConnection !== undefined, log);
+    poolerMode || !connectionLimit
+      ? config.poolSize
+      : limitPoolSize(config, connectionLimit, directConnection !== undefined, log);
   const database = new Database({
     ...config,
     poolSize,
@@ -84,9 +91,15 @@ function limitPoolSize(
   log: (message: string) => void,
 ): number {
   let size = poolSize;
-  while (size > 1 && maxConnectionsPerWorker(size, hasDirectPool) * Math.max(1, workers) > connectionLimit) size -= 1;
+  while (
+    size > 1 &&
+    maxConnectionsPerWorker(size, hasDirectPool) * Math.max(1, workers) > connectionLimit
+  )
+    size -= 1;
   if (size < poolSize)
-    log(`the database allows ${connectionLimit} connections for this role: reduced DATABASE_POOL from ${poolSize} to ${size}`);
+    log(
+      `the database allows ${connectionLimit} connections for this role: reduced DATABASE_POOL from ${poolSize} to ${size}`,
+    );
   return size;
 }
 
@@ -119,16 +132,26 @@ async function inspectDatabase(
     await client.connect().catch((error: Error) => {
       throw (
         explainPoolerError(error) ??
-        new ConfigError(`${name}: the database cannot be reached: ${error.message || (error as NodeJS.ErrnoException).code}`)
+        new ConfigError(
+          `${name}: the database cannot be reached: ${error.message || (error as NodeJS.ErrnoException).code}`,
+        )
       );
     });
-    const [{ version }] = (await client.query(`SELECT current_setting('server_version_num')::int AS "version"`)).rows;
-    if (version < MIN_POSTGRES_VERSION_NUMBER) throw new ConfigError(`${name}: PostgreSQL 14 or newer is required`);
+    const [{ version }] = (
+      await client.query(`SELECT current_setting('server_version_num')::int AS "version"`)
+    ).rows;
+    if (version < MIN_POSTGRES_VERSION_NUMBER)
+      throw new ConfigError(`${name}: PostgreSQL 14 or newer is required`);
     return client;
   };
   try {
-    const poolerMode = await detectPoolerMode(() => connectTo(endpoints[0]!), endpoints[1] && (() => connectTo(endpoints[1]!)));
-    const [{ connectionLimit }] = (await clients[0]!.query(`SELECT ${CONNECTION_LIMIT_SQL} AS "connectionLimit"`)).rows;
+    const poolerMode = await detectPoolerMode(
+      () => connectTo(endpoints[0]!),
+      endpoints[1] && (() => connectTo(endpoints[1]!)),
+    );
+    const [{ connectionLimit }] = (
+      await clients[0]!.query(`SELECT ${CONNECTION_LIMIT_SQL} AS "connectionLimit"`)
+    ).rows;
     return { poolerMode, connectionLimit };
   } finally {
     await Promise.all(clients.map((client) => client.end().catch(() => undefined)));

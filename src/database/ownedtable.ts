@@ -38,7 +38,10 @@ const TRANSITION_TABLES_CLAUSE_BY_OPERATION = {
   DELETE: 'OLD TABLE AS changed',
 };
 
-export const createOwnedTableMigration = (table: string, definition: OwnedTableDefinition): Record<'up' | 'down', Migration> => ({
+export const createOwnedTableMigration = (
+  table: string,
+  definition: OwnedTableDefinition,
+): Record<'up' | 'down', Migration> => ({
   up: async (query) =>
     void (await query(
       [
@@ -59,7 +62,13 @@ const quoteColumn = (column: string): string => column.replace(/^\w+/, '"$&"');
 
 function createTableSql(
   table: string,
-  { columns, parentTables = {}, publicTables = {}, uniqueColumns, indexes = [] }: OwnedTableDefinition,
+  {
+    columns,
+    parentTables = {},
+    publicTables = {},
+    uniqueColumns,
+    indexes = [],
+  }: OwnedTableDefinition,
 ): string {
   const isNullable = (column: string) => !columns[column]!.includes('NOT NULL');
   const hasRequiredParent = Object.keys(parentTables).some((name) => !isNullable(name));
@@ -73,16 +82,22 @@ function createTableSql(
     '"version" uuid NOT NULL DEFAULT gen_random_uuid()',
     // Foreign keys of child rows refer to this unique key of owner and id, so that a row cannot have a parent row of another user.
     `UNIQUE ("${OWNER_COLUMN}", "id")`,
-    ...(uniqueColumns ? [`UNIQUE (${quoteColumns([OWNER_COLUMN, ...uniqueColumns])}) DEFERRABLE INITIALLY IMMEDIATE`] : []),
+    ...(uniqueColumns
+      ? [
+          `UNIQUE (${quoteColumns([OWNER_COLUMN, ...uniqueColumns])}) DEFERRABLE INITIALLY IMMEDIATE`,
+        ]
+      : []),
     ...Object.entries(parentTables).map(
-      ([name, parent]) => `FOREIGN KEY ("${OWNER_COLUMN}", "${name}") REFERENCES "${parent}" ("${OWNER_COLUMN}", "id") ON DELETE CASCADE`,
+      ([name, parent]) =>
+        `FOREIGN KEY ("${OWNER_COLUMN}", "${name}") REFERENCES "${parent}" ("${OWNER_COLUMN}", "id") ON DELETE CASCADE`,
     ),
     ...Object.entries(publicTables).map(
       ([name, parentTable]) =>
         `FOREIGN KEY ("${name}") REFERENCES "${parentTable}" ("id") ON DELETE ${isNullable(name) ? 'SET NULL' : 'CASCADE'}`,
     ),
   ];
-  const createIndexSql = (names: readonly string[]) => `CREATE INDEX ON "${table}" (${quoteColumns(names)});`;
+  const createIndexSql = (names: readonly string[]) =>
+    `CREATE INDEX ON "${table}" (${quoteColumns(names)});`;
   return [
     `CREATE TABLE "${table}" (${columnsAndConstraints.join(', ')});`,
     // Omits an index on the columns of the unique constraint, which has an index of its own.
@@ -101,14 +116,20 @@ const rowVersionTriggerSql = (table: string): string =>
 const changeLogTriggersSql = (table: string): string =>
   [
     ...Object.entries(TRANSITION_TABLE_KIND_BY_OPERATION).map(
-      ([operation, rows]) => `CREATE TRIGGER "${table}_${operation.toLowerCase()}_logged" AFTER ${operation} ON "${table}"
+      ([
+        operation,
+        rows,
+      ]) => `CREATE TRIGGER "${table}_${operation.toLowerCase()}_logged" AFTER ${operation} ON "${table}"
   REFERENCING ${rows} TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_rows_changed"('${OWNER_COLUMN}');`,
     ),
     `CREATE TRIGGER "${table}_truncate_logged" AFTER TRUNCATE ON "${table}" FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_log_broken"();`,
   ].join('\n');
 
 /** SQL: triggers that change the version of the parent row when one of the child rows that belong to it changes. */
-const parentVersionTriggersSql = (table: string, { partOf, parentTables }: OwnedTableDefinition): string =>
+const parentVersionTriggersSql = (
+  table: string,
+  { partOf, parentTables }: OwnedTableDefinition,
+): string =>
   partOf
     ? Object.entries(TRANSITION_TABLES_CLAUSE_BY_OPERATION)
         .map(

@@ -30,7 +30,8 @@ const NO_PREPARED_STATEMENTS_MESSAGE =
   'Use pgbouncer 1.21 or newer with max_prepared_statements = 200 or more, or set pool_mode = session.';
 const LISTEN_URL_OF_POOLER_MESSAGE =
   'DATABASE_LISTEN_URL points to a pooler with transaction pooling: it must connect directly to PostgreSQL.';
-const DIFFERENT_DATABASES_MESSAGE = 'DATABASE_LISTEN_URL and DATABASE_URL must refer to the same database on the same server.';
+const DIFFERENT_DATABASES_MESSAGE =
+  'DATABASE_LISTEN_URL and DATABASE_URL must refer to the same database on the same server.';
 
 /** Error code with which poolers reject unknown startup parameters (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const PROTOCOL_VIOLATION_CODE = '08P01';
@@ -47,21 +48,30 @@ export const explainPoolerError = (error: Error): ConfigError | undefined =>
 type ConnectFunction = () => Promise<Client>;
 
 /** Returns the pooling mode; undefined without a pooler. Throws a ConfigError for unsupported combinations. */
-export async function detectPoolerMode(connect: ConnectFunction, connectDirectly?: ConnectFunction): Promise<PoolerMode | undefined> {
+export async function detectPoolerMode(
+  connect: ConnectFunction,
+  connectDirectly?: ConnectFunction,
+): Promise<PoolerMode | undefined> {
   const client = await connect();
   const poolerMode = await observePoolerMode(client, connect);
   if (poolerMode === 'transaction') {
     if (!connectDirectly) throw new ConfigError(TRANSACTION_POOLING_MESSAGE);
-    if (!(await tracksPreparedStatements(client))) throw new ConfigError(NO_PREPARED_STATEMENTS_MESSAGE);
+    if (!(await tracksPreparedStatements(client)))
+      throw new ConfigError(NO_PREPARED_STATEMENTS_MESSAGE);
   }
   if (!connectDirectly) return poolerMode;
   const directClient = await connectDirectly();
-  if ((await observePoolerMode(directClient, connectDirectly)) === 'transaction') throw new ConfigError(LISTEN_URL_OF_POOLER_MESSAGE);
-  if (!(await isSameDatabase(directClient, client))) throw new ConfigError(DIFFERENT_DATABASES_MESSAGE);
+  if ((await observePoolerMode(directClient, connectDirectly)) === 'transaction')
+    throw new ConfigError(LISTEN_URL_OF_POOLER_MESSAGE);
+  if (!(await isSameDatabase(directClient, client)))
+    throw new ConfigError(DIFFERENT_DATABASES_MESSAGE);
   return poolerMode;
 }
 
-async function observePoolerMode(client: Client, connect: ConnectFunction): Promise<PoolerMode | undefined> {
+async function observePoolerMode(
+  client: Client,
+  connect: ConnectFunction,
+): Promise<PoolerMode | undefined> {
   let pid = await queryBackendPid(client);
   if (pid === announcedPidOf(client)) return undefined;
   const otherClient = await connect();
@@ -84,7 +94,11 @@ async function observePoolerMode(client: Client, connect: ConnectFunction): Prom
 /** Whether the pooler tracks prepared statements. Such a pooler renames them, so PostgreSQL does not know the original name. */
 async function tracksPreparedStatements(client: Client): Promise<boolean> {
   const name = `fitgraph_${randomUUID()}`;
-  const { rowCount } = await client.query({ name, text: 'SELECT FROM pg_prepared_statements WHERE "name" = $1', values: [name] });
+  const { rowCount } = await client.query({
+    name,
+    text: 'SELECT FROM pg_prepared_statements WHERE "name" = $1',
+    values: [name],
+  });
   return rowCount === 0;
 }
 

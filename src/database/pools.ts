@@ -27,7 +27,14 @@ export const poolSizes = (poolSize: number) => ({
  */
 export function maxConnectionsPerWorker(poolSize: number, hasDirectPool: boolean): number {
   const { writePoolSize, livePoolSize } = poolSizes(poolSize);
-  return 2 * poolSize + livePoolSize + writePoolSize + SERVER_POOL_SIZE + (hasDirectPool ? DIRECT_POOL_SIZE : 0) + 1;
+  return (
+    2 * poolSize +
+    livePoolSize +
+    writePoolSize +
+    SERVER_POOL_SIZE +
+    (hasDirectPool ? DIRECT_POOL_SIZE : 0) +
+    1
+  );
 }
 
 export class Pools {
@@ -47,23 +54,40 @@ export class Pools {
     sessionUsers: SessionUsers,
   ) {
     const { writePoolSize, livePoolSize } = poolSizes(options.poolSize);
-    const { directConnection, poolSize, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
+    const {
+      directConnection,
+      poolSize,
+      statementTimeout = 0,
+      anonymousTimeout = statementTimeout,
+    } = options;
     this.serverPool = this.createPrimaryPool(SERVER_POOL_SIZE, statementTimeout);
     this.userPool = this.createPrimaryPool(poolSize + livePoolSize, statementTimeout, sessionUsers);
     this.anonymousPool = this.createPrimaryPool(poolSize, anonymousTimeout, sessionUsers);
     this.writePool = this.createPrimaryPool(writePoolSize, statementTimeout, sessionUsers);
     this.directPool = directConnection
-      ? this.createPool(directConnection, DIRECT_POOL_SIZE, statementTimeout, () => [buildSetStatements(options, statementTimeout)])
+      ? this.createPool(directConnection, DIRECT_POOL_SIZE, statementTimeout, () => [
+          buildSetStatements(options, statementTimeout),
+        ])
       : this.serverPool;
   }
 
-  private createPrimaryPool(max: number, statementTimeout: number, sessionUsers?: SessionUsers): Pool {
+  private createPrimaryPool(
+    max: number,
+    statementTimeout: number,
+    sessionUsers?: SessionUsers,
+  ): Pool {
     const { options } = this;
     const { poolerMode } = options;
     // Behind a pooler, the connection settings are sent as statements, because poolers drop startup parameters.
     const settingsSql =
-      poolerMode && (poolerMode === 'session' ? buildSetStatements(options, statementTimeout) : buildPoolerSafeSetStatements(options));
-    return this.createPool(options.connection, max, statementTimeout, () => [settingsSql, sessionUsers?.firstStatement]);
+      poolerMode &&
+      (poolerMode === 'session'
+        ? buildSetStatements(options, statementTimeout)
+        : buildPoolerSafeSetStatements(options));
+    return this.createPool(options.connection, max, statementTimeout, () => [
+      settingsSql,
+      sessionUsers?.firstStatement,
+    ]);
   }
 
   private createPool(
@@ -94,7 +118,13 @@ export class Pools {
     // Errors of idle connections are ignored: the pool replaces them, and a request that cannot get a connection reports the failure.
     pool.on('error', () => undefined);
     // Closes a connection that has rejected a write as read-only, because it may stay read-only. The pool then opens another one.
-    pool.on('release', (_error, client) => void ((client as unknown as ObservedClient).isReadOnly && client.end().catch(() => undefined)));
+    pool.on(
+      'release',
+      (_error, client) =>
+        void (
+          (client as unknown as ObservedClient).isReadOnly && client.end().catch(() => undefined)
+        ),
+    );
     pool.on('connect', (client) => {
       // Ignores the error event of a lost connection: the running query reports the loss. Without a listener, the event would be an uncaught error.
       client.on('error', () => undefined);
@@ -104,7 +134,13 @@ export class Pools {
   }
 
   async end(): Promise<void> {
-    const pools = new Set([this.serverPool, this.userPool, this.anonymousPool, this.writePool, this.directPool]);
+    const pools = new Set([
+      this.serverPool,
+      this.userPool,
+      this.anonymousPool,
+      this.writePool,
+      this.directPool,
+    ]);
     await Promise.all([...pools].map((pool) => pool.end()));
   }
 }

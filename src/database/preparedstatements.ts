@@ -26,8 +26,14 @@ interface ClientStatements {
 }
 
 export class PreparedStatements {
-  private readonly useCounts = new LRUCache<string, number>({ ...CACHE_LIMITS, sizeCalculation: (_uses, text) => text.length });
-  private readonly nameByText = new LRUCache<string, string>({ ...CACHE_LIMITS, sizeCalculation: (_name, text) => text.length });
+  private readonly useCounts = new LRUCache<string, number>({
+    ...CACHE_LIMITS,
+    sizeCalculation: (_uses, text) => text.length,
+  });
+  private readonly nameByText = new LRUCache<string, string>({
+    ...CACHE_LIMITS,
+    sizeCalculation: (_name, text) => text.length,
+  });
   private readonly statementsByClient = new WeakMap<ClientBase, ClientStatements>();
 
   get namedCount(): number {
@@ -56,9 +62,17 @@ export class PreparedStatements {
    * Returns the state of a prepared statement on a connection. Call this right before executing the statement: the least recently used
    * statements beyond the limits are closed in the same packet, without another round trip.
    */
-  getOrCreateState(client: ClientBase, name: string, statementText: string): PreparedStatementState {
+  getOrCreateState(
+    client: ClientBase,
+    name: string,
+    statementText: string,
+  ): PreparedStatementState {
     let clientStatements = this.statementsByClient.get(client);
-    if (!clientStatements) this.statementsByClient.set(client, (clientStatements = { statements: new Map(), totalLength: 0 }));
+    if (!clientStatements)
+      this.statementsByClient.set(
+        client,
+        (clientStatements = { statements: new Map(), totalLength: 0 }),
+      );
     const { statements } = clientStatements;
     let state = statements.get(name);
     if (state) statements.delete(name);
@@ -67,14 +81,21 @@ export class PreparedStatements {
       clientStatements.totalLength += state.sqlTextLength;
     }
     statements.set(name, state);
-    if (statements.size >= MAX_PREPARED_STATEMENTS || clientStatements.totalLength > MAX_TOTAL_STATEMENT_LENGTH)
+    if (
+      statements.size >= MAX_PREPARED_STATEMENTS ||
+      clientStatements.totalLength > MAX_TOTAL_STATEMENT_LENGTH
+    )
       this.evict(client, clientStatements);
     return state;
   }
 
   private evict(client: ClientBase, clientStatements: ClientStatements): void {
     for (const [oldest, { sqlTextLength }] of clientStatements.statements) {
-      if (clientStatements.statements.size < MAX_PREPARED_STATEMENTS && clientStatements.totalLength <= MAX_TOTAL_STATEMENT_LENGTH) return;
+      if (
+        clientStatements.statements.size < MAX_PREPARED_STATEMENTS &&
+        clientStatements.totalLength <= MAX_TOTAL_STATEMENT_LENGTH
+      )
+        return;
       if (!closePreparedStatement(client, oldest)) continue;
       clientStatements.statements.delete(oldest);
       clientStatements.totalLength -= sqlTextLength;

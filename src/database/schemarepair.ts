@@ -16,7 +16,10 @@ const DROP_STATEMENT_QUERIES = [
 ];
 
 /** Drops everything in the schema including its rows, and applies the migrations. */
-export async function rebuildSchemaInTransaction(client: ClientBase, migrations: readonly string[]): Promise<void> {
+export async function rebuildSchemaInTransaction(
+  client: ClientBase,
+  migrations: readonly string[],
+): Promise<void> {
   for (const query of DROP_STATEMENT_QUERIES)
     for (const { sql } of (await client.query(query)).rows as { sql: string }[])
       await client.query(`${sql.replace(/^DROP (\w+)/, 'DROP $1 IF EXISTS')} CASCADE`);

@@ -18,7 +18,10 @@ const RECOVERY_ADVICE =
   'restore it, for example from a backup. If it is lost, write a new one to another file (openssl rand -hex 32 > FILE) and run: fitgraph rotate-key FILE --lost';
 
 /** Returns the secret key. Generates one for a new embedded database. */
-export async function loadSecretKey({ secretKey, databaseUrl, dataDir }: Config, database: Database): Promise<string> {
+export async function loadSecretKey(
+  { secretKey, databaseUrl, dataDir }: Config,
+  database: Database,
+): Promise<string> {
   if (secretKey) return secretKey;
   if (databaseUrl) throw new ConfigError('SECRET_KEY is missing: DATABASE_URL requires it');
   const file = secretKeyPath(dataDir);
@@ -27,20 +30,28 @@ export async function loadSecretKey({ secretKey, databaseUrl, dataDir }: Config,
   if (existingKey !== undefined) return existingKey;
   // Throws instead of generating another key, which would hide that the old one is missing.
   if (await hasAccounts(database))
-    throw new ConfigError(`SECRET_KEY: the file ${file} is missing, but the database has accounts: ${RECOVERY_ADVICE}`);
+    throw new ConfigError(
+      `SECRET_KEY: the file ${file} is missing, but the database has accounts: ${RECOVERY_ADVICE}`,
+    );
   writeKey(file, randomBytes(32).toString('hex'));
   // Reads the key back from the file instead of returning the generated one, because a concurrent process may have written its own key first.
   return readKey(file)!;
 }
 
 /** Returns a value that identifies the key without revealing it, derived by HKDF-SHA-256 independently of the keys for encryption and signatures. */
-export const fingerprintOf = (secretKey: string): Buffer => Buffer.from(hkdfSync('sha256', secretKey, '', 'fitgraph fingerprint', 32));
+export const fingerprintOf = (secretKey: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secretKey, '', 'fitgraph fingerprint', 32));
 
 /** Returns the fingerprint of the key that belongs to this database; undefined before it is recorded. */
-export async function readStoredFingerprint(client: Pick<ClientBase, 'query'>): Promise<Buffer | undefined> {
-  const { rows } = await client.query(`SELECT to_regclass('secret_key_fingerprint') IS NOT NULL AS "present"`);
+export async function readStoredFingerprint(
+  client: Pick<ClientBase, 'query'>,
+): Promise<Buffer | undefined> {
+  const { rows } = await client.query(
+    `SELECT to_regclass('secret_key_fingerprint') IS NOT NULL AS "present"`,
+  );
   if (!rows[0].present) return undefined;
-  return (await client.query('SELECT "fingerprint" FROM "secret_key_fingerprint"')).rows[0]?.fingerprint as Buffer | undefined;
+  return (await client.query('SELECT "fingerprint" FROM "secret_key_fingerprint"')).rows[0]
+    ?.fingerprint as Buffer | undefined;
 }
 
 const stagedKeyFileName = (id: string): string => `secret-key.restored-${id}`;
@@ -49,26 +60,44 @@ const STAGED_KEY_FILE_PATTERN = new RegExp(`^secret-key\\.restored-(${UUID_REGEX
 /** Stores the key of a restore or rotation in a temporary file. `activateStagedKey` puts it into effect after the rows are committed. */
 export function stageKey(dataDir: string, id: string, key: string): void {
   createFolder(dataDir);
-  fs.writeFileSync(join(dataDir, stagedKeyFileName(id)), `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  fs.writeFileSync(join(dataDir, stagedKeyFileName(id)), `${key}\n`, {
+    mode: 0o600,
+    flag: 'wx',
+    flush: true,
+  });
 }
 
 export const activateStagedKey = (dataDir: string, id: string): void =>
   fs.renameSync(join(dataDir, stagedKeyFileName(id)), secretKeyPath(dataDir));
 
-export const discardStagedKey = (dataDir: string, id: string): void => fs.rmSync(join(dataDir, stagedKeyFileName(id)), { force: true });
+export const discardStagedKey = (dataDir: string, id: string): void =>
+  fs.rmSync(join(dataDir, stagedKeyFileName(id)), { force: true });
 
 /** Activates the staged key of a restore or rotation that was killed after it had committed its rows and before it activated the key. */
-export async function finishInterruptedKeyChanges(dataDir: string, { pool }: Database): Promise<void> {
+export async function finishInterruptedKeyChanges(
+  dataDir: string,
+  { pool }: Database,
+): Promise<void> {
   const stagedKeyIds = fs.existsSync(dataDir)
     ? fs.readdirSync(dataDir).flatMap((name) => STAGED_KEY_FILE_PATTERN.exec(name)?.[1] ?? [])
     : [];
-  if (!stagedKeyIds.length || !(await pool.query(`SELECT to_regclass('restored') AS "table"`)).rows[0].table) return;
-  const { rows } = await pool.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1) ORDER BY "at"', [stagedKeyIds]);
+  if (
+    !stagedKeyIds.length ||
+    !(await pool.query(`SELECT to_regclass('restored') AS "table"`)).rows[0].table
+  )
+    return;
+  const { rows } = await pool.query(
+    'SELECT "id" FROM "restored" WHERE "id" = ANY($1) ORDER BY "at"',
+    [stagedKeyIds],
+  );
   for (const { id } of rows) activateStagedKey(dataDir, id);
   const fingerprint = await readStoredFingerprint(pool);
   const isRotatedKey = (id: string) => {
     const file = join(dataDir, stagedKeyFileName(id));
-    return fs.existsSync(file) && fingerprint?.equals(fingerprintOf(fs.readFileSync(file, 'utf8').trim()));
+    return (
+      fs.existsSync(file) &&
+      fingerprint?.equals(fingerprintOf(fs.readFileSync(file, 'utf8').trim()))
+    );
   };
   const rotatedKeyId = stagedKeyIds.find(isRotatedKey);
   if (rotatedKeyId !== undefined) activateStagedKey(dataDir, rotatedKeyId);
@@ -99,6 +128,11 @@ function writeKey(file: string, key: string): void {
 }
 
 async function hasAccounts({ pool }: Database): Promise<boolean> {
-  const presenceResult = await pool.query(`SELECT to_regclass('user_account') IS NOT NULL AS "present"`);
-  return presenceResult.rows[0].present && (await pool.query('SELECT EXISTS (SELECT FROM "user_account") AS "some"')).rows[0].some;
+  const presenceResult = await pool.query(
+    `SELECT to_regclass('user_account') IS NOT NULL AS "present"`,
+  );
+  return (
+    presenceResult.rows[0].present &&
+    (await pool.query('SELECT EXISTS (SELECT FROM "user_account") AS "some"')).rows[0].some
+  );
 }

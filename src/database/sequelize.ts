@@ -7,7 +7,11 @@ import { DatabaseUnavailable } from './errors';
 import { BEGIN_STATEMENT, beginWithTimeoutsSql } from './settings';
 import type { SessionUsers } from './sessionuser';
 
-export function openSequelize({ models, poolerMode, ...options }: ConnectionOptions, pool: Pool, sessionUsers: SessionUsers): Sequelize {
+export function openSequelize(
+  { models, poolerMode, ...options }: ConnectionOptions,
+  pool: Pool,
+  sessionUsers: SessionUsers,
+): Sequelize {
   const sequelize = new Sequelize({
     dialect: 'postgres',
     models,
@@ -24,7 +28,13 @@ export function openSequelize({ models, poolerMode, ...options }: ConnectionOpti
     destroyConnection: async (client) => client.release(true),
   });
   const { statementTimeout = 0 } = options;
-  const beginSql = poolerMode === 'transaction' ? beginWithTimeoutsSql(options, statementTimeout) : BEGIN_STATEMENT;
-  replaceBeginStatement(sequelize, ({ sessionUserId }) => beginSql + sessionUsers.sqlAfterBegin(sessionUserId));
+  const beginSql =
+    poolerMode === 'transaction'
+      ? beginWithTimeoutsSql(options, statementTimeout)
+      : BEGIN_STATEMENT;
+  replaceBeginStatement(
+    sequelize,
+    ({ sessionUserId }) => beginSql + sessionUsers.sqlAfterBegin(sessionUserId),
+  );
   return sequelize;
 }

@@ -2,7 +2,13 @@
 import type { PoolClient } from 'pg';
 import type { Transaction } from 'sequelize';
 import { connectionOf, type SessionUserOption } from '../internals/sequelize';
-import { OverloadedError, SERVER_CLIENT_KEY, type ConcurrencyLimiter, type LimiterClientKey, type QueuedWork } from '../platform/limiter';
+import {
+  OverloadedError,
+  SERVER_CLIENT_KEY,
+  type ConcurrencyLimiter,
+  type LimiterClientKey,
+  type QueuedWork,
+} from '../platform/limiter';
 import type { RequestTrace } from '../platform/requesttrace';
 import type { Database, ClientKind } from './connection';
 import {
@@ -73,13 +79,18 @@ export class DatabaseSession implements StatementContext {
     return this.run(text, values, undefined);
   }
 
-  private async run(text: string, values: StatementParameters, sessionUserId: string | undefined): Promise<Row[]> {
+  private async run(
+    text: string,
+    values: StatementParameters,
+    sessionUserId: string | undefined,
+  ): Promise<Row[]> {
     if (this.endReason) throw this.endReason;
     try {
       return await this.send(text, values, sessionUserId);
     } catch (error) {
       // Ends the session: further statements would probably fail as well, and a request must not wait repeatedly for the database.
-      if (error instanceof OverloadedError || isTimeout(error) || isDatabaseUnavailableError(error)) this.end(error as Error);
+      if (error instanceof OverloadedError || isTimeout(error) || isDatabaseUnavailableError(error))
+        this.end(error as Error);
       throw error;
     }
   }
@@ -90,7 +101,11 @@ export class DatabaseSession implements StatementContext {
     await this.send(text, values, this.sessionUserId);
   }
 
-  private async send(text: string, values: StatementParameters, sessionUserId: string | undefined): Promise<Row[]> {
+  private async send(
+    text: string,
+    values: StatementParameters,
+    sessionUserId: string | undefined,
+  ): Promise<Row[]> {
     const { openTransaction } = this;
     const endSpan = this.trace?.beginStatementSpan(text);
     this.statementCount += 1;
@@ -107,8 +122,18 @@ export class DatabaseSession implements StatementContext {
     }
   }
 
-  private async sendOutsideTransaction(text: string, values: StatementParameters, sessionUserId: string | undefined): Promise<Row[]> {
-    const statement = new Statement(this.database.readDependencies[this.clientKind], this, text, values, sessionUserId);
+  private async sendOutsideTransaction(
+    text: string,
+    values: StatementParameters,
+    sessionUserId: string | undefined,
+  ): Promise<Row[]> {
+    const statement = new Statement(
+      this.database.readDependencies[this.clientKind],
+      this,
+      text,
+      values,
+      sessionUserId,
+    );
     this.runningWork.add(statement);
     try {
       return await statement.fetchRows();
@@ -118,9 +143,15 @@ export class DatabaseSession implements StatementContext {
   }
 
   /** Statements of a transaction share its connection and run one after the other. */
-  private sendInTransaction(openTransaction: OpenTransaction, text: string, values: StatementParameters): Promise<Row[]> {
+  private sendInTransaction(
+    openTransaction: OpenTransaction,
+    text: string,
+    values: StatementParameters,
+  ): Promise<Row[]> {
     const connection = connectionOf<PoolClient>(openTransaction.transaction);
-    const result = openTransaction.sentStatementsCompletion.then(() => queryInTransaction(connection, text, values, this));
+    const result = openTransaction.sentStatementsCompletion.then(() =>
+      queryInTransaction(connection, text, values, this),
+    );
     openTransaction.sentStatementsCompletion = result.catch(() => undefined);
     return result;
   }
@@ -191,7 +222,11 @@ export class DatabaseSession implements StatementContext {
     let outcome: { shouldCommit: boolean; result: T } | undefined;
     try {
       return await this.transaction(async (transaction) => {
-        this.openTransaction = { transaction, compensations, sentStatementsCompletion: Promise.resolve() };
+        this.openTransaction = {
+          transaction,
+          compensations,
+          sentStatementsCompletion: Promise.resolve(),
+        };
         try {
           outcome = await callback();
         } finally {
@@ -226,9 +261,15 @@ export class DatabaseSession implements StatementContext {
     this.openTransaction?.compensations.push(undo);
   }
 
-  private async runInSavepoint<T>(parent: Transaction, callback: (transaction: Transaction) => Promise<T>): Promise<T> {
+  private async runInSavepoint<T>(
+    parent: Transaction,
+    callback: (transaction: Transaction) => Promise<T>,
+  ): Promise<T> {
     try {
-      return await this.database.sequelize.transaction({ ...this.sequelizeOptions, transaction: parent }, callback);
+      return await this.database.sequelize.transaction(
+        { ...this.sequelizeOptions, transaction: parent },
+        callback,
+      );
     } catch (error) {
       throw isDatabaseUnavailableError(error) ? new DatabaseUnavailable(error) : error;
     }
@@ -248,10 +289,15 @@ export class DatabaseSession implements StatementContext {
     }
   }
 
-  private async runTransaction<T>(callback: (transaction: Transaction) => Promise<T>, mayRetry = true): Promise<T> {
+  private async runTransaction<T>(
+    callback: (transaction: Transaction) => Promise<T>,
+    mayRetry = true,
+  ): Promise<T> {
     const { breaker, sequelize } = this.database;
     if (breaker.unavailableError) throw breaker.unavailableError;
-    const sessionUserOption: SessionUserOption = { sessionUserId: this.clientKind === 'own' ? undefined : this.sessionUserId };
+    const sessionUserOption: SessionUserOption = {
+      sessionUserId: this.clientKind === 'own' ? undefined : this.sessionUserId,
+    };
     const options = { ...this.sequelizeOptions, ...sessionUserOption };
     const progress = { hasBegun: false, isComplete: false };
     try {
@@ -265,16 +311,24 @@ export class DatabaseSession implements StatementContext {
     } catch (error) {
       if (!isDatabaseUnavailableError(error)) throw error;
       // BEGIN failed because the connection was already dead, so nothing was executed and the transaction can be repeated.
-      if (mayRetry && !progress.hasBegun && !this.database.breaker.unavailableError) return this.runTransaction(callback, false);
+      if (mayRetry && !progress.hasBegun && !this.database.breaker.unavailableError)
+        return this.runTransaction(callback, false);
       throw progress.isComplete ? new CommitOutcomeUnknown(error) : new DatabaseUnavailable(error);
     }
   }
 
-  private async waitForSlot(limiter: ConcurrencyLimiter<LimiterClientKey>, clientKey: LimiterClientKey): Promise<void> {
+  private async waitForSlot(
+    limiter: ConcurrencyLimiter<LimiterClientKey>,
+    clientKey: LimiterClientKey,
+  ): Promise<void> {
     if (this.endReason) throw this.endReason;
     let queuedWork: QueuedWork<LimiterClientKey> | undefined;
-    const cancellableWait = { stop: (reason: Error) => queuedWork && limiter.cancel(queuedWork, reason) };
+    const cancellableWait = {
+      stop: (reason: Error) => queuedWork && limiter.cancel(queuedWork, reason),
+    };
     this.runningWork.add(cancellableWait);
-    await limiter.waitForSlot(clientKey, false, (entry) => (queuedWork = entry)).finally(() => this.runningWork.delete(cancellableWait));
+    await limiter
+      .waitForSlot(clientKey, false, (entry) => (queuedWork = entry))
+      .finally(() => this.runningWork.delete(cancellableWait));
   }
 }

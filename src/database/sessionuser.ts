@@ -23,7 +23,9 @@ export class SessionUsers {
 
   /** First statement of a new connection for requests; undefined if none is needed. */
   get firstStatement(): string | undefined {
-    return this.role === undefined || this.isSetPerTransaction ? undefined : `SET ROLE ${escapeIdentifier(this.role)}`;
+    return this.role === undefined || this.isSetPerTransaction
+      ? undefined
+      : `SET ROLE ${escapeIdentifier(this.role)}`;
   }
 
   /**
@@ -37,12 +39,16 @@ export class SessionUsers {
   ): PrecedingStatement | undefined {
     if (this.role === undefined) return fixedStatement;
     if (this.isSetPerTransaction) return this.addSessionUser(fixedStatement!, sessionUserId);
-    if (sessionUserId === undefined || this.sessionUserIdByClient.get(client) === sessionUserId) return undefined;
+    if (sessionUserId === undefined || this.sessionUserIdByClient.get(client) === sessionUserId)
+      return undefined;
     this.sessionUserIdByClient.set(client, sessionUserId);
     return { text: SET_VIEWER_SQL, values: [sessionUserId] };
   }
 
-  private addSessionUser({ text, values }: PrecedingStatement, sessionUserId = ANONYMOUS_SESSION_USER): PrecedingStatement {
+  private addSessionUser(
+    { text, values }: PrecedingStatement,
+    sessionUserId = ANONYMOUS_SESSION_USER,
+  ): PrecedingStatement {
     const nextParameterNumber = values.length + 1;
     return {
       text: `${text}, set_config('role', $${nextParameterNumber}, true), set_config('fitgraph.viewer', $${nextParameterNumber + 1}, true)`,
@@ -63,7 +69,11 @@ export class SessionUsers {
     if (this.role === undefined) return '';
     const isServerTransaction = sessionUserId === undefined;
     if (!this.isSetPerTransaction)
-      return isServerTransaction ? '; SET LOCAL ROLE NONE' : `; SET LOCAL fitgraph.viewer = '${sessionUserId}'`;
-    return isServerTransaction ? '' : `; SET LOCAL ROLE ${escapeIdentifier(this.role)}; SET LOCAL fitgraph.viewer = '${sessionUserId}'`;
+      return isServerTransaction
+        ? '; SET LOCAL ROLE NONE'
+        : `; SET LOCAL fitgraph.viewer = '${sessionUserId}'`;
+    return isServerTransaction
+      ? ''
+      : `; SET LOCAL ROLE ${escapeIdentifier(this.role)}; SET LOCAL fitgraph.viewer = '${sessionUserId}'`;
   }
 }

@@ -21,7 +21,10 @@ const textFormatSettings = ({ timeZone }: ConnectionSettings): Settings => ({
   standard_conforming_strings: 'on',
 });
 
-const timeoutSettings = ({ lockTimeout = 0, idleTransactionTimeout = 0 }: ConnectionSettings, statementTimeout: number): Settings => ({
+const timeoutSettings = (
+  { lockTimeout = 0, idleTransactionTimeout = 0 }: ConnectionSettings,
+  statementTimeout: number,
+): Settings => ({
   statement_timeout: statementTimeout,
   lock_timeout: lockTimeout,
   idle_in_transaction_session_timeout: idleTransactionTimeout,
@@ -50,23 +53,36 @@ export const startupOptions = (settings: ConnectionSettings, statementTimeout: n
     .join(' ');
 
 /** Returns SET statements for all settings, for session poolers, which drop startup parameters. */
-export const buildSetStatements = (settings: ConnectionSettings, statementTimeout: number): string =>
-  toSetStatements(allSettings(settings, statementTimeout));
+export const buildSetStatements = (
+  settings: ConnectionSettings,
+  statementTimeout: number,
+): string => toSetStatements(allSettings(settings, statementTimeout));
 
 /** Returns SET statements for the settings that a transaction pooler preserves when it moves a client to another PostgreSQL connection. */
-export const buildPoolerSafeSetStatements = (settings: ConnectionSettings): string => toSetStatements(textFormatSettings(settings));
+export const buildPoolerSafeSetStatements = (settings: ConnectionSettings): string =>
+  toSetStatements(textFormatSettings(settings));
 
 /** First statement of a transaction, without a final semicolon. */
 export const BEGIN_STATEMENT = 'START TRANSACTION';
 
 /** Returns the first statements of a transaction behind a transaction pooler: BEGIN and the timeouts. */
-export const beginWithTimeoutsSql = (settings: ConnectionSettings, statementTimeout: number): string =>
+export const beginWithTimeoutsSql = (
+  settings: ConnectionSettings,
+  statementTimeout: number,
+): string =>
   `${BEGIN_STATEMENT}; ${toSetStatements(timeoutSettings(settings, statementTimeout), 'SET LOCAL')}`;
 
 /** Returns the statement that sets the timeouts, to be sent with each single statement behind a transaction pooler. */
-export const statementThatSetsTimeouts = ({ lockTimeout = 0 }: ConnectionSettings, statementTimeout: number): PrecedingStatement => ({
+export const statementThatSetsTimeouts = (
+  { lockTimeout = 0 }: ConnectionSettings,
+  statementTimeout: number,
+): PrecedingStatement => ({
   text: `SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $2, true)`,
   values: [String(statementTimeout), String(lockTimeout)],
 });
 
-export const TIMEOUT_SETTING_NAMES = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
+export const TIMEOUT_SETTING_NAMES = [
+  'statement_timeout',
+  'lock_timeout',
+  'idle_in_transaction_session_timeout',
+];

@@ -5,23 +5,73 @@
 import type { ClientBase } from 'pg';
 
 const REPLACED_MIGRATIONS: readonly string[] = [
-  ...['0001-reference', '0002-catalogue', '0003-accounts', '0004-search', '0005-sessions', '0006-changes', '0007-likeness'],
-  ...['0008-unique-at-the-end', '0009-idempotency', '0010-search-order', '0011-search-pieces', '0012-removed-files', '0013-former-files'],
-  ...['0014-no-search-pieces', '0015-names-changed', '0016-one-of-several', '0017-contributors', '0018-row-versions'],
-  ...['0020-catalogue-changes', '0021-reader-order', '0022-typos', '0023-comments-shown', '0024-rank-by-length', '0030-budget'],
-  ...['0031-imported-passwords', '0032-password-ends-tokens', '0035-image-sizes', '0036-kept-answers', '0040-claims-of-instances'],
-  ...['0040-timelines', '0041-restores', '0050-access-tokens', '0051-security-events', '0060-row-security', '0061-log-volume'],
+  ...[
+    '0001-reference',
+    '0002-catalogue',
+    '0003-accounts',
+    '0004-search',
+    '0005-sessions',
+    '0006-changes',
+    '0007-likeness',
+  ],
+  ...[
+    '0008-unique-at-the-end',
+    '0009-idempotency',
+    '0010-search-order',
+    '0011-search-pieces',
+    '0012-removed-files',
+    '0013-former-files',
+  ],
+  ...[
+    '0014-no-search-pieces',
+    '0015-names-changed',
+    '0016-one-of-several',
+    '0017-contributors',
+    '0018-row-versions',
+  ],
+  ...[
+    '0020-catalogue-changes',
+    '0021-reader-order',
+    '0022-typos',
+    '0023-comments-shown',
+    '0024-rank-by-length',
+    '0030-budget',
+  ],
+  ...[
+    '0031-imported-passwords',
+    '0032-password-ends-tokens',
+    '0035-image-sizes',
+    '0036-kept-answers',
+    '0040-claims-of-instances',
+  ],
+  ...[
+    '0040-timelines',
+    '0041-restores',
+    '0050-access-tokens',
+    '0051-security-events',
+    '0060-row-security',
+    '0061-log-volume',
+  ],
   ...['0062-exponential-mean', '0063-fewer-indexes', '0064-owners-of-parents'],
 ];
 
 /** Migrations that replace those of version 0.2. Their numbers differ from those of the replaced migrations. */
 const REPLACEMENT_MIGRATIONS: readonly string[] = [
-  ...['0052-catalogue', '0053-accounts', '0054-training-and-food', '0055-search', '0056-change-log', '0057-requests-and-files'],
+  ...[
+    '0052-catalogue',
+    '0053-accounts',
+    '0054-training-and-food',
+    '0055-search',
+    '0056-change-log',
+    '0057-requests-and-files',
+  ],
   ...['0058-owned-rows', '0059-analyses'],
 ];
 
 /** Returns the first replaced migration that is missing although others of them are applied; undefined if all or none are applied. */
-export function findMissingReplacedMigration(appliedMigrations: readonly string[]): string | undefined {
+export function findMissingReplacedMigration(
+  appliedMigrations: readonly string[],
+): string | undefined {
   return REPLACED_MIGRATIONS.some((name) => appliedMigrations.includes(name))
     ? REPLACED_MIGRATIONS.find((name) => !appliedMigrations.includes(name))
     : undefined;
@@ -29,8 +79,14 @@ export function findMissingReplacedMigration(appliedMigrations: readonly string[
 
 /** Returns the names of the applied migrations in order; if all replaced migrations are among them, with the replacements instead. */
 export function replaceSquashedNames(appliedMigrations: readonly string[]): string[] {
-  if (!REPLACED_MIGRATIONS.every((name) => appliedMigrations.includes(name))) return [...appliedMigrations];
-  return [...new Set([...REPLACEMENT_MIGRATIONS, ...appliedMigrations.filter((name) => !REPLACED_MIGRATIONS.includes(name))])].sort();
+  if (!REPLACED_MIGRATIONS.every((name) => appliedMigrations.includes(name)))
+    return [...appliedMigrations];
+  return [
+    ...new Set([
+      ...REPLACEMENT_MIGRATIONS,
+      ...appliedMigrations.filter((name) => !REPLACED_MIGRATIONS.includes(name)),
+    ]),
+  ].sort();
 }
 
 /**
@@ -49,7 +105,10 @@ export const recordReplacements = (client: ClientBase): Promise<unknown> =>
  * Removes the replaced migrations from the table if one of their replacements is reverted: otherwise `replaceSquashedNames` would still count the
  * replacement as applied.
  */
-export async function deleteReplacedRecords(client: ClientBase, revertedMigrations: readonly string[]): Promise<void> {
+export async function deleteReplacedRecords(
+  client: ClientBase,
+  revertedMigrations: readonly string[],
+): Promise<void> {
   if (revertedMigrations.some((name) => REPLACEMENT_MIGRATIONS.includes(name)))
     await client.query('DELETE FROM "migration" WHERE "name" = ANY($1)', [REPLACED_MIGRATIONS]);
 }

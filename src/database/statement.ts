@@ -53,13 +53,27 @@ interface Query {
   precedingStatement?: PrecedingStatement;
 }
 
-async function sendQuery(client: ClientBase, query: Query, request: StatementContext): Promise<Row[]> {
-  const { text, values, onRowBytes, name = '', state = { sqlTextLength: text.length }, precedingStatement } = query;
+async function sendQuery(
+  client: ClientBase,
+  query: Query,
+  request: StatementContext,
+): Promise<Row[]> {
+  const {
+    text,
+    values,
+    onRowBytes,
+    name = '',
+    state = { sqlTextLength: text.length },
+    precedingStatement,
+  } = query;
   const startedAt = performance.now();
   try {
     return await new Promise((resolve, reject) => {
-      const callback = (error: Error | null, rows: Row[]) => (error ? reject(error) : resolve(rows));
-      client.query(new NamedQuery(name, text, values, state, client, callback, precedingStatement, onRowBytes));
+      const callback = (error: Error | null, rows: Row[]) =>
+        error ? reject(error) : resolve(rows);
+      client.query(
+        new NamedQuery(name, text, values, state, client, callback, precedingStatement, onRowBytes),
+      );
     });
   } finally {
     request.statementMs += performance.now() - startedAt;
@@ -72,8 +86,14 @@ export const queryInTransaction = (
   values: StatementParameters,
   request: StatementContext,
 ): Promise<Row[]> =>
-  sendQuery(client, { text, values, onRowBytes: (bytes) => request.countReadBytes(bytes) }, request).catch((error) => {
-    throw error instanceof DatabaseError || error instanceof ReadLimitExceeded ? error : new DatabaseUnavailable(error);
+  sendQuery(
+    client,
+    { text, values, onRowBytes: (bytes) => request.countReadBytes(bytes) },
+    request,
+  ).catch((error) => {
+    throw error instanceof DatabaseError || error instanceof ReadLimitExceeded
+      ? error
+      : new DatabaseUnavailable(error);
   });
 
 export class Statement {
@@ -96,7 +116,11 @@ export class Statement {
     const { request } = this;
     const { limiter } = this.readDependencies;
     const { clientKey } = request;
-    const slotPromise = limiter.waitForSlot(clientKey, request.hasStartedStatement, (queued) => (this.queuedWork = queued));
+    const slotPromise = limiter.waitForSlot(
+      clientKey,
+      request.hasStartedStatement,
+      (queued) => (this.queuedWork = queued),
+    );
     // Marks the request as started before waiting, so that its other statements in the same event-loop turn have priority as well.
     request.hasStartedStatement ||= !this.queuedWork;
     await slotPromise;
@@ -119,14 +143,24 @@ export class Statement {
     try {
       return await this.queryOn(client);
     } catch (error) {
-      if (!(error instanceof DatabaseUnavailable) || this.stopReason || isRetry || !READ_STATEMENT_PATTERN.test(this.text)) throw error;
+      if (
+        !(error instanceof DatabaseUnavailable) ||
+        this.stopReason ||
+        isRetry ||
+        !READ_STATEMENT_PATTERN.test(this.text)
+      )
+        throw error;
     }
     return this.query(true);
   }
 
   private async queryOn(client: PoolClient): Promise<Row[]> {
     const { text, values } = this;
-    const { preparedStatements, sessionUsers, precedingStatement: fixedStatement } = this.readDependencies;
+    const {
+      preparedStatements,
+      sessionUsers,
+      precedingStatement: fixedStatement,
+    } = this.readDependencies;
     let connectionError: DatabaseUnavailable | undefined;
     try {
       if (this.stopReason) throw this.stopReason;
@@ -135,12 +169,20 @@ export class Statement {
         ? sessionUsers.precedingStatement(client, this.sessionUserId, fixedStatement)
         : fixedStatement;
       const name = values.needsCustomPlan ? undefined : preparedStatements.countUseAndGetName(text);
-      const state = name === undefined ? undefined : preparedStatements.getOrCreateState(client, name, text);
-      return await sendQuery(client, { text, values, onRowBytes: this.countBytes, name, state, precedingStatement }, this.request);
+      const state =
+        name === undefined ? undefined : preparedStatements.getOrCreateState(client, name, text);
+      return await sendQuery(
+        client,
+        { text, values, onRowBytes: this.countBytes, name, state, precedingStatement },
+        this.request,
+      );
     } catch (error) {
       sessionUsers?.forgetUser(client);
       // Unlike other errors, one that PostgreSQL has sent leaves the connection usable.
-      if (error !== this.stopReason && (!(error instanceof DatabaseError) || isDatabaseUnavailableError(error)))
+      if (
+        error !== this.stopReason &&
+        (!(error instanceof DatabaseError) || isDatabaseUnavailableError(error))
+      )
         connectionError = new DatabaseUnavailable(error);
       throw this.stopReason ?? connectionError ?? error;
     } finally {
@@ -167,7 +209,11 @@ export class Statement {
    */
   private async cancelUntilEnded(client: PoolClient): Promise<boolean> {
     let isSettled = true;
-    for (let delayMs = MIN_CANCEL_INTERVAL_MS; this.client; delayMs = Math.min(2 * delayMs, MAX_CANCEL_INTERVAL_MS)) {
+    for (
+      let delayMs = MIN_CANCEL_INTERVAL_MS;
+      this.client;
+      delayMs = Math.min(2 * delayMs, MAX_CANCEL_INTERVAL_MS)
+    ) {
       isSettled = (await cancelStatement(client)) && isSettled;
       await sleep(delayMs, undefined, { ref: false });
     }

@@ -7,7 +7,9 @@ export async function commit(client: ClientBase): Promise<void> {
   try {
     await client.query('COMMIT');
   } catch (error) {
-    throw error instanceof DatabaseError && !isDatabaseUnavailableError(error) ? error : new CommitOutcomeUnknown(error);
+    throw error instanceof DatabaseError && !isDatabaseUnavailableError(error)
+      ? error
+      : new CommitOutcomeUnknown(error);
   }
 }
 

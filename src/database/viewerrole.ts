@@ -57,7 +57,11 @@ const roleExists = async (role: string, client: ClientBase): Promise<boolean> =>
   (await client.query('SELECT FROM pg_roles WHERE "rolname" = $1', [role])).rowCount === 1;
 
 /** Runs `callback` as the PostgreSQL role `role`, in a transaction that is always rolled back. */
-async function withRole<T>(role: string, client: ClientBase, callback: () => Promise<T>): Promise<T> {
+async function withRole<T>(
+  role: string,
+  client: ClientBase,
+  callback: () => Promise<T>,
+): Promise<T> {
   await client.query(`BEGIN; SET LOCAL ROLE ${escapeIdentifier(role)}`);
   try {
     return await callback();
@@ -82,7 +86,11 @@ async function retryRoleConflicts(callback: () => Promise<unknown>): Promise<voi
     try {
       return void (await callback());
     } catch (error) {
-      if (!RETRYABLE_ERROR_CODES.includes(String((error as DatabaseError).code)) || attempt === MAX_ROLE_CHANGE_ATTEMPTS) throw error;
+      if (
+        !RETRYABLE_ERROR_CODES.includes(String((error as DatabaseError).code)) ||
+        attempt === MAX_ROLE_CHANGE_ATTEMPTS
+      )
+        throw error;
       await sleep(RETRY_PAUSE_MS);
     }
 }
@@ -112,7 +120,8 @@ export async function prepareViewerRole(client: ClientBase): Promise<void> {
       if (!(await roleExists(role, client))) await client.query(`CREATE ROLE ${name} NOLOGIN`);
     });
     await retryRoleConflicts(async () => {
-      if (!(await canSetRole(role, client))) await client.query(`GRANT ${name} TO ${escapeIdentifier(ownership.currentUser)}`);
+      if (!(await canSetRole(role, client)))
+        await client.query(`GRANT ${name} TO ${escapeIdentifier(ownership.currentUser)}`);
     });
     await retryRoleConflicts(() => grantPrivileges(role, ownership.owner, client));
   } catch (error) {
@@ -143,7 +152,11 @@ export async function assignRowSecurityPolicies(client: ClientBase): Promise<voi
     const alterPolicySql = `ALTER POLICY ${escapeIdentifier(policy)} ON ${escapeIdentifier(table)} TO ${escapeIdentifier(policyRole)}`;
     // Each policy is changed in its own transaction with a lock timeout: while ALTER POLICY waits for a table lock, all requests for the table wait
     // as well.
-    await retryRoleConflicts(() => client.query(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true); ${alterPolicySql}`));
+    await retryRoleConflicts(() =>
+      client.query(
+        `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true); ${alterPolicySql}`,
+      ),
+    );
   }
 }
 
@@ -152,7 +165,8 @@ async function grantPrivileges(role: string, owner: string, client: ClientBase):
   const { rows: objects } = await client.query(MISSING_PRIVILEGES_SQL, [role]);
   if (!objects.length) return;
   const name = escapeIdentifier(role);
-  const [{ schema }] = (await client.query('SELECT quote_ident(current_schema()) AS "schema"')).rows;
+  const [{ schema }] = (await client.query('SELECT quote_ident(current_schema()) AS "schema"'))
+    .rows;
   const grantByDefaultSql = `ALTER DEFAULT PRIVILEGES FOR ROLE ${escapeIdentifier(owner)} IN SCHEMA ${schema} GRANT`;
   await client.query(
     [
@@ -186,7 +200,10 @@ export async function checkRowSecurityStatus(pool: Pool): Promise<RowSecuritySta
 const ROW_SECURITY_ACTIVE_SQL = `SELECT coalesce(bool_or(row_security_active("oid")), false) AS "some", coalesce(bool_and(row_security_active("oid")), false) AS "all"
   FROM pg_class WHERE "relnamespace" = quote_ident(current_schema())::regnamespace AND "relrowsecurity"`;
 
-async function findRowSecurityStatus({ owner, currentUser }: Ownership, client: ClientBase): Promise<RowSecurityStatus> {
+async function findRowSecurityStatus(
+  { owner, currentUser }: Ownership,
+  client: ClientBase,
+): Promise<RowSecurityStatus> {
   const role = viewerRoleOf(owner);
   const name = escapeIdentifier(role);
   const user = escapeIdentifier(currentUser);
@@ -199,10 +216,20 @@ async function findRowSecurityStatus({ owner, currentUser }: Ownership, client: 
       advice: `GRANT ${escapeIdentifier(owner)} TO ${user};`,
     };
   if (!(await roleExists(role, client)))
-    return { ...status, problem: `the role ${role} does not exist`, advice: `CREATE ROLE ${name} NOLOGIN; GRANT ${name} TO ${user};` };
+    return {
+      ...status,
+      problem: `the role ${role} does not exist`,
+      advice: `CREATE ROLE ${name} NOLOGIN; GRANT ${name} TO ${user};`,
+    };
   if (!(await canSetRole(role, client)))
-    return { ...status, problem: `${currentUser} is not allowed to use the role ${role}`, advice: `GRANT ${name} TO ${user};` };
-  const isActiveOnAllTables = (await withRole(role, client, () => client.query(ROW_SECURITY_ACTIVE_SQL))).rows[0].all as boolean;
+    return {
+      ...status,
+      problem: `${currentUser} is not allowed to use the role ${role}`,
+      advice: `GRANT ${name} TO ${user};`,
+    };
+  const isActiveOnAllTables = (
+    await withRole(role, client, () => client.query(ROW_SECURITY_ACTIVE_SQL))
+  ).rows[0].all as boolean;
   if (!isActiveOnAllTables)
     return {
       ...status,
@@ -216,10 +243,17 @@ async function findRowSecurityStatus({ owner, currentUser }: Ownership, client: 
       problem: `the role ${role} has no privileges for ${rows.map((object) => object.name as string).join(', ')}`,
       advice: 'fitgraph migrate',
     };
-  const { rows: policiesOfWrongRole } = await client.query(POLICIES_OF_WRONG_ROLE_SQL, [role, POLICY_NAMES]);
+  const { rows: policiesOfWrongRole } = await client.query(POLICIES_OF_WRONG_ROLE_SQL, [
+    role,
+    POLICY_NAMES,
+  ]);
   if (policiesOfWrongRole.length) {
     const tables = [...new Set(policiesOfWrongRole.map(({ table }) => table as string))].join(', ');
-    return { ...status, problem: `the policies of ${tables} do not apply to ${role} alone`, advice: 'fitgraph migrate' };
+    return {
+      ...status,
+      problem: `the policies of ${tables} do not apply to ${role} alone`,
+      advice: 'fitgraph migrate',
+    };
   }
   return status;
 }
@@ -228,7 +262,10 @@ async function findRowSecurityStatus({ owner, currentUser }: Ownership, client: 
  * Makes the requests of this process use the viewer role. Call this before the first request. If the role cannot be used, calls `warn` or, with
  * ROW_SECURITY=required, throws a ConfigError.
  */
-export async function activateViewerRole({ options, pool, sessionUsers }: Database, warn: (message: string) => void): Promise<void> {
+export async function activateViewerRole(
+  { options, pool, sessionUsers }: Database,
+  warn: (message: string) => void,
+): Promise<void> {
   const { rowSecurity = 'on' } = options;
   if (rowSecurity === 'off') return;
   const status = await checkRowSecurityStatus(pool);

@@ -9,12 +9,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { GetObjectCommandOutput, HeadObjectCommandOutput, S3, S3ClientConfig } from '@aws-sdk/client-s3';
+import type {
+  GetObjectCommandOutput,
+  HeadObjectCommandOutput,
+  S3,
+  S3ClientConfig,
+} from '@aws-sdk/client-s3';
 import type { RequestHandler, Response } from 'express';
 import type { StorageBucket } from '../platform/bucket';
 import { ConfigError } from '../platform/config';
 import { FileStorageError } from '../platform/filestorageerror';
-import { CACHE_MAX_AGE_SECONDS, PRIVATE_FILE_MODE, type FileVersion, type FileStore } from './filestore';
+import {
+  CACHE_MAX_AGE_SECONDS,
+  PRIVATE_FILE_MODE,
+  type FileVersion,
+  type FileStore,
+} from './filestore';
 
 const CONNECT_TIMEOUT_MS = 1_500;
 const SOCKET_TIMEOUT_MS = 4_000;
@@ -50,7 +60,9 @@ export class BucketStore implements FileStore {
 
   /** Imports the S3 client lazily: it loads slowly, and most servers store files in a folder. */
   private loadClient(): Promise<S3> {
-    return (this.s3 ??= import('@aws-sdk/client-s3').then(({ S3 }) => new S3(this.clientSettings())));
+    return (this.s3 ??= import('@aws-sdk/client-s3').then(
+      ({ S3 }) => new S3(this.clientSettings()),
+    ));
   }
 
   private clientSettings(): S3ClientConfig {
@@ -63,11 +75,18 @@ export class BucketStore implements FileStore {
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       maxAttempts: MAX_REQUEST_ATTEMPTS,
-      requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: SOCKET_TIMEOUT_MS, requestTimeout: 0 },
+      requestHandler: {
+        connectionTimeout: CONNECT_TIMEOUT_MS,
+        socketTimeout: SOCKET_TIMEOUT_MS,
+        requestTimeout: 0,
+      },
     };
   }
 
-  private objectParameters = (path: string) => ({ Bucket: this.bucket.name, Key: this.bucket.prefix + path });
+  private objectParameters = (path: string) => ({
+    Bucket: this.bucket.name,
+    Key: this.bucket.prefix + path,
+  });
 
   /** Sends a request to S3; throws FileStorageError for all errors except an unsatisfiable range. */
   private async send<T>(callback: (s3: S3) => Promise<T>): Promise<T> {
@@ -100,7 +119,9 @@ export class BucketStore implements FileStore {
       await s3.putObject({ ...probeParameters, Body: 'fitgraph' });
       await s3.deleteObject(probeParameters);
     }).catch((error: FileStorageError) => {
-      throw new ConfigError(`MEDIA_URL must refer to a writable bucket: ${this.location}: ${error.message}`);
+      throw new ConfigError(
+        `MEDIA_URL must refer to a writable bucket: ${this.location}: ${error.message}`,
+      );
     });
   }
 
@@ -119,11 +140,17 @@ export class BucketStore implements FileStore {
     return object && { size: object.ContentLength!, content: object.Body as Readable };
   }
 
-  async withLocalFile<T>(path: string, callback: (localPath: string) => Promise<T>): Promise<T | undefined> {
+  async withLocalFile<T>(
+    path: string,
+    callback: (localPath: string) => Promise<T>,
+  ): Promise<T | undefined> {
     const object = await this.get(path);
     if (!object) return undefined;
     return this.withTemporaryFile(async (localPath) => {
-      await pipeline(object.Body as Readable, createWriteStream(localPath, { flags: 'wx', mode: PRIVATE_FILE_MODE }));
+      await pipeline(
+        object.Body as Readable,
+        createWriteStream(localPath, { flags: 'wx', mode: PRIVATE_FILE_MODE }),
+      );
       return callback(localPath);
     });
   }
@@ -146,7 +173,13 @@ export class BucketStore implements FileStore {
     await this.withTemporaryFile(async (localPath) => {
       await createFile(localPath);
       const { size } = await stat(localPath);
-      await this.send((s3) => s3.putObject({ ...this.objectParameters(path), Body: createReadStream(localPath), ContentLength: size }));
+      await this.send((s3) =>
+        s3.putObject({
+          ...this.objectParameters(path),
+          Body: createReadStream(localPath),
+          ContentLength: size,
+        }),
+      );
     });
   }
 
@@ -159,21 +192,31 @@ export class BucketStore implements FileStore {
 
   async deleteFiles(path: string, otherPaths: readonly string[]): Promise<void> {
     const removedPaths = new Set([path, ...otherPaths]);
-    await this.delete((await this.listKeys(path)).filter((existingPath) => removedPaths.has(existingPath)));
+    await this.delete(
+      (await this.listKeys(path)).filter((existingPath) => removedPaths.has(existingPath)),
+    );
   }
 
   private async delete(paths: readonly string[]): Promise<void> {
     for (let batchStart = 0; batchStart < paths.length; batchStart += MAX_PARALLEL_DELETES) {
       const batch = paths.slice(batchStart, batchStart + MAX_PARALLEL_DELETES);
-      await this.send((s3) => Promise.all(batch.map((path) => s3.deleteObject(this.objectParameters(path)))));
+      await this.send((s3) =>
+        Promise.all(batch.map((path) => s3.deleteObject(this.objectParameters(path)))),
+      );
     }
   }
 
   private async listKeys(prefix: string): Promise<string[]> {
     const { Bucket, Key } = this.objectParameters(prefix);
     const objectKeys: string[] = [];
-    for (let ContinuationToken: string | undefined, hasMore = true; hasMore; hasMore = ContinuationToken !== undefined) {
-      const page = await this.send((s3) => s3.listObjectsV2({ Bucket, Prefix: Key, ContinuationToken }));
+    for (
+      let ContinuationToken: string | undefined, hasMore = true;
+      hasMore;
+      hasMore = ContinuationToken !== undefined
+    ) {
+      const page = await this.send((s3) =>
+        s3.listObjectsV2({ Bucket, Prefix: Key, ContinuationToken }),
+      );
       objectKeys.push(...(page.Contents ?? []).flatMap((object) => object.Key ?? []));
       ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
     }
@@ -185,7 +228,9 @@ export class BucketStore implements FileStore {
   }
 
   async listFolders(prefix: string): Promise<string[]> {
-    return [...new Set((await this.listKeys(prefix)).map((path) => path.slice(0, path.indexOf('/'))))];
+    return [
+      ...new Set((await this.listKeys(prefix)).map((path) => path.slice(0, path.indexOf('/')))),
+    ];
   }
 
   async deleteFolder(folder: string): Promise<void> {
@@ -200,21 +245,35 @@ export class BucketStore implements FileStore {
       // The size is undefined if the server sends the length only together with the content, that is, not in response to HEAD.
       const size = object.ContentLength;
       setHeaders(response, path);
-      response.set({ 'Accept-Ranges': 'bytes', 'Cache-Control': `public, max-age=${CACHE_MAX_AGE_SECONDS}, immutable` });
+      response.set({
+        'Accept-Ranges': 'bytes',
+        'Cache-Control': `public, max-age=${CACHE_MAX_AGE_SECONDS}, immutable`,
+      });
       if (object.ETag) response.set('ETag', object.ETag);
       if (object.LastModified) response.set('Last-Modified', object.LastModified.toUTCString());
       if (request.fresh) return void response.status(304).end();
       const ranges =
-        size !== undefined && matchesIfRange(request.get('if-range'), object) ? request.range(size, { combine: true }) : undefined;
+        size !== undefined && matchesIfRange(request.get('if-range'), object)
+          ? request.range(size, { combine: true })
+          : undefined;
       if (ranges === -1) {
         response.set('Content-Range', `bytes */${size}`);
-        return next(Object.assign(new Error('Range Not Satisfiable'), { status: RANGE_NOT_SATISFIABLE_STATUS, expose: true }));
+        return next(
+          Object.assign(new Error('Range Not Satisfiable'), {
+            status: RANGE_NOT_SATISFIABLE_STATUS,
+            expose: true,
+          }),
+        );
       }
       // Several ranges are answered with the whole file, as by `express.static`.
-      const range = Array.isArray(ranges) && ranges.type === 'bytes' && ranges.length === 1 ? ranges[0] : undefined;
+      const range =
+        Array.isArray(ranges) && ranges.type === 'bytes' && ranges.length === 1
+          ? ranges[0]
+          : undefined;
       const length = range ? range.end - range.start + 1 : size;
       if (length !== undefined) response.set('Content-Length', String(length));
-      if (range) response.status(206).set('Content-Range', `bytes ${range.start}-${range.end}/${size}`);
+      if (range)
+        response.status(206).set('Content-Range', `bytes ${range.start}-${range.end}/${size}`);
       if (request.method === 'HEAD') return void response.end();
       const content = await this.get(path, range && `bytes=${range.start}-${range.end}`);
       if (!content) {
@@ -224,7 +283,8 @@ export class BucketStore implements FileStore {
         return next();
       }
       // Some servers ignore the range and send the whole file.
-      if (range && content.ContentRange === undefined) response.status(200).removeHeader('Content-Range');
+      if (range && content.ContentRange === undefined)
+        response.status(200).removeHeader('Content-Range');
       if (content.ContentLength === undefined) response.removeHeader('Content-Length');
       else response.set('Content-Length', String(content.ContentLength));
       await pipeline(content.Body as Readable, response).catch(() => response.destroy());
@@ -233,7 +293,12 @@ export class BucketStore implements FileStore {
 }
 
 /** Whether the client's copy is current according to If-Range (https://www.rfc-editor.org/rfc/rfc9110#name-if-range). */
-function matchesIfRange(condition: string | undefined, { ETag, LastModified }: HeadObjectCommandOutput): boolean {
+function matchesIfRange(
+  condition: string | undefined,
+  { ETag, LastModified }: HeadObjectCommandOutput,
+): boolean {
   if (condition === undefined) return true;
-  return condition.includes('"') ? condition === ETag : LastModified !== undefined && LastModified.getTime() <= Date.parse(condition);
+  return condition.includes('"')
+    ? condition === ETag
+    : LastModified !== undefined && LastModified.getTime() <= Date.parse(condition);
 }

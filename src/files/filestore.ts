@@ -25,7 +25,10 @@ export interface FileStore {
   /** Opens a file. The caller must read the stream to its end. */
   openStream(path: string): Promise<{ size: number; content: Readable } | undefined>;
   /** Runs `callback` with the path of the file, or of a local copy of it, and returns the result; undefined if there is no file. */
-  withLocalFile<T>(path: string, callback: (localPath: string) => Promise<T>): Promise<T | undefined>;
+  withLocalFile<T>(
+    path: string,
+    callback: (localPath: string) => Promise<T>,
+  ): Promise<T | undefined>;
   /** Reserves a free path; returns false if it is taken. */
   reserve(path: string): Promise<boolean>;
   /** Writes a file atomically: it becomes visible when `createFile` has completed it at a temporary local path. */

@@ -1,13 +1,30 @@
 /** File store in a local folder or on a network file system. */
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import {
+  chmod,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import express, { type RequestHandler, type Response } from 'express';
 import { ConfigError } from '../platform/config';
-import { CACHE_MAX_AGE_SECONDS, PRIVATE_FILE_MODE, PRIVATE_FOLDER_OPTIONS, type FileVersion, type FileStore } from './filestore';
+import {
+  CACHE_MAX_AGE_SECONDS,
+  PRIVATE_FILE_MODE,
+  PRIVATE_FOLDER_OPTIONS,
+  type FileVersion,
+  type FileStore,
+} from './filestore';
 
 const NO_FILE_ERROR_CODES = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ERR_FS_EISDIR', 'ENAMETOOLONG'];
-const hasErrorCode = (error: unknown, ...codes: string[]) => codes.includes((error as NodeJS.ErrnoException).code ?? '');
+const hasErrorCode = (error: unknown, ...codes: string[]) =>
+  codes.includes((error as NodeJS.ErrnoException).code ?? '');
 
 export class FolderStore implements FileStore {
   readonly isRemote = false;
@@ -20,7 +37,8 @@ export class FolderStore implements FileStore {
 
   /** Checks the folder. Does not create it, because an unmounted network share must not be mistaken for an empty store. */
   async checkAccess(): Promise<void> {
-    const configError = (problem: string) => new ConfigError(`MEDIA_DIR must be an existing, writable folder: ${this.root} ${problem}`);
+    const configError = (problem: string) =>
+      new ConfigError(`MEDIA_DIR must be an existing, writable folder: ${this.root} ${problem}`);
     const rootStats = await stat(this.root).catch(({ code }: NodeJS.ErrnoException) => {
       throw configError(`cannot be accessed (${code})`);
     });
@@ -43,17 +61,22 @@ export class FolderStore implements FileStore {
 
   private resolvePath(path: string): string {
     const filePath = join(this.root, path);
-    if (!filePath.startsWith(this.root + sep)) throw new Error(`${path} is not a path in the media folder`);
+    if (!filePath.startsWith(this.root + sep))
+      throw new Error(`${path} is not a path in the media folder`);
     return filePath;
   }
 
   /** Returns size and version of a file. Symbolic links must not lead out of the folder, which may itself be a link. */
   async versionOf(path: string): Promise<FileVersion | undefined> {
     const filePath = this.resolvePath(path);
-    const [realPath, root] = await Promise.all([realpath(filePath), realpath(this.root)]).catch(() => ['', this.root]);
+    const [realPath, root] = await Promise.all([realpath(filePath), realpath(this.root)]).catch(
+      () => ['', this.root],
+    );
     if (!realPath.startsWith(root + sep)) return undefined;
     const file = await stat(filePath).catch(() => undefined);
-    return file?.isFile() ? { size: file.size, version: `${file.ino} ${file.size} ${file.mtimeMs}` } : undefined;
+    return file?.isFile()
+      ? { size: file.size, version: `${file.ino} ${file.size} ${file.mtimeMs}` }
+      : undefined;
   }
 
   async read(path: string): Promise<Buffer | undefined> {
@@ -75,7 +98,10 @@ export class FolderStore implements FileStore {
     return { size, content: handle.createReadStream() };
   }
 
-  async withLocalFile<T>(path: string, callback: (filePath: string) => Promise<T>): Promise<T | undefined> {
+  async withLocalFile<T>(
+    path: string,
+    callback: (filePath: string) => Promise<T>,
+  ): Promise<T | undefined> {
     return (await this.versionOf(path)) && callback(this.resolvePath(path));
   }
 
@@ -119,11 +145,15 @@ export class FolderStore implements FileStore {
 
   async listFiles(folder: string): Promise<string[]> {
     const folderPath = this.resolvePath(folder);
-    const entries = await readdir(folderPath, { recursive: true, withFileTypes: true }).catch((error) => {
-      if (hasErrorCode(error, 'ENOENT')) return [];
-      throw error;
-    });
-    return entries.filter((entry) => entry.isFile()).map((entry) => relative(folderPath, join(entry.parentPath, entry.name)));
+    const entries = await readdir(folderPath, { recursive: true, withFileTypes: true }).catch(
+      (error) => {
+        if (hasErrorCode(error, 'ENOENT')) return [];
+        throw error;
+      },
+    );
+    return entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(folderPath, join(entry.parentPath, entry.name)));
   }
 
   async listFolders(prefix: string): Promise<string[]> {

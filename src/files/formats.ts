@@ -15,7 +15,8 @@ interface ImageFormat {
   hasSignature(bytes: Buffer): boolean;
 }
 
-const readLatin1 = (bytes: Buffer, start: number, length: number) => bytes.toString('latin1', start, start + length);
+const readLatin1 = (bytes: Buffer, start: number, length: number) =>
+  bytes.toString('latin1', start, start + length);
 
 export const IMAGE_FORMATS: Readonly<Record<ImageFormatName, ImageFormat>> = {
   jpeg: {
@@ -23,12 +24,21 @@ export const IMAGE_FORMATS: Readonly<Record<ImageFormatName, ImageFormat>> = {
     extensions: ['jpg', 'jpeg', 'jpe', 'jfif'],
     hasSignature: (bytes) => readLatin1(bytes, 0, 3) === '\xff\xd8\xff',
   },
-  png: { mediaType: 'image/png', extensions: ['png', 'apng'], hasSignature: (bytes) => readLatin1(bytes, 0, 8) === '\x89PNG\r\n\x1a\n' },
-  gif: { mediaType: 'image/gif', extensions: ['gif'], hasSignature: (bytes) => /^GIF8[79]a$/.test(readLatin1(bytes, 0, 6)) },
+  png: {
+    mediaType: 'image/png',
+    extensions: ['png', 'apng'],
+    hasSignature: (bytes) => readLatin1(bytes, 0, 8) === '\x89PNG\r\n\x1a\n',
+  },
+  gif: {
+    mediaType: 'image/gif',
+    extensions: ['gif'],
+    hasSignature: (bytes) => /^GIF8[79]a$/.test(readLatin1(bytes, 0, 6)),
+  },
   webp: {
     mediaType: 'image/webp',
     extensions: ['webp'],
-    hasSignature: (bytes) => readLatin1(bytes, 0, 4) === 'RIFF' && readLatin1(bytes, 8, 4) === 'WEBP',
+    hasSignature: (bytes) =>
+      readLatin1(bytes, 0, 4) === 'RIFF' && readLatin1(bytes, 8, 4) === 'WEBP',
   },
   tiff: {
     mediaType: 'image/tiff',
@@ -38,17 +48,22 @@ export const IMAGE_FORMATS: Readonly<Record<ImageFormatName, ImageFormat>> = {
   avif: {
     mediaType: 'image/avif',
     extensions: ['avif'],
-    hasSignature: (bytes) => readLatin1(bytes, 4, 4) === 'ftyp' && ['avif', 'avis', 'mif1'].includes(readLatin1(bytes, 8, 4)),
+    hasSignature: (bytes) =>
+      readLatin1(bytes, 4, 4) === 'ftyp' &&
+      ['avif', 'avis', 'mif1'].includes(readLatin1(bytes, 8, 4)),
   },
 };
 
 const FORMAT_NAMES = Object.keys(IMAGE_FORMATS) as ImageFormatName[];
 
-export const IMAGE_EXTENSIONS: readonly string[] = FORMAT_NAMES.flatMap((name) => IMAGE_FORMATS[name].extensions);
+export const IMAGE_EXTENSIONS: readonly string[] = FORMAT_NAMES.flatMap(
+  (name) => IMAGE_FORMATS[name].extensions,
+);
 
 export const formatOfContent = (bytes: Buffer): ImageFormatName | undefined =>
   FORMAT_NAMES.find((name) => IMAGE_FORMATS[name].hasSignature(bytes));
 export const formatOfExtension = (extension: string): ImageFormatName | undefined =>
   FORMAT_NAMES.find((name) => IMAGE_FORMATS[name].extensions.includes(extension));
 
-export const storedFormatFor = (format: ImageFormatName): StoredImageFormat => (format === 'avif' ? 'webp' : format);
+export const storedFormatFor = (format: ImageFormatName): StoredImageFormat =>
+  format === 'avif' ? 'webp' : format;

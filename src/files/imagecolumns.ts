@@ -2,7 +2,9 @@
 import { fieldsOf, type Entity } from '../core/model/fields';
 import { allEntities, resourceOf } from '../core/model/registry';
 
-export const imageColumns = (entities: readonly Entity[] = allEntities()): { table: string; column: string }[] =>
+export const imageColumns = (
+  entities: readonly Entity[] = allEntities(),
+): { table: string; column: string }[] =>
   entities.flatMap((entity) =>
     fieldsOf(entity)
       .filter(({ kind }) => kind === 'image')

@@ -7,7 +7,9 @@ import type { ThumbnailSpec } from './paths';
 // Permits only the libvips loaders of some bitmap formats, because those for SVG, PDF and other formats read other files or follow links.
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({
-  operation: ['Jpeg', 'Png', 'Nsgif', 'Webp', 'Tiff', 'Heif'].map((loader) => `VipsForeignLoad${loader}Buffer`),
+  operation: ['Jpeg', 'Png', 'Nsgif', 'Webp', 'Tiff', 'Heif'].map(
+    (loader) => `VipsForeignLoad${loader}Buffer`,
+  ),
 });
 // Disables the cache of libvips, which would be useless, because each file is read once.
 sharp.cache(false);
@@ -15,7 +17,10 @@ sharp.cache(false);
 /** Maximum size of an image. For an animation, the frames are added up. */
 export const MAX_MEGAPIXELS = 24;
 const PIXELS_PER_MEGAPIXEL = 1_000_000;
-const DECODE_OPTIONS: SharpOptions = { limitInputPixels: MAX_MEGAPIXELS * PIXELS_PER_MEGAPIXEL, failOn: 'error' };
+const DECODE_OPTIONS: SharpOptions = {
+  limitInputPixels: MAX_MEGAPIXELS * PIXELS_PER_MEGAPIXEL,
+  failOn: 'error',
+};
 
 const ANIMATED_FORMATS: readonly ImageFormatName[] = ['gif', 'webp'];
 
@@ -32,7 +37,11 @@ const ENCODERS: Readonly<Record<StoredImageFormat, (image: Sharp) => Sharp>> = {
  * Decodes every line of an image, to detect damage; throws if that fails. Disables shrinking on load, which would skip lines. The result is tiny, so
  * that only a few lines are in memory at a time.
  */
-const decodeFully = (bytes: Buffer) => sharp(bytes, DECODE_OPTIONS).resize(8, 8, { fit: 'fill', fastShrinkOnLoad: false }).raw().toBuffer();
+const decodeFully = (bytes: Buffer) =>
+  sharp(bytes, DECODE_OPTIONS)
+    .resize(8, 8, { fit: 'fill', fastShrinkOnLoad: false })
+    .raw()
+    .toBuffer();
 
 export type ReencodeResult = 'image' | 'no image' | { excessiveMegapixels: number };
 
@@ -40,15 +49,24 @@ export type ReencodeResult = 'image' | 'no image' | { excessiveMegapixels: numbe
  * Decodes the image at this path and overwrites it, encoded in `targetFormat`. This strips metadata: only pixels remain, upright and in sRGB, without
  * EXIF, XMP, ICC profile, comments or trailing bytes. Without a target format, decodes the image and leaves the file unchanged.
  */
-export async function reencodeImage(path: string, targetFormat: StoredImageFormat | undefined): Promise<ReencodeResult> {
+export async function reencodeImage(
+  path: string,
+  targetFormat: StoredImageFormat | undefined,
+): Promise<ReencodeResult> {
   const bytes = await readFile(path);
   const format = formatOfContent(bytes);
   if (!format) return 'no image';
   let encodedBytes: Buffer;
   try {
-    const canBeAnimated = ANIMATED_FORMATS.includes(format) && (targetFormat === undefined || ANIMATED_FORMATS.includes(targetFormat));
+    const canBeAnimated =
+      ANIMATED_FORMATS.includes(format) &&
+      (targetFormat === undefined || ANIMATED_FORMATS.includes(targetFormat));
     // Reads only the header of the image, which is fast even for an image that claims to be huge.
-    const { width, height, pages = 1 } = await sharp(bytes, { animated: canBeAnimated, limitInputPixels: false }).metadata();
+    const {
+      width,
+      height,
+      pages = 1,
+    } = await sharp(bytes, { animated: canBeAnimated, limitInputPixels: false }).metadata();
     const megapixels = (width * height) / PIXELS_PER_MEGAPIXEL;
     if (megapixels > MAX_MEGAPIXELS) return { excessiveMegapixels: megapixels };
     if (targetFormat === undefined) {
@@ -87,10 +105,20 @@ export async function writeThumbnail(
   { size, isCropped, quality }: ThumbnailSpec,
   isPng: boolean,
 ): Promise<void> {
-  const image = sharp(await readFile(sourcePath), { ...DECODE_OPTIONS, failOn: 'none' }).autoOrient();
+  const image = sharp(await readFile(sourcePath), {
+    ...DECODE_OPTIONS,
+    failOn: 'none',
+  }).autoOrient();
   const { width, height } = (await image.metadata()).autoOrient;
-  if (isCropped) image.resize({ width: Math.min(size, width), height: Math.min(size, height), position: sharp.strategy.attention });
+  if (isCropped)
+    image.resize({
+      width: Math.min(size, width),
+      height: Math.min(size, height),
+      position: sharp.strategy.attention,
+    });
   else image.resize({ width: size, height: size, fit: 'inside', withoutEnlargement: true });
-  const content = await (isPng ? image.png() : image.flatten({ background: '#fff' }).jpeg({ quality })).toBuffer();
+  const content = await (
+    isPng ? image.png() : image.flatten({ background: '#fff' }).jpeg({ quality })
+  ).toBuffer();
   await writeFile(targetPath, content, { flag: 'wx' });
 }

@@ -8,7 +8,9 @@ import { reencodeImage, writeThumbnail } from './imageprocessing';
 sharp.concurrency(1);
 
 const runTask = (task: ImageTask): Promise<unknown> =>
-  task.kind === 'reencode' ? reencodeImage(task.path, task.targetFormat) : writeThumbnail(task.from, task.to, task.thumbnail, task.isPng);
+  task.kind === 'reencode'
+    ? reencodeImage(task.path, task.targetFormat)
+    : writeThumbnail(task.from, task.to, task.thumbnail, task.isPng);
 
 const CPU_CHECK_INTERVAL_MS = 50;
 

@@ -59,14 +59,24 @@ class ImageWorker {
         const rejectOnExit = (_status: number | null, signal: NodeJS.Signals | null) =>
           // If a termination signal has ended the worker, the image is not to blame: a terminal or service manager sends such signals to all processes of
           // the server.
-          reject(TERMINATION_SIGNALS.some((name) => name === signal) ? new OverloadedError() : new ImageFailure('broken'));
-        const timer = setTimeout(() => reject(new OverloadedError()), Math.min(maxCpuMs * WALL_CLOCK_TO_CPU_TIME_RATIO, MAX_TIMER_MS));
+          reject(
+            TERMINATION_SIGNALS.some((name) => name === signal)
+              ? new OverloadedError()
+              : new ImageFailure('broken'),
+          );
+        const timer = setTimeout(
+          () => reject(new OverloadedError()),
+          Math.min(maxCpuMs * WALL_CLOCK_TO_CPU_TIME_RATIO, MAX_TIMER_MS),
+        );
         child.on('message', resolve).on('exit', rejectOnExit).on('error', rejectAsBroken);
         removeListeners = () => {
           clearTimeout(timer);
           child.off('message', resolve).off('exit', rejectOnExit).off('error', rejectAsBroken);
         };
-        child.send({ ...task, maxCpuMs } satisfies LimitedImageTask, (error) => error && rejectAsBroken());
+        child.send(
+          { ...task, maxCpuMs } satisfies LimitedImageTask,
+          (error) => error && rejectAsBroken(),
+        );
       });
       if ('slow' in reply) throw new ImageFailure('slow');
       if ('error' in reply) throw new Error(reply.error);
@@ -112,7 +122,11 @@ class ImageWorker {
 
 export class ImageWorkerPool {
   private cpuTimeoutMs = DEFAULT_CPU_TIMEOUT_MS;
-  readonly limiter = new ConcurrencyLimiter<string>({ slots: MAX_WORKERS, slotsPerClient: 1, ...QUEUE_LIMITS });
+  readonly limiter = new ConcurrencyLimiter<string>({
+    slots: MAX_WORKERS,
+    slotsPerClient: 1,
+    ...QUEUE_LIMITS,
+  });
   private readonly workers = Array.from({ length: MAX_WORKERS }, () => new ImageWorker());
   private readonly freeWorkers = [...this.workers];
 
@@ -123,19 +137,38 @@ export class ImageWorkerPool {
   /** Sets the CPU time limit of a task in milliseconds; 0 for none. The maximum waiting time in the queue is a multiple of it. */
   set cpuTimeLimitMs(cpuMs: number) {
     this.cpuTimeoutMs = cpuMs;
-    this.limiter.limits.maxWaitMs = Math.max(MIN_WAIT_LIMIT_MS, cpuMs * QUEUE_WAIT_TO_CPU_TIME_RATIO);
+    this.limiter.limits.maxWaitMs = Math.max(
+      MIN_WAIT_LIMIT_MS,
+      cpuMs * QUEUE_WAIT_TO_CPU_TIME_RATIO,
+    );
   }
 
   /**
    * Validates and re-encodes an image. A caller uses one worker at a time. Throws ImageFailure if the file is to blame, and OverloadedError if the
    * queue is full or the worker gets no CPU time.
    */
-  reencode(clientKey: string, path: string, targetFormat: StoredImageFormat | undefined): Promise<ReencodeResult> {
+  reencode(
+    clientKey: string,
+    path: string,
+    targetFormat: StoredImageFormat | undefined,
+  ): Promise<ReencodeResult> {
     return this.run(clientKey, { kind: 'reencode', path, targetFormat }) as Promise<ReencodeResult>;
   }
 
-  async writeThumbnail(clientKey: string, sourcePath: string, targetPath: string, thumbnail: ThumbnailSpec, isPng: boolean): Promise<void> {
-    await this.run(clientKey, { kind: 'shrink', from: sourcePath, to: targetPath, thumbnail, isPng });
+  async writeThumbnail(
+    clientKey: string,
+    sourcePath: string,
+    targetPath: string,
+    thumbnail: ThumbnailSpec,
+    isPng: boolean,
+  ): Promise<void> {
+    await this.run(clientKey, {
+      kind: 'shrink',
+      from: sourcePath,
+      to: targetPath,
+      thumbnail,
+      isPng,
+    });
   }
 
   end(): void {

@@ -30,30 +30,43 @@ const MAX_CACHED_THUMBNAILS = 10_000;
 
 const randomSuffix = () =>
   `_${Array.from({ length: SUFFIX_LENGTH }, () => SUFFIX_CHARACTERS[randomInt(SUFFIX_CHARACTERS.length)]).join('')}`;
-const isGif = (path: string, bytes: Buffer): boolean => [formatOfExtension(extensionOf(path)), formatOfContent(bytes)].includes('gif');
+const isGif = (path: string, bytes: Buffer): boolean =>
+  [formatOfExtension(extensionOf(path)), formatOfContent(bytes)].includes('gif');
 
 /** Whether thumbnails must be PNG: for images with transparency, and for GIFs (by name or content). */
-const needsPngThumbnails = async (path: string, bytes: Buffer): Promise<boolean> => isGif(path, bytes) || hasTransparency(bytes);
+const needsPngThumbnails = async (path: string, bytes: Buffer): Promise<boolean> =>
+  isGif(path, bytes) || hasTransparency(bytes);
 
 /** How long a thumbnail in a remote store is assumed to exist without another check. */
 const EXISTENCE_CACHE_TTL_MS = 60_000;
 
 export class Media {
   private readonly pendingThumbnails = new Map<string, Promise<boolean>>();
-  private readonly hasPngThumbnailsCache = new LRUCache<string, boolean>({ max: MAX_CACHED_THUMBNAILS });
-  private readonly existingThumbnailPaths = new LRUCache<string, true>({ max: MAX_CACHED_THUMBNAILS, ttl: EXISTENCE_CACHE_TTL_MS });
+  private readonly hasPngThumbnailsCache = new LRUCache<string, boolean>({
+    max: MAX_CACHED_THUMBNAILS,
+  });
+  private readonly existingThumbnailPaths = new LRUCache<string, true>({
+    max: MAX_CACHED_THUMBNAILS,
+    ttl: EXISTENCE_CACHE_TTL_MS,
+  });
 
   constructor(
     readonly files: FileStore,
     readonly quotaBytes = Infinity,
   ) {}
 
-  static fromConfig({ bucket, mediaDir, uploadQuota }: Pick<Config, 'bucket' | 'mediaDir' | 'uploadQuota'>): Media {
+  static fromConfig({
+    bucket,
+    mediaDir,
+    uploadQuota,
+  }: Pick<Config, 'bucket' | 'mediaDir' | 'uploadQuota'>): Media {
     return new Media(bucket ? new BucketStore(bucket) : new FolderStore(mediaDir), uploadQuota);
   }
 
   /** Opens the file store. Throws a ConfigError if the operator has configured one that cannot be used. */
-  static async openAndCheck(config: Pick<Config, 'bucket' | 'mediaDir' | 'ownMediaDir' | 'uploadQuota'>): Promise<Media> {
+  static async openAndCheck(
+    config: Pick<Config, 'bucket' | 'mediaDir' | 'ownMediaDir' | 'uploadQuota'>,
+  ): Promise<Media> {
     const media = Media.fromConfig(config);
     if (config.bucket || config.ownMediaDir) await media.files.checkAccess();
     return media;
@@ -71,13 +84,22 @@ export class Media {
    * Stores a valid uploaded image and returns its path, of at most `maxLength` characters. If another file has or had this path (`isPathTaken`), a random
    * suffix is added: paths are never reused, so that browsers can cache them.
    */
-  async store(folder: string, file: UploadedFile, maxLength: number, isPathTaken: (path: string) => Promise<boolean>): Promise<string> {
+  async store(
+    folder: string,
+    file: UploadedFile,
+    maxLength: number,
+    isPathTaken: (path: string) => Promise<boolean>,
+  ): Promise<string> {
     const problems = await validateImage(file);
     if (problems.length) throw new Error(problems.join(' '));
     const name = storedNameParts(file.filename);
     const plainPath = buildTruncatedPath(folder, name, '', maxLength);
     // A truncated name gets a suffix too, so that it cannot be mistaken for another name.
-    let suffix = plainPath === `${folder}/${name.stem}${name.dottedExtension}` && !looksLikeThumbnail(plainPath) ? '' : randomSuffix();
+    let suffix =
+      plainPath === `${folder}/${name.stem}${name.dottedExtension}` &&
+      !looksLikeThumbnail(plainPath)
+        ? ''
+        : randomSuffix();
     for (let attempt = 0; attempt < MAX_PATH_ATTEMPTS; attempt += 1) {
       const path = buildTruncatedPath(folder, name, suffix, maxLength);
       // Checks the path again after its reservation, because another file at this path may have been deleted in the meantime.
@@ -114,7 +136,11 @@ export class Media {
   /** Creates all thumbnails of an image. Returns whether they are PNG. Ignores errors: the server may be busy, or the file missing. */
   async createThumbnails(path: string): Promise<boolean> {
     const isPng = await this.hasPngThumbnails(path);
-    await Promise.all([...THUMBNAIL_SPECS.keys()].map((alias) => this.createThumbnail(path, alias, isPng).catch(() => false)));
+    await Promise.all(
+      [...THUMBNAIL_SPECS.keys()].map((alias) =>
+        this.createThumbnail(path, alias, isPng).catch(() => false),
+      ),
+    );
     return isPng;
   }
 
@@ -137,7 +163,9 @@ export class Media {
     // Concurrent calls for the same thumbnail share one promise, so that it is created once.
     let creation = this.pendingThumbnails.get(path);
     if (!creation) {
-      creation = this.createThumbnailIfMissing(imagePath, alias, isPng, path).finally(() => this.pendingThumbnails.delete(path));
+      creation = this.createThumbnailIfMissing(imagePath, alias, isPng, path).finally(() =>
+        this.pendingThumbnails.delete(path),
+      );
       this.pendingThumbnails.set(path, creation);
     }
     return creation.catch((error) => {
@@ -146,7 +174,12 @@ export class Media {
     });
   }
 
-  private async createThumbnailIfMissing(imagePath: string, alias: string, isPng: boolean, path: string): Promise<boolean> {
+  private async createThumbnailIfMissing(
+    imagePath: string,
+    alias: string,
+    isPng: boolean,
+    path: string,
+  ): Promise<boolean> {
     if (!isMediaPath(path)) return false;
     if (this.files.isRemote && this.existingThumbnailPaths.has(path)) return true;
     if ((await this.exists(path)) || (await this.writeThumbnail(imagePath, alias, isPng, path))) {
@@ -162,11 +195,25 @@ export class Media {
     return originalPath !== undefined && this.exists(originalPath);
   }
 
-  private async writeThumbnail(imagePath: string, alias: string, isPng: boolean, path: string): Promise<boolean> {
-    if ((await this.isThumbnail(imagePath)) || (isPng && !(await this.hasPngThumbnails(imagePath)))) return false;
+  private async writeThumbnail(
+    imagePath: string,
+    alias: string,
+    isPng: boolean,
+    path: string,
+  ): Promise<boolean> {
+    if ((await this.isThumbnail(imagePath)) || (isPng && !(await this.hasPngThumbnails(imagePath))))
+      return false;
     const write = (sourcePath: string) =>
       this.files
-        .write(path, (localPath) => imageWorkerPool.writeThumbnail(imagePath, sourcePath, localPath, THUMBNAIL_SPECS.get(alias)!, isPng))
+        .write(path, (localPath) =>
+          imageWorkerPool.writeThumbnail(
+            imagePath,
+            sourcePath,
+            localPath,
+            THUMBNAIL_SPECS.get(alias)!,
+            isPng,
+          ),
+        )
         .then(() => true);
     if (!(await this.files.withLocalFile(imagePath, write))) return false;
     // Deletes the new thumbnail if the image was deleted in the meantime, because that deletion came too early to include this thumbnail.

@@ -36,18 +36,25 @@ export function thumbnailPath(path: string, alias: string, isPng: boolean): stri
 
 const THUMBNAIL_PATH_PATTERN = /^(.+)\.\d+x\d+_q\d+(?:_crop-smart)?\.(jpg|png)$/s;
 
-export function parseThumbnailPath(path: string): { imagePath: string; alias: string; isPng: boolean } | undefined {
+export function parseThumbnailPath(
+  path: string,
+): { imagePath: string; alias: string; isPng: boolean } | undefined {
   const [, image, extension] = THUMBNAIL_PATH_PATTERN.exec(path) ?? [];
   if (image === undefined) return undefined;
   const isPng = extension === 'png';
-  const alias = [...THUMBNAIL_SPECS.keys()].find((candidate) => thumbnailPath(image, candidate, isPng) === path);
+  const alias = [...THUMBNAIL_SPECS.keys()].find(
+    (candidate) => thumbnailPath(image, candidate, isPng) === path,
+  );
   return alias === undefined ? undefined : { imagePath: image, alias, isPng };
 }
 
 /** Returns the path of an image, followed by those of all thumbnails that it may have. */
 export const imageAndThumbnailPaths = (path: string): string[] => [
   path,
-  ...[...THUMBNAIL_SPECS.keys()].flatMap((alias) => [thumbnailPath(path, alias, false), thumbnailPath(path, alias, true)]),
+  ...[...THUMBNAIL_SPECS.keys()].flatMap((alias) => [
+    thumbnailPath(path, alias, false),
+    thumbnailPath(path, alias, true),
+  ]),
 ];
 
 /** Whether a path has the form of a thumbnail path. An upload must not be mistaken for the thumbnail of another image. */
@@ -58,7 +65,8 @@ export const isMediaPath = (path: string): boolean =>
   !path.includes('\0') && !path.split(/[/\\]/).some((part) => part === '' || part.startsWith('.'));
 
 /** Returns the URL of a file in the store, without scheme and host. */
-export const mediaUrl = (path: string): string => `/media/${path.split('/').map(encodeURIComponent).join('/')}`;
+export const mediaUrl = (path: string): string =>
+  `/media/${path.split('/').map(encodeURIComponent).join('/')}`;
 
 /** Path with which a condition matches no row, because no stored path contains a NUL character. */
 const UNMATCHABLE_PATH = '\0';
@@ -67,12 +75,19 @@ const UNMATCHABLE_PATH = '\0';
  * Converts the operand of a condition on the URL of a file to a stored path, or to the beginning of one for `startsWith`. `contains`, `endsWith` and
  * `search` are compared with the path, so their operand is not changed.
  */
-export function convertUrlToStoredPath(text: string, operator: string, isCaseInsensitive: boolean, baseUrl: string): string {
+export function convertUrlToStoredPath(
+  text: string,
+  operator: string,
+  isCaseInsensitive: boolean,
+  baseUrl: string,
+): string {
   if (['contains', 'endsWith', 'search'].includes(operator)) return text;
   const foldCase = (url: string) => (isCaseInsensitive ? url.toLowerCase() : url);
   const mediaBaseUrl = baseUrl + mediaUrl('');
   if (!foldCase(text).startsWith(foldCase(mediaBaseUrl)))
-    return operator === 'startsWith' && foldCase(mediaBaseUrl).startsWith(foldCase(text)) ? '' : UNMATCHABLE_PATH;
+    return operator === 'startsWith' && foldCase(mediaBaseUrl).startsWith(foldCase(text))
+      ? ''
+      : UNMATCHABLE_PATH;
   try {
     return decodeURIComponent(text.slice(mediaBaseUrl.length));
   } catch {
@@ -89,7 +104,10 @@ export function clientFileName(filename: string): string {
   const characters = [...name];
   if (characters.length <= MAX_CLIENT_NAME_LENGTH) return name;
   const extensionCharacters = [...dottedExtensionOf(name)].slice(0, MAX_CLIENT_NAME_LENGTH);
-  return [...characters.slice(0, MAX_CLIENT_NAME_LENGTH - extensionCharacters.length), ...extensionCharacters].join('');
+  return [
+    ...characters.slice(0, MAX_CLIENT_NAME_LENGTH - extensionCharacters.length),
+    ...extensionCharacters,
+  ].join('');
 }
 
 /** Returns the extension with its dot, `.png` for `a.png`; empty if the last dot is the first or the last character. */
@@ -108,7 +126,8 @@ export function sanitizeFileName(filename: string): { stem: string; dottedExtens
   const name = clientFileName(filename).normalize('NFC').trim();
   const dottedExtension = dottedExtensionOf(name);
   return {
-    stem: sanitize(name.slice(0, name.length - dottedExtension.length)).replace(/^\.+/, '') || 'image',
+    stem:
+      sanitize(name.slice(0, name.length - dottedExtension.length)).replace(/^\.+/, '') || 'image',
     dottedExtension: sanitize(dottedExtension),
   };
 }
@@ -130,7 +149,8 @@ export function buildTruncatedPath(
   const path = () => `${folder}/${characters.join('')}${suffix}${dottedExtension}`;
   while (
     characters.length > 1 &&
-    ([...path()].length > maxLength || Buffer.byteLength(path()) - Buffer.byteLength(folder) - 1 > MAX_NAME_BYTES)
+    ([...path()].length > maxLength ||
+      Buffer.byteLength(path()) - Buffer.byteLength(folder) - 1 > MAX_NAME_BYTES)
   )
     characters.pop();
   return path();

@@ -36,12 +36,16 @@ export async function checkQuota(
   sequelize: Sequelize,
   options: QueryOptions,
 ): Promise<void> {
-  await sequelize.query('SELECT pg_advisory_xact_lock($1, $2)', { ...options, bind: [ADVISORY_LOCK_CLASSES.quota, userId] });
+  await sequelize.query('SELECT pg_advisory_xact_lock($1, $2)', {
+    ...options,
+    bind: [ADVISORY_LOCK_CLASSES.quota, userId],
+  });
   const replacedRowIds = uploads.flatMap(({ replacedRowId }) => replacedRowId ?? []);
   const sumBytesSql = `SELECT coalesce(sum("bytes"), 0)::float8 AS "taken" FROM "${table}" WHERE "user_id" = $1 AND NOT "row_id" = ANY($2::int[])`;
-  const [[total]] = (await sequelize.query(sumBytesSql, { ...options, bind: [userId, replacedRowIds] })) as unknown as [
-    [{ taken: number }],
-  ];
+  const [[total]] = (await sequelize.query(sumBytesSql, {
+    ...options,
+    bind: [userId, replacedRowIds],
+  })) as unknown as [[{ taken: number }]];
   let usedBytes = total.taken;
   for (const { inputPath, file } of uploads) {
     const bytes = await storedFileBytes(file);

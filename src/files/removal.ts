@@ -18,7 +18,9 @@ const BATCH_SIZE = 1000;
 
 /** SQL conditions that are true if a row refers to a recorded path (`r`). If a row has started to use it since the deletion, the file is kept. */
 const usageConditionsSql = (): string[] =>
-  imageColumns().map(({ table, column }) => `EXISTS (SELECT FROM "${table}" WHERE "${column}" = r."path")`);
+  imageColumns().map(
+    ({ table, column }) => `EXISTS (SELECT FROM "${table}" WHERE "${column}" = r."path")`,
+  );
 
 const PATH_IS_TAKEN_SQL = `SELECT 1 WHERE NOT pg_try_advisory_xact_lock(${ADVISORY_LOCK_CLASSES.fileName}, hashtext($1)) OR EXISTS (SELECT FROM "removed_file" WHERE "path" = $1)`;
 
@@ -34,7 +36,10 @@ export const createPathUsageCheck =
   };
 
 /** Schedules the removal of the files of all rows of these entities, which are about to be truncated. Files to which new rows refer are kept. */
-export async function scheduleFileRemoval(client: ClientBase, entities: readonly Entity[]): Promise<void> {
+export async function scheduleFileRemoval(
+  client: ClientBase,
+  entities: readonly Entity[],
+): Promise<void> {
   for (const { table, column } of imageColumns(entities))
     await client.query(
       `INSERT INTO "removed_file" ("path") SELECT DISTINCT "${column}" FROM "${table}" WHERE "${column}" <> '' ON CONFLICT ("path") DO UPDATE SET "settled" = false`,
@@ -67,7 +72,9 @@ export class FileRemoval {
   removeFiles(): Promise<void> {
     return (this.pendingRun = this.pendingRun
       .then(() => this.removeAll())
-      .catch((error) => this.log.error({ err: error }, 'deleting the files of deleted rows failed')));
+      .catch((error) =>
+        this.log.error({ err: error }, 'deleting the files of deleted rows failed'),
+      ));
   }
 
   whenIdle(): Promise<void> {

@@ -22,7 +22,8 @@ export function createMediaRouter(media: Media): Router {
     const path = decodeUrlSegment(request.path).slice(1);
     if (!isMediaPath(path)) return sendNotFound(response);
     const parsedPath = parseThumbnailPath(path);
-    if (parsedPath) await media.createThumbnail(parsedPath.imagePath, parsedPath.alias, parsedPath.isPng);
+    if (parsedPath)
+      await media.createThumbnail(parsedPath.imagePath, parsedPath.alias, parsedPath.isPng);
     // The static file handler follows symbolic links, so links that lead out of the folder are rejected here.
     if (media.files.isRemote || (await media.exists(path))) next();
     else sendNotFound(response);
@@ -30,7 +31,10 @@ export function createMediaRouter(media: Media): Router {
   router.use(
     media.files.createRequestHandler((response, path) => {
       const format = formatOfExtension(extensionOf(path));
-      response.setHeader('Content-Type', format ? IMAGE_FORMATS[format].mediaType : 'application/octet-stream');
+      response.setHeader(
+        'Content-Type',
+        format ? IMAGE_FORMATS[format].mediaType : 'application/octet-stream',
+      );
       // Prevents a file that is opened directly from running scripts.
       response.setHeader('Content-Security-Policy', "default-src 'none'; sandbox");
     }),
@@ -38,11 +42,13 @@ export function createMediaRouter(media: Media): Router {
   router.use((_request, response) => sendNotFound(response));
   // The error response to an unsatisfiable range is not an image and must not be cached.
   const removeFileHeaders: ErrorRequestHandler = (error, _request, response, next) => {
-    for (const name of ['Content-Type', 'Cache-Control', 'ETag', 'Last-Modified']) response.removeHeader(name);
+    for (const name of ['Content-Type', 'Cache-Control', 'ETag', 'Last-Modified'])
+      response.removeHeader(name);
     next(error);
   };
   router.use(removeFileHeaders);
   return router;
 }
 
-const sendNotFound = (response: Response): void => void response.status(404).json({ detail: 'Not found.' });
+const sendNotFound = (response: Response): void =>
+  void response.status(404).json({ detail: 'Not found.' });

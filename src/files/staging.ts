@@ -22,7 +22,10 @@ export class StagedFiles {
     const { files } = this.media;
     const paths = await files.listFiles(this.folder);
     // Moves originals before thumbnails: removing the former file at a path also removes its thumbnails, and would remove new ones as well.
-    for (const path of [...paths.filter((name) => !looksLikeThumbnail(name)), ...paths.filter(looksLikeThumbnail)]) {
+    for (const path of [
+      ...paths.filter((name) => !looksLikeThumbnail(name)),
+      ...paths.filter(looksLikeThumbnail),
+    ]) {
       if (!looksLikeThumbnail(path)) await this.media.remove([path]);
       await files.move(`${this.folder}/${path}`, path);
     }

@@ -1,13 +1,26 @@
 /** Thumbnail types of the APIs: GraphQL returns the URL of one size, REST all thumbnails of an image. */
 import { ArgsType, Field, Int, ObjectType, registerEnumType } from 'type-graphql';
-import { croppedThumbnailName, mediaUrl, THUMBNAIL_SIZES, THUMBNAIL_SPECS, thumbnailPath, DEFAULT_THUMBNAIL_QUALITY } from './paths';
+import {
+  croppedThumbnailName,
+  mediaUrl,
+  THUMBNAIL_SIZES,
+  THUMBNAIL_SPECS,
+  thumbnailPath,
+  DEFAULT_THUMBNAIL_QUALITY,
+} from './paths';
 
-const IMAGE_SIZES = Object.fromEntries(Object.keys(THUMBNAIL_SIZES).map((alias) => [alias.toUpperCase(), alias]));
+const IMAGE_SIZES = Object.fromEntries(
+  Object.keys(THUMBNAIL_SIZES).map((alias) => [alias.toUpperCase(), alias]),
+);
 registerEnumType(IMAGE_SIZES, {
   name: 'ImageSize',
-  description: 'The square into which a thumbnail fits. Thumbnails are never larger than the image.',
+  description:
+    'The square into which a thumbnail fits. Thumbnails are never larger than the image.',
   valuesConfig: Object.fromEntries(
-    Object.entries(THUMBNAIL_SIZES).map(([alias, size]) => [alias.toUpperCase(), { description: `${size} x ${size} pixels.` }]),
+    Object.entries(THUMBNAIL_SIZES).map(([alias, size]) => [
+      alias.toUpperCase(),
+      { description: `${size} x ${size} pixels.` },
+    ]),
   ),
 });
 
@@ -17,7 +30,8 @@ export class ThumbnailArgs {
   declare size: keyof typeof THUMBNAIL_SIZES;
   @Field(() => Boolean, {
     defaultValue: false,
-    description: 'Whether the thumbnail fills the square, cropped to the most prominent part of the image.',
+    description:
+      'Whether the thumbnail fills the square, cropped to the most prominent part of the image.',
   })
   declare crop: boolean;
 }
@@ -29,10 +43,14 @@ export const thumbnailUrl = (path: string, { size, crop }: ThumbnailArgs, isPng:
 @ObjectType({ description: 'The settings of a thumbnail.' })
 class ThumbnailSettings {
   @Field(() => [Int], {
-    description: 'Width and height of the square that the thumbnail fits into or, if cropped, fills. It is never enlarged.',
+    description:
+      'Width and height of the square that the thumbnail fits into or, if cropped, fills. It is never enlarged.',
   })
   size!: number[];
-  @Field(() => String, { nullable: true, description: '`smart`: cropped to the most prominent part of the image. Null: not cropped.' })
+  @Field(() => String, {
+    nullable: true,
+    description: '`smart`: cropped to the most prominent part of the image. Null: not cropped.',
+  })
   crop!: string | null;
   @Field(() => Int, { description: 'Quality of a JPEG, up to 100.' })
   quality!: number;
@@ -46,7 +64,10 @@ class Thumbnail {
   settings!: ThumbnailSettings;
 }
 
-@ObjectType({ description: 'The thumbnails of an image: PNG if the image has transparency or is a GIF, otherwise JPEG.' })
+@ObjectType({
+  description:
+    'The thumbnails of an image: PNG if the image has transparency or is a GIF, otherwise JPEG.',
+})
 export class Thumbnails {
   @Field(() => String, { description: 'URL of the image itself, without scheme and host.' })
   original!: string;
@@ -57,15 +78,20 @@ export class Thumbnails {
 const fieldName = (alias: string) => alias.replace(/_c/, 'C');
 
 for (const [alias, { size, isCropped }] of THUMBNAIL_SPECS)
-  Field(() => Thumbnail, { description: `${isCropped ? 'Fills' : 'Fits into'} ${size} x ${size} pixels.` })(
-    Thumbnails.prototype,
-    fieldName(alias) as 'original',
-  );
+  Field(() => Thumbnail, {
+    description: `${isCropped ? 'Fills' : 'Fits into'} ${size} x ${size} pixels.`,
+  })(Thumbnails.prototype, fieldName(alias) as 'original');
 
 /** GraphQL selection set for the REST representation of thumbnails, which omits settings with default values. */
 export const THUMBNAILS_SELECTION = [
   ...[...THUMBNAIL_SPECS].map(([alias, { isCropped, quality }]) => {
-    const settings = ['size', isCropped && 'crop', quality !== DEFAULT_THUMBNAIL_QUALITY && 'quality'].filter(Boolean).join(' ');
+    const settings = [
+      'size',
+      isCropped && 'crop',
+      quality !== DEFAULT_THUMBNAIL_QUALITY && 'quality',
+    ]
+      .filter(Boolean)
+      .join(' ');
     return `${alias}: ${fieldName(alias)} { url settings { ${settings} } }`;
   }),
   'original',
@@ -73,9 +99,14 @@ export const THUMBNAILS_SELECTION = [
 
 /** Returns all thumbnails of an image. `isPng`: whether they are PNG, as for GIFs and images with transparency. */
 export function thumbnailsOf(path: string, isPng: boolean): Thumbnails {
-  const entries = [...THUMBNAIL_SPECS].map(([alias, { size, isCropped, quality }]): [string, Thumbnail] => [
-    fieldName(alias),
-    { url: mediaUrl(thumbnailPath(path, alias, isPng)), settings: { size: [size, size], crop: isCropped ? 'smart' : null, quality } },
-  ]);
+  const entries = [...THUMBNAIL_SPECS].map(
+    ([alias, { size, isCropped, quality }]): [string, Thumbnail] => [
+      fieldName(alias),
+      {
+        url: mediaUrl(thumbnailPath(path, alias, isPng)),
+        settings: { size: [size, size], crop: isCropped ? 'smart' : null, quality },
+      },
+    ],
+  );
   return { ...Object.fromEntries(entries), original: mediaUrl(path) };
 }

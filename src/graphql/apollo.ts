@@ -16,7 +16,11 @@ import { VALIDATION_OPTIONS } from './parseddocument';
 import { graphqlResponsePlugin, stringifyResult, type ApolloContext } from './responsepolicy';
 
 /** Headers that protect against cross-site request forgery: browsers send them to another origin only after a CORS preflight request. */
-export const CSRF_PREVENTION_HEADERS = ['authorization', 'apollo-require-preflight', 'x-apollo-operation-name'];
+export const CSRF_PREVENTION_HEADERS = [
+  'authorization',
+  'apollo-require-preflight',
+  'x-apollo-operation-name',
+];
 
 type Gateway = NonNullable<ApolloServerOptions<ApolloContext>['gateway']>;
 
@@ -30,7 +34,12 @@ function executorGateway(executor: Executor): Gateway {
     load: async () => ({
       // `operationName` is read from the request, because Apollo drops a name that matches no operation, and would then run the only operation.
       executor: ({ document, context, request }) =>
-        executor.execute(document, request.operationName, (context as unknown as ApolloContext).resolverContext, request.variables ?? {}),
+        executor.execute(
+          document,
+          request.operationName,
+          (context as unknown as ApolloContext).resolverContext,
+          request.variables ?? {},
+        ),
     }),
     stop: async () => undefined,
   };
@@ -53,13 +62,21 @@ export async function createApolloServer(
     includeStacktraceInErrorResponses: false,
     formatError: (formattedError, error) => {
       // Errors with an id were logged by the executor; the others are errors of Apollo itself or of a plugin.
-      if (formattedError.extensions?.code !== 'INTERNAL_SERVER_ERROR' || formattedError.extensions.id !== undefined) return formattedError;
+      if (
+        formattedError.extensions?.code !== 'INTERNAL_SERVER_ERROR' ||
+        formattedError.extensions.id !== undefined
+      )
+        return formattedError;
       const id = randomUUID();
       const cause = (error as Partial<GraphQLError>).originalError ?? error;
       const clientError = toClientError(cause, log, id);
-      if (clientError) return { message: clientError.message, extensions: { ...clientError.extensions } };
+      if (clientError)
+        return { message: clientError.message, extensions: { ...clientError.extensions } };
       log.error({ err: cause, id }, 'unexpected error');
-      return { message: `Internal server error (id ${id}).`, extensions: { code: 'INTERNAL_SERVER_ERROR', id } };
+      return {
+        message: `Internal server error (id ${id}).`,
+        extensions: { code: 'INTERNAL_SERVER_ERROR', id },
+      };
     },
     parseOptions: { maxTokens: MAX_TOKENS },
     validationRules: [documentLimitsRule],

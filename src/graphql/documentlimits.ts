@@ -49,7 +49,10 @@ export const DOCUMENT_LIMITS: readonly (readonly [maximum: number, meaning: stri
   [MAX_FIELD_DEPTH, 'levels of nested fields'],
   [MAX_BRACKET_DEPTH, 'levels of nested brackets'],
   [MAX_ROOT_FIELDS, 'root fields of an operation, including those of its fragments'],
-  [MAX_SELECTIONS_PER_SET, 'direct selections of one selection set, not counting the contents of fragments'],
+  [
+    MAX_SELECTIONS_PER_SET,
+    'direct selections of one selection set, not counting the contents of fragments',
+  ],
   [MAX_ALIASES_PER_DOCUMENT, 'aliases'],
   [MAX_ALIASES_PER_SELECTION_SET, "aliases of a field's selection set, including fragments"],
   [MAX_ALIAS_CHARACTERS, 'characters of an alias'],
@@ -61,8 +64,16 @@ export const DOCUMENT_LIMITS: readonly (readonly [maximum: number, meaning: stri
   [1, '`__schema`, and each field that issues credentials, such as `login`'],
 ];
 
-const OPENING_BRACKETS = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
-const CLOSING_BRACKETS = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
+const OPENING_BRACKETS = new Set<string>([
+  TokenKind.BRACE_L,
+  TokenKind.BRACKET_L,
+  TokenKind.PAREN_L,
+]);
+const CLOSING_BRACKETS = new Set<string>([
+  TokenKind.BRACE_R,
+  TokenKind.BRACKET_R,
+  TokenKind.PAREN_R,
+]);
 
 const textLimitError = (message: string, limit: number) =>
   new GraphQLError(message, { extensions: { code: 'GRAPHQL_PARSE_FAILED', limit } });
@@ -80,7 +91,10 @@ export function documentTextError(text: string): GraphQLError | undefined {
       if (kind === TokenKind.EOF) return undefined;
       if (CLOSING_BRACKETS.has(kind)) depth -= 1;
       else if (OPENING_BRACKETS.has(kind) && (depth += 1) > MAX_BRACKET_DEPTH)
-        return textLimitError(`Brackets are nested deeper than ${MAX_BRACKET_DEPTH} levels.`, MAX_BRACKET_DEPTH);
+        return textLimitError(
+          `Brackets are nested deeper than ${MAX_BRACKET_DEPTH} levels.`,
+          MAX_BRACKET_DEPTH,
+        );
     }
   } catch {
     // A lexical error is ignored here, because the parser will report it.
@@ -106,7 +120,11 @@ class PathWalk {
   findError(selectionSets: readonly SelectionSetNode[], depth = 1): GraphQLError | undefined {
     const [node] = selectionSets;
     if (depth > MAX_FIELD_DEPTH)
-      return createLimitError(`Fields are nested deeper than ${MAX_FIELD_DEPTH} levels.`, MAX_FIELD_DEPTH, node!);
+      return createLimitError(
+        `Fields are nested deeper than ${MAX_FIELD_DEPTH} levels.`,
+        MAX_FIELD_DEPTH,
+        node!,
+      );
     const { fieldsByResponseName, aliasCount } = this.collect(selectionSets);
     if (this.steps.areExceeded) return validationStepsError(node!);
     if (depth > 1 && aliasCount > MAX_ALIASES_PER_SELECTION_SET)
@@ -124,7 +142,10 @@ class PathWalk {
   }
 
   /** Returns the fields by response name and the maximum number of aliases in one result object, and counts the steps of comparing these fields. */
-  private collect(selectionSets: readonly SelectionSetNode[]): { fieldsByResponseName: Map<string, FieldNode[]>; aliasCount: number } {
+  private collect(selectionSets: readonly SelectionSetNode[]): {
+    fieldsByResponseName: Map<string, FieldNode[]>;
+    aliasCount: number;
+  } {
     const { context, steps } = this;
     const fieldsByResponseName = new Map<string, FieldNode[]>();
     const spreadNames = new Set<string>();
@@ -133,7 +154,8 @@ class PathWalk {
       findFragment: (name) => context.getFragment(name) ?? undefined,
       // Aliases in a fragment on an interface count for all object types, even if a fragment on one object type spreads it: each fragment is visited only
       // once, so its spreads in other types would not be counted.
-      narrowToTypeCondition: (_type, { name }) => (isObjectType(context.getSchema().getType(name.value)) ? name.value : ''),
+      narrowToTypeCondition: (_type, { name }) =>
+        isObjectType(context.getSchema().getType(name.value)) ? name.value : '',
       isSkipped(selection) {
         if (selection.kind === Kind.FRAGMENT_SPREAD) spreadNames.add(selection.name.value);
         return steps.countVisit(selection);
@@ -143,7 +165,8 @@ class PathWalk {
         const fields = fieldsByResponseName.get(responseName);
         if (fields) fields.push(field);
         else fieldsByResponseName.set(responseName, [field]);
-        if (field.alias) aliasesByType.set(type, (aliasesByType.get(type) ?? new Set()).add(responseName));
+        if (field.alias)
+          aliasesByType.set(type, (aliasesByType.get(type) ?? new Set()).add(responseName));
       },
     });
     for (const name of spreadNames) this.fragmentNames.add(name);
@@ -151,7 +174,10 @@ class PathWalk {
     for (const fields of fieldsByResponseName.values()) steps.countComparisons(fields);
     const sizeOf = (type: string) => aliasesByType.get(type)?.size ?? 0;
     const objectTypes = [...aliasesByType.keys()].filter((type) => type !== '');
-    return { fieldsByResponseName, aliasCount: sizeOf('') + Math.max(0, ...objectTypes.map(sizeOf)) };
+    return {
+      fieldsByResponseName,
+      aliasCount: sizeOf('') + Math.max(0, ...objectTypes.map(sizeOf)),
+    };
   }
 }
 
@@ -176,7 +202,8 @@ class ValidationSteps {
 
   countComparisons(fields: readonly FieldNode[]): void {
     if (fields.length > 1)
-      for (const field of fields) this.count += (fields.length - 1) * (stepsPerComparison(field) + this.valueCountOf(field));
+      for (const field of fields)
+        this.count += (fields.length - 1) * (stepsPerComparison(field) + this.valueCountOf(field));
   }
 
   countFragmentComparisons(names: readonly string[]): void {
@@ -198,7 +225,9 @@ class ValidationSteps {
     let count = this.valueCounts.get(selection);
     if (count === undefined) {
       count = sum(
-        [...ownArguments, ...directives.flatMap((directive) => directive.arguments ?? [])].map(({ value }) => countValues(value)),
+        [...ownArguments, ...directives.flatMap((directive) => directive.arguments ?? [])].map(
+          ({ value }) => countValues(value),
+        ),
       );
       this.valueCounts.set(selection, count);
     }
@@ -206,15 +235,19 @@ class ValidationSteps {
   }
 }
 
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+const sum = (values: readonly number[]): number =>
+  values.reduce((total, value) => total + value, 0);
 
 const countValues = (value: ValueNode): number => {
   if (value.kind === Kind.LIST) return 1 + sum(value.values.map(countValues));
-  return value.kind === Kind.OBJECT ? 1 + sum(value.fields.map((field) => countValues(field.value))) : 1;
+  return value.kind === Kind.OBJECT
+    ? 1 + sum(value.fields.map((field) => countValues(field.value)))
+    : 1;
 };
 
 /** Steps of comparing two fields, divided equally between them. Leaves with the same name are compared fast. */
-const stepsPerComparison = ({ selectionSet, alias }: FieldNode): number => (selectionSet || alias ? 7 : 2);
+const stepsPerComparison = ({ selectionSet, alias }: FieldNode): number =>
+  selectionSet || alias ? 7 : 2;
 
 const validationStepsError = (node: ASTNode) =>
   createLimitError(
@@ -223,7 +256,10 @@ const validationStepsError = (node: ASTNode) =>
     node,
   );
 
-function rootFieldsError({ operation, selectionSet }: OperationDefinitionNode, context: ValidationContext): GraphQLError | undefined {
+function rootFieldsError(
+  { operation, selectionSet }: OperationDefinitionNode,
+  context: ValidationContext,
+): GraphQLError | undefined {
   const definitions = context.getSchema().getRootType(operation)?.getFields() ?? {};
   const fields: FieldNode[] = [];
   visitFields([selectionSet], undefined, {
@@ -234,11 +270,22 @@ function rootFieldsError({ operation, selectionSet }: OperationDefinitionNode, c
   // Fields that are allowed only once: `__schema`, and those with the extension `oncePerOperation`. Otherwise, aliases of `login` could test many passwords.
   const names = fields.map(({ name }) => name.value);
   const repeatedName = names.find(
-    (name, index) => (name === SchemaMetaFieldDef.name || definitions[name]?.extensions.oncePerOperation) && names.indexOf(name) !== index,
+    (name, index) =>
+      (name === SchemaMetaFieldDef.name || definitions[name]?.extensions.oncePerOperation) &&
+      names.indexOf(name) !== index,
   );
-  if (repeatedName !== undefined) return createLimitError(`\`${repeatedName}\` is allowed only once in an operation.`, 1, selectionSet);
+  if (repeatedName !== undefined)
+    return createLimitError(
+      `\`${repeatedName}\` is allowed only once in an operation.`,
+      1,
+      selectionSet,
+    );
   return fields.length > MAX_ROOT_FIELDS
-    ? createLimitError(`An operation can have at most ${MAX_ROOT_FIELDS} root fields.`, MAX_ROOT_FIELDS, selectionSet)
+    ? createLimitError(
+        `An operation can have at most ${MAX_ROOT_FIELDS} root fields.`,
+        MAX_ROOT_FIELDS,
+        selectionSet,
+      )
     : undefined;
 }
 
@@ -251,10 +298,18 @@ function nodeError(node: ASTNode): GraphQLError | undefined {
       node,
     );
   if (node.kind === Kind.SELECTION_SET && node.selections.length > MAX_SELECTIONS_PER_SET)
-    return createLimitError(`A selection set can have at most ${MAX_SELECTIONS_PER_SET} selections.`, MAX_SELECTIONS_PER_SET, node);
+    return createLimitError(
+      `A selection set can have at most ${MAX_SELECTIONS_PER_SET} selections.`,
+      MAX_SELECTIONS_PER_SET,
+      node,
+    );
   const alias = node.kind === Kind.FIELD ? node.alias : undefined;
   if (alias && alias.value.length > MAX_ALIAS_CHARACTERS)
-    return createLimitError(`An alias can have at most ${MAX_ALIAS_CHARACTERS} characters.`, MAX_ALIAS_CHARACTERS, alias);
+    return createLimitError(
+      `An alias can have at most ${MAX_ALIAS_CHARACTERS} characters.`,
+      MAX_ALIAS_CHARACTERS,
+      alias,
+    );
   return undefined;
 }
 
@@ -268,7 +323,10 @@ const VISITED_KEYS: Partial<ASTVisitorKeyMap> = {
   InlineFragment: ['selectionSet'],
 };
 
-function findLimitError(document: DocumentNode, context: ValidationContext): GraphQLError | undefined {
+function findLimitError(
+  document: DocumentNode,
+  context: ValidationContext,
+): GraphQLError | undefined {
   let aliasCount = 0;
   let violation: GraphQLError | undefined;
   visit(
@@ -278,7 +336,11 @@ function findLimitError(document: DocumentNode, context: ValidationContext): Gra
         if (node.kind === Kind.FIELD && node.alias) aliasCount += 1;
         violation =
           aliasCount > MAX_ALIASES_PER_DOCUMENT
-            ? createLimitError(`A document can have at most ${MAX_ALIASES_PER_DOCUMENT} aliases.`, MAX_ALIASES_PER_DOCUMENT, document)
+            ? createLimitError(
+                `A document can have at most ${MAX_ALIASES_PER_DOCUMENT} aliases.`,
+                MAX_ALIASES_PER_DOCUMENT,
+                document,
+              )
             : nodeError(node);
         return violation && BREAK;
       },
@@ -288,10 +350,14 @@ function findLimitError(document: DocumentNode, context: ValidationContext): Gra
   const walk = new PathWalk(context, new ValidationSteps());
   for (const definition of document.definitions)
     if (definition.kind === Kind.OPERATION_DEFINITION)
-      violation ??= rootFieldsError(definition, context) ?? walk.findError([definition.selectionSet]);
+      violation ??=
+        rootFieldsError(definition, context) ?? walk.findError([definition.selectionSet]);
   // Fragments that no operation spreads are an error, but are compared like the others.
   for (const definition of document.definitions)
-    if (definition.kind === Kind.FRAGMENT_DEFINITION && !walk.fragmentNames.has(definition.name.value))
+    if (
+      definition.kind === Kind.FRAGMENT_DEFINITION &&
+      !walk.fragmentNames.has(definition.name.value)
+    )
       violation ??= walk.findError([definition.selectionSet]);
   return violation;
 }

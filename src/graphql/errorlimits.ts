@@ -21,17 +21,35 @@ function shortenErrors<E extends GraphQLFormattedError>(
   // Errors for exceeded document limits replace all other errors.
   const documentLimitErrors = errors.filter(({ extensions }) => extensions?.limit !== undefined);
   const relevantErrors = documentLimitErrors.length ? documentLimitErrors : errors;
-  return convertAndLimitErrors(relevantErrors, (error) => copyError(shortenMessage(error.message, keepSuggestions), error), copyError);
+  return convertAndLimitErrors(
+    relevantErrors,
+    (error) => copyError(shortenMessage(error.message, keepSuggestions), error),
+    copyError,
+  );
 }
 
-export const limitFormattedErrors = (errors: readonly GraphQLFormattedError[], keepSuggestions: boolean): GraphQLFormattedError[] =>
-  shortenErrors(errors, keepSuggestions, (message, error = { message, ...TOO_MANY_ERRORS_OPTIONS }) => ({ ...error, message }));
+export const limitFormattedErrors = (
+  errors: readonly GraphQLFormattedError[],
+  keepSuggestions: boolean,
+): GraphQLFormattedError[] =>
+  shortenErrors(
+    errors,
+    keepSuggestions,
+    (message, error = { message, ...TOO_MANY_ERRORS_OPTIONS }) => ({ ...error, message }),
+  );
 
 /** Limits the errors of an execution result, which are not yet formatted for the response. */
-export function limitResultErrors(result: ExecutionResult, keepSuggestions: boolean): ExecutionResult {
+export function limitResultErrors(
+  result: ExecutionResult,
+  keepSuggestions: boolean,
+): ExecutionResult {
   if (!result.errors?.length) return result;
   return {
     ...result,
-    errors: shortenErrors(result.errors, keepSuggestions, (message, error) => new GraphQLError(message, error ?? TOO_MANY_ERRORS_OPTIONS)),
+    errors: shortenErrors(
+      result.errors,
+      keepSuggestions,
+      (message, error) => new GraphQLError(message, error ?? TOO_MANY_ERRORS_OPTIONS),
+    ),
   };
 }

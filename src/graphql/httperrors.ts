@@ -9,9 +9,17 @@ import { HTTP_STATUS_BY_ERROR_CODE, TEMPORARY_ERROR_CODES } from '../contract/er
 /** Whether a retry may succeed, because the server was overloaded or the database unavailable. */
 export const hasTemporaryErrorCode = ({ extensions }: { extensions?: Record<string, unknown> }) =>
   TEMPORARY_ERROR_CODES.includes(String(extensions?.code));
-export const headersWithRetryAfter = (retryAfter: unknown, additionalHeaders: Record<string, string> = {}) => {
-  const headers = Object.entries(additionalHeaders).map(([name, value]): [string, string] => [name.toLowerCase(), value]);
-  return new HeaderMap(retryAfter === undefined ? headers : [...headers, ['retry-after', String(retryAfter)]]);
+export const headersWithRetryAfter = (
+  retryAfter: unknown,
+  additionalHeaders: Record<string, string> = {},
+) => {
+  const headers = Object.entries(additionalHeaders).map(([name, value]): [string, string] => [
+    name.toLowerCase(),
+    value,
+  ]);
+  return new HeaderMap(
+    retryAfter === undefined ? headers : [...headers, ['retry-after', String(retryAfter)]],
+  );
 };
 
 /** Adds the HTTP status to an error of authentication: 401, 403 for CSRF, or the status of overload and rate limits. */
@@ -22,7 +30,10 @@ export function withHttpStatus(error: unknown, headers: Record<string, string> =
     return new GraphQLError(error.message, {
       extensions: {
         ...error.extensions,
-        http: { status: HTTP_STATUS_BY_ERROR_CODE[String(code)], headers: headersWithRetryAfter(retryAfter, headers) },
+        http: {
+          status: HTTP_STATUS_BY_ERROR_CODE[String(code)],
+          headers: headersWithRetryAfter(retryAfter, headers),
+        },
       },
     });
   }
@@ -33,12 +44,15 @@ export function withHttpStatus(error: unknown, headers: Record<string, string> =
 export const JSON_MEDIA_TYPE = 'application/json';
 
 /** Removes all parameters of media types except `q`, because they select no other format: `application/json; charset=utf-8` is `application/json`. */
-export const withoutMediaParameters = (acceptHeader: string): string => acceptHeader.replace(/;(?!\s*q\s*=)[^;,]*/gi, '');
+export const withoutMediaParameters = (acceptHeader: string): string =>
+  acceptHeader.replace(/;(?!\s*q\s*=)[^;,]*/gi, '');
 
 /** Negotiates the media type of a response; prefers `application/json` if the client accepts both. */
 export const negotiateMediaType = (acceptHeader: string | undefined): string =>
-  new Negotiator({ headers: { accept: acceptHeader } }).mediaType([JSON_MEDIA_TYPE, 'application/graphql-response+json']) ??
-  JSON_MEDIA_TYPE;
+  new Negotiator({ headers: { accept: acceptHeader } }).mediaType([
+    JSON_MEDIA_TYPE,
+    'application/graphql-response+json',
+  ]) ?? JSON_MEDIA_TYPE;
 
 /** Sends a GraphQL error response without Apollo. `furtherExtensions` are further extensions, such as `retryAfter`. */
 export function sendGraphQLError(
@@ -49,6 +63,10 @@ export function sendGraphQLError(
   message: string,
   furtherExtensions: Readonly<Record<string, unknown>> = {},
 ): void {
-  response.writeHead(status, { 'Content-Type': `${negotiateMediaType(request.headers.accept)}; charset=utf-8` });
-  response.end(JSON.stringify({ errors: [{ message, extensions: { code, ...furtherExtensions } }] }));
+  response.writeHead(status, {
+    'Content-Type': `${negotiateMediaType(request.headers.accept)}; charset=utf-8`,
+  });
+  response.end(
+    JSON.stringify({ errors: [{ message, extensions: { code, ...furtherExtensions } }] }),
+  );
 }

@@ -1,5 +1,12 @@
 /** Parsing and validation of the documents that clients send. */
-import { GraphQLError, parse, specifiedRules, validate, type DocumentNode, type GraphQLSchema } from 'graphql';
+import {
+  GraphQLError,
+  parse,
+  specifiedRules,
+  validate,
+  type DocumentNode,
+  type GraphQLSchema,
+} from 'graphql';
 import type { RateBudget } from '../core/context';
 import { ClientError, MAX_ERRORS_PER_RESPONSE } from '../core/model/errors';
 import type { RequestContext } from '../request/requestcontext';
@@ -9,17 +16,32 @@ import { documentLimitsRule, MAX_TOKENS } from './documentlimits';
 export const VALIDATION_OPTIONS = { maxErrors: MAX_ERRORS_PER_RESPONSE - 1 };
 
 /** Parses and validates the text of a client's operation. Returns the document or the errors. Charges the time to `budget`. */
-export function parseAndValidateDocument(schema: GraphQLSchema, text: string, budget?: RateBudget): DocumentNode | readonly GraphQLError[] {
+export function parseAndValidateDocument(
+  schema: GraphQLSchema,
+  text: string,
+  budget?: RateBudget,
+): DocumentNode | readonly GraphQLError[] {
   const startedAt = performance.now();
   try {
     budget?.requireRemainingBudget();
     const document = parse(text, { maxTokens: MAX_TOKENS });
-    const errors = validate(schema, document, [...specifiedRules, documentLimitsRule], VALIDATION_OPTIONS);
+    const errors = validate(
+      schema,
+      document,
+      [...specifiedRules, documentLimitsRule],
+      VALIDATION_OPTIONS,
+    );
     return errors.length ? errors : document;
   } catch (error) {
     if (error instanceof ClientError) return [error];
     const { message, source, positions } = error as GraphQLError;
-    return [new GraphQLError(message, { source, positions, extensions: { code: 'GRAPHQL_PARSE_FAILED' } })];
+    return [
+      new GraphQLError(message, {
+        source,
+        positions,
+        extensions: { code: 'GRAPHQL_PARSE_FAILED' },
+      }),
+    ];
   } finally {
     budget?.chargeMilliseconds(performance.now() - startedAt);
   }

@@ -48,11 +48,15 @@ const isGraphQLOnly = isFieldExclusiveTo('graphql');
 function withoutValuesOutsideEnum(config: FieldConfig): FieldConfig | undefined {
   const { field } = config.extensions ?? {};
   const { resolve = defaultFieldResolver } = config;
-  if (field?.kind === 'choice' && field.allowBlank) return { ...config, resolve: (...args) => resolve(...args) || null };
+  if (field?.kind === 'choice' && field.allowBlank)
+    return { ...config, resolve: (...args) => resolve(...args) || null };
   const type = getNamedType(config.type);
   if (field?.kind !== 'relation' || !isEnumType(type)) return undefined;
   const enumValues = new Set<unknown>(type.getValues().map(({ value }) => value));
-  return { ...config, resolve: (...args) => (resolve(...args) as unknown[]).filter((id) => enumValues.has(id)) };
+  return {
+    ...config,
+    resolve: (...args) => (resolve(...args) as unknown[]).filter((id) => enumValues.has(id)),
+  };
 }
 
 /** `@semanticNonNull` as understood by Relay, Apollo's clients and code generators. */
@@ -105,7 +109,13 @@ function withCostDirectives(config: FieldConfig): FieldConfig {
       !config.args?.first && { [LIST_SIZE_DIRECTIVE.name]: { assumedSize: listSize.assumedSize } }),
   };
   if (!Object.keys(costDirectives).length) return config;
-  return { ...config, extensions: { ...config.extensions, directives: { ...(directives as object), ...costDirectives } } };
+  return {
+    ...config,
+    extensions: {
+      ...config.extensions,
+      directives: { ...(directives as object), ...costDirectives },
+    },
+  };
 }
 
 /** Returns the names of fields that are nullable in some `Node` type. They become nullable in all, so that selections on several types merge. */
@@ -127,12 +137,15 @@ function replaceConnectionByList(config: FieldConfig): FieldConfig {
 export function deriveGraphQLSchema(fullSchema: GraphQLSchema): GraphQLSchema {
   const nullableFieldNames = nullableNodeFieldNames(fullSchema);
   const isNodeType = (name: string) =>
-    (fullSchema.getType(name) as GraphQLObjectType).getInterfaces().some((implementedInterface) => implementedInterface.name === 'Node');
+    (fullSchema.getType(name) as GraphQLObjectType)
+      .getInterfaces()
+      .some((implementedInterface) => implementedInterface.name === 'Node');
   // Query fields and paged lists are nullable, so that an error does not propagate to their siblings.
   const isErrorBoundary = (config: FieldConfig, type: string) =>
     type === fullSchema.getQueryType()!.name || Boolean(config.args?.first ?? config.args?.last);
   const visibleSchema = mapSchema(fullSchema, {
-    [MapperKind.OBJECT_TYPE]: ({ extensions }) => (extensions.resource?.exclusiveTo === 'rest' ? null : undefined),
+    [MapperKind.OBJECT_TYPE]: ({ extensions }) =>
+      extensions.resource?.exclusiveTo === 'rest' ? null : undefined,
     [MapperKind.OBJECT_FIELD]: (config, name, type) =>
       isRestOnly(config)
         ? null
@@ -149,12 +162,20 @@ export function deriveGraphQLSchema(fullSchema: GraphQLSchema): GraphQLSchema {
   const { directives, types, ...config } = visibleSchema.toConfig();
   // The constructor of GraphQLSchema collects only types that fields refer to. A field may refer to an interface but not to its implementations, so these
   // are listed.
-  const implementations = types.filter((type) => isObjectType(type) && type.getInterfaces().length > 0);
+  const implementations = types.filter(
+    (type) => isObjectType(type) && type.getInterfaces().length > 0,
+  );
   return meterResolvers(
     new GraphQLSchema({
       ...config,
       types: implementations,
-      directives: [...directives, SEMANTIC_NON_NULL_DIRECTIVE, ATOMIC_DIRECTIVE, COST_DIRECTIVE, LIST_SIZE_DIRECTIVE],
+      directives: [
+        ...directives,
+        SEMANTIC_NON_NULL_DIRECTIVE,
+        ATOMIC_DIRECTIVE,
+        COST_DIRECTIVE,
+        LIST_SIZE_DIRECTIVE,
+      ],
     }),
   );
 }
@@ -164,9 +185,13 @@ const choiceEnumAsScalar = ({ name, description }: GraphQLNamedType) =>
   isRegisteredEnum(name) ? new GraphQLScalarType({ name, description }) : undefined;
 
 /** Restores the stored default value of an input field with choices; in the full schema the default is an enum name. */
-const withStoredDefault = (config: GraphQLInputFieldConfig): GraphQLInputFieldConfig | undefined => {
+const withStoredDefault = (
+  config: GraphQLInputFieldConfig,
+): GraphQLInputFieldConfig | undefined => {
   const { field } = config.extensions ?? {};
-  return field?.kind === 'choice' && config.defaultValue !== undefined ? { ...config, defaultValue: field.default } : undefined;
+  return field?.kind === 'choice' && config.defaultValue !== undefined
+    ? { ...config, defaultValue: field.default }
+    : undefined;
 };
 
 const REST_ID_SCALAR = new GraphQLScalarType({ ...GraphQLID.toConfig(), serialize: Number });
@@ -174,16 +199,26 @@ const REST_ID_SCALAR = new GraphQLScalarType({ ...GraphQLID.toConfig(), serializ
 /** Scalar for floats that REST serializes as Python does. A bigint becomes an integer. */
 const REST_FLOAT_SCALAR = new GraphQLScalarType({
   ...GraphQLFloat.toConfig(),
-  serialize: (value) => (typeof value === 'bigint' ? Number(value) : encodePrefixedFloat(Number(value))),
+  serialize: (value) =>
+    typeof value === 'bigint' ? Number(value) : encodePrefixedFloat(Number(value)),
 });
 
-function toRestLeafType(type: GraphQLOutputType, parent: GraphQLObjectType | GraphQLInterfaceType): GraphQLOutputType {
+function toRestLeafType(
+  type: GraphQLOutputType,
+  parent: GraphQLObjectType | GraphQLInterfaceType,
+): GraphQLOutputType {
   if (type === GraphQLID || isEnumOfRowIds(String(type))) return REST_ID_SCALAR;
-  return parent.extensions.decimalsAsNumbersInRest && String(type) === DecimalScalar.name ? REST_FLOAT_SCALAR : type;
+  return parent.extensions.decimalsAsNumbersInRest && String(type) === DecimalScalar.name
+    ? REST_FLOAT_SCALAR
+    : type;
 }
 
-function toRestOutputType(type: GraphQLOutputType, parent: GraphQLObjectType | GraphQLInterfaceType): GraphQLOutputType {
-  if (isNonNullType(type)) return new GraphQLNonNull(toRestOutputType(type.ofType, parent) as typeof type.ofType);
+function toRestOutputType(
+  type: GraphQLOutputType,
+  parent: GraphQLObjectType | GraphQLInterfaceType,
+): GraphQLOutputType {
+  if (isNonNullType(type))
+    return new GraphQLNonNull(toRestOutputType(type.ofType, parent) as typeof type.ofType);
   if (isListType(type)) return new GraphQLList(toRestOutputType(type.ofType, parent));
   return toRestLeafType(type, parent);
 }
@@ -198,6 +233,7 @@ export function deriveRestSchema(fullSchema: GraphQLSchema): GraphQLSchema {
   const schema = new GraphQLSchema({ ...config, types: [...types, COERCED_VALUE_SCALAR] });
   for (const type of Object.values(schema.getTypeMap()))
     if ((isObjectType(type) || isInterfaceType(type)) && !isIntrospectionType(type))
-      for (const field of Object.values(type.getFields())) field.type = toRestOutputType(field.type, type);
+      for (const field of Object.values(type.getFields()))
+        field.type = toRestOutputType(field.type, type);
   return meterResolvers(schema);
 }

@@ -23,12 +23,19 @@ const APOLLO_MANIFEST_FORMAT = 'apollo-persisted-query-manifest';
  * Returns the operation id of a request. Apollo's links send it in `extensions`; Relay's network layer and others send it as a separate parameter.
  */
 const operationIdOf = ({ documentId, id, extensions }: RequestParameters): unknown =>
-  documentId ?? id ?? (extensions as { persistedQuery?: { sha256Hash?: unknown } } | null | undefined)?.persistedQuery?.sha256Hash;
+  documentId ??
+  id ??
+  (extensions as { persistedQuery?: { sha256Hash?: unknown } } | null | undefined)?.persistedQuery
+    ?.sha256Hash;
 
-const operationError = (code: ErrorCode, message: string) => new GraphQLError(message, { extensions: { code } });
+const operationError = (code: ErrorCode, message: string) =>
+  new GraphQLError(message, { extensions: { code } });
 
 const untrustedOperationError = () =>
-  operationError('PERSISTED_QUERY_ONLY', 'This server runs only registered operations, identified by their id.');
+  operationError(
+    'PERSISTED_QUERY_ONLY',
+    'This server runs only registered operations, identified by their id.',
+  );
 
 export class TrustedDocuments {
   private readonly documentTextById = new Map<string, string>();
@@ -44,7 +51,10 @@ export class TrustedDocuments {
           this.documentTextById.has(id) && this.documentTextById.get(id) !== text
             ? 'another manifest has the same id with a different text'
             : documentErrorMessage(text, schema);
-        if (problem) throw new ConfigError(`PERSISTED_OPERATIONS: ${file}: operation ${JSON.stringify(id)}: ${problem}`);
+        if (problem)
+          throw new ConfigError(
+            `PERSISTED_OPERATIONS: ${file}: operation ${JSON.stringify(id)}: ${problem}`,
+          );
         this.documentTextById.set(id, text);
       }
     this.trustedDocumentTexts = new Set(this.documentTextById.values());
@@ -58,30 +68,49 @@ export class TrustedDocuments {
     const documentText = typeof id === 'string' ? this.documentTextById.get(id) : undefined;
     if (documentText !== undefined) {
       if (query !== undefined && query !== documentText)
-        throw operationError('BAD_REQUEST', 'The text of the operation differs from the one registered under its id.');
-      const { persistedQuery: _persistedQuery, ...extensions } = { ...(parameters.extensions as object | null) } as RequestParameters;
+        throw operationError(
+          'BAD_REQUEST',
+          'The text of the operation differs from the one registered under its id.',
+        );
+      const { persistedQuery: _persistedQuery, ...extensions } = {
+        ...(parameters.extensions as object | null),
+      } as RequestParameters;
       return { ...parameters, query: documentText, extensions };
     }
     checkPersistedQuery(parameters.extensions, parameters.query);
     const textError = typeof query === 'string' ? documentTextError(query) : undefined;
     if (textError) throw textError;
-    if (this.acceptsOnlyTrustedDocuments && !(typeof query === 'string' && this.trustedDocumentTexts.has(query)))
+    if (
+      this.acceptsOnlyTrustedDocuments &&
+      !(typeof query === 'string' && this.trustedDocumentTexts.has(query))
+    )
       throw untrustedOperationError();
     // An unknown hash in `extensions` is an automatic persisted query, which Apollo handles.
     if (query === undefined && typeof (parameters.documentId ?? parameters.id) === 'string')
-      throw operationError('PERSISTED_QUERY_NOT_FOUND', `There is no operation with the id ${JSON.stringify(truncateInput(String(id)))}.`);
+      throw operationError(
+        'PERSISTED_QUERY_NOT_FOUND',
+        `There is no operation with the id ${JSON.stringify(truncateInput(String(id)))}.`,
+      );
     return parameters;
   }
 }
 
 /** Validates the extension of an automatic persisted query. Apollo would report an internal error for an invalid one. */
 function checkPersistedQuery(extensions: unknown, query: unknown): void {
-  const persistedQuery = (extensions as { persistedQuery?: unknown } | null | undefined)?.persistedQuery;
+  const persistedQuery = (extensions as { persistedQuery?: unknown } | null | undefined)
+    ?.persistedQuery;
   if (persistedQuery === undefined || persistedQuery === null) return;
   const { version, sha256Hash } = persistedQuery as RequestParameters;
-  if (version !== 1) throw operationError('PERSISTED_QUERY_INVALID', '`extensions.persistedQuery.version` must be 1.');
+  if (version !== 1)
+    throw operationError(
+      'PERSISTED_QUERY_INVALID',
+      '`extensions.persistedQuery.version` must be 1.',
+    );
   if (typeof query === 'string' && sha256Hash !== createHash('sha256').update(query).digest('hex'))
-    throw operationError('PERSISTED_QUERY_INVALID', '`extensions.persistedQuery.sha256Hash` is not the SHA-256 hash of the query.');
+    throw operationError(
+      'PERSISTED_QUERY_INVALID',
+      '`extensions.persistedQuery.sha256Hash` is not the SHA-256 hash of the query.',
+    );
 }
 
 function manifestPathsOf(folder: string): string[] {
@@ -105,10 +134,16 @@ function readManifestOperations(file: string): [string, string][] {
   }
   const manifest = content?.format === APOLLO_MANIFEST_FORMAT ? content : undefined;
   if (manifest && manifest.version !== 1)
-    throw fileError(`version ${JSON.stringify(manifest.version)} of the manifest is unknown, 1 is known`);
+    throw fileError(
+      `version ${JSON.stringify(manifest.version)} of the manifest is unknown, 1 is known`,
+    );
   const entries: [unknown, unknown][] = manifest
     ? (manifest.operations ?? []).map((operation) => [operation?.id, operation?.body])
-    : Object.entries(content !== null && typeof content === 'object' && !Array.isArray(content) ? content : { '': null });
+    : Object.entries(
+        content !== null && typeof content === 'object' && !Array.isArray(content)
+          ? content
+          : { '': null },
+      );
   if (entries.some(([id, text]) => typeof id !== 'string' || typeof text !== 'string'))
     throw fileError(
       `must be a manifest with the format ${JSON.stringify(APOLLO_MANIFEST_FORMAT)}, or an object with the text of each operation under its id`,
@@ -130,13 +165,20 @@ export function trustedDocumentsMiddleware(trustedDocuments: TrustedDocuments): 
         const parameters = new URLSearchParams(query.join('?'));
         const queryParameters = Object.fromEntries(parameters);
         const extensions = parseJson(queryParameters.extensions);
-        const { query: text, ...resolvedParameters } = trustedDocuments.resolveOperationId({ ...queryParameters, extensions });
+        const { query: text, ...resolvedParameters } = trustedDocuments.resolveOperationId({
+          ...queryParameters,
+          extensions,
+        });
         if (text !== queryParameters.query) {
           parameters.set('query', String(text));
           parameters.set('extensions', JSON.stringify(resolvedParameters.extensions));
           request.url = `${path}?${parameters.toString()}`;
         }
-      } else if (request.body !== null && typeof request.body === 'object' && !Array.isArray(request.body))
+      } else if (
+        request.body !== null &&
+        typeof request.body === 'object' &&
+        !Array.isArray(request.body)
+      )
         request.body = trustedDocuments.resolveOperationId(request.body);
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error;

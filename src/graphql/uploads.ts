@@ -22,7 +22,10 @@ import {
 
 class InvalidUploadError extends Error {}
 
-export function uploadMiddleware(config: Config, contextOf: (request: IncomingMessage) => RequestContext): RequestHandler {
+export function uploadMiddleware(
+  config: Config,
+  contextOf: (request: IncomingMessage) => RequestContext,
+): RequestHandler {
   return async (request, response, next) => {
     if (request.method !== 'POST' || !request.is('multipart/form-data')) return next();
     if (config.graphqlCsrf && !CSRF_PREVENTION_HEADERS.some((name) => request.get(name))) {
@@ -38,19 +41,32 @@ export function uploadMiddleware(config: Config, contextOf: (request: IncomingMe
       await awaitLargeBodySlot(request, response, limits.senderUserId);
       request.body = assembleOperations(await readMultipart(request, response, limits));
     } catch (error) {
-      if (error instanceof InvalidUploadError) return sendGraphQLError(request, response, 400, 'BAD_REQUEST', error.message);
+      if (error instanceof InvalidUploadError)
+        return sendGraphQLError(request, response, 400, 'BAD_REQUEST', error.message);
       if (!(error instanceof MultipartError)) throw error;
-      const status = error.reason === 'body too large' || error.reason === 'too many parts' ? 413 : 400;
-      return sendGraphQLError(request, response, status, 'BAD_REQUEST', multipartErrorMessage(error, config));
+      const status =
+        error.reason === 'body too large' || error.reason === 'too many parts' ? 413 : 400;
+      return sendGraphQLError(
+        request,
+        response,
+        status,
+        'BAD_REQUEST',
+        multipartErrorMessage(error, config),
+      );
     }
     next();
   };
 }
 
-function multipartErrorMessage({ reason, boundaryOrPartName }: MultipartError, { maxUpload }: MultipartLimits): string {
+function multipartErrorMessage(
+  { reason, boundaryOrPartName }: MultipartError,
+  { maxUpload }: MultipartLimits,
+): string {
   if (reason === 'boundary') return 'The multipart form has no boundary.';
-  if (reason === 'charset') return `The charset of part ${JSON.stringify(boundaryOrPartName)} is unknown.`;
-  if (reason === 'file too large') return `The file of part ${JSON.stringify(boundaryOrPartName)} is larger than ${maxUpload} bytes.`;
+  if (reason === 'charset')
+    return `The charset of part ${JSON.stringify(boundaryOrPartName)} is unknown.`;
+  if (reason === 'file too large')
+    return `The file of part ${JSON.stringify(boundaryOrPartName)} is larger than ${maxUpload} bytes.`;
   if (reason === 'too many parts') return TOO_MANY_PARTS_MESSAGE;
   return 'The multipart form is too large.';
 }
@@ -59,8 +75,10 @@ export function assembleOperations(parts: MultipartParts): Record<string, unknow
   const operations = parseJsonObjectPart(parts, 'operations');
   for (const [name, paths] of Object.entries(parseJsonObjectPart(parts, 'map'))) {
     const file = parts.get(name)?.at(-1);
-    if (!(file instanceof UploadedFile)) throw new InvalidUploadError(`There is no file in part ${JSON.stringify(name)}.`);
-    if (!Array.isArray(paths)) throw new InvalidUploadError('Every value of "map" must be a list of paths.');
+    if (!(file instanceof UploadedFile))
+      throw new InvalidUploadError(`There is no file in part ${JSON.stringify(name)}.`);
+    if (!Array.isArray(paths))
+      throw new InvalidUploadError('Every value of "map" must be a list of paths.');
     for (const path of paths) setFileAtPath(operations, String(path), file);
   }
   return operations;
@@ -68,8 +86,10 @@ export function assembleOperations(parts: MultipartParts): Record<string, unknow
 
 function parseJsonObjectPart(parts: MultipartParts, name: string): Record<string, unknown> {
   const partValue = parts.get(name)?.at(-1);
-  const exceededLimitMessage = typeof partValue === 'string' ? describeExceededJsonLimit(partValue) : undefined;
-  if (exceededLimitMessage !== undefined) throw new InvalidUploadError(`The part "${name}" is rejected: ${exceededLimitMessage}.`);
+  const exceededLimitMessage =
+    typeof partValue === 'string' ? describeExceededJsonLimit(partValue) : undefined;
+  if (exceededLimitMessage !== undefined)
+    throw new InvalidUploadError(`The part "${name}" is rejected: ${exceededLimitMessage}.`);
   let value: unknown;
   try {
     value = JSON.parse(typeof partValue === 'string' ? partValue : '');
@@ -82,16 +102,27 @@ function parseJsonObjectPart(parts: MultipartParts, name: string): Record<string
 }
 
 /** Replaces the null at a path with a file. Rejects paths of other values, so that a file cannot overwrite them. */
-function setFileAtPath(operations: Record<string, unknown>, path: string, file: UploadedFile): void {
-  const pathError = () => new InvalidUploadError(`The value at ${JSON.stringify(path)} in "operations" must be null.`);
+function setFileAtPath(
+  operations: Record<string, unknown>,
+  path: string,
+  file: UploadedFile,
+): void {
+  const pathError = () =>
+    new InvalidUploadError(`The value at ${JSON.stringify(path)} in "operations" must be null.`);
   const pathSegments = path.split('.');
   const lastSegment = pathSegments.pop()!;
   let container: unknown = operations;
   for (const segment of pathSegments) {
-    if (container === null || typeof container !== 'object' || !Object.hasOwn(container, segment)) throw pathError();
+    if (container === null || typeof container !== 'object' || !Object.hasOwn(container, segment))
+      throw pathError();
     container = (container as Record<string, unknown>)[segment];
   }
-  if (pathSegments[0] !== 'variables' || container === null || typeof container !== 'object' || !Object.hasOwn(container, lastSegment))
+  if (
+    pathSegments[0] !== 'variables' ||
+    container === null ||
+    typeof container !== 'object' ||
+    !Object.hasOwn(container, lastSegment)
+  )
     throw pathError();
   if ((container as Record<string, unknown>)[lastSegment] !== null) throw pathError();
   (container as Record<string, unknown>)[lastSegment] = file;

@@ -18,7 +18,8 @@ import { Server as NetServer, type Socket } from 'node:net';
  * Stops accepting connections without closing idle ones. The server emits `close` when all connections are closed. Then call `server.close()`, which stops
  * the timer that checks the timeouts of connections.
  */
-export const stopAcceptingConnections = (server: HttpServer): void => void NetServer.prototype.close.call(server);
+export const stopAcceptingConnections = (server: HttpServer): void =>
+  void NetServer.prototype.close.call(server);
 
 /**
  * Makes Node close only the sending side of a connection when the last response is finished, by replacing the socket's `destroySoon`. The returned function

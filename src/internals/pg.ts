@@ -44,7 +44,8 @@ interface WireConnection {
   sync(): void;
 }
 
-const wireConnectionOf = (client: ClientBase): WireConnection => (client as unknown as { connection: WireConnection }).connection;
+const wireConnectionOf = (client: ClientBase): WireConnection =>
+  (client as unknown as { connection: WireConnection }).connection;
 
 /** Returns the socket of a connection: a TLS socket if the connection is encrypted. */
 export const socketOf = (client: ClientBase): Socket => wireConnectionOf(client).stream;
@@ -130,8 +131,12 @@ export class NamedQuery implements Submittable {
     const wireConnection = connection as WireConnection;
     const { name, text } = this;
     wireConnection.stream.cork();
-    if (this.precedingStatement) this.sendPrecedingStatement(wireConnection, this.precedingStatement);
-    if (!(name in wireConnection.parsedStatements) && !(name in wireConnection.submittedNamedStatements)) {
+    if (this.precedingStatement)
+      this.sendPrecedingStatement(wireConnection, this.precedingStatement);
+    if (
+      !(name in wireConnection.parsedStatements) &&
+      !(name in wireConnection.submittedNamedStatements)
+    ) {
       // Closes the prepared statement with this name first: PostgreSQL may have one that pg does not know (see `sendPrecedingStatement`). If it has
       // none, Close is no error.
       if (name) wireConnection.close({ type: 'S', name });
@@ -149,7 +154,10 @@ export class NamedQuery implements Submittable {
    * Sends the statement that precedes the query in the same packet. When PostgreSQL confirms its preparation (ParseComplete), pg mistakes this for the
    * confirmation of the query, and so records the query as prepared too early. If either statement fails, `handleError` deletes that record.
    */
-  private sendPrecedingStatement(wireConnection: WireConnection, { text, values }: PrecedingStatement): void {
+  private sendPrecedingStatement(
+    wireConnection: WireConnection,
+    { text, values }: PrecedingStatement,
+  ): void {
     this.wireConnection = wireConnection;
     if (!(PRECEDING_STATEMENT_NAME in wireConnection.parsedStatements)) {
       wireConnection.close({ type: 'S', name: PRECEDING_STATEMENT_NAME });

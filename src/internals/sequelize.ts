@@ -26,7 +26,8 @@ interface QueryGenerator {
   startTransactionQuery(transaction: TransactionToBegin): string;
 }
 
-const queryGeneratorOf = (sequelize: Sequelize) => sequelize.getQueryInterface().queryGenerator as QueryGenerator;
+const queryGeneratorOf = (sequelize: Sequelize) =>
+  sequelize.getQueryInterface().queryGenerator as QueryGenerator;
 
 export interface ConnectionProvider<C extends Client> {
   getConnection(this: void): Promise<C>;
@@ -35,15 +36,21 @@ export interface ConnectionProvider<C extends Client> {
   destroyConnection(this: void, connection: C): Promise<void>;
 }
 
-export const replaceConnectionPool = <C extends Client>(sequelize: Sequelize, connectionProvider: ConnectionProvider<C>): void =>
-  void Object.assign(sequelize.connectionManager, connectionProvider);
+export const replaceConnectionPool = <C extends Client>(
+  sequelize: Sequelize,
+  connectionProvider: ConnectionProvider<C>,
+): void => void Object.assign(sequelize.connectionManager, connectionProvider);
 
 /** Replaces the SQL that begins a transaction by the SQL that `beginStatementSql` returns. Savepoints are not affected. */
-export function replaceBeginStatement(sequelize: Sequelize, beginStatementSql: (options: SessionUserOption) => string): void {
+export function replaceBeginStatement(
+  sequelize: Sequelize,
+  beginStatementSql: (options: SessionUserOption) => string,
+): void {
   const queryGenerator = queryGeneratorOf(sequelize);
   const originalBeginSql = queryGenerator.startTransactionQuery.bind(queryGenerator);
   queryGenerator.startTransactionQuery = (transaction) =>
     transaction.parent ? originalBeginSql(transaction) : beginStatementSql(transaction.options);
 }
 
-export const connectionOf = <C extends Client>(transaction: Transaction): C => (transaction as Transaction & { connection: C }).connection;
+export const connectionOf = <C extends Client>(transaction: Transaction): C =>
+  (transaction as Transaction & { connection: C }).connection;

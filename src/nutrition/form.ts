@@ -9,8 +9,14 @@ export function amountErrorMessage(text: string | null | undefined): string | un
   const number = parseDecimal(text);
   return number === undefined
     ? 'Enter a number.'
-    : limitViolationMessages(number, { kind: 'decimal', maxDigits: 5, decimalPlaces: 2, allowBlank: false })[0];
+    : limitViolationMessages(number, {
+        kind: 'decimal',
+        maxDigits: 5,
+        decimalPlaces: 2,
+        allowBlank: false,
+      })[0];
 }
 
 /** Parses an integer. Returns undefined for a missing or empty string, and NaN for an invalid one. */
-export const parseFormInteger = (text: string | null | undefined): number | undefined => (text ? (parseInteger(text) ?? NaN) : undefined);
+export const parseFormInteger = (text: string | null | undefined): number | undefined =>
+  text ? (parseInteger(text) ?? NaN) : undefined;

@@ -8,7 +8,10 @@ import { upperFirst } from '../core/model/inflection';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { ENERGY_KILOJOULE_FIELD, MACRONUTRIENTS, NUTRIENTS } from './values';
 
-const NUTRIENT_DESCRIPTIONS: Record<(typeof NUTRIENTS)[number] | typeof ENERGY_KILOJOULE_FIELD, string> = {
+const NUTRIENT_DESCRIPTIONS: Record<
+  (typeof NUTRIENTS)[number] | typeof ENERGY_KILOJOULE_FIELD,
+  string
+> = {
   energy: 'Energy in kcal.',
   protein: 'Protein in grams.',
   carbohydrates: 'Carbohydrates in grams.',
@@ -24,11 +27,13 @@ const NUTRIENT_DESCRIPTIONS: Record<(typeof NUTRIENTS)[number] | typeof ENERGY_K
 const DecimalFields =
   (fieldNames: readonly string[], description: (name: string) => string): ClassDecorator =>
   ({ prototype }) => {
-    for (const name of fieldNames) Field(() => DecimalScalar, { description: description(name) })(prototype, name);
+    for (const name of fieldNames)
+      Field(() => DecimalScalar, { description: description(name) })(prototype, name);
   };
 
 const NUTRITIONAL_VALUE_NAMES = [...NUTRIENTS, ENERGY_KILOJOULE_FIELD] as const;
-const nutrientDescription = (name: string) => NUTRIENT_DESCRIPTIONS[name as keyof typeof NUTRIENT_DESCRIPTIONS];
+const nutrientDescription = (name: string) =>
+  NUTRIENT_DESCRIPTIONS[name as keyof typeof NUTRIENT_DESCRIPTIONS];
 
 const DECIMALS_AS_NUMBERS_EXTENSIONS = { decimalsAsNumbersInRest: true };
 
@@ -38,15 +43,22 @@ const DECIMALS_AS_NUMBERS_EXTENSIONS = { decimalsAsNumbersInRest: true };
 export class NutritionalValues {}
 
 @ObjectType({
-  description: 'Energy and nutrients as strings with two decimal places, as REST returns them for a form.',
+  description:
+    'Energy and nutrients as strings with two decimal places, as REST returns them for a form.',
   simpleResolvers: true,
 })
 @DecimalFields(NUTRITIONAL_VALUE_NAMES, nutrientDescription)
 export class FormNutritionalValues {}
 
-@ObjectType({ description: 'One number for each macronutrient, rounded to two places.', simpleResolvers: true })
+@ObjectType({
+  description: 'One number for each macronutrient, rounded to two places.',
+  simpleResolvers: true,
+})
 @Extensions(DECIMALS_AS_NUMBERS_EXTENSIONS)
-@DecimalFields(MACRONUTRIENTS, (name) => `${upperFirst(name)}; the unit is that of the parent field.`)
+@DecimalFields(
+  MACRONUTRIENTS,
+  (name) => `${upperFirst(name)}; the unit is that of the parent field.`,
+)
 export class MacroNutrients {}
 
 @ObjectType({ description: 'Nutritional values of a plan.', simpleResolvers: true })
@@ -54,7 +66,9 @@ export class PlanValues {
   @Field(() => NutritionalValues, { description: 'Sum of all meals.' })
   declare total: NutritionalValues;
 
-  @Field(() => MacroNutrients, { description: 'Share of the energy that comes from each macronutrient, in percent.' })
+  @Field(() => MacroNutrients, {
+    description: 'Share of the energy that comes from each macronutrient, in percent.',
+  })
   declare percent: MacroNutrients;
 
   @Field(() => MacroNutrients, {
@@ -64,7 +78,10 @@ export class PlanValues {
   declare perKg: MacroNutrients;
 }
 
-@ObjectType({ description: 'Sums of the diary of a plan on one day in the time zone of the server.', simpleResolvers: true })
+@ObjectType({
+  description: 'Sums of the diary of a plan on one day in the time zone of the server.',
+  simpleResolvers: true,
+})
 @Extensions(DECIMALS_AS_NUMBERS_EXTENSIONS)
 @DecimalFields(NUTRITIONAL_VALUE_NAMES, nutrientDescription)
 export class DiaryDay {
@@ -72,7 +89,8 @@ export class DiaryDay {
   declare date: string;
 }
 
-const restSelection = (fieldNames: readonly string[]) => fieldNames.map((name) => `${toSnakeCase(name)}: ${name}`).join(' ');
+const restSelection = (fieldNames: readonly string[]) =>
+  fieldNames.map((name) => `${toSnakeCase(name)}: ${name}`).join(' ');
 
 export const NUTRITIONAL_VALUES_SELECTION = restSelection(NUTRITIONAL_VALUE_NAMES);
 export const PLAN_VALUES_SELECTION = `total { ${NUTRITIONAL_VALUES_SELECTION} } percent { ${restSelection(MACRONUTRIENTS)} } per_kg: perKg { ${restSelection(MACRONUTRIENTS)} }`;

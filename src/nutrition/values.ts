@@ -8,14 +8,25 @@ import { pythonStrip } from '../platform/pythonscalars';
 const Decimal = DecimalJs.clone({ precision: 60, rounding: DecimalJs.ROUND_HALF_EVEN });
 export type Decimal = DecimalJs;
 
-export const NUTRIENTS = ['energy', 'protein', 'carbohydrates', 'carbohydratesSugar', 'fat', 'fatSaturated', 'fibres', 'sodium'] as const;
+export const NUTRIENTS = [
+  'energy',
+  'protein',
+  'carbohydrates',
+  'carbohydratesSugar',
+  'fat',
+  'fatSaturated',
+  'fibres',
+  'sodium',
+] as const;
 export const ENERGY_KILOJOULE_FIELD = 'energyKilojoule';
 export const MACRONUTRIENTS = ['protein', 'carbohydrates', 'fat'] as const;
 
 type Nutrient = (typeof NUTRIENTS)[number];
 /** Nutrients in 100 g of an ingredient, as the database returns them; null counts as 0. */
 export type NutrientsPer100Grams = Readonly<Record<Nutrient, string | number | null>>;
-export type ExactNutritionalValues = Readonly<Record<Nutrient | typeof ENERGY_KILOJOULE_FIELD, Decimal>>;
+export type ExactNutritionalValues = Readonly<
+  Record<Nutrient | typeof ENERGY_KILOJOULE_FIELD, Decimal>
+>;
 export type MacronutrientValues = Readonly<Record<(typeof MACRONUTRIENTS)[number], Decimal>>;
 
 /** A household unit of an ingredient: `amount` units weigh `gram` grams. */
@@ -41,7 +52,10 @@ const CONVERSION_DECIMAL_PLACES = 4;
 export type MassUnit = 'g' | 'oz';
 
 /** Energy of each macronutrient in kcal per gram or per ounce, as the integers that the reference service uses. */
-const KILOCALORIES_PER_MASS_UNIT: Record<MassUnit, Record<(typeof MACRONUTRIENTS)[number], number>> = {
+const KILOCALORIES_PER_MASS_UNIT: Record<
+  MassUnit,
+  Record<(typeof MACRONUTRIENTS)[number], number>
+> = {
   g: { protein: 4, carbohydrates: 4, fat: 9 },
   oz: { protein: 113, carbohydrates: 113, fat: 225 },
 };
@@ -51,13 +65,16 @@ const roundValue = (value: Decimal) => value.toDecimalPlaces(DECIMAL_PLACES);
 const recordOf = <K extends string, V>(names: readonly K[], value: (name: K) => V) =>
   Object.fromEntries(names.map((name) => [name, value(name)])) as Record<K, V>;
 
-const macronutrientValuesOf = (value: (name: (typeof MACRONUTRIENTS)[number]) => Decimal): MacronutrientValues =>
-  recordOf(MACRONUTRIENTS, value);
+const macronutrientValuesOf = (
+  value: (name: (typeof MACRONUTRIENTS)[number]) => Decimal,
+): MacronutrientValues => recordOf(MACRONUTRIENTS, value);
 
 /** Converts grams to kilograms, pounds and then ounces, like the reference service. All except the kilograms are rounded to four places. */
 function gramsToOunces(grams: Decimal): Decimal {
   const roundStep = (value: Decimal) => value.toDecimalPlaces(CONVERSION_DECIMAL_PLACES);
-  return roundStep(roundStep(roundStep(grams).dividedBy(1000).times(POUNDS_PER_KILOGRAM)).times(OUNCES_PER_POUND));
+  return roundStep(
+    roundStep(roundStep(grams).dividedBy(1000).times(POUNDS_PER_KILOGRAM)).times(OUNCES_PER_POUND),
+  );
 }
 
 /** Rounds all values and adds the energy in kJ, which is computed from unrounded kcal. */
@@ -87,21 +104,40 @@ export const nutritionalValuesOfPortion = (
   });
 
 /** Sums rounded values. The energy in kJ is computed from the sum of the kcal. */
-export const sumNutritionalValues = (summands: readonly ExactNutritionalValues[]): ExactNutritionalValues =>
+export const sumNutritionalValues = (
+  summands: readonly ExactNutritionalValues[],
+): ExactNutritionalValues =>
   withKilojoules((name) => summands.reduce((total, values) => total.plus(values[name]), ZERO));
 
 /** Computes the percentage of the energy that comes from each macronutrient; 0 if there is no energy. */
-export const macronutrientEnergyPercentages = (totals: ExactNutritionalValues, unit: MassUnit): MacronutrientValues =>
+export const macronutrientEnergyPercentages = (
+  totals: ExactNutritionalValues,
+  unit: MassUnit,
+): MacronutrientValues =>
   macronutrientValuesOf((name) =>
     totals.energy.isZero()
       ? ZERO
-      : roundValue(totals[name].times(KILOCALORIES_PER_MASS_UNIT[unit][name]).dividedBy(totals.energy).times(100)),
+      : roundValue(
+          totals[name]
+            .times(KILOCALORIES_PER_MASS_UNIT[unit][name])
+            .dividedBy(totals.energy)
+            .times(100),
+        ),
   );
 
 /** Computes the macronutrients per unit of body weight; 0 if the weight is unknown. */
-export const macronutrientsPerBodyWeight = (totals: ExactNutritionalValues, bodyWeight: string | undefined): MacronutrientValues =>
-  macronutrientValuesOf((name) => (bodyWeight === undefined ? ZERO : roundValue(totals[name].dividedBy(bodyWeight))));
+export const macronutrientsPerBodyWeight = (
+  totals: ExactNutritionalValues,
+  bodyWeight: string | undefined,
+): MacronutrientValues =>
+  macronutrientValuesOf((name) =>
+    bodyWeight === undefined ? ZERO : roundValue(totals[name].dividedBy(bodyWeight)),
+  );
 
 /** Formats values with two decimal places; negative values that round to zero keep their sign. */
 export const formatNutritionalValues = <K extends string>(values: Readonly<Record<K, Decimal>>) =>
-  recordOf(Object.keys(values) as K[], (name) => `${values[name].isNegative() ? '-' : ''}${values[name].abs().toFixed(DECIMAL_PLACES)}`);
+  recordOf(
+    Object.keys(values) as K[],
+    (name) =>
+      `${values[name].isNegative() ? '-' : ''}${values[name].abs().toFixed(DECIMAL_PLACES)}`,
+  );

@@ -27,12 +27,19 @@ export const TOKEN_LIFETIME_CHOICES: readonly [days: string, label: string][] = 
 ];
 
 const TIMESTAMP_LENGTH_TO_MINUTE = 'YYYY-MM-DDThh:mm'.length;
-const formatTimestampToMinute = (timestamp: string) => timestamp.slice(0, TIMESTAMP_LENGTH_TO_MINUTE).replace('T', ' ');
+const formatTimestampToMinute = (timestamp: string) =>
+  timestamp.slice(0, TIMESTAMP_LENGTH_TO_MINUTE).replace('T', ' ');
 const formatDay = (timestamp: string) => timestamp.slice(0, 'YYYY-MM-DD'.length);
 
-export type ApiKeyPageAction = 'show' | 'make' | 'replace' | 'create-token' | 'revoke-token' | 'revoke-tokens' | 'end-sessions';
+export type ApiKeyPageAction =
+  'show' | 'make' | 'replace' | 'create-token' | 'revoke-token' | 'revoke-tokens' | 'end-sessions';
 
-export function ActionForm(props: { action: ApiKeyPageAction; visitor: Visitor; class?: string; children: ComponentChildren }) {
+export function ActionForm(props: {
+  action: ApiKeyPageAction;
+  visitor: Visitor;
+  class?: string;
+  children: ComponentChildren;
+}) {
   const { action, visitor, children } = props;
   return (
     <form method="post" action={API_KEY_PAGE_PATH} class={props.class ?? 'inline'}>
@@ -60,7 +67,13 @@ function TokenTable({ tokens, visitor }: { tokens: readonly AccessToken[]; visit
               <th scope="row">{name}</th>
               <td>{scopes.map(graphqlScopeName).join(', ')}</td>
               <td>{formatDay(createdAt)}</td>
-              <td>{expiresAt === null ? 'never' : isExpired ? `expired ${formatDay(expiresAt)}` : formatDay(expiresAt)}</td>
+              <td>
+                {expiresAt === null
+                  ? 'never'
+                  : isExpired
+                    ? `expired ${formatDay(expiresAt)}`
+                    : formatDay(expiresAt)}
+              </td>
               <td>{lastUsedAt === null ? 'never' : formatTimestampToMinute(lastUsedAt)}</td>
               <td>
                 <ActionForm action="revoke-token" visitor={visitor}>
@@ -109,7 +122,13 @@ function NewTokenForm({ visitor, form }: { visitor: Visitor; form?: RejectedToke
           <legend>Scopes</legend>
           {SCOPES.map(([scope, meaning]) => (
             <div>
-              <input type="checkbox" name="scope" id={`scope-${scope}`} value={scope} checked={form?.scopes.includes(scope)} />{' '}
+              <input
+                type="checkbox"
+                name="scope"
+                id={`scope-${scope}`}
+                value={scope}
+                checked={form?.scopes.includes(scope)}
+              />{' '}
               <label class="inline" for={`scope-${scope}`}>
                 {meaning.replace(/\.$/, '')}
               </label>
@@ -158,12 +177,17 @@ export function AccessTokenSection({
   return (
     <>
       <h2 id="tokens">Access tokens</h2>
-      <p>Programs use access tokens like the API key, but each token is limited to its scopes and can be revoked separately.</p>
+      <p>
+        Programs use access tokens like the API key, but each token is limited to its scopes and can
+        be revoked separately.
+      </p>
       {tokens.length > 0 && <TokenTable tokens={tokens} visitor={visitor} />}
       {tokens.length > 1 && (
         <details>
           <summary>Revoke all</summary>
-          <p>Every program that uses one of these tokens loses access. The API key remains valid.</p>
+          <p>
+            Every program that uses one of these tokens loses access. The API key remains valid.
+          </p>
           <ActionForm action="revoke-tokens" visitor={visitor}>
             <button class="danger">Revoke all access tokens</button>
           </ActionForm>
@@ -178,7 +202,10 @@ export function SessionSection({ visitor }: { visitor: Visitor }) {
   return (
     <>
       <h2>Sessions</h2>
-      <p>Signs you out of all browsers, including this one. The API key and access tokens remain valid.</p>
+      <p>
+        Signs you out of all browsers, including this one. The API key and access tokens remain
+        valid.
+      </p>
       <ActionForm action="end-sessions" visitor={visitor}>
         <button class="plain">End all sessions</button>
       </ActionForm>

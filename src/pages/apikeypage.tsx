@@ -1,7 +1,13 @@
 /** API key page: the key, usage examples, access tokens, sessions and security events. Replacing the key has a confirmation page. */
 import type { AccessToken } from '../auth/accesstokens';
 import type { ApiKey } from '../auth/accounts';
-import { ActionForm, SecurityEventSection, NewTokenNotice, SessionSection, AccessTokenSection } from './accountsections';
+import {
+  ActionForm,
+  SecurityEventSection,
+  NewTokenNotice,
+  SessionSection,
+  AccessTokenSection,
+} from './accountsections';
 import type { ListedSecurityEvents, RejectedTokenForm } from './accountsections';
 import { CopyButton, CopyScript } from './copybutton';
 import { API_KEY_PAGE_PATH, REPLACE_KEY_PATH } from './apikeypath';
@@ -23,14 +29,23 @@ export interface KeyPageProps {
 const UNMASKED_KEY_CHARACTERS = 4;
 const EXAMPLE_QUERY = '{ viewer { username } weightEntries(first: 3) { nodes { date weight } } }';
 
-const maskToken = (token: string) => token.slice(0, UNMASKED_KEY_CHARACTERS) + '•'.repeat(token.length - UNMASKED_KEY_CHARACTERS);
+const maskToken = (token: string) =>
+  token.slice(0, UNMASKED_KEY_CHARACTERS) + '•'.repeat(token.length - UNMASKED_KEY_CHARACTERS);
 
-function ApiKeyDisplay({ apiKey: { token, created }, isRevealed, visitor }: { apiKey: ApiKey; isRevealed: boolean; visitor: Visitor }) {
+function ApiKeyDisplay({
+  apiKey: { token, created },
+  isRevealed,
+  visitor,
+}: {
+  apiKey: ApiKey;
+  isRevealed: boolean;
+  visitor: Visitor;
+}) {
   if (token === undefined)
     return (
       <p class="alert">
-        Your key was created on {created.slice(0, 10)} and still works, but the server can’t show it because the server’s secret key has
-        changed. If you have no copy of your key, replace it.
+        Your key was created on {created.slice(0, 10)} and still works, but the server can’t show it
+        because the server’s secret key has changed. If you have no copy of your key, replace it.
       </p>
     );
   return (
@@ -62,7 +77,17 @@ function CodeExample({ id, title, text }: { id: string; title: string; text: str
   );
 }
 
-export function renderKeyPage({ visitor, baseUrl, apiKey, isKeyRevealed, notice, tokens, events, newToken, form }: KeyPageProps): string {
+export function renderKeyPage({
+  visitor,
+  baseUrl,
+  apiKey,
+  isKeyRevealed,
+  notice,
+  tokens,
+  events,
+  newToken,
+  form,
+}: KeyPageProps): string {
   const authHeader = `Authorization: Token ${(isKeyRevealed && apiKey?.token) || '<key>'}`;
   return renderPage({
     title: 'API key',
@@ -71,7 +96,10 @@ export function renderKeyPage({ visitor, baseUrl, apiKey, isKeyRevealed, notice,
     children: (
       <>
         <h1>API key</h1>
-        <p class="lead">Programs authenticate as you with this key. Anyone who has it can read and change all your data.</p>
+        <p class="lead">
+          Programs authenticate as you with this key. Anyone who has it can read and change all your
+          data.
+        </p>
         {notice && (
           <p class="notice" role="status">
             {notice}
@@ -96,10 +124,15 @@ export function renderKeyPage({ visitor, baseUrl, apiKey, isKeyRevealed, notice,
         <h2>Usage</h2>
         {apiKey?.token && !isKeyRevealed && (
           <p>
-            Replace <code>&lt;key&gt;</code> with your key. If you show the key above, the examples contain it.
+            Replace <code>&lt;key&gt;</code> with your key. If you show the key above, the examples
+            contain it.
           </p>
         )}
-        <CodeExample id="rest" title="REST" text={`curl '${baseUrl}/api/v2/weightentry/?limit=3' \\\n  -H '${authHeader}'`} />
+        <CodeExample
+          id="rest"
+          title="REST"
+          text={`curl '${baseUrl}/api/v2/weightentry/?limit=3' \\\n  -H '${authHeader}'`}
+        />
         <CodeExample
           id="graphql"
           title="GraphQL"
@@ -122,7 +155,10 @@ export function renderReplaceKeyPage(visitor: Visitor, key: ApiKey): string {
     children: (
       <>
         <h1>Replace the API key?</h1>
-        <p class="alert">The current key stops working immediately. Every app and program that uses it needs the new key.</p>
+        <p class="alert">
+          The current key stops working immediately. Every app and program that uses it needs the
+          new key.
+        </p>
         <ActionForm action="replace" visitor={visitor} class="row">
           <input type="hidden" name="replaced" value={key.id} />
           <button class="danger">Replace key</button>

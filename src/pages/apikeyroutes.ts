@@ -3,7 +3,11 @@ import type { Request, RequestHandler, Response, Router } from 'express';
 import type { RequestContext } from '../request/requestcontext';
 import { InvalidInput } from '../core/model/errors';
 import { parseRowId } from '../core/model/ids';
-import { TOKEN_LIFETIME_CHOICES, type ApiKeyPageAction, type RejectedTokenForm } from './accountsections';
+import {
+  TOKEN_LIFETIME_CHOICES,
+  type ApiKeyPageAction,
+  type RejectedTokenForm,
+} from './accountsections';
 import { sendPage, submittedText, submittedTexts, type FormValues } from './htmlresponse';
 import { renderKeyPage, renderReplaceKeyPage, type KeyPageProps } from './apikeypage';
 import { API_KEY_PAGE_PATH, REPLACE_KEY_PATH } from './apikeypath';
@@ -21,14 +25,20 @@ const NOTICE_BY_ACTION: Partial<Record<ApiKeyPageAction, string>> = {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-async function createAccessToken(values: FormValues, context: RequestContext): Promise<ActionResult> {
+async function createAccessToken(
+  values: FormValues,
+  context: RequestContext,
+): Promise<ActionResult> {
   const form = {
     name: submittedText(values, 'name') ?? '',
     scopes: submittedTexts(values, 'scope'),
     lifetimeDays: submittedText(values, 'days') ?? '',
   };
-  const lifetimeDays = TOKEN_LIFETIME_CHOICES.find(([lifetime]) => lifetime === form.lifetimeDays)?.[0] ?? TOKEN_LIFETIME_CHOICES[0]![0];
-  const expiresAt = lifetimeDays === '' ? null : new Date(Date.now() + Number(lifetimeDays) * DAY_MS).toISOString();
+  const lifetimeDays =
+    TOKEN_LIFETIME_CHOICES.find(([lifetime]) => lifetime === form.lifetimeDays)?.[0] ??
+    TOKEN_LIFETIME_CHOICES[0]![0];
+  const expiresAt =
+    lifetimeDays === '' ? null : new Date(Date.now() + Number(lifetimeDays) * DAY_MS).toISOString();
   try {
     return { newToken: (await context.account.createAccessToken({ ...form, expiresAt })).token };
   } catch (error) {
@@ -38,14 +48,24 @@ async function createAccessToken(values: FormValues, context: RequestContext): P
   }
 }
 
-async function revokeAccessTokens(id: string | undefined, context: RequestContext): Promise<ActionResult> {
+async function revokeAccessTokens(
+  id: string | undefined,
+  context: RequestContext,
+): Promise<ActionResult> {
   const tokenId = id === undefined ? undefined : parseRowId(id);
   // A form with an invalid id revokes nothing. Without this check, the id would be undefined, which revokes all tokens.
-  const revokedCount = id !== undefined && tokenId === undefined ? 0 : await context.account.revokeAccessTokens(tokenId);
+  const revokedCount =
+    id !== undefined && tokenId === undefined
+      ? 0
+      : await context.account.revokeAccessTokens(tokenId);
   return { notice: revokedCount ? 'Access revoked.' : 'Nothing to revoke.' };
 }
 
-export function addKeyRoutes(router: Router, parseForm: RequestHandler, requireSignIn: RequireSignIn): void {
+export function addKeyRoutes(
+  router: Router,
+  parseForm: RequestHandler,
+  requireSignIn: RequireSignIn,
+): void {
   async function sendKeyPage(
     context: RequestContext,
     response: Response,
@@ -75,10 +95,17 @@ export function addKeyRoutes(router: Router, parseForm: RequestHandler, requireS
     if (!context) return;
     const values = request.body as FormValues;
     const action = submittedText(values, 'action') as ApiKeyPageAction | undefined;
-    if (action === 'create-token') return sendKeyPage(context, response, false, await createAccessToken(values, context));
+    if (action === 'create-token')
+      return sendKeyPage(context, response, false, await createAccessToken(values, context));
     if (action === 'revoke-token')
-      return sendKeyPage(context, response, false, await revokeAccessTokens(submittedText(values, 'id') ?? '', context));
-    if (action === 'revoke-tokens') return sendKeyPage(context, response, false, await revokeAccessTokens(undefined, context));
+      return sendKeyPage(
+        context,
+        response,
+        false,
+        await revokeAccessTokens(submittedText(values, 'id') ?? '', context),
+      );
+    if (action === 'revoke-tokens')
+      return sendKeyPage(context, response, false, await revokeAccessTokens(undefined, context));
     if (action === 'end-sessions') {
       await context.account.endSessions();
       return response
@@ -88,9 +115,12 @@ export function addKeyRoutes(router: Router, parseForm: RequestHandler, requireS
     }
     const previousKey = await context.account.findApiKey();
     if (action === 'make' && !previousKey) await context.account.createOrReplaceApiKey();
-    if (action === 'replace') await context.account.createOrReplaceApiKey(submittedText(values, 'replaced') ?? '');
+    if (action === 'replace')
+      await context.account.createOrReplaceApiKey(submittedText(values, 'replaced') ?? '');
     const key = await context.account.findApiKey();
-    return sendKeyPage(context, response, true, { notice: key?.id === previousKey?.id ? undefined : action && NOTICE_BY_ACTION[action] });
+    return sendKeyPage(context, response, true, {
+      notice: key?.id === previousKey?.id ? undefined : action && NOTICE_BY_ACTION[action],
+    });
   });
 
   router.get(REPLACE_KEY_PATH, async (request, response) => {

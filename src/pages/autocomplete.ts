@@ -60,7 +60,9 @@ export function autocompleteRoutes(
     const { authentication, resolverContext } = contextOf(request);
     // Clients with invalid credentials are treated as anonymous, so that public rows are suggested to them.
     await authentication.authenticate().catch(() => false);
-    response.set('Cache-Control', PRIVATE_CACHE_CONTROL).json((name && (await rowSearch?.findByName?.(resolverContext, name))) || []);
+    response
+      .set('Cache-Control', PRIVATE_CACHE_CONTROL)
+      .json((name && (await rowSearch?.findByName?.(resolverContext, name))) || []);
   });
   return router;
 }

@@ -7,7 +7,10 @@ export interface ErrorPageProps {
   link: { href: string; label: string };
 }
 
-export function renderErrorPage({ title, message, link }: ErrorPageProps, visitor: Visitor): string {
+export function renderErrorPage(
+  { title, message, link }: ErrorPageProps,
+  visitor: Visitor,
+): string {
   return renderPage({
     title,
     visitor,

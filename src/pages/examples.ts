@@ -14,7 +14,11 @@ export interface RequestExamples {
   rest: RequestExample;
   graphql: RequestExample & { query: string };
   /** The first exercise and the ids of its muscles, for a drawing of the body. */
-  muscleFigure?: { exerciseName: string; mainMuscleIds: readonly string[]; secondaryMuscleIds: readonly string[] };
+  muscleFigure?: {
+    exerciseName: string;
+    mainMuscleIds: readonly string[];
+    secondaryMuscleIds: readonly string[];
+  };
 }
 
 const EXAMPLE_ROW_COUNT = 2;
@@ -32,8 +36,12 @@ interface CategoryPage {
   nodes: { id: number; name: string }[];
 }
 
-export function exampleLoader(prepareOperation: PrepareOperation): (context: object, baseUrl: string) => Promise<RequestExamples> {
-  const operations = [CATEGORIES_QUERY, EXERCISES_QUERY, TRAINED_MUSCLES_QUERY].map(prepareOperation);
+export function exampleLoader(
+  prepareOperation: PrepareOperation,
+): (context: object, baseUrl: string) => Promise<RequestExamples> {
+  const operations = [CATEGORIES_QUERY, EXERCISES_QUERY, TRAINED_MUSCLES_QUERY].map(
+    prepareOperation,
+  );
 
   return async (context, baseUrl) => {
     // If an example operation fails, only its part of the landing page is hidden, because the page must load even if the database is down.
@@ -42,18 +50,32 @@ export function exampleLoader(prepareOperation: PrepareOperation): (context: obj
     const { totalCount, nodes } = (categoriesResult?.data?.page ?? {}) as Partial<CategoryPage>;
     const query = new URLSearchParams({ limit: String(EXAMPLE_ROW_COUNT) });
     const body =
-      nodes && buildListResponse(`${baseUrl}${CATEGORY_LIST_PATH}`, query, { limit: EXAMPLE_ROW_COUNT, offset: 0 }, totalCount!, nodes);
+      nodes &&
+      buildListResponse(
+        `${baseUrl}${CATEGORY_LIST_PATH}`,
+        query,
+        { limit: EXAMPLE_ROW_COUNT, offset: 0 },
+        totalCount!,
+        nodes,
+      );
     const exercise = figureResult?.data?.exercises?.nodes[0] as
       { name: string; muscleIds: string[]; muscleSecondaryIds: string[] } | undefined;
     return {
-      rest: { command: `curl '${baseUrl}${CATEGORY_LIST_PATH}?${query.toString()}'`, ...(body && { response: formatJson(body) }) },
+      rest: {
+        command: `curl '${baseUrl}${CATEGORY_LIST_PATH}?${query.toString()}'`,
+        ...(body && { response: formatJson(body) }),
+      },
       graphql: {
         query: print(parse(EXERCISES_QUERY)),
         command: `curl ${baseUrl}/graphql -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify({ query: EXERCISES_QUERY })}'`,
         ...(exercisesResult?.data && { response: formatJson({ data: exercisesResult.data }) }),
       },
       ...(exercise && {
-        muscleFigure: { exerciseName: exercise.name, mainMuscleIds: exercise.muscleIds, secondaryMuscleIds: exercise.muscleSecondaryIds },
+        muscleFigure: {
+          exerciseName: exercise.name,
+          mainMuscleIds: exercise.muscleIds,
+          secondaryMuscleIds: exercise.muscleSecondaryIds,
+        },
       }),
     };
   };

@@ -23,15 +23,26 @@ const LOCAL_URL_PATTERN = /^\/(?![/\\])/;
 
 /** Whether the client prefers HTML to JSON, as browsers do when they open a page. */
 export function prefersHtml(acceptHeader: string | undefined, url = ''): boolean {
-  if (!acceptHeader?.includes('text/html') || acceptHeader.length > MAX_ACCEPT_HEADER_CHARACTERS || JSON_URL_PATTERN.test(url))
+  if (
+    !acceptHeader?.includes('text/html') ||
+    acceptHeader.length > MAX_ACCEPT_HEADER_CHARACTERS ||
+    JSON_URL_PATTERN.test(url)
+  )
     return false;
-  return new Negotiator({ headers: { accept: acceptHeader } }).mediaType(['application/json', 'text/html']) === 'text/html';
+  return (
+    new Negotiator({ headers: { accept: acceptHeader } }).mediaType([
+      'application/json',
+      'text/html',
+    ]) === 'text/html'
+  );
 }
 
-export const formatWaitingTime = (seconds: number | string): string => `${seconds} ${Number(seconds) === 1 ? 'second' : 'seconds'}`;
+export const formatWaitingTime = (seconds: number | string): string =>
+  `${seconds} ${Number(seconds) === 1 ? 'second' : 'seconds'}`;
 
 function NextStep({ retryAfterSeconds, request: { method = 'GET', url = '/' } }: RequestFailure) {
-  const waitAdvice = retryAfterSeconds === undefined ? '' : `Wait ${formatWaitingTime(retryAfterSeconds)}, then `;
+  const waitAdvice =
+    retryAfterSeconds === undefined ? '' : `Wait ${formatWaitingTime(retryAfterSeconds)}, then `;
   if (method !== 'GET' && method !== 'HEAD')
     return (
       <p>{`${waitAdvice || 'To try again, '}reload this page to send your input again. It is stored only once, even if it has been stored already.`}</p>
@@ -39,13 +50,21 @@ function NextStep({ retryAfterSeconds, request: { method = 'GET', url = '/' } }:
   return (
     <p>
       {waitAdvice}
-      {LOCAL_URL_PATTERN.test(url) ? <a href={url}>{waitAdvice ? 'try again' : 'Try again'}</a> : 'try again'}.
+      {LOCAL_URL_PATTERN.test(url) ? (
+        <a href={url}>{waitAdvice ? 'try again' : 'Try again'}</a>
+      ) : (
+        'try again'
+      )}
+      .
     </p>
   );
 }
 
 /** Renders the page for a failed request, without a user name: the request may have failed before it was authenticated. */
-export function renderFailurePage(failure: RequestFailure): { htmlText: string; headers: Readonly<Record<string, string>> } {
+export function renderFailurePage(failure: RequestFailure): {
+  htmlText: string;
+  headers: Readonly<Record<string, string>>;
+} {
   const { status, message } = failure;
   const title = TITLE_BY_STATUS[status] ?? 'Request failed';
   const htmlText = renderPage({

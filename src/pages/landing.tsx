@@ -17,7 +17,13 @@ function DecorativeChart() {
       {[30, 70, 110].map((y) => (
         <path key={y} d={`M0 ${y}H${CHART_WIDTH}`} stroke="var(--line)" />
       ))}
-      <path d={`M${points.join('L')}`} fill="none" stroke="var(--accent)" stroke-width="2.5" stroke-linejoin="round" />
+      <path
+        d={`M${points.join('L')}`}
+        fill="none"
+        stroke="var(--accent)"
+        stroke-width="2.5"
+        stroke-linejoin="round"
+      />
     </svg>
   );
 }
@@ -40,7 +46,15 @@ function HeroPicture({ muscleFigure }: Pick<RequestExamples, 'muscleFigure'>) {
   );
 }
 
-function ExampleRequest({ id, title, example }: { id: string; title: string; example: RequestExample }) {
+function ExampleRequest({
+  id,
+  title,
+  example,
+}: {
+  id: string;
+  title: string;
+  example: RequestExample;
+}) {
   return (
     <section>
       <h2 id={id}>{title}</h2>
@@ -61,7 +75,8 @@ function SignInHint({ visitor, hasDemoAccount }: { visitor: Visitor; hasDemoAcco
   if (visitor.username !== undefined)
     return (
       <p>
-        You are signed in as <strong>{visitor.username}</strong>. Programs authenticate with <a href="/user/api-key">your API key</a>.
+        You are signed in as <strong>{visitor.username}</strong>. Programs authenticate with{' '}
+        <a href="/user/api-key">your API key</a>.
       </p>
     );
   return (
@@ -69,8 +84,9 @@ function SignInHint({ visitor, hasDemoAccount }: { visitor: Visitor; hasDemoAcco
       <a href="/login">Sign in</a> to see and edit your own data.{' '}
       {hasDemoAccount && (
         <>
-          A new server has the account <code>demo</code> with a year of training and nutrition data. The server printed its password when it
-          first started; <code>npm run fitgraph -- user password demo --new</code> sets a new one.{' '}
+          A new server has the account <code>demo</code> with a year of training and nutrition data.
+          The server printed its password when it first started;{' '}
+          <code>npm run fitgraph -- user password demo --new</code> sets a new one.{' '}
         </>
       )}
       No account yet? See <a href="/register">how to get one</a>.
@@ -79,7 +95,11 @@ function SignInHint({ visitor, hasDemoAccount }: { visitor: Visitor; hasDemoAcco
 }
 
 /** Renders the landing page. `hasDemoAccount`: whether the first start of the server creates the demo account. */
-export function renderLandingPage(visitor: Visitor, { rest, graphql, muscleFigure }: RequestExamples, hasDemoAccount: boolean): string {
+export function renderLandingPage(
+  visitor: Visitor,
+  { rest, graphql, muscleFigure }: RequestExamples,
+  hasDemoAccount: boolean,
+): string {
   return renderPage({
     title: 'Training, nutrition and body weight as data',
     visitor,
@@ -90,8 +110,8 @@ export function renderLandingPage(visitor: Visitor, { rest, graphql, muscleFigur
           <div>
             <h1>Your training, nutrition and body weight as data</h1>
             <p class="lead">
-              Fitgraph stores workouts, training logs, meals and body weight, has a catalogue of exercises and ingredients, and serves the
-              same data over REST and GraphQL.
+              Fitgraph stores workouts, training logs, meals and body weight, has a catalogue of
+              exercises and ingredients, and serves the same data over REST and GraphQL.
             </p>
             <p class="row">
               <a class="button" href="/api/v2/">
@@ -118,7 +138,8 @@ export function renderLandingPage(visitor: Visitor, { rest, graphql, muscleFigur
               <a href="/api/v2/schema/docs">Over REST</a>
             </h3>
             <p>
-              Version 2, for existing clients: the same URLs as JSON, described by an <a href="/api/v2/schema">OpenAPI document</a>.
+              Version 2, for existing clients: the same URLs as JSON, described by an{' '}
+              <a href="/api/v2/schema">OpenAPI document</a>.
             </p>
           </li>
           <li>
@@ -133,7 +154,9 @@ export function renderLandingPage(visitor: Visitor, { rest, graphql, muscleFigur
           <ExampleRequest id="graphql" title="A first GraphQL request" example={graphql} />
         </div>
         <p>
-          <a href={`/playground?query=${encodeURIComponent(graphql.query)}`}>Open this query in the playground</a>
+          <a href={`/playground?query=${encodeURIComponent(graphql.query)}`}>
+            Open this query in the playground
+          </a>
         </p>
       </>
     ),

@@ -40,7 +40,11 @@ function Navigation({ visitor, returnUrl }: Pick<PageProps, 'visitor' | 'returnU
       <a href="/api/v2/schema/docs">Reference</a>
       <span class="grow" />
       {visitor.username === undefined ? (
-        <a href={returnUrl === undefined ? '/login' : `/login?next=${encodeURIComponent(returnUrl)}`}>Sign in</a>
+        <a
+          href={returnUrl === undefined ? '/login' : `/login?next=${encodeURIComponent(returnUrl)}`}
+        >
+          Sign in
+        </a>
       ) : (
         <>
           <a href="/user/api-key">{visitor.username}</a>
@@ -61,14 +65,24 @@ function Breadcrumbs({ crumbs }: { crumbs: readonly Crumb[] }) {
     <nav aria-label="Breadcrumbs" class="crumbs">
       <ol>
         {[HOME_CRUMB, ...crumbs].map(({ label, href }) => (
-          <li key={label}>{href ? <a href={href}>{label}</a> : <span aria-current="page">{label}</span>}</li>
+          <li key={label}>
+            {href ? <a href={href}>{label}</a> : <span aria-current="page">{label}</span>}
+          </li>
         ))}
       </ol>
     </nav>
   );
 }
 
-function Page({ title, visitor, crumbs = [], returnUrl, style = DEFAULT_STYLE, head, children }: PageProps) {
+function Page({
+  title,
+  visitor,
+  crumbs = [],
+  returnUrl,
+  style = DEFAULT_STYLE,
+  head,
+  children,
+}: PageProps) {
   return (
     <html lang="en">
       <head>
@@ -94,4 +108,5 @@ function Page({ title, visitor, crumbs = [], returnUrl, style = DEFAULT_STYLE, h
   );
 }
 
-export const renderPage = (props: PageProps): string => `<!doctype html>${renderToString(<Page {...props} />)}`;
+export const renderPage = (props: PageProps): string =>
+  `<!doctype html>${renderToString(<Page {...props} />)}`;

@@ -9,8 +9,14 @@ export interface LoginPageProps {
   errorMessage?: string;
 }
 
-export function renderLoginPage({ username, next, csrfToken, errorMessage }: LoginPageProps): string {
-  const errorAttributes = errorMessage === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': 'error' };
+export function renderLoginPage({
+  username,
+  next,
+  csrfToken,
+  errorMessage,
+}: LoginPageProps): string {
+  const errorAttributes =
+    errorMessage === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': 'error' };
   return renderPage({
     title: errorMessage === undefined ? 'Sign in' : 'Error: Sign in',
     visitor: {},
@@ -41,7 +47,14 @@ export function renderLoginPage({ username, next, csrfToken, errorMessage }: Log
           </div>
           <div>
             <label for="password">Password</label>
-            <input id="password" name="password" type="password" required autocomplete="current-password" {...errorAttributes} />
+            <input
+              id="password"
+              name="password"
+              type="password"
+              required
+              autocomplete="current-password"
+              {...errorAttributes}
+            />
           </div>
           <div>
             <button>Sign in</button>

@@ -28,7 +28,10 @@ export const loginCsrfCookie = (token: string | undefined, secure: boolean): str
     maxAge: token === undefined ? 0 : COOKIE_LIFETIME_SECONDS,
   });
 
-export function isSameLoginCsrfToken(expected: string | undefined, actual: string | undefined): boolean {
+export function isSameLoginCsrfToken(
+  expected: string | undefined,
+  actual: string | undefined,
+): boolean {
   if (expected === undefined || actual === undefined) return false;
   const [a, b] = [Buffer.from(expected), Buffer.from(actual)];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -3,9 +3,13 @@ import { createHash } from 'node:crypto';
 import { PRIVATE_CACHE_CONTROL } from '../rest/response';
 import { DEFAULT_STYLE } from './style';
 
-export const inlineStyleSource = (style: string): string => `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
+export const inlineStyleSource = (style: string): string =>
+  `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
 
-export const securityHeaders = (styleSources: string, connectSources = "'none'"): Readonly<Record<string, string>> => ({
+export const securityHeaders = (
+  styleSources: string,
+  connectSources = "'none'",
+): Readonly<Record<string, string>> => ({
   'Content-Security-Policy': [
     "default-src 'none'",
     "script-src 'self'",

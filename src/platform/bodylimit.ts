@@ -16,7 +16,8 @@ export function limitBodySize(
   rejectTooLarge: (request: Request, response: Response) => void,
 ): RequestHandler {
   return (request, response, next) => {
-    if (Number(request.headers['content-length'] ?? 0) > limit) return rejectTooLarge(request, response);
+    if (Number(request.headers['content-length'] ?? 0) > limit)
+      return rejectTooLarge(request, response);
     let remainingBytes = limit;
     request.on('data', (chunk: Buffer) => {
       remainingBytes -= chunk.length;
@@ -30,7 +31,12 @@ export function limitBodySize(
 const LARGE_BODY_BYTES = 256 * 1024;
 
 /** Limiter that runs each user's requests with large bodies one after the other. It identifies users by their id. */
-const largeBodyLimiter = new ConcurrencyLimiter<number>({ slots: Infinity, slotsPerClient: 1, maxQueuedPerClient: 20, maxWaitMs: 30_000 });
+const largeBodyLimiter = new ConcurrencyLimiter<number>({
+  slots: Infinity,
+  slotsPerClient: 1,
+  maxQueuedPerClient: 20,
+  maxWaitMs: 30_000,
+});
 
 const slotReleaseByRequest = new WeakMap<IncomingMessage, () => void>();
 
@@ -38,7 +44,8 @@ const slotReleaseByRequest = new WeakMap<IncomingMessage, () => void>();
  * Lets the user's next request with a large body start before the response to this one is complete. Call it when the response begins to stream: a
  * subscription may last for hours.
  */
-export const releaseLargeBodySlot = (request: IncomingMessage): void => slotReleaseByRequest.get(request)?.();
+export const releaseLargeBodySlot = (request: IncomingMessage): void =>
+  slotReleaseByRequest.get(request)?.();
 
 /**
  * Waits until the user's earlier requests with large bodies are completed or have called `releaseLargeBodySlot`. Throws OverloadedError if the user's
@@ -50,7 +57,8 @@ export async function awaitLargeBodySlot(
   senderUserId: number | undefined,
 ): Promise<void> {
   const length = request.headers['content-length'];
-  if (senderUserId === undefined || (length !== undefined && Number(length) <= LARGE_BODY_BYTES)) return;
+  if (senderUserId === undefined || (length !== undefined && Number(length) <= LARGE_BODY_BYTES))
+    return;
   // A chunked body has no declared length and counts as large.
   if (length === undefined && request.headers['transfer-encoding'] === undefined) return;
   await new Promise<void>((resolve, reject) => {

@@ -8,7 +8,11 @@ export interface StorageBucket {
   readonly endpoint?: string;
   readonly region: string;
   /** S3 credentials. If they are absent, the AWS SDK finds credentials by itself, for example from the instance role. */
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string };
+  readonly credentials?: {
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+    readonly sessionToken?: string;
+  };
 }
 
 const BUCKET_NAME_PATTERN = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
@@ -22,13 +26,22 @@ export function parseBucketUrl(
   const { host, pathname, search, hash, username } = new URL(url);
   if (!BUCKET_NAME_PATTERN.test(host) || search || hash || username) return null;
   const prefix = pathname.split('/').filter(Boolean).join('/');
-  const [accessKeyId, secretAccessKey] = [readVariable('AWS_ACCESS_KEY_ID'), readVariable('AWS_SECRET_ACCESS_KEY')];
+  const [accessKeyId, secretAccessKey] = [
+    readVariable('AWS_ACCESS_KEY_ID'),
+    readVariable('AWS_SECRET_ACCESS_KEY'),
+  ];
   return {
     name: host,
     prefix: prefix && `${prefix}/`,
     endpoint,
     region: readVariable('AWS_REGION') ?? readVariable('AWS_DEFAULT_REGION') ?? 'us-east-1',
     ...(accessKeyId &&
-      secretAccessKey && { credentials: { accessKeyId, secretAccessKey, sessionToken: readVariable('AWS_SESSION_TOKEN') } }),
+      secretAccessKey && {
+        credentials: {
+          accessKeyId,
+          secretAccessKey,
+          sessionToken: readVariable('AWS_SESSION_TOKEN'),
+        },
+      }),
   };
 }

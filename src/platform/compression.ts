@@ -36,7 +36,8 @@ const compress = compression({
 });
 
 /** Removes the content coding (suffix `-br`, `-gzip` or `-deflate`) that was added to the ETag of a compressed response. */
-export const stripETagCodingSuffix = (etag: string): string => etag.replace(/-(?:br|gzip|deflate)$/, '');
+export const stripETagCodingSuffix = (etag: string): string =>
+  etag.replace(/-(?:br|gzip|deflate)$/, '');
 
 /**
  * Adds the content coding to the ETag of a compressed response. A strong ETag identifies the exact bytes (RFC 9110, section 8.8.1), so each coding needs its
@@ -51,7 +52,12 @@ function addCodingToETag(this: ServerResponse): void {
 /** Patches the response so that its body is compressed if the client accepts a supported coding. */
 export function compressResponse(request: IncomingMessage, response: ServerResponse): void {
   const { 'accept-encoding': acceptEncoding, cookie } = request.headers;
-  if (acceptEncoding === undefined || String(acceptEncoding).length > MAX_ACCEPT_ENCODING_LENGTH || cookie !== undefined) return;
+  if (
+    acceptEncoding === undefined ||
+    String(acceptEncoding).length > MAX_ACCEPT_ENCODING_LENGTH ||
+    cookie !== undefined
+  )
+    return;
   // Header listeners run in reverse order of registration: that of `compress`, registered second, must set the coding before `addCodingToETag` runs.
   onHeaders(response, addCodingToETag);
   compress(request as Request, response as Response, () => undefined);

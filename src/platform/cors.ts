@@ -16,7 +16,8 @@ const PREFLIGHT_HEADERS = {
   'Content-Length': '0',
 };
 
-const EXPOSED_HEADERS = 'Content-Disposition, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Estimated-Cost, X-Request-Id';
+const EXPOSED_HEADERS =
+  'Content-Disposition, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Estimated-Cost, X-Request-Id';
 
 const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
   method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
@@ -44,9 +45,13 @@ export class CorsPolicy {
   /** Responds to a preflight request. Returns whether the request was one. A response without `Access-Control-Allow-Origin` is a rejection. */
   respondToPreflight(request: IncomingMessage, response: ServerResponse): boolean {
     if (!isPreflight(request) || !API_PATH_PATTERN.test(request.url!)) return false;
-    const allowedHeaders = isGraphQLRequest(request) ? `${ALLOWED_REQUEST_HEADERS}, ${GRAPHQL_REQUEST_HEADERS}` : ALLOWED_REQUEST_HEADERS;
+    const allowedHeaders = isGraphQLRequest(request)
+      ? `${ALLOWED_REQUEST_HEADERS}, ${GRAPHQL_REQUEST_HEADERS}`
+      : ALLOWED_REQUEST_HEADERS;
     if (!this.allowedOrigins) response.setHeader('Access-Control-Allow-Origin', '*');
-    response.writeHead(200, { 'Access-Control-Allow-Headers': allowedHeaders, ...PREFLIGHT_HEADERS }).end();
+    response
+      .writeHead(200, { 'Access-Control-Allow-Headers': allowedHeaders, ...PREFLIGHT_HEADERS })
+      .end();
     return true;
   }
 }

@@ -10,18 +10,22 @@ const LINE_END = '\r\n';
  * programs separate cells by semicolons. The quotes around our cells then protect neither semicolons nor line breaks within a cell, so that a formula can
  * also start after one of these.
  */
-const FORMULA_START_PATTERN = /(^|[;\r\n]["']?)(?=[\t\r]|(?:(?![\r\n])[\s\p{Cc}\p{Cf}])*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/gu;
+const FORMULA_START_PATTERN =
+  /(^|[;\r\n]["']?)(?=[\t\r]|(?:(?![\r\n])[\s\p{Cc}\p{Cf}])*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/gu;
 /** Syntax of numbers, including decimals, which are passed as strings such as `-1.5`. A number is never a formula, even if it is negative. */
 const NUMBER_PATTERN = /^-?\d+(?:\.\d+)?(?:[Ee][+-]?\d+)?$/;
 /** Maximum length of a number in characters. Longer strings are treated as text; no column contains longer numbers. */
 const MAX_NUMBER_LENGTH = 40;
 
-export const isNumber = (text: string): boolean => text.length <= MAX_NUMBER_LENGTH && NUMBER_PATTERN.test(text);
+export const isNumber = (text: string): boolean =>
+  text.length <= MAX_NUMBER_LENGTH && NUMBER_PATTERN.test(text);
 
 /** Returns the text of a cell for a value, without quotes or escapes. Null becomes an empty string, an object JSON. */
 export const unquotedCellText = (value: unknown): string => {
   if (value === null || value === undefined) return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
+  return typeof value === 'object'
+    ? JSON.stringify(value)
+    : String(value as string | number | boolean);
 };
 
 /** Formats a cell. Null becomes an empty cell, and an empty string a quoted one, as in PostgreSQL's COPY. A formula gets an apostrophe, which disables it. */
@@ -34,4 +38,5 @@ export function formatCell(value: unknown): string {
 }
 
 /** Joins formatted cells into a line. A single empty cell is quoted, because parsers skip empty lines. */
-export const formatLine = (cells: readonly string[]): string => (cells.length === 1 && cells[0] === '' ? '""' : cells.join(',')) + LINE_END;
+export const formatLine = (cells: readonly string[]): string =>
+  (cells.length === 1 && cells[0] === '' ? '""' : cells.join(',')) + LINE_END;

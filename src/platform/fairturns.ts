@@ -46,7 +46,8 @@ export function startRequestInTurn(network: string, start: StartWork): void {
 
 /** Calls `start` when it is the client's turn, but not before the current work has ended. */
 export function takeTurnLater({ network, userId }: TurnClient, start: StartWork): void {
-  const waitingByUser = waitingByNetwork.get(network) ?? new Map<number | undefined, WaitingWork[]>();
+  const waitingByUser =
+    waitingByNetwork.get(network) ?? new Map<number | undefined, WaitingWork[]>();
   const waiting = waitingByUser.get(userId) ?? [];
   waiting.push({ start, queuedAt: performance.now() });
   waitingByNetwork.set(network, waitingByUser.set(userId, waiting));
@@ -64,8 +65,12 @@ export function acceptConnections(): void {
 
 /** Returns the longest waiting time, in milliseconds, of networks with one piece of waiting work. The others also wait for their own work. */
 export function longestWaitMs(): number {
-  const waitingOnce = [...waitingByNetwork.values()].flatMap((byUser) => (byUser.size === 1 ? [...byUser.values()] : []));
-  const startTimes = waitingOnce.flatMap((waiting) => (waiting.length === 1 ? waiting[0]!.queuedAt : []));
+  const waitingOnce = [...waitingByNetwork.values()].flatMap((byUser) =>
+    byUser.size === 1 ? [...byUser.values()] : [],
+  );
+  const startTimes = waitingOnce.flatMap((waiting) =>
+    waiting.length === 1 ? waiting[0]!.queuedAt : [],
+  );
   return startTimes.length ? performance.now() - Math.min(...startTimes) : 0;
 }
 

@@ -8,14 +8,17 @@ const CHARACTERS_PER_EVENT_LOOP_TURN = 1 << 18;
 const MAX_NESTED_VALUES_PER_PIECE = 100;
 const CHARACTERS_PER_VALUE = 128;
 
-const isComposite = (value: unknown): value is object => value !== null && typeof value === 'object';
+const isComposite = (value: unknown): value is object =>
+  value !== null && typeof value === 'object';
 
 /** Whether JSON.stringify omits members of objects that have this value. */
-const isOmittedFromJson = (value: unknown) => value === undefined || typeof value === 'function' || typeof value === 'symbol';
+const isOmittedFromJson = (value: unknown) =>
+  value === undefined || typeof value === 'function' || typeof value === 'symbol';
 
 /** Returns `remaining` less the number of values nested in a value; a negative number if there are more. */
 function subtractValueCount(value: unknown, remaining: number): number {
-  if (typeof value === 'string') return remaining - 1 - Math.floor(value.length / CHARACTERS_PER_VALUE);
+  if (typeof value === 'string')
+    return remaining - 1 - Math.floor(value.length / CHARACTERS_PER_VALUE);
   if (!isComposite(value)) return remaining - 1;
 
   let rest = remaining - 1;
@@ -28,14 +31,16 @@ function subtractValueCount(value: unknown, remaining: number): number {
   return rest;
 }
 
-const isSmall = (value: unknown): boolean => subtractValueCount(value, MAX_NESTED_VALUES_PER_PIECE) >= 0;
+const isSmall = (value: unknown): boolean =>
+  subtractValueCount(value, MAX_NESTED_VALUES_PER_PIECE) >= 0;
 
 /**
  * Generates the JSON text in pieces. A small object or array, and a string or number, is a single piece, because a piece passes through the generators of all
  * values around it.
  */
 function* jsonPieces(value: unknown): Generator<string, void, void> {
-  if (!isComposite(value) || 'toJSON' in value || isSmall(value)) yield value === undefined ? 'null' : JSON.stringify(value);
+  if (!isComposite(value) || 'toJSON' in value || isSmall(value))
+    yield value === undefined ? 'null' : JSON.stringify(value);
   else if (Array.isArray(value)) {
     let separator = '[';
     for (const item of value) {
@@ -57,7 +62,10 @@ function* jsonPieces(value: unknown): Generator<string, void, void> {
 }
 
 /** Returns the same text as JSON.stringify, for plain objects, arrays and scalars. Returns undefined if it exceeds `max` characters. */
-export async function stringifyIncrementally(value: unknown, max: number): Promise<string | undefined> {
+export async function stringifyIncrementally(
+  value: unknown,
+  max: number,
+): Promise<string | undefined> {
   let json = '';
   let nextYieldLength = CHARACTERS_PER_EVENT_LOOP_TURN;
   for (const piece of jsonPieces(value)) {

@@ -28,7 +28,8 @@ export function describeExceededJsonLimit(json: string): string | undefined {
       depth += 1;
     } else if (CLOSING_BRACKET_CODES.has(code)) depth -= 1;
     if (depth > MAX_JSON_DEPTH) return `Nested deeper than ${MAX_JSON_DEPTH} levels`;
-    if (topLevelMemberCount > MAX_TOP_LEVEL_JSON_MEMBERS) return `More than ${MAX_TOP_LEVEL_JSON_MEMBERS} members`;
+    if (topLevelMemberCount > MAX_TOP_LEVEL_JSON_MEMBERS)
+      return `More than ${MAX_TOP_LEVEL_JSON_MEMBERS} members`;
     if (valueCount > MAX_JSON_VALUES) return `More than ${MAX_JSON_VALUES} values`;
   }
   return undefined;

@@ -79,7 +79,11 @@ export class ConcurrencyLimiter<Client> {
    * Waits for a free slot and takes it; return it with `release`. Throws OverloadedError if the queue is full or the wait exceeds `maxWaitMs`. If the work
    * has to wait, `onQueued` receives its queue entry, which can be passed to `cancel`.
    */
-  waitForSlot(client: Client, isResumed = false, onQueued?: (queuedWork: QueuedWork<Client>) => void): Promise<void> {
+  waitForSlot(
+    client: Client,
+    isResumed = false,
+    onQueued?: (queuedWork: QueuedWork<Client>) => void,
+  ): Promise<void> {
     return new Promise<void>((start, reject) => {
       const queuedWork = this.acquireOrQueue(client, isResumed, start, reject);
       if (queuedWork) onQueued?.(queuedWork);
@@ -112,7 +116,12 @@ export class ConcurrencyLimiter<Client> {
    * Takes a free slot and returns undefined, or queues the work and returns its entry. For queued work, `start` is called when a slot has been taken, or
    * `reject` after `maxWaitMs`. Return the slot with `release`. Throws OverloadedError if the queue is full.
    */
-  acquireOrQueue(client: Client, isResumed: boolean, start: () => void, reject: (error: Error) => void): QueuedWork<Client> | undefined {
+  acquireOrQueue(
+    client: Client,
+    isResumed: boolean,
+    start: () => void,
+    reject: (error: Error) => void,
+  ): QueuedWork<Client> | undefined {
     if (this.tryAcquire(client)) return undefined;
     if (!isResumed && !this.tryMakeRoom(client)) {
       this.rejectedCount += 1;
@@ -139,7 +148,9 @@ export class ConcurrencyLimiter<Client> {
   }
 
   private hasFreeSlot(client: Client): boolean {
-    return this.busySlots < this.limits.slots && this.busySlotsOf(client) < this.limits.slotsPerClient;
+    return (
+      this.busySlots < this.limits.slots && this.busySlotsOf(client) < this.limits.slotsPerClient
+    );
   }
 
   private takeSlot(client: Client): void {
@@ -154,7 +165,8 @@ export class ConcurrencyLimiter<Client> {
     if (queuedWork.isResumed) this.queuedResumedWorkCount += 1;
     else this.queuedNewWorkCount += 1;
     const waitMs = this.limits.maxWaitMs * (queuedWork.isResumed ? RESUMED_WAIT_FACTOR : 1);
-    if (waitMs <= MAX_TIMER_MS) queuedWork.timer = setTimeout(() => this.rejectOverdueWork(queuedWork), waitMs).unref();
+    if (waitMs <= MAX_TIMER_MS)
+      queuedWork.timer = setTimeout(() => this.rejectOverdueWork(queuedWork), waitMs).unref();
     return queuedWork;
   }
 
@@ -180,7 +192,8 @@ export class ConcurrencyLimiter<Client> {
     for (const queues of [this.resumedWorkQueues, this.newWorkQueues])
       for (const client of queues.keys()) {
         const busySlots = this.busySlotsOf(client);
-        if (this.hasFreeSlot(client) && (!next || busySlots < next.busySlots)) next = { queues, client, busySlots };
+        if (this.hasFreeSlot(client) && (!next || busySlots < next.busySlots))
+          next = { queues, client, busySlots };
       }
     if (!next) return undefined;
     const { queues, client } = next;
@@ -220,7 +233,12 @@ export class ClientLimiters {
   readonly users: ConcurrencyLimiter<LimiterClientKey>;
   readonly anonymous: ConcurrencyLimiter<LimiterClientKey>;
 
-  constructor({ slots, anonymousSlots = slots, slotsPerClient = slots > 2 ? slots - 1 : slots, ...queueLimits }: ClientLimiterOptions) {
+  constructor({
+    slots,
+    anonymousSlots = slots,
+    slotsPerClient = slots > 2 ? slots - 1 : slots,
+    ...queueLimits
+  }: ClientLimiterOptions) {
     this.users = new ConcurrencyLimiter({ slots, slotsPerClient, ...queueLimits });
     const slotsPerNetwork = Math.max(1, Math.floor(anonymousSlots * MAX_NETWORK_SHARE));
     this.anonymous = new ConcurrencyLimiter({

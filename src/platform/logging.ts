@@ -20,7 +20,8 @@ export function createLogger(level: string, stream?: DestinationStream): Logger 
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 
 /** Ignores write errors of stdout (closed pipe, full disk): log lines are lost, but the server must not stop. */
-const standardOutput = () => pino.destination({ fd: 1, maxLength: MAX_BUFFERED_BYTES }).on('error', () => undefined);
+const standardOutput = () =>
+  pino.destination({ fd: 1, maxLength: MAX_BUFFERED_BYTES }).on('error', () => undefined);
 
 const formatLogLine = prettyFactory({ colorize: true, singleLine: true });
 /** Formats a line of the access log. Only the message is printed, because it contains all important fields. */
@@ -28,14 +29,20 @@ const formatRequestLine = prettyFactory({
   colorize: true,
   hideObject: true,
   messageFormat: (line) => {
-    const { method, path, status, operation, ms, statements, user, address } = line as Record<string, string | number | null>;
+    const { method, path, status, operation, ms, statements, user, address } = line as Record<
+      string,
+      string | number | null
+    >;
     const subject = [method, path, operation].filter(Boolean).join(' ');
     return `${status} ${subject}  ${ms} ms, ${statements} statements, ${user === null ? 'nobody' : `user ${user}`} at ${address}`;
   },
 });
 
 export const terminalDestination = (write: (text: string) => void): DestinationStream => ({
-  write: (line) => write((line.includes(`"msg":"${REQUEST_LOG_MESSAGE}"`) ? formatRequestLine : formatLogLine)(line)),
+  write: (line) =>
+    write(
+      (line.includes(`"msg":"${REQUEST_LOG_MESSAGE}"`) ? formatRequestLine : formatLogLine)(line),
+    ),
 });
 
 /** Error codes of SQLSTATE class 22 (data exception). PostgreSQL quotes the invalid value in their messages. */
@@ -47,8 +54,12 @@ const DATA_EXCEPTION_CODE_PATTERN = /^22/;
  */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
-  const { code, constraint, table } = { ...((error as { parent?: object }).parent ?? error) } as Record<string, unknown>;
-  const message = DATA_EXCEPTION_CODE_PATTERN.test(String(code)) ? error.message.replace(/"[^"]*"/g, '"…"') : error.message;
+  const { code, constraint, table } = {
+    ...((error as { parent?: object }).parent ?? error),
+  } as Record<string, unknown>;
+  const message = DATA_EXCEPTION_CODE_PATTERN.test(String(code))
+    ? error.message.replace(/"[^"]*"/g, '"…"')
+    : error.message;
   const stackLines = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   return {
     type: error.name,

@@ -50,7 +50,8 @@ export const anonymousMultipartLimits = (limits: MultipartLimits): MultipartLimi
 
 export class MultipartError extends Error {
   constructor(
-    readonly reason: 'boundary' | 'charset' | 'body too large' | 'file too large' | 'too many parts',
+    readonly reason:
+      'boundary' | 'charset' | 'body too large' | 'file too large' | 'too many parts',
     /** What the error concerns: the boundary of the form if `reason` is `boundary`, otherwise the name of the rejected part. */
     readonly boundaryOrPartName?: string,
     /** Parts of the form that were accepted despite the error: the text fields within the limits, and the files before the first error. */
@@ -86,7 +87,11 @@ class TemporaryUploads {
   ) {}
 
   /** Writes the chunks for which `isWithinLimits` returns true to a new file. Throws a FileStorageError if that fails. */
-  write(filename: string, chunks: AsyncIterable<Buffer>, isWithinLimits: (bytes: number) => boolean): Promise<UploadedFile> {
+  write(
+    filename: string,
+    chunks: AsyncIterable<Buffer>,
+    isWithinLimits: (bytes: number) => boolean,
+  ): Promise<UploadedFile> {
     return this.writeFile(filename, chunks, isWithinLimits).catch((error: unknown) => {
       throw new FileStorageError(error);
     });
@@ -133,7 +138,8 @@ async function* chunksOf(stream: Readable): AsyncGenerator<Buffer> {
 }
 
 /** Whether a file was selected. For a file input without a selection, browsers send a blank file name. */
-const isFileSelected = (filename: string | undefined) => filename !== undefined && filename.split(/[/\\]/).at(-1)!.trim() !== '';
+const isFileSelected = (filename: string | undefined) =>
+  filename !== undefined && filename.split(/[/\\]/).at(-1)!.trim() !== '';
 
 /** Name and content of a part. The content of a file resolves to undefined if an error occurred before its end. */
 type PendingPart = [name: string, part: Part | Promise<Part | undefined>];
@@ -182,12 +188,17 @@ class PartCollector {
       if (partsWithName) partsWithName.push(part);
       else parts.set(name, [part]);
     }
-    if (this.firstError) throw new MultipartError(this.firstError.reason, this.firstError.partName, parts);
+    if (this.firstError)
+      throw new MultipartError(this.firstError.reason, this.firstError.partName, parts);
     return parts;
   }
 
   /** Adds a text field. A part without a name is ignored, as in the reference service. `value` is undefined if the charset is unknown. */
-  private addField(name: string | undefined, value: string | undefined, { valueTruncated }: busboy.FieldInfo): void {
+  private addField(
+    name: string | undefined,
+    value: string | undefined,
+    { valueTruncated }: busboy.FieldInfo,
+  ): void {
     if (this.isClosed || name === undefined) return;
     if (value === undefined) this.recordError('charset', name);
     else if (valueTruncated) this.recordError('body too large');
@@ -199,13 +210,18 @@ class PartCollector {
     // The stream may be aborted before it is read. Without a listener, its `error` event would crash the process.
     stream.on('error', () => undefined);
     const isText = filename === undefined;
-    if (this.isClosed || name === undefined || !(isText || isFileSelected(filename))) return void stream.resume();
+    if (this.isClosed || name === undefined || !(isText || isFileSelected(filename)))
+      return void stream.resume();
     if (isText) return void this.textFields.push([name, this.readText(stream)]);
     if (this.limits.isAnonymous) {
       stream.resume();
       return void this.files.push([name, new UploadedFile(filename, '', 0, '')]);
     }
-    const savedFilePromise = this.temporaryUploads.write(filename, chunksOf(stream), (bytes) => this.countBytes(bytes) && !this.firstError);
+    const savedFilePromise = this.temporaryUploads.write(
+      filename,
+      chunksOf(stream),
+      (bytes) => this.countBytes(bytes) && !this.firstError,
+    );
     const part = savedFilePromise.then((file) => (this.firstError ? undefined : file));
     // If the file cannot be written, for example on a full disk, parsing stops: the parser would wait forever for the file to be read.
     part.catch(() => this.stopParsing());
@@ -215,7 +231,8 @@ class PartCollector {
   /** Reads a text field of type application/octet-stream, which the parser reports as a file without a name. */
   private async readText(stream: Readable): Promise<string> {
     const chunks: Buffer[] = [];
-    for await (const chunk of chunksOf(stream)) if (this.countBytes(chunk.length)) chunks.push(chunk);
+    for await (const chunk of chunksOf(stream))
+      if (this.countBytes(chunk.length)) chunks.push(chunk);
     return Buffer.concat(chunks).toString();
   }
 
@@ -228,13 +245,21 @@ class PartCollector {
 }
 
 /** Creates a parser of multipart forms. Returns undefined if the Content-Type has no valid boundary. */
-function createParser(header: string, { maxBody, maxUpload }: MultipartLimits): busboy.Busboy | undefined {
+function createParser(
+  header: string,
+  { maxBody, maxUpload }: MultipartLimits,
+): busboy.Busboy | undefined {
   try {
     return busboy({
       headers: { 'content-type': header },
       defParamCharset: 'utf8',
       preservePath: true,
-      limits: { fieldSize: maxBody, fileSize: maxUpload + 1, parts: MAX_PARTS + 1, files: MAX_FILES },
+      limits: {
+        fieldSize: maxBody,
+        fileSize: maxUpload + 1,
+        parts: MAX_PARTS + 1,
+        files: MAX_FILES,
+      },
     });
   } catch {
     return undefined;
@@ -244,12 +269,18 @@ function createParser(header: string, { maxBody, maxUpload }: MultipartLimits): 
 /**
  * Parses a multipart request body. If the body is truncated, returns the parts that were received. Uploaded files are deleted when the response is closed.
  */
-export function readMultipart(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<MultipartParts> {
+export function readMultipart(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limits: MultipartLimits,
+): Promise<MultipartParts> {
   const { maxBody, maxUpload, dataDir, isAnonymous, senderUserId } = limits;
   const header = request.headers['content-type'] ?? '';
-  if (isAnonymous && Number(request.headers['content-length']) > maxBody) return Promise.reject(new MultipartError('body too large'));
+  if (isAnonymous && Number(request.headers['content-length']) > maxBody)
+    return Promise.reject(new MultipartError('body too large'));
   const parser = createParser(header, limits);
-  if (!parser) return Promise.reject(new MultipartError('boundary', /boundary=([^;]*)/i.exec(header)?.[1]));
+  if (!parser)
+    return Promise.reject(new MultipartError('boundary', /boundary=([^;]*)/i.exec(header)?.[1]));
   const temporaryUploads = new TemporaryUploads(dataDir, senderUserId);
   response.once('close', () => void temporaryUploads.discard().catch(() => undefined));
   return new Promise((resolve) => {
@@ -267,7 +298,9 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
     parser.on('close', stopParsing).on('error', stopParsing);
     request.on('error', stopParsing).on('aborted', stopParsing);
     // Maximum number of bytes to read. Reading continues after an oversized part, because text fields that must be shown again may follow.
-    let remainingBytes = isAnonymous ? maxBody : Math.max(MIN_OVERSIZED_BODY_READ_BYTES, 2 * (maxBody + maxUpload));
+    let remainingBytes = isAnonymous
+      ? maxBody
+      : Math.max(MIN_OVERSIZED_BODY_READ_BYTES, 2 * (maxBody + maxUpload));
     request.on('data', (chunk: Buffer) => {
       remainingBytes -= chunk.length;
       if (remainingBytes >= 0) return;
@@ -286,6 +319,7 @@ export async function deleteAbandonedUploads(dataDir: string): Promise<void> {
   for (const name of await readdir(uploadFolder).catch(() => [])) {
     const path = join(uploadFolder, name);
     const stats = await stat(path).catch(() => undefined);
-    if (stats && Date.now() - stats.mtimeMs > ABANDONED_UPLOAD_AGE_MS) await rm(path, { force: true });
+    if (stats && Date.now() - stats.mtimeMs > ABANDONED_UPLOAD_AGE_MS)
+      await rm(path, { force: true });
   }
 }

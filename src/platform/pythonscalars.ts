@@ -9,7 +9,9 @@ const WHITESPACE = new Set(
 );
 
 /** Characters that Python's `int` ignores around an integer: all whitespace but U+001C to U+001F. */
-const INTEGER_WHITESPACE = new Set([...WHITESPACE].filter((character) => character < '\x1c' || character > '\x1f'));
+const INTEGER_WHITESPACE = new Set(
+  [...WHITESPACE].filter((character) => character < '\x1c' || character > '\x1f'),
+);
 
 function strip(text: string, characters: ReadonlySet<string>, stripsStart: boolean): string {
   let start = 0;
@@ -54,8 +56,14 @@ const MAX_UUID_LENGTH = 200;
 /** Parses a UUID to 32 lower-case digits; ignores dashes, braces and `urn:uuid:`. */
 export function parseUuid(text: string): string | undefined {
   if (text.length > MAX_UUID_LENGTH) return undefined;
-  const digits = strip(text.replaceAll('urn:', '').replaceAll('uuid:', ''), BRACES, true).replaceAll('-', '');
-  return digits.length === UUID_DIGIT_COUNT && /^[0-9a-f]+$/i.test(digits) ? digits.toLowerCase() : undefined;
+  const digits = strip(
+    text.replaceAll('urn:', '').replaceAll('uuid:', ''),
+    BRACES,
+    true,
+  ).replaceAll('-', '');
+  return digits.length === UUID_DIGIT_COUNT && /^[0-9a-f]+$/i.test(digits)
+    ? digits.toLowerCase()
+    : undefined;
 }
 
 /** Decodes a percent-encoded URL segment; returns an empty string for invalid encoding. */

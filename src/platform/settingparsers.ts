@@ -13,7 +13,15 @@ export interface RateLimitSetting {
 
 const DURATION_UNITS_MS: Record<string, number> = { ms: 1, s: 1000, min: 60_000 };
 const RATE_UNITS_SECONDS: Record<string, number> = { s: 1, sec: 1, min: 60, h: 3600, hour: 3600 };
-const SIZE_UNITS_BYTES: Record<string, number> = { '': 1, k: 1024, kb: 1024, m: 1024 ** 2, mb: 1024 ** 2, g: 1024 ** 3, gb: 1024 ** 3 };
+const SIZE_UNITS_BYTES: Record<string, number> = {
+  '': 1,
+  k: 1024,
+  kb: 1024,
+  m: 1024 ** 2,
+  mb: 1024 ** 2,
+  g: 1024 ** 3,
+  gb: 1024 ** 3,
+};
 
 export function throwInvalidSetting(name: string, requirement: string, value: string): never {
   throw new ConfigError(`${name} must be ${requirement}, not ${JSON.stringify(value)}`);
@@ -23,7 +31,8 @@ export const textParser: SettingParser<string> = (value) => value;
 
 export const filePathParser: SettingParser<string> = (value) => resolve(value);
 
-export const listParser: SettingParser<readonly string[]> = (value) => value.split(/[\s,]+/).filter(Boolean);
+export const listParser: SettingParser<readonly string[]> = (value) =>
+  value.split(/[\s,]+/).filter(Boolean);
 
 export const wholeNumberParser =
   (min: number, max: number): SettingParser<number> =>
@@ -38,31 +47,41 @@ export const wholeNumberParser =
 export const sizeParser: SettingParser<number> = (value, name) => {
   const [, number, unit] = /^(\d+)\s*([a-z]*)$/i.exec(value) ?? [];
   const factor = SIZE_UNITS_BYTES[(unit ?? '?').toLowerCase()];
-  return number && factor ? Number(number) * factor : throwInvalidSetting(name, 'a size such as 5MB', value);
+  return number && factor
+    ? Number(number) * factor
+    : throwInvalidSetting(name, 'a size such as 5MB', value);
 };
 
 export const flagParser: SettingParser<boolean> = (value, name) =>
   ['on', 'true'].includes(value.toLowerCase()) ||
-  (['off', 'false'].includes(value.toLowerCase()) ? false : throwInvalidSetting(name, 'on or off', value));
+  (['off', 'false'].includes(value.toLowerCase())
+    ? false
+    : throwInvalidSetting(name, 'on or off', value));
 
 export const choiceParser =
   <const T extends string>(...choices: readonly T[]): SettingParser<T> =>
   (value, name) =>
-    choices.find((choice) => choice === value.toLowerCase()) ?? throwInvalidSetting(name, choices.join(' or '), value);
+    choices.find((choice) => choice === value.toLowerCase()) ??
+    throwInvalidSetting(name, choices.join(' or '), value);
 
 /** Parses a duration such as `10s` and returns milliseconds; 0 for `off`. */
 export const durationParser: SettingParser<number> = (value, name) => {
   if (value === 'off') return 0;
   const [, number, unit] =
-    /^(\d{1,6})\s*(ms|s|min)$/.exec(value) ?? throwInvalidSetting(name, 'a duration such as 10s, 500ms or 1min, or off', value);
+    /^(\d{1,6})\s*(ms|s|min)$/.exec(value) ??
+    throwInvalidSetting(name, 'a duration such as 10s, 500ms or 1min, or off', value);
   return Number(number) * DURATION_UNITS_MS[unit!]!;
 };
 
 export const rateLimitParser: SettingParser<RateLimitSetting> = (value, name) => {
   const [, points, times, unit] = /^(\d{1,9})\/(\d{0,4})([a-z]{1,4})$/.exec(value) ?? [];
   const seconds = RATE_UNITS_SECONDS[unit ?? ''];
-  if (points === undefined || seconds === undefined) return throwInvalidSetting(name, 'a rate such as 10/min, 1/s or 100/10min', value);
-  return { points: Math.max(1, Number(points)), seconds: seconds * Math.max(1, Number(times || 1)) };
+  if (points === undefined || seconds === undefined)
+    return throwInvalidSetting(name, 'a rate such as 10/min, 1/s or 100/10min', value);
+  return {
+    points: Math.max(1, Number(points)),
+    seconds: seconds * Math.max(1, Number(times || 1)),
+  };
 };
 
 export const urlParser =
@@ -77,7 +96,9 @@ export const secretParser =
   (minLength: number, bytes: number): SettingParser<string> =>
   (value, name) => {
     if (value.length >= minLength) return value;
-    throw new ConfigError(`${name} must have at least ${minLength} characters (for example the output of: openssl rand -hex ${bytes})`);
+    throw new ConfigError(
+      `${name} must have at least ${minLength} characters (for example the output of: openssl rand -hex ${bytes})`,
+    );
   };
 
 /** Returns a parser that returns `keywordValue` for the word `keyword`, and parses all other values with `parse`. */
@@ -88,7 +109,11 @@ export const parserWithKeyword =
 
 /** Returns a parser that parses values with `parse` and rejects those whose result does not satisfy `isValid`. */
 export const parserWithCheck =
-  <T>(parse: SettingParser<T>, isValid: (result: T) => boolean, requirement: string): SettingParser<T> =>
+  <T>(
+    parse: SettingParser<T>,
+    isValid: (result: T) => boolean,
+    requirement: string,
+  ): SettingParser<T> =>
   (value, name) => {
     const result = parse(value, name);
     return isValid(result) ? result : throwInvalidSetting(name, requirement, value);

@@ -43,7 +43,11 @@ const POSTGRES_URL_PARSER = parserWithCheck(
   (value) => /^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value),
   'a URL such as postgres://user:password@host:5432/name',
 );
-const WORKER_TIMEOUT_PARSER = parserWithCheck(durationParser, (ms) => ms === 0 || ms >= 1_000, 'at least 1s, or off');
+const WORKER_TIMEOUT_PARSER = parserWithCheck(
+  durationParser,
+  (ms) => ms === 0 || ms >= 1_000,
+  'at least 1s, or off',
+);
 const DRAIN_NOTICE_PARSER = parserWithCheck(durationParser, (ms) => ms <= 5_000, 'at most 5s');
 const NODE_ENV_PARSER = parserWithCheck(
   textParser,
@@ -51,10 +55,15 @@ const NODE_ENV_PARSER = parserWithCheck(
   'development, production or test',
 );
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
-const LOG_LEVEL_PARSER = parserWithCheck(textParser, (level) => LOG_LEVELS.includes(level), `one of ${LOG_LEVELS.join(', ')}`);
+const LOG_LEVEL_PARSER = parserWithCheck(
+  textParser,
+  (level) => LOG_LEVELS.includes(level),
+  `one of ${LOG_LEVELS.join(', ')}`,
+);
 
 const timeZoneParser: SettingParser<string> = (value, name) =>
-  resolveTimeZone(textParser(value, name)) ?? throwInvalidSetting(name, 'a zone of the IANA database such as Europe/Berlin', value);
+  resolveTimeZone(textParser(value, name)) ??
+  throwInvalidSetting(name, 'a zone of the IANA database such as Europe/Berlin', value);
 
 /** Parses an origin (scheme and host). A URL with a path is rejected, because the origin becomes the prefix of every absolute link. */
 const originParser: SettingParser<string> = (value, name) => {
@@ -64,14 +73,17 @@ const originParser: SettingParser<string> = (value, name) => {
     : throwInvalidSetting(name, 'a scheme and a host, such as https://fit.example.com', value);
 };
 
-const originListParser: SettingParser<readonly string[]> = (value, name) => listParser(value, name).map((item) => originParser(item, name));
+const originListParser: SettingParser<readonly string[]> = (value, name) =>
+  listParser(value, name).map((item) => originParser(item, name));
 
 const defineSetting = <T>(name: string, shownDefault: string, read: Setting<T>['read']) => ({
   describe: (meaning: string): Setting<T> => ({ name, shownDefault, meaning, read }),
 });
 
 const setting = <T>(name: string, parse: SettingParser<T>, fallback: string) =>
-  defineSetting(name, fallback && `\`${fallback}\``, (variables) => parse(variables[name]?.trim() || fallback, name));
+  defineSetting(name, fallback && `\`${fallback}\``, (variables) =>
+    parse(variables[name]?.trim() || fallback, name),
+  );
 
 /** Defines a setting without a default, or with a default that depends on other settings. */
 const optionalSetting = <T>(name: string, parse: SettingParser<T>, shownDefault = '') =>
@@ -82,9 +94,15 @@ const optionalSetting = <T>(name: string, parse: SettingParser<T>, shownDefault 
 
 /** All settings, in the order of docs/configuration.md. */
 export const SETTINGS = {
-  port: setting('PORT', wholeNumberParser(0, 65_535), '8000').describe('Port to listen on; `0` selects a free one.'),
+  port: setting('PORT', wholeNumberParser(0, 65_535), '8000').describe(
+    'Port to listen on; `0` selects a free one.',
+  ),
   host: setting('HOST', textParser, '0.0.0.0').describe('Address to listen on.'),
-  workers: setting('WEB_CONCURRENCY', parserWithKeyword('auto', availableParallelism(), wholeNumberParser(0, 256)), '1').describe(
+  workers: setting(
+    'WEB_CONCURRENCY',
+    parserWithKeyword('auto', availableParallelism(), wholeNumberParser(0, 256)),
+    '1',
+  ).describe(
     'Number of worker processes; `auto`: one per core; `0`: one process, for debugging. See docs/operating.md#processes.',
   ),
   workerTimeout: setting('WORKER_TIMEOUT', WORKER_TIMEOUT_PARSER, '5s').describe(
@@ -102,7 +120,9 @@ export const SETTINGS = {
   statementTimeout: setting('STATEMENT_TIMEOUT', durationParser, '10s').describe(
     'Maximum time of a statement that reads (`ms`, `s`, `min`, or `off`): `TIMEOUT`, 503.',
   ),
-  anonymousTimeout: setting('ANONYMOUS_TIMEOUT', durationParser, '3s').describe('The same for anonymous clients, if shorter.'),
+  anonymousTimeout: setting('ANONYMOUS_TIMEOUT', durationParser, '3s').describe(
+    'The same for anonymous clients, if shorter.',
+  ),
   lockTimeout: setting('LOCK_TIMEOUT', durationParser, '2s').describe(
     'Maximum time a statement waits for a lock (or `off`): 503, nothing was written.',
   ),
@@ -133,13 +153,18 @@ export const SETTINGS = {
   mediaUrl: optionalSetting('MEDIA_URL', urlParser(['s3:'], EXAMPLE_BUCKET_URL)).describe(
     '`s3://bucket/prefix`: stores uploaded files in a bucket. Credentials: `AWS_REGION`, `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or the role of the machine.',
   ),
-  mediaEndpoint: optionalSetting('MEDIA_ENDPOINT', urlParser(HTTP_PROTOCOLS, 'https://s3.example.com')).describe(
-    'Endpoint of an S3-compatible server other than Amazon S3, e.g. `http://minio:9000`.',
-  ),
+  mediaEndpoint: optionalSetting(
+    'MEDIA_ENDPOINT',
+    urlParser(HTTP_PROTOCOLS, 'https://s3.example.com'),
+  ).describe('Endpoint of an S3-compatible server other than Amazon S3, e.g. `http://minio:9000`.'),
   timeZone: setting('TIME_ZONE', timeZoneParser, 'UTC').describe(
     'Time zone of the server (IANA name): determines the current day and the offset of timestamps.',
   ),
-  secretKey: optionalSetting('SECRET_KEY', secretParser(MIN_SECRET_KEY_LENGTH, 32), 'generated and stored if embedded').describe(
+  secretKey: optionalSetting(
+    'SECRET_KEY',
+    secretParser(MIN_SECRET_KEY_LENGTH, 32),
+    'generated and stored if embedded',
+  ).describe(
     `At least ${MIN_SECRET_KEY_LENGTH} characters. Encrypts API keys and signs forms. Required with \`DATABASE_URL\` and in production.`,
   ),
   nodeEnv: setting('NODE_ENV', NODE_ENV_PARSER, 'development').describe(
@@ -164,10 +189,15 @@ export const SETTINGS = {
   metricsToken: optionalSetting('METRICS_TOKEN', secretParser(16, 16)).describe(
     'At least 16 characters, sent as `Authorization: Bearer`. Without `METRICS_PORT` it enables `/metrics` on the main port.',
   ),
-  tracesEndpoint: optionalSetting('OTEL_EXPORTER_OTLP_ENDPOINT', urlParser(HTTP_PROTOCOLS, 'http://localhost:4318')).describe(
+  tracesEndpoint: optionalSetting(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    urlParser(HTTP_PROTOCOLS, 'http://localhost:4318'),
+  ).describe(
     'Collector that receives traces, e.g. `http://collector:4318`; enables them. Further `OTEL_…` settings: docs/monitoring.md#traces.',
   ),
-  tracesService: setting('OTEL_SERVICE_NAME', textParser, 'fitgraph').describe('Service name in traces.'),
+  tracesService: setting('OTEL_SERVICE_NAME', textParser, 'fitgraph').describe(
+    'Service name in traces.',
+  ),
   logLevel: setting('LOG_LEVEL', LOG_LEVEL_PARSER, 'info').describe(
     '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`. Requests are logged at `info`.',
   ),
@@ -183,12 +213,18 @@ export const SETTINGS = {
   maxUpload: setting('MAX_UPLOAD', sizeParser, '10MB').describe(
     'Maximum size of an uploaded file. An image has at most 24 megapixels, all frames together.',
   ),
-  maxAnonymousBody: setting('MAX_ANONYMOUS_BODY', sizeParser, '256KB').describe('Maximum size of a body from an anonymous client.'),
+  maxAnonymousBody: setting('MAX_ANONYMOUS_BODY', sizeParser, '256KB').describe(
+    'Maximum size of a body from an anonymous client.',
+  ),
   imageTimeout: setting('IMAGE_TIMEOUT', durationParser, '10s').describe(
     'CPU time after which the process that decodes an image is killed and the image rejected (or `off`). An image waits in the queue for up to 1.5 times as ' +
       'long, at least 15 s.',
   ),
-  uploadQuota: setting('UPLOAD_QUOTA', parserWithKeyword('off', Infinity, sizeParser), '200MB').describe(
+  uploadQuota: setting(
+    'UPLOAD_QUOTA',
+    parserWithKeyword('off', Infinity, sizeParser),
+    '200MB',
+  ).describe(
     'Maximum size of all images contributed by one user (or `off`). Superusers have no quota.',
   ),
   keptAnswers: setting('KEPT_ANSWERS', sizeParser, '20MB').describe(
@@ -203,7 +239,11 @@ export const SETTINGS = {
   publicUrl: optionalSetting('PUBLIC_URL', originParser).describe(
     'Scheme and host of all generated links, e.g. `https://fit.example.com`. Default: those of the request.',
   ),
-  corsOrigins: setting('CORS_ORIGINS', parserWithKeyword<readonly string[] | undefined>('*', undefined, originListParser), '*').describe(
+  corsOrigins: setting(
+    'CORS_ORIGINS',
+    parserWithKeyword<readonly string[] | undefined>('*', undefined, originListParser),
+    '*',
+  ).describe(
     'Origins whose pages may use REST and GraphQL from the browser, e.g. `https://app.example.com`; `*`: all. With a list, WebSockets from pages of other origins are rejected.',
   ),
   trustedProxies: setting('TRUSTED_PROXIES', listParser, '').describe(
@@ -212,9 +252,15 @@ export const SETTINGS = {
   tlsCert: optionalSetting('TLS_CERT', filePathParser).describe(
     'Path of a PEM certificate chain; enables HTTPS. Requires `TLS_KEY`. Reloaded when it changes.',
   ),
-  tlsKey: optionalSetting('TLS_KEY', filePathParser).describe("Path of the certificate's private key (PEM, no passphrase)."),
-  maxTokens: setting('MAX_TOKENS', wholeNumberParser(1, 1000), '50').describe('Access tokens per user.'),
-  auditDays: setting('AUDIT_DAYS', wholeNumberParser(30, 3650), '180').describe('Retention of the audit log, at least 30 days.'),
+  tlsKey: optionalSetting('TLS_KEY', filePathParser).describe(
+    "Path of the certificate's private key (PEM, no passphrase).",
+  ),
+  maxTokens: setting('MAX_TOKENS', wholeNumberParser(1, 1000), '50').describe(
+    'Access tokens per user.',
+  ),
+  auditDays: setting('AUDIT_DAYS', wholeNumberParser(30, 3650), '180').describe(
+    'Retention of the audit log, at least 30 days.',
+  ),
   hstsDays: setting('HSTS_DAYS', wholeNumberParser(0, 3650), '365').describe(
     '`max-age` of `Strict-Transport-Security` for clients that used HTTPS; `0` disables the header.',
   ),
@@ -231,9 +277,11 @@ export const SETTINGS = {
   budgetUser: setting('BUDGET_USER', wholeNumberParser(1, 1_000_000_000), '100000').describe(
     "Cost per second that a user may spend; bursts of up to 100 seconds' worth.",
   ),
-  budgetAnonymous: setting('BUDGET_ANONYMOUS', wholeNumberParser(1, 1_000_000_000), '20000').describe(
-    'The same per address (IPv6: /64) of anonymous clients.',
-  ),
+  budgetAnonymous: setting(
+    'BUDGET_ANONYMOUS',
+    wholeNumberParser(1, 1_000_000_000),
+    '20000',
+  ).describe('The same per address (IPv6: /64) of anonymous clients.'),
   exportTimeout: setting('EXPORT_TIMEOUT', durationParser, '10min').describe(
     'Maximum duration of an export (`/graphql/export.csv`, docs/analysts.md), or `off`.',
   ),
@@ -254,4 +302,6 @@ export const SETTINGS = {
 type SettingValues = { [K in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[K]['read']> };
 
 export const readSettings = (variables: EnvironmentVariables) =>
-  Object.fromEntries(Object.entries(SETTINGS).map(([key, { read }]) => [key, read(variables)])) as SettingValues;
+  Object.fromEntries(
+    Object.entries(SETTINGS).map(([key, { read }]) => [key, read(variables)]),
+  ) as SettingValues;

@@ -25,11 +25,15 @@ const SERVICE_VARIABLE_PATTERN = /_SERVICE_(?:HOST|PORT)|_PORT(?:_|$)/;
 const SETTING_NAMES = Object.values(SETTINGS).map(({ name }) => name);
 const firstWordOf = (name: string) => name.split('_', 1)[0]!;
 const SHARED_FIRST_WORDS = new Set(
-  SETTING_NAMES.map(firstWordOf).filter((word, index, words) => word !== OPENTELEMETRY_PREFIX && words.indexOf(word) !== index),
+  SETTING_NAMES.map(firstWordOf).filter(
+    (word, index, words) => word !== OPENTELEMETRY_PREFIX && words.indexOf(word) !== index,
+  ),
 );
 
 function findSimilarSetting(name: string): string | undefined {
-  const settingsByDistance = SETTING_NAMES.filter(({ length }) => Math.min(length, name.length) >= MIN_COMPARED_LENGTH)
+  const settingsByDistance = SETTING_NAMES.filter(
+    ({ length }) => Math.min(length, name.length) >= MIN_COMPARED_LENGTH,
+  )
     .map((setting) => ({ setting, distance: leven(name.toUpperCase(), setting) }))
     .sort((a, b) => a.distance - b.distance);
   const [nearest] = settingsByDistance;
@@ -40,7 +44,11 @@ export function findUnknownSettings(variables: EnvironmentVariables): UnknownSet
   return Object.keys(variables)
     .filter((name) => !SETTING_NAMES.includes(name) && !SERVICE_VARIABLE_PATTERN.test(name))
     .map((name) => ({ name, suggestion: findSimilarSetting(name) }))
-    .filter(({ name, suggestion }) => suggestion !== undefined || (name.includes('_') && SHARED_FIRST_WORDS.has(firstWordOf(name))))
+    .filter(
+      ({ name, suggestion }) =>
+        suggestion !== undefined ||
+        (name.includes('_') && SHARED_FIRST_WORDS.has(firstWordOf(name))),
+    )
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -10,4 +10,6 @@ function findPackageFile(folder: string): string {
   return existsSync(file) ? file : findPackageFile(dirname(folder));
 }
 
-export const VERSION = (JSON.parse(readFileSync(findPackageFile(__dirname), 'utf8')) as { version: string }).version;
+export const VERSION = (
+  JSON.parse(readFileSync(findPackageFile(__dirname), 'utf8')) as { version: string }
+).version;

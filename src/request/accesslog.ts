@@ -10,7 +10,8 @@ import type { Services } from './services';
 export const MAX_LOGGED_TEXT_LENGTH = 200;
 /** Maximum length of a logged client address: that of the longest IPv6 address, without its zone, which may have any length. */
 const MAX_ADDRESS_LENGTH = 45;
-export const truncateClientAddress = (address: string): string => address.slice(0, MAX_ADDRESS_LENGTH);
+export const truncateClientAddress = (address: string): string =>
+  address.slice(0, MAX_ADDRESS_LENGTH);
 
 /** Observes a request until its response is closed. The access log never contains headers, bodies or query strings, because they may contain secrets. */
 export function logAndMeasureRequest(
@@ -59,6 +60,13 @@ export function logAndMeasureRequest(
         'fitgraph.request.id': id,
       },
     });
-    metrics?.recordResponse({ request, response, context: resolverContext, restRoute: route, operationName, durationMs: ms });
+    metrics?.recordResponse({
+      request,
+      response,
+      context: resolverContext,
+      restRoute: route,
+      operationName,
+      durationMs: ms,
+    });
   });
 }

@@ -12,11 +12,20 @@ import {
   type ApiKey,
 } from '../auth/accounts';
 import { EVENT_KINDS, type EventKind } from '../auth/eventkinds';
-import { findEventsOfUser, logSecurityEvent, type SecurityEventSource } from '../auth/securityevents';
+import {
+  findEventsOfUser,
+  logSecurityEvent,
+  type SecurityEventSource,
+} from '../auth/securityevents';
 import { requireViewerWithoutAccessToken } from '../core/access/access';
 import { graphqlScopeName, type Scope } from '../core/access/scopes';
 import type { AccountActions } from '../core/context';
-import { InvalidInput, ClientError, unauthenticatedError, throwIfInvalid } from '../core/model/errors';
+import {
+  InvalidInput,
+  ClientError,
+  unauthenticatedError,
+  throwIfInvalid,
+} from '../core/model/errors';
 import { invalidValueIssue, validationIssue, IssueCode } from '../core/model/validationissues';
 import type { DatabaseSession } from '../database/session';
 import { truncateClientAddress } from './accesslog';
@@ -27,12 +36,18 @@ import type { Services } from './services';
 
 const MAX_LISTED_EVENTS = 10;
 
-const WRONG_PASSWORD_ISSUE = validationIssue(IssueCode.WRONG_CREDENTIALS, 'This is not your password.');
+const WRONG_PASSWORD_ISSUE = validationIssue(
+  IssueCode.WRONG_CREDENTIALS,
+  'This is not your password.',
+);
 
 export class AccountService implements AccountActions {
   constructor(
     private readonly request: RequestHead,
-    private readonly services: Pick<Services, 'tokenVault' | 'loginLimiter' | 'accessTokens' | 'clearTextWarning' | 'log'>,
+    private readonly services: Pick<
+      Services,
+      'tokenVault' | 'loginLimiter' | 'accessTokens' | 'clearTextWarning' | 'log'
+    >,
     private readonly session: DatabaseSession,
     private readonly requestInfo: HttpRequestInfo,
     private readonly authentication: Authentication,
@@ -40,45 +55,78 @@ export class AccountService implements AccountActions {
 
   signIn(username: string, password: string): Promise<string> {
     return this.attemptSignIn(username, () =>
-      getApiKeyByPassword(username, password, this.session, this.services.tokenVault, this.eventSource),
+      getApiKeyByPassword(
+        username,
+        password,
+        this.session,
+        this.services.tokenVault,
+        this.eventSource,
+      ),
     );
   }
 
   /** Starts a browser session of the user with this name and password. Returns the Set-Cookie header. */
   startSession(username: string, password: string): Promise<string> {
     const startUserSession = (userId: number) => this.authentication.startSession(userId);
-    return this.attemptSignIn(username, () => signInWithPassword(username, password, startUserSession, this.session, this.eventSource));
+    return this.attemptSignIn(username, () =>
+      signInWithPassword(username, password, startUserSession, this.session, this.eventSource),
+    );
   }
 
   /** Runs a password check, if the login rate limits for the client's network and for the user name permit another one. */
   private attemptSignIn<T>(username: string, callback: () => Promise<T>): Promise<T> {
     const { clearTextWarning, loginLimiter } = this.services;
     clearTextWarning.warnIfClearText(this.request);
-    return loginLimiter.attemptSignIn(this.requestInfo.clientNetwork, username, callback).catch((error: unknown) => {
-      this.logSignInFailure(error);
-      throw error;
-    });
+    return loginLimiter
+      .attemptSignIn(this.requestInfo.clientNetwork, username, callback)
+      .catch((error: unknown) => {
+        this.logSignInFailure(error);
+        throw error;
+      });
   }
 
   /** Logs a failed login, so that password guessing is noticed. Omits the entered user name, because users sometimes enter their password there. */
   private logSignInFailure(error: unknown): void {
-    const code = error instanceof ClientError ? error.extensions.code : error instanceof InvalidInput ? 'WRONG_PASSWORD' : undefined;
+    const code =
+      error instanceof ClientError
+        ? error.extensions.code
+        : error instanceof InvalidInput
+          ? 'WRONG_PASSWORD'
+          : undefined;
     if (code === undefined) return;
     const { id, clientAddress } = this.requestInfo;
-    const fields = { id, address: truncateClientAddress(clientAddress), user: this.authentication.viewer?.id };
-    this.services.log.warn({ ...fields, code }, code === 'TOO_MANY_REQUESTS' ? 'too many logins' : 'login failed');
+    const fields = {
+      id,
+      address: truncateClientAddress(clientAddress),
+      user: this.authentication.viewer?.id,
+    };
+    this.services.log.warn(
+      { ...fields, code },
+      code === 'TOO_MANY_REQUESTS' ? 'too many logins' : 'login failed',
+    );
   }
 
   /** Changes the password, ends all other sessions and returns a new API key. The session of this request stays valid. */
   async changePassword(oldPassword: string, newPassword: string): Promise<string> {
     const viewer = requireViewerWithoutAccessToken(this.authentication);
     const passwordProblem = passwordPolicyErrorMessage(newPassword);
-    const passwordIssues = passwordProblem ? [{ path: ['newPassword'], ...invalidValueIssue(passwordProblem) }] : [];
-    const wrongPasswordError = () => new InvalidInput([{ path: ['oldPassword'], ...WRONG_PASSWORD_ISSUE }, ...passwordIssues]);
+    const passwordIssues = passwordProblem
+      ? [{ path: ['newPassword'], ...invalidValueIssue(passwordProblem) }]
+      : [];
+    const wrongPasswordError = () =>
+      new InvalidInput([{ path: ['oldPassword'], ...WRONG_PASSWORD_ISSUE }, ...passwordIssues]);
     const storedHash = await this.attemptSignIn(viewer.username, async () => {
-      const hash = await verifyPasswordAndGetHash(viewer.id, oldPassword, this.session, this.eventSource);
+      const hash = await verifyPasswordAndGetHash(
+        viewer.id,
+        oldPassword,
+        this.session,
+        this.eventSource,
+      );
       if (hash === undefined) {
-        await logSecurityEvent({ kind: 'PASSWORD_REFUSED', userId: viewer.id, ...this.eventSource }, this.session);
+        await logSecurityEvent(
+          { kind: 'PASSWORD_REFUSED', userId: viewer.id, ...this.eventSource },
+          this.session,
+        );
         throw wrongPasswordError();
       }
       return hash;
@@ -100,25 +148,47 @@ export class AccountService implements AccountActions {
   replaceApiKey(): Promise<string> {
     return this.changeCredentials(async (userId) => {
       await this.authentication.lockAndCheckCredentials(userId);
-      return (await replaceApiKey(userId, undefined, this.session, this.services.tokenVault, this.eventSource))!;
+      return (await replaceApiKey(
+        userId,
+        undefined,
+        this.session,
+        this.services.tokenVault,
+        this.eventSource,
+      ))!;
     });
   }
 
   findApiKey(): Promise<ApiKey | undefined> {
-    return findApiKey(requireViewerWithoutAccessToken(this.authentication).id, this.session, this.services.tokenVault);
+    return findApiKey(
+      requireViewerWithoutAccessToken(this.authentication).id,
+      this.session,
+      this.services.tokenVault,
+    );
   }
 
   async listAccessTokens(): Promise<AccessToken[]> {
-    return (await listAccessTokens([requireViewerWithoutAccessToken(this.authentication).id], this.session))[0]!;
+    return (
+      await listAccessTokens(
+        [requireViewerWithoutAccessToken(this.authentication).id],
+        this.session,
+      )
+    )[0]!;
   }
 
-  async listSecurityEvents(): Promise<{ occurredAt: string; description: string; address: string | null; detail: string | null }[]> {
+  async listSecurityEvents(): Promise<
+    { occurredAt: string; description: string; address: string | null; detail: string | null }[]
+  > {
     const events = await findEventsOfUser(
       requireViewerWithoutAccessToken(this.authentication).id,
       { limit: MAX_LISTED_EVENTS },
       this.session,
     );
-    return events.map(({ occurredAt, kind, address, detail }) => ({ occurredAt, description: EVENT_KINDS[kind], address, detail }));
+    return events.map(({ occurredAt, kind, address, detail }) => ({
+      occurredAt,
+      description: EVENT_KINDS[kind],
+      address,
+      detail,
+    }));
   }
 
   createAccessToken(input: NewAccessToken): Promise<{ id: number; token: string }> {
@@ -141,8 +211,12 @@ export class AccountService implements AccountActions {
 
   endSessions(): Promise<number> {
     return this.changeCredentials(async (userId) => {
-      const deletedSessions = await this.session.query('DELETE FROM "session" WHERE "user_id" = $1 RETURNING 1', [userId]);
-      if (deletedSessions.length) await this.logEvent('SESSIONS_ENDED', userId, `${deletedSessions.length}`);
+      const deletedSessions = await this.session.query(
+        'DELETE FROM "session" WHERE "user_id" = $1 RETURNING 1',
+        [userId],
+      );
+      if (deletedSessions.length)
+        await this.logEvent('SESSIONS_ENDED', userId, `${deletedSessions.length}`);
       return deletedSessions.length;
     });
   }
@@ -154,8 +228,16 @@ export class AccountService implements AccountActions {
   createOrReplaceApiKey(keyId?: string): Promise<void> {
     return this.changeCredentials(async (userId) => {
       await this.authentication.lockAndCheckCredentials(userId);
-      if (keyId === undefined) await getOrCreateApiKey(userId, this.session, this.services.tokenVault);
-      else await replaceApiKey(userId, Buffer.from(keyId, 'hex'), this.session, this.services.tokenVault, this.eventSource);
+      if (keyId === undefined)
+        await getOrCreateApiKey(userId, this.session, this.services.tokenVault);
+      else
+        await replaceApiKey(
+          userId,
+          Buffer.from(keyId, 'hex'),
+          this.session,
+          this.services.tokenVault,
+          this.eventSource,
+        );
     });
   }
 

@@ -32,7 +32,10 @@ export class Authentication {
 
   constructor(
     private readonly request: RequestHead,
-    private readonly services: Pick<Services, 'browserSessions' | 'accessTokens' | 'clearTextWarning' | 'config' | 'log'>,
+    private readonly services: Pick<
+      Services,
+      'browserSessions' | 'accessTokens' | 'clearTextWarning' | 'config' | 'log'
+    >,
     private readonly session: DatabaseSession,
     private readonly requestInfo: HttpRequestInfo,
     /** Accepted schemes of the Authorization header, in lower case. */
@@ -45,7 +48,9 @@ export class Authentication {
    */
   get token(): string | undefined {
     const { authorization } = this.request.headers;
-    return parseAuthorization(authorization, this.authSchemes) ?? parseBearerAccessToken(authorization);
+    return (
+      parseAuthorization(authorization, this.authSchemes) ?? parseBearerAccessToken(authorization)
+    );
   }
 
   /** Id of the browser's session; undefined unless the request was authenticated by its cookie. */
@@ -83,11 +88,16 @@ export class Authentication {
       services.clearTextWarning.warnIfClearText(this.request);
       // The SQL statement that verifies the token is queued with those of signed-in users, so that it need not wait for statements of anonymous clients.
       session.setClient('users', clientNetwork);
-      const viewer = await (isAccessToken(token) ? services.accessTokens.viewerOf(token, session) : viewerOfApiKey(token, session));
+      const viewer = await (isAccessToken(token)
+        ? services.accessTokens.viewerOf(token, session)
+        : viewerOfApiKey(token, session));
       this.senderUserId = viewer.id;
       return (this.viewer = viewer);
     }
-    const id = services.browserSessions.idFromCookie(this.request.headers.cookie, this.usesSecureCookies);
+    const id = services.browserSessions.idFromCookie(
+      this.request.headers.cookie,
+      this.usesSecureCookies,
+    );
     if (!id) return undefined;
     session.setClient('users', clientNetwork);
     const viewer = await services.browserSessions.viewerOf(id, session);
@@ -98,8 +108,10 @@ export class Authentication {
     this.browserSession = { id, username: viewer.username };
     this.senderUserId = viewer.id;
     if (!SAFE_METHODS.includes(this.request.method ?? '')) {
-      const csrfToken = this.request.headers[CSRF_HEADER.toLowerCase()] ?? (await readFormToken?.());
-      if (!services.browserSessions.isValidCsrfToken(id, csrfToken?.toString())) throw new CsrfError();
+      const csrfToken =
+        this.request.headers[CSRF_HEADER.toLowerCase()] ?? (await readFormToken?.());
+      if (!services.browserSessions.isValidCsrfToken(id, csrfToken?.toString()))
+        throw new CsrfError();
     }
     return (this.viewer = viewer);
   }
@@ -115,7 +127,11 @@ export class Authentication {
       await viewerOfApiKey(token, session).catch((error: unknown) => {
         throw error instanceof ClientError ? unauthenticatedError(error.message) : error;
       });
-    else if (sessionId === undefined || !(await services.browserSessions.viewerOf(sessionId, session))) throw unauthenticatedError();
+    else if (
+      sessionId === undefined ||
+      !(await services.browserSessions.viewerOf(sessionId, session))
+    )
+      throw unauthenticatedError();
   }
 
   /** Authenticates the request at the first call, before the body is read. Later calls return the same result. */
@@ -131,7 +147,10 @@ export class Authentication {
   /** Returns the user name for the header of a page, and the CSRF token for its forms. */
   pageVisitor(): { username?: string; csrfToken?: string } {
     if (!this.browserSession) return { username: this.viewer?.username };
-    return { username: this.browserSession.username, csrfToken: this.services.browserSessions.createCsrfToken(this.browserSession.id) };
+    return {
+      username: this.browserSession.username,
+      csrfToken: this.services.browserSessions.createCsrfToken(this.browserSession.id),
+    };
   }
 
   /**

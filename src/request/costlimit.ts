@@ -59,7 +59,10 @@ class RequestBudget implements RateBudget {
     private readonly session: DatabaseSession,
   ) {}
 
-  async reserve({ total: estimatedTotal, nonRefundableCost = 0 }: OperationCost): Promise<CostReservation> {
+  async reserve({
+    total: estimatedTotal,
+    nonRefundableCost = 0,
+  }: OperationCost): Promise<CostReservation> {
     const bucket = (this.bucket ??= this.findBucket());
     // Within a transaction, an operation does not wait until its bucket has room, because other requests would then wait for its connection and locks.
     const maxWaitMs = this.session.isInTransaction ? 0 : MAX_SETTLEMENT_WAIT_MS;
@@ -90,9 +93,19 @@ class RequestBudget implements RateBudget {
     return (objectCount) => {
       const statementCount = this.session.statementCount - initialStatementCount;
       const databaseMs = this.session.statementMs - statementMs;
-      const excessDatabaseMs = Math.max(0, databaseMs - statementCount * FREE_DATABASE_MS_PER_STATEMENT);
-      const costOfReads = Math.max((this.session.rowCount - rowCount) * COST_PER_ROW, objectCount * COST_PER_OBJECT);
-      return statementCount * COST_PER_STATEMENT + costOfReads + (excessDatabaseMs / 1000) * DATABASE_TIME_COST_FACTOR * rate;
+      const excessDatabaseMs = Math.max(
+        0,
+        databaseMs - statementCount * FREE_DATABASE_MS_PER_STATEMENT,
+      );
+      const costOfReads = Math.max(
+        (this.session.rowCount - rowCount) * COST_PER_ROW,
+        objectCount * COST_PER_OBJECT,
+      );
+      return (
+        statementCount * COST_PER_STATEMENT +
+        costOfReads +
+        (excessDatabaseMs / 1000) * DATABASE_TIME_COST_FACTOR * rate
+      );
     };
   }
 
@@ -144,7 +157,10 @@ export function rateLimitHeaders(budget: RateBudget | undefined): Record<string,
   if (!bucketState) return {};
   const { cost, limit, remaining, resetSeconds: seconds } = bucketState;
   // `c`, the cost of this request, is a custom parameter, which the draft permits.
-  return { 'RateLimit-Policy': `"cost";q=${limit};w=${CAPACITY_SECONDS}`, RateLimit: `"cost";r=${remaining};t=${seconds};c=${cost}` };
+  return {
+    'RateLimit-Policy': `"cost";q=${limit};w=${CAPACITY_SECONDS}`,
+    RateLimit: `"cost";r=${remaining};t=${seconds};c=${cost}`,
+  };
 }
 
 /**
@@ -175,8 +191,13 @@ export class CostLimiter {
   start(): void {
     if (!this.rates) return;
     const shareSpentCostOrWarn = () =>
-      this.shareSpentCost().catch((error) => this.log.warn({ err: error }, 'sharing budgets with other instances failed'));
-    this.costSharingTimer = setInterval(() => void shareSpentCostOrWarn(), COST_SHARING_INTERVAL_MS).unref();
+      this.shareSpentCost().catch((error) =>
+        this.log.warn({ err: error }, 'sharing budgets with other instances failed'),
+      );
+    this.costSharingTimer = setInterval(
+      () => void shareSpentCostOrWarn(),
+      COST_SHARING_INTERVAL_MS,
+    ).unref();
   }
 
   stop(): void {
@@ -212,18 +233,27 @@ export class CostLimiter {
   /** Exchanges the spent cost with the other instances. If the exchange fails, the cost is shared at the next attempt. */
   async shareSpentCost(): Promise<void> {
     const changedBuckets = [...this.buckets].filter(
-      ([, { unreportedCost, capacity }]) => Math.abs(unreportedCost) > capacity * MIN_REPORTED_COST_FRACTION,
+      ([, { unreportedCost, capacity }]) =>
+        Math.abs(unreportedCost) > capacity * MIN_REPORTED_COST_FRACTION,
     );
     if (!changedBuckets.length) return;
     const spentCosts = changedBuckets.map(([, bucket]) => bucket.unreportedCost);
     for (const [, bucket] of changedBuckets) bucket.unreportedCost = 0;
-    const values = [changedBuckets.map(([key]) => key), spentCosts, changedBuckets.map(([, { rate }]) => rate)];
+    const values = [
+      changedBuckets.map(([key]) => key),
+      spentCosts,
+      changedBuckets.map(([, { rate }]) => rate),
+    ];
     const rows = await this.database.queryAsServer(SHARE_SPENT_COST_SQL, values).catch((error) => {
       changedBuckets.forEach(([, bucket], index) => (bucket.unreportedCost += spentCosts[index]!));
       throw error;
     });
-    const levelByKey = new Map((rows as { key: string; level: number }[]).map(({ key, level }) => [key, level]));
+    const levelByKey = new Map(
+      (rows as { key: string; level: number }[]).map(({ key, level }) => [key, level]),
+    );
     for (const [key, bucket] of changedBuckets) bucket.adoptSharedLevel(levelByKey.get(key)!);
-    await this.database.queryAsServer(`DELETE FROM "budget" WHERE "at" < now() - interval '${STORED_BUCKET_RETENTION}'`);
+    await this.database.queryAsServer(
+      `DELETE FROM "budget" WHERE "at" < now() - interval '${STORED_BUCKET_RETENTION}'`,
+    );
   }
 }

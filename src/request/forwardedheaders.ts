@@ -15,7 +15,8 @@ const unmapIPv4 = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, '')
 const addressFamily = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 /** Removes the port that some proxies append: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
-const removePort = (address: string) => address.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
+const removePort = (address: string) =>
+  address.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
 
 const lastListEntry = (header: string | string[] | undefined) =>
   String(header ?? '')
@@ -40,9 +41,15 @@ loopbackAddresses.addAddress('::1', 'ipv6');
 function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [withoutZone = ''] = address.split('%', 1);
-  const [groupsBeforeGap = [], groupsAfterGap] = withoutZone.split('::').map((part) => part.split(':').filter(Boolean));
+  const [groupsBeforeGap = [], groupsAfterGap] = withoutZone
+    .split('::')
+    .map((part) => part.split(':').filter(Boolean));
   const ipv6Groups = groupsAfterGap
-    ? [...groupsBeforeGap, ...Array<string>(8 - groupsBeforeGap.length - groupsAfterGap.length).fill('0'), ...groupsAfterGap]
+    ? [
+        ...groupsBeforeGap,
+        ...Array<string>(8 - groupsBeforeGap.length - groupsAfterGap.length).fill('0'),
+        ...groupsAfterGap,
+      ]
     : groupsBeforeGap;
   return `${ipv6Groups
     .slice(0, 4)
@@ -64,16 +71,24 @@ export class ForwardedHeaders {
       if (
         !isIP(address) ||
         extraParts.length > 0 ||
-        (prefixLength !== undefined && !(/^\d{1,3}$/.test(prefixLength) && Number(prefixLength) <= maxPrefixLength))
+        (prefixLength !== undefined &&
+          !(/^\d{1,3}$/.test(prefixLength) && Number(prefixLength) <= maxPrefixLength))
       )
-        throw new ConfigError(`TRUSTED_PROXIES must be addresses or networks such as 10.0.0.0/8, not ${JSON.stringify(proxy)}`);
-      if (prefixLength === undefined) this.trustedProxies.addAddress(address, addressFamily(address));
+        throw new ConfigError(
+          `TRUSTED_PROXIES must be addresses or networks such as 10.0.0.0/8, not ${JSON.stringify(proxy)}`,
+        );
+      if (prefixLength === undefined)
+        this.trustedProxies.addAddress(address, addressFamily(address));
       else this.trustedProxies.addSubnet(address, Number(prefixLength), addressFamily(address));
     }
   }
 
   private isTrustedProxy(address: string): boolean {
-    return this.config.trustedProxies.length > 0 && isIP(address) !== 0 && this.trustedProxies.check(address, addressFamily(address));
+    return (
+      this.config.trustedProxies.length > 0 &&
+      isIP(address) !== 0 &&
+      this.trustedProxies.check(address, addressFamily(address))
+    );
   }
 
   private isFromTrustedProxy(request: RequestHead): boolean {
@@ -102,7 +117,9 @@ export class ForwardedHeaders {
       receivedRequestId.length <= MAX_REQUEST_ID_LENGTH &&
       REQUEST_ID_PATTERN.test(receivedRequestId) &&
       this.isFromTrustedProxy(request);
-    return (headers[REQUEST_ID_HEADER] = isReceivedRequestIdValid ? receivedRequestId : randomUUID());
+    return (headers[REQUEST_ID_HEADER] = isReceivedRequestIdValid
+      ? receivedRequestId
+      : randomUUID());
   }
 
   /** Returns the key by which limits distinguish clients: the IPv4 address, or the /64 network, which one IPv6 client usually has. */
@@ -112,7 +129,9 @@ export class ForwardedHeaders {
 
   /** Whether the client uses HTTPS, according to X-Forwarded-Proto of a trusted proxy, or else to the connection itself. */
   isEncrypted(request: RequestHead): boolean {
-    const scheme = this.isFromTrustedProxy(request) ? lastListEntry(request.headers['x-forwarded-proto']) : '';
+    const scheme = this.isFromTrustedProxy(request)
+      ? lastListEntry(request.headers['x-forwarded-proto'])
+      : '';
     if (scheme === 'https' || scheme === 'http') return scheme === 'https';
     return (request.socket as Partial<TLSSocket>).encrypted === true;
   }
@@ -128,8 +147,11 @@ export class ForwardedHeaders {
   baseUrl(request: RequestHead): string {
     if (this.config.publicUrl) return this.config.publicUrl;
     const scheme = this.isEncrypted(request) ? 'https' : 'http';
-    const forwardedHost = this.isFromTrustedProxy(request) ? lastListEntry(request.headers['x-forwarded-host']) : '';
-    const host = forwardedHost && isHost(forwardedHost) ? forwardedHost : (request.headers.host ?? '');
+    const forwardedHost = this.isFromTrustedProxy(request)
+      ? lastListEntry(request.headers['x-forwarded-host'])
+      : '';
+    const host =
+      forwardedHost && isHost(forwardedHost) ? forwardedHost : (request.headers.host ?? '');
     return `${scheme}://${isHost(host) ? host : `localhost:${this.config.port}`}`;
   }
 }

@@ -3,14 +3,22 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { REQUEST_ID_HEADER } from './forwardedheaders';
 
-type RejectionStatus = '400 Bad Request' | '403 Forbidden' | '404 Not Found' | '503 Service Unavailable';
+type RejectionStatus =
+  '400 Bad Request' | '403 Forbidden' | '404 Not Found' | '503 Service Unavailable';
 
 /** Time for a client to receive the rejection of its WebSocket handshake. After that, the connection is closed in any case. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
 /** Rejects a WebSocket handshake: sends the response and closes the connection, to which the timeouts of Node's HTTP server no longer apply. */
-export function rejectWebSocketHandshake(request: IncomingMessage, socket: Duplex, status: RejectionStatus): void {
-  const headers = [`X-Request-Id: ${String(request.headers[REQUEST_ID_HEADER])}`, 'Connection: close'];
+export function rejectWebSocketHandshake(
+  request: IncomingMessage,
+  socket: Duplex,
+  status: RejectionStatus,
+): void {
+  const headers = [
+    `X-Request-Id: ${String(request.headers[REQUEST_ID_HEADER])}`,
+    'Connection: close',
+  ];
   if (status.startsWith('503')) headers.push('Retry-After: 2');
   const closeTimer = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS).unref();
   socket.once('close', () => clearTimeout(closeTimer));

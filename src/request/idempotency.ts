@@ -83,10 +83,15 @@ const RELEASE_CLAIM_SQL = `WITH "unwritten" AS (DELETE FROM "idempotency_key" WH
   UPDATE "idempotency_key" SET "claim" = NULL WHERE ${IS_OWN_CLAIM_SQL} AND "written"`;
 
 const inProgressError = () =>
-  new ClientError('IDEMPOTENCY_KEY_IN_USE', 'A request with this Idempotency-Key is still running. Send it again in a moment.', {
-    retryAfter: 1,
-  });
-const keyReusedError = () => new ClientError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request.');
+  new ClientError(
+    'IDEMPOTENCY_KEY_IN_USE',
+    'A request with this Idempotency-Key is still running. Send it again in a moment.',
+    {
+      retryAfter: 1,
+    },
+  );
+const keyReusedError = () =>
+  new ClientError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request.');
 const responseLostError = () =>
   new ClientError(
     'RESPONSE_LOST',
@@ -104,12 +109,16 @@ const badRequestError = (message: string) => new ClientError('BAD_REQUEST', mess
 
 /** Converts a request to plain JSON, from which the fingerprint of the request is computed. Files are represented by their name and digest. */
 function toPlainJson(value: unknown, depth = 0): unknown {
-  if (depth > MAX_REQUEST_DEPTH) throw badRequestError('The body is nested too deeply for an Idempotency-Key.');
-  if (value instanceof UploadedFile) return toPlainJson({ filename: value.filename, digest: value.digest });
+  if (depth > MAX_REQUEST_DEPTH)
+    throw badRequestError('The body is nested too deeply for an Idempotency-Key.');
+  if (value instanceof UploadedFile)
+    return toPlainJson({ filename: value.filename, digest: value.digest });
   if (value instanceof Map) return toPlainJson([...value], depth);
   if (Array.isArray(value)) return value.map((item) => toPlainJson(item, depth + 1));
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, toPlainJson(item, depth + 1)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, toPlainJson(item, depth + 1)]),
+  );
 }
 
 /** Claim of an idempotency key by the request that runs. The claim ends when the response is stored, or with `release`. */
@@ -175,7 +184,9 @@ export class IdempotencyClaim {
     const values = shouldRelease ? undefined : this.storageParameters(response);
     if (!values) return this.release();
     // If the response cannot be stored, the client still receives it, because the changes are already committed.
-    await this.session.recordRequestOutcome(STORE_RESPONSE_SQL, [...values, false]).catch(() => this.releaseLater(this.claimParameters));
+    await this.session
+      .recordRequestOutcome(STORE_RESPONSE_SQL, [...values, false])
+      .catch(() => this.releaseLater(this.claimParameters));
   }
 
   /** Returns the parameters of STORE_RESPONSE_SQL; undefined if the response is too large to be stored. */
@@ -183,11 +194,19 @@ export class IdempotencyClaim {
     // The body is encrypted, because it may contain personal data or a token.
     const encryptedBody = body === undefined ? null : this.tokenVault.encrypt(JSON.stringify(body));
     if (encryptedBody && encryptedBody.length > MAX_STORED_RESPONSE_BYTES) return undefined;
-    return [...this.claimParameters, status, JSON.stringify(headers), encryptedBody, this.maxStoredBytes];
+    return [
+      ...this.claimParameters,
+      status,
+      JSON.stringify(headers),
+      encryptedBody,
+      this.maxStoredBytes,
+    ];
   }
 
   async release(): Promise<void> {
-    await this.session.recordRequestOutcome(RELEASE_CLAIM_SQL, this.claimParameters).catch(() => this.releaseLater(this.claimParameters));
+    await this.session
+      .recordRequestOutcome(RELEASE_CLAIM_SQL, this.claimParameters)
+      .catch(() => this.releaseLater(this.claimParameters));
   }
 }
 
@@ -204,7 +223,10 @@ export class IdempotencyKeyStore {
     /** Number that identifies this process: while the process is running, it holds an advisory lock on this number. */
     private readonly instanceId: number | null = null,
   ) {
-    this.sweepTimer = setInterval(() => void this.deleteExpiredKeys().catch(() => undefined), SWEEP_INTERVAL_MS).unref();
+    this.sweepTimer = setInterval(
+      () => void this.deleteExpiredKeys().catch(() => undefined),
+      SWEEP_INTERVAL_MS,
+    ).unref();
   }
 
   /**
@@ -214,13 +236,18 @@ export class IdempotencyKeyStore {
   private readonly releaseLater = (claimParameters: unknown[]): void => {
     if (this.unreleasedClaims.size >= MAX_UNRELEASED_CLAIMS) return;
     this.unreleasedClaims.add(claimParameters);
-    this.releaseRetryTimer ??= setInterval(() => void this.releaseUnreleasedClaims(), RELEASE_RETRY_INTERVAL_MS).unref();
+    this.releaseRetryTimer ??= setInterval(
+      () => void this.releaseUnreleasedClaims(),
+      RELEASE_RETRY_INTERVAL_MS,
+    ).unref();
   };
 
   private async releaseUnreleasedClaims(): Promise<void> {
     for (const claimParameters of this.unreleasedClaims) {
       if (this.database.breaker.unavailableError) return;
-      const rows = await this.database.queryAsServer(RELEASE_CLAIM_SQL, claimParameters).catch(() => undefined);
+      const rows = await this.database
+        .queryAsServer(RELEASE_CLAIM_SQL, claimParameters)
+        .catch(() => undefined);
       if (!rows) return;
       this.unreleasedClaims.delete(claimParameters);
     }
@@ -233,16 +260,30 @@ export class IdempotencyKeyStore {
    * IDEMPOTENCY_KEY_REUSED if another request has used it, IDEMPOTENCY_KEY_IN_USE while the first request is running, RESPONSE_LOST if its response is not
    * stored, and TOO_MANY_REQUESTS if the user has too many keys.
    */
-  async claimKey(userId: number, header: string, request: unknown, session: DatabaseSession): Promise<ClaimResult> {
+  async claimKey(
+    userId: number,
+    header: string,
+    request: unknown,
+    session: DatabaseSession,
+  ): Promise<ClaimResult> {
     // The draft standard requires that the Idempotency-Key is a quoted string (RFC 9651), but most clients omit the quotes.
     const idempotencyKey = header.replace(/^"(.*)"$/, '$1');
     if (!IDEMPOTENCY_KEY_PATTERN.test(idempotencyKey))
-      throw badRequestError('Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.');
+      throw badRequestError(
+        'Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.',
+      );
     // A keyed hash of the request is stored: requests may contain passwords, which someone with a stolen database could guess from a plain digest.
     const requestHash = this.tokenVault.sign(`request ${JSON.stringify(toPlainJson(request))}`);
     const claimId = randomUUID();
     const [claimedRow] = await session
-      .query(CLAIM_KEY_SQL, [userId, idempotencyKey, requestHash, claimId, this.instanceId, this.maxKeysPerUser])
+      .query(CLAIM_KEY_SQL, [
+        userId,
+        idempotencyKey,
+        requestHash,
+        claimId,
+        this.instanceId,
+        this.maxKeysPerUser,
+      ])
       .catch((error) => {
         // If the connection was lost, the key may nevertheless have been claimed, because the claim may have been committed. It is released later.
         if (isDatabaseUnavailableError(error)) this.releaseLater([userId, idempotencyKey, claimId]);
@@ -262,7 +303,10 @@ export class IdempotencyKeyStore {
       };
     const [row] = await session.query(FIND_KEY_SQL, [userId, idempotencyKey, requestHash]);
     if (!row) {
-      const [{ keys } = { keys: 0 }] = await session.query(COUNT_KEYS_SQL.replace('$MOST', '$2'), [userId, this.maxKeysPerUser]);
+      const [{ keys } = { keys: 0 }] = await session.query(COUNT_KEYS_SQL.replace('$MOST', '$2'), [
+        userId,
+        this.maxKeysPerUser,
+      ]);
       // If the user does not have too many keys, another request has released this key between the statement that claims it and the one that looks it up.
       // A retry will succeed.
       throw keys < this.maxKeysPerUser ? inProgressError() : tooManyKeysError(this.maxKeysPerUser);
@@ -271,7 +315,13 @@ export class IdempotencyKeyStore {
     const bodyJson = row.body === null ? 'null' : this.tokenVault.decrypt(row.body);
     if (row.lost || bodyJson === undefined) throw responseLostError();
     if (row.status === null) throw inProgressError();
-    return { storedResponse: { status: row.status, headers: row.headers, ...(row.body !== null && { body: JSON.parse(bodyJson) }) } };
+    return {
+      storedResponse: {
+        status: row.status,
+        headers: row.headers,
+        ...(row.body !== null && { body: JSON.parse(bodyJson) }),
+      },
+    };
   }
 
   /** Deletes expired keys. This is not urgent, because requests ignore expired keys. */

@@ -37,14 +37,24 @@ export class IdempotentExecution {
       .claimKey(
         id,
         key.toString(),
-        [method, url, body, ...(scopes ? [[...scopes].sort()] : []), ...(ifMatch === undefined ? [] : [{ ifMatch }])],
+        [
+          method,
+          url,
+          body,
+          ...(scopes ? [[...scopes].sort()] : []),
+          ...(ifMatch === undefined ? [] : [{ ifMatch }]),
+        ],
         session,
       )
       .catch((error: unknown) => this.rethrowAsClientError(error));
   }
 
   /** Runs the request, or returns the stored response if it has already run with the same key. Without a key, always runs it. */
-  async runOnce(body: unknown, run: () => Promise<StoredResponse>, options: RunOnceOptions = {}): Promise<StoredResponse> {
+  async runOnce(
+    body: unknown,
+    run: () => Promise<StoredResponse>,
+    options: RunOnceOptions = {},
+  ): Promise<StoredResponse> {
     const keyClaimResult = await this.claimKey(body, options.formIdempotencyKey);
     if (!keyClaimResult) return run();
     if ('storedResponse' in keyClaimResult) return keyClaimResult.storedResponse;
@@ -65,7 +75,10 @@ export class IdempotentExecution {
   }
 }
 
-async function runAndStore(claim: IdempotencyClaim, run: () => Promise<StoredResponse>): Promise<StoredResponse> {
+async function runAndStore(
+  claim: IdempotencyClaim,
+  run: () => Promise<StoredResponse>,
+): Promise<StoredResponse> {
   const response = await run();
   await claim.storeResponse(response);
   return response;

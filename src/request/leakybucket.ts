@@ -35,14 +35,23 @@ export class LeakyBucket {
    * are often far too high, and otherwise an expensive operation would always be rejected. If only reservations of other requests are in the way, waits
    * up to `maxWaitMs` for them to be settled. Throws RATE_LIMITED if the capacity does not suffice. `ownUnsettledCost`: cost reserved by this request.
    */
-  async reserve(cost: number, chargedCost: number, ownUnsettledCost: number, maxWaitMs: number): Promise<number> {
+  async reserve(
+    cost: number,
+    chargedCost: number,
+    ownUnsettledCost: number,
+    maxWaitMs: number,
+  ): Promise<number> {
     const reservedAmount = Math.min(cost, Math.max(0, this.capacity - chargedCost));
     const deadline = performance.now() + maxWaitMs;
     for (;;) {
       const excessCost = this.currentLevel() + reservedAmount - this.capacity;
       if (excessCost <= 0) break;
       const waitMs = deadline - performance.now();
-      if (excessCost > this.reservedCost - ownUnsettledCost || this.resumeCallbacks.size >= MAX_WAITING_RESERVATIONS || waitMs <= 0)
+      if (
+        excessCost > this.reservedCost - ownUnsettledCost ||
+        this.resumeCallbacks.size >= MAX_WAITING_RESERVATIONS ||
+        waitMs <= 0
+      )
         throw this.rateLimitError(excessCost);
       await this.waitForSettlement(waitMs);
     }
@@ -79,9 +88,13 @@ export class LeakyBucket {
 
   private rateLimitError(excessCost: number): ClientError {
     const retryAfter = Math.max(1, Math.ceil(excessCost / this.rate));
-    return new ClientError('RATE_LIMITED', `The budget is exhausted. Expected available in ${retryAfter} seconds.`, {
-      retryAfter,
-    });
+    return new ClientError(
+      'RATE_LIMITED',
+      `The budget is exhausted. Expected available in ${retryAfter} seconds.`,
+      {
+        retryAfter,
+      },
+    );
   }
 
   spend(cost: number): void {

@@ -16,7 +16,10 @@ import { requestInfoOf, type HttpRequestInfo } from './requestinfo';
 import type { RequestHead } from './forwardedheaders';
 import type { Services } from './services';
 
-const AUTH_SCHEMES: Readonly<Record<ApiName, readonly string[]>> = { rest: ['token'], graphql: ['token', 'bearer'] };
+const AUTH_SCHEMES: Readonly<Record<ApiName, readonly string[]>> = {
+  rest: ['token'],
+  graphql: ['token', 'bearer'],
+};
 
 export interface RequestContext {
   readonly requestInfo: HttpRequestInfo;
@@ -68,14 +71,35 @@ class ResolverContext implements Context {
  * Creates the context of a request. `api` determines the accepted authentication schemes and the rules in which REST and GraphQL differ. HTML pages
  * that do not belong to REST use those of GraphQL.
  */
-export function createRequestContext(services: Services, request: RequestHead, api: ApiName): RequestContext {
+export function createRequestContext(
+  services: Services,
+  request: RequestHead,
+  api: ApiName,
+): RequestContext {
   const { config, metrics } = services;
-  const requestInfo = requestInfoOf(request, services.forwardedHeaders, metrics && ((code) => metrics.countError(api, code)));
+  const requestInfo = requestInfoOf(
+    request,
+    services.forwardedHeaders,
+    metrics && ((code) => metrics.countError(api, code)),
+  );
   const session = services.database.createSession();
   session.setClient('anonymous', requestInfo.clientNetwork);
-  const authentication = new Authentication(request, services, session, requestInfo, AUTH_SCHEMES[api]);
+  const authentication = new Authentication(
+    request,
+    services,
+    session,
+    requestInfo,
+    AUTH_SCHEMES[api],
+  );
   const account = new AccountService(request, services, session, requestInfo, authentication);
-  const resolverContext = new ResolverContext(requestInfo, api, session, account, services, authentication);
+  const resolverContext = new ResolverContext(
+    requestInfo,
+    api,
+    session,
+    account,
+    services,
+    authentication,
+  );
   const serverTimingHeader = () => ({
     'Server-Timing': `db;dur=${session.statementMs.toFixed(1)};desc="${session.statementCount} statements"`,
   });
@@ -85,15 +109,22 @@ export function createRequestContext(services: Services, request: RequestHead, a
     account,
     idempotentExecution: new IdempotentExecution(request, services, resolverContext),
     resolverContext,
-    awaitTurn: () => awaitTurn({ network: requestInfo.clientNetwork, userId: authentication.senderUserId }),
+    awaitTurn: () =>
+      awaitTurn({ network: requestInfo.clientNetwork, userId: authentication.senderUserId }),
     chargeResponse: (bytes) => resolverContext.budget?.chargeResponseBytes(bytes),
     chargeMilliseconds: (ms) => resolverContext.budget?.chargeMilliseconds(ms),
-    responseHeaders: () => ({ ...(config.serverTiming && serverTimingHeader()), ...rateLimitHeaders(resolverContext.budget) }),
+    responseHeaders: () => ({
+      ...(config.serverTiming && serverTimingHeader()),
+      ...rateLimitHeaders(resolverContext.budget),
+    }),
   };
 }
 
 /** Cancels the reads of a request when its client disconnects before the response is sent. A write that has begun is completed. */
-export function cancelReadsOnDisconnect({ resolverContext }: RequestContext, response: ServerResponse): void {
+export function cancelReadsOnDisconnect(
+  { resolverContext }: RequestContext,
+  response: ServerResponse,
+): void {
   response.once('close', () => {
     if (response.writableFinished) return;
     resolverContext.session.cancelReads();

@@ -67,7 +67,8 @@ export async function startServices(
   await changeLog.start();
   await deleteAbandonedUploads(config.dataDir);
   // The permissions of the media folder are restricted, unless the operator has chosen the folder (MEDIA_DIR).
-  if (!config.ownMediaDir && media.files instanceof FolderStore) await media.files.restrictPermissions();
+  if (!config.ownMediaDir && media.files instanceof FolderStore)
+    await media.files.restrictPermissions();
   await finishRestoresAtStart(database, media);
   await fileRemoval.removeFiles();
   const costLimiter = new CostLimiter(database, config.budget, log);
@@ -76,7 +77,13 @@ export async function startServices(
   await plannerStatistics.start(database, log);
   const securityEventPruner = new SecurityEventPruner(database, config.auditDays, log);
   await securityEventPruner.start();
-  const idempotencyKeyStore = new IdempotencyKeyStore(database, tokenVault, config.keptAnswers, config.maxKeys, listener.instanceNumber);
+  const idempotencyKeyStore = new IdempotencyKeyStore(
+    database,
+    tokenVault,
+    config.keptAnswers,
+    config.maxKeys,
+    listener.instanceNumber,
+  );
   return {
     services: {
       config,

@@ -17,7 +17,8 @@ import { Resource } from '../core/model/resource';
 })
 export class DayOfWeek extends Model<DayOfWeek> {
   @Id() declare id: number;
-  @TextField({ label: 'Day of the week', description: 'The name of the day in English.', max: 9 }) declare dayOfWeek: string;
+  @TextField({ label: 'Day of the week', description: 'The name of the day in English.', max: 9 })
+  declare dayOfWeek: string;
 }
 
 export default createCrudResolver(DayOfWeek);

@@ -26,9 +26,18 @@ const MEAL_BELONGS_TO_PLAN_RULE: CrossFieldRule = {
   async violatedBy(rows, context) {
     const mealIds = rows.map(({ mealId }) => Number(mealId));
     const { bind, values } = createParameterBinder();
-    const where = whereClause([columnIsOneOf('id', mealIds), ...ownerConditions(Meal, context)], 't', bind);
-    const meals = await context.session.query(`SELECT t."id", t."plan_id" FROM "meal" t${where}`, values);
-    const planIdByMealId = new Map(meals.map((meal) => [meal.id as number, meal.plan_id as number]));
+    const where = whereClause(
+      [columnIsOneOf('id', mealIds), ...ownerConditions(Meal, context)],
+      't',
+      bind,
+    );
+    const meals = await context.session.query(
+      `SELECT t."id", t."plan_id" FROM "meal" t${where}`,
+      values,
+    );
+    const planIdByMealId = new Map(
+      meals.map((meal) => [meal.id as number, meal.plan_id as number]),
+    );
     return rows.map(({ planId }, index) => planIdByMealId.get(mealIds[index]!) !== Number(planId));
   },
 };
@@ -55,7 +64,12 @@ export class DiaryEntry extends Model<DiaryEntry> {
   @Ref(() => Ingredient, { label: 'Ingredient' }) declare ingredientId: number;
   @Ref(() => IngredientUnit, INGREDIENT_UNIT_FIELD_OPTIONS)
   declare ingredientUnitId: number | null;
-  @DateTimeField({ label: 'Datetime', columnAndRestKey: 'datetime', description: 'When it was eaten.', default: defaultValues.now })
+  @DateTimeField({
+    label: 'Datetime',
+    columnAndRestKey: 'datetime',
+    description: 'When it was eaten.',
+    default: defaultValues.now,
+  })
   declare eatenAt: string;
   @TextField({
     label: 'Comment',
@@ -77,7 +91,8 @@ export class DiaryEntry extends Model<DiaryEntry> {
   declare amount: string;
   @Ref(() => Meal, {
     label: 'Meal',
-    description: 'The meal of the plan to which it belongs, if any; null once that meal is deleted or moved.',
+    description:
+      'The meal of the plan to which it belongs, if any; null once that meal is deleted or moved.',
     allowNull: true,
     hiddenInRest: true,
     restSortable: false,
@@ -88,7 +103,9 @@ export class DiaryEntry extends Model<DiaryEntry> {
 
 @Resolver(() => DiaryEntry)
 export default class DiaryEntryResolver extends createCrudResolver(DiaryEntry) {
-  @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of this amount of the ingredient.' })
+  @FieldResolver(() => NutritionalValues, {
+    description: 'Nutritional values of this amount of the ingredient.',
+  })
   @FieldExtensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
   @RequiresFields(() => DiaryEntry, 'ingredientId', 'ingredientUnitId', 'amount')
   async nutritionalValues(@Root() entry: Portion, @Ctx() context: Context) {

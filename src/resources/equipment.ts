@@ -19,7 +19,10 @@ import { Exercise } from './exercise';
 export class Equipment extends Model<Equipment> {
   @Id() declare id: number;
   @TextField({ label: 'Name', description: 'The name in English.', max: 50 }) declare name: string;
-  @Children(() => Exercise, 'equipmentIds', { isConnection: true, description: 'Exercises that need this equipment.' })
+  @Children(() => Exercise, 'equipmentIds', {
+    isConnection: true,
+    description: 'Exercises that need this equipment.',
+  })
   declare exercises: Exercise[];
 }
 

@@ -1,10 +1,22 @@
 import { Model } from 'sequelize-typescript';
 import { createCrudResolver } from '../core/schema/crud';
-import { ChoiceField, DateField, defaultValues, Id, TextField, UuidField } from '../core/model/fields';
+import {
+  ChoiceField,
+  DateField,
+  defaultValues,
+  Id,
+  TextField,
+  UuidField,
+} from '../core/model/fields';
 import { Children, Links, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { Equipment } from './equipment';
-import { EQUIPMENT_LINK_TABLE, ExerciseBase, PRIMARY_MUSCLE_LINK_TABLE, SECONDARY_MUSCLE_LINK_TABLE } from './exercisebase';
+import {
+  EQUIPMENT_LINK_TABLE,
+  ExerciseBase,
+  PRIMARY_MUSCLE_LINK_TABLE,
+  SECONDARY_MUSCLE_LINK_TABLE,
+} from './exercisebase';
 import { ExerciseCategory } from './exercisecategory';
 import { ExerciseComment } from './exercisecomment';
 import { ExerciseImage } from './exerciseimage';
@@ -15,7 +27,11 @@ import { ACCEPTED_STATUS, REVIEW_STATUS_FIELD_OPTIONS } from './reviewstatus';
 import { WorkoutLog } from './workoutlog';
 
 const EXERCISE_BASE_ID_COLUMN = 'exercise_base_id';
-const exerciseBaseColumn = (column: string) => ({ table: 'exercise_base', referenceColumn: EXERCISE_BASE_ID_COLUMN, column });
+const exerciseBaseColumn = (column: string) => ({
+  table: 'exercise_base',
+  referenceColumn: EXERCISE_BASE_ID_COLUMN,
+  column,
+});
 
 /**
  * SQL: the ids of the accepted exercises that have the same language and variation group as the exercise in the table `alias`, including that exercise
@@ -30,7 +46,8 @@ const variationIdsSql = (alias: string) =>
   restName: 'exercise',
   apiRootPosition: 16,
   dumpModelName: 'exercises.exercise',
-  description: 'An exercise in one language. Its exercise base contains what all translations share.',
+  description:
+    'An exercise in one language. Its exercise base contains what all translations share.',
   ordering: ['name'],
   groupKeyPaths: {},
   publishedColumnValues: { status: ACCEPTED_STATUS },
@@ -52,7 +69,15 @@ const variationIdsSql = (alias: string) =>
     exerciseinfo: {
       apiRootPosition: 15,
       title: 'Exercise Info Viewset',
-      filters: ['createdOn', 'description', 'languageId', 'name', 'exerciseBaseId', 'licenseId', 'licenseAuthor'],
+      filters: [
+        'createdOn',
+        'description',
+        'languageId',
+        'name',
+        'exerciseBaseId',
+        'licenseId',
+        'licenseAuthor',
+      ],
       graphqlSelection: `id name uuid description creation_date: createdOn category { ...exercisecategory } muscles { ...muscle }
         muscles_secondary: musclesSecondary { ...muscle } equipment { ...equipment } language { ...language } license { ...license }
         license_author: licenseAuthor images { ...exerciseimage } comments { ...exercisecomment } variations: variationIds`,
@@ -61,11 +86,27 @@ const variationIdsSql = (alias: string) =>
 })
 export class Exercise extends Model<Exercise> {
   @Id() declare id: number;
-  @UuidField({ description: 'Identifies the exercise across servers: copies have the same UUID.', readOnly: true }) declare uuid: string;
-  @TextField({ label: 'Name', description: 'The name in its own language.', max: 200, indexedForSearch: true, indexedForSorting: true })
+  @UuidField({
+    description: 'Identifies the exercise across servers: copies have the same UUID.',
+    readOnly: true,
+  })
+  declare uuid: string;
+  @TextField({
+    label: 'Name',
+    description: 'The name in its own language.',
+    max: 200,
+    indexedForSearch: true,
+    indexedForSorting: true,
+  })
   declare name: string;
   @ChoiceField({ ...REVIEW_STATUS_FIELD_OPTIONS, readOnly: true }) declare status: string;
-  @TextField({ label: 'Description', helpText: 'How the exercise is done, as HTML.', min: 40, max: 2000, isHtml: true })
+  @TextField({
+    label: 'Description',
+    helpText: 'How the exercise is done, as HTML.',
+    min: 40,
+    max: 2000,
+    isHtml: true,
+  })
   declare description: string;
   @DateField({
     label: 'Date',
@@ -76,7 +117,11 @@ export class Exercise extends Model<Exercise> {
     default: defaultValues.today,
   })
   declare createdOn: string | null;
-  @Ref(() => ExerciseCategory, { label: 'Category', relatedColumn: exerciseBaseColumn('category_id') }) declare categoryId: number;
+  @Ref(() => ExerciseCategory, {
+    label: 'Category',
+    relatedColumn: exerciseBaseColumn('category_id'),
+  })
+  declare categoryId: number;
   @Links(() => Muscle, {
     label: 'Muscles',
     objectFieldName: 'muscles',
@@ -103,7 +148,8 @@ export class Exercise extends Model<Exercise> {
   @TextField(LICENSE_AUTHOR_FIELD_OPTIONS) declare licenseAuthor: string | null;
   @Links(() => Exercise, {
     label: 'Variations',
-    helpText: 'Ids of the exercises of the same language in the same group of variations, this one included.',
+    helpText:
+      'Ids of the exercises of the same language in the same group of variations, this one included.',
     objectFieldName: 'variations',
     assumedSize: 4,
     sql: variationIdsSql,
@@ -119,17 +165,26 @@ export class Exercise extends Model<Exercise> {
     allowBlank: true,
   })
   declare nameOriginal: string;
-  @Ref(() => ExerciseBase, { label: 'Exercise base', hiddenInRest: true }) declare exerciseBaseId: number;
-  @Ref(() => License, { label: 'License of the base', relatedColumn: exerciseBaseColumn('license_id'), hiddenInRest: true })
+  @Ref(() => ExerciseBase, { label: 'Exercise base', hiddenInRest: true })
+  declare exerciseBaseId: number;
+  @Ref(() => License, {
+    label: 'License of the base',
+    relatedColumn: exerciseBaseColumn('license_id'),
+    hiddenInRest: true,
+  })
   declare baseLicenseId: number;
-  @Children(() => ExerciseComment, 'exerciseId', { assumedSize: 3, description: 'Short hints.' }) declare comments: ExerciseComment[];
+  @Children(() => ExerciseComment, 'exerciseId', { assumedSize: 3, description: 'Short hints.' })
+  declare comments: ExerciseComment[];
   @Children(() => ExerciseImage, 'exerciseBaseId', {
     keyFieldName: 'exerciseBaseId',
     assumedSize: 3,
     description: 'Images of the base, main image first.',
   })
   declare images: ExerciseImage[];
-  @Children(() => WorkoutLog, 'exerciseId', { isConnection: true, description: 'Workout logs of this exercise by the signed-in user.' })
+  @Children(() => WorkoutLog, 'exerciseId', {
+    isConnection: true,
+    description: 'Workout logs of this exercise by the signed-in user.',
+  })
   declare logs: WorkoutLog[];
 }
 

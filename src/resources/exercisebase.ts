@@ -13,10 +13,24 @@ import { ACCEPTED_STATUS, REVIEW_STATUS_FIELD_OPTIONS } from './reviewstatus';
 import { Variation } from './variation';
 
 /** The link table of exercise bases and muscles; `is_secondary` distinguishes secondary from primary muscles. */
-const MUSCLE_LINK_TABLE = { table: 'exercise_base_muscle', ownColumn: 'exercise_base_id', otherColumn: 'muscle_id' };
-export const PRIMARY_MUSCLE_LINK_TABLE = { ...MUSCLE_LINK_TABLE, discriminators: { is_secondary: false } };
-export const SECONDARY_MUSCLE_LINK_TABLE = { ...MUSCLE_LINK_TABLE, discriminators: { is_secondary: true } };
-export const EQUIPMENT_LINK_TABLE = { table: 'exercise_base_equipment', ownColumn: 'exercise_base_id', otherColumn: 'equipment_id' };
+const MUSCLE_LINK_TABLE = {
+  table: 'exercise_base_muscle',
+  ownColumn: 'exercise_base_id',
+  otherColumn: 'muscle_id',
+};
+export const PRIMARY_MUSCLE_LINK_TABLE = {
+  ...MUSCLE_LINK_TABLE,
+  discriminators: { is_secondary: false },
+};
+export const SECONDARY_MUSCLE_LINK_TABLE = {
+  ...MUSCLE_LINK_TABLE,
+  discriminators: { is_secondary: true },
+};
+export const EQUIPMENT_LINK_TABLE = {
+  table: 'exercise_base_equipment',
+  ownColumn: 'exercise_base_id',
+  otherColumn: 'equipment_id',
+};
 
 @Resource({
   dumpModelName: 'exercises.exercisebase',
@@ -27,15 +41,36 @@ export const EQUIPMENT_LINK_TABLE = { table: 'exercise_base_equipment', ownColum
 })
 export class ExerciseBase extends Model<ExerciseBase> {
   @Id() declare id: number;
-  @UuidField({ description: 'Identifies the exercise across servers: copies have the same UUID.' }) declare uuid: string;
+  @UuidField({ description: 'Identifies the exercise across servers: copies have the same UUID.' })
+  declare uuid: string;
   @ChoiceField(REVIEW_STATUS_FIELD_OPTIONS) declare status: string;
   @Ref(() => ExerciseCategory, { label: 'Category' }) declare categoryId: number;
-  @Links(() => Muscle, { objectFieldName: 'muscles', assumedSize: 2, link: PRIMARY_MUSCLE_LINK_TABLE }) declare muscleIds: number[];
-  @Links(() => Muscle, { objectFieldName: 'musclesSecondary', assumedSize: 2, link: SECONDARY_MUSCLE_LINK_TABLE })
+  @Links(() => Muscle, {
+    objectFieldName: 'muscles',
+    assumedSize: 2,
+    link: PRIMARY_MUSCLE_LINK_TABLE,
+  })
+  declare muscleIds: number[];
+  @Links(() => Muscle, {
+    objectFieldName: 'musclesSecondary',
+    assumedSize: 2,
+    link: SECONDARY_MUSCLE_LINK_TABLE,
+  })
   declare muscleSecondaryIds: number[];
-  @Links(() => Equipment, { objectFieldName: 'equipment', assumedSize: 2, link: EQUIPMENT_LINK_TABLE }) declare equipmentIds: number[];
+  @Links(() => Equipment, {
+    objectFieldName: 'equipment',
+    assumedSize: 2,
+    link: EQUIPMENT_LINK_TABLE,
+  })
+  declare equipmentIds: number[];
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
-  @TextField({ label: 'Author', description: 'The author to be credited under the licence.', max: 50, allowNull: true, allowBlank: true })
+  @TextField({
+    label: 'Author',
+    description: 'The author to be credited under the licence.',
+    max: 50,
+    allowNull: true,
+    allowBlank: true,
+  })
   declare licenseAuthor: string | null;
   @Ref(() => Variation, {
     label: 'Variation',
@@ -44,9 +79,16 @@ export class ExerciseBase extends Model<ExerciseBase> {
     allowNull: true,
   })
   declare variationId: number | null;
-  @Children(() => Exercise, 'exerciseBaseId', { assumedSize: 3, description: 'The translations, pending ones included.' })
+  @Children(() => Exercise, 'exerciseBaseId', {
+    assumedSize: 3,
+    description: 'The translations, pending ones included.',
+  })
   declare translations: Exercise[];
-  @Children(() => ExerciseImage, 'exerciseBaseId', { assumedSize: 3, description: 'Main image first.' }) declare images: ExerciseImage[];
+  @Children(() => ExerciseImage, 'exerciseBaseId', {
+    assumedSize: 3,
+    description: 'Main image first.',
+  })
+  declare images: ExerciseImage[];
 }
 
 export default createCrudResolver(ExerciseBase);

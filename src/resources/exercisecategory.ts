@@ -18,8 +18,12 @@ import { Exercise } from './exercise';
 })
 export class ExerciseCategory extends Model<ExerciseCategory> {
   @Id() declare id: number;
-  @TextField({ label: 'Name', description: 'The part of the body in English.', max: 100 }) declare name: string;
-  @Children(() => Exercise, 'categoryId', { isConnection: true, description: 'Exercises that train this part of the body.' })
+  @TextField({ label: 'Name', description: 'The part of the body in English.', max: 100 })
+  declare name: string;
+  @Children(() => Exercise, 'categoryId', {
+    isConnection: true,
+    description: 'Exercises that train this part of the body.',
+  })
   declare exercises: Exercise[];
 }
 

@@ -18,7 +18,12 @@ import { Language } from './language';
 export class ExerciseComment extends Model<ExerciseComment> {
   @Id() declare id: number;
   @Ref(() => Exercise, { label: 'Exercise', readOnly: true }) declare exerciseId: number;
-  @TextField({ label: 'Comment', helpText: 'A comment about how to correctly do this exercise.', max: 200, indexedForSorting: true })
+  @TextField({
+    label: 'Comment',
+    helpText: 'A comment about how to correctly do this exercise.',
+    max: 200,
+    indexedForSorting: true,
+  })
   declare comment: string;
   @Ref(() => Language, {
     label: 'Language of the exercise',

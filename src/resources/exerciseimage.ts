@@ -6,7 +6,15 @@ import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { createCrudResolver } from '../core/schema/crud';
 import { notFoundError } from '../core/model/errors';
-import { ChoiceField, BooleanField, Id, ImageField, TextField, UuidField, type RowFields } from '../core/model/fields';
+import {
+  ChoiceField,
+  BooleanField,
+  Id,
+  ImageField,
+  TextField,
+  UuidField,
+  type RowFields,
+} from '../core/model/fields';
 import { Ref } from '../core/model/relationfields';
 import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
@@ -15,7 +23,13 @@ import type { UploadedFile } from '../platform/multipart';
 import { mediaUrl } from '../files/paths';
 import { checkQuota, storedFileBytes, recordFileBytes, type NewFile } from '../files/quota';
 import { createPathUsageCheck } from '../files/removal';
-import { THUMBNAILS_SELECTION, ThumbnailArgs, Thumbnails, thumbnailsOf, thumbnailUrl } from '../files/thumbnails';
+import {
+  THUMBNAILS_SELECTION,
+  ThumbnailArgs,
+  Thumbnails,
+  thumbnailsOf,
+  thumbnailUrl,
+} from '../files/thumbnails';
 import { imageFieldOptions } from '../files/upload';
 import { ExerciseBase } from './exercisebase';
 import { License } from './license';
@@ -30,7 +44,11 @@ const MAX_AUTHOR_LENGTH = 50;
   dumpModelName: 'exercises.exerciseimage',
   description: 'An image of an exercise, pending ones included.',
   ordering: ['-isMain', 'id'],
-  uniqueFlag: { flagFieldName: 'isMain', parentFieldName: 'exerciseBaseId', rowFilter: { status: ACCEPTED_STATUS } },
+  uniqueFlag: {
+    flagFieldName: 'isMain',
+    parentFieldName: 'exerciseBaseId',
+    rowFilter: { status: ACCEPTED_STATUS },
+  },
   routes: 'all',
   writeOperations: ['create', 'update', 'remove'],
   scopeGroup: 'catalogue',
@@ -46,7 +64,8 @@ export class ExerciseImage extends Model<ExerciseImage> {
     default: () => randomUUID(),
   })
   declare uuid: string;
-  @Ref(() => ExerciseBase, { label: 'Exercise', restKey: 'exercise' }) declare exerciseBaseId: number;
+  @Ref(() => ExerciseBase, { label: 'Exercise', restKey: 'exercise' })
+  declare exerciseBaseId: number;
   @ImageField({
     label: 'Image',
     helpText: 'Only PNG and JPEG formats are supported.',
@@ -54,11 +73,25 @@ export class ExerciseImage extends Model<ExerciseImage> {
     ...imageFieldOptions(MAX_PATH_LENGTH),
   })
   declare image: string;
-  @BooleanField({ label: 'Main picture', helpText: 'Whether this is the main image of the exercise.', default: false })
+  @BooleanField({
+    label: 'Main picture',
+    helpText: 'Whether this is the main image of the exercise.',
+    default: false,
+  })
   declare isMain: boolean;
-  @ChoiceField({ ...REVIEW_STATUS_FIELD_OPTIONS, description: 'Only accepted images are visible to everyone.', readOnly: true })
+  @ChoiceField({
+    ...REVIEW_STATUS_FIELD_OPTIONS,
+    description: 'Only accepted images are visible to everyone.',
+    readOnly: true,
+  })
   declare status: string;
-  @Ref(() => License, { label: 'License', default: 2, defaultDescription: 'CC-BY-SA 4', hiddenInRest: true }) declare licenseId: number;
+  @Ref(() => License, {
+    label: 'License',
+    default: 2,
+    defaultDescription: 'CC-BY-SA 4',
+    hiddenInRest: true,
+  })
+  declare licenseId: number;
   @TextField({
     label: 'Author',
     description: 'The author to be credited under the licence.',
@@ -73,9 +106,18 @@ export class ExerciseImage extends Model<ExerciseImage> {
 /** Placeholder for the id of a row that is not inserted yet. No stored row has the id 0. */
 const NEW_ROW_ID = 0;
 
-const loadImageRow = async (id: number, { session }: Context, transaction: Transaction): Promise<FieldValues> => {
+const loadImageRow = async (
+  id: number,
+  { session }: Context,
+  transaction: Transaction,
+): Promise<FieldValues> => {
   const attributes = ['exerciseBaseId', 'isMain', 'status'];
-  const row = await ExerciseImage.findByPk(id, { attributes, raw: true, transaction, ...session.sequelizeOptions });
+  const row = await ExerciseImage.findByPk(id, {
+    attributes,
+    raw: true,
+    transaction,
+    ...session.sequelizeOptions,
+  });
   if (!row) throw notFoundError();
   return row as unknown as FieldValues;
 };
@@ -92,7 +134,11 @@ async function updateMainImage(
   transaction: Transaction,
 ) {
   const options = { transaction, ...session.sequelizeOptions };
-  const otherMainImagesWhere = { exerciseBaseId: exerciseBaseId as number, id: { [Op.ne]: id }, isMain: true };
+  const otherMainImagesWhere = {
+    exerciseBaseId: exerciseBaseId as number,
+    id: { [Op.ne]: id },
+    isMain: true,
+  };
   const acceptedMainImage = await ExerciseImage.findOne({
     where: { ...otherMainImagesWhere, status: ACCEPTED_STATUS },
     attributes: ['id'],
@@ -123,29 +169,52 @@ const ExerciseImageCrudResolver = createCrudResolver(ExerciseImage, {
     // Raw SQL, because Sequelize has no condition for rows to which another table refers.
     const lockBasesSql = `SELECT 1 FROM "exercise_base" WHERE "id" = ANY($1::int[]) OR "id" IN
       (SELECT "exercise_base_id" FROM "exercise_image" WHERE "id" = ANY($2::int[])) ORDER BY "id" FOR NO KEY UPDATE`;
-    const bind = [rows.flatMap(({ input }) => input?.exerciseBaseId ?? []), rows.flatMap(({ id }) => id ?? [])];
-    await session.database.sequelize.query(lockBasesSql, { bind, transaction, ...session.sequelizeOptions });
+    const bind = [
+      rows.flatMap(({ input }) => input?.exerciseBaseId ?? []),
+      rows.flatMap(({ id }) => id ?? []),
+    ];
+    await session.database.sequelize.query(lockBasesSql, {
+      bind,
+      transaction,
+      ...session.sequelizeOptions,
+    });
     const uploads = rows.flatMap(({ id, input, path }): NewFile[] =>
-      input?.image ? [{ replacedRowId: id, file: input.image as UploadedFile, inputPath: [...path!, 'image'] }] : [],
+      input?.image
+        ? [{ replacedRowId: id, file: input.image as UploadedFile, inputPath: [...path!, 'image'] }]
+        : [],
     );
     // Superusers have no upload quota.
     if (uploads.length && !viewer!.isSuperuser && media.quotaBytes !== Infinity)
-      await checkQuota(CONTRIBUTOR_TABLE, viewer!.id, uploads, media.quotaBytes, session.database.sequelize, {
-        transaction,
-        ...session.sequelizeOptions,
-      });
+      await checkQuota(
+        CONTRIBUTOR_TABLE,
+        viewer!.id,
+        uploads,
+        media.quotaBytes,
+        session.database.sequelize,
+        {
+          transaction,
+          ...session.sequelizeOptions,
+        },
+      );
   },
   async beforeRowWrite(values, context, transaction, id = NEW_ROW_ID) {
     if (id === NEW_ROW_ID && context.viewer!.isSuperuser) {
       values.status = ACCEPTED_STATUS;
-      values.licenseAuthor ??= new URL(context.request.baseUrl).hostname.slice(0, MAX_AUTHOR_LENGTH);
+      values.licenseAuthor ??= new URL(context.request.baseUrl).hostname.slice(
+        0,
+        MAX_AUTHOR_LENGTH,
+      );
     }
-    const row = id === NEW_ROW_ID ? values : { ...(await loadImageRow(id, context, transaction)), ...values };
+    const row =
+      id === NEW_ROW_ID ? values : { ...(await loadImageRow(id, context, transaction)), ...values };
     if (values.isMain !== undefined || values.exerciseBaseId !== undefined)
       values.isMain = await updateMainImage(row, id, context, transaction);
     if (values.image === undefined) return;
     const { database, sequelizeOptions } = context.session;
-    const isPathTaken = createPathUsageCheck(database.sequelize, { transaction, ...sequelizeOptions });
+    const isPathTaken = createPathUsageCheck(database.sequelize, {
+      transaction,
+      ...sequelizeOptions,
+    });
     const folder = `exercise-images/${Number(row.exerciseBaseId)}`;
     const file = values.image as UploadedFile;
     values.image = await context.services.media.store(folder, file, MAX_PATH_LENGTH, isPathTaken);
@@ -153,10 +222,15 @@ const ExerciseImageCrudResolver = createCrudResolver(ExerciseImage, {
   },
   async afterRowsWritten(writtenRows, { session }, transaction) {
     const newFiles = writtenRows.flatMap(({ id, values }) =>
-      uploadedFileBytesByRowValues.has(values) ? [{ id, bytes: uploadedFileBytesByRowValues.get(values)! }] : [],
+      uploadedFileBytesByRowValues.has(values)
+        ? [{ id, bytes: uploadedFileBytesByRowValues.get(values)! }]
+        : [],
     );
     if (newFiles.length)
-      await recordFileBytes(CONTRIBUTOR_TABLE, newFiles, session.database.sequelize, { transaction, ...session.sequelizeOptions });
+      await recordFileBytes(CONTRIBUTOR_TABLE, newFiles, session.database.sequelize, {
+        transaction,
+        ...session.sequelizeOptions,
+      });
   },
   async undoSideEffects({ image }, { services: { media } }) {
     if (typeof image === 'string') await media.remove([image]);
@@ -167,7 +241,10 @@ const ExerciseImageCrudResolver = createCrudResolver(ExerciseImage, {
 export default class ExerciseImageResolver extends ExerciseImageCrudResolver {
   @FieldResolver(() => String, { description: 'URL of the image.' })
   @RequiresFields(() => ExerciseImage, 'image')
-  image(@Root() row: RowFields<ExerciseImage, 'image'>, @Ctx() { request: { baseUrl } }: Context): string {
+  image(
+    @Root() row: RowFields<ExerciseImage, 'image'>,
+    @Ctx() { request: { baseUrl } }: Context,
+  ): string {
     return baseUrl + mediaUrl(row.image);
   }
 
@@ -185,10 +262,19 @@ export default class ExerciseImageResolver extends ExerciseImageCrudResolver {
     return baseUrl + thumbnailUrl(row.image, args, await media.hasPngThumbnails(row.image));
   }
 
-  @FieldExtensions({ exclusiveTo: 'rest', cost: { weight: 20 }, action: { name: 'thumbnails', graphqlSelection: THUMBNAILS_SELECTION } })
-  @FieldResolver(() => Thumbnails, { description: 'Thumbnails of the image, generated on first request.' })
+  @FieldExtensions({
+    exclusiveTo: 'rest',
+    cost: { weight: 20 },
+    action: { name: 'thumbnails', graphqlSelection: THUMBNAILS_SELECTION },
+  })
+  @FieldResolver(() => Thumbnails, {
+    description: 'Thumbnails of the image, generated on first request.',
+  })
   @RequiresFields(() => ExerciseImage, 'image')
-  async thumbnails(@Root() row: RowFields<ExerciseImage, 'image'>, @Ctx() { services: { media } }: Context): Promise<Thumbnails> {
+  async thumbnails(
+    @Root() row: RowFields<ExerciseImage, 'image'>,
+    @Ctx() { services: { media } }: Context,
+  ): Promise<Thumbnails> {
     return thumbnailsOf(row.image, await media.createThumbnails(row.image));
   }
 }

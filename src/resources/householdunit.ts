@@ -19,7 +19,13 @@ import { Language } from './language';
 export class HouseholdUnit extends Model<HouseholdUnit> {
   @Id() declare id: number;
   @Ref(() => Language, { label: 'Language', readOnly: true }) declare languageId: number;
-  @TextField({ label: 'Name', description: 'The name in its own language.', max: 200, indexedForSorting: true }) declare name: string;
+  @TextField({
+    label: 'Name',
+    description: 'The name in its own language.',
+    max: 200,
+    indexedForSorting: true,
+  })
+  declare name: string;
   @Children(() => IngredientUnit, 'householdUnitId', {
     isConnection: true,
     description: 'The ingredients that can be measured in this unit, with its weight for each.',

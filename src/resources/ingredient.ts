@@ -32,7 +32,13 @@ import { Resource } from '../core/model/resource';
 import { DecimalScalar } from '../core/model/scalars';
 import { amountErrorMessage, parseFormInteger } from '../nutrition/form';
 import { FormNutritionalValues, NutritionalValues } from '../nutrition/types';
-import { formatNutritionalValues, gramsOfAmount, NUTRIENTS, nutritionalValuesOfPortion, type HouseholdMeasure } from '../nutrition/values';
+import {
+  formatNutritionalValues,
+  gramsOfAmount,
+  NUTRIENTS,
+  nutritionalValuesOfPortion,
+  type HouseholdMeasure,
+} from '../nutrition/values';
 import { parseInteger } from '../platform/pythonscalars';
 import { DiaryEntry } from './diaryentry';
 import { IngredientUnit } from './ingredientunit';
@@ -44,8 +50,18 @@ export const HOUSEHOLD_MEASURE_FIELDS = ['amount', 'gram', 'ingredientId'] as co
 const MAX_BARCODE_LENGTH = 200;
 const NONEXISTENT_INGREDIENT_ID = 0;
 
-const GRAMS_PER_100_G_FIELD_OPTIONS = { helpText: 'In g per 100 g of product.', maxDigits: 6, decimalPlaces: 3, min: 0, max: 100 } as const;
-const OPTIONAL_GRAPHQL_TEXT_FIELD_OPTIONS = { allowNull: true, allowBlank: true, hiddenInRest: true } as const;
+const GRAMS_PER_100_G_FIELD_OPTIONS = {
+  helpText: 'In g per 100 g of product.',
+  maxDigits: 6,
+  decimalPlaces: 3,
+  min: 0,
+  max: 100,
+} as const;
+const OPTIONAL_GRAPHQL_TEXT_FIELD_OPTIONS = {
+  allowNull: true,
+  allowBlank: true,
+  hiddenInRest: true,
+} as const;
 const filterFieldNames = [
   'carbohydrates',
   'carbohydratesSugar',
@@ -112,7 +128,13 @@ export class Ingredient extends Model<Ingredient> {
     default: defaultValues.today,
   })
   declare updatedOn: string;
-  @IntegerField({ label: 'Energy', helpText: 'In kcal per 100 g.', min: MIN_INTEGER, max: MAX_INTEGER }) declare energy: number;
+  @IntegerField({
+    label: 'Energy',
+    helpText: 'In kcal per 100 g.',
+    min: MIN_INTEGER,
+    max: MAX_INTEGER,
+  })
+  declare energy: number;
   @DecimalField({ label: 'Protein', ...GRAMS_PER_100_G_FIELD_OPTIONS }) declare protein: string;
   @DecimalField({ label: 'Carbohydrates', ...GRAMS_PER_100_G_FIELD_OPTIONS })
   declare carbohydrates: string;
@@ -129,12 +151,15 @@ export class Ingredient extends Model<Ingredient> {
     allowNull: true,
   })
   declare fatSaturated: string | null;
-  @DecimalField({ label: 'Fibres', ...GRAMS_PER_100_G_FIELD_OPTIONS, allowNull: true }) declare fibres: string | null;
-  @DecimalField({ label: 'Sodium', ...GRAMS_PER_100_G_FIELD_OPTIONS, allowNull: true }) declare sodium: string | null;
+  @DecimalField({ label: 'Fibres', ...GRAMS_PER_100_G_FIELD_OPTIONS, allowNull: true })
+  declare fibres: string | null;
+  @DecimalField({ label: 'Sodium', ...GRAMS_PER_100_G_FIELD_OPTIONS, allowNull: true })
+  declare sodium: string | null;
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
   @TextField(LICENSE_AUTHOR_FIELD_OPTIONS) declare licenseAuthor: string | null;
   @Ref(() => Language, { label: 'Language', readOnly: true }) declare languageId: number;
-  @ChoiceField({ ...REVIEW_STATUS_FIELD_OPTIONS, readOnly: true, hiddenInRest: true }) declare status: string;
+  @ChoiceField({ ...REVIEW_STATUS_FIELD_OPTIONS, readOnly: true, hiddenInRest: true })
+  declare status: string;
   @TextField({
     label: 'Code',
     helpText: 'Barcode, e.g. an EAN.',
@@ -149,7 +174,12 @@ export class Ingredient extends Model<Ingredient> {
     ...OPTIONAL_GRAPHQL_TEXT_FIELD_OPTIONS,
   })
   declare sourceName: string | null;
-  @UrlField({ label: 'Source URL', description: 'A page about the food.', max: 200, ...OPTIONAL_GRAPHQL_TEXT_FIELD_OPTIONS })
+  @UrlField({
+    label: 'Source URL',
+    description: 'A page about the food.',
+    max: 200,
+    ...OPTIONAL_GRAPHQL_TEXT_FIELD_OPTIONS,
+  })
   declare sourceUrl: string | null;
   @DateTimeField({
     label: 'Last imported',
@@ -182,7 +212,10 @@ export class Ingredient extends Model<Ingredient> {
     ...OPTIONAL_GRAPHQL_TEXT_FIELD_OPTIONS,
   })
   declare brand: string | null;
-  @Children(() => IngredientUnit, 'ingredientId', { assumedSize: 3, description: 'The household units of the ingredient.' })
+  @Children(() => IngredientUnit, 'ingredientId', {
+    assumedSize: 3,
+    description: 'The household units of the ingredient.',
+  })
   declare units: IngredientUnit[];
   @Children(() => DiaryEntry, 'ingredientId', {
     isConnection: true,
@@ -199,12 +232,19 @@ async function loadHouseholdMeasure(
   unitId: number | undefined,
   context: Context,
 ): Promise<HouseholdMeasure | undefined> {
-  const row = unitId === undefined ? null : await loadRowFields(IngredientUnit, HOUSEHOLD_MEASURE_FIELDS, unitId, context);
+  const row =
+    unitId === undefined
+      ? null
+      : await loadRowFields(IngredientUnit, HOUSEHOLD_MEASURE_FIELDS, unitId, context);
   return row?.ingredientId === ingredientId ? row : undefined;
 }
 
 /** Computes the nutritional values of an amount in a household unit, or in grams if `measure` is null. Reports all invalid arguments in one error. */
-function nutritionalValuesOfAmount(amount: string, measure: HouseholdMeasure | null | undefined, row: NutrientRow) {
+function nutritionalValuesOfAmount(
+  amount: string,
+  measure: HouseholdMeasure | null | undefined,
+  row: NutrientRow,
+) {
   const errors: FieldErrors = {};
   const problem = amountErrorMessage(amount);
   if (problem) errors.amount = [problem];
@@ -215,7 +255,11 @@ function nutritionalValuesOfAmount(amount: string, measure: HouseholdMeasure | n
 
 /** A 12-digit UPC-A barcode is equivalent to the EAN-13 barcode with a leading zero (GS1 General Specifications, section 5.2). */
 const equivalentBarcodes = (barcode: string): string[] =>
-  /^\d{12}$/.test(barcode) ? [barcode, `0${barcode}`] : /^0\d{12}$/.test(barcode) ? [barcode, barcode.slice(1)] : [barcode];
+  /^\d{12}$/.test(barcode)
+    ? [barcode, `0${barcode}`]
+    : /^0\d{12}$/.test(barcode)
+      ? [barcode, barcode.slice(1)]
+      : [barcode];
 
 @Resolver(() => Ingredient)
 export default class IngredientResolver extends createCrudResolver(Ingredient) {
@@ -227,17 +271,25 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
   @FieldExtensions({ exclusiveTo: 'graphql' })
   async ingredientByBarcode(
     @Arg('code', () => String, {
-      description: 'The barcode as printed, e.g. `4006381333931`. A 12-digit UPC-A also matches the corresponding EAN-13.',
+      description:
+        'The barcode as printed, e.g. `4006381333931`. A 12-digit UPC-A also matches the corresponding EAN-13.',
     })
     code: string,
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    const issues = limitViolationMessages(code, { kind: 'string', maxLength: MAX_BARCODE_LENGTH, allowBlank: true });
+    const issues = limitViolationMessages(code, {
+      kind: 'string',
+      maxLength: MAX_BARCODE_LENGTH,
+      allowBlank: true,
+    });
     if (issues.length) throw invalidFieldsError({ code: issues });
     const { bind, values } = createParameterBinder();
     const where = whereClause(
-      [columnIsOneOf('code', equivalentBarcodes(code.trim())), ...visibleRowConditions(Ingredient, context)],
+      [
+        columnIsOneOf('code', equivalentBarcodes(code.trim())),
+        ...visibleRowConditions(Ingredient, context),
+      ],
       't',
       bind,
     );
@@ -245,27 +297,42 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
       context.services.catalogue.rowsOf(Language).filter(({ shortName }) => shortName === language),
     );
     const order = `array_position(${bind(languages.map(({ id }) => id))}::int[], t."language_id"), t."id"`;
-    const [row] = await context.session.query(`SELECT t."id" FROM "ingredient" t${where} ORDER BY ${order} LIMIT 1`, values);
+    const [row] = await context.session.query(
+      `SELECT t."id" FROM "ingredient" t${where} ORDER BY ${order} LIMIT 1`,
+      values,
+    );
     return loadReferencedRow(Ingredient, row?.id as number | undefined, context, info);
   }
 
-  @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of an amount of the ingredient.' })
+  @FieldResolver(() => NutritionalValues, {
+    description: 'Nutritional values of an amount of the ingredient.',
+  })
   @FieldExtensions({ cost: { weight: 2 } })
   @RequiresFields(() => Ingredient, ...NUTRIENTS)
   async valuesOf(
     @Root() row: NutrientRow,
     @Arg('amount', () => DecimalScalar, {
-      description: 'In grams, or in the given unit; at most five digits, two of them after the decimal point.',
+      description:
+        'In grams, or in the given unit; at most five digits, two of them after the decimal point.',
     })
     amount: string,
-    @Arg('unit', () => ID, { nullable: true, description: 'Id of a household unit of the ingredient; grams if absent.' })
+    @Arg('unit', () => ID, {
+      nullable: true,
+      description: 'Id of a household unit of the ingredient; grams if absent.',
+    })
     unitId: string | null,
     @Ctx() context: Context,
   ) {
     if (unitId != null) rejectNodeIdOfOtherType(IngredientUnit.name, unitId, 'unit');
     return nutritionalValuesOfAmount(
       amount,
-      unitId == null ? null : await loadHouseholdMeasure(row.id, resolveRowId(IngredientUnit.name, unitId.trim()), context),
+      unitId == null
+        ? null
+        : await loadHouseholdMeasure(
+            row.id,
+            resolveRowId(IngredientUnit.name, unitId.trim()),
+            context,
+          ),
       row,
     );
   }
@@ -276,22 +343,41 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
   })
   @FieldExtensions({
     exclusiveTo: 'rest',
-    action: { name: 'get_values', bodyWhenArgumentsInvalid: Object.fromEntries(NUTRIENTS.map((name) => [toSnakeCase(name), 0])) },
+    action: {
+      name: 'get_values',
+      bodyWhenArgumentsInvalid: Object.fromEntries(NUTRIENTS.map((name) => [toSnakeCase(name), 0])),
+    },
   })
   @RequiresFields(() => Ingredient, ...NUTRIENTS)
   async formValues(
     @Root() row: NutrientRow,
-    @Arg('amount', () => String, { nullable: true, description: 'In grams, or in the given unit. Required.' }) amount: string | null,
-    @Arg('unit', () => String, { nullable: true, description: 'Id of a household unit of the ingredient; grams if absent.' })
+    @Arg('amount', () => String, {
+      nullable: true,
+      description: 'In grams, or in the given unit. Required.',
+    })
+    amount: string | null,
+    @Arg('unit', () => String, {
+      nullable: true,
+      description: 'Id of a household unit of the ingredient; grams if absent.',
+    })
     unitId: string | null,
-    @Arg('ingredient', () => String, { nullable: true, description: 'Id of the ingredient, repeated.' }) ingredientId: string | null,
+    @Arg('ingredient', () => String, {
+      nullable: true,
+      description: 'Id of the ingredient, repeated.',
+    })
+    ingredientId: string | null,
     @Ctx() context: Context,
   ) {
     const formIngredientId = parseFormInteger(ingredientId);
     // Like the reference service, validates the ingredient id first. If it is invalid, the other arguments are not validated.
-    if (Number.isNaN(formIngredientId)) throw invalidFieldsError({ ingredient: [NOT_A_CHOICE_MESSAGE] });
+    if (Number.isNaN(formIngredientId))
+      throw invalidFieldsError({ ingredient: [NOT_A_CHOICE_MESSAGE] });
     const measure = unitId
-      ? await loadHouseholdMeasure(formIngredientId ?? NONEXISTENT_INGREDIENT_ID, parseRowId(parseInteger(unitId)), context)
+      ? await loadHouseholdMeasure(
+          formIngredientId ?? NONEXISTENT_INGREDIENT_ID,
+          parseRowId(parseInteger(unitId)),
+          context,
+        )
       : null;
     return nutritionalValuesOfAmount(amount ?? '', measure, row);
   }

@@ -24,12 +24,24 @@ const title = 'Ingredient Weight Unit';
 })
 export class IngredientUnit extends Model<IngredientUnit> {
   @Id() declare id: number;
-  @DecimalField({ label: 'Amount', helpText: 'Unit amount, e.g. "1 cup" or "1/2 spoon".', maxDigits: 5, decimalPlaces: 2, default: '1' })
+  @DecimalField({
+    label: 'Amount',
+    helpText: 'Unit amount, e.g. "1 cup" or "1/2 spoon".',
+    maxDigits: 5,
+    decimalPlaces: 2,
+    default: '1',
+  })
   declare amount: string;
-  @IntegerField({ label: 'Amount in grams', description: 'The weight of this amount of the unit.', min: MIN_INTEGER, max: MAX_INTEGER })
+  @IntegerField({
+    label: 'Amount in grams',
+    description: 'The weight of this amount of the unit.',
+    min: MIN_INTEGER,
+    max: MAX_INTEGER,
+  })
   declare gram: number;
   @Ref(() => Ingredient, { label: 'Ingredient', readOnly: true }) declare ingredientId: number;
-  @Ref(() => HouseholdUnit, { label: 'Weight unit', restKey: 'unit', column: 'unit_id' }) declare householdUnitId: number;
+  @Ref(() => HouseholdUnit, { label: 'Weight unit', restKey: 'unit', column: 'unit_id' })
+  declare householdUnitId: number;
 }
 
 export default createCrudResolver(IngredientUnit);

@@ -20,7 +20,8 @@ const ROUNDING_NOTE = `Rounded to grams; a pound is exactly ${KILOGRAMS_PER_POUN
 export const kilogramsPerWeightUnitSql = (alias: string) =>
   `CASE ${alias}."weight_unit_id" WHEN ${MASS_UNIT_IDS.kg} THEN 1 WHEN ${MASS_UNIT_IDS.lb} THEN ${KILOGRAMS_PER_POUND} END`;
 
-export const kilogramsPerBodyWeightUnitSql = (alias: string) => `CASE ${alias}."unit" WHEN 'lb' THEN ${KILOGRAMS_PER_POUND} ELSE 1 END`;
+export const kilogramsPerBodyWeightUnitSql = (alias: string) =>
+  `CASE ${alias}."unit" WHEN 'lb' THEN ${KILOGRAMS_PER_POUND} ELSE 1 END`;
 
 /** SQL: factor that converts the unit in the profile of the row's owner to kilograms. */
 export const kilogramsPerProfileUnitSql = (alias: string) =>
@@ -38,8 +39,14 @@ const kilogramFieldOptions = (description: string, factorSql: (alias: string) =>
 
 /** Options of the computed field with the weight in kg, for rows that have a `weight_unit_id`. */
 export const TRAINING_WEIGHT_KG_FIELD_OPTIONS = {
-  ...kilogramFieldOptions(`The weight ${KILOGRAMS_NOTE}; null where the unit is neither kg nor lb.`, kilogramsPerWeightUnitSql),
+  ...kilogramFieldOptions(
+    `The weight ${KILOGRAMS_NOTE}; null where the unit is neither kg nor lb.`,
+    kilogramsPerWeightUnitSql,
+  ),
   allowNull: true,
 } as const;
 
-export const BODY_WEIGHT_KG_FIELD_OPTIONS = kilogramFieldOptions(`The weight ${KILOGRAMS_NOTE}.`, kilogramsPerBodyWeightUnitSql);
+export const BODY_WEIGHT_KG_FIELD_OPTIONS = kilogramFieldOptions(
+  `The weight ${KILOGRAMS_NOTE}.`,
+  kilogramsPerBodyWeightUnitSql,
+);

@@ -18,12 +18,23 @@ import { Ingredient } from './ingredient';
 })
 export class Language extends Model<Language> {
   @Id() declare id: number;
-  @TextField({ label: 'Language short name', helpText: 'ISO 639-1 code, e.g. `en`.', max: 2 }) declare shortName: string;
-  @TextField({ label: 'Language full name', description: 'The name of the language in the language itself.', max: 30 })
+  @TextField({ label: 'Language short name', helpText: 'ISO 639-1 code, e.g. `en`.', max: 2 })
+  declare shortName: string;
+  @TextField({
+    label: 'Language full name',
+    description: 'The name of the language in the language itself.',
+    max: 30,
+  })
   declare fullName: string;
-  @Children(() => Exercise, 'languageId', { isConnection: true, description: 'Translations of exercises into this language.' })
+  @Children(() => Exercise, 'languageId', {
+    isConnection: true,
+    description: 'Translations of exercises into this language.',
+  })
   declare exercises: Exercise[];
-  @Children(() => Ingredient, 'languageId', { isConnection: true, description: 'Ingredients with a name in this language.' })
+  @Children(() => Ingredient, 'languageId', {
+    isConnection: true,
+    description: 'Ingredients with a name in this language.',
+  })
   declare ingredients: Ingredient[];
 }
 

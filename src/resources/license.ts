@@ -17,7 +17,8 @@ export class License extends Model<License> {
   @Id() declare id: number;
   @TextField({
     label: 'Full name',
-    helpText: 'If a licence has been localized, e.g. the Creative Commons licences, the language too.',
+    helpText:
+      'If a licence has been localized, e.g. the Creative Commons licences, the language too.',
     max: 60,
   })
   declare fullName: string;

@@ -9,7 +9,12 @@ import { loadChildFields } from '../core/read/loaders';
 import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
-import { formatNutritionalValues, sumNutritionalValues, type MassUnit, type ExactNutritionalValues } from '../nutrition/values';
+import {
+  formatNutritionalValues,
+  sumNutritionalValues,
+  type MassUnit,
+  type ExactNutritionalValues,
+} from '../nutrition/values';
 import { portionNutritionalValues } from './portionvalues';
 import { MealItem } from './mealitem';
 import { NutritionPlan } from './nutritionplan';
@@ -36,25 +41,51 @@ export class Meal extends Model<Meal> {
     readOnly: 'rest',
   })
   declare position: number;
-  @TimeField({ label: 'Time (approx)', description: 'The approximate time at which it is eaten.', allowNull: true }) declare time:
-    string | null;
+  @TimeField({
+    label: 'Time (approx)',
+    description: 'The approximate time at which it is eaten.',
+    allowNull: true,
+  })
+  declare time: string | null;
   @Owner(() => User, { hiddenInRest: true, restSortable: false }) declare userId: number;
-  @Children(() => MealItem, 'mealId', { isSavedWithParent: true, assumedSize: 6, description: 'Its ingredients and their amounts.' })
+  @Children(() => MealItem, 'mealId', {
+    isSavedWithParent: true,
+    assumedSize: 6,
+    description: 'Its ingredients and their amounts.',
+  })
   declare items: MealItem[];
 }
 
 /** Computes the nutritional values of a meal: the sum of the rounded values of its items. A request computes them once for each meal. */
-export function mealNutritionalValues(id: number, context: Context, unit: MassUnit = 'g'): Promise<ExactNutritionalValues> {
+export function mealNutritionalValues(
+  id: number,
+  context: Context,
+  unit: MassUnit = 'g',
+): Promise<ExactNutritionalValues> {
   const sumOfItems = async (mealId: number) => {
-    const items = await loadChildFields(MealItem, 'mealId', ['ingredientId', 'ingredientUnitId', 'amount'], mealId, context);
-    return sumNutritionalValues(await Promise.all(items.map((item) => portionNutritionalValues(item, context, unit))));
+    const items = await loadChildFields(
+      MealItem,
+      'mealId',
+      ['ingredientId', 'ingredientUnitId', 'amount'],
+      mealId,
+      context,
+    );
+    return sumNutritionalValues(
+      await Promise.all(items.map((item) => portionNutritionalValues(item, context, unit))),
+    );
   };
-  return context.loaders.getOrCreate(`values of meals in ${unit}`, (ids) => Promise.all((ids as number[]).map(sumOfItems))).load(id);
+  return context.loaders
+    .getOrCreate(`values of meals in ${unit}`, (ids) =>
+      Promise.all((ids as number[]).map(sumOfItems)),
+    )
+    .load(id);
 }
 
 @Resolver(() => Meal)
 export default class MealResolver extends createCrudResolver(Meal) {
-  @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of all items together.' })
+  @FieldResolver(() => NutritionalValues, {
+    description: 'Nutritional values of all items together.',
+  })
   @FieldExtensions({ cost: { weight: 10 }, action: { name: 'nutritional_values' } })
   @RequiresFields(() => Meal, 'id')
   async nutritionalValues(@Root() meal: RowFields<Meal, 'id'>, @Ctx() context: Context) {

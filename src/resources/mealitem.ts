@@ -56,7 +56,9 @@ export class MealItem extends Model<MealItem> {
 
 @Resolver(() => MealItem)
 export default class MealItemResolver extends createCrudResolver(MealItem) {
-  @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of this amount of the ingredient.' })
+  @FieldResolver(() => NutritionalValues, {
+    description: 'Nutritional values of this amount of the ingredient.',
+  })
   @FieldExtensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
   @RequiresFields(() => MealItem, 'ingredientId', 'ingredientUnitId', 'amount')
   async nutritionalValues(@Root() item: Portion, @Ctx() context: Context) {

@@ -5,7 +5,8 @@ import { Children } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
 
-const imageUrlSql = (kind: string) => (alias: string) => `('/static/images/muscles/${kind}/muscle-' || ${alias}."id" || '.svg')`;
+const imageUrlSql = (kind: string) => (alias: string) =>
+  `('/static/images/muscles/${kind}/muscle-' || ${alias}."id" || '.svg')`;
 
 @Resource({
   restName: 'muscle',
@@ -19,8 +20,10 @@ const imageUrlSql = (kind: string) => (alias: string) => `('/static/images/muscl
 })
 export class Muscle extends Model<Muscle> {
   @Id() declare id: number;
-  @TextField({ label: 'Name', helpText: 'In Latin, e.g. "Pectoralis major".', max: 50 }) declare name: string;
-  @BooleanField({ label: 'Is front', helpText: 'On the front of the body.', default: true }) declare isFront: boolean;
+  @TextField({ label: 'Name', helpText: 'In Latin, e.g. "Pectoralis major".', max: 50 })
+  declare name: string;
+  @BooleanField({ label: 'Is front', helpText: 'On the front of the body.', default: true })
+  declare isFront: boolean;
   @ComputedField<string>(() => String, {
     label: 'Image url main',
     helpText: 'Drawing of the muscle as a primary one, relative to the host.',
@@ -33,9 +36,15 @@ export class Muscle extends Model<Muscle> {
     sql: imageUrlSql('secondary'),
   })
   declare imageUrlSecondary: string;
-  @Children(() => Exercise, 'muscleIds', { isConnection: true, description: 'Exercises with it as a primary muscle.' })
+  @Children(() => Exercise, 'muscleIds', {
+    isConnection: true,
+    description: 'Exercises with it as a primary muscle.',
+  })
   declare exercises: Exercise[];
-  @Children(() => Exercise, 'muscleSecondaryIds', { isConnection: true, description: 'Exercises with it as a secondary muscle.' })
+  @Children(() => Exercise, 'muscleSecondaryIds', {
+    isConnection: true,
+    description: 'Exercises with it as a secondary muscle.',
+  })
   declare exercisesSecondary: Exercise[];
 }
 

@@ -6,14 +6,28 @@ import { todayIn } from '../core/model/clock';
 import type { Context } from '../core/context';
 import { createCrudResolver } from '../core/schema/crud';
 import { invalidFieldsError } from '../core/model/errors';
-import { ComputedField, DateField, defaultValues, BooleanField, Id, TextField, type RowFields } from '../core/model/fields';
+import {
+  ComputedField,
+  DateField,
+  defaultValues,
+  BooleanField,
+  Id,
+  TextField,
+  type RowFields,
+} from '../core/model/fields';
 import { Children, Owner, Ref } from '../core/model/relationfields';
 import { hasReadScope } from '../core/access/access';
 import { loadRowNearestInTime, loadChildFields, type NamedCondition } from '../core/read/loaders';
 import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { parseDateParts } from '../nutrition/dateparts';
-import { DIARY_DAY_VALUES_SELECTION, DiaryDay, PLAN_VALUES_SELECTION, PlanValues, NUTRITIONAL_VALUES_SELECTION } from '../nutrition/types';
+import {
+  DIARY_DAY_VALUES_SELECTION,
+  DiaryDay,
+  PLAN_VALUES_SELECTION,
+  PlanValues,
+  NUTRITIONAL_VALUES_SELECTION,
+} from '../nutrition/types';
 import {
   formatNutritionalValues,
   macronutrientEnergyPercentages,
@@ -49,7 +63,8 @@ const filterFieldNames = ['createdOn', 'languageId', 'name', 'hasGoalCalories'];
     nutritionplaninfo: {
       apiRootPosition: 30,
       title: 'Nutrition Plan Info',
-      description: 'A nutrition plan with its meals, their items and the nutrition values. Read-only.',
+      description:
+        'A nutrition plan with its meals, their items and the nutrition values. Read-only.',
       filters: filterFieldNames,
       graphqlSelection: `id language { ...language } creation_date: createdOn description: name
         get_nutritional_values: nutritionalValues { ${PLAN_VALUES_SELECTION} }
@@ -86,9 +101,17 @@ export class NutritionPlan extends Model<NutritionPlan> {
     restSortable: false,
   })
   declare isActive: boolean;
-  @BooleanField({ label: 'Use daily calories', helpText: 'Compare the plan with the calories of the profile.', default: false })
+  @BooleanField({
+    label: 'Use daily calories',
+    helpText: 'Compare the plan with the calories of the profile.',
+    default: false,
+  })
   declare hasGoalCalories: boolean;
-  @Ref(() => Language, { label: 'Language', description: 'The language of the client that created the plan.', readOnly: true })
+  @Ref(() => Language, {
+    label: 'Language',
+    description: 'The language of the client that created the plan.',
+    readOnly: true,
+  })
   declare languageId: number;
   @Owner(() => User, { hiddenInRest: true }) declare userId: number;
   @ComputedField<string>(() => UNIT_SYSTEM_CHOICES.type, {
@@ -97,12 +120,21 @@ export class NutritionPlan extends Model<NutritionPlan> {
     description: 'The units that the owner prefers; totals and diary sums follow them.',
     hiddenInRest: true,
     exclusiveTo: 'rest',
-    sql: (alias) => `(SELECT p."weight_unit" FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id")`,
+    sql: (alias) =>
+      `(SELECT p."weight_unit" FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id")`,
   })
   declare unitSystem: string;
-  @Children(() => Meal, 'planId', { isSavedWithParent: true, assumedSize: 5, description: 'The meals of the plan, ordered by time.' })
+  @Children(() => Meal, 'planId', {
+    isSavedWithParent: true,
+    assumedSize: 5,
+    description: 'The meals of the plan, ordered by time.',
+  })
   declare meals: Meal[];
-  @Children(() => DiaryEntry, 'planId', { isConnection: true, description: 'What the user has eaten.' }) declare diaryEntries: DiaryEntry[];
+  @Children(() => DiaryEntry, 'planId', {
+    isConnection: true,
+    description: 'What the user has eaten.',
+  })
+  declare diaryEntries: DiaryEntry[];
 }
 
 type DiaryPlanRow = RowFields<NutritionPlan, 'id' | 'unitSystem'>;
@@ -112,8 +144,10 @@ type PlanRow = RowFields<NutritionPlan, 'id' | 'unitSystem' | 'createdOn' | 'use
  * Returns the mass unit of a plan's nutritional values: ounces if the API is REST, which assumes the units of the profile, and the owner of the plan
  * prefers imperial units; otherwise grams.
  */
-const massUnitOfPlan = (plan: RowFields<NutritionPlan, 'unitSystem'>, { policies }: Context): MassUnit =>
-  policies.assumesProfileUnits && plan.unitSystem === 'lb' ? 'oz' : 'g';
+const massUnitOfPlan = (
+  plan: RowFields<NutritionPlan, 'unitSystem'>,
+  { policies }: Context,
+): MassUnit => (policies.assumesProfileUnits && plan.unitSystem === 'lb' ? 'oz' : 'g');
 
 const toDiaryDay = (date: string, entries: readonly ExactNutritionalValues[]) => ({
   ...formatNutritionalValues(sumNutritionalValues(entries)),
@@ -134,7 +168,11 @@ async function nutritionalValuesByDate(
     context,
     where,
   );
-  const values = await Promise.all(diaryEntries.map((entry) => portionNutritionalValues(entry, context, massUnitOfPlan(plan, context))));
+  const values = await Promise.all(
+    diaryEntries.map((entry) =>
+      portionNutritionalValues(entry, context, massUnitOfPlan(plan, context)),
+    ),
+  );
   const valuesByDay = new Map<string, ExactNutritionalValues[]>();
   // Timestamps are returned in the time zone of the server, so their prefix is the date in that zone.
   diaryEntries.forEach(({ eatenAt }, index) => {
@@ -149,7 +187,8 @@ async function nutritionalValuesByDate(
 /** Returns the SQL condition for diary entries of one day in the time zone of the database session, which is that of the server. */
 const eatenOnDayCondition = (date: string): NamedCondition => ({
   name: date,
-  condition: (alias, bind) => `${alias}."datetime" >= ${bind(date)}::date AND ${alias}."datetime" < ${bind(date)}::date + 1`,
+  condition: (alias, bind) =>
+    `${alias}."datetime" >= ${bind(date)}::date AND ${alias}."datetime" < ${bind(date)}::date + 1`,
 });
 
 /**
@@ -162,14 +201,20 @@ async function planNutritionalValues(plan: PlanRow, context: Context) {
   // Nutrients per kg of body weight: like the reference service, REST divides by the logged weight without converting its unit to kg.
   const bodyWeightFieldName = context.policies.assumesProfileUnits ? 'weight' : 'weightKg';
   const [nearest, meals] = await Promise.all([
-    hasReadScope(WeightEntry, context) ? loadRowNearestInTime(WeightEntry, 'date', [bodyWeightFieldName], plan.createdOn, context) : null,
+    hasReadScope(WeightEntry, context)
+      ? loadRowNearestInTime(WeightEntry, 'date', [bodyWeightFieldName], plan.createdOn, context)
+      : null,
     loadChildFields(Meal, 'planId', ['id'], plan.id, context),
   ]);
-  const total = sumNutritionalValues(await Promise.all(meals.map((meal) => mealNutritionalValues(meal.id, context, unit))));
+  const total = sumNutritionalValues(
+    await Promise.all(meals.map((meal) => mealNutritionalValues(meal.id, context, unit))),
+  );
   return {
     total: formatNutritionalValues(total),
     percent: formatNutritionalValues(macronutrientEnergyPercentages(total, unit)),
-    perKg: formatNutritionalValues(macronutrientsPerBodyWeight(total, nearest?.[bodyWeightFieldName])),
+    perKg: formatNutritionalValues(
+      macronutrientsPerBodyWeight(total, nearest?.[bodyWeightFieldName]),
+    ),
   };
 }
 
@@ -177,21 +222,32 @@ async function planNutritionalValues(plan: PlanRow, context: Context) {
 export default class NutritionPlanResolver extends createCrudResolver(NutritionPlan, {
   addDerivedValues(values, { request: { languages }, services: { catalogue } }, id) {
     if (id !== undefined) return;
-    const languageIdByCode = new Map(catalogue.rowsOf(Language).map(({ shortName, id }) => [shortName, id]));
+    const languageIdByCode = new Map(
+      catalogue.rowsOf(Language).map(({ shortName, id }) => [shortName, id]),
+    );
     const preferredCode = languages.find((code) => languageIdByCode.has(code));
-    values.languageId = (preferredCode && languageIdByCode.get(preferredCode)) ?? ENGLISH_LANGUAGE_ID;
+    values.languageId =
+      (preferredCode && languageIdByCode.get(preferredCode)) ?? ENGLISH_LANGUAGE_ID;
   },
 }) {
   @FieldResolver(() => PlanValues, { description: 'Nutritional values of all meals.' })
-  @FieldExtensions({ cost: { weight: 50 }, action: { name: 'nutritional_values', graphqlSelection: PLAN_VALUES_SELECTION } })
+  @FieldExtensions({
+    cost: { weight: 50 },
+    action: { name: 'nutritional_values', graphqlSelection: PLAN_VALUES_SELECTION },
+  })
   @RequiresFields(() => NutritionPlan, 'unitSystem', 'createdOn', 'userId')
   nutritionalValues(@Root() plan: PlanRow, @Ctx() context: Context) {
-    return context.services.derivedValues.getOrCompute(`values ${plan.id}`, plan.userId, context, () =>
-      planNutritionalValues(plan, context),
+    return context.services.derivedValues.getOrCompute(
+      `values ${plan.id}`,
+      plan.userId,
+      context,
+      () => planNutritionalValues(plan, context),
     );
   }
 
-  @FieldResolver(() => [DiaryDay], { description: 'The days of the diary that have entries, newest first.' })
+  @FieldResolver(() => [DiaryDay], {
+    description: 'The days of the diary that have entries, newest first.',
+  })
   @FieldExtensions({
     exclusiveTo: 'rest',
     cost: { weight: 50 },
@@ -200,24 +256,44 @@ export default class NutritionPlanResolver extends createCrudResolver(NutritionP
   @RequiresFields(() => NutritionPlan, 'unitSystem')
   async diaryDays(@Root() plan: DiaryPlanRow, @Ctx() context: Context) {
     const days = await nutritionalValuesByDate(plan, context);
-    return [...days].sort(([a], [b]) => (a < b ? 1 : -1)).map(([date, entries]) => toDiaryDay(date, entries));
+    return [...days]
+      .sort(([a], [b]) => (a < b ? 1 : -1))
+      .map(([date, entries]) => toDiaryDay(date, entries));
   }
 
   @FieldResolver(() => DiaryDay, {
-    description: 'Nutritional values of one day of the diary, given as year, month and day; zeros without entries.',
+    description:
+      'Nutritional values of one day of the diary, given as year, month and day; zeros without entries.',
   })
-  @FieldExtensions({ exclusiveTo: 'rest', action: { name: 'log_summary', graphqlSelection: DIARY_DAY_VALUES_SELECTION } })
+  @FieldExtensions({
+    exclusiveTo: 'rest',
+    action: { name: 'log_summary', graphqlSelection: DIARY_DAY_VALUES_SELECTION },
+  })
   @RequiresFields(() => NutritionPlan, 'unitSystem')
   async logSummary(
     @Root() plan: DiaryPlanRow,
-    @Arg('year', () => String, { nullable: true, description: 'An integer; today’s if absent or empty.' }) year: string | null,
-    @Arg('month', () => String, { nullable: true, description: 'An integer; today’s if absent or empty.' }) month: string | null,
-    @Arg('day', () => String, { nullable: true, description: 'An integer; today’s if absent or empty.' }) day: string | null,
+    @Arg('year', () => String, {
+      nullable: true,
+      description: 'An integer; today’s if absent or empty.',
+    })
+    year: string | null,
+    @Arg('month', () => String, {
+      nullable: true,
+      description: 'An integer; today’s if absent or empty.',
+    })
+    month: string | null,
+    @Arg('day', () => String, {
+      nullable: true,
+      description: 'An integer; today’s if absent or empty.',
+    })
+    day: string | null,
     @Ctx() context: Context,
   ) {
     const date = parseDateParts({ year, month, day }, todayIn(context.services.timeZone));
     if (date === undefined) throw invalidFieldsError({ date: [NOT_A_DATE_FILTER_MESSAGE] });
-    const entries = [...(await nutritionalValuesByDate(plan, context, eatenOnDayCondition(date))).values()].flat();
+    const entries = [
+      ...(await nutritionalValuesByDate(plan, context, eatenOnDayCondition(date))).values(),
+    ].flat();
     return entries.length > 0 ? toDiaryDay(date, entries) : EMPTY_DAY_VALUES;
   }
 }

@@ -29,10 +29,18 @@ import { SetGroup } from './setgroup';
 })
 export class PlannedSet extends Model<PlannedSet> {
   @Id() declare id: number;
-  @Ref(() => SetGroup, { label: 'Sets', restKey: 'set', column: 'set_id' }) declare setGroupId: number;
+  @Ref(() => SetGroup, { label: 'Sets', restKey: 'set', column: 'set_id' })
+  declare setGroupId: number;
   @Ref(() => Exercise, { label: 'Exercises' }) declare exerciseId: number;
-  @Ref(() => RepetitionUnit, { label: 'Unit', default: 1, defaultDescription: 'repetitions' }) declare repetitionUnitId: number;
-  @IntegerField({ label: 'Reps', description: 'The planned number, in the repetition unit.', min: 0, max: 600 }) declare reps: number;
+  @Ref(() => RepetitionUnit, { label: 'Unit', default: 1, defaultDescription: 'repetitions' })
+  declare repetitionUnitId: number;
+  @IntegerField({
+    label: 'Reps',
+    description: 'The planned number, in the repetition unit.',
+    min: 0,
+    max: 600,
+  })
+  declare reps: number;
   @DecimalField({
     label: 'Weight',
     description: 'The planned weight, in the weight unit; null if it is left open.',
@@ -65,7 +73,13 @@ export class PlannedSet extends Model<PlannedSet> {
     restIgnoredOnCreate: true,
   })
   declare position: number;
-  @TextField({ label: 'Comment', columnAndRestKey: 'comment', description: 'A comment by the user.', max: 100, allowBlank: true })
+  @TextField({
+    label: 'Comment',
+    columnAndRestKey: 'comment',
+    description: 'A comment by the user.',
+    max: 100,
+    allowBlank: true,
+  })
   declare notes: string;
   @Owner(() => User, { hiddenInRest: true, restSortable: false }) declare userId: number;
 }

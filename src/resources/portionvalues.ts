@@ -1,7 +1,13 @@
 /** Nutritional values of portions of food: meal items and diary entries. */
 import type { Context } from '../core/context';
 import { loadRowFields, loadRowEvenIfHidden } from '../core/read/loaders';
-import { gramsOfAmount, NUTRIENTS, nutritionalValuesOfPortion, type ExactNutritionalValues, type MassUnit } from '../nutrition/values';
+import {
+  gramsOfAmount,
+  NUTRIENTS,
+  nutritionalValuesOfPortion,
+  type ExactNutritionalValues,
+  type MassUnit,
+} from '../nutrition/values';
 import { Ingredient, HOUSEHOLD_MEASURE_FIELDS } from './ingredient';
 import { IngredientUnit } from './ingredientunit';
 
@@ -20,7 +26,9 @@ export async function portionNutritionalValues(
 ): Promise<ExactNutritionalValues> {
   const [ingredient, measure] = await Promise.all([
     loadRowEvenIfHidden(Ingredient, NUTRIENTS, ingredientId, context),
-    ingredientUnitId === null ? null : loadRowFields(IngredientUnit, HOUSEHOLD_MEASURE_FIELDS, ingredientUnitId, context),
+    ingredientUnitId === null
+      ? null
+      : loadRowFields(IngredientUnit, HOUSEHOLD_MEASURE_FIELDS, ingredientUnitId, context),
   ]);
   return nutritionalValuesOfPortion(ingredient!, gramsOfAmount(amount, measure), unit);
 }

@@ -7,7 +7,8 @@ import { Resource } from '../core/model/resource';
   restName: 'setting-repetitionunit',
   apiRootPosition: 13,
   dumpModelName: 'core.repetitionunit',
-  description: 'The unit in which a planned set counts repetitions, e.g. repetitions, seconds or miles.',
+  description:
+    'The unit in which a planned set counts repetitions, e.g. repetitions, seconds or miles.',
   ordering: ['name'],
   filters: ['name'],
   isCachedInMemory: true,

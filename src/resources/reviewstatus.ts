@@ -4,11 +4,15 @@ import { registerChoices } from '../core/model/choices';
 export const PENDING_STATUS = '1';
 export const ACCEPTED_STATUS = '2';
 
-const REVIEW_STATUS_CHOICES = registerChoices('ReviewStatus', 'The state of the review of a contribution.', [
-  ['PENDING', PENDING_STATUS, 'Pending', 'No decision has been made yet.'],
-  ['ACCEPTED', ACCEPTED_STATUS, 'Accepted', 'Accepted: visible to everyone.'],
-  ['DECLINED', '3', 'Declined', 'Rejected.'],
-]);
+const REVIEW_STATUS_CHOICES = registerChoices(
+  'ReviewStatus',
+  'The state of the review of a contribution.',
+  [
+    ['PENDING', PENDING_STATUS, 'Pending', 'No decision has been made yet.'],
+    ['ACCEPTED', ACCEPTED_STATUS, 'Accepted', 'Accepted: visible to everyone.'],
+    ['DECLINED', '3', 'Declined', 'Rejected.'],
+  ],
+);
 
 export const REVIEW_STATUS_FIELD_OPTIONS = {
   label: 'Status',

@@ -12,7 +12,8 @@ import { User } from './user';
   restName: 'schedule',
   apiRootPosition: 4,
   dumpModelName: 'manager.schedule',
-  description: 'A sequence of workouts, each for a number of weeks. A user has at most one active schedule.',
+  description:
+    'A sequence of workouts, each for a number of weeks. A user has at most one active schedule.',
   isOwned: true,
   scopeGroup: 'training',
   ordering: ['id'],
@@ -21,7 +22,12 @@ import { User } from './user';
 })
 export class Schedule extends Model<Schedule> {
   @Id() declare id: number;
-  @TextField({ label: 'Name', helpText: 'Name or short description of the schedule, e.g. "Program XYZ".', max: 100 }) declare name: string;
+  @TextField({
+    label: 'Name',
+    helpText: 'Name or short description of the schedule, e.g. "Program XYZ".',
+    max: 100,
+  })
+  declare name: string;
   @DateField({
     label: 'Start date',
     columnAndRestKey: 'start_date',
@@ -35,7 +41,12 @@ export class Schedule extends Model<Schedule> {
     default: true,
   })
   declare isActive: boolean;
-  @BooleanField({ label: 'Is a loop', helpText: 'Whether to start over after the last workout.', default: false }) declare isLoop: boolean;
+  @BooleanField({
+    label: 'Is a loop',
+    helpText: 'Whether to start over after the last workout.',
+    default: false,
+  })
+  declare isLoop: boolean;
   @Owner(() => User, { hiddenInRest: true }) declare userId: number;
   @Children(() => ScheduleStep, 'scheduleId', {
     isSavedWithParent: true,
@@ -60,7 +71,14 @@ export default createCrudResolver(Schedule, {
     // If several of the written schedules are active, only the last one stays active.
     const lastActiveSchedule = writtenRows.findLast(({ values }) => values.isActive === true);
     if (!lastActiveSchedule) return;
-    const where = { ...ownerFieldValues(Schedule, context), id: { [Op.ne]: lastActiveSchedule.id }, isActive: true };
-    await Schedule.update({ isActive: false }, { where, transaction, ...context.session.sequelizeOptions });
+    const where = {
+      ...ownerFieldValues(Schedule, context),
+      id: { [Op.ne]: lastActiveSchedule.id },
+      isActive: true,
+    };
+    await Schedule.update(
+      { isActive: false },
+      { where, transaction, ...context.session.sequelizeOptions },
+    );
   },
 });

@@ -22,8 +22,21 @@ export class ScheduleStep extends Model<ScheduleStep> {
   @Id() declare id: number;
   @Ref(() => Schedule, { label: 'Schedule' }) declare scheduleId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
-  @IntegerField({ label: 'Duration', helpText: 'The duration in weeks.', min: 1, max: 25, default: 4 }) declare duration: number;
-  @IntegerField({ label: 'Order', columnAndRestKey: 'order', helpText: 'Place in the order of the steps.', default: 1, hiddenInRest: true })
+  @IntegerField({
+    label: 'Duration',
+    helpText: 'The duration in weeks.',
+    min: 1,
+    max: 25,
+    default: 4,
+  })
+  declare duration: number;
+  @IntegerField({
+    label: 'Order',
+    columnAndRestKey: 'order',
+    helpText: 'Place in the order of the steps.',
+    default: 1,
+    hiddenInRest: true,
+  })
   declare position: number;
   @Owner(() => User, { hiddenInRest: true, restSortable: false }) declare userId: number;
 }

@@ -34,8 +34,15 @@ import { User } from './user';
 })
 export class SetGroup extends Model<SetGroup> {
   @Id() declare id: number;
-  @Ref(() => TrainingDay, { label: 'Exercise day', restKey: 'exerciseday' }) declare trainingDayId: number;
-  @IntegerField({ label: 'Number of sets', description: 'How often its planned sets are repeated.', min: 0, max: 10, default: 4 })
+  @Ref(() => TrainingDay, { label: 'Exercise day', restKey: 'exerciseday' })
+  declare trainingDayId: number;
+  @IntegerField({
+    label: 'Number of sets',
+    description: 'How often its planned sets are repeated.',
+    min: 0,
+    max: 10,
+    default: 4,
+  })
   declare sets: number;
   @IntegerField({
     label: 'Order',
@@ -58,29 +65,38 @@ export class SetGroup extends Model<SetGroup> {
 @Resolver(() => SetGroup)
 export default class SetGroupResolver extends createCrudResolver(SetGroup) {
   @FieldResolver(() => [PlannedSet], {
-    description: 'The planned sets in training order, round by round: a planned set that stands for several sets is repeated.',
+    description:
+      'The planned sets in training order, round by round: a planned set that stands for several sets is repeated.',
   })
   @FieldExtensions({
     action: { name: 'computed_settings', graphqlSelection: '...setting', wrapperKey: 'results' },
     ...listSizeExtensions(10),
   })
   @RequiresFields(() => SetGroup, 'sets')
-  async sequence(@Root() setGroup: RowFields<SetGroup, 'id' | 'sets'>, @Ctx() context: Context): Promise<RowOf<PlannedSet>[]> {
+  async sequence(
+    @Root() setGroup: RowFields<SetGroup, 'id' | 'sets'>,
+    @Ctx() context: Context,
+  ): Promise<RowOf<PlannedSet>[]> {
     return arrangeInRounds(setGroup.sets, await loadPlannedSets(setGroup, context));
   }
 
   @FieldResolver(() => String, {
-    description: 'The planned sets of one exercise in words, e.g. `4 × 10 (20 kg)`; empty if the set has none. Always English.',
+    description:
+      'The planned sets of one exercise in words, e.g. `4 × 10 (20 kg)`; empty if the set has none. Always English.',
   })
   @FieldExtensions({ action: { name: 'smart_text', wrapperKey: 'results' } })
   @RequiresFields(() => SetGroup, 'sets')
   async summary(
     @Root() setGroup: RowFields<SetGroup, 'id' | 'sets'>,
-    @Arg('exerciseId', () => ID, { description: 'Id of the exercise; `NOT_FOUND` if it does not exist.' }) exerciseId: string,
+    @Arg('exerciseId', () => ID, {
+      description: 'Id of the exercise; `NOT_FOUND` if it does not exist.',
+    })
+    exerciseId: string,
     @Ctx() context: Context,
   ): Promise<string> {
     const id = parseIdArgument('exerciseId', Exercise.name, exerciseId, context);
-    if (id === undefined || !(await loadRowEvenIfHidden(Exercise, ['id'], id, context))) throw notFoundError();
+    if (id === undefined || !(await loadRowEvenIfHidden(Exercise, ['id'], id, context)))
+      throw notFoundError();
     const plannedSets = await loadPlannedSets(setGroup, context);
     return summarizePlannedSets(
       setGroup,

@@ -38,11 +38,19 @@ export class TrainingDay extends Model<TrainingDay> {
     objectFieldName: 'weekdayRows',
     assumedSize: 2,
     enum: WEEKDAY_ENUM,
-    link: { table: 'training_day_weekday', ownColumn: 'training_day_id', otherColumn: 'day_of_week_id' },
+    link: {
+      table: 'training_day_weekday',
+      ownColumn: 'training_day_id',
+      otherColumn: 'day_of_week_id',
+    },
   })
   declare weekdays: number[];
   @Owner(() => User, { hiddenInRest: true, restSortable: false }) declare userId: number;
-  @Children(() => SetGroup, 'trainingDayId', { isSavedWithParent: true, assumedSize: 8, description: 'The set groups, in order.' })
+  @Children(() => SetGroup, 'trainingDayId', {
+    isSavedWithParent: true,
+    assumedSize: 8,
+    description: 'The set groups, in order.',
+  })
   declare setGroups: SetGroup[];
 }
 

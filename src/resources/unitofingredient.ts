@@ -14,8 +14,15 @@ export const UNIT_BELONGS_TO_INGREDIENT_RULE: CrossFieldRule = {
   message: 'The weight unit is not one of the ingredient.',
   async violatedBy(rows, { session }) {
     const ids = rows.map(({ ingredientUnitId }) => Number(ingredientUnitId));
-    const units = await session.query('SELECT "id", "ingredient_id" FROM "ingredient_unit" WHERE "id" = ANY($1::int[])', [ids]);
-    const ingredientIdByUnitId = new Map(units.map((unit) => [unit.id as number, unit.ingredient_id as number]));
-    return rows.map(({ ingredientId }, index) => ingredientIdByUnitId.get(ids[index]!) !== Number(ingredientId));
+    const units = await session.query(
+      'SELECT "id", "ingredient_id" FROM "ingredient_unit" WHERE "id" = ANY($1::int[])',
+      [ids],
+    );
+    const ingredientIdByUnitId = new Map(
+      units.map((unit) => [unit.id as number, unit.ingredient_id as number]),
+    );
+    return rows.map(
+      ({ ingredientId }, index) => ingredientIdByUnitId.get(ids[index]!) !== Number(ingredientId),
+    );
   },
 };

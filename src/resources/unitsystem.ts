@@ -1,7 +1,11 @@
 /** Enum of unit systems (metric, imperial), a preference of the user. */
 import { registerChoices } from '../core/model/choices';
 
-export const UNIT_SYSTEM_CHOICES = registerChoices('UnitSystem', 'The system of units that a user prefers.', [
-  ['METRIC', 'kg', 'Metric (kilogram)', 'Kilograms and grams.'],
-  ['IMPERIAL', 'lb', 'Imperial (pound)', 'Pounds and ounces.'],
-]);
+export const UNIT_SYSTEM_CHOICES = registerChoices(
+  'UnitSystem',
+  'The system of units that a user prefers.',
+  [
+    ['METRIC', 'kg', 'Metric (kilogram)', 'Kilograms and grams.'],
+    ['IMPERIAL', 'lb', 'Imperial (pound)', 'Pounds and ounces.'],
+  ],
+);

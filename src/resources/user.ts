@@ -3,7 +3,14 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { Column, DataType, Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { createCrudResolver } from '../core/schema/crud';
-import { defaultValues, BooleanField, Id, DateTimeField, TextField, type RowFields } from '../core/model/fields';
+import {
+  defaultValues,
+  BooleanField,
+  Id,
+  DateTimeField,
+  TextField,
+  type RowFields,
+} from '../core/model/fields';
 import { loadChildren } from '../core/read/loaders';
 import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
@@ -12,11 +19,14 @@ import { UserProfile } from './userprofile';
 
 /** Checks an e-mail address: one `@` between a name and a domain with a dot. Only the mail server knows which names are valid. */
 const checkEmail = (value: unknown) =>
-  value === '' || /^[^\s@]+@[^\s@]+\.[^\s@.]+$/.test(String(value)) ? [] : ['Enter a valid e-mail address.'];
+  value === '' || /^[^\s@]+@[^\s@]+\.[^\s@.]+$/.test(String(value))
+    ? []
+    : ['Enter a valid e-mail address.'];
 
 @Resource({
   table: 'user_account',
-  description: 'A user account. Users see only their own account. Their logs and plans are in the lists of Query.',
+  description:
+    'A user account. Users see only their own account. Their logs and plans are in the lists of Query.',
   dumpModelName: 'auth.user',
   isOwned: true,
   scopeGroup: 'account',
@@ -29,10 +39,17 @@ const checkEmail = (value: unknown) =>
 })
 export class User extends Model<User> {
   @Id() declare id: number;
-  @TextField({ label: 'User name', description: 'The name with which the user signs in.', max: 150, readOnly: true })
+  @TextField({
+    label: 'User name',
+    description: 'The name with which the user signs in.',
+    max: 150,
+    readOnly: true,
+  })
   declare username: string;
-  @TextField({ label: 'First name', description: 'Given name.', max: 150, allowBlank: true }) declare firstName: string;
-  @TextField({ label: 'Last name', description: 'Family name.', max: 150, allowBlank: true }) declare lastName: string;
+  @TextField({ label: 'First name', description: 'Given name.', max: 150, allowBlank: true })
+  declare firstName: string;
+  @TextField({ label: 'Last name', description: 'Family name.', max: 150, allowBlank: true })
+  declare lastName: string;
   @TextField({
     label: 'E-mail address',
     description: 'The address to which e-mails are sent.',
@@ -41,10 +58,26 @@ export class User extends Model<User> {
     check: checkEmail,
   })
   declare email: string;
-  @BooleanField({ label: 'Active', helpText: 'An inactive user cannot sign in.', default: true, readOnly: true }) declare isActive: boolean;
-  @BooleanField({ label: 'Staff', description: 'Whether the user is on the staff of the service.', default: false, readOnly: true })
+  @BooleanField({
+    label: 'Active',
+    helpText: 'An inactive user cannot sign in.',
+    default: true,
+    readOnly: true,
+  })
+  declare isActive: boolean;
+  @BooleanField({
+    label: 'Staff',
+    description: 'Whether the user is on the staff of the service.',
+    default: false,
+    readOnly: true,
+  })
   declare isStaff: boolean;
-  @BooleanField({ label: 'Superuser', helpText: 'Contributions of this user are accepted without review.', default: false, readOnly: true })
+  @BooleanField({
+    label: 'Superuser',
+    helpText: 'Contributions of this user are accepted without review.',
+    default: false,
+    readOnly: true,
+  })
   declare isSuperuser: boolean;
   @DateTimeField({
     label: 'Joined',
@@ -68,20 +101,32 @@ export class User extends Model<User> {
 
 @Resolver(() => User)
 export default class UserResolver extends createCrudResolver(User) {
-  @Query(() => User, { nullable: true, description: 'The signed-in user; null for anonymous requests.' })
+  @Query(() => User, {
+    nullable: true,
+    description: 'The signed-in user; null for anonymous requests.',
+  })
   viewer(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return context.viewer && readRowById(User, context.viewer.id, context, info);
   }
 
-  @FieldResolver(() => String, { description: 'First and last name, or the user name if neither is given.' })
+  @FieldResolver(() => String, {
+    description: 'First and last name, or the user name if neither is given.',
+  })
   @RequiresFields(() => User, 'firstName', 'lastName', 'username')
   name(@Root() user: RowFields<User, 'firstName' | 'lastName' | 'username'>): string {
     return `${user.firstName} ${user.lastName}`.trim() || user.username;
   }
 
-  @FieldResolver(() => UserProfile, { nullable: true, description: 'Preferences and body measurements.' })
+  @FieldResolver(() => UserProfile, {
+    nullable: true,
+    description: 'Preferences and body measurements.',
+  })
   @RequiresFields(() => User, 'id')
-  async profile(@Root() user: RowFields<User, 'id'>, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+  async profile(
+    @Root() user: RowFields<User, 'id'>,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     return (await loadChildren(UserProfile, 'userId', [], user.id, context, info))[0] ?? null;
   }
 }

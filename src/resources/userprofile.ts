@@ -6,7 +6,14 @@ import type { Context } from '../core/context';
 import { registerChoices } from '../core/model/choices';
 import { todayIn } from '../core/model/clock';
 import { createCrudResolver } from '../core/schema/crud';
-import { ChoiceField, DateField, BooleanField, Id, IntegerField, type RowFields } from '../core/model/fields';
+import {
+  ChoiceField,
+  DateField,
+  BooleanField,
+  Id,
+  IntegerField,
+  type RowFields,
+} from '../core/model/fields';
 import { Owner, Ref } from '../core/model/relationfields';
 import { loadRowFields } from '../core/read/loaders';
 import { RequiresFields } from '../core/read/queryplan';
@@ -20,22 +27,28 @@ const INTENSITY_CHOICES = registerChoices('Intensity', 'How physically demanding
   ['MEDIUM', '2', 'Medium', 'Mostly standing or walking.'],
   ['HIGH', '3', 'High', 'Physically hard.'],
 ]);
-export const GENDER_CHOICES = registerChoices('Gender', 'The gender of a person, as used by formulas for energy and strength.', [
-  ['MALE', '1', 'Male', 'A man.'],
-  ['FEMALE', '2', 'Female', 'A woman.'],
-]);
+export const GENDER_CHOICES = registerChoices(
+  'Gender',
+  'The gender of a person, as used by formulas for energy and strength.',
+  [
+    ['MALE', '1', 'Male', 'A man.'],
+    ['FEMALE', '2', 'Female', 'A woman.'],
+  ],
+);
 const AGE_RANGE = { min: 10, max: 100 } as const;
 
 /** Parses a day as midnight in UTC. In the time zone of the process, a day can begin at 01:00, because some time zones change clocks at midnight. */
 const midnightOf = (day: string) => DateTime.fromISO(day, { zone: 'utc' });
 
-const fullYearsBetween = (birthDate: string, day: string) => Math.floor(midnightOf(day).diff(midnightOf(birthDate), 'years').years);
+const fullYearsBetween = (birthDate: string, day: string) =>
+  Math.floor(midnightOf(day).diff(midnightOf(birthDate), 'years').years);
 
 /** Rejects a birthdate if the user has not reached the minimum age, or if the birthday of the maximum age is in the past; on that day it is accepted. */
 const checkBirthdate = (value: unknown, timeZone: string) => {
   const today = midnightOf(todayIn(timeZone));
   const birthDate = midnightOf(String(value));
-  return birthDate.plus({ years: AGE_RANGE.min }) > today || birthDate.plus({ years: AGE_RANGE.max }) < today
+  return birthDate.plus({ years: AGE_RANGE.min }) > today ||
+    birthDate.plus({ years: AGE_RANGE.max }) < today
     ? [`${String(value)} is not a valid birthdate`]
     : [];
 };
@@ -59,11 +72,25 @@ const checkBirthdate = (value: unknown, timeZone: string) => {
 export class UserProfile extends Model<UserProfile> {
   @Id() declare id: number;
   @Owner(() => User) declare userId: number;
-  @IntegerField({ label: 'Gym', description: 'Number of the gym that the user belongs to.', allowNull: true, readOnly: true }) declare gym:
-    number | null;
-  @BooleanField({ label: 'Is temporary', description: 'Whether it is a trial account.', readOnly: true, default: false })
+  @IntegerField({
+    label: 'Gym',
+    description: 'Number of the gym that the user belongs to.',
+    allowNull: true,
+    readOnly: true,
+  })
+  declare gym: number | null;
+  @BooleanField({
+    label: 'Is temporary',
+    description: 'Whether it is a trial account.',
+    readOnly: true,
+    default: false,
+  })
   declare isTemporary: boolean;
-  @BooleanField({ label: 'Show exercise comments', helpText: 'Show the hints on exercises in the workout view.', default: true })
+  @BooleanField({
+    label: 'Show exercise comments',
+    helpText: 'Show the hints on exercises in the workout view.',
+    default: true,
+  })
   declare showComments: boolean;
   @BooleanField({
     label: 'Also use ingredients in English',
@@ -78,7 +105,13 @@ export class UserProfile extends Model<UserProfile> {
     default: false,
   })
   declare isWorkoutReminderActive: boolean;
-  @IntegerField({ label: 'Remind before expiration', helpText: 'How many days before.', min: 1, max: 30, default: 14 })
+  @IntegerField({
+    label: 'Remind before expiration',
+    helpText: 'How many days before.',
+    min: 1,
+    max: 30,
+    default: 14,
+  })
   declare workoutReminder: number;
   @IntegerField({
     label: 'Default duration of workouts',
@@ -96,7 +129,11 @@ export class UserProfile extends Model<UserProfile> {
     readOnly: true,
   })
   declare lastWorkoutNotificationOn: string | null;
-  @Ref(() => Language, { label: 'Notification language', helpText: 'Language of mails, e.g. reminders.', default: 2 })
+  @Ref(() => Language, {
+    label: 'Notification language',
+    helpText: 'Language of mails, e.g. reminders.',
+    default: 2,
+  })
   declare notificationLanguageId: number;
   @BooleanField({
     label: 'Use pauses in workout timer',
@@ -128,8 +165,14 @@ export class UserProfile extends Model<UserProfile> {
     check: checkBirthdate,
   })
   declare birthdate: string | null;
-  @IntegerField({ label: 'Height (cm)', description: 'In centimetres.', min: 140, max: 230, allowNull: true }) declare height:
-    number | null;
+  @IntegerField({
+    label: 'Height (cm)',
+    description: 'In centimetres.',
+    min: 140,
+    max: 230,
+    allowNull: true,
+  })
+  declare height: number | null;
   @ChoiceField({
     label: 'Gender',
     description: 'As stated by the user, or null.',
@@ -139,10 +182,24 @@ export class UserProfile extends Model<UserProfile> {
     max: 1,
   })
   declare gender: string | null;
-  @IntegerField({ label: 'Hours of sleep', helpText: 'The average hours of sleep per day.', min: 4, max: 10, allowNull: true, default: 7 })
+  @IntegerField({
+    label: 'Hours of sleep',
+    helpText: 'The average hours of sleep per day.',
+    min: 4,
+    max: 10,
+    allowNull: true,
+    default: 7,
+  })
   declare sleepHours: number | null;
-  @IntegerField({ label: 'Work', helpText: 'Average hours per day.', min: 1, max: 15, allowNull: true, default: 8 }) declare workHours:
-    number | null;
+  @IntegerField({
+    label: 'Work',
+    helpText: 'Average hours per day.',
+    min: 1,
+    max: 15,
+    allowNull: true,
+    default: 8,
+  })
+  declare workHours: number | null;
   @ChoiceField({
     label: 'Physical intensity',
     description: 'How physically demanding the work is.',
@@ -153,8 +210,15 @@ export class UserProfile extends Model<UserProfile> {
     max: 1,
   })
   declare workIntensity: string | null;
-  @IntegerField({ label: 'Sport', helpText: 'Average hours per week.', min: 1, max: 30, allowNull: true, default: 3 }) declare sportHours:
-    number | null;
+  @IntegerField({
+    label: 'Sport',
+    helpText: 'Average hours per week.',
+    min: 1,
+    max: 30,
+    allowNull: true,
+    default: 3,
+  })
+  declare sportHours: number | null;
   @ChoiceField({
     label: 'Physical intensity',
     description: 'How physically demanding the sport is.',
@@ -165,7 +229,14 @@ export class UserProfile extends Model<UserProfile> {
     max: 1,
   })
   declare sportIntensity: string | null;
-  @IntegerField({ label: 'Free time', helpText: 'Average hours per day.', min: 1, max: 15, allowNull: true, default: 8 })
+  @IntegerField({
+    label: 'Free time',
+    helpText: 'Average hours per day.',
+    min: 1,
+    max: 15,
+    allowNull: true,
+    default: 8,
+  })
   declare freetimeHours: number | null;
   @ChoiceField({
     label: 'Physical intensity',
@@ -189,7 +260,8 @@ export class UserProfile extends Model<UserProfile> {
   @ChoiceField({
     label: 'Weight unit',
     columnAndRestKey: 'weight_unit',
-    helpText: 'kg or lb, the default for new weights; existing entries keep their unit. Totals of plans and of the diary use it.',
+    helpText:
+      'kg or lb, the default for new weights; existing entries keep their unit. Totals of plans and of the diary use it.',
     choices: UNIT_SYSTEM_CHOICES,
     default: 'kg',
     max: 2,
@@ -241,7 +313,8 @@ const UserProfileCrudResolver = createCrudResolver(UserProfile, {
     });
     const age = values.age === undefined ? row?.get('age') : null;
     const birthdate = values.birthdate ?? row?.get('birthdate');
-    if (age == null && birthdate) values.age = fullYearsBetween(String(birthdate), todayIn(context.services.timeZone));
+    if (age == null && birthdate)
+      values.age = fullYearsBetween(String(birthdate), todayIn(context.services.timeZone));
   },
 });
 
@@ -250,7 +323,10 @@ export default class UserProfileResolver extends UserProfileCrudResolver {
   @FieldResolver(() => String, { description: 'The name with which the user signs in.' })
   @FieldExtensions({ action: { name: 'username', wrapperKey: 'username' } })
   @RequiresFields(() => UserProfile, 'userId')
-  async username(@Root() profile: RowFields<UserProfile, 'userId'>, @Ctx() context: Context): Promise<string> {
+  async username(
+    @Root() profile: RowFields<UserProfile, 'userId'>,
+    @Ctx() context: Context,
+  ): Promise<string> {
     return (await loadRowFields(User, ['username'], profile.userId, context))!.username;
   }
 }

@@ -13,7 +13,10 @@ import { ExerciseBase } from './exercisebase';
 })
 export class Variation extends Model<Variation> {
   @Id() declare id: number;
-  @Children(() => ExerciseBase, 'variationId', { assumedSize: 4, description: 'The exercises of the group.' })
+  @Children(() => ExerciseBase, 'variationId', {
+    assumedSize: 4,
+    description: 'The exercises of the group.',
+  })
   declare exerciseBases: ExerciseBase[];
 }
 

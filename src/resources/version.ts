@@ -6,8 +6,13 @@ const COMPATIBLE_API_VERSION = '2.0';
 
 @Resolver()
 export default class VersionResolver {
-  @Query(() => String, { description: 'Version of the REST API with which this one is compatible.' })
-  @FieldExtensions({ exclusiveTo: 'rest', endpoint: { paths: ['version'], title: 'Application Version' } })
+  @Query(() => String, {
+    description: 'Version of the REST API with which this one is compatible.',
+  })
+  @FieldExtensions({
+    exclusiveTo: 'rest',
+    endpoint: { paths: ['version'], title: 'Application Version' },
+  })
   version(): string {
     return COMPATIBLE_API_VERSION;
   }

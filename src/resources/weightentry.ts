@@ -23,8 +23,19 @@ import { User } from './user';
 })
 export class WeightEntry extends Model<WeightEntry> {
   @Id() declare id: number;
-  @DateField({ label: 'Date', description: 'The day of the measurement; at most one entry per day.' }) declare date: string;
-  @DecimalField({ label: 'Weight', description: 'The logged weight, in `unit`.', maxDigits: 5, decimalPlaces: 2, min: 30, max: 600 })
+  @DateField({
+    label: 'Date',
+    description: 'The day of the measurement; at most one entry per day.',
+  })
+  declare date: string;
+  @DecimalField({
+    label: 'Weight',
+    description: 'The logged weight, in `unit`.',
+    maxDigits: 5,
+    decimalPlaces: 2,
+    min: 30,
+    max: 600,
+  })
   declare weight: string;
   @ChoiceField({
     label: 'Unit',
@@ -47,6 +58,7 @@ export default createCrudResolver(WeightEntry, {
    * weight unit of the user's profile.
    */
   addDerivedValues(values, { policies }) {
-    if (values.weight !== undefined && (policies.assumesProfileUnits || values.unit === undefined)) values.unit = null;
+    if (values.weight !== undefined && (policies.assumesProfileUnits || values.unit === undefined))
+      values.unit = null;
   },
 });

@@ -15,7 +15,12 @@ import { Resource } from '../core/model/resource';
 })
 export class WeightUnit extends Model<WeightUnit> {
   @Id() declare id: number;
-  @TextField({ label: 'Name', description: 'The name in English, e.g. `kg` or `Body Weight`.', max: 100 }) declare name: string;
+  @TextField({
+    label: 'Name',
+    description: 'The name in English, e.g. `kg` or `Body Weight`.',
+    max: 100,
+  })
+  declare name: string;
 }
 
 export default createCrudResolver(WeightUnit);

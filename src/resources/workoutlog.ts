@@ -20,7 +20,9 @@ const MAX_PLAUSIBLE_REPETITIONS = 86_400;
 /** Columns whose equality links a log and its session; a user has at most one session a day. */
 const SESSION_KEY_COLUMNS = ['user_id', 'workout_id', 'date'] as const;
 const sameSessionSql = (logAlias: string, sessionAlias: string) =>
-  SESSION_KEY_COLUMNS.map((column) => `${logAlias}."${column}" = ${sessionAlias}."${column}"`).join(' AND ');
+  SESSION_KEY_COLUMNS.map((column) => `${logAlias}."${column}" = ${sessionAlias}."${column}"`).join(
+    ' AND ',
+  );
 
 @Resource({
   restName: 'workoutlog',
@@ -45,7 +47,13 @@ export class WorkoutLog extends Model<WorkoutLog> {
     plausibleMax: MAX_PLAUSIBLE_REPETITIONS,
   })
   declare reps: number;
-  @DecimalField({ label: 'Weight', description: 'The weight lifted, in the weight unit.', maxDigits: 5, decimalPlaces: 2, min: 0 })
+  @DecimalField({
+    label: 'Weight',
+    description: 'The weight lifted, in the weight unit.',
+    maxDigits: 5,
+    decimalPlaces: 2,
+    min: 0,
+  })
   declare weight: string;
   @DecimalField(TRAINING_WEIGHT_KG_FIELD_OPTIONS) declare weightKg: string | null;
   @DateField({ label: 'Date', description: 'The day of the training.' }) declare date: string;
@@ -60,7 +68,8 @@ export class WorkoutLog extends Model<WorkoutLog> {
   declare rir: string | null;
   @Ref(() => Exercise, { label: 'Exercise' }) declare exerciseId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
-  @Ref(() => RepetitionUnit, { label: 'Unit', default: 1, defaultDescription: 'repetitions' }) declare repetitionUnitId: number;
+  @Ref(() => RepetitionUnit, { label: 'Unit', default: 1, defaultDescription: 'repetitions' })
+  declare repetitionUnitId: number;
   @Ref(() => WeightUnit, TRAINING_WEIGHT_UNIT_FIELD_OPTIONS) declare weightUnitId: number;
   @Ref(() => WorkoutSession, {
     label: 'Session',

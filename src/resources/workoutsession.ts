@@ -8,14 +8,19 @@ import { User } from './user';
 import { Workout } from './workout';
 import { WorkoutLog } from './workoutlog';
 
-const IMPRESSION_CHOICES = registerChoices('WorkoutImpression', 'How well a session went, in the opinion of the user.', [
-  ['BAD', '1', 'Bad', 'Worse than usual.'],
-  ['NEUTRAL', '2', 'Neutral', 'Neither well nor badly.'],
-  ['GOOD', '3', 'Good', 'As well as possible.'],
-]);
+const IMPRESSION_CHOICES = registerChoices(
+  'WorkoutImpression',
+  'How well a session went, in the opinion of the user.',
+  [
+    ['BAD', '1', 'Bad', 'Worse than usual.'],
+    ['NEUTRAL', '2', 'Neutral', 'Neither well nor badly.'],
+    ['GOOD', '3', 'Good', 'As well as possible.'],
+  ],
+);
 
 /** Pads a time of day to microseconds, so that comparing strings compares times. */
-const withMicroseconds = (time: unknown) => String(time) + '00:00:00.000000'.slice(String(time).length);
+const withMicroseconds = (time: unknown) =>
+  String(time) + '00:00:00.000000'.slice(String(time).length);
 
 @Resource({
   restName: 'workoutsession',
@@ -33,7 +38,10 @@ const withMicroseconds = (time: unknown) => String(time) + '00:00:00.000000'.sli
     {
       fields: ['startTime', 'endTime'],
       message: 'The session ends before it starts.',
-      violatedBy: (rows) => rows.map(({ startTime, endTime }) => withMicroseconds(endTime) < withMicroseconds(startTime)),
+      violatedBy: (rows) =>
+        rows.map(
+          ({ startTime, endTime }) => withMicroseconds(endTime) < withMicroseconds(startTime),
+        ),
     },
   ],
   filters: ['date', 'workoutId', 'notes', 'impression', 'startTime', 'endTime'],
@@ -42,7 +50,11 @@ export class WorkoutSession extends Model<WorkoutSession> {
   @Id() declare id: number;
   @Owner(() => User) declare userId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
-  @DateField({ label: 'Date', description: 'The day of the training; a user has one session a day.' }) declare date: string;
+  @DateField({
+    label: 'Date',
+    description: 'The day of the training; a user has one session a day.',
+  })
+  declare date: string;
   @TextField({
     label: 'Notes',
     helpText: 'Any notes you might want to save about this workout session.',
@@ -58,11 +70,25 @@ export class WorkoutSession extends Model<WorkoutSession> {
     max: 2,
   })
   declare impression: string;
-  @TimeField({ label: 'Start time', columnAndRestKey: 'time_start', description: 'When the training began.', allowNull: true })
+  @TimeField({
+    label: 'Start time',
+    columnAndRestKey: 'time_start',
+    description: 'When the training began.',
+    allowNull: true,
+  })
   declare startTime: string | null;
-  @TimeField({ label: 'Finish time', columnAndRestKey: 'time_end', description: 'When the training ended.', allowNull: true })
+  @TimeField({
+    label: 'Finish time',
+    columnAndRestKey: 'time_end',
+    description: 'When the training ended.',
+    allowNull: true,
+  })
   declare endTime: string | null;
-  @Children(() => WorkoutLog, 'sessionId', { isConnection: true, readOnly: true, description: 'The logs of the workout on that day.' })
+  @Children(() => WorkoutLog, 'sessionId', {
+    isConnection: true,
+    readOnly: true,
+    description: 'The logs of the workout on that day.',
+  })
   declare logs: WorkoutLog[];
 }
 

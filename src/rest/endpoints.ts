@@ -1,5 +1,11 @@
 /** Derives the REST endpoints from the GraphQL schema: their paths and the GraphQL operations behind them. Runs once at startup. */
-import { getNamedType, isLeafType, isObjectType, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
+import {
+  getNamedType,
+  isLeafType,
+  isObjectType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+} from 'graphql';
 import type { ExecutionResult, GraphQLField, GraphQLOutputType } from 'graphql';
 import type {
   ActionMetadata,
@@ -16,7 +22,10 @@ import { LOGIN_MUTATION as LOGIN } from './dialect/login';
 export type ResultData = any;
 
 /** Runs a prepared GraphQL operation. `context` is the context of the resolvers, which the REST code only passes on. */
-export type RunOperation = (context: object, variables?: Record<string, unknown>) => Promise<ExecutionResult<ResultData>>;
+export type RunOperation = (
+  context: object,
+  variables?: Record<string, unknown>,
+) => Promise<ExecutionResult<ResultData>>;
 export type PrepareOperation<Prepared = RunOperation> = (document: string) => Prepared;
 /** An executable operation together with its GraphQL source (shown on HTML pages). */
 export type RestOperation = RunOperation & { readonly document: string };
@@ -66,7 +75,9 @@ export const fieldMetadataOf = (type: GraphQLObjectType): FieldMetadata[] =>
 /** Returns the GraphQL selection for the REST representation of a type. Aliases give fields their REST names; relations are represented by ids. */
 export function restSelectionOf(type: GraphQLObjectType): string {
   const visibleFields = Object.values(type.getFields()).filter(({ extensions }) =>
-    type.extensions.resource ? extensions.field && !extensions.field.hiddenInRest : !extensions.action,
+    type.extensions.resource
+      ? extensions.field && !extensions.field.hiddenInRest
+      : !extensions.action,
   );
   return visibleFields
     .map(({ name, type: fieldType, extensions }) => {
@@ -79,7 +90,9 @@ export function restSelectionOf(type: GraphQLObjectType): string {
 /** Returns the GraphQL selection set for a field of this type; an empty string for scalars and enums, which have none. */
 function nestedSelection(type: GraphQLOutputType, selection?: string): string {
   const namedType = getNamedType(type);
-  return isLeafType(namedType) ? '' : ` { ${selection ?? restSelectionOf(namedType as GraphQLObjectType)} }`;
+  return isLeafType(namedType)
+    ? ''
+    : ` { ${selection ?? restSelectionOf(namedType as GraphQLObjectType)} }`;
 }
 
 /**
@@ -92,15 +105,23 @@ export const fragmentName = (restName: string) => restName.replaceAll('-', '_');
 function withFragments(document: string, fragments: ReadonlyMap<string, string>): string {
   const documentParts = new Set([document]);
   for (const definition of documentParts)
-    for (const [, name] of definition.matchAll(/\.\.\.(\w+)/g)) documentParts.add(fragments.get(name!)!);
+    for (const [, name] of definition.matchAll(/\.\.\.(\w+)/g))
+      documentParts.add(fragments.get(name!)!);
   return [...documentParts].join('\n');
 }
 
-export function deriveEndpoints(schema: GraphQLSchema, prepareOperation: PrepareOperation): Endpoints {
+export function deriveEndpoints(
+  schema: GraphQLSchema,
+  prepareOperation: PrepareOperation,
+): Endpoints {
   const resourceViews = Object.values(schema.getTypeMap())
     .filter(isObjectType)
     .flatMap((type) =>
-      (type.extensions.resource?.views ?? []).map((view) => ({ type, view, selection: view.graphqlSelection ?? restSelectionOf(type) })),
+      (type.extensions.resource?.views ?? []).map((view) => ({
+        type,
+        view,
+        selection: view.graphqlSelection ?? restSelectionOf(type),
+      })),
     );
   const fragments = new Map(
     resourceViews.map(({ type, view, selection }) => {
@@ -112,18 +133,28 @@ export function deriveEndpoints(schema: GraphQLSchema, prepareOperation: Prepare
     const document = withFragments(operationText, fragments);
     return Object.assign(prepareOperation(document), { document });
   };
-  const standaloneEndpointEntries = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap((field) => {
-    const metadata = field.extensions.endpoint;
-    const endpoint = metadata && prepareGraphQLFieldEndpoint(metadata, field, prepareRestOperation);
-    return endpoint?.metadata.paths.map((path) => [path, endpoint] as const) ?? [];
-  });
+  const standaloneEndpointEntries = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap(
+    (field) => {
+      const metadata = field.extensions.endpoint;
+      const endpoint =
+        metadata && prepareGraphQLFieldEndpoint(metadata, field, prepareRestOperation);
+      return endpoint?.metadata.paths.map((path) => [path, endpoint] as const) ?? [];
+    },
+  );
   const apiRootViews = resourceViews
     .map(({ view }) => view)
     .filter((view) => view.isListedInApiRoot ?? true)
-    .sort((a, b) => (a.apiRootPosition ?? Infinity) - (b.apiRootPosition ?? Infinity) || (a.restName < b.restName ? -1 : 1));
+    .sort(
+      (a, b) =>
+        (a.apiRootPosition ?? Infinity) - (b.apiRootPosition ?? Infinity) ||
+        (a.restName < b.restName ? -1 : 1),
+    );
   return {
     resources: new Map(
-      resourceViews.map((resourceView) => [resourceView.view.restName, buildResourceEndpoint(resourceView, prepareRestOperation)]),
+      resourceViews.map((resourceView) => [
+        resourceView.view.restName,
+        buildResourceEndpoint(resourceView, prepareRestOperation),
+      ]),
     ),
     standaloneEndpoints: new Map(standaloneEndpointEntries),
     login: prepareRestOperation(LOGIN),
@@ -139,15 +170,21 @@ function buildResourceEndpoint(
   const resource = type.extensions.resource!;
   const { rowQueryName, listQueryName } = resource;
   // If a GraphQL type has several REST views, only the first view supports writes.
-  const { createMutationName, updateMutationName, deleteMutationName, versionFieldName }: Partial<ResourceMetadata> =
-    view === resource.views[0] ? resource : {};
+  const {
+    createMutationName,
+    updateMutationName,
+    deleteMutationName,
+    versionFieldName,
+  }: Partial<ResourceMetadata> = view === resource.views[0] ? resource : {};
   const fields = fieldMetadataOf(type);
   const relations = fields.filter(({ relation }) => relation);
   const referenceTargets = [
     { key: 'self', type: name },
     ...relations.map((field) => ({ key: field.name, type: field.relation!.typeName })),
   ];
-  const [versionVariable, versionArgument] = versionFieldName ? [', $ifVersion: String', ', ifVersion: $ifVersion'] : ['', ''];
+  const [versionVariable, versionArgument] = versionFieldName
+    ? [', $ifVersion: String', ', ifVersion: $ifVersion']
+    : ['', ''];
   // The row version is the last field of the selection. It is sent in the ETag header and removed from the response body.
   const rowSelection = `{ ${selection} ${versionFieldName ?? ''} }`;
   const payloadSelection = `{ row: ${rowQueryName} ${rowSelection} errors { path message } }`;
@@ -161,12 +198,18 @@ function buildResourceEndpoint(
     list: prepareRestOperation(
       `query ($where: ${name}Where, $orderBy: [${name}Order!], $first: Int, $offset: Int) { page: ${listQueryName}(where: $where, orderBy: $orderBy, first: $first, offset: $offset) { totalCount nodes { ${selection} } } }`,
     ),
-    detail: prepareRestOperation(`query ($id: ID!) { row: ${rowQueryName}(id: $id) ${rowSelection} }`),
+    detail: prepareRestOperation(
+      `query ($id: ID!) { row: ${rowQueryName}(id: $id) ${rowSelection} }`,
+    ),
     ...(versionFieldName && {
-      versionQuery: prepareRestOperation(`query ($id: ID!) { row: ${rowQueryName}(id: $id) { ${versionFieldName} } }`),
+      versionQuery: prepareRestOperation(
+        `query ($id: ID!) { row: ${rowQueryName}(id: $id) { ${versionFieldName} } }`,
+      ),
     }),
     ...(createMutationName && {
-      create: prepareRestOperation(`mutation ($input: ${name}Input!) { answer: ${createMutationName}(input: $input) ${payloadSelection} }`),
+      create: prepareRestOperation(
+        `mutation ($input: ${name}Input!) { answer: ${createMutationName}(input: $input) ${payloadSelection} }`,
+      ),
     }),
     ...(updateMutationName && {
       update: prepareRestOperation(
@@ -184,7 +227,14 @@ function buildResourceEndpoint(
     actions: new Map(
       Object.values(type.getFields()).flatMap((field) => {
         const metadata = field.extensions.action;
-        return metadata ? [[metadata.name, prepareGraphQLFieldEndpoint(metadata, field, prepareRestOperation, rowQueryName)] as const] : [];
+        return metadata
+          ? [
+              [
+                metadata.name,
+                prepareGraphQLFieldEndpoint(metadata, field, prepareRestOperation, rowQueryName),
+              ] as const,
+            ]
+          : [];
       }),
     ),
   };

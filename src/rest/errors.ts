@@ -19,13 +19,18 @@ const errorWithDetail = (status: number, message: string, headers?: Record<strin
   new RestError(status, { detail: message }, headers);
 
 export const notFoundError = () => errorWithDetail(404, 'Not found.');
-export const notSignedInError = () => errorWithDetail(403, 'Authentication credentials were not provided.');
-export const notPermittedError = () => errorWithDetail(403, 'You do not have permission to perform this action.');
+export const notSignedInError = () =>
+  errorWithDetail(403, 'Authentication credentials were not provided.');
+export const notPermittedError = () =>
+  errorWithDetail(403, 'You do not have permission to perform this action.');
 export const inaccessibleParentError = () => errorWithDetail(403, 'You are not allowed to do this');
-export const methodNotAllowedError = (method: string) => errorWithDetail(405, `Method "${method}" not allowed.`);
-export const notAcceptableError = () => errorWithDetail(406, 'Could not satisfy the request Accept header.');
+export const methodNotAllowedError = (method: string) =>
+  errorWithDetail(405, `Method "${method}" not allowed.`);
+export const notAcceptableError = () =>
+  errorWithDetail(406, 'Could not satisfy the request Accept header.');
 export const bodyTooLargeError = () => errorWithDetail(413, 'Request body too large.');
-export const unsupportedMediaTypeError = (mediaType: string) => errorWithDetail(415, `Unsupported media type "${mediaType}" in request.`);
+export const unsupportedMediaTypeError = (mediaType: string) =>
+  errorWithDetail(415, `Unsupported media type "${mediaType}" in request.`);
 /** Error of a failed login, with status 401. All other authentication failures have status 403. */
 export const loginFailedError = (message: string) => errorWithDetail(401, message);
 export const badRequestError = (message: string) => errorWithDetail(400, message);
@@ -36,10 +41,18 @@ export function throwIfInvalid(errors: FieldErrors): void {
 }
 
 export function restErrorFromGraphQL({ extensions, message }: GraphQLError): RestError {
-  const { code, fields, retryAfter } = extensions as { code?: string; fields?: FieldErrors; retryAfter?: number };
+  const { code, fields, retryAfter } = extensions as {
+    code?: string;
+    fields?: FieldErrors;
+    retryAfter?: number;
+  };
   if (fields) return validationErrorFromMessages(Object.entries(fields), toQueryParameterName);
   const status = code === 'UNAUTHENTICATED' ? 403 : (HTTP_STATUS_BY_ERROR_CODE[code ?? ''] ?? 500);
-  return errorWithDetail(status, message, retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) });
+  return errorWithDetail(
+    status,
+    message,
+    retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) },
+  );
 }
 
 /** Builds a validation error (400) from messages per field. A field may occur repeatedly. `toRestKey` converts a GraphQL field name to its REST key. */
@@ -48,6 +61,7 @@ export function validationErrorFromMessages(
   toRestKey: (field: string) => string,
 ): RestError {
   const errors: FieldErrors = {};
-  for (const [field, messages] of fieldMessages) (errors[toRestKey(field)] ??= []).push(...messages);
+  for (const [field, messages] of fieldMessages)
+    (errors[toRestKey(field)] ??= []).push(...messages);
   return validationError(errors);
 }

@@ -17,7 +17,8 @@ const KEY_REJECTION_STATUSES = [409, 422];
 
 const alreadySubmittedError = () =>
   new RestError(409, {
-    detail: 'This form has been submitted before. Check what was saved then. Submit it again to save these values as well.',
+    detail:
+      'This form has been submitted before. Check what was saved then. Submit it again to save these values as well.',
   });
 
 /** Runs `handle` once per single-use key of a form. `handle` returns REST errors instead of throwing them. */

@@ -18,24 +18,42 @@ export async function handleGraphQLFieldEndpoint(
   rowId?: string,
 ): Promise<RestResponse> {
   const requiredArguments = field.args.filter(({ type }) => isNonNullType(type));
-  const argumentValues = Object.fromEntries(field.args.map(({ name }) => [name, lastValueOf(request.query, toQueryParameterName(name))]));
-  if (metadata.bodyWhenArgumentMissing !== undefined && requiredArguments.some(({ name }) => !argumentValues[name]))
+  const argumentValues = Object.fromEntries(
+    field.args.map(({ name }) => [name, lastValueOf(request.query, toQueryParameterName(name))]),
+  );
+  if (
+    metadata.bodyWhenArgumentMissing !== undefined &&
+    requiredArguments.some(({ name }) => !argumentValues[name])
+  )
     return { status: 200, body: metadata.bodyWhenArgumentMissing };
   // Missing required arguments are passed as empty strings, so that the error for an unknown row (404) precedes the one for the argument (400).
   for (const { name } of requiredArguments) argumentValues[name] ??= '';
   try {
-    const data = await runOperation(operation, request, rowId === undefined ? argumentValues : { self: rowId, ...argumentValues });
-    return { status: 200, body: responseBody(metadata, rowId === undefined ? data.result : data.row.action) };
+    const data = await runOperation(
+      operation,
+      request,
+      rowId === undefined ? argumentValues : { self: rowId, ...argumentValues },
+    );
+    return {
+      status: 200,
+      body: responseBody(metadata, rowId === undefined ? data.result : data.row.action),
+    };
   } catch (error) {
-    if (!metadata.bodyWhenArgumentsInvalid || !(error instanceof RestError) || error.status !== 400) throw error;
+    if (!metadata.bodyWhenArgumentsInvalid || !(error instanceof RestError) || error.status !== 400)
+      throw error;
     return { status: 200, body: { ...metadata.bodyWhenArgumentsInvalid, errors: error.body } };
   }
 }
 
-function responseBody({ wrapperKey, keyValueListKeys = [] }: ResponseBodyMetadata, value: ResultData): unknown {
+function responseBody(
+  { wrapperKey, keyValueListKeys = [] }: ResponseBodyMetadata,
+  value: ResultData,
+): unknown {
   const body = keyValueListKeys.length ? { ...value } : value;
   for (const name of keyValueListKeys)
-    body[name] = Object.fromEntries(body[name].map((entry: { key: string; value: unknown }) => [entry.key, entry.value]));
+    body[name] = Object.fromEntries(
+      body[name].map((entry: { key: string; value: unknown }) => [entry.key, entry.value]),
+    );
   if (wrapperKey === undefined) return body;
   return body === null ? {} : { [wrapperKey]: body };
 }

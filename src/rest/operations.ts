@@ -23,4 +23,8 @@ export const queryReferenceableIds = (
   request: RestRequest,
   ids: Record<string, string[]>,
 ): Promise<ReferenceableIds> =>
-  runOperation(referenceableIdsQuery, request, { self: [], ...Object.fromEntries(relations.map((field) => [field.name, []])), ...ids });
+  runOperation(referenceableIdsQuery, request, {
+    self: [],
+    ...Object.fromEntries(relations.map((field) => [field.name, []])),
+    ...ids,
+  });

@@ -21,7 +21,10 @@ const hasPersonalResponse = ({ message: { headers }, route }: RestRequest): bool
 
 type Headers = Record<string, string>;
 
-export const responseHeaders = (request: RestRequest, ...additionalHeaders: (Headers | undefined)[]): Headers =>
+export const responseHeaders = (
+  request: RestRequest,
+  ...additionalHeaders: (Headers | undefined)[]
+): Headers =>
   Object.assign(
     {
       Vary: request.route?.kind === 'root' ? 'Accept' : VARY_HEADER,
@@ -48,8 +51,13 @@ export function sendResponse(
   contentType: string,
   bodyText: string | undefined,
 ): void {
-  if (bodyText === undefined) return void response.writeHead(status, { ...headers, 'Content-Length': '0' }).end();
+  if (bodyText === undefined)
+    return void response.writeHead(status, { ...headers, 'Content-Length': '0' }).end();
   const body = bodyText.length > MAX_STRING_BODY_CHARACTERS ? Buffer.from(bodyText) : bodyText;
-  response.writeHead(status, { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(body), ...headers });
+  response.writeHead(status, {
+    'Content-Type': contentType,
+    'Content-Length': Buffer.byteLength(body),
+    ...headers,
+  });
   response.end(response.req.method === 'HEAD' ? undefined : body);
 }

@@ -12,7 +12,11 @@ import { handleFormSubmissionOnce } from './formsubmission';
 import { createRouteHandler } from './routehandler';
 import { readBody, type ParsedBody } from './dialect/body';
 import { applyMethodOverride, readCsrfToken } from './dialect/methodoverride';
-import { MEDIA_TYPE_BY_FORMAT, negotiateRepresentation, negotiateForUnknownPath } from './dialect/negotiation';
+import {
+  MEDIA_TYPE_BY_FORMAT,
+  negotiateRepresentation,
+  negotiateForUnknownPath,
+} from './dialect/negotiation';
 import { MAX_ROWS_PER_HTML_PAGE } from './dialect/pagination';
 import { parseQuery } from './dialect/querystring';
 import { deriveEndpoints, type Endpoints, type PrepareOperation } from './endpoints';
@@ -58,7 +62,8 @@ async function catchRestError<Result>(work: () => Promise<Result>): Promise<Resu
 
 /** Lists with more rows than this are serialized in pieces, so that the event loop can handle other requests between two pieces. */
 const MAX_ROWS_SERIALIZED_AT_ONCE = 200;
-const countRows = (body: unknown): number => (body as { results?: unknown[] } | null)?.results?.length ?? 0;
+const countRows = (body: unknown): number =>
+  (body as { results?: unknown[] } | null)?.results?.length ?? 0;
 
 class Router {
   private readonly endpoints: Endpoints;
@@ -81,7 +86,12 @@ class Router {
     const context = this.options.contextOf(message);
     const route = findRoute(this.endpoints, path);
     if (route === 'redirect')
-      return void response.writeHead(301, { Location: `${path}/${queryString === '?' ? '' : queryString}`, 'Content-Length': '0' }).end();
+      return void response
+        .writeHead(301, {
+          Location: `${path}/${queryString === '?' ? '' : queryString}`,
+          'Content-Length': '0',
+        })
+        .end();
     context.route = route;
     const { multipartLimits } = this.options;
     let bodyPromise: Promise<ParsedBody> | undefined;
@@ -113,13 +123,16 @@ class Router {
     if (!route) {
       request.representation = negotiateForUnknownPath(accept);
       // Authenticates the client, because the HTML page for 404 shows who is signed in. Invalid credentials are ignored.
-      if (request.representation.format === 'api') request.isSignedIn = await context.authentication.authenticate().catch(() => false);
+      if (request.representation.format === 'api')
+        request.isSignedIn = await context.authentication.authenticate().catch(() => false);
       throw notFoundError();
     }
     request.representation = negotiateRepresentation(accept, query, route.formatSuffix);
-    if (query.size > MAX_TOP_LEVEL_JSON_MEMBERS) throw badRequestError(`A query has at most ${MAX_TOP_LEVEL_JSON_MEMBERS} parameters.`);
+    if (query.size > MAX_TOP_LEVEL_JSON_MEMBERS)
+      throw badRequestError(`A query has at most ${MAX_TOP_LEVEL_JSON_MEMBERS} parameters.`);
     const isHtmlPage = request.representation.format === 'api';
-    if (message.headers[DRY_RUN_HEADER] !== undefined && !SAFE_METHODS.includes(request.method)) throw badRequestError(DRY_RUN_MESSAGE);
+    if (message.headers[DRY_RUN_HEADER] !== undefined && !SAFE_METHODS.includes(request.method))
+      throw badRequestError(DRY_RUN_MESSAGE);
     if (isHtmlPage) request.maxLimit = MAX_ROWS_PER_HTML_PAGE;
     try {
       request.isSignedIn = await context.authentication.authenticate(() => readCsrfToken(request));
@@ -144,35 +157,65 @@ class Router {
     // Routes other than lists and rows have effects that an error must not roll back: a failed sign-in, for example, must be counted.
     const onlyWritesRows = route.kind === 'list' || route.kind === 'detail';
     if (form?.formIdempotencyKey !== undefined)
-      return handleFormSubmissionOnce(request, idempotentExecution, { formIdempotencyKey: form.formIdempotencyKey, onlyWritesRows }, () =>
-        catchRestError(handle),
+      return handleFormSubmissionOnce(
+        request,
+        idempotentExecution,
+        { formIdempotencyKey: form.formIdempotencyKey, onlyWritesRows },
+        () => catchRestError(handle),
       );
     if (message.headers['idempotency-key'] === undefined) return handle();
-    return idempotentExecution.runOnce((await request.readBody()).data, () => catchRestError(handle), { onlyWritesRows });
+    return idempotentExecution.runOnce(
+      (await request.readBody()).data,
+      () => catchRestError(handle),
+      { onlyWritesRows },
+    );
   }
 
-  private async send(restResponse: RestResponse, request: RestRequest, response: ServerResponse): Promise<void> {
+  private async send(
+    restResponse: RestResponse,
+    request: RestRequest,
+    response: ServerResponse,
+  ): Promise<void> {
     const { message, representation, form, context } = request;
     const { status, body } = restResponse;
     const { maxResponseBytes } = this.options;
-    const isHtmlPage = representation.format === 'api' && (body !== undefined || form !== undefined);
+    const isHtmlPage =
+      representation.format === 'api' && (body !== undefined || form !== undefined);
     let bodyText: string | undefined;
     if (!isHtmlPage && body !== undefined) {
-      const isLongList = representation.indent === undefined && countRows(body) > MAX_ROWS_SERIALIZED_AT_ONCE;
-      const json = isLongList ? await stringifyIncrementally(body, maxResponseBytes) : JSON.stringify(body, null, representation.indent);
+      const isLongList =
+        representation.indent === undefined && countRows(body) > MAX_ROWS_SERIALIZED_AT_ONCE;
+      const json = isLongList
+        ? await stringifyIncrementally(body, maxResponseBytes)
+        : JSON.stringify(body, null, representation.indent);
       bodyText = json === undefined ? undefined : toDjangoJson(json);
       const bytes = bodyText === undefined ? Infinity : Buffer.byteLength(bodyText);
-      if (bytes > maxResponseBytes) return this.send(badRequestError(responseTooLongMessage(maxResponseBytes)), request, response);
+      if (bytes > maxResponseBytes)
+        return this.send(
+          badRequestError(responseTooLongMessage(maxResponseBytes)),
+          request,
+          response,
+        );
       context.chargeResponse(bytes);
     }
     const headers = responseHeaders(request, restResponse.headers, context.responseHeaders());
     // The ETag identifies the compact JSON representation; indented JSON and HTML have different bytes.
-    if (representation.format !== 'json' || representation.indent !== undefined) delete headers.ETag;
+    if (representation.format !== 'json' || representation.indent !== undefined)
+      delete headers.ETag;
     if (isHtmlPage)
-      return this.sendPage({ request, restResponse: { ...restResponse, body: decodePrefixedFloats(body) }, headers }, response);
-    if ((message.method === 'GET' || message.method === 'HEAD') && status === 200 && bodyText !== undefined) {
-      if (!headers.ETag && !headers['Cache-Control']) Object.assign(headers, publicCacheHeaders(bodyText));
-      if (headers.ETag && matchesIfNoneMatch(message.headers, headers.ETag)) return void response.writeHead(304, headers).end();
+      return this.sendPage(
+        { request, restResponse: { ...restResponse, body: decodePrefixedFloats(body) }, headers },
+        response,
+      );
+    if (
+      (message.method === 'GET' || message.method === 'HEAD') &&
+      status === 200 &&
+      bodyText !== undefined
+    ) {
+      if (!headers.ETag && !headers['Cache-Control'])
+        Object.assign(headers, publicCacheHeaders(bodyText));
+      if (headers.ETag && matchesIfNoneMatch(message.headers, headers.ETag))
+        return void response.writeHead(304, headers).end();
     }
     sendResponse(response, status, headers, MEDIA_TYPE_BY_FORMAT.json, bodyText);
   }
@@ -183,12 +226,20 @@ class Router {
     if (status >= 500 || status === 429) return this.sendFailurePage(renderInput, response);
     const redirectHeaders = this.htmlRenderer.redirectHeaders(renderInput);
     if (redirectHeaders)
-      return sendResponse(response, 303, { ...renderInput.headers, ...redirectHeaders }, MEDIA_TYPE_BY_FORMAT.api, undefined);
+      return sendResponse(
+        response,
+        303,
+        { ...renderInput.headers, ...redirectHeaders },
+        MEDIA_TYPE_BY_FORMAT.api,
+        undefined,
+      );
     // Rendering an HTML page loads additional data. This may be rejected although the request itself succeeded.
     const { request, restResponse, headers } = renderInput;
     const isCompletedWrite = !SAFE_METHODS.includes(request.method) && restResponse.status < 400;
     const page = await this.options
-      .limitRendering(request.message, () => catchRestError(() => this.renderWithinLimit(renderInput)))
+      .limitRendering(request.message, () =>
+        catchRestError(() => this.renderWithinLimit(renderInput)),
+      )
       .catch((error: unknown) => {
         if (isCompletedWrite && error instanceof OverloadedError) return undefined;
         throw error;
@@ -204,7 +255,11 @@ class Router {
       );
     if (page instanceof RestError)
       return this.sendFailurePage(
-        { ...renderInput, restResponse: page, headers: responseHeaders(renderInput.request, page.headers) },
+        {
+          ...renderInput,
+          restResponse: page,
+          headers: responseHeaders(renderInput.request, page.headers),
+        },
         response,
       );
     this.sendHtml(renderInput, page, response);
@@ -213,7 +268,8 @@ class Router {
   private async renderWithinLimit(renderInput: RenderInput): Promise<HtmlPage> {
     const { maxResponseBytes } = this.options;
     const page = await this.htmlRenderer.render(renderInput);
-    if (Buffer.byteLength(page.htmlText) > maxResponseBytes) throw badRequestError(responseTooLongMessage(maxResponseBytes));
+    if (Buffer.byteLength(page.htmlText) > maxResponseBytes)
+      throw badRequestError(responseTooLongMessage(maxResponseBytes));
     return page;
   }
 
@@ -221,10 +277,20 @@ class Router {
     this.sendHtml(renderInput, this.htmlRenderer.renderError(renderInput), response);
   }
 
-  private sendHtml({ request: { context }, restResponse, headers }: RenderInput, page: HtmlPage, response: ServerResponse): void {
+  private sendHtml(
+    { request: { context }, restResponse, headers }: RenderInput,
+    page: HtmlPage,
+    response: ServerResponse,
+  ): void {
     context.chargeResponse(Buffer.byteLength(page.htmlText));
     // Rate limits and server timing include the rendering of the page.
     const pageHeaders = { ...headers, ...context.responseHeaders(), ...page.headers };
-    sendResponse(response, restResponse.status, pageHeaders, `${MEDIA_TYPE_BY_FORMAT.api}; charset=utf-8`, page.htmlText);
+    sendResponse(
+      response,
+      restResponse.status,
+      pageHeaders,
+      `${MEDIA_TYPE_BY_FORMAT.api}; charset=utf-8`,
+      page.htmlText,
+    );
   }
 }

@@ -14,14 +14,24 @@ const LOGIN_METHODS = ['GET', 'POST', 'OPTIONS'];
 export type Route = { formatSuffix?: string; allowedMethods: readonly string[] } & (
   | { kind: 'root'; endpoint?: undefined }
   | { kind: 'login'; endpoint?: undefined }
-  | { kind: 'standalone'; endpoint?: undefined; graphqlFieldEndpoint: GraphQLFieldEndpoint<EndpointMetadata> }
+  | {
+      kind: 'standalone';
+      endpoint?: undefined;
+      graphqlFieldEndpoint: GraphQLFieldEndpoint<EndpointMetadata>;
+    }
   | { kind: 'list'; endpoint: ResourceEndpoint }
   | { kind: 'detail'; endpoint: ResourceEndpoint; id: string }
-  | { kind: 'action'; endpoint: ResourceEndpoint; id: string; graphqlFieldEndpoint: GraphQLFieldEndpoint<ActionMetadata> }
+  | {
+      kind: 'action';
+      endpoint: ResourceEndpoint;
+      id: string;
+      graphqlFieldEndpoint: GraphQLFieldEndpoint<ActionMetadata>;
+    }
 );
 
 const ROOT_PATH_PATTERN = /^(?:\.([a-z0-9]+)\/?)?$/;
-const RESOURCE_PATH_PATTERN = /^([a-z0-9-]+)(?:\/([^/.]+)(?:\/([a-z_]+))?)?(?:\.([a-z0-9]+)\/?|(\/)?)$/;
+const RESOURCE_PATH_PATTERN =
+  /^([a-z0-9-]+)(?:\/([^/.]+)(?:\/([a-z_]+))?)?(?:\.([a-z0-9]+)\/?|(\/)?)$/;
 
 /** Id that matches no row. It replaces path segments that are not row numbers, because GraphQL would accept some of them as ids. */
 const NONEXISTENT_ROW_ID = '0';
@@ -33,7 +43,10 @@ const normalizeRowId = (text: string): string => {
 };
 
 /** Finds the route of a path. Returns `redirect` if only the trailing slash is missing, and undefined for an unknown path. */
-export function findRoute({ resources, standaloneEndpoints }: Endpoints, path: string): Route | 'redirect' | undefined {
+export function findRoute(
+  { resources, standaloneEndpoints }: Endpoints,
+  path: string,
+): Route | 'redirect' | undefined {
   if (path === API_BASE_PATH) return 'redirect';
   if (!path.startsWith(`${API_BASE_PATH}/`)) return undefined;
   const relativePath = path.slice(API_BASE_PATH.length + 1);
@@ -45,18 +58,42 @@ export function findRoute({ resources, standaloneEndpoints }: Endpoints, path: s
   if (standaloneEndpoint || pathWithoutSlash === LOGIN_PATH) {
     if (pathWithoutSlash === relativePath) return 'redirect';
     return standaloneEndpoint
-      ? { kind: 'standalone', graphqlFieldEndpoint: standaloneEndpoint, allowedMethods: SAFE_METHODS }
+      ? {
+          kind: 'standalone',
+          graphqlFieldEndpoint: standaloneEndpoint,
+          allowedMethods: SAFE_METHODS,
+        }
       : { kind: 'login', allowedMethods: LOGIN_METHODS };
   }
 
-  const [, name = '', id, actionName, formatSuffix, slash] = RESOURCE_PATH_PATTERN.exec(relativePath) ?? [];
+  const [, name = '', id, actionName, formatSuffix, slash] =
+    RESOURCE_PATH_PATTERN.exec(relativePath) ?? [];
   const endpoint = resources.get(name);
   const action = actionName === undefined ? undefined : endpoint?.actions.get(actionName);
   if (!endpoint || (actionName !== undefined && !action)) return undefined;
   if (formatSuffix === undefined && !slash) return 'redirect';
   const isWritable = endpoint.view.routes === 'all';
-  if (id === undefined) return { kind: 'list', endpoint, formatSuffix, allowedMethods: isWritable ? LIST_METHODS : SAFE_METHODS };
+  if (id === undefined)
+    return {
+      kind: 'list',
+      endpoint,
+      formatSuffix,
+      allowedMethods: isWritable ? LIST_METHODS : SAFE_METHODS,
+    };
   if (action)
-    return { kind: 'action', endpoint, id: normalizeRowId(id), graphqlFieldEndpoint: action, formatSuffix, allowedMethods: SAFE_METHODS };
-  return { kind: 'detail', endpoint, id: normalizeRowId(id), formatSuffix, allowedMethods: isWritable ? DETAIL_METHODS : SAFE_METHODS };
+    return {
+      kind: 'action',
+      endpoint,
+      id: normalizeRowId(id),
+      graphqlFieldEndpoint: action,
+      formatSuffix,
+      allowedMethods: SAFE_METHODS,
+    };
+  return {
+    kind: 'detail',
+    endpoint,
+    id: normalizeRowId(id),
+    formatSuffix,
+    allowedMethods: isWritable ? DETAIL_METHODS : SAFE_METHODS,
+  };
 }

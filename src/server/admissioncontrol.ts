@@ -63,9 +63,15 @@ class LoadShedder {
     const now = performance.now();
     const seconds = Math.min(now - this.measuredAt, 2 * MEASURE_INTERVAL_MS) / 1_000;
     this.measuredAt = now;
-    const lagMs = Math.max((this.eventLoopDelay.mean || 0) / NANOSECONDS_PER_MS - TIMER_RESOLUTION_MS, longestWaitMs());
+    const lagMs = Math.max(
+      (this.eventLoopDelay.mean || 0) / NANOSECONDS_PER_MS - TIMER_RESOLUTION_MS,
+      longestWaitMs(),
+    );
     this.eventLoopDelay.reset();
-    const change = lagMs > this.maxLagMs ? Math.min(MAX_RISE_PER_SECOND, lagMs / this.maxLagMs) : -FALL_PER_SECOND;
+    const change =
+      lagMs > this.maxLagMs
+        ? Math.min(MAX_RISE_PER_SECOND, lagMs / this.maxLagMs)
+        : -FALL_PER_SECOND;
     const maxLevel = this.level === 0 ? MAX_LEVEL_WITHOUT_SHEDDING : MAX_LEVEL;
     this.level = Math.min(maxLevel, Math.max(0, this.level + change * seconds));
   }
@@ -77,7 +83,11 @@ type RejectionReason = 'overload' | 'queue_timeout' | 'shutdown';
 const MIN_OPEN_REQUESTS_FOR_SHEDDING = 16;
 
 export class AdmissionControl {
-  readonly rejectedCounts: Record<RejectionReason, number> = { overload: 0, queue_timeout: 0, shutdown: 0 };
+  readonly rejectedCounts: Record<RejectionReason, number> = {
+    overload: 0,
+    queue_timeout: 0,
+    shutdown: 0,
+  };
 
   private readonly loadShedder: LoadShedder;
   private isDraining = false;
@@ -95,13 +105,15 @@ export class AdmissionControl {
   }
 
   /** Whether to reject new work, such as a subscription, from an anonymous client or from a signed-in user. */
-  readonly shouldReject = (isAnonymous: boolean): boolean => this.isDraining || this.isOverloaded(isAnonymous);
+  readonly shouldReject = (isAnonymous: boolean): boolean =>
+    this.isDraining || this.isOverloaded(isAnonymous);
 
   /** Calls `beginRequest` now or when it is the request's turn, or rejects the request. */
   admit(request: IncomingMessage, response: ServerResponse, beginRequest: RequestListener): void {
     const { authorization, cookie } = request.headers;
     // A request with credentials counts as one from a signed-in user. They are not verified here, because that would cost more than a rejection saves.
-    if (this.isOverloaded(authorization === undefined && cookie === undefined)) return this.reject(request, response, 'overload');
+    if (this.isOverloaded(authorization === undefined && cookie === undefined))
+      return this.reject(request, response, 'overload');
     this.openRequestCount += 1;
     response.once('close', () => (this.openRequestCount -= 1));
     this.startInTurn(request, response, () => beginRequest(request, response));
@@ -123,12 +135,17 @@ export class AdmissionControl {
     this.loadShedder.stop();
   }
 
-  private startInTurn(request: IncomingMessage, channel: ServerResponse | Duplex, beginRequest: () => void): void {
+  private startInTurn(
+    request: IncomingMessage,
+    channel: ServerResponse | Duplex,
+    beginRequest: () => void,
+  ): void {
     const response = channel instanceof ServerResponse ? channel : undefined;
     startRequestInTurn(this.forwardedHeaders.clientNetwork(request), (waitedMs) =>
       this.errorContainment.catchErrors(request, response, () => {
         if (channel.destroyed) return;
-        if (this.maySheddingHelp && this.loadShedder.hasWaitedTooLong(waitedMs)) this.reject(request, channel, 'queue_timeout');
+        if (this.maySheddingHelp && this.loadShedder.hasWaitedTooLong(waitedMs))
+          this.reject(request, channel, 'queue_timeout');
         else beginRequest();
       }),
     );
@@ -142,10 +159,15 @@ export class AdmissionControl {
     return this.maySheddingHelp && this.loadShedder.shouldReject(isAnonymous);
   }
 
-  private reject(request: IncomingMessage, channel: ServerResponse | Duplex, reason: RejectionReason): void {
+  private reject(
+    request: IncomingMessage,
+    channel: ServerResponse | Duplex,
+    reason: RejectionReason,
+  ): void {
     this.rejectedCounts[reason] += 1;
     this.logRejection(request, reason);
-    if (channel instanceof ServerResponse) this.errorResponder.sendUnavailable(request, channel, overloadedError());
+    if (channel instanceof ServerResponse)
+      this.errorResponder.sendUnavailable(request, channel, overloadedError());
     else rejectWebSocketHandshake(request, channel, '503 Service Unavailable');
   }
   /** Writes a line to the access log. The user is unknown, because rejected requests are not authenticated. */
@@ -154,6 +176,9 @@ export class AdmissionControl {
     const { method, url, headers } = request;
     const path = url!.split('?', 1)[0]!.slice(0, MAX_LOGGED_TEXT_LENGTH);
     const address = this.forwardedHeaders.clientAddress(request).slice(0, MAX_LOGGED_TEXT_LENGTH);
-    this.log.info({ id: headers[REQUEST_ID_HEADER], method, path, status: 503, address, reason }, REJECTED_REQUEST_LOG_MESSAGE);
+    this.log.info(
+      { id: headers[REQUEST_ID_HEADER], method, path, status: 503, address, reason },
+      REJECTED_REQUEST_LOG_MESSAGE,
+    );
   }
 }

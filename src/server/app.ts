@@ -62,7 +62,13 @@ export async function createApp(processServices: Services): Promise<App> {
   const errorResponder = new ErrorResponder(log);
   const cors = new CorsPolicy(config.corsOrigins);
   const errorContainment = new ErrorContainment(log, errorResponder);
-  const admissionControl = new AdmissionControl(config.maxLag, forwardedHeaders, log, errorResponder, errorContainment);
+  const admissionControl = new AdmissionControl(
+    config.maxLag,
+    forwardedHeaders,
+    log,
+    errorResponder,
+    errorContainment,
+  );
   const { executor, restExecutor } = createExecutors(processServices);
   const readiness = new Readiness(database);
   const gauges: AppGauges = {
@@ -77,12 +83,20 @@ export async function createApp(processServices: Services): Promise<App> {
       webSockets: webSockets.connectionCount,
     }),
   };
-  const services = { ...processServices, metrics: await createMetrics(processServices, gauges), tracing: await createTracing(config) };
+  const services = {
+    ...processServices,
+    metrics: await createMetrics(processServices, gauges),
+    tracing: await createTracing(config),
+  };
   const requestContexts = new RequestContextStore(services);
   const trustedDocuments = new TrustedDocuments(config, executor.schema);
   const apollo = await createApolloServer(executor, config, log);
   const subscriptions = new Subscriptions(executor, trustedDocuments);
-  const eventStreams = new EventStreamTransport(subscriptions, trustedDocuments, requestContexts.get);
+  const eventStreams = new EventStreamTransport(
+    subscriptions,
+    trustedDocuments,
+    requestContexts.get,
+  );
   const webSockets = new WebSocketTransport(subscriptions, {
     maxMessageBytes: config.maxAnonymousBody,
     createContext: requestContexts.createForWebSocket,
@@ -109,12 +123,17 @@ export async function createApp(processServices: Services): Promise<App> {
     collectMetrics,
   });
   return {
-    ...createServerListeners({ services, errorResponder, errorContainment, cors, admissionControl, webSockets }, handleAdmittedRequest),
+    ...createServerListeners(
+      { services, errorResponder, errorContainment, cors, admissionControl, webSockets },
+      handleAdmittedRequest,
+    ),
     startDraining() {
       admissionControl.startDraining();
       readiness.startDraining();
       eventStreams.endAllStreams();
-      webSockets.endAllConnections().catch((error: unknown) => log.error({ err: error }, 'unexpected error in a subscription'));
+      webSockets
+        .endAllConnections()
+        .catch((error: unknown) => log.error({ err: error }, 'unexpected error in a subscription'));
     },
     collectMetrics,
     errorContainment,
@@ -131,7 +150,12 @@ export async function createApp(processServices: Services): Promise<App> {
  * Returns, for metrics, 1 for each active degradation (such as a full disk) and 0 for all others, so that every time series exists before the first fault.
  */
 const degradationFlags = (presentDegradations: readonly Degradation[]): Record<string, number> =>
-  Object.fromEntries((Object.keys(DEGRADATIONS) as Degradation[]).map((name) => [name, Number(presentDegradations.includes(name))]));
+  Object.fromEntries(
+    (Object.keys(DEGRADATIONS) as Degradation[]).map((name) => [
+      name,
+      Number(presentDegradations.includes(name)),
+    ]),
+  );
 
 // The code of metrics and tracing is imported dynamically, so that it is loaded only if they are enabled.
 
@@ -147,7 +171,10 @@ async function createTracing({ tracing }: Config): Promise<Tracing | undefined> 
   return new Tracing(tracing);
 }
 
-function createExecutors({ config, plannerStatistics }: Services): Record<'executor' | 'restExecutor', Executor> {
+function createExecutors({
+  config,
+  plannerStatistics,
+}: Services): Record<'executor' | 'restExecutor', Executor> {
   const options: ExecutorOptions = { ...config, catalogueSizes: plannerStatistics };
   return {
     executor: new Executor(buildGraphQLSchema(), options),
@@ -177,7 +204,13 @@ function createAppRestHandler({
     prepareOperation,
     contextOf: requestContexts.get,
     createHtmlRenderer: (api) =>
-      htmlRenderer({ ...api, schema, publicSchema: executor.schema, prepareOperation, permitsExports: !config.persistedOnly }),
+      htmlRenderer({
+        ...api,
+        schema,
+        publicSchema: executor.schema,
+        prepareOperation,
+        permitsExports: !config.persistedOnly,
+      }),
     limitRendering: (message, callback) => {
       const { clientKey } = requestContexts.get(message).resolverContext.session;
       return pageLimiters.of(clientKey).run(clientKey, callback);
@@ -201,30 +234,51 @@ function createAdmittedRequestListener(dependencies: AppDependencies): RequestLi
     compressResponse(request, response);
     if (cors.respondToPreflight(request, response)) return;
     // RFC 6797 permits this header (HSTS) only in responses over HTTPS.
-    if (config.hsts && forwardedHeaders.isEncrypted(request)) response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);
+    if (config.hsts && forwardedHeaders.isEncrypted(request))
+      response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);
     // REST bypasses Express, which would account for more than half of the duration of a short request.
-    if (isRestRequest) return void restHandler(request, response).catch((error) => errorResponder.handleError(error, request, response));
+    if (isRestRequest)
+      return void restHandler(request, response).catch((error) =>
+        errorResponder.handleError(error, request, response),
+      );
     // X-Content-Type-Options is set before routing, so that error responses also have it.
     response.setHeader('X-Content-Type-Options', 'nosniff');
-    if (request.url!.startsWith('/graphql')) for (const [name, value] of GRAPHQL_HEADERS) response.appendHeader(name, value);
+    if (request.url!.startsWith('/graphql'))
+      for (const [name, value] of GRAPHQL_HEADERS) response.appendHeader(name, value);
     expressApp(request, response);
   };
 }
 
-interface ListenerDependencies extends Pick<AppDependencies, 'services' | 'errorResponder' | 'errorContainment' | 'cors'> {
+interface ListenerDependencies extends Pick<
+  AppDependencies,
+  'services' | 'errorResponder' | 'errorContainment' | 'cors'
+> {
   admissionControl: AdmissionControl;
   webSockets: WebSocketTransport;
 }
 
 const createServerListeners = (
-  { services: { forwardedHeaders }, errorResponder, errorContainment, cors, admissionControl, webSockets }: ListenerDependencies,
+  {
+    services: { forwardedHeaders },
+    errorResponder,
+    errorContainment,
+    cors,
+    admissionControl,
+    webSockets,
+  }: ListenerDependencies,
   handleAdmittedRequest: RequestListener,
 ): Pick<App, 'listener' | 'onConnection' | 'onUpgrade'> => ({
   listener: (request, response) =>
     errorContainment.catchErrors(request, response, () => {
       const repeatedHeader = findRepeatedHeader(request);
       if (repeatedHeader)
-        return errorResponder.sendError(request, response, 400, 'BAD_REQUEST', `The header ${repeatedHeader} may occur only once.`);
+        return errorResponder.sendError(
+          request,
+          response,
+          400,
+          'BAD_REQUEST',
+          `The header ${repeatedHeader} may occur only once.`,
+        );
       request.url = normalizeTarget(request.url!);
       response.setHeader('X-Request-Id', forwardedHeaders.assignRequestId(request));
       cors.addHeaders(request, response);
@@ -238,11 +292,18 @@ const createServerListeners = (
       forwardedHeaders.assignRequestId(request);
       // Handles socket errors while the handshake is queued. Otherwise, they would be uncaught exceptions.
       socket.on('error', () => socket.destroy());
-      if (findRepeatedHeader(request)) return rejectWebSocketHandshake(request, socket, '400 Bad Request');
+      if (findRepeatedHeader(request))
+        return rejectWebSocketHandshake(request, socket, '400 Bad Request');
       // The same-origin policy does not cover WebSockets, so a restriction of origins is enforced here.
       const pageOrigin = request.headers.origin;
-      if (pageOrigin !== undefined && !cors.allowsOrigin(pageOrigin) && pageOrigin !== forwardedHeaders.baseUrl(request))
+      if (
+        pageOrigin !== undefined &&
+        !cors.allowsOrigin(pageOrigin) &&
+        pageOrigin !== forwardedHeaders.baseUrl(request)
+      )
         return rejectWebSocketHandshake(request, socket, '403 Forbidden');
-      admissionControl.admitSocket(request, socket, () => webSockets.upgrade(request, socket, head));
+      admissionControl.admitSocket(request, socket, () =>
+        webSockets.upgrade(request, socket, head),
+      );
     }),
 });

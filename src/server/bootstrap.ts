@@ -37,17 +37,27 @@ export async function bootstrap(
   const { database } = openedDatabase;
   try {
     await checkSecretKey(database, openedDatabase.secretKey);
-    const appliedMigrations = await migrateUp(database, { reportWait: (message) => log.warn(message) });
+    const appliedMigrations = await migrateUp(database, {
+      reportWait: (message) => log.warn(message),
+    });
     if (appliedMigrations.length) log.info({ migrations: appliedMigrations }, 'database migrated');
     await recordKeyFingerprint(database, openedDatabase.secretKey);
     const tokenVault = new TokenVault(openedDatabase.secretKey);
     const demoAccount = openedDatabase.isEmbedded ? await seedInitialData() : undefined;
-    const { services, stop } = await startServices(config, database, tokenVault, forwardedHeaders, log);
+    const { services, stop } = await startServices(
+      config,
+      database,
+      tokenVault,
+      forwardedHeaders,
+      log,
+    );
     const app = await createApp(services);
     return {
       app,
       demoAccount,
-      hasNoAccounts: config.production && !(await database.queryAsServer('SELECT FROM "user_account" LIMIT 1')).length,
+      hasNoAccounts:
+        config.production &&
+        !(await database.queryAsServer('SELECT FROM "user_account" LIMIT 1')).length,
       hasEmptyCatalogue: !(await database.queryAsServer('SELECT FROM "language" LIMIT 1')).length,
       async close() {
         await app.stop();

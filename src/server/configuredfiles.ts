@@ -5,7 +5,10 @@ import type { Config } from '../platform/config';
 import { readTls, type TlsFiles } from './tls';
 
 /** Throws a ConfigError if a configured file or folder cannot be used, or if TRUSTED_PROXIES is invalid. Call this before anything is started. */
-export function validateConfiguredFiles(config: Config): { forwardedHeaders: ForwardedHeaders; tls?: TlsFiles } {
+export function validateConfiguredFiles(config: Config): {
+  forwardedHeaders: ForwardedHeaders;
+  tls?: TlsFiles;
+} {
   checkDataDir(config.dataDir);
   return { forwardedHeaders: new ForwardedHeaders(config), tls: config.tls && readTls(config.tls) };
 }

@@ -1,5 +1,11 @@
 /** Timeouts and limits for connections. Connections whose clients stop sending or reading are closed, because each one occupies memory. */
-import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
+import type {
+  IncomingMessage,
+  RequestListener,
+  Server,
+  ServerOptions,
+  ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import onHeaders from 'on-headers';
 import { deferSocketClose } from '../internals/node';
@@ -12,7 +18,8 @@ const REQUEST_TIMEOUT_FACTOR = 10;
 
 type TimeoutConfig = Pick<Config, 'clientTimeout'>;
 
-const connectionsCheckingIntervalMs = (clientTimeout: number) => Math.min(5_000, Math.max(100, clientTimeout / 4));
+const connectionsCheckingIntervalMs = (clientTimeout: number) =>
+  Math.min(5_000, Math.max(100, clientTimeout / 4));
 
 export const serverTimeouts = ({ clientTimeout }: TimeoutConfig): ServerOptions => ({
   keepAliveTimeout: KEEP_ALIVE_MS,
@@ -40,8 +47,10 @@ const DISCARDED_BYTES_PER_EVENT_LOOP_TURN = 128 * 1024;
  * reset, and so that the rest of a short body is not parsed as the next request.
  */
 export function discardUnreadBody(request: IncomingMessage, response: ServerResponse): void {
-  const { 'transfer-encoding': transferEncoding, 'content-length': contentLength } = request.headers;
-  if (transferEncoding === undefined && (contentLength === undefined || contentLength === '0')) return;
+  const { 'transfer-encoding': transferEncoding, 'content-length': contentLength } =
+    request.headers;
+  if (transferEncoding === undefined && (contentLength === undefined || contentLength === '0'))
+    return;
   // A response that precedes the end of a long body has `Connection: close`, so that the client sends no further request on the connection.
   if (transferEncoding !== undefined || Number(contentLength) > MAX_SHORT_BODY_BYTES)
     onHeaders(response, () => {
@@ -105,19 +114,26 @@ export function serializePipelinedRequests(listener: RequestListener): RequestLi
  */
 export function closeStalledConnections(server: Server, { clientTimeout }: TimeoutConfig): void {
   const lastRequests = new WeakMap<Socket, { response: ServerResponse; receivedAt: number }>();
-  server.on('request', ({ socket }, response) => void lastRequests.set(socket, { response, receivedAt: performance.now() }));
+  server.on(
+    'request',
+    ({ socket }, response) =>
+      void lastRequests.set(socket, { response, receivedAt: performance.now() }),
+  );
   const stalledSinceBySocket = new WeakMap<Socket, number>();
   server.setTimeout(clientTimeout, (socket: Socket) => {
     const now = performance.now();
     if (socket.writableLength === 0) {
       const lastRequest = lastRequests.get(socket);
       const isResponseLost =
-        lastRequest && !lastRequest.response.headersSent && now - lastRequest.receivedAt > REQUEST_TIMEOUT_FACTOR * clientTimeout;
+        lastRequest &&
+        !lastRequest.response.headersSent &&
+        now - lastRequest.receivedAt > REQUEST_TIMEOUT_FACTOR * clientTimeout;
       // A connection whose latest response is unfinished is not closed yet: its client is waiting for the server, or is still sending its request body,
       // for which `requestTimeout` applies.
       if (lastRequest?.response.writableFinished !== false || isResponseLost) socket.destroy();
       else socket.setTimeout(clientTimeout);
-    } else if (now - (stalledSinceBySocket.get(socket) ?? -Infinity) < 1.5 * clientTimeout) resetConnection(socket);
+    } else if (now - (stalledSinceBySocket.get(socket) ?? -Infinity) < 1.5 * clientTimeout)
+      resetConnection(socket);
     else {
       // On a slow line, the kernel empties its send buffer in bursts, so the connection is reset only after a second consecutive timeout.
       stalledSinceBySocket.set(socket, now);

@@ -20,7 +20,8 @@ const MAX_SHORT_EVENT_LOOP_TURN_MS = 0.5;
 const SLEEP_BEFORE_EVENT_LOOP_TURN_MS = 2;
 
 /** Identifies a connection among the open ones of a server. The raw socket and the TLS socket of a connection have the same key. */
-const connectionKey = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+const connectionKey = ({ remoteAddress, remotePort }: Socket): string =>
+  `${remoteAddress} ${remotePort}`;
 
 export class ConnectionDrainer {
   private isDraining = false;
@@ -43,7 +44,9 @@ export class ConnectionDrainer {
       this.handshakingSockets.set(key, socket);
       socket.once('close', () => this.handshakingSockets.delete(key));
     });
-    server.on('secureConnection', (socket) => this.handshakingSockets.delete(connectionKey(socket)));
+    server.on('secureConnection', (socket) =>
+      this.handshakingSockets.delete(connectionKey(socket)),
+    );
   }
 
   /** Drains the server and resolves when all connections are closed. `noticePeriodMs`: milliseconds during which the server still accepts new ones. */
@@ -51,7 +54,10 @@ export class ConnectionDrainer {
     const { server } = this;
     const deadline = performance.now() + DRAIN_TIMEOUT_MS;
     this.isDraining = true;
-    const countConnections = () => new Promise<number>((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));
+    const countConnections = () =>
+      new Promise<number>((resolve) =>
+        server.getConnections((error, count) => resolve(error ? 0 : count)),
+      );
     // Gives load balancers and clients time to react to the drain, unless no connection is open.
     if (server.listening && (await countConnections())) await sleep(noticePeriodMs);
     await this.waitForEventLoopTurnWithoutConnection();
@@ -66,7 +72,10 @@ export class ConnectionDrainer {
       for (const socket of this.handshakingSockets.values()) socket.destroy();
     }, CLOSE_INTERVAL_MS);
     // The wait has a timeout because of WebSockets whose clients never send a close frame: `closeAllConnections` does not close WebSockets.
-    await Promise.race([serverClosed, sleep(DRAIN_TIMEOUT_MS + IDLE_CONNECTION_GRACE_MS, undefined, { ref: false })]);
+    await Promise.race([
+      serverClosed,
+      sleep(DRAIN_TIMEOUT_MS + IDLE_CONNECTION_GRACE_MS, undefined, { ref: false }),
+    ]);
     clearInterval(closingTimer);
     // Stops the timer with which Node checks the timeouts of connections.
     server.close(() => undefined);
@@ -81,7 +90,11 @@ export class ConnectionDrainer {
       await sleep(SLEEP_BEFORE_EVENT_LOOP_TURN_MS);
       const [acceptedBefore, startedAt] = [this.acceptedConnectionCount, performance.now()];
       await nextTurn();
-      if (this.acceptedConnectionCount === acceptedBefore && performance.now() - startedAt < MAX_SHORT_EVENT_LOOP_TURN_MS) return;
+      if (
+        this.acceptedConnectionCount === acceptedBefore &&
+        performance.now() - startedAt < MAX_SHORT_EVENT_LOOP_TURN_MS
+      )
+        return;
     }
   }
 }

@@ -8,7 +8,9 @@ import { REQUEST_ID_HEADER } from '../request/forwardedheaders';
 import { UpgradeFilteringRequest } from '../internals/node';
 import type { ErrorResponder } from './errorresponder';
 
-export type HttpMessageClasses = Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>>;
+export type HttpMessageClasses = Required<
+  Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>
+>;
 
 /**
  * Maximum number of listeners of one event of a response, above which Node warns of a leak. Handling a request adds four `close` listeners and
@@ -31,7 +33,8 @@ export class ErrorContainment {
   }
 
   private createMessageClasses(): HttpMessageClasses {
-    const catchErrors: ErrorContainment['catchErrors'] = (request, response, callback) => this.catchErrors(request, response, callback);
+    const catchErrors: ErrorContainment['catchErrors'] = (request, response, callback) =>
+      this.catchErrors(request, response, callback);
     class ErrorCatchingRequest extends UpgradeFilteringRequest {
       response?: ServerResponse;
       private smallChunkCount = 0;
@@ -40,12 +43,19 @@ export class ErrorContainment {
        * Whether the request switches to another protocol (CONNECT, WebSocket). Unknown protocols of an Upgrade header are ignored (RFC 9110, section 7.8).
        */
       protected override acceptsUpgrade(): boolean {
-        return this.method === 'CONNECT' || /(?:^|,)\s*websocket\s*(?:,|$)/i.test(this.headers.upgrade ?? '');
+        return (
+          this.method === 'CONNECT' ||
+          /(?:^|,)\s*websocket\s*(?:,|$)/i.test(this.headers.upgrade ?? '')
+        );
       }
 
       /** Adds a piece of the body. Closes the connection after too many small pieces, each of which costs as much as a large one. */
       override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
-        if (chunk && chunk.length < SMALL_CHUNK_BYTES && (this.smallChunkCount += 1) > MAX_SMALL_CHUNKS) {
+        if (
+          chunk &&
+          chunk.length < SMALL_CHUNK_BYTES &&
+          (this.smallChunkCount += 1) > MAX_SMALL_CHUNKS
+        ) {
           this.socket.destroy();
           return false;
         }
@@ -53,7 +63,9 @@ export class ErrorContainment {
       }
 
       override emit(event: string | symbol, ...args: unknown[]): boolean {
-        return catchErrors(this, this.response, () => super.emit(event as 'close', ...(args as [])));
+        return catchErrors(this, this.response, () =>
+          super.emit(event as 'close', ...(args as [])),
+        );
       }
     }
     class ErrorCatchingResponse extends ServerResponse<ErrorCatchingRequest> {
@@ -67,11 +79,18 @@ export class ErrorContainment {
         return catchErrors(this.req, this, () => super.emit(event as 'close', ...(args as [])));
       }
     }
-    return { IncomingMessage: ErrorCatchingRequest, ServerResponse: ErrorCatchingResponse } as unknown as HttpMessageClasses;
+    return {
+      IncomingMessage: ErrorCatchingRequest,
+      ServerResponse: ErrorCatchingResponse,
+    } as unknown as HttpMessageClasses;
   }
 
   /** Runs a synchronous step of a request or of a WebSocket handshake (without `response`). If it throws, fails the request and returns true. */
-  catchErrors<T>(request: IncomingMessage, response: ServerResponse | undefined, callback: () => T): T | true {
+  catchErrors<T>(
+    request: IncomingMessage,
+    response: ServerResponse | undefined,
+    callback: () => T,
+  ): T | true {
     try {
       return callback();
     } catch (error) {
@@ -80,9 +99,14 @@ export class ErrorContainment {
     }
   }
 
-  private failRequest(error: unknown, request: IncomingMessage, response: ServerResponse | undefined): void {
+  private failRequest(
+    error: unknown,
+    request: IncomingMessage,
+    response: ServerResponse | undefined,
+  ): void {
     this.log.error({ id: request.headers[REQUEST_ID_HEADER], err: error }, 'uncaught error');
-    if (!response || response.headersSent || response.destroyed) return void request.socket.destroy();
+    if (!response || response.headersSent || response.destroyed)
+      return void request.socket.destroy();
     response.setHeader('Connection', 'close');
     this.errorResponder.handleError(error, request, response);
   }

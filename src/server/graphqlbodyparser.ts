@@ -38,7 +38,8 @@ export function graphqlJsonParser(
   };
 }
 
-const requestError = (status: number, message: string) => Object.assign(new Error(message), { status });
+const requestError = (status: number, message: string) =>
+  Object.assign(new Error(message), { status });
 
 function createBodyReader(limit: number): RequestHandler {
   const message = `The body is larger than ${limit} bytes.`;
@@ -49,7 +50,8 @@ function createBodyReader(limit: number): RequestHandler {
 
 function parseJson(text: string): unknown {
   const exceededLimitMessage = describeExceededJsonLimit(text);
-  if (exceededLimitMessage !== undefined) throw requestError(400, `The body is rejected: ${exceededLimitMessage}.`);
+  if (exceededLimitMessage !== undefined)
+    throw requestError(400, `The body is rejected: ${exceededLimitMessage}.`);
   if (text === '') return {};
   if (!/^\s*[{[]/.test(text)) throw requestError(400, 'The body must be a JSON object.');
   try {

@@ -22,7 +22,11 @@ import type { PrimaryMessage, WorkerMessage } from './worker';
  * of rows. The old generation, about 55 MB, may grow only by the given percentage before a full garbage collection, which keeps an export of a million rows
  * below 300 MB.
  */
-export const V8_MEMORY_FLAGS = ['--min-semi-space-size=32', '--max-semi-space-size=32', '--heap-growing-percent=125'];
+export const V8_MEMORY_FLAGS = [
+  '--min-semi-space-size=32',
+  '--max-semi-space-size=32',
+  '--heap-growing-percent=125',
+];
 
 const CHECK_INTERVAL_MS = 100;
 /** Delay of a check above which the silence of the workers is ignored: all processes were suspended. */
@@ -70,16 +74,21 @@ export class Primary {
 
     // The workers accept connections themselves, from a socket that they share.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
-    cluster.setupPrimary({ exec: join(__dirname, 'worker.js'), execArgv: [...V8_MEMORY_FLAGS, ...process.execArgv] });
+    cluster.setupPrimary({
+      exec: join(__dirname, 'worker.js'),
+      execArgv: [...V8_MEMORY_FLAGS, ...process.execArgv],
+    });
     cluster.on('message', (worker, message: WorkerMessage) => this.receiveReport(worker, message));
     cluster.on('disconnect', (worker) => this.handleDisconnect(worker));
     cluster.on('exit', (worker, status, signal) => this.handleExit(worker, status, signal));
     setInterval(() => this.checkWorkers(), CHECK_INTERVAL_MS);
 
     if (!databaseUrl)
-      this.embeddedDatabase = openEmbeddedDatabase({ dataDir, shouldRestart: true, log: (message) => this.log.info(message) }).catch(
-        exitWithError,
-      );
+      this.embeddedDatabase = openEmbeddedDatabase({
+        dataDir,
+        shouldRestart: true,
+        log: (message) => this.log.info(message),
+      }).catch(exitWithError);
     this.startWorker();
   }
 
@@ -87,7 +96,9 @@ export class Primary {
     const { metrics } = this.config;
     if (!metrics) return;
     const { ClusterMetrics } = await import('../telemetry/clustermetrics.ts');
-    this.metrics = new ClusterMetrics(() => [...this.states.values()].filter(({ isServing }) => isServing).length);
+    this.metrics = new ClusterMetrics(
+      () => [...this.states.values()].filter(({ isServing }) => isServing).length,
+    );
     if (metrics.port === undefined) return;
     const server = await serveMetrics(metrics, this.metrics.scrape);
     this.log.info(server.address() as AddressInfo, 'metrics');
@@ -97,7 +108,9 @@ export class Primary {
     if (this.isStopping) return;
     try {
       const worker = cluster.fork();
-      worker.on('error', (error) => this.log.error({ err: error }, 'a worker could not be started or reached'));
+      worker.on('error', (error) =>
+        this.log.error({ err: error }, 'a worker could not be started or reached'),
+      );
       if (worker.process.pid === undefined) return this.startWorkerLater();
       this.states.set(worker, { lastReportAt: performance.now(), isServing: false, isHung: false });
       void this.orderToServe(worker);
@@ -116,7 +129,12 @@ export class Primary {
     const embeddedDatabase = await this.embeddedDatabase;
     await embeddedDatabase?.waitForRestart();
     const { port, hasServed } = this;
-    const message: PrimaryMessage = { kind: 'serve', port, shouldPrintUrls: !hasServed, embeddedConnection: embeddedDatabase?.connection };
+    const message: PrimaryMessage = {
+      kind: 'serve',
+      port,
+      shouldPrintUrls: !hasServed,
+      embeddedConnection: embeddedDatabase?.connection,
+    };
     // An error means that the worker has exited.
     worker.send(message, () => undefined);
   }
@@ -130,7 +148,8 @@ export class Primary {
     state.isServing = true;
     this.failedStarts = 0;
     // The first worker migrates and seeds the database. The others are started after it.
-    if (!this.hasServed) for (let number = 1; number < this.config.workers; number += 1) this.startWorker();
+    if (!this.hasServed)
+      for (let number = 1; number < this.config.workers; number += 1) this.startWorker();
     this.hasServed = true;
   }
 
@@ -143,9 +162,13 @@ export class Primary {
       if (wereSuspended) state.lastReportAt = now;
       const silentMs = now - state.lastReportAt;
       const timeoutMs = state.isServing ? workerTimeout : WORKER_START_TIMEOUT_MS;
-      if (!workerTimeout || state.isHung || !worker.isConnected() || silentMs <= timeoutMs) continue;
+      if (!workerTimeout || state.isHung || !worker.isConnected() || silentMs <= timeoutMs)
+        continue;
       state.isHung = true;
-      this.log.error({ pid: worker.process.pid, silentMs: Math.round(silentMs) }, 'a worker hangs; it is killed and replaced');
+      this.log.error(
+        { pid: worker.process.pid, silentMs: Math.round(silentMs) },
+        'a worker hangs; it is killed and replaced',
+      );
       worker.process.kill('SIGKILL');
     }
   }
@@ -159,12 +182,16 @@ export class Primary {
     const { isServing, isHung } = this.states.get(worker)!;
     this.states.delete(worker);
     if (this.isStopping || !this.hasServed) {
-      if (signal && !this.isStopping) process.stderr.write(`fitgraph: the server was killed by ${signal} during startup\n`);
+      if (signal && !this.isStopping)
+        process.stderr.write(`fitgraph: the server was killed by ${signal} during startup\n`);
       this.exitStatus = (status ?? (this.isStopping ? 0 : 1)) || this.exitStatus;
       return this.stop();
     }
     if (status !== 0) this.metrics?.countLostWorker(isHung ? 'hung' : 'crashed');
-    this.log[status === 0 ? 'info' : 'error']({ pid: worker.process.pid, status, signal }, 'a worker has exited and is replaced');
+    this.log[status === 0 ? 'info' : 'error'](
+      { pid: worker.process.pid, status, signal },
+      'a worker has exited and is replaced',
+    );
     if (!isServing) this.failedStarts += 1;
     this.startWorkerLater();
   }
@@ -172,7 +199,8 @@ export class Primary {
   /** Stops all workers. Exits when none runs, or when the time is over. */
   private stop(): void {
     if (!this.isStopping) {
-      const killAll = (signal: NodeJS.Signals) => [...this.states.keys()].forEach((worker) => worker.process.kill(signal));
+      const killAll = (signal: NodeJS.Signals) =>
+        [...this.states.keys()].forEach((worker) => worker.process.kill(signal));
       killAll('SIGTERM');
       setTimeout(() => killAll('SIGKILL'), WORKER_STOP_TIMEOUT_MS).unref();
       setTimeout(() => process.exit(this.exitStatus), EXIT_TIMEOUT_MS).unref();

@@ -30,7 +30,11 @@ export const DEGRADATIONS = {
 export type Degradation = keyof typeof DEGRADATIONS;
 
 /** Degradations by error code of PostgreSQL (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
-const DEGRADATION_BY_ERROR_CODE: Record<string, Degradation> = { '53100': 'disk_full', '25006': 'read_only', '42501': 'access_denied' };
+const DEGRADATION_BY_ERROR_CODE: Record<string, Degradation> = {
+  '53100': 'disk_full',
+  '25006': 'read_only',
+  '42501': 'access_denied',
+};
 
 export interface ReadinessState {
   /** Why no request can be served; undefined if the instance is ready. */
@@ -68,7 +72,8 @@ export class Readiness {
   /** Checks the readiness once and then periodically. */
   async start(): Promise<void> {
     await this.check();
-    if (!this.isStopped) this.timer = setTimeout(() => void this.start(), CHECK_INTERVAL_MS).unref();
+    if (!this.isStopped)
+      this.timer = setTimeout(() => void this.start(), CHECK_INTERVAL_MS).unref();
   }
 
   stop(): void {
@@ -83,7 +88,8 @@ export class Readiness {
 
   get state(): ReadinessState {
     if (this.isDraining) return { reason: 'the server is shutting down', degradations: [] };
-    if (this.database.breaker.unavailableError) return { reason: 'the database does not respond', degradations: [] };
+    if (this.database.breaker.unavailableError)
+      return { reason: 'the database does not respond', degradations: [] };
     return this.latestState;
   }
 
@@ -91,12 +97,18 @@ export class Readiness {
     try {
       const schema = await readSchemaState(this.database);
       this.latestState =
-        schema === 'incompatible' ? INCOMPATIBLE_SCHEMA_STATE : { degradations: await this.findDegradations(schema === 'outdated') };
+        schema === 'incompatible'
+          ? INCOMPATIBLE_SCHEMA_STATE
+          : { degradations: await this.findDegradations(schema === 'outdated') };
     } catch (error) {
       // If the disk is full, PostgreSQL may reject new connections while others still work.
       const code = errorCodeOf(error instanceof DatabaseUnavailable ? error.cause : error);
-      const degradation = DEGRADATION_BY_ERROR_CODE[code] ?? (isDatabaseUnavailableError(error) ? undefined : 'failing');
-      this.latestState = degradation ? { degradations: [degradation] } : { reason: 'the database cannot be reached', degradations: [] };
+      const degradation =
+        DEGRADATION_BY_ERROR_CODE[code] ??
+        (isDatabaseUnavailableError(error) ? undefined : 'failing');
+      this.latestState = degradation
+        ? { degradations: [degradation] }
+        : { reason: 'the database cannot be reached', degradations: [] };
     }
   }
 
@@ -104,15 +116,21 @@ export class Readiness {
     const { pool } = this.database;
     const tables = allEntities().map((entity) => resourceOf(entity)!.table);
     const startedAt = performance.now();
-    const [{ isReadOnly, isTableMissing }] = (await pool.query(FIND_DEGRADATIONS_SQL, [tables])).rows;
+    const [{ isReadOnly, isTableMissing }] = (await pool.query(FIND_DEGRADATIONS_SQL, [tables]))
+      .rows;
     const isSlow = performance.now() - startedAt > MAX_HEALTHY_CHECK_MS;
     await pool.query(WRITE_TEMPORARY_FILE_SQL);
-    const isPresentByDegradation: Record<Exclude<Degradation, 'disk_full' | 'access_denied' | 'failing'>, boolean> = {
+    const isPresentByDegradation: Record<
+      Exclude<Degradation, 'disk_full' | 'access_denied' | 'failing'>,
+      boolean
+    > = {
       not_migrated: isSchemaOutdated,
       table_missing: isTableMissing,
       read_only: isReadOnly,
       slow: isSlow,
     };
-    return (Object.keys(isPresentByDegradation) as (keyof typeof isPresentByDegradation)[]).filter((name) => isPresentByDegradation[name]);
+    return (Object.keys(isPresentByDegradation) as (keyof typeof isPresentByDegradation)[]).filter(
+      (name) => isPresentByDegradation[name],
+    );
   }
 }

@@ -16,14 +16,20 @@ export class RequestContextStore {
   constructor(private readonly services: Services) {}
 
   /** Returns the context that `create` has stored in the request. */
-  readonly get = (request: IncomingMessage): RequestContext => (request as RequestWithContext)[CONTEXT_KEY]!;
+  readonly get = (request: IncomingMessage): RequestContext =>
+    (request as RequestWithContext)[CONTEXT_KEY]!;
 
   /** Creates a context for a WebSocket, with the policies of the GraphQL API. It is not stored in the request, so `get` does not find it. */
-  readonly createForWebSocket = (request: RequestHead): RequestContext => createRequestContext(this.services, request, 'graphql');
+  readonly createForWebSocket = (request: RequestHead): RequestContext =>
+    createRequestContext(this.services, request, 'graphql');
 
   /** Creates the context of a request and stores it in the request. */
   create(request: IncomingMessage, isRestRequest: boolean): RequestContext {
-    const context = createRequestContext(this.services, request, isRestRequest ? 'rest' : 'graphql');
+    const context = createRequestContext(
+      this.services,
+      request,
+      isRestRequest ? 'rest' : 'graphql',
+    );
     (request as RequestWithContext)[CONTEXT_KEY] = context;
     return context;
   }

@@ -6,14 +6,17 @@ const SCHEME_AND_HOST_PATTERN = /^https?:\/\/[^/?#]*/i;
 /** Percent-encoded characters that are decoded: the slash and unreserved characters (RFC 3986, section 2.3). */
 const DECODABLE_CHARACTER_PATTERN = /%(?:2[DEF]|3\d|[46][1-9A-F]|[57][0-9A]|5F|7E)/gi;
 
-const decodeCharacter = (escapeSequence: string): string => String.fromCharCode(parseInt(escapeSequence.slice(1), 16));
+const decodeCharacter = (escapeSequence: string): string =>
+  String.fromCharCode(parseInt(escapeSequence.slice(1), 16));
 
 /** In the path, decodes percent-encoded slashes and unreserved characters and replaces repeated slashes by one. Removes the fragment of the URL. */
 function normalizePath(url: string): string {
   const [target = ''] = url.split('#', 1);
   const queryStart = target.indexOf('?');
   const path = queryStart < 0 ? target : target.slice(0, queryStart);
-  const normalizedPath = path.replace(DECODABLE_CHARACTER_PATTERN, decodeCharacter).replace(/\/{2,}/g, '/');
+  const normalizedPath = path
+    .replace(DECODABLE_CHARACTER_PATTERN, decodeCharacter)
+    .replace(/\/{2,}/g, '/');
   return `${normalizedPath.startsWith('/') ? normalizedPath : `/${normalizedPath}`}${queryStart < 0 ? '' : target.slice(queryStart)}`;
 }
 
@@ -31,6 +34,8 @@ const UNREPEATABLE_HEADERS = ['host', 'authorization'];
 export const findRepeatedHeader = ({ rawHeaders }: IncomingMessage): string | undefined =>
   UNREPEATABLE_HEADERS.find(
     (name) =>
-      rawHeaders.filter((rawHeader, index) => index % 2 === 0 && rawHeader.length === name.length && rawHeader.toLowerCase() === name)
-        .length > 1,
+      rawHeaders.filter(
+        (rawHeader, index) =>
+          index % 2 === 0 && rawHeader.length === name.length && rawHeader.toLowerCase() === name,
+      ).length > 1,
   );

@@ -76,7 +76,10 @@ export function createExpressApp(dependencies: AppDependencies): Express {
  * Adds the methods of Express to the classes of requests and responses. Otherwise Express changes the prototype of each object, and V8 keeps an object
  * with a changed prototype, and everything that it references, until a major garbage collection.
  */
-function addExpressMethods(app: Express, { IncomingMessage, ServerResponse }: HttpMessageClasses): void {
+function addExpressMethods(
+  app: Express,
+  { IncomingMessage, ServerResponse }: HttpMessageClasses,
+): void {
   for (const [key, { prototype }] of [
     ['request', IncomingMessage],
     ['response', ServerResponse],
@@ -89,7 +92,12 @@ function addExpressMethods(app: Express, { IncomingMessage, ServerResponse }: Ht
 
 const limitContentType: RequestHandler = (request, _response, next) => {
   if ((request.headers['content-type']?.length ?? 0) <= MAX_CONTENT_TYPE_LENGTH) return next();
-  next(Object.assign(new Error(`The Content-Type is longer than ${MAX_CONTENT_TYPE_LENGTH} characters.`), { status: 415 }));
+  next(
+    Object.assign(
+      new Error(`The Content-Type is longer than ${MAX_CONTENT_TYPE_LENGTH} characters.`),
+      { status: 415 },
+    ),
+  );
 };
 
 function addProbes(app: Express, { services, readiness, collectMetrics }: AppDependencies): void {
@@ -97,7 +105,8 @@ function addProbes(app: Express, { services, readiness, collectMetrics }: AppDep
   app.get(LIVENESS_PATHS, (_request, response) => void response.json({ status: 'ok' }));
   app.get(READINESS_PATH, (_request, response) => {
     const { reason, degradations } = readiness.state;
-    if (reason !== undefined) return void response.status(503).json({ status: 'unavailable', reason });
+    if (reason !== undefined)
+      return void response.status(503).json({ status: 'unavailable', reason });
     if (!degradations.length) return void response.json({ status: 'ok' });
     response.json({ status: 'degraded', degraded: degradations.map((name) => DEGRADATIONS[name]) });
   });
@@ -106,10 +115,17 @@ function addProbes(app: Express, { services, readiness, collectMetrics }: AppDep
     app.get(new RegExp(`^${METRICS_PATH}$`), metricsHandler(metrics!.token, collectMetrics));
 }
 
-function addPages(app: Express, { services, executor, restExecutor, prepareOperation, requestContexts }: AppDependencies): void {
+function addPages(
+  app: Express,
+  { services, executor, restExecutor, prepareOperation, requestContexts }: AppDependencies,
+): void {
   const { config, media } = services;
   // HTML pages declare that they have no icon, but browsers still request one when they display JSON or images.
-  app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
+  app.get(
+    '/favicon.ico',
+    (_request, response) =>
+      void response.status(204).set('Cache-Control', 'public, max-age=86400').end(),
+  );
   app.use(signInRoutes(requestContexts.get, prepareOperation, config));
   app.use(autocompleteRoutes(restExecutor.schema, prepareOperation, requestContexts.get));
   app.use(playgroundRoutes(requestContexts.get, config, executor.schema));
@@ -124,10 +140,26 @@ const ignoreMediaParameters: RequestHandler = ({ headers }, _response, next) => 
   next();
 };
 
-function addGraphQL(app: Express, { services, executor, trustedDocuments, apollo, eventStreams, requestContexts }: AppDependencies): void {
+function addGraphQL(
+  app: Express,
+  { services, executor, trustedDocuments, apollo, eventStreams, requestContexts }: AppDependencies,
+): void {
   const { config, log } = services;
-  app.use('/graphql', ignoreMediaParameters, graphqlJsonParser(config, requestContexts.get), eventStreams.handle);
-  app.use(createExportHandler({ executor, trustedDocuments, config, contextOf: requestContexts.get, log }));
+  app.use(
+    '/graphql',
+    ignoreMediaParameters,
+    graphqlJsonParser(config, requestContexts.get),
+    eventStreams.handle,
+  );
+  app.use(
+    createExportHandler({
+      executor,
+      trustedDocuments,
+      config,
+      contextOf: requestContexts.get,
+      log,
+    }),
+  );
   app.use(
     '/graphql',
     uploadMiddleware(config, requestContexts.get),
@@ -136,7 +168,10 @@ function addGraphQL(app: Express, { services, executor, trustedDocuments, apollo
   );
 }
 
-const createApolloHandler = (apollo: ApolloServer<ApolloContext>, requestContexts: RequestContextStore): RequestHandler =>
+const createApolloHandler = (
+  apollo: ApolloServer<ApolloContext>,
+  requestContexts: RequestContextStore,
+): RequestHandler =>
   expressMiddleware(apollo, {
     context: async ({ req }: { req: Request }): Promise<ApolloContext> => {
       const requestContext = requestContexts.get(req);

@@ -40,7 +40,9 @@ export async function serve(
   const log = createLogger(config.logLevel);
   const runningApp = await bootstrap(config, forwardedHeaders, log, embeddedConnection);
   const options = { ...serverTimeouts(config), ...runningApp.app.errorContainment.messageClasses };
-  const httpsServer = tls && createTlsServer({ ...options, ...tls, handshakeTimeout: config.clientTimeout || undefined });
+  const httpsServer =
+    tls &&
+    createTlsServer({ ...options, ...tls, handshakeTimeout: config.clientTimeout || undefined });
   const server = httpsServer ?? createServer(options);
   closeStalledConnections(server, config);
   const drainer = new ConnectionDrainer(server);
@@ -58,7 +60,10 @@ export async function serve(
   const { collectMetrics } = runningApp.app;
   // A worker does not listen on METRICS_PORT, because the primary serves the metrics of all workers there.
   const metricsServer =
-    collectMetrics && !cluster.isWorker && config.metrics?.port !== undefined && (await serveMetrics(config.metrics, collectMetrics));
+    collectMetrics &&
+    !cluster.isWorker &&
+    config.metrics?.port !== undefined &&
+    (await serveMetrics(config.metrics, collectMetrics));
   const stopWatchingTls = tls && httpsServer && watchTls(config.tls!, tls, httpsServer, log);
   const { port } = server.address() as AddressInfo;
   onReady?.();
@@ -96,10 +101,13 @@ async function listen(server: Server, { port, host }: Config): Promise<void> {
   await once(server, 'listening');
 }
 
-const baseUrl = ({ publicUrl, tls }: Config, port: number): string => publicUrl ?? `${tls ? 'https' : 'http'}://localhost:${port}`;
+const baseUrl = ({ publicUrl, tls }: Config, port: number): string =>
+  publicUrl ?? `${tls ? 'https' : 'http'}://localhost:${port}`;
 
-const EMPTY_CATALOGUE_HINT = 'The catalogue is empty. To fill it: fitgraph seed, or fitgraph import';
-const NO_ACCOUNTS_HINT = 'There are no accounts yet. To create one: fitgraph user create <name> --superuser';
+const EMPTY_CATALOGUE_HINT =
+  'The catalogue is empty. To fill it: fitgraph seed, or fitgraph import';
+const NO_ACCOUNTS_HINT =
+  'There are no accounts yet. To create one: fitgraph user create <name> --superuser';
 
 /** In production, hints about an empty catalogue or missing accounts are logged instead of printed, because every line of stdout must be a log line. */
 function logHints({ hasNoAccounts, hasEmptyCatalogue }: RunningApp, log: Logger): void {
@@ -107,9 +115,17 @@ function logHints({ hasNoAccounts, hasEmptyCatalogue }: RunningApp, log: Logger)
   if (hasNoAccounts) log.warn(NO_ACCOUNTS_HINT);
 }
 
-function printBanner(config: Config, port: number, { demoAccount, hasNoAccounts, hasEmptyCatalogue }: RunningApp): void {
+function printBanner(
+  config: Config,
+  port: number,
+  { demoAccount, hasNoAccounts, hasEmptyCatalogue }: RunningApp,
+): void {
   const serverUrl = baseUrl(config, port);
-  const lines = [`GraphQL     ${serverUrl}/graphql`, `REST        ${serverUrl}/api/v2/`, `Playground  ${serverUrl}/playground`];
+  const lines = [
+    `GraphQL     ${serverUrl}/graphql`,
+    `REST        ${serverUrl}/api/v2/`,
+    `Playground  ${serverUrl}/playground`,
+  ];
   if (demoAccount)
     lines.push(
       '',

@@ -17,7 +17,10 @@ export function exitWithError(error: unknown): never {
   const settingName = LISTEN_SYSCALLS.has(syscall ?? '') && SETTING_BY_ERROR_CODE[code ?? ''];
   if (settingName) process.stderr.write(`fitgraph: ${settingName}: ${message}\n`);
   else if (error instanceof ConfigError) process.stderr.write(`fitgraph: ${message}\n`);
-  else process.stderr.write(`fitgraph: ${showsStackTraces() ? stack : `${message} (set LOG_LEVEL=debug for a stack trace)`}\n`);
+  else
+    process.stderr.write(
+      `fitgraph: ${showsStackTraces() ? stack : `${message} (set LOG_LEVEL=debug for a stack trace)`}\n`,
+    );
   process.exit(1);
 }
 
@@ -27,7 +30,8 @@ export function ignoreClosedStdout(): void {
 }
 
 /** Whether a write failed because its terminal or pipe has been closed. EIO of a file is an error of its disk or network. */
-const isClosedOutputError = ({ code }: NodeJS.ErrnoException): boolean => code === 'EPIPE' || (code === 'EIO' && process.stdout.isTTY);
+const isClosedOutputError = ({ code }: NodeJS.ErrnoException): boolean =>
+  code === 'EPIPE' || (code === 'EIO' && process.stdout.isTTY);
 
 /**
  * Makes a command fail if its output cannot be written, for example because a disk is full. It does not fail if the reader has closed the pipe, because

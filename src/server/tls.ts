@@ -19,8 +19,11 @@ export function readTls(paths: TlsPaths): TlsFiles {
   const cert = readSettingFile('TLS_CERT', paths.cert);
   const key = readSettingFile('TLS_KEY', paths.key);
   const certificate = parsePemFile('TLS_CERT', 'a certificate', () => new X509Certificate(cert));
-  const privateKey: KeyObject = parsePemFile('TLS_KEY', 'a private key without a passphrase', () => createPrivateKey(key));
-  if (!certificate.checkPrivateKey(privateKey)) throw new ConfigError('TLS_KEY does not match the certificate in TLS_CERT');
+  const privateKey: KeyObject = parsePemFile('TLS_KEY', 'a private key without a passphrase', () =>
+    createPrivateKey(key),
+  );
+  if (!certificate.checkPrivateKey(privateKey))
+    throw new ConfigError('TLS_KEY does not match the certificate in TLS_CERT');
   try {
     // Creates a TLS context to detect problems that only OpenSSL finds, for example that the key is too short.
     createSecureContext({ cert, key });
@@ -34,17 +37,26 @@ export function readTls(paths: TlsPaths): TlsFiles {
  * Polls the files and uses a renewed certificate for new connections, unless it is invalid. `currentFiles`: the files that the server uses. Returns a function
  * that stops polling.
  */
-export function watchTls(paths: TlsPaths, currentFiles: TlsFiles, server: Pick<Server, 'setSecureContext'>, log: Logger): () => void {
+export function watchTls(
+  paths: TlsPaths,
+  currentFiles: TlsFiles,
+  server: Pick<Server, 'setSecureContext'>,
+  log: Logger,
+): () => void {
   const reload = () => {
     try {
       server.setSecureContext(readTls(paths));
       log.info('the certificate was renewed');
     } catch (error) {
-      log.warn({ err: error }, 'the certificate or its key changed but cannot be used; keeping the previous one');
+      log.warn(
+        { err: error },
+        'the certificate or its key changed but cannot be used; keeping the previous one',
+      );
     }
   };
   const files = Object.values(paths);
-  for (const file of files) watchFile(file, { interval: POLL_INTERVAL_MS, persistent: false }, reload);
+  for (const file of files)
+    watchFile(file, { interval: POLL_INTERVAL_MS, persistent: false }, reload);
   // The certificate or key may have changed since the server read them, because its start takes some time. Polling reports later changes only.
   if (!isUnchanged(paths, currentFiles)) reload();
   return () => files.forEach((file) => unwatchFile(file, reload));

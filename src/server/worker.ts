@@ -38,22 +38,26 @@ function startWorker(): void {
   cluster.worker!.on('error', () => undefined);
   answerPrimary();
   const config = readConfig();
-  setInterval(() => report('alive'), config.workerTimeout / HEARTBEATS_PER_TIMEOUT || DEFAULT_HEARTBEAT_INTERVAL_MS).unref();
+  setInterval(
+    () => report('alive'),
+    config.workerTimeout / HEARTBEATS_PER_TIMEOUT || DEFAULT_HEARTBEAT_INTERVAL_MS,
+  ).unref();
   let server: RunningServer | undefined;
   exitOnSignal(['SIGTERM'], async () => {
     disconnect();
     await server?.stop();
   });
   // Ignores termination signals except SIGTERM: on Ctrl-C, a terminal sends one to all its processes, but only the primary stops workers (SIGTERM).
-  for (const signal of TERMINATION_SIGNALS) if (signal !== 'SIGTERM') process.on(signal, () => undefined);
+  for (const signal of TERMINATION_SIGNALS)
+    if (signal !== 'SIGTERM') process.on(signal, () => undefined);
   process.on('message', (message: PrimaryMessage | ScrapeMessage) => {
     // Ignores the messages of metrics, which arrive on the same channel.
     if (message.kind !== 'serve') return;
     const { port, shouldPrintUrls, embeddedConnection } = message;
-    serve({ ...config, port }, { shouldPrintUrls, embeddedConnection, onReady: () => report('ready') }).then(
-      (runningServer) => (server = runningServer),
-      exitWithError,
-    );
+    serve(
+      { ...config, port },
+      { shouldPrintUrls, embeddedConnection, onReady: () => report('ready') },
+    ).then((runningServer) => (server = runningServer), exitWithError);
   });
 }
 

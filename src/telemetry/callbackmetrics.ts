@@ -11,7 +11,12 @@ export class CallbackMetrics {
   readonly registry = new Registry();
 
   /** Registers a counter. `readValues` returns a single value, or with `label` the counter of each label value. */
-  addCounter<L extends string>(name: string, help: string, readValues: () => ValueByLabel | number, label?: L): void {
+  addCounter<L extends string>(
+    name: string,
+    help: string,
+    readValues: () => ValueByLabel | number,
+    label?: L,
+  ): void {
     new Counter({
       name,
       help,
@@ -21,7 +26,9 @@ export class CallbackMetrics {
         this.reset();
         const currentValue = readValues();
         if (typeof currentValue === 'number') this.inc(currentValue);
-        else for (const [value, count] of Object.entries(currentValue)) this.inc({ [label!]: value } as Record<L, string>, count);
+        else
+          for (const [value, count] of Object.entries(currentValue))
+            this.inc({ [label!]: value } as Record<L, string>, count);
       },
     });
   }
@@ -44,7 +51,9 @@ export class CallbackMetrics {
         const currentValue = await readValues();
         if (typeof currentValue === 'number') this.set(currentValue);
         else if (currentValue === undefined) this.remove();
-        else for (const [value, count] of Object.entries(currentValue)) this.set({ [label!]: value } as Record<L, string>, count);
+        else
+          for (const [value, count] of Object.entries(currentValue))
+            this.set({ [label!]: value } as Record<L, string>, count);
       },
     });
   }

@@ -35,5 +35,6 @@ export class ClusterMetrics {
     this.replacedWorkers.inc({ reason });
   }
 
-  readonly scrape: CollectMetrics = async () => `${await this.workers.clusterMetrics()}\n${await this.registry.metrics()}`;
+  readonly scrape: CollectMetrics = async () =>
+    `${await this.workers.clusterMetrics()}\n${await this.registry.metrics()}`;
 }

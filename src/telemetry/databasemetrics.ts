@@ -17,7 +17,11 @@ export function addDatabaseMetrics(
   { database, notificationListener }: Services,
   statementTotals: Readonly<StatementTotals>,
 ): void {
-  metrics.addCounter('fitgraph_statements_total', 'SQL statements sent by requests.', () => statementTotals.statementCount);
+  metrics.addCounter(
+    'fitgraph_statements_total',
+    'SQL statements sent by requests.',
+    () => statementTotals.statementCount,
+  );
   const seconds = () => statementTotals.statementMs / MS_PER_SECOND;
   metrics.addCounter(
     'fitgraph_statement_seconds_total',
@@ -25,16 +29,23 @@ export function addDatabaseMetrics(
     seconds,
   );
   const connectionsByPool = (state: 'busy' | 'idle' | 'waiting') => () =>
-    Object.fromEntries(Object.entries(database.connectionCounts()).map(([pool, counts]) => [pool, counts[state]]));
+    Object.fromEntries(
+      Object.entries(database.connectionCounts()).map(([pool, counts]) => [pool, counts[state]]),
+    );
   metrics.addGauge(
     'fitgraph_database_connections_busy',
     'Connections in use, by `pool`: `anonymous`, `users` (signed-in users and subscriptions), `own` (the server itself), `writes`.',
     connectionsByPool('busy'),
     { label: 'pool' },
   );
-  metrics.addGauge('fitgraph_database_connections_idle', 'Idle connections, by `pool`.', connectionsByPool('idle'), {
-    label: 'pool',
-  });
+  metrics.addGauge(
+    'fitgraph_database_connections_idle',
+    'Idle connections, by `pool`.',
+    connectionsByPool('idle'),
+    {
+      label: 'pool',
+    },
+  );
   metrics.addGauge(
     'fitgraph_database_connections_waiting',
     'Clients waiting for a connection, by `pool`. The limiters keep this near 0.',
@@ -42,7 +53,9 @@ export function addDatabaseMetrics(
     { label: 'pool' },
   );
   const limiterEntries = Object.entries({
-    ...Object.fromEntries(Object.entries(database.readDependencies).map(([name, { limiter }]) => [name, limiter])),
+    ...Object.fromEntries(
+      Object.entries(database.readDependencies).map(([name, { limiter }]) => [name, limiter]),
+    ),
     anonymousWrites: database.writeLimiters.anonymous,
     writes: database.writeLimiters.users,
   });
@@ -54,10 +67,20 @@ export function addDatabaseMetrics(
     limiterValues('slots'),
     { label: 'limiter' },
   );
-  metrics.addGauge('fitgraph_limiter_busy', 'Running statements or transactions.', limiterValues('busy'), { label: 'limiter' });
-  metrics.addGauge('fitgraph_limiter_queued', 'Queued statements or transactions.', limiterValues('queued'), {
-    label: 'limiter',
-  });
+  metrics.addGauge(
+    'fitgraph_limiter_busy',
+    'Running statements or transactions.',
+    limiterValues('busy'),
+    { label: 'limiter' },
+  );
+  metrics.addGauge(
+    'fitgraph_limiter_queued',
+    'Queued statements or transactions.',
+    limiterValues('queued'),
+    {
+      label: 'limiter',
+    },
+  );
   metrics.addCounter(
     'fitgraph_limiter_rejections_total',
     'Statements or transactions rejected because the queue was full (`MAX_WAITING`) or too slow (`MAX_WAIT`).',
@@ -91,6 +114,8 @@ export function addDatabaseMetrics(
 async function estimateChangeLogRows({ pool }: Database): Promise<number | undefined> {
   const estimateSql = `SELECT greatest(0, "reltuples")::float8 AS "rows" FROM pg_class WHERE "oid" = to_regclass('change')`;
   const estimate = pool.query(estimateSql).then(({ rows }) => rows[0]?.rows as number | undefined);
-  const timeout = new Promise<undefined>((resolve) => setTimeout(resolve, ESTIMATE_TIMEOUT_MS, undefined).unref());
+  const timeout = new Promise<undefined>((resolve) =>
+    setTimeout(resolve, ESTIMATE_TIMEOUT_MS, undefined).unref(),
+  );
   return Promise.race([estimate, timeout]).catch(() => undefined);
 }

@@ -20,7 +20,12 @@ export interface AppGauges {
   readyFlag(): number;
   /** Returns 1 for each degradation that the latest check has found, and 0 for the others. */
   degradationFlags(): Record<string, number>;
-  subscriptionCounts(): { running: number; deliveredEvents: number; eventStreams: number; webSockets: number };
+  subscriptionCounts(): {
+    running: number;
+    deliveredEvents: number;
+    eventStreams: number;
+    webSockets: number;
+  };
 }
 
 export interface CompletedRequest {
@@ -44,7 +49,8 @@ const NS_PER_SECOND = 1e9;
 const DURATION_BUCKETS_SECONDS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 const COST_BUCKETS = [10, 100, 1_000, 10_000, 100_000];
 /** Whether the response is an event stream. Its duration is not recorded, because it lasts as long as the client listens. */
-const isEventStream = (response: ServerResponse) => String(response.getHeader('content-type') ?? '').startsWith('text/event-stream');
+const isEventStream = (response: ServerResponse) =>
+  String(response.getHeader('content-type') ?? '').startsWith('text/event-stream');
 
 export class Metrics {
   /** Metrics by section of docs/monitoring.md. */
@@ -62,7 +68,9 @@ export class Metrics {
   private readonly requestDurations: Histogram<'route'>;
   private readonly operationDurations: Histogram<'operation'>;
   private readonly requestCosts: Histogram<'api'>;
-  private readonly eventLoopDelay = monitorEventLoopDelay({ resolution: EVENT_LOOP_LAG_RESOLUTION_MS });
+  private readonly eventLoopDelay = monitorEventLoopDelay({
+    resolution: EVENT_LOOP_LAG_RESOLUTION_MS,
+  });
 
   constructor(
     private readonly services: Services,
@@ -107,7 +115,9 @@ export class Metrics {
     this.addSubscriptionMetrics();
     this.addCacheMetrics();
     this.addProcessMetrics();
-    this.registry = Registry.merge(Object.values(this.metricsByDocsSection).map(({ registry }) => registry));
+    this.registry = Registry.merge(
+      Object.values(this.metricsByDocsSection).map(({ registry }) => registry),
+    );
     this.eventLoopDelay.enable();
   }
 
@@ -115,7 +125,14 @@ export class Metrics {
     this.eventLoopDelay.disable();
   }
 
-  recordResponse({ request, response, context, restRoute, operationName, durationMs }: CompletedRequest): void {
+  recordResponse({
+    request,
+    response,
+    context,
+    restRoute,
+    operationName,
+    durationMs,
+  }: CompletedRequest): void {
     const { session, budget, viewer, api } = context;
     const route = routeTemplate(request, restRoute);
     const status = response.writableFinished ? response.statusCode : 'aborted';
@@ -128,7 +145,10 @@ export class Metrics {
     if (isEventStream(response)) return;
     this.requestDurations.observe({ route }, durationMs / MS_PER_SECOND);
     if (operationName !== undefined)
-      this.operationDurations.observe({ operation: this.operationLabel(operationName, viewer !== null) }, durationMs / MS_PER_SECOND);
+      this.operationDurations.observe(
+        { operation: this.operationLabel(operationName, viewer !== null) },
+        durationMs / MS_PER_SECOND,
+      );
   }
 
   countError(api: string, code: string): void {
@@ -139,7 +159,9 @@ export class Metrics {
     if (name === null) return UNNAMED_OPERATION_LABEL;
     const { users, anonymous } = this.operationNames;
     if (users.has(name) || anonymous.has(name)) return name;
-    const [names, maxNames] = isSignedIn ? [users, MAX_OPERATION_NAMES.users] : [anonymous, MAX_OPERATION_NAMES.anonymous];
+    const [names, maxNames] = isSignedIn
+      ? [users, MAX_OPERATION_NAMES.users]
+      : [anonymous, MAX_OPERATION_NAMES.anonymous];
     // Long names of GraphQL operations do not become label values, because clients choose the names.
     if (names.size >= maxNames || name.length > 100) return OTHER_LABEL;
     names.add(name);
@@ -167,20 +189,31 @@ export class Metrics {
       () => gauges.queueingDelay() / MS_PER_SECOND,
       { aggregator: 'max' },
     );
-    metrics.addGauge('fitgraph_budget_clients', 'Users and addresses with a budget in memory.', () => costLimiter.bucketCount);
+    metrics.addGauge(
+      'fitgraph_budget_clients',
+      'Users and addresses with a budget in memory.',
+      () => costLimiter.bucketCount,
+    );
   }
 
   private addSubscriptionMetrics(): void {
     const { gauges } = this;
     const { changeLog } = this.services;
     const metrics = this.metricsByDocsSection.subscriptions;
-    metrics.addGauge('fitgraph_subscriptions', 'Active subscriptions.', () => gauges.subscriptionCounts().running);
+    metrics.addGauge(
+      'fitgraph_subscriptions',
+      'Active subscriptions.',
+      () => gauges.subscriptionCounts().running,
+    );
     metrics.addCounter(
       'fitgraph_subscription_events_total',
       'Events delivered to subscribers.',
       () => gauges.subscriptionCounts().deliveredEvents,
     );
-    const connectionCounts = () => ({ sse: gauges.subscriptionCounts().eventStreams, websocket: gauges.subscriptionCounts().webSockets });
+    const connectionCounts = () => ({
+      sse: gauges.subscriptionCounts().eventStreams,
+      websocket: gauges.subscriptionCounts().webSockets,
+    });
     metrics.addGauge(
       'fitgraph_subscription_connections',
       'Connections of subscribers, by `transport`: `sse`, `websocket`.',
@@ -189,7 +222,11 @@ export class Metrics {
         label: 'transport',
       },
     );
-    metrics.addGauge('fitgraph_change_watchers', 'Subscriptions that wait for a change.', () => changeLog.watcherCount);
+    metrics.addGauge(
+      'fitgraph_change_watchers',
+      'Subscriptions that wait for a change.',
+      () => changeLog.watcherCount,
+    );
   }
 
   private addCacheMetrics(): void {
@@ -213,7 +250,11 @@ export class Metrics {
   private addProcessMetrics(): void {
     const { gauges, eventLoopDelay } = this;
     const metrics = this.metricsByDocsSection.processes;
-    metrics.addGauge('fitgraph_ready', 'Workers that are ready, as `/health/ready` reports it.', () => gauges.readyFlag());
+    metrics.addGauge(
+      'fitgraph_ready',
+      'Workers that are ready, as `/health/ready` reports it.',
+      () => gauges.readyFlag(),
+    );
     metrics.addGauge(
       'fitgraph_degraded',
       'Workers that serve some requests only, by `reason`: `table_missing`, `not_migrated`, `disk_full`, `read_only`, `access_denied`, `slow`, `failing`.',
@@ -221,7 +262,8 @@ export class Metrics {
       { label: 'reason' },
     );
     // The values of the event-loop delay histogram include the interval of the timer that measures them, which is subtracted here.
-    const lagSeconds = (ns: number) => Math.max(0, ns / NS_PER_SECOND - EVENT_LOOP_LAG_RESOLUTION_MS / MS_PER_SECOND) || 0;
+    const lagSeconds = (ns: number) =>
+      Math.max(0, ns / NS_PER_SECOND - EVENT_LOOP_LAG_RESOLUTION_MS / MS_PER_SECOND) || 0;
     const addLagGauge = (name: string, description: string, value: () => number) =>
       metrics.addGauge(
         `fitgraph_event_loop_lag_${name}_seconds`,
@@ -241,11 +283,22 @@ export class Metrics {
     });
     const cpuSeconds = () => (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
     metrics.addCounter('process_cpu_seconds_total', 'CPU time of all workers.', cpuSeconds);
-    metrics.addGauge('process_resident_memory_bytes', 'Resident memory of all workers; shared pages count for each.', () =>
-      process.memoryUsage.rss(),
+    metrics.addGauge(
+      'process_resident_memory_bytes',
+      'Resident memory of all workers; shared pages count for each.',
+      () => process.memoryUsage.rss(),
     );
-    metrics.addGauge('nodejs_heap_used_bytes', 'JavaScript heap in use of all workers.', () => process.memoryUsage().heapUsed);
+    metrics.addGauge(
+      'nodejs_heap_used_bytes',
+      'JavaScript heap in use of all workers.',
+      () => process.memoryUsage().heapUsed,
+    );
     const startedAt = Date.now() / MS_PER_SECOND - process.uptime();
-    metrics.addGauge('process_start_time_seconds', 'Start time of the oldest worker.', () => startedAt, { aggregator: 'min' });
+    metrics.addGauge(
+      'process_start_time_seconds',
+      'Start time of the oldest worker.',
+      () => startedAt,
+      { aggregator: 'min' },
+    );
   }
 }

@@ -1,7 +1,13 @@
 /** The endpoint `/metrics` for Prometheus: protected by a bearer token, on a separate port, or both. */
 import { timingSafeEqual, createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { ConfigError, type Config } from '../platform/config';
 
 export const METRICS_PATH = '/metrics';
@@ -18,7 +24,10 @@ function isAuthorized({ headers }: IncomingMessage, token: string | undefined): 
   if (token === undefined) return true;
   const { authorization = '' } = headers;
   // Compares digests, because timingSafeEqual requires values of equal length.
-  return authorization.length <= MAX_AUTHORIZATION_LENGTH && timingSafeEqual(sha256(authorization), sha256(`Bearer ${token}`));
+  return (
+    authorization.length <= MAX_AUTHORIZATION_LENGTH &&
+    timingSafeEqual(sha256(authorization), sha256(`Bearer ${token}`))
+  );
 }
 
 /** Creates the request listener of the endpoint. Concurrent requests share one scrape. */
@@ -26,7 +35,9 @@ export function metricsHandler(token: string | undefined, scrape: CollectMetrics
   let runningScrape: Promise<string> | undefined;
   return (request, response) => {
     if (!isAuthorized(request, token))
-      return sendText(response, 401, 'A bearer token is required (METRICS_TOKEN).\n', { 'WWW-Authenticate': 'Bearer realm="metrics"' });
+      return sendText(response, 401, 'A bearer token is required (METRICS_TOKEN).\n', {
+        'WWW-Authenticate': 'Bearer realm="metrics"',
+      });
     runningScrape ??= scrape().finally(() => (runningScrape = undefined));
     runningScrape.then(
       (text) => sendText(response, 200, text, { 'Content-Type': CONTENT_TYPE }),
@@ -35,18 +46,36 @@ export function metricsHandler(token: string | undefined, scrape: CollectMetrics
   };
 }
 
-function sendText(response: ServerResponse, status: number, text: string, headers: Record<string, string>): void {
-  const commonHeaders = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
-  response.writeHead(status, { ...commonHeaders, 'Content-Length': Buffer.byteLength(text), ...headers }).end(text);
+function sendText(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: Record<string, string>,
+): void {
+  const commonHeaders = {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+  };
+  response
+    .writeHead(status, { ...commonHeaders, 'Content-Length': Buffer.byteLength(text), ...headers })
+    .end(text);
 }
 
-export async function serveMetrics({ port, host, token }: NonNullable<Config['metrics']>, scrape: CollectMetrics): Promise<Server> {
+export async function serveMetrics(
+  { port, host, token }: NonNullable<Config['metrics']>,
+  scrape: CollectMetrics,
+): Promise<Server> {
   const handleScrape = metricsHandler(token, scrape);
-  const server = createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, (request, response) => {
-    const isMetricsRequest = request.url?.split('?', 1)[0] === METRICS_PATH && ['GET', 'HEAD'].includes(request.method!);
-    if (isMetricsRequest) handleScrape(request, response);
-    else sendText(response, 404, `Not found. Metrics are at ${METRICS_PATH}.\n`, {});
-  });
+  const server = createServer(
+    { headersTimeout: 5_000, requestTimeout: 5_000 },
+    (request, response) => {
+      const isMetricsRequest =
+        request.url?.split('?', 1)[0] === METRICS_PATH && ['GET', 'HEAD'].includes(request.method!);
+      if (isMetricsRequest) handleScrape(request, response);
+      else sendText(response, 404, `Not found. Metrics are at ${METRICS_PATH}.\n`, {});
+    },
+  );
   server.listen(port, host);
   await once(server, 'listening').catch(({ message }: Error) => {
     throw new ConfigError(`METRICS_PORT: ${message}`);

@@ -30,7 +30,8 @@ const propagator = new W3CTraceContextPropagator();
 
 /** Summarizes a statement: `INSERT INTO "workout" …` → `INSERT workout`. */
 const summarizeStatement = (text: string): string => {
-  const [, verb = 'statement', table = ''] = /^\s*(\w{1,20})\b[^"]{0,100}(?:"(\w{1,63})")?/.exec(text) ?? [];
+  const [, verb = 'statement', table = ''] =
+    /^\s*(\w{1,20})\b[^"]{0,100}(?:"(\w{1,63})")?/.exec(text) ?? [];
   return table ? `${verb} ${table}` : verb;
 };
 
@@ -73,7 +74,11 @@ export class OpenTelemetryTrace implements RequestTrace {
       'db.query.summary': summary,
       'db.query.text': text.slice(0, MAX_STATEMENT_LENGTH),
     };
-    const span = this.tracer.startSpan(summary, { kind: SpanKind.CLIENT, attributes }, this.activeContext);
+    const span = this.tracer.startSpan(
+      summary,
+      { kind: SpanKind.CLIENT, attributes },
+      this.activeContext,
+    );
     return (rowCount) => {
       if (rowCount === undefined) span.setStatus({ code: SpanStatusCode.ERROR });
       else span.setAttribute('db.response.returned_rows', rowCount);
@@ -86,12 +91,23 @@ export class OpenTelemetryTrace implements RequestTrace {
     const summary = summarizeStatement(text.replace(/^Executed \([\w-]{1,60}\): /, ''));
     const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': summary };
     const now = Date.now();
-    this.tracer.startSpan(summary, { kind: SpanKind.CLIENT, attributes, startTime: now - ms }, this.activeContext).end(now);
+    this.tracer
+      .startSpan(
+        summary,
+        { kind: SpanKind.CLIENT, attributes, startTime: now - ms },
+        this.activeContext,
+      )
+      .end(now);
   }
 
   end({ method, route, status, attributes }: CompletedSpan): void {
     this.span.updateName(`${method} ${route}`);
-    this.span.setAttributes({ 'http.request.method': method, 'http.route': route, 'http.response.status_code': status, ...attributes });
+    this.span.setAttributes({
+      'http.request.method': method,
+      'http.route': route,
+      'http.response.status_code': status,
+      ...attributes,
+    });
     if (status >= 500) this.span.setStatus({ code: SpanStatusCode.ERROR });
     this.span.end();
   }

@@ -19,7 +19,9 @@ export function groupMuscles<M extends { isFront: boolean }>(
 ): MuscleGroups<M> {
   const primaryMuscleIds = new Set(exercises.flatMap(({ muscleIds }) => muscleIds));
   const secondaryMuscleIds = new Set(
-    exercises.flatMap(({ muscleSecondaryIds }) => muscleSecondaryIds).filter((id) => !primaryMuscleIds.has(id)),
+    exercises
+      .flatMap(({ muscleSecondaryIds }) => muscleSecondaryIds)
+      .filter((id) => !primaryMuscleIds.has(id)),
   );
   const musclesOnSide = (ids: Iterable<number>, isFront: boolean) =>
     [...ids].map(findMuscle).filter((row): row is M => row !== null && row.isFront === isFront);

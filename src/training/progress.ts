@@ -30,7 +30,8 @@ export function progressChartLines(entries: readonly LogEntry[]): LogEntry[][] {
     if (!lines.has(reps)) lines.set(reps, new Map());
     const line = lines.get(reps)!;
     const heaviestEntry = line.get(date);
-    if (!heaviestEntry || Number(weight) > Number(heaviestEntry.weight)) line.set(date, { date, reps, weight });
+    if (!heaviestEntry || Number(weight) > Number(heaviestEntry.weight))
+      line.set(date, { date, reps, weight });
   }
   return [...lines.values()].map((line) => [...line.values()]);
 }

@@ -19,17 +19,25 @@ export function groupByExercise<T extends ExerciseSet>(plannedSets: readonly T[]
  * Arranges planned sets in rounds, each with one set of every exercise. If an exercise has a single planned set, it is repeated in up to `setCount` rounds;
  * if it has several, each round uses the next one. The rounds end when one of the exercises has no further set.
  */
-export function arrangeInRounds<T extends ExerciseSet>(setCount: number, plannedSets: readonly T[]): T[] {
+export function arrangeInRounds<T extends ExerciseSet>(
+  setCount: number,
+  plannedSets: readonly T[],
+): T[] {
   const sequences = groupByExercise(plannedSets).map((group) =>
     group.length === 1 ? Array.from({ length: setCount }, () => group[0]!) : group,
   );
   if (sequences.length === 0) return [];
   const count = Math.min(...sequences.map(({ length }) => length));
-  return Array.from({ length: count }, (_, round) => sequences.map((sequence) => sequence[round]!)).flat();
+  return Array.from({ length: count }, (_, round) =>
+    sequences.map((sequence) => sequence[round]!),
+  ).flat();
 }
 
 /** Sorts training days by their first weekday; days without a weekday come last. */
-export const sortByWeekday = <T extends { id: number; weekdays: readonly number[] }>(days: readonly T[]): T[] => {
-  const firstWeekday = ({ weekdays }: T) => (weekdays.length ? Math.min(...weekdays) : Number.MAX_SAFE_INTEGER);
+export const sortByWeekday = <T extends { id: number; weekdays: readonly number[] }>(
+  days: readonly T[],
+): T[] => {
+  const firstWeekday = ({ weekdays }: T) =>
+    weekdays.length ? Math.min(...weekdays) : Number.MAX_SAFE_INTEGER;
   return [...days].sort((a, b) => firstWeekday(a) - firstWeekday(b) || a.id - b.id);
 };

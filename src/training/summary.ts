@@ -13,7 +13,8 @@ export interface SummarizedSet {
   rir: string | null;
 }
 
-export const isWeighted = ({ weight }: Pick<SummarizedSet, 'weight'>): boolean => weight !== null && Number(weight) !== 0;
+export const isWeighted = ({ weight }: Pick<SummarizedSet, 'weight'>): boolean =>
+  weight !== null && Number(weight) !== 0;
 
 /** Removes trailing zeros: `12.50` → `12.5`, `20.00` → `20`. */
 const trimZeros = (decimal: string) => String(Number(decimal));
@@ -25,7 +26,10 @@ function repetitionsText({ reps, repetitionUnitId, repetitionUnit }: SummarizedS
 
 function plannedSetText(plannedSet: SummarizedSet): string {
   const { weight, weightUnit, rir } = plannedSet;
-  const details = [isWeighted(plannedSet) && `${trimZeros(weight!)} ${weightUnit}`, rir && `${rir} RiR`].filter(Boolean);
+  const details = [
+    isWeighted(plannedSet) && `${trimZeros(weight!)} ${weightUnit}`,
+    rir && `${rir} RiR`,
+  ].filter(Boolean);
   return repetitionsText(plannedSet) + (details.length ? ` (${details.join(', ')})` : '');
 }
 

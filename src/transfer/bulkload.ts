@@ -18,15 +18,22 @@ const INDEX_STATEMENTS_SQL = `SELECT format('DROP INDEX %I', x.relname) AS "drop
 /** Statements that recreate the dropped foreign keys and indexes. Must run in the transaction that dropped them. */
 export type RecreationStatements = readonly string[];
 
-export async function dropKeysAndIndexes(client: ClientBase, tables: readonly string[]): Promise<RecreationStatements> {
+export async function dropKeysAndIndexes(
+  client: ClientBase,
+  tables: readonly string[],
+): Promise<RecreationStatements> {
   const statements: { dropSql: string; recreateSql: string }[] = [];
-  for (const text of [INDEX_STATEMENTS_SQL, FOREIGN_KEY_STATEMENTS_SQL]) statements.push(...(await client.query(text, [tables])).rows);
+  for (const text of [INDEX_STATEMENTS_SQL, FOREIGN_KEY_STATEMENTS_SQL])
+    statements.push(...(await client.query(text, [tables])).rows);
   for (const { dropSql } of statements) await client.query(dropSql);
   return statements.map(({ recreateSql }) => recreateSql);
 }
 
 /** Recreates the dropped foreign keys and indexes. Throws if a row violates a foreign key. */
-export async function recreateKeysAndIndexes(client: ClientBase, statements: RecreationStatements): Promise<void> {
+export async function recreateKeysAndIndexes(
+  client: ClientBase,
+  statements: RecreationStatements,
+): Promise<void> {
   for (const statement of statements) await client.query(statement);
 }
 
@@ -41,7 +48,11 @@ const EXPECTED_DROP_ERROR_CODES = ['55P03', '40P01', '42501'];
  * Whether the foreign keys and indexes of a table may be dropped: no server runs or can start during the transaction, and the table does not have more
  * rows than will be added.
  */
-async function canDropKeys(client: ClientBase, table: string, newRowCount: number): Promise<boolean> {
+async function canDropKeys(
+  client: ClientBase,
+  table: string,
+  newRowCount: number,
+): Promise<boolean> {
   if (!(await tryLockMigrations(client))) return false;
   const { rows } = await client.query(
     `SELECT NOT EXISTS (SELECT FROM ${LIVE_INSTANCES_SQL}) AND (SELECT count(*) FROM (SELECT FROM "${table}" LIMIT $1::bigint + 1) AS "some") <= $1 AS "hasExclusiveUse"`,
@@ -55,12 +66,18 @@ async function canDropKeys(client: ClientBase, table: string, newRowCount: numbe
  * uses the database, if the table cannot be locked or altered, or if few rows are added: fewer than MIN_ROWS_TO_DROP_KEYS, or fewer than the table
  * already has.
  */
-export async function dropKeysIfNoServerRuns(client: ClientBase, table: string, newRowCount: number): Promise<RecreationStatements> {
+export async function dropKeysIfNoServerRuns(
+  client: ClientBase,
+  table: string,
+  newRowCount: number,
+): Promise<RecreationStatements> {
   if (newRowCount < MIN_ROWS_TO_DROP_KEYS) return [];
   await client.query('SAVEPOINT "aside"');
   try {
     await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
-    const recreationStatements = (await canDropKeys(client, table, newRowCount)) ? await dropKeysAndIndexes(client, [table]) : [];
+    const recreationStatements = (await canDropKeys(client, table, newRowCount))
+      ? await dropKeysAndIndexes(client, [table])
+      : [];
     if (recreationStatements.length) {
       await client.query('SET LOCAL lock_timeout = 0');
       return recreationStatements;

@@ -11,12 +11,18 @@ const ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r'
 /** Formats a value in the text format of COPY. Objects and arrays become JSON. */
 function formatCopyValue(value: unknown): string {
   if (value === null || value === undefined) return '\\N';
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
+  const text =
+    typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
   return text.replace(/[\\\n\r\t]/g, (character) => ESCAPES[character]!);
 }
 
-export function formatCopyRows(rows: readonly Record<string, unknown>[], columns: readonly string[]): string {
-  return rows.map((row) => `${columns.map((column) => formatCopyValue(row[column])).join('\t')}\n`).join('');
+export function formatCopyRows(
+  rows: readonly Record<string, unknown>[],
+  columns: readonly string[],
+): string {
+  return rows
+    .map((row) => `${columns.map((column) => formatCopyValue(row[column])).join('\t')}\n`)
+    .join('');
 }
 
 /** A running COPY FROM STDIN. PostgreSQL stores rows while the next ones are prepared. The connection can run no other statement until it ends. */
@@ -26,7 +32,9 @@ export class CopyStream {
   private isCompleted = false;
 
   constructor(client: ClientBase, table: string, columns: readonly string[]) {
-    const stream = client.query(copyFrom(`COPY ${quoteIdentifiers([table])} (${quoteIdentifiers(columns)}) FROM STDIN`));
+    const stream = client.query(
+      copyFrom(`COPY ${quoteIdentifiers([table])} (${quoteIdentifiers(columns)}) FROM STDIN`),
+    );
     this.stream = stream;
     this.completion = new Promise((resolve, reject) => {
       const completeWith = (settle: () => void) => () => {
@@ -44,7 +52,9 @@ export class CopyStream {
   async write(lines: string | Buffer): Promise<void> {
     // After an error, nothing is written, because the stream no longer has a connection.
     if (this.isCompleted) return this.completion;
-    const writeAccepted = new Promise<void>((resolve, reject) => this.stream.write(lines, (error) => (error ? reject(error) : resolve())));
+    const writeAccepted = new Promise<void>((resolve, reject) =>
+      this.stream.write(lines, (error) => (error ? reject(error) : resolve())),
+    );
     await Promise.race([writeAccepted, this.completion]);
   }
 

@@ -22,11 +22,16 @@ export const failImport = (message: string): never => {
 
 export const entitiesByDumpModel = () =>
   new Map(
-    allEntities().flatMap((entity) => (resourceOf(entity)!.dumpModelName ? [[resourceOf(entity)!.dumpModelName!, entity] as const] : [])),
+    allEntities().flatMap((entity) =>
+      resourceOf(entity)!.dumpModelName
+        ? [[resourceOf(entity)!.dumpModelName!, entity] as const]
+        : [],
+    ),
   );
 
 /** Whether a user has at most one row of this entity, such as their preferences, on which defaults of the user's other rows depend. */
-const isOnePerUser = (entity: Entity): boolean => resourceOf(entity)!.uniqueFields?.join() === OWNER_FIELD.field;
+const isOnePerUser = (entity: Entity): boolean =>
+  resourceOf(entity)!.uniqueFields?.join() === OWNER_FIELD.field;
 
 /**
  * Sorts entities topologically: referenced tables before those that refer to them. The preferences of users come before their other rows. The result
@@ -37,7 +42,8 @@ export function sortByDependency(models: Map<string, Entity>): Entity[] {
   const visit = (entity: Entity) => {
     if (sortedEntities.includes(entity)) return;
     for (const field of fieldsOf(entity))
-      if ((field.isColumn || field.link) && field.target && field.target() !== entity) visit(field.target());
+      if ((field.isColumn || field.link) && field.target && field.target() !== entity)
+        visit(field.target());
     sortedEntities.push(entity);
   };
   const entities = [...models.values()];
@@ -45,7 +51,8 @@ export function sortByDependency(models: Map<string, Entity>): Entity[] {
   return sortedEntities;
 }
 
-export const describeRow = (row: Pick<DumpRow, 'model' | 'pk'>) => `${row.model} ${JSON.stringify(row.pk)}`;
+export const describeRow = (row: Pick<DumpRow, 'model' | 'pk'>) =>
+  `${row.model} ${JSON.stringify(row.pk)}`;
 
 /** Access to the rows of a dump, which are in memory or in a file. */
 export interface DumpRowIndex {
@@ -62,14 +69,20 @@ export function indexRowsByModel(rows: readonly DumpRow[]): DumpRowIndex {
     else rowsByModel.set(row.model, [row]);
   }
   return {
-    rowCountByModel: new Map([...rowsByModel].map(([model, modelRows]) => [model, modelRows.length])),
+    rowCountByModel: new Map(
+      [...rowsByModel].map(([model, modelRows]) => [model, modelRows.length]),
+    ),
     rowsOf: (model) => rowsByModel.get(model) ?? [],
   };
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 const isRow = (value: unknown): value is DumpRow =>
-  isObject(value) && 'model' in value && typeof value.model === 'string' && 'fields' in value && isObject(value.fields);
+  isObject(value) &&
+  'model' in value &&
+  typeof value.model === 'string' &&
+  'fields' in value &&
+  isObject(value.fields);
 
 /** Validates rows one by one: the model must be known, and the primary key valid and unique. */
 export class RowValidator {
@@ -80,14 +93,17 @@ export class RowValidator {
   /** Returns the row if it is valid; otherwise throws an error with its position. */
   validate(value: unknown): DumpRow {
     const position = `Row ${(this.validatedCount += 1)}`;
-    const row = isRow(value) ? value : failImport(`${position} is not of the form {"model", "pk", "fields"}.`);
+    const row = isRow(value)
+      ? value
+      : failImport(`${position} is not of the form {"model", "pk", "fields"}.`);
     if (!this.entityByModel.has(row.model) && row.model !== DJANGO_TOKEN_MODEL)
       failImport(`${position}: unknown model ${JSON.stringify(row.model)}.`);
     const isValidKey =
       row.model === DJANGO_TOKEN_MODEL
         ? typeof row.pk === 'string' && row.pk !== ''
         : Number.isInteger(row.pk) && (row.pk as number) > 0 && (row.pk as number) <= MAX_INTEGER;
-    if (!isValidKey) failImport(`${position} (${row.model}): ${JSON.stringify(row.pk)} is not a primary key.`);
+    if (!isValidKey)
+      failImport(`${position} (${row.model}): ${JSON.stringify(row.pk)} is not a primary key.`);
     const modelKeys = this.seenKeysByModel.get(row.model) ?? new Set();
     if (modelKeys.has(row.pk)) failImport(`${position}: ${describeRow(row)} occurs twice.`);
     this.seenKeysByModel.set(row.model, modelKeys.add(row.pk));

@@ -51,7 +51,10 @@ export class DumpFile implements DumpRowIndex {
     // `end` of a ByteRange is exclusive, but that of `createReadStream` is inclusive.
     const options = byteRange && { start: byteRange.start, end: byteRange.end - 1 };
     try {
-      for await (const chunk of createReadStream(this.file, { ...options, highWaterMark: READ_CHUNK_BYTES }))
+      for await (const chunk of createReadStream(this.file, {
+        ...options,
+        highWaterMark: READ_CHUNK_BYTES,
+      }))
         yield* splitter.push(chunk as Buffer);
       if (byteRange) yield* splitter.end();
       else if (!splitter.isComplete) throw new SyntaxError('the file is truncated');
@@ -70,7 +73,8 @@ export class DumpFile implements DumpRowIndex {
 
   private explainReadError(error: unknown): unknown {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (error instanceof SyntaxError) return new ClientError('BAD_USER_INPUT', `${this.file} is not valid JSON: ${message}`);
+    if (error instanceof SyntaxError)
+      return new ClientError('BAD_USER_INPUT', `${this.file} is not valid JSON: ${message}`);
     return code !== undefined && !(error instanceof ClientError)
       ? new ClientError('NOT_FOUND', `${this.file} cannot be read: ${message}`)
       : error;

@@ -4,14 +4,23 @@ import { fieldOf, type Entity } from '../core/model/fields';
 import { resourceOf } from '../core/model/registry';
 
 /** Clears a flag that only one row may have (such as `is_active`) on all rows except the newest, because a dump may set it on several. */
-export async function clearFlagExceptOnNewestRow(entity: Entity, client: ClientBase): Promise<void> {
+export async function clearFlagExceptOnNewestRow(
+  entity: Entity,
+  client: ClientBase,
+): Promise<void> {
   const { table, uniqueFlag } = resourceOf(entity)!;
   if (!uniqueFlag) return;
   const column = (name: string) => `"${fieldOf(entity, name).column}"`;
-  const [flag, groupColumn] = [column(uniqueFlag.flagFieldName), column(uniqueFlag.parentFieldName)];
+  const [flag, groupColumn] = [
+    column(uniqueFlag.flagFieldName),
+    column(uniqueFlag.parentFieldName),
+  ];
   const conditions = Object.entries(uniqueFlag.rowFilter ?? {});
   const flagCondition = (alias: string) =>
-    [`${alias}.${flag}`, ...conditions.map(([name], index) => `${alias}."${name}" = $${index + 1}`)].join(' AND ');
+    [
+      `${alias}.${flag}`,
+      ...conditions.map(([name], index) => `${alias}."${name}" = $${index + 1}`),
+    ].join(' AND ');
   await client.query(
     `UPDATE "${table}" t SET ${flag} = false
      WHERE ${flagCondition('t')} AND EXISTS (SELECT FROM "${table}" o WHERE o.${groupColumn} = t.${groupColumn} AND o."id" > t."id" AND ${flagCondition('o')})`,

@@ -62,14 +62,20 @@ export async function importDumpRows(
 ): Promise<Map<string, number>> {
   return database.withoutTimeouts((client) =>
     inTransaction(client, async () => {
-      const importedRowCounts = await new ImportWriter('rowsOf' in rows ? rows : indexRowsByModel(rows), client, options).write();
+      const importedRowCounts = await new ImportWriter(
+        'rowsOf' in rows ? rows : indexRowsByModel(rows),
+        client,
+        options,
+      ).write();
       await options.beforeCommit?.(client);
       return importedRowCounts;
     }),
   );
 }
 
-async function* chunksOf(rows: Iterable<DumpRow> | AsyncIterable<DumpRow>): AsyncGenerator<DumpRow[]> {
+async function* chunksOf(
+  rows: Iterable<DumpRow> | AsyncIterable<DumpRow>,
+): AsyncGenerator<DumpRow[]> {
   let chunk: DumpRow[] = [];
   for await (const row of rows) {
     chunk.push(row);
@@ -108,9 +114,16 @@ const TRUNCATED_TABLES_SQL = `WITH RECURSIVE truncated AS (
 
 class ImportWriter {
   private readonly entityByModel = entitiesByDumpModel();
-  private readonly referenceResolver = new ReferenceResolver((text, values) => this.query(text, values));
+  private readonly referenceResolver = new ReferenceResolver((text, values) =>
+    this.query(text, values),
+  );
   /** The COPY in progress. PostgreSQL may still reject its rows. */
-  private currentCopy?: { stream: CopyStream; table: string; columns: readonly string[]; rows: RowIdentity[] };
+  private currentCopy?: {
+    stream: CopyStream;
+    table: string;
+    columns: readonly string[];
+    rows: RowIdentity[];
+  };
 
   constructor(
     private readonly rows: DumpRowIndex,
@@ -130,23 +143,33 @@ class ImportWriter {
     const { shouldReplaceExisting, reportProgress } = this.options;
     const insertionOrder = sortByDependency(this.entityByModel);
     if (shouldReplaceExisting) await this.truncateTables(insertionOrder);
-    const totalRows = [...this.rows.rowCountByModel.values()].reduce((sum, count) => sum + count, 0);
+    const totalRows = [...this.rows.rowCountByModel.values()].reduce(
+      (sum, count) => sum + count,
+      0,
+    );
     const importedRowCounts = new Map<string, number>();
     let importedRowCount = 0;
     for (const entity of insertionOrder) {
       const model = resourceOf(entity)!.dumpModelName;
       const count = (model && this.rows.rowCountByModel.get(model)) || 0;
       if (!count) continue;
-      const recreationStatements = await dropKeysIfNoServerRuns(this.client, resourceOf(entity)!.table, count);
+      const recreationStatements = await dropKeysIfNoServerRuns(
+        this.client,
+        resourceOf(entity)!.table,
+        count,
+      );
       let firstRow: RowIdentity | undefined;
       for await (const chunk of prefetch(chunksOf(this.rows.rowsOf(model!)))) {
         firstRow ??= chunk[0]!;
-        if (this.options.shouldAssignNewIds) await this.referenceResolver.allocateIds(entity, chunk);
+        if (this.options.shouldAssignNewIds)
+          await this.referenceResolver.allocateIds(entity, chunk);
         await this.insert(entity, chunk);
         reportProgress?.((importedRowCount += chunk.length), totalRows);
       }
       await this.finishCopy();
-      await withRowNamedInErrors([firstRow!], () => recreateKeysAndIndexes(this.client, recreationStatements));
+      await withRowNamedInErrors([firstRow!], () =>
+        recreateKeysAndIndexes(this.client, recreationStatements),
+      );
       await clearFlagExceptOnNewestRow(entity, this.client);
       await advanceSequence(entity, this.client);
       importedRowCounts.set(model!, count);
@@ -164,7 +187,9 @@ class ImportWriter {
 
   /** Truncates the tables of the dump's models. Throws if that would also delete child rows of other models. */
   private async truncateTables(insertionOrder: readonly Entity[]): Promise<void> {
-    const dumpEntities = insertionOrder.filter((entity) => this.rows.rowCountByModel.has(resourceOf(entity)!.dumpModelName ?? ''));
+    const dumpEntities = insertionOrder.filter((entity) =>
+      this.rows.rowCountByModel.has(resourceOf(entity)!.dumpModelName ?? ''),
+    );
     if (!dumpEntities.length) return;
     const dumpTables = dumpEntities.map((entity) => resourceOf(entity)!.table);
     const { rows } = await this.client.query(TRUNCATED_TABLES_SQL, [dumpTables]);
@@ -175,7 +200,9 @@ class ImportWriter {
       if (dumpEntities.includes(entity)) continue;
       const { table, dumpModelName } = resourceOf(entity)!;
       const linkTables = fieldsOf(entity).flatMap(({ link }) => link?.table ?? []);
-      for (const truncatedTable of [table, ...linkTables].filter((name) => truncatedTables.includes(name)))
+      for (const truncatedTable of [table, ...linkTables].filter((name) =>
+        truncatedTables.includes(name),
+      ))
         if ((await this.client.query(`SELECT 1 FROM "${truncatedTable}" LIMIT 1`)).rows.length)
           failImport(
             `--replace would also delete rows of ${dumpModelName ?? entity.name}, or their links, which the file does not contain.`,
@@ -199,7 +226,10 @@ class ImportWriter {
     const records: Record<string, unknown>[] = [];
     for (const row of rows) {
       for (const key of Object.keys(row.fields))
-        if (!knownKeys.has(key) && !(isUser && (key === 'password' || IGNORED_USER_FIELDS.includes(key))))
+        if (
+          !knownKeys.has(key) &&
+          !(isUser && (key === 'password' || IGNORED_USER_FIELDS.includes(key)))
+        )
           failImport(`${describeRow(row)}: unknown field ${JSON.stringify(key)}.`);
       const record: Record<string, unknown> = {};
       const parents: { field: EntityField; owner?: number }[] = [];
@@ -209,18 +239,26 @@ class ImportWriter {
           if (field.name === OWNER_FIELD.field && !(field.restKey in row.fields)) continue;
           const id = this.referenceResolver.resolveId(row, field, row.fields[field.restKey]);
           record[field.column!] = id;
-          if (id !== null && resourceOf(field.target())!.isOwned && field.name !== OWNER_FIELD.field)
+          if (
+            id !== null &&
+            resourceOf(field.target())!.isOwned &&
+            field.name !== OWNER_FIELD.field
+          )
             parents.push({ field, owner: this.referenceResolver.ownerIdOf(field.target(), id) });
         } else record[field.column!] = this.fieldValue(row, field);
       }
-      if (isUser) record.password = row.fields.password ?? failImport(`${describeRow(row)}: password is missing.`);
+      if (isUser)
+        record.password =
+          row.fields.password ?? failImport(`${describeRow(row)}: password is missing.`);
       else if (isOwned) {
         // A row without an owner belongs to the owner of its parent row.
-        record[OWNER_FIELD.column] ??= parents[0]?.owner ?? failImport(`${describeRow(row)}: its owner cannot be determined.`);
+        record[OWNER_FIELD.column] ??=
+          parents[0]?.owner ?? failImport(`${describeRow(row)}: its owner cannot be determined.`);
         ownerIdByRowId.set(record.id as number, record[OWNER_FIELD.column] as number);
       }
       for (const { field, owner } of parents)
-        if (owner !== record[OWNER_FIELD.column]) failImport(`${describeRow(row)}: ${field.restKey} refers to a row of another user.`);
+        if (owner !== record[OWNER_FIELD.column])
+          failImport(`${describeRow(row)}: ${field.restKey} refers to a row of another user.`);
       records.push(record);
     }
     await this.copyRecords(table, records, rows);
@@ -235,15 +273,29 @@ class ImportWriter {
   }
 
   /** Adds records to the COPY of the table. `rows` are the dump rows of the records, for error messages. */
-  private async copyRecords(table: string, records: readonly Record<string, unknown>[], rows: readonly DumpRow[]): Promise<void> {
+  private async copyRecords(
+    table: string,
+    records: readonly Record<string, unknown>[],
+    rows: readonly DumpRow[],
+  ): Promise<void> {
     if (!records.length) return;
-    if (this.currentCopy && (this.currentCopy.table !== table || this.currentCopy.rows.length >= MAX_ROWS_PER_COPY))
+    if (
+      this.currentCopy &&
+      (this.currentCopy.table !== table || this.currentCopy.rows.length >= MAX_ROWS_PER_COPY)
+    )
       await this.finishCopy();
     // All records of a table have the same columns.
     const columns = this.currentCopy?.columns ?? Object.keys(records[0]!);
-    const currentCopy = (this.currentCopy ??= { stream: new CopyStream(this.client, table, columns), table, columns, rows: [] });
+    const currentCopy = (this.currentCopy ??= {
+      stream: new CopyStream(this.client, table, columns),
+      table,
+      columns,
+      rows: [],
+    });
     for (const { model, pk } of rows) currentCopy.rows.push({ model, pk });
-    await withRowNamedInErrors(currentCopy.rows, () => currentCopy.stream.write(formatCopyRows(records, columns)));
+    await withRowNamedInErrors(currentCopy.rows, () =>
+      currentCopy.stream.write(formatCopyRows(records, columns)),
+    );
   }
 
   private async query(text: string, values: unknown[]): Promise<Row[]> {
@@ -263,12 +315,15 @@ class ImportWriter {
     const value = row.fields[field.restKey];
     if (value === undefined || value === null) {
       if (acceptsNull(field)) return null;
-      if (value === undefined && field.hasDefault && typeof field.default !== 'function') return field.default;
+      if (value === undefined && field.hasDefault && typeof field.default !== 'function')
+        return field.default;
       if (value === undefined && field.allowBlank) return '';
       return failImport(`${describeRow(row)}: ${field.restKey} is missing.`);
     }
     if (PATTERN_BY_FIELD_KIND[field.kind]?.test(String(value)) === false)
-      failImport(`${describeRow(row)}: ${field.restKey} is not a valid ${field.kind}: ${JSON.stringify(value)}.`);
+      failImport(
+        `${describeRow(row)}: ${field.restKey} is not a valid ${field.kind}: ${JSON.stringify(value)}.`,
+      );
     return value;
   }
 
@@ -281,7 +336,8 @@ class ImportWriter {
     const { ownColumn, otherColumn, discriminators } = field.link!;
     return rows.flatMap((row) => {
       const linkedIds = row.fields[field.restKey] ?? [];
-      if (!Array.isArray(linkedIds)) return failImport(`${describeRow(row)}: ${field.restKey} must be a list of ids.`);
+      if (!Array.isArray(linkedIds))
+        return failImport(`${describeRow(row)}: ${field.restKey} must be a list of ids.`);
       const ownId = this.referenceResolver.mapId(entity, row.pk);
       return (linkedIds as unknown[]).map((id) => ({
         row,

@@ -11,9 +11,9 @@ export interface JsonElement {
   text: string;
 }
 
-const [QUOTE, BACKSLASH, COMMA, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [...'"\\,[]{}'].map((character) =>
-  character.charCodeAt(0),
-);
+const [QUOTE, BACKSLASH, COMMA, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [
+  ...'"\\,[]{}',
+].map((character) => character.charCodeAt(0));
 const WHITESPACE = [0x20, 0x09, 0x0a, 0x0d];
 const MAX_ELEMENT_BYTES = 16 * 1024 * 1024;
 
@@ -45,8 +45,10 @@ export class JsonArraySplitter {
         else if (byte === QUOTE) this.isInString = false;
       } else if (this.state !== 'inside') {
         if (WHITESPACE.includes(byte)) continue;
-        if (this.state === 'after') throw new SyntaxError('unexpected data after the end of the array');
-        if (byte !== OPEN_BRACKET) throw new ClientError('BAD_USER_INPUT', 'The file must contain a JSON array of rows.');
+        if (this.state === 'after')
+          throw new SyntaxError('unexpected data after the end of the array');
+        if (byte !== OPEN_BRACKET)
+          throw new ClientError('BAD_USER_INPUT', 'The file must contain a JSON array of rows.');
         this.state = 'inside';
         elementStart = this.position + 1;
       } else if (byte === QUOTE) this.isInString = true;
@@ -65,12 +67,16 @@ export class JsonArraySplitter {
     this.bufferOffset += elementStart;
     this.position -= elementStart;
     if (this.buffer.length > MAX_ELEMENT_BYTES)
-      throw new ClientError('BAD_USER_INPUT', `A row of the file is larger than ${MAX_ELEMENT_BYTES / 1024 ** 2} MB.`);
+      throw new ClientError(
+        'BAD_USER_INPUT',
+        `A row of the file is larger than ${MAX_ELEMENT_BYTES / 1024 ** 2} MB.`,
+      );
   }
 
   /** Yields the last element of a byte range of the file; unlike the other elements, it is not followed by a comma. */
   *end(): Generator<JsonElement> {
-    if (this.state === 'before' || this.depth > 0 || this.isInString) throw new SyntaxError('the file is truncated');
+    if (this.state === 'before' || this.depth > 0 || this.isInString)
+      throw new SyntaxError('the file is truncated');
     if (this.state === 'inside') yield this.createElement(0, this.buffer.length);
   }
 
@@ -79,6 +85,10 @@ export class JsonArraySplitter {
   }
 
   private createElement(from: number, to: number): JsonElement {
-    return { start: this.bufferOffset + from, end: this.bufferOffset + to, text: this.buffer.toString('utf8', from, to) };
+    return {
+      start: this.bufferOffset + from,
+      end: this.bufferOffset + to,
+      text: this.buffer.toString('utf8', from, to),
+    };
   }
 }

@@ -19,7 +19,8 @@ export async function stageMedia(
     for (const field of fieldsOf(entity).filter(({ kind }) => kind === 'image'))
       for await (const row of rows.rowsOf(model)) {
         const path = String(row.fields[field.restKey]);
-        if (!isMediaPath(path)) failImport(`${describeRow(row)}: ${field.restKey} is not a path in the media folder.`);
+        if (!isMediaPath(path))
+          failImport(`${describeRow(row)}: ${field.restKey} is not a path in the media folder.`);
         const content = await readFile(join(sourceFolder, path)).catch(() =>
           failImport(`${describeRow(row)}: the file ${path} does not exist in ${sourceFolder}.`),
         );

@@ -31,7 +31,10 @@ export class ReferenceResolver {
   }
 
   /** Caches the owners of the rows that the given rows reference, with one statement per table that has uncached ones. */
-  async cacheReferencedRowOwners(rows: readonly DumpRow[], fields: readonly EntityField[]): Promise<void> {
+  async cacheReferencedRowOwners(
+    rows: readonly DumpRow[],
+    fields: readonly EntityField[],
+  ): Promise<void> {
     const referencedIds = new Map<Entity, Set<number>>();
     for (const field of fields) {
       const target = field.target!();
@@ -50,8 +53,12 @@ export class ReferenceResolver {
       const uncachedIds = [...ids].filter((id) => !cachedOwnerIds.has(id));
       if (!uncachedIds.length) continue;
       const { table, isOwned, dumpModelName } = resourceOf(target)!;
-      const owner = isOwned && dumpModelName !== DJANGO_USER_MODEL ? `"${OWNER_FIELD.column}"` : 'NULL::int';
-      const rowsFound = await this.query(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [uncachedIds]);
+      const owner =
+        isOwned && dumpModelName !== DJANGO_USER_MODEL ? `"${OWNER_FIELD.column}"` : 'NULL::int';
+      const rowsFound = await this.query(
+        `SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`,
+        [uncachedIds],
+      );
       for (const row of rowsFound) cachedOwnerIds.set(row.id, row.owner ?? undefined);
     }
   }
@@ -59,7 +66,9 @@ export class ReferenceResolver {
   /** Returns the id to store for a reference, whose row `cacheReferencedRowOwners` must have cached. Throws if the referenced row does not exist. */
   resolveId(row: DumpRow, field: EntityField, value: unknown): number | null {
     if (value === null || value === undefined)
-      return field.allowNull ? null : failImport(`${describeRow(row)}: ${field.restKey} is missing.`);
+      return field.allowNull
+        ? null
+        : failImport(`${describeRow(row)}: ${field.restKey} is missing.`);
     const target = field.target!();
     const id = this.mapId(target, value);
     if (!this.cachedOwnerIdsByEntity.get(target)!.has(id))

@@ -6,9 +6,18 @@ import { withRowNamedInErrors } from './rowerrors';
 
 const maskToken = (row: DumpRow): DumpRow => ({ ...row, pk: `${String(row.pk).slice(0, 4)}…` });
 
-export async function insertTokens(rows: readonly DumpRow[], client: ClientBase, tokenVault: TokenVault): Promise<void> {
-  const referencedUserIds = rows.map(({ fields }) => fields.user).filter((id) => Number.isInteger(id));
-  const { rows: users } = await client.query('SELECT "id" FROM "user_account" WHERE "id" = ANY($1)', [referencedUserIds]);
+export async function insertTokens(
+  rows: readonly DumpRow[],
+  client: ClientBase,
+  tokenVault: TokenVault,
+): Promise<void> {
+  const referencedUserIds = rows
+    .map(({ fields }) => fields.user)
+    .filter((id) => Number.isInteger(id));
+  const { rows: users } = await client.query(
+    'SELECT "id" FROM "user_account" WHERE "id" = ANY($1)',
+    [referencedUserIds],
+  );
   const existingUserIds = new Set(users.map(({ id }) => id));
   for (const row of rows)
     if (!existingUserIds.has(row.fields.user))

@@ -26,10 +26,15 @@ async function createRow(person: Person, path: string, body: object): Promise<nu
 async function plan(person: Person, comment: string, days: Planned[]): Promise<number> {
   const workout = await createRow(person, '/workout/', { comment });
   for (const { weekdays, sets } of days) {
-    const exerciseday = await createRow(person, '/day/', { training: workout, description: 'd', day: weekdays });
+    const exerciseday = await createRow(person, '/day/', {
+      training: workout,
+      description: 'd',
+      day: weekdays,
+    });
     for (const [rounds, ...settings] of sets) {
       const set = await createRow(person, '/set/', { exerciseday, sets: rounds });
-      for (const [exercise, reps] of settings) await createRow(person, '/setting/', { set, exercise, reps });
+      for (const [exercise, reps] of settings)
+        await createRow(person, '/setting/', { set, exercise, reps });
     }
   }
   return workout;
@@ -49,7 +54,12 @@ beforeAll(async () => {
     { weekdays: [5], sets: [[4, [BENCH, 8], [BENCH, 6]]] },
   ]);
   const second = await plan(ann, 'second', [{ weekdays: [1], sets: [[2, [PLANK, 1]]] }]);
-  const schedule = await createRow(ann, '/schedule/', { name: 's', start_date: day(0), is_active: true, is_loop: true });
+  const schedule = await createRow(ann, '/schedule/', {
+    name: 's',
+    start_date: day(0),
+    is_active: true,
+    is_loop: true,
+  });
   // REST cannot set the order of steps.
   for (const [workout, order] of [
     [second, 2],
@@ -74,7 +84,15 @@ test('compares planned and completed training for each week of a looping schedul
   const first = { workout: { name: 'first' }, plannedDays: 3, plannedSets: 22 };
   const weeks = [
     { start: day(0), ...first, doneDays: 2, doneSets: 2, adherence: '66.7' },
-    { start: day(7), workout: { name: 'second' }, plannedDays: 1, doneDays: 0, plannedSets: 2, doneSets: 0, adherence: '0.0' },
+    {
+      start: day(7),
+      workout: { name: 'second' },
+      plannedDays: 1,
+      doneDays: 0,
+      plannedSets: 2,
+      doneSets: 0,
+      adherence: '0.0',
+    },
     { start: day(14), ...first, doneDays: 1, doneSets: 1, adherence: '33.3' },
   ];
   expect(scheduleAdherence).toEqual(weeks);
@@ -82,7 +100,10 @@ test('compares planned and completed training for each week of a looping schedul
   const someExercises = await ann.ask(
     `{ one: scheduleAdherence(from: "${day(6)}", until: "${day(7)}") { doneSets } last: scheduleAdherence(last: 1) { start } }`,
   );
-  expect(someExercises).toEqual({ one: [{ doneSets: 2 }, { doneSets: 0 }], last: [{ start: day(14) }] });
+  expect(someExercises).toEqual({
+    one: [{ doneSets: 2 }, { doneSets: 0 }],
+    last: [{ start: day(14) }],
+  });
 });
 
 const exercises = async (args: string, person = ann) =>
@@ -113,24 +134,43 @@ test('compares planned and completed sets per exercise, neglected exercises firs
       doneReps: '8.0',
       lastDoneOn: day(14),
     },
-    { exercise: { name: 'Squat' }, plannedSets: 28, doneSets: 2, share: '7.1', plannedReps: '7.1', doneReps: '5.5', lastDoneOn: day(0) },
+    {
+      exercise: { name: 'Squat' },
+      plannedSets: 28,
+      doneSets: 2,
+      share: '7.1',
+      plannedReps: '7.1',
+      doneReps: '5.5',
+      lastDoneOn: day(0),
+    },
   ]);
   expect(await exercises('(neglected: true)')).toEqual([plank]);
   const week = await exercises('(weeks: 1)');
-  expect(week.map(({ exercise, plannedSets, doneSets }: any) => [exercise.name, plannedSets, doneSets])).toEqual([
+  expect(
+    week.map(({ exercise, plannedSets, doneSets }: any) => [exercise.name, plannedSets, doneSets]),
+  ).toEqual([
     ['Squat', 14, 0],
     ['Bench press', 8, 1],
   ]);
 });
 
 test('plans as many sets per week as `sequence` returns for its training days', async () => {
-  const { workouts } = await ann.ask('{ workouts { nodes { name days { weekdays setGroups { sequence { id } } } } } }');
+  const { workouts } = await ann.ask(
+    '{ workouts { nodes { name days { weekdays setGroups { sequence { id } } } } } }',
+  );
   const setsOf = ({ days }: any) =>
-    days.flatMap(({ weekdays, setGroups }: any) => setGroups.map((set: any) => weekdays.length * set.sequence.length));
+    days.flatMap(({ weekdays, setGroups }: any) =>
+      setGroups.map((set: any) => weekdays.length * set.sequence.length),
+    );
   const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
-  const { scheduleAdherence } = await ann.ask(`{ scheduleAdherence(until: "${day(7)}") { workout { name } plannedSets } }`);
+  const { scheduleAdherence } = await ann.ask(
+    `{ scheduleAdherence(until: "${day(7)}") { workout { name } plannedSets } }`,
+  );
   for (const { workout, plannedSets } of scheduleAdherence)
-    expect([workout, plannedSets]).toEqual([workout, sum(setsOf(workouts.nodes.find(({ name }: any) => name === workout.name)))]);
+    expect([workout, plannedSets]).toEqual([
+      workout,
+      sum(setsOf(workouts.nodes.find(({ name }: any) => name === workout.name))),
+    ]);
 });
 
 test('shows no plans of other users', async () => {
@@ -163,14 +203,20 @@ test('lists every day of a range in which clocks are changed at midnight', async
 
 test('lists the training of each day, and none before the schedule starts', async () => {
   const days = await plannedTraining(day(-3), day(30));
-  expect(days.map(({ date }: any) => date)).toEqual(Array.from({ length: 34 }, (_, index) => day(index - 3)));
+  expect(days.map(({ date }: any) => date)).toEqual(
+    Array.from({ length: 34 }, (_, index) => day(index - 3)),
+  );
   for (const [index, { date, step, trainingDays, sessions }] of days.entries()) {
     const week = Math.floor((index - 3) / 7);
     const workout = week < 0 ? undefined : ['first', 'second'][week % 2]!;
     expect([date, step?.workout.name]).toEqual([date, workout]);
     for (const { weekdays } of trainingDays) expect(weekdays).toContain(weekdayOf(date));
-    const expectedWeekdays = { first: ['MONDAY', 'WEDNESDAY', 'FRIDAY'], second: ['MONDAY'] }[workout ?? ''] ?? [];
-    expect([date, trainingDays.length]).toEqual([date, expectedWeekdays.includes(weekdayOf(date)) ? 1 : 0]);
+    const expectedWeekdays =
+      { first: ['MONDAY', 'WEDNESDAY', 'FRIDAY'], second: ['MONDAY'] }[workout ?? ''] ?? [];
+    expect([date, trainingDays.length]).toEqual([
+      date,
+      expectedWeekdays.includes(weekdayOf(date)) ? 1 : 0,
+    ]);
     expect(sessions).toEqual(index - 3 === 6 ? [{ date }] : []);
   }
 });
@@ -179,8 +225,14 @@ test('plans as many days per week as scheduleAdherence returns', async () => {
   const { scheduleAdherence } = await ann.ask('{ scheduleAdherence { start plannedDays } }');
   expect(scheduleAdherence).toHaveLength(3);
   for (const { start: first, plannedDays } of scheduleAdherence) {
-    const days = await plannedTraining(first, DateTime.fromISO(first).plus({ days: 6 }).toISODate()!);
-    expect([first, days.filter(({ trainingDays }: any) => trainingDays.length).length]).toEqual([first, plannedDays]);
+    const days = await plannedTraining(
+      first,
+      DateTime.fromISO(first).plus({ days: 6 }).toISODate()!,
+    );
+    expect([first, days.filter(({ trainingDays }: any) => trainingDays.length).length]).toEqual([
+      first,
+      plannedDays,
+    ]);
   }
 });
 
@@ -188,16 +240,26 @@ test('accepts up to 366 days and rejects a reversed range', async () => {
   expect(await plannedTraining(day(0), day(0))).toHaveLength(1);
   expect(await plannedTraining('2024-01-01', '2024-12-31')).toHaveLength(366);
   const errorExtensions = async (from: string, until: string) =>
-    (await ann.query('query ($from: Date!, $until: Date!) { plannedTraining(from: $from, until: $until) { date } }', { from, until }))
-      .errors![0]!.extensions;
+    (
+      await ann.query(
+        'query ($from: Date!, $until: Date!) { plannedTraining(from: $from, until: $until) { date } }',
+        { from, until },
+      )
+    ).errors![0]!.extensions;
   const fields = (message: string) => ({ code: 'BAD_USER_INPUT', fields: { until: [message] } });
-  expect(await errorExtensions(day(1), day(0))).toEqual(fields('Ensure that `from` is not greater than `until`.'));
-  expect(await errorExtensions('2024-01-01', '2025-01-01')).toEqual(fields('Ensure that there are no more than 366 days.'));
+  expect(await errorExtensions(day(1), day(0))).toEqual(
+    fields('Ensure that `from` is not greater than `until`.'),
+  );
+  expect(await errorExtensions('2024-01-01', '2025-01-01')).toEqual(
+    fields('Ensure that there are no more than 366 days.'),
+  );
 });
 
 test('shows no training of other users, and needs as many statements for 301 days as for 7', async () => {
   const bob = await fitgraph.user('bob');
-  expect(await plannedTraining(day(0), day(0), bob)).toEqual([{ date: day(0), step: null, trainingDays: [], sessions: [] }]);
+  expect(await plannedTraining(day(0), day(0), bob)).toEqual([
+    { date: day(0), step: null, trainingDays: [], sessions: [] },
+  ]);
   const statements = async (until: string) =>
     (
       await ann.query(`{ plannedTraining(from: "${day(0)}", until: "${until}") { step { workout { name } }

@@ -6,7 +6,12 @@ const fitgraph = fitgraphForThisFile();
 let ann: Person;
 
 beforeAll(async () => {
-  [ann] = [await fitgraph.user('ann'), await (await fitgraph.user('bob')).post('/weightentry/', { date: '2021-03-01', weight: '99.00' })];
+  [ann] = [
+    await fitgraph.user('ann'),
+    await (
+      await fitgraph.user('bob')
+    ).post('/weightentry/', { date: '2021-03-01', weight: '99.00' }),
+  ];
   for (const [date, weight] of [
     ['2021-03-01', '173.60'],
     ['2021-03-02', '172.50'],
@@ -17,18 +22,37 @@ beforeAll(async () => {
     expect((await ann.post('/weightentry/', { date, weight })).status).toBe(201);
 });
 
-const trend = async (args: string) => (await ann.ask(`{ trend: bodyWeightTrend(${args}) { date weight trend ratePerWeek } }`)).trend;
+const trend = async (args: string) =>
+  (await ann.ask(`{ trend: bodyWeightTrend(${args}) { date weight trend ratePerWeek } }`)).trend;
 
 test('moves the trend by a tenth of the difference at each entry', async () => {
   const nodes = await trend('last: 9');
-  expect(nodes.map((node: any) => node.weight)).toEqual(['173.60', '172.50', '171.50', '172.00', '171.50']);
-  expect(nodes.map((node: any) => node.trend)).toEqual(['173.600', '173.490', '173.291', '173.162', '172.996']);
+  expect(nodes.map((node: any) => node.weight)).toEqual([
+    '173.60',
+    '172.50',
+    '171.50',
+    '172.00',
+    '171.50',
+  ]);
+  expect(nodes.map((node: any) => node.trend)).toEqual([
+    '173.600',
+    '173.490',
+    '173.291',
+    '173.162',
+    '172.996',
+  ]);
 });
 
 // For days d = 0 to 3 with weights w, the slope is Σ (d − 1.5)(w − 172.4) / 5 = −0.58 per day, or −4.06 per week.
 test('computes the weekly rate as the regression slope of the last days', async () => {
   const nodes = await trend('last: 9, days: 4');
-  expect(nodes.map((node: any) => node.ratePerWeek)).toEqual([null, '-7.700', '-7.350', '-4.060', null]);
+  expect(nodes.map((node: any) => node.ratePerWeek)).toEqual([
+    null,
+    '-7.700',
+    '-7.350',
+    '-4.060',
+    null,
+  ]);
 });
 
 test('returns a range of days in pounds', async () => {
@@ -41,5 +65,8 @@ test('returns a range of days in pounds', async () => {
 
 test('rejects a number of days below 2', async () => {
   const { code, errors } = await ann.query('{ bodyWeightTrend(days: 1) { date } }');
-  expect([code, errors![0]!.extensions.fields]).toEqual(['BAD_USER_INPUT', { days: ['Must be from 2 to 3660.'] }]);
+  expect([code, errors![0]!.extensions.fields]).toEqual([
+    'BAD_USER_INPUT',
+    { days: ['Must be from 2 to 3660.'] },
+  ]);
 });

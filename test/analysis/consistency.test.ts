@@ -8,7 +8,9 @@ let ann: Person;
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  await fitgraph.sql(`INSERT INTO "weight_unit" ("id", "name") VALUES (4, 'Plates') ON CONFLICT DO NOTHING`);
+  await fitgraph.sql(
+    `INSERT INTO "weight_unit" ("id", "name") VALUES (4, 'Plates') ON CONFLICT DO NOTHING`,
+  );
   await fitgraph.reference.reload();
   await train(await fitgraph.user('bob'), [{ date: '2021-03-23', reps: 1, weight: '900.00' }]);
   // Mondays are the first, eighth, 15th, 22nd and 29th.
@@ -25,14 +27,16 @@ beforeAll(async () => {
   const { workouts } = await ann.ask('{ workouts { nodes { id } } }');
   const workout = Number(workouts.nodes[0].id);
   for (const date of ['2021-03-14', '2021-03-24', '2021-03-31'])
-    expect((await ann.post('/workoutsession/', { date, workout, impression: '2' })).status).toBe(201);
+    expect((await ann.post('/workoutsession/', { date, workout, impression: '2' })).status).toBe(
+      201,
+    );
 });
 
 test('counts training days per week, including empty weeks, and streaks of weeks', async () => {
   const weeks = async (args: string) =>
-    (await ann.ask(`{ weeks: trainingWeeks(${args}) { bucket { start end } sessions streak } }`)).weeks.map(
-      ({ bucket, sessions, streak }: any) => [bucket.start, sessions, streak],
-    );
+    (
+      await ann.ask(`{ weeks: trainingWeeks(${args}) { bucket { start end } sessions streak } }`)
+    ).weeks.map(({ bucket, sessions, streak }: any) => [bucket.start, sessions, streak]);
   expect(await weeks('last: 9')).toEqual([
     ['2021-03-01', 3, 1],
     ['2021-03-08', 2, 2],
@@ -51,7 +55,9 @@ test('counts training days per week, including empty weeks, and streaks of weeks
 });
 
 test('computes intensity from the best estimate up to the day, in one statement for all logs', async () => {
-  const { data, statements } = await ann.query('{ workoutLogs(orderBy: [{ date: ASC }, { id: ASC }]) { nodes { intensity } } }');
+  const { data, statements } = await ann.query(
+    '{ workoutLogs(orderBy: [{ date: ASC }, { id: ASC }]) { nodes { intensity } } }',
+  );
   // Weight / best estimate of the exercise up to that day: 100/116.67; 105/122.5 and 122.5/122.5; 100/122.5; 60/80; none; 100/122.5; 50/122.5.
   expect(data.workoutLogs.nodes.map(({ intensity }: any) => intensity)).toEqual([
     '85.7',
@@ -70,11 +76,15 @@ test('rounds intensity only once when the estimate is a repeating decimal', asyn
   const eve = await fitgraph.user('eve');
   await train(eve, [{ reps: 2, weight: '100.00' }]);
   // 100 / (100 × 32/30) is 93.75 %.
-  expect((await eve.ask('{ workoutLogs { nodes { intensity } } }')).workoutLogs.nodes).toEqual([{ intensity: '93.8' }]);
+  expect((await eve.ask('{ workoutLogs { nodes { intensity } } }')).workoutLogs.nodes).toEqual([
+    { intensity: '93.8' },
+  ]);
 });
 
 test('computes the load of each day and its moving averages over 7 and 42 days', async () => {
-  const load = async (args: string) => (await ann.ask(`{ load: trainingLoad(last: 100, ${args}) { date load acute chronic ratio } }`)).load;
+  const load = async (args: string) =>
+    (await ann.ask(`{ load: trainingLoad(last: 100, ${args}) { date load acute chronic ratio } }`))
+      .load;
   const nodes = await load('where: { date: { lt: "2021-03-06" } }');
   expect(nodes).toEqual([
     { date: '2021-03-02', load: '500.00', acute: '500.00', chronic: '500.00', ratio: '1.00' },
@@ -87,15 +97,20 @@ test('computes the load of each day and its moving averages over 7 and 42 days',
   expect([sets.length, sets[3].load, sets.at(-1).date]).toEqual([22, '1.00', '2021-03-23']);
 });
 
-test.each(['TONNAGE', 'HARD_SETS'])('computes the load (%s) after a break of more than seven years', async (measure) => {
-  const dan = await fitgraph.user(`returning ${measure}`.toLowerCase().replace(/\W/g, '-'));
-  await train(dan, [
-    { reps: 5, weight: '100.00', date: '2013-01-01' },
-    { reps: 5, weight: '100.00', date: '2021-03-02' },
-  ]);
-  const { load } = await dan.ask(`{ load: trainingLoad(last: 2, measure: ${measure}) { date acute } }`);
-  expect(load).toEqual([
-    { date: '2021-03-01', acute: '0.00' },
-    { date: '2021-03-02', acute: { TONNAGE: '125.00', HARD_SETS: '0.25' }[measure] },
-  ]);
-});
+test.each(['TONNAGE', 'HARD_SETS'])(
+  'computes the load (%s) after a break of more than seven years',
+  async (measure) => {
+    const dan = await fitgraph.user(`returning ${measure}`.toLowerCase().replace(/\W/g, '-'));
+    await train(dan, [
+      { reps: 5, weight: '100.00', date: '2013-01-01' },
+      { reps: 5, weight: '100.00', date: '2021-03-02' },
+    ]);
+    const { load } = await dan.ask(
+      `{ load: trainingLoad(last: 2, measure: ${measure}) { date acute } }`,
+    );
+    expect(load).toEqual([
+      { date: '2021-03-01', acute: '0.00' },
+      { date: '2021-03-02', acute: { TONNAGE: '125.00', HARD_SETS: '0.25' }[measure] },
+    ]);
+  },
+);

@@ -18,7 +18,16 @@ import {
   type Athlete,
 } from './trainingmodel';
 
-export const NUTRIENTS = ['energy', 'protein', 'carbohydrates', 'carbohydratesSugar', 'fat', 'fatSaturated', 'fibres', 'sodium'] as const;
+export const NUTRIENTS = [
+  'energy',
+  'protein',
+  'carbohydrates',
+  'carbohydratesSugar',
+  'fat',
+  'fatSaturated',
+  'fibres',
+  'sodium',
+] as const;
 type Values = Record<(typeof NUTRIENTS)[number], Decimal>;
 
 export interface Portion {
@@ -49,7 +58,8 @@ export interface Eaten extends Pick<Athlete, 'prefersPounds' | 'weights'> {
 }
 
 const gramsOf = ({ amount, unit }: Portion) => exact(amount).times(unit ?? 1);
-const of = (value: (name: keyof Values) => Decimal) => Object.fromEntries(NUTRIENTS.map((name) => [name, value(name)])) as Values;
+const of = (value: (name: keyof Values) => Decimal) =>
+  Object.fromEntries(NUTRIENTS.map((name) => [name, value(name)])) as Values;
 
 function nutrientsOf(portions: readonly Portion[], { foods }: Eaten): Values {
   return of((name) =>
@@ -76,28 +86,49 @@ const secondsOf = (time: string) => {
   return (hours * 60 + minutes) * 60 + seconds;
 };
 
-export function nutritionIntake({ by, firstDay, timeZone, perMeal, tolerance, unit, counts }: Row, entries: Entry[], person: Eaten): Row[] {
+export function nutritionIntake(
+  { by, firstDay, timeZone, perMeal, tolerance, unit, counts }: Row,
+  entries: Entry[],
+  person: Eaten,
+): Row[] {
   const eaten = entries.map((entry) => {
     const local = DateTime.fromISO(entry.datetime, { zone: timeZone ?? 'Europe/Berlin' });
-    const distance = ({ time }: Meal) => Math.abs(secondsOf(time!) - secondsOf(local.toFormat('HH:mm:ss')));
-    const mealsWithTime = person.meals.filter(({ plan, time }) => plan === entry.plan && time !== null);
+    const distance = ({ time }: Meal) =>
+      Math.abs(secondsOf(time!) - secondsOf(local.toFormat('HH:mm:ss')));
+    const mealsWithTime = person.meals.filter(
+      ({ plan, time }) => plan === entry.plan && time !== null,
+    );
     const [nearest] = mealsWithTime.sort((a, b) => distance(a) - distance(b) || a.id - b.id);
-    return { ...entry, day: local.toISODate()!, meal: perMeal ? (entry.meal ?? nearest?.id ?? null) : null };
+    return {
+      ...entry,
+      day: local.toISODate()!,
+      meal: perMeal ? (entry.meal ?? nearest?.id ?? null) : null,
+    };
   });
   const rows = groups(
     eaten.filter(({ day }) => counts(day)),
     ({ plan, meal, day }) => [placeOf(by, firstDay, day), plan, meal],
   ).map((group) => {
     const [{ plan, meal, day }] = group as [(typeof eaten)[number]];
-    const days = groups(group, (entry) => entry.day).map((one) => ({ ...nutrientsOf(one, person), body: bodyOn(one[0]!.day, person) }));
-    const mean = (values: readonly Decimal[]) => (values.length ? sum(values).dividedBy(values.length) : null);
+    const days = groups(group, (entry) => entry.day).map((one) => ({
+      ...nutrientsOf(one, person),
+      body: bodyOn(one[0]!.day, person),
+    }));
+    const mean = (values: readonly Decimal[]) =>
+      values.length ? sum(values).dividedBy(values.length) : null;
     const perKg = (name: 'protein' | 'carbohydrates' | 'fat') =>
       formatDecimal(mean(days.flatMap((one) => (one.body ? [one[name].dividedBy(one.body)] : []))));
-    const planned = person.meals.filter((one) => one.plan === plan && (!perMeal || one.id === meal)).flatMap(({ items }) => items);
+    const planned = person.meals
+      .filter((one) => one.plan === plan && (!perMeal || one.id === meal))
+      .flatMap(({ items }) => items);
     const goal = planned.length ? nutrientsOf(planned, person) : null;
-    const calories = !perMeal && person.plans.find(({ id }) => id === plan)!.hasGoalCalories ? person.calories : null;
+    const calories =
+      !perMeal && person.plans.find(({ id }) => id === plan)!.hasGoalCalories
+        ? person.calories
+        : null;
     const goalEnergy = calories === null ? (goal?.energy ?? null) : exact(calories);
-    const limit = (sign: 1 | -1) => goalEnergy && goalEnergy.times(100 + sign * tolerance).dividedBy(100);
+    const limit = (sign: 1 | -1) =>
+      goalEnergy && goalEnergy.times(100 + sign * tolerance).dividedBy(100);
     return {
       place: placeOf(by, firstDay, day),
       plan,
@@ -108,7 +139,9 @@ export function nutritionIntake({ by, firstDay, timeZone, perMeal, tolerance, un
         mean: formatted(of((name) => mean(days.map((one) => one[name]))!)),
         goal: formatted(goal),
         goalEnergy: formatDecimal(goalEnergy),
-        daysOver: goalEnergy ? days.filter(({ energy }) => energy.greaterThan(limit(1)!)).length : 0,
+        daysOver: goalEnergy
+          ? days.filter(({ energy }) => energy.greaterThan(limit(1)!)).length
+          : 0,
         daysUnder: goalEnergy ? days.filter(({ energy }) => energy.lessThan(limit(-1)!)).length : 0,
         bodyWeight: inUnit(unit, mean(days.flatMap(({ body }) => body ?? []))),
         proteinPerKg: perKg('protein'),
@@ -134,7 +167,9 @@ export function topFoods({ by }: Row, entries: Entry[], person: Eaten): Row[] {
   const all = nutrientsOf(entries, person).energy;
   const rows = groups(entries, ({ ingredient }) => ingredient).map((group) => {
     const [values, grams] = [nutrientsOf(group, person), sum(group.map(gramsOf))];
-    const measure = { COUNT: exact(group.length), GRAMS: grams }[by as string] ?? values[by.toLowerCase() as 'energy'];
+    const measure =
+      { COUNT: exact(group.length), GRAMS: grams }[by as string] ??
+      values[by.toLowerCase() as 'energy'];
     return {
       measure,
       ingredient: group[0]!.ingredient,
@@ -161,7 +196,10 @@ export interface Planned extends Pick<Athlete, 'logs' | 'sessions'> {
   days: {
     workout: number;
     weekdays: number[];
-    sets: { rounds: number; settings: { exercise: number; reps: number; repetitionUnit: number }[] }[];
+    sets: {
+      rounds: number;
+      settings: { exercise: number; reps: number; repetitionUnit: number }[];
+    }[];
   }[];
 }
 
@@ -174,9 +212,15 @@ function weeksOf({ schedules }: Planned, today: string): { start: string; workou
     ({ order }) => order,
     ({ id }) => id,
   );
-  const turn = steps.flatMap(({ workout, duration }) => Array.from({ length: duration }, () => workout));
+  const turn = steps.flatMap(({ workout, duration }) =>
+    Array.from({ length: duration }, () => workout),
+  );
   const weeks = [];
-  for (let number = 0, { start } = active; start <= today; number += 1, start = dayAfter(start, 7)) {
+  for (
+    let number = 0, { start } = active;
+    start <= today;
+    number += 1, start = dayAfter(start, 7)
+  ) {
     const workout = turn[active.isLoop ? number % turn.length : number];
     if (workout !== undefined) weeks.push({ start, workout });
   }
@@ -201,8 +245,15 @@ function setsOf(workout: number, { days }: Planned): PlannedWeek[] {
       const done = Math.min(...each.map((group) => (group.length === 1 ? rounds : group.length)));
       return each.map((group) => {
         const counted = group.flatMap((one) => repsOf(one) ?? []);
-        const mean = counted.length ? exact(counted.reduce((total, reps) => total + reps, 0)).dividedBy(counted.length) : exact(0);
-        return { exercise: group[0]!.exercise, sets: done, countedSets: counted.length ? done : 0, reps: mean.times(done) };
+        const mean = counted.length
+          ? exact(counted.reduce((total, reps) => total + reps, 0)).dividedBy(counted.length)
+          : exact(0);
+        return {
+          exercise: group[0]!.exercise,
+          sets: done,
+          countedSets: counted.length ? done : 0,
+          reps: mean.times(done),
+        };
       });
     });
   return groups(planned, ({ exercise }) => exercise).map((group) => ({
@@ -219,14 +270,20 @@ export function scheduleAdherence({ counts }: Row, person: Planned, today: strin
   const weeks = weeksOf(person, today).filter(({ start }) => counts(start, dayAfter(start, 6)));
   return weeks.map(({ start, workout }) => {
     const logs = person.logs.filter((log) => log.workout === workout && isInWeek(log.date, start));
-    const sessions = person.sessions.filter((session) => session.workout === workout && isInWeek(session.date, start));
-    const plannedDays = new Set(person.days.filter((day) => day.workout === workout).flatMap(({ weekdays }) => weekdays)).size;
+    const sessions = person.sessions.filter(
+      (session) => session.workout === workout && isInWeek(session.date, start),
+    );
+    const plannedDays = new Set(
+      person.days.filter((day) => day.workout === workout).flatMap(({ weekdays }) => weekdays),
+    ).size;
     const doneDays = new Set([...logs, ...sessions].map(({ date }) => date)).size;
     return {
       ...{ start, workoutId: String(workout), plannedDays, doneDays },
       plannedSets: setsOf(workout, person).reduce((total, { sets }) => total + sets, 0),
       doneSets: logs.length,
-      adherence: plannedDays ? formatDecimal(exact(100 * Math.min(doneDays, plannedDays)).dividedBy(plannedDays), 1) : null,
+      adherence: plannedDays
+        ? formatDecimal(exact(100 * Math.min(doneDays, plannedDays)).dividedBy(plannedDays), 1)
+        : null,
     };
   });
 }
@@ -234,12 +291,15 @@ export function scheduleAdherence({ counts }: Row, person: Planned, today: strin
 export function plannedExercises({ weeks, neglected }: Row, person: Planned, today: string): Row[] {
   const last = weeksOf(person, today).slice(-weeks);
   const planned = last.flatMap(({ workout }) => setsOf(workout, person));
-  const mean = (total: Decimal, count: number) => (count ? formatDecimal(total.dividedBy(count), 1) : null);
+  const mean = (total: Decimal, count: number) =>
+    count ? formatDecimal(total.dividedBy(count), 1) : null;
   const rows = groups(planned, ({ exercise }) => baseOf(exercise)).map((group) => {
     const base = baseOf(group[0]!.exercise);
     const exercise = Math.min(...group.map((one) => one.exercise));
     const done = person.logs.filter((log) => baseOf(log.exercise) === base);
-    const recent = done.filter(({ date }) => date >= last[0]!.start && date <= dayAfter(last.at(-1)!.start, 6));
+    const recent = done.filter(
+      ({ date }) => date >= last[0]!.start && date <= dayAfter(last.at(-1)!.start, 6),
+    );
     const plannedSets = group.reduce((total, { sets }) => total + sets, 0);
     const countedSets = group.reduce((total, one) => total + one.countedSets, 0);
     const doneReps = recent.flatMap((log) => repsOf(log) ?? []);
@@ -263,5 +323,9 @@ export function plannedExercises({ weeks, neglected }: Row, person: Planned, tod
     rows.filter(({ row }) => !neglected || row.doneSets === 0),
     ({ row }) => (row.share === null ? null : Number(row.share)),
     ({ base }) => base,
-  ).map(({ exercise, base, row }) => ({ exerciseId: String(exercise), exerciseBaseId: String(base), ...row }));
+  ).map(({ exercise, base, row }) => ({
+    exerciseId: String(exercise),
+    exerciseBaseId: String(base),
+    ...row,
+  }));
 }

@@ -33,15 +33,21 @@ test('returns TIMEOUT with advice at the path of each analysis that takes too lo
     const blocker = await impatient.database.pool.connect();
     await blocker.query('SET statement_timeout = 0');
     await blocker.query('BEGIN');
-    await blocker.query(`LOCK TABLE ${TABLES_READ.map((table) => `"${table}"`).join(', ')} IN ACCESS EXCLUSIVE MODE`);
+    await blocker.query(
+      `LOCK TABLE ${TABLES_READ.map((table) => `"${table}"`).join(', ')} IN ACCESS EXCLUSIVE MODE`,
+    );
     const errorsOfQuestions = [];
     for (const question of QUESTIONS) {
       const { code, errors } = await carl.query(`{ asked: ${question} }`);
       errorsOfQuestions.push([question, code, errors![0]!.path, errors![0]!.message]);
     }
     blocker.release(true);
-    const message = expect.stringContaining('The request took too long. Request less at a time, or use simpler conditions.');
-    expect(errorsOfQuestions).toEqual(QUESTIONS.map((question) => [question, 'TIMEOUT', ['asked'], message]));
+    const message = expect.stringContaining(
+      'The request took too long. Request less at a time, or use simpler conditions.',
+    );
+    expect(errorsOfQuestions).toEqual(
+      QUESTIONS.map((question) => [question, 'TIMEOUT', ['asked'], message]),
+    );
   } finally {
     await impatient.stop();
   }
@@ -51,12 +57,15 @@ test('estimates the cost of each analysis before execution and rejects excessive
   const schema = buildGraphQLSchema();
   for (const question of QUESTIONS) {
     const document = parse(`{ ${question} }`);
-    expect(estimateOperationCost(schema, document, getOperationAST(document)!, {}).total).toBeGreaterThan(100);
+    expect(
+      estimateOperationCost(schema, document, getOperationAST(document)!, {}).total,
+    ).toBeGreaterThan(100);
   }
   const ann = await fitgraph.user('ann');
   const many = Array.from(
     { length: 40 },
-    (_, index) => `a${index}: personalRecords(last: 10000) { value exercise { category { name } } log { reps } }`,
+    (_, index) =>
+      `a${index}: personalRecords(last: 10000) { value exercise { category { name } } log { reps } }`,
   );
   const { code, statements } = await ann.query(`{ ${many.join(' ')} }`);
   // The only statement authenticates the user.
@@ -79,7 +88,11 @@ test('rejects perMeal when a plan has more than 100 meals with a time', async ()
   const { code, errors } = await queryIntake('perMeal: true');
   expect([code, errors![0]!.extensions.fields]).toEqual([
     'BAD_USER_INPUT',
-    { perMeal: ['A plan can have at most 100 meals with a time for this, but one of yours has 101. Omit this argument.'] },
+    {
+      perMeal: [
+        'A plan can have at most 100 meals with a time for this, but one of yours has 101. Omit this argument.',
+      ],
+    },
   ]);
   expect((await queryIntake('perMeal: false')).data).toEqual({ nutritionIntake: [] });
 });

@@ -28,7 +28,11 @@ beforeAll(async () => {
     ['08:00:00', OATS, '100.00'],
     ['13:00:00', MILK, '500.00'],
   ])
-    await createRow(ann, '/mealitem/', { meal: await createRow(ann, '/meal/', { plan, time }), ingredient, amount });
+    await createRow(ann, '/mealitem/', {
+      meal: await createRow(ann, '/meal/', { plan, time }),
+      ingredient,
+      amount,
+    });
   await logFood(ann, plan, [
     { ingredient: OATS, amount: '200.00', datetime: '2021-03-10T08:30:00+01:00' },
     { ingredient: MILK, amount: '100.00', datetime: '2021-03-10T12:00:00+01:00' },
@@ -44,7 +48,11 @@ beforeAll(async () => {
 const BERLIN = 'timeZone: "Europe/Berlin"';
 const SINCE = 'from: "2021-03-01"';
 const intake = async (args: string, selection: string) =>
-  (await ann.ask(`{ intake: nutritionIntake(${SINCE}, ${args}) { bucket { start } ${selection} } }`)).intake;
+  (
+    await ann.ask(
+      `{ intake: nutritionIntake(${SINCE}, ${args}) { bucket { start } ${selection} } }`,
+    )
+  ).intake;
 
 test('sums the intake of each day, per kg of body weight and against the plan', async () => {
   const selection =
@@ -55,9 +63,20 @@ test('sums the intake of each day, per kg of body weight and against the plan', 
     days: 1,
     total: { energy: '808.00', energyKilojoule: '3380.67', protein: '30.30', fibres: '0.00' },
     goal: { energy: '692.00', protein: '30.00', carbohydrates: '82.70', fat: '24.50' },
-    ...{ goalEnergy: '692.00', daysOver: 1, daysUnder: 0, bodyWeight: '80.00', proteinPerKg: '0.38' },
+    ...{
+      goalEnergy: '692.00',
+      daysOver: 1,
+      daysUnder: 0,
+      bodyWeight: '80.00',
+      proteinPerKg: '0.38',
+    },
   });
-  expect(second).toMatchObject({ bucket: { start: '2021-03-12' }, daysUnder: 1, bodyWeight: '81.00', proteinPerKg: '0.02' });
+  expect(second).toMatchObject({
+    bucket: { start: '2021-03-12' },
+    daysUnder: 1,
+    bodyWeight: '81.00',
+    proteinPerKg: '0.02',
+  });
   expect(third).toMatchObject({ bucket: { start: '2021-03-13' }, total: { energy: '375.72' } });
 });
 
@@ -65,36 +84,89 @@ test('averages weeks over days with entries and counts days over and under the g
   const selection = 'days total { energy } mean { energy } daysOver daysUnder plan { name }';
   expect(await intake(`by: WEEK, ${BERLIN}`, selection)).toEqual([
     {
-      ...{ bucket: { start: '2021-03-08' }, days: 3, total: { energy: '1443.72' }, mean: { energy: '481.24' } },
+      ...{
+        bucket: { start: '2021-03-08' },
+        days: 3,
+        total: { energy: '1443.72' },
+        mean: { energy: '481.24' },
+      },
       ...{ daysOver: 1, daysUnder: 2, plan: { name: 'p' } },
     },
   ]);
-  expect(await intake(`by: WEEK, tolerance: 50, ${BERLIN}`, 'daysOver daysUnder')).toMatchObject([{ daysOver: 0, daysUnder: 1 }]);
+  expect(await intake(`by: WEEK, tolerance: 50, ${BERLIN}`, 'daysOver daysUnder')).toMatchObject([
+    { daysOver: 0, daysUnder: 1 },
+  ]);
 });
 
 test('assigns each entry to the meal that is nearest in time', async () => {
   const where = 'where: { eatenAt: { lt: "2021-03-11T00:00:00Z" } }';
-  expect(await intake(`perMeal: true, ${BERLIN}, ${where}`, 'meal { time } total { energy } goal { energy }')).toEqual([
-    { bucket: { start: '2021-03-10' }, meal: { time: '08:00:00' }, total: { energy: '744.00' }, goal: { energy: '372.00' } },
-    { bucket: { start: '2021-03-10' }, meal: { time: '13:00:00' }, total: { energy: '64.00' }, goal: { energy: '320.00' } },
+  expect(
+    await intake(
+      `perMeal: true, ${BERLIN}, ${where}`,
+      'meal { time } total { energy } goal { energy }',
+    ),
+  ).toEqual([
+    {
+      bucket: { start: '2021-03-10' },
+      meal: { time: '08:00:00' },
+      total: { energy: '744.00' },
+      goal: { energy: '372.00' },
+    },
+    {
+      bucket: { start: '2021-03-10' },
+      meal: { time: '13:00:00' },
+      total: { energy: '64.00' },
+      goal: { energy: '320.00' },
+    },
   ]);
 });
 
 test('compares with the calories of the profile when the plan has goal calories', async () => {
-  expect((await ann.patch(`/nutritionplan/${plan}/`, { has_goal_calories: true })).status).toBe(200);
-  const goals = await intake(`by: WEEK, ${BERLIN}`, 'goal { energy } goalEnergy daysOver daysUnder');
-  expect(goals).toMatchObject([{ goal: { energy: '692.00' }, goalEnergy: '2500.00', daysOver: 0, daysUnder: 3 }]);
+  expect((await ann.patch(`/nutritionplan/${plan}/`, { has_goal_calories: true })).status).toBe(
+    200,
+  );
+  const goals = await intake(
+    `by: WEEK, ${BERLIN}`,
+    'goal { energy } goalEnergy daysOver daysUnder',
+  );
+  expect(goals).toMatchObject([
+    { goal: { energy: '692.00' }, goalEnergy: '2500.00', daysOver: 0, daysUnder: 3 },
+  ]);
 });
 
 test('ranks foods by number of entries or by grams', async () => {
   const foods = async (args: string) =>
-    (await ann.ask(`{ foods: topFoods${args} { ingredient { name } count grams total { energy } energyShare } }`)).foods;
+    (
+      await ann.ask(
+        `{ foods: topFoods${args} { ingredient { name } count grams total { energy } energyShare } }`,
+      )
+    ).foods;
   expect(await foods('')).toEqual([
-    { ingredient: { name: 'Oats' }, count: 2, grams: '301.00', total: { energy: '1119.72' }, energyShare: '77.56' },
-    { ingredient: { name: 'Apple' }, count: 1, grams: '500.00', total: { energy: '260.00' }, energyShare: '18.01' },
-    { ingredient: { name: 'Milk' }, count: 1, grams: '100.00', total: { energy: '64.00' }, energyShare: '4.43' },
+    {
+      ingredient: { name: 'Oats' },
+      count: 2,
+      grams: '301.00',
+      total: { energy: '1119.72' },
+      energyShare: '77.56',
+    },
+    {
+      ingredient: { name: 'Apple' },
+      count: 1,
+      grams: '500.00',
+      total: { energy: '260.00' },
+      energyShare: '18.01',
+    },
+    {
+      ingredient: { name: 'Milk' },
+      count: 1,
+      grams: '100.00',
+      total: { energy: '64.00' },
+      energyShare: '4.43',
+    },
   ]);
-  expect((await foods('(by: GRAMS, first: 1)')).map(({ ingredient }: any) => ingredient.name)).toEqual(['Apple']);
+  expect(
+    (await foods('(by: GRAMS, first: 1)')).map(({ ingredient }: any) => ingredient.name),
+  ).toEqual(['Apple']);
 });
 
 test.each([
@@ -105,14 +177,25 @@ test.each([
   ['from: "2021-03-02", until: "2021-03-01"', 'until'],
 ])('rejects %s with the name of the argument', async (args, field) => {
   const { code, errors } = await ann.query(`{ nutritionIntake(${args}) { days } }`);
-  expect([code, Object.keys(errors![0]!.extensions.fields as object)]).toEqual(['BAD_USER_INPUT', [field]]);
+  expect([code, Object.keys(errors![0]!.extensions.fields as object)]).toEqual([
+    'BAD_USER_INPUT',
+    [field],
+  ]);
 });
 
 test('hides body weight and calories of the profile from a token without their scopes', async () => {
-  const { data } = await ann.query(`mutation { createAccessToken(name: "n", scopes: [READ_NUTRITION]) { token } }`);
-  const client = fitgraph.anonymous.withHeaders({ Authorization: `Bearer ${data.createAccessToken.token}` });
-  const { nutritionIntake } = await client.ask('{ nutritionIntake(last: 1) { days proteinPerKg bodyWeight goalEnergy } }');
+  const { data } = await ann.query(
+    `mutation { createAccessToken(name: "n", scopes: [READ_NUTRITION]) { token } }`,
+  );
+  const client = fitgraph.anonymous.withHeaders({
+    Authorization: `Bearer ${data.createAccessToken.token}`,
+  });
+  const { nutritionIntake } = await client.ask(
+    '{ nutritionIntake(last: 1) { days proteinPerKg bodyWeight goalEnergy } }',
+  );
   // This token may not read the profile with its goal of 2500 kcal, so the goal is the energy of the plan.
-  expect(nutritionIntake).toEqual([{ days: 1, proteinPerKg: null, bodyWeight: null, goalEnergy: '692.00' }]);
+  expect(nutritionIntake).toEqual([
+    { days: 1, proteinPerKg: null, bodyWeight: null, goalEnergy: '692.00' },
+  ]);
   expect((await client.query('{ bodyWeightTrend { date } }')).code).toBe('FORBIDDEN');
 });

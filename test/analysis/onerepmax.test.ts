@@ -8,7 +8,9 @@ let ann: Person;
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  await fitgraph.sql(`INSERT INTO "weight_unit" ("id", "name") VALUES (3, 'Body Weight'), (4, 'Plates') ON CONFLICT DO NOTHING`);
+  await fitgraph.sql(
+    `INSERT INTO "weight_unit" ("id", "name") VALUES (3, 'Body Weight'), (4, 'Plates') ON CONFLICT DO NOTHING`,
+  );
   await fitgraph.reference.reload();
   await ann.post('/weightentry/', { date: '2021-03-01', weight: '80.00' });
   await ann.post('/weightentry/', { date: '2021-03-11', weight: '82.00' });
@@ -18,7 +20,11 @@ const FORMULAS = ['EPLEY', 'BRZYCKI', 'WATHAN', 'LOMBARDI', 'MAYHEW'];
 const HUNDRED = { weight: '100.00' };
 
 const TABLE: [set: string, log: Log, estimates: (string | null)[]][] = [
-  ['one repetition, which is the maximum', { ...HUNDRED, reps: 1 }, ['100.00', '100.00', '100.00', '100.00', '100.00']],
+  [
+    'one repetition, which is the maximum',
+    { ...HUNDRED, reps: 1 },
+    ['100.00', '100.00', '100.00', '100.00', '100.00'],
+  ],
   ['five repetitions', { ...HUNDRED, reps: 5 }, ['116.67', '112.50', '116.58', '117.46', '119.01']],
   [
     'three repetitions with two in reserve, like five',
@@ -36,12 +42,24 @@ const TABLE: [set: string, log: Log, estimates: (string | null)[]][] = [
     { weight: '22.50', reps: 5, rir: '0.5' },
     ['26.63', '25.71', '26.65', '26.68', '27.06'],
   ],
-  ['twelve repetitions', { ...HUNDRED, reps: 12 }, ['140.00', '144.00', '141.50', '128.21', '135.40']],
+  [
+    'twelve repetitions',
+    { ...HUNDRED, reps: 12 },
+    ['140.00', '144.00', '141.50', '128.21', '135.40'],
+  ],
   ['thirteen repetitions as null', { ...HUNDRED, reps: 13 }, [null, null, null, null, null]],
-  ['ten repetitions with three in reserve as null', { ...HUNDRED, reps: 10, rir: '3' }, [null, null, null, null, null]],
+  [
+    'ten repetitions with three in reserve as null',
+    { ...HUNDRED, reps: 10, rir: '3' },
+    [null, null, null, null, null],
+  ],
   ['zero repetitions as null', { ...HUNDRED, reps: 0 }, [null, null, null, null, null]],
   // 225 lb are 102.05828325 kg.
-  ['a weight in pounds', { weight: '225.00', weight_unit: LB, reps: 5 }, ['119.07', '114.82', '118.98', '119.88', '121.46']],
+  [
+    'a weight in pounds',
+    { weight: '225.00', weight_unit: LB, reps: 5 },
+    ['119.07', '114.82', '118.98', '119.88', '121.46'],
+  ],
   [
     'body weight plus 10 kg',
     { weight: '10.00', weight_unit: BODY_WEIGHT, reps: 5, date: '2021-03-06' },
@@ -52,15 +70,28 @@ const TABLE: [set: string, log: Log, estimates: (string | null)[]][] = [
     { weight: '0.00', weight_unit: BODY_WEIGHT, reps: 1, date: '2021-03-07' },
     ['82.00', '82.00', '82.00', '82.00', '82.00'],
   ],
-  ['a weight in plates as null', { weight: '4.00', weight_unit: PLATES, reps: 5 }, [null, null, null, null, null]],
-  ['a number of seconds as null', { ...HUNDRED, reps: 5, repetition_unit: SECONDS }, [null, null, null, null, null]],
+  [
+    'a weight in plates as null',
+    { weight: '4.00', weight_unit: PLATES, reps: 5 },
+    [null, null, null, null, null],
+  ],
+  [
+    'a number of seconds as null',
+    { ...HUNDRED, reps: 5, repetition_unit: SECONDS },
+    [null, null, null, null, null],
+  ],
   ['zero weight as null', { weight: '0.00', reps: 5 }, [null, null, null, null, null]],
 ];
 
 test.each(TABLE)('estimates %s', async (_set, log, estimates) => {
   const [id] = await train(ann, [log]);
-  const selection = FORMULAS.map((formula) => `${formula}: oneRepMax(formula: ${formula})`).join(' ');
-  const { row } = await ann.ask(`query ($id: ID!) { row: workoutLog(id: $id) { oneRepMax ${selection} } }`, { id });
+  const selection = FORMULAS.map((formula) => `${formula}: oneRepMax(formula: ${formula})`).join(
+    ' ',
+  );
+  const { row } = await ann.ask(
+    `query ($id: ID!) { row: workoutLog(id: $id) { oneRepMax ${selection} } }`,
+    { id },
+  );
   expect(FORMULAS.map((formula) => row[formula])).toEqual(estimates);
   expect(row.oneRepMax).toBe(row.EPLEY);
 });
@@ -71,7 +102,9 @@ test('estimates all logs in pounds with one statement', async () => {
     { weight: '225.00', weight_unit: LB, reps: 1 },
     { weight: '100.00', reps: 5 },
   ]);
-  const { data, statements } = await bob.query('{ workoutLogs(orderBy: [{ reps: ASC }]) { nodes { oneRepMax(unit: LB) } } }');
+  const { data, statements } = await bob.query(
+    '{ workoutLogs(orderBy: [{ reps: ASC }]) { nodes { oneRepMax(unit: LB) } } }',
+  );
   expect(data.workoutLogs.nodes).toEqual([{ oneRepMax: '225.00' }, { oneRepMax: '257.21' }]);
   expect(statements).toBe(3);
 });
@@ -96,7 +129,8 @@ describe('the best estimates per day and exercise', () => {
       await person.ask(`{ best: bestOneRepMaxes(from: "2021-03-01"${args && `, ${args}`}) {
     bucket { start } date exercise { name } exerciseId oneRepMax log { id } } }`)
     ).best;
-  const short = (nodes: any[]) => nodes.map(({ date, exerciseId, oneRepMax }) => [date, Number(exerciseId), oneRepMax]);
+  const short = (nodes: any[]) =>
+    nodes.map(({ date, exerciseId, oneRepMax }) => [date, Number(exerciseId), oneRepMax]);
 
   test('are listed oldest first', async () => {
     const nodes = await best();
@@ -106,11 +140,16 @@ describe('the best estimates per day and exercise', () => {
       ['2021-03-10', SQUAT, '110.00'],
       ['2021-03-15', SQUAT, '110.00'],
     ]);
-    expect(nodes[1]).toMatchObject({ bucket: { start: '2021-03-08' }, exercise: { name: 'Bench press' }, log: { id: String(ids[2]) } });
+    expect(nodes[1]).toMatchObject({
+      bucket: { start: '2021-03-08' },
+      exercise: { name: 'Bench press' },
+      log: { id: String(ids[2]) },
+    });
   });
 
   test('are grouped by week, filtered, converted and limited to the newest', async () => {
-    const args = 'by: WEEK, firstDay: WEDNESDAY, where: { exerciseId: { eq: 1 } }, unit: LB, formula: BRZYCKI';
+    const args =
+      'by: WEEK, firstDay: WEDNESDAY, where: { exerciseId: { eq: 1 } }, unit: LB, formula: BRZYCKI';
     const all = await best(args);
     expect(short(all)).toEqual([
       ['2021-03-08', SQUAT, '248.02'],
@@ -122,6 +161,8 @@ describe('the best estimates per day and exercise', () => {
 
   test('exclude logs of other users and are rejected for anonymous clients', async () => {
     expect(await best('', await fitgraph.user('dan'))).toEqual([]);
-    expect((await fitgraph.anonymous.query('{ bestOneRepMaxes { date } }')).code).toBe('UNAUTHENTICATED');
+    expect((await fitgraph.anonymous.query('{ bestOneRepMaxes { date } }')).code).toBe(
+      'UNAUTHENTICATED',
+    );
   });
 });

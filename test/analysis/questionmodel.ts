@@ -44,38 +44,62 @@ const bestOneRepMaxes: Model = ({ by, firstDay, formula, unit, counts }, all, pe
       (log) => log.date,
       (log) => log.id,
     )[0]!;
-    return { place: place(group[0]!), base: baseOf(group[0]!.exercise), shown: { oneRepMax: inUnit(unit, best), date, logId: String(id) } };
+    return {
+      place: place(group[0]!),
+      base: baseOf(group[0]!.exercise),
+      shown: { oneRepMax: inUnit(unit, best), date, logId: String(id) },
+    };
   });
   return ordered(
     rows,
     (row) => row.place,
     (row) => row.base,
-  ).map((row) => ({ bucket: bucketOf(by, row.place), ...exerciseIdsOf(row.base, logs), ...row.shown }));
+  ).map((row) => ({
+    bucket: bucketOf(by, row.place),
+    ...exerciseIdsOf(row.base, logs),
+    ...row.shown,
+  }));
 };
 
 const muscleVolume: Model = ({ by, firstDay, unit, counts }, all, person) => {
   const logs = all.filter(({ date }) => counts(date));
   const parts = logs.flatMap((log) => {
     const muscles = [...(person.muscles.get(log.exercise) ?? [])];
-    return (muscles.length ? muscles : [[null, 1] as const]).map(([muscle, weight]) => ({ log, muscle, weight }));
+    return (muscles.length ? muscles : [[null, 1] as const]).map(([muscle, weight]) => ({
+      log,
+      muscle,
+      weight,
+    }));
   });
-  const rows = groups(parts, ({ log, muscle }) => [placeOf(by, firstDay, log.date), muscle]).map((group) => ({
-    place: placeOf(by, firstDay, group[0]!.log.date),
-    muscle: group[0]!.muscle,
-    hardSets: sum(group.map(({ log, weight }) => exact(isHard(log) ? weight : 0))).toFixed(),
-    sets: sum(group.map(({ weight }) => exact(weight))).toFixed(),
-    tonnage: inUnit(unit, sum(group.map(({ log, weight }) => tonnage([log], person).times(weight)))),
-  }));
+  const rows = groups(parts, ({ log, muscle }) => [placeOf(by, firstDay, log.date), muscle]).map(
+    (group) => ({
+      place: placeOf(by, firstDay, group[0]!.log.date),
+      muscle: group[0]!.muscle,
+      hardSets: sum(group.map(({ log, weight }) => exact(isHard(log) ? weight : 0))).toFixed(),
+      sets: sum(group.map(({ weight }) => exact(weight))).toFixed(),
+      tonnage: inUnit(
+        unit,
+        sum(group.map(({ log, weight }) => tonnage([log], person).times(weight))),
+      ),
+    }),
+  );
   return ordered(
     rows,
     (row) => row.place,
     (row) => row.muscle,
-  ).map(({ place, muscle, ...row }) => ({ bucket: bucketOf(by, place), muscleId: muscle === null ? null : String(muscle), ...row }));
+  ).map(({ place, muscle, ...row }) => ({
+    bucket: bucketOf(by, place),
+    muscleId: muscle === null ? null : String(muscle),
+    ...row,
+  }));
 };
 
 const trainingVolume: Model = ({ by, firstDay, unit, perExercise, counts }, all, person) => {
   const logs = all.filter(({ date }) => counts(date));
-  const rows = groups(logs, ({ date, exercise }) => [placeOf(by, firstDay, date), perExercise && baseOf(exercise)]).map((group) => ({
+  const rows = groups(logs, ({ date, exercise }) => [
+    placeOf(by, firstDay, date),
+    perExercise && baseOf(exercise),
+  ]).map((group) => ({
     place: placeOf(by, firstDay, group[0]!.date),
     base: perExercise ? baseOf(group[0]!.exercise) : null,
     days: new Set(group.map(({ date }) => date)).size,
@@ -109,9 +133,17 @@ const personalRecords: Model = ({ kinds, counts, standing, formula, unit }, logs
     { kind: 'ONE_REP_MAX', at: null, log, value: oneRepMax(log, formula, person) },
     { kind: 'REPETITIONS', at: massOf(log, person)!, log, value: exact(repsOf(log)!) },
   ];
-  const days = groups(sets, ({ date, exercise }) => [date, baseOf(exercise)]).map((group): Candidate => {
-    return { kind: 'VOLUME', at: null, log: group[0]!, value: tonnage(group, person), isDay: true };
-  });
+  const days = groups(sets, ({ date, exercise }) => [date, baseOf(exercise)]).map(
+    (group): Candidate => {
+      return {
+        kind: 'VOLUME',
+        at: null,
+        log: group[0]!,
+        value: tonnage(group, person),
+        isDay: true,
+      };
+    },
+  );
   const rows: Row[] = [];
   for (const candidates of groups([...sets.flatMap(of), ...days], ({ kind, at, log }) => [
     kind,
@@ -120,20 +152,36 @@ const personalRecords: Model = ({ kinds, counts, standing, formula, unit }, logs
   ])) {
     const withValue = candidates.filter(({ value }) => value) as (Candidate & { value: Decimal })[];
     for (const { kind, at, value, log, isDay } of withValue) {
-      const before = largest(withValue.filter((one) => one.log.date < log.date).map((one) => one.value));
+      const before = largest(
+        withValue.filter((one) => one.log.date < log.date).map((one) => one.value),
+      );
       const sameDay = withValue.filter((one) => one.log.date === log.date);
-      const isBest = sameDay.every((one) => one.value.lessThan(value) || (one.value.equals(value) && one.log.id >= log.id));
-      if (!isBest || value.lessThanOrEqualTo(before ?? 0) || (kind === 'REPETITIONS' && !before)) continue;
+      const isBest = sameDay.every(
+        (one) => one.value.lessThan(value) || (one.value.equals(value) && one.log.id >= log.id),
+      );
+      if (!isBest || value.lessThanOrEqualTo(before ?? 0) || (kind === 'REPETITIONS' && !before))
+        continue;
       if ((kinds && !kinds.includes(kind)) || !counts(log.date)) continue;
       if (standing && withValue.some((one) => one.value.greaterThan(value))) continue;
-      const formatted = (number: Decimal | null) => (kind === 'REPETITIONS' ? number && number.toFixed() : inUnit(unit, number));
+      const formatted = (number: Decimal | null) =>
+        kind === 'REPETITIONS' ? number && number.toFixed() : inUnit(unit, number);
       const set = isDay ? { weight: null, reps: null, logId: null } : undefined;
       rows.push({
         at: at ? at.toNumber() : null,
         base: baseOf(log.exercise),
         shown: {
-          ...{ kind, date: log.date, ...exerciseIdsOf(baseOf(log.exercise), sets), value: formatted(value), previous: formatted(before) },
-          ...(set ?? { weight: inUnit(unit, massOf(log, person)), reps: log.reps, logId: String(log.id) }),
+          ...{
+            kind,
+            date: log.date,
+            ...exerciseIdsOf(baseOf(log.exercise), sets),
+            value: formatted(value),
+            previous: formatted(before),
+          },
+          ...(set ?? {
+            weight: inUnit(unit, massOf(log, person)),
+            reps: log.reps,
+            logId: String(log.id),
+          }),
         },
       });
     }
@@ -165,9 +213,17 @@ const trainingLoad: Model = ({ measure, unit, counts }, logs, person) => {
       );
     });
     const [acute, chronic] = means as [Decimal, Decimal];
-    const formatted = (value: Decimal) => (measure === 'TONNAGE' ? inUnit(unit, value) : formatDecimal(value));
+    const formatted = (value: Decimal) =>
+      measure === 'TONNAGE' ? inUnit(unit, value) : formatDecimal(value);
     const ratio = chronic.isZero() ? null : formatDecimal(acute.dividedBy(chronic));
-    if (counts(date)) rows.push({ date, load: formatted(load), acute: formatted(acute), chronic: formatted(chronic), ratio });
+    if (counts(date))
+      rows.push({
+        date,
+        load: formatted(load),
+        acute: formatted(acute),
+        chronic: formatted(chronic),
+        ratio,
+      });
   }
   return rows;
 };
@@ -179,7 +235,12 @@ const DOTS = {
 
 /** Returns a single row, or none if nothing was lifted. */
 const strength: Model = ({ estimated, formula, gender, unit }, logs, person) => {
-  const valueOf = (log: Log) => (estimated ? oneRepMax(log, formula, person) : (repsOf(log) ?? 0) >= 1 ? massOf(log, person) : null);
+  const valueOf = (log: Log) =>
+    estimated
+      ? oneRepMax(log, formula, person)
+      : (repsOf(log) ?? 0) >= 1
+        ? massOf(log, person)
+        : null;
   const bests = groups(logs, ({ exercise }) => baseOf(exercise)).flatMap((group) => {
     const logsWithWeight = group.filter((log) => valueOf(log)?.greaterThan(0));
     const best = largest(logsWithWeight.map((log) => valueOf(log)!));
@@ -206,9 +267,20 @@ const strength: Model = ({ estimated, formula, gender, unit }, logs, person) => 
   const weight = body && Exact.max(40, Exact.min(of === '1' ? 210 : 150, body));
   const points = () => {
     const [first, ...factors] = DOTS[of as '1'];
-    return total.times(500).dividedBy(factors.reduce((value, factor) => value.times(weight!).plus(factor), exact(first!)));
+    return total
+      .times(500)
+      .dividedBy(
+        factors.reduce((value, factor) => value.times(weight!).plus(factor), exact(first!)),
+      );
   };
-  return [{ total: inUnit(unit, total), date, bodyWeight: inUnit(unit, body), dots: body && of ? formatDecimal(points()) : null }];
+  return [
+    {
+      total: inUnit(unit, total),
+      date,
+      bodyWeight: inUnit(unit, body),
+      dots: body && of ? formatDecimal(points()) : null,
+    },
+  ];
 };
 
 const trainingWeeks: Model = ({ firstDay, goal, counts }, logs, { sessions }) => {
@@ -216,10 +288,15 @@ const trainingWeeks: Model = ({ firstDay, goal, counts }, logs, { sessions }) =>
   const weeks = days.map((date) => String(placeOf('WEEK', firstDay, date))).sort();
   const rows: Row[] = [];
   let streak = 0;
-  for (let start = weeks[0]; start !== undefined && start <= weeks.at(-1)!; start = dayAfter(start, 7)) {
+  for (
+    let start = weeks[0];
+    start !== undefined && start <= weeks.at(-1)!;
+    start = dayAfter(start, 7)
+  ) {
     const count = weeks.filter((week) => week === start).length;
     streak = count >= goal ? streak + 1 : 0;
-    if (counts(start, dayAfter(start, 6))) rows.push({ bucket: bucketOf('WEEK', start), sessions: count, streak });
+    if (counts(start, dayAfter(start, 6)))
+      rows.push({ bucket: bucketOf('WEEK', start), sessions: count, streak });
   }
   return rows;
 };
@@ -232,15 +309,25 @@ const bodyWeightTrend: Model = ({ counts, days, unit }, _logs, person) => {
   let trend: Decimal | undefined;
   const rows = entries.map(({ date, mass }) => {
     trend = trend ? trend.plus(mass.minus(trend).times('0.1')) : mass;
-    const last = entries.filter((entry) => entry.date <= date && dayOf(date) - dayOf(entry.date) < days);
-    const mean = (value: (entry: (typeof last)[number]) => Decimal) => sum(last.map(value)).dividedBy(last.length);
+    const last = entries.filter(
+      (entry) => entry.date <= date && dayOf(date) - dayOf(entry.date) < days,
+    );
+    const mean = (value: (entry: (typeof last)[number]) => Decimal) =>
+      sum(last.map(value)).dividedBy(last.length);
     const [x, y] = [mean((entry) => exact(dayOf(entry.date))), mean((entry) => entry.mass)];
     const deviation = (entry: (typeof last)[number]) => exact(dayOf(entry.date)).minus(x);
     const slope =
       last.length > 1
-        ? sum(last.map((entry) => deviation(entry).times(entry.mass.minus(y)))).dividedBy(sum(last.map((entry) => deviation(entry).pow(2))))
+        ? sum(last.map((entry) => deviation(entry).times(entry.mass.minus(y)))).dividedBy(
+            sum(last.map((entry) => deviation(entry).pow(2))),
+          )
         : null;
-    return { date, weight: inUnit(unit, mass), trend: inUnit(unit, trend, 3), ratePerWeek: inUnit(unit, slope && slope.times(7), 3) };
+    return {
+      date,
+      weight: inUnit(unit, mass),
+      trend: inUnit(unit, trend, 3),
+      ratePerWeek: inUnit(unit, slope && slope.times(7), 3),
+    };
   });
   return rows.filter(({ date }) => counts(date));
 };

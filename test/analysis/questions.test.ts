@@ -37,30 +37,48 @@ const QUESTIONS: [question: string, scope: string][] = [
 ];
 
 const fieldOf = (question: string) => schema.getQueryType()!.getFields()[question]!;
-const isSized = (question: string, by: string) => fieldOf(question).args.some(({ name }) => name === by);
+const isSized = (question: string, by: string) =>
+  fieldOf(question).args.some(({ name }) => name === by);
 /** Returns arguments with which an analysis includes rows of any day. */
 const argumentsFor = (question: string) =>
-  isSized(question, 'last') ? 'last: 1000' : isSized(question, 'first') ? 'first: 1000' : 'unit: KG';
+  isSized(question, 'last')
+    ? 'last: 1000'
+    : isSized(question, 'first')
+      ? 'first: 1000'
+      : 'unit: KG';
 /** Returns a selection of all leaf fields of a row. */
 function selection(question: string): string {
-  const leafFields = Object.values((getNamedType(fieldOf(question).type) as GraphQLObjectType).getFields());
+  const leafFields = Object.values(
+    (getNamedType(fieldOf(question).type) as GraphQLObjectType).getFields(),
+  );
   return `{ ${leafFields.flatMap(({ name, type }) => (isLeafType(getNamedType(type)) ? name : [])).join(' ')} }`;
 }
-const queryOf = (question: string) => `{ q: ${question}(${argumentsFor(question)}) ${selection(question)} }`;
+const queryOf = (question: string) =>
+  `{ q: ${question}(${argumentsFor(question)}) ${selection(question)} }`;
 
 let ann: Person;
 beforeAll(async () => {
-  await fitgraph.sql(`INSERT INTO "weight_unit" ("id", "name") VALUES (3, 'Body Weight') ON CONFLICT DO NOTHING`);
+  await fitgraph.sql(
+    `INSERT INTO "weight_unit" ("id", "name") VALUES (3, 'Body Weight') ON CONFLICT DO NOTHING`,
+  );
   ann = await fitgraph.user('ann');
   await train(ann, [
     { date: '2021-03-08', reps: 5, weight: '100.00' },
     { date: '2021-03-16', reps: 8, weight: '102.50' },
   ]);
   const plan = (await ann.post('/nutritionplan/', { description: 'p' })).body.id;
-  await ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: '50.00', datetime: '2021-03-10T08:00:00+01:00' });
-  for (const date of ['2021-03-08', '2021-03-09']) await ann.post('/weightentry/', { date, weight: '80.00' });
+  await ann.post('/nutritiondiary/', {
+    plan,
+    ingredient: 1,
+    amount: '50.00',
+    datetime: '2021-03-10T08:00:00+01:00',
+  });
+  for (const date of ['2021-03-08', '2021-03-09'])
+    await ann.post('/weightentry/', { date, weight: '80.00' });
   const workout = (await ann.ask('{ workouts { nodes { id } } }')).workouts.nodes[0].id;
-  const { createSchedule } = await ann.ask('mutation { createSchedule(input: { name: "s", isActive: true }) { schedule { id } } }');
+  const { createSchedule } = await ann.ask(
+    'mutation { createSchedule(input: { name: "s", isActive: true }) { schedule { id } } }',
+  );
   await ann.ask(
     `mutation { createScheduleStep(input: { scheduleId: ${createSchedule.schedule.id}, workoutId: ${workout} }) { scheduleStep { id } } }`,
   );
@@ -74,7 +92,9 @@ test('covers every analysis field of the schema', () => {
         !/Group$/.test(getNamedType(type).name) &&
         args.some(({ name }) => ['first', 'last'].includes(name))),
   );
-  expect(ownedFields.map(({ name }) => name).sort()).toEqual(QUESTIONS.map(([question]) => question));
+  expect(ownedFields.map(({ name }) => name).sort()).toEqual(
+    QUESTIONS.map(([question]) => question),
+  );
 });
 
 describe.each(QUESTIONS)('%s', (question, scope) => {
@@ -85,7 +105,9 @@ describe.each(QUESTIONS)('%s', (question, scope) => {
     // The workout has no planned sets.
     else expect(data.q.length > 0).toBe(question !== 'plannedExercises');
     const document = parse(queryOf(question));
-    expect(estimateOperationCost(schema, document, getOperationAST(document)!, {}).total).toBeGreaterThan(100);
+    expect(
+      estimateOperationCost(schema, document, getOperationAST(document)!, {}).total,
+    ).toBeGreaterThan(100);
   });
 
   test('reads only rows of the viewer', async () => {
@@ -96,7 +118,9 @@ describe.each(QUESTIONS)('%s', (question, scope) => {
 
   test('requires a token with its scope', async () => {
     const token = async (scopes: string) => {
-      const { made } = await ann.ask(`mutation { made: createAccessToken(name: "${question} ${scopes}", scopes: [${scopes}]) { token } }`);
+      const { made } = await ann.ask(
+        `mutation { made: createAccessToken(name: "${question} ${scopes}", scopes: [${scopes}]) { token } }`,
+      );
       return fitgraph.anonymous.withHeaders({ Authorization: `Bearer ${made.token}` });
     };
     expect((await (await token(`READ_${scope}`)).query(queryOf(question))).errors).toBeUndefined();
@@ -114,8 +138,12 @@ test('accepts the earliest and latest dates and the largest values in every anal
   ]);
   const plan = (await eve.post('/nutritionplan/', { description: 'p' })).body.id;
   for (const datetime of ['0001-01-02T00:00:00Z', '9999-12-30T23:59:59Z'])
-    expect((await eve.post('/nutritiondiary/', { plan, ingredient: 1, amount: '1000.00', datetime })).status).toBe(201);
-  for (const date of ['0001-01-01', '9999-12-31']) await eve.post('/weightentry/', { date, weight: '600.00' });
+    expect(
+      (await eve.post('/nutritiondiary/', { plan, ingredient: 1, amount: '1000.00', datetime }))
+        .status,
+    ).toBe(201);
+  for (const date of ['0001-01-01', '9999-12-31'])
+    await eve.post('/weightentry/', { date, weight: '600.00' });
   for (const [question] of QUESTIONS) {
     const units = fieldOf(question).args.some(({ type }) => String(type) === 'DayUnit!')
       ? (schema.getType('DayUnit') as GraphQLEnumType).getValues().map(({ name }) => name)
@@ -126,7 +154,9 @@ test('accepts the earliest and latest dates and the largest values in every anal
         ...(by ? [`by: ${by}, firstDay: SATURDAY`] : []),
         ...(isSized(question, 'until') ? ['until: "9999-12-31"'] : []),
       ];
-      const { errors, data } = await eve.query(`{ q: ${question}(${args.join(', ')}) ${selection(question)} }`);
+      const { errors, data } = await eve.query(
+        `{ q: ${question}(${args.join(', ')}) ${selection(question)} }`,
+      );
       expect([question, by, errors]).toEqual([question, by, undefined]);
       expect(data.q === null).toBe(false);
     }
@@ -134,12 +164,17 @@ test('accepts the earliest and latest dates and the largest values in every anal
 });
 
 const file = async (query: string) =>
-  (await ann.send('GET', `/graphql/export.csv?query=${encodeURIComponent(query)}`)).text.split('\r\n').slice(0, -1);
+  (await ann.send('GET', `/graphql/export.csv?query=${encodeURIComponent(query)}`)).text
+    .split('\r\n')
+    .slice(0, -1);
 
 test('exports all days unless the range or number of rows is limited', async () => {
   const rows = ['2021-03-08,Squat,116.67', '2021-03-16,Squat,129.83'];
   const header = 'date,exercise.name,oneRepMax';
-  const best = (args: string) => file(`{ bestOneRepMaxes${args} { ${header.replaceAll(',', ' ').replace('.name', ' { name }')} } }`);
+  const best = (args: string) =>
+    file(
+      `{ bestOneRepMaxes${args} { ${header.replaceAll(',', ' ').replace('.name', ' { name }')} } }`,
+    );
   expect(await best('')).toEqual([header, ...rows]);
   expect(await best('(until: "2021-03-10")')).toEqual([header, rows[0]]);
   expect(await best('(last: 1)')).toEqual([header, rows[1]]);
@@ -158,9 +193,13 @@ describe('the range of days of a series', () => {
       `INSERT INTO "weight_entry" ("user_id", "date", "weight", "unit") SELECT $1, $2::date - n, 80, 'kg' FROM generate_series(-9, $3::int - 10) n`,
       [dan.id, day(0), DAYS],
     );
-    trend = async (args) => (await dan.ask(`{ q: bodyWeightTrend${args} { date } }`)).q.map(({ date }: { date: string }) => date);
+    trend = async (args) =>
+      (await dan.ask(`{ q: bodyWeightTrend${args} { date } }`)).q.map(
+        ({ date }: { date: string }) => date,
+      );
   });
-  const from = (first: number, last: number) => Array.from({ length: first - last + 1 }, (_, index) => day(first - index));
+  const from = (first: number, last: number) =>
+    Array.from({ length: first - last + 1 }, (_, index) => day(first - index));
 
   test('ends today and has 90 days by default', async () => {
     expect(await trend('')).toEqual(from(89, 0));
@@ -182,20 +221,30 @@ describe('the range of days of a series', () => {
       [0, 100, 190, 800].map((ago) => ({ date: day(ago), reps: 5, weight: '50.00' })),
     );
     const bucketStarts = async (by: string) =>
-      (await eve.ask(`{ q: trainingVolume(by: ${by}) { bucket { start } sets } }`)).q.map(({ bucket }: any) => bucket.start);
-    const startOf = (ago: number, unit: 'week' | 'month' | 'year') => DateTime.fromISO(day(ago)).startOf(unit).toISODate();
+      (await eve.ask(`{ q: trainingVolume(by: ${by}) { bucket { start } sets } }`)).q.map(
+        ({ bucket }: any) => bucket.start,
+      );
+    const startOf = (ago: number, unit: 'week' | 'month' | 'year') =>
+      DateTime.fromISO(day(ago)).startOf(unit).toISODate();
     expect(await bucketStarts('DAY')).toEqual([day(0)]);
     expect(await bucketStarts('WEEK')).toEqual([startOf(100, 'week'), startOf(0, 'week')]);
-    expect(await bucketStarts('WEEKDAY')).toHaveLength(new Set([0, 100].map((ago) => DateTime.fromISO(day(ago)).weekday)).size);
+    expect(await bucketStarts('WEEKDAY')).toHaveLength(
+      new Set([0, 100].map((ago) => DateTime.fromISO(day(ago)).weekday)).size,
+    );
     expect((await bucketStarts('MONTH')).at(-1)).toBe(startOf(0, 'month'));
     expect((await bucketStarts('YEAR'))[0]).toBe(startOf(800, 'year'));
   });
 
   test('is limited to 10,000 rows, except in an export', async () => {
-    const { code, errors } = await dan.query('{ bodyWeightTrend(from: "1980-01-01", until: "2100-01-01") { date } }');
+    const { code, errors } = await dan.query(
+      '{ bodyWeightTrend(from: "1980-01-01", until: "2100-01-01") { date } }',
+    );
     const message = 'There are more than 10000 rows. Choose a later day or use `last`.';
     expect([code, errors![0]!.extensions.fields]).toEqual(['BAD_USER_INPUT', { from: [message] }]);
-    const { text } = await dan.send('GET', `/graphql/export.csv?query=${encodeURIComponent('{ bodyWeightTrend { date } }')}`);
+    const { text } = await dan.send(
+      'GET',
+      `/graphql/export.csv?query=${encodeURIComponent('{ bodyWeightTrend { date } }')}`,
+    );
     expect(text.split('\r\n').slice(1, -1)).toEqual(from(DAYS - 10, -9));
   });
 
@@ -208,7 +257,10 @@ describe('the range of days of a series', () => {
     ['topFoods(offset: -1) { grams }', 'offset'],
   ])('is rejected with the name of the argument in %s', async (selection, field) => {
     const { code, errors } = await dan.query(`{ ${selection} }`);
-    expect([code, Object.keys(errors![0]!.extensions.fields as object)]).toEqual(['BAD_USER_INPUT', [field]]);
+    expect([code, Object.keys(errors![0]!.extensions.fields as object)]).toEqual([
+      'BAD_USER_INPUT',
+      [field],
+    ]);
   });
 
   test('determines the estimated cost', () => {
@@ -216,9 +268,12 @@ describe('the range of days of a series', () => {
       const document = parse(`{ ${fieldText} { date log { reps } } }`);
       return estimateOperationCost(schema, document, getOperationAST(document)!, {}).total;
     };
-    const [short, usual, long, most] = ['(last: 10)', '', `(from: "2020-01-01", until: "2022-09-26")`, '(from: "0001-01-01")'].map((args) =>
-      costs(`personalRecords${args}`),
-    ) as [number, number, number, number];
+    const [short, usual, long, most] = [
+      '(last: 10)',
+      '',
+      `(from: "2020-01-01", until: "2022-09-26")`,
+      '(from: "0001-01-01")',
+    ].map((args) => costs(`personalRecords${args}`)) as [number, number, number, number];
     const row = (usual - short) / 90;
     expect(row).toBeGreaterThan(1);
     expect(long).toBeCloseTo(usual + 900 * row);

@@ -9,7 +9,10 @@ let ann: Person;
 let ids: number[];
 
 beforeAll(async () => {
-  [ann] = [await fitgraph.user('ann'), await train(await fitgraph.user('bob'), [{ reps: 1, weight: '900.00' }])];
+  [ann] = [
+    await fitgraph.user('ann'),
+    await train(await fitgraph.user('bob'), [{ reps: 1, weight: '900.00' }]),
+  ];
   ids = await train(ann, [
     { date: '2021-03-08', reps: 5, weight: '100.00' },
     // Only the best set of a day is a record.
@@ -67,14 +70,29 @@ test.each([
 test('returns the set of each record', async () => {
   const [first, second] = await records(`kinds: [WEIGHT], ${squats}, unit: LB`);
   expect(first).toEqual({
-    ...{ kind: 'WEIGHT', date: '2021-03-08', exercise: { name: 'Squat' }, value: '220.46', previous: null, weight: '220.46', reps: 5 },
+    ...{
+      kind: 'WEIGHT',
+      date: '2021-03-08',
+      exercise: { name: 'Squat' },
+      value: '220.46',
+      previous: null,
+      weight: '220.46',
+      reps: 5,
+    },
     log: { id: String(ids[0]) },
   });
   expect(second.log.id).toBe(String(ids[2]));
 });
 
 test('lists the standing records of all exercises', async () => {
-  expect((await records('standing: true')).map(({ exercise, kind, date, value }: any) => [date, exercise.name, kind, value])).toEqual([
+  expect(
+    (await records('standing: true')).map(({ exercise, kind, date, value }: any) => [
+      date,
+      exercise.name,
+      kind,
+      value,
+    ]),
+  ).toEqual([
     ['2021-03-10', 'Squat', 'VOLUME', '1037.50'],
     ['2021-03-12', 'Squat', 'ONE_REP_MAX', '126.67'],
     ['2021-03-12', 'Squat', 'REPETITIONS', '8'],
@@ -86,7 +104,9 @@ test('lists the standing records of all exercises', async () => {
 });
 
 test('compares with records before `from`', async () => {
-  expect(short(await records(`kinds: [WEIGHT], ${squats}, from: "2021-03-11"`))).toEqual([['2021-03-15', '108.86', '105.00']]);
+  expect(short(await records(`kinds: [WEIGHT], ${squats}, from: "2021-03-11"`))).toEqual([
+    ['2021-03-15', '108.86', '105.00'],
+  ]);
 });
 
 test('merges the logs of all translations of an exercise in every analysis per exercise', async () => {
@@ -107,7 +127,12 @@ test('merges the logs of all translations of an exercise in every analysis per e
     logs: workoutLogs(orderBy: [{ id: ASC }]) { nodes { intensity } }
     one: personalRecords(last: 9, where: { exerciseId: { eq: 1 } }, kinds: [WEIGHT]) { value exercise { name } }
   }`);
-  const kniebeuge = { exerciseId: String(KNIEBEUGE), exerciseBaseId: '1', exercise: { name: 'Kniebeuge' }, exerciseBase: { id: '1' } };
+  const kniebeuge = {
+    exerciseId: String(KNIEBEUGE),
+    exerciseBaseId: '1',
+    exercise: { name: 'Kniebeuge' },
+    exerciseBase: { id: '1' },
+  };
   expect(answer).toEqual({
     records: [
       { date: '2021-03-08', value: '100.00', previous: null, ...kniebeuge },
@@ -132,7 +157,9 @@ test('does not count an equal estimate from other repetitions as a record', asyn
     { date: '2021-03-08', reps: 10, weight: '90.00' },
     { date: '2021-03-09', reps: 6, weight: '100.00' },
   ]);
-  const { records } = await eve.ask('{ records: personalRecords(kinds: [ONE_REP_MAX], last: 100) { date value previous } }');
+  const { records } = await eve.ask(
+    '{ records: personalRecords(kinds: [ONE_REP_MAX], last: 100) { date value previous } }',
+  );
   expect(short(records)).toEqual([['2021-03-08', '120.00', null]]);
 });
 
@@ -147,7 +174,9 @@ describe('an analysis below an exercise', () => {
       .map(([name, shown]) => `${name}(${args}) { ${shown} }`)
       .join(' ');
   const page = (first: number, args: string) =>
-    ann.query(`{ exercises(first: ${first}, orderBy: [{ id: ASC }]) { nodes { id ${fields(args)} } } }`);
+    ann.query(
+      `{ exercises(first: ${first}, orderBy: [{ id: ASC }]) { nodes { id ${fields(args)} } } }`,
+    );
 
   test('equals the root field filtered by that exercise', async () => {
     const { exercises } = (await page(10, 'last: 100, unit: LB')).data;
@@ -163,7 +192,9 @@ describe('an analysis below an exercise', () => {
       // The translated exercise has the same records as the squat, which are compared below.
       if (Number(id) !== KNIEBEUGE) expect([id, found]).toEqual([id, expected]);
     }
-    const [squat, kniebeuge] = ['1', String(KNIEBEUGE)].map((id) => exercises.nodes.find((node: any) => node.id === id));
+    const [squat, kniebeuge] = ['1', String(KNIEBEUGE)].map((id) =>
+      exercises.nodes.find((node: any) => node.id === id),
+    );
     expect(kniebeuge).toEqual({ ...squat, id: String(KNIEBEUGE) });
     expect(squat.personalRecords.length).toBeGreaterThan(2);
   });
@@ -176,28 +207,41 @@ describe('an analysis below an exercise', () => {
 
   test('returns the newest rows of each exercise', async () => {
     const { exercises } = (await page(2, 'last: 1')).data;
-    expect(exercises.nodes.map((node: any) => node.bestOneRepMaxes.map(({ date }: any) => date))).toEqual([['2021-03-15'], ['2021-03-15']]);
-    expect((await page(2, 'unit: KG')).data.exercises.nodes.flatMap((node: any) => node.personalRecords)).toEqual([]);
+    expect(
+      exercises.nodes.map((node: any) => node.bestOneRepMaxes.map(({ date }: any) => date)),
+    ).toEqual([['2021-03-15'], ['2021-03-15']]);
+    expect(
+      (await page(2, 'unit: KG')).data.exercises.nodes.flatMap((node: any) => node.personalRecords),
+    ).toEqual([]);
   });
 
   test('fails alone for an anonymous client and for a reversed range of days', async () => {
-    const queryWith = (args: string) => `{ exercise(id: 1) { name personalRecords${args} { value } } }`;
+    const queryWith = (args: string) =>
+      `{ exercise(id: 1) { name personalRecords${args} { value } } }`;
     for (const [person, args, code] of [
       [fitgraph.anonymous, '', 'UNAUTHENTICATED'],
       [ann, '(from: "2021-03-02", until: "2021-03-01")', 'BAD_USER_INPUT'],
     ] as const) {
       const { data, errors } = await person.query(queryWith(args));
       expect(data).toEqual({ exercise: { name: 'Squat', personalRecords: null } });
-      expect(errors!.map(({ path, extensions }) => [path, extensions.code])).toEqual([[['exercise', 'personalRecords'], code]]);
+      expect(errors!.map(({ path, extensions }) => [path, extensions.code])).toEqual([
+        [['exercise', 'personalRecords'], code],
+      ]);
     }
   });
 
   test('exports all days as CSV, but only the default days below another list', async () => {
     const file = async (query: string) =>
-      (await ann.send('GET', `/graphql/export.csv?query=${encodeURIComponent(query)}`)).text.split('\r\n').slice(0, -1);
+      (await ann.send('GET', `/graphql/export.csv?query=${encodeURIComponent(query)}`)).text
+        .split('\r\n')
+        .slice(0, -1);
     const dates = ['2021-03-08', '2021-03-10', '2021-03-15'];
-    expect(await file('{ exercise(id: 1) { personalRecords(kinds: [WEIGHT]) { date } } }')).toEqual(['date', ...dates]);
-    const nestedFile = await file('{ bestOneRepMaxes { date exercise { personalRecords(kinds: [WEIGHT]) { date } } } }');
+    expect(await file('{ exercise(id: 1) { personalRecords(kinds: [WEIGHT]) { date } } }')).toEqual(
+      ['date', ...dates],
+    );
+    const nestedFile = await file(
+      '{ bestOneRepMaxes { date exercise { personalRecords(kinds: [WEIGHT]) { date } } } }',
+    );
     expect(nestedFile).toEqual([
       'date,exercise.personalRecords.date',
       ...['08', '10', '12', '14', '15', '15'].map((day) => `2021-03-${day},""`),

@@ -5,29 +5,57 @@ import { BENCH, LB, PLANK, SQUAT, train } from './training';
 const fitgraph = fitgraphForThisFile();
 
 const FEMALE = '2';
-const TABLE: [who: string, body: string, weights: [string, string, string], gender: string | undefined, dots: string][] = [
+const TABLE: [
+  who: string,
+  body: string,
+  weights: [string, string, string],
+  gender: string | undefined,
+  dots: string,
+][] = [
   ['a man of 93 kg who lifts 700 kg', '93.00', ['260.00', '170.00', '270.00'], undefined, '445.38'],
   ['a woman of 63 kg who lifts 400 kg', '63.00', ['150.00', '90.00', '160.00'], FEMALE, '430.21'],
-  ['a man below the minimum body weight', '35.00', ['100.00', '50.00', '150.00'], undefined, '381.33'],
-  ['a man above the maximum body weight', '230.00', ['260.00', '170.00', '270.00'], undefined, '346.93'],
+  [
+    'a man below the minimum body weight',
+    '35.00',
+    ['100.00', '50.00', '150.00'],
+    undefined,
+    '381.33',
+  ],
+  [
+    'a man above the maximum body weight',
+    '230.00',
+    ['260.00', '170.00', '270.00'],
+    undefined,
+    '346.93',
+  ],
 ];
 
 const STRENGTH = `query ($gender: Gender, $estimated: Boolean! = false) { strength(gender: $gender, estimated: $estimated, unit: KG) { total date bodyWeight dots } }`;
 
-test.each(TABLE)('computes the DOTS points of %s', async (who, body, [squat, bench, deadlift], gender, dots) => {
-  const person = await fitgraph.user(who.replace(/\W/g, ''));
-  await person.post('/weightentry/', { date: '2021-03-08', weight: body });
-  const { viewer } = await person.ask('{ viewer { profile { id } } }');
-  if (gender) await person.patch(`/userprofile/${viewer.profile.id}/`, { gender });
-  await train(person, [
-    { date: '2021-03-01', reps: 1, weight: squat, exercise: SQUAT },
-    { date: '2021-03-09', reps: 1, weight: bench, exercise: BENCH },
-    { date: '2021-03-10', reps: 8, weight: '20.00', exercise: BENCH },
-    { date: '2021-03-05', reps: 1, weight: deadlift, exercise: PLANK },
-  ]);
-  const total = [squat, bench, deadlift].reduce((sum, weight) => sum + Number(weight), 0).toFixed(2);
-  expect((await person.ask(STRENGTH)).strength).toEqual({ total, date: '2021-03-09', bodyWeight: body, dots });
-});
+test.each(TABLE)(
+  'computes the DOTS points of %s',
+  async (who, body, [squat, bench, deadlift], gender, dots) => {
+    const person = await fitgraph.user(who.replace(/\W/g, ''));
+    await person.post('/weightentry/', { date: '2021-03-08', weight: body });
+    const { viewer } = await person.ask('{ viewer { profile { id } } }');
+    if (gender) await person.patch(`/userprofile/${viewer.profile.id}/`, { gender });
+    await train(person, [
+      { date: '2021-03-01', reps: 1, weight: squat, exercise: SQUAT },
+      { date: '2021-03-09', reps: 1, weight: bench, exercise: BENCH },
+      { date: '2021-03-10', reps: 8, weight: '20.00', exercise: BENCH },
+      { date: '2021-03-05', reps: 1, weight: deadlift, exercise: PLANK },
+    ]);
+    const total = [squat, bench, deadlift]
+      .reduce((sum, weight) => sum + Number(weight), 0)
+      .toFixed(2);
+    expect((await person.ask(STRENGTH)).strength).toEqual({
+      total,
+      date: '2021-03-09',
+      bodyWeight: body,
+      dots,
+    });
+  },
+);
 
 test('computes an estimated total of selected exercises in pounds, and null without logs', async () => {
   const ann = await fitgraph.user('ann');
@@ -51,5 +79,10 @@ test('uses the weight entry nearest to the last lift', async () => {
   ])
     await eve.post('/weightentry/', { date, weight });
   await train(eve, [{ date: '2021-03-09', reps: 1, weight: '700.00' }]);
-  expect((await eve.ask(STRENGTH)).strength).toEqual({ total: '700.00', date: '2021-03-09', bodyWeight: '93.00', dots: '445.38' });
+  expect((await eve.ask(STRENGTH)).strength).toEqual({
+    total: '700.00',
+    date: '2021-03-09',
+    bodyWeight: '93.00',
+    dots: '445.38',
+  });
 });

@@ -21,7 +21,12 @@ export async function train(person: Person, logs: readonly Log[]): Promise<numbe
   const workout = (await person.post('/workout/', { comment: 'w' })).body.id;
   const ids: number[] = [];
   for (const log of logs) {
-    const { status, body } = await person.post('/workoutlog/', { date: '2021-03-08', exercise: SQUAT, workout, ...log });
+    const { status, body } = await person.post('/workoutlog/', {
+      date: '2021-03-08',
+      exercise: SQUAT,
+      workout,
+      ...log,
+    });
     if (status !== 201) throw new Error(JSON.stringify(body));
     ids.push(body.id);
   }

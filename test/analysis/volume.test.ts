@@ -26,9 +26,16 @@ beforeAll(async () => {
 });
 
 const muscles = async (args = '', person = ann) => {
-  const { volume } = await person.ask(`{ volume: muscleVolume(from: "2021-03-01"${args && `, ${args}`}) {
+  const { volume } =
+    await person.ask(`{ volume: muscleVolume(from: "2021-03-01"${args && `, ${args}`}) {
     bucket { start } muscle { name } hardSets sets tonnage } }`);
-  return volume.map(({ bucket, muscle, hardSets, sets, tonnage }: any) => [bucket.start, muscle.name, hardSets, sets, tonnage]);
+  return volume.map(({ bucket, muscle, hardSets, sets, tonnage }: any) => [
+    bucket.start,
+    muscle.name,
+    hardSets,
+    sets,
+    tonnage,
+  ]);
 };
 
 // Squats of the first week: 500 + 440 + 600 + 310 = 1850 kg. Bench presses: 10 × 100 lb = 453.59237 kg. Secondary muscles count half.
@@ -53,7 +60,14 @@ test('sums the volume of all exercises and of each exercise', async () => {
   const all = { days: 4, sets: 7, hardSets: 4, reps: '88', tonnage: '2783.59' };
   expect((await ann.ask(queryWith(''))).volume).toEqual([{ exercise: null, ...all }]);
   const { volume } = await ann.ask(queryWith(', perExercise: true'));
-  expect(volume.map(({ exercise, days, hardSets, tonnage }: any) => [exercise.name, days, hardSets, tonnage])).toEqual([
+  expect(
+    volume.map(({ exercise, days, hardSets, tonnage }: any) => [
+      exercise.name,
+      days,
+      hardSets,
+      tonnage,
+    ]),
+  ).toEqual([
     ['Squat', 2, 2, '1850.00'],
     ['Bench press', 2, 2, '933.59'],
     ['Plank', 1, 0, '0.00'],
@@ -61,19 +75,25 @@ test('sums the volume of all exercises and of each exercise', async () => {
 });
 
 test('rejects anonymous clients and excludes logs of other users', async () => {
-  expect((await fitgraph.anonymous.query('{ muscleVolume { sets } }')).code).toBe('UNAUTHENTICATED');
+  expect((await fitgraph.anonymous.query('{ muscleVolume { sets } }')).code).toBe(
+    'UNAUTHENTICATED',
+  );
   expect(await muscles('', await fitgraph.user('dan'))).toEqual([]);
 });
 
 test('requires the scope READ_TRAINING of an access token', async () => {
   const tokenWith = async (scope: string) => {
-    const { made } = await ann.ask(`mutation { made: createAccessToken(name: "${scope}", scopes: [${scope}]) { token } }`);
+    const { made } = await ann.ask(
+      `mutation { made: createAccessToken(name: "${scope}", scopes: [${scope}]) { token } }`,
+    );
     return fitgraph.anonymous.withHeaders({ Authorization: `Token ${made.token}` });
   };
   const [body, training] = [await tokenWith('READ_BODY'), await tokenWith('READ_TRAINING')];
   for (const field of ['muscleVolume', 'trainingVolume']) {
     const document = `{ ${field} { sets } }`;
-    expect((await body.query(document)).errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', scope: 'READ_TRAINING' } }]);
+    expect((await body.query(document)).errors).toMatchObject([
+      { extensions: { code: 'FORBIDDEN', scope: 'READ_TRAINING' } },
+    ]);
     expect((await training.query(document)).errors).toBeUndefined();
   }
 });
@@ -113,7 +133,10 @@ test('reads the logs of one user among many with an index-only scan', async () =
   await muscles();
   const [text, values] = querySpy.mock.calls.find(([sql]) => sql.includes('"workout_log"'))!;
   querySpy.mockRestore();
-  const [{ 'QUERY PLAN': plan }] = (await fitgraph.sql(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values)) as [{ 'QUERY PLAN': any }];
+  const [{ 'QUERY PLAN': plan }] = (await fitgraph.sql(
+    `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+    values,
+  )) as [{ 'QUERY PLAN': any }];
   const scans: any[] = [];
   const walk = (node: any) => {
     if (node['Relation Name'] === 'workout_log') scans.push(node);

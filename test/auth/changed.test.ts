@@ -12,18 +12,25 @@ const NEXT = 'another good password';
 const importedHash = (password: string) =>
   `pbkdf2_sha256$1000$abcdefgh$${pbkdf2Sync(password, 'abcdefgh', 1000, 32, 'sha256').toString('base64')}`;
 
-const login = (username: string, password: string) => fitgraph.anonymous.post('/login/', { username, password });
+const login = (username: string, password: string) =>
+  fitgraph.anonymous.post('/login/', { username, password });
 const isAccepted = async (token: string) =>
-  (await fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}` }).get('/workout/')).status === 200;
-const hashOf = async ({ id }: Person) => (await fitgraph.sql('SELECT "password" FROM "user_account" WHERE "id" = $1', [id]))[0]!.password;
+  (await fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}` }).get('/workout/'))
+    .status === 200;
+const hashOf = async ({ id }: Person) =>
+  (await fitgraph.sql('SELECT "password" FROM "user_account" WHERE "id" = $1', [id]))[0]!.password;
 const setHash = (person: Person, hash: string) =>
   fitgraph.sql('UPDATE "user_account" SET "password" = $2 WHERE "id" = $1', [person.id, hash]);
 
 /** Starts a browser session without a password; the returned function checks whether it is still signed in. */
 async function browserOf({ id }: Person): Promise<() => Promise<boolean>> {
-  const session = await new BrowserSessions(fitgraph.tokenVault).start(id, fitgraph.database.createSession());
+  const session = await new BrowserSessions(fitgraph.tokenVault).start(
+    id,
+    fitgraph.database.createSession(),
+  );
   const visitor = new Visitor(fitgraph.url, { Cookie: `fitgraph=${session}` });
-  return async () => (await visitor.get('/api/v2/workout/', { Accept: 'application/json' })).status === 200;
+  return async () =>
+    (await visitor.get('/api/v2/workout/', { Accept: 'application/json' })).status === 200;
 }
 
 let number = 0;
@@ -36,7 +43,11 @@ async function newUser(): Promise<{ person: Person; username: string }> {
 async function importedPerson() {
   const { person, username } = await newUser();
   await setHash(person, importedHash(PASSWORD));
-  const token = await getOrCreateApiKey(person.id, fitgraph.database.createSession(), fitgraph.tokenVault);
+  const token = await getOrCreateApiKey(
+    person.id,
+    fitgraph.database.createSession(),
+    fitgraph.tokenVault,
+  );
   return { person, username, token, isSignedIn: await browserOf(person) };
 }
 
@@ -46,7 +57,10 @@ describe('the token and browser sessions of a user', () => {
     ['written into the database', (person) => setHash(person, importedHash(NEXT))],
     [
       'changed over GraphQL with the token',
-      (person) => person.ask(`mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "${NEXT}") { token } }`),
+      (person) =>
+        person.ask(
+          `mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "${NEXT}") { token } }`,
+        ),
     ],
   ])('are revoked when the password is %s', async (_way, set) => {
     const { person, username } = await newUser();
@@ -64,7 +78,9 @@ describe('the token and browser sessions of a user', () => {
   test('are revoked when an imported password is changed', async () => {
     const { person, token, isSignedIn } = await importedPerson();
     const withToken = fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}` });
-    await withToken.ask(`mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "${NEXT}") { token } }`);
+    await withToken.ask(
+      `mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "${NEXT}") { token } }`,
+    );
     expect([await isAccepted(token), await isSignedIn()]).toEqual([false, false]);
     expect(await hashOf(person)).toMatch(/^\$argon2id\$/);
   });
@@ -72,7 +88,11 @@ describe('the token and browser sessions of a user', () => {
   test('are invalid while the account is locked; only the token works afterwards', async () => {
     const { person } = await newUser();
     const isSignedIn = await browserOf(person);
-    const lock = (active: boolean) => fitgraph.sql('UPDATE "user_account" SET "is_active" = $2 WHERE "id" = $1', [person.id, active]);
+    const lock = (active: boolean) =>
+      fitgraph.sql('UPDATE "user_account" SET "is_active" = $2 WHERE "id" = $1', [
+        person.id,
+        active,
+      ]);
     await lock(false);
     expect([await isAccepted(person.token), await isSignedIn()]).toEqual([false, false]);
     await lock(true);
@@ -95,7 +115,9 @@ describe('a login that renews an imported hash', () => {
     const { username, token, isSignedIn } = await importedPerson();
     const visitor = new Visitor(fitgraph.url);
     await visitor.signIn(username);
-    expect((await visitor.get('/api/v2/workout/', { Accept: 'application/json' })).status).toBe(200);
+    expect((await visitor.get('/api/v2/workout/', { Accept: 'application/json' })).status).toBe(
+      200,
+    );
     expect([await isAccepted(token), await isSignedIn()]).toEqual([true, true]);
   });
 
@@ -110,21 +132,28 @@ describe('a login that renews an imported hash', () => {
 test.each([
   ['argon2id hash', (person: Person) => hashOf(person)],
   ['imported hash', async () => importedHash(PASSWORD)],
-])('rejects a login with the old password when the password changes meanwhile (%s)', async (_kind, hash) => {
-  const { person, username } = await newUser();
-  await setHash(person, await hash(person));
-  const changing = await fitgraph.database.pool.connect();
-  let answer: ReturnType<typeof login>;
-  try {
-    await changing.query('BEGIN');
-    await changing.query('UPDATE "user_account" SET "password" = $2 WHERE "id" = $1', [person.id, importedHash(NEXT)]);
-    answer = login(username, PASSWORD);
-    const waiting = `SELECT count(*)::integer AS "count" FROM pg_stat_activity WHERE "wait_event_type" = 'Lock' AND "datname" = current_database()`;
-    while ((await changing.query(waiting)).rows[0].count === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-    await changing.query('COMMIT');
-  } finally {
-    changing.release();
-  }
-  expect((await answer).status).toBe(401);
-  expect((await login(username, NEXT)).status).toBe(200);
-});
+])(
+  'rejects a login with the old password when the password changes meanwhile (%s)',
+  async (_kind, hash) => {
+    const { person, username } = await newUser();
+    await setHash(person, await hash(person));
+    const changing = await fitgraph.database.pool.connect();
+    let answer: ReturnType<typeof login>;
+    try {
+      await changing.query('BEGIN');
+      await changing.query('UPDATE "user_account" SET "password" = $2 WHERE "id" = $1', [
+        person.id,
+        importedHash(NEXT),
+      ]);
+      answer = login(username, PASSWORD);
+      const waiting = `SELECT count(*)::integer AS "count" FROM pg_stat_activity WHERE "wait_event_type" = 'Lock' AND "datname" = current_database()`;
+      while ((await changing.query(waiting)).rows[0].count === 0)
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      await changing.query('COMMIT');
+    } finally {
+      changing.release();
+    }
+    expect((await answer).status).toBe(401);
+    expect((await login(username, NEXT)).status).toBe(200);
+  },
+);

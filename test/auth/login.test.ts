@@ -2,7 +2,9 @@
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
-const fitgraph = fitgraphForThisFile({ environment: { LOGIN_RATE: '5/min', TRUSTED_PROXIES: '127.0.0.1,::1' } });
+const fitgraph = fitgraphForThisFile({
+  environment: { LOGIN_RATE: '5/min', TRUSTED_PROXIES: '127.0.0.1,::1' },
+});
 const UNKNOWN = { status: 401, body: { detail: 'Username or password unknown' } };
 
 /** Each test has its own address, so that tests do not share rate limits. */
@@ -12,7 +14,8 @@ beforeEach(() => {
   somebody = fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': `10.0.0.${(address += 1)}` });
 });
 
-const login = (username: unknown, password: unknown, from = somebody) => from.post('/login/', { username, password });
+const login = (username: unknown, password: unknown, from = somebody) =>
+  from.post('/login/', { username, password });
 
 test('returns the same 401 for a wrong name and a wrong password', async () => {
   await fitgraph.user('ann');
@@ -30,13 +33,18 @@ test('ignores blanks around the password', async () => {
 
 test('reports missing and invalid fields by name', async () => {
   const required = ['This field is required.'];
-  expect(await somebody.post('/login/', {})).toMatchObject({ status: 400, body: { username: required, password: required } });
+  expect(await somebody.post('/login/', {})).toMatchObject({
+    status: 400,
+    body: { username: required, password: required },
+  });
   expect(await login(null, '')).toMatchObject({
     status: 400,
     body: { username: ['This field may not be null.'], password: ['This field may not be blank.'] },
   });
   expect((await login(['ann'], PASSWORD)).body).toEqual({ username: ['Not a valid string.'] });
-  expect((await login('ann', 'short')).body).toEqual({ password: ['Ensure this field has at least 8 characters.'] });
+  expect((await login('ann', 'short')).body).toEqual({
+    password: ['Ensure this field has at least 8 characters.'],
+  });
 });
 
 test('signs in and reports wrong passwords although the attempt cannot be removed from the counters', async () => {
@@ -54,14 +62,19 @@ test('signs in and reports wrong passwords although the attempt cannot be remove
 test('accepts a form-encoded login', async () => {
   const { token } = await fitgraph.user('ann');
   const form = new URLSearchParams({ username: 'ann', password: PASSWORD }).toString();
-  const answer = await somebody.withHeaders({ 'Content-Type': 'application/x-www-form-urlencoded' }).post('/login/', form);
+  const answer = await somebody
+    .withHeaders({ 'Content-Type': 'application/x-www-form-urlencoded' })
+    .post('/login/', form);
   expect(answer).toMatchObject({ status: 200, body: { token } });
 });
 
 test('signs in and reports errors over GraphQL', async () => {
   const { token } = await fitgraph.user('ann');
-  const document = 'mutation ($password: String!) { login(username: "ann", password: $password) { token errors { path code message } } }';
-  expect(await somebody.ask(document, { password: PASSWORD })).toEqual({ login: { token, errors: [] } });
+  const document =
+    'mutation ($password: String!) { login(username: "ann", password: $password) { token errors { path code message } } }';
+  expect(await somebody.ask(document, { password: PASSWORD })).toEqual({
+    login: { token, errors: [] },
+  });
   const loginError = async (password: string) => (await somebody.ask(document, { password })).login;
   expect(await loginError('wrong password')).toEqual({
     token: null,
@@ -69,7 +82,13 @@ test('signs in and reports errors over GraphQL', async () => {
   });
   expect(await loginError('short')).toEqual({
     token: null,
-    errors: [{ path: ['password'], code: 'TOO_SHORT', message: 'Ensure this field has at least 8 characters.' }],
+    errors: [
+      {
+        path: ['password'],
+        code: 'TOO_SHORT',
+        message: 'Ensure this field has at least 8 characters.',
+      },
+    ],
   });
 });
 
@@ -92,7 +111,9 @@ test('does not count successful logins as attempts', async () => {
 
 describe('many logins at once', () => {
   const atOnce = async (count: number, password: string) =>
-    (await Promise.all(Array.from({ length: count }, () => login('ann', password)))).map(({ status }) => status);
+    (await Promise.all(Array.from({ length: count }, () => login('ann', password)))).map(
+      ({ status }) => status,
+    );
 
   test.each([11, 30])('all succeed with the right password, %i of them', async (count) => {
     const { token } = await fitgraph.user('ann');
@@ -112,7 +133,8 @@ describe('many logins at once', () => {
 
 describe('too many failed logins', () => {
   const exhaust = async (username: string, from: Person) => {
-    for (let tries = 0; tries < 5; tries += 1) expect((await login(username, 'wrong password', from)).status).toBe(401);
+    for (let tries = 0; tries < 5; tries += 1)
+      expect((await login(username, 'wrong password', from)).status).toBe(401);
   };
 
   test('block even the right password, with 429 and Retry-After', async () => {
@@ -126,7 +148,9 @@ describe('too many failed logins', () => {
     });
     expect(seconds).toBeGreaterThan(50);
     expect(seconds).toBeLessThanOrEqual(60);
-    const graphql = await somebody.query(`mutation { login(username: "ann", password: "${PASSWORD}") { token } }`);
+    const graphql = await somebody.query(
+      `mutation { login(username: "ann", password: "${PASSWORD}") { token } }`,
+    );
     expect(graphql.code).toBe('TOO_MANY_REQUESTS');
     expect(graphql.errors![0]!.extensions.retryAfter).toBeGreaterThan(50);
   });
@@ -176,14 +200,17 @@ describe('failed logins with many names', () => {
   });
 
   test('are counted together for all addresses of an IPv6 /64 network', async () => {
-    expect((await spray((index) => `2001:db8:1:2:${index.toString(16)}::${index}`)).guesses).toBe(50);
+    expect((await spray((index) => `2001:db8:1:2:${index.toString(16)}::${index}`)).guesses).toBe(
+      50,
+    );
     const other = fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': '2001:db8:1:3::1' });
     expect((await login('name', 'wrong password', other)).status).toBe(401);
   });
 
   test('do not include successful logins', async () => {
     await fitgraph.user('ann');
-    const from = (index: number) => fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': `2001:db8:2:2::${index}` });
+    const from = (index: number) =>
+      fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': `2001:db8:2:2::${index}` });
     for (let index = 0; index < 60; index += 1) {
       const name = `pupil${index}`;
       await fitgraph.sql(
@@ -198,20 +225,30 @@ describe('failed logins with many names', () => {
   test('are limited in total when they come from many addresses', async () => {
     const withLowLimit = await Fitgraph.start({
       sameDatabaseAs: fitgraph,
-      environment: { LOGIN_RATE: '5/min', LOGIN_RATE_TOTAL: '8/min', TRUSTED_PROXIES: '127.0.0.1,::1' },
+      environment: {
+        LOGIN_RATE: '5/min',
+        LOGIN_RATE_TOTAL: '8/min',
+        TRUSTED_PROXIES: '127.0.0.1,::1',
+      },
     });
     try {
       await fitgraph.sql('DELETE FROM "login_attempt"');
       const statuses: number[] = [];
       for (let index = 0; index < 10; index += 1)
         statuses.push(
-          (await login(`name${index}`, 'wrong password', withLowLimit.anonymous.withHeaders({ 'X-Forwarded-For': `10.4.0.${index}` })))
-            .status,
+          (
+            await login(
+              `name${index}`,
+              'wrong password',
+              withLowLimit.anonymous.withHeaders({ 'X-Forwarded-For': `10.4.0.${index}` }),
+            )
+          ).status,
         );
       expect(statuses).toEqual([...Array(8).fill(401), 429, 429]);
       // What the total rejects does not count against the name.
       const ann = withLowLimit.anonymous.withHeaders({ 'X-Forwarded-For': '10.5.0.1' });
-      for (let index = 0; index < 6; index += 1) expect((await login('ann', PASSWORD, ann)).status).toBe(429);
+      for (let index = 0; index < 6; index += 1)
+        expect((await login('ann', PASSWORD, ann)).status).toBe(429);
       await fitgraph.sql(`DELETE FROM "login_attempt" WHERE "key" LIKE 'login-total%'`);
       expect((await login('ann', PASSWORD, ann)).status).toBe(200);
     } finally {
@@ -221,12 +258,21 @@ describe('failed logins with many names', () => {
 });
 
 test('ignores X-Forwarded-For when no proxy is trusted', async () => {
-  const withoutTrustedProxy = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { LOGIN_RATE: '2/min' } });
+  const withoutTrustedProxy = await Fitgraph.start({
+    sameDatabaseAs: fitgraph,
+    environment: { LOGIN_RATE: '2/min' },
+  });
   try {
     const statuses: number[] = [];
     for (const one of ['10.1.0.1', '10.1.0.2', '10.1.0.3'])
       statuses.push(
-        (await login('someone', 'wrong password', withoutTrustedProxy.anonymous.withHeaders({ 'X-Forwarded-For': one }))).status,
+        (
+          await login(
+            'someone',
+            'wrong password',
+            withoutTrustedProxy.anonymous.withHeaders({ 'X-Forwarded-For': one }),
+          )
+        ).status,
       );
     expect(statuses).toEqual([401, 401, 429]);
   } finally {

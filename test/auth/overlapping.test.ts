@@ -14,8 +14,10 @@ async function newUser(): Promise<{ person: Person; username: string }> {
 }
 
 const isAccepted = async (token: string) =>
-  (await fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}` }).get('/workout/')).status === 200;
-const isSignedIn = async (visitor: Visitor) => (await visitor.get('/api/v2/workout/', { Accept: 'application/json' })).status === 200;
+  (await fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}` }).get('/workout/'))
+    .status === 200;
+const isSignedIn = async (visitor: Visitor) =>
+  (await visitor.get('/api/v2/workout/', { Accept: 'application/json' })).status === 200;
 
 const COUNT_WAITING_SQL = `SELECT count(*)::integer AS "count" FROM pg_stat_activity WHERE "wait_event_type" = 'Lock' AND "datname" = current_database()`;
 
@@ -24,11 +26,16 @@ async function waitForLocks(count: number, work: Promise<unknown>): Promise<void
   let isComplete = false;
   const complete = () => void (isComplete = true);
   work.then(complete, complete);
-  while (!isComplete && (await fitgraph.sql(COUNT_WAITING_SQL))[0]!.count < count) await new Promise((resolve) => setTimeout(resolve, 20));
+  while (!isComplete && (await fitgraph.sql(COUNT_WAITING_SQL))[0]!.count < count)
+    await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 /** Runs `work` in a transaction that has executed a statement, and commits. */
-async function holding(statement: string, values: unknown[], work: () => Promise<unknown>): Promise<void> {
+async function holding(
+  statement: string,
+  values: unknown[],
+  work: () => Promise<unknown>,
+): Promise<void> {
   const connection = await fitgraph.database.pool.connect();
   try {
     await connection.query('BEGIN');
@@ -41,7 +48,10 @@ async function holding(statement: string, values: unknown[], work: () => Promise
 }
 
 /** Sends a request that adds an event to the audit log, and runs `other` while it waits to do so. */
-async function whileWaitingToLog<T>(send: () => Promise<T>, other: () => Promise<unknown>): Promise<T> {
+async function whileWaitingToLog<T>(
+  send: () => Promise<T>,
+  other: () => Promise<unknown>,
+): Promise<T> {
   let sent!: Promise<T>;
   let done!: Promise<unknown>;
   await holding('LOCK TABLE "security_event" IN SHARE MODE', [], async () => {
@@ -55,7 +65,8 @@ async function whileWaitingToLog<T>(send: () => Promise<T>, other: () => Promise
 }
 
 describe('a sign-in that overlaps a change of the password', () => {
-  const changePassword = ({ id }: Person) => setPassword(id, NEXT, fitgraph.database.createSession());
+  const changePassword = ({ id }: Person) =>
+    setPassword(id, NEXT, fitgraph.database.createSession());
 
   test('returns no API key that is valid afterwards', async () => {
     const { person, username } = await newUser();
@@ -76,7 +87,9 @@ describe('a sign-in that overlaps a change of the password', () => {
   });
 });
 
-describe.each<[string, (person: Person, username: string) => Promise<(query: string) => Promise<any>>]>([
+describe.each<
+  [string, (person: Person, username: string) => Promise<(query: string) => Promise<any>>]
+>([
   ['the API key', async (person) => async (query) => (await person.query(query)).data],
   [
     'a browser session',
@@ -84,28 +97,37 @@ describe.each<[string, (person: Person, username: string) => Promise<(query: str
       const visitor = new Visitor(fitgraph.url);
       await visitor.signIn(username);
       const headers = { 'X-CSRFToken': await visitor.csrfToken() };
-      return async (query) => JSON.parse((await visitor.json('POST', '/graphql', { query }, headers)).text).data;
+      return async (query) =>
+        JSON.parse((await visitor.json('POST', '/graphql', { query }, headers)).text).data;
     },
   ],
-])('when another client changes the password, a waiting request with %s', (_credentials, clientOf) => {
-  const SET_PASSWORD_SQL = 'UPDATE "user_account" SET "password" = "password" || $2 WHERE "id" = $1';
+])(
+  'when another client changes the password, a waiting request with %s',
+  (_credentials, clientOf) => {
+    const SET_PASSWORD_SQL =
+      'UPDATE "user_account" SET "password" = "password" || $2 WHERE "id" = $1';
 
-  test.each([
-    ['access token', 'mutation { answer: createAccessToken(name: "late", scopes: [READ]) { token } }'],
-    ['API key', 'mutation { answer: replaceToken { token } }'],
-  ])('creates no %s', async (_kind, query) => {
-    const { person, username } = await newUser();
-    const ask = await clientOf(person, username);
-    let answer!: Promise<any>;
-    await holding(SET_PASSWORD_SQL, [person.id, 'x'], async () => {
-      answer = ask(query);
-      await waitForLocks(1, answer);
+    test.each([
+      [
+        'access token',
+        'mutation { answer: createAccessToken(name: "late", scopes: [READ]) { token } }',
+      ],
+      ['API key', 'mutation { answer: replaceToken { token } }'],
+    ])('creates no %s', async (_kind, query) => {
+      const { person, username } = await newUser();
+      const ask = await clientOf(person, username);
+      let answer!: Promise<any>;
+      await holding(SET_PASSWORD_SQL, [person.id, 'x'], async () => {
+        answer = ask(query);
+        await waitForLocks(1, answer);
+      });
+      expect(await answer).toEqual({ answer: null });
+      const countCredentials =
+        'SELECT FROM "token" WHERE "user_id" = $1 UNION ALL SELECT FROM "access_token" WHERE "user_id" = $1';
+      expect(await fitgraph.sql(countCredentials, [person.id])).toEqual([]);
     });
-    expect(await answer).toEqual({ answer: null });
-    const countCredentials = 'SELECT FROM "token" WHERE "user_id" = $1 UNION ALL SELECT FROM "access_token" WHERE "user_id" = $1';
-    expect(await fitgraph.sql(countCredentials, [person.id])).toEqual([]);
-  });
-});
+  },
+);
 
 test('a browser that signs out while it changes the password is signed out', async () => {
   const { username } = await newUser();

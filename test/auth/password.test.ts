@@ -16,10 +16,13 @@ let number = 0;
 const newUser = () => fitgraph.user(`person${(number += 1)}`);
 const name = () => `person${number}`;
 
-const change = (person: Person, old: string, next: string) => person.query(CHANGE, { old, new: next });
-const signsIn = async (password: string) => (await fitgraph.anonymous.post('/login/', { username: name(), password })).status === 200;
+const change = (person: Person, old: string, next: string) =>
+  person.query(CHANGE, { old, new: next });
+const signsIn = async (password: string) =>
+  (await fitgraph.anonymous.post('/login/', { username: name(), password })).status === 200;
 const isAccepted = async (token: string) =>
-  (await fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}` }).get('/workout/')).status === 200;
+  (await fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}` }).get('/workout/'))
+    .status === 200;
 
 const TOKEN = /^[0-9a-f]{40}$/;
 const CHANGED = { token: expect.stringMatching(TOKEN), errors: [] };
@@ -31,8 +34,12 @@ describe('changePassword', () => {
     expect(answer).toEqual(CHANGED);
     expect([await signsIn(NEXT), await signsIn(PASSWORD)]).toEqual([true, false]);
     expect([await isAccepted(answer.token), await isAccepted(person.token)]).toEqual([true, false]);
-    expect((await fitgraph.anonymous.post('/login/', { username: name(), password: NEXT })).body).toEqual({ token: answer.token });
-    const [row] = await fitgraph.sql('SELECT "password" FROM "user_account" WHERE "id" = $1', [person.id]);
+    expect(
+      (await fitgraph.anonymous.post('/login/', { username: name(), password: NEXT })).body,
+    ).toEqual({ token: answer.token });
+    const [row] = await fitgraph.sql('SELECT "password" FROM "user_account" WHERE "id" = $1', [
+      person.id,
+    ]);
     expect(row!.password).toMatch(/^\$argon2id\$/);
   });
 
@@ -57,7 +64,12 @@ describe('changePassword', () => {
       'x'.repeat(1001),
       [{ path: ['newPassword'], message: 'The password must have no more than 1000 characters.' }],
     ],
-    ['a wrong old and a short new password', 'wrong password', 'short', [WRONG_PASSWORD_ERROR, SHORT]],
+    [
+      'a wrong old and a short new password',
+      'wrong password',
+      'short',
+      [WRONG_PASSWORD_ERROR, SHORT],
+    ],
     ['an empty old password', '', NEXT, [WRONG_PASSWORD_ERROR]],
     ['an old password with a NUL', 'a\0b', NEXT, [WRONG_PASSWORD_ERROR]],
   ])('reports %s and changes nothing', async (_what, old, next, errors) => {
@@ -72,16 +84,24 @@ describe('changePassword', () => {
 
   test('rejects an inactive user', async () => {
     const person = await newUser();
-    await fitgraph.sql('UPDATE "user_account" SET "is_active" = false WHERE "id" = $1', [person.id]);
+    await fitgraph.sql('UPDATE "user_account" SET "is_active" = false WHERE "id" = $1', [
+      person.id,
+    ]);
     expect((await change(person, PASSWORD, NEXT)).code).toBe('UNAUTHENTICATED');
   });
 
   test('accepts exactly one of two concurrent changes', async () => {
     const person = await newUser();
-    const answers = await Promise.all([`${NEXT} 1`, `${NEXT} 2`].map((next) => change(person, PASSWORD, next)));
+    const answers = await Promise.all(
+      [`${NEXT} 1`, `${NEXT} 2`].map((next) => change(person, PASSWORD, next)),
+    );
     expect(answers.map(({ data }) => data.answer.token !== null).sort()).toEqual([false, true]);
     const tokens = answers.flatMap(({ data }) => data.answer.token ?? []);
-    expect([tokens.length, await isAccepted(tokens[0]), await isAccepted(person.token)]).toEqual([1, true, false]);
+    expect([tokens.length, await isAccepted(tokens[0]), await isAccepted(person.token)]).toEqual([
+      1,
+      true,
+      false,
+    ]);
     const winner = answers.findIndex(({ data }) => data.answer.token) + 1;
     expect(await signsIn(`${NEXT} ${winner}`)).toBe(true);
   });
@@ -99,9 +119,14 @@ describe('browser sessions', () => {
     await visitor.signIn(name());
     return visitor;
   };
-  const isSignedIn = async (visitor: Visitor) => (await visitor.get('/api/v2/workout/', { Accept: 'application/json' })).status === 200;
-  const ask = async (visitor: Visitor, query: string, variables: object, headers: Record<string, string>) =>
-    visitor.json('POST', '/graphql', { query, variables }, headers);
+  const isSignedIn = async (visitor: Visitor) =>
+    (await visitor.get('/api/v2/workout/', { Accept: 'application/json' })).status === 200;
+  const ask = async (
+    visitor: Visitor,
+    query: string,
+    variables: object,
+    headers: Record<string, string>,
+  ) => visitor.json('POST', '/graphql', { query, variables }, headers);
 
   test('other than the current one end when a browser changes the password', async () => {
     const { token: old } = await newUser();
@@ -111,19 +136,31 @@ describe('browser sessions', () => {
     await otherBrowser.signIn('neighbour');
     const variables = { old: PASSWORD, new: NEXT };
     const withoutToken = await ask(here, CHANGE, variables, {});
-    expect([withoutToken.status, withoutToken.text]).toEqual([403, expect.stringContaining('CSRF')]);
+    expect([withoutToken.status, withoutToken.text]).toEqual([
+      403,
+      expect.stringContaining('CSRF'),
+    ]);
     expect(await isSignedIn(there)).toBe(true);
     const answer = await ask(here, CHANGE, variables, { 'X-CSRFToken': await here.csrfToken() });
     const changed = JSON.parse(answer.text).data.answer;
     expect(changed).toEqual(CHANGED);
     expect([await isAccepted(changed.token), await isAccepted(old)]).toEqual([true, false]);
-    expect([await isSignedIn(here), await isSignedIn(there), await isSignedIn(otherBrowser)]).toEqual([true, false, true]);
+    expect([
+      await isSignedIn(here),
+      await isSignedIn(there),
+      await isSignedIn(otherBrowser),
+    ]).toEqual([true, false, true]);
   });
 
   test('stay signed in when the old password is wrong', async () => {
     await newUser();
     const [here, there] = [await signedIn(), await signedIn()];
-    await ask(here, CHANGE, { old: 'wrong password', new: NEXT }, { 'X-CSRFToken': await here.csrfToken() });
+    await ask(
+      here,
+      CHANGE,
+      { old: 'wrong password', new: NEXT },
+      { 'X-CSRFToken': await here.csrfToken() },
+    );
     expect([await isSignedIn(here), await isSignedIn(there)]).toEqual([true, true]);
   });
 
@@ -141,21 +178,35 @@ describe('browser sessions', () => {
     expect(await isAccepted(old)).toBe(true);
     const answer = await ask(here, REPLACE, {}, { 'X-CSRFToken': await here.csrfToken() });
     const { token } = JSON.parse(answer.text).data.answer;
-    expect([await isAccepted(token), await isAccepted(old), await isSignedIn(here)]).toEqual([true, false, true]);
+    expect([await isAccepted(token), await isAccepted(old), await isSignedIn(here)]).toEqual([
+      true,
+      false,
+      true,
+    ]);
   });
 });
 
 describe('too many failed attempts', () => {
   test('block even the right password, for changePassword and for logins', async () => {
     const person = await newUser();
-    const withLoginLimit = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { LOGIN_RATE: '3/min' } });
+    const withLoginLimit = await Fitgraph.start({
+      sameDatabaseAs: fitgraph,
+      environment: { LOGIN_RATE: '3/min' },
+    });
     try {
-      const throughLimited = withLoginLimit.anonymous.withHeaders({ Authorization: `Token ${person.token}` });
+      const throughLimited = withLoginLimit.anonymous.withHeaders({
+        Authorization: `Token ${person.token}`,
+      });
       for (let tries = 0; tries < 3; tries += 1)
-        expect((await change(throughLimited, 'wrong password', NEXT)).data.answer.errors).toEqual([WRONG_PASSWORD_ERROR]);
+        expect((await change(throughLimited, 'wrong password', NEXT)).data.answer.errors).toEqual([
+          WRONG_PASSWORD_ERROR,
+        ]);
       const { code, errors } = await change(throughLimited, PASSWORD, NEXT);
       expect([code, errors![0]!.extensions.retryAfter > 50]).toEqual(['TOO_MANY_REQUESTS', true]);
-      expect((await withLoginLimit.anonymous.post('/login/', { username: name(), password: PASSWORD })).status).toBe(429);
+      expect(
+        (await withLoginLimit.anonymous.post('/login/', { username: name(), password: PASSWORD }))
+          .status,
+      ).toBe(429);
     } finally {
       await withLoginLimit.stop();
     }
@@ -166,13 +217,18 @@ describe('too many failed attempts', () => {
 describe('replaceToken', () => {
   test('replaces the old token, also for the next login', async () => {
     const { token: old } = await newUser();
-    const { token } = (await fitgraph.anonymous.withHeaders({ Authorization: `Token ${old}` }).ask(REPLACE)).answer;
+    const { token } = (
+      await fitgraph.anonymous.withHeaders({ Authorization: `Token ${old}` }).ask(REPLACE)
+    ).answer;
     expect(token).toMatch(/^[0-9a-f]{40}$/);
     expect([await isAccepted(token), await isAccepted(old)]).toEqual([true, false]);
-    expect((await fitgraph.anonymous.post('/login/', { username: name(), password: PASSWORD })).body).toEqual({ token });
+    expect(
+      (await fitgraph.anonymous.post('/login/', { username: name(), password: PASSWORD })).body,
+    ).toEqual({ token });
   });
 
-  test('rejects anonymous clients', async () => expect((await fitgraph.anonymous.query(REPLACE)).code).toBe('UNAUTHENTICATED'));
+  test('rejects anonymous clients', async () =>
+    expect((await fitgraph.anonymous.query(REPLACE)).code).toBe('UNAUTHENTICATED'));
 
   test('succeeds for exactly one of two concurrent requests', async () => {
     const person = await newUser();
@@ -184,10 +240,13 @@ describe('replaceToken', () => {
 });
 
 describe('the stored record of an Idempotency-Key', () => {
-  const storedRecord = async (key: string) => (await fitgraph.sql('SELECT * FROM "idempotency_key" WHERE "key" = $1', [key]))[0]!;
+  const storedRecord = async (key: string) =>
+    (await fitgraph.sql('SELECT * FROM "idempotency_key" WHERE "key" = $1', [key]))[0]!;
   const texts = (row: Record<string, any>) =>
     Object.values(row).map((value) =>
-      Buffer.isBuffer(value) ? `${value.toString('latin1')} ${value.toString('hex')}` : JSON.stringify(value),
+      Buffer.isBuffer(value)
+        ? `${value.toString('latin1')} ${value.toString('hex')}`
+        : JSON.stringify(value),
     );
 
   test('contains neither token nor password, and depends on SECRET_KEY', async () => {
@@ -196,19 +255,37 @@ describe('the stored record of an Idempotency-Key', () => {
     expect((await change(withKey, PASSWORD, NEXT)).data.answer.token).toMatch(TOKEN);
     // The old token does not receive the response with the new one.
     expect((await change(withKey, PASSWORD, NEXT)).code).toBe('UNAUTHENTICATED');
-    const { token } = (await fitgraph.anonymous.post('/login/', { username: name(), password: NEXT })).body;
+    const { token } = (
+      await fitgraph.anonymous.post('/login/', { username: name(), password: NEXT })
+    ).body;
     // A retry with the new token receives the same response, although the password has changed.
-    const renewed = fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}`, 'Idempotency-Key': 'secret-change' });
+    const renewed = fitgraph.anonymous.withHeaders({
+      Authorization: `Token ${token}`,
+      'Idempotency-Key': 'secret-change',
+    });
     expect((await change(renewed, PASSWORD, NEXT)).data.answer).toEqual({ token, errors: [] });
     const row = await storedRecord('secret-change');
-    for (const secret of [PASSWORD, NEXT, token, Buffer.from(token).toString('hex')]) expect(texts(row).join(' ')).not.toContain(secret);
+    for (const secret of [PASSWORD, NEXT, token, Buffer.from(token).toString('hex')])
+      expect(texts(row).join(' ')).not.toContain(secret);
     // Another SECRET_KEY gives the same request a different hash.
-    const other = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { SECRET_KEY: 'another secret key, also long enough' } });
+    const other = await Fitgraph.start({
+      sameDatabaseAs: fitgraph,
+      environment: { SECRET_KEY: 'another secret key, also long enough' },
+    });
     try {
-      const throughOther = other.anonymous.withHeaders({ Authorization: `Token ${token}`, 'Idempotency-Key': 'secret-there' });
+      const throughOther = other.anonymous.withHeaders({
+        Authorization: `Token ${token}`,
+        'Idempotency-Key': 'secret-there',
+      });
       await change(throughOther, 'wrong password', NEXT);
-      await change(renewed.withHeaders({ 'Idempotency-Key': 'secret-here' }), 'wrong password', NEXT);
-      expect((await storedRecord('secret-there')).request).not.toEqual((await storedRecord('secret-here')).request);
+      await change(
+        renewed.withHeaders({ 'Idempotency-Key': 'secret-here' }),
+        'wrong password',
+        NEXT,
+      );
+      expect((await storedRecord('secret-there')).request).not.toEqual(
+        (await storedRecord('secret-here')).request,
+      );
     } finally {
       await other.stop();
     }
@@ -216,10 +293,14 @@ describe('the stored record of an Idempotency-Key', () => {
 
   test('contains no token and is not returned to the old token', async () => {
     const { token: old } = await newUser();
-    const withKey = fitgraph.anonymous.withHeaders({ Authorization: `Token ${old}`, 'Idempotency-Key': 'secret-token' });
+    const withKey = fitgraph.anonymous.withHeaders({
+      Authorization: `Token ${old}`,
+      'Idempotency-Key': 'secret-token',
+    });
     const { token } = (await withKey.ask(REPLACE)).answer;
     const row = await storedRecord('secret-token');
-    for (const secret of [old, token, Buffer.from(token).toString('hex')]) expect(texts(row).join(' ')).not.toContain(secret);
+    for (const secret of [old, token, Buffer.from(token).toString('hex')])
+      expect(texts(row).join(' ')).not.toContain(secret);
     const repeated = await withKey.query(REPLACE);
     expect([repeated.code, repeated.text.includes(token)]).toEqual(['UNAUTHENTICATED', false]);
   });
@@ -228,6 +309,9 @@ describe('the stored record of an Idempotency-Key', () => {
 test('logs neither passwords nor tokens', async () => {
   const person = await newUser();
   const { token: next } = (await change(person, PASSWORD, NEXT)).data.answer;
-  const { token } = (await fitgraph.anonymous.withHeaders({ Authorization: `Token ${next}` }).ask(REPLACE)).answer;
-  for (const secret of [PASSWORD, NEXT, next, token]) expect(fitgraph.logged.join('\n')).not.toContain(secret);
+  const { token } = (
+    await fitgraph.anonymous.withHeaders({ Authorization: `Token ${next}` }).ask(REPLACE)
+  ).answer;
+  for (const secret of [PASSWORD, NEXT, next, token])
+    expect(fitgraph.logged.join('\n')).not.toContain(secret);
 });

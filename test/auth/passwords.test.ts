@@ -7,16 +7,30 @@ const django = (password: string, iterations = 1000, salt = 'abcdefgh') =>
   `pbkdf2_sha256$${iterations}$${salt}$${pbkdf2Sync(password, salt, iterations, 32, 'sha256').toString('base64')}`;
 
 test('hashes with argon2id and a random salt, and verifies only the right password', async () => {
-  const [one, two] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')]);
+  const [one, two] = await Promise.all([
+    hashPassword('correct horse'),
+    hashPassword('correct horse'),
+  ]);
   expect(one).toMatch(/^\$argon2id\$/);
   expect(one).not.toBe(two);
-  expect(await verifyPassword(one, 'correct horse')).toEqual({ isValid: true, isHashOutdated: false });
-  expect(await verifyPassword(one, 'correct horsf')).toEqual({ isValid: false, isHashOutdated: false });
+  expect(await verifyPassword(one, 'correct horse')).toEqual({
+    isValid: true,
+    isHashOutdated: false,
+  });
+  expect(await verifyPassword(one, 'correct horsf')).toEqual({
+    isValid: false,
+    isHashOutdated: false,
+  });
 });
 
 test('verifies an imported hash and reports it as outdated', async () => {
-  expect(await verifyPassword(django('correct horse'), 'correct horse')).toEqual({ isValid: true, isHashOutdated: true });
-  expect(await verifyPassword(django('correct horse'), 'wrong horse')).toMatchObject({ isValid: false });
+  expect(await verifyPassword(django('correct horse'), 'correct horse')).toEqual({
+    isValid: true,
+    isHashOutdated: true,
+  });
+  expect(await verifyPassword(django('correct horse'), 'wrong horse')).toMatchObject({
+    isValid: false,
+  });
 });
 
 test.each([
@@ -32,9 +46,12 @@ test.each([
   expect(await verifyPassword(stored, 'correct horse')).toMatchObject({ isValid: false });
 });
 
-test.each(['1234567', '', '12345678', '00000000000000'])('rejects %j as a new password', (password) => {
-  expect(() => checkPasswordPolicy(password)).toThrow(/password must/);
-});
+test.each(['1234567', '', '12345678', '00000000000000'])(
+  'rejects %j as a new password',
+  (password) => {
+    expect(() => checkPasswordPolicy(password)).toThrow(/password must/);
+  },
+);
 
 test('accepts eight characters that include a letter', () => {
   expect(() => checkPasswordPolicy('1234567a')).not.toThrow();

@@ -22,7 +22,10 @@ async function measure(times: ReadonlyMap<string, number[]>): Promise<void> {
   for (let round = 0; round < ROUNDS; round += 1)
     for (const [name, of] of times) {
       const began = performance.now();
-      const { status } = await fitgraph.anonymous.post('/login/', { username: name, password: 'a wrong password' });
+      const { status } = await fitgraph.anonymous.post('/login/', {
+        username: name,
+        password: 'a wrong password',
+      });
       of.push(performance.now() - began);
       expect(status).toBe(401);
     }
@@ -39,12 +42,18 @@ async function expectAlike(names: readonly string[]) {
     await measure(times);
     if (ratio() < MAX_RATIO) return;
   }
-  expect(Object.fromEntries([...times].map(([name, all]) => [name, quartile(all)]))).toBe(`alike within ${MAX_RATIO}`);
+  expect(Object.fromEntries([...times].map(([name, all]) => [name, quartile(all)]))).toBe(
+    `alike within ${MAX_RATIO}`,
+  );
 }
 
 test('takes equally long for existing, unknown and inactive names', async () => {
   await fitgraph.user('ann');
-  await setUserActive((await fitgraph.user('inactive')).id, false, fitgraph.database.createSession());
+  await setUserActive(
+    (await fitgraph.user('inactive')).id,
+    false,
+    fitgraph.database.createSession(),
+  );
   await expectAlike(['ann', 'inactive', 'nobody']);
 });
 
@@ -56,5 +65,7 @@ test('takes equally long for imported accounts with any kind of hash', async () 
   await setHash('broken', '$argon2id$v=19$broken');
   await expectAlike(['ann', 'imported', 'cheap', 'unusable', 'broken', 'nobody']);
   // The imported hash still verifies.
-  expect((await fitgraph.anonymous.post('/login/', { username: 'imported', password: PASSWORD })).status).toBe(200);
+  expect(
+    (await fitgraph.anonymous.post('/login/', { username: 'imported', password: PASSWORD })).status,
+  ).toBe(200);
 });

@@ -18,7 +18,11 @@ const TOO_MANY_ELEMENTS = ['Ensure this list has no more than 50 elements.'];
 const ORDERS = Array.from({ length: 51 }, () => ({ id: 'ASC' }));
 
 const EXERCISES: [string, object, object][] = [
-  ['a search text that is too long', { where: { name: { search: LONG } } }, { 'where.name.search': TOO_LONG }],
+  [
+    'a search text that is too long',
+    { where: { name: { search: LONG } } },
+    { 'where.name.search': TOO_LONG },
+  ],
   ['too many conditions', { where: { or: MANY_CONDITIONS } }, { where: TOO_MANY }],
   ['too many elements in orderBy', { orderBy: ORDERS }, { orderBy: TOO_MANY_ELEMENTS }],
 ];
@@ -30,15 +34,26 @@ const ENTRIES: [string, object, object][] = [
 const variablesOf = (type: string) => `query ($where: ${type}Where, $orderBy: [${type}Order!])`;
 const ARGUMENTS = '(where: $where, orderBy: $orderBy) { nodes { id } }';
 
-async function expectRejection(document: string, variables: object, path: (string | number)[], fields: object): Promise<void> {
+async function expectRejection(
+  document: string,
+  variables: object,
+  path: (string | number)[],
+  fields: object,
+): Promise<void> {
   const { errors } = await ann.query(document, variables as Record<string, unknown>);
   expect(errors!.map((error) => error.path)).toContainEqual(path);
-  for (const { extensions } of errors!) expect(extensions).toEqual({ code: 'BAD_USER_INPUT', fields });
+  for (const { extensions } of errors!)
+    expect(extensions).toEqual({ code: 'BAD_USER_INPUT', fields });
 }
 
 describe.each(EXERCISES)('a list with %s', (_name, variables, fields) => {
   test('is rejected at the root', () =>
-    expectRejection(`${variablesOf('Exercise')} { exercises${ARGUMENTS} }`, variables, ['exercises'], fields));
+    expectRejection(
+      `${variablesOf('Exercise')} { exercises${ARGUMENTS} }`,
+      variables,
+      ['exercises'],
+      fields,
+    ));
 
   test('is rejected below a row', () =>
     expectRejection(
@@ -64,10 +79,20 @@ describe.each(EXERCISES)('a list with %s', (_name, variables, fields) => {
 
 describe.each(ENTRIES)('a list of owned rows with %s', (_name, variables, fields) => {
   test('is rejected', () =>
-    expectRejection(`${variablesOf('WeightEntry')} { weightEntries${ARGUMENTS} }`, variables, ['weightEntries'], fields));
+    expectRejection(
+      `${variablesOf('WeightEntry')} { weightEntries${ARGUMENTS} }`,
+      variables,
+      ['weightEntries'],
+      fields,
+    ));
 });
 
 test('rejects a search text that is too long in a list of owned rows', () =>
-  expectRejection(`${variablesOf('Workout')} { workouts${ARGUMENTS} }`, { where: { name: { search: LONG } } }, ['workouts'], {
-    'where.name.search': TOO_LONG,
-  }));
+  expectRejection(
+    `${variablesOf('Workout')} { workouts${ARGUMENTS} }`,
+    { where: { name: { search: LONG } } },
+    ['workouts'],
+    {
+      'where.name.search': TOO_LONG,
+    },
+  ));

@@ -21,11 +21,16 @@ let ann: Person;
 let workoutId: number;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  const createRow = async (path: string, body: object): Promise<number> => (await ann.post(path, body)).body.id;
+  const createRow = async (path: string, body: object): Promise<number> =>
+    (await ann.post(path, body)).body.id;
   workoutId = await createRow('/workout/', { comment: 'Full body' });
   await createRow('/workout/', { comment: 'Empty' });
   for (const day of [1, 3]) {
-    const training = await createRow('/day/', { training: workoutId, description: `Day ${day}`, day: [day, day + 1] });
+    const training = await createRow('/day/', {
+      training: workoutId,
+      description: `Day ${day}`,
+      day: [day, day + 1],
+    });
     const set = await createRow('/set/', { exerciseday: training, sets: day, order: 1 });
     await createRow('/setting/', { set, exercise: 1, reps: 8, weight: '12.50' });
   }
@@ -54,7 +59,13 @@ test('reads a workout with its days, set groups and planned sets in one statemen
         {
           model: TrainingDay,
           attributes: ['name'],
-          include: [{ model: SetGroup, attributes: ['sets'], include: [{ model: PlannedSet, attributes: ['targetWeight'] }] }],
+          include: [
+            {
+              model: SetGroup,
+              attributes: ['sets'],
+              include: [{ model: PlannedSet, attributes: ['targetWeight'] }],
+            },
+          ],
         },
       ],
       order: ['id', ['days', 'id', 'ASC']],
@@ -78,9 +89,16 @@ test('reads a workout with its days, set groups and planned sets in one statemen
 
 test('includes children without explicit attributes or aliases', async () => {
   const [found] = await inTransactionOfAnn((transaction) =>
-    Workout.findAll({ where: { id: workoutId }, include: [{ model: TrainingDay, include: [SetGroup] }], transaction }),
+    Workout.findAll({
+      where: { id: workoutId },
+      include: [{ model: TrainingDay, include: [SetGroup] }],
+      transaction,
+    }),
   );
-  expect(found!.days.map(({ setGroups }) => setGroups.map(({ sets }) => sets)).sort()).toEqual([[1], [3]]);
+  expect(found!.days.map(({ setGroups }) => setGroups.map(({ sets }) => sets)).sort()).toEqual([
+    [1],
+    [3],
+  ]);
 });
 
 test('includes the parent and its ancestors', async () => {
@@ -91,7 +109,9 @@ test('includes the parent and its ancestors', async () => {
       transaction,
     }),
   );
-  expect(found!.get({ plain: true })).toMatchObject({ trainingDay: { name: 'Day 3', workout: { user: { username: 'ann' } } } });
+  expect(found!.get({ plain: true })).toMatchObject({
+    trainingDay: { name: 'Day 3', workout: { user: { username: 'ann' } } },
+  });
 });
 
 test('includes many-to-many links from either side', async () => {
@@ -112,25 +132,45 @@ test('includes many-to-many links from either side', async () => {
   );
   const nodes: Record<string, any>[] = exercises.data.exercises.nodes;
   expect(nodes.length).toBeGreaterThan(2);
-  const include = [{ model: Muscle, as: 'muscles' }, { model: Muscle, as: 'musclesSecondary' }, Equipment];
-  const [bases, translations] = [plain(await ExerciseBase.findAll({ include })), plain(await Exercise.findAll({ include }))];
+  const include = [
+    { model: Muscle, as: 'muscles' },
+    { model: Muscle, as: 'musclesSecondary' },
+    Equipment,
+  ];
+  const [bases, translations] = [
+    plain(await ExerciseBase.findAll({ include })),
+    plain(await Exercise.findAll({ include })),
+  ];
   const ids = (rows: readonly { id: number }[]) => rows.map(({ id }) => String(id)).sort();
   for (const { id, exerciseBaseId, muscleIds, muscleSecondaryIds, equipmentIds } of nodes) {
-    const linked = [muscleIds, muscleSecondaryIds, equipmentIds].map((some: string[]) => [...some].sort());
+    const linked = [muscleIds, muscleSecondaryIds, equipmentIds].map((some: string[]) =>
+      [...some].sort(),
+    );
     const base = bases.find((row) => row.id === Number(exerciseBaseId))!;
     const translation = translations.find((row) => row.id === Number(id))!;
     for (const { muscles, musclesSecondary, equipment } of [base, translation])
       expect([muscles, musclesSecondary, equipment].map(ids)).toEqual(linked);
   }
-  const secondary = plain(await Muscle.findAll({ include: [{ model: Exercise, as: 'exercisesSecondary' }] }));
+  const secondary = plain(
+    await Muscle.findAll({ include: [{ model: Exercise, as: 'exercisesSecondary' }] }),
+  );
   for (const muscle of secondary) {
-    const exercisesOfMuscle = nodes.filter(({ muscleSecondaryIds }) => muscleSecondaryIds.includes(String(muscle.id)));
-    expect(ids(muscle.exercisesSecondary)).toEqual(expect.arrayContaining(ids(exercisesOfMuscle as { id: number }[])));
+    const exercisesOfMuscle = nodes.filter(({ muscleSecondaryIds }) =>
+      muscleSecondaryIds.includes(String(muscle.id)),
+    );
+    expect(ids(muscle.exercisesSecondary)).toEqual(
+      expect.arrayContaining(ids(exercisesOfMuscle as { id: number }[])),
+    );
   }
 });
 
 /** Relations without an association, because they are computed from another row or from several columns. */
-const COMPUTED = ['Exercise.category', 'Exercise.baseLicense', 'Exercise.variations', 'ExerciseComment.language'];
+const COMPUTED = [
+  'Exercise.category',
+  'Exercise.baseLicense',
+  'Exercise.variations',
+  'ExerciseComment.language',
+];
 
 test('provides a readable association for every reference, link and child list except computed ones', async () => {
   const missing: string[] = [];
@@ -139,7 +179,11 @@ test('provides a readable association for every reference, link and child list e
     const model = entity as ModelCtor;
     const references = fieldsOf(entity).flatMap(({ relation }) => relation?.objectFieldName ?? []);
     const childNames = childRowsFieldsOf(entity).map(({ name }) => name);
-    expect(Object.keys(model.associations).filter((name) => ![...references, ...childNames].includes(name))).toEqual([]);
+    expect(
+      Object.keys(model.associations).filter(
+        (name) => ![...references, ...childNames].includes(name),
+      ),
+    ).toEqual([]);
     for (const name of [...references, ...childNames]) {
       if (!model.associations[name]) missing.push(`${entity.name}.${name}`);
       else {
@@ -148,6 +192,8 @@ test('provides a readable association for every reference, link and child list e
       }
     }
   }
-  expect(missing.sort()).toEqual([...COMPUTED, 'ExerciseCategory.exercises', 'WorkoutLog.session', 'WorkoutSession.logs'].sort());
+  expect(missing.sort()).toEqual(
+    [...COMPUTED, 'ExerciseCategory.exercises', 'WorkoutLog.session', 'WorkoutSession.logs'].sort(),
+  );
   expect(read).toBeGreaterThan(60);
 });

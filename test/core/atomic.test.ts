@@ -11,12 +11,16 @@ beforeAll(async () => {
 });
 
 const workouts = async (person = ann) =>
-  ((await person.ask('{ workouts(orderBy: [{ id: ASC }]) { nodes { name } } }')).workouts.nodes as { name: string }[]).map(
-    ({ name }) => name,
-  );
-const weights = async () => (await ann.ask('{ weightEntries { totalCount } }')).weightEntries.totalCount as number;
-const createField = (name: string) => `createWorkout(input: { name: "${name}", days: [{ name: "a", weekdays: [MONDAY] }] })`;
-const weightField = (weight: string) => `createWeightEntry(input: { date: "2021-06-01", weight: "${weight}", unit: KG })`;
+  (
+    (await person.ask('{ workouts(orderBy: [{ id: ASC }]) { nodes { name } } }')).workouts
+      .nodes as { name: string }[]
+  ).map(({ name }) => name);
+const weights = async () =>
+  (await ann.ask('{ weightEntries { totalCount } }')).weightEntries.totalCount as number;
+const createField = (name: string) =>
+  `createWorkout(input: { name: "${name}", days: [{ name: "a", weekdays: [MONDAY] }] })`;
+const weightField = (weight: string) =>
+  `createWeightEntry(input: { date: "2021-06-01", weight: "${weight}", unit: KG })`;
 const ROLLED_BACK = {
   message: 'Nothing was written, because another field of the same @atomic operation failed.',
   extensions: { code: 'ROLLED_BACK' },
@@ -35,7 +39,11 @@ test('writes all fields, shows earlier writes to later fields and returns ordina
   expect(errors).toBeUndefined();
   expect(data).toEqual({
     one: {
-      workout: { name: 'one', days: [{ name: 'a', weekdays: ['MONDAY'] }], canonicalRepresentation: { days: [{ day: { name: 'a' } }] } },
+      workout: {
+        name: 'one',
+        days: [{ name: 'a', weekdays: ['MONDAY'] }],
+        canonicalRepresentation: { days: [{ day: { name: 'a' } }] },
+      },
       errors: [],
     },
     two: { workout: { name: 'two' } },
@@ -45,29 +53,39 @@ test('writes all fields, shows earlier writes to later fields and returns ordina
 });
 
 test.each([
-  ['the validation of a value', `createWorkout(input: { name: "${'x'.repeat(101)}" })`, ['input', 'name']],
+  [
+    'the validation of a value',
+    `createWorkout(input: { name: "${'x'.repeat(101)}" })`,
+    ['input', 'name'],
+  ],
   ['an update of a missing row', 'updateWorkout(id: 999999, input: { name: "x" })', ['id']],
   ['a delete of a missing row', 'deleteWorkout(id: 999999)', ['id']],
-])('writes nothing and reports the reason in the payload when %s fails', async (_what, wrong, path) => {
-  const { data, errors } = await ann.query(`mutation @atomic {
+])(
+  'writes nothing and reports the reason in the payload when %s fails',
+  async (_what, wrong, path) => {
+    const { data, errors } = await ann.query(`mutation @atomic {
     before: ${createField('before')} { workout { id } } wrong: ${wrong} { errors { path } } after: ${createField('after')} { workout { id } } }`);
-  expect(data).toEqual({ before: null, wrong: { errors: [{ path }] }, after: null });
-  expect(
-    errors!
-      .map(({ path: at, message, extensions }) => ({ at, message, extensions }))
-      .sort((a, b) => String(a.at).localeCompare(String(b.at))),
-  ).toEqual([
-    { at: ['after'], ...ROLLED_BACK },
-    { at: ['before'], ...ROLLED_BACK },
-  ]);
-  expect(await workouts()).toEqual([]);
-});
+    expect(data).toEqual({ before: null, wrong: { errors: [{ path }] }, after: null });
+    expect(
+      errors!
+        .map(({ path: at, message, extensions }) => ({ at, message, extensions }))
+        .sort((a, b) => String(a.at).localeCompare(String(b.at))),
+    ).toEqual([
+      { at: ['after'], ...ROLLED_BACK },
+      { at: ['before'], ...ROLLED_BACK },
+    ]);
+    expect(await workouts()).toEqual([]);
+  },
+);
 
 test('rolls back on a conflict and returns the conflicting row', async () => {
   await ann.ask(`mutation { ${weightField('80')} { weightEntry { id } } }`);
   const { data } = await ann.query(`mutation @atomic {
     workout: ${createField('w')} { workout { id } } weight: ${weightField('81')} { conflict { weight } errors { code } } }`);
-  expect(data).toEqual({ workout: null, weight: { conflict: { weight: '80.00' }, errors: [{ code: 'NOT_UNIQUE' }] } });
+  expect(data).toEqual({
+    workout: null,
+    weight: { conflict: { weight: '80.00' }, errors: [{ code: 'NOT_UNIQUE' }] },
+  });
   expect([await workouts(), await weights()]).toEqual([[], 1]);
 });
 
@@ -80,9 +98,13 @@ test('rolls back when the payload of a field cannot be read', async () => {
 });
 
 test('rejects account mutations', async () => {
-  const { data, errors } = await ann.query(`mutation @atomic { ${createField('x')} { workout { id } } endSessions { count } }`);
+  const { data, errors } = await ann.query(
+    `mutation @atomic { ${createField('x')} { workout { id } } endSessions { count } }`,
+  );
   expect(data).toEqual({ createWorkout: null, endSessions: null });
-  expect(errors!.map(({ message }) => message)).toContain('endSessions cannot be part of an @atomic operation.');
+  expect(errors!.map(({ message }) => message)).toContain(
+    'endSessions cannot be part of an @atomic operation.',
+  );
   expect(await workouts()).toEqual([]);
 });
 
@@ -137,29 +159,51 @@ test('needs a constant number of statements whatever the rows of a field', async
 
 test('publishes its changes only when the operation commits', async () => {
   const changesSince = async (cursor: string | null) =>
-    (await ann.ask('query ($since: String) { changes(since: $since) { cursor changes { type operation } } }', { since: cursor })).changes;
+    (
+      await ann.ask(
+        'query ($since: String) { changes(since: $since) { cursor changes { type operation } } }',
+        { since: cursor },
+      )
+    ).changes;
   const { cursor } = await changesSince(null);
-  await ann.query(`mutation @atomic { w: ${weightField('80')} { weightEntry { id } } d: deleteWorkout(id: 999999) { errors { path } } }`);
+  await ann.query(
+    `mutation @atomic { w: ${weightField('80')} { weightEntry { id } } d: deleteWorkout(id: 999999) { errors { path } } }`,
+  );
   expect((await changesSince(cursor)).changes).toEqual([]);
-  await ann.query(`mutation @atomic { w: ${weightField('80')} { weightEntry { id } } x: ${createField('x')} { workout { id } } }`);
-  const changedTypes: string[] = (await changesSince(cursor)).changes.map(({ type }: { type: string }) => type);
+  await ann.query(
+    `mutation @atomic { w: ${weightField('80')} { weightEntry { id } } x: ${createField('x')} { workout { id } } }`,
+  );
+  const changedTypes: string[] = (await changesSince(cursor)).changes.map(
+    ({ type }: { type: string }) => type,
+  );
   expect([...new Set(changedTypes)]).toEqual(['WEIGHT_ENTRY', 'WORKOUT', 'TRAINING_DAY']);
 });
 
 test('commits operations that update rows in opposite orders entirely or not at all', async () => {
-  for (const name of ['a', 'b']) await ann.ask(`mutation { ${createField(name)} { workout { id } } }`);
-  const ids = (await fitgraph.sql('SELECT "id" FROM "workout" ORDER BY "id"')).map(({ id }) => id as number);
+  for (const name of ['a', 'b'])
+    await ann.ask(`mutation { ${createField(name)} { workout { id } } }`);
+  const ids = (await fitgraph.sql('SELECT "id" FROM "workout" ORDER BY "id"')).map(
+    ({ id }) => id as number,
+  );
   const rename = (name: string, order: number[]) =>
     ann.query(
       `mutation @atomic { ${order
-        .map((id) => `w${id}: updateWorkout(id: ${id}, input: { name: "${name}" }) { workout { name } errors { code } }`)
+        .map(
+          (id) =>
+            `w${id}: updateWorkout(id: ${id}, input: { name: "${name}" }) { workout { name } errors { code } }`,
+        )
         .join(' ')} }`,
     );
   for (let round = 0; round < 6; round += 1) {
-    const answers = await Promise.all([rename(`x${round}`, ids), rename(`y${round}`, [...ids].reverse())]);
+    const answers = await Promise.all([
+      rename(`x${round}`, ids),
+      rename(`y${round}`, [...ids].reverse()),
+    ]);
     const committed = answers.filter(({ errors }) => !errors);
     for (const { errors = [] } of answers)
-      expect(['CONFLICT', 'ROLLED_BACK']).toEqual(expect.arrayContaining(errors.map(({ extensions }) => extensions!.code)));
+      expect(['CONFLICT', 'ROLLED_BACK']).toEqual(
+        expect.arrayContaining(errors.map(({ extensions }) => extensions!.code)),
+      );
     expect(committed.length).toBeGreaterThan(0);
     const [one, other] = await workouts();
     expect(one).toBe(other);

@@ -47,7 +47,8 @@ async function changesSince(
   }
 }
 
-const summarize = (changes: Change[]) => changes.map(({ type, rowId, operation }) => `${operation} ${type} ${rowId}`);
+const summarize = (changes: Change[]) =>
+  changes.map(({ type, rowId, operation }) => `${operation} ${type} ${rowId}`);
 const FOODS = ['INGREDIENT', 'INGREDIENT_UNIT'];
 const EXERCISES = ['EXERCISE', 'EXERCISE_BASE', 'EXERCISE_COMMENT'];
 
@@ -61,7 +62,10 @@ const addIngredient = (name: string, status = '2') =>
 test('lists changes of ingredients in order for an anonymous client', async () => {
   const { cursor } = await changesSince(null, FOODS);
   const [{ id }] = (await addIngredient('Quark')) as [{ id: number }];
-  await one.sql(`INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram") VALUES ($1, 1, 9)`, [id]);
+  await one.sql(
+    `INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram") VALUES ($1, 1, 9)`,
+    [id],
+  );
   await one.sql('UPDATE "ingredient" SET "energy" = 5 WHERE "id" = $1', [id]);
   const read = await changesSince(cursor, FOODS);
   expect(summarize(read.changes)).toEqual([
@@ -78,16 +82,19 @@ test('lists changes of ingredients in order for an anonymous client', async () =
 });
 
 test('lists only owned rows without `types`, and owned and public rows in order with `types`', async () => {
-  const [own, both] = [await changesSince(null, undefined, ann), await changesSince(null, ['WEIGHT_ENTRY', 'INGREDIENT'], ann)];
+  const [own, both] = [
+    await changesSince(null, undefined, ann),
+    await changesSince(null, ['WEIGHT_ENTRY', 'INGREDIENT'], ann),
+  ];
   await one.sql('UPDATE "ingredient" SET "energy" = 6 WHERE "id" = 1');
   const entry = (await ann.post('/weightentry/', { date: '2020-01-01', weight: '80' })).body.id;
   await one.sql('UPDATE "ingredient" SET "energy" = 7 WHERE "id" = 2');
-  expect(summarize((await changesSince(own.cursor, undefined, ann)).changes)).toEqual([`CREATED WEIGHT_ENTRY ${entry}`]);
-  expect(summarize((await changesSince(both.cursor, ['WEIGHT_ENTRY', 'INGREDIENT'], ann)).changes)).toEqual([
-    'UPDATED INGREDIENT 1',
+  expect(summarize((await changesSince(own.cursor, undefined, ann)).changes)).toEqual([
     `CREATED WEIGHT_ENTRY ${entry}`,
-    'UPDATED INGREDIENT 2',
   ]);
+  expect(
+    summarize((await changesSince(both.cursor, ['WEIGHT_ENTRY', 'INGREDIENT'], ann)).changes),
+  ).toEqual(['UPDATED INGREDIENT 1', `CREATED WEIGHT_ENTRY ${entry}`, 'UPDATED INGREDIENT 2']);
 });
 
 test('rejects an anonymous request for changes of owned rows', async () => {
@@ -99,16 +106,26 @@ test('hides the row of a pending ingredient until it is accepted', async () => {
   const { cursor } = await changesSince(null, FOODS);
   const [{ id }] = (await addIngredient('Secret sauce', '1')) as [{ id: number }];
   const pending = await changesSince(cursor, FOODS);
-  expect(pending.changes).toEqual([{ type: 'INGREDIENT', rowId: String(id), operation: 'CREATED', node: null }]);
+  expect(pending.changes).toEqual([
+    { type: 'INGREDIENT', rowId: String(id), operation: 'CREATED', node: null },
+  ]);
   await one.sql(`UPDATE "ingredient" SET "status" = '2' WHERE "id" = $1`, [id]);
   const accepted = await changesSince(pending.cursor, FOODS);
-  expect(accepted.changes).toMatchObject([{ operation: 'UPDATED', node: { nodeId: expect.anything() } }]);
+  expect(accepted.changes).toMatchObject([
+    { operation: 'UPDATED', node: { nodeId: expect.anything() } },
+  ]);
   await one.sql(`UPDATE "ingredient" SET "status" = '3' WHERE "id" = $1`, [id]);
-  expect((await changesSince(accepted.cursor, FOODS)).changes).toMatchObject([{ operation: 'UPDATED', node: null }]);
+  expect((await changesSince(accepted.cursor, FOODS)).changes).toMatchObject([
+    { operation: 'UPDATED', node: null },
+  ]);
 });
 
 test.each<[what: string, change: string, changedRows: string[]]>([
-  ['a muscle added to an exercise base', `INSERT INTO "exercise_base_muscle" VALUES (1, 3, false)`, ['EXERCISE_BASE 1', 'EXERCISE 1']],
+  [
+    'a muscle added to an exercise base',
+    `INSERT INTO "exercise_base_muscle" VALUES (1, 3, false)`,
+    ['EXERCISE_BASE 1', 'EXERCISE 1'],
+  ],
   [
     'equipment removed from an exercise base',
     `DELETE FROM "exercise_base_equipment" WHERE "exercise_base_id" = 1`,
@@ -119,13 +136,21 @@ test.each<[what: string, change: string, changedRows: string[]]>([
     `UPDATE "exercise_base_muscle" SET "exercise_base_id" = 3 WHERE "exercise_base_id" = 1 AND "muscle_id" = 2`,
     ['EXERCISE_BASE 1', 'EXERCISE_BASE 3', 'EXERCISE 1', 'EXERCISE 3'],
   ],
-  ['the category of an exercise base', `UPDATE "exercise_base" SET "category_id" = 3 WHERE "id" = 2`, ['EXERCISE_BASE 2', 'EXERCISE 2']],
+  [
+    'the category of an exercise base',
+    `UPDATE "exercise_base" SET "category_id" = 3 WHERE "id" = 2`,
+    ['EXERCISE_BASE 2', 'EXERCISE 2'],
+  ],
   [
     'the variation group of an exercise base',
     `UPDATE "exercise_base" SET "variation_id" = NULL WHERE "id" = 2`,
     ['EXERCISE_BASE 2', 'EXERCISE 1', 'EXERCISE 2', 'EXERCISE 3', 'EXERCISE 4'],
   ],
-  ['the language of an exercise', `UPDATE "exercise" SET "language_id" = 1 WHERE "id" = 2`, ['EXERCISE 2', 'EXERCISE_COMMENT 2']],
+  [
+    'the language of an exercise',
+    `UPDATE "exercise" SET "language_id" = 1 WHERE "id" = 2`,
+    ['EXERCISE 2', 'EXERCISE_COMMENT 2'],
+  ],
   [
     'the review status of an exercise',
     `UPDATE "exercise" SET "status" = '3' WHERE "id" = 4`,
@@ -146,7 +171,8 @@ test('reports the variationIds of both rows when concurrent transactions insert 
        VALUES (gen_random_uuid(), $1, '2', 'How it is done.', 2, $2)`,
       [name, base],
     );
-  const VARIATIONS = '{ exercises(where: { name: { startsWith: "Twin" } }) { nodes { nodeId variationIds } } }';
+  const VARIATIONS =
+    '{ exercises(where: { name: { startsWith: "Twin" } }) { nodes { nodeId variationIds } } }';
   const FOLLOW = `query ($since: String!) { changes(since: $since, types: [EXERCISE]) { cursor hasMore changes { rowNodeId node { ... on Exercise { name variationIds } } } } }`;
   const clientRows = new Map<string, { name: string; variationIds: string[] }>();
   let { cursor } = await changesSince(null, EXERCISES);
@@ -173,7 +199,8 @@ test('reports the variationIds of both rows when concurrent transactions insert 
   }
   const { nodes } = (await one.anonymous.ask(VARIATIONS)).exercises;
   expect(nodes).toHaveLength(2);
-  for (const { nodeId, variationIds } of nodes) expect(clientRows.get(nodeId)!.variationIds).toEqual(variationIds);
+  for (const { nodeId, variationIds } of nodes)
+    expect(clientRows.get(nodeId)!.variationIds).toEqual(variationIds);
 });
 
 test('reads a page of changes with a constant number of statements', async () => {
@@ -184,11 +211,14 @@ test('reads a page of changes with a constant number of statements', async () =>
        SELECT 'Food ' || n, '2021-01-01', '2021-01-01', 1, 1, 1, 1, 2, '2' FROM generate_series(1, $1) n`,
       [rows],
     );
-    const answer = await one.anonymous.query(CHANGES.replace('nodeId }', 'nodeId ... on Ingredient { name energy } }'), {
-      since: cursor,
-      types: FOODS,
-      first: 500,
-    });
+    const answer = await one.anonymous.query(
+      CHANGES.replace('nodeId }', 'nodeId ... on Ingredient { name energy } }'),
+      {
+        since: cursor,
+        types: FOODS,
+        first: 500,
+      },
+    );
     expect(answer.data.changes.changes).toHaveLength(rows);
     return answer.statements;
   };
@@ -207,7 +237,9 @@ test('deletes changes older than a month on startup', async () => {
 test('expires cursors when a table is truncated', async () => {
   const { cursor } = await changesSince(null, FOODS);
   await one.sql('TRUNCATE "exercise_comment"');
-  expect((await one.anonymous.query(CHANGES, { since: cursor, types: FOODS })).code).toBe('CURSOR_EXPIRED');
+  expect((await one.anonymous.query(CHANGES, { since: cursor, types: FOODS })).code).toBe(
+    'CURSOR_EXPIRED',
+  );
 });
 
 describe('a client that applies catalogue changes', () => {
@@ -216,7 +248,10 @@ describe('a client that applies catalogue changes', () => {
   const NAMES = types.map((entity) => toSnakeCase(lowerFirst(entity.name)).toUpperCase());
   const leafFields = (entity: Entity) =>
     Object.values((schema.getType(entity.name) as GraphQLObjectType).getFields())
-      .filter(({ type, args }) => isLeafType(getNamedType(type)) && !args.some((argument) => isNonNullType(argument.type)))
+      .filter(
+        ({ type, args }) =>
+          isLeafType(getNamedType(type)) && !args.some((argument) => isNonNullType(argument.type)),
+      )
       .map(({ name }) => (name === 'nodeId' ? name : `${entity.name}_${name}: ${name}`))
       .join(' ');
   const FOLLOW = `query ($since: String!, $types: [RowType!]) { changes(since: $since, types: $types, first: 11) { cursor hasMore changes { operation rowNodeId node {
@@ -245,87 +280,97 @@ describe('a client that applies catalogue changes', () => {
     return all;
   }
 
-  test.each([1, 2, 3])(seeded('has the same rows as the server after random writes (client %i)'), async (number) => {
-    const random = randomFor(`changes of the catalogue ${number}`);
-    const reader = randomFor(`readers of the catalogue ${number}`);
-    const randomStatus = () => random.pick(['1', '2', '2', '3'] as const);
-    const randomRowId = (table: string) => `(SELECT "id" FROM "${table}" ORDER BY "id" OFFSET ${random.int(0, 3)} LIMIT 1)`;
-    let names = 0;
-    const name = (what: string) => `'${what} ${number}-${(names += 1)}'`;
-    const writes: (() => string)[] = [
-      () => `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "language_id", "status")
+  test.each([1, 2, 3])(
+    seeded('has the same rows as the server after random writes (client %i)'),
+    async (number) => {
+      const random = randomFor(`changes of the catalogue ${number}`);
+      const reader = randomFor(`readers of the catalogue ${number}`);
+      const randomStatus = () => random.pick(['1', '2', '2', '3'] as const);
+      const randomRowId = (table: string) =>
+        `(SELECT "id" FROM "${table}" ORDER BY "id" OFFSET ${random.int(0, 3)} LIMIT 1)`;
+      let names = 0;
+      const name = (what: string) => `'${what} ${number}-${(names += 1)}'`;
+      const writes: (() => string)[] = [
+        () => `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "language_id", "status")
         VALUES (${name('Food')}, '2021-01-01', '2021-01-01', 1, 1, 1, 1, ${randomRowId('language')}, '${randomStatus()}')`,
-      () => `UPDATE "ingredient" SET "name" = ${name('Meal')}, "status" = '${randomStatus()}' WHERE "id" = ${randomRowId('ingredient')}`,
-      () => `DELETE FROM "ingredient" WHERE "id" = (SELECT max("id") FROM "ingredient")`,
-      () => `INSERT INTO "household_unit" ("language_id", "name") VALUES (2, ${name('Spoon')})`,
-      () =>
-        `INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram") SELECT ${randomRowId('ingredient')}, ${randomRowId('household_unit')}, 3`,
-      () => `DELETE FROM "household_unit" WHERE "id" = (SELECT max("id") FROM "household_unit")`,
-      () => `UPDATE "ingredient_unit" SET "gram" = ${random.int(1, 99)}`,
-      () =>
-        `INSERT INTO "exercise_base" ("uuid", "status", "category_id", "variation_id") VALUES (gen_random_uuid(), '${randomStatus()}', ${randomRowId('exercise_category')}, 1)`,
-      () => `INSERT INTO "exercise" ("uuid", "name", "status", "description", "language_id", "exercise_base_id")
+        () =>
+          `UPDATE "ingredient" SET "name" = ${name('Meal')}, "status" = '${randomStatus()}' WHERE "id" = ${randomRowId('ingredient')}`,
+        () => `DELETE FROM "ingredient" WHERE "id" = (SELECT max("id") FROM "ingredient")`,
+        () => `INSERT INTO "household_unit" ("language_id", "name") VALUES (2, ${name('Spoon')})`,
+        () =>
+          `INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram") SELECT ${randomRowId('ingredient')}, ${randomRowId('household_unit')}, 3`,
+        () => `DELETE FROM "household_unit" WHERE "id" = (SELECT max("id") FROM "household_unit")`,
+        () => `UPDATE "ingredient_unit" SET "gram" = ${random.int(1, 99)}`,
+        () =>
+          `INSERT INTO "exercise_base" ("uuid", "status", "category_id", "variation_id") VALUES (gen_random_uuid(), '${randomStatus()}', ${randomRowId('exercise_category')}, 1)`,
+        () => `INSERT INTO "exercise" ("uuid", "name", "status", "description", "language_id", "exercise_base_id")
         SELECT gen_random_uuid(), ${name('Lift')}, '${randomStatus()}', 'How it is done.', 2, "id" FROM "exercise_base" ORDER BY "id" DESC LIMIT 1`,
-      () =>
-        `UPDATE "exercise" SET "status" = '${randomStatus()}', "language_id" = ${randomRowId('language')} WHERE "id" = ${randomRowId('exercise')}`,
-      () =>
-        `UPDATE "exercise_base" SET "category_id" = ${randomRowId('exercise_category')}, "variation_id" = ${random.pick(['1', 'NULL'] as const)} WHERE "id" = ${randomRowId('exercise_base')}`,
-      () =>
-        `INSERT INTO "exercise_base_muscle" VALUES (${randomRowId('exercise_base')}, ${randomRowId('muscle')}, ${random.pick(['true', 'false'] as const)}) ON CONFLICT DO NOTHING`,
-      () => `DELETE FROM "exercise_base_muscle" WHERE "exercise_base_id" = ${randomRowId('exercise_base')}`,
-      () =>
-        `INSERT INTO "exercise_base_equipment" VALUES (${randomRowId('exercise_base')}, ${randomRowId('equipment')}) ON CONFLICT DO NOTHING`,
-      () => `INSERT INTO "exercise_comment" ("exercise_id", "comment") SELECT ${randomRowId('exercise')}, ${name('Mind')}`,
-      () => `DELETE FROM "exercise" WHERE "id" = (SELECT max("id") FROM "exercise")`,
-      () => `INSERT INTO "variation" DEFAULT VALUES`,
-      () => `UPDATE "exercise_image" SET "is_main" = NOT "is_main", "status" = '${randomStatus()}'`,
-    ];
-    const write = async () => {
-      // Makes all random choices before the first `await`, so that they do not depend on the interleaving of transactions.
-      const instance = random.pick([one, two]);
-      const statements = Array.from({ length: random.int(1, 3) }, () => random.pick(writes)());
-      const end = random.chance(0.85) ? 'COMMIT' : 'ROLLBACK';
-      const client = await instance.database.pool.connect();
-      try {
-        await client.query('BEGIN');
-        for (const statement of statements) await client.query(statement);
-        await client.query(end);
-      } catch {
-        // A deadlock occurred, or another transaction has deleted the parent.
-        await client.query('ROLLBACK');
-      } finally {
-        client.release();
+        () =>
+          `UPDATE "exercise" SET "status" = '${randomStatus()}', "language_id" = ${randomRowId('language')} WHERE "id" = ${randomRowId('exercise')}`,
+        () =>
+          `UPDATE "exercise_base" SET "category_id" = ${randomRowId('exercise_category')}, "variation_id" = ${random.pick(['1', 'NULL'] as const)} WHERE "id" = ${randomRowId('exercise_base')}`,
+        () =>
+          `INSERT INTO "exercise_base_muscle" VALUES (${randomRowId('exercise_base')}, ${randomRowId('muscle')}, ${random.pick(['true', 'false'] as const)}) ON CONFLICT DO NOTHING`,
+        () =>
+          `DELETE FROM "exercise_base_muscle" WHERE "exercise_base_id" = ${randomRowId('exercise_base')}`,
+        () =>
+          `INSERT INTO "exercise_base_equipment" VALUES (${randomRowId('exercise_base')}, ${randomRowId('equipment')}) ON CONFLICT DO NOTHING`,
+        () =>
+          `INSERT INTO "exercise_comment" ("exercise_id", "comment") SELECT ${randomRowId('exercise')}, ${name('Mind')}`,
+        () => `DELETE FROM "exercise" WHERE "id" = (SELECT max("id") FROM "exercise")`,
+        () => `INSERT INTO "variation" DEFAULT VALUES`,
+        () =>
+          `UPDATE "exercise_image" SET "is_main" = NOT "is_main", "status" = '${randomStatus()}'`,
+      ];
+      const write = async () => {
+        // Makes all random choices before the first `await`, so that they do not depend on the interleaving of transactions.
+        const instance = random.pick([one, two]);
+        const statements = Array.from({ length: random.int(1, 3) }, () => random.pick(writes)());
+        const end = random.chance(0.85) ? 'COMMIT' : 'ROLLBACK';
+        const client = await instance.database.pool.connect();
+        try {
+          await client.query('BEGIN');
+          for (const statement of statements) await client.query(statement);
+          await client.query(end);
+        } catch {
+          // A deadlock occurred, or another transaction has deleted the parent.
+          await client.query('ROLLBACK');
+        } finally {
+          client.release();
+        }
+      };
+
+      const keep = new Map<string, object>();
+      let cursor: string | null = null;
+      const sync = async () => {
+        for (let more = true; more;) {
+          const { changes } = await reader
+            .pick([one, two])
+            .anonymous.ask(FOLLOW, { since: cursor, types: NAMES });
+          for (const { rowNodeId, node } of changes.changes)
+            if (node) keep.set(rowNodeId, node);
+            else keep.delete(rowNodeId);
+          cursor = changes.cursor;
+          more = changes.hasMore;
+        }
+      };
+
+      ({ cursor } = await changesSince(null, NAMES));
+      const early = Array.from({ length: 10 }, write);
+      for (const [nodeId, node] of await readAllRows(two.anonymous, 3)) keep.set(nodeId, node);
+      await Promise.all(early);
+      for (let round = 0; round < 10; round += 1) {
+        const acts = Array.from({ length: 1 + random.int(0, 6) }, write);
+        if (random.chance(0.5)) await sync();
+        await Promise.all(acts);
       }
-    };
+      await sync();
 
-    const keep = new Map<string, object>();
-    let cursor: string | null = null;
-    const sync = async () => {
-      for (let more = true; more;) {
-        const { changes } = await reader.pick([one, two]).anonymous.ask(FOLLOW, { since: cursor, types: NAMES });
-        for (const { rowNodeId, node } of changes.changes)
-          if (node) keep.set(rowNodeId, node);
-          else keep.delete(rowNodeId);
-        cursor = changes.cursor;
-        more = changes.hasMore;
-      }
-    };
-
-    ({ cursor } = await changesSince(null, NAMES));
-    const early = Array.from({ length: 10 }, write);
-    for (const [nodeId, node] of await readAllRows(two.anonymous, 3)) keep.set(nodeId, node);
-    await Promise.all(early);
-    for (let round = 0; round < 10; round += 1) {
-      const acts = Array.from({ length: 1 + random.int(0, 6) }, write);
-      if (random.chance(0.5)) await sync();
-      await Promise.all(acts);
-    }
-    await sync();
-
-    const server = await readAllRows(one.anonymous, 500);
-    // Rows that no write deletes, such as languages and units, are always left.
-    expect(server.size).toBeGreaterThan(20);
-    const sorted = (map: Map<string, object>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
-    expect(sorted(keep)).toEqual(sorted(server));
-  });
+      const server = await readAllRows(one.anonymous, 500);
+      // Rows that no write deletes, such as languages and units, are always left.
+      expect(server.size).toBeGreaterThan(20);
+      const sorted = (map: Map<string, object>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+      expect(sorted(keep)).toEqual(sorted(server));
+    },
+  );
 });

@@ -15,7 +15,10 @@ let trainingDayId: string;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
   workoutId = String((await ann.post('/workout/', {})).body.id);
-  trainingDayId = String((await ann.post('/day/', { training: Number(workoutId), description: 'Legs', day: [1] })).body.id);
+  trainingDayId = String(
+    (await ann.post('/day/', { training: Number(workoutId), description: 'Legs', day: [1] })).body
+      .id,
+  );
 });
 
 const inputs = allEntities().flatMap((entity) => {
@@ -39,7 +42,9 @@ test('declares every constant default on its create input, and no defaults on pa
       if (fixed !== undefined) expect(isNonNullType(input.type)).toBe(!field.allowNull);
     }
   for (const { entity } of inputs)
-    expect(printType(schema.getType(`${entity.name}Patch`) ?? schema.getType('Query')!)).not.toMatch(/^ {2}\w+: .* = /m);
+    expect(
+      printType(schema.getType(`${entity.name}Patch`) ?? schema.getType('Query')!),
+    ).not.toMatch(/^ {2}\w+: .* = /m);
   const printedSchema = inputs.map(({ type }) => printType(type)).join();
   for (const declaration of [
     'sets: Int! = 4',
@@ -62,7 +67,13 @@ test('stores the declared defaults over GraphQL and REST', async () => {
   expect(made).toEqual({
     set: { setGroup: { sets: 4, position: null } },
     session: { workoutSession: { impression: 'NEUTRAL', notes: null } },
-    schedule: { schedule: { isActive: true, isLoop: false, startsOn: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) } },
+    schedule: {
+      schedule: {
+        isActive: true,
+        isLoop: false,
+        startsOn: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+      },
+    },
     plan: { nutritionPlan: { name: '', hasGoalCalories: false } },
   });
   const { body } = await ann.post('/set/', { exerciseday: Number(trainingDayId) });
@@ -70,11 +81,20 @@ test('stores the declared defaults over GraphQL and REST', async () => {
 });
 
 test('rejects null for a field with a default over GraphQL and REST', async () => {
-  const rejected = await ann.query('mutation ($input: SetGroupInput!) { made: createSetGroup(input: $input) { setGroup { id } } }', {
-    input: { trainingDayId, sets: null },
+  const rejected = await ann.query(
+    'mutation ($input: SetGroupInput!) { made: createSetGroup(input: $input) { setGroup { id } } }',
+    {
+      input: { trainingDayId, sets: null },
+    },
+  );
+  expect(rejected.errors![0]!.extensions).toEqual({
+    code: 'BAD_USER_INPUT',
+    fields: { 'input.sets': ['This field may not be null.'] },
   });
-  expect(rejected.errors![0]!.extensions).toEqual({ code: 'BAD_USER_INPUT', fields: { 'input.sets': ['This field may not be null.'] } });
-  const { status, body } = await ann.post('/set/', { exerciseday: Number(trainingDayId), sets: null });
+  const { status, body } = await ann.post('/set/', {
+    exerciseday: Number(trainingDayId),
+    sets: null,
+  });
   expect([status, body]).toEqual([400, { sets: ['This field may not be null.'] }]);
 });
 

@@ -19,17 +19,32 @@ beforeAll(async () => {
   const workout = (await ann.post('/workout/', { comment: 'Back' })).body.id;
   await ann.post('/workout/', { comment: 'back' });
   const session = { workout, date: '2021-01-01' };
-  await ann.post('/workoutsession/', { ...session, time_start: '18:00:00.5', time_end: '19:00', notes: 'Said "hi"', impression: '3' });
+  await ann.post('/workoutsession/', {
+    ...session,
+    time_start: '18:00:00.5',
+    time_end: '19:00',
+    notes: 'Said "hi"',
+    impression: '3',
+  });
   await ann.post('/workoutsession/', { ...session, date: '2021-01-02' });
   for (const day of [[1, 3], [3], [5]]) await ann.post('/day/', { training: workout, description: `${day}`, day }); // prettier-ignore
   plan = (await ann.post('/nutritionplan/', {})).body.id;
   const eaten = { plan, ingredient: 1, amount: '1' };
   await ann.post('/nutritiondiary/', { ...eaten, datetime: '2021-03-10T08:00:00Z' });
-  await ann.post('/nutritiondiary/', { ...eaten, datetime: '2021-03-10T08:00:00+02:00', weight_unit: 1 });
+  await ann.post('/nutritiondiary/', {
+    ...eaten,
+    datetime: '2021-03-10T08:00:00+02:00',
+    weight_unit: 1,
+  });
 });
 
 /** Returns the values of one field in the rows that match. */
-async function matchingValues(type: string, many: string, where: unknown, field: string): Promise<unknown[]> {
+async function matchingValues(
+  type: string,
+  many: string,
+  where: unknown,
+  field: string,
+): Promise<unknown[]> {
   const document = `query ($where: ${type}Where) { page: ${many}(where: $where, orderBy: [{ id: ASC }]) { totalCount nodes { value: ${field} } } }`;
   const { page } = await ann.ask(document, { where });
   expect(page.totalCount).toBe(page.nodes.length);
@@ -41,13 +56,37 @@ type Case = [string, string, unknown, string, unknown[]];
 test.each<Case>([
   ['WeightEntry', 'weightEntries', {}, 'date', ['2021-01-03', '2021-01-01', '2021-01-02']],
   ['WeightEntry', 'weightEntries', null, 'date', ['2021-01-03', '2021-01-01', '2021-01-02']],
-  ['WeightEntry', 'weightEntries', { date: null }, 'date', ['2021-01-03', '2021-01-01', '2021-01-02']],
+  [
+    'WeightEntry',
+    'weightEntries',
+    { date: null },
+    'date',
+    ['2021-01-03', '2021-01-01', '2021-01-02'],
+  ],
   ['WeightEntry', 'weightEntries', { date: { eq: '2021-01-02' } }, 'date', ['2021-01-02']],
-  ['WeightEntry', 'weightEntries', { date: { in: ['2021-01-01', '2021-01-02', '2001-01-01'] } }, 'date', ['2021-01-01', '2021-01-02']],
+  [
+    'WeightEntry',
+    'weightEntries',
+    { date: { in: ['2021-01-01', '2021-01-02', '2001-01-01'] } },
+    'date',
+    ['2021-01-01', '2021-01-02'],
+  ],
   ['WeightEntry', 'weightEntries', { date: { in: [] } }, 'date', []],
-  ['WeightEntry', 'weightEntries', { weight: { eq: '80.5' } }, 'date', ['2021-01-03', '2021-01-01']],
+  [
+    'WeightEntry',
+    'weightEntries',
+    { weight: { eq: '80.5' } },
+    'date',
+    ['2021-01-03', '2021-01-01'],
+  ],
   ['WeightEntry', 'weightEntries', { weight: { eq: 79 } }, 'date', ['2021-01-02']],
-  ['WeightEntry', 'weightEntries', { weight: { eq: '80.5' }, date: { eq: '2021-01-01' } }, 'date', ['2021-01-01']],
+  [
+    'WeightEntry',
+    'weightEntries',
+    { weight: { eq: '80.5' }, date: { eq: '2021-01-01' } },
+    'date',
+    ['2021-01-01'],
+  ],
   ['WeightEntry', 'weightEntries', { weight: { eq: '1e9999' } }, 'date', []],
   ['WeightEntry', 'weightEntries', { id: { eq: '99999999999999999999' } }, 'date', []],
   ['WeightEntry', 'weightEntries', { id: { eq: '0' } }, 'date', []],
@@ -56,43 +95,151 @@ test.each<Case>([
   ['Workout', 'workouts', { name: { in: ['back', 'Back'] } }, 'name', ['Back', 'back']],
   ['Workout', 'workouts', { name: { eq: 'a\0b' } }, 'name', []],
   ['Workout', 'workouts', { name: { in: ['a\0b', 'Back'] } }, 'name', ['Back']],
-  ['WorkoutSession', 'workoutSessions', { startTime: { eq: '18:00:00.500000' } }, 'startTime', ['18:00:00.500000']],
+  [
+    'WorkoutSession',
+    'workoutSessions',
+    { startTime: { eq: '18:00:00.500000' } },
+    'startTime',
+    ['18:00:00.500000'],
+  ],
   ['WorkoutSession', 'workoutSessions', { startTime: { eq: null } }, 'date', ['2021-01-02']],
   ['WorkoutSession', 'workoutSessions', { impression: { eq: 'GOOD' } }, 'impression', ['GOOD']],
   ['WorkoutSession', 'workoutSessions', { notes: { eq: 'Said "hi"' } }, 'notes', ['Said "hi"']],
   ['TrainingDay', 'trainingDays', { weekdays: { in: ['WEDNESDAY'] } }, 'name', ['1,3', '3']],
-  ['TrainingDay', 'trainingDays', { weekdays: { in: ['MONDAY', 'WEDNESDAY'] } }, 'name', ['1,3', '3']],
-  ['TrainingDay', 'trainingDays', { weekdays: { each: ['MONDAY', 'WEDNESDAY'] } }, 'name', ['1,3', '1,3', '3']],
+  [
+    'TrainingDay',
+    'trainingDays',
+    { weekdays: { in: ['MONDAY', 'WEDNESDAY'] } },
+    'name',
+    ['1,3', '3'],
+  ],
+  [
+    'TrainingDay',
+    'trainingDays',
+    { weekdays: { each: ['MONDAY', 'WEDNESDAY'] } },
+    'name',
+    ['1,3', '1,3', '3'],
+  ],
   ['TrainingDay', 'trainingDays', { weekdays: { in: [] } }, 'name', []],
   ['TrainingDay', 'trainingDays', { weekdays: { in: ['SUNDAY'] } }, 'name', []],
   ['TrainingDay', 'trainingDays', { weekdays: { notIn: ['MONDAY'] } }, 'name', ['3', '5']],
-  ['DiaryEntry', 'diaryEntries', { eatenAt: { eq: '2021-03-10T09:00:00+01:00' } }, 'eatenAt', ['2021-03-10T09:00:00+01:00']],
-  ['DiaryEntry', 'diaryEntries', { eatenAt: { eq: '2021-03-11T04:00:00+20:00' } }, 'eatenAt', ['2021-03-10T09:00:00+01:00']],
-  ['DiaryEntry', 'diaryEntries', { ingredientUnitId: { isNull: true } }, 'eatenAt', ['2021-03-10T09:00:00+01:00']],
-  ['DiaryEntry', 'diaryEntries', { ingredientUnitId: { eq: '1' } }, 'eatenAt', ['2021-03-10T07:00:00+01:00']],
+  [
+    'DiaryEntry',
+    'diaryEntries',
+    { eatenAt: { eq: '2021-03-10T09:00:00+01:00' } },
+    'eatenAt',
+    ['2021-03-10T09:00:00+01:00'],
+  ],
+  [
+    'DiaryEntry',
+    'diaryEntries',
+    { eatenAt: { eq: '2021-03-11T04:00:00+20:00' } },
+    'eatenAt',
+    ['2021-03-10T09:00:00+01:00'],
+  ],
+  [
+    'DiaryEntry',
+    'diaryEntries',
+    { ingredientUnitId: { isNull: true } },
+    'eatenAt',
+    ['2021-03-10T09:00:00+01:00'],
+  ],
+  [
+    'DiaryEntry',
+    'diaryEntries',
+    { ingredientUnitId: { eq: '1' } },
+    'eatenAt',
+    ['2021-03-10T07:00:00+01:00'],
+  ],
   ['Exercise', 'exercises', { muscleIds: { in: ['1'] } }, 'name', ['Bench press']],
   ['Exercise', 'exercises', { muscleSecondaryIds: { in: ['1'] } }, 'name', ['Squat']],
   ['Exercise', 'exercises', { categoryId: { eq: '2' } }, 'name', ['Squat']],
-  ['Exercise', 'exercises', { uuid: { eq: '00000002-0000-4000-8000-000000000003' } }, 'name', ['Plank']],
+  [
+    'Exercise',
+    'exercises',
+    { uuid: { eq: '00000002-0000-4000-8000-000000000003' } },
+    'name',
+    ['Plank'],
+  ],
   ['Exercise', 'exercises', { uuid: { eq: 'x' } }, 'name', []],
   ['Exercise', 'exercises', { status: { eq: 'PENDING' } }, 'name', []],
   ['Exercise', 'exercises', { category: { name: { eq: 'Legs' } } }, 'name', ['Squat']],
-  ['Exercise', 'exercises', { equipment: { some: { name: { eq: 'Bench' } } } }, 'name', ['Bench press']],
+  [
+    'Exercise',
+    'exercises',
+    { equipment: { some: { name: { eq: 'Bench' } } } },
+    'name',
+    ['Bench press'],
+  ],
   ['Exercise', 'exercises', { equipment: { none: {} } }, 'name', ['Plank']],
-  ['Exercise', 'exercises', { equipment: { none: { not: { name: { eq: 'Barbell' } } } } }, 'name', ['Squat', 'Plank']],
-  ['Exercise', 'exercises', { comments: { some: { comment: { contains: 'plank' } } } }, 'name', ['Plank']],
-  ['Exercise', 'exercises', { exerciseBase: { category: { name: { in: ['Arms', 'Abs'] } } } }, 'name', ['Bench press', 'Plank']],
+  [
+    'Exercise',
+    'exercises',
+    { equipment: { none: { not: { name: { eq: 'Barbell' } } } } },
+    'name',
+    ['Squat', 'Plank'],
+  ],
+  [
+    'Exercise',
+    'exercises',
+    { comments: { some: { comment: { contains: 'plank' } } } },
+    'name',
+    ['Plank'],
+  ],
+  [
+    'Exercise',
+    'exercises',
+    { exerciseBase: { category: { name: { in: ['Arms', 'Abs'] } } } },
+    'name',
+    ['Bench press', 'Plank'],
+  ],
   ['Exercise', 'exercises', { images: { some: {} } }, 'name', ['Squat']],
   ['Exercise', 'exercises', { name: { contains: 'a\0b' } }, 'name', []],
-  ['Exercise', 'exercises', { name: { ne: 'a\0b' }, id: { notIn: ['0', '99999999999'] } }, 'name', ['Squat', 'Bench press', 'Plank']],
+  [
+    'Exercise',
+    'exercises',
+    { name: { ne: 'a\0b' }, id: { notIn: ['0', '99999999999'] } },
+    'name',
+    ['Squat', 'Bench press', 'Plank'],
+  ],
   ['Exercise', 'exercises', { name: { contains: '%' } }, 'name', []],
-  ['Exercise', 'exercises', { name: { startsWith: 'b', mode: 'INSENSITIVE' } }, 'name', ['Bench press']],
-  ['Exercise', 'exercises', { name: { in: ['PLANK', 'squat'], mode: 'INSENSITIVE' } }, 'name', ['Squat', 'Plank']],
-  ['Exercise', 'exercises', { not: { or: [{ name: { eq: 'Plank' } }, { muscleIds: { in: ['2'] } }] } }, 'name', ['Bench press']],
+  [
+    'Exercise',
+    'exercises',
+    { name: { startsWith: 'b', mode: 'INSENSITIVE' } },
+    'name',
+    ['Bench press'],
+  ],
+  [
+    'Exercise',
+    'exercises',
+    { name: { in: ['PLANK', 'squat'], mode: 'INSENSITIVE' } },
+    'name',
+    ['Squat', 'Plank'],
+  ],
+  [
+    'Exercise',
+    'exercises',
+    { not: { or: [{ name: { eq: 'Plank' } }, { muscleIds: { in: ['2'] } }] } },
+    'name',
+    ['Bench press'],
+  ],
   ['Exercise', 'exercises', { and: [], or: null, not: null, category: null, muscles: null, name: { contains: null } }, 'name', ['Squat', 'Bench press', 'Plank']], // prettier-ignore
   ['Exercise', 'exercises', { or: [] }, 'name', []],
-  ['Exercise', 'exercises', { muscles: { some: { exercises: { some: { name: { eq: 'Not yet accepted' } } } } } }, 'name', []],
-  ['WorkoutSession', 'workoutSessions', { startTime: { ne: '18:00:00.5' } }, 'date', ['2021-01-02']],
+  [
+    'Exercise',
+    'exercises',
+    { muscles: { some: { exercises: { some: { name: { eq: 'Not yet accepted' } } } } } },
+    'name',
+    [],
+  ],
+  [
+    'WorkoutSession',
+    'workoutSessions',
+    { startTime: { ne: '18:00:00.5' } },
+    'date',
+    ['2021-01-02'],
+  ],
   ['WorkoutSession', 'workoutSessions', { startTime: { isNull: false } }, 'date', ['2021-01-01']],
   ['WeightEntry', 'weightEntries', { weight: { gte: '79', lte: 80 } }, 'date', ['2021-01-02']],
   ['Exercise', 'exercises', { muscles: { some: { isFront: { eq: false } } } }, 'name', ['Squat']],
@@ -113,13 +260,18 @@ test.each([
   expect([answer.status, answer.code]).toEqual([400, 'GRAPHQL_VALIDATION_FAILED']);
 });
 
-test.each(['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-14:00', '0001-01-01T00:00:00+14:00', '2021-03-10T08:00:00+24:00'])(
-  'rejects the out-of-range DateTime %s in a condition',
-  async (eq) => {
-    const { code } = await ann.query('query ($eq: DateTime) { diaryEntries(where: { eatenAt: { eq: $eq } }) { totalCount } }', { eq });
-    expect(code).toBe('BAD_USER_INPUT');
-  },
-);
+test.each([
+  '0000-01-01T00:00:00Z',
+  '9999-12-31T23:59:59-14:00',
+  '0001-01-01T00:00:00+14:00',
+  '2021-03-10T08:00:00+24:00',
+])('rejects the out-of-range DateTime %s in a condition', async (eq) => {
+  const { code } = await ann.query(
+    'query ($eq: DateTime) { diaryEntries(where: { eatenAt: { eq: $eq } }) { totalCount } }',
+    { eq },
+  );
+  expect(code).toBe('BAD_USER_INPUT');
+});
 
 describe('an invalid condition or order', () => {
   const expectRejection = async (
@@ -135,7 +287,8 @@ describe('an invalid condition or order', () => {
     expect([status, code]).toEqual([expected, 'BAD_USER_INPUT']);
     expect(errors![0]!.extensions.fields).toEqual(fields);
   };
-  const nested = (depth: number, innermost: object = {}): object => (depth ? { not: nested(depth - 1, innermost) } : innermost);
+  const nested = (depth: number, innermost: object = {}): object =>
+    depth ? { not: nested(depth - 1, innermost) } : innermost;
   test('is rejected when it has more than 200 conditions at any depth', async () => {
     const message = ['There are more than 200 conditions.'];
     await expectRejection('Exercise', 'exercises', { or: Array(201).fill({}) }, { where: message });
@@ -145,35 +298,64 @@ describe('an invalid condition or order', () => {
   test('is rejected when `some` and `none` are nested deeper than 4 levels', async () => {
     const nestedQuantifiers = (kinds: string[]): object => {
       const [kind, ...rest] = kinds;
-      return kind ? { category: { exercises: { [kind]: nestedQuantifiers(rest) } } } : { id: { eq: '1' } };
+      return kind
+        ? { category: { exercises: { [kind]: nestedQuantifiers(rest) } } }
+        : { id: { eq: '1' } };
     };
-    const path = 'where.category.exercises.some.category.exercises.none.category.exercises.none.category.exercises.some';
-    await expectRejection('Exercise', 'exercises', nestedQuantifiers(['some', 'none', 'none', 'some', 'none']), {
-      [`${path}.category.exercises.none`]: ['`some` and `none` are nested deeper than 4 levels.'],
-    });
+    const path =
+      'where.category.exercises.some.category.exercises.none.category.exercises.none.category.exercises.some';
+    await expectRejection(
+      'Exercise',
+      'exercises',
+      nestedQuantifiers(['some', 'none', 'none', 'some', 'none']),
+      {
+        [`${path}.category.exercises.none`]: ['`some` and `none` are nested deeper than 4 levels.'],
+      },
+    );
     // A realistic condition stays within the limit.
     const biceps = {
       days: {
-        some: { setGroups: { some: { plannedSets: { some: { exercise: { muscles: { some: { name: { eq: 'Biceps brachii' } } } } } } } } },
+        some: {
+          setGroups: {
+            some: {
+              plannedSets: {
+                some: { exercise: { muscles: { some: { name: { eq: 'Biceps brachii' } } } } },
+              },
+            },
+          },
+        },
       },
     };
-    expect(await ann.ask('query ($where: WorkoutWhere) { workouts(where: $where) { totalCount } }', { where: biceps })).toEqual({
+    expect(
+      await ann.ask('query ($where: WorkoutWhere) { workouts(where: $where) { totalCount } }', {
+        where: biceps,
+      }),
+    ).toEqual({
       workouts: { totalCount: 0 },
     });
   });
 
   test('is rejected when its variables are nested too deep, whatever the depth', async () => {
     const path = `where${'.not'.repeat(11)}`;
-    await expectRejection('Exercise', 'exercises', nested(11), { [path]: ['Conditions are nested deeper than 10 levels.'] });
+    await expectRejection('Exercise', 'exercises', nested(11), {
+      [path]: ['Conditions are nested deeper than 10 levels.'],
+    });
     const deep = { where: ['Ensure that this is nested no deeper than 64 levels.'] };
     await expectRejection('Exercise', 'exercises', nested(65), deep, undefined, 400);
     const query = 'query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }';
     const sendNested = async (levels: number) => {
       const text = `${'{"not":'.repeat(levels)}{}${'}'.repeat(levels)}`;
-      const answer = await ann.send('POST', '/graphql', `{"query":${JSON.stringify(query)},"variables":{"where":${text}}}`);
+      const answer = await ann.send(
+        'POST',
+        '/graphql',
+        `{"query":${JSON.stringify(query)},"variables":{"where":${text}}}`,
+      );
       return [answer.status, answer.body.errors[0]];
     };
-    expect(await sendNested(90)).toMatchObject([200, { extensions: { code: 'BAD_USER_INPUT', fields: deep } }]);
+    expect(await sendNested(90)).toMatchObject([
+      200,
+      { extensions: { code: 'BAD_USER_INPUT', fields: deep } },
+    ]);
     // A request body of more than 100 levels is not parsed at all.
     expect(await sendNested(100_000)).toMatchObject([
       400,
@@ -182,7 +364,10 @@ describe('an invalid condition or order', () => {
   });
 
   test('is rejected when it is nested too deep in the text of an operation', async () => {
-    const nested = (levels: number) => ann.query(`{ exercises(where: ${'{not:'.repeat(levels)}{}${'}'.repeat(levels)}) { totalCount } }`);
+    const nested = (levels: number) =>
+      ann.query(
+        `{ exercises(where: ${'{not:'.repeat(levels)}{}${'}'.repeat(levels)}) { totalCount } }`,
+      );
     const deep = await nested(150);
     expect([deep.status, deep.code]).toEqual([200, 'BAD_USER_INPUT']);
     expect(deep.text).toContain('Conditions are nested deeper than 10 levels.');
@@ -193,7 +378,12 @@ describe('an invalid condition or order', () => {
 
   test('is rejected when `each` is nested inside another condition', async () => {
     const message = ['This is allowed only at the top level of `where`.'];
-    await expectRejection('Exercise', 'exercises', { and: [{ muscleIds: { each: ['1'] } }] }, { 'where.and[0].muscleIds.each': message });
+    await expectRejection(
+      'Exercise',
+      'exercises',
+      { and: [{ muscleIds: { each: ['1'] } }] },
+      { 'where.and[0].muscleIds.each': message },
+    );
   });
 
   test('is rejected when a search text is longer than 200 characters', () =>
@@ -207,11 +397,21 @@ describe('an invalid condition or order', () => {
   test('is rejected when `relevance` has no search or the order is too long', async () => {
     const none = ['`relevance` requires a `search` in `where`.'];
     await expectRejection('Exercise', 'exercises', {}, { orderBy: none }, [{ relevance: 'DESC' }]);
-    await expectRejection('Exercise', 'exercises', { not: { name: { search: 'x' } } }, { orderBy: none }, [{ relevance: 'DESC' }]);
+    await expectRejection(
+      'Exercise',
+      'exercises',
+      { not: { name: { search: 'x' } } },
+      { orderBy: none },
+      [{ relevance: 'DESC' }],
+    );
     const other = ['`relevance` applies only to the listed rows themselves.'];
-    await expectRejection('Exercise', 'exercises', { name: { search: 'x' } }, { 'orderBy[0]': other }, [
-      { exerciseBase: { relevance: 'DESC' } },
-    ]);
+    await expectRejection(
+      'Exercise',
+      'exercises',
+      { name: { search: 'x' } },
+      { 'orderBy[0]': other },
+      [{ exerciseBase: { relevance: 'DESC' } }],
+    );
     const long = { orderBy: ['Ensure this list has no more than 50 elements.'] };
     await expectRejection('Exercise', 'exercises', {}, long, Array(51).fill({ id: 'ASC' }));
   });
@@ -274,7 +474,9 @@ describe('a search in `where`', () => {
   });
 
   test('over several fields ranks by the sum of their relevances', async () => {
-    expect(await names('yoghurt', { brand: { search: 'berg' } })).toEqual(['Frozen yoghurt with cherries']);
+    expect(await names('yoghurt', { brand: { search: 'berg' } })).toEqual([
+      'Frozen yoghurt with cherries',
+    ]);
     expect(await names('yo', { brand: { search: 'alp' } })).toEqual(['Yoghurt', 'Yogurt drink']);
   });
 
@@ -283,14 +485,18 @@ describe('a search in `where`', () => {
       '{ page: ingredients(where: { or: [{ name: { search: "oats" } }, { brand: { search: "ALP" } }] }) { nodes { name } } }',
     );
     expect(page.nodes.map(({ name }: any) => name)).toEqual(['Oats', 'Yoghurt', 'Yogurt drink']);
-    const { units } = await ann.ask('{ units: ingredientUnits(where: { ingredient: { name: { search: "mlk" } } }) { totalCount } }');
+    const { units } = await ann.ask(
+      '{ units: ingredientUnits(where: { ingredient: { name: { search: "mlk" } } }) { totalCount } }',
+    );
     expect(units.totalCount).toBe(0);
   });
 
   test('rejects a cursor of another search', async () => {
     const document = 'query ($text: String!, $after: String) { page: ingredients(first: 1, after: $after, where: { name: { search: $text } }) { nodes { name } pageInfo { endCursor } } }'; // prettier-ignore
     const after = (await ann.ask(document, { text: 'yoghurt' })).page.pageInfo.endCursor;
-    expect((await ann.ask(document, { text: 'yoghurt', after })).page.nodes).toEqual([{ name: 'Greek yoghurt' }]);
+    expect((await ann.ask(document, { text: 'yoghurt', after })).page.nodes).toEqual([
+      { name: 'Greek yoghurt' },
+    ]);
     const { errors } = await ann.query(document, { text: 'cocoa', after });
     expect(errors![0]!.extensions).toMatchObject({
       code: 'BAD_USER_INPUT',
@@ -301,54 +507,65 @@ describe('a search in `where`', () => {
 
 describe('orderBy', () => {
   const ordered = async (type: string, many: string, orderBy: unknown, field: string) => {
-    const { page } = await ann.ask(`query ($orderBy: [${type}Order!]) { page: ${many}(orderBy: $orderBy) { nodes { value: ${field} } } }`, {
-      orderBy,
-    });
+    const { page } = await ann.ask(
+      `query ($orderBy: [${type}Order!]) { page: ${many}(orderBy: $orderBy) { nodes { value: ${field} } } }`,
+      {
+        orderBy,
+      },
+    );
     return page.nodes.map(({ value }: any) => value);
   };
 
   test('sorts by several fields, each with its direction', async () => {
-    expect(await ordered('WeightEntry', 'weightEntries', [{ weight: 'ASC' }, { date: 'DESC' }], 'date')).toEqual([
-      '2021-01-02',
-      '2021-01-03',
-      '2021-01-01',
-    ]);
+    expect(
+      await ordered('WeightEntry', 'weightEntries', [{ weight: 'ASC' }, { date: 'DESC' }], 'date'),
+    ).toEqual(['2021-01-02', '2021-01-03', '2021-01-01']);
   });
 
   test('uses the default order when it is null or omitted', async () => {
     for (const orderBy of [null, undefined])
-      expect(await ordered('WeightEntry', 'weightEntries', orderBy, 'date')).toEqual(['2021-01-01', '2021-01-02', '2021-01-03']);
+      expect(await ordered('WeightEntry', 'weightEntries', orderBy, 'date')).toEqual([
+        '2021-01-01',
+        '2021-01-02',
+        '2021-01-03',
+      ]);
   });
 
   test('sorts by a referenced row', async () => {
-    expect(await ordered('Exercise', 'exercises', [{ language: 'ASC' }, { name: 'DESC' }], 'name')).toEqual([
-      'Squat',
-      'Plank',
-      'Bench press',
-    ]);
+    expect(
+      await ordered('Exercise', 'exercises', [{ language: 'ASC' }, { name: 'DESC' }], 'name'),
+    ).toEqual(['Squat', 'Plank', 'Bench press']);
   });
 
   test('requires exactly one field per element', async () => {
-    const document = 'query ($orderBy: [WeightEntryOrder!]) { weightEntries(orderBy: $orderBy) { totalCount nodes { id } } }';
+    const document =
+      'query ($orderBy: [WeightEntryOrder!]) { weightEntries(orderBy: $orderBy) { totalCount nodes { id } } }';
     for (const orderBy of [[{}], [{ date: null }], [{ date: 'ASC', weight: 'ASC' }]])
       expect((await ann.query(document, { orderBy })).errors![0]!.extensions).toMatchObject({
         code: 'BAD_USER_INPUT',
-        fields: { 'orderBy[0]': ['Exactly one field of WeightEntryOrder must be given, and not null.'] },
+        fields: {
+          'orderBy[0]': ['Exactly one field of WeightEntryOrder must be given, and not null.'],
+        },
       });
-    expect((await ann.query('{ weightEntries(orderBy: [{ date: ASC, weight: ASC }]) { totalCount } }')).code).toBe(
-      'GRAPHQL_VALIDATION_FAILED',
-    );
+    expect(
+      (await ann.query('{ weightEntries(orderBy: [{ date: ASC, weight: ASC }]) { totalCount } }'))
+        .code,
+    ).toBe('GRAPHQL_VALIDATION_FAILED');
     const { __type: type } = await ann.ask('{ __type(name: "WeightEntryOrder") { isOneOf } }');
     expect(type.isOneOf).toBe(true);
   });
 });
 
 describe('a time in a REST query', () => {
-  const countWithStartTime = async (time: string) => (await ann.get(`/workoutsession/?time_start=${encodeURIComponent(time)}`)).body.count;
+  const countWithStartTime = async (time: string) =>
+    (await ann.get(`/workoutsession/?time_start=${encodeURIComponent(time)}`)).body.count;
 
-  test.each(['18:00:00.5', '18:0:0.500', ' 18:00:00.500000 '])('matches the stored time when written as %j', async (time) => {
-    expect(await countWithStartTime(time)).toBe(1);
-  });
+  test.each(['18:00:00.5', '18:0:0.500', ' 18:00:00.500000 '])(
+    'matches the stored time when written as %j',
+    async (time) => {
+      expect(await countWithStartTime(time)).toBe(1);
+    },
+  );
 
   test.each(['18:00', '18:00:00', '18:00:00.500001', '0:00', '23:59:59.999999'])(
     'does not match the stored time when it is %j',
@@ -357,11 +574,18 @@ describe('a time in a REST query', () => {
     },
   );
 
-  test.each(['24:00', '24:00:00', '18:60', '18:00:60', '18', '18:00:00.', '18:00:00.5000001', '6 pm', ' '])(
-    'is rejected when it is %j',
-    async (time) => {
-      const answer = await ann.get(`/workoutsession/?time_start=${encodeURIComponent(time)}`);
-      expect([answer.status, answer.body]).toEqual([400, { time_start: ['Enter a valid time.'] }]);
-    },
-  );
+  test.each([
+    '24:00',
+    '24:00:00',
+    '18:60',
+    '18:00:60',
+    '18',
+    '18:00:00.',
+    '18:00:00.5000001',
+    '6 pm',
+    ' ',
+  ])('is rejected when it is %j', async (time) => {
+    const answer = await ann.get(`/workoutsession/?time_start=${encodeURIComponent(time)}`);
+    expect([answer.status, answer.body]).toEqual([400, { time_start: ['Enter a valid time.'] }]);
+  });
 });

@@ -32,20 +32,44 @@ let bob: Person;
 const rows: Record<string, Row[]> = {};
 
 /** Includes a clock change of half an hour (Lord Howe), one at midnight (Havana) and an offset with half an hour (Kolkata). */
-const ZONES = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Havana', 'Asia/Kolkata', 'UTC'] as const;
+const ZONES = [
+  'Europe/Berlin',
+  'America/New_York',
+  'Australia/Lord_Howe',
+  'America/Havana',
+  'Asia/Kolkata',
+  'UTC',
+] as const;
 const UNITS = ['DAY', 'WEEKDAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR'] as const;
-const WEEKDAYS = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'] as const;
+const WEEKDAYS = [
+  'MONDAY',
+  'TUESDAY',
+  'WEDNESDAY',
+  'THURSDAY',
+  'FRIDAY',
+  'SATURDAY',
+  'SUNDAY',
+] as const;
 
 beforeAll(async () => {
-  const seeding = { database: fitgraph.database, tokenVault: fitgraph.tokenVault, timeZone: TIME_ZONE, reportProgress: () => undefined };
+  const seeding = {
+    database: fitgraph.database,
+    tokenVault: fitgraph.tokenVault,
+    timeZone: TIME_ZONE,
+    reportProgress: () => undefined,
+  };
   await seedReferenceData(seeding, fitgraph.services.media);
   const { token, username } = (await seedDemo(seeding))!;
-  const [{ id }] = (await fitgraph.sql('SELECT "id" FROM "user_account" WHERE "username" = $1', [username])) as [{ id: number }];
+  const [{ id }] = (await fitgraph.sql('SELECT "id" FROM "user_account" WHERE "username" = $1', [
+    username,
+  ])) as [{ id: number }];
   await fitgraph.reference.reload();
   demo = new Person(fitgraph.url, { id, token });
   bob = await fitgraph.user('bob');
   // Adds pounds, sets without repetitions in reserve and rows of another user.
-  await fitgraph.sql(`UPDATE "workout_log" SET "weight_unit_id" = 2, "rir" = CASE WHEN "id" % 2 = 0 THEN '' END WHERE "id" % 7 = 0`);
+  await fitgraph.sql(
+    `UPDATE "workout_log" SET "weight_unit_id" = 2, "rir" = CASE WHEN "id" % 2 = 0 THEN '' END WHERE "id" % 7 = 0`,
+  );
   await createOwnedRows(bob);
   // Moves entries close to the clock changes of each zone, also into hours that occur twice.
   const changes = [
@@ -60,7 +84,8 @@ beforeAll(async () => {
     `UPDATE "diary_entry" SET "datetime" = ($1::timestamptz[])[1 + "id" % $2::int] + (("id" * 7919) % 172800 - 86400) * interval '1 second' WHERE "id" % 3 = 0`,
     [changes, changes.length],
   );
-  const lists = (name: string) => `{ rows: ${name}(first: 10000) { nodes { ${SELECTIONS[name]} } } }`;
+  const lists = (name: string) =>
+    `{ rows: ${name}(first: 10000) { nodes { ${SELECTIONS[name]} } } }`;
   for (const name of Object.keys(SELECTIONS)) {
     const { nodes } = (await demo.ask(lists(name))).rows;
     rows[name] = nodes.map(FLAT[name]!);
@@ -84,7 +109,11 @@ const FLAT: Record<string, (node: Row) => Row> = {
     workout: workoutId,
     sessionImpression: session?.impression ?? null,
   }),
-  diaryEntries: ({ ingredientId, planId, ...row }) => ({ ...row, ingredient: ingredientId, plan: planId }),
+  diaryEntries: ({ ingredientId, planId, ...row }) => ({
+    ...row,
+    ingredient: ingredientId,
+    plan: planId,
+  }),
 };
 
 const TYPES: Record<string, string> = { workoutLogs: 'WorkoutLog', diaryEntries: 'DiaryEntry' };
@@ -97,25 +126,34 @@ const FIELDS: Record<string, Fields> = {
   diaryEntries: { numbers: ['amount'], extremes: ['amount'], distinct: ['ingredient', 'amount'] },
 };
 
-const bucket = ({ start, end, number }: Row = {}) => ({ start: start && Date.parse(start), end: end && Date.parse(end), number });
+const bucket = ({ start, end, number }: Row = {}) => ({
+  start: start && Date.parse(start),
+  end: end && Date.parse(end),
+  number,
+});
 
 /** Draws a key that groups by intervals of a date field. */
 function days(field: string): Key {
   const by = random.pick(UNITS);
   const weekBegins = random.int(1, 7);
   const empty = random.chance(0.25);
-  const value = (day: string) => (by === 'WEEKDAY' ? DateTime.fromISO(day).weekday : firstDayOf(by, day, weekBegins));
+  const value = (day: string) =>
+    by === 'WEEKDAY' ? DateTime.fromISO(day).weekday : firstDayOf(by, day, weekBegins);
   return {
     input: { [field]: { by, firstDay: WEEKDAYS[weekBegins - 1], empty } },
     of: (row) => [{ value: row[field] === null ? null : value(row[field]) }],
     valueFrom: (keys) => {
       const found = keys[`${field}Bucket`];
       if (!found) return null;
-      if (by !== 'WEEKDAY' && found.end !== nextDay(by, found.start)) return `ends with ${found.end}`;
+      if (by !== 'WEEKDAY' && found.end !== nextDay(by, found.start))
+        return `ends with ${found.end}`;
       return found.unit === by ? (found.number ?? found.start) : `by ${found.unit}`;
     },
     place: (one) => (by === 'WEEKDAY' ? (one - weekBegins + 7) % 7 : one),
-    ...(empty && { between: (low, high) => (by === 'WEEKDAY' ? [1, 2, 3, 4, 5, 6, 7] : daysBetween(by, low, high)) }),
+    ...(empty && {
+      between: (low, high) =>
+        by === 'WEEKDAY' ? [1, 2, 3, 4, 5, 6, 7] : daysBetween(by, low, high),
+    }),
   };
 }
 
@@ -128,7 +166,8 @@ function moments(field: string): Key {
   const empty = random.chance(0.25) && by !== 'HOUR';
   const value = (moment: string) => {
     const local = DateTime.fromISO(moment, { zone: timeZone });
-    if (by === 'HOUR') return local.toMillis() - ((local.toMillis() + local.offset * 60_000) % 3_600_000);
+    if (by === 'HOUR')
+      return local.toMillis() - ((local.toMillis() + local.offset * 60_000) % 3_600_000);
     if (by === 'HOUR_OF_DAY') return local.hour;
     return by === 'WEEKDAY' ? local.weekday : firstDayOf(by, local.toISODate()!, weekBegins);
   };
@@ -147,7 +186,10 @@ function moments(field: string): Key {
     ...(empty && {
       between: (low, high) =>
         by === 'WEEKDAY' || by === 'HOUR_OF_DAY'
-          ? Array.from({ length: by === 'WEEKDAY' ? 7 : 24 }, (_, index) => index + (by === 'WEEKDAY' ? 1 : 0))
+          ? Array.from(
+              { length: by === 'WEEKDAY' ? 7 : 24 },
+              (_, index) => index + (by === 'WEEKDAY' ? 1 : 0),
+            )
           : daysBetween(by, low, high),
     }),
   };
@@ -159,14 +201,18 @@ function bins(field: string): Key {
   const empty = random.chance(0.25);
   // Calculates with integers: all values are multiples of 0.001.
   const scaled = (text: string) => Math.round(Number(text) * 1000);
-  const start = (text: string) => scaled(text) - ((((scaled(text) - scaled(from)) % scaled(width)) + scaled(width)) % scaled(width));
+  const start = (text: string) =>
+    scaled(text) -
+    ((((scaled(text) - scaled(from)) % scaled(width)) + scaled(width)) % scaled(width));
   return {
     input: { [field]: { width, from, empty } },
     of: (row) => [{ value: row[field] === null ? null : start(row[field]) / 1000 }],
     valueFrom: (keys) => {
       const bin = keys[`${field}Bin`];
       if (!bin) return null;
-      return scaled(bin.to) - scaled(bin.from) === scaled(width) ? Number(bin.from) : `to ${bin.to}`;
+      return scaled(bin.to) - scaled(bin.from) === scaled(width)
+        ? Number(bin.from)
+        : `to ${bin.to}`;
     },
     place: (one) => one,
     ...(empty && {
@@ -195,11 +241,15 @@ const BY_NUMBER = { place: Number };
 
 /** Creates a key that is a referenced row. */
 const named = (fieldName: string): Key =>
-  plain(fieldName, (row) => row[fieldName], { valueFrom: (keys) => keys[fieldName]?.id ?? null, ...BY_NUMBER });
+  plain(fieldName, (row) => row[fieldName], {
+    valueFrom: (keys) => keys[fieldName]?.id ?? null,
+    ...BY_NUMBER,
+  });
 
 const equipment = (): Key => ({
   input: { field: 'EQUIPMENT' },
-  of: ({ exercise_: { equipmentIds } }) => (equipmentIds.length ? equipmentIds.map((value: string) => ({ value })) : [{ value: null }]),
+  of: ({ exercise_: { equipmentIds } }) =>
+    equipmentIds.length ? equipmentIds.map((value: string) => ({ value })) : [{ value: null }],
   valueFrom: ({ equipmentId }) => equipmentId,
   ...BY_NUMBER,
 });
@@ -211,11 +261,14 @@ function muscles(): Key {
     of: ({ exercise_ }) => {
       const found = new Map<string, number>();
       const weigh = (ids: string[], weight: string | null) => {
-        if (weight !== null) for (const id of ids) found.set(id, Math.max(found.get(id) ?? 0, Number(weight)));
+        if (weight !== null)
+          for (const id of ids) found.set(id, Math.max(found.get(id) ?? 0, Number(weight)));
       };
       weigh(exercise_.muscleIds, primary);
       weigh(exercise_.muscleSecondaryIds, secondary);
-      return found.size ? [...found].map(([id, weight]) => ({ value: Number(id), weight: String(weight) })) : [{ value: null }];
+      return found.size
+        ? [...found].map(([id, weight]) => ({ value: Number(id), weight: String(weight) }))
+        : [{ value: null }];
     },
     valueFrom: ({ muscle }) => muscle && Number(muscle.id),
     place: (id) => id,
@@ -269,7 +322,14 @@ const SELECTION_OF_KEY: Record<string, string> = {
 function documentOf(list: string): string {
   const type = TYPES[list]!;
   const { numbers, extremes, distinct } = FIELDS[list]!;
-  const values = ['sum', 'avg', 'stddev', 'median', 'p0: percentile(p: $p0)', 'p1: percentile(p: $p1)'];
+  const values = [
+    'sum',
+    'avg',
+    'stddev',
+    'median',
+    'p0: percentile(p: $p0)',
+    'p1: percentile(p: $p1)',
+  ];
   return `query ($where: ${type}Where, $groupBy: [${type}GroupBy!], $having: [${type}Having!], $orderBy: [${type}GroupOrder!], $first: Int!, $offset: Int!, $p0: Decimal!, $p1: Decimal!) {
     groups: ${list}Grouped(where: $where, groupBy: $groupBy, having: $having, orderBy: $orderBy, first: $first, offset: $offset) {
       keys { ${SELECTION_OF_KEY[list]} } count weightedCount ${values.map((value) => `${value} { ${numbers.join(' ')} }`).join(' ')}
@@ -310,7 +370,10 @@ function randomGroupCondition({ numbers }: Fields): GroupCondition {
   const limit = random.int(1, 300);
   switch (random.int(0, 5)) {
     case 0:
-      return { having: [{ statistic: 'COUNT', is: { gte: count } }], matches: (group) => group.count >= count };
+      return {
+        having: [{ statistic: 'COUNT', is: { gte: count } }],
+        matches: (group) => group.count >= count,
+      };
     case 1:
       return {
         having: [{ statistic: 'SUM', of: toConstantCase(number), is: { lt: String(limit) } }],
@@ -322,7 +385,8 @@ function randomGroupCondition({ numbers }: Fields): GroupCondition {
           { statistic: 'MEDIAN', of: toConstantCase(number), is: { gt: '3' } },
           { statistic: 'MAX', of: toConstantCase(number), is: { ne: '10' } },
         ],
-        matches: ({ median, max }) => median[number] !== null && Number(median[number]) > 3 && Number(max[number]) !== 10,
+        matches: ({ median, max }) =>
+          median[number] !== null && Number(median[number]) > 3 && Number(max[number]) !== 10,
       };
     default:
       return { matches: () => true };
@@ -343,8 +407,16 @@ function randomOrder(keys: readonly Key[], { numbers }: Fields): Term[] {
   const work = random.pick(['sum', 'avg', 'max', 'stddev', 'median'] as const);
   const [index] = [random.int(0, Math.max(0, keys.length - 1))];
   const terms: Term[] = [
-    { input: { statistic: 'COUNT', direction }, of: ({ statistics: { count } }) => count, descending },
-    { input: { statistic: 'WEIGHTED_COUNT', direction }, of: ({ statistics: { weightedCount } }) => Number(weightedCount), descending },
+    {
+      input: { statistic: 'COUNT', direction },
+      of: ({ statistics: { count } }) => count,
+      descending,
+    },
+    {
+      input: { statistic: 'WEIGHTED_COUNT', direction },
+      of: ({ statistics: { weightedCount } }) => Number(weightedCount),
+      descending,
+    },
     {
       input: { statistic: work.toUpperCase(), of: toConstantCase(number), direction },
       of: (group) => number_(group.statistics[work][number]),
@@ -395,7 +467,11 @@ async function checkRandomGrouping(list: string): Promise<void> {
   for (let remaining = random.pick([0, 1, 1, 2, 2, 3]); remaining > 0; remaining -= 1) {
     const key = random.pick(KEYS[list] as [() => Key])();
     // Keys must be distinct, and only one may request empty groups.
-    if (!keys.some((other) => sourceOf(other) === sourceOf(key)) && !(key.between && keys.some(({ between }) => between))) keys.push(key);
+    if (
+      !keys.some((other) => sourceOf(other) === sourceOf(key)) &&
+      !(key.between && keys.some(({ between }) => between))
+    )
+      keys.push(key);
   }
   const { where, matches } = randomRowCondition(list);
   const groupCondition = randomGroupCondition(fields);
@@ -424,15 +500,19 @@ async function checkRandomGrouping(list: string): Promise<void> {
     .map((group) => ({ values: group.values, statistics: computeStatistics(group, fields, ps) }))
     .filter((group) => groupCondition.matches(group.statistics));
   const sorted = (groups: { values: unknown[] }[]) =>
-    groups.map((group) => [JSON.stringify(group.values), group] as const).sort(([a], [b]) => (a < b ? -1 : 1));
+    groups
+      .map((group) => [JSON.stringify(group.values), group] as const)
+      .sort(([a], [b]) => (a < b ? -1 : 1));
   const context = JSON.stringify({ seed: SEED, list, ...variables });
   const [foundSorted, expectedSorted] = [sorted(found), sorted(expectedGroups)];
   // Compares JSON texts, which is much faster than `expect`; `expect` only prints the difference.
-  if (JSON.stringify(foundSorted) !== JSON.stringify(expectedSorted)) expect([context, foundSorted]).toEqual([context, expectedSorted]);
+  if (JSON.stringify(foundSorted) !== JSON.stringify(expectedSorted))
+    expect([context, foundSorted]).toEqual([context, expectedSorted]);
   const compare = comparison(keys, order);
   for (let index = 1; index < found.length; index += 1) {
     const sign = compare(found[index - 1], found[index]);
-    if (sign !== undefined && sign >= 0) throw new Error(`${context}: ${JSON.stringify(found[index])} comes too late`);
+    if (sign !== undefined && sign >= 0)
+      throw new Error(`${context}: ${JSON.stringify(found[index])} comes too late`);
   }
 }
 

@@ -55,7 +55,10 @@ export function groupsOf(rows: readonly Row[], keys: readonly Key[]): Map<string
       places = places.flatMap(({ values, weight }) =>
         key
           .of(row)
-          .map((place) => ({ values: [...values, place.value], weight: place.weight === undefined ? weight : weight.times(place.weight) })),
+          .map((place) => ({
+            values: [...values, place.value],
+            weight: place.weight === undefined ? weight : weight.times(place.weight),
+          })),
       );
     for (const { values, weight } of places) groupAt(values).rows.push({ row, weight });
   }
@@ -63,15 +66,21 @@ export function groupsOf(rows: readonly Row[], keys: readonly Key[]): Map<string
   if (index >= 0) {
     const found = [...groups.values()].map(({ values }) => values);
     const presentValues = found.map((values) => values[index]!).filter((value) => value !== null);
-    presentValues.sort((a, b) => (Number(a) > Number(b) || (Number.isNaN(Number(a)) && a > b) ? 1 : -1));
-    const steps = presentValues.length ? keys[index]!.between!(presentValues[0], presentValues.at(-1)) : [];
-    for (const values of found) for (const step of steps) groupAt(values.map((value, at) => (at === index ? step : value)));
+    presentValues.sort((a, b) =>
+      Number(a) > Number(b) || (Number.isNaN(Number(a)) && a > b) ? 1 : -1,
+    );
+    const steps = presentValues.length
+      ? keys[index]!.between!(presentValues[0], presentValues.at(-1))
+      : [];
+    for (const values of found)
+      for (const step of steps) groupAt(values.map((value, at) => (at === index ? step : value)));
   }
   return groups;
 }
 
 const rounded = (value: Decimal) => value.toDecimalPlaces(10).toFixed();
-const plain = (value: unknown) => (value === null || value === undefined ? null : new Exact(value as string).toFixed());
+const plain = (value: unknown) =>
+  value === null || value === undefined ? null : new Exact(value as string).toFixed();
 
 export interface Fields {
   numbers: string[];
@@ -80,9 +89,14 @@ export interface Fields {
 }
 
 /** Computes the expected statistics of a group, in the same form as `readStatistics`. */
-export function computeStatistics({ rows }: Group, { numbers, extremes, distinct }: Fields, ps: readonly string[]): Row {
+export function computeStatistics(
+  { rows }: Group,
+  { numbers, extremes, distinct }: Fields,
+  ps: readonly string[],
+): Row {
   const rowsWithValue = (field: string) => rows.filter(({ row }) => row[field] !== null);
-  const of = (fields: string[], work: (field: string) => unknown) => Object.fromEntries(fields.map((field) => [field, work(field)]));
+  const of = (fields: string[], work: (field: string) => unknown) =>
+    Object.fromEntries(fields.map((field) => [field, work(field)]));
   const sorted = new Map(
     numbers.map((field) => [
       field,
@@ -100,14 +114,16 @@ export function computeStatistics({ rows }: Group, { numbers, extremes, distinct
   };
   const sum = (field: string) =>
     rowsWithValue(field).reduce(
-      (total, { row, weight }) => total.plus(weight === ONE ? exact(row[field]) : weight.times(exact(row[field]))),
+      (total, { row, weight }) =>
+        total.plus(weight === ONE ? exact(row[field]) : weight.times(exact(row[field]))),
       new Exact(0),
     );
   const extreme = (direction: 1 | -1) => (field: string) => {
     const numeric = numbers.includes(field);
     const values = rowsWithValue(field).map(({ row }) => row[field]);
     if (!values.length) return null;
-    const sign = (a: any, b: any) => (numeric ? exact(a).comparedTo(exact(b)) : a < b ? -1 : Number(a > b)) * direction;
+    const sign = (a: any, b: any) =>
+      (numeric ? exact(a).comparedTo(exact(b)) : a < b ? -1 : Number(a > b)) * direction;
     const found = values.reduce((a, b) => (sign(a, b) <= 0 ? a : b));
     return numeric ? plain(found) : found;
   };
@@ -116,7 +132,10 @@ export function computeStatistics({ rows }: Group, { numbers, extremes, distinct
     weightedCount: rows.reduce((total, { weight }) => total.plus(weight), new Exact(0)).toFixed(),
     sum: of(numbers, (field) => (rowsWithValue(field).length ? sum(field).toFixed() : null)),
     avg: of(numbers, (field) => {
-      const weights = rowsWithValue(field).reduce((total, { weight }) => total.plus(weight), new Exact(0));
+      const weights = rowsWithValue(field).reduce(
+        (total, { weight }) => total.plus(weight),
+        new Exact(0),
+      );
       return weights.isZero() ? null : rounded(sum(field).dividedBy(weights));
     }),
     stddev: of(numbers, (field) => {
@@ -124,21 +143,36 @@ export function computeStatistics({ rows }: Group, { numbers, extremes, distinct
       if (all.length < 2) return null;
       // Multiplies deviations by the number of values, so that only the last step divides and rounds.
       const total = all.reduce((a, b) => a.plus(b));
-      const squares = all.reduce((sum, one) => sum.plus(one.times(all.length).minus(total).pow(2)), new Exact(0));
+      const squares = all.reduce(
+        (sum, one) => sum.plus(one.times(all.length).minus(total).pow(2)),
+        new Exact(0),
+      );
       return rounded(squares.dividedBy(all.length ** 2 * (all.length - 1)).sqrt());
     }),
     median: of(numbers, percentile('0.5')),
     percentiles: ps.map((p) => of(numbers, percentile(p))),
     min: of(extremes, extreme(1)),
     max: of(extremes, extreme(-1)),
-    countDistinct: of(distinct, (field) => new Set(rowsWithValue(field).map(({ row }) => String(row[field]))).size),
+    countDistinct: of(
+      distinct,
+      (field) => new Set(rowsWithValue(field).map(({ row }) => String(row[field]))).size,
+    ),
   };
 }
 
 /** Extracts the statistics of a returned group, with normalized decimals. */
-export function readStatistics(node: Row, { numbers, distinct }: Fields, ps: readonly string[]): Row {
+export function readStatistics(
+  node: Row,
+  { numbers, distinct }: Fields,
+  ps: readonly string[],
+): Row {
   const decimals = (values: Row = {}) =>
-    Object.fromEntries(Object.entries(values).map(([field, value]) => [field, numbers.includes(field) ? plain(value) : value]));
+    Object.fromEntries(
+      Object.entries(values).map(([field, value]) => [
+        field,
+        numbers.includes(field) ? plain(value) : value,
+      ]),
+    );
   return {
     count: node.count,
     weightedCount: plain(node.weightedCount),

@@ -38,7 +38,18 @@ const MEALS: [moment: string, ingredient: number, amount: string][] = [
 async function logs(person: Person, rows: readonly Log[]): Promise<number> {
   const { id } = (await person.post('/workout/', { comment: 'w' })).body;
   for (const [date, exercise, reps, weight, unit = 1] of rows)
-    expect((await person.post('/workoutlog/', { date, exercise, reps, weight, weight_unit: unit, workout: id })).status).toBe(201);
+    expect(
+      (
+        await person.post('/workoutlog/', {
+          date,
+          exercise,
+          reps,
+          weight,
+          weight_unit: unit,
+          workout: id,
+        })
+      ).status,
+    ).toBe(201);
   return id;
 }
 
@@ -48,7 +59,9 @@ beforeAll(async () => {
   await logs(bob, [['2021-03-09', 1, 99, '500.00']]);
   plan = (await ann.post('/nutritionplan/', { description: 'p' })).body.id;
   for (const [datetime, ingredient, amount] of MEALS)
-    expect((await ann.post('/nutritiondiary/', { plan, ingredient, amount, datetime })).status).toBe(201);
+    expect(
+      (await ann.post('/nutritiondiary/', { plan, ingredient, amount, datetime })).status,
+    ).toBe(201);
 });
 
 const groups = async (list: string, args: string, selection: string, person = ann) =>
@@ -84,16 +97,34 @@ describe('a grouping without keys', () => {
     const none = 'where: { reps: { gt: 1000 } }';
     const selection =
       'count weightedCount sum { reps } avg { reps } min { date } stddev { reps } median { reps } percentile(p: 1) { reps } countDistinct(of: DATE)';
-    const empty = { count: 0, weightedCount: '0', sum: { reps: null }, avg: { reps: null }, min: { date: null }, stddev: { reps: null } };
-    const found = { ...empty, median: { reps: null }, percentile: { reps: null }, countDistinct: 0 };
+    const empty = {
+      count: 0,
+      weightedCount: '0',
+      sum: { reps: null },
+      avg: { reps: null },
+      min: { date: null },
+      stddev: { reps: null },
+    };
+    const found = {
+      ...empty,
+      median: { reps: null },
+      percentile: { reps: null },
+      countDistinct: 0,
+    };
     expect(await groups('workoutLogs', none, selection)).toEqual([found]);
     expect(await groups('workoutLogs', `${none}, groupBy: []`, selection)).toEqual([found]);
-    expect(await groups('workoutLogs', `${none}, groupBy: [{ field: REPS }]`, selection)).toEqual([]);
+    expect(await groups('workoutLogs', `${none}, groupBy: [{ field: REPS }]`, selection)).toEqual(
+      [],
+    );
   });
 
   test('computes decimals exactly', async () => {
     const { sum, avg, stddev } = (
-      await groups('workoutLogs', 'where: { weight: { in: ["0.10", "102.50"] } }', 'sum { weight } avg { weight } stddev { weight }')
+      await groups(
+        'workoutLogs',
+        'where: { weight: { in: ["0.10", "102.50"] } }',
+        'sum { weight } avg { weight } stddev { weight }',
+      )
     )[0];
     expect([sum.weight, avg.weight, stddev.weight]).toEqual(['102.60', '51.3', '72.4077343935']);
   });
@@ -105,7 +136,9 @@ describe('a grouping without keys', () => {
     ['0.9', '9'],
     ['1', '10'],
   ])('computes percentile %s of 1, 3, 5, 5, 8, 10 as %s', async (p, value) => {
-    expect((await groups('workoutLogs', '', `percentile(p: ${p}) { reps }`))[0].percentile.reps).toBe(value);
+    expect(
+      (await groups('workoutLogs', '', `percentile(p: ${p}) { reps }`))[0].percentile.reps,
+    ).toBe(value);
   });
 
   test('ignores a percentile that a directive excludes', async () => {
@@ -113,7 +146,9 @@ describe('a grouping without keys', () => {
       groups: workoutLogsGrouped { count percentile(p: $p) @include(if: $with) { reps } } }`;
     expect((await ann.ask(query, { p: '90' })).groups).toEqual([{ count: expect.any(Number) }]);
     expect((await ann.query(query, { p: '90', with: true })).code).toBe('BAD_USER_INPUT');
-    expect((await ann.ask(query, { with: true })).groups[0].percentile.reps).toEqual(expect.anything());
+    expect((await ann.ask(query, { with: true })).groups[0].percentile.reps).toEqual(
+      expect.anything(),
+    );
   });
 
   test('returns bins whose ends are the starts of the next ones, also for widths with many digits', async () => {
@@ -122,22 +157,33 @@ describe('a grouping without keys', () => {
       `{ bins: workoutLogsGrouped(groupBy: [{ weight: { width: "${width}", from: "100000000000.000000000000001" } }]) { keys { weightBin { from to } } } }`,
     );
     expect(bins.length).toBeGreaterThan(1);
-    for (const { keys } of bins) expect(new Decimal(keys.weightBin.to).minus(keys.weightBin.from).toFixed()).toBe(width);
+    for (const { keys } of bins)
+      expect(new Decimal(keys.weightBin.to).minus(keys.weightBin.from).toFixed()).toBe(width);
   });
 
   test('evaluates percentile variables anew on each execution', async () => {
     const document =
       'query ($p: Decimal!) { workoutLogsGrouped { a: percentile(p: $p) { reps } b: percentile(p: 1) { reps } median { reps } } }';
     for (const [p, reps] of [0, 1, 0, 1, 0, 1].map((one) => [one, one ? '10' : '1'] as const))
-      expect((await ann.ask(document, { p })).workoutLogsGrouped).toEqual([{ a: { reps }, b: { reps: '10' }, median: { reps: '5' } }]);
+      expect((await ann.ask(document, { p })).workoutLogsGrouped).toEqual([
+        { a: { reps }, b: { reps: '10' }, median: { reps: '5' } },
+      ]);
   });
 });
 
 describe('a grouping by date', () => {
   const byDate = async (how: string) =>
-    (await groups('workoutLogs', `groupBy: [{ date: { ${how} } }]`, 'count keys { dateBucket { start end number } }')).map(
-      ({ count, keys: { dateBucket } }: any) => [dateBucket.start ?? dateBucket.number, dateBucket.end, count],
-    );
+    (
+      await groups(
+        'workoutLogs',
+        `groupBy: [{ date: { ${how} } }]`,
+        'count keys { dateBucket { start end number } }',
+      )
+    ).map(({ count, keys: { dateBucket } }: any) => [
+      dateBucket.start ?? dateBucket.number,
+      dateBucket.end,
+      count,
+    ]);
 
   test.each([
     [
@@ -206,7 +252,9 @@ describe('a grouping by date', () => {
         ['2021-03-29', '2021-03-30', 1],
       ],
     ],
-  ])('returns the buckets of { %s }', async (how, found) => expect(await byDate(how)).toEqual(found));
+  ])('returns the buckets of { %s }', async (how, found) =>
+    expect(await byDate(how)).toEqual(found),
+  );
 
   test('adds empty buckets for each value of the other keys', async () => {
     const found = await groups(
@@ -241,7 +289,9 @@ describe('a grouping by date', () => {
     const query = (first: string) =>
       `{ workoutLogsGrouped(groupBy: [{ field: REPS }, { date: { by: DAY, empty: true } }], where: { date: { gte: "${first}" } }, first: 1) { count } }`;
     const { errors } = await dora.query(query('2010-01-01'));
-    expect(errors![0]!.message).toContain('or more than 100000 groups. Narrow the range, or omit `empty`.');
+    expect(errors![0]!.message).toContain(
+      'or more than 100000 groups. Narrow the range, or omit `empty`.',
+    );
     expect((await dora.ask(query('2023-01-01'))).workoutLogsGrouped).toHaveLength(1);
   });
 
@@ -263,9 +313,17 @@ describe('a grouping by date', () => {
 
 describe('a grouping by timestamp', () => {
   const byMoment = async (how: string) =>
-    (await groups('diaryEntries', `groupBy: [{ eatenAt: { ${how} } }]`, 'count keys { eatenAtBucket { start end number } }')).map(
-      ({ count, keys: { eatenAtBucket } }: any) => [eatenAtBucket.start ?? eatenAtBucket.number, eatenAtBucket.end, count],
-    );
+    (
+      await groups(
+        'diaryEntries',
+        `groupBy: [{ eatenAt: { ${how} } }]`,
+        'count keys { eatenAtBucket { start end number } }',
+      )
+    ).map(({ count, keys: { eatenAtBucket } }: any) => [
+      eatenAtBucket.start ?? eatenAtBucket.number,
+      eatenAtBucket.end,
+      count,
+    ]);
 
   test.each([
     // The day on which daylight saving time ends has 25 hours.
@@ -314,7 +372,9 @@ describe('a grouping by timestamp', () => {
       ],
     ],
     ['by: MONTH', [['2021-10-01T00:00:00+02:00', '2021-11-01T00:00:00+01:00', 4]]],
-  ])('returns the buckets of { %s }', async (how, found) => expect(await byMoment(how)).toEqual(found));
+  ])('returns the buckets of { %s }', async (how, found) =>
+    expect(await byMoment(how)).toEqual(found),
+  );
 
   test('adds empty hours', async () => {
     const found = await byMoment('by: HOUR, empty: true');
@@ -327,12 +387,20 @@ test('adds no hours that do not exist where clocks change by half an hour', asyn
   const lou = await fitgraph.user('lou');
   const plan = (await lou.post('/nutritionplan/', { language: 2 })).body.id;
   // On Lord Howe Island, clocks went back from 02:00 to 01:30 on 2021-04-04. The repeated half hour is the second half of an hour of its own.
-  for (const datetime of ['2021-04-03T23:10:00+11:00', '2021-04-04T01:40:00+10:30', '2021-04-04T05:20:00+10:30'])
-    expect((await lou.post('/nutritiondiary/', { plan, ingredient: 1, amount: 1, datetime })).status).toBe(201);
+  for (const datetime of [
+    '2021-04-03T23:10:00+11:00',
+    '2021-04-04T01:40:00+10:30',
+    '2021-04-04T05:20:00+10:30',
+  ])
+    expect(
+      (await lou.post('/nutritiondiary/', { plan, ingredient: 1, amount: 1, datetime })).status,
+    ).toBe(201);
   const hours =
     '{ diaryEntriesGrouped(groupBy: [{ eatenAt: { by: HOUR, empty: true, timeZone: "Australia/Lord_Howe" } }]) { count keys { eatenAtBucket { start } } } }';
   const { diaryEntriesGrouped } = await lou.ask(hours);
-  expect(diaryEntriesGrouped.map(({ count, keys }: any) => [keys.eatenAtBucket.start, count])).toEqual([
+  expect(
+    diaryEntriesGrouped.map(({ count, keys }: any) => [keys.eatenAtBucket.start, count]),
+  ).toEqual([
     ['2021-04-03T23:00:00+11:00', 1],
     ['2021-04-04T00:00:00+11:00', 0],
     ['2021-04-04T01:00:00+11:00', 0],
@@ -348,11 +416,22 @@ describe('a grouping by other keys', () => {
   test('reads the related rows of all groups in one statement', async () => {
     const document = (keys: string) =>
       `{ groups: workoutLogsGrouped(groupBy: [{ field: EXERCISE }], orderBy: [{ statistic: COUNT, direction: DESC }]) { keys { ${keys} } count } }`;
-    const { data, statements } = await ann.query(document('exerciseId exercise { name category { name } }'));
+    const { data, statements } = await ann.query(
+      document('exerciseId exercise { name category { name } }'),
+    );
     expect(data.groups).toEqual([
-      { keys: { exerciseId: '1', exercise: { name: 'Squat', category: { name: 'Legs' } } }, count: 3 },
-      { keys: { exerciseId: '2', exercise: { name: 'Bench press', category: { name: 'Arms' } } }, count: 2 },
-      { keys: { exerciseId: '3', exercise: { name: 'Plank', category: { name: 'Abs' } } }, count: 1 },
+      {
+        keys: { exerciseId: '1', exercise: { name: 'Squat', category: { name: 'Legs' } } },
+        count: 3,
+      },
+      {
+        keys: { exerciseId: '2', exercise: { name: 'Bench press', category: { name: 'Arms' } } },
+        count: 2,
+      },
+      {
+        keys: { exerciseId: '3', exercise: { name: 'Plank', category: { name: 'Abs' } } },
+        count: 1,
+      },
     ]);
     // The statements read the token, the groups and the exercises. Categories are cached.
     expect(statements).toBe(3);
@@ -385,11 +464,13 @@ describe('a grouping by other keys', () => {
 
   test('supports bins of numbers', async () => {
     const bins = async (how: string) =>
-      (await groups('workoutLogs', `groupBy: [{ reps: { ${how} } }]`, 'keys { repsBin { from to } } count')).map(({ keys, count }: any) => [
-        keys.repsBin.from,
-        keys.repsBin.to,
-        count,
-      ]);
+      (
+        await groups(
+          'workoutLogs',
+          `groupBy: [{ reps: { ${how} } }]`,
+          'keys { repsBin { from to } } count',
+        )
+      ).map(({ keys, count }: any) => [keys.repsBin.from, keys.repsBin.to, count]);
     expect(await bins('width: 5')).toEqual([
       ['0', '5', 2],
       ['5', '10', 3],
@@ -418,7 +499,13 @@ describe('a grouping by other keys', () => {
           `groupBy: [{ muscle: { ${weights} } }]`,
           'keys { muscle { name } } count weightedCount sum { reps } avg { reps }',
         )
-      ).map(({ keys, count, weightedCount, sum, avg }: any) => [keys.muscle?.name ?? null, count, weightedCount, sum.reps, avg.reps]);
+      ).map(({ keys, count, weightedCount, sum, avg }: any) => [
+        keys.muscle?.name ?? null,
+        count,
+        weightedCount,
+        sum.reps,
+        avg.reps,
+      ]);
     // Biceps and rectus are secondary muscles of the squat; biceps is primary for the bench press, and rectus for the plank.
     expect(await byMuscle('muscles: 1, musclesSecondary: 0.5')).toEqual([
       ['Biceps brachii', 5, '3.5', '24.5', '7'],
@@ -451,25 +538,39 @@ describe('a grouping by other keys', () => {
       { name: 'Plank', logsGrouped: of(1, '1') },
     ]);
     expect(statements).toBe(3);
-    expect((await ann.ask(`{ workout(id: ${workout}) { logsGrouped { count } } }`)).workout.logsGrouped).toEqual([{ count: 6 }]);
+    expect(
+      (await ann.ask(`{ workout(id: ${workout}) { logsGrouped { count } } }`)).workout.logsGrouped,
+    ).toEqual([{ count: 6 }]);
   });
 });
 
 describe('groups', () => {
   test('are filtered by their statistics with `having`', async () => {
     const exercisesHaving = async (having: string) =>
-      (await groups('workoutLogs', `groupBy: [{ field: EXERCISE }], having: ${having}`, 'keys { exerciseId }')).map(
-        ({ keys }: any) => keys.exerciseId,
-      );
+      (
+        await groups(
+          'workoutLogs',
+          `groupBy: [{ field: EXERCISE }], having: ${having}`,
+          'keys { exerciseId }',
+        )
+      ).map(({ keys }: any) => keys.exerciseId);
     expect(await exercisesHaving('[{ statistic: COUNT, is: { gte: 2 } }]')).toEqual(['1', '2']);
     expect(await exercisesHaving('[{ statistic: COUNT, is: { gt: 2.5 } }]')).toEqual(['1']);
     expect(await exercisesHaving('[]')).toEqual(['1', '2', '3']);
-    expect(await exercisesHaving('[{ statistic: MAX, of: DATE, isDate: { lt: "2021-03-20" } }]')).toEqual(['2', '3']);
     expect(
-      await exercisesHaving('[{ statistic: SUM, of: WEIGHT_KG, is: { lt: 200 } }, { statistic: COUNT_DISTINCT, of: DATE, is: { eq: 1 } }]'),
+      await exercisesHaving('[{ statistic: MAX, of: DATE, isDate: { lt: "2021-03-20" } }]'),
+    ).toEqual(['2', '3']);
+    expect(
+      await exercisesHaving(
+        '[{ statistic: SUM, of: WEIGHT_KG, is: { lt: 200 } }, { statistic: COUNT_DISTINCT, of: DATE, is: { eq: 1 } }]',
+      ),
     ).toEqual(['3']);
-    expect(await exercisesHaving('[{ statistic: STDDEV, of: REPS, is: { isNull: true } }]')).toEqual(['3']);
-    expect(await exercisesHaving('[{ statistic: MEDIAN, of: REPS, is: { gte: 3, lte: 5 } }]')).toEqual(['1']);
+    expect(
+      await exercisesHaving('[{ statistic: STDDEV, of: REPS, is: { isNull: true } }]'),
+    ).toEqual(['3']);
+    expect(
+      await exercisesHaving('[{ statistic: MEDIAN, of: REPS, is: { gte: 3, lte: 5 } }]'),
+    ).toEqual(['1']);
   });
 
   test('are paged in a total order', async () => {
@@ -487,41 +588,70 @@ describe('groups', () => {
       [8, 1],
       [10, 1],
     ]);
-    expect(await groups('workoutLogs', 'groupBy: [{ field: REPS }], first: 0', 'count')).toEqual([]);
+    expect(await groups('workoutLogs', 'groupBy: [{ field: REPS }], first: 0', 'count')).toEqual(
+      [],
+    );
   });
 });
 
 describe('a grouping of owned rows', () => {
   test('includes only rows of the viewer and is rejected for anonymous clients', async () => {
-    expect(await groups('workoutLogs', 'groupBy: [{ field: REPS }]', 'keys { reps } count', bob)).toEqual([
-      { keys: { reps: 99 }, count: 1 },
-    ]);
+    expect(
+      await groups('workoutLogs', 'groupBy: [{ field: REPS }]', 'keys { reps } count', bob),
+    ).toEqual([{ keys: { reps: 99 }, count: 1 }]);
     expect((await groups('workoutLogs', '', 'max { reps }'))[0].max.reps).toBe(10);
-    expect((await fitgraph.anonymous.query('{ workoutLogsGrouped { count } }')).code).toBe('UNAUTHENTICATED');
-    const { data } = await fitgraph.anonymous.query('{ exercise(id: 1) { name logsGrouped { count } } }');
+    expect((await fitgraph.anonymous.query('{ workoutLogsGrouped { count } }')).code).toBe(
+      'UNAUTHENTICATED',
+    );
+    const { data } = await fitgraph.anonymous.query(
+      '{ exercise(id: 1) { name logsGrouped { count } } }',
+    );
     expect(data.exercise).toEqual({ name: 'Squat', logsGrouped: null });
-    expect(await groups('exercises', 'groupBy: [{ field: STATUS }]', 'count', fitgraph.anonymous)).toEqual([{ count: 3 }]);
+    expect(
+      await groups('exercises', 'groupBy: [{ field: STATUS }]', 'count', fitgraph.anonymous),
+    ).toEqual([{ count: 3 }]);
   });
 
   test('shows null for keys that lead to unreviewed rows', async () => {
-    const { id } = (await ann.post('/workoutlog/', { date: '2030-01-01', exercise: PENDING, reps: 1, weight: '1', workout })).body;
+    const { id } = (
+      await ann.post('/workoutlog/', {
+        date: '2030-01-01',
+        exercise: PENDING,
+        reps: 1,
+        weight: '1',
+        workout,
+      })
+    ).body;
     const future = 'where: { date: { gt: "2029-01-01" } }';
     const far = `${future}, groupBy: [{ field: EXERCISE_BASE }, { field: EXERCISE_CATEGORY }]`;
-    expect(await groups('workoutLogs', far, 'keys { exerciseBaseId exerciseCategory { name } } count')).toEqual([
-      { keys: { exerciseBaseId: null, exerciseCategory: null }, count: 1 },
-    ]);
-    expect(await groups('workoutLogs', `${future}, groupBy: [{ field: EXERCISE }]`, 'keys { exerciseId exercise { name } }')).toEqual([
-      { keys: { exerciseId: String(PENDING), exercise: null } },
-    ]);
+    expect(
+      await groups('workoutLogs', far, 'keys { exerciseBaseId exerciseCategory { name } } count'),
+    ).toEqual([{ keys: { exerciseBaseId: null, exerciseCategory: null }, count: 1 }]);
+    expect(
+      await groups(
+        'workoutLogs',
+        `${future}, groupBy: [{ field: EXERCISE }]`,
+        'keys { exerciseId exercise { name } }',
+      ),
+    ).toEqual([{ keys: { exerciseId: String(PENDING), exercise: null } }]);
     await ann.delete(`/workoutlog/${id}/`);
   });
 });
 
 describe('an invalid grouping', () => {
-  const keys = (count: number) => Array.from({ length: count }, (_, index) => `{ reps: { width: ${index + 1} } }`).join(' ');
+  const keys = (count: number) =>
+    Array.from({ length: count }, (_, index) => `{ reps: { width: ${index + 1} } }`).join(' ');
   test.each([
-    ['seven keys', `groupBy: [${keys(7)}]`, { groupBy: ['Ensure this list has no more than 6 elements.'] }],
-    ['a repeated key', 'groupBy: [{ field: REPS }, { field: REPS }]', { 'groupBy[1]': ['This key is a duplicate.'] }],
+    [
+      'seven keys',
+      `groupBy: [${keys(7)}]`,
+      { groupBy: ['Ensure this list has no more than 6 elements.'] },
+    ],
+    [
+      'a repeated key',
+      'groupBy: [{ field: REPS }, { field: REPS }]',
+      { 'groupBy[1]': ['This key is a duplicate.'] },
+    ],
     [
       'an unknown time zone',
       'groupBy: [{ createdAt: { by: DAY, timeZone: "Mars/Base" } }]',
@@ -542,21 +672,41 @@ describe('an invalid grouping', () => {
       'groupBy: [{ reps: { width: 1, from: "1e9999" } }]',
       { 'groupBy[0].from': [expect.stringContaining('15 digits')] },
     ],
-    ['a bin of width 0', 'groupBy: [{ reps: { width: 0 } }]', { 'groupBy[0].width': ['Ensure this value is greater than 0.'] }],
+    [
+      'a bin of width 0',
+      'groupBy: [{ reps: { width: 0 } }]',
+      { 'groupBy[0].width': ['Ensure this value is greater than 0.'] },
+    ],
     [
       'no muscle weight',
       'groupBy: [{ muscle: {} }]',
       { 'groupBy[0]': [expect.stringContaining('Provide the weight of at least one list.')] },
     ],
-    ['a negative muscle weight', 'groupBy: [{ muscle: { muscles: -1 } }]', { 'groupBy[0].muscles': [expect.stringContaining('0')] }],
+    [
+      'a negative muscle weight',
+      'groupBy: [{ muscle: { muscles: -1 } }]',
+      { 'groupBy[0].muscles': [expect.stringContaining('0')] },
+    ],
     [
       'two keys with empty groups',
       'groupBy: [{ date: { by: DAY, empty: true } }, { reps: { width: 1, empty: true } }]',
       { 'groupBy[1]': [expect.stringContaining('empty')] },
     ],
-    ['too many empty groups', 'groupBy: [{ weight: { width: "0.00001", empty: true } }]', { groupBy: [expect.stringContaining('10000')] }],
-    ['an order by an unknown key', 'orderBy: [{ key: 1 }]', { 'orderBy[0].key': [expect.stringContaining('groupBy')] }],
-    ['an order without a key or statistic', 'orderBy: [{ direction: DESC }]', { 'orderBy[0]': [expect.stringContaining('statistic')] }],
+    [
+      'too many empty groups',
+      'groupBy: [{ weight: { width: "0.00001", empty: true } }]',
+      { groupBy: [expect.stringContaining('10000')] },
+    ],
+    [
+      'an order by an unknown key',
+      'orderBy: [{ key: 1 }]',
+      { 'orderBy[0].key': [expect.stringContaining('groupBy')] },
+    ],
+    [
+      'an order without a key or statistic',
+      'orderBy: [{ direction: DESC }]',
+      { 'orderBy[0]': [expect.stringContaining('statistic')] },
+    ],
     [
       'an order by the median of dates',
       'orderBy: [{ statistic: MEDIAN, of: DATE }]',
@@ -567,7 +717,11 @@ describe('an invalid grouping', () => {
       'orderBy: [{ statistic: COUNT_DISTINCT, of: EQUIPMENT }]',
       { 'orderBy[0].of': [expect.stringContaining('exerciseCategory')] },
     ],
-    ['a sum without a field', 'having: [{ statistic: SUM, is: { gt: 1 } }]', { 'having[0].of': [expect.stringContaining('reps')] }],
+    [
+      'a sum without a field',
+      'having: [{ statistic: SUM, is: { gt: 1 } }]',
+      { 'having[0].of': [expect.stringContaining('reps')] },
+    ],
     [
       'a count of a field',
       'having: [{ statistic: COUNT, of: REPS, is: { gt: 1 } }]',
@@ -583,9 +737,21 @@ describe('an invalid grouping', () => {
       'having: [{ statistic: MAX, of: DATE }]',
       { 'having[0].isDate': [expect.stringContaining('`isDate`')] },
     ],
-    ['a page that is too large', 'first: 10001', { first: ['Ensure this value is less than or equal to 10000.'] }],
-    ['a negative page size', 'first: -1', { first: ['Ensure this value is greater than or equal to 0.'] }],
-    ['a negative offset', 'offset: -1', { offset: ['Ensure this value is greater than or equal to 0.'] }],
+    [
+      'a page that is too large',
+      'first: 10001',
+      { first: ['Ensure this value is less than or equal to 10000.'] },
+    ],
+    [
+      'a negative page size',
+      'first: -1',
+      { first: ['Ensure this value is greater than or equal to 0.'] },
+    ],
+    [
+      'a negative offset',
+      'offset: -1',
+      { offset: ['Ensure this value is greater than or equal to 0.'] },
+    ],
   ])('is rejected when it has %s', async (_what, args, fields) => {
     expect(
       await rejectionOf(`{ groups: workoutLogsGrouped(${args}) {
@@ -594,15 +760,15 @@ describe('an invalid grouping', () => {
   });
 
   test.each(['-0.1', '1.1'])('is rejected when it has the percentile %s', async (p) => {
-    expect(await rejectionOf(`{ groups: workoutLogsGrouped { percentile(p: "${p}") { reps } } }`)).toEqual([
-      'BAD_USER_INPUT',
-      null,
-      { 'percentile.p': ['Ensure this value is from 0 to 1.'] },
-    ]);
+    expect(
+      await rejectionOf(`{ groups: workoutLogsGrouped { percentile(p: "${p}") { reps } } }`),
+    ).toEqual(['BAD_USER_INPUT', null, { 'percentile.p': ['Ensure this value is from 0 to 1.'] }]);
   });
 
   test('is rejected when it counts distinct equipment', async () => {
-    expect(await rejectionOf('{ groups: workoutLogsGrouped { countDistinct(of: EQUIPMENT) } }')).toEqual([
+    expect(
+      await rejectionOf('{ groups: workoutLogsGrouped { countDistinct(of: EQUIPMENT) } }'),
+    ).toEqual([
       'BAD_USER_INPUT',
       null,
       { 'countDistinct.of': [expect.stringContaining('exerciseCategory')] },
@@ -610,7 +776,10 @@ describe('an invalid grouping', () => {
   });
 
   test('is rejected with COST_LIMIT when it costs too much', async () => {
-    const many = Array.from({ length: 40 }, (_, index) => `a${index}: workoutLogsGrouped(first: 10000) { keys { reps } sum { reps } }`);
+    const many = Array.from(
+      { length: 40 },
+      (_, index) => `a${index}: workoutLogsGrouped(first: 10000) { keys { reps } sum { reps } }`,
+    );
     const { code, statements } = await ann.query(`{ ${many.join(' ')} }`);
     expect([code, statements]).toEqual(['COST_LIMIT', 1]);
   });
@@ -618,11 +787,18 @@ describe('an invalid grouping', () => {
 
 test('estimates the cost of a grouping from the rows read and the groups returned', () => {
   const schema = buildGraphQLSchema();
-  const cost = (text: string) => estimateOperationCost(schema, parse(text), getOperationAST(parse(text))!, {}).total;
+  const cost = (text: string) =>
+    estimateOperationCost(schema, parse(text), getOperationAST(parse(text))!, {}).total;
   // Operation + field + rows read, then for each group: the object, its keys and its sums, the latter two with one leaf each.
-  expect(cost('{ workoutLogsGrouped(first: 10) { keys { reps } sum { reps } } }')).toBeCloseTo(1 + 5 + 100 + 10 * (1 + 1.1 + 1.1), 6);
+  expect(cost('{ workoutLogsGrouped(first: 10) { keys { reps } sum { reps } } }')).toBeCloseTo(
+    1 + 5 + 100 + 10 * (1 + 1.1 + 1.1),
+    6,
+  );
   expect(cost('{ workoutLogsGrouped { count } }')).toBeCloseTo(1 + 5 + 100 + 100 * 1.1, 6);
-  expect(cost('{ workoutLogsGrouped(first: 1) { median { reps } } }')).toBeCloseTo(1 + 5 + 100 + (1 + 5 + 1.1), 6);
+  expect(cost('{ workoutLogsGrouped(first: 1) { median { reps } } }')).toBeCloseTo(
+    1 + 5 + 100 + (1 + 5 + 1.1),
+    6,
+  );
 });
 
 test('returns TIMEOUT when a grouping exceeds STATEMENT_TIMEOUT', async () => {
@@ -633,9 +809,14 @@ test('returns TIMEOUT when a grouping exceeds STATEMENT_TIMEOUT', async () => {
     await blocker.query('SET statement_timeout = 0');
     await blocker.query('BEGIN');
     await blocker.query('LOCK TABLE "workout_log" IN ACCESS EXCLUSIVE MODE');
-    const { code, errors } = await carl.query('{ workoutLogsGrouped(groupBy: [{ date: { by: WEEK } }]) { count } }');
+    const { code, errors } = await carl.query(
+      '{ workoutLogsGrouped(groupBy: [{ date: { by: WEEK } }]) { count } }',
+    );
     blocker.release(true);
-    expect([code, errors![0]!.message]).toEqual(['TIMEOUT', expect.stringContaining('took too long')]);
+    expect([code, errors![0]!.message]).toEqual([
+      'TIMEOUT',
+      expect.stringContaining('took too long'),
+    ]);
   } finally {
     await withShortTimeout.stop();
   }

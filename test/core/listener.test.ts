@@ -1,6 +1,9 @@
 /** The connection on which a server listens for changes. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LISTENER_APPLICATION_NAME_PREFIX, NotificationListener } from '../../src/core/changes/listener';
+import {
+  LISTENER_APPLICATION_NAME_PREFIX,
+  NotificationListener,
+} from '../../src/core/changes/listener';
 import { createLogger } from '../../src/platform/logging';
 import { createDatabase, open } from '../setup/databases';
 import { until } from '../setup/waits';
@@ -73,7 +76,10 @@ test('reconnects once if the connection is lost while missed notifications are h
     await until('it has caught up', () => calls > 1);
     // A second attempt would follow the first one after half a second.
     await sleep(1_500);
-    expect([listener.lostConnectionCount, (await database.pool.query(`SELECT ${listeners}`)).rows.length]).toEqual([2, 1]);
+    expect([
+      listener.lostConnectionCount,
+      (await database.pool.query(`SELECT ${listeners}`)).rows.length,
+    ]).toEqual([2, 1]);
   } finally {
     await listener.stop();
     await database.close();

@@ -16,9 +16,15 @@ beforeEach(async () => {
 
 const PAYLOAD = 'weightEntries { id date weight } errors { path code message }';
 const create = (inputs: unknown) =>
-  ann.query(`mutation ($inputs: [WeightEntryInput!]!) { answer: createWeightEntries(inputs: $inputs) { ${PAYLOAD} } }`, { inputs });
+  ann.query(
+    `mutation ($inputs: [WeightEntryInput!]!) { answer: createWeightEntries(inputs: $inputs) { ${PAYLOAD} } }`,
+    { inputs },
+  );
 const update = (changes: unknown) =>
-  ann.query(`mutation ($changes: [WeightEntryChange!]!) { answer: updateWeightEntries(changes: $changes) { ${PAYLOAD} } }`, { changes });
+  ann.query(
+    `mutation ($changes: [WeightEntryChange!]!) { answer: updateWeightEntries(changes: $changes) { ${PAYLOAD} } }`,
+    { changes },
+  );
 const remove = (ids: unknown[]) =>
   ann.query(
     'mutation ($rows: [RowVersion!]!) { answer: deleteWeightEntries(rows: $rows) { deletedIds deletedNodeIds errors { path code message } } }',
@@ -27,9 +33,14 @@ const remove = (ids: unknown[]) =>
     },
   );
 
-const entry = (day: number, weight = '80.00') => ({ date: `2021-03-${String(day).padStart(2, '0')}`, weight });
-const storedEntries = () => fitgraph.sql('SELECT "date", "weight" FROM "weight_entry" ORDER BY "id"');
-const idsOf = ({ data }: GraphQLAnswer): string[] => data.answer.weightEntries.map(({ id }: { id: string }) => id);
+const entry = (day: number, weight = '80.00') => ({
+  date: `2021-03-${String(day).padStart(2, '0')}`,
+  weight,
+});
+const storedEntries = () =>
+  fitgraph.sql('SELECT "date", "weight" FROM "weight_entry" ORDER BY "id"');
+const idsOf = ({ data }: GraphQLAnswer): string[] =>
+  data.answer.weightEntries.map(({ id }: { id: string }) => id);
 const extensions = ({ errors }: GraphQLAnswer) => errors![0]!.extensions;
 
 const NOT_UNIQUE = { code: 'NOT_UNIQUE', message: 'The field date must be unique.' };
@@ -49,14 +60,29 @@ describe('a bulk create', () => {
 
   test('reports all errors with the index of their row and writes nothing', async () => {
     await create([entry(10)]);
-    const { data } = await create([entry(1), entry(2, '601'), entry(10), entry(3), entry(1), entry(10, '20')]);
+    const { data } = await create([
+      entry(1),
+      entry(2, '601'),
+      entry(10),
+      entry(3),
+      entry(1),
+      entry(10, '20'),
+    ]);
     expect(data.answer).toEqual({
       weightEntries: null,
       errors: [
-        { path: ['inputs', '1', 'weight'], code: 'TOO_LARGE', message: 'Ensure this value is less than or equal to 600.' },
+        {
+          path: ['inputs', '1', 'weight'],
+          code: 'TOO_LARGE',
+          message: 'Ensure this value is less than or equal to 600.',
+        },
         { path: ['inputs', '2'], ...NOT_UNIQUE },
         { path: ['inputs', '4'], ...NOT_UNIQUE },
-        { path: ['inputs', '5', 'weight'], code: 'TOO_SMALL', message: 'Ensure this value is greater than or equal to 30.' },
+        {
+          path: ['inputs', '5', 'weight'],
+          code: 'TOO_SMALL',
+          message: 'Ensure this value is greater than or equal to 30.',
+        },
         { path: ['inputs', '5'], ...NOT_UNIQUE },
       ],
     });
@@ -66,7 +92,9 @@ describe('a bulk create', () => {
   test('returns conflicting stored rows, but no rows of the same mutation', async () => {
     const [id] = idsOf(await create([entry(10)]));
     const document = `mutation ($inputs: [WeightEntryInput!]!) { answer: createWeightEntries(inputs: $inputs) { errors { path code } conflicts { id weight } } }`;
-    const { answer } = await ann.ask(document, { inputs: [entry(1), entry(10, '81.00'), entry(1)] });
+    const { answer } = await ann.ask(document, {
+      inputs: [entry(1), entry(10, '81.00'), entry(1)],
+    });
     expect(answer).toEqual({
       errors: ['1', '2'].map((index) => ({ path: ['inputs', index], code: 'NOT_UNIQUE' })),
       conflicts: [{ id, weight: '80.00' }],
@@ -74,14 +102,18 @@ describe('a bulk create', () => {
   });
 
   test('rejects more than 500 rows, as bulk updates and deletes do', async () => {
-    const days = Array.from({ length: 501 }, (_, index) => new Date(Date.UTC(2000, 0, 1 + index)).toISOString().slice(0, 10));
+    const days = Array.from({ length: 501 }, (_, index) =>
+      new Date(Date.UTC(2000, 0, 1 + index)).toISOString().slice(0, 10),
+    );
     const inputs = days.map((date) => ({ date, weight: '80' }));
     const limit = (argument: string) => ({
       code: 'BAD_USER_INPUT',
       fields: { [argument]: ['A mutation can write at most 500 rows; this one has 501.'] },
     });
     expect(extensions(await create(inputs))).toEqual(limit('inputs'));
-    expect(extensions(await update(days.map((_, id) => ({ id, input: {} }))))).toEqual(limit('changes'));
+    expect(extensions(await update(days.map((_, id) => ({ id, input: {} }))))).toEqual(
+      limit('changes'),
+    );
     expect(extensions(await remove(days.map((_, id) => id)))).toEqual(limit('rows'));
     expect(idsOf(await create(inputs.slice(1)))).toHaveLength(500);
   });
@@ -129,9 +161,17 @@ describe('a bulk update', () => {
     expect(data.answer).toEqual({
       weightEntries: null,
       errors: [
-        { path: ['changes', '0', 'input', 'weight'], code: 'TOO_LARGE', message: 'Ensure this value is less than or equal to 600.' },
+        {
+          path: ['changes', '0', 'input', 'weight'],
+          code: 'TOO_LARGE',
+          message: 'Ensure this value is less than or equal to 600.',
+        },
         { path: ['changes', '1', 'input'], ...NOT_UNIQUE },
-        { path: ['changes', '2', 'input', 'weight'], code: 'NULL', message: 'This field may not be null.' },
+        {
+          path: ['changes', '2', 'input', 'weight'],
+          code: 'NULL',
+          message: 'This field may not be null.',
+        },
       ],
     });
     expect(await storedEntries()).toEqual([entry(1), entry(2), entry(3)]);
@@ -151,26 +191,44 @@ describe('a bulk update', () => {
 
   test.each([
     ['repeated', (id: string) => id, 'INVALID', /^The id \d+ occurs more than once\.$/],
-    ['unknown', () => '2000000000', 'NOT_FOUND', /^There is no WeightEntry with the id "2000000000"\.$/],
+    [
+      'unknown',
+      () => '2000000000',
+      'NOT_FOUND',
+      /^There is no WeightEntry with the id "2000000000"\.$/,
+    ],
     ['not a number', () => 'x', 'NOT_FOUND', /^There is no WeightEntry with the id "x"\.$/],
-  ])('is rejected as a whole when an id is %s, and so is a bulk delete', async (_what, last, code, message) => {
-    const [a, b] = idsOf(await create([entry(1), entry(2)])) as [string, string];
-    const ids = [a, b, last(a)];
-    const at = (argument: string) => [{ path: [argument, '2', 'id'], code, message: expect.stringMatching(message) }];
-    const { data } = await update(ids.map((id) => ({ id, input: { weight: '99' } })));
-    expect(data.answer.errors).toEqual(at('changes'));
-    expect((await remove(ids)).data.answer.errors).toEqual(at('rows'));
-    expect(await storedEntries()).toEqual([entry(1), entry(2)]);
-  });
+  ])(
+    'is rejected as a whole when an id is %s, and so is a bulk delete',
+    async (_what, last, code, message) => {
+      const [a, b] = idsOf(await create([entry(1), entry(2)])) as [string, string];
+      const ids = [a, b, last(a)];
+      const at = (argument: string) => [
+        { path: [argument, '2', 'id'], code, message: expect.stringMatching(message) },
+      ];
+      const { data } = await update(ids.map((id) => ({ id, input: { weight: '99' } })));
+      expect(data.answer.errors).toEqual(at('changes'));
+      expect((await remove(ids)).data.answer.errors).toEqual(at('rows'));
+      expect(await storedEntries()).toEqual([entry(1), entry(2)]);
+    },
+  );
 });
 
 test('deletes many rows and returns their ids in the given order', async () => {
   const ids = idsOf(await create([entry(1), entry(2), entry(3)]));
   const nodeIds = ids.map((id) => nodeIdOf('WeightEntry', id));
   const both = await remove([ids[2], nodeIds[0]]);
-  expect(both.data.answer).toEqual({ deletedIds: [ids[2], ids[0]], deletedNodeIds: [nodeIds[2], nodeIds[0]], errors: [] });
+  expect(both.data.answer).toEqual({
+    deletedIds: [ids[2], ids[0]],
+    deletedNodeIds: [nodeIds[2], nodeIds[0]],
+    errors: [],
+  });
   expect(await storedEntries()).toEqual([entry(2)]);
-  expect((await remove([])).data.answer).toEqual({ deletedIds: [], deletedNodeIds: [], errors: [] });
+  expect((await remove([])).data.answer).toEqual({
+    deletedIds: [],
+    deletedNodeIds: [],
+    errors: [],
+  });
 });
 
 describe('concurrent bulk mutations', () => {
@@ -199,7 +257,11 @@ describe('concurrent bulk mutations', () => {
     }));
     for (let round = 0; round < 4; round += 1) {
       await fitgraph.sql('DELETE FROM "weight_entry"');
-      const answers = await Promise.all([create(inputs), create([...inputs].reverse()), create(inputs)]);
+      const answers = await Promise.all([
+        create(inputs),
+        create([...inputs].reverse()),
+        create(inputs),
+      ]);
       for (const { code } of answers) expect(CODES).toContain(code);
       const made = answers.filter(({ data }) => data?.answer.weightEntries);
       expect(made).toHaveLength(1);
@@ -216,7 +278,15 @@ describe('concurrent bulk mutations', () => {
       update(ids.map((id) => ({ id, input: { weight: '65' } }))),
       remove(back),
       update(
-        back.map((id) => ({ id, input: { date: '2022-01-01'.replace('01-01', `01-${String(ids.indexOf(id) + 1).padStart(2, '0')}`) } })),
+        back.map((id) => ({
+          id,
+          input: {
+            date: '2022-01-01'.replace(
+              '01-01',
+              `01-${String(ids.indexOf(id) + 1).padStart(2, '0')}`,
+            ),
+          },
+        })),
       ),
       sleep(5).then(() => remove(ids)),
     ]);
@@ -228,9 +298,13 @@ describe('concurrent bulk mutations', () => {
     await fitgraph.sql(
       `CREATE FUNCTION busy() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$`,
     );
-    await fitgraph.sql('CREATE TRIGGER busy BEFORE UPDATE OR DELETE ON "weight_entry" FOR EACH ROW EXECUTE FUNCTION busy()');
+    await fitgraph.sql(
+      'CREATE TRIGGER busy BEFORE UPDATE OR DELETE ON "weight_entry" FOR EACH ROW EXECUTE FUNCTION busy()',
+    );
     try {
-      expect((await update(ids.map((id) => ({ id, input: { weight: '67' } })))).code).toBe('CONFLICT');
+      expect((await update(ids.map((id) => ({ id, input: { weight: '67' } })))).code).toBe(
+        'CONFLICT',
+      );
       expect((await remove(ids)).code).toBe('CONFLICT');
       expect((await ann.patch(`/weightentry/${ids[0]}/`, { weight: '67' })).status).toBe(409);
     } finally {
@@ -284,12 +358,24 @@ describe('concurrent bulk mutations', () => {
   });
 });
 
-test.each(['1e0', '1.0', '+1', ' 1', '0x1'])('the id "%s" is not that of row 1, also beside a row that refers to it', async (id) => {
-  const workout = (await ann.post('/workout/', {})).body.id;
-  const log = (exerciseId: string) => ({ exerciseId, workoutId: String(workout), reps: 1, weight: '1', date: '2024-01-01' });
-  const { data } = await ann.query(
-    'mutation ($inputs: [WorkoutLogInput!]!) { answer: createWorkoutLogs(inputs: $inputs) { workoutLogs { id } errors { path code } } }',
-    { inputs: [log('1'), log(id)] },
-  );
-  expect(data.answer).toEqual({ workoutLogs: null, errors: [{ path: ['inputs', '1', 'exerciseId'], code: 'NOT_FOUND' }] });
-});
+test.each(['1e0', '1.0', '+1', ' 1', '0x1'])(
+  'the id "%s" is not that of row 1, also beside a row that refers to it',
+  async (id) => {
+    const workout = (await ann.post('/workout/', {})).body.id;
+    const log = (exerciseId: string) => ({
+      exerciseId,
+      workoutId: String(workout),
+      reps: 1,
+      weight: '1',
+      date: '2024-01-01',
+    });
+    const { data } = await ann.query(
+      'mutation ($inputs: [WorkoutLogInput!]!) { answer: createWorkoutLogs(inputs: $inputs) { workoutLogs { id } errors { path code } } }',
+      { inputs: [log('1'), log(id)] },
+    );
+    expect(data.answer).toEqual({
+      workoutLogs: null,
+      errors: [{ path: ['inputs', '1', 'exerciseId'], code: 'NOT_FOUND' }],
+    });
+  },
+);

@@ -19,7 +19,12 @@ beforeAll(async () => {
   await create('setting', '/setting/', { set: ids.set, exercise: 1, reps: 8, weight: '20' });
   await create('plan', '/nutritionplan/', { description: 'Bulk' });
   await create('meal', '/meal/', { plan: ids.plan, time: '08:00' });
-  await create('item', '/mealitem/', { meal: ids.meal, ingredient: 1, weight_unit: 1, amount: '2' });
+  await create('item', '/mealitem/', {
+    meal: ids.meal,
+    ingredient: 1,
+    weight_unit: 1,
+    amount: '2',
+  });
 });
 afterAll(() => two.stop());
 
@@ -46,34 +51,86 @@ const deleteRow = (name: string, path: string) => async () =>
 const sql = (text: string) => () => two.sql(text);
 
 test.each<[string, () => string, () => Promise<unknown>]>([
-  ['an update of a workout', canonical, changeRow('workout', '/workout/#/', { comment: 'Legs and arms' })],
+  [
+    'an update of a workout',
+    canonical,
+    changeRow('workout', '/workout/#/', { comment: 'Legs and arms' }),
+  ],
   ['an update of a day', canonical, changeRow('day', '/day/#/', { description: 'Monday' })],
-  ['an update of only the weekdays of a day', canonical, changeRow('day', '/day/#/', { day: [2, 3] })],
+  [
+    'an update of only the weekdays of a day',
+    canonical,
+    changeRow('day', '/day/#/', { day: [2, 3] }),
+  ],
   ['an update of a set', canonical, changeRow('set', '/set/#/', { sets: 3 })],
   ['an update of a setting', canonical, changeRow('setting', '/setting/#/', { reps: 9 })],
-  ['an insert of a day', canonical, () => create('day2', '/day/', { training: ids.workout, description: 'Second', day: [4] })],
-  ['an insert of a set', canonical, () => create('set2', '/set/', { exerciseday: ids.day2, sets: 4 })],
-  ['an insert of a setting', canonical, () => create('setting2', '/setting/', { set: ids.set2, exercise: 2, reps: 5 })],
+  [
+    'an insert of a day',
+    canonical,
+    () => create('day2', '/day/', { training: ids.workout, description: 'Second', day: [4] }),
+  ],
+  [
+    'an insert of a set',
+    canonical,
+    () => create('set2', '/set/', { exerciseday: ids.day2, sets: 4 }),
+  ],
+  [
+    'an insert of a setting',
+    canonical,
+    () => create('setting2', '/setting/', { set: ids.set2, exercise: 2, reps: 5 }),
+  ],
   ['a delete of a setting', canonical, deleteRow('setting2', '/setting/#/')],
   ['a delete of a set', canonical, deleteRow('set2', '/set/#/')],
   ['a delete of a day', canonical, deleteRow('day2', '/day/#/')],
-  ['an update of an exercise name', canonical, sql(`UPDATE "exercise" SET "name" = 'Deep squat' WHERE "id" = 1`)],
-  ['an insert of an exercise comment', canonical, sql(`INSERT INTO "exercise_comment" ("exercise_id", "comment") VALUES (1, 'Slowly.')`)],
-  ['an update of an exercise image', canonical, sql(`UPDATE "exercise_image" SET "image" = 'exercise-images/1/other.png'`)],
+  [
+    'an update of an exercise name',
+    canonical,
+    sql(`UPDATE "exercise" SET "name" = 'Deep squat' WHERE "id" = 1`),
+  ],
+  [
+    'an insert of an exercise comment',
+    canonical,
+    sql(`INSERT INTO "exercise_comment" ("exercise_id", "comment") VALUES (1, 'Slowly.')`),
+  ],
+  [
+    'an update of an exercise image',
+    canonical,
+    sql(`UPDATE "exercise_image" SET "image" = 'exercise-images/1/other.png'`),
+  ],
   [
     'a delete of a muscle of an exercise',
     canonical,
     sql(`DELETE FROM "exercise_base_muscle" WHERE "exercise_base_id" = 1 AND "muscle_id" = 1`),
   ],
   ['an update of a meal item', values, changeRow('item', '/mealitem/#/', { amount: '3' })],
-  ['an insert of a meal item', values, () => create('item2', '/mealitem/', { meal: ids.meal, ingredient: 2, amount: '100' })],
+  [
+    'an insert of a meal item',
+    values,
+    () => create('item2', '/mealitem/', { meal: ids.meal, ingredient: 2, amount: '100' }),
+  ],
   ['a delete of a meal item', values, deleteRow('item2', '/mealitem/#/')],
-  ['an insert of a weight entry', values, () => create('weight', '/weightentry/', { date: '2021-01-01', weight: '80' })],
+  [
+    'an insert of a weight entry',
+    values,
+    () => create('weight', '/weightentry/', { date: '2021-01-01', weight: '80' }),
+  ],
   ['an update of a weight entry', values, changeRow('weight', '/weightentry/#/', { weight: '90' })],
   ['a delete of a weight entry', values, deleteRow('weight', '/weightentry/#/')],
-  ['an update of an ingredient', values, sql(`UPDATE "ingredient" SET "energy" = 400 WHERE "id" = 1`)],
-  ['an update of an ingredient unit', values, sql(`UPDATE "ingredient_unit" SET "gram" = 250 WHERE "ingredient_id" = 1`)],
-  ['an update of the weight unit of the profile', values, sql(`UPDATE "user_profile" SET "weight_unit" = 'lb'`)],
+  [
+    'an update of an ingredient',
+    values,
+    sql(`UPDATE "ingredient" SET "energy" = 400 WHERE "id" = 1`),
+  ],
+  [
+    'an update of an ingredient unit',
+    values,
+    sql(`UPDATE "ingredient_unit" SET "gram" = 250 WHERE "ingredient_id" = 1`),
+  ],
+  [
+    'an update of the weight unit of the profile',
+    values,
+    sql(`UPDATE "user_profile" SET "weight_unit" = 'lb'`),
+  ],
   ['a delete of a meal', values, deleteRow('meal', '/meal/#/')],
   ['a TRUNCATE of all sets', canonical, sql('TRUNCATE "workout_set" CASCADE')],
 ])('returns fresh values after %s', async (_name, path, write) => {
@@ -101,7 +158,10 @@ test('reflects changes of cached reference tables even while the listener connec
 test('serves a cached value with three statements: token, row and freshness check', async () => {
   // Values are cached again once the listeners have reconnected.
   for (const path of [canonical(), values()])
-    await until('the value is served from the cache', async () => (await readCached(path)).statements === 3);
+    await until(
+      'the value is served from the cache',
+      async () => (await readCached(path)).statements === 3,
+    );
   await writer.post('/weightentry/', { date: '2021-02-02', weight: '70' });
   expect((await reader.get(canonical())).statements).toBeGreaterThan(3);
 });

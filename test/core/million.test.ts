@@ -40,7 +40,9 @@ test('visits a million rows once each, and reads the last pages about as fast as
            SELECT date '2020-01-01' + (random() * 220)::int - 10, 'comes and goes', $1 FROM generate_series(1, 10) RETURNING "id"`,
         [ann.id],
       );
-      await client.query('DELETE FROM "workout" WHERE "id" = ANY($1) AND random() < 0.7', [rows.map(({ id }) => id)]);
+      await client.query('DELETE FROM "workout" WHERE "id" = ANY($1) AND random() < 0.7', [
+        rows.map(({ id }) => id),
+      ]);
       disturbed += 1;
     }
   };

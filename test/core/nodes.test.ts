@@ -19,13 +19,19 @@ beforeAll(async () => {
 
 const EXERCISE = nodeIdOf('Exercise', 1);
 const NODES = `query ($ids: [ID!]!) { nodes(nodeIds: $ids) { __typename nodeId ... on WeightEntry { date } ... on Exercise { name category { name } } } }`;
-const notFoundError = (index: number, code = 'NOT_FOUND') => expect.objectContaining({ path: ['nodes', index], extensions: { code } });
+const notFoundError = (index: number, code = 'NOT_FOUND') =>
+  expect.objectContaining({ path: ['nodes', index], extensions: { code } });
 
 test('returns rows in the requested order, including duplicates', async () => {
   const ids = [entries[1]!, EXERCISE, entries[0]!, entries[1]!];
   const { nodes } = await ann.ask(NODES, { ids });
   expect(nodes.map(({ nodeId }: { nodeId: string }) => nodeId)).toEqual(ids);
-  expect(nodes.map(({ date, name }: any) => date ?? typeof name)).toEqual(['2021-01-02', 'string', '2021-01-01', '2021-01-02']);
+  expect(nodes.map(({ date, name }: any) => date ?? typeof name)).toEqual([
+    '2021-01-02',
+    'string',
+    '2021-01-01',
+    '2021-01-02',
+  ]);
   expect(await ann.ask(NODES, { ids: [] })).toEqual({ nodes: [] });
 });
 
@@ -42,16 +48,39 @@ test('returns null and a NOT_FOUND error at the index of each unknown or foreign
   // Repeated, because an operation is compiled only after several executions.
   for (let round = 0; round < 12; round += 1) {
     const { data, errors, text } = await ann.query(NODES, { ids });
-    expect(data.nodes.map((node: object | null) => node !== null)).toEqual([false, true, false, false, false, false, true]);
-    expect(errors).toEqual([notFoundError(0), notFoundError(2), notFoundError(3), notFoundError(4), notFoundError(5)]);
+    expect(data.nodes.map((node: object | null) => node !== null)).toEqual([
+      false,
+      true,
+      false,
+      false,
+      false,
+      false,
+      true,
+    ]);
+    expect(errors).toEqual([
+      notFoundError(0),
+      notFoundError(2),
+      notFoundError(3),
+      notFoundError(4),
+      notFoundError(5),
+    ]);
     expect(text).not.toContain(bobs);
   }
 });
 
 test('returns only public rows to an anonymous client', async () => {
-  const { data, errors } = await fitgraph.anonymous.query(NODES, { ids: [entries[0]!, EXERCISE, bobs] });
-  expect(data.nodes.map((node: { nodeId: string } | null) => node?.nodeId ?? null)).toEqual([null, EXERCISE, null]);
-  expect(errors).toEqual([notFoundError(0, 'UNAUTHENTICATED'), notFoundError(2, 'UNAUTHENTICATED')]);
+  const { data, errors } = await fitgraph.anonymous.query(NODES, {
+    ids: [entries[0]!, EXERCISE, bobs],
+  });
+  expect(data.nodes.map((node: { nodeId: string } | null) => node?.nodeId ?? null)).toEqual([
+    null,
+    EXERCISE,
+    null,
+  ]);
+  expect(errors).toEqual([
+    notFoundError(0, 'UNAUTHENTICATED'),
+    notFoundError(2, 'UNAUTHENTICATED'),
+  ]);
 });
 
 test('returns NOT_FOUND for a pending exercise, as `node` does', async () => {
@@ -64,10 +93,13 @@ test('returns NOT_FOUND for a pending exercise, as `node` does', async () => {
 });
 
 test('sends one statement per type, whatever the number of rows', async () => {
-  const short = 'query ($ids: [ID!]!) { nodes(nodeIds: $ids) { ... on WeightEntry { date } ... on Exercise { name } } }';
+  const short =
+    'query ($ids: [ID!]!) { nodes(nodeIds: $ids) { ... on WeightEntry { date } ... on Exercise { name } } }';
   const statements = async (ids: string[]) => (await ann.query(short, { ids })).statements;
   const one = await statements([entries[0]!]);
-  expect(await statements(Array.from({ length: 100 }, (_, index) => entries[index % 2]!))).toBe(one);
+  expect(await statements(Array.from({ length: 100 }, (_, index) => entries[index % 2]!))).toBe(
+    one,
+  );
   expect(await statements([...entries, EXERCISE, nodeIdOf('Exercise', 2)])).toBe(one + 1);
 });
 

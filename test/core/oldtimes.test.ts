@@ -6,11 +6,21 @@ const fitgraph = fitgraphForThisFile();
 test('are shown in UTC, so that they are the same moments and can be cursors', async () => {
   const ann = await fitgraph.user('ann');
   const plan = (await ann.post('/nutritionplan/', { language: 2 })).body.id;
-  const times = ['1890-01-01T12:00:00+00:00', '1890-01-01T12:00:10.500000+00:00', '1890-01-01T12:00:20+00:00', '2021-06-01T12:00:00+02:00'];
-  for (const datetime of times) expect((await ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: 1, datetime })).status).toBe(201);
-  expect((await ann.get('/nutritiondiary/?ordering=datetime')).body.results.map(({ datetime }: { datetime: string }) => datetime)).toEqual(
-    times,
-  );
+  const times = [
+    '1890-01-01T12:00:00+00:00',
+    '1890-01-01T12:00:10.500000+00:00',
+    '1890-01-01T12:00:20+00:00',
+    '2021-06-01T12:00:00+02:00',
+  ];
+  for (const datetime of times)
+    expect(
+      (await ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: 1, datetime })).status,
+    ).toBe(201);
+  expect(
+    (await ann.get('/nutritiondiary/?ordering=datetime')).body.results.map(
+      ({ datetime }: { datetime: string }) => datetime,
+    ),
+  ).toEqual(times);
   const page =
     'query ($after: String) { diaryEntries(orderBy: [{ eatenAt: ASC }], first: 1, after: $after) { nodes { eatenAt } pageInfo { endCursor } } }';
   const found: string[] = [];

@@ -19,7 +19,8 @@ let rows: Row[];
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
   const workout = (await ann.post('/workout/', {})).body.id;
-  const day = (await ann.post('/day/', { training: workout, description: 'Monday', day: [1] })).body.id;
+  const day = (await ann.post('/day/', { training: workout, description: 'Monday', day: [1] })).body
+    .id;
   plan = (await ann.post('/nutritionplan/', {})).body.id;
   rows = [];
   entries = new Map();
@@ -85,13 +86,20 @@ const NESTED_ORDER: Record<keyof Row, (direction: Order) => object> = {
 };
 
 const queryBelowPlan = (args: Record<string, unknown>, terms?: Terms) =>
-  ann.query(NESTED_DOCUMENT, { ...args, plan, orderBy: terms?.map(([field, direction]) => NESTED_ORDER[field](direction)) });
+  ann.query(NESTED_DOCUMENT, {
+    ...args,
+    plan,
+    orderBy: terms?.map(([field, direction]) => NESTED_ORDER[field](direction)),
+  });
 
 /** Returns the ids of the set groups that correspond to diary entries. */
 const idsOf = (nodes: { id: string }[]) => nodes.map(({ id }) => entries.get(Number(id)));
 
 const query = (args: Record<string, unknown>, terms?: Terms) =>
-  ann.query(DOCUMENT, { ...args, orderBy: terms?.map(([field, direction]) => ({ [field]: direction })) });
+  ann.query(DOCUMENT, {
+    ...args,
+    orderBy: terms?.map(([field, direction]) => ({ [field]: direction })),
+  });
 
 async function page(args: Record<string, unknown>, terms?: Terms) {
   const { data, errors } = await query(args, terms);
@@ -99,7 +107,10 @@ async function page(args: Record<string, unknown>, terms?: Terms) {
   const { totalCount, edges, nodes, pageInfo } = data.page;
   expect(totalCount).toBe(rows.length);
   expect(edges.map(({ node }: any) => node)).toEqual(nodes);
-  expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([edges[0]?.cursor ?? null, edges.at(-1)?.cursor ?? null]);
+  expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([
+    edges[0]?.cursor ?? null,
+    edges.at(-1)?.cursor ?? null,
+  ]);
   return { ids: nodes.map(({ id }: any) => Number(id)) as number[], ...pageInfo };
 }
 
@@ -151,25 +162,41 @@ describe.each(ORDERS)('a list ordered by %s', (_name, terms) => {
 
 describe.each(ORDERS)('a random page of a list ordered by %s', (_name, terms) => {
   /** Computes a page from the whole list, according to the Relay connection specification. */
-  function expectedPage(all: number[], { first, last, offset = 0, after, before }: Record<string, number | undefined>) {
-    const inner = all.slice(after === undefined ? 0 : after + 1, before === undefined ? all.length : before);
+  function expectedPage(
+    all: number[],
+    { first, last, offset = 0, after, before }: Record<string, number | undefined>,
+  ) {
+    const inner = all.slice(
+      after === undefined ? 0 : after + 1,
+      before === undefined ? all.length : before,
+    );
     const [more, fewer] = [before !== undefined, after !== undefined];
     if (last === undefined) {
       const ids = inner.slice(offset, offset + (first ?? 20));
       const skipped = offset > 0 && inner.length > 0;
-      return { ids, hasNextPage: more || offset + (first ?? 20) < inner.length, hasPreviousPage: fewer || skipped };
+      return {
+        ids,
+        hasNextPage: more || offset + (first ?? 20) < inner.length,
+        hasPreviousPage: fewer || skipped,
+      };
     }
     const end = Math.max(0, inner.length - offset);
     const skipped = offset > 0 && inner.length > 0;
-    return { ids: inner.slice(Math.max(0, end - last), end), hasNextPage: more || skipped, hasPreviousPage: fewer || end > last };
+    return {
+      ids: inner.slice(Math.max(0, end - last), end),
+      hasNextPage: more || skipped,
+      hasPreviousPage: fewer || end > last,
+    };
   }
 
   test(seeded('matches the connection specification at the root and below a parent'), async () => {
     const all = inOrder(terms);
-    const cursors: string[] = (await query({}, terms)).data.page.edges.map(({ cursor }: { cursor: string }) => cursor);
-    const nestedCursors: string[] = (await queryBelowPlan({}, terms)).data.nutritionPlan.page.edges.map(
+    const cursors: string[] = (await query({}, terms)).data.page.edges.map(
       ({ cursor }: { cursor: string }) => cursor,
     );
+    const nestedCursors: string[] = (
+      await queryBelowPlan({}, terms)
+    ).data.nutritionPlan.page.edges.map(({ cursor }: { cursor: string }) => cursor);
     const random = randomFor('windows of pages');
     const maybeBelow = (limit: number) => (random.chance(0.5) ? random.below(limit) : undefined);
     for (let round = 0; round < 60; round += 1) {
@@ -181,12 +208,17 @@ describe.each(ORDERS)('a random page of a list ordered by %s', (_name, terms) =>
         before: maybeBelow(all.length),
       };
       const withCursors = (allCursors: string[]) => {
-        const cursorAt = (at: number | undefined) => (at === undefined ? undefined : allCursors[at]);
+        const cursorAt = (at: number | undefined) =>
+          at === undefined ? undefined : allCursors[at];
         return { ...window, after: cursorAt(window.after), before: cursorAt(window.before) };
       };
       const { ids, hasNextPage, hasPreviousPage } = await page(withCursors(cursors), terms);
-      expect({ window, ids, hasNextPage, hasPreviousPage }).toEqual({ window, ...expectedPage(all, window) });
-      const nested = (await queryBelowPlan(withCursors(nestedCursors), terms)).data.nutritionPlan.page;
+      expect({ window, ids, hasNextPage, hasPreviousPage }).toEqual({
+        window,
+        ...expectedPage(all, window),
+      });
+      const nested = (await queryBelowPlan(withCursors(nestedCursors), terms)).data.nutritionPlan
+        .page;
       expect(idsOf(nested.nodes)).toEqual(ids);
       expect(nested.pageInfo).toMatchObject({ hasNextPage, hasPreviousPage });
     }
@@ -201,9 +233,19 @@ test('reports hasNextPage and hasPreviousPage correctly when the row of a cursor
   expect(first.data.page.nodes).toEqual([{ id: String(body.id) }]);
   await ann.delete(`/set/${body.id}/`);
   const order = [['position', 'ASC']] as Terms;
-  expect(await page({ first: 1, after: startCursor }, order)).toMatchObject({ hasPreviousPage: false, hasNextPage: true });
-  expect(await page({ last: 1, after: startCursor }, order)).toMatchObject({ hasPreviousPage: true, hasNextPage: false });
-  expect(await page({ first: 1, before: startCursor }, order)).toMatchObject({ ids: [], hasPreviousPage: false, hasNextPage: true });
+  expect(await page({ first: 1, after: startCursor }, order)).toMatchObject({
+    hasPreviousPage: false,
+    hasNextPage: true,
+  });
+  expect(await page({ last: 1, after: startCursor }, order)).toMatchObject({
+    hasPreviousPage: true,
+    hasNextPage: false,
+  });
+  expect(await page({ first: 1, before: startCursor }, order)).toMatchObject({
+    ids: [],
+    hasPreviousPage: false,
+    hasNextPage: true,
+  });
 });
 
 test('uses the default order of the type when orderBy is omitted', async () => {
@@ -221,11 +263,17 @@ test('keeps the pages after a cursor when a row is inserted before it', async ()
   const { body } = await ann.post('/set/', { exerciseday: day, order: 0, sets: 1 });
   const next = await query({ first: 2, after: endCursor });
   await ann.delete(`/set/${body.id}/`);
-  expect(next.data.page.nodes.map(({ id }: any) => Number(id))).toEqual(inOrder([['position', 'ASC']]).slice(3, 5));
+  expect(next.data.page.nodes.map(({ id }: any) => Number(id))).toEqual(
+    inOrder([['position', 'ASC']]).slice(3, 5),
+  );
 });
 
 describe('an invalid page request', () => {
-  const expectRejection = async (args: Record<string, unknown>, fields: Record<string, unknown>, terms?: Terms) => {
+  const expectRejection = async (
+    args: Record<string, unknown>,
+    fields: Record<string, unknown>,
+    terms?: Terms,
+  ) => {
     const { data, code, errors } = await query(args, terms);
     expect([data, code]).toEqual([{ page: null }, 'BAD_USER_INPUT']);
     expect(errors![0]!.extensions.fields).toEqual(fields);
@@ -238,8 +286,14 @@ describe('an invalid page request', () => {
     [{ offset: -1 }, { offset: ['Ensure this value is greater than or equal to 0.'] }],
     [{ first: 1, last: 1 }, { last: ['Use either first or last, not both.'] }],
     [{ after: 'nonsense' }, { after: ['This is not a valid cursor for this list.'] }],
-    [{ before: Buffer.from('[1]').toString('base64url') }, { before: ['This is not a valid cursor for this list.'] }],
-    [{ after: Buffer.from('{"a":1}').toString('base64url') }, { after: ['This is not a valid cursor for this list.'] }],
+    [
+      { before: Buffer.from('[1]').toString('base64url') },
+      { before: ['This is not a valid cursor for this list.'] },
+    ],
+    [
+      { after: Buffer.from('{"a":1}').toString('base64url') },
+      { after: ['This is not a valid cursor for this list.'] },
+    ],
   ])('with %j is rejected', (args, fields) => expectRejection(args, fields));
 
   test('with a cursor of another order is rejected', async () => {
@@ -251,7 +305,8 @@ describe('an invalid page request', () => {
   });
 
   test('with a cursor of wrong value types is rejected', async () => {
-    const forgedCursor = (...values: unknown[]) => Buffer.from(JSON.stringify(['position,id', ...values])).toString('base64url');
+    const forgedCursor = (...values: unknown[]) =>
+      Buffer.from(JSON.stringify(['position,id', ...values])).toString('base64url');
     for (const after of [
       forgedCursor('x', 1),
       forgedCursor(1, 'x'),
@@ -263,7 +318,11 @@ describe('an invalid page request', () => {
     ])
       await expectRejection({ after }, { after: ['This is not a valid cursor for this list.'] });
     const nullId = Buffer.from(JSON.stringify(['id', null])).toString('base64url');
-    await expectRejection({ last: 1, after: nullId }, { after: ['This is not a valid cursor for this list.'] }, [['id', 'ASC']]);
+    await expectRejection(
+      { last: 1, after: nullId },
+      { after: ['This is not a valid cursor for this list.'] },
+      [['id', 'ASC']],
+    );
   });
 });
 
@@ -271,26 +330,47 @@ describe('a nested list', () => {
   test('is paged within its parent', async () => {
     const terms: Terms = [['position', 'ASC']];
     const all = inOrder(terms);
-    const nested = async (args: object) => (await queryBelowPlan({ ...args }, terms)).data.nutritionPlan.page;
+    const nested = async (args: object) =>
+      (await queryBelowPlan({ ...args }, terms)).data.nutritionPlan.page;
     const first = await nested({ first: 3 });
-    expect(first).toMatchObject({ totalCount: 7, pageInfo: { hasNextPage: true, hasPreviousPage: false } });
+    expect(first).toMatchObject({
+      totalCount: 7,
+      pageInfo: { hasNextPage: true, hasPreviousPage: false },
+    });
     expect(idsOf(first.nodes)).toEqual(all.slice(0, 3));
-    expect(idsOf((await nested({ first: 10, after: first.edges[2].cursor })).nodes)).toEqual(all.slice(3));
+    expect(idsOf((await nested({ first: 10, after: first.edges[2].cursor })).nodes)).toEqual(
+      all.slice(3),
+    );
     expect(idsOf((await nested({ last: 2 })).nodes)).toEqual(all.slice(-2));
   });
 
   test('has its own page for each parent', async () => {
     const document =
       '{ householdUnits { nodes { id ingredientUnits(first: 2) { totalCount nodes { householdUnitId } pageInfo { hasNextPage } } } } }';
-    await fitgraph.sql(`INSERT INTO "household_unit" ("id", "language_id", "name") VALUES (50, 2, 'Zip'), (51, 2, 'Spoon')`);
-    await fitgraph.sql(`INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram") VALUES (1, 51, 5)`);
+    await fitgraph.sql(
+      `INSERT INTO "household_unit" ("id", "language_id", "name") VALUES (50, 2, 'Zip'), (51, 2, 'Spoon')`,
+    );
+    await fitgraph.sql(
+      `INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram") VALUES (1, 51, 5)`,
+    );
     const { nodes } = (await ann.ask(document)).householdUnits;
     expect(nodes).toEqual([
       {
         id: '1',
-        ingredientUnits: { totalCount: 3, nodes: [{ householdUnitId: '1' }, { householdUnitId: '1' }], pageInfo: { hasNextPage: true } },
+        ingredientUnits: {
+          totalCount: 3,
+          nodes: [{ householdUnitId: '1' }, { householdUnitId: '1' }],
+          pageInfo: { hasNextPage: true },
+        },
       },
-      { id: '51', ingredientUnits: { totalCount: 1, nodes: [{ householdUnitId: '51' }], pageInfo: { hasNextPage: false } } },
+      {
+        id: '51',
+        ingredientUnits: {
+          totalCount: 1,
+          nodes: [{ householdUnitId: '51' }],
+          pageInfo: { hasNextPage: false },
+        },
+      },
       { id: '50', ingredientUnits: { totalCount: 0, nodes: [], pageInfo: { hasNextPage: false } } },
     ]);
   });
@@ -305,7 +385,8 @@ describe('a nested list', () => {
 
 test('a list in which `each` repeats rows is paged without omissions', async () => {
   const workout = (await ann.post('/workout/', {})).body.id;
-  for (const day of [[1, 2, 3], [2], [3, 1]]) await ann.post('/day/', { training: workout, description: 'Day', day });
+  for (const day of [[1, 2, 3], [2], [3, 1]])
+    await ann.post('/day/', { training: workout, description: 'Day', day });
   const document = `query ($first: Int, $after: String, $last: Int, $before: String, $each: [Weekday!]) {
     page: trainingDays(where: { workoutId: { eq: ${workout} }, weekdays: { each: $each } }, first: $first, after: $after, last: $last, before: $before) {
       totalCount nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
@@ -320,11 +401,19 @@ test('a list in which `each` repeats rows is paged without omissions', async () 
   expect(all).toHaveLength(6);
   const forward: string[] = [];
   const backward: string[] = [];
-  for (let found = await idsOfPage({ first: 1 }); ; found = await idsOfPage({ first: 1, after: found.endCursor })) {
+  for (
+    let found = await idsOfPage({ first: 1 });
+    ;
+    found = await idsOfPage({ first: 1, after: found.endCursor })
+  ) {
     forward.push(...found.ids);
     if (!found.hasNextPage) break;
   }
-  for (let found = await idsOfPage({ last: 1 }); ; found = await idsOfPage({ last: 1, before: found.startCursor })) {
+  for (
+    let found = await idsOfPage({ last: 1 });
+    ;
+    found = await idsOfPage({ last: 1, before: found.startCursor })
+  ) {
     backward.unshift(...found.ids);
     if (!found.hasPreviousPage) break;
   }

@@ -21,7 +21,10 @@ afterAll(() => second.stop());
 const ROUNDS = 6;
 
 /** Creates a person, and returns a client of each instance for them. */
-async function onBothInstances(name: string, options?: { isSuperuser: boolean }): Promise<[Person, Person]> {
+async function onBothInstances(
+  name: string,
+  options?: { isSuperuser: boolean },
+): Promise<[Person, Person]> {
   const person = await fitgraph.user(name, options);
   return [person, new Person(second.url, { id: person.id, token: person.token })];
 }
@@ -37,9 +40,12 @@ const together = (people: readonly Person[], writes: readonly Write[]): Promise<
 const done = ({ status, body }: Answer): boolean =>
   status === 201 ||
   status === 204 ||
-  (status === 200 && !body.errors && Object.values<any>(body.data ?? {}).every((payload) => !payload?.errors?.length));
+  (status === 200 &&
+    !body.errors &&
+    Object.values<any>(body.data ?? {}).every((payload) => !payload?.errors?.length));
 
-const failures = (answers: readonly Answer[]) => answers.filter((answer) => !done(answer)).map(({ status, text }) => [status, text]);
+const failures = (answers: readonly Answer[]) =>
+  answers.filter((answer) => !done(answer)).map(({ status, text }) => [status, text]);
 
 const graphql =
   (document: string, variables?: Record<string, unknown>): Write =>
@@ -47,20 +53,26 @@ const graphql =
     person.query(document, variables);
 
 describe('the active schedule of a user', () => {
-  const create = 'mutation ($input: ScheduleInput!) { made: createSchedule(input: $input) { errors { path } } }';
-  const update = 'mutation ($id: ID!, $input: SchedulePatch!) { changed: updateSchedule(id: $id, input: $input) { errors { path } } }';
+  const create =
+    'mutation ($input: ScheduleInput!) { made: createSchedule(input: $input) { errors { path } } }';
+  const update =
+    'mutation ($id: ID!, $input: SchedulePatch!) { changed: updateSchedule(id: $id, input: $input) { errors { path } } }';
   const scheduled = async (person: Person, count: number): Promise<number[]> => {
-    const made = await Promise.all(Array.from({ length: count }, (_, index) => person.post('/schedule/', { name: `${index}` })));
+    const made = await Promise.all(
+      Array.from({ length: count }, (_, index) => person.post('/schedule/', { name: `${index}` })),
+    );
     return made.map(({ body }) => body.id as number);
   };
   /** Returns one mutation that updates all schedules in the given order. */
   const changeAll = (changes: { id: number; isActive: boolean }[]) => {
     const fields = changes.map(
-      ({ id, isActive }, index) => `s${index}: updateSchedule(id: ${id}, input: { isActive: ${isActive} }) { errors { path } }`,
+      ({ id, isActive }, index) =>
+        `s${index}: updateSchedule(id: ${id}, input: { isActive: ${isActive} }) { errors { path } }`,
     );
     return graphql(`mutation { ${fields.join(' ')} }`);
   };
-  const activeRows = (person: Person) => fitgraph.sql('SELECT "id" FROM "schedule" WHERE "user_id" = $1 AND "is_active"', [person.id]);
+  const activeRows = (person: Person) =>
+    fitgraph.sql('SELECT "id" FROM "schedule" WHERE "user_id" = $1 AND "is_active"', [person.id]);
 
   test('is unique after concurrent creates', async () => {
     const people = await onBothInstances('creator');
@@ -81,7 +93,8 @@ describe('the active schedule of a user', () => {
     const people = await onBothInstances('changer');
     const ids = await scheduled(people[0], 8);
     for (let round = 0; round < ROUNDS; round += 1) {
-      const changesOfAll = (isActive: (index: number) => boolean) => ids.map((id, index) => ({ id, isActive: isActive(index) }));
+      const changesOfAll = (isActive: (index: number) => boolean) =>
+        ids.map((id, index) => ({ id, isActive: isActive(index) }));
       const writes: Write[] = [
         ...ids.slice(0, 3).map(
           (id): Write =>
@@ -115,7 +128,9 @@ describe('the active schedule of a user', () => {
         ),
         changeAll(keptIds.map((id) => ({ id, isActive: true })).reverse()),
         (person) => person.delete(`/schedule/${ids[5]}/`),
-        graphql(`mutation { a: deleteSchedule(id: ${ids[4]}) { deletedIds } b: deleteSchedule(id: ${ids[3]}) { deletedIds } }`),
+        graphql(
+          `mutation { a: deleteSchedule(id: ${ids[4]}) { deletedIds } b: deleteSchedule(id: ${ids[3]}) { deletedIds } }`,
+        ),
       ];
       expect(failures(await together(people, writes))).toEqual([]);
       expect(await activeRows(people[0])).toHaveLength(1);
@@ -130,15 +145,24 @@ describe('the active schedule of a user', () => {
 });
 
 describe('the active nutrition plan of a user', () => {
-  const create = 'mutation ($input: NutritionPlanInput!) { made: createNutritionPlan(input: $input) { errors { path } } }';
+  const create =
+    'mutation ($input: NutritionPlanInput!) { made: createNutritionPlan(input: $input) { errors { path } } }';
   const activeRows = (person: Person) =>
-    fitgraph.sql('SELECT "id" FROM "nutrition_plan" WHERE "user_id" = $1 AND "is_active"', [person.id]);
+    fitgraph.sql('SELECT "id" FROM "nutrition_plan" WHERE "user_id" = $1 AND "is_active"', [
+      person.id,
+    ]);
   const activate = (id: number): Write =>
-    graphql(`mutation { updateNutritionPlan(id: ${id}, input: { isActive: true }) { errors { path } } }`);
+    graphql(
+      `mutation { updateNutritionPlan(id: ${id}, input: { isActive: true }) { errors { path } } }`,
+    );
 
   test('is unique after concurrent creates and updates', async () => {
     const people = await onBothInstances('dieter');
-    const made = await Promise.all(Array.from({ length: 5 }, (_, index) => people[0].post('/nutritionplan/', { description: `${index}` })));
+    const made = await Promise.all(
+      Array.from({ length: 5 }, (_, index) =>
+        people[0].post('/nutritionplan/', { description: `${index}` }),
+      ),
+    );
     const ids = made.map(({ body }) => body.id as number);
     for (let round = 0; round < ROUNDS; round += 1) {
       const writes: Write[] = [
@@ -148,11 +172,15 @@ describe('the active nutrition plan of a user', () => {
         (person) => person.patch(`/nutritionplan/${ids[0]}/`, { description: 'changed' }),
         graphql(create, { input: { name: 'graphql' } }),
         graphql(create, { input: { name: 'inactive', isActive: false } }),
-        graphql(`mutation { updateNutritionPlan(id: ${ids[1]}, input: { isActive: false }) { errors { path } } }`),
+        graphql(
+          `mutation { updateNutritionPlan(id: ${ids[1]}, input: { isActive: false }) { errors { path } } }`,
+        ),
       ];
       expect(failures(await together(people, writes))).toEqual([]);
       expect((await activeRows(people[0])).length).toBeLessThanOrEqual(1);
-      await people[0].query(`mutation { updateNutritionPlan(id: ${ids[2]}, input: { isActive: true }) { errors { path } } }`);
+      await people[0].query(
+        `mutation { updateNutritionPlan(id: ${ids[2]}, input: { isActive: true }) { errors { path } } }`,
+      );
       expect(await activeRows(people[0])).toEqual([{ id: ids[2] }]);
     }
   });
@@ -178,18 +206,31 @@ describe('the main image of an exercise base', () => {
   const uploadByGraphql =
     (exercise: number, name: string, isMain: boolean): Write =>
     (person) => {
-      const query = 'mutation ($input: ExerciseImageInput!) { made: createExerciseImage(input: $input) { errors { path } } }';
+      const query =
+        'mutation ($input: ExerciseImageInput!) { made: createExerciseImage(input: $input) { errors { path } } }';
       const form = new FormData();
-      form.set('operations', JSON.stringify({ query, variables: { input: { exerciseBaseId: exercise, isMain, image: null } } }));
+      form.set(
+        'operations',
+        JSON.stringify({
+          query,
+          variables: { input: { exerciseBaseId: exercise, isMain, image: null } },
+        }),
+      );
       form.set('map', JSON.stringify({ 0: ['variables.input.image'] }));
       form.set('0', new Blob([new Uint8Array(picture)]), name);
       return person.withHeaders({ 'apollo-require-preflight': '1' }).send('POST', '/graphql', form);
     };
   const main = async (exercise: number) =>
-    fitgraph.sql(`SELECT "status" FROM "exercise_image" WHERE "exercise_base_id" = $1 AND "is_main"`, [exercise]);
+    fitgraph.sql(
+      `SELECT "status" FROM "exercise_image" WHERE "exercise_base_id" = $1 AND "is_main"`,
+      [exercise],
+    );
 
   test('is unique and accepted after concurrent uploads of superusers and others', async () => {
-    const people = [...(await onBothInstances('editor', { isSuperuser: true })), ...(await onBothInstances('visitor'))];
+    const people = [
+      ...(await onBothInstances('editor', { isSuperuser: true })),
+      ...(await onBothInstances('visitor')),
+    ];
     for (let round = 0; round < 3; round += 1) {
       // `together` assigns the 20 writes to the four people in turn, so that each of them sends each kind of upload.
       const writes = [0, 1, 2, 3].flatMap((number) => [
@@ -207,9 +248,17 @@ describe('the main image of an exercise base', () => {
   test('is not replaced by a pending upload', async () => {
     const [visitor] = await onBothInstances('visitor');
     expect(await main(1)).toEqual([{ status: '2' }]);
-    for (const write of [upload(1, 'a.png', true), upload(1, 'b.png', false), uploadByGraphql(1, 'c.png', true)])
+    for (const write of [
+      upload(1, 'a.png', true),
+      upload(1, 'b.png', false),
+      uploadByGraphql(1, 'c.png', true),
+    ])
       expect(done(await write(visitor))).toBe(true);
-    expect(await fitgraph.sql('SELECT "id" FROM "exercise_image" WHERE "exercise_base_id" = 1 AND "is_main"')).toEqual([{ id: 1 }]);
+    expect(
+      await fitgraph.sql(
+        'SELECT "id" FROM "exercise_image" WHERE "exercise_base_id" = 1 AND "is_main"',
+      ),
+    ).toEqual([{ id: 1 }]);
   });
 
   test('is a pending upload while no accepted one exists', async () => {
@@ -221,23 +270,48 @@ describe('the main image of an exercise base', () => {
     expect(await isMain(upload(3, 'c.png', true))).toBe(true);
     expect(await main(3)).toEqual([{ status: '1' }]);
     const [editor] = await onBothInstances('editor', { isSuperuser: true });
-    expect((await upload(3, 'd.png', false)(editor)).body).toMatchObject({ is_main: true, status: '2' });
+    expect((await upload(3, 'd.png', false)(editor)).body).toMatchObject({
+      is_main: true,
+      status: '2',
+    });
     expect(await isMain(upload(3, 'e.png', true))).toBe(false);
   });
 });
 
 describe.each([
-  ['the weight entry of a day', '/weightentry/', 'WeightEntr', 'weight_entry', () => ({ weight: '80' })],
-  ['the workout session of a day', '/workoutsession/', 'WorkoutSession', 'workout_session', (workout: number) => ({ workout })],
+  [
+    'the weight entry of a day',
+    '/weightentry/',
+    'WeightEntr',
+    'weight_entry',
+    () => ({ weight: '80' }),
+  ],
+  [
+    'the workout session of a day',
+    '/workoutsession/',
+    'WorkoutSession',
+    'workout_session',
+    (workout: number) => ({ workout }),
+  ],
 ] as const)('%s', (_what, path, type, table, values) => {
-  const [one, many] = type === 'WeightEntr' ? ['WeightEntry', 'WeightEntries'] : ['WorkoutSession', 'WorkoutSessions'];
-  const input = (workout: number, date: string) => ({ date, ...(type === 'WeightEntr' ? { weight: '80' } : { workoutId: workout }) });
+  const [one, many] =
+    type === 'WeightEntr'
+      ? ['WeightEntry', 'WeightEntries']
+      : ['WorkoutSession', 'WorkoutSessions'];
+  const input = (workout: number, date: string) => ({
+    date,
+    ...(type === 'WeightEntr' ? { weight: '80' } : { workoutId: workout }),
+  });
   const create = `mutation ($input: ${one}Input!) { made: create${one}(input: $input) { errors { path message } } }`;
   const createMany = `mutation ($inputs: [${one}Input!]!) { made: create${many}(inputs: $inputs) { errors { path message } } }`;
   const update = `mutation ($id: ID!, $input: ${one}Patch!) { changed: update${one}(id: $id, input: $input) { errors { path message } } }`;
   const days = (person: Person) =>
-    fitgraph.sql(`SELECT "date", count(*)::int AS "n" FROM "${table}" WHERE "user_id" = $1 GROUP BY 1 ORDER BY 1`, [person.id]);
-  const NOT_UNIQUE = /The field date must be unique\.|The fields date, user must make a unique set\./;
+    fitgraph.sql(
+      `SELECT "date", count(*)::int AS "n" FROM "${table}" WHERE "user_id" = $1 GROUP BY 1 ORDER BY 1`,
+      [person.id],
+    );
+  const NOT_UNIQUE =
+    /The field date must be unique\.|The fields date, user must make a unique set\./;
 
   test('is written by exactly one of several concurrent requests; the others report a duplicate', async () => {
     const people = await onBothInstances(table);
@@ -256,18 +330,27 @@ describe.each([
         expect(text).toMatch(NOT_UNIQUE);
       }
     }
-    expect(await days(people[0])).toEqual(Array.from({ length: ROUNDS }, (_, index) => ({ date: `2021-03-0${index + 1}`, n: 1 })));
+    expect(await days(people[0])).toEqual(
+      Array.from({ length: ROUNDS }, (_, index) => ({ date: `2021-03-0${index + 1}`, n: 1 })),
+    );
     // Moves all rows concurrently to the same day, which has no row yet.
-    const ids = (await fitgraph.sql(`SELECT "id" FROM "${table}" WHERE "user_id" = $1 ORDER BY 1`, [people[0].id])).map(({ id }) => id);
+    const ids = (
+      await fitgraph.sql(`SELECT "id" FROM "${table}" WHERE "user_id" = $1 ORDER BY 1`, [
+        people[0].id,
+      ])
+    ).map(({ id }) => id);
     const date = '2021-04-01';
     const moved = await together(
       people,
       ids.map((id, index): Write =>
-        index % 2 ? (person) => person.patch(`${path}${id}/`, { date }) : graphql(update, { id, input: { date } }),
+        index % 2
+          ? (person) => person.patch(`${path}${id}/`, { date })
+          : graphql(update, { id, input: { date } }),
       ),
     );
     expect(moved.filter(done)).toHaveLength(1);
-    for (const { text } of moved.filter((answer) => !done(answer))) expect(text).toMatch(NOT_UNIQUE);
+    for (const { text } of moved.filter((answer) => !done(answer)))
+      expect(text).toMatch(NOT_UNIQUE);
     expect((await days(people[0])).filter(({ n }) => n > 1)).toEqual([]);
   });
 });
@@ -283,7 +366,10 @@ test('stores the weekdays of exactly one of several concurrent updates', async (
     const writes = sets.map((day, index): Write =>
       index % 2
         ? (person) => person.patch(`/day/${id}/`, { day })
-        : graphql(update, { id, days: day.map((number) => Object.keys(WEEKDAY_ENUM.type)[number - 1]) }),
+        : graphql(update, {
+            id,
+            days: day.map((number) => Object.keys(WEEKDAY_ENUM.type)[number - 1]),
+          }),
     );
     expect(failures(await together(people, writes))).toEqual([]);
     expect(sets).toContainEqual((await people[1].get(`/day/${id}/`)).body.day);
@@ -293,10 +379,14 @@ test('stores the weekdays of exactly one of several concurrent updates', async (
 test('creates one user with one profile when the same name is registered concurrently', async () => {
   const sessions = [fitgraph.database.createSession(), second.database.createSession()];
   const made = await Promise.allSettled(
-    Array.from({ length: 8 }, (_, index) => createUser({ username: 'wanted', password: PASSWORD }, sessions[index % 2]!)),
+    Array.from({ length: 8 }, (_, index) =>
+      createUser({ username: 'wanted', password: PASSWORD }, sessions[index % 2]!),
+    ),
   );
   expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-  for (const result of made) if (result.status === 'rejected') expect(result.reason).toMatchObject({ extensions: { code: 'CONFLICT' } });
+  for (const result of made)
+    if (result.status === 'rejected')
+      expect(result.reason).toMatchObject({ extensions: { code: 'CONFLICT' } });
   expect(
     await fitgraph.sql(
       'SELECT count(*)::int AS "n" FROM "user_profile" p JOIN "user_account" u ON u."id" = p."user_id" WHERE "username" = $1',
@@ -306,12 +396,20 @@ test('creates one user with one profile when the same name is registered concurr
 });
 
 test('returns the same token to concurrent first logins', async () => {
-  const id = await createUser({ username: 'newcomer', password: PASSWORD }, fitgraph.database.createSession());
+  const id = await createUser(
+    { username: 'newcomer', password: PASSWORD },
+    fitgraph.database.createSession(),
+  );
   const login = 'mutation { login(username: "newcomer", password: "a good password") { token } }';
   const answers = await together(
     [fitgraph.anonymous, second.anonymous],
-    [1, 2, 3].flatMap((): Write[] => [(person) => person.post('/login/', { username: 'newcomer', password: PASSWORD }), graphql(login)]),
+    [1, 2, 3].flatMap((): Write[] => [
+      (person) => person.post('/login/', { username: 'newcomer', password: PASSWORD }),
+      graphql(login),
+    ]),
   );
   const tokens = answers.map(({ body }) => (body.token ?? body.data.login.token) as string);
-  expect(new Set(tokens)).toEqual(new Set([await getOrCreateApiKey(id, fitgraph.database.createSession(), fitgraph.tokenVault)]));
+  expect(new Set(tokens)).toEqual(
+    new Set([await getOrCreateApiKey(id, fitgraph.database.createSession(), fitgraph.tokenVault)]),
+  );
 });

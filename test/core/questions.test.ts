@@ -22,7 +22,8 @@ beforeAll(async () => {
     ['2021-03-16', SQUAT, 3, '105.00'],
   ])
     await createRow('/workoutlog/', { date, exercise, reps, weight, workout });
-  for (const date of ['2021-03-08', '2021-03-10', '2021-03-16']) await createRow('/workoutsession/', { date, workout, impression: '2' });
+  for (const date of ['2021-03-08', '2021-03-10', '2021-03-16'])
+    await createRow('/workoutsession/', { date, workout, impression: '2' });
   for (const [date, weight] of [
     ['2021-03-08', '80.00'],
     ['2021-03-10', '80.50'],
@@ -35,7 +36,12 @@ beforeAll(async () => {
     [2, '200.00'],
     [1, '70.00'],
   ])
-    await createRow('/nutritiondiary/', { plan, ingredient, amount, datetime: '2021-03-10T08:00:00+01:00' });
+    await createRow('/nutritiondiary/', {
+      plan,
+      ingredient,
+      amount,
+      datetime: '2021-03-10T08:00:00+01:00',
+    });
 });
 
 test('returns the heaviest set of each exercise, heaviest first', async () => {
@@ -43,8 +49,14 @@ test('returns the heaviest set of each exercise, heaviest first', async () => {
     await ann.ask(`{ records: workoutLogsGrouped(groupBy: [{ field: EXERCISE }], orderBy: [{ statistic: MAX, of: WEIGHT_KG, direction: DESC }]) {
     keys { exercise { name } } max { weightKg reps date } } }`);
   expect(records).toEqual([
-    { keys: { exercise: { name: 'Squat' } }, max: { weightKg: '105.000', reps: 5, date: '2021-03-16' } },
-    { keys: { exercise: { name: 'Bench press' } }, max: { weightKg: '60.000', reps: 8, date: '2021-03-10' } },
+    {
+      keys: { exercise: { name: 'Squat' } },
+      max: { weightKg: '105.000', reps: 5, date: '2021-03-16' },
+    },
+    {
+      keys: { exercise: { name: 'Bench press' } },
+      max: { weightKg: '60.000', reps: 8, date: '2021-03-10' },
+    },
   ]);
 });
 
@@ -52,7 +64,13 @@ test('counts weighted sets per muscle and week', async () => {
   const { sets } = await ann.ask(`{ sets: workoutLogsGrouped(
     groupBy: [{ date: { by: WEEK } }, { muscle: { muscles: 1, musclesSecondary: 0.5 } }]) {
     keys { dateBucket { start } muscle { name } } weightedCount } }`);
-  expect(sets.map(({ keys, weightedCount }: any) => [keys.dateBucket.start, keys.muscle.name, weightedCount])).toEqual([
+  expect(
+    sets.map(({ keys, weightedCount }: any) => [
+      keys.dateBucket.start,
+      keys.muscle.name,
+      weightedCount,
+    ]),
+  ).toEqual([
     ['2021-03-08', 'Biceps brachii', '2'],
     ['2021-03-08', 'Quadriceps femoris', '2'],
     ['2021-03-08', 'Rectus abdominis', '1'],
@@ -96,5 +114,7 @@ test('finds exercises not trained since a given date', async () => {
   const { neglected } =
     await ann.ask(`{ neglected: workoutLogsGrouped(groupBy: [{ field: EXERCISE }], having: [{ statistic: MAX, of: DATE, isDate: { lt: "2021-03-15" } }]) {
     keys { exercise { name } } max { date } } }`);
-  expect(neglected).toEqual([{ keys: { exercise: { name: 'Bench press' } }, max: { date: '2021-03-10' } }]);
+  expect(neglected).toEqual([
+    { keys: { exercise: { name: 'Bench press' } }, max: { date: '2021-03-10' } },
+  ]);
 });

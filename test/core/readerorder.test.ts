@@ -19,7 +19,8 @@ const COLLATED_NAMES = [
   'Zebra',
   'zebra crossing',
 ];
-const bytes = (names: readonly string[]) => [...names].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+const bytes = (names: readonly string[]) =>
+  [...names].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 const MIXED = [...COLLATED_NAMES.slice(7), ...COLLATED_NAMES.slice(0, 7)].reverse();
 
 beforeAll(async () => {
@@ -35,27 +36,50 @@ beforeAll(async () => {
        VALUES (gen_random_uuid(), $1, '2', 'How it is done.', 1, 2, 'Ann')`,
       [name],
     );
-    for (const table of ['muscle', 'equipment', 'exercise_category', 'repetition_unit', 'weight_unit'])
+    for (const table of [
+      'muscle',
+      'equipment',
+      'exercise_category',
+      'repetition_unit',
+      'weight_unit',
+    ])
       await fitgraph.sql(`INSERT INTO "${table}" ("name") VALUES ($1)`, [name]);
-    await fitgraph.sql(`INSERT INTO "household_unit" ("language_id", "name") VALUES (2, $1)`, [name]);
-    await fitgraph.sql(`INSERT INTO "language" ("short_name", "full_name") VALUES ('xx', $1)`, [name]);
-    await fitgraph.sql(`INSERT INTO "license" ("short_name", "full_name") VALUES ('xx', $1)`, [name]);
+    await fitgraph.sql(`INSERT INTO "household_unit" ("language_id", "name") VALUES (2, $1)`, [
+      name,
+    ]);
+    await fitgraph.sql(`INSERT INTO "language" ("short_name", "full_name") VALUES ('xx', $1)`, [
+      name,
+    ]);
+    await fitgraph.sql(`INSERT INTO "license" ("short_name", "full_name") VALUES ('xx', $1)`, [
+      name,
+    ]);
   }
-  await fitgraph.sql(`INSERT INTO "exercise_base_muscle" SELECT 1, "id", false FROM "muscle" WHERE "id" > 3`);
-  await fitgraph.sql(`INSERT INTO "exercise_base_equipment" SELECT 2, "id" FROM "equipment" WHERE "id" > 2`);
+  await fitgraph.sql(
+    `INSERT INTO "exercise_base_muscle" SELECT 1, "id", false FROM "muscle" WHERE "id" > 3`,
+  );
+  await fitgraph.sql(
+    `INSERT INTO "exercise_base_equipment" SELECT 2, "id" FROM "equipment" WHERE "id" > 2`,
+  );
 });
 
 const knownNames = (names: string[]) => names.filter((name) => COLLATED_NAMES.includes(name));
 const page = async (many: string, args: string, field = 'name') => {
-  const { list } = await fitgraph.anonymous.ask(`{ list: ${many}(${args}) { nodes { value: ${field} } } }`);
+  const { list } = await fitgraph.anonymous.ask(
+    `{ list: ${many}(${args}) { nodes { value: ${field} } } }`,
+  );
   return knownNames(list.nodes.map(({ value }: { value: string }) => value));
 };
 
-test.each(['ingredients', 'exercises', 'householdUnits'])('sorts pages of %s by collation', async (many) => {
-  expect(await page(many, 'first: 100')).toEqual(COLLATED_NAMES);
-  expect(await page(many, `first: 100, orderBy: [{ name: ASC }]`)).toEqual(COLLATED_NAMES);
-  expect(await page(many, `first: 100, orderBy: [{ name: DESC }]`)).toEqual([...COLLATED_NAMES].reverse());
-});
+test.each(['ingredients', 'exercises', 'householdUnits'])(
+  'sorts pages of %s by collation',
+  async (many) => {
+    expect(await page(many, 'first: 100')).toEqual(COLLATED_NAMES);
+    expect(await page(many, `first: 100, orderBy: [{ name: ASC }]`)).toEqual(COLLATED_NAMES);
+    expect(await page(many, `first: 100, orderBy: [{ name: DESC }]`)).toEqual(
+      [...COLLATED_NAMES].reverse(),
+    );
+  },
+);
 
 const DICTIONARIES: [many: string, field: string][] = [
   ['muscles', 'name'],
@@ -73,35 +97,46 @@ test.each(DICTIONARIES)('sorts the complete list of %s by collation', async (man
 });
 
 test('sorts other texts of the catalogue by collation', async () => {
-  expect(await page('ingredients', 'first: 100, orderBy: [{ licenseAuthor: ASC }]')).toEqual(COLLATED_NAMES);
+  expect(await page('ingredients', 'first: 100, orderBy: [{ licenseAuthor: ASC }]')).toEqual(
+    COLLATED_NAMES,
+  );
 });
 
-test.each(['ASC', 'DESC'])('pages by name from both ends in collation order (%s)', async (direction) => {
-  const expected = direction === 'ASC' ? COLLATED_NAMES : [...COLLATED_NAMES].reverse();
-  const document = `query ($first: Int, $after: String, $last: Int, $before: String) {
+test.each(['ASC', 'DESC'])(
+  'pages by name from both ends in collation order (%s)',
+  async (direction) => {
+    const expected = direction === 'ASC' ? COLLATED_NAMES : [...COLLATED_NAMES].reverse();
+    const document = `query ($first: Int, $after: String, $last: Int, $before: String) {
     page: ingredients(first: $first, after: $after, last: $last, before: $before, orderBy: [{ name: ${direction} }]) {
       nodes { name } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`;
-  const names = (nodes: { name: string }[]) => nodes.map(({ name }) => name);
-  for (const size of [1, 2, 5]) {
-    const [forward, backward]: [string[], string[]] = [[], []];
-    for (let after: string | null = null, more = true; more;) {
-      const { nodes, pageInfo }: any = (await fitgraph.anonymous.ask(document, { first: size, after })).page;
-      forward.push(...names(nodes));
-      after = pageInfo.endCursor;
-      more = pageInfo.hasNextPage;
+    const names = (nodes: { name: string }[]) => nodes.map(({ name }) => name);
+    for (const size of [1, 2, 5]) {
+      const [forward, backward]: [string[], string[]] = [[], []];
+      for (let after: string | null = null, more = true; more;) {
+        const { nodes, pageInfo }: any = (
+          await fitgraph.anonymous.ask(document, { first: size, after })
+        ).page;
+        forward.push(...names(nodes));
+        after = pageInfo.endCursor;
+        more = pageInfo.hasNextPage;
+      }
+      for (let before: string | null = null, more = true; more;) {
+        const { nodes, pageInfo }: any = (
+          await fitgraph.anonymous.ask(document, { last: size, before })
+        ).page;
+        backward.unshift(...names(nodes));
+        before = pageInfo.startCursor;
+        more = pageInfo.hasPreviousPage;
+      }
+      expect([forward, backward]).toEqual([expected, expected]);
     }
-    for (let before: string | null = null, more = true; more;) {
-      const { nodes, pageInfo }: any = (await fitgraph.anonymous.ask(document, { last: size, before })).page;
-      backward.unshift(...names(nodes));
-      before = pageInfo.startCursor;
-      more = pageInfo.hasPreviousPage;
-    }
-    expect([forward, backward]).toEqual([expected, expected]);
-  }
-});
+  },
+);
 
 test('sorts by the name of a referenced row in collation order', async () => {
-  await fitgraph.sql(`INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram") SELECT i."id", 1, 1 FROM "ingredient" i`);
+  await fitgraph.sql(
+    `INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram") SELECT i."id", 1, 1 FROM "ingredient" i`,
+  );
   const { list } = await fitgraph.anonymous.ask(
     '{ list: ingredientUnits(first: 100, orderBy: [{ ingredient: { name: ASC } }]) { nodes { ingredient { name } } } }',
   );
@@ -130,21 +165,33 @@ test('sorts lists and sets of ids by bytes over REST', async () => {
     '/muscle/?limit=100',
   ]) {
     const { body } = await fitgraph.anonymous.get(path);
-    expect([path, knownNames(body.results.map(({ name }: { name: string }) => name))]).toEqual([path, bytes(COLLATED_NAMES)]);
+    expect([path, knownNames(body.results.map(({ name }: { name: string }) => name))]).toEqual([
+      path,
+      bytes(COLLATED_NAMES),
+    ]);
   }
-  const names = new Map((await fitgraph.sql('SELECT "id", "name" FROM "muscle"')).map(({ id, name }) => [id, name]));
+  const names = new Map(
+    (await fitgraph.sql('SELECT "id", "name" FROM "muscle"')).map(({ id, name }) => [id, name]),
+  );
   // Alternates between the APIs to detect an order that is cached for one and used for the other.
   for (let turn = 0; turn < 2; turn += 1) {
     const { body } = await fitgraph.anonymous.get('/exercise/1/');
-    expect(knownNames(body.muscles.map((id: number) => names.get(id)))).toEqual(bytes(COLLATED_NAMES));
+    expect(knownNames(body.muscles.map((id: number) => names.get(id)))).toEqual(
+      bytes(COLLATED_NAMES),
+    );
     const { exercise } = await fitgraph.anonymous.ask('{ exercise(id: 1) { muscleIds } }');
-    expect(knownNames(exercise.muscleIds.map((id: string) => names.get(Number(id))))).toEqual(COLLATED_NAMES);
+    expect(knownNames(exercise.muscleIds.map((id: string) => names.get(Number(id))))).toEqual(
+      COLLATED_NAMES,
+    );
   }
 });
 
 test('rejects a cursor of the byte order', async () => {
   const after = Buffer.from(JSON.stringify(['name,id', 'Apfel', 1])).toString('base64url');
-  const { errors } = await fitgraph.anonymous.query('query ($after: String) { ingredients(after: $after) { nodes { name } } }', { after });
+  const { errors } = await fitgraph.anonymous.query(
+    'query ($after: String) { ingredients(after: $after) { nodes { name } } }',
+    { after },
+  );
   expect(errors![0]!.extensions).toMatchObject({
     code: 'BAD_USER_INPUT',
     fields: { after: ['This cursor belongs to a different order or search.'] },
@@ -160,7 +207,8 @@ test('reads first, next and last pages by the collation index', async () => {
   const { pool } = fitgraph.database;
   const sent: Parameters<DatabaseSession['query']>[] = [];
   const querySpy = jest.spyOn(DatabaseSession.prototype, 'query');
-  const document = 'query ($after: String) { ingredients(first: 50, after: $after) { nodes { name } pageInfo { endCursor } } }';
+  const document =
+    'query ($after: String) { ingredients(first: 50, after: $after) { nodes { name } pageInfo { endCursor } } }';
   try {
     const { ingredients } = await fitgraph.anonymous.ask(document);
     await fitgraph.anonymous.ask(document, { after: ingredients.pageInfo.endCursor });

@@ -33,27 +33,51 @@ describe.each([
 ])('the ingredient unit of a %s', (one, path, parent, restParent) => {
   const create = `mutation ($input: ${one}Input!) { answer: create${one}(input: $input) { ${ERRORS} } }`;
   const update = `mutation ($id: ID!, $input: ${one}Patch!) { answer: update${one}(id: $id, input: $input) { ${ERRORS} } }`;
-  const validInput = () => ({ ...parent(), ingredientId: OATS, ingredientUnitId: OATS, amount: '2' });
+  const validInput = () => ({
+    ...parent(),
+    ingredientId: OATS,
+    ingredientUnitId: OATS,
+    amount: '2',
+  });
   const createChild = async (body: object = {}): Promise<number> =>
-    (await ann.post(path, { ...restParent(), ingredient: OATS, weight_unit: OATS, amount: '2', ...body })).body.id;
+    (
+      await ann.post(path, {
+        ...restParent(),
+        ingredient: OATS,
+        weight_unit: OATS,
+        amount: '2',
+        ...body,
+      })
+    ).body.id;
 
   test('must belong to the ingredient, or be null, on create', async () => {
     expect(await errorsOf(create, { input: validInput() })).toEqual([]);
-    expect(await errorsOf(create, { input: { ...validInput(), ingredientUnitId: null } })).toEqual([]);
+    expect(await errorsOf(create, { input: { ...validInput(), ingredientUnitId: null } })).toEqual(
+      [],
+    );
     expect(await errorsOf(create, { input: { ...validInput(), ingredientUnitId: MILK } })).toEqual([
       { path: ['input', 'ingredientUnitId'], message: UNIT },
     ]);
   });
 
   test('is reported once, together with the errors of other fields', async () => {
-    expect(await errorsOf(create, { input: { ...validInput(), ingredientUnitId: MILK, amount: '2000' } })).toEqual(
+    expect(
+      await errorsOf(create, {
+        input: { ...validInput(), ingredientUnitId: MILK, amount: '2000' },
+      }),
+    ).toEqual(
       expect.arrayContaining([
         { path: ['input', 'ingredientUnitId'], message: UNIT },
         { path: ['input', 'amount'], message: 'Ensure this value is less than or equal to 1000.' },
       ]),
     );
-    expect(await errorsOf(create, { input: { ...validInput(), ingredientUnitId: '999999' } })).toEqual([
-      { path: ['input', 'ingredientUnitId'], message: 'There is no IngredientUnit with the id "999999".' },
+    expect(
+      await errorsOf(create, { input: { ...validInput(), ingredientUnitId: '999999' } }),
+    ).toEqual([
+      {
+        path: ['input', 'ingredientUnitId'],
+        message: 'There is no IngredientUnit with the id "999999".',
+      },
     ]);
   });
 
@@ -62,15 +86,27 @@ describe.each([
     expect(await errorsOf(update, { id, input: { ingredientUnitId: MILK } })).toEqual([
       { path: ['input', 'ingredientUnitId'], message: UNIT },
     ]);
-    expect(await errorsOf(update, { id, input: { ingredientId: MILK } })).toEqual([{ path: ['input', 'ingredientId'], message: UNIT }]);
-    expect(await errorsOf(update, { id, input: { ingredientId: MILK, ingredientUnitId: MILK } })).toEqual([]);
-    expect(await errorsOf(update, { id, input: { ingredientId: OATS, ingredientUnitId: null } })).toEqual([]);
+    expect(await errorsOf(update, { id, input: { ingredientId: MILK } })).toEqual([
+      { path: ['input', 'ingredientId'], message: UNIT },
+    ]);
+    expect(
+      await errorsOf(update, { id, input: { ingredientId: MILK, ingredientUnitId: MILK } }),
+    ).toEqual([]);
+    expect(
+      await errorsOf(update, { id, input: { ingredientId: OATS, ingredientUnitId: null } }),
+    ).toEqual([]);
   });
 
   test('is not checked over REST, and such a row stays editable in its other fields', async () => {
     const id = await createChild({ weight_unit: MILK });
-    expect((await ann.get(`${path}${id}/`)).body).toMatchObject({ ingredient: OATS, weight_unit: MILK });
-    expect((await ann.patch(`${path}${id}/`, { ingredient: 3 })).body).toMatchObject({ ingredient: 3, weight_unit: MILK });
+    expect((await ann.get(`${path}${id}/`)).body).toMatchObject({
+      ingredient: OATS,
+      weight_unit: MILK,
+    });
+    expect((await ann.patch(`${path}${id}/`, { ingredient: 3 })).body).toMatchObject({
+      ingredient: 3,
+      weight_unit: MILK,
+    });
     expect(await errorsOf(update, { id, input: { amount: '7' } })).toEqual([]);
     expect(await errorsOf(update, { id, input: { ingredientUnitId: MILK } })).toEqual([
       { path: ['input', 'ingredientUnitId'], message: UNIT },
@@ -94,8 +130,11 @@ describe.each([
           { ingredientUnitId: MILK },
           { ingredientUnitId: 3 },
         ];
-        const answers = await Promise.all(inputs.map((input, index) => (index % 2 ? ann : other).ask(update, { id, input })));
-        for (const { answer } of answers) for (const { message } of answer.errors) expect(message).toBe(UNIT);
+        const answers = await Promise.all(
+          inputs.map((input, index) => (index % 2 ? ann : other).ask(update, { id, input })),
+        );
+        for (const { answer } of answers)
+          for (const { message } of answer.errors) expect(message).toBe(UNIT);
         expect(await unitBelongs(id)).toBe(true);
       }
     } finally {
@@ -108,16 +147,18 @@ test('checks the ingredient unit of each diary entry in bulk mutations', async (
   const validInput = { planId: plan, ingredientId: OATS, ingredientUnitId: OATS, amount: '2' };
   const createMany = `mutation ($inputs: [DiaryEntryInput!]!) { answer: createDiaryEntries(inputs: $inputs) { diaryEntries { id } ${ERRORS} } }`;
   const updateMany = `mutation ($changes: [DiaryEntryChange!]!) { answer: updateDiaryEntries(changes: $changes) { ${ERRORS} } }`;
-  expect(await errorsOf(createMany, { inputs: [validInput, { ...validInput, ingredientId: MILK }] })).toEqual([
-    { path: ['inputs', '1', 'ingredientUnitId'], message: UNIT },
-  ]);
+  expect(
+    await errorsOf(createMany, { inputs: [validInput, { ...validInput, ingredientId: MILK }] }),
+  ).toEqual([{ path: ['inputs', '1', 'ingredientUnitId'], message: UNIT }]);
   const { answer } = await ann.ask(createMany, { inputs: [validInput, validInput] });
   const [a, b] = answer.diaryEntries.map(({ id }: { id: string }) => id);
   const changes = [
     { id: a, input: { amount: '3' } },
     { id: b, input: { ingredientId: MILK } },
   ];
-  expect(await errorsOf(updateMany, { changes })).toEqual([{ path: ['changes', '1', 'input', 'ingredientId'], message: UNIT }]);
+  expect(await errorsOf(updateMany, { changes })).toEqual([
+    { path: ['changes', '1', 'input', 'ingredientId'], message: UNIT },
+  ]);
 });
 
 test('reports the path of a wrong ingredient unit in a nested nutrition plan', async () => {
@@ -126,9 +167,12 @@ test('reports the path of a wrong ingredient unit in a nested nutrition plan', a
     { ingredientId: MILK, ingredientUnitId: OATS, amount: '1' },
   ];
   expect(
-    await errorsOf(`mutation ($input: NutritionPlanInput!) { answer: createNutritionPlan(input: $input) { ${ERRORS} } }`, {
-      input: { name: 'a', meals: [{ items: [items[0]] }, { items }] },
-    }),
+    await errorsOf(
+      `mutation ($input: NutritionPlanInput!) { answer: createNutritionPlan(input: $input) { ${ERRORS} } }`,
+      {
+        input: { name: 'a', meals: [{ items: [items[0]] }, { items }] },
+      },
+    ),
   ).toEqual([{ path: ['input', 'meals', '1', 'items', '1', 'ingredientUnitId'], message: UNIT }]);
 });
 
@@ -149,14 +193,22 @@ describe('the start and end time of a workout session', () => {
     ['07:00', null, true],
   ])('from %s to %s are valid on create: %s', async (startTime, endTime, isValid) => {
     const input = { workoutId: workout, date: '2021-03-01', startTime, endTime };
-    expect(await errorsOf(create, { input })).toEqual(isValid ? [] : [{ path: ['input', 'endTime'], message: TIME }]);
+    expect(await errorsOf(create, { input })).toEqual(
+      isValid ? [] : [{ path: ['input', 'endTime'], message: TIME }],
+    );
   });
 
   test('are checked when an update changes either of them', async () => {
     const id = await createSession('2021-03-02', { time_start: '10:00', time_end: '11:00' });
-    expect(await errorsOf(update, { id, input: { startTime: '12:00' } })).toEqual([{ path: ['input', 'startTime'], message: TIME }]);
-    expect(await errorsOf(update, { id, input: { endTime: '09:00' } })).toEqual([{ path: ['input', 'endTime'], message: TIME }]);
-    expect(await errorsOf(update, { id, input: { startTime: '12:00', endTime: '13:00' } })).toEqual([]);
+    expect(await errorsOf(update, { id, input: { startTime: '12:00' } })).toEqual([
+      { path: ['input', 'startTime'], message: TIME },
+    ]);
+    expect(await errorsOf(update, { id, input: { endTime: '09:00' } })).toEqual([
+      { path: ['input', 'endTime'], message: TIME },
+    ]);
+    expect(await errorsOf(update, { id, input: { startTime: '12:00', endTime: '13:00' } })).toEqual(
+      [],
+    );
     expect(await errorsOf(updateMany, { changes: [{ id, input: { endTime: '11:00' } }] })).toEqual([
       { path: ['changes', '0', 'input', 'endTime'], message: TIME },
     ]);
@@ -164,15 +216,26 @@ describe('the start and end time of a workout session', () => {
 
   test('are not checked over REST, and other fields stay editable', async () => {
     const id = await createSession('2021-03-03', { time_start: '10:00', time_end: '09:00' });
-    expect((await ann.get(`/workoutsession/${id}/`)).body).toMatchObject({ time_start: '10:00:00', time_end: '09:00:00' });
+    expect((await ann.get(`/workoutsession/${id}/`)).body).toMatchObject({
+      time_start: '10:00:00',
+      time_end: '09:00:00',
+    });
     expect((await ann.patch(`/workoutsession/${id}/`, { time_end: '08:00' })).status).toBe(200);
     expect(await errorsOf(update, { id, input: { notes: 'a' } })).toEqual([]);
   });
 
   test('stay in order after concurrent updates', async () => {
     for (let round = 0; round < 8; round += 1) {
-      const id = await createSession(`2021-04-0${round + 1}`, { time_start: '10:00', time_end: '20:00' });
-      const inputs = [{ startTime: '18:00' }, { endTime: '12:00' }, { startTime: '13:00' }, { endTime: '17:00' }];
+      const id = await createSession(`2021-04-0${round + 1}`, {
+        time_start: '10:00',
+        time_end: '20:00',
+      });
+      const inputs = [
+        { startTime: '18:00' },
+        { endTime: '12:00' },
+        { startTime: '13:00' },
+        { endTime: '17:00' },
+      ];
       await Promise.all(inputs.map((input) => ann.ask(update, { id, input })));
       const { body } = await ann.get(`/workoutsession/${id}/`);
       expect(body.time_start <= body.time_end).toBe(true);

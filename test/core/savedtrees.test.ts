@@ -4,7 +4,9 @@ import { nodeIdOf } from '../../src/core/model/node';
 import type { Person } from '../setup/person';
 
 // Long timeouts: saving a row and writing one of its parts may deadlock. PostgreSQL detects this after a second, and other saves wait until then.
-const fitgraph = fitgraphForThisFile({ environment: { LOCK_TIMEOUT: '1min', MAX_WAIT: '1min', STATEMENT_TIMEOUT: '1min' } });
+const fitgraph = fitgraphForThisFile({
+  environment: { LOCK_TIMEOUT: '1min', MAX_WAIT: '1min', STATEMENT_TIMEOUT: '1min' },
+});
 let ann: Person;
 let bob: Person;
 beforeAll(async () => {
@@ -49,7 +51,11 @@ async function planOf(person = ann): Promise<Plan> {
 }
 
 const savePlan = async (id: string, input: object, ifVersion?: string) =>
-  (await ann.ask(SAVE, { id, input, ifVersion })).saved as { nutritionPlan: Plan | null; errors: object[]; conflict: object | null };
+  (await ann.ask(SAVE, { id, input, ifVersion })).saved as {
+    nutritionPlan: Plan | null;
+    errors: object[];
+    conflict: object | null;
+  };
 const savedPlan = async (id: string, input: object, ifVersion?: string): Promise<Plan> => {
   const { nutritionPlan, errors } = await savePlan(id, input, ifVersion);
   expect(errors).toEqual([]);
@@ -80,8 +86,14 @@ test('updates parts with an id, creates new ones, deletes omitted ones and keeps
     ],
   });
   expect(kept).toEqual({ ...second, position: 6 });
-  expect(made).toEqual({ id: expect.any(String), position: 7, items: [{ id: expect.any(String), amount: '70.00' }] });
-  expect((await ann.query(`{ mealItem(id: ${first.items[1]!.id}) { id } }`)).code).toBe('NOT_FOUND');
+  expect(made).toEqual({
+    id: expect.any(String),
+    position: 7,
+    items: [{ id: expect.any(String), amount: '70.00' }],
+  });
+  expect((await ann.query(`{ mealItem(id: ${first.items[1]!.id}) { id } }`)).code).toBe(
+    'NOT_FOUND',
+  );
   expect(await readPlan(plan.id)).toEqual(after);
   expect((await savedPlan(plan.id, { meals: [] })).meals).toEqual([]);
   expect((await savedPlan(plan.id, { meals: null, name: 'none' })).meals).toEqual([]);
@@ -93,7 +105,11 @@ test('moves a part to another existing or new parent, also out of a deleted one'
   const [one, two] = first.items as [Item, Item];
   const after = await savedPlan(plan.id, {
     meals: [
-      { id: second.id, position: 2, items: [item('30', { id: second.items[0]!.id }), item('20', { id: two.id })] },
+      {
+        id: second.id,
+        position: 2,
+        items: [item('30', { id: second.items[0]!.id }), item('20', { id: two.id })],
+      },
       { position: 3, items: [item('10', { id: one.id })] },
     ],
   });
@@ -112,14 +128,21 @@ test('reports the path of every error and writes nothing', async () => {
   };
   for (const id of [theirs.meals[0]!.id, other.meals[0]!.id, '2000000000', 'x'])
     expect(await rejectionOf([{ position: 1 }, { id }])).toEqual(['input meals 1 id NOT_FOUND']);
-  expect(await rejectionOf([{ id: first.id }, { id: first.id }])).toEqual(['input meals 1 id INVALID']);
-  expect(await rejectionOf([{ id: nodeIdOf('MealItem', first.id) }])).toEqual(['input meals 0 id INVALID']);
-  expect(await rejectionOf([{ id: first.id, items: [item('1', { id: other.meals[0]!.items[0]!.id })] }])).toEqual([
-    'input meals 0 items 0 id NOT_FOUND',
+  expect(await rejectionOf([{ id: first.id }, { id: first.id }])).toEqual([
+    'input meals 1 id INVALID',
+  ]);
+  expect(await rejectionOf([{ id: nodeIdOf('MealItem', first.id) }])).toEqual([
+    'input meals 0 id INVALID',
   ]);
   expect(
+    await rejectionOf([{ id: first.id, items: [item('1', { id: other.meals[0]!.items[0]!.id })] }]),
+  ).toEqual(['input meals 0 items 0 id NOT_FOUND']);
+  expect(
     await rejectionOf([
-      { id: first.id, items: [item('0', { id: first.items[0]!.id }), item('5', { ingredientUnitId: 2 })] },
+      {
+        id: first.id,
+        items: [item('0', { id: first.items[0]!.id }), item('5', { ingredientUnitId: 2 })],
+      },
       { items: [item('1', { ingredientId: 999 })] },
     ]),
   ).toEqual([
@@ -136,13 +159,23 @@ test('reports the path of every error and writes nothing', async () => {
 
 test('rejects the plan of another user, an anonymous client and more than 500 rows', async () => {
   const plan = await planOf(bob);
-  expect(await savePlan(plan.id, { meals: [] })).toMatchObject({ nutritionPlan: null, errors: [{ path: ['id'], code: 'NOT_FOUND' }] });
-  expect((await bob.ask(`{ nutritionPlan(id: ${plan.id}) { meals { id } } }`)).nutritionPlan.meals).toHaveLength(2);
+  expect(await savePlan(plan.id, { meals: [] })).toMatchObject({
+    nutritionPlan: null,
+    errors: [{ path: ['id'], code: 'NOT_FOUND' }],
+  });
+  expect(
+    (await bob.ask(`{ nutritionPlan(id: ${plan.id}) { meals { id } } }`)).nutritionPlan.meals,
+  ).toHaveLength(2);
   const mine = await planOf();
-  const large = await ann.query(SAVE, { id: mine.id, input: { meals: Array.from({ length: 500 }, () => ({})) } });
+  const large = await ann.query(SAVE, {
+    id: mine.id,
+    input: { meals: Array.from({ length: 500 }, () => ({})) },
+  });
   expect(large.code).toBe('BAD_USER_INPUT');
   expect(await readPlan(mine.id)).toEqual(mine);
-  expect((await fitgraph.anonymous.query(SAVE, { id: mine.id, input: { meals: [] } })).code).toBe('UNAUTHENTICATED');
+  expect((await fitgraph.anonymous.query(SAVE, { id: mine.id, input: { meals: [] } })).code).toBe(
+    'UNAUTHENTICATED',
+  );
 });
 
 test('changes the version of a row when GraphQL or REST changes its parts', async () => {
@@ -163,7 +196,9 @@ test('changes the version of a row when GraphQL or REST changes its parts', asyn
   await expectNewVersion();
 
   const current = await readPlan(plan.id);
-  expect((await ann.get(`/nutritionplan/${plan.id}/`)).headers.get('etag')).toBe(`"${current.version}"`);
+  expect((await ann.get(`/nutritionplan/${plan.id}/`)).headers.get('etag')).toBe(
+    `"${current.version}"`,
+  );
   const conflictPayload = {
     nutritionPlan: null,
     errors: [{ path: ['ifVersion'], code: 'CONFLICT' }],
@@ -171,24 +206,42 @@ test('changes the version of a row when GraphQL or REST changes its parts', asyn
   };
   expect(await savePlan(plan.id, { meals: [] }, before)).toMatchObject(conflictPayload);
   expect(await savePlan(plan.id, { name: 'x' }, before)).toMatchObject(conflictPayload);
-  const remove = 'mutation ($id: ID!, $v: String) { gone: deleteNutritionPlan(id: $id, ifVersion: $v) { deletedIds } }';
+  const remove =
+    'mutation ($id: ID!, $v: String) { gone: deleteNutritionPlan(id: $id, ifVersion: $v) { deletedIds } }';
   expect((await ann.ask(remove, { id: plan.id, v: before })).gone.deletedIds).toEqual([]);
   expect(await readPlan(plan.id)).toEqual(current);
-  const next = await savedPlan(plan.id, { meals: [{ id: first.id, position: 8 }] }, current.version);
+  const next = await savedPlan(
+    plan.id,
+    { meals: [{ id: first.id, position: 8 }] },
+    current.version,
+  );
   const last = await savedPlan(plan.id, { name: 'y' }, next.version);
-  expect((await ann.ask(remove, { id: plan.id, v: last.version })).gone.deletedIds).toEqual([plan.id]);
+  expect((await ann.ask(remove, { id: plan.id, v: last.version })).gone.deletedIds).toEqual([
+    plan.id,
+  ]);
 });
 
 test('saves a workout with days, weekdays, set groups and planned sets, and keeps its logs', async () => {
   const plannedSets = (reps: number, more: object = {}) => [{ exerciseId: 1, reps, ...more }];
-  const day = (name: string, weekdays: string[], more: object = {}) => ({ name, weekdays, ...more });
-  const selection = 'id name days { id name weekdays setGroups { id sets plannedSets { id reps } } } logs { totalCount }';
-  const { made } = await ann.ask(`mutation ($input: WorkoutInput!) { made: createWorkout(input: $input) { workout { ${selection} } } }`, {
-    input: {
-      days: [day('a', ['MONDAY'], { setGroups: [{ plannedSets: plannedSets(5) }] }), day('b', ['TUESDAY'])],
-      logs: [{ exerciseId: 1, reps: 5, weight: '10', date: '2021-01-01' }],
-    },
+  const day = (name: string, weekdays: string[], more: object = {}) => ({
+    name,
+    weekdays,
+    ...more,
   });
+  const selection =
+    'id name days { id name weekdays setGroups { id sets plannedSets { id reps } } } logs { totalCount }';
+  const { made } = await ann.ask(
+    `mutation ($input: WorkoutInput!) { made: createWorkout(input: $input) { workout { ${selection} } } }`,
+    {
+      input: {
+        days: [
+          day('a', ['MONDAY'], { setGroups: [{ plannedSets: plannedSets(5) }] }),
+          day('b', ['TUESDAY']),
+        ],
+        logs: [{ exerciseId: 1, reps: 5, weight: '10', date: '2021-01-01' }],
+      },
+    },
+  );
   const { id, days } = made.workout;
   const [set] = days[0].setGroups;
   const { saved: answer } = await ann.ask(
@@ -232,11 +285,21 @@ test('saves a workout with days, weekdays, set groups and planned sets, and keep
 
 test('keeps the version of an unchanged row and records no change for it', async () => {
   const day = { name: 'a', weekdays: ['TUESDAY', 'MONDAY'] };
-  const versionedFields = 'id version days { id version setGroups { id version plannedSets { id version } } }';
+  const versionedFields =
+    'id version days { id version setGroups { id version plannedSets { id version } } }';
   const { made } = await ann.ask(
     `mutation ($input: WorkoutInput!) { made: createWorkout(input: $input) { workout { ${versionedFields} } } }`,
     {
-      input: { name: 'same', days: [{ ...day, setGroups: [{ plannedSets: [{ exerciseId: 1, reps: 5, targetWeight: '20' }] }] }, day] },
+      input: {
+        name: 'same',
+        days: [
+          {
+            ...day,
+            setGroups: [{ plannedSets: [{ exerciseId: 1, reps: 5, targetWeight: '20' }] }],
+          },
+          day,
+        ],
+      },
     },
   );
   const { id, days } = made.workout;
@@ -250,7 +313,12 @@ test('keeps the version of an unchanged row and records no change for it', async
       {
         ...day,
         id: first.id,
-        setGroups: [{ id: set.id, plannedSets: [{ id: setting.id, exerciseId: 1, reps, targetWeight: '20.00' }] }],
+        setGroups: [
+          {
+            id: set.id,
+            plannedSets: [{ id: setting.id, exerciseId: 1, reps, targetWeight: '20.00' }],
+          },
+        ],
       },
       { ...day, id: second.id, weekdays },
     ],
@@ -262,7 +330,9 @@ test('keeps the version of an unchanged row and records no change for it', async
     return answer.workout;
   };
   expect(await saveWorkout(5, ['MONDAY', 'TUESDAY'])).toEqual(made.workout);
-  expect((await ann.ask(`{ changes(since: "${cursor}") { changes { type } } }`)).changes.changes).toEqual([]);
+  expect(
+    (await ann.ask(`{ changes(since: "${cursor}") { changes { type } } }`)).changes.changes,
+  ).toEqual([]);
   const after = await saveWorkout(6, ['MONDAY', 'TUESDAY']);
   expect(after.days[1]).toEqual(second);
   for (const [changedRow, previousRow] of [
@@ -279,9 +349,16 @@ test('bounds the number of statements whatever the size of the tree', async () =
   const counts: number[] = [];
   for (const size of [1, 10, 60]) {
     const { id } = await planOf();
-    const meals = Array.from({ length: size }, (_, position) => ({ position, items: [item('1'), item('2')] }));
+    const meals = Array.from({ length: size }, (_, position) => ({
+      position,
+      items: [item('1'), item('2')],
+    }));
     const { meals: made } = await savedPlan(id, { meals });
-    const again = made.map((meal) => ({ id: meal.id, position: meal.position, items: [item('3', { id: meal.items[0]!.id }), item('4')] }));
+    const again = made.map((meal) => ({
+      id: meal.id,
+      position: meal.position,
+      items: [item('3', { id: meal.items[0]!.id }), item('4')],
+    }));
     const { statements, data } = await ann.query(SAVE, { id, input: { meals: again } });
     expect(data.saved.errors).toEqual([]);
     counts.push(statements);
@@ -298,9 +375,22 @@ test('accepts exactly one of several concurrent saves of the same version, or no
     const [first] = plan.meals as [Meal];
     const answers = await Promise.all([
       ...[1, 2, 3, 4].map((number) =>
-        savePlan(plan.id, { name: `${number}`, meals: [{ id: first.id, position: number, items: [item(`${number}`)] }] }, plan.version),
+        savePlan(
+          plan.id,
+          {
+            name: `${number}`,
+            meals: [{ id: first.id, position: number, items: [item(`${number}`)] }],
+          },
+          plan.version,
+        ),
       ),
-      ...(isAlone ? [] : [ann.post('/mealitem/', { meal: plan.meals[1]!.id, ingredient: 1, amount: '50' }).then(() => undefined)]),
+      ...(isAlone
+        ? []
+        : [
+            ann
+              .post('/mealitem/', { meal: plan.meals[1]!.id, ingredient: 1, amount: '50' })
+              .then(() => undefined),
+          ]),
     ]);
     const saves = answers.filter((answer) => answer !== undefined);
     const won = saves.filter(({ nutritionPlan }) => nutritionPlan);
@@ -310,7 +400,13 @@ test('accepts exactly one of several concurrent saves of the same version, or no
       if (!nutritionPlan) expect(errors).toMatchObject([{ path: ['ifVersion'], code: 'CONFLICT' }]);
     const { meals, name } = await readPlan(plan.id);
     if (won.length)
-      expect(meals).toEqual([{ id: first.id, position: Number(name), items: [expect.objectContaining({ amount: `${name}.00` })] }]);
+      expect(meals).toEqual([
+        {
+          id: first.id,
+          position: Number(name),
+          items: [expect.objectContaining({ amount: `${name}.00` })],
+        },
+      ]);
     else expect(name).toBe('before');
   }
 });

@@ -5,7 +5,12 @@ import { linkDiscriminatorCondition } from '../../src/core/model/linktable';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { fieldSqlExpression } from '../../src/core/sql/expressions';
 import { ORDER_BY_ID, type OrderByTerm } from '../../src/core/sql/ordering';
-import { columnSet, buildSelectStatement, type SelectedExpression, type SelectClauses } from '../../src/core/sql/select';
+import {
+  columnSet,
+  buildSelectStatement,
+  type SelectedExpression,
+  type SelectClauses,
+} from '../../src/core/sql/select';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { populate } from '../setup/population';
 import { randomFor, seeded, type Random } from '../setup/random';
@@ -33,7 +38,12 @@ function randomCase(random: Random, entity: Entity): Case {
   const stored = fields.filter(({ column }) => column) as [EntityField, ...EntityField[]];
   const link = fields.find((field) => field.link && !field.link.keyColumn)?.link;
   const [low, high] = [random.int(0, 6), random.int(3, 30)];
-  const where = random.pick(['', 't."id" > $1::int', 't."id" > $1::int AND t."id" <= $2::int', '(t."id" > $1::int OR t."id" <= $2::int)']);
+  const where = random.pick([
+    '',
+    't."id" > $1::int',
+    't."id" > $1::int AND t."id" <= $2::int',
+    '(t."id" > $1::int OR t."id" <= $2::int)',
+  ]);
   const places = where.includes('$2') ? 2 : where ? 1 : 0;
   const limit = random.pick(['', `$${places + 1}::int`]);
   const offset = limit && random.chance(0.5) ? `$${places + 2}::int` : '';
@@ -46,11 +56,17 @@ function randomCase(random: Random, entity: Entity): Case {
       isNullable: field.allowNull,
     };
   };
-  const extraExpressions: SelectedExpression[] = random.chance(0.3) ? [[fieldSqlExpression(random.pick(stored), 't'), '_0']] : [];
+  const extraExpressions: SelectedExpression[] = random.chance(0.3)
+    ? [[fieldSqlExpression(random.pick(stored), 't'), '_0']]
+    : [];
   return {
     names: ['id', ...names],
     textOrder,
-    values: [...[low, high].slice(0, places), ...(limit ? [random.int(1, 9)] : []), ...(offset ? [random.int(0, 5)] : [])],
+    values: [
+      ...[low, high].slice(0, places),
+      ...(limit ? [random.int(1, 9)] : []),
+      ...(offset ? [random.int(0, 5)] : []),
+    ],
     shape: {
       columns: columnSet(entity, names, textOrder),
       extraExpressions,
@@ -73,7 +89,8 @@ function handWrittenSql({ shape, names, textOrder }: Case): string {
     .filter(({ name }) => names.includes(name))
     .map((field) => `${fieldSqlExpression(field, 't', textOrder)} AS "${field.name}"`);
   const sorted = order.map(
-    ({ sql, descending, nullsFirst }) => `${sql} ${descending ? 'DESC' : 'ASC'} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`,
+    ({ sql, descending, nullsFirst }) =>
+      `${sql} ${descending ? 'DESC' : 'ASC'} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`,
   );
   return [
     `SELECT ${[...listed, ...extraExpressions.map(([sql, name]) => `${sql} AS "${name}"`)].join(', ')}`,
@@ -100,8 +117,12 @@ test.each(allEntities().map((entity): [string, Entity] => [entity.name, entity])
       const isOrdered = one.shape.order!.length > 0 && !one.shape.joins;
       // A page of an unordered result is arbitrary. Complete unordered results are sorted before they are compared.
       if (one.shape.limit && !isOrdered) continue;
-      const [found, reference] = [await fitgraph.sql(text, one.values), await fitgraph.sql(handWrittenSql(one), one.values)];
-      const comparable = (rows: object[]) => (isOrdered ? rows : rows.map((row) => JSON.stringify(row)).sort());
+      const [found, reference] = [
+        await fitgraph.sql(text, one.values),
+        await fitgraph.sql(handWrittenSql(one), one.values),
+      ];
+      const comparable = (rows: object[]) =>
+        isOrdered ? rows : rows.map((row) => JSON.stringify(row)).sort();
       expect(comparable(found)).toEqual(comparable(reference));
     }
   },

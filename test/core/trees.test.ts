@@ -33,11 +33,21 @@ const PLAN = {
       name: 'Push',
       weekdays: ['FRIDAY', 'MONDAY', 'FRIDAY'],
       setGroups: [
-        { position: 1, plannedSets: [setting(10, { targetWeight: '20', position: 1 }), setting(8, { position: 2 })] },
+        {
+          position: 1,
+          plannedSets: [
+            setting(10, { targetWeight: '20', position: 1 }),
+            setting(8, { position: 2 }),
+          ],
+        },
         { position: 2, sets: 3, plannedSets: [setting(5, { exerciseId: 2 })] },
       ],
     },
-    { name: 'Pull', weekdays: ['TUESDAY'], setGroups: [{ position: 1, plannedSets: [setting(12)] }] },
+    {
+      name: 'Pull',
+      weekdays: ['TUESDAY'],
+      setGroups: [{ position: 1, plannedSets: [setting(12)] }],
+    },
     { name: 'Rest', weekdays: ['SUNDAY'] },
   ],
   sessions: [{ date: '2021-03-10' }, { date: '2021-03-12', impression: 'GOOD' }],
@@ -46,7 +56,10 @@ const PLAN = {
 async function rowsOf(person: Person): Promise<number> {
   const counts = await Promise.all(
     ownedTypes().map((entity) =>
-      fitgraph.sql(`SELECT count(*)::int AS n FROM "${resourceOf(entity)!.table}" WHERE "user_id" = $1`, [person.id]),
+      fitgraph.sql(
+        `SELECT count(*)::int AS n FROM "${resourceOf(entity)!.table}" WHERE "user_id" = $1`,
+        [person.id],
+      ),
     ),
   );
   return counts.reduce((sum, [row]) => sum + row!.n, 0);
@@ -56,7 +69,12 @@ test('creates a nested workout with the defaults of each row', async () => {
   const { data, errors } = await createWorkout(ann, PLAN);
   expect(errors).toBeUndefined();
   expect(data.made.errors).toEqual([]);
-  const plannedSets = (reps: number, weight: string | null, id = '1') => ({ reps, weight, exercise: { id }, repetitionUnitId: '1' });
+  const plannedSets = (reps: number, weight: string | null, id = '1') => ({
+    reps,
+    weight,
+    exercise: { id },
+    repetitionUnitId: '1',
+  });
   expect(data.made.workout).toEqual({
     name: 'Push and pull',
     sessions: {
@@ -81,7 +99,11 @@ test('creates a nested workout with the defaults of each row', async () => {
         ],
       },
       { name: 'Rest', weekdays: ['SUNDAY'], setGroups: [] },
-    ].sort((a, b) => PLAN.days.findIndex(({ name }) => name === a.name) - PLAN.days.findIndex(({ name }) => name === b.name)),
+    ].sort(
+      (a, b) =>
+        PLAN.days.findIndex(({ name }) => name === a.name) -
+        PLAN.days.findIndex(({ name }) => name === b.name),
+    ),
   });
 });
 
@@ -95,12 +117,23 @@ test('reports all errors of the tree in input order and writes nothing', async (
         name: '',
         weekdays: ['MONDAY'],
         setGroups: [
-          { sets: 11, plannedSets: [setting(1), setting(2), setting(601, { exerciseId: 999, targetWeight: '1.234' })] },
+          {
+            sets: 11,
+            plannedSets: [
+              setting(1),
+              setting(2),
+              setting(601, { exerciseId: 999, targetWeight: '1.234' }),
+            ],
+          },
           { plannedSets: [setting(-1)] },
         ],
       },
     ],
-    sessions: [{ date: '2021-05-01' }, { date: '2021-05-01' }, { date: '2021-03-12', notes: 'a\0b' }],
+    sessions: [
+      { date: '2021-05-01' },
+      { date: '2021-05-01' },
+      { date: '2021-03-12', notes: 'a\0b' },
+    ],
   });
   expect(errors).toBeUndefined();
   expect(data.made.workout).toBeNull();
@@ -109,7 +142,10 @@ test('reports all errors of the tree in input order and writes nothing', async (
     { path: ['input', 'name'], message: 'Ensure this field has no more than 100 characters.' },
     { path: ['input', 'days', '0', 'weekdays'], message: 'This list may not be empty.' },
     { path: ['input', 'days', '1', 'name'], message: 'This field may not be blank.' },
-    { path: ['input', 'days', '1', 'setGroups', '0', 'sets'], message: 'Ensure this value is less than or equal to 10.' },
+    {
+      path: ['input', 'days', '1', 'setGroups', '0', 'sets'],
+      message: 'Ensure this value is less than or equal to 10.',
+    },
     {
       path: ['input', 'days', '1', 'setGroups', '0', 'plannedSets', '2', 'exerciseId'],
       message: 'There is no Exercise with the id "999".',
@@ -161,8 +197,16 @@ test('reports a nested foreign row as NOT_FOUND together with other errors and w
   for (const id of [foreign, 2_000_000_000]) {
     const { made } = await ann.ask(document, schedule(id));
     expect(made.errors).toEqual([
-      { path: ['input', 'steps', '1', 'workoutId'], code: 'NOT_FOUND', message: `There is no Workout with the id "${id}".` },
-      { path: ['input', 'steps', '1', 'duration'], code: 'TOO_LARGE', message: 'Ensure this value is less than or equal to 25.' },
+      {
+        path: ['input', 'steps', '1', 'workoutId'],
+        code: 'NOT_FOUND',
+        message: `There is no Workout with the id "${id}".`,
+      },
+      {
+        path: ['input', 'steps', '1', 'duration'],
+        code: 'TOO_LARGE',
+        message: 'Ensure this value is less than or equal to 25.',
+      },
     ]);
   }
   expect([await rowsOf(ann), await rowsOf(bob)]).toEqual(before);
@@ -170,12 +214,20 @@ test('reports a nested foreign row as NOT_FOUND together with other errors and w
 
 test('applies side effects and computed defaults of resources in nested creates', async () => {
   const create = (input: unknown) =>
-    ann.ask(`mutation ($input: ScheduleInput!) { made: createSchedule(input: $input) { schedule { id isActive steps { duration } } } }`, {
-      input,
-    });
+    ann.ask(
+      `mutation ($input: ScheduleInput!) { made: createSchedule(input: $input) { schedule { id isActive steps { duration } } } }`,
+      {
+        input,
+      },
+    );
   const workoutId = (await ann.post('/workout/', {})).body.id;
   const first = (await create({ name: 'First' })).made.schedule;
-  const second = (await create({ name: 'Second', steps: [{ workoutId }, { workoutId, duration: 2, position: 2 }] })).made.schedule;
+  const second = (
+    await create({
+      name: 'Second',
+      steps: [{ workoutId }, { workoutId, duration: 2, position: 2 }],
+    })
+  ).made.schedule;
   expect(second).toMatchObject({ isActive: true, steps: [{ duration: 4 }, { duration: 2 }] });
   expect((await ann.get(`/schedule/${first.id}/`)).body.is_active).toBe(false);
   const plan = await ann.withHeaders({ 'Accept-Language': 'en' }).ask(
@@ -195,7 +247,13 @@ test('applies side effects and computed defaults of resources in nested creates'
 test('rejects more than 500 rows, including nested ones', async () => {
   const before = await rowsOf(ann);
   const many = (plannedSets: number) => ({
-    days: [{ name: 'Long', weekdays: ['MONDAY'], setGroups: [{ plannedSets: Array.from({ length: plannedSets }, () => setting(1)) }] }],
+    days: [
+      {
+        name: 'Long',
+        weekdays: ['MONDAY'],
+        setGroups: [{ plannedSets: Array.from({ length: plannedSets }, () => setting(1)) }],
+      },
+    ],
   });
   const { errors } = await createWorkout(ann, many(498));
   expect(errors![0]!.extensions).toEqual({

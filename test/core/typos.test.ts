@@ -4,13 +4,74 @@ import { fitgraphForThisFile } from '../setup/fitgraph';
 const fitgraph = fitgraphForThisFile();
 
 const FOODS = [
-  ...['Chicken', 'Chicken breast', 'Chicken breast with skin, roasted', 'Grilled chicken', 'Chickpeas', 'Chips', 'Bread', 'Beef', 'Beer'],
-  ...['Beets', 'Soy milk', 'Silk tofu', 'Rice', 'Ice cream', 'Mice of sugar', 'Mate tea', 'Meat loaf', 'Broccoli', 'Zucchini'],
-  ...['Mozzarella', 'Cappuccino', 'Spaghetti', 'Yoghurt', 'Salmon, smoked', 'Onion', 'Lemon', 'Melon', 'Tomato', 'Potato', 'Avocado'],
-  ...['Cauliflower', 'Mayonnaise', 'Jalapeño', 'Crème fraîche', 'Äpfel', 'Käsespätzle', 'Worcestershire sauce', 'Butter', 'Peanut butter'],
-  ...['Vanilla 100', 'Vanilla 1000', 'Chocolate milk', 'Cucumber', 'Étoile d’anis', 'Cookies', 'Raspberry', 'Blackberry'],
+  ...[
+    'Chicken',
+    'Chicken breast',
+    'Chicken breast with skin, roasted',
+    'Grilled chicken',
+    'Chickpeas',
+    'Chips',
+    'Bread',
+    'Beef',
+    'Beer',
+  ],
+  ...[
+    'Beets',
+    'Soy milk',
+    'Silk tofu',
+    'Rice',
+    'Ice cream',
+    'Mice of sugar',
+    'Mate tea',
+    'Meat loaf',
+    'Broccoli',
+    'Zucchini',
+  ],
+  ...[
+    'Mozzarella',
+    'Cappuccino',
+    'Spaghetti',
+    'Yoghurt',
+    'Salmon, smoked',
+    'Onion',
+    'Lemon',
+    'Melon',
+    'Tomato',
+    'Potato',
+    'Avocado',
+  ],
+  ...[
+    'Cauliflower',
+    'Mayonnaise',
+    'Jalapeño',
+    'Crème fraîche',
+    'Äpfel',
+    'Käsespätzle',
+    'Worcestershire sauce',
+    'Butter',
+    'Peanut butter',
+  ],
+  ...[
+    'Vanilla 100',
+    'Vanilla 1000',
+    'Chocolate milk',
+    'Cucumber',
+    'Étoile d’anis',
+    'Cookies',
+    'Raspberry',
+    'Blackberry',
+  ],
 ];
-const EXERCISES = ['Dumbbell press', 'Barbell row', 'Pull-up', 'Push-up', 'Deadlift', 'Shoulder press', 'Leg press', 'Leg curl'];
+const EXERCISES = [
+  'Dumbbell press',
+  'Barbell row',
+  'Pull-up',
+  'Push-up',
+  'Deadlift',
+  'Shoulder press',
+  'Leg press',
+  'Leg curl',
+];
 
 beforeAll(async () => {
   for (const name of FOODS)
@@ -152,7 +213,9 @@ test('rejects a term of more than 200 characters, but not one of many words', as
     ['exercises', 'Exercise'],
   ]) {
     const document = `query ($where: ${type}Where) { ${many}(where: $where) { totalCount } }`;
-    const { errors } = await fitgraph.anonymous.query(document, { where: { name: { search: 'x'.repeat(201) } } });
+    const { errors } = await fitgraph.anonymous.query(document, {
+      where: { name: { search: 'x'.repeat(201) } },
+    });
     expect(errors![0]!.extensions).toEqual({
       code: 'BAD_USER_INPUT',
       fields: { 'where.name.search': ['Ensure this value has no more than 200 characters.'] },
@@ -193,9 +256,12 @@ test('does not block concurrent inserts of the same new word', async () => {
 test('tolerates typos in texts of the user and in names of related rows', async () => {
   const ann = await fitgraph.user('ann');
   await ann.post('/workout/', { comment: 'Morning stretches' });
-  const { workouts } = await ann.ask('{ workouts(where: { name: { search: "mornign stretchs" } }) { nodes { name } } }');
+  const { workouts } = await ann.ask(
+    '{ workouts(where: { name: { search: "mornign stretchs" } }) { nodes { name } } }',
+  );
   expect(workouts.nodes).toEqual([{ name: 'Morning stretches' }]);
-  const exercisesByMuscle = (condition: string) => `exercises(where: { muscles: { some: { name: { ${condition} } } } }) { nodes { id } }`;
+  const exercisesByMuscle = (condition: string) =>
+    `exercises(where: { muscles: { some: { name: { ${condition} } } } }) { nodes { id } }`;
   const { found, meant: expected } = await ann.ask(
     `{ found: ${exercisesByMuscle('search: "bicep brachi"')} meant: ${exercisesByMuscle('eq: "Biceps brachii"')} }`,
   );
@@ -230,5 +296,8 @@ test('uses the indexes of names and words', async () => {
   } finally {
     client.release();
   }
-  expect(await namesFound('ingredients', 'chiken brest')).toEqual(['Chicken breast', 'Chicken breast with skin, roasted']);
+  expect(await namesFound('ingredients', 'chiken brest')).toEqual([
+    'Chicken breast',
+    'Chicken breast with skin, roasted',
+  ]);
 });

@@ -15,9 +15,14 @@ beforeAll(async () => {
   ownedRowIds = await createOwnedRows(ann);
 });
 
-const CONFLICT = { path: ['ifVersion'], code: 'CONFLICT', message: 'The row has another version now.' };
+const CONFLICT = {
+  path: ['ifVersion'],
+  code: 'CONFLICT',
+  message: 'The row has another version now.',
+};
 const UNKNOWN = [{ path: ['id'], code: 'NOT_FOUND' }];
-const PAYLOAD = '{ weightEntry { weight version } errors { path code message } conflict { id weight version } }';
+const PAYLOAD =
+  '{ weightEntry { weight version } errors { path code message } conflict { id weight version } }';
 const UPDATE = `mutation ($id: ID!, $weight: Decimal!, $ifVersion: String) { answer: updateWeightEntry(id: $id, input: { weight: $weight }, ifVersion: $ifVersion) ${PAYLOAD} }`;
 const DELETE = `mutation ($id: ID!, $ifVersion: String) { answer: deleteWeightEntry(id: $id, ifVersion: $ifVersion) { deletedIds deletedNodeIds errors { path code message } conflicts { ... on WeightEntry { id weight version } } } }`;
 
@@ -36,12 +41,17 @@ async function entry(person = ann): Promise<Entry> {
   return made.weightEntry;
 }
 const readEntry = async ({ id }: Entry) =>
-  (await ann.ask('query ($id: ID!) { row: weightEntry(id: $id) { id weight version } }', { id })).row as Entry;
+  (await ann.ask('query ($id: ID!) { row: weightEntry(id: $id) { id weight version } }', { id }))
+    .row as Entry;
 
 test('updates a row of the expected version and returns the new version', async () => {
   const { id, version } = await entry();
   const { answer } = await ann.ask(UPDATE, { id, weight: '81', ifVersion: version });
-  expect(answer).toEqual({ weightEntry: { weight: '81.00', version: expect.any(String) }, errors: [], conflict: null });
+  expect(answer).toEqual({
+    weightEntry: { weight: '81.00', version: expect.any(String) },
+    errors: [],
+    conflict: null,
+  });
   expect(answer.weightEntry.version).not.toBe(version);
   const next = await ann.ask(UPDATE, { id, weight: '82', ifVersion: answer.weightEntry.version });
   expect(next.answer.weightEntry.weight).toBe('82.00');
@@ -78,18 +88,28 @@ test('returns NOT_FOUND for a deleted row or a row of another user, whatever the
     [DELETE, {}],
   ] as const)
     for (const ifVersion of [mine.version, 'x'])
-      expect((await bob.ask(document, { id: mine.id, ifVersion, ...variables })).answer.errors).toMatchObject(UNKNOWN);
+      expect(
+        (await bob.ask(document, { id: mine.id, ifVersion, ...variables })).answer.errors,
+      ).toMatchObject(UNKNOWN);
   const { answer } = await ann.ask(DELETE, { id: mine.id, ifVersion: mine.version });
   expect(answer).toMatchObject({ deletedIds: [mine.id], conflicts: [] });
-  expect((await ann.ask(UPDATE, { id: mine.id, weight: '81', ifVersion: mine.version })).answer.errors).toMatchObject(UNKNOWN);
+  expect(
+    (await ann.ask(UPDATE, { id: mine.id, weight: '81', ifVersion: mine.version })).answer.errors,
+  ).toMatchObject(UNKNOWN);
 });
 
 test('checks the version of an update without changes', async () => {
   const { id, version } = await entry();
   const document =
     'mutation ($id: ID!, $v: String) { a: updateWeightEntry(id: $id, input: {}, ifVersion: $v) { conflict { id } weightEntry { version } } }';
-  expect((await ann.ask(document, { id, v: version })).a).toEqual({ conflict: null, weightEntry: { version } });
-  expect((await ann.ask(document, { id, v: 'x' })).a).toEqual({ conflict: { id }, weightEntry: null });
+  expect((await ann.ask(document, { id, v: version })).a).toEqual({
+    conflict: null,
+    weightEntry: { version },
+  });
+  expect((await ann.ask(document, { id, v: 'x' })).a).toEqual({
+    conflict: { id },
+    weightEntry: null,
+  });
 });
 
 test('checks the version of each mutation of a request after the earlier ones', async () => {
@@ -97,7 +117,10 @@ test('checks the version of each mutation of a request after the earlier ones', 
   const document = `mutation ($id: ID!, $v: String) { a: updateWeightEntry(id: $id, input: { weight: "81" }, ifVersion: $v) ${PAYLOAD} b: updateWeightEntry(id: $id, input: { weight: "82" }, ifVersion: $v) ${PAYLOAD} }`;
   const { a, b } = await ann.ask(document, { id, v: version });
   expect(a.weightEntry.weight).toBe('81.00');
-  expect(b).toMatchObject({ weightEntry: null, conflict: { weight: '81.00', version: a.weightEntry.version } });
+  expect(b).toMatchObject({
+    weightEntry: null,
+    conflict: { weight: '81.00', version: a.weightEntry.version },
+  });
 });
 
 describe('a bulk mutation', () => {
@@ -108,16 +131,30 @@ describe('a bulk mutation', () => {
 
   test('writes nothing when one of the rows has a stale version', async () => {
     const rows = [await entry(), await entry(), await entry(), await entry()];
-    for (const { id } of [rows[1]!, rows[3]!]) await ann.patch(`/weightentry/${id}/`, { weight: '90' });
+    for (const { id } of [rows[1]!, rows[3]!])
+      await ann.patch(`/weightentry/${id}/`, { weight: '90' });
     const currentRows = await Promise.all(rows.map(readEntry));
     const versions = rows.map(({ version }) => version);
-    const changes = rows.map(({ id }, index) => ({ id, input: { weight: '70' }, ifVersion: versions[index] }));
+    const changes = rows.map(({ id }, index) => ({
+      id,
+      input: { weight: '70' },
+      ifVersion: versions[index],
+    }));
     expect((await ann.ask(UPDATE_MANY, { changes })).answer).toEqual({
       weightEntries: null,
-      errors: [1, 3].map((index) => ({ ...CONFLICT, path: ['changes', String(index), 'ifVersion'] })),
+      errors: [1, 3].map((index) => ({
+        ...CONFLICT,
+        path: ['changes', String(index), 'ifVersion'],
+      })),
       conflicts: [currentRows[1], currentRows[3]],
     });
-    expect((await ann.ask(REMOVE, { rows: rows.map(({ id }, index) => ({ id, ifVersion: versions[index] })) })).answer).toEqual({
+    expect(
+      (
+        await ann.ask(REMOVE, {
+          rows: rows.map(({ id }, index) => ({ id, ifVersion: versions[index] })),
+        })
+      ).answer,
+    ).toEqual({
       deletedIds: [],
       deletedNodeIds: [],
       errors: [1, 3].map((index) => ({ ...CONFLICT, path: ['rows', String(index), 'ifVersion'] })),
@@ -125,7 +162,9 @@ describe('a bulk mutation', () => {
     });
     expect(await Promise.all(rows.map(readEntry))).toEqual(currentRows);
     // Rows without `ifVersion` may have any version.
-    const some = changes.map((change, index) => (index % 2 ? { ...change, ifVersion: null } : change));
+    const some = changes.map((change, index) =>
+      index % 2 ? { ...change, ifVersion: null } : change,
+    );
     expect((await ann.ask(UPDATE_MANY, { changes: some })).answer).toMatchObject({
       errors: [],
       conflicts: [],
@@ -133,7 +172,10 @@ describe('a bulk mutation', () => {
     });
     const currentAgain = await Promise.all(rows.map(readEntry));
     const { answer } = await ann.ask(REMOVE, {
-      rows: currentAgain.map(({ id, version }, index) => ({ id, ifVersion: index ? version : null })),
+      rows: currentAgain.map(({ id, version }, index) => ({
+        id,
+        ifVersion: index ? version : null,
+      })),
     });
     expect(answer).toMatchObject({ deletedIds: rows.map(({ id }) => id), conflicts: [] });
   });
@@ -144,14 +186,23 @@ const written = ownedTypes().map((entity): [string, Entity] => [entity.name, ent
 test.each(written)('checks `ifVersion` of %s', async (_name, entity) => {
   const { singularName, metadata } = resourceOf(entity)!;
   const id = ownedRowIds.get(entity)!;
-  const input = metadata.createMutationName ? inputOf(entity, 2, parentsIn(ownedRowIds)) : { height: 170 };
-  const document = updateOf(entity, `{ row: ${singularName} { version } conflict { id version } errors { path code } }`);
+  const input = metadata.createMutationName
+    ? inputOf(entity, 2, parentsIn(ownedRowIds))
+    : { height: 170 };
+  const document = updateOf(
+    entity,
+    `{ row: ${singularName} { version } conflict { id version } errors { path code } }`,
+  );
   const { version } = await readRow(ann, entity, id, 'version');
   const { made: a } = await ann.ask(document, { id, input, ifVersion: version });
   expect(a).toEqual({ row: { version: expect.any(String) }, conflict: null, errors: [] });
   const mismatch = { path: ['ifVersion'], code: 'CONFLICT' };
   const stale = await ann.ask(document, { id, input, ifVersion: version });
-  expect(stale.made).toEqual({ row: null, conflict: { id: String(id), version: a.row.version }, errors: [mismatch] });
+  expect(stale.made).toEqual({
+    row: null,
+    conflict: { id: String(id), version: a.row.version },
+    errors: [mismatch],
+  });
   if (!metadata.deleteMutationName) return;
   const { d } = await ann.ask(
     `mutation ($id: ID!) { d: ${metadata.deleteMutationName}(id: $id, ifVersion: "x") { deletedIds conflicts { ... on ${entity.name} { id version } } errors { path code } } }`,
@@ -173,37 +224,49 @@ describe('concurrent writes with the same version', () => {
   });
   afterAll(() => two.stop());
 
-  test.each([1, 2, 3, 4, 5])('let exactly one update and one delete succeed (round %i)', async () => {
-    const onOtherInstance = new Person(two.url, { id: ann.id, token: ann.token });
-    const { id, version } = await entry();
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, (_, index) => {
-        const person = index % 2 ? ann : onOtherInstance;
-        return person.ask(UPDATE, { id, weight: `${60 + index}`, ifVersion: version });
-      }),
-    );
-    const won = answers.filter(({ answer }) => answer.weightEntry);
-    expect(won).toHaveLength(1);
-    const storedWeight = (await readEntry({ id } as Entry)).weight;
-    // No other write succeeds, so the stored row is that of the winner.
-    expect(won[0].answer.weightEntry.weight).toBe(storedWeight);
-    for (const { answer } of answers) if (!answer.weightEntry) expect(answer.conflict).toMatchObject({ id, weight: storedWeight });
-    const { version: next } = await readEntry({ id } as Entry);
-    const removed = await Promise.all(
-      [ann, onOtherInstance, ann, onOtherInstance].map((person) => person.ask(DELETE, { id, ifVersion: next })),
-    );
-    expect(removed.filter(({ answer }) => answer.deletedIds[0] === id)).toHaveLength(1);
-    for (const { answer } of removed) if (!answer.deletedIds.length) expect(answer.errors).toMatchObject(UNKNOWN);
-  });
+  test.each([1, 2, 3, 4, 5])(
+    'let exactly one update and one delete succeed (round %i)',
+    async () => {
+      const onOtherInstance = new Person(two.url, { id: ann.id, token: ann.token });
+      const { id, version } = await entry();
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, (_, index) => {
+          const person = index % 2 ? ann : onOtherInstance;
+          return person.ask(UPDATE, { id, weight: `${60 + index}`, ifVersion: version });
+        }),
+      );
+      const won = answers.filter(({ answer }) => answer.weightEntry);
+      expect(won).toHaveLength(1);
+      const storedWeight = (await readEntry({ id } as Entry)).weight;
+      // No other write succeeds, so the stored row is that of the winner.
+      expect(won[0].answer.weightEntry.weight).toBe(storedWeight);
+      for (const { answer } of answers)
+        if (!answer.weightEntry)
+          expect(answer.conflict).toMatchObject({ id, weight: storedWeight });
+      const { version: next } = await readEntry({ id } as Entry);
+      const removed = await Promise.all(
+        [ann, onOtherInstance, ann, onOtherInstance].map((person) =>
+          person.ask(DELETE, { id, ifVersion: next }),
+        ),
+      );
+      expect(removed.filter(({ answer }) => answer.deletedIds[0] === id)).toHaveLength(1);
+      for (const { answer } of removed)
+        if (!answer.deletedIds.length) expect(answer.errors).toMatchObject(UNKNOWN);
+    },
+  );
 
   test('let either the GraphQL or the REST update succeed', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { id, version } = await entry();
       const [one, other] = await Promise.all([
         ann.ask(UPDATE, { id, weight: '61', ifVersion: version }),
-        ann.withHeaders({ 'If-Match': `"${version}"` }).patch(`/weightentry/${id}/`, { weight: '62' }),
+        ann
+          .withHeaders({ 'If-Match': `"${version}"` })
+          .patch(`/weightentry/${id}/`, { weight: '62' }),
       ]);
-      expect([one.answer.weightEntry !== null, other.status]).toEqual(other.status === 200 ? [false, 200] : [true, 412]);
+      expect([one.answer.weightEntry !== null, other.status]).toEqual(
+        other.status === 200 ? [false, 200] : [true, 412],
+      );
     }
   });
 });
@@ -211,7 +274,11 @@ describe('concurrent writes with the same version', () => {
 test('needs one more statement when `ifVersion` is given', async () => {
   const { id, version } = await entry();
   const plain = await ann.query(UPDATE, { id, weight: '81' });
-  const updated = await ann.query(UPDATE, { id, weight: '82', ifVersion: plain.data.answer.weightEntry.version });
+  const updated = await ann.query(UPDATE, {
+    id,
+    weight: '82',
+    ifVersion: plain.data.answer.weightEntry.version,
+  });
   expect(updated.statements).toBe(plain.statements + 1);
   expect(version).not.toBe(updated.data.answer.weightEntry.version);
 });

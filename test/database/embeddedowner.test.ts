@@ -18,10 +18,14 @@ fs.chmodSync(folder, 0o755);
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 
 let embedded: EmbeddedDatabase | undefined;
-const start = async (name: string) => (embedded = await openEmbeddedDatabase({ dataDir: path.join(folder, name) }));
+const start = async (name: string) =>
+  (embedded = await openEmbeddedDatabase({ dataDir: path.join(folder, name) }));
 afterEach(() => embedded?.release());
 
-async function withClient<T>(connection: PoolConfig, work: (client: Client) => Promise<T>): Promise<T> {
+async function withClient<T>(
+  connection: PoolConfig,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
   const client = new Client(connection);
   await client.connect();
   return work(client).finally(() => client.end());
@@ -38,7 +42,8 @@ const OWNERS = `
   UNION ALL SELECT pg_get_userbyid(collowner), collname FROM pg_collation WHERE collnamespace::regnamespace::text !~ '^pg_|^information_schema$'
   UNION ALL SELECT pg_get_userbyid(nspowner), nspname FROM pg_namespace WHERE nspname !~ '^pg_|^information_schema$|^public$'
   UNION ALL SELECT pg_get_userbyid(datdba), datname FROM pg_database WHERE datname = current_database()`;
-const notOwned = async (client: Client) => (await client.query(`SELECT * FROM (${OWNERS}) o WHERE "owner" <> 'fitgraph_owner'`)).rows;
+const notOwned = async (client: Client) =>
+  (await client.query(`SELECT * FROM (${OWNERS}) o WHERE "owner" <> 'fitgraph_owner'`)).rows;
 
 const NOT_PERMITTED = '42501';
 
@@ -84,7 +89,10 @@ test('connects without superuser rights and without access to files, programs an
       'CREATE EXTENSION "dblink"',
       'CREATE EXTENSION "file_fdw"',
     ])
-      expect([text, await client.query(text).catch((error: { code: string }) => error.code)]).toEqual([text, NOT_PERMITTED]);
+      expect([
+        text,
+        await client.query(text).catch((error: { code: string }) => error.code),
+      ]).toEqual([text, NOT_PERMITTED]);
     expect(fs.existsSync(proof)).toBe(false);
   });
 });
@@ -98,7 +106,9 @@ async function makeFormer(connection: PoolConfig): Promise<void> {
   });
   const formerRelease = open(asSuperuser(connection));
   await migrateUp(formerRelease);
-  await importDumpRows(validateDump(catalogue()), formerRelease, { tokenVault: new TokenVault(SECRET_KEY) });
+  await importDumpRows(validateDump(catalogue()), formerRelease, {
+    tokenVault: new TokenVault(SECRET_KEY),
+  });
   // Creates objects of all kinds, as an operator may have done.
   await formerRelease.pool.query(`
     CREATE TABLE "an ""odd"" table" ("id" serial PRIMARY KEY, "n" integer GENERATED ALWAYS AS IDENTITY, "language" integer REFERENCES "language" ("id"));
@@ -136,7 +146,9 @@ describe('a data folder of an earlier release', () => {
         /^DATA_DIR: an earlier version of Fitgraph is using the database: stop it first$/,
       );
       // No object has changed its owner.
-      expect((await client.query(`SELECT FROM (${OWNERS}) o WHERE "owner" = 'fitgraph_owner'`)).rowCount).toBe(0);
+      expect(
+        (await client.query(`SELECT FROM (${OWNERS}) o WHERE "owner" = 'fitgraph_owner'`)).rowCount,
+      ).toBe(0);
     });
     await (await openEmbeddedDatabase({ dataDir: path.join(folder, 'data') })).release();
   });
@@ -147,19 +159,34 @@ describe('a data folder of an earlier release', () => {
     await withClient(connection, async (client) => {
       expect(await notOwned(client)).toEqual([]);
       expect(await shapeOf(client)).toEqual(shape);
-      expect((await client.query(`SELECT FROM pg_roles WHERE "rolname" = 'fitgraph_owner' AND NOT "rolsuper"`)).rowCount).toBe(1);
+      expect(
+        (
+          await client.query(
+            `SELECT FROM pg_roles WHERE "rolname" = 'fitgraph_owner' AND NOT "rolsuper"`,
+          )
+        ).rowCount,
+      ).toBe(1);
     });
     const database = open(connection);
     try {
       expect(await migrateUp(database)).toEqual([]);
-      expect(await checkRowSecurityStatus(database.pool)).toEqual({ role: 'fitgraph_owner_viewer', appliesToServer: false });
+      expect(await checkRowSecurityStatus(database.pool)).toEqual({
+        role: 'fitgraph_owner_viewer',
+        appliesToServer: false,
+      });
       expect((await database.pool.query('SELECT FROM "language"')).rowCount).toBeGreaterThan(0);
       // Changes each table in a way that only its owner may.
-      const { rows } = await database.pool.query(`SELECT oid::regclass AS "name" FROM pg_class c WHERE "relkind" = 'r'
+      const { rows } = await database.pool
+        .query(`SELECT oid::regclass AS "name" FROM pg_class c WHERE "relkind" = 'r'
         AND "relnamespace" = 'public'::regnamespace AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')`);
       for (const { name } of rows)
-        await database.pool.query(`ALTER TABLE ${name} DISABLE TRIGGER USER; ALTER TABLE ${name} ENABLE TRIGGER USER`);
-      await importDumpRows(validateDump(catalogue()), database, { tokenVault: new TokenVault(SECRET_KEY), shouldReplaceExisting: true });
+        await database.pool.query(
+          `ALTER TABLE ${name} DISABLE TRIGGER USER; ALTER TABLE ${name} ENABLE TRIGGER USER`,
+        );
+      await importDumpRows(validateDump(catalogue()), database, {
+        tokenVault: new TokenVault(SECRET_KEY),
+        shouldReplaceExisting: true,
+      });
     } finally {
       await database.close();
     }
@@ -167,7 +194,9 @@ describe('a data folder of an earlier release', () => {
 
   test('is transferred again after the superuser has created tables in it', async () => {
     let { connection } = await start('former');
-    await withClient(asSuperuser(connection), (client) => client.query('CREATE TABLE "later" ("id" integer GENERATED ALWAYS AS IDENTITY)'));
+    await withClient(asSuperuser(connection), (client) =>
+      client.query('CREATE TABLE "later" ("id" integer GENERATED ALWAYS AS IDENTITY)'),
+    );
     await embedded!.release();
     ({ connection } = await start('former'));
     await withClient(connection, async (client) => expect(await notOwned(client)).toEqual([]));
@@ -181,7 +210,9 @@ describe('a data folder of an earlier release', () => {
           $$ BEGIN INSERT INTO "trap"."sprung" VALUES (current_user); RETURN pg_catalog.format($1, $2, $3); END $$;
         ALTER DATABASE "fitgraph" SET search_path = "trap", "public", pg_catalog`);
     });
-    await withClient(asSuperuser(connection), (client) => client.query('CREATE TABLE public."bait" ()'));
+    await withClient(asSuperuser(connection), (client) =>
+      client.query('CREATE TABLE public."bait" ()'),
+    );
     await embedded!.release();
     await start('former');
     await withClient(connection, async (client) => {

@@ -34,16 +34,23 @@ async function ask(connection: PoolConfig, text: string): Promise<Record<string,
   await client.connect();
   return (await client.query(text).finally(() => client.end())).rows as Record<string, unknown>[];
 }
-const comments = async (at: Embedded) => (await ask(at.connection, 'SELECT "comment" FROM "workout"')).map(({ comment }) => comment);
+const comments = async (at: Embedded) =>
+  (await ask(at.connection, 'SELECT "comment" FROM "workout"')).map(({ comment }) => comment);
 const listeners = (at: Embedded) =>
-  ask(asSuperuser(at.connection), `SELECT "pid" FROM pg_stat_activity WHERE "application_name" LIKE 'fitgraph listener%'`);
+  ask(
+    asSuperuser(at.connection),
+    `SELECT "pid" FROM pg_stat_activity WHERE "application_name" LIKE 'fitgraph listener%'`,
+  );
 
 beforeAll(async () => {
   one = await openEmbeddedDatabase({ dataDir: oneDir });
   const database = open(one.connection);
   await migrateUp(database);
   await importDumpRows(validateDump(catalogue()), database, { tokenVault });
-  const id = await createUser({ username: 'ann', password: 'a good password' }, database.createSession());
+  const id = await createUser(
+    { username: 'ann', password: 'a good password' },
+    database.createSession(),
+  );
   token = await getOrCreateApiKey(id, database.createSession(), tokenVault);
   await database.close();
   await createStandby(one.connection, oneDir, twoDir);
@@ -59,12 +66,18 @@ afterAll(async () => {
 
 test('writes fail with Retry-After until the address leads to a writable server', async () => {
   relay = await Proxy.before(one!.connection);
-  const database = open({ connectionString: readConfig({ DATABASE_URL: relay.url, SECRET_KEY }).databaseUrl });
+  const database = open({
+    connectionString: readConfig({ DATABASE_URL: relay.url, SECRET_KEY }).databaseUrl,
+  });
   fitgraph = await Fitgraph.start({ sameDatabaseAs: { database } });
   const ann = fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}` });
-  const write = (comment: string) => ann.post('/workout/', { creation_date: '2026-01-01', comment });
+  const write = (comment: string) =>
+    ann.post('/workout/', { creation_date: '2026-01-01', comment });
   expect((await write('before')).status).toBe(201);
-  await until('the standby has replayed the write', async () => (await comments(two!)).length === 1);
+  await until(
+    'the standby has replayed the write',
+    async () => (await comments(two!)).length === 1,
+  );
   expect([(await listeners(one!)).length, (await listeners(two!)).length]).toEqual([1, 0]);
 
   await one!.release();
@@ -84,7 +97,9 @@ test('writes fail with Retry-After until the address leads to a writable server'
   await until('notifications are received again', async () => (await listeners(two!)).length === 1);
   // Commands, which open their own connections, and migrations use the new primary, too.
   const client = await openDedicatedConnection(database);
-  expect((await client.query('SELECT "comment" FROM "workout"')).rows).toContainEqual({ comment: 'after' });
+  expect((await client.query('SELECT "comment" FROM "workout"')).rows).toContainEqual({
+    comment: 'after',
+  });
   await client.end();
   expect(await migrateUp(database)).toEqual([]);
   await database.close();

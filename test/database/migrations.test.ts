@@ -58,7 +58,9 @@ test('reports once that it waits for another process that migrates', async () =>
   const { rows } = await holder.query('SELECT pg_backend_pid() AS "pid"');
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(messages).toEqual([
-    expect.stringContaining(`waiting for another process that migrates or fills the database (PostgreSQL process ${rows[0].pid}`),
+    expect.stringContaining(
+      `waiting for another process that migrates or fills the database (PostgreSQL process ${rows[0].pid}`,
+    ),
   ]);
   await holder.query('SELECT pg_advisory_unlock(7316402)');
   holder.release();
@@ -76,7 +78,9 @@ test('reverts only the last migration in one step', async () => {
 test('reverts the migrations after a target, and rejects a target that is not applied', async () => {
   const database = openDatabase();
   const names = await migrateUp(database);
-  await expect(migrateDown(database, '0001-unknown')).rejects.toThrow('--to: the migration 0001-unknown is not applied; applied are 0052-');
+  await expect(migrateDown(database, '0001-unknown')).rejects.toThrow(
+    '--to: the migration 0001-unknown is not applied; applied are 0052-',
+  );
   expect(await migrateDown(database, names.at(-1))).toEqual([]);
   const reverted = names.slice(-3).reverse();
   expect(await findMigrationsToRevert(database, names.at(-4))).toEqual(reverted);
@@ -97,14 +101,18 @@ test('a migration that waits for a long transaction lets other transactions read
   const reader = openDatabase().pool;
   // Succeeds because the migration has a lock timeout; otherwise this read would wait behind it until the long transaction ends.
   await reader.query('SELECT FROM "nutrition_plan"');
-  expect(messages).toEqual(['the migration 0074-active-plans-and-meals waits for transactions that use its tables; it is retried']);
+  expect(messages).toEqual([
+    'the migration 0074-active-plans-and-meals waits for transactions that use its tables; it is retried',
+  ]);
   await holder.query('COMMIT');
   holder.release();
   expect(await migrating).toEqual([...reverted].reverse());
 });
 
 test('applies each migration once when several instances start together', async () => {
-  const applied = await Promise.all([openDatabase(), openDatabase(), openDatabase()].map((one) => migrateUp(one)));
+  const applied = await Promise.all(
+    [openDatabase(), openDatabase(), openDatabase()].map((one) => migrateUp(one)),
+  );
   expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
   expect(await readSchemaState(opened[0]!)).toBe('current');
 });
@@ -114,7 +122,9 @@ test('rolls back a migration that fails', async () => {
   // The second migration fails, because it would create the same table.
   await database.pool.query('CREATE TABLE "user_profile" ("id" integer)');
   await expect(migrateUp(database)).rejects.toThrow(/user_profile/);
-  const { rows } = await database.pool.query(`SELECT to_regclass('user_account') AS account, to_regclass('language') AS language`);
+  const { rows } = await database.pool.query(
+    `SELECT to_regclass('user_account') AS account, to_regclass('language') AS language`,
+  );
   expect(rows).toEqual([{ account: null, language: 'language' }]);
   await database.pool.query('DROP TABLE "user_profile"');
   expect((await migrateUp(database)).length).toBeGreaterThanOrEqual(2);
@@ -122,14 +132,20 @@ test('rolls back a migration that fails', async () => {
 
 test('reports that the database is read-only', async () => {
   const { pool, options } = openDatabase();
-  await pool.query(`ALTER DATABASE "${options.connection.database}" SET default_transaction_read_only = on`);
-  await expect(migrateUp(openDatabase())).rejects.toThrow('cannot execute CREATE TABLE in a read-only transaction');
+  await pool.query(
+    `ALTER DATABASE "${options.connection.database}" SET default_transaction_read_only = on`,
+  );
+  await expect(migrateUp(openDatabase())).rejects.toThrow(
+    'cannot execute CREATE TABLE in a read-only transaction',
+  );
 });
 
 /** Migrates as a role that may not create extensions. */
 async function migratedWithoutTrigrams(): Promise<Database['pool']> {
   const { pool } = openDatabase();
-  await pool.query(`REVOKE CREATE ON DATABASE "${testDatabase.connection.database}" FROM CURRENT_USER`);
+  await pool.query(
+    `REVOKE CREATE ON DATABASE "${testDatabase.connection.database}" FROM CURRENT_USER`,
+  );
   await migrateUp(opened[0]!);
   expect((await pool.query(`SELECT FROM pg_extension WHERE extname = 'pg_trgm'`)).rowCount).toBe(0);
   return pool;
@@ -169,9 +185,11 @@ test('gives existing body weights the unit of their owner and keeps their row ve
     INSERT INTO "user_account" ("id", "username", "password") VALUES (1, 'ann', ''), (2, 'bob', ''), (3, 'eve', '');
     INSERT INTO "user_profile" ("user_id", "weight_unit") VALUES (1, 'kg'), (2, 'lb');
     INSERT INTO "weight_entry" ("user_id", "date", "weight") SELECT n, '2021-01-01', 80 FROM generate_series(1, 3) AS n`);
-  const versions = async () => (await run('SELECT "version" FROM "weight_entry" ORDER BY "user_id"')).rows;
+  const versions = async () =>
+    (await run('SELECT "version" FROM "weight_entry" ORDER BY "user_id"')).rows;
   const before = await versions();
-  const changes = async () => (await run('SELECT count(*)::int AS "count" FROM "change"')).rows[0].count as number;
+  const changes = async () =>
+    (await run('SELECT count(*)::int AS "count" FROM "change"')).rows[0].count as number;
   const logged = await changes();
   await weightUnits.up(change);
   client.release();
@@ -183,8 +201,12 @@ test('gives existing body weights the unit of their owner and keeps their row ve
   expect(await versions()).toEqual(before);
   expect(await changes()).toBe(logged);
   // Servers of version 0.2, which know no units, insert such rows.
-  await run(`INSERT INTO "weight_entry" ("user_id", "date", "weight") VALUES (2, '2021-01-02', 80)`);
-  expect((await run(`SELECT "unit" FROM "weight_entry" WHERE "date" = '2021-01-02'`)).rows).toEqual([{ unit: 'lb' }]);
+  await run(
+    `INSERT INTO "weight_entry" ("user_id", "date", "weight") VALUES (2, '2021-01-02', 80)`,
+  );
+  expect((await run(`SELECT "unit" FROM "weight_entry" WHERE "date" = '2021-01-02'`)).rows).toEqual(
+    [{ unit: 'lb' }],
+  );
 });
 
 test('makes the newest of the existing plans of each user active', async () => {
@@ -201,7 +223,9 @@ test('makes the newest of the existing plans of each user active', async () => {
   await activePlans.up(change);
   client.release();
   const active = async () =>
-    (await pool.query('SELECT "description" FROM "nutrition_plan" WHERE "is_active" ORDER BY 1')).rows.map((row) => row.description);
+    (
+      await pool.query('SELECT "description" FROM "nutrition_plan" WHERE "is_active" ORDER BY 1')
+    ).rows.map((row) => row.description);
   expect(await active()).toEqual(['last of a day', 'newest']);
   await pool.query(
     `INSERT INTO "nutrition_plan" ("user_id", "creation_date", "description", "language_id") VALUES (1, '2021-01-15', 'made afterwards', 2)`,

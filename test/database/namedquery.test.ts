@@ -64,8 +64,14 @@ function statement(number: number): Statement {
 }
 
 /** Draws values for the parameters. `rows` is the number of rows that the statement returns for them, or undefined if it fails. */
-function valuesFor({ types, rows }: Statement, random: Random, areValid: boolean): { values: unknown[]; rows?: number } {
-  const values: unknown[] = types.map((type) => (random.chance(0.2) ? null : random.pick(TYPES[type]!)));
+function valuesFor(
+  { types, rows }: Statement,
+  random: Random,
+  areValid: boolean,
+): { values: unknown[]; rows?: number } {
+  const values: unknown[] = types.map((type) =>
+    random.chance(0.2) ? null : random.pick(TYPES[type]!),
+  );
   const places = types.flatMap((type, index) => (type in INVALID ? [index] : []));
   if (areValid || !places.length) return { values, rows };
   const place = random.pick(places);
@@ -74,17 +80,29 @@ function valuesFor({ types, rows }: Statement, random: Random, areValid: boolean
 }
 
 type Outcome = { rows: unknown[] } | { code: string | undefined; message: string };
-const failedOutcome = (error: Error & { code?: string }): Outcome => ({ code: error.code, message: error.message });
+const failedOutcome = (error: Error & { code?: string }): Outcome => ({
+  code: error.code,
+  message: error.message,
+});
 
 const queryUnprepared = (client: ClientBase, text: string, values: unknown[]): Promise<Outcome> =>
   client.query({ text, values }).then(({ rows }): Outcome => ({ rows }), failedOutcome);
 
-function queryByName(client: ClientBase, prepared: PreparedStatements, text: string, values: unknown[]): Promise<Outcome> {
+function queryByName(
+  client: ClientBase,
+  prepared: PreparedStatements,
+  text: string,
+  values: unknown[],
+): Promise<Outcome> {
   const name = prepared.countUseAndGetName(text);
   if (name === undefined) return queryUnprepared(client, text, values);
   return new Promise((resolve) => {
     const known = prepared.getOrCreateState(client, name, text);
-    client.query(new NamedQuery(name, text, values, known, client, (error, rows) => resolve(error ? failedOutcome(error) : { rows })));
+    client.query(
+      new NamedQuery(name, text, values, known, client, (error, rows) =>
+        resolve(error ? failedOutcome(error) : { rows }),
+      ),
+    );
   });
 }
 
@@ -100,7 +118,8 @@ test(seeded('returns the same rows and errors as pg for random statements'), asy
     for (let count = 0; count < EXECUTIONS; count += 1) {
       // Each group (frequent, others) is sent completely, in random order, before any of its statements is sent again.
       if (!frequent.length) frequent.push(...random.shuffled(statements.slice(0, FREQUENT)));
-      if (!otherStatements.length) otherStatements.push(...random.shuffled(statements.slice(FREQUENT)));
+      if (!otherStatements.length)
+        otherStatements.push(...random.shuffled(statements.slice(FREQUENT)));
       const chosen = (count % 2 ? frequent : otherStatements).pop()!;
       const { text } = chosen;
       const { values, rows } = valuesFor(chosen, random, random.chance(0.7));
@@ -109,10 +128,19 @@ test(seeded('returns the same rows and errors as pg for random statements'), asy
         queryByName(ours, prepared, text, values),
         ...(count % 3 ? [] : [queryByName(other, prepared, text, values)]),
       ]);
-      for (const answer of found) expect({ text, values, answer }).toEqual({ text, values, answer: expected });
-      expect({ text, values, rows: 'rows' in expected ? expected.rows.length : undefined }).toEqual({ text, values, rows });
+      for (const answer of found)
+        expect({ text, values, answer }).toEqual({ text, values, answer: expected });
+      expect({ text, values, rows: 'rows' in expected ? expected.rows.length : undefined }).toEqual(
+        { text, values, rows },
+      );
     }
-    const [{ kept }] = ((await queryUnprepared(ours, 'SELECT count(*)::int AS "kept" FROM pg_prepared_statements', [])) as any).rows;
+    const [{ kept }] = (
+      (await queryUnprepared(
+        ours,
+        'SELECT count(*)::int AS "kept" FROM pg_prepared_statements',
+        [],
+      )) as any
+    ).rows;
     expect(kept).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
     // All frequent statements stay prepared, except those that fail because their table does not exist.
     expect(kept).toBeGreaterThanOrEqual(FREQUENT - FREQUENT / SOURCES.length);
@@ -126,7 +154,9 @@ test('throws when a value cannot be serialized', async () => {
   circular.push({ toPostgres: () => circular[0] });
   const known = { sqlTextLength: 0 };
   const client = new Client(fitgraph.database.options.connection as never);
-  expect(() => new NamedQuery('n', 'SELECT $1::text', [circular[0]], known, client, () => undefined)).toThrow();
+  expect(
+    () => new NamedQuery('n', 'SELECT $1::text', [circular[0]], known, client, () => undefined),
+  ).toThrow();
 });
 
 test('fails when its connection is terminated', async () => {

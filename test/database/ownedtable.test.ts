@@ -33,7 +33,9 @@ test('creates the same structure as an existing owned table, and drops it', asyn
     expect(existing!.policies).toHaveLength(1);
     expect(JSON.parse(JSON.stringify(copy).replaceAll(COPY, 'meal_item'))).toEqual(existing);
     await down((sql) => client.query(sql));
-    expect((await client.query(`SELECT to_regclass('${COPY}') AS "table"`)).rows).toEqual([{ table: null }]);
+    expect((await client.query(`SELECT to_regclass('${COPY}') AS "table"`)).rows).toEqual([
+      { table: null },
+    ]);
   } finally {
     await client.end();
     await drop();
@@ -45,7 +47,9 @@ test('enforces unique columns per user at the end of a statement', async () => {
   const client = new Client(connection);
   await client.connect();
   try {
-    await client.query(`INSERT INTO "user_account" ("username", "password") VALUES ('ann', ''), ('bob', '')`);
+    await client.query(
+      `INSERT INTO "user_account" ("username", "password") VALUES ('ann', ''), ('bob', '')`,
+    );
     const { up } = createOwnedTableMigration('measure', {
       columns: { date: 'date NOT NULL' },
       uniqueColumns: ['date'],
@@ -53,15 +57,25 @@ test('enforces unique columns per user at the end of a statement', async () => {
     });
     await up((sql) => client.query(sql));
     const insert = (owner: number, day: number) =>
-      client.query(`INSERT INTO "measure" ("user_id", "date") VALUES (${owner}, '2024-01-0${day}')`);
+      client.query(
+        `INSERT INTO "measure" ("user_id", "date") VALUES (${owner}, '2024-01-0${day}')`,
+      );
     for (const day of [1, 2]) await insert(1, day);
     await insert(2, 1);
     await expect(insert(1, 1)).rejects.toMatchObject({ code: '23505' });
     await client.query(
       `UPDATE "measure" SET "date" = CASE "date" WHEN '2024-01-01' THEN DATE '2024-01-02' ELSE '2024-01-01' END WHERE "user_id" = 1`,
     );
-    const { rows } = await client.query(`SELECT "operation" FROM "change" WHERE "table" = 'measure' ORDER BY "id"`);
-    expect(rows.map(({ operation }) => operation)).toEqual(['INSERT', 'INSERT', 'INSERT', 'UPDATE', 'UPDATE']);
+    const { rows } = await client.query(
+      `SELECT "operation" FROM "change" WHERE "table" = 'measure' ORDER BY "id"`,
+    );
+    expect(rows.map(({ operation }) => operation)).toEqual([
+      'INSERT',
+      'INSERT',
+      'INSERT',
+      'UPDATE',
+      'UPDATE',
+    ]);
   } finally {
     await client.end();
     await drop();

@@ -23,7 +23,10 @@ beforeAll(async () => {
   build();
   poolers = await Poolers.start();
   const database = open(poolers.directDatabase.connection);
-  const id = await createUser({ username: 'ann', password: 'a good password' }, database.createSession());
+  const id = await createUser(
+    { username: 'ann', password: 'a good password' },
+    database.createSession(),
+  );
   token = await getOrCreateApiKey(id, database.createSession(), new TokenVault(SECRET_KEY));
   await database.close();
   const url = await poolers.through(SETTINGS);
@@ -45,7 +48,9 @@ afterAll(async () => {
 
 test('doctor does not compare the connections of the workers with those that PostgreSQL allows', async () => {
   const { stdout } = await installation.command('doctor');
-  expect(stdout).toMatch(/^ok {4}Connections: the workers share those of a pooler in transaction mode$/m);
+  expect(stdout).toMatch(
+    /^ok {4}Connections: the workers share those of a pooler in transaction mode$/m,
+  );
 });
 
 test('answers concurrent reads and writes of two instances correctly', async () => {
@@ -67,14 +72,20 @@ test('answers concurrent reads and writes of two instances correctly', async () 
     const person = ann.atInstance(servers[worker % 2]!.url);
     for (let times = 0; times < 12; times += 1) {
       const which = (worker + times) % 4;
-      expect(withoutPort((await person.get(paths[which]!)).text)).toBe(withoutPort(answers[which]!.text));
+      expect(withoutPort((await person.get(paths[which]!)).text)).toBe(
+        withoutPort(answers[which]!.text),
+      );
       const { status, body } = await person.post('/workout/', { comment: `${worker} ${times}` });
       expect(status).toBe(201);
       written += 1;
-      expect((await person.patch(`/workout/${body.id}/`, { comment: `again ${worker} ${times}` })).body.comment).toBe(
-        `again ${worker} ${times}`,
-      );
-      expect((await person.get(`/workout/?ordering=-id&limit=1&comment=again ${worker} ${times}`)).body.count).toBe(1);
+      expect(
+        (await person.patch(`/workout/${body.id}/`, { comment: `again ${worker} ${times}` })).body
+          .comment,
+      ).toBe(`again ${worker} ${times}`);
+      expect(
+        (await person.get(`/workout/?ordering=-id&limit=1&comment=again ${worker} ${times}`)).body
+          .count,
+      ).toBe(1);
     }
   };
   await Promise.all(Array.from({ length: 8 }, (_, worker) => work(worker)));
@@ -84,11 +95,16 @@ test('answers concurrent reads and writes of two instances correctly', async () 
 });
 
 test('delivers the changes of another instance to a subscriber', async () => {
-  const client = createClient({ url: `${servers[1]!.url}/graphql/stream`, headers: { Authorization: `Token ${token}` } });
+  const client = createClient({
+    url: `${servers[1]!.url}/graphql/stream`,
+    headers: { Authorization: `Token ${token}` },
+  });
   const receivedChanges: string[] = [];
   let isSubscribed = false;
   const subscription = (async () => {
-    for await (const { data } of client.iterate({ query: 'subscription { changed { changes { type operation } } }' })) {
+    for await (const { data } of client.iterate({
+      query: 'subscription { changed { changes { type operation } } }',
+    })) {
       isSubscribed = true;
       const { changed } = data as { changed: { changes: { type: string; operation: string }[] } };
       receivedChanges.push(...changed.changes.map(({ type, operation }) => `${type} ${operation}`));
@@ -108,13 +124,19 @@ test('ends slow statements of all clients and lock waits at their timeouts', asy
     ANONYMOUS_TIMEOUT: '300ms',
     LOCK_TIMEOUT: '200ms',
   });
-  const errorKind = (error: unknown) => ({ timeout: isTimeout(error), locked: isLockFailure(error) });
+  const errorKind = (error: unknown) => ({
+    timeout: isTimeout(error),
+    locked: isLockFailure(error),
+  });
   try {
     for (const pool of ['users', 'anonymous'] as const) {
       const session = database.createSession();
       session.setClient(pool, 1);
       // Longer than the time limit of a test, so that only the statement timeout can end it in time.
-      expect(await session.query('SELECT pg_sleep(3600)').catch(errorKind)).toEqual({ timeout: true, locked: false });
+      expect(await session.query('SELECT pg_sleep(3600)').catch(errorKind)).toEqual({
+        timeout: true,
+        locked: false,
+      });
     }
     const session = database.createSession();
     session.setClient('users', 1);
@@ -127,24 +149,35 @@ test('ends slow statements of all clients and lock waits at their timeouts', asy
     expect(blocker).toEqual({ timeout: false, locked: true });
     const writing = await database
       .createSession()
-      .transaction((transaction) => database.sequelize.query('SELECT pg_sleep(3600)', { transaction }))
+      .transaction((transaction) =>
+        database.sequelize.query('SELECT pg_sleep(3600)', { transaction }),
+      )
       .catch(errorKind);
     expect(writing).toEqual({ timeout: true, locked: false });
     // The timeouts do not leak to other sessions.
     const leakedTimeouts = await Promise.all(
-      Array.from({ length: 10 }, () => database.pool.query(`SELECT current_setting('statement_timeout') AS "timeout"`)),
+      Array.from({ length: 10 }, () =>
+        database.pool.query(`SELECT current_setting('statement_timeout') AS "timeout"`),
+      ),
     );
-    expect(leakedTimeouts.map(({ rows }) => rows[0].timeout)).toEqual(leakedTimeouts.map(() => '0'));
+    expect(leakedTimeouts.map(({ rows }) => rows[0].timeout)).toEqual(
+      leakedTimeouts.map(() => '0'),
+    );
   } finally {
     await close();
   }
 });
 
 test('answers correctly after failures of prepared and new statements', async () => {
-  const { database, close } = await poolers.open(await poolers.through(SETTINGS), { DATABASE_LISTEN_URL: poolers.directDatabase.url });
+  const { database, close } = await poolers.open(await poolers.through(SETTINGS), {
+    DATABASE_LISTEN_URL: poolers.directDatabase.url,
+  });
   const session = database.createSession();
   session.setClient('users', 1);
-  const texts = Array.from({ length: 12 }, (_, number) => `SELECT 60 / $1::int AS "quotient", ${number} AS "number"`);
+  const texts = Array.from(
+    { length: 12 },
+    (_, number) => `SELECT 60 / $1::int AS "quotient", ${number} AS "number"`,
+  );
   try {
     for (let times = 0; times < 6; times += 1)
       await Promise.all(
@@ -162,7 +195,9 @@ test('answers correctly after failures of prepared and new statements', async ()
 });
 
 test('cancels the running statement of a client that has disconnected', async () => {
-  const { database, close } = await poolers.open(await poolers.through(SETTINGS), { DATABASE_LISTEN_URL: poolers.directDatabase.url });
+  const { database, close } = await poolers.open(await poolers.through(SETTINGS), {
+    DATABASE_LISTEN_URL: poolers.directDatabase.url,
+  });
   try {
     const countRunning = async () =>
       Number(
@@ -191,13 +226,22 @@ test('returns 503 with Retry-After while the pooler is frozen, and recovers afte
   const began = performance.now();
   poolers.signal(0, 'SIGSTOP');
   try {
-    const answers = await Promise.all([ann.post('/workout/', { comment: 'silence' }), ann.get('/workout/?limit=1')]);
+    const answers = await Promise.all([
+      ann.post('/workout/', { comment: 'silence' }),
+      ann.get('/workout/?limit=1'),
+    ]);
     for (const { status, headers } of answers)
-      expect({ status, retryAfter: headers.get('retry-after') }).toEqual({ status: 503, retryAfter: expect.any(String) });
+      expect({ status, retryAfter: headers.get('retry-after') }).toEqual({
+        status: 503,
+        retryAfter: expect.any(String),
+      });
     // Checks of the connection detect the outage; without them it would take three times as long.
     expect(performance.now() - began - delays()).toBeLessThan(9_000);
   } finally {
     poolers.signal(0, 'SIGCONT');
   }
-  await until('the server answers again', async () => (await ann.get('/workout/?limit=1')).status === 200);
+  await until(
+    'the server answers again',
+    async () => (await ann.get('/workout/?limit=1')).status === 200,
+  );
 });

@@ -66,7 +66,9 @@ export interface Child {
 /** Entry points of the launcher: its main module and the programs that it runs as processes. */
 const ENTRY_POINTS = [
   'database/embedded.ts',
-  ...fs.readdirSync(path.join(SOURCE, 'database/embedded')).map((name) => `database/embedded/${name}`),
+  ...fs
+    .readdirSync(path.join(SOURCE, 'database/embedded'))
+    .map((name) => `database/embedded/${name}`),
 ];
 
 /** Returns the files and all modules that they import by value, directly or indirectly. */
@@ -74,7 +76,9 @@ function withImports(files: readonly string[], found = new Set<string>()): Set<s
   for (const file of files.filter((one) => !found.has(one))) {
     found.add(file);
     const text = fs.readFileSync(path.join(SOURCE, file), 'utf8');
-    const specifiers = [...text.matchAll(/^(?:import|export) (?!type )[^;]*?from '(\.[^']*)'/gm)].map(([, specifier]) => specifier!);
+    const specifiers = [
+      ...text.matchAll(/^(?:import|export) (?!type )[^;]*?from '(\.[^']*)'/gm),
+    ].map(([, specifier]) => specifier!);
     withImports(
       specifiers.map((specifier) => `${path.join(path.dirname(file), specifier)}.ts`),
       found,
@@ -111,7 +115,11 @@ export async function startChild(
   const child = spawn(program[0]!, program.slice(1), {
     cwd: '/',
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: { PATH: process.env.PATH, TMPDIR: os.tmpdir(), NODE_PATH: [options.modules, MODULES].filter(Boolean).join(':') },
+    env: {
+      PATH: process.env.PATH,
+      TMPDIR: os.tmpdir(),
+      NODE_PATH: [options.modules, MODULES].filter(Boolean).join(':'),
+    },
     uid: options.uid,
     gid: options.gid,
   });
@@ -160,7 +168,8 @@ export function processesOf(dir: string): number[] {
   return fs.readdirSync('/proc').flatMap((name) => {
     try {
       if (!/^\d+$/.test(name) || Number(name) === process.pid) return [];
-      const commandLineAndFolder = fs.readFileSync(`/proc/${name}/cmdline`, 'utf8') + fs.readlinkSync(`/proc/${name}/cwd`);
+      const commandLineAndFolder =
+        fs.readFileSync(`/proc/${name}/cmdline`, 'utf8') + fs.readlinkSync(`/proc/${name}/cwd`);
       return commandLineAndFolder.includes(dir) ? [Number(name)] : [];
     } catch {
       return [];
@@ -175,14 +184,19 @@ export function childrenOf(parent: number, name: string): number[] {
 
 /** Returns the process ids of a primary's workers that answer requests or are starting. */
 export const workersOf = (primary: number): number[] =>
-  childrenWhose(primary, (line) => line.startsWith('fitgraph worker') || line.includes('/worker.js\0'));
+  childrenWhose(
+    primary,
+    (line) => line.startsWith('fitgraph worker') || line.includes('/worker.js\0'),
+  );
 
 function childrenWhose(parent: number, isWanted: (commandLine: string) => boolean): number[] {
   return fs.readdirSync('/proc').flatMap((pid) => {
     try {
       if (!/^\d+$/.test(pid)) return [];
       const [, ppid] = /^\d+ \(.*\) \S (\d+)/s.exec(fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))!;
-      return Number(ppid) === parent && isWanted(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8')) ? [Number(pid)] : [];
+      return Number(ppid) === parent && isWanted(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+        ? [Number(pid)]
+        : [];
     } catch {
       return [];
     }
@@ -199,7 +213,10 @@ export function isRunning(pid: number): boolean {
 }
 
 export const serverPid = (cluster: string): number =>
-  Number.parseInt(fs.readFileSync(path.join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0] ?? '', 10);
+  Number.parseInt(
+    fs.readFileSync(path.join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0] ?? '',
+    10,
+  );
 
 /** Reads the status in PostgreSQL's lock file: `starting`, `ready` or `stopping`; undefined without a server. */
 export function serverStatus(cluster: string): string | undefined {

@@ -13,16 +13,20 @@ test('writes work again right after a read-only period', async () => {
   };
   // Existing sessions keep their default, so they are terminated; the sessions that replace them are read-only.
   const end = `SELECT pg_terminate_backend("pid") FROM pg_stat_activity WHERE "datname" = $1 AND "pid" <> pg_backend_pid() AND "application_name" = 'fitgraph' AND "usename" <> current_user`;
-  const workout = (comment: string) => ann.post('/workout/', { creation_date: '2026-01-01', comment });
-  const writes = (count: number) => Promise.all(Array.from({ length: count }, (_, index) => workout(`number ${index}`)));
+  const workout = (comment: string) =>
+    ann.post('/workout/', { creation_date: '2026-01-01', comment });
+  const writes = (count: number) =>
+    Promise.all(Array.from({ length: count }, (_, index) => workout(`number ${index}`)));
   try {
     await change('SET default_transaction_read_only = on');
     await administrator.pool.query(end, [connection.database]);
     for (let round = 0; round < 3; round += 1)
-      for (const { status, headers } of await writes(10)) expect([status, headers.has('retry-after')]).toEqual([503, true]);
+      for (const { status, headers } of await writes(10))
+        expect([status, headers.has('retry-after')]).toEqual([503, true]);
     expect((await ann.get('/workout/')).status).toBe(200);
     await change('RESET default_transaction_read_only');
-    for (let round = 0; round < 3; round += 1) expect((await writes(10)).map(({ status }) => status)).toEqual(Array(10).fill(201));
+    for (let round = 0; round < 3; round += 1)
+      expect((await writes(10)).map(({ status }) => status)).toEqual(Array(10).fill(201));
   } finally {
     await change('RESET default_transaction_read_only');
     await administrator.close();

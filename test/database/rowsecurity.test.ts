@@ -34,10 +34,13 @@ describe('the viewer role', () => {
     [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
     for (const person of [ann, bob]) {
       await createOwnedRows(person);
-      await fitgraph.sql(`INSERT INTO "idempotency_key" ("user_id", "key", "request", "status") VALUES ($1, 'a', '\\x00', 200)`, [
+      await fitgraph.sql(
+        `INSERT INTO "idempotency_key" ("user_id", "key", "request", "status") VALUES ($1, 'a', '\\x00', 200)`,
+        [person.id],
+      );
+      await fitgraph.sql(`INSERT INTO "idempotency_usage" ("user_id", "bytes") VALUES ($1, 1)`, [
         person.id,
       ]);
-      await fitgraph.sql(`INSERT INTO "idempotency_usage" ("user_id", "bytes") VALUES ($1, 1)`, [person.id]);
     }
     const rows = await fitgraph.sql(
       `SELECT "relname" AS "name" FROM pg_class WHERE "relrowsecurity" AND "relnamespace" = current_schema()::regnamespace ORDER BY 1`,
@@ -49,13 +52,19 @@ describe('the viewer role', () => {
     await client!.query(`SET ROLE "${viewerRoleOf(connection.user!)}"`);
   });
 
-  const setViewer = (viewer: string) => client!.query(`SELECT set_config('fitgraph.viewer', $1, false)`, [viewer]);
+  const setViewer = (viewer: string) =>
+    client!.query(`SELECT set_config('fitgraph.viewer', $1, false)`, [viewer]);
   const owners = async (table: string, owner: string) =>
-    (await client!.query(`SELECT DISTINCT "${owner}" AS "id" FROM "${table}" WHERE "${owner}" IS NOT NULL`)).rows.map(
-      ({ id }) => id as number,
-    );
+    (
+      await client!.query(
+        `SELECT DISTINCT "${owner}" AS "id" FROM "${table}" WHERE "${owner}" IS NOT NULL`,
+      )
+    ).rows.map(({ id }) => id as number);
   /** Runs a statement and rolls it back; returns its row count or error code. */
-  async function attempt(text: string, values?: unknown[]): Promise<{ rowCount?: number | null; code?: string }> {
+  async function attempt(
+    text: string,
+    values?: unknown[],
+  ): Promise<{ rowCount?: number | null; code?: string }> {
     await client!.query('BEGIN');
     try {
       return { rowCount: (await client!.query(text, values)).rowCount };
@@ -72,7 +81,10 @@ describe('the viewer role', () => {
     for (const viewer of [undefined, '', '0', '2147483647']) {
       if (viewer !== undefined) await setViewer(viewer);
       for (const [table, owner] of tables) {
-        const all = await fitgraph.sql(`SELECT DISTINCT "${owner}" AS "id" FROM "${table}" WHERE "${owner}" = ANY($1)`, [[ann.id, bob.id]]);
+        const all = await fitgraph.sql(
+          `SELECT DISTINCT "${owner}" AS "id" FROM "${table}" WHERE "${owner}" = ANY($1)`,
+          [[ann.id, bob.id]],
+        );
         expect([table, all.length]).toEqual([table, 2]);
         expect([table, await owners(table, owner)]).toEqual([table, []]);
       }
@@ -87,7 +99,8 @@ describe('the viewer role', () => {
   test('sees only the rows of the viewer in every table', async () => {
     for (const person of [ann, bob]) {
       await setViewer(String(person.id));
-      for (const [table, owner] of tables) expect([table, await owners(table, owner)]).toEqual([table, [person.id]]);
+      for (const [table, owner] of tables)
+        expect([table, await owners(table, owner)]).toEqual([table, [person.id]]);
     }
   });
 
@@ -95,18 +108,30 @@ describe('the viewer role', () => {
     await setViewer(String(ann.id));
     for (const [table, owner] of tables) {
       if (table === 'change') continue;
-      const [{ count }] = (await fitgraph.sql(`SELECT count(*)::int AS "count" FROM "${table}" WHERE "${owner}" = $1`, [ann.id])) as [
-        { count: number },
-      ];
+      const [{ count }] = (await fitgraph.sql(
+        `SELECT count(*)::int AS "count" FROM "${table}" WHERE "${owner}" = $1`,
+        [ann.id],
+      )) as [{ count: number }];
       expect(count).toBeGreaterThan(0);
       if (owner !== 'id')
-        expect([table, await attempt(`UPDATE "${table}" SET "${owner}" = "${owner}"`)]).toEqual([table, { rowCount: count }]);
-      expect([table, await attempt(`UPDATE "${table}" SET "${owner}" = "${owner}" WHERE "${owner}" = $1`, [bob.id])]).toEqual([
+        expect([table, await attempt(`UPDATE "${table}" SET "${owner}" = "${owner}"`)]).toEqual([
+          table,
+          { rowCount: count },
+        ]);
+      expect([
         table,
-        { rowCount: 0 },
-      ]);
-      expect([table, await attempt(`DELETE FROM "${table}" WHERE "${owner}" = $1`, [bob.id])]).toEqual([table, { rowCount: 0 }]);
-      expect([table, await attempt(`SELECT FROM "${table}" WHERE "${owner}" = $1 FOR UPDATE`, [bob.id])]).toEqual([table, { rowCount: 0 }]);
+        await attempt(`UPDATE "${table}" SET "${owner}" = "${owner}" WHERE "${owner}" = $1`, [
+          bob.id,
+        ]),
+      ]).toEqual([table, { rowCount: 0 }]);
+      expect([
+        table,
+        await attempt(`DELETE FROM "${table}" WHERE "${owner}" = $1`, [bob.id]),
+      ]).toEqual([table, { rowCount: 0 }]);
+      expect([
+        table,
+        await attempt(`SELECT FROM "${table}" WHERE "${owner}" = $1 FOR UPDATE`, [bob.id]),
+      ]).toEqual([table, { rowCount: 0 }]);
     }
   });
 
@@ -114,15 +139,24 @@ describe('the viewer role', () => {
     await setViewer(String(ann.id));
     for (const [table, owner] of tables) {
       if (table === 'change') continue;
-      const copied = await fitgraph.sql(`SELECT to_jsonb(t) AS "row" FROM "${table}" t WHERE "${owner}" = $1 LIMIT 1`, [bob.id]);
+      const copied = await fitgraph.sql(
+        `SELECT to_jsonb(t) AS "row" FROM "${table}" t WHERE "${owner}" = $1 LIMIT 1`,
+        [bob.id],
+      );
       const insert = `INSERT INTO "${table}" OVERRIDING SYSTEM VALUE SELECT (jsonb_populate_record(NULL::"${table}", $1)).*`;
       const columns = await fitgraph.sql(
         `SELECT attname AS "name" FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND attgenerated <> ''`,
         [`"${table}"`],
       );
       expect(columns).toEqual([]);
-      expect([table, await attempt(insert, [JSON.stringify(copied[0]!.row)])]).toEqual([table, { code: NOT_PERMITTED }]);
-      expect([table, await attempt(`UPDATE "${table}" SET "${owner}" = $1`, [bob.id])]).toEqual([table, { code: NOT_PERMITTED }]);
+      expect([table, await attempt(insert, [JSON.stringify(copied[0]!.row)])]).toEqual([
+        table,
+        { code: NOT_PERMITTED },
+      ]);
+      expect([table, await attempt(`UPDATE "${table}" SET "${owner}" = $1`, [bob.id])]).toEqual([
+        table,
+        { code: NOT_PERMITTED },
+      ]);
     }
   });
 
@@ -143,10 +177,15 @@ describe('the viewer role', () => {
     expect(granted).toContain('workout_log');
     const reporter = new Client({ ...connection, user: role });
     try {
-      await administrator.query(example!.replaceAll(/\breports\b/g, `"${role}"`).replaceAll(/POLICY \S+/g, 'POLICY "of_reports"'));
+      await administrator.query(
+        example!
+          .replaceAll(/\breports\b/g, `"${role}"`)
+          .replaceAll(/POLICY \S+/g, 'POLICY "of_reports"'),
+      );
       await reporter.connect();
       const count = async (table: string) =>
-        (await reporter.query(`SELECT count(*)::int AS "rows" FROM "${table}"`)).rows[0].rows as number;
+        (await reporter.query(`SELECT count(*)::int AS "rows" FROM "${table}"`)).rows[0]
+          .rows as number;
       for (const table of granted) expect([table, await count(table)]).toEqual([table, 2]);
       for (const secret of [
         'token',
@@ -158,19 +197,36 @@ describe('the viewer role', () => {
         'login_attempt',
         'idempotency_key',
       ])
-        await expect(reporter.query(`SELECT FROM "${secret}"`)).rejects.toMatchObject({ code: NOT_PERMITTED });
-      await expect(reporter.query(`SET ROLE "${viewerRoleOf(connection.user!)}"`)).rejects.toMatchObject({ code: NOT_PERMITTED });
+        await expect(reporter.query(`SELECT FROM "${secret}"`)).rejects.toMatchObject({
+          code: NOT_PERMITTED,
+        });
+      await expect(
+        reporter.query(`SET ROLE "${viewerRoleOf(connection.user!)}"`),
+      ).rejects.toMatchObject({ code: NOT_PERMITTED });
       // Without its own policies the role sees and writes nothing, even with all privileges and whichever viewer it sets.
-      for (const table of granted) await administrator.query(`DROP POLICY "of_reports" ON "${table}"`);
-      for (const [table] of tables) await administrator.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON "${table}" TO "${role}"`);
+      for (const table of granted)
+        await administrator.query(`DROP POLICY "of_reports" ON "${table}"`);
+      for (const [table] of tables)
+        await administrator.query(
+          `GRANT SELECT, INSERT, UPDATE, DELETE ON "${table}" TO "${role}"`,
+        );
       for (const person of [ann, bob]) {
-        await reporter.query(`SELECT set_config('fitgraph.viewer', $1, false)`, [String(person.id)]);
+        await reporter.query(`SELECT set_config('fitgraph.viewer', $1, false)`, [
+          String(person.id),
+        ]);
         for (const [table, owner] of tables) {
           expect([table, await count(table)]).toEqual([table, 0]);
-          if (owner !== 'id') expect([table, (await reporter.query(`DELETE FROM "${table}"`)).rowCount]).toEqual([table, 0]);
+          if (owner !== 'id')
+            expect([table, (await reporter.query(`DELETE FROM "${table}"`)).rowCount]).toEqual([
+              table,
+              0,
+            ]);
         }
         await expect(
-          reporter.query('INSERT INTO "workout" ("user_id", "creation_date", "comment") VALUES ($1, now(), $2)', [person.id, 'x']),
+          reporter.query(
+            'INSERT INTO "workout" ("user_id", "creation_date", "comment") VALUES ($1, now(), $2)',
+            [person.id, 'x'],
+          ),
         ).rejects.toMatchObject({ code: NOT_PERMITTED });
       }
     } finally {
@@ -182,8 +238,12 @@ describe('the viewer role', () => {
 
   test('cannot disable row-level security, create tables or log in', async () => {
     await setViewer('');
-    expect((await attempt('SET LOCAL row_security = off; SELECT FROM "workout"')).code).toBe(NOT_PERMITTED);
-    expect((await attempt('ALTER TABLE "workout" DISABLE ROW LEVEL SECURITY')).code).toBe(NOT_PERMITTED);
+    expect((await attempt('SET LOCAL row_security = off; SELECT FROM "workout"')).code).toBe(
+      NOT_PERMITTED,
+    );
+    expect((await attempt('ALTER TABLE "workout" DISABLE ROW LEVEL SECURITY')).code).toBe(
+      NOT_PERMITTED,
+    );
     expect((await attempt('CREATE TABLE "mine" ()')).code).toBe(NOT_PERMITTED);
     const { connection } = fitgraph.database.options;
     const guest = new Client({ ...connection, user: viewerRoleOf(connection.user!) });
@@ -210,10 +270,14 @@ describe('the creation of the viewer role', () => {
   afterEach(async () => {
     await Promise.all(opened.map((one) => one.close()));
     if (!testDatabases.length) return;
-    const administrator = new Client({ ...asSuperuser(testDatabases[0]!.connection), database: 'postgres' });
+    const administrator = new Client({
+      ...asSuperuser(testDatabases[0]!.connection),
+      database: 'postgres',
+    });
     await administrator.connect();
     for (const one of testDatabases) await one.drop();
-    for (const user of users) await administrator.query(`DROP ROLE IF EXISTS "${viewerRoleOf(user)}"; DROP ROLE "${user}"`);
+    for (const user of users)
+      await administrator.query(`DROP ROLE IF EXISTS "${viewerRoleOf(user)}"; DROP ROLE "${user}"`);
     await administrator.end();
     [testDatabases, opened, users] = [[], [], []];
   });
@@ -244,7 +308,11 @@ describe('the creation of the viewer role', () => {
         await prepareViewerRole(client).finally(() => client.release());
       }),
     );
-    for (const { pool } of theirs) expect(await checkRowSecurityStatus(pool)).toEqual({ role: viewerRoleOf(user), appliesToServer: false });
+    for (const { pool } of theirs)
+      expect(await checkRowSecurityStatus(pool)).toEqual({
+        role: viewerRoleOf(user),
+        appliesToServer: false,
+      });
   });
 
   test('reports the SQL that an administrator must run when the owner lacks CREATEROLE', async () => {
@@ -261,10 +329,14 @@ describe('the creation of the viewer role', () => {
     });
     const messages: string[] = [];
     await activateViewerRole(theirs, (message) => messages.push(message));
-    expect(messages).toEqual([expect.stringContaining(`the role ${user}_viewer does not exist. Run: CREATE ROLE`)]);
+    expect(messages).toEqual([
+      expect.stringContaining(`the role ${user}_viewer does not exist. Run: CREATE ROLE`),
+    ]);
     expect(theirs.sessionUsers.role).toBeUndefined();
     const rolesOfPolicies = async () =>
-      (await theirs.pool.query('SELECT DISTINCT "roles"::text FROM pg_policies')).rows.map(({ roles }) => roles as string);
+      (await theirs.pool.query('SELECT DISTINCT "roles"::text FROM pg_policies')).rows.map(
+        ({ roles }) => roles as string,
+      );
     expect(await rolesOfPolicies()).toEqual([`{${user}}`]);
     const requiringRowSecurity = openAs({ ...connection, user }, 'required');
     const rejected = activateViewerRole(requiringRowSecurity, (message) => messages.push(message));
@@ -272,17 +344,25 @@ describe('the creation of the viewer role', () => {
     await expect(rejected).rejects.toThrow('ROW_SECURITY=required, but ');
     const { pool } = opened[0]!;
     await pool.query(missing!.advice!.split(';')[0]!);
-    expect(await checkRowSecurityStatus(theirs.pool)).toMatchObject({ problem: `${user} is not allowed to use the role ${user}_viewer` });
+    expect(await checkRowSecurityStatus(theirs.pool)).toMatchObject({
+      problem: `${user} is not allowed to use the role ${user}_viewer`,
+    });
     await pool.query(missing!.advice!.split(';')[1]!);
     expect(await checkRowSecurityStatus(theirs.pool)).toMatchObject({
       problem: expect.stringContaining('has no privileges for '),
       advice: 'fitgraph migrate',
     });
     await migrateUp(theirs);
-    expect(await checkRowSecurityStatus(theirs.pool)).toEqual({ role: `${user}_viewer`, appliesToServer: false });
+    expect(await checkRowSecurityStatus(theirs.pool)).toEqual({
+      role: `${user}_viewer`,
+      appliesToServer: false,
+    });
     expect(await rolesOfPolicies()).toEqual([`{${user}_viewer}`]);
     await activateViewerRole(requiringRowSecurity, (message) => messages.push(message));
-    expect([requiringRowSecurity.sessionUsers.role, messages.length]).toEqual([`${user}_viewer`, 1]);
+    expect([requiringRowSecurity.sessionUsers.role, messages.length]).toEqual([
+      `${user}_viewer`,
+      1,
+    ]);
     const withoutRowSecurity = openAs({ ...connection, user }, 'off');
     await activateViewerRole(withoutRowSecurity, (message) => messages.push(message));
     expect([withoutRowSecurity.sessionUsers.role, messages.length]).toEqual([undefined, 1]);
@@ -297,7 +377,9 @@ describe('the creation of the viewer role', () => {
     await migrateUp(withoutRowSecurity);
     expect((await checkRowSecurityStatus(theirs.pool))!.problem).toBeUndefined();
     await pool.query(`ALTER ROLE "${user}_viewer" BYPASSRLS`);
-    expect(await checkRowSecurityStatus(theirs.pool)).toMatchObject({ problem: expect.stringContaining('does not apply to the role') });
+    expect(await checkRowSecurityStatus(theirs.pool)).toMatchObject({
+      problem: expect.stringContaining('does not apply to the role'),
+    });
   });
 
   test('reports hidden rows when the connecting role does not own the tables', async () => {

@@ -27,7 +27,11 @@ afterEach(async () => {
 });
 
 const recordedShape = async () =>
-  (await database.pool.query('SELECT "name", "version", "applied"::text FROM "migration" ORDER BY "name"')).rows;
+  (
+    await database.pool.query(
+      'SELECT "name", "version", "applied"::text FROM "migration" ORDER BY "name"',
+    )
+  ).rows;
 
 async function newShape(): Promise<string[]> {
   const { connection, drop } = await createDatabase('tables');
@@ -49,7 +53,9 @@ test('upgrades a database of 0.2 to the current schema by later migrations only'
   expect(await readSchemaState(database)).toBe('current');
   const rows = await recordedShape();
   // The names of the old migrations are kept, because servers of 0.2 that still run look for them.
-  expect(rows.map(({ name }) => name)).toEqual([...before.map(({ name }) => name), ...SQUASHED, ...MIGRATIONS_AFTER_02].sort());
+  expect(rows.map(({ name }) => name)).toEqual(
+    [...before.map(({ name }) => name), ...SQUASHED, ...MIGRATIONS_AFTER_02].sort(),
+  );
   for (const row of rows.filter(({ name }) => !MIGRATIONS_AFTER_02.includes(name)))
     expect(row).toMatchObject({ version: '0.2.0', applied });
   expect(await shapeOf(database.pool)).toEqual(await newShape());
@@ -62,7 +68,11 @@ test('reverts a database of 0.2 step by step to an empty one', async () => {
   // findMigrationsToRevert() alone changes nothing.
   expect(await recordedShape()).toEqual(before);
   const steps: string[] = [];
-  for (let [name] = await findMigrationsToRevert(database); name !== undefined; [name] = await findMigrationsToRevert(database)) {
+  for (
+    let [name] = await findMigrationsToRevert(database);
+    name !== undefined;
+    [name] = await findMigrationsToRevert(database)
+  ) {
     expect(await migrateDown(database)).toEqual([name]);
     steps.push(name);
   }
@@ -96,8 +106,12 @@ test.each([
 });
 
 test('rejects a database of 0.2 that a newer version has migrated', async () => {
-  await database.pool.query(`INSERT INTO "migration" ("name", "version") VALUES ('9999-from-tomorrow', '99.1.0')`);
+  await database.pool.query(
+    `INSERT INTO "migration" ("name", "version") VALUES ('9999-from-tomorrow', '99.1.0')`,
+  );
   const rows = await recordedShape();
-  await expect(migrateUp(database)).rejects.toThrow(/the schema of Fitgraph 99\.1\.0 \(9999-from-tomorrow\), but Fitgraph/);
+  await expect(migrateUp(database)).rejects.toThrow(
+    /the schema of Fitgraph 99\.1\.0 \(9999-from-tomorrow\), but Fitgraph/,
+  );
   expect(await recordedShape()).toEqual(rows);
 });

@@ -36,11 +36,27 @@ export class Poolers {
     const { host, port, user, password, database } = this.directDatabase.connection;
     const listening = await freePort();
     const file = path.join(this.folder, `${listening}.ini`);
-    const to = Object.entries({ host, port, user, password, dbname: database }).flatMap(([name, value]) =>
-      value ? [`${name}=${String(value)}`] : [],
+    const to = Object.entries({ host, port, user, password, dbname: database }).flatMap(
+      ([name, value]) => (value ? [`${name}=${String(value)}`] : []),
     );
-    const lines = ['[databases]', `fit = ${to.join(' ')}`, '[pgbouncer]', 'listen_addr = 127.0.0.1', `listen_port = ${listening}`];
-    fs.writeFileSync(file, [...lines, 'unix_socket_dir =', 'auth_type = any', 'admin_users = anybody', settings, ''].join('\n'));
+    const lines = [
+      '[databases]',
+      `fit = ${to.join(' ')}`,
+      '[pgbouncer]',
+      'listen_addr = 127.0.0.1',
+      `listen_port = ${listening}`,
+    ];
+    fs.writeFileSync(
+      file,
+      [
+        ...lines,
+        'unix_socket_dir =',
+        'auth_type = any',
+        'admin_users = anybody',
+        settings,
+        '',
+      ].join('\n'),
+    );
     // pgbouncer refuses to run as root, and needs access to the socket.
     const { uid, gid } = fs.statSync(host!);
     const child = spawn(process.env.PGBOUNCER!, [file], {
@@ -63,8 +79,17 @@ export class Poolers {
   }
 
   open(url: string, environment: Record<string, string> = {}) {
-    const data = { DATA_DIR: path.join(this.folder, 'data'), SECRET_KEY, TIME_ZONE: 'Asia/Tokyo', STATEMENT_TIMEOUT: '7s' };
-    return openDatabase(readConfig({ DATABASE_URL: url, ...data, ...environment }), models, () => undefined);
+    const data = {
+      DATA_DIR: path.join(this.folder, 'data'),
+      SECRET_KEY,
+      TIME_ZONE: 'Asia/Tokyo',
+      STATEMENT_TIMEOUT: '7s',
+    };
+    return openDatabase(
+      readConfig({ DATABASE_URL: url, ...data, ...environment }),
+      models,
+      () => undefined,
+    );
   }
 
   async close(): Promise<void> {

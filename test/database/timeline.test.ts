@@ -44,7 +44,11 @@ async function start(promote = false) {
         const page = await changes.read(watchedTables, cursor, 100, database.createSession());
         return { told: page.changes.length, cursor: page.cursor };
       } catch (error) {
-        return { told: 0, cursor: '', code: (error as { extensions: { code: string } }).extensions.code };
+        return {
+          told: 0,
+          cursor: '',
+          code: (error as { extensions: { code: string } }).extensions.code,
+        };
       }
     },
     async stop() {
@@ -58,7 +62,9 @@ async function start(promote = false) {
 let day = 0;
 async function write({ sql }: Running, rows: number): Promise<void> {
   for (let row = 0; row < rows; row += 1)
-    await sql(`INSERT INTO "weight_entry" ("user_id", "date", "weight") VALUES (1, date '2020-01-01' + ${(day += 1)}, 80)`);
+    await sql(
+      `INSERT INTO "weight_entry" ("user_id", "date", "weight") VALUES (1, date '2020-01-01' + ${(day += 1)}, 80)`,
+    );
 }
 
 /** Copies a data folder with the owners and modes of its files, which `fs.cpSync` does not preserve. */
@@ -72,7 +78,9 @@ function restoreCopy(): void {
 
 test('accepts cursors of retained changes and expires cursors of lost ones', async () => {
   let running = await start();
-  await running.sql(`INSERT INTO "user_account" ("id", "username", "password") VALUES (1, 'anna', '')`);
+  await running.sql(
+    `INSERT INTO "user_account" ("id", "username", "password") VALUES (1, 'anna', '')`,
+  );
   const first = (await running.since(null)).cursor;
   await write(running, 3);
   const { told, cursor: early } = await running.since(first);

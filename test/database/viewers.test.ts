@@ -49,13 +49,21 @@ const viewerOn = (pool: 'users' | 'anonymous', id: number | null): Viewer => ({
 });
 
 /** Returns all kinds of viewers. One is an anonymous client on a connection of users, as if anonymous clients had no pool of their own. */
-const allViewers = (): Viewer[] => [viewerOn('users', ann), viewerOn('users', bob), viewerOn('users', null), viewerOn('anonymous', null)];
+const allViewers = (): Viewer[] => [
+  viewerOn('users', ann),
+  viewerOn('users', bob),
+  viewerOn('users', null),
+  viewerOn('anonymous', null),
+];
 
 const SELECT = 'SELECT "user_id" AS "user" FROM "weight_entry"';
 
 const KINDS = [0, 1, 2, 3, 4, 5, 6, 7, 8];
 
-function statement(random: Random, kind: number): { text: string; values: StatementParameters; fails?: boolean } {
+function statement(
+  random: Random,
+  kind: number,
+): { text: string; values: StatementParameters; fails?: boolean } {
   const values: StatementParameters = [];
   switch (kind) {
     case 0:
@@ -65,7 +73,11 @@ function statement(random: Random, kind: number): { text: string; values: Statem
       values.push(80);
       return { text: `${SELECT} WHERE "weight" = $1`, values };
     case 2:
-      return { text: `${SELECT} WHERE 1 / ("id" * 0) > 1 OR 1 / $1::int > 1`, values: [0], fails: true };
+      return {
+        text: `${SELECT} WHERE 1 / ("id" * 0) > 1 OR 1 / $1::int > 1`,
+        values: [0],
+        fails: true,
+      };
     case 3:
       return { text: `${SELECT} WHERE "id" = $1`, values: ['no number'], fails: true };
     case 4:
@@ -76,7 +88,10 @@ function statement(random: Random, kind: number): { text: string; values: Statem
         values,
       };
     default:
-      return { text: random.pick([`${SELECT} ORDER BY "id"`, `${SELECT} WHERE "date" > '2020-01-01'`]), values };
+      return {
+        text: random.pick([`${SELECT} ORDER BY "id"`, `${SELECT} WHERE "date" > '2020-01-01'`]),
+        values,
+      };
   }
 }
 
@@ -89,30 +104,43 @@ async function expectOwnRows({ id, session }: Viewer, random: Random, kind: numb
     else await expect(query).rejects.toThrow(kind === 3 ? /invalid input syntax/ : /syntax error/);
     return;
   }
-  expect({ text, users: (await query).map(({ user }) => user) }).toEqual({ text, users: id === null ? [] : Array(ROWS).fill(id) });
+  expect({ text, users: (await query).map(({ user }) => user) }).toEqual({
+    text,
+    users: id === null ? [] : Array(ROWS).fill(id),
+  });
 }
 
-test(seeded('shows viewers only their own rows, in random order and after failed statements'), async () => {
-  const random = randomFor('viewers in random order');
-  for (let time = 0; time < TIMES; time += 1) {
-    const statements = allViewers().flatMap((viewer) => KINDS.map((kind) => ({ asker: viewer, kind })));
-    for (const { asker: viewer, kind } of random.shuffled(statements)) await expectOwnRows(viewer, random, kind);
-  }
-});
+test(
+  seeded('shows viewers only their own rows, in random order and after failed statements'),
+  async () => {
+    const random = randomFor('viewers in random order');
+    for (let time = 0; time < TIMES; time += 1) {
+      const statements = allViewers().flatMap((viewer) =>
+        KINDS.map((kind) => ({ asker: viewer, kind })),
+      );
+      for (const { asker: viewer, kind } of random.shuffled(statements))
+        await expectOwnRows(viewer, random, kind);
+    }
+  },
+);
 
-test(seeded('shows viewers only their own rows when statements are concurrent and some are cancelled'), async () => {
-  const random = randomFor('viewers at the same time');
-  for (let round = 0; round < 30; round += 1)
-    await Promise.all(
-      Array.from({ length: 8 }, async () => {
-        if (random.below(4)) return expectOwnRows(random.pick(allViewers()), random, random.pick(KINDS));
-        const session = random.pick(allViewers()).session();
-        const query = session.query('SELECT pg_sleep(1)').catch(() => undefined);
-        setTimeout(() => session.cancelReads(), random.below(20));
-        return query;
-      }),
-    );
-});
+test(
+  seeded('shows viewers only their own rows when statements are concurrent and some are cancelled'),
+  async () => {
+    const random = randomFor('viewers at the same time');
+    for (let round = 0; round < 30; round += 1)
+      await Promise.all(
+        Array.from({ length: 8 }, async () => {
+          if (random.below(4))
+            return expectOwnRows(random.pick(allViewers()), random, random.pick(KINDS));
+          const session = random.pick(allViewers()).session();
+          const query = session.query('SELECT pg_sleep(1)').catch(() => undefined);
+          setTimeout(() => session.cancelReads(), random.below(20));
+          return query;
+        }),
+      );
+  },
+);
 
 test('shows viewers their rows after identify() on the same session', async () => {
   const [own] = allViewers();
@@ -123,30 +151,43 @@ test('shows viewers their rows after identify() on the same session', async () =
   }
 });
 
-test(seeded('shows viewers only their own rows in transactions, some of which are rolled back'), async () => {
-  const random = randomFor('transactions');
-  const write = ({ session: open }: Viewer, fails: boolean) => {
-    const session = open();
-    return session
-      .transaction(async (transaction) => {
-        const [rows] = await database.sequelize.query(`UPDATE "weight_entry" SET "weight" = 81 RETURNING "user_id" AS "user"`, {
-          transaction,
-          ...session.sequelizeOptions,
-        });
-        if (fails) throw new Error('rolled back');
-        return { statements: session.statementCount, users: (rows as { user: number }[]).map(({ user }) => user) };
-      })
-      .catch(() => undefined);
-  };
-  for (let count = 0; count < 60; count += 1) {
-    const viewer = random.pick(allViewers());
-    const fails = random.below(3) === 0;
-    const written = await write(viewer, fails);
-    // Two statements: one begins the transaction and sets the viewer, the other is the UPDATE.
-    expect(written).toEqual(fails ? undefined : { statements: 2, users: viewer.id === null ? [] : Array(ROWS).fill(viewer.id) });
-  }
-  // The server itself sees all rows.
-  const own: Viewer = { id: null, session: () => database.createSession() };
-  expect((await write(own, false))!.users).toHaveLength(2 * ROWS);
-  expect((await write(allViewers()[1]!, false))!.users).toHaveLength(ROWS);
-});
+test(
+  seeded('shows viewers only their own rows in transactions, some of which are rolled back'),
+  async () => {
+    const random = randomFor('transactions');
+    const write = ({ session: open }: Viewer, fails: boolean) => {
+      const session = open();
+      return session
+        .transaction(async (transaction) => {
+          const [rows] = await database.sequelize.query(
+            `UPDATE "weight_entry" SET "weight" = 81 RETURNING "user_id" AS "user"`,
+            {
+              transaction,
+              ...session.sequelizeOptions,
+            },
+          );
+          if (fails) throw new Error('rolled back');
+          return {
+            statements: session.statementCount,
+            users: (rows as { user: number }[]).map(({ user }) => user),
+          };
+        })
+        .catch(() => undefined);
+    };
+    for (let count = 0; count < 60; count += 1) {
+      const viewer = random.pick(allViewers());
+      const fails = random.below(3) === 0;
+      const written = await write(viewer, fails);
+      // Two statements: one begins the transaction and sets the viewer, the other is the UPDATE.
+      expect(written).toEqual(
+        fails
+          ? undefined
+          : { statements: 2, users: viewer.id === null ? [] : Array(ROWS).fill(viewer.id) },
+      );
+    }
+    // The server itself sees all rows.
+    const own: Viewer = { id: null, session: () => database.createSession() };
+    expect((await write(own, false))!.users).toHaveLength(2 * ROWS);
+    expect((await write(allViewers()[1]!, false))!.users).toHaveLength(ROWS);
+  },
+);

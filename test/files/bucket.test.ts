@@ -73,15 +73,29 @@ test('restores the files of a backup while the server is running', async () => {
   await files().write(image!, (at) => fs.promises.writeFile(at, 'wrecked'));
   await files().deleteFiles(other!, []);
   await upload(ann);
-  await restoreBackup({ file, backup: await inspectBackup(file), database, media, shouldReplaceExisting: true });
-  await until('the files are restored', async () => JSON.stringify(await digests()) === JSON.stringify(before));
+  await restoreBackup({
+    file,
+    backup: await inspectBackup(file),
+    database,
+    media,
+    shouldReplaceExisting: true,
+  });
+  await until(
+    'the files are restored',
+    async () => JSON.stringify(await digests()) === JSON.stringify(before),
+  );
 });
 
 /** Returns the environment variables for the operator's commands. */
 function environmentOfCommands(): Record<string, string> {
   const { user, port, database, host } = fitgraph.database.options.connection;
   const url = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host!)}`;
-  return { DATABASE_URL: url, SECRET_KEY, DATA_DIR: path.join(folder, 'data'), ...place.environment };
+  return {
+    DATABASE_URL: url,
+    SECRET_KEY,
+    DATA_DIR: path.join(folder, 'data'),
+    ...place.environment,
+  };
 }
 
 test('imports the files of image rows, or nothing when a file is missing or conflicts', async () => {
@@ -89,7 +103,14 @@ test('imports the files of image rows, or nothing when a file is missing or conf
   const row = (pk: number, image: string) => ({
     model: 'exercises.exerciseimage',
     pk,
-    fields: { uuid: `00000000-0000-4000-8000-000000000${pk}`, exercise: 1, image, is_main: false, status: '2', license: 2 },
+    fields: {
+      uuid: `00000000-0000-4000-8000-000000000${pk}`,
+      exercise: 1,
+      image,
+      is_main: false,
+      status: '2',
+      license: 2,
+    },
   });
   const [dump, media] = [path.join(folder, 'dump.json'), path.join(folder, 'media')];
   fs.mkdirSync(media);
@@ -99,14 +120,18 @@ test('imports the files of image rows, or nothing when a file is missing or conf
     fs.writeFileSync(dump, JSON.stringify(rows));
     return run('command', environmentOfCommands(), ['import', dump, '--media', media]);
   };
-  expect((await importRows(row(901, 'one.png'), row(902, 'missing.png'))).stderr).toMatch(/the file missing\.png does not exist in/);
+  expect((await importRows(row(901, 'one.png'), row(902, 'missing.png'))).stderr).toMatch(
+    /the file missing\.png does not exist in/,
+  );
   expect(await digests()).toEqual(before);
   expect((await ann.get('/exerciseimage/901/')).status).toBe(404);
   expect(await importRows(row(901, 'one.png'))).toMatchObject({ status: 0 });
   expect((await ann.get('/exerciseimage/901/')).body.image).toBe(`${fitgraph.url}/media/one.png`);
   expect(await (await fetch(`${fitgraph.url}/media/one.png`)).text()).toBe('an image');
   fs.writeFileSync(path.join(media, 'one.png'), 'another image');
-  expect((await importRows(row(903, 'one.png'))).stderr).toMatch(/a different file one\.png already exists/);
+  expect((await importRows(row(903, 'one.png'))).stderr).toMatch(
+    /a different file one\.png already exists/,
+  );
   expect(await (await fetch(`${fitgraph.url}/media/one.png`)).text()).toBe('an image');
 });
 
@@ -116,7 +141,9 @@ test('serves a compressible request for a file without a warning of Node', async
   const installation = new Installation(environmentOfCommands());
   try {
     const { url } = await installation.start({ WEB_CONCURRENCY: '0' });
-    const { status } = await fetch(`${url}/media/${image}`, { headers: { 'Accept-Encoding': 'gzip' } });
+    const { status } = await fetch(`${url}/media/${image}`, {
+      headers: { 'Accept-Encoding': 'gzip' },
+    });
     expect(status).toBe(200);
   } finally {
     await installation.remove();
@@ -126,13 +153,18 @@ test('serves a compressible request for a file without a warning of Node', async
 test('enforces UPLOAD_QUOTA for concurrent uploads', async () => {
   const small = await plain().png().toBuffer();
   const narrow = await Fitgraph.start({
-    environment: { ...place.environment, MEDIA_URL: 's3://fit/narrow', UPLOAD_QUOTA: String(Math.ceil(1.5 * small.length)) },
+    environment: {
+      ...place.environment,
+      MEDIA_URL: 's3://fit/narrow',
+      UPLOAD_QUOTA: String(Math.ceil(1.5 * small.length)),
+    },
   });
   try {
     const carl = await narrow.user('carl');
     const answers = await Promise.all([upload(carl), upload(carl), upload(carl)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400]);
-    for (const { status, body } of answers) if (status === 400) expect(body.image[0]).toMatch(/^Your images may take/);
+    for (const { status, body } of answers)
+      if (status === 400) expect(body.image[0]).toMatch(/^Your images may take/);
   } finally {
     await narrow.stop();
   }
@@ -145,7 +177,9 @@ test('checks the files in the bucket with doctor and reports an unreachable buck
   // The image row of the test catalogue has no file.
   expect(doctor.stdout).toMatch(/1 of 3 images have no file/);
   expect(doctor.stdout).toContain(place.environment.MEDIA_URL);
-  const away = await run('command', { ...environment, MEDIA_ENDPOINT: 'http://127.0.0.1:9' }, ['doctor']);
+  const away = await run('command', { ...environment, MEDIA_ENDPOINT: 'http://127.0.0.1:9' }, [
+    'doctor',
+  ]);
   expect(away.stdout + away.stderr).toMatch(/MEDIA_URL must refer to a writable bucket/);
 });
 
@@ -169,12 +203,17 @@ test('returns 503 for files and writes no row while the bucket is unreachable', 
   });
   expect(rejected.body.detail).toContain('files');
   const imageResponse = await fetch(`${fitgraph.url}/media/${image}`);
-  expect({ status: imageResponse.status, retryAfter: imageResponse.headers.get('retry-after') }).toEqual({
+  expect({
+    status: imageResponse.status,
+    retryAfter: imageResponse.headers.get('retry-after'),
+  }).toEqual({
     status: 503,
     retryAfter: expect.any(String),
   });
   expect((await ann.get('/exerciseimage/')).status).toBe(200);
-  expect(await fitgraph.sql('SELECT count(*)::int AS "count" FROM "exercise_image"')).toEqual(before);
+  expect(await fitgraph.sql('SELECT count(*)::int AS "count" FROM "exercise_image"')).toEqual(
+    before,
+  );
   expect(fitgraph.logged.some((line) => line.includes('ECONNREFUSED'))).toBe(true);
 });
 
@@ -187,7 +226,11 @@ test('rejects invalid bucket settings and parses valid ones', async () => {
     { MEDIA_URL: 's3://bucket', MEDIA_ENDPOINT: 'localhost:9000' },
   ])
     expect(() => readConfig(environment)).toThrow(ConfigError);
-  expect(readConfig({ MEDIA_URL: 's3://bucket/a/b/' }).bucket).toMatchObject({ name: 'bucket', prefix: 'a/b/', region: 'us-east-1' });
+  expect(readConfig({ MEDIA_URL: 's3://bucket/a/b/' }).bucket).toMatchObject({
+    name: 'bucket',
+    prefix: 'a/b/',
+    region: 'us-east-1',
+  });
 });
 
 test.each([
@@ -200,16 +243,21 @@ test.each([
     const headers = { ...request.headers };
     if (lacks === 'range') delete headers.range;
     const { method, url } = request;
-    const forwarded = http.request({ port: endpoint.port, host: endpoint.hostname, method, path: url, headers }, (answer) => {
-      if (lacks === 'length') delete answer.headers['content-length'];
-      response.writeHead(answer.statusCode!, answer.headers);
-      answer.pipe(response);
-    });
+    const forwarded = http.request(
+      { port: endpoint.port, host: endpoint.hostname, method, path: url, headers },
+      (answer) => {
+        if (lacks === 'length') delete answer.headers['content-length'];
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      },
+    );
     request.pipe(forwarded);
   });
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   const { port } = proxy.address() as AddressInfo;
-  const behind = await Fitgraph.start({ environment: { ...own.environment, MEDIA_ENDPOINT: `http://127.0.0.1:${port}` } });
+  const behind = await Fitgraph.start({
+    environment: { ...own.environment, MEDIA_ENDPOINT: `http://127.0.0.1:${port}` },
+  });
   try {
     const { body } = await upload(await behind.user('ben'));
     const whole = Buffer.from(await (await fetch(body.image)).arrayBuffer());
@@ -218,7 +266,9 @@ test.each([
     expect(part.status).toBe(200);
     expect(Buffer.from(await part.arrayBuffer())).toEqual(whole);
     expect(part.headers.get('content-range')).toBeNull();
-    expect(part.headers.get('content-length')).toBe(lacks === 'length' ? null : String(whole.length));
+    expect(part.headers.get('content-length')).toBe(
+      lacks === 'length' ? null : String(whole.length),
+    );
   } finally {
     await behind.stop();
     await new Promise((resolve) => proxy.close(resolve));

@@ -1,5 +1,15 @@
 /** Uploads are written to disk as they arrive, and only accepted images remain. */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { request, type ClientRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -33,15 +43,20 @@ beforeAll(async () => {
 const incomingSizes = () => {
   const folder = join(dirname(fitgraph.mediaFolder), 'incoming');
   // A file that disappears during the listing is skipped.
-  const sizes = (name: string) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? [];
+  const sizes = (name: string) =>
+    statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? [];
   return existsSync(folder) ? readdirSync(folder).flatMap(sizes) : [];
 };
 
 const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\nContent-Type: image/png\r\n\r\n`;
-const tail = () => `\r\n--${BOUNDARY}\r\nContent-Disposition: form-data; name="exercise"\r\n\r\n${base}\r\n--${BOUNDARY}--\r\n`;
+const tail = () =>
+  `\r\n--${BOUNDARY}\r\nContent-Disposition: form-data; name="exercise"\r\n\r\n${base}\r\n--${BOUNDARY}--\r\n`;
 
 function startUpload(): { request: ClientRequest; status: Promise<number> } {
-  const headers = { Authorization: `Token ${ann.token}`, 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` };
+  const headers = {
+    Authorization: `Token ${ann.token}`,
+    'Content-Type': `multipart/form-data; boundary=${BOUNDARY}`,
+  };
   const sent = request(`${fitgraph.url}/api/v2/exerciseimage/`, { method: 'POST', headers });
   const status = new Promise<number>((resolve, reject) => {
     sent.on('response', (response) => resolve(response.resume().statusCode!)).on('error', reject);
@@ -51,7 +66,9 @@ function startUpload(): { request: ClientRequest; status: Promise<number> } {
 }
 
 test('leaves no file behind if the client disconnects while its image is processed', async () => {
-  const content = await sharp({ create: { width: 5_000, height: 4_500, channels: 3, background: '#468' } })
+  const content = await sharp({
+    create: { width: 5_000, height: 4_500, channels: 3, background: '#468' },
+  })
     .jpeg()
     .toBuffer();
   const { request } = startUpload();
@@ -66,25 +83,39 @@ test('leaves no file behind if the client disconnects while its image is process
 
 const modeOf = (place: string) => statSync(place).mode & 0o777;
 
-test(seeded('makes an upload inaccessible to other users of the machine, during and after the request'), async () => {
-  const mask = process.umask(0);
-  try {
-    const content = await noise();
-    const { request, status } = startUpload();
-    request.write(head);
-    request.write(content.subarray(0, content.length >> 1));
-    await until('a part of the upload has arrived', () => incomingSizes().some((size) => size > 0));
-    const folder = join(dirname(fitgraph.mediaFolder), 'incoming');
-    expect([folder, ...readdirSync(folder).map((name) => join(folder, name))].map(modeOf)).toEqual([0o700, 0o600]);
-    request.write(content.subarray(content.length >> 1));
-    request.end(tail());
-    expect(await status).toBe(201);
-    const [row] = await fitgraph.sql('SELECT "image" FROM "exercise_image" ORDER BY "id" DESC LIMIT 1');
-    expect([modeOf(fitgraph.mediaFolder), modeOf(join(fitgraph.mediaFolder, row!.image))]).toEqual([0o700, 0o600]);
-  } finally {
-    process.umask(mask);
-  }
-});
+test(
+  seeded(
+    'makes an upload inaccessible to other users of the machine, during and after the request',
+  ),
+  async () => {
+    const mask = process.umask(0);
+    try {
+      const content = await noise();
+      const { request, status } = startUpload();
+      request.write(head);
+      request.write(content.subarray(0, content.length >> 1));
+      await until('a part of the upload has arrived', () =>
+        incomingSizes().some((size) => size > 0),
+      );
+      const folder = join(dirname(fitgraph.mediaFolder), 'incoming');
+      expect(
+        [folder, ...readdirSync(folder).map((name) => join(folder, name))].map(modeOf),
+      ).toEqual([0o700, 0o600]);
+      request.write(content.subarray(content.length >> 1));
+      request.end(tail());
+      expect(await status).toBe(201);
+      const [row] = await fitgraph.sql(
+        'SELECT "image" FROM "exercise_image" ORDER BY "id" DESC LIMIT 1',
+      );
+      expect([
+        modeOf(fitgraph.mediaFolder),
+        modeOf(join(fitgraph.mediaFolder, row!.image)),
+      ]).toEqual([0o700, 0o600]);
+    } finally {
+      process.umask(mask);
+    }
+  },
+);
 
 test('treats an image part without a filename as text, which a file of that name replaces', async () => {
   const nameless = head.replace('; filename="a.png"', '');
@@ -93,11 +124,18 @@ test('treats an image part without a filename as text, which a file of that name
   const form = ann.withHeaders({ 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` });
   const send = async (...heads: string[]) => {
     const parts = heads.flatMap((one, index) => [Buffer.from(index ? `\r\n${one}` : one), content]);
-    const { status, body } = await form.send('POST', '/api/v2/exerciseimage/', Buffer.concat([...parts, Buffer.from(tail())]));
+    const { status, body } = await form.send(
+      'POST',
+      '/api/v2/exerciseimage/',
+      Buffer.concat([...parts, Buffer.from(tail())]),
+    );
     return [status, body.image];
   };
   const unnamed = head.replace('a.png', ' / ');
-  expect(await send(nameless)).toEqual([400, ['The submitted data was not a file. Check the encoding type on the form.']]);
+  expect(await send(nameless)).toEqual([
+    400,
+    ['The submitted data was not a file. Check the encoding type on the form.'],
+  ]);
   expect(await send(unnamed)).toEqual([400, ['No file was submitted.']]);
   expect(await send(head, nameless)).toEqual([201, expect.stringContaining('.png')]);
   expect(await send(nameless, head)).toEqual([201, expect.stringContaining('.png')]);
@@ -119,17 +157,22 @@ test('restricts the mode of folders from older versions at start', async () => {
   }
 });
 
-test(seeded('writes an upload to disk while it arrives and deletes it after the response'), async () => {
-  const content = await noise();
-  const { request, status } = startUpload();
-  request.write(head);
-  request.write(content.subarray(0, content.length >> 1));
-  await until('a large part of the upload has arrived', () => incomingSizes().some((size) => size > content.length / 4));
-  request.write(content.subarray(content.length >> 1));
-  request.end(tail());
-  expect(await status).toBe(201);
-  await until('no temporary file is left', () => incomingSizes().length === 0);
-});
+test(
+  seeded('writes an upload to disk while it arrives and deletes it after the response'),
+  async () => {
+    const content = await noise();
+    const { request, status } = startUpload();
+    request.write(head);
+    request.write(content.subarray(0, content.length >> 1));
+    await until('a large part of the upload has arrived', () =>
+      incomingSizes().some((size) => size > content.length / 4),
+    );
+    request.write(content.subarray(content.length >> 1));
+    request.end(tail());
+    expect(await status).toBe(201);
+    await until('no temporary file is left', () => incomingSizes().length === 0);
+  },
+);
 
 test(seeded('deletes a partial upload when the client disconnects'), async () => {
   const { request } = startUpload();
@@ -174,17 +217,22 @@ test('deletes old abandoned uploads at start but keeps recent ones', async () =>
   rmSync(data, { recursive: true });
 });
 
-test(seeded('rejects an oversized file in a truncated body without an unhandled rejection'), async () => {
-  const rejections: unknown[] = [];
-  const record = (reason: unknown) => void rejections.push(reason);
-  process.on('unhandledRejection', record);
-  try {
-    const { request, status } = startUpload();
-    request.end(Buffer.concat([Buffer.from(head), randomFor('an incomplete file').bytes(3 * 1024 * 1024)]));
-    expect(await status).toBe(400);
-    await sleep(100);
-    expect(rejections).toEqual([]);
-  } finally {
-    process.off('unhandledRejection', record);
-  }
-});
+test(
+  seeded('rejects an oversized file in a truncated body without an unhandled rejection'),
+  async () => {
+    const rejections: unknown[] = [];
+    const record = (reason: unknown) => void rejections.push(reason);
+    process.on('unhandledRejection', record);
+    try {
+      const { request, status } = startUpload();
+      request.end(
+        Buffer.concat([Buffer.from(head), randomFor('an incomplete file').bytes(3 * 1024 * 1024)]),
+      );
+      expect(await status).toBe(400);
+      await sleep(100);
+      expect(rejections).toEqual([]);
+    } finally {
+      process.off('unhandledRejection', record);
+    }
+  },
+);

@@ -43,7 +43,8 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
   /** Reserved paths. The server reserves paths in the database instead. */
   const reserved = new Set<string>();
   const names = () => namesIn(media.files);
-  const file = async (filename = 'a.png', content?: Buffer) => uploaded(filename, content ?? (await plain().png().toBuffer()));
+  const file = async (filename = 'a.png', content?: Buffer) =>
+    uploaded(filename, content ?? (await plain().png().toBuffer()));
   async function store(filename?: string, content?: Buffer): Promise<string> {
     const mine = new Set<string>();
     const wasTaken = async (path: string) => {
@@ -67,7 +68,8 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
     const { files } = media;
     const folders = Array.from({ length: 40 }, (_, index) => `exercise-images/${index + 1}`);
     for (const folder of folders)
-      for (const path of [`${folder}/old.png`, `.staged/${folder}/new.png`]) await files.write(path, (at) => writeFile(at, 'an image'));
+      for (const path of [`${folder}/old.png`, `.staged/${folder}/new.png`])
+        await files.write(path, (at) => writeFile(at, 'an image'));
     for (const [index, folder] of folders.entries()) {
       const deletion = files.deleteFiles(`${folder}/old.png`, []);
       await setTimeout(index % 10);
@@ -80,7 +82,9 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
     it('keeps its name, or gets a suffix when the name is taken', async () => {
       expect(await store()).toBe(`${FOLDER}/a.png`);
       const before = await read(`${FOLDER}/a.png`);
-      expect(await store('a.png', await plain(9, 9).png().toBuffer())).toMatch(/\/a_[A-Za-z0-9]{7}\.png$/);
+      expect(await store('a.png', await plain(9, 9).png().toBuffer())).toMatch(
+        /\/a_[A-Za-z0-9]{7}\.png$/,
+      );
       expect(await read(`${FOLDER}/a.png`)).toEqual(before);
     });
 
@@ -97,7 +101,9 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
 
     it('does not get the name of a thumbnail of another image', async () => {
       const path = await store();
-      expect(await store(thumbnailPath('a.png', 'micro', false))).toMatch(/\/a\.png\.30x30_q85_[A-Za-z0-9]{7}\.jpg$/);
+      expect(await store(thumbnailPath('a.png', 'micro', false))).toMatch(
+        /\/a\.png\.30x30_q85_[A-Za-z0-9]{7}\.jpg$/,
+      );
       expect(await media.createThumbnail(path, 'micro', false)).toBe(true);
     });
 
@@ -117,10 +123,17 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
   });
 
   describe('the media folder', () => {
-    it.each(['../x', 'a/../../x', '/etc/passwd', 'a//b', '.import-1/x', 'a/.x', '..\\x', 'a\0b', ''])(
-      'does not accept the path %j',
-      (path) => expect(isMediaPath(path)).toBe(false),
-    );
+    it.each([
+      '../x',
+      'a/../../x',
+      '/etc/passwd',
+      'a//b',
+      '.import-1/x',
+      'a/.x',
+      '..\\x',
+      'a\0b',
+      '',
+    ])('does not accept the path %j', (path) => expect(isMediaPath(path)).toBe(false));
 
     it('loses a removed image with its thumbnails and nothing else', async () => {
       const [one, two] = [await store(), await store('b.png')];
@@ -150,19 +163,23 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
     });
 
     it('crop to the most salient region', async () => {
-      const face = await sharp({ create: { width: 80, height: 80, channels: 3, background: '#e22' } })
+      const face = await sharp({
+        create: { width: 80, height: 80, channels: 3, background: '#e22' },
+      })
         .png()
         .toBuffer();
       for (const [left, side] of [
         [0, 'left'],
         [520, 'right'],
       ] as const) {
-        const wide = sharp({ create: { width: 600, height: 100, channels: 3, background: '#999' } }).composite([
-          { input: face, left, top: 10 },
-        ]);
+        const wide = sharp({
+          create: { width: 600, height: 100, channels: 3, background: '#999' },
+        }).composite([{ input: face, left, top: 10 }]);
         const path = await store(`${side}.png`, await wide.png().toBuffer());
         expect(await media.createThumbnail(path, 'thumbnail_cropped', false)).toBe(true);
-        const { channels } = await sharp(await read(thumbnailPath(path, 'thumbnail_cropped', false))).stats();
+        const { channels } = await sharp(
+          await read(thumbnailPath(path, 'thumbnail_cropped', false)),
+        ).stats();
         expect(channels[0]!.mean - channels[1]!.mean).toBeGreaterThan(50);
       }
     });
@@ -178,12 +195,15 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
       ['a.gif', 'gif'],
       ['a.png', 'gif'],
       ['a.GIF', 'png'],
-    ] as const)('are PNG when the name or the content is GIF: %s with content %s', async (name, format) => {
-      const path = await store(name, await plain(60, 40).toFormat(format).toBuffer());
-      expect(await media.hasPngThumbnails(path)).toBe(true);
-      expect(await media.createThumbnails(path)).toBe(true);
-      expect(await sizeOf(thumbnailPath(path, 'micro', true))).toEqual([30, 20, 'png']);
-    });
+    ] as const)(
+      'are PNG when the name or the content is GIF: %s with content %s',
+      async (name, format) => {
+        const path = await store(name, await plain(60, 40).toFormat(format).toBuffer());
+        expect(await media.hasPngThumbnails(path)).toBe(true);
+        expect(await media.createThumbnails(path)).toBe(true);
+        expect(await sizeOf(thumbnailPath(path, 'micro', true))).toEqual([30, 20, 'png']);
+      },
+    );
 
     it('are created once for concurrent requests', async () => {
       const path = await store();
@@ -244,7 +264,9 @@ test('image storage in a folder reports a failed write and keeps no temporary fi
     const path = `${FOLDER}/a.png`;
     mkdirSync(join(place.folder, path), { recursive: true });
     const { files } = mediaOf(place);
-    await expect(files.write(path, (at) => writeFile(at, 'an image'))).rejects.toMatchObject({ code: 'EISDIR' });
+    await expect(files.write(path, (at) => writeFile(at, 'an image'))).rejects.toMatchObject({
+      code: 'EISDIR',
+    });
     expect(readdirSync(join(place.folder, FOLDER))).toEqual(['a.png']);
   } finally {
     await place.end();
@@ -267,6 +289,9 @@ describe('a folder', () => {
     symlinkSync('loop', join(folder, 'loop'));
     await expect(store.openStream('loop.png')).rejects.toThrow('ELOOP');
     await expect(store.listFiles('loop')).rejects.toThrow('ELOOP');
-    expect([await store.openStream('nothing.png'), await store.listFiles('nothing')]).toEqual([undefined, []]);
+    expect([await store.openStream('nothing.png'), await store.listFiles('nothing')]).toEqual([
+      undefined,
+      [],
+    ]);
   });
 });

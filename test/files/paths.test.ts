@@ -33,8 +33,9 @@ describe('the file name of an upload', () => {
     ['two.parts.jpg', 'two.parts.jpg'],
   ])('%j is stored as %j', (filename, name) => expect(storedName(filename)).toBe(name));
 
-  it.each(['..', '.', '../..', 'folder/', 'a\\..', ''])('%j is empty after sanitizing', (filename) =>
-    expect(clientFileName(filename)).toBe(''),
+  it.each(['..', '.', '../..', 'folder/', 'a\\..', ''])(
+    '%j is empty after sanitizing',
+    (filename) => expect(clientFileName(filename)).toBe(''),
   );
 
   it('is cut to 255 characters and keeps its extension', () => {
@@ -56,20 +57,31 @@ describe('a media path', () => {
   const folder = 'exercise-images/2147483647';
 
   it('is cut to the length of its column but keeps suffix and extension', () => {
-    const path = buildTruncatedPath(folder, { stem: 'n'.repeat(96), dottedExtension: '.png' }, '_abcdefg', 100);
+    const path = buildTruncatedPath(
+      folder,
+      { stem: 'n'.repeat(96), dottedExtension: '.png' },
+      '_abcdefg',
+      100,
+    );
     expect(path).toHaveLength(100);
     expect(path.endsWith('n_abcdefg.png')).toBe(true);
   });
 
   it('leaves room for the names of thumbnails within 255 bytes', () => {
-    const path = buildTruncatedPath(folder, { stem: '𠀀'.repeat(90), dottedExtension: '.png' }, '', 100);
+    const path = buildTruncatedPath(
+      folder,
+      { stem: '𠀀'.repeat(90), dottedExtension: '.png' },
+      '',
+      100,
+    );
     const [longest] = imageAndThumbnailPaths(path.slice(folder.length + 1))
       .map((name) => Buffer.byteLength(name))
       .sort((a, b) => b - a);
     expect(longest).toBeLessThanOrEqual(255);
   });
 
-  it('is percent-encoded in a URL', () => expect(mediaUrl('a b/ü?.png')).toBe('/media/a%20b/%C3%BC%3F.png'));
+  it('is percent-encoded in a URL', () =>
+    expect(mediaUrl('a b/ü?.png')).toBe('/media/a%20b/%C3%BC%3F.png'));
 });
 
 describe('the path of a thumbnail', () => {
@@ -85,7 +97,8 @@ describe('the path of a thumbnail', () => {
     expect(looksLikeThumbnail(name)).toBe(true);
   });
 
-  it.each(['a/b.png', 'a/b.png.31x31_q85.jpg', 'a/b.png.30x30_q90.jpg', 'a/b.png.30x30_q85.gif'])('does not match %s', (name) =>
-    expect(parseThumbnailPath(name)).toBeUndefined(),
+  it.each(['a/b.png', 'a/b.png.31x31_q85.jpg', 'a/b.png.30x30_q90.jpg', 'a/b.png.30x30_q85.gif'])(
+    'does not match %s',
+    (name) => expect(parseThumbnailPath(name)).toBeUndefined(),
   );
 });

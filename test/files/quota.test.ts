@@ -13,7 +13,9 @@ const REFUSED =
 let content: Buffer;
 beforeAll(async () => {
   // An incompressible image of about 240 KB. Four fit into the quota.
-  content = await sharp(randomFor('pixels').bytes(283 * 283 * 3), { raw: { width: 283, height: 283, channels: 3 } })
+  content = await sharp(randomFor('pixels').bytes(283 * 283 * 3), {
+    raw: { width: 283, height: 283, channels: 3 },
+  })
     .png()
     .toBuffer();
   expect(content.length).toBeGreaterThan(220_000);
@@ -31,7 +33,10 @@ function upload(person: Person, name = 'a.png') {
 
 function uploadByGraphql(person: Person) {
   const form = new FormData();
-  form.set('operations', JSON.stringify({ query: CREATE, variables: { input: { exerciseBaseId: '1', image: null } } }));
+  form.set(
+    'operations',
+    JSON.stringify({ query: CREATE, variables: { input: { exerciseBaseId: '1', image: null } } }),
+  );
   form.set('map', '{ "0": ["variables.input.image"] }');
   form.set('0', blob(), 'a.png');
   return person.withHeaders({ 'Apollo-Require-Preflight': '1' }).send('POST', '/graphql', form);
@@ -50,13 +55,19 @@ const takenBy = async (name: string) =>
 test(seeded('rejects concurrent uploads that together exceed the quota'), async () => {
   const ann = await fitgraph.user('ann');
   const answers = await Promise.all(Array.from({ length: 16 }, () => upload(ann)));
-  expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(4).fill(201), ...Array<number>(12).fill(400)]);
-  for (const { status, body } of answers) if (status === 400) expect(body).toEqual({ image: [expect.stringMatching(REFUSED)] });
+  expect(answers.map(({ status }) => status).sort()).toEqual([
+    ...Array<number>(4).fill(201),
+    ...Array<number>(12).fill(400),
+  ]);
+  for (const { status, body } of answers)
+    if (status === 400) expect(body).toEqual({ image: [expect.stringMatching(REFUSED)] });
   expect(await takenBy('ann')).toBe(4 * content.length);
   const { body } = await uploadByGraphql(ann);
   expect(body.data.made).toEqual({
     exerciseImage: null,
-    errors: [{ path: ['input', 'image'], code: 'INVALID', message: expect.stringMatching(REFUSED) }],
+    errors: [
+      { path: ['input', 'image'], code: 'INVALID', message: expect.stringMatching(REFUSED) },
+    ],
   });
   const bob = await fitgraph.user('bob');
   expect((await upload(bob)).status).toBe(201);
@@ -65,7 +76,8 @@ test(seeded('rejects concurrent uploads that together exceed the quota'), async 
 test(seeded('frees quota when an image is deleted'), async () => {
   const carla = await fitgraph.user('carla');
   const ids = [];
-  for (let index = 0; index < 4; index += 1) ids.push((await uploadByGraphql(carla)).body.data.made.exerciseImage.id);
+  for (let index = 0; index < 4; index += 1)
+    ids.push((await uploadByGraphql(carla)).body.data.made.exerciseImage.id);
   expect((await upload(carla)).status).toBe(400);
   const remove = 'mutation ($id: ID!) { deleteExerciseImage(id: $id) { deletedIds } }';
   await carla.ask(remove, { id: ids[0] });

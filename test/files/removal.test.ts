@@ -28,7 +28,11 @@ async function uploadImage(): Promise<number> {
   form.set('exercise', String(base));
   form.set('image', new Blob([new Uint8Array(await plain().png().toBuffer())]), 'a.png');
   const headers = { Authorization: `Token ${ann.token}` };
-  const answer = await fetch(`${fitgraph.url}/api/v2/exerciseimage/`, { method: 'POST', headers, body: form });
+  const answer = await fetch(`${fitgraph.url}/api/v2/exerciseimage/`, {
+    method: 'POST',
+    headers,
+    body: form,
+  });
   expect(answer.status).toBe(201);
   const { id } = (await answer.json()) as { id: number };
   expect((await fitgraph.anonymous.get(`/exerciseimage/${id}/thumbnails/`)).status).toBe(200);
@@ -80,7 +84,9 @@ test('keeps a file until the last row that refers to it is deleted', async () =>
 
 test('does not reuse the name of a deleted file, which browsers have cached', async () => {
   const id = await uploadImage();
-  const [path] = (await fitgraph.sql('SELECT "image" FROM "exercise_image" WHERE "id" = $1', [id])).map(({ image }) => image as string);
+  const [path] = (
+    await fitgraph.sql('SELECT "image" FROM "exercise_image" WHERE "id" = $1', [id])
+  ).map(({ image }) => image as string);
   expect(path).toBe(`exercise-images/${base}/a.png`);
   await fitgraph.sql('DELETE FROM "exercise_image" WHERE "id" = $1', [id]);
   await waitUntilDeleted();
@@ -103,10 +109,13 @@ test('deletes at start the files of removals that no server has handled', async 
 });
 
 test('has a trigger on every image column', async () => {
-  const watched = await fitgraph.sql(`SELECT t.tgrelid::regclass::text AS "table", a.attname AS "column"
+  const watched =
+    await fitgraph.sql(`SELECT t.tgrelid::regclass::text AS "table", a.attname AS "column"
     FROM pg_trigger t JOIN pg_attribute a ON a.attrelid = t.tgrelid AND a.attnum = ANY (t.tgattr) WHERE t.tgname LIKE '%file_removed'`);
   const columns = allEntities().flatMap((entity) =>
-    fieldsOf(entity).flatMap(({ kind, column }) => (kind === 'image' ? [{ table: resourceOf(entity)!.table, column }] : [])),
+    fieldsOf(entity).flatMap(({ kind, column }) =>
+      kind === 'image' ? [{ table: resourceOf(entity)!.table, column }] : [],
+    ),
   );
   expect(watched).toEqual(columns);
 });

@@ -16,10 +16,14 @@ describe.each(PLACES)('/media/ in %s', (_where, start) => {
   });
   afterAll(() => place.end());
   const files = () => fitgraph.services.media.files;
-  const put = (name: string, content: Buffer) => files().write(`${FOLDER}/${name}`, (at) => writeFile(at, content));
+  const put = (name: string, content: Buffer) =>
+    files().write(`${FOLDER}/${name}`, (at) => writeFile(at, content));
   const ask = (name: string, headers: Record<string, string> = {}, method = 'GET') =>
     // Overrides `Cache-Control: no-cache`, which fetch adds to conditional requests and which would prevent 304.
-    fetch(`${fitgraph.url}/media/${FOLDER}/${name}`, { method, headers: { 'Cache-Control': 'max-age=0', ...headers } });
+    fetch(`${fitgraph.url}/media/${FOLDER}/${name}`, {
+      method,
+      headers: { 'Cache-Control': 'max-age=0', ...headers },
+    });
 
   let picture: Buffer;
   beforeAll(async () => {
@@ -27,10 +31,13 @@ describe.each(PLACES)('/media/ in %s', (_where, start) => {
     await put('a.png', picture);
   });
 
-  test.each(Object.keys(IMAGE_FORMATS) as ImageFormatName[])('sends the media type of a %s file', async (format) => {
-    await put(`of.${format}`, await plain().toFormat(format).toBuffer());
-    expect((await ask(`of.${format}`)).headers.get('content-type')).toBe(`image/${format}`);
-  });
+  test.each(Object.keys(IMAGE_FORMATS) as ImageFormatName[])(
+    'sends the media type of a %s file',
+    async (format) => {
+      await put(`of.${format}`, await plain().toFormat(format).toBuffer());
+      expect((await ask(`of.${format}`)).headers.get('content-type')).toBe(`image/${format}`);
+    },
+  );
 
   test('is immutable for caches and returns 304 for matching conditional requests', async () => {
     const answer = await ask('a.png');
@@ -46,7 +53,11 @@ describe.each(PLACES)('/media/ in %s', (_where, start) => {
 
   test('returns the length of the whole file for HEAD', async () => {
     const answer = await ask('a.png', {}, 'HEAD');
-    expect([answer.status, answer.headers.get('content-length'), await answer.text()]).toEqual([200, String(picture.length), '']);
+    expect([answer.status, answer.headers.get('content-length'), await answer.text()]).toEqual([
+      200,
+      String(picture.length),
+      '',
+    ]);
   });
 
   test.each([
@@ -59,7 +70,9 @@ describe.each(PLACES)('/media/ in %s', (_where, start) => {
     const part = picture.subarray(start, end);
     expect(Buffer.from(await answer.arrayBuffer())).toEqual(part);
     const first = start < 0 ? picture.length + start : start;
-    expect(answer.headers.get('content-range')).toBe(`bytes ${first}-${first + part.length - 1}/${picture.length}`);
+    expect(answer.headers.get('content-range')).toBe(
+      `bytes ${first}-${first + part.length - 1}/${picture.length}`,
+    );
   });
 
   test('returns 416 as uncacheable JSON for a range beyond the end', async () => {
@@ -67,7 +80,9 @@ describe.each(PLACES)('/media/ in %s', (_where, start) => {
     expect(answer.status).toBe(416);
     expect(answer.headers.get('content-range')).toBe(`bytes */${picture.length}`);
     expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
-    expect(['cache-control', 'etag', 'last-modified'].map((name) => answer.headers.get(name))).toEqual([null, null, null]);
+    expect(
+      ['cache-control', 'etag', 'last-modified'].map((name) => answer.headers.get(name)),
+    ).toEqual([null, null, null]);
     expect(await answer.json()).toEqual({ detail: expect.any(String) });
   });
 
@@ -88,7 +103,9 @@ describe.each(PLACES)('/media/ in %s', (_where, start) => {
     const statuses: number[] = [];
     for (const name of names) statuses.push((await ask(name)).status);
     expect(statuses).toEqual([200, 404, 404]);
-    expect((await files().listFiles(FOLDER)).filter((name) => name.startsWith('chain')).sort()).toEqual(['chain.png', names[0]]);
+    expect(
+      (await files().listFiles(FOLDER)).filter((name) => name.startsWith('chain')).sort(),
+    ).toEqual(['chain.png', names[0]]);
   });
 
   test('creates thumbnails of an image that is named like a thumbnail of a missing image', async () => {
@@ -105,25 +122,35 @@ describe.each(PLACES)('/media/ in %s', (_where, start) => {
       const { width, height } = await sharp(Buffer.from(await answer.arrayBuffer())).metadata();
       expect([width, height]).toEqual([200, 200]);
     }
-    expect((await files().listFiles(FOLDER)).filter((file) => file.startsWith('a.png.'))).toEqual([name]);
+    expect((await files().listFiles(FOLDER)).filter((file) => file.startsWith('a.png.'))).toEqual([
+      name,
+    ]);
     const made = await files().versionOf(`${FOLDER}/${name}`);
     await ask(name);
     expect(await files().versionOf(`${FOLDER}/${name}`)).toEqual(made);
   });
 
-  test.each(['b.png', 'b.png.200x200_q85.jpg', 'a.png.201x201_q85.jpg', 'a.png.200x200_q85.png'])('returns 404 for %s', async (name) => {
-    const answer = await ask(name);
-    expect([answer.status, await answer.json()]).toEqual([404, { detail: 'Not found.' }]);
-    expect(answer.headers.get('cache-control')).toBeNull();
-  });
+  test.each(['b.png', 'b.png.200x200_q85.jpg', 'a.png.201x201_q85.jpg', 'a.png.200x200_q85.png'])(
+    'returns 404 for %s',
+    async (name) => {
+      const answer = await ask(name);
+      expect([answer.status, await answer.json()]).toEqual([404, { detail: 'Not found.' }]);
+      expect(answer.headers.get('cache-control')).toBeNull();
+    },
+  );
 
   test('returns a range only when If-Range matches, else the whole file', async () => {
-    const [etag, modified] = ['etag', 'last-modified'].map((name) => [name, ask('a.png', {}, 'HEAD')] as const);
-    const known = await Promise.all([etag!, modified!].map(async ([name, answer]) => (await answer).headers.get(name)!));
+    const [etag, modified] = ['etag', 'last-modified'].map(
+      (name) => [name, ask('a.png', {}, 'HEAD')] as const,
+    );
+    const known = await Promise.all(
+      [etag!, modified!].map(async ([name, answer]) => (await answer).headers.get(name)!),
+    );
     const strong = known.filter((one) => !one.startsWith('W/'));
     // A weak ETag never matches If-Range.
     expect(strong.length).toBeGreaterThan(0);
-    for (const one of strong) expect((await ask('a.png', { Range: 'bytes=0-9', 'If-Range': one })).status).toBe(206);
+    for (const one of strong)
+      expect((await ask('a.png', { Range: 'bytes=0-9', 'If-Range': one })).status).toBe(206);
     expect((await ask('a.png', { Range: 'bytes=0-9', 'If-Range': '"other"' })).status).toBe(200);
   });
 });

@@ -34,7 +34,9 @@ describe.each(PLACES)('two instances that share %s', (where, start) => {
     const form = new FormData();
     form.set('exercise', '2');
     form.set('image', new Blob([new Uint8Array(picture)], { type: 'image/png' }), 'same.png');
-    const { status, body } = await ann.atInstance(at.url).send('POST', '/api/v2/exerciseimage/', form);
+    const { status, body } = await ann
+      .atInstance(at.url)
+      .send('POST', '/api/v2/exerciseimage/', form);
     expect({ status, body }).toMatchObject({ status: 201 });
     return { id: String(body.id), image: new URL(body.image).pathname };
   }
@@ -46,7 +48,8 @@ describe.each(PLACES)('two instances that share %s', (where, start) => {
 
   test('serve the uploads and thumbnails of each other', async () => {
     const { image } = await upload(one);
-    for (const at of [one, two]) expect(await get(at, image)).toEqual({ status: 200, bytes: picture });
+    for (const at of [one, two])
+      expect(await get(at, image)).toEqual({ status: 200, bytes: picture });
     const thumbnail = thumbnailPath(image, 'micro', false);
     const [first, second] = [await get(one, thumbnail), await get(two, thumbnail)];
     expect(first.status).toBe(200);
@@ -57,13 +60,16 @@ describe.each(PLACES)('two instances that share %s', (where, start) => {
   test('choose different names for concurrent uploads of the same name', async () => {
     const images = await Promise.all([one, two, one, two, one, two].map(upload));
     expect(new Set(images.map(({ image }) => image)).size).toBe(6);
-    for (const { image } of images) for (const at of [one, two]) expect((await get(at, image)).bytes).toEqual(picture);
+    for (const { image } of images)
+      for (const at of [one, two]) expect((await get(at, image)).bytes).toEqual(picture);
   });
 
   test('both return 404 after one of them has deleted an image', async () => {
     const { id, image } = await upload(one);
     expect((await get(two, image)).status).toBe(200);
-    await ann.atInstance(two.url).ask(`mutation { deleteExerciseImage(id: "${id}") { deletedIds } }`);
+    await ann
+      .atInstance(two.url)
+      .ask(`mutation { deleteExerciseImage(id: "${id}") { deletedIds } }`);
     await until(
       'the image is deleted on both instances',
       async () => (await get(one, image)).status === 404 && (await get(two, image)).status === 404,

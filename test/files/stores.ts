@@ -20,7 +20,11 @@ export interface Place {
 async function folderPlace(): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), 'fitgraph-shared-'));
   chmodSync(folder, 0o750);
-  return { environment: { MEDIA_DIR: folder }, folder, end: async () => rmSync(folder, { recursive: true, force: true }) };
+  return {
+    environment: { MEDIA_DIR: folder },
+    folder,
+    end: async () => rmSync(folder, { recursive: true, force: true }),
+  };
 }
 
 /**
@@ -49,7 +53,11 @@ async function bucketPlace(): Promise<Place> {
   const { port } = await server.run();
   // The fixed credentials of S3rver.
   const credentials = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
-  const environment = { MEDIA_URL: `s3://fit/${randomUUID()}`, MEDIA_ENDPOINT: `http://127.0.0.1:${port}`, ...credentials };
+  const environment = {
+    MEDIA_URL: `s3://fit/${randomUUID()}`,
+    MEDIA_ENDPOINT: `http://127.0.0.1:${port}`,
+    ...credentials,
+  };
   let ended = false;
   const end = async () => {
     if (ended) return;
@@ -76,7 +84,13 @@ export function mediaOf({ environment }: Place): Media {
 /** Lists the paths of all files, including hidden ones. */
 export async function namesIn(files: FileStore): Promise<string[]> {
   const folders = await files.listFolders('');
-  return (await Promise.all(folders.map(async (folder) => (await files.listFiles(folder)).map((name) => `${folder}/${name}`))))
+  return (
+    await Promise.all(
+      folders.map(async (folder) =>
+        (await files.listFiles(folder)).map((name) => `${folder}/${name}`),
+      ),
+    )
+  )
     .flat()
     .sort();
 }

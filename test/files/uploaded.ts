@@ -11,5 +11,10 @@ export function uploaded(filename: string, content: Buffer): UploadedFile {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, randomUUID());
   writeFileSync(path, content);
-  return new UploadedFile(filename, path, content.length, createHash('sha256').update(content).digest('hex'));
+  return new UploadedFile(
+    filename,
+    path,
+    content.length,
+    createHash('sha256').update(content).digest('hex'),
+  );
 }

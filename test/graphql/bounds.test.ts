@@ -5,7 +5,8 @@ import { fitgraphForThisFile } from '../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile();
 
-const joinRepeated = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join(' ');
+const joinRepeated = (count: number, text: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => text(index)).join(' ');
 
 describe('document limits', () => {
   test.each([
@@ -13,12 +14,14 @@ describe('document limits', () => {
     [
       'root fields in a fragment',
       100,
-      (count: number) => `{ ...F } fragment F on Query { ${joinRepeated(count, (i) => `a${i}: __typename`)} }`,
+      (count: number) =>
+        `{ ...F } fragment F on Query { ${joinRepeated(count, (i) => `a${i}: __typename`)} }`,
     ],
     [
       'parts of a selection',
       500,
-      (count: number) => `{ exercise(id: 1) { ${joinRepeated(count, (i) => ['id', 'uuid', 'name'][i % 3]!)} } }`,
+      (count: number) =>
+        `{ exercise(id: 1) { ${joinRepeated(count, (i) => ['id', 'uuid', 'name'][i % 3]!)} } }`,
     ],
     [
       'aliases in a document',
@@ -27,7 +30,11 @@ describe('document limits', () => {
         `{ ${joinRepeated(count / 50, (level) => `a${level}: exercise(id: 1) { ${joinRepeated(49, (i) => `b${i}: name`)} }`)}
           ${joinRepeated(count % 50, (i) => `c${i}: __typename`)} }`,
     ],
-    ['aliases in a selection', 50, (count: number) => `{ exercise(id: 1) { ${joinRepeated(count, (i) => `a${i}: name`)} } }`],
+    [
+      'aliases in a selection',
+      50,
+      (count: number) => `{ exercise(id: 1) { ${joinRepeated(count, (i) => `a${i}: name`)} } }`,
+    ],
     [
       'aliases in a selection with fragments',
       50,
@@ -49,41 +56,62 @@ describe('document limits', () => {
          fragment F on Node { ${joinRepeated(count - 30, (i) => `b${i}: nodeId`)} }`,
     ],
     ['characters of an alias', 64, (count: number) => `{ ${'a'.repeat(count)}: __typename }`],
-    ['directives of a field', 5, (count: number) => `{ __typename ${'@include(if: true) '.repeat(count)} }`],
+    [
+      'directives of a field',
+      5,
+      (count: number) => `{ __typename ${'@include(if: true) '.repeat(count)} }`,
+    ],
   ])('restrict the number of %s to %s', async (_what, limit, document) => {
     const overLimit = await fitgraph.anonymous.query(document(limit + 1));
-    expect(overLimit).toMatchObject({ status: 400, code: 'GRAPHQL_VALIDATION_FAILED', errors: [{ extensions: { limit } }] });
+    expect(overLimit).toMatchObject({
+      status: 400,
+      code: 'GRAPHQL_VALIDATION_FAILED',
+      errors: [{ extensions: { limit } }],
+    });
     expect(overLimit.errors).toHaveLength(1);
     const atLimit = await fitgraph.anonymous.query(document(limit));
     for (const { extensions } of atLimit.errors ?? []) expect(extensions.limit).toBeUndefined();
   });
 
   test.each([
-    ['tokens', (count: number) => `{ exercises(where: { id: { in: [${joinRepeated(count - 20, () => '1')}] } }) { totalCount } }`],
+    [
+      'tokens',
+      (count: number) =>
+        `{ exercises(where: { id: { in: [${joinRepeated(count - 20, () => '1')}] } }) { totalCount } }`,
+    ],
     ['lines', (count: number) => `{ __typename }${'\r\n'.repeat(count - 1)}`],
-  ])('restrict the number of %s to 5000 before the document is validated', async (what, document) => {
-    expect(await fitgraph.anonymous.query(document(5_001))).toMatchObject({
-      status: 400,
-      code: 'GRAPHQL_PARSE_FAILED',
-      errors: [{ message: expect.stringContaining(`5000 ${what}`) }],
-    });
-    expect((await fitgraph.anonymous.query(document(5_000))).errors).toBeUndefined();
-  });
+  ])(
+    'restrict the number of %s to 5000 before the document is validated',
+    async (what, document) => {
+      expect(await fitgraph.anonymous.query(document(5_001))).toMatchObject({
+        status: 400,
+        code: 'GRAPHQL_PARSE_FAILED',
+        errors: [{ message: expect.stringContaining(`5000 ${what}`) }],
+      });
+      expect((await fitgraph.anonymous.query(document(5_000))).errors).toBeUndefined();
+    },
+  );
 
   const fragments = (count: number, body: (index: number) => string, type = 'Exercise') =>
     joinRepeated(count, (i) => `fragment F${i} on ${type} { ${body(i)} }`);
 
   test.each([
-    ['equal fields', 100, (count: number) => `{ exercise(id: 1) { ${joinRepeated(count, () => 'category { id }')} } }`],
+    [
+      'equal fields',
+      100,
+      (count: number) => `{ exercise(id: 1) { ${joinRepeated(count, () => 'category { id }')} } }`,
+    ],
     [
       'equal fields of several levels',
       50,
-      (count: number) => `{ ${joinRepeated(count, () => 'exercise(id: 1) { category { exercises { nodes { id } } } }')} }`,
+      (count: number) =>
+        `{ ${joinRepeated(count, () => 'exercise(id: 1) { category { exercises { nodes { id } } } }')} }`,
     ],
     [
       'equal fields with different arguments',
       100,
-      (count: number) => `{ exercise(id: 1) { category { ${joinRepeated(count, (i) => `exercises(first: ${i}) { totalCount }`)} } } }`,
+      (count: number) =>
+        `{ exercise(id: 1) { category { ${joinRepeated(count, (i) => `exercises(first: ${i}) { totalCount }`)} } } }`,
     ],
     [
       'equal fields with large arguments',
@@ -127,13 +155,21 @@ describe('document limits', () => {
       (count: number) =>
         `${joinRepeated(count, (i) => `query Q${i}($v: ID!) { ...F }`)} fragment F on Query { ${joinRepeated(count, () => 'exercise(id: $v) { id }')} }`,
     ],
-  ])('reject documents that take too long to validate: too many %s', async (_what, limit, document) => {
-    const overLimit = await fitgraph.anonymous.query(document(2 * limit));
-    expect(overLimit).toMatchObject({ status: 400, code: 'GRAPHQL_VALIDATION_FAILED', errors: [{ extensions: { limit: 200_000 } }] });
-    expect(overLimit.errors).toHaveLength(1);
-    const withinLimit = await fitgraph.anonymous.query(document(limit));
-    for (const { extensions } of withinLimit.errors ?? []) expect(extensions.limit).toBeUndefined();
-  });
+  ])(
+    'reject documents that take too long to validate: too many %s',
+    async (_what, limit, document) => {
+      const overLimit = await fitgraph.anonymous.query(document(2 * limit));
+      expect(overLimit).toMatchObject({
+        status: 400,
+        code: 'GRAPHQL_VALIDATION_FAILED',
+        errors: [{ extensions: { limit: 200_000 } }],
+      });
+      expect(overLimit.errors).toHaveLength(1);
+      const withinLimit = await fitgraph.anonymous.query(document(limit));
+      for (const { extensions } of withinLimit.errors ?? [])
+        expect(extensions.limit).toBeUndefined();
+    },
+  );
 
   test('admit fragments of a screen that select the same fields thirty times', async () => {
     const leaves = joinRepeated(30, (i) => `...F${i}`);
@@ -146,48 +182,70 @@ describe('document limits', () => {
     const { errors } = await fitgraph.anonymous.query(
       `{ ${'a'.repeat(65)}: __typename ${wrong} b: __typename ${'@c '.repeat(6)} ...Missing }`,
     );
-    expect(errors!.map(({ message }) => message)).toEqual(['An alias can have at most 64 characters.']);
+    expect(errors!.map(({ message }) => message)).toEqual([
+      'An alias can have at most 64 characters.',
+    ]);
   });
 
   test('report unknown directives within the limit as unknown', async () => {
     const { errors } = await fitgraph.anonymous.query('{ __typename @aa@aa@aa }');
-    expect(errors!.map(({ message }) => message)).toEqual(Array<string>(3).fill('Unknown directive "@aa".'));
+    expect(errors!.map(({ message }) => message)).toEqual(
+      Array<string>(3).fill('Unknown directive "@aa".'),
+    );
   });
 
-  test.each(['{ ...', '[', '{ viewer '])('reject 3000 levels of %j, and brackets nested deeper than 200 levels', async (text) => {
-    const answer = await fitgraph.anonymous.query(`${text.repeat(3_000)}`);
-    expect([answer.status, answer.code]).toEqual([400, 'GRAPHQL_PARSE_FAILED']);
-    const closed = await fitgraph.anonymous.query(`{ ${'... { '.repeat(2_400)} __typename ${'}'.repeat(2_400)} }`);
-    expect([closed.status, closed.code, closed.errors![0]!.message]).toEqual([
-      400,
-      'GRAPHQL_PARSE_FAILED',
-      'Brackets are nested deeper than 200 levels.',
-    ]);
-  });
+  test.each(['{ ...', '[', '{ viewer '])(
+    'reject 3000 levels of %j, and brackets nested deeper than 200 levels',
+    async (text) => {
+      const answer = await fitgraph.anonymous.query(`${text.repeat(3_000)}`);
+      expect([answer.status, answer.code]).toEqual([400, 'GRAPHQL_PARSE_FAILED']);
+      const closed = await fitgraph.anonymous.query(
+        `{ ${'... { '.repeat(2_400)} __typename ${'}'.repeat(2_400)} }`,
+      );
+      expect([closed.status, closed.code, closed.errors![0]!.message]).toEqual([
+        400,
+        'GRAPHQL_PARSE_FAILED',
+        'Brackets are nested deeper than 200 levels.',
+      ]);
+    },
+  );
 
   describe('nested input values', () => {
     const TOO_DEEP = 'nested no deeper than 64 levels';
-    const queryWithLiteral = (value: string) => fitgraph.anonymous.query(`{ exercises(where: ${value}) { totalCount } }`);
+    const queryWithLiteral = (value: string) =>
+      fitgraph.anonymous.query(`{ exercises(where: ${value}) { totalCount } }`);
     const queryWithVariable = (value: string) => {
       const query = 'query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }';
-      return fitgraph.anonymous.send('POST', '/graphql', `{"query":"${query}","variables":{"where":${value}}}`);
+      return fitgraph.anonymous.send(
+        'POST',
+        '/graphql',
+        `{"query":"${query}","variables":{"where":${value}}}`,
+      );
     };
-    const objects = (count: number, key: string) => `${`{${key}:`.repeat(count - 1)}{}${'}'.repeat(count - 1)}`;
+    const objects = (count: number, key: string) =>
+      `${`{${key}:`.repeat(count - 1)}{}${'}'.repeat(count - 1)}`;
     /** Returns a nested value of `count` pairs. Each pair has two levels: an object and a list. */
-    const pairs = (count: number, innermost: string) => `${'{or:['.repeat(count)}${innermost}${']}'.repeat(count)}`;
+    const pairs = (count: number, innermost: string) =>
+      `${'{or:['.repeat(count)}${innermost}${']}'.repeat(count)}`;
 
     test('are rejected by the limit of conditions if the brackets of the document are not nested too deep', async () => {
       for (const value of [objects(64, 'not'), objects(190, 'not'), pairs(32, ''), pairs(90, '{}')])
-        expect((await queryWithLiteral(value)).text).toContain('Conditions are nested deeper than 10 levels.');
+        expect((await queryWithLiteral(value)).text).toContain(
+          'Conditions are nested deeper than 10 levels.',
+        );
     });
 
     test('are not counted as nested when they are side by side in a document', async () => {
-      const { data } = await queryWithLiteral(`{ or: [${joinRepeated(100, () => '{ name: { in: ["Squat"] } }')}] }`);
+      const { data } = await queryWithLiteral(
+        `{ or: [${joinRepeated(100, () => '{ name: { in: ["Squat"] } }')}] }`,
+      );
       expect(data).toEqual({ exercises: { totalCount: 1 } });
     });
 
     test('pass with 64 levels below a variable, so that the limit of conditions applies', async () => {
-      expect((await queryWithVariable(objects(65, '"not"'))).text).toContain('Conditions are nested deeper than 10 levels.');
+      expect((await queryWithVariable(objects(65, '"not"'))).text).toContain(
+        'Conditions are nested deeper than 10 levels.',
+      );
     });
 
     test('are rejected with 65 levels below a variable', async () => {
@@ -199,13 +257,21 @@ describe('document limits', () => {
   });
 
   test('do not count brackets inside strings', async () => {
-    const { status, data } = await fitgraph.anonymous.query(`{ exercises(where: { name: { eq: "${'{['.repeat(500)}" } }) { totalCount } }`);
+    const { status, data } = await fitgraph.anonymous.query(
+      `{ exercises(where: { name: { eq: "${'{['.repeat(500)}" } }) { totalCount } }`,
+    );
     expect([status, data]).toEqual([200, { exercises: { totalCount: 0 } }]);
   });
 });
 
 describe('reported errors', () => {
-  const expectFewShortErrors = ({ errors, text }: { errors?: readonly { message: string }[]; text?: string }) => {
+  const expectFewShortErrors = ({
+    errors,
+    text,
+  }: {
+    errors?: readonly { message: string }[];
+    text?: string;
+  }) => {
     expect(errors!.length).toBeGreaterThan(0);
     expect(errors!.length).toBeLessThanOrEqual(20);
     for (const { message } of errors!) expect(message.length).toBeLessThanOrEqual(1_001);
@@ -215,7 +281,10 @@ describe('reported errors', () => {
 
   test.each([
     ['unknown fields', `{ ${joinRepeated(90, (i) => `wrong${i}`)} }`],
-    ['unknown fields in fragments', `{ ...F } fragment F on Query { exercise(id: 1) { ${joinRepeated(300, (i) => `wrong${i}`)} } }`],
+    [
+      'unknown fields in fragments',
+      `{ ...F } fragment F on Query { exercise(id: 1) { ${joinRepeated(300, (i) => `wrong${i}`)} } }`,
+    ],
     ['unknown arguments', `{ exercise(${joinRepeated(1_000, (i) => `wrong${i}: 1`)}) { id } }`],
     ['unused variables', `query (${joinRepeated(1_000, (i) => `$v${i}: ID`)}) { __typename }`],
     ['a long field name', `{ ${long} }`],
@@ -224,40 +293,68 @@ describe('reported errors', () => {
     ['a long enum value', `{ exercises(orderBy: [{ name: ${long} }]) { totalCount } }`],
     ['a long number', `{ exercises(first: ${'1'.repeat(50_000)}) { totalCount } }`],
     ['a long string in place of a field', `{ exercise(id: 1) { id } ${JSON.stringify(long)} }`],
-    ['long node ids', `{ ${joinRepeated(30, (i) => `a${i}: node(nodeId: "${'a'.repeat(1_000)}") { nodeId }`)} }`],
+    [
+      'long node ids',
+      `{ ${joinRepeated(30, (i) => `a${i}: node(nodeId: "${'a'.repeat(1_000)}") { nodeId }`)} }`,
+    ],
     ['a long cursor', `{ exercises(after: "${long}") { totalCount } }`],
     ['failing fields', `{ ${joinRepeated(60, (i) => `a${i}: exercise(id: 9999${i}) { id }`)} }`],
-  ])('are at most twenty and short for %s', async (_what, document) => expectFewShortErrors(await fitgraph.anonymous.query(document)));
+  ])('are at most twenty and short for %s', async (_what, document) =>
+    expectFewShortErrors(await fitgraph.anonymous.query(document)),
+  );
 
   test('are at most twenty and short for a long unknown id or operation name', async () => {
-    for (const body of [{ id: long }, { documentId: long }, { query: '{ __typename }', operationName: long }]) {
+    for (const body of [
+      { id: long },
+      { documentId: long },
+      { query: '{ __typename }', operationName: long },
+    ]) {
       const answer = await fitgraph.anonymous.send('POST', '/graphql', body);
       expectFewShortErrors({ errors: answer.body.errors, text: answer.text });
     }
   });
 
   test('end with the number of omitted execution errors', async () => {
-    const answer = await fitgraph.anonymous.query(`{ ${joinRepeated(60, (i) => `a${i}: exercise(id: 9999${i}) { id }`)} }`);
+    const answer = await fitgraph.anonymous.query(
+      `{ ${joinRepeated(60, (i) => `a${i}: exercise(id: 9999${i}) { id }`)} }`,
+    );
     expect(answer.errors).toHaveLength(20);
-    expect(answer.errors![19]).toMatchObject({ message: 'There are 41 more errors.', extensions: { code: 'TOO_MANY_ERRORS' } });
+    expect(answer.errors![19]).toMatchObject({
+      message: 'There are 41 more errors.',
+      extensions: { code: 'TOO_MANY_ERRORS' },
+    });
     expect(Object.keys(answer.data)).toHaveLength(60);
   });
 
   test.each([
-    ['unknown keys', Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`wrong${index}`, 1]))],
+    [
+      'unknown keys',
+      Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`wrong${index}`, 1])),
+    ],
     ['a long unknown key', { [long]: 1 }],
-    ['invalid values', { and: Array.from({ length: 500 }, () => ({ createdOn: { eq: 'never' } })) }],
+    [
+      'invalid values',
+      { and: Array.from({ length: 500 }, () => ({ createdOn: { eq: 'never' } })) },
+    ],
     ['a long invalid value', { createdOn: { eq: long } }],
   ])('are at most twenty and short for a variable with %s', async (_what, where) => {
     expectFewShortErrors(
-      await fitgraph.anonymous.query('query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }', { where }),
+      await fitgraph.anonymous.query(
+        'query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }',
+        { where },
+      ),
     );
   });
 
   test('are at most twenty and short for 60 invalid variables', async () => {
     const names = Array.from({ length: 60 }, (_, index) => `v${index}`);
     const document = `query (${names.map((name) => `$${name}: Int`).join(' ')}) { ${names.map((name) => `${name}: exercises(first: $${name}) { totalCount }`).join(' ')} }`;
-    expectFewShortErrors(await fitgraph.anonymous.query(document, Object.fromEntries(names.map((name) => [name, long]))));
+    expectFewShortErrors(
+      await fitgraph.anonymous.query(
+        document,
+        Object.fromEntries(names.map((name) => [name, long])),
+      ),
+    );
   });
 
   test('repeat only a part of a long unknown id', async () => {
@@ -270,10 +367,21 @@ describe('reported errors', () => {
   });
 
   test('are at most twenty and short over a WebSocket', async () => {
-    const client = createClient({ url: `${fitgraph.url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, retryAttempts: 0 });
+    const client = createClient({
+      url: `${fitgraph.url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      retryAttempts: 0,
+    });
     const subscriptionErrors = (query: string) =>
-      new Promise<any>((resolve) => client.subscribe({ query }, { next: resolve, error: resolve, complete: () => resolve(undefined) }));
-    expectFewShortErrors({ errors: await subscriptionErrors(`subscription { ${joinRepeated(90, (i) => `wrong${i}`)} }`) });
+      new Promise<any>((resolve) =>
+        client.subscribe(
+          { query },
+          { next: resolve, error: resolve, complete: () => resolve(undefined) },
+        ),
+      );
+    expectFewShortErrors({
+      errors: await subscriptionErrors(`subscription { ${joinRepeated(90, (i) => `wrong${i}`)} }`),
+    });
     const [unknown] = await subscriptionErrors('subscription { rowChange { id } }');
     expect(unknown.message).toMatch(/^Cannot query field/);
     expect(unknown.message).toContain('Did you mean');
@@ -283,7 +391,9 @@ describe('reported errors', () => {
   test('are at most twenty and short over server-sent events', async () => {
     const answer = await fitgraph.anonymous
       .withHeaders({ Accept: 'text/event-stream' })
-      .send('POST', '/graphql/stream', { query: `subscription { ${joinRepeated(90, (i) => `exercise${i}`)} }` });
+      .send('POST', '/graphql/stream', {
+        query: `subscription { ${joinRepeated(90, (i) => `exercise${i}`)} }`,
+      });
     expectFewShortErrors(JSON.parse(/^data: (.*)$/m.exec(answer.text)![1]!));
   });
 });
@@ -321,7 +431,11 @@ describe('a GraphQL request', () => {
   const preflighted = { 'Apollo-Require-Preflight': 'yes' };
 
   test('is rejected when it is a batch', async () => {
-    for (const batch of [[], [{ query: '{ __typename }' }], Array<object>(1_000).fill({ query: '{ __typename }' })]) {
+    for (const batch of [
+      [],
+      [{ query: '{ __typename }' }],
+      Array<object>(1_000).fill({ query: '{ __typename }' }),
+    ]) {
       const { status, body } = await fitgraph.anonymous.send('POST', '/graphql', batch);
       expect([status, body.errors.length, body.data]).toEqual([400, 1, undefined]);
     }
@@ -337,19 +451,24 @@ describe('a GraphQL request', () => {
     expect((await ann.ask('{ workouts { totalCount } }')).workouts.totalCount).toBe(0);
   });
 
-  test.each(['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain', 'application/graphql', ''])(
-    'is rejected when its Content-Type is %j',
-    async (type) => {
-      const bodies = ['query={__typename}', '{"query":"{ __typename }"}', '{ __typename }'];
-      for (const body of bodies)
-        for (const sender of [fitgraph.anonymous, fitgraph.anonymous.withHeaders(preflighted)]) {
-          const answer = await sender.withHeaders({ 'Content-Type': type }).send('POST', '/graphql', body);
-          expect(answer.status).toBeGreaterThanOrEqual(400);
-          expect(answer.status).toBeLessThan(500);
-          expect(answer.text).not.toContain('"data"');
-        }
-    },
-  );
+  test.each([
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'text/plain',
+    'application/graphql',
+    '',
+  ])('is rejected when its Content-Type is %j', async (type) => {
+    const bodies = ['query={__typename}', '{"query":"{ __typename }"}', '{ __typename }'];
+    for (const body of bodies)
+      for (const sender of [fitgraph.anonymous, fitgraph.anonymous.withHeaders(preflighted)]) {
+        const answer = await sender
+          .withHeaders({ 'Content-Type': type })
+          .send('POST', '/graphql', body);
+        expect(answer.status).toBeGreaterThanOrEqual(400);
+        expect(answer.status).toBeLessThan(500);
+        expect(answer.text).not.toContain('"data"');
+      }
+  });
 });
 
 test('returns errors without stack traces and file names', async () => {
@@ -360,5 +479,6 @@ test('returns errors without stack traces and file names', async () => {
     '{ node(nodeId: "a") { nodeId } }',
     'mutation { login(username: "a", password: "b") { token } }',
   ])
-    for (const { text } of [await fitgraph.anonymous.query(document)]) expect(text).not.toMatch(/stacktrace|exception|node_modules|\.ts:/);
+    for (const { text } of [await fitgraph.anonymous.query(document)])
+      expect(text).not.toMatch(/stacktrace|exception|node_modules|\.ts:/);
 });

@@ -7,7 +7,10 @@ import type { Person } from '../setup/person';
 import { lockIsAwaited, until } from '../setup/waits';
 
 const running: Fitgraph[] = [];
-async function startServer(environment: Record<string, string>, sameDatabaseAs?: Fitgraph): Promise<Fitgraph> {
+async function startServer(
+  environment: Record<string, string>,
+  sameDatabaseAs?: Fitgraph,
+): Promise<Fitgraph> {
   const one = await Fitgraph.start({ environment, sameDatabaseAs });
   running.push(one);
   return one;
@@ -37,7 +40,11 @@ test('charges an operation for what it has read and refunds the rest of the esti
   const fitgraph = await startServer(SMALL);
   const ann = await fitgraph.user('ann');
   const before = await rateLimitOf(ann);
-  expect(before).toMatchObject({ limit: 1000, cost: expect.any(Number), resetAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) });
+  expect(before).toMatchObject({
+    limit: 1000,
+    cost: expect.any(Number),
+    resetAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+  });
   // The estimate is 337, and only three rows are read.
   for (let time = 0; time < 6; time += 1) expect((await ann.query(PAGE)).errors).toBeUndefined();
   const after = await rateLimitOf(ann);
@@ -49,11 +56,14 @@ test('charges each object of a response, also those of rows that it repeats', as
   const fitgraph = await startServer({ BUDGET_USER: '100' });
   const ann = await fitgraph.user('ann');
   const before = await rateLimitOf(ann);
-  const times = (count: number, field: string) => Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ');
+  const times = (count: number, field: string) =>
+    Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ');
   const { exercises } = await ann.ask(
     `{ exercises { nodes { id } } ${times(9, `exercises { nodes { ${times(50, 'category { id }')} } }`)} }`,
   );
-  expect(before.remaining - (await rateLimitOf(ann)).remaining).toBeGreaterThan(7 * 50 * exercises.nodes.length);
+  expect(before.remaining - (await rateLimitOf(ann)).remaining).toBeGreaterThan(
+    7 * 50 * exercises.nodes.length,
+  );
 });
 
 test('charges the time that a statement takes in the database, including its wait for a lock', async () => {
@@ -81,7 +91,9 @@ test('does not charge the time that a statement waits for a connection', async (
   const fitgraph = await startServer({});
   const ann = await fitgraph.user('ann');
   const countLockWaits = async () => {
-    const waiting = await fitgraph.sql(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+    const waiting = await fitgraph.sql(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
     return waiting.length;
   };
   // The number of slots that one user can occupy: the last one is reserved for other clients.
@@ -89,13 +101,17 @@ test('does not charge the time that a statement waits for a connection', async (
   const locker = await fitgraph.database.pool.connect();
   try {
     await locker.query('BEGIN; LOCK TABLE "weight_entry" IN ACCESS EXCLUSIVE MODE');
-    const blocked = Array.from({ length: slots }, () => ann.query('{ weightEntries { nodes { id } } }'));
+    const blocked = Array.from({ length: slots }, () =>
+      ann.query('{ weightEntries { nodes { id } } }'),
+    );
     await until('all slots of ann are taken', async () => (await countLockWaits()) === slots);
     const queued = ann.query(PAGE);
     await sleep(2_000);
     await locker.query('COMMIT');
-    const databaseMs = ({ headers }: { headers: Headers }) => Number(/dur=([\d.]+)/.exec(headers.get('server-timing')!)![1]);
-    for (const answer of await Promise.all(blocked)) expect(databaseMs(answer)).toBeGreaterThan(2_000);
+    const databaseMs = ({ headers }: { headers: Headers }) =>
+      Number(/dur=([\d.]+)/.exec(headers.get('server-timing')!)![1]);
+    for (const answer of await Promise.all(blocked))
+      expect(databaseMs(answer)).toBeGreaterThan(2_000);
     expect(databaseMs(await queued)).toBeLessThan(1_000);
   } finally {
     locker.release(true);
@@ -107,11 +123,19 @@ test('rejects a user over budget on both interfaces with Retry-After, and still 
   const [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
   expect((await ann.query(WHOLE_BUDGET)).errors).toBeUndefined();
   const rejected = await ann.query(WHOLE_BUDGET);
-  expect([rejected.status, rejected.code, rejected.data, rejected.statements]).toEqual([429, 'RATE_LIMITED', undefined, 1]);
+  expect([rejected.status, rejected.code, rejected.data, rejected.statements]).toEqual([
+    429,
+    'RATE_LIMITED',
+    undefined,
+    1,
+  ]);
   const { retryAfter } = rejected.errors![0]!.extensions;
   expect(rejected.headers.get('retry-after')).toBe(String(retryAfter));
   const rest = await ann.get('/exercise/search/?term=sq');
-  expect(rest).toMatchObject({ status: 429, body: { detail: expect.stringContaining('Expected available in') } });
+  expect(rest).toMatchObject({
+    status: 429,
+    body: { detail: expect.stringContaining('Expected available in') },
+  });
   expect(Number(rest.headers.get('retry-after'))).toBeGreaterThan(0);
   expect((await bob.query(WHOLE_BUDGET)).errors).toBeUndefined();
   expect((await fitgraph.anonymous.get('/exerciseinfo/')).status).toBe(200);
@@ -126,7 +150,10 @@ test.each(['/exercise/search/?term=sq', '/ingredient/search/?term=oat'])(
     expect((await bob.get(search)).status).toBe(200);
     expect((await ann.query(EXPENSIVE)).errors).toBeUndefined();
     const rejected = await ann.get(search);
-    expect(rejected).toMatchObject({ status: 429, body: { detail: expect.stringContaining('Expected available in') } });
+    expect(rejected).toMatchObject({
+      status: 429,
+      body: { detail: expect.stringContaining('Expected available in') },
+    });
     expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await ann.get('/exercise/1/')).status).toBe(200);
   },
@@ -137,9 +164,14 @@ test('returns the remaining budget and the cost in RateLimit headers of both int
   /** Upper limit of the cost of the bytes of the first response, which is charged after the response has been sent. */
   const BYTE_COST = 5;
   let spent = 0;
-  for (const { headers } of [await fitgraph.anonymous.get('/exercise/'), await fitgraph.anonymous.query('{ exercise(id: 1) { id } }')]) {
+  for (const { headers } of [
+    await fitgraph.anonymous.get('/exercise/'),
+    await fitgraph.anonymous.query('{ exercise(id: 1) { id } }'),
+  ]) {
     expect(headers.get('ratelimit-policy')).toBe('"cost";q=1000;w=100');
-    const [, remaining, cost] = /^"cost";r=(\d+);t=\d+;c=(\d+)$/.exec(headers.get('ratelimit')!)!.map(Number);
+    const [, remaining, cost] = /^"cost";r=(\d+);t=\d+;c=(\d+)$/
+      .exec(headers.get('ratelimit')!)!
+      .map(Number);
     // The cost depends on the database time. The remaining budget is the full budget minus the cost, plus what has been replenished.
     expect(cost).toBeGreaterThan(0);
     expect(remaining).toBeLessThan(1_000);
@@ -166,7 +198,9 @@ describe.each([
     const [, cost] = /;c=(\d+)$/.exec(headers.get('ratelimit')!)!.map(Number);
     expect(cost).toBeGreaterThan(LENGTH / BYTES_PER_COST_UNIT + 5);
     // The budget grows by 1,000 per second.
-    expect((await rateLimitOf(ann)).remaining).toBeLessThan(100_000 - LENGTH / BYTES_PER_COST_UNIT / 2);
+    expect((await rateLimitOf(ann)).remaining).toBeLessThan(
+      100_000 - LENGTH / BYTES_PER_COST_UNIT / 2,
+    );
   });
 
   test('is rejected once the budget is spent', async () => {
@@ -174,7 +208,11 @@ describe.each([
     const ann = await fitgraph.user('ann');
     expect((await sendForm(ann)).status).toBe(400);
     const { status, text, headers } = await sendForm(ann);
-    expect([status, text.length < 100_000, Number(headers.get('retry-after')) > 0]).toEqual([429, true, true]);
+    expect([status, text.length < 100_000, Number(headers.get('retry-after')) > 0]).toEqual([
+      429,
+      true,
+      true,
+    ]);
   });
 });
 
@@ -212,7 +250,8 @@ const estimated = (total: number) => ({ total, coordinate: 'Query' });
 
 test('adds up what two instances share at the same moment', async () => {
   const { one, two, ann } = await pair();
-  const spend = (instance: Fitgraph, cost: number) => spendingOf(instance, ann).chargeResponseBytes(cost * BYTES_PER_COST_UNIT);
+  const spend = (instance: Fitgraph, cost: number) =>
+    spendingOf(instance, ann).chargeResponseBytes(cost * BYTES_PER_COST_UNIT);
   spend(one, 100);
   await one.services.costLimiter.shareSpentCost();
   spend(one, 200);
@@ -223,14 +262,19 @@ test('adds up what two instances share at the same moment', async () => {
     await locker.query('BEGIN; SELECT FROM "budget" FOR UPDATE');
     sharing = Promise.all([one, two].map(({ services }) => services.costLimiter.shareSpentCost()));
     const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    await until('both instances wait for the row', async () => (await one.sql(waiting)).length === 2);
+    await until(
+      'both instances wait for the row',
+      async () => (await one.sql(waiting)).length === 2,
+    );
     await locker.query('COMMIT');
   } finally {
     locker.release(true);
   }
   await sharing;
   // Ten units leak out per second.
-  const [{ level }] = (await one.sql('SELECT "level" FROM "budget" WHERE "key" = $1', [`user ${ann.id}`])) as [{ level: number }];
+  const [{ level }] = (await one.sql('SELECT "level" FROM "budget" WHERE "key" = $1', [
+    `user ${ann.id}`,
+  ])) as [{ level: number }];
   expect(level).toBeGreaterThan(450);
   expect(level).toBeLessThanOrEqual(601);
 });
@@ -238,7 +282,10 @@ test('adds up what two instances share at the same moment', async () => {
 test('refunds the reservation of each operation when two operations of a request overlap', async () => {
   const fitgraph = await startServer(SMALL);
   const spending = spendingOf(fitgraph, await fitgraph.user('ann'));
-  const reservations = [await spending.reserve(estimated(400)), await spending.reserve(estimated(100))];
+  const reservations = [
+    await spending.reserve(estimated(400)),
+    await spending.reserve(estimated(100)),
+  ];
   expect(spending.budgetState!.remaining).toBeLessThan(501);
   for (const reservation of reservations) reservation.settle();
   expect(spending.budgetState!.remaining).toBeGreaterThan(900);
@@ -256,10 +303,16 @@ test('refunds no more than was reserved when a request has already been charged'
 test('makes operations wait for reservations of other requests, but not for those of their own request', async () => {
   const fitgraph = await startServer(SMALL);
   const ann = await fitgraph.user('ann');
-  const [before, one, two] = [1, 2, 3].map(() => spendingOf(fitgraph, ann)) as [RateBudget, RateBudget, RateBudget];
+  const [before, one, two] = [1, 2, 3].map(() => spendingOf(fitgraph, ann)) as [
+    RateBudget,
+    RateBudget,
+    RateBudget,
+  ];
   before.chargeResponseBytes(1024 * 100);
   const running = await one.reserve(estimated(700));
-  await expect(one.reserve(estimated(300))).rejects.toMatchObject({ extensions: { code: 'RATE_LIMITED', retryAfter: expect.any(Number) } });
+  await expect(one.reserve(estimated(300))).rejects.toMatchObject({
+    extensions: { code: 'RATE_LIMITED', retryAfter: expect.any(Number) },
+  });
   let isAdmitted = false;
   const waiting = two.reserve(estimated(300)).then((reservation) => {
     isAdmitted = true;
@@ -274,7 +327,9 @@ test('makes operations wait for reservations of other requests, but not for thos
   const blockedReservation = await one.reserve(estimated(700));
   jest.useFakeTimers();
   try {
-    const rejection = expect(two.reserve(estimated(300))).rejects.toMatchObject({ extensions: { code: 'RATE_LIMITED' } });
+    const rejection = expect(two.reserve(estimated(300))).rejects.toMatchObject({
+      extensions: { code: 'RATE_LIMITED' },
+    });
     await jest.advanceTimersByTimeAsync(5_000);
     await rejection;
   } finally {
@@ -283,15 +338,21 @@ test('makes operations wait for reservations of other requests, but not for thos
   blockedReservation.settle();
   // Unlike a reservation, a budget that has been spent makes all requests fail at once.
   one.chargeResponseBytes(1024 * 900);
-  await expect(two.reserve(estimated(300))).rejects.toMatchObject({ extensions: { code: 'RATE_LIMITED' } });
+  await expect(two.reserve(estimated(300))).rejects.toMatchObject({
+    extensions: { code: 'RATE_LIMITED' },
+  });
 });
 
 test('rejects none of twenty parallel reads behind one address that read little', async () => {
   const fitgraph = await startServer({ BUDGET_ANONYMOUS: '20' });
   // Each estimate is more than a sixth of the budget of 2,000 units, although only three rows are read.
   const read = '{ exercises(first: 300) { nodes { id } } }';
-  const answers = await Promise.all(Array.from({ length: 20 }, () => fitgraph.anonymous.query(read)));
-  expect(answers.map(({ status, errors }) => [status, errors])).toEqual(Array(20).fill([200, undefined]));
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => fitgraph.anonymous.query(read)),
+  );
+  expect(answers.map(({ status, errors }) => [status, errors])).toEqual(
+    Array(20).fill([200, undefined]),
+  );
 });
 
 test('charges operations that run while instances exchange their budget levels', async () => {
@@ -320,11 +381,14 @@ test('returns no RateLimit headers and rejects nothing when BUDGET is off', asyn
   const { headers } = await fitgraph.anonymous.get('/exercise/');
   expect([headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([null, null]);
   for (let time = 0; time < 5; time += 1)
-    expect((await fitgraph.anonymous.query('{ __schema { types { name } } }')).errors).toBeUndefined();
+    expect(
+      (await fitgraph.anonymous.query('{ __schema { types { name } } }')).errors,
+    ).toBeUndefined();
   expect(await rateLimitOf(fitgraph.anonymous)).toBeNull();
 });
 
-const costOf = ({ headers }: { headers: Headers }) => Number(/c=(\d+)/.exec(headers.get('ratelimit')!)![1]);
+const costOf = ({ headers }: { headers: Headers }) =>
+  Number(/c=(\d+)/.exec(headers.get('ratelimit')!)![1]);
 
 test('charges an invalid document for its validation time and rejects it once the budget is spent', async () => {
   const fitgraph = await startServer({});
@@ -344,9 +408,16 @@ test('charges GraphQL and REST responses by their size in bytes', async () => {
   const fitgraph = await startServer({ BUDGET_USER: '100' });
   const ann = await fitgraph.user('ann');
   const { body: workout } = await ann.post('/workout/', {});
-  await ann.post('/workoutsession/', { workout: workout.id, date: '2024-01-01', notes: 'old', impression: '2' });
+  await ann.post('/workoutsession/', {
+    workout: workout.id,
+    date: '2024-01-01',
+    notes: 'old',
+    impression: '2',
+  });
   await fitgraph.sql(`UPDATE "workout_session" SET "notes" = repeat('x', 200000)`);
-  const documents = ['id', 'id notes'].map((fields) => `{ workoutSessions { nodes { ${fields} } } }`);
+  const documents = ['id', 'id notes'].map(
+    (fields) => `{ workoutSessions { nodes { ${fields} } } }`,
+  );
   // The first run is charged for parsing and validation as well.
   for (const document of documents) await ann.query(document);
   const [short, long] = [await ann.query(documents[0]!), await ann.query(documents[1]!)];

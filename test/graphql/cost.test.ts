@@ -22,14 +22,29 @@ const cost = (text: string, variables: Record<string, unknown> = {}) => {
 const objectsIn = (value: unknown): number =>
   value === null || typeof value !== 'object'
     ? 0
-    : Object.values(value).reduce((total: number, inner) => total + objectsIn(inner), Array.isArray(value) ? 0 : 1);
+    : Object.values(value).reduce(
+        (total: number, inner) => total + objectsIn(inner),
+        Array.isArray(value) ? 0 : 1,
+      );
 
 test.each([
   ['the standard query', getIntrospectionQuery(), 5],
-  ['all types and fields', '{ __schema { types { name fields { name args { name } } inputFields { name } enumValues { name } } } }', 1.5],
-  ['possible types and interfaces', '{ __schema { types { possibleTypes { name } interfaces { name } } } }', 1.5],
+  [
+    'all types and fields',
+    '{ __schema { types { name fields { name args { name } } inputFields { name } enumValues { name } } } }',
+    1.5,
+  ],
+  [
+    'possible types and interfaces',
+    '{ __schema { types { possibleTypes { name } interfaces { name } } } }',
+    1.5,
+  ],
   ['a single type', '{ __type(name: "Query") { fields { name args { name } } } }', 10],
-  ['types nested in fields', '{ __schema { queryType { fields { type { fields { name } } } } } }', 50],
+  [
+    'types nested in fields',
+    '{ __schema { queryType { fields { type { fields { name } } } } } }',
+    50,
+  ],
 ])('estimates introspection close to the size of its result: %s', (_how, text, times) => {
   const returnedObjects = objectsIn(graphqlSync({ schema, source: text }).data);
   // Each object costs 3 units, because introspection blocks the event loop. Each leaf field costs a tenth.
@@ -40,9 +55,21 @@ test.each([
 describe('the estimated cost', () => {
   test.each([
     ['counts a root object and its fields', '{ exercise(id: 1) { id name } }', 1 + 5 + 1.2],
-    ['assumes a page of twenty rows by default', '{ exercises { nodes { id } } }', 1 + 5 + 1 + 20 * 1.1],
-    ['counts the rows of `first`', '{ exercises(first: 100) { nodes { id } } }', 1 + 5 + 1 + 100 * 1.1],
-    ['counts the days of a period', '{ plannedTraining(from: "2026-01-01", until: "2026-01-07") { date } }', 1 + 5 + 20 + 7 * 1.1],
+    [
+      'assumes a page of twenty rows by default',
+      '{ exercises { nodes { id } } }',
+      1 + 5 + 1 + 20 * 1.1,
+    ],
+    [
+      'counts the rows of `first`',
+      '{ exercises(first: 100) { nodes { id } } }',
+      1 + 5 + 1 + 100 * 1.1,
+    ],
+    [
+      'counts the days of a period',
+      '{ plannedTraining(from: "2026-01-01", until: "2026-01-07") { date } }',
+      1 + 5 + 20 + 7 * 1.1,
+    ],
     ['counts totalCount separately', '{ exercises { totalCount } }', 1 + 5 + 1 + 5],
     ['adds up aliases', '{ a: exercise(id: 1) { id } b: exercise(id: 2) { id } }', 1 + 2 * 6.1],
     [
@@ -60,7 +87,9 @@ describe('the estimated cost', () => {
   });
 
   test('multiplies the declared sizes of nested lists', () => {
-    const { total } = cost('{ schedule(id: 1) { steps { workout { days { setGroups { plannedSets { id } } } } } } }');
+    const { total } = cost(
+      '{ schedule(id: 1) { steps { workout { days { setGroups { plannedSets { id } } } } } } }',
+    );
     expect(total).toBeCloseTo(1 + 5 + 1 + 4 * (1 + 1 + 4 * (1 + 8 * (1 + 3 * 1.1))), 6);
   });
 
@@ -71,14 +100,21 @@ describe('the estimated cost', () => {
       (typeOf(type)[field]!.astNode!.directives ?? []).map((directive) => print(directive));
     expect(directives('Workout', 'days')).toEqual(['@listSize(assumedSize: 4)']);
     expect(directives('Workout', 'canonicalRepresentation')).toEqual(['@cost(weight: "50")']);
-    expect(directives('Query', 'trainingLoad')).toEqual(['@semanticNonNull', '@cost(weight: "100")']);
-    expect(directives('Query', 'muscles')).toEqual(['@semanticNonNull', '@listSize(assumedSize: 16)']);
+    expect(directives('Query', 'trainingLoad')).toEqual([
+      '@semanticNonNull',
+      '@cost(weight: "100")',
+    ]);
+    expect(directives('Query', 'muscles')).toEqual([
+      '@semanticNonNull',
+      '@listSize(assumedSize: 16)',
+    ]);
     expect(directives('Query', 'exercises')).toEqual(['@semanticNonNull']);
     expect(directives('ExerciseConnection', 'nodes')).toEqual([]);
   });
 
   test('uses the values of variables and leaves skipped fields out', () => {
-    const text = 'query ($n: Int, $s: Boolean!) { exercises(first: $n) @skip(if: $s) { nodes { id } } viewer { id } }';
+    const text =
+      'query ($n: Int, $s: Boolean!) { exercises(first: $n) @skip(if: $s) { nodes { id } } viewer { id } }';
     expect(cost(text, { n: 1000, s: false }).total).toBeGreaterThan(1000);
     expect(cost(text, { n: 1000, s: true }).total).toBeLessThan(10);
     expect(cost(text, { n: 10, s: false }).total).toBeLessThan(30);
@@ -90,7 +126,9 @@ test('the estimated cost counts the longest lists, skipped rows and counted rows
   const two = await (async () => {
     try {
       await one.database.withoutTimeouts(async (client) => {
-        const { rows } = await client.query('INSERT INTO "variation" DEFAULT VALUES RETURNING "id"');
+        const { rows } = await client.query(
+          'INSERT INTO "variation" DEFAULT VALUES RETURNING "id"',
+        );
         await client.query('UPDATE "exercise_base" SET "variation_id" = $1', [rows[0].id]);
         await client.query('ALTER TABLE "ingredient" DISABLE TRIGGER USER');
         await client.query(
@@ -108,10 +146,13 @@ test('the estimated cost counts the longest lists, skipped rows and counted rows
   })();
   try {
     const costFor = async ({ anonymous }: Fitgraph, query: string): Promise<number> =>
-      (await anonymous.send('POST', '/graphql', { query, extensions: { dryRun: true } })).body.extensions.cost;
+      (await anonymous.send('POST', '/graphql', { query, extensions: { dryRun: true } })).body
+        .extensions.cost;
     const variations = '{ exercise(id: 1) { variations { id } } }';
     expect(await costFor(one, variations)).toBeLessThan(20);
-    const [{ count }] = (await one.sql('SELECT count(*)::int AS "count" FROM "exercise_base"')) as [{ count: number }];
+    const [{ count }] = (await one.sql('SELECT count(*)::int AS "count" FROM "exercise_base"')) as [
+      { count: number },
+    ];
     expect(await costFor(two, variations)).toBeGreaterThan(count);
     for (const [query, increase] of [
       ['{ ingredients(first: 1) { totalCount } }', 100],
@@ -125,7 +166,9 @@ test('the estimated cost counts the longest lists, skipped rows and counted rows
       `INSERT INTO "workout" ("creation_date", "comment", "user_id") SELECT current_date, 'many', $1 FROM generate_series(1, 5000)`,
       [ann.id],
     );
-    expect(await costFor(two, '{ workouts(first: 1) { totalCount } }')).toBe(await costFor(one, '{ workouts(first: 1) { totalCount } }'));
+    expect(await costFor(two, '{ workouts(first: 1) { totalCount } }')).toBe(
+      await costFor(one, '{ workouts(first: 1) { totalCount } }'),
+    );
   } finally {
     await two.stop();
     await one.stop();
@@ -134,12 +177,20 @@ test('the estimated cost counts the longest lists, skipped rows and counted rows
 
 describe('the cost limit', () => {
   const fitgraph = fitgraphForThisFile();
-  const levels = (count: number): string => (count ? `exercises(first: 10000) { nodes { category { ${levels(count - 1)} } } }` : 'name');
+  const levels = (count: number): string =>
+    count ? `exercises(first: 10000) { nodes { category { ${levels(count - 1)} } } }` : 'name';
   const nestedCondition = (count: number): string =>
-    count ? `{ category: { exercises: { some: ${nestedCondition(count - 1)} } } }` : '{ name: { eq: "x" } }';
+    count
+      ? `{ category: { exercises: { some: ${nestedCondition(count - 1)} } } }`
+      : '{ name: { eq: "x" } }';
 
   test.each([
-    ['nested pages', `{ ${levels(4)} }`, 'ExerciseCategory.exercises', 'ExerciseCategory.exercises(first:)'],
+    [
+      'nested pages',
+      `{ ${levels(4)} }`,
+      'ExerciseCategory.exercises',
+      'ExerciseCategory.exercises(first:)',
+    ],
     [
       'many aliases',
       `{ ${Array.from({ length: 100 }, (_, i) => `a${i}: exercises(first: 10000) { nodes { id name } }`).join(' ')} }`,
@@ -176,17 +227,28 @@ describe('the cost limit', () => {
       'Query.exercises',
       'Query.exercises(where:)',
     ],
-  ])('rejects an operation before its first statement: %s', async (_what, document, coordinate, argument) => {
-    const { code, errors, data, statements, status } = await fitgraph.anonymous.query(document);
-    expect([code, status, data, statements]).toEqual(['COST_LIMIT', 400, undefined, 0]);
-    expect(errors).toEqual([
-      expect.objectContaining({
-        extensions: { code: 'COST_LIMIT', cost: expect.any(Number), limit: 500_000, coordinate, ...(argument && { argument }) },
-      }),
-    ]);
-    const advice = argument ? `reduce ${argument} or select less below it` : 'select less below it';
-    expect(errors![0]!.message).toContain(`Most of it comes from ${coordinate}: ${advice}.`);
-  });
+  ])(
+    'rejects an operation before its first statement: %s',
+    async (_what, document, coordinate, argument) => {
+      const { code, errors, data, statements, status } = await fitgraph.anonymous.query(document);
+      expect([code, status, data, statements]).toEqual(['COST_LIMIT', 400, undefined, 0]);
+      expect(errors).toEqual([
+        expect.objectContaining({
+          extensions: {
+            code: 'COST_LIMIT',
+            cost: expect.any(Number),
+            limit: 500_000,
+            coordinate,
+            ...(argument && { argument }),
+          },
+        }),
+      ]);
+      const advice = argument
+        ? `reduce ${argument} or select less below it`
+        : 'select less below it';
+      expect(errors![0]!.message).toContain(`Most of it comes from ${coordinate}: ${advice}.`);
+    },
+  );
 
   test('admits a training plan with all its nested lists, which are short and unpaged', async () => {
     const ann = await fitgraph.user('ann');
@@ -201,7 +263,10 @@ describe('the cost limit', () => {
     const thrice = ['a', 'b', 'c'].map((alias) => `${alias}: ${fields(fields('name'))}`).join(' ');
     const introspection = `{ __schema { queryType { ${thrice} } } }`;
     const { code, errors } = await fitgraph.anonymous.query(introspection);
-    expect([code, errors![0]!.extensions]).toEqual(['COST_LIMIT', expect.objectContaining({ coordinate: '__Type.fields' })]);
+    expect([code, errors![0]!.extensions]).toEqual([
+      'COST_LIMIT',
+      expect.objectContaining({ coordinate: '__Type.fields' }),
+    ]);
   });
 
   test('admits introspection, a dashboard and a full sync of ingredients', async () => {
@@ -213,7 +278,8 @@ describe('the cost limit', () => {
       nutritionPlans { nodes { id meals { items { amount ingredient { name energy } } nutritionalValues { energy } } } } }`;
     const sync =
       '{ ingredients(first: 10000) { totalCount nodes { id name energy protein fat carbohydrates units { gram householdUnit { name } } } } }';
-    for (const document of [dashboard, sync]) expect((await ann.query(document)).errors).toBeUndefined();
+    for (const document of [dashboard, sync])
+      expect((await ann.query(document)).errors).toBeUndefined();
   });
 
   test('admits REST pages with 10000 rows', async () => {
@@ -223,7 +289,11 @@ describe('the cost limit', () => {
   });
 
   describe('a dry run', () => {
-    const dryRun = (person: Person, query: string, { variables, dryRun = true }: { variables?: object; dryRun?: unknown } = {}) =>
+    const dryRun = (
+      person: Person,
+      query: string,
+      { variables, dryRun = true }: { variables?: object; dryRun?: unknown } = {},
+    ) =>
       person
         .withHeaders({ Accept: 'application/graphql-response+json' })
         .send('POST', '/graphql', { query, variables, extensions: { dryRun } });
@@ -236,21 +306,33 @@ describe('the cost limit', () => {
       const limit = 500_000;
       expect(body).toEqual({
         data: null,
-        extensions: { cost: expect.any(Number), limit, coordinate: 'Query.exercises', argument: 'Query.exercises(first:)' },
+        extensions: {
+          cost: expect.any(Number),
+          limit,
+          coordinate: 'Query.exercises',
+          argument: 'Query.exercises(first:)',
+        },
       });
       expect(body.extensions.cost).toBeGreaterThan(1_000);
-      const write = 'mutation { createWeightEntry(input: { date: "2020-01-01", weight: "80" }) { errors { path } } }';
+      const write =
+        'mutation { createWeightEntry(input: { date: "2020-01-01", weight: "80" }) { errors { path } } }';
       expect((await dryRun(ann, write)).body.extensions.cost).toBeGreaterThan(200);
       expect((await dryRun(ann, write, { dryRun: 'false' })).body.data).toBeNull();
       expect((await ann.ask('{ weightEntries { totalCount } }')).weightEntries.totalCount).toBe(0);
-      expect((await dryRun(ann, write, { dryRun: false })).body.data).toEqual({ createWeightEntry: { errors: [] } });
+      expect((await dryRun(ann, write, { dryRun: false })).body.data).toEqual({
+        createWeightEntry: { errors: [] },
+      });
     });
 
     test('includes 200 for each written row', async () => {
       const ann = await fitgraph.user('ann');
-      const write = 'mutation ($inputs: [WeightEntryInput!]!) { createWeightEntries(inputs: $inputs) { errors { path } } }';
+      const write =
+        'mutation ($inputs: [WeightEntryInput!]!) { createWeightEntries(inputs: $inputs) { errors { path } } }';
       const costOfRows = async (count: number): Promise<number> => {
-        const inputs = Array.from({ length: count }, (_, index) => ({ date: `2020-01-0${index + 1}`, weight: '80' }));
+        const inputs = Array.from({ length: count }, (_, index) => ({
+          date: `2020-01-0${index + 1}`,
+          weight: '80',
+        }));
         return (await dryRun(ann, write, { variables: { inputs } })).body.extensions.cost;
       };
       const rowCost = ((await costOfRows(4)) - (await costOfRows(1))) / 3;
@@ -265,42 +347,77 @@ describe('the cost limit', () => {
       const [rejection] = (await anonymous.query(expensive)).errors!;
       const { code, ...reported } = rejection!.extensions;
       expect([code, body]).toEqual(['COST_LIMIT', { data: null, extensions: reported }]);
-      expect((await dryRun(anonymous, 'subscription { changed { cursor } }')).body.extensions.cost).toBeGreaterThan(0);
+      expect(
+        (await dryRun(anonymous, 'subscription { changed { cursor } }')).body.extensions.cost,
+      ).toBeGreaterThan(0);
       const streamed = await anonymous
         .withHeaders({ Accept: 'text/event-stream' })
-        .send('POST', '/graphql/stream', { query: 'subscription { changed { cursor } }', extensions: { dryRun: true } });
+        .send('POST', '/graphql/stream', {
+          query: 'subscription { changed { cursor } }',
+          extensions: { dryRun: true },
+        });
       expect(String(streamed.text)).toContain('Dry runs must be sent to POST /graphql.');
       const withHeader = anonymous.withHeaders({ Accept: 'text/event-stream', 'X-Dry-Run': '1' });
-      const streamedWithHeader = await withHeader.send('POST', '/graphql/stream', { query: 'subscription { changed { cursor } }' });
+      const streamedWithHeader = await withHeader.send('POST', '/graphql/stream', {
+        query: 'subscription { changed { cursor } }',
+      });
       expect(String(streamedWithHeader.text)).toContain('Dry runs must be sent to POST /graphql.');
       const file = '/graphql/export.csv?query={muscles{name}}';
       const exported = await anonymous.withHeaders({ 'X-Dry-Run': '1' }).send('GET', file);
-      expect([exported.status, exported.text]).toEqual([400, expect.stringContaining('Dry runs must be sent to POST /graphql.')]);
+      expect([exported.status, exported.text]).toEqual([
+        400,
+        expect.stringContaining('Dry runs must be sent to POST /graphql.'),
+      ]);
       expect((await anonymous.send('GET', `${file}&http=1`)).status).toBe(200);
     });
 
     test('reports invalid documents and variables', async () => {
       const { anonymous } = fitgraph;
-      const code = ({ status, body }: Answer) => [status, body.errors[0].extensions.code, body.extensions];
-      expect(code(await dryRun(anonymous, '{ nothing }'))).toEqual([400, 'GRAPHQL_VALIDATION_FAILED', undefined]);
-      expect(code(await dryRun(anonymous, pages, { variables: { n: 'many' } }))).toEqual([400, 'BAD_USER_INPUT', undefined]);
+      const code = ({ status, body }: Answer) => [
+        status,
+        body.errors[0].extensions.code,
+        body.extensions,
+      ];
+      expect(code(await dryRun(anonymous, '{ nothing }'))).toEqual([
+        400,
+        'GRAPHQL_VALIDATION_FAILED',
+        undefined,
+      ]);
+      expect(code(await dryRun(anonymous, pages, { variables: { n: 'many' } }))).toEqual([
+        400,
+        'BAD_USER_INPUT',
+        undefined,
+      ]);
     });
 
     test('is requested by a header, too, and returns the cost in one', async () => {
       const ann = (await fitgraph.user('ann')).withHeaders({ 'X-Dry-Run': '1' });
-      const write = 'mutation { createWeightEntry(input: { date: "2020-01-02", weight: "80" }) { errors { path } } }';
+      const write =
+        'mutation { createWeightEntry(input: { date: "2020-01-02", weight: "80" }) { errors { path } } }';
       for (const { body, headers } of [
         await ann.send('POST', '/graphql', { query: write }),
         await ann.send('POST', '/graphql', { query: write, extensions: { dryRun: false } }),
         await dryRun(fitgraph.anonymous, pages, { variables: { n: 9 } }),
       ])
-        expect([body.data, headers.get('x-estimated-cost')]).toEqual([null, String(body.extensions.cost)]);
+        expect([body.data, headers.get('x-estimated-cost')]).toEqual([
+          null,
+          String(body.extensions.cost),
+        ]);
     });
 
     test('is rejected for an export, which would be sent otherwise', async () => {
-      const search = new URLSearchParams({ query: '{ exercises { nodes { id } } }', extensions: '{ "dryRun": true }' });
-      const { status, text } = await fitgraph.anonymous.send('GET', `/graphql/export.csv?${search}`);
-      expect([status, text]).toEqual([400, expect.stringContaining('Dry runs must be sent to POST /graphql.')]);
+      const search = new URLSearchParams({
+        query: '{ exercises { nodes { id } } }',
+        extensions: '{ "dryRun": true }',
+      });
+      const { status, text } = await fitgraph.anonymous.send(
+        'GET',
+        `/graphql/export.csv?${search}`,
+      );
+      expect([status, text]).toEqual([
+        400,
+        expect.stringContaining('Dry runs must be sent to POST /graphql.'),
+      ]);
     });
 
     test('is rejected for a write over REST, which would be executed otherwise', async () => {
@@ -324,9 +441,12 @@ describe('the cost limit', () => {
 
     test('leaves an Idempotency-Key for the operation itself', async () => {
       const bob = (await fitgraph.user('bob')).withHeaders({ 'Idempotency-Key': 'key' });
-      const write = 'mutation { createWeightEntry(input: { date: "2020-01-01", weight: "80" }) { weightEntry { weight } } }';
+      const write =
+        'mutation { createWeightEntry(input: { date: "2020-01-01", weight: "80" }) { weightEntry { weight } } }';
       expect((await dryRun(bob, write)).body.data).toBeNull();
-      expect((await bob.ask(write)).createWeightEntry).toEqual({ weightEntry: { weight: '80.00' } });
+      expect((await bob.ask(write)).createWeightEntry).toEqual({
+        weightEntry: { weight: '80.00' },
+      });
     });
   });
 });
@@ -334,10 +454,15 @@ describe('the cost limit', () => {
 test('rejects operations that cost more than MAX_COST', async () => {
   const fitgraph = await Fitgraph.start({ environment: { MAX_COST: '1000' } });
   try {
-    expect((await fitgraph.anonymous.query('{ exercises(first: 2000) { nodes { id } } }')).errors![0]!.extensions).toMatchObject({
+    expect(
+      (await fitgraph.anonymous.query('{ exercises(first: 2000) { nodes { id } } }')).errors![0]!
+        .extensions,
+    ).toMatchObject({
       limit: 1000,
     });
-    expect((await fitgraph.anonymous.query('{ exercises(first: 200) { nodes { id } } }')).errors).toBeUndefined();
+    expect(
+      (await fitgraph.anonymous.query('{ exercises(first: 200) { nodes { id } } }')).errors,
+    ).toBeUndefined();
   } finally {
     await fitgraph.stop();
   }

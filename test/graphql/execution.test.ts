@@ -13,13 +13,18 @@ beforeAll(async () => {
 const RUNS = 3;
 
 /** Runs the document several times, expects identical responses and returns one of them. */
-async function queryRepeatedly(document: string, variables?: Record<string, unknown>): Promise<GraphQLAnswer> {
+async function queryRepeatedly(
+  document: string,
+  variables?: Record<string, unknown>,
+): Promise<GraphQLAnswer> {
   const first = await ann.query(document, variables);
-  for (let run = 1; run < RUNS; run += 1) expect((await ann.query(document, variables)).text).toBe(first.text);
+  for (let run = 1; run < RUNS; run += 1)
+    expect((await ann.query(document, variables)).text).toBe(first.text);
   return first;
 }
 
-const post = (body: object, headers: Record<string, string> = {}) => ann.withHeaders(headers).send('POST', '/graphql', body);
+const post = (body: object, headers: Record<string, string> = {}) =>
+  ann.withHeaders(headers).send('POST', '/graphql', body);
 
 describe('an omitted variable', () => {
   test('leaves its input field out, so that an update keeps the value', async () => {
@@ -32,7 +37,8 @@ describe('an omitted variable', () => {
       updateWorkoutSession(id: $id, input: { startTime: $time, notes: $n }) { workoutSession { startTime notes } }
     }`;
     const update = async (variables: object) =>
-      (await ann.ask(document, { id: session.made.row.id, ...variables })).updateWorkoutSession.workoutSession;
+      (await ann.ask(document, { id: session.made.row.id, ...variables })).updateWorkoutSession
+        .workoutSession;
     expect(await update({ time: '08:00' })).toEqual({ startTime: '08:00:00', notes: 'kept' });
     expect(await update({ time: null, n: 'new' })).toEqual({ startTime: null, notes: 'new' });
   });
@@ -48,7 +54,10 @@ describe('an omitted variable', () => {
     const document = `mutation ($name: String!, $start: Date, $loop: Boolean) {
       createSchedule(input: { name: $name, startsOn: $start, isLoop: $loop }) { schedule { isLoop } errors { path message } }
     }`;
-    expect((await ann.ask(document, { name: 'one' })).createSchedule).toEqual({ schedule: { isLoop: false }, errors: [] });
+    expect((await ann.ask(document, { name: 'one' })).createSchedule).toEqual({
+      schedule: { isLoop: false },
+      errors: [],
+    });
   });
 
   test('takes the default that the operation declares, even for a non-null type', async () => {
@@ -57,25 +66,40 @@ describe('an omitted variable', () => {
       exercises(first: $first) { nodes { id } }
     }`;
     const { data } = await queryRepeatedly(document, {});
-    expect(data).toEqual({ exercise: { name: 'Bench press' }, exercises: { nodes: [{ id: '2' }] } });
+    expect(data).toEqual({
+      exercise: { name: 'Bench press' },
+      exercises: { nodes: [{ id: '2' }] },
+    });
   });
 });
 
 describe('@skip and @include', () => {
   test('on a fragment spread do not affect spreads on other objects', async () => {
     const document = `query ($s: Boolean!) { a: exercise(id: 1) { ...B @skip(if: $s) } b: exercise(id: 2) { ...B } } fragment B on Exercise { name }`;
-    expect((await queryRepeatedly(document, { s: true })).data).toEqual({ a: {}, b: { name: 'Bench press' } });
-    expect((await queryRepeatedly(document, { s: false })).data).toEqual({ a: { name: 'Squat' }, b: { name: 'Bench press' } });
+    expect((await queryRepeatedly(document, { s: true })).data).toEqual({
+      a: {},
+      b: { name: 'Bench press' },
+    });
+    expect((await queryRepeatedly(document, { s: false })).data).toEqual({
+      a: { name: 'Squat' },
+      b: { name: 'Bench press' },
+    });
   });
 
   test('on one of two spreads of a fragment do not affect the other', async () => {
-    const document = 'query ($s: Boolean!) { exercise(id: 1) { ...F @skip(if: $s) ...F } } fragment F on Exercise { name }';
-    expect((await queryRepeatedly(document, { s: true })).data).toEqual({ exercise: { name: 'Squat' } });
+    const document =
+      'query ($s: Boolean!) { exercise(id: 1) { ...F @skip(if: $s) ...F } } fragment F on Exercise { name }';
+    expect((await queryRepeatedly(document, { s: true })).data).toEqual({
+      exercise: { name: 'Squat' },
+    });
   });
 
   test('on a field keep only the subfields of its other selection', async () => {
-    const document = 'query ($s: Boolean!) { exercise(id: 1) { category { id } category @skip(if: $s) { name } } }';
-    expect((await queryRepeatedly(document, { s: true })).data).toEqual({ exercise: { category: { id: '2' } } });
+    const document =
+      'query ($s: Boolean!) { exercise(id: 1) { category { id } category @skip(if: $s) { name } } }';
+    expect((await queryRepeatedly(document, { s: true })).data).toEqual({
+      exercise: { category: { id: '2' } },
+    });
   });
 });
 
@@ -84,8 +108,12 @@ describe('a document with several operations', () => {
 
   test('applies the directives of the executed operation only', async () => {
     for (let run = 0; run < RUNS; run += 1) {
-      expect((await post({ query: document, operationName: 'A', variables: { s: false } })).body.data).toEqual({ exercise: {} });
-      expect((await post({ query: document, operationName: 'B' })).body.data).toEqual({ exercise: { name: 'Bench press' } });
+      expect(
+        (await post({ query: document, operationName: 'A', variables: { s: false } })).body.data,
+      ).toEqual({ exercise: {} });
+      expect((await post({ query: document, operationName: 'B' })).body.data).toEqual({
+        exercise: { name: 'Bench press' },
+      });
     }
   });
 
@@ -108,7 +136,8 @@ describe('an empty operation name', () => {
     operationName: '',
   });
   const createWorkout = async (comment: string) =>
-    (await ann.ask(`{ workouts(where: { name: { eq: "${comment}" } }) { totalCount } }`)).workouts.totalCount;
+    (await ann.ask(`{ workouts(where: { name: { eq: "${comment}" } }) { totalCount } }`)).workouts
+      .totalCount;
 
   test('is treated as omitted in a POST, so that the mutation runs', async () => {
     const { status, body } = await post(create('empty name'));
@@ -124,16 +153,31 @@ describe('an empty operation name', () => {
   });
 
   test('is treated as omitted in a GET', async () => {
-    const search = new URLSearchParams({ query: '{ exercise(id: 1) { name } }', operationName: '' });
-    const { body } = await ann.withHeaders({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
+    const search = new URLSearchParams({
+      query: '{ exercise(id: 1) { name } }',
+      operationName: '',
+    });
+    const { body } = await ann
+      .withHeaders({ 'Apollo-Require-Preflight': 'yes' })
+      .send('GET', `/graphql?${search}`);
     expect(body).toEqual({ data: { exercise: { name: 'Squat' } } });
   });
 });
 
 describe('the location of an error', () => {
   test.each([
-    ['a resolver error', '{\n  gone: exercise(id: 999) { name }\n}', undefined, [{ line: 2, column: 3 }]],
-    ['an argument out of range', '{ exercises(first: -1) { totalCount } }', undefined, [{ line: 1, column: 3 }]],
+    [
+      'a resolver error',
+      '{\n  gone: exercise(id: 999) { name }\n}',
+      undefined,
+      [{ line: 2, column: 3 }],
+    ],
+    [
+      'an argument out of range',
+      '{ exercises(first: -1) { totalCount } }',
+      undefined,
+      [{ line: 1, column: 3 }],
+    ],
     [
       'an invalid date literal',
       '{ weightEntries(where: { date: { eq: "2021-02-30" } }) { totalCount } }',
@@ -146,7 +190,12 @@ describe('the location of an error', () => {
       undefined,
       [{ line: 1, column: 40 }],
     ],
-    ['an invalid variable', 'query ($first: Int) { exercises(first: $first) { totalCount } }', { first: 'x' }, [{ line: 1, column: 8 }]],
+    [
+      'an invalid variable',
+      'query ($first: Int) { exercises(first: $first) { totalCount } }',
+      { first: 'x' },
+      [{ line: 1, column: 8 }],
+    ],
     ['a syntax error', '{ exercises(', undefined, [{ line: 1, column: 13 }]],
     ['an unknown field', '{ nothing }', undefined, [{ line: 1, column: 3 }]],
   ])('points at the source of %s', async (_what, document, variables, locations) => {
@@ -174,7 +223,10 @@ describe('the location of an error', () => {
 });
 
 test('reports BAD_USER_INPUT when a variable passes null to a required argument', async () => {
-  const { errors, code } = await queryRepeatedly('query ($id: ID = "1") { exercise(id: $id) { name } }', { id: null });
+  const { errors, code } = await queryRepeatedly(
+    'query ($id: ID = "1") { exercise(id: $id) { name } }',
+    { id: null },
+  );
   expect([errors!.length, code, errors![0]!.path]).toEqual([1, 'BAD_USER_INPUT', ['exercise']]);
 });
 
@@ -182,7 +234,15 @@ test('returns keys in the order of selection', async () => {
   const document = `{ exercise(id: 1) { category { name id } ...A id images { id } ... on Exercise { uuid category { nodeId } } name } }
     fragment A on Exercise { languageId muscles { id } }`;
   const { data } = await queryRepeatedly(document);
-  expect(Object.keys(data.exercise)).toEqual(['category', 'languageId', 'muscles', 'id', 'images', 'uuid', 'name']);
+  expect(Object.keys(data.exercise)).toEqual([
+    'category',
+    'languageId',
+    'muscles',
+    'id',
+    'images',
+    'uuid',
+    'name',
+  ]);
   expect(Object.keys(data.exercise.category)).toEqual(['name', 'id', 'nodeId']);
 });
 
@@ -193,16 +253,30 @@ test('returns the fields selected for the type of the row below `node`', async (
   );
   for (let run = 0; run < RUNS; run += 1) {
     expect((await ann.ask(document, { nodeId: exercise.nodeId })).node).toEqual({ name: 'Squat' });
-    expect((await ann.ask(document, { nodeId: muscle.nodeId })).node).toEqual({ name: 'Biceps brachii', isFront: true });
-    expect((await ann.ask(document, { nodeId: ingredient.nodeId })).node).toEqual({ name: 'Oats', energy: 372 });
+    expect((await ann.ask(document, { nodeId: muscle.nodeId })).node).toEqual({
+      name: 'Biceps brachii',
+      isFront: true,
+    });
+    expect((await ann.ask(document, { nodeId: ingredient.nodeId })).node).toEqual({
+      name: 'Oats',
+      energy: 372,
+    });
   }
 });
 
 test('bounds the number and size of variable errors and finds them in linear time', async () => {
   const inputOf = (length: number) =>
-    Object.fromEntries(Array.from({ length }, (_, index) => [`wrong_${index}_${'x'.repeat(300)}`.slice(0, 280), index]));
-  const create = 'mutation ($input: WorkoutInput!) { createWorkout(input: $input) { workout { id } } }';
-  expect(await growth((share) => ann.query(create, { input: inputOf(3_000 * share) }))).toBeLessThan(LINEAR);
+    Object.fromEntries(
+      Array.from({ length }, (_, index) => [
+        `wrong_${index}_${'x'.repeat(300)}`.slice(0, 280),
+        index,
+      ]),
+    );
+  const create =
+    'mutation ($input: WorkoutInput!) { createWorkout(input: $input) { workout { id } } }';
+  expect(
+    await growth((share) => ann.query(create, { input: inputOf(3_000 * share) })),
+  ).toBeLessThan(LINEAR);
   const { errors, text } = await ann.query(create, { input: inputOf(3_000) });
   expect(Object.keys(errors![0]!.extensions.fields)).toHaveLength(20);
   expect(text.length).toBeLessThan(20_000);

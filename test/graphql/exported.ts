@@ -31,7 +31,9 @@ export async function readFile(response: Response): Promise<File> {
     headers: response.headers,
     text,
     error: type.startsWith('application/json;') ? JSON.parse(text).errors?.[0] : undefined,
-    records: type.startsWith('text/csv') ? parse(text, { bom: true, record_delimiter: '\r\n' }) : [],
+    records: type.startsWith('text/csv')
+      ? parse(text, { bom: true, record_delimiter: '\r\n' })
+      : [],
     rows: type.startsWith('application/jsonl')
       ? text
           .split('\n')
@@ -44,10 +46,18 @@ export async function readFile(response: Response): Promise<File> {
 /** Returns a function that requests exports of a server with the token of a person. */
 export const exporterOf =
   (url: string) =>
-  async (person: Person | undefined, parameters: ExportRequest, format = 'csv', init: RequestInit = {}): Promise<File> =>
+  async (
+    person: Person | undefined,
+    parameters: ExportRequest,
+    format = 'csv',
+    init: RequestInit = {},
+  ): Promise<File> =>
     readFile(
       await fetch(url + exportPath(parameters, format), {
         ...init,
-        headers: { ...(person && { Authorization: `Bearer ${person.token}` }), ...(init.headers as Record<string, string>) },
+        headers: {
+          ...(person && { Authorization: `Bearer ${person.token}` }),
+          ...(init.headers as Record<string, string>),
+        },
       }),
     );

@@ -27,7 +27,8 @@ describe('random selections', () => {
   /** Random generator of the current file. */
   let random: Random;
   const schema = buildGraphQLSchema();
-  const pagedOf = (args: readonly GraphQLArgument[]) => ['first', 'after'].every((name) => args.some((argument) => argument.name === name));
+  const pagedOf = (args: readonly GraphQLArgument[]) =>
+    ['first', 'after'].every((name) => args.some((argument) => argument.name === name));
   const lists = Object.values(schema.getQueryType()!.getFields()).filter(
     ({ name, args }) =>
       pagedOf(args) &&
@@ -46,7 +47,10 @@ describe('random selections', () => {
     );
     const leafFields = fields.filter((field) => !isObjectType(getNamedType(field.type)));
     // Ensures at least one column, if the type has leaf fields.
-    const chosen = [...random.some(leafFields, 1), ...Array.from({ length: random.int(0, 3) }, () => random.pick(fields))];
+    const chosen = [
+      ...random.some(leafFields, 1),
+      ...Array.from({ length: random.int(0, 3) }, () => random.pick(fields)),
+    ];
     for (const field of random.shuffled(chosen)) {
       const inner = getNamedType(field.type);
       const key = random.chance(0.2) ? `a${random.int(1, 9)}x${parts.length}` : field.name;
@@ -67,25 +71,37 @@ describe('random selections', () => {
   function argumentsOf(args: readonly GraphQLArgument[]): string {
     const order = getNamedType(args.find(({ name }) => name === 'orderBy')!.type);
     const terms = isInputObjectType(order)
-      ? Object.values(order.getFields()).filter(({ name, type }) => isEnumType(getNamedType(type)) && name !== 'relevance')
+      ? Object.values(order.getFields()).filter(
+          ({ name, type }) => isEnumType(getNamedType(type)) && name !== 'relevance',
+        )
       : [];
     const ordered = random.chance(0.6)
       ? `, orderBy: [{ ${random.pick(terms as [(typeof terms)[0]]).name}: ${random.pick(['ASC', 'DESC'])} }]`
       : '';
-    return ordered + (random.chance(0.3) ? `, where: { not: { id: { eq: "${random.int(1, 10)}" } } }` : '');
+    return (
+      ordered +
+      (random.chance(0.3) ? `, where: { not: { id: { eq: "${random.int(1, 10)}" } } }` : '')
+    );
   }
 
   const joined = (value: unknown, path: readonly string[]): string => {
     if (value === null || value === undefined) return '';
     if (Array.isArray(value)) return value.map((one) => joined(one, path)).join('; ');
-    return path.length ? joined((value as Record<string, unknown>)[path[0]!], path.slice(1)) : String(value as string);
+    return path.length
+      ? joined((value as Record<string, unknown>)[path[0]!], path.slice(1))
+      : String(value as string);
   };
   const cell = (row: unknown, column: string) => {
     const text = joined(row, column.split('.'));
     return /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
   };
 
-  async function readAllPages(person: Person, list: string, args: string, nodes: string): Promise<unknown[]> {
+  async function readAllPages(
+    person: Person,
+    list: string,
+    args: string,
+    nodes: string,
+  ): Promise<unknown[]> {
     const rows: unknown[] = [];
     for (let after = 'null', more = true; more;) {
       const { page } = await person.ask(
@@ -107,26 +123,38 @@ describe('random selections', () => {
       const list = lists[number % lists.length]!;
       random = randomFor(`file ${Math.floor(number / lists.length)} of ${list.name}`);
       const connection = getNamedType(list.type) as GraphQLObjectType;
-      const { text, columns } = selection(getNamedType(connection.getFields().nodes!.type) as GraphQLObjectType, 2);
+      const { text, columns } = selection(
+        getNamedType(connection.getFields().nodes!.type) as GraphQLObjectType,
+        2,
+      );
       const [args, nodes] = [argumentsOf(list.args), `nodes { ${text} }`];
       const rows = await readAllPages(ann, list.name, args, nodes);
       const query = `{ ${list.name}${args && `(${args.slice(2)})`} { ${nodes} } }`;
       const lines = await file(ann, { query }, 'jsonl');
       expect([query, lines.rows]).toEqual([query, rows]);
       const { records } = await file(ann, { query });
-      expect([query, records]).toEqual([query, [columns, ...rows.map((row) => columns.map((column) => cell(row, column)))]]);
+      expect([query, records]).toEqual([
+        query,
+        [columns, ...rows.map((row) => columns.map((column) => cell(row, column)))],
+      ]);
       seen.rows += rows.length;
       seen.lists.add(list.name);
     }
     expect(seen.lists.size).toBe(lists.length);
     // Most files are not empty, although unpublished rows are not listed and a condition may exclude rows.
     expect(seen.rows).toBeGreaterThan((FILES * SIZE) / 2);
-    for (const by of ['{ date: { by: DAY } }', '{ field: EXERCISE_CATEGORY }', '{ reps: { width: 2 } }']) {
+    for (const by of [
+      '{ date: { by: DAY } }',
+      '{ field: EXERCISE_CATEGORY }',
+      '{ reps: { width: 2 } }',
+    ]) {
       const groups = (first: string) =>
         `{ groups: workoutLogsGrouped(groupBy: [${by}]${first}) { count keys { exercise { name } date reps } max { weight } } }`;
       const all = (await ann.ask(groups(', first: 10000'))).groups;
       expect((await file(ann, { query: groups('') }, 'jsonl')).rows).toEqual(all);
-      expect((await file(ann, { query: groups(', first: 3, offset: 1') }, 'jsonl')).rows).toEqual(all.slice(1, 4));
+      expect((await file(ann, { query: groups(', first: 3, offset: 1') }, 'jsonl')).rows).toEqual(
+        all.slice(1, 4),
+      );
     }
   });
 });
@@ -156,10 +184,16 @@ describe('a large export', () => {
 
   /** Returns the log entries of export requests. */
   const exportLogEntries = (at: Fitgraph): { statements: number; user: number }[] =>
-    at.logged.map((line) => JSON.parse(line)).filter(({ path }) => path?.startsWith('/graphql/export'));
+    at.logged
+      .map((line) => JSON.parse(line))
+      .filter(({ path }) => path?.startsWith('/graphql/export'));
 
   /** Sends a request and resolves with the response once its headers have arrived. */
-  function startExport(person: Person, query: string, url = fitgraph.url): Promise<http.IncomingMessage> {
+  function startExport(
+    person: Person,
+    query: string,
+    url = fitgraph.url,
+  ): Promise<http.IncomingMessage> {
     return new Promise((resolve, reject) => {
       const headers = { Authorization: `Token ${person.token}` };
       http.get(url + exportPath({ query }), { headers, agent: false }, resolve).on('error', reject);
@@ -167,7 +201,9 @@ describe('a large export', () => {
   }
 
   /** Reads the response until it ends or the connection breaks. */
-  async function readToEnd(response: http.IncomingMessage): Promise<{ bytes: number; broken: boolean }> {
+  async function readToEnd(
+    response: http.IncomingMessage,
+  ): Promise<{ bytes: number; broken: boolean }> {
     let bytes = 0;
     try {
       for await (const chunk of response) bytes += (chunk as Buffer).length;
@@ -180,7 +216,10 @@ describe('a large export', () => {
   test('has every row once and in order, and reads one page per statement', async () => {
     const before = exportLogEntries(fitgraph).length;
     const { records } = await exporterOf(fitgraph.url)(ann, { query: IDS });
-    const rows = await fitgraph.sql('SELECT "id" FROM "workout" WHERE "user_id" = $1 ORDER BY "creation_date" DESC, "id"', [ann.id]);
+    const rows = await fitgraph.sql(
+      'SELECT "id" FROM "workout" WHERE "user_id" = $1 ORDER BY "creation_date" DESC, "id"',
+      [ann.id],
+    );
     expect(rows).toHaveLength(ROWS);
     expect(records.slice(1).map(([id]) => Number(id))).toEqual(rows.map(({ id }) => id));
     await until('the request is logged', () => exportLogEntries(fitgraph).length > before);
@@ -199,7 +238,11 @@ describe('a large export', () => {
 
   test('cancels its running statement when the client disconnects', async () => {
     const countLockWaits = async () =>
-      (await fitgraph.sql(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)).length;
+      (
+        await fitgraph.sql(
+          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        )
+      ).length;
     const response = await startExport(ann, WIDE);
     await blocker.query('BEGIN');
     await blocker.query('LOCK TABLE "workout" IN ACCESS EXCLUSIVE MODE');
@@ -210,7 +253,10 @@ describe('a large export', () => {
   });
 
   test('breaks the connection when a page fails, so that the file is not taken as complete', async () => {
-    const other = await startServer({ sameDatabaseAs: fitgraph, environment: { LOCK_TIMEOUT: '200ms' } });
+    const other = await startServer({
+      sameDatabaseAs: fitgraph,
+      environment: { LOCK_TIMEOUT: '200ms' },
+    });
     const response = await startExport(ann, WIDE, other.url);
     expect(response.statusCode).toBe(200);
     await blocker.query('BEGIN');
@@ -222,29 +268,48 @@ describe('a large export', () => {
   });
 
   test('is aborted after EXPORT_TIMEOUT', async () => {
-    const other = await startServer({ sameDatabaseAs: fitgraph, environment: { EXPORT_TIMEOUT: '1s' } });
+    const other = await startServer({
+      sameDatabaseAs: fitgraph,
+      environment: { EXPORT_TIMEOUT: '1s' },
+    });
     const response = await startExport(ann, WIDE, other.url);
-    await until('the export is aborted', () => other.logged.join('').includes('an export took too long'));
+    await until('the export is aborted', () =>
+      other.logged.join('').includes('an export took too long'),
+    );
     expect(await readToEnd(response)).toMatchObject({ broken: true });
   });
 
   test('is rejected with 429 while its user runs two others, but not for another user', async () => {
-    const other = await startServer({ sameDatabaseAs: fitgraph, environment: { MAX_EXPORTS: '5' } });
+    const other = await startServer({
+      sameDatabaseAs: fitgraph,
+      environment: { MAX_EXPORTS: '5' },
+    });
     const bob = await fitgraph.user('bob');
     const file = exporterOf(other.url);
-    const stalled = [await startExport(ann, WIDE, other.url), await startExport(ann, WIDE, other.url)];
+    const stalled = [
+      await startExport(ann, WIDE, other.url),
+      await startExport(ann, WIDE, other.url),
+    ];
     const third = await file(ann, { query: IDS });
-    expect([third.status, third.headers.get('retry-after'), third.error!.extensions.code]).toEqual([429, '10', 'TOO_MANY_REQUESTS']);
+    expect([third.status, third.headers.get('retry-after'), third.error!.extensions.code]).toEqual([
+      429,
+      '10',
+      'TOO_MANY_REQUESTS',
+    ]);
     expect((await file(bob, { query: IDS })).status).toBe(200);
     for (const response of stalled) response.destroy();
     await until(
       'another export is accepted',
-      async () => (await file(ann, { query: '{ workouts(first: 1) { nodes { id } } }' })).status === 200,
+      async () =>
+        (await file(ann, { query: '{ workouts(first: 1) { nodes { id } } }' })).status === 200,
     );
   });
 
   test('waits for budget between pages, and is rejected when its first page exceeds the budget', async () => {
-    const other = await startServer({ sameDatabaseAs: fitgraph, environment: { BUDGET_USER: '1000' } });
+    const other = await startServer({
+      sameDatabaseAs: fitgraph,
+      environment: { BUDGET_USER: '1000' },
+    });
     const file = exporterOf(other.url);
     const query = '{ workouts(first: 3000) { nodes { id } } }';
     const budget = other.services.costLimiter.budgetFor(
@@ -271,7 +336,10 @@ describe('a large export', () => {
   });
 
   test('reads expensive rows in smaller pages, within MAX_COST', async () => {
-    const other = await startServer({ sameDatabaseAs: fitgraph, environment: { MAX_COST: '1000' } });
+    const other = await startServer({
+      sameDatabaseAs: fitgraph,
+      environment: { MAX_COST: '1000' },
+    });
     const ids = Array.from({ length: 50 }, (_, index) => `i${index}: id`).join(' ');
     // 25 of the latter rows exceed the limit, too: they are read in pages of ten.
     for (const selection of [ids, 'id canonicalRepresentation { workout { id } }']) {

@@ -16,7 +16,14 @@ const fitgraph = fitgraphForThisFile();
 
 /** All timers but the clock, which stops, so that defaults such as the time of a diary entry are equal in both runs. */
 const REAL_TIMERS = [
-  ...(['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'clearImmediate'] as const),
+  ...([
+    'setTimeout',
+    'clearTimeout',
+    'setInterval',
+    'clearInterval',
+    'setImmediate',
+    'clearImmediate',
+  ] as const),
   ...(['hrtime', 'nextTick', 'queueMicrotask'] as const),
 ];
 beforeAll(() => void jest.useFakeTimers({ now: Date.now(), doNotFake: REAL_TIMERS }));
@@ -35,12 +42,21 @@ test(seeded(`executes ${count} random documents like graphql-js`), async () => {
   for (let number = 0; counts.compared < count && found.length < 10; number += 1) {
     const request = documents.next();
     const token = random.chance(0.85) ? random.pick(people).token : undefined;
-    const { invalid, isRejected, difference } = await compareWithReference(request, executor, fitgraph, contexts, token);
+    const { invalid, isRejected, difference } = await compareWithReference(
+      request,
+      executor,
+      fitgraph,
+      contexts,
+      token,
+    );
     if (invalid) counts.invalid += 1;
     else counts.compared += 1;
     if (isRejected) counts.refused += 1;
     if (!invalid && request.kind === 'mutation') counts.mutations += 1;
-    if (difference) found.push(`document ${number} of seed ${SEED}: ${difference}\n${request.text}\n${JSON.stringify(request.variables)}`);
+    if (difference)
+      found.push(
+        `document ${number} of seed ${SEED}: ${difference}\n${request.text}\n${JSON.stringify(request.variables)}`,
+      );
   }
   expect(found).toEqual([]);
   // Most documents must be comparable, or the test would be ineffective.
@@ -51,8 +67,17 @@ test(seeded(`executes ${count} random documents like graphql-js`), async () => {
 test('compares documents with more errors than a response contains', async () => {
   const { token } = await fitgraph.user('ann');
   const schema = buildGraphQLSchema();
-  const fields = Array.from({ length: MAX_ERRORS_PER_RESPONSE + 5 }, (_, index) => `a${index}: exercise(id: "none") { id }`);
+  const fields = Array.from(
+    { length: MAX_ERRORS_PER_RESPONSE + 5 },
+    (_, index) => `a${index}: exercise(id: "none") { id }`,
+  );
   const request = { kind: 'query', text: `{ ${fields.join(' ')} }`, variables: {} } as const;
-  const outcome = await compareWithReference(request, new Executor(schema), fitgraph, new Contexts(fitgraph), token);
+  const outcome = await compareWithReference(
+    request,
+    new Executor(schema),
+    fitgraph,
+    new Contexts(fitgraph),
+    token,
+  );
   expect(outcome).toEqual({ isRejected: false, difference: undefined });
 });

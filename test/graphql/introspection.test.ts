@@ -8,21 +8,37 @@ const schema = buildGraphQLSchema();
 const fitgraph = fitgraphForThisFile({ environment: { BUDGET: 'off' } });
 
 const standard = getIntrospectionQuery();
-const executeReference = (source: string, variableValues?: Record<string, unknown>) => graphqlSync({ schema, source, variableValues });
+const executeReference = (source: string, variableValues?: Record<string, unknown>) =>
+  graphqlSync({ schema, source, variableValues });
 
-const OPTIONS = ['descriptions', 'specifiedByUrl', 'directiveIsRepeatable', 'schemaDescription', 'inputValueDeprecation', 'oneOf'];
+const OPTIONS = [
+  'descriptions',
+  'specifiedByUrl',
+  'directiveIsRepeatable',
+  'schemaDescription',
+  'inputValueDeprecation',
+  'oneOf',
+];
 const combinations = Array.from({ length: 1 << OPTIONS.length }, (_none, bits) => ({
   options: OPTIONS.filter((_name, index) => bits & (1 << index)),
-  text: getIntrospectionQuery(Object.fromEntries(OPTIONS.map((name, index) => [name, (bits & (1 << index)) !== 0]))),
+  text: getIntrospectionQuery(
+    Object.fromEntries(OPTIONS.map((name, index) => [name, (bits & (1 << index)) !== 0])),
+  ),
 }));
 
-test.each(combinations)('returns the same bytes as graphql-js with the options $options', async ({ text }) => {
-  const expected = `${JSON.stringify(executeReference(text))}\n`;
-  for (const _time of ['first', 'second']) expect((await fitgraph.anonymous.query(text)).text === expected).toBe(true);
-});
+test.each(combinations)(
+  'returns the same bytes as graphql-js with the options $options',
+  async ({ text }) => {
+    const expected = `${JSON.stringify(executeReference(text))}\n`;
+    for (const _time of ['first', 'second'])
+      expect((await fitgraph.anonymous.query(text)).text === expected).toBe(true);
+  },
+);
 
 const conditional = (condition: string) =>
-  standard.replace('IntrospectionQuery', 'IntrospectionQuery($on: Boolean!)').replace('types {', `types @include(if: ${condition}) {`);
+  standard
+    .replace('IntrospectionQuery', 'IntrospectionQuery($on: Boolean!)')
+    .replace('types {', `types @include(if: ${condition}) {`);
 
 const variants: [what: string, text: string, variables?: Record<string, unknown>][] = [
   ['another operation name', standard.replace('IntrospectionQuery', 'Known')],
@@ -42,7 +58,8 @@ test.each(variants.map(([what, text, variables]) => ({ what, text, variables }))
   async ({ text, variables }) => {
     const expected = `${JSON.stringify(executeReference(text, variables))}\n`;
     expect(JSON.parse(expected)).toEqual({ data: expect.anything() });
-    for (const _time of ['first', 'second']) expect((await fitgraph.anonymous.query(text, variables)).text === expected).toBe(true);
+    for (const _time of ['first', 'second'])
+      expect((await fitgraph.anonymous.query(text, variables)).text === expected).toBe(true);
   },
 );
 
@@ -59,8 +76,13 @@ test('reads rows selected next to cached introspection on every request', async 
 test('returns the result of the named operation when a document has several', async () => {
   const two = `${standard} query Other { __schema { queryType { name } types { name description fields { name description } } } }`;
   for (const operationName of ['Other', 'IntrospectionQuery', 'Other']) {
-    const { text } = await fitgraph.anonymous.send('POST', '/graphql', { query: two, operationName });
-    expect(text === `${JSON.stringify(graphqlSync({ schema, source: two, operationName }))}\n`).toBe(true);
+    const { text } = await fitgraph.anonymous.send('POST', '/graphql', {
+      query: two,
+      operationName,
+    });
+    expect(
+      text === `${JSON.stringify(graphqlSync({ schema, source: two, operationName }))}\n`,
+    ).toBe(true);
   }
 });
 
@@ -72,7 +94,9 @@ test('serves a cached result with less CPU time than graphql-js needs', async ()
   for (let round = 0; round < 5; round += 1) {
     cached!.push(await workOf(ask));
     // Includes serialization and parsing, which the request above includes, too.
-    computed!.push(await workOf(async () => void JSON.parse(JSON.stringify(await executeReference(standard)))));
+    computed!.push(
+      await workOf(async () => void JSON.parse(JSON.stringify(await executeReference(standard)))),
+    );
   }
   expect(Math.min(...cached!)).toBeLessThan(Math.min(...computed!));
 });
@@ -83,7 +107,9 @@ test('does not serialize a cached result again', async () => {
   const stringify = jest.spyOn(JSON, 'stringify');
   try {
     await ask();
-    expect(Math.max(...stringify.mock.results.map(({ value }) => String(value).length))).toBeLessThan(10_000);
+    expect(
+      Math.max(...stringify.mock.results.map(({ value }) => String(value).length)),
+    ).toBeLessThan(10_000);
   } finally {
     stringify.mockRestore();
   }

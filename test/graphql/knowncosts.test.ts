@@ -32,17 +32,27 @@ const name = (random: Random) => `field${random.below(5)}`;
 function condition(random: Random, depth: number): unknown {
   const kind = depth > 3 ? 0 : random.below(5);
   if (kind === 0) return random.pick<unknown>(['a', 1, true, null, undefined]);
-  if (kind === 1) return Array.from({ length: random.below(4) }, () => condition(random, depth + 1));
+  if (kind === 1)
+    return Array.from({ length: random.below(4) }, () => condition(random, depth + 1));
   const key = kind === 2 ? random.pick(['some', 'none']) : kind === 3 ? 'search' : name(random);
-  return { [key]: condition(random, depth + 1), ...(random.chance(0.4) && { [name(random)]: condition(random, depth + 1) }) };
+  return {
+    [key]: condition(random, depth + 1),
+    ...(random.chance(0.4) && { [name(random)]: condition(random, depth + 1) }),
+  };
 }
 
 function value(random: Random, type: GraphQLInputType): unknown {
   const nullable = getNullableType(type);
   if (type === nullable && random.chance(0.2)) return random.pick<unknown>([null, undefined]);
-  if (isListType(nullable)) return Array.from({ length: random.below(30) }, () => value(random, nullable.ofType as GraphQLInputType));
+  if (isListType(nullable))
+    return Array.from({ length: random.below(30) }, () =>
+      value(random, nullable.ofType as GraphQLInputType),
+    );
   if (isInputObjectType(nullable)) return condition(random, 0) ?? {};
-  return { Int: random.below(12_000), Boolean: random.chance(0.5) }[getNamedType(nullable).name] ?? `text ${random.below(1000)}`;
+  return (
+    { Int: random.below(12_000), Boolean: random.chance(0.5) }[getNamedType(nullable).name] ??
+    `text ${random.below(1000)}`
+  );
 }
 
 /** Returns variables of the same shape with other texts, which cost the same. */
@@ -71,7 +81,8 @@ test(seeded('returns the same cost as a new estimate for random variables'), () 
           costs.costForVariables(variableValues),
           estimateOperationCost(schema, document, operation, variableValues),
         ];
-        if (JSON.stringify(cachedCost) !== JSON.stringify(computedCost)) different.push({ text, variableValues, cachedCost, computedCost });
+        if (JSON.stringify(cachedCost) !== JSON.stringify(computedCost))
+          different.push({ text, variableValues, cachedCost, computedCost });
       }
     }
   }
@@ -79,9 +90,12 @@ test(seeded('returns the same cost as a new estimate for random variables'), () 
 });
 
 test('shares a cost between values of a condition but not between page sizes', () => {
-  const document = parse('query ($first: Int, $where: ExerciseWhere) { exercises(first: $first, where: $where) { nodes { id } } }');
+  const document = parse(
+    'query ($first: Int, $where: ExerciseWhere) { exercises(first: $first, where: $where) { nodes { id } } }',
+  );
   const costs = new CostCache(schema, document, getOperationAST(document)!);
-  const of = (first: number, eq: string) => costs.costForVariables({ first, where: { name: { eq } } });
+  const of = (first: number, eq: string) =>
+    costs.costForVariables({ first, where: { name: { eq } } });
   expect(of(20, 'a')).toBe(of(20, 'b'));
   expect(of(20, 'a')).not.toBe(of(21, 'a'));
 });

@@ -27,14 +27,19 @@ const RELAY = { abc123: WORKOUTS };
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-operations-'));
 const write = (file: string, content: unknown) => {
   fs.mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
-  fs.writeFileSync(path.join(folder, file), typeof content === 'string' ? content : JSON.stringify(content));
+  fs.writeFileSync(
+    path.join(folder, file),
+    typeof content === 'string' ? content : JSON.stringify(content),
+  );
   return path.join(folder, path.dirname(file));
 };
 const good = write('good/apollo.json', MANIFEST) && write('good/relay.json', RELAY);
 afterAll(() => fs.rmSync(folder, { recursive: true }));
 
 const running: Fitgraph[] = [];
-async function startServer(environment: Record<string, string> = {}): Promise<(body: unknown) => Promise<any>> {
+async function startServer(
+  environment: Record<string, string> = {},
+): Promise<(body: unknown) => Promise<any>> {
   const fitgraph = await Fitgraph.start({ environment });
   running.push(fitgraph);
   const ann = await fitgraph.user('ann');
@@ -51,11 +56,19 @@ describe('automatic persisted queries', () => {
 
   test('are executed by hash once the text has been sent', async () => {
     const send = await startServer();
-    expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual([200, 'PERSISTED_QUERY_NOT_FOUND']);
+    expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual([
+      200,
+      'PERSISTED_QUERY_NOT_FOUND',
+    ]);
     expect(await send({ variables, extensions: byHash(EXERCISE), query: EXERCISE })).toEqual(SQUAT);
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual(SQUAT);
-    const search = new URLSearchParams({ variables: JSON.stringify(variables), extensions: JSON.stringify(byHash(EXERCISE)) });
-    const get = await currentServer().anonymous.withHeaders({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
+    const search = new URLSearchParams({
+      variables: JSON.stringify(variables),
+      extensions: JSON.stringify(byHash(EXERCISE)),
+    });
+    const get = await currentServer()
+      .anonymous.withHeaders({ 'Apollo-Require-Preflight': 'yes' })
+      .send('GET', `/graphql?${search}`);
     expect(get.body).toEqual(SQUAT);
   });
 
@@ -70,14 +83,23 @@ describe('automatic persisted queries', () => {
       { extensions: { persistedQuery: { sha256Hash } } },
       { query: EXERCISE, extensions: { persistedQuery: 'no object' } },
     ];
-    for (const body of invalid) expect(await send({ variables, ...body })).toEqual([400, 'PERSISTED_QUERY_INVALID']);
+    for (const body of invalid)
+      expect(await send({ variables, ...body })).toEqual([400, 'PERSISTED_QUERY_INVALID']);
     for (const query of [WORKOUTS, '']) {
       const search = new URLSearchParams({ query, extensions: JSON.stringify(byHash(EXERCISE)) });
-      const get = await currentServer().anonymous.withHeaders({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
-      expect([get.status, get.body.errors[0].extensions.code]).toEqual([400, 'PERSISTED_QUERY_INVALID']);
+      const get = await currentServer()
+        .anonymous.withHeaders({ 'Apollo-Require-Preflight': 'yes' })
+        .send('GET', `/graphql?${search}`);
+      expect([get.status, get.body.errors[0].extensions.code]).toEqual([
+        400,
+        'PERSISTED_QUERY_INVALID',
+      ]);
     }
     expect(currentServer().logged.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
-    expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual([200, 'PERSISTED_QUERY_NOT_FOUND']);
+    expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual([
+      200,
+      'PERSISTED_QUERY_NOT_FOUND',
+    ]);
   });
 });
 
@@ -94,8 +116,13 @@ describe('trusted documents', () => {
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual(SQUAT);
     expect(await send({ variables, documentId: hashOf(EXERCISE) })).toEqual(SQUAT);
     expect(await send({ id: 'abc123' })).toEqual({ data: { workouts: { totalCount: 0 } } });
-    const search = new URLSearchParams({ variables: JSON.stringify(variables), documentId: hashOf(EXERCISE) });
-    const get = await currentServer().anonymous.withHeaders({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
+    const search = new URLSearchParams({
+      variables: JSON.stringify(variables),
+      documentId: hashOf(EXERCISE),
+    });
+    const get = await currentServer()
+      .anonymous.withHeaders({ 'Apollo-Require-Preflight': 'yes' })
+      .send('GET', `/graphql?${search}`);
     expect(get.body).toEqual(SQUAT);
   });
 
@@ -103,7 +130,10 @@ describe('trusted documents', () => {
     const send = await startServer({ PERSISTED_OPERATIONS: good });
     expect(await send({ query: '{ exercise(id: 1) { name } }' })).toEqual(SQUAT);
     expect(await send({ documentId: 'unknown' })).toEqual([400, 'PERSISTED_QUERY_NOT_FOUND']);
-    expect(await send({ query: WORKOUTS, documentId: hashOf(EXERCISE) })).toEqual([400, 'BAD_REQUEST']);
+    expect(await send({ query: WORKOUTS, documentId: hashOf(EXERCISE) })).toEqual([
+      400,
+      'BAD_REQUEST',
+    ]);
   });
 
   test('are the only operations allowed with PERSISTED_ONLY, without effect on REST', async () => {
@@ -123,10 +153,15 @@ describe('trusted documents', () => {
     expect(await send([{ query: other }])).toEqual([400, 'BAD_REQUEST']);
     const { anonymous } = currentServer();
     const preflighted = anonymous.withHeaders({ 'Apollo-Require-Preflight': 'yes' });
-    for (const search of [`query=${encodeURIComponent(other)}`, `query=${encodeURIComponent(other)}&query=${encodeURIComponent(WORKOUTS)}`])
+    for (const search of [
+      `query=${encodeURIComponent(other)}`,
+      `query=${encodeURIComponent(other)}&query=${encodeURIComponent(WORKOUTS)}`,
+    ])
       expect((await preflighted.send('GET', `/graphql?${search}`)).status).toBe(400);
     expect((await anonymous.get('/exercise/1/')).body.name).toBe('Squat');
-    expect((await anonymous.send('GET', '/playground')).text).toContain('accepts only registered operations (PERSISTED_ONLY)');
+    expect((await anonymous.send('GET', '/playground')).text).toContain(
+      'accepts only registered operations (PERSISTED_ONLY)',
+    );
   });
 
   test('are the only subscriptions allowed with PERSISTED_ONLY', async () => {
@@ -152,22 +187,34 @@ describe('trusted documents', () => {
     expect(await first({ extensions: { persistedQuery: { sha256Hash: 'changed' } } })).toEqual({
       data: { changed: { cursor: expect.any(String) } },
     });
-    expect(await first(other)).toMatchObject({ errors: [{ extensions: { code: 'PERSISTED_QUERY_ONLY' } }] });
+    expect(await first(other)).toMatchObject({
+      errors: [{ extensions: { code: 'PERSISTED_QUERY_ONLY' } }],
+    });
     await client.dispose();
-    const events = await currentServer().anonymous.withHeaders({ Accept: 'text/event-stream' }).send('POST', '/graphql/stream', other);
+    const events = await currentServer()
+      .anonymous.withHeaders({ Accept: 'text/event-stream' })
+      .send('POST', '/graphql/stream', other);
     // graphql-sse clients do not read the body of a response with another status.
-    expect([events.status, events.text]).toEqual([200, expect.stringMatching(/event: next\ndata: .*PERSISTED_QUERY_ONLY/)]);
+    expect([events.status, events.text]).toEqual([
+      200,
+      expect.stringMatching(/event: next\ndata: .*PERSISTED_QUERY_ONLY/),
+    ]);
 
     const stream = new AbortController();
     try {
       const { status, body } = await fetch(`${currentServer().url}/graphql/stream`, {
         method: 'POST',
-        headers: { Accept: 'text/event-stream', 'Content-Type': 'application/json', ...connectionParams },
+        headers: {
+          Accept: 'text/event-stream',
+          'Content-Type': 'application/json',
+          ...connectionParams,
+        },
         body: JSON.stringify({ documentId: 'changed' }),
         signal: stream.signal,
       });
       let text = '';
-      for await (const chunk of body!) if ((text += Buffer.from(chunk).toString()).includes('event: next')) break;
+      for await (const chunk of body!)
+        if ((text += Buffer.from(chunk).toString()).includes('event: next')) break;
       expect([status, text]).toEqual([200, expect.stringContaining('"cursor"')]);
     } finally {
       stream.abort();
@@ -175,11 +222,22 @@ describe('trusted documents', () => {
   });
 
   const schema = buildGraphQLSchema();
-  const readDocuments = (PERSISTED_OPERATIONS: string) => new TrustedDocuments(readConfig({ PERSISTED_OPERATIONS }), schema);
+  const readDocuments = (PERSISTED_OPERATIONS: string) =>
+    new TrustedDocuments(readConfig({ PERSISTED_OPERATIONS }), schema);
 
   test.each([
-    ['a syntax error', 'syntax.json', { one: '{ exercise(' }, /syntax\.json: operation "one": Syntax Error/],
-    ['an unknown field', 'fields.json', { two: '{ nothing }' }, /fields\.json: operation "two": Cannot query field "nothing"/],
+    [
+      'a syntax error',
+      'syntax.json',
+      { one: '{ exercise(' },
+      /syntax\.json: operation "one": Syntax Error/,
+    ],
+    [
+      'an unknown field',
+      'fields.json',
+      { two: '{ nothing }' },
+      /fields\.json: operation "two": Cannot query field "nothing"/,
+    ],
     [
       'excessive depth',
       'depth.json',
@@ -194,7 +252,12 @@ describe('trusted documents', () => {
     ['a string', 'string.json', '""', /string\.json: must be a manifest/],
     ['an empty array', 'array.json', '[]', /array\.json: must be a manifest/],
     ['an array of texts', 'texts.json', [EXERCISE], /texts\.json: must be a manifest/],
-    ['an unsupported version', 'version.json', { ...MANIFEST, version: 2 }, /version\.json: version 2/],
+    [
+      'an unsupported version',
+      'version.json',
+      { ...MANIFEST, version: 2 },
+      /version\.json: version 2/,
+    ],
   ])('are rejected with the name of their file: %s', (name, file, content, message) => {
     const PERSISTED_OPERATIONS = write(`${name}/${file}`, content);
     expect(() => readDocuments(PERSISTED_OPERATIONS)).toThrow(message);

@@ -7,8 +7,11 @@ import { Person } from '../setup/person';
 const fitgraph = fitgraphForThisFile({ environment: { STATEMENT_TIMEOUT: '500ms' } });
 
 const schema = buildGraphQLSchema();
-const errorSummary = ({ errors }: { errors: { path?: (string | number)[]; extensions: Record<string, any> }[] | undefined }) =>
-  errors?.map(({ path, extensions }) => [path?.join('.'), extensions.code]);
+const errorSummary = ({
+  errors,
+}: {
+  errors: { path?: (string | number)[]; extensions: Record<string, any> }[] | undefined;
+}) => errors?.map(({ path, extensions }) => [path?.join('.'), extensions.code]);
 
 describe('the schema', () => {
   const root = Object.values(schema.getQueryType()!.getFields());
@@ -26,18 +29,29 @@ describe('the schema', () => {
 
   test('marks fields that are null only after an error with @semanticNonNull', () => {
     const text = printSortedSchema(schema);
-    expect(text).toMatch(/^directive @semanticNonNull\([^)]*levels: \[Int!\]! = \[0\]\s*\) on FIELD_DEFINITION$/m);
+    expect(text).toMatch(
+      /^directive @semanticNonNull\([^)]*levels: \[Int!\]! = \[0\]\s*\) on FIELD_DEFINITION$/m,
+    );
     expect(text).toMatch(/\): WorkoutLogConnection @semanticNonNull$/m);
     // A single row may also be null because it does not exist.
     expect(text).toMatch(/\): WorkoutLog$/m);
     const lists = root.filter(({ type }) => isListType(type) && !isLeafType(getNamedType(type)));
-    for (const { name } of lists) expect(text).toMatch(new RegExp(`^  ${name}(\\([^@]*?\\))?: \\[.*\\] @semanticNonNull(?: @|$)`, 'ms'));
+    for (const { name } of lists)
+      expect(text).toMatch(
+        new RegExp(`^  ${name}(\\([^@]*?\\))?: \\[.*\\] @semanticNonNull(?: @|$)`, 'ms'),
+      );
   });
 });
 
 test('returns public lists, and null for owned lists, to an anonymous client', async () => {
-  const answer = await fitgraph.anonymous.query('{ muscles { id } workoutLogs { totalCount } muscleVolume { sets } }');
-  expect(answer.data).toEqual({ muscles: expect.arrayContaining([{ id: '1' }]), workoutLogs: null, muscleVolume: null });
+  const answer = await fitgraph.anonymous.query(
+    '{ muscles { id } workoutLogs { totalCount } muscleVolume { sets } }',
+  );
+  expect(answer.data).toEqual({
+    muscles: expect.arrayContaining([{ id: '1' }]),
+    workoutLogs: null,
+    muscleVolume: null,
+  });
   expect(errorSummary(answer)).toEqual([
     ['workoutLogs', 'UNAUTHENTICATED'],
     ['muscleVolume', 'UNAUTHENTICATED'],
@@ -46,10 +60,18 @@ test('returns public lists, and null for owned lists, to an anonymous client', a
 
 test('returns fields within the scopes of a token, and null for other fields', async () => {
   const ann = await fitgraph.user('ann');
-  const { made } = await ann.ask('mutation { made: createAccessToken(name: "log", scopes: [READ_TRAINING]) { token } }');
+  const { made } = await ann.ask(
+    'mutation { made: createAccessToken(name: "log", scopes: [READ_TRAINING]) { token } }',
+  );
   const app = new Person(fitgraph.url, { id: ann.id, token: made.token });
-  const answer = await app.query('{ workoutLogs { totalCount } weightEntries { totalCount } bodyWeightTrend { date } }');
-  expect(answer.data).toEqual({ workoutLogs: { totalCount: 0 }, weightEntries: null, bodyWeightTrend: null });
+  const answer = await app.query(
+    '{ workoutLogs { totalCount } weightEntries { totalCount } bodyWeightTrend { date } }',
+  );
+  expect(answer.data).toEqual({
+    workoutLogs: { totalCount: 0 },
+    weightEntries: null,
+    bodyWeightTrend: null,
+  });
   expect(errorSummary(answer)).toEqual([
     ['weightEntries', 'FORBIDDEN'],
     ['bodyWeightTrend', 'FORBIDDEN'],
@@ -80,8 +102,14 @@ test('returns null for a field whose statement times out', async () => {
     await blocker.query('SET statement_timeout = 0');
     await blocker.query('BEGIN');
     await blocker.query('LOCK TABLE "weight_entry" IN ACCESS EXCLUSIVE MODE');
-    const answer = await ann.query('{ bodyWeightTrend { date } workoutLogs { totalCount } weightEntries { totalCount } }');
-    expect(answer.data).toEqual({ bodyWeightTrend: null, workoutLogs: { totalCount: 0 }, weightEntries: null });
+    const answer = await ann.query(
+      '{ bodyWeightTrend { date } workoutLogs { totalCount } weightEntries { totalCount } }',
+    );
+    expect(answer.data).toEqual({
+      bodyWeightTrend: null,
+      workoutLogs: { totalCount: 0 },
+      weightEntries: null,
+    });
     expect(errorSummary(answer)!.sort()).toEqual([
       ['bodyWeightTrend', 'TIMEOUT'],
       ['weightEntries', 'TIMEOUT'],

@@ -1,5 +1,12 @@
 /** Several schemas in one process: the same declarations can be built repeatedly, and the schemas are independent. */
-import { isEnumType, isInputObjectType, isObjectType, parse, printSchema, type GraphQLSchema } from 'graphql';
+import {
+  isEnumType,
+  isInputObjectType,
+  isObjectType,
+  parse,
+  printSchema,
+  type GraphQLSchema,
+} from 'graphql';
 import { Executor } from '../../src/core/operation/executor';
 import { deriveGraphQLSchema } from '../../src/graphql/schematransforms';
 import { buildFullSchema, buildGraphQLSchema } from '../../src/graphql/schema';
@@ -17,7 +24,9 @@ const extensionsOf = (schema: GraphQLSchema): Record<string, unknown> =>
       type.name,
       [
         type.extensions,
-        ...(isObjectType(type) || isInputObjectType(type) ? Object.values(type.getFields()).map(({ extensions }) => extensions) : []),
+        ...(isObjectType(type) || isInputObjectType(type)
+          ? Object.values(type.getFields()).map(({ extensions }) => extensions)
+          : []),
       ],
     ]),
   );
@@ -30,7 +39,9 @@ test('builds schemas with equal text and equal extensions', () => {
 
 test('builds schemas that share no type', () => {
   const own = Object.values(one.getTypeMap()).filter(
-    (type) => (isObjectType(type) || isInputObjectType(type) || isEnumType(type)) && !type.name.startsWith('__'),
+    (type) =>
+      (isObjectType(type) || isInputObjectType(type) || isEnumType(type)) &&
+      !type.name.startsWith('__'),
   );
   expect(own.length).toBeGreaterThan(300);
   expect(own.filter((type) => other.getType(type.name) === type)).toEqual([]);
@@ -58,7 +69,11 @@ test('executes operations on each schema over the same rows', async () => {
     made.push({ name: comments[index], nodeId: data.createWorkout.workout.nodeId });
   }
   for (const executor of executors) {
-    const answer = await executor.execute(list, undefined, await contexts.of(ann.token), { some: comments });
-    expect(answer).toEqual({ data: { workouts: { nodes: made }, weightEntriesGrouped: [{ count: 2 }] } });
+    const answer = await executor.execute(list, undefined, await contexts.of(ann.token), {
+      some: comments,
+    });
+    expect(answer).toEqual({
+      data: { workouts: { nodes: made }, weightEntriesGrouped: [{ count: 2 }] },
+    });
   }
 });

@@ -1,14 +1,27 @@
 /** Undocumented behaviour of Node's HTTP server that `src/internals/node.ts` uses. */
 import { once } from 'node:events';
-import http, { createServer, ServerResponse, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import http, {
+  createServer,
+  ServerResponse,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+} from 'node:http';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deferSocketClose, stopAcceptingConnections, UpgradeFilteringRequest } from '../../src/internals/node';
+import {
+  deferSocketClose,
+  stopAcceptingConnections,
+  UpgradeFilteringRequest,
+} from '../../src/internals/node';
 
 const servers: Server[] = [];
 const clients: Socket[] = [];
 
-async function startServer(listener: RequestListener, options: ServerOptions = {}): Promise<{ server: Server; port: number }> {
+async function startServer(
+  listener: RequestListener,
+  options: ServerOptions = {},
+): Promise<{ server: Server; port: number }> {
   const server = createServer(options, listener);
   servers.push(server);
   server.listen(0, '127.0.0.1');
@@ -52,7 +65,9 @@ describe('stopAcceptingConnections', () => {
     stopAcceptingConnections(server);
     expect(server.listening).toBe(false);
     const rejectedSocket = net.connect(port, '127.0.0.1');
-    expect(((await once(rejectedSocket, 'error')) as [NodeJS.ErrnoException])[0].code).toBe('ECONNREFUSED');
+    expect(((await once(rejectedSocket, 'error')) as [NodeJS.ErrnoException])[0].code).toBe(
+      'ECONNREFUSED',
+    );
     socket.write(GET);
     await until(() => read().split('served').length === 3);
     expect(isClosed).toBe(false);
@@ -71,7 +86,8 @@ describe('stopAcceptingConnections', () => {
 });
 
 describe('deferSocketClose', () => {
-  const post = (length: number) => `POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n`;
+  const post = (length: number) =>
+    `POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n`;
 
   test('the server half-closes the connection after the last response, and closes it when the close is released', async () => {
     let close = (): void => undefined;
@@ -117,12 +133,18 @@ describe('UpgradeFilteringRequest', () => {
     ['accepted', 'upgrade'],
     ['other', 'request'],
   ])('`Upgrade: %s` is reported as %s', async (protocol, expected) => {
-    const { server, port } = await startServer((_request, response) => void response.end('request'), {
-      IncomingMessage: Request as unknown as typeof http.IncomingMessage,
-      ServerResponse,
-    });
+    const { server, port } = await startServer(
+      (_request, response) => void response.end('request'),
+      {
+        IncomingMessage: Request as unknown as typeof http.IncomingMessage,
+        ServerResponse,
+      },
+    );
     server.on('upgrade', (_request, socket) => void socket.end('upgrade'));
-    const { read } = await connected(port, `GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`);
+    const { read } = await connected(
+      port,
+      `GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`,
+    );
     await until(() => read().endsWith(expected) || read().includes(`\r\n\r\n${expected}`));
   });
 });

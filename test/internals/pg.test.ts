@@ -4,7 +4,13 @@ import net from 'node:net';
 import { Client, type Connection, type PoolConfig } from 'pg';
 import { cancelStatement } from '../../src/database/cancel';
 import { ObservedClient } from '../../src/database/observedclient';
-import { backendKeyOf, closePreparedStatement, NamedQuery, socketOf, type PrecedingStatement } from '../../src/internals/pg';
+import {
+  backendKeyOf,
+  closePreparedStatement,
+  NamedQuery,
+  socketOf,
+  type PrecedingStatement,
+} from '../../src/internals/pg';
 import { createDatabase } from '../setup/databases';
 import { until } from '../setup/waits';
 
@@ -30,7 +36,17 @@ interface Outcome {
 
 const run = (name: string, text: string, before?: PrecedingStatement): Promise<Outcome> =>
   new Promise((resolve) => {
-    client.query(new NamedQuery(name, text, [], { sqlTextLength: text.length }, client, (error, rows) => resolve({ error, rows }), before));
+    client.query(
+      new NamedQuery(
+        name,
+        text,
+        [],
+        { sqlTextLength: text.length },
+        client,
+        (error, rows) => resolve({ error, rows }),
+        before,
+      ),
+    );
   });
 
 const value = async (text: string): Promise<unknown> => {
@@ -45,7 +61,8 @@ const setUser = (user: string): PrecedingStatement => ({
 
 /** Returns pg's records of prepared statements, by name. */
 const records = () => {
-  const { parsedStatements, submittedNamedStatements } = client.connection as Connection & Record<string, Record<string, string>>;
+  const { parsedStatements, submittedNamedStatements } = client.connection as Connection &
+    Record<string, Record<string, string>>;
   return { parsed: parsedStatements!, submitted: submittedNamedStatements! };
 };
 
@@ -72,7 +89,12 @@ test('the backend key is that of the connection, and cancels its statement', asy
   const observer = new Client(database.connection as PoolConfig as object);
   await observer.connect();
   const isAsleep = async () =>
-    (await observer.query(`SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'PgSleep'`, [processID])).rowCount === 1;
+    (
+      await observer.query(
+        `SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'PgSleep'`,
+        [processID],
+      )
+    ).rowCount === 1;
   await until('the statement runs', isAsleep);
   await observer.end();
   await cancelStatement(client as never);
@@ -102,24 +124,36 @@ test('a statement is prepared again after its result has changed', async () => {
 });
 
 test('a CancelRequest that is not processed in time is reported, because it may still cancel another statement', async () => {
-  const silentServer = net.createServer({ allowHalfOpen: true }, (socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+  const silentServer = net
+    .createServer({ allowHalfOpen: true }, (socket) => socket.on('error', () => undefined))
+    .listen(0, '127.0.0.1');
   await once(silentServer, 'listening');
   const { port } = silentServer.address() as net.AddressInfo;
-  const elsewhere = Object.create(client, { host: { value: '127.0.0.1' }, port: { value: port } }) as never;
+  const elsewhere = Object.create(client, {
+    host: { value: '127.0.0.1' },
+    port: { value: port },
+  }) as never;
   expect(await cancelStatement(elsewhere)).toBe(false);
   silentServer.close();
   expect(await cancelStatement(client as never)).toBe(true);
 });
 
 test('the preceding statement is sent before the same Sync, and is prepared once', async () => {
-  expect((await run('named', `SELECT current_setting('test.user') AS "user"`, setUser('ann'))).rows).toEqual([{ user: 'ann' }]);
-  expect((await run('named', `SELECT current_setting('test.user') AS "user"`, setUser('bob'))).rows).toEqual([{ user: 'bob' }]);
+  expect(
+    (await run('named', `SELECT current_setting('test.user') AS "user"`, setUser('ann'))).rows,
+  ).toEqual([{ user: 'ann' }]);
+  expect(
+    (await run('named', `SELECT current_setting('test.user') AS "user"`, setUser('bob'))).rows,
+  ).toEqual([{ user: 'bob' }]);
   expect(await value(`(SELECT count(*)::int FROM pg_prepared_statements)`)).toBe(2);
 });
 
 test('a query is not run if the preceding statement fails', async () => {
   await run('', 'CREATE TEMP TABLE "written" ("id" int)');
-  const { error } = await run('insertion', 'INSERT INTO "written" VALUES (1)', { text: 'SELECT 1 / $1::int', values: ['0'] });
+  const { error } = await run('insertion', 'INSERT INTO "written" VALUES (1)', {
+    text: 'SELECT 1 / $1::int',
+    values: ['0'],
+  });
   expect(error?.code).toBe('22012');
   expect(await value('(SELECT count(*)::int FROM "written")')).toBe(0);
 });
@@ -138,7 +172,11 @@ test('in pipeline mode a query is run even if the one before it fails', async ()
 
 test('an observed client has a statement from its query until the connection is idle', async () => {
   expect(client.runningStatement).toBeUndefined();
-  for (const send of [() => run('', 'SELECT 1'), () => client.query('SELECT 1') as Promise<unknown>, () => run('', 'SELECT nothing')]) {
+  for (const send of [
+    () => run('', 'SELECT 1'),
+    () => client.query('SELECT 1') as Promise<unknown>,
+    () => run('', 'SELECT nothing'),
+  ]) {
     const idle = once(client, 'drain');
     const sent = send();
     const { runningStatement: runningStatement } = client;

@@ -1,7 +1,11 @@
 /** Private members of Sequelize that `src/internals/sequelize.ts` uses. */
 import { Pool, type PoolClient } from 'pg';
 import { Sequelize } from 'sequelize';
-import { connectionOf, replaceBeginStatement, replaceConnectionPool } from '../../src/internals/sequelize';
+import {
+  connectionOf,
+  replaceBeginStatement,
+  replaceConnectionPool,
+} from '../../src/internals/sequelize';
 import { backendKeyOf } from '../../src/internals/pg';
 import { createDatabase } from '../setup/databases';
 
@@ -50,11 +54,17 @@ test('a connection whose COMMIT fails is destroyed', async () => {
 
 test('BEGIN is extended by the options of the transaction, a savepoint is not', async () => {
   const statements: string[] = [];
-  const logging = (text: string) => void statements.push(text.replace(/^Executing \([\w-]+\): /, ''));
-  replaceBeginStatement(sequelize, ({ sessionUserId: sessionUserId }) => `BEGIN; SET LOCAL test.viewer = '${sessionUserId}'`);
+  const logging = (text: string) =>
+    void statements.push(text.replace(/^Executing \([\w-]+\): /, ''));
+  replaceBeginStatement(
+    sequelize,
+    ({ sessionUserId: sessionUserId }) => `BEGIN; SET LOCAL test.viewer = '${sessionUserId}'`,
+  );
   const options = { sessionUserId: 'ann', logging };
   await sequelize.transaction(options, async (transaction) => {
-    const [[row]] = await sequelize.query(`SELECT current_setting('test.viewer') AS "viewer"`, { transaction });
+    const [[row]] = await sequelize.query(`SELECT current_setting('test.viewer') AS "viewer"`, {
+      transaction,
+    });
     expect(row).toEqual({ viewer: 'ann' });
     await sequelize.transaction({ transaction, logging }, () => Promise.resolve());
   });

@@ -10,14 +10,22 @@ const libraries = fs.readdirSync(SOURCE).map((file) => path.parse(file).name);
 const OTHER_VERSIONS = ['node'];
 
 const installedVersion = (name: string): string =>
-  (JSON.parse(fs.readFileSync(path.join(ROOT, 'node_modules', name, 'package.json'), 'utf8')) as { version: string }).version;
+  (
+    JSON.parse(fs.readFileSync(path.join(ROOT, 'node_modules', name, 'package.json'), 'utf8')) as {
+      version: string;
+    }
+  ).version;
 
 test.each(libraries)('src/internals/%s.ts was checked with the installed version', (library) => {
-  const [, checkedVersions = ''] = /^ \* Checked with (.+)\.$/m.exec(fs.readFileSync(path.join(SOURCE, `${library}.ts`), 'utf8')) ?? [];
+  const [, checkedVersions = ''] =
+    /^ \* Checked with (.+)\.$/m.exec(
+      fs.readFileSync(path.join(SOURCE, `${library}.ts`), 'utf8'),
+    ) ?? [];
   const versions = checkedVersions.split(', ').map((text) => text.split(' '));
   expect(versions.map(([name]) => name)).toContain(library);
   for (const [name, version] of versions)
-    if (!OTHER_VERSIONS.includes(name!)) expect(`${name} ${version}`).toBe(`${name} ${installedVersion(name!)}`);
+    if (!OTHER_VERSIONS.includes(name!))
+      expect(`${name} ${version}`).toBe(`${name} ${installedVersion(name!)}`);
 });
 
 test.each(libraries)('src/internals/%s.ts has a test', (library) => {

@@ -14,7 +14,9 @@ import {
 } from '../../src/nutrition/values';
 
 const asNumbers = (values: Parameters<typeof formatNutritionalValues>[0]) =>
-  Object.fromEntries(Object.entries(formatNutritionalValues(values)).map(([name, text]) => [name, Number(text)]));
+  Object.fromEntries(
+    Object.entries(formatNutritionalValues(values)).map(([name, text]) => [name, Number(text)]),
+  );
 
 const composition = (nutrients: Partial<NutrientsPer100Grams>): NutrientsPer100Grams => ({
   energy: 0,
@@ -70,7 +72,13 @@ describe('a portion', () => {
       sodium: 0.01,
       energyKilojoule: 1245.16,
     });
-    expect(asNumbers(of(OIL, '12.25'))).toMatchObject({ energy: 108.29, fat: 12.25, fatSaturated: 1.69, fibres: 0, sodium: 0 });
+    expect(asNumbers(of(OIL, '12.25'))).toMatchObject({
+      energy: 108.29,
+      fat: 12.25,
+      fatSaturated: 1.69,
+      fibres: 0,
+      sodium: 0,
+    });
   });
 
   // Calculated by hand.
@@ -94,7 +102,10 @@ describe('a portion', () => {
 
   test('computes kilojoules from the unrounded energy', () => {
     // 73.425 kcal are 307.2102 kJ, whereas the rounded 73.42 kcal would be 307.19 kJ.
-    expect(asNumbers(of(BANANA, '3.00', SLICES))).toMatchObject({ energy: 73.42, energyKilojoule: 307.21 });
+    expect(asNumbers(of(BANANA, '3.00', SLICES))).toMatchObject({
+      energy: 73.42,
+      energyKilojoule: 307.21,
+    });
   });
 
   test('is formatted with two decimals and keeps the sign of values rounded to zero', () => {
@@ -117,7 +128,11 @@ describe('a sum', () => {
   test('adds rounded values and computes kilojoules from the sum of the kilocalories', () => {
     const third = of(composition({ energy: 1, protein: '0.335' }), '50');
     // Calculated by hand: 3 × 0.17 g (0.1675 g rounded) and 3 × 0.5 kcal.
-    expect(asNumbers(sumNutritionalValues([third, third, third]))).toMatchObject({ energy: 1.5, protein: 0.51, energyKilojoule: 6.28 });
+    expect(asNumbers(sumNutritionalValues([third, third, third]))).toMatchObject({
+      energy: 1.5,
+      protein: 0.51,
+      energyKilojoule: 6.28,
+    });
   });
 
   test('of no portions is zero', () => {
@@ -126,8 +141,11 @@ describe('a sum', () => {
 });
 
 describe('nutritional values in ounces', () => {
-  const inOunces = (food: NutrientsPer100Grams, amount: string, measure: HouseholdMeasure | null = null) =>
-    nutritionalValuesOfPortion(food, gramsOfAmount(amount, measure), 'oz');
+  const inOunces = (
+    food: NutrientsPer100Grams,
+    amount: string,
+    measure: HouseholdMeasure | null = null,
+  ) => nutritionalValuesOfPortion(food, gramsOfAmount(amount, measure), 'oz');
   const meal = sumNutritionalValues([inOunces(OATS, '1.00', CUP), inOunces(OIL, '33.33')]);
 
   test('convert a portion by way of kg and lb', () => {
@@ -154,15 +172,28 @@ describe('nutritional values in ounces', () => {
     // Each item is 0.0032 oz, which is rounded to zero, so the total is zero too.
     const crumb = inOunces(composition({ fat: '1.000' }), '9');
     expect(asNumbers(sumNutritionalValues(Array(10).fill(crumb)))).toMatchObject({ fat: 0 });
-    expect(asNumbers(meal)).toMatchObject({ energy: 629.44, protein: 0.43, fat: 1.4, energyKilojoule: 2633.58 });
+    expect(asNumbers(meal)).toMatchObject({
+      energy: 629.44,
+      protein: 0.43,
+      fat: 1.4,
+      energyKilojoule: 2633.58,
+    });
   });
 
   test('have energy shares by the factors of an ounce', () => {
-    expect(asNumbers(macronutrientEnergyPercentages(meal, 'oz'))).toEqual({ protein: 7.72, carbohydrates: 33.39, fat: 50.04 });
+    expect(asNumbers(macronutrientEnergyPercentages(meal, 'oz'))).toEqual({
+      protein: 7.72,
+      carbohydrates: 33.39,
+      fat: 50.04,
+    });
   });
 
   test('are divided by the stored number of the body weight', () => {
-    expect(asNumbers(macronutrientsPerBodyWeight(meal, '180.00'))).toEqual({ protein: 0, carbohydrates: 0.01, fat: 0.01 });
+    expect(asNumbers(macronutrientsPerBodyWeight(meal, '180.00'))).toEqual({
+      protein: 0,
+      carbohydrates: 0.01,
+      fat: 0.01,
+    });
   });
 });
 
@@ -170,11 +201,19 @@ describe('a metric total', () => {
   const total = sumNutritionalValues([of(OATS, '100')]);
 
   test('has energy shares of 4, 4 and 9 kcal per gram', () => {
-    expect(asNumbers(macronutrientEnergyPercentages(total, 'g'))).toEqual({ protein: 14.52, carbohydrates: 63.12, fat: 16.94 });
+    expect(asNumbers(macronutrientEnergyPercentages(total, 'g'))).toEqual({
+      protein: 14.52,
+      carbohydrates: 63.12,
+      fat: 16.94,
+    });
   });
 
   test('is divided by the body weight', () => {
-    expect(asNumbers(macronutrientsPerBodyWeight(total, '95.00'))).toEqual({ protein: 0.14, carbohydrates: 0.62, fat: 0.07 });
+    expect(asNumbers(macronutrientsPerBodyWeight(total, '95.00'))).toEqual({
+      protein: 0.14,
+      carbohydrates: 0.62,
+      fat: 0.07,
+    });
   });
 
   test('yields zeros without energy or without a body weight', () => {

@@ -19,17 +19,29 @@ async function createToken(visitor: Visitor, name: string, scopes: string[], day
   fields.set('name', name);
   for (const scope of scopes) fields.append('scope', scope);
   fields.set('days', days);
-  return visitor.send('POST', PATH, fields.toString(), { 'Content-Type': 'application/x-www-form-urlencoded' });
+  return visitor.send('POST', PATH, fields.toString(), {
+    'Content-Type': 'application/x-www-form-urlencoded',
+  });
 }
 
 const tokenIn = (text: string) => /<code id="token">(fgt_[0-9a-f]{48})<\/code>/.exec(text)?.[1];
 const rowsIn = (text: string) =>
-  [...text.matchAll(/<th scope="row">(.*?)<\/th><td>(.*?)<\/td><td>.*?<\/td><td>(.*?)<\/td><td>(.*?)<\/td>/g)].map(([, ...cells]) => cells);
-const clientWith = (token: string) => new Person(fitgraph.url).withHeaders({ Authorization: `Token ${token}` });
+  [
+    ...text.matchAll(
+      /<th scope="row">(.*?)<\/th><td>(.*?)<\/td><td>.*?<\/td><td>(.*?)<\/td><td>(.*?)<\/td>/g,
+    ),
+  ].map(([, ...cells]) => cells);
+const clientWith = (token: string) =>
+  new Person(fitgraph.url).withHeaders({ Authorization: `Token ${token}` });
 
 it('creates an access token and shows it once', async () => {
   const visitor = await signedIn('ann');
-  const { status, text } = await createToken(visitor, 'Watch <1>', ['read:body', 'write:training'], '30');
+  const { status, text } = await createToken(
+    visitor,
+    'Watch <1>',
+    ['read:body', 'write:training'],
+    '30',
+  );
   expect(status).toBe(200);
   const token = tokenIn(text)!;
   const ends = new Date(Date.now() + 30 * 86_400_000).getTime();
@@ -62,12 +74,17 @@ it('shows errors in the form of a new token and keeps the submitted values', asy
 it('revokes one access token, and all access tokens', async () => {
   const visitor = await signedIn('carl');
   const tokens: string[] = [];
-  for (const name of ['one', 'two', 'three']) tokens.push(tokenIn((await createToken(visitor, name, ['read'])).text)!);
-  const areAccepted = () => Promise.all(tokens.map(async (token) => (await clientWith(token).get('/weightentry/')).status === 200));
+  for (const name of ['one', 'two', 'three'])
+    tokens.push(tokenIn((await createToken(visitor, name, ['read'])).text)!);
+  const areAccepted = () =>
+    Promise.all(
+      tokens.map(async (token) => (await clientWith(token).get('/weightentry/')).status === 200),
+    );
   const fields = await visitor.fieldsOf(PATH, /Revoke two/);
   expect((await visitor.post(PATH, fields)).text).toContain('Access revoked.');
   expect(await areAccepted()).toEqual([true, false, true]);
-  for (const id of [fields.id!, '', 'x', '-1']) expect((await visitor.post(PATH, { ...fields, id })).text).toContain('Nothing to revoke.');
+  for (const id of [fields.id!, '', 'x', '-1'])
+    expect((await visitor.post(PATH, { ...fields, id })).text).toContain('Nothing to revoke.');
   expect(await areAccepted()).toEqual([true, false, true]);
   await visitor.post(PATH, await visitor.fieldsOf(PATH, /Revoke all access tokens/));
   expect(await areAccepted()).toEqual([false, false, false]);
@@ -76,12 +93,17 @@ it('revokes one access token, and all access tokens', async () => {
 it('ends all sessions of the user', async () => {
   const [currentBrowser, otherBrowser] = [await signedIn('dora'), await signedIn('dora')];
   const other = await signedIn('emil');
-  const ended = await currentBrowser.post(PATH, await currentBrowser.fieldsOf(PATH, /End all sessions/));
+  const ended = await currentBrowser.post(
+    PATH,
+    await currentBrowser.fieldsOf(PATH, /End all sessions/),
+  );
   expect([ended.status, ended.headers.get('location')]).toEqual([303, '/login']);
   expect(currentBrowser.cookies.has('fitgraph')).toBe(false);
   expect((await otherBrowser.get(PATH)).status).toBe(303);
   expect((await other.get(PATH)).status).toBe(200);
-  expect((await fitgraph.anonymous.post('/login/', { username: 'dora', password: PASSWORD })).status).toBe(200);
+  expect(
+    (await fitgraph.anonymous.post('/login/', { username: 'dora', password: PASSWORD })).status,
+  ).toBe(200);
 });
 
 it('rejects forms without a CSRF token, and access tokens as credentials', async () => {

@@ -24,7 +24,13 @@ const view = (changes: Partial<HtmlView> = {}): HtmlView => ({
   allowedMethods: ['GET', 'POST'],
   idLinkTree: { childrenByKey: {} },
   errors: {},
-  resource: { name: 'fruit', singularLabel: 'Fruit', pluralLabel: 'Fruits', description: 'Fruit.', isOwned: true },
+  resource: {
+    name: 'fruit',
+    singularLabel: 'Fruit',
+    pluralLabel: 'Fruits',
+    description: 'Fruit.',
+    isOwned: true,
+  },
   endpoint: {
     view: FRUIT_VIEW,
     resource: { views: [FRUIT_VIEW] },
@@ -42,30 +48,47 @@ const view = (changes: Partial<HtmlView> = {}): HtmlView => ({
   ...changes,
 });
 
-const textOf = async (changes?: Partial<HtmlView>) => (await renderBrowsePage(view(changes))).htmlText;
+const textOf = async (changes?: Partial<HtmlView>) =>
+  (await renderBrowsePage(view(changes))).htmlText;
 
 describe('highlighted JSON', () => {
   const links = {
-    childrenByKey: { id: { endpointName: 'fruit', childrenByKey: {} }, kinds: { endpointName: 'kind', childrenByKey: {} } },
+    childrenByKey: {
+      id: { endpointName: 'fruit', childrenByKey: {} },
+      kinds: { endpointName: 'kind', childrenByKey: {} },
+    },
   };
 
   it('links ids to their rows', () => {
     const html = highlightJson({ id: 3, kinds: [1, 2], other: 4 }, links);
-    expect(html.match(/href="[^"]*"/g)).toEqual(['href="/api/v2/fruit/3/"', 'href="/api/v2/kind/1/"', 'href="/api/v2/kind/2/"']);
+    expect(html.match(/href="[^"]*"/g)).toEqual([
+      'href="/api/v2/fruit/3/"',
+      'href="/api/v2/kind/1/"',
+      'href="/api/v2/kind/2/"',
+    ]);
   });
 
-  it('links ids of nested objects', () => expect(highlightJson({ rows: [{ id: 3 }] }, links)).toContain('href="/api/v2/fruit/3/"'));
+  it('links ids of nested objects', () =>
+    expect(highlightJson({ rows: [{ id: 3 }] }, links)).toContain('href="/api/v2/fruit/3/"'));
 
   it.each([
     ['http://a.example/x?y=1&z=2', 'href="http://a.example/x?y=1&amp;z=2"'],
     ['/media/a.png', 'href="/media/a.png"'],
   ])('links %s', (url, href) => expect(highlightJson(url, links)).toContain(href));
 
-  it.each(['javascript:alert(1)', '//evil.example/', 'http://x" onclick="alert(1)', 'data:text/html,x'])('does not link %s', (text) =>
+  it.each([
+    'javascript:alert(1)',
+    '//evil.example/',
+    'http://x" onclick="alert(1)',
+    'data:text/html,x',
+  ])('does not link %s', (text) =>
     expect(highlightJson({ [text]: text }, links)).not.toContain('<a'),
   );
 
-  it('escapes keys and values', () => expect(highlightJson({ [EVIL]: [EVIL] }, links)).not.toMatch(/<(script|img|\/textarea|\/style)/));
+  it('escapes keys and values', () =>
+    expect(highlightJson({ [EVIL]: [EVIL] }, links)).not.toMatch(
+      /<(script|img|\/textarea|\/style)/,
+    ));
 });
 
 describe('a page', () => {
@@ -96,7 +119,16 @@ describe('a page', () => {
   });
 
   it('shows errors at their fields and keeps the submitted values', async () => {
-    const controls = [{ key: 'weight', label: 'Weight', kind: 'decimal' as const, required: true, min: 30, decimalPlaces: 2 }];
+    const controls = [
+      {
+        key: 'weight',
+        label: 'Weight',
+        kind: 'decimal' as const,
+        required: true,
+        min: 30,
+        decimalPlaces: 2,
+      },
+    ];
     const form = {
       action: '/api/v2/fruit/',
       methods: ['POST'],
@@ -128,23 +160,34 @@ describe('a page', () => {
     ['date', 'Enter a valid date.', '2025-02-30', 'Enter a date, such as 2026-01-31.'],
     ['datetime', 'No such hour', '2026-10-25T02:30', 'No such hour'],
     ['string', 'Whatever else there is', 'x', 'Whatever else there is'],
-  ] as const)('shows a readable error for a %s when the message is "%s"', async (kind, message, typed, expectedMessage) => {
-    const controls = [{ key: 'weight', label: 'Weight', kind, required: true, min: 30, max: 600, unit: 'kg' }];
-    const form = {
-      action: '/',
-      methods: ['PUT', 'PATCH'],
-      controls,
-      values: { weight: [typed] },
-      jsonText: '{}',
-      rejectedPart: 'fields' as const,
-    };
-    const text = await textOf({ method: 'PUT', status: 400, errors: { weight: [message] }, forms: [form] });
-    expect(text).toContain(`<p class="error" id="wput-weight-error">${expectedMessage}</p>`);
-    expect(text.match(/>Save</g)).toHaveLength(1);
-  });
+  ] as const)(
+    'shows a readable error for a %s when the message is "%s"',
+    async (kind, message, typed, expectedMessage) => {
+      const controls = [
+        { key: 'weight', label: 'Weight', kind, required: true, min: 30, max: 600, unit: 'kg' },
+      ];
+      const form = {
+        action: '/',
+        methods: ['PUT', 'PATCH'],
+        controls,
+        values: { weight: [typed] },
+        jsonText: '{}',
+        rejectedPart: 'fields' as const,
+      };
+      const text = await textOf({
+        method: 'PUT',
+        status: 400,
+        errors: { weight: [message] },
+        forms: [form],
+      });
+      expect(text).toContain(`<p class="error" id="wput-weight-error">${expectedMessage}</p>`);
+      expect(text.match(/>Save</g)).toHaveLength(1);
+    },
+  );
 
   it('draws charts with their units and a table of their values', async () => {
-    const points = (...numbers: number[]) => numbers.map((number, index): [string, number] => [`2025-01-0${index + 1}`, number]);
+    const points = (...numbers: number[]) =>
+      numbers.map((number, index): [string, number] => [`2025-01-0${index + 1}`, number]);
     const series = [
       {
         label: 'Weight',
@@ -158,12 +201,16 @@ describe('a page', () => {
       { label: 'Weight', unit: 'Plates', lines: [{ points: points(3, 4) }], omittedLineCount: 0 },
     ];
     const text = await textOf({ timeSeries: { charts: series, periodDays: 90 } });
-    expect(text).toContain('Weight in kg. 3 values of Squat, Plank from 2025-01-01 to 2025-01-02, between 1 and 81 kg.');
+    expect(text).toContain(
+      'Weight in kg. 3 values of Squat, Plank from 2025-01-01 to 2025-01-02, between 1 and 81 kg.',
+    );
     expect(text).toContain('2 more hidden: filter the list to see them');
     expect(text).toContain('Weight in Plates. 2 values from');
     expect(text.match(/<svg /g)).toHaveLength(2);
     expect(text).toContain('var(--accent)');
-    expect(text).toMatch(/<th scope="row">2025-01-02<\/th><td class="number">80.5<\/td><td class="number"><\/td>/);
+    expect(text).toMatch(
+      /<th scope="row">2025-01-02<\/th><td class="number">80.5<\/td><td class="number"><\/td>/,
+    );
   });
 
   it('draws a line per number of repetitions for a progress action, if it has data', async () => {
@@ -176,11 +223,21 @@ describe('a page', () => {
     ];
     const action = { kind: 'action', action: 'progress', pageWindow: undefined } as const;
     const text = await textOf({ ...action, body: { lines, logs: {} } });
-    expect(text).toContain('Weight. 3 values of 5 reps, 8 reps from 2025-01-02 to 2025-01-04, between 70 and 82.5.');
+    expect(text).toContain(
+      'Weight. 3 values of 5 reps, 8 reps from 2025-01-02 to 2025-01-04, between 70 and 82.5.',
+    );
     expect(text).toMatch(/<ul class="legend"[^>]*><li[^>]*>5 reps<\/li><li[^>]*>8 reps<\/li>/);
     expect(text).toContain('var(--accent)');
     expect(text).toContain('var(--link)');
-    for (const body of [{ lines: [], logs: {} }, { lines: [lines[1]] }, { lines: [[], []] }, { lines: [['a']] }, ['a'], 'a', null])
+    for (const body of [
+      { lines: [], logs: {} },
+      { lines: [lines[1]] },
+      { lines: [[], []] },
+      { lines: [['a']] },
+      ['a'],
+      'a',
+      null,
+    ])
       expect(await textOf({ ...action, body })).not.toContain('class="chart"');
   });
 
@@ -193,8 +250,13 @@ describe('a page', () => {
 
   it('shows the drawing of a row, but not those of nested rows or other hosts', async () => {
     const muscleWithDrawing = (name: string) => ({ name, image_url_main: `/static/${name}.svg` });
-    const text = await textOf({ kind: 'detail', body: { ...muscleWithDrawing('Soleus'), others: [muscleWithDrawing('Brachialis')] } });
-    expect(text.match(/<img [^>]*>/g)).toEqual([expect.stringContaining('src="/static/Soleus.svg" alt="Drawing of Soleus"')]);
+    const text = await textOf({
+      kind: 'detail',
+      body: { ...muscleWithDrawing('Soleus'), others: [muscleWithDrawing('Brachialis')] },
+    });
+    expect(text.match(/<img [^>]*>/g)).toEqual([
+      expect.stringContaining('src="/static/Soleus.svg" alt="Drawing of Soleus"'),
+    ]);
     const foreignMuscle = { name: 'X', image_url_main: 'https://evil.example/x.svg' };
     expect(await textOf({ kind: 'detail', body: foreignMuscle })).not.toContain('<img');
   });
@@ -202,7 +264,10 @@ describe('a page', () => {
 
 describe('a form', () => {
   const posted = (fields: Record<string, string>) =>
-    parsePostedForm({ isForm: true, data: new Map(Object.entries(fields).map(([key, value]) => [key, [value]])) });
+    parsePostedForm({
+      isForm: true,
+      data: new Map(Object.entries(fields).map(([key, value]) => [key, [value]])),
+    });
 
   it.each([
     ['PUT', 'PUT'],
@@ -222,7 +287,12 @@ describe('a form', () => {
 
   it('may contain JSON, and reports invalid JSON and other types', () => {
     expect(posted({ _content: '{"a": 1}' }).body).toEqual({ isForm: false, data: { a: 1 } });
-    expect(posted({ _content: '{"a":' })).toMatchObject({ jsonText: '{"a":', jsonError: { status: 400 } });
-    expect(posted({ _content: '<a/>', _content_type: 'application/xml' })).toMatchObject({ jsonError: { status: 415 } });
+    expect(posted({ _content: '{"a":' })).toMatchObject({
+      jsonText: '{"a":',
+      jsonError: { status: 400 },
+    });
+    expect(posted({ _content: '<a/>', _content_type: 'application/xml' })).toMatchObject({
+      jsonError: { status: 415 },
+    });
   });
 });

@@ -45,7 +45,9 @@ it('draws weights in a chart per unit, of the newest 90 days unless `days` asks 
 it('shows the weight unit of the user in the form', async () => {
   const gil = await fitgraph.user('gil');
   const page = gil.withHeaders({ Accept: 'text/html' });
-  expect((await page.get('/weightentry/')).text).toContain('Between 30 and 600 kg, up to 2 decimal places.');
+  expect((await page.get('/weightentry/')).text).toContain(
+    'Between 30 and 600 kg, up to 2 decimal places.',
+  );
   const [profile] = (await gil.get('/userprofile/')).body.results;
   await gil.patch(`/userprofile/${profile.id}/`, { weight_unit: 'lb' });
   expect((await page.get('/weightentry/')).text).toContain('Between 30 and 600 lb');
@@ -96,7 +98,9 @@ it('shows the values of each day below the chart, and the exercises in a legend'
     ['2025-01-08', '65.5', '40'],
     ['2025-01-01', '50', ''],
   ]);
-  expect(text).toMatch(/<ul class="legend"[^>]*><li style="--ink:var\(--accent\)">Squat<\/li><li style="--ink:var\(--link\)">Bench press</);
+  expect(text).toMatch(
+    /<ul class="legend"[^>]*><li style="--ink:var\(--accent\)">Squat<\/li><li style="--ink:var\(--link\)">Bench press</,
+  );
 });
 
 it('draws a line for each of two exercises with the same name', async () => {
@@ -112,7 +116,10 @@ it('draws a line for each of two exercises with the same name', async () => {
     [1, '2025-01-08', '65.5'],
     [900, '2025-01-08', '80'],
   ])
-    expect((await eve.post('/workoutlog/', { workout, exercise, date, weight, weight_unit: 1, reps: 5 })).status).toBe(201);
+    expect(
+      (await eve.post('/workoutlog/', { workout, exercise, date, weight, weight_unit: 1, reps: 5 }))
+        .status,
+    ).toBe(201);
   const { text } = await eve.withHeaders({ Accept: 'text/html' }).get('/workoutlog/');
   await fitgraph.sql('DELETE FROM "exercise" WHERE "id" = 900');
   expect(rowsBelow(text)).toEqual([
@@ -130,16 +137,28 @@ const daysBelow = (text: string) =>
 
 it('labels the days of a chart in one format, with the year where it changes', async () => {
   const finn = await fitgraph.user('finn');
-  const createEntry = (date: string, weight: string) => finn.post('/weightentry/', { date, weight });
+  const createEntry = (date: string, weight: string) =>
+    finn.post('/weightentry/', { date, weight });
   const days = async (query: string) =>
-    daysBelow((await finn.withHeaders({ Accept: 'text/html' }).get(`/weightentry/?limit=1${query}`)).text);
+    daysBelow(
+      (await finn.withHeaders({ Accept: 'text/html' }).get(`/weightentry/?limit=1${query}`)).text,
+    );
   for (const [date, weight] of [
     ['2024-11-20', '82'],
     ['2024-12-20', '81'],
     ['2025-01-08', '80'],
   ])
     await createEntry(date!, weight!);
-  expect(await days('')).toEqual(['20 Nov 2024', '27 Nov', '4 Dec', '11 Dec', '18 Dec', '25 Dec', '1 Jan 2025', '8 Jan']);
+  expect(await days('')).toEqual([
+    '20 Nov 2024',
+    '27 Nov',
+    '4 Dec',
+    '11 Dec',
+    '18 Dec',
+    '25 Dec',
+    '1 Jan 2025',
+    '8 Jan',
+  ]);
   await createEntry('2025-09-30', '79');
   expect(await days('&days=365')).toEqual(['Jan 2025', 'Mar', 'May', 'Jul', 'Sep']);
   await createEntry('2020-05-01', '95');
@@ -153,7 +172,9 @@ it('shows only the newest 60 days below the chart', async () => {
       date: new Date(Date.UTC(2025, 0, 1 + day)).toISOString().slice(0, 10),
       weight: String(80 + (day % 7)),
     });
-  const { text } = await eve.withHeaders({ Accept: 'text/html' }).get('/weightentry/?days=0&limit=1');
+  const { text } = await eve
+    .withHeaders({ Accept: 'text/html' })
+    .get('/weightentry/?days=0&limit=1');
   const days = rowsBelow(text).map(([day]) => day);
   expect([days.length, days[0]]).toEqual([60, '2025-05-10']);
   expect(text).toContain('The latest 60 of 130 days.');
@@ -163,7 +184,12 @@ it('draws no chart of diary amounts, whose units are unknown', async () => {
   const carl = await fitgraph.user('carl');
   const { id: plan } = (await carl.post('/nutritionplan/', { language: 2 })).body;
   for (const day of [1, 2, 3])
-    await carl.post('/nutritiondiary/', { plan, ingredient: 1, amount: String(day * 100), datetime: `2025-01-0${day}T10:00:00Z` });
+    await carl.post('/nutritiondiary/', {
+      plan,
+      ingredient: 1,
+      amount: String(day * 100),
+      datetime: `2025-01-0${day}T10:00:00Z`,
+    });
   expect((await carl.get('/nutritiondiary/')).body.count).toBe(3);
   expect(await chartsOf(carl, '/nutritiondiary/')).toEqual([]);
 });
@@ -183,7 +209,18 @@ it('draws at most five lines and says how many more there are', async () => {
   const { id: workout } = (await hal.post('/workout/', { comment: 'Circuit' })).body;
   const log = async (exercise: number) => {
     for (const date of ['2025-01-01', '2025-01-08'])
-      expect((await hal.post('/workoutlog/', { workout, exercise, date, weight: '50', weight_unit: 1, reps: 5 })).status).toBe(201);
+      expect(
+        (
+          await hal.post('/workoutlog/', {
+            workout,
+            exercise,
+            date,
+            weight: '50',
+            weight_unit: 1,
+            reps: 5,
+          })
+        ).status,
+      ).toBe(201);
   };
   const hidden = async () => {
     const { text } = await hal.withHeaders({ Accept: 'text/html' }).get('/workoutlog/');
@@ -207,6 +244,8 @@ it.each([
   ])
     expect((await person.post('/weightentry/', { date, weight })).status).toBe(201);
   const { text } = await person.withHeaders({ Accept: 'text/html' }).get('/weightentry/?days=0');
-  expect(text).toContain(`aria-label="Weight in kg. 2 values from ${first} to ${last}, between 80 and 81 kg."`);
+  expect(text).toContain(
+    `aria-label="Weight in kg. 2 values from ${first} to ${last}, between 80 and 81 kg."`,
+  );
   expect(daysBelow(text)).toEqual(labels);
 });

@@ -24,7 +24,10 @@ async function shedResponses(): Promise<ShedResponses> {
   const send = async (name: keyof ShedResponses) => {
     const [path, accept] = CASES[name];
     // Otherwise, a redirect of `/graphql` that is not shed would lead to the page of another path.
-    const answer = await fetch(fitgraph.url + path, { headers: { Accept: accept }, redirect: 'manual' });
+    const answer = await fetch(fitgraph.url + path, {
+      headers: { Accept: accept },
+      redirect: 'manual',
+    });
     const text = await answer.text();
     if (answer.status === 503) shed[name] = { headers: answer.headers, text };
   };
@@ -44,15 +47,25 @@ it('says when to retry on a page for browsers and in JSON for other clients, if 
   const shed = await shedResponses();
   for (const name of ['rest', 'landing', 'graphql'] as const) {
     const { headers, text } = shed[name];
-    expect([headers.get('content-type'), headers.get('retry-after')]).toEqual(['text/html; charset=utf-8', '2']);
+    expect([headers.get('content-type'), headers.get('retry-after')]).toEqual([
+      'text/html; charset=utf-8',
+      '2',
+    ]);
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(alertOf(text)).toBe('The server is overloaded. Try again in a moment.');
     expect(text).toContain(`Wait 2 seconds, then <a href="${CASES[name][0]}">try again</a>.`);
   }
-  const json = ['application/json', '2', '{"detail":"The server is overloaded. Try again in a moment."}'];
+  const json = [
+    'application/json',
+    '2',
+    '{"detail":"The server is overloaded. Try again in a moment."}',
+  ];
   for (const name of ['any', 'json', 'jsonFirst', 'jsonUrl'] as const) {
     const { headers, text } = shed[name];
-    expect([name, headers.get('content-type'), headers.get('retry-after'), text]).toEqual([name, ...json]);
+    expect([name, headers.get('content-type'), headers.get('retry-after'), text]).toEqual([
+      name,
+      ...json,
+    ]);
   }
 });
 
@@ -61,17 +74,29 @@ it('gets a page if the database cannot store its form, and the form is stored wh
   const visitor = new Visitor(fitgraph.url, { Accept: BROWSER });
   await visitor.signIn('ann');
   const path = '/api/v2/weightentry/';
-  const fields = { ...(await visitor.fieldsOf(path, /id="wpost-/)), date: '2021-03-10', weight: '80' };
+  const fields = {
+    ...(await visitor.fieldsOf(path, /id="wpost-/)),
+    date: '2021-03-10',
+    weight: '80',
+  };
   await fitgraph.sql(`CREATE FUNCTION "full"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'full' USING ERRCODE = '53100'; END $$;
     CREATE TRIGGER "full" BEFORE INSERT ON "weight_entry" EXECUTE FUNCTION "full"()`);
   try {
     const { status, headers, text } = await visitor.post(path, fields);
-    expect([status, headers.get('content-type'), headers.get('retry-after')]).toEqual([503, 'text/html; charset=utf-8', '2']);
-    expect(alertOf(text)).toMatch(/^The database cannot process this at the moment\. Nothing was changed; try again later\. \(id /);
-    expect(text).toContain('Wait 2 seconds, then reload this page to send your input again. It is stored only once');
-    expect((await ann.post('/weightentry/', { date: '2021-03-10', weight: '80' })).body.detail).toMatch(
-      /^The database cannot process this/,
+    expect([status, headers.get('content-type'), headers.get('retry-after')]).toEqual([
+      503,
+      'text/html; charset=utf-8',
+      '2',
+    ]);
+    expect(alertOf(text)).toMatch(
+      /^The database cannot process this at the moment\. Nothing was changed; try again later\. \(id /,
     );
+    expect(text).toContain(
+      'Wait 2 seconds, then reload this page to send your input again. It is stored only once',
+    );
+    expect(
+      (await ann.post('/weightentry/', { date: '2021-03-10', weight: '80' })).body.detail,
+    ).toMatch(/^The database cannot process this/);
   } finally {
     await fitgraph.sql('DROP FUNCTION "full"() CASCADE');
   }
@@ -82,10 +107,14 @@ it('gets a page if the database cannot store its form, and the form is stored wh
 it('asks for the parameter of an action that cannot be computed without it', async () => {
   const ann = await fitgraph.user('ann');
   const { id } = (await ann.post('/workout/', { comment: 'Push' })).body;
-  const { status, text } = await ann.withHeaders({ Accept: 'text/html' }).get(`/workout/${id}/log_data/`);
+  const { status, text } = await ann
+    .withHeaders({ Accept: 'text/html' })
+    .get(`/workout/${id}/log_data/`);
   expect(status).toBe(200);
   expect(alertOf(text)).toContain('Enter a value for each parameter');
   expect(text).toContain('<a href="#f-id">Id</a>: Id of the exercise.');
   expect(text).toMatch(/<details class="api"><summary>API/);
-  expect((await ann.get(`/workout/${id}/log_data/`)).text).toBe(`"Please provide an exercise ID in the 'id' GET parameter"`);
+  expect((await ann.get(`/workout/${id}/log_data/`)).text).toBe(
+    `"Please provide an exercise ID in the 'id' GET parameter"`,
+  );
 });

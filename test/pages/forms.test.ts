@@ -22,7 +22,10 @@ beforeAll(async () => {
 beforeEach(() => fitgraph.sql('DELETE FROM "weight_entry"'));
 
 const count = async () => (await ann.get('/weightentry/')).body.count as number;
-const entry = async (weight = '80.00', date = '2021-03-10'): Promise<{ id: number; path: string }> => {
+const entry = async (
+  weight = '80.00',
+  date = '2021-03-10',
+): Promise<{ id: number; path: string }> => {
   const { id } = (await ann.post('/weightentry/', { date, weight })).body;
   return { id, path: `${ENTRIES}${id}/` };
 };
@@ -30,7 +33,10 @@ const weightOf = async (id: number) => (await ann.get(`/weightentry/${id}/`)).bo
 const radios = (html: string, key: string) =>
   [
     ...html.matchAll(
-      new RegExp(`<input type="radio" name="${key}" value(?:="([^"]*)")?( checked)?/?>\\s*([^<]*)<span class="value">([^<]*)`, 'g'),
+      new RegExp(
+        `<input type="radio" name="${key}" value(?:="([^"]*)")?( checked)?/?>\\s*([^<]*)<span class="value">([^<]*)`,
+        'g',
+      ),
     ),
   ].map(([, value, checked, title, shown]) => [value, checked !== undefined, `${title}${shown}`]);
 
@@ -38,10 +44,16 @@ describe('a successful form', () => {
   it('redirects to the created row, whose page says so once', async () => {
     const fields = await visitor.fieldsOf(ENTRIES, NEW);
     const answer = await visitor.post(ENTRIES, { ...fields, date: '2021-03-10', weight: '80' });
-    expect([answer.status, answer.text, answer.headers.get('cache-control')]).toEqual([303, '', 'private, no-store']);
+    expect([answer.status, answer.text, answer.headers.get('cache-control')]).toEqual([
+      303,
+      '',
+      'private, no-store',
+    ]);
     const location = answer.headers.get('location')!;
     expect(location).toMatch(/^\/api\/v2\/weightentry\/\d+\/$/);
-    expect(answer.cookies).toEqual([`fitgraph-notice=created; Max-Age=60; Path=${location}; HttpOnly; SameSite=Strict`]);
+    expect(answer.cookies).toEqual([
+      `fitgraph-notice=created; Max-Age=60; Path=${location}; HttpOnly; SameSite=Strict`,
+    ]);
     const first = await visitor.get(location);
     expect(first.text).toContain('<strong>Created.</strong>');
     expect((await visitor.get(location)).text).not.toContain('Created.');
@@ -50,43 +62,89 @@ describe('a successful form', () => {
 
   it('redirects to the row after a change and to the list after a deletion', async () => {
     const { id, path } = await entry();
-    const saved = await visitor.submit(path, { ...(await visitor.fieldsOf(path, EDIT)), _method: 'PUT', date: '2021-03-10', weight: '81' });
-    expect([saved.location, saved.text.includes('<strong>Saved.</strong>'), await weightOf(id)]).toEqual([path, true, '81.00']);
-    const deleted = await visitor.submit(path, { ...(await visitor.fieldsOf(path, DELETE)), _method: 'DELETE' });
-    expect([deleted.location, deleted.text.includes('<strong>Deleted.</strong>'), await count()]).toEqual([ENTRIES, true, 0]);
+    const saved = await visitor.submit(path, {
+      ...(await visitor.fieldsOf(path, EDIT)),
+      _method: 'PUT',
+      date: '2021-03-10',
+      weight: '81',
+    });
+    expect([
+      saved.location,
+      saved.text.includes('<strong>Saved.</strong>'),
+      await weightOf(id),
+    ]).toEqual([path, true, '81.00']);
+    const deleted = await visitor.submit(path, {
+      ...(await visitor.fieldsOf(path, DELETE)),
+      _method: 'DELETE',
+    });
+    expect([
+      deleted.location,
+      deleted.text.includes('<strong>Deleted.</strong>'),
+      await count(),
+    ]).toEqual([ENTRIES, true, 0]);
   });
 
   it('returns 201 without a redirect to a client that signs in with a token', async () => {
-    const form = ann.withHeaders({ Accept: 'text/html', 'Content-Type': 'application/x-www-form-urlencoded' });
-    const { status, headers } = await form.send('POST', '/api/v2/weightentry/', 'date=2021-03-10&weight=80');
-    expect([status, headers.get('content-type'), headers.get('set-cookie')]).toEqual([201, 'text/html; charset=utf-8', null]);
+    const form = ann.withHeaders({
+      Accept: 'text/html',
+      'Content-Type': 'application/x-www-form-urlencoded',
+    });
+    const { status, headers } = await form.send(
+      'POST',
+      '/api/v2/weightentry/',
+      'date=2021-03-10&weight=80',
+    );
+    expect([status, headers.get('content-type'), headers.get('set-cookie')]).toEqual([
+      201,
+      'text/html; charset=utf-8',
+      null,
+    ]);
   });
 
   it('returns 201 without a redirect when it is posted as JSON or accepts JSON', async () => {
-    const created = await ann.withHeaders({ Accept: 'text/html' }).post('/weightentry/', { date: '2021-03-10', weight: '80' });
-    expect([created.status, created.headers.get('content-type')]).toEqual([201, 'text/html; charset=utf-8']);
+    const created = await ann
+      .withHeaders({ Accept: 'text/html' })
+      .post('/weightentry/', { date: '2021-03-10', weight: '80' });
+    expect([created.status, created.headers.get('content-type')]).toEqual([
+      201,
+      'text/html; charset=utf-8',
+    ]);
     expect(created.text).toContain('<strong>Created.</strong>');
     const form = new FormData();
     form.set('date', '2021-03-11');
     form.set('weight', '80');
-    expect(await ann.send('POST', ENTRIES, form)).toMatchObject({ status: 201, body: { date: '2021-03-11', weight: '80.00' } });
+    expect(await ann.send('POST', ENTRIES, form)).toMatchObject({
+      status: 201,
+      body: { date: '2021-03-11', weight: '80.00' },
+    });
   });
 });
 
 describe('a form that is submitted twice', () => {
   it('stores one row and redirects to it both times', async () => {
-    const fields: Record<string, string> = { ...(await visitor.fieldsOf(ENTRIES, NEW)), date: '2021-03-10', weight: '80' };
+    const fields: Record<string, string> = {
+      ...(await visitor.fieldsOf(ENTRIES, NEW)),
+      date: '2021-03-10',
+      weight: '80',
+    };
     const first = await visitor.submit(ENTRIES, fields);
     expect((await visitor.submit(ENTRIES, fields)).location).toBe(first.location);
     expect(await count()).toBe(1);
     const workout = { ...(await visitor.fieldsOf('/api/v2/workout/', NEW)), comment: 'Push' };
-    const locations = [await visitor.submit('/api/v2/workout/', workout), await visitor.submit('/api/v2/workout/', workout)];
+    const locations = [
+      await visitor.submit('/api/v2/workout/', workout),
+      await visitor.submit('/api/v2/workout/', workout),
+    ];
     expect(new Set(locations.map(({ location }) => location)).size).toBe(1);
     expect((await ann.get('/workout/')).body.count).toBe(1);
   });
 
   it('waits for the response to the first submission while that is running', async () => {
-    const fields: Record<string, string> = { ...(await visitor.fieldsOf(ENTRIES, NEW)), date: '2021-03-10', weight: '80' };
+    const fields: Record<string, string> = {
+      ...(await visitor.fieldsOf(ENTRIES, NEW)),
+      date: '2021-03-10',
+      weight: '80',
+    };
     const client = await fitgraph.database.pool.connect();
     let answers: Promise<Page[]>;
     try {
@@ -104,12 +162,18 @@ describe('a form that is submitted twice', () => {
   });
 
   it('keeps other values and asks before it stores them too', async () => {
-    const fields: Record<string, string> = { ...(await visitor.fieldsOf(ENTRIES, NEW)), date: '2021-03-10', weight: '80' };
+    const fields: Record<string, string> = {
+      ...(await visitor.fieldsOf(ENTRIES, NEW)),
+      date: '2021-03-10',
+      weight: '80',
+    };
     await visitor.submit(ENTRIES, fields);
     const changedForm = await visitor.post(ENTRIES, { ...fields, date: '2021-03-11' });
     expect(changedForm.status).toBe(409);
     expect(changedForm.text).toContain('This form has been submitted before.');
-    expect(changedForm.text).toMatch(/<input type="date" id="wpost-date" name="date" value="2021-03-11"/);
+    expect(changedForm.text).toMatch(
+      /<input type="date" id="wpost-date" name="date" value="2021-03-11"/,
+    );
     const key = /name="_key" value="([^"]*)"/.exec(changedForm.text)![1]!;
     expect(key).not.toBe(fields._key);
     await visitor.submit(ENTRIES, { ...fields, date: '2021-03-11', _key: key });
@@ -117,15 +181,23 @@ describe('a form that is submitted twice', () => {
   });
 
   it('is stored when the browser goes back and corrects it after it was rejected', async () => {
-    const fields: Record<string, string> = { ...(await visitor.fieldsOf(ENTRIES, NEW)), date: '2021-03-10', weight: '1' };
+    const fields: Record<string, string> = {
+      ...(await visitor.fieldsOf(ENTRIES, NEW)),
+      date: '2021-03-10',
+      weight: '1',
+    };
     expect((await visitor.post(ENTRIES, fields)).status).toBe(400);
     expect((await visitor.post(ENTRIES, fields)).status).toBe(400);
-    expect((await visitor.submit(ENTRIES, { ...fields, weight: '80' })).text).toContain('<strong>Created.</strong>');
+    expect((await visitor.submit(ENTRIES, { ...fields, weight: '80' })).text).toContain(
+      '<strong>Created.</strong>',
+    );
     expect(await count()).toBe(1);
   });
 
   it('stores one upload', async () => {
-    const picture = await sharp({ create: { width: 40, height: 30, channels: 3, background: '#0b6e4f' } })
+    const picture = await sharp({
+      create: { width: 40, height: 30, channels: 3, background: '#0b6e4f' },
+    })
       .png()
       .toBuffer();
     const fields = await visitor.fieldsOf('/api/v2/exerciseimage/', NEW);
@@ -133,7 +205,8 @@ describe('a form that is submitted twice', () => {
     const before = await images();
     const upload = () => {
       const form = new FormData();
-      for (const [name, value] of Object.entries({ ...fields, exercise: '3' })) form.append(name, value);
+      for (const [name, value] of Object.entries({ ...fields, exercise: '3' }))
+        form.append(name, value);
       form.append('image', new Blob([new Uint8Array(picture)], { type: 'image/png' }), 'bench.png');
       return visitor.submit('/api/v2/exerciseimage/', form);
     };
@@ -144,15 +217,24 @@ describe('a form that is submitted twice', () => {
 
   it('deletes once, and redirects to the list both times', async () => {
     const { path } = await entry();
-    const fields: Record<string, string> = { ...(await visitor.fieldsOf(path, DELETE)), _method: 'DELETE' };
-    for (let times = 0; times < 2; times += 1) expect((await visitor.submit(path, fields)).location).toBe(ENTRIES);
+    const fields: Record<string, string> = {
+      ...(await visitor.fieldsOf(path, DELETE)),
+      _method: 'DELETE',
+    };
+    for (let times = 0; times < 2; times += 1)
+      expect((await visitor.submit(path, fields)).location).toBe(ENTRIES);
   });
 });
 
 describe('a form for a row that was changed meanwhile', () => {
   it('shows both values where they differ, and stores the chosen ones', async () => {
     const { id, path } = await entry();
-    const fields: Record<string, string> = { ...(await visitor.fieldsOf(path, EDIT)), _method: 'PUT', date: '2021-03-10', weight: '81' };
+    const fields: Record<string, string> = {
+      ...(await visitor.fieldsOf(path, EDIT)),
+      _method: 'PUT',
+      date: '2021-03-10',
+      weight: '81',
+    };
     await ann.patch(`/weightentry/${id}/`, { weight: '82.50' });
     const rejected = await visitor.post(path, fields);
     expect(rejected.status).toBe(412);
@@ -162,11 +244,15 @@ describe('a form for a row that was changed meanwhile', () => {
       ['82.50', false, 'Stored now: 82.50'],
     ]);
     expect(radios(rejected.text, 'date')).toEqual([]);
-    expect(rejected.text).toMatch(/<input type="date" id="wput-date" name="date" value="2021-03-10"/);
+    expect(rejected.text).toMatch(
+      /<input type="date" id="wput-date" name="date" value="2021-03-10"/,
+    );
     expect(rejected.text).toContain(`<a href="${path}">Keep everything as stored</a>`);
     expect(await weightOf(id)).toBe('82.50');
 
-    const hidden = [...rejected.text.matchAll(/<input type="hidden" name="(_key|_version)" value="([^"]*)"/g)];
+    const hidden = [
+      ...rejected.text.matchAll(/<input type="hidden" name="(_key|_version)" value="([^"]*)"/g),
+    ];
     const now = Object.fromEntries(hidden.slice(0, 2).map(([, name, value]) => [name, value]));
     expect(now._version).not.toBe(fields._version);
     await visitor.submit(path, { ...fields, ...now });
@@ -175,7 +261,14 @@ describe('a form for a row that was changed meanwhile', () => {
 
   it('names related rows and other choices, and shows long texts completely', async () => {
     const { id: workout } = (await ann.post('/workout/', { comment: 'Pull' })).body;
-    const session = (await ann.post('/workoutsession/', { workout, date: '2021-03-10', impression: '2', notes: 'fine' })).body;
+    const session = (
+      await ann.post('/workoutsession/', {
+        workout,
+        date: '2021-03-10',
+        impression: '2',
+        notes: 'fine',
+      })
+    ).body;
     const path = `/api/v2/workoutsession/${session.id}/`;
     const fields: Record<string, string> = {
       ...(await visitor.fieldsOf(path, EDIT)),
@@ -199,20 +292,42 @@ describe('a form for a row that was changed meanwhile', () => {
       time_end: '',
     });
     expect(status).toBe(412);
-    expect(radios(text, 'workout').map(([, , shown]) => shown)).toEqual([`Yours: ${workout}: Pull`, `Stored now: ${other}: Legs`]);
-    expect(radios(text, 'impression').map(([, , shown]) => shown)).toEqual(['Yours: Neutral', 'Stored now: Good']);
-    expect(radios(text, 'notes').map(([, , shown]) => shown)).toEqual(['Yours: &lt;b>bold&lt;/b>\r\nand more', 'Stored now: two\nlines']);
+    expect(radios(text, 'workout').map(([, , shown]) => shown)).toEqual([
+      `Yours: ${workout}: Pull`,
+      `Stored now: ${other}: Legs`,
+    ]);
+    expect(radios(text, 'impression').map(([, , shown]) => shown)).toEqual([
+      'Yours: Neutral',
+      'Stored now: Good',
+    ]);
+    expect(radios(text, 'notes').map(([, , shown]) => shown)).toEqual([
+      'Yours: &lt;b>bold&lt;/b>\r\nand more',
+      'Stored now: two\nlines',
+    ]);
     expect(radios(text, 'time_start')).toEqual([]);
-    expect(radios(text, 'time_end').map(([, , shown]) => shown)).toEqual(['Yours: –', 'Stored now: 08:30:00']);
+    expect(radios(text, 'time_end').map(([, , shown]) => shown)).toEqual([
+      'Yours: –',
+      'Stored now: 08:30:00',
+    ]);
   });
 
   it('keeps its version when it is rejected for another reason', async () => {
     const { id, path } = await entry();
-    const fields: Record<string, string> = { ...(await visitor.fieldsOf(path, EDIT)), _method: 'PUT', date: '2021-03-10', weight: '1' };
+    const fields: Record<string, string> = {
+      ...(await visitor.fieldsOf(path, EDIT)),
+      _method: 'PUT',
+      date: '2021-03-10',
+      weight: '1',
+    };
     await ann.patch(`/weightentry/${id}/`, { weight: '82.50' });
     const rejected = await visitor.post(path, fields);
-    expect([rejected.status, rejected.text.includes(`name="_version" value="${fields._version}"`)]).toEqual([400, true]);
-    expect((await visitor.post(path, { ...fields, _key: 'another', weight: '81' })).status).toBe(412);
+    expect([
+      rejected.status,
+      rejected.text.includes(`name="_version" value="${fields._version}"`),
+    ]).toEqual([400, true]);
+    expect((await visitor.post(path, { ...fields, _key: 'another', weight: '81' })).status).toBe(
+      412,
+    );
   });
 
   it('keeps its JSON and shows the stored values', async () => {
@@ -231,7 +346,10 @@ describe('a form for a row that was changed meanwhile', () => {
 
   it('does not delete the row, and shows its current values', async () => {
     const { id, path } = await entry();
-    const fields: Record<string, string> = { ...(await visitor.fieldsOf(path, DELETE)), _method: 'DELETE' };
+    const fields: Record<string, string> = {
+      ...(await visitor.fieldsOf(path, DELETE)),
+      _method: 'DELETE',
+    };
     await ann.patch(`/weightentry/${id}/`, { weight: '82.50' });
     const { status, text } = await visitor.post(path, fields);
     expect([status, await count()]).toEqual([412, 1]);
@@ -243,15 +361,26 @@ describe('a form for a row that was changed meanwhile', () => {
 describe('a form for a row that was deleted meanwhile', () => {
   it('keeps its values and stores them as a new row', async () => {
     const { id, path } = await entry();
-    const fields: Record<string, string> = { ...(await visitor.fieldsOf(path, EDIT)), _method: 'PUT', date: '2021-03-12', weight: '81' };
+    const fields: Record<string, string> = {
+      ...(await visitor.fieldsOf(path, EDIT)),
+      _method: 'PUT',
+      date: '2021-03-12',
+      weight: '81',
+    };
     await ann.delete(`/weightentry/${id}/`);
     const { status, text } = await visitor.post(path, fields);
     expect(status).toBe(404);
-    expect(text).toContain('This weight entry was deleted after you opened the form. Your input is kept');
+    expect(text).toContain(
+      'This weight entry was deleted after you opened the form. Your input is kept',
+    );
     expect(text).toMatch(/<form class="fields" method="post" action="\/api\/v2\/weightentry\/"/);
     expect(text).toMatch(/<input type="number" id="wpost-weight" name="weight" value="81"/);
     expect(text).not.toContain('name="_version"');
-    const { location } = await visitor.submit(ENTRIES, { csrfToken: fields.csrfToken!, date: '2021-03-12', weight: '81' });
+    const { location } = await visitor.submit(ENTRIES, {
+      csrfToken: fields.csrfToken!,
+      date: '2021-03-12',
+      weight: '81',
+    });
     expect((await visitor.get(location)).text).toContain('81.00');
   });
 
@@ -259,11 +388,20 @@ describe('a form for a row that was deleted meanwhile', () => {
     const { id: training } = (await ann.post('/workout/', { comment: 'Pull' })).body;
     const { id } = (await ann.post('/day/', { training, description: 'Back', day: [1] })).body;
     const path = `/api/v2/day/${id}/`;
-    const fields: Record<string, string> = { ...(await visitor.fieldsOf(path, EDIT)), _method: 'PUT', description: 'Arms', day: '2' };
+    const fields: Record<string, string> = {
+      ...(await visitor.fieldsOf(path, EDIT)),
+      _method: 'PUT',
+      description: 'Arms',
+      day: '2',
+    };
     await ann.delete(`/workout/${training}/`);
     const { text } = await visitor.post(path, { ...fields, training: String(training) });
-    expect(text).toContain('This training day was deleted after you opened the form. Your input is kept');
-    expect(text).toMatch(/<input type="text" id="wpost-description" name="description" value="Arms"/);
+    expect(text).toContain(
+      'This training day was deleted after you opened the form. Your input is kept',
+    );
+    expect(text).toMatch(
+      /<input type="text" id="wpost-description" name="description" value="Arms"/,
+    );
   });
 
   it('keeps its JSON', async () => {
@@ -287,13 +425,25 @@ describe('a time whose local text does not determine it', () => {
     ['because its offset has seconds, so that it is given in UTC', '1890-01-01T00:06:32+00:00'],
   ])('is kept when another field is changed: %s', async (_why, time) => {
     const plan = (await ann.post('/nutritionplan/', {})).body.id;
-    const { id } = (await ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: '100', datetime: time })).body;
+    const { id } = (
+      await ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: '100', datetime: time })
+    ).body;
     const path = `/api/v2/nutritiondiary/${id}/`;
     const found = DATETIME_INPUT.exec((await visitor.get(path)).text)!;
     const datetime = (found[1] ?? found[2])!;
-    const fields = { ...(await visitor.fieldsOf(path, EDIT)), _method: 'PUT', plan: String(plan), ingredient: '1', amount: '90', datetime };
+    const fields = {
+      ...(await visitor.fieldsOf(path, EDIT)),
+      _method: 'PUT',
+      plan: String(plan),
+      ingredient: '1',
+      amount: '90',
+      datetime,
+    };
     await visitor.submit(path, fields);
-    expect((await ann.get(`/nutritiondiary/${id}/`)).body).toMatchObject({ amount: '90.00', datetime: time });
+    expect((await ann.get(`/nutritiondiary/${id}/`)).body).toMatchObject({
+      amount: '90.00',
+      datetime: time,
+    });
   });
 
   it('is rejected without its offset, with the reason', async () => {

@@ -14,13 +14,20 @@ async function signedIn(username: string, url = fitgraph.url): Promise<Visitor> 
 
 /** Returns the name of the user to whom the key belongs; undefined if it is invalid. */
 const ownerOf = async (token: string): Promise<string | undefined> =>
-  (await fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}` }).query('{ viewer { username } }')).data?.viewer?.username;
+  (
+    await fitgraph.anonymous
+      .withHeaders({ Authorization: `Token ${token}` })
+      .query('{ viewer { username } }')
+  ).data?.viewer?.username;
 const displayedKey = (text: string) => /<code id="key">([0-9a-f]{40})<\/code>/.exec(text)?.[1];
 
 it('redirects anonymous visitors to the login', async () => {
   for (const path of [PATH, `${PATH}/replace`]) {
     const { status, headers } = await new Visitor(fitgraph.url).get(path);
-    expect([status, headers.get('location')]).toEqual([303, `/login?next=${encodeURIComponent(path)}`]);
+    expect([status, headers.get('location')]).toEqual([
+      303,
+      `/login?next=${encodeURIComponent(path)}`,
+    ]);
   }
   expect((await new Visitor(fitgraph.url).post(PATH, { action: 'make' })).status).toBe(303);
 });
@@ -46,7 +53,9 @@ it('masks the key until the form to show it is sent', async () => {
   const { text } = await visitor.get(PATH);
   expect(text).toContain(`${token.slice(0, 4)}${'•'.repeat(36)}`);
   expect(text).not.toContain(token);
-  expect(displayedKey((await visitor.post(PATH, await visitor.fieldsOf(PATH, /Show key/))).text)).toBe(token);
+  expect(
+    displayedKey((await visitor.post(PATH, await visitor.fieldsOf(PATH, /Show key/))).text),
+  ).toBe(token);
 });
 
 it('replaces the key after a confirmation, and only once', async () => {
@@ -73,7 +82,10 @@ it('cannot show a key that was encrypted with another SECRET_KEY, but replaces i
     const visitor = await signedIn('dora', other.url);
     expect((await visitor.get(PATH)).text).toContain('can’t show it');
     expect(await ownerOf(token)).toBe('dora');
-    const { text } = await visitor.post(PATH, await visitor.fieldsOf(`${PATH}/replace`, /Replace key/));
+    const { text } = await visitor.post(
+      PATH,
+      await visitor.fieldsOf(`${PATH}/replace`, /Replace key/),
+    );
     expect(await ownerOf(displayedKey(text)!)).toBe('dora');
     expect(await ownerOf(token)).toBeUndefined();
   } finally {
@@ -83,8 +95,15 @@ it('cannot show a key that was encrypted with another SECRET_KEY, but replaces i
 
 it('gives the playground the CSRF token of the session', async () => {
   const visitor = await signedIn('eve');
-  const token = /<meta name="csrf-token" content="([\w-]+)"\/?>/.exec((await visitor.get('/playground')).text)?.[1];
-  const answer = await visitor.json('POST', '/graphql', { query: '{ viewer { username } }' }, { 'X-CSRFToken': token ?? '' });
+  const token = /<meta name="csrf-token" content="([\w-]+)"\/?>/.exec(
+    (await visitor.get('/playground')).text,
+  )?.[1];
+  const answer = await visitor.json(
+    'POST',
+    '/graphql',
+    { query: '{ viewer { username } }' },
+    { 'X-CSRFToken': token ?? '' },
+  );
   expect(JSON.parse(answer.text).data.viewer.username).toBe('eve');
   expect((await new Visitor(fitgraph.url).get('/playground')).text).not.toContain('csrf-token');
 });

@@ -26,7 +26,9 @@ const readLinkedFile = async (link: string) =>
   readFile(await fetch(fitgraph.url + link, { headers: { Authorization: `Token ${ann.token}` } }));
 
 test('links a CSV file with as many rows as the list, for every list', async () => {
-  const lists = endpoints.filter(({ type }) => isListed(findEntity(type.name)!)).map(({ view }) => `/${view.restName}/`);
+  const lists = endpoints
+    .filter(({ type }) => isListed(findEntity(type.name)!))
+    .map(({ view }) => `/${view.restName}/`);
   expect(lists.length).toBeGreaterThan(20);
   const seen: [string, number, number][] = [];
   const expected: typeof seen = [];
@@ -41,7 +43,9 @@ test('links a CSV file with as many rows as the list, for every list', async () 
 
 test('links a CSV file with the filters and the order of the list', async () => {
   for (const comment of ['b', 'a', 'c', 'a']) await ann.post('/workout/', { comment });
-  const { text, headers } = await readLinkedFile((await linkOn('/workout/?comment=a&ordering=-id&limit=1&offset=1'))!);
+  const { text, headers } = await readLinkedFile(
+    (await linkOn('/workout/?comment=a&ordering=-id&limit=1&offset=1'))!,
+  );
   const { results } = (await ann.get('/workout/?comment=a&ordering=-id')).body;
   expect(
     text
@@ -53,7 +57,12 @@ test('links a CSV file with the filters and the order of the list', async () => 
 });
 
 test('links no CSV file on pages without a valid list', async () => {
-  for (const path of ['/', '/exercise/1/', '/exercise/search/?term=squat', '/workout/?creation_date=never']) {
+  for (const path of [
+    '/',
+    '/exercise/1/',
+    '/exercise/search/?term=squat',
+    '/workout/?creation_date=never',
+  ]) {
     const link = await linkOn(path);
     expect([path, link && (await readLinkedFile(link)).status]).toEqual([path, undefined]);
   }

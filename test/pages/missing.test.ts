@@ -7,7 +7,12 @@ const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8
 
 const get = async (path: string, headers: Record<string, string>) => {
   const answer = await fetch(`${fitgraph.url}${path}`, { headers });
-  return { status: answer.status, type: answer.headers.get('content-type'), vary: answer.headers.get('vary'), text: await answer.text() };
+  return {
+    status: answer.status,
+    type: answer.headers.get('content-type'),
+    vary: answer.headers.get('vary'),
+    text: await answer.text(),
+  };
 };
 
 it('returns a 404 page with links and the signed-in user to a browser', async () => {
@@ -23,7 +28,14 @@ it('returns a 404 page with links and the signed-in user to a browser', async ()
   expect((await visitor.get('/nothing', { Accept: BROWSER })).text).toContain('>ann</a>');
 });
 
-it.each(['*/*', 'application/json', 'image/png'])('returns a 404 in JSON when the client accepts %s', async (accept) => {
-  const { status, type, text } = await get('/nothing', { Accept: accept });
-  expect([status, type, text]).toEqual([404, 'application/json; charset=utf-8', '{"detail":"Not found."}']);
-});
+it.each(['*/*', 'application/json', 'image/png'])(
+  'returns a 404 in JSON when the client accepts %s',
+  async (accept) => {
+    const { status, type, text } = await get('/nothing', { Accept: accept });
+    expect([status, type, text]).toEqual([
+      404,
+      'application/json; charset=utf-8',
+      '{"detail":"Not found."}',
+    ]);
+  },
+);

@@ -17,9 +17,15 @@ beforeAll(async () => {
   await fitgraph.sql(`UPDATE "exercise" SET "status" = '2'`);
 });
 
-const unescaped = (html: string) => html.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+const unescaped = (html: string) =>
+  html
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
 
-const isEntry = (value: unknown) => value !== null && typeof value === 'object' && Object.keys(value).join() === 'key,value';
+const isEntry = (value: unknown) =>
+  value !== null && typeof value === 'object' && Object.keys(value).join() === 'key,value';
 
 /** Maps the names of GraphQL enum values to the stored values, which REST returns. */
 const STORED: Readonly<Record<string, string | number>> = Object.assign(
@@ -47,20 +53,32 @@ const normalized = (value: unknown) =>
 /** Keys that only REST returns. */
 const REST_ONLY_KEYS = ['ro_access', 'user', 'days_of_week'];
 const withoutRestOnlyKeys = (body: unknown) =>
-  JSON.parse(JSON.stringify(body, (key, value) => (REST_ONLY_KEYS.includes(key) ? undefined : value)));
+  JSON.parse(
+    JSON.stringify(body, (key, value) => (REST_ONLY_KEYS.includes(key) ? undefined : value)),
+  );
 
-async function panelOf(path: string): Promise<{ query: string; variables: Record<string, unknown> }> {
+async function panelOf(
+  path: string,
+): Promise<{ query: string; variables: Record<string, unknown> }> {
   const { text } = await ann.withHeaders({ Accept: 'text/html' }).send('GET', path);
-  const link = unescaped(/<a class="button plain" href="([^"]*)">Open in the playground/.exec(text)![1]!);
+  const link = unescaped(
+    /<a class="button plain" href="([^"]*)">Open in the playground/.exec(text)![1]!,
+  );
   const { searchParams } = new URL(link, fitgraph.url);
-  return { query: searchParams.get('query')!, variables: JSON.parse(searchParams.get('variables')!) };
+  return {
+    query: searchParams.get('query')!,
+    variables: JSON.parse(searchParams.get('variables')!),
+  };
 }
 
 /** The endpoints whose rows GraphQL lists, too. */
 const listed = endpoints.filter(({ type }) => isListed(findEntity(type.name)!));
 
 /** Compares an unpaged GraphQL list with one page of REST. */
-function expectAmong(list: unknown[], { count, results }: { count: number; results: unknown[] }): void {
+function expectAmong(
+  list: unknown[],
+  { count, results }: { count: number; results: unknown[] },
+): void {
   expect(list).toHaveLength(count);
   expect(results.length).toBeGreaterThan(0);
   expect(list.map(normalized)).toEqual(expect.arrayContaining(results.map(normalized)));
@@ -71,22 +89,30 @@ async function expectSame(path: string): Promise<void> {
   const data = await ann.ask(query, variables);
   const { body } = await ann.send('GET', path);
   if (Array.isArray(data.page)) return expectAmong(data.page, body);
-  const graphqlData = data.page ? { count: data.page.totalCount, results: data.page.nodes } : (data.row?.action ?? data.row);
+  const graphqlData = data.page
+    ? { count: data.page.totalCount, results: data.page.nodes }
+    : (data.row?.action ?? data.row);
   const { next: _next, previous: _previous, ...rest } = withoutRestOnlyKeys(body);
   expect(normalized(graphqlData)).toEqual(normalized(rest));
 }
 
-it.each(listed.map(({ view }) => view.restName))('shows an operation with the same data for %s and its rows', async (rest) => {
-  const list = `/api/v2/${rest}/`;
-  await expectSame(`${list}?limit=2&ordering=-id`);
-  const [row] = (await ann.send('GET', list)).body.results;
-  await expectSame(`${list}${row.id}/`);
-});
+it.each(listed.map(({ view }) => view.restName))(
+  'shows an operation with the same data for %s and its rows',
+  async (rest) => {
+    const list = `/api/v2/${rest}/`;
+    await expectSame(`${list}?limit=2&ordering=-id`);
+    const [row] = (await ann.send('GET', list)).body.results;
+    await expectSame(`${list}${row.id}/`);
+  },
+);
 
 it('shows an operation with the same data for the second page of a filtered list', () =>
-  expectSame('/api/v2/exercise/?language=2&muscles=1&muscles=3&ordering=-name,id&limit=1&offset=1'));
+  expectSame(
+    '/api/v2/exercise/?language=2&muscles=1&muscles=3&ordering=-name,id&limit=1&offset=1',
+  ));
 
-it('shows an operation with the same data for training days filtered by weekday', () => expectSame('/api/v2/day/?day=1'));
+it('shows an operation with the same data for training days filtered by weekday', () =>
+  expectSame('/api/v2/day/?day=1'));
 
 it.each(['workout/1/canonical_representation', 'nutritionplan/1/nutritional_values'])(
   'shows an operation with the same data for %s',
@@ -101,6 +127,8 @@ it.each([
   'version/',
   'daysofweek/',
 ])('shows no operation when only REST has it: %s', async (path) => {
-  const { status, text } = await ann.withHeaders({ Accept: 'text/html' }).send('GET', `/api/v2/${path}`);
+  const { status, text } = await ann
+    .withHeaders({ Accept: 'text/html' })
+    .send('GET', `/api/v2/${path}`);
   expect([status, text.includes('Open in the playground')]).toEqual([200, false]);
 });

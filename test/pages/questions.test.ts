@@ -13,18 +13,29 @@ const fitgraph = fitgraphForThisFile({ content: 'tables' });
 let demo: Person;
 
 beforeAll(async () => {
-  const seeding = { database: fitgraph.database, tokenVault: fitgraph.tokenVault, timeZone: TIME_ZONE, reportProgress: () => undefined };
+  const seeding = {
+    database: fitgraph.database,
+    tokenVault: fitgraph.tokenVault,
+    timeZone: TIME_ZONE,
+    reportProgress: () => undefined,
+  };
   await seedReferenceData(seeding, fitgraph.services.media);
   const { token, username } = (await seedDemo(seeding))!;
-  const [{ id }] = (await fitgraph.sql('SELECT "id" FROM "user_account" WHERE "username" = $1', [username])) as [{ id: number }];
+  const [{ id }] = (await fitgraph.sql('SELECT "id" FROM "user_account" WHERE "username" = $1', [
+    username,
+  ])) as [{ id: number }];
   await fitgraph.reference.reload();
   demo = new Person(fitgraph.url, { id, token });
 });
 
 test('has at least 30 questions with unique names, and at least five in each group', () => {
   expect(EXAMPLE_QUESTIONS.length).toBeGreaterThanOrEqual(30);
-  for (const questions of Object.values(QUESTIONS_BY_GROUP)) expect(questions.length).toBeGreaterThan(4);
-  for (const keyOf of [({ slug }: (typeof EXAMPLE_QUESTIONS)[number]) => slug, ({ title }: (typeof EXAMPLE_QUESTIONS)[number]) => title])
+  for (const questions of Object.values(QUESTIONS_BY_GROUP))
+    expect(questions.length).toBeGreaterThan(4);
+  for (const keyOf of [
+    ({ slug }: (typeof EXAMPLE_QUESTIONS)[number]) => slug,
+    ({ title }: (typeof EXAMPLE_QUESTIONS)[number]) => title,
+  ])
     expect(new Set(EXAMPLE_QUESTIONS.map(keyOf)).size).toBe(EXAMPLE_QUESTIONS.length);
   for (const { slug, query } of EXAMPLE_QUESTIONS) {
     expect(slug).toMatch(/^[a-z]+(-[a-z]+)*$/);
@@ -69,14 +80,22 @@ const FIRST_DAYS: Readonly<Record<string, string>> = {
 test('sets `$since` to the first day of the period, only for questions with a period', () => {
   const periods = EXAMPLE_QUESTIONS.filter(({ sinceDaysAgo }) => sinceDaysAgo !== undefined);
   expect(EXAMPLE_QUESTIONS.filter(({ query }) => query.includes('$since'))).toEqual(periods);
-  const since = periods.map((question) => [question.slug, variablesOf(question, '2026-07-05').since]);
+  const since = periods.map((question) => [
+    question.slug,
+    variablesOf(question, '2026-07-05').since,
+  ]);
   expect(Object.fromEntries(since)).toEqual(FIRST_DAYS);
 });
 
 test('rejects questions about owned rows for anonymous clients', async () => {
-  const own = EXAMPLE_QUESTIONS.filter((question) => !QUESTIONS_BY_GROUP.Catalogue!.includes(question));
+  const own = EXAMPLE_QUESTIONS.filter(
+    (question) => !QUESTIONS_BY_GROUP.Catalogue!.includes(question),
+  );
   for (const question of own) {
-    const { code, data } = await fitgraph.anonymous.query(question.query, variablesOf(question, todayIn(TIME_ZONE)));
+    const { code, data } = await fitgraph.anonymous.query(
+      question.query,
+      variablesOf(question, todayIn(TIME_ZONE)),
+    );
     const nonNullData = Object.values(data ?? {}).filter((value) => value !== null);
     expect([question.slug, code, nonNullData]).toEqual([question.slug, 'UNAUTHENTICATED', []]);
   }

@@ -20,4 +20,7 @@ it('shows a login link on the API reference page, or the signed-in user with a C
 });
 
 it('serves the API reference page even when the API key is invalid', async () =>
-  expect((await fitgraph.anonymous.withHeaders({ Authorization: 'Token none' }).send('GET', DOCS)).status).toBe(200));
+  expect(
+    (await fitgraph.anonymous.withHeaders({ Authorization: 'Token none' }).send('GET', DOCS))
+      .status,
+  ).toBe(200));

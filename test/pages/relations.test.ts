@@ -23,11 +23,15 @@ async function workouts(person: Person, count: number): Promise<number[]> {
 }
 
 const options = (html: string, id: string) =>
-  [...(new RegExp(`<select id="${id}".*?</select>`, 's').exec(html)?.[0] ?? '').matchAll(/<option value(?:="([^"]*)")?[^>]*>([^<]*)/g)].map(
-    ([, value = '', label]) => [value, label],
-  );
+  [
+    ...(new RegExp(`<select id="${id}".*?</select>`, 's').exec(html)?.[0] ?? '').matchAll(
+      /<option value(?:="([^"]*)")?[^>]*>([^<]*)/g,
+    ),
+  ].map(([, value = '', label]) => [value, label]);
 const foundTrainings = (html: string) =>
-  [...html.matchAll(/<input type="radio" name="training" value="(\d+)"\/?> ([^<]*)/g)].map(([, id, name]) => [id, name]);
+  [...html.matchAll(/<input type="radio" name="training" value="(\d+)"\/?> ([^<]*)/g)].map(
+    ([, id, name]) => [id, name],
+  );
 
 it('offers the few rows of the user in a select, without rows of other users', async () => {
   const [bob] = await visitorOf('bob');
@@ -49,13 +53,17 @@ it('labels meals without a name by their time', async () => {
   const [carl, visitor] = await visitorOf('carl');
   const plan = (await carl.post('/nutritionplan/', { language: 2 })).body.id;
   const meal = (await carl.post('/meal/', { plan, time: '07:30' })).body.id;
-  expect(options((await visitor.get('/api/v2/mealitem/')).text, 'wpost-meal')).toContainEqual([String(meal), `${meal}: 07:30:00`]);
+  expect(options((await visitor.get('/api/v2/mealitem/')).text, 'wpost-meal')).toContainEqual([
+    String(meal),
+    `${meal}: 07:30:00`,
+  ]);
 });
 
 it('labels sets by their exercises, and empty sets by their day', async () => {
   const [eve, visitor] = await visitorOf('eve');
   const [training] = await workouts(eve, 1);
-  const exerciseday = (await eve.post('/day/', { training, day: [1], description: 'Legs' })).body.id;
+  const exerciseday = (await eve.post('/day/', { training, day: [1], description: 'Legs' })).body
+    .id;
   const [trained, empty] = [
     (await eve.post('/set/', { exerciseday, order: 1 })).body.id,
     (await eve.post('/set/', { exerciseday, order: 2 })).body.id,
@@ -81,8 +89,15 @@ describe('relations with many rows', () => {
   });
 
   const form = async (training: string, further = '') => {
-    const fields = new URLSearchParams({ csrfToken: await visitor.csrfToken(), day: '1', description: 'Legs', training });
-    const answer = await visitor.send('POST', DAYS, `${fields}${further}`, { 'Content-Type': 'application/x-www-form-urlencoded' });
+    const fields = new URLSearchParams({
+      csrfToken: await visitor.csrfToken(),
+      day: '1',
+      description: 'Legs',
+      training,
+    });
+    const answer = await visitor.send('POST', DAYS, `${fields}${further}`, {
+      'Content-Type': 'application/x-www-form-urlencoded',
+    });
     if (answer.status !== 303) return answer;
     return { ...(await visitor.get(answer.headers.get('location')!)), status: answer.status };
   };
@@ -98,7 +113,10 @@ describe('relations with many rows', () => {
 
   it('accept the displayed label when the name is not unique', async () => {
     const twins = (
-      await fitgraph.sql(`UPDATE "workout" SET "comment" = 'Twin' WHERE "id" = ANY($1) RETURNING "id"`, [ids.slice(0, 2)])
+      await fitgraph.sql(
+        `UPDATE "workout" SET "comment" = 'Twin' WHERE "id" = ANY($1) RETURNING "id"`,
+        [ids.slice(0, 2)],
+      )
     ).map(({ id }) => id);
     expect((await form('twin')).status).toBe(400);
     const { status, text } = await form(`${twins[1]}: Twin`);
@@ -109,7 +127,9 @@ describe('relations with many rows', () => {
     const { status, text } = await form('plan');
     expect(status).toBe(400);
     expect(text).toContain('id="wpost-training-error">Choose one of the matches below.');
-    expect(text).toMatch(/<input type="search" id="wpost-training" name="training" value="plan"[^>]* autofocus/);
+    expect(text).toMatch(
+      /<input type="search" id="wpost-training" name="training" value="plan"[^>]* autofocus/,
+    );
     expect(foundTrainings(text)).toContainEqual([String(ids[9]), `${ids[9]}: Plan 10`]);
     expect(text).toContain('value="Legs"');
     const created = await form('plan', `&training=${ids[60]}`);
@@ -137,8 +157,15 @@ describe('relations with many rows', () => {
 
   it('do not accept names from API clients', async () => {
     const dora = await fitgraph.user('dora');
-    const { status, body } = await dora.post('/day/', { training: 'Plan 61', day: [1], description: 'Legs' });
-    expect([status, body]).toEqual([400, { training: ['Incorrect type. Expected pk value, received str.'] }]);
+    const { status, body } = await dora.post('/day/', {
+      training: 'Plan 61',
+      day: [1],
+      description: 'Legs',
+    });
+    expect([status, body]).toEqual([
+      400,
+      { training: ['Incorrect type. Expected pk value, received str.'] },
+    ]);
     expect((await dora.get('/day/?training=Plan+61')).status).toBe(400);
   });
 
@@ -150,7 +177,11 @@ describe('relations with many rows', () => {
     }
   });
 
-  const suggestionsFor = async (type: string, text: string, whom: Pick<Visitor, 'get'> = visitor) => {
+  const suggestionsFor = async (
+    type: string,
+    text: string,
+    whom: Pick<Visitor, 'get'> = visitor,
+  ) => {
     const answer = await whom.get(`/pages/suggestions?${new URLSearchParams({ type, text })}`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('cache-control')).toBe('private, no-store');
@@ -158,12 +189,19 @@ describe('relations with many rows', () => {
   };
 
   it('suggest up to 20 rows while a name is typed', async () => {
-    expect((await suggestionsFor('Workout', ' plan 61'))[0]).toEqual({ value: String(ids[60]), label: `${ids[60]}: Plan 61` });
+    expect((await suggestionsFor('Workout', ' plan 61'))[0]).toEqual({
+      value: String(ids[60]),
+      label: `${ids[60]}: Plan 61`,
+    });
     expect(await suggestionsFor('Workout', 'plan')).toHaveLength(20);
     const { text, headers } = await visitor.get(DAYS);
-    expect(text).toMatch(/<input type="search" id="wpost-training" name="training" [^>]*data-suggest="Workout"/);
+    expect(text).toMatch(
+      /<input type="search" id="wpost-training" name="training" [^>]*data-suggest="Workout"/,
+    );
     const [, script] = /<script src="([^"]*suggest[^"]*)" defer><\/script>/.exec(text)!;
-    expect((await visitor.get(script!)).headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect((await visitor.get(script!)).headers.get('content-type')).toBe(
+      'text/javascript; charset=utf-8',
+    );
     expect(headers.get('content-security-policy')).toContain("connect-src 'self'");
   });
 
@@ -185,7 +223,9 @@ describe('relations with many rows', () => {
   });
 
   it('suggest public rows to anonymous clients', async () => {
-    expect(await suggestionsFor('Ingredient', 'appl', new Visitor(fitgraph.url))).toEqual([{ value: expect.any(String), label: 'Apple' }]);
+    expect(await suggestionsFor('Ingredient', 'appl', new Visitor(fitgraph.url))).toEqual([
+      { value: expect.any(String), label: 'Apple' },
+    ]);
   });
 
   it.each([
@@ -197,21 +237,31 @@ describe('relations with many rows', () => {
     ['an empty type', '', 'plan'],
     ['a type without rows', '__Schema', 'plan'],
     ['a property of Object.prototype', 'constructor', 'plan'],
-  ])('suggest nothing for %s', async (_what, type, text) => expect(await suggestionsFor(type, text)).toEqual([]));
+  ])('suggest nothing for %s', async (_what, type, text) =>
+    expect(await suggestionsFor(type, text)).toEqual([]),
+  );
 
   it('load no suggestion script and forbid connections on pages without a search field', async () => {
     const { text, headers } = await visitor.get('/api/v2/workout/');
     expect(text).not.toContain('<script');
-    expect(headers.get('content-security-policy')).toMatch(/script-src 'self';.*connect-src 'none'/);
+    expect(headers.get('content-security-policy')).toMatch(
+      /script-src 'self';.*connect-src 'none'/,
+    );
   });
 });
 
 describe('rows without a name of their own', () => {
   const names = (html: string, field: string) =>
-    [...html.matchAll(new RegExp(`<input type="radio" name="${field}" value="\\d+"/?> ([^<]*)`, 'g'))].map(([, name]) => name);
+    [
+      ...html.matchAll(
+        new RegExp(`<input type="radio" name="${field}" value="\\d+"/?> ([^<]*)`, 'g'),
+      ),
+    ].map(([, name]) => name);
 
   beforeAll(async () => {
-    await fitgraph.sql(`INSERT INTO "household_unit" ("name", "language_id") SELECT 'Bowl ' || n, 1 FROM generate_series(1, 61) AS n`);
+    await fitgraph.sql(
+      `INSERT INTO "household_unit" ("name", "language_id") SELECT 'Bowl ' || n, 1 FROM generate_series(1, 61) AS n`,
+    );
     await fitgraph.sql(
       `INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram", "amount") SELECT 2, "id", 250, 1 FROM "household_unit" WHERE "name" LIKE 'Bowl %'`,
     );
@@ -228,6 +278,8 @@ describe('rows without a name of their own', () => {
 
   it('have no id in their label when they are exercises of images', async () => {
     const [, visitor] = await visitorOf('fay');
-    expect(options((await visitor.get('/api/v2/exerciseimage/')).text, 'wpost-exercise')).toContainEqual(['1', 'Squat']);
+    expect(
+      options((await visitor.get('/api/v2/exerciseimage/')).text, 'wpost-exercise'),
+    ).toContainEqual(['1', 'Squat']);
   });
 });

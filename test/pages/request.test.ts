@@ -18,16 +18,23 @@ it('shows the request with the headers that a program sends', async () => {
   expect(requestIn((await visitor.get(PATH)).text).split('\n')).toEqual(lines);
   await fitgraph.user('ann');
   await visitor.signIn('ann');
-  expect(requestIn((await visitor.get(PATH)).text).split('\n')).toEqual([...lines, 'Authorization: Token <your key>']);
+  expect(requestIn((await visitor.get(PATH)).text).split('\n')).toEqual([
+    ...lines,
+    'Authorization: Token <your key>',
+  ]);
 });
 
 it('links to JSON and to indented JSON, and shows OPTIONS', async () => {
   const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
   const visitor = new Visitor(fitgraph.url, { Accept: accept });
   const { text } = await visitor.get(PATH);
-  const links = [...text.matchAll(/<a href="([^"]*)">(JSON|Indented|OPTIONS)<\/a>/g)].map(([, href, label]) => [label, plain(href!)]);
+  const links = [...text.matchAll(/<a href="([^"]*)">(JSON|Indented|OPTIONS)<\/a>/g)].map(
+    ([, href, label]) => [label, plain(href!)],
+  );
   expect(links.map(([label]) => label)).toEqual(['JSON', 'Indented', 'OPTIONS']);
-  const [json, indented] = await Promise.all(links.slice(0, 2).map(([, href]) => visitor.get(href!)));
+  const [json, indented] = await Promise.all(
+    links.slice(0, 2).map(([, href]) => visitor.get(href!)),
+  );
   expect(json!.text).toBe(JSON.stringify(JSON.parse(json!.text)));
   expect(indented!.text).toBe(JSON.stringify(JSON.parse(json!.text), null, 2));
   expect(text).toMatch(/<pre id="options"[^>]*>\{\n "name": /);
@@ -46,7 +53,9 @@ it('keeps filters, order and page size in links, and starts a new order on the f
   const pathIn = (html: string, pattern: RegExp) => plain(pattern.exec(html)![1]!);
   const parameters = (path: string) => Object.fromEntries(new URL(path, fitgraph.url).searchParams);
   const parametersOfRequest = { language: '2', limit: '1', ordering: '-name' };
-  const { text } = await visitor.get(`/api/v2/exercise/?${new URLSearchParams(parametersOfRequest)}`);
+  const { text } = await visitor.get(
+    `/api/v2/exercise/?${new URLSearchParams(parametersOfRequest)}`,
+  );
   const next = pathIn(text, /<a class="button plain" rel="next" href="([^"]*)"/);
   expect(parameters(next)).toEqual({ ...parametersOfRequest, offset: '1' });
   const second = (await visitor.get(next)).text;

@@ -7,7 +7,10 @@ import { Visitor } from './visitor';
 const fitgraph = fitgraphForThisFile({ environment: { LOGIN_RATE: '6/min' } });
 
 const viewer = async (visitor: Visitor) =>
-  JSON.parse((await visitor.get('/graphql?query={viewer{username}}', { 'Apollo-Require-Preflight': '1' })).text).data.viewer;
+  JSON.parse(
+    (await visitor.get('/graphql?query={viewer{username}}', { 'Apollo-Require-Preflight': '1' }))
+      .text,
+  ).data.viewer;
 
 async function signedIn(username: string): Promise<Visitor> {
   await fitgraph.user(username);
@@ -23,7 +26,12 @@ it('signs in for pages, REST and GraphQL, and signs out', async () => {
   expect([answer.status, answer.headers.get('location')]).toEqual([303, '/user/api-key']);
   expect((await visitor.get('/')).text).toContain('>ann</a>');
   expect((await visitor.get('/api/v2/weightentry/')).status).toBe(200);
-  const query = await visitor.json('POST', '/graphql', { query: '{ viewer { username } }' }, { 'X-CSRFToken': await visitor.csrfToken() });
+  const query = await visitor.json(
+    'POST',
+    '/graphql',
+    { query: '{ viewer { username } }' },
+    { 'X-CSRFToken': await visitor.csrfToken() },
+  );
   expect(JSON.parse(query.text)).toEqual({ data: { viewer: { username: 'ann' } } });
 
   const before = new Map(visitor.cookies);
@@ -38,7 +46,9 @@ it('sets cookies at sign-in only, as HttpOnly and SameSite', async () => {
   const person = await fitgraph.user('ann');
   const visitor = new Visitor(fitgraph.url);
   expect((await visitor.get('/login')).cookies).toEqual([
-    expect.stringMatching(/^fitgraph-login=[\w-]{43}; Max-Age=3600; Path=\/login; HttpOnly; SameSite=Strict$/),
+    expect.stringMatching(
+      /^fitgraph-login=[\w-]{43}; Max-Age=3600; Path=\/login; HttpOnly; SameSite=Strict$/,
+    ),
   ]);
   expect((await visitor.signIn('ann')).cookies).toEqual([
     expect.stringMatching(/^fitgraph=[\w-]{43}; Max-Age=1209600; Path=\/; HttpOnly; SameSite=Lax$/),
@@ -64,12 +74,20 @@ it.each([
   ['https', {}],
   ['production', { NODE_ENV: 'production' }],
 ])('sets Secure cookies with %s', async (way, environment) => {
-  const secure = await Fitgraph.start({ environment: { ...environment, TRUSTED_PROXIES: '127.0.0.1, ::1' }, sameDatabaseAs: fitgraph });
+  const secure = await Fitgraph.start({
+    environment: { ...environment, TRUSTED_PROXIES: '127.0.0.1, ::1' },
+    sameDatabaseAs: fitgraph,
+  });
   try {
     await fitgraph.user('ann');
-    const visitor = new Visitor(secure.url, way === 'https' ? { 'X-Forwarded-Proto': 'https' } : {});
+    const visitor = new Visitor(
+      secure.url,
+      way === 'https' ? { 'X-Forwarded-Proto': 'https' } : {},
+    );
     const { cookies } = await visitor.signIn('ann');
-    expect(cookies[0]).toMatch(/^__Host-fitgraph=[\w-]{43}; Max-Age=1209600; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+    expect(cookies[0]).toMatch(
+      /^__Host-fitgraph=[\w-]{43}; Max-Age=1209600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+    );
     expect((await visitor.get('/api/v2/weightentry/')).status).toBe(200);
   } finally {
     await secure.stop();
@@ -80,12 +98,24 @@ it('needs no additional statement for tokens, sessions and invalid cookies', asy
   const person = await fitgraph.user('ann');
   const visitor = await signedIn('ann');
   const { statements } = await person.get('/weightentry/');
-  expect((await person.withHeaders({ Cookie: `fitgraph=${visitor.cookies.get('fitgraph')}` }).get('/weightentry/')).statements).toBe(
-    statements,
+  expect(
+    (
+      await person
+        .withHeaders({ Cookie: `fitgraph=${visitor.cookies.get('fitgraph')}` })
+        .get('/weightentry/')
+    ).statements,
+  ).toBe(statements);
+  expect((await visitor.get('/api/v2/weightentry/')).headers.get('server-timing')).toContain(
+    `"${statements} statements"`,
   );
-  expect((await visitor.get('/api/v2/weightentry/')).headers.get('server-timing')).toContain(`"${statements} statements"`);
   const anonymous = (await fitgraph.anonymous.get('/exercise/')).statements;
-  expect((await fitgraph.anonymous.withHeaders({ Cookie: 'fitgraph=nonsense; other=1' }).get('/exercise/')).statements).toBe(anonymous);
+  expect(
+    (
+      await fitgraph.anonymous
+        .withHeaders({ Cookie: 'fitgraph=nonsense; other=1' })
+        .get('/exercise/')
+    ).statements,
+  ).toBe(anonymous);
 });
 
 it('keeps the username but not the password in the form after a failed sign-in', async () => {
@@ -96,7 +126,11 @@ it('keeps the username but not the password in the form after a failed sign-in',
     ['bob', 'bob'],
     [name, "&lt;script>alert(1)&lt;/script>&quot;'&amp;"],
   ]) {
-    const { status, text, cookies } = await visitor.signIn(username!, 'a wrong password', '/playground');
+    const { status, text, cookies } = await visitor.signIn(
+      username!,
+      'a wrong password',
+      '/playground',
+    );
     expect([status, cookies]).toEqual([401, []]);
     expect(text).toContain('Username or password unknown.');
     expect(text).toContain(`value="${expectedUsername}"`);
@@ -111,7 +145,10 @@ it('limits failed sign-ins together with those over REST', async () => {
   const visitor = new Visitor(fitgraph.url);
   for (let i = 0; i < 3; i += 1) {
     expect((await visitor.signIn('carl', 'a wrong password')).status).toBe(401);
-    expect((await fitgraph.anonymous.post('/login/', { username: 'carl', password: 'a wrong password' })).status).toBe(401);
+    expect(
+      (await fitgraph.anonymous.post('/login/', { username: 'carl', password: 'a wrong password' }))
+        .status,
+    ).toBe(401);
   }
   const { status, headers, text } = await visitor.signIn('carl');
   expect(status).toBe(429);
@@ -137,11 +174,16 @@ it('rejects the form without the CSRF token of the same visitor', async () => {
 });
 
 describe('the redirect after sign-in', () => {
-  it.each(['/playground?query={viewer{id}}', '/api/v2/weightentry/?limit=1#x'])('leads to %s', async (next) => {
-    await fitgraph.user('dora');
-    const visitor = new Visitor(fitgraph.url);
-    expect((await visitor.signIn('dora', PASSWORD, next)).headers.get('location')).toBe(encodeURI(next));
-  });
+  it.each(['/playground?query={viewer{id}}', '/api/v2/weightentry/?limit=1#x'])(
+    'leads to %s',
+    async (next) => {
+      await fitgraph.user('dora');
+      const visitor = new Visitor(fitgraph.url);
+      expect((await visitor.signIn('dora', PASSWORD, next)).headers.get('location')).toBe(
+        encodeURI(next),
+      );
+    },
+  );
 
   it.each([
     'https://evil.example/',
@@ -159,13 +201,20 @@ describe('the redirect after sign-in', () => {
     await fitgraph.user(name);
     const visitor = new Visitor(fitgraph.url);
     const form = await visitor.fieldsOf('/login');
-    const { headers, cookies } = await visitor.post('/login', { ...form, next, username: name, password: PASSWORD });
+    const { headers, cookies } = await visitor.post('/login', {
+      ...form,
+      next,
+      username: name,
+      password: PASSWORD,
+    });
     const location = headers.get('location')!;
     expect(new URL(location, fitgraph.url).origin).toBe(fitgraph.url);
     expect(location).toMatch(/^\/[^/\\]/);
     expect(cookies).toHaveLength(2);
     // A visitor who is already signed in is redirected to the same page.
-    const locationForSignedIn = (await visitor.get(`/login?next=${encodeURIComponent(next)}`)).headers.get('location')!;
+    const locationForSignedIn = (
+      await visitor.get(`/login?next=${encodeURIComponent(next)}`)
+    ).headers.get('location')!;
     expect(locationForSignedIn).toBe(location);
   });
 });
@@ -176,7 +225,9 @@ describe('a session', () => {
     const first = visitor.cookies.get('fitgraph')!;
     const form = await new Visitor(fitgraph.url).fieldsOf('/login');
     visitor.cookies.set('fitgraph-login', form.csrfToken!);
-    expect((await visitor.post('/login', { ...form, username: 'fred', password: PASSWORD })).status).toBe(303);
+    expect(
+      (await visitor.post('/login', { ...form, username: 'fred', password: PASSWORD })).status,
+    ).toBe(303);
     expect(visitor.cookies.get('fitgraph')).not.toBe(first);
     expect(await viewer(visitor)).toEqual({ username: 'fred' });
     visitor.cookies.set('fitgraph', first);
@@ -193,9 +244,15 @@ describe('a session', () => {
   });
 
   it.each<[string, (id: number) => Promise<unknown>]>([
-    ['the password changes', (id) => setPassword(id, 'another password', fitgraph.database.createSession())],
+    [
+      'the password changes',
+      (id) => setPassword(id, 'another password', fitgraph.database.createSession()),
+    ],
     ['the account is locked', (id) => setUserActive(id, false, fitgraph.database.createSession())],
-    ['the account is deleted', (id) => fitgraph.sql('DELETE FROM "user_account" WHERE "id" = $1', [id])],
+    [
+      'the account is deleted',
+      (id) => fitgraph.sql('DELETE FROM "user_account" WHERE "id" = $1', [id]),
+    ],
   ])('ends in every browser when %s', async (why, change) => {
     const name = why.replaceAll(' ', '-');
     const visitors = [await signedIn(name), await signedIn(name)];
@@ -209,8 +266,13 @@ describe('a session', () => {
     const visitor = await signedIn('jo');
     const days = `extract(day from "expires" - "created")::int AS "days"`;
     const { id } = await fitgraph.user('jo');
-    expect(await fitgraph.sql(`SELECT ${days} FROM "session" WHERE "user_id" = $1`, [id])).toEqual([{ days: 14 }]);
-    await fitgraph.sql(`UPDATE "session" SET "expires" = now() - interval '1 second' WHERE "user_id" = $1`, [id]);
+    expect(await fitgraph.sql(`SELECT ${days} FROM "session" WHERE "user_id" = $1`, [id])).toEqual([
+      { days: 14 },
+    ]);
+    await fitgraph.sql(
+      `UPDATE "session" SET "expires" = now() - interval '1 second' WHERE "user_id" = $1`,
+      [id],
+    );
     expect(await viewer(visitor)).toBeNull();
     await signedIn('kim');
     expect(await fitgraph.sql('SELECT 1 FROM "session" WHERE "user_id" = $1', [id])).toEqual([]);
@@ -219,7 +281,10 @@ describe('a session', () => {
   it('stores the time of its last use, and a digest instead of its id', async () => {
     const visitor = await signedIn('lea');
     const { id } = await fitgraph.user('lea');
-    await fitgraph.sql(`UPDATE "session" SET "seen" = now() - interval '1 hour' WHERE "user_id" = $1`, [id]);
+    await fitgraph.sql(
+      `UPDATE "session" SET "seen" = now() - interval '1 hour' WHERE "user_id" = $1`,
+      [id],
+    );
     await viewer(visitor);
     const [row] = await fitgraph.sql(
       `SELECT "seen" > now() - interval '1 minute' AS "fresh", "digest" FROM "session" WHERE "user_id" = $1`,
@@ -234,7 +299,10 @@ describe('a session', () => {
 it('escapes stored usernames on pages', async () => {
   const visitor = await signedIn('mia');
   const name = `<img src=x onerror=alert(1)>"'&`;
-  await fitgraph.sql('UPDATE "user_account" SET "username" = $1 WHERE "username" = $2', [name, 'mia']);
+  await fitgraph.sql('UPDATE "user_account" SET "username" = $1 WHERE "username" = $2', [
+    name,
+    'mia',
+  ]);
   for (const path of ['/', '/register', '/user/api-key', '/user/api-key/replace', '/playground']) {
     const { status, text } = await visitor.get(path);
     expect(status).toBeLessThan(400);
@@ -245,7 +313,11 @@ it('escapes stored usernames on pages', async () => {
 it('shows example requests with their actual responses on the start page', async () => {
   const { text } = await fitgraph.anonymous.send('GET', '/');
   const examples = [...text.matchAll(/<pre[^>]*>(?:<code[^>]*>)(.*?)<\/code>/gs)].map(([, code]) =>
-    code!.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&').replaceAll('&gt;', '>'),
+    code!
+      .replaceAll('&quot;', '"')
+      .replaceAll('&#39;', "'")
+      .replaceAll('&amp;', '&')
+      .replaceAll('&gt;', '>'),
   );
   const [rest, answer, graphql, data] = examples;
   const url = /curl '([^']*)'/.exec(rest!)![1]!;
@@ -253,7 +325,11 @@ it('shows example requests with their actual responses on the start page', async
   const body = / -d '([^']*)'/.exec(graphql!)![1]!;
   // The example selects a language, because there is a row for each translation of an exercise.
   expect(body).toContain('language: { shortName: { eq: \\"en\\" } }');
-  const sent = await fetch(`${fitgraph.url}/graphql`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+  const sent = await fetch(`${fitgraph.url}/graphql`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body,
+  });
   expect(JSON.parse(data!)).toEqual(await sent.json());
   expect(text).toContain('src="/static/images/muscles/body.svg?main=1');
 });
@@ -283,7 +359,8 @@ it.each([
 ])('mentions the demo account on the landing page, except %s', async (_case, environment) => {
   const other = await Fitgraph.start({ environment, sameDatabaseAs: fitgraph });
   try {
-    const mentionsDemo = async ({ anonymous }: Fitgraph) => (await anonymous.send('GET', '/')).text.includes('<code>demo</code>');
+    const mentionsDemo = async ({ anonymous }: Fitgraph) =>
+      (await anonymous.send('GET', '/')).text.includes('<code>demo</code>');
     expect(await Promise.all([fitgraph, other].map(mentionsDemo))).toEqual([true, false]);
   } finally {
     await other.stop();
@@ -301,4 +378,6 @@ it.each([
     { PUBLIC_URL: 'https://user:password@fit.example' },
     'PUBLIC_URL must be a scheme and a host, such as https://fit.example.com, not "https://user:password@fit.example"',
   ],
-])('rejects the configuration %j', (environment, message) => expect(() => readConfig(environment)).toThrow(message));
+])('rejects the configuration %j', (environment, message) =>
+  expect(() => readConfig(environment)).toThrow(message),
+);

@@ -26,22 +26,42 @@ test('runs the first GraphQL example of the landing page, which has English name
   await fitgraph.sql(`INSERT INTO "exercise" ("exercise_base_id", "name", "description", "language_id", "uuid", "creation_date", "status", "license_id")
     SELECT "exercise_base_id", 'Aufwärmen', '', 1, gen_random_uuid(), '2020-01-01', '2', "license_id" FROM "exercise" WHERE "id" = 1`);
   const { text } = await fitgraph.anonymous.withHeaders({ Accept: 'text/html' }).send('GET', '/');
-  const command = /curl \S+\/graphql [^<]*/.exec(text)![0].replaceAll('&quot;', '"').replaceAll('&amp;', '&').replaceAll('&#39;', "'");
+  const command = /curl \S+\/graphql [^<]*/
+    .exec(text)![0]
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&')
+    .replaceAll('&#39;', "'");
   const { data } = (await outputOf('sh', ['-c', command])) as any;
   expect(data.exercises.nodes).toHaveLength(2);
   expect(JSON.stringify(data)).not.toContain('Aufwärmen');
 });
 
 test('runs the curl snippet with special characters intact', async () => {
-  expect(await outputOf('sh', ['-c', SNIPPET_BUILDERS.curl!(`${fitgraph.url}/graphql`, request)])).toEqual({ data: answer });
+  expect(
+    await outputOf('sh', ['-c', SNIPPET_BUILDERS.curl!(`${fitgraph.url}/graphql`, request)]),
+  ).toEqual({ data: answer });
 });
 
 test('runs the fetch snippet with special characters intact', async () => {
   const program = `${SNIPPET_BUILDERS.fetch!(`${fitgraph.url}/graphql`, request)}console.log(JSON.stringify({ data, errors }));`;
-  expect(await outputOf(process.execPath, ['--input-type=module', '-e', program])).toEqual({ data: answer });
+  expect(await outputOf(process.execPath, ['--input-type=module', '-e', program])).toEqual({
+    data: answer,
+  });
 });
 
-test.each(['Python', 'R'])('contains the query, variables, URL and token in the %s snippet', (name) => {
-  const program = SNIPPET_BUILDERS[name]!(`${fitgraph.url}/graphql`, { query: '{ a(name: "b") }', variables: { n: 1 } });
-  for (const part of ['{ a(name: "b") }', '{"n":1}', `"${fitgraph.url}/graphql"`, 'FITGRAPH_TOKEN']) expect(program).toContain(part);
-});
+test.each(['Python', 'R'])(
+  'contains the query, variables, URL and token in the %s snippet',
+  (name) => {
+    const program = SNIPPET_BUILDERS[name]!(`${fitgraph.url}/graphql`, {
+      query: '{ a(name: "b") }',
+      variables: { n: 1 },
+    });
+    for (const part of [
+      '{ a(name: "b") }',
+      '{"n":1}',
+      `"${fitgraph.url}/graphql"`,
+      'FITGRAPH_TOKEN',
+    ])
+      expect(program).toContain(part);
+  },
+);

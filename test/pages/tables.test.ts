@@ -22,9 +22,12 @@ const plain = (html: string) =>
     .trim();
 const readPage = async (path: string) => (await reader.get(path)).text;
 const tableIn = (html: string) => /<table class="rows.*?<\/table>/s.exec(html)![0];
-const cells = (html: string, tag: string) => [...html.matchAll(new RegExp(`<${tag}[ >].*?</${tag}>`, 'gs'))].map(([cell]) => plain(cell));
+const cells = (html: string, tag: string) =>
+  [...html.matchAll(new RegExp(`<${tag}[ >].*?</${tag}>`, 'gs'))].map(([cell]) => plain(cell));
 const rowsOf = (html: string) =>
-  [...tableIn(html).matchAll(/<tr>.*?<\/tr>/gs)].slice(1).map(([row]) => [...cells(row, 'th'), ...cells(row, 'td')]);
+  [...tableIn(html).matchAll(/<tr>.*?<\/tr>/gs)]
+    .slice(1)
+    .map(([row]) => [...cells(row, 'th'), ...cells(row, 'td')]);
 const columnsOf = (html: string) => cells(/<thead>.*?<\/thead>/s.exec(tableIn(html))![0], 'th');
 const headlineOf = (html: string) => plain(/<h1>.*?<\/h1>/s.exec(html)![0]);
 const titleOf = (html: string) => plain(/<title>.*?<\/title>/s.exec(html)![0]);
@@ -42,7 +45,9 @@ async function statementsOf(path: string): Promise<number> {
 
 it('shows the names of related rows in a list, with links to them', async () => {
   const html = await readPage('/exercise/');
-  expect(columnsOf(html)).toEqual(expect.arrayContaining(['Name', 'Category', 'Muscles', 'Equipment', 'Language']));
+  expect(columnsOf(html)).toEqual(
+    expect.arrayContaining(['Name', 'Category', 'Muscles', 'Equipment', 'Language']),
+  );
   const squat = rowsOf(html).find(([name]) => name === 'Squat')!;
   expect(squat).toEqual(expect.arrayContaining(['Squat', 'Legs', 'Quadriceps femoris', 'Barbell']));
   expect(tableIn(html)).toContain('<a href="/api/v2/exercise/1/">Squat</a>');
@@ -64,7 +69,8 @@ it('sorts a list by a column header, and reverses the order when it is followed 
 
 it('reads the names of related rows with a constant number of statements', async () => {
   const { id: workout } = (await ann.post('/workout/', { comment: 'Push' })).body;
-  const log = (exercise: number) => ann.post('/workoutlog/', { workout, exercise, reps: 5, weight: '50', date: '2025-01-01' });
+  const log = (exercise: number) =>
+    ann.post('/workoutlog/', { workout, exercise, reps: 5, weight: '50', date: '2025-01-01' });
   await log(1);
   await readPage('/workoutlog/');
   const one = await statementsOf('/workoutlog/');
@@ -87,7 +93,9 @@ it('limits a page of a long list to 100 rows and 100 kB', async () => {
 });
 
 it('links some of a thousand related rows, in time that grows with their number', async () => {
-  const [{ id: variation }] = (await fitgraph.sql('INSERT INTO "variation" DEFAULT VALUES RETURNING "id"')) as [{ id: number }];
+  const [{ id: variation }] = (await fitgraph.sql(
+    'INSERT INTO "variation" DEFAULT VALUES RETURNING "id"',
+  )) as [{ id: number }];
   await fitgraph.sql('UPDATE "exercise_base" SET "variation_id" = $1 WHERE "id" = 1', [variation]);
   await fitgraph.sql(
     `INSERT INTO "exercise" ("uuid", "name", "name_original", "description", "status", "language_id", "license_id", "exercise_base_id")
@@ -128,11 +136,15 @@ it('titles a page by the name of its row, and links related rows in both directi
   expect(html).toContain('Mind squat.');
   expect(html).toContain('<a href="/api/v2/exercisecomment/?exercise=1">');
   const comment = await readPage('/exercisecomment/1/');
-  expect(comment).toMatch(/<dt>Exercise<\/dt><dd><a href="\/api\/v2\/exercise\/1\/">Squat<\/a><\/dd>/);
+  expect(comment).toMatch(
+    /<dt>Exercise<\/dt><dd><a href="\/api\/v2\/exercise\/1\/">Squat<\/a><\/dd>/,
+  );
 });
 
 it('shows the fields of an exercise to anonymous clients, without lists that require sign-in', async () => {
-  const html = (await fitgraph.anonymous.withHeaders({ Accept: 'text/html' }).get('/exerciseinfo/1/')).text;
+  const html = (
+    await fitgraph.anonymous.withHeaders({ Accept: 'text/html' }).get('/exerciseinfo/1/')
+  ).text;
   expect([headlineOf(html), titleOf(html)]).toEqual(['Squat', 'Squat – Exercise – Fitgraph']);
   expect(html).toContain('Mind squat.');
 });
@@ -147,16 +159,22 @@ it('shows the translations of an exercise', async () => {
 
 it('shows the child rows of an owned row, with a link to add one', async () => {
   const { id: training } = (await ann.post('/workout/', { comment: 'Legs and more' })).body;
-  const { id: exerciseday } = (await ann.post('/day/', { training, day: [1], description: 'Leg day' })).body;
+  const { id: exerciseday } = (
+    await ann.post('/day/', { training, day: [1], description: 'Leg day' })
+  ).body;
   const { id: set } = (await ann.post('/set/', { exerciseday, order: 1 })).body;
   await ann.post('/setting/', { set, exercise: 1, reps: 5, order: 1 });
   const html = await readPage(`/workout/${training}/`);
   expect(headlineOf(html)).toBe('Legs and more');
   expect(rowsOf(html)).toEqual([['Leg day', 'Monday', 'Squat']]);
-  expect(plain(/<section class="day">.*?<\/section>/s.exec(html)![0])).toBe('Leg day MondaySquat 4 × 5');
+  expect(plain(/<section class="day">.*?<\/section>/s.exec(html)![0])).toBe(
+    'Leg day MondaySquat 4 × 5',
+  );
   const add = plain(/<a href="([^"]*#write)">Add<\/a>/.exec(html)![1]!);
   expect(add).toBe(`/api/v2/day/?training=${training}#write`);
-  const form = (await readPage(add.slice('/api/v2'.length, -'#write'.length))).split('id="write"')[1]!;
+  const form = (await readPage(add.slice('/api/v2'.length, -'#write'.length))).split(
+    'id="write"',
+  )[1]!;
   expect(form).toMatch(new RegExp(`<option value="${training}" selected>`));
 });
 
@@ -166,10 +184,15 @@ it('names a set by its exercises, and by its day too when the name is ambiguous'
   const setOf = async (description: string, exercises: number[]) => {
     const { id: exerciseday } = (await dan.post('/day/', { training, day: [1], description })).body;
     const { id: set } = (await dan.post('/set/', { exerciseday, order: 1 })).body;
-    for (const exercise of exercises) await dan.post('/setting/', { set, exercise, reps: 5, order: 1 });
+    for (const exercise of exercises)
+      await dan.post('/setting/', { set, exercise, reps: 5, order: 1 });
     return Number(set);
   };
-  const [heavy, light, pair] = [await setOf('Heavy', [1]), await setOf('Light', [1, 1]), await setOf('Arms', [1, 2])];
+  const [heavy, light, pair] = [
+    await setOf('Heavy', [1]),
+    await setOf('Light', [1, 1]),
+    await setOf('Arms', [1, 2]),
+  ];
   const page = dan.withHeaders({ Accept: 'text/html' });
   const sets = (await page.get('/set/')).text;
   expect(rowsOf(sets).map(([name, day]) => [name, day])).toEqual([
@@ -186,7 +209,11 @@ it('names a set by its exercises, and by its day too when the name is ambiguous'
     'Squat + Bench press',
   ]);
   const form = settings.split('id="write"')[1]!;
-  for (const label of [`${heavy}: Squat (Heavy)`, `${light}: Squat (Light)`, `${pair}: Squat + Bench press`])
+  for (const label of [
+    `${heavy}: Squat (Heavy)`,
+    `${light}: Squat (Light)`,
+    `${pair}: Squat + Bench press`,
+  ])
     expect(form).toContain(`>${label}</option>`);
   expect(form).toMatch(/<select id="wpost-rir".*?>–<\/option>/s);
   expect(form.split('</form>')[0]).not.toContain('------');
@@ -197,7 +224,13 @@ it('does not name a row by a value that the surrounding rows share', async () =>
   const eve = await fitgraph.user('eve');
   const page = eve.withHeaders({ Accept: 'text/html' });
   const { id: workout } = (await eve.post('/workout/', { comment: 'Push' })).body;
-  await eve.post('/workoutlog/', { workout, exercise: 1, reps: 5, weight: '50', date: '2025-01-01' });
+  await eve.post('/workoutlog/', {
+    workout,
+    exercise: 1,
+    reps: 5,
+    weight: '50',
+    date: '2025-01-01',
+  });
   expect(rowsOf((await page.get('/workoutlog/')).text)[0]![0]).toBe('Squat');
   expect(rowsOf((await page.get(`/workout/${workout}/`)).text)[0]![0]).toBe('Squat');
   const squat = (await page.get('/exercise/1/')).text;
@@ -215,7 +248,9 @@ it('does not name a row by a value that the surrounding rows share', async () =>
 it('summarizes the active filters of a list, and distinguishes no matches from no rows', async () => {
   const html = await readPage('/exercise/?category=2&name=Squat');
   expect(html).toMatch(/<details class="filters"><summary>/);
-  expect(plain(/<summary>Filter.*?<\/summary>/s.exec(html)![0])).toBe('Filter and sort Name: Squat, Category: Legs');
+  expect(plain(/<summary>Filter.*?<\/summary>/s.exec(html)![0])).toBe(
+    'Filter and sort Name: Squat, Category: Legs',
+  );
   const none = plain(await readPage('/exercise/?name=No+such'));
   expect(none).toContain('Nothing found. Show all');
   const bob = (await fitgraph.user('bert')).withHeaders({ Accept: 'text/html' });
@@ -244,7 +279,10 @@ it('shows no API terms such as "Instance" in the titles of pages, but in OPTIONS
     const detail = row && (await page.get(`/${view.restName}/${row.id}/`));
     for (const { text, status } of [list, detail ?? list]) {
       expect([view.restName, status]).toEqual([view.restName, 200]);
-      expect([view.restName, /Viewset|Instance| List\b/.test(headlineOf(text) + titleOf(text))]).toEqual([view.restName, false]);
+      expect([
+        view.restName,
+        /Viewset|Instance| List\b/.test(headlineOf(text) + titleOf(text)),
+      ]).toEqual([view.restName, false]);
       expect(text.length).toBeLessThan(MAX_PAGE);
     }
     expect((await bob.options(`/${view.restName}/`)).body.name).toBe(`${view.title} List`);
@@ -261,7 +299,8 @@ it('names a user profile by its username', async () => {
 it('shows nutritional values with units and as a percentage of the goal', async () => {
   const [{ id: profile }] = (await ann.get('/userprofile/')).body.results;
   await ann.patch(`/userprofile/${profile}/`, { calories: 2000 });
-  const { id: plan } = (await ann.post('/nutritionplan/', { language: 2, has_goal_calories: true })).body;
+  const { id: plan } = (await ann.post('/nutritionplan/', { language: 2, has_goal_calories: true }))
+    .body;
   const { id: meal } = (await ann.post('/meal/', { plan, time: '07:30' })).body;
   await ann.post('/mealitem/', { meal, ingredient: 1, amount: '100' });
   const values = plain(await readPage(`/nutritionplan/${plan}/nutritional_values/`));
@@ -279,10 +318,15 @@ it.each([
   ['license', ['Full name', 'Short name', 'Link']],
   ['language', ['Name', 'Code']],
 ])('has readable column titles for %s', async (name, columns) =>
-  expect(columnsOf(await readPage(`/${name}/?limit=1`)).map((column) => column.replace(/[^a-z ]/gi, ''))).toEqual(columns),
+  expect(
+    columnsOf(await readPage(`/${name}/?limit=1`)).map((column) => column.replace(/[^a-z ]/gi, '')),
+  ).toEqual(columns),
 );
 
 it('keeps the field labels of the reference service in OPTIONS', async () => {
   const { body } = await ann.options('/muscle/');
-  expect([body.fields.is_front.label, body.fields.image_url_main.label]).toEqual(['Is front', 'Image url main']);
+  expect([body.fields.is_front.label, body.fields.image_url_main.label]).toEqual([
+    'Is front',
+    'Image url main',
+  ]);
 });

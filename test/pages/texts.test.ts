@@ -4,7 +4,8 @@ import { Visitor } from './visitor';
 
 const fitgraph = fitgraphForThisFile();
 
-const fact = (html: string, label: string) => new RegExp(`<dt>${label}</dt><dd>(.*?)</dd>`, 's').exec(html)?.[1];
+const fact = (html: string, label: string) =>
+  new RegExp(`<dt>${label}</dt><dd>(.*?)</dd>`, 's').exec(html)?.[1];
 
 it('shows a text of a user completely, even if parts of it look like HTML', async () => {
   const ann = await fitgraph.user('ann');
@@ -18,9 +19,12 @@ it('shows a text of a user completely, even if parts of it look like HTML', asyn
 });
 
 it('shows the HTML of a description as plain text', async () => {
-  const description = '<p>Stand <b class="x">up</b>.</p><ul><li>Lift &amp; hold</li><li>Lower<br/>slowly, 1 <2</li></ul>';
+  const description =
+    '<p>Stand <b class="x">up</b>.</p><ul><li>Lift &amp; hold</li><li>Lower<br/>slowly, 1 <2</li></ul>';
   const describeExercise = `UPDATE "exercise" SET "description" = $1 WHERE "id" = (SELECT min("id") FROM "exercise" WHERE "status" = '2') RETURNING "id"`;
   const [{ id }] = (await fitgraph.sql(describeExercise, [description])) as [{ id: number }];
-  const { text } = await new Visitor(fitgraph.url, { Accept: 'text/html' }).get(`/api/v2/exercise/${id}/`);
+  const { text } = await new Visitor(fitgraph.url, { Accept: 'text/html' }).get(
+    `/api/v2/exercise/${id}/`,
+  );
   expect(fact(text, 'Description')).toBe('Stand up.\nLift &amp; hold\nLower\nslowly, 1 &lt;2');
 });

@@ -9,7 +9,11 @@ const fitgraph = fitgraphForThisFile({ environment: { MAX_UPLOAD: '20KB', MAX_BO
 const LIST = '/api/v2/exerciseimage/';
 const KILOBYTE = 1024;
 
-async function upload(size: number, after: Record<string, string> = {}, csrfToken?: string): Promise<Page> {
+async function upload(
+  size: number,
+  after: Record<string, string> = {},
+  csrfToken?: string,
+): Promise<Page> {
   await fitgraph.user('ann');
   const visitor = new Visitor(fitgraph.url, { Accept: 'text/html' });
   await visitor.signIn('ann');
@@ -39,7 +43,9 @@ it('shows an error at the field of a file over the limit, and keeps the other va
   expect(status).toBe(400);
   expect(text).toContain('id="wpost-image-error">The submitted file is larger than 20480 bytes.');
   expect(text).toMatch(/<option value="3" selected>Plank<\/option>/);
-  expect(text).toMatch(/<input type="checkbox" id="wpost-is_main" name="is_main" value="true" checked/);
+  expect(text).toMatch(
+    /<input type="checkbox" id="wpost-is_main" name="is_main" value="true" checked/,
+  );
   expect(text).toContain('Sign out');
 });
 
@@ -73,10 +79,14 @@ it('keeps values but requires the file again after an error in another field', a
   expect(rejected.status).toBe(400);
   expect(rejected.text).toContain('id="wpost-exercise-error"');
   expect(rejected.text).not.toContain('id="wpost-image-error"');
-  expect(rejected.text).toContain('Please choose the file again. Browsers do not keep the selection.');
+  expect(rejected.text).toContain(
+    'Please choose the file again. Browsers do not keep the selection.',
+  );
   expect(rejected.text).toMatch(/<option value="&lt;b>none&lt;\/b>" selected>/);
   expect(rejected.text).not.toContain('<b>none');
-  expect(rejected.text).toMatch(/<input type="checkbox" id="wpost-is_main" name="is_main" value="true" checked/);
+  expect(rejected.text).toMatch(
+    /<input type="checkbox" id="wpost-is_main" name="is_main" value="true" checked/,
+  );
   expect(rejected.text).toMatch(/<input type="file" id="wpost-image"[^>]* required/);
   // The folder does not exist, because no file has been stored yet.
   expect(fs.existsSync(fitgraph.mediaFolder)).toBe(false);
@@ -88,19 +98,26 @@ it('keeps values but requires the file again after an error in another field', a
   expect(text).toMatch(/\/media\/exercise-images\/\d+\/my_bench[^"]*\.png/);
 });
 
-it.each(['jfif', 'jpe', 'tif', 'avif'])('shows the thumbnail of an image that was uploaded as .%s', async (extension) => {
-  await fitgraph.user('ann');
-  const visitor = new Visitor(fitgraph.url, { Accept: 'text/html' });
-  await visitor.signIn('ann');
-  const image = sharp({ create: { width: 40, height: 30, channels: 3, background: '#0b6e4f' } });
-  const format = formatOfExtension(extension)!;
-  const form = new FormData();
-  form.append('csrfToken', await visitor.csrfToken());
-  form.append('exercise', '3');
-  form.append('image', new Blob([new Uint8Array(await image.toFormat(format).toBuffer())]), `plank.${extension}`);
-  const saved = await visitor.send('POST', LIST, form);
-  expect(saved.status).toBe(303);
-  const { text } = await visitor.get(saved.headers.get('location')!);
-  const [, thumbnail] = /<img src="(\/media\/[^"]*plank[^"]*)"/.exec(text)!;
-  expect((await fetch(fitgraph.url + thumbnail!)).headers.get('content-type')).toBe('image/jpeg');
-});
+it.each(['jfif', 'jpe', 'tif', 'avif'])(
+  'shows the thumbnail of an image that was uploaded as .%s',
+  async (extension) => {
+    await fitgraph.user('ann');
+    const visitor = new Visitor(fitgraph.url, { Accept: 'text/html' });
+    await visitor.signIn('ann');
+    const image = sharp({ create: { width: 40, height: 30, channels: 3, background: '#0b6e4f' } });
+    const format = formatOfExtension(extension)!;
+    const form = new FormData();
+    form.append('csrfToken', await visitor.csrfToken());
+    form.append('exercise', '3');
+    form.append(
+      'image',
+      new Blob([new Uint8Array(await image.toFormat(format).toBuffer())]),
+      `plank.${extension}`,
+    );
+    const saved = await visitor.send('POST', LIST, form);
+    expect(saved.status).toBe(303);
+    const { text } = await visitor.get(saved.headers.get('location')!);
+    const [, thumbnail] = /<img src="(\/media\/[^"]*plank[^"]*)"/.exec(text)!;
+    expect((await fetch(fitgraph.url + thumbnail!)).headers.get('content-type')).toBe('image/jpeg');
+  },
+);

@@ -12,17 +12,35 @@ const ROUND_PAUSE_MS = 500;
 /** UTF-8 of ASCII is faster than any other charset. */
 const MIN_REFERENCE_MS = 10;
 
-test.each(['utf-7', 'UTF7', 'unicode-1-1-utf-7', 'utf-7-imap', 'cesu-8', 'base64', 'HEX', 'binary', 'klingon', ''])(
-  '%j is not supported',
-  (name) => {
-    expect(isSupportedCharset(name)).toBe(false);
-  },
-);
+test.each([
+  'utf-7',
+  'UTF7',
+  'unicode-1-1-utf-7',
+  'utf-7-imap',
+  'cesu-8',
+  'base64',
+  'HEX',
+  'binary',
+  'klingon',
+  '',
+])('%j is not supported', (name) => {
+  expect(isSupportedCharset(name)).toBe(false);
+});
 
-test.each(['utf-8', 'UTF8', 'utf-16', 'utf-16le', 'utf-32', 'latin-1', 'iso-8859-15', 'cp1252', 'koi8-r', 'shift_jis', 'gb18030', 'big5'])(
-  '%j is supported',
-  (name) => expect(isSupportedCharset(name)).toBe(true),
-);
+test.each([
+  'utf-8',
+  'UTF8',
+  'utf-16',
+  'utf-16le',
+  'utf-32',
+  'latin-1',
+  'iso-8859-15',
+  'cp1252',
+  'koi8-r',
+  'shift_jis',
+  'gb18030',
+  'big5',
+])('%j is supported', (name) => expect(isSupportedCharset(name)).toBe(true));
 
 test('is read from the parameters of a media type', () => {
   expect(charsetOf(['', 'boundary=b', ' Charset="latin-1"'])).toBe('latin-1');
@@ -31,7 +49,9 @@ test('is read from the parameters of a media type', () => {
 
 test('are decoded, and encoded again, about as fast as UTF-8, whatever the bytes', async () => {
   const { encodings } = iconv as unknown as { encodings: Record<string, unknown> };
-  const names = Object.keys(encodings).filter((name) => !name.startsWith('_') && isSupportedCharset(name));
+  const names = Object.keys(encodings).filter(
+    (name) => !name.startsWith('_') && isSupportedCharset(name),
+  );
   expect(names.length).toBeGreaterThan(100);
   // Aliases share a codec.
   const { getCodec } = iconv as unknown as { getCodec(name: string): object };
@@ -40,7 +60,9 @@ test('are decoded, and encoded again, about as fast as UTF-8, whatever the bytes
   const bodies = [
     Buffer.from(Array.from({ length: BYTES }, () => random.int(0, 255))),
     ...[0x26, 0x2b, 0xff].map((byte) => Buffer.alloc(BYTES, byte)),
-    ...['&AAA-', '\x84\x31\xa4\x37'].map((pattern) => Buffer.alloc(BYTES, Buffer.from(pattern, 'latin1'))),
+    ...['&AAA-', '\x84\x31\xa4\x37'].map((pattern) =>
+      Buffer.alloc(BYTES, Buffer.from(pattern, 'latin1')),
+    ),
   ];
   const timeOf = async (charset: string, body: Buffer) => {
     let text = '';
@@ -52,9 +74,12 @@ test('are decoded, and encoded again, about as fast as UTF-8, whatever the bytes
     (await timeOf(charset, body)) / Math.max(MIN_REFERENCE_MS, await timeOf('utf-8', body));
 
   // Other processes and garbage collections slow down the processor for some time, so what seems slow is measured again after all others.
-  let slow = charsets.flatMap((charset) => bodies.map((body) => ({ charset, body, ratio: Infinity })));
+  let slow = charsets.flatMap((charset) =>
+    bodies.map((body) => ({ charset, body, ratio: Infinity })),
+  );
   for (let round = 0; round < ROUNDS && slow.length > 0; round += 1) {
-    for (const pair of slow) pair.ratio = Math.min(pair.ratio, await ratioOf(pair.charset, pair.body));
+    for (const pair of slow)
+      pair.ratio = Math.min(pair.ratio, await ratioOf(pair.charset, pair.body));
     slow = slow.filter(({ ratio }) => ratio > MAX_RATIO);
     if (slow.length > 0) await sleep(ROUND_PAUSE_MS);
   }

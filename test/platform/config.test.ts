@@ -28,7 +28,10 @@ test('treats an empty value as missing', () => {
 
 test('limits the timeout of anonymous clients to that of signed-in users', () => {
   const timeouts = (STATEMENT_TIMEOUT: string, ANONYMOUS_TIMEOUT?: string) => {
-    const { statementTimeout, anonymousTimeout } = readConfig({ STATEMENT_TIMEOUT, ANONYMOUS_TIMEOUT });
+    const { statementTimeout, anonymousTimeout } = readConfig({
+      STATEMENT_TIMEOUT,
+      ANONYMOUS_TIMEOUT,
+    });
     return [statementTimeout, anonymousTimeout];
   };
   expect(timeouts('1s')).toEqual([1_000, 1_000]);
@@ -116,7 +119,9 @@ test.each([
 });
 
 test('does not repeat a rejected secret key in the message', () => {
-  expect(() => readConfig({ SECRET_KEY: 'hush' })).toThrow(expect.objectContaining({ message: expect.not.stringContaining('hush') }));
+  expect(() => readConfig({ SECRET_KEY: 'hush' })).toThrow(
+    expect.objectContaining({ message: expect.not.stringContaining('hush') }),
+  );
 });
 
 test('requires a secret key in production', () => {
@@ -127,7 +132,9 @@ test('requires a secret key in production', () => {
 test('requires DATABASE_URL when DATABASE_LISTEN_URL is set', () => {
   const url = 'postgres://elsewhere/fit';
   expect(() => readConfig({ DATABASE_LISTEN_URL: url })).toThrow(/^DATABASE_URL is missing/);
-  expect(readConfig({ DATABASE_LISTEN_URL: url, DATABASE_URL: url, SECRET_KEY: KEY }).databaseUrl).toBe(url);
+  expect(
+    readConfig({ DATABASE_LISTEN_URL: url, DATABASE_URL: url, SECRET_KEY: KEY }).databaseUrl,
+  ).toBe(url);
 });
 
 test('requires PERSISTED_OPERATIONS when PERSISTED_ONLY is on', () => {
@@ -141,7 +148,8 @@ test('requires PERSISTED_OPERATIONS when PERSISTED_ONLY is on', () => {
 describe('a server behind proxies', () => {
   const request = (remoteAddress: string, headers: Record<string, string> = {}) =>
     ({ socket: { remoteAddress }, headers: { host: 'inside:8000', ...headers } }) as never;
-  const origin = (environment: Record<string, string>) => new ForwardedHeaders(readConfig(environment));
+  const origin = (environment: Record<string, string>) =>
+    new ForwardedHeaders(readConfig(environment));
   const forwarded = {
     'x-forwarded-for': '6.6.6.6, 1.2.3.4, 10.0.0.2',
     'x-forwarded-proto': 'https',
@@ -153,7 +161,9 @@ describe('a server behind proxies', () => {
     expect(trusting.clientAddress(request('10.0.0.1', forwarded))).toBe('1.2.3.4');
     expect(trusting.clientAddress(request('::ffff:10.0.0.1', forwarded))).toBe('1.2.3.4');
     expect(trusting.clientAddress(request('9.9.9.9', forwarded))).toBe('9.9.9.9');
-    expect(trusting.clientAddress(request('10.0.0.1', { 'x-forwarded-for': 'unknown' }))).toBe('10.0.0.1');
+    expect(trusting.clientAddress(request('10.0.0.1', { 'x-forwarded-for': 'unknown' }))).toBe(
+      '10.0.0.1',
+    );
     expect(origin({}).clientAddress(request('10.0.0.1', forwarded))).toBe('10.0.0.1');
   });
 
@@ -161,11 +171,15 @@ describe('a server behind proxies', () => {
     const trusting = origin({ TRUSTED_PROXIES: '10.0.0.0/8' });
     expect(trusting.baseUrl(request('10.0.0.1', forwarded))).toBe('https://fit.example.com');
     expect(trusting.baseUrl(request('9.9.9.9', forwarded))).toBe('http://inside:8000');
-    expect(origin({ PUBLIC_URL: 'https://fit.example.com' }).baseUrl(request('9.9.9.9'))).toBe('https://fit.example.com');
+    expect(origin({ PUBLIC_URL: 'https://fit.example.com' }).baseUrl(request('9.9.9.9'))).toBe(
+      'https://fit.example.com',
+    );
   });
 
   test('does not use an invalid Host header in links', () => {
-    expect(origin({}).baseUrl(request('9.9.9.9', { host: 'evil.example/"><script>' }))).toBe('http://localhost:8000');
+    expect(origin({}).baseUrl(request('9.9.9.9', { host: 'evil.example/"><script>' }))).toBe(
+      'http://localhost:8000',
+    );
   });
 
   test('rejects a trusted proxy that is not an address', () => {

@@ -47,14 +47,17 @@ test('does the short work of many clients in few event-loop turns', async () => 
 });
 
 test('serves networks in turn, and the users of each network in turn', async () => {
-  const names = (await run(['first', 'a 1', 'a 1', 'a 1', 'a 2', 'b 3', 'b 3', 'c'])).map(([name]) => name);
+  const names = (await run(['first', 'a 1', 'a 1', 'a 1', 'a 2', 'b 3', 'b 3', 'c'])).map(
+    ([name]) => name,
+  );
   expect(names).toEqual(['first', 'a 1', 'b 3', 'c', 'a 2', 'b 3', 'a 1', 'a 1']);
 });
 
 test('starts at most 200 waiting requests of a network, after a wait that is told', async () => {
   await nextEventLoopTurn();
   const waits: number[] = [];
-  for (let count = 0; count < 202; count += 1) startRequestInTurn('a', (waitedMs) => waits.push(waitedMs));
+  for (let count = 0; count < 202; count += 1)
+    startRequestInTurn('a', (waitedMs) => waits.push(waitedMs));
   expect(waits).toEqual([0, Infinity]);
   for (const began = performance.now(); performance.now() - began < 6;);
   expect(longestWaitMs()).toBe(0);

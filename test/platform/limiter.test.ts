@@ -52,7 +52,9 @@ test('sheds the newest work of the longest queue for a client with less', () => 
 });
 
 test('bounds the queue of each client', () => {
-  const { rejected, offer } = createOffer(new ConcurrencyLimiter<string>({ slots: 2, slotsPerClient: 1, maxQueuedPerClient: 1 }));
+  const { rejected, offer } = createOffer(
+    new ConcurrencyLimiter<string>({ slots: 2, slotsPerClient: 1, maxQueuedPerClient: 1 }),
+  );
   for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'b3']) offer(name);
   expect(rejected).toEqual(['a3', 'b3']);
 });
@@ -87,7 +89,9 @@ function fail(): never {
 
 test('releases the slot when the work fails', async () => {
   const limiter = new ConcurrencyLimiter<string>({ slots: 1 });
-  await expect(limiter.run('a', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+  await expect(limiter.run('a', () => Promise.reject(new Error('failed')))).rejects.toThrow(
+    'failed',
+  );
   expect(limiter.tryAcquire('a')).toBe(true);
   expect(limiter.tryAcquire('b')).toBe(false);
 });
@@ -106,7 +110,8 @@ test('serves the client with the fewest busy slots first, even before resumed wo
 test('limits users and anonymous clients separately, and a network to a third', () => {
   const limiters = new ClientLimiters({ slots: 6, anonymousSlots: 5 });
   const acquire = (client: string | number, count: number) =>
-    Array.from({ length: count }, () => limiters.of(client).tryAcquire(client)).filter(Boolean).length;
+    Array.from({ length: count }, () => limiters.of(client).tryAcquire(client)).filter(Boolean)
+      .length;
   expect(acquire('one network', 10)).toBe(1);
   expect(['b', 'c', 'd', 'e', 'f'].map((network) => acquire(network, 10))).toEqual([1, 1, 1, 1, 0]);
   expect([acquire(1, 10), acquire(2, 10)]).toEqual([5, 1]);

@@ -13,32 +13,51 @@ const LEGACY_NAMES =
   );
 
 test('every accepted name has the same offsets in Node and in PostgreSQL', async () => {
-  const names = (await fitgraph.sql('SELECT "name" FROM pg_timezone_names UNION SELECT "abbrev" FROM pg_timezone_abbrevs')).map(
-    ({ name }) => name as string,
-  );
-  const zones = [...new Set([...names, ...LEGACY_NAMES].flatMap((name) => resolveTimeZone(name) ?? []))];
+  const names = (
+    await fitgraph.sql(
+      'SELECT "name" FROM pg_timezone_names UNION SELECT "abbrev" FROM pg_timezone_abbrevs',
+    )
+  ).map(({ name }) => name as string);
+  const zones = [
+    ...new Set([...names, ...LEGACY_NAMES].flatMap((name) => resolveTimeZone(name) ?? [])),
+  ];
   expect(zones.length).toBeGreaterThan(400);
   const offsets = await fitgraph.sql(
     `SELECT z AS "zone", m AS "moment", extract(epoch FROM (m::timestamptz AT TIME ZONE z) - (m::timestamptz AT TIME ZONE 'UTC'))::int / 60 AS "offset"
       FROM unnest($1::text[]) z, unnest($2::text[]) m`,
     [zones, MOMENTS],
   );
-  expect(offsets.filter(({ zone, moment, offset }) => IANAZone.create(zone).offset(Date.parse(moment)) !== offset)).toEqual([]);
+  expect(
+    offsets.filter(
+      ({ zone, moment, offset }) => IANAZone.create(zone).offset(Date.parse(moment)) !== offset,
+    ),
+  ).toEqual([]);
 });
 
-test.each(['Europe/Berlin', 'America/Argentina/Buenos_Aires', 'Etc/GMT+5', 'UTC', 'GMT', 'EST5EDT', 'Japan', 'GB', 'PRC'])(
-  '%s is accepted',
-  (name) => expect(resolveTimeZone(name)).toBe(name),
-);
+test.each([
+  'Europe/Berlin',
+  'America/Argentina/Buenos_Aires',
+  'Etc/GMT+5',
+  'UTC',
+  'GMT',
+  'EST5EDT',
+  'Japan',
+  'GB',
+  'PRC',
+])('%s is accepted', (name) => expect(resolveTimeZone(name)).toBe(name));
 
-test.each(['IST', 'pst', 'AET', 'Mars/Olympus', '', 'Europe/Berlin; SELECT', 'x'.repeat(100)])('"%s" is rejected', (name) =>
-  expect(resolveTimeZone(name)).toBeUndefined(),
+test.each(['IST', 'pst', 'AET', 'Mars/Olympus', '', 'Europe/Berlin; SELECT', 'x'.repeat(100)])(
+  '"%s" is rejected',
+  (name) => expect(resolveTimeZone(name)).toBeUndefined(),
 );
 
 test('a zone is that of the IANA database where PostgreSQL reads its name as an abbreviation', async () => {
   const ann = await fitgraph.user('ann');
-  const plan = (await ann.ask('mutation { made: createNutritionPlan(input: { name: "p" }) { nutritionPlan { id } } }')).made.nutritionPlan
-    .id;
+  const plan = (
+    await ann.ask(
+      'mutation { made: createNutritionPlan(input: { name: "p" }) { nutritionPlan { id } } }',
+    )
+  ).made.nutritionPlan.id;
   await ann.ask(
     `mutation { createDiaryEntry(input: { planId: ${plan}, ingredientId: 1, amount: "100", eatenAt: "2021-07-01T22:30:00Z" }) { errors { path } } }`,
   );

@@ -25,7 +25,8 @@ beforeAll(async () => {
 });
 
 const FIND = 'query ($code: String!) { ingredientByBarcode(code: $code) { name code languageId } }';
-const nameByBarcode = async (code: string, person = fitgraph.anonymous) => (await person.ask(FIND, { code })).ingredientByBarcode?.name;
+const nameByBarcode = async (code: string, person = fitgraph.anonymous) =>
+  (await person.ask(FIND, { code })).ingredientByBarcode?.name;
 
 test.each([
   ['as stored', '0049000006346', 'Cola'],
@@ -46,14 +47,25 @@ test('prefers the ingredient in the language of the request', async () => {
 
 test('rejects an invalid barcode and names the argument', async () => {
   const long = await fitgraph.anonymous.query(FIND, { code: '1'.repeat(201) });
-  expect(long.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', fields: { code: [expect.stringContaining('200')] } } }]);
+  expect(long.errors).toMatchObject([
+    { extensions: { code: 'BAD_USER_INPUT', fields: { code: [expect.stringContaining('200')] } } },
+  ]);
   const nul = await fitgraph.anonymous.query(FIND, { code: '1\0' });
-  expect(nul.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', fields: { code: ['Null characters are not allowed.'] } } }]);
+  expect(nul.errors).toMatchObject([
+    {
+      extensions: {
+        code: 'BAD_USER_INPUT',
+        fields: { code: ['Null characters are not allowed.'] },
+      },
+    },
+  ]);
 });
 
 test('needs two statements and has an index on the barcode', async () => {
   const { statements } = await fitgraph.anonymous.query(FIND, { code: '0049000006346' });
   expect(statements).toBe(2);
-  const indexes = await fitgraph.sql(`SELECT "indexdef" FROM "pg_indexes" WHERE "indexname" = 'ingredient_code'`);
+  const indexes = await fitgraph.sql(
+    `SELECT "indexdef" FROM "pg_indexes" WHERE "indexname" = 'ingredient_code'`,
+  );
   expect(indexes).toMatchObject([{ indexdef: expect.stringContaining('(code)') }]);
 });

@@ -6,7 +6,14 @@ const fitgraph = fitgraphForThisFile();
 
 /** All timers but the clock. */
 const REAL_TIMERS = [
-  ...(['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'clearImmediate'] as const),
+  ...([
+    'setTimeout',
+    'clearTimeout',
+    'setInterval',
+    'clearInterval',
+    'setImmediate',
+    'clearImmediate',
+  ] as const),
   ...(['hrtime', 'nextTick', 'queueMicrotask', 'performance'] as const),
 ];
 const formerZone = Settings.defaultZone;
@@ -21,7 +28,12 @@ test('counts the years although clocks were changed at midnight of the day of bi
   // In Chile, 1990-09-16 began at 01:00.
   Settings.defaultZone = 'America/Santiago';
   jest.useFakeTimers({ now: new Date('2010-09-16T12:00:00Z'), doNotFake: REAL_TIMERS });
-  expect((await ann.patch(profile, { age: null, birthdate: '1990-09-16' })).body).toMatchObject({ age: 20, birthdate: '1990-09-16' });
+  expect((await ann.patch(profile, { age: null, birthdate: '1990-09-16' })).body).toMatchObject({
+    age: 20,
+    birthdate: '1990-09-16',
+  });
   jest.useFakeTimers({ now: new Date('2000-09-16T12:00:00Z'), doNotFake: REAL_TIMERS });
-  expect((await ann.patch(profile, { age: null, birthdate: '1990-09-16' })).body).toMatchObject({ age: 10 });
+  expect((await ann.patch(profile, { age: null, birthdate: '1990-09-16' })).body).toMatchObject({
+    age: 10,
+  });
 });

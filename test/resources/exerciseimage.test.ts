@@ -23,20 +23,36 @@ beforeEach(async () => {
 
 const UPDATE = `mutation ($id: ID!, $input: ExerciseImagePatch!) {
   answer: updateExerciseImage(id: $id, input: $input) { exerciseImage { id image isMain licenseAuthor exerciseBaseId } errors { path code message } } }`;
-const DELETE = 'mutation ($id: ID!) { answer: deleteExerciseImage(id: $id) { deletedIds errors { code } } }';
+const DELETE =
+  'mutation ($id: ID!) { answer: deleteExerciseImage(id: $id) { deletedIds errors { code } } }';
 
 const update = (person: Person, id: number, input: object) => person.query(UPDATE, { id, input });
 const remove = (person: Person, id: number) => person.query(DELETE, { id });
 
-function send(person: Person, method: string, path: string, fields: Record<string, string>, name: string): Promise<Answer> {
+function send(
+  person: Person,
+  method: string,
+  path: string,
+  fields: Record<string, string>,
+  name: string,
+): Promise<Answer> {
   const form = new FormData();
   for (const [key, value] of Object.entries(fields)) form.set(key, value);
-  form.set(method === 'POST' && path === '/graphql' ? '0' : 'image', new Blob([new Uint8Array(content)]), name);
+  form.set(
+    method === 'POST' && path === '/graphql' ? '0' : 'image',
+    new Blob([new Uint8Array(content)]),
+    name,
+  );
   return person.withHeaders({ 'apollo-require-preflight': '1' }).send(method, path, form);
 }
 
 /** Uploads an image over REST and returns its id. */
-async function uploaded(person: Person, exercise: number, name = 'a.png', isMain = false): Promise<number> {
+async function uploaded(
+  person: Person,
+  exercise: number,
+  name = 'a.png',
+  isMain = false,
+): Promise<number> {
   const { status, body } = await send(
     person,
     'POST',
@@ -55,18 +71,28 @@ const replace = (person: Person, id: number, name: string, input: object = {}) =
     'POST',
     '/graphql',
     {
-      operations: JSON.stringify({ query: UPDATE, variables: { id, input: { ...input, image: null } } }),
+      operations: JSON.stringify({
+        query: UPDATE,
+        variables: { id, input: { ...input, image: null } },
+      }),
       map: JSON.stringify({ 0: ['variables.input.image'] }),
     },
     name,
   );
 
-const accept = (id: number) => fitgraph.sql(`UPDATE "exercise_image" SET "status" = '2', "is_main" = false WHERE "id" = $1`, [id]);
-const storedImage = async (id: number) => (await fitgraph.sql('SELECT * FROM "exercise_image" WHERE "id" = $1', [id]))[0];
+const accept = (id: number) =>
+  fitgraph.sql(`UPDATE "exercise_image" SET "status" = '2', "is_main" = false WHERE "id" = $1`, [
+    id,
+  ]);
+const storedImage = async (id: number) =>
+  (await fitgraph.sql('SELECT * FROM "exercise_image" WHERE "id" = $1', [id]))[0];
 const mainImage = async (exercise: number) =>
-  (await fitgraph.sql('SELECT "id" FROM "exercise_image" WHERE "exercise_base_id" = $1 AND "is_main" ORDER BY 1', [exercise])).map(
-    ({ id }) => id,
-  );
+  (
+    await fitgraph.sql(
+      'SELECT "id" FROM "exercise_image" WHERE "exercise_base_id" = $1 AND "is_main" ORDER BY 1',
+      [exercise],
+    )
+  ).map(({ id }) => id);
 
 async function isGone(path: string): Promise<void> {
   const file = join(fitgraph.mediaFolder, path);
@@ -78,11 +104,19 @@ describe('the uploader of a pending image', () => {
     const id = await uploaded(ann, 2);
     const { data } = await update(ann, id, { licenseAuthor: 'Ann', exerciseBaseId: '3' });
     expect(data.answer).toEqual({
-      exerciseImage: expect.objectContaining({ id: String(id), licenseAuthor: 'Ann', exerciseBaseId: '3' }),
+      exerciseImage: expect.objectContaining({
+        id: String(id),
+        licenseAuthor: 'Ann',
+        exerciseBaseId: '3',
+      }),
       errors: [],
     });
     expect((await update(ann, id, { licenseAuthor: 'x'.repeat(51) })).data.answer.errors).toEqual([
-      { path: ['input', 'licenseAuthor'], code: 'TOO_LONG', message: 'Ensure this field has no more than 50 characters.' },
+      {
+        path: ['input', 'licenseAuthor'],
+        code: 'TOO_LONG',
+        message: 'Ensure this field has no more than 50 characters.',
+      },
     ]);
   });
 
@@ -92,7 +126,10 @@ describe('the uploader of a pending image', () => {
     const { body } = await replace(ann, id, 'b.png');
     const { image } = (await storedImage(id))!;
     expect(image).toBe('exercise-images/2/b.png');
-    expect(body.data.answer).toMatchObject({ exerciseImage: { image: `${fitgraph.url}/media/${image}` }, errors: [] });
+    expect(body.data.answer).toMatchObject({
+      exerciseImage: { image: `${fitgraph.url}/media/${image}` },
+      errors: [],
+    });
     expect(existsSync(join(fitgraph.mediaFolder, image))).toBe(true);
     await isGone(formerFile);
   });
@@ -119,7 +156,9 @@ describe('an update or delete of an image', () => {
     for (const { body } of await Promise.all(attempts))
       expect(body.errors?.[0].extensions.code ?? body.data.answer.errors[0].code).toBe(code);
     expect(await storedImage(id)).toEqual(before);
-    expect(existsSync(join(fitgraph.mediaFolder, `exercise-images/${before?.exercise_base_id}/c.png`))).toBe(false);
+    expect(
+      existsSync(join(fitgraph.mediaFolder, `exercise-images/${before?.exercise_base_id}/c.png`)),
+    ).toBe(false);
   };
 
   test('is rejected for other users and anonymous clients', async () => {
@@ -146,9 +185,22 @@ describe('an update or delete of an image', () => {
     for (const person of [ann, editor])
       for (const method of ['PUT', 'PATCH', 'DELETE'])
         expect(
-          (await person.send(method, `/api/v2/exerciseimage/${id}/`, method === 'DELETE' ? undefined : { is_main: true })).status,
+          (
+            await person.send(
+              method,
+              `/api/v2/exerciseimage/${id}/`,
+              method === 'DELETE' ? undefined : { is_main: true },
+            )
+          ).status,
         ).toBe(403);
-    expect(Object.keys((await ann.get(`/exerciseimage/${id}/`)).body)).toEqual(['id', 'uuid', 'exercise', 'image', 'is_main', 'status']);
+    expect(Object.keys((await ann.get(`/exerciseimage/${id}/`)).body)).toEqual([
+      'id',
+      'uuid',
+      'exercise',
+      'image',
+      'is_main',
+      'status',
+    ]);
   });
 });
 
@@ -156,7 +208,9 @@ test('allows superusers to update and delete any image', async () => {
   const id = await uploaded(ann, 2);
   expect((await update(editor, id, { licenseAuthor: 'editor' })).data.answer.errors).toEqual([]);
   await accept(id);
-  expect((await update(editor, id, { licenseAuthor: 'again' })).data.answer.exerciseImage.licenseAuthor).toBe('again');
+  expect(
+    (await update(editor, id, { licenseAuthor: 'again' })).data.answer.exerciseImage.licenseAuthor,
+  ).toBe('again');
   expect((await remove(editor, id)).errors).toBeUndefined();
 });
 
@@ -165,7 +219,9 @@ describe('the main image', () => {
     const [id, moved] = [await uploaded(ann, 1), await uploaded(ann, 2)];
     expect(await mainImage(2)).toEqual([moved]);
     expect((await update(ann, id, { isMain: true })).data.answer.exerciseImage.isMain).toBe(false);
-    expect((await update(ann, moved, { exerciseBaseId: '1' })).data.answer.exerciseImage.isMain).toBe(false);
+    expect(
+      (await update(ann, moved, { exerciseBaseId: '1' })).data.answer.exerciseImage.isMain,
+    ).toBe(false);
     expect(await mainImage(1)).toEqual([1]);
   });
 
@@ -193,22 +249,28 @@ test('keeps the image without an uploader when the user is deleted', async () =>
   const id = await uploaded(gone, 2);
   await fitgraph.sql('DELETE FROM "user_account" WHERE "id" = $1', [gone.id]);
   expect(await storedImage(id)).toBeDefined();
-  expect(await fitgraph.sql('SELECT * FROM "exercise_image_contributor" WHERE "row_id" = $1', [id])).toEqual([]);
+  expect(
+    await fitgraph.sql('SELECT * FROM "exercise_image_contributor" WHERE "row_id" = $1', [id]),
+  ).toEqual([]);
 });
 
 test('conditions compare the URL that the field shows', async () => {
   const id = String(await uploaded(ann, 2, 'très joli.png'));
   const other = String(await uploaded(ann, 2, 'other.png'));
-  const LIST = 'query ($where: ExerciseImageWhere) { exerciseImages(where: $where) { nodes { id image } } }';
-  const select = async (where: object) => (await ann.ask(LIST, { where })).exerciseImages.nodes as { id: string; image: string }[];
+  const LIST =
+    'query ($where: ExerciseImageWhere) { exerciseImages(where: $where) { nodes { id image } } }';
+  const select = async (where: object) =>
+    (await ann.ask(LIST, { where })).exerciseImages.nodes as { id: string; image: string }[];
   const url = (await select({ id: { eq: id } }))[0]!.image;
   const folder = url.slice(0, url.lastIndexOf('/') + 1);
-  const ids = async (image: object) => (await select({ image, id: { in: [id, other] } })).map((row) => row.id);
+  const ids = async (image: object) =>
+    (await select({ image, id: { in: [id, other] } })).map((row) => row.id);
   expect(await ids({ eq: url })).toEqual([id]);
   expect(await ids({ in: [url, 'https://example.org/x.png'] })).toEqual([id]);
   expect(await ids({ ne: url })).toEqual([other]);
   expect(await ids({ notIn: [url] })).toEqual([other]);
-  for (const beginning of [folder, fitgraph.url, 'http']) expect(await ids({ startsWith: beginning })).toEqual([id, other]);
+  for (const beginning of [folder, fitgraph.url, 'http'])
+    expect(await ids({ startsWith: beginning })).toEqual([id, other]);
   expect(await ids({ startsWith: url.slice(0, -'.png'.length) })).toEqual([id]);
   expect(await ids({ contains: 'exercise-images/2/' })).toEqual([id, other]);
   expect(await ids({ endsWith: '.png' })).toEqual([id, other]);

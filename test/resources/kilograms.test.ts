@@ -11,20 +11,32 @@ beforeAll(async () => {
   ann = await fitgraph.user('ann');
   workout = (await ann.post('/workout/', { comment: '' })).body.id;
   // Units that are not units of mass.
-  await fitgraph.sql(`INSERT INTO "weight_unit" ("id", "name") VALUES (3, 'Body Weight'), (4, 'Plates') ON CONFLICT DO NOTHING`);
-  await fitgraph.sql(`INSERT INTO "weight_unit" ("id", "name") VALUES (2, 'lb') ON CONFLICT DO NOTHING`);
+  await fitgraph.sql(
+    `INSERT INTO "weight_unit" ("id", "name") VALUES (3, 'Body Weight'), (4, 'Plates') ON CONFLICT DO NOTHING`,
+  );
+  await fitgraph.sql(
+    `INSERT INTO "weight_unit" ("id", "name") VALUES (2, 'lb') ON CONFLICT DO NOTHING`,
+  );
   await fitgraph.reference.reload();
 });
 
 const units = async (unit: string) => {
   const { viewer } = await ann.ask('{ viewer { profile { id } } }');
-  expect((await ann.patch(`/userprofile/${viewer.profile.id}/`, { weight_unit: unit })).status).toBe(200);
+  expect(
+    (await ann.patch(`/userprofile/${viewer.profile.id}/`, { weight_unit: unit })).status,
+  ).toBe(200);
 };
 
 const weights = async () =>
-  (await ann.ask('{ weightEntries(orderBy: [{ date: ASC }]) { nodes { date weight unit weightKg } } }')).weightEntries.nodes;
+  (
+    await ann.ask(
+      '{ weightEntries(orderBy: [{ date: ASC }]) { nodes { date weight unit weightKg } } }',
+    )
+  ).weightEntries.nodes;
 const numbers = async () =>
-  (await ann.get('/weightentry/?ordering=date')).body.results.map(({ weight }: { weight: string }) => weight) as string[];
+  (await ann.get('/weightentry/?ordering=date')).body.results.map(
+    ({ weight }: { weight: string }) => weight,
+  ) as string[];
 
 describe('a body weight', () => {
   beforeEach(async () => {
@@ -38,12 +50,17 @@ describe('a body weight', () => {
     expect(before).toEqual({ date: '2021-01-01', weight: '77.40', unit: 'KG', weightKg: '77.400' });
     await units('lb');
     await ann.post('/weightentry/', { date: '2021-01-02', weight: '177.50' });
-    expect(await weights()).toEqual([before, { date: '2021-01-02', weight: '177.50', unit: 'LB', weightKg: '80.513' }]);
+    expect(await weights()).toEqual([
+      before,
+      { date: '2021-01-02', weight: '177.50', unit: 'LB', weightKg: '80.513' },
+    ]);
     await units('kg');
     expect((await weights()).map(({ unit }: { unit: string }) => unit)).toEqual(['KG', 'LB']);
     // REST returns the numbers as they were logged.
     expect(await numbers()).toEqual(['77.40', '177.50']);
-    const heavy = await ann.ask('{ weightEntries(where: { weightKg: { gt: "80" }, unit: { eq: LB } }) { totalCount nodes { date } } }');
+    const heavy = await ann.ask(
+      '{ weightEntries(where: { weightKg: { gt: "80" }, unit: { eq: LB } }) { totalCount nodes { date } } }',
+    );
     expect(heavy.weightEntries).toEqual({ totalCount: 1, nodes: [{ date: '2021-01-02' }] });
   });
 
@@ -60,15 +77,26 @@ describe('a body weight', () => {
   test('has the unit given over GraphQL, or else the unit of the profile', async () => {
     await units('lb');
     const CREATE = `mutation ($input: WeightEntryInput!) { createWeightEntry(input: $input) { weightEntry { id unit weightKg } errors { path } } }`;
-    const createEntry = async (input: object) => (await ann.ask(CREATE, { input })).createWeightEntry.weightEntry;
-    expect(await createEntry({ date: '2021-01-01', weight: '80', unit: 'KG' })).toMatchObject({ unit: 'KG', weightKg: '80.000' });
-    expect(await createEntry({ date: '2021-01-02', weight: '80' })).toMatchObject({ unit: 'LB', weightKg: '36.287' });
+    const createEntry = async (input: object) =>
+      (await ann.ask(CREATE, { input })).createWeightEntry.weightEntry;
+    expect(await createEntry({ date: '2021-01-01', weight: '80', unit: 'KG' })).toMatchObject({
+      unit: 'KG',
+      weightKg: '80.000',
+    });
+    expect(await createEntry({ date: '2021-01-02', weight: '80' })).toMatchObject({
+      unit: 'LB',
+      weightKg: '36.287',
+    });
     const { id } = await createEntry({ date: '2021-01-03', weight: '80', unit: null });
     const UPDATE = `mutation ($id: ID!, $input: WeightEntryPatch!) { updateWeightEntry(id: $id, input: $input) { weightEntry { weight unit } errors { path } } }`;
-    const updateEntry = async (input: object) => (await ann.ask(UPDATE, { id, input })).updateWeightEntry.weightEntry;
+    const updateEntry = async (input: object) =>
+      (await ann.ask(UPDATE, { id, input })).updateWeightEntry.weightEntry;
     expect(await updateEntry({ unit: 'KG' })).toEqual({ weight: '80.00', unit: 'KG' });
     expect(await updateEntry({ date: '2021-02-03' })).toEqual({ weight: '80.00', unit: 'KG' });
-    expect(await updateEntry({ weight: '81', unit: 'KG' })).toEqual({ weight: '81.00', unit: 'KG' });
+    expect(await updateEntry({ weight: '81', unit: 'KG' })).toEqual({
+      weight: '81.00',
+      unit: 'KG',
+    });
     expect(await updateEntry({ weight: '178' })).toEqual({ weight: '178.00', unit: 'LB' });
     const MANY = `mutation ($inputs: [WeightEntryInput!]!) { createWeightEntries(inputs: $inputs) { weightEntries { unit } errors { path } } }`;
     const many = await ann.ask(MANY, {
@@ -103,7 +131,13 @@ test.each(CASES)('converts a log of %s in unit %i to %s kg', async (weight, unit
   const body = { reps: 1, weight, date: '2021-01-01', exercise: 1, workout, weight_unit: unit };
   const { body: log, status } = await ann.post('/workoutlog/', body);
   expect(status).toBe(201);
-  expect((await ann.ask('query ($id: ID!) { row: workoutLog(id: $id) { weight weightKg } }', { id: log.id })).row).toEqual({
+  expect(
+    (
+      await ann.ask('query ($id: ID!) { row: workoutLog(id: $id) { weight weightKg } }', {
+        id: log.id,
+      })
+    ).row,
+  ).toEqual({
     weight,
     weightKg,
   });
@@ -118,7 +152,9 @@ test('orders and pages logs by mass, logs without a mass last', async () => {
       )
     ).page;
   const all = await page('first: 100');
-  const sorted = CASES.map(([, , weightKg]) => weightKg).sort((a, b) => (a === null ? 1 : b === null ? -1 : Number(b) - Number(a)));
+  const sorted = CASES.map(([, , weightKg]) => weightKg).sort((a, b) =>
+    a === null ? 1 : b === null ? -1 : Number(b) - Number(a),
+  );
   expect(all.nodes.map(({ weightKg }: { weightKg: string }) => weightKg)).toEqual(sorted);
   const seen: (string | null)[] = [];
   for (let after = ''; ;) {
@@ -131,9 +167,11 @@ test('orders and pages logs by mass, logs without a mass last', async () => {
 });
 
 test('converts the target weight of a planned set, or returns null without one', async () => {
-  const day = (await ann.post('/day/', { training: workout, description: 'Legs', day: [1] })).body.id;
+  const day = (await ann.post('/day/', { training: workout, description: 'Legs', day: [1] })).body
+    .id;
   const set = (await ann.post('/set/', { exerciseday: day, sets: 1 })).body.id;
-  for (const weight of ['45.00', null]) await ann.post('/setting/', { set, exercise: 1, reps: 5, weight, weight_unit: LB });
+  for (const weight of ['45.00', null])
+    await ann.post('/setting/', { set, exercise: 1, reps: 5, weight, weight_unit: LB });
   const { plannedSets } = await ann.ask(
     '{ plannedSets(orderBy: [{ id: ASC }]) { nodes { weight: targetWeight weightKg: targetWeightKg } } }',
   );
@@ -162,8 +200,17 @@ describe('a set without a weight unit', () => {
       const log = (await ann.ask(logged, { workout: String(workout) })).made.workoutLog;
       expect(log).toEqual({ weightUnitId: String(id), repetitionUnitId: '1', weightKg });
       const [group] = (await ann.ask(planned)).made.workout.days[0].setGroups;
-      expect(group.plannedSets).toEqual([{ weightUnitId: String(id) }, { weightUnitId: String(KG) }]);
-      const { body } = await ann.post('/workoutlog/', { workout, exercise: 1, date: '2021-05-01', reps: 5, weight: '100' });
+      expect(group.plannedSets).toEqual([
+        { weightUnitId: String(id) },
+        { weightUnitId: String(KG) },
+      ]);
+      const { body } = await ann.post('/workoutlog/', {
+        workout,
+        exercise: 1,
+        date: '2021-05-01',
+        reps: 5,
+        weight: '100',
+      });
       expect(body).toMatchObject({ weight_unit: KG, repetition_unit: 1 });
     }
   });
@@ -175,6 +222,8 @@ describe('a set without a weight unit', () => {
           errors { path message } } }`,
       { workout: String(workout) },
     );
-    expect(made.errors).toEqual([{ path: ['input', 'weightUnitId'], message: 'This field may not be null.' }]);
+    expect(made.errors).toEqual([
+      { path: ['input', 'weightUnitId'], message: 'This field may not be null.' },
+    ]);
   });
 });

@@ -29,13 +29,16 @@ beforeAll(async () => {
     'D\u0130L peyniri',
   ])
     await add(name);
-  await fitgraph.sql(`INSERT INTO "language" ("id", "short_name", "full_name") VALUES (${FRENCH}, 'fr', 'Français')`);
+  await fitgraph.sql(
+    `INSERT INTO "language" ("id", "short_name", "full_name") VALUES (${FRENCH}, 'fr', 'Français')`,
+  );
   await add('Millet', FRENCH);
   await add('Milchreis', GERMAN);
   await add('Milk of tomorrow', ENGLISH, '1');
 });
 
-const valuesOf = ({ body }: Answer): string[] => body.suggestions.map(({ value }: { value: string }) => value);
+const valuesOf = ({ body }: Answer): string[] =>
+  body.suggestions.map(({ value }: { value: string }) => value);
 
 const namesFound = async (query: string, kind = 'ingredient') => {
   const { status, body } = await fitgraph.anonymous.get(`/${kind}/search/?${query}`);
@@ -106,7 +109,9 @@ describe('a search of many names', () => {
       `SELECT "name" FROM "ingredient" WHERE strpos(search_fold("name"), search_fold($1)) > 0 AND "language_id" = $2 AND "status" = '2' ORDER BY "name", "id"`,
       [term, ENGLISH],
     );
-    expect(await namesFound(`term=${encodeURIComponent(term)}&language=en`)).toEqual(names.map(({ name }) => name));
+    expect(await namesFound(`term=${encodeURIComponent(term)}&language=en`)).toEqual(
+      names.map(({ name }) => name),
+    );
   });
 
   test('merges two languages into one sorted list', async () => {
@@ -115,20 +120,27 @@ describe('a search of many names', () => {
       `SELECT "name" FROM "ingredient" WHERE "name" LIKE 'Salted%' AND "status" = '2' ORDER BY "name", "id"`,
     );
     expect(names.length).toBeGreaterThan(1000);
-    expect(valuesOf(await reader.get('/ingredient/search/?term=salted'))).toEqual(names.map(({ name }) => name));
+    expect(valuesOf(await reader.get('/ingredient/search/?term=salted'))).toEqual(
+      names.map(({ name }) => name),
+    );
   });
 });
 
 test('keeps names with control characters, quotes or line separators apart', async () => {
-  const names = ['\u0001\u001f', '\n', ' ', '"', '\\', '\u2028😀'].map((part) => `Line${part}break`);
+  const names = ['\u0001\u001f', '\n', ' ', '"', '\\', '\u2028😀'].map(
+    (part) => `Line${part}break`,
+  );
   for (const name of names) await add(name);
   expect((await namesFound('term=line&language=en')).sort()).toEqual(names.sort());
 });
 
-test.each(['', 'term=', 'language=en'])('returns an empty object without a term: %j', async (query) => {
-  expect((await fitgraph.anonymous.get(`/exercise/search/?${query}`)).body).toEqual({});
-  expect((await fitgraph.anonymous.get(`/ingredient/search/?${query}`)).body).toEqual({});
-});
+test.each(['', 'term=', 'language=en'])(
+  'returns an empty object without a term: %j',
+  async (query) => {
+    expect((await fitgraph.anonymous.get(`/exercise/search/?${query}`)).body).toEqual({});
+    expect((await fitgraph.anonymous.get(`/ingredient/search/?${query}`)).body).toEqual({});
+  },
+);
 
 test('rejects a NUL character in the term', async () => {
   expect(await fitgraph.anonymous.get('/ingredient/search/?term=%00')).toMatchObject({
@@ -153,7 +165,8 @@ test('finds the same exercises with both search endpoints, and no pending ones',
 });
 
 test('does not offer the suggestions of REST in GraphQL', async () => {
-  const query = '{ exerciseSuggestions(term: "squat") { data { name } } ingredientSuggestions(term: "mil") { data { name } } }';
+  const query =
+    '{ exerciseSuggestions(term: "squat") { data { name } } ingredientSuggestions(term: "mil") { data { name } } }';
   const { body } = await fitgraph.anonymous.query(query);
   expect(body.errors.map(({ message }: { message: string }) => message)).toEqual([
     expect.stringMatching(/^Cannot query field "exerciseSuggestions" on type "Query"/),
@@ -163,13 +176,18 @@ test('does not offer the suggestions of REST in GraphQL', async () => {
 
 describe('a search without a language', () => {
   const of = async (accepted: string, who = fitgraph.anonymous) => {
-    const { body } = await who.withHeaders({ 'Accept-Language': accepted }).get('/ingredient/search/?term=mil');
+    const { body } = await who
+      .withHeaders({ 'Accept-Language': accepted })
+      .get('/ingredient/search/?term=mil');
     return body.suggestions.map(({ value }: { value: string }) => value);
   };
   let german: Person;
   beforeAll(async () => {
     german = await fitgraph.user('gerda');
-    await fitgraph.sql(`UPDATE "user_profile" SET "show_english_ingredients" = FALSE WHERE "user_id" = $1`, [german.id]);
+    await fitgraph.sql(
+      `UPDATE "user_profile" SET "show_english_ingredients" = FALSE WHERE "user_id" = $1`,
+      [german.id],
+    );
   });
 
   test.each<[accepted: string, names: string[]]>([
@@ -204,7 +222,8 @@ describe('a search without a language', () => {
     ['many languages', (length) => 'x,'.repeat(length / 2)],
     ['many subtags', (length) => 'a-'.repeat(length / 2)],
   ])('parses a long Accept-Language header in linear time: %s', async (_name, header) => {
-    const read = async (share: number) => expect(await of(header(14_000 * share))).toEqual(['Milk']);
+    const read = async (share: number) =>
+      expect(await of(header(14_000 * share))).toEqual(['Milk']);
     expect(await growth(read)).toBeLessThan(LINEAR);
   });
 });

@@ -8,20 +8,24 @@ beforeAll(async () => {
   ann = await fitgraph.user('ann');
 });
 
-const createRow = async (path: string, body: object): Promise<number> => (await ann.post(path, body)).body.id;
+const createRow = async (path: string, body: object): Promise<number> =>
+  (await ann.post(path, body)).body.id;
 
 /** Creates a set of `sets` rounds, with settings of the exercises in this order. */
 async function setOf(sets: number, exercises: readonly number[]): Promise<number> {
   const training = await createRow('/workout/', { comment: '' });
   const exerciseday = await createRow('/day/', { training, description: 'Legs', day: [1] });
   const set = await createRow('/set/', { exerciseday, sets });
-  for (const [index, exercise] of exercises.entries()) await createRow('/setting/', { set, exercise, reps: index + 1, order: index + 1 });
+  for (const [index, exercise] of exercises.entries())
+    await createRow('/setting/', { set, exercise, reps: index + 1, order: index + 1 });
   return set;
 }
 
 describe('the computed settings of a set', () => {
   const computedSettings = async (set: number) =>
-    (await ann.get(`/set/${set}/computed_settings/`)).body.results.map(({ exercise, reps }: any) => [exercise, reps]);
+    (await ann.get(`/set/${set}/computed_settings/`)).body.results.map(
+      ({ exercise, reps }: any) => [exercise, reps],
+    );
 
   test.each<[string, number, number[], number[][]]>([
     ['no settings', 3, [], []],
@@ -60,7 +64,10 @@ describe('the computed settings of a set', () => {
   ])('are in training order: %s', async (_name, sets, exercises, expected) => {
     const set = await setOf(sets, exercises);
     expect(await computedSettings(set)).toEqual(expected);
-    const { setGroup } = await ann.ask('query ($set: ID!) { setGroup(id: $set) { sequence { exerciseId reps } } }', { set });
+    const { setGroup } = await ann.ask(
+      'query ($set: ID!) { setGroup(id: $set) { sequence { exerciseId reps } } }',
+      { set },
+    );
     const found = setGroup.sequence as { exerciseId: string; reps: number }[];
     expect(found.map(({ exerciseId, reps }) => [Number(exerciseId), reps])).toEqual(expected);
   });
@@ -82,5 +89,8 @@ test.each([
   ['', 'This field is required.'],
 ])('smart_text/%s names the query parameter in its error (D-500)', async (query, message) => {
   const set = await setOf(1, [1]);
-  expect(await ann.get(`/set/${set}/smart_text/${query}`)).toMatchObject({ status: 400, body: { exercise: [message] } });
+  expect(await ann.get(`/set/${set}/smart_text/${query}`)).toMatchObject({
+    status: 400,
+    body: { exercise: [message] },
+  });
 });

@@ -9,7 +9,14 @@ beforeAll(async () => {
 });
 
 const REAL = [
-  ...(['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'clearImmediate'] as const),
+  ...([
+    'setTimeout',
+    'clearTimeout',
+    'setInterval',
+    'clearInterval',
+    'setImmediate',
+    'clearImmediate',
+  ] as const),
   ...(['hrtime', 'nextTick', 'performance', 'queueMicrotask'] as const),
 ];
 afterEach(() => void jest.useRealTimers());
@@ -17,13 +24,20 @@ afterEach(() => void jest.useRealTimers());
 /** 00:30 on 29 March in Berlin. */
 const NIGHT = '2026-03-28T23:30:00Z';
 
-const profile = async (): Promise<string> => (await ann.ask('{ viewer { profile { id } } }')).viewer.profile.id;
+const profile = async (): Promise<string> =>
+  (await ann.ask('{ viewer { profile { id } } }')).viewer.profile.id;
 const patch = async (body: object) => ann.patch(`/userprofile/${await profile()}/`, body);
 
 test('computes the age and its limits on a birthday by the date in the time zone of the server', async () => {
   jest.useFakeTimers({ now: Date.parse(NIGHT), doNotFake: REAL });
-  expect(await patch({ birthdate: '1990-03-29', age: null })).toMatchObject({ status: 200, body: { age: 36 } });
-  expect(await patch({ birthdate: '2016-03-29', age: null })).toMatchObject({ status: 200, body: { age: 10 } });
+  expect(await patch({ birthdate: '1990-03-29', age: null })).toMatchObject({
+    status: 200,
+    body: { age: 36 },
+  });
+  expect(await patch({ birthdate: '2016-03-29', age: null })).toMatchObject({
+    status: 200,
+    body: { age: 10 },
+  });
   expect(await patch({ birthdate: '2016-03-30' })).toMatchObject({
     status: 400,
     body: { birthdate: ['2016-03-30 is not a valid birthdate'] },

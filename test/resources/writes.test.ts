@@ -27,7 +27,9 @@ const REQUIRED = ['This field is required.'];
 const NULL = ['This field may not be null.'];
 const INTEGER = ['A valid integer is required.'];
 const NUMBER = ['A valid number is required.'];
-const MOMENT = ['Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].'];
+const MOMENT = [
+  'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
+];
 const ZONE = ['Invalid datetime for the timezone "Europe/Berlin".'];
 const RANGE = ['Datetime value out of range.'];
 const atMost = (limit: number) => [`Ensure this value is less than or equal to ${limit}.`];
@@ -91,7 +93,10 @@ interface Resource {
   ignored: Record<string, unknown>;
 }
 
-const FOOD = { good: { ingredient: 1, amount: '2.5' }, expected: { ingredient: 1, weight_unit: null, amount: '2.50' } };
+const FOOD = {
+  good: { ingredient: 1, amount: '2.5' },
+  expected: { ingredient: 1, weight_unit: null, amount: '2.50' },
+};
 const UNITS: Sent[] = [[null, null], ['', null], [2, 2], ...REFERENCES];
 const INGREDIENTS: Sent[] = [[null, NULL], ['', NULL], ...REFERENCES];
 
@@ -180,7 +185,10 @@ describe.each(Object.entries(RESOURCES))(
     test.each(sentValues)('validate the field %s: %j', async (key, value, back) => {
       const expectedAnswer = Array.isArray(back)
         ? { status: 400, body: { [key]: back } }
-        : { status: 201, body: { ...parentIds(), ...storedValues, [key]: back, id: expect.any(Number) } };
+        : {
+            status: 201,
+            body: { ...parentIds(), ...storedValues, [key]: back, id: expect.any(Number) },
+          };
       const { status, body: answer } = await ann.post(list, { ...body(), [key]: value });
       expect({ status, body: answer }).toEqual(expectedAnswer);
     });
@@ -188,7 +196,10 @@ describe.each(Object.entries(RESOURCES))(
     test('require mandatory fields and ignore read-only and unknown ones', async () => {
       expect(await ann.post(list, {})).toMatchObject({ status: 400, body: errors(required) });
       const { status, body: row } = await ann.post(list, { ...body(), ...ignored });
-      expect({ status, row }).toEqual({ status: 201, row: { ...parentIds(), ...storedValues, id: expect.any(Number) } });
+      expect({ status, row }).toEqual({
+        status: 201,
+        row: { ...parentIds(), ...storedValues, id: expect.any(Number) },
+      });
       expect(row.id).not.toBe(ignored.id);
     });
 
@@ -203,11 +214,23 @@ describe.each(Object.entries(RESOURCES))(
     });
 
     test('treat an empty form value as null or as omitted', async () => {
-      const optional = Object.keys(storedValues).filter((key) => !required.includes(key) && key in fields);
-      const form = new URLSearchParams({ ...(body() as Record<string, string>), ...Object.fromEntries(optional.map((key) => [key, ''])) });
-      const answer = await ann.withHeaders({ 'Content-Type': 'application/x-www-form-urlencoded' }).post(list, form.toString());
-      const now = 'datetime' in storedValues && { datetime: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*\+0[12]:00$/) };
-      expect(answer).toMatchObject({ status: 201, body: { ...parentIds(), ...storedValues, ...now } });
+      const optional = Object.keys(storedValues).filter(
+        (key) => !required.includes(key) && key in fields,
+      );
+      const form = new URLSearchParams({
+        ...(body() as Record<string, string>),
+        ...Object.fromEntries(optional.map((key) => [key, ''])),
+      });
+      const answer = await ann
+        .withHeaders({ 'Content-Type': 'application/x-www-form-urlencoded' })
+        .post(list, form.toString());
+      const now = 'datetime' in storedValues && {
+        datetime: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*\+0[12]:00$/),
+      };
+      expect(answer).toMatchObject({
+        status: 201,
+        body: { ...parentIds(), ...storedValues, ...now },
+      });
     });
 
     test('keep fields that PUT or PATCH omits, and return 404 to other users and after DELETE', async () => {
@@ -218,14 +241,25 @@ describe.each(Object.entries(RESOURCES))(
       expect(await ann.patch(path, { [field]: first })).toMatchObject({ status: 200, body: row });
       expect(await ann.patch(path, {})).toMatchObject({ status: 200, body: row });
       expect(await ann.put(path, {})).toMatchObject({ status: 400, body: errors(required) });
-      const needed = Object.fromEntries(Object.entries({ ...body(), [field]: first }).filter(([key]) => required.includes(key)));
+      const needed = Object.fromEntries(
+        Object.entries({ ...body(), [field]: first }).filter(([key]) => required.includes(key)),
+      );
       expect(await ann.put(path, needed)).toMatchObject({ status: 200, body: row });
       expect((await ann.get(path)).body).toEqual(row);
-      for (const answer of [await bob.get(path), await bob.patch(path, {}), await bob.put(path, {}), await bob.delete(path)])
+      for (const answer of [
+        await bob.get(path),
+        await bob.patch(path, {}),
+        await bob.put(path, {}),
+        await bob.delete(path),
+      ])
         expect(answer).toMatchObject(NOT_FOUND);
-      expect(await ann.options(path)).toMatchObject({ body: { actions: { PUT: { id: { read_only: true } } } } });
+      expect(await ann.options(path)).toMatchObject({
+        body: { actions: { PUT: { id: { read_only: true } } } },
+      });
       expect((await bob.options(path)).body).not.toHaveProperty('actions');
-      expect([(await ann.delete(path)).status, (await ann.delete(path)).status]).toEqual([204, 404]);
+      expect([(await ann.delete(path)).status, (await ann.delete(path)).status]).toEqual([
+        204, 404,
+      ]);
     });
 
     describe.each(parents)('in the parent field %s', (key) => {
@@ -242,9 +276,20 @@ describe.each(Object.entries(RESOURCES))(
 
       test('return the same 403 for foreign and unknown rows before they validate fields', async () => {
         const { [key]: id } = other;
-        const foreign = [id, String(id), id! + 0.7, 999_999, '999999', 99_999_999_999, '99999999999999999999', -1, '0'];
+        const foreign = [
+          id,
+          String(id),
+          id! + 0.7,
+          999_999,
+          '999999',
+          99_999_999_999,
+          '99999999999999999999',
+          -1,
+          '0',
+        ];
         for (const value of foreign)
-          for (const answer of await writeAllWays(value, { amount: 'x', duration: 'x' })) expect(answer).toMatchObject(FORBIDDEN);
+          for (const answer of await writeAllWays(value, { amount: 'x', duration: 'x' }))
+            expect(answer).toMatchObject(FORBIDDEN);
         expect(await ann.patch(`${list}999999/`, { [key]: id })).toMatchObject(FORBIDDEN);
         expect(await ann.post(list, `{"${key}": ${id}}`)).toMatchObject(FORBIDDEN);
       });
@@ -262,16 +307,23 @@ describe.each(Object.entries(RESOURCES))(
         [[], type('list')],
         [{ id: 1 }, type('dict')],
       ])('reject %j', async (value, messages) => {
-        for (const answer of await writeAllWays(value, good)) expect([answer.status, answer.body[key]]).toEqual([400, messages]);
+        for (const answer of await writeAllWays(value, good))
+          expect([answer.status, answer.body[key]]).toEqual([400, messages]);
       });
 
       test('accept a number, text or fraction, and another owned row', async () => {
         for (const value of [own[key], ` ${own[key]} `, own[key]! + 0.7])
-          expect(await ann.post(list, { ...body(), [key]: value })).toMatchObject({ status: 201, body: parentIds() });
+          expect(await ann.post(list, { ...body(), [key]: value })).toMatchObject({
+            status: 201,
+            body: parentIds(),
+          });
         const further: Record<string, number> = {};
         await createParents(ann, further);
         const moved = await ann.patch(`${list}${await createOwnRow()}/`, { [key]: further[key] });
-        expect(moved).toMatchObject({ status: 200, body: { ...parentIds(), ...storedValues, [key]: further[key] } });
+        expect(moved).toMatchObject({
+          status: 200,
+          body: { ...parentIds(), ...storedValues, [key]: further[key] },
+        });
       });
     });
   },

@@ -10,8 +10,12 @@ const FORMATS = ['decimal', 'time-local', 'binary'];
 function withoutExtraKeys(schema: any): any {
   if (Array.isArray(schema)) return schema.map(withoutExtraKeys);
   if (schema === null || typeof schema !== 'object') return schema;
-  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withoutExtraKeys(value)]));
-  return inner.properties && [inner.type].flat().includes('object') ? { additionalProperties: false, ...inner } : inner;
+  const inner = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [key, withoutExtraKeys(value)]),
+  );
+  return inner.properties && [inner.type].flat().includes('object')
+    ? { additionalProperties: false, ...inner }
+    : inner;
 }
 
 const escaped = (path: string) => path.replaceAll('~', '~0').replaceAll('/', '~1');
@@ -19,7 +23,12 @@ const escaped = (path: string) => path.replaceAll('~', '~0').replaceAll('/', '~1
 const read = new Map<string, Conformance>();
 
 export class Conformance {
-  private readonly ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false, strictRequired: false });
+  private readonly ajv = new Ajv({
+    allErrors: true,
+    strict: true,
+    strictTypes: false,
+    strictRequired: false,
+  });
 
   /** Returns the same instance for the same document, because compiling it is slow and most servers of a test suite share it. */
   static with(document: OpenApiDocument): Conformance {
@@ -39,10 +48,12 @@ export class Conformance {
 
   /** Returns the differences of a JSON response from the description of a path such as `/…/{id}/`; none if it conforms. */
   problems(method: string, path: string, status: number, body: unknown): string[] {
-    const operation = this.document.paths[path]?.[method.toLowerCase()] as { responses: Record<string, any> } | undefined;
+    const operation = this.document.paths[path]?.[method.toLowerCase()] as
+      { responses: Record<string, any> } | undefined;
     const response = operation?.responses[status];
     if (!response) return [`${method} ${path} has no answer ${status}`];
-    const at: string = response.$ref ?? `#/paths/${escaped(path)}/${method.toLowerCase()}/responses/${status}`;
+    const at: string =
+      response.$ref ?? `#/paths/${escaped(path)}/${method.toLowerCase()}/responses/${status}`;
     return this.differences(`document${at}/content/application~1json/schema`, body);
   }
 
@@ -55,7 +66,9 @@ export class Conformance {
     );
     if (path !== undefined && this.document.paths[path]![method.toLowerCase()] && status < 500)
       return this.problems(method, path, status, body);
-    return status < 400 ? [`${status} is answered, and nothing is described`] : this.violations('detail', body);
+    return status < 400
+      ? [`${status} is answered, and nothing is described`]
+      : this.violations('detail', body);
   }
 
   private pathOf(path: string): string | undefined {
@@ -71,6 +84,10 @@ export class Conformance {
   private differences(reference: string, value: unknown): string[] {
     const validate = this.ajv.getSchema(reference);
     if (!validate) return [`${reference} is not there`];
-    return validate(value) ? [] : validate.errors!.map(({ instancePath, message }) => `${reference} ${instancePath} ${message}`);
+    return validate(value)
+      ? []
+      : validate.errors!.map(
+          ({ instancePath, message }) => `${reference} ${instancePath} ${message}`,
+        );
   }
 }

@@ -22,37 +22,59 @@ beforeAll(async () => {
 });
 
 /** Sends JSON text unchanged, because `JSON.stringify` would normalize numbers. */
-const sendJsonText = (method: string, path: string, text: string) => ann.send(method, `/api/v2${path}`, text);
-const form = (method: string, path: string, text: string) => ann.withHeaders({ 'Content-Type': FORM }).send(method, `/api/v2${path}`, text);
+const sendJsonText = (method: string, path: string, text: string) =>
+  ann.send(method, `/api/v2${path}`, text);
+const form = (method: string, path: string, text: string) =>
+  ann.withHeaders({ 'Content-Type': FORM }).send(method, `/api/v2${path}`, text);
 const filtered = async (path: string) => {
   const { status, body } = await ann.get(path);
   return status === 200 ? body.count : body;
 };
 /** Shortens a text for the name of a test. */
-const shortened = (text: string) => (text.length > 60 ? `${text.slice(0, 40)}… (${text.length} characters)` : text);
+const shortened = (text: string) =>
+  text.length > 60 ? `${text.slice(0, 40)}… (${text.length} characters)` : text;
 const bad = (key: string, message: string) => ({ status: 400, body: { [key]: [message] } });
 
 describe('nutritional values in ounces', () => {
   test('are converted item by item in plans and in the diary, but not in meals and items', async () => {
     const imperial = await fitgraph.user('imperial');
-    await fitgraph.sql(`UPDATE "user_profile" SET "weight_unit" = 'lb' WHERE "user_id" = $1`, [imperial.id]);
+    await fitgraph.sql(`UPDATE "user_profile" SET "weight_unit" = 'lb' WHERE "user_id" = $1`, [
+      imperial.id,
+    ]);
     await fitgraph.sql(`UPDATE "ingredient" SET "fibres" = 10 WHERE "id" = 1`);
     const plan = (await imperial.post('/nutritionplan/', {})).body.id;
     const meal = (await imperial.post('/meal/', { plan })).body.id;
-    const item = (await imperial.post('/mealitem/', { meal, ingredient: 1, amount: '77.70' })).body.id;
-    await imperial.post('/nutritiondiary/', { plan, ingredient: 1, amount: '77.70', datetime: '2021-03-10T08:00' });
-    expect((await imperial.get(`/nutritionplan/${plan}/nutritional_values/`)).body.total).toMatchObject({ fibres: 0.27, energy: 289.04 });
-    expect((await imperial.get(`/nutritionplan/${plan}/log_summary/?year=2021&month=3&day=10`)).body).toMatchObject({ fibres: 0.27 });
-    expect((await imperial.get(`/nutritionplan/${plan}/get_log_overview/`)).body).toMatchObject([{ fibres: 0.27, date: '2021-03-10' }]);
+    const item = (await imperial.post('/mealitem/', { meal, ingredient: 1, amount: '77.70' })).body
+      .id;
+    await imperial.post('/nutritiondiary/', {
+      plan,
+      ingredient: 1,
+      amount: '77.70',
+      datetime: '2021-03-10T08:00',
+    });
+    expect(
+      (await imperial.get(`/nutritionplan/${plan}/nutritional_values/`)).body.total,
+    ).toMatchObject({ fibres: 0.27, energy: 289.04 });
+    expect(
+      (await imperial.get(`/nutritionplan/${plan}/log_summary/?year=2021&month=3&day=10`)).body,
+    ).toMatchObject({ fibres: 0.27 });
+    expect((await imperial.get(`/nutritionplan/${plan}/get_log_overview/`)).body).toMatchObject([
+      { fibres: 0.27, date: '2021-03-10' },
+    ]);
     // The values of meals and items remain in metric units.
-    expect((await imperial.get(`/meal/${meal}/nutritional_values/`)).body).toMatchObject({ fibres: 7.77 });
-    expect((await imperial.get(`/mealitem/${item}/nutritional_values/`)).body).toMatchObject({ fibres: 7.77 });
+    expect((await imperial.get(`/meal/${meal}/nutritional_values/`)).body).toMatchObject({
+      fibres: 7.77,
+    });
+    expect((await imperial.get(`/mealitem/${item}/nutritional_values/`)).body).toMatchObject({
+      fibres: 7.77,
+    });
   });
 });
 
 describe('a user profile', () => {
   let profile: string;
-  const years = (count: number, days = 0) => DateTime.now().setZone(TIME_ZONE).minus({ years: count }).plus({ days }).toISODate()!;
+  const years = (count: number, days = 0) =>
+    DateTime.now().setZone(TIME_ZONE).minus({ years: count }).plus({ days }).toISODate()!;
   const patch = (values: object) => ann.patch(profile, values);
   beforeAll(async () => {
     profile = `/userprofile/${(await ann.get('/userprofile/')).body.results[0].id}/`;
@@ -67,7 +89,10 @@ describe('a user profile', () => {
     expect((await patch({ height: 180 })).body.age).toBe(30);
     await fitgraph.sql(`UPDATE "user_profile" SET "age" = NULL WHERE "user_id" = $1`, [ann.id]);
     expect((await patch({})).body.age).toBe(30);
-    expect((await patch({ birthdate: null, age: null })).body).toMatchObject({ age: null, birthdate: null });
+    expect((await patch({ birthdate: null, age: null })).body).toMatchObject({
+      age: null,
+      birthdate: null,
+    });
     expect((await patch({})).body.age).toBeNull();
   });
 
@@ -87,7 +112,9 @@ describe('a user profile', () => {
   ])('accepts a birthdate %d years ago plus %d days: %s', async (age, days, good) => {
     const birthdate = years(age, days);
     const { status, body } = await patch({ birthdate });
-    expect([status, body.birthdate]).toEqual(good ? [200, birthdate] : [400, [`${birthdate} is not a valid birthdate`]]);
+    expect([status, body.birthdate]).toEqual(
+      good ? [200, birthdate] : [400, [`${birthdate} is not a valid birthdate`]],
+    );
   });
 
   test('accepts a birthdate on 29 February', async () => {
@@ -107,15 +134,21 @@ describe('ordering', () => {
     expect(contractSections.length).toBeGreaterThan(25);
     const { paths } = (await fitgraph.anonymous.send('GET', '/api/v2/schema.json')).body;
     for (const [name, keys] of contractSections) {
-      const orders = paths[`/${name}/`].get.parameters.find((parameter: { name?: string }) => parameter.name === 'ordering');
-      expect([name, orders.schema.items.enum.toSorted()]).toEqual([name, keys.flatMap((key) => [key, `-${key}`]).sort()]);
+      const orders = paths[`/${name}/`].get.parameters.find(
+        (parameter: { name?: string }) => parameter.name === 'ordering',
+      );
+      expect([name, orders.schema.items.enum.toSorted()]).toEqual([
+        name,
+        keys.flatMap((key) => [key, `-${key}`]).sort(),
+      ]);
     }
   });
 
   test('of plans by `is_active`, which the reference service does not have, keeps the default order', async () => {
     const bob = await fitgraph.user('bob');
     for (const description of ['old', 'new']) await bob.post('/nutritionplan/', { description });
-    const planIds = async (query: string) => (await bob.get(`/nutritionplan/?${query}`)).body.results.map(({ id }: { id: number }) => id);
+    const planIds = async (query: string) =>
+      (await bob.get(`/nutritionplan/?${query}`)).body.results.map(({ id }: { id: number }) => id);
     expect(await planIds('ordering=-is_active')).toEqual(await planIds(''));
   });
 
@@ -127,7 +160,9 @@ describe('ordering', () => {
       ids.push(id);
     }
     const settingIds = async (query: string) =>
-      (await ann.get(`/setting/?set=${set}&${query}`)).body.results.map(({ id }: { id: number }) => id);
+      (await ann.get(`/setting/?set=${set}&${query}`)).body.results.map(
+        ({ id }: { id: number }) => id,
+      );
     const usual = await settingIds('');
     expect(usual).toEqual([ids[1], ids[2], ids[0]]);
     expect(await settingIds('ordering=user')).toEqual(usual);
@@ -163,8 +198,14 @@ describe('filters', () => {
     ['/ingredientweightunit/?amount=-1e99', 0],
     ['/ingredientweightunit/?amount=-1e999999999', 0],
     ['/ingredientweightunit/?amount=1e50', 0],
-    ['/ingredientweightunit/?amount=1.1e50', { amount: ['Ensure this value is less than or equal to 1e+50.'] }],
-    ['/ingredientweightunit/?amount=1e999999999999999999', { amount: ['Ensure this value is less than or equal to 1e+50.'] }],
+    [
+      '/ingredientweightunit/?amount=1.1e50',
+      { amount: ['Ensure this value is less than or equal to 1e+50.'] },
+    ],
+    [
+      '/ingredientweightunit/?amount=1e999999999999999999',
+      { amount: ['Ensure this value is less than or equal to 1e+50.'] },
+    ],
     ['/ingredientweightunit/?gram=%20', NUMBER],
     ['/ingredientweightunit/?gram=%1C', NUMBER],
     ['/ingredientweightunit/?gram=%EF%BB%BF101', NUMBER],
@@ -178,7 +219,10 @@ describe('filters', () => {
     ['/exercise/?uuid=00000002-0000-4000-8000-000000000001', 1],
     ['/exercise/?uuid=%20{00000002-0000-4000-8000-000000000001}%20', 1],
     ['/exercise/?uuid=urn:uuid:00000002-0000-4000-8000-000000000001', 1],
-    ['/exercise/?uuid=URN:UUID:00000002-0000-4000-8000-000000000001', { uuid: ['Enter a valid UUID.'] }],
+    [
+      '/exercise/?uuid=URN:UUID:00000002-0000-4000-8000-000000000001',
+      { uuid: ['Enter a valid UUID.'] },
+    ],
     ['/exercise/?uuid=00000002', { uuid: ['Enter a valid UUID.'] }],
     ['/workout/?comment=%1Fa%C2%85', 1],
     ['/workout/?comment=%EF%BB%BFa', 0],
@@ -236,20 +280,37 @@ describe('filters', () => {
 });
 
 describe('a JSON body', () => {
-  const setting = (values: string) => sendJsonText('POST', '/setting/', `{"set":${set},"exercise":1,"reps":5${values && `,${values}`}}`);
+  const setting = (values: string) =>
+    sendJsonText(
+      'POST',
+      '/setting/',
+      `{"set":${set},"exercise":1,"reps":5${values && `,${values}`}}`,
+    );
   const cases: [values: string, expected: object][] = [
     ['"reps":1e20', bad('reps', 'A valid integer is required.')],
-    ['"reps":100000000000000000000', bad('reps', 'Ensure this value is less than or equal to 600.')],
+    [
+      '"reps":100000000000000000000',
+      bad('reps', 'Ensure this value is less than or equal to 600.'),
+    ],
     ['"reps":5.0', { status: 201, body: { reps: 5 } }],
     ['"reps":5e0', { status: 201, body: { reps: 5 } }],
     ['"exercise":1.0', { status: 201, body: { exercise: 1 } }],
     ['"exercise":99.0', bad('exercise', 'Invalid pk "99.0" - object does not exist.')],
-    ['"exercise":100000000000000000000', bad('exercise', 'Invalid pk "100000000000000000000" - object does not exist.')],
+    [
+      '"exercise":100000000000000000000',
+      bad('exercise', 'Invalid pk "100000000000000000000" - object does not exist.'),
+    ],
     ['"exercise":1e20', bad('exercise', 'Invalid pk "1e+20" - object does not exist.')],
     ['"exercise":" 99 "', bad('exercise', 'Invalid pk " 99 " - object does not exist.')],
     ['"exercise":"9"', bad('exercise', 'Invalid pk "9" - object does not exist.')],
-    [`"exercise":"${'9'.repeat(400)}"`, bad('exercise', `Invalid pk "${'9'.repeat(400)}" - object does not exist.`)],
-    [`"exercise":${'9'.repeat(400)}`, bad('exercise', `Invalid pk "${'9'.repeat(400)}" - object does not exist.`)],
+    [
+      `"exercise":"${'9'.repeat(400)}"`,
+      bad('exercise', `Invalid pk "${'9'.repeat(400)}" - object does not exist.`),
+    ],
+    [
+      `"exercise":${'9'.repeat(400)}`,
+      bad('exercise', `Invalid pk "${'9'.repeat(400)}" - object does not exist.`),
+    ],
     [`"reps":${'9'.repeat(400)}`, bad('reps', 'Ensure this value is less than or equal to 600.')],
     ['"comment":"a\u2028b"', { status: 201, text: expect.stringContaining('"a\\u2028b"') }],
     ['"rir":1.0', bad('rir', '"1.0" is not a valid choice.')],
@@ -293,9 +354,12 @@ describe('a JSON body', () => {
   });
 
   test('is rejected with the name of its Python type when it is not an object', async () => {
-    const notADictionary = (type: string) => bad('non_field_errors', `Invalid data. Expected a dictionary, but got ${type}.`);
+    const notADictionary = (type: string) =>
+      bad('non_field_errors', `Invalid data. Expected a dictionary, but got ${type}.`);
     expect(await sendJsonText('POST', '/workout/', '1.0')).toMatchObject(notADictionary('float'));
-    expect(await sendJsonText('POST', '/workout/', '100000000000000000000')).toMatchObject(notADictionary('int'));
+    expect(await sendJsonText('POST', '/workout/', '100000000000000000000')).toMatchObject(
+      notADictionary('int'),
+    );
     expect(await sendJsonText('POST', '/workout/', '[1.0]')).toMatchObject(notADictionary('list'));
   });
 
@@ -328,18 +392,27 @@ describe('a list of weekdays', () => {
   test('is looked up in linear time', async () => {
     const lookUp = async (share: number) => {
       const length = 15_000 * share;
-      expect(await patch(`[${'1,'.repeat(length)}2]`)).toMatchObject({ status: 200, body: { day: [1, 2] } });
-      expect(await patch(`[${Array.from({ length }, (_, index) => index + 1).join()}]`)).toMatchObject(
-        bad('day', 'Invalid pk "8" - object does not exist.'),
-      );
+      expect(await patch(`[${'1,'.repeat(length)}2]`)).toMatchObject({
+        status: 200,
+        body: { day: [1, 2] },
+      });
+      expect(
+        await patch(`[${Array.from({ length }, (_, index) => index + 1).join()}]`),
+      ).toMatchObject(bad('day', 'Invalid pk "8" - object does not exist.'));
     };
     expect(await growth(lookUp)).toBeLessThan(LINEAR);
   });
 
   test('is empty when a form omits it, and missing when JSON omits it', async () => {
-    expect((await form('POST', '/day/', '')).body).toMatchObject({ day: ['This list may not be empty.'] });
-    expect((await form('POST', '/day/', `training=${workout}`)).body.day).toEqual(['This list may not be empty.']);
-    expect((await sendJsonText('POST', '/day/', '{}')).body.day).toEqual(['This field is required.']);
+    expect((await form('POST', '/day/', '')).body).toMatchObject({
+      day: ['This list may not be empty.'],
+    });
+    expect((await form('POST', '/day/', `training=${workout}`)).body.day).toEqual([
+      'This list may not be empty.',
+    ]);
+    expect((await sendJsonText('POST', '/day/', '{}')).body.day).toEqual([
+      'This field is required.',
+    ]);
     expect((await form('PATCH', `/day/${day}/`, '')).status).toBe(200);
   });
 });
@@ -351,9 +424,12 @@ describe('a request body', () => {
   });
 
   test('in multipart format keeps spaces in part names', async () => {
-    const parts = (name: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\nx\r\n--b--\r\n`;
+    const parts = (name: string) =>
+      `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\nx\r\n--b--\r\n`;
     const postParts = (name: string) =>
-      ann.withHeaders({ 'Content-Type': 'multipart/form-data; boundary=b' }).send('POST', '/api/v2/workout/', parts(name));
+      ann
+        .withHeaders({ 'Content-Type': 'multipart/form-data; boundary=b' })
+        .send('POST', '/api/v2/workout/', parts(name));
     expect((await postParts('comment')).body.comment).toBe('x');
     expect((await postParts(' comment ')).body.comment).toBe('');
     expect((await postParts('comment ')).body.comment).toBe('');
@@ -363,7 +439,11 @@ describe('a request body', () => {
     const charset = (name: string, type = FORM, text = 'comment=\xe9') =>
       ann
         .withHeaders({ 'Content-Type': `${type}; charset=${name}` })
-        .send('POST', '/api/v2/workout/', Buffer.from(type === FORM ? text : '{"comment":"x"}', 'latin1'));
+        .send(
+          'POST',
+          '/api/v2/workout/',
+          Buffer.from(type === FORM ? text : '{"comment":"x"}', 'latin1'),
+        );
     expect((await charset('latin-1')).body.comment).toBe('é');
     expect((await charset('utf-8')).body.comment).toBe('\uFFFD');
     // Percent-encoded characters of a form are UTF-8, whatever the charset.
@@ -395,38 +475,62 @@ describe('a request body', () => {
     sent.append('training', new Blob([new Uint8Array(size)]), 'key.bin');
     sent.append('description', 'd');
     sent.append('day', '1');
-    expect(await ann.post('/day/', sent)).toMatchObject(bad('training', `Incorrect type. Expected pk value, received ${type}.`));
+    expect(await ann.post('/day/', sent)).toMatchObject(
+      bad('training', `Incorrect type. Expected pk value, received ${type}.`),
+    );
   });
 
-  test.each(['application/*', '*/*', 'text/*', 'application/jsonp'])('is rejected with 415 when its type is %s', async (type) => {
-    expect(await ann.withHeaders({ 'Content-Type': type }).send('POST', '/api/v2/workout/', '{}')).toMatchObject({
-      status: 415,
-      body: { detail: `Unsupported media type "${type}" in request.` },
-    });
-  });
+  test.each(['application/*', '*/*', 'text/*', 'application/jsonp'])(
+    'is rejected with 415 when its type is %s',
+    async (type) => {
+      expect(
+        await ann.withHeaders({ 'Content-Type': type }).send('POST', '/api/v2/workout/', '{}'),
+      ).toMatchObject({
+        status: 415,
+        body: { detail: `Unsupported media type "${type}" in request.` },
+      });
+    },
+  );
 
   test('has a case-insensitive type and charset', async () => {
     expect(
-      (await ann.withHeaders({ 'Content-Type': 'Application/JSON; Charset=UTF-8' }).send('POST', '/api/v2/workout/', '{}')).status,
+      (
+        await ann
+          .withHeaders({ 'Content-Type': 'Application/JSON; Charset=UTF-8' })
+          .send('POST', '/api/v2/workout/', '{}')
+      ).status,
     ).toBe(201);
   });
 });
 
 describe('dates and times', () => {
-  const session = (values: object) => ann.post('/workoutsession/', { workout, date: '2021-01-01', ...values });
-  const WRONG = (key: string, form: string, message = 'Time has wrong format. Use one of these formats instead:') =>
-    bad(key, `${message} ${form}.`);
+  const session = (values: object) =>
+    ann.post('/workoutsession/', { workout, date: '2021-01-01', ...values });
+  const WRONG = (
+    key: string,
+    form: string,
+    message = 'Time has wrong format. Use one of these formats instead:',
+  ) => bad(key, `${message} ${form}.`);
 
   test('may have a comma before the fraction and a line feed at the end', async () => {
-    expect(await session({ date: '2021-02-01\n', time_start: '08:00:00,25', time_end: '9:5' })).toMatchObject({
+    expect(
+      await session({ date: '2021-02-01\n', time_start: '08:00:00,25', time_end: '9:5' }),
+    ).toMatchObject({
       status: 201,
       body: { date: '2021-02-01', time_start: '08:00:00.250000', time_end: '09:05:00' },
     });
     const plan = (await ann.post('/nutritionplan/', {})).body.id;
-    const postEntry = (datetime: string) => ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: 1, datetime });
-    expect((await postEntry('2021-03-10T08:00:00,5\n')).body.datetime).toBe('2021-03-10T08:00:00.500000+01:00');
-    expect((await postEntry('2021-03-10 08:00:00,5Z')).body.datetime).toBe('2021-03-10T09:00:00.500000+01:00');
-    expect((await postEntry('2021-03-10T08:00:00+01:60')).body.datetime).toBe('2021-03-10T07:00:00+01:00');
+    const postEntry = (datetime: string) =>
+      ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: 1, datetime });
+    expect((await postEntry('2021-03-10T08:00:00,5\n')).body.datetime).toBe(
+      '2021-03-10T08:00:00.500000+01:00',
+    );
+    expect((await postEntry('2021-03-10 08:00:00,5Z')).body.datetime).toBe(
+      '2021-03-10T09:00:00.500000+01:00',
+    );
+    expect((await postEntry('2021-03-10T08:00:00+01:60')).body.datetime).toBe(
+      '2021-03-10T07:00:00+01:00',
+    );
     expect((await postEntry('2021-03-10T08:00:00+23:60')).status).toBe(400);
     expect((await postEntry('2021-03-10T08:00:00\n\n')).status).toBe(400);
   });
@@ -434,15 +538,20 @@ describe('dates and times', () => {
   test('must have ASCII digits and no surrounding spaces', async () => {
     const date = (value: string) => session({ date: value });
     for (const value of ['２021-01-01', ' 2021-01-01', '2021-01-01\n\n', '2021-01-01 ', '2021_1-1'])
-      expect(await date(value)).toMatchObject(WRONG('date', 'YYYY-MM-DD', 'Date has wrong format. Use one of these formats instead:'));
-    expect(await session({ time_start: '٠8:00' })).toMatchObject(WRONG('time_start', 'hh:mm[:ss[.uuuuuu]]'));
+      expect(await date(value)).toMatchObject(
+        WRONG('date', 'YYYY-MM-DD', 'Date has wrong format. Use one of these formats instead:'),
+      );
+    expect(await session({ time_start: '٠8:00' })).toMatchObject(
+      WRONG('time_start', 'hh:mm[:ss[.uuuuuu]]'),
+    );
   });
 });
 
 test('uses the UTC offset of the time zone for the years 1960 and 2050', async () => {
   const plan = (await ann.post('/nutritionplan/', {})).body.id;
   const storedDatetime = async (datetime: string) =>
-    (await ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: 1, datetime })).body.datetime;
+    (await ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: 1, datetime })).body
+      .datetime;
   expect(await storedDatetime('2050-07-01T08:00')).toBe('2050-07-01T08:00:00+02:00');
   expect(await storedDatetime('1960-07-01T08:00')).toBe('1960-07-01T08:00:00+01:00');
 });
@@ -455,7 +564,10 @@ test('reads a chunked request body', async () => {
     duplex: 'half',
   };
   const response = await fetch(`${fitgraph.url}/api/v2/workout/`, init as RequestInit);
-  expect([response.status, await response.json()]).toEqual([201, expect.objectContaining({ comment: 'in chunks' })]);
+  expect([response.status, await response.json()]).toEqual([
+    201,
+    expect.objectContaining({ comment: 'in chunks' }),
+  ]);
 });
 
 describe('booleans', () => {
@@ -464,21 +576,45 @@ describe('booleans', () => {
     schedule = (await ann.post('/schedule/', { name: 's' })).body.id;
   });
   const patchIsLoop = async (value: string) => {
-    const { status, body } = await sendJsonText('PATCH', `/schedule/${schedule}/`, `{"is_loop":${value}}`);
+    const { status, body } = await sendJsonText(
+      'PATCH',
+      `/schedule/${schedule}/`,
+      `{"is_loop":${value}}`,
+    );
     return status === 200 ? body.is_loop : body.is_loop[0];
   };
   const texts = (list: string) => list.split(' ').map((text) => JSON.stringify(text));
 
   test('are true for every accepted spelling of true', async () => {
-    for (const value of [...texts('t T y Y yes YES Yes true True TRUE on On ON 1'), 'true', '1', '1.0'])
+    for (const value of [
+      ...texts('t T y Y yes YES Yes true True TRUE on On ON 1'),
+      'true',
+      '1',
+      '1.0',
+    ])
       expect([value, await patchIsLoop(value)]).toEqual([value, true]);
   });
   test('are false for every accepted spelling of false', async () => {
-    for (const value of [...texts('f F n N no NO No false False FALSE off Off OFF 0'), 'false', '0', '0.0', '-0'])
+    for (const value of [
+      ...texts('f F n N no NO No false False FALSE off Off OFF 0'),
+      'false',
+      '0',
+      '0.0',
+      '-0',
+    ])
       expect([value, await patchIsLoop(value)]).toEqual([value, false]);
   });
   test('are rejected for null and other values', async () => {
-    for (const value of [...texts('yEs tRUE nO null None 2 1.0'), '""', '" "', '" true"', '2', '1.5', '[]', '{}'])
+    for (const value of [
+      ...texts('yEs tRUE nO null None 2 1.0'),
+      '""',
+      '" "',
+      '" true"',
+      '2',
+      '1.5',
+      '[]',
+      '{}',
+    ])
       expect([value, await patchIsLoop(value)]).toEqual([value, 'Must be a valid boolean.']);
     expect(await patchIsLoop('null')).toBe('This field may not be null.');
   });
@@ -494,15 +630,33 @@ describe('login', () => {
     ['ann', '  1234567\\u0085', 400, { password: [SHORT] }],
     ['ann', '12345678\\u0000', 400, { password: ['Null characters are not allowed.'] }],
     ['ann', '\\u0000', 400, { password: [SHORT, 'Null characters are not allowed.'] }],
-    ['ann', 'a good pass\\ud800', 400, { password: ['Surrogate characters are not allowed: U+D800.'] }],
-    ['a\\u0000', 'short', 400, { username: ['Null characters are not allowed.'], password: [SHORT] }],
+    [
+      'ann',
+      'a good pass\\ud800',
+      400,
+      { password: ['Surrogate characters are not allowed: U+D800.'] },
+    ],
+    [
+      'a\\u0000',
+      'short',
+      400,
+      { username: ['Null characters are not allowed.'], password: [SHORT] },
+    ],
     ['', 'short', 400, { username: ['This field may not be blank.'], password: [SHORT] }],
-    ['\\udc00', 'a good password', 400, { username: ['Surrogate characters are not allowed: U+DC00.'] }],
-  ])('with username "%s" and password "%s" returns %d', async (username, password, status, errors) => {
-    const answer = await login(username, password);
-    expect(answer.status).toBe(status);
-    if (status === 400) expect(answer.body).toEqual(errors);
-  });
+    [
+      '\\udc00',
+      'a good password',
+      400,
+      { username: ['Surrogate characters are not allowed: U+DC00.'] },
+    ],
+  ])(
+    'with username "%s" and password "%s" returns %d',
+    async (username, password, status, errors) => {
+      const answer = await login(username, password);
+      expect(answer.status).toBe(status);
+      if (status === 400) expect(answer.body).toEqual(errors);
+    },
+  );
 
   test('strips the whitespace around a password that Python strips', async () => {
     expect((await login('ann', `\\u001f${PASSWORD}\\u0085`)).status).toBe(200);
@@ -517,19 +671,29 @@ describe('the language of a request', () => {
     ['en, de;q=0.5', '03.05.2021', 400],
     ['de', '33.05.2021', 400],
     ['de', '2021-05-03', 200],
-  ])('decides how a date filter is read: %s with %s returns %d', async (languages, date, status) => {
-    await ann.post('/weightentry/', { date: '2021-05-03', weight: 80 });
-    const answer = await ann.withHeaders({ 'Accept-Language': languages }).get(`/weightentry/?date=${date}`);
-    expect(answer.status).toBe(status);
-    if (status === 200) expect(answer.body.results).toMatchObject([{ date: '2021-05-03' }]);
-    else expect(answer.body).toEqual({ date: ['Enter a valid date.'] });
-  });
+  ])(
+    'decides how a date filter is read: %s with %s returns %d',
+    async (languages, date, status) => {
+      await ann.post('/weightentry/', { date: '2021-05-03', weight: 80 });
+      const answer = await ann
+        .withHeaders({ 'Accept-Language': languages })
+        .get(`/weightentry/?date=${date}`);
+      expect(answer.status).toBe(status);
+      if (status === 200) expect(answer.body.results).toMatchObject([{ date: '2021-05-03' }]);
+      else expect(answer.body).toEqual({ date: ['Enter a valid date.'] });
+    },
+  );
 });
 
 test('rejects an id of 400 digits in a filter and in a body', async () => {
   const answer = await ann.get(`/workoutlog/?exercise=${'9'.repeat(400)}`);
-  expect(answer).toMatchObject({ status: 400, body: { exercise: [expect.stringContaining('not one of the available choices')] } });
-  expect(await ann.post('/day/', { training: '9'.repeat(400), day: [1], description: 'x' })).toMatchObject({ status: 403 });
+  expect(answer).toMatchObject({
+    status: 400,
+    body: { exercise: [expect.stringContaining('not one of the available choices')] },
+  });
+  expect(
+    await ann.post('/day/', { training: '9'.repeat(400), day: [1], description: 'x' }),
+  ).toMatchObject({ status: 403 });
 });
 
 describe('the size of a body', () => {
@@ -537,27 +701,43 @@ describe('the size of a body', () => {
   const login = (size: number, type: string) =>
     fitgraph.anonymous
       .withHeaders({ 'Content-Type': type })
-      .send('POST', '/api/v2/login/', type === FORM ? `username=${'x'.repeat(size)}` : JSON.stringify({ username: 'x'.repeat(size) }));
-  test.each(['application/json', FORM])('is limited to 256 KiB for anonymous clients: %s', async (type) => {
-    expect((await login(250_000, type)).status).toBe(400);
-    expect(await login(263_000, type)).toMatchObject(TOO_LARGE);
-  });
+      .send(
+        'POST',
+        '/api/v2/login/',
+        type === FORM
+          ? `username=${'x'.repeat(size)}`
+          : JSON.stringify({ username: 'x'.repeat(size) }),
+      );
+  test.each(['application/json', FORM])(
+    'is limited to 256 KiB for anonymous clients: %s',
+    async (type) => {
+      expect((await login(250_000, type)).status).toBe(400);
+      expect(await login(263_000, type)).toMatchObject(TOO_LARGE);
+    },
+  );
 
   test('is limited to 5 MiB for signed-in users', async () => {
-    expect(await ann.post('/workout/', { comment: 'x'.repeat(3_000_000) })).toMatchObject({ status: 400 });
-    expect(await ann.post('/workout/', { comment: 'x'.repeat(5_300_000) })).toMatchObject(TOO_LARGE);
+    expect(await ann.post('/workout/', { comment: 'x'.repeat(3_000_000) })).toMatchObject({
+      status: 400,
+    });
+    expect(await ann.post('/workout/', { comment: 'x'.repeat(5_300_000) })).toMatchObject(
+      TOO_LARGE,
+    );
   });
 });
 
 describe('the nutritional values of an amount', () => {
-  const values = async (query: string) => (await fitgraph.anonymous.get(`/ingredient/2/get_values/?${query}`)).body;
+  const values = async (query: string) =>
+    (await fitgraph.anonymous.get(`/ingredient/2/get_values/?${query}`)).body;
   const NOT_A_CHOICE = ['Select a valid choice. That choice is not one of the available choices.'];
 
   test('need a unit that belongs to the ingredient in the query', async () => {
     // Unit 1 weighs 101 g, which has 64.64 kcal for milk. The unit of milk itself weighs 102 g.
     expect(await values('amount=1&unit=1&ingredient=1')).toMatchObject({ energy: '64.64' });
     expect(await values('amount=1&unit=2&ingredient=2')).toMatchObject({ energy: '65.28' });
-    expect(await values('amount=1&unit=%202%C2%85&ingredient=%2B02')).toMatchObject({ energy: '65.28' });
+    expect(await values('amount=1&unit=%202%C2%85&ingredient=%2B02')).toMatchObject({
+      energy: '65.28',
+    });
     for (const query of [
       'unit=2&ingredient=1',
       'unit=1',
@@ -566,28 +746,50 @@ describe('the nutritional values of an amount', () => {
       'unit=x&ingredient=2',
       'unit=%20&ingredient=2',
     ])
-      expect(await values(`amount=1&${query}`)).toMatchObject({ energy: 0, errors: { unit: NOT_A_CHOICE } });
+      expect(await values(`amount=1&${query}`)).toMatchObject({
+        energy: 0,
+        errors: { unit: NOT_A_CHOICE },
+      });
     expect(await values('amount=1&ingredient=999')).toMatchObject({ energy: '0.64' });
-    expect(await values('amount=1&ingredient=abc')).toMatchObject({ energy: 0, errors: { ingredient: NOT_A_CHOICE } });
+    expect(await values('amount=1&ingredient=abc')).toMatchObject({
+      energy: 0,
+      errors: { ingredient: NOT_A_CHOICE },
+    });
   });
 
   test('keep the minus sign when a negative amount is rounded to zero', async () => {
-    await fitgraph.sql(`UPDATE "ingredient" SET "protein" = 0, "sodium" = 0.001, "fibres" = NULL WHERE "id" = 2`);
-    expect(await values('amount=-1')).toMatchObject({ energy: '-0.64', protein: '0.00', sodium: '-0.00', fibres: '0.00' });
+    await fitgraph.sql(
+      `UPDATE "ingredient" SET "protein" = 0, "sodium" = 0.001, "fibres" = NULL WHERE "id" = 2`,
+    );
+    expect(await values('amount=-1')).toMatchObject({
+      energy: '-0.64',
+      protein: '0.00',
+      sodium: '-0.00',
+      fibres: '0.00',
+    });
     expect(await values('amount=0')).toMatchObject({ energy: '0.00', protein: '0.00' });
     expect(await values('amount=%1F-1%C2%85')).toMatchObject({ energy: '-0.64' });
   });
 
   test('need an amount in ASCII digits', async () => {
-    expect(await values('amount=%EF%BC%91')).toMatchObject({ errors: { amount: ['Enter a number.'] } });
+    expect(await values('amount=%EF%BC%91')).toMatchObject({
+      errors: { amount: ['Enter a number.'] },
+    });
     expect(await values('amount=%20')).toMatchObject({ errors: { amount: ['Enter a number.'] } });
-    expect(await values('amount=')).toMatchObject({ errors: { amount: ['This field is required.'] } });
+    expect(await values('amount=')).toMatchObject({
+      errors: { amount: ['This field is required.'] },
+    });
   });
 });
 
 test('accepts a sign and spaces around year, month and day of log_summary', async () => {
   const plan = (await ann.post('/nutritionplan/', {})).body.id;
-  await ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: 100, datetime: '2021-03-10T08:00' });
+  await ann.post('/nutritiondiary/', {
+    plan,
+    ingredient: 1,
+    amount: 100,
+    datetime: '2021-03-10T08:00',
+  });
   const summary = (query: string) => ann.get(`/nutritionplan/${plan}/log_summary/?${query}`);
   expect((await summary('year=%2B2021&month=%E3%80%8003%20&day=%C2%8510')).body.energy).toBe(372);
   for (const query of ['year=-2021', 'month=%EF%BC%91', 'day=1.0', 'day=x', 'year=0', 'year=%20'])
@@ -596,7 +798,9 @@ test('accepts a sign and spaces around year, month and day of log_summary', asyn
 
 test('gives a diary entry without a time the current time in microseconds', async () => {
   const plan = (await ann.post('/nutritionplan/', {})).body.id;
-  const eaten = Array.from({ length: 20 }, () => ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: 1 }));
+  const eaten = Array.from({ length: 20 }, () =>
+    ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: 1 }),
+  );
   const moments = (await Promise.all(eaten)).map(({ body }) => body.datetime as string);
   const format = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?\+0[12]:00$/;
   expect(moments.filter((moment) => !format.test(moment))).toEqual([]);
@@ -607,7 +811,10 @@ test('gives a diary entry without a time the current time in microseconds', asyn
 test('rejects a query with more than 1000 parameters', async () => {
   const many = (count: number) => ann.get(`/workout/?${'a&'.repeat(count - 1)}a`);
   expect((await many(1_000)).status).toBe(200);
-  expect(await many(1_001)).toMatchObject({ status: 400, body: { detail: 'A query has at most 1000 parameters.' } });
+  expect(await many(1_001)).toMatchObject({
+    status: 400,
+    body: { detail: 'A query has at most 1000 parameters.' },
+  });
 });
 
 describe('a path without a trailing slash', () => {
@@ -617,26 +824,44 @@ describe('a path without a trailing slash', () => {
     ['/workout?a=b&c', '/api/v2/workout/?a=b&c'],
   ])('redirects %s to %s', async (path, location) => {
     const { status, headers, text } = await ann.get(path);
-    expect([status, headers.get('location'), headers.get('content-length'), text]).toEqual([301, location, '0', '']);
+    expect([status, headers.get('location'), headers.get('content-length'), text]).toEqual([
+      301,
+      location,
+      '0',
+      '',
+    ]);
   });
 });
 
 test.each([
   ['Token\u00a0x', 200, undefined],
   ['\u00a0Token x', 200, undefined],
-  ['Token x\u00a0', 403, 'Invalid token header. Token string should not contain invalid characters.'],
-  ['Token \u00a0', 403, 'Invalid token header. Token string should not contain invalid characters.'],
+  [
+    'Token x\u00a0',
+    403,
+    'Invalid token header. Token string should not contain invalid characters.',
+  ],
+  [
+    'Token \u00a0',
+    403,
+    'Invalid token header. Token string should not contain invalid characters.',
+  ],
   ['Token  x', 403, 'Invalid token.'],
-])('does not split an Authorization header at a non-breaking space: %j returns %d', async (header, status, detail) => {
-  const answer = await fitgraph.anonymous.withHeaders({ Authorization: header }).get('/muscle/');
-  expect([answer.status, answer.body.detail]).toEqual([status, detail]);
-});
+])(
+  'does not split an Authorization header at a non-breaking space: %j returns %d',
+  async (header, status, detail) => {
+    const answer = await fitgraph.anonymous.withHeaders({ Authorization: header }).get('/muscle/');
+    expect([answer.status, answer.body.detail]).toEqual([status, detail]);
+  },
+);
 
 test('keeps the format parameter in the links of the root', async () => {
   const links = (await ann.get('/?format=json')).body;
   expect(links.workout).toMatch(/\/api\/v2\/workout\/\?format=json$/);
   expect((await ann.get('/?format=')).body.workout).toMatch(/\/api\/v2\/workout\/\?format=$/);
-  expect((await ann.get('/.json?format=json')).body.workout).toMatch(/\/api\/v2\/workout\.json\?format=json$/);
+  expect((await ann.get('/.json?format=json')).body.workout).toMatch(
+    /\/api\/v2\/workout\.json\?format=json$/,
+  );
 });
 
 describe('ids in paths', () => {
@@ -663,21 +888,37 @@ describe('cross-origin clients', () => {
     const redirect = await ann.withHeaders({ Origin }).get('/workout');
     expect([redirect.status, origin(redirect)]).toEqual([301, '*']);
     expect(origin(await ann.get('/workout'))).toBeNull();
-    expect(origin(await fitgraph.anonymous.withHeaders({ Origin }).send('GET', '/media/exercise-images/1/nothing.png'))).toBe('*');
+    expect(
+      origin(
+        await fitgraph.anonymous
+          .withHeaders({ Origin })
+          .send('GET', '/media/exercise-images/1/nothing.png'),
+      ),
+    ).toBe('*');
   });
 
   test('may send the headers that API clients need', async () => {
-    const answer = await fitgraph.anonymous.withHeaders({ Origin, 'Access-Control-Request-Method': 'PUT' }).options('/workout/');
+    const answer = await fitgraph.anonymous
+      .withHeaders({ Origin, 'Access-Control-Request-Method': 'PUT' })
+      .options('/workout/');
     expect([answer.status, answer.text, origin(answer)]).toEqual([200, '', '*']);
     const allowed = answer.headers.get('access-control-allow-headers')!.split(', ');
     expect(allowed).toEqual(
-      expect.arrayContaining(['authorization', 'content-type', 'idempotency-key', 'cache-control', 'if-match', 'if-none-match']),
+      expect.arrayContaining([
+        'authorization',
+        'content-type',
+        'idempotency-key',
+        'cache-control',
+        'if-match',
+        'if-none-match',
+      ]),
     );
   });
 });
 
 test('uses the default limit and offset when they are not valid integers', async () => {
-  const window = async (query: string) => (await ann.get(`/daysofweek/?${query}`)).body.results.map(({ id }: { id: number }) => id);
+  const window = async (query: string) =>
+    (await ann.get(`/daysofweek/?${query}`)).body.results.map(({ id }: { id: number }) => id);
   expect(await window('limit=%202%C2%85&offset=%2B1')).toEqual([2, 3]);
   for (const query of [
     'limit=%EF%BC%92',
@@ -692,5 +933,7 @@ test('uses the default limit and offset when they are not valid integers', async
     'offset=%EF%BC%91',
   ])
     expect(await window(query)).toHaveLength(7);
-  expect((await ann.get('/ingredient/?limit=99999999999999999999&offset=99999999999999999999')).status).toBe(200);
+  expect(
+    (await ann.get('/ingredient/?limit=99999999999999999999&offset=99999999999999999999')).status,
+  ).toBe(200);
 });

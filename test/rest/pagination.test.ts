@@ -1,5 +1,9 @@
 /** Limit and offset, and the links to neighbouring pages. */
-import { urlWithParameters, buildListResponse, parsePageWindow } from '../../src/rest/dialect/pagination';
+import {
+  urlWithParameters,
+  buildListResponse,
+  parsePageWindow,
+} from '../../src/rest/dialect/pagination';
 
 const window = (query: string) => parsePageWindow(new URLSearchParams(query));
 
@@ -30,7 +34,13 @@ test.each([
 /** Returns the links to the next and the previous page, in a list of 45 rows. */
 function links(query: string): [string | null, string | null] {
   const parameters = new URLSearchParams(query);
-  const { next, previous } = buildListResponse('http://x/', parameters, parsePageWindow(parameters), 45, []);
+  const { next, previous } = buildListResponse(
+    'http://x/',
+    parameters,
+    parsePageWindow(parameters),
+    45,
+    [],
+  );
   return [next, previous];
 }
 
@@ -49,11 +59,15 @@ test.each<[string, string | null, string | null]>([
 });
 
 test('keeps all parameters in links, sorted by key and encoded again', () => {
-  const query = new URLSearchParams("b=2&a=z&a=,&blank=&x=a%20b&u=ä&special=~!'()*-._&limit=1&limit=2&offset=1&offset=0");
+  const query = new URLSearchParams(
+    "b=2&a=z&a=,&blank=&x=a%20b&u=ä&special=~!'()*-._&limit=1&limit=2&offset=1&offset=0",
+  );
   expect(urlWithParameters('http://x/', query, { limit: '2', offset: '2' })).toBe(
     'http://x/?a=z&a=%2C&b=2&blank=&limit=2&offset=2&special=~%21%27%28%29%2A-._&u=%C3%A4&x=a+b',
   );
-  expect(urlWithParameters('http://x/', new URLSearchParams('offset=3'), { offset: null })).toBe('http://x/');
+  expect(urlWithParameters('http://x/', new URLSearchParams('offset=3'), { offset: null })).toBe(
+    'http://x/',
+  );
 });
 
 test('returns the count, the links and the results of a page', () => {

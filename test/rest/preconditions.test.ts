@@ -16,14 +16,23 @@ beforeAll(async () => {
 
 const tagOf = ({ headers }: Answer) => headers.get('etag');
 const STRONG = /^"[^"]+"$/;
-const REFUSED = { status: 412, body: { detail: 'The row has another version now. Nothing was written; read it again.' } };
+const REFUSED = {
+  status: 412,
+  body: { detail: 'The row has another version now. Nothing was written; read it again.' },
+};
 
-const types = ownedTypes().map((entity): [string, Entity] => [resourceOf(entity)!.metadata.views[0]!.restName, entity]);
+const types = ownedTypes().map((entity): [string, Entity] => [
+  resourceOf(entity)!.metadata.views[0]!.restName,
+  entity,
+]);
 
 let day = 0;
 async function entry(): Promise<{ path: string; tag: string; body: any }> {
   day += 1;
-  const answer = await ann.post('/weightentry/', { date: new Date(Date.UTC(2010, 0, day)).toISOString().slice(0, 10), weight: '80' });
+  const answer = await ann.post('/weightentry/', {
+    date: new Date(Date.UTC(2010, 0, day)).toISOString().slice(0, 10),
+    weight: '80',
+  });
   expect(answer.status).toBe(201);
   return { path: `/weightentry/${answer.body.id}/`, tag: tagOf(answer)!, body: answer.body };
 }
@@ -49,7 +58,9 @@ describe.each(types)('a row of %s', (rest, entity) => {
   });
 
   test('gets a new ETag with a change and rejects changes with the former one', async () => {
-    const body = metadata.createMutationName ? bodyOf(entity, 2, parentsIn(ownedRowIds)) : { height: 175 };
+    const body = metadata.createMutationName
+      ? bodyOf(entity, 2, parentsIn(ownedRowIds))
+      : { height: 175 };
     const before = tagOf(await ann.get(path()))!;
     const changed = await ifMatch(before).patch(path(), body);
     expect(changed.status).toBe(200);
@@ -74,7 +85,9 @@ test('returns the same ETag when a row is created and when it is read', async ()
 
 test('stores or links every field in the body of an owned row, so that its version covers them', () => {
   for (const [, entity] of types)
-    for (const field of fieldsOf(entity).filter(({ hiddenInRest, exclusiveTo }) => !hiddenInRest && exclusiveTo !== 'graphql'))
+    for (const field of fieldsOf(entity).filter(
+      ({ hiddenInRest, exclusiveTo }) => !hiddenInRest && exclusiveTo !== 'graphql',
+    ))
       expect([field.name, field.isColumn || field.link !== undefined]).toEqual([field.name, true]);
 });
 
@@ -88,7 +101,10 @@ describe('If-Match', () => {
     const { path, tag } = await entry();
     const patched = await ifMatch(header(tag)).patch(path, { weight: '81' });
     expect(patched.status).toBe(200);
-    expect((await ifMatch(header(tagOf(patched)!)).put(path, { date: patched.body.date, weight: '82' })).status).toBe(200);
+    expect(
+      (await ifMatch(header(tagOf(patched)!)).put(path, { date: patched.body.date, weight: '82' }))
+        .status,
+    ).toBe(200);
     expect((await ifMatch(header(tagOf(await ann.get(path))!)).delete(path)).status).toBe(204);
   });
 
@@ -105,7 +121,9 @@ describe('If-Match', () => {
   ])('rejects changes with %s and writes nothing', async (_what, header) => {
     const { path, tag, body } = await entry();
     expect(await ifMatch(header(tag)).patch(path, { weight: '81' })).toMatchObject(REFUSED);
-    expect(await ifMatch(header(tag)).put(path, { date: body.date, weight: '82' })).toMatchObject(REFUSED);
+    expect(await ifMatch(header(tag)).put(path, { date: body.date, weight: '82' })).toMatchObject(
+      REFUSED,
+    );
     expect(await ifMatch(header(tag)).delete(path)).toMatchObject(REFUSED);
     const got = await ann.get(path);
     expect([tagOf(got), got.body]).toEqual([tag, body]);
@@ -113,7 +131,9 @@ describe('If-Match', () => {
 
   test('returns 404 for a missing row and 400 for an invalid body instead of 412', async () => {
     for (const tag of ['*', '"a"']) {
-      expect((await ifMatch(tag).patch('/weightentry/2000000000/', { weight: '81' })).status).toBe(404);
+      expect((await ifMatch(tag).patch('/weightentry/2000000000/', { weight: '81' })).status).toBe(
+        404,
+      );
       expect((await ifMatch(tag).delete('/weightentry/2000000000/')).status).toBe(404);
     }
     const { path } = await entry();
@@ -129,7 +149,9 @@ describe('If-Match', () => {
 
   test('lets exactly one of several parallel changes succeed', async () => {
     const { path, tag } = await entry();
-    const answers = await Promise.all([1, 2, 3, 4, 5, 6].map((number) => ifMatch(tag).patch(path, { weight: `${60 + number}` })));
+    const answers = await Promise.all(
+      [1, 2, 3, 4, 5, 6].map((number) => ifMatch(tag).patch(path, { weight: `${60 + number}` })),
+    );
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412, 412, 412]);
     expect((await ann.get(path)).body).toEqual(answers.find(({ status }) => status === 200)!.body);
   });
@@ -142,12 +164,17 @@ describe('If-Match', () => {
     expect(await patchWithKey('k1', '"a"')).toMatchObject(REFUSED);
     const first = await patchWithKey('k2', tag);
     const repeated = await patchWithKey('k2', tag);
-    expect([repeated.status, tagOf(repeated), repeated.text]).toEqual([200, tagOf(first), first.text]);
+    expect([repeated.status, tagOf(repeated), repeated.text]).toEqual([
+      200,
+      tagOf(first),
+      first.text,
+    ]);
   });
 
   test('makes a request another one, for which an Idempotency-Key cannot be used again', async () => {
     const { path, tag } = await entry();
-    const patchIfMatch = (match: string) => withHeaders({ 'Idempotency-Key': 'k3', 'If-Match': match }).patch(path, { weight: '81' });
+    const patchIfMatch = (match: string) =>
+      withHeaders({ 'Idempotency-Key': 'k3', 'If-Match': match }).patch(path, { weight: '81' });
     expect(await patchIfMatch('"a"')).toMatchObject(REFUSED);
     expect((await patchIfMatch(tag)).status).toBe(422);
     expect((await ann.patch(path, {})).body.weight).not.toBe('81.00');
@@ -176,12 +203,17 @@ describe('If-None-Match', () => {
     const { path, tag, body } = await entry();
     await ann.patch(path, { weight: '81' });
     for (const header of [tag, '"a"', 'x', ''])
-      expect(await withHeaders({ 'If-None-Match': header }).get(path)).toMatchObject({ status: 200, body: { ...body, weight: '81.00' } });
+      expect(await withHeaders({ 'If-None-Match': header }).get(path)).toMatchObject({
+        status: 200,
+        body: { ...body, weight: '81.00' },
+      });
   });
 
   test('has no effect on a change', async () => {
     const { path, tag } = await entry();
-    expect((await withHeaders({ 'If-None-Match': tag }).patch(path, { weight: '81' })).status).toBe(200);
+    expect((await withHeaders({ 'If-None-Match': tag }).patch(path, { weight: '81' })).status).toBe(
+      200,
+    );
   });
 });
 
@@ -200,7 +232,12 @@ test('returns no ETag for HTML and indented JSON, and the same ETag for .json', 
 
 test('returns no ETag for views of several rows and for public rows requested with a token', async () => {
   const plan = ownedRowIds.get(types.find(([rest]) => rest === 'nutritionplan')![1]);
-  for (const path of [`/nutritionplaninfo/${plan}/`, `/nutritionplan/${plan}/nutritional_values/`, '/exercise/1/', '/exerciseinfo/1/']) {
+  for (const path of [
+    `/nutritionplaninfo/${plan}/`,
+    `/nutritionplan/${plan}/nutritional_values/`,
+    '/exercise/1/',
+    '/exerciseinfo/1/',
+  ]) {
     const answer = await withHeaders({ 'If-None-Match': '*' }).get(path);
     expect([answer.status, tagOf(answer)]).toEqual([200, null]);
   }
@@ -208,7 +245,11 @@ test('returns no ETag for views of several rows and for public rows requested wi
 
 test('exposes ETag and X-Request-Id to cross-origin clients', async () => {
   const { path } = await entry();
-  expect((await withHeaders({ Origin: 'https://example.org' }).get(path)).headers.get('access-control-expose-headers')).toBe(
+  expect(
+    (await withHeaders({ Origin: 'https://example.org' }).get(path)).headers.get(
+      'access-control-expose-headers',
+    ),
+  ).toBe(
     'Content-Disposition, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Estimated-Cost, X-Request-Id',
   );
   expect((await ann.get(path)).headers.get('access-control-expose-headers')).toBeNull();
@@ -218,6 +259,8 @@ test('reads a row with two statements and adds one to a change for If-Match', as
   const { path, tag } = await entry();
   expect((await ann.get(path)).statements).toBe(2);
   const plain = await ann.patch(path, { weight: '81' });
-  expect((await ifMatch(tagOf(plain)!).patch(path, { weight: '82' })).statements).toBe(plain.statements + 1);
+  expect((await ifMatch(tagOf(plain)!).patch(path, { weight: '82' })).statements).toBe(
+    plain.statements + 1,
+  );
   expect(tag).not.toBe(tagOf(plain));
 });

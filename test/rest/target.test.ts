@@ -40,14 +40,20 @@ test('uses the Host header, not the host of an absolute URL, in links', async ()
 });
 
 test('serves the start page for an absolute URL without a path', async () => {
-  const [page, whole, query] = [await ask('GET /'), await ask('GET http://a.example'), await ask('GET http://a.example?x=1')];
+  const [page, whole, query] = [
+    await ask('GET /'),
+    await ask('GET http://a.example'),
+    await ask('GET http://a.example?x=1'),
+  ];
   expect(page).toMatchObject({ status: 200, body: expect.stringContaining('as data') });
   expect([whole.status, whole.body]).toEqual([200, page.body]);
   expect([query.status, query.body]).toEqual([200, (await ask('GET /?x=1')).body]);
 });
 
 test('normalizes targets of GraphQL and of health checks as well', async () => {
-  expect(await ask('GET //graphql?query={__typename}', ['Apollo-Require-Preflight: 1'])).toMatchObject({ status: 200 });
+  expect(
+    await ask('GET //graphql?query={__typename}', ['Apollo-Require-Preflight: 1']),
+  ).toMatchObject({ status: 200 });
   expect(await ask('GET //health///live')).toMatchObject({ status: 200 });
 });
 

@@ -2,7 +2,14 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { buildSchema, execute, GraphQLError, parse, validate, type GraphQLObjectType } from 'graphql';
+import {
+  buildSchema,
+  execute,
+  GraphQLError,
+  parse,
+  validate,
+  type GraphQLObjectType,
+} from 'graphql';
 import { limitViolationMessages } from '../../src/core/model/fieldvalidation';
 import type { FieldMetadata, RestViewMetadata } from '../../src/contract/metadata';
 import { ViewBuilder } from '../../src/pages/browse/view/viewbuilder';
@@ -48,7 +55,12 @@ interface Fruit {
   peeled: boolean;
 }
 
-function fieldMetadata(name: string, rest: string, kind: FieldMetadata['kind'], more: Partial<FieldMetadata> = {}): FieldMetadata {
+function fieldMetadata(
+  name: string,
+  rest: string,
+  kind: FieldMetadata['kind'],
+  more: Partial<FieldMetadata> = {},
+): FieldMetadata {
   const made: FieldMetadata = {
     name,
     restKey: rest,
@@ -90,18 +102,36 @@ fruit.extensions = {
     updateMutationName: 'updateFruit',
     deleteMutationName: 'deleteFruit',
     views: [
-      view('fruit', { apiRootPosition: 1, routes: 'all', filters: ['fullName', 'pieces', 'peeled'].map((field) => ({ field })) }),
+      view('fruit', {
+        apiRootPosition: 1,
+        routes: 'all',
+        filters: ['fullName', 'pieces', 'peeled'].map((field) => ({ field })),
+      }),
       view('fruit-label', { apiRootPosition: 2, graphqlSelection: 'label: fullName' }),
-      view('fruit-guarded', { isListedInApiRoot: false, routes: 'all', permittedMethods: ['POST'] }),
+      view('fruit-guarded', {
+        isListedInApiRoot: false,
+        routes: 'all',
+        permittedMethods: ['POST'],
+      }),
     ],
   },
 };
-fruit.getFields().id!.extensions = { field: fieldMetadata('id', 'id', 'integer', { readOnly: true, restReadOnly: true }) };
-fruit.getFields().fullName!.extensions = { field: fieldMetadata('fullName', 'full_name', 'string', { maxLength: 10 }) };
-fruit.getFields().pieces!.extensions = { field: fieldMetadata('pieces', 'pieces', 'integer', { allowNull: true, min: 0, max: 9 }) };
-fruit.getFields().peeled!.extensions = { field: fieldMetadata('peeled', 'peeled', 'boolean', { hasDefault: true }) };
+fruit.getFields().id!.extensions = {
+  field: fieldMetadata('id', 'id', 'integer', { readOnly: true, restReadOnly: true }),
+};
+fruit.getFields().fullName!.extensions = {
+  field: fieldMetadata('fullName', 'full_name', 'string', { maxLength: 10 }),
+};
+fruit.getFields().pieces!.extensions = {
+  field: fieldMetadata('pieces', 'pieces', 'integer', { allowNull: true, min: 0, max: 9 }),
+};
+fruit.getFields().peeled!.extensions = {
+  field: fieldMetadata('peeled', 'peeled', 'boolean', { hasDefault: true }),
+};
 fruit.getFields().juice!.extensions = { action: { name: 'squeezed_juice' } };
-schema.getQueryType()!.getFields().ripest!.extensions = { endpoint: { paths: ['fruit/ripest'], title: 'Ripest' } };
+schema.getQueryType()!.getFields().ripest!.extensions = {
+  endpoint: { paths: ['fruit/ripest'], title: 'Ripest' },
+};
 
 const notFoundError = () => new GraphQLError('Not found.', { extensions: { code: 'NOT_FOUND' } });
 
@@ -115,7 +145,10 @@ export class Orchard {
   private find = (id: string): Fruit => {
     const found = this.fruits.find((one) => one.id === Number(id));
     if (!found) throw notFoundError();
-    return { ...found, juice: ({ glasses = '1' }) => ({ inMillilitres: 200 * Number(glasses) }) } as Fruit;
+    return {
+      ...found,
+      juice: ({ glasses = '1' }) => ({ inMillilitres: 200 * Number(glasses) }),
+    } as Fruit;
   };
 
   private has = (id: string): boolean => this.fruits.some((one) => one.id === Number(id));
@@ -123,19 +156,36 @@ export class Orchard {
   private readonly root = {
     fruit: ({ id }: { id: string }) => this.find(id),
     fruits: ({ where, orderBy, first, offset }: any) => {
-      const matches = (one: Fruit) => Object.entries(where).every(([name, { eq }]: any) => one[name as keyof Fruit] === eq);
+      const matches = (one: Fruit) =>
+        Object.entries(where).every(([name, { eq }]: any) => one[name as keyof Fruit] === eq);
       const found = this.fruits.filter(matches);
-      if (orderBy?.[0]?.fullName) found.sort((a, b) => (a.fullName < b.fullName ? -1 : 1) * (orderBy[0].fullName === 'DESC' ? -1 : 1));
+      if (orderBy?.[0]?.fullName)
+        found.sort(
+          (a, b) => (a.fullName < b.fullName ? -1 : 1) * (orderBy[0].fullName === 'DESC' ? -1 : 1),
+        );
       return { totalCount: found.length, nodes: found.slice(offset, offset + first) };
     },
-    referenceableIds: ({ ids }: { ids: string[] }) => this.fruits.filter(({ id }) => ids.includes(String(id))).map(({ id }) => id),
+    referenceableIds: ({ ids }: { ids: string[] }) =>
+      this.fruits.filter(({ id }) => ids.includes(String(id))).map(({ id }) => id),
     ripest: (args: object) => Object.entries(args).map(([name, value]) => `${name} ${value}`),
     createFruit: ({ input }: any) => {
       // Simulates an error that only the mutation can detect.
       if (this.fruits.some(({ fullName }) => fullName === input.fullName))
-        return { errors: [{ path: ['input', 'fullName'], code: 'NOT_UNIQUE', message: 'There is one of this name.' }] };
+        return {
+          errors: [
+            {
+              path: ['input', 'fullName'],
+              code: 'NOT_UNIQUE',
+              message: 'There is one of this name.',
+            },
+          ],
+        };
       return {
-        fruit: this.find(String(this.fruits.push({ id: this.fruits.length + 1, pieces: null, peeled: false, ...input }))),
+        fruit: this.find(
+          String(
+            this.fruits.push({ id: this.fruits.length + 1, pieces: null, peeled: false, ...input }),
+          ),
+        ),
         errors: [],
       };
     },
@@ -154,7 +204,9 @@ export class Orchard {
     },
     login: ({ password }: any) => {
       if (password === 'right') return { token: 'the token', errors: [] };
-      return { errors: [{ path: [], code: 'WRONG_CREDENTIALS', message: 'Username or password unknown' }] };
+      return {
+        errors: [{ path: [], code: 'WRONG_CREDENTIALS', message: 'Username or password unknown' }],
+      };
     },
   };
 
@@ -162,7 +214,8 @@ export class Orchard {
     const document = parse(text);
     const errors = validate(schema, document);
     if (errors.length) throw new Error(`${errors.join('\n')}\n${text}`);
-    return async (_context, variableValues) => execute({ schema, document, rootValue: this.root, variableValues });
+    return async (_context, variableValues) =>
+      execute({ schema, document, rootValue: this.root, variableValues });
   };
 
   private readonly handler = createRestHandler({
@@ -194,12 +247,20 @@ export class Orchard {
         replaceRowNamesWithIds: () => Promise.resolve(),
         redirectHeaders: () => undefined,
         renderError: () => ({ htmlText: '<h1>Failed</h1>', headers: {} }),
-        render: async (page) => ({ htmlText: `<h1>${(await views.buildView(page)).name}</h1>`, headers: {} }),
+        render: async (page) => ({
+          htmlText: `<h1>${(await views.buildView(page)).name}</h1>`,
+          headers: {},
+        }),
       };
     },
     limitRendering: (_message, work) => work(),
     maxResponseBytes: 1_000_000,
-    multipartLimits: { maxBody: 1000, maxUpload: 1000, maxAnonymousBody: 256_000, dataDir: tmpdir() },
+    multipartLimits: {
+      maxBody: 1000,
+      maxUpload: 1000,
+      maxAnonymousBody: 256_000,
+      dataDir: tmpdir(),
+    },
     timeZone: 'Europe/Berlin',
   });
 

@@ -22,7 +22,9 @@ function field(kind: FieldKind, more: Partial<FieldMetadata> = {}): FieldMetadat
 const KNOWN = [1, 2, 7];
 
 function coerce(field: FieldMetadata, value: unknown): unknown {
-  const coerced = field.relation ? coerceReference(field, value, KNOWN) : coerceValue(field, value, 'Europe/Berlin');
+  const coerced = field.relation
+    ? coerceReference(field, value, KNOWN)
+    : coerceValue(field, value, 'Europe/Berlin');
   return 'messages' in coerced ? coerced.messages : coerced.value;
 }
 
@@ -31,21 +33,24 @@ const parseValue = (text: string) => parseJson(() => text);
 
 const shownValue = (value: unknown) => {
   if (value instanceof JsonNumber) return value.text;
-  return typeof value === 'string' && value.length > 60 ? `${value.slice(0, 20)}…` : JSON.stringify(value);
+  return typeof value === 'string' && value.length > 60
+    ? `${value.slice(0, 20)}…`
+    : JSON.stringify(value);
 };
 
 const outcomeOf = (expected: unknown) =>
-  Array.isArray(expected) && typeof expected[0] === 'string' ? 'is rejected' : `becomes ${JSON.stringify(expected)}`;
+  Array.isArray(expected) && typeof expected[0] === 'string'
+    ? 'is rejected'
+    : `becomes ${JSON.stringify(expected)}`;
 
 /** Declares tests for a field. Each pair contains a value and the expected result, which may be a list of error messages. */
 function table(what: string, field: FieldMetadata, pairs: [unknown, unknown][]): void {
   describe(what, () => {
-    test.each(pairs.map(([value, expected]) => [shownValue(value), outcomeOf(expected), value, expected]))(
-      '%s %s',
-      (_shown, _outcome, value, expected) => {
-        expect(coerce(field, value)).toEqual(expected);
-      },
-    );
+    test.each(
+      pairs.map(([value, expected]) => [shownValue(value), outcomeOf(expected), value, expected]),
+    )('%s %s', (_shown, _outcome, value, expected) => {
+      expect(coerce(field, value)).toEqual(expected);
+    });
   });
 }
 
@@ -102,47 +107,51 @@ const NUMBER = ['A valid number is required.'];
 const PLACES = ['Ensure that there are no more than 2 decimal places.'];
 const DIGITS = ['Ensure that there are no more than 5 digits in total.'];
 const WHOLE = ['Ensure that there are no more than 3 digits before the decimal point.'];
-table('a decimal with 5 digits, 2 of them decimal places', field('decimal', { maxDigits: 5, decimalPlaces: 2, min: 30, max: 600 }), [
-  ['80.50', '80.50'],
-  ['80.5', '80.5'],
-  [80.5, '80.5'],
-  [80, '80'],
-  [' 80.5 ', '80.5'],
-  ['1e2', '1e2'],
-  ['+80.5', '+80.5'],
-  ['080.5', '080.5'],
-  ['٨٠.٥', '80.5'],
-  ['𝟙𝟚𝟘.𝟧𝟶', '120.50'],
-  ['8_0', NUMBER],
-  ['\u001c80.5\u0085', '80.5'],
-  ['\ufeff80.5', NUMBER],
-  ['80.', '80.'],
-  [parseValue('80.0'), '80.0'],
-  [parseValue('80.500'), '80.5'],
-  [parseValue('1e2'), '100.0'],
-  [parseValue('1e400'), NUMBER],
-  ['1e9999999999999999999', NUMBER],
-  ['80.555', PLACES],
-  ['80.500', PLACES],
-  ['1.5000', PLACES],
-  ['800000', DIGITS],
-  ['123.456', DIGITS],
-  [80.10000000000001, DIGITS],
-  ['1e5', DIGITS],
-  ['1234.5', WHOLE],
-  ['600.01', ['Ensure this value is less than or equal to 600.']],
-  ['29.99', ['Ensure this value is greater than or equal to 30.']],
-  ['-80', ['Ensure this value is greater than or equal to 30.']],
-  ['NaN', NUMBER],
-  ['Infinity', NUMBER],
-  ['1,5', NUMBER],
-  ['', NUMBER],
-  ['.', NUMBER],
-  [true, NUMBER],
-  [[80], NUMBER],
-  [{}, NUMBER],
-  ['8'.repeat(1001), ['String value too large.']],
-]);
+table(
+  'a decimal with 5 digits, 2 of them decimal places',
+  field('decimal', { maxDigits: 5, decimalPlaces: 2, min: 30, max: 600 }),
+  [
+    ['80.50', '80.50'],
+    ['80.5', '80.5'],
+    [80.5, '80.5'],
+    [80, '80'],
+    [' 80.5 ', '80.5'],
+    ['1e2', '1e2'],
+    ['+80.5', '+80.5'],
+    ['080.5', '080.5'],
+    ['٨٠.٥', '80.5'],
+    ['𝟙𝟚𝟘.𝟧𝟶', '120.50'],
+    ['8_0', NUMBER],
+    ['\u001c80.5\u0085', '80.5'],
+    ['\ufeff80.5', NUMBER],
+    ['80.', '80.'],
+    [parseValue('80.0'), '80.0'],
+    [parseValue('80.500'), '80.5'],
+    [parseValue('1e2'), '100.0'],
+    [parseValue('1e400'), NUMBER],
+    ['1e9999999999999999999', NUMBER],
+    ['80.555', PLACES],
+    ['80.500', PLACES],
+    ['1.5000', PLACES],
+    ['800000', DIGITS],
+    ['123.456', DIGITS],
+    [80.10000000000001, DIGITS],
+    ['1e5', DIGITS],
+    ['1234.5', WHOLE],
+    ['600.01', ['Ensure this value is less than or equal to 600.']],
+    ['29.99', ['Ensure this value is greater than or equal to 30.']],
+    ['-80', ['Ensure this value is greater than or equal to 30.']],
+    ['NaN', NUMBER],
+    ['Infinity', NUMBER],
+    ['1,5', NUMBER],
+    ['', NUMBER],
+    ['.', NUMBER],
+    [true, NUMBER],
+    [[80], NUMBER],
+    [{}, NUMBER],
+    ['8'.repeat(1001), ['String value too large.']],
+  ],
+);
 
 const BOOLEAN = ['Must be a valid boolean.'];
 table('a boolean', field('boolean'), [
@@ -186,9 +195,24 @@ table('a boolean', field('boolean'), [
     'OFF',
     '0',
   ].map((value): [unknown, unknown] => [value, false]),
-  ...[2, -1, parseValue('1.5'), parseValue('1e20'), 'perhaps', 'tRUE', 'yEs', 'null', 'None', ' true', '1.0', '', ' ', [], {}, [true]].map(
-    (value): [unknown, unknown] => [value, BOOLEAN],
-  ),
+  ...[
+    2,
+    -1,
+    parseValue('1.5'),
+    parseValue('1e20'),
+    'perhaps',
+    'tRUE',
+    'yEs',
+    'null',
+    'None',
+    ' true',
+    '1.0',
+    '',
+    ' ',
+    [],
+    {},
+    [true],
+  ].map((value): [unknown, unknown] => [value, BOOLEAN]),
 ]);
 
 table('a text of at most 10 characters', field('string', { maxLength: 10 }), [
@@ -205,7 +229,10 @@ table('a text of at most 10 characters', field('string', { maxLength: 10 }), [
   ['a\ud800b', ['Surrogate characters are not allowed: U+D800.']],
   ['\udfff\ud800', ['Surrogate characters are not allowed: U+DFFF.']],
   ['\ud83d\ude00', '😀'],
-  ['a\0\udc00', ['Null characters are not allowed.', 'Surrogate characters are not allowed: U+DC00.']],
+  [
+    'a\0\udc00',
+    ['Null characters are not allowed.', 'Surrogate characters are not allowed: U+DC00.'],
+  ],
   ['😀'.repeat(10), '😀'.repeat(10)],
   ['😀'.repeat(11), ['Ensure this field has no more than 10 characters.']],
   ['   ', ['This field may not be blank.']],
@@ -215,23 +242,31 @@ table('a text of at most 10 characters', field('string', { maxLength: 10 }), [
   [{}, ['Not a valid string.']],
 ]);
 
-table('a text that is blank or has at least 3 characters', field('string', { minLength: 3, allowBlank: true }), [
-  ['', ''],
-  [' ', ''],
-  ['ab', ['Ensure this field has at least 3 characters.']],
-  ['abc', 'abc'],
-]);
+table(
+  'a text that is blank or has at least 3 characters',
+  field('string', { minLength: 3, allowBlank: true }),
+  [
+    ['', ''],
+    [' ', ''],
+    ['ab', ['Ensure this field has at least 3 characters.']],
+    ['abc', 'abc'],
+  ],
+);
 
 const CHOICE = (value: string) => [`"${value}" is not a valid choice.`];
-table('a choice', field('choice', { choices: ['1', '2'].map((value) => ({ value, label: value })) }), [
-  ['1', '1'],
-  [2, '2'],
-  ['3', CHOICE('3')],
-  [' 1', CHOICE(' 1')],
-  ['', CHOICE('')],
-  [true, CHOICE('True')],
-  [['1'], CHOICE("['1']")],
-]);
+table(
+  'a choice',
+  field('choice', { choices: ['1', '2'].map((value) => ({ value, label: value })) }),
+  [
+    ['1', '1'],
+    [2, '2'],
+    ['3', CHOICE('3')],
+    [' 1', CHOICE(' 1')],
+    ['', CHOICE('')],
+    [true, CHOICE('True')],
+    [['1'], CHOICE("['1']")],
+  ],
+);
 
 const DAY = ['Date has wrong format. Use one of these formats instead: YYYY-MM-DD.'];
 table('a date', field('date'), [
@@ -272,7 +307,9 @@ table('a time of day', field('time'), [
   [true, CLOCK],
 ]);
 
-const MOMENT = ['Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].'];
+const MOMENT = [
+  'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
+];
 const ZONE = ['Invalid datetime for the timezone "Europe/Berlin".'];
 const RANGE = ['Datetime value out of range.'];
 table('a date with a time', field('datetime'), [
@@ -317,7 +354,9 @@ table('a date with a time', field('datetime'), [
   [true, MOMENT],
 ]);
 
-const one = field('relation', { relation: { typeName: 'X', objectFieldName: 'x', isToMany: false, isOwned: false } });
+const one = field('relation', {
+  relation: { typeName: 'X', objectFieldName: 'x', isToMany: false, isOwned: false },
+});
 const unknown = (id: string) => [`Invalid pk "${id}" - object does not exist.`];
 const pk = (received: string) => [`Incorrect type. Expected pk value, received ${received}.`];
 table('a reference', one, [
@@ -348,7 +387,9 @@ table('a reference', one, [
   [{}, pk('dict')],
 ]);
 
-const many = field('relation', { relation: { typeName: 'X', objectFieldName: 'x', isToMany: true, isOwned: false } });
+const many = field('relation', {
+  relation: { typeName: 'X', objectFieldName: 'x', isToMany: true, isOwned: false },
+});
 table('a list of references', many, [
   [[1, '2'], [1, 2]],
   [[1, 1, '1'], [1]],
@@ -401,7 +442,9 @@ describe('the JSON parser', () => {
     ['-123456789.250', '-123456789.25'],
     ['100000000000000000000', '100000000000000000000'],
   ])('keeps the number %s so that messages show %s', (number, text) => {
-    expect(coerce(field('choice', { choices: [] }), parseValue(number))).toEqual([`"${text}" is not a valid choice.`]);
+    expect(coerce(field('choice', { choices: [] }), parseValue(number))).toEqual([
+      `"${text}" is not a valid choice.`,
+    ]);
   });
 
   test('returns the values of JSON.parse', () => {
@@ -430,6 +473,7 @@ describe('the JSON parser', () => {
       [300_000, (many) => `["",${'9'.repeat(many)}]`],
       [300_000, (many) => `{"a":${' '.repeat(many)}1.0}`],
     ];
-    for (const [length, textOf] of texts) expect(await growth((share) => parseValue(textOf(length * share)))).toBeLessThan(LINEAR);
+    for (const [length, textOf] of texts)
+      expect(await growth((share) => parseValue(textOf(length * share)))).toBeLessThan(LINEAR);
   });
 });

@@ -20,16 +20,28 @@ interface Received {
 }
 
 /** Sends JSON with node:http, which can send a single piece with `Content-Length` and several pieces chunked. */
-function sendPieces(agent: http.Agent, method: string, path: string, pieces: readonly string[]): Promise<Received> {
+function sendPieces(
+  agent: http.Agent,
+  method: string,
+  path: string,
+  pieces: readonly string[],
+): Promise<Received> {
   return new Promise((resolve, reject) => {
-    const length = pieces.length === 1 ? { 'Content-Length': Buffer.byteLength(pieces[0]!) } : { 'Transfer-Encoding': 'chunked' };
+    const length =
+      pieces.length === 1
+        ? { 'Content-Length': Buffer.byteLength(pieces[0]!) }
+        : { 'Transfer-Encoding': 'chunked' };
     const headers = { 'Content-Type': 'application/json', ...(pieces.length > 0 && length) };
-    const request = http.request(`${orchard.url}${path}`, { method, agent, headers }, async (response) => {
-      const { localPort } = response.socket;
-      let text = '';
-      for await (const chunk of response) text += chunk;
-      resolve({ status: response.statusCode!, text, localPort: localPort! });
-    });
+    const request = http.request(
+      `${orchard.url}${path}`,
+      { method, agent, headers },
+      async (response) => {
+        const { localPort } = response.socket;
+        let text = '';
+        for await (const chunk of response) text += chunk;
+        resolve({ status: response.statusCode!, text, localPort: localPort! });
+      },
+    );
     request.on('error', reject);
     for (const piece of pieces) request.write(piece);
     request.end();
@@ -41,14 +53,22 @@ const form = (method: string, values: Record<string, string>, path?: string) =>
 
 test('returns 201 with the created row and without Location', async () => {
   const answer = await send('POST', { full_name: ' Apple ', pieces: '3', id: 77, unknown: 'x' });
-  expect(answer).toMatchObject({ status: 201, body: { id: 2, full_name: 'Apple', pieces: 3, peeled: false } });
+  expect(answer).toMatchObject({
+    status: 201,
+    body: { id: 2, full_name: 'Apple', pieces: 3, peeled: false },
+  });
   expect(answer.headers.get('location')).toBeNull();
 });
 
 test('requires required fields in PUT but not in PATCH, and keeps omitted fields', async () => {
   const put = (body: unknown) => send('PUT', body, undefined, '/api/v2/fruit/1/');
   expect((await put({})).body).toEqual({ full_name: ['This field is required.'] });
-  expect((await put({ full_name: 'Plum' })).body).toEqual({ id: 1, full_name: 'Plum', pieces: 2, peeled: true });
+  expect((await put({ full_name: 'Plum' })).body).toEqual({
+    id: 1,
+    full_name: 'Plum',
+    pieces: 2,
+    peeled: true,
+  });
   const patch = (body: unknown) => send('PATCH', body, undefined, '/api/v2/fruit/1/');
   expect(await patch({})).toMatchObject({ status: 200, body: { full_name: 'Plum' } });
   expect((await patch({ pieces: null })).body).toMatchObject({ full_name: 'Plum', pieces: null });
@@ -57,7 +77,12 @@ test('requires required fields in PUT but not in PATCH, and keeps omitted fields
 
 test('returns 204 without a body for DELETE, and 404 when it is repeated', async () => {
   const gone = await orchard.anonymous.delete('/fruit/1/');
-  expect([gone.status, gone.text, gone.headers.get('content-type'), gone.headers.get('content-length')]).toEqual([204, '', null, '0']);
+  expect([
+    gone.status,
+    gone.text,
+    gone.headers.get('content-type'),
+    gone.headers.get('content-length'),
+  ]).toEqual([204, '', null, '0']);
   expect((await orchard.anonymous.delete('/fruit/1/')).status).toBe(404);
 });
 
@@ -77,18 +102,33 @@ test('returns errors of the mutation under the keys of the fields', async () => 
 });
 
 describe('a JSON body', () => {
-  test.each(['{', '{"full_name": }', '{"full_name": NaN}', '[1', 'nonsense', '\ufeff{}', "{'full_name': 1}"])(
-    'is rejected with a parse error: %j',
-    async (body) => {
-      const answer = await send('POST', body);
-      expect([answer.status, answer.body.detail]).toEqual([400, expect.stringMatching(/^JSON parse error/)]);
-    },
-  );
+  test.each([
+    '{',
+    '{"full_name": }',
+    '{"full_name": NaN}',
+    '[1',
+    'nonsense',
+    '\ufeff{}',
+    "{'full_name': 1}",
+  ])('is rejected with a parse error: %j', async (body) => {
+    const answer = await send('POST', body);
+    expect([answer.status, answer.body.detail]).toEqual([
+      400,
+      expect.stringMatching(/^JSON parse error/),
+    ]);
+  });
 
   test('is rejected when it is not UTF-8, unless it declares its charset', async () => {
     const answer = await send('POST', Buffer.from('{"full_name": "\xff"}', 'latin1'));
-    expect([answer.status, answer.body.detail]).toEqual([400, expect.stringMatching(/^JSON parse error/)]);
-    const latin = await send('POST', Buffer.from('{"full_name": "\xe4"}', 'latin1'), 'application/json; charset=latin-1');
+    expect([answer.status, answer.body.detail]).toEqual([
+      400,
+      expect.stringMatching(/^JSON parse error/),
+    ]);
+    const latin = await send(
+      'POST',
+      Buffer.from('{"full_name": "\xe4"}', 'latin1'),
+      'application/json; charset=latin-1',
+    );
     expect(latin.body.full_name).toBe('ä');
   });
 
@@ -100,48 +140,81 @@ describe('a JSON body', () => {
     [true, 'Invalid data. Expected a dictionary, but got bool.'],
     ['null', 'No data provided'],
   ])('is rejected when it is %j instead of an object', async (body, message) => {
-    expect(await send('POST', body)).toMatchObject({ status: 400, body: { non_field_errors: [message] } });
+    expect(await send('POST', body)).toMatchObject({
+      status: 400,
+      body: { non_field_errors: [message] },
+    });
   });
 
   test('is treated as an empty object when it is empty, and uses the last of two equal keys', async () => {
     expect((await send('POST', '')).body).toEqual({ full_name: ['This field is required.'] });
-    expect((await send('POST', '{"full_name": "one", "full_name": "two"}')).body.full_name).toBe('two');
+    expect((await send('POST', '{"full_name": "one", "full_name": "two"}')).body.full_name).toBe(
+      'two',
+    );
   });
 
   test('does not set values by the key __proto__', async () => {
-    expect((await send('POST', '{"__proto__": {"full_name": "x"}}')).body).toEqual({ full_name: ['This field is required.'] });
+    expect((await send('POST', '{"__proto__": {"full_name": "x"}}')).body).toEqual({
+      full_name: ['This field is required.'],
+    });
   });
 });
 
 describe('a form body', () => {
   test('has an empty value for null and no value for false', async () => {
-    expect((await form('POST', { full_name: 'Fig', pieces: '' })).body).toEqual({ id: 2, full_name: 'Fig', pieces: null, peeled: false });
-    expect((await form('PUT', { full_name: 'Fig' }, '/api/v2/fruit/1/')).body).toMatchObject({ pieces: 2, peeled: false });
-    expect((await form('PATCH', { full_name: 'Date' }, '/api/v2/fruit/2/')).body).toMatchObject({ full_name: 'Date' });
+    expect((await form('POST', { full_name: 'Fig', pieces: '' })).body).toEqual({
+      id: 2,
+      full_name: 'Fig',
+      pieces: null,
+      peeled: false,
+    });
+    expect((await form('PUT', { full_name: 'Fig' }, '/api/v2/fruit/1/')).body).toMatchObject({
+      pieces: 2,
+      peeled: false,
+    });
+    expect((await form('PATCH', { full_name: 'Date' }, '/api/v2/fruit/2/')).body).toMatchObject({
+      full_name: 'Date',
+    });
     expect((await form('POST', {})).body).toEqual({ full_name: ['This field is required.'] });
-    expect((await form('POST', { full_name: '' })).body).toEqual({ full_name: ['This field may not be blank.'] });
+    expect((await form('POST', { full_name: '' })).body).toEqual({
+      full_name: ['This field may not be blank.'],
+    });
   });
 
   test('may be multipart, but not without a boundary', async () => {
     const parts = new FormData();
     parts.set('full_name', 'Kiwi');
     parts.set('peeled', 'on');
-    expect((await orchard.anonymous.send('POST', '/api/v2/fruit/', parts)).body).toMatchObject({ full_name: 'Kiwi', peeled: true });
+    expect((await orchard.anonymous.send('POST', '/api/v2/fruit/', parts)).body).toMatchObject({
+      full_name: 'Kiwi',
+      peeled: true,
+    });
     const boundless = await send('POST', 'x', 'multipart/form-data');
-    expect(boundless).toMatchObject({ status: 400, body: { detail: 'Multipart form parse error - Invalid boundary in multipart: None' } });
+    expect(boundless).toMatchObject({
+      status: 400,
+      body: { detail: 'Multipart form parse error - Invalid boundary in multipart: None' },
+    });
   });
 });
 
-test.each(['text/plain', 'application/xml', 'application/vnd.api+json'])('rejects a body of type %s with 415', async (type) => {
-  expect(await send('POST', 'x', type)).toMatchObject({ status: 415, body: { detail: `Unsupported media type "${type}" in request.` } });
-});
+test.each(['text/plain', 'application/xml', 'application/vnd.api+json'])(
+  'rejects a body of type %s with 415',
+  async (type) => {
+    expect(await send('POST', 'x', type)).toMatchObject({
+      status: 415,
+      body: { detail: `Unsupported media type "${type}" in request.` },
+    });
+  },
+);
 
 describe('a body over the limit', () => {
   const TOO_LARGE = { status: 413, body: { detail: 'Request body too large.' } };
 
   test('is rejected with 413 for JSON and for forms', async () => {
     expect(await send('POST', { full_name: 'x'.repeat(1000) })).toMatchObject(TOO_LARGE);
-    expect(await send('POST', `full_name=${'x'.repeat(1000)}`, 'application/x-www-form-urlencoded')).toMatchObject(TOO_LARGE);
+    expect(
+      await send('POST', `full_name=${'x'.repeat(1000)}`, 'application/x-www-form-urlencoded'),
+    ).toMatchObject(TOO_LARGE);
     expect((await send('POST', { full_name: 'x'.repeat(900) })).status).toBe(400);
   });
 
@@ -149,11 +222,18 @@ describe('a body over the limit', () => {
     const agent = new http.Agent();
     const [start, end] = ['{"full_name": "', '"}'];
     const sendLength = (length: number) =>
-      sendPieces(agent, 'POST', '/api/v2/fruit/', [start, ...Array.from({ length: length / 100 }, () => 'x'.repeat(100)), end]);
+      sendPieces(agent, 'POST', '/api/v2/fruit/', [
+        start,
+        ...Array.from({ length: length / 100 }, () => 'x'.repeat(100)),
+        end,
+      ]);
     const large = await sendLength(1_000);
     expect([large.status, JSON.parse(large.text)]).toEqual([413, TOO_LARGE.body]);
     const small = await sendLength(900);
-    expect([small.status, small.text]).toEqual([400, expect.stringContaining('no more than 10 characters')]);
+    expect([small.status, small.text]).toEqual([
+      400,
+      expect.stringContaining('no more than 10 characters'),
+    ]);
   });
 
   test('leaves the connection usable', async () => {
@@ -163,7 +243,11 @@ describe('a body over the limit', () => {
       for (let times = 0; times < 3; times += 1) {
         const rejected = await sendPieces(agent, 'POST', '/api/v2/fruit/', ['x'.repeat(100_000)]);
         const read = await sendPieces(agent, 'GET', '/api/v2/fruit/1/', []);
-        expect([rejected.status, read.status, JSON.parse(read.text).full_name]).toEqual([413, 200, 'Cherry']);
+        expect([rejected.status, read.status, JSON.parse(read.text).full_name]).toEqual([
+          413,
+          200,
+          'Cherry',
+        ]);
         ports.add(rejected.localPort).add(read.localPort);
       }
       expect(ports.size).toBe(1);

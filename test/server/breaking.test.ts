@@ -23,9 +23,13 @@ afterEach(() => fs.rmSync(folder, { recursive: true }));
 const git = (...words: string[]) => execFileSync('git', words, { cwd: folder });
 const write = (file: string, text: string) => fs.writeFileSync(path.join(folder, file), text);
 const version = (name: string) => write('package.json', JSON.stringify({ version: name }));
-const list = (listed: Record<string, string>) => write('schema.breaking.json', JSON.stringify(listed));
+const list = (listed: Record<string, string>) =>
+  write('schema.breaking.json', JSON.stringify(listed));
 function runCheck(): { status: number | null; said: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script], { cwd: folder, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
   return { status, said: stdout + stderr };
 }
 
@@ -45,9 +49,15 @@ describe('check:breaking with released/*.graphql', () => {
     storeReleasedSchema('0.10.0', RELEASED);
     version('0.10.1');
     write('schema.graphql', 'type Query { name: String }');
-    expect(runCheck()).toEqual({ status: 1, said: expect.stringContaining(`breaks clients of 0.10.0: ${REMOVED}`) });
+    expect(runCheck()).toEqual({
+      status: 1,
+      said: expect.stringContaining(`breaks clients of 0.10.0: ${REMOVED}`),
+    });
     list({ [REMOVED]: 'Nobody ever asked for it.' });
-    expect(runCheck()).toEqual({ status: 0, said: 'schema: 1 changes since 0.10.0, 1 of them breaking\n' });
+    expect(runCheck()).toEqual({
+      status: 0,
+      said: 'schema: 1 changes since 0.10.0, 1 of them breaking\n',
+    });
   });
 
   it.each([
@@ -56,18 +66,26 @@ describe('check:breaking with released/*.graphql', () => {
     ['0.10.0', '0.10.9', 1],
     ['1.2.0', '1.3.0', 1],
     ['1.2.0', '2.0.0', 0],
-  ])('exits, for a breaking change from version %s to %s, with status %i', (released, next, status) => {
-    storeReleasedSchema(released, RELEASED);
-    version(next);
-    write('schema.graphql', 'type Query { name: String }');
-    const said = status ? expect.stringContaining(REMOVED) : `schema: 1 changes since ${released}, 1 of them breaking, as ${next} may\n`;
-    expect(runCheck()).toEqual({ status, said });
-  });
+  ])(
+    'exits, for a breaking change from version %s to %s, with status %i',
+    (released, next, status) => {
+      storeReleasedSchema(released, RELEASED);
+      version(next);
+      write('schema.graphql', 'type Query { name: String }');
+      const said = status
+        ? expect.stringContaining(REMOVED)
+        : `schema: 1 changes since ${released}, 1 of them breaking, as ${next} may\n`;
+      expect(runCheck()).toEqual({ status, said });
+    },
+  );
 
   it('compares with the release tag when there is one', () => {
     storeReleasedSchema('0.10.0', 'type Query { nothing: Int }');
     git('tag', 'v1.0.0');
-    expect(runCheck()).toEqual({ status: 0, said: 'schema: 0 changes since v1.0.0, 0 of them breaking\n' });
+    expect(runCheck()).toEqual({
+      status: 0,
+      said: 'schema: 0 changes since v1.0.0, 0 of them breaking\n',
+    });
   });
 });
 
@@ -76,17 +94,26 @@ describe('check:breaking with a release tag', () => {
 
   it('accepts additions to the schema', () => {
     write('schema.graphql', 'type Query { name: String, size: Int, other: Int }');
-    expect(runCheck()).toEqual({ status: 0, said: 'schema: 1 changes since v1.0.0, 0 of them breaking\n' });
+    expect(runCheck()).toEqual({
+      status: 0,
+      said: 'schema: 1 changes since v1.0.0, 0 of them breaking\n',
+    });
   });
 
   it('does not count changed descriptions', () => {
     write('schema.graphql', '"The root." type Query { name: String, "In bytes." size: Int }');
-    expect(runCheck()).toEqual({ status: 0, said: 'schema: 0 changes since v1.0.0, 0 of them breaking\n' });
+    expect(runCheck()).toEqual({
+      status: 0,
+      said: 'schema: 0 changes since v1.0.0, 0 of them breaking\n',
+    });
   });
 
   it('fails for a removed field unless schema.breaking.json lists it with a reason', () => {
     write('schema.graphql', 'type Query { name: String }');
-    expect(runCheck()).toEqual({ status: 1, said: expect.stringContaining(`breaks clients of v1.0.0: ${REMOVED}`) });
+    expect(runCheck()).toEqual({
+      status: 1,
+      said: expect.stringContaining(`breaks clients of v1.0.0: ${REMOVED}`),
+    });
     list({ [REMOVED]: ' ' });
     expect(runCheck().status).toBe(1);
     list({ [REMOVED]: 'Nobody ever asked for it.' });
@@ -111,6 +138,9 @@ describe('check:breaking with a release tag', () => {
 
   it('fails when schema.breaking.json lists a change that is not breaking', () => {
     list({ [REMOVED]: 'Nobody ever asked for it.' });
-    expect(runCheck()).toEqual({ status: 1, said: expect.stringContaining(`lists what is no breaking change: ${REMOVED}`) });
+    expect(runCheck()).toEqual({
+      status: 1,
+      said: expect.stringContaining(`lists what is no breaking change: ${REMOVED}`),
+    });
   });
 });

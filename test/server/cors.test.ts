@@ -2,30 +2,52 @@ import WebSocket from 'ws';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 
 const APP = 'https://app.example.com';
-const EXPOSED = 'Content-Disposition, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Estimated-Cost, X-Request-Id';
+const EXPOSED =
+  'Content-Disposition, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Estimated-Cost, X-Request-Id';
 const QUERY = `query=${encodeURIComponent('{ exercises(first: 1) { nodes { id } } }')}`;
 
 const open = fitgraphForThisFile({ content: 'catalogue', environment: { BUDGET: 'on' } });
-const narrow = fitgraphForThisFile({ environment: { CORS_ORIGINS: `${APP}, https://other.example.com:8443` } });
+const narrow = fitgraphForThisFile({
+  environment: { CORS_ORIGINS: `${APP}, https://other.example.com:8443` },
+});
 
-const ask = (fitgraph: { url: string }, path: string, headers: Record<string, string>, method = 'GET', body?: string) =>
-  fetch(`${fitgraph.url}${path}`, { method, headers, body, redirect: 'manual' });
+const ask = (
+  fitgraph: { url: string },
+  path: string,
+  headers: Record<string, string>,
+  method = 'GET',
+  body?: string,
+) => fetch(`${fitgraph.url}${path}`, { method, headers, body, redirect: 'manual' });
 const preflight = (fitgraph: { url: string }, path: string, origin: string) =>
   ask(
     fitgraph,
     path,
-    { Origin: origin, 'Access-Control-Request-Method': 'POST', 'Access-Control-Request-Headers': 'authorization' },
+    {
+      Origin: origin,
+      'Access-Control-Request-Method': 'POST',
+      'Access-Control-Request-Headers': 'authorization',
+    },
     'OPTIONS',
   );
 const allowed = ({ headers }: Response) => headers.get('access-control-allow-origin');
 
-const PATHS = ['/api/v2/exercise/', '/api/v2/exercise', '/api/v2/nothing/', `/graphql?${QUERY}`, '/graphql/export.csv?query=x'];
+const PATHS = [
+  '/api/v2/exercise/',
+  '/api/v2/exercise',
+  '/api/v2/nothing/',
+  `/graphql?${QUERY}`,
+  '/graphql/export.csv?query=x',
+];
 
 describe('without CORS_ORIGINS', () => {
   test('lets pages of all origins read responses of REST and GraphQL, exports and errors', async () => {
     for (const path of PATHS) {
       const response = await ask(open, path, { Origin: APP, 'Apollo-Require-Preflight': '1' });
-      expect({ path, origin: allowed(response), exposed: response.headers.get('access-control-expose-headers') }).toEqual({
+      expect({
+        path,
+        origin: allowed(response),
+        exposed: response.headers.get('access-control-expose-headers'),
+      }).toEqual({
         path,
         origin: '*',
         exposed: EXPOSED,
@@ -36,17 +58,30 @@ describe('without CORS_ORIGINS', () => {
 
   test('adds no CORS header without an Origin, and none to pages', async () => {
     for (const path of PATHS) expect(allowed(await ask(open, path, {}))).toBeNull();
-    for (const path of ['/', '/login', '/playground', '/graphqlx']) expect(allowed(await ask(open, path, { Origin: APP }))).toBeNull();
+    for (const path of ['/', '/login', '/playground', '/graphqlx'])
+      expect(allowed(await ask(open, path, { Origin: APP }))).toBeNull();
   });
 
   test('allows preflight requests of REST and GraphQL without authentication', async () => {
     for (const path of ['/api/v2/workout/', '/api/v2/schema', '/graphql', '/graphql/export.csv']) {
       const response = await preflight(open, path, APP);
-      expect([path, response.status, await response.text(), allowed(response)]).toEqual([path, 200, '', '*']);
-      expect(response.headers.get('access-control-allow-methods')).toBe('DELETE, GET, OPTIONS, PATCH, POST, PUT');
+      expect([path, response.status, await response.text(), allowed(response)]).toEqual([
+        path,
+        200,
+        '',
+        '*',
+      ]);
+      expect(response.headers.get('access-control-allow-methods')).toBe(
+        'DELETE, GET, OPTIONS, PATCH, POST, PUT',
+      );
       const headers = response.headers.get('access-control-allow-headers')!.split(', ');
-      expect(headers).toEqual(expect.arrayContaining(['authorization', 'content-type', 'idempotency-key']));
-      expect([path, headers.includes('apollo-require-preflight')]).toEqual([path, path.startsWith('/graphql')]);
+      expect(headers).toEqual(
+        expect.arrayContaining(['authorization', 'content-type', 'idempotency-key']),
+      );
+      expect([path, headers.includes('apollo-require-preflight')]).toEqual([
+        path,
+        path.startsWith('/graphql'),
+      ]);
       expect(response.headers.get('access-control-max-age')).toBe('86400');
     }
   });
@@ -60,7 +95,10 @@ describe('without CORS_ORIGINS', () => {
       'POST',
       body,
     );
-    expect([response.headers.get('content-type'), allowed(response)]).toEqual([expect.stringContaining('text/event-stream'), '*']);
+    expect([response.headers.get('content-type'), allowed(response)]).toEqual([
+      expect.stringContaining('text/event-stream'),
+      '*',
+    ]);
     await response.body!.cancel();
   });
 
@@ -68,7 +106,10 @@ describe('without CORS_ORIGINS', () => {
     const ann = await open.user('ann');
     const path = `/graphql?${QUERY}`;
     const signedIn = await ask(open, path, { Origin: APP, Authorization: `Bearer ${ann.token!}` });
-    expect([signedIn.status, await signedIn.json()]).toEqual([200, { data: { exercises: { nodes: [{ id: expect.any(String) }] } } }]);
+    expect([signedIn.status, await signedIn.json()]).toEqual([
+      200,
+      { data: { exercises: { nodes: [{ id: expect.any(String) }] } } },
+    ]);
     expect((await ask(open, path, { Origin: APP })).status).toBe(400);
     expect((await ask(open, path, { Origin: APP, Cookie: 'sessionid=x' })).status).toBe(400);
   });
@@ -81,20 +122,35 @@ describe('with CORS_ORIGINS', () => {
       expect([path, allowed(response)]).toEqual([path, origin]);
       expect(response.headers.get('vary')).toContain('Origin');
     }
-    expect((await ask(narrow, `/graphql?${QUERY}`, { 'Apollo-Require-Preflight': '1' })).headers.get('vary')).toContain('Origin');
+    expect(
+      (await ask(narrow, `/graphql?${QUERY}`, { 'Apollo-Require-Preflight': '1' })).headers.get(
+        'vary',
+      ),
+    ).toContain('Origin');
     expect(allowed(await preflight(narrow, '/graphql', origin))).toBe(origin);
   });
 
-  test.each(['https://evil.example', 'http://app.example.com', `${APP}.evil.example`, 'null'])('does not allow %s', async (origin) => {
-    for (const path of PATHS) expect([path, allowed(await ask(narrow, path, { Origin: origin }))]).toEqual([path, null]);
-    for (const path of ['/graphql', '/api/v2/workout/']) expect(allowed(await preflight(narrow, path, origin))).toBeNull();
-  });
+  test.each(['https://evil.example', 'http://app.example.com', `${APP}.evil.example`, 'null'])(
+    'does not allow %s',
+    async (origin) => {
+      for (const path of PATHS)
+        expect([path, allowed(await ask(narrow, path, { Origin: origin }))]).toEqual([path, null]);
+      for (const path of ['/graphql', '/api/v2/workout/'])
+        expect(allowed(await preflight(narrow, path, origin))).toBeNull();
+    },
+  );
 
   test('rejects WebSockets from pages of other origins', async () => {
     const handshake = (headers: Record<string, string>) =>
       new Promise((resolve) => {
-        const socket = new WebSocket(`${narrow.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', { headers });
-        socket.on('open', () => resolve('open')).on('unexpected-response', (_request, response) => resolve(response.statusCode));
+        const socket = new WebSocket(
+          `${narrow.url.replace('http', 'ws')}/graphql`,
+          'graphql-transport-ws',
+          { headers },
+        );
+        socket
+          .on('open', () => resolve('open'))
+          .on('unexpected-response', (_request, response) => resolve(response.statusCode));
         socket.on('error', () => undefined);
       });
     expect(await handshake({ Origin: 'https://evil.example' })).toBe(403);

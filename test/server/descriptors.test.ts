@@ -30,7 +30,10 @@ for (const [ending, load] of Object.entries(require('node:module')._extensions))
 afterAll(() => installation.remove());
 
 /** Sends a GraphQL request over the only connection of the agent. */
-function post(agent: http.Agent, query: string): Promise<{ status: number; retryAfter?: string; text: string }> {
+function post(
+  agent: http.Agent,
+  query: string,
+): Promise<{ status: number; retryAfter?: string; text: string }> {
   return new Promise((resolve, reject) => {
     const request = http.request(
       `${server.url}/graphql`,
@@ -38,7 +41,13 @@ function post(agent: http.Agent, query: string): Promise<{ status: number; retry
       (response) => {
         let text = '';
         response.on('data', (chunk: Buffer) => (text += chunk.toString()));
-        response.on('end', () => resolve({ status: response.statusCode!, retryAfter: response.headers['retry-after'], text }));
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode!,
+            retryAfter: response.headers['retry-after'],
+            text,
+          }),
+        );
       },
     );
     request.on('error', reject);
@@ -50,15 +59,27 @@ test('answers or sheds its first GraphQL requests without a free descriptor, and
   const before = fs.readFileSync(loaded, 'utf8').split('\n').length;
   expect(before).toBeGreaterThan(500);
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-  await new Promise((resolve) => http.get(`${server.url}/health/live`, { agent }, (response) => response.resume().on('end', resolve)));
+  await new Promise((resolve) =>
+    http.get(`${server.url}/health/live`, { agent }, (response) =>
+      response.resume().on('end', resolve),
+    ),
+  );
   const { pid } = server.process;
   const limit = (count: number) => execFileSync('prlimit', [`--pid=${pid}`, `--nofile=${count}:`]);
   const highest = Math.max(...fs.readdirSync(`/proc/${pid}/fd`).map(Number));
   limit(highest + 1);
-  const fillers = Array.from({ length: 40 }, () => http.get(`${server.url}/health/live`).on('error', () => undefined));
+  const fillers = Array.from({ length: 40 }, () =>
+    http.get(`${server.url}/health/live`).on('error', () => undefined),
+  );
   try {
-    expect(await post(agent, '{ __typename }')).toMatchObject({ status: 200, text: expect.stringContaining('"Query"') });
-    for (const query of ['{ exercises(first: 1) { nodes { id } } }', '{ ingredients(first: 1) { nodes { id } } }']) {
+    expect(await post(agent, '{ __typename }')).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('"Query"'),
+    });
+    for (const query of [
+      '{ exercises(first: 1) { nodes { id } } }',
+      '{ ingredients(first: 1) { nodes { id } } }',
+    ]) {
       const { status, retryAfter, text } = await post(agent, query);
       expect([
         [200, undefined],
@@ -90,7 +111,12 @@ test('answers or sheds its first GraphQL requests without a free descriptor, and
     (await user.send('GET', '/api/v2/schema')).status,
     (await user.withHeaders({ 'Accept-Encoding': 'br' }).get('/ingredient/?limit=200')).status,
     (await user.get('/exercise/search/?term=press&language=en')).status,
-    (await user.send('GET', `/graphql/export.csv?query=${encodeURIComponent('{ workouts { nodes { id } } }')}`)).status,
+    (
+      await user.send(
+        'GET',
+        `/graphql/export.csv?query=${encodeURIComponent('{ workouts { nodes { id } } }')}`,
+      )
+    ).status,
   ];
   expect(statuses).toEqual([201, 201, 200, 201, ...Array<number>(9).fill(200)]);
   expect(

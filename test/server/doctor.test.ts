@@ -20,15 +20,23 @@ afterAll(async () => {
 });
 
 const doctor = (own: Record<string, string> = {}, ...args: string[]) =>
-  run('command', { DATA_DIR: installation.dataDir, DATABASE_URL: testDatabase.url, SECRET_KEY, ...own }, ['doctor', ...args]);
+  run(
+    'command',
+    { DATA_DIR: installation.dataDir, DATABASE_URL: testDatabase.url, SECRET_KEY, ...own },
+    ['doctor', ...args],
+  );
 
 test('doctor names the version of the schema', async () => {
   expect((await doctor()).stdout).toContain('ok    Schema: up to date\n');
   const client = new Client(testDatabase.connection);
   await client.connect();
   try {
-    await client.query(`INSERT INTO "migration" ("name", "version", "oldest_version") VALUES ('9999-from-tomorrow', '99.1.0', '0.3.0')`);
-    expect((await doctor()).stdout).toContain('ok    Schema: of a newer version that this one supports (9999-from-tomorrow)\n');
+    await client.query(
+      `INSERT INTO "migration" ("name", "version", "oldest_version") VALUES ('9999-from-tomorrow', '99.1.0', '0.3.0')`,
+    );
+    expect((await doctor()).stdout).toContain(
+      'ok    Schema: of a newer version that this one supports (9999-from-tomorrow)\n',
+    );
   } finally {
     await client.query(`DELETE FROM "migration" WHERE "name" = '9999-from-tomorrow'`);
     await client.end();
@@ -36,7 +44,12 @@ test('doctor names the version of the schema', async () => {
 });
 
 test('doctor names faulty settings, and a start warns about unknown variables', async () => {
-  const misspelt = { WEB_CONCURENCY: '2', DATABSE_POOL: '5', DATABASE_TIMEOUT: '1s', DATABASE_PORT_5432_TCP: 'tcp://10.0.0.1:5432' };
+  const misspelt = {
+    WEB_CONCURENCY: '2',
+    DATABSE_POOL: '5',
+    DATABASE_TIMEOUT: '1s',
+    DATABASE_PORT_5432_TCP: 'tcp://10.0.0.1:5432',
+  };
   const missingFile = path.join(installation.folder, 'nothing.pem');
   const { status, stdout } = await doctor({
     ...misspelt,
@@ -66,13 +79,26 @@ test('doctor names faulty settings, and a start warns about unknown variables', 
     /^WARN {2}Public URL: https:\/\/fit\.example\.com is HTTPS, but .*TRUSTED_PROXIES/m,
   );
 
-  const byAddress = { TLS_CERT: path.join(HTTPS, 'address-cert.pem'), TLS_KEY: path.join(HTTPS, 'key.pem') };
+  const byAddress = {
+    TLS_CERT: path.join(HTTPS, 'address-cert.pem'),
+    TLS_KEY: path.join(HTTPS, 'key.pem'),
+  };
   for (const host of ['192.0.2.1', '[2001:db8::1]'])
-    expect(await url({ ...byAddress, PUBLIC_URL: `https://${host}` })).not.toContain('does not cover');
-  expect(await url({ ...byAddress, PUBLIC_URL: 'https://192.0.2.2' })).toContain('the certificate does not cover 192.0.2.2');
+    expect(await url({ ...byAddress, PUBLIC_URL: `https://${host}` })).not.toContain(
+      'does not cover',
+    );
+  expect(await url({ ...byAddress, PUBLIC_URL: 'https://192.0.2.2' })).toContain(
+    'the certificate does not cover 192.0.2.2',
+  );
 
-  const server = await installation.start({ ...misspelt, WEB_CONCURRENCY: '2', ROW_SECURITY: 'off' });
-  await until('the server has logged the warning', () => server.stdout.includes('DATABSE_POOL is unknown: did you mean DATABASE_POOL?'));
+  const server = await installation.start({
+    ...misspelt,
+    WEB_CONCURRENCY: '2',
+    ROW_SECURITY: 'off',
+  });
+  await until('the server has logged the warning', () =>
+    server.stdout.includes('DATABSE_POOL is unknown: did you mean DATABASE_POOL?'),
+  );
   await until('both workers use the database', () => installation.workers.length === 2);
   const environment = path.join(installation.folder, 'fitgraph.env');
   fs.writeFileSync(environment, 'WEB_CONCURRENCY=2\nDATABASE_POOL=20\n');
@@ -80,7 +106,9 @@ test('doctor names faulty settings, and a start warns about unknown variables', 
   await until('doctor counts both workers', async () => warning.test((await doctor()).stdout));
   const informed = (await doctor({}, '--environment', environment)).stdout;
   expect(informed).not.toMatch(warning);
-  expect((await doctor({}, '--environment', missingFile)).stdout).toContain('FAIL  Configuration: --environment: ENOENT');
+  expect((await doctor({}, '--environment', missingFile)).stdout).toContain(
+    'FAIL  Configuration: --environment: ENOENT',
+  );
   server.process.kill('SIGTERM');
   await server.ended;
 });
@@ -90,7 +118,9 @@ test('doctor finds a server that listens on one address only', async () => {
   const server = await installation.start(address);
   try {
     const { port } = new URL(server.url);
-    expect((await doctor({ ...address, PORT: port })).stdout).toContain(`ok    Port: a server is running on ${port} and is ready`);
+    expect((await doctor({ ...address, PORT: port })).stdout).toContain(
+      `ok    Port: a server is running on ${port} and is ready`,
+    );
   } finally {
     server.process.kill('SIGTERM');
     await server.ended;

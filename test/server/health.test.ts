@@ -31,7 +31,10 @@ test('stays live and reports that it is not ready while the database is frozen, 
       for (const { status, text, ms } of answers) {
         expect([status, JSON.parse(text)]).toEqual([
           503,
-          { status: 'unavailable', reason: expect.stringMatching(/^the database does not respond/) },
+          {
+            status: 'unavailable',
+            reason: expect.stringMatching(/^the database does not respond/),
+          },
         ]);
         // A probe does not wait for the database: it returns the result of the latest health check.
         expect(ms - delayMs).toBeLessThan(500);

@@ -26,7 +26,11 @@ const renewedKey = path.join(__dirname, '../setup/https/renewed-key.pem');
 
 /** Runs `work` against an HTTPS server that has its own copies of the certificate and the key. */
 async function withHttpsServer(
-  work: (base: string, files: { cert: string; key: string }, printed: () => string) => Promise<void>,
+  work: (
+    base: string,
+    files: { cert: string; key: string },
+    printed: () => string,
+  ) => Promise<void>,
   settings: Record<string, string> = {},
 ) {
   const { url, drop } = await createDatabase('catalogue');
@@ -44,7 +48,9 @@ async function withHttpsServer(
     LOG_LEVEL: 'silent',
     ...settings,
   };
-  const server = await serve(readConfig({ ...environment, TLS_CERT: files.cert, TLS_KEY: files.key }));
+  const server = await serve(
+    readConfig({ ...environment, TLS_CERT: files.cert, TLS_KEY: files.key }),
+  );
   try {
     await work(`https://localhost:${server.port}`, files, () => stdout.mock.calls.join(''));
   } finally {
@@ -100,7 +106,12 @@ it('serves a certificate that was renewed while the server started', async () =>
   fs.copyFileSync(key, files.key);
   const current = readTls(files);
   const watch = () =>
-    watchTls(files, current, { setSecureContext: (options) => void used.push(options.cert as Buffer) }, pino({ level: 'silent' }));
+    watchTls(
+      files,
+      current,
+      { setSecureContext: (options) => void used.push(options.cert as Buffer) },
+      pino({ level: 'silent' }),
+    );
   watch()();
   expect(used).toEqual([]);
   fs.copyFileSync(renewedCert, files.cert);
@@ -146,7 +157,11 @@ describe('readTls', () => {
   const pem = { type: 'pkcs8', format: 'pem' } as const;
   const pair = () => generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey;
   it.each<[string, () => { cert: string; key: string }, RegExp]>([
-    ['a missing certificate file', () => ({ cert: '/nowhere.pem', key }), /^TLS_CERT: ENOENT.*nowhere\.pem/],
+    [
+      'a missing certificate file',
+      () => ({ cert: '/nowhere.pem', key }),
+      /^TLS_CERT: ENOENT.*nowhere\.pem/,
+    ],
     ['a missing key file', () => ({ cert, key: '/nowhere.pem' }), /^TLS_KEY: ENOENT.*nowhere\.pem/],
     ['a folder as the certificate', () => ({ cert: folder, key }), /^TLS_CERT: EISDIR/],
     [
@@ -172,13 +187,19 @@ describe('readTls', () => {
       }),
       /^TLS_KEY must be the path of/,
     ],
-    ['a swapped certificate and key', () => ({ cert: key, key: cert }), /^TLS_CERT must be the path of/],
+    [
+      'a swapped certificate and key',
+      () => ({ cert: key, key: cert }),
+      /^TLS_CERT must be the path of/,
+    ],
     [
       'the key of another certificate',
       () => ({ cert, key: write('d', pair().export(pem).toString()) }),
       /^TLS_KEY does not match the certificate/,
     ],
-  ])('rejects %s with a message that names the variable', (_name, paths, message) => expect(() => readTls(paths())).toThrow(message));
+  ])('rejects %s with a message that names the variable', (_name, paths, message) =>
+    expect(() => readTls(paths())).toThrow(message),
+  );
 });
 
 describe('the warning about secrets over plain HTTP', () => {
@@ -187,10 +208,15 @@ describe('the warning about secrets over plain HTTP', () => {
   const exposure = (production: boolean) =>
     new ClearTextWarning(
       { production },
-      new ForwardedHeaders({ trustedProxies: ['10.0.0.1'], publicUrl: 'https://fit.example', port: 8000 }),
+      new ForwardedHeaders({
+        trustedProxies: ['10.0.0.1'],
+        publicUrl: 'https://fit.example',
+        port: 8000,
+      }),
       log,
     );
-  const from = (remoteAddress: string, headers = {}) => ({ socket: { remoteAddress }, headers }) as unknown as IncomingMessage;
+  const from = (remoteAddress: string, headers = {}) =>
+    ({ socket: { remoteAddress }, headers }) as unknown as IncomingMessage;
 
   beforeEach(() => {
     logged.length = 0;
@@ -204,7 +230,11 @@ describe('the warning about secrets over plain HTTP', () => {
     jest.advanceTimersByTime(59_000);
     watch.warnIfClearText(from('192.0.2.8'));
     expect(logged).toHaveLength(1);
-    expect(JSON.parse(logged[0]!)).toMatchObject({ level: 40, address: '192.0.2.7', msg: expect.stringContaining('TLS_CERT') });
+    expect(JSON.parse(logged[0]!)).toMatchObject({
+      level: 40,
+      address: '192.0.2.7',
+      msg: expect.stringContaining('TLS_CERT'),
+    });
     jest.advanceTimersByTime(1_000);
     watch.warnIfClearText(from('192.0.2.8'));
     expect(logged).toHaveLength(2);
@@ -212,23 +242,39 @@ describe('the warning about secrets over plain HTTP', () => {
 
   it('is not logged for local clients, HTTPS behind a trusted proxy, or outside production', () => {
     exposure(true).warnIfClearText(from('127.0.0.1'));
-    exposure(true).warnIfClearText(from('10.0.0.1', { 'x-forwarded-for': '192.0.2.7', 'x-forwarded-proto': 'https' }));
+    exposure(true).warnIfClearText(
+      from('10.0.0.1', { 'x-forwarded-for': '192.0.2.7', 'x-forwarded-proto': 'https' }),
+    );
     exposure(false).warnIfClearText(from('192.0.2.7'));
     expect(logged).toEqual([]);
-    exposure(true).warnIfClearText(from('10.0.0.1', { 'x-forwarded-for': '192.0.2.7', 'x-forwarded-proto': 'http' }));
+    exposure(true).warnIfClearText(
+      from('10.0.0.1', { 'x-forwarded-for': '192.0.2.7', 'x-forwarded-proto': 'http' }),
+    );
     expect(logged).toHaveLength(1);
   });
 });
 
 it.each<[string, (fitgraph: Fitgraph, headers: Record<string, string>) => Promise<unknown>]>([
-  ['a token', async (fitgraph, headers) => (await fitgraph.user('ann')).withHeaders(headers).get('/weightentry/')],
+  [
+    'a token',
+    async (fitgraph, headers) =>
+      (await fitgraph.user('ann')).withHeaders(headers).get('/weightentry/'),
+  ],
   [
     'a password sent over REST',
-    (fitgraph, headers) => fitgraph.anonymous.withHeaders(headers).post('/login/', { username: 'ann', password: PASSWORD }),
+    (fitgraph, headers) =>
+      fitgraph.anonymous
+        .withHeaders(headers)
+        .post('/login/', { username: 'ann', password: PASSWORD }),
   ],
-  ['a password sent by the login form', async ({ url }, headers) => new Visitor(url, headers).signIn('ann')],
+  [
+    'a password sent by the login form',
+    async ({ url }, headers) => new Visitor(url, headers).signIn('ann'),
+  ],
 ])('logs one warning without the password when %s arrives over plain HTTP', async (_name, send) => {
-  const fitgraph = await Fitgraph.start({ environment: { NODE_ENV: 'production', TRUSTED_PROXIES: '127.0.0.1, ::1' } });
+  const fitgraph = await Fitgraph.start({
+    environment: { NODE_ENV: 'production', TRUSTED_PROXIES: '127.0.0.1, ::1' },
+  });
   const warnings = () => fitgraph.logged.filter((line) => line.includes('plain HTTP'));
   try {
     await send(fitgraph, { 'X-Forwarded-For': '192.0.2.7', 'X-Forwarded-Proto': 'https' });

@@ -31,7 +31,9 @@ describe('Idempotency-Key over REST', () => {
   test('replays the response of a repeated POST and executes it once', async () => {
     const first = await as(ann).post('/workout/', { comment: 'one' });
     expect(first.status).toBe(201);
-    expect(statusAndText(await as(ann).post('/workout/', { comment: 'one' }))).toEqual(statusAndText(first));
+    expect(statusAndText(await as(ann).post('/workout/', { comment: 'one' }))).toEqual(
+      statusAndText(first),
+    );
     expect((await ann.get('/workout/')).body.count).toBe(1);
     const other = await ann.post('/workout/', { comment: 'one' });
     expect(other.body.id).not.toBe(first.body.id);
@@ -42,22 +44,35 @@ describe('Idempotency-Key over REST', () => {
     const path = `/weightentry/${id}/`;
     const patched = await as(ann, `${key}-patch`).patch(path, { weight: '81.00' });
     await ann.patch(path, { weight: '82.00' });
-    expect(statusAndText(await as(ann, `${key}-patch`).patch(path, { weight: '81.00' }))).toEqual(statusAndText(patched));
+    expect(statusAndText(await as(ann, `${key}-patch`).patch(path, { weight: '81.00' }))).toEqual(
+      statusAndText(patched),
+    );
     expect((await ann.get(path)).body.weight).toBe('82.00');
     const put = await as(ann, `${key}-put`).put(path, ENTRY);
     expect(statusAndText(await as(ann, `${key}-put`).put(path, ENTRY))).toEqual(statusAndText(put));
     expect((await as(ann, `${key}-delete`).delete(path)).status).toBe(204);
-    expect(statusAndText(await as(ann, `${key}-delete`).delete(path))).toEqual({ status: 204, text: '' });
+    expect(statusAndText(await as(ann, `${key}-delete`).delete(path))).toEqual({
+      status: 204,
+      text: '',
+    });
     expect((await ann.delete(path)).status).toBe(404);
   });
 
   test('returns 422 when a key is reused with another body, path, query string or API', async () => {
     await as(ann).post('/weightentry/', ENTRY);
-    const conflict = { status: 422, body: { detail: 'This Idempotency-Key was used for another request.' } };
-    expect(await as(ann).post('/weightentry/', { ...ENTRY, weight: '81.00' })).toMatchObject(conflict);
+    const conflict = {
+      status: 422,
+      body: { detail: 'This Idempotency-Key was used for another request.' },
+    };
+    expect(await as(ann).post('/weightentry/', { ...ENTRY, weight: '81.00' })).toMatchObject(
+      conflict,
+    );
     expect(await as(ann).post('/workout/', ENTRY)).toMatchObject(conflict);
     expect(await as(ann).post('/weightentry/?format=json', ENTRY)).toMatchObject(conflict);
-    expect(await as(ann).query(CREATE, { input: ENTRY })).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED' });
+    expect(await as(ann).query(CREATE, { input: ENTRY })).toMatchObject({
+      status: 422,
+      code: 'IDEMPOTENCY_KEY_REUSED',
+    });
     expect(await rows()).toBe(1);
   });
 
@@ -83,18 +98,30 @@ describe('Idempotency-Key over REST', () => {
 
   test('keeps keys separate per user and stores none for anonymous clients', async () => {
     const bob = await fitgraph.user('bob');
-    const [anns, bobs] = [await as(ann).post('/weightentry/', ENTRY), await as(bob).post('/weightentry/', ENTRY)];
+    const [anns, bobs] = [
+      await as(ann).post('/weightentry/', ENTRY),
+      await as(bob).post('/weightentry/', ENTRY),
+    ];
     expect(bobs.status).toBe(201);
     expect(bobs.body.id).not.toBe(anns.body.id);
     expect((await as(fitgraph.anonymous).post('/weightentry/', ENTRY)).status).toBe(403);
     expect(await storedKeys()).toHaveLength(2);
   });
 
-  test.each(['', ' ', 'with blank', 'ä', 'x'.repeat(256), 'a, b'])('rejects the invalid key %j with 400', async (name) => {
-    const response = await as(ann, Buffer.from(name).toString('latin1')).post('/weightentry/', ENTRY);
-    expect([response.status, response.body.detail]).toEqual([400, expect.stringMatching(/^Idempotency-Key must be/)]);
-    expect(await rows()).toBe(0);
-  });
+  test.each(['', ' ', 'with blank', 'ä', 'x'.repeat(256), 'a, b'])(
+    'rejects the invalid key %j with 400',
+    async (name) => {
+      const response = await as(ann, Buffer.from(name).toString('latin1')).post(
+        '/weightentry/',
+        ENTRY,
+      );
+      expect([response.status, response.body.detail]).toEqual([
+        400,
+        expect.stringMatching(/^Idempotency-Key must be/),
+      ]);
+      expect(await rows()).toBe(0);
+    },
+  );
 
   test('treats a quoted key like the same key without quotes', async () => {
     const first = await as(ann, `"${key}"`).post('/weightentry/', ENTRY);
@@ -117,7 +144,9 @@ describe('Idempotency-Key over GraphQL', () => {
   test('replays the response of a repeated mutation and executes it once', async () => {
     const first = await as(ann).query(CREATE, { input: ENTRY });
     expect(first.data.createWeightEntry.weightEntry.weight).toBe('80.00');
-    expect(statusAndText(await as(ann).query(CREATE, { input: ENTRY }))).toEqual(statusAndText(first));
+    expect(statusAndText(await as(ann).query(CREATE, { input: ENTRY }))).toEqual(
+      statusAndText(first),
+    );
     expect(await rows()).toBe(1);
   });
 
@@ -136,24 +165,43 @@ describe('Idempotency-Key over GraphQL', () => {
       await as(ann).query(CREATE, { input: { ...ENTRY, weight: '81.00' } }),
       await as(ann).query(`${CREATE} `, { input: ENTRY }),
     ])
-      expect(answer).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED', data: undefined });
-    const older = await as(ann).withHeaders({ Accept: 'application/json' }).query(`${CREATE}  `, { input: ENTRY });
-    expect([older.status, older.headers.get('content-type')]).toEqual([422, 'application/json; charset=utf-8']);
+      expect(answer).toMatchObject({
+        status: 422,
+        code: 'IDEMPOTENCY_KEY_REUSED',
+        data: undefined,
+      });
+    const older = await as(ann)
+      .withHeaders({ Accept: 'application/json' })
+      .query(`${CREATE}  `, { input: ENTRY });
+    expect([older.status, older.headers.get('content-type')]).toEqual([
+      422,
+      'application/json; charset=utf-8',
+    ]);
   });
 
   test('replays errors with their HTTP status', async () => {
     const document = 'mutation ($id: ID!) { deleteWeightEntry(id: $id) { errors { code } } }';
     const first = await as(ann).query(document, { id: '999' });
     expect(first.data.deleteWeightEntry.errors).toEqual([{ code: 'NOT_FOUND' }]);
-    expect(statusAndText(await as(ann).query(document, { id: '999' }))).toEqual(statusAndText(first));
+    expect(statusAndText(await as(ann).query(document, { id: '999' }))).toEqual(
+      statusAndText(first),
+    );
     const unfit = await as(ann, `${key}-b`).query(document, {});
     expect([unfit.status, unfit.code]).toEqual([400, 'BAD_USER_INPUT']);
-    expect(statusAndText(await as(ann, `${key}-b`).query(document, {}))).toEqual(statusAndText(unfit));
-    expect((await as(ann, `${key}-b`).withHeaders({ Accept: 'application/json' }).query(document, {})).status).toBe(200);
+    expect(statusAndText(await as(ann, `${key}-b`).query(document, {}))).toEqual(
+      statusAndText(unfit),
+    );
+    expect(
+      (await as(ann, `${key}-b`).withHeaders({ Accept: 'application/json' }).query(document, {}))
+        .status,
+    ).toBe(200);
   });
 
   test('rejects an invalid key with 400', async () => {
-    expect(await as(ann, 'two words').query(CREATE, { input: ENTRY })).toMatchObject({ status: 400, code: 'BAD_REQUEST' });
+    expect(await as(ann, 'two words').query(CREATE, { input: ENTRY })).toMatchObject({
+      status: 400,
+      code: 'BAD_REQUEST',
+    });
     expect(await rows()).toBe(0);
   });
 
@@ -167,22 +215,28 @@ describe('concurrent requests with the same Idempotency-Key', () => {
   test.each([
     ['REST', (): Promise<Answer> => as(ann).post('/weightentry/', ENTRY), 201],
     ['GraphQL', (): Promise<Answer> => as(ann).query(CREATE, { input: ENTRY }), 200],
-  ])('over %s are executed once and get the same response or 409 with Retry-After', async (_interface, send, status) => {
-    const answers = await Promise.all(Array.from({ length: 8 }, send));
-    expect(await rows()).toBe(1);
-    const successful = answers.filter((answer) => answer.status === status);
-    expect(new Set(successful.map(({ text }) => text)).size).toBe(1);
-    for (const answer of answers.filter((other) => !successful.includes(other))) {
-      expect(answer.status).toBe(409);
-      expect(answer.headers.get('retry-after')).toBe('1');
-    }
-    expect(statusAndText(await send())).toEqual(statusAndText(successful[0]!));
-  });
+  ])(
+    'over %s are executed once and get the same response or 409 with Retry-After',
+    async (_interface, send, status) => {
+      const answers = await Promise.all(Array.from({ length: 8 }, send));
+      expect(await rows()).toBe(1);
+      const successful = answers.filter((answer) => answer.status === status);
+      expect(new Set(successful.map(({ text }) => text)).size).toBe(1);
+      for (const answer of answers.filter((other) => !successful.includes(other))) {
+        expect(answer.status).toBe(409);
+        expect(answer.headers.get('retry-after')).toBe('1');
+      }
+      expect(statusAndText(await send())).toEqual(statusAndText(successful[0]!));
+    },
+  );
 });
 
 describe('a request with an Idempotency-Key', () => {
   const ageClaim = (seconds: number) =>
-    fitgraph.sql('UPDATE "idempotency_key" SET "at" = now() - make_interval(secs => $2) WHERE "key" = $1', [key, seconds]);
+    fitgraph.sql(
+      'UPDATE "idempotency_key" SET "at" = now() - make_interval(secs => $2) WHERE "key" = $1',
+      [key, seconds],
+    );
   /** Recreates the state that a server leaves that died during the request, before or after its write. */
   const leaveClaimOfDeadServer = async (written: boolean) => {
     await as(ann).post('/weightentry/', ENTRY);
@@ -237,7 +291,9 @@ describe('a request with an Idempotency-Key', () => {
     // A trigger replaces the claim just before the request writes.
     await fitgraph.sql(`CREATE FUNCTION taken() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN UPDATE "idempotency_key" SET "claim" = gen_random_uuid(); RETURN NEW; END $$`);
-    await fitgraph.sql('CREATE TRIGGER taken BEFORE INSERT ON "weight_entry" FOR EACH ROW EXECUTE FUNCTION taken()');
+    await fitgraph.sql(
+      'CREATE TRIGGER taken BEFORE INSERT ON "weight_entry" FOR EACH ROW EXECUTE FUNCTION taken()',
+    );
     try {
       expect((await as(ann).post('/weightentry/', ENTRY)).status).toBe(409);
       expect(await rows()).toBe(0);
@@ -249,18 +305,24 @@ describe('a request with an Idempotency-Key', () => {
   test.each([
     ['REST', (): Promise<Answer> => as(ann).post('/weightentry/', ENTRY), 500, 201],
     ['GraphQL', (): Promise<Answer> => as(ann).query(CREATE, { input: ENTRY }), 200, 200],
-  ])('is not stored when it fails unexpectedly over %s', async (_interface, send, failed, status) => {
-    await fitgraph.sql(`ALTER TABLE "weight_entry" RENAME COLUMN "weight" TO "heaviness"`);
-    try {
-      const answer = await send();
-      expect([answer.status, answer.text]).toEqual([failed, expect.stringContaining('Internal server error')]);
-    } finally {
-      await fitgraph.sql(`ALTER TABLE "weight_entry" RENAME COLUMN "heaviness" TO "weight"`);
-    }
-    expect(await storedKeys()).toEqual([]);
-    expect((await send()).status).toBe(status);
-    expect(await rows()).toBe(1);
-  });
+  ])(
+    'is not stored when it fails unexpectedly over %s',
+    async (_interface, send, failed, status) => {
+      await fitgraph.sql(`ALTER TABLE "weight_entry" RENAME COLUMN "weight" TO "heaviness"`);
+      try {
+        const answer = await send();
+        expect([answer.status, answer.text]).toEqual([
+          failed,
+          expect.stringContaining('Internal server error'),
+        ]);
+      } finally {
+        await fitgraph.sql(`ALTER TABLE "weight_entry" RENAME COLUMN "heaviness" TO "weight"`);
+      }
+      expect(await storedKeys()).toEqual([]);
+      expect((await send()).status).toBe(status);
+      expect(await rows()).toBe(1);
+    },
+  );
 
   test('may reuse a key after a day', async () => {
     await as(ann).post('/weightentry/', ENTRY);
@@ -275,7 +337,9 @@ describe('a response', () => {
     createWeightEntry(input: $input) { weightEntry { id } } createWorkout(input: { name: "beside" }) { workout { id } } }`;
   /** Makes the database reject the storage of responses while `work` runs. */
   const withoutStorage = async (work: () => Promise<void>) => {
-    await fitgraph.sql(`CREATE FUNCTION "reject_response"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no storage'; END $$`);
+    await fitgraph.sql(
+      `CREATE FUNCTION "reject_response"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no storage'; END $$`,
+    );
     await fitgraph.sql(`CREATE TRIGGER "reject_response" BEFORE UPDATE ON "idempotency_key" FOR EACH ROW
       WHEN (NEW."status" IS NOT NULL) EXECUTE FUNCTION "reject_response"()`);
     await work().finally(() => fitgraph.sql('DROP FUNCTION "reject_response" CASCADE'));
@@ -283,12 +347,25 @@ describe('a response', () => {
 
   test.each([
     ['a REST request', (): Promise<Answer> => as(ann).post('/weightentry/', ENTRY), 500, 201],
-    ['a mutation of one field', (): Promise<Answer> => as(ann).query(CREATE, { input: ENTRY }), 200, 200],
-    ['an @atomic mutation', (): Promise<Answer> => as(ann).query(SEVERAL.replace('{', '@atomic {'), { input: ENTRY }), 200, 200],
+    [
+      'a mutation of one field',
+      (): Promise<Answer> => as(ann).query(CREATE, { input: ENTRY }),
+      200,
+      200,
+    ],
+    [
+      'an @atomic mutation',
+      (): Promise<Answer> => as(ann).query(SEVERAL.replace('{', '@atomic {'), { input: ENTRY }),
+      200,
+      200,
+    ],
   ])('to %s is stored in the transaction of the write', async (_what, send, failed, status) => {
     await withoutStorage(async () => {
       const answer = await send();
-      expect([answer.status, answer.text]).toEqual([failed, expect.stringContaining('Internal server error')]);
+      expect([answer.status, answer.text]).toEqual([
+        failed,
+        expect.stringContaining('Internal server error'),
+      ]);
       expect(await rows()).toBe(0);
     });
     // The key can be used again immediately.
@@ -303,7 +380,10 @@ describe('a response', () => {
       expect((await send()).data.createWeightEntry.weightEntry.id).toEqual(expect.any(String));
       expect(await rows()).toBe(1);
     });
-    await until('the claim is released', async () => (await send()).code !== 'IDEMPOTENCY_KEY_IN_USE');
+    await until(
+      'the claim is released',
+      async () => (await send()).code !== 'IDEMPOTENCY_KEY_IN_USE',
+    );
     expect(await send()).toMatchObject({ status: 409, code: 'RESPONSE_LOST' });
     expect(await rows()).toBe(1);
   });
@@ -326,20 +406,37 @@ describe('a response', () => {
 });
 
 describe('the storage limit for responses', () => {
-  const times = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join(' ');
+  const times = (count: number, text: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => text(index)).join(' ');
   /** Selects the id of a row under 48 long aliases. The result has about 3 KB. */
   const LONG = `fragment Long on WeightEntry { ${times(48, (index) => `${'a'.repeat(60)}${index}: id`)} }`;
   const MANY = `mutation ($inputs: [WeightEntryInput!]!) { createWeightEntries(inputs: $inputs) {
     ${times(4, (index) => `b${index}: weightEntries { ...Long }`)} } } ${LONG}`;
   const ONE = `mutation ($input: WeightEntryInput!) { createWeightEntry(input: $input) {
     ${times(30, (index) => `b${index}: weightEntry { ...Long }`)} } } ${LONG}`;
-  const day = (index: number) => ({ ...ENTRY, date: new Date(Date.UTC(2015, 0, 1 + index)).toISOString().slice(0, 10) });
-  const usage = async () => (await fitgraph.sql('SELECT "bytes"::int FROM "idempotency_usage" WHERE "user_id" = $1', [annId]))[0]?.bytes;
+  const day = (index: number) => ({
+    ...ENTRY,
+    date: new Date(Date.UTC(2015, 0, 1 + index)).toISOString().slice(0, 10),
+  });
+  const usage = async () =>
+    (
+      await fitgraph.sql('SELECT "bytes"::int FROM "idempotency_usage" WHERE "user_id" = $1', [
+        annId,
+      ])
+    )[0]?.bytes;
   const storedBytes = async () =>
-    (await fitgraph.sql('SELECT sum(octet_length("body"))::int AS "bytes" FROM "idempotency_key" WHERE "user_id" = $1', [annId]))[0]!.bytes;
+    (
+      await fitgraph.sql(
+        'SELECT sum(octet_length("body"))::int AS "bytes" FROM "idempotency_key" WHERE "user_id" = $1',
+        [annId],
+      )
+    )[0]!.bytes;
 
   test('excludes a response that is too large, and a repetition gets 409', async () => {
-    const send = () => as(ann, `${key}-large`).query(MANY, { inputs: Array.from({ length: 100 }, (_, index) => day(index)) });
+    const send = () =>
+      as(ann, `${key}-large`).query(MANY, {
+        inputs: Array.from({ length: 100 }, (_, index) => day(index)),
+      });
     const first = await send();
     expect(first.status).toBe(200);
     expect(first.text.length).toBeGreaterThan(1_000_000);
@@ -361,7 +458,9 @@ describe('the storage limit for responses', () => {
       const statuses: number[] = [];
       // Sends four requests at a time, so that none waits too long for a connection.
       for (let first = 0; first < 16; first += 4) {
-        const answers = await Promise.all(Array.from({ length: 4 }, (_, index) => send(first + index)));
+        const answers = await Promise.all(
+          Array.from({ length: 4 }, (_, index) => send(first + index)),
+        );
         statuses.push(...answers.map(({ status }) => status));
       }
       return statuses;
@@ -375,7 +474,10 @@ describe('the storage limit for responses', () => {
       [annId],
     )) as [{ kept: number }];
     const again = await sendAll();
-    expect([again.filter((status) => status === 200).length, again.filter((status) => status === 409).length]).toEqual([kept, 16 - kept]);
+    expect([
+      again.filter((status) => status === 200).length,
+      again.filter((status) => status === 409).length,
+    ]).toEqual([kept, 16 - kept]);
     expect(kept).toBeLessThan(16);
     expect(await rows()).toBe(before + 16);
   });
@@ -409,15 +511,25 @@ describe('the storage limit for responses', () => {
 });
 
 test('returns 429 with Retry-After when a user has more than MAX_KEYS keys', async () => {
-  const withFewKeys = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { MAX_KEYS: '3' } });
+  const withFewKeys = await Fitgraph.start({
+    sameDatabaseAs: fitgraph,
+    environment: { MAX_KEYS: '3' },
+  });
   try {
     await fitgraph.sql('DELETE FROM "idempotency_key"');
     const postWithKey = (person: Person, name: string) =>
-      person.atInstance(withFewKeys.url).withHeaders({ 'Idempotency-Key': name }).post('/workout/', { comment: name });
+      person
+        .atInstance(withFewKeys.url)
+        .withHeaders({ 'Idempotency-Key': name })
+        .post('/workout/', { comment: name });
     const countWritten = async () =>
-      Number((await fitgraph.sql(`SELECT count(*) FROM "workout" WHERE "comment" LIKE 'bounded-%'`))[0]!.count);
+      Number(
+        (await fitgraph.sql(`SELECT count(*) FROM "workout" WHERE "comment" LIKE 'bounded-%'`))[0]!
+          .count,
+      );
     const answers = [];
-    for (const name of ['bounded-1', 'bounded-2', 'bounded-3', 'bounded-4']) answers.push(await postWithKey(ann, name));
+    for (const name of ['bounded-1', 'bounded-2', 'bounded-3', 'bounded-4'])
+      answers.push(await postWithKey(ann, name));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 429]);
     expect(answers[3]!.headers.get('retry-after')).toBe('600');
     expect(answers[3]!.body.detail).toContain('3 Idempotency-Keys');
@@ -431,7 +543,9 @@ test('returns 429 with Retry-After when a user has more than MAX_KEYS keys', asy
     // Known keys still replay their responses, other users are not affected, and a new key is accepted once an old one has expired.
     expect((await postWithKey(ann, 'bounded-1')).body).toEqual(answers[0]!.body);
     expect((await postWithKey(await fitgraph.user('somebody'), 'bounded-6')).status).toBe(201);
-    await fitgraph.sql(`UPDATE "idempotency_key" SET "at" = now() - interval '25 hours' WHERE "key" = 'bounded-2'`);
+    await fitgraph.sql(
+      `UPDATE "idempotency_key" SET "at" = now() - interval '25 hours' WHERE "key" = 'bounded-2'`,
+    );
     expect((await postWithKey(ann, 'bounded-7')).status).toBe(201);
     expect(await countWritten()).toBe(5);
   } finally {
@@ -441,7 +555,12 @@ test('returns 429 with Retry-After when a user has more than MAX_KEYS keys', asy
 
 test('deletes expired keys', async () => {
   await as(ann).post('/weightentry/', ENTRY);
-  const idempotency = new IdempotencyKeyStore(fitgraph.database, fitgraph.tokenVault, 1_000_000, 1_000);
+  const idempotency = new IdempotencyKeyStore(
+    fitgraph.database,
+    fitgraph.tokenVault,
+    1_000_000,
+    1_000,
+  );
   await idempotency.deleteExpiredKeys();
   expect(await storedKeys()).toHaveLength(1);
   await fitgraph.sql(`UPDATE "idempotency_key" SET "at" = now() - interval '25 hours'`);

@@ -19,11 +19,21 @@ test('prints its URLs, and creates a demo account on the first start only', asyn
   installation = new Installation();
   const server = await installation.start();
   const { url, demo, anonymous } = server;
-  for (const line of [`GraphQL     ${url}/graphql`, `REST        ${url}/api/v2/`, `Playground  ${url}/playground`])
+  for (const line of [
+    `GraphQL     ${url}/graphql`,
+    `REST        ${url}/api/v2/`,
+    `Playground  ${url}/playground`,
+  ])
     expect(server.stdout).toContain(line);
   for (const path of ['/health/live', '/health', '/healthz'])
-    expect(await anonymous.send('GET', path)).toMatchObject({ status: 200, body: { status: 'ok' } });
-  expect(await anonymous.send('GET', '/health/ready')).toMatchObject({ status: 200, body: { status: 'ok' } });
+    expect(await anonymous.send('GET', path)).toMatchObject({
+      status: 200,
+      body: { status: 'ok' },
+    });
+  expect(await anonymous.send('GET', '/health/ready')).toMatchObject({
+    status: 200,
+    body: { status: 'ok' },
+  });
   expect((await anonymous.send('GET', '/playground')).status).toBe(200);
   expect((await anonymous.get('/exercise/')).body.count).toBeGreaterThan(20);
   expect((await anonymous.get('/exerciseimage/?is_main=True')).body.count).toBe(12);
@@ -31,11 +41,16 @@ test('prints its URLs, and creates a demo account on the first start only', asyn
   for (const { url: image } of [thumbnails.small, thumbnails.large_cropped])
     expect((await anonymous.send('GET', image)).headers.get('content-type')).toMatch(/^image\//);
 
-  const login = await anonymous.post('/login/', { username: demo.username, password: demo.password });
+  const login = await anonymous.post('/login/', {
+    username: demo.username,
+    password: demo.password,
+  });
   expect(login).toMatchObject({ status: 200, body: { token: demo.token } });
   const person = server.signedIn(demo.token);
   expect((await person.get('/workout/')).body.count).toBeGreaterThan(0);
-  expect((await person.query('{ viewer { name } weightEntries { totalCount } }')).data).toMatchObject({ viewer: { name: 'demo' } });
+  expect(
+    (await person.query('{ viewer { name } weightEntries { totalCount } }')).data,
+  ).toMatchObject({ viewer: { name: 'demo' } });
 
   server.process.kill('SIGTERM');
   expect(await server.ended).toBe(0);
@@ -57,7 +72,10 @@ test('answers a running request before it stops on SIGTERM, but accepts no new o
   await locker.query('BEGIN');
   await locker.query('LOCK TABLE "weight_entry" IN ACCESS EXCLUSIVE MODE');
   const slow = server.signedIn(server.demo.token).get('/weightentry/?limit=1');
-  await until('the request waits for the lock', async () => (await locker.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount! > 0);
+  await until(
+    'the request waits for the lock',
+    async () => (await locker.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount! > 0,
+  );
 
   server.process.kill('SIGTERM');
   const isConnectionRefused = () =>
@@ -84,7 +102,10 @@ test('stops on SIGTERM although a request never ends', async () => {
   await locker.query('LOCK TABLE "weight_entry" IN ACCESS EXCLUSIVE MODE');
   const endless = server.signedIn(server.demo.token).get('/weightentry/');
   const failed = expect(endless).rejects.toThrow();
-  await until('the request waits for the lock', async () => (await locker.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount! > 0);
+  await until(
+    'the request waits for the lock',
+    async () => (await locker.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount! > 0,
+  );
   const terminatedAt = performance.now();
   server.process.kill('SIGTERM');
   // The request never ends, because the lock is held until the server has ended.
@@ -99,11 +120,18 @@ test('stops on SIGTERM although a request never ends', async () => {
 
 test('answers a scrape of metrics with 503 while a worker shuts down, and logs no error', async () => {
   const METRICS_TOKEN = 'a token for metrics';
-  const server = await installation.start({ WEB_CONCURRENCY: '1', METRICS_TOKEN, DRAIN_NOTICE: '5s' });
+  const server = await installation.start({
+    WEB_CONCURRENCY: '1',
+    METRICS_TOKEN,
+    DRAIN_NOTICE: '5s',
+  });
   const scraper = server.anonymous.withHeaders({ Authorization: `Bearer ${METRICS_TOKEN}` });
   expect((await scraper.send('GET', '/metrics')).status).toBe(200);
   server.process.kill('SIGTERM');
-  await until('the worker shuts down', async () => (await scraper.send('GET', '/health/ready')).status === 503);
+  await until(
+    'the worker shuts down',
+    async () => (await scraper.send('GET', '/health/ready')).status === 503,
+  );
   expect((await scraper.send('GET', '/metrics')).status).toBe(503);
   expect(await server.ended).toBe(0);
   expect(server.stdout).not.toContain('uncaught error');
@@ -119,7 +147,9 @@ test('leaves no database running and loses no acknowledged write when it is kill
   await until('the database has ended', () => installation.processes.length === 0);
 
   const restarted = await installation.start();
-  expect((await restarted.signedIn(token).get(`/workout/${made.body.id}/`)).body).toEqual(made.body);
+  expect((await restarted.signedIn(token).get(`/workout/${made.body.id}/`)).body).toEqual(
+    made.body,
+  );
 });
 
 test('recovers reads, writes and change notifications after the database is killed', async () => {
@@ -127,17 +157,28 @@ test('recovers reads, writes and change notifications after the database is kill
   const person = server.signedIn(server.demo.token);
   expect((await person.post('/workout/', { comment: 'before' })).status).toBe(201);
   process.kill(serverPid(path.join(installation.dataDir, 'postgres')), 'SIGKILL');
-  await until('reads work again', async () => (await person.get('/workout/').catch(() => undefined))?.status === 200);
-  await until('writes work again', async () => (await person.post('/workout/', { comment: 'after' })).status === 201);
+  await until(
+    'reads work again',
+    async () => (await person.get('/workout/').catch(() => undefined))?.status === 200,
+  );
+  await until(
+    'writes work again',
+    async () => (await person.post('/workout/', { comment: 'after' })).status === 201,
+  );
   expect((await person.get('/workout/?comment=before')).body.count).toBe(1);
-  await until('the server is ready again', async () => (await server.anonymous.send('GET', '/health/ready')).status === 200);
+  await until(
+    'the server is ready again',
+    async () => (await server.anonymous.send('GET', '/health/ready')).status === 200,
+  );
   // The server listens to notifications again, which keep its cached tables up to date.
   const { connection, release } = await openEmbeddedDatabase({ dataDir: installation.dataDir });
   const client = new Client(connection);
   await client.connect();
   await client.query(`UPDATE "exercise_category" SET "name" = 'Renamed'`);
   await until('the change is visible', async () => {
-    const { data } = await server.anonymous.query('{ exercises(first: 1) { nodes { category { name } } } }');
+    const { data } = await server.anonymous.query(
+      '{ exercises(first: 1) { nodes { category { name } } } }',
+    );
     return data.exercises.nodes[0].category.name === 'Renamed';
   });
   await client.end();

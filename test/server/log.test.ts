@@ -64,17 +64,33 @@ test('logs one line per request with method, path, status, user, duration and st
 
 test('logs no secret and no body, for successful and failed requests', async () => {
   const ann = server.signedIn(token);
-  expect((await server.anonymous.post('/login/', { username: 'ann', password: PASSWORD })).status).toBe(200);
-  expect((await server.anonymous.post('/login/', { username: 'ann', password: `${PASSWORD}!` })).status).toBe(401);
+  expect(
+    (await server.anonymous.post('/login/', { username: 'ann', password: PASSWORD })).status,
+  ).toBe(200);
+  expect(
+    (await server.anonymous.post('/login/', { username: 'ann', password: `${PASSWORD}!` })).status,
+  ).toBe(401);
   expect((await ann.post('/workout/', { comment: WRITTEN })).status).toBe(201);
   expect((await ann.get(`/workout/?comment=${WRITTEN}`)).body.count).toBe(1);
   expect((await ann.post('/workout/', `{"comment": "${WRITTEN}"`)).status).toBe(400);
   expect((await ann.post('/weightentry/', { date: WRITTEN, weight: WRITTEN })).status).toBe(400);
   expect((await server.signedIn(`${token} ${token}`).get('/workout/')).status).toBe(403);
-  const login = 'mutation ($password: String!) { login(username: "ann", password: $password) { token } }';
-  expect((await server.anonymous.query(login, { password: PASSWORD })).data.login.token).toBe(token);
-  expect((await ann.query(`mutation { createWorkout(input: { name: "${WRITTEN}" }) { errors { path } } }`)).errors).toBeUndefined();
-  expect((await ann.query(`mutation { createWorkout(input: { name: ${WRITTEN} }) { errors { path } } }`)).status).toBe(400);
+  const login =
+    'mutation ($password: String!) { login(username: "ann", password: $password) { token } }';
+  expect((await server.anonymous.query(login, { password: PASSWORD })).data.login.token).toBe(
+    token,
+  );
+  expect(
+    (
+      await ann.query(
+        `mutation { createWorkout(input: { name: "${WRITTEN}" }) { errors { path } } }`,
+      )
+    ).errors,
+  ).toBeUndefined();
+  expect(
+    (await ann.query(`mutation { createWorkout(input: { name: ${WRITTEN} }) { errors { path } } }`))
+      .status,
+  ).toBe(400);
   await until('all requests are logged', () => lines().length >= 12);
   expectNoSecrets();
 });
@@ -84,19 +100,27 @@ test('logs an unexpected error with its id and stack trace but without user cont
   const client = new Client(connection);
   await client.connect();
   // A constraint that the server does not know makes the write fail.
-  await client.query(`ALTER TABLE "workout" ADD CONSTRAINT "unforeseen" CHECK ("comment" <> '${WRITTEN}') NOT VALID`);
+  await client.query(
+    `ALTER TABLE "workout" ADD CONSTRAINT "unforeseen" CHECK ("comment" <> '${WRITTEN}') NOT VALID`,
+  );
   const ann = server.signedIn(token);
   const answer = await ann.post('/workout/', { comment: WRITTEN });
   expect(answer.status).toBe(500);
-  const graphql = await ann.query(`mutation ($comment: String!) { createWorkout(input: { name: $comment }) { errors { path } } }`, {
-    comment: WRITTEN,
-  });
+  const graphql = await ann.query(
+    `mutation ($comment: String!) { createWorkout(input: { name: $comment }) { errors { path } } }`,
+    {
+      comment: WRITTEN,
+    },
+  );
   expect(graphql.code).toBe('INTERNAL_SERVER_ERROR');
   await client.query('ALTER TABLE "workout" DROP CONSTRAINT "unforeseen"');
   await client.end();
   await release();
 
-  await until('both errors are logged', () => lines().filter(({ msg }) => msg === 'unexpected error').length === 2);
+  await until(
+    'both errors are logged',
+    () => lines().filter(({ msg }) => msg === 'unexpected error').length === 2,
+  );
   const errors = lines().filter(({ msg }) => msg === 'unexpected error');
   for (const { err } of errors) {
     expect(err.message).toContain('unforeseen');
@@ -133,10 +157,12 @@ describe('a client that leaves', () => {
     await release();
   });
 
-  const json = (value: unknown) => new Response(JSON.stringify(value), { headers: { 'Content-Type': 'application/json' } });
+  const json = (value: unknown) =>
+    new Response(JSON.stringify(value), { headers: { 'Content-Type': 'application/json' } });
   const graphqlUpload = () => {
     const form = new FormData();
-    const query = 'mutation ($image: Upload!) { createExerciseImage(input: { exerciseBaseId: 1, image: $image }) { errors { code } } }';
+    const query =
+      'mutation ($image: Upload!) { createExerciseImage(input: { exerciseBaseId: 1, image: $image }) { errors { code } } }';
     form.set('operations', JSON.stringify({ query, variables: { image: null } }));
     form.set('map', '{"0":["variables.image"]}');
     form.set('0', image, 'a.png');
@@ -148,12 +174,18 @@ describe('a client that leaves', () => {
     form.set('image', image, 'a.png');
     return new Response(form);
   };
-  const subscription = () => json({ query: 'subscription { changed(types: [WORKOUT]) { cursor } }' });
+  const subscription = () =>
+    json({ query: 'subscription { changed(types: [WORKOUT]) { cursor } }' });
   const noHeaders = () => ({});
   const key = () => ({ 'Idempotency-Key': String(performance.now()) });
 
   /** Sends the first part of a request, or all of it, and returns the connection. */
-  async function send(path: string, body: Response, headers: Record<string, string> = {}, sentPart = 1): Promise<net.Socket> {
+  async function send(
+    path: string,
+    body: Response,
+    headers: Record<string, string> = {},
+    sentPart = 1,
+  ): Promise<net.Socket> {
     const bytes = Buffer.from(await body.arrayBuffer());
     const socket = net.connect(Number(new URL(server.url).port), 'localhost');
     socket.on('error', () => undefined).resume();
@@ -201,31 +233,41 @@ describe('a client that leaves', () => {
     ['an event stream', '/graphql/stream', subscription, () => ({ Accept: 'text/event-stream' })],
   ];
 
-  test.each(REQUESTS)('in the middle of the body of %s is not an error', (_what, path, body, headers) =>
-    expectNoErrorLogged(2, async () => {
-      for (const sentPart of [0.1, 0.9]) {
-        const socket = await send(path, body(), headers(), sentPart);
-        await sleep(200);
-        socket.destroy();
-      }
-    }),
+  test.each(REQUESTS)(
+    'in the middle of the body of %s is not an error',
+    (_what, path, body, headers) =>
+      expectNoErrorLogged(2, async () => {
+        for (const sentPart of [0.1, 0.9]) {
+          const socket = await send(path, body(), headers(), sentPart);
+          await sleep(200);
+          socket.destroy();
+        }
+      }),
   );
 
-  test.each(REQUESTS.slice(0, -1))('while %s waits for a lock is not an error', (_what, path, body, headers) =>
-    expectNoErrorLogged(1, async () => {
-      await client.query('BEGIN; LOCK TABLE "workout", "exercise_image"');
-      const socket = await send(path, body(), headers());
-      await until('the write waits', async () => (await client.query('SELECT FROM pg_locks WHERE NOT granted')).rows.length > 0);
-      socket.destroy();
-      await sleep(200);
-      await client.query('ROLLBACK');
-    }),
+  test.each(REQUESTS.slice(0, -1))(
+    'while %s waits for a lock is not an error',
+    (_what, path, body, headers) =>
+      expectNoErrorLogged(1, async () => {
+        await client.query('BEGIN; LOCK TABLE "workout", "exercise_image"');
+        const socket = await send(path, body(), headers());
+        await until(
+          'the write waits',
+          async () =>
+            (await client.query('SELECT FROM pg_locks WHERE NOT granted')).rows.length > 0,
+        );
+        socket.destroy();
+        await sleep(200);
+        await client.query('ROLLBACK');
+      }),
   );
 
   test('when the first event of a stream is written is not an error', () =>
     expectNoErrorLogged(1, async () => {
       for (let run = 0; run < 30; run += 1) {
-        const socket = await send('/graphql/stream', subscription(), { Accept: 'text/event-stream' });
+        const socket = await send('/graphql/stream', subscription(), {
+          Accept: 'text/event-stream',
+        });
         await sleep(run / 3);
         socket.resetAndDestroy();
       }

@@ -25,17 +25,22 @@ async function startReady(environment?: Record<string, string>): Promise<Server>
 }
 
 /** Whether a request was rejected with Retry-After, without being processed, because no worker had started within 3 s. */
-const isPostponed = ({ status, headers }: Reply) => status === 503 && Boolean(headers['retry-after']);
+const isPostponed = ({ status, headers }: Reply) =>
+  status === 503 && Boolean(headers['retry-after']);
 
 /** Sends a request every 100 ms on a new connection and repeats it after Retry-After. Returns the status and duration of each. */
-function sendContinuously(server: Server, requestPath = '/api/v2/language/'): { end(): Promise<{ status: number; ms: number }[]> } {
+function sendContinuously(
+  server: Server,
+  requestPath = '/api/v2/language/',
+): { end(): Promise<{ status: number; ms: number }[]> } {
   const sentRequests: Promise<{ status: number; ms: number }>[] = [];
   const { workers } = server;
   const ask = async () => {
     const [began, delays] = [performance.now(), delaysOf(...workers)];
     for (;;) {
       const reply = await send(server.url, { path: requestPath });
-      if (!isPostponed(reply)) return { status: reply.status, ms: performance.now() - began - delays() };
+      if (!isPostponed(reply))
+        return { status: reply.status, ms: performance.now() - began - delays() };
       await sleep(Number(reply.headers['retry-after']) * 1_000);
     }
   };
@@ -49,26 +54,41 @@ function sendContinuously(server: Server, requestPath = '/api/v2/language/'): { 
 }
 
 /** Writes until it is ended and repeats each write until its outcome is known. Returns the comments of all completed writes. */
-function writeContinuously(server: Server, token: string, writers: number): { acknowledged: string[]; end(): Promise<string[]> } {
+function writeContinuously(
+  server: Server,
+  token: string,
+  writers: number,
+): { acknowledged: string[]; end(): Promise<string[]> } {
   let isStopped = false;
   const acknowledged: string[] = [];
   /** Comments of writes that succeeded but whose response was lost. */
   const lost: string[] = [];
   const writeUntilKnown = async (comment: string) => {
-    const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() };
+    const headers = {
+      Authorization: `Token ${token}`,
+      'Content-Type': 'application/json',
+      'Idempotency-Key': randomUUID(),
+    };
     // The claim of a worker that died expires after a minute.
     for (const end = performance.now() + WAIT_LIMIT_MS; performance.now() < end; await sleep(200)) {
-      const request = { method: 'POST', path: '/api/v2/workout/', headers, body: JSON.stringify({ comment }) };
+      const request = {
+        method: 'POST',
+        path: '/api/v2/workout/',
+        headers,
+        body: JSON.stringify({ comment }),
+      };
       const reply = await send(server.url, request);
       const { status } = reply;
       if (status === 201) return void acknowledged.push(comment);
       if (status === 409 && !reply.headers['retry-after']) return void lost.push(comment);
-      if (status !== 0 && status !== 409 && !isPostponed(reply)) throw new Error(`unexpected status ${status}`);
+      if (status !== 0 && status !== 409 && !isPostponed(reply))
+        throw new Error(`unexpected status ${status}`);
     }
     throw new Error(`it was never said what became of ${comment}`);
   };
   const working = Array.from({ length: writers }, async (_, writer) => {
-    for (let number = 0; !isStopped; number += 1) await writeUntilKnown(`hang ${writers} ${writer} ${number}`);
+    for (let number = 0; !isStopped; number += 1)
+      await writeUntilKnown(`hang ${writers} ${writer} ${number}`);
   });
   return {
     acknowledged,
@@ -82,7 +102,9 @@ function writeContinuously(server: Server, token: string, writers: number): { ac
 
 async function comments(server: Server, token: string): Promise<string[]> {
   const { body } = await server.signedIn(token).get('/workout/?limit=10000');
-  return (body.results as { comment: string }[]).map(({ comment }) => comment).filter((comment) => comment.startsWith('hang '));
+  return (body.results as { comment: string }[])
+    .map(({ comment }) => comment)
+    .filter((comment) => comment.startsWith('hang '));
 }
 
 test('replaces a worker that hangs, and applies each write once', async () => {
@@ -100,7 +122,9 @@ test('replaces a worker that hangs, and applies each write once', async () => {
   const next = writeContinuously(server, token, 1);
   await until('a write is acknowledged', () => next.acknowledged.length > 0);
   // A worker may be silent for 5 s, and is started again after one more; the rest is the time that it needs to start.
-  expect(performance.now() - stopped - delays()).toBeLessThan(Math.max(13_000, 6_000 + 3 * startMs));
+  expect(performance.now() - stopped - delays()).toBeLessThan(
+    Math.max(13_000, 6_000 + 3 * startMs),
+  );
   expect(isRunning(hung!)).toBe(false);
   expect(server.workers).toHaveLength(1);
 
@@ -116,7 +140,10 @@ test('answers within 2 s through the other workers while one hangs', async () =>
   const [hung, well] = server.workers;
   const traffic = sendContinuously(server);
   process.kill(hung!, 'SIGSTOP');
-  await until('the hung worker is replaced', () => !isRunning(hung!) && server.stdout.match(/"ready"/g)?.length === 3);
+  await until(
+    'the hung worker is replaced',
+    () => !isRunning(hung!) && server.stdout.match(/"ready"/g)?.length === 3,
+  );
   const answers = await traffic.end();
   expect(answers.length).toBeGreaterThan(20);
   expect(answers.filter(({ status, ms }) => status !== 200 || ms > 2_000)).toEqual([]);
@@ -142,7 +169,10 @@ test('replaces a worker that crashes, on the same port and with the same databas
     const [worker] = server.workers;
     process.kill(worker!, 'SIGKILL');
     await until('the crashed worker is gone', () => !server.workers.includes(worker!));
-    await until('the replacement answers', async () => (await server.anonymous.get('/language/').catch(() => undefined))?.status === 200);
+    await until(
+      'the replacement answers',
+      async () => (await server.anonymous.get('/language/').catch(() => undefined))?.status === 200,
+    );
   }
   expect(serverPid(path.join(installation.dataDir, 'postgres'))).toBe(database);
   expect(server.process.exitCode).toBeNull();
@@ -152,8 +182,14 @@ test('replaces a worker that ends on SIGTERM', async () => {
   const server = await startReady();
   const [worker] = server.workers;
   process.kill(worker!, 'SIGTERM');
-  await until('the replacement is running', () => server.workers.length === 1 && server.workers[0] !== worker);
-  await until('the replacement answers', async () => (await server.anonymous.get('/language/').catch(() => undefined))?.status === 200);
+  await until(
+    'the replacement is running',
+    () => server.workers.length === 1 && server.workers[0] !== worker,
+  );
+  await until(
+    'the replacement answers',
+    async () => (await server.anonymous.get('/language/').catch(() => undefined))?.status === 200,
+  );
 });
 
 test('keeps a worker that resumes within WORKER_TIMEOUT', async () => {
@@ -172,9 +208,15 @@ test('retries failed worker starts', async () => {
   const key = fs.readFileSync(file);
   fs.writeFileSync(file, '');
   process.kill(server.workers[0]!, 'SIGKILL');
-  await until('two worker starts have failed', () => (server.stderr.match(/secret-key/g)?.length ?? 0) >= 2);
+  await until(
+    'two worker starts have failed',
+    () => (server.stderr.match(/secret-key/g)?.length ?? 0) >= 2,
+  );
   fs.writeFileSync(file, key);
-  await until('the replacement answers', async () => (await server.anonymous.get('/language/').catch(() => undefined))?.status === 200);
+  await until(
+    'the replacement answers',
+    async () => (await server.anonymous.get('/language/').catch(() => undefined))?.status === 200,
+  );
 });
 
 test('exits with the status of the first worker if it cannot start', async () => {
@@ -221,7 +263,9 @@ test('keeps its workers when all processes were suspended for longer than WORKER
 
 test('keeps the resident memory of the primary below 100 MB', async () => {
   const server = await installation.start();
-  const resident = /VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${server.process.pid}/status`, 'utf8'))![1];
+  const resident = /VmRSS:\s+(\d+)/.exec(
+    fs.readFileSync(`/proc/${server.process.pid}/status`, 'utf8'),
+  )![1];
   expect(Number(resident) / 1024).toBeLessThan(100);
 });
 
@@ -238,7 +282,11 @@ test.each([
   ['WEB_CONCURRENCY', '1000'],
   ['WORKER_TIMEOUT', '10ms'],
 ])('rejects %s=%s with one line and status 1', async (name, value) => {
-  const { status, stderr } = await run('command', { DATA_DIR: installation.dataDir, [name]: value }, ['serve']);
+  const { status, stderr } = await run(
+    'command',
+    { DATA_DIR: installation.dataDir, [name]: value },
+    ['serve'],
+  );
   expect(stderr).toMatch(new RegExp(`^fitgraph: ${name} must be [^\\n]*\\n$`));
   expect(status).toBe(1);
 });
@@ -246,15 +294,31 @@ test.each([
 test.each([
   ['npm start', 'SIGTERM', ['start']],
   ['npm run fitgraph -- serve', 'SIGINT', ['run', 'fitgraph', '--', 'serve']],
-] as const)('%s stops on %s with status 0 and leaves nothing running', async (_name, signal, args) => {
-  const environment = { ...process.env, PORT: '0', DATA_DIR: installation.dataDir, LOG_LEVEL: 'info' };
-  const npm = spawn('npm', ['--silent', ...args], { cwd: path.join(__dirname, '../..'), env: environment });
-  let printed = '';
-  npm.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-  await until('the server is ready', () => printed.includes('Playground') || npm.exitCode !== null);
-  const ended = new Promise((resolve) => npm.once('close', (status, by) => resolve(status ?? by)));
-  npm.kill(signal);
-  expect(await ended).toBe(0);
-  expect(childrenOf(npm.pid!, 'index.js')).toEqual([]);
-  await until('the database has ended', () => installation.processes.length === 0);
-});
+] as const)(
+  '%s stops on %s with status 0 and leaves nothing running',
+  async (_name, signal, args) => {
+    const environment = {
+      ...process.env,
+      PORT: '0',
+      DATA_DIR: installation.dataDir,
+      LOG_LEVEL: 'info',
+    };
+    const npm = spawn('npm', ['--silent', ...args], {
+      cwd: path.join(__dirname, '../..'),
+      env: environment,
+    });
+    let printed = '';
+    npm.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+    await until(
+      'the server is ready',
+      () => printed.includes('Playground') || npm.exitCode !== null,
+    );
+    const ended = new Promise((resolve) =>
+      npm.once('close', (status, by) => resolve(status ?? by)),
+    );
+    npm.kill(signal);
+    expect(await ended).toBe(0);
+    expect(childrenOf(npm.pid!, 'index.js')).toEqual([]);
+    await until('the database has ended', () => installation.processes.length === 0);
+  },
+);

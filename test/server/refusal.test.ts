@@ -15,7 +15,8 @@ beforeAll(build);
 const installation = new Installation();
 afterAll(() => installation.remove());
 
-const start = (environment: Record<string, string>) => run('server', { DATA_DIR: installation.dataDir, ...environment });
+const start = (environment: Record<string, string>) =>
+  run('server', { DATA_DIR: installation.dataDir, ...environment });
 
 test.each([
   ['PORT', { PORT: 'http' }],
@@ -50,7 +51,10 @@ test('exits with status 1 when METRICS_PORT is in use', async () => {
   await new Promise<void>((resolve) => portHolder.listen(0, '127.0.0.1', resolve));
   const { port } = portHolder.address() as AddressInfo;
   try {
-    const { status, stdout, stderr } = await start({ METRICS_PORT: String(port), LOG_LEVEL: 'silent' });
+    const { status, stdout, stderr } = await start({
+      METRICS_PORT: String(port),
+      LOG_LEVEL: 'silent',
+    });
     expect(stderr).toMatch(/^fitgraph: METRICS_PORT: [^\n]*EADDRINUSE[^\n]*\n$/);
     expect([status, stdout]).toEqual([1, '']);
     expect(installation.processes).toEqual([]);
@@ -100,7 +104,8 @@ describe('a DATA_DIR with foreign content', () => {
 test('refuses to create an account when the secret key is empty, short or missing', async () => {
   const own = new Installation();
   const file = path.join(own.dataDir, 'secret-key');
-  const create = (name: string) => own.command('user', 'create', name, '--password', 'a good password');
+  const create = (name: string) =>
+    own.command('user', 'create', name, '--password', 'a good password');
   try {
     expect((await own.command('seed', '--demo')).status).toBe(0);
     const key = fs.readFileSync(file, 'utf8');
@@ -121,7 +126,9 @@ test('refuses to create an account when the secret key is empty, short or missin
     }
     fs.writeFileSync(file, key);
     expect((await create('berta')).status).toBe(0);
-    expect(fs.readdirSync(own.dataDir).filter((name) => name.startsWith('secret-key'))).toEqual(['secret-key']);
+    expect(fs.readdirSync(own.dataDir).filter((name) => name.startsWith('secret-key'))).toEqual([
+      'secret-key',
+    ]);
   } finally {
     await own.remove();
   }
@@ -134,19 +141,30 @@ test('rejects a database of a newer version in the server and in commands', asyn
   try {
     const { rows } = await client.query('SELECT DISTINCT "version" FROM "migration"');
     expect(rows).toEqual([{ version: VERSION }]);
-    await client.query(`INSERT INTO "migration" ("name", "version") VALUES ('9999-from-tomorrow', '99.1.0')`);
-    const environment = { DATA_DIR: installation.dataDir, DATABASE_URL: url, SECRET_KEY: KEY, LOG_LEVEL: 'silent' };
+    await client.query(
+      `INSERT INTO "migration" ("name", "version") VALUES ('9999-from-tomorrow', '99.1.0')`,
+    );
+    const environment = {
+      DATA_DIR: installation.dataDir,
+      DATABASE_URL: url,
+      SECRET_KEY: KEY,
+      LOG_LEVEL: 'silent',
+    };
     const answers = [
       await run('server', environment),
       await run('command', environment, ['migrate', '--down']),
       await run('command', environment, ['seed']),
     ];
     for (const { status, stdout, stderr } of answers) {
-      expect(stderr).toMatch(/^fitgraph: [^\n]*the schema of Fitgraph 99\.1\.0 \(9999-from-tomorrow\), but Fitgraph \d[^\n]*\n$/);
+      expect(stderr).toMatch(
+        /^fitgraph: [^\n]*the schema of Fitgraph 99\.1\.0 \(9999-from-tomorrow\), but Fitgraph \d[^\n]*\n$/,
+      );
       expect(stderr).toContain(VERSION);
       expect([status, stdout]).toEqual([1, '']);
     }
-    expect((await client.query('SELECT count(*)::int AS n FROM "language"')).rows).toEqual([{ n: 0 }]);
+    expect((await client.query('SELECT count(*)::int AS n FROM "language"')).rows).toEqual([
+      { n: 0 },
+    ]);
   } finally {
     await client.end();
     await drop();
@@ -159,18 +177,29 @@ test('rejects what would remove the migrations of a newer version that supports 
   await client.connect();
   const archive = path.join(installation.folder, 'newer.tar.gz');
   try {
-    await client.query(`INSERT INTO "migration" ("name", "version", "oldest_version") VALUES ('9999-from-tomorrow', '99.1.0', '0.3.0')`);
-    const environment = { DATA_DIR: installation.dataDir, DATABASE_URL: url, SECRET_KEY: KEY, LOG_LEVEL: 'silent' };
+    await client.query(
+      `INSERT INTO "migration" ("name", "version", "oldest_version") VALUES ('9999-from-tomorrow', '99.1.0', '0.3.0')`,
+    );
+    const environment = {
+      DATA_DIR: installation.dataDir,
+      DATABASE_URL: url,
+      SECRET_KEY: KEY,
+      LOG_LEVEL: 'silent',
+    };
     const command = (...args: string[]) => run('command', environment, args);
     const refusal = {
       status: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^fitgraph: The migration 9999-from-tomorrow is of a newer version/),
+      stderr: expect.stringMatching(
+        /^fitgraph: The migration 9999-from-tomorrow is of a newer version/,
+      ),
     };
     expect(await command('migrate', '--down', '--yes')).toMatchObject(refusal);
     await client.query(`DELETE FROM "migration" WHERE "name" = '9999-from-tomorrow'`);
     expect((await command('backup', archive)).status).toBe(0);
-    await client.query(`INSERT INTO "migration" ("name", "version", "oldest_version") VALUES ('9999-from-tomorrow', '99.1.0', '0.3.0')`);
+    await client.query(
+      `INSERT INTO "migration" ("name", "version", "oldest_version") VALUES ('9999-from-tomorrow', '99.1.0', '0.3.0')`,
+    );
     expect((await command('restore', archive, '--replace')).stderr).toBe(
       'fitgraph: The database has the migration 9999-from-tomorrow of a newer version: restore the backup with that version.\n',
     );
@@ -187,7 +216,12 @@ test('rejects a database from before version 0.2 in the server and in commands',
   try {
     await createSchema02(client);
     await client.query(`DELETE FROM "migration" WHERE "name" = '0064-owners-of-parents'`);
-    const environment = { DATA_DIR: installation.dataDir, DATABASE_URL: url, SECRET_KEY: KEY, LOG_LEVEL: 'silent' };
+    const environment = {
+      DATA_DIR: installation.dataDir,
+      DATABASE_URL: url,
+      SECRET_KEY: KEY,
+      LOG_LEVEL: 'silent',
+    };
     const answers = [
       await run('server', environment),
       await run('command', environment, ['migrate']),
@@ -199,7 +233,9 @@ test('rejects a database from before version 0.2 in the server and in commands',
       );
       expect([status, stdout]).toEqual([1, '']);
     }
-    expect((await client.query('SELECT count(*)::int AS n FROM "migration"')).rows).toEqual([{ n: 37 }]);
+    expect((await client.query('SELECT count(*)::int AS n FROM "migration"')).rows).toEqual([
+      { n: 37 },
+    ]);
   } finally {
     await client.end();
     await drop();
@@ -209,8 +245,13 @@ test('rejects a database from before version 0.2 in the server and in commands',
 test('rejects an invalid trusted document at start', async () => {
   const file = path.join(installation.folder, 'operations.json');
   fs.writeFileSync(file, JSON.stringify({ abc: '{ nothing }' }));
-  const { status, stdout, stderr } = await start({ PERSISTED_OPERATIONS: installation.folder, LOG_LEVEL: 'silent' });
-  expect(stderr).toMatch(/^fitgraph: PERSISTED_OPERATIONS: [^\n]*operations\.json: operation "abc": Cannot query field[^\n]*\n$/);
+  const { status, stdout, stderr } = await start({
+    PERSISTED_OPERATIONS: installation.folder,
+    LOG_LEVEL: 'silent',
+  });
+  expect(stderr).toMatch(
+    /^fitgraph: PERSISTED_OPERATIONS: [^\n]*operations\.json: operation "abc": Cannot query field[^\n]*\n$/,
+  );
   expect([status, stdout]).toEqual([1, '']);
   expect(installation.processes).toEqual([]);
 });
@@ -219,13 +260,18 @@ test('creates no demo account in production, and prints nothing but log lines', 
   const production = new Installation({ NODE_ENV: 'production', SECRET_KEY: KEY });
   try {
     const server = await production.start();
-    for (const line of server.stdout.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('level');
+    for (const line of server.stdout.trimEnd().split('\n'))
+      expect(JSON.parse(line)).toHaveProperty('level');
     // Log lines (JSON) are removed because they contain the names of migrations.
     expect(server.stdout.replace(/^\{.*\}$/gm, '')).not.toMatch(/demo|password/i);
     expect((await server.anonymous.get('/exercise/')).body.count).toBeGreaterThan(20);
     expect((await server.anonymous.get('/exercise/')).headers.get('server-timing')).toBeNull();
     const seed = await production.command('seed', '--demo');
-    expect(seed).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/^fitgraph: [^\n]*NODE_ENV=production\n$/) });
+    expect(seed).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^fitgraph: [^\n]*NODE_ENV=production\n$/),
+    });
   } finally {
     await production.remove();
   }

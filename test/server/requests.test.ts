@@ -6,7 +6,9 @@ import net from 'node:net';
 import WebSocket from 'ws';
 import { until } from '../setup/waits';
 
-const fitgraph = fitgraphForThisFile({ environment: { TRUSTED_PROXIES: '127.0.0.1,::1', LOGIN_RATE: '3/min' } });
+const fitgraph = fitgraphForThisFile({
+  environment: { TRUSTED_PROXIES: '127.0.0.1,::1', LOGIN_RATE: '3/min' },
+});
 let ann: Person;
 beforeAll(async () => (ann = await fitgraph.user('ann')));
 
@@ -14,9 +16,15 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const CLIENT = '198.51.100.7';
 
 /** Waits for the log line of a response, which is written when the connection has accepted the response, and returns it parsed. */
-async function lineOf({ headers }: { headers: Headers }, msg = 'request'): Promise<Record<string, unknown>> {
+async function lineOf(
+  { headers }: { headers: Headers },
+  msg = 'request',
+): Promise<Record<string, unknown>> {
   const id = headers.get('x-request-id')!;
-  const loggedLine = () => fitgraph.logged.map((line) => JSON.parse(line)).find((line) => line.id === id && line.msg === msg);
+  const loggedLine = () =>
+    fitgraph.logged
+      .map((line) => JSON.parse(line))
+      .find((line) => line.id === id && line.msg === msg);
   await until('the request is logged', () => loggedLine() !== undefined);
   return loggedLine()!;
 }
@@ -31,11 +39,14 @@ test.each<{ what: string; method: string; path: string; body?: unknown }>([
   { what: 'a page', method: 'GET', path: '/' },
   { what: 'a missing image', method: 'GET', path: '/media/nothing.png' },
   { what: 'a health check', method: 'GET', path: '/health/live' },
-])('returns an X-Request-Id for $what and logs the request under it', async ({ method, path, body }) => {
-  const answer = await ann.send(method, path, body);
-  expect(answer.headers.get('x-request-id')).toMatch(UUID);
-  expect(await lineOf(answer)).toMatchObject({ level: 30, method, path, status: answer.status });
-});
+])(
+  'returns an X-Request-Id for $what and logs the request under it',
+  async ({ method, path, body }) => {
+    const answer = await ann.send(method, path, body);
+    expect(answer.headers.get('x-request-id')).toMatch(UUID);
+    expect(await lineOf(answer)).toMatchObject({ level: 30, method, path, status: answer.status });
+  },
+);
 
 test('returns an X-Request-Id for a CORS preflight request', async () => {
   const answer = await fitgraph.anonymous
@@ -45,17 +56,31 @@ test('returns an X-Request-Id for a CORS preflight request', async () => {
 });
 
 test('returns an X-Request-Id for a WebSocket handshake', async () => {
-  const socket = new WebSocket(`${fitgraph.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-  const id = await new Promise((resolve) => socket.once('upgrade', ({ headers }) => resolve(headers['x-request-id'])));
+  const socket = new WebSocket(
+    `${fitgraph.url.replace('http', 'ws')}/graphql`,
+    'graphql-transport-ws',
+  );
+  const id = await new Promise((resolve) =>
+    socket.once('upgrade', ({ headers }) => resolve(headers['x-request-id'])),
+  );
   socket.terminate();
   expect(id).toMatch(UUID);
 });
 
 test.each([
   ['to another path', '/other', '', '404 Not Found'],
-  ['with two Authorization headers', '/graphql', 'Authorization: Token a\r\nAuthorization: Token b\r\n', '400 Bad Request'],
+  [
+    'with two Authorization headers',
+    '/graphql',
+    'Authorization: Token a\r\nAuthorization: Token b\r\n',
+    '400 Bad Request',
+  ],
 ])('closes the connection of a WebSocket handshake %s', async (_what, path, headers, status) => {
-  const socket = net.connect({ port: Number(new URL(fitgraph.url).port), host: 'localhost', allowHalfOpen: true });
+  const socket = net.connect({
+    port: Number(new URL(fitgraph.url).port),
+    host: 'localhost',
+    allowHalfOpen: true,
+  });
   let text = '';
   let isClosed = false;
   socket
@@ -88,21 +113,28 @@ test.each([
   ['that is empty', ''],
   ['that is too long', 'a'.repeat(129)],
 ])('ignores an X-Request-Id %s', async (_what, id) => {
-  expect((await ann.withHeaders({ 'X-Request-Id': id }).get('/exercise/')).headers.get('x-request-id')).toMatch(UUID);
+  expect(
+    (await ann.withHeaders({ 'X-Request-Id': id }).get('/exercise/')).headers.get('x-request-id'),
+  ).toMatch(UUID);
 });
 
 test('ignores the X-Request-Id of an untrusted client', async () => {
   const withoutTrustedProxy = await Fitgraph.start({ sameDatabaseAs: fitgraph });
-  const answer = await withoutTrustedProxy.anonymous.withHeaders({ 'X-Request-Id': REQUESTED }).get('/exercise/');
+  const answer = await withoutTrustedProxy.anonymous
+    .withHeaders({ 'X-Request-Id': REQUESTED })
+    .get('/exercise/');
   expect(answer.headers.get('x-request-id')).toMatch(UUID);
   await withoutTrustedProxy.stop();
 });
 
 test('logs the client address and the operation name but no variables', async () => {
   const fromClient = ann.withHeaders({ 'X-Forwarded-For': `${CLIENT}, 127.0.0.1` });
-  const answer = await fromClient.query('query Mine($comment: String) { workouts(where: { name: { eq: $comment } }) { totalCount } }', {
-    comment: 'xyzzyx',
-  });
+  const answer = await fromClient.query(
+    'query Mine($comment: String) { workouts(where: { name: { eq: $comment } }) { totalCount } }',
+    {
+      comment: 'xyzzyx',
+    },
+  );
   const line = await lineOf(answer);
   expect(line).toMatchObject({ operation: 'Mine', address: CLIENT, user: ann.id });
   expect(JSON.stringify(line)).not.toContain('xyzzyx');
@@ -116,7 +148,9 @@ test('truncates operation names, paths and client addresses in the log', async (
   expect(query.operation).toBe('a'.repeat(200));
   const path = await lineOf(await ann.send('GET', `/${long}`));
   expect(path.path).toHaveLength(200);
-  const zone = await lineOf(await ann.withHeaders({ 'X-Forwarded-For': `fe80::1%${long}` }).get('/exercise/'));
+  const zone = await lineOf(
+    await ann.withHeaders({ 'X-Forwarded-For': `fe80::1%${long}` }).get('/exercise/'),
+  );
   expect(zone.address).toHaveLength(45);
 });
 
@@ -124,16 +158,31 @@ test('logs failed and rate-limited logins as warnings with the client address bu
   const fromClient = fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': CLIENT });
   const wrong = { username: 'ann', password: 'not the password' };
   const rest = await fromClient.post('/login/', wrong);
-  expect(await lineOf(rest, 'login failed')).toMatchObject({ level: 40, address: CLIENT, code: 'UNAUTHENTICATED' });
-  const graphql = await fromClient.query(`mutation { login(username: "ann", password: "${wrong.password}") { token } }`);
+  expect(await lineOf(rest, 'login failed')).toMatchObject({
+    level: 40,
+    address: CLIENT,
+    code: 'UNAUTHENTICATED',
+  });
+  const graphql = await fromClient.query(
+    `mutation { login(username: "ann", password: "${wrong.password}") { token } }`,
+  );
   expect(await lineOf(graphql, 'login failed')).toMatchObject({ level: 40, address: CLIENT });
   expect((await fromClient.post('/login/', wrong)).status).toBe(401);
   const rejected = await fromClient.post('/login/', wrong);
   expect(rejected.status).toBe(429);
-  expect(await lineOf(rejected, 'too many logins')).toMatchObject({ level: 40, address: CLIENT, code: 'TOO_MANY_REQUESTS' });
-  const change = 'mutation { changePassword(oldPassword: "wrong wrong", newPassword: "quite another") { token } }';
+  expect(await lineOf(rejected, 'too many logins')).toMatchObject({
+    level: 40,
+    address: CLIENT,
+    code: 'TOO_MANY_REQUESTS',
+  });
+  const change =
+    'mutation { changePassword(oldPassword: "wrong wrong", newPassword: "quite another") { token } }';
   const changed = await ann.query(change);
-  expect(await lineOf(changed, 'login failed')).toMatchObject({ level: 40, user: ann.id, code: 'WRONG_PASSWORD' });
+  expect(await lineOf(changed, 'login failed')).toMatchObject({
+    level: 40,
+    user: ann.id,
+    code: 'WRONG_PASSWORD',
+  });
   expect(fitgraph.logged.filter((line) => line.includes(wrong.password))).toEqual([]);
 });
 
@@ -143,13 +192,23 @@ test('formats a request as one short line on a terminal, and other messages with
     'info',
     terminalDestination((line) => (text += line)),
   );
-  const request = { id: 'abc', method: 'POST', path: '/graphql', status: 200, user: 7, address: CLIENT, operation: 'Mine' };
+  const request = {
+    id: 'abc',
+    method: 'POST',
+    path: '/graphql',
+    status: 200,
+    user: 7,
+    address: CLIENT,
+    operation: 'Mine',
+  };
   log.info({ ...request, ms: 12.3, statements: 3 }, 'request');
   log.info({ port: 8000 }, 'ready');
   // eslint-disable-next-line no-control-regex -- colours
   const lines = text.replace(/\x1b\[\d+m/g, '').split('\n');
   expect(lines).toEqual([
-    expect.stringMatching(/^\[.*\] INFO: 200 POST \/graphql Mine {2}12\.3 ms, 3 statements, user 7 at 198\.51\.100\.7$/),
+    expect.stringMatching(
+      /^\[.*\] INFO: 200 POST \/graphql Mine {2}12\.3 ms, 3 statements, user 7 at 198\.51\.100\.7$/,
+    ),
     expect.stringMatching(/^\[.*\] INFO: ready \{"port":8000\}$/),
     '',
   ]);

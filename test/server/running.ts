@@ -14,7 +14,9 @@ export const SERVER = path.join(ROOT, PROGRAMS.server);
 
 /** Builds the server if the build is out of date. */
 export function build(): void {
-  const { status, stderr } = spawnSync(process.execPath, [path.join(ROOT, 'scripts/build.mjs')], { encoding: 'utf8' });
+  const { status, stderr } = spawnSync(process.execPath, [path.join(ROOT, 'scripts/build.mjs')], {
+    encoding: 'utf8',
+  });
   if (status !== 0) throw new Error(stderr);
 }
 
@@ -51,7 +53,9 @@ export function run(
   input = '',
   root = ROOT,
 ): Promise<Ended> {
-  const child = spawn(process.execPath, [path.join(root, PROGRAMS[program]), ...args], { env: environment(own) });
+  const child = spawn(process.execPath, [path.join(root, PROGRAMS[program]), ...args], {
+    env: environment(own),
+  });
   const ended = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (ended.stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (ended.stderr += chunk.toString()));
@@ -104,11 +108,16 @@ export class Installation {
   /** Starts a server and waits until it is ready. */
   async start(own: Environment = {}): Promise<Server> {
     const program = path.join(this.root, PROGRAMS.server);
-    const child = spawn(process.execPath, [program], { env: environment({ DATA_DIR: this.dataDir, ...this.environment, ...own }) });
+    const child = spawn(process.execPath, [program], {
+      env: environment({ DATA_DIR: this.dataDir, ...this.environment, ...own }),
+    });
     this.children.push(child);
     const server = new Server(child, this.demo);
     this.servers.push(server);
-    await until('the server is ready or has ended', () => server.url !== '' || child.exitCode !== null);
+    await until(
+      'the server is ready or has ended',
+      () => server.url !== '' || child.exitCode !== null,
+    );
     if (server.url === '') throw new Error(`the server has ended: ${server.stderr}`);
     return server;
   }
@@ -137,7 +146,10 @@ export class Installation {
     await this.end();
     // Asynchronous, because a blocked event loop would not notice that the server closes idle connections, and would send the next request over one.
     await fs.promises.rm(this.folder, { recursive: true, force: true });
-    const warnings = this.servers.flatMap(({ stderr }) => stderr.match(/^\(node:\d+\) (?!Warning: NodeVersionSupportWarning).*/gm) ?? []);
+    const warnings = this.servers.flatMap(
+      ({ stderr }) =>
+        stderr.match(/^\(node:\d+\) (?!Warning: NodeVersionSupportWarning).*/gm) ?? [],
+    );
     if (warnings.length > 0) throw new Error(warnings.join('\n'));
   }
 }
@@ -161,7 +173,8 @@ async function firstStart(): Promise<{ data: string; demo: Account }> {
     await server.ended;
     await until('the database has ended', () => installation.processes.length === 0);
     fs.mkdirSync(data);
-    for (const name of ['postgres', 'secret-key', 'media']) execFileSync('cp', ['-a', path.join(installation.dataDir, name), data]);
+    for (const name of ['postgres', 'secret-key', 'media'])
+      execFileSync('cp', ['-a', path.join(installation.dataDir, name), data]);
     // Renamed last, so that the file is complete when it appears.
     fs.writeFileSync(`${account}.part`, JSON.stringify(demo));
     fs.renameSync(`${account}.part`, account);
@@ -195,14 +208,16 @@ export class Server {
 
   /** URL that the server has printed or, in production, logged. Empty until the server is ready. */
   get url(): string {
-    const [, banner, logged] = /REST +(http:\S+)\/api\/v2\/|"url":"(http:[^"]+)","msg":"ready"/.exec(this.stdout) ?? [];
+    const [, banner, logged] =
+      /REST +(http:\S+)\/api\/v2\/|"url":"(http:[^"]+)","msg":"ready"/.exec(this.stdout) ?? [];
     return banner ?? logged ?? '';
   }
 
   /** The demo account that the first start created. */
   get demo(): Account {
     if (this.made) return this.made;
-    const [, username, password, token] = /User (\S+), password (\S+)\s+Authorization: Token (\S+)/.exec(this.stdout) ?? [];
+    const [, username, password, token] =
+      /User (\S+), password (\S+)\s+Authorization: Token (\S+)/.exec(this.stdout) ?? [];
     return { username: username!, password: password!, token: token! };
   }
 

@@ -8,7 +8,8 @@ const METRICS_TOKEN = 'a token for metrics of this file only';
 const fitgraph = fitgraphForThisFile({ environment: { MAX_LAG: '100ms', METRICS_TOKEN } });
 
 /** Blocks the event loop, which the server shares with the test. */
-const blockEventLoop = (ms = 300) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+const blockEventLoop = (ms = 300) =>
+  void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 /** Blocks the event loop repeatedly, until the measured lag makes the server shed requests of anonymous clients. */
 async function overloadServer() {
@@ -19,11 +20,16 @@ async function overloadServer() {
 }
 
 test('sheds no request after a single long pause', async () => {
-  const withHighMaxLag = await Fitgraph.start({ environment: { MAX_LAG: '1s' }, sameDatabaseAs: fitgraph });
+  const withHighMaxLag = await Fitgraph.start({
+    environment: { MAX_LAG: '1s' },
+    sameDatabaseAs: fitgraph,
+  });
   try {
     expect((await withHighMaxLag.anonymous.get('/muscle/')).status).toBe(200);
     blockEventLoop(3_000);
-    const answers = await Promise.all(Array.from({ length: 50 }, () => withHighMaxLag.anonymous.get('/muscle/')));
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => withHighMaxLag.anonymous.get('/muscle/')),
+    );
     expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
   } finally {
     await withHighMaxLag.stop();
@@ -33,7 +39,8 @@ test('sheds no request after a single long pause', async () => {
 test('sheds no request of a few sequential clients, whatever the event-loop lag', async () => {
   const statuses: number[] = [];
   const client = async () => {
-    for (let requests = 0; requests < 20; requests += 1) statuses.push((await fitgraph.anonymous.get('/muscle/')).status);
+    for (let requests = 0; requests < 20; requests += 1)
+      statuses.push((await fitgraph.anonymous.get('/muscle/')).status);
   };
   let isOver = false;
   const clients = Promise.all(Array.from({ length: 4 }, client)).then(() => (isOver = true));
@@ -57,18 +64,27 @@ test('logs shed requests under their X-Request-Id and without the query string',
   const shedStatusById = new Map<string, number>();
   await until('some requests are shed', async () => {
     await overloadServer();
-    const requests = Array.from({ length: 50 }, () => fetch(`${fitgraph.url}/api/v2/muscle/?secret=plugh`));
+    const requests = Array.from({ length: 50 }, () =>
+      fetch(`${fitgraph.url}/api/v2/muscle/?secret=plugh`),
+    );
     const answers = await Promise.all(requests);
     for (const answer of answers) {
       await answer.arrayBuffer();
-      if (answer.status === 503) shedStatusById.set(answer.headers.get('x-request-id')!, answer.status);
+      if (answer.status === 503)
+        shedStatusById.set(answer.headers.get('x-request-id')!, answer.status);
     }
     return shedStatusById.size > 10;
   });
-  const rejected = fitgraph.logged.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === 'rejected');
+  const rejected = fitgraph.logged
+    .map((line) => JSON.parse(line) as Line)
+    .filter(({ msg }) => msg === 'rejected');
   expect(new Set(rejected.map(({ id }) => id))).toEqual(new Set(shedStatusById.keys()));
   for (const { method, path, status, address, reason } of rejected) {
-    expect({ method, path, status }).toEqual({ method: 'GET', path: '/api/v2/muscle/', status: 503 });
+    expect({ method, path, status }).toEqual({
+      method: 'GET',
+      path: '/api/v2/muscle/',
+      status: 503,
+    });
     expect(address).toMatch(/^(127\.0\.0\.1|::1)$/);
     expect(['overload', 'queue_timeout']).toContain(reason);
   }
@@ -77,11 +93,13 @@ test('logs shed requests under their X-Request-Id and without the query string',
 });
 
 test('counts each shed request once in the metrics', async () => {
-  const { status, text } = await fitgraph.anonymous.withHeaders({ Authorization: `Bearer ${METRICS_TOKEN}` }).send('GET', '/metrics');
+  const { status, text } = await fitgraph.anonymous
+    .withHeaders({ Authorization: `Bearer ${METRICS_TOKEN}` })
+    .send('GET', '/metrics');
   expect(status).toBe(200);
-  const counted = [...text.matchAll(/^fitgraph_rejections_total\{reason="(?:overload|queue_timeout)"\} (\d+)$/gm)].map(([, count]) =>
-    Number(count),
-  );
+  const counted = [
+    ...text.matchAll(/^fitgraph_rejections_total\{reason="(?:overload|queue_timeout)"\} (\d+)$/gm),
+  ].map(([, count]) => Number(count));
   const lines = fitgraph.logged.filter((line) => (JSON.parse(line) as Line).msg === 'rejected');
   expect(lines.length).toBeGreaterThan(10);
   expect(counted.reduce((sum, count) => sum + count)).toBe(lines.length);
@@ -91,7 +109,9 @@ test('reports a shed GraphQL request with the same code and delay as an overload
   const shed: { body: unknown; retryAfter: string | null }[] = [];
   await until('some requests are shed', async () => {
     await overloadServer();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => fetch(`${fitgraph.url}/graphql?query={__typename}`)));
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => fetch(`${fitgraph.url}/graphql?query={__typename}`)),
+    );
     for (const answer of answers) {
       const body: unknown = await answer.json();
       if (answer.status === 503) shed.push({ body, retryAfter: answer.headers.get('retry-after') });
@@ -100,7 +120,9 @@ test('reports a shed GraphQL request with the same code and delay as an overload
   });
   const message = 'The server is overloaded. Try again in a moment.';
   for (const { body, retryAfter } of shed) {
-    expect(body).toEqual({ errors: [{ message, extensions: { code: 'OVERLOADED', retryAfter: Number(retryAfter) } }] });
+    expect(body).toEqual({
+      errors: [{ message, extensions: { code: 'OVERLOADED', retryAfter: Number(retryAfter) } }],
+    });
     expect(Number(retryAfter)).toBeGreaterThan(0);
   }
   await waitUntilIdle();
@@ -110,7 +132,9 @@ test('reports a shed GraphQL request with the same code and delay as an overload
 const waitUntilIdle = () =>
   until('no requests are shed', async () => {
     await sleep(200);
-    const answers = await Promise.all(Array.from({ length: 10 }, () => fitgraph.anonymous.get('/muscle/')));
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => fitgraph.anonymous.get('/muscle/')),
+    );
     return answers.every(({ status }) => status === 200);
   });
 
@@ -127,7 +151,9 @@ test('closes the connection of a shed request without waiting for its body', asy
     return shedConnections.length > 10;
   });
   // The server must close these connections, because the clients would never stop sending.
-  await until('the server has closed the connections', () => shedConnections.every((one) => one.isOver()));
+  await until('the server has closed the connections', () =>
+    shedConnections.every((one) => one.isOver()),
+  );
   for (const one of shedConnections) one.leave();
   await waitUntilIdle();
 });

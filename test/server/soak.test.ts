@@ -19,7 +19,13 @@ let server: Server;
 beforeAll(async () => {
   build();
   installation = await Installation.started(DEFAULT_WORKER_TIMEOUT);
-  server = await installation.start({ WEB_CONCURRENCY: '1', METRICS_TOKEN, BUDGET: 'off', MAX_LAG: 'off', LOGIN_RATE: '1000000/min' });
+  server = await installation.start({
+    WEB_CONCURRENCY: '1',
+    METRICS_TOKEN,
+    BUDGET: 'off',
+    MAX_LAG: 'off',
+    LOGIN_RATE: '1000000/min',
+  });
 });
 afterAll(() => installation.remove());
 
@@ -87,13 +93,22 @@ function request(random: Random): Buffer {
       return Buffer.from(head(`GET ${random.pick(PATHS)}`).repeat(random.chance(0.2) ? 20 : 1));
     case 2:
       return Buffer.from(
-        head(`GET /graphql/stream?query=subscription{changed{cursor}}`).replace('Host', 'Accept: text/event-stream\r\nHost'),
+        head(`GET /graphql/stream?query=subscription{changed{cursor}}`).replace(
+          'Host',
+          'Accept: text/event-stream\r\nHost',
+        ),
       );
     case 3: {
       const part = (name: string, more: string, content: string) =>
         `--b\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${content}\r\n`;
       const body = `${part('exercise', '', '1')}${part('image', '; filename="a.png"', '\u0089PNG'.repeat(random.below(60_000)))}--b--\r\n`;
-      return Buffer.from(head('POST /api/v2/exerciseimage/', 'multipart/form-data; boundary=b', Buffer.byteLength(body)) + body);
+      return Buffer.from(
+        head(
+          'POST /api/v2/exerciseimage/',
+          'multipart/form-data; boundary=b',
+          Buffer.byteLength(body),
+        ) + body,
+      );
     }
     default:
       return Buffer.from(graphql(random.pick(OPERATIONS)));
@@ -126,7 +141,9 @@ const MESSAGES = [
 /** Generates a WebSocket frame, usually a valid one: https://www.rfc-editor.org/rfc/rfc6455#section-5.2 */
 function frame(random: Random): Buffer {
   const usual = random.chance(0.7);
-  const payload = usual ? Buffer.from(JSON.stringify(random.pick(MESSAGES))) : Buffer.alloc(random.below(300), random.below(256));
+  const payload = usual
+    ? Buffer.from(JSON.stringify(random.pick(MESSAGES)))
+    : Buffer.alloc(random.below(300), random.below(256));
   const opcode = usual ? 1 : random.below(16);
   const isFinal = random.chance(0.9) ? 0x80 : 0;
   const reserved = random.chance(0.05) ? 0x40 : 0;
@@ -135,16 +152,26 @@ function frame(random: Random): Buffer {
   const lengths = length < 126 ? [isMasked | length] : [isMasked | 126, length >> 8, length & 0xff];
   const mask = Array.from({ length: 4 }, () => random.below(256));
   const masked = isMasked ? payload.map((byte, index) => byte ^ mask[index % 4]!) : payload;
-  return Buffer.concat([Buffer.from([isFinal | reserved | opcode, ...lengths, ...(isMasked ? mask : [])]), masked]);
+  return Buffer.concat([
+    Buffer.from([isFinal | reserved | opcode, ...lengths, ...(isMasked ? mask : [])]),
+    masked,
+  ]);
 }
 
 function webSocket(random: Random): Buffer {
   const cookie = random.chance(0.3) ? 'Cookie: fitgraph_session=none\r\n' : '';
   const handshake = `GET /graphql HTTP/1.1\r\nHost: localhost\r\n${cookie}Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n`;
-  return Buffer.concat([Buffer.from(handshake), ...Array.from({ length: random.int(0, 12) }, () => frame(random))]);
+  return Buffer.concat([
+    Buffer.from(handshake),
+    ...Array.from({ length: random.int(0, 12) }, () => frame(random)),
+  ]);
 }
 
-const KINDS: Record<string, (random: Random) => Buffer> = { leaving: request, mangled: mangledRequest, webSocket };
+const KINDS: Record<string, (random: Random) => Buffer> = {
+  leaving: request,
+  mangled: mangledRequest,
+  webSocket,
+};
 
 interface HeldResources {
   descriptors: number;
@@ -157,17 +184,27 @@ const COUNTED =
   /^(fitgraph_(?:subscriptions|subscription_connections|change_watchers|database_waiting|http_requests_in_flight)(?:\{[^}]*\})?) (\S+)$/gm;
 
 async function heldResources(): Promise<HeldResources> {
-  const text = await (await fetch(`${server.url}/metrics`, { headers: { Authorization: `Bearer ${METRICS_TOKEN}` } })).text();
+  const text = await (
+    await fetch(`${server.url}/metrics`, { headers: { Authorization: `Bearer ${METRICS_TOKEN}` } })
+  ).text();
   const incoming = path.join(installation.dataDir, 'incoming');
   return {
     descriptors: fs.readdirSync(`/proc/${workerPid()}/fd`).length,
     incoming: fs.existsSync(incoming) ? fs.readdirSync(incoming).length : 0,
-    counts: Object.fromEntries([...text.matchAll(COUNTED)].map(([, name, value]) => [name!, Number(value)])),
-    residentMb: Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${workerPid()}/status`, 'utf8'))![1]) / 1024,
+    counts: Object.fromEntries(
+      [...text.matchAll(COUNTED)].map(([, name, value]) => [name!, Number(value)]),
+    ),
+    residentMb:
+      Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${workerPid()}/status`, 'utf8'))![1]) /
+      1024,
   };
 }
 
-async function attack(random: Random, kind: (random: Random) => Buffer, seconds: number): Promise<number> {
+async function attack(
+  random: Random,
+  kind: (random: Random) => Buffer,
+  seconds: number,
+): Promise<number> {
   const end = performance.now() + seconds * 1_000;
   let sent = 0;
   await Promise.all(
@@ -181,21 +218,28 @@ async function attack(random: Random, kind: (random: Random) => Buffer, seconds:
   return sent;
 }
 
-test.each(Object.entries(KINDS))(seeded('releases all resources after traffic of the kind "%s"'), async (name, kind) => {
-  const random = randomFor(`soak ${name}`);
-  const worker = workerPid();
-  // Warms the server up, because loading code and filling pools takes resources once.
-  await attack(random, kind, 1);
-  await sleep(500);
-  const before = await heldResources();
-  expect(await attack(random, kind, SECONDS)).toBeGreaterThan(10);
-  expect(workerPid()).toBe(worker);
-  await until('all resources are released', async () => {
-    const after = await heldResources();
-    const isBack = Object.entries(after.counts).every(([metric, value]) => value <= (before.counts[metric] ?? 0));
-    return isBack && after.incoming === 0 && after.descriptors <= before.descriptors + 5;
-  });
-  expect((await heldResources()).residentMb - before.residentMb).toBeLessThan(200);
-  expect(server.stdout.split('\n').filter((line) => /uncaught error|unexpected error/.test(line))).toEqual([]);
-  expect((await fetch(`${server.url}/api/v2/exercise/?limit=1`)).status).toBe(200);
-});
+test.each(Object.entries(KINDS))(
+  seeded('releases all resources after traffic of the kind "%s"'),
+  async (name, kind) => {
+    const random = randomFor(`soak ${name}`);
+    const worker = workerPid();
+    // Warms the server up, because loading code and filling pools takes resources once.
+    await attack(random, kind, 1);
+    await sleep(500);
+    const before = await heldResources();
+    expect(await attack(random, kind, SECONDS)).toBeGreaterThan(10);
+    expect(workerPid()).toBe(worker);
+    await until('all resources are released', async () => {
+      const after = await heldResources();
+      const isBack = Object.entries(after.counts).every(
+        ([metric, value]) => value <= (before.counts[metric] ?? 0),
+      );
+      return isBack && after.incoming === 0 && after.descriptors <= before.descriptors + 5;
+    });
+    expect((await heldResources()).residentMb - before.residentMb).toBeLessThan(200);
+    expect(
+      server.stdout.split('\n').filter((line) => /uncaught error|unexpected error/.test(line)),
+    ).toEqual([]);
+    expect((await fetch(`${server.url}/api/v2/exercise/?limit=1`)).status).toBe(200);
+  },
+);

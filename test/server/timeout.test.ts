@@ -20,7 +20,9 @@ async function withExercisesLocked(work: () => Promise<void>): Promise<void> {
 test('returns the GraphQL error code TIMEOUT and releases the connections', async () => {
   const count = '{ exercises { totalCount } }';
   await withExercisesLocked(async () => {
-    const answers = await Promise.all(Array.from({ length: 8 }, () => fitgraph.anonymous.query(count)));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => fitgraph.anonymous.query(count)),
+    );
     for (const { code, errors } of answers) {
       expect(code).toBe('TIMEOUT');
       expect(errors![0]!.message).toContain('took too long');
@@ -34,7 +36,9 @@ test('logs the reason under the id that the client receives', async () => {
     const { errors } = await fitgraph.anonymous.query('{ exercises { totalCount } }');
     const { id } = errors![0]!.extensions as { id: string };
     expect(errors![0]!.message).toContain(`(id ${id})`);
-    const line = fitgraph.logged.map((text) => JSON.parse(text)).find((one) => one.id === id && one.level === 50);
+    const line = fitgraph.logged
+      .map((text) => JSON.parse(text))
+      .find((one) => one.id === id && one.level === 50);
     expect(line).toMatchObject({ msg: 'a statement took too long', err: { code: '57014' } });
   });
 });

@@ -37,13 +37,19 @@ export const parentsIn =
   };
 
 /** Creates one row of each of these owned types, which include the types of their parents, in this order. */
-export async function createOwnedRows(person: Person, types: readonly Entity[] = ownedTypes()): Promise<OwnedRowIds> {
+export async function createOwnedRows(
+  person: Person,
+  types: readonly Entity[] = ownedTypes(),
+): Promise<OwnedRowIds> {
   const ownedRowIds = new Map<Entity, number>();
   for (const entity of types) {
-    const { createMutationName: createMutationName, rowQueryName: rowQueryName } = resourceOf(entity)!.metadata;
+    const { createMutationName: createMutationName, rowQueryName: rowQueryName } =
+      resourceOf(entity)!.metadata;
     if (createMutationName) {
       const document = `mutation ($input: ${entity.name}Input!) { made: ${createMutationName}(input: $input) { row: ${rowQueryName} { id } } }`;
-      const { made } = await person.ask(document, { input: inputOf(entity, 1, parentsIn(ownedRowIds)) });
+      const { made } = await person.ask(document, {
+        input: inputOf(entity, 1, parentsIn(ownedRowIds)),
+      });
       ownedRowIds.set(entity, Number(made.row.id));
     } else {
       // A profile is created together with its user.
@@ -74,4 +80,5 @@ const withAncestors = (entity: Entity): Set<Entity> =>
   new Set([entity, ...ownedParents(entity).flatMap(({ target }) => [...withAncestors(target!())])]);
 
 /** Returns the fields that refer to another owned row and that clients may set. */
-export const ownedParents = (entity: Entity) => fieldsOf(entity).filter((field) => field.relation?.isOwned && !field.readOnly);
+export const ownedParents = (entity: Entity) =>
+  fieldsOf(entity).filter((field) => field.relation?.isOwned && !field.readOnly);

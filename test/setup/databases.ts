@@ -15,13 +15,20 @@ import { runServer } from './run';
 /** What a new database holds: nothing, empty tables, or the small catalogue of `catalogue.ts`. */
 export type Content = 'nothing' | 'tables' | 'catalogue';
 
-const TEMPLATES: Record<Content, string> = { nothing: 'template0', tables: 'fitgraph_tables', catalogue: 'fitgraph_catalogue' };
+const TEMPLATES: Record<Content, string> = {
+  nothing: 'template0',
+  tables: 'fitgraph_tables',
+  catalogue: 'fitgraph_catalogue',
+};
 
 export const SECRET_KEY = 'the secret key of the tests, long enough';
 export const TIME_ZONE = 'Europe/Berlin';
 
 /** Returns the same connection for the superuser. */
-export const asSuperuser = (connection: PoolConfig): PoolConfig => ({ ...connection, user: SUPERUSER });
+export const asSuperuser = (connection: PoolConfig): PoolConfig => ({
+  ...connection,
+  user: SUPERUSER,
+});
 
 async function administer<T>(work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ ...asSuperuser(await runServer()), database: 'postgres' });
@@ -39,7 +46,13 @@ export const open = (
   config?: Partial<
     Pick<
       Config,
-      'poolSize' | 'statementTimeout' | 'anonymousTimeout' | 'lockTimeout' | 'idleTransactionTimeout' | 'rowSecurity' | 'queueLimits'
+      | 'poolSize'
+      | 'statementTimeout'
+      | 'anonymousTimeout'
+      | 'lockTimeout'
+      | 'idleTransactionTimeout'
+      | 'rowSecurity'
+      | 'queueLimits'
     >
   >,
 ): Database =>
@@ -55,17 +68,24 @@ export const open = (
 let made = 0;
 
 /** Creates a database with this content; the caller must `drop` it. */
-export async function createDatabase(content: Content): Promise<{ connection: PoolConfig; url: string; drop(): Promise<void> }> {
+export async function createDatabase(
+  content: Content,
+): Promise<{ connection: PoolConfig; url: string; drop(): Promise<void> }> {
   if (content !== 'nothing') await createTemplates();
   // A test file that failed may have left a database behind in the same process.
   const name = `test_${process.pid}_${Date.now().toString(36)}_${(made += 1)}`;
-  await administer((client) => client.query(`CREATE DATABASE "${name}" TEMPLATE "${TEMPLATES[content]}" OWNER ${OWNER_ROLE}`));
+  await administer((client) =>
+    client.query(`CREATE DATABASE "${name}" TEMPLATE "${TEMPLATES[content]}" OWNER ${OWNER_ROLE}`),
+  );
   const server = await runServer();
   const connection = { ...server, database: name };
   return {
     connection,
     url: `postgres://${server.user}@localhost:${server.port}/${name}?host=${encodeURIComponent(server.host!)}`,
-    drop: () => administer(async (client) => void (await client.query(`DROP DATABASE "${name}" WITH (FORCE)`))),
+    drop: () =>
+      administer(
+        async (client) => void (await client.query(`DROP DATABASE "${name}" WITH (FORCE)`)),
+      ),
   };
 }
 
@@ -78,16 +98,28 @@ const TEMPLATES_LOCK = 1;
 export const createTemplates = (): Promise<void> =>
   (templates ??= administer(async (client) => {
     await client.query('SELECT pg_advisory_lock($1)', [TEMPLATES_LOCK]);
-    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [TEMPLATES.catalogue]);
+    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [
+      TEMPLATES.catalogue,
+    ]);
     if (rowCount) return;
-    for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) await client.query(`ALTER SYSTEM SET ${setting} = off`);
+    for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes'])
+      await client.query(`ALTER SYSTEM SET ${setting} = off`);
     await client.query('SELECT pg_reload_conf()');
     // Another process may have failed before it finished.
-    for (const name of [PART, TEMPLATES.tables]) await client.query(`DROP DATABASE IF EXISTS "${name}"`);
-    await client.query(`CREATE DATABASE "${TEMPLATES.tables}" TEMPLATE template0 OWNER ${OWNER_ROLE}`);
+    for (const name of [PART, TEMPLATES.tables])
+      await client.query(`DROP DATABASE IF EXISTS "${name}"`);
+    await client.query(
+      `CREATE DATABASE "${TEMPLATES.tables}" TEMPLATE template0 OWNER ${OWNER_ROLE}`,
+    );
     await fill(TEMPLATES.tables, migrateUp);
-    await client.query(`CREATE DATABASE "${PART}" TEMPLATE "${TEMPLATES.tables}" OWNER ${OWNER_ROLE}`);
-    await fill(PART, (database) => importDumpRows(validateDump(catalogue()), database, { tokenVault: new TokenVault(SECRET_KEY) }));
+    await client.query(
+      `CREATE DATABASE "${PART}" TEMPLATE "${TEMPLATES.tables}" OWNER ${OWNER_ROLE}`,
+    );
+    await fill(PART, (database) =>
+      importDumpRows(validateDump(catalogue()), database, {
+        tokenVault: new TokenVault(SECRET_KEY),
+      }),
+    );
     await client.query(`ALTER DATABASE "${PART}" RENAME TO "${TEMPLATES.catalogue}"`);
   }));
 

@@ -14,7 +14,8 @@ const MAX_BTREE_TEXT_CHARACTERS = 500;
 
 type IndexColumn = string | { name: string; order?: 'DESC'; collate?: string };
 
-const columnName = (column: IndexColumn): string => (typeof column === 'string' ? column : column.name);
+const columnName = (column: IndexColumn): string =>
+  typeof column === 'string' ? column : column.name;
 
 /** An index with the name that Sequelize would give it, and the declaration that requires it (for error messages). */
 interface DeclaredIndex {
@@ -28,7 +29,9 @@ interface DeclaredIndex {
 export function declareIndexes(entities: readonly Entity[]): void {
   const indexes = entities.flatMap((entity) => {
     const entityIndexes = indexesOf(entity);
-    addOptions(entity.prototype, { indexes: entityIndexes.map(({ name, options }) => ({ ...options, name })) });
+    addOptions(entity.prototype, {
+      indexes: entityIndexes.map(({ name, options }) => ({ ...options, name })),
+    });
     return entityIndexes;
   });
   rejectDuplicateNames(indexes);
@@ -40,49 +43,76 @@ function rejectDuplicateNames(indexes: readonly DeclaredIndex[]): void {
   for (const candidate of indexes) {
     const sameName = byName.get(candidate.name);
     if (sameName) {
-      const origins = [sameName, candidate].map(({ table, origin }) => `on the table "${table}" for ${origin}`);
-      throw new Error(`Two indexes have the name "${candidate.name}": ${origins.join(', and ')}. Remove one of the two declarations.`);
+      const origins = [sameName, candidate].map(
+        ({ table, origin }) => `on the table "${table}" for ${origin}`,
+      );
+      throw new Error(
+        `Two indexes have the name "${candidate.name}": ${origins.join(', and ')}. Remove one of the two declarations.`,
+      );
     }
     byName.set(candidate.name, candidate);
   }
 }
 
-const formatNames = (names: readonly string[]): string => `[${names.map((name) => `'${name}'`).join(', ')}]`;
+const formatNames = (names: readonly string[]): string =>
+  `[${names.map((name) => `'${name}'`).join(', ')}]`;
 
 function indexesOf(entity: Entity): DeclaredIndex[] {
   const { isOwned, ownerColumn, table, uniqueFields = [], ordering } = resourceOf(entity)!;
   const ownerPrefix = isOwned && ownerColumn === OWNER_FIELD.column ? [OWNER_FIELD.column] : [];
   const indexesByKey = new Map<string, DeclaredIndex>();
   /** `declaration` is an option of the resource or one of its fields, as named in error messages. */
-  const addIndex = (declaration: string, fields: readonly IndexColumn[], options: IndexesOptions = {}) => {
+  const addIndex = (
+    declaration: string,
+    fields: readonly IndexColumn[],
+    options: IndexesOptions = {},
+  ) => {
     const key = JSON.stringify([fields, options.unique ?? false]);
     const name = options.name ?? [table, ...fields.map(columnName)].join('_');
     if (!indexesByKey.has(key))
-      indexesByKey.set(key, { table, name, origin: `${declaration} of ${entity.name}`, options: { fields: [...fields], ...options } });
+      indexesByKey.set(key, {
+        table,
+        name,
+        origin: `${declaration} of ${entity.name}`,
+        options: { fields: [...fields], ...options },
+      });
   };
   const order = defaultOrderColumns(entity);
   const uniqueNames = uniqueColumns(entity);
   // Foreign keys of child rows refer to the owner as well as the id.
   if (ownerPrefix.length) addIndex('`isOwned`', [...ownerPrefix, 'id'], { unique: true });
-  if (uniqueNames.length) addIndex(`\`uniqueFields: ${formatNames(uniqueFields)}\``, uniqueNames, { unique: true });
-  if (order.length > 1) addIndex(`\`ordering: ${formatNames(ordering)}\``, [...ownerPrefix, ...order]);
+  if (uniqueNames.length)
+    addIndex(`\`uniqueFields: ${formatNames(uniqueFields)}\``, uniqueNames, { unique: true });
+  if (order.length > 1)
+    addIndex(`\`ordering: ${formatNames(ordering)}\``, [...ownerPrefix, ...order]);
   // Deleting a public row cascades to the rows of all users that refer to it. One index serves that cascade and the rows of one user.
   for (const field of fieldsOf(entity).filter(isReference)) {
-    const columns = resourceOf(field.target!())!.isOwned ? [...ownerPrefix, field.column!] : [field.column!, ...ownerPrefix];
+    const columns = resourceOf(field.target!())!.isOwned
+      ? [...ownerPrefix, field.column!]
+      : [field.column!, ...ownerPrefix];
     if (columns.join() !== uniqueNames.join()) addIndex(`the reference \`${field.name}\``, columns);
   }
   for (const { name, column, maxLength = 0 } of restFilterFields(entity))
     if (column !== columnName(order[0]!))
-      addIndex(`\`filters: ['${name}']\``, [...ownerPrefix, column!], maxLength > MAX_BTREE_TEXT_CHARACTERS ? { using: 'hash' } : {});
+      addIndex(
+        `\`filters: ['${name}']\``,
+        [...ownerPrefix, column!],
+        maxLength > MAX_BTREE_TEXT_CHARACTERS ? { using: 'hash' } : {},
+      );
   for (const { name, column, indexedForSorting } of fieldsOf(entity))
     if (indexedForSorting)
-      addIndex(`\`indexedForSorting\` in the field \`${name}\``, [{ name: column!, collate: 'reader' }, 'id'], {
-        name: `${table}_${column}_reader`,
-      });
+      addIndex(
+        `\`indexedForSorting\` in the field \`${name}\``,
+        [{ name: column!, collate: 'reader' }, 'id'],
+        {
+          name: `${table}_${column}_reader`,
+        },
+      );
   return [...indexesByKey.values()];
 }
 
-const isReference = (field: EntityField): boolean => field.isColumn && Boolean(field.target) && field.name !== OWNER_FIELD.field;
+const isReference = (field: EntityField): boolean =>
+  field.isColumn && Boolean(field.target) && field.name !== OWNER_FIELD.field;
 
 /** Returns the columns of the default order, which always ends with the id. */
 function defaultOrderColumns(entity: Entity): IndexColumn[] {
@@ -107,8 +137,14 @@ function uniqueColumns(entity: Entity): string[] {
  * unlikely.
  */
 function restFilterFields(entity: Entity): EntityField[] {
-  const names = new Set(resourceOf(entity)!.metadata.views.flatMap((view) => view.filters.map(({ field }) => field)));
+  const names = new Set(
+    resourceOf(entity)!.metadata.views.flatMap((view) => view.filters.map(({ field }) => field)),
+  );
   return fieldsOf(entity).filter(
-    (field) => names.has(field.name) && field.isColumn && !field.target && !(field.kind === 'string' && !field.maxLength),
+    (field) =>
+      names.has(field.name) &&
+      field.isColumn &&
+      !field.target &&
+      !(field.kind === 'string' && !field.maxLength),
   );
 }

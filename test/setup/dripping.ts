@@ -15,7 +15,9 @@ export function dripping(port: number): Dripping {
   const socket = net.connect(port, 'localhost');
   let answer = '';
   socket.on('data', (chunk: Buffer) => (answer += chunk.toString())).on('error', () => undefined);
-  socket.write('POST /api/v2/login/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{');
+  socket.write(
+    'POST /api/v2/login/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{',
+  );
   const drips = setInterval(() => socket.write(' '), DRIP_MS);
   const closed = new Promise<void>((resolve) =>
     socket.on('close', () => {
@@ -23,5 +25,10 @@ export function dripping(port: number): Dripping {
       resolve();
     }),
   );
-  return { answer: () => answer, isOver: () => socket.destroyed, closed, leave: () => void socket.destroy() };
+  return {
+    answer: () => answer,
+    isOver: () => socket.destroyed,
+    closed,
+    leave: () => void socket.destroy(),
+  };
 }

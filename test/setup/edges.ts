@@ -24,7 +24,11 @@ export interface Edge {
 
 const isPublic = (type: GraphQLObjectType) => type.extensions.resource?.isOwned === false;
 
-function targetOf(type: GraphQLObjectType, field: Field, typeNamePattern: RegExp): string | undefined {
+function targetOf(
+  type: GraphQLObjectType,
+  field: Field,
+  typeNamePattern: RegExp,
+): string | undefined {
   if (!isPublic(type) || isNonNullType(field.type)) return undefined;
   const entity = findEntity(typeNamePattern.exec(getNamedType(field.type).name)?.[1] ?? '');
   return entity && resourceOf(entity)!.isOwned ? entity.name : undefined;
@@ -38,13 +42,18 @@ const isFormula = (type: GraphQLObjectType, field: Field): boolean =>
   isPublic(type) && isListType(field.type) && field.args.some(({ name }) => name === 'last');
 
 export const isEdgeToOwn = (type: GraphQLObjectType, field: Field): boolean =>
-  isFormula(type, field) || [ROWS, GROUPS].some((typeNamePattern) => targetOf(type, field, typeNamePattern) !== undefined);
+  isFormula(type, field) ||
+  [ROWS, GROUPS].some((typeNamePattern) => targetOf(type, field, typeNamePattern) !== undefined);
 
 /** Returns the names of fields computed from rows of the viewer. */
 export const formulasOfOwn = (schema: GraphQLSchema): string[] =>
   Object.values(schema.getTypeMap())
     .filter(isObjectType)
-    .flatMap((type) => Object.values(type.getFields()).flatMap((field) => (isFormula(type, field) ? `${type.name}.${field.name}` : [])))
+    .flatMap((type) =>
+      Object.values(type.getFields()).flatMap((field) =>
+        isFormula(type, field) ? `${type.name}.${field.name}` : [],
+      ),
+    )
     .sort();
 
 /** Returns the fields that show groups of the viewer's rows instead of the rows. */

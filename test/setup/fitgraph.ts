@@ -48,7 +48,11 @@ export class Fitgraph {
     this.tokenVault = new TokenVault(secretKey);
   }
 
-  static async start({ content = 'catalogue', environment = {}, sameDatabaseAs }: Options = {}): Promise<Fitgraph> {
+  static async start({
+    content = 'catalogue',
+    environment = {},
+    sameDatabaseAs,
+  }: Options = {}): Promise<Fitgraph> {
     const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-app-'));
     const ownDatabase = sameDatabaseAs ? undefined : await createDatabase(content);
     const config = readConfig({
@@ -66,10 +70,19 @@ export class Fitgraph {
       IDLE_TRANSACTION_TIMEOUT: '1min',
       ...environment,
     });
-    const database = open(ownDatabase?.connection ?? sameDatabaseAs!.database.options.connection, config);
+    const database = open(
+      ownDatabase?.connection ?? sameDatabaseAs!.database.options.connection,
+      config,
+    );
     const logged: string[] = [];
     const log = createLogger('info', { write: (line) => void logged.push(line) });
-    const { services, stop } = await startServices(config, database, new TokenVault(config.secretKey!), new ForwardedHeaders(config), log);
+    const { services, stop } = await startServices(
+      config,
+      database,
+      new TokenVault(config.secretKey!),
+      new ForwardedHeaders(config),
+      log,
+    );
     const app = await createApp(services);
     const responseRecorder = new ResponseRecorder();
     const server = await startListening(app, responseRecorder);
@@ -104,7 +117,10 @@ export class Fitgraph {
     if (known) return known;
     const session = this.database.createSession();
     const id = await createUser({ username, password: PASSWORD, isSuperuser }, session);
-    const person = new Person(this.url, { id, token: await getOrCreateApiKey(id, session, this.tokenVault) });
+    const person = new Person(this.url, {
+      id,
+      token: await getOrCreateApiKey(id, session, this.tokenVault),
+    });
     this.people.set(username, person);
     return person;
   }
@@ -120,7 +136,9 @@ export class Fitgraph {
 
   /** Returns how REST responses differed from the OpenAPI document. */
   schemaViolations(): Promise<string[]> {
-    return this.responseRecorder.schemaViolations(async () => (await this.anonymous.get('/schema')).body as OpenApiDocument);
+    return this.responseRecorder.schemaViolations(
+      async () => (await this.anonymous.get('/schema')).body as OpenApiDocument,
+    );
   }
 
   async stop(): Promise<void> {

@@ -7,14 +7,21 @@ import { nodeIdOf } from '../../src/core/model/node';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import type { Person } from './person';
 
-const listOf = (entity: Entity) => buildGraphQLSchema().getQueryType()!.getFields()[resourceOf(entity)!.pluralName];
+const listOf = (entity: Entity) =>
+  buildGraphQLSchema().getQueryType()!.getFields()[resourceOf(entity)!.pluralName];
 
 export const isListed = (entity: Entity): boolean => listOf(entity) !== undefined;
 
-export const hasPages = (entity: Entity): boolean => listOf(entity)?.args.some(({ name }) => name === 'where') ?? false;
+export const hasPages = (entity: Entity): boolean =>
+  listOf(entity)?.args.some(({ name }) => name === 'where') ?? false;
 
 /** Reads a row of any type. */
-export async function readRow(person: Person, entity: Entity, id: number, selection: string): Promise<any> {
+export async function readRow(
+  person: Person,
+  entity: Entity,
+  id: number,
+  selection: string,
+): Promise<any> {
   const document = `query ($id: ID!) { row: node(nodeId: $id) { ... on ${entity.name} { ${selection} } } }`;
   return (await person.ask(document, { id: nodeIdOf(entity.name, id) })).row;
 }

@@ -15,7 +15,10 @@ const runs = (file) => {
 
 /** Whether PgBouncer is 1.21 or newer, the first version that supports prepared statements in transaction mode. */
 const isNewPgbouncer = (file) => {
-  const [, major, minor] = /^PgBouncer (\d+)\.(\d+)/.exec(spawnSync(file, ['--version'], { encoding: 'utf8' }).stdout ?? '') ?? [];
+  const [, major, minor] =
+    /^PgBouncer (\d+)\.(\d+)/.exec(
+      spawnSync(file, ['--version'], { encoding: 'utf8' }).stdout ?? '',
+    ) ?? [];
   return Number(major) > 1 || Number(minor) >= 21;
 };
 
@@ -30,9 +33,15 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 module.exports.chromium = () => program('CHROMIUM', 'program', CHROMIUM, runs);
 
 const PGBOUNCER = ['/usr/local/bin/pgbouncer', '/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'];
-module.exports.pgbouncer = () => program('PGBOUNCER', 'pgbouncer of 1.21 or newer', PGBOUNCER, isNewPgbouncer);
+module.exports.pgbouncer = () =>
+  program('PGBOUNCER', 'pgbouncer of 1.21 or newer', PGBOUNCER, isNewPgbouncer);
 
-const NGINX = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/local/bin/nginx', '/usr/bin/nginx'];
+const NGINX = [
+  '/usr/sbin/nginx',
+  '/usr/local/sbin/nginx',
+  '/usr/local/bin/nginx',
+  '/usr/bin/nginx',
+];
 module.exports.nginx = () => program('NGINX', 'program', NGINX, runs);
 
 const SYSTEMD_ANALYZE = ['/usr/bin/systemd-analyze', '/bin/systemd-analyze'];
@@ -42,7 +51,8 @@ module.exports.systemdAnalyze = () => program('SYSTEMD_ANALYZE', 'program', SYST
 module.exports.canMount = () => {
   if (process.getuid?.() !== 0) return false;
   const folder = mkdtempSync(join(tmpdir(), 'fitgraph-mount-'));
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]).status === 0;
+  const mounted =
+    spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]).status === 0;
   if (mounted) spawnSync('umount', [folder]);
   rmdirSync(folder);
   return mounted;

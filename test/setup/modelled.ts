@@ -24,7 +24,9 @@ export async function describeModels(): Promise<Record<string, ModelledTable>> {
     const found = Object.entries(await describeTables(client, TABLES));
     return Object.fromEntries(
       found.map(([name, { columns, constraints, indexes }]) => {
-        const keys = constraints.map((constraint) => withOwner(constraint, isOwned(name) || 'user_id' in columns)).sort();
+        const keys = constraints
+          .map((constraint) => withOwner(constraint, isOwned(name) || 'user_id' in columns))
+          .sort();
         return [name, { columns, constraints: keys, indexes }];
       }),
     );
@@ -35,11 +37,15 @@ export async function describeModels(): Promise<Record<string, ModelledTable>> {
 }
 
 const isOwned = (table: string | undefined): boolean =>
-  allEntities().some((entity) => resourceOf(entity)!.table === table && resourceOf(entity)!.isOwned);
+  allEntities().some(
+    (entity) => resourceOf(entity)!.table === table && resourceOf(entity)!.isOwned,
+  );
 
 /** Adds the owner to a foreign key. Sequelize supports keys of one column only, but references between owned rows include the owner. */
 function withOwner(constraint: string, belongs: boolean): string {
   const target = /REFERENCES (\w+)\(id\)/.exec(constraint)?.[1];
   if (!belongs || !isOwned(target) || target === 'user_account') return constraint;
-  return constraint.replace('KEY (', 'KEY (user_id, ').replace(`${target}(id)`, `${target}(user_id, id)`);
+  return constraint
+    .replace('KEY (', 'KEY (user_id, ')
+    .replace(`${target}(id)`, `${target}(user_id, id)`);
 }

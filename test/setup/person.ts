@@ -14,7 +14,8 @@ export interface GraphQLAnswer extends Answer {
   data: any;
   /** The code of the first error. */
   code: string | undefined;
-  errors: { message: string; path?: (string | number)[]; extensions: Record<string, any> }[] | undefined;
+  errors:
+    { message: string; path?: (string | number)[]; extensions: Record<string, any> }[] | undefined;
 }
 
 /** The media types that current clients accept, for which the HTTP status reflects the result. */
@@ -38,7 +39,8 @@ export class Person {
   }
 
   /** Adds an Accept header unless the person has one. */
-  private withAccept = (Accept: string) => new Person(this.url, this.account, { Accept, ...this.headers }, this.serverOutput);
+  private withAccept = (Accept: string) =>
+    new Person(this.url, this.account, { Accept, ...this.headers }, this.serverOutput);
 
   /** Returns the same person as a client of another instance. */
   atInstance(url: string): Person {
@@ -74,7 +76,11 @@ export class Person {
 
   /** Sends a request to any path. Texts, bytes and forms are sent unchanged, anything else as JSON. */
   async send(method: string, path: string, body?: unknown): Promise<Answer> {
-    const raw = body === undefined || typeof body === 'string' || body instanceof Uint8Array || body instanceof FormData;
+    const raw =
+      body === undefined ||
+      typeof body === 'string' ||
+      body instanceof Uint8Array ||
+      body instanceof FormData;
     const response = await fetch(this.url + path, {
       method,
       redirect: 'manual',
@@ -82,12 +88,16 @@ export class Person {
         // Compression takes time and has tests of its own.
         'Accept-Encoding': 'identity',
         ...(this.account && { Authorization: `Token ${this.account.token}` }),
-        ...(body !== undefined && !(body instanceof FormData) && { 'Content-Type': 'application/json' }),
+        ...(body !== undefined &&
+          !(body instanceof FormData) && { 'Content-Type': 'application/json' }),
         ...this.headers,
       },
       body: (raw ? body : JSON.stringify(body)) as RequestInit['body'],
     }).catch((error: Error) => {
-      throw new Error(`${method} ${path}: ${String(error.cause ?? error)}\n${this.serverOutput()}`, { cause: error.cause });
+      throw new Error(
+        `${method} ${path}: ${String(error.cause ?? error)}\n${this.serverOutput()}`,
+        { cause: error.cause },
+      );
     });
     const text = await response.text();
     const json = response.headers.get('content-type')?.includes('json') && text !== '';
@@ -96,7 +106,9 @@ export class Person {
       headers: response.headers,
       body: json ? JSON.parse(text) : text,
       text,
-      statements: Number(/desc="(\d+) statements"/.exec(response.headers.get('server-timing') ?? '')?.[1] ?? NaN),
+      statements: Number(
+        /desc="(\d+) statements"/.exec(response.headers.get('server-timing') ?? '')?.[1] ?? NaN,
+      ),
     };
   }
 }

@@ -3,7 +3,12 @@ import { fieldOf, fieldsOf, type Entity, type EntityField } from '../../src/core
 import { ORDER_BY_ID } from '../../src/core/sql/ordering';
 import { columnSet, buildSelectStatement } from '../../src/core/sql/select';
 import { findEntity, resourceOf } from '../../src/core/model/registry';
-import { validateDump, entitiesByDumpModel, sortByDependency, type DumpRow } from '../../src/transfer/dump';
+import {
+  validateDump,
+  entitiesByDumpModel,
+  sortByDependency,
+  type DumpRow,
+} from '../../src/transfer/dump';
 import { importDumpRows } from '../../src/transfer/importer';
 import type { Fitgraph } from './fitgraph';
 import type { Person } from './person';
@@ -13,10 +18,12 @@ import { dumpRowOf } from './samples';
 /** Number of rows of each type per user, and of public rows. */
 export const SIZE = 14;
 
-const isAccount = (entity: Entity) => entity === findEntity('User') || entity === findEntity('UserProfile');
+const isAccount = (entity: Entity) =>
+  entity === findEntity('User') || entity === findEntity('UserProfile');
 
 /** Returns the types that have a population. */
-export const populatedEntities = (): Entity[] => sortByDependency(entitiesByDumpModel()).filter((entity) => !isAccount(entity));
+export const populatedEntities = (): Entity[] =>
+  sortByDependency(entitiesByDumpModel()).filter((entity) => !isAccount(entity));
 
 const TEXTS = [
   'Squat',
@@ -58,7 +65,10 @@ function value(entity: Entity, field: EntityField, index: number, random: Random
     case 'datetime':
       return `2021-03-1${random.int(0, 2)}T0${random.int(6, 8)}:00:00${random.pick(['Z', '+01:00', '.000001Z'])}`;
     case 'choice':
-      return random.pick([...Object.values(field.enum!.type), ...(field.allowBlank ? [''] : [])] as [string]);
+      return random.pick([
+        ...Object.values(field.enum!.type),
+        ...(field.allowBlank ? [''] : []),
+      ] as [string]);
     case 'string':
       return (field.minLength ?? 0) > 5
         ? `${random.pick(TEXTS)} ${'x'.repeat(field.minLength!)}`
@@ -99,7 +109,8 @@ export async function populate(fitgraph: Fitgraph, name: string): Promise<[Perso
           const start = resourceOf(target)!.isOwned ? owner * SIZE : 0;
           if (field.name === resourceOf(entity)!.visibilityParentFieldName) return wholes[index];
           const any = () => start + random.int(1, SIZE);
-          if (field.relation!.isToMany) return [...new Set([any(), any()].slice(0, random.int(1, 2)))];
+          if (field.relation!.isToMany)
+            return [...new Set([any(), any()].slice(0, random.int(1, 2)))];
           return field.allowNull && random.chance(0.35) ? null : any();
         });
         for (const field of fieldsOf(entity)) {
@@ -114,8 +125,14 @@ export async function populate(fitgraph: Fitgraph, name: string): Promise<[Perso
     );
   });
   // An entry belongs to the plan of its meal.
-  const plans = new Map(rows.flatMap(({ model, pk, fields }) => (model === 'nutrition.meal' ? [[pk, fields.plan]] : [])));
-  for (const { model, fields } of rows) if (model === 'nutrition.logitem' && fields.meal) fields.plan = plans.get(fields.meal as number);
+  const plans = new Map(
+    rows.flatMap(({ model, pk, fields }) =>
+      model === 'nutrition.meal' ? [[pk, fields.plan]] : [],
+    ),
+  );
+  for (const { model, fields } of rows)
+    if (model === 'nutrition.logitem' && fields.meal)
+      fields.plan = plans.get(fields.meal as number);
   await importDumpRows(validateDump(rows), fitgraph.database, { tokenVault: fitgraph.tokenVault });
   await fitgraph.reference.reload();
   return people;
@@ -128,12 +145,21 @@ export const everyRow = (fitgraph: Fitgraph, entity: Entity): Promise<Row[]> =>
   fitgraph.sql(buildSelectStatement({ columns: columnSet(entity, fieldsOf(entity).map(({ name }) => name), 'unicode'), order: [ORDER_BY_ID] })); // prettier-ignore
 
 /** Whether a row is visible to everyone: it has passed the review, and so have its parents. */
-export function isPublished(entity: Entity, row: Row, rowsOf: (entity: Entity) => Iterable<Row>): boolean {
-  const { publishedColumnValues: publishedColumnValues = {}, visibilityParentFieldName: visibilityParentFieldName } = resourceOf(entity)!;
+export function isPublished(
+  entity: Entity,
+  row: Row,
+  rowsOf: (entity: Entity) => Iterable<Row>,
+): boolean {
+  const {
+    publishedColumnValues: publishedColumnValues = {},
+    visibilityParentFieldName: visibilityParentFieldName,
+  } = resourceOf(entity)!;
   const hasPublishedValue = ([column, value]: [string, string]) =>
     row[fieldsOf(entity).find((field) => field.column === column)!.name] === value;
   if (!Object.entries(publishedColumnValues).every(hasPublishedValue)) return false;
   if (!visibilityParentFieldName) return true;
   const target = fieldOf(entity, visibilityParentFieldName).target!();
-  return [...rowsOf(target)].some((whole) => whole.id === row[visibilityParentFieldName] && isPublished(target, whole, rowsOf));
+  return [...rowsOf(target)].some(
+    (whole) => whole.id === row[visibilityParentFieldName] && isPublished(target, whole, rowsOf),
+  );
 }

@@ -16,7 +16,10 @@ async function ask(): Promise<PoolConfig> {
   const socket = net.connect(path.join(process.env[FOLDER]!, DATABASE_SOCKET));
   const chunks: Buffer[] = [];
   for await (const chunk of socket) chunks.push(chunk as Buffer);
-  const { connection, error } = JSON.parse(Buffer.concat(chunks).toString()) as { connection?: PoolConfig; error?: string };
+  const { connection, error } = JSON.parse(Buffer.concat(chunks).toString()) as {
+    connection?: PoolConfig;
+    error?: string;
+  };
   if (!connection) throw new Error(`PostgreSQL did not start: ${error}`);
   return connection;
 }

@@ -96,9 +96,11 @@ const RANDOM = [
 ];
 
 for (const name of [...SYSTEM, ...ALONE, ...RANDOM])
-  if (!existsSync(join(TESTS, name)) && !existsSync(join(TESTS, `${name}${ENDING}`))) throw new Error(`runs.js names no test: ${name}`);
+  if (!existsSync(join(TESTS, name)) && !existsSync(join(TESTS, `${name}${ENDING}`)))
+    throw new Error(`runs.js names no test: ${name}`);
 
-const belongsTo = (names, test) => names.some((name) => test === name || test.startsWith(`${name}/`));
+const belongsTo = (names, test) =>
+  names.some((name) => test === name || test.startsWith(`${name}/`));
 
 /** Test files without their suffix, as in `core/filters`. */
 const tests = readdirSync(TESTS, { recursive: true })
@@ -113,13 +115,16 @@ const suiteOf = (test) => `${folderOf(test)}/suite.ts`;
 const isTogether = (test) => !ALONE.includes(test) && existsSync(join(TESTS, suiteOf(test)));
 
 /** Returns the test files of a folder that its `suite.ts` runs in one process. */
-module.exports.togetherIn = (folder) => service.filter((test) => folderOf(test) === folder && isTogether(test));
+module.exports.togetherIn = (folder) =>
+  service.filter((test) => folderOf(test) === folder && isTogether(test));
 
 /** `npm run explore` runs these with seeds from the clock. */
 module.exports.random = RANDOM;
 
 /** The files that Jest runs, relative to `test/`. */
 module.exports.runs = {
-  service: [...new Set(service.map((test) => (isTogether(test) ? suiteOf(test) : `${test}${ENDING}`)))],
+  service: [
+    ...new Set(service.map((test) => (isTogether(test) ? suiteOf(test) : `${test}${ENDING}`))),
+  ],
   system: system.map((test) => `${test}${ENDING}`),
 };

@@ -10,20 +10,26 @@ export type Parents = (field: EntityField, number: number) => unknown;
 
 const day = (number: number) => new Date(Date.UTC(2000, 0, number)).toISOString().slice(0, 10);
 
-const isUnique = (entity: Entity, { name }: EntityField) => resourceOf(entity)!.uniqueFields?.includes(name);
+const isUnique = (entity: Entity, { name }: EntityField) =>
+  resourceOf(entity)!.uniqueFields?.includes(name);
 
-const choiceValues = ({ choices }: EntityField): unknown[] => choices!.flatMap((choice) => (choice.value === null ? [] : [choice.value]));
+const choiceValues = ({ choices }: EntityField): unknown[] =>
+  choices!.flatMap((choice) => (choice.value === null ? [] : [choice.value]));
 
 /** Number of different ids that samples use for a unique relation to a public type. */
 export const PUBLIC_PARENTS = 2;
 
 /** Returns how many samples with consecutive numbers and the same owned parents differ in fields that must be unique together. */
 export function distinctSamples(entity: Entity): number {
-  const fields = fieldsOf(entity).filter((field) => isUnique(entity, field) && !field.relation?.isOwned);
+  const fields = fieldsOf(entity).filter(
+    (field) => isUnique(entity, field) && !field.relation?.isOwned,
+  );
   const counts = fields.map((field) => {
     if (field.relation) return PUBLIC_PARENTS;
     if (field.kind === 'choice') return choiceValues(field).length;
-    return field.kind === 'integer' ? (field.max ?? MAX_INTEGER) - lowestInteger(field) + 1 : Infinity;
+    return field.kind === 'integer'
+      ? (field.max ?? MAX_INTEGER) - lowestInteger(field) + 1
+      : Infinity;
   });
   return resourceOf(entity)!.uniqueFields ? Math.max(1, ...counts) : Infinity;
 }
@@ -36,7 +42,9 @@ function value(entity: Entity, field: EntityField, number: number): unknown {
   switch (field.kind) {
     case 'integer': {
       const lowest = lowestInteger(field);
-      return isUnique(entity, field) ? lowest + (number % ((field.max ?? MAX_INTEGER) - lowest + 1)) : lowest;
+      return isUnique(entity, field)
+        ? lowest + (number % ((field.max ?? MAX_INTEGER) - lowest + 1))
+        : lowest;
     }
     case 'decimal':
       return `${Math.max(field.min ?? 1, 1)}.50`;
@@ -49,7 +57,9 @@ function value(entity: Entity, field: EntityField, number: number): unknown {
     case 'datetime':
       return '2021-03-10T08:00:00+01:00';
     case 'choice':
-      return choiceValues(field)[isUnique(entity, field) ? (number - 1) % choiceValues(field).length : 0];
+      return choiceValues(field)[
+        isUnique(entity, field) ? (number - 1) % choiceValues(field).length : 0
+      ];
     case 'uuid':
       return `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
     case 'url':
@@ -65,14 +75,25 @@ function value(entity: Entity, field: EntityField, number: number): unknown {
 }
 
 /** Returns values by GraphQL name. Samples with different numbers differ in fields that must be unique. */
-export function sample(entity: Entity, number: number, parents: Parents, isIncluded: (field: EntityField) => boolean): Values {
+export function sample(
+  entity: Entity,
+  number: number,
+  parents: Parents,
+  isIncluded: (field: EntityField) => boolean,
+): Values {
   const fields = fieldsOf(entity).filter(
-    (field) => field.name !== 'id' && !field.setByDatabase && (field.isColumn || field.link) && isIncluded(field),
+    (field) =>
+      field.name !== 'id' &&
+      !field.setByDatabase &&
+      (field.isColumn || field.link) &&
+      isIncluded(field),
   );
   return Object.fromEntries(
     fields.map((field) => [
       field.name,
-      field.relation ? parents(field, isUnique(entity, field) ? number : 1) : value(entity, field, number),
+      field.relation
+        ? parents(field, isUnique(entity, field) ? number : 1)
+        : value(entity, field, number),
     ]),
   );
 }
@@ -86,8 +107,15 @@ export function toEnumName(field: Pick<EntityField, 'enum'>, value: unknown): un
 
 /** Returns the input of a creation over GraphQL. */
 export function inputOf(entity: Entity, number: number, parents: Parents): Values {
-  const values = sample(entity, number, parents, (field) => !field.readOnly && field.exclusiveTo !== 'rest');
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toEnumName(fieldOf(entity, name), value)]));
+  const values = sample(
+    entity,
+    number,
+    parents,
+    (field) => !field.readOnly && field.exclusiveTo !== 'rest',
+  );
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, toEnumName(fieldOf(entity, name), value)]),
+  );
 }
 
 /**
@@ -95,8 +123,15 @@ export function inputOf(entity: Entity, number: number, parents: Parents): Value
  * rule ties to it.
  */
 export function inputBelow(entity: Entity, by: string, number: number, parents: Parents): Values {
-  const bound = [by, ...(resourceOf(entity)!.crossFieldRules ?? []).flatMap(({ fields }) => (fields.includes(by) ? fields : []))];
-  return Object.fromEntries(Object.entries(inputOf(entity, number, parents)).filter(([name]) => !bound.includes(name)));
+  const bound = [
+    by,
+    ...(resourceOf(entity)!.crossFieldRules ?? []).flatMap(({ fields }) =>
+      fields.includes(by) ? fields : [],
+    ),
+  ];
+  return Object.fromEntries(
+    Object.entries(inputOf(entity, number, parents)).filter(([name]) => !bound.includes(name)),
+  );
 }
 
 /** Returns the body of a POST, with the keys of REST. */
@@ -117,4 +152,8 @@ export const dumpRowOf = (entity: Entity, number: number, parents: Parents): Dum
 });
 
 const byRestName = (entity: Entity, values: Values): Values =>
-  Object.fromEntries(fieldsOf(entity).flatMap(({ name, restKey }) => (name in values ? [[restKey, values[name]]] : [])));
+  Object.fromEntries(
+    fieldsOf(entity).flatMap(({ name, restKey }) =>
+      name in values ? [[restKey, values[name]]] : [],
+    ),
+  );

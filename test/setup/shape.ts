@@ -82,6 +82,8 @@ const OBJECTS = [
 ];
 const SHAPE = OBJECTS.map((query) => `SELECT * FROM (${query}) AS t("thing")`).join('\nUNION ALL ');
 
-export async function shapeOf(client: { query(text: string): Promise<{ rows: { thing: string }[] }> }): Promise<string[]> {
+export async function shapeOf(client: {
+  query(text: string): Promise<{ rows: { thing: string }[] }>;
+}): Promise<string[]> {
   return (await client.query(`${SHAPE}\nORDER BY 1`)).rows.map(({ thing }) => thing);
 }

@@ -21,7 +21,10 @@ export interface Run {
 
 export default async function start(): Promise<void> {
   // Processes that the tested code starts must also load TypeScript.
-  const options = [`--require=${path.join(__dirname, 'typescript.js')}`, `--max-semi-space-size=${YOUNG_GENERATION_MB}`];
+  const options = [
+    `--require=${path.join(__dirname, 'typescript.js')}`,
+    `--max-semi-space-size=${YOUNG_GENERATION_MB}`,
+  ];
   process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS, ...options].filter(Boolean).join(' ');
   // PostgreSQL uses the same clock as Node.js, also when it is shifted.
   const { LD_PRELOAD, CLOCK_OFFSET } = process.env;
@@ -38,6 +41,8 @@ export default async function start(): Promise<void> {
       (error: Error) => socket.end(JSON.stringify({ error: error.message })),
     );
   }
-  await new Promise<void>((resolve) => run.listener.listen(path.join(folder, DATABASE_SOCKET), resolve));
+  await new Promise<void>((resolve) =>
+    run.listener.listen(path.join(folder, DATABASE_SOCKET), resolve),
+  );
   (globalThis as { testRun?: Run }).testRun = run;
 }

@@ -40,13 +40,18 @@ const TRIGGERS = `SELECT tgrelid::regclass::text AS "table", pg_get_triggerdef(o
 const POLICIES = `SELECT tablename AS "table", concat_ws(' ', policyname, permissive, roles, cmd, qual, with_check) AS "definition" FROM pg_policies
   WHERE tablename = ANY($1)`;
 
-export async function describeTables(client: Client, tables: readonly string[]): Promise<Record<string, Table>> {
-  const ask = async (text: string) => (await client.query(text, [tables])).rows as Record<'table' | 'name' | 'definition', string>[];
+export async function describeTables(
+  client: Client,
+  tables: readonly string[],
+): Promise<Record<string, Table>> {
+  const ask = async (text: string) =>
+    (await client.query(text, [tables])).rows as Record<'table' | 'name' | 'definition', string>[];
   const columns = await ask(COLUMNS);
   const [constraints, indexes] = [await ask(CONSTRAINTS), await ask(`${INDEXES} AND ${PLAIN}`)];
   const [triggers, policies] = [await ask(TRIGGERS), await ask(POLICIES)];
   const describe = (name: string): Table => {
-    const of = <R extends { table: string }>(rows: readonly R[]) => rows.filter(({ table }) => table === name);
+    const of = <R extends { table: string }>(rows: readonly R[]) =>
+      rows.filter(({ table }) => table === name);
     const definitions = (rows: typeof columns) =>
       of(rows)
         .map(({ definition }) => definition)

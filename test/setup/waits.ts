@@ -11,7 +11,10 @@ export const WAIT_LIMIT_MS = 240_000;
 const POLL_MS = 20;
 
 /** Polls until `check` returns true; throws after WAIT_LIMIT_MS. */
-export async function until(condition: string, check: () => boolean | Promise<boolean>): Promise<void> {
+export async function until(
+  condition: string,
+  check: () => boolean | Promise<boolean>,
+): Promise<void> {
   const end = performance.now() + WAIT_LIMIT_MS;
   while (!(await check())) {
     if (performance.now() > end) throw new Error(`timed out waiting until ${condition}`);
@@ -58,12 +61,17 @@ function delayIn(schedstat: string): number {
 }
 
 /** Returns how long the main threads of these processes have waited for a processor since they started, in milliseconds. */
-export const schedulingDelay = (...pids: number[]): number => pids.reduce((sum, pid) => sum + delayIn(`/proc/${pid}/schedstat`), 0);
+export const schedulingDelay = (...pids: number[]): number =>
+  pids.reduce((sum, pid) => sum + delayIn(`/proc/${pid}/schedstat`), 0);
 
 /** Returns the same for each thread of a process, such as those that hash passwords, by thread. */
 export const threadDelays = (pid: number): Map<string, number> => {
   const tasks = `/proc/${pid}/task`;
-  return new Map(fs.existsSync(tasks) ? fs.readdirSync(tasks).map((thread) => [thread, delayIn(`${tasks}/${thread}/schedstat`)]) : []);
+  return new Map(
+    fs.existsSync(tasks)
+      ? fs.readdirSync(tasks).map((thread) => [thread, delayIn(`${tasks}/${thread}/schedstat`)])
+      : [],
+  );
 };
 
 /**
@@ -91,7 +99,9 @@ export class SchedulingDelays {
     const own = this.ownDelay();
     const before = this.read();
     return () => {
-      const grown = [...this.read()].map(([pid, delay]) => delay - (before.get(pid) ?? this.readings.get(pid)!.first));
+      const grown = [...this.read()].map(
+        ([pid, delay]) => delay - (before.get(pid) ?? this.readings.get(pid)!.first),
+      );
       return this.ownDelay() - own + Math.max(0, ...grown);
     };
   }
@@ -105,13 +115,15 @@ export class SchedulingDelays {
   }
 
   private read(): Map<number, number> {
-    for (const [pid, reading] of this.readings) reading.last = Math.max(reading.last, schedulingDelay(pid));
+    for (const [pid, reading] of this.readings)
+      reading.last = Math.max(reading.last, schedulingDelay(pid));
     return new Map([...this.readings].map(([pid, { last }]) => [pid, last]));
   }
 }
 
 /** Measures like `SchedulingDelays.measure`, for a fixed set of processes. */
-export const delaysOf = (...pids: number[]): (() => number) => new SchedulingDelays([], pids).measure();
+export const delaysOf = (...pids: number[]): (() => number) =>
+  new SchedulingDelays([], pids).measure();
 
 /** Returns how long a task takes, in milliseconds, without the scheduling delays of this process and of the processes it depends on. */
 export async function timeOf(task: () => Promise<unknown>, ...pids: number[]): Promise<number> {

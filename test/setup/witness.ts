@@ -34,7 +34,8 @@ export class ResponseRecorder {
     response.end = ((...parts: unknown[]) => {
       const [text] = parts;
       // HTML pages are not JSON.
-      if (typeof text === 'string' && !text.startsWith('<')) this.recorded.push({ method, url, status: response.statusCode, text });
+      if (typeof text === 'string' && !text.startsWith('<'))
+        this.recorded.push({ method, url, status: response.statusCode, text });
       return end(...parts);
     }) as typeof response.end;
   }
@@ -45,9 +46,12 @@ export class ResponseRecorder {
     this.conformance ??= Conformance.with(await read());
     const responses = this.recorded.splice(0);
     const found = responses.flatMap(({ method, url, status, text }) =>
-      this.conformance!.problemsAt(method, url.slice(API_BASE_PATH.length), status, JSON.parse(text)).map(
-        (problem) => `${method} ${url}: ${problem}`,
-      ),
+      this.conformance!.problemsAt(
+        method,
+        url.slice(API_BASE_PATH.length),
+        status,
+        JSON.parse(text),
+      ).map((problem) => `${method} ${url}: ${problem}`),
     );
     return [...new Set(found)];
   }

@@ -13,7 +13,17 @@ import type { SeedRow } from '../../seeders/row';
 const TODAY = '2026-09-22';
 const USER = 4711;
 /** New Year, a leap day, changes of daylight saving time, every weekday. */
-const DAYS = [TODAY, '2027-01-01', '2028-02-29', '2026-03-29', '2026-10-25', '2026-09-23', '2026-09-24', '2026-09-25', '2026-09-26'];
+const DAYS = [
+  TODAY,
+  '2027-01-01',
+  '2028-02-29',
+  '2026-03-29',
+  '2026-10-25',
+  '2026-09-23',
+  '2026-09-24',
+  '2026-09-25',
+  '2026-09-26',
+];
 
 const EXTERNAL_USER = 'auth.user';
 /** The model that a field references. A key with a model takes precedence over a bare field name. */
@@ -74,7 +84,9 @@ function unresolvedReferences(rows: SeedRow[]): string[] {
     for (const [field, value] of Object.entries(fields)) {
       // The category of an ingredient is a text.
       const target =
-        model === 'nutrition.ingredient' && field === 'category' ? undefined : (REFERENCES[`${model}.${field}`] ?? REFERENCES[field]);
+        model === 'nutrition.ingredient' && field === 'category'
+          ? undefined
+          : (REFERENCES[`${model}.${field}`] ?? REFERENCES[field]);
       if (target === undefined || value === null) continue;
       for (const id of Array.isArray(value) ? value : [value]) {
         if (!seen.has(`${target} ${id}`)) missing.push(`${model} ${pk}: ${field} ${id}`);
@@ -116,13 +128,23 @@ describe('images of exercises', () => {
   test('are small opaque PNG files, licensed, at the path of their exercise', async () => {
     expect(images).toHaveLength(12);
     for (const { fields } of images) {
-      expect(fields).toMatchObject({ is_main: true, status: '2', license: 2, license_author: 'Fitgraph' });
+      expect(fields).toMatchObject({
+        is_main: true,
+        status: '2',
+        license: 2,
+        license_author: 'Fitgraph',
+      });
       expect(fields.image).toBe(`exercise-images/${String(fields.exercise)}/muscles.png`);
     }
     const files = exerciseImages();
     expect(files.map(([file]) => file)).toEqual(values(images, 'image'));
     for (const [, content] of files)
-      expect(await sharp(content).metadata()).toMatchObject({ format: 'png', width: 600, height: 600, hasAlpha: false });
+      expect(await sharp(content).metadata()).toMatchObject({
+        format: 'png',
+        width: 600,
+        height: 600,
+        hasAlpha: false,
+      });
     expect(files.reduce((sum, [, { length }]) => sum + length, 0)).toBeLessThan(120_000);
   });
 
@@ -134,11 +156,13 @@ describe('images of exercises', () => {
 
 test('the README states the numbers of exercises', () => {
   const readme = fs.readFileSync(path.join(__dirname, '../../README.md'), 'utf8');
-  const [, english, german, total] = /has (\d+) exercises in English, (\d+) of them also in German: [^]*?`totalCount` is (\d+)\./.exec(
-    readme,
-  )!;
+  const [, english, german, total] =
+    /has (\d+) exercises in English, (\d+) of them also in German: [^]*?`totalCount` is (\d+)\./.exec(
+      readme,
+    )!;
   const rows = of(catalogue, 'exercises.exercise');
-  const count = (language: number) => rows.filter(({ fields }) => fields.language === language).length;
+  const count = (language: number) =>
+    rows.filter(({ fields }) => fields.language === language).length;
   expect([english, german, total].map(Number)).toEqual([count(2), count(1), rows.length]);
   expect(of(catalogue, 'exercises.exercisebase')).toHaveLength(Number(english));
 });
@@ -147,11 +171,19 @@ describe('reference data', () => {
   const rows = reference();
 
   test('has the ids of the reference service', () => {
-    const languages = of(rows, 'core.language').map(({ pk, fields }) => `${pk} ${fields.short_name}`);
-    expect(languages.join()).toBe('1 de,2 en,3 bg,4 es,5 ru,6 nl,7 pt,8 el,9 cs,10 sv,11 no,12 fr,13 it,14 pl,15 uk,16 tr');
+    const languages = of(rows, 'core.language').map(
+      ({ pk, fields }) => `${pk} ${fields.short_name}`,
+    );
+    expect(languages.join()).toBe(
+      '1 de,2 en,3 bg,4 es,5 ru,6 nl,7 pt,8 el,9 cs,10 sv,11 no,12 fr,13 it,14 pl,15 uk,16 tr',
+    );
     expect(values(of(rows, 'core.daysofweek'), 'day_of_week')[0]).toBe('Monday');
-    expect(of(rows, 'core.license').find(({ pk }) => pk === 2)?.fields.short_name).toBe('CC-BY-SA 4');
-    expect(of(rows, 'exercises.exercisecategory').map(({ pk }) => pk)).toEqual([8, 9, 10, 11, 12, 13, 14]);
+    expect(of(rows, 'core.license').find(({ pk }) => pk === 2)?.fields.short_name).toBe(
+      'CC-BY-SA 4',
+    );
+    expect(of(rows, 'exercises.exercisecategory').map(({ pk }) => pk)).toEqual([
+      8, 9, 10, 11, 12, 13, 14,
+    ]);
   });
 
   test.each([
@@ -170,7 +202,8 @@ describe('reference data', () => {
       expect(String(fields.full_name).length).toBeLessThanOrEqual(60);
       expect(String(fields.short_name).length).toBeLessThanOrEqual(15);
     }
-    for (const name of values<string>(of(rows, 'core.language'), 'full_name')) expect(name.length).toBeLessThanOrEqual(30);
+    for (const name of values<string>(of(rows, 'core.language'), 'full_name'))
+      expect(name.length).toBeLessThanOrEqual(30);
   });
 });
 
@@ -185,7 +218,11 @@ describe('exercises', () => {
     expect(english).toHaveLength(of(rows, 'exercises.exercisebase').length);
     expect(german.length).toBeGreaterThanOrEqual(25);
     const englishIds = new Set(english.map(({ pk }) => pk));
-    const commented = new Set(values<number>(of(rows, 'exercises.exercisecomment'), 'exercise').filter((id) => englishIds.has(id)));
+    const commented = new Set(
+      values<number>(of(rows, 'exercises.exercisecomment'), 'exercise').filter((id) =>
+        englishIds.has(id),
+      ),
+    );
     expect(commented.size).toBeGreaterThanOrEqual(40);
   });
 
@@ -194,7 +231,8 @@ describe('exercises', () => {
       expect(fields.description).toMatch(/^<p>[^<>&]{40,1500}<\/p>$/);
       expect(String(fields.name).length).toBeLessThanOrEqual(200);
     }
-    for (const field of ['description', 'name', 'uuid']) expect(new Set(values(translations, field)).size).toBe(translations.length);
+    for (const field of ['description', 'name', 'uuid'])
+      expect(new Set(values(translations, field)).size).toBe(translations.length);
     for (const comment of values<string>(of(rows, 'exercises.exercisecomment'), 'comment')) {
       expect(comment.trim()).not.toBe('');
       expect(comment.length).toBeLessThanOrEqual(200);
@@ -203,7 +241,8 @@ describe('exercises', () => {
 
   test('have version 5 UUIDs that are unique across both tables', () => {
     const uuids = values<string>([...of(rows, 'exercises.exercisebase'), ...translations], 'uuid');
-    for (const uuid of uuids) expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    for (const uuid of uuids)
+      expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(new Set(uuids).size).toBe(uuids.length);
   });
 
@@ -224,7 +263,9 @@ describe('exercises', () => {
 
   test('have no creation date after the day of loading', () => {
     expect(new Set(values(translations, 'creation_date'))).toEqual(new Set(['2026-01-01']));
-    expect(new Set(values(of(exercises('2025-05-05'), 'exercises.exercise'), 'creation_date'))).toEqual(new Set(['2025-05-05']));
+    expect(
+      new Set(values(of(exercises('2025-05-05'), 'exercises.exercise'), 'creation_date')),
+    ).toEqual(new Set(['2025-05-05']));
   });
 });
 
@@ -239,38 +280,50 @@ describe('ingredients', () => {
     expect(new Set(values(units, 'ingredient')).size).toBeGreaterThanOrEqual(100);
   });
 
-  test.each(foods.map((row) => [String(row.fields.name), row] as const))('include %s with plausible values', (name, row) => {
-    expect(name.length).toBeGreaterThanOrEqual(3);
-    expect(name.length).toBeLessThanOrEqual(200);
-    for (const field of ['protein', 'carbohydrates', 'carbohydrates_sugar', 'fat', 'fat_saturated', 'fibres', 'sodium']) {
-      expect(row.fields[field]).toMatch(/^\d{1,3}\.\d{3}$/);
-    }
-    const [protein, carbohydrates, fat, fibres] = ['protein', 'carbohydrates', 'fat', 'fibres'].map((field) => number(row, field)) as [
-      number,
-      number,
-      number,
-      number,
-    ];
-    expect(number(row, 'carbohydrates_sugar')).toBeLessThanOrEqual(carbohydrates);
-    expect(number(row, 'fat_saturated')).toBeLessThanOrEqual(fat);
-    expect(protein + carbohydrates + fat + fibres).toBeLessThanOrEqual(100);
-    expect(number(row, 'sodium')).toBeLessThan(40);
+  test.each(foods.map((row) => [String(row.fields.name), row] as const))(
+    'include %s with plausible values',
+    (name, row) => {
+      expect(name.length).toBeGreaterThanOrEqual(3);
+      expect(name.length).toBeLessThanOrEqual(200);
+      for (const field of [
+        'protein',
+        'carbohydrates',
+        'carbohydrates_sugar',
+        'fat',
+        'fat_saturated',
+        'fibres',
+        'sodium',
+      ]) {
+        expect(row.fields[field]).toMatch(/^\d{1,3}\.\d{3}$/);
+      }
+      const [protein, carbohydrates, fat, fibres] = [
+        'protein',
+        'carbohydrates',
+        'fat',
+        'fibres',
+      ].map((field) => number(row, field)) as [number, number, number, number];
+      expect(number(row, 'carbohydrates_sugar')).toBeLessThanOrEqual(carbohydrates);
+      expect(number(row, 'fat_saturated')).toBeLessThanOrEqual(fat);
+      expect(protein + carbohydrates + fat + fibres).toBeLessThanOrEqual(100);
+      expect(number(row, 'sodium')).toBeLessThan(40);
 
-    const energy = row.fields.energy as number;
-    expect(Number.isInteger(energy)).toBe(true);
-    const sum = 4 * protein + 4 * carbohydrates + 9 * fat;
-    const source = energyExceptions.get(name);
-    if (source === 'alcohol') expect(energy).toBeGreaterThan(sum);
-    else {
-      const expected = source === 'fibre' ? sum + 2 * fibres : sum;
-      expect(Math.abs(energy - expected)).toBeLessThanOrEqual(0.2 * expected);
-    }
-  });
+      const energy = row.fields.energy as number;
+      expect(Number.isInteger(energy)).toBe(true);
+      const sum = 4 * protein + 4 * carbohydrates + 9 * fat;
+      const source = energyExceptions.get(name);
+      if (source === 'alcohol') expect(energy).toBeGreaterThan(sum);
+      else {
+        const expected = source === 'fibre' ? sum + 2 * fibres : sum;
+        expect(Math.abs(energy - expected)).toBeLessThanOrEqual(0.2 * expected);
+      }
+    },
+  );
 
   test('declare only real exceptions from the energy formula', () => {
     for (const row of foods) {
       if (!energyExceptions.has(String(row.fields.name))) continue;
-      const sum = 4 * number(row, 'protein') + 4 * number(row, 'carbohydrates') + 9 * number(row, 'fat');
+      const sum =
+        4 * number(row, 'protein') + 4 * number(row, 'carbohydrates') + 9 * number(row, 'fat');
       expect(Math.abs(number(row, 'energy') - sum)).toBeGreaterThan(0.19 * sum);
     }
   });
@@ -318,8 +371,10 @@ describe.each(DAYS)('demo data loaded on %s', (today) => {
 
   test('has two workouts with values within the limits', () => {
     expect(of(rows, 'manager.workout')).toHaveLength(2);
-    for (const day of values<number[]>(of(rows, 'manager.day'), 'day')) expect(day.length).toBeGreaterThan(0);
-    for (const sets of values<number>(of(rows, 'manager.set'), 'sets')) expect(sets >= 1 && sets <= 10).toBe(true);
+    for (const day of values<number[]>(of(rows, 'manager.day'), 'day'))
+      expect(day.length).toBeGreaterThan(0);
+    for (const sets of values<number>(of(rows, 'manager.set'), 'sets'))
+      expect(sets >= 1 && sets <= 10).toBe(true);
     for (const { fields } of of(rows, 'manager.setting')) {
       expect(Number(fields.reps) > 0 && Number(fields.reps) <= 600).toBe(true);
       if (fields.weight !== null) expect(fields.weight).toMatch(/^\d{1,3}\.\d{2}$/);
@@ -329,7 +384,8 @@ describe.each(DAYS)('demo data loaded on %s', (today) => {
     const steps = of(rows, 'manager.schedulestep');
     expect(of(rows, 'manager.schedule')).toHaveLength(1);
     expect(values(steps, 'workout')).toEqual([1, 2]);
-    for (const duration of values<number>(steps, 'duration')) expect(duration >= 1 && duration <= 25).toBe(true);
+    for (const duration of values<number>(steps, 'duration'))
+      expect(duration >= 1 && duration <= 25).toBe(true);
   });
 
   test('has 16 weeks of logs with a session on each training day', () => {
@@ -340,14 +396,20 @@ describe.each(DAYS)('demo data loaded on %s', (today) => {
     expect(new Set(dates).size).toBe(dates.length);
     expect(new Set(values(logs, 'date'))).toEqual(new Set(dates));
     expect(dates.every((date) => date >= start && date <= today)).toBe(true);
-    const weeks = countBy(dates.map((date) => String(Math.floor((Date.parse(date) - Date.parse(start)) / (7 * 86_400_000)))));
+    const weeks = countBy(
+      dates.map((date) =>
+        String(Math.floor((Date.parse(date) - Date.parse(start)) / (7 * 86_400_000))),
+      ),
+    );
     expect(weeks.size).toBe(16);
     for (const count of weeks.values()) expect(count).toBeGreaterThanOrEqual(3);
     for (const { fields } of sessions) {
       expect(['1', '2', '3']).toContain(fields.impression);
       if (fields.time_start === null) expect(fields.time_end).toBeNull();
       else {
-        expect(`${fields.time_start} ${fields.time_end}`).toMatch(/^([01]\d|2[0-3]):[0-5]\d:00 ([01]\d|2[0-3]):[0-5]\d:00$/);
+        expect(`${fields.time_start} ${fields.time_end}`).toMatch(
+          /^([01]\d|2[0-3]):[0-5]\d:00 ([01]\d|2[0-3]):[0-5]\d:00$/,
+        );
         expect(String(fields.time_end) > String(fields.time_start)).toBe(true);
       }
     }
@@ -365,27 +427,38 @@ describe.each(DAYS)('demo data loaded on %s', (today) => {
       const key = `${fields.workout} ${fields.exercise}`;
       byExercise.set(key, [...(byExercise.get(key) ?? []), Number(fields.weight)]);
     }
-    const heavier = [...byExercise.values()].filter((weights) => Math.max(...weights.slice(-4)) > Math.max(...weights.slice(0, 4)));
+    const heavier = [...byExercise.values()].filter(
+      (weights) => Math.max(...weights.slice(-4)) > Math.max(...weights.slice(0, 4)),
+    );
     expect(heavier.length).toBeGreaterThan(byExercise.size / 2);
   });
 
   test('has a nutrition plan and a diary of 60 days', () => {
     expect(of(rows, 'nutrition.nutritionplan')).toHaveLength(1);
-    expect(String(of(rows, 'nutrition.nutritionplan')[0]?.fields.description).length).toBeLessThanOrEqual(80);
+    expect(
+      String(of(rows, 'nutrition.nutritionplan')[0]?.fields.description).length,
+    ).toBeLessThanOrEqual(80);
     expect(of(rows, 'nutrition.meal')).toHaveLength(5);
     const diary = of(rows, 'nutrition.logitem');
-    const days = countBy(values<string>(diary, 'datetime').map((datetime) => datetime.slice(0, 10)));
-    expect([...days.keys()]).toEqual(Array.from({ length: 60 }, (_, index) => addDays(today, index - 59)));
+    const days = countBy(
+      values<string>(diary, 'datetime').map((datetime) => datetime.slice(0, 10)),
+    );
+    expect([...days.keys()]).toEqual(
+      Array.from({ length: 60 }, (_, index) => addDays(today, index - 59)),
+    );
     for (const count of days.values()) expect(count >= 3 && count <= 8).toBe(true);
     expect(diary.some(({ fields }) => fields.comment !== null)).toBe(true);
     for (const { fields } of [...diary, ...of(rows, 'nutrition.mealitem')]) {
       expect(fields.amount).toMatch(/^\d{1,4}\.\d{2}$/);
       expect(Number(fields.amount) >= 1 && Number(fields.amount) <= 1000).toBe(true);
-      const unit = of(catalogue, 'nutrition.ingredientweightunit').find(({ pk }) => pk === fields.weight_unit);
+      const unit = of(catalogue, 'nutrition.ingredientweightunit').find(
+        ({ pk }) => pk === fields.weight_unit,
+      );
       if (fields.weight_unit !== null) expect(unit?.fields.ingredient).toBe(fields.ingredient);
     }
     // All entries of a day are on the same day in Central Europe, too.
-    for (const datetime of values<string>(diary, 'datetime')) expect(datetime).toMatch(/T(0\d|1\d|20):[0-5]\d:00Z$/);
+    for (const datetime of values<string>(diary, 'datetime'))
+      expect(datetime).toMatch(/T(0\d|1\d|20):[0-5]\d:00Z$/);
   });
 });
 

@@ -24,16 +24,19 @@ let installation: Installation;
 let token: string;
 
 type Attributes = { key: string; value: Record<string, unknown> }[];
-const plain = (attributes: Attributes) => Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+const plain = (attributes: Attributes) =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 
 beforeAll(async () => {
   receiver = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     expect(request.url).toBe('/v1/traces');
-    for (const { resource, scopeSpans } of JSON.parse(Buffer.concat(chunks).toString()).resourceSpans) {
+    for (const { resource, scopeSpans } of JSON.parse(Buffer.concat(chunks).toString())
+      .resourceSpans) {
       services.add(plain(resource.attributes)['service.name']);
-      for (const { spans } of scopeSpans) for (const span of spans) received.push({ ...span, attributes: plain(span.attributes) });
+      for (const { spans } of scopeSpans)
+        for (const span of spans) received.push({ ...span, attributes: plain(span.attributes) });
     }
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
   });
@@ -41,7 +44,10 @@ beforeAll(async () => {
   const endpoint = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
   // The server runs in a separate process, because the exporter loads its modules in a way that Jest does not support.
   build();
-  installation = await Installation.started({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: 'fit' });
+  installation = await Installation.started({
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    OTEL_SERVICE_NAME: 'fit',
+  });
   const server = await installation.start();
   token = server.demo.token;
   const demo = server.signedIn(token);
@@ -54,7 +60,9 @@ beforeAll(async () => {
   // The server exports pending spans when it stops.
   server.process.kill('SIGTERM');
   await server.ended;
-  await until('the last trace is received', () => received.some(({ name }) => name === 'GET /api/v2/day/'));
+  await until('the last trace is received', () =>
+    received.some(({ name }) => name === 'GET /api/v2/day/'),
+  );
 });
 afterAll(async () => {
   await installation.remove();
@@ -67,9 +75,13 @@ const TRACES: Record<string, string> = {};
 const REQUESTS: Record<string, (person: Person) => Promise<unknown>> = {
   rest: (person) => person.get(`/workout/?comment=${SECRET}`),
   graphql: (person) =>
-    person.query('query Mine($comment: String) { workouts(where: { name: { eq: $comment } }) { totalCount } }', { comment: SECRET }),
+    person.query(
+      'query Mine($comment: String) { workouts(where: { name: { eq: $comment } }) { totalCount } }',
+      { comment: SECRET },
+    ),
   longName: (person) => person.query(`query ${'Q'.repeat(1_000)} { __typename }`),
-  write: (person) => person.query(`mutation { createWorkout(input: { name: "${SECRET}" }) { workout { id } } }`),
+  write: (person) =>
+    person.query(`mutation { createWorkout(input: { name: "${SECRET}" }) { workout { id } } }`),
 };
 
 const of = (name: string) => {
@@ -95,11 +107,16 @@ test('continues the trace of the caller and records route, status, user and requ
 
 test('nests operations below the request and statements below operations', () => {
   const { request, operations, statements } = of('graphql');
-  expect(operations).toEqual([expect.objectContaining({ name: 'query Mine', parentSpanId: request.spanId })]);
+  expect(operations).toEqual([
+    expect.objectContaining({ name: 'query Mine', parentSpanId: request.spanId }),
+  ]);
   const [operation] = operations;
   const read = statements.filter(({ parentSpanId }) => parentSpanId === operation!.spanId);
   expect(read).toEqual([expect.objectContaining({ name: 'SELECT workout' })]);
-  expect(read[0]!.attributes).toMatchObject({ 'db.system.name': 'postgresql', 'db.response.returned_rows': 1 });
+  expect(read[0]!.attributes).toMatchObject({
+    'db.system.name': 'postgresql',
+    'db.response.returned_rows': 1,
+  });
   // The statement that looks up the viewer belongs to the request, not to the operation.
   expect(statements.filter(({ parentSpanId }) => parentSpanId === request.spanId)).toHaveLength(1);
 });

@@ -6,7 +6,14 @@ const muscle = (id: number) => (id > 90 ? null : { id, isFront: id % 2 === 1 });
 const ids = (rows: { id: number }[]) => rows.map(({ id }) => id);
 
 type Exercise = [primary: number[], secondary: number[]];
-const table: [rule: string, exercises: Exercise[], front: number[], back: number[], frontSecondary: number[], backSecondary: number[]][] = [
+const table: [
+  rule: string,
+  exercises: Exercise[],
+  front: number[],
+  back: number[],
+  frontSecondary: number[],
+  backSecondary: number[],
+][] = [
   ['none without exercises', [], [], [], [], []],
   [
     'front and back muscles separately',
@@ -57,11 +64,17 @@ const table: [rule: string, exercises: Exercise[], front: number[], back: number
   ['without unknown muscles', [[[1, 91], [92]]], [1], [], [], []],
 ];
 
-test.each(table)('lists muscles: %s', (_rule, exercises, front, back, frontSecondary, backSecondary) => {
-  const trained = exercises.map(([muscleIds, muscleSecondaryIds]) => ({ muscleIds, muscleSecondaryIds }));
-  const groups = groupMuscles(trained, muscle);
-  expect(ids(groups.front)).toEqual(front);
-  expect(ids(groups.back)).toEqual(back);
-  expect(ids(groups.frontSecondary)).toEqual(frontSecondary);
-  expect(ids(groups.backSecondary)).toEqual(backSecondary);
-});
+test.each(table)(
+  'lists muscles: %s',
+  (_rule, exercises, front, back, frontSecondary, backSecondary) => {
+    const trained = exercises.map(([muscleIds, muscleSecondaryIds]) => ({
+      muscleIds,
+      muscleSecondaryIds,
+    }));
+    const groups = groupMuscles(trained, muscle);
+    expect(ids(groups.front)).toEqual(front);
+    expect(ids(groups.back)).toEqual(back);
+    expect(ids(groups.frontSecondary)).toEqual(frontSecondary);
+    expect(ids(groups.backSecondary)).toEqual(backSecondary);
+  },
+);

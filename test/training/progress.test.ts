@@ -13,7 +13,11 @@ const table: [rule: string, given: string[], lines: string[][]][] = [
     ['03 8 22.50', '03 10 20.00', '05 8 25.00'],
     [['03 8 22.50', '05 8 25.00'], ['03 10 20.00']],
   ],
-  ['only the heaviest log of a day', ['05 10 21.00', '05 10 25.00', '05 10 9.50'], [['05 10 25.00']]],
+  [
+    'only the heaviest log of a day',
+    ['05 10 21.00', '05 10 25.00', '05 10 9.50'],
+    [['05 10 25.00']],
+  ],
   ['the heaviest log by number, not by text', ['05 10 9.00', '05 10 100.00'], [['05 10 100.00']]],
   ['one point for a day of zero weights', ['05 10 0.00', '05 10 0.00'], [['05 10 0.00']]],
 ];

@@ -2,7 +2,8 @@
 import { groupByExercise, sortByWeekday, arrangeInRounds } from '../../src/training/sequence';
 
 /** Parses settings such as `a1 b1 a2`. The letter stands for the exercise. */
-const settings = (text: string) => (text ? text.split(' ').map((name) => ({ name, exerciseId: name.charCodeAt(0) })) : []);
+const settings = (text: string) =>
+  text ? text.split(' ').map((name) => ({ name, exerciseId: name.charCodeAt(0) })) : [];
 const names = (rows: readonly { name: string }[]) => rows.map(({ name }) => name).join(' ');
 
 const table: [rule: string, sets: number, given: string, expected: string][] = [

@@ -20,7 +20,12 @@ const table: [rule: string, sets: number, efforts: Partial<SummarizedSet>[], tex
   ['without settings', 4, [], ''],
   ['repetitions without a unit', 4, [{}], '4 × 10'],
   ['zero sets', 0, [{}], '0 × 10'],
-  ['other units by name', 3, [{ reps: 90, repetitionUnitId: 3, repetitionUnit: 'Seconds' }], '3 × 90 Seconds'],
+  [
+    'other units by name',
+    3,
+    [{ reps: 90, repetitionUnitId: 3, repetitionUnit: 'Seconds' }],
+    '3 × 90 Seconds',
+  ],
   ['until failure as ∞', 2, [{ reps: 1, ...failure }], '2 × ∞'],
   ['a whole weight without decimals', 4, [{ weight: '20.00' }], '4 × 10 (20 kg)'],
   ['zeros before the decimal point', 4, [{ weight: '100.00' }], '4 × 10 (100 kg)'],
@@ -32,7 +37,12 @@ const table: [rule: string, sets: number, efforts: Partial<SummarizedSet>[], tex
   ['RiR without weight', 4, [{ rir: '1.5' }], '4 × 10 (1.5 RiR)'],
   ['no RiR if it is blank', 4, [{ rir: '' }], '4 × 10'],
   ['until failure with weight', 2, [{ ...failure, weight: '40.00' }], '2 × ∞ (40 kg)'],
-  ['several settings without the number of sets', 4, [{ weight: '5.00' }, { reps: 8, weight: '7.50' }], '10 (5 kg) – 8 (7.5 kg)'],
+  [
+    'several settings without the number of sets',
+    4,
+    [{ weight: '5.00' }, { reps: 8, weight: '7.50' }],
+    '10 (5 kg) – 8 (7.5 kg)',
+  ],
   [
     'each weight with its own unit',
     3,

@@ -9,7 +9,11 @@ import { migrationNames } from '../../src/database/migrationmodules';
 import { FolderStore } from '../../src/files/folderstore';
 import { Media } from '../../src/files/media';
 import { formatProgress } from '../../src/cli/commandcontext';
-import { ArchiveWriter, SECRET_KEY_ENTRY_NAME, verifyArchive } from '../../src/transfer/backup/archive';
+import {
+  ArchiveWriter,
+  SECRET_KEY_ENTRY_NAME,
+  verifyArchive,
+} from '../../src/transfer/backup/archive';
 import { takeBackup } from '../../src/transfer/backup/take';
 import { inspectBackup, restoreBackup } from '../../src/transfer/backup/restore';
 import { plain } from '../files/pictures';
@@ -28,7 +32,8 @@ let ann: Person;
 let image: { id: number; image: string };
 
 const mediaOf = ({ mediaFolder }: Fitgraph) => new Media(new FolderStore(mediaFolder));
-const take = (of: Fitgraph, to = file) => takeBackup({ file: to, database: of.database, media: mediaOf(of), secretKey: SECRET_KEY });
+const take = (of: Fitgraph, to = file) =>
+  takeBackup({ file: to, database: of.database, media: mediaOf(of), secretKey: SECRET_KEY });
 const restore = async (into: Fitgraph, from = file, replace = true) =>
   restoreBackup({
     file: from,
@@ -39,20 +44,36 @@ const restore = async (into: Fitgraph, from = file, replace = true) =>
   });
 
 /** Tables that are not part of a backup or change without a request. */
-const OWN = ['migration', 'change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget', 'removed_file'];
+const OWN = [
+  'migration',
+  'change',
+  'table_change',
+  'change_log',
+  'former_change_log',
+  'restored',
+  'budget',
+  'removed_file',
+];
 
 /** Returns all rows of all other tables, as texts. */
 async function rows(of: Fitgraph): Promise<Record<string, string[]>> {
-  const tables = await of.sql(`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`);
+  const tables = await of.sql(
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,
+  );
   const all: Record<string, string[]> = {};
   for (const { name } of tables)
-    if (!OWN.includes(name)) all[name] = (await of.sql(`SELECT t::text AS row FROM "${name}" t ORDER BY 1`)).map(({ row }) => row);
+    if (!OWN.includes(name))
+      all[name] = (await of.sql(`SELECT t::text AS row FROM "${name}" t ORDER BY 1`)).map(
+        ({ row }) => row,
+      );
   return all;
 }
 
 /** Returns the digests of all files by path. */
 function files({ mediaFolder }: Pick<Fitgraph, 'mediaFolder'>): Record<string, string> {
-  const entries = fs.readdirSync(mediaFolder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const entries = fs
+    .readdirSync(mediaFolder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile());
   return Object.fromEntries(
     entries.map(({ parentPath, name }) => [
       path.relative(mediaFolder, path.join(parentPath, name)),
@@ -73,16 +94,21 @@ async function upload(person: Person): Promise<{ id: number; image: string }> {
   return { id: body.id, image: new URL(body.image).pathname.replace('/media/', '') };
 }
 
-const cursor = async (person: Person) => (await person.ask('{ changes { cursor } }')).changes.cursor as string;
+const cursor = async (person: Person) =>
+  (await person.ask('{ changes { cursor } }')).changes.cursor as string;
 const changesSince = (person: Person, from: string) =>
-  person.query('query ($since: String) { changes(since: $since) { changes { operation } } }', { since: from });
+  person.query('query ($since: String) { changes(since: $since) { changes { operation } } }', {
+    since: from,
+  });
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
   const bob = await fitgraph.user('bob');
   await createOwnedRows(ann);
   await createOwnedRows(bob);
-  await fitgraph.sql(`UPDATE "workout" SET "comment" = E'tab\\there, line\\nthere, \\\\N and \\\\. too, Möhre'`);
+  await fitgraph.sql(
+    `UPDATE "workout" SET "comment" = E'tab\\there, line\\nthere, \\\\N and \\\\. too, Möhre'`,
+  );
   image = await upload(ann);
 });
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
@@ -98,7 +124,10 @@ describe('a backup of a running server', () => {
     // The image row of the test catalogue has no file.
     expect(missingPaths).toEqual(['exercise-images/1/squat.png']);
     expect(summary.files).toBe(11);
-    expect(summary.rows).toMatchObject({ user_account: 2, exercise_image: before.rows.exercise_image!.length });
+    expect(summary.rows).toMatchObject({
+      user_account: 2,
+      exercise_image: before.rows.exercise_image!.length,
+    });
   });
 
   test('is readable by its owner only and leaves no other file', async () => {
@@ -122,24 +151,38 @@ describe('a backup of a running server', () => {
     await fitgraph.sql(`UPDATE "language" SET "full_name" = 'Wrecked'`);
     await fitgraph.sql('TRUNCATE "weight_entry"');
     fs.writeFileSync(path.join(fitgraph.mediaFolder, image.image), 'wrecked');
-    for (const name of Object.keys(files(fitgraph))) if (/200x200/.test(name)) fs.rmSync(path.join(fitgraph.mediaFolder, name));
-    await until('the changed name is visible', async () => (await fitgraph.anonymous.get('/language/1/')).body.full_name === 'Wrecked');
+    for (const name of Object.keys(files(fitgraph)))
+      if (/200x200/.test(name)) fs.rmSync(path.join(fitgraph.mediaFolder, name));
+    await until(
+      'the changed name is visible',
+      async () => (await fitgraph.anonymous.get('/language/1/')).body.full_name === 'Wrecked',
+    );
     expect((await ann.get('/workout/')).status).toBe(403);
 
     await restore(fitgraph);
 
     expect(await rows(fitgraph)).toEqual(before.rows);
-    await until('the orphaned file is deleted', async () => !Object.keys(files(fitgraph)).some((name) => name.startsWith(orphan.image)));
+    await until(
+      'the orphaned file is deleted',
+      async () => !Object.keys(files(fitgraph)).some((name) => name.startsWith(orphan.image)),
+    );
     expect(files(fitgraph)).toEqual(before.files);
     // Tokens, passwords and cached tables are those of the backup.
     expect((await ann.get('/workout/')).body.count).toBe(1);
     expect((await other.get('/workout/')).body).toEqual({ detail: 'Invalid token.' });
-    const login = await fitgraph.anonymous.post('/login/', { username: 'ann', password: 'a good password' });
+    const login = await fitgraph.anonymous.post('/login/', {
+      username: 'ann',
+      password: 'a good password',
+    });
     expect(login.body).toEqual({ token: ann.token });
-    await until('the original name is visible', async () => (await fitgraph.anonymous.get('/language/1/')).body.full_name !== 'Wrecked');
+    await until(
+      'the original name is visible',
+      async () => (await fitgraph.anonymous.get('/language/1/')).body.full_name !== 'Wrecked',
+    );
     expect((await fetch(`${fitgraph.url}/media/${image.image}`)).status).toBe(200);
     // All earlier cursors have expired; new ones work.
-    for (const old of [early, late]) expect((await changesSince(ann, old)).code).toBe('CURSOR_EXPIRED');
+    for (const old of [early, late])
+      expect((await changesSince(ann, old)).code).toBe('CURSOR_EXPIRED');
     const now = await cursor(ann);
     const made = await ann.post('/workout/', { comment: 'new' });
     expect(made.status).toBe(201);
@@ -160,7 +203,8 @@ describe('a backup of a running server', () => {
     expect(await shapeOf(pool)).toEqual(shape);
     expect(await rows(fitgraph)).toEqual(before.rows);
     expect(files(fitgraph)).toEqual(before.files);
-    for (const list of ['workout', 'workoutlog', 'exerciseimage']) expect((await ann.get(`/${list}/`)).status).toBe(200);
+    for (const list of ['workout', 'workoutlog', 'exerciseimage'])
+      expect((await ann.get(`/${list}/`)).status).toBe(200);
     const { status, body } = await ann.post('/workout/', { comment: 'new' });
     expect(status).toBe(201);
     await fitgraph.sql(`DELETE FROM "workout" WHERE "id" = ${body.id}`);
@@ -174,7 +218,10 @@ describe('a backup of a running server', () => {
       expect(files(second)).toEqual(before.files);
       expect(await shapeOf(second.database.pool)).toEqual(await shapeOf(fitgraph.database.pool));
       await expect(
-        second.sql('INSERT INTO "workout" ("user_id", "creation_date", "comment") VALUES (99, now(), $1)', ['x']),
+        second.sql(
+          'INSERT INTO "workout" ("user_id", "creation_date", "comment") VALUES (99, now(), $1)',
+          ['x'],
+        ),
       ).rejects.toThrow(/foreign key/);
     } finally {
       await second.stop();
@@ -189,11 +236,17 @@ test('restores a backup of an older version and migrates it', async () => {
   const old = path.join(folder, 'older.tar.gz');
   try {
     for (let step = 0; step < 2; step += 1) await migrateDown(database);
-    const { header } = await takeBackup({ file: old, database, media: mediaOf(second), secretKey: SECRET_KEY });
+    const { header } = await takeBackup({
+      file: old,
+      database,
+      media: mediaOf(second),
+      secretKey: SECRET_KEY,
+    });
     await restore(second, old);
-    const [{ newer }] = (await second.sql('SELECT count(*)::int AS newer FROM "migration" WHERE NOT "name" = ANY($1)', [
-      header.migrations,
-    ])) as [{ newer: number }];
+    const [{ newer }] = (await second.sql(
+      'SELECT count(*)::int AS newer FROM "migration" WHERE NOT "name" = ANY($1)',
+      [header.migrations],
+    )) as [{ newer: number }];
     expect(newer).toBe(2);
     expect(await migrateUp(second.database)).toEqual([]);
     expect((await second.anonymous.get('/exercise/')).body.count).toBeGreaterThan(0);
@@ -228,19 +281,29 @@ describe('a backup of an old schema', () => {
   test('is restored and migrated when it is from version 0.2', async () => {
     const second = await Fitgraph.start();
     try {
-      const { header } = await takeBackup({ file: old, database, media: mediaOf(second), secretKey: SECRET_KEY });
+      const { header } = await takeBackup({
+        file: old,
+        database,
+        media: mediaOf(second),
+        secretKey: SECRET_KEY,
+      });
       expect(header.migrations).toHaveLength(38);
       await restore(second, old);
-      expect((await second.sql('SELECT "name" FROM "migration" ORDER BY 1')).map(({ name }) => name)).toEqual(migrationNames());
+      expect(
+        (await second.sql('SELECT "name" FROM "migration" ORDER BY 1')).map(({ name }) => name),
+      ).toEqual(migrationNames());
       expect(await migrateUp(second.database)).toEqual([]);
-      expect(await second.sql('SELECT "user_id", "weight"::float8, "unit" FROM "weight_entry"')).toEqual([
-        { user_id: 7, weight: 180, unit: 'lb' },
+      expect(
+        await second.sql('SELECT "user_id", "weight"::float8, "unit" FROM "weight_entry"'),
+      ).toEqual([{ user_id: 7, weight: 180, unit: 'lb' }]);
+      expect(
+        (await second.sql('SELECT "is_active" FROM "nutrition_plan" ORDER BY "id"')).map(
+          (row) => row.is_active,
+        ),
+      ).toEqual([false, true]);
+      expect((await second.anonymous.get('/language/')).body.results).toMatchObject([
+        { full_name: 'English' },
       ]);
-      expect((await second.sql('SELECT "is_active" FROM "nutrition_plan" ORDER BY "id"')).map((row) => row.is_active)).toEqual([
-        false,
-        true,
-      ]);
-      expect((await second.anonymous.get('/language/')).body.results).toMatchObject([{ full_name: 'English' }]);
       expect(await shapeOf(second.database.pool)).toEqual(await shapeOf(fitgraph.database.pool));
     } finally {
       await second.stop();
@@ -311,14 +374,23 @@ describe('a failed backup or restore', () => {
   });
 
   test('reports that the archive cannot be written', async () => {
-    await expect(take(fitgraph, path.join(folder, 'no such folder', 'backup.tar.gz'))).rejects.toThrow(/cannot be written: ENOENT/);
+    await expect(
+      take(fitgraph, path.join(folder, 'no such folder', 'backup.tar.gz')),
+    ).rejects.toThrow(/cannot be written: ENOENT/);
   });
 });
 
 test('writes a large archive without keeping it in memory', async () => {
   const archive = await ArchiveWriter.begin(path.join(folder, 'large.tar.gz'));
   const shape = { name: 'large', columns: [] };
-  const header = { format: 1, program: '', taken: '2026-11-22T00:00:00Z', postgres: '', migrations: [], tables: [shape] };
+  const header = {
+    format: 1,
+    program: '',
+    taken: '2026-11-22T00:00:00Z',
+    postgres: '',
+    migrations: [],
+    tables: [shape],
+  };
   await archive.add('backup.json', Buffer.from(JSON.stringify(header)));
   await archive.add(SECRET_KEY_ENTRY_NAME, Buffer.from(SECRET_KEY));
   let most = 0;
@@ -329,7 +401,9 @@ test('writes a large archive without keeping it in memory', async () => {
   await archive.end({ rows: { large: 500 * 1024 }, sequences: [], files: 0 });
   await archive.publish();
   expect(most).toBeLessThan(250 * 1024 * 1024);
-  expect((await verifyArchive(path.join(folder, 'large.tar.gz'))).summary.rows.large).toBe(500 * 1024);
+  expect((await verifyArchive(path.join(folder, 'large.tar.gz'))).summary.rows.large).toBe(
+    500 * 1024,
+  );
 });
 
 test('formats progress with count, rate and remaining time', () => {
@@ -346,8 +420,13 @@ test('publishes the files of a killed restore at start if its rows are committed
     fs.mkdirSync(path.join(fitgraph.mediaFolder, `.restore-${id}`, 'some'), { recursive: true });
     fs.writeFileSync(path.join(fitgraph.mediaFolder, `.restore-${id}`, 'some', `${id}.png`), id);
   }
-  await fitgraph.sql(`INSERT INTO "restored" ("id", "taken", "program") VALUES ($1, now(), '')`, [done]);
-  const otherServer = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { DATA_DIR: dataDir } });
+  await fitgraph.sql(`INSERT INTO "restored" ("id", "taken", "program") VALUES ($1, now(), '')`, [
+    done,
+  ]);
+  const otherServer = await Fitgraph.start({
+    sameDatabaseAs: fitgraph,
+    environment: { DATA_DIR: dataDir },
+  });
   try {
     expect(fs.readdirSync(path.join(fitgraph.mediaFolder, 'some'))).toEqual([`${done}.png`]);
     expect(fs.readdirSync(fitgraph.mediaFolder).filter((name) => name.startsWith('.'))).toEqual([]);

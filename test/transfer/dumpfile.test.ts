@@ -14,15 +14,19 @@ afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 
 const LIST = '[ {"a": "]},{[\\"\\\\"}, [1, [2]] ,3,"Möhre, \\u005d 🥕" , null\n]\n';
 
-test.each([1, 2, 3, 7, 1000])('splits a JSON array into its elements when chunks have %d bytes', (size) => {
-  const bytes = Buffer.from(LIST);
-  const elements = new JsonArraySplitter();
-  const found = [];
-  for (let at = 0; at < bytes.length; at += size) found.push(...elements.push(bytes.subarray(at, at + size)));
-  expect(elements.isComplete).toBe(true);
-  expect(found.map(({ text }) => JSON.parse(text))).toEqual(JSON.parse(LIST));
-  for (const { start, end, text } of found) expect(bytes.toString('utf8', start, end)).toBe(text);
-});
+test.each([1, 2, 3, 7, 1000])(
+  'splits a JSON array into its elements when chunks have %d bytes',
+  (size) => {
+    const bytes = Buffer.from(LIST);
+    const elements = new JsonArraySplitter();
+    const found = [];
+    for (let at = 0; at < bytes.length; at += size)
+      found.push(...elements.push(bytes.subarray(at, at + size)));
+    expect(elements.isComplete).toBe(true);
+    expect(found.map(({ text }) => JSON.parse(text))).toEqual(JSON.parse(LIST));
+    for (const { start, end, text } of found) expect(bytes.toString('utf8', start, end)).toBe(text);
+  },
+);
 
 test.each([
   ['', /dump\.json is not valid JSON: the file is truncated/],
@@ -45,10 +49,15 @@ test('finds no rows in an empty list', async () => {
 });
 
 test('finds rows whose model name contains JSON escapes', async () => {
-  const row = (model: string, pk: number) => `{"model": "${model}", "pk": ${pk}, "fields": {"note": "weight.weightentry"}}`;
-  fs.writeFileSync(file, `[${row('manager.workout', 1)}, ${row('weight\\u002eweightentr\\u0079', 2)}, ${row('weight.weightentry', 3)}]`);
+  const row = (model: string, pk: number) =>
+    `{"model": "${model}", "pk": ${pk}, "fields": {"note": "weight.weightentry"}}`;
+  fs.writeFileSync(
+    file,
+    `[${row('manager.workout', 1)}, ${row('weight\\u002eweightentr\\u0079', 2)}, ${row('weight.weightentry', 3)}]`,
+  );
   const found = [];
-  for await (const { pk } of (await DumpFile.open(file)).rowsOf('weight.weightentry')) found.push(pk);
+  for await (const { pk } of (await DumpFile.open(file)).rowsOf('weight.weightentry'))
+    found.push(pk);
   expect(found).toEqual([2, 3]);
 });
 
@@ -58,24 +67,51 @@ test('imports thousands of interleaved rows of several models unchanged', async 
   const comment = (number: number) => `tab\t line\n \\N \\. "${number}" Möhre`;
   const day = (number: number) => new Date(Date.UTC(2000, 0, number)).toISOString().slice(0, 10);
   for (let number = 1; number <= 3_000; number += 1) {
-    rows.push({ model: 'weight.weightentry', pk: number, fields: { user: ann.id, date: day(number), weight: '80.50' } });
+    rows.push({
+      model: 'weight.weightentry',
+      pk: number,
+      fields: { user: ann.id, date: day(number), weight: '80.50' },
+    });
     // Training days precede the workouts to which they belong.
     if (number % 3 === 0) {
-      rows.push({ model: 'manager.day', pk: number, fields: { training: number, description: comment(number), day: [1, 2] } });
-      rows.push({ model: 'manager.workout', pk: number, fields: { creation_date: day(number), comment: comment(number), user: ann.id } });
+      rows.push({
+        model: 'manager.day',
+        pk: number,
+        fields: { training: number, description: comment(number), day: [1, 2] },
+      });
+      rows.push({
+        model: 'manager.workout',
+        pk: number,
+        fields: { creation_date: day(number), comment: comment(number), user: ann.id },
+      });
     }
   }
   fs.writeFileSync(file, JSON.stringify(rows));
-  const counts = await importDumpRows(await DumpFile.open(file), fitgraph.database, { tokenVault: fitgraph.tokenVault });
-  expect(Object.fromEntries(counts)).toEqual({ 'weight.weightentry': 3_000, 'manager.day': 1_000, 'manager.workout': 1_000 });
-  const days = await fitgraph.sql('SELECT "id", "workout_id", "user_id", "description" FROM "training_day" ORDER BY "id"');
+  const counts = await importDumpRows(await DumpFile.open(file), fitgraph.database, {
+    tokenVault: fitgraph.tokenVault,
+  });
+  expect(Object.fromEntries(counts)).toEqual({
+    'weight.weightentry': 3_000,
+    'manager.day': 1_000,
+    'manager.workout': 1_000,
+  });
+  const days = await fitgraph.sql(
+    'SELECT "id", "workout_id", "user_id", "description" FROM "training_day" ORDER BY "id"',
+  );
   expect(days).toEqual(
     rows
       .filter(({ model }) => model === 'manager.day')
-      .map(({ pk, fields }) => ({ id: pk, workout_id: pk, user_id: ann.id, description: fields.description })),
+      .map(({ pk, fields }) => ({
+        id: pk,
+        workout_id: pk,
+        user_id: ann.id,
+        description: fields.description,
+      })),
   );
-  expect(await fitgraph.sql('SELECT count(*)::int AS n, count(DISTINCT "user_id")::int AS o FROM "training_day_weekday"')).toEqual([
-    { n: 2_000, o: 1 },
-  ]);
+  expect(
+    await fitgraph.sql(
+      'SELECT count(*)::int AS n, count(DISTINCT "user_id")::int AS o FROM "training_day_weekday"',
+    ),
+  ).toEqual([{ n: 2_000, o: 1 }]);
   expect((await ann.get('/weightentry/?limit=1')).body.count).toBe(3_000);
 });

@@ -10,7 +10,12 @@ import { migrateDown } from '../../src/database/migrate';
 import { FolderStore } from '../../src/files/folderstore';
 import { Media } from '../../src/files/media';
 import { ArchiveWriter, SECRET_KEY_ENTRY_NAME } from '../../src/transfer/backup/archive';
-import { HEADER_ENTRY_NAME, SUMMARY_ENTRY_NAME, type BackupHeader, type BackupSummary } from '../../src/transfer/backup/manifest';
+import {
+  HEADER_ENTRY_NAME,
+  SUMMARY_ENTRY_NAME,
+  type BackupHeader,
+  type BackupSummary,
+} from '../../src/transfer/backup/manifest';
 import { inspectBackup, restoreBackup } from '../../src/transfer/backup/restore';
 import { takeBackup } from '../../src/transfer/backup/take';
 import { build, run } from '../server/running';
@@ -43,15 +48,22 @@ async function rewrite(change: (parts: Parts) => void, from = genuine): Promise<
     for await (const chunk of entry) chunks.push(chunk as Buffer);
     entries.push([entry.header.name, Buffer.concat(chunks)]);
   }
-  const part = (name: string) => JSON.parse(String(entries.find(([one]) => one === name)![1])) as never;
-  const parts: Parts = { header: part(HEADER_ENTRY_NAME), summary: part(SUMMARY_ENTRY_NAME), rename: (name) => name };
+  const part = (name: string) =>
+    JSON.parse(String(entries.find(([one]) => one === name)![1])) as never;
+  const parts: Parts = {
+    header: part(HEADER_ENTRY_NAME),
+    summary: part(SUMMARY_ENTRY_NAME),
+    rename: (name) => name,
+  };
   change(parts);
   const file = path.join(folder, `hostile-${fs.readdirSync(folder).length}.tar.gz`);
   const archive = await ArchiveWriter.begin(file);
   for (const [name, content] of entries) {
     const newName = parts.rename(name);
-    if (name === HEADER_ENTRY_NAME) await archive.add(name, Buffer.from(JSON.stringify(parts.header)));
-    else if (name !== SUMMARY_ENTRY_NAME && newName !== undefined) await archive.add(newName, content);
+    if (name === HEADER_ENTRY_NAME)
+      await archive.add(name, Buffer.from(JSON.stringify(parts.header)));
+    else if (name !== SUMMARY_ENTRY_NAME && newName !== undefined)
+      await archive.add(newName, content);
   }
   await archive.end(parts.summary);
   await archive.publish();
@@ -59,7 +71,13 @@ async function rewrite(change: (parts: Parts) => void, from = genuine): Promise<
 }
 
 const restore = async (file: string) =>
-  restoreBackup({ file, backup: await inspectBackup(file), database, media, shouldReplaceExisting: true });
+  restoreBackup({
+    file,
+    backup: await inspectBackup(file),
+    database,
+    media,
+    shouldReplaceExisting: true,
+  });
 
 async function databaseContents(): Promise<unknown> {
   const { rows } = await database.pool.query(
@@ -67,11 +85,16 @@ async function databaseContents(): Promise<unknown> {
   );
   const digests: Record<string, unknown> = {};
   for (const { name } of rows)
-    digests[name] = (await database.pool.query(`SELECT md5(string_agg(t::text, ',' ORDER BY t::text)) AS "digest" FROM "${name}" t`)).rows;
+    digests[name] = (
+      await database.pool.query(
+        `SELECT md5(string_agg(t::text, ',' ORDER BY t::text)) AS "digest" FROM "${name}" t`,
+      )
+    ).rows;
   return [digests, fs.existsSync(mediaFolder) ? fs.readdirSync(mediaFolder) : []];
 }
 
-const columnsOf = ({ tables }: BackupHeader, table: string): string[] => tables.find(({ name }) => name === table)!.columns;
+const columnsOf = ({ tables }: BackupHeader, table: string): string[] =>
+  tables.find(({ name }) => name === table)!.columns;
 
 beforeAll(async () => {
   build();
@@ -98,7 +121,10 @@ const PROGRAM = `id") FROM PROGRAM 'touch ${proof}' --`;
 function renameTable(to: string) {
   return ({ header, summary }: Parts) => {
     const table = header.tables.find(({ name }) => summary.rows[name] === 0)!;
-    const rows = Object.entries(summary.rows).map(([name, count]) => [name === table.name ? to : name, count]);
+    const rows = Object.entries(summary.rows).map(([name, count]) => [
+      name === table.name ? to : name,
+      count,
+    ]);
     summary.rows = Object.fromEntries(rows) as Record<string, number>;
     summary.sequences = summary.sequences.filter((one) => one.table !== table.name);
     table.name = to;
@@ -119,8 +145,16 @@ const ATTACKS: Attack[] = [
   ],
   ['an unknown table', renameTable('nonesuch'), /its schema has no table "nonesuch"$/],
   ['a system table', renameTable('pg_authid'), /its schema has no table "pg_authid"$/],
-  ['a table that backups exclude', renameTable('migration'), /its schema has no table "migration"$/],
-  ['a table named "constructor"', renameTable('constructor'), /its schema has no table "constructor"$/],
+  [
+    'a table that backups exclude',
+    renameTable('migration'),
+    /its schema has no table "migration"$/,
+  ],
+  [
+    'a table named "constructor"',
+    renameTable('constructor'),
+    /its schema has no table "constructor"$/,
+  ],
   ['a table named "__proto__"', renameTable('__proto__'), /its schema has no table "__proto__"$/],
   [
     'an unknown column',
@@ -129,7 +163,10 @@ const ATTACKS: Attack[] = [
   ],
   [
     'several columns in one name',
-    ({ header }) => void (header.tables.find(({ name }) => name === 'language')!.columns = [columnsOf(header, 'language').join()]),
+    ({ header }) =>
+      void (header.tables.find(({ name }) => name === 'language')!.columns = [
+        columnsOf(header, 'language').join(),
+      ]),
     /its schema has no column "id,[^"]*" in language$/,
   ],
   [
@@ -147,13 +184,21 @@ const ATTACKS: Attack[] = [
     (parts) => void (parts.rename = (name) => (name === SECRET_KEY_ENTRY_NAME ? undefined : name)),
     /it has no secret key$/,
   ],
-  ['tables of the wrong type', ({ header }) => void (header.tables = {} as never), /backup\.json has a value of the wrong type/],
+  [
+    'tables of the wrong type',
+    ({ header }) => void (header.tables = {} as never),
+    /backup\.json has a value of the wrong type/,
+  ],
   [
     'a column of the wrong type',
     ({ header }) => void (columnsOf(header, 'language')[0] = 1 as never),
     /backup\.json has a value of the wrong type/,
   ],
-  ['an invalid timestamp', ({ header }) => void (header.taken = 'now(\u001b[2J)'), /backup\.json has a value of the wrong type/],
+  [
+    'an invalid timestamp',
+    ({ header }) => void (header.taken = 'now(\u001b[2J)'),
+    /backup\.json has a value of the wrong type/,
+  ],
   [
     'a sequence of a table that backups exclude',
     ({ summary }) => void (summary.sequences[0]!.table = 'change'),
@@ -169,13 +214,22 @@ const ATTACKS: Attack[] = [
     ({ summary }) => void (summary.sequences[0]!.last = 'many'),
     /invalid input syntax for type bigint: "many"/,
   ],
-  ['a row count of an unlisted table', ({ summary }) => void (summary.rows.nonesuch = 1), /rows of \["nonesuch"\] are missing$/],
+  [
+    'a row count of an unlisted table',
+    ({ summary }) => void (summary.rows.nonesuch = 1),
+    /rows of \["nonesuch"\] are missing$/,
+  ],
   [
     'rows under the name of an unknown table',
-    (parts) => void (parts.rename = (name) => name.replace('tables/language/', 'tables/constructor/')),
+    (parts) =>
+      void (parts.rename = (name) => name.replace('tables/language/', 'tables/constructor/')),
     /it contains rows of an unknown table "constructor"$/,
   ],
-  ['migrations out of order', ({ header }) => void header.migrations.reverse(), /its migrations are out of order$/],
+  [
+    'migrations out of order',
+    ({ header }) => void header.migrations.reverse(),
+    /its migrations are out of order$/,
+  ],
   [
     'a migration name that is a path',
     ({ header }) => void header.migrations.push('../../../../tmp/evil'),
@@ -216,17 +270,30 @@ describe.each([
 test('restores an archive that was rewritten without changes to what a restore uses', async () => {
   const before = await databaseContents();
   // The summary contains a digest, as in archives of earlier versions, which a restore ignores.
-  await restore(await rewrite(({ summary }) => void Object.assign(summary, { digest: '0'.repeat(64) })));
+  await restore(
+    await rewrite(({ summary }) => void Object.assign(summary, { digest: '0'.repeat(64) })),
+  );
   const [tables] = (await databaseContents()) as [Record<string, unknown>];
   expect(tables.language).toEqual((before as [Record<string, unknown>])[0].language);
 });
 
 test('makes the restore command exit with status 1 and one line', async () => {
   const file = await rewrite(({ header }) => void (columnsOf(header, 'language')[0] = PROGRAM));
-  const environment = { DATABASE_URL: own.url, SECRET_KEY, DATA_DIR: path.join(folder, 'data'), MEDIA_DIR: mediaFolder };
+  const environment = {
+    DATABASE_URL: own.url,
+    SECRET_KEY,
+    DATA_DIR: path.join(folder, 'data'),
+    MEDIA_DIR: mediaFolder,
+  };
   fs.mkdirSync(mediaFolder, { recursive: true });
-  const { status, stdout, stderr } = await run('command', environment, ['restore', file, '--replace']);
+  const { status, stdout, stderr } = await run('command', environment, [
+    'restore',
+    file,
+    '--replace',
+  ]);
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr).toMatch(/^fitgraph: \S+ is not a usable backup: its schema has no column "id\\"\) FROM PROGRAM [^\n]*" in language\n$/);
+  expect(stderr).toMatch(
+    /^fitgraph: \S+ is not a usable backup: its schema has no column "id\\"\) FROM PROGRAM [^\n]*" in language\n$/,
+  );
   expect(fs.existsSync(proof)).toBe(false);
 });

@@ -46,16 +46,26 @@ async function createSide(): Promise<Side> {
   return sideOf(database);
 }
 
-const ask = async ({ client }: Side, text: string, values?: unknown[]) => (await client.query(text, values)).rows;
+const ask = async ({ client }: Side, text: string, values?: unknown[]) =>
+  (await client.query(text, values)).rows;
 const load = (rows: DumpRow[], { database }: Side, options: Partial<ImportOptions> = {}) =>
-  importDumpRows(validateDump(rows), database, { tokenVault: new TokenVault(SECRET_KEY), ...options });
+  importDumpRows(validateDump(rows), database, {
+    tokenVault: new TokenVault(SECRET_KEY),
+    ...options,
+  });
 const oidsOf = (of: Side) => ask(of, OIDS, [TABLES]);
 
 /** Returns the tables whose keys or indexes were recreated since `before`. */
 async function recreatedTables(of: Side, before: Record<string, unknown>[]): Promise<string[]> {
   const after = await oidsOf(of);
   expect(after.map(({ name }) => name)).toEqual(before.map(({ name }) => name));
-  return [...new Set(after.filter(({ oid }, index) => oid !== before[index]!.oid).map(({ table }) => table as string))];
+  return [
+    ...new Set(
+      after
+        .filter(({ oid }, index) => oid !== before[index]!.oid)
+        .map(({ table }) => table as string),
+    ),
+  ];
 }
 
 /** Returns the number of rows, their digest without columns that differ between imports, and the number of logged changes, by table. */
@@ -73,15 +83,29 @@ async function summaryOf(of: Side): Promise<Record<string, unknown>> {
   return all;
 }
 
-const day = (random: Random) => `20${random.int(19, 21)}-0${random.int(1, 9)}-${random.int(10, 28)}`;
+const day = (random: Random) =>
+  `20${random.int(19, 21)}-0${random.int(1, 9)}-${random.int(10, 28)}`;
 
 /** Creates the dump rows of two users with two workouts each. */
 function owners(): DumpRow[] {
-  const account = { password: 'none', email: '', is_active: true, date_joined: '2021-01-01T00:00:00Z' };
+  const account = {
+    password: 'none',
+    email: '',
+    is_active: true,
+    date_joined: '2021-01-01T00:00:00Z',
+  };
   return [
-    ...[101, 102].map((pk): DumpRow => ({ model: 'auth.user', pk, fields: { username: `user${pk}`, ...account } })),
+    ...[101, 102].map((pk): DumpRow => ({
+      model: 'auth.user',
+      pk,
+      fields: { username: `user${pk}`, ...account },
+    })),
     ...[1, 2, 3, 4].map((pk): DumpRow => {
-      return { model: 'manager.workout', pk, fields: { creation_date: '2021-01-01', comment: '', user: 101 + (pk % 2) } };
+      return {
+        model: 'manager.workout',
+        pk,
+        fields: { creation_date: '2021-01-01', comment: '', user: 101 + (pk % 2) },
+      };
     }),
   ];
 }
@@ -89,9 +113,22 @@ function owners(): DumpRow[] {
 function logs(random: Random, count: number, from = 1): DumpRow[] {
   return Array.from({ length: count }, (_, index): DumpRow => {
     const workout = random.int(1, 4);
-    const units = { repetition_unit: random.int(1, 3), weight_unit: random.int(1, 3), exercise: random.int(1, 4) };
-    const values = { reps: random.int(0, 20), weight: `${random.int(0, 200)}.50`, rir: random.pick(['0', '2', '3.5']), date: day(random) };
-    return { model: 'manager.workoutlog', pk: from + index, fields: { ...values, ...units, workout, user: 101 + (workout % 2) } };
+    const units = {
+      repetition_unit: random.int(1, 3),
+      weight_unit: random.int(1, 3),
+      exercise: random.int(1, 4),
+    };
+    const values = {
+      reps: random.int(0, 20),
+      weight: `${random.int(0, 200)}.50`,
+      rir: random.pick(['0', '2', '3.5']),
+      date: day(random),
+    };
+    return {
+      model: 'manager.workoutlog',
+      pk: from + index,
+      fields: { ...values, ...units, workout, user: 101 + (workout % 2) },
+    };
   });
 }
 
@@ -104,32 +141,47 @@ function foods(random: Random, count: number): DumpRow[] {
       fat: '1.000',
     };
     const name = `${random.pick(['Möhre', 'Oats', 'Apple pie', 'Œuf'])} ${random.int(0, 5_000)}`;
-    const of = { license: random.int(1, 2), language: random.int(1, 2), license_author: '', status: random.pick(['1', '2', '3']) };
+    const of = {
+      license: random.int(1, 2),
+      language: random.int(1, 2),
+      license_author: '',
+      status: random.pick(['1', '2', '3']),
+    };
     const fields = { name, ...parts, ...of, creation_date: day(random), update_date: day(random) };
     return { model: 'nutrition.ingredient', pk: 10 + index, fields };
   });
 }
 
-test(seeded('imports the same rows, keys and indexes whether or not it drops keys and indexes'), async () => {
-  const fitgraph = await Fitgraph.start();
-  closing.push(() => fitgraph.stop());
-  const [alone, withServer] = [await createSide(), await sideOf(fitgraph.database)];
-  for (const one of [alone, withServer]) await ask(one, 'DELETE FROM "change"');
-  const shape = await shapeOf(alone.client);
-  const [before, withServerBefore] = [await oidsOf(alone), await oidsOf(withServer)];
-  const random = randomFor('imported rows');
-  const rows = [...owners(), ...logs(random, MIN_ROWS_TO_DROP_KEYS + 1_234), ...foods(random, MIN_ROWS_TO_DROP_KEYS)];
-  await load(rows, alone);
-  // Sends requests until the import is over. In this database keys and indexes are kept, so that the server can answer meanwhile.
-  const loading = load(rows, withServer).then(() => 'over');
-  while ((await Promise.race([loading, fitgraph.anonymous.get('/ingredient/1/')])) !== 'over');
-  expect(await recreatedTables(alone, before)).toEqual(TABLES);
-  expect(await recreatedTables(withServer, withServerBefore)).toEqual([]);
-  for (const one of [alone, withServer]) expect(await shapeOf(one.client)).toEqual(shape);
-  const those = await summaryOf(alone);
-  expect(those.workout_log).toMatchObject({ rows: MIN_ROWS_TO_DROP_KEYS + 1_234, noted: MIN_ROWS_TO_DROP_KEYS + 1_234 });
-  expect(those).toEqual(await summaryOf(withServer));
-});
+test(
+  seeded('imports the same rows, keys and indexes whether or not it drops keys and indexes'),
+  async () => {
+    const fitgraph = await Fitgraph.start();
+    closing.push(() => fitgraph.stop());
+    const [alone, withServer] = [await createSide(), await sideOf(fitgraph.database)];
+    for (const one of [alone, withServer]) await ask(one, 'DELETE FROM "change"');
+    const shape = await shapeOf(alone.client);
+    const [before, withServerBefore] = [await oidsOf(alone), await oidsOf(withServer)];
+    const random = randomFor('imported rows');
+    const rows = [
+      ...owners(),
+      ...logs(random, MIN_ROWS_TO_DROP_KEYS + 1_234),
+      ...foods(random, MIN_ROWS_TO_DROP_KEYS),
+    ];
+    await load(rows, alone);
+    // Sends requests until the import is over. In this database keys and indexes are kept, so that the server can answer meanwhile.
+    const loading = load(rows, withServer).then(() => 'over');
+    while ((await Promise.race([loading, fitgraph.anonymous.get('/ingredient/1/')])) !== 'over');
+    expect(await recreatedTables(alone, before)).toEqual(TABLES);
+    expect(await recreatedTables(withServer, withServerBefore)).toEqual([]);
+    for (const one of [alone, withServer]) expect(await shapeOf(one.client)).toEqual(shape);
+    const those = await summaryOf(alone);
+    expect(those.workout_log).toMatchObject({
+      rows: MIN_ROWS_TO_DROP_KEYS + 1_234,
+      noted: MIN_ROWS_TO_DROP_KEYS + 1_234,
+    });
+    expect(those).toEqual(await summaryOf(withServer));
+  },
+);
 
 test.each<[string, (rows: DumpRow[]) => void, RegExp]>([
   [
@@ -142,11 +194,19 @@ test.each<[string, (rows: DumpRow[]) => void, RegExp]>([
     (rows) => Object.assign(rows.at(-5)!.fields, { workout: 1, user: 101 }),
     /workoutlog 4996: workout refers to/,
   ],
-  ['has the id of another row', (rows) => void rows.splice(7, 0, { ...rows.at(-1)!, pk: 20_000 }), /workoutlog 20000: Key \(id\)/],
+  [
+    'has the id of another row',
+    (rows) => void rows.splice(7, 0, { ...rows.at(-1)!, pk: 20_000 }),
+    /workoutlog 20000: Key \(id\)/,
+  ],
 ])(seeded('restores rows, keys and indexes when a row %s'), async (_what, corrupt, message) => {
   const one = await createSide();
   await load([...owners(), ...logs(randomFor('a log before the import'), 1, 20_000)], one);
-  const [before, shape, rows] = [await oidsOf(one), await shapeOf(one.client), await summaryOf(one)];
+  const [before, shape, rows] = [
+    await oidsOf(one),
+    await shapeOf(one.client),
+    await summaryOf(one),
+  ];
   const those = logs(randomFor('refused logs'), MIN_ROWS_TO_DROP_KEYS);
   corrupt(those);
   await expect(load(those, one)).rejects.toThrow(message);
@@ -156,7 +216,10 @@ test.each<[string, (rows: DumpRow[]) => void, RegExp]>([
 });
 
 describe(seeded('the import of workout logs'), () => {
-  async function expectKept(one: Side, rows = logs(randomFor('logs of a small import'), MIN_ROWS_TO_DROP_KEYS)): Promise<void> {
+  async function expectKept(
+    one: Side,
+    rows = logs(randomFor('logs of a small import'), MIN_ROWS_TO_DROP_KEYS),
+  ): Promise<void> {
     const before = await oidsOf(one);
     expect((await load(rows, one)).get('manager.workoutlog')).toBe(rows.length);
     expect(await recreatedTables(one, before)).toEqual([]);
@@ -185,7 +248,13 @@ describe(seeded('the import of workout logs'), () => {
 
   test('keeps keys and indexes when most rows exist already', async () => {
     const one = await createSide();
-    await load([...owners(), ...logs(randomFor('logs before the import'), MIN_ROWS_TO_DROP_KEYS + 1, 50_000)], one);
+    await load(
+      [
+        ...owners(),
+        ...logs(randomFor('logs before the import'), MIN_ROWS_TO_DROP_KEYS + 1, 50_000),
+      ],
+      one,
+    );
     await expectKept(one);
   });
 
@@ -197,7 +266,11 @@ describe(seeded('the import of workout logs'), () => {
     await superuser.connect();
     await superuser.query(`CREATE ROLE "${role}" LOGIN BYPASSRLS; GRANT ALL ON ALL TABLES IN SCHEMA public TO "${role}";
       GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO "${role}"`);
-    closing.push(() => superuser.query(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`).finally(() => superuser.end()));
+    closing.push(() =>
+      superuser
+        .query(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`)
+        .finally(() => superuser.end()),
+    );
     const database = open({ ...one.database.direct, user: role });
     closing.push(() => database.close());
     await expectKept({ ...one, database });
@@ -208,13 +281,21 @@ test(seeded('makes migrations of a starting server wait until the import has end
   const one = await createSide();
   const messages: string[] = [];
   let started: Promise<string> | undefined;
-  await load([...owners(), ...logs(randomFor('logs during the start'), MIN_ROWS_TO_DROP_KEYS)], one, {
-    beforeCommit: async () => {
-      started = migrateUp(one.database, { reportWait: (message) => messages.push(message) }).then(() => 'started');
-      const wait = new Promise((resolve) => setTimeout(resolve, 500, 'waits'));
-      expect(await Promise.race([started, wait])).toBe('waits');
+  await load(
+    [...owners(), ...logs(randomFor('logs during the start'), MIN_ROWS_TO_DROP_KEYS)],
+    one,
+    {
+      beforeCommit: async () => {
+        started = migrateUp(one.database, { reportWait: (message) => messages.push(message) }).then(
+          () => 'started',
+        );
+        const wait = new Promise((resolve) => setTimeout(resolve, 500, 'waits'));
+        expect(await Promise.race([started, wait])).toBe('waits');
+      },
     },
-  });
+  );
   expect(await started).toBe('started');
-  expect(messages).toEqual([expect.stringMatching(/^waiting for another process that migrates or fills the database/)]);
+  expect(messages).toEqual([
+    expect.stringMatching(/^waiting for another process that migrates or fills the database/),
+  ]);
 });

@@ -40,13 +40,17 @@ async function createSide(name: string, content: Content): Promise<Side> {
   return { database, url: own.url, media };
 }
 
-const put = ({ media }: Side, content: string) => fs.writeFileSync(path.join(media, 'exercise-images/1/squat.png'), content);
+const put = ({ media }: Side, content: string) =>
+  fs.writeFileSync(path.join(media, 'exercise-images/1/squat.png'), content);
 
 beforeAll(async () => {
   build();
   source = await createSide('source', 'catalogue');
   put(source, 'the picture of the backup');
-  const id = await createUser({ username: 'ann', password: 'a good password' }, source.database.createSession());
+  const id = await createUser(
+    { username: 'ann', password: 'a good password' },
+    source.database.createSession(),
+  );
   await source.database.pool.query(
     `INSERT INTO "workout" ("user_id", "comment", "creation_date") SELECT $1, 'workout ' || n, '2026-01-01' FROM generate_series(1, $2::int) n`,
     [id, WORKOUTS],
@@ -73,7 +77,9 @@ const OWN = [
 ];
 
 async function digest({ database, media }: Side): Promise<Record<string, string>> {
-  const { rows } = await database.pool.query(`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`);
+  const { rows } = await database.pool.query(
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,
+  );
   const found: Record<string, string> = { files: '' };
   for (const { name } of rows)
     if (!OWN.includes(name)) {
@@ -86,14 +92,25 @@ async function digest({ database, media }: Side): Promise<Record<string, string>
 }
 
 function restore({ url, media }: Side, ...options: string[]): ChildProcess {
-  const environment = { PATH: process.env.PATH, DATABASE_URL: url, SECRET_KEY, DATA_DIR: path.join(folder, 'data'), MEDIA_DIR: media };
-  return spawn(process.execPath, [path.join(ROOT, 'dist/src/cli/index.js'), 'restore', file, ...options], {
-    env: environment,
-    stdio: 'ignore',
-  });
+  const environment = {
+    PATH: process.env.PATH,
+    DATABASE_URL: url,
+    SECRET_KEY,
+    DATA_DIR: path.join(folder, 'data'),
+    MEDIA_DIR: media,
+  };
+  return spawn(
+    process.execPath,
+    [path.join(ROOT, 'dist/src/cli/index.js'), 'restore', file, ...options],
+    {
+      env: environment,
+      stdio: 'ignore',
+    },
+  );
 }
 
-const waitForExit = (child: ChildProcess) => new Promise<number | null>((resolve) => child.once('close', resolve));
+const waitForExit = (child: ChildProcess) =>
+  new Promise<number | null>((resolve) => child.once('close', resolve));
 
 /** Whether the command is running a statement that matches the pattern. */
 const isRunningStatement = async ({ database }: Side, like: string): Promise<boolean> =>
@@ -106,12 +123,22 @@ const isRunningStatement = async ({ database }: Side, like: string): Promise<boo
 
 /** Moments at which a restore is killed, each with a function that detects it. */
 const POINTS: [string, (into: Side) => Promise<boolean>][] = [
-  ['as its files wait', async ({ media }) => fs.readdirSync(media).some((name) => name.startsWith('.restore-'))],
+  [
+    'as its files wait',
+    async ({ media }) => fs.readdirSync(media).some((name) => name.startsWith('.restore-')),
+  ],
   ['as rows come', (into) => isRunningStatement(into, '^COPY "workout"')],
-  ['as rows are checked', (into) => isRunningStatement(into, '^(ANALYZE|ALTER TABLE .* ADD CONSTRAINT|SELECT setval)')],
+  [
+    'as rows are checked',
+    (into) => isRunningStatement(into, '^(ANALYZE|ALTER TABLE .* ADD CONSTRAINT|SELECT setval)'),
+  ],
 ];
 
-async function killedAt(into: Side, point: (into: Side) => Promise<boolean>, ...options: string[]): Promise<void> {
+async function killedAt(
+  into: Side,
+  point: (into: Side) => Promise<boolean>,
+  ...options: string[]
+): Promise<void> {
   for (let tries = 0; tries < 5; tries += 1) {
     const child = restore(into, ...options);
     const exit = waitForExit(child);

@@ -19,9 +19,14 @@ export function missingScopeError(
   { viewer }: Pick<Context, 'viewer'>,
 ): ClientError | undefined {
   const scopes = viewer?.scopes;
-  if (!scopes || (group ? scopesInclude(scopes, access, group) : scopes.has('write'))) return undefined;
+  if (!scopes || (group ? scopesInclude(scopes, access, group) : scopes.has('write')))
+    return undefined;
   const scope = graphqlScopeName(group ? (`${access}:${group}` satisfies Scope) : access);
-  return new ClientError('FORBIDDEN', `This token does not permit this: it lacks the scope ${scope}.`, { scope });
+  return new ClientError(
+    'FORBIDDEN',
+    `This token does not permit this: it lacks the scope ${scope}.`,
+    { scope },
+  );
 }
 
 function requireScope(entity: Entity, access: AccessKind, context: Pick<Context, 'viewer'>): void {
@@ -39,7 +44,10 @@ export const hasReadScope = (entity: Entity, context: Pick<Context, 'viewer'>): 
  */
 export function requireViewerWithoutAccessToken({ viewer }: Pick<Context, 'viewer'>): Viewer {
   if (!viewer) throw unauthenticatedError();
-  if (viewer.scopes) throw forbiddenError('Access tokens cannot manage passwords, tokens and sessions. Sign in, or use the API key.');
+  if (viewer.scopes)
+    throw forbiddenError(
+      'Access tokens cannot manage passwords, tokens and sessions. Sign in, or use the API key.',
+    );
   return viewer;
 }
 
@@ -47,7 +55,10 @@ export function requireViewerWithoutAccessToken({ viewer }: Pick<Context, 'viewe
  * Returns the conditions that restrict a statement to the viewer's own rows; none for a public entity. Every statement on rows of an owned entity
  * must include them. For an owned entity, throws if the client is anonymous or its access token lacks the read scope.
  */
-export function ownerConditions(entity: Entity, { viewer }: Pick<Context, 'viewer'>): SqlCondition[] {
+export function ownerConditions(
+  entity: Entity,
+  { viewer }: Pick<Context, 'viewer'>,
+): SqlCondition[] {
   const { isOwned, ownerColumn } = resourceOf(entity)!;
   if (!isOwned) return [];
   if (!viewer) throw unauthenticatedError();
@@ -59,7 +70,8 @@ const columnValueConditions = (values: Readonly<Record<string, string>> = {}): S
   Object.entries(values).map(([column, value]) => columnEquals(column, value));
 
 /** Returns the conditions for the rows of a public resource that are visible to everyone, because they have passed review. */
-export const publishedRowConditions = (entity: Entity): SqlCondition[] => columnValueConditions(resourceOf(entity)?.publishedColumnValues);
+export const publishedRowConditions = (entity: Entity): SqlCondition[] =>
+  columnValueConditions(resourceOf(entity)?.publishedColumnValues);
 
 /** Whether a public resource may have rows that are hidden from some viewers, such as those pending review. */
 export const mayHaveHiddenRows = (entity: Entity): boolean => {
@@ -72,7 +84,9 @@ export const mayHaveHiddenRows = (entity: Entity): boolean => {
  * catalogue. In REST (policy `showsUnreviewedRows`) nobody is a reviewer: superusers see the same rows as other users.
  */
 const isReviewer = ({ viewer, policies }: AccessContext): boolean =>
-  !policies.showsUnreviewedRows && viewer?.isSuperuser === true && !missingScopeError('catalogue', 'read', { viewer });
+  !policies.showsUnreviewedRows &&
+  viewer?.isSuperuser === true &&
+  !missingScopeError('catalogue', 'read', { viewer });
 
 /**
  * Returns the conditions for the rows that the viewer can see. For an owned entity, these are the viewer's own rows; for a public entity, the rows that
@@ -81,7 +95,9 @@ const isReviewer = ({ viewer, policies }: AccessContext): boolean =>
  */
 export function visibleRowConditions(entity: Entity, context: AccessContext): SqlCondition[] {
   if (isReviewer(context)) return ownerConditions(entity, context);
-  const parentFieldName = context.policies.showsUnreviewedRows ? undefined : resourceOf(entity)?.visibilityParentFieldName;
+  const parentFieldName = context.policies.showsUnreviewedRows
+    ? undefined
+    : resourceOf(entity)?.visibilityParentFieldName;
   return [
     ...ownerConditions(entity, context),
     ...publishedRowConditions(entity),
@@ -89,13 +105,19 @@ export function visibleRowConditions(entity: Entity, context: AccessContext): Sq
   ];
 }
 
-function parentVisibleCondition(entity: Entity, parentFieldName: string, context: AccessContext): SqlCondition {
+function parentVisibleCondition(
+  entity: Entity,
+  parentFieldName: string,
+  context: AccessContext,
+): SqlCondition {
   const { column, target } = fieldOf(entity, parentFieldName);
   const { table } = resourceOf(target!())!;
   const conditions = visibleRowConditions(target!(), context);
   return (alias, bind) => {
     const parentAlias = `${alias}w`;
-    const conditionsSql = conditions.map((condition) => ` AND ${condition(parentAlias, bind)}`).join('');
+    const conditionsSql = conditions
+      .map((condition) => ` AND ${condition(parentAlias, bind)}`)
+      .join('');
     return `EXISTS (SELECT FROM "${table}" ${parentAlias} WHERE ${parentAlias}."id" = ${alias}."${column}"${conditionsSql})`;
   };
 }
@@ -107,8 +129,13 @@ export const mayReferenceAllRows = (entity: Entity, context: AccessContext): boo
   context.policies.showsUnreviewedRows || isReviewer(context) || !mayHaveHiddenRows(entity);
 
 /** Returns the conditions for the rows that references written by the viewer may point to. In REST these include rows pending review. */
-export const referenceableRowConditions = (entity: Entity, context: AccessContext): SqlCondition[] =>
-  mayReferenceAllRows(entity, context) ? ownerConditions(entity, context) : visibleRowConditions(entity, context);
+export const referenceableRowConditions = (
+  entity: Entity,
+  context: AccessContext,
+): SqlCondition[] =>
+  mayReferenceAllRows(entity, context)
+    ? ownerConditions(entity, context)
+    : visibleRowConditions(entity, context);
 
 /**
  * Whether foreign keys alone reject every reference to a row that does not meet `referenceableRowConditions`. True for owned tables, because their
@@ -145,7 +172,10 @@ export function writableRowConditions(entity: Entity, context: AccessContext): S
  * Returns the id of the owner of the rows whose changes the viewer may receive: the viewer's id, or null for an anonymous client, who receives only
  * changes of public rows. Throws if the viewer may not read one of the entities.
  */
-export function ownerIdForChangeLog(entities: readonly Entity[], { viewer }: Pick<Context, 'viewer'>): number | null {
+export function ownerIdForChangeLog(
+  entities: readonly Entity[],
+  { viewer }: Pick<Context, 'viewer'>,
+): number | null {
   const ownedEntities = entities.filter((entity) => resourceOf(entity)!.isOwned);
   if (!viewer && ownedEntities.length) throw unauthenticatedError();
   for (const entity of ownedEntities) requireScope(entity, 'read', { viewer });
@@ -153,7 +183,10 @@ export function ownerIdForChangeLog(entities: readonly Entity[], { viewer }: Pic
 }
 
 /** Returns the owner field of a new row with its value; empty for a public entity. Throws if the viewer may not create rows of the entity. */
-export function ownerFieldValues(entity: Entity, { viewer }: Pick<Context, 'viewer'>): Record<string, number> {
+export function ownerFieldValues(
+  entity: Entity,
+  { viewer }: Pick<Context, 'viewer'>,
+): Record<string, number> {
   if (!viewer) throw unauthenticatedError();
   requireScope(entity, 'write', { viewer });
   return resourceOf(entity)?.isOwned ? { [OWNER_FIELD.field]: viewer.id } : {};

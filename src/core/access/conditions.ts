@@ -9,11 +9,17 @@ export type ParameterBinder = (value: unknown, needsCustomPlan?: boolean) => str
 export type SqlCondition = (alias: string, bind: ParameterBinder) => string;
 
 /** Joins conditions by AND, without the keyword WHERE. Returns an empty string if there are none. */
-export const conjunctionSql = (conditions: readonly SqlCondition[], alias: string, bind: ParameterBinder): string =>
-  conditions.map((condition) => condition(alias, bind)).join(' AND ');
+export const conjunctionSql = (
+  conditions: readonly SqlCondition[],
+  alias: string,
+  bind: ParameterBinder,
+): string => conditions.map((condition) => condition(alias, bind)).join(' AND ');
 
-export const whereClause = (conditions: readonly SqlCondition[], alias: string, bind: ParameterBinder): string =>
-  conditions.length ? ` WHERE ${conjunctionSql(conditions, alias, bind)}` : '';
+export const whereClause = (
+  conditions: readonly SqlCondition[],
+  alias: string,
+  bind: ParameterBinder,
+): string => (conditions.length ? ` WHERE ${conjunctionSql(conditions, alias, bind)}` : '');
 
 export function createParameterBinder(): { bind: ParameterBinder; values: StatementParameters } {
   const values: StatementParameters = [];
@@ -34,14 +40,22 @@ export const columnIsOneOf =
   (alias, bind) =>
     `${alias}."${column}" = ANY(${bind(values)})`;
 
-const joinConditions = (conditions: readonly SqlCondition[], operator: string, sqlIfEmpty: string): SqlCondition => {
+const joinConditions = (
+  conditions: readonly SqlCondition[],
+  operator: string,
+  sqlIfEmpty: string,
+): SqlCondition => {
   if (conditions.length === 1) return conditions[0]!;
   return (alias, bind) =>
-    conditions.length ? `(${conditions.map((condition) => condition(alias, bind)).join(` ${operator} `)})` : sqlIfEmpty;
+    conditions.length
+      ? `(${conditions.map((condition) => condition(alias, bind)).join(` ${operator} `)})`
+      : sqlIfEmpty;
 };
 
-export const conjunction = (conditions: readonly SqlCondition[]): SqlCondition => joinConditions(conditions, 'AND', 'TRUE');
-export const disjunction = (conditions: readonly SqlCondition[]): SqlCondition => joinConditions(conditions, 'OR', 'FALSE');
+export const conjunction = (conditions: readonly SqlCondition[]): SqlCondition =>
+  joinConditions(conditions, 'AND', 'TRUE');
+export const disjunction = (conditions: readonly SqlCondition[]): SqlCondition =>
+  joinConditions(conditions, 'OR', 'FALSE');
 
 /** Negates a condition. Rows for which the condition is null match as well. */
 export const negation =

@@ -23,10 +23,15 @@ export const graphqlScopeName = (scope: Scope): string => scope.toUpperCase().re
 const scopeDescription = (access: AccessKind, subject: string) =>
   access === 'read' ? `Reading ${subject}.` : `Reading and writing ${subject}.`;
 
-export const SCOPES: readonly [Scope, description: string][] = (['read', 'write'] as const).flatMap((access): [Scope, string][] => [
-  [access, scopeDescription(access, 'everything')],
-  ...scopeGroupEntries.map(([group, subject]): [Scope, string] => [`${access}:${group}`, scopeDescription(access, subject)]),
-]);
+export const SCOPES: readonly [Scope, description: string][] = (['read', 'write'] as const).flatMap(
+  (access): [Scope, string][] => [
+    [access, scopeDescription(access, 'everything')],
+    ...scopeGroupEntries.map(([group, subject]): [Scope, string] => [
+      `${access}:${group}`,
+      scopeDescription(access, subject),
+    ]),
+  ],
+);
 
 export const TokenScope = registerChoices(
   'TokenScope',
@@ -36,5 +41,11 @@ export const TokenScope = registerChoices(
 
 export const isScope = (text: string): text is Scope => SCOPES.some(([scope]) => scope === text);
 
-export const scopesInclude = (scopes: ReadonlySet<Scope>, access: AccessKind, group: ScopeGroup): boolean =>
-  scopes.has('write') || scopes.has(`write:${group}`) || (access === 'read' && (scopes.has('read') || scopes.has(`read:${group}`)));
+export const scopesInclude = (
+  scopes: ReadonlySet<Scope>,
+  access: AccessKind,
+  group: ScopeGroup,
+): boolean =>
+  scopes.has('write') ||
+  scopes.has(`write:${group}`) ||
+  (access === 'read' && (scopes.has('read') || scopes.has(`read:${group}`)));

@@ -26,7 +26,9 @@ export class CatalogueCache {
     entities: readonly Entity[],
     listener: NotificationListener,
   ) {
-    for (const entity of entities) if (resourceOf(entity)!.isCachedInMemory) this.entitiesByTable.set(resourceOf(entity)!.table, entity);
+    for (const entity of entities)
+      if (resourceOf(entity)!.isCachedInMemory)
+        this.entitiesByTable.set(resourceOf(entity)!.table, entity);
     listener.registerHandler(NOTIFICATION_CHANNEL, {
       onNotification: () => this.reload(),
       onMissedNotifications: () => this.reload(),
@@ -64,16 +66,22 @@ export class CatalogueCache {
   }
 
   private async readTables(): Promise<void> {
-    const [snapshotRow] = await this.database.queryAsServer('SELECT pg_current_snapshot()::text AS "snapshot"');
+    const [snapshotRow] = await this.database.queryAsServer(
+      'SELECT pg_current_snapshot()::text AS "snapshot"',
+    );
     for (const entity of this.entitiesByTable.values()) {
       const names = fieldsOf(entity).map((field) => field.name);
       const columns = columnSet(entity, names, 'bytes');
       // Adds the name of the table to the error, because PostgreSQL's message for a damaged row does not contain it.
-      const rows = await this.database.queryAsServer(buildSelectStatement({ columns, order: [ORDER_BY_ID] })).catch((error: Error) => {
-        throw isCorruptionError(error)
-          ? new Error(`the table ${resourceOf(entity)!.table} cannot be read: ${error.message}`, { cause: error })
-          : error;
-      });
+      const rows = await this.database
+        .queryAsServer(buildSelectStatement({ columns, order: [ORDER_BY_ID] }))
+        .catch((error: Error) => {
+          throw isCorruptionError(error)
+            ? new Error(`the table ${resourceOf(entity)!.table} cannot be read: ${error.message}`, {
+                cause: error,
+              })
+            : error;
+        });
       this.rowsByEntity.set(entity, new Map(rows.map((row) => [row.id, row])));
     }
     this.snapshot = snapshotRow!.snapshot;

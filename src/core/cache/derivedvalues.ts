@@ -31,7 +31,11 @@ interface PromiseCache<K, T> {
  * Request coalescing: concurrent requests share one computation. If it fails, for example because its client has disconnected, each of the other
  * requests computes the value itself.
  */
-function coalesceComputation<K, T>(values: PromiseCache<K, T>, key: K, compute: () => Promise<T> | T): Promise<T> {
+function coalesceComputation<K, T>(
+  values: PromiseCache<K, T>,
+  key: K,
+  compute: () => Promise<T> | T,
+): Promise<T> {
   const pendingValue = values.get(key);
   if (pendingValue) return pendingValue.catch(compute);
   const value = Promise.resolve(compute());
@@ -51,11 +55,19 @@ export class DerivedValueCache {
 
   constructor({ maxOwners = MAX_CACHED_OWNERS, maxValues = MAX_CACHED_VALUES } = {}) {
     this.versions = new LRUCache({ max: maxOwners, ttl: MAX_SNAPSHOT_AGE_MS });
-    this.values = new LRUCache({ max: maxValues, maxSize: MAX_CACHED_OBJECTS, sizeCalculation: () => 1 });
+    this.values = new LRUCache({
+      max: maxValues,
+      maxSize: MAX_CACHED_OBJECTS,
+      sizeCalculation: () => 1,
+    });
   }
 
   get size(): { versions: number; values: number; objects: number } {
-    return { versions: this.versions.size, values: this.values.size, objects: this.values.calculatedSize };
+    return {
+      versions: this.versions.size,
+      values: this.values.size,
+      objects: this.values.calculatedSize,
+    };
   }
 
   /**
@@ -63,9 +75,18 @@ export class DerivedValueCache {
    * determined before the request started: otherwise the request may already have read data of an earlier version, and the computed value would be
    * cached for the wrong version. If the value does not come from the cache, the request still computes it only once, until the request writes.
    */
-  async getOrCompute<T extends object>(name: string, ownerId: number, context: Context, compute: () => Promise<T> | T): Promise<T> {
+  async getOrCompute<T extends object>(
+    name: string,
+    ownerId: number,
+    context: Context,
+    compute: () => Promise<T> | T,
+  ): Promise<T> {
     const computeOnce = (computeValue = compute) =>
-      coalesceComputation(context.loaders.derivedValuesByName as Map<string, Promise<T>>, name, computeValue);
+      coalesceComputation(
+        context.loaders.derivedValuesByName as Map<string, Promise<T>>,
+        name,
+        computeValue,
+      );
     // Cached values are computed from all rows of the owner, some of which an access token may not permit to read. So requests with an access token
     // bypass the cache.
     if (context.viewer?.scopes) return computeOnce();
@@ -75,14 +96,24 @@ export class DerivedValueCache {
       .getOrCreate<DataVersion>(this, (ids) => this.currentVersionsOf(ids as number[], context))
       .load(ownerId);
     if (version.snapshotTakenAt >= context.request.startedAt) return computeOnce();
-    return computeOnce(() => this.getCachedOrCompute(`${version.versionNumber} ${context.api} ${name}`, compute));
+    return computeOnce(() =>
+      this.getCachedOrCompute(`${version.versionNumber} ${context.api} ${name}`, compute),
+    );
   }
 
-  private getCachedOrCompute<T extends object>(key: string, compute: () => Promise<T> | T): Promise<T> {
-    const pendingValue = coalesceComputation(this.values as LRUCache<string, Promise<T>>, key, compute);
+  private getCachedOrCompute<T extends object>(
+    key: string,
+    compute: () => Promise<T> | T,
+  ): Promise<T> {
+    const pendingValue = coalesceComputation(
+      this.values as LRUCache<string, Promise<T>>,
+      key,
+      compute,
+    );
     // `LRUCache.set` ignores a new size if the value of the entry is the same, so the entry is deleted first.
     const updateSize = (size: number) => {
-      if (this.values.peek(key) === pendingValue && this.values.delete(key)) this.values.set(key, pendingValue, { size });
+      if (this.values.peek(key) === pendingValue && this.values.delete(key))
+        this.values.set(key, pendingValue, { size });
     };
     pendingValue.then(
       (value) => value instanceof LazyDerivedValue && (value.onObjectCountChange ??= updateSize),
@@ -91,7 +122,10 @@ export class DerivedValueCache {
     return pendingValue;
   }
 
-  private async currentVersionsOf(ownerIds: readonly number[], { session, services: { catalogue } }: Context): Promise<DataVersion[]> {
+  private async currentVersionsOf(
+    ownerIds: readonly number[],
+    { session, services: { catalogue } }: Context,
+  ): Promise<DataVersion[]> {
     const cachedVersions = ownerIds.map((id) => this.versions.get(id));
     const { generation, snapshot: catalogueSnapshot, tables } = catalogue;
     const rows = await session.query(
@@ -103,14 +137,23 @@ export class DerivedValueCache {
            WHERE c."transaction" >= pg_snapshot_xmin(k."snapshot") AND NOT pg_visible_in_snapshot(c."transaction", k."snapshot")
        ) AS "isSameSnapshot", ${hasTableChangedSql('$4', '$3')} AS "unread"
        FROM unnest($1::int[], $2::pg_snapshot[]) WITH ORDINALITY AS k("id", "snapshot", "position") ORDER BY k."position"`,
-      [ownerIds, cachedVersions.map((version) => version?.snapshot ?? null), catalogueSnapshot, tables],
+      [
+        ownerIds,
+        cachedVersions.map((version) => version?.snapshot ?? null),
+        catalogueSnapshot,
+        tables,
+      ],
     );
     // The column `unread` is true if an in-memory table has changed since the catalogue cache read it. The notification of the change may not have
     // arrived yet.
     if (rows[0]!.unread) await catalogue.reload();
     return ownerIds.map((id, index) => {
-      const { snapshot, isSameSnapshot } = rows[index] as { snapshot: string; isSameSnapshot: boolean };
-      if (isSameSnapshot && cachedVersions[index]!.catalogueGeneration === generation) return cachedVersions[index]!;
+      const { snapshot, isSameSnapshot } = rows[index] as {
+        snapshot: string;
+        isSameSnapshot: boolean;
+      };
+      if (isSameSnapshot && cachedVersions[index]!.catalogueGeneration === generation)
+        return cachedVersions[index]!;
       const version = {
         snapshotTakenAt: performance.now(),
         snapshot,
@@ -136,7 +179,9 @@ export abstract class LazyDerivedValue {
 
   /** Returns a component, which is computed at most once. Its key is a name, or the `selectionCacheKey` of a selection. */
   protected computeOnce<T>(key: string | object, compute: () => Promise<T>): Promise<T> {
-    const components = (typeof key === 'string' ? this.componentsByName : this.componentsBySelection) as Map<unknown, Promise<T>>;
+    const components = (
+      typeof key === 'string' ? this.componentsByName : this.componentsBySelection
+    ) as Map<unknown, Promise<T>>;
     return coalesceComputation(components, key, async () => {
       const component = await compute();
       this.addToObjectCount(Array.isArray(component) ? component.length + 1 : 1);

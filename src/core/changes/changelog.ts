@@ -68,18 +68,40 @@ const SNAPSHOT_PATTERN = /^\d{1,20}:\d{1,20}:(\d{1,20}(,\d{1,20})*)?$/;
 /** Returns the xmax of a snapshot: when it was taken, no transaction with this id or a later one had completed. */
 const xmaxOf = (snapshot: string): bigint => BigInt(snapshot.split(':')[1]!);
 
-const cursorAt = ({ logId, issuedAt, seenSnapshot, untilSnapshot, lastSeenChangeId }: ChangeLogPosition) =>
+const cursorAt = ({
+  logId,
+  issuedAt,
+  seenSnapshot,
+  untilSnapshot,
+  lastSeenChangeId,
+}: ChangeLogPosition) =>
   encodeCursor(
-    untilSnapshot === undefined ? [logId, issuedAt, seenSnapshot] : [logId, issuedAt, seenSnapshot, untilSnapshot, lastSeenChangeId],
+    untilSnapshot === undefined
+      ? [logId, issuedAt, seenSnapshot]
+      : [logId, issuedAt, seenSnapshot, untilSnapshot, lastSeenChangeId],
   );
 
 function parsePosition(cursor: string): ChangeLogPosition {
   const [log, issuedAt, seenSnapshot, untilSnapshot, afterId] = decodeCursor(cursor) ?? [];
-  const isSnapshot = (value: unknown): value is string => typeof value === 'string' && SNAPSHOT_PATTERN.test(value);
-  const hasValidPageFields = untilSnapshot === undefined || (isSnapshot(untilSnapshot) && Number.isSafeInteger(afterId));
-  if (typeof log !== 'string' || !isUuid(log) || !Number.isSafeInteger(issuedAt) || !isSnapshot(seenSnapshot) || !hasValidPageFields)
+  const isSnapshot = (value: unknown): value is string =>
+    typeof value === 'string' && SNAPSHOT_PATTERN.test(value);
+  const hasValidPageFields =
+    untilSnapshot === undefined || (isSnapshot(untilSnapshot) && Number.isSafeInteger(afterId));
+  if (
+    typeof log !== 'string' ||
+    !isUuid(log) ||
+    !Number.isSafeInteger(issuedAt) ||
+    !isSnapshot(seenSnapshot) ||
+    !hasValidPageFields
+  )
     throw invalidArgumentError('since', INVALID_CURSOR_MESSAGE);
-  return { logId: log, issuedAt, seenSnapshot, untilSnapshot, lastSeenChangeId: afterId } as ChangeLogPosition;
+  return {
+    logId: log,
+    issuedAt,
+    seenSnapshot,
+    untilSnapshot,
+    lastSeenChangeId: afterId,
+  } as ChangeLogPosition;
 }
 
 const cursorExpiredError = () =>
@@ -88,15 +110,21 @@ const cursorExpiredError = () =>
     'The changes since this cursor are no longer available. Read everything again and continue from a new cursor.',
   );
 
-const tooManySubscriptionsError = (max: number) => new ClientError('TOO_MANY_SUBSCRIPTIONS', `You already have ${max} subscriptions.`);
+const tooManySubscriptionsError = (max: number) =>
+  new ClientError('TOO_MANY_SUBSCRIPTIONS', `You already have ${max} subscriptions.`);
 
 /**
  * Whether the log contains all transactions up to the position of a client; a restore or failover may have lost some. `endTransactionId` is the first
  * transaction id after the end of the log; null if the log of the position is unknown.
  */
-const isPositionWithinLog = ({ seenSnapshot, untilSnapshot }: ChangeLogPosition, endTransactionId: bigint | string | null): boolean =>
+const isPositionWithinLog = (
+  { seenSnapshot, untilSnapshot }: ChangeLogPosition,
+  endTransactionId: bigint | string | null,
+): boolean =>
   endTransactionId !== null &&
-  [seenSnapshot, untilSnapshot].every((snapshot) => snapshot === undefined || xmaxOf(snapshot) <= BigInt(endTransactionId));
+  [seenSnapshot, untilSnapshot].every(
+    (snapshot) => snapshot === undefined || xmaxOf(snapshot) <= BigInt(endTransactionId),
+  );
 
 export interface ChangeFilter {
   /** Id of the user whose own rows are watched; null for an anonymous client, who owns no rows. */
@@ -115,7 +143,9 @@ function changesQuery(
   limit: number,
 ): { text: string; values: StatementParameters } {
   const { bind, values } = createParameterBinder();
-  const [seenSql, untilSql] = [position?.seenSnapshot, position?.untilSnapshot].map((snapshot) => `${bind(snapshot ?? null)}::pg_snapshot`);
+  const [seenSql, untilSql] = [position?.seenSnapshot, position?.untilSnapshot].map(
+    (snapshot) => `${bind(snapshot ?? null)}::pg_snapshot`,
+  );
   const [afterSql, limitSql] = [bind(position?.lastSeenChangeId ?? 0), bind(limit)];
   const selectChangesSql = (ownerComparisonSql: string, tables: readonly string[]) =>
     `(SELECT c."id", c."table", c."row_id" AS "rowId", c."operation", c."at" AS "occurredAt" FROM "change" c
@@ -124,7 +154,9 @@ function changesQuery(
         AND (${untilSql} IS NULL OR pg_visible_in_snapshot(c."transaction", ${untilSql}))
         AND c."id" > ${afterSql} AND c."table" = ANY(${bind(tables)}) ORDER BY c."id" LIMIT ${limitSql})`;
   const selectStatements = [
-    ...(ownedTables.length || !publicTables.length ? [selectChangesSql(`= ${bind(ownerId)}::int`, ownedTables)] : []),
+    ...(ownedTables.length || !publicTables.length
+      ? [selectChangesSql(`= ${bind(ownerId)}::int`, ownedTables)]
+      : []),
     ...(publicTables.length ? [selectChangesSql('IS NULL', publicTables)] : []),
   ];
   const text = `SELECT l."id" AS "log", extract(epoch FROM now())::bigint AS "now", s."snapshot", f."ended"::text, c.*,
@@ -147,8 +179,13 @@ export class ChangeLog {
    * may have changed.
    */
   private readonly callbacksByTopic = new Map<string, Set<() => void>>();
-  private readonly watcherLimiter = new ConcurrencyLimiter<LimiterClientKey>({ slots: Infinity, slotsPerClient: MAX_WATCHERS_PER_CALLER });
-  private readonly anonymousWatcherLimiter = new ConcurrencyLimiter<null>({ slots: MAX_ANONYMOUS_WATCHERS });
+  private readonly watcherLimiter = new ConcurrencyLimiter<LimiterClientKey>({
+    slots: Infinity,
+    slotsPerClient: MAX_WATCHERS_PER_CALLER,
+  });
+  private readonly anonymousWatcherLimiter = new ConcurrencyLimiter<null>({
+    slots: MAX_ANONYMOUS_WATCHERS,
+  });
   private pruneTimer?: NodeJS.Timeout;
 
   constructor(
@@ -175,7 +212,10 @@ export class ChangeLog {
   async start(): Promise<void> {
     await this.startNewLogIfServerChanged();
     await this.pruneChanges();
-    const pruneOrLogError = () => this.pruneChanges().catch((error) => this.log.error({ err: error }, 'old changes could not be removed'));
+    const pruneOrLogError = () =>
+      this.pruneChanges().catch((error) =>
+        this.log.error({ err: error }, 'old changes could not be removed'),
+      );
     this.pruneTimer = setInterval(() => void pruneOrLogError(), PRUNE_INTERVAL_MS).unref();
   }
 
@@ -184,12 +224,19 @@ export class ChangeLog {
   }
 
   /** Reads the changes after a cursor, oldest first. Without a cursor, returns no changes and a cursor for the current state. */
-  async read(filter: ChangeFilter, since: string | null, limit: number, session: DatabaseSession): Promise<ChangePage> {
+  async read(
+    filter: ChangeFilter,
+    since: string | null,
+    limit: number,
+    session: DatabaseSession,
+  ): Promise<ChangePage> {
     const position = since === null ? undefined : parsePosition(since);
     const { text, values } = changesQuery(filter, position, limit + 1);
     const runQuery = () =>
       session.query(text, values).catch((error) => {
-        throw INVALID_SNAPSHOT_SQLSTATES.includes(error?.code) ? invalidArgumentError('since', INVALID_CURSOR_MESSAGE) : error;
+        throw INVALID_SNAPSHOT_SQLSTATES.includes(error?.code)
+          ? invalidArgumentError('since', INVALID_CURSOR_MESSAGE)
+          : error;
       });
     let rows = await runQuery();
     // The column `here` is false if the current change log was started by another PostgreSQL server, or by this server before a restart. Then a new
@@ -198,7 +245,12 @@ export class ChangeLog {
       await this.startNewLogIfServerChanged();
       rows = await runQuery();
     }
-    const { log, now, snapshot, ended } = rows[0] as { log: string; now: number; snapshot: string; ended: string | null };
+    const { log, now, snapshot, ended } = rows[0] as {
+      log: string;
+      now: number;
+      snapshot: string;
+      ended: string | null;
+    };
     if (
       position &&
       (position.issuedAt < now - CURSOR_MAX_AGE_DAYS * SECONDS_PER_DAY ||
@@ -209,23 +261,48 @@ export class ChangeLog {
     const changes = loggedChanges.slice(0, limit);
     const untilSnapshot = position?.untilSnapshot ?? snapshot;
     if (position && loggedChanges.length > limit)
-      return { cursor: cursorAt({ ...position, logId: log, untilSnapshot, lastSeenChangeId: changes.at(-1)!.id }), hasMore: true, changes };
+      return {
+        cursor: cursorAt({
+          ...position,
+          logId: log,
+          untilSnapshot,
+          lastSeenChangeId: changes.at(-1)!.id,
+        }),
+        hasMore: true,
+        changes,
+      };
     return {
-      cursor: cursorAt({ logId: log, issuedAt: position?.untilSnapshot ? position.issuedAt : now, seenSnapshot: untilSnapshot }),
+      cursor: cursorAt({
+        logId: log,
+        issuedAt: position?.untilSnapshot ? position.issuedAt : now,
+        seenSnapshot: untilSnapshot,
+      }),
       hasMore: position?.untilSnapshot !== undefined,
       changes,
     };
   }
 
   /** Calls `onChange` whenever watched rows may have changed, until the returned function is called. Throws TOO_MANY_SUBSCRIPTIONS. */
-  watch({ ownerId, ownedTables, publicTables }: ChangeFilter, clientKey: LimiterClientKey, onChange: () => void): () => void {
-    if (!this.watcherLimiter.tryAcquire(clientKey)) throw tooManySubscriptionsError(MAX_WATCHERS_PER_CALLER);
+  watch(
+    { ownerId, ownedTables, publicTables }: ChangeFilter,
+    clientKey: LimiterClientKey,
+    onChange: () => void,
+  ): () => void {
+    if (!this.watcherLimiter.tryAcquire(clientKey))
+      throw tooManySubscriptionsError(MAX_WATCHERS_PER_CALLER);
     if (ownerId === null && !this.anonymousWatcherLimiter.tryAcquire(null)) {
       this.watcherLimiter.release(clientKey);
       throw tooManySubscriptionsError(MAX_ANONYMOUS_WATCHERS);
     }
-    const topics = [...(ownedTables.length && ownerId !== null ? [String(ownerId)] : []), ...publicTables];
-    for (const topic of topics) this.callbacksByTopic.set(topic, (this.callbacksByTopic.get(topic) ?? new Set()).add(onChange));
+    const topics = [
+      ...(ownedTables.length && ownerId !== null ? [String(ownerId)] : []),
+      ...publicTables,
+    ];
+    for (const topic of topics)
+      this.callbacksByTopic.set(
+        topic,
+        (this.callbacksByTopic.get(topic) ?? new Set()).add(onChange),
+      );
     return () => {
       this.watcherLimiter.release(clientKey);
       if (ownerId === null) this.anonymousWatcherLimiter.release(null);
@@ -260,7 +337,10 @@ export class ChangeLog {
   private async pruneChanges(): Promise<void> {
     await this.database.withoutTimeouts(async (client) => {
       for (const [table, days] of RETENTION_DAYS_BY_TABLE)
-        await client.query(`DELETE FROM "${table}" WHERE "at" < now() - make_interval(days => $1)`, [days]);
+        await client.query(
+          `DELETE FROM "${table}" WHERE "at" < now() - make_interval(days => $1)`,
+          [days],
+        );
     });
   }
 }

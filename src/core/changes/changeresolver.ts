@@ -39,7 +39,11 @@ const RETRY_INTERVAL_MS = 500;
 /** Values of the enum RowType, which are added after all resources are loaded. */
 const RowType: Record<string, string> = {};
 const rowTypeConfigs: Record<string, { description: string }> = {};
-registerEnumType(RowType, { name: 'RowType', description: 'Types of rows in the change log.', valuesConfig: rowTypeConfigs });
+registerEnumType(RowType, {
+  name: 'RowType',
+  description: 'Types of rows in the change log.',
+  valuesConfig: rowTypeConfigs,
+});
 
 export function registerRowTypes(): void {
   for (const entity of allEntities()) {
@@ -47,7 +51,9 @@ export function registerRowTypes(): void {
     if (exclusiveTo === 'rest') continue;
     const name = toConstantCase(lowerFirst(entity.name));
     RowType[name] = entity.name;
-    rowTypeConfigs[name] = { description: `${description} ${isOwned ? 'Rows belong to a user.' : 'Rows are public.'}` };
+    rowTypeConfigs[name] = {
+      description: `${description} ${isOwned ? 'Rows belong to a user.' : 'Rows are public.'}`,
+    };
   }
 }
 
@@ -70,9 +76,13 @@ registerEnumType(ChangeOperation, {
 @ObjectType({ description: 'A change of a row.', simpleResolvers: true })
 export class Change {
   @Field(() => RowType, { description: 'The type of the row.' }) readonly type: string;
-  @Field(() => ID, { description: 'The `id` of the row, even if it is deleted.' }) readonly rowId: number;
+  @Field(() => ID, { description: 'The `id` of the row, even if it is deleted.' })
+  readonly rowId: number;
   @Field(() => ChangeOperation, { description: 'The kind of change.' }) readonly operation: string;
-  @Field(() => DateTimeScalar, { description: 'Start time of the transaction that made the change.' }) readonly occurredAt: string;
+  @Field(() => DateTimeScalar, {
+    description: 'Start time of the transaction that made the change.',
+  })
+  readonly occurredAt: string;
   private readonly entity: Entity;
 
   constructor(entity: Entity, { rowId, operation, occurredAt }: LoggedChange) {
@@ -90,22 +100,36 @@ export class Change {
 
   @Field(() => Node, {
     nullable: true,
-    description: 'The current row; null if it is deleted or not visible to the viewer, for example because its review is pending.',
+    description:
+      'The current row; null if it is deleted or not visible to the viewer, for example because its review is pending.',
   })
   async node(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     if (this.operation === ChangeOperation.DELETED) return null;
-    const row = await loadRowFields(this.entity, [...requiredRowFieldNames(this.entity, info)], this.rowId, context);
+    const row = await loadRowFields(
+      this.entity,
+      [...requiredRowFieldNames(this.entity, info)],
+      this.rowId,
+      context,
+    );
     return row && { ...row, __typename: this.type };
   }
 }
 
-@ObjectType({ description: 'Changes of rows, oldest first, and the cursor for the next request.', simpleResolvers: true })
+@ObjectType({
+  description: 'Changes of rows, oldest first, and the cursor for the next request.',
+  simpleResolvers: true,
+})
 export class Changes {
-  @Field(() => String, { description: 'Pass this as `since` to get the following changes.' }) declare cursor: string;
-  @Field(() => Boolean, { description: 'Whether there may be more changes. If so, request them with the new cursor.' })
+  @Field(() => String, { description: 'Pass this as `since` to get the following changes.' })
+  declare cursor: string;
+  @Field(() => Boolean, {
+    description: 'Whether there may be more changes. If so, request them with the new cursor.',
+  })
   declare hasMore: boolean;
   @FieldExtensions({ listSize: { assumedSize: MAX_CHANGES_PER_PAGE } })
-  @Field(() => [Change], { description: 'The changes. A row that was changed several times appears once for each change.' })
+  @Field(() => [Change], {
+    description: 'The changes. A row that was changed several times appears once for each change.',
+  })
   declare changes: Change[];
 }
 
@@ -126,7 +150,9 @@ class ChangesArgs {
 }
 
 const requestedEntities = (types: string[] | null | undefined): Entity[] =>
-  types ? [...new Set(types)].map((name) => findEntity(name)!) : allEntities().filter((entity) => resourceOf(entity)!.isOwned);
+  types
+    ? [...new Set(types)].map((name) => findEntity(name)!)
+    : allEntities().filter((entity) => resourceOf(entity)!.isOwned);
 
 function changeFilterOf({ types }: ChangesArgs, context: Context): ChangeFilter {
   const entities = requestedEntities(types);
@@ -135,18 +161,31 @@ function changeFilterOf({ types }: ChangesArgs, context: Context): ChangeFilter 
       .map((entity) => resourceOf(entity)!)
       .filter((resource) => resource.isOwned === isOwned)
       .map(({ table }) => table);
-  return { ownerId: ownerIdForChangeLog(entities, context), ownedTables: requestedTables(true), publicTables: requestedTables(false) };
+  return {
+    ownerId: ownerIdForChangeLog(entities, context),
+    ownedTables: requestedTables(true),
+    publicTables: requestedTables(false),
+  };
 }
 
-async function readChangesPage(args: ChangesArgs, pageSize: number, context: Context): Promise<Changes> {
-  const entityByTable = new Map(requestedEntities(args.types).map((entity) => [resourceOf(entity)!.table, entity]));
+async function readChangesPage(
+  args: ChangesArgs,
+  pageSize: number,
+  context: Context,
+): Promise<Changes> {
+  const entityByTable = new Map(
+    requestedEntities(args.types).map((entity) => [resourceOf(entity)!.table, entity]),
+  );
   const { changes, ...rest } = await context.services.changeLog.read(
     changeFilterOf(args, context),
     args.since ?? null,
     pageSize,
     context.session,
   );
-  return { ...rest, changes: changes.map((change) => new Change(entityByTable.get(change.table)!, change)) };
+  return {
+    ...rest,
+    changes: changes.map((change) => new Change(entityByTable.get(change.table)!, change)),
+  };
 }
 
 /**
@@ -158,7 +197,11 @@ async function* followChanges(args: ChangesArgs, context: Context): AsyncGenerat
   let wake = (): void => undefined;
   const onChange = () => wake();
   signal.addEventListener('abort', onChange);
-  const unwatch = context.services.changeLog.watch(changeFilterOf(args, context), context.session.clientKey, onChange);
+  const unwatch = context.services.changeLog.watch(
+    changeFilterOf(args, context),
+    context.session.clientKey,
+    onChange,
+  );
   try {
     let { since } = args;
     const isEnded = () => signal.aborted;
@@ -173,7 +216,12 @@ async function* followChanges(args: ChangesArgs, context: Context): AsyncGenerat
         nextChanges = await readChangesPage({ ...args, since }, MAX_CHANGES_PER_PAGE, context);
       } catch (error) {
         // A started subscription survives an outage of the database and reads the missed changes afterwards.
-        if (isFirstPage || isEnded() || !(isTransientError(error) || isDatabaseUnavailableError(error))) throw error;
+        if (
+          isFirstPage ||
+          isEnded() ||
+          !(isTransientError(error) || isDatabaseUnavailableError(error))
+        )
+          throw error;
         await sleep(RETRY_INTERVAL_MS);
         context.session.beginSubscriptionEvent();
         continue;
@@ -204,7 +252,8 @@ export class ChangeResolver {
     @Ctx() context: Context,
   ): Promise<Changes> {
     const pageSize = requestedPageSize ?? DEFAULT_CHANGES_PER_PAGE;
-    if (pageSize < 1 || pageSize > MAX_CHANGES_PER_PAGE) throw invalidArgumentError('first', `Must be from 1 to ${MAX_CHANGES_PER_PAGE}.`);
+    if (pageSize < 1 || pageSize > MAX_CHANGES_PER_PAGE)
+      throw invalidArgumentError('first', `Must be from 1 to ${MAX_CHANGES_PER_PAGE}.`);
     return readChangesPage(args, pageSize, context);
   }
 

@@ -83,8 +83,12 @@ export class NotificationListener {
       breaker.watch(client, QUERY_TIMEOUT_MS);
       // Holds a lock on the number of this instance while it runs. The lock is shared, because an exclusive one would wait for a dead previous connection of
       // this instance that PostgreSQL has not detected yet.
-      await client.query('SELECT pg_advisory_lock_shared($1, $2)', [ADVISORY_LOCK_CLASSES.instance, this.instanceNumber]);
-      for (const channel of [...this.handlers.keys(), DATA_REPLACED_CHANNEL]) await client.query(`LISTEN ${channel}`);
+      await client.query('SELECT pg_advisory_lock_shared($1, $2)', [
+        ADVISORY_LOCK_CLASSES.instance,
+        this.instanceNumber,
+      ]);
+      for (const channel of [...this.handlers.keys(), DATA_REPLACED_CHANNEL])
+        await client.query(`LISTEN ${channel}`);
       if (this.isStopped) throw new Error('The listener was stopped while it connected.');
     } catch (error) {
       socketOf(client).destroy();
@@ -113,19 +117,27 @@ export class NotificationListener {
     const { client } = this;
     if (!client) return;
     // Closing has a timeout, because the connection may hang.
-    await Promise.race([client.end().catch(() => undefined), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
+    await Promise.race([
+      client.end().catch(() => undefined),
+      sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false }),
+    ]);
     socketOf(client).destroy();
   }
 
   private reportMissedNotifications(): void {
-    for (const handler of this.handlers.values()) this.runHandler(handler, () => handler.onMissedNotifications());
+    for (const handler of this.handlers.values())
+      this.runHandler(handler, () => handler.onMissedNotifications());
   }
 
   /**
    * Calls the handler of a notification. If the handler fails, the notification counts as missed, and `onMissedNotifications` is called until it
    * succeeds.
    */
-  private runHandler(handler: NotificationHandler, callHandler: () => Promise<void> | void, retryMs = MIN_HANDLER_RETRY_MS): void {
+  private runHandler(
+    handler: NotificationHandler,
+    callHandler: () => Promise<void> | void,
+    retryMs = MIN_HANDLER_RETRY_MS,
+  ): void {
     const callHandlerAsync = async () => callHandler();
     callHandlerAsync().catch((error: unknown) => {
       if (this.isStopped || this.handlersAwaitingRetry.has(handler)) return;
@@ -133,7 +145,12 @@ export class NotificationListener {
       this.handlersAwaitingRetry.add(handler);
       setTimeout(() => {
         this.handlersAwaitingRetry.delete(handler);
-        if (!this.isStopped) this.runHandler(handler, () => handler.onMissedNotifications(), Math.min(2 * retryMs, MAX_HANDLER_RETRY_MS));
+        if (!this.isStopped)
+          this.runHandler(
+            handler,
+            () => handler.onMissedNotifications(),
+            Math.min(2 * retryMs, MAX_HANDLER_RETRY_MS),
+          );
       }, retryMs).unref();
     });
   }

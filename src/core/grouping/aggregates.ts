@@ -35,7 +35,11 @@ export class AggregateColumns {
     private readonly referenceJoins: ReferenceJoins,
   ) {}
 
-  private addColumn(name: string, sql: (bind: ParameterBinder) => string, emptyValueSql = 'NULL'): string {
+  private addColumn(
+    name: string,
+    sql: (bind: ParameterBinder) => string,
+    emptyValueSql = 'NULL',
+  ): string {
     if (!this.columns.has(name)) this.columns.set(name, { sql, emptyValueSql });
     return name;
   }
@@ -53,18 +57,23 @@ export class AggregateColumns {
       case 'weightedCount':
         return this.addColumn(
           'weightedCount',
-          () => (rowWeightSql ? `trim_scale(coalesce(sum(${rowWeightSql}), 0))` : 'count(*)::numeric'),
+          () =>
+            rowWeightSql ? `trim_scale(coalesce(sum(${rowWeightSql}), 0))` : 'count(*)::numeric',
           '0',
         );
       case 'countDistinct': {
-        const { path, field } = groupKeysOfFieldValues(this.entity).find(({ name }) => name === fieldName)!;
+        const { path, field } = groupKeysOfFieldValues(this.entity).find(
+          ({ name }) => name === fieldName,
+        )!;
         const value = groupingValueSql(field, this.referenceJoins.aliasOf(path));
         return this.addColumn(`countDistinct ${fieldName!}`, () => `count(DISTINCT ${value})`, '0');
       }
       case 'median':
         return this.addPercentile('0.5', fieldName!);
       default:
-        return this.addColumn(`${statistic} ${fieldName!}`, () => this.aggregateSql(statistic, fieldName!));
+        return this.addColumn(`${statistic} ${fieldName!}`, () =>
+          this.aggregateSql(statistic, fieldName!),
+        );
     }
   }
 
@@ -77,7 +86,9 @@ export class AggregateColumns {
       case 'max':
         return `${name}(${value})`;
       case 'sum':
-        return rowWeightSql ? `trim_scale(sum(${numberSql} * ${rowWeightSql}))` : `sum(${numberSql})`;
+        return rowWeightSql
+          ? `trim_scale(sum(${numberSql} * ${rowWeightSql}))`
+          : `sum(${numberSql})`;
       case 'avg':
         return rowWeightSql
           ? roundSql(
@@ -100,7 +111,9 @@ export class AggregateColumns {
       const positionSql = `(${bind(p)}::numeric * (cardinality(${sortedValuesColumn}) - 1))`;
       const lowerValueSql = `${sortedValuesColumn}[floor(${positionSql})::int + 1]`;
       const upperValueSql = `${sortedValuesColumn}[ceil(${positionSql})::int + 1]`;
-      return roundSql(`${lowerValueSql} + (${positionSql} - floor(${positionSql})) * (${upperValueSql} - ${lowerValueSql})`);
+      return roundSql(
+        `${lowerValueSql} + (${positionSql} - floor(${positionSql})) * (${upperValueSql} - ${lowerValueSql})`,
+      );
     });
     return name;
   }

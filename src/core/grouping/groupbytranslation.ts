@@ -1,6 +1,10 @@
 /** GROUP BY keys: translates the argument `groupBy` to SQL expressions and their joins, and adds the selected values to the `keys` of groups. */
 import { Decimal } from 'decimal.js';
-import { atLeastMessage, atMostElementsMessage, NOT_A_TIME_ZONE_MESSAGE } from '../../contract/messages';
+import {
+  atLeastMessage,
+  atMostElementsMessage,
+  NOT_A_TIME_ZONE_MESSAGE,
+} from '../../contract/messages';
 import type { Row } from '../../database/rows';
 import { referenceableRowConditions } from '../access/access';
 import { collateClause } from '../sql/collation';
@@ -23,7 +27,14 @@ import {
 import type { DayGroupBy, NumberGroupBy, TimeGroupBy } from './inputs';
 import { ReferenceJoins, groupingValueSql } from './joins';
 import { binFieldName, timeBucketsPropertyName, idFieldName } from './types';
-import { bucketSql, dayBucket, isCyclicUnit, BUCKET_LENGTHS, timeBucket, type TimeUnit } from './timebuckets';
+import {
+  bucketSql,
+  dayBucket,
+  isCyclicUnit,
+  BUCKET_LENGTHS,
+  timeBucket,
+  type TimeUnit,
+} from './timebuckets';
 
 const MAX_GROUP_KEYS = 6;
 
@@ -64,11 +75,18 @@ class GroupKeyBuilder {
 
   addElement(element: GroupByElement, inputPath: string): void {
     // Each element of `groupBy` is a `@oneOf` input object, so exactly one of its members is set.
-    const [[name, options]] = Object.entries(element).filter(([, one]) => one != null) as [[string, FilterValue]];
+    const [[name, options]] = Object.entries(element).filter(([, one]) => one != null) as [
+      [string, FilterValue],
+    ];
     const isFieldKey = name === 'field';
     const keyName = isFieldKey ? (options as string) : name;
     const linkKey = groupKeysOfLinkedRows(this.entity).find((key) => key.name === keyName);
-    if (linkKey) return this.addLinkKey(linkKey, isFieldKey ? { [linkKey.fields[0]!.relation!.objectFieldName]: '1' } : options, inputPath);
+    if (linkKey)
+      return this.addLinkKey(
+        linkKey,
+        isFieldKey ? { [linkKey.fields[0]!.relation!.objectFieldName]: '1' } : options,
+        inputPath,
+      );
     if (isFieldKey)
       return this.addValueKey(
         groupKeysOfFieldValues(this.entity).find((key) => key.name === keyName)!,
@@ -81,7 +99,8 @@ class GroupKeyBuilder {
   }
 
   private addKey(key: GroupKey, inputPath: string): void {
-    if (this.keys.some(({ name }) => name === key.name)) throw invalidArgumentError(inputPath, 'This key is a duplicate.');
+    if (this.keys.some(({ name }) => name === key.name))
+      throw invalidArgumentError(inputPath, 'This key is a duplicate.');
     if (key.generateSeriesSql && this.keys.some(({ generateSeriesSql }) => generateSeriesSql))
       throw invalidArgumentError(inputPath, 'Another key already requests empty groups.');
     this.keys.push(key);
@@ -92,35 +111,73 @@ class GroupKeyBuilder {
     const collationSql = collateClause(entity, field, this.context.policies.textOrder);
     const keyFieldName = isReferenceField(field) ? idFieldName(name) : name;
     const assignValue = (keys: Row, value: Row[string]) => void (keys[keyFieldName] = value);
-    this.addKey({ name, sql: () => sql, orderSql: (column) => `${column}${collationSql}`, assignValue }, inputPath);
+    this.addKey(
+      { name, sql: () => sql, orderSql: (column) => `${column}${collationSql}`, assignValue },
+      inputPath,
+    );
   }
 
   private addDayKey(field: EntityField, options: DayGroupBy, inputPath: string): void {
     const { by, firstDay } = options;
     const sql = bucketSql(by, firstDay, fieldSqlExpression(field, 't'), '');
     const assignValue = (keys: Row, value: string | null) =>
-      appendBucket(keys, timeBucketsPropertyName(field), value === null ? null : dayBucket(by, value));
-    this.addKey({ name: `${field.name} ${by}`, sql: () => sql, assignValue, ...timeKeySqlBuilders(by, options) }, inputPath);
+      appendBucket(
+        keys,
+        timeBucketsPropertyName(field),
+        value === null ? null : dayBucket(by, value),
+      );
+    this.addKey(
+      {
+        name: `${field.name} ${by}`,
+        sql: () => sql,
+        assignValue,
+        ...timeKeySqlBuilders(by, options),
+      },
+      inputPath,
+    );
   }
 
   private addTimeKey(field: EntityField, options: TimeGroupBy, inputPath: string): void {
     const { by, firstDay, timeZone: zone = null } = options;
     const timeZone = zone === null ? this.context.services.timeZone : resolveTimeZone(zone);
-    if (timeZone === undefined) throw invalidArgumentError(`${inputPath}.timeZone`, NOT_A_TIME_ZONE_MESSAGE);
+    if (timeZone === undefined)
+      throw invalidArgumentError(`${inputPath}.timeZone`, NOT_A_TIME_ZONE_MESSAGE);
     const momentSql = fieldSqlExpression(field, 't');
     const sql = (bind: ParameterBinder) => {
       const zoneSql = bind(timeZone);
-      return bucketSql(by, firstDay, `(${momentSql} AT TIME ZONE ${zoneSql}::text)`, `date_trunc('hour', ${momentSql}, ${zoneSql}::text)`);
+      return bucketSql(
+        by,
+        firstDay,
+        `(${momentSql} AT TIME ZONE ${zoneSql}::text)`,
+        `date_trunc('hour', ${momentSql}, ${zoneSql}::text)`,
+      );
     };
     const assignValue = (keys: Row, value: string | null) =>
-      appendBucket(keys, timeBucketsPropertyName(field), value === null ? null : timeBucket(by, value, timeZone));
-    this.addKey({ name: `${field.name} ${by}`, sql, assignValue, ...timeKeySqlBuilders(by, options, timeZone) }, inputPath);
+      appendBucket(
+        keys,
+        timeBucketsPropertyName(field),
+        value === null ? null : timeBucket(by, value, timeZone),
+      );
+    this.addKey(
+      {
+        name: `${field.name} ${by}`,
+        sql,
+        assignValue,
+        ...timeKeySqlBuilders(by, options, timeZone),
+      },
+      inputPath,
+    );
   }
 
-  private addBinKey(field: EntityField, { width, from, empty }: NumberGroupBy, inputPath: string): void {
+  private addBinKey(
+    field: EntityField,
+    { width, from, empty }: NumberGroupBy,
+    inputPath: string,
+  ): void {
     const binWidth = parseBoundedDecimal(width, `${inputPath}.width`);
     parseBoundedDecimal(from, `${inputPath}.from`);
-    if (!binWidth.greaterThan(0)) throw invalidArgumentError(`${inputPath}.width`, 'Ensure this value is greater than 0.');
+    if (!binWidth.greaterThan(0))
+      throw invalidArgumentError(`${inputPath}.width`, 'Ensure this value is greater than 0.');
     const value = `${fieldSqlExpression(field, 't')}::numeric`;
     const sql = (bind: ParameterBinder) => {
       const [widthSql, startSql] = [`${bind(width)}::numeric`, `${bind(from)}::numeric`];
@@ -130,7 +187,9 @@ class GroupKeyBuilder {
     };
     const assignValue = (keys: Row, binStart: string | null) =>
       void (keys[binFieldName(field)] =
-        binStart === null ? null : { from: binStart, to: new ExactDecimal(binStart).plus(binWidth).toFixed() });
+        binStart === null
+          ? null
+          : { from: binStart, to: new ExactDecimal(binStart).plus(binWidth).toFixed() });
     this.addKey(
       {
         name: `${field.name} bin`,
@@ -138,8 +197,10 @@ class GroupKeyBuilder {
         orderSql: orderByValueSql,
         assignValue,
         ...(empty && {
-          generateSeriesSql: (fromSql, toSql, bind) => `trim_scale(generate_series(${fromSql}, ${toSql}, ${bind(width)}::numeric))`,
-          stepCountSql: (fromSql, toSql, bind) => `(${toSql} - ${fromSql}) / ${bind(width)}::numeric`,
+          generateSeriesSql: (fromSql, toSql, bind) =>
+            `trim_scale(generate_series(${fromSql}, ${toSql}, ${bind(width)}::numeric))`,
+          stepCountSql: (fromSql, toSql, bind) =>
+            `(${toSql} - ${fromSql}) / ${bind(width)}::numeric`,
         }),
       },
       inputPath,
@@ -155,11 +216,20 @@ class GroupKeyBuilder {
     const weightedLinks = fields.flatMap((field) => {
       const rowWeight = rowWeights[field.relation!.objectFieldName];
       if (rowWeight == null) return [];
-      if (parseBoundedDecimal(rowWeight, `${inputPath}.${field.relation!.objectFieldName}`).isNegative())
-        throw invalidArgumentError(`${inputPath}.${field.relation!.objectFieldName}`, atLeastMessage(0));
+      if (
+        parseBoundedDecimal(
+          rowWeight,
+          `${inputPath}.${field.relation!.objectFieldName}`,
+        ).isNegative()
+      )
+        throw invalidArgumentError(
+          `${inputPath}.${field.relation!.objectFieldName}`,
+          atLeastMessage(0),
+        );
       return [{ ...field.link!, rowWeight }];
     });
-    if (!weightedLinks.length) throw invalidArgumentError(inputPath, 'Provide the weight of at least one list.');
+    if (!weightedLinks.length)
+      throw invalidArgumentError(inputPath, 'Provide the weight of at least one list.');
     const alias = `m${this.rowWeightFactorsSql.length}`;
     const visibilityConditions = referenceableRowConditions(target, this.context);
     const outerAlias = this.referenceJoins.aliasOf(path);
@@ -170,10 +240,15 @@ class GroupKeyBuilder {
       const visibilitySql = visibilityConditions.length
         ? ` AND l."$" IN (SELECT z."id" FROM "${resourceOf(target)!.table}" z${whereClause(visibilityConditions, 'z', bind)})`
         : '';
-      const linkedRowQueries = weightedLinks.map(({ table, ownColumn, otherColumn, rowWeight, ...link }) => {
-        const discriminatorSql = linkDiscriminatorCondition({ table, ownColumn, otherColumn, ...link }, 'l');
-        return `SELECT l."${ownColumn}" AS "of", l."${otherColumn}" AS "id", ${bind(rowWeight)}::numeric AS "weight" FROM "${table}" l WHERE TRUE${discriminatorSql}${visibilitySql.replace('$', otherColumn)}`;
-      });
+      const linkedRowQueries = weightedLinks.map(
+        ({ table, ownColumn, otherColumn, rowWeight, ...link }) => {
+          const discriminatorSql = linkDiscriminatorCondition(
+            { table, ownColumn, otherColumn, ...link },
+            'l',
+          );
+          return `SELECT l."${ownColumn}" AS "of", l."${otherColumn}" AS "id", ${bind(rowWeight)}::numeric AS "weight" FROM "${table}" l WHERE TRUE${discriminatorSql}${visibilitySql.replace('$', otherColumn)}`;
+        },
+      );
       // A row that links to the same row by two fields, such as primary and secondary muscles, counts once, with the larger of the two weights.
       const unionSql = `SELECT u."of", u."id", max(u."weight") AS "weight" FROM (${linkedRowQueries.join(' UNION ALL ')}) u GROUP BY 1, 2`;
       return `LEFT JOIN (${unionSql}) ${alias} ON ${alias}."of" = ${outerAlias}."${commonKeyColumn}"`;
@@ -203,7 +278,10 @@ const MAX_DIGITS = 15;
 function parseBoundedDecimal(text: string, inputPath: string): Decimal {
   const number = new ExactDecimal(text);
   if (number.e >= MAX_DIGITS || number.decimalPlaces() > MAX_DIGITS)
-    throw invalidArgumentError(inputPath, `Ensure that there are no more than ${MAX_DIGITS} digits before and after the decimal point.`);
+    throw invalidArgumentError(
+      inputPath,
+      `Ensure that there are no more than ${MAX_DIGITS} digits before and after the decimal point.`,
+    );
   return number;
 }
 
@@ -211,7 +289,13 @@ function appendBucket(keys: Row, name: string, bucket: unknown): void {
   (keys[name] ??= []).push(bucket);
 }
 
-const MIN_DAYS_PER_STEP: Partial<Record<TimeUnit, number>> = { DAY: 1, WEEK: 7, MONTH: 28, QUARTER: 90, YEAR: 365 };
+const MIN_DAYS_PER_STEP: Partial<Record<TimeUnit, number>> = {
+  DAY: 1,
+  WEEK: 7,
+  MONTH: 28,
+  QUARTER: 90,
+  YEAR: 365,
+};
 
 /**
  * Returns SQL of a key that groups by a unit of time: its sort expression and, if empty groups are requested, the series of its values. `timeZone` is
@@ -223,13 +307,15 @@ function timeKeySqlBuilders(
   timeZone?: string,
 ): Pick<GroupKey, 'orderSql' | 'generateSeriesSql' | 'stepCountSql'> {
   const bucketLength = BUCKET_LENGTHS[unit];
-  const orderSql = unit === 'WEEKDAY' ? (column: string) => `(${column} + ${7 - firstDay}) % 7` : orderByValueSql;
+  const orderSql =
+    unit === 'WEEKDAY' ? (column: string) => `(${column} + ${7 - firstDay}) % 7` : orderByValueSql;
   if (!empty) return { orderSql };
   if (isCyclicUnit(unit)) {
     const [low, high] = bucketLength.split(' to ');
     return {
       orderSql,
-      generateSeriesSql: (fromSql) => `generate_series(CASE WHEN ${fromSql} IS NOT NULL THEN ${low} END, ${high})`,
+      generateSeriesSql: (fromSql) =>
+        `generate_series(CASE WHEN ${fromSql} IS NOT NULL THEN ${low} END, ${high})`,
       stepCountSql: () => high!,
     };
   }
@@ -244,7 +330,8 @@ function timeKeySqlBuilders(
     };
   return {
     orderSql,
-    generateSeriesSql: (fromSql, toSql) => `generate_series(${fromSql}::timestamp, ${toSql}::timestamp, interval '${bucketLength}')::date`,
+    generateSeriesSql: (fromSql, toSql) =>
+      `generate_series(${fromSql}::timestamp, ${toSql}::timestamp, interval '${bucketLength}')::date`,
     stepCountSql: (fromSql, toSql) => `(${toSql} - ${fromSql}) / ${MIN_DAYS_PER_STEP[unit]}`,
   };
 }
@@ -257,9 +344,13 @@ export function translateGroupBy(
   referenceJoins: ReferenceJoins,
 ): TranslatedGroupBy {
   if (!groupBy) return { keys: [] };
-  if (groupBy.length > MAX_GROUP_KEYS) throw invalidArgumentError('groupBy', atMostElementsMessage(MAX_GROUP_KEYS));
+  if (groupBy.length > MAX_GROUP_KEYS)
+    throw invalidArgumentError('groupBy', atMostElementsMessage(MAX_GROUP_KEYS));
   const builder = new GroupKeyBuilder(entity, context, referenceJoins);
   groupBy.forEach((element, index) => builder.addElement(element, `groupBy[${index}]`));
   const { keys, rowWeightFactorsSql } = builder;
-  return { keys, ...(rowWeightFactorsSql.length && { rowWeightSql: rowWeightFactorsSql.join(' * ') }) };
+  return {
+    keys,
+    ...(rowWeightFactorsSql.length && { rowWeightSql: rowWeightFactorsSql.join(' * ') }),
+  };
 }

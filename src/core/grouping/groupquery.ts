@@ -3,7 +3,12 @@ import { MAX_INTEGER } from '../../contract/bounds';
 import { atMostElementsMessage } from '../../contract/messages';
 import type { Row } from '../../database/rows';
 import { visibleRowConditions } from '../access/access';
-import { createParameterBinder, whereClause, type ParameterBinder, type SqlCondition } from '../access/conditions';
+import {
+  createParameterBinder,
+  whereClause,
+  type ParameterBinder,
+  type SqlCondition,
+} from '../access/conditions';
 import { validatePageSize, MAX_PAGE_SIZE } from '../model/pagesize';
 import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
@@ -13,7 +18,12 @@ import { fromClause, referencesIdConditionSql } from '../sql/expressions';
 import { compileWhere, type FilterValue } from '../sql/where';
 import { havingConditionOf, type HavingElement } from './having';
 import { ReferenceJoins } from './joins';
-import { translateGroupBy, type GroupByElement, type GroupKey, type TranslatedGroupBy } from './groupbytranslation';
+import {
+  translateGroupBy,
+  type GroupByElement,
+  type GroupKey,
+  type TranslatedGroupBy,
+} from './groupbytranslation';
 import type { RequestedStatistics } from './requestedstatistics';
 import { statisticValueKind, type Statistic, type StatisticReference } from './statistics';
 import { countDistinctPropertyName, percentilePropertyName } from './types';
@@ -67,12 +77,19 @@ export class GroupQuery {
     this.joins = joins;
     this.referenceJoins = new ReferenceJoins(context);
     this.translatedGroupBy = translateGroupBy(entity, args.groupBy, context, this.referenceJoins);
-    this.aggregates = new AggregateColumns(entity, this.translatedGroupBy.rowWeightSql, this.referenceJoins);
+    this.aggregates = new AggregateColumns(
+      entity,
+      this.translatedGroupBy.rowWeightSql,
+      this.referenceJoins,
+    );
     this.havingCondition = havingConditionOf(entity, args.having, this.aggregates);
     this.orderTerms = this.translateOrderBy(args.orderBy ?? []);
     for (const [name, fieldNames] of requestedStatistics.fieldNamesByStatistic) {
-      if (name === 'count' || name === 'weightedCount') this.aggregates.addStatistic(name, undefined);
-      else for (const fieldName of fieldNames) this.aggregates.addStatistic(name as Statistic, fieldName);
+      if (name === 'count' || name === 'weightedCount')
+        this.aggregates.addStatistic(name, undefined);
+      else
+        for (const fieldName of fieldNames)
+          this.aggregates.addStatistic(name as Statistic, fieldName);
     }
     for (const { p, fieldNames } of requestedStatistics.percentiles)
       for (const fieldName of fieldNames) this.aggregates.addPercentile(p, fieldName);
@@ -86,19 +103,25 @@ export class GroupQuery {
 
   /** Returns the SQL sort terms of `orderBy`, followed by all group keys, so that no two groups are equal in the order. */
   private translateOrderBy(orderBy: readonly GroupOrder[]): string[] {
-    if (orderBy.length > MAX_ORDER_TERMS) throw invalidArgumentError('orderBy', atMostElementsMessage(MAX_ORDER_TERMS));
+    if (orderBy.length > MAX_ORDER_TERMS)
+      throw invalidArgumentError('orderBy', atMostElementsMessage(MAX_ORDER_TERMS));
     const { keys } = this.translatedGroupBy;
-    const keyOrderSql = (index: number, direction: OrderDirection) => orderTermSql(keys[index]!.orderSql(keyColumn(index)), direction);
+    const keyOrderSql = (index: number, direction: OrderDirection) =>
+      orderTermSql(keys[index]!.orderSql(keyColumn(index)), direction);
     const terms = orderBy.map(({ key, statistic, of, direction }, index) => {
       const inputPath = `orderBy[${index}]`;
-      if ((key == null) === (statistic == null)) throw invalidArgumentError(inputPath, 'Provide either a `key` or a `statistic`.');
+      if ((key == null) === (statistic == null))
+        throw invalidArgumentError(inputPath, 'Provide either a `key` or a `statistic`.');
       if (statistic != null) {
         statisticValueKind(this.entity, { statistic, of }, inputPath);
         return orderTermSql(`"${this.aggregates.addStatistic(statistic, of)}"`, direction);
       }
       if (of != null) throw invalidArgumentError(`${inputPath}.of`, 'A key takes no field.');
       if (!(key! >= 1 && key! <= keys.length))
-        throw invalidArgumentError(`${inputPath}.key`, 'Ensure that this is the number of an element of `groupBy`, from 1.');
+        throw invalidArgumentError(
+          `${inputPath}.key`,
+          'Ensure that this is the number of an element of `groupBy`, from 1.',
+        );
       return keyOrderSql(key! - 1, direction);
     });
     return [...terms, ...keys.map((_, index) => keyOrderSql(index, 'ASC' as OrderDirection))];
@@ -113,21 +136,38 @@ export class GroupQuery {
     const { columns, percentileColumns } = this.aggregates;
     const keyColumns = keys.map((_, index) => keyColumn(index));
     const aggregateSelectItems = [...columns].map(([name, { sql }]) => `${sql(bind)} AS "${name}"`);
-    const selectList = [...keys.map(({ sql }, index) => `${sql(bind)} AS ${keyColumn(index)}`), ...aggregateSelectItems];
+    const selectList = [
+      ...keys.map(({ sql }, index) => `${sql(bind)} AS ${keyColumn(index)}`),
+      ...aggregateSelectItems,
+    ];
     const sourceSql = `${fromClause(this.entity, [...this.joins, ...this.referenceJoins.joins], bind)}${whereClause([...extraConditions, ...this.conditions], 't', bind)}`;
-    const groupBySql = keys.length ? ` GROUP BY ${keys.map((_, index) => index + 1).join(', ')}` : '';
-    const ctes = [`g AS (SELECT ${selectList.join(', ') || 'TRUE AS "any"'} ${sourceSql}${groupBySql})`];
+    const groupBySql = keys.length
+      ? ` GROUP BY ${keys.map((_, index) => index + 1).join(', ')}`
+      : '';
+    const ctes = [
+      `g AS (SELECT ${selectList.join(', ') || 'TRUE AS "any"'} ${sourceSql}${groupBySql})`,
+    ];
     let groupsCteName = 'g';
     const seriesKeyIndex = keys.findIndex(({ generateSeriesSql }) => generateSeriesSql);
     if (seriesKeyIndex >= 0) {
       ctes.push(...this.emptyGroupCtes(keys, seriesKeyIndex, bind));
       groupsCteName = 'e';
     }
-    const resultColumns = [...keyColumns, ...[...columns.keys()].filter((name) => !name.startsWith('all ')).map((name) => `"${name}"`)];
-    const percentileSelectItems = [...percentileColumns].map(([name, sql]) => `${sql(bind)} AS "${name}"`);
-    ctes.push(`w AS (SELECT ${[...resultColumns, ...percentileSelectItems].join(', ') || 'TRUE AS "any"'} FROM ${groupsCteName})`);
-    ctes.push(`h AS (SELECT * FROM w${this.havingCondition ? ` WHERE ${this.havingCondition('w', bind)}` : ''})`);
-    const overflowSelectItem = seriesKeyIndex >= 0 ? '(SELECT "over" FROM s) AS "_over"' : 'FALSE AS "_over"';
+    const resultColumns = [
+      ...keyColumns,
+      ...[...columns.keys()].filter((name) => !name.startsWith('all ')).map((name) => `"${name}"`),
+    ];
+    const percentileSelectItems = [...percentileColumns].map(
+      ([name, sql]) => `${sql(bind)} AS "${name}"`,
+    );
+    ctes.push(
+      `w AS (SELECT ${[...resultColumns, ...percentileSelectItems].join(', ') || 'TRUE AS "any"'} FROM ${groupsCteName})`,
+    );
+    ctes.push(
+      `h AS (SELECT * FROM w${this.havingCondition ? ` WHERE ${this.havingCondition('w', bind)}` : ''})`,
+    );
+    const overflowSelectItem =
+      seriesKeyIndex >= 0 ? '(SELECT "over" FROM s) AS "_over"' : 'FALSE AS "_over"';
     const orderBySql = this.orderTerms.length ? ` ORDER BY ${this.orderTerms.join(', ')}` : '';
     const pageSql = `SELECT TRUE AS "_row", h.* FROM h${orderBySql} LIMIT ${bind(this.first)} OFFSET ${bind(this.offset)}`;
     return `WITH ${ctes.join(', ')} SELECT c.*, p.* FROM (SELECT ${overflowSelectItem}) c LEFT JOIN LATERAL (${pageSql}) p ON TRUE`;
@@ -137,13 +177,25 @@ export class GroupQuery {
    * Returns CTEs that add empty groups between the smallest and the largest value of a key, for each combination of the other keys. If this needs more
    * than MAX_SERIES_STEPS steps or MAX_SERIES_GROUPS groups, the CTEs add no groups and set the column `over` to true.
    */
-  private emptyGroupCtes(keys: readonly GroupKey[], index: number, bind: ParameterBinder): string[] {
+  private emptyGroupCtes(
+    keys: readonly GroupKey[],
+    index: number,
+    bind: ParameterBinder,
+  ): string[] {
     const { generateSeriesSql, stepCountSql } = keys[index]!;
     const column = keyColumn(index);
-    const otherColumns = keys.map((_, keyIndex) => keyColumn(keyIndex)).filter((other) => other !== column);
-    const values = keys.map((_, keyIndex) => (keyIndex === index ? 'v."value"' : `o.${keyColumn(keyIndex)}`));
-    const emptyValues = [...this.aggregates.columns.values()].map((aggregate) => aggregate.emptyValueSql);
-    const combinationsSql = otherColumns.length ? `SELECT DISTINCT ${otherColumns.join(', ')} FROM g` : 'SELECT';
+    const otherColumns = keys
+      .map((_, keyIndex) => keyColumn(keyIndex))
+      .filter((other) => other !== column);
+    const values = keys.map((_, keyIndex) =>
+      keyIndex === index ? 'v."value"' : `o.${keyColumn(keyIndex)}`,
+    );
+    const emptyValues = [...this.aggregates.columns.values()].map(
+      (aggregate) => aggregate.emptyValueSql,
+    );
+    const combinationsSql = otherColumns.length
+      ? `SELECT DISTINCT ${otherColumns.join(', ')} FROM g`
+      : 'SELECT';
     return [
       `o AS (${combinationsSql})`,
       `b AS (SELECT min(${column}) AS "low", max(${column}) AS "high" FROM g)`,
@@ -163,11 +215,17 @@ export class GroupQuery {
   }
 
   /** Reads the groups of the child rows of each parent row, with one statement. `referenceFieldName` is the field that references the parent row. */
-  async readGroupsOfParents(referenceFieldName: string, parentIds: readonly number[]): Promise<Row[][]> {
+  async readGroupsOfParents(
+    referenceFieldName: string,
+    parentIds: readonly number[],
+  ): Promise<Row[][]> {
     const parentField = fieldOf(this.entity, referenceFieldName);
     const { bind, values } = createParameterBinder();
     const idsParameter = bind(parentIds);
-    const groupsSql = this.statementSql([() => referencesIdConditionSql(parentField, 't', 'q.id')], bind);
+    const groupsSql = this.statementSql(
+      [() => referencesIdConditionSql(parentField, 't', 'q.id')],
+      bind,
+    );
     const rows = await this.context.session.query(
       `SELECT q.id AS "_parent", c.* FROM unnest(${idsParameter}::int[]) AS q(id) CROSS JOIN LATERAL (${groupsSql}) c`,
       values,
@@ -188,18 +246,29 @@ export class GroupQuery {
 
   private toGroup(row: Row): Row {
     const keyValues: Row = {};
-    this.translatedGroupBy.keys.forEach((key, index) => key.assignValue(keyValues, row[`key${index}`]));
+    this.translatedGroupBy.keys.forEach((key, index) =>
+      key.assignValue(keyValues, row[`key${index}`]),
+    );
     const group: Row = { keys: keyValues, count: row.count, weightedCount: row.weightedCount };
-    const setValue = (name: string, fieldName: string, value: unknown) => void ((group[name] ??= {})[fieldName] = value);
+    const setValue = (name: string, fieldName: string, value: unknown) =>
+      void ((group[name] ??= {})[fieldName] = value);
     for (const [name, fieldNames] of this.requestedStatistics.fieldNamesByStatistic)
-      for (const fieldName of fieldNames) setValue(name, fieldName, row[this.aggregates.addStatistic(name as Statistic, fieldName)]);
+      for (const fieldName of fieldNames)
+        setValue(name, fieldName, row[this.aggregates.addStatistic(name as Statistic, fieldName)]);
     for (const { p, fieldNames } of this.requestedStatistics.percentiles)
-      for (const fieldName of fieldNames) setValue(percentilePropertyName(p), fieldName, row[this.aggregates.addPercentile(p, fieldName)]);
+      for (const fieldName of fieldNames)
+        setValue(
+          percentilePropertyName(p),
+          fieldName,
+          row[this.aggregates.addPercentile(p, fieldName)],
+        );
     for (const fieldName of this.requestedStatistics.countDistinctFieldNames)
-      group[countDistinctPropertyName(fieldName)] = row[this.aggregates.addStatistic('countDistinct', fieldName)];
+      group[countDistinctPropertyName(fieldName)] =
+        row[this.aggregates.addStatistic('countDistinct', fieldName)];
     // A statistic whose selection is only `__typename` must still resolve to an object.
     for (const name of this.requestedStatistics.fieldNamesByStatistic.keys()) group[name] ??= {};
-    for (const { p } of this.requestedStatistics.percentiles) group[percentilePropertyName(p)] ??= {};
+    for (const { p } of this.requestedStatistics.percentiles)
+      group[percentilePropertyName(p)] ??= {};
     return group;
   }
 }

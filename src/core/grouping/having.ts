@@ -18,8 +18,13 @@ export function havingConditionOf(
   aggregates: AggregateColumns,
 ): SqlCondition | undefined {
   if (!elements) return undefined;
-  if (elements.length > MAX_HAVING_ELEMENTS) throw invalidArgumentError('having', atMostElementsMessage(MAX_HAVING_ELEMENTS));
-  return conjunction(elements.flatMap((element, index) => conditionsOf(entity, element, `having[${index}]`, aggregates)));
+  if (elements.length > MAX_HAVING_ELEMENTS)
+    throw invalidArgumentError('having', atMostElementsMessage(MAX_HAVING_ELEMENTS));
+  return conjunction(
+    elements.flatMap((element, index) =>
+      conditionsOf(entity, element, `having[${index}]`, aggregates),
+    ),
+  );
 }
 
 function conditionsOf(
@@ -30,14 +35,23 @@ function conditionsOf(
 ): SqlCondition[] {
   const kind = statisticValueKind(entity, { statistic, of }, inputPath);
   const name = havingFieldName(kind);
-  const [misplacedName] = Object.keys(filters).filter((key) => key !== name && filters[key] != null);
+  const [misplacedName] = Object.keys(filters).filter(
+    (key) => key !== name && filters[key] != null,
+  );
   if (misplacedName || filters[name] == null)
-    throw invalidArgumentError(`${inputPath}.${misplacedName ?? name}`, `Use \`${name}\` for a condition on this statistic.`);
+    throw invalidArgumentError(
+      `${inputPath}.${misplacedName ?? name}`,
+      `Use \`${name}\` for a condition on this statistic.`,
+    );
   const column = aggregates.addStatistic(statistic, of);
   // The cast of integer statistics to `numeric` permits comparisons with decimals.
   const sql = (alias: string) => `${alias}."${column}"${name === 'is' ? '::numeric' : ''}`;
   const field = { name: column, kind, sql } as EntityField;
-  return Object.entries(filters[name] as Record<string, FilterValue>).flatMap(([operator, value]) =>
-    value === undefined ? [] : (operatorCondition(field, operator, value, false, `${inputPath}.${name}.${operator}`) ?? []),
+  return Object.entries(filters[name] as Record<string, FilterValue>).flatMap(
+    ([operator, value]) =>
+      value === undefined
+        ? []
+        : (operatorCondition(field, operator, value, false, `${inputPath}.${name}.${operator}`) ??
+          []),
   );
 }

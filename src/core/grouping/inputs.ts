@@ -30,13 +30,21 @@ export interface GraphQLFieldDefinition {
 }
 export type GraphQLFieldDefinitions = Record<string, GraphQLFieldDefinition>;
 
-export function createClassWithFields(name: string, fieldDefinitions: GraphQLFieldDefinitions): ClassType {
+export function createClassWithFields(
+  name: string,
+  fieldDefinitions: GraphQLFieldDefinitions,
+): ClassType {
   const NewClass = { [name]: class {} }[name]! as ClassType;
-  for (const [fieldName, { type, ...options }] of Object.entries(fieldDefinitions)) Field(type, options)(NewClass.prototype, fieldName);
+  for (const [fieldName, { type, ...options }] of Object.entries(fieldDefinitions))
+    Field(type, options)(NewClass.prototype, fieldName);
   return NewClass;
 }
 
-function createInputType(name: string, description: string, fieldDefinitions: GraphQLFieldDefinitions): ClassType {
+function createInputType(
+  name: string,
+  description: string,
+  fieldDefinitions: GraphQLFieldDefinitions,
+): ClassType {
   const InputClass = createClassWithFields(name, fieldDefinitions);
   InputType(name, { description })(InputClass);
   return InputClass;
@@ -77,7 +85,10 @@ export class TimeGroupBy {
 export class NumberGroupBy {
   @Field(() => DecimalScalar, { description: 'Width of a bin, greater than 0.' })
   declare width: string;
-  @Field(() => DecimalScalar, { defaultValue: '0', description: 'Start of one bin. The other bins are aligned to it.' })
+  @Field(() => DecimalScalar, {
+    defaultValue: '0',
+    description: 'Start of one bin. The other bins are aligned to it.',
+  })
   declare from: string;
   @Field(() => Boolean, { defaultValue: false, description: EMPTY_GROUPS_DESCRIPTION })
   declare empty: boolean;
@@ -86,7 +97,9 @@ export class NumberGroupBy {
 const describeValueKey = ({ path, field }: FieldValueGroupKey): string => {
   const referenceField = path.at(-1);
   if (referenceField) return `The value of \`${referenceField.objectFieldName}\`.`;
-  return field.objectFieldName ? `The ${field.label.toLowerCase()} that \`${field.name}\` names.` : field.description;
+  return field.objectFieldName
+    ? `The ${field.label.toLowerCase()} that \`${field.name}\` names.`
+    : field.description;
 };
 const describeLinkKey = ({ path, target }: LinkedRowGroupKey): string =>
   `Each ${nounOfTypeName(target.name)} of ${path.length ? `\`${path.at(-1)!.objectFieldName}\`` : 'the row'}. A row belongs to the group of each.`;
@@ -100,10 +113,22 @@ const hasRowWeights = ({ fields }: LinkedRowGroupKey): boolean => fields.length 
 /** Returns the enum `XGroupField` of a resource X: the fields whose values can be keys. */
 export const groupFieldEnum = memoizePerEntity((entity) => {
   const linkKeys = groupKeysOfLinkedRows(entity).filter((key) => !hasRowWeights(key));
-  return createEnumOfEntries(`${entity.name}GroupField`, `Fields by which rows of ${entity.name} can be grouped.`, [
-    ...groupKeysOfFieldValues(entity).map((key): EnumEntry<string> => [toConstantCase(key.name), key.name, describeValueKey(key)]),
-    ...linkKeys.map((key): EnumEntry<string> => [toConstantCase(key.name), key.name, describeLinkKey(key)]),
-  ]);
+  return createEnumOfEntries(
+    `${entity.name}GroupField`,
+    `Fields by which rows of ${entity.name} can be grouped.`,
+    [
+      ...groupKeysOfFieldValues(entity).map((key): EnumEntry<string> => [
+        toConstantCase(key.name),
+        key.name,
+        describeValueKey(key),
+      ]),
+      ...linkKeys.map((key): EnumEntry<string> => [
+        toConstantCase(key.name),
+        key.name,
+        describeLinkKey(key),
+      ]),
+    ],
+  );
 });
 
 const rowWeightsInputType = memoizePerEntity((entity): ClassType => {
@@ -111,7 +136,11 @@ const rowWeightsInputType = memoizePerEntity((entity): ClassType => {
   const fieldDefinitions: GraphQLFieldDefinitions = {};
   for (const { relation } of fields) {
     const description = `Weight of the rows in \`${relation!.objectFieldName}\`, at least 0. If absent, they are not counted.`;
-    fieldDefinitions[relation!.objectFieldName] = { type: () => DecimalScalar, nullable, description };
+    fieldDefinitions[relation!.objectFieldName] = {
+      type: () => DecimalScalar,
+      nullable,
+      description,
+    };
   }
   return createInputType(
     `${target.name}Weights`,
@@ -123,17 +152,32 @@ const rowWeightsInputType = memoizePerEntity((entity): ClassType => {
 /** Returns the input type `XGroupBy` of a resource X. A value of this type is one group key (`@oneOf`). */
 export const groupByInputType = memoizePerEntity((entity: Entity): ClassType => {
   const field = groupFieldEnum(entity);
-  const fieldDefinitions: GraphQLFieldDefinitions = { field: { type: () => field, nullable, description: 'The value of a field.' } };
+  const fieldDefinitions: GraphQLFieldDefinitions = {
+    field: { type: () => field, nullable, description: 'The value of a field.' },
+  };
   const addInputField = (name: string, type: () => object, description: string) => {
-    if (fieldDefinitions[name]) throw new Error(`${entity.name} can be grouped by two fields called ${name}`);
+    if (fieldDefinitions[name])
+      throw new Error(`${entity.name} can be grouped by two fields called ${name}`);
     fieldDefinitions[name] = { type, nullable, description };
   };
   for (const dateField of dateFieldsOf(entity))
-    addInputField(groupFieldName(dateField), () => DayGroupBy, `\`${dateField.name}\` by unit of time.`);
+    addInputField(
+      groupFieldName(dateField),
+      () => DayGroupBy,
+      `\`${dateField.name}\` by unit of time.`,
+    );
   for (const datetimeField of datetimeFieldsOf(entity))
-    addInputField(groupFieldName(datetimeField), () => TimeGroupBy, `\`${datetimeField.name}\` by unit of time.`);
+    addInputField(
+      groupFieldName(datetimeField),
+      () => TimeGroupBy,
+      `\`${datetimeField.name}\` by unit of time.`,
+    );
   for (const numberField of numberFieldsOf(entity))
-    addInputField(groupFieldName(numberField), () => NumberGroupBy, `\`${numberField.name}\` in bins.`);
+    addInputField(
+      groupFieldName(numberField),
+      () => NumberGroupBy,
+      `\`${numberField.name}\` in bins.`,
+    );
   for (const key of groupKeysOfLinkedRows(entity).filter(hasRowWeights)) {
     const weightsInputType = rowWeightsInputType(key.entity);
     addInputField(
@@ -155,7 +199,10 @@ export const groupByInputType = memoizePerEntity((entity: Entity): ClassType => 
 export const havingFieldName = (kind: EntityField['kind']): string =>
   ({ date: 'isDate', datetime: 'isDateTime', time: 'isTime' })[kind as string] ?? 'is';
 
-const STATISTIC_FIELD_DEFINITION: GraphQLFieldDefinition = { type: () => Statistic, description: 'The statistic to compute.' };
+const STATISTIC_FIELD_DEFINITION: GraphQLFieldDefinition = {
+  type: () => Statistic,
+  description: 'The statistic to compute.',
+};
 const statisticOperandFieldDefinition = (entity: Entity): GraphQLFieldDefinition => ({
   type: () => groupFieldEnum(entity),
   nullable,
@@ -163,23 +210,43 @@ const statisticOperandFieldDefinition = (entity: Entity): GraphQLFieldDefinition
 });
 
 export const havingInputType = memoizePerEntity((entity: Entity): ClassType => {
-  const fieldDefinitions: GraphQLFieldDefinitions = { statistic: STATISTIC_FIELD_DEFINITION, of: statisticOperandFieldDefinition(entity) };
+  const fieldDefinitions: GraphQLFieldDefinitions = {
+    statistic: STATISTIC_FIELD_DEFINITION,
+    of: statisticOperandFieldDefinition(entity),
+  };
   for (const kind of ['decimal', ...minMaxFieldsOf(entity).map((field) => field.kind)] as const) {
     const name = havingFieldName(kind);
-    const description = name === 'is' ? 'Condition on a number.' : `Condition on a ${kind}, for MIN and MAX.`;
-    fieldDefinitions[name] ??= { type: () => filterInputType({ kind, name: '' } as EntityField)!, nullable, description };
+    const description =
+      name === 'is' ? 'Condition on a number.' : `Condition on a ${kind}, for MIN and MAX.`;
+    fieldDefinitions[name] ??= {
+      type: () => filterInputType({ kind, name: '' } as EntityField)!,
+      nullable,
+      description,
+    };
   }
-  return createInputType(`${entity.name}Having`, `A condition on a statistic of a group of ${entity.name}.`, fieldDefinitions);
+  return createInputType(
+    `${entity.name}Having`,
+    `A condition on a statistic of a group of ${entity.name}.`,
+    fieldDefinitions,
+  );
 });
 
 const ORDER_KEY_DESCRIPTION =
   'Number of an element of `groupBy`, starting at 1. Dates and numbers are ordered by value, texts as in lists, rows by id.';
 
 export const groupOrderInputType = memoizePerEntity((entity: Entity): ClassType =>
-  createInputType(`${entity.name}GroupOrder`, `An element of the order of groups of ${entity.name}: a key or a statistic.`, {
-    key: { type: () => Int, nullable, description: ORDER_KEY_DESCRIPTION },
-    statistic: { ...STATISTIC_FIELD_DEFINITION, nullable },
-    of: statisticOperandFieldDefinition(entity),
-    direction: { type: () => OrderDirection, defaultValue: OrderDirection.ASC, description: 'Sort direction.' },
-  }),
+  createInputType(
+    `${entity.name}GroupOrder`,
+    `An element of the order of groups of ${entity.name}: a key or a statistic.`,
+    {
+      key: { type: () => Int, nullable, description: ORDER_KEY_DESCRIPTION },
+      statistic: { ...STATISTIC_FIELD_DEFINITION, nullable },
+      of: statisticOperandFieldDefinition(entity),
+      direction: {
+        type: () => OrderDirection,
+        defaultValue: OrderDirection.ASC,
+        description: 'Sort direction.',
+      },
+    },
+  ),
 );

@@ -25,7 +25,9 @@ export class ReferenceJoins {
     const target = referenceField.target!();
     const visibilityConditions = referenceableRowConditions(target, this.context);
     this.joins.push((_alias, bind) => {
-      const visibilitySql = visibilityConditions.map((condition) => ` AND ${condition(alias, bind)}`).join('');
+      const visibilitySql = visibilityConditions
+        .map((condition) => ` AND ${condition(alias, bind)}`)
+        .join('');
       return `LEFT JOIN "${resourceOf(target)!.table}" ${alias} ON ${alias}."id" = ${fieldSqlExpression(referenceField, outerAlias)}${visibilitySql}`;
     });
     return alias;

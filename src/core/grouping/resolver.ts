@@ -18,13 +18,29 @@ const GROUPED_FIELD_EXTENSIONS = { exclusiveTo: 'graphql', cost: { weight: 100 }
 
 function groupedFieldParameterDecorators(entity: Entity): ResolverParameterDecorator[] {
   const nullable = true;
-  const [groupBy, havingType, order] = [groupByInputType(entity), havingInputType(entity), groupOrderInputType(entity)];
+  const [groupBy, havingType, order] = [
+    groupByInputType(entity),
+    havingInputType(entity),
+    groupOrderInputType(entity),
+  ];
   return [
     Arg('where', () => whereInputType(entity), { nullable, description: 'Filters the rows.' }),
-    Arg('groupBy', () => [groupBy], { nullable, description: 'The keys of the groups. If absent, all rows form one group.' }),
-    Arg('having', () => [havingType], { nullable, description: 'Conditions on statistics; all must hold.' }),
-    Arg('orderBy', () => [order], { nullable, description: 'Order of the groups. Ties are resolved by the keys, nulls last.' }),
-    Arg('first', () => Int, { defaultValue: DEFAULT_GROUP_COUNT, description: 'Returns the first n groups, at most 10000.' }),
+    Arg('groupBy', () => [groupBy], {
+      nullable,
+      description: 'The keys of the groups. If absent, all rows form one group.',
+    }),
+    Arg('having', () => [havingType], {
+      nullable,
+      description: 'Conditions on statistics; all must hold.',
+    }),
+    Arg('orderBy', () => [order], {
+      nullable,
+      description: 'Order of the groups. Ties are resolved by the keys, nulls last.',
+    }),
+    Arg('first', () => Int, {
+      defaultValue: DEFAULT_GROUP_COUNT,
+      description: 'Returns the first n groups, at most 10000.',
+    }),
     Arg('offset', () => Int, { nullable, description: 'Number of groups to skip.' }),
     Ctx(),
     Info(),
@@ -34,7 +50,12 @@ function groupedFieldParameterDecorators(entity: Entity): ResolverParameterDecor
 function createGroupQuery(entity: Entity, values: unknown[]): GroupQuery {
   const [where, groupBy, having, orderBy, first, offset, context, info] = values;
   const args = { where, groupBy, having, orderBy, first, offset } as GroupArguments;
-  return new GroupQuery(entity, args, requestedStatisticsOf(info as GraphQLResolveInfo), context as Context);
+  return new GroupQuery(
+    entity,
+    args,
+    requestedStatisticsOf(info as GraphQLResolveInfo),
+    context as Context,
+  );
 }
 
 export function addGroupedQuery(target: ClassType, entity: Entity): void {
@@ -62,11 +83,18 @@ export function addGroupedChildField(target: ClassType, child: ChildRowsField): 
     (row: Row, ...values: unknown[]): Promise<Row[]> => {
       const [context, info] = values.slice(-2) as [Context, GraphQLResolveInfo];
       const loadGroups = (ids: readonly unknown[]) =>
-        createGroupQuery(entity, values).readGroupsOfParents(child.referenceFieldName, ids as number[]);
-      return context.loaders.getOrCreate<Row[]>(info.fieldNodes, loadGroups).load(row[child.keyFieldName]);
+        createGroupQuery(entity, values).readGroupsOfParents(
+          child.referenceFieldName,
+          ids as number[],
+        );
+      return context.loaders
+        .getOrCreate<Row[]>(info.fieldNodes, loadGroups)
+        .load(row[child.keyFieldName]);
     },
     [Root(), ...groupedFieldParameterDecorators(entity)],
-    FieldResolver(() => [type], { description: `Statistics of \`${child.name}\`, by \`groupBy\`.` }),
+    FieldResolver(() => [type], {
+      description: `Statistics of \`${child.name}\`, by \`groupBy\`.`,
+    }),
     GROUPED_FIELD_EXTENSIONS,
   );
 }

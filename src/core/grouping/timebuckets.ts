@@ -22,7 +22,10 @@ export type DayUnit = keyof typeof DAY_UNITS;
 export const DayUnit = createEnum('DayUnit', 'Units of time by which days are grouped.', DAY_UNITS);
 
 export type TimeUnit = DayUnit | keyof typeof HOUR_UNITS;
-export const TimeUnit = createEnum('TimeUnit', 'Units of time by which times are grouped.', { ...HOUR_UNITS, ...DAY_UNITS });
+export const TimeUnit = createEnum('TimeUnit', 'Units of time by which times are grouped.', {
+  ...HOUR_UNITS,
+  ...DAY_UNITS,
+});
 
 const DAYS_OF_WEEK = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'];
 
@@ -38,7 +41,8 @@ export const WEEKDAY_ENUM = registerEnum(
 );
 export const MONDAY = 1;
 
-const BUCKET_NUMBER_DESCRIPTION = 'For weekdays, 1 (Monday) to 7 (Sunday); for hours of the day, 0 to 23; otherwise null.';
+const BUCKET_NUMBER_DESCRIPTION =
+  'For weekdays, 1 (Monday) to 7 (Sunday); for hours of the day, 0 to 23; otherwise null.';
 
 @ObjectType({ description: 'The days of one group.', simpleResolvers: true })
 export class DayBucket {
@@ -46,19 +50,26 @@ export class DayBucket {
   declare unit: DayUnit;
   @Field(() => DateScalar, { nullable: true, description: 'The first day; null for weekdays.' })
   declare start: string | null;
-  @Field(() => DateScalar, { nullable: true, description: 'The first day of the next group; null for weekdays.' })
+  @Field(() => DateScalar, {
+    nullable: true,
+    description: 'The first day of the next group; null for weekdays.',
+  })
   declare end: string | null;
   @Field(() => Int, { nullable: true, description: BUCKET_NUMBER_DESCRIPTION })
   declare number: number | null;
 }
 
-@ObjectType({ description: 'The times of one group, in the time zone of the grouping.', simpleResolvers: true })
+@ObjectType({
+  description: 'The times of one group, in the time zone of the grouping.',
+  simpleResolvers: true,
+})
 export class TimeBucket {
   @Field(() => TimeUnit, { description: 'The unit of time of the group.' })
   declare unit: TimeUnit;
   @Field(() => DateTimeScalar, {
     nullable: true,
-    description: 'Start of the group, with the offset of its time zone; null for weekdays and hours of the day.',
+    description:
+      'Start of the group, with the offset of its time zone; null for weekdays and hours of the day.',
   })
   declare start: string | null;
   @Field(() => DateTimeScalar, {
@@ -73,13 +84,19 @@ export class TimeBucket {
 export type DayOrTimeBucket = DayBucket | TimeBucket;
 
 /** Whether a unit is cyclic (weekday, hour of day), so that its number of groups is small, whatever the range of dates. */
-export const isCyclicUnit = (unit: TimeUnit): boolean => unit === 'WEEKDAY' || unit === 'HOUR_OF_DAY';
+export const isCyclicUnit = (unit: TimeUnit): boolean =>
+  unit === 'WEEKDAY' || unit === 'HOUR_OF_DAY';
 
 /**
  * Returns SQL of a row's bucket: the number of a cyclic unit, the start of an hour, or the first day of a longer unit. `daySql` is SQL of a date or of a
  * timestamp without time zone (local time). `hourSql` is SQL of the same time as timestamptz, truncated to the hour of the time zone.
  */
-export function bucketSql(unit: TimeUnit, firstDayOfWeek: number, daySql: string, hourSql: string): string {
+export function bucketSql(
+  unit: TimeUnit,
+  firstDayOfWeek: number,
+  daySql: string,
+  hourSql: string,
+): string {
   switch (unit) {
     case 'HOUR':
       return hourSql;
@@ -112,7 +129,8 @@ export const BUCKET_LENGTHS: Record<TimeUnit, string> = {
 
 const ISO_DAY_PATTERN = /^\d{4}-\d\d-\d\d$/;
 /** Returns a date in ISO format unchanged; null if its year does not have four digits. */
-const isoDayOrNull = (day: string | null | undefined): string | null => (day && ISO_DAY_PATTERN.test(day) ? day : null);
+const isoDayOrNull = (day: string | null | undefined): string | null =>
+  day && ISO_DAY_PATTERN.test(day) ? day : null;
 
 /** Returns the first day after the bucket that starts on `start`; null if its year has more than four digits. */
 const bucketEnd = (unit: TimeUnit, start: string) =>
@@ -127,15 +145,22 @@ const MINUTE_MS = 60_000;
 
 /** Formats a time by RFC 3339 in its own zone, or in UTC if the zone's offset is not in whole minutes (historical local times). */
 const formatDateTime = (dateTime: DateTime) =>
-  (Number.isInteger(dateTime.offset) ? dateTime : dateTime.toUTC()).toFormat("yyyy-MM-dd'T'HH:mm:ssZZ");
+  (Number.isInteger(dateTime.offset) ? dateTime : dateTime.toUTC()).toFormat(
+    "yyyy-MM-dd'T'HH:mm:ssZZ",
+  );
 
 /** Returns the first moment of a day in a time zone: the earlier of two midnights if clocks go back, or the end of a gap that skips midnight. */
 function startOfDay(day: string, zone: string): string {
   const offsetMsAt = (at: number) => IANAZone.create(zone).offset(at) * MINUTE_MS;
   const localMidnightMs = Date.parse(`${day}T00:00:00Z`);
-  const [before, after] = [localMidnightMs - offsetMsAt(localMidnightMs - DAY_MS), localMidnightMs - offsetMsAt(localMidnightMs + DAY_MS)];
+  const [before, after] = [
+    localMidnightMs - offsetMsAt(localMidnightMs - DAY_MS),
+    localMidnightMs - offsetMsAt(localMidnightMs + DAY_MS),
+  ];
   const midnights = [before, after].filter((at) => at + offsetMsAt(at) === localMidnightMs);
-  return formatDateTime(DateTime.fromMillis(midnights.length ? Math.min(...midnights) : before, { zone }));
+  return formatDateTime(
+    DateTime.fromMillis(midnights.length ? Math.min(...midnights) : before, { zone }),
+  );
 }
 
 /** Returns the day bucket for a value computed by `bucketSql`: a weekday number, or the first day of the bucket. */
@@ -153,8 +178,18 @@ export function timeBucket(unit: TimeUnit, value: string | number, zone: string)
   if (typeof value === 'number') return { unit, start: null, end: null, number: value };
   if (unit === 'HOUR') {
     const start = DateTime.fromISO(value, { zone });
-    return { unit, start: formatDateTime(start), end: formatDateTime(start.plus({ hours: 1 })), number: null };
+    return {
+      unit,
+      start: formatDateTime(start),
+      end: formatDateTime(start.plus({ hours: 1 })),
+      number: null,
+    };
   }
   const [first, next] = [isoDayOrNull(value), isoDayOrNull(value) && bucketEnd(unit, value)];
-  return { unit, start: first && startOfDay(first, zone), end: next && startOfDay(next, zone), number: null };
+  return {
+    unit,
+    start: first && startOfDay(first, zone),
+    end: next && startOfDay(next, zone),
+    number: null,
+  };
 }

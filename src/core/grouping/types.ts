@@ -1,5 +1,16 @@
 /** Output types of grouped queries, per resource: groups, their keys and their statistics. */
-import { Arg, Extensions, Field, FieldResolver, ID, Int, ObjectType, Resolver, Root, type ClassType } from 'type-graphql';
+import {
+  Arg,
+  Extensions,
+  Field,
+  FieldResolver,
+  ID,
+  Int,
+  ObjectType,
+  Resolver,
+  Root,
+  type ClassType,
+} from 'type-graphql';
 import { KILOGRAMS_NOTE } from '../../contract/massunits';
 import type { Row } from '../../database/rows';
 import type { Entity, EntityField } from '../model/fields';
@@ -41,9 +52,14 @@ export class NumberBin {
 const resolverClasses: ClassType[] = [];
 export const groupingResolvers = (): readonly ClassType[] => resolverClasses;
 
-const unitSuffix = ({ description }: EntityField): string => (description.includes(KILOGRAMS_NOTE) ? `, ${KILOGRAMS_NOTE}` : '');
+const unitSuffix = ({ description }: EntityField): string =>
+  description.includes(KILOGRAMS_NOTE) ? `, ${KILOGRAMS_NOTE}` : '';
 
-function createObjectType(name: string, description: string, fieldDefinitions: GraphQLFieldDefinitions): ClassType {
+function createObjectType(
+  name: string,
+  description: string,
+  fieldDefinitions: GraphQLFieldDefinitions,
+): ClassType {
   const ObjectClass = createClassWithFields(name, fieldDefinitions);
   ObjectType(name, { description, simpleResolvers: true })(ObjectClass);
   return ObjectClass;
@@ -62,7 +78,9 @@ export const timeBucketsPropertyName = (field: EntityField) => `${groupFieldName
 const nullable = true;
 
 function groupKeysOfRows(entity: Entity): [name: string, target: Entity][] {
-  const referenceKeys = groupKeysOfFieldValues(entity).filter(({ field }) => isReferenceField(field));
+  const referenceKeys = groupKeysOfFieldValues(entity).filter(({ field }) =>
+    isReferenceField(field),
+  );
   return [
     ...referenceKeys.map(({ name, field }): [string, Entity] => [name, field.target!()]),
     ...groupKeysOfLinkedRows(entity).map(({ name, target }): [string, Entity] => [name, target]),
@@ -72,11 +90,24 @@ function groupKeysOfRows(entity: Entity): [name: string, target: Entity][] {
 const groupKeysType = memoizePerEntity((entity: Entity): ClassType => {
   const fieldDefinitions: GraphQLFieldDefinitions = {};
   for (const [name] of groupKeysOfRows(entity))
-    fieldDefinitions[idFieldName(name)] = { type: () => ID, nullable, description: `The \`id\` of the row that \`${name}\` shows.` };
+    fieldDefinitions[idFieldName(name)] = {
+      type: () => ID,
+      nullable,
+      description: `The \`id\` of the row that \`${name}\` shows.`,
+    };
   for (const { name, field } of groupKeysOfFieldValues(entity))
-    if (!isReferenceField(field)) fieldDefinitions[name] = { type: () => field.type(), nullable, description: field.description };
+    if (!isReferenceField(field))
+      fieldDefinitions[name] = {
+        type: () => field.type(),
+        nullable,
+        description: field.description,
+      };
   for (const field of numberFieldsOf(entity))
-    fieldDefinitions[binFieldName(field)] = { type: () => NumberBin, nullable, description: `The bin that contains \`${field.name}\`.` };
+    fieldDefinitions[binFieldName(field)] = {
+      type: () => NumberBin,
+      nullable,
+      description: `The bin that contains \`${field.name}\`.`,
+    };
   const type = createObjectType(
     `${entity.name}GroupKeys`,
     `Keys of a group of ${entity.name}. A key is null if it is not in \`groupBy\`, or for rows without a value.`,
@@ -86,32 +117,61 @@ const groupKeysType = memoizePerEntity((entity: Entity): ClassType => {
   class GroupKeysResolver {}
   resolverClasses.push(GroupKeysResolver);
   for (const [name, target] of groupKeysOfRows(entity))
-    RowField(name, idFieldName(name), () => target, { nullable, description: `The row that \`${idFieldName(name)}\` names.` })(
-      GroupKeysResolver,
-    );
-  for (const field of dateFieldsOf(entity)) addBucketField(GroupKeysResolver, field, DayBucket, DayUnit);
-  for (const field of datetimeFieldsOf(entity)) addBucketField(GroupKeysResolver, field, TimeBucket, TimeUnit);
+    RowField(name, idFieldName(name), () => target, {
+      nullable,
+      description: `The row that \`${idFieldName(name)}\` names.`,
+    })(GroupKeysResolver);
+  for (const field of dateFieldsOf(entity))
+    addBucketField(GroupKeysResolver, field, DayBucket, DayUnit);
+  for (const field of datetimeFieldsOf(entity))
+    addBucketField(GroupKeysResolver, field, TimeBucket, TimeUnit);
   return type;
 });
 
-function addBucketField(KeysResolver: ClassType, field: EntityField, bucketType: object, unitType: object): void {
+function addBucketField(
+  KeysResolver: ClassType,
+  field: EntityField,
+  bucketType: object,
+  unitType: object,
+): void {
   addResolverMethod(
     KeysResolver,
     bucketFieldName(field),
     (keys: Row, requestedUnit: string | null) => {
-      const bucketsOfField = (keys[timeBucketsPropertyName(field)] ?? []) as (DayOrTimeBucket | null)[];
-      return (requestedUnit ? bucketsOfField.find((bucket) => bucket?.unit === requestedUnit) : bucketsOfField[0]) ?? null;
+      const bucketsOfField = (keys[timeBucketsPropertyName(field)] ??
+        []) as (DayOrTimeBucket | null)[];
+      return (
+        (requestedUnit
+          ? bucketsOfField.find((bucket) => bucket?.unit === requestedUnit)
+          : bucketsOfField[0]) ?? null
+      );
     },
-    [Root(), Arg('by', () => unitType, { nullable, description: 'Which bucket, if grouped by several units of this field.' })],
-    FieldResolver(() => bucketType, { nullable, description: `The unit of time that contains \`${field.name}\`.` }),
+    [
+      Root(),
+      Arg('by', () => unitType, {
+        nullable,
+        description: 'Which bucket, if grouped by several units of this field.',
+      }),
+    ],
+    FieldResolver(() => bucketType, {
+      nullable,
+      description: `The unit of time that contains \`${field.name}\`.`,
+    }),
   );
 }
 
-const statisticFieldDefinitions = (fields: readonly EntityField[], typeOf: (field: EntityField) => object): GraphQLFieldDefinitions =>
+const statisticFieldDefinitions = (
+  fields: readonly EntityField[],
+  typeOf: (field: EntityField) => object,
+): GraphQLFieldDefinitions =>
   Object.fromEntries(
     fields.map((field) => [
       groupFieldName(field),
-      { type: () => typeOf(field), nullable, description: `Computed from \`${field.name}\`${unitSuffix(field)}.` },
+      {
+        type: () => typeOf(field),
+        nullable,
+        description: `Computed from \`${field.name}\`${unitSuffix(field)}.`,
+      },
     ]),
   );
 const numberStatisticsType = memoizePerEntity((entity) =>
@@ -143,8 +203,10 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
       keys: { type: () => keysType, description: 'The keys that the rows share.' },
       count: { type: () => Int, description: COUNT_DESCRIPTION },
       weightedCount: { type: () => DecimalScalar, description: WEIGHTED_COUNT_DESCRIPTION },
-      ...(numberFieldsOf(entity).length && groupStatisticFieldDefinitions(NUMBER_STATISTICS, numberStatisticsType(entity))),
-      ...(minMaxFieldsOf(entity).length && groupStatisticFieldDefinitions(MIN_MAX_STATISTICS, minMaxStatisticsType(entity))),
+      ...(numberFieldsOf(entity).length &&
+        groupStatisticFieldDefinitions(NUMBER_STATISTICS, numberStatisticsType(entity))),
+      ...(minMaxFieldsOf(entity).length &&
+        groupStatisticFieldDefinitions(MIN_MAX_STATISTICS, minMaxStatisticsType(entity))),
     },
   );
   @Resolver(() => Group)
@@ -165,14 +227,28 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
     GroupResolver,
     'percentile',
     (group: Row, p: string) => group[percentilePropertyName(p)],
-    [Root(), Arg('p', () => DecimalScalar, { description: 'From 0 (the smallest value) to 1 (the largest).' })],
+    [
+      Root(),
+      Arg('p', () => DecimalScalar, {
+        description: 'From 0 (the smallest value) to 1 (the largest).',
+      }),
+    ],
     FieldResolver(() => numbersType, {
-      description: 'Interpolated percentile, without weights; null without values. Rounded to 10 places.',
+      description:
+        'Interpolated percentile, without weights; null without values. Rounded to 10 places.',
     }),
     SORT_COST_EXTENSIONS,
   );
   return Group;
 });
 
-const groupStatisticFieldDefinitions = (descriptionsByName: Record<string, string>, type: object): GraphQLFieldDefinitions =>
-  Object.fromEntries(Object.entries(descriptionsByName).map(([name, description]) => [name, { type: () => type, description }]));
+const groupStatisticFieldDefinitions = (
+  descriptionsByName: Record<string, string>,
+  type: object,
+): GraphQLFieldDefinitions =>
+  Object.fromEntries(
+    Object.entries(descriptionsByName).map(([name, description]) => [
+      name,
+      { type: () => type, description },
+    ]),
+  );

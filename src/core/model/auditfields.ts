@@ -8,11 +8,19 @@ export const VERSION_FIELD = 'version';
 const auditFieldOptions = { readOnly: true, setByDatabase: true, exclusiveTo: 'graphql' } as const;
 
 export function addAuditFields({ prototype }: Entity): void {
-  const addField = (name: string, decorator: unknown) => (decorator as PropertyDecorator)(prototype as object, name);
-  addField('createdAt', DateTimeField({ label: 'Created', description: 'Time of creation.', ...auditFieldOptions }));
+  const addField = (name: string, decorator: unknown) =>
+    (decorator as PropertyDecorator)(prototype as object, name);
+  addField(
+    'createdAt',
+    DateTimeField({ label: 'Created', description: 'Time of creation.', ...auditFieldOptions }),
+  );
   addField(
     'updatedAt',
-    DateTimeField({ label: 'Updated', description: 'When the row, its parts or its id lists last changed.', ...auditFieldOptions }),
+    DateTimeField({
+      label: 'Updated',
+      description: 'When the row, its parts or its id lists last changed.',
+      ...auditFieldOptions,
+    }),
   );
   addField(
     VERSION_FIELD,
@@ -25,6 +33,11 @@ export function addAuditFields({ prototype }: Entity): void {
   );
   addField(
     VERSION_FIELD,
-    Column({ type: DataType.UUID, allowNull: false, field: VERSION_FIELD, defaultValue: literal('gen_random_uuid()') }),
+    Column({
+      type: DataType.UUID,
+      allowNull: false,
+      field: VERSION_FIELD,
+      defaultValue: literal('gen_random_uuid()'),
+    }),
   );
 }

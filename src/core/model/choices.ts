@@ -25,7 +25,12 @@ export function registerEnum<V extends string | number>(
   return registeredEnum;
 }
 
-type ChoiceEntry = readonly [name: string, value: string, label: string | number, description: string];
+type ChoiceEntry = readonly [
+  name: string,
+  value: string,
+  label: string | number,
+  description: string,
+];
 
 /** Registers the choices of a field. `nullLabel` is REST's label for null; absent if null is not a choice in REST. */
 export function registerChoices(
@@ -34,11 +39,16 @@ export function registerChoices(
   choiceEntries: readonly ChoiceEntry[],
   { nullLabel }: { nullLabel?: string } = {},
 ): ChoiceSet {
-  const enumEntries = choiceEntries.map(([key, value, , meaning]): EnumEntry<string> => [key, value, meaning]);
+  const enumEntries = choiceEntries.map(([key, value, , meaning]): EnumEntry<string> => [
+    key,
+    value,
+    meaning,
+  ]);
   const restChoices = choiceEntries.map(([, value, label]) => ({ value, label }));
   return {
     ...registerEnum(name, description, enumEntries),
-    restChoices: nullLabel === undefined ? restChoices : [{ value: null, label: nullLabel }, ...restChoices],
+    restChoices:
+      nullLabel === undefined ? restChoices : [{ value: null, label: nullLabel }, ...restChoices],
   };
 }
 

@@ -10,7 +10,8 @@ const MAX_CLOCK_DIFFERENCE_MS = 2;
 
 /** Returns the current Unix time in milliseconds. Unlike that of `Date`, it has a fraction, with microsecond precision. */
 function currentUnixMilliseconds(): number {
-  if (Math.abs(timeOriginMs + performance.now() - Date.now()) > MAX_CLOCK_DIFFERENCE_MS) timeOriginMs = Date.now() - performance.now();
+  if (Math.abs(timeOriginMs + performance.now() - Date.now()) > MAX_CLOCK_DIFFERENCE_MS)
+    timeOriginMs = Date.now() - performance.now();
   return timeOriginMs + performance.now();
 }
 
@@ -24,7 +25,10 @@ export function currentTimestamp(timeZone: string): string {
 }
 
 /** Range of UTC timestamps whose year has four digits (0001 to 9999) in every time zone. */
-const [MIN_UTC_TIMESTAMP, MAX_UTC_TIMESTAMP] = ['0001-01-02T00:00:00', '9999-12-30T23:59:59'] as const;
+const [MIN_UTC_TIMESTAMP, MAX_UTC_TIMESTAMP] = [
+  '0001-01-02T00:00:00',
+  '9999-12-30T23:59:59',
+] as const;
 
 const FRACTIONAL_SECONDS_PATTERN = /\.\d+/;
 
@@ -33,7 +37,11 @@ const FRACTIONAL_SECONDS_PATTERN = /\.\d+/;
  */
 export function toUtcTimestamp(timestamp: string): string | undefined {
   const [fraction = ''] = FRACTIONAL_SECONDS_PATTERN.exec(timestamp) ?? [];
-  const utcTime = DateTime.fromISO(timestamp.replace(FRACTIONAL_SECONDS_PATTERN, ''), { zone: 'utc' });
+  const utcTime = DateTime.fromISO(timestamp.replace(FRACTIONAL_SECONDS_PATTERN, ''), {
+    zone: 'utc',
+  });
   const isoText = utcTime.toISO({ includeOffset: false, suppressMilliseconds: true });
-  return isoText !== null && isoText >= MIN_UTC_TIMESTAMP && isoText <= MAX_UTC_TIMESTAMP ? `${isoText}${fraction}Z` : undefined;
+  return isoText !== null && isoText >= MIN_UTC_TIMESTAMP && isoText <= MAX_UTC_TIMESTAMP
+    ? `${isoText}${fraction}Z`
+    : undefined;
 }

@@ -10,13 +10,19 @@ export function createEnumOfEntries<V extends string | number>(
   entries: readonly EnumEntry<V>[],
 ): Readonly<Record<string, V>> {
   const enumObject = Object.fromEntries(entries.map(([key, value]) => [key, value]));
-  const valuesConfig = Object.fromEntries(entries.map(([key, , meaning]) => [key, { description: meaning }]));
+  const valuesConfig = Object.fromEntries(
+    entries.map(([key, , meaning]) => [key, { description: meaning }]),
+  );
   registerEnumType(enumObject, { name, description, valuesConfig });
   return enumObject;
 }
 
 /** Registers an enum whose values equal their names. `valueDescriptions` maps each name to its description. */
-export const createEnum = <N extends string>(name: string, description: string, valueDescriptions: Readonly<Record<N, string>>) =>
+export const createEnum = <N extends string>(
+  name: string,
+  description: string,
+  valueDescriptions: Readonly<Record<N, string>>,
+) =>
   createEnumOfEntries(
     name,
     description,

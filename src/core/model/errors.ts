@@ -1,7 +1,12 @@
 /** Application errors. The error code and data of an error are set where it is thrown, and never derived from its message. */
 import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
-import { responseTooLongMessage, noRowOfTypeMessage, tooManyObjectsMessage, tooManyValuesMessage } from '../../contract/messages';
+import {
+  responseTooLongMessage,
+  noRowOfTypeMessage,
+  tooManyObjectsMessage,
+  tooManyValuesMessage,
+} from '../../contract/messages';
 import { TEMPORARY_ERROR_CODES, type ErrorCode } from '../../contract/errorcodes';
 import {
   ClientDisconnected,
@@ -14,7 +19,12 @@ import {
 } from '../../database/errors';
 import { FileStorageError } from '../../platform/filestorageerror';
 import { OverloadedError } from '../../platform/limiter';
-import { validationIssue, IssueCode, type InputIssue, type ValidationIssue } from './validationissues';
+import {
+  validationIssue,
+  IssueCode,
+  type InputIssue,
+  type ValidationIssue,
+} from './validationissues';
 
 /** Validation messages by the path of the invalid value, which starts with the argument or variable: `input.days[1].setGroups[0].sets`. */
 export type FieldErrors = Record<string, string[]>;
@@ -29,7 +39,10 @@ export function convertAndLimitErrors<E, T>(
 ): T[] {
   if (errors.length <= MAX_ERRORS_PER_RESPONSE) return errors.map(convert);
   const reportedErrors = errors.slice(0, MAX_ERRORS_PER_RESPONSE - 1);
-  return [...reportedErrors.map(convert), createOmissionError(`There are ${errors.length - reportedErrors.length} more errors.`)];
+  return [
+    ...reportedErrors.map(convert),
+    createOmissionError(`There are ${errors.length - reportedErrors.length} more errors.`),
+  ];
 }
 
 export const TOO_MANY_ERRORS_OPTIONS = { extensions: { code: 'TOO_MANY_ERRORS' } };
@@ -37,7 +50,9 @@ export const TOO_MANY_ERRORS_OPTIONS = { extensions: { code: 'TOO_MANY_ERRORS' }
 const MAX_QUOTED_INPUT_CHARACTERS = 200;
 /** Truncates client input that an error message repeats. */
 export const truncateInput = (text: string): string =>
-  text.length > MAX_QUOTED_INPUT_CHARACTERS ? `${text.slice(0, MAX_QUOTED_INPUT_CHARACTERS)}…` : text;
+  text.length > MAX_QUOTED_INPUT_CHARACTERS
+    ? `${text.slice(0, MAX_QUOTED_INPUT_CHARACTERS)}…`
+    : text;
 
 /** Invalid input of a mutation, whose payload lists the issues. `conflictingIds` are the ids of stored rows that prevent the write. */
 export class InvalidInput extends Error {
@@ -61,7 +76,11 @@ export function throwIfInvalid(issues: readonly InputIssue[]): void {
  * thousand of them, whose traces would take hundreds of megabytes.
  */
 export class ClientError extends GraphQLError {
-  constructor(code: ErrorCode, message: string, additionalExtensions: Record<string, unknown> = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    additionalExtensions: Record<string, unknown> = {},
+  ) {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message, { extensions: { code, ...additionalExtensions } });
@@ -71,10 +90,14 @@ export class ClientError extends GraphQLError {
 
 export const unauthenticatedError = (message = 'Authentication credentials were not provided.') =>
   new ClientError('UNAUTHENTICATED', message);
-export const forbiddenError = (message = 'You do not have permission to perform this action.') => new ClientError('FORBIDDEN', message);
+export const forbiddenError = (message = 'You do not have permission to perform this action.') =>
+  new ClientError('FORBIDDEN', message);
 export const notFoundError = () => new ClientError('NOT_FOUND', 'Not found.');
 export const writeConflictError = () =>
-  new ClientError('CONFLICT', 'The rows were changed by other requests at the same time. Nothing was written; try again.');
+  new ClientError(
+    'CONFLICT',
+    'The rows were changed by other requests at the same time. Nothing was written; try again.',
+  );
 export const invalidFieldsError = (fields: FieldErrors) =>
   new ClientError(
     'BAD_USER_INPUT',
@@ -83,8 +106,10 @@ export const invalidFieldsError = (fields: FieldErrors) =>
       .join('; ')}`,
     { fields },
   );
-export const invalidOperationError = (message: string) => new ClientError('BAD_USER_INPUT', message);
-export const invalidArgumentError = (argumentName: string, message: string) => invalidFieldsError({ [argumentName]: [message] });
+export const invalidOperationError = (message: string) =>
+  new ClientError('BAD_USER_INPUT', message);
+export const invalidArgumentError = (argumentName: string, message: string) =>
+  invalidFieldsError({ [argumentName]: [message] });
 
 export const resultTooLargeError = (limit: number): ClientError =>
   new ClientError('RESULT_TOO_LARGE', responseTooLongMessage(limit), { limit });
@@ -96,9 +121,13 @@ export const tooManyValuesError = (limit: number): ClientError =>
 
 export const clientGoneError = () => new ClientError('CLIENT_GONE', 'The client has disconnected.');
 export const deadlineError = (seconds: number) =>
-  new ClientError('TIMEOUT', `The request took longer than ${seconds} seconds. Request less at a time.`, {
-    retryAfter: RETRY_AFTER_SECONDS,
-  });
+  new ClientError(
+    'TIMEOUT',
+    `The request took longer than ${seconds} seconds. Request less at a time.`,
+    {
+      retryAfter: RETRY_AFTER_SECONDS,
+    },
+  );
 
 export const RETRY_AFTER_SECONDS = 2;
 
@@ -108,7 +137,10 @@ interface ErrorDescription {
   logMessage: string;
 }
 
-const serviceUnavailableDescription = (clientMessage: string, logMessage = 'the database cannot be used'): ErrorDescription => ({
+const serviceUnavailableDescription = (
+  clientMessage: string,
+  logMessage = 'the database cannot be used',
+): ErrorDescription => ({
   code: 'SERVICE_UNAVAILABLE',
   clientMessage,
   logMessage,
@@ -119,7 +151,8 @@ function describeError(error: unknown): ErrorDescription | undefined {
   if (isTimeout(error))
     return {
       code: 'TIMEOUT',
-      clientMessage: 'The request took too long. Request less at a time, or use simpler conditions.',
+      clientMessage:
+        'The request took too long. Request less at a time, or use simpler conditions.',
       logMessage: 'a statement took too long',
     };
   if (error instanceof CommitOutcomeUnknown)
@@ -131,11 +164,16 @@ function describeError(error: unknown): ErrorDescription | undefined {
       'The server lacks system resources at the moment. Try again in a moment.',
       'the server lacks system resources',
     );
-  if (isDatabaseUnavailableError(error)) return serviceUnavailableDescription('The database cannot be reached. Try again in a moment.');
+  if (isDatabaseUnavailableError(error))
+    return serviceUnavailableDescription('The database cannot be reached. Try again in a moment.');
   if (isLockFailure(error))
-    return serviceUnavailableDescription('The data is locked by another operation. Nothing was changed; try again in a moment.');
+    return serviceUnavailableDescription(
+      'The data is locked by another operation. Nothing was changed; try again in a moment.',
+    );
   if (isResourceError(error))
-    return serviceUnavailableDescription('The database cannot process this at the moment. Nothing was changed; try again later.');
+    return serviceUnavailableDescription(
+      'The database cannot process this at the moment. Nothing was changed; try again later.',
+    );
   if (error instanceof FileStorageError)
     return serviceUnavailableDescription(
       'Uploaded files can be neither stored nor read at the moment. Try again in a moment.',
@@ -155,11 +193,16 @@ export function toClientError(error: unknown, log: Logger, id: string): ClientEr
   if (!errorDescription) return undefined;
   const { code, clientMessage, logMessage } = errorDescription;
   log.error({ id, err: error }, logMessage);
-  return new ClientError(code, `${clientMessage} (id ${id})`, { retryAfter: RETRY_AFTER_SECONDS, id });
+  return new ClientError(code, `${clientMessage} (id ${id})`, {
+    retryAfter: RETRY_AFTER_SECONDS,
+    id,
+  });
 }
 
 export const overloadedError = () =>
-  new ClientError('OVERLOADED', 'The server is overloaded. Try again in a moment.', { retryAfter: RETRY_AFTER_SECONDS });
+  new ClientError('OVERLOADED', 'The server is overloaded. Try again in a moment.', {
+    retryAfter: RETRY_AFTER_SECONDS,
+  });
 
 export const isTransientError = (error: unknown): boolean =>
   error instanceof ClientError && TEMPORARY_ERROR_CODES.includes(String(error.extensions.code));

@@ -17,7 +17,9 @@ import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar, UploadScalar } f
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- accepts every model; no other type does, because methods take and return M (it is invariant)
 export type Entity<M = any> = (new () => M) & { name: string };
 /** Row of a resource with all its fields, without the methods of the Sequelize model and without child rows. */
-export type RowOf<M> = { [K in Exclude<keyof M, Exclude<keyof Model, 'id'>> as M[K] extends Model[] ? never : K]: M[K] };
+export type RowOf<M> = {
+  [K in Exclude<keyof M, Exclude<keyof Model, 'id'>> as M[K] extends Model[] ? never : K]: M[K];
+};
 export type RowFields<M, F extends keyof RowOf<M>> = Pick<RowOf<M>, F>;
 export type Thunk<T = Entity> = () => T;
 
@@ -90,7 +92,12 @@ export interface FieldOptions<Nullable extends boolean = boolean> {
   /** Performs slow checks of a value that has passed all other checks. Returns messages; none if the value is valid. */
   checkAsync?: (value: unknown) => Promise<string[]>;
   /** Converts a string in a filter condition to the stored form, for fields whose stored values differ from those that clients see. */
-  toStoredText?: (text: string, operator: string, isCaseInsensitive: boolean, baseUrl: string) => string;
+  toStoredText?: (
+    text: string,
+    operator: string,
+    isCaseInsensitive: boolean,
+    baseUrl: string,
+  ) => string;
 }
 
 /** A field of a resource with all its metadata: the public metadata, the options of its declaration, and values derived from them. */
@@ -140,8 +147,10 @@ export const registerChildRowsField = (entity: Entity, child: ChildRowsField): v
   void childRowsFieldsByEntity.set(entity, [...childRowsFieldsOf(entity), child]);
 
 /** Returns the fields of a resource in the order of declaration, which is also the order in REST. */
-export const fieldsOf = (entity: Entity): readonly EntityField[] => fieldsByEntity.get(entity) ?? [];
-export const childRowsFieldsOf = (entity: Entity): readonly ChildRowsField[] => childRowsFieldsByEntity.get(entity) ?? [];
+export const fieldsOf = (entity: Entity): readonly EntityField[] =>
+  fieldsByEntity.get(entity) ?? [];
+export const childRowsFieldsOf = (entity: Entity): readonly ChildRowsField[] =>
+  childRowsFieldsByEntity.get(entity) ?? [];
 export const fieldOf = (entity: Entity, name: string): EntityField => {
   const match = fieldsOf(entity).find((field) => field.name === name);
   if (!match) throw new Error(`${entity.name} has no field ${name}`);
@@ -162,7 +171,13 @@ type FieldDefinition = FieldOptions & Partial<Omit<EntityField, keyof FieldOptio
  * Returns the default value of the database column: a constant or the current time. Other defaults are computed by the server for each row, not by
  * the database.
  */
-function columnDefault({ default: defaultValue, setByDatabase, allowBlank, allowNull, kind }: EntityField): unknown {
+function columnDefault({
+  default: defaultValue,
+  setByDatabase,
+  allowBlank,
+  allowNull,
+  kind,
+}: EntityField): unknown {
   if (setByDatabase || defaultValue === defaultValues.now) return literal('now()');
   if (typeof defaultValue === 'function') return undefined;
   return defaultValue ?? (kind === 'string' && allowBlank && !allowNull ? '' : undefined);
@@ -179,13 +194,17 @@ export function defineField(
     const entity = prototype.constructor as Entity;
     const isDerived = Boolean(options.sql ?? options.relatedColumn ?? options.link?.keyColumn);
     const isColumn = !isDerived && !options.link;
-    const description = options.description ?? options.helpText ?? `${options.label ?? labelFor(options.objectFieldName ?? name)}.`;
+    const description =
+      options.description ??
+      options.helpText ??
+      `${options.label ?? labelFor(options.objectFieldName ?? name)}.`;
     const entityField: EntityField = {
       ...options,
       name,
       kind,
       type,
-      restKey: options.restKey ?? options.columnAndRestKey ?? toSnakeCase(options.objectFieldName ?? name),
+      restKey:
+        options.restKey ?? options.columnAndRestKey ?? toSnakeCase(options.objectFieldName ?? name),
       label: options.label ?? labelFor(options.objectFieldName ?? name),
       description,
       graphqlDescription: options.graphqlDescription ?? description,
@@ -202,9 +221,12 @@ export function defineField(
       sequelizeType,
       findIssues: (value, timeZone) => {
         const issues = findLimitViolations(value, entityField);
-        return issues.length || value == null ? issues : (options.check?.(value, timeZone) ?? []).map(invalidValueIssue);
+        return issues.length || value == null
+          ? issues
+          : (options.check?.(value, timeZone) ?? []).map(invalidValueIssue);
       },
-      check: (value, timeZone) => entityField.findIssues(value, timeZone).map(({ message }) => message),
+      check: (value, timeZone) =>
+        entityField.findIssues(value, timeZone).map(({ message }) => message),
     };
     fieldsByEntity.set(entity, [...fieldsOf(entity), entityField]);
     if (isColumn)
@@ -214,18 +236,31 @@ export function defineField(
         field: entityField.column,
         defaultValue: columnDefault(entityField),
       })(prototype, name);
-    Field(() => (isList ? [type()] : type()), { nullable: entityField.allowNull, description: entityField.graphqlDescription })(
-      prototype,
-      name,
-    );
-    Extensions({ field: entityField, ...(options.assumedSize !== undefined && listSizeExtensions(options.assumedSize)) })(prototype, name);
+    Field(() => (isList ? [type()] : type()), {
+      nullable: entityField.allowNull,
+      description: entityField.graphqlDescription,
+    })(prototype, name);
+    Extensions({
+      field: entityField,
+      ...(options.assumedSize !== undefined && listSizeExtensions(options.assumedSize)),
+    })(prototype, name);
   };
 }
 
 export const Id = (): TypedDecorator<number> => (prototype: object, name: string) => {
-  const options = { label: 'ID', description: 'Identifies the row among those of its type.', readOnly: true };
+  const options = {
+    label: 'ID',
+    description: 'Identifies the row among those of its type.',
+    readOnly: true,
+  };
   defineField('integer', () => ID, DataType.INTEGER, options)(prototype, name);
-  Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true, autoIncrementIdentity: true, field: 'id' })(prototype, name);
+  Column({
+    type: DataType.INTEGER,
+    primaryKey: true,
+    autoIncrement: true,
+    autoIncrementIdentity: true,
+    field: 'id',
+  })(prototype, name);
 };
 
 /** Declares a text field; `max` is in characters. Surrounding whitespace is trimmed. */
@@ -243,44 +278,74 @@ export const UrlField = <const Nullable extends boolean = false>(
   options: FieldOptions<Nullable> & { max: number; allowBlank?: boolean },
 ): TypedDecorator<NullableIf<string, Nullable>> => {
   const { max, ...otherOptions } = options;
-  return defineField('url', () => String, DataType.STRING(max), { ...otherOptions, maxLength: max });
+  return defineField('url', () => String, DataType.STRING(max), {
+    ...otherOptions,
+    maxLength: max,
+  });
 };
 export const UuidField = <const Nullable extends boolean = false>(
   options: FieldOptions<Nullable> = {},
-): TypedDecorator<NullableIf<string, Nullable>> => defineField('uuid', () => String, DataType.UUID, { label: 'UUID', ...options });
+): TypedDecorator<NullableIf<string, Nullable>> =>
+  defineField('uuid', () => String, DataType.UUID, { label: 'UUID', ...options });
 export const BooleanField = <const Nullable extends boolean = false>(
   options: FieldOptions<Nullable> = {},
-): TypedDecorator<NullableIf<boolean, Nullable>> => defineField('boolean', () => Boolean, DataType.BOOLEAN, options);
+): TypedDecorator<NullableIf<boolean, Nullable>> =>
+  defineField('boolean', () => Boolean, DataType.BOOLEAN, options);
 export const IntegerField = <const Nullable extends boolean = false>(
   options: FieldOptions<Nullable> & { min?: number; max?: number } = {},
-): TypedDecorator<NullableIf<number, Nullable>> => defineField('integer', () => Int, DataType.INTEGER, options);
+): TypedDecorator<NullableIf<number, Nullable>> =>
+  defineField('integer', () => Int, DataType.INTEGER, options);
 /** Declares an exact decimal. `maxDigits` counts all digits, of which `decimalPlaces` are after the decimal point. */
 export const DecimalField = <const Nullable extends boolean = false>(
-  options: FieldOptions<Nullable> & { maxDigits: number; decimalPlaces: number; min?: number; max?: number },
+  options: FieldOptions<Nullable> & {
+    maxDigits: number;
+    decimalPlaces: number;
+    min?: number;
+    max?: number;
+  },
 ): TypedDecorator<NullableIf<string, Nullable>> =>
-  defineField('decimal', () => DecimalScalar, DataType.DECIMAL(options.maxDigits, options.decimalPlaces), options);
+  defineField(
+    'decimal',
+    () => DecimalScalar,
+    DataType.DECIMAL(options.maxDigits, options.decimalPlaces),
+    options,
+  );
 export const ChoiceField = <const Nullable extends boolean = false>(
   options: FieldOptions<Nullable> & { choices: ChoiceSet; allowBlank?: boolean; max?: number },
 ): TypedDecorator<NullableIf<string, Nullable>> => {
   const { max = 10, choices, ...otherOptions } = options;
-  return defineField('choice', () => choices.type, DataType.STRING(max), { ...otherOptions, choices: choices.restChoices, enum: choices });
+  return defineField('choice', () => choices.type, DataType.STRING(max), {
+    ...otherOptions,
+    choices: choices.restChoices,
+    enum: choices,
+  });
 };
 export const DateField = <const Nullable extends boolean = false>(
   options: FieldOptions<Nullable> = {},
-): TypedDecorator<NullableIf<string, Nullable>> => defineField('date', () => DateScalar, DataType.DATEONLY, options);
+): TypedDecorator<NullableIf<string, Nullable>> =>
+  defineField('date', () => DateScalar, DataType.DATEONLY, options);
 // The SQL types of times and timestamps are given as text, because Sequelize's own time types drop microseconds.
 export const TimeField = <const Nullable extends boolean = false>(
   options: FieldOptions<Nullable> = {},
-): TypedDecorator<NullableIf<string, Nullable>> => defineField('time', () => TimeScalar, 'TIME(6)', options);
+): TypedDecorator<NullableIf<string, Nullable>> =>
+  defineField('time', () => TimeScalar, 'TIME(6)', options);
 export const DateTimeField = <const Nullable extends boolean = false>(
   options: FieldOptions<Nullable> = {},
-): TypedDecorator<NullableIf<string, Nullable>> => defineField('datetime', () => DateTimeScalar, 'TIMESTAMP(6) WITH TIME ZONE', options);
-export const ComputedField = <V>(type: EntityField['type'], options: FieldOptions, isList = false): TypedDecorator<V> =>
-  defineField('computed', type, undefined, options, isList);
+): TypedDecorator<NullableIf<string, Nullable>> =>
+  defineField('datetime', () => DateTimeScalar, 'TIMESTAMP(6) WITH TIME ZONE', options);
+export const ComputedField = <V>(
+  type: EntityField['type'],
+  options: FieldOptions,
+  isList = false,
+): TypedDecorator<V> => defineField('computed', type, undefined, options, isList);
 /** Declares an uploaded image. The column contains its path below the media folder; the resource itself stores the file and builds its URL. */
 export const ImageField = (options: FieldOptions & { max: number }): TypedDecorator<string> => {
   const { max, ...otherOptions } = options;
-  return defineField('image', () => String, DataType.STRING(max), { ...otherOptions, maxLength: max, inputType: () => UploadScalar });
+  return defineField('image', () => String, DataType.STRING(max), {
+    ...otherOptions,
+    maxLength: max,
+    inputType: () => UploadScalar,
+  });
 };
 
 export const defaultValues = {
@@ -290,5 +355,8 @@ export const defaultValues = {
   byTrigger: () => undefined,
 };
 
-export const acceptsNull = ({ allowNull, default: defaultValue }: Pick<EntityField, 'allowNull' | 'default'>): boolean =>
+export const acceptsNull = ({
+  allowNull,
+  default: defaultValue,
+}: Pick<EntityField, 'allowNull' | 'default'>): boolean =>
   allowNull || defaultValue === defaultValues.byTrigger;

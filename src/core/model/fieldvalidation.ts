@@ -14,7 +14,15 @@ import { validationIssue, IssueCode, type ValidationIssue } from './validationis
 
 type FieldLimits = Pick<
   FieldMetadata,
-  'kind' | 'minLength' | 'maxLength' | 'min' | 'max' | 'maxDigits' | 'decimalPlaces' | 'choices' | 'allowBlank'
+  | 'kind'
+  | 'minLength'
+  | 'maxLength'
+  | 'min'
+  | 'max'
+  | 'maxDigits'
+  | 'decimalPlaces'
+  | 'choices'
+  | 'allowBlank'
 >;
 
 /** Maximum number of rows that one mutation writes; nested rows count individually. */
@@ -42,7 +50,8 @@ export function findLimitViolations(value: unknown, limits: FieldLimits): Valida
     case 'url':
       return textIssues(String(value), limits);
     case 'choice':
-      return limits.choices?.some((choice) => choice.value === value) || (value === '' && limits.allowBlank)
+      return limits.choices?.some((choice) => choice.value === value) ||
+        (value === '' && limits.allowBlank)
         ? []
         : [validationIssue(IssueCode.NOT_A_CHOICE, `"${String(value)}" is not a valid choice.`)];
     case 'decimal': {
@@ -50,9 +59,15 @@ export function findLimitViolations(value: unknown, limits: FieldLimits): Valida
       return issue ? [issue] : rangeIssues(Number(value), limits);
     }
     case 'integer':
-      return rangeIssues(Number(value), { min: MIN_INTEGER, max: MAX_INTEGER, ...definedRange(limits) });
+      return rangeIssues(Number(value), {
+        min: MIN_INTEGER,
+        max: MAX_INTEGER,
+        ...definedRange(limits),
+      });
     case 'datetime':
-      return toUtcTimestamp(String(value)) === undefined ? [validationIssue(IssueCode.INVALID, TIMESTAMP_OUT_OF_RANGE_MESSAGE)] : [];
+      return toUtcTimestamp(String(value)) === undefined
+        ? [validationIssue(IssueCode.INVALID, TIMESTAMP_OUT_OF_RANGE_MESSAGE)]
+        : [];
     default:
       return [];
   }
@@ -62,14 +77,24 @@ function definedRange({ min, max }: FieldLimits): { min?: number; max?: number }
   return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
 }
 
-function textIssues(value: string, { minLength, maxLength = MAX_TEXT_CHARACTERS, allowBlank, kind }: FieldLimits): ValidationIssue[] {
+function textIssues(
+  value: string,
+  { minLength, maxLength = MAX_TEXT_CHARACTERS, allowBlank, kind }: FieldLimits,
+): ValidationIssue[] {
   if (value === '') return allowBlank ? [] : [validationIssue(IssueCode.BLANK, NOT_BLANK_MESSAGE)];
   const issues: ValidationIssue[] = [];
   const length = [...value].length;
-  if (length > maxLength) issues.push(validationIssue(IssueCode.TOO_LONG, atMostCharactersMessage(maxLength)));
+  if (length > maxLength)
+    issues.push(validationIssue(IssueCode.TOO_LONG, atMostCharactersMessage(maxLength)));
   if (minLength !== undefined && length < minLength)
-    issues.push(validationIssue(IssueCode.TOO_SHORT, `Ensure this field has at least ${minLength} characters.`));
-  if (value.includes('\0')) issues.push(validationIssue(IssueCode.INVALID, NO_NULL_CHARACTERS_MESSAGE));
+    issues.push(
+      validationIssue(
+        IssueCode.TOO_SHORT,
+        `Ensure this field has at least ${minLength} characters.`,
+      ),
+    );
+  if (value.includes('\0'))
+    issues.push(validationIssue(IssueCode.INVALID, NO_NULL_CHARACTERS_MESSAGE));
   const surrogateMatch = LONE_SURROGATE_PATTERN.exec(value);
   if (surrogateMatch)
     issues.push(
@@ -78,31 +103,51 @@ function textIssues(value: string, { minLength, maxLength = MAX_TEXT_CHARACTERS,
         `Surrogate characters are not allowed: U+${surrogateMatch[0].charCodeAt(0).toString(16).toUpperCase()}.`,
       ),
     );
-  if (kind === 'url' && !URL.canParse(value)) issues.push(validationIssue(IssueCode.INVALID, 'Enter a valid URL.'));
+  if (kind === 'url' && !URL.canParse(value))
+    issues.push(validationIssue(IssueCode.INVALID, 'Enter a valid URL.'));
   return issues;
 }
 
-function rangeIssues(value: number, { min, max }: Pick<FieldLimits, 'min' | 'max'>): ValidationIssue[] {
-  if (max !== undefined && value > max) return [validationIssue(IssueCode.TOO_LARGE, atMostMessage(max))];
-  if (min !== undefined && value < min) return [validationIssue(IssueCode.TOO_SMALL, atLeastMessage(min))];
+function rangeIssues(
+  value: number,
+  { min, max }: Pick<FieldLimits, 'min' | 'max'>,
+): ValidationIssue[] {
+  if (max !== undefined && value > max)
+    return [validationIssue(IssueCode.TOO_LARGE, atMostMessage(max))];
+  if (min !== undefined && value < min)
+    return [validationIssue(IssueCode.TOO_SMALL, atLeastMessage(min))];
   return [];
 }
 
 /** Checks the number of digits of a decimal. Trailing zeros after the decimal point count; an exponent counts as the zeros that it stands for. */
-function precisionIssue(value: string, { maxDigits, decimalPlaces }: FieldLimits): ValidationIssue | undefined {
+function precisionIssue(
+  value: string,
+  { maxDigits, decimalPlaces }: FieldLimits,
+): ValidationIssue | undefined {
   const match = /^[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(value.trim());
   if (!match) return validationIssue(IssueCode.INVALID, NOT_A_NUMBER_MESSAGE);
   const [, integerDigits = '', fractionDigits = '', exponentText = '0'] = match;
   const exponent = Number(exponentText) - fractionDigits.length;
   const significantDigits = `${integerDigits}${fractionDigits}`.replace(/^0+(?=\d)/, '').length;
-  const totalDigits = exponent >= 0 ? significantDigits + exponent : Math.max(significantDigits, -exponent);
+  const totalDigits =
+    exponent >= 0 ? significantDigits + exponent : Math.max(significantDigits, -exponent);
   const fractionLength = Math.max(0, -exponent);
   const integerPlaces = exponent >= 0 ? totalDigits : Math.max(0, significantDigits + exponent);
   if (maxDigits !== undefined && totalDigits > maxDigits)
-    return validationIssue(IssueCode.TOO_PRECISE, `Ensure that there are no more than ${maxDigits} digits in total.`);
+    return validationIssue(
+      IssueCode.TOO_PRECISE,
+      `Ensure that there are no more than ${maxDigits} digits in total.`,
+    );
   if (decimalPlaces !== undefined && fractionLength > decimalPlaces)
-    return validationIssue(IssueCode.TOO_PRECISE, `Ensure that there are no more than ${decimalPlaces} decimal places.`);
-  if (maxDigits !== undefined && decimalPlaces !== undefined && integerPlaces > maxDigits - decimalPlaces)
+    return validationIssue(
+      IssueCode.TOO_PRECISE,
+      `Ensure that there are no more than ${decimalPlaces} decimal places.`,
+    );
+  if (
+    maxDigits !== undefined &&
+    decimalPlaces !== undefined &&
+    integerPlaces > maxDigits - decimalPlaces
+  )
     return validationIssue(
       IssueCode.TOO_LARGE,
       `Ensure that there are no more than ${maxDigits - decimalPlaces} digits before the decimal point.`,

@@ -12,4 +12,5 @@ export const labelFor = (name: string) => upperFirst(toSnakeCase(name).replaceAl
 export const nounOfTypeName = (name: string) => splitCamelCase(name).toLowerCase();
 
 /** Prepends the indefinite article to a noun: `a weight entry`, `an ingredient`, `a user profile`. */
-export const withArticle = (noun: string) => `${/^(?!user)[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+export const withArticle = (noun: string) =>
+  `${/^(?!user)[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;

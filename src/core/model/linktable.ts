@@ -11,7 +11,10 @@ export interface LinkTable {
   discriminators?: Readonly<Record<string, boolean>>;
 }
 
-export const linkDiscriminatorCondition = ({ discriminators = {} }: LinkTable, alias: string): string =>
+export const linkDiscriminatorCondition = (
+  { discriminators = {} }: LinkTable,
+  alias: string,
+): string =>
   Object.entries(discriminators)
     .map(([column, value]) => ` AND ${alias}."${column}" = ${value}`)
     .join('');

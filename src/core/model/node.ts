@@ -11,12 +11,15 @@ export abstract class Node {
   declare nodeId: string;
 }
 
-export const nodeIdOf = (typeName: string, id: number | string): string => Buffer.from(`${typeName}:${id}`).toString('base64url');
+export const nodeIdOf = (typeName: string, id: number | string): string =>
+  Buffer.from(`${typeName}:${id}`).toString('base64url');
 
 /** Parses an opaque node id. Returns undefined for a string that `nodeIdOf` did not produce. */
 export function parseNodeId(nodeId: string): { type: string; id: string } | undefined {
   const match = /^([A-Za-z]+):(\d+)$/.exec(Buffer.from(nodeId, 'base64url').toString());
-  return match && nodeIdOf(match[1]!, match[2]!) === nodeId ? { type: match[1]!, id: match[2]! } : undefined;
+  return match && nodeIdOf(match[1]!, match[2]!) === nodeId
+    ? { type: match[1]!, id: match[2]! }
+    : undefined;
 }
 
 export const ROW_ID_DESCRIPTION = 'The `id` of the row, or its `nodeId`.';
@@ -32,7 +35,9 @@ export function resolveRowId(typeName: string, id: unknown): number | undefined 
 /** Returns an error message if `id` is the `nodeId` of a row of another type, otherwise undefined. */
 export function nodeTypeMismatchMessage(typeName: string, id: unknown): string | undefined {
   const node = parseNodeId(String(id));
-  return node && node.type !== typeName ? `This is the id of a row of ${node.type}, not of ${typeName}.` : undefined;
+  return node && node.type !== typeName
+    ? `This is the id of a row of ${node.type}, not of ${typeName}.`
+    : undefined;
 }
 
 /** Throws if `id` is the `nodeId` of a row of another type. `argumentPath` locates the id among the arguments. */

@@ -23,6 +23,18 @@ export interface ApiPolicies {
 }
 
 export const POLICIES_BY_API: Readonly<Record<ApiName, Readonly<ApiPolicies>>> = {
-  graphql: { enforcesRules: true, showsUnreviewedRows: false, textOrder: 'unicode', acceptsNodeIds: true, assumesProfileUnits: false },
-  rest: { enforcesRules: false, showsUnreviewedRows: true, textOrder: 'bytes', acceptsNodeIds: false, assumesProfileUnits: true },
+  graphql: {
+    enforcesRules: true,
+    showsUnreviewedRows: false,
+    textOrder: 'unicode',
+    acceptsNodeIds: true,
+    assumesProfileUnits: false,
+  },
+  rest: {
+    enforcesRules: false,
+    showsUnreviewedRows: true,
+    textOrder: 'bytes',
+    acceptsNodeIds: false,
+    assumesProfileUnits: true,
+  },
 };

@@ -2,7 +2,13 @@
  * Resource registry: the declared options of each resource, by its class. Resource files load in any order, so the registry must be read only after
  * all of them are loaded.
  */
-import type { FilterMetadata, ScopeGroup, ApiName, ResourceMetadata, RestViewMetadata } from '../../contract/metadata';
+import type {
+  FilterMetadata,
+  ScopeGroup,
+  ApiName,
+  ResourceMetadata,
+  RestViewMetadata,
+} from '../../contract/metadata';
 import type { Context } from '../context';
 import type { Entity } from './fields';
 import type { FieldValues } from './hooks';
@@ -108,8 +114,11 @@ export interface RegisteredResource extends ResourceOptions {
 
 const resourcesByEntity = new Map<Entity, RegisteredResource>();
 
-export const registerResource = (entity: Entity, resource: RegisteredResource): void => void resourcesByEntity.set(entity, resource);
+export const registerResource = (entity: Entity, resource: RegisteredResource): void =>
+  void resourcesByEntity.set(entity, resource);
 
-export const resourceOf = (entity: Entity): RegisteredResource | undefined => resourcesByEntity.get(entity);
+export const resourceOf = (entity: Entity): RegisteredResource | undefined =>
+  resourcesByEntity.get(entity);
 export const allEntities = (): Entity[] => [...resourcesByEntity.keys()];
-export const findEntity = (name: string): Entity | undefined => allEntities().find((entity) => entity.name === name);
+export const findEntity = (name: string): Entity | undefined =>
+  allEntities().find((entity) => entity.name === name);

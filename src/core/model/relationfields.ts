@@ -17,7 +17,11 @@ import { toSnakeCase } from '../../contract/casing';
 import { labelFor } from './inflection';
 import { resourceOf } from './registry';
 
-function relationMetadata(target: Thunk, objectFieldName: string, isToMany: boolean): NonNullable<FieldMetadata['relation']> {
+function relationMetadata(
+  target: Thunk,
+  objectFieldName: string,
+  isToMany: boolean,
+): NonNullable<FieldMetadata['relation']> {
   return {
     isToMany,
     objectFieldName,
@@ -37,7 +41,8 @@ export const Ref = <const Nullable extends boolean = false>(
 ): TypedDecorator<NullableIf<number, Nullable>> => {
   return (prototype: object, name: string) => {
     const objectFieldName = String(name).replace(/Id$/, '');
-    const description = options.description ?? `The \`id\` of the row that \`${objectFieldName}\` shows.`;
+    const description =
+      options.description ?? `The \`id\` of the row that \`${objectFieldName}\` shows.`;
     defineField('relation', () => ID, DataType.INTEGER, {
       ...options,
       description,
@@ -53,7 +58,13 @@ export const Ref = <const Nullable extends boolean = false>(
  * returns only the viewer's own rows.
  */
 export const Owner = (target: Thunk, options: FieldOptions = {}): TypedDecorator<number> =>
-  Ref(target, { label: 'User', description: 'The `id` of the user whose row it is.', readOnly: true, exclusiveTo: 'rest', ...options });
+  Ref(target, {
+    label: 'User',
+    description: 'The `id` of the user whose row it is.',
+    readOnly: true,
+    exclusiveTo: 'rest',
+    ...options,
+  });
 
 export interface LinkOptions extends FieldOptions {
   assumedSize: number;
@@ -69,13 +80,19 @@ export const Links =
   (target: Thunk, options: LinkOptions): TypedDecorator<number[]> =>
   (prototype: object, name: string) => {
     const description =
-      options.description ?? `Ids of the ${toSnakeCase(options.objectFieldName).replaceAll('_', ' ')}, in the default order of their type.`;
+      options.description ??
+      `Ids of the ${toSnakeCase(options.objectFieldName).replaceAll('_', ' ')}, in the default order of their type.`;
     const type = () => options.enum?.type ?? ID;
     defineField(
       'relation',
       type,
       undefined,
-      { ...options, description, target, relation: relationMetadata(target, options.objectFieldName, true) },
+      {
+        ...options,
+        description,
+        target,
+        relation: relationMetadata(target, options.objectFieldName, true),
+      },
       true,
     )(prototype, name);
   };
@@ -88,7 +105,10 @@ export const Children =
   (
     target: Thunk,
     referenceFieldName: string,
-    options: ({ isConnection: true; assumedSize?: undefined } | { isConnection?: undefined; assumedSize: number }) & {
+    options: (
+      | { isConnection: true; assumedSize?: undefined }
+      | { isConnection?: undefined; assumedSize: number }
+    ) & {
       isSavedWithParent?: boolean;
       readOnly?: boolean;
       keyFieldName?: string;

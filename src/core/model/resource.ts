@@ -13,7 +13,12 @@ import { fieldOf, type Entity } from './fields';
 import { toSnakeCase } from '../../contract/casing';
 import { lowerFirst, upperFirst, splitCamelCase } from './inflection';
 import { Node } from './node';
-import { registerResource, type ResourceOptions, type RestViewOptions, type WriteOperation } from './registry';
+import {
+  registerResource,
+  type ResourceOptions,
+  type RestViewOptions,
+  type WriteOperation,
+} from './registry';
 import { addAuditFields, VERSION_FIELD } from './auditfields';
 
 /** Converts a declared filter to metadata. `date__gte` becomes a comparison of the field `date`. */
@@ -33,11 +38,16 @@ function checkFilterDeclarations(entity: Entity, views: readonly RestViewMetadat
       if (!operator) continue;
       const filter = `${entity.name}: the filter \`${field}__${operator}\` of the REST resource \`${restName}\``;
       if (apiRootPosition !== undefined)
-        throw new Error(`${filter} is ignored by the reference. Declare comparisons for resources without \`apiRootPosition\`.`);
-      if (!COMPARISON_OPERATORS.includes(operator)) throw new Error(`${filter} must end in one of ${COMPARISON_OPERATORS.join(', ')}.`);
+        throw new Error(
+          `${filter} is ignored by the reference. Declare comparisons for resources without \`apiRootPosition\`.`,
+        );
+      if (!COMPARISON_OPERATORS.includes(operator))
+        throw new Error(`${filter} must end in one of ${COMPARISON_OPERATORS.join(', ')}.`);
       const { kind } = fieldOf(entity, field);
       if (!COMPARABLE_KINDS.includes(kind))
-        throw new Error(`${filter} compares values of the kind ${kind}. Only ${COMPARABLE_KINDS.join(', ')} can be compared.`);
+        throw new Error(
+          `${filter} compares values of the kind ${kind}. Only ${COMPARABLE_KINDS.join(', ')} can be compared.`,
+        );
     }
 }
 
@@ -54,9 +64,11 @@ export function Resource(options: ResourceOptions) {
   return (entity: Entity): void => {
     const singularName = lowerFirst(entity.name);
     const isOwned = options.isOwned ?? false;
-    const writeOperations = options.writeOperations ?? (isOwned ? (['create', 'update', 'remove'] as const) : []);
+    const writeOperations =
+      options.writeOperations ?? (isOwned ? (['create', 'update', 'remove'] as const) : []);
     const pluralName = options.pluralName ?? `${singularName}s`;
-    const mutationName = (operation: WriteOperation, name: string) => `${operation === 'remove' ? 'delete' : operation}${name}`;
+    const mutationName = (operation: WriteOperation, name: string) =>
+      `${operation === 'remove' ? 'delete' : operation}${name}`;
     const singleRowMutationName = (operation: WriteOperation) =>
       writeOperations.includes(operation) ? mutationName(operation, entity.name) : undefined;
     const bulkMutationName = (operation: WriteOperation) =>
@@ -69,7 +81,15 @@ export function Resource(options: ResourceOptions) {
       filters: (view.filters ?? []).map(toFilterMetadata),
       routes: view.routes ?? (writeOperations.length === 3 ? 'all' : 'read'),
     });
-    const { filters, title, apiRootPosition, isListedInApiRoot, routes, permittedMethods, graphqlSelection } = options;
+    const {
+      filters,
+      title,
+      apiRootPosition,
+      isListedInApiRoot,
+      routes,
+      permittedMethods,
+      graphqlSelection,
+    } = options;
     const metadata: ResourceMetadata = {
       isOwned,
       exclusiveTo: options.exclusiveTo,
@@ -81,7 +101,10 @@ export function Resource(options: ResourceOptions) {
       rowQueryName: singularName,
       listQueryName: pluralName,
       createMutationName: singleRowMutationName('create'),
-      updateMutationName: options.viewerMutationName && !options.restName ? undefined : singleRowMutationName('update'),
+      updateMutationName:
+        options.viewerMutationName && !options.restName
+          ? undefined
+          : singleRowMutationName('update'),
       deleteMutationName: singleRowMutationName('remove'),
       bulkCreateMutationName: bulkMutationName('create'),
       bulkUpdateMutationName: bulkMutationName('update'),
@@ -98,7 +121,9 @@ export function Resource(options: ResourceOptions) {
               permittedMethods,
               graphqlSelection,
             }),
-            ...Object.entries(options.views ?? {}).map(([restName, view]) => viewMetadata(restName, { routes: 'read', ...view })),
+            ...Object.entries(options.views ?? {}).map(([restName, view]) =>
+              viewMetadata(restName, { routes: 'read', ...view }),
+            ),
           ]
         : [],
     };
@@ -119,7 +144,9 @@ export function Resource(options: ResourceOptions) {
     });
     if (isOwned) addAuditFields(entity);
     Table({ tableName: table, timestamps: false, underscored: true })(entity);
-    ObjectType({ description: options.description, simpleResolvers: true, implements: Node })(entity);
+    ObjectType({ description: options.description, simpleResolvers: true, implements: Node })(
+      entity,
+    );
     Extensions({ resource: metadata })(entity);
   };
 }

@@ -1,19 +1,34 @@
 /** Custom GraphQL scalars for dates, times, decimals and uploads. Values stay the strings that PostgreSQL returns, so no precision is lost. */
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { DateTime } from 'luxon';
-import { NOT_A_DATE_MESSAGE, NOT_A_DATETIME_MESSAGE, NOT_A_NUMBER_MESSAGE, NOT_A_TIME_MESSAGE } from '../../contract/messages';
+import {
+  NOT_A_DATE_MESSAGE,
+  NOT_A_DATETIME_MESSAGE,
+  NOT_A_NUMBER_MESSAGE,
+  NOT_A_TIME_MESSAGE,
+} from '../../contract/messages';
 import { UploadedFile } from '../../platform/multipart';
 import { toUtcTimestamp } from './clock';
 import { TIMESTAMP_OUT_OF_RANGE_MESSAGE } from './fieldvalidation';
 
-const inputError = (message: string, nodes?: ValueNode) => new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT' } });
+const inputError = (message: string, nodes?: ValueNode) =>
+  new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT' } });
 
 type ParseText = (value: string, node?: ValueNode) => string | undefined;
 
-function createStringScalar(name: string, description: string, specifiedByURL: string, parse: ParseText, message: string) {
+function createStringScalar(
+  name: string,
+  description: string,
+  specifiedByURL: string,
+  parse: ParseText,
+  message: string,
+) {
   /** Parses an input value. `node` is its literal in the query document; absent for variables. */
   const parseInput = (value: unknown, node?: ValueNode) => {
-    const result = typeof value === 'string' || typeof value === 'number' ? parse(String(value), node) : undefined;
+    const result =
+      typeof value === 'string' || typeof value === 'number'
+        ? parse(String(value), node)
+        : undefined;
     if (result === undefined) throw inputError(message, node);
     return result;
   };
@@ -25,14 +40,16 @@ function createStringScalar(name: string, description: string, specifiedByURL: s
     serialize: (value) => value as string,
     parseValue: (value) => parseInput(value),
     parseLiteral(node) {
-      if (node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT) return parseInput(node.value, node);
+      if (node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT)
+        return parseInput(node.value, node);
       throw inputError(message, node);
     },
   });
 }
 
-const createPatternParser = (pattern: RegExp, isValid: (value: string) => boolean) => (value: string) =>
-  pattern.test(value) && isValid(value) ? value : undefined;
+const createPatternParser =
+  (pattern: RegExp, isValid: (value: string) => boolean) => (value: string) =>
+    pattern.test(value) && isValid(value) ? value : undefined;
 
 /** Responses use the formats `full-date`, `partial-time` and `date-time` of RFC 3339. */
 const RFC_3339_URL = 'https://www.rfc-editor.org/rfc/rfc3339';
@@ -41,7 +58,10 @@ export const DateScalar = createStringScalar(
   'Date',
   'A calendar day, `YYYY-MM-DD`, without a time zone.',
   `${RFC_3339_URL}#section-5.6`,
-  createPatternParser(/^\d{4}-\d\d-\d\d$/, (value) => value >= '0001' && DateTime.fromISO(value).isValid),
+  createPatternParser(
+    /^\d{4}-\d\d-\d\d$/,
+    (value) => value >= '0001' && DateTime.fromISO(value).isValid,
+  ),
   NOT_A_DATE_MESSAGE,
 );
 
@@ -53,7 +73,8 @@ export const TimeScalar = createStringScalar(
   NOT_A_TIME_MESSAGE,
 );
 
-const DATE_TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/;
+const DATE_TIME_PATTERN =
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/;
 
 export const DateTimeScalar = createStringScalar(
   'DateTime',
@@ -82,11 +103,13 @@ export const DecimalScalar = createStringScalar(
   NOT_A_NUMBER_MESSAGE,
 );
 
-const NOT_A_FILE_MESSAGE = 'The submitted data was not a file. Check the encoding type on the form.';
+const NOT_A_FILE_MESSAGE =
+  'The submitted data was not a file. Check the encoding type on the form.';
 
 export const UploadScalar = new GraphQLScalarType<UploadedFile, never>({
   name: 'Upload',
-  description: 'A file, sent as a part of a multipart request (https://github.com/jaydenseric/graphql-multipart-request-spec).',
+  description:
+    'A file, sent as a part of a multipart request (https://github.com/jaydenseric/graphql-multipart-request-spec).',
   specifiedByURL: 'https://github.com/jaydenseric/graphql-multipart-request-spec',
   extensions: { codegenScalarType: 'Blob' },
   serialize() {

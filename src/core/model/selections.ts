@@ -1,5 +1,12 @@
 /** Traversal of selection sets, as in CollectFields (https://spec.graphql.org/September2025/#CollectFields()): fragments are visited once. */
-import { Kind, valueFromASTUntyped, type FieldNode, type NamedTypeNode, type SelectionNode, type SelectionSetNode } from 'graphql';
+import {
+  Kind,
+  valueFromASTUntyped,
+  type FieldNode,
+  type NamedTypeNode,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql';
 
 export interface FragmentSelection {
   typeCondition?: NamedTypeNode;
@@ -16,9 +23,15 @@ export interface FieldVisitor<Parent> {
 }
 
 /** Visits the fields of selection sets, including those of fragments, and each fragment once. */
-export function visitFields<Parent>(selectionSets: readonly SelectionSetNode[], parent: Parent, visitor: FieldVisitor<Parent>): void {
+export function visitFields<Parent>(
+  selectionSets: readonly SelectionSetNode[],
+  parent: Parent,
+  visitor: FieldVisitor<Parent>,
+): void {
   const visitedFragments = new Set<string>();
-  const fragmentOf = (selection: Exclude<SelectionNode, FieldNode>): FragmentSelection | undefined => {
+  const fragmentOf = (
+    selection: Exclude<SelectionNode, FieldNode>,
+  ): FragmentSelection | undefined => {
     if (selection.kind === Kind.INLINE_FRAGMENT) return selection;
     const name = selection.name.value;
     if (visitedFragments.has(name)) return undefined;
@@ -34,16 +47,26 @@ export function visitFields<Parent>(selectionSets: readonly SelectionSetNode[], 
       }
       const fragment = fragmentOf(selection);
       if (fragment)
-        visit(fragment.selectionSet, fragment.typeCondition ? visitor.narrowToTypeCondition(type, fragment.typeCondition) : type);
+        visit(
+          fragment.selectionSet,
+          fragment.typeCondition
+            ? visitor.narrowToTypeCondition(type, fragment.typeCondition)
+            : type,
+        );
     }
   };
   for (const selectionSet of selectionSets) visit(selectionSet, parent);
 }
 
-export function isExcludedByDirective({ directives = [] }: SelectionNode, variables: Readonly<Record<string, unknown>>): boolean {
+export function isExcludedByDirective(
+  { directives = [] }: SelectionNode,
+  variables: Readonly<Record<string, unknown>>,
+): boolean {
   return directives.some(({ name, arguments: args }) => {
     const condition = args?.find((argument) => argument.name.value === 'if');
     const value = condition && valueFromASTUntyped(condition.value, variables);
-    return (name.value === 'skip' && value === true) || (name.value === 'include' && value === false);
+    return (
+      (name.value === 'skip' && value === true) || (name.value === 'include' && value === false)
+    );
   });
 }

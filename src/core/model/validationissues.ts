@@ -12,7 +12,8 @@ export const IssueCode = createEnum('InputErrorCode', 'Machine-readable kinds of
   TOO_SMALL: 'The number is less than the minimum.',
   TOO_PRECISE: 'The number has too many digits.',
   NOT_A_CHOICE: 'The value is not one of the choices.',
-  NOT_FOUND: 'The row does not exist, or the viewer may not refer to it. The two cases are not distinguished.',
+  NOT_FOUND:
+    'The row does not exist, or the viewer may not refer to it. The two cases are not distinguished.',
   NOT_UNIQUE: 'Another row already has this unique value.',
   CONFLICT: 'The version of the row differs from `ifVersion`.',
   WRONG_CREDENTIALS: 'The name or the password is wrong.',
@@ -32,5 +33,9 @@ export interface InputIssue extends ValidationIssue {
   readonly path: InputPath;
 }
 
-export const validationIssue = (code: IssueCode, message: string): ValidationIssue => ({ code, message });
-export const invalidValueIssue = (message: string): ValidationIssue => validationIssue(IssueCode.INVALID, message);
+export const validationIssue = (code: IssueCode, message: string): ValidationIssue => ({
+  code,
+  message,
+});
+export const invalidValueIssue = (message: string): ValidationIssue =>
+  validationIssue(IssueCode.INVALID, message);

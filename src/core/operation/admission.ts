@@ -1,5 +1,11 @@
 /** Admission of operations: checks access to introspection, coerces variables, estimates the cost and reserves it. */
-import type { DocumentNode, ExecutionResult, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import type {
+  DocumentNode,
+  ExecutionResult,
+  GraphQLError,
+  GraphQLSchema,
+  OperationDefinitionNode,
+} from 'graphql';
 import type { Context, CostReservation } from '../context';
 import { ClientError, unauthenticatedError } from '../model/errors';
 import { estimateOperationCost, type CatalogueSizes, type OperationCost } from './cost';
@@ -88,7 +94,12 @@ export class OperationAdmission {
     return errors ? { errors } : this.reserve(cost, context);
   }
 
-  dryRun(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables, context: Context): ExecutionResult {
+  dryRun(
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    variables: Variables,
+    context: Context,
+  ): ExecutionResult {
     const { cost, errors } = this.estimateCost(document, operation, variables, context);
     return errors ? { errors } : { data: null, extensions: costExtensions(cost, this.maxCost) };
   }
@@ -99,11 +110,26 @@ export class OperationAdmission {
     operation: OperationDefinitionNode,
     variables: Variables,
     context: Context,
-  ): { cost: OperationCost; errors?: undefined } | { cost?: undefined; errors: readonly GraphQLError[] } {
+  ):
+    | { cost: OperationCost; errors?: undefined }
+    | { cost?: undefined; errors: readonly GraphQLError[] } {
     if (!this.permitsIntrospection(context) && containsIntrospection(document))
       return { errors: [unauthenticatedError('Introspection requires signing in.')] };
-    const coercionResult = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
+    const coercionResult = coerceVariables(
+      this.schema,
+      operation,
+      variables,
+      !this.permitsIntrospection(context),
+    );
     if (coercionResult.errors) return { errors: coercionResult.errors };
-    return { cost: estimateOperationCost(this.schema, document, operation, coercionResult.values, this.options.catalogueSizes) };
+    return {
+      cost: estimateOperationCost(
+        this.schema,
+        document,
+        operation,
+        coercionResult.values,
+        this.options.catalogueSizes,
+      ),
+    };
   }
 }

@@ -13,13 +13,16 @@ const MAX_QUANTIFIER_NESTING = 2;
 const QUANTIFIERS = ['some', 'none'];
 
 export function filterCost(value: unknown, quantifierDepth = 0): number {
-  if (Array.isArray(value)) return value.reduce((total: number, item) => total + filterCost(item, quantifierDepth), 0);
+  if (Array.isArray(value))
+    return value.reduce((total: number, item) => total + filterCost(item, quantifierDepth), 0);
   if (value === null || typeof value !== 'object') return CONDITION_COST;
   return Object.entries(value).reduce((total, [key, nestedValue]) => {
     if (nestedValue == null) return total;
     if (QUANTIFIERS.includes(key))
       return (
-        total + QUANTIFIER_COST * 10 ** Math.min(quantifierDepth, MAX_QUANTIFIER_NESTING) + filterCost(nestedValue, quantifierDepth + 1)
+        total +
+        QUANTIFIER_COST * 10 ** Math.min(quantifierDepth, MAX_QUANTIFIER_NESTING) +
+        filterCost(nestedValue, quantifierDepth + 1)
       );
     return total + (key === 'search' ? SEARCH_COST : 0) + filterCost(nestedValue, quantifierDepth);
   }, 0);
@@ -27,20 +30,30 @@ export function filterCost(value: unknown, quantifierDepth = 0): number {
 
 /** Whether a value is an input object, rather than a file or another value of a scalar. */
 export const isInputObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  value !== null && typeof value === 'object' && [Object.prototype, null].includes(Object.getPrototypeOf(value));
+  value !== null &&
+  typeof value === 'object' &&
+  [Object.prototype, null].includes(Object.getPrototypeOf(value));
 
 function countObjects(value: unknown): number {
-  if (Array.isArray(value)) return value.reduce((total: number, item) => total + countObjects(item), 0);
+  if (Array.isArray(value))
+    return value.reduce((total: number, item) => total + countObjects(item), 0);
   if (!isInputObject(value)) return 0;
-  return Object.values(value).reduce((total: number, nestedValue) => total + countObjects(nestedValue), 1);
+  return Object.values(value).reduce(
+    (total: number, nestedValue) => total + countObjects(nestedValue),
+    1,
+  );
 }
 
 function countCharacters(value: unknown): number {
   if (typeof value === 'string') return value.length;
   return value === null || typeof value !== 'object'
     ? 0
-    : Object.values(value).reduce((total: number, nestedValue) => total + countCharacters(nestedValue), 0);
+    : Object.values(value).reduce(
+        (total: number, nestedValue) => total + countCharacters(nestedValue),
+        0,
+      );
 }
 
 export const mutationInputCost = (value: unknown): number =>
-  WRITTEN_ROW_COST * (Math.max(1, countObjects(value)) + countCharacters(value) / BYTES_PER_COST_UNIT);
+  WRITTEN_ROW_COST *
+  (Math.max(1, countObjects(value)) + countCharacters(value) / BYTES_PER_COST_UNIT);

@@ -29,7 +29,10 @@ export interface AtomicState {
 }
 
 const rolledBackError = () =>
-  new ClientError('ROLLED_BACK', 'Nothing was written, because another field of the same @atomic operation failed.');
+  new ClientError(
+    'ROLLED_BACK',
+    'Nothing was written, because another field of the same @atomic operation failed.',
+  );
 
 type MutationFieldConfig = GraphQLFieldConfig<unknown, Context>;
 
@@ -46,8 +49,11 @@ export function withAtomicSupport(config: MutationFieldConfig): MutationFieldCon
       if (!atomicState) return resolve!(source, args, context, info);
       if (atomicState.failedResponseKey !== undefined) throw rolledBackError();
       try {
-        if (!extensions?.onlyWritesRows) throw invalidOperationError(`${info.fieldName} cannot be part of an @atomic operation.`);
-        const payload = (await resolve!(source, args, context, info)) as { errors: readonly unknown[] };
+        if (!extensions?.onlyWritesRows)
+          throw invalidOperationError(`${info.fieldName} cannot be part of an @atomic operation.`);
+        const payload = (await resolve!(source, args, context, info)) as {
+          errors: readonly unknown[];
+        };
         if (payload.errors.length) atomicState.failedResponseKey = String(info.path.key);
         return payload;
       } catch (error) {
@@ -70,7 +76,10 @@ export async function runAtomically(
       const result = await run();
       const shouldCommit = atomicState.failedResponseKey === undefined && !result.errors?.length;
       if (shouldCommit) await context.storeIdempotentResponse?.(result);
-      return { shouldCommit, result: shouldCommit ? result : discardOtherPayloads(result, atomicState.failedResponseKey) };
+      return {
+        shouldCommit,
+        result: shouldCommit ? result : discardOtherPayloads(result, atomicState.failedResponseKey),
+      };
     });
   } catch (error) {
     return { data: null, errors: [locatedError(error, undefined, [firstResponseKey])] };
@@ -99,7 +108,12 @@ export async function runAndStoreResponse(
     });
   } catch (error) {
     // A statement or COMMIT failed, so nothing was written. If a field failed, the errors of the result include the cause.
-    return { data: null, errors: result.errors?.length ? result.errors : [locatedError(error, undefined, [firstResponseKey])] };
+    return {
+      data: null,
+      errors: result.errors?.length
+        ? result.errors
+        : [locatedError(error, undefined, [firstResponseKey])],
+    };
   }
 }
 
@@ -107,10 +121,18 @@ export async function runAndStoreResponse(
  * In the result of a failed `@atomic` operation, keeps the payload of the failed field, which explains the failure. Replaces the payloads of the other
  * fields, whose writes have been rolled back, by null with the error ROLLED_BACK.
  */
-function discardOtherPayloads({ data, errors = [] }: ExecutionResult, failedResponseKey: string | undefined): ExecutionResult {
-  const otherResponseKeys = Object.keys(data ?? {}).filter((key) => key !== failedResponseKey && data![key] !== null);
+function discardOtherPayloads(
+  { data, errors = [] }: ExecutionResult,
+  failedResponseKey: string | undefined,
+): ExecutionResult {
+  const otherResponseKeys = Object.keys(data ?? {}).filter(
+    (key) => key !== failedResponseKey && data![key] !== null,
+  );
   return {
     data: data && { ...data, ...Object.fromEntries(otherResponseKeys.map((key) => [key, null])) },
-    errors: [...errors, ...otherResponseKeys.map((key) => locatedError(rolledBackError(), undefined, [key]))],
+    errors: [
+      ...errors,
+      ...otherResponseKeys.map((key) => locatedError(rolledBackError(), undefined, [key])),
+    ],
   };
 }

@@ -1,7 +1,12 @@
 /** Translates the errors of a result into errors that clients may see. Unexpected errors are logged, and clients see only the request id. */
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import type { Context } from '../context';
-import { ClientError, convertAndLimitErrors, toClientError, TOO_MANY_ERRORS_OPTIONS } from '../model/errors';
+import {
+  ClientError,
+  convertAndLimitErrors,
+  toClientError,
+  TOO_MANY_ERRORS_OPTIONS,
+} from '../model/errors';
 
 /** Replaces the errors of a result by errors that clients may see, limits their number, and reports their codes to the metrics. */
 export function toClientResult(result: ExecutionResult, context: Context): ExecutionResult {
@@ -13,7 +18,8 @@ export function toClientResult(result: ExecutionResult, context: Context): Execu
     (error) => toClientVisibleError(error, context, clientErrorByCause),
     (message) => new GraphQLError(message, TOO_MANY_ERRORS_OPTIONS),
   );
-  if (context.request.countErrorCode) for (const { extensions } of errors) context.request.countErrorCode(String(extensions.code));
+  if (context.request.countErrorCode)
+    for (const { extensions } of errors) context.request.countErrorCode(String(extensions.code));
   return { ...result, errors };
 }
 

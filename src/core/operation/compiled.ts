@@ -3,11 +3,23 @@
  * interprets those of clients.
  */
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
-import { GraphQLScalarType, Kind, parse, print, visit, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import {
+  GraphQLScalarType,
+  Kind,
+  parse,
+  print,
+  visit,
+  type DocumentNode,
+  type ExecutionResult,
+  type GraphQLSchema,
+} from 'graphql';
 import type { Context } from '../context';
 
 /** Runs a compiled operation. Its variables must already be coerced. */
-export type CompiledOperation = (context: Context, variables: Record<string, unknown>) => Promise<ExecutionResult> | ExecutionResult;
+export type CompiledOperation = (
+  context: Context,
+  variables: Record<string, unknown>,
+) => Promise<ExecutionResult> | ExecutionResult;
 
 /**
  * A scalar that accepts any value. It replaces the types of all variables, so that graphql-jit does not coerce them again after graphql-js. The
@@ -31,6 +43,7 @@ export function compileOperation(schema: GraphQLSchema, document: DocumentNode):
   const compiledQuery = compileQuery(schema, withUntypedVariables(document), undefined, {
     disablingCapturingStackErrors: true,
   });
-  if (!isCompiledQuery(compiledQuery)) throw new AggregateError(compiledQuery.errors ?? [], 'This operation cannot be compiled.');
+  if (!isCompiledQuery(compiledQuery))
+    throw new AggregateError(compiledQuery.errors ?? [], 'This operation cannot be compiled.');
   return (context, variables) => compiledQuery.query(undefined, context, variables);
 }

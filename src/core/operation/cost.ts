@@ -87,11 +87,14 @@ const isList = (field: Field): boolean => isListType(getNullableType(field.type)
  * value.
  */
 const pageSizeArgumentOf = (field: Field, args: Variables): string | undefined => {
-  const names = ['first', 'last'].filter((name) => field.args.some((argument) => argument.name === name));
+  const names = ['first', 'last'].filter((name) =>
+    field.args.some((argument) => argument.name === name),
+  );
   return names.find((name) => args[name] != null) ?? names[0];
 };
 
-const hasPageSizeArgument = (field: Field): boolean => field.args.some(({ name }) => name === 'first');
+const hasPageSizeArgument = (field: Field): boolean =>
+  field.args.some(({ name }) => name === 'first');
 
 class CostEstimator {
   private readonly fragments = new Map<string, FragmentDefinitionNode>();
@@ -107,7 +110,8 @@ class CostEstimator {
     private readonly catalogueSizes: CatalogueSizes,
   ) {
     for (const definition of document.definitions)
-      if (definition.kind === Kind.FRAGMENT_DEFINITION) this.fragments.set(definition.name.value, definition);
+      if (definition.kind === Kind.FRAGMENT_DEFINITION)
+        this.fragments.set(definition.name.value, definition);
   }
 
   estimate(operation: OperationDefinitionNode): OperationCost {
@@ -130,7 +134,8 @@ class CostEstimator {
       const cost = this.fieldCost(nodes, parent, isRootSelection, isOfAllTypes);
       total += cost.total;
       if (cost.total > mostExpensiveField.total) mostExpensiveField = cost;
-      if (isRootSelection && nodes[0]!.name.value.startsWith('__')) this.introspectionCost += cost.total;
+      if (isRootSelection && nodes[0]!.name.value.startsWith('__'))
+        this.introspectionCost += cost.total;
     }
     const { coordinate, argumentToReduce } = mostExpensiveField;
     return { total, coordinate, argumentToReduce };
@@ -138,10 +143,14 @@ class CostEstimator {
 
   /** Groups the fields of several selection sets by parent type and response key. */
   private collectFields(selectionSets: readonly SelectionSetNode[], type: GraphQLCompositeType) {
-    const fieldGroupsByKey = new Map<string, { parent: GraphQLCompositeType; nodes: FieldNode[] }>();
+    const fieldGroupsByKey = new Map<
+      string,
+      { parent: GraphQLCompositeType; nodes: FieldNode[] }
+    >();
     visitFields(selectionSets, type, {
       findFragment: (name) => this.fragments.get(name),
-      narrowToTypeCondition: (_parent, typeCondition) => typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
+      narrowToTypeCondition: (_parent, typeCondition) =>
+        typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
       isSkipped: (selection) => isExcludedByDirective(selection, this.variables),
       visitField(node, parent) {
         const groupKey = `${parent.name} ${responseKeyOf(node)}`;
@@ -164,19 +173,28 @@ class CostEstimator {
   }
 
   /** Returns the cost of a field of one object, including its subfields. */
-  private fieldCost(nodes: FieldGroup, parent: GraphQLCompositeType, isRootField: boolean, isOfAllTypes: boolean): OperationCost {
+  private fieldCost(
+    nodes: FieldGroup,
+    parent: GraphQLCompositeType,
+    isRootField: boolean,
+    isOfAllTypes: boolean,
+  ): OperationCost {
     const node = nodes[0]!;
     const field = this.fieldDefinition(parent, node.name.value);
     const coordinate = `${parent.name}.${node.name.value}`;
     if (!field) return { total: LEAF_COST, coordinate };
     const args: Variables = {};
-    for (const { name, defaultValue } of field.args) if (defaultValue !== undefined) args[name] = defaultValue;
-    for (const { name, value } of node.arguments ?? []) args[name.value] = this.argumentValue(value) ?? args[name.value];
+    for (const { name, defaultValue } of field.args)
+      if (defaultValue !== undefined) args[name] = defaultValue;
+    for (const { name, value } of node.arguments ?? [])
+      args[name.value] = this.argumentValue(value) ?? args[name.value];
     const type = getNamedType(field.type);
     const argumentCosts = this.argumentCosts(args, parent);
     const ownCost = this.fieldOwnCost(field, argumentCosts, isRootField);
     const costliestArgument = (total: number) => {
-      const [name] = argumentCosts.find(([, cost]) => cost > total / 2) ?? [pageSizeArgumentOf(field, args)];
+      const [name] = argumentCosts.find(([, cost]) => cost > total / 2) ?? [
+        pageSizeArgumentOf(field, args),
+      ];
       return name && `${coordinate}(${name}:)`;
     };
     if (!isCompositeType(type)) {
@@ -187,25 +205,42 @@ class CostEstimator {
     const isConnection = hasPageSizeArgument(field) && !isList(field);
     const { costPerRow, fixedCost } = isConnection
       ? this.connectionCost(nodes, type, args)
-      : { costPerRow: this.nestedCost(nodes, type, describesAllTypes(field.name, isOfAllTypes)), fixedCost: 0 };
-    const size = isConnection ? this.pageSize(args) : this.listSize(field, args, parent, isOfAllTypes);
+      : {
+          costPerRow: this.nestedCost(nodes, type, describesAllTypes(field.name, isOfAllTypes)),
+          fixedCost: 0,
+        };
+    const size = isConnection
+      ? this.pageSize(args)
+      : this.listSize(field, args, parent, isOfAllTypes);
     const total = ownCost + fixedCost + size * costPerRow.total;
     const argumentToReduce = costliestArgument(total);
-    const isDominatedBySubfields = isConnection ? costPerRow.total > OBJECT_COST * 50 : size < 2 && costPerRow.total > ROOT_FIELD_COST;
-    const mostExpensiveField = isDominatedBySubfields ? costPerRow : { coordinate, argumentToReduce };
+    const isDominatedBySubfields = isConnection
+      ? costPerRow.total > OBJECT_COST * 50
+      : size < 2 && costPerRow.total > ROOT_FIELD_COST;
+    const mostExpensiveField = isDominatedBySubfields
+      ? costPerRow
+      : { coordinate, argumentToReduce };
     return {
       total,
       coordinate: mostExpensiveField.coordinate,
-      argumentToReduce: mostExpensiveField.argumentToReduce ?? argumentToReduce ?? costPerRow.argumentToReduce,
+      argumentToReduce:
+        mostExpensiveField.argumentToReduce ?? argumentToReduce ?? costPerRow.argumentToReduce,
     };
   }
 
-  private nestedCost(nodes: FieldGroup, type: GraphQLCompositeType, isOfAllTypes = false): OperationCost {
+  private nestedCost(
+    nodes: FieldGroup,
+    type: GraphQLCompositeType,
+    isOfAllTypes = false,
+  ): OperationCost {
     const cacheKey = `${nodes.map((node) => this.nodeNumberOf(node)).join()} ${isOfAllTypes}`;
     let cost = this.costsBySelection.get(cacheKey);
     if (!cost) {
       const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-      this.costsBySelection.set(cacheKey, (cost = this.selectionCost(selectionSets, type, false, isOfAllTypes)));
+      this.costsBySelection.set(
+        cacheKey,
+        (cost = this.selectionCost(selectionSets, type, false, isOfAllTypes)),
+      );
     }
     return cost;
   }
@@ -235,7 +270,10 @@ class CostEstimator {
       const field = this.fieldDefinition(parent, name);
       const fieldType = field && getNamedType(field.type);
       if (!fieldType || !isCompositeType(fieldType))
-        fixedCost += name === 'totalCount' ? TOTAL_COUNT_COST + rowCount / COUNTED_ROWS_PER_COST_UNIT : LEAF_COST;
+        fixedCost +=
+          name === 'totalCount'
+            ? TOTAL_COUNT_COST + rowCount / COUNTED_ROWS_PER_COST_UNIT
+            : LEAF_COST;
       else if (isList(field)) {
         const cost = this.nestedCost(group, fieldType);
         const { coordinate, argumentToReduce } = cost.total > rows.total ? cost : rows;
@@ -252,16 +290,29 @@ class CostEstimator {
 
   private pageSize({ first, last }: Variables): number {
     const requestedPageSize = first ?? last ?? DEFAULT_PAGE_SIZE;
-    return typeof requestedPageSize === 'number' ? Math.min(Math.max(requestedPageSize, 0), MAX_PAGE_SIZE) : DEFAULT_PAGE_SIZE;
+    return typeof requestedPageSize === 'number'
+      ? Math.min(Math.max(requestedPageSize, 0), MAX_PAGE_SIZE)
+      : DEFAULT_PAGE_SIZE;
   }
 
   /** Returns the expected number of values of a field that is not a connection. */
-  private listSize(field: Field, args: Variables, parent: GraphQLCompositeType, isOfAllTypes: boolean): number {
+  private listSize(
+    field: Field,
+    args: Variables,
+    parent: GraphQLCompositeType,
+    isOfAllTypes: boolean,
+  ): number {
     if (!isList(field)) return 1;
-    const listArgument = field.args.find(({ type }) => isNonNullType(type) && isListType(type.ofType));
-    if (listArgument) return Array.isArray(args[listArgument.name]) ? (args[listArgument.name] as unknown[]).length : 1;
+    const listArgument = field.args.find(
+      ({ type }) => isNonNullType(type) && isListType(type.ofType),
+    );
+    if (listArgument)
+      return Array.isArray(args[listArgument.name])
+        ? (args[listArgument.name] as unknown[]).length
+        : 1;
     if (hasPageSizeArgument(field)) return this.pageSize(args);
-    if (isIntrospectionType(parent)) return introspectionListSize(this.schema, field.name, isOfAllTypes);
+    if (isIntrospectionType(parent))
+      return introspectionListSize(this.schema, field.name, isOfAllTypes);
     const { assumedSize = DEFAULT_LIST_SIZE } = field.extensions.listSize ?? {};
     if (typeof assumedSize !== 'number') return assumedSize(args);
     return Math.max(assumedSize, this.catalogueSizes.longestListOf(parent.name, field.name));
@@ -270,13 +321,23 @@ class CostEstimator {
   /** Returns the costs of those arguments of a field that are lists or input objects, by name. */
   private argumentCosts(args: Variables, parent: GraphQLCompositeType): [string, number][] {
     const costOf = parent === this.schema.getMutationType() ? mutationInputCost : filterCost;
-    return Object.entries(args).flatMap(([name, value]) => (value === null || typeof value !== 'object' ? [] : [[name, costOf(value)]]));
+    return Object.entries(args).flatMap(([name, value]) =>
+      value === null || typeof value !== 'object' ? [] : [[name, costOf(value)]],
+    );
   }
 
   /** Returns the cost of a field itself, without its values: arguments, `cost` annotation, and a fixed cost of root and paginated fields. */
-  private fieldOwnCost(field: Field, argumentCosts: readonly [string, number][], isRootField: boolean): number {
+  private fieldOwnCost(
+    field: Field,
+    argumentCosts: readonly [string, number][],
+    isRootField: boolean,
+  ): number {
     const argumentsCost = argumentCosts.reduce((total, [, cost]) => total + cost, 0);
-    const positionCost = isRootField ? ROOT_FIELD_COST : hasPageSizeArgument(field) ? CHILD_PAGE_COST : 0;
+    const positionCost = isRootField
+      ? ROOT_FIELD_COST
+      : hasPageSizeArgument(field)
+        ? CHILD_PAGE_COST
+        : 0;
     return positionCost + argumentsCost + (field.extensions.cost?.weight ?? 0);
   }
 }
@@ -288,4 +349,5 @@ export const estimateOperationCost = (
   operation: OperationDefinitionNode,
   variables: Variables,
   catalogueSizes: CatalogueSizes = UNKNOWN_SIZES,
-): OperationCost => new CostEstimator(schema, document, variables, catalogueSizes).estimate(operation);
+): OperationCost =>
+  new CostEstimator(schema, document, variables, catalogueSizes).estimate(operation);

@@ -28,10 +28,13 @@ export class CostCache {
     private readonly document: DocumentNode,
     private readonly operation: OperationDefinitionNode,
   ) {
-    this.variableNames = (operation.variableDefinitions ?? []).map(({ variable }: VariableDefinitionNode) => variable.name.value);
+    this.variableNames = (operation.variableDefinitions ?? []).map(
+      ({ variable }: VariableDefinitionNode) => variable.name.value,
+    );
     visit(document, {
       Argument: ({ name, value }) => {
-        if (PAGE_SIZE_ARGUMENTS.includes(name.value) && value.kind === Kind.VARIABLE) this.pageSizeVariableNames.add(value.name.value);
+        if (PAGE_SIZE_ARGUMENTS.includes(name.value) && value.kind === Kind.VARIABLE)
+          this.pageSizeVariableNames.add(value.name.value);
       },
     });
   }
@@ -39,8 +42,11 @@ export class CostCache {
   /** Returns the cost of the operation with these variables, which must already be coerced. */
   costForVariables(variables: Variables): OperationCost {
     // The cost of a mutation is not cached, because its inputs differ each time.
-    if (this.operation.operation === OperationTypeNode.MUTATION) return this.estimateCost(variables);
-    const cacheKey = this.variableNames.map((name) => this.costKeyPart(name, variables[name])).join();
+    if (this.operation.operation === OperationTypeNode.MUTATION)
+      return this.estimateCost(variables);
+    const cacheKey = this.variableNames
+      .map((name) => this.costKeyPart(name, variables[name]))
+      .join();
     let cost = this.costsByKey.get(cacheKey);
     if (!cost) this.costsByKey.set(cacheKey, (cost = this.estimateCost(variables)));
     return cost;
@@ -56,7 +62,10 @@ export class CostCache {
    */
   private costKeyPart(name: string, value: unknown): string {
     if (value === undefined || value === null) return '';
-    if (typeof value === 'object') return `${Array.isArray(value) ? value.length : ''}:${filterCost(value)}`;
-    return typeof value === 'boolean' || this.pageSizeVariableNames.has(name) ? String(value) : 'any';
+    if (typeof value === 'object')
+      return `${Array.isArray(value) ? value.length : ''}:${filterCost(value)}`;
+    return typeof value === 'boolean' || this.pageSizeVariableNames.has(name)
+      ? String(value)
+      : 'any';
   }
 }

@@ -39,7 +39,11 @@ export class EventLoopSlices {
    * Returns a list now or in a later turn. Of a list that is longer than a slice, the items are promises, of which each turn resolves a slice. A promise
    * rejects if `check` throws then. `valuesPerItem`: number of values that follow from an item.
    */
-  passOnList<T>(items: readonly T[], valuesPerItem: number, check: () => void): readonly (T | Promise<T>)[] | Promise<readonly T[]> {
+  passOnList<T>(
+    items: readonly T[],
+    valuesPerItem: number,
+    check: () => void,
+  ): readonly (T | Promise<T>)[] | Promise<readonly T[]> {
     const sliceLength = Math.ceil(this.valuesPerSlice / valuesPerItem);
     if (items.length <= sliceLength) {
       const valueCount = items.length * valuesPerItem;

@@ -54,7 +54,10 @@ export class Executor {
   openSubscriptionCount = 0;
   deliveredEventCount = 0;
   /** Limits each caller to one subscription event that is executed at a time, so that many subscriptions cause no more concurrent load than one. */
-  private readonly subscriptionEventLimiter = new ConcurrencyLimiter<LimiterClientKey>({ slots: Infinity, slotsPerClient: 1 });
+  private readonly subscriptionEventLimiter = new ConcurrencyLimiter<LimiterClientKey>({
+    slots: Infinity,
+    slotsPerClient: 1,
+  });
   private readonly admission: OperationAdmission;
   private readonly meterLimits: MeterLimits;
 
@@ -75,7 +78,12 @@ export class Executor {
         ? this.createInterpretedOperation(document)
         : (context, values) => preparedOperation.compiledOperation(context, values);
     return async (context, variables = {}) => {
-      const coercionResult = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
+      const coercionResult = coerceVariables(
+        this.schema,
+        operation,
+        variables,
+        !this.permitsIntrospection(context),
+      );
       if (coercionResult.errors) return toClientResult({ errors: coercionResult.errors }, context);
       // An operation of the server itself (REST, HTML pages) that costs more than the maximum is not rejected but charged with the maximum: the shape of
       // its document and the number of existing rows bound the work, whatever the page size.
@@ -83,7 +91,9 @@ export class Executor {
       const { reservation, errors } = await this.admission.reserve(cost, context);
       if (errors) return toClientResult({ errors }, context);
       const limits = { ...this.meterLimits, maxValues: MAX_INTERNAL_VALUES };
-      return this.runMetered(operation, context, limits, reservation, async () => run(context, coercionResult.values));
+      return this.runMetered(operation, context, limits, reservation, async () =>
+        run(context, coercionResult.values),
+      );
     };
   }
 
@@ -111,7 +121,8 @@ export class Executor {
     formatResult: (result: ExecutionResult) => ExecutionResult,
   ): Promise<ExecutionResult | AsyncIterableIterator<ExecutionResult>> {
     const operation = getOperationAST(document, operationName);
-    const admissionResult = operation && (await this.admission.admit(document, operation, variables, context));
+    const admissionResult =
+      operation && (await this.admission.admit(document, operation, variables, context));
     if (admissionResult?.errors) return formatResult(toClientResult(admissionResult, context));
     admissionResult?.reservation?.settle();
     const abortController = new AbortController();
@@ -123,17 +134,28 @@ export class Executor {
       contextValue: context,
       variableValues: variables,
     });
-    if (!isEventStream(streamOrResult)) return formatResult(toClientResult(streamOrResult, context));
-    const executeForEvent = (event: unknown) => this.run(document, operation, operationName, context, variables, event);
+    if (!isEventStream(streamOrResult))
+      return formatResult(toClientResult(streamOrResult, context));
+    const executeForEvent = (event: unknown) =>
+      this.run(document, operation, operationName, context, variables, event);
     const toFailureResult = (error: unknown) => {
-      const graphqlError = locatedError(error, rootFields(document, operation!)[0], [firstResponseKey(document, operation!)]);
+      const graphqlError = locatedError(error, rootFields(document, operation!)[0], [
+        firstResponseKey(document, operation!),
+      ]);
       return toClientResult({ data: null, errors: [graphqlError] }, context);
     };
-    return makeCancellable(this.deliverEvents(streamOrResult, context, { executeForEvent, toFailureResult, formatResult }), () => {
-      abortController.abort();
-      context.session.cancelReads();
-      context.meter?.abortUnlessWriting(clientGoneError());
-    });
+    return makeCancellable(
+      this.deliverEvents(streamOrResult, context, {
+        executeForEvent,
+        toFailureResult,
+        formatResult,
+      }),
+      () => {
+        abortController.abort();
+        context.session.cancelReads();
+        context.meter?.abortUnlessWriting(clientGoneError());
+      },
+    );
   }
 
   /** Executes the document of a subscription for each event of its event source. If the event source fails, the last result contains the error. */
@@ -152,7 +174,9 @@ export class Executor {
       session.beginSubscriptionEvent();
       for await (const event of events) {
         this.deliveredEventCount += 1;
-        yield formatResult(await this.subscriptionEventLimiter.run(session.clientKey, () => executeInTurn(event)));
+        yield formatResult(
+          await this.subscriptionEventLimiter.run(session.clientKey, () => executeInTurn(event)),
+        );
         session.beginSubscriptionEvent();
       }
     } catch (error) {
@@ -173,16 +197,25 @@ export class Executor {
     // The events of a subscription are charged, but never rejected: an event that was rejected for its cost would be lost.
     const isSubscriptionEvent = operation?.operation === 'subscription';
     const admissionResult =
-      operation && !isSubscriptionEvent ? await this.admission.admit(document, operation, variables, context) : undefined;
+      operation && !isSubscriptionEvent
+        ? await this.admission.admit(document, operation, variables, context)
+        : undefined;
     if (admissionResult?.errors) return toClientResult(admissionResult, context);
-    const reservation = isSubscriptionEvent ? context.budget?.beginUnreserved() : admissionResult?.reservation;
+    const reservation = isSubscriptionEvent
+      ? context.budget?.beginUnreserved()
+      : admissionResult?.reservation;
     const runUncompiled = async () =>
       (operation && introspectionResult(this.schema, document, operation)) ??
       this.createInterpretedOperation(document, operationName, rootValue)(context, variables);
     const run = async () => {
       if (!operation) return runUncompiled();
-      const storesResponse = context.storeIdempotentResponse && this.hasOneWritingRootField(document, operation);
-      const runInTransaction = isAtomic(operation) ? runAtomically : storesResponse ? runAndStoreResponse : undefined;
+      const storesResponse =
+        context.storeIdempotentResponse && this.hasOneWritingRootField(document, operation);
+      const runInTransaction = isAtomic(operation)
+        ? runAtomically
+        : storesResponse
+          ? runAndStoreResponse
+          : undefined;
       if (!runInTransaction) return runUncompiled();
       await context.services.media.validateUploads(variables);
       return runInTransaction(runUncompiled, firstResponseKey(document, operation), context);
@@ -201,7 +234,10 @@ export class Executor {
     const meter = (context.meter = new Meter(context.session, turnClientOf(context), limits));
     context.loaders.eventLoopPacer = meter;
     if (context.session.isClientGone) meter.abort(clientGoneError());
-    const deadline = setTimeout(() => meter.abortUnlessWriting(deadlineError(DEADLINE_SECONDS)), DEADLINE_SECONDS * 1_000);
+    const deadline = setTimeout(
+      () => meter.abortUnlessWriting(deadlineError(DEADLINE_SECONDS)),
+      DEADLINE_SECONDS * 1_000,
+    );
     try {
       // A mutation is not left before it has ended, because its transaction must not end while a resolver uses it.
       const isMutation = operation?.operation === OperationTypeNode.MUTATION;
@@ -228,23 +264,49 @@ export class Executor {
   }
 
   /** Performs a dry run: returns the estimated cost of an operation in `extensions` and executes nothing. */
-  dryRun(document: DocumentNode, operation: OperationDefinitionNode, context: Context, variables: Variables): ExecutionResult {
+  dryRun(
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    context: Context,
+    variables: Variables,
+  ): ExecutionResult {
     return toClientResult(this.admission.dryRun(document, operation, variables, context), context);
   }
 
   /** Whether a mutation has a single root field, and this field only writes rows. */
-  private hasOneWritingRootField(document: DocumentNode, operation: OperationDefinitionNode): boolean {
+  private hasOneWritingRootField(
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+  ): boolean {
     const [field, ...others] = rootFields(document, operation);
-    return others.length === 0 && this.schema.getMutationType()!.getFields()[field!.name.value]?.extensions.onlyWritesRows === true;
+    return (
+      others.length === 0 &&
+      this.schema.getMutationType()!.getFields()[field!.name.value]?.extensions.onlyWritesRows ===
+        true
+    );
   }
 
-  private createInterpretedOperation(document: DocumentNode, operationName?: string | null, rootValue?: unknown) {
+  private createInterpretedOperation(
+    document: DocumentNode,
+    operationName?: string | null,
+    rootValue?: unknown,
+  ) {
     return (contextValue: Context, variableValues: Variables) =>
-      execute({ schema: this.schema, document, operationName, rootValue, contextValue, variableValues });
+      execute({
+        schema: this.schema,
+        document,
+        operationName,
+        rootValue,
+        contextValue,
+        variableValues,
+      });
   }
 }
 
-const turnClientOf = ({ request, viewer }: Context): TurnClient => ({ network: request.clientNetwork, userId: viewer?.id });
+const turnClientOf = ({ request, viewer }: Context): TurnClient => ({
+  network: request.clientNetwork,
+  userId: viewer?.id,
+});
 
 const subscriptionTransportError = () =>
   new GraphQLError('Subscriptions require server-sent events or a WebSocket.', {
@@ -258,14 +320,18 @@ interface SubscriptionEventHandlers {
   formatResult(this: void, result: ExecutionResult): ExecutionResult;
 }
 
-const isEventStream = (streamOrResult: AsyncIterable<unknown> | ExecutionResult): streamOrResult is AsyncIterable<unknown> =>
-  Symbol.asyncIterator in streamOrResult;
+const isEventStream = (
+  streamOrResult: AsyncIterable<unknown> | ExecutionResult,
+): streamOrResult is AsyncIterable<unknown> => Symbol.asyncIterator in streamOrResult;
 
 /**
  * Wraps an async generator so that it can be ended while a call of `next()` waits. `cancel` must end this wait, because the `return()` of the generator
  * itself is queued behind the pending `next()` (https://tc39.es/ecma262/#sec-asyncgenerator-prototype-return).
  */
-function makeCancellable<T>(generator: AsyncGenerator<T, void, void>, cancel: () => void): AsyncIterableIterator<T> {
+function makeCancellable<T>(
+  generator: AsyncGenerator<T, void, void>,
+  cancel: () => void,
+): AsyncIterableIterator<T> {
   const end = () => {
     cancel();
     return generator.return();

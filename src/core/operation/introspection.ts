@@ -1,11 +1,23 @@
 /** GraphQL introspection (https://spec.graphql.org/October2021/#sec-Introspection): detects it in documents and estimates the sizes of its lists. */
-import { BREAK, executeSync, parse, SchemaMetaFieldDef, TypeMetaFieldDef, visit, type DocumentNode, type GraphQLSchema } from 'graphql';
+import {
+  BREAK,
+  executeSync,
+  parse,
+  SchemaMetaFieldDef,
+  TypeMetaFieldDef,
+  visit,
+  type DocumentNode,
+  type GraphQLSchema,
+} from 'graphql';
 
 const META_FIELDS = [SchemaMetaFieldDef.name, TypeMetaFieldDef.name];
 /** Expected or maximum lengths of introspection lists (`fields`, `args`, …), by field name. */
 type ListLengthEstimates = Readonly<Record<string, number>>;
 
-const listLengthEstimatesBySchema = new WeakMap<GraphQLSchema, Record<'average' | 'max', ListLengthEstimates>>();
+const listLengthEstimatesBySchema = new WeakMap<
+  GraphQLSchema,
+  Record<'average' | 'max', ListLengthEstimates>
+>();
 
 /** Selects all lists of an introspection. */
 const ALL_LISTS = parse(`{ __schema {
@@ -34,23 +46,37 @@ export const describesAllTypes = (fieldName: string, isParentOfAllTypes: boolean
   fieldName === 'types' || (isParentOfAllTypes && FIELDS_OF_ALL_TYPES.includes(fieldName));
 
 /** Returns the length of an introspection list: the average over all types, or else the maximum. */
-export function introspectionListSize(schema: GraphQLSchema, listName: string, isOfAllTypes: boolean): number {
+export function introspectionListSize(
+  schema: GraphQLSchema,
+  listName: string,
+  isOfAllTypes: boolean,
+): number {
   let lengthEstimates = listLengthEstimatesBySchema.get(schema);
   if (!lengthEstimates) {
     const lengths = collectLengths(executeSync({ schema, document: ALL_LISTS }).data);
-    lengthEstimates = { average: summarizeLengths(lengths, average), max: summarizeLengths(lengths, (values) => Math.max(...values)) };
+    lengthEstimates = {
+      average: summarizeLengths(lengths, average),
+      max: summarizeLengths(lengths, (values) => Math.max(...values)),
+    };
     listLengthEstimatesBySchema.set(schema, lengthEstimates);
   }
   return lengthEstimates[isOfAllTypes ? 'average' : 'max'][listName]!;
 }
 
-const average = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+const average = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
 
-const summarizeLengths = (lengths: ReadonlyMap<string, number[]>, summarize: (values: readonly number[]) => number): ListLengthEstimates =>
+const summarizeLengths = (
+  lengths: ReadonlyMap<string, number[]>,
+  summarize: (values: readonly number[]) => number,
+): ListLengthEstimates =>
   Object.fromEntries([...lengths].map(([list, values]) => [list, summarize(values)]));
 
 /** Collects the lengths of all lists in an introspection result by field name. A list that a kind of type does not have is null and counts as empty. */
-function collectLengths(value: unknown, lengths = new Map<string, number[]>()): Map<string, number[]> {
+function collectLengths(
+  value: unknown,
+  lengths = new Map<string, number[]>(),
+): Map<string, number[]> {
   for (const [key, member] of Object.entries(value ?? {})) {
     if (typeof member !== 'object') continue;
     const values = lengths.get(key) ?? [];

@@ -35,7 +35,8 @@ const ALL_INTROSPECTION_OPTIONS = {
 const jsonByData = new WeakMap<object, string>();
 
 /** Returns the serialized `data` of a cached introspection result; undefined for any other data. */
-export const cachedIntrospectionJson = (data: object | null | undefined): string | undefined => (data ? jsonByData.get(data) : undefined);
+export const cachedIntrospectionJson = (data: object | null | undefined): string | undefined =>
+  data ? jsonByData.get(data) : undefined;
 
 type ResultCache = LRUCache<string, ExecutionResult>;
 
@@ -71,7 +72,9 @@ export function introspectionResult(
   // The cache key of an introspection query ignores whitespace and the name of the operation, which differ between clients.
   const cacheKey = print({
     ...document,
-    definitions: document.definitions.map((definition) => (definition === operation ? { ...definition, name: undefined } : definition)),
+    definitions: document.definitions.map((definition) =>
+      definition === operation ? { ...definition, name: undefined } : definition,
+    ),
   });
   const cache = cacheForSchema(schema);
   const cachedResult = cache.get(cacheKey);
@@ -88,6 +91,9 @@ export function introspectionResult(
 const isPureIntrospection = (document: DocumentNode, operation: OperationDefinitionNode): boolean =>
   !operation.variableDefinitions?.length &&
   operation.selectionSet.selections.every(
-    (selection) => selection.kind === Kind.FIELD && selection.name.value === SchemaMetaFieldDef.name,
+    (selection) =>
+      selection.kind === Kind.FIELD && selection.name.value === SchemaMetaFieldDef.name,
   ) &&
-  document.definitions.every((definition) => definition === operation || definition.kind === Kind.FRAGMENT_DEFINITION);
+  document.definitions.every(
+    (definition) => definition === operation || definition.kind === Kind.FRAGMENT_DEFINITION,
+  );

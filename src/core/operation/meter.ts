@@ -17,7 +17,13 @@ import {
 import type { DatabaseSession } from '../../database/session';
 import type { TurnClient } from '../../platform/fairturns';
 import { ClientLimiters } from '../../platform/limiter';
-import { overloadedError, resultTooLargeError, tooManyObjectsError, tooManyValuesError, type ClientError } from '../model/errors';
+import {
+  overloadedError,
+  resultTooLargeError,
+  tooManyObjectsError,
+  tooManyValuesError,
+  type ClientError,
+} from '../model/errors';
 import type { EventLoopPacer } from '../read/batchloader';
 import { selectedFieldNodesByName, selectionCacheKey } from '../read/queryplan';
 import { isInputObject } from './argumentcost';
@@ -36,7 +42,12 @@ export const MAX_OBJECTS = 200_000;
 
 /** Objects above which an answer is large. Only a few large answers are in memory at a time. */
 const LARGE_ANSWER_OBJECTS = 20_000;
-const largeAnswerLimiters = new ClientLimiters({ slots: 3, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 });
+const largeAnswerLimiters = new ClientLimiters({
+  slots: 3,
+  slotsPerClient: 1,
+  maxQueued: 100,
+  maxWaitMs: 10_000,
+});
 
 /** Values and read bytes above which the serialization of an answer yields to the event loop. */
 const LONG_ANSWER_VALUES = 20_000;
@@ -110,7 +121,8 @@ function addObject(
     shape.values += 1 + (field?.extensions.cost?.weight ?? 0) * VALUES_PER_COST_UNIT;
     shape.bytes += key.length + MIN_JSON_BYTES_PER_KEY;
     shape.argumentNodes.push(...(node.arguments ?? []));
-    if (fieldType && !field.resolve && isCompositeType(fieldType)) addObject(shape, nodes, fieldType, fragments);
+    if (fieldType && !field.resolve && isCompositeType(fieldType))
+      addObject(shape, nodes, fieldType, fragments);
   }
 }
 
@@ -119,14 +131,23 @@ function valuesOfInput(input: unknown): number {
   const knownValues = valuesByInput.get(input);
   if (knownValues !== undefined) return knownValues;
 
-  const nestedValues = Object.values(input).reduce((sum: number, value) => sum + valuesOfInput(value), 0);
+  const nestedValues = Object.values(input).reduce(
+    (sum: number, value) => sum + valuesOfInput(value),
+    0,
+  );
   const values = nestedValues + (Array.isArray(input) ? 0 : VALUES_PER_INPUT_OBJECT);
   valuesByInput.set(input, values);
   return values;
 }
 
-const valuesOfArguments = (nodes: readonly ArgumentNode[], { variableValues }: GraphQLResolveInfo): number =>
-  nodes.reduce((sum, { value }) => sum + valuesOfInput(valueFromASTUntyped(value, variableValues)), 0);
+const valuesOfArguments = (
+  nodes: readonly ArgumentNode[],
+  { variableValues }: GraphQLResolveInfo,
+): number =>
+  nodes.reduce(
+    (sum, { value }) => sum + valuesOfInput(valueFromASTUntyped(value, variableValues)),
+    0,
+  );
 
 export class Meter implements EventLoopPacer {
   objectCount = 0;
@@ -146,7 +167,9 @@ export class Meter implements EventLoopPacer {
     client: TurnClient,
     private readonly limits: MeterLimits,
   ) {
-    session.limitReadBytes(MAX_READ_BYTES_PER_RESPONSE_BYTE * limits.maxResponseBytes, () => this.abortTooLarge());
+    session.limitReadBytes(MAX_READ_BYTES_PER_RESPONSE_BYTE * limits.maxResponseBytes, () =>
+      this.abortTooLarge(),
+    );
     this.slices = new EventLoopSlices(client, limits.valuesPerEventLoopTurn);
   }
 
@@ -227,7 +250,9 @@ export class Meter implements EventLoopPacer {
   /** Passes an object on to graphql-js, at once or in a later turn of the event loop. */
   passOnObject(object: unknown, info: GraphQLResolveInfo): unknown {
     const values = this.valuesOf(info);
-    return values <= LARGE_VALUES ? object : Promise.resolve(object).then((result) => this.waitForSlice(values).then(() => result));
+    return values <= LARGE_VALUES
+      ? object
+      : Promise.resolve(object).then((result) => this.waitForSlice(values).then(() => result));
   }
 
   private waitForSlice(values: number): Promise<void> {
@@ -243,7 +268,8 @@ export class Meter implements EventLoopPacer {
     this.answerBytes += count * bytes;
     if (this.objectCount > MAX_OBJECTS) this.abort(tooManyObjectsError(MAX_OBJECTS));
     else if (this.answerBytes > this.limits.maxResponseBytes) this.abortTooLarge();
-    else if (this.valueCount > this.limits.maxValues) this.abort(tooManyValuesError(this.limits.maxValues));
+    else if (this.valueCount > this.limits.maxValues)
+      this.abort(tooManyValuesError(this.limits.maxValues));
     return !this.abortError;
   }
 
@@ -254,7 +280,8 @@ export class Meter implements EventLoopPacer {
     return slotPromise && !this.releaseSlot ? slotPromise.then(passOn) : passOn();
   }
 
-  readonly scheduleFieldResumption = (resumeField: () => void): void => this.slices.schedule(VALUES_PER_OBJECT, resumeField);
+  readonly scheduleFieldResumption = (resumeField: () => void): void =>
+    this.slices.schedule(VALUES_PER_OBJECT, resumeField);
 
   readonly hasPendingLists = (): boolean => this.slices.hasPending;
 
@@ -265,7 +292,11 @@ export class Meter implements EventLoopPacer {
 
     const selection = selectionCacheKey(info.fieldNodes);
     let allValues = this.valuesBySelection.get(selection);
-    if (allValues === undefined) this.valuesBySelection.set(selection, (allValues = values + valuesOfArguments(argumentNodes, info)));
+    if (allValues === undefined)
+      this.valuesBySelection.set(
+        selection,
+        (allValues = values + valuesOfArguments(argumentNodes, info)),
+      );
     return allValues;
   }
 

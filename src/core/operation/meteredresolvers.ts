@@ -33,14 +33,21 @@ const meterListResolver =
   (source, args, context, info) => {
     const { meter } = context;
     if (!meter) return resolve(source, args, context, info);
-    const ids = idsField === undefined ? undefined : (source as Record<string, readonly unknown[] | null>)[idsField];
+    const ids =
+      idsField === undefined
+        ? undefined
+        : (source as Record<string, readonly unknown[] | null>)[idsField];
     if (!meter.countList(ids?.length ?? 1, info)) return meter.rejectAborted();
     const passOn = (list: unknown) => {
       if (!Array.isArray(list)) return list;
-      return meter.countObjects(ids ? 0 : list.length, info) ? meter.passOnList(list, info) : meter.rejectAborted();
+      return meter.countObjects(ids ? 0 : list.length, info)
+        ? meter.passOnList(list, info)
+        : meter.rejectAborted();
     };
     const resolveField = () => resolve(source, args, context, info);
-    const list = isRootField ? meter.resolveRootField(info, resolveField) : meter.resolveInSlice(ids?.length ?? 1, resolveField);
+    const list = isRootField
+      ? meter.resolveRootField(info, resolveField)
+      : meter.resolveInSlice(ids?.length ?? 1, resolveField);
     return list instanceof Promise ? list.then(passOn) : passOn(list);
   };
 
@@ -55,7 +62,11 @@ export function meterResolvers(schema: GraphQLSchema): GraphQLSchema {
           const resolve = field.resolve as Resolver | undefined;
           const isRootField = rootTypes.includes(type);
           if (isListType(getNullableType(field.type)))
-            field.resolve = meterListResolver(resolve ?? (defaultFieldResolver as Resolver), isRootField, field.extensions.idsField);
+            field.resolve = meterListResolver(
+              resolve ?? (defaultFieldResolver as Resolver),
+              isRootField,
+              field.extensions.idsField,
+            );
           else if (resolve) field.resolve = meterObjectResolver(resolve, isRootField);
         }
   return schema;

@@ -1,5 +1,13 @@
 /** Prepared operations of the server itself (for REST and HTML pages): parsed once per schema and process, validated and compiled on first use. */
-import { getOperationAST, parse, print, validate, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
+import {
+  getOperationAST,
+  parse,
+  print,
+  validate,
+  type DocumentNode,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from 'graphql';
 import { compileOperation, type CompiledOperation } from './compiled';
 import { CostCache } from './costcache';
 
@@ -18,10 +26,14 @@ export class PreparedOperation {
     this.costCache = new CostCache(schema, this.document, this.operation);
   }
 
-  private static readonly operationsBySchema = new WeakMap<GraphQLSchema, Map<string, PreparedOperation>>();
+  private static readonly operationsBySchema = new WeakMap<
+    GraphQLSchema,
+    Map<string, PreparedOperation>
+  >();
 
   static getOrCreate(schema: GraphQLSchema, text: string): PreparedOperation {
-    const operationsByText = PreparedOperation.operationsBySchema.get(schema) ?? new Map<string, PreparedOperation>();
+    const operationsByText =
+      PreparedOperation.operationsBySchema.get(schema) ?? new Map<string, PreparedOperation>();
     PreparedOperation.operationsBySchema.set(schema, operationsByText);
     const preparedOperation = operationsByText.get(text) ?? new PreparedOperation(schema, text);
     operationsByText.set(text, preparedOperation);

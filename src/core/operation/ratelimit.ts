@@ -6,17 +6,22 @@ import { DateTimeScalar } from '../model/scalars';
 const MS_PER_SECOND = 1000;
 
 @ObjectType({
-  description: 'The budget for operations. The cost of an operation is estimated from the objects and fields that it may return.',
+  description:
+    'The budget for operations. The cost of an operation is estimated from the objects and fields that it may return.',
   simpleResolvers: true,
 })
 class RateLimit {
   @Field(() => Int, {
-    description: 'Estimated cost of this operation, with what its parsing has cost. The unused part is refunded afterwards.',
+    description:
+      'Estimated cost of this operation, with what its parsing has cost. The unused part is refunded afterwards.',
   })
   declare cost: number;
   @Field(() => Int, { description: 'The full budget.' }) declare limit: number;
-  @Field(() => Int, { description: 'The remaining budget, after this operation.' }) declare remaining: number;
-  @Field(() => DateTimeScalar, { description: 'When the budget is fully replenished, if nothing more is spent.' })
+  @Field(() => Int, { description: 'The remaining budget, after this operation.' })
+  declare remaining: number;
+  @Field(() => DateTimeScalar, {
+    description: 'When the budget is fully replenished, if nothing more is spent.',
+  })
   declare resetAt: string;
 }
 

@@ -26,28 +26,39 @@ type Variables = Record<string, unknown>;
 const MAX_INPUT_DEPTH = 64;
 
 const isObjectOrArray = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && (Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value)));
+  typeof value === 'object' &&
+  value !== null &&
+  (Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value)));
 
 /** Whether a value is nested deeper than MAX_INPUT_DEPTH. Iterates level by level, because recursion could overflow the stack. */
 function isNestedTooDeep(value: unknown): boolean {
   let valuesAtDepth = [value].filter(isObjectOrArray);
   for (let depth = 0; valuesAtDepth.length; depth += 1) {
     if (depth > MAX_INPUT_DEPTH) return true;
-    valuesAtDepth = valuesAtDepth.flatMap((container) => Object.values(container).filter(isObjectOrArray));
+    valuesAtDepth = valuesAtDepth.flatMap((container) =>
+      Object.values(container).filter(isObjectOrArray),
+    );
   }
   return false;
 }
 
 const TOO_DEEP_MESSAGE = `Ensure that this is nested no deeper than ${MAX_INPUT_DEPTH} levels.`;
 
-function variableDepthError(definition: VariableDefinitionNode, variables: Variables): GraphQLError | undefined {
+function variableDepthError(
+  definition: VariableDefinitionNode,
+  variables: Variables,
+): GraphQLError | undefined {
   const name = definition.variable.name.value;
   if (!isNestedTooDeep(variables[name])) return undefined;
   const extensions = { code: 'BAD_USER_INPUT', fields: { [name]: [TOO_DEEP_MESSAGE] } };
-  return new GraphQLError(`Variable "$${name}" got an invalid value. ${TOO_DEEP_MESSAGE}`, { nodes: [definition], extensions });
+  return new GraphQLError(`Variable "$${name}" got an invalid value. ${TOO_DEEP_MESSAGE}`, {
+    nodes: [definition],
+    extensions,
+  });
 }
 
-export type VariableCoercionResult = { values: Variables; errors?: undefined } | { errors: readonly GraphQLError[] };
+export type VariableCoercionResult =
+  { values: Variables; errors?: undefined } | { errors: readonly GraphQLError[] };
 
 /**
  * Coerces variables and applies their defaults. Absent variables without a default are omitted. With `hideSuggestions`, errors do not suggest names
@@ -60,9 +71,14 @@ export function coerceVariables(
   hideSuggestions: boolean,
 ): VariableCoercionResult {
   const { variableDefinitions = [] } = operation;
-  const depthErrors = variableDefinitions.flatMap((definition) => variableDepthError(definition, variables) ?? []);
+  const depthErrors = variableDefinitions.flatMap(
+    (definition) => variableDepthError(definition, variables) ?? [],
+  );
   if (depthErrors.length) return { errors: depthErrors };
-  const coercionResult = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1, hideSuggestions });
+  const coercionResult = getVariableValues(schema, variableDefinitions, variables, {
+    maxErrors: 1,
+    hideSuggestions,
+  });
   if (!coercionResult.errors) return { values: coercionResult.coerced };
   const errors = variableErrors(schema, variableDefinitions, variables, hideSuggestions);
   return { errors: errors.length ? errors : coercionResult.errors };
@@ -95,7 +111,12 @@ class ErrorCollector {
 }
 
 /** Validates a value against an input type and collects messages under paths such as `input.days[1].reps`. */
-function checkValue(type: GraphQLInputType, value: unknown, path: string, errors: ErrorCollector): void {
+function checkValue(
+  type: GraphQLInputType,
+  value: unknown,
+  path: string,
+  errors: ErrorCollector,
+): void {
   if (errors.isFull()) return;
   if (value === null || value === undefined) {
     if (isNonNullType(type)) errors.add(path, value === null ? NOT_NULL_MESSAGE : REQUIRED_MESSAGE);
@@ -107,19 +128,22 @@ function checkValue(type: GraphQLInputType, value: unknown, path: string, errors
     for (let index = 0; index < value.length && !errors.isFull(); index += 1)
       checkValue(nullable.ofType, value[index], `${path}[${index}]`, errors);
   } else if (isInputObjectType(nullable)) {
-    if (typeof value !== 'object' || Array.isArray(value)) return errors.add(path, `Expected an object, ${nullable.name}.`);
+    if (typeof value !== 'object' || Array.isArray(value))
+      return errors.add(path, `Expected an object, ${nullable.name}.`);
     const fields = nullable.getFields();
     const fieldPathOf = (name: string) => `${path}.${name}`;
     const names = Object.keys(value);
     for (const name of names) {
       if (errors.isFull()) return;
-      if (!Object.hasOwn(fields, name)) errors.add(fieldPathOf(name), `There is no such field in ${nullable.name}.`);
+      if (!Object.hasOwn(fields, name))
+        errors.add(fieldPathOf(name), `There is no such field in ${nullable.name}.`);
     }
     if (nullable.isOneOf && (names.length !== 1 || (value as Variables)[names[0]!] === null))
       errors.add(path, `Exactly one field of ${nullable.name} must be given, and not null.`);
     for (const field of Object.values(fields)) {
       const fieldValue = (value as Variables)[field.name];
-      if (fieldValue !== undefined || isRequiredInputField(field)) checkValue(field.type, fieldValue, fieldPathOf(field.name), errors);
+      if (fieldValue !== undefined || isRequiredInputField(field))
+        checkValue(field.type, fieldValue, fieldPathOf(field.name), errors);
     }
   } else {
     try {
@@ -146,15 +170,24 @@ function variableErrors(
     const name = definition.variable.name.value;
     const type = typeFromAST(schema, definition.type);
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    const isOptional = definition.defaultValue !== undefined || definition.type.kind !== Kind.NON_NULL_TYPE;
-    if (remainingErrorCount === 0 || !isInputType(type) || (value === undefined && isOptional)) return [];
+    const isOptional =
+      definition.defaultValue !== undefined || definition.type.kind !== Kind.NON_NULL_TYPE;
+    if (remainingErrorCount === 0 || !isInputType(type) || (value === undefined && isOptional))
+      return [];
     const errors = new ErrorCollector(remainingErrorCount, hideSuggestions);
     checkValue(type, value, name, errors);
     const { messagesByPath } = errors;
-    const messages = Object.entries(messagesByPath).map(([field, texts]) => `${field}: ${texts.join(' ')}`);
+    const messages = Object.entries(messagesByPath).map(
+      ([field, texts]) => `${field}: ${texts.join(' ')}`,
+    );
     if (!messages.length) return [];
     remainingErrorCount -= messages.length;
     const extensions = { code: 'BAD_USER_INPUT', fields: messagesByPath };
-    return [new GraphQLError(`Variable "$${name}" got an invalid value. ${messages.join('; ')}`, { nodes: [definition], extensions })];
+    return [
+      new GraphQLError(`Variable "$${name}" got an invalid value. ${messages.join('; ')}`, {
+        nodes: [definition],
+        extensions,
+      }),
+    ];
   });
 }

@@ -2,11 +2,23 @@
 import { MAX_INTEGER } from '../../contract/bounds';
 import type { Row } from '../../database/rows';
 import { referenceableRowConditions, visibleRowConditions } from '../access/access';
-import { createParameterBinder, conjunctionSql, whereClause, type ParameterBinder, type SqlCondition } from '../access/conditions';
+import {
+  createParameterBinder,
+  conjunctionSql,
+  whereClause,
+  type ParameterBinder,
+  type SqlCondition,
+} from '../access/conditions';
 import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
-import { rowAtCursorConditionSql, afterCursorCondition, rowCursor, parseCursor, afterCursorAlternativeConditions } from '../sql/cursor';
+import {
+  rowAtCursorConditionSql,
+  afterCursorCondition,
+  rowCursor,
+  parseCursor,
+  afterCursorAlternativeConditions,
+} from '../sql/cursor';
 import {
   bindOrderTerms,
   resolveOrder,
@@ -72,11 +84,18 @@ interface PageWindow {
   beforeCursorValues?: unknown[];
 }
 
-function pageWindow({ entity, order, joinOrderTerms, orderContext, page }: ListRequest): PageWindow {
+function pageWindow({
+  entity,
+  order,
+  joinOrderTerms,
+  orderContext,
+  page,
+}: ListRequest): PageWindow {
   const first = validatePageSize('first', page.first, MAX_PAGE_SIZE);
   const last = validatePageSize('last', page.last, MAX_PAGE_SIZE);
   const offset = validatePageSize('offset', page.offset, MAX_INTEGER) ?? 0;
-  if (first !== undefined && last !== undefined) throw invalidArgumentError('last', 'Use either first or last, not both.');
+  if (first !== undefined && last !== undefined)
+    throw invalidArgumentError('last', 'Use either first or last, not both.');
   const isBackward = last !== undefined;
   const terms = [...orderTerms(entity, order, orderContext), ...joinOrderTerms];
   const cursorValuesOf = (argument: 'after' | 'before') => {
@@ -98,7 +117,12 @@ const readsExtraRow = (plan: ConnectionPlan, { isBackward }: PageWindow) =>
   isBackward ? plan.needsHasPreviousPage : plan.needsHasNextPage;
 
 /** Returns the expressions for `hasNextPage` and `hasPreviousPage`: whether rows exist beyond the cursors of the page or are skipped by `offset`. */
-function pageInfoExpressions(request: ListRequest, plan: ConnectionPlan, window: PageWindow, bind: ParameterBinder): string[] {
+function pageInfoExpressions(
+  request: ListRequest,
+  plan: ConnectionPlan,
+  window: PageWindow,
+  bind: ParameterBinder,
+): string[] {
   const { entity, joins, conditions } = request;
   const { afterCursorValues, beforeCursorValues, offset, isBackward } = window;
   // Values are bound only when an expression uses them, because PostgreSQL rejects unused parameters.
@@ -110,16 +134,21 @@ function pageInfoExpressions(request: ListRequest, plan: ConnectionPlan, window:
    * cursor.
    */
   const existsBeyondCursorExpressions = (order: readonly BoundOrderTerm[], values: unknown[]) =>
-    [rowAtCursorConditionSql(order, values, bind), ...afterCursorAlternativeConditions(order, values, bind)].map((alternativeCondition) =>
-      existsExpression(() => alternativeCondition),
-    );
+    [
+      rowAtCursorConditionSql(order, values, bind),
+      ...afterCursorAlternativeConditions(order, values, bind),
+    ].map((alternativeCondition) => existsExpression(() => alternativeCondition));
   const existsSkippedRowSql = () =>
     existsExpression(
       ...(afterCursorValues ? [afterCursorCondition(terms(), afterCursorValues)] : []),
-      ...(beforeCursorValues ? [afterCursorCondition(reverseOrderTerms(terms()), beforeCursorValues)] : []),
+      ...(beforeCursorValues
+        ? [afterCursorCondition(reverseOrderTerms(terms()), beforeCursorValues)]
+        : []),
     );
   const earlierRowsExistExpressions = () => [
-    ...(afterCursorValues ? existsBeyondCursorExpressions(reverseOrderTerms(terms()), afterCursorValues) : []),
+    ...(afterCursorValues
+      ? existsBeyondCursorExpressions(reverseOrderTerms(terms()), afterCursorValues)
+      : []),
     ...(offset && !isBackward ? [existsSkippedRowSql()] : []),
   ];
   const laterRowsExistExpressions = () => [
@@ -129,7 +158,9 @@ function pageInfoExpressions(request: ListRequest, plan: ConnectionPlan, window:
   const namedExpression = (alternativeExpressions: string[], name: keyof ListSummaryColumns) =>
     alternativeExpressions.length ? [`(${alternativeExpressions.join(' OR ')}) AS "${name}"`] : [];
   return [
-    ...(plan.needsHasPreviousPage ? namedExpression(earlierRowsExistExpressions(), '_existBefore') : []),
+    ...(plan.needsHasPreviousPage
+      ? namedExpression(earlierRowsExistExpressions(), '_existBefore')
+      : []),
     ...(plan.needsHasNextPage ? namedExpression(laterRowsExistExpressions(), '_existAfter') : []),
   ];
 }
@@ -140,7 +171,12 @@ interface ListSummaryColumns {
   _existAfter?: boolean;
 }
 
-function pageStatement(request: ListRequest, plan: ConnectionPlan, window: PageWindow, bind: ParameterBinder): string {
+function pageStatement(
+  request: ListRequest,
+  plan: ConnectionPlan,
+  window: PageWindow,
+  bind: ParameterBinder,
+): string {
   const { joins, conditions } = request;
   const { isBackward, offset } = window;
   const terms = bindOrderTerms(window.terms, bind);
@@ -148,7 +184,10 @@ function pageStatement(request: ListRequest, plan: ConnectionPlan, window: PageW
   const [start, end] = isBackward
     ? [window.beforeCursorValues, window.afterCursorValues]
     : [window.afterCursorValues, window.beforeCursorValues];
-  const allConditions = [...conditions, ...(end ? [afterCursorCondition(reverseOrderTerms(order), end)] : [])];
+  const allConditions = [
+    ...conditions,
+    ...(end ? [afterCursorCondition(reverseOrderTerms(order), end)] : []),
+  ];
   const where = conjunctionSql(allConditions, 't', bind);
   const rowCount = window.limit + (readsExtraRow(plan, window) ? 1 : 0);
   const limit = bind(rowCount);
@@ -167,10 +206,14 @@ function pageStatement(request: ListRequest, plan: ConnectionPlan, window: PageW
     limit,
     offset: offsetParameter,
   };
-  const whereAfterCursorSql = (alternativeCondition: string) => (where ? `${where} AND ${alternativeCondition}` : alternativeCondition);
+  const whereAfterCursorSql = (alternativeCondition: string) =>
+    where ? `${where} AND ${alternativeCondition}` : alternativeCondition;
   if (alternativeConditions.length === 0) return buildSelectStatement(selectClauses);
   if (alternativeConditions.length === 1)
-    return buildSelectStatement({ ...selectClauses, where: whereAfterCursorSql(alternativeConditions[0]!) });
+    return buildSelectStatement({
+      ...selectClauses,
+      where: whereAfterCursorSql(alternativeConditions[0]!),
+    });
   // UNION ALL of one SELECT per OR branch of the keyset condition. Each scans one range of an index, so the cost of a page does not depend on its position.
   const branchLimit = offset ? bind(rowCount + offset) : limit;
   const branchesSql = alternativeConditions
@@ -183,11 +226,17 @@ function pageStatement(request: ListRequest, plan: ConnectionPlan, window: PageW
   return `SELECT * FROM (${branchesSql}) AS f ORDER BY ${orderByClause(aliasedOrderTerms)} LIMIT ${limit}${offsetParameter ? ` OFFSET ${offsetParameter}` : ''}`;
 }
 
-function assembleConnection(plan: ConnectionPlan, window: PageWindow, rows: Row[], summary: ListSummaryColumns = {}): Connection {
+function assembleConnection(
+  plan: ConnectionPlan,
+  window: PageWindow,
+  rows: Row[],
+  summary: ListSummaryColumns = {},
+): Connection {
   const hasExtraRow = rows.length > window.limit;
   const nodes = hasExtraRow ? rows.slice(0, window.limit) : rows;
   if (window.isBackward) nodes.reverse();
-  const cursor = (row: Row | undefined) => (plan.needsCursors && row ? rowCursor(window.terms, row) : null);
+  const cursor = (row: Row | undefined) =>
+    plan.needsCursors && row ? rowCursor(window.terms, row) : null;
   return {
     totalCount: summary._count ?? 0,
     nodes,
@@ -202,23 +251,45 @@ function assembleConnection(plan: ConnectionPlan, window: PageWindow, rows: Row[
 }
 
 /** Returns the expressions for the total count and for the existence of rows outside of the page. */
-function listSummaryExpressions(request: ListRequest, plan: ConnectionPlan, window: PageWindow, bind: ParameterBinder): string[] {
+function listSummaryExpressions(
+  request: ListRequest,
+  plan: ConnectionPlan,
+  window: PageWindow,
+  bind: ParameterBinder,
+): string[] {
   const { entity, joins, conditions } = request;
-  const countExpression = () => `(SELECT count(*) ${fromClause(entity, joins, bind)}${whereClause(conditions, 't', bind)}) AS "_count"`;
-  return [...(plan.needsTotalCount ? [countExpression()] : []), ...pageInfoExpressions(request, plan, window, bind)];
+  const countExpression = () =>
+    `(SELECT count(*) ${fromClause(entity, joins, bind)}${whereClause(conditions, 't', bind)}) AS "_count"`;
+  return [
+    ...(plan.needsTotalCount ? [countExpression()] : []),
+    ...pageInfoExpressions(request, plan, window, bind),
+  ];
 }
 
 /** Reads one page, with the requested total count and page information, in one statement. */
-export async function readPage(request: ListRequest, plan: ConnectionPlan, { session }: Context): Promise<Connection> {
+export async function readPage(
+  request: ListRequest,
+  plan: ConnectionPlan,
+  { session }: Context,
+): Promise<Connection> {
   const window = pageWindow(request);
   const { bind, values } = createParameterBinder();
   const summaryExpressions = listSummaryExpressions(request, plan, window, bind);
   const pageSql = () => pageStatement(request, plan, window, bind);
-  if (!summaryExpressions.length) return assembleConnection(plan, window, plan.needsRows ? await session.query(pageSql(), values) : []);
+  if (!summaryExpressions.length)
+    return assembleConnection(
+      plan,
+      window,
+      plan.needsRows ? await session.query(pageSql(), values) : [],
+    );
   const summarySql = `SELECT ${summaryExpressions.join(', ')}`;
-  if (!plan.needsRows) return assembleConnection(plan, window, [], (await session.query(summarySql, values))[0]);
+  if (!plan.needsRows)
+    return assembleConnection(plan, window, [], (await session.query(summarySql, values))[0]);
   // LEFT JOIN returns the columns about the whole list even if the page is empty.
-  const rows = await session.query(`SELECT c.*, p.* FROM (${summarySql}) c LEFT JOIN LATERAL (${pageSql()}) p ON TRUE`, values);
+  const rows = await session.query(
+    `SELECT c.*, p.* FROM (${summarySql}) c LEFT JOIN LATERAL (${pageSql()}) p ON TRUE`,
+    values,
+  );
   return assembleConnection(plan, window, rows[0]!.id === null ? [] : rows, rows[0]);
 }
 
@@ -248,11 +319,21 @@ export async function readPagePerParent(
     const idsParameter = bind(parentIds);
     const summaryExpressions = listSummaryExpressions(request, plan, window, bind);
     if (!summaryExpressions.length) return [];
-    return session.query(`SELECT p.id AS "_parent", ${summaryExpressions.join(', ')} FROM unnest(${idsParameter}::int[]) AS p(id)`, values);
+    return session.query(
+      `SELECT p.id AS "_parent", ${summaryExpressions.join(', ')} FROM unnest(${idsParameter}::int[]) AS p(id)`,
+      values,
+    );
   };
-  const [pageRows, summaryRows] = await Promise.all([plan.needsRows ? readPages() : [], readSummaries()]);
+  const [pageRows, summaryRows] = await Promise.all([
+    plan.needsRows ? readPages() : [],
+    readSummaries(),
+  ]);
   const rowsByParent = new Map<number, Row[]>(parentIds.map((id) => [id, []]));
   for (const row of pageRows) rowsByParent.get(row._parent)!.push(row);
-  const summaryByParent = new Map(summaryRows.map((row) => [row._parent as number, row as ListSummaryColumns]));
-  return parentIds.map((id) => assembleConnection(plan, window, rowsByParent.get(id)!, summaryByParent.get(id)));
+  const summaryByParent = new Map(
+    summaryRows.map((row) => [row._parent as number, row as ListSummaryColumns]),
+  );
+  return parentIds.map((id) =>
+    assembleConnection(plan, window, rowsByParent.get(id)!, summaryByParent.get(id)),
+  );
 }

@@ -12,7 +12,10 @@ export class CursorArgs {
   declare first?: number | null;
   @Field(() => String, { nullable: true, description: 'Returns the rows after this cursor.' })
   declare after?: string | null;
-  @Field(() => Int, { nullable: true, description: `Returns the last n rows, at most ${MAX_PAGE_SIZE}.` })
+  @Field(() => Int, {
+    nullable: true,
+    description: `Returns the last n rows, at most ${MAX_PAGE_SIZE}.`,
+  })
   declare last?: number | null;
   @Field(() => String, { nullable: true, description: 'Returns the rows before this cursor.' })
   declare before?: string | null;
@@ -46,15 +49,30 @@ export interface Connection {
 /** Creates the GraphQL types `XConnection` and `XEdge` of an object type X and returns the former. */
 export function createConnectionType(entity: ClassType): ClassType {
   const Edge = { [`${entity.name}Edge`]: class {} }[`${entity.name}Edge`]!;
-  Field(() => String, { description: 'Opaque position of the row in the list.' })(Edge.prototype, 'cursor');
+  Field(() => String, { description: 'Opaque position of the row in the list.' })(
+    Edge.prototype,
+    'cursor',
+  );
   Field(() => entity, { description: 'The row.' })(Edge.prototype, 'node');
-  ObjectType(`${entity.name}Edge`, { description: `A row of ${entity.name} and its cursor.`, simpleResolvers: true })(Edge);
+  ObjectType(`${entity.name}Edge`, {
+    description: `A row of ${entity.name} and its cursor.`,
+    simpleResolvers: true,
+  })(Edge);
   const name = `${entity.name}Connection`;
   const Connection = { [name]: class {} }[name]!;
-  Field(() => Int, { description: 'Number of rows on all pages.' })(Connection.prototype, 'totalCount');
+  Field(() => Int, { description: 'Number of rows on all pages.' })(
+    Connection.prototype,
+    'totalCount',
+  );
   Field(() => [entity], { description: 'The rows of this page.' })(Connection.prototype, 'nodes');
-  Field(() => [Edge], { description: 'The rows of this page, each with its cursor.' })(Connection.prototype, 'edges');
-  Field(() => PageInfo, { description: 'Information about this page.' })(Connection.prototype, 'pageInfo');
+  Field(() => [Edge], { description: 'The rows of this page, each with its cursor.' })(
+    Connection.prototype,
+    'edges',
+  );
+  Field(() => PageInfo, { description: 'Information about this page.' })(
+    Connection.prototype,
+    'pageInfo',
+  );
   ObjectType(name, { description: `A page of ${entity.name}.`, simpleResolvers: true })(Connection);
   return Connection;
 }

@@ -1,15 +1,37 @@
 /** DataLoaders (https://github.com/graphql/dataloader): a list of n rows costs one statement per selected relation instead of n. */
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
-import { referenceableRowConditions, mayReferenceAllRows, ownerConditions, visibleRowConditions } from '../access/access';
-import { columnIsOneOf, createParameterBinder, conjunctionSql, type SqlCondition } from '../access/conditions';
+import {
+  referenceableRowConditions,
+  mayReferenceAllRows,
+  ownerConditions,
+  visibleRowConditions,
+} from '../access/access';
+import {
+  columnIsOneOf,
+  createParameterBinder,
+  conjunctionSql,
+  type SqlCondition,
+} from '../access/conditions';
 import type { Context } from '../context';
-import { fieldOf, fieldsOf, type Entity, type EntityField, type RowFields, type RowOf } from '../model/fields';
+import {
+  fieldOf,
+  fieldsOf,
+  type Entity,
+  type EntityField,
+  type RowFields,
+  type RowOf,
+} from '../model/fields';
 import { BatchLoader, type LoaderKey, type EventLoopPacer } from './batchloader';
 import { cacheBySelection, requiredRowFieldNames } from './queryplan';
 import { fieldSqlExpression } from '../sql/expressions';
 import { bindOrderTerms, parseOrderField, orderTerms } from '../sql/ordering';
-import { columnSet, buildSelectRowsStatement, buildSelectStatement, type SelectedColumns } from '../sql/select';
+import {
+  columnSet,
+  buildSelectRowsStatement,
+  buildSelectStatement,
+  type SelectedColumns,
+} from '../sql/select';
 import { resourceOf } from '../model/registry';
 
 type ResolveInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
@@ -21,9 +43,16 @@ export class Loaders {
   /** Spreads the fields that wait for a batch over several turns of the event loop. Set for the operation that runs. */
   eventLoopPacer?: EventLoopPacer;
 
-  getOrCreate<T>(key: unknown, readBatch: (keys: readonly LoaderKey[]) => Promise<T[]>): BatchLoader<T> {
+  getOrCreate<T>(
+    key: unknown,
+    readBatch: (keys: readonly LoaderKey[]) => Promise<T[]>,
+  ): BatchLoader<T> {
     let loader = this.loadersByKey.get(key);
-    if (!loader) this.loadersByKey.set(key, (loader = new BatchLoader<unknown>(readBatch, () => this.eventLoopPacer)));
+    if (!loader)
+      this.loadersByKey.set(
+        key,
+        (loader = new BatchLoader<unknown>(readBatch, () => this.eventLoopPacer)),
+      );
     return loader as BatchLoader<T>;
   }
 
@@ -40,7 +69,9 @@ async function readRowsByIds(
   conditions: readonly SqlCondition[],
   { session }: Context,
 ): Promise<(Row | null)[]> {
-  const rows = await session.query(...buildSelectRowsStatement(columns, [columnIsOneOf('id', ids), ...conditions]));
+  const rows = await session.query(
+    ...buildSelectRowsStatement(columns, [columnIsOneOf('id', ids), ...conditions]),
+  );
   const rowsById = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => rowsById.get(id) ?? null);
 }
@@ -58,11 +89,18 @@ async function readRowsByParents(
   const parentField = fieldOf(entity, referenceFieldName);
   const { bind, values } = createParameterBinder();
   const where = conjunctionSql(
-    [columnIsOneOf(parentField.column!, ids), ...visibleRowConditions(entity, context), ...conditions],
+    [
+      columnIsOneOf(parentField.column!, ids),
+      ...visibleRowConditions(entity, context),
+      ...conditions,
+    ],
     't',
     bind,
   );
-  const terms = bindOrderTerms(orderTerms(entity, ordering.map(parseOrderField), context.policies), bind);
+  const terms = bindOrderTerms(
+    orderTerms(entity, ordering.map(parseOrderField), context.policies),
+    bind,
+  );
   const text = buildSelectStatement({
     columns,
     extraExpressions: [[fieldSqlExpression(parentField, 't'), '_parent']],
@@ -70,7 +108,8 @@ async function readRowsByParents(
     order: terms,
   });
   const rowsByParent = new Map<LoaderKey, Row[]>(ids.map((id) => [id, []]));
-  for (const row of await context.session.query(text, values)) rowsByParent.get(row._parent)!.push(row);
+  for (const row of await context.session.query(text, values))
+    rowsByParent.get(row._parent)!.push(row);
   return ids.map((id) => rowsByParent.get(id)!);
 }
 
@@ -78,10 +117,17 @@ const MAX_SHORT_TEXT_CHARACTERS = 500;
 
 /** Computed fields and long strings are read only if selected. All other fields are always read, so that loads of the same rows share a batch. */
 const isOmittedUnlessSelected = (field: EntityField) =>
-  !field.isColumn || (field.kind === 'string' && !((field.maxLength ?? Infinity) <= MAX_SHORT_TEXT_CHARACTERS));
+  !field.isColumn ||
+  (field.kind === 'string' && !((field.maxLength ?? Infinity) <= MAX_SHORT_TEXT_CHARACTERS));
 
-const batchColumns = (entity: Entity, fieldNames: ReadonlySet<string>, { policies }: Pick<Context, 'policies'>): SelectedColumns => {
-  const fields = fieldsOf(entity).filter((field) => !isOmittedUnlessSelected(field) || fieldNames.has(field.name));
+const batchColumns = (
+  entity: Entity,
+  fieldNames: ReadonlySet<string>,
+  { policies }: Pick<Context, 'policies'>,
+): SelectedColumns => {
+  const fields = fieldsOf(entity).filter(
+    (field) => !isOmittedUnlessSelected(field) || fieldNames.has(field.name),
+  );
   return columnSet(
     entity,
     fields.map(({ name }) => name),
@@ -93,7 +139,11 @@ const batchColumnsOfSelection = cacheBySelection((entity, info, context) =>
   batchColumns(entity, requiredRowFieldNames(entity, info), context),
 );
 
-function rowLoader(entity: Entity, columns: SelectedColumns, context: Context): BatchLoader<Row | null> {
+function rowLoader(
+  entity: Entity,
+  columns: SelectedColumns,
+  context: Context,
+): BatchLoader<Row | null> {
   return context.loaders.getOrCreate<Row | null>(`rows ${columns.cacheKey}`, (ids) =>
     readRowsByIds(columns, ids, referenceableRowConditions(entity, context), context),
   );
@@ -112,11 +162,21 @@ export function loadReferencedRow(
 }
 
 /** Loads rows by id, in the order in which the ids are given. Omits rows that the viewer may not see. */
-export function loadRowsById(entity: Entity, ids: readonly number[], context: Context, info: ResolveInfo): Row[] | Promise<Row[]> {
+export function loadRowsById(
+  entity: Entity,
+  ids: readonly number[],
+  context: Context,
+  info: ResolveInfo,
+): Row[] | Promise<Row[]> {
   if (resourceOf(entity)!.isCachedInMemory)
-    return ids.map((id) => context.services.catalogue.get(entity, id)).filter((row): row is Row => row !== null);
-  const rows = rowLoader(entity, batchColumnsOfSelection(entity, info, context), context).getAll(ids);
-  const visibleRows = (loadedRows: (Row | null)[]) => loadedRows.filter((row): row is Row => row !== null);
+    return ids
+      .map((id) => context.services.catalogue.get(entity, id))
+      .filter((row): row is Row => row !== null);
+  const rows = rowLoader(entity, batchColumnsOfSelection(entity, info, context), context).getAll(
+    ids,
+  );
+  const visibleRows = (loadedRows: (Row | null)[]) =>
+    loadedRows.filter((row): row is Row => row !== null);
   return rows instanceof Promise ? rows.then(visibleRows) : visibleRows(rows);
 }
 
@@ -130,7 +190,15 @@ function childLoader(
 ): BatchLoader<Row[]> {
   const cacheKey = `child rows ${columns.cacheKey}.${referenceFieldName} ${ordering.join()}${filter ? ` ${filter.name}` : ''}`;
   return context.loaders.getOrCreate<Row[]>(cacheKey, (ids) =>
-    readRowsByParents(entity, referenceFieldName, columns, ids, ordering, context, filter && [filter.condition]),
+    readRowsByParents(
+      entity,
+      referenceFieldName,
+      columns,
+      ids,
+      ordering,
+      context,
+      filter && [filter.condition],
+    ),
   );
 }
 
@@ -142,7 +210,13 @@ export function loadChildren(
   context: Context,
   info: ResolveInfo,
 ): Row[] | Promise<Row[]> {
-  return childLoader(entity, referenceFieldName, ordering, batchColumnsOfSelection(entity, info, context), context).get(id);
+  return childLoader(
+    entity,
+    referenceFieldName,
+    ordering,
+    batchColumnsOfSelection(entity, info, context),
+    context,
+  ).get(id);
 }
 
 /** Loads the given fields of a row by id, for custom resolvers; null if the row is not visible to the viewer. */
@@ -152,7 +226,9 @@ export function loadRowFields<M, F extends keyof RowOf<M> & string>(
   id: number,
   context: Context,
 ): Promise<RowFields<M, F> | null> {
-  return rowLoader(entity, batchColumns(entity, new Set(fields), context), context).load(id) as Promise<RowFields<M, F> | null>;
+  return rowLoader(entity, batchColumns(entity, new Set(fields), context), context).load(
+    id,
+  ) as Promise<RowFields<M, F> | null>;
 }
 
 /** Loads a row for a calculation, even if the row itself is not visible to the viewer (such as one pending review). */
@@ -187,9 +263,14 @@ export function loadChildFields<M, F extends keyof RowOf<M> & string>(
   filter?: NamedCondition,
 ): Promise<RowFields<M, F>[]> {
   const columns = batchColumns(entity, new Set(fields), context);
-  return childLoader(entity, referenceFieldName, resourceOf(entity)!.ordering, columns, context, filter).load(id) as Promise<
-    RowFields<M, F>[]
-  >;
+  return childLoader(
+    entity,
+    referenceFieldName,
+    resourceOf(entity)!.ordering,
+    columns,
+    context,
+    filter,
+  ).load(id) as Promise<RowFields<M, F>[]>;
 }
 
 /** Reads the row nearest to each day. An index finds the rows just before and after the day, so the number of rows does not matter. */
@@ -204,9 +285,17 @@ async function readRowsNearestToDates(
   const daysParameter = bind(days);
   const column = fieldSqlExpression(fieldOf(entity, dateFieldName), 't');
   const nearestRowSql = (comparisonOperator: string, descending: boolean) => {
-    const where = conjunctionSql([...ownerConditions(entity, context), () => `${column} ${comparisonOperator} k."day"`], 't', bind);
+    const where = conjunctionSql(
+      [...ownerConditions(entity, context), () => `${column} ${comparisonOperator} k."day"`],
+      't',
+      bind,
+    );
     const order = bindOrderTerms(
-      orderTerms(entity, [{ path: [dateFieldName], descending, nullsFirst: descending }, parseOrderField('id')], context.policies),
+      orderTerms(
+        entity,
+        [{ path: [dateFieldName], descending, nullsFirst: descending }, parseOrderField('id')],
+        context.policies,
+      ),
       bind,
     );
     return `(${buildSelectStatement({ columns, where, order, limit: '1' })})`;

@@ -4,7 +4,13 @@
  */
 import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
-import { childRowsFieldsOf, fieldOf, fieldsOf, type Entity, type EntityField } from '../model/fields';
+import {
+  childRowsFieldsOf,
+  fieldOf,
+  fieldsOf,
+  type Entity,
+  type EntityField,
+} from '../model/fields';
 import { allEntities, resourceOf } from '../model/registry';
 
 const REFRESH_INTERVAL_MS = 600_000;
@@ -25,18 +31,26 @@ interface Sizes {
 
 /** Returns the column whose equal values make the list of a to-many relation, as `table.column`; undefined if it is not stored. */
 const listColumnOf = ({ link, groupColumn }: EntityField): string | undefined =>
-  groupColumn ? `${groupColumn.table}.${groupColumn.column}` : link && `${link.table}.${link.ownColumn}`;
+  groupColumn
+    ? `${groupColumn.table}.${groupColumn.column}`
+    : link && `${link.table}.${link.ownColumn}`;
 
 /** Returns the lists without pages of an entity with catalogue rows, as GraphQL name and `table.column`. */
 function listColumnsOf(entity: Entity): [fieldName: string, column: string | undefined][] {
   return [
     ...fieldsOf(entity).flatMap((field): [string, string | undefined][] =>
-      field.relation?.isToMany ? [field.name, field.objectFieldName!].map((name) => [name, listColumnOf(field)]) : [],
+      field.relation?.isToMany
+        ? [field.name, field.objectFieldName!].map((name) => [name, listColumnOf(field)])
+        : [],
     ),
-    ...childRowsFieldsOf(entity).flatMap(({ name, target, referenceFieldName, isConnection }): [string, string | undefined][] => {
-      const { isOwned, table } = resourceOf(target())!;
-      return isConnection || isOwned ? [] : [[name, `${table}.${fieldOf(target(), referenceFieldName).column}`]];
-    }),
+    ...childRowsFieldsOf(entity).flatMap(
+      ({ name, target, referenceFieldName, isConnection }): [string, string | undefined][] => {
+        const { isOwned, table } = resourceOf(target())!;
+        return isConnection || isOwned
+          ? []
+          : [[name, `${table}.${fieldOf(target(), referenceFieldName).column}`]];
+      },
+    ),
   ];
 }
 
@@ -49,7 +63,8 @@ export class PlannerStatistics {
   readonly rowCountOf = (typeName: string): number => this.rowCounts.get(typeName) ?? 0;
 
   /** Length of the longest list of a field without pages in the catalogue; 0 if unknown. */
-  readonly longestListOf = (typeName: string, fieldName: string): number => this.listSizes.get(`${typeName}.${fieldName}`) ?? 0;
+  readonly longestListOf = (typeName: string, fieldName: string): number =>
+    this.listSizes.get(`${typeName}.${fieldName}`) ?? 0;
 
   /** Reads the statistics immediately, and again at regular intervals. */
   async start(database: Database, log: Logger): Promise<void> {
@@ -57,18 +72,29 @@ export class PlannerStatistics {
       const sizes = (await database.queryAsServer(SIZES_SQL)) as unknown as Sizes[];
       const rowsByTable = new Map(sizes.map(({ table, rows }) => [table, rows]));
       const repetitionsByColumn = new Map(
-        sizes.map(({ table, column, repetitions }) => [`${table}.${column}`, Math.ceil(repetitions ?? 0)]),
+        sizes.map(({ table, column, repetitions }) => [
+          `${table}.${column}`,
+          Math.ceil(repetitions ?? 0),
+        ]),
       );
       const catalogue = allEntities().filter((entity) => !resourceOf(entity)!.isOwned);
-      this.rowCounts = new Map(catalogue.map((entity) => [entity.name, rowsByTable.get(resourceOf(entity)!.table) ?? 0]));
+      this.rowCounts = new Map(
+        catalogue.map((entity) => [entity.name, rowsByTable.get(resourceOf(entity)!.table) ?? 0]),
+      );
       this.listSizes = new Map(
         catalogue.flatMap((entity) =>
-          listColumnsOf(entity).map(([name, column]) => [`${entity.name}.${name}`, repetitionsByColumn.get(column ?? '') ?? 0]),
+          listColumnsOf(entity).map(([name, column]) => [
+            `${entity.name}.${name}`,
+            repetitionsByColumn.get(column ?? '') ?? 0,
+          ]),
         ),
       );
     };
     await refresh();
-    const refreshOrWarn = () => void refresh().catch((error) => log.warn({ err: error }, 'statistics of the database could not be read'));
+    const refreshOrWarn = () =>
+      void refresh().catch((error) =>
+        log.warn({ err: error }, 'statistics of the database could not be read'),
+      );
     this.refreshTimer = setInterval(refreshOrWarn, REFRESH_INTERVAL_MS).unref();
   }
 

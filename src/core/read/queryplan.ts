@@ -6,7 +6,15 @@ import type { FieldNode, FragmentDefinitionNode, GraphQLResolveInfo } from 'grap
 import type { Row } from '../../database/rows';
 import { columnSet, type SelectedColumns } from '../sql/select';
 import type { Context } from '../context';
-import { childRowsFieldsOf, fieldsOf, groupedFieldName, type Entity, type RowFields, type RowOf, type Thunk } from '../model/fields';
+import {
+  childRowsFieldsOf,
+  fieldsOf,
+  groupedFieldName,
+  type Entity,
+  type RowFields,
+  type RowOf,
+  type Thunk,
+} from '../model/fields';
 import { memoizePerEntity } from '../model/memoize';
 import { isExcludedByDirective, visitFields } from '../model/selections';
 
@@ -26,20 +34,25 @@ const fieldRequirements: FieldRequirement[] = [];
  * Type that makes compilation fail if the first parameter of a resolver (its `@Root()` row) has fields that `@RequiresFields` does not declare. The id is
  * always allowed.
  */
-type ReadsOnlyDeclaredFields<Row, Resolver extends (...args: never[]) => unknown> = Row extends Parameters<Resolver>[0]
-  ? unknown
-  : ['undeclared field of the row'];
+type ReadsOnlyDeclaredFields<
+  Row,
+  Resolver extends (...args: never[]) => unknown,
+> = Row extends Parameters<Resolver>[0] ? unknown : ['undeclared field of the row'];
 
 /**
  * Declares which fields of its row a custom resolver reads. The type of the resolver's first parameter may have no other fields. Without `columns`,
  * all fields are declared, for resolvers that return the row itself.
  */
 export const RequiresFields =
-  <M, F extends keyof RowOf<M> & string = keyof RowOf<M> & string>(entity: () => Entity<M>, ...columns: F[]) =>
+  <M, F extends keyof RowOf<M> & string = keyof RowOf<M> & string>(
+    entity: () => Entity<M>,
+    ...columns: F[]
+  ) =>
   <Resolver extends (...args: never[]) => unknown>(
     _target: object,
     propertyName: string,
-    _descriptor: TypedPropertyDescriptor<Resolver> & ReadsOnlyDeclaredFields<RowFields<M, F | ('id' & keyof RowOf<M>)>, Resolver>,
+    _descriptor: TypedPropertyDescriptor<Resolver> &
+      ReadsOnlyDeclaredFields<RowFields<M, F | ('id' & keyof RowOf<M>)>, Resolver>,
   ): void => {
     fieldRequirements.push({ entity, fieldName: propertyName, requiredFieldNames: columns });
   };
@@ -50,11 +63,18 @@ export const RequiresFields =
  */
 const requiredFieldsByName = memoizePerEntity((entity) => {
   const fieldDependencies = new Map<string, readonly string[]>();
-  for (const { relation, objectFieldName, name } of fieldsOf(entity)) if (relation) fieldDependencies.set(objectFieldName!, [name]);
+  for (const { relation, objectFieldName, name } of fieldsOf(entity))
+    if (relation) fieldDependencies.set(objectFieldName!, [name]);
   for (const child of childRowsFieldsOf(entity))
-    for (const name of [child.name, groupedFieldName(child)]) fieldDependencies.set(name, [child.keyFieldName]);
-  for (const { fieldName, requiredFieldNames } of fieldRequirements.filter((requirement) => requirement.entity() === entity))
-    fieldDependencies.set(fieldName, requiredFieldNames.length ? requiredFieldNames : fieldsOf(entity).map(({ name }) => name));
+    for (const name of [child.name, groupedFieldName(child)])
+      fieldDependencies.set(name, [child.keyFieldName]);
+  for (const { fieldName, requiredFieldNames } of fieldRequirements.filter(
+    (requirement) => requirement.entity() === entity,
+  ))
+    fieldDependencies.set(
+      fieldName,
+      requiredFieldNames.length ? requiredFieldNames : fieldsOf(entity).map(({ name }) => name),
+    );
   return fieldDependencies;
 });
 
@@ -62,14 +82,20 @@ const requiredFieldsByName = memoizePerEntity((entity) => {
  * Returns the object by which results for a selection set are cached: its field node. If a document selects the field more than once, this is the
  * array of field nodes, which is new in each execution, so that nothing is reused.
  */
-export const selectionCacheKey = (nodes: FieldNodes): object => (nodes.length === 1 ? nodes[0]! : nodes);
+export const selectionCacheKey = (nodes: FieldNodes): object =>
+  nodes.length === 1 ? nodes[0]! : nodes;
 
 /**
  * Returns a version of `create` that caches its results by selection set, entity and API: by entity, because one selection set below the field `node`
  * can apply to rows of several types; by API, because HTML pages run documents of REST as the API `graphql`, and plans differ between APIs.
  */
-export function cacheBySelection<T>(create: (entity: Entity, info: ResolveInfo, context: ApiContext) => T) {
-  const resultsByApi = { graphql: new WeakMap<object, Map<Entity, T>>(), rest: new WeakMap<object, Map<Entity, T>>() };
+export function cacheBySelection<T>(
+  create: (entity: Entity, info: ResolveInfo, context: ApiContext) => T,
+) {
+  const resultsByApi = {
+    graphql: new WeakMap<object, Map<Entity, T>>(),
+    rest: new WeakMap<object, Map<Entity, T>>(),
+  };
   return (entity: Entity, info: ResolveInfo, context: ApiContext): T => {
     const key = selectionCacheKey(info.fieldNodes);
     let resultByEntity = resultsByApi[context.api].get(key);
@@ -119,14 +145,21 @@ function collectRequiredFieldNames(entity: Entity, names: Iterable<string>): Set
 
 /** Returns the fields to read for a GraphQL field that returns a row or a list of rows. */
 export const requiredRowFieldNames = (entity: Entity, info: ResolveInfo): Set<string> =>
-  collectRequiredFieldNames(entity, selectedFieldNodesByName(info.fieldNodes, info.fragments).keys());
+  collectRequiredFieldNames(
+    entity,
+    selectedFieldNodesByName(info.fieldNodes, info.fragments).keys(),
+  );
 
 export const requiredRowColumns = cacheBySelection((entity, info, { policies }) =>
   columnSet(entity, requiredRowFieldNames(entity, info), policies.textOrder),
 );
 
-export const hasRequiredFields = (entity: Entity, row: Row, info: ResolveInfo, context: ApiContext): boolean =>
-  requiredRowColumns(entity, info, context).fieldNames.every((name) => name in row);
+export const hasRequiredFields = (
+  entity: Entity,
+  row: Row,
+  info: ResolveInfo,
+  context: ApiContext,
+): boolean => requiredRowColumns(entity, info, context).fieldNames.every((name) => name in row);
 
 /** Query plan of a connection: the columns and results that its selection set needs. */
 export interface ConnectionPlan {
@@ -142,7 +175,10 @@ export interface ConnectionPlan {
 export const connectionPlan = cacheBySelection((entity, info, { policies }): ConnectionPlan => {
   const connectionFields = selectedFieldNodesByName(info.fieldNodes, info.fragments);
   const edgeFields = selectedFieldNodesByName(connectionFields.get('edges') ?? [], info.fragments);
-  const pageInfoFields = selectedFieldNodesByName(connectionFields.get('pageInfo') ?? [], info.fragments);
+  const pageInfoFields = selectedFieldNodesByName(
+    connectionFields.get('pageInfo') ?? [],
+    info.fragments,
+  );
   const nodes = [...(connectionFields.get('nodes') ?? []), ...(edgeFields.get('node') ?? [])];
   return {
     columns: columnSet(
@@ -150,11 +186,17 @@ export const connectionPlan = cacheBySelection((entity, info, { policies }): Con
       collectRequiredFieldNames(entity, selectedFieldNodesByName(nodes, info.fragments).keys()),
       policies.textOrder,
     ),
-    needsRows: connectionFields.has('nodes') || connectionFields.has('edges') || connectionFields.has('pageInfo'),
+    needsRows:
+      connectionFields.has('nodes') ||
+      connectionFields.has('edges') ||
+      connectionFields.has('pageInfo'),
     needsEdges: connectionFields.has('edges'),
     needsTotalCount: connectionFields.has('totalCount'),
     needsHasNextPage: pageInfoFields.has('hasNextPage'),
     needsHasPreviousPage: pageInfoFields.has('hasPreviousPage'),
-    needsCursors: edgeFields.has('cursor') || pageInfoFields.has('startCursor') || pageInfoFields.has('endCursor'),
+    needsCursors:
+      edgeFields.has('cursor') ||
+      pageInfoFields.has('startCursor') ||
+      pageInfoFields.has('endCursor'),
   };
 });

@@ -9,12 +9,18 @@ import { loadReferencedRow } from './loaders';
 
 /** Class decorator of a resolver: adds the field `name`, which returns the row whose id is in `idFieldName`. */
 export const RowField =
-  (name: string, idFieldName: string, entity: Thunk, options: { description: string; nullable?: boolean }) =>
+  (
+    name: string,
+    idFieldName: string,
+    entity: Thunk,
+    options: { description: string; nullable?: boolean },
+  ) =>
   (resolver: ClassType): void =>
     addResolverMethod(
       resolver,
       name,
-      (row: Row, context: Context, info: GraphQLResolveInfo) => loadReferencedRow(entity(), row[idFieldName], context, info),
+      (row: Row, context: Context, info: GraphQLResolveInfo) =>
+        loadReferencedRow(entity(), row[idFieldName], context, info),
       [Root(), Ctx(), Info()],
       FieldResolver(entity, options),
     );

@@ -1,5 +1,15 @@
 /** Resolver factory (https://typegraphql.com/docs/inheritance.html): generates the queries, mutations and relations of a resource from its fields. */
-import { Arg, Ctx, FieldResolver, ID, Info, Query, Resolver, Root, type ClassType } from 'type-graphql';
+import {
+  Arg,
+  Ctx,
+  FieldResolver,
+  ID,
+  Info,
+  Query,
+  Resolver,
+  Root,
+  type ClassType,
+} from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import { readPage, createListRequest } from '../read/connection';
@@ -27,9 +37,13 @@ export interface DeferredResolver {
   addMethods(): void;
 }
 
-export const isDeferredResolver = (resolver: object): resolver is DeferredResolver => 'addMethods' in resolver;
+export const isDeferredResolver = (resolver: object): resolver is DeferredResolver =>
+  'addMethods' in resolver;
 
-export function createCrudResolver(entity: Entity, hooks: WriteHooks = {}): (new () => object) & DeferredResolver {
+export function createCrudResolver(
+  entity: Entity,
+  hooks: WriteHooks = {},
+): (new () => object) & DeferredResolver {
   registerHooks(entity, hooks);
 
   @Resolver(() => entity)
@@ -74,8 +88,18 @@ function addQueries(target: ClassType, entity: Entity): void {
   addResolverMethod(
     target,
     'many',
-    (page: PageArgs, where: FieldValues | null, orderBy: OrderElement[] | null, context: Context, info: ResolveInfo): Promise<Connection> =>
-      readPage(createListRequest(entity, page, where, orderBy, context), connectionPlan(entity, info, context), context),
+    (
+      page: PageArgs,
+      where: FieldValues | null,
+      orderBy: OrderElement[] | null,
+      context: Context,
+      info: ResolveInfo,
+    ): Promise<Connection> =>
+      readPage(
+        createListRequest(entity, page, where, orderBy, context),
+        connectionPlan(entity, info, context),
+        context,
+      ),
     listParameterDecorators(listTypes),
     Query(() => listTypes.connection, {
       name: pluralName,
@@ -84,7 +108,8 @@ function addQueries(target: ClassType, entity: Entity): void {
     lookupTableSize === undefined
       ? exposureExtensions
       : {
-          resolveAllRows: (_root: unknown, _args: unknown, context: Context, info: ResolveInfo) => readAllRows(entity, context, info),
+          resolveAllRows: (_root: unknown, _args: unknown, context: Context, info: ResolveInfo) =>
+            readAllRows(entity, context, info),
           ...listSizeExtensions(lookupTableSize),
         },
   );

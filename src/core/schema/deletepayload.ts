@@ -14,12 +14,15 @@ import { InputError, TYPICAL_ISSUE_COUNT } from './payload';
 const TYPICAL_DELETED_ROW_COUNT = 1;
 
 @ObjectType({
-  description: 'The deleted rows, in the order of the input. Caches can evict them by `deletedNodeIds`.',
+  description:
+    'The deleted rows, in the order of the input. Caches can evict them by `deletedNodeIds`.',
   simpleResolvers: true,
 })
 export class DeletePayload {
   @ListSize(TYPICAL_DELETED_ROW_COUNT)
-  @Field(() => [ID], { description: 'The `id`s of the deleted rows; empty if nothing was deleted.' })
+  @Field(() => [ID], {
+    description: 'The `id`s of the deleted rows; empty if nothing was deleted.',
+  })
   readonly deletedIds: readonly number[];
 
   @ListSize(TYPICAL_DELETED_ROW_COUNT)
@@ -28,7 +31,8 @@ export class DeletePayload {
 
   @ListSize(TYPICAL_ISSUE_COUNT)
   @Field(() => [InputError], {
-    description: 'One error for each row that was not found or had another version. If there are any, nothing was deleted.',
+    description:
+      'One error for each row that was not found or had another version. If there are any, nothing was deleted.',
   })
   readonly errors: readonly InputIssue[];
 
@@ -52,7 +56,10 @@ export class DeletePayload {
 }
 
 /** Runs a deletion and returns its payload; validation issues become its errors. */
-export async function runDeletion(entity: Entity, deleteRows: () => Promise<number[]>): Promise<DeletePayload> {
+export async function runDeletion(
+  entity: Entity,
+  deleteRows: () => Promise<number[]>,
+): Promise<DeletePayload> {
   try {
     return new DeletePayload(entity, await deleteRows());
   } catch (error) {

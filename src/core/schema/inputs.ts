@@ -1,7 +1,14 @@
 /** GraphQL input types of a resource, generated from its fields: for creation, for changes of one row, and for changes of many rows. */
 import { Extensions, Field, ID, InputType, type ClassType } from 'type-graphql';
 import { creatableChildFields } from '../write/drafts';
-import { defaultValues, fieldOf, fieldsOf, childFieldsSavedWithParent, type Entity, type EntityField } from '../model/fields';
+import {
+  defaultValues,
+  fieldOf,
+  fieldsOf,
+  childFieldsSavedWithParent,
+  type Entity,
+  type EntityField,
+} from '../model/fields';
 import { toSnakeCase } from '../../contract/casing';
 import { nounOfTypeName, upperFirst, withArticle } from '../model/inflection';
 import { ROW_ID_DESCRIPTION } from '../model/node';
@@ -24,13 +31,24 @@ function creationFieldOptions(field: EntityField): InputFieldOptions {
   }
   if (relation && field.default !== undefined) {
     if (field.defaultDescription === undefined)
-      throw new Error(`The default of ${field.name} is an id: say in \`defaultDescription\` what it stands for.`);
-    return { nullable: true, description: `${description} If absent, ${field.defaultDescription}.` };
+      throw new Error(
+        `The default of ${field.name} is an id: say in \`defaultDescription\` what it stands for.`,
+      );
+    return {
+      nullable: true,
+      description: `${description} If absent, ${field.defaultDescription}.`,
+    };
   }
-  return { nullable: field.allowNull, description, defaultValue: field.default ?? (allowBlank && !field.allowNull ? '' : undefined) };
+  return {
+    nullable: field.allowNull,
+    description,
+    defaultValue: field.default ?? (allowBlank && !field.allowNull ? '' : undefined),
+  };
 }
 
-const patchFieldOptions = ({ graphqlDescription: description }: EntityField): InputFieldOptions => ({ nullable: true, description });
+const patchFieldOptions = ({
+  graphqlDescription: description,
+}: EntityField): InputFieldOptions => ({ nullable: true, description });
 
 function createInputType(
   typeName: string,
@@ -41,7 +59,10 @@ function createInputType(
   const InputClass = { [typeName]: class {} }[typeName]!;
   for (const field of fields) {
     const type = field.inputType ?? field.type;
-    Field(() => (field.relation?.isToMany ? [type()] : type()), optionsOf(field))(InputClass.prototype, field.name);
+    Field(() => (field.relation?.isToMany ? [type()] : type()), optionsOf(field))(
+      InputClass.prototype,
+      field.name,
+    );
     Extensions({ field })(InputClass.prototype, field.name);
   }
   InputType(typeName, { description })(InputClass);
@@ -65,14 +86,22 @@ export function creationInputType(entity: Entity, referenceFieldName?: string): 
   const name = parent ? `${entity.name}Of${upperFirst(parent)}Input` : `${entity.name}Input`;
   const existingInput = creationInputTypes.get(name);
   if (existingInput) return existingInput;
-  const parentPhrase = parent ? ` together with its ${toSnakeCase(parent).replaceAll('_', ' ')}` : '';
+  const parentPhrase = parent
+    ? ` together with its ${toSnakeCase(parent).replaceAll('_', ' ')}`
+    : '';
   const fields = writableFields(entity).filter((field) => field.name !== referenceFieldName);
-  const InputClass = createInputType(name, `The values of a new ${noun}${parentPhrase}.`, fields, creationFieldOptions);
+  const InputClass = createInputType(
+    name,
+    `The values of a new ${noun}${parentPhrase}.`,
+    fields,
+    creationFieldOptions,
+  );
   creationInputTypes.set(name, InputClass);
   if (referenceFieldName && isPartOfReferencedRow(entity, referenceFieldName))
     Field(() => ID, {
       nullable: true,
-      description: 'The `id` or `nodeId` of an existing row, which is updated when the parent is saved. Absent for a new row.',
+      description:
+        'The `id` or `nodeId` of an existing row, which is updated when the parent is saved. Absent for a new row.',
     })(InputClass.prototype, 'id');
   // The input types of child rows may refer back to the input type of their parent row, so the latter is added to the map of types first.
   for (const child of creatableChildFields(entity)) {
@@ -85,7 +114,12 @@ export function creationInputType(entity: Entity, referenceFieldName?: string): 
 
 export const patchInputType = memoizePerEntity((entity) => {
   const description = `Changes of ${withArticle(nounOfTypeName(entity.name))}. Absent fields stay unchanged.`;
-  const PatchInput = createInputType(`${entity.name}Patch`, description, writableFields(entity), patchFieldOptions);
+  const PatchInput = createInputType(
+    `${entity.name}Patch`,
+    description,
+    writableFields(entity),
+    patchFieldOptions,
+  );
   for (const child of childFieldsSavedWithParent(entity)) {
     const type = creationInputType(child.target(), child.referenceFieldName);
     const description = `${child.description} Replaces the existing list: rows with an \`id\` are updated, rows without one are created, and missing rows are deleted.`;
@@ -99,7 +133,8 @@ export const IF_VERSION_DESCRIPTION = 'Expected `version`. On a mismatch, nothin
 @InputType({ description: 'A row to delete, and its expected version.' })
 export class RowVersion {
   @Field(() => ID, { description: ROW_ID_DESCRIPTION }) declare readonly id: string;
-  @Field(() => String, { nullable: true, description: IF_VERSION_DESCRIPTION }) declare readonly ifVersion?: string | null;
+  @Field(() => String, { nullable: true, description: IF_VERSION_DESCRIPTION })
+  declare readonly ifVersion?: string | null;
 }
 
 /** Returns the input type of one changed row in an update of many rows. */
@@ -109,7 +144,12 @@ export function bulkChangeInputType(entity: Entity): ClassType {
   Field(() => ID, { description: ROW_ID_DESCRIPTION })(ChangeInput.prototype, 'id');
   const PatchInput = patchInputType(entity);
   Field(() => PatchInput, { description: 'The values to change.' })(ChangeInput.prototype, 'input');
-  Field(() => String, { nullable: true, description: IF_VERSION_DESCRIPTION })(ChangeInput.prototype, 'ifVersion');
-  InputType(name, { description: `The changes of ${withArticle(nounOfTypeName(entity.name))}.` })(ChangeInput);
+  Field(() => String, { nullable: true, description: IF_VERSION_DESCRIPTION })(
+    ChangeInput.prototype,
+    'ifVersion',
+  );
+  InputType(name, { description: `The changes of ${withArticle(nounOfTypeName(entity.name))}.` })(
+    ChangeInput,
+  );
   return ChangeInput as ClassType;
 }

@@ -3,7 +3,13 @@ import { Arg, Ctx, ID, Mutation, type ClassType } from 'type-graphql';
 import type { Context } from '../context';
 import { runDeletion, DeletePayload } from './deletepayload';
 import { childRowsFieldsOf, childFieldsSavedWithParent, type Entity } from '../model/fields';
-import { bulkChangeInputType, creationInputType, IF_VERSION_DESCRIPTION, patchInputType, RowVersion } from './inputs';
+import {
+  bulkChangeInputType,
+  creationInputType,
+  IF_VERSION_DESCRIPTION,
+  patchInputType,
+  RowVersion,
+} from './inputs';
 import { MAX_ROWS_PER_MUTATION } from '../model/fieldvalidation';
 import { loadRowsById } from '../read/loaders';
 import { addResolverMethod, type ResolverParameterDecorator } from '../model/resolvermethods';
@@ -34,18 +40,25 @@ export function addMutations(target: ClassType, entity: Entity): void {
       rowsFieldName: singularName,
       rowsFieldType: () => entity,
       readRows: ({ id, row }, context, info) =>
-        row && hasRequiredFields(entity, row, info, context) ? row : readRowById(entity, id, context, info),
+        row && hasRequiredFields(entity, row, info, context)
+          ? row
+          : readRowById(entity, id, context, info),
     });
-    if (metadata.createMutationName) addCreateMutation(target, entity, metadata.createMutationName, Payload);
-    if (metadata.updateMutationName) addUpdateMutation(target, entity, metadata.updateMutationName, Payload);
+    if (metadata.createMutationName)
+      addCreateMutation(target, entity, metadata.createMutationName, Payload);
+    if (metadata.updateMutationName)
+      addUpdateMutation(target, entity, metadata.updateMutationName, Payload);
     if (viewerMutationName) addViewerUpdateMutation(target, entity, viewerMutationName, Payload);
   }
   if (metadata.deleteMutationName) addDeleteMutation(target, entity, metadata.deleteMutationName);
   if (metadata.bulkCreateMutationName) addBulkMutations(target, entity);
 }
 
-const rowMutationDecorator = (Payload: ClassType, name: string, description: string): MethodDecorator =>
-  Mutation(() => Payload, { nullable: true, name, description });
+const rowMutationDecorator = (
+  Payload: ClassType,
+  name: string,
+  description: string,
+): MethodDecorator => Mutation(() => Payload, { nullable: true, name, description });
 
 const nounPhrase = (entity: Entity) => withArticle(nounOfTypeName(entity.name));
 
@@ -55,7 +68,12 @@ const permissionNote = (entity: Entity) =>
     ? ' Rejected with FORBIDDEN unless the viewer is a superuser, or contributed it and its review is pending.'
     : '';
 
-function addCreateMutation(target: ClassType, entity: Entity, name: string, Payload: PayloadConstructor<StoredRow>): void {
+function addCreateMutation(
+  target: ClassType,
+  entity: Entity,
+  name: string,
+  Payload: PayloadConstructor<StoredRow>,
+): void {
   const CreationInput = creationInputType(entity);
   const childRowsNote = childRowsFieldsOf(entity).some(({ readOnly }) => !readOnly)
     ? ` and the child rows of the input, all or nothing, at most ${MAX_ROWS_PER_MUTATION} rows`
@@ -64,14 +82,26 @@ function addCreateMutation(target: ClassType, entity: Entity, name: string, Payl
     target,
     'create',
     (input: FieldValues, context: Context) =>
-      runWrite(Payload, async () => (await createRows(entity, [{ input, path: ['input'] }], 'input', context))[0]!),
+      runWrite(
+        Payload,
+        async () => (await createRows(entity, [{ input, path: ['input'] }], 'input', context))[0]!,
+      ),
     [Arg('input', () => CreationInput, { description: 'The values.' }), Ctx()],
-    rowMutationDecorator(Payload, name, `Creates ${nounPhrase(entity)}${childRowsNote}. Absent fields have their default values.`),
+    rowMutationDecorator(
+      Payload,
+      name,
+      `Creates ${nounPhrase(entity)}${childRowsNote}. Absent fields have their default values.`,
+    ),
     ROW_MUTATION_EXTENSIONS,
   );
 }
 
-function addUpdateMutation(target: ClassType, entity: Entity, name: string, Payload: PayloadConstructor<StoredRow>): void {
+function addUpdateMutation(
+  target: ClassType,
+  entity: Entity,
+  name: string,
+  Payload: PayloadConstructor<StoredRow>,
+): void {
   const PatchInput = patchInputType(entity);
   const partsNote = childFieldsSavedWithParent(entity).length
     ? `, optionally with its parts, all or nothing, at most ${MAX_ROWS_PER_MUTATION} rows`
@@ -97,12 +127,19 @@ function addUpdateMutation(target: ClassType, entity: Entity, name: string, Payl
       name,
       `Updates ${nounPhrase(entity)}${partsNote}. Absent fields stay unchanged.${permissionNote(entity)}`,
     ),
-    resourceOf(entity)!.viewerMutationName ? { exclusiveTo: 'rest', ...ROW_MUTATION_EXTENSIONS } : ROW_MUTATION_EXTENSIONS,
+    resourceOf(entity)!.viewerMutationName
+      ? { exclusiveTo: 'rest', ...ROW_MUTATION_EXTENSIONS }
+      : ROW_MUTATION_EXTENSIONS,
   );
 }
 
 /** Adds the update mutation of a resource with one row per user. It takes no id. */
-function addViewerUpdateMutation(target: ClassType, entity: Entity, name: string, Payload: PayloadConstructor<StoredRow>): void {
+function addViewerUpdateMutation(
+  target: ClassType,
+  entity: Entity,
+  name: string,
+  Payload: PayloadConstructor<StoredRow>,
+): void {
   const PatchInput = patchInputType(entity);
   addResolverMethod(
     target,
@@ -110,10 +147,20 @@ function addViewerUpdateMutation(target: ClassType, entity: Entity, name: string
     (input: FieldValues, context: Context, ifVersion?: string | null) =>
       runWrite(Payload, async () => {
         const id = String(await readViewerRowId(entity, context));
-        return (await executeUpdates(entity, [rowChange({ id, input, ifVersion })], 'input', context))[0]!;
+        return (
+          await executeUpdates(entity, [rowChange({ id, input, ifVersion })], 'input', context)
+        )[0]!;
       }),
-    [Arg('input', () => PatchInput, { description: 'The values to change.' }), Ctx(), ...versionArgumentDecorators(entity)],
-    rowMutationDecorator(Payload, name, `Updates the viewer's ${nounOfTypeName(entity.name)}. Absent fields stay unchanged.`),
+    [
+      Arg('input', () => PatchInput, { description: 'The values to change.' }),
+      Ctx(),
+      ...versionArgumentDecorators(entity),
+    ],
+    rowMutationDecorator(
+      Payload,
+      name,
+      `Updates the viewer's ${nounOfTypeName(entity.name)}. Absent fields stay unchanged.`,
+    ),
     ROW_MUTATION_EXTENSIONS,
   );
 }
@@ -124,7 +171,9 @@ function addDeleteMutation(target: ClassType, entity: Entity, name: string): voi
     target,
     'remove',
     (id: string, context: Context, ifVersion?: string | null) =>
-      runDeletion(entity, () => executeDeletions(entity, [rowReference({ id, ifVersion })], 'id', context)),
+      runDeletion(entity, () =>
+        executeDeletions(entity, [rowReference({ id, ifVersion })], 'id', context),
+      ),
     [ID_ARGUMENT_DECORATOR, Ctx(), ...versionArgumentDecorators(entity)],
     rowMutationDecorator(DeletePayload, name, description),
     ROW_MUTATION_EXTENSIONS,
@@ -135,7 +184,9 @@ const ID_ARGUMENT_DECORATOR = Arg('id', () => ID, { description: ROW_ID_DESCRIPT
 
 /** Returns the argument for optimistic locking; none for public rows, which have no versions. */
 const versionArgumentDecorators = (entity: Entity): ResolverParameterDecorator[] =>
-  resourceOf(entity)!.isOwned ? [Arg('ifVersion', () => String, { nullable: true, description: IF_VERSION_DESCRIPTION })] : [];
+  resourceOf(entity)!.isOwned
+    ? [Arg('ifVersion', () => String, { nullable: true, description: IF_VERSION_DESCRIPTION })]
+    : [];
 
 /**
  * Creates the reference to a row that a mutation updates or deletes. `basePath` is the path of the row in the arguments; empty if the mutation has a
@@ -144,10 +195,15 @@ const versionArgumentDecorators = (entity: Entity): ResolverParameterDecorator[]
 const rowReference = ({ id, ifVersion }: RowVersion, ...basePath: InputPath): RowReference => ({
   id,
   idPath: [...basePath, 'id'],
-  ...(ifVersion != null && { expectedVersion: { value: ifVersion, path: [...basePath, 'ifVersion'] } }),
+  ...(ifVersion != null && {
+    expectedVersion: { value: ifVersion, path: [...basePath, 'ifVersion'] },
+  }),
 });
 
-const rowChange = ({ input, ...row }: RowVersion & { input: FieldValues }, ...basePath: InputPath): RowChange => ({
+const rowChange = (
+  { input, ...row }: RowVersion & { input: FieldValues },
+  ...basePath: InputPath
+): RowChange => ({
   ...rowReference(row, ...basePath),
   input,
   path: [...basePath, 'input'],
@@ -172,22 +228,44 @@ function addBulkMutations(target: ClassType, entity: Entity): void {
     target,
     'createMany',
     (inputs: FieldValues[], context: Context) => {
-      const rowsWithPaths = inputs.map((input, index) => ({ input, path: ['inputs', String(index)] }));
-      return runWrite(Payload, async () => idsOf(await createRows(entity, rowsWithPaths, 'inputs', context)));
+      const rowsWithPaths = inputs.map((input, index) => ({
+        input,
+        path: ['inputs', String(index)],
+      }));
+      return runWrite(Payload, async () =>
+        idsOf(await createRows(entity, rowsWithPaths, 'inputs', context)),
+      );
     },
     [Arg('inputs', () => [CreationInput], { description: 'The values of each row.' }), Ctx()],
-    rowMutationDecorator(Payload, metadata.bulkCreateMutationName!, `Creates ${pluralNoun}. ${BULK_WRITE_NOTE}`),
+    rowMutationDecorator(
+      Payload,
+      metadata.bulkCreateMutationName!,
+      `Creates ${pluralNoun}. ${BULK_WRITE_NOTE}`,
+    ),
     ROW_MUTATION_EXTENSIONS,
   );
   addResolverMethod(
     target,
     'updateMany',
     (changes: (RowVersion & { input: FieldValues })[], context: Context) => {
-      const rowChanges = changes.map((change, index) => rowChange(change, 'changes', String(index)));
-      return runWrite(Payload, async () => idsOf(await executeUpdates(entity, rowChanges, 'changes', context)));
+      const rowChanges = changes.map((change, index) =>
+        rowChange(change, 'changes', String(index)),
+      );
+      return runWrite(Payload, async () =>
+        idsOf(await executeUpdates(entity, rowChanges, 'changes', context)),
+      );
     },
-    [Arg('changes', () => [BulkChangeInput], { description: 'The changes of each row. A row may occur only once.' }), Ctx()],
-    rowMutationDecorator(Payload, metadata.bulkUpdateMutationName!, `Updates ${pluralNoun}. ${BULK_WRITE_NOTE}`),
+    [
+      Arg('changes', () => [BulkChangeInput], {
+        description: 'The changes of each row. A row may occur only once.',
+      }),
+      Ctx(),
+    ],
+    rowMutationDecorator(
+      Payload,
+      metadata.bulkUpdateMutationName!,
+      `Updates ${pluralNoun}. ${BULK_WRITE_NOTE}`,
+    ),
     ROW_MUTATION_EXTENSIONS,
   );
   addResolverMethod(
@@ -197,7 +275,12 @@ function addBulkMutations(target: ClassType, entity: Entity): void {
       const rowReferences = rows.map((row, index) => rowReference(row, 'rows', String(index)));
       return runDeletion(entity, () => executeDeletions(entity, rowReferences, 'rows', context));
     },
-    [Arg('rows', () => [RowVersion], { description: 'The rows to delete. A row may occur only once.' }), Ctx()],
+    [
+      Arg('rows', () => [RowVersion], {
+        description: 'The rows to delete. A row may occur only once.',
+      }),
+      Ctx(),
+    ],
     rowMutationDecorator(
       DeletePayload,
       metadata.bulkDeleteMutationName!,

@@ -30,7 +30,8 @@ function resolveNodeId(schema: GraphQLSchema, nodeId: string): { entity?: Entity
 export class NodeResolver {
   @Query(() => Node, {
     nullable: true,
-    description: 'Any row by its `nodeId`. Null with NOT_FOUND if it does not exist or is not visible to the viewer.',
+    description:
+      'Any row by its `nodeId`. Null with NOT_FOUND if it does not exist or is not visible to the viewer.',
   })
   async node(
     @Arg('nodeId', () => ID, { description: 'The `nodeId` of the row.' }) nodeId: string,
@@ -52,11 +53,13 @@ export class NodeResolver {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<(Row | Error)[]> {
-    if (nodeIds.length > MAX_NODES) throw invalidArgumentError('nodeIds', atMostElementsMessage(MAX_NODES));
+    if (nodeIds.length > MAX_NODES)
+      throw invalidArgumentError('nodeIds', atMostElementsMessage(MAX_NODES));
     const resolvedNodeIds = nodeIds.map((nodeId) => resolveNodeId(info.schema, nodeId));
     const idsByEntity = new Map<Entity, number[]>();
     for (const { entity, id } of resolvedNodeIds)
-      if (entity && id !== undefined) idsByEntity.set(entity, [...(idsByEntity.get(entity) ?? []), id]);
+      if (entity && id !== undefined)
+        idsByEntity.set(entity, [...(idsByEntity.get(entity) ?? []), id]);
     const rowsByEntity = new Map<Entity, Map<number, Row> | Error>();
     const readRows = async ([entity, entityIds]: [Entity, number[]]) => {
       const rows = readRowsById(entity, entityIds, context, info).catch((error: unknown) => {
@@ -81,12 +84,14 @@ export class NodeResolver {
   })
   @FieldExtensions({ exclusiveTo: 'rest' })
   referenceableIds(
-    @Arg('type', () => String, { description: 'Name of a type that implements Node.' }) type: string,
+    @Arg('type', () => String, { description: 'Name of a type that implements Node.' })
+    type: string,
     @Arg('ids', () => [ID], { description: 'The ids to look up.' }) ids: string[],
     @Ctx() context: Context,
   ): Promise<number[]> {
     const entity = findEntity(type);
-    if (!entity) throw invalidArgumentError('type', `"${type}" is not a type that implements Node.`);
+    if (!entity)
+      throw invalidArgumentError('type', `"${type}" is not a type that implements Node.`);
     return findReferenceableIds(entity, ids, context);
   }
 }

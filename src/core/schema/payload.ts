@@ -37,23 +37,36 @@ const TYPICAL_BULK_ROW_COUNT = 10;
  */
 function addConflictField(Payload: ClassType, entity: Entity, isBulk: boolean): void {
   if (!resourceOf(entity)!.isOwned) return;
-  const [name, rows, type] = isBulk ? ['conflicts', 'rows', () => [entity]] : ['conflict', 'row', () => entity];
+  const [name, rows, type] = isBulk
+    ? ['conflicts', 'rows', () => [entity]]
+    : ['conflict', 'row', () => entity];
   addResolverMethod(
     Payload,
     name,
-    async function (this: { conflictingIds: readonly number[] }, context: Context, info: GraphQLResolveInfo) {
+    async function (
+      this: { conflictingIds: readonly number[] },
+      context: Context,
+      info: GraphQLResolveInfo,
+    ) {
       const conflictingRows = await loadRowsById(entity, this.conflictingIds, context, info);
       return isBulk ? conflictingRows : (conflictingRows[0] ?? null);
     },
     [Ctx(), Info()],
-    Field(type, { nullable: !isBulk, description: `The current ${rows} that caused CONFLICT or NOT_UNIQUE.` }),
+    Field(type, {
+      nullable: !isBulk,
+      description: `The current ${rows} that caused CONFLICT or NOT_UNIQUE.`,
+    }),
     isBulk ? listSizeExtensions(TYPICAL_ISSUE_COUNT) : undefined,
   );
 }
 
 /** Constructor of a payload from the written value, or from null and the validation issues. */
 export type PayloadConstructor<T> = ClassType &
-  (new (mutationResult: T | null, errors: readonly InputIssue[], conflictingIds?: readonly number[]) => object);
+  (new (
+    mutationResult: T | null,
+    errors: readonly InputIssue[],
+    conflictingIds?: readonly number[],
+  ) => object);
 
 interface PayloadOptions<T> {
   entity: Entity;
@@ -62,7 +75,11 @@ interface PayloadOptions<T> {
   description: string;
   rowsFieldName: string;
   rowsFieldType: () => object;
-  readRows(mutationResult: T, context: Context, info: GraphQLResolveInfo): Promise<Row | Row[]> | Row | Row[];
+  readRows(
+    mutationResult: T,
+    context: Context,
+    info: GraphQLResolveInfo,
+  ): Promise<Row | Row[]> | Row | Row[];
 }
 
 /** Creates a payload type. Its resolver reads the written rows with the selected columns. */
@@ -84,13 +101,15 @@ export function createPayloadType<T>(options: PayloadOptions<T>): PayloadConstru
       return this.mutationResult === null ? null : readRows(this.mutationResult, context, info);
     },
     [Ctx(), Info()],
-    Field(rowsFieldType, { nullable: true, description: 'The stored values; null if there are errors.' }),
+    Field(rowsFieldType, {
+      nullable: true,
+      description: 'The stored values; null if there are errors.',
+    }),
     isBulk ? listSizeExtensions(TYPICAL_BULK_ROW_COUNT) : undefined,
   );
-  Field(() => [InputError], { description: 'All errors in the input. If there are any, nothing was written.' })(
-    Payload.prototype,
-    'errors',
-  );
+  Field(() => [InputError], {
+    description: 'All errors in the input. If there are any, nothing was written.',
+  })(Payload.prototype, 'errors');
   ListSize(TYPICAL_ISSUE_COUNT)(Payload.prototype, 'errors');
   addConflictField(Payload, entity, isBulk);
   ObjectType(name, { description, simpleResolvers: true })(Payload);
@@ -98,7 +117,10 @@ export function createPayloadType<T>(options: PayloadOptions<T>): PayloadConstru
 }
 
 /** Runs a write and returns its payload; validation issues become its errors. */
-export async function runWrite<T>(Payload: PayloadConstructor<T>, write: () => Promise<T>): Promise<object> {
+export async function runWrite<T>(
+  Payload: PayloadConstructor<T>,
+  write: () => Promise<T>,
+): Promise<object> {
   try {
     return new Payload(await write(), []);
   } catch (error) {

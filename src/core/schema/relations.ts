@@ -32,7 +32,10 @@ export const listTypesOf = memoizePerEntity((entity): ListFieldTypes => ({
   connection: createConnectionType(entity),
 }));
 
-export const listParameterDecorators = ({ where, order }: ListFieldTypes): ResolverParameterDecorator[] => [
+export const listParameterDecorators = ({
+  where,
+  order,
+}: ListFieldTypes): ResolverParameterDecorator[] => [
   Args(() => PageArgs),
   Arg('where', () => where, { nullable: true, description: 'Filters the rows.' }),
   Arg('orderBy', () => [order], {
@@ -44,14 +47,17 @@ export const listParameterDecorators = ({ where, order }: ListFieldTypes): Resol
   Info(),
 ];
 
-export const UNREVIEWED_REFERENCE_NOTE = 'Null until it has been accepted by review; only its id is shown then.';
+export const UNREVIEWED_REFERENCE_NOTE =
+  'Null until it has been accepted by review; only its id is shown then.';
 
 export function addRelationField(target: ClassType, field: EntityField): void {
   const name = field.objectFieldName!;
   const mayTargetBeHidden = !field.relation!.isToMany && mayHaveHiddenRows(field.target!());
   const loadTarget = field.relation!.isToMany
-    ? (row: Row, context: Context, info: ResolveInfo) => loadRowsById(field.target!(), row[field.name] ?? [], context, info)
-    : (row: Row, context: Context, info: ResolveInfo) => loadReferencedRow(field.target!(), row[field.name], context, info);
+    ? (row: Row, context: Context, info: ResolveInfo) =>
+        loadRowsById(field.target!(), row[field.name] ?? [], context, info)
+    : (row: Row, context: Context, info: ResolveInfo) =>
+        loadReferencedRow(field.target!(), row[field.name], context, info);
   addResolverMethod(
     target,
     name,
@@ -63,7 +69,10 @@ export function addRelationField(target: ClassType, field: EntityField): void {
     }),
     {
       exclusiveTo: field.exclusiveTo,
-      ...(field.relation!.isToMany && { ...listSizeExtensions(field.assumedSize!), idsField: field.name }),
+      ...(field.relation!.isToMany && {
+        ...listSizeExtensions(field.assumedSize!),
+        idsField: field.name,
+      }),
       ...(mayTargetBeHidden && !field.allowNull && { neverNullInRest: true }),
     },
   );
@@ -82,7 +91,14 @@ export function addChildField(target: ClassType, child: ChildRowsField): void {
 function addChildListField(target: ClassType, child: ChildRowsField): void {
   const loadChildRows = (row: Row, context: Context, info: ResolveInfo) => {
     const order = child.order.length ? child.order : resourceOf(child.target())!.ordering;
-    return loadChildren(child.target(), child.referenceFieldName, order, row[child.keyFieldName], context, info);
+    return loadChildren(
+      child.target(),
+      child.referenceFieldName,
+      order,
+      row[child.keyFieldName],
+      context,
+      info,
+    );
   };
   addResolverMethod(
     target,
@@ -108,7 +124,13 @@ function addChildConnectionField(target: ClassType, child: ChildRowsField): void
     context.loaders
       .getOrCreate<Connection>(info.fieldNodes, (ids) => {
         const request = createListRequest(entity, page, where, orderBy, context);
-        return readPagePerParent(request, child.referenceFieldName, ids as number[], connectionPlan(entity, info, context), context);
+        return readPagePerParent(
+          request,
+          child.referenceFieldName,
+          ids as number[],
+          connectionPlan(entity, info, context),
+          context,
+        );
       })
       .get(row[child.keyFieldName]);
   addResolverMethod(

@@ -14,7 +14,10 @@ type CursorTerm = Omit<OrderTerm, 'sql'>;
 
 const orderSignature = (terms: readonly CursorTerm[]) =>
   terms
-    .map(({ cursorKey, descending, nullsFirst }) => `${descending ? '-' : ''}${cursorKey}${nullsFirst === descending ? '' : '!'}`)
+    .map(
+      ({ cursorKey, descending, nullsFirst }) =>
+        `${descending ? '-' : ''}${cursorKey}${nullsFirst === descending ? '' : '!'}`,
+    )
     .join();
 
 /** Returns the cursor of a row. The row must include the values of the sort terms as `_0`, `_1` and so on. */
@@ -23,8 +26,13 @@ export function rowCursor(terms: readonly CursorTerm[], row: Row): string {
 }
 
 /** Decodes a cursor and validates it, because a client may have forged it. Returns one value per sort term. */
-export function parseCursor(argumentName: string, terms: readonly CursorTerm[], cursor: string): unknown[] {
-  const invalidCursorError = () => invalidArgumentError(argumentName, 'This is not a valid cursor for this list.');
+export function parseCursor(
+  argumentName: string,
+  terms: readonly CursorTerm[],
+  cursor: string,
+): unknown[] {
+  const invalidCursorError = () =>
+    invalidArgumentError(argumentName, 'This is not a valid cursor for this list.');
   const [cursorSignature, ...values] = decodeCursor(cursor) ?? [];
   if (typeof cursorSignature !== 'string') throw invalidCursorError();
   if (cursorSignature !== orderSignature(terms))
@@ -58,24 +66,40 @@ function isValidForKind(kind: FieldKind, value: unknown): boolean {
 
 type CursorValues = readonly unknown[];
 
-const sortsNullsLast = ({ isNullable: nullable, nullsFirst }: BoundOrderTerm) => nullable && !nullsFirst;
+const sortsNullsLast = ({ isNullable: nullable, nullsFirst }: BoundOrderTerm) =>
+  nullable && !nullsFirst;
 
 /** Returns SQL conditions, to be combined with OR, for the values that follow the given value in the order of a sort term; none if no value can follow it. */
 function laterValueConditions(term: BoundOrderTerm, value: unknown, placeholder: string): string[] {
   const { sql, descending, nullsFirst } = term;
   if (value === null) return nullsFirst ? [`${sql} IS NOT NULL`] : [];
-  return [`${sql} ${descending ? '<' : '>'} ${placeholder}`, ...(sortsNullsLast(term) ? [`${sql} IS NULL`] : [])];
+  return [
+    `${sql} ${descending ? '<' : '>'} ${placeholder}`,
+    ...(sortsNullsLast(term) ? [`${sql} IS NULL`] : []),
+  ];
 }
 
 const equalCondition = ({ sql }: BoundOrderTerm, value: unknown, placeholder: string) =>
   value === null ? `${sql} IS NULL` : `${sql} = ${placeholder}`;
 
-const bindValues = (terms: readonly BoundOrderTerm[], values: CursorValues, bind: ParameterBinder): string[] =>
-  terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${sqlType(term)}`));
+const bindValues = (
+  terms: readonly BoundOrderTerm[],
+  values: CursorValues,
+  bind: ParameterBinder,
+): string[] =>
+  terms.map((term, index) =>
+    values[index] === null ? 'NULL' : `${bind(values[index])}::${sqlType(term)}`,
+  );
 
-export function rowAtCursorConditionSql(terms: readonly BoundOrderTerm[], values: CursorValues, bind: ParameterBinder): string {
+export function rowAtCursorConditionSql(
+  terms: readonly BoundOrderTerm[],
+  values: CursorValues,
+  bind: ParameterBinder,
+): string {
   const placeholders = bindValues(terms, values, bind);
-  return terms.map((term, index) => equalCondition(term, values[index], placeholders[index]!)).join(' AND ');
+  return terms
+    .map((term, index) => equalCondition(term, values[index], placeholders[index]!))
+    .join(' AND ');
 }
 
 /**
@@ -88,21 +112,31 @@ const MAX_TERMS_WITH_ALTERNATIVE_CONDITIONS = 4;
  * Returns alternative conditions for the rows after a cursor: equal values in the first sort terms and a later value in the next term. No row meets
  * two of them, and each matches one range of an index. Orders with more than MAX_TERMS_WITH_ALTERNATIVE_CONDITIONS terms get a single condition.
  */
-export function afterCursorAlternativeConditions(terms: readonly BoundOrderTerm[], values: CursorValues, bind: ParameterBinder): string[] {
+export function afterCursorAlternativeConditions(
+  terms: readonly BoundOrderTerm[],
+  values: CursorValues,
+  bind: ParameterBinder,
+): string[] {
   const placeholders = bindValues(terms, values, bind);
-  const laterConditions = (term: BoundOrderTerm, index: number) => laterValueConditions(term, values[index], placeholders[index]!);
-  const equalConditionOf = (term: BoundOrderTerm, index: number) => equalCondition(term, values[index], placeholders[index]!);
+  const laterConditions = (term: BoundOrderTerm, index: number) =>
+    laterValueConditions(term, values[index], placeholders[index]!);
+  const equalConditionOf = (term: BoundOrderTerm, index: number) =>
+    equalCondition(term, values[index], placeholders[index]!);
   if (terms.length > MAX_TERMS_WITH_ALTERNATIVE_CONDITIONS) {
     // A null value of the cursor may yield no condition. The last term, the id, is never null, so at least one condition remains.
     const nestedCondition = terms.reduceRight((laterTermsCondition, term, index) => {
-      const equalThenLaterConditions = laterTermsCondition ? [`${equalConditionOf(term, index)} AND ${laterTermsCondition}`] : [];
+      const equalThenLaterConditions = laterTermsCondition
+        ? [`${equalConditionOf(term, index)} AND ${laterTermsCondition}`]
+        : [];
       return `(${[...laterConditions(term, index), ...equalThenLaterConditions].join(' OR ')})`;
     }, '');
     return [nestedCondition];
   }
   return terms.flatMap((term, index) => {
     const equalConditions = terms.slice(0, index).map(equalConditionOf);
-    return laterConditions(term, index).map((laterCondition) => [...equalConditions, laterCondition].join(' AND '));
+    return laterConditions(term, index).map((laterCondition) =>
+      [...equalConditions, laterCondition].join(' AND '),
+    );
   });
 }
 

@@ -7,7 +7,11 @@ import type { TextOrder } from '../model/policies';
 import { collateClause } from './collation';
 
 /** Returns the SQL expression of a field's value. For a link table, this is an array of ids in the default order of their resource. */
-export function fieldSqlExpression(field: EntityField, alias: string, textOrder: TextOrder = 'bytes'): string {
+export function fieldSqlExpression(
+  field: EntityField,
+  alias: string,
+  textOrder: TextOrder = 'bytes',
+): string {
   if (field.column) return `${alias}."${field.column}"`;
   if (field.sql) return field.sql(alias);
   if (field.relatedColumn) {
@@ -21,9 +25,12 @@ export function fieldSqlExpression(field: EntityField, alias: string, textOrder:
   const { ordering, table: targetTable } = resourceOf(target)!;
   const fields = ordering.map((name) => fieldOf(target, name)).filter(({ name }) => name !== 'id');
   if (!fields.length) return `ARRAY(SELECT l."${otherColumn}" ${links} ${where} ORDER BY 1)`;
-  const order = [...fields.map((orderField) => `o."${orderField.column}"${collateClause(target, orderField, textOrder)}`), 'o."id"'].join(
-    ', ',
-  );
+  const order = [
+    ...fields.map(
+      (orderField) => `o."${orderField.column}"${collateClause(target, orderField, textOrder)}`,
+    ),
+    'o."id"',
+  ].join(', ');
   return `ARRAY(SELECT l."${otherColumn}" ${links} JOIN "${targetTable}" o ON o."id" = l."${otherColumn}" ${where} ORDER BY ${order})`;
 }
 
@@ -49,7 +56,10 @@ export function referencesIdConditionSql(field: EntityField, alias: string, idSq
   if (field.matchingColumns) {
     const table = resourceOf(field.target!())!.table;
     return field.matchingColumns
-      .map((column) => `${alias}."${column}" = (SELECT s."${column}" FROM "${table}" s WHERE s."id" = ${idSql})`)
+      .map(
+        (column) =>
+          `${alias}."${column}" = (SELECT s."${column}" FROM "${table}" s WHERE s."id" = ${idSql})`,
+      )
       .join(' AND ');
   }
   const link = linkTableOf(field)!;
@@ -60,5 +70,8 @@ export function referencesIdConditionSql(field: EntityField, alias: string, idSq
 export const sqlJoinClauses = (joins: readonly SqlCondition[], bind: ParameterBinder): string =>
   joins.map((join) => ` ${join('t', bind)}`).join('');
 
-export const fromClause = (entity: Entity, joins: readonly SqlCondition[] = [], bind?: ParameterBinder): string =>
-  `FROM "${resourceOf(entity)!.table}" t${sqlJoinClauses(joins, bind!)}`;
+export const fromClause = (
+  entity: Entity,
+  joins: readonly SqlCondition[] = [],
+  bind?: ParameterBinder,
+): string => `FROM "${resourceOf(entity)!.table}" t${sqlJoinClauses(joins, bind!)}`;

@@ -19,7 +19,11 @@ type OperatorDefinitions = Record<string, [type: TypeThunk, description: string]
 
 const createEmptyClass = (name: string): ClassType => ({ [name]: class {} })[name]! as ClassType;
 
-function createInputType(name: string, description: string, operators: OperatorDefinitions): ClassType {
+function createInputType(
+  name: string,
+  description: string,
+  operators: OperatorDefinitions,
+): ClassType {
   const InputClass = createEmptyClass(name);
   for (const [operator, [type, meaning]] of Object.entries(operators))
     Field(type, { nullable: true, description: meaning })(InputClass.prototype, operator);
@@ -29,13 +33,18 @@ function createInputType(name: string, description: string, operators: OperatorD
 
 const equalityOperators = (type: TypeThunk, valueNoun: string): OperatorDefinitions => ({
   eq: [type, `Equal to this ${valueNoun}; null matches rows without one.`],
-  ne: [type, `Not equal to this ${valueNoun}; also matches rows without one. null matches rows with one.`],
+  ne: [
+    type,
+    `Not equal to this ${valueNoun}; also matches rows without one. null matches rows with one.`,
+  ],
 });
 const listOperators = (type: TypeThunk): OperatorDefinitions => ({
   in: [() => [type()], 'Equal to one of these.'],
   notIn: [() => [type()], 'Equal to none of these; also matches rows without a value.'],
 });
-const nullOperator: OperatorDefinitions = { isNull: [() => Boolean, 'True: rows without a value. False: rows with one.'] };
+const nullOperator: OperatorDefinitions = {
+  isNull: [() => Boolean, 'True: rows without a value. False: rows with one.'],
+};
 
 const comparisonOperators = (type: TypeThunk, valueNoun: string): OperatorDefinitions => ({
   lt: [type, `Less than this ${valueNoun}. Rows without one match no comparison.`],
@@ -45,10 +54,18 @@ const comparisonOperators = (type: TypeThunk, valueNoun: string): OperatorDefini
 });
 
 const createFilter = (name: string, valueNoun: string, operators: OperatorDefinitions) =>
-  createInputType(name, `Conditions on a ${valueNoun}, all of which must hold. null is no condition.`, operators);
+  createInputType(
+    name,
+    `Conditions on a ${valueNoun}, all of which must hold. null is no condition.`,
+    operators,
+  );
 
 const createEqualityFilter = (name: string, type: TypeThunk, valueNoun: string) =>
-  createFilter(name, valueNoun, { ...equalityOperators(type, valueNoun), ...listOperators(type), ...nullOperator });
+  createFilter(name, valueNoun, {
+    ...equalityOperators(type, valueNoun),
+    ...listOperators(type),
+    ...nullOperator,
+  });
 
 const createComparisonFilter = (kind: string, type: TypeThunk, valueNoun: string) =>
   createFilter(`${kind}Filter`, valueNoun, {
@@ -69,7 +86,10 @@ const IdFilter = createInputType('IdFilter', 'A condition on an id, given as `id
 });
 Extensions({ oneOf: true })(IdFilter);
 const UuidFilter = createEqualityFilter('UuidFilter', stringType, 'UUID');
-const BooleanFilter = createFilter('BooleanFilter', 'truth value', { ...equalityOperators(() => Boolean, 'truth value'), ...nullOperator });
+const BooleanFilter = createFilter('BooleanFilter', 'truth value', {
+  ...equalityOperators(() => Boolean, 'truth value'),
+  ...nullOperator,
+});
 const IntFilter = createComparisonFilter('Int', () => Int, 'whole number');
 const DecimalFilter = createComparisonFilter('Decimal', () => DecimalScalar, 'decimal');
 const DateFilter = createComparisonFilter('Date', () => DateScalar, 'day');
@@ -85,14 +105,20 @@ const StringFilter = createFilter('StringFilter', 'text', {
     stringType,
     'Fuzzy search that ignores case and accents and tolerates typos. (In texts that may have more than 200 characters, accents count in short words.) At the top level of `where` it also ranks the rows; see `relevance` in `orderBy`.',
   ],
-  mode: [() => TextMode, 'Case sensitivity of the other conditions of this filter; SENSITIVE if absent.'],
+  mode: [
+    () => TextMode,
+    'Case sensitivity of the other conditions of this filter; SENSITIVE if absent.',
+  ],
   ...nullOperator,
 });
 const createIdSetFilter = (name: string, type: TypeThunk, valueNoun: string) =>
   createFilter(name, `set of ${valueNoun}s`, {
     in: [() => [type()], 'The set contains at least one of these.'],
     notIn: [() => [type()], 'The set contains none of these.'],
-    each: [() => [type()], `Like \`in\`, but with one row per matching ${valueNoun}. Only at the top level of \`where\`.`],
+    each: [
+      () => [type()],
+      `Like \`in\`, but with one row per matching ${valueNoun}. Only at the top level of \`where\`.`,
+    ],
   });
 const IdListFilter = createIdSetFilter('IdListFilter', () => ID, 'id');
 
@@ -136,10 +162,15 @@ function enumFilter({ name, type }: EnumDefinition, isListFilter: boolean): Clas
   return filter;
 }
 
-export const isSearchableField = (field: EntityField): boolean => filterInputType(field) === StringFilter;
+export const isSearchableField = (field: EntityField): boolean =>
+  filterInputType(field) === StringFilter;
 
-const addConditionField = (WhereInputClass: ClassType, key: string, type: TypeThunk, description: string) =>
-  Field(type, { nullable: true, description })(WhereInputClass.prototype, key);
+const addConditionField = (
+  WhereInputClass: ClassType,
+  key: string,
+  type: TypeThunk,
+  description: string,
+) => Field(type, { nullable: true, description })(WhereInputClass.prototype, key);
 
 /** Returns the input type `XWhere` of an entity X. Call it only after all resources are loaded, because it includes conditions on relations. */
 export const whereInputType: (entity: Entity) => ClassType = memoizePerEntity((entity) => {
@@ -151,17 +182,36 @@ export const whereInputType: (entity: Entity) => ClassType = memoizePerEntity((e
     addConditionField(WhereInputClass, field.name, () => type, `Condition on \`${field.name}\`.`);
     Extensions({ field })(WhereInputClass.prototype, field.name);
   }
-  addConditionField(WhereInputClass, 'and', () => [WhereInputClass], 'All of these conditions hold.');
-  addConditionField(WhereInputClass, 'or', () => [WhereInputClass], 'At least one of these conditions holds.');
-  addConditionField(WhereInputClass, 'not', () => WhereInputClass, 'The condition does not hold. Also matches rows without a value.');
-  InputType(name, { description: `Conditions on rows of ${entity.name}, all of which must hold.` })(WhereInputClass);
+  addConditionField(
+    WhereInputClass,
+    'and',
+    () => [WhereInputClass],
+    'All of these conditions hold.',
+  );
+  addConditionField(
+    WhereInputClass,
+    'or',
+    () => [WhereInputClass],
+    'At least one of these conditions holds.',
+  );
+  addConditionField(
+    WhereInputClass,
+    'not',
+    () => WhereInputClass,
+    'The condition does not hold. Also matches rows without a value.',
+  );
+  InputType(name, { description: `Conditions on rows of ${entity.name}, all of which must hold.` })(
+    WhereInputClass,
+  );
   return WhereInputClass;
 }, addRelationConditionFields);
 
 function addRelationConditionFields(WhereInputClass: ClassType, entity: Entity): void {
   for (const { name, target, isToMany, exclusiveTo } of relationsOf(entity)) {
     const type = isToMany ? relatedRowsFilter(target()) : whereInputType(target());
-    const description = isToMany ? `Condition on rows of \`${name}\`.` : `Condition on \`${name}\`. Rows without one do not match.`;
+    const description = isToMany
+      ? `Condition on rows of \`${name}\`.`
+      : `Condition on \`${name}\`. Rows without one do not match.`;
     addConditionField(WhereInputClass, name, () => type, description);
     Extensions({ exclusiveTo })(WhereInputClass.prototype, name);
   }
@@ -171,10 +221,14 @@ function addRelationConditionFields(WhereInputClass: ClassType, entity: Entity):
 const relatedRowsFilter: (entity: Entity) => ClassType = memoizePerEntity(
   (entity) => {
     const type: TypeThunk = () => whereInputType(entity);
-    return createInputType(`${entity.name}ListFilter`, `Conditions on related rows of ${entity.name}.`, {
-      some: [type, 'At least one related row matches.'],
-      none: [type, 'No related row matches.'],
-    });
+    return createInputType(
+      `${entity.name}ListFilter`,
+      `Conditions on related rows of ${entity.name}.`,
+      {
+        some: [type, 'At least one related row matches.'],
+        none: [type, 'No related row matches.'],
+      },
+    );
   },
   (_ListFilterClass, entity) => void whereInputType(entity),
 );

@@ -53,17 +53,23 @@ const RELEVANCE_FIELD = 'relevance';
 const READER_COLLATION_KEY_SUFFIX = '~';
 const SEARCH_HASH_CHARACTERS = 16;
 
-const isReference = (field: EntityField) => field.objectFieldName !== undefined && !field.relation!.isToMany;
+const isReference = (field: EntityField) =>
+  field.objectFieldName !== undefined && !field.relation!.isToMany;
 const isComputedDecimal = ({ kind, sql }: EntityField) => sql !== undefined && kind === 'decimal';
-const isOrderable = (field: EntityField) => field.isColumn || isReference(field) || isComputedDecimal(field);
+const isOrderable = (field: EntityField) =>
+  field.isColumn || isReference(field) || isComputedDecimal(field);
 
 function describeAscendingOrder({ name, kind }: EntityField): string {
   if (name === 'id') return 'In order of creation with `ASC`.';
   if (kind === 'relation') return 'Lowest id first with `ASC`.';
-  if (kind === 'date' || kind === 'datetime' || kind === 'time') return 'Earliest first with `ASC`.';
-  if (kind === 'integer' || kind === 'decimal' || kind === 'computed') return 'Smallest first with `ASC`.';
+  if (kind === 'date' || kind === 'datetime' || kind === 'time')
+    return 'Earliest first with `ASC`.';
+  if (kind === 'integer' || kind === 'decimal' || kind === 'computed')
+    return 'Smallest first with `ASC`.';
   if (kind === 'boolean') return 'False first with `ASC`.';
-  return kind === 'choice' || kind === 'uuid' ? 'In order of the stored values.' : 'Alphabetical with `ASC`.';
+  return kind === 'choice' || kind === 'uuid'
+    ? 'In order of the stored values.'
+    : 'Alphabetical with `ASC`.';
 }
 
 /**
@@ -78,17 +84,38 @@ export const orderInputType: (entity: Entity) => ClassType = memoizePerEntity((e
   for (const field of fieldsOf(entity).filter(isOrderable)) {
     addElement(field.name, () => OrderDirection, describeAscendingOrder(field));
     // Only REST sorts by the id of a reference. GraphQL sorts by fields of the referenced row.
-    Extensions({ field, exclusiveTo: field.objectFieldName ? 'rest' : field.exclusiveTo })(OrderInputClass.prototype, field.name);
+    Extensions({ field, exclusiveTo: field.objectFieldName ? 'rest' : field.exclusiveTo })(
+      OrderInputClass.prototype,
+      field.name,
+    );
     if (!field.objectFieldName) continue;
     const { lookupTableSize, ordering } = resourceOf(field.target!())!;
     if (lookupTableSize)
-      addElement(field.objectFieldName, () => OrderDirection, `By the \`${ordering[0]}\` of \`${field.objectFieldName}\`.`);
-    else addElement(field.objectFieldName, () => orderInputType(field.target!()), `By a field of \`${field.objectFieldName}\`.`);
-    Extensions({ exclusiveTo: field.exclusiveTo })(OrderInputClass.prototype, field.objectFieldName);
+      addElement(
+        field.objectFieldName,
+        () => OrderDirection,
+        `By the \`${ordering[0]}\` of \`${field.objectFieldName}\`.`,
+      );
+    else
+      addElement(
+        field.objectFieldName,
+        () => orderInputType(field.target!()),
+        `By a field of \`${field.objectFieldName}\`.`,
+      );
+    Extensions({ exclusiveTo: field.exclusiveTo })(
+      OrderInputClass.prototype,
+      field.objectFieldName,
+    );
   }
   if (fieldsOf(entity).some(isSearchableField))
-    addElement(RELEVANCE_FIELD, () => OrderDirection, 'Best match first with `DESC`. Requires `search` at the top level of `where`.');
-  InputType(name, { description: `A field of ${entity.name} and a sort direction.` })(OrderInputClass);
+    addElement(
+      RELEVANCE_FIELD,
+      () => OrderDirection,
+      'Best match first with `DESC`. Requires `search` at the top level of `where`.',
+    );
+  InputType(name, { description: `A field of ${entity.name} and a sort direction.` })(
+    OrderInputClass,
+  );
   Extensions({ oneOf: true })(OrderInputClass);
   return OrderInputClass;
 }, createReferencedOrderInputTypes);
@@ -98,7 +125,8 @@ export const orderInputType: (entity: Entity) => ClassType = memoizePerEntity((e
  * schema.
  */
 function createReferencedOrderInputTypes(_OrderInputClass: ClassType, entity: Entity): void {
-  for (const { objectFieldName, target } of fieldsOf(entity).filter(isOrderable)) if (objectFieldName) orderInputType(target!());
+  for (const { objectFieldName, target } of fieldsOf(entity).filter(isOrderable))
+    if (objectFieldName) orderInputType(target!());
 }
 
 export type OrderElement = { [field: string]: OrderDirection | OrderElement | null | undefined };
@@ -114,14 +142,23 @@ function parseOrderElement(element: OrderElement, argumentPath: string): OrderFi
   let value: OrderDirection | OrderElement = element;
   while (typeof value === 'object') {
     // An `@oneOf` input object has exactly one entry.
-    const [[name, nestedValue]] = Object.entries(value).filter(([, one]) => one != null) as [[string, OrderDirection | OrderElement]];
+    const [[name, nestedValue]] = Object.entries(value).filter(([, one]) => one != null) as [
+      [string, OrderDirection | OrderElement],
+    ];
     path.push(name);
     value = nestedValue;
     if (path.length > 1 && path.includes(RELEVANCE_FIELD))
-      throw invalidArgumentError(argumentPath, '`relevance` applies only to the listed rows themselves.');
+      throw invalidArgumentError(
+        argumentPath,
+        '`relevance` applies only to the listed rows themselves.',
+      );
   }
   const [direction, nulls] = value.split('_NULLS_');
-  return { path, descending: direction === 'DESC', nullsFirst: nulls ? nulls === 'FIRST' : direction === 'DESC' };
+  return {
+    path,
+    descending: direction === 'DESC',
+    nullsFirst: nulls ? nulls === 'FIRST' : direction === 'DESC',
+  };
 }
 
 /** Returns the order of a list: `orderBy` if given; otherwise relevance if there is a search, then the default order of the entity. */
@@ -131,18 +168,34 @@ export function resolveOrder(
   searches: readonly TextSearch[],
 ): OrderField[] {
   const defaultOrder = resourceOf(entity)!.ordering.map(parseOrderField);
-  if (!orderBy) return searches.length ? [parseOrderField(`-${RELEVANCE_FIELD}`), ...defaultOrder] : defaultOrder;
-  if (orderBy.length > MAX_ORDER_ELEMENTS) throw invalidArgumentError('orderBy', atMostElementsMessage(MAX_ORDER_ELEMENTS));
+  if (!orderBy)
+    return searches.length
+      ? [parseOrderField(`-${RELEVANCE_FIELD}`), ...defaultOrder]
+      : defaultOrder;
+  if (orderBy.length > MAX_ORDER_ELEMENTS)
+    throw invalidArgumentError('orderBy', atMostElementsMessage(MAX_ORDER_ELEMENTS));
   return orderBy.map((element, index) => parseOrderElement(element, `orderBy[${index}]`));
 }
 
 /** Returns the term for the relevance of a search. Its key contains a hash of the search, so that a cursor of another search is rejected. */
-function relevanceTerm(searches: readonly TextSearch[]): Pick<OrderTerm, 'cursorKey' | 'sql' | 'kind' | 'isNullable'> {
-  if (!searches.length) throw invalidArgumentError('orderBy', '`relevance` requires a `search` in `where`.');
+function relevanceTerm(
+  searches: readonly TextSearch[],
+): Pick<OrderTerm, 'cursorKey' | 'sql' | 'kind' | 'isNullable'> {
+  if (!searches.length)
+    throw invalidArgumentError('orderBy', '`relevance` requires a `search` in `where`.');
   const searchesJson = JSON.stringify(searches.map(({ field, text }) => [field.name, text]));
-  const searchHash = createHash('sha256').update(searchesJson).digest('hex').slice(0, SEARCH_HASH_CHARACTERS);
-  const sql = (bind: ParameterBinder) => `(${searches.map((search) => searchRelevanceSql(search)('t', bind)).join(' + ')})`;
-  return { cursorKey: `${RELEVANCE_FIELD}(${searchHash})`, sql, kind: 'integer', isNullable: false };
+  const searchHash = createHash('sha256')
+    .update(searchesJson)
+    .digest('hex')
+    .slice(0, SEARCH_HASH_CHARACTERS);
+  const sql = (bind: ParameterBinder) =>
+    `(${searches.map((search) => searchRelevanceSql(search)('t', bind)).join(' + ')})`;
+  return {
+    cursorKey: `${RELEVANCE_FIELD}(${searchHash})`,
+    sql,
+    kind: 'integer',
+    isNullable: false,
+  };
 }
 
 /** An ORDER BY expression and its COLLATE clause, which is empty for values that are sorted by their bytes. */
@@ -160,16 +213,29 @@ export interface OrderContext {
  */
 export type ReferencedRowConditions = (entity: Entity) => readonly SqlCondition[];
 
-function orderExpression(entity: Entity, [name, ...path]: readonly string[], alias: string, orderContext: OrderContext): OrderExpression {
-  const referenceField = fieldsOf(entity).find((field) => isReference(field) && field.objectFieldName === name);
+function orderExpression(
+  entity: Entity,
+  [name, ...path]: readonly string[],
+  alias: string,
+  orderContext: OrderContext,
+): OrderExpression {
+  const referenceField = fieldsOf(entity).find(
+    (field) => isReference(field) && field.objectFieldName === name,
+  );
   if (!referenceField) {
     const field = fieldOf(entity, name!);
     const collationSql = collateClause(entity, field, orderContext.textOrder);
     const column = fieldSqlExpression(field, alias);
     // REST stores an omitted choice as an empty string, which GraphQL shows and sorts as null.
-    const isNullIfBlank = field.enum && field.allowNull && field.allowBlank && orderContext.textOrder === 'unicode';
+    const isNullIfBlank =
+      field.enum && field.allowNull && field.allowBlank && orderContext.textOrder === 'unicode';
     const value = isNullIfBlank ? `NULLIF(${column}, '')` : column;
-    return { sql: () => `${value}${collationSql}`, kind: field.kind, isNullable: field.allowNull, collationSql };
+    return {
+      sql: () => `${value}${collationSql}`,
+      kind: field.kind,
+      isNullable: field.allowNull,
+      collationSql,
+    };
   }
   const target = referenceField.target!();
   const targetPath = path.length ? path : resourceOf(target)!.ordering.slice(0, 1);
@@ -187,40 +253,63 @@ function orderExpression(entity: Entity, [name, ...path]: readonly string[], ali
   };
 }
 
-function orderTerm(entity: Entity, { path, descending, nullsFirst }: OrderField, orderContext: OrderContext): OrderTerm {
+function orderTerm(
+  entity: Entity,
+  { path, descending, nullsFirst }: OrderField,
+  orderContext: OrderContext,
+): OrderTerm {
   const direction = { descending, nullsFirst };
-  if (path[0] === RELEVANCE_FIELD) return { ...relevanceTerm(orderContext.searches ?? []), ...direction };
+  if (path[0] === RELEVANCE_FIELD)
+    return { ...relevanceTerm(orderContext.searches ?? []), ...direction };
   const { collationSql, ...value } = orderExpression(entity, path, 't', orderContext);
-  return { cursorKey: `${path.join('.')}${collationSql && READER_COLLATION_KEY_SUFFIX}`, ...value, ...direction };
+  return {
+    cursorKey: `${path.join('.')}${collationSql && READER_COLLATION_KEY_SUFFIX}`,
+    ...value,
+    ...direction,
+  };
 }
 
 /** Compiles a sort order to ORDER BY terms. Unless the order contains the id, it is appended in ascending order, so that the order is total. */
-export function orderTerms(entity: Entity, order: readonly OrderField[], orderContext: OrderContext): OrderTerm[] {
+export function orderTerms(
+  entity: Entity,
+  order: readonly OrderField[],
+  orderContext: OrderContext,
+): OrderTerm[] {
   const terms: OrderTerm[] = [];
   for (const key of order) {
     const term = orderTerm(entity, key, orderContext);
     if (!terms.some((otherTerm) => otherTerm.cursorKey === term.cursorKey)) terms.push(term);
   }
   const idTermIndex = terms.findIndex((term) => term.cursorKey === 'id');
-  return idTermIndex >= 0 ? terms.slice(0, idTermIndex + 1) : [...terms, orderTerm(entity, parseOrderField('id'), orderContext)];
+  return idTermIndex >= 0
+    ? terms.slice(0, idTermIndex + 1)
+    : [...terms, orderTerm(entity, parseOrderField('id'), orderContext)];
 }
 
-export const bindOrderTerms = (terms: readonly OrderTerm[], bind: ParameterBinder): BoundOrderTerm[] =>
-  terms.map((term) => ({ ...term, sql: term.sql(bind) }));
+export const bindOrderTerms = (
+  terms: readonly OrderTerm[],
+  bind: ParameterBinder,
+): BoundOrderTerm[] => terms.map((term) => ({ ...term, sql: term.sql(bind) }));
 
 export const reverseOrderTerms = (terms: readonly BoundOrderTerm[]): BoundOrderTerm[] =>
   terms.map((term) => ({ ...term, descending: !term.descending, nullsFirst: !term.nullsFirst }));
 
 export type OrderByTerm = Pick<BoundOrderTerm, 'sql' | 'descending' | 'nullsFirst' | 'isNullable'>;
 
-export const ORDER_BY_ID: OrderByTerm = { sql: 't."id"', descending: false, nullsFirst: false, isNullable: false };
+export const ORDER_BY_ID: OrderByTerm = {
+  sql: 't."id"',
+  descending: false,
+  nullsFirst: false,
+  isNullable: false,
+};
 
 /**
  * Returns the direction of a sort term. NULLS FIRST or LAST is omitted if it is the default or no value is null, so that an index can provide the
  * order.
  */
 function sortDirection({ descending, nullsFirst, isNullable: nullable }: OrderByTerm): string {
-  const nullsSql = nullable && nullsFirst !== descending ? ` NULLS ${nullsFirst ? 'FIRST' : 'LAST'}` : '';
+  const nullsSql =
+    nullable && nullsFirst !== descending ? ` NULLS ${nullsFirst ? 'FIRST' : 'LAST'}` : '';
   return `${descending ? 'DESC' : 'ASC'}${nullsSql}`;
 }
 

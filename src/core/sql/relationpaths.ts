@@ -2,7 +2,14 @@
 import { referenceableRowConditions, visibleRowConditions } from '../access/access';
 import type { SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
-import { childRowsFieldsOf, fieldOf, fieldsOf, type Entity, type EntityField, type Thunk } from '../model/fields';
+import {
+  childRowsFieldsOf,
+  fieldOf,
+  fieldsOf,
+  type Entity,
+  type EntityField,
+  type Thunk,
+} from '../model/fields';
 import { linkDiscriminatorCondition } from '../model/linktable';
 import type { ApiName } from '../../contract/metadata';
 import { memoizePerEntity } from '../model/memoize';
@@ -69,11 +76,19 @@ function referenceSemiJoin(entity: Entity, field: EntityField): SemiJoin {
   };
 }
 
-function childSemiJoin(target: Thunk, field: EntityField, outerKeySql: (outerAlias: string) => string): SemiJoin {
+function childSemiJoin(
+  target: Thunk,
+  field: EntityField,
+  outerKeySql: (outerAlias: string) => string,
+): SemiJoin {
   const { column, matchingColumns, name } = field;
   const table = quotedTableName(target);
   if (matchingColumns) return sharedColumnsSemiJoin(matchingColumns, table);
-  if (column) return { outerKeySql, innerKeysSql: (innerAlias) => `SELECT ${innerAlias}."${column}" FROM ${table} ${innerAlias}` };
+  if (column)
+    return {
+      outerKeySql,
+      innerKeysSql: (innerAlias) => `SELECT ${innerAlias}."${column}" FROM ${table} ${innerAlias}`,
+    };
   const link = linkTableOf(field);
   if (!link) throw new Error(`rows cannot be filtered by ${name}`);
   const { table: links, ownColumn, otherColumn, keyColumn = 'id' } = link;

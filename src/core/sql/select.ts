@@ -47,17 +47,28 @@ const buildSelectList = (expressions: readonly SelectedExpression[]): string =>
   expressions.map(([sql, name]) => `${sql} AS "${name}"`).join(', ');
 
 /** Returns the cached column set for the given fields, to which the id is added. */
-export function columnSet(entity: Entity, names: Iterable<string>, textOrder: TextOrder): SelectedColumns {
+export function columnSet(
+  entity: Entity,
+  names: Iterable<string>,
+  textOrder: TextOrder,
+): SelectedColumns {
   const fieldNames = new Set(['id', ...names]);
   const fields = fieldsOf(entity).filter(({ name }) => fieldNames.has(name));
   const selectedFieldNames = fields.map(({ name }) => name);
   const columnSetKey = `${entityCacheKey(entity)} ${textOrder} ${selectedFieldNames.join()}`;
   let columns = columnSetCache.get(columnSetKey);
   if (!columns) {
-    const sql = buildSelectList(fields.map((field) => [fieldSqlExpression(field, 't', textOrder), field.name]));
+    const sql = buildSelectList(
+      fields.map((field) => [fieldSqlExpression(field, 't', textOrder), field.name]),
+    );
     columnSetCache.set(
       columnSetKey,
-      (columns = { entity, cacheKey: (lastCacheKey += 1), fieldNames: selectedFieldNames, selectListSql: sql }),
+      (columns = {
+        entity,
+        cacheKey: (lastCacheKey += 1),
+        fieldNames: selectedFieldNames,
+        selectListSql: sql,
+      }),
     );
   }
   return columns;

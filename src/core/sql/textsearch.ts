@@ -12,15 +12,22 @@ const LIKE_PATTERN_BUILDERS: Record<MatchPosition, (text: string) => string> = {
 };
 
 /** Returns a LIKE pattern. `%` and `_` in the string are escaped. */
-const likePattern = (position: MatchPosition, text: string) => LIKE_PATTERN_BUILDERS[position](text.replace(/[\\%_]/g, '\\$&'));
+const likePattern = (position: MatchPosition, text: string) =>
+  LIKE_PATTERN_BUILDERS[position](text.replace(/[\\%_]/g, '\\$&'));
 
 /** Whether the string has three letters or digits in a row. Shorter strings have no trigram, so the trigram index cannot find them. */
 const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
 
 export const caseFoldedExpression = (field: EntityField, alias: string): string =>
-  field.indexedForSearch ? `${alias}."${field.column}_folded"` : `search_fold(${fieldSqlExpression(field, alias)})`;
+  field.indexedForSearch
+    ? `${alias}."${field.column}_folded"`
+    : `search_fold(${fieldSqlExpression(field, alias)})`;
 
-function caseFoldedLikeCondition(field: EntityField, position: MatchPosition, text: string): SqlCondition {
+function caseFoldedLikeCondition(
+  field: EntityField,
+  position: MatchPosition,
+  text: string,
+): SqlCondition {
   const likeCondition: SqlCondition = (alias, bind) =>
     `${caseFoldedExpression(field, alias)} LIKE search_fold(${bind(likePattern(position, text), true)})`;
   if (position !== 'contains' || !field.indexedForSearch || hasTrigram(text)) return likeCondition;
@@ -29,7 +36,12 @@ function caseFoldedLikeCondition(field: EntityField, position: MatchPosition, te
   return (alias, bind) => `CASE WHEN ${likeCondition(alias, bind)} THEN TRUE END`;
 }
 
-export function textMatchCondition(field: EntityField, position: MatchPosition, text: string, isCaseInsensitive: boolean): SqlCondition {
+export function textMatchCondition(
+  field: EntityField,
+  position: MatchPosition,
+  text: string,
+  isCaseInsensitive: boolean,
+): SqlCondition {
   const caseInsensitiveCondition = caseFoldedLikeCondition(field, position, text);
   if (isCaseInsensitive) return caseInsensitiveCondition;
   const caseSensitiveCondition: SqlCondition = (alias, bind) =>
@@ -37,7 +49,8 @@ export function textMatchCondition(field: EntityField, position: MatchPosition, 
   // A case-sensitive search adds the condition on the case-folded copy of the text: every case-sensitive match meets it too, and the trigram index of
   // the copy makes the search fast.
   return field.indexedForSearch && hasTrigram(text)
-    ? (alias, bind) => `(${caseInsensitiveCondition(alias, bind)} AND ${caseSensitiveCondition(alias, bind)})`
+    ? (alias, bind) =>
+        `(${caseInsensitiveCondition(alias, bind)} AND ${caseSensitiveCondition(alias, bind)})`
     : caseSensitiveCondition;
 }
 
@@ -67,9 +80,14 @@ const splitWords = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u
  */
 function similarWordCondition(field: EntityField, word: string): SqlCondition {
   if (field.indexedForSearch)
-    return (alias, bind) => `${alias}."${field.column}_words" && (SELECT search_alike(search_fold(${bind(word)})))`;
-  const similarityFunctionName = (field.maxLength ?? Infinity) > MAX_EDIT_DISTANCE_TEXT_CHARACTERS ? 'search_similar' : 'search_resembles';
-  return (alias, bind) => `${similarityFunctionName}(${caseFoldedExpression(field, alias)}, search_fold(${bind(word)}))`;
+    return (alias, bind) =>
+      `${alias}."${field.column}_words" && (SELECT search_alike(search_fold(${bind(word)})))`;
+  const similarityFunctionName =
+    (field.maxLength ?? Infinity) > MAX_EDIT_DISTANCE_TEXT_CHARACTERS
+      ? 'search_similar'
+      : 'search_resembles';
+  return (alias, bind) =>
+    `${similarityFunctionName}(${caseFoldedExpression(field, alias)}, search_fold(${bind(word)}))`;
 }
 
 /** Returns the condition of a fuzzy search: the field contains the whole term, or each word of the term or a word similar to it. */
@@ -80,7 +98,9 @@ export function searchMatchCondition({ field, text: term }: TextSearch): SqlCond
   const words = splitWords(text).slice(0, MAX_SEARCH_WORDS);
   const wordConditions = words.map((word) => {
     const containsWordCondition = caseFoldedLikeCondition(field, 'contains', word);
-    return hasTrigram(word) ? disjunction([containsWordCondition, similarWordCondition(field, word)]) : containsWordCondition;
+    return hasTrigram(word)
+      ? disjunction([containsWordCondition, similarWordCondition(field, word)])
+      : containsWordCondition;
   });
   return disjunction([containsCondition, conjunction(wordConditions)]);
 }

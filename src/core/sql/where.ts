@@ -1,5 +1,11 @@
 /** Compiles a GraphQL `where` argument to SQL conditions. Conditions are never null, so that `ne` and `not` include rows without a value. */
-import { conjunction, disjunction, negation, whereClause, type SqlCondition } from '../access/conditions';
+import {
+  conjunction,
+  disjunction,
+  negation,
+  whereClause,
+  type SqlCondition,
+} from '../access/conditions';
 import type { Context } from '../context';
 import { invalidArgumentError, truncateInput } from '../model/errors';
 import { fieldsOf, type Entity, type EntityField } from '../model/fields';
@@ -10,7 +16,13 @@ import { parseRowId } from '../model/ids';
 import { parseNodeId, rejectNodeIdOfOtherType, resolveRowId } from '../model/node';
 import { fieldSqlExpression } from './expressions';
 import { relationsOf, type EntityRelation } from './relationpaths';
-import { searchMatchCondition, textMatchCondition, equalsAnyCaseFoldedCondition, type MatchPosition, type TextSearch } from './textsearch';
+import {
+  searchMatchCondition,
+  textMatchCondition,
+  equalsAnyCaseFoldedCondition,
+  type MatchPosition,
+  type TextSearch,
+} from './textsearch';
 
 /** Maximum number of conditions in one `where` argument, which bounds the planning and execution time of the statement. */
 const MAX_CONDITIONS = 200;
@@ -55,19 +67,28 @@ function toParameter(field: EntityField, value: unknown): unknown {
 const toValidParameters = (field: EntityField, values: readonly unknown[]) =>
   values.map((value) => toParameter(field, value)).filter((value) => value !== undefined);
 
-function fieldCondition(field: EntityField, comparisonSql: (column: string, bind: (value: unknown) => string) => string): SqlCondition {
+function fieldCondition(
+  field: EntityField,
+  comparisonSql: (column: string, bind: (value: unknown) => string) => string,
+): SqlCondition {
   // REST stores an omitted choice as an empty string, which filters treat like null.
   if (field.enum && field.allowNull && field.allowBlank)
     return (alias, bind) => comparisonSql(`NULLIF(${fieldSqlExpression(field, alias)}, '')`, bind);
-  if (!field.relatedColumn) return (alias, bind) => comparisonSql(fieldSqlExpression(field, alias), bind);
+  if (!field.relatedColumn)
+    return (alias, bind) => comparisonSql(fieldSqlExpression(field, alias), bind);
   const { table, referenceColumn, column } = field.relatedColumn;
   return (alias, bind) =>
     `${alias}."${referenceColumn}" IN (SELECT x."id" FROM "${table}" x WHERE ${comparisonSql(`x."${column}"`, bind)})`;
 }
 
-const nullCondition = (field: EntityField): SqlCondition => fieldCondition(field, (column) => `${column} IS NULL`);
+const nullCondition = (field: EntityField): SqlCondition =>
+  fieldCondition(field, (column) => `${column} IS NULL`);
 
-function equalCondition(field: EntityField, value: unknown, isCaseInsensitive: boolean): SqlCondition {
+function equalCondition(
+  field: EntityField,
+  value: unknown,
+  isCaseInsensitive: boolean,
+): SqlCondition {
   if (value === null) return nullCondition(field);
   const [parameter] = toValidParameters(field, [value]);
   if (parameter === undefined) return MATCHES_NO_ROW;
@@ -76,7 +97,11 @@ function equalCondition(field: EntityField, value: unknown, isCaseInsensitive: b
     : fieldCondition(field, (column, bind) => `${column} = ${bind(parameter)}`);
 }
 
-function inCondition(field: EntityField, values: readonly unknown[], isCaseInsensitive: boolean): SqlCondition {
+function inCondition(
+  field: EntityField,
+  values: readonly unknown[],
+  isCaseInsensitive: boolean,
+): SqlCondition {
   const parameters = toValidParameters(field, values);
   if (!parameters.length) return MATCHES_NO_ROW;
   return isCaseInsensitive
@@ -88,7 +113,10 @@ const SQL_COMPARISON_OPERATORS: Record<string, string> = { lt: '<', lte: '<=', g
 
 function searchCondition(field: EntityField, text: string, path: string): SqlCondition {
   if ([...text].length > MAX_SEARCH_CHARACTERS)
-    throw invalidArgumentError(path, `Ensure this value has no more than ${MAX_SEARCH_CHARACTERS} characters.`);
+    throw invalidArgumentError(
+      path,
+      `Ensure this value has no more than ${MAX_SEARCH_CHARACTERS} characters.`,
+    );
   return text.includes('\0') ? MATCHES_NO_ROW : searchMatchCondition({ field, text });
 }
 
@@ -115,9 +143,14 @@ export function operatorCondition(
     case 'contains':
     case 'startsWith':
     case 'endsWith':
-      return value.includes('\0') ? MATCHES_NO_ROW : textMatchCondition(field, operator satisfies MatchPosition, value, isCaseInsensitive);
+      return value.includes('\0')
+        ? MATCHES_NO_ROW
+        : textMatchCondition(field, operator satisfies MatchPosition, value, isCaseInsensitive);
     default:
-      return fieldCondition(field, (column, bind) => `${column} ${SQL_COMPARISON_OPERATORS[operator]} ${bind(value)}`);
+      return fieldCondition(
+        field,
+        (column, bind) => `${column} ${SQL_COMPARISON_OPERATORS[operator]} ${bind(value)}`,
+      );
   }
 }
 
@@ -128,7 +161,11 @@ function linkedToAnyCondition(field: EntityField, ids: readonly unknown[]): SqlC
     `EXISTS (SELECT 1 FROM "${table}" l WHERE l."${ownColumn}" = ${alias}."${keyColumn}" AND l."${otherColumn}" = ANY(${bind(ids)}::int[])${discriminatorSql})`;
 }
 
-function eachFilterJoin(field: EntityField, ids: readonly unknown[], joinAlias: string): SqlCondition {
+function eachFilterJoin(
+  field: EntityField,
+  ids: readonly unknown[],
+  joinAlias: string,
+): SqlCondition {
   const { table, ownColumn, otherColumn, keyColumn = 'id' } = field.link!;
   const discriminatorSql = linkDiscriminatorCondition(field.link!, joinAlias);
   return (alias, bind) =>
@@ -145,14 +182,21 @@ class WhereCompiler {
 
   compile(entity: Entity, where: Where, path: string, nestingDepth: number): SqlCondition[] {
     if (nestingDepth > MAX_CONDITION_DEPTH)
-      throw invalidArgumentError(path, `Conditions are nested deeper than ${MAX_CONDITION_DEPTH} levels.`);
+      throw invalidArgumentError(
+        path,
+        `Conditions are nested deeper than ${MAX_CONDITION_DEPTH} levels.`,
+      );
     return Object.entries(where).flatMap(([name, value]) => {
       if (value == null) return [];
       const conditionPath = `${path}.${name}`;
       const compileNested = (nestedWhere: Where, nestedPath: string) =>
-        this.addToConditionCount(conjunction(this.compile(entity, nestedWhere, nestedPath, nestingDepth + 1)));
+        this.addToConditionCount(
+          conjunction(this.compile(entity, nestedWhere, nestedPath, nestingDepth + 1)),
+        );
       const compileNestedList = (nestedWheres: Where[]) =>
-        nestedWheres.map((nestedWhere, index) => compileNested(nestedWhere, `${conditionPath}[${index}]`));
+        nestedWheres.map((nestedWhere, index) =>
+          compileNested(nestedWhere, `${conditionPath}[${index}]`),
+        );
       if (name === 'and') return compileNestedList(value);
       if (name === 'or') return [disjunction(compileNestedList(value))];
       if (name === 'not') return [negation(compileNested(value, conditionPath))];
@@ -175,17 +219,35 @@ class WhereCompiler {
     const typeName = field.name === 'id' ? entity.name : field.target?.().name;
     if (typeName === undefined || !this.context.policies.acceptsNodeIds) return filter;
     const toNumericId = (value: FilterValue, idPath: string): FilterValue => {
-      if (Array.isArray(value)) return value.map((element, index) => toNumericId(element, `${idPath}[${index}]`));
+      if (Array.isArray(value))
+        return value.map((element, index) => toNumericId(element, `${idPath}[${index}]`));
       if (typeof value !== 'string' || WHOLE_NUMBER_PATTERN.test(value)) return value;
       rejectNodeIdOfOtherType(typeName, value, idPath);
-      if (!parseNodeId(value)) throw invalidArgumentError(idPath, `"${truncateInput(value)}" is not a valid id of ${typeName}.`);
+      if (!parseNodeId(value))
+        throw invalidArgumentError(
+          idPath,
+          `"${truncateInput(value)}" is not a valid id of ${typeName}.`,
+        );
       return resolveRowId(typeName, value) ?? NONEXISTENT_ROW_ID;
     };
-    return Object.fromEntries(Object.entries(filter).map(([operator, value]) => [operator, toNumericId(value, `${path}.${operator}`)]));
+    return Object.fromEntries(
+      Object.entries(filter).map(([operator, value]) => [
+        operator,
+        toNumericId(value, `${path}.${operator}`),
+      ]),
+    );
   }
 
-  private toStoredValue(field: EntityField, operator: string, isCaseInsensitive: boolean, value: FilterValue): FilterValue {
-    if (Array.isArray(value)) return value.map((element) => this.toStoredValue(field, operator, isCaseInsensitive, element));
+  private toStoredValue(
+    field: EntityField,
+    operator: string,
+    isCaseInsensitive: boolean,
+    value: FilterValue,
+  ): FilterValue {
+    if (Array.isArray(value))
+      return value.map((element) =>
+        this.toStoredValue(field, operator, isCaseInsensitive, element),
+      );
     if (!field.toStoredText || typeof value !== 'string') return value;
     return field.toStoredText(value, operator, isCaseInsensitive, this.context.request.baseUrl);
   }
@@ -195,20 +257,46 @@ class WhereCompiler {
     return Object.entries(filter).flatMap(([operator, input]) => {
       const value = this.toStoredValue(field, operator, isCaseInsensitive, input);
       if (operator === 'mode' || value === undefined) return [];
-      const condition = operatorCondition(field, operator, value, isCaseInsensitive, `${path}.${operator}`);
+      const condition = operatorCondition(
+        field,
+        operator,
+        value,
+        isCaseInsensitive,
+        `${path}.${operator}`,
+      );
       return condition ? [this.addToConditionCount(condition)] : [];
     });
   }
 
-  private idSetConditions(field: EntityField, filter: Where, path: string, nestingDepth: number): SqlCondition[] {
+  private idSetConditions(
+    field: EntityField,
+    filter: Where,
+    path: string,
+    nestingDepth: number,
+  ): SqlCondition[] {
     const conditions: SqlCondition[] = [];
-    if (filter.in != null) conditions.push(this.addToConditionCount(linkedToAnyCondition(field, toValidParameters(field, filter.in))));
+    if (filter.in != null)
+      conditions.push(
+        this.addToConditionCount(linkedToAnyCondition(field, toValidParameters(field, filter.in))),
+      );
     if (filter.notIn != null)
-      conditions.push(this.addToConditionCount(negation(linkedToAnyCondition(field, toValidParameters(field, filter.notIn)))));
+      conditions.push(
+        this.addToConditionCount(
+          negation(linkedToAnyCondition(field, toValidParameters(field, filter.notIn))),
+        ),
+      );
     if (filter.each != null) {
-      if (nestingDepth > 0) throw invalidArgumentError(`${path}.each`, 'This is allowed only at the top level of `where`.');
+      if (nestingDepth > 0)
+        throw invalidArgumentError(
+          `${path}.each`,
+          'This is allowed only at the top level of `where`.',
+        );
       const alias = `j${this.joins.length}`;
-      this.joins.push(this.addToConditionCount(eachFilterJoin(field, toValidParameters(field, filter.each), alias)));
+      this.joins.push(
+        this.addToConditionCount(
+          eachFilterJoin(field, toValidParameters(field, filter.each), alias),
+        ),
+      );
       this.joinOrderTerms.push({
         cursorKey: `each(${field.name})`,
         sql: () => `${alias}."${field.link!.otherColumn}"`,
@@ -221,14 +309,27 @@ class WhereCompiler {
     return conditions;
   }
 
-  private quantifierConditions(relation: EntityRelation, filter: Where, path: string, nestingDepth: number): SqlCondition[] {
+  private quantifierConditions(
+    relation: EntityRelation,
+    filter: Where,
+    path: string,
+    nestingDepth: number,
+  ): SqlCondition[] {
     const conditionsOf = (quantifier: string) => {
       if (filter[quantifier] == null) return [];
       const quantifierPath = `${path}.${quantifier}`;
       if (this.quantifierDepth >= MAX_QUANTIFIER_DEPTH)
-        throw invalidArgumentError(quantifierPath, `\`some\` and \`none\` are nested deeper than ${MAX_QUANTIFIER_DEPTH} levels.`);
+        throw invalidArgumentError(
+          quantifierPath,
+          `\`some\` and \`none\` are nested deeper than ${MAX_QUANTIFIER_DEPTH} levels.`,
+        );
       this.quantifierDepth += 1;
-      const condition = this.relatedRowsCondition(relation, filter[quantifier], quantifierPath, nestingDepth);
+      const condition = this.relatedRowsCondition(
+        relation,
+        filter[quantifier],
+        quantifierPath,
+        nestingDepth,
+      );
       this.quantifierDepth -= 1;
       return [condition];
     };
@@ -236,8 +337,15 @@ class WhereCompiler {
   }
 
   /** Returns the condition that a related row visible to the viewer matches `where`. */
-  private relatedRowsCondition(relation: EntityRelation, where: Where, path: string, nestingDepth: number): SqlCondition {
-    const nestedCondition = conjunction(this.compile(relation.target(), where, path, nestingDepth + 1));
+  private relatedRowsCondition(
+    relation: EntityRelation,
+    where: Where,
+    path: string,
+    nestingDepth: number,
+  ): SqlCondition {
+    const nestedCondition = conjunction(
+      this.compile(relation.target(), where, path, nestingDepth + 1),
+    );
     const conditions = [...relation.visibilityConditions(this.context), nestedCondition];
     return this.addToConditionCount((alias, bind) => {
       // Aliases are derived from the outer alias, so that they are unique in nested subqueries.
@@ -248,7 +356,8 @@ class WhereCompiler {
 
   private addToConditionCount(condition: SqlCondition): SqlCondition {
     this.conditionCount += 1;
-    if (this.conditionCount > MAX_CONDITIONS) throw invalidArgumentError('where', `There are more than ${MAX_CONDITIONS} conditions.`);
+    if (this.conditionCount > MAX_CONDITIONS)
+      throw invalidArgumentError('where', `There are more than ${MAX_CONDITIONS} conditions.`);
     return condition;
   }
 }
@@ -261,9 +370,18 @@ function topLevelSearchesOf(entity: Entity, where: Where): TextSearch[] {
   });
 }
 
-export function compileWhere(entity: Entity, where: Where | null | undefined, context: Context): CompiledWhere {
+export function compileWhere(
+  entity: Entity,
+  where: Where | null | undefined,
+  context: Context,
+): CompiledWhere {
   if (!where) return { conditions: [], joins: [], joinOrderTerms: [], searches: [] };
   const compiler = new WhereCompiler(context);
   const conditions = compiler.compile(entity, where, 'where', 0);
-  return { conditions, joins: compiler.joins, joinOrderTerms: compiler.joinOrderTerms, searches: topLevelSearchesOf(entity, where) };
+  return {
+    conditions,
+    joins: compiler.joins,
+    joinOrderTerms: compiler.joinOrderTerms,
+    searches: topLevelSearchesOf(entity, where),
+  };
 }

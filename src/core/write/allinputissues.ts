@@ -15,18 +15,27 @@ export async function errorWithAllInputIssues(
   context: Context,
   findMissingRowIssues: () => Promise<InputIssue[]> = async () => [],
 ): Promise<unknown> {
-  if (!(error instanceof InvalidInput) || !error.issues.every(({ path }) => path.at(-1) === 'id')) return error;
+  if (!(error instanceof InvalidInput) || !error.issues.every(({ path }) => path.at(-1) === 'id'))
+    return error;
   const paths = new Set(error.issues.map(({ path }) => path.join()));
-  const missingRowIssues = (await findMissingRowIssues()).filter(({ path }) => !paths.has(path.join()));
+  const missingRowIssues = (await findMissingRowIssues()).filter(
+    ({ path }) => !paths.has(path.join()),
+  );
   // A row to be updated whose id is missing or invalid gets a placeholder id. Without an id, it would be validated as a new row, in which required
   // fields must have values.
-  for (const draft of drafts) if (!draft.parent || draft.inputWithChildRows?.id != null) draft.id ??= PLACEHOLDER_ROW_ID;
+  for (const draft of drafts)
+    if (!draft.parent || draft.inputWithChildRows?.id != null) draft.id ??= PLACEHOLDER_ROW_ID;
   // Uniqueness violations are omitted: detecting them requires the current values of the rows, some of which do not exist.
-  const invalidValueIssues = (await findInvalidValueIssues(drafts, context)).filter(({ code }) => code !== IssueCode.NOT_UNIQUE);
+  const invalidValueIssues = (await findInvalidValueIssues(drafts, context)).filter(
+    ({ code }) => code !== IssueCode.NOT_UNIQUE,
+  );
   return new InvalidInput([...error.issues, ...missingRowIssues, ...invalidValueIssues]);
 }
 
-async function findInvalidValueIssues(drafts: readonly RowDraft[], context: Context): Promise<readonly InputIssue[]> {
+async function findInvalidValueIssues(
+  drafts: readonly RowDraft[],
+  context: Context,
+): Promise<readonly InputIssue[]> {
   try {
     await validateDrafts(drafts, context);
     return [];

@@ -2,7 +2,14 @@
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
-import { childRowsFieldsOf, fieldOf, fieldsOf, type ChildRowsField, type Entity, type EntityField } from '../model/fields';
+import {
+  childRowsFieldsOf,
+  fieldOf,
+  fieldsOf,
+  type ChildRowsField,
+  type Entity,
+  type EntityField,
+} from '../model/fields';
 import { MAX_ROWS_PER_MUTATION } from '../model/fieldvalidation';
 import type { InputPath } from '../model/validationissues';
 import { resolveRowId } from '../model/node';
@@ -49,21 +56,33 @@ function resolveNodeIds({ target }: EntityField, value: unknown): unknown {
 const writableValues = (entity: Entity, input: FieldValues): FieldValues =>
   Object.fromEntries(
     fieldsOf(entity).flatMap((field) =>
-      field.readOnly || input[field.name] === undefined ? [] : [[field.name, resolveNodeIds(field, input[field.name])]],
+      field.readOnly || input[field.name] === undefined
+        ? []
+        : [[field.name, resolveNodeIds(field, input[field.name])]],
     ),
   );
 
-const childInputs = (input: FieldValues, { name }: ChildRowsField) => (input[name] ?? []) as FieldValues[];
+const childInputs = (input: FieldValues, { name }: ChildRowsField) =>
+  (input[name] ?? []) as FieldValues[];
 
 /** Returns the number of rows of an input, including child rows. */
 export const countInputRows = (entity: Entity, input: FieldValues): number =>
   creatableChildFields(entity).reduce(
-    (count, child) => childInputs(input, child).reduce((sum, childInput) => sum + countInputRows(child.target(), childInput), count),
+    (count, child) =>
+      childInputs(input, child).reduce(
+        (sum, childInput) => sum + countInputRows(child.target(), childInput),
+        count,
+      ),
     1,
   );
 
 /** Creates the drafts of a row and of its child rows. */
-export function createDrafts(entity: Entity, input: FieldValues, path: InputPath, parent?: RowDraft['parent']): RowDraft[] {
+export function createDrafts(
+  entity: Entity,
+  input: FieldValues,
+  path: InputPath,
+  parent?: RowDraft['parent'],
+): RowDraft[] {
   const draft: RowDraft = {
     entity,
     path,
@@ -74,14 +93,21 @@ export function createDrafts(entity: Entity, input: FieldValues, path: InputPath
   };
   const childDrafts = creatableChildFields(entity).flatMap((child) =>
     childInputs(input, child).flatMap((values, index) =>
-      createDrafts(child.target(), values, [...path, child.name, String(index)], { draft, referenceFieldName: child.referenceFieldName }),
+      createDrafts(child.target(), values, [...path, child.name, String(index)], {
+        draft,
+        referenceFieldName: child.referenceFieldName,
+      }),
     ),
   );
   return [draft, ...childDrafts];
 }
 
 /** Creates the draft of an update. Its id is set later, because an invalid id must not prevent the validation of values. */
-export const createUpdateDraft = (entity: Entity, input: FieldValues, path: InputPath): RowDraft => ({
+export const createUpdateDraft = (
+  entity: Entity,
+  input: FieldValues,
+  path: InputPath,
+): RowDraft => ({
   entity,
   path,
   input: writableValues(entity, input),
@@ -90,7 +116,10 @@ export const createUpdateDraft = (entity: Entity, input: FieldValues, path: Inpu
 
 export function rejectTooManyRows(count: number, argumentName: string): void {
   if (count > MAX_ROWS_PER_MUTATION)
-    throw invalidArgumentError(argumentName, `A mutation can write at most ${MAX_ROWS_PER_MUTATION} rows; this one has ${count}.`);
+    throw invalidArgumentError(
+      argumentName,
+      `A mutation can write at most ${MAX_ROWS_PER_MUTATION} rows; this one has ${count}.`,
+    );
 }
 
 /**
@@ -114,7 +143,10 @@ export function withDefaults(
   for (const field of fieldsOf(entity))
     if (field.hasDefault && values[field.name] === undefined)
       if (field.defaultsToProfileUnit && !policies.assumesProfileUnits) values[field.name] = null;
-      else values[field.name] = typeof field.default === 'function' ? field.default(timeZone) : field.default;
-    else if (field.allowBlank && !field.allowNull && values[field.name] === undefined) values[field.name] = '';
+      else
+        values[field.name] =
+          typeof field.default === 'function' ? field.default(timeZone) : field.default;
+    else if (field.allowBlank && !field.allowNull && values[field.name] === undefined)
+      values[field.name] = '';
   return values;
 }

@@ -17,15 +17,27 @@ const CONCURRENCY_FAILURE_SQLSTATES = ['40P01', '40001'];
  * find the invalid values. Writes of an atomic operation are not retried after a deadlock or serialization failure, because the transaction still
  * holds the locks of its earlier writes.
  */
-export async function withRetries<T>({ atomicState }: Context, write: (isFirstAttempt: boolean) => Promise<T>): Promise<T> {
+export async function withRetries<T>(
+  { atomicState }: Context,
+  write: (isFirstAttempt: boolean) => Promise<T>,
+): Promise<T> {
   const concurrencyFailureMaxAttempts = atomicState ? 1 : MAX_ATTEMPTS;
   for (let attempt = 1; ; attempt += 1)
     try {
       return await write(attempt === 1);
     } catch (error) {
       const code = (error as { original?: { code?: string } }).original?.code;
-      if (!code || ![...CONSTRAINT_VIOLATION_SQLSTATES, ...CONCURRENCY_FAILURE_SQLSTATES].includes(code)) throw error;
-      if (attempt >= (CONCURRENCY_FAILURE_SQLSTATES.includes(code) ? concurrencyFailureMaxAttempts : MAX_ATTEMPTS))
+      if (
+        !code ||
+        ![...CONSTRAINT_VIOLATION_SQLSTATES, ...CONCURRENCY_FAILURE_SQLSTATES].includes(code)
+      )
+        throw error;
+      if (
+        attempt >=
+        (CONCURRENCY_FAILURE_SQLSTATES.includes(code)
+          ? concurrencyFailureMaxAttempts
+          : MAX_ATTEMPTS)
+      )
         throw writeConflictError();
     }
 }

@@ -5,7 +5,13 @@ import { columnIsOneOf, type SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
 import { forbiddenError, InvalidInput, rowNotFoundIssue, throwIfInvalid } from '../model/errors';
 import type { Entity } from '../model/fields';
-import { invalidValueIssue, validationIssue, IssueCode, type InputIssue, type InputPath } from '../model/validationissues';
+import {
+  invalidValueIssue,
+  validationIssue,
+  IssueCode,
+  type InputIssue,
+  type InputPath,
+} from '../model/validationissues';
 import { resolveRowId, nodeTypeMismatchMessage } from '../model/node';
 import { VERSION_FIELD } from '../model/auditfields';
 import { columnSet, buildSelectRowsStatement } from '../sql/select';
@@ -32,8 +38,13 @@ export function parseRowIds(entity: Entity, references: readonly RowReference[])
     const rowId = resolveRowId(entity.name, id);
     if (rowId === undefined) {
       const typeMismatchMessage = nodeTypeMismatchMessage(entity.name, id);
-      issues.push(typeMismatchMessage ? { path, ...invalidValueIssue(typeMismatchMessage) } : notFoundIssue(entity, reference));
-    } else if (seenIds.has(rowId)) issues.push({ path, ...invalidValueIssue(`The id ${rowId} occurs more than once.`) });
+      issues.push(
+        typeMismatchMessage
+          ? { path, ...invalidValueIssue(typeMismatchMessage) }
+          : notFoundIssue(entity, reference),
+      );
+    } else if (seenIds.has(rowId))
+      issues.push({ path, ...invalidValueIssue(`The id ${rowId} occurs more than once.`) });
     seenIds.add(rowId);
     return rowId!;
   });
@@ -51,7 +62,11 @@ export function requireRowsExist(
   existingIds: Iterable<number>,
 ): void {
   const existingIdSet = new Set(existingIds);
-  throwIfInvalid(references.filter((_, index) => !existingIdSet.has(ids[index]!)).map((reference) => notFoundIssue(entity, reference)));
+  throwIfInvalid(
+    references
+      .filter((_, index) => !existingIdSet.has(ids[index]!))
+      .map((reference) => notFoundIssue(entity, reference)),
+  );
 }
 
 /**
@@ -67,19 +82,35 @@ export async function requireRowsWritable(
   if (!contributorTableOf(entity)) return;
   const columns = columnSet(entity, [], context.policies.textOrder);
   const findRowIdsWhere = async (conditions: readonly SqlCondition[]) =>
-    idsOf(await context.session.query(...buildSelectRowsStatement(columns, [columnIsOneOf('id', ids), ...conditions])));
-  requireRowsExist(entity, references, ids, await findRowIdsWhere(visibleRowConditions(entity, context)));
-  if ((await findRowIdsWhere(writableRowConditions(entity, context))).length < ids.length) throw forbiddenError();
+    idsOf(
+      await context.session.query(
+        ...buildSelectRowsStatement(columns, [columnIsOneOf('id', ids), ...conditions]),
+      ),
+    );
+  requireRowsExist(
+    entity,
+    references,
+    ids,
+    await findRowIdsWhere(visibleRowConditions(entity, context)),
+  );
+  if ((await findRowIdsWhere(writableRowConditions(entity, context))).length < ids.length)
+    throw forbiddenError();
 }
 
 const STALE_VERSION_ISSUE = validationIssue(IssueCode.CONFLICT, 'The row has another version now.');
 
 /** Throws for rows that do not have the expected version. The rows are locked, so the result is valid until the transaction ends. */
-function requireExpectedVersions(references: readonly RowReference[], ids: readonly number[], rows: readonly Row[]): void {
+function requireExpectedVersions(
+  references: readonly RowReference[],
+  ids: readonly number[],
+  rows: readonly Row[],
+): void {
   const versionById = new Map(rows.map((row) => [row.id as number, row[VERSION_FIELD] as string]));
   const staleRows = references.flatMap(({ expectedVersion }, index) => {
     const id = ids[index]!;
-    return expectedVersion && expectedVersion.value !== versionById.get(id) ? [{ id, path: expectedVersion.path }] : [];
+    return expectedVersion && expectedVersion.value !== versionById.get(id)
+      ? [{ id, path: expectedVersion.path }]
+      : [];
   });
   if (staleRows.length)
     throw new InvalidInput(
@@ -100,7 +131,9 @@ export async function lockAndCheckRows(
   writeContext: WriteContext,
   fieldNames: readonly string[] = [],
 ): Promise<Row[]> {
-  const lockedFieldNames = specifiesExpectedVersion(references) ? [...fieldNames, VERSION_FIELD] : fieldNames;
+  const lockedFieldNames = specifiesExpectedVersion(references)
+    ? [...fieldNames, VERSION_FIELD]
+    : fieldNames;
   const rows = await lockRows(entity, ids, lockStrength, writeContext, lockedFieldNames);
   requireRowsExist(entity, references, ids, idsOf(rows));
   // Discards the rows that this request has loaded before, so that after a version conflict the response contains the current rows.

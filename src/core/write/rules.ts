@@ -13,11 +13,18 @@ export interface RuleViolation {
   message: string;
 }
 
-export const rulesOf = (entity: Entity, { policies }: Pick<Context, 'policies'>): readonly CrossFieldRule[] =>
+export const rulesOf = (
+  entity: Entity,
+  { policies }: Pick<Context, 'policies'>,
+): readonly CrossFieldRule[] =>
   policies.enforcesRules ? (resourceOf(entity)!.crossFieldRules ?? []) : [];
 
 /** Returns the fields of the cross-field rules that a write of the given drafts (all of one entity) could violate. */
-export const fieldNamesOfAffectedRules = (entity: Entity, drafts: readonly RowDraft[], context: Context): string[] => [
+export const fieldNamesOfAffectedRules = (
+  entity: Entity,
+  drafts: readonly RowDraft[],
+  context: Context,
+): string[] => [
   ...new Set(
     rulesOf(entity, context)
       .filter(({ fields }) => drafts.some(({ input }) => fields.some((name) => name in input)))
@@ -35,7 +42,12 @@ export async function findRuleViolations(
   for (const entity of new Set(drafts.map((draft) => draft.entity)))
     for (const rule of rulesOf(entity, context)) {
       const rows = drafts
-        .filter((draft) => draft.entity === entity && rule.fields.some((name) => name in draft.input) && !isSkipped(draft, rule))
+        .filter(
+          (draft) =>
+            draft.entity === entity &&
+            rule.fields.some((name) => name in draft.input) &&
+            !isSkipped(draft, rule),
+        )
         .map((draft) => ({ draft, values: valuesAfterWrite(draft, context) }))
         .filter(({ values }) => rule.fields.every((name) => values[name] != null));
       if (rows.length === 0) continue;
@@ -45,7 +57,11 @@ export async function findRuleViolations(
       );
       for (const [index, { draft }] of rows.entries())
         if (isBrokenByRow[index])
-          violations.push({ draft, fieldName: rule.fields.findLast((name) => name in draft.input)!, message: rule.message });
+          violations.push({
+            draft,
+            fieldName: rule.fields.findLast((name) => name in draft.input)!,
+            message: rule.message,
+          });
     }
   return violations;
 }
@@ -53,13 +69,23 @@ export async function findRuleViolations(
 /** Placeholder for the id of a parent row that the same mutation creates. No stored row has this id. */
 const UNSAVED_ROW_ID = 0;
 
-const valuesAfterWrite = ({ entity, id, currentValues, input, parent }: RowDraft, context: Context): FieldValues =>
+const valuesAfterWrite = (
+  { entity, id, currentValues, input, parent }: RowDraft,
+  context: Context,
+): FieldValues =>
   id === undefined
-    ? { ...withDefaults(entity, input, context), ...(parent && { [parent.referenceFieldName]: parent.draft.id ?? UNSAVED_ROW_ID }) }
+    ? {
+        ...withDefaults(entity, input, context),
+        ...(parent && { [parent.referenceFieldName]: parent.draft.id ?? UNSAVED_ROW_ID }),
+      }
     : { ...currentValues, ...input };
 
 /** Returns the drafts whose rows another write has changed between reading and locking, and updates their current values. */
-export function refreshDraftsOfChangedRows(drafts: readonly RowDraft[], rows: readonly Row[], fieldNames: readonly string[]): RowDraft[] {
+export function refreshDraftsOfChangedRows(
+  drafts: readonly RowDraft[],
+  rows: readonly Row[],
+  fieldNames: readonly string[],
+): RowDraft[] {
   const lockedRowById = new Map(rows.map((row) => [row.id as number, row]));
   return drafts.filter((draft) => {
     const row = lockedRowById.get(draft.id!);

@@ -9,7 +9,12 @@ import type { Transaction } from 'sequelize';
 import { insertionLockClassSql } from '../../database/advisorylocks';
 import type { Row } from '../../database/rows';
 import { contributorTableOf, ownerFieldValues, writableRowConditions } from '../access/access';
-import { columnIsOneOf, conjunctionSql, createParameterBinder, whereClause } from '../access/conditions';
+import {
+  columnIsOneOf,
+  conjunctionSql,
+  createParameterBinder,
+  whereClause,
+} from '../access/conditions';
 import type { Context } from '../context';
 import { fieldOf, fieldsOf, type Entity, type EntityField } from '../model/fields';
 import { sqlType } from '../sql/columntypes';
@@ -32,7 +37,11 @@ export interface StoredRow {
 
 export const toStoredRow = ({ id }: { id?: unknown }): StoredRow => ({ id: id as number });
 
-async function runStatement({ context, transaction }: WriteContext, text: string, bind: unknown[]): Promise<Row[]> {
+async function runStatement(
+  { context, transaction }: WriteContext,
+  text: string,
+  bind: unknown[],
+): Promise<Row[]> {
   const { database, sequelizeOptions } = context.session;
   const [rows] = await database.sequelize.query(text, { bind, transaction, ...sequelizeOptions });
   return rows as Row[];
@@ -57,25 +66,46 @@ async function runWriteStatement(
   bind: unknown[],
 ): Promise<StoredRow[]> {
   const needsWholeRow = returnsWholeRow(entity, rows);
-  const storedFields = fieldsOf(entity).filter(({ name, isColumn }) => isColumn || name === VERSION_FIELD);
+  const storedFields = fieldsOf(entity).filter(
+    ({ name, isColumn }) => isColumn || name === VERSION_FIELD,
+  );
   const names = needsWholeRow ? storedFields.map(({ name }) => name) : [];
   const { selectListSql } = columnSet(entity, names, writeContext.context.policies.textOrder);
-  const storedRows = await runStatement(writeContext, `${statementText} RETURNING ${selectListSql}`, bind);
+  const storedRows = await runStatement(
+    writeContext,
+    `${statementText} RETURNING ${selectListSql}`,
+    bind,
+  );
   return storedRows.map((row) => ({ ...toStoredRow(row), ...(needsWholeRow && { row }) }));
 }
 
 /** Returns the stored fields that at least one of the rows sets. */
 const fieldsSetBy = (entity: Entity, rows: readonly FieldValues[]): EntityField[] =>
-  fieldsOf(entity).filter((field) => field.isColumn && field.name !== 'id' && rows.some((values) => values[field.name] !== undefined));
+  fieldsOf(entity).filter(
+    (field) =>
+      field.isColumn &&
+      field.name !== 'id' &&
+      rows.some((values) => values[field.name] !== undefined),
+  );
 
-const quoteIdentifiers = (names: readonly (string | undefined)[]) => names.map((name) => `"${name}"`).join(', ');
+const quoteIdentifiers = (names: readonly (string | undefined)[]) =>
+  names.map((name) => `"${name}"`).join(', ');
 
 /** Inserts rows and returns them in input order. */
-export async function insertRows(entity: Entity, inputRows: readonly FieldValues[], writeContext: WriteContext): Promise<StoredRow[]> {
-  const rows = inputRows.map((values): FieldValues => ({ ...values, ...ownerFieldValues(entity, writeContext.context) }));
+export async function insertRows(
+  entity: Entity,
+  inputRows: readonly FieldValues[],
+  writeContext: WriteContext,
+): Promise<StoredRow[]> {
+  const rows = inputRows.map((values): FieldValues => ({
+    ...values,
+    ...ownerFieldValues(entity, writeContext.context),
+  }));
   const fields = fieldsSetBy(entity, rows);
   const { bind, values } = createParameterBinder();
-  const arrayParameters = fields.map((field) => `${bind(rows.map((row) => row[field.name] ?? null))}::${sqlType(field)}[]`);
+  const arrayParameters = fields.map(
+    (field) => `${bind(rows.map((row) => row[field.name] ?? null))}::${sqlType(field)}[]`,
+  );
   const columns = quoteIdentifiers(fields.map(({ column }) => column));
   const { table, uniqueFields } = resourceOf(entity)!;
   const viewerId = writeContext.context.viewer!.id;
@@ -97,10 +127,11 @@ export async function insertRows(entity: Entity, inputRows: readonly FieldValues
   insertedRows.sort((a, b) => a.id - b.id);
   const contributorTable = contributorTableOf(entity);
   if (contributorTable)
-    await runStatement(writeContext, `INSERT INTO "${contributorTable}" ("row_id", "${OWNER_FIELD.column}") SELECT unnest($1::int[]), $2`, [
-      insertedRows.map(({ id }) => id),
-      viewerId,
-    ]);
+    await runStatement(
+      writeContext,
+      `INSERT INTO "${contributorTable}" ("row_id", "${OWNER_FIELD.column}") SELECT unnest($1::int[]), $2`,
+      [insertedRows.map(({ id }) => id), viewerId],
+    );
   return insertedRows;
 }
 
@@ -131,9 +162,13 @@ export async function updateRows(
     const isSetFlags = valuesByRow.map((values) => values[name] !== undefined);
     if (isSetFlags.every(Boolean)) return { column, value: `x."${column}"` };
     addColumn(`${column} set`, 'boolean', isSetFlags);
-    return { column, value: `CASE WHEN x."${column} set" THEN x."${column}" ELSE t."${column}" END` };
+    return {
+      column,
+      value: `CASE WHEN x."${column} set" THEN x."${column}" ELSE t."${column}" END`,
+    };
   });
-  const isChangedSql = () => `(${changes.map(({ column, value }) => `t."${column}" IS DISTINCT FROM ${value}`).join(' OR ')})`;
+  const isChangedSql = () =>
+    `(${changes.map(({ column, value }) => `t."${column}" IS DISTINCT FROM ${value}`).join(' OR ')})`;
   const conditions = [
     (alias: string) => `${alias}."id" = x."id"`,
     ...(skipsUnchangedRows ? [isChangedSql] : []),
@@ -151,9 +186,17 @@ export async function updateRows(
 }
 
 /** Deletes rows by id and returns the number of deleted rows. */
-export async function deleteRows(entity: Entity, ids: readonly number[], writeContext: WriteContext): Promise<number> {
+export async function deleteRows(
+  entity: Entity,
+  ids: readonly number[],
+  writeContext: WriteContext,
+): Promise<number> {
   const { bind, values } = createParameterBinder();
-  const where = whereClause([columnIsOneOf('id', ids), ...writableRowConditions(entity, writeContext.context)], 't', bind);
+  const where = whereClause(
+    [columnIsOneOf('id', ids), ...writableRowConditions(entity, writeContext.context)],
+    't',
+    bind,
+  );
   const text = `DELETE FROM "${resourceOf(entity)!.table}" AS t${where} RETURNING t."id"`;
   return (await runStatement(writeContext, text, values)).length;
 }
@@ -174,16 +217,30 @@ export function lockRows(
 ): Promise<Row[]> {
   const { context } = writeContext;
   const { bind, values } = createParameterBinder();
-  const conditions = [columnIsOneOf(fieldOf(entity, keyFieldName).column!, keyFieldValues), ...writableRowConditions(entity, context)];
+  const conditions = [
+    columnIsOneOf(fieldOf(entity, keyFieldName).column!, keyFieldValues),
+    ...writableRowConditions(entity, context),
+  ];
   const columns = columnSet(entity, fieldNames, context.policies.textOrder);
-  const selectSql = buildSelectStatement({ columns, where: conjunctionSql(conditions, 't', bind), order: [ORDER_BY_ID] });
+  const selectSql = buildSelectStatement({
+    columns,
+    where: conjunctionSql(conditions, 't', bind),
+    order: [ORDER_BY_ID],
+  });
   return runStatement(writeContext, `${selectSql} FOR ${lockStrength}`, values);
 }
 
-export const changesColumns = (entity: Entity, values: FieldValues): boolean => fieldsSetBy(entity, [values]).length > 0;
+export const changesColumns = (entity: Entity, values: FieldValues): boolean =>
+  fieldsSetBy(entity, [values]).length > 0;
 
-export const changesLinkTables = (entity: Entity, rows: readonly { input: FieldValues }[]): boolean =>
-  fieldsOf(entity).some(({ name, link, readOnly }) => link && !readOnly && rows.some(({ input }) => input[name] !== undefined));
+export const changesLinkTables = (
+  entity: Entity,
+  rows: readonly { input: FieldValues }[],
+): boolean =>
+  fieldsOf(entity).some(
+    ({ name, link, readOnly }) =>
+      link && !readOnly && rows.some(({ input }) => input[name] !== undefined),
+  );
 
 /**
  * Writes the links of rows to the link tables, for each many-to-many field for which the rows have values. With `replacesExistingLinks`, existing links of
@@ -202,11 +259,18 @@ export async function writeLinkTableRows(
     if (rowsWithLinks.length === 0) continue;
     const { table, ownColumn, otherColumn } = link;
     if (replacesExistingLinks)
-      await runStatement(writeContext, `DELETE FROM "${table}" WHERE "${ownColumn}" = ANY($1::int[])`, [rowsWithLinks.map(({ id }) => id)]);
-    const idPairs = rowsWithLinks.flatMap(({ id, values }) => (values[name] as unknown[]).map((to) => ({ id, to })));
+      await runStatement(
+        writeContext,
+        `DELETE FROM "${table}" WHERE "${ownColumn}" = ANY($1::int[])`,
+        [rowsWithLinks.map(({ id }) => id)],
+      );
+    const idPairs = rowsWithLinks.flatMap(({ id, values }) =>
+      (values[name] as unknown[]).map((to) => ({ id, to })),
+    );
     const { bind, values } = createParameterBinder();
     const idPairsSql = `unnest(${bind(idPairs.map(({ id }) => id))}::int[], ${bind(idPairs.map(({ to }) => to))}::int[]) AS x("own", "other")`;
-    const [column, value] = ownerId === undefined ? ['', ''] : [`"${OWNER_FIELD.column}", `, `${bind(ownerId)}::int, `];
+    const [column, value] =
+      ownerId === undefined ? ['', ''] : [`"${OWNER_FIELD.column}", `, `${bind(ownerId)}::int, `];
     await runStatement(
       writeContext,
       `INSERT INTO "${table}" (${column}"${ownColumn}", "${otherColumn}") SELECT DISTINCT ${value}"own", "other" FROM ${idPairsSql}`,

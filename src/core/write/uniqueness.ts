@@ -10,17 +10,25 @@ import { OWNER_FIELD, resourceOf } from '../model/registry';
 
 /** Returns the fields that must be unique together among the rows of one owner. */
 export const uniqueFields = (entity: Entity): EntityField[] =>
-  (resourceOf(entity)!.uniqueFields ?? []).filter((name) => name !== OWNER_FIELD.field).map((name) => fieldOf(entity, name));
+  (resourceOf(entity)!.uniqueFields ?? [])
+    .filter((name) => name !== OWNER_FIELD.field)
+    .map((name) => fieldOf(entity, name));
 
 /**
  * Returns Django REST framework's message for duplicates. It contains only fields that the API of the request exposes, by their names in that API.
  */
 export function duplicateMessage(entity: Entity, api: Context['api']): string {
-  const isExposed = ({ hiddenInRest, exclusiveTo = api }: EntityField) => exclusiveTo === api && !(api === 'rest' && hiddenInRest);
-  const apiNameOf = ({ restKey, objectFieldName, name }: EntityField) => (api === 'rest' ? restKey : (objectFieldName ?? name));
-  const fields = (resourceOf(entity)!.uniqueFields ?? []).map((name) => fieldOf(entity, name)).filter(isExposed);
+  const isExposed = ({ hiddenInRest, exclusiveTo = api }: EntityField) =>
+    exclusiveTo === api && !(api === 'rest' && hiddenInRest);
+  const apiNameOf = ({ restKey, objectFieldName, name }: EntityField) =>
+    api === 'rest' ? restKey : (objectFieldName ?? name);
+  const fields = (resourceOf(entity)!.uniqueFields ?? [])
+    .map((name) => fieldOf(entity, name))
+    .filter(isExposed);
   const names = fields.map(apiNameOf).sort();
-  return names.length === 1 ? `The field ${names[0]} must be unique.` : `The fields ${names.join(', ')} must make a unique set.`;
+  return names.length === 1
+    ? `The field ${names[0]} must be unique.`
+    : `The fields ${names.join(', ')} must make a unique set.`;
 }
 
 /**
@@ -45,28 +53,39 @@ export async function findDuplicates(
   const rows: { draft: RowDraft; key: unknown[] }[] = [];
   for (const draft of drafts) {
     if (draft.id !== undefined && !fields.some(({ name }) => name in draft.input)) continue;
-    const values = draft.id === undefined ? withDefaults(entity, draft.input, context) : { ...draft.currentValues, ...draft.input };
-    const newParent = draft.parent && draft.parent.draft.id === undefined ? draft.parent : undefined;
-    const key = fields.map(({ name }) => (name === newParent?.referenceFieldName ? newParentKey(newParent.draft) : values[name]));
+    const values =
+      draft.id === undefined
+        ? withDefaults(entity, draft.input, context)
+        : { ...draft.currentValues, ...draft.input };
+    const newParent =
+      draft.parent && draft.parent.draft.id === undefined ? draft.parent : undefined;
+    const key = fields.map(({ name }) =>
+      name === newParent?.referenceFieldName ? newParentKey(newParent.draft) : values[name],
+    );
     // Rows without a value in one of the unique fields are never duplicates. Other checks report missing required values.
     if (key.some((value) => value == null)) continue;
     const keyJson = JSON.stringify(key);
     if (draftByKey.has(keyJson)) conflictingIdByDraft.set(draft, undefined);
     else draftByKey.set(keyJson, draft);
     // A row whose unique key includes a parent row that is yet to be created cannot conflict with stored rows, so these are not searched.
-    if (!newParent || !fields.some(({ name }) => name === newParent.referenceFieldName)) rows.push({ draft, key });
+    if (!newParent || !fields.some(({ name }) => name === newParent.referenceFieldName))
+      rows.push({ draft, key });
   }
   if (rows.length === 0) return conflictingIdByDraft;
   const { bind, values } = createParameterBinder();
-  const arrayParameters = fields.map((field, index) => `${bind(rows.map(({ key }) => key[index]))}::${sqlType(field)}[]`);
+  const arrayParameters = fields.map(
+    (field, index) => `${bind(rows.map(({ key }) => key[index]))}::${sqlType(field)}[]`,
+  );
   const columns = fields.map(({ column }) => `"${column}"`);
   const equalKeysSql = columns.map((column) => `t.${column} = k.${column}`).join(' AND ');
   // The current keys of the rows to be written are ignored, because they are about to change.
-  const isOtherRowSql = (alias: string) => `${alias}."id" <> ALL(${bind(rows.flatMap(({ draft }) => draft.id ?? []))}::int[])`;
+  const isOtherRowSql = (alias: string) =>
+    `${alias}."id" <> ALL(${bind(rows.flatMap(({ draft }) => draft.id ?? []))}::int[])`;
   const conflictingRows = await context.session.query(
     `SELECT k."place", t."id" ${fromClause(entity)} JOIN unnest(${arrayParameters.join(', ')}) WITH ORDINALITY AS k(${columns.join(', ')}, "place") ON ${equalKeysSql}${whereClause([...ownerConditions(entity, context), isOtherRowSql], 't', bind)}`,
     values,
   );
-  for (const { place, id } of conflictingRows) conflictingIdByDraft.set(rows[place - 1]!.draft, id as number);
+  for (const { place, id } of conflictingRows)
+    conflictingIdByDraft.set(rows[place - 1]!.draft, id as number);
   return conflictingIdByDraft;
 }

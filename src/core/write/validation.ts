@@ -1,5 +1,10 @@
 /** Validates the rows of a write: field limits, required values, references to existing rows, unique constraints and rules across fields. */
-import { atMostMessage, NOT_EMPTY_MESSAGE, NOT_NULL_MESSAGE, REQUIRED_MESSAGE } from '../../contract/messages';
+import {
+  atMostMessage,
+  NOT_EMPTY_MESSAGE,
+  NOT_NULL_MESSAGE,
+  REQUIRED_MESSAGE,
+} from '../../contract/messages';
 import { isRequired } from '../../contract/metadata';
 import { foreignKeysEnforceAccess, referenceableRowConditions } from '../access/access';
 import { columnIsOneOf } from '../access/conditions';
@@ -9,22 +14,35 @@ import { InvalidInput, rowNotFoundIssue } from '../model/errors';
 import { acceptsNull, fieldsOf, type Entity, type EntityField } from '../model/fields';
 import { parseRowId } from '../model/ids';
 import { nodeTypeMismatchMessage } from '../model/node';
-import { invalidValueIssue, validationIssue, IssueCode, type InputIssue, type ValidationIssue } from '../model/validationissues';
+import {
+  invalidValueIssue,
+  validationIssue,
+  IssueCode,
+  type InputIssue,
+  type ValidationIssue,
+} from '../model/validationissues';
 import { columnSet, buildSelectRowsStatement } from '../sql/select';
 import { resourceOf, type CrossFieldRule } from '../model/registry';
 import { findRuleViolations, rulesOf } from './rules';
 import { findDuplicates, uniqueFields, duplicateMessage } from './uniqueness';
 
 /** Returns the ids that the viewer may reference: those of own rows of an owned resource, or of visible rows of a public resource. */
-export async function findReferenceableIds(entity: Entity, ids: readonly unknown[], context: Context): Promise<number[]> {
+export async function findReferenceableIds(
+  entity: Entity,
+  ids: readonly unknown[],
+  context: Context,
+): Promise<number[]> {
   const rowIds = [...new Set(ids.map(parseRowId).filter((id): id is number => id !== undefined))];
   // Without ids, no rows are read, so the access token needs no read scope. Anonymous clients are rejected by `referenceableRowConditions`.
   if (rowIds.length === 0 && context.viewer) return [];
   const conditions = referenceableRowConditions(entity, context);
   if (rowIds.length === 0) return [];
-  if (resourceOf(entity)!.isCachedInMemory) return rowIds.filter((id) => context.services.catalogue.get(entity, id) !== null);
+  if (resourceOf(entity)!.isCachedInMemory)
+    return rowIds.filter((id) => context.services.catalogue.get(entity, id) !== null);
   const columns = columnSet(entity, [], context.policies.textOrder);
-  const rows = await context.session.query(...buildSelectRowsStatement(columns, [columnIsOneOf('id', rowIds), ...conditions]));
+  const rows = await context.session.query(
+    ...buildSelectRowsStatement(columns, [columnIsOneOf('id', rowIds), ...conditions]),
+  );
   return rows.map((row) => row.id as number);
 }
 
@@ -43,7 +61,10 @@ interface Reference {
  * Whether the check of a reference can be left to a foreign key. False for references to in-memory tables, which are checked without a query, and for
  * fields of rules, which may read the referenced row.
  */
-const isEnforcedByForeignKey = ({ referringDraft: { entity }, field, ids }: Reference, context: Context): boolean =>
+const isEnforcedByForeignKey = (
+  { referringDraft: { entity }, field, ids }: Reference,
+  context: Context,
+): boolean =>
   field.isColumn &&
   !resourceOf(field.target!())!.isCachedInMemory &&
   ids.every((id) => parseRowId(id) !== undefined) &&
@@ -55,8 +76,11 @@ const isEnforcedByForeignKey = ({ referringDraft: { entity }, field, ids }: Refe
  * checked only if there are other issues. If such a constraint is then violated, the write must be validated again without
  * `shouldTrustConstraints`.
  */
-export const validateDrafts = (drafts: readonly RowDraft[], context: Context, shouldTrustConstraints = false): Promise<void> =>
-  new Validation(drafts, context, shouldTrustConstraints).run();
+export const validateDrafts = (
+  drafts: readonly RowDraft[],
+  context: Context,
+  shouldTrustConstraints = false,
+): Promise<void> => new Validation(drafts, context, shouldTrustConstraints).run();
 
 /** One run of the validation: collects the issues of all rows, and the lookups in the database that the checks need. */
 class Validation {
@@ -79,14 +103,21 @@ class Validation {
     const { drafts, context, shouldTrustConstraints, issues, deferredLookups } = this;
     for (const draft of drafts) this.checkValues(draft);
     for (const [target, references] of this.references)
-      this.scheduleLookup(shouldTrustConstraints && references.every((reference) => isEnforcedByForeignKey(reference, context)), () =>
-        this.checkReferences(target, references),
+      this.scheduleLookup(
+        shouldTrustConstraints &&
+          references.every((reference) => isEnforcedByForeignKey(reference, context)),
+        () => this.checkReferences(target, references),
       );
     for (const entity of new Set(drafts.map((draft) => draft.entity))) this.checkUniqueness(entity);
     await Promise.all(this.runningLookups);
 
-    const hasIssues = (draft: RowDraft, { fields }: CrossFieldRule) => fields.some((name) => issues.get(draft)?.[name]);
-    for (const { draft, fieldName, message } of await findRuleViolations(drafts, context, hasIssues))
+    const hasIssues = (draft: RowDraft, { fields }: CrossFieldRule) =>
+      fields.some((name) => issues.get(draft)?.[name]);
+    for (const { draft, fieldName, message } of await findRuleViolations(
+      drafts,
+      context,
+      hasIssues,
+    ))
       this.addIssues(draft, fieldName, invalidValueIssue(message));
 
     if (issues.size === 0) return;
@@ -97,7 +128,10 @@ class Validation {
   private addIssues(draft: RowDraft, name: string, ...newIssues: ValidationIssue[]): void {
     if (!newIssues.length) return;
     const issuesByField = this.issues.get(draft) ?? {};
-    this.issues.set(draft, { ...issuesByField, [name]: [...(issuesByField[name] ?? []), ...newIssues] });
+    this.issues.set(draft, {
+      ...issuesByField,
+      [name]: [...(issuesByField[name] ?? []), ...newIssues],
+    });
   }
 
   private scheduleLookup(isDeferrable: boolean, lookup: () => Promise<void>): void {
@@ -111,9 +145,11 @@ class Validation {
     for (const field of fieldsOf(draft.entity)) {
       if (field.readOnly || field.name === draft.parent?.referenceFieldName) continue;
       const value = draft.input[field.name];
-      const addIssues = (...newIssues: ValidationIssue[]) => this.addIssues(draft, field.name, ...newIssues);
+      const addIssues = (...newIssues: ValidationIssue[]) =>
+        this.addIssues(draft, field.name, ...newIssues);
       if (value === undefined) {
-        if (draft.id === undefined && isRequired(field)) addIssues(validationIssue(IssueCode.REQUIRED, REQUIRED_MESSAGE));
+        if (draft.id === undefined && isRequired(field))
+          addIssues(validationIssue(IssueCode.REQUIRED, REQUIRED_MESSAGE));
       } else if (value === null) {
         if (!acceptsNull(field)) addIssues(validationIssue(IssueCode.NULL, NOT_NULL_MESSAGE));
       } else if (field.relation) {
@@ -122,18 +158,29 @@ class Validation {
         const target = field.target!();
         const typeMessages = ids.flatMap((id) => nodeTypeMismatchMessage(target.name, id) ?? []);
         addIssues(...typeMessages.map(invalidValueIssue));
-        if (!typeMessages.length) references.set(target, [...(references.get(target) ?? []), { referringDraft: draft, field, ids }]);
+        if (!typeMessages.length)
+          references.set(target, [
+            ...(references.get(target) ?? []),
+            { referringDraft: draft, field, ids },
+          ]);
       } else {
         const valueIssues = field.findIssues(value, this.context.services.timeZone);
         addIssues(...valueIssues);
         if (!valueIssues.length) addIssues(...this.plausibilityIssues(field, value));
         if (!valueIssues.length && field.checkAsync)
-          runningLookups.push(field.checkAsync(value).then((messages) => addIssues(...messages.map(invalidValueIssue))));
+          runningLookups.push(
+            field
+              .checkAsync(value)
+              .then((messages) => addIssues(...messages.map(invalidValueIssue))),
+          );
       }
     }
   }
 
-  private plausibilityIssues({ plausibleMax = Infinity }: EntityField, value: unknown): ValidationIssue[] {
+  private plausibilityIssues(
+    { plausibleMax = Infinity }: EntityField,
+    value: unknown,
+  ): ValidationIssue[] {
     return this.context.policies.enforcesRules && Number(value) > plausibleMax
       ? [validationIssue(IssueCode.TOO_LARGE, atMostMessage(plausibleMax))]
       : [];
@@ -145,7 +192,11 @@ class Validation {
     for (const reference of references) {
       const unknownId = reference.ids.find((id) => !referenceableIds.has(parseRowId(id) ?? NaN));
       if (unknownId === undefined) continue;
-      this.addIssues(reference.referringDraft, reference.field.name, rowNotFoundIssue(target.name, unknownId));
+      this.addIssues(
+        reference.referringDraft,
+        reference.field.name,
+        rowNotFoundIssue(target.name, unknownId),
+      );
     }
   }
 
@@ -153,10 +204,16 @@ class Validation {
     const { drafts, context, issues } = this;
     const names = uniqueFields(entity).map(({ name }) => name);
     if (names.length === 0) return;
-    const validDrafts = drafts.filter((draft) => draft.entity === entity && !names.some((name) => issues.get(draft)?.[name]));
+    const validDrafts = drafts.filter(
+      (draft) => draft.entity === entity && !names.some((name) => issues.get(draft)?.[name]),
+    );
     this.scheduleLookup(this.shouldTrustConstraints, async () => {
       for (const [draft, id] of await findDuplicates(entity, validDrafts, context)) {
-        this.addIssues(draft, ROW_ISSUES_KEY, validationIssue(IssueCode.NOT_UNIQUE, duplicateMessage(entity, context.api)));
+        this.addIssues(
+          draft,
+          ROW_ISSUES_KEY,
+          validationIssue(IssueCode.NOT_UNIQUE, duplicateMessage(entity, context.api)),
+        );
         if (id !== undefined && !draft.parent) this.conflictingIds.add(id);
       }
     });
@@ -164,7 +221,10 @@ class Validation {
 }
 
 /** Checks the cross-field rules again for rows that a concurrent write has changed in the meantime. */
-export async function revalidateRules(drafts: readonly RowDraft[], context: Context): Promise<void> {
+export async function revalidateRules(
+  drafts: readonly RowDraft[],
+  context: Context,
+): Promise<void> {
   const issues = new Map<RowDraft, IssuesByField>();
   for (const { draft, fieldName, message } of await findRuleViolations(drafts, context))
     issues.set(draft, { ...issues.get(draft), [fieldName]: [invalidValueIssue(message)] });
@@ -172,7 +232,10 @@ export async function revalidateRules(drafts: readonly RowDraft[], context: Cont
 }
 
 /** Sorts issues by the order of rows in the input and of fields in the entity. Issues of the whole row come last. */
-const sortIssues = (drafts: readonly RowDraft[], issues: ReadonlyMap<RowDraft, IssuesByField>): InputIssue[] =>
+const sortIssues = (
+  drafts: readonly RowDraft[],
+  issues: ReadonlyMap<RowDraft, IssuesByField>,
+): InputIssue[] =>
   drafts.flatMap((draft) => {
     const issuesByField = issues.get(draft) ?? {};
     const issueKeys = [...fieldsOf(draft.entity).map(({ name }) => name), ROW_ISSUES_KEY];

@@ -67,8 +67,15 @@ export async function createRows(
     argumentName,
   );
   const drafts = inputs.flatMap(({ input, path }) => createDrafts(entity, input, path));
-  const draftsWithId = drafts.filter(({ parent, inputWithChildRows }) => parent && inputWithChildRows!.id != null);
-  throwIfInvalid(draftsWithId.map(({ path }) => ({ path: [...path, 'id'], ...invalidValueIssue('A new row has no id yet.') })));
+  const draftsWithId = drafts.filter(
+    ({ parent, inputWithChildRows }) => parent && inputWithChildRows!.id != null,
+  );
+  throwIfInvalid(
+    draftsWithId.map(({ path }) => ({
+      path: [...path, 'id'],
+      ...invalidValueIssue('A new row has no id yet.'),
+    })),
+  );
   const shouldTrustConstraints = drafts.length === 1 && !hasPreWriteHooks(entity);
   const storedRowByDraft = await withRetries(context, async (isFirstAttempt) => {
     await validateDrafts(drafts, context, isFirstAttempt && shouldTrustConstraints);
@@ -96,10 +103,13 @@ export async function runInTransaction<T>(
   write: (writeContext: WriteContext) => Promise<T>,
 ): Promise<T> {
   const undo = async () => {
-    for (const { entity, values } of rowsPassedToHooks) await hooksOf(entity).undoSideEffects?.(values, context);
+    for (const { entity, values } of rowsPassedToHooks)
+      await hooksOf(entity).undoSideEffects?.(values, context);
   };
   try {
-    const result = await context.session.transaction((transaction) => write({ context, transaction }));
+    const result = await context.session.transaction((transaction) =>
+      write({ context, transaction }),
+    );
     context.session.onRollback(undo);
     return result;
   } catch (error) {
@@ -108,14 +118,22 @@ export async function runInTransaction<T>(
   }
 }
 
-async function insertDrafts(drafts: readonly RowDraft[], context: Context): Promise<Map<RowDraft, StoredRow>> {
+async function insertDrafts(
+  drafts: readonly RowDraft[],
+  context: Context,
+): Promise<Map<RowDraft, StoredRow>> {
   const storedRowByDraft = new Map<RowDraft, StoredRow>();
   const rowsPassedToHooks: RowPassedToHooks[] = [];
   await runInTransaction(rowsPassedToHooks, context, async (writeContext) => {
     const draftGroups = groupDraftsByDepthAndEntity(drafts);
     for (const draftGroup of draftGroups)
-      await hooksOf(draftGroup[0]!.entity).onTransactionStart?.(draftGroup, context, writeContext.transaction);
-    for (const draftGroup of draftGroups) await insertRowsOfEntity(draftGroup, storedRowByDraft, rowsPassedToHooks, writeContext);
+      await hooksOf(draftGroup[0]!.entity).onTransactionStart?.(
+        draftGroup,
+        context,
+        writeContext.transaction,
+      );
+    for (const draftGroup of draftGroups)
+      await insertRowsOfEntity(draftGroup, storedRowByDraft, rowsPassedToHooks, writeContext);
   });
   return storedRowByDraft;
 }
@@ -141,7 +159,10 @@ export async function insertRowsOfEntity(
   }
   const insertedRows = await insertRows(entity, rows, writeContext);
   drafts.forEach((draft, index) => storedRowByDraft.set(draft, insertedRows[index]!));
-  const writtenRows = rows.map((values, index): RowWithValues => ({ id: insertedRows[index]!.id, values }));
+  const writtenRows = rows.map((values, index): RowWithValues => ({
+    id: insertedRows[index]!.id,
+    values,
+  }));
   await writeLinkTableRows(entity, writtenRows, false, writeContext);
   await hooks.afterRowsWritten?.(writtenRows, context, transaction);
 }
@@ -186,7 +207,9 @@ export async function executeUpdates(
   try {
     return await writeUpdateDrafts(entity, changes, drafts, context);
   } catch (error) {
-    throw await errorWithAllInputIssues(error, drafts, context, () => missingRowIssues(entity, changes, context));
+    throw await errorWithAllInputIssues(error, drafts, context, () =>
+      missingRowIssues(entity, changes, context),
+    );
   }
 }
 
@@ -206,7 +229,10 @@ async function writeUpdateDrafts(
   // A single row needs a lock only if links are replaced, which takes several statements, or if rules or expected versions apply to its current
   // values.
   const needsRowLocks =
-    ids.length > 1 || ruleFieldNames.length > 0 || changesLinkTables(entity, drafts) || specifiesExpectedVersion(changes);
+    ids.length > 1 ||
+    ruleFieldNames.length > 0 ||
+    changesLinkTables(entity, drafts) ||
+    specifiesExpectedVersion(changes);
   const storedRows = await withRetries(context, async (isFirstAttempt) => {
     const readCurrentRows = async () => {
       const currentRows = await readWritableRows(entity, ids, comparedFieldNames, context);
@@ -214,7 +240,11 @@ async function writeUpdateDrafts(
       for (const draft of drafts) draft.currentValues = currentRows.get(draft.id!);
     };
     if (needsCurrentRows) await readCurrentRows();
-    await validateDrafts(drafts, context, isFirstAttempt && !needsCurrentRows && !needsRowLocks).catch(async (error) => {
+    await validateDrafts(
+      drafts,
+      context,
+      isFirstAttempt && !needsCurrentRows && !needsRowLocks,
+    ).catch(async (error) => {
       if (!needsCurrentRows) await readCurrentRows();
       throw error;
     });
@@ -222,10 +252,20 @@ async function writeUpdateDrafts(
     return runInTransaction(rowsPassedToHooks, context, async (writeContext) => {
       await hooksOf(entity).onTransactionStart?.(drafts, context, writeContext.transaction);
       if (needsRowLocks) {
-        const rows = await lockAndCheckRows(entity, changes, ids, 'NO KEY UPDATE', writeContext, ruleFieldNames);
+        const rows = await lockAndCheckRows(
+          entity,
+          changes,
+          ids,
+          'NO KEY UPDATE',
+          writeContext,
+          ruleFieldNames,
+        );
         await revalidateRules(refreshDraftsOfChangedRows(drafts, rows, ruleFieldNames), context);
       }
-      const rows = drafts.map(({ id, input }): RowWithValues => ({ id: id!, values: { ...input } }));
+      const rows = drafts.map(({ id, input }): RowWithValues => ({
+        id: id!,
+        values: { ...input },
+      }));
       const updatedRows = await updateRowsOfEntity(entity, rows, rowsPassedToHooks, writeContext);
       requireRowsExist(entity, changes, ids, idsOf(updatedRows));
       return updatedRows;
@@ -238,7 +278,8 @@ async function writeUpdateDrafts(
 /** Returns the unique fields whose current values are needed, because a change sets only some of them. */
 function uniqueFieldNamesToCompare(entity: Entity, drafts: readonly RowDraft[]): string[] {
   const names = uniqueFields(entity).map(({ name }) => name);
-  const setsOnlySomeFields = ({ input }: RowDraft) => names.some((name) => name in input) && !names.every((name) => name in input);
+  const setsOnlySomeFields = ({ input }: RowDraft) =>
+    names.some((name) => name in input) && !names.every((name) => name in input);
   return drafts.some(setsOnlySomeFields) ? names : [];
 }
 
@@ -248,22 +289,41 @@ const hasPreWriteHooks = (entity: Entity): boolean => {
 };
 
 const updatesOnlyColumns = (entity: Entity, drafts: readonly RowDraft[]): boolean =>
-  !hasPreWriteHooks(entity) && !changesLinkTables(entity, drafts) && drafts.every(({ input }) => changesColumns(entity, input));
+  !hasPreWriteHooks(entity) &&
+  !changesLinkTables(entity, drafts) &&
+  drafts.every(({ input }) => changesColumns(entity, input));
 
 /** Returns an issue for each change whose row does not exist or may not be written by the viewer. */
-async function missingRowIssues(entity: Entity, changes: readonly RowChange[], context: Context): Promise<InputIssue[]> {
+async function missingRowIssues(
+  entity: Entity,
+  changes: readonly RowChange[],
+  context: Context,
+): Promise<InputIssue[]> {
   const ids = changes.map(({ id }) => resolveRowId(entity.name, id));
-  const existingRows = await readWritableRows(entity, [...new Set(ids.filter((id) => id !== undefined))], [], context);
+  const existingRows = await readWritableRows(
+    entity,
+    [...new Set(ids.filter((id) => id !== undefined))],
+    [],
+    context,
+  );
   return changes.flatMap((change, index) =>
     ids[index] === undefined || existingRows.has(ids[index]) ? [] : [notFoundIssue(entity, change)],
   );
 }
 
 /** Reads the given fields of the rows that the viewer may write. Returns the rows by id. */
-async function readWritableRows(entity: Entity, ids: readonly number[], fieldNames: readonly string[], context: Context) {
+async function readWritableRows(
+  entity: Entity,
+  ids: readonly number[],
+  fieldNames: readonly string[],
+  context: Context,
+) {
   const columns = columnSet(entity, fieldNames, context.policies.textOrder);
   const rows = await context.session.query(
-    ...buildSelectRowsStatement(columns, [columnIsOneOf('id', ids), ...writableRowConditions(entity, context)]),
+    ...buildSelectRowsStatement(columns, [
+      columnIsOneOf('id', ids),
+      ...writableRowConditions(entity, context),
+    ]),
   );
   return new Map(rows.map((row) => [row.id as number, row]));
 }
@@ -285,9 +345,11 @@ export async function executeDeletions(
       const writeContext: WriteContext = { context, transaction };
       const rows = ids.map((id) => ({ id }));
       await hooksOf(entity).onTransactionStart?.(rows, context, transaction);
-      if (ids.length > 1 || specifiesExpectedVersion(references)) await lockAndCheckRows(entity, references, ids, 'UPDATE', writeContext);
+      if (ids.length > 1 || specifiesExpectedVersion(references))
+        await lockAndCheckRows(entity, references, ids, 'UPDATE', writeContext);
       // Rows that were locked above certainly exist. A single row without an expected version was not locked, so it may be missing.
-      if ((await deleteRows(entity, ids, writeContext)) < ids.length) requireRowsExist(entity, references, ids, []);
+      if ((await deleteRows(entity, ids, writeContext)) < ids.length)
+        requireRowsExist(entity, references, ids, []);
     }),
   );
   context.loaders.clear();

@@ -9,7 +9,11 @@ import path from 'node:path';
 import type { SystemUser, ClusterLocation } from './clusterlocation';
 
 /** Complete environment of the PostgreSQL programs. It contains no variables of this process, such as secrets or PGOPTIONS. */
-export const SERVER_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' };
+export const SERVER_ENV = {
+  PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin',
+  LC_ALL: 'C',
+  TZ: 'UTC',
+};
 
 export interface PostgresBinaries {
   binFolder: string;
@@ -18,10 +22,21 @@ export interface PostgresBinaries {
 }
 
 /** Runs `postgres --version` and returns the major version or the problem, such as a missing file or library, or no permission. */
-export function detectMajorVersion(binFolder: string, owner?: SystemUser): { majorVersion?: string; problem: string } {
-  const run = spawnSync(path.join(binFolder, 'postgres'), ['--version'], { encoding: 'utf8', cwd: '/', env: SERVER_ENV, ...owner });
+export function detectMajorVersion(
+  binFolder: string,
+  owner?: SystemUser,
+): { majorVersion?: string; problem: string } {
+  const run = spawnSync(path.join(binFolder, 'postgres'), ['--version'], {
+    encoding: 'utf8',
+    cwd: '/',
+    env: SERVER_ENV,
+    ...owner,
+  });
   const majorVersion = /\) (\d+)/.exec((run.stdout as string | null) ?? '')?.[1];
-  return { majorVersion, problem: (run.stderr || run.error?.message || `exit status ${run.status}`).trim() };
+  return {
+    majorVersion,
+    problem: (run.stderr || run.error?.message || `exit status ${run.status}`).trim(),
+  };
 }
 
 /** Returns the folder of the npm package for this platform. If there is none, throws an error that recommends an external PostgreSQL. */
@@ -35,7 +50,9 @@ export function findPackageFolder(): string {
       // The npm package, an optional dependency, is not installed.
     }
   }
-  throw new Error(`the embedded PostgreSQL is not available for ${platform}: set DATABASE_URL to an external PostgreSQL server`);
+  throw new Error(
+    `the embedded PostgreSQL is not available for ${platform}: set DATABASE_URL to an external PostgreSQL server`,
+  );
 }
 
 /**
@@ -45,7 +62,10 @@ export function findPackageFolder(): string {
 function createLibraryLinks(packageFolder: string): void {
   const linkListFile = path.join(packageFolder, 'native', 'pg-symlinks.json');
   if (!fs.existsSync(linkListFile)) return;
-  for (const { source, target } of JSON.parse(fs.readFileSync(linkListFile, 'utf8')) as { source: string; target: string }[]) {
+  for (const { source, target } of JSON.parse(fs.readFileSync(linkListFile, 'utf8')) as {
+    source: string;
+    target: string;
+  }[]) {
     const linkPath = path.join(packageFolder, target);
     if (fs.existsSync(linkPath)) continue;
     try {
@@ -53,7 +73,12 @@ function createLibraryLinks(packageFolder: string): void {
     } catch (error) {
       // Ignores errors if another process has already created the link, or if the package folder is read-only: then the package is copied later
       // (`copyPackage`).
-      if (!['EEXIST', 'EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+      if (
+        !['EEXIST', 'EACCES', 'EPERM', 'EROFS'].includes(
+          (error as NodeJS.ErrnoException).code ?? '',
+        )
+      )
+        throw error;
     }
   }
 }
@@ -64,7 +89,8 @@ function makeReadable(folder: string): void {
   for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
     const file = path.join(folder, entry.name);
     if (entry.isDirectory()) makeReadable(file);
-    else if (entry.isFile()) fs.chmodSync(file, fs.statSync(file).mode & fs.constants.S_IXUSR ? 0o755 : 0o644);
+    else if (entry.isFile())
+      fs.chmodSync(file, fs.statSync(file).mode & fs.constants.S_IXUSR ? 0o755 : 0o644);
   }
 }
 
@@ -73,7 +99,9 @@ function makeReadable(folder: string): void {
  * so that an interrupted copy is never used. Copies of other versions are deleted.
  */
 function copyPackage(packageFolder: string, location: ClusterLocation): string {
-  const { version } = JSON.parse(fs.readFileSync(path.join(packageFolder, 'package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(
+    fs.readFileSync(path.join(packageFolder, 'package.json'), 'utf8'),
+  ) as { version: string };
   const binariesCopyPath = path.join(location.parentFolder, `binaries-${version}`);
   if (fs.existsSync(binariesCopyPath)) {
     // Makes an existing copy of the binaries readable for all users, because an earlier version may have made it readable only for root.
@@ -86,7 +114,10 @@ function copyPackage(packageFolder: string, location: ClusterLocation): string {
       fs.rmSync(path.join(location.parentFolder, name), { recursive: true, force: true });
   }
   const temporaryFolder = `${binariesCopyPath}.${randomBytes(4).toString('hex')}`;
-  fs.cpSync(path.join(packageFolder, 'native'), path.join(temporaryFolder, 'native'), { recursive: true, verbatimSymlinks: true });
+  fs.cpSync(path.join(packageFolder, 'native'), path.join(temporaryFolder, 'native'), {
+    recursive: true,
+    verbatimSymlinks: true,
+  });
   createLibraryLinks(temporaryFolder);
   makeReadable(temporaryFolder);
   try {

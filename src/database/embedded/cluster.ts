@@ -17,7 +17,9 @@ const INITDB_LOCALE_OPTIONS =
     : ['--locale=C.UTF-8'];
 
 /** Returns the PostgreSQL major version of the cluster; undefined if it does not exist. */
-export function majorVersionOfCluster(location: Pick<ClusterLocation, 'clusterFolder'>): string | undefined {
+export function majorVersionOfCluster(
+  location: Pick<ClusterLocation, 'clusterFolder'>,
+): string | undefined {
   const versionFile = path.join(location.clusterFolder, 'PG_VERSION');
   return fs.existsSync(versionFile) ? fs.readFileSync(versionFile, 'utf8').trim() : undefined;
 }
@@ -35,11 +37,15 @@ export function ensureCluster(location: ClusterLocation, binaries: PostgresBinar
     );
   }
   if (names.length > 0) {
-    throw new Error(`${location.clusterFolder} is not empty and not a PostgreSQL cluster: choose another DATA_DIR`);
+    throw new Error(
+      `${location.clusterFolder} is not empty and not a PostgreSQL cluster: choose another DATA_DIR`,
+    );
   }
   // If only the cluster of an old version exists, an upgrade was interrupted between its two renames. Creating an empty database would look like data
   // loss.
-  const [oldName] = fs.readdirSync(location.parentFolder).filter((name) => /^postgres\.\d+$/.test(name));
+  const [oldName] = fs
+    .readdirSync(location.parentFolder)
+    .filter((name) => /^postgres\.\d+$/.test(name));
   if (oldName) {
     const oldClusterFolder = path.join(location.parentFolder, oldName);
     throw new ConfigError(
@@ -53,7 +59,11 @@ export function ensureCluster(location: ClusterLocation, binaries: PostgresBinar
 export function removeUnfinishedClusters(location: ClusterLocation): void {
   for (const name of fs.readdirSync(location.parentFolder)) {
     if (name.startsWith('postgres.new-'))
-      fs.rmSync(path.join(location.parentFolder, name), { recursive: true, force: true, maxRetries: 3 });
+      fs.rmSync(path.join(location.parentFolder, name), {
+        recursive: true,
+        force: true,
+        maxRetries: 3,
+      });
   }
 }
 
@@ -61,10 +71,20 @@ export function removeUnfinishedClusters(location: ClusterLocation): void {
 function createCluster(location: ClusterLocation, { binFolder }: PostgresBinaries): boolean {
   const temporaryFolder = `${location.clusterFolder}.new-${randomBytes(4).toString('hex')}`;
   fs.mkdirSync(temporaryFolder, { mode: 0o700 });
-  if (location.serverUser) fs.chownSync(temporaryFolder, location.serverUser.uid, location.serverUser.gid);
+  if (location.serverUser)
+    fs.chownSync(temporaryFolder, location.serverUser.uid, location.serverUser.gid);
   const initdbResult = spawnSync(
     path.join(binFolder, 'initdb'),
-    ['-D', temporaryFolder, '-U', SUPERUSER, '--auth=trust', '-E', 'UTF8', ...INITDB_LOCALE_OPTIONS],
+    [
+      '-D',
+      temporaryFolder,
+      '-U',
+      SUPERUSER,
+      '--auth=trust',
+      '-E',
+      'UTF8',
+      ...INITDB_LOCALE_OPTIONS,
+    ],
     { encoding: 'utf8', cwd: '/', env: SERVER_ENV, ...location.serverUser },
   );
   try {
@@ -91,9 +111,17 @@ interface PidFile {
 /** Reads postmaster.pid (https://www.postgresql.org/docs/current/storage-file-layout.html); undefined if the file does not exist. */
 function readPidFile(location: ClusterLocation): PidFile | undefined {
   try {
-    const lines = fs.readFileSync(path.join(location.clusterFolder, 'postmaster.pid'), 'utf8').split('\n');
+    const lines = fs
+      .readFileSync(path.join(location.clusterFolder, 'postmaster.pid'), 'utf8')
+      .split('\n');
     const pid = Number.parseInt(lines[0] ?? '', 10);
-    return pid > 0 ? { pid, socketFolder: lines[4] || undefined, isServerReady: /^(?:ready|standby)/.test(lines[7] ?? '') } : undefined;
+    return pid > 0
+      ? {
+          pid,
+          socketFolder: lines[4] || undefined,
+          isServerReady: /^(?:ready|standby)/.test(lines[7] ?? ''),
+        }
+      : undefined;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
@@ -103,7 +131,9 @@ function readPidFile(location: ClusterLocation): PidFile | undefined {
 /** Returns the command line of a process; an empty string if the process has ended. Throws on other failures, after which the process may still exist. */
 function commandLineOf(pid: number): string {
   if (process.platform !== 'linux') {
-    const { stdout, error } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+    const { stdout, error } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], {
+      encoding: 'utf8',
+    });
     if (error) throw error;
     return stdout;
   }
@@ -116,7 +146,8 @@ function commandLineOf(pid: number): string {
 }
 
 /** Whether the process is the postmaster of this cluster. False if the postmaster was killed and another program now has its process id. */
-const isServerProcess = (location: ClusterLocation, { pid }: PidFile): boolean => commandLineOf(pid).includes(location.clusterFolder);
+const isServerProcess = (location: ClusterLocation, { pid }: PidFile): boolean =>
+  commandLineOf(pid).includes(location.clusterFolder);
 
 /** Returns the running server of the cluster, whichever process has started it. */
 export function findRunningServer(location: ClusterLocation): PidFile | undefined {

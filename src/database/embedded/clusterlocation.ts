@@ -37,7 +37,8 @@ export const SOCKET_PORT = 5432;
 const MAX_SOCKET_PATH_BYTES = 99;
 
 const isRoot = (): boolean => process.getuid?.() === 0;
-const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+const shortHash = (text: string): string =>
+  createHash('sha256').update(text).digest('hex').slice(0, 16);
 
 /** Creates the data folder if necessary and returns its real path, so that all processes agree on it. */
 export function ensureDataDir(dataDir: string): string {
@@ -69,7 +70,9 @@ function createPrivateFolder(folder: string, owner?: SystemUser): string {
 
 /** Returns the user id and group id of an operating-system user; undefined if the user does not exist. */
 function findSystemUser(name: string): SystemUser | undefined {
-  const [uid, gid] = ['-u', '-g'].map((flag) => Number.parseInt(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout, 10));
+  const [uid, gid] = ['-u', '-g'].map((flag) =>
+    Number.parseInt(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout, 10),
+  );
   return uid && gid ? { uid, gid } : undefined;
 }
 
@@ -88,44 +91,68 @@ function chooseServerUser(dataDir: string, clusterFolder: string): SystemUser {
 
 /** Whether the user can enter the folder. Tested by a child process of that user, because it depends on the permissions of all parent folders. */
 export function canEnterFolder(folder: string, user: SystemUser): boolean {
-  return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...user, cwd: '/', stdio: 'ignore' }).status === 0;
+  return (
+    spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...user, cwd: '/', stdio: 'ignore' })
+      .status === 0
+  );
 }
 
 /**
  * Creates and returns the parent folder of the cluster for the case that the server's user cannot enter the data folder. Stores its path in the file
  * `location` in the data folder.
  */
-function createFallbackFolder(dataDir: string, owner: SystemUser, log: (message: string) => void): string {
+function createFallbackFolder(
+  dataDir: string,
+  owner: SystemUser,
+  log: (message: string) => void,
+): string {
   const parentFolder = `/var/lib/fitgraph-${shortHash(dataDir)}`;
   createPrivateFolder(parentFolder, owner);
   if (!canEnterFolder(parentFolder, owner))
-    throw new Error(`user id ${owner.uid} can access neither DATA_DIR ${dataDir} nor ${parentFolder}`);
+    throw new Error(
+      `user id ${owner.uid} can access neither DATA_DIR ${dataDir} nor ${parentFolder}`,
+    );
   fs.writeFileSync(path.join(dataDir, 'location'), `${parentFolder}\n`);
-  log(`User id ${owner.uid}, which runs PostgreSQL, cannot access DATA_DIR ${dataDir}: the database is stored in ${parentFolder}`);
+  log(
+    `User id ${owner.uid}, which runs PostgreSQL, cannot access DATA_DIR ${dataDir}: the database is stored in ${parentFolder}`,
+  );
   return parentFolder;
 }
 
 /** Creates and returns a folder for the socket: the first candidate in which the path of the socket does not exceed MAX_SOCKET_PATH_BYTES. */
 function createSocketFolder(parentFolder: string, owner?: SystemUser): string {
   const name = `fitgraph-${shortHash(parentFolder)}`;
-  for (const folder of [path.join(parentFolder, 'socket'), path.join(os.tmpdir(), name), path.join('/tmp', name)]) {
-    if (Buffer.byteLength(path.join(folder, `.s.PGSQL.${SOCKET_PORT}`)) <= MAX_SOCKET_PATH_BYTES) return createPrivateFolder(folder, owner);
+  for (const folder of [
+    path.join(parentFolder, 'socket'),
+    path.join(os.tmpdir(), name),
+    path.join('/tmp', name),
+  ]) {
+    if (Buffer.byteLength(path.join(folder, `.s.PGSQL.${SOCKET_PORT}`)) <= MAX_SOCKET_PATH_BYTES)
+      return createPrivateFolder(folder, owner);
   }
   throw new Error(`no folder has a path short enough for a socket: ${parentFolder}`);
 }
 
 /** Determines the location of the database and creates its folders. `dataDir`: the result of `ensureDataDir`. */
-export function findClusterLocation(dataDir: string, log: (message: string) => void): ClusterLocation {
+export function findClusterLocation(
+  dataDir: string,
+  log: (message: string) => void,
+): ClusterLocation {
   const locationFile = path.join(dataDir, 'location');
-  const storedPath = fs.existsSync(locationFile) ? fs.readFileSync(locationFile, 'utf8').trim() : undefined;
+  const storedPath = fs.existsSync(locationFile)
+    ? fs.readFileSync(locationFile, 'utf8').trim()
+    : undefined;
   if (storedPath && !fs.existsSync(storedPath)) {
     throw new Error(
       `the database of ${dataDir} was stored in ${storedPath}, which no longer exists; delete ${locationFile} to start with an empty one`,
     );
   }
   let parentFolder = storedPath ?? dataDir;
-  const owner = isRoot() ? chooseServerUser(dataDir, path.join(parentFolder, 'postgres')) : undefined;
-  if (owner && !storedPath && !canEnterFolder(dataDir, owner)) parentFolder = createFallbackFolder(dataDir, owner, log);
+  const owner = isRoot()
+    ? chooseServerUser(dataDir, path.join(parentFolder, 'postgres'))
+    : undefined;
+  if (owner && !storedPath && !canEnterFolder(dataDir, owner))
+    parentFolder = createFallbackFolder(dataDir, owner, log);
   return {
     dataDir,
     parentFolder,

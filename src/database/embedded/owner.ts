@@ -55,14 +55,22 @@ export async function ensureOwnerAndDatabase(superuserClient: Client): Promise<v
     // Serializes processes that open the database concurrently.
     await superuserClient.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK_KEYS.embeddedOwner]);
     await superuserClient.query(CREATE_ROLES_SQL);
-    const { rowCount } = await superuserClient.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE_NAME]);
-    if (!rowCount) await superuserClient.query(`CREATE DATABASE ${DATABASE_NAME} OWNER ${OWNER_ROLE}`);
+    const { rowCount } = await superuserClient.query(
+      'SELECT 1 FROM pg_database WHERE datname = $1',
+      [DATABASE_NAME],
+    );
+    if (!rowCount)
+      await superuserClient.query(`CREATE DATABASE ${DATABASE_NAME} OWNER ${OWNER_ROLE}`);
     client = await connectAsSuperuser(superuserClient.host, DATABASE_NAME);
     await client.query(TRANSFER_OWNERSHIP_SQL);
-    await superuserClient.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCK_KEYS.embeddedOwner]);
+    await superuserClient.query('SELECT pg_advisory_unlock($1)', [
+      ADVISORY_LOCK_KEYS.embeddedOwner,
+    ]);
   } catch (error) {
     if (!LOCK_CONFLICT_CODES.includes((error as { code?: string }).code ?? '')) throw error;
-    throw new ConfigError('DATA_DIR: an earlier version of Fitgraph is using the database: stop it first');
+    throw new ConfigError(
+      'DATA_DIR: an earlier version of Fitgraph is using the database: stop it first',
+    );
   } finally {
     await client?.end();
   }

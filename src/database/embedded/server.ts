@@ -66,7 +66,11 @@ exec "$@" 3<&-
 /** Options of superuser connections. The fixed search path prevents the superuser from calling functions that the database's owner has created. */
 const SUPERUSER_OPTIONS = '-c search_path=pg_catalog -c lock_timeout=10000';
 
-export async function connectAsSuperuser(host: string, database: string, applicationName?: string): Promise<Client> {
+export async function connectAsSuperuser(
+  host: string,
+  database: string,
+  applicationName?: string,
+): Promise<Client> {
   const client = new Client({
     host,
     port: SOCKET_PORT,
@@ -92,7 +96,8 @@ export const isNotListeningError = (error: unknown): boolean =>
   ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes((error as { code?: string }).code ?? '');
 
 /** Whether the server rejected the connection although it is neither starting nor stopping, so that retrying is useless. */
-export const isPermanentRejection = (error: unknown): boolean => error instanceof DatabaseError && !/^57P0[1-3]$/.test(error.code ?? '');
+export const isPermanentRejection = (error: unknown): boolean =>
+  error instanceof DatabaseError && !/^57P0[1-3]$/.test(error.code ?? '');
 
 /** Returns the last lines of a log file after the byte position `startOffset`, for an error message. */
 export function lastLogLines(file: string, startOffset = 0): string {
@@ -101,7 +106,8 @@ export function lastLogLines(file: string, startOffset = 0): string {
   return text.trim().split('\n').slice(-8).join('\n');
 }
 
-const fileSizeOf = (file: string): number => fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+const fileSizeOf = (file: string): number =>
+  fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 /**
  * Truncates PostgreSQL's log file if it exceeds MAX_LOG_BYTES, after copying it to `<log>.old`. It is truncated in place, because the running server keeps
@@ -121,33 +127,49 @@ export function truncateLog({ logFile }: Pick<ClusterLocation, 'logFile'>): void
 }
 
 function openLogFile(location: ClusterLocation): number {
-  if (fileSizeOf(location.logFile) > MAX_LOG_BYTES) fs.renameSync(location.logFile, `${location.logFile}.old`);
+  if (fileSizeOf(location.logFile) > MAX_LOG_BYTES)
+    fs.renameSync(location.logFile, `${location.logFile}.old`);
   const logFileDescriptor = fs.openSync(location.logFile, 'a', 0o600);
-  if (location.serverUser) fs.fchownSync(logFileDescriptor, location.serverUser.uid, location.serverUser.gid);
+  if (location.serverUser)
+    fs.fchownSync(logFileDescriptor, location.serverUser.uid, location.serverUser.gid);
   return logFileDescriptor;
 }
 
-async function spawnServer(location: ClusterLocation, { binFolder }: PostgresBinaries): Promise<ChildProcess> {
+async function spawnServer(
+  location: ClusterLocation,
+  { binFolder }: PostgresBinaries,
+): Promise<ChildProcess> {
   // The setting unix_socket_directories is a comma-separated list. The path is quoted, because it may contain a comma.
   const quotedSocketFolder = `"${location.socketFolder.replaceAll('"', '""')}"`;
-  const settingArguments = Object.entries({ ...POSTGRES_SETTINGS, port: SOCKET_PORT, unix_socket_directories: quotedSocketFolder }).flatMap(
-    ([name, value]) => ['-c', `${name}=${value}`],
-  );
+  const settingArguments = Object.entries({
+    ...POSTGRES_SETTINGS,
+    port: SOCKET_PORT,
+    unix_socket_directories: quotedSocketFolder,
+  }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   // A killed server leaves the lock file of its socket behind. Removing it is safe, because no other cluster uses the folder.
   fs.rmSync(path.join(location.socketFolder, `.s.PGSQL.${SOCKET_PORT}.lock`), { force: true });
   const logFileDescriptor = openLogFile(location);
-  const command = [path.join(binFolder, 'postgres'), '-D', location.clusterFolder, ...settingArguments];
-  const child = spawn('/bin/sh', ['-c', START_SCRIPT, 'fitgraph-postgres', location.clusterFolder, ...command], {
-    // Starts PostgreSQL in a session of its own (setsid), so that Ctrl-C in the terminal does not reach PostgreSQL.
-    detached: true,
-    stdio: ['ignore', logFileDescriptor, logFileDescriptor, 'pipe'],
-    cwd: '/',
-    // If a process has the id that is in a leftover lock file, PostgreSQL takes it for a running server, unless PG_GRANDPARENT_PID is that id.
-    // (pg_ctl sets this variable, too.)
-    env: { ...SERVER_ENV, PG_GRANDPARENT_PID: findPidOfKilledServer(location)?.toString() },
-    uid: location.serverUser?.uid,
-    gid: location.serverUser?.gid,
-  });
+  const command = [
+    path.join(binFolder, 'postgres'),
+    '-D',
+    location.clusterFolder,
+    ...settingArguments,
+  ];
+  const child = spawn(
+    '/bin/sh',
+    ['-c', START_SCRIPT, 'fitgraph-postgres', location.clusterFolder, ...command],
+    {
+      // Starts PostgreSQL in a session of its own (setsid), so that Ctrl-C in the terminal does not reach PostgreSQL.
+      detached: true,
+      stdio: ['ignore', logFileDescriptor, logFileDescriptor, 'pipe'],
+      cwd: '/',
+      // If a process has the id that is in a leftover lock file, PostgreSQL takes it for a running server, unless PG_GRANDPARENT_PID is that id.
+      // (pg_ctl sets this variable, too.)
+      env: { ...SERVER_ENV, PG_GRANDPARENT_PID: findPidOfKilledServer(location)?.toString() },
+      uid: location.serverUser?.uid,
+      gid: location.serverUser?.gid,
+    },
+  );
   fs.closeSync(logFileDescriptor);
   await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
   child.unref();
@@ -160,10 +182,14 @@ async function spawnServer(location: ClusterLocation, { binFolder }: PostgresBin
   return child;
 }
 
-export const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode === null && signalCode === null;
+export const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode === null && signalCode === null;
 
 /** Starts PostgreSQL and resolves when it accepts connections. Returns undefined if another postmaster, or a backend of a killed one, uses the data. */
-export async function startServer(location: ClusterLocation, binaries: PostgresBinaries): Promise<ChildProcess | undefined> {
+export async function startServer(
+  location: ClusterLocation,
+  binaries: PostgresBinaries,
+): Promise<ChildProcess | undefined> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   const logSize = fileSizeOf(location.logFile);
   const child = await spawnServer(location, binaries);
@@ -174,7 +200,11 @@ export async function startServer(location: ClusterLocation, binaries: PostgresB
     await sleep(5);
   }
   const newLogLines = lastLogLines(location.logFile, logSize);
-  if (child.exitCode === DATA_DIR_LOCKED_EXIT_STATUS || findRunningServer(location) || DATA_IN_USE_MESSAGE_PATTERN.test(newLogLines))
+  if (
+    child.exitCode === DATA_DIR_LOCKED_EXIT_STATUS ||
+    findRunningServer(location) ||
+    DATA_IN_USE_MESSAGE_PATTERN.test(newLogLines)
+  )
     return undefined;
   throw new Error(
     `PostgreSQL did not start (${child.signalCode ?? `exit status ${child.exitCode}`}); the end of ${location.logFile}:\n${newLogLines}`,

@@ -6,7 +6,16 @@ import type { Migration } from '../migrate';
 
 /** Reference tables. Every instance caches their rows, so it is notified of their changes. */
 const REFERENCE_TABLES = [
-  ...['language', 'day_of_week', 'license', 'repetition_unit', 'weight_unit', 'equipment', 'exercise_category', 'muscle'],
+  ...[
+    'language',
+    'day_of_week',
+    'license',
+    'repetition_unit',
+    'weight_unit',
+    'equipment',
+    'exercise_category',
+    'muscle',
+  ],
   'household_unit',
 ];
 
@@ -237,7 +246,9 @@ BEGIN
   RETURN NULL;
 END $$;
 ${REFERENCE_TABLES.map(
-  (table) => `CREATE TRIGGER "${table}_changed" AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON "${table}"
+  (
+    table,
+  ) => `CREATE TRIGGER "${table}_changed" AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON "${table}"
   FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_reference_changed"();`,
 ).join('\n')}
 `);

@@ -15,7 +15,8 @@ const WORD_SEPARATOR_PATTERN = String.raw`[\x01-\x2f\x3a-\x60\x7b-\xbf\u2000-\u2
 const toleratesTypingErrorsSql = (word: string) => `${word} ~ '^[^0-9]{4,40}$'`;
 
 /** SQL: length of the shorter of two texts, divided by that of the longer one. */
-const LENGTH_RATIO_SQL = 'least(char_length($1), char_length($2))::float8 / greatest(char_length($1), char_length($2), 1)';
+const LENGTH_RATIO_SQL =
+  'least(char_length($1), char_length($2))::float8 / greatest(char_length($1), char_length($2), 1)';
 
 const SEARCHED_TABLES = ['exercise', 'ingredient'];
 

@@ -7,8 +7,26 @@
 import type { Migration } from '../migrate';
 
 const PUBLIC_TABLES = [
-  ...['language', 'day_of_week', 'license', 'repetition_unit', 'weight_unit', 'equipment', 'exercise_category', 'muscle', 'variation'],
-  ...['exercise_base', 'exercise', 'exercise_image', 'exercise_comment', 'household_unit', 'ingredient', 'ingredient_unit'],
+  ...[
+    'language',
+    'day_of_week',
+    'license',
+    'repetition_unit',
+    'weight_unit',
+    'equipment',
+    'exercise_category',
+    'muscle',
+    'variation',
+  ],
+  ...[
+    'exercise_base',
+    'exercise',
+    'exercise_image',
+    'exercise_comment',
+    'household_unit',
+    'ingredient',
+    'ingredient_unit',
+  ],
 ];
 
 /** Link tables. Each of their rows belongs to an exercise (table `exercise_base`), so a change of such a row is a change of that exercise. */
@@ -217,12 +235,23 @@ CREATE TRIGGER "${table}_logged" AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON
 CREATE TRIGGER "${table}_truncate_logged" AFTER TRUNCATE ON "${table}" FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_log_broken"();`;
 
 export const up: Migration = async (query) => {
-  await query([CHANGE_LOG_TABLES_SQL, NEW_LOG_FUNCTIONS_SQL, PUBLIC_TABLE_FUNCTIONS_SQL, EXERCISE_FUNCTIONS_SQL].join(''));
+  await query(
+    [
+      CHANGE_LOG_TABLES_SQL,
+      NEW_LOG_FUNCTIONS_SQL,
+      PUBLIC_TABLE_FUNCTIONS_SQL,
+      EXERCISE_FUNCTIONS_SQL,
+    ].join(''),
+  );
   await query(
     [
       ...[...PUBLIC_TABLES, ...LINK_TABLES].map(tableChangeTriggersSql),
-      ...PUBLIC_TABLES.map((table) => rowTriggersSql(table, 'row_logged', '"fitgraph_public_rows_changed"')),
-      ...LINK_TABLES.map((table) => rowTriggersSql(table, 'link_logged', '"fitgraph_base_links_changed"')),
+      ...PUBLIC_TABLES.map((table) =>
+        rowTriggersSql(table, 'row_logged', '"fitgraph_public_rows_changed"'),
+      ),
+      ...LINK_TABLES.map((table) =>
+        rowTriggersSql(table, 'link_logged', '"fitgraph_base_links_changed"'),
+      ),
       rowTriggersSql('exercise_base', 'shown_logged', '"fitgraph_bases_shown"'),
       rowTriggersSql('exercise', 'shown_logged', '"fitgraph_exercises_shown"'),
     ].join(''),

@@ -39,12 +39,15 @@ BEGIN
   RETURN NULL;
 END $$;
 `);
-  for (const [table, column, whole] of CHILD_TABLES) await change.run(wholeVersionTriggersSql(table, column, whole));
+  for (const [table, column, whole] of CHILD_TABLES)
+    await change.run(wholeVersionTriggersSql(table, column, whole));
 };
 
 export const down: OnlineMigration = async (change) => {
   for (const [table] of CHILD_TABLES)
     for (const operation of Object.keys(TRANSITION_TABLES))
-      await change.run(`DROP TRIGGER IF EXISTS "${table}_${operation.toLowerCase()}_of_whole" ON "${table}"`);
+      await change.run(
+        `DROP TRIGGER IF EXISTS "${table}_${operation.toLowerCase()}_of_whole" ON "${table}"`,
+      );
   await change.run('DROP FUNCTION IF EXISTS "fitgraph_part_changed"()');
 };

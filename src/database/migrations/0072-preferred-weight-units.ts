@@ -22,6 +22,7 @@ CREATE OR REPLACE TRIGGER "${table}_preferred_weight_unit" BEFORE INSERT ON "${t
 };
 
 export const down: OnlineMigration = async (change) => {
-  for (const table of TABLES_OF_SETS) await change.run(`DROP TRIGGER IF EXISTS "${table}_preferred_weight_unit" ON "${table}"`);
+  for (const table of TABLES_OF_SETS)
+    await change.run(`DROP TRIGGER IF EXISTS "${table}_preferred_weight_unit" ON "${table}"`);
   await change.run('DROP FUNCTION IF EXISTS "fitgraph_preferred_weight_unit"()');
 };

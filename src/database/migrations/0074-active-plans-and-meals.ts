@@ -26,13 +26,25 @@ ALTER TABLE "nutrition_plan" ALTER COLUMN "is_active" SET DEFAULT true;
 `);
   const isActiveOrNewer = `o."is_active" OR (o."creation_date", o."id") > ("nutrition_plan"."creation_date", "nutrition_plan"."id")`;
   const others = `SELECT FROM "nutrition_plan" o WHERE o."user_id" = "nutrition_plan"."user_id" AND (${isActiveOrNewer})`;
-  await change.updateRows('nutrition_plan', '"is_active" = true', `NOT "is_active" AND NOT EXISTS (${others})`);
-  await change.createIndex('nutrition_plan_one_is_active', '"nutrition_plan" ("user_id") WHERE "is_active"', { unique: true });
+  await change.updateRows(
+    'nutrition_plan',
+    '"is_active" = true',
+    `NOT "is_active" AND NOT EXISTS (${others})`,
+  );
+  await change.createIndex(
+    'nutrition_plan_one_is_active',
+    '"nutrition_plan" ("user_id") WHERE "is_active"',
+    { unique: true },
+  );
 
   await change.addColumn('diary_entry', 'meal_id', 'integer');
-  const key = 'FOREIGN KEY ("user_id", "meal_id") REFERENCES "meal" ("user_id", "id") ON DELETE SET NULL';
+  const key =
+    'FOREIGN KEY ("user_id", "meal_id") REFERENCES "meal" ("user_id", "id") ON DELETE SET NULL';
   await change.addConstraint('diary_entry', 'diary_entry_user_id_meal_id_fkey', key);
-  await change.createIndex('diary_entry_user_id_meal_id_idx', '"diary_entry" ("user_id", "meal_id")');
+  await change.createIndex(
+    'diary_entry_user_id_meal_id_idx',
+    '"diary_entry" ("user_id", "meal_id")',
+  );
   await change.run(`
 CREATE OR REPLACE FUNCTION "fitgraph_meal_of_plan"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

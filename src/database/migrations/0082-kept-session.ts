@@ -22,7 +22,11 @@ END $$;
 
 export const up: Migration = async (query) => {
   // The setting is an empty string in later transactions of a connection that has used it.
-  await query(endSessionsFunctionSql(` AND encode("digest", 'hex') <> coalesce(current_setting('fitgraph.kept_session', true), '')`));
+  await query(
+    endSessionsFunctionSql(
+      ` AND encode("digest", 'hex') <> coalesce(current_setting('fitgraph.kept_session', true), '')`,
+    ),
+  );
 };
 
 export const down: Migration = async (query) => {

@@ -14,17 +14,34 @@ export class ExportError extends Error {
   }
 
   get retryAfter(): number | undefined {
-    return this.errors.find(({ extensions }) => extensions?.retryAfter !== undefined)?.extensions!.retryAfter as number | undefined;
+    return this.errors.find(({ extensions }) => extensions?.retryAfter !== undefined)?.extensions!
+      .retryAfter as number | undefined;
   }
 }
 
 /** Creates an export error. `fieldName` is the name of the field or parameter that caused the error. */
-export const createExportError = (message: string, fieldName?: string, code: ErrorCode = 'BAD_USER_INPUT'): ExportError =>
-  new ExportError([new GraphQLError(message, { extensions: { code, ...(fieldName !== undefined && { field: fieldName }) } })]);
+export const createExportError = (
+  message: string,
+  fieldName?: string,
+  code: ErrorCode = 'BAD_USER_INPUT',
+): ExportError =>
+  new ExportError([
+    new GraphQLError(message, {
+      extensions: { code, ...(fieldName !== undefined && { field: fieldName }) },
+    }),
+  ]);
 
-export function sendExportError(response: Response, clientError: ExportError, keepSuggestions: boolean): void {
+export function sendExportError(
+  response: Response,
+  clientError: ExportError,
+  keepSuggestions: boolean,
+): void {
   const { code, retryAfter } = clientError;
   if (retryAfter !== undefined) response.set('Retry-After', String(retryAfter));
-  const errors = clientError.errors.map((error) => (error instanceof GraphQLError ? error.toJSON() : error));
-  response.status(HTTP_STATUS_BY_ERROR_CODE[code] ?? 400).json({ errors: limitFormattedErrors(errors, keepSuggestions) });
+  const errors = clientError.errors.map((error) =>
+    error instanceof GraphQLError ? error.toJSON() : error,
+  );
+  response
+    .status(HTTP_STATUS_BY_ERROR_CODE[code] ?? 400)
+    .json({ errors: limitFormattedErrors(errors, keepSuggestions) });
 }

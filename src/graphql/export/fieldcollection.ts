@@ -32,12 +32,19 @@ export class FieldCollector {
   ) {}
 
   /** Collects the subfields of several nodes, in selection order. */
-  collectFields(parentNodes: readonly { selectionSet?: FieldNode['selectionSet'] }[], type: GraphQLCompositeType): SelectedField[] {
-    const fieldByKey = new Map<string, SelectedField & { nodes: FieldNode[]; parentTypes: Set<GraphQLCompositeType> }>();
+  collectFields(
+    parentNodes: readonly { selectionSet?: FieldNode['selectionSet'] }[],
+    type: GraphQLCompositeType,
+  ): SelectedField[] {
+    const fieldByKey = new Map<
+      string,
+      SelectedField & { nodes: FieldNode[]; parentTypes: Set<GraphQLCompositeType> }
+    >();
     const selectionSets = parentNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     visitFields(selectionSets, type, {
       findFragment: (name) => this.fragments.get(name),
-      narrowToTypeCondition: (_parent, typeCondition) => typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
+      narrowToTypeCondition: (_parent, typeCondition) =>
+        typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
       isSkipped: (selection) => isExcludedByDirective(selection, this.variables),
       visitField: (node, parent) => {
         const name = node.name.value;
@@ -64,7 +71,12 @@ export class FieldCollector {
   }
 
   private fieldOf(parent: GraphQLCompositeType, name: string): GraphQLField<unknown, unknown> {
-    const metaField = [TypeNameMetaFieldDef, SchemaMetaFieldDef, TypeMetaFieldDef].find((field) => field.name === name);
-    return metaField ?? (parent as { getFields(): Record<string, GraphQLField<unknown, unknown>> }).getFields()[name]!;
+    const metaField = [TypeNameMetaFieldDef, SchemaMetaFieldDef, TypeMetaFieldDef].find(
+      (field) => field.name === name,
+    );
+    return (
+      metaField ??
+      (parent as { getFields(): Record<string, GraphQLField<unknown, unknown>> }).getFields()[name]!
+    );
   }
 }

@@ -18,14 +18,24 @@ interface CsvColumn {
  * Returns the CSV columns of an export: the leaf fields of a row in selection order, named by path (`exercise.name`). Throws `ExportError` for too
  * many fields, and for a paged list inside a row, because a cell would contain only its first page.
  */
-function csvColumnsOf(rowNodes: readonly FieldNode[], type: GraphQLCompositeType, fieldCollector: FieldCollector): CsvColumn[] {
+function csvColumnsOf(
+  rowNodes: readonly FieldNode[],
+  type: GraphQLCompositeType,
+  fieldCollector: FieldCollector,
+): CsvColumn[] {
   const columns: CsvColumn[] = [];
   let fieldCount = 0;
-  const walk = (nodes: readonly FieldNode[], parent: GraphQLCompositeType, path: readonly string[]): void => {
+  const walk = (
+    nodes: readonly FieldNode[],
+    parent: GraphQLCompositeType,
+    path: readonly string[],
+  ): void => {
     for (const selectedField of fieldCollector.collectFields(nodes, parent)) {
       fieldCount += 1;
       if (fieldCount > MAX_FIELDS_PER_ROW)
-        throw createExportError(`A row of a file can have at most ${MAX_FIELDS_PER_ROW} fields, including those of nested objects.`);
+        throw createExportError(
+          `A row of a file can have at most ${MAX_FIELDS_PER_ROW} fields, including those of nested objects.`,
+        );
       const columnPath = [...path, selectedField.responseKey];
       const name = columnPath.join('.');
       if (isPagedList(selectedField))
@@ -53,35 +63,50 @@ function cellOf(row: unknown, path: readonly string[], startIndex = 0): unknown 
   return Array.isArray(value) ? joinValues(value, path, path.length) : (value ?? null);
 }
 
-const joinValues = (values: readonly unknown[], path: readonly string[], startIndex: number): string =>
+const joinValues = (
+  values: readonly unknown[],
+  path: readonly string[],
+  startIndex: number,
+): string =>
   values.map((value) => unquotedCellText(cellOf(value, path, startIndex))).join(VALUE_SEPARATOR);
 
-const csvHeader = (columns: readonly CsvColumn[]): string => formatLine(columns.map(({ name }) => name));
+const csvHeader = (columns: readonly CsvColumn[]): string =>
+  formatLine(columns.map(({ name }) => name));
 
 function csvLines(rows: readonly unknown[], columns: readonly CsvColumn[]): string {
   let text = '';
-  for (const row of rows) text += formatLine(columns.map(({ path }) => formatCell(cellOf(row, path))));
+  for (const row of rows)
+    text += formatLine(columns.map(({ path }) => formatCell(cellOf(row, path))));
   return text;
 }
 
 export interface ExportFormat {
   mediaType: string;
   /** Creates a writer, which converts rows of the list to lines of the file. Throws `ExportError` if the format cannot represent the selection. */
-  createWriter(list: ExportedList, needsBom: boolean): { header: string; formatRows(rows: readonly unknown[]): string };
+  createWriter(
+    list: ExportedList,
+    needsBom: boolean,
+  ): { header: string; formatRows(rows: readonly unknown[]): string };
 }
 
 const CSV_FORMAT: ExportFormat = {
   mediaType: 'text/csv; charset=utf-8; header=present',
   createWriter({ rowFieldNodes, rowType, fieldCollector }, needsBom) {
     const columns = csvColumnsOf(rowFieldNodes, rowType, fieldCollector);
-    return { header: (needsBom ? BOM : '') + csvHeader(columns), formatRows: (pageRows) => csvLines(pageRows, columns) };
+    return {
+      header: (needsBom ? BOM : '') + csvHeader(columns),
+      formatRows: (pageRows) => csvLines(pageRows, columns),
+    };
   },
 };
 
 /** JSON Lines (https://jsonlines.org): one line per row, as in the GraphQL response. */
 const JSONL_FORMAT: ExportFormat = {
   mediaType: 'application/jsonl; charset=utf-8',
-  createWriter: () => ({ header: '', formatRows: (pageRows) => pageRows.map((row) => `${JSON.stringify(row)}\n`).join('') }),
+  createWriter: () => ({
+    header: '',
+    formatRows: (pageRows) => pageRows.map((row) => `${JSON.stringify(row)}\n`).join(''),
+  }),
 };
 
 export const EXPORT_FORMATS: ReadonlyMap<string, ExportFormat> = new Map([

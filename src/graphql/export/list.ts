@@ -58,24 +58,41 @@ export interface ExportedList {
 }
 
 /** Returns a response key for the added field `pageInfo` that differs from the response key of the rows. */
-const pageInfoAlias = (rows: SelectedField): string => (rows.responseKey === 'exportedPage' ? 'pageOfExport' : 'exportedPage');
-const PAGE_ARGUMENT_TYPES = { first: 'Int!', last: 'Int!', after: 'String', offset: 'Int' } as const;
+const pageInfoAlias = (rows: SelectedField): string =>
+  rows.responseKey === 'exportedPage' ? 'pageOfExport' : 'exportedPage';
+const PAGE_ARGUMENT_TYPES = {
+  first: 'Int!',
+  last: 'Int!',
+  after: 'String',
+  offset: 'Int',
+} as const;
 type PageArgumentName = keyof typeof PAGE_ARGUMENT_TYPES;
-const [SERIES_ARGUMENTS, PAGE_ARGUMENTS]: PageArgumentName[][] = [['last'], ['first', 'after', 'offset']];
+const [SERIES_ARGUMENTS, PAGE_ARGUMENTS]: PageArgumentName[][] = [
+  ['last'],
+  ['first', 'after', 'offset'],
+];
 
 const nameNode = (value: string) => ({ kind: Kind.NAME, value }) as const;
-const fieldNode = (name: string, selections: readonly SelectionNode[], properties: Partial<FieldNode> = {}): FieldNode => ({
+const fieldNode = (
+  name: string,
+  selections: readonly SelectionNode[],
+  properties: Partial<FieldNode> = {},
+): FieldNode => ({
   kind: Kind.FIELD,
   name: nameNode(name),
   ...(selections.length && { selectionSet: { kind: Kind.SELECTION_SET, selections } }),
   ...properties,
 });
-const inlineFragment = (typeName: string, selections: readonly SelectionNode[]): InlineFragmentNode => ({
+const inlineFragment = (
+  typeName: string,
+  selections: readonly SelectionNode[],
+): InlineFragmentNode => ({
   kind: Kind.INLINE_FRAGMENT,
   typeCondition: { kind: Kind.NAMED_TYPE, name: nameNode(typeName) },
   selectionSet: { kind: Kind.SELECTION_SET, selections },
 });
-const childSelections = ({ nodes }: SelectedField): SelectionNode[] => nodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
+const childSelections = ({ nodes }: SelectedField): SelectionNode[] =>
+  nodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
 const quotePath = (path: readonly string[]) => `\`${path.join('.')}\``;
 
 /** Finds the list that an operation selects. Throws `ExportError`, with the path of the field, unless the operation selects exactly one list. */
@@ -85,16 +102,24 @@ export function findExportedList(
   operation: OperationDefinitionNode,
   variables: Variables,
 ): ExportedList {
-  if (operation.operation !== OperationTypeNode.QUERY) throw createExportError('Only queries can be exported.');
-  const fragments = document.definitions.filter((node): node is FragmentDefinitionNode => node.kind === Kind.FRAGMENT_DEFINITION);
-  const fieldCollector = new FieldCollector(schema, new Map(fragments.map((node) => [node.name.value, node])), variables);
+  if (operation.operation !== OperationTypeNode.QUERY)
+    throw createExportError('Only queries can be exported.');
+  const fragments = document.definitions.filter(
+    (node): node is FragmentDefinitionNode => node.kind === Kind.FRAGMENT_DEFINITION,
+  );
+  const fieldCollector = new FieldCollector(
+    schema,
+    new Map(fragments.map((node) => [node.name.value, node])),
+    variables,
+  );
   const fieldPath: SelectedField[] = [];
   let parent: GraphQLCompositeType = schema.getQueryType()!;
   let parentNodes: readonly { selectionSet?: FieldNode['selectionSet'] }[] = [operation];
   for (;;) {
     const [selectedField, secondField] = fieldCollector.collectFields(parentNodes, parent);
     const path = fieldPath.map(({ responseKey }) => responseKey);
-    if (!selectedField) throw createExportError('A file contains one list, but this operation selects no field.');
+    if (!selectedField)
+      throw createExportError('A file contains one list, but this operation selects no field.');
     if (secondField) {
       const conflictingFields = `${quotePath([...path, selectedField.responseKey])} and ${quotePath([...path, secondField.responseKey])}`;
       throw createExportError(
@@ -116,8 +141,18 @@ export function findExportedList(
         [...path, selectedField.responseKey].join('.'),
       );
     const operationWithoutDirectives = { ...operation, directives: [] };
-    if (isPagedList(selectedField) || (isTimeSeries(selectedField) && argumentValueOf(selectedField, 'last', variables) === null))
-      return buildPagedList(operationWithoutDirectives, fragments, fieldPath, type, fieldCollector, variables);
+    if (
+      isPagedList(selectedField) ||
+      (isTimeSeries(selectedField) && argumentValueOf(selectedField, 'last', variables) === null)
+    )
+      return buildPagedList(
+        operationWithoutDirectives,
+        fragments,
+        fieldPath,
+        type,
+        fieldCollector,
+        variables,
+      );
     if (isListField(selectedField))
       return {
         name: selectedField.name,
@@ -133,13 +168,16 @@ export function findExportedList(
 
 const isListField = ({ field }: SelectedField): boolean => isListType(getNullableType(field.type));
 
-const hasArgument = ({ field }: SelectedField, argument: PageArgumentName): boolean => field.args.some(({ name }) => name === argument);
+const hasArgument = ({ field }: SelectedField, argument: PageArgumentName): boolean =>
+  field.args.some(({ name }) => name === argument);
 
-const isTimeSeries = (listField: SelectedField): boolean => isListField(listField) && hasArgument(listField, 'last');
+const isTimeSeries = (listField: SelectedField): boolean =>
+  isListField(listField) && hasArgument(listField, 'last');
 
 /** Whether a field is a connection, a list of groups or a ranking. */
 export const isPagedList = (listField: SelectedField): boolean =>
-  hasArgument(listField, 'first') && (hasArgument(listField, 'after') || hasArgument(listField, 'offset'));
+  hasArgument(listField, 'first') &&
+  (hasArgument(listField, 'after') || hasArgument(listField, 'offset'));
 
 function buildPagedList(
   operation: OperationDefinitionNode,
@@ -151,10 +189,15 @@ function buildPagedList(
 ): ExportedList {
   const listField = fieldPath.at(-1)!;
   const listPath = fieldPath.map(({ responseKey }) => responseKey);
-  const rows = isListField(listField) ? listField : rowsFieldOf(listField, listPath, type, fieldCollector);
+  const rows = isListField(listField)
+    ? listField
+    : rowsFieldOf(listField, listPath, type, fieldCollector);
   const argumentValue = (name: PageArgumentName) => argumentValueOf(listField, name, variables);
   if (argumentValue('last') !== null)
-    throw createExportError('An export starts with the first row. Reverse `orderBy` and use `first` instead of `last`.', 'last');
+    throw createExportError(
+      'An export starts with the first row. Reverse `orderBy` and use `first` instead of `last`.',
+      'last',
+    );
   const variableNames = pageVariableNames(listField, operation);
   return {
     name: listField.name,
@@ -162,24 +205,36 @@ function buildPagedList(
     rowFieldNodes: rows.nodes,
     rowType: fieldCollector.compositeTypeOf(rows)!,
     fieldCollector,
-    document: { kind: Kind.DOCUMENT, definitions: [pageOperation(operation, fieldPath, rows, variableNames), ...fragments] },
+    document: {
+      kind: Kind.DOCUMENT,
+      definitions: [pageOperation(operation, fieldPath, rows, variableNames), ...fragments],
+    },
     pagination: {
       ...(rows !== listField && { pageInfoPath: [...listPath, pageInfoAlias(rows)] }),
-      isListRecomputedPerPage: rows === listField || !variableNames.some(([argument]) => argument === 'offset'),
+      isListRecomputedPerPage:
+        rows === listField || !variableNames.some(([argument]) => argument === 'offset'),
       isTimeSeries: isTimeSeries(listField),
       requestedPageArguments: {
         first: argumentValue('first'),
         after: argumentValue('after'),
         offset: argumentValue('offset'),
       } as RequestedPageArguments,
-      pageVariables: (pageArguments) => Object.fromEntries(variableNames.map(([argument, name]) => [name, pageArguments[argument]])),
+      pageVariables: (pageArguments) =>
+        Object.fromEntries(
+          variableNames.map(([argument, name]) => [name, pageArguments[argument]]),
+        ),
     },
   };
 }
 
-const argumentsOf = (listField: SelectedField): readonly ArgumentNode[] => listField.nodes[0]!.arguments ?? [];
+const argumentsOf = (listField: SelectedField): readonly ArgumentNode[] =>
+  listField.nodes[0]!.arguments ?? [];
 
-function argumentValueOf(listField: SelectedField, name: PageArgumentName, variables: Variables): unknown {
+function argumentValueOf(
+  listField: SelectedField,
+  name: PageArgumentName,
+  variables: Variables,
+): unknown {
   const argument = argumentsOf(listField).find((candidate) => candidate.name.value === name);
   return (argument && valueFromASTUntyped(argument.value, variables)) ?? null;
 }
@@ -191,8 +246,14 @@ function rowsFieldOf(
   type: GraphQLCompositeType,
   fieldCollector: FieldCollector,
 ): SelectedField {
-  const [rows, secondField] = fieldCollector.collectFields(listField.nodes, type).filter(isListField);
-  if (!rows) throw createExportError(`Select \`nodes\` of ${quotePath(listPath)}, which are the rows of the file.`, listPath.join('.'));
+  const [rows, secondField] = fieldCollector
+    .collectFields(listField.nodes, type)
+    .filter(isListField);
+  if (!rows)
+    throw createExportError(
+      `Select \`nodes\` of ${quotePath(listPath)}, which are the rows of the file.`,
+      listPath.join('.'),
+    );
   if (secondField)
     throw createExportError(
       `A file contains the rows of ${quotePath(listPath)} once. Select either \`${rows.responseKey}\` or \`${secondField.responseKey}\`.`,
@@ -202,7 +263,10 @@ function rowsFieldOf(
 }
 
 /** Returns the pagination arguments that the list has, each with a variable name that the operation does not use yet. */
-function pageVariableNames(listField: SelectedField, { variableDefinitions = [] }: OperationDefinitionNode): [PageArgumentName, string][] {
+function pageVariableNames(
+  listField: SelectedField,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+): [PageArgumentName, string][] {
   const usedVariableNames = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
   const candidateArgumentNames = (isTimeSeries(listField) ? SERIES_ARGUMENTS : PAGE_ARGUMENTS)!;
   return candidateArgumentNames.flatMap((argument): [PageArgumentName, string][] => {
@@ -231,24 +295,38 @@ function pageOperation(
     variable: variableOf(name),
     type: parseType(PAGE_ARGUMENT_TYPES[argument], { noLocation: true }),
   }));
-  const otherArguments = argumentsOf(fieldPath.at(-1)!).filter(({ name }) => !(name.value in PAGE_ARGUMENT_TYPES));
-  const pageInfoField = fieldNode('pageInfo', [fieldNode('hasNextPage', []), fieldNode('endCursor', [])], {
-    alias: nameNode(pageInfoAlias(rows)),
+  const otherArguments = argumentsOf(fieldPath.at(-1)!).filter(
+    ({ name }) => !(name.value in PAGE_ARGUMENT_TYPES),
+  );
+  const pageInfoField = fieldNode(
+    'pageInfo',
+    [fieldNode('hasNextPage', []), fieldNode('endCursor', [])],
+    {
+      alias: nameNode(pageInfoAlias(rows)),
+    },
+  );
+  const rowsField = fieldNode(rows.name, childSelections(rows), {
+    alias: nameNode(rows.responseKey),
   });
-  const rowsField = fieldNode(rows.name, childSelections(rows), { alias: nameNode(rows.responseKey) });
-  const listSelections = rows === fieldPath.at(-1) ? childSelections(rows) : [rowsField, pageInfoField];
+  const listSelections =
+    rows === fieldPath.at(-1) ? childSelections(rows) : [rowsField, pageInfoField];
   // Wraps the field node of the list in those of its ancestors, up to the root field.
-  const field = fieldPath.reduceRight<FieldNode | undefined>((childField, { responseKey, name, nodes, field: { type } }, index) => {
-    const child = fieldPath[index + 1];
-    // Below an interface such as `Node`, the field keeps its type condition, which the cost estimate needs.
-    const selectChild = (node: FieldNode): SelectionNode =>
-      isAbstractType(getNamedType(type)) ? inlineFragment([...child!.parentTypes][0]!.name, [node]) : node;
-    const selections = childField ? [selectChild(childField)] : listSelections;
-    return fieldNode(name, selections, {
-      alias: nameNode(responseKey),
-      arguments: childField ? nodes[0]!.arguments : [...otherArguments, ...paginationArguments],
-    });
-  }, undefined)!;
+  const field = fieldPath.reduceRight<FieldNode | undefined>(
+    (childField, { responseKey, name, nodes, field: { type } }, index) => {
+      const child = fieldPath[index + 1];
+      // Below an interface such as `Node`, the field keeps its type condition, which the cost estimate needs.
+      const selectChild = (node: FieldNode): SelectionNode =>
+        isAbstractType(getNamedType(type))
+          ? inlineFragment([...child!.parentTypes][0]!.name, [node])
+          : node;
+      const selections = childField ? [selectChild(childField)] : listSelections;
+      return fieldNode(name, selections, {
+        alias: nameNode(responseKey),
+        arguments: childField ? nodes[0]!.arguments : [...otherArguments, ...paginationArguments],
+      });
+    },
+    undefined,
+  )!;
   return {
     ...operation,
     variableDefinitions: [...(operation.variableDefinitions ?? []), ...pageVariableDefinitions],

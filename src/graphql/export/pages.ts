@@ -22,7 +22,10 @@ interface PageInfo {
 }
 
 function valueAt(data: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((value, key) => (value as Record<string, unknown> | null | undefined)?.[key], data);
+  return path.reduce<unknown>(
+    (value, key) => (value as Record<string, unknown> | null | undefined)?.[key],
+    data,
+  );
 }
 
 export class PageReader {
@@ -50,12 +53,21 @@ export class PageReader {
     let remainingRowCount = pagination.requestedPageArguments.first ?? Infinity;
     for (;;) {
       const nextPageSize = () => Math.min(remainingRowCount, this.pageSize);
-      const pageArguments = (): PageArguments => ({ first: nextPageSize(), last: nextPageSize(), after, offset });
+      const pageArguments = (): PageArguments => ({
+        first: nextPageSize(),
+        last: nextPageSize(),
+        after,
+        offset,
+      });
       if (pagination.isTimeSeries) this.context.exportedRowCount = offset ?? 0;
-      const data = await this.fetchPage(() => ({ ...this.variables, ...pagination.pageVariables(pageArguments()) }));
+      const data = await this.fetchPage(() => ({
+        ...this.variables,
+        ...pagination.pageVariables(pageArguments()),
+      }));
       const pageRows = this.rowsIn(data);
       yield pageRows;
-      const pageInfo = pagination.pageInfoPath && (valueAt(data, pagination.pageInfoPath) as PageInfo);
+      const pageInfo =
+        pagination.pageInfoPath && (valueAt(data, pagination.pageInfoPath) as PageInfo);
       const isLastPage = pageInfo ? !pageInfo.hasNextPage : pageRows.length < nextPageSize();
       remainingRowCount -= pageRows.length;
       if (isLastPage || pageRows.length === 0 || remainingRowCount <= 0) return;
@@ -66,7 +78,8 @@ export class PageReader {
 
   private rowsIn(data: unknown): readonly unknown[] {
     const rows = valueAt(data, this.list.rowsPath);
-    if (!Array.isArray(rows)) throw createExportError('There is no such list.', this.list.rowsPath.join('.'), 'NOT_FOUND');
+    if (!Array.isArray(rows))
+      throw createExportError('There is no such list.', this.list.rowsPath.join('.'), 'NOT_FOUND');
     return rows;
   }
 
@@ -76,9 +89,17 @@ export class PageReader {
       const { data, errors } = await this.executePageQuery(variables(), isRetry);
       if (!errors?.length) return data;
       const { code, retryAfter } = errors[0]!.extensions;
-      if (PAGE_SIZE_ERROR_CODES.includes(String(code)) && this.list.pagination && this.pageSize > MIN_PAGE_SIZE)
-        this.pageSize = Math.max(MIN_PAGE_SIZE, Math.floor(this.pageSize / PAGE_SIZE_REDUCTION_FACTOR));
-      else if (code === 'RATE_LIMITED' && this.hasReadFirstPage) await this.waitForBudget(Number(retryAfter));
+      if (
+        PAGE_SIZE_ERROR_CODES.includes(String(code)) &&
+        this.list.pagination &&
+        this.pageSize > MIN_PAGE_SIZE
+      )
+        this.pageSize = Math.max(
+          MIN_PAGE_SIZE,
+          Math.floor(this.pageSize / PAGE_SIZE_REDUCTION_FACTOR),
+        );
+      else if (code === 'RATE_LIMITED' && this.hasReadFirstPage)
+        await this.waitForBudget(Number(retryAfter));
       else throw new ExportError(errors);
     }
   }

@@ -43,7 +43,11 @@ function readParameters(request: Request, queryParameters: URLSearchParams): Exp
   if (request.method !== 'POST') return Object.fromEntries(queryParameters);
   const body = request.body as unknown;
   if (!request.is('json') || body === null || typeof body !== 'object' || Array.isArray(body))
-    throw createExportError('The body must be a JSON object with the Content-Type application/json.', undefined, 'BAD_REQUEST');
+    throw createExportError(
+      'The body must be a JSON object with the Content-Type application/json.',
+      undefined,
+      'BAD_REQUEST',
+    );
   return body as ExportParameters;
 }
 
@@ -64,21 +68,39 @@ export async function parseExportRequest(
   const needsBom = parseFlag(queryParameters, 'bom');
   const parameters = readParameters(request, queryParameters);
   const extensions = parseObject('extensions', parameters.extensions);
-  const { query, operationName, ...otherParameters } = trustedDocuments.resolveOperationId({ ...parameters, extensions });
+  const { query, operationName, ...otherParameters } = trustedDocuments.resolveOperationId({
+    ...parameters,
+    extensions,
+  });
   if (isDryRun(otherParameters.extensions, request.get(DRY_RUN_HEADER)))
     throw createExportError(DRY_RUN_MESSAGE, 'extensions', 'BAD_REQUEST');
   const variables = parseObject('variables', otherParameters.variables);
-  if (typeof query !== 'string') throw createExportError('Send the text of an operation as `query`, or the `id` of a stored one.', 'query');
+  if (typeof query !== 'string')
+    throw createExportError(
+      'Send the text of an operation as `query`, or the `id` of a stored one.',
+      'query',
+    );
   const document = await parseClientDocument(schema, query, requestContext);
   if (!('kind' in document)) throw new ExportError(document.map(withErrorCode));
-  const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
+  const name =
+    typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
   const operation = getOperationAST(document, name);
-  if (!operation) throw createExportError('Choose an operation with `operationName`.', 'operationName', 'OPERATION_RESOLUTION_FAILURE');
+  if (!operation)
+    throw createExportError(
+      'Choose an operation with `operationName`.',
+      'operationName',
+      'OPERATION_RESOLUTION_FAILURE',
+    );
   requestContext.operationName = operation.name?.value ?? null;
   const coercionResult = coerceVariables(schema, operation, variables, !context.viewer);
   if (coercionResult.errors) throw new ExportError(coercionResult.errors);
   const list = findExportedList(schema, document, operation, coercionResult.values);
-  return { list, variables, needsBom, fileName: (operation.name?.value ?? list.name).slice(0, MAX_FILENAME_CHARACTERS) };
+  return {
+    list,
+    variables,
+    needsBom,
+    fileName: (operation.name?.value ?? list.name).slice(0, MAX_FILENAME_CHARACTERS),
+  };
 }
 
 const withErrorCode = (error: GraphQLError): GraphQLError =>

@@ -47,7 +47,11 @@ function acquireExportSlot(limiters: ClientLimiters, clientKey: LimiterClientKey
 }
 
 /** Writes text to the response, and waits until its buffer has room for more or the client has disconnected. */
-async function writeText(response: Response, text: string, disconnectSignal: AbortSignal): Promise<void> {
+async function writeText(
+  response: Response,
+  text: string,
+  disconnectSignal: AbortSignal,
+): Promise<void> {
   if (text === '' || response.write(text) || response.destroyed) return;
   await once(response, 'drain', { signal: disconnectSignal }).catch(() => undefined);
 }
@@ -78,7 +82,11 @@ class ExportResponse {
     try {
       if (!ALLOWED_METHODS.includes(request.method)) {
         response.set('Allow', ALLOWED_METHODS.join(', '));
-        throw createExportError(`Exports allow only ${ALLOWED_METHODS.join(', ')}.`, undefined, 'METHOD_NOT_ALLOWED');
+        throw createExportError(
+          `Exports allow only ${ALLOWED_METHODS.join(', ')}.`,
+          undefined,
+          'METHOD_NOT_ALLOWED',
+        );
       }
       await authenticateClient(requestContext);
       const { session }: Context = requestContext.resolverContext;
@@ -96,7 +104,10 @@ class ExportResponse {
   private startExportTimer(): NodeJS.Timeout {
     const { config, log } = this.dependencies;
     const abortExport = () => {
-      log.warn({ id: this.requestContext.requestInfo.id, ms: config.exportTimeout }, 'an export took too long');
+      log.warn(
+        { id: this.requestContext.requestInfo.id, ms: config.exportTimeout },
+        'an export took too long',
+      );
       this.response.destroy();
     };
     return setTimeout(abortExport, config.exportTimeout || 2 ** 31 - 1).unref();
@@ -105,11 +116,22 @@ class ExportResponse {
   private async sendExportFile(fileExtension: string, format: ExportFormat): Promise<void> {
     const { request, response, requestContext } = this;
     const { executor, trustedDocuments } = this.dependencies;
-    const { list, variables, needsBom, fileName } = await parseExportRequest(request, requestContext, executor.schema, trustedDocuments);
+    const { list, variables, needsBom, fileName } = await parseExportRequest(
+      request,
+      requestContext,
+      executor.schema,
+      trustedDocuments,
+    );
     const writer = format.createWriter(list, needsBom);
     const disconnectController = new AbortController();
     response.once('close', () => disconnectController.abort());
-    const rows = new PageReader(list, executor, requestContext.resolverContext, variables, disconnectController.signal).readPages();
+    const rows = new PageReader(
+      list,
+      executor,
+      requestContext.resolverContext,
+      variables,
+      disconnectController.signal,
+    ).readPages();
     const firstPage = await rows.next();
     releaseLargeBodySlot(request);
     response.status(200).set({
@@ -130,22 +152,38 @@ class ExportResponse {
     if (!response.headersSent) {
       const clientError = error instanceof GraphQLError ? new ExportError([error]) : error;
       if (!(clientError instanceof ExportError)) throw error;
-      return sendExportError(response, clientError, this.dependencies.executor.permitsIntrospection(requestContext.resolverContext));
+      return sendExportError(
+        response,
+        clientError,
+        this.dependencies.executor.permitsIntrospection(requestContext.resolverContext),
+      );
     }
     // An export that ended because its client disconnected is not logged as an error.
     if (!response.destroyed)
-      this.dependencies.log.error({ id: requestContext.requestInfo.id, err: error }, 'an export could not be completed');
+      this.dependencies.log.error(
+        { id: requestContext.requestInfo.id, err: error },
+        'an export could not be completed',
+      );
     response.destroy();
   }
 }
 
 export function createExportHandler(dependencies: ExportDependencies): RequestHandler {
   const { maxExports } = dependencies.config;
-  const limiters = new ClientLimiters({ slots: maxExports, slotsPerClient: Math.ceil(maxExports / TOTAL_TO_CLIENT_SLOTS_RATIO) });
+  const limiters = new ClientLimiters({
+    slots: maxExports,
+    slotsPerClient: Math.ceil(maxExports / TOTAL_TO_CLIENT_SLOTS_RATIO),
+  });
   return async (request, response, next) => {
-    const fileExtension = request.path.startsWith(`${EXPORT_PATH}.`) ? request.path.slice(EXPORT_PATH.length + 1) : '';
+    const fileExtension = request.path.startsWith(`${EXPORT_PATH}.`)
+      ? request.path.slice(EXPORT_PATH.length + 1)
+      : '';
     const format = EXPORT_FORMATS.get(fileExtension);
     if (!format) return next();
-    await new ExportResponse(dependencies, request, response, dependencies.contextOf(request)).run(limiters, fileExtension, format);
+    await new ExportResponse(dependencies, request, response, dependencies.contextOf(request)).run(
+      limiters,
+      fileExtension,
+      format,
+    );
   };
 }

@@ -26,10 +26,15 @@ async function* yieldSingleResult(result: ExecutionResult): AsyncGenerator<Execu
 
 /** Whether a request is for an event stream. Some clients use one URL for all operations, so that only the Accept header differs. */
 const isEventStreamRequest = (path: string, acceptHeader: string): boolean =>
-  path === STREAM_PATH || (path === '/' && acceptHeader.includes(EVENT_STREAM_MEDIA_TYPE) && !acceptHeader.includes('json'));
+  path === STREAM_PATH ||
+  (path === '/' &&
+    acceptHeader.includes(EVENT_STREAM_MEDIA_TYPE) &&
+    !acceptHeader.includes('json'));
 
 const hasQuery = ({ method, url, body }: Request): boolean =>
-  method === 'GET' ? Boolean(new URLSearchParams(url.split('?')[1]).get('query')) : Boolean((body as { query?: unknown } | null)?.query);
+  method === 'GET'
+    ? Boolean(new URLSearchParams(url.split('?')[1]).get('query'))
+    : Boolean((body as { query?: unknown } | null)?.query);
 
 /**
  * Backpressure of an event stream: the next event is produced when the previous one has been written. graphql-sse itself queues an unlimited number
@@ -42,7 +47,8 @@ class Backpressure {
 
   /** Waits until the previous event has been written, or the connection is closed. */
   async waitForPreviousEvent(): Promise<void> {
-    if (this.isEventUnwritten && !this.isClosed) await new Promise<void>((resolve) => (this.resumeEvents = resolve));
+    if (this.isEventUnwritten && !this.isClosed)
+      await new Promise<void>((resolve) => (this.resumeEvents = resolve));
     this.isEventUnwritten = true;
   }
 
@@ -66,7 +72,11 @@ export class EventStreamTransport {
   /** Middleware that resolves the ids of trusted documents, because graphql-sse passes on only the query. */
   private readonly resolveTrustedDocument: RequestHandler;
 
-  constructor(subscriptions: Subscriptions, trustedDocuments: TrustedDocuments, contextOf: (request: IncomingMessage) => RequestContext) {
+  constructor(
+    subscriptions: Subscriptions,
+    trustedDocuments: TrustedDocuments,
+    contextOf: (request: IncomingMessage) => RequestContext,
+  ) {
     this.resolveTrustedDocument = trustedDocumentsMiddleware(trustedDocuments);
     this.graphqlSseHandler = createHandler<Request, unknown, SubscriptionArgs['contextValue']>({
       // Selects the "distinct connections mode" of graphql-sse. It needs no state between requests, which may reach different instances.
@@ -76,8 +86,14 @@ export class EventStreamTransport {
       onSubscribe: async ({ raw }, params) => {
         const requestContext = contextOf(raw);
         await requestContext.authentication.authenticate();
-        const executionArgs = await subscriptions.parse({ ...params }, requestContext, raw.headers[DRY_RUN_HEADER]);
-        return Array.isArray(executionArgs) ? yieldSingleResult({ errors: executionArgs }) : executionArgs;
+        const executionArgs = await subscriptions.parse(
+          { ...params },
+          requestContext,
+          raw.headers[DRY_RUN_HEADER],
+        );
+        return Array.isArray(executionArgs)
+          ? yieldSingleResult({ errors: executionArgs })
+          : executionArgs;
       },
     });
   }
@@ -89,14 +105,23 @@ export class EventStreamTransport {
     if (response.closed) return;
     if (this.isShuttingDown) {
       response.setHeader('Retry-After', String(RETRY_AFTER_SECONDS));
-      return sendGraphQLError(request, response, 503, 'SERVICE_UNAVAILABLE', 'The server is shutting down. Try again in a moment.');
+      return sendGraphQLError(
+        request,
+        response,
+        503,
+        'SERVICE_UNAVAILABLE',
+        'The server is shutting down. Try again in a moment.',
+      );
     }
     // Rejects a POST whose media type is not JSON: otherwise, graphql-sse would read its body without a size limit.
     if (request.method === 'POST' && request.body === undefined)
       return sendGraphQLError(request, response, 415, 'BAD_REQUEST', JSON_REQUIRED_MESSAGE);
     this.openResponses.add(response);
     response.once('close', () => this.openResponses.delete(response));
-    const serve = () => void this.serve(request, response, acceptHeader).catch((error: unknown) => respondWithError(error, response, next));
+    const serve = () =>
+      void this.serve(request, response, acceptHeader).catch((error: unknown) =>
+        respondWithError(error, response, next),
+      );
     // Clients of event streams do not read the body of a response with a status other than 200, so errors of a document are sent as an event.
     if (hasQuery(request)) serve();
     else void this.resolveTrustedDocument(request, response, serve);
@@ -107,9 +132,12 @@ export class EventStreamTransport {
     this.backpressureByRequest.set(request, backpressure);
     response.once('close', () => backpressure.close());
     // If the Accept header is a list with the media type of event streams, it is reduced to this type, which graphql-sse does not recognize in a list.
-    const effectiveAcceptHeader = acceptHeader.includes(EVENT_STREAM_MEDIA_TYPE) ? EVENT_STREAM_MEDIA_TYPE : acceptHeader;
+    const effectiveAcceptHeader = acceptHeader.includes(EVENT_STREAM_MEDIA_TYPE)
+      ? EVENT_STREAM_MEDIA_TYPE
+      : acceptHeader;
     const { method, url, headers } = request;
-    const get = (name: string) => (name === 'accept' ? effectiveAcceptHeader : headers[name]?.toString());
+    const get = (name: string) =>
+      name === 'accept' ? effectiveAcceptHeader : headers[name]?.toString();
     const [body, { status, statusText, headers: libraryHeaders }] = await this.graphqlSseHandler({
       method,
       url,
@@ -133,7 +161,8 @@ export class EventStreamTransport {
   endAllStreams(): void {
     this.isShuttingDown = true;
     // At a shutdown, open streams end without a `complete` event, so that clients reconnect to another instance.
-    for (const response of this.openResponses) if (response.headersSent) response.end(RECONNECT_EVENT);
+    for (const response of this.openResponses)
+      if (response.headersSent) response.end(RECONNECT_EVENT);
   }
 }
 
@@ -147,7 +176,9 @@ async function sendEvents(
   response.once('close', () => void events.return().catch(() => undefined));
   for await (const event of events) {
     if (!response.writable) return;
-    await new Promise<void>((resolve, reject) => response.write(event, (error) => (error ? reject(error) : resolve())));
+    await new Promise<void>((resolve, reject) =>
+      response.write(event, (error) => (error ? reject(error) : resolve())),
+    );
     if (event.startsWith(NEXT_EVENT_PREFIX)) backpressure.markEventWritten();
   }
   response.end();

@@ -24,7 +24,9 @@ export class Outbox {
   private async sendNow(message: string): Promise<void> {
     const { socket } = this;
     if (socket.readyState === socket.OPEN) {
-      const error = await new Promise<Error | undefined>((resolve) => socket.send(message, resolve));
+      const error = await new Promise<Error | undefined>((resolve) =>
+        socket.send(message, resolve),
+      );
       if (!error) this.onMessageSent();
     }
     this.unsentCharacterCount -= message.length;

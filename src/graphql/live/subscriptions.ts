@@ -23,14 +23,20 @@ export const GRAPHQL_PATH = '/graphql';
 export type SubscriptionParams = Record<string, unknown>;
 
 /** Execution arguments. The transport libraries require a context type that is also a record. */
-export type SubscriptionArgs = ExecutionArgs & { contextValue: Context & Record<PropertyKey, unknown> };
+export type SubscriptionArgs = ExecutionArgs & {
+  contextValue: Context & Record<PropertyKey, unknown>;
+};
 
-const badRequestError = (message: string) => new GraphQLError(message, { extensions: { code: 'BAD_REQUEST' } });
+const badRequestError = (message: string) =>
+  new GraphQLError(message, { extensions: { code: 'BAD_REQUEST' } });
 
 const CONDITIONAL_DIRECTIVES = ['skip', 'include'];
 
 /** Whether the root selection has @skip or @include, which https://spec.graphql.org/September2025/#sec-Single-Root-Field forbids. */
-function hasConditionalSelection({ definitions }: DocumentNode, { selectionSet }: OperationDefinitionNode): boolean {
+function hasConditionalSelection(
+  { definitions }: DocumentNode,
+  { selectionSet }: OperationDefinitionNode,
+): boolean {
   let hasConditionalDirective = false;
   visitFields([selectionSet], undefined, {
     findFragment: (name) =>
@@ -40,7 +46,9 @@ function hasConditionalSelection({ definitions }: DocumentNode, { selectionSet }
       ),
     narrowToTypeCondition: () => undefined,
     isSkipped({ directives = [] }) {
-      hasConditionalDirective ||= directives.some(({ name }) => CONDITIONAL_DIRECTIVES.includes(name.value));
+      hasConditionalDirective ||= directives.some(({ name }) =>
+        CONDITIONAL_DIRECTIVES.includes(name.value),
+      );
       return hasConditionalDirective;
     },
     visitField: () => undefined,
@@ -68,16 +76,26 @@ export class Subscriptions {
     } catch (error) {
       return [error as GraphQLError];
     }
-    if (isDryRun(resolvedParams.extensions, dryRunHeader)) return [badRequestError(DRY_RUN_MESSAGE)];
+    if (isDryRun(resolvedParams.extensions, dryRunHeader))
+      return [badRequestError(DRY_RUN_MESSAGE)];
     const { query, operationName, variables } = resolvedParams;
-    const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
+    const name =
+      typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
     if (typeof query !== 'string') return [badRequestError('The operation must have a `query`.')];
     const document = await parseClientDocument(schema, query, requestContext);
-    if (!('kind' in document)) return [...limitResultErrors({ errors: document }, this.executor.permitsIntrospection(context)).errors!];
+    if (!('kind' in document))
+      return [
+        ...limitResultErrors({ errors: document }, this.executor.permitsIntrospection(context))
+          .errors!,
+      ];
     const operation = getOperationAST(document, name);
     requestContext.operationName = operation?.name?.value;
     if (operation?.operation !== 'subscription')
-      return [badRequestError(`Only subscriptions run here; queries and mutations go to POST ${GRAPHQL_PATH}.`)];
+      return [
+        badRequestError(
+          `Only subscriptions run here; queries and mutations go to POST ${GRAPHQL_PATH}.`,
+        ),
+      ];
     if (hasConditionalSelection(document, operation))
       return [badRequestError('The field of a subscription takes neither @skip nor @include.')];
     return {
@@ -90,10 +108,19 @@ export class Subscriptions {
   }
 
   /** Runs a subscription that `parse` has validated. */
-  readonly subscribe = ({ document, operationName, contextValue, variableValues }: ExecutionArgs) => {
+  readonly subscribe = ({
+    document,
+    operationName,
+    contextValue,
+    variableValues,
+  }: ExecutionArgs) => {
     const context = contextValue as Context;
-    return this.executor.subscribe(document, operationName ?? undefined, context, (variableValues ?? {}) as Variables, (result) =>
-      limitResultErrors(result, this.executor.permitsIntrospection(context)),
+    return this.executor.subscribe(
+      document,
+      operationName ?? undefined,
+      context,
+      (variableValues ?? {}) as Variables,
+      (result) => limitResultErrors(result, this.executor.permitsIntrospection(context)),
     );
   };
 }

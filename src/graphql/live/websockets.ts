@@ -2,7 +2,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { GraphQLError } from 'graphql';
-import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer, type ConnectionInitMessage, type Server } from 'graphql-ws';
+import {
+  CloseCode,
+  GRAPHQL_TRANSPORT_WS_PROTOCOL,
+  makeServer,
+  type ConnectionInitMessage,
+  type Server,
+} from 'graphql-ws';
 import type { Logger } from 'pino';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import { isTransientError, overloadedError } from '../../core/model/errors';
@@ -53,15 +59,28 @@ interface ClientConnection {
 }
 
 /** Treats a WebSocket handshake as a POST, so that cookies need a CSRF token: the same-origin policy does not cover WebSockets. */
-function asPostRequest({ url, headers, socket }: IncomingMessage, parameters: Record<string, unknown> | undefined): RequestHead {
-  const valueByLowerCaseName = Object.fromEntries(Object.entries(parameters ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
-  const headerFrom = (name: string) => (typeof valueByLowerCaseName[name] === 'string' ? { [name]: valueByLowerCaseName[name] } : {});
-  return { method: 'POST', url, headers: { ...headers, ...headerFrom('authorization'), ...headerFrom('x-csrftoken') }, socket };
+function asPostRequest(
+  { url, headers, socket }: IncomingMessage,
+  parameters: Record<string, unknown> | undefined,
+): RequestHead {
+  const valueByLowerCaseName = Object.fromEntries(
+    Object.entries(parameters ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  const headerFrom = (name: string) =>
+    typeof valueByLowerCaseName[name] === 'string' ? { [name]: valueByLowerCaseName[name] } : {};
+  return {
+    method: 'POST',
+    url,
+    headers: { ...headers, ...headerFrom('authorization'), ...headerFrom('x-csrftoken') },
+    socket,
+  };
 }
 
 export class WebSocketTransport {
   /** Limits the anonymous connections, in total and per client network. The number of subscriptions is limited in `src/core/changes`. */
-  private readonly anonymousConnectionLimiter = new ConcurrencyLimiter<string>(ANONYMOUS_CONNECTION_LIMITS);
+  private readonly anonymousConnectionLimiter = new ConcurrencyLimiter<string>(
+    ANONYMOUS_CONNECTION_LIMITS,
+  );
   private readonly server: WebSocketServer;
   private readonly graphqlWsServer: Server<ClientConnection>;
   private lastLogTime = -Infinity;
@@ -75,18 +94,29 @@ export class WebSocketTransport {
       maxPayload: options.maxMessageBytes,
       maxFragments: MAX_FRAGMENTS,
       maxBufferedChunks: Math.ceil(options.maxMessageBytes / MIN_CHUNK_BYTES),
-      handleProtocols: (protocols) => protocols.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) && GRAPHQL_TRANSPORT_WS_PROTOCOL,
+      handleProtocols: (protocols) =>
+        protocols.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) && GRAPHQL_TRANSPORT_WS_PROTOCOL,
     });
-    this.server.on('headers', (headers, request) => void headers.push(`X-Request-Id: ${String(request.headers[REQUEST_ID_HEADER])}`));
+    this.server.on(
+      'headers',
+      (headers, request) =>
+        void headers.push(`X-Request-Id: ${String(request.headers[REQUEST_ID_HEADER])}`),
+    );
     this.server.on('connection', (socket, request) => this.serve(socket, request));
-    this.graphqlWsServer = makeServer<NonNullable<ConnectionInitMessage['payload']>, ClientConnection>({
-      onConnect: ({ extra: connection, connectionParams }) => this.onConnect(connection, connectionParams),
+    this.graphqlWsServer = makeServer<
+      NonNullable<ConnectionInitMessage['payload']>,
+      ClientConnection
+    >({
+      onConnect: ({ extra: connection, connectionParams }) =>
+        this.onConnect(connection, connectionParams),
       onClose: ({ extra: { isAnonymous, network } }) => {
         if (isAnonymous) this.anonymousConnectionLimiter.release(network);
       },
-      onSubscribe: ({ extra: connection }, id, params) => this.startSubscription(connection, id, { ...params }),
+      onSubscribe: ({ extra: connection }, id, params) =>
+        this.startSubscription(connection, id, { ...params }),
       // Deletes the id of a completed subscription after `onComplete` has returned, because graphql-ws itself releases the id only then.
-      onComplete: ({ extra: connection }, id) => void setImmediate(() => connection.subscriptionIds.delete(id)),
+      onComplete: ({ extra: connection }, id) =>
+        void setImmediate(() => connection.subscriptionIds.delete(id)),
       subscribe: subscriptions.subscribe,
     });
   }
@@ -95,7 +125,9 @@ export class WebSocketTransport {
     // If a client disconnects during the WebSocket handshake, its socket is closed and no error is reported.
     socket.on('error', () => socket.destroy());
     if (request.url?.split('?')[0] === GRAPHQL_PATH)
-      return this.server.handleUpgrade(request, socket, head, (client) => this.server.emit('connection', client, request));
+      return this.server.handleUpgrade(request, socket, head, (client) =>
+        this.server.emit('connection', client, request),
+      );
     rejectWebSocketHandshake(request, socket, '404 Not Found');
   }
 
@@ -104,8 +136,11 @@ export class WebSocketTransport {
   }
 
   async endAllConnections(): Promise<void> {
-    for (const client of this.server.clients) client.close(SERVICE_RESTART_CLOSE_CODE, 'Service Restart');
-    await new Promise<void>((resolve, reject) => this.server.close((error) => (error ? reject(error) : resolve())));
+    for (const client of this.server.clients)
+      client.close(SERVICE_RESTART_CLOSE_CODE, 'Service Restart');
+    await new Promise<void>((resolve, reject) =>
+      this.server.close((error) => (error ? reject(error) : resolve())),
+    );
   }
 
   /**
@@ -164,7 +199,9 @@ export class WebSocketTransport {
     );
     socket.once('close', (code, reason) => {
       clearInterval(pingTimer);
-      Promise.resolve(notifyClosed(code, String(reason))).catch((error: unknown) => this.logWarning(request, error));
+      Promise.resolve(notifyClosed(code, String(reason))).catch((error: unknown) =>
+        this.logWarning(request, error),
+      );
     });
   }
 
@@ -174,17 +211,24 @@ export class WebSocketTransport {
     if (now - this.lastLogTime < MIN_LOG_INTERVAL_MS) return;
     this.lastLogTime = now;
     const { code, message } = error as { code?: string; message?: string };
-    this.options.log.warn({ id: request.headers[REQUEST_ID_HEADER], code, reason: message }, 'WebSocket error');
+    this.options.log.warn(
+      { id: request.headers[REQUEST_ID_HEADER], code, reason: message },
+      'WebSocket error',
+    );
   }
 
-  private async onConnect(connection: ClientConnection, parameters: SubscriptionParams | undefined): Promise<void> {
+  private async onConnect(
+    connection: ClientConnection,
+    parameters: SubscriptionParams | undefined,
+  ): Promise<void> {
     const request = asPostRequest(connection.request, parameters);
     connection.createContext = () => this.options.createContext(request);
     const close = (code: number, reason: string) => connection.socket.close(code, reason);
     try {
       // Anonymous clients may subscribe to catalogue changes; invalid credentials close the connection.
       const { authentication } = connection.createContext();
-      if (await authentication.authenticate()) return void (connection.userId = authentication.senderUserId);
+      if (await authentication.authenticate())
+        return void (connection.userId = authentication.senderUserId);
       // A connection that has closed in the meantime takes no slot, because nothing would release it.
       if (connection.socket.readyState !== connection.socket.OPEN) return;
     } catch (error) {
@@ -196,7 +240,11 @@ export class WebSocketTransport {
     connection.isAnonymous = true;
   }
 
-  private async startSubscription(connection: ClientConnection, id: string, params: SubscriptionParams) {
+  private async startSubscription(
+    connection: ClientConnection,
+    id: string,
+    params: SubscriptionParams,
+  ) {
     // Closes the connection if a new subscription has the id of one that has not ended completely: graphql-ws would lose a new one while the other is
     // being set up or ended.
     if (connection.subscriptionIds.has(id)) {
@@ -215,7 +263,8 @@ export class WebSocketTransport {
     const requestContext = connection.createContext!();
     try {
       // Load shedding is applied per subscription: open connections are cheap, and subscriptions pass no other admission control.
-      if (this.options.shouldRejectSubscriptions(connection.isAnonymous === true)) throw overloadedError();
+      if (this.options.shouldRejectSubscriptions(connection.isAnonymous === true))
+        throw overloadedError();
       await requestContext.authentication.authenticate();
     } catch (error) {
       return [withHttpStatus(error) as GraphQLError];

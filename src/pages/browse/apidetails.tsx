@@ -12,7 +12,9 @@ function RequestHeaders({ view }: { view: HtmlView }) {
   const { baseUrl, method, isSignedIn, endpoint } = view;
   const lines = [`Host: ${new URL(baseUrl).host}`, 'Accept: application/json'];
   if (!['GET', 'HEAD', 'DELETE'].includes(method)) {
-    const hasImageFields = endpoint?.fields.some(({ hiddenInRest, kind }) => !hiddenInRest && kind === 'image');
+    const hasImageFields = endpoint?.fields.some(
+      ({ hiddenInRest, kind }) => !hiddenInRest && kind === 'image',
+    );
     lines.push(`Content-Type: ${hasImageFields ? 'multipart/form-data' : 'application/json'}`);
   }
   return (
@@ -36,7 +38,13 @@ export function csvExportUrlOf(view: HtmlView): string | undefined {
   return `${EXPORT_PATH}.csv?${new URLSearchParams({ query, variables: JSON.stringify(variables) }).toString()}`;
 }
 
-const DISPLAYED_RESPONSE_HEADERS = ['Allow', 'Content-Type', 'Vary', 'Server-Timing', 'Retry-After'];
+const DISPLAYED_RESPONSE_HEADERS = [
+  'Allow',
+  'Content-Type',
+  'Vary',
+  'Server-Timing',
+  'Retry-After',
+];
 
 /** Links to the other REST endpoints that return the same rows, in a different representation. */
 function AlternativeEndpoints({ view: { endpoint, actionName, rowId } }: { view: HtmlView }) {
@@ -46,7 +54,10 @@ function AlternativeEndpoints({ view: { endpoint, actionName, rowId } }: { view:
     <p class="help">
       The same rows with other fields:{' '}
       {alternativeViews.map(({ restName }) => (
-        <a key={restName} href={rowId === undefined ? listPath(restName) : detailPath(restName, rowId)}>
+        <a
+          key={restName}
+          href={rowId === undefined ? listPath(restName) : detailPath(restName, rowId)}
+        >
           {restName}
         </a>
       ))}
@@ -64,10 +75,15 @@ function clipRows(view: HtmlView): { body: unknown; omittedRowCount: number } {
   const listResponse = listResponseOf(view);
   if (!listResponse) return { body: view.body, omittedRowCount: 0 };
   let length = 0;
-  const isClipped = (row: unknown, index: number) => (length += JSON.stringify(row).length) > MAX_JSON_ROWS_CHARACTERS && index > 0;
+  const isClipped = (row: unknown, index: number) =>
+    (length += JSON.stringify(row).length) > MAX_JSON_ROWS_CHARACTERS && index > 0;
   const clipIndex = listResponse.results.findIndex(isClipped);
-  const visibleRows = clipIndex < 0 ? listResponse.results : listResponse.results.slice(0, clipIndex);
-  return { body: { ...listResponse, results: visibleRows }, omittedRowCount: listResponse.results.length - visibleRows.length };
+  const visibleRows =
+    clipIndex < 0 ? listResponse.results : listResponse.results.slice(0, clipIndex);
+  return {
+    body: { ...listResponse, results: visibleRows },
+    omittedRowCount: listResponse.results.length - visibleRows.length,
+  };
 }
 
 function ResponseBody({ view }: { view: HtmlView }) {
@@ -90,7 +106,8 @@ function ResponseBody({ view }: { view: HtmlView }) {
           {isTooLong
             ? 'The JSON is too long for this page: see '
             : `${omittedRowCount} more ${omittedRowCount === 1 ? 'row of this page is' : 'rows of this page are'} in `}
-          <a href={urlWithChangedQuery(view, { format: 'json', indent: '2' })}>the full response</a>.
+          <a href={urlWithChangedQuery(view, { format: 'json', indent: '2' })}>the full response</a>
+          .
         </p>
       )}
     </>
@@ -99,7 +116,10 @@ function ResponseBody({ view }: { view: HtmlView }) {
 
 function Exchange({ view }: { view: HtmlView }) {
   const { method, url, status, headers, allowedMethods, body } = view;
-  const responseHeaders: Record<string, string> = { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers };
+  const responseHeaders: Record<string, string> = {
+    ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    ...headers,
+  };
   return (
     <div class="exchange">
       <pre class="line" tabIndex={0} aria-label="Request" role="region">
@@ -173,7 +193,13 @@ function PlaygroundLink({ view: { graphqlOperation } }: { view: HtmlView }) {
 }
 
 /** Initially open if nothing else on the page shows the data. Browsers open a `<details>` if a link targets an element inside it. */
-export function ApiDetails({ view, isInitiallyOpen }: { view: HtmlView; isInitiallyOpen: boolean }) {
+export function ApiDetails({
+  view,
+  isInitiallyOpen,
+}: {
+  view: HtmlView;
+  isInitiallyOpen: boolean;
+}) {
   return (
     <details class="api" open={isInitiallyOpen}>
       <summary>API</summary>

@@ -7,7 +7,8 @@ import type { HtmlView } from './view/viewmodel';
 
 const MAX_LISTED_DAYS = 60;
 
-const periodLabel = (days: number) => (days === 0 ? 'All' : days === 365 ? '1 year' : `${days} days`);
+const periodLabel = (days: number) =>
+  days === 0 ? 'All' : days === 365 ? '1 year' : `${days} days`;
 
 function PeriodSelector({ view, periodDays }: { view: HtmlView; periodDays: number }) {
   return (
@@ -15,7 +16,9 @@ function PeriodSelector({ view, periodDays }: { view: HtmlView; periodDays: numb
       {PERIOD_CHOICES_DAYS.map((period, index) => (
         <a
           key={period}
-          href={urlWithChangedQuery(view, { [PERIOD_PARAMETER]: index === 0 ? null : String(period) })}
+          href={urlWithChangedQuery(view, {
+            [PERIOD_PARAMETER]: index === 0 ? null : String(period),
+          })}
           {...(period === periodDays && { 'aria-current': 'true' })}
         >
           {periodLabel(period)}
@@ -55,7 +58,9 @@ function ValueTable({ chart: { lineNames, valuesByDay, title } }: { chart: Shown
           </tbody>
         </table>
       </div>
-      {valuesByDay.length > MAX_LISTED_DAYS && <p class="help">{`The latest ${MAX_LISTED_DAYS} of ${valuesByDay.length} days.`}</p>}
+      {valuesByDay.length > MAX_LISTED_DAYS && (
+        <p class="help">{`The latest ${MAX_LISTED_DAYS} of ${valuesByDay.length} days.`}</p>
+      )}
     </details>
   );
 }
@@ -67,7 +72,11 @@ function Legend({ chart: { lines } }: { chart: ShownChart }) {
   return (
     <ul class="legend" aria-label="Lines">
       {namedLines.map(({ name, colourVariable, isDashed }) => (
-        <li key={name} class={isDashed ? 'dashed' : undefined} style={`--ink:var(--${colourVariable})`}>
+        <li
+          key={name}
+          class={isDashed ? 'dashed' : undefined}
+          style={`--ink:var(--${colourVariable})`}
+        >
           {name}
         </li>
       ))}
@@ -88,7 +97,12 @@ export function Charts({ view, charts }: { view: HtmlView; charts: readonly Show
               <span class="help">{`, ${chart.omittedLineCount} more hidden: filter the list to see them`}</span>
             )}
           </figcaption>
-          <div class="scroll" tabIndex={0} role="img" aria-label={`${chart.title}. ${chart.summary}`}>
+          <div
+            class="scroll"
+            tabIndex={0}
+            role="img"
+            aria-label={`${chart.title}. ${chart.summary}`}
+          >
             <LineChart chart={chart} />
           </div>
           <Legend chart={chart} />

@@ -25,7 +25,8 @@ export interface FormFieldProps {
   isValidatedByBrowser?: boolean;
 }
 
-type InputType = 'text' | 'search' | 'number' | 'date' | 'time' | 'datetime-local' | 'url' | 'password';
+type InputType =
+  'text' | 'search' | 'number' | 'date' | 'time' | 'datetime-local' | 'url' | 'password';
 
 /** A text field whose maximum length is above this number of characters is edited in a textarea instead of a single-line input. */
 const MAX_SINGLE_LINE_CHARACTERS = 120;
@@ -61,9 +62,15 @@ const INPUT_TYPES: Partial<Record<FormControl['kind'], readonly [InputType, Valu
   password: ['password', acceptsAnyText],
 };
 
-function inputTypeOf({ kind, isCommaSeparated, searchedTypeName }: FormControl, value: string): InputType {
+function inputTypeOf(
+  { kind, isCommaSeparated, searchedTypeName }: FormControl,
+  value: string,
+): InputType {
   if (searchedTypeName) return 'search';
-  const [type, canShow] = (!isCommaSeparated && INPUT_TYPES[kind]) || ['text' as const, acceptsAnyText];
+  const [type, canShow] = (!isCommaSeparated && INPUT_TYPES[kind]) || [
+    'text' as const,
+    acceptsAnyText,
+  ];
   return value === '' || canShow(value) ? type : 'text';
 }
 
@@ -82,12 +89,22 @@ export function limitsHelpTextOf(control: FormControl): string | undefined {
   const range = rangeText(control);
   if (range) phrases.push(range);
   if (decimalPlaces && kind === 'decimal') phrases.push(`up to ${decimalPlaces} decimal places`);
-  if (minLength !== undefined && maxLength !== undefined) phrases.push(`${minLength} to ${maxLength} characters`);
-  else if (maxLength !== undefined && kind !== 'choice' && kind !== 'image') phrases.push(`at most ${maxLength} characters`);
-  return phrases.length ? `${phrases.join(', ').replace(/^./, (letter) => letter.toUpperCase())}.` : undefined;
+  if (minLength !== undefined && maxLength !== undefined)
+    phrases.push(`${minLength} to ${maxLength} characters`);
+  else if (maxLength !== undefined && kind !== 'choice' && kind !== 'image')
+    phrases.push(`at most ${maxLength} characters`);
+  return phrases.length
+    ? `${phrases.join(', ').replace(/^./, (letter) => letter.toUpperCase())}.`
+    : undefined;
 }
 
-function Select({ control, id, values, isFilter, commonAttributes }: FormFieldProps & { id: string; commonAttributes: object }) {
+function Select({
+  control,
+  id,
+  values,
+  isFilter,
+  commonAttributes,
+}: FormFieldProps & { id: string; commonAttributes: object }) {
   const { choices = [], required } = control;
   const chosenValue = values.at(-1) ?? '';
   const emptyLabel = isFilter ? 'Any' : '–';
@@ -99,7 +116,8 @@ function Select({ control, id, values, isFilter, commonAttributes }: FormFieldPr
   if (!options.some(({ value }) => value === '') && (isFilter || !required || chosenValue === ''))
     options.unshift({ value: '', label: emptyLabel });
   // An invalid choice that was submitted stays selected; the error message below it explains what is wrong.
-  if (!options.some(({ value }) => value === chosenValue)) options.push({ value: chosenValue, label: chosenValue });
+  if (!options.some(({ value }) => value === chosenValue))
+    options.push({ value: chosenValue, label: chosenValue });
   return (
     <select id={id} name={control.key} {...commonAttributes}>
       {options.map(({ value, label }) => (
@@ -111,12 +129,30 @@ function Select({ control, id, values, isFilter, commonAttributes }: FormFieldPr
   );
 }
 
-function CheckboxGroup({ control, id, values, describedBy }: FormFieldProps & { id: string; describedBy?: string }) {
+function CheckboxGroup({
+  control,
+  id,
+  values,
+  describedBy,
+}: FormFieldProps & { id: string; describedBy?: string }) {
   return (
-    <div class="checks" id={id} tabIndex={-1} role="group" aria-label={control.label} aria-describedby={describedBy}>
+    <div
+      class="checks"
+      id={id}
+      tabIndex={-1}
+      role="group"
+      aria-label={control.label}
+      aria-describedby={describedBy}
+    >
       {control.choices!.map(({ value, label }) => (
         <label key={value}>
-          <input type="checkbox" name={control.key} value={value ?? ''} checked={values.includes(value ?? '')} /> {label}
+          <input
+            type="checkbox"
+            name={control.key}
+            value={value ?? ''}
+            checked={values.includes(value ?? '')}
+          />{' '}
+          {label}
         </label>
       ))}
     </div>
@@ -140,7 +176,11 @@ function MatchingRowChoice({ control: { key, label, matches = [] } }: { control:
   );
 }
 
-function ConflictingValueChoice({ control, values, storedValue }: FormFieldProps & { storedValue: StoredValue }) {
+function ConflictingValueChoice({
+  control,
+  values,
+  storedValue,
+}: FormFieldProps & { storedValue: StoredValue }) {
   const { key, label } = control;
   const options = [
     { title: 'Yours', text: values.at(-1), displayText: formatControlValue(control, values) },
@@ -150,31 +190,57 @@ function ConflictingValueChoice({ control, values, storedValue }: FormFieldProps
     <div class="checks versions" role="radiogroup" aria-label={label}>
       {options.map(({ title, text = '', displayText }, index) => (
         <label key={title}>
-          <input type="radio" name={key} value={text} checked={index === 0} /> {title}: <span class="value">{displayText}</span>
+          <input type="radio" name={key} value={text} checked={index === 0} /> {title}:{' '}
+          <span class="value">{displayText}</span>
         </label>
       ))}
     </div>
   );
 }
 
-function Input(props: FormFieldProps & { id: string; commonAttributes: object; describedBy?: string }) {
+function Input(
+  props: FormFieldProps & { id: string; commonAttributes: object; describedBy?: string },
+) {
   const { control, id, values, isFilter, commonAttributes } = props;
   const { key, kind, choices, multiple, isSingleLine, maxLength } = control;
   const value = control.chosenRowName ?? values.at(-1) ?? '';
   if (multiple && choices) return <CheckboxGroup {...props} />;
   if (kind === 'boolean' && isFilter)
-    return <Select {...props} control={{ ...control, choices: ['True', 'False'].map((text) => ({ value: text, label: text })) }} />;
+    return (
+      <Select
+        {...props}
+        control={{
+          ...control,
+          choices: ['True', 'False'].map((text) => ({ value: text, label: text })),
+        }}
+      />
+    );
   if (kind === 'boolean')
     return (
       <>
         {/* An unchecked checkbox sends nothing, which PATCH would treat as unchanged. */}
         <input type="hidden" name={key} value="false" />
-        <input type="checkbox" id={id} name={key} value="true" checked={value === 'true'} {...commonAttributes} />
+        <input
+          type="checkbox"
+          id={id}
+          name={key}
+          value="true"
+          checked={value === 'true'}
+          {...commonAttributes}
+        />
       </>
     );
   if (choices && !control.isCommaSeparated) return <Select {...props} />;
-  if (kind === 'image') return <input type="file" id={id} name={key} accept={ACCEPTED_IMAGE_TYPES} {...commonAttributes} />;
-  if (kind === 'string' && !isFilter && !isSingleLine && (maxLength === undefined || maxLength > MAX_SINGLE_LINE_CHARACTERS))
+  if (kind === 'image')
+    return (
+      <input type="file" id={id} name={key} accept={ACCEPTED_IMAGE_TYPES} {...commonAttributes} />
+    );
+  if (
+    kind === 'string' &&
+    !isFilter &&
+    !isSingleLine &&
+    (maxLength === undefined || maxLength > MAX_SINGLE_LINE_CHARACTERS)
+  )
     return (
       <textarea id={id} name={key} {...commonAttributes}>
         {/* HTML drops the first line break of a textarea. */ `\n${value}`}
@@ -193,7 +259,8 @@ function Input(props: FormFieldProps & { id: string; commonAttributes: object; d
     autocomplete: 'off',
     ...commonAttributes,
   };
-  if (control.searchedTypeName) Object.assign(attributes, { 'data-suggest': control.searchedTypeName });
+  if (control.searchedTypeName)
+    Object.assign(attributes, { 'data-suggest': control.searchedTypeName });
   return (
     <>
       {/* Preact types the attributes of each input type separately; this input is one of several types. */}
@@ -211,12 +278,22 @@ function Input(props: FormFieldProps & { id: string; commonAttributes: object; d
 }
 
 export function FormField(props: FormFieldProps) {
-  const { control, idPrefix, errors = [], isFilter, hasFocus, isValidatedByBrowser, storedValue } = props;
+  const {
+    control,
+    idPrefix,
+    errors = [],
+    isFilter,
+    hasFocus,
+    isValidatedByBrowser,
+    storedValue,
+  } = props;
   const id = inputId(idPrefix, control.key);
   const limitsHelpText = isFilter ? undefined : limitsHelpTextOf(control);
   const expectsRowId = control.kind === 'relation' && !control.choices && !control.isCommaSeparated;
   const hasHelp = Boolean(control.helpText ?? limitsHelpText) || expectsRowId;
-  const describedByIds = [errors.length ? `${id}-error` : '', hasHelp ? `${id}-help` : ''].filter(Boolean).join(' ') || undefined;
+  const describedByIds =
+    [errors.length ? `${id}-error` : '', hasHelp ? `${id}-help` : ''].filter(Boolean).join(' ') ||
+    undefined;
   const commonAttributes = {
     'aria-describedby': describedByIds,
     ...(errors.length && { 'aria-invalid': 'true' }),
@@ -231,12 +308,19 @@ export function FormField(props: FormFieldProps) {
     <div class={errors.length || storedValue ? 'field wrong' : 'field'}>
       <Label class="label" {...(!isInputGroup && { for: id })}>
         {control.label}
-        {!control.required && !isFilter && control.kind !== 'boolean' && <span class="optional"> optional</span>}
+        {!control.required && !isFilter && control.kind !== 'boolean' && (
+          <span class="optional"> optional</span>
+        )}
       </Label>
       {offersValueChoice ? (
         <ConflictingValueChoice {...props} storedValue={storedValue} />
       ) : (
-        <Input {...props} id={id} commonAttributes={commonAttributes} describedBy={describedByIds} />
+        <Input
+          {...props}
+          id={id}
+          commonAttributes={commonAttributes}
+          describedBy={describedByIds}
+        />
       )}
       {storedValue && !offersValueChoice && <p class="help">Stored now: {storedValue.label}</p>}
       <MatchingRowChoice control={control} />
@@ -244,7 +328,9 @@ export function FormField(props: FormFieldProps) {
         <p class="help" id={`${id}-help`}>
           <TextWithCode text={[control.helpText, limitsHelpText].filter(Boolean).join(' ')} />
           {expectsRowId && ` ${control.searchedTypeName ? 'Type a name.' : 'Enter an id.'} `}
-          {expectsRowId && control.endpointName && <a href={listPath(control.endpointName)}>See all</a>}
+          {expectsRowId && control.endpointName && (
+            <a href={listPath(control.endpointName)}>See all</a>
+          )}
         </p>
       )}
       {errors.length > 0 && (

@@ -3,7 +3,10 @@
  * POST; the form field `_method` selects another method.
  */
 import { randomUUID } from 'node:crypto';
-import { IDEMPOTENCY_KEY_FORM_FIELD, ROW_VERSION_FORM_FIELD } from '../../rest/dialect/methodoverride';
+import {
+  IDEMPOTENCY_KEY_FORM_FIELD,
+  ROW_VERSION_FORM_FIELD,
+} from '../../rest/dialect/methodoverride';
 import type { HtmlView, WriteForm } from './view/viewmodel';
 import { FormField, inputId } from './formfield';
 import { CHOOSE_FILE_AGAIN_MESSAGE, validationMessage } from './validationmessages';
@@ -16,14 +19,25 @@ const idPrefixOf = (form: WriteForm) => `w${form.methods[0]!.toLowerCase()}`;
 const HiddenFields = ({ view, rowVersion }: { view: HtmlView; rowVersion?: string }) => (
   <>
     <input type="hidden" name="csrfToken" value={view.visitor.csrfToken ?? ''} autocomplete="off" />
-    {view.kind !== 'login' && <input type="hidden" name={IDEMPOTENCY_KEY_FORM_FIELD} value={randomUUID()} autocomplete="off" />}
-    {rowVersion !== undefined && <input type="hidden" name={ROW_VERSION_FORM_FIELD} value={rowVersion} autocomplete="off" />}
+    {view.kind !== 'login' && (
+      <input
+        type="hidden"
+        name={IDEMPOTENCY_KEY_FORM_FIELD}
+        value={randomUUID()}
+        autocomplete="off"
+      />
+    )}
+    {rowVersion !== undefined && (
+      <input type="hidden" name={ROW_VERSION_FORM_FIELD} value={rowVersion} autocomplete="off" />
+    )}
   </>
 );
 
-const rowVersionForForm = ({ methods }: WriteForm, { rowVersion }: HtmlView) => (methods.includes('POST') ? undefined : rowVersion);
+const rowVersionForForm = ({ methods }: WriteForm, { rowVersion }: HtmlView) =>
+  methods.includes('POST') ? undefined : rowVersion;
 
-const methodButtonAttributes = (method: string) => method !== 'POST' && { name: '_method', value: method };
+const methodButtonAttributes = (method: string) =>
+  method !== 'POST' && { name: '_method', value: method };
 
 const MethodButtons = ({ methods, label }: { methods: readonly string[]; label?: string }) => (
   <div class="row">
@@ -37,7 +51,9 @@ const MethodButtons = ({ methods, label }: { methods: readonly string[]; label?:
 
 function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
   const isRejected = form.rejectedPart === 'fields';
-  const firstInvalidKey = isRejected ? form.controls.find(({ key }) => view.errors[key])?.key : undefined;
+  const firstInvalidKey = isRejected
+    ? form.controls.find(({ key }) => view.errors[key])?.key
+    : undefined;
   const hasImageInputs = form.controls.some(({ kind }) => kind === 'image');
   return (
     // The server validates forms, because its messages say more than those of browsers. Browsers validate only forms with files, which users would
@@ -63,7 +79,9 @@ function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
         />
       ))}
       <div class="row">
-        <button {...methodButtonAttributes(form.methods[0]!)}>{buttonLabelOf(view) ?? 'Save'}</button>
+        <button {...methodButtonAttributes(form.methods[0]!)}>
+          {buttonLabelOf(view) ?? 'Save'}
+        </button>
         {form.conflict === 'changed' && <a href={view.path}>Keep everything as stored</a>}
       </div>
     </form>
@@ -114,7 +132,8 @@ function DeleteForm({ view }: { view: HtmlView }) {
 
 /** Message that the session ended while a form was being filled in. The form keeps its values and has the CSRF token of the current session. */
 function SessionExpiredMessage({ view }: { view: HtmlView }) {
-  if (view.visitor.username !== undefined) return <> The form has expired. Please submit it again.</>;
+  if (view.visitor.username !== undefined)
+    return <> The form has expired. Please submit it again.</>;
   return (
     <>
       {' '}
@@ -150,11 +169,15 @@ export function ErrorSummary({ view }: { view: HtmlView }) {
   if (form.conflict) return <ConflictSummary view={view} form={form} />;
   const errorEntries = Object.entries(view.errors);
   const { detail } = (view.body ?? {}) as { detail?: unknown };
-  const isFileSelectionLost = form.controls.some(({ key, kind }) => kind === 'image' && form.values[key] && !view.errors[key]);
+  const isFileSelectionLost = form.controls.some(
+    ({ key, kind }) => kind === 'image' && form.values[key] && !view.errors[key],
+  );
   return (
     <div class="alert" role="alert" id="problems">
       <strong>Couldn’t save.</strong>
-      {errorEntries.length === 0 && <> {typeof detail === 'string' ? detail : 'The server rejected the request.'}</>}
+      {errorEntries.length === 0 && (
+        <> {typeof detail === 'string' ? detail : 'The server rejected the request.'}</>
+      )}
       {!view.isSignedIn && view.kind !== 'login' && <SessionExpiredMessage view={view} />}
       {errorEntries.length > 0 && (
         <ul>
@@ -162,11 +185,17 @@ export function ErrorSummary({ view }: { view: HtmlView }) {
             const control = form.controls.find((candidate) => candidate.key === key);
             const label = control?.label ?? (key === 'non_field_errors' ? undefined : key);
             const message =
-              control && form.rejectedPart === 'fields' ? validationMessage(control, form.values[key] ?? [], messages) : messages.join(' ');
+              control && form.rejectedPart === 'fields'
+                ? validationMessage(control, form.values[key] ?? [], messages)
+                : messages.join(' ');
             const text = `${label ? `${label}: ` : ''}${message}`;
             return (
               <li key={key}>
-                {control && form.rejectedPart === 'fields' ? <a href={`#${inputId(idPrefixOf(form), key)}`}>{text}</a> : text}
+                {control && form.rejectedPart === 'fields' ? (
+                  <a href={`#${inputId(idPrefixOf(form), key)}`}>{text}</a>
+                ) : (
+                  text
+                )}
               </li>
             );
           })}
@@ -177,9 +206,11 @@ export function ErrorSummary({ view }: { view: HtmlView }) {
   );
 }
 
-export const loginUrlOf = ({ method, url, path }: HtmlView) => `/login?next=${encodeURIComponent(method === 'GET' ? url : path)}`;
+export const loginUrlOf = ({ method, url, path }: HtmlView) =>
+  `/login?next=${encodeURIComponent(method === 'GET' ? url : path)}`;
 
-export const newRowLabel = ({ resource }: HtmlView) => `New ${resource!.singularLabel.toLowerCase()}`;
+export const newRowLabel = ({ resource }: HtmlView) =>
+  `New ${resource!.singularLabel.toLowerCase()}`;
 
 export function WriteForms({ view }: { view: HtmlView }) {
   const { forms, canDelete, methodsRequiringSignIn, kind, status } = view;
@@ -187,16 +218,20 @@ export function WriteForms({ view }: { view: HtmlView }) {
   if (methodsRequiringSignIn.length > 0 && status !== 403)
     return (
       <p class="locked">
-        <a href={loginUrlOf(view)}>Sign in</a> to {methodsRequiringSignIn.includes('POST') ? 'add to this list' : 'change this'}.
+        <a href={loginUrlOf(view)}>Sign in</a> to{' '}
+        {methodsRequiringSignIn.includes('POST') ? 'add to this list' : 'change this'}.
       </p>
     );
   const [form] = forms;
   if (!form) return canDelete ? <DeleteForm view={view} /> : null;
-  const title = kind === 'login' ? 'Get a token' : form.methods.includes('POST') ? newRowLabel(view) : 'Edit';
+  const title =
+    kind === 'login' ? 'Get a token' : form.methods.includes('POST') ? newRowLabel(view) : 'Edit';
   const fields = (
     <>
       <FieldsForm view={view} form={form} />
-      {!form.controls.some(({ kind: field }) => field === 'image') && <JsonForm view={view} form={form} />}
+      {!form.controls.some(({ kind: field }) => field === 'image') && (
+        <JsonForm view={view} form={form} />
+      )}
     </>
   );
   if (kind === 'login')

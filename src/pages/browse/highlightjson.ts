@@ -12,11 +12,16 @@ function renderLeaf(value: unknown, { endpointName }: IdLinkTree): string {
   const text = escape(JSON.stringify(value));
   if (typeof value === 'string') {
     if (!URL_PATTERN.test(value)) return highlightToken('str', text);
-    return highlightToken('str', `&quot;<a href="${escape(value)}" rel="nofollow noreferrer">${text.slice(6, -6)}</a>&quot;`);
+    return highlightToken(
+      'str',
+      `&quot;<a href="${escape(value)}" rel="nofollow noreferrer">${text.slice(6, -6)}</a>&quot;`,
+    );
   }
   if (typeof value === 'number') {
     const html = highlightToken('num', text);
-    return endpointName === undefined ? html : `<a href="${escape(detailPath(endpointName, value))}">${html}</a>`;
+    return endpointName === undefined
+      ? html
+      : `<a href="${escape(detailPath(endpointName, value))}">${html}</a>`;
   }
   return highlightToken('lit', text);
 }

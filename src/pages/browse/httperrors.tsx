@@ -22,7 +22,15 @@ const MESSAGES_BY_STATUS: Readonly<Record<number, readonly [string, string]>> = 
 };
 
 /** Returns the heading of the page. A page with a rejected form keeps its usual heading, because the form shows what is wrong. */
-export function headlineOf({ status, name, isSignedIn, visitor, forms, resource, kind }: HtmlView): string {
+export function headlineOf({
+  status,
+  name,
+  isSignedIn,
+  visitor,
+  forms,
+  resource,
+  kind,
+}: HtmlView): string {
   if (resource && forms.some(({ rejectedPart }) => rejectedPart))
     return kind === 'list' ? `New ${resource.singularLabel.toLowerCase()}` : name;
   if (status === 403 && !isSignedIn && visitor.username === undefined) return 'Please sign in';
@@ -33,7 +41,12 @@ export function ErrorExplanation({ view }: { view: HtmlView }) {
   const { status, isSignedIn, visitor, resource, filters, errors, forms, headers } = view;
   const retryAfter = headers['Retry-After'];
   // If a form or filter was rejected, the HTTP error is not explained, because the form or filter shows its own error messages.
-  if (status < 400 || forms.some(({ rejectedPart }) => rejectedPart) || filters.some(({ key }) => errors[key])) return null;
+  if (
+    status < 400 ||
+    forms.some(({ rejectedPart }) => rejectedPart) ||
+    filters.some(({ key }) => errors[key])
+  )
+    return null;
   if (status === 403 && !isSignedIn && visitor.username === undefined)
     return (
       <div class="locked">
@@ -52,7 +65,9 @@ export function ErrorExplanation({ view }: { view: HtmlView }) {
       </p>
       {(status === 404 || status === 405) && (
         <p class="row">
-          {resource && <a href={listPath(resource.name)}>All {resource.pluralLabel.toLowerCase()}</a>}
+          {resource && (
+            <a href={listPath(resource.name)}>All {resource.pluralLabel.toLowerCase()}</a>
+          )}
           <a href={API_ROOT_PATH}>All data</a>
         </p>
       )}
@@ -61,7 +76,8 @@ export function ErrorExplanation({ view }: { view: HtmlView }) {
 }
 
 /** Whether an action has responded with a string instead of data, because a required parameter is missing. */
-export const lacksArgument = ({ kind, status, body }: HtmlView): boolean => kind === 'action' && status === 200 && typeof body === 'string';
+export const lacksArgument = ({ kind, status, body }: HtmlView): boolean =>
+  kind === 'action' && status === 200 && typeof body === 'string';
 
 export function MissingArgumentMessage({ view }: { view: HtmlView }) {
   if (!lacksArgument(view)) return null;

@@ -29,7 +29,11 @@ import { TrainingPlanSection } from './trainingplan';
 import { ChildLists, childListsOf, FieldList, childTableCssClassOf } from './detail';
 import { TextWithUnbrokenDates, TextWithCode } from './richtext';
 
-const NOTICE_TEXTS: Readonly<Record<WriteNotice, string>> = { created: 'Created.', saved: 'Saved.', deleted: 'Deleted.' };
+const NOTICE_TEXTS: Readonly<Record<WriteNotice, string>> = {
+  created: 'Created.',
+  saved: 'Saved.',
+  deleted: 'Deleted.',
+};
 
 /** Notice that a row was created, saved or deleted: by the form on the previous page, or by the request to which this page is the response. */
 function Notice({ view }: { view: HtmlView }) {
@@ -44,7 +48,9 @@ function Notice({ view }: { view: HtmlView }) {
           <a href={path}>Open</a>{' '}
         </>
       )}
-      {kind === 'detail' && <a href={listPath(resource.name)}>All {resource.pluralLabel.toLowerCase()}</a>}
+      {kind === 'detail' && (
+        <a href={listPath(resource.name)}>All {resource.pluralLabel.toLowerCase()}</a>
+      )}
     </p>
   );
 }
@@ -87,7 +93,14 @@ function PageContent({ view, charts }: { view: HtmlView; charts: readonly ShownC
       {hasFailedForm && <WriteForms view={view} />}
       <FilterForm view={view} />
       <Charts view={view} charts={charts} />
-      {table && table.rows.length > 0 && <RowTable table={table} baseUrl={view.baseUrl} tableCssClass={LIST_TABLE_CSS_CLASS} view={view} />}
+      {table && table.rows.length > 0 && (
+        <RowTable
+          table={table}
+          baseUrl={view.baseUrl}
+          tableCssClass={LIST_TABLE_CSS_CLASS}
+          view={view}
+        />
+      )}
       <Pagination view={view} />
       {csvUrl !== undefined && (
         <p class="help further">
@@ -114,7 +127,9 @@ const LIST_TABLE_CSS_CLASS = 'listed';
 const cardLabelCssOf = (view: HtmlView): string =>
   [
     ...(view.table ? [cardLabelCss(LIST_TABLE_CSS_CLASS, view.table)] : []),
-    ...childListsOf(view).map(({ table }, index) => cardLabelCss(childTableCssClassOf(index), table)),
+    ...childListsOf(view).map(({ table }, index) =>
+      cardLabelCss(childTableCssClassOf(index), table),
+    ),
   ].join('');
 
 /** Bars and charts have inline styles that depend on the data, so the Content Security Policy cannot allow them by hash. */
@@ -128,7 +143,9 @@ function titleOf(view: HtmlView): string {
   const headline = headlineOf(view);
   if (status >= 400 || !detailRow || !resource) return headline;
   if (kind !== 'detail' || actionName !== undefined) return `${headline} – ${detailRow.name}`;
-  return headline.startsWith(resource.singularLabel) ? headline : `${headline} – ${resource.singularLabel}`;
+  return headline.startsWith(resource.singularLabel)
+    ? headline
+    : `${headline} – ${resource.singularLabel}`;
 }
 
 export function renderBrowsePage(view: HtmlView): HtmlPage {
@@ -161,7 +178,12 @@ export function htmlRenderer(dependencies: ViewDependencies): HtmlRenderer {
     redirectHeaders: redirectHeadersAfterWrite,
     renderError({ request: { message: request }, restResponse: { status, body }, headers }) {
       const { detail = 'The request failed.' } = (body ?? {}) as { detail?: string };
-      return renderFailurePage({ status, message: detail, retryAfterSeconds: headers['Retry-After'], request });
+      return renderFailurePage({
+        status,
+        message: detail,
+        retryAfterSeconds: headers['Retry-After'],
+        request,
+      });
     },
     async render(input) {
       const view = await viewBuilder.buildView(input);

@@ -29,9 +29,17 @@ function Line({ shownLine: { points, colourVariable, isDashed }, x, y, hasSymbol
   const places = points.map(([time, value]): [number, number] => [x(time), y(value)]);
   return (
     <g fill={colour}>
-      <path d={line()(places) ?? ''} fill="none" stroke={colour} stroke-width="2" {...(isDashed && { 'stroke-dasharray': '6 4' })} />
+      <path
+        d={line()(places) ?? ''}
+        fill="none"
+        stroke={colour}
+        stroke-width="2"
+        {...(isDashed && { 'stroke-dasharray': '6 4' })}
+      />
       {(hasSymbols || points.length === 1) &&
-        places.map(([cx, cy], index) => <circle key={index} cx={cx.toFixed(1)} cy={cy.toFixed(1)} r="2.5" />)}
+        places.map(([cx, cy], index) => (
+          <circle key={index} cx={cx.toFixed(1)} cy={cy.toFixed(1)} r="2.5" />
+        ))}
     </g>
   );
 }
@@ -49,13 +57,20 @@ export function LineChart({ chart: { lines, ticks, unit } }: { chart: ShownChart
   const top = unit ? 34 : 16;
   const y = scaleLinear(rangeOf(points.map(([, value]) => value)), [BOTTOM, top]).nice(VALUE_TICKS);
   const formatValue = y.tickFormat(VALUE_TICKS);
-  const valueTicks = y.ticks(VALUE_TICKS).map((value) => ({ label: formatValue(value), place: Math.round(y(value)) }));
+  const valueTicks = y
+    .ticks(VALUE_TICKS)
+    .map((value) => ({ label: formatValue(value), place: Math.round(y(value)) }));
   const labelWidth = CHARACTER_WIDTH * Math.max(...valueTicks.map(({ label }) => label.length));
   const right = WIDTH - labelWidth - 2 * LABEL_GAP;
   const x = scaleLinear(rangeOf(points.map(([time]) => time)), [LEFT, right]);
   return (
     <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true" focusable="false">
-      <g fill={TEXT_COLOUR} stroke={GRID_COLOUR} font-size={FONT_SIZE} font-family="system-ui, sans-serif">
+      <g
+        fill={TEXT_COLOUR}
+        stroke={GRID_COLOUR}
+        font-size={FONT_SIZE}
+        font-family="system-ui, sans-serif"
+      >
         {valueTicks.map(({ label, place }) => (
           <g key={label}>
             <path d={`M${LEFT},${place}H${right}`} />
@@ -80,7 +95,13 @@ export function LineChart({ chart: { lines, ticks, unit } }: { chart: ShownChart
         )}
       </g>
       {lines.map((shownLine, index) => (
-        <Line key={index} shownLine={shownLine} x={x} y={y} hasSymbols={points.length <= MAX_POINTS_WITH_SYMBOLS} />
+        <Line
+          key={index}
+          shownLine={shownLine}
+          x={x}
+          y={y}
+          hasSymbols={points.length <= MAX_POINTS_WITH_SYMBOLS}
+        />
       ))}
     </svg>
   );

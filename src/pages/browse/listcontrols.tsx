@@ -7,7 +7,10 @@ import { validationMessage } from './validationmessages';
 import { PERIOD_PARAMETER } from './view/timeseries';
 
 /** Returns the URL of the page with changed query parameters. A parameter whose value in `changes` is null is removed. */
-export function urlWithChangedQuery({ path, query }: HtmlView, changes: Record<string, string | null>): string {
+export function urlWithChangedQuery(
+  { path, query }: HtmlView,
+  changes: Record<string, string | null>,
+): string {
   const newQuery = new URLSearchParams(query);
   for (const [key, value] of Object.entries(changes)) {
     if (value === null) newQuery.delete(key);
@@ -17,18 +20,33 @@ export function urlWithChangedQuery({ path, query }: HtmlView, changes: Record<s
   return queryText ? `${path}?${queryText}` : path;
 }
 
-const filterValueText = ({ choices, chosenRowName }: FormControl, values: readonly string[]): string =>
-  chosenRowName ?? values.map((value) => choices?.find((choice) => String(choice.value) === value)?.label ?? value).join(', ');
+const filterValueText = (
+  { choices, chosenRowName }: FormControl,
+  values: readonly string[],
+): string =>
+  chosenRowName ??
+  values
+    .map((value) => choices?.find((choice) => String(choice.value) === value)?.label ?? value)
+    .join(', ');
 
 export function FilterForm({ view }: { view: HtmlView }) {
   const { filters, query, errors, path, kind, pageWindow } = view;
   const isList = kind === 'list';
-  const sortableFields = (isList && view.endpoint?.fields.filter(({ hiddenInRest, isSortable }) => !hiddenInRest && isSortable)) || [];
+  const sortableFields =
+    (isList &&
+      view.endpoint?.fields.filter(
+        ({ hiddenInRest, isSortable }) => !hiddenInRest && isSortable,
+      )) ||
+    [];
   if (filters.length === 0 && sortableFields.length === 0) return null;
-  const activeFilters = filters.filter(({ key }) => query.getAll(key).some((value) => value !== ''));
+  const activeFilters = filters.filter(({ key }) =>
+    query.getAll(key).some((value) => value !== ''),
+  );
   const hasErrors = view.method === 'GET' && filters.some(({ key }) => errors[key]);
   const isSortable = sortableFields.length > 0;
-  const preservedKeys = [isSortable ? '' : 'ordering', 'format', PERIOD_PARAMETER].filter((key) => query.get(key));
+  const preservedKeys = [isSortable ? '' : 'ordering', 'format', PERIOD_PARAMETER].filter((key) =>
+    query.get(key),
+  );
   return (
     <details class="filters" open={hasErrors || !isList}>
       <summary>
@@ -42,7 +60,10 @@ export function FilterForm({ view }: { view: HtmlView }) {
           Invalid filter.{' '}
           {filters
             .filter(({ key }) => errors[key])
-            .map((control) => `${control.label}: ${validationMessage(control, query.getAll(control.key), errors[control.key]!)}`)
+            .map(
+              (control) =>
+                `${control.label}: ${validationMessage(control, query.getAll(control.key), errors[control.key]!)}`,
+            )
             .join(' ')}
         </p>
       )}
@@ -61,13 +82,32 @@ export function FilterForm({ view }: { view: HtmlView }) {
               isFilter
             />
           ))}
-          {isSortable && <FormField control={sortControlOf(sortableFields)} idPrefix="f" values={query.getAll('ordering')} isFilter />}
-          {isList && <FormField control={LIMIT_CONTROL} idPrefix="f" values={[String(pageWindow!.limit)]} isFilter />}
+          {isSortable && (
+            <FormField
+              control={sortControlOf(sortableFields)}
+              idPrefix="f"
+              values={query.getAll('ordering')}
+              isFilter
+            />
+          )}
+          {isList && (
+            <FormField
+              control={LIMIT_CONTROL}
+              idPrefix="f"
+              values={[String(pageWindow!.limit)]}
+              isFilter
+            />
+          )}
         </div>
         <div class="row">
           <button>{isList ? 'Apply' : 'Run'}</button>
           {activeFilters.length > 0 && (
-            <a href={urlWithChangedQuery(view, { offset: null, ...Object.fromEntries(activeFilters.map(({ key }) => [key, null])) })}>
+            <a
+              href={urlWithChangedQuery(view, {
+                offset: null,
+                ...Object.fromEntries(activeFilters.map(({ key }) => [key, null])),
+              })}
+            >
               Clear
             </a>
           )}
@@ -92,7 +132,12 @@ const sortControlOf = (fields: readonly FieldMetadata[]): FormControl => ({
   ],
 });
 
-const LIMIT_CONTROL: FormControl = { key: 'limit', label: 'Rows per page', kind: 'integer', required: false };
+const LIMIT_CONTROL: FormControl = {
+  key: 'limit',
+  label: 'Rows per page',
+  kind: 'integer',
+  required: false,
+};
 
 interface ListResponse {
   count: number;
@@ -102,7 +147,12 @@ interface ListResponse {
 }
 
 /** Returns the response of a list page; undefined for other pages and after an error. */
-export const listResponseOf = ({ kind, status, method, body }: HtmlView): ListResponse | undefined =>
+export const listResponseOf = ({
+  kind,
+  status,
+  method,
+  body,
+}: HtmlView): ListResponse | undefined =>
   kind === 'list' && status === 200 && method === 'GET' ? (body as ListResponse) : undefined;
 
 function EmptyListMessage({ view: { filters, query, path } }: { view: HtmlView }) {
@@ -120,7 +170,8 @@ export function Pagination({ view }: { view: HtmlView }) {
   const { count, results } = listResponse;
   const { offset, limit } = view.pageWindow!;
   if (count === 0) return <EmptyListMessage view={view} />;
-  const pageUrl = (start: number) => urlWithChangedQuery(view, { limit: String(limit), offset: start > 0 ? String(start) : null });
+  const pageUrl = (start: number) =>
+    urlWithChangedQuery(view, { limit: String(limit), offset: start > 0 ? String(start) : null });
   const pageLink = (rel: string, text: string, start: number | undefined) =>
     start === undefined ? (
       <span class="button plain off">{text}</span>
@@ -133,8 +184,11 @@ export function Pagination({ view }: { view: HtmlView }) {
     <nav class="neighbours row" aria-label="Pages">
       {pageLink('prev', '← Previous', listResponse.previous ? offset - limit : undefined)}
       <span>
-        {Number(view.query.getAll('limit').at(-1)) > limit && `Pages show at most ${limit} rows; the JSON response has more. `}
-        {results.length ? `${offset + 1}–${offset + results.length} of ${count}` : `No rows on this page; ${count} in total`}
+        {Number(view.query.getAll('limit').at(-1)) > limit &&
+          `Pages show at most ${limit} rows; the JSON response has more. `}
+        {results.length
+          ? `${offset + 1}–${offset + results.length} of ${count}`
+          : `No rows on this page; ${count} in total`}
       </span>
       {pageLink('next', 'Next →', listResponse.next ? offset + limit : undefined)}
     </nav>

@@ -7,7 +7,14 @@ import { endpointTitle } from './view/labels';
 import { API_ROOT_PATH, detailPath, listPath } from './view/pageroutes';
 import { TextWithCode } from './richtext';
 
-export function crumbsOf({ kind, resource, rowId, actionName, name, detailRow }: HtmlView): Crumb[] {
+export function crumbsOf({
+  kind,
+  resource,
+  rowId,
+  actionName,
+  name,
+  detailRow,
+}: HtmlView): Crumb[] {
   if (kind === 'root') return [{ label: 'API' }];
   const rootCrumb = { label: 'API', href: API_ROOT_PATH };
   if (!resource) return [rootCrumb, { label: name }];
@@ -15,14 +22,26 @@ export function crumbsOf({ kind, resource, rowId, actionName, name, detailRow }:
   const listCrumbs = [rootCrumb, { label: resource.pluralLabel, href: listPath(resource.name) }];
   const rowLabel = detailRow?.name ?? `${resource.singularLabel} ${rowId}`;
   if (actionName === undefined) return [...listCrumbs, { label: rowLabel }];
-  return [...listCrumbs, { label: rowLabel, href: detailPath(resource.name, rowId) }, { label: name }];
+  return [
+    ...listCrumbs,
+    { label: rowLabel, href: detailPath(resource.name, rowId) },
+    { label: name },
+  ];
 }
 
 export function ResourceList({ view: { resources } }: { view: HtmlView }) {
   if (resources.length === 0) return null;
   const resourceGroups = [
-    { title: 'Your data', help: 'Visible only to you, when you are signed in.', rows: resources.filter(({ isOwned }) => isOwned) },
-    { title: 'Public data', help: 'Visible to everyone, without signing in.', rows: resources.filter(({ isOwned }) => !isOwned) },
+    {
+      title: 'Your data',
+      help: 'Visible only to you, when you are signed in.',
+      rows: resources.filter(({ isOwned }) => isOwned),
+    },
+    {
+      title: 'Public data',
+      help: 'Visible to everyone, without signing in.',
+      rows: resources.filter(({ isOwned }) => !isOwned),
+    },
   ];
   return (
     <>
@@ -55,7 +74,9 @@ export function ActionLinks({ view }: { view: HtmlView }) {
       <ul>
         {otherActions.map(([name, { field }]) => (
           <li key={name}>
-            <a href={`${detailPath(endpoint.view.restName, rowId)}${name}/`}>{endpointTitle(humanize(toCamelCase(name)))}</a>{' '}
+            <a href={`${detailPath(endpoint.view.restName, rowId)}${name}/`}>
+              {endpointTitle(humanize(toCamelCase(name)))}
+            </a>{' '}
             <span class="help">
               <TextWithCode text={field.description ?? ''} />
             </span>

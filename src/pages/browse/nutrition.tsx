@@ -18,7 +18,8 @@ const NUTRIENTS = [
 
 const MACRONUTRIENT_KEYS = ['protein', 'carbohydrates', 'fat'];
 
-const isObject = (value: unknown): value is NutrientAmounts => value !== null && typeof value === 'object' && !Array.isArray(value);
+const isObject = (value: unknown): value is NutrientAmounts =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
 const isNutrientAmounts = (value: unknown): value is NutrientAmounts & { energy: unknown } =>
   isObject(value) && 'energy' in value && 'protein' in value;
 const isMacronutrientAmounts = (value: unknown): value is NutrientAmounts =>
@@ -53,9 +54,17 @@ interface TableProps {
   energyGoal?: number;
 }
 
-function NutritionalValuesTable({ values, caption, massUnit, energyGoal }: TableProps & { values: NutrientAmounts }) {
+function NutritionalValuesTable({
+  values,
+  caption,
+  massUnit,
+  energyGoal,
+}: TableProps & { values: NutrientAmounts }) {
   const rows = NUTRIENTS.filter(({ key }) => amountOf(values[key]) !== undefined);
-  const maxMass = Math.max(...rows.map((row) => ('mass' in row ? amountOf(values[row.key])! : 0)), 0);
+  const maxMass = Math.max(
+    ...rows.map((row) => ('mass' in row ? amountOf(values[row.key])! : 0)),
+    0,
+  );
   return (
     <div class="scroll">
       <table class="nutrition">
@@ -77,8 +86,12 @@ function NutritionalValuesTable({ values, caption, massUnit, energyGoal }: Table
               </th>
               <td class="number">{`${amountOf(values[row.key])} ${'unit' in row ? row.unit : massUnit}`}</td>
               <td>
-                {'mass' in row && <Bar share={maxMass ? amountOf(values[row.key])! / maxMass : 0} />}
-                {row.key === 'energy' && energyGoal !== undefined && <GoalComparison energy={amountOf(values.energy)!} goal={energyGoal} />}
+                {'mass' in row && (
+                  <Bar share={maxMass ? amountOf(values[row.key])! / maxMass : 0} />
+                )}
+                {row.key === 'energy' && energyGoal !== undefined && (
+                  <GoalComparison energy={amountOf(values.energy)!} goal={energyGoal} />
+                )}
               </td>
             </tr>
           ))}
@@ -89,9 +102,16 @@ function NutritionalValuesTable({ values, caption, massUnit, energyGoal }: Table
 }
 
 /** Table that compares the nutrients of several rows. The energy of each row has a bar, relative to the goal or else to the largest value. */
-function ComparisonTable({ rows, caption, massUnit, energyGoal }: TableProps & { rows: readonly NutrientAmounts[] }) {
+function ComparisonTable({
+  rows,
+  caption,
+  massUnit,
+  energyGoal,
+}: TableProps & { rows: readonly NutrientAmounts[] }) {
   const maxEnergy = energyGoal ?? Math.max(...rows.map((row) => amountOf(row.energy) ?? 0), 0);
-  const columns = NUTRIENTS.filter(({ key }) => rows.some((row) => amountOf(row[key]) !== undefined));
+  const columns = NUTRIENTS.filter(({ key }) =>
+    rows.some((row) => amountOf(row[key]) !== undefined),
+  );
   return (
     <div class="scroll" tabIndex={0}>
       <table class="nutrition">
@@ -113,7 +133,9 @@ function ComparisonTable({ rows, caption, massUnit, energyGoal }: TableProps & {
               {columns.map(({ key }) => (
                 <td key={key} class="number">
                   {amountOf(row[key]) ?? '–'}
-                  {key === 'energy' && <Bar share={maxEnergy ? (amountOf(row.energy) ?? 0) / maxEnergy : 0} />}
+                  {key === 'energy' && (
+                    <Bar share={maxEnergy ? (amountOf(row.energy) ?? 0) / maxEnergy : 0} />
+                  )}
                 </td>
               ))}
             </tr>
@@ -124,8 +146,17 @@ function ComparisonTable({ rows, caption, massUnit, energyGoal }: TableProps & {
   );
 }
 
-function MacronutrientTable({ values, caption, unit }: { values: NutrientAmounts; caption: string; unit: string }) {
-  const fullBarValue = unit === '%' ? 100 : Math.max(...MACRONUTRIENT_KEYS.map((key) => amountOf(values[key]) ?? 0));
+function MacronutrientTable({
+  values,
+  caption,
+  unit,
+}: {
+  values: NutrientAmounts;
+  caption: string;
+  unit: string;
+}) {
+  const fullBarValue =
+    unit === '%' ? 100 : Math.max(...MACRONUTRIENT_KEYS.map((key) => amountOf(values[key]) ?? 0));
   return (
     <table class="nutrition">
       <caption>{caption}</caption>
@@ -147,7 +178,11 @@ function MacronutrientTable({ values, caption, unit }: { values: NutrientAmounts
 }
 
 export const hasNutritionValues = ({ body }: HtmlView): boolean =>
-  [body].flat().some((value) => isNutrientAmounts(value) || (isObject(value) && isNutrientAmounts(value.total)));
+  [body]
+    .flat()
+    .some(
+      (value) => isNutrientAmounts(value) || (isObject(value) && isNutrientAmounts(value.total)),
+    );
 
 export const isNutrientKey = (key: string): boolean => NUTRIENTS.some((row) => row.key === key);
 
@@ -159,7 +194,8 @@ export function NutritionSection({ view }: { view: HtmlView }) {
   // Only days and whole nutrition plans are compared with the energy goal.
   const goal = detailRow?.energyGoal;
   if (rows.length) {
-    const caption = goal === undefined ? 'Nutrition values' : `Nutrition values (goal: ${goal} kcal per day)`;
+    const caption =
+      goal === undefined ? 'Nutrition values' : `Nutrition values (goal: ${goal} kcal per day)`;
     return (
       <section aria-label="Nutrition values">
         <ComparisonTable rows={rows} caption={caption} massUnit={unit} energyGoal={goal} />
@@ -167,14 +203,29 @@ export function NutritionSection({ view }: { view: HtmlView }) {
     );
   }
   if (!isObject(body)) return null;
-  const total = isNutrientAmounts(body) ? body : isNutrientAmounts(body.total) ? body.total : undefined;
+  const total = isNutrientAmounts(body)
+    ? body
+    : isNutrientAmounts(body.total)
+      ? body.total
+      : undefined;
   if (!total) return null;
   return (
     <section aria-label="Nutrition values">
-      <NutritionalValuesTable values={total} caption="Nutrition values" massUnit={unit} energyGoal={goal} />
-      {isMacronutrientAmounts(body.percent) && <MacronutrientTable values={body.percent} caption="Share of energy" unit="%" />}
+      <NutritionalValuesTable
+        values={total}
+        caption="Nutrition values"
+        massUnit={unit}
+        energyGoal={goal}
+      />
+      {isMacronutrientAmounts(body.percent) && (
+        <MacronutrientTable values={body.percent} caption="Share of energy" unit="%" />
+      )}
       {isMacronutrientAmounts(body.per_kg) && (
-        <MacronutrientTable values={body.per_kg} caption={`Per ${unit === 'g' ? 'kg' : 'lb'} of body weight`} unit={unit} />
+        <MacronutrientTable
+          values={body.per_kg}
+          caption={`Per ${unit === 'g' ? 'kg' : 'lb'} of body weight`}
+          unit={unit}
+        />
       )}
       {kind !== 'action' && <p class="help">Per 100 g.</p>}
     </section>

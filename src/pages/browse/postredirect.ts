@@ -10,7 +10,12 @@ import type { WriteNotice } from './view/viewmodel';
 
 const COOKIE_NAME = 'fitgraph-notice';
 const NOTICE_LIFETIME_SECONDS = 60;
-export const NOTICE_BY_METHOD: Readonly<Record<string, WriteNotice>> = { POST: 'created', PUT: 'saved', PATCH: 'saved', DELETE: 'deleted' };
+export const NOTICE_BY_METHOD: Readonly<Record<string, WriteNotice>> = {
+  POST: 'created',
+  PUT: 'saved',
+  PATCH: 'saved',
+  DELETE: 'deleted',
+};
 
 const noticeCookie = (notice: WriteNotice | undefined, path: string, baseUrl: string): string =>
   stringifySetCookie(COOKIE_NAME, notice ?? '', {
@@ -32,7 +37,10 @@ export const noticeDeletionHeader = (path: string, baseUrl: string): Record<stri
 });
 
 /** Returns the headers of the redirect after a write by an HTML form; undefined for other requests, such as those with an access token. */
-export function redirectHeadersAfterWrite({ request, restResponse }: RenderInput): Record<string, string> | undefined {
+export function redirectHeadersAfterWrite({
+  request,
+  restResponse,
+}: RenderInput): Record<string, string> | undefined {
   const { form, method, route, context, message } = request;
   const notice = NOTICE_BY_METHOD[method];
   if (
@@ -45,6 +53,10 @@ export function redirectHeadersAfterWrite({ request, restResponse }: RenderInput
     return undefined;
   const { endpoint } = route;
   const id = route.kind === 'detail' ? route.id : (restResponse.body as { id: number }).id;
-  const location = method === 'DELETE' ? listPath(endpoint.view.restName) : detailPath(endpoint.view.restName, id);
-  return { Location: location, 'Set-Cookie': noticeCookie(notice, location, context.requestInfo.baseUrl) };
+  const location =
+    method === 'DELETE' ? listPath(endpoint.view.restName) : detailPath(endpoint.view.restName, id);
+  return {
+    Location: location,
+    'Set-Cookie': noticeCookie(notice, location, context.requestInfo.baseUrl),
+  };
 }

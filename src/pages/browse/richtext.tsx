@@ -7,5 +7,9 @@ const DATE_PATTERN = /(\d{4}-\d\d-\d\d)/;
 
 /** Renders a string without line breaks inside dates such as 2026-01-31. */
 export const TextWithUnbrokenDates = ({ text }: { text: string }) => (
-  <>{text.split(DATE_PATTERN).map((part, index) => (index % 2 ? <span class="unbroken">{part}</span> : part))}</>
+  <>
+    {text
+      .split(DATE_PATTERN)
+      .map((part, index) => (index % 2 ? <span class="unbroken">{part}</span> : part))}
+  </>
 );

@@ -9,7 +9,15 @@ function Thumbnail({ imageUrl, alt, baseUrl }: { imageUrl: string; alt: string; 
   return src === undefined ? null : <img class="thumb" src={src} alt={alt} loading="lazy" />;
 }
 
-export function CellContent({ cell, rowName, baseUrl }: { cell: Cell; rowName: string; baseUrl: string }) {
+export function CellContent({
+  cell,
+  rowName,
+  baseUrl,
+}: {
+  cell: Cell;
+  rowName: string;
+  baseUrl: string;
+}) {
   const { text, links, pictureUrl } = cell;
   if (pictureUrl) return <Thumbnail imageUrl={pictureUrl} alt={rowName} baseUrl={baseUrl} />;
   if (!links) return <>{text}</>;
@@ -25,13 +33,30 @@ export function CellContent({ cell, rowName, baseUrl }: { cell: Cell; rowName: s
   );
 }
 
-function ColumnHeader({ column: { key, label, isSortable, cellCssClass }, view }: { column: Column; view?: HtmlView }) {
+function ColumnHeader({
+  column: { key, label, isSortable, cellCssClass },
+  view,
+}: {
+  column: Column;
+  view?: HtmlView;
+}) {
   const currentOrdering = view?.query.getAll('ordering').at(-1);
-  const direction = isSortable && (currentOrdering === key ? 'ascending' : currentOrdering === `-${key}` ? 'descending' : undefined);
+  const direction =
+    isSortable &&
+    (currentOrdering === key
+      ? 'ascending'
+      : currentOrdering === `-${key}`
+        ? 'descending'
+        : undefined);
   return (
     <th scope="col" class={cellCssClass} aria-sort={direction || undefined}>
       {view && isSortable ? (
-        <a href={urlWithChangedQuery(view, { ordering: currentOrdering === key ? `-${key}` : key, offset: null })}>
+        <a
+          href={urlWithChangedQuery(view, {
+            ordering: currentOrdering === key ? `-${key}` : key,
+            offset: null,
+          })}
+        >
           {label}
           {direction && <span aria-hidden="true">{direction === 'ascending' ? ' ▲' : ' ▼'}</span>}
         </a>
@@ -91,5 +116,8 @@ const quoteCssString = (text: string) => `"${text.replace(/["\\<\n]/g, '')}"`;
 export const cardLabelCss = (tableCssClass: string, { columns }: TableView): string =>
   columns
     .slice(1)
-    .map(({ label }, index) => `.${tableCssClass} td:nth-child(${index + 2})::before{content:${quoteCssString(label)}}`)
+    .map(
+      ({ label }, index) =>
+        `.${tableCssClass} td:nth-child(${index + 2})::before{content:${quoteCssString(label)}}`,
+    )
     .join('');

@@ -6,9 +6,15 @@ interface Suggestion {
   data: { id: number; category?: string };
 }
 
-export function searchResultsOf({ kind, status, body }: HtmlView): readonly Suggestion[] | undefined {
+export function searchResultsOf({
+  kind,
+  status,
+  body,
+}: HtmlView): readonly Suggestion[] | undefined {
   const { suggestions } = (body ?? {}) as { suggestions?: readonly Suggestion[] };
-  return kind === 'standalone' && status === 200 && Array.isArray(suggestions) ? suggestions : undefined;
+  return kind === 'standalone' && status === 200 && Array.isArray(suggestions)
+    ? suggestions
+    : undefined;
 }
 
 export function SearchResults({ view }: { view: HtmlView }) {
@@ -21,7 +27,8 @@ export function SearchResults({ view }: { view: HtmlView }) {
     <ul class="found">
       {results.map(({ value, data: { id, category } }) => (
         <li key={id}>
-          <a href={`${listPath}${id}/`}>{value}</a> {category !== undefined && <span class="count">{category}</span>}
+          <a href={`${listPath}${id}/`}>{value}</a>{' '}
+          {category !== undefined && <span class="count">{category}</span>}
         </li>
       ))}
     </ul>

@@ -47,7 +47,9 @@ const pointsOf = (rows: readonly ChartRow[], dayKey: string, valueKey: string): 
   rows
     .flatMap((row): Point[] => {
       const [moment, number] = [row[dayKey], toFiniteNumber(row[valueKey])];
-      return number === undefined || typeof moment !== 'string' ? [] : [[moment.slice(0, LOCAL_DATETIME_LENGTH), number]];
+      return number === undefined || typeof moment !== 'string'
+        ? []
+        : [[moment.slice(0, LOCAL_DATETIME_LENGTH), number]];
     })
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 
@@ -67,21 +69,28 @@ function deriveChartFromBody({ body }: HtmlView): TimeChart | undefined {
   const sampleEntries = Object.entries(lines?.[0]?.[0] ?? {});
   const dayKey = sampleEntries.find(([, value]) => DATE_PATTERN.test(String(value)))?.[0];
   const valueKey = sampleEntries.find(
-    ([name, value]) => name !== dayKey && typeof value === 'string' && toFiniteNumber(value) !== undefined,
+    ([name, value]) =>
+      name !== dayKey && typeof value === 'string' && toFiniteNumber(value) !== undefined,
   )?.[0];
   const name = sampleEntries.find(([, value]) => typeof value === 'number')?.[0];
   if (!lines || !dayKey || !valueKey) return undefined;
-  const lineNameOf = ([row]: readonly ChartRow[]) => (name === undefined || !row ? undefined : `${String(row[name])} ${name}`);
+  const lineNameOf = ([row]: readonly ChartRow[]) =>
+    name === undefined || !row ? undefined : `${String(row[name])} ${name}`;
   return {
     label: upperFirst(valueKey),
     omittedLineCount: 0,
-    lines: lines.map((rows) => ({ name: lineNameOf(rows), points: pointsOf(rows, dayKey, valueKey) })),
+    lines: lines.map((rows) => ({
+      name: lineNameOf(rows),
+      points: pointsOf(rows, dayKey, valueKey),
+    })),
   };
 }
 
 /** Returns the charts of a page: one per unit for a list of rows, at most one for the result of an action such as `log_data`. */
 export function chartsOf(view: HtmlView): ShownChart[] {
-  const timeCharts = view.timeSeries?.charts ?? (view.kind === 'action' ? [deriveChartFromBody(view) ?? []].flat() : []);
+  const timeCharts =
+    view.timeSeries?.charts ??
+    (view.kind === 'action' ? [deriveChartFromBody(view) ?? []].flat() : []);
   return timeCharts.map(showChart).filter((chart) => chart !== undefined);
 }
 

@@ -25,17 +25,21 @@ function TrainingDay({ day: { day, weekdays, sets } }: { day: TrainingPlan['days
   return (
     <section class="day">
       <h3>
-        <a href={detailPath('day', day.id)}>{day.name}</a> <span class="count">{weekdays.text}</span>
+        <a href={detailPath('day', day.id)}>{day.name}</a>{' '}
+        <span class="count">{weekdays.text}</span>
       </h3>
       <ol>
         {sets.map(({ set, exercises }) => (
           <li key={set.id}>
-            {exercises.every(({ exercise }) => !exercise) && <a href={detailPath('set', set.id)}>{`Set ${set.id}`}</a>}
+            {exercises.every(({ exercise }) => !exercise) && (
+              <a href={detailPath('set', set.id)}>{`Set ${set.id}`}</a>
+            )}
             {exercises.map(
               ({ exercise, summary }) =>
                 exercise && (
                   <div key={exercise.id}>
-                    <a href={detailPath('exercise', exercise.id)}>{exercise.name}</a> <a href={detailPath('set', set.id)}>{summary}</a>
+                    <a href={detailPath('exercise', exercise.id)}>{exercise.name}</a>{' '}
+                    <a href={detailPath('set', set.id)}>{summary}</a>
                   </div>
                 ),
             )}
@@ -56,7 +60,11 @@ export function TrainingPlanSection({ view: { detailRow, kind } }: { view: HtmlV
     <section class="plan">
       <h2 class="whole">Training plan</h2>
       {mainMuscleIds.length > 0 && (
-        <BodyFigure mainMuscleIds={mainMuscleIds} secondaryMuscleIds={secondaryMuscleIds} alt="Muscles trained by the plan" />
+        <BodyFigure
+          mainMuscleIds={mainMuscleIds}
+          secondaryMuscleIds={secondaryMuscleIds}
+          alt="Muscles trained by the plan"
+        />
       )}
       {plan.days.map((day) => (
         <TrainingDay key={day.day.id} day={day} />

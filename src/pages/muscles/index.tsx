@@ -12,7 +12,8 @@ interface Muscle {
 const COLOUR_BY_ROLE: Readonly<Record<string, string>> = { main: '#d1242f', secondary: '#e08600' };
 const SKIN_COLOUR = '#c3c9d1';
 /** Style sheet with the colours of dark mode. An SVG image follows the colour scheme of the page that embeds it. */
-const DARK_MODE_STYLE = '@media (prefers-color-scheme:dark){.skin{fill:#3d4650}.main{fill:#ff6b6b}.secondary{fill:#ffb340}}';
+const DARK_MODE_STYLE =
+  '@media (prefers-color-scheme:dark){.skin{fill:#3d4650}.main{fill:#ff6b6b}.secondary{fill:#ffb340}}';
 const DAY_SECONDS = 24 * 60 * 60;
 const MAX_MUSCLES = 40;
 const FIGURE_WIDTH = 200;
@@ -25,7 +26,9 @@ function BodySide({ muscles }: { muscles: readonly ColouredMuscle[] }) {
       <path d={BODY_SVG_PATH} fill={SKIN_COLOUR} class="skin" />
       {muscles.map(
         ([{ name }, role]) =>
-          MUSCLE_SVG_PATHS[name] && <path key={name} d={MUSCLE_SVG_PATHS[name]} fill={COLOUR_BY_ROLE[role]} class={role} />,
+          MUSCLE_SVG_PATHS[name] && (
+            <path key={name} d={MUSCLE_SVG_PATHS[name]} fill={COLOUR_BY_ROLE[role]} class={role} />
+          ),
       )}
     </g>
   );
@@ -38,10 +41,22 @@ function BodySide({ muscles }: { muscles: readonly ColouredMuscle[] }) {
   );
 }
 
-function Drawing({ title, musclesByFigure }: { title: string; musclesByFigure: readonly (readonly ColouredMuscle[])[] }) {
+function Drawing({
+  title,
+  musclesByFigure,
+}: {
+  title: string;
+  musclesByFigure: readonly (readonly ColouredMuscle[])[];
+}) {
   const width = FIGURE_WIDTH * musclesByFigure.length;
   return (
-    <svg xmlns="http://www.w3.org/2000/svg" viewBox={`0 0 ${width} 400`} width={width} height="400" role="img">
+    <svg
+      xmlns="http://www.w3.org/2000/svg"
+      viewBox={`0 0 ${width} 400`}
+      width={width}
+      height="400"
+      role="img"
+    >
       <title>{title}</title>
       <style>{DARK_MODE_STYLE}</style>
       {musclesByFigure.map((muscles, index) => (
@@ -53,7 +68,11 @@ function Drawing({ title, musclesByFigure }: { title: string; musclesByFigure: r
   );
 }
 
-function sendDrawing(response: Response, title: string, musclesByFigure: readonly (readonly ColouredMuscle[])[]): void {
+function sendDrawing(
+  response: Response,
+  title: string,
+  musclesByFigure: readonly (readonly ColouredMuscle[])[],
+): void {
   response
     .type('svg')
     .set({
@@ -68,14 +87,17 @@ export function muscleDrawingRoutes(muscleOf: (id: number) => Muscle | null): Ro
   const router = express.Router({ caseSensitive: true });
   /** Parses comma-separated ids of muscles, such as `1,2,3`. Unknown ids are ignored. */
   const parseMuscles = (ids: unknown): Muscle[] =>
-    (typeof ids === 'string' ? ids.split(',', MAX_MUSCLES) : []).flatMap((id) => (/^\d{1,9}$/.test(id) && muscleOf(Number(id))) || []);
+    (typeof ids === 'string' ? ids.split(',', MAX_MUSCLES) : []).flatMap(
+      (id) => (/^\d{1,9}$/.test(id) && muscleOf(Number(id))) || [],
+    );
 
   router.get('/static/images/muscles/body.svg', ({ query }, response) => {
     const colouredMuscles: ColouredMuscle[] = ['secondary', 'main'].flatMap((role) =>
       parseMuscles(query[role]).map((muscle): ColouredMuscle => [muscle, role]),
     );
     const names = colouredMuscles.map(([{ name }]) => name).join(', ');
-    const musclesOfSide = (front: boolean) => colouredMuscles.filter(([{ isFront }]) => isFront === front);
+    const musclesOfSide = (front: boolean) =>
+      colouredMuscles.filter(([{ isFront }]) => isFront === front);
     sendDrawing(response, names || 'Body', [musclesOfSide(true), musclesOfSide(false)]);
   });
 
@@ -84,7 +106,9 @@ export function muscleDrawingRoutes(muscleOf: (id: number) => Muscle | null): Ro
     const id = /^muscle-(\d{1,9})\.svg$/.exec(file)?.[1];
     const muscle = id === undefined ? null : muscleOf(Number(id));
     if (!Object.hasOwn(COLOUR_BY_ROLE, role) || !muscle) return next();
-    sendDrawing(response, `${muscle.name}, ${muscle.isFront ? 'front' : 'back'} of the body`, [[[muscle, role]]]);
+    sendDrawing(response, `${muscle.name}, ${muscle.isFront ? 'front' : 'back'} of the body`, [
+      [[muscle, role]],
+    ]);
   });
   return router;
 }

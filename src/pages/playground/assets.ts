@@ -18,7 +18,8 @@ const MAX_ACCEPT_ENCODING_CHARACTERS = 256;
 
 /** Returns the preferred content encoding of precompressed files; undefined if the client accepts none. */
 export function contentEncodingFor(request: IncomingMessage): 'br' | 'gzip' | undefined {
-  if ((request.headers['accept-encoding'] ?? '').length > MAX_ACCEPT_ENCODING_CHARACTERS) return undefined;
+  if ((request.headers['accept-encoding'] ?? '').length > MAX_ACCEPT_ENCODING_CHARACTERS)
+    return undefined;
   const acceptedEncodings = new Negotiator(request).encodings(['br', 'gzip']);
   return CONTENT_CODINGS.find((coding) => acceptedEncodings.includes(coding));
 }
@@ -27,12 +28,20 @@ export function contentEncodingFor(request: IncomingMessage): 'br' | 'gzip' | un
 export function assetHandler(folder: string): RequestHandler {
   const router = express.Router({ caseSensitive: true });
   const options = { immutable: true, maxAge: '1y', index: false, redirect: false } as const;
-  const serveUncompressed = express.static(folder, { ...options, setHeaders: (response) => response.setHeader('Vary', 'Accept-Encoding') });
+  const serveUncompressed = express.static(folder, {
+    ...options,
+    setHeaders: (response) => response.setHeader('Vary', 'Accept-Encoding'),
+  });
   router.use((request, response, next) => {
     const contentType = CONTENT_TYPE_BY_EXTENSION[ASSET_PATH_PATTERN.exec(request.path)?.[1] ?? ''];
     const coding = contentEncodingFor(request);
-    if (contentType === undefined || coding === undefined) return serveUncompressed(request, response, next);
-    const headers = { 'Content-Type': contentType, 'Content-Encoding': coding, Vary: 'Accept-Encoding' };
+    if (contentType === undefined || coding === undefined)
+      return serveUncompressed(request, response, next);
+    const headers = {
+      'Content-Type': contentType,
+      'Content-Encoding': coding,
+      Vary: 'Accept-Encoding',
+    };
     response.sendFile(
       `${request.path}${EXTENSION_BY_CODING[coding]}`,
       { root: folder, immutable: true, maxAge: '1y', headers },

@@ -44,12 +44,24 @@ export function playgroundRoutes(
     const { authentication } = contextOf(req);
     const isSignedIn = await authentication.authenticate().catch(() => false);
     if (introspection === 'users' && !isSignedIn)
-      return res.set('Cache-Control', PRIVATE_CACHE_CONTROL).redirect(303, `/login?next=${encodeURIComponent(req.originalUrl)}`);
+      return res
+        .set('Cache-Control', PRIVATE_CACHE_CONTROL)
+        .redirect(303, `/login?next=${encodeURIComponent(req.originalUrl)}`);
     // The file names of the bundle (its manifest) are read at each request, so that the server need not be restarted after a new build of the bundle.
     const manifest = await readManifest();
     const visitor = authentication.pageVisitor();
-    res.set('Cache-Control', visitor.csrfToken === undefined ? 'no-cache' : PRIVATE_CACHE_CONTROL).type('html');
-    if (manifest) res.send(renderPlaygroundPage({ manifest, visitor, returnUrl: req.originalUrl, persistedOperationsOnly: persistedOnly }));
+    res
+      .set('Cache-Control', visitor.csrfToken === undefined ? 'no-cache' : PRIVATE_CACHE_CONTROL)
+      .type('html');
+    if (manifest)
+      res.send(
+        renderPlaygroundPage({
+          manifest,
+          visitor,
+          returnUrl: req.originalUrl,
+          persistedOperationsOnly: persistedOnly,
+        }),
+      );
     else res.status(503).send(renderNotBuiltPage(visitor, persistedOnly));
   });
   router.get('/graphql', (req, res, next) => {
@@ -63,7 +75,8 @@ export function playgroundRoutes(
   router.get(SCHEMA_FILE_PATH, async (req, res, next) => {
     if (persistedOnly) return next();
     const { authentication } = contextOf(req);
-    if (introspection === 'users' && !(await authentication.authenticate().catch(() => false))) return next();
+    if (introspection === 'users' && !(await authentication.authenticate().catch(() => false)))
+      return next();
     await sendSchema(req, res);
   });
   router.use(ASSETS_PATH, assetHandler(join(bundleFolder, 'assets')));
@@ -73,7 +86,8 @@ export function playgroundRoutes(
 const API_MEDIA_TYPES = ['application/graphql-response+json', 'application/json'];
 
 /** Whether the client is a browser in which a person opens the URL of the API. Programs request JSON or accept anything. */
-const prefersHtml = (req: Request): boolean => req.accepts([...API_MEDIA_TYPES, 'text/html']) === 'text/html';
+const prefersHtml = (req: Request): boolean =>
+  req.accepts([...API_MEDIA_TYPES, 'text/html']) === 'text/html';
 
 function setSecurityHeaders(_req: Request, res: Response, next: NextFunction): void {
   res.set({
@@ -87,7 +101,9 @@ function setSecurityHeaders(_req: Request, res: Response, next: NextFunction): v
 
 async function readManifest(): Promise<BundleManifest | undefined> {
   try {
-    return JSON.parse(await readFile(join(bundleFolder, 'manifest.json'), 'utf8')) as BundleManifest;
+    return JSON.parse(
+      await readFile(join(bundleFolder, 'manifest.json'), 'utf8'),
+    ) as BundleManifest;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

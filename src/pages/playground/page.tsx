@@ -42,7 +42,8 @@ interface PlaygroundPageProps {
 
 const PersistedOperationsOnlyNotice = () => (
   <p role="note">
-    This server accepts only registered operations (PERSISTED_ONLY) and rejects queries that are typed here. The REST API is not affected.
+    This server accepts only registered operations (PERSISTED_ONLY) and rejects queries that are
+    typed here. The REST API is not affected.
   </p>
 );
 
@@ -66,7 +67,12 @@ const LoadingPlaceholder = () => (
   </div>
 );
 
-export function renderPlaygroundPage({ manifest, visitor, returnUrl, persistedOperationsOnly }: PlaygroundPageProps): string {
+export function renderPlaygroundPage({
+  manifest,
+  visitor,
+  returnUrl,
+  persistedOperationsOnly,
+}: PlaygroundPageProps): string {
   return renderPage({
     title: 'Playground',
     visitor,
@@ -87,7 +93,8 @@ export function renderPlaygroundPage({ manifest, visitor, returnUrl, persistedOp
         {persistedOperationsOnly && <PersistedOperationsOnlyNotice />}
         <noscript>
           <p>
-            The playground needs JavaScript. The API doesn't: send queries to <code>/graphql</code> with any HTTP client.
+            The playground needs JavaScript. The API doesn't: send queries to <code>/graphql</code>{' '}
+            with any HTTP client.
           </p>
         </noscript>
         <div id="playground">

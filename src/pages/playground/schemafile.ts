@@ -18,7 +18,9 @@ interface SchemaFile {
 }
 
 async function buildFile(schema: GraphQLSchema): Promise<SchemaFile> {
-  const uncompressedBody = Buffer.from(JSON.stringify(sortIntrospection(introspectionFromSchema(schema))));
+  const uncompressedBody = Buffer.from(
+    JSON.stringify(sortIntrospection(introspectionFromSchema(schema))),
+  );
   const [br, gzipped] = await Promise.all([
     promisify(brotliCompress)(uncompressedBody, BROTLI_OPTIONS),
     promisify<Buffer, Buffer>(gzip)(uncompressedBody),
@@ -30,14 +32,21 @@ async function buildFile(schema: GraphQLSchema): Promise<SchemaFile> {
 }
 
 /** Returns a handler that serves the schema. If `isPublic` is false, only signed-in users may read it, so shared caches must not store it. */
-export function schemaFileHandler(schema: GraphQLSchema, isPublic: boolean): (request: Request, response: Response) => Promise<void> {
+export function schemaFileHandler(
+  schema: GraphQLSchema,
+  isPublic: boolean,
+): (request: Request, response: Response) => Promise<void> {
   let cachedFile: Promise<SchemaFile> | undefined;
   return async (request, response) => {
     const { etag, bodies } = await (cachedFile ??= buildFile(schema));
     const coding = contentEncodingFor(request) ?? 'identity';
     if (coding !== 'identity') response.set('Content-Encoding', coding);
     response
-      .set({ ETag: `"${etag}-${coding}"`, Vary: 'Accept-Encoding', 'Cache-Control': isPublic ? 'no-cache' : 'private, no-cache' })
+      .set({
+        ETag: `"${etag}-${coding}"`,
+        Vary: 'Accept-Encoding',
+        'Cache-Control': isPublic ? 'no-cache' : 'private, no-cache',
+      })
       .type('json')
       .send(bodies[coding]);
   };

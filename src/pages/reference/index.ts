@@ -19,7 +19,8 @@ const API_DOCS_PATH = `${OPENAPI_DOCUMENT_PATH}/docs`;
 
 /** Whether the URL belongs to the API reference. All other URLs below the base path belong to the REST API. */
 export const isApiDocsPath = (url: string): boolean =>
-  url.startsWith(OPENAPI_DOCUMENT_PATH) && /^(?:$|[./?])/.test(url.slice(OPENAPI_DOCUMENT_PATH.length));
+  url.startsWith(OPENAPI_DOCUMENT_PATH) &&
+  /^(?:$|[./?])/.test(url.slice(OPENAPI_DOCUMENT_PATH.length));
 
 const DOCUMENT_FORMATS = ['json', 'yaml'] as const;
 type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
@@ -40,11 +41,23 @@ const SWAGGER_UI_FOLDER = dirname(require.resolve('swagger-ui-dist/package.json'
 
 const PAGE_HEADERS = securityHeaders(`'self' ${inlineStyleSource(LAYOUT_STYLE)}`, "'self'");
 
-export function apiDocsRoutes(schema: GraphQLSchema, contextOf: (request: IncomingMessage) => RequestContext): Router {
+export function apiDocsRoutes(
+  schema: GraphQLSchema,
+  contextOf: (request: IncomingMessage) => RequestContext,
+): Router {
   const router = express.Router({ caseSensitive: true });
-  router.use([OPENAPI_DOCUMENT_PATH, ...DOCUMENT_FORMATS.map((format) => `${OPENAPI_DOCUMENT_PATH}.${format}`)], rejectWrites);
+  router.use(
+    [
+      OPENAPI_DOCUMENT_PATH,
+      ...DOCUMENT_FORMATS.map((format) => `${OPENAPI_DOCUMENT_PATH}.${format}`),
+    ],
+    rejectWrites,
+  );
   const [serializers, secureSerializers] = [false, true].map((secure) =>
-    openApiSerializers(schema, { cookieName: sessionCookieName(secure), csrfHeaderName: CSRF_HEADER }),
+    openApiSerializers(schema, {
+      cookieName: sessionCookieName(secure),
+      csrfHeaderName: CSRF_HEADER,
+    }),
   );
   const sendDocument = (request: Request, response: Response, format: DocumentFormat) => {
     const { requestInfo, authentication } = contextOf(request);
@@ -55,48 +68,87 @@ export function apiDocsRoutes(schema: GraphQLSchema, contextOf: (request: Incomi
       'X-Content-Type-Options': 'nosniff',
       'Access-Control-Allow-Origin': '*',
     });
-    response.type(DOCUMENT_MEDIA_TYPES.find(([, candidate]) => candidate === format)![0]).send(serialize(requestInfo.baseUrl));
+    response
+      .type(DOCUMENT_MEDIA_TYPES.find(([, candidate]) => candidate === format)![0])
+      .send(serialize(requestInfo.baseUrl));
   };
   for (const format of DOCUMENT_FORMATS)
-    router.get(`${OPENAPI_DOCUMENT_PATH}.${format}`, (request, response) => sendDocument(request, response, format));
+    router.get(`${OPENAPI_DOCUMENT_PATH}.${format}`, (request, response) =>
+      sendDocument(request, response, format),
+    );
   router.get(OPENAPI_DOCUMENT_PATH, (request, response) => {
     const formatParameter = [request.query.format].flat().at(-1);
     const requestedFormat = DOCUMENT_FORMATS.find((format) => format === formatParameter);
-    if (formatParameter && !requestedFormat) return void response.status(404).json({ detail: 'Not found.' });
-    const acceptedType = request.accepts([...DOCUMENT_MEDIA_TYPES.map(([mediaType]) => mediaType), HTML_MEDIA_TYPE]);
+    if (formatParameter && !requestedFormat)
+      return void response.status(404).json({ detail: 'Not found.' });
+    const acceptedType = request.accepts([
+      ...DOCUMENT_MEDIA_TYPES.map(([mediaType]) => mediaType),
+      HTML_MEDIA_TYPE,
+    ]);
     // A browser that opens the document is redirected to the page that shows it.
     if (!requestedFormat && acceptedType === HTML_MEDIA_TYPE)
-      return void response.set({ ...PAGE_HEADERS, Vary: 'Accept', 'Cache-Control': 'no-cache' }).redirect(303, API_DOCS_PATH);
-    const format = requestedFormat ?? DOCUMENT_MEDIA_TYPES.find(([mediaType]) => mediaType === acceptedType)?.[1];
-    if (!format) return void response.status(406).json({ detail: 'Could not satisfy the request Accept header.' });
+      return void response
+        .set({ ...PAGE_HEADERS, Vary: 'Accept', 'Cache-Control': 'no-cache' })
+        .redirect(303, API_DOCS_PATH);
+    const format =
+      requestedFormat ??
+      DOCUMENT_MEDIA_TYPES.find(([mediaType]) => mediaType === acceptedType)?.[1];
+    if (!format)
+      return void response
+        .status(406)
+        .json({ detail: 'Could not satisfy the request Accept header.' });
     sendDocument(request, response, format);
   });
   addPageRoutes(router, contextOf);
   return router;
 }
 
-function addPageRoutes(router: Router, contextOf: (request: IncomingMessage) => RequestContext): void {
+function addPageRoutes(
+  router: Router,
+  contextOf: (request: IncomingMessage) => RequestContext,
+): void {
   const startScript = swaggerStartScript(`${OPENAPI_DOCUMENT_PATH}.json`);
-  const { version } = JSON.parse(readFileSync(join(SWAGGER_UI_FOLDER, 'package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(SWAGGER_UI_FOLDER, 'package.json'), 'utf8')) as {
+    version: string;
+  };
   // With a content hash in the path, browsers can cache the assets indefinitely.
-  const contentHash = createHash('sha256').update(version).update(startScript).update(API_DOCS_STYLE).digest('hex').slice(0, 12);
+  const contentHash = createHash('sha256')
+    .update(version)
+    .update(startScript)
+    .update(API_DOCS_STYLE)
+    .digest('hex')
+    .slice(0, 12);
   const assetsPath = `${API_DOCS_PATH}/assets/${contentHash}`;
 
   router.get(API_DOCS_PATH, async (request, response) => {
     const context = contextOf(request);
     // The API reference is a public page, so clients with invalid credentials are treated as anonymous instead of being rejected.
     await context.authentication.authenticate().catch(() => false);
-    const html = renderApiDocsPage({ documentPath: OPENAPI_DOCUMENT_PATH, assetsPath }, context.authentication.pageVisitor());
+    const html = renderApiDocsPage(
+      { documentPath: OPENAPI_DOCUMENT_PATH, assetsPath },
+      context.authentication.pageVisitor(),
+    );
     response.set(PAGE_HEADERS).type('html').send(html);
   });
   router.use(assetsPath, (_request, response, next) => {
-    response.set({ 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Content-Type-Options': 'nosniff' });
+    response.set({
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      'X-Content-Type-Options': 'nosniff',
+    });
     next();
   });
-  router.get(`${assetsPath}/start.js`, (_request, response) => void response.type('js').send(startScript));
-  router.get(`${assetsPath}/page.css`, (_request, response) => void response.type('css').send(API_DOCS_STYLE));
+  router.get(
+    `${assetsPath}/start.js`,
+    (_request, response) => void response.type('js').send(startScript),
+  );
+  router.get(
+    `${assetsPath}/page.css`,
+    (_request, response) => void response.type('css').send(API_DOCS_STYLE),
+  );
   for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js'])
-    router.get(`${assetsPath}/${file}`, (_request, response) => response.sendFile(file, { root: SWAGGER_UI_FOLDER, cacheControl: false }));
+    router.get(`${assetsPath}/${file}`, (_request, response) =>
+      response.sendFile(file, { root: SWAGGER_UI_FOLDER, cacheControl: false }),
+    );
 }
 
 function rejectWrites(request: Request, response: Response, next: NextFunction): void {

@@ -14,7 +14,10 @@ const DocumentLinks = ({ documentPath }: { documentPath: string }) => (
   </>
 );
 
-export function renderApiDocsPage({ documentPath, assetsPath }: ApiReferencePaths, visitor: Visitor): string {
+export function renderApiDocsPage(
+  { documentPath, assetsPath }: ApiReferencePaths,
+  visitor: Visitor,
+): string {
   return renderPage({
     title: 'REST API reference',
     visitor,
@@ -42,7 +45,8 @@ export function renderApiDocsPage({ documentPath, assetsPath }: ApiReferencePath
             </>
           ) : (
             <>
-              You are signed in as <strong>{visitor.username}</strong>. Requests that you try here run as this user and need no key.
+              You are signed in as <strong>{visitor.username}</strong>. Requests that you try here
+              run as this user and need no key.
             </>
           )}
         </p>

@@ -14,11 +14,15 @@ const simpleUpperCase = (text: string): string =>
   });
 
 /** Returns the rows whose name contains the term when both are in upper case. */
-export function filterCaseInsensitively<T extends { name: string }>(term: string, rows: readonly T[]): T[] {
+export function filterCaseInsensitively<T extends { name: string }>(
+  term: string,
+  rows: readonly T[],
+): T[] {
   const comparesAllNames = CAPITAL_WITH_SHARED_LOWER_CASE_PATTERN.test(term);
   const upperCaseTerm = simpleUpperCase(term);
   return rows.filter(
     ({ name }) =>
-      (!comparesAllNames && !CAPITAL_WITH_SHARED_LOWER_CASE_PATTERN.test(name)) || simpleUpperCase(name).includes(upperCaseTerm),
+      (!comparesAllNames && !CAPITAL_WITH_SHARED_LOWER_CASE_PATTERN.test(name)) ||
+      simpleUpperCase(name).includes(upperCaseTerm),
   );
 }

@@ -9,15 +9,22 @@ import { filterCaseInsensitively } from './caseinsensitive';
 import { exerciseSearchLanguageIds, ingredientSearchLanguageIds } from './languages';
 import { ExerciseHit, findExercises, findIngredients, IngredientHit } from './suggestions';
 
-const TermArg = () => Arg('term', () => String, { nullable: true, description: 'Part of the name; case-insensitive.' });
-const LanguageArg = (description: string) => Arg('language', () => String, { nullable: true, description });
+const TermArg = () =>
+  Arg('term', () => String, { nullable: true, description: 'Part of the name; case-insensitive.' });
+const LanguageArg = (description: string) =>
+  Arg('language', () => String, { nullable: true, description });
 
 /** Returns the options of a REST search endpoint. The hits are under the key `suggestions`, as an autocomplete widget expects them. */
 const searchEndpointExtensions = (paths: string[], dataSelection: string) => ({
   cost: { weight: 50 },
   listSize: { assumedSize: MAX_PAGE_SIZE },
   exclusiveTo: 'rest' as const,
-  endpoint: { paths, title: 'Search', wrapperKey: 'suggestions', graphqlSelection: `value: name data { ${dataSelection} }` },
+  endpoint: {
+    paths,
+    title: 'Search',
+    wrapperKey: 'suggestions',
+    graphqlSelection: `value: name data { ${dataSelection} }`,
+  },
 });
 
 function checkTerm(term: string): string {
@@ -46,7 +53,14 @@ export default class SearchResolver {
     @Ctx() context: Context,
   ): Promise<ExerciseHit[] | null> {
     return term
-      ? filterCaseInsensitively(term, await findExercises(checkTerm(term), exerciseSearchLanguageIds(languageCode, context), context))
+      ? filterCaseInsensitively(
+          term,
+          await findExercises(
+            checkTerm(term),
+            exerciseSearchLanguageIds(languageCode, context),
+            context,
+          ),
+        )
       : null;
   }
 
@@ -66,7 +80,11 @@ export default class SearchResolver {
     return term
       ? filterCaseInsensitively(
           term,
-          await findIngredients(checkTerm(term), await ingredientSearchLanguageIds(languageCode, context), context),
+          await findIngredients(
+            checkTerm(term),
+            await ingredientSearchLanguageIds(languageCode, context),
+            context,
+          ),
         )
       : null;
   }

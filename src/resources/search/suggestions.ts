@@ -2,11 +2,22 @@
 import { Ctx, Field, ID, ObjectType } from 'type-graphql';
 import { FieldExtensions } from '../../core/model/fieldextensions';
 import { publishedRowConditions } from '../../core/access/access';
-import { columnIsOneOf, createParameterBinder, columnEquals, whereClause, type SqlCondition } from '../../core/access/conditions';
+import {
+  columnIsOneOf,
+  createParameterBinder,
+  columnEquals,
+  whereClause,
+  type SqlCondition,
+} from '../../core/access/conditions';
 import { MAX_PAGE_SIZE } from '../../core/model/pagesize';
 import type { Context } from '../../core/context';
 import { fieldOf, type Entity } from '../../core/model/fields';
-import { bindOrderTerms, parseOrderField, orderTerms, orderByClause } from '../../core/sql/ordering';
+import {
+  bindOrderTerms,
+  parseOrderField,
+  orderTerms,
+  orderByClause,
+} from '../../core/sql/ordering';
 import { resourceOf } from '../../core/model/registry';
 import { textMatchCondition } from '../../core/sql/textsearch';
 import { mediaUrl, thumbnailPath } from '../../files/paths';
@@ -19,23 +30,37 @@ const THUMBNAIL_ALIAS = 'micro_cropped';
 @ObjectType({ description: 'An exercise found by a search.', simpleResolvers: true })
 export class ExerciseHit {
   @Field(() => ID, { description: 'Id of the exercise.' }) declare readonly exerciseId: number;
-  @Field(() => String, { description: 'The name in its own language.' }) declare readonly name: string;
-  @Field(() => String, { description: 'Name of its category. Always English.' }) declare readonly category: string;
+  @Field(() => String, { description: 'The name in its own language.' })
+  declare readonly name: string;
+  @Field(() => String, { description: 'Name of its category. Always English.' })
+  declare readonly category: string;
   /** Path of the main image, relative to the media folder; null if there is none. */
   declare readonly imagePath: string | null;
 
-  @Field(() => String, { nullable: true, description: 'URL of its main image once it is accepted, without scheme and host.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'URL of its main image once it is accepted, without scheme and host.',
+  })
   image(): string | null {
     return this.imagePath === null ? null : mediaUrl(this.imagePath);
   }
 
-  @Field(() => String, { nullable: true, description: 'URL of a 30 × 30 pixel thumbnail of the main image, without scheme and host.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'URL of a 30 × 30 pixel thumbnail of the main image, without scheme and host.',
+  })
   async imageThumbnail(@Ctx() { services: { media } }: Context): Promise<string | null> {
     const { imagePath } = this;
-    return imagePath === null ? null : mediaUrl(thumbnailPath(imagePath, THUMBNAIL_ALIAS, await media.hasPngThumbnails(imagePath)));
+    return imagePath === null
+      ? null
+      : mediaUrl(
+          thumbnailPath(imagePath, THUMBNAIL_ALIAS, await media.hasPngThumbnails(imagePath)),
+        );
   }
 
-  @Field(() => ExerciseHit, { description: 'The result itself, in the shape that autocomplete widgets expect.' })
+  @Field(() => ExerciseHit, {
+    description: 'The result itself, in the shape that autocomplete widgets expect.',
+  })
   @FieldExtensions({ exclusiveTo: 'rest' })
   data(): ExerciseHit {
     return this;
@@ -45,19 +70,30 @@ export class ExerciseHit {
 @ObjectType({ description: 'An ingredient found by a search.', simpleResolvers: true })
 export class IngredientHit {
   @Field(() => ID, { description: 'Id of the ingredient.' }) declare readonly ingredientId: number;
-  @Field(() => String, { description: 'The name in its own language.' }) declare readonly name: string;
+  @Field(() => String, { description: 'The name in its own language.' })
+  declare readonly name: string;
 
-  @Field(() => IngredientHit, { description: 'The result itself, in the shape that autocomplete widgets expect.' })
+  @Field(() => IngredientHit, {
+    description: 'The result itself, in the shape that autocomplete widgets expect.',
+  })
   @FieldExtensions({ exclusiveTo: 'rest' })
   data(): IngredientHit {
     return this;
   }
 }
 
-const nameFields = { exercise: () => fieldOf(Exercise, 'name'), ingredient: () => fieldOf(Ingredient, 'name') };
+const nameFields = {
+  exercise: () => fieldOf(Exercise, 'name'),
+  ingredient: () => fieldOf(Ingredient, 'name'),
+};
 
 const defaultOrderSql = (entity: Entity, { policies: { textOrder } }: Context): string =>
-  orderByClause(bindOrderTerms(orderTerms(entity, resourceOf(entity)!.ordering.map(parseOrderField), { textOrder }), String));
+  orderByClause(
+    bindOrderTerms(
+      orderTerms(entity, resourceOf(entity)!.ordering.map(parseOrderField), { textOrder }),
+      String,
+    ),
+  );
 
 /** Reads the accepted exercises in some languages whose name satisfies an SQL condition. */
 async function readExercises(
@@ -67,7 +103,11 @@ async function readExercises(
   context: Context,
 ): Promise<ExerciseHit[]> {
   const { bind, values } = createParameterBinder();
-  const where = whereClause([nameCondition, columnIsOneOf('language_id', languageIds), ...publishedRowConditions(Exercise)], 't', bind);
+  const where = whereClause(
+    [nameCondition, columnIsOneOf('language_id', languageIds), ...publishedRowConditions(Exercise)],
+    't',
+    bind,
+  );
   const image = `(SELECT i."image" FROM "exercise_image" i WHERE i."exercise_base_id" = t."exercise_base_id" AND i."is_main"
     AND i."status" = '${ACCEPTED_STATUS}' ORDER BY i."id" LIMIT 1)`;
   const rows = await context.session.query(
@@ -80,12 +120,25 @@ async function readExercises(
 }
 
 /** Finds accepted exercises whose name contains the term, ordered by category, then by name. */
-export function findExercises(term: string, languageIds: readonly number[], context: Context): Promise<ExerciseHit[]> {
-  return readExercises(textMatchCondition(nameFields.exercise(), 'contains', term, true), () => 'c."name"', languageIds, context);
+export function findExercises(
+  term: string,
+  languageIds: readonly number[],
+  context: Context,
+): Promise<ExerciseHit[]> {
+  return readExercises(
+    textMatchCondition(nameFields.exercise(), 'contains', term, true),
+    () => 'c."name"',
+    languageIds,
+    context,
+  );
 }
 
 /** Finds accepted ingredients whose name contains the term, ordered by name. */
-export async function findIngredients(term: string, languageIds: readonly number[], context: Context): Promise<IngredientHit[]> {
+export async function findIngredients(
+  term: string,
+  languageIds: readonly number[],
+  context: Context,
+): Promise<IngredientHit[]> {
   const containsCondition = textMatchCondition(nameFields.ingredient(), 'contains', term, true);
   // For a single language, `=` is used instead of a list condition, so that PostgreSQL can read the rows from an index in the order of their names.
   const [languageId, ...otherLanguageIds] = languageIds;
@@ -94,7 +147,11 @@ export async function findIngredients(term: string, languageIds: readonly number
       ? columnEquals('language_id', languageId)
       : columnIsOneOf('language_id', languageIds);
   const { bind, values } = createParameterBinder();
-  const where = whereClause([containsCondition, inLanguagesCondition, ...publishedRowConditions(Ingredient)], 't', bind);
+  const where = whereClause(
+    [containsCondition, inLanguagesCondition, ...publishedRowConditions(Ingredient)],
+    't',
+    bind,
+  );
   const order = defaultOrderSql(Ingredient, context);
   const rows = await context.session.query(
     `SELECT t."id" AS "ingredientId", t."name" FROM "ingredient" t${where} ORDER BY ${order} LIMIT ${MAX_PAGE_SIZE}`,

@@ -32,24 +32,37 @@ import { isWeighted } from '../../training/summary';
   simpleResolvers: true,
 })
 export class TrainedMuscles {
-  @ListSize(3) @Field(() => [Muscle], { description: 'Primary muscles on the front of the body.' }) declare front: RowOf<Muscle>[];
-  @ListSize(3) @Field(() => [Muscle], { description: 'Primary muscles on the back of the body.' }) declare back: RowOf<Muscle>[];
+  @ListSize(3)
+  @Field(() => [Muscle], { description: 'Primary muscles on the front of the body.' })
+  declare front: RowOf<Muscle>[];
+  @ListSize(3)
+  @Field(() => [Muscle], { description: 'Primary muscles on the back of the body.' })
+  declare back: RowOf<Muscle>[];
   @ListSize(2)
   @Field(() => [Muscle], { description: 'Secondary muscles on the front of the body.' })
   declare frontSecondary: RowOf<Muscle>[];
-  @ListSize(2) @Field(() => [Muscle], { description: 'Secondary muscles on the back of the body.' }) declare backSecondary: RowOf<Muscle>[];
+  @ListSize(2)
+  @Field(() => [Muscle], { description: 'Secondary muscles on the back of the body.' })
+  declare backSecondary: RowOf<Muscle>[];
 }
 
-const musclesOf = (exercises: readonly ExerciseMuscles[], { services: { catalogue } }: Context): MuscleGroups<RowOf<Muscle>> =>
-  groupMuscles(exercises, (id) => catalogue.get(Muscle, id));
+const musclesOf = (
+  exercises: readonly ExerciseMuscles[],
+  { services: { catalogue } }: Context,
+): MuscleGroups<RowOf<Muscle>> => groupMuscles(exercises, (id) => catalogue.get(Muscle, id));
 
 @ObjectType({ description: 'An image of an exercise in a workout.', simpleResolvers: true })
 export class CanonicalImage {
-  @Field(() => String, { description: 'URL of the image, without scheme and host.' }) declare image: string;
-  @Field(() => Boolean, { description: 'Whether this is the main image of the exercise.' }) declare isMain: boolean;
+  @Field(() => String, { description: 'URL of the image, without scheme and host.' })
+  declare image: string;
+  @Field(() => Boolean, { description: 'Whether this is the main image of the exercise.' })
+  declare isMain: boolean;
 }
 
-@ObjectType({ description: 'An exercise of a set group, with its planned sets.', simpleResolvers: true })
+@ObjectType({
+  description: 'An exercise of a set group, with its planned sets.',
+  simpleResolvers: true,
+})
 export class CanonicalExercise extends LazyDerivedValue {
   @ListSize(2)
   @Field(() => [PlannedSet], { description: 'The planned sets, in order.' })
@@ -67,12 +80,16 @@ export class CanonicalExercise extends LazyDerivedValue {
     this.addToObjectCount(plannedSets.length);
   }
 
-  @Field(() => String, { description: 'The planned sets in words, e.g. `4 × 10 (20 kg)`. Always English.' })
+  @Field(() => String, {
+    description: 'The planned sets in words, e.g. `4 × 10 (20 kg)`. Always English.',
+  })
   summary(@Ctx() context: Context): string {
     return rows.summarizePlannedSets(this.setGroup, this.plannedSets, context);
   }
 
-  @Field(() => Boolean, { description: 'Whether one of the planned sets has a weight other than zero.' })
+  @Field(() => Boolean, {
+    description: 'Whether one of the planned sets has a weight other than zero.',
+  })
   hasWeight(): boolean {
     return this.plannedSets.some(({ targetWeight }) => isWeighted({ weight: targetWeight }));
   }
@@ -81,30 +98,52 @@ export class CanonicalExercise extends LazyDerivedValue {
   @Field(() => [String], { description: 'Short hints on performing the exercise.' })
   comments(@Ctx() context: Context): Promise<string[]> {
     return this.computeOnce(`comments for ${context.api}`, async () => {
-      const comments = await loadChildFields(ExerciseComment, 'exerciseId', ['comment'], this.exerciseId, context);
+      const comments = await loadChildFields(
+        ExerciseComment,
+        'exerciseId',
+        ['comment'],
+        this.exerciseId,
+        context,
+      );
       return comments.map(({ comment }) => comment);
     });
   }
 
   @ListSize(3)
-  @Field(() => [CanonicalImage], { description: 'The images of the exercise, pending ones included, main image first.' })
+  @Field(() => [CanonicalImage], {
+    description: 'The images of the exercise, pending ones included, main image first.',
+  })
   images(@Ctx() context: Context): Promise<CanonicalImage[]> {
     return this.computeOnce('images', async () => {
       const exercise = await rows.loadExercise(this.exerciseId, context);
       if (!exercise) return [];
-      const images = await loadChildFields(ExerciseImage, 'exerciseBaseId', ['image', 'isMain'], exercise.exerciseBaseId, context);
+      const images = await loadChildFields(
+        ExerciseImage,
+        'exerciseBaseId',
+        ['image', 'isMain'],
+        exercise.exerciseBaseId,
+        context,
+      );
       return images.map(({ image, isMain }) => ({ image: mediaUrl(image), isMain }));
     });
   }
 
-  @Field(() => Exercise, { nullable: true, description: `The exercise. ${UNREVIEWED_REFERENCE_NOTE}` })
+  @Field(() => Exercise, {
+    nullable: true,
+    description: `The exercise. ${UNREVIEWED_REFERENCE_NOTE}`,
+  })
   @FieldExtensions({ neverNullInRest: true })
   exercise(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return this.computeOnce(selectionCacheKey(info.fieldNodes), async () => loadReferencedRow(Exercise, this.exerciseId, context, info));
+    return this.computeOnce(selectionCacheKey(info.fieldNodes), async () =>
+      loadReferencedRow(Exercise, this.exerciseId, context, info),
+    );
   }
 }
 
-@ObjectType({ description: 'A set group of a training day, fully resolved.', simpleResolvers: true })
+@ObjectType({
+  description: 'A set group of a training day, fully resolved.',
+  simpleResolvers: true,
+})
 export class CanonicalSet extends LazyDerivedValue {
   @Field(() => SetGroup, { description: 'The set group itself.' }) readonly set: RowOf<SetGroup>;
 
@@ -114,10 +153,14 @@ export class CanonicalSet extends LazyDerivedValue {
   }
 
   @ListSize(3)
-  @Field(() => [CanonicalExercise], { description: 'The exercises of the planned sets, in the order in which they first appear.' })
+  @Field(() => [CanonicalExercise], {
+    description: 'The exercises of the planned sets, in the order in which they first appear.',
+  })
   exercises(@Ctx() context: Context): Promise<CanonicalExercise[]> {
     return this.computeOnce('exercises', async () =>
-      (await rows.loadPlannedSetsByExercise(this.set, context)).map((plannedSets) => new CanonicalExercise(this.set, plannedSets, this)),
+      (await rows.loadPlannedSetsByExercise(this.set, context)).map(
+        (plannedSets) => new CanonicalExercise(this.set, plannedSets, this),
+      ),
     );
   }
 
@@ -129,24 +172,34 @@ export class CanonicalSet extends LazyDerivedValue {
   @ListSize(10)
   @Field(() => [PlannedSet], { description: 'The planned sets in training order, round by round.' })
   sequence(@Ctx() context: Context): Promise<RowOf<PlannedSet>[]> {
-    return this.computeOnce('sequence', async () => arrangeInRounds(this.set.sets, await rows.loadPlannedSets(this.set, context)));
+    return this.computeOnce('sequence', async () =>
+      arrangeInRounds(this.set.sets, await rows.loadPlannedSets(this.set, context)),
+    );
   }
 
   @Field(() => TrainedMuscles, { description: 'The muscles trained by the group.' })
   muscles(@Ctx() context: Context): Promise<TrainedMuscles> {
-    return this.computeOnce('muscles', async () => musclesOf(await rows.loadExercisesOfSetGroup(this.set, context), context));
+    return this.computeOnce('muscles', async () =>
+      musclesOf(await rows.loadExercisesOfSetGroup(this.set, context), context),
+    );
   }
 }
 
-@ObjectType({ description: 'The days of the week on which a training day is trained.', simpleResolvers: true })
+@ObjectType({
+  description: 'The days of the week on which a training day is trained.',
+  simpleResolvers: true,
+})
 export class CanonicalWeekdays {
-  @Field(() => String, { description: 'The English names of the days, e.g. `Wednesday, Friday`.' }) declare text: string;
-  @Field(() => [DayOfWeek], { description: 'The days, Monday first.' }) declare days: RowOf<DayOfWeek>[];
+  @Field(() => String, { description: 'The English names of the days, e.g. `Wednesday, Friday`.' })
+  declare text: string;
+  @Field(() => [DayOfWeek], { description: 'The days, Monday first.' })
+  declare days: RowOf<DayOfWeek>[];
 }
 
 @ObjectType({ description: 'A training day, fully resolved.', simpleResolvers: true })
 export class CanonicalDay extends LazyDerivedValue {
-  @Field(() => TrainingDay, { description: 'The training day itself.' }) readonly day: RowOf<TrainingDay>;
+  @Field(() => TrainingDay, { description: 'The training day itself.' })
+  readonly day: RowOf<TrainingDay>;
 
   constructor(day: RowOf<TrainingDay>, parent: CanonicalWorkout) {
     super(parent);
@@ -157,25 +210,32 @@ export class CanonicalDay extends LazyDerivedValue {
   @Field(() => [CanonicalSet], { description: 'The set groups, in order.' })
   sets(@Ctx() context: Context): Promise<CanonicalSet[]> {
     return this.computeOnce('sets', async () =>
-      (await rows.loadSetGroups(this.day, context)).map((setGroup) => new CanonicalSet(setGroup, this)),
+      (await rows.loadSetGroups(this.day, context)).map(
+        (setGroup) => new CanonicalSet(setGroup, this),
+      ),
     );
   }
 
   @Field(() => CanonicalWeekdays, { description: 'The days of the week of the training day.' })
   @FieldExtensions({ exclusiveTo: 'rest' })
   weekdays(@Ctx() { services: { catalogue } }: Context): CanonicalWeekdays {
-    const days = this.day.weekdays.map((id) => catalogue.get(DayOfWeek, id)).filter((day) => day !== null);
+    const days = this.day.weekdays
+      .map((id) => catalogue.get(DayOfWeek, id))
+      .filter((day) => day !== null);
     return { text: days.map(({ dayOfWeek }) => dayOfWeek).join(', '), days };
   }
 
   @Field(() => TrainedMuscles, { description: 'The muscles trained on the day.' })
   muscles(@Ctx() context: Context): Promise<TrainedMuscles> {
-    return this.computeOnce('muscles', async () => musclesOf(await rows.loadExercisesOfDay(this.day, context), context));
+    return this.computeOnce('muscles', async () =>
+      musclesOf(await rows.loadExercisesOfDay(this.day, context), context),
+    );
   }
 }
 
 @ObjectType({
-  description: 'A workout, fully resolved: days in the order of the week, set groups, exercises, summaries and muscles.',
+  description:
+    'A workout, fully resolved: days in the order of the week, set groups, exercises, summaries and muscles.',
   simpleResolvers: true,
 })
 export class CanonicalWorkout extends LazyDerivedValue {
@@ -187,14 +247,20 @@ export class CanonicalWorkout extends LazyDerivedValue {
   }
 
   @ListSize(4)
-  @Field(() => [CanonicalDay], { description: 'The training days, ordered by their first day of the week.' })
+  @Field(() => [CanonicalDay], {
+    description: 'The training days, ordered by their first day of the week.',
+  })
   days(@Ctx() context: Context): Promise<CanonicalDay[]> {
-    return this.computeOnce('days', async () => (await rows.loadDays(this.workout, context)).map((day) => new CanonicalDay(day, this)));
+    return this.computeOnce('days', async () =>
+      (await rows.loadDays(this.workout, context)).map((day) => new CanonicalDay(day, this)),
+    );
   }
 
   @Field(() => TrainedMuscles, { description: 'The muscles trained by the workout.' })
   muscles(@Ctx() context: Context): Promise<TrainedMuscles> {
-    return this.computeOnce('muscles', async () => musclesOf(await rows.loadExercisesOfWorkout(this.workout, context), context));
+    return this.computeOnce('muscles', async () =>
+      musclesOf(await rows.loadExercisesOfWorkout(this.workout, context), context),
+    );
   }
 }
 

@@ -5,13 +5,25 @@ import { parseIdArgument } from '../../core/operation/idargument';
 import type { Context } from '../../core/context';
 import { createCrudResolver } from '../../core/schema/crud';
 import { notFoundError } from '../../core/model/errors';
-import { DateField, defaultValues, Id, TextField, type RowFields, type RowOf } from '../../core/model/fields';
+import {
+  DateField,
+  defaultValues,
+  Id,
+  TextField,
+  type RowFields,
+  type RowOf,
+} from '../../core/model/fields';
 import { Children, Owner } from '../../core/model/relationfields';
 import { loadRowEvenIfHidden } from '../../core/read/loaders';
 import { RequiresFields } from '../../core/read/queryplan';
 import { Resource } from '../../core/model/resource';
 import { CANONICAL_WORKOUT_SELECTION, CanonicalWorkout } from './canonical';
-import { ExerciseLogData, LOG_DATA_SELECTION, loadLogData, MISSING_EXERCISE_MESSAGE } from './logdata';
+import {
+  ExerciseLogData,
+  LOG_DATA_SELECTION,
+  loadLogData,
+  MISSING_EXERCISE_MESSAGE,
+} from './logdata';
 import { Exercise } from '../exercise';
 import { ScheduleStep } from '../schedulestep';
 import { TrainingDay } from '../trainingday';
@@ -48,24 +60,44 @@ export class Workout extends Model<Workout> {
   })
   declare name: string;
   @Owner(() => User, { hiddenInRest: true }) declare userId: number;
-  @Children(() => TrainingDay, 'workoutId', { isSavedWithParent: true, assumedSize: 4, description: 'The days of the plan.' })
+  @Children(() => TrainingDay, 'workoutId', {
+    isSavedWithParent: true,
+    assumedSize: 4,
+    description: 'The days of the plan.',
+  })
   declare days: TrainingDay[];
-  @Children(() => WorkoutSession, 'workoutId', { isConnection: true, description: 'The sessions in which the workout was trained.' })
+  @Children(() => WorkoutSession, 'workoutId', {
+    isConnection: true,
+    description: 'The sessions in which the workout was trained.',
+  })
   declare sessions: WorkoutSession[];
-  @Children(() => WorkoutLog, 'workoutId', { isConnection: true, description: 'Sets performed in its sessions.' })
+  @Children(() => WorkoutLog, 'workoutId', {
+    isConnection: true,
+    description: 'Sets performed in its sessions.',
+  })
   declare logs: WorkoutLog[];
-  @Children(() => ScheduleStep, 'workoutId', { assumedSize: 2, description: 'The schedule steps that use the workout.' })
+  @Children(() => ScheduleStep, 'workoutId', {
+    assumedSize: 2,
+    description: 'The schedule steps that use the workout.',
+  })
   declare scheduleSteps: ScheduleStep[];
 }
 
 @Resolver(() => Workout)
 export default class WorkoutResolver extends createCrudResolver(Workout) {
   @FieldResolver(() => CanonicalWorkout, {
-    description: 'The whole plan in training order: days, set groups and exercises with their planned sets, summarized and set by set.',
+    description:
+      'The whole plan in training order: days, set groups and exercises with their planned sets, summarized and set by set.',
   })
-  @FieldExtensions({ cost: { weight: 50 }, action: { name: 'canonical_representation', graphqlSelection: CANONICAL_WORKOUT_SELECTION } })
+  @FieldExtensions({
+    cost: { weight: 50 },
+    action: { name: 'canonical_representation', graphqlSelection: CANONICAL_WORKOUT_SELECTION },
+  })
   @RequiresFields(() => Workout)
-  canonicalRepresentation(@Root() workout: RowOf<Workout>, @Ctx() context: Context): Promise<CanonicalWorkout> {
+  canonicalRepresentation(
+    @Root() workout: RowOf<Workout>,
+    @Ctx() context: Context,
+  ): Promise<CanonicalWorkout> {
     return context.services.derivedValues.getOrCompute(
       `canonical ${workout.id}`,
       workout.userId,
@@ -75,7 +107,8 @@ export default class WorkoutResolver extends createCrudResolver(Workout) {
   }
 
   @FieldResolver(() => ExerciseLogData, {
-    description: 'The logs of one exercise of the workout, in repetitions and kg or lb, as a list and as data of a chart.',
+    description:
+      'The logs of one exercise of the workout, in repetitions and kg or lb, as a list and as data of a chart.',
   })
   @FieldExtensions({
     exclusiveTo: 'rest',
@@ -93,7 +126,11 @@ export default class WorkoutResolver extends createCrudResolver(Workout) {
     @Ctx() context: Context,
   ): Promise<ExerciseLogData> {
     const exerciseId = parseIdArgument('id', Exercise.name, id, context);
-    if (exerciseId === undefined || !(await loadRowEvenIfHidden(Exercise, ['id'], exerciseId, context))) throw notFoundError();
+    if (
+      exerciseId === undefined ||
+      !(await loadRowEvenIfHidden(Exercise, ['id'], exerciseId, context))
+    )
+      throw notFoundError();
     return loadLogData(workout.id, exerciseId, context);
   }
 }

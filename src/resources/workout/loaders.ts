@@ -16,28 +16,46 @@ interface RowWithId {
   id: number;
 }
 
-export const allFieldNames = <M>(entity: Entity<M>) => fieldsOf(entity).map(({ name }) => name) as (keyof RowOf<M> & string)[];
+export const allFieldNames = <M>(entity: Entity<M>) =>
+  fieldsOf(entity).map(({ name }) => name) as (keyof RowOf<M> & string)[];
 
-const loadChildRows = <M>(entity: Entity<M>, parentField: keyof RowOf<M> & string, id: number, context: Context): Promise<RowOf<M>[]> =>
+const loadChildRows = <M>(
+  entity: Entity<M>,
+  parentField: keyof RowOf<M> & string,
+  id: number,
+  context: Context,
+): Promise<RowOf<M>[]> =>
   loadChildFields(entity, parentField, allFieldNames(entity), id, context) as Promise<RowOf<M>[]>;
 
-const flatMapAsync = async <S, T>(items: readonly S[], load: (item: S) => Promise<T[]>): Promise<T[]> =>
-  (await Promise.all(items.map(load))).flat();
+const flatMapAsync = async <S, T>(
+  items: readonly S[],
+  load: (item: S) => Promise<T[]>,
+): Promise<T[]> => (await Promise.all(items.map(load))).flat();
 
-export const loadDays = async (workout: RowWithId, context: Context): Promise<RowOf<TrainingDay>[]> =>
+export const loadDays = async (
+  workout: RowWithId,
+  context: Context,
+): Promise<RowOf<TrainingDay>[]> =>
   sortByWeekday(await loadChildRows(TrainingDay, 'workoutId', workout.id, context));
 export const loadSetGroups = (day: RowWithId, context: Context): Promise<RowOf<SetGroup>[]> =>
   loadChildRows(SetGroup, 'trainingDayId', day.id, context);
-export const loadPlannedSets = (setGroup: RowWithId, context: Context): Promise<RowOf<PlannedSet>[]> =>
-  loadChildRows(PlannedSet, 'setGroupId', setGroup.id, context);
+export const loadPlannedSets = (
+  setGroup: RowWithId,
+  context: Context,
+): Promise<RowOf<PlannedSet>[]> => loadChildRows(PlannedSet, 'setGroupId', setGroup.id, context);
 
 export const loadExercise = (id: number, context: Context) =>
   loadRowEvenIfHidden(Exercise, ['exerciseBaseId', 'muscleIds', 'muscleSecondaryIds'], id, context);
 
-export const loadPlannedSetsByExercise = async (setGroup: RowWithId, context: Context): Promise<RowOf<PlannedSet>[][]> =>
-  groupByExercise(await loadPlannedSets(setGroup, context));
+export const loadPlannedSetsByExercise = async (
+  setGroup: RowWithId,
+  context: Context,
+): Promise<RowOf<PlannedSet>[][]> => groupByExercise(await loadPlannedSets(setGroup, context));
 
-export const loadExercisesOfSetGroup = (setGroup: RowWithId, context: Context): Promise<ExerciseMuscles[]> =>
+export const loadExercisesOfSetGroup = (
+  setGroup: RowWithId,
+  context: Context,
+): Promise<ExerciseMuscles[]> =>
   loadPlannedSetsByExercise(setGroup, context).then((plannedSetsByExercise) =>
     flatMapAsync(plannedSetsByExercise, async ([first]) => {
       const exercise = await loadExercise(first!.exerciseId, context);
@@ -45,13 +63,23 @@ export const loadExercisesOfSetGroup = (setGroup: RowWithId, context: Context): 
     }),
   );
 export const loadExercisesOfDay = (day: RowWithId, context: Context): Promise<ExerciseMuscles[]> =>
-  loadSetGroups(day, context).then((setGroups) => flatMapAsync(setGroups, (setGroup) => loadExercisesOfSetGroup(setGroup, context)));
-export const loadExercisesOfWorkout = (workout: RowWithId, context: Context): Promise<ExerciseMuscles[]> =>
-  loadDays(workout, context).then((days) => flatMapAsync(days, (day) => loadExercisesOfDay(day, context)));
+  loadSetGroups(day, context).then((setGroups) =>
+    flatMapAsync(setGroups, (setGroup) => loadExercisesOfSetGroup(setGroup, context)),
+  );
+export const loadExercisesOfWorkout = (
+  workout: RowWithId,
+  context: Context,
+): Promise<ExerciseMuscles[]> =>
+  loadDays(workout, context).then((days) =>
+    flatMapAsync(days, (day) => loadExercisesOfDay(day, context)),
+  );
 
 /** Returns the name of a unit from the catalogue cache, which may briefly lag behind the database; empty for an unknown unit. */
-const unitName = (entity: Entity<RepetitionUnit | WeightUnit>, id: number, { services: { catalogue } }: Context): string =>
-  catalogue.get(entity, id)?.name ?? '';
+const unitName = (
+  entity: Entity<RepetitionUnit | WeightUnit>,
+  id: number,
+  { services: { catalogue } }: Context,
+): string => catalogue.get(entity, id)?.name ?? '';
 
 export const summarizePlannedSets = (
   setGroup: Pick<SetGroup, 'sets'>,

@@ -12,12 +12,20 @@ import {
 import { awaitLargeBodySlot } from '../../platform/bodylimit';
 import { charsetOf, isSupportedCharset } from '../../platform/charsets';
 import { MAX_TOP_LEVEL_JSON_MEMBERS } from '../../platform/jsonlimits';
-import { badRequestError, validationError, RestError, bodyTooLargeError, unsupportedMediaTypeError } from '../errors';
+import {
+  badRequestError,
+  validationError,
+  RestError,
+  bodyTooLargeError,
+  unsupportedMediaTypeError,
+} from '../errors';
 import { parseJson } from './jsonparser';
 import { parseQuery } from './querystring';
 
 /** A parsed request body. Each form key has a list of strings and files, because a key may occur repeatedly. */
-export type ParsedBody = { isForm: false; data: unknown } | { isForm: true; data: ReadonlyMap<string, (string | UploadedFile)[]> };
+export type ParsedBody =
+  | { isForm: false; data: unknown }
+  | { isForm: true; data: ReadonlyMap<string, (string | UploadedFile)[]> };
 
 class OversizedFormError extends RestError {
   constructor(
@@ -32,7 +40,9 @@ class OversizedFormError extends RestError {
  * Returns the request body. If a form is too large, returns the form fields received until then: the HTML page with the error needs their CSRF token
  * and shows their values again.
  */
-export async function bodyOrPartsOfOversizedForm(bodyPromise: Promise<ParsedBody>): Promise<ParsedBody> {
+export async function bodyOrPartsOfOversizedForm(
+  bodyPromise: Promise<ParsedBody>,
+): Promise<ParsedBody> {
   try {
     return await bodyPromise;
   } catch (error) {
@@ -56,16 +66,24 @@ export async function readBody(
   const mediaType = type.toLowerCase();
   const length = request.headers['content-length'];
   // A request without a body but with a form media type is an empty form.
-  if (length === '0' || (length === undefined && request.headers['transfer-encoding'] === undefined))
-    return FORM_MEDIA_TYPES.includes(mediaType) ? { isForm: true, data: new Map() } : { isForm: false, data: {} };
+  if (
+    length === '0' ||
+    (length === undefined && request.headers['transfer-encoding'] === undefined)
+  )
+    return FORM_MEDIA_TYPES.includes(mediaType)
+      ? { isForm: true, data: new Map() }
+      : { isForm: false, data: {} };
   if (!BODY_MEDIA_TYPES.includes(mediaType)) throw unsupportedMediaTypeError(header);
   const charset = charsetOf(parameters);
-  if (!isSupportedCharset(charset)) throw badRequestError(`Unknown charset "${charset}" in the Content-Type.`);
+  if (!isSupportedCharset(charset))
+    throw badRequestError(`Unknown charset "${charset}" in the Content-Type.`);
   await awaitLargeBodySlot(request, response, limits.senderUserId);
-  if (mediaType === 'multipart/form-data') return { isForm: true, data: await readMultipartForm(request, response, limits) };
+  if (mediaType === 'multipart/form-data')
+    return { isForm: true, data: await readMultipartForm(request, response, limits) };
   const bytes = await readBytes(request, limits.maxBody);
   await awaitTurn();
-  if (mediaType === 'application/json') return { isForm: false, data: bytes.length ? parseJson(() => decodeText(bytes, charset)) : {} };
+  if (mediaType === 'application/json')
+    return { isForm: false, data: bytes.length ? parseJson(() => decodeText(bytes, charset)) : {} };
   const values = new Map<string, string[]>();
   // Forms are decoded leniently: invalid bytes become replacement characters.
   const formText = iconv.decode(bytes, charset, { stripBOM: false });
@@ -93,7 +111,8 @@ async function readBytes(request: IncomingMessage, limit: number): Promise<Buffe
 }
 
 function decodeText(bytes: Buffer, charset: string): string {
-  if (/^utf-?8$/i.test(charset)) return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  if (/^utf-?8$/i.test(charset))
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   const text = iconv.decode(bytes, charset, { stripBOM: false });
   // Invalid bytes are decoded as U+FFFD. If encoding the text again restores the original bytes, the client has sent U+FFFD itself, which is valid.
   if (text.includes('\uFFFD') && !iconv.encode(text, charset, { addBOM: false }).equals(bytes))
@@ -101,21 +120,35 @@ function decodeText(bytes: Buffer, charset: string): string {
   return text;
 }
 
-async function readMultipartForm(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<MultipartParts> {
+async function readMultipartForm(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limits: MultipartLimits,
+): Promise<MultipartParts> {
   try {
     return await readMultipart(request, response, limits);
   } catch (error) {
     if (!(error instanceof MultipartError)) throw error;
     const { reason, boundaryOrPartName, acceptedParts: receivedParts } = error;
     if (reason === 'boundary')
-      throw badRequestError(`Multipart form parse error - Invalid boundary in multipart: ${boundaryOrPartName ?? 'None'}`);
+      throw badRequestError(
+        `Multipart form parse error - Invalid boundary in multipart: ${boundaryOrPartName ?? 'None'}`,
+      );
     if (reason === 'charset')
-      throw badRequestError(`Multipart form parse error - Unknown charset of part ${JSON.stringify(boundaryOrPartName)}.`);
+      throw badRequestError(
+        `Multipart form parse error - Unknown charset of part ${JSON.stringify(boundaryOrPartName)}.`,
+      );
     const fileTooLargeError = () =>
-      validationError({ [boundaryOrPartName!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`] });
+      validationError({
+        [boundaryOrPartName!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`],
+      });
     const tooManyPartsError = () => badRequestError(TOO_MANY_PARTS_MESSAGE);
     const bodyError =
-      reason === 'file too large' ? fileTooLargeError() : reason === 'too many parts' ? tooManyPartsError() : bodyTooLargeError();
+      reason === 'file too large'
+        ? fileTooLargeError()
+        : reason === 'too many parts'
+          ? tooManyPartsError()
+          : bodyTooLargeError();
     throw new OversizedFormError(bodyError, receivedParts);
   }
 }

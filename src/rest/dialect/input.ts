@@ -4,10 +4,27 @@ import { isRequired, type FieldMetadata } from '../../contract/metadata';
 import type { ParsedBody } from './body';
 import { validationError, type FieldErrors } from '../errors';
 import { JsonNumber } from './jsonparser';
-import { coerceValue, parseRowId, listItemsOf, coerceReference, pythonTypeName, type CoercibleField } from './coercion';
+import {
+  coerceValue,
+  parseRowId,
+  listItemsOf,
+  coerceReference,
+  pythonTypeName,
+  type CoercibleField,
+} from './coercion';
 
 export type InputField = CoercibleField &
-  Pick<FieldMetadata, 'name' | 'restKey' | 'allowNull' | 'allowBlank' | 'hasDefault' | 'restReadOnly' | 'restIgnoredOnCreate' | 'relation'>;
+  Pick<
+    FieldMetadata,
+    | 'name'
+    | 'restKey'
+    | 'allowNull'
+    | 'allowBlank'
+    | 'hasDefault'
+    | 'restReadOnly'
+    | 'restIgnoredOnCreate'
+    | 'relation'
+  >;
 /** Ids, by relation, of the existing rows to which the client may refer. */
 export type ReferenceableIds = Record<string, number[]>;
 type InputValues = Record<string, unknown>;
@@ -18,14 +35,24 @@ const ABSENT = Symbol('absent');
 export function bodyAsObject(body: ParsedBody): InputValues | null {
   if (body.isForm) return {};
   const { data } = body;
-  if (data !== null && typeof data === 'object' && !Array.isArray(data) && !(data instanceof JsonNumber)) return data as InputValues;
+  if (
+    data !== null &&
+    typeof data === 'object' &&
+    !Array.isArray(data) &&
+    !(data instanceof JsonNumber)
+  )
+    return data as InputValues;
   return null;
 }
 
 export function throwNotAnObject(body: ParsedBody): never {
   const data = body.isForm ? null : body.data;
   throw validationError({
-    non_field_errors: [data === null ? 'No data provided' : `Invalid data. Expected a dictionary, but got ${pythonTypeName(data)}.`],
+    non_field_errors: [
+      data === null
+        ? 'No data provided'
+        : `Invalid data. Expected a dictionary, but got ${pythonTypeName(data)}.`,
+    ],
   });
 }
 
@@ -49,13 +76,18 @@ const isFalsyInPython = (value: unknown): boolean =>
   value === ABSENT ||
   (value instanceof JsonNumber && value.value === 0) ||
   (Array.isArray(value) && value.length === 0) ||
-  (typeof value === 'object' && !(value instanceof JsonNumber) && Object.keys(value as object).length === 0);
+  (typeof value === 'object' &&
+    !(value instanceof JsonNumber) &&
+    Object.keys(value as object).length === 0);
 
 /** Maximum number of row ids per field whose existence is checked. Further ids count as unknown. */
 const MAX_REFERENCED_IDS = 1000;
 
 /** Returns, by relation, the row ids to which a request body refers, so that one GraphQL operation can look up all of them. */
-export function referencedIdsOf(relations: readonly FieldMetadata[], body: ParsedBody): Record<string, string[]> {
+export function referencedIdsOf(
+  relations: readonly FieldMetadata[],
+  body: ParsedBody,
+): Record<string, string[]> {
   const idsByRelation: Record<string, string[]> = {};
   for (const field of relations) {
     const value = field.restReadOnly ? ABSENT : submittedValue(field, body, true);
@@ -108,12 +140,15 @@ export function coerceInput(
     const value = submittedValue(field, body, isPartialBody);
     const setFieldErrors = (messages: string[]) => (errors[field.restKey] = messages);
     if (value === ABSENT) {
-      if (!isPartialBody && isRequired(field)) setFieldErrors([field.kind === 'image' ? 'No file was submitted.' : REQUIRED_MESSAGE]);
+      if (!isPartialBody && isRequired(field))
+        setFieldErrors([field.kind === 'image' ? 'No file was submitted.' : REQUIRED_MESSAGE]);
     } else if (value === null || (value === '' && field.relation && !field.relation.isToMany)) {
       if (field.allowNull) input[field.name] = null;
       else setFieldErrors([NOT_NULL_MESSAGE]);
     } else {
-      const coercion = field.relation ? coerceReference(field, value, referenceableIds?.[field.name]) : coerceValue(field, value, timeZone);
+      const coercion = field.relation
+        ? coerceReference(field, value, referenceableIds?.[field.name])
+        : coerceValue(field, value, timeZone);
       if ('messages' in coercion) setFieldErrors(coercion.messages);
       else if (!(isCreation && field.restIgnoredOnCreate)) input[field.name] = coercion.value;
     }
@@ -139,7 +174,9 @@ export async function addSlowCheckErrors(
 ): Promise<void> {
   for (const field of fields) {
     if (!field.checkAsync || input[field.name] == null) continue;
-    const mutationErrorMessages = mutationErrors?.filter(({ path }) => path[1] === field.name).map(({ message }) => message);
+    const mutationErrorMessages = mutationErrors
+      ?.filter(({ path }) => path[1] === field.name)
+      .map(({ message }) => message);
     const messages = mutationErrorMessages ?? (await field.checkAsync(input[field.name]));
     if (messages.length) errors[field.restKey] = messages;
   }

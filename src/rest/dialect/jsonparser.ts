@@ -24,12 +24,16 @@ export class JsonNumber {
 /** JavaScript prints integers from this value on with an exponent; Python never does. */
 const EXPONENT_THRESHOLD = 1e21;
 
-export const isNumber = (value: unknown): value is number | JsonNumber => typeof value === 'number' || value instanceof JsonNumber;
+export const isNumber = (value: unknown): value is number | JsonNumber =>
+  typeof value === 'number' || value instanceof JsonNumber;
 
-export const numberValue = (number: number | JsonNumber): number => (typeof number === 'number' ? number : number.value);
+export const numberValue = (number: number | JsonNumber): number =>
+  typeof number === 'number' ? number : number.value;
 
 export const isInteger = (number: number | JsonNumber): boolean =>
-  typeof number === 'number' ? Number.isInteger(number) && Math.abs(number) < EXPONENT_THRESHOLD : number.isInteger;
+  typeof number === 'number'
+    ? Number.isInteger(number) && Math.abs(number) < EXPONENT_THRESHOLD
+    : number.isInteger;
 
 /** Formats a number like Python's `str(number)`. */
 export function pythonNumberText(number: number | JsonNumber): string {
@@ -66,7 +70,10 @@ function quoteNumbers(json: string): string {
     const [number] = numberCharacters.exec(json)!;
     tokenStart.lastIndex = numberCharacters.lastIndex;
     if (isCanonicalNumber(number)) continue;
-    outputParts.push(json.slice(copiedUntilIndex, match.index), `"${QUOTED_NUMBER_PREFIX}${number}"`);
+    outputParts.push(
+      json.slice(copiedUntilIndex, match.index),
+      `"${QUOTED_NUMBER_PREFIX}${number}"`,
+    );
     copiedUntilIndex = numberCharacters.lastIndex;
   }
   return outputParts.join('') + json.slice(copiedUntilIndex);
@@ -75,7 +82,9 @@ function quoteNumbers(json: string): string {
 /** Replaces the strings that `quoteNumbers` has inserted by numbers. A reviver of `JSON.parse` would take four times as long. */
 function restoreNumbers(value: unknown): unknown {
   if (typeof value === 'string')
-    return value.startsWith(QUOTED_NUMBER_PREFIX) ? new JsonNumber(value.slice(QUOTED_NUMBER_PREFIX.length)) : value;
+    return value.startsWith(QUOTED_NUMBER_PREFIX)
+      ? new JsonNumber(value.slice(QUOTED_NUMBER_PREFIX.length))
+      : value;
   if (value === null || typeof value !== 'object') return value;
   const container = value as Record<string, unknown>;
   for (const key of Object.keys(container)) container[key] = restoreNumbers(container[key]);
@@ -91,7 +100,9 @@ export function parseJson(readText: () => string): unknown {
     // The first parse rejects invalid JSON, because numbers can be replaced by strings only in valid JSON.
     const value: unknown = JSON.parse(json);
     const jsonWithQuotedNumbers = quoteNumbers(json);
-    return jsonWithQuotedNumbers === json ? value : restoreNumbers(JSON.parse(jsonWithQuotedNumbers));
+    return jsonWithQuotedNumbers === json
+      ? value
+      : restoreNumbers(JSON.parse(jsonWithQuotedNumbers));
   } catch (error) {
     throw badRequestError(`JSON parse error - ${(error as Error).message}`);
   }

@@ -23,13 +23,21 @@ const CREDENTIAL_FIELD_OPTIONS = {
 } as const;
 
 /** Returns the variables of the login mutation. Throws a 400 with validation messages per field. `argumentValidators` has further checks by field name. */
-export function parseCredentials(body: ParsedBody, argumentValidators: ArgumentValidators = {}): Record<string, unknown> {
+export function parseCredentials(
+  body: ParsedBody,
+  argumentValidators: ArgumentValidators = {},
+): Record<string, unknown> {
   if (bodyAsObject(body) === null) throwNotAnObject(body);
   const fields = ['username', 'password'].map((name): InputField => {
-    const check = (text: unknown) => (text === '' ? [NOT_BLANK_MESSAGE] : (argumentValidators[name]?.(String(text)) ?? []));
+    const check = (text: unknown) =>
+      text === '' ? [NOT_BLANK_MESSAGE] : (argumentValidators[name]?.(String(text)) ?? []);
     return { ...CREDENTIAL_FIELD_OPTIONS, name, restKey: name, check };
   });
-  const { input, errors } = coerceInput(fields, body, { isPartialBody: false, isCreation: true, timeZone: '' });
+  const { input, errors } = coerceInput(fields, body, {
+    isPartialBody: false,
+    isCreation: true,
+    timeZone: '',
+  });
   throwIfInvalid(errors);
   return input;
 }

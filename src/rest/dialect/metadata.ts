@@ -33,24 +33,41 @@ const METADATA_TYPE_BY_FIELD_KIND: Partial<Record<FieldMetadata['kind'], string>
 };
 
 /** Describes one field in the format of Django REST framework's `SimpleMetadata`. */
-function optionsMetadataOfField(field: FieldMetadata, helpText: string | undefined): HttpOptionsMetadata {
+function optionsMetadataOfField(
+  field: FieldMetadata,
+  helpText: string | undefined,
+): HttpOptionsMetadata {
   const readOnly = field.restReadOnly;
   const required = !readOnly && isRequired(field);
-  const type = readOnly && field.kind === 'choice' ? 'string' : (METADATA_TYPE_BY_FIELD_KIND[field.kind] ?? 'string');
-  const optionsMetadata: HttpOptionsMetadata = { type, required, read_only: readOnly, label: field.label };
+  const type =
+    readOnly && field.kind === 'choice'
+      ? 'string'
+      : (METADATA_TYPE_BY_FIELD_KIND[field.kind] ?? 'string');
+  const optionsMetadata: HttpOptionsMetadata = {
+    type,
+    required,
+    read_only: readOnly,
+    label: field.label,
+  };
   if (helpText) optionsMetadata.help_text = helpText;
   if (readOnly) return optionsMetadata;
   if (field.minLength !== undefined) optionsMetadata.min_length = field.minLength;
   if (field.maxLength !== undefined) optionsMetadata.max_length = field.maxLength;
   if (field.min !== undefined) optionsMetadata.min_value = field.min;
   if (field.max !== undefined) optionsMetadata.max_value = field.max;
-  if (field.choices) optionsMetadata.choices = field.choices.map(({ value, label }) => ({ value, display_name: label }));
+  if (field.choices)
+    optionsMetadata.choices = field.choices.map(({ value, label }) => ({
+      value,
+      display_name: label,
+    }));
   return optionsMetadata;
 }
 
 export const requestFieldsMetadata = ({ fields }: ResourceEndpoint): HttpOptionsMetadata =>
   Object.fromEntries(
-    fields.filter((field) => !field.hiddenInRest).map((field) => [field.restKey, optionsMetadataOfField(field, field.helpText)]),
+    fields
+      .filter((field) => !field.hiddenInRest)
+      .map((field) => [field.restKey, optionsMetadataOfField(field, field.helpText)]),
   );
 
 export function responseFieldsMetadata(
@@ -59,7 +76,9 @@ export function responseFieldsMetadata(
 ): HttpOptionsMetadata {
   if (view === resource.views[0])
     return Object.fromEntries(
-      fields.filter((field) => !field.hiddenInRest).map((field) => [field.restKey, optionsMetadataOfField(field, field.description)]),
+      fields
+        .filter((field) => !field.hiddenInRest)
+        .map((field) => [field.restKey, optionsMetadataOfField(field, field.description)]),
     );
   return describeSelection(type, parseSelectionSet(selection), selectionByFragmentName);
 }
@@ -77,10 +96,18 @@ function describeSelection(
     if (node.kind === 'FragmentSpread')
       Object.assign(
         fieldsMetadata,
-        describeSelection(type, parseSelectionSet(selectionByFragmentName.get(node.name.value)!), selectionByFragmentName),
+        describeSelection(
+          type,
+          parseSelectionSet(selectionByFragmentName.get(node.name.value)!),
+          selectionByFragmentName,
+        ),
       );
     else if (node.kind === 'Field')
-      fieldsMetadata[node.alias?.value ?? node.name.value] = describeField(type, node, selectionByFragmentName);
+      fieldsMetadata[node.alias?.value ?? node.name.value] = describeField(
+        type,
+        node,
+        selectionByFragmentName,
+      );
   }
   return fieldsMetadata;
 }
@@ -92,15 +119,28 @@ function describeField(
 ): HttpOptionsMetadata {
   const field = type.getFields()[node.name.value]!;
   const metadata = field.extensions.field;
-  if (metadata) return optionsMetadataOfField({ ...metadata, restReadOnly: true, check: metadata.check }, metadata.description);
+  if (metadata)
+    return optionsMetadataOfField(
+      { ...metadata, restReadOnly: true, check: metadata.check },
+      metadata.description,
+    );
   const namedType = getNamedType(field.type);
   const responseKey = node.alias?.value ?? node.name.value;
   const label = `${responseKey[0]!.toUpperCase()}${responseKey.slice(1).replaceAll('_', ' ')}`;
-  const optionsMetadata: HttpOptionsMetadata = { type: 'field', required: false, read_only: true, label, help_text: field.description };
+  const optionsMetadata: HttpOptionsMetadata = {
+    type: 'field',
+    required: false,
+    read_only: true,
+    label,
+    help_text: field.description,
+  };
   if (!isObjectType(namedType) || !node.selectionSet) return optionsMetadata;
   const children = describeSelection(namedType, node.selectionSet, selectionByFragmentName);
   if (isListType(getNullableType(field.type)))
-    return { ...optionsMetadata, child: { type: 'nested object', required: false, read_only: true, children } };
+    return {
+      ...optionsMetadata,
+      child: { type: 'nested object', required: false, read_only: true, children },
+    };
   return { ...optionsMetadata, type: 'nested object', children };
 }
 

@@ -12,7 +12,14 @@ const OVERRIDE_METHODS = ['PUT', 'PATCH', 'DELETE'];
 export const IDEMPOTENCY_KEY_FORM_FIELD = '_key';
 /** Hidden field with the row version that a form shows, which works like `If-Match`. */
 export const ROW_VERSION_FORM_FIELD = '_version';
-const RESERVED_FORM_FIELDS = ['_method', '_content', '_content_type', 'csrfToken', IDEMPOTENCY_KEY_FORM_FIELD, ROW_VERSION_FORM_FIELD];
+const RESERVED_FORM_FIELDS = [
+  '_method',
+  '_content',
+  '_content_type',
+  'csrfToken',
+  IDEMPOTENCY_KEY_FORM_FIELD,
+  ROW_VERSION_FORM_FIELD,
+];
 
 export interface PostedForm {
   method: string;
@@ -28,12 +35,19 @@ export interface PostedForm {
 /** Whether a request has the media type of an HTML form. Multipart forms, which may contain files, are accepted only from signed-in users. */
 const hasFormMediaType = ({ headers }: IncomingMessage, isSignedIn: boolean): boolean => {
   const type = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
-  return type === 'application/x-www-form-urlencoded' || (isSignedIn && type === 'multipart/form-data');
+  return (
+    type === 'application/x-www-form-urlencoded' || (isSignedIn && type === 'multipart/form-data')
+  );
 };
 
 /** Reads the CSRF token from the fields of an HTML form. Clients that send JSON put the token into a header instead. */
-export const readCsrfToken = async ({ message, readBody }: RestRequest): Promise<string | undefined> =>
-  hasFormMediaType(message, true) ? parsePostedForm(await bodyOrPartsOfOversizedForm(readBody(true))).csrfToken : undefined;
+export const readCsrfToken = async ({
+  message,
+  readBody,
+}: RestRequest): Promise<string | undefined> =>
+  hasFormMediaType(message, true)
+    ? parsePostedForm(await bodyOrPartsOfOversizedForm(readBody(true))).csrfToken
+    : undefined;
 
 /** Applies the method override of an HTML form to its POST request: fields of the form determine the method and the body. */
 export async function applyMethodOverride(request: RestRequest): Promise<void> {
@@ -58,7 +72,10 @@ export function parsePostedForm(body: ParsedBody): PostedForm {
   const requestedMethod = textOfField('_method')?.toUpperCase() ?? '';
   const fields = new Map([...body.data].filter(([key]) => !RESERVED_FORM_FIELDS.includes(key)));
   const values = Object.fromEntries(
-    [...fields].map(([key, fieldValues]) => [key, fieldValues.filter((value) => typeof value === 'string')]),
+    [...fields].map(([key, fieldValues]) => [
+      key,
+      fieldValues.filter((value) => typeof value === 'string'),
+    ]),
   );
   const form = {
     method: OVERRIDE_METHODS.includes(requestedMethod) ? requestedMethod : 'POST',
@@ -73,8 +90,15 @@ export function parsePostedForm(body: ParsedBody): PostedForm {
     : { ...form, jsonText: rawJson, ...parseRawJson(rawJson, textOfField('_content_type')) };
 }
 
-function parseRawJson(rawJson: string, contentType = 'application/json'): { body: ParsedBody; jsonError?: RestError } {
-  if (contentType !== 'application/json') return { body: { isForm: false, data: null }, jsonError: unsupportedMediaTypeError(contentType) };
+function parseRawJson(
+  rawJson: string,
+  contentType = 'application/json',
+): { body: ParsedBody; jsonError?: RestError } {
+  if (contentType !== 'application/json')
+    return {
+      body: { isForm: false, data: null },
+      jsonError: unsupportedMediaTypeError(contentType),
+    };
   try {
     return { body: { isForm: false, data: rawJson.trim() ? parseJson(() => rawJson) : {} } };
   } catch (error) {

@@ -5,7 +5,10 @@ import { lastValueOf } from './querystring';
 
 /** `api` is an HTML page of the browsable API; Django REST framework has the same name for it. */
 export type ResponseFormat = 'json' | 'api';
-export const MEDIA_TYPE_BY_FORMAT: Record<ResponseFormat, string> = { json: 'application/json', api: 'text/html' };
+export const MEDIA_TYPE_BY_FORMAT: Record<ResponseFormat, string> = {
+  json: 'application/json',
+  api: 'text/html',
+};
 
 export interface Representation {
   format: ResponseFormat;
@@ -32,7 +35,10 @@ function parseMediaRange(rangeText: string): MediaRange {
   const range: MediaRange = { type: type.toLowerCase(), quality: 1, hasParameters: false };
   for (const parameter of parameters) {
     const equalsIndex = parameter.indexOf('=');
-    const [name, value] = [parameter.slice(0, equalsIndex).trimEnd().toLowerCase(), parameter.slice(equalsIndex + 1).trimStart()];
+    const [name, value] = [
+      parameter.slice(0, equalsIndex).trimEnd().toLowerCase(),
+      parameter.slice(equalsIndex + 1).trimStart(),
+    ];
     if (name === 'indent') range.indent = value;
     if (name !== 'q') {
       range.hasParameters = true;
@@ -63,7 +69,10 @@ interface FormatMatch {
 }
 
 /** Returns the most specific media range that matches a format; undefined if there is none or its quality is 0. */
-function matchFormat(format: ResponseFormat, ranges: readonly MediaRange[]): FormatMatch | undefined {
+function matchFormat(
+  format: ResponseFormat,
+  ranges: readonly MediaRange[],
+): FormatMatch | undefined {
   const [range] = ranges
     .filter((candidate) => includesMediaType(candidate, MEDIA_TYPE_BY_FORMAT[format]))
     .sort((a, b) => breadthOf(a) - breadthOf(b));
@@ -84,11 +93,13 @@ export function negotiateRepresentation(
   formatSuffix?: string,
 ): Representation {
   const requestedFormat = formatSuffix ?? (lastValueOf(query, 'format') || undefined);
-  if (requestedFormat !== undefined && requestedFormat !== 'json' && requestedFormat !== 'api') throw notFoundError();
+  if (requestedFormat !== undefined && requestedFormat !== 'json' && requestedFormat !== 'api')
+    throw notFoundError();
   // `?indent=` is for links, because browsers cannot set a header for a link. It is ignored unless the URL selects JSON as well.
   const queryIndent = requestedFormat === 'json' ? lastValueOf(query, 'indent') : undefined;
   if (acceptHeader === undefined || acceptHeader === '*/*' || acceptHeader === 'application/json') {
-    if (requestedFormat === 'api' && acceptHeader === 'application/json') throw notAcceptableError();
+    if (requestedFormat === 'api' && acceptHeader === 'application/json')
+      throw notAcceptableError();
     return { format: requestedFormat ?? 'json', ...parseIndent(queryIndent) };
   }
   if (acceptHeader.length > MAX_ACCEPT_HEADER_CHARACTERS) throw notAcceptableError();

@@ -5,7 +5,13 @@ import { fragmentName, type ResourceEndpoint, type Endpoints } from '../endpoint
 import { LOGIN_TITLE } from './login';
 import type { RestRequest } from '../request';
 import type { Route } from '../routes';
-import { requestFieldsMetadata, endpointMetadata, responseFieldsMetadata, actionTitle, type HttpOptionsMetadata } from './metadata';
+import {
+  requestFieldsMetadata,
+  endpointMetadata,
+  responseFieldsMetadata,
+  actionTitle,
+  type HttpOptionsMetadata,
+} from './metadata';
 
 type ResourceRoute = Extract<Route, { kind: 'list' | 'detail' }>;
 
@@ -16,7 +22,9 @@ export class OptionsHandler {
   >();
 
   constructor({ resources }: Endpoints) {
-    const selectionByFragmentName = new Map([...resources].map(([name, { selection }]) => [fragmentName(name), selection]));
+    const selectionByFragmentName = new Map(
+      [...resources].map(([name, { selection }]) => [fragmentName(name), selection]),
+    );
     for (const endpoint of resources.values())
       this.fieldMetadataByEndpoint.set(endpoint, {
         requestFields: requestFieldsMetadata(endpoint),
@@ -25,12 +33,23 @@ export class OptionsHandler {
   }
 
   async describeRoute(route: Route, request: RestRequest): Promise<HttpOptionsMetadata> {
-    if (route.kind === 'root') return endpointMetadata('Api Root', 'The resources of the API, each with the URL of its list.');
-    if (route.kind === 'login') return endpointMetadata(LOGIN_TITLE, 'A token for a user name and a password.');
+    if (route.kind === 'root')
+      return endpointMetadata(
+        'Api Root',
+        'The resources of the API, each with the URL of its list.',
+      );
+    if (route.kind === 'login')
+      return endpointMetadata(LOGIN_TITLE, 'A token for a user name and a password.');
     if (route.kind === 'standalone')
-      return endpointMetadata(route.graphqlFieldEndpoint.metadata.title, route.graphqlFieldEndpoint.field.description ?? '');
+      return endpointMetadata(
+        route.graphqlFieldEndpoint.metadata.title,
+        route.graphqlFieldEndpoint.field.description ?? '',
+      );
     if (route.kind === 'action')
-      return endpointMetadata(actionTitle(route.graphqlFieldEndpoint.metadata), route.graphqlFieldEndpoint.field.description ?? '');
+      return endpointMetadata(
+        actionTitle(route.graphqlFieldEndpoint.metadata),
+        route.graphqlFieldEndpoint.field.description ?? '',
+      );
     const { endpoint } = route;
     const { requestFields, responseFields } = this.fieldMetadataByEndpoint.get(endpoint)!;
     const method = await this.permittedWriteMethod(route, request);
@@ -42,12 +61,21 @@ export class OptionsHandler {
     );
   }
 
-  private async permittedWriteMethod(route: ResourceRoute, request: RestRequest): Promise<'POST' | 'PUT' | undefined> {
+  private async permittedWriteMethod(
+    route: ResourceRoute,
+    request: RestRequest,
+  ): Promise<'POST' | 'PUT' | undefined> {
     const { create, update, resource } = route.endpoint;
-    if (!request.isSignedIn || (resource.scopeGroup && request.context.authentication.missingScopeError(resource.scopeGroup, 'write')))
+    if (
+      !request.isSignedIn ||
+      (resource.scopeGroup &&
+        request.context.authentication.missingScopeError(resource.scopeGroup, 'write'))
+    )
       return undefined;
     if (route.kind === 'list') return create && permitsMethod(route, 'POST') ? 'POST' : undefined;
     if (!update || !permitsMethod(route, 'PUT')) return undefined;
-    return (await queryReferenceableIds(route.endpoint, request, { self: [route.id] })).self!.length ? 'PUT' : undefined;
+    return (await queryReferenceableIds(route.endpoint, request, { self: [route.id] })).self!.length
+      ? 'PUT'
+      : undefined;
   }
 }

@@ -16,7 +16,10 @@ export interface PageWindow {
 export function parsePageWindow(query: URLSearchParams, maxLimit = MAX_LIMIT): PageWindow {
   const limit = parseInteger(lastValueOf(query, 'limit') ?? '') ?? 0;
   const offset = parseInteger(lastValueOf(query, 'offset') ?? '') ?? 0;
-  return { limit: limit > 0 ? Math.min(limit, maxLimit) : DEFAULT_LIMIT, offset: Math.min(Math.max(offset, 0), MAX_OFFSET) };
+  return {
+    limit: limit > 0 ? Math.min(limit, maxLimit) : DEFAULT_LIMIT,
+    offset: Math.min(Math.max(offset, 0), MAX_OFFSET),
+  };
 }
 
 /** Percent-encodes like Python's `urllib.parse.quote_plus`. */
@@ -26,20 +29,36 @@ const encodeQueryComponent = (text: string) =>
     .replaceAll('%20', '+');
 
 /** Builds a URL with the query parameters sorted by key. `changes` has new values of parameters; null removes the parameter. */
-export function urlWithParameters(url: string, query: URLSearchParams, changes: Record<string, string | null>): string {
+export function urlWithParameters(
+  url: string,
+  query: URLSearchParams,
+  changes: Record<string, string | null>,
+): string {
   const newQuery = new URLSearchParams(query);
   for (const [key, value] of Object.entries(changes)) {
     if (value === null) newQuery.delete(key);
     else newQuery.set(key, value);
   }
   newQuery.sort();
-  const pairs = [...newQuery].map(([key, value]) => `${encodeQueryComponent(key)}=${encodeQueryComponent(value)}`);
+  const pairs = [...newQuery].map(
+    ([key, value]) => `${encodeQueryComponent(key)}=${encodeQueryComponent(value)}`,
+  );
   return pairs.length ? `${url}?${pairs.join('&')}` : url;
 }
 
 /** Builds the response body of a list: count, links and rows. `url` is absolute and has no query. */
-export function buildListResponse<T>(url: string, query: URLSearchParams, { limit, offset }: PageWindow, count: number, results: T[]) {
-  const pageLink = (start: number) => urlWithParameters(url, query, { limit: String(limit), offset: start > 0 ? String(start) : null });
+export function buildListResponse<T>(
+  url: string,
+  query: URLSearchParams,
+  { limit, offset }: PageWindow,
+  count: number,
+  results: T[],
+) {
+  const pageLink = (start: number) =>
+    urlWithParameters(url, query, {
+      limit: String(limit),
+      offset: start > 0 ? String(start) : null,
+    });
   return {
     count,
     next: offset + limit < count ? pageLink(offset + limit) : null,

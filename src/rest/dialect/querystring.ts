@@ -4,4 +4,5 @@
 export const parseQuery = (text: string): URLSearchParams => new URLSearchParams(`&${text}`);
 
 /** Returns the last value of a parameter, because later repetitions win as in Django. */
-export const lastValueOf = (query: URLSearchParams, key: string): string | undefined => query.getAll(key).at(-1);
+export const lastValueOf = (query: URLSearchParams, key: string): string | undefined =>
+  query.getAll(key).at(-1);

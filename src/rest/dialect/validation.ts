@@ -5,7 +5,12 @@
 import { toSnakeCase } from '../../contract/casing';
 import { queryReferenceableIds } from '../operations';
 import type { ResourceEndpoint } from '../endpoints';
-import { notFoundError, inaccessibleParentError, validationErrorFromMessages, throwIfInvalid } from '../errors';
+import {
+  notFoundError,
+  inaccessibleParentError,
+  validationErrorFromMessages,
+  throwIfInvalid,
+} from '../errors';
 import type { RestRequest } from '../request';
 import type { ParsedBody } from './body';
 import {
@@ -36,7 +41,8 @@ export class WriteValidation {
    */
   async readBody(): Promise<ParsedBody> {
     const body = await this.request.readBody().catch(async (error) => {
-      if (!this.endpoint.relations.some((field) => field.relation!.isOwned && !field.restReadOnly)) await this.requireExistingRow();
+      if (!this.endpoint.relations.some((field) => field.relation!.isOwned && !field.restReadOnly))
+        await this.requireExistingRow();
       throw error;
     });
     if (bodyAsObject(body) !== null) return body;
@@ -46,26 +52,38 @@ export class WriteValidation {
 
   private async requireExistingRow(): Promise<void> {
     const { endpoint, request, id } = this;
-    if (id !== undefined && (await queryReferenceableIds(endpoint, request, { self: [id] })).self!.length === 0) throw notFoundError();
+    if (
+      id !== undefined &&
+      (await queryReferenceableIds(endpoint, request, { self: [id] })).self!.length === 0
+    )
+      throw notFoundError();
   }
 
   /** Throws an error if the request is invalid. `mutationErrors` are the validation errors of the mutation, if it has run. */
-  async requireValidRequest(body: ParsedBody, mutationErrors?: readonly InputError[]): Promise<void> {
+  async requireValidRequest(
+    body: ParsedBody,
+    mutationErrors?: readonly InputError[],
+  ): Promise<void> {
     const { endpoint, request, id } = this;
     const { relations, fields } = endpoint;
     const referenceableIds = await queryReferenceableIds(endpoint, request, {
       ...referencedIdsOf(relations, body),
       ...(id !== undefined && { self: [id] }),
     });
-    if (refersToInaccessibleParent(relations, body, referenceableIds)) throw inaccessibleParentError();
+    if (refersToInaccessibleParent(relations, body, referenceableIds))
+      throw inaccessibleParentError();
     if (id !== undefined && referenceableIds.self!.length === 0) throw notFoundError();
     const { input, errors } = coerceInput(fields, body, this.inputOptions, referenceableIds);
     await addSlowCheckErrors(fields, input, errors, mutationErrors);
     throwIfInvalid(errors);
-    const restKeyOf = (name: string) => fields.find((field) => field.name === name)?.restKey ?? toSnakeCase(name);
+    const restKeyOf = (name: string) =>
+      fields.find((field) => field.name === name)?.restKey ?? toSnakeCase(name);
     if (mutationErrors)
       throw validationErrorFromMessages(
-        mutationErrors.map(({ path: [, name = NON_FIELD_ERRORS_KEY], message }) => [name, [message]]),
+        mutationErrors.map(({ path: [, name = NON_FIELD_ERRORS_KEY], message }) => [
+          name,
+          [message],
+        ]),
         restKeyOf,
       );
   }

@@ -2,7 +2,12 @@
 import type { GraphQLSchema } from 'graphql';
 import { stringify } from 'yaml';
 import { memoize } from '../../platform/memoize';
-import { deriveEndpoints, type ResourceEndpoint, type Endpoints, type PrepareOperation } from '../endpoints';
+import {
+  deriveEndpoints,
+  type ResourceEndpoint,
+  type Endpoints,
+  type PrepareOperation,
+} from '../endpoints';
 import { SHARED_RESPONSES, METADATA_AND_ERROR_SCHEMAS } from './responses';
 import { ResponseSchemas } from './responseschemas';
 import { bodySchema } from './requestbodies';
@@ -48,7 +53,12 @@ export interface SessionAuthNames {
 }
 
 const sessionSecuritySchemes = ({ cookieName, csrfHeaderName }: SessionAuthNames) => ({
-  session: { type: 'apiKey', in: 'cookie', name: cookieName, description: 'Session cookie of a browser that is signed in at `/login`.' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: cookieName,
+    description: 'Session cookie of a browser that is signed in at `/login`.',
+  },
   csrf: {
     type: 'apiKey',
     in: 'header',
@@ -59,9 +69,13 @@ const sessionSecuritySchemes = ({ cookieName, csrfHeaderName }: SessionAuthNames
 });
 
 /** Prepares operations that cannot be executed: the OpenAPI document is derived from their text only. */
-const prepareNonExecutableOperation: PrepareOperation = () => () => Promise.reject(new Error('an operation of the document was run'));
+const prepareNonExecutableOperation: PrepareOperation = () => () =>
+  Promise.reject(new Error('an operation of the document was run'));
 
-export function buildOpenApi(schema: GraphQLSchema, session: SessionAuthNames): Omit<OpenApiDocument, 'servers'> {
+export function buildOpenApi(
+  schema: GraphQLSchema,
+  session: SessionAuthNames,
+): Omit<OpenApiDocument, 'servers'> {
   const endpoints = sortInApiRootOrder(deriveEndpoints(schema, prepareNonExecutableOperation));
   const resourceEndpoints = [...endpoints.resources.values()];
   const responseSchemas = new ResponseSchemas(endpoints);
@@ -71,7 +85,10 @@ export function buildOpenApi(schema: GraphQLSchema, session: SessionAuthNames): 
     info: API_INFO,
     tags: [
       { name: GENERAL_TAG, description: 'Endpoints that belong to no resource.' },
-      ...resourceEndpoints.map(({ view }) => ({ name: view.restName, description: view.description })),
+      ...resourceEndpoints.map(({ view }) => ({
+        name: view.restName,
+        description: view.description,
+      })),
     ],
     security: [{}, { token: [] }, { session: [] }],
     paths,
@@ -82,7 +99,9 @@ export function buildOpenApi(schema: GraphQLSchema, session: SessionAuthNames): 
       schemas: Object.assign(
         {},
         METADATA_AND_ERROR_SCHEMAS,
-        ...resourceEndpoints.map((endpoint) => componentSchemasOf(endpoint, responseSchemas, paths)),
+        ...resourceEndpoints.map((endpoint) =>
+          componentSchemasOf(endpoint, responseSchemas, paths),
+        ),
       ),
     },
   };
@@ -96,14 +115,20 @@ function sortInApiRootOrder(endpoints: Endpoints): Endpoints {
 }
 
 /** Returns the component schemas of an endpoint. Schemas of request bodies are included only if one of its methods uses them. */
-function componentSchemasOf(endpoint: ResourceEndpoint, responseSchemas: ResponseSchemas, paths: PathItems): Record<string, JsonSchema> {
+function componentSchemasOf(
+  endpoint: ResourceEndpoint,
+  responseSchemas: ResponseSchemas,
+  paths: PathItems,
+): Record<string, JsonSchema> {
   const { row, page, body, change } = schemaComponentNamesOf(endpoint);
   const listPathItem = paths[`/${row}/`]!;
   const detailPathItem = paths[`/${row}/{id}/`]!;
   return {
     [row]: responseSchemas.rowSchema(endpoint),
     [page]: pageSchema(schemaReference(row)),
-    ...((listPathItem.post ?? detailPathItem.put) !== undefined && { [body]: bodySchema(endpoint, false) }),
+    ...((listPathItem.post ?? detailPathItem.put) !== undefined && {
+      [body]: bodySchema(endpoint, false),
+    }),
     ...(detailPathItem.patch !== undefined && { [change]: bodySchema(endpoint, true) }),
   };
 }
@@ -112,15 +137,26 @@ const pageSchema = (row: JsonSchema): JsonSchema => ({
   type: 'object',
   properties: {
     count: { type: 'integer', minimum: 0, description: 'Total number of rows on all pages.' },
-    next: { type: ['string', 'null'], format: 'uri', description: 'URL of the next page; null on the last page.' },
-    previous: { type: ['string', 'null'], format: 'uri', description: 'URL of the previous page; null on the first page.' },
+    next: {
+      type: ['string', 'null'],
+      format: 'uri',
+      description: 'URL of the next page; null on the last page.',
+    },
+    previous: {
+      type: ['string', 'null'],
+      format: 'uri',
+      description: 'URL of the previous page; null on the first page.',
+    },
     results: { type: 'array', items: row },
   },
   required: ['count', 'next', 'previous', 'results'],
 });
 
 /** Returns serializers of the OpenAPI document. Only its server URL differs between requests; the rest is serialized once, because that is slow. */
-export function openApiSerializers(schema: GraphQLSchema, session: SessionAuthNames): Record<'json' | 'yaml', (baseUrl: string) => string> {
+export function openApiSerializers(
+  schema: GraphQLSchema,
+  session: SessionAuthNames,
+): Record<'json' | 'yaml', (baseUrl: string) => string> {
   const document = memoize(() => buildOpenApi(schema, session));
   const documentHead = (baseUrl: string) => ({
     openapi: document().openapi,
@@ -140,4 +176,5 @@ export function openApiSerializers(schema: GraphQLSchema, session: SessionAuthNa
 }
 
 /** Serializes a value as YAML without aliases for repeated objects, because some OpenAPI parsers do not support them. */
-const toYaml = (value: unknown) => stringify(value, { aliasDuplicateObjects: false, lineWidth: 140 });
+const toYaml = (value: unknown) =>
+  stringify(value, { aliasDuplicateObjects: false, lineWidth: 140 });

@@ -1,6 +1,11 @@
 /** OpenAPI parameter objects of paths, queries and headers. */
 import type { GraphQLField } from 'graphql';
-import { filterParameterName, type ComparisonOperator, type FieldMetadata, type FilterMetadata } from '../../contract/metadata';
+import {
+  filterParameterName,
+  type ComparisonOperator,
+  type FieldMetadata,
+  type FilterMetadata,
+} from '../../contract/metadata';
 import { KEY_RETENTION_HOURS, IDEMPOTENCY_KEY_PATTERN } from '../../platform/idempotencykey';
 import type { ResourceEndpoint } from '../endpoints';
 import { toQueryParameterName, toSnakeCase } from '../../contract/casing';
@@ -51,19 +56,26 @@ export const SHARED_PARAMETERS = {
   ifMatch: {
     name: 'If-Match',
     in: 'header',
-    description: 'One or more expected `ETag` values of the row. If none of them matches, nothing is written and the response is 412.',
+    description:
+      'One or more expected `ETag` values of the row. If none of them matches, nothing is written and the response is 412.',
     schema: { type: 'string' },
   },
   ifNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'The `ETag` of the row known to the client. If the row is unchanged, the response is 304 without a body.',
+    description:
+      'The `ETag` of the row known to the client. If the row is unchanged, the response is 304 without a body.',
     schema: { type: 'string' },
   },
 } satisfies Record<string, Parameter>;
-export const sharedParameterReference = (name: keyof typeof SHARED_PARAMETERS): Parameter => ({ $ref: `#/components/parameters/${name}` });
+export const sharedParameterReference = (name: keyof typeof SHARED_PARAMETERS): Parameter => ({
+  $ref: `#/components/parameters/${name}`,
+});
 
-export const REPRESENTATION_PARAMETERS: readonly Parameter[] = [sharedParameterReference('format'), sharedParameterReference('indent')];
+export const REPRESENTATION_PARAMETERS: readonly Parameter[] = [
+  sharedParameterReference('format'),
+  sharedParameterReference('indent'),
+];
 
 const COMMA_SEPARATED_STYLE = { style: 'form', explode: false };
 
@@ -109,7 +121,12 @@ function filterValueSchema(field: FieldMetadata): JsonSchema {
   }
 }
 
-const COMPARISON_LABELS: Record<ComparisonOperator, string> = { gt: 'Greater than', gte: 'At least', lt: 'Less than', lte: 'At most' };
+const COMPARISON_LABELS: Record<ComparisonOperator, string> = {
+  gt: 'Greater than',
+  gte: 'At least',
+  lt: 'Less than',
+  lte: 'At most',
+};
 
 function filterParameter(filter: FilterMetadata, fields: readonly FieldMetadata[]): Parameter {
   const { field: name, syntax, operator } = filter;
@@ -125,7 +142,11 @@ function filterParameter(filter: FilterMetadata, fields: readonly FieldMetadata[
         : field.description,
     ...(syntax === 'ids' && { style: 'form', explode: true }),
     ...(syntax === 'commaIds' && COMMA_SEPARATED_STYLE),
-    schema: isList ? { type: 'array', items: INTEGER_SCHEMA } : syntax ? INTEGER_SCHEMA : filterValueSchema(field),
+    schema: isList
+      ? { type: 'array', items: INTEGER_SCHEMA }
+      : syntax
+        ? INTEGER_SCHEMA
+        : filterValueSchema(field),
   };
 }
 

@@ -6,10 +6,21 @@ import type { GraphQLFieldEndpoint, ResourceEndpoint, Endpoints } from '../endpo
 import { actionTitle } from '../dialect/metadata';
 import { LOGIN_RESPONSE_FIELD, LOGIN_HINT, LOGIN_PATH, LOGIN_TITLE } from '../dialect/login';
 import { API_BASE_PATH, findRoute } from '../routes';
-import { jsonResponse, errorResponses, METADATA_RESPONSE, NOT_MODIFIED_RESPONSE, withETag } from './responses';
+import {
+  jsonResponse,
+  errorResponses,
+  METADATA_RESPONSE,
+  NOT_MODIFIED_RESPONSE,
+  withETag,
+} from './responses';
 import type { ResponseSchemas } from './responseschemas';
 import { requestBody } from './requestbodies';
-import { argumentParametersOf, parametersOfListRoute, REPRESENTATION_PARAMETERS, sharedParameterReference } from './parameters';
+import {
+  argumentParametersOf,
+  parametersOfListRoute,
+  REPRESENTATION_PARAMETERS,
+  sharedParameterReference,
+} from './parameters';
 import { argumentSchema, schemaReference, withDescription, type JsonSchema } from './schemas';
 
 type OpenApiObject = Readonly<Record<string, unknown>>;
@@ -62,20 +73,40 @@ export class PathItemsBuilder {
       '/': this.rootPathItem(),
       [`/${LOGIN_PATH}/`]: this.loginPathItem(),
       ...Object.fromEntries(
-        [...this.endpoints.standaloneEndpoints].map(([path, endpoint]) => [`/${path}/`, this.standalonePathItem(path, endpoint)]),
+        [...this.endpoints.standaloneEndpoints].map(([path, endpoint]) => [
+          `/${path}/`,
+          this.standalonePathItem(path, endpoint),
+        ]),
       ),
-      ...Object.assign({}, ...[...this.endpoints.resources.values()].map((endpoint) => this.resourcePathItems(endpoint))),
+      ...Object.assign(
+        {},
+        ...[...this.endpoints.resources.values()].map((endpoint) =>
+          this.resourcePathItems(endpoint),
+        ),
+      ),
     };
   }
 
   private rootPathItem(): PathItem {
-    const links = Object.fromEntries(this.endpoints.apiRootResourceNames.map((name) => [name, { type: 'string', format: 'uri' }]));
-    const schema = { type: 'object', properties: links, required: this.endpoints.apiRootResourceNames };
+    const links = Object.fromEntries(
+      this.endpoints.apiRootResourceNames.map((name) => [name, { type: 'string', format: 'uri' }]),
+    );
+    const schema = {
+      type: 'object',
+      properties: links,
+      required: this.endpoints.apiRootResourceNames,
+    };
     return {
-      get: buildOperation(GENERAL_TAG, ['root'], 'The resources with the URLs of their lists', PUBLIC_SECURITY, {
-        parameters: REPRESENTATION_PARAMETERS,
-        responses: { 200: jsonResponse('The URLs.', schema), ...errorResponses() },
-      }),
+      get: buildOperation(
+        GENERAL_TAG,
+        ['root'],
+        'The resources with the URLs of their lists',
+        PUBLIC_SECURITY,
+        {
+          parameters: REPRESENTATION_PARAMETERS,
+          responses: { 200: jsonResponse('The URLs.', schema), ...errorResponses() },
+        },
+      ),
       options: optionsOperation(GENERAL_TAG, 'root'),
     };
   }
@@ -83,32 +114,61 @@ export class PathItemsBuilder {
   /** Describes the login endpoint. Its request body consists of the arguments of the `login` mutation. */
   private loginPathItem(): PathItem {
     const field = this.schema.getMutationType()!.getFields().login!;
-    const { selectionSet } = parse(`{ ${LOGIN_RESPONSE_FIELD} }`).definitions[0] as OperationDefinitionNode;
+    const { selectionSet } = parse(`{ ${LOGIN_RESPONSE_FIELD} }`)
+      .definitions[0] as OperationDefinitionNode;
     const properties = Object.fromEntries(
-      field.args.map(({ name, type, description }) => [name, withDescription(argumentSchema(type), description)]),
+      field.args.map(({ name, type, description }) => [
+        name,
+        withDescription(argumentSchema(type), description),
+      ]),
     );
-    const hintProperties = Object.fromEntries(Object.keys(LOGIN_HINT).map((key) => [key, { type: 'string' }]));
+    const hintProperties = Object.fromEntries(
+      Object.keys(LOGIN_HINT).map((key) => [key, { type: 'string' }]),
+    );
     return {
-      get: buildOperation(GENERAL_TAG, [LOGIN_PATH, 'hint'], `${LOGIN_TITLE}: instructions`, PUBLIC_SECURITY, {
-        parameters: REPRESENTATION_PARAMETERS,
-        responses: {
-          200: jsonResponse('The instructions.', { type: 'object', properties: hintProperties, required: Object.keys(LOGIN_HINT) }),
-          ...errorResponses(),
+      get: buildOperation(
+        GENERAL_TAG,
+        [LOGIN_PATH, 'hint'],
+        `${LOGIN_TITLE}: instructions`,
+        PUBLIC_SECURITY,
+        {
+          parameters: REPRESENTATION_PARAMETERS,
+          responses: {
+            200: jsonResponse('The instructions.', {
+              type: 'object',
+              properties: hintProperties,
+              required: Object.keys(LOGIN_HINT),
+            }),
+            ...errorResponses(),
+          },
         },
-      }),
-      post: buildOperation(GENERAL_TAG, [LOGIN_PATH], 'Exchange a username and password for a token', [{}, ...WRITE_SECURITY], {
-        parameters: REPRESENTATION_PARAMETERS,
-        requestBody: requestBody({ type: 'object', properties, required: Object.keys(properties) }),
-        responses: {
-          200: jsonResponse('The token.', this.responseSchemas.fieldSchema(field, selectionSet)),
-          ...errorResponses(400, 401, 409, 413, 415, 429),
+      ),
+      post: buildOperation(
+        GENERAL_TAG,
+        [LOGIN_PATH],
+        'Exchange a username and password for a token',
+        [{}, ...WRITE_SECURITY],
+        {
+          parameters: REPRESENTATION_PARAMETERS,
+          requestBody: requestBody({
+            type: 'object',
+            properties,
+            required: Object.keys(properties),
+          }),
+          responses: {
+            200: jsonResponse('The token.', this.responseSchemas.fieldSchema(field, selectionSet)),
+            ...errorResponses(400, 401, 409, 413, 415, 429),
+          },
         },
-      }),
+      ),
       options: optionsOperation(GENERAL_TAG, LOGIN_PATH),
     };
   }
 
-  private standalonePathItem(path: string, endpoint: GraphQLFieldEndpoint<EndpointMetadata>): PathItem {
+  private standalonePathItem(
+    path: string,
+    endpoint: GraphQLFieldEndpoint<EndpointMetadata>,
+  ): PathItem {
     const { metadata, field } = endpoint;
     const [first] = path.split('/');
     const tag = this.endpoints.resources.has(first!) ? first! : GENERAL_TAG;
@@ -145,7 +205,10 @@ export class PathItemsBuilder {
     return {
       get: this.buildReadOperation(endpoint, 'list', `${view.title} list`, {
         parameters: parametersOfListRoute(endpoint),
-        responses: { 200: jsonResponse('A page of rows.', schemaReference(page)), ...errorResponses(400) },
+        responses: {
+          200: jsonResponse('A page of rows.', schemaReference(page)),
+          ...errorResponses(400),
+        },
       }),
       ...(endpoint.create &&
         permittedMethods.includes('POST') && {
@@ -178,7 +241,10 @@ export class PathItemsBuilder {
     return {
       parameters: [sharedParameterReference('id')],
       get: this.buildReadOperation(endpoint, 'read', `${view.title} instance`, {
-        parameters: [...REPRESENTATION_PARAMETERS, ...(endpoint.versionQuery ? [sharedParameterReference('ifNoneMatch')] : [])],
+        parameters: [
+          ...REPRESENTATION_PARAMETERS,
+          ...(endpoint.versionQuery ? [sharedParameterReference('ifNoneMatch')] : []),
+        ],
         responses: {
           200: this.rowResponseObject(endpoint, 'The row.', schemaReference(row)),
           ...(endpoint.versionQuery && { 304: NOT_MODIFIED_RESPONSE }),
@@ -194,24 +260,47 @@ export class PathItemsBuilder {
         }),
       ...(endpoint.update &&
         permittedMethods.includes('PATCH') && {
-          patch: this.buildWriteOperation(endpoint, 'change', 'Update fields of a row', parameters, bodyAndResponses(change)),
+          patch: this.buildWriteOperation(
+            endpoint,
+            'change',
+            'Update fields of a row',
+            parameters,
+            bodyAndResponses(change),
+          ),
         }),
       ...(endpoint.remove &&
         permittedMethods.includes('DELETE') && {
-          delete: this.buildWriteOperation(endpoint, 'delete', 'Delete a row and all rows that belong to it', parameters, {
-            responses: { 204: { description: 'The row was deleted.' }, ...errorResponses(400, 409, ...status, 422) },
-          }),
+          delete: this.buildWriteOperation(
+            endpoint,
+            'delete',
+            'Delete a row and all rows that belong to it',
+            parameters,
+            {
+              responses: {
+                204: { description: 'The row was deleted.' },
+                ...errorResponses(400, 409, ...status, 422),
+              },
+            },
+          ),
         }),
       options: optionsOperation(view.restName, view.restName, 'instance'),
     };
   }
 
-  private rowResponseObject(endpoint: ResourceEndpoint, description: string, schema: JsonSchema): OpenApiObject {
+  private rowResponseObject(
+    endpoint: ResourceEndpoint,
+    description: string,
+    schema: JsonSchema,
+  ): OpenApiObject {
     const response = jsonResponse(description, schema);
     return endpoint.versionQuery ? withETag(response) : response;
   }
 
-  private actionPathItem(endpoint: ResourceEndpoint, name: string, action: GraphQLFieldEndpoint<ActionMetadata>): PathItem {
+  private actionPathItem(
+    endpoint: ResourceEndpoint,
+    name: string,
+    action: GraphQLFieldEndpoint<ActionMetadata>,
+  ): PathItem {
     const { bodyWhenArgumentsInvalid, bodyWhenArgumentMissing } = action.metadata;
     const value = this.responseSchemas.fieldResponseSchema(action);
     const alternativeSchemas = [
@@ -226,8 +315,13 @@ export class PathItemsBuilder {
         ...(action.field.description && { description: action.field.description }),
         parameters: argumentParametersOf(action.field),
         responses: {
-          200: jsonResponse('The result.', alternativeSchemas.length ? { anyOf: [value, ...alternativeSchemas] } : value),
-          ...errorResponses(...(action.field.args.length && !bodyWhenArgumentsInvalid ? [400] : [])),
+          200: jsonResponse(
+            'The result.',
+            alternativeSchemas.length ? { anyOf: [value, ...alternativeSchemas] } : value,
+          ),
+          ...errorResponses(
+            ...(action.field.args.length && !bodyWhenArgumentsInvalid ? [400] : []),
+          ),
         },
       }),
       options: optionsOperation(endpoint.view.restName, endpoint.view.restName, name),
@@ -240,10 +334,16 @@ export class PathItemsBuilder {
     summary: string,
     otherProperties: OpenApiObject,
   ): OpenApiObject {
-    return buildOperation(restName, [restName, operationIdSuffix], summary, resource.isOwned ? READ_SECURITY : PUBLIC_SECURITY, {
-      description,
-      ...otherProperties,
-    });
+    return buildOperation(
+      restName,
+      [restName, operationIdSuffix],
+      summary,
+      resource.isOwned ? READ_SECURITY : PUBLIC_SECURITY,
+      {
+        description,
+        ...otherProperties,
+      },
+    );
   }
 
   private buildWriteOperation(
@@ -254,13 +354,20 @@ export class PathItemsBuilder {
     otherProperties: OpenApiObject,
   ): OpenApiObject {
     return buildOperation(restName, [restName, operationIdSuffix], summary, WRITE_SECURITY, {
-      parameters: [...REPRESENTATION_PARAMETERS, sharedParameterReference('idempotencyKey'), ...parameters],
+      parameters: [
+        ...REPRESENTATION_PARAMETERS,
+        sharedParameterReference('idempotencyKey'),
+        ...parameters,
+      ],
       ...otherProperties,
     });
   }
 
   /** Returns the HTTP methods in the Allow header of a route, except for methods that no client may use. */
-  private permittedMethods({ view: { permittedMethods } }: ResourceEndpoint, path: string): readonly string[] {
+  private permittedMethods(
+    { view: { permittedMethods } }: ResourceEndpoint,
+    path: string,
+  ): readonly string[] {
     const route = findRoute(this.endpoints, API_BASE_PATH + path);
     const allowedMethods = route && route !== 'redirect' ? route.allowedMethods : [];
     return allowedMethods.filter((method) => permittedMethods?.includes(method) ?? true);
@@ -269,7 +376,9 @@ export class PathItemsBuilder {
 
 /** Returns the schema of the 200 response with which some actions report invalid parameters. */
 function invalidParametersErrorSchema(values: Readonly<Record<string, unknown>>): JsonSchema {
-  const properties = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { const: value }]));
+  const properties = Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [key, { const: value }]),
+  );
   return {
     type: 'object',
     description: 'Returned if parameters are invalid.',

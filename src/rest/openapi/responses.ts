@@ -26,7 +26,8 @@ export const METADATA_AND_ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = 
   },
   field_errors: {
     type: 'object',
-    description: 'Validation errors by field or parameter. Errors that concern several fields are under `non_field_errors`.',
+    description:
+      'Validation errors by field or parameter. Errors that concern several fields are under `non_field_errors`.',
     additionalProperties: { type: 'array', items: { type: 'string' }, minItems: 1 },
   },
   metadata: {
@@ -42,7 +43,11 @@ export const METADATA_AND_ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = 
         description: 'Fields that the client may send, by HTTP method.',
         additionalProperties: { type: 'object', additionalProperties: schemaReference('field') },
       },
-      fields: { type: 'object', description: 'Fields of the response.', additionalProperties: schemaReference('field') },
+      fields: {
+        type: 'object',
+        description: 'Fields of the response.',
+        additionalProperties: schemaReference('field'),
+      },
     },
     required: ['name', 'description', 'renders', 'parses'],
   },
@@ -63,7 +68,10 @@ export const METADATA_AND_ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = 
         type: 'array',
         items: {
           type: 'object',
-          properties: { value: { type: ['string', 'null'] }, display_name: { type: ['string', 'number'] } },
+          properties: {
+            value: { type: ['string', 'null'] },
+            display_name: { type: ['string', 'number'] },
+          },
           required: ['value', 'display_name'],
         },
       },
@@ -78,19 +86,32 @@ const jsonContent = (schema: JsonSchema, example?: unknown) => ({
   [MEDIA_TYPE_BY_FORMAT.json]: { schema, ...(example !== undefined && { example }) },
 });
 
-export const jsonResponse = (description: string, schema: JsonSchema): ResponseObject => ({ description, content: jsonContent(schema) });
+export const jsonResponse = (description: string, schema: JsonSchema): ResponseObject => ({
+  description,
+  content: jsonContent(schema),
+});
 
-const errorResponse = (description: string, { body }: RestError, headers?: ResponseObject): ResponseObject => ({
+const errorResponse = (
+  description: string,
+  { body }: RestError,
+  headers?: ResponseObject,
+): ResponseObject => ({
   description,
   ...(headers && { headers }),
   content: jsonContent(schemaReference('detail'), body),
 });
 
 const ETAG_HEADER = {
-  ETag: { description: 'Version of the row, for `If-Match` and `If-None-Match`.', schema: { type: 'string' } },
+  ETag: {
+    description: 'Version of the row, for `If-Match` and `If-None-Match`.',
+    schema: { type: 'string' },
+  },
 };
 
-export const withETag = (response: ResponseObject): ResponseObject => ({ ...response, headers: ETAG_HEADER });
+export const withETag = (response: ResponseObject): ResponseObject => ({
+  ...response,
+  headers: ETAG_HEADER,
+});
 
 export const NOT_MODIFIED_RESPONSE: ResponseObject = {
   description: 'The row still has the version in `If-None-Match`.',
@@ -103,35 +124,79 @@ const ERROR_RESPONSES: Readonly<Record<number, ResponseObject>> = {
     description: 'Invalid fields or parameters, or a malformed body.',
     content: jsonContent(
       { anyOf: [schemaReference('field_errors'), schemaReference('detail')] },
-      validationError({ non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] }).body,
+      validationError({ non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] })
+        .body,
     ),
   },
-  401: errorResponse('Wrong username or password.', new RestError(401, { detail: 'Username or password unknown' })),
-  403: errorResponse('Missing or invalid credentials, or insufficient permissions.', notSignedInError()),
-  404: errorResponse('The row or the format does not exist, or the row is not visible to the client.', notFoundError()),
-  405: errorResponse('Unsupported method. `Allow` lists the supported ones.', methodNotAllowedError('PUT')),
-  406: { description: 'No acceptable format is available.', content: jsonContent(schemaReference('detail'), notAcceptableError().body) },
+  401: errorResponse(
+    'Wrong username or password.',
+    new RestError(401, { detail: 'Username or password unknown' }),
+  ),
+  403: errorResponse(
+    'Missing or invalid credentials, or insufficient permissions.',
+    notSignedInError(),
+  ),
+  404: errorResponse(
+    'The row or the format does not exist, or the row is not visible to the client.',
+    notFoundError(),
+  ),
+  405: errorResponse(
+    'Unsupported method. `Allow` lists the supported ones.',
+    methodNotAllowedError('PUT'),
+  ),
+  406: {
+    description: 'No acceptable format is available.',
+    content: jsonContent(schemaReference('detail'), notAcceptableError().body),
+  },
   409: errorResponse(
     'Conflict with concurrent writes, or the `Idempotency-Key` is in use, or (`login`) the token cannot be decrypted. The message says whether to retry.',
-    new RestError(409, { detail: 'A request with this Idempotency-Key is still running. Send it again in a moment.' }),
-    { 'Retry-After': { description: 'Seconds to wait before retrying, if a retry may succeed.', schema: { type: 'integer' } } },
+    new RestError(409, {
+      detail: 'A request with this Idempotency-Key is still running. Send it again in a moment.',
+    }),
+    {
+      'Retry-After': {
+        description: 'Seconds to wait before retrying, if a retry may succeed.',
+        schema: { type: 'integer' },
+      },
+    },
   ),
-  412: errorResponse('The version of the row does not match `If-Match`.', preconditionFailedError()),
+  412: errorResponse(
+    'The version of the row does not match `If-Match`.',
+    preconditionFailedError(),
+  ),
   413: errorResponse('The body is too large.', bodyTooLargeError()),
-  415: errorResponse('Unsupported media type of the body.', unsupportedMediaTypeError('text/plain')),
+  415: errorResponse(
+    'Unsupported media type of the body.',
+    unsupportedMediaTypeError('text/plain'),
+  ),
   422: errorResponse(
     'The `Idempotency-Key` was used for another request.',
     new RestError(422, { detail: 'This Idempotency-Key was used for another request.' }),
   ),
-  429: errorResponse('Too many requests.', new RestError(429, { detail: 'Request was throttled. Expected available in 60 seconds.' }), {
-    'Retry-After': { description: 'Seconds to wait before the next request.', schema: { type: 'integer' } },
-  }),
-  503: errorResponse('The request takes too long.', new RestError(503, { detail: 'This takes too long.' })),
+  429: errorResponse(
+    'Too many requests.',
+    new RestError(429, { detail: 'Request was throttled. Expected available in 60 seconds.' }),
+    {
+      'Retry-After': {
+        description: 'Seconds to wait before the next request.',
+        schema: { type: 'integer' },
+      },
+    },
+  ),
+  503: errorResponse(
+    'The request takes too long.',
+    new RestError(503, { detail: 'This takes too long.' }),
+  ),
 };
 
 export const SHARED_RESPONSES: Readonly<Record<string, ResponseObject>> = {
-  ...Object.fromEntries(Object.entries(ERROR_RESPONSES).map(([status, response]) => [`error_${status}`, response])),
-  metadata: { description: 'Endpoint metadata.', content: jsonContent(schemaReference('metadata')) },
+  ...Object.fromEntries(
+    Object.entries(ERROR_RESPONSES).map(([status, response]) => [`error_${status}`, response]),
+  ),
+  metadata: {
+    description: 'Endpoint metadata.',
+    content: jsonContent(schemaReference('metadata')),
+  },
 };
 
 /** Returns references to the error responses with these HTTP statuses, and to the error responses of every path. */

@@ -15,19 +15,32 @@ import {
 import type { ResponseBodyMetadata } from '../../contract/metadata';
 import { parseSelectionSet } from '../dialect/metadata';
 import { fragmentName, restSelectionOf, type ResourceEndpoint, type Endpoints } from '../endpoints';
-import { ANY_SCHEMA, schemaReference, withDescription, nullableSchema, responseValueSchema, type JsonSchema } from './schemas';
+import {
+  ANY_SCHEMA,
+  schemaReference,
+  withDescription,
+  nullableSchema,
+  responseValueSchema,
+  type JsonSchema,
+} from './schemas';
 
 type Field = GraphQLField<unknown, unknown>;
 
 /** Returns the schema of a nullable type: the schema of its named type, wrapped in one array schema per GraphQL list. */
-function wrapInLists(type: GraphQLNullableType, schemaOf: (namedType: GraphQLNamedType) => JsonSchema): JsonSchema {
+function wrapInLists(
+  type: GraphQLNullableType,
+  schemaOf: (namedType: GraphQLNamedType) => JsonSchema,
+): JsonSchema {
   if (!isListType(type)) return schemaOf(getNamedType(type));
   const items = wrapInLists(getNullableType(type.ofType), schemaOf);
   return { type: 'array', items: isNonNullType(type.ofType) ? items : nullableSchema(items) };
 }
 
 /** Describes the properties named in `mapPropertyNames` as JSON objects. GraphQL returns them as lists of `{ key, value }`. */
-function withKeyValueListsAsMaps(value: JsonSchema, mapPropertyNames: readonly string[]): JsonSchema {
+function withKeyValueListsAsMaps(
+  value: JsonSchema,
+  mapPropertyNames: readonly string[],
+): JsonSchema {
   const mappedProperties = { ...(value.properties as Record<string, JsonSchema>) };
   for (const name of mapPropertyNames) {
     const { properties } = mappedProperties[name]!.items as { properties: { value: JsonSchema } };
@@ -40,7 +53,9 @@ export class ResponseSchemas {
   private readonly endpointByFragmentName: ReadonlyMap<string, ResourceEndpoint>;
 
   constructor({ resources }: Endpoints) {
-    this.endpointByFragmentName = new Map([...resources].map(([name, endpoint]) => [fragmentName(name), endpoint]));
+    this.endpointByFragmentName = new Map(
+      [...resources].map(([name, endpoint]) => [fragmentName(name), endpoint]),
+    );
   }
 
   rowSchema({ type, selection }: ResourceEndpoint): JsonSchema {
@@ -56,26 +71,41 @@ export class ResponseSchemas {
     metadata: ResponseBodyMetadata;
   }): JsonSchema {
     const value = withKeyValueListsAsMaps(
-      this.nonNullSchema(field, graphqlSelection === undefined ? undefined : parseSelectionSet(graphqlSelection)),
+      this.nonNullSchema(
+        field,
+        graphqlSelection === undefined ? undefined : parseSelectionSet(graphqlSelection),
+      ),
       keyValueListKeys,
     );
     const required = isNonNullType(field.type);
     if (wrapperKey === undefined) return required ? value : nullableSchema(value);
     // If the value of the field is null, the response body is an object without the wrapper key.
-    return { type: 'object', properties: { [wrapperKey]: value }, ...(required && { required: [wrapperKey] }) };
+    return {
+      type: 'object',
+      properties: { [wrapperKey]: value },
+      ...(required && { required: [wrapperKey] }),
+    };
   }
 
   /** Returns the schema of a field with a selection set; without one, all fields of its type are included. */
   fieldSchema(field: Field, selectionSet: SelectionSetNode | undefined): JsonSchema {
     const value = this.nonNullSchema(field, selectionSet);
-    return isNonNullType(field.type) || field.extensions.neverNullInRest ? value : nullableSchema(value);
+    return isNonNullType(field.type) || field.extensions.neverNullInRest
+      ? value
+      : nullableSchema(value);
   }
 
-  private nonNullSchema({ type, extensions }: Field, selectionSet: SelectionSetNode | undefined): JsonSchema {
+  private nonNullSchema(
+    { type, extensions }: Field,
+    selectionSet: SelectionSetNode | undefined,
+  ): JsonSchema {
     return wrapInLists(getNullableType(type), (namedType) => {
       if (isLeafType(namedType)) return responseValueSchema(extensions.field, namedType);
       return isObjectType(namedType)
-        ? this.objectSchema(namedType, selectionSet ?? parseSelectionSet(restSelectionOf(namedType)))
+        ? this.objectSchema(
+            namedType,
+            selectionSet ?? parseSelectionSet(restSelectionOf(namedType)),
+          )
         : ANY_SCHEMA;
     });
   }
@@ -89,14 +119,21 @@ export class ResponseSchemas {
     return { type: 'object', properties, required: Object.keys(properties) };
   }
 
-  private propertySchemas(type: GraphQLObjectType, { selections }: SelectionSetNode): Record<string, JsonSchema> {
+  private propertySchemas(
+    type: GraphQLObjectType,
+    { selections }: SelectionSetNode,
+  ): Record<string, JsonSchema> {
     const fieldSchemas: Record<string, JsonSchema> = {};
     for (const node of selections) {
-      if (node.kind === 'InlineFragment') Object.assign(fieldSchemas, this.propertySchemas(type, node.selectionSet));
+      if (node.kind === 'InlineFragment')
+        Object.assign(fieldSchemas, this.propertySchemas(type, node.selectionSet));
       else if (node.kind === 'FragmentSpread')
         Object.assign(
           fieldSchemas,
-          this.propertySchemas(type, parseSelectionSet(this.endpointByFragmentName.get(node.name.value)!.selection)),
+          this.propertySchemas(
+            type,
+            parseSelectionSet(this.endpointByFragmentName.get(node.name.value)!.selection),
+          ),
         );
       else {
         const field = type.getFields()[node.name.value]!;

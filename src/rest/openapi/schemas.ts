@@ -8,7 +8,9 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export const ANY_SCHEMA: JsonSchema = {};
 
-export const schemaReference = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+export const schemaReference = (name: string): JsonSchema => ({
+  $ref: `#/components/schemas/${name}`,
+});
 
 /** Makes a JSON schema nullable. Enumerations list null explicitly; a schema without a type becomes an alternative (`anyOf`). */
 export function nullableSchema(schema: JsonSchema): JsonSchema {
@@ -16,12 +18,18 @@ export function nullableSchema(schema: JsonSchema): JsonSchema {
   if (schema.type === undefined) return { anyOf: [schema, { type: 'null' }] };
   const types = [schema.type].flat();
   if (types.includes('null')) return schema;
-  return { ...schema, type: [...types, 'null'], ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }) };
+  return {
+    ...schema,
+    type: [...types, 'null'],
+    ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }),
+  };
 }
 
 /** Adds a description to a JSON schema. OpenAPI 3.1 allows one alongside a `$ref`. */
-export const withDescription = (schema: JsonSchema, description: string | null | undefined): JsonSchema =>
-  description ? { ...schema, description } : schema;
+export const withDescription = (
+  schema: JsonSchema,
+  description: string | null | undefined,
+): JsonSchema => (description ? { ...schema, description } : schema);
 
 const DATE_SCHEMA: JsonSchema = { type: 'string', format: 'date' };
 const DATE_TIME_SCHEMA: JsonSchema = { type: 'string', format: 'date-time' };
@@ -32,7 +40,10 @@ const TIME_SCHEMA: JsonSchema = {
   pattern: '^\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?$',
   examples: ['18:30:00'],
 };
-const TIME_INPUT_SCHEMA: JsonSchema = { ...TIME_SCHEMA, pattern: '^\\d{1,2}:\\d{1,2}(:\\d{1,2}(\\.\\d{1,6})?)?$' };
+const TIME_INPUT_SCHEMA: JsonSchema = {
+  ...TIME_SCHEMA,
+  pattern: '^\\d{1,2}:\\d{1,2}(:\\d{1,2}(\\.\\d{1,6})?)?$',
+};
 
 const decimalSchema = (decimalPlaces?: number): JsonSchema => ({
   type: 'string',
@@ -65,13 +76,18 @@ const choiceSchema = ({ choices: allChoices = [], allowBlank }: FieldMetadata): 
 };
 
 const urlSchema = ({ allowBlank }: FieldMetadata): JsonSchema =>
-  allowBlank ? { type: 'string', anyOf: [{ format: 'uri' }, { maxLength: 0 }] } : { type: 'string', format: 'uri' };
+  allowBlank
+    ? { type: 'string', anyOf: [{ format: 'uri' }, { maxLength: 0 }] }
+    : { type: 'string', format: 'uri' };
 
 /**
  * Returns the schema of a single value of a response; callers add nullability and lists. Constraints such as `maxLength` are omitted, because rows that
  * are older than a constraint may violate it.
  */
-export function responseValueSchema(metadata: FieldMetadata | undefined, type: GraphQLLeafType): JsonSchema {
+export function responseValueSchema(
+  metadata: FieldMetadata | undefined,
+  type: GraphQLLeafType,
+): JsonSchema {
   switch (metadata?.kind) {
     case 'decimal':
       return decimalSchema(metadata.decimalPlaces);
@@ -93,7 +109,8 @@ const omitUndefined = (schema: Record<string, unknown>): JsonSchema =>
   Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
 
 function decimalInputPattern({ maxDigits, decimalPlaces = 0 }: FieldMetadata): string {
-  const integerDigitsPattern = maxDigits === undefined ? '\\d+' : `\\d{1,${Math.max(1, maxDigits - decimalPlaces)}}`;
+  const integerDigitsPattern =
+    maxDigits === undefined ? '\\d+' : `\\d{1,${Math.max(1, maxDigits - decimalPlaces)}}`;
   return `^[+-]?${integerDigitsPattern}${decimalPlaces ? `(\\.\\d{1,${decimalPlaces}})?` : ''}$`;
 }
 
@@ -134,7 +151,11 @@ function inputSchema(metadata: FieldMetadata): JsonSchema {
     case 'url':
       return omitUndefined({ ...urlSchema(metadata), maxLength });
     default:
-      return omitUndefined({ type: 'string', minLength: allowBlank ? undefined : Math.max(1, minLength ?? 1), maxLength });
+      return omitUndefined({
+        type: 'string',
+        minLength: allowBlank ? undefined : Math.max(1, minLength ?? 1),
+        maxLength,
+      });
   }
 }
 
@@ -143,6 +164,10 @@ export const requestValueSchema = (metadata: FieldMetadata): JsonSchema =>
 
 export function argumentSchema(type: GraphQLInputType): JsonSchema {
   const nullableType = isNonNullType(type) ? getNullableType(type) : type;
-  if (isListType(nullableType)) return { type: 'array', items: argumentSchema(nullableType.ofType as GraphQLInputType) };
-  return SCALAR_SCHEMAS[(nullableType as GraphQLLeafType).name] ?? (isEnumType(nullableType) ? leafSchema(nullableType) : ANY_SCHEMA);
+  if (isListType(nullableType))
+    return { type: 'array', items: argumentSchema(nullableType.ofType as GraphQLInputType) };
+  return (
+    SCALAR_SCHEMAS[(nullableType as GraphQLLeafType).name] ??
+    (isEnumType(nullableType) ? leafSchema(nullableType) : ANY_SCHEMA)
+  );
 }

@@ -45,7 +45,11 @@ export class ArchiveWriter {
     private readonly draftPath: string,
     output: Writable,
   ) {
-    this.completion = pipeline(this.tar as unknown as Readable, createGzip({ level: constants.Z_BEST_SPEED }), output);
+    this.completion = pipeline(
+      this.tar as unknown as Readable,
+      createGzip({ level: constants.Z_BEST_SPEED }),
+      output,
+    );
     this.completion.catch(() => undefined);
   }
 
@@ -64,11 +68,18 @@ export class ArchiveWriter {
     return this.addStream(name, content.length, [content]);
   }
 
-  async addStream(name: string, size: number, content: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> {
+  async addStream(
+    name: string,
+    size: number,
+    content: Iterable<Buffer> | AsyncIterable<Buffer>,
+  ): Promise<void> {
     this.writtenBytes += size;
     try {
       // The cast is needed because the entry is a stream of the library `streamx`, whose type is not Node's.
-      await pipeline(content, this.tar.entry({ name, size, mode: 0o600, mtime: new Date(0) }) as unknown as Writable);
+      await pipeline(
+        content,
+        this.tar.entry({ name, size, mode: 0o600, mtime: new Date(0) }) as unknown as Writable,
+      );
     } catch (error) {
       // If a write error, such as a full disk, has destroyed the tar stream, `completion` rejects with that error.
       await this.completion;
@@ -79,7 +90,10 @@ export class ArchiveWriter {
   /** Writes the summary, the last entry, and flushes the file of the unfinished archive to disk. */
   async end(summary: Omit<BackupSummary, 'bytes'>): Promise<{ draftPath: string; bytes: number }> {
     const { writtenBytes } = this;
-    await this.add(SUMMARY_ENTRY_NAME, Buffer.from(JSON.stringify({ ...summary, bytes: writtenBytes })));
+    await this.add(
+      SUMMARY_ENTRY_NAME,
+      Buffer.from(JSON.stringify({ ...summary, bytes: writtenBytes })),
+    );
     this.tar.finalize();
     await this.completion;
     const handle = await open(this.draftPath, 'r+');
@@ -116,7 +130,11 @@ export async function readArchive(
 ): Promise<{ header: BackupHeader; summary: BackupSummary }> {
   const tarExtractor = extract();
   const source = createReadStream(file);
-  const extraction = pipeline(source, createGunzip(), tarExtractor as unknown as NodeJS.WritableStream);
+  const extraction = pipeline(
+    source,
+    createGunzip(),
+    tarExtractor as unknown as NodeJS.WritableStream,
+  );
   extraction.catch(() => undefined);
   let header: BackupHeader | undefined;
   let summary: BackupSummary | undefined;
@@ -129,12 +147,18 @@ export async function readArchive(
       if (name === HEADER_ENTRY_NAME) {
         header = parseHeader(file, await readEntry(file, content, size));
         await callbacks.onHeader?.(header);
-      } else if (!header) throw invalidBackupError(file, `it does not start with ${HEADER_ENTRY_NAME}`);
-      else if (name === SUMMARY_ENTRY_NAME) summary = parseSummary(file, await readEntry(file, content, size));
-      else if (name === SECRET_KEY_ENTRY_NAME) await callbacks.onSecretKey?.((await readEntry(file, content, size)).toString());
-      else if (name.startsWith(MEDIA_ENTRY_PREFIX)) await callbacks.onMediaFile?.(name.slice(MEDIA_ENTRY_PREFIX.length), content);
-      else if (name.startsWith(TABLE_ENTRY_PREFIX)) await callbacks.onRows?.(name.split('/')[1]!, content);
-      else throw invalidBackupError(file, `it contains an unknown entry ${formatArchiveValue(name)}`);
+      } else if (!header)
+        throw invalidBackupError(file, `it does not start with ${HEADER_ENTRY_NAME}`);
+      else if (name === SUMMARY_ENTRY_NAME)
+        summary = parseSummary(file, await readEntry(file, content, size));
+      else if (name === SECRET_KEY_ENTRY_NAME)
+        await callbacks.onSecretKey?.((await readEntry(file, content, size)).toString());
+      else if (name.startsWith(MEDIA_ENTRY_PREFIX))
+        await callbacks.onMediaFile?.(name.slice(MEDIA_ENTRY_PREFIX.length), content);
+      else if (name.startsWith(TABLE_ENTRY_PREFIX))
+        await callbacks.onRows?.(name.split('/')[1]!, content);
+      else
+        throw invalidBackupError(file, `it contains an unknown entry ${formatArchiveValue(name)}`);
       entry.resume();
       onBytesRead?.((bytesRead += size));
     }
@@ -152,14 +176,23 @@ export async function readArchive(
 function explainReadError(file: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof SyntaxError) return invalidBackupError(file, 'it contains invalid JSON');
-  if (['ENOENT', 'EACCES', 'EISDIR', 'EIO'].includes(code ?? '')) return new ClientError('NOT_FOUND', `${file} cannot be read: ${message}`);
-  if (/^Z_/.test(code ?? '') || /tar header|Unexpected end of data|unexpected end of file/i.test(message))
+  if (['ENOENT', 'EACCES', 'EISDIR', 'EIO'].includes(code ?? ''))
+    return new ClientError('NOT_FOUND', `${file} cannot be read: ${message}`);
+  if (
+    /^Z_/.test(code ?? '') ||
+    /tar header|Unexpected end of data|unexpected end of file/i.test(message)
+  )
     return invalidBackupError(file, message);
   return error;
 }
 
-async function readEntry(file: string, content: AsyncIterable<Buffer>, size: number): Promise<Buffer> {
-  if (size > MAX_BUFFERED_ENTRY_BYTES) throw invalidBackupError(file, `one of its entries is too large (${size} bytes)`);
+async function readEntry(
+  file: string,
+  content: AsyncIterable<Buffer>,
+  size: number,
+): Promise<Buffer> {
+  if (size > MAX_BUFFERED_ENTRY_BYTES)
+    throw invalidBackupError(file, `one of its entries is too large (${size} bytes)`);
   const chunks: Buffer[] = [];
   for await (const chunk of content) chunks.push(chunk);
   return Buffer.concat(chunks);
@@ -168,7 +201,8 @@ async function readEntry(file: string, content: AsyncIterable<Buffer>, size: num
 /** Counts the rows of COPY output: one per line, because line feeds within values are escaped. */
 export function countLines(content: Buffer): number {
   let lineCount = 0;
-  for (let index = content.indexOf(10); index >= 0; index = content.indexOf(10, index + 1)) lineCount += 1;
+  for (let index = content.indexOf(10); index >= 0; index = content.indexOf(10, index + 1))
+    lineCount += 1;
   return lineCount;
 }
 
@@ -179,7 +213,10 @@ export interface VerifiedBackup {
 }
 
 /** Reads the whole archive and compares the numbers of rows and files with its summary. */
-export async function verifyArchive(file: string, onBytesRead?: (bytesRead: number) => void): Promise<VerifiedBackup> {
+export async function verifyArchive(
+  file: string,
+  onBytesRead?: (bytesRead: number) => void,
+): Promise<VerifiedBackup> {
   let secretKey: string | undefined;
   let fileCount = 0;
   const rowCountByTable = new Map<string, number>();
@@ -193,7 +230,11 @@ export async function verifyArchive(file: string, onBytesRead?: (bytesRead: numb
       onMediaFile: async () => void (fileCount += 1),
       onRows: async (table, content) => {
         let count = rowCountByTable.get(table);
-        if (count === undefined) throw invalidBackupError(file, `it contains rows of an unknown table ${formatArchiveValue(table)}`);
+        if (count === undefined)
+          throw invalidBackupError(
+            file,
+            `it contains rows of an unknown table ${formatArchiveValue(table)}`,
+          );
         for await (const chunk of content) count += countLines(chunk);
         rowCountByTable.set(table, count);
       },
@@ -202,11 +243,15 @@ export async function verifyArchive(file: string, onBytesRead?: (bytesRead: numb
   );
   if (secretKey === undefined) throw invalidBackupError(file, 'it has no secret key');
   const expectedRowCounts = new Map(Object.entries(summary.rows));
-  const mismatchedTables = [...new Set([...rowCountByTable.keys(), ...expectedRowCounts.keys()])].filter(
-    (name) => rowCountByTable.get(name) !== expectedRowCounts.get(name),
-  );
-  if (mismatchedTables.length) throw invalidBackupError(file, `rows of ${formatArchiveValue(mismatchedTables)} are missing`);
+  const mismatchedTables = [
+    ...new Set([...rowCountByTable.keys(), ...expectedRowCounts.keys()]),
+  ].filter((name) => rowCountByTable.get(name) !== expectedRowCounts.get(name));
+  if (mismatchedTables.length)
+    throw invalidBackupError(file, `rows of ${formatArchiveValue(mismatchedTables)} are missing`);
   if (fileCount !== summary.files)
-    throw invalidBackupError(file, `it has ${fileCount} files instead of ${formatArchiveValue(summary.files)}`);
+    throw invalidBackupError(
+      file,
+      `it has ${fileCount} files instead of ${formatArchiveValue(summary.files)}`,
+    );
   return { header, summary, secretKey };
 }

@@ -15,17 +15,31 @@ import { formatArchiveValue } from './manifest';
 const RESTORE_FOLDER_PREFIX = '.restore-';
 const RESTORE_FOLDER_PATTERN = new RegExp(`^\\.restore-(${UUID_REGEX_SOURCE})$`);
 
-export const stagedFilesOfRestore = (media: Media, id: string): StagedFiles => new StagedFiles(media, RESTORE_FOLDER_PREFIX + id);
+export const stagedFilesOfRestore = (media: Media, id: string): StagedFiles =>
+  new StagedFiles(media, RESTORE_FOLDER_PREFIX + id);
 
-export async function stageFile(files: StagedFiles, path: string, content: AsyncIterable<Buffer>): Promise<void> {
-  if (!isMediaPath(path)) throw new ClientError('BAD_USER_INPUT', `${formatArchiveValue(path)} is not a path in the media folder`);
+export async function stageFile(
+  files: StagedFiles,
+  path: string,
+  content: AsyncIterable<Buffer>,
+): Promise<void> {
+  if (!isMediaPath(path))
+    throw new ClientError(
+      'BAD_USER_INPUT',
+      `${formatArchiveValue(path)} is not a path in the media folder`,
+    );
   await files.add(path, (filePath) =>
-    pipeline(content, createWriteStream(filePath, { flags: 'wx', mode: PRIVATE_FILE_MODE, flush: true })),
+    pipeline(
+      content,
+      createWriteStream(filePath, { flags: 'wx', mode: PRIVATE_FILE_MODE, flush: true }),
+    ),
   );
 }
 
 async function idsOfInterruptedRestores(media: Media): Promise<string[]> {
-  return (await media.files.listFolders(RESTORE_FOLDER_PREFIX)).flatMap((name) => RESTORE_FOLDER_PATTERN.exec(name)?.[1] ?? []);
+  return (await media.files.listFolders(RESTORE_FOLDER_PREFIX)).flatMap(
+    (name) => RESTORE_FOLDER_PATTERN.exec(name)?.[1] ?? [],
+  );
 }
 
 /**
@@ -35,8 +49,12 @@ async function idsOfInterruptedRestores(media: Media): Promise<string[]> {
 export async function finishInterruptedRestores(client: ClientBase, media: Media): Promise<void> {
   const ids = await idsOfInterruptedRestores(media);
   if (!ids.length) return;
-  const isTablePresent = (await client.query(`SELECT to_regclass('restored') IS NOT NULL AS "present"`)).rows[0].present;
-  const { rows } = isTablePresent ? await client.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1)', [ids]) : { rows: [] };
+  const isTablePresent = (
+    await client.query(`SELECT to_regclass('restored') IS NOT NULL AS "present"`)
+  ).rows[0].present;
+  const { rows } = isTablePresent
+    ? await client.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1)', [ids])
+    : { rows: [] };
   for (const id of ids) {
     const files = stagedFilesOfRestore(media, id);
     await (rows.some((row) => row.id === id) ? files.publish() : files.discard());
@@ -49,7 +67,9 @@ export async function finishInterruptedRestores(client: ClientBase, media: Media
 export async function finishRestoresAtStart(database: Database, media: Media): Promise<void> {
   if (!(await idsOfInterruptedRestores(media)).length) return;
   await database.withoutTimeouts(async (client) => {
-    const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [ADVISORY_LOCK_KEYS.restore])).rows;
+    const [lock] = (
+      await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [ADVISORY_LOCK_KEYS.restore])
+    ).rows;
     if (!lock.free) return;
     try {
       await finishInterruptedRestores(client, media);

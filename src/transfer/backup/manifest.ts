@@ -44,21 +44,36 @@ export const invalidBackupError = (file: string, problem: string) =>
 
 /** Escapes control and format characters, and truncates the text. Untrusted archive content must not span lines or control the terminal. */
 export function toOneLine(text: string): string {
-  const escapedText = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
-  return escapedText.length > MAX_QUOTED_LENGTH ? `${escapedText.slice(0, MAX_QUOTED_LENGTH)}…` : escapedText;
+  const escapedText = text.replace(
+    /[\p{C}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
+  );
+  return escapedText.length > MAX_QUOTED_LENGTH
+    ? `${escapedText.slice(0, MAX_QUOTED_LENGTH)}…`
+    : escapedText;
 }
 
-export const formatArchiveValue = (value: unknown): string => toOneLine(JSON.stringify(value ?? null));
+export const formatArchiveValue = (value: unknown): string =>
+  toOneLine(JSON.stringify(value ?? null));
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
 const areDistinctNames = (names: unknown): names is string[] =>
-  Array.isArray(names) && names.every((name) => typeof name === 'string') && new Set(names).size === names.length;
+  Array.isArray(names) &&
+  names.every((name) => typeof name === 'string') &&
+  new Set(names).size === names.length;
 
 /**
  * Checks only the types in a backup header; table and column names are compared with the schema later. A header of another format version is accepted
  * here; `parseHeader` rejects it.
  */
-const isHeader = ({ format, program, taken, migrations, tables }: Record<string, unknown>): boolean =>
+const isHeader = ({
+  format,
+  program,
+  taken,
+  migrations,
+  tables,
+}: Record<string, unknown>): boolean =>
   format !== BACKUP_FORMAT_VERSION ||
   (typeof program === 'string' &&
     UTC_TIMESTAMP_PATTERN.test(String(taken)) &&
@@ -70,9 +85,18 @@ const isHeader = ({ format, program, taken, migrations, tables }: Record<string,
 const isSummary = ({ rows, sequences }: Record<string, unknown>): boolean =>
   isObject(rows) && Array.isArray(sequences) && sequences.every(isObject);
 
-function parseJson<T>(file: string, entryName: string, content: Buffer, isValid: (value: Record<string, unknown>) => boolean): T {
+function parseJson<T>(
+  file: string,
+  entryName: string,
+  content: Buffer,
+  isValid: (value: Record<string, unknown>) => boolean,
+): T {
   const value: unknown = JSON.parse(content.toString());
-  if (!isObject(value) || !isValid(value)) throw invalidBackupError(file, `${entryName} has a value of the wrong type or a duplicate name`);
+  if (!isObject(value) || !isValid(value))
+    throw invalidBackupError(
+      file,
+      `${entryName} has a value of the wrong type or a duplicate name`,
+    );
   return value as T;
 }
 

@@ -10,19 +10,42 @@ import type { Database } from '../../database/connection';
 import { quoteIdentifiers } from '../../database/identifiers';
 import { ADVISORY_LOCK_KEYS } from '../../database/advisorylocks';
 import { lockTables } from '../../database/lockconflicts';
-import { readAppliedMigrationNames, applyMigrationsWithinTransaction, lockMigrations } from '../../database/migrate';
+import {
+  readAppliedMigrationNames,
+  applyMigrationsWithinTransaction,
+  lockMigrations,
+} from '../../database/migrate';
 import { migrationNames } from '../../database/migrationmodules';
 import { rebuildSchemaInTransaction } from '../../database/schemarepair';
 import { CommitOutcomeUnknown } from '../../database/errors';
-import { discardStagedKey, activateStagedKey, finishInterruptedKeyChanges, stageKey } from '../../database/secretkey';
+import {
+  discardStagedKey,
+  activateStagedKey,
+  finishInterruptedKeyChanges,
+  stageKey,
+} from '../../database/secretkey';
 import { commit } from '../../database/transaction';
 import { assignRowSecurityPolicies } from '../../database/viewerrole';
-import { findMissingReplacedMigration, replaceSquashedNames } from '../../database/squashedmigrations';
+import {
+  findMissingReplacedMigration,
+  replaceSquashedNames,
+} from '../../database/squashedmigrations';
 import { imageColumns } from '../../files/imagecolumns';
 import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
-import { countLines, readArchive, verifyArchive, type ReportProgress, type VerifiedBackup } from './archive';
-import { invalidBackupError, formatArchiveValue, toOneLine, type TableDescription } from './manifest';
+import {
+  countLines,
+  readArchive,
+  verifyArchive,
+  type ReportProgress,
+  type VerifiedBackup,
+} from './archive';
+import {
+  invalidBackupError,
+  formatArchiveValue,
+  toOneLine,
+  type TableDescription,
+} from './manifest';
 import { recreateKeysAndIndexes, dropKeysAndIndexes, type RecreationStatements } from '../bulkload';
 import { CopyStream } from '../copy';
 import { finishInterruptedRestores, stagedFilesOfRestore, stageFile } from './files';
@@ -41,7 +64,10 @@ export interface RestoreOptions {
 }
 
 /** Verifies the whole archive. Throws if it is damaged, was created by a newer version, or has a schema older than that of Fitgraph 0.2. */
-export async function inspectBackup(file: string, reportProgress?: RestoreOptions['reportProgress']): Promise<VerifiedBackup> {
+export async function inspectBackup(
+  file: string,
+  reportProgress?: RestoreOptions['reportProgress'],
+): Promise<VerifiedBackup> {
   const backup = await verifyArchive(file, (bytes) => reportProgress?.('Reading, bytes', bytes));
   const { header } = backup;
   const program = toOneLine(header.program);
@@ -70,7 +96,9 @@ export async function restoreBackup(options: RestoreOptions): Promise<void> {
   const stagedFiles = stagedFilesOfRestore(media, id);
   const client = await openDedicatedConnection(database);
   try {
-    const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [ADVISORY_LOCK_KEYS.restore])).rows;
+    const [lock] = (
+      await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [ADVISORY_LOCK_KEYS.restore])
+    ).rows;
     if (!lock.free) throw new ClientError('CONFLICT', 'Another backup is being restored.');
     await lockMigrations(client);
     // Cleans up after earlier restores that were interrupted: otherwise, the next start would replace the files and the secret key of this restore by theirs.
@@ -102,20 +130,29 @@ export async function restoreBackup(options: RestoreOptions): Promise<void> {
   } finally {
     await client.end();
   }
-  await database.pool.query(`SELECT pg_notify('fitgraph_everything', ''), pg_notify('fitgraph_removed_file', '')`);
+  await database.pool.query(
+    `SELECT pg_notify('fitgraph_everything', ''), pg_notify('fitgraph_removed_file', '')`,
+  );
 }
 
 /** Converts PostgreSQL's errors about invalid values into one-line errors about the archive; returns other errors unchanged. */
 function explainDatabaseError(file: string, error: unknown): unknown {
   const { code, message, where = '' } = error as { code?: string; message: string; where?: string };
-  return error instanceof DatabaseError && /^2[23]/.test(code ?? '') ? invalidBackupError(file, toOneLine(`${message} (${where})`)) : error;
+  return error instanceof DatabaseError && /^2[23]/.test(code ?? '')
+    ? invalidBackupError(file, toOneLine(`${message} (${where})`))
+    : error;
 }
 
 async function requireEmptyDatabase(client: Client): Promise<void> {
   // A database counts as empty although it contains a fingerprint of the secret key, because a server stores that already at its first start.
-  for (const { name } of (await listTables(client)).filter((table) => table.name !== 'secret_key_fingerprint'))
+  for (const { name } of (await listTables(client)).filter(
+    (table) => table.name !== 'secret_key_fingerprint',
+  ))
     if ((await client.query(`SELECT FROM ${quoteIdentifiers([name])} LIMIT 1`)).rowCount)
-      throw new ClientError('CONFLICT', `The database is not empty (${name} has rows). Use --replace to replace all data with the backup.`);
+      throw new ClientError(
+        'CONFLICT',
+        `The database is not empty (${name} has rows). Use --replace to replace all data with the backup.`,
+      );
 }
 
 class RowLoader {
@@ -131,7 +168,10 @@ class RowLoader {
     private readonly options: RestoreOptions,
     private readonly id: string,
   ) {
-    this.totalRows = Object.values(options.backup.summary.rows).reduce((sum, rows) => sum + rows, 0);
+    this.totalRows = Object.values(options.backup.summary.rows).reduce(
+      (sum, rows) => sum + rows,
+      0,
+    );
   }
 
   private get tables(): string[] {
@@ -143,7 +183,11 @@ class RowLoader {
     if (table !== this.currentTable) await this.startCopy(table);
     for await (const chunk of content) {
       await this.currentCopy!.write(chunk);
-      this.options.reportProgress?.('Rows', (this.loadedRowCount += countLines(chunk)), this.totalRows);
+      this.options.reportProgress?.(
+        'Rows',
+        (this.loadedRowCount += countLines(chunk)),
+        this.totalRows,
+      );
     }
   }
 
@@ -151,7 +195,11 @@ class RowLoader {
     await this.endCopy();
     const tableDescription = this.options.backup.header.tables.find(({ name }) => name === table);
     // A table can be missing in the backup's header only if the backup file was replaced after `inspectBackup` verified it.
-    if (!tableDescription) throw invalidBackupError(this.options.file, `it contains rows of an unknown table ${formatArchiveValue(table)}`);
+    if (!tableDescription)
+      throw invalidBackupError(
+        this.options.file,
+        `it contains rows of an unknown table ${formatArchiveValue(table)}`,
+      );
     this.currentTable = table;
     this.currentCopy = new CopyStream(this.client, table, tableDescription.columns);
   }
@@ -166,7 +214,10 @@ class RowLoader {
     this.hasBegunTransaction = true;
     const { client, options } = this;
     await client.query('BEGIN');
-    await lockTables(client, [...(await listTables(client)).map(({ name }) => name), ...(await this.findExcludedDataTables())]);
+    await lockTables(client, [
+      ...(await listTables(client)).map(({ name }) => name),
+      ...(await this.findExcludedDataTables()),
+    ]);
     await this.recordFormerPaths();
     if (await this.hasSchemaOfBackup()) await this.truncateTables();
     else await rebuildSchemaInTransaction(client, options.backup.header.migrations);
@@ -179,7 +230,8 @@ class RowLoader {
   private async hasSchemaOfBackup(): Promise<boolean> {
     const { migrations, tables } = this.options.backup.header;
     const appliedMigrations = await readAppliedMigrationNames(this.client);
-    const serializeTables = (list: readonly TableDescription[]) => list.map(({ name, columns }) => JSON.stringify([name, columns])).sort();
+    const serializeTables = (list: readonly TableDescription[]) =>
+      list.map(({ name, columns }) => JSON.stringify([name, columns])).sort();
     const currentTables = new Set(serializeTables(await listTables(this.client)));
     return (
       appliedMigrations.join() === migrations.join() &&
@@ -191,24 +243,34 @@ class RowLoader {
   /** Throws if the archive names a table, column or sequence that does not exist in the schema that its migrations create. */
   private async requireKnownTablesAndColumns(): Promise<void> {
     const { file, backup } = this.options;
-    const columns = new Map((await listTables(this.client)).map((table) => [table.name, table.columns]));
+    const columns = new Map(
+      (await listTables(this.client)).map((table) => [table.name, table.columns]),
+    );
     for (const table of backup.header.tables) {
       const knownColumns = columns.get(table.name);
-      if (!knownColumns) throw invalidBackupError(file, `its schema has no table ${formatArchiveValue(table.name)}`);
+      if (!knownColumns)
+        throw invalidBackupError(file, `its schema has no table ${formatArchiveValue(table.name)}`);
       const unknownColumn = table.columns.find((name) => !knownColumns.includes(name));
       if (unknownColumn !== undefined)
-        throw invalidBackupError(file, `its schema has no column ${formatArchiveValue(unknownColumn)} in ${table.name}`);
+        throw invalidBackupError(
+          file,
+          `its schema has no column ${formatArchiveValue(unknownColumn)} in ${table.name}`,
+        );
     }
     const sequences = await listSequences(this.client, backup.header.tables);
     for (const { table, column } of backup.summary.sequences)
       if (!sequences.some((sequence) => sequence.table === table && sequence.column === column))
-        throw invalidBackupError(file, `its schema has no sequence for ${formatArchiveValue(`${table}.${column}`)}`);
+        throw invalidBackupError(
+          file,
+          `its schema has no sequence for ${formatArchiveValue(`${table}.${column}`)}`,
+        );
   }
 
   private async findExcludedDataTables(): Promise<string[]> {
-    const { rows } = await this.client.query('SELECT "name" FROM unnest($1::text[]) AS "name" WHERE to_regclass("name") IS NOT NULL', [
-      EXCLUDED_DATA_TABLES,
-    ]);
+    const { rows } = await this.client.query(
+      'SELECT "name" FROM unnest($1::text[]) AS "name" WHERE to_regclass("name") IS NOT NULL',
+      [EXCLUDED_DATA_TABLES],
+    );
     return rows.map(({ name }) => name as string);
   }
 
@@ -219,12 +281,16 @@ class RowLoader {
       .filter(({ table }) => existingTables.has(table))
       .map(({ column, table }) => `SELECT "${column}" AS "path" FROM "${table}"`);
     const noRowsSql = `SELECT '' AS "path" WHERE false`;
-    await this.client.query(`CREATE TEMPORARY TABLE "former_path" ON COMMIT DROP AS ${[noRowsSql, ...pathQueries].join(' UNION ')}`);
+    await this.client.query(
+      `CREATE TEMPORARY TABLE "former_path" ON COMMIT DROP AS ${[noRowsSql, ...pathQueries].join(' UNION ')}`,
+    );
   }
 
   private async truncateTables(): Promise<void> {
     await this.switchTriggers('DISABLE');
-    await this.client.query(`TRUNCATE ${quoteIdentifiers((await listTables(this.client)).map(({ name }) => name))}`);
+    await this.client.query(
+      `TRUNCATE ${quoteIdentifiers((await listTables(this.client)).map(({ name }) => name))}`,
+    );
     await this.switchTriggers('ENABLE');
   }
 
@@ -242,13 +308,21 @@ class RowLoader {
     await client.query('SET CONSTRAINTS ALL IMMEDIATE');
     await recreateKeysAndIndexes(client, this.recreationStatements);
     for (const { table, column, last, called } of summary.sequences)
-      await client.query('SELECT setval(pg_get_serial_sequence(quote_ident($1), $2), $3, $4)', [table, column, last, called]);
+      await client.query('SELECT setval(pg_get_serial_sequence(quote_ident($1), $2), $3, $4)', [
+        table,
+        column,
+        last,
+        called,
+      ]);
     for (const name of this.tables) {
-      const [{ count }] = (await client.query(`SELECT count(*)::float8 AS "count" FROM ${quoteIdentifiers([name])}`)).rows as [
-        { count: number },
-      ];
+      const [{ count }] = (
+        await client.query(`SELECT count(*)::float8 AS "count" FROM ${quoteIdentifiers([name])}`)
+      ).rows as [{ count: number }];
       if (count !== summary.rows[name])
-        throw invalidBackupError(options.file, `${name} has ${count} rows instead of ${summary.rows[name]}`);
+        throw invalidBackupError(
+          options.file,
+          `${name} has ${count} rows instead of ${summary.rows[name]}`,
+        );
     }
     await this.switchTriggers('ENABLE');
     const newerMigrations = migrationNames().filter((name) => !header.migrations.includes(name));
@@ -258,7 +332,11 @@ class RowLoader {
     await this.resetChangeLog();
     await client.query(`INSERT INTO "removed_file" ("path") SELECT "path" FROM "former_path" WHERE "path" <> ''
       ON CONFLICT ("path") DO UPDATE SET "settled" = false`);
-    await client.query('INSERT INTO "restored" ("id", "taken", "program") VALUES ($1, $2, $3)', [id, header.taken, header.program]);
+    await client.query('INSERT INTO "restored" ("id", "taken", "program") VALUES ($1, $2, $3)', [
+      id,
+      header.taken,
+      header.program,
+    ]);
     await commit(client);
   }
 
@@ -268,7 +346,9 @@ class RowLoader {
     await this.client.query('DELETE FROM "change"');
     await this.client.query('DELETE FROM "table_change"');
     await this.client.query('UPDATE "change_log" SET "id" = gen_random_uuid()');
-    await this.client.query('INSERT INTO "table_change" ("table") SELECT unnest($1::text[])', [this.tables]);
+    await this.client.query('INSERT INTO "table_change" ("table") SELECT unnest($1::text[])', [
+      this.tables,
+    ]);
     // Servers read the catalogue again at the commit, because they validate writes with it. They read the rest again when the files are in place.
     await this.client.query(`SELECT pg_notify('fitgraph_reference', '')`);
   }

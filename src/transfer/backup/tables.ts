@@ -5,7 +5,14 @@ import { ObservedClient } from '../../database/observedclient';
 import type { SequenceState, TableDescription } from './manifest';
 
 /** Tables that are excluded: the change log, whose numbers are valid in this database only, the log of restores, and unlogged tables (`budget`). */
-export const EXCLUDED_DATA_TABLES = ['change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget'];
+export const EXCLUDED_DATA_TABLES = [
+  'change',
+  'table_change',
+  'change_log',
+  'former_change_log',
+  'restored',
+  'budget',
+];
 const EXCLUDED_TABLES = ['migration', ...EXCLUDED_DATA_TABLES];
 
 export async function openDedicatedConnection(database: Database): Promise<Client> {
@@ -13,7 +20,8 @@ export async function openDedicatedConnection(database: Database): Promise<Clien
     ...database.direct,
     application_name: 'fitgraph backup',
     keepAlive: true,
-    options: '-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c lock_timeout=0 -c DateStyle=ISO,YMD -c TimeZone=UTC',
+    options:
+      '-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c lock_timeout=0 -c DateStyle=ISO,YMD -c TimeZone=UTC',
   });
   client.on('error', () => undefined);
   await client.connect();
@@ -35,7 +43,10 @@ export async function listTables(client: Client): Promise<TableDescription[]> {
 }
 
 /** Returns the states of identity sequences. They are not transactional: call this after reading the rows, so that they cover all ids. */
-export async function listSequences(client: Client, tables: readonly TableDescription[]): Promise<SequenceState[]> {
+export async function listSequences(
+  client: Client,
+  tables: readonly TableDescription[],
+): Promise<SequenceState[]> {
   const { rows } = await client.query(
     `SELECT c.relname AS "table", a.attname AS "column", pg_get_serial_sequence(quote_ident(c.relname), a.attname) AS "sequence"
      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
@@ -46,7 +57,11 @@ export async function listSequences(client: Client, tables: readonly TableDescri
   );
   const states: SequenceState[] = [];
   for (const { table, column, sequence } of rows) {
-    const [state] = (await client.query(`SELECT "last_value"::text AS "last", "is_called" AS "called" FROM ${sequence}`)).rows;
+    const [state] = (
+      await client.query(
+        `SELECT "last_value"::text AS "last", "is_called" AS "called" FROM ${sequence}`,
+      )
+    ).rows;
     states.push({ table, column, ...state });
   }
   return states;

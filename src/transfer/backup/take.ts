@@ -17,7 +17,12 @@ import {
   verifyArchive,
   type ReportProgress,
 } from './archive';
-import { BACKUP_FORMAT_VERSION, HEADER_ENTRY_NAME, type BackupHeader, type BackupSummary } from './manifest';
+import {
+  BACKUP_FORMAT_VERSION,
+  HEADER_ENTRY_NAME,
+  type BackupHeader,
+  type BackupSummary,
+} from './manifest';
 import { openDedicatedConnection, listSequences, listTables } from './tables';
 
 /** Number of bytes up to which rows are buffered before they are written as one archive entry. */
@@ -40,7 +45,13 @@ export interface BackupResult {
 }
 
 /** Writes and verifies the backup. The file appears only if both succeed. */
-export async function takeBackup({ file, database, media, secretKey, reportProgress }: BackupOptions): Promise<BackupResult> {
+export async function takeBackup({
+  file,
+  database,
+  media,
+  secretKey,
+  reportProgress,
+}: BackupOptions): Promise<BackupResult> {
   const client = await openDedicatedConnection(database);
   const archive = await ArchiveWriter.begin(file).catch(async (error) => {
     await client.end();
@@ -64,12 +75,15 @@ export async function takeBackup({ file, database, media, secretKey, reportProgr
       rows[name] = await addRows(client, archive, name, columns, (count) =>
         reportProgress?.('Rows', (archivedRowCount += count), totalRows),
       );
-      if (rows[name] !== rowCounts[name]) throw new Error(`read ${rows[name]} rows of ${name} instead of ${rowCounts[name]}`);
+      if (rows[name] !== rowCounts[name])
+        throw new Error(`read ${rows[name]} rows of ${name} instead of ${rowCounts[name]}`);
     }
     const sequences = await listSequences(client, header.tables);
     await client.query('COMMIT');
     const { draftPath, bytes } = await archive.end({ rows, sequences, files });
-    const { summary } = await verifyArchive(draftPath, (bytesRead) => reportProgress?.('Verifying, bytes', bytesRead, bytes));
+    const { summary } = await verifyArchive(draftPath, (bytesRead) =>
+      reportProgress?.('Verifying, bytes', bytesRead, bytes),
+    );
     await archive.publish();
     return { header, summary, missingPaths };
   } catch (error) {
@@ -78,13 +92,19 @@ export async function takeBackup({ file, database, media, secretKey, reportProgr
   } finally {
     await client.end();
     // Notifies the servers, because they postponed the deletion of files during the backup.
-    await database.pool.query(`SELECT pg_notify('fitgraph_removed_file', '')`).catch(() => undefined);
+    await database.pool
+      .query(`SELECT pg_notify('fitgraph_removed_file', '')`)
+      .catch(() => undefined);
   }
 }
 
 async function buildHeader(client: Client): Promise<BackupHeader> {
   const { rows } = await client.query('SELECT "name" FROM "migration" ORDER BY "name"');
-  const [server] = (await client.query(`SELECT current_setting('server_version') AS "version", now()::text AS "now"`)).rows;
+  const [server] = (
+    await client.query(
+      `SELECT current_setting('server_version') AS "version", now()::text AS "now"`,
+    )
+  ).rows;
   return {
     format: BACKUP_FORMAT_VERSION,
     program: VERSION,
@@ -95,10 +115,16 @@ async function buildHeader(client: Client): Promise<BackupHeader> {
   };
 }
 
-async function countRows(client: Client, tableNames: readonly string[]): Promise<Record<string, number>> {
+async function countRows(
+  client: Client,
+  tableNames: readonly string[],
+): Promise<Record<string, number>> {
   const rowCounts = Object.create(null) as Record<string, number>;
   for (const name of tableNames)
-    rowCounts[name] = Number((await client.query(`SELECT count(*) AS "count" FROM ${quoteIdentifiers([name])}`)).rows[0].count);
+    rowCounts[name] = Number(
+      (await client.query(`SELECT count(*) AS "count" FROM ${quoteIdentifiers([name])}`)).rows[0]
+        .count,
+    );
   return rowCounts;
 }
 
@@ -109,14 +135,19 @@ async function addRows(
   columns: readonly string[],
   onRows: (rowCount: number) => void,
 ): Promise<number> {
-  const rows = client.query(copyTo(`COPY ${quoteIdentifiers([table])} (${quoteIdentifiers(columns)}) TO STDOUT`));
+  const rows = client.query(
+    copyTo(`COPY ${quoteIdentifiers([table])} (${quoteIdentifiers(columns)}) TO STDOUT`),
+  );
   let chunks: Buffer[] = [];
   let size = 0;
   let [entryCount, count] = [0, 0];
   const flush = async () => {
     const content = Buffer.concat(chunks);
     [chunks, size] = [[], 0];
-    await archive.add(`${TABLE_ENTRY_PREFIX}${table}/${String((entryCount += 1)).padStart(6, '0')}`, content);
+    await archive.add(
+      `${TABLE_ENTRY_PREFIX}${table}/${String((entryCount += 1)).padStart(6, '0')}`,
+      content,
+    );
     const lines = countLines(content);
     count += lines;
     onRows(lines);
@@ -130,12 +161,21 @@ async function addRows(
 }
 
 /** Adds the files of all rows and their existing thumbnails. The advisory lock keeps servers from deleting files during the backup. */
-async function addFiles(client: Client, archive: ArchiveWriter, media: Media, reportProgress: BackupOptions['reportProgress']) {
+async function addFiles(
+  client: Client,
+  archive: ArchiveWriter,
+  media: Media,
+  reportProgress: BackupOptions['reportProgress'],
+) {
   const missingPaths: string[] = [];
   let [fileCount, processedRowCount] = [0, 0];
   for (const { table, column } of imageColumns()) {
-    const totalRows = Number((await client.query(`SELECT count(*) AS "count" FROM "${table}"`)).rows[0].count);
-    await client.query(`DECLARE paths CURSOR FOR SELECT DISTINCT "${column}" AS "path" FROM "${table}" WHERE "${column}" <> '' ORDER BY 1`);
+    const totalRows = Number(
+      (await client.query(`SELECT count(*) AS "count" FROM "${table}"`)).rows[0].count,
+    );
+    await client.query(
+      `DECLARE paths CURSOR FOR SELECT DISTINCT "${column}" AS "path" FROM "${table}" WHERE "${column}" <> '' ORDER BY 1`,
+    );
     for (;;) {
       const { rows } = await client.query(`FETCH ${PATHS_PER_FETCH} FROM paths`);
       for (const { path } of rows) {
@@ -152,7 +192,11 @@ async function addFiles(client: Client, archive: ArchiveWriter, media: Media, re
 }
 
 /** Adds an image and its existing thumbnails to the archive. Returns the number of added files; 0 if the image itself is missing. */
-async function addImageFiles(archive: ArchiveWriter, media: Media, imagePath: string): Promise<number> {
+async function addImageFiles(
+  archive: ArchiveWriter,
+  media: Media,
+  imagePath: string,
+): Promise<number> {
   let addedFileCount = 0;
   for (const path of imageAndThumbnailPaths(imagePath)) {
     const file = isMediaPath(path) ? await media.files.openStream(path) : undefined;

@@ -1,10 +1,21 @@
 /** Executes a request with graphql-js, as the reference, and with our executor, and compares the results. */
-import { execute, GraphQLError, parse, validate, type DocumentNode, type ExecutionResult } from 'graphql';
+import {
+  execute,
+  GraphQLError,
+  parse,
+  validate,
+  type DocumentNode,
+  type ExecutionResult,
+} from 'graphql';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Transaction } from 'sequelize';
 import type { Context } from '../../../src/core/context';
-import { ClientError, MAX_ERRORS_PER_RESPONSE, TOO_MANY_ERRORS_OPTIONS } from '../../../src/core/model/errors';
+import {
+  ClientError,
+  MAX_ERRORS_PER_RESPONSE,
+  TOO_MANY_ERRORS_OPTIONS,
+} from '../../../src/core/model/errors';
 import type { Executor } from '../../../src/core/operation/executor';
 import { DerivedValueCache } from '../../../src/core/cache/derivedvalues';
 import type { Row } from '../../../src/database/rows';
@@ -26,7 +37,9 @@ class RolledBackSession extends DatabaseSession {
 
   /** Runs statements one after the other, because the connection of a transaction accepts only one at a time. */
   override query(text: string, values: unknown[] = []): Promise<Row[]> {
-    const { connection } = this.outer as unknown as { connection: { query(query: object): Promise<{ rows: Row[] }> } };
+    const { connection } = this.outer as unknown as {
+      connection: { query(query: object): Promise<{ rows: Row[] }> };
+    };
     const { types } = this.database.pool.options;
     const result = this.previousStatement.then(() => connection.query({ text, values, types }));
     this.previousStatement = result.catch(() => undefined);
@@ -43,9 +56,16 @@ export class Contexts {
 
   /** Creates the context of a request with this token. */
   async of(token: string | undefined, transaction?: Transaction): Promise<Context> {
-    const services = { ...this.fitgraph.services, derivedValues: new DerivedValueCache({ maxOwners: 100 }) };
+    const services = {
+      ...this.fitgraph.services,
+      derivedValues: new DerivedValueCache({ maxOwners: 100 }),
+    };
     const request = new IncomingMessage(new Socket());
-    Object.assign(request, { method: 'POST', url: '/graphql', headers: token ? { authorization: `Token ${token}` } : {} });
+    Object.assign(request, {
+      method: 'POST',
+      url: '/graphql',
+      headers: token ? { authorization: `Token ${token}` } : {},
+    });
     const { authentication, resolverContext } = createRequestContext(services, request, 'graphql');
     await authentication.authenticate();
     // Only our executor charges budgets; graphql-js does not.
@@ -72,15 +92,22 @@ async function executeInTurn(
       `SELECT format('%I.%I', schemaname, sequencename) AS name, last_value AS value FROM pg_sequences WHERE schemaname = current_schema()`,
       { transaction: outer },
     );
-    const names = (sequences as { name: string; value: string | null }[]).map(({ name, value }) => [name, value ?? '1', value !== null]);
+    const names = (sequences as { name: string; value: string | null }[]).map(({ name, value }) => [
+      name,
+      value ?? '1',
+      value !== null,
+    ]);
     const results: ExecutionResult[] = [];
     for (const run of runs) {
       const point = await sequelize.transaction({ transaction: outer });
       try {
-        await sequelize.query(`SELECT setval(x->>0, (x->>1)::bigint, (x->>2)::boolean) FROM jsonb_array_elements($1::jsonb) AS x`, {
-          bind: [JSON.stringify(names)],
-          transaction: point,
-        });
+        await sequelize.query(
+          `SELECT setval(x->>0, (x->>1)::bigint, (x->>2)::boolean) FROM jsonb_array_elements($1::jsonb) AS x`,
+          {
+            bind: [JSON.stringify(names)],
+            transaction: point,
+          },
+        );
         results.push(await run(await contexts.of(token, outer)));
       } finally {
         await point.rollback();
@@ -95,12 +122,15 @@ async function executeInTurn(
 const plain = (value: unknown) => JSON.stringify(value ?? null);
 
 /** Removes row versions, which are random. */
-const withoutRowVersions = (text: string) => text.replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, '');
+const withoutRowVersions = (text: string) =>
+  text.replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, '');
 
 /** Returns the message that clients should see. */
 function shownMessage({ message, originalError }: GraphQLError): string {
   const known = originalError === undefined || originalError instanceof ClientError;
-  return known || (originalError instanceof GraphQLError && originalError.nodes) ? message : `unexpected: ${message}`;
+  return known || (originalError instanceof GraphQLError && originalError.nodes)
+    ? message
+    : `unexpected: ${message}`;
 }
 
 interface ReportedError {
@@ -112,16 +142,23 @@ interface ReportedError {
 function nulledPlace(data: unknown, path: readonly (string | number)[]): string {
   let value = data;
   let depth = 0;
-  while (value != null && depth < path.length) value = (value as Record<string | number, unknown>)[path[depth++]!];
+  while (value != null && depth < path.length)
+    value = (value as Record<string | number, unknown>)[path[depth++]!];
   return plain(path.slice(0, depth));
 }
 
 /** Groups errors by the place that they set to null. */
-function errorsByPlace({ data, errors }: ExecutionResult, message: (error: GraphQLError) => string): Map<string, ReportedError[]> {
+function errorsByPlace(
+  { data, errors }: ExecutionResult,
+  message: (error: GraphQLError) => string,
+): Map<string, ReportedError[]> {
   const places = new Map<string, ReportedError[]>();
   for (const error of errors ?? []) {
     const place = nulledPlace(data, error.path ?? []);
-    const one = { path: plain(error.path), description: plain({ path: error.path, locations: error.locations, message: message(error) }) };
+    const one = {
+      path: plain(error.path),
+      description: plain({ path: error.path, locations: error.locations, message: message(error) }),
+    };
     places.set(place, [...(places.get(place) ?? []), one]);
   }
   return places;
@@ -133,10 +170,15 @@ function errorsByPlace({ data, errors }: ExecutionResult, message: (error: Graph
  * executor limits the number of errors, so that some places have none.
  */
 function differentErrors(reference: ExecutionResult, found: ExecutionResult): string | undefined {
-  const isLimited = found.errors?.at(-1)?.extensions.code === TOO_MANY_ERRORS_OPTIONS.extensions.code;
-  if (isLimited && found.errors!.length !== MAX_ERRORS_PER_RESPONSE) return `limited to ${found.errors!.length} errors`;
+  const isLimited =
+    found.errors?.at(-1)?.extensions.code === TOO_MANY_ERRORS_OPTIONS.extensions.code;
+  if (isLimited && found.errors!.length !== MAX_ERRORS_PER_RESPONSE)
+    return `limited to ${found.errors!.length} errors`;
   const one = errorsByPlace(reference, shownMessage);
-  const two = errorsByPlace({ ...found, errors: isLimited ? found.errors!.slice(0, -1) : found.errors }, ({ message }) => message);
+  const two = errorsByPlace(
+    { ...found, errors: isLimited ? found.errors!.slice(0, -1) : found.errors },
+    ({ message }) => message,
+  );
   for (const place of new Set([...one.keys(), ...two.keys()])) {
     const [here, there] = [one.get(place) ?? [], two.get(place) ?? []];
     const show = () => `${place}: ${plain(here)} ${plain(there)}`;
@@ -145,22 +187,30 @@ function differentErrors(reference: ExecutionResult, found: ExecutionResult): st
     for (const { path, description } of here) {
       const same = there.filter((other) => other.path === path);
       if (path === place && !same.length) return `another error at ${show()}`;
-      if (same.some((other) => other.description !== description)) return `other words at ${show()}`;
+      if (same.some((other) => other.description !== description))
+        return `other words at ${show()}`;
     }
-    if (new Set(there.map(({ description }) => description)).size !== there.length) return `an error twice at ${show()}`;
+    if (new Set(there.map(({ description }) => description)).size !== there.length)
+      return `an error twice at ${show()}`;
   }
   return undefined;
 }
 
 /** Describes the first difference; undefined if the results are equal. */
 function difference(reference: ExecutionResult, found: ExecutionResult): string | undefined {
-  const unexpected = found.errors?.find(({ extensions }) => extensions.code === 'INTERNAL_SERVER_ERROR');
+  const unexpected = found.errors?.find(
+    ({ extensions }) => extensions.code === 'INTERNAL_SERVER_ERROR',
+  );
   if (unexpected) return `an unexpected error: ${plain(reference.errors?.map(shownMessage))}`;
   if (!('data' in reference)) {
     // The request failed before execution. Our executor has different messages for variables, one for each, at the same locations.
-    const places = ({ errors }: ExecutionResult) => [...new Set(errors?.map(({ locations }) => plain(locations)))].sort().join();
-    if ('data' in found || !found.errors?.length) return `should have been refused: ${plain(reference.errors?.map(shownMessage))}`;
-    return places(reference) === places(found) ? undefined : `refused at other places: ${places(reference)} ${places(found)}`;
+    const places = ({ errors }: ExecutionResult) =>
+      [...new Set(errors?.map(({ locations }) => plain(locations)))].sort().join();
+    if ('data' in found || !found.errors?.length)
+      return `should have been refused: ${plain(reference.errors?.map(shownMessage))}`;
+    return places(reference) === places(found)
+      ? undefined
+      : `refused at other places: ${places(reference)} ${places(found)}`;
   }
   if (withoutRowVersions(plain(reference.data)) !== withoutRowVersions(plain(found.data)))
     return `other data:\n${plain(reference.data)}\n${plain(found.data)}`;
@@ -185,8 +235,10 @@ export async function compareWithReference(
   const document: DocumentNode = parse(request.text);
   if (validate(schema, document).length) return { invalid: true };
   const { operationName, variables: variableValues } = request;
-  const referenceRun: Run = (contextValue) => execute({ schema, document, operationName, variableValues, contextValue });
-  const ownRun: Run = (context) => executor.execute(document, operationName, context, variableValues);
+  const referenceRun: Run = (contextValue) =>
+    execute({ schema, document, operationName, variableValues, contextValue });
+  const ownRun: Run = (context) =>
+    executor.execute(document, operationName, context, variableValues);
   const runs = [referenceRun, ownRun];
   const results =
     request.kind === 'mutation'

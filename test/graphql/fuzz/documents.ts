@@ -49,8 +49,11 @@ export class Documents {
     const root = kind === 'query' ? this.schema.getQueryType()! : this.schema.getMutationType()!;
     const started: Composite[] = [];
     const count = random.chance(0.25) ? 2 : 1;
-    const operations = Array.from({ length: count }, () => this.selection(root, 0, values, fragments, started));
-    const names = count > 1 || random.chance(0.3) ? operations.map((_, index) => `O${index}`) : [''];
+    const operations = Array.from({ length: count }, () =>
+      this.selection(root, 0, values, fragments, started),
+    );
+    const names =
+      count > 1 || random.chance(0.3) ? operations.map((_, index) => `O${index}`) : [''];
     const chosen = random.below(count);
     const allFragments = (part: Part, seen = new Set<string>()): Set<string> => {
       const used = new Set(part.used);
@@ -63,13 +66,20 @@ export class Documents {
     };
     const texts = operations.map((operation, index) => {
       const used = allFragments(operation);
-      const declared = values.variables.filter(({ name }) => used.has(name)).map((variable) => variable.declared);
+      const declared = values.variables
+        .filter(({ name }) => used.has(name))
+        .map((variable) => variable.declared);
       return `${kind} ${names[index] ?? ''}${declared.length ? `(${declared.join(', ')})` : ''} ${operation.text}`;
     });
     const passedVariables = values.variables.filter((variable) => 'value' in variable);
     return {
       kind,
-      text: [...texts, ...[...fragments].map(([name, { type, text }]) => `fragment ${name} on ${type.name} ${text}`)].join('\n'),
+      text: [
+        ...texts,
+        ...[...fragments].map(
+          ([name, { type, text }]) => `fragment ${name} on ${type.name} ${text}`,
+        ),
+      ].join('\n'),
       ...(names[chosen] && { operationName: names[chosen] }),
       variables: Object.fromEntries(passedVariables.map(({ name, value }) => [name, value])),
     };
@@ -90,12 +100,16 @@ export class Documents {
       for (const name of inner.used) part.used.add(name);
       return inner.text;
     };
-    const nestedSelection = (inner: Composite) => add(this.selection(inner, depth + 1, values, fragments, writing));
+    const nestedSelection = (inner: Composite) =>
+      add(this.selection(inner, depth + 1, values, fragments, writing));
     const fields = Object.values(type.getFields()).filter((field) => this.offers(field, depth));
     const most = depth === 0 ? 3 : 5;
-    const texts = (fields.length ? random.some(fields, most) : []).map((field) => this.field(field, type, part, values, nestedSelection));
+    const texts = (fields.length ? random.some(fields, most) : []).map((field) =>
+      this.field(field, type, part, values, nestedSelection),
+    );
     if (random.chance(0.1)) texts.push(`__typename${this.directives(values, part)}`);
-    if (depth === 0 && this.schema.getQueryType() === type && random.chance(0.03)) texts.push('__type(name: "Exercise") { name kind }');
+    if (depth === 0 && this.schema.getQueryType() === type && random.chance(0.03))
+      texts.push('__type(name: "Exercise") { name kind }');
     if (isAbstractType(type))
       for (const possible of random.some(this.schema.getPossibleTypes(type), 3))
         texts.push(
@@ -104,16 +118,23 @@ export class Documents {
     else if (depth < MAX_DEPTH) {
       // Selects from the same type again, so that the executor has to merge selections.
       if (random.chance(0.12))
-        texts.push(`...${random.chance(0.5) ? ` on ${type.name}` : ''}${this.directives(values, part)} ${nestedSelection(type)}`);
+        texts.push(
+          `...${random.chance(0.5) ? ` on ${type.name}` : ''}${this.directives(values, part)} ${nestedSelection(type)}`,
+        );
       if (random.chance(0.2) && !writing.includes(type)) {
         const name = `F${type.name}`;
         if (!fragments.has(name)) {
-          const fragment = this.selection(type, Math.max(depth, 2), values, fragments, [...writing, type]);
+          const fragment = this.selection(type, Math.max(depth, 2), values, fragments, [
+            ...writing,
+            type,
+          ]);
           // The recursive call may have added the same fragment.
-          if (!fragments.has(name)) fragments.set(name, { ...fragment, type: type as GraphQLObjectType });
+          if (!fragments.has(name))
+            fragments.set(name, { ...fragment, type: type as GraphQLObjectType });
         }
         part.spreads.add(name);
-        for (let times = 1 + random.below(2); times > 0; times -= 1) texts.push(`...${name}${this.directives(values, part)}`);
+        for (let times = 1 + random.below(2); times > 0; times -= 1)
+          texts.push(`...${name}${this.directives(values, part)}`);
       }
     }
     if (!texts.length) texts.push('__typename');
@@ -123,7 +144,12 @@ export class Documents {
 
   private offers(field: GraphQLField<unknown, unknown>, depth: number): boolean {
     if (EXCLUDED_FIELDS.includes(field.name)) return false;
-    if (!field.args.every((argument) => hasValue(argument.type) || !String(argument.type).endsWith('!'))) return false;
+    if (
+      !field.args.every(
+        (argument) => hasValue(argument.type) || !String(argument.type).endsWith('!'),
+      )
+    )
+      return false;
     return depth < MAX_DEPTH || isLeafType(getNamedType(field.type));
   }
 
@@ -139,7 +165,9 @@ export class Documents {
       .filter(
         (argument) =>
           hasValue(argument.type) &&
-          (/!$/.test(String(argument.type)) ? argument.defaultValue === undefined || random.chance(0.3) : random.chance(0.3)),
+          (/!$/.test(String(argument.type))
+            ? argument.defaultValue === undefined || random.chance(0.3)
+            : random.chance(0.3)),
       )
       .map((argument) => {
         const small = PAGE_ARGUMENTS.includes(argument.name) && random.chance(0.8);
@@ -147,7 +175,11 @@ export class Documents {
       });
     const args = texts.length ? `(${texts.join(', ')})` : '';
     // Avoids conflicts: the alias of a field with arguments is unique, and an alias of one without always refers to the same field.
-    const alias = args ? `a${(this.aliases += 1)}: ` : random.chance(0.15) ? `x_${parent.name}_${field.name}: ` : '';
+    const alias = args
+      ? `a${(this.aliases += 1)}: `
+      : random.chance(0.15)
+        ? `x_${parent.name}_${field.name}: `
+        : '';
     const named = getNamedType(field.type);
     const set = isLeafType(named) ? '' : ` ${nestedSelection(named as Composite)}`;
     return `${alias}${field.name}${args}${this.directives(values, part)}${set}`;

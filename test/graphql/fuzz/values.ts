@@ -12,7 +12,21 @@ import {
 } from 'graphql';
 import type { Random } from '../../setup/random';
 
-const TEXTS = ['Squat', 'a', 'press', '', 'zzz', 'Oats', 'ab%_c', 'Mind', '1', '2', '0.5', 'kg', 'ä'];
+const TEXTS = [
+  'Squat',
+  'a',
+  'press',
+  '',
+  'zzz',
+  'Oats',
+  'ab%_c',
+  'Mind',
+  '1',
+  '2',
+  '0.5',
+  'kg',
+  'ä',
+];
 const IDS = ['1', '2', '3', '4', '999', '0', 'x', ''];
 
 /** Generators of JSON values by scalar. */
@@ -42,7 +56,9 @@ export interface Variable {
 
 export const hasValue = (type: GraphQLInputType): boolean => {
   const nullable = getNullableType(type);
-  return isListType(nullable) ? hasValue(nullable.ofType) : isInputObjectType(nullable) || isEnumType(nullable) || nullable.name in SCALARS;
+  return isListType(nullable)
+    ? hasValue(nullable.ofType)
+    : isInputObjectType(nullable) || isEnumType(nullable) || nullable.name in SCALARS;
 };
 
 const MAX_DEPTH = 4;
@@ -65,14 +81,22 @@ export class Values {
     }
     if (isInputObjectType(nullable))
       return `{ ${this.fieldsOf(nullable, depth)
-        .map((field) => `${field.name}: ${nullable.isOneOf ? this.present(field.type, used, depth + 1, inVariable) : inner(field.type)}`)
+        .map(
+          (field) =>
+            `${field.name}: ${nullable.isOneOf ? this.present(field.type, used, depth + 1, inVariable) : inner(field.type)}`,
+        )
         .join(', ')} }`;
     if (isEnumType(nullable)) return random.pick(nullable.getValues()).name;
     return asLiteral(SCALARS[nullable.name]!(random));
   }
 
   /** Generates a literal for the field of a oneOf input: neither null nor a variable, because that might be null. */
-  private present(type: GraphQLInputType, used: Set<string>, depth: number, inVariable: boolean): string {
+  private present(
+    type: GraphQLInputType,
+    used: Set<string>,
+    depth: number,
+    inVariable: boolean,
+  ): string {
     for (;;) {
       const tried = new Set<string>();
       const text = this.literal(type, tried, depth, inVariable);
@@ -90,7 +114,10 @@ export class Values {
     if (type.isOneOf) return [random.pick(offered.length ? offered : fields)];
     const required = fields.filter(isRequiredInputField);
     const optional = offered.filter((field) => !isRequiredInputField(field));
-    return [...required, ...(optional.length && random.chance(0.8) ? random.some(optional, depth === 0 ? 3 : 2) : [])];
+    return [
+      ...required,
+      ...(optional.length && random.chance(0.8) ? random.some(optional, depth === 0 ? 3 : 2) : []),
+    ];
   }
 
   /** Adds a variable that is allowed where this type is expected. */
@@ -127,9 +154,15 @@ export class Values {
     const { random } = this;
     if (!isNonNullType(type) && depth > 0 && random.chance(0.06)) return null;
     const nullable = getNullableType(type);
-    if (isListType(nullable)) return Array.from({ length: random.below(3) }, () => this.json(nullable.ofType, depth + 1));
+    if (isListType(nullable))
+      return Array.from({ length: random.below(3) }, () => this.json(nullable.ofType, depth + 1));
     if (isInputObjectType(nullable))
-      return Object.fromEntries(this.fieldsOf(nullable, depth).map((field) => [field.name, this.json(field.type, depth + 1)]));
+      return Object.fromEntries(
+        this.fieldsOf(nullable, depth).map((field) => [
+          field.name,
+          this.json(field.type, depth + 1),
+        ]),
+      );
     if (isEnumType(nullable)) return random.pick(nullable.getValues()).name;
     return SCALARS[nullable.name]!(random);
   }

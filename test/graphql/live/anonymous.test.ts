@@ -15,7 +15,11 @@ afterEach(() => {
 
 /** Opens a WebSocket. Returns the type of the first message, or the close code if the connection was rejected. */
 function socket(network: string): Promise<string | number> {
-  const client = new WebSocket(`${fitgraph.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', { headers: from(network) });
+  const client = new WebSocket(
+    `${fitgraph.url.replace('http', 'ws')}/graphql`,
+    'graphql-transport-ws',
+    { headers: from(network) },
+  );
   opened.push(() => client.terminate());
   return new Promise((resolve, reject) => {
     client.on('open', () => client.send('{"type":"connection_init"}'));
@@ -26,17 +30,23 @@ function socket(network: string): Promise<string | number> {
 }
 
 test('closes the 101st anonymous WebSocket of an IPv4 address or IPv6 /64 network with 4429', async () => {
-  const answers = await Promise.all(Array.from({ length: MAX_SOCKETS }, () => socket('203.0.113.1')));
+  const answers = await Promise.all(
+    Array.from({ length: MAX_SOCKETS }, () => socket('203.0.113.1')),
+  );
   expect(new Set(answers)).toEqual(new Set(['connection_ack']));
   expect(await socket('203.0.113.1')).toBe(4429);
   // IPv6 clients are counted by /64 network, because that is what a customer usually has.
   for (let host = 1; host <= MAX_SOCKETS; host += 1) await socket(`2001:db8::${host}`);
-  expect([await socket('2001:db8::ffff'), await socket('2001:db8:0:1::1')]).toEqual([4429, 'connection_ack']);
+  expect([await socket('2001:db8::ffff'), await socket('2001:db8:0:1::1')]).toEqual([
+    4429,
+    'connection_ack',
+  ]);
 });
 
 test('accepts anonymous WebSockets again after others were closed', async () => {
   for (let time = 0; time < 3; time += 1) {
-    const openAll = () => Promise.all(Array.from({ length: MAX_SOCKETS }, () => socket('203.0.113.3')));
+    const openAll = () =>
+      Promise.all(Array.from({ length: MAX_SOCKETS }, () => socket('203.0.113.3')));
     const close = () => {
       while (opened.length) opened.pop()!();
     };
@@ -56,12 +66,17 @@ test('releases the slots of WebSockets that disconnect while their session is lo
   const disconnectDuringLookup = () =>
     new Promise<void>((resolve, reject) => {
       const headers = { ...from(network), Cookie: `fitgraph=${'A'.repeat(43)}` };
-      const client = new WebSocket(`${fitgraph.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', { headers });
+      const client = new WebSocket(
+        `${fitgraph.url.replace('http', 'ws')}/graphql`,
+        'graphql-transport-ws',
+        { headers },
+      );
       client.on('open', () => client.send('{"type":"connection_init"}', () => client.terminate()));
       client.on('close', () => resolve());
       client.on('error', reject);
     });
-  for (let round = 0; round < 4; round += 1) await Promise.all(Array.from({ length: 50 }, disconnectDuringLookup));
+  for (let round = 0; round < 4; round += 1)
+    await Promise.all(Array.from({ length: 50 }, disconnectDuringLookup));
   const answers = await Promise.all(Array.from({ length: MAX_SOCKETS }, () => socket(network)));
   expect(new Set(answers)).toEqual(new Set(['connection_ack']));
 });

@@ -10,7 +10,8 @@ import { until } from '../../setup/waits';
 
 const SUBSCRIBERS = 6;
 const WRITERS = 4;
-const CHANGED = 'subscription ($since: String) { changed(since: $since) { cursor changes { type rowId operation } } }';
+const CHANGED =
+  'subscription ($since: String) { changed(since: $since) { cursor changes { type rowId operation } } }';
 
 let testDatabase: Awaited<ReturnType<typeof createDatabase>>;
 let installation: Installation;
@@ -52,7 +53,10 @@ class Subscriber {
       });
       this.disconnect = () => client.dispose();
       try {
-        for await (const { data, errors } of client.iterate({ query: CHANGED, variables: { since: this.cursor } })) {
+        for await (const { data, errors } of client.iterate({
+          query: CHANGED,
+          variables: { since: this.cursor },
+        })) {
           if (errors) throw new Error(errors[0]!.message);
           const { changed } = data as { changed: { cursor: string; changes: Change[] } };
           this.received.push(...changed.changes);
@@ -75,9 +79,14 @@ class Subscriber {
 test('delivers every change to each subscriber once when one of two instances is killed', async () => {
   const [one, two]: Server[] = [await installation.start(), await installation.start()];
   const urls = [one!.url, two!.url];
-  const subscribers = Array.from({ length: SUBSCRIBERS }, (_, index) => new Subscriber(index % 2 ? [...urls] : [...urls].reverse()));
+  const subscribers = Array.from(
+    { length: SUBSCRIBERS },
+    (_, index) => new Subscriber(index % 2 ? [...urls] : [...urls].reverse()),
+  );
   const following = subscribers.map((subscriber) => subscriber.follow());
-  await until('all subscribers have a cursor', () => subscribers.every(({ cursor }) => cursor !== undefined));
+  await until('all subscribers have a cursor', () =>
+    subscribers.every(({ cursor }) => cursor !== undefined),
+  );
   const start = subscribers[0]!.cursor!;
 
   let writing = true;
@@ -86,7 +95,9 @@ test('delivers every change to each subscriber once when one of two instances is
     for (let n = 0; writing; n += 1) {
       const person = new Person(urls[(writer + n) % 2]!, { id: 0, token });
       // A killed instance does not respond. Its write is then either committed, and in the change log, or rolled back.
-      const answer = await person.post('/workout/', { comment: `${writer} ${n}` }).catch(() => undefined);
+      const answer = await person
+        .post('/workout/', { comment: `${writer} ${n}` })
+        .catch(() => undefined);
       if (answer?.status !== 201) continue;
       written += 1;
       const survivor = new Person(two!.url, { id: 0, token });
@@ -114,15 +125,27 @@ test('delivers every change to each subscriber once when one of two instances is
     more = changes.hasMore;
   }
   expect(all.length).toBeGreaterThan(150);
-  await until('all subscribers have received all changes', () => subscribers.every(({ received }) => received.length >= all.length));
+  await until('all subscribers have received all changes', () =>
+    subscribers.every(({ received }) => received.length >= all.length),
+  );
   for (const subscriber of subscribers) subscriber.end();
   await Promise.all(following);
   // Sorted, because changes of different rows arrive in the order of the commits, which may differ from that of their numbers in the log.
-  const sorted = (received: Change[]) => received.map(({ type, rowId, operation }) => `${type} ${rowId.padStart(9)} ${operation}`).sort();
+  const sorted = (received: Change[]) =>
+    received
+      .map(({ type, rowId, operation }) => `${type} ${rowId.padStart(9)} ${operation}`)
+      .sort();
   for (const { received } of subscribers) expect(sorted(received)).toEqual(sorted(all));
-  expect(subscribers.filter(({ reconnections }) => reconnections > 0)).toHaveLength(SUBSCRIBERS / 2);
+  expect(subscribers.filter(({ reconnections }) => reconnections > 0)).toHaveLength(
+    SUBSCRIBERS / 2,
+  );
   // Subscribers receive the creation of a row before its other changes.
   for (const { received } of subscribers)
     for (const [index, { rowId, operation }] of received.entries())
-      if (operation !== 'CREATED') expect(received.slice(0, index)).toContainEqual({ type: 'WORKOUT', rowId, operation: 'CREATED' });
+      if (operation !== 'CREATED')
+        expect(received.slice(0, index)).toContainEqual({
+          type: 'WORKOUT',
+          rowId,
+          operation: 'CREATED',
+        });
 });

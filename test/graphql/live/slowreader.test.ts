@@ -15,13 +15,18 @@ const CHANGES_PER_EVENT = 500;
 const NOTES_LENGTH = 10_000;
 
 async function metric(name: string): Promise<number> {
-  const { text } = await fitgraph.anonymous.withHeaders({ Authorization: `Bearer ${METRICS_TOKEN}` }).send('GET', '/metrics');
+  const { text } = await fitgraph.anonymous
+    .withHeaders({ Authorization: `Bearer ${METRICS_TOKEN}` })
+    .send('GET', '/metrics');
   return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)![1]);
 }
 const deliveredEvents = () => metric('fitgraph_subscription_events_total');
 
 /** Writes rows with notes of the given length, and returns the subscription to them, which has an event for each page. */
-async function manyChanges(person: Person, { pages = PAGES, notesLength = NOTES_LENGTH } = {}): Promise<string> {
+async function manyChanges(
+  person: Person,
+  { pages = PAGES, notesLength = NOTES_LENGTH } = {},
+): Promise<string> {
   const { changes } = await person.ask('{ changes { cursor } }');
   const workout = (await person.post('/workout/', {})).body.id;
   await fitgraph.sql(
@@ -72,11 +77,16 @@ test('keeps the connection of a WebSocket client that sends messages while it re
   const bob = await fitgraph.user('bob');
   const query = await manyChanges(bob);
   const start = await deliveredEvents();
-  const client = new WebSocket(`${fitgraph.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+  const client = new WebSocket(
+    `${fitgraph.url.replace('http', 'ws')}/graphql`,
+    'graphql-transport-ws',
+  );
   const received: string[] = [];
   let closeCode: number | undefined;
   client.on('close', (code) => (closeCode = code));
-  client.on('message', (data) => received.push((JSON.parse(String(data)) as { type: string }).type));
+  client.on('message', (data) =>
+    received.push((JSON.parse(String(data)) as { type: string }).type),
+  );
   const count = (type: string) => received.filter((one) => one === type).length;
   const send = (message: object) => client.send(JSON.stringify(message));
   try {
@@ -88,7 +98,10 @@ test('keeps the connection of a WebSocket client that sends messages while it re
     expect(await eventsUntilIdle(start)).toBeLessThan(PAGES);
     send({ type: 'ping' });
     client.resume();
-    await until('everything is received', () => closeCode !== undefined || (count('next') >= 2 * PAGES && count('pong') === 1));
+    await until(
+      'everything is received',
+      () => closeCode !== undefined || (count('next') >= 2 * PAGES && count('pong') === 1),
+    );
     expect(closeCode).toBeUndefined();
   } finally {
     client.terminate();
@@ -106,30 +119,39 @@ test.each([
       { ...subscribe, id: '2' },
     ],
   ],
-])('closes a WebSocket that uses the id of a subscription again while it is %s', async (_state, name, messages) => {
-  const person = await fitgraph.user(name);
-  // Events that are so short that messages of the client are still handled while one cannot be sent.
-  const query = await manyChanges(person, { pages: 20, notesLength: 1_500 });
-  const before = await metric('fitgraph_subscriptions');
-  const start = await deliveredEvents();
-  const client = new WebSocket(`${fitgraph.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
-  const closed = new Promise<number>((resolve) => client.once('close', resolve));
-  const send = (message: object) => client.send(JSON.stringify(message));
-  const subscribe = { type: 'subscribe', id: '1', payload: { query } };
-  await new Promise((resolve) => client.once('open', resolve));
-  send({ type: 'connection_init', payload: { Authorization: `Token ${person.token}` } });
-  await new Promise((resolve) => client.once('message', resolve));
-  send(subscribe);
-  client.pause();
-  expect(await eventsUntilIdle(start)).toBeLessThan(20);
-  // Sends the messages in one packet.
-  const { _socket: underlying } = client as unknown as { _socket: net.Socket };
-  underlying.cork();
-  messages(subscribe).forEach(send);
-  underlying.uncork();
-  // The server has received the messages when it has answered a request that was sent after them.
-  await person.get('/workout/');
-  client.resume();
-  expect(await closed).toBe(4409);
-  await until('all subscriptions have ended', async () => (await metric('fitgraph_subscriptions')) <= before);
-});
+])(
+  'closes a WebSocket that uses the id of a subscription again while it is %s',
+  async (_state, name, messages) => {
+    const person = await fitgraph.user(name);
+    // Events that are so short that messages of the client are still handled while one cannot be sent.
+    const query = await manyChanges(person, { pages: 20, notesLength: 1_500 });
+    const before = await metric('fitgraph_subscriptions');
+    const start = await deliveredEvents();
+    const client = new WebSocket(
+      `${fitgraph.url.replace('http', 'ws')}/graphql`,
+      'graphql-transport-ws',
+    );
+    const closed = new Promise<number>((resolve) => client.once('close', resolve));
+    const send = (message: object) => client.send(JSON.stringify(message));
+    const subscribe = { type: 'subscribe', id: '1', payload: { query } };
+    await new Promise((resolve) => client.once('open', resolve));
+    send({ type: 'connection_init', payload: { Authorization: `Token ${person.token}` } });
+    await new Promise((resolve) => client.once('message', resolve));
+    send(subscribe);
+    client.pause();
+    expect(await eventsUntilIdle(start)).toBeLessThan(20);
+    // Sends the messages in one packet.
+    const { _socket: underlying } = client as unknown as { _socket: net.Socket };
+    underlying.cork();
+    messages(subscribe).forEach(send);
+    underlying.uncork();
+    // The server has received the messages when it has answered a request that was sent after them.
+    await person.get('/workout/');
+    client.resume();
+    expect(await closed).toBe(4409);
+    await until(
+      'all subscriptions have ended',
+      async () => (await metric('fitgraph_subscriptions')) <= before,
+    );
+  },
+);

@@ -24,7 +24,17 @@ const CHANGED = `subscription ($types: [RowType!], $since: String) {
   changed(types: $types, since: $since) { cursor changes { type rowId operation node { ... on WeightEntry { weight } } } } }`;
 
 interface Event {
-  data?: { changed: { cursor: string; changes: { type: string; rowId: string; operation: string; node: { weight?: string } | null }[] } };
+  data?: {
+    changed: {
+      cursor: string;
+      changes: {
+        type: string;
+        rowId: string;
+        operation: string;
+        node: { weight?: string } | null;
+      }[];
+    };
+  };
   errors?: readonly { message: string; extensions: { code?: string } }[];
 }
 interface Stream extends AsyncIterable<Event> {
@@ -47,27 +57,46 @@ function events(url: string, headers: Record<string, string>): (request: Request
   return (request) => client.iterate(request) as unknown as Stream;
 }
 
-function socket(url: string, connectionParams: Record<string, string>, headers: Record<string, string> = {}): (request: Request) => Stream {
+function socket(
+  url: string,
+  connectionParams: Record<string, string>,
+  headers: Record<string, string> = {},
+): (request: Request) => Stream {
   class WithHeaders extends WebSocket {
     constructor(address: string, protocols: string) {
       super(address, protocols, { headers });
     }
   }
-  const client = createSocketClient({ url: url.replace('http', 'ws'), connectionParams, webSocketImpl: WithHeaders, retryAttempts: 0 });
+  const client = createSocketClient({
+    url: url.replace('http', 'ws'),
+    connectionParams,
+    webSocketImpl: WithHeaders,
+    retryAttempts: 0,
+  });
   closing.push(() => void client.dispose());
   return (request) => client.iterate(request as never) as unknown as Stream;
 }
 
 const token = (person: Person) => ({ Authorization: `Token ${person.token}` });
 
-const TRANSPORTS: [string, (fitgraph: Fitgraph, person: Person) => (request: Request) => Stream][] = [
-  ['server-sent events at /graphql/stream', (fitgraph, person) => events(`${fitgraph.url}/graphql/stream`, token(person))],
-  ['server-sent events at /graphql', (fitgraph, person) => events(`${fitgraph.url}/graphql`, token(person))],
-  ['WebSocket', (fitgraph, person) => socket(`${fitgraph.url}/graphql`, token(person))],
-];
+const TRANSPORTS: [string, (fitgraph: Fitgraph, person: Person) => (request: Request) => Stream][] =
+  [
+    [
+      'server-sent events at /graphql/stream',
+      (fitgraph, person) => events(`${fitgraph.url}/graphql/stream`, token(person)),
+    ],
+    [
+      'server-sent events at /graphql',
+      (fitgraph, person) => events(`${fitgraph.url}/graphql`, token(person)),
+    ],
+    ['WebSocket', (fitgraph, person) => socket(`${fitgraph.url}/graphql`, token(person))],
+  ];
 
 /** Subscribes and reads the first event, which contains the cursor of the start. */
-async function subscribe(open: (request: Request) => Stream, variables: Record<string, unknown> = {}) {
+async function subscribe(
+  open: (request: Request) => Stream,
+  variables: Record<string, unknown> = {},
+) {
   const stream = open({ query: CHANGED, variables });
   const first = (await stream.next()).value as Event;
   expect(first.errors).toBeUndefined();
@@ -88,7 +117,12 @@ const summarize = (changes: { type: string; rowId: string; operation: string }[]
 
 let day = 0;
 const createEntry = async (person: Person) =>
-  (await person.post('/weightentry/', { date: new Date(Date.UTC(1990, 0, (day += 1))).toISOString().slice(0, 10), weight: '80' })).body.id;
+  (
+    await person.post('/weightentry/', {
+      date: new Date(Date.UTC(1990, 0, (day += 1))).toISOString().slice(0, 10),
+      weight: '80',
+    })
+  ).body.id;
 
 describe.each(TRANSPORTS)('the endpoint for subscriptions over %s', (_name, transport) => {
   test('delivers every change of both interfaces and instances once and in order', async () => {
@@ -98,7 +132,9 @@ describe.each(TRANSPORTS)('the endpoint for subscriptions over %s', (_name, tran
     const second = await createEntry(annElsewhere);
     await createEntry(eve);
     await annElsewhere.patch(`/weightentry/${first}/`, { weight: '81' });
-    await ann.ask(`mutation ($id: ID!) { deleteWeightEntry(id: $id) { deletedIds } }`, { id: second });
+    await ann.ask(`mutation ($id: ID!) { deleteWeightEntry(id: $id) { deletedIds } }`, {
+      id: second,
+    });
     const changes = await nextChanges(stream, 4);
     expect(summarize(changes)).toEqual([
       `CREATED WEIGHT_ENTRY ${first}`,
@@ -130,15 +166,23 @@ describe.each(TRANSPORTS)('the endpoint for subscriptions over %s', (_name, tran
     const { stream } = await subscribe(transport(one, bob));
     await one.sql('DELETE FROM "token" WHERE "user_id" = $1', [bob.id]);
     await createEntry(ann);
-    await one.sql('INSERT INTO "workout" ("creation_date", "user_id") VALUES (current_date, $1)', [bob.id]);
+    await one.sql('INSERT INTO "workout" ("creation_date", "user_id") VALUES (current_date, $1)', [
+      bob.id,
+    ]);
     const { value } = await stream.next();
-    expect(value).toMatchObject({ errors: [{ message: 'Invalid token.', extensions: { code: 'FORBIDDEN' } }] });
+    expect(value).toMatchObject({
+      errors: [{ message: 'Invalid token.', extensions: { code: 'FORBIDDEN' } }],
+    });
     expect(value.data ?? null).toBeNull();
     expect((await stream.next()).done).toBe(true);
   });
 
   test.each([
-    ['an invalid cursor', { query: CHANGED, variables: { since: 'x' } }, 'since: This is not a valid cursor of changes.'],
+    [
+      'an invalid cursor',
+      { query: CHANGED, variables: { since: 'x' } },
+      'since: This is not a valid cursor of changes.',
+    ],
     ['an unknown row type', { query: CHANGED, variables: { types: ['Bicycle'] } }, 'Bicycle'],
     ['an unknown field', { query: 'subscription { changed { hat } }' }, 'Cannot query field "hat"'],
     ['a syntax error', { query: 'subscription {' }, 'Syntax Error'],
@@ -155,7 +199,10 @@ describe.each(TRANSPORTS)('the endpoint for subscriptions over %s', (_name, tran
   });
 
   test('rejects queries and mutations', async () => {
-    for (const query of ['{ viewer { id } }', 'mutation { deleteWeightEntry(id: 1) { deletedIds } }']) {
+    for (const query of [
+      '{ viewer { id } }',
+      'mutation { deleteWeightEntry(id: 1) { deletedIds } }',
+    ]) {
       const errors = await transport(
         one,
         ann,
@@ -175,15 +222,24 @@ test('an event stream whose request was chunked does not block other chunked req
     fetch(one.url + path, {
       method: 'POST',
       body: new Blob([JSON.stringify(body)]).stream(),
-      headers: { 'Content-Type': 'application/json', Authorization: `Token ${ann.token}`, ...headers },
+      headers: {
+        'Content-Type': 'application/json',
+        Authorization: `Token ${ann.token}`,
+        ...headers,
+      },
       signal,
       duplex: 'half',
     } as RequestInit);
   const stream = new AbortController();
   try {
     const query = CHANGED;
-    expect((await post('/graphql/stream', { query }, { Accept: 'text/event-stream' }, stream.signal)).status).toBe(200);
-    const answers = await Promise.all([1, 2].map(() => post('/graphql', { query: '{ viewer { id } }' }, {})));
+    expect(
+      (await post('/graphql/stream', { query }, { Accept: 'text/event-stream' }, stream.signal))
+        .status,
+    ).toBe(200);
+    const answers = await Promise.all(
+      [1, 2].map(() => post('/graphql', { query: '{ viewer { id } }' }, {})),
+    );
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
   } finally {
     stream.abort();
@@ -215,14 +271,19 @@ describe.each<[string, (fitgraph: Fitgraph) => (request: Request) => Stream]>([
     const before = one.logged.length;
     // Repeated, because an error at the end of a subscription might be logged only during the next one.
     for (let round = 0; round < 3; round += 1) {
-      const { stream } = await subscribe(transport(one), { types: ['INGREDIENT', 'INGREDIENT', 'LANGUAGE'] });
+      const { stream } = await subscribe(transport(one), {
+        types: ['INGREDIENT', 'INGREDIENT', 'LANGUAGE'],
+      });
       await stream.return();
     }
     expect(one.logged.slice(before).filter((line) => line.includes('"level":50'))).toEqual([]);
   });
 
   test('are rejected when they include a type of owned rows', async () => {
-    const errors = await transport(one)({ query: CHANGED, variables: { types: ['INGREDIENT', 'WEIGHT_ENTRY'] } })
+    const errors = await transport(one)({
+      query: CHANGED,
+      variables: { types: ['INGREDIENT', 'WEIGHT_ENTRY'] },
+    })
       .next()
       .then(({ value }) => value.errors);
     expect(errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
@@ -231,8 +292,12 @@ describe.each<[string, (fitgraph: Fitgraph) => (request: Request) => Stream]>([
 
 test('reads the change log only for subscribers of the changed catalogue type', async () => {
   const own = await subscribe(events(`${one.url}/graphql/stream`, token(ann)));
-  const foods = await subscribe(events(`${one.url}/graphql/stream`, token(ann)), { types: ['INGREDIENT'] });
-  const both = await subscribe(events(`${one.url}/graphql/stream`, token(ann)), { types: ['INGREDIENT', 'WEIGHT_ENTRY'] });
+  const foods = await subscribe(events(`${one.url}/graphql/stream`, token(ann)), {
+    types: ['INGREDIENT'],
+  });
+  const both = await subscribe(events(`${one.url}/graphql/stream`, token(ann)), {
+    types: ['INGREDIENT', 'WEIGHT_ENTRY'],
+  });
   const readings = async (expected: number, act: () => Promise<unknown>) => {
     await waitForPolls();
     querySpy.mockClear();
@@ -241,7 +306,9 @@ test('reads the change log only for subscribers of the changed catalogue type', 
     await act();
     await until(
       'the change notification is received and the change log is read',
-      () => one.services.notificationListener.notificationCount > notificationCount && count() >= expected,
+      () =>
+        one.services.notificationListener.notificationCount > notificationCount &&
+        count() >= expected,
     );
     await waitForPolls();
     return count();
@@ -249,8 +316,14 @@ test('reads the change log only for subscribers of the changed catalogue type', 
   const waitForPolls = () => new Promise((resolve) => setTimeout(resolve, 300));
   const querySpy = jest.spyOn(DatabaseSession.prototype, 'query');
   try {
-    expect(await readings(0, () => one.sql(`UPDATE "muscle" SET "name" = "name" WHERE "id" = 1`))).toBe(0);
-    expect(await readings(2, () => one.sql(`UPDATE "ingredient" SET "energy" = "energy" WHERE "id" = 1`))).toBe(2);
+    expect(
+      await readings(0, () => one.sql(`UPDATE "muscle" SET "name" = "name" WHERE "id" = 1`)),
+    ).toBe(0);
+    expect(
+      await readings(2, () =>
+        one.sql(`UPDATE "ingredient" SET "energy" = "energy" WHERE "id" = 1`),
+      ),
+    ).toBe(2);
     expect(await readings(2, () => createEntry(ann))).toBe(2);
   } finally {
     querySpy.mockRestore();
@@ -263,12 +336,18 @@ test('reads the change log only for subscribers of the changed catalogue type', 
 test('rejects subscriptions to all types when the token is missing or invalid', async () => {
   const { value } = await events(`${one.url}/graphql/stream`, {})({ query: CHANGED }).next();
   expect(value).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
-  await expect(events(`${one.url}/graphql/stream`, { Authorization: 'Token nonsense' })({ query: CHANGED }).next()).rejects.toMatchObject({
+  await expect(
+    events(`${one.url}/graphql/stream`, { Authorization: 'Token nonsense' })({
+      query: CHANGED,
+    }).next(),
+  ).rejects.toMatchObject({
     response: { status: 401 },
   });
   const nobody = await socket(`${one.url}/graphql`, {})({ query: CHANGED }).next();
   expect(nobody.value).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
-  await expect(socket(`${one.url}/graphql`, { Authorization: 'Token nonsense' })({ query: CHANGED }).next()).rejects.toMatchObject({
+  await expect(
+    socket(`${one.url}/graphql`, { Authorization: 'Token nonsense' })({ query: CHANGED }).next(),
+  ).rejects.toMatchObject({
     code: 4401,
   });
 });
@@ -277,22 +356,40 @@ test('rejects subscriptions of a browser session without its CSRF token', async 
   const visitor = new Visitor(one.url);
   const form = await visitor.get('/login');
   const signIn = /name="(\w+)" value="([^"]+)"/.exec(form.text);
-  await visitor.post('/login', { username: 'ann', password: PASSWORD, ...(signIn && { [signIn[1]!]: signIn[2]! }) });
-  const cookie = { Cookie: [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ') };
-  const csrf = /"csrfToken":"([^"]+)"|name="csrfToken" value="([^"]+)"|name="csrf-token" content="([^"]+)"/.exec(
-    (await visitor.get('/user/api-key')).text,
-  );
+  await visitor.post('/login', {
+    username: 'ann',
+    password: PASSWORD,
+    ...(signIn && { [signIn[1]!]: signIn[2]! }),
+  });
+  const cookie = {
+    Cookie: [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+  };
+  const csrf =
+    /"csrfToken":"([^"]+)"|name="csrfToken" value="([^"]+)"|name="csrf-token" content="([^"]+)"/.exec(
+      (await visitor.get('/user/api-key')).text,
+    );
   const csrfToken = csrf!.slice(1).find(Boolean)!;
-  await expect(socket(`${one.url}/graphql`, {}, cookie)({ query: CHANGED }).next()).rejects.toMatchObject({ code: 4401 });
-  await expect(events(`${one.url}/graphql/stream`, cookie)({ query: CHANGED }).next()).rejects.toMatchObject({ response: { status: 403 } });
-  expect((await subscribe(socket(`${one.url}/graphql`, { 'X-CSRFToken': csrfToken }, cookie))).cursor).toBeTruthy();
-  expect((await subscribe(events(`${one.url}/graphql/stream`, { ...cookie, 'X-CSRFToken': csrfToken }))).cursor).toBeTruthy();
+  await expect(
+    socket(`${one.url}/graphql`, {}, cookie)({ query: CHANGED }).next(),
+  ).rejects.toMatchObject({ code: 4401 });
+  await expect(
+    events(`${one.url}/graphql/stream`, cookie)({ query: CHANGED }).next(),
+  ).rejects.toMatchObject({ response: { status: 403 } });
+  expect(
+    (await subscribe(socket(`${one.url}/graphql`, { 'X-CSRFToken': csrfToken }, cookie))).cursor,
+  ).toBeTruthy();
+  expect(
+    (await subscribe(events(`${one.url}/graphql/stream`, { ...cookie, 'X-CSRFToken': csrfToken })))
+      .cursor,
+  ).toBeTruthy();
 });
 
 test('rejects WebSockets at other paths and with other subprotocols', async () => {
   const status = (url: string, protocol: string) =>
     new Promise((resolve) =>
-      new WebSocket(url.replace('http', 'ws'), protocol).on('error', (error) => resolve(error.message)).on('open', () => resolve('open')),
+      new WebSocket(url.replace('http', 'ws'), protocol)
+        .on('error', (error) => resolve(error.message))
+        .on('open', () => resolve('open')),
     );
   expect(await status(`${one.url}/elsewhere`, 'graphql-transport-ws')).toContain('404');
   expect(await status(`${one.url}//`, 'graphql-transport-ws')).toContain('404');
@@ -301,9 +398,10 @@ test('rejects WebSockets at other paths and with other subprotocols', async () =
 
 test('ends open subscriptions when the server stops', async () => {
   const three = await Fitgraph.start({ sameDatabaseAs: one });
-  const streams = [events(`${three.url}/graphql/stream`, token(ann)), socket(`${three.url}/graphql`, token(ann))].map((open) =>
-    open({ query: CHANGED }),
-  );
+  const streams = [
+    events(`${three.url}/graphql/stream`, token(ann)),
+    socket(`${three.url}/graphql`, token(ann)),
+  ].map((open) => open({ query: CHANGED }));
   for (const stream of streams) await stream.next();
   const ended = streams.map((stream) =>
     stream.next().then(

@@ -32,7 +32,8 @@ beforeAll(async () => {
   ann = await fitgraph.user('ann');
   await createOwnedRows(ann);
   mkdirSync(fitgraph.mediaFolder, { recursive: true });
-  for (const name of ['page.html', 'page.svg', 'page', 'page.png']) writeFileSync(join(fitgraph.mediaFolder, name), html);
+  for (const name of ['page.html', 'page.svg', 'page', 'page.png'])
+    writeFileSync(join(fitgraph.mediaFolder, name), html);
 });
 
 const METHODS = ['GET', 'POST', 'DELETE', 'OPTIONS'];
@@ -43,7 +44,15 @@ const PLACES = [
     ...[...actions.keys()].map((action) => `/api/v2/${view.restName}/1/${action}/`),
   ]),
   ...searches.map((search) => `/api/v2/${search}/?term=%3Cscript%3E`),
-  ...['/api/v2/', '/api/v2', '/api/v2/login/', '/api/v2/schema', '/api/v2/schema.json', '/api/v2/schema.yaml', '/api/v2/schema/docs'],
+  ...[
+    '/api/v2/',
+    '/api/v2',
+    '/api/v2/login/',
+    '/api/v2/schema',
+    '/api/v2/schema.json',
+    '/api/v2/schema.yaml',
+    '/api/v2/schema/docs',
+  ],
   ...[
     '/',
     '/login',
@@ -64,31 +73,53 @@ const PLACES = [
     '/favicon.ico',
     '/%3Cscript%3E',
   ],
-  ...['/media/page.html', '/media/page.svg', '/media/page', '/media/page.png', '/media/', '/media/%3Cscript%3E', '/%', '/login/%ff'],
+  ...[
+    '/media/page.html',
+    '/media/page.svg',
+    '/media/page',
+    '/media/page.png',
+    '/media/',
+    '/media/%3Cscript%3E',
+    '/%',
+    '/login/%ff',
+  ],
 ];
 
 function expectSafe({ status, headers, text }: Answer, requestLine: string): void {
-  expect({ asked: requestLine, failed: status === 500 }).toEqual({ asked: requestLine, failed: false });
+  expect({ asked: requestLine, failed: status === 500 }).toEqual({
+    asked: requestLine,
+    failed: false,
+  });
   const type = headers.get('content-type');
-  if (text !== '') expect({ asked: requestLine, type }).toEqual({ asked: requestLine, type: expect.any(String) });
+  if (text !== '')
+    expect({ asked: requestLine, type }).toEqual({ asked: requestLine, type: expect.any(String) });
   if (type === null) return;
   const sniffing = { asked: requestLine, type, sniffed: headers.get('x-content-type-options') };
   expect(sniffing).toEqual({ asked: requestLine, type, sniffed: 'nosniff' });
   if (!/html|xml|svg/.test(type)) return;
   const policy = headers.get('content-security-policy') ?? '';
-  expect({ asked: requestLine, policy }).toEqual({ asked: requestLine, policy: expect.stringContaining("default-src 'none'") });
+  expect({ asked: requestLine, policy }).toEqual({
+    asked: requestLine,
+    policy: expect.stringContaining("default-src 'none'"),
+  });
   expect(policy).toContain("script-src 'self';");
-  for (const directive of ["base-uri 'none'", "frame-ancestors 'none'", 'form-action ']) expect(policy).toContain(directive);
+  for (const directive of ["base-uri 'none'", "frame-ancestors 'none'", 'form-action '])
+    expect(policy).toContain(directive);
 }
 
-test.each(['application/json', 'text/html,*/*;q=0.8'])('sends safe headers from every path and method for Accept: %s', async (accept) => {
-  for (const person of [ann, fitgraph.anonymous])
-    for (const place of PLACES)
-      for (const method of METHODS) {
-        const answer = await person.withHeaders({ Accept: accept }).send(method, place, method === 'GET' ? undefined : '<script>');
-        expectSafe(answer, `${method} ${place}`);
-      }
-});
+test.each(['application/json', 'text/html,*/*;q=0.8'])(
+  'sends safe headers from every path and method for Accept: %s',
+  async (accept) => {
+    for (const person of [ann, fitgraph.anonymous])
+      for (const place of PLACES)
+        for (const method of METHODS) {
+          const answer = await person
+            .withHeaders({ Accept: accept })
+            .send(method, place, method === 'GET' ? undefined : '<script>');
+          expectSafe(answer, `${method} ${place}`);
+        }
+  },
+);
 
 test('sends markup in JSON as application/json and never as JSONP', async () => {
   const { headers, text } = await ann.post('/workout/', { comment: '<script>alert(1)</script>' });

@@ -9,7 +9,8 @@ import { writable } from './surface';
 const fitgraph = fitgraphForThisFile();
 const REFUSED = { detail: 'CSRF Failed: CSRF token missing or incorrect.' };
 const LIST = '/api/v2/weightentry/';
-const MUTATION = 'mutation { createWeightEntry(input: { date: "2021-03-10", weight: "80.00" }) { errors { path } } }';
+const MUTATION =
+  'mutation { createWeightEntry(input: { date: "2021-03-10", weight: "80.00" }) { errors { path } } }';
 
 let visitor: Visitor;
 let csrfToken: string;
@@ -29,7 +30,8 @@ beforeAll(async () => {
 
 beforeEach(() => fitgraph.sql('DELETE FROM "weight_entry"'));
 
-const rows = async () => (await fitgraph.sql('SELECT "date", "weight", "user_id" AS "user" FROM "weight_entry"')).length;
+const rows = async () =>
+  (await fitgraph.sql('SELECT "date", "weight", "user_id" AS "user" FROM "weight_entry"')).length;
 const entry = { date: '2021-03-10', weight: '80.00' };
 
 function multipart(fields: Record<string, string>): FormData {
@@ -50,7 +52,10 @@ const invalidTokens = (): string[] => [
 it('rejects a form without a valid CSRF token', async () => {
   for (const token of invalidTokens()) {
     const fields = token ? { ...entry, csrfToken: token } : entry;
-    for (const answer of [await visitor.post(LIST, fields), await visitor.send('POST', LIST, multipart(fields))]) {
+    for (const answer of [
+      await visitor.post(LIST, fields),
+      await visitor.send('POST', LIST, multipart(fields)),
+    ]) {
       expect(answer.status).toBe(403);
       expect(JSON.parse(answer.text)).toEqual(REFUSED);
     }
@@ -60,18 +65,29 @@ it('rejects a form without a valid CSRF token', async () => {
 
 it('accepts a form with the CSRF token in a field or a header', async () => {
   expect((await visitor.post(LIST, { ...entry, csrfToken })).status).toBe(201);
-  expect((await visitor.send('POST', LIST, multipart({ ...entry, date: '2021-03-11', csrfToken }))).status).toBe(201);
+  expect(
+    (await visitor.send('POST', LIST, multipart({ ...entry, date: '2021-03-11', csrfToken })))
+      .status,
+  ).toBe(201);
   const headers = { 'X-CSRFToken': csrfToken };
-  expect((await visitor.send('POST', LIST, multipart({ ...entry, date: '2021-03-12' }), headers)).status).toBe(201);
+  expect(
+    (await visitor.send('POST', LIST, multipart({ ...entry, date: '2021-03-12' }), headers)).status,
+  ).toBe(201);
   const { id } = await fitgraph.user('ann');
-  expect(await fitgraph.sql('SELECT DISTINCT "user_id" AS "id" FROM "weight_entry"')).toEqual([{ id }]);
+  expect(await fitgraph.sql('SELECT DISTINCT "user_id" AS "id" FROM "weight_entry"')).toEqual([
+    { id },
+  ]);
   expect(await rows()).toBe(3);
 });
 
 it('requires the CSRF token of JSON requests in a header', async () => {
-  expect(JSON.parse((await visitor.json('POST', LIST, { ...entry, csrfToken })).text)).toEqual(REFUSED);
+  expect(JSON.parse((await visitor.json('POST', LIST, { ...entry, csrfToken })).text)).toEqual(
+    REFUSED,
+  );
   for (const token of invalidTokens().slice(1, 4))
-    expect(JSON.parse((await visitor.json('POST', LIST, entry, { 'X-CSRFToken': token })).text)).toEqual(REFUSED);
+    expect(
+      JSON.parse((await visitor.json('POST', LIST, entry, { 'X-CSRFToken': token })).text),
+    ).toEqual(REFUSED);
   expect(await rows()).toBe(0);
   expect((await visitor.json('POST', LIST, entry, { 'X-CSRFToken': csrfToken })).status).toBe(201);
 });
@@ -85,34 +101,55 @@ it('rejects updates, deletions and logins without the CSRF token', async () => {
     await visitor.send('DELETE', path),
     await visitor.post('/api/v2/login/', { username: 'ann', password: 'whatever it is' }),
   ];
-  for (const { status, text } of answers) expect([status, JSON.parse(text)]).toEqual([403, REFUSED]);
+  for (const { status, text } of answers)
+    expect([status, JSON.parse(text)]).toEqual([403, REFUSED]);
   expect(await fitgraph.sql('SELECT "weight" FROM "weight_entry"')).toEqual([{ weight: '80.00' }]);
-  expect((await visitor.send('DELETE', path, undefined, { 'X-CSRFToken': csrfToken })).status).toBe(204);
+  expect((await visitor.send('DELETE', path, undefined, { 'X-CSRFToken': csrfToken })).status).toBe(
+    204,
+  );
 });
 
 it('rejects GraphQL mutations without the CSRF token in a header', async () => {
   for (const token of ['', foreignToken]) {
-    const answer = await visitor.json('POST', '/graphql', { query: MUTATION, csrfToken }, token ? { 'X-CSRFToken': token } : {});
+    const answer = await visitor.json(
+      'POST',
+      '/graphql',
+      { query: MUTATION, csrfToken },
+      token ? { 'X-CSRFToken': token } : {},
+    );
     expect(answer.status).toBe(403);
     const { errors, data } = JSON.parse(answer.text);
     expect(data).toBeUndefined();
     expect(errors).toEqual([{ message: REFUSED.detail, extensions: { code: 'FORBIDDEN' } }]);
   }
   // A GET needs no token, because it cannot change anything.
-  const get = await visitor.get(`/graphql?query=${encodeURIComponent(MUTATION)}`, { 'Apollo-Require-Preflight': '1' });
+  const get = await visitor.get(`/graphql?query=${encodeURIComponent(MUTATION)}`, {
+    'Apollo-Require-Preflight': '1',
+  });
   expect(get.status).toBe(405);
   expect(await rows()).toBe(0);
-  const { text } = await visitor.json('POST', '/graphql', { query: MUTATION }, { 'X-CSRFToken': csrfToken });
+  const { text } = await visitor.json(
+    'POST',
+    '/graphql',
+    { query: MUTATION },
+    { 'X-CSRFToken': csrfToken },
+  );
   expect(JSON.parse(text).errors).toBeUndefined();
   expect(await rows()).toBe(1);
 });
 
 it('requires no CSRF token from requests without a valid session cookie', async () => {
-  const person = (await fitgraph.user('ann')).withHeaders({ Cookie: `fitgraph=${visitor.cookies.get('fitgraph')}` });
+  const person = (await fitgraph.user('ann')).withHeaders({
+    Cookie: `fitgraph=${visitor.cookies.get('fitgraph')}`,
+  });
   expect((await person.post('/weightentry/', entry)).status).toBe(201);
   const ended = fitgraph.anonymous.withHeaders({ Cookie: `fitgraph=${'x'.repeat(43)}` });
-  expect((await ended.query('{ exercises { totalCount } }')).data.exercises.totalCount).toBeGreaterThan(0);
-  expect((await ended.post('/weightentry/', entry)).body).toEqual({ detail: 'Authentication credentials were not provided.' });
+  expect(
+    (await ended.query('{ exercises { totalCount } }')).data.exercises.totalCount,
+  ).toBeGreaterThan(0);
+  expect((await ended.post('/weightentry/', entry)).body).toEqual({
+    detail: 'Authentication credentials were not provided.',
+  });
 });
 
 it('protects sign-out and the API key with the CSRF token', async () => {
@@ -135,7 +172,9 @@ it('protects sign-out and the API key with the CSRF token', async () => {
 });
 
 const storedRows = async () => {
-  const tables = writable.map(({ type }) => resourceOf(allEntities().find(({ name }) => name === type.name)!)!.table);
+  const tables = writable.map(
+    ({ type }) => resourceOf(allEntities().find(({ name }) => name === type.name)!)!.table,
+  );
   return Promise.all(tables.map((table) => fitgraph.sql(`SELECT * FROM "${table}" ORDER BY "id"`)));
 };
 
@@ -143,11 +182,23 @@ const storedRows = async () => {
 const requestsWithToken = (token: string): { query: string; headers: Record<string, string> }[] => [
   { query: '', headers: {} },
   { query: `?csrfToken=${token}&csrfmiddlewaretoken=${token}&X-CSRFToken=${token}`, headers: {} },
-  { query: '', headers: { Cookie: `fitgraph=${visitor.cookies.get('fitgraph')}; csrftoken=${token}; csrfToken=${token}` } },
+  {
+    query: '',
+    headers: {
+      Cookie: `fitgraph=${visitor.cookies.get('fitgraph')}; csrftoken=${token}; csrfToken=${token}`,
+    },
+  },
   { query: '', headers: { 'X-CSRFToken': foreignToken } },
   { query: '', headers: { 'X-CSRFToken': `${foreignToken}, ${token}` } },
   { query: '', headers: { 'X-CSRFToken': '' } },
-  { query: '', headers: { Origin: fitgraph.url, Referer: `${fitgraph.url}/`, 'X-Requested-With': 'XMLHttpRequest' } },
+  {
+    query: '',
+    headers: {
+      Origin: fitgraph.url,
+      Referer: `${fitgraph.url}/`,
+      'X-Requested-With': 'XMLHttpRequest',
+    },
+  },
   { query: '', headers: { Authorization: 'Basic YW5uOmFubg==' } },
 ];
 
@@ -166,13 +217,30 @@ it('rejects every write to every resource without the CSRF token', async () => {
         ['DELETE', detail],
       ] as const) {
         const { status, text } = await visitor.json(method, place + query, body, headers);
-        expect({ method, place, headers, status, body: JSON.parse(text) }).toEqual({ method, place, headers, status: 403, body: REFUSED });
+        expect({ method, place, headers, status, body: JSON.parse(text) }).toEqual({
+          method,
+          place,
+          headers,
+          status: 403,
+          body: REFUSED,
+        });
       }
     // HTML forms send the method in a field.
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
-      for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'text/plain; application/json']) {
-        const form = new URLSearchParams({ _method: method, _content: JSON.stringify(body), csrfToken: foreignToken }).toString();
-        const sent = await visitor.send('POST', `${detail}?csrfToken=${csrfToken}`, form, { 'Content-Type': type, Accept: 'text/html' });
+      for (const type of [
+        'application/x-www-form-urlencoded',
+        'text/plain',
+        'text/plain; application/json',
+      ]) {
+        const form = new URLSearchParams({
+          _method: method,
+          _content: JSON.stringify(body),
+          csrfToken: foreignToken,
+        }).toString();
+        const sent = await visitor.send('POST', `${detail}?csrfToken=${csrfToken}`, form, {
+          'Content-Type': type,
+          Accept: 'text/html',
+        });
         expect({ detail, status: sent.status }).toEqual({ detail, status: 403 });
       }
   }
@@ -186,16 +254,29 @@ it('rejects every form of every page without its CSRF token', async () => {
   });
   const before = await storedRows();
   let forms = 0;
-  for (const path of ['/', '/register', '/user/api-key', '/user/api-key/replace', '/api/v2/login/', ...details]) {
+  for (const path of [
+    '/',
+    '/register',
+    '/user/api-key',
+    '/user/api-key/replace',
+    '/api/v2/login/',
+    ...details,
+  ]) {
     const { text } = await visitor.get(path, { Accept: 'text/html' });
     for (const [html] of text.matchAll(/<form[^>]*method="post".*?<\/form>/gs)) {
       const action = /action="([^"]*)"/.exec(html)![1]!;
       const fields = Object.fromEntries(
-        [...html.matchAll(/name="(\w+)"(?: value="([^"]*)")?/g)].map(([, name, value]) => [name!, value ?? '']),
+        [...html.matchAll(/name="(\w+)"(?: value="([^"]*)")?/g)].map(([, name, value]) => [
+          name!,
+          value ?? '',
+        ]),
       );
       for (const token of [undefined, foreignToken, '']) {
         const { csrfToken: _, ...rest } = fields;
-        const { status } = await visitor.post(action, token === undefined ? rest : { ...rest, csrfToken: token });
+        const { status } = await visitor.post(
+          action,
+          token === undefined ? rest : { ...rest, csrfToken: token },
+        );
         expect({ path, action, status }).toEqual({ path, action, status: 403 });
       }
       forms += 1;
@@ -222,17 +303,38 @@ it('rejects cross-site form submissions to GraphQL', async () => {
     ['application/jsonp', body],
   ];
   for (const [type, text] of requests)
-    for (const path of ['/graphql', `/graphql?csrfToken=${csrfToken}&query=${encodeURIComponent(MUTATION)}`])
+    for (const path of [
+      '/graphql',
+      `/graphql?csrfToken=${csrfToken}&query=${encodeURIComponent(MUTATION)}`,
+    ])
       for (const headers of [{}, { 'X-CSRFToken': csrfToken }] as Record<string, string>[]) {
         // A cross-site form cannot send the header. Even with it, GraphQL does not accept these content types.
         const preflighted = type.startsWith('multipart') ? {} : headers;
-        const { status } = await visitor.send('POST', path, text, { 'Content-Type': type, ...preflighted });
-        expect({ type, path, status: status >= 400 && status < 500 }).toEqual({ type, path, status: true });
+        const { status } = await visitor.send('POST', path, text, {
+          'Content-Type': type,
+          ...preflighted,
+        });
+        expect({ type, path, status: status >= 400 && status < 500 }).toEqual({
+          type,
+          path,
+          status: true,
+        });
       }
   for (const method of ['GET', 'HEAD'])
-    for (const headers of [{}, { 'X-CSRFToken': csrfToken }, { 'Apollo-Require-Preflight': '1' }] as Record<string, string>[])
+    for (const headers of [
+      {},
+      { 'X-CSRFToken': csrfToken },
+      { 'Apollo-Require-Preflight': '1' },
+    ] as Record<string, string>[])
       expect(
-        (await visitor.send(method, `/graphql?query=${encodeURIComponent(MUTATION)}`, undefined, headers)).status,
+        (
+          await visitor.send(
+            method,
+            `/graphql?query=${encodeURIComponent(MUTATION)}`,
+            undefined,
+            headers,
+          )
+        ).status,
       ).toBeGreaterThanOrEqual(400);
   expect(await rows()).toBe(0);
 });
@@ -250,17 +352,35 @@ it('rejects a login submitted by a form of another site', async () => {
   ];
   for (const [fields, headers] of attempts) {
     const body = new URLSearchParams({ username: 'bob', password: PASSWORD, ...fields }).toString();
-    const answer = await new Visitor(fitgraph.url).send('POST', `/login?csrfToken=${mine.csrfToken}`, body, {
-      'Content-Type': 'application/x-www-form-urlencoded',
-      ...headers,
+    const answer = await new Visitor(fitgraph.url).send(
+      'POST',
+      `/login?csrfToken=${mine.csrfToken}`,
+      body,
+      {
+        'Content-Type': 'application/x-www-form-urlencoded',
+        ...headers,
+      },
+    );
+    expect({ fields, status: answer.status, cookies: answer.cookies }).toEqual({
+      fields,
+      status: 403,
+      cookies: [],
     });
-    expect({ fields, status: answer.status, cookies: answer.cookies }).toEqual({ fields, status: 403, cookies: [] });
   }
 });
 
 it('does not allow other origins to read responses with credentials', async () => {
-  for (const path of ['/api/v2/weightentry/', '/graphql?query={viewer{username}}', '/', '/user/api-key', '/api/v2/schema.json']) {
-    const { headers } = await visitor.get(path, { Origin: 'https://evil.example', 'Apollo-Require-Preflight': '1' });
+  for (const path of [
+    '/api/v2/weightentry/',
+    '/graphql?query={viewer{username}}',
+    '/',
+    '/user/api-key',
+    '/api/v2/schema.json',
+  ]) {
+    const { headers } = await visitor.get(path, {
+      Origin: 'https://evil.example',
+      'Apollo-Require-Preflight': '1',
+    });
     expect(headers.get('access-control-allow-credentials')).toBeNull();
     expect(headers.get('access-control-allow-origin')).not.toBe('https://evil.example');
   }

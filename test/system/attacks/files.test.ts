@@ -49,7 +49,11 @@ const SLASHES = ['/', '%2f', '%252f', '\\', '%5c', '//', '/./', '%c0%af'];
 
 const traversals = [
   ...SUBJECTS.flatMap((subject) =>
-    PARENT_SEGMENTS.flatMap((up) => SLASHES.flatMap((slash) => [1, 2, 8].map((depth) => `${`${up}${slash}`.repeat(depth)}${subject}`))),
+    PARENT_SEGMENTS.flatMap((up) =>
+      SLASHES.flatMap((slash) =>
+        [1, 2, 8].map((depth) => `${`${up}${slash}`.repeat(depth)}${subject}`),
+      ),
+    ),
   ),
   ...PARENT_SEGMENTS.map((up) => `exercise-images/1/${up}/${up}/${up}/secret.png`),
   '/etc/passwd',
@@ -72,29 +76,39 @@ test('serves no file outside the media folder or in its hidden folders', async (
   const wrong: unknown[] = [];
   for (const path of traversals) {
     const { status, head, body } = await sendRaw(fitgraph.url, `GET /media/${path}`);
-    if (status < 400 || status > 404 || body.includes(SECRET) || body.includes('root:')) wrong.push({ path, status });
-    if (!/^content-type: application\/json/im.test(head) && status !== 400) wrong.push({ path, head });
+    if (status < 400 || status > 404 || body.includes(SECRET) || body.includes('root:'))
+      wrong.push({ path, status });
+    if (!/^content-type: application\/json/im.test(head) && status !== 400)
+      wrong.push({ path, head });
   }
   expect(wrong).toEqual([]);
-  expect(await sendRaw(fitgraph.url, 'GET /media/exercise-images/1/good.png')).toMatchObject({ status: 200 });
+  expect(await sendRaw(fitgraph.url, 'GET /media/exercise-images/1/good.png')).toMatchObject({
+    status: 200,
+  });
 });
 
 test.each(['link.png', 'out/secret.png', 'etc/passwd', 'link.png.30x30_q85.jpg'])(
   'does not follow the symbolic link in /media/%s',
   async (path) => {
     const { status, body } = await sendRaw(fitgraph.url, `GET /media/${path}`);
-    expect({ status, secret: body.includes(SECRET) || body.includes('root:') }).toEqual({ status: 404, secret: false });
+    expect({ status, secret: body.includes(SECRET) || body.includes('root:') }).toEqual({
+      status: 404,
+      secret: false,
+    });
   },
 );
 
 function upload(filename: string, content: Buffer): Uint8Array {
-  const part = (name: string, more: string) => `--b\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n`;
+  const part = (name: string, more: string) =>
+    `--b\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n`;
   // Written by hand, because clients would escape the name.
   const head = `${part('exercise', '')}1\r\n${part('image', `; filename="${filename.replaceAll('"', '\\"')}"\r\nContent-Type: image/png`)}`;
   return Buffer.concat([Buffer.from(head), content, Buffer.from('\r\n--b--\r\n')]);
 }
 const sendFile = (filename: string, content: Buffer) =>
-  ann.withHeaders({ 'Content-Type': 'multipart/form-data; boundary=b' }).send('POST', '/api/v2/exerciseimage/', upload(filename, content));
+  ann
+    .withHeaders({ 'Content-Type': 'multipart/form-data; boundary=b' })
+    .send('POST', '/api/v2/exerciseimage/', upload(filename, content));
 
 /** Files beside the media folder, in it, and in the folder of the exercise. */
 const names = () =>
@@ -127,9 +141,12 @@ test.each([
   // A name that breaks the headers of its part is rejected.
   expect([201, 400]).toContain(status);
   const made = names().filter((name) => !before.has(name));
-  for (const name of made) expect(name).toMatch(/^exercise-images\/1\/[\p{L}\p{N}_-][\p{L}\p{N}_.-]*\.png$/u);
+  for (const name of made)
+    expect(name).toMatch(/^exercise-images\/1\/[\p{L}\p{N}_-][\p{L}\p{N}_.-]*\.png$/u);
   if (status !== 201) return expect(made).toEqual([]);
-  expect(body.image).toMatch(new RegExp(`^${fitgraph.url}/media/exercise-images/1/[\\w.%-]+\\.png$`));
+  expect(body.image).toMatch(
+    new RegExp(`^${fitgraph.url}/media/exercise-images/1/[\\w.%-]+\\.png$`),
+  );
   const { headers } = await fitgraph.anonymous.send('GET', new URL(body.image as string).pathname);
   expect(headers.get('content-type')).toBe('image/png');
   expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -146,7 +163,10 @@ test.each([
   ['evil.php', 'a PNG', () => picture],
 ])('rejects an upload named %s that contains %s', async (filename, _type, content) => {
   const before = names();
-  expect(await sendFile(filename, content())).toMatchObject({ status: 400, body: { image: [expect.any(String)] } });
+  expect(await sendFile(filename, content())).toMatchObject({
+    status: 400,
+    body: { image: [expect.any(String)] },
+  });
   expect(names()).toEqual(before);
 });
 
@@ -169,7 +189,11 @@ test('returns 404 for an unknown format', async () => {
     '..json',
   ];
   for (const { view, actions } of endpoints)
-    for (const place of [view.restName, `${view.restName}/1`, ...[...actions.keys()].map((name) => `${view.restName}/1/${name}`)])
+    for (const place of [
+      view.restName,
+      `${view.restName}/1`,
+      ...[...actions.keys()].map((name) => `${view.restName}/1/${name}`),
+    ])
       for (const suffix of suffixes) {
         const { status, headers, text } = await ann.send('GET', `/api/v2/${place}${suffix}`);
         expect({ place, suffix, status, type: headers.get('content-type') }).toEqual({
@@ -180,6 +204,13 @@ test('returns 404 for an unknown format', async () => {
         });
         expect(JSON.parse(text)).toEqual({ detail: 'Not found.' });
       }
-  for (const format of ['html', 'xml', '__proto__', 'constructor', '../../etc/passwd', 'json\r\nX: y'])
+  for (const format of [
+    'html',
+    'xml',
+    '__proto__',
+    'constructor',
+    '../../etc/passwd',
+    'json\r\nX: y',
+  ])
     expect((await ann.get(`/workout/?format=${encodeURIComponent(format)}`)).status).toBe(404);
 });

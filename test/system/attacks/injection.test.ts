@@ -19,7 +19,9 @@ beforeAll(async () => {
 });
 
 /** No request has caused an unexpected error, such as an invalid statement. */
-afterEach(() => expect(fitgraph.logged.splice(0).filter((line) => line.includes('unexpected error'))).toEqual([]));
+afterEach(() =>
+  expect(fitgraph.logged.splice(0).filter((line) => line.includes('unexpected error'))).toEqual([]),
+);
 
 interface TableCount {
   relname: string;
@@ -57,43 +59,73 @@ describe('SQL injection', () => {
   afterAll(async () => {
     const after = await rowCounts();
     const isBudget = ({ relname }: TableCount) => relname === 'budget';
-    expect(after.filter((table) => !isBudget(table))).toEqual(before.filter((table) => !isBudget(table)));
-    const [budgetsBefore, budgetsAfter] = [before, after].map((tables) => Number(tables.find(isBudget)!.n));
+    expect(after.filter((table) => !isBudget(table))).toEqual(
+      before.filter((table) => !isBudget(table)),
+    );
+    const [budgetsBefore, budgetsAfter] = [before, after].map((tables) =>
+      Number(tables.find(isBudget)!.n),
+    );
     expect([budgetsBefore, budgetsBefore! + 1, budgetsBefore! + 2]).toContain(budgetsAfter);
   });
 
   test.each(endpoints.map((endpoint) => [endpoint.view.restName, endpoint] as const))(
     'has no effect in the parameters of %s',
     async (rest, endpoint) => {
-      const pathOf = (key: string, text: string) => `/${rest}/?${new URLSearchParams({ [key]: text })}`;
+      const pathOf = (key: string, text: string) =>
+        `/${rest}/?${new URLSearchParams({ [key]: text })}`;
       for (const key of [...filterKeys(endpoint), 'ordering', 'limit', 'offset']) {
-        const [word, number] = await Promise.all(['no such value', '8'.repeat(400)].map((text) => ann.get(pathOf(key, text))));
+        const [word, number] = await Promise.all(
+          ['no such value', '8'.repeat(400)].map((text) => ann.get(pathOf(key, text))),
+        );
         for (const text of wellFormed) {
           const path = pathOf(key, text);
           const { status, body } = await expectFast(() => ann.get(path));
           // A condition that is always true or false would change the number of rows. Only NUL is invalid in every text.
           const harmless = /^\d+$/.test(text) ? number! : word!;
-          const expected = text === '\0' && status === 400 ? { status } : { status: harmless.status, count: harmless.body.count };
+          const expected =
+            text === '\0' && status === 400
+              ? { status }
+              : { status: harmless.status, count: harmless.body.count };
           expect({ path, status, count: body.count }).toEqual({ path, ...expected });
         }
       }
-      for (const term of ['id; DROP TABLE workout', 'id" --', '-id,(SELECT 1)', 'password', 'user__password', '"id"', 'id ASC', '*', '1'])
-        expect((await ann.get(`/${rest}/?${new URLSearchParams({ ordering: term })}`)).status).toBe(200);
+      for (const term of [
+        'id; DROP TABLE workout',
+        'id" --',
+        '-id,(SELECT 1)',
+        'password',
+        'user__password',
+        '"id"',
+        'id ASC',
+        '*',
+        '1',
+      ])
+        expect((await ann.get(`/${rest}/?${new URLSearchParams({ ordering: term })}`)).status).toBe(
+          200,
+        );
     },
   );
 
   test('has no effect in ids, searches and arguments of actions', async () => {
     for (const text of wellFormed) {
       const part = encodeURIComponent(text.replaceAll('.', ''));
-      const query = (...names: string[]) => new URLSearchParams(Object.fromEntries(names.map((name) => [name, text])));
+      const query = (...names: string[]) =>
+        new URLSearchParams(Object.fromEntries(names.map((name) => [name, text])));
       for (const search of searches)
-        expect([200, 400]).toContain((await expectFast(() => ann.get(`/${search}/?${query('term', 'language')}`))).status);
+        expect([200, 400]).toContain(
+          (await expectFast(() => ann.get(`/${search}/?${query('term', 'language')}`))).status,
+        );
       for (const { view, actions, type } of endpoints) {
-        expect({ text, status: (await expectFast(() => ann.get(`/${view.restName}/${part}/`))).status }).toEqual({ text, status: 404 });
+        expect({
+          text,
+          status: (await expectFast(() => ann.get(`/${view.restName}/${part}/`))).status,
+        }).toEqual({ text, status: 404 });
         const id = ownedRowIds.get(allEntities().find(({ name }) => name === type.name)!) ?? 1;
         for (const { metadata, field } of actions.values()) {
           const { status } = await expectFast(() =>
-            ann.get(`/${view.restName}/${id}/${metadata.name}/?${query(...field.args.map(({ name }) => name))}`),
+            ann.get(
+              `/${view.restName}/${id}/${metadata.name}/?${query(...field.args.map(({ name }) => name))}`,
+            ),
           );
           expect([200, 400, 404]).toContain(status);
         }
@@ -103,7 +135,10 @@ describe('SQL injection', () => {
 
   test('has no effect in usernames, passwords and tokens', async () => {
     for (const text of wellFormed) {
-      const { status, body } = await fitgraph.anonymous.post('/login/', { username: text, password: text });
+      const { status, body } = await fitgraph.anonymous.post('/login/', {
+        username: text,
+        password: text,
+      });
       expect([400, 401]).toContain(status);
       expect(body.token).toBeUndefined();
       const { code, data } = await fitgraph.anonymous.query(
@@ -112,8 +147,13 @@ describe('SQL injection', () => {
           t: text,
         },
       );
-      expect([code ?? data.login.errors[0].code, data?.login?.token ?? null]).toEqual([expect.any(String), null]);
-      const token = await fitgraph.anonymous.withHeaders({ Authorization: `Token ${encodeURIComponent(text)}` }).get('/workout/');
+      expect([code ?? data.login.errors[0].code, data?.login?.token ?? null]).toEqual([
+        expect.any(String),
+        null,
+      ]);
+      const token = await fitgraph.anonymous
+        .withHeaders({ Authorization: `Token ${encodeURIComponent(text)}` })
+        .get('/workout/');
       expect(token.status).toBe(403);
     }
   });
@@ -124,7 +164,9 @@ describe('SQL injection', () => {
       expect([status, body.comment]).toEqual([201, text.trim()]);
       expect((await ann.get(`/workout/${body.id}/`)).body.comment).toBe(text.trim());
     }
-    await fitgraph.sql('DELETE FROM "workout" WHERE "id" <> $1', [[...ownedRowIds].find(([{ name }]) => name === 'Workout')![1]]);
+    await fitgraph.sql('DELETE FROM "workout" WHERE "id" <> $1', [
+      [...ownedRowIds].find(([{ name }]) => name === 'Workout')![1],
+    ]);
   });
 });
 
@@ -153,7 +195,11 @@ describe('prototype keys', () => {
       const own = JSON.stringify(bodyOf(entity, 2, parentsIn(ownedRowIds))).slice(1, -1);
       for (const key of KEYS) {
         const json = `{${own}${own && ','}${JSON.stringify(key)}:{"polluted":true,"isSuperuser":true,"prototype":{"polluted":true}}}`;
-        const form = new URLSearchParams({ [key]: '{"polluted":true}', _method: key, csrfToken: key }).toString();
+        const form = new URLSearchParams({
+          [key]: '{"polluted":true}',
+          _method: key,
+          csrfToken: key,
+        }).toString();
         for (const [type, body] of [
           ['application/json', json],
           ['application/json', `{${JSON.stringify(key)}:{"polluted":true}}`],
@@ -183,14 +229,24 @@ describe('prototype keys', () => {
       });
       for (const { view } of endpoints)
         for (const accept of ['application/json', 'text/html'])
-          expect((await ann.withHeaders({ Accept: accept }).get(`/${view.restName}/?${query}`)).status).toBe(200);
+          expect(
+            (await ann.withHeaders({ Accept: accept }).get(`/${view.restName}/?${query}`)).status,
+          ).toBe(200);
       const name = encodeURIComponent(key.replaceAll('.', ''));
-      for (const path of [`/${name}/`, `/workout/${name}/`, `/workout/${UNKNOWN}/${name}/`, `/exercise/${name}/search/`])
+      for (const path of [
+        `/${name}/`,
+        `/workout/${name}/`,
+        `/workout/${UNKNOWN}/${name}/`,
+        `/exercise/${name}/search/`,
+      ])
         for (const accept of ['application/json', 'text/html'])
           expect((await ann.withHeaders({ Accept: accept }).get(path)).status).toBe(404);
       for (const page of ['/', '/login', '/register', '/api/v2/schema'])
         expect((await ann.send('GET', `${page}?${query}`)).status).toBeLessThan(400);
-      expect((await fitgraph.anonymous.post('/login/', `{${JSON.stringify(key)}:{"polluted":true}}`)).status).toBe(400);
+      expect(
+        (await fitgraph.anonymous.post('/login/', `{${JSON.stringify(key)}:{"polluted":true}}`))
+          .status,
+      ).toBe(400);
     }
   });
 
@@ -204,20 +260,31 @@ describe('prototype keys', () => {
         `{"query":"{ ${key.replace(/\W/g, '')} }","operationName":${JSON.stringify(key)}}`,
       ];
       for (const body of bodies)
-        expect({ body, status: (await ann.send('POST', '/graphql', body)).status < 500 }).toEqual({ body, status: true });
+        expect({ body, status: (await ann.send('POST', '/graphql', body)).status < 500 }).toEqual({
+          body,
+          status: true,
+        });
     }
   });
 });
 
 describe('expensive bodies', () => {
-  const nestedText = (open: string, inner: string, close: string, levels: number) => open.repeat(levels) + inner + close.repeat(levels);
+  const nestedText = (open: string, inner: string, close: string, levels: number) =>
+    open.repeat(levels) + inner + close.repeat(levels);
   /** Bodies of full size or a quarter of it. */
   const BODIES: [string, (share: 1 | 0.25) => string][] = [
     ['nested arrays', (share) => nestedText('[', '', ']', 60_000 * share)],
     ['nested objects', (share) => nestedText('{"a":', '1', '}', 60_000 * share)],
     ['an unfinished array', (share) => '['.repeat(500_000 * share)],
-    ['the largest number of keys', (share) => `{${Array.from({ length: 1_000 * share }, (_, index) => `"k${index}":1`).join()}}`],
-    ['too many keys', (share) => `{${Array.from({ length: 40_000 * share }, (_, index) => `"n${index}":1`).join()}}`],
+    [
+      'the largest number of keys',
+      (share) => `{${Array.from({ length: 1_000 * share }, (_, index) => `"k${index}":1`).join()}}`,
+    ],
+    [
+      'too many keys',
+      (share) =>
+        `{${Array.from({ length: 40_000 * share }, (_, index) => `"n${index}":1`).join()}}`,
+    ],
     ['an array of many elements', (share) => `[${'1,'.repeat(200_000 * share)}1]`],
     ['a long number', (share) => '9'.repeat(900_000 * share)],
     ['a number with a large negative exponent', () => '1e-999999999999'],
@@ -236,13 +303,23 @@ describe('expensive bodies', () => {
         const { status } = await expectFast((share) => person.post(path, body(share)));
         // Any object is a valid workout.
         const made = path === '/workout/' && (text === '' || text.startsWith('{"k0"'));
-        expect({ path, status: made ? status === 201 : status >= 400 && status < 500 }).toEqual({ path, status: true });
+        expect({ path, status: made ? status === 201 : status >= 400 && status < 500 }).toEqual({
+          path,
+          status: true,
+        });
       }
     }
     const { status } = await expectFast((share) => ann.send('POST', '/graphql', body(share)));
     expect({ status: status >= 400 && status < 500 }).toEqual({ status: true });
-    for (const before of ['"query":', '"query":"{ viewer { id } }","operationName":', '"query":"{ viewer { id } }","extensions":'])
-      expect((await expectFast((share) => ann.send('POST', '/graphql', `{${before}${body(share)}}`))).status).toBeLessThan(500);
+    for (const before of [
+      '"query":',
+      '"query":"{ viewer { id } }","operationName":',
+      '"query":"{ viewer { id } }","extensions":',
+    ])
+      expect(
+        (await expectFast((share) => ann.send('POST', '/graphql', `{${before}${body(share)}}`)))
+          .status,
+      ).toBeLessThan(500);
   });
 
   /** One field of each kind, with its resource. */
@@ -252,7 +329,10 @@ describe('expensive bodies', () => {
         .filter(({ restReadOnly }) => !restReadOnly)
         .map(
           ({ kind, restKey, relation }) =>
-            [`${kind} ${relation?.isToMany} ${relation?.isOwned}`, { path: `/${endpoint.view.restName}/`, rest: restKey }] as const,
+            [
+              `${kind} ${relation?.isToMany} ${relation?.isOwned}`,
+              { path: `/${endpoint.view.restName}/`, rest: restKey },
+            ] as const,
         ),
     ),
   );
@@ -262,10 +342,13 @@ describe('expensive bodies', () => {
     expect(kinds.size).toBeGreaterThan(10);
     for (const { path, rest } of kinds.values())
       for (const accept of ['application/json', 'text/html']) {
-        const { status } = await expectFast((share) => ann.withHeaders({ Accept: accept }).post(path, `{"${rest}":${body(share)}}`));
+        const { status } = await expectFast((share) =>
+          ann.withHeaders({ Accept: accept }).post(path, `{"${rest}":${body(share)}}`),
+        );
         expect({ path, rest, status: status < 500 }).toEqual({ path, rest, status: true });
       }
-    const document = 'mutation ($input: WorkoutInput!) { createWorkout(input: $input) { workout { id } errors { code } } }';
+    const document =
+      'mutation ($input: WorkoutInput!) { createWorkout(input: $input) { workout { id } errors { code } } }';
     for (const [before, after] of [
       ['', ''],
       ['{"name":', '}'],
@@ -282,7 +365,8 @@ describe('expensive bodies', () => {
 
   test('are answered in time: malformed and repetitive forms', async () => {
     const bytes = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'));
-    const person = (type: string, accept: string) => ann.withHeaders({ 'Content-Type': type, Accept: accept });
+    const person = (type: string, accept: string) =>
+      ann.withHeaders({ 'Content-Type': type, Accept: accept });
     const forms: [string, Uint8Array | string][] = [
       [FORM, 'a=1&'.repeat(100_000)],
       [FORM, `${'a['.repeat(1000)}=1`],
@@ -297,13 +381,21 @@ describe('expensive bodies', () => {
       ['multipart/form-data; boundary=', 'x'],
       [`multipart/form-data; boundary=${'b'.repeat(10_000)}`, 'x'],
       ['multipart/form-data; boundary=b', '--b\r\n'.repeat(50_000)],
-      ['multipart/form-data; boundary=b', `--b\r\nContent-Disposition: form-data; name="__proto__"\r\n\r\nx\r\n--b--\r\n`],
-      ['multipart/form-data; boundary=b', `--b\r\n${'X: y\r\n'.repeat(5000)}\r\nx\r\n--b--\r\n`],
-      ['multipart/form-data; boundary=b', `--b\r\nContent-Disposition: form-data; name="${'n'.repeat(100_000)}"\r\n\r\nx\r\n--b--\r\n`],
       [
         'multipart/form-data; boundary=b',
-        Array.from({ length: 2000 }, (_, index) => `--b\r\nContent-Disposition: form-data; name="p${index}"\r\n\r\nx\r\n`).join('') +
-          '--b--\r\n',
+        `--b\r\nContent-Disposition: form-data; name="__proto__"\r\n\r\nx\r\n--b--\r\n`,
+      ],
+      ['multipart/form-data; boundary=b', `--b\r\n${'X: y\r\n'.repeat(5000)}\r\nx\r\n--b--\r\n`],
+      [
+        'multipart/form-data; boundary=b',
+        `--b\r\nContent-Disposition: form-data; name="${'n'.repeat(100_000)}"\r\n\r\nx\r\n--b--\r\n`,
+      ],
+      [
+        'multipart/form-data; boundary=b',
+        Array.from(
+          { length: 2000 },
+          (_, index) => `--b\r\nContent-Disposition: form-data; name="p${index}"\r\n\r\nx\r\n`,
+        ).join('') + '--b--\r\n',
       ],
       ['__proto__', 'x'],
       [';;;', 'x'],
@@ -327,8 +419,16 @@ describe('expensive bodies', () => {
   test('are rejected with 413 above MAX_BODY', async () => {
     const large = 'x'.repeat(1_200_000);
     for (const path of ['/api/v2/workout/', '/api/v2/login/', '/graphql'])
-      expect((await expectFast(() => ann.send('POST', path, JSON.stringify(large)))).status).toBe(413);
+      expect((await expectFast(() => ann.send('POST', path, JSON.stringify(large)))).status).toBe(
+        413,
+      );
     for (const path of ['/login', '/logout', '/user/api-key'])
-      expect((await expectFast(() => ann.withHeaders({ 'Content-Type': FORM }).send('POST', path, large))).status).toBe(413);
+      expect(
+        (
+          await expectFast(() =>
+            ann.withHeaders({ 'Content-Type': FORM }).send('POST', path, large),
+          )
+        ).status,
+      ).toBe(413);
   });
 });

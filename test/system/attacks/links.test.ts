@@ -49,22 +49,32 @@ const links = ({ head, body }: RawAnswer): string[] => [
   ...(/^location: (.*)$/im.exec(head)?.slice(1) ?? []),
 ];
 
-test.each(HOSTS.map((host) => [host.slice(0, 40), host]))('sends no link to a foreign host for Host: %s', async (_name, host) => {
-  for (const path of LINKED) {
-    const answer = await sendRaw(fitgraph.url, `GET ${path}`, [`Host: ${host}`]);
-    expect(answer.status).toBeLessThan(500);
-    expect(links(answer).filter((link) => link.includes(EVIL))).toEqual([]);
-    expect(answer.body).not.toContain('<script>alert');
-  }
-});
+test.each(HOSTS.map((host) => [host.slice(0, 40), host]))(
+  'sends no link to a foreign host for Host: %s',
+  async (_name, host) => {
+    for (const path of LINKED) {
+      const answer = await sendRaw(fitgraph.url, `GET ${path}`, [`Host: ${host}`]);
+      expect(answer.status).toBeLessThan(500);
+      expect(links(answer).filter((link) => link.includes(EVIL))).toEqual([]);
+      expect(answer.body).not.toContain('<script>alert');
+    }
+  },
+);
 
 test('links the pages of a list under the Host header of the request', async () => {
-  const answer = await sendRaw(fitgraph.url, 'GET /api/v2/exercise/?limit=1&offset=1', ['Host: fit.example']);
-  expect(links(answer).filter((link) => link.startsWith('http://fit.example/api/v2/exercise/?'))).toHaveLength(2);
+  const answer = await sendRaw(fitgraph.url, 'GET /api/v2/exercise/?limit=1&offset=1', [
+    'Host: fit.example',
+  ]);
+  expect(
+    links(answer).filter((link) => link.startsWith('http://fit.example/api/v2/exercise/?')),
+  ).toHaveLength(2);
 });
 
 test('rejects two Host headers and ignores a host in the request target', async () => {
-  expect((await sendRaw(fitgraph.url, 'GET /api/v2/language/', ['Host: localhost', `Host: ${EVIL}`])).status).toBe(400);
+  expect(
+    (await sendRaw(fitgraph.url, 'GET /api/v2/language/', ['Host: localhost', `Host: ${EVIL}`]))
+      .status,
+  ).toBe(400);
   for (const path of LINKED) {
     const answer = await sendRaw(fitgraph.url, `GET http://${EVIL}${path}`);
     expect(answer.status).toBeLessThan(500);
@@ -75,7 +85,9 @@ test('rejects two Host headers and ignores a host in the request target', async 
 });
 
 test('ignores forwarding headers of untrusted proxies', async () => {
-  const headers = ['Host', 'Server', 'Port', 'Prefix', 'Uri', 'Scheme'].map((name) => `X-Forwarded-${name}: ${EVIL}`);
+  const headers = ['Host', 'Server', 'Port', 'Prefix', 'Uri', 'Scheme'].map(
+    (name) => `X-Forwarded-${name}: ${EVIL}`,
+  );
   const more = [
     `Forwarded: host=${EVIL};proto=https`,
     'X-Forwarded-Proto: https',
@@ -142,7 +154,11 @@ test('redirects to this site only after a login', async () => {
     for (const { status, headers } of answers) {
       const location = headers.get('location')!;
       // As browsers parse it, standard-compliant or not.
-      expect({ next, status, origin: new URL(location, fitgraph.url).origin }).toEqual({ next, status: 303, origin: fitgraph.url });
+      expect({ next, status, origin: new URL(location, fitgraph.url).origin }).toEqual({
+        next,
+        status: 303,
+        origin: fitgraph.url,
+      });
       expect(location).toMatch(/^\/(?![/\\])[\x21-\x7e]*$/);
       expect(new URL(location, `${fitgraph.url}/x/`).pathname).not.toMatch(/^\/[/\\]/);
       expect(headers.get('set-cookie') ?? '').not.toContain('x=y');
@@ -171,7 +187,10 @@ test('redirects to this site only when a trailing slash is missing', async () =>
     expect(status).toBeLessThan(500);
     const location = /^location: (.*)$/im.exec(head)?.[1];
     if (location !== undefined) {
-      expect({ path, origin: new URL(location, fitgraph.url).origin }).toEqual({ path, origin: fitgraph.url });
+      expect({ path, origin: new URL(location, fitgraph.url).origin }).toEqual({
+        path,
+        origin: fitgraph.url,
+      });
       redirects.push(path);
     }
     expect(head).not.toMatch(/^(?:set-cookie: a|x-evil)/im);
@@ -186,7 +205,12 @@ test('redirects to this site only when a trailing slash is missing', async () =>
 });
 
 test('sends no header injected by a line break', async () => {
-  const breaks = ['%0d%0aX-Evil:%20yes', '%0aX-Evil:%20yes', '%E5%98%8A%E5%98%8DX-Evil:%20yes', '%00X-Evil'];
+  const breaks = [
+    '%0d%0aX-Evil:%20yes',
+    '%0aX-Evil:%20yes',
+    '%E5%98%8A%E5%98%8DX-Evil:%20yes',
+    '%00X-Evil',
+  ];
   for (const text of breaks)
     for (const path of [
       `/api/v2/exercise/?format=${text}`,
@@ -198,7 +222,9 @@ test('sends no header injected by a line break', async () => {
       `/media/${text}.png`,
       `/${text}`,
     ]) {
-      const { status, head } = await sendRaw(fitgraph.url, `GET ${path}`, [`Authorization: Token ${ann.token}`]);
+      const { status, head } = await sendRaw(fitgraph.url, `GET ${path}`, [
+        `Authorization: Token ${ann.token}`,
+      ]);
       expect({ path, good: status > 0 && status < 500 }).toEqual({ path, good: true });
       expect(head).not.toMatch(/^x-evil/im);
     }
@@ -206,5 +232,9 @@ test('sends no header injected by a line break', async () => {
 
 test('sends no Content-Disposition that a request chooses', async () => {
   for (const path of ['/api/v2/exercise/1/', '/api/v2/schema.json', '/media/x.png', '/playground'])
-    expect((await fitgraph.anonymous.send('GET', `${path}?filename=evil.bat`)).headers.get('content-disposition')).toBeNull();
+    expect(
+      (await fitgraph.anonymous.send('GET', `${path}?filename=evil.bat`)).headers.get(
+        'content-disposition',
+      ),
+    ).toBeNull();
 });

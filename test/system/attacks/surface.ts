@@ -14,11 +14,16 @@ export const searches: readonly string[] = [...standaloneEndpoints].flatMap(([pa
 );
 
 /** Endpoints with writes. */
-export const writable = endpoints.filter(({ create, update, view, resource }) => (create ?? update) && view === resource.views[0]);
+export const writable = endpoints.filter(
+  ({ create, update, view, resource }) => (create ?? update) && view === resource.views[0],
+);
 
 /** Writable fields that accept any text. */
 export const textKeys = ({ fields }: ResourceEndpoint) =>
   fields.filter(({ kind, restReadOnly }) => (kind === 'string' || kind === 'url') && !restReadOnly);
 
 export const filterKeys = ({ view, fields }: ResourceEndpoint): string[] =>
-  view.filters.map(({ parameterName, field }) => parameterName ?? fields.find(({ name }) => name === field)!.restKey);
+  view.filters.map(
+    ({ parameterName, field }) =>
+      parameterName ?? fields.find(({ name }) => name === field)!.restKey,
+  );

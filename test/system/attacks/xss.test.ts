@@ -27,21 +27,28 @@ beforeAll(async () => {
   ownedRowIds = await createOwnedRows(ann);
 });
 
-const entityOf = ({ type }: ResourceEndpoint): Entity => allEntities().find(({ name }) => name === type.name)!;
+const entityOf = ({ type }: ResourceEndpoint): Entity =>
+  allEntities().find(({ name }) => name === type.name)!;
 const isUpload = ({ fields }: ResourceEndpoint) => fields.some(({ kind }) => kind === 'image');
-const fitsLength = (payload: string, { maxLength = Infinity, minLength = 0 }) => payload.length <= maxLength && payload.length >= minLength;
+const fitsLength = (payload: string, { maxLength = Infinity, minLength = 0 }) =>
+  payload.length <= maxLength && payload.length >= minLength;
 const query = (values: Record<string, string>) => `?${new URLSearchParams(values)}`;
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
 /** Checks that a page displays the text, or displays it within JSON, where quotes are escaped. */
 function expectShown(text: string, { text: html }: Pick<Answer, 'text'>, at = ''): void {
   const displayed = visibleTexts(html);
-  expect({ at, text, shown: displayed.includes(text) || displayed.includes(inJson(text)) }).toEqual({ at, text, shown: true });
+  expect({ at, text, shown: displayed.includes(text) || displayed.includes(inJson(text)) }).toEqual(
+    { at, text, shown: true },
+  );
 }
 
 /** Checks the headers of a page and that it contains no injected elements. */
 function expectHarmless({ headers, text }: Pick<Answer, 'headers' | 'text'>, at: string): void {
-  expect({ at, type: headers.get('content-type') }).toEqual({ at, type: 'text/html; charset=utf-8' });
+  expect({ at, type: headers.get('content-type') }).toEqual({
+    at,
+    type: 'text/html; charset=utf-8',
+  });
   const policy = headers.get('content-security-policy') ?? '';
   expect(policy).toContain("default-src 'none'");
   expect(policy).toContain("script-src 'self';");
@@ -56,9 +63,11 @@ async function visit(path: string): Promise<Answer> {
   return page;
 }
 
-const viewsOf = (endpoint: ResourceEndpoint): readonly ResourceEndpoint[] => endpoints.filter(({ type }) => type === endpoint.type);
+const viewsOf = (endpoint: ResourceEndpoint): readonly ResourceEndpoint[] =>
+  endpoints.filter(({ type }) => type === endpoint.type);
 
-const listsOf = (endpoint: ResourceEndpoint): string[] => viewsOf(endpoint).map(({ view }) => `/api/v2/${view.restName}/?limit=100`);
+const listsOf = (endpoint: ResourceEndpoint): string[] =>
+  viewsOf(endpoint).map(({ view }) => `/api/v2/${view.restName}/?limit=100`);
 
 /** Pages of a row other than lists: all views of its type, and its actions. */
 const pagesOf = (endpoint: ResourceEndpoint, id: number): string[] =>
@@ -68,7 +77,8 @@ const pagesOf = (endpoint: ResourceEndpoint, id: number): string[] =>
   ]);
 
 test('detects injected markup in an unescaped page', () => {
-  const page = (inner: string) => `<!doctype html><style>a{}</style><p>${inner}</p><textarea>${inner}</textarea><a title="${inner}">x</a>`;
+  const page = (inner: string) =>
+    `<!doctype html><style>a{}</style><p>${inner}</p><textarea>${inner}</textarea><a title="${inner}">x</a>`;
   const undetected = MARKUP.filter((payload) => foreignElements(page(payload)).length === 0);
   // These add no element. They must not be used as a URL or decoded.
   expect(undetected).toEqual([MARKUP[4], MARKUP[5], MARKUP[7]]);
@@ -83,10 +93,13 @@ test.each(writable.map((endpoint) => [endpoint.view.restName, endpoint] as const
     if (keys.length === 0) return;
     const entity = entityOf(endpoint);
     // Most payloads fit into each field.
-    for (const field of keys) expect(MARKUP.filter((payload) => fitsLength(payload, field)).length).toBeGreaterThan(8);
+    for (const field of keys)
+      expect(MARKUP.filter((payload) => fitsLength(payload, field)).length).toBeGreaterThan(8);
     for (const payload of MARKUP) {
       const chosenFields = keys.filter((field) => fitsLength(payload, field));
-      const texts = Object.fromEntries(chosenFields.map(({ restKey: restKey }) => [restKey, payload]));
+      const texts = Object.fromEntries(
+        chosenFields.map(({ restKey: restKey }) => [restKey, payload]),
+      );
       const answer = endpoint.create
         ? await ann.post(`/${rest}/`, { ...bodyOf(entity, 2, parentsIn(ownedRowIds)), ...texts })
         : await ann.patch(`/${rest}/${ownedRowIds.get(entity)}/`, texts);
@@ -94,7 +107,8 @@ test.each(writable.map((endpoint) => [endpoint.view.restName, endpoint] as const
       const { id } = answer.body;
       for (const path of [...listsOf(endpoint), ...pagesOf(endpoint, id)]) {
         const page = await visit(path);
-        if (path === `/api/v2/${rest}/${id}/` && chosenFields.length) expectShown(payload, page, path);
+        if (path === `/api/v2/${rest}/${id}/` && chosenFields.length)
+          expectShown(payload, page, path);
       }
       if (endpoint.create) expect((await ann.delete(`/${rest}/${id}/`)).status).toBe(204);
     }
@@ -104,18 +118,36 @@ test.each(writable.map((endpoint) => [endpoint.view.restName, endpoint] as const
 test.each(writable.map((endpoint) => [endpoint.view.restName, endpoint] as const))(
   'escapes markup in redisplayed forms of %s',
   async (rest, endpoint) => {
-    const keys = endpoint.fields.filter(({ restReadOnly }) => !restReadOnly).map((field) => field.restKey);
+    const keys = endpoint.fields
+      .filter(({ restReadOnly }) => !restReadOnly)
+      .map((field) => field.restKey);
     for (const payload of MARKUP) {
-      const fields = new URLSearchParams([...keys.map((key): [string, string] => [key, payload]), [payload, payload]]);
-      const raw = new URLSearchParams({ _content: `{"${payload}`, _content_type: 'application/json' });
-      const wrongJson = new URLSearchParams({ _content: JSON.stringify(Object.fromEntries(keys.map((key) => [key, [payload]]))) });
-      const odd = new URLSearchParams({ _content: payload, _content_type: payload, _method: payload, csrfToken: payload });
+      const fields = new URLSearchParams([
+        ...keys.map((key): [string, string] => [key, payload]),
+        [payload, payload],
+      ]);
+      const raw = new URLSearchParams({
+        _content: `{"${payload}`,
+        _content_type: 'application/json',
+      });
+      const wrongJson = new URLSearchParams({
+        _content: JSON.stringify(Object.fromEntries(keys.map((key) => [key, [payload]]))),
+      });
+      const odd = new URLSearchParams({
+        _content: payload,
+        _content_type: payload,
+        _method: payload,
+        csrfToken: payload,
+      });
       for (const body of [fields, raw, wrongJson, odd]) {
-        const answer = await reader.withHeaders(FORM).send('POST', `/api/v2/${rest}/`, body.toString());
+        const answer = await reader
+          .withHeaders(FORM)
+          .send('POST', `/api/v2/${rest}/`, body.toString());
         // A resource with text fields only accepts the payload, and its page is shown.
         expect([201, 400, 403, 405, 415]).toContain(answer.status);
         expectHarmless(answer, `POST ${rest} ${body}`);
-        if (body !== odd && answer.status === 400 && !isUpload(endpoint)) expectShown(payload, answer);
+        if (body !== odd && answer.status === 400 && !isUpload(endpoint))
+          expectShown(payload, answer);
       }
     }
   },
@@ -128,22 +160,35 @@ test('escapes markup that was written to the database directly', async () => {
     const entity = entityOf(endpoint);
     const { table, publishedColumnValues: publishedColumnValues } = resourceOf(entity)!;
     const stored = fieldsOf(entity).filter(
-      ({ kind, column }) => ['string', 'url', 'image'].includes(kind) && column && !publishedColumnValues?.[column],
+      ({ kind, column }) =>
+        ['string', 'url', 'image'].includes(kind) && column && !publishedColumnValues?.[column],
     );
     for (const { column, maxLength = 100 } of stored) {
       if (maxLength < 20) continue;
       for (const { id } of await fitgraph.sql(`SELECT "id" FROM "${table}"`))
-        await fitgraph.sql(`UPDATE "${table}" SET "${column}" = $2 WHERE "id" = $1`, [id, payload(id, maxLength)]);
+        await fitgraph.sql(`UPDATE "${table}" SET "${column}" = $2 WHERE "id" = $1`, [
+          id,
+          payload(id, maxLength),
+        ]);
       attacked.add(table);
     }
   }
   expect(attacked.size).toBeGreaterThan(15);
   await fitgraph.reference.reload();
   for (const endpoint of endpoints)
-    for (const path of [...listsOf(endpoint), ...pagesOf(endpoint, ownedRowIds.get(entityOf(endpoint)) ?? 1)]) await visit(path);
+    for (const path of [
+      ...listsOf(endpoint),
+      ...pagesOf(endpoint, ownedRowIds.get(entityOf(endpoint)) ?? 1),
+    ])
+      await visit(path);
   for (const rest of ['exercise', 'exerciseinfo', 'ingredient', 'license', 'muscle'])
     expectShown(payload(1, 50), await visit(`/api/v2/${rest}/1/`), rest);
-  for (const search of searches) expectShown(payload(1, 50), await visit(`/api/v2/${search}/${query({ term: 'script' })}`), search);
+  for (const search of searches)
+    expectShown(
+      payload(1, 50),
+      await visit(`/api/v2/${search}/${query({ term: 'script' })}`),
+      search,
+    );
 });
 
 test('escapes markup in query parameters and ids', async () => {
@@ -152,7 +197,9 @@ test('escapes markup in query parameters and ids', async () => {
     const keys = [...filterKeys(endpoint), 'ordering', 'limit', 'offset', 'unknown'];
     for (const turn of [0, 4, 8]) {
       const payload = (index: number) => MARKUP[(turn + index) % MARKUP.length]!;
-      await visit(`/api/v2/${restName}/${query(Object.fromEntries(keys.map((key, index) => [key, payload(index)])))}`);
+      await visit(
+        `/api/v2/${restName}/${query(Object.fromEntries(keys.map((key, index) => [key, payload(index)])))}`,
+      );
       // Without dots, which would select a format.
       await visit(`/api/v2/${restName}/${encodeURIComponent(payload(0)).replaceAll('.', '')}/`);
     }
@@ -160,7 +207,10 @@ test('escapes markup in query parameters and ids', async () => {
 });
 
 test.each(MARKUP)('escapes %s in searches, actions and unknown paths', async (payload) => {
-  for (const search of searches) await visit(`/api/v2/${search}/${query({ term: payload, language: payload, [payload]: payload })}`);
+  for (const search of searches)
+    await visit(
+      `/api/v2/${search}/${query({ term: payload, language: payload, [payload]: payload })}`,
+    );
   for (const endpoint of endpoints)
     for (const { metadata, field } of endpoint.actions.values()) {
       const names = field.args.map(({ name }) => name);
@@ -170,7 +220,12 @@ test.each(MARKUP)('escapes %s in searches, actions and unknown paths', async (pa
     }
   await visit(`/api/v2/${encodeURIComponent(payload).replaceAll('.', '')}/`);
   await visit(`/api/v2/${query({ [payload]: payload })}`);
-  const parameters = query({ next: payload, query: payload, variables: payload, [payload]: payload });
+  const parameters = query({
+    next: payload,
+    query: payload,
+    variables: payload,
+    [payload]: payload,
+  });
   for (const path of ['/', '/register', '/login', '/playground', '/api/v2/schema/docs']) {
     const page = await fitgraph.anonymous.send('GET', path + parameters);
     // The playground may not be built.
@@ -178,7 +233,10 @@ test.each(MARKUP)('escapes %s in searches, actions and unknown paths', async (pa
     expectHarmless(page, path);
   }
   const redirect = await fitgraph.anonymous.send('GET', `/user/api-key${parameters}`);
-  expect([redirect.status, redirect.headers.get('location')]).toEqual([303, '/login?next=%2Fuser%2Fapi-key']);
+  expect([redirect.status, redirect.headers.get('location')]).toEqual([
+    303,
+    '/login?next=%2Fuser%2Fapi-key',
+  ]);
 });
 
 test.each(MARKUP)('escapes %s as a username and as the target of a login', async (payload) => {
@@ -189,24 +247,40 @@ test.each(MARKUP)('escapes %s as a username and as the target of a login', async
     expectHarmless(page, next);
     expectShown(payload, page);
   }
-  const form = await visitor.post('/login', { username: payload, password: payload, next: payload, csrfToken: payload });
+  const form = await visitor.post('/login', {
+    username: payload,
+    password: payload,
+    next: payload,
+    csrfToken: payload,
+  });
   expect(form.status).toBe(403);
   expectHarmless(form, '/login');
   const login = new URLSearchParams({ username: payload, password: payload });
-  const answer = await fitgraph.anonymous.withHeaders({ ...FORM, Accept: 'text/html' }).post('/login/', login.toString());
+  const answer = await fitgraph.anonymous
+    .withHeaders({ ...FORM, Accept: 'text/html' })
+    .post('/login/', login.toString());
   expect(answer.status).toBe(401);
   expectHarmless(answer, 'POST /api/v2/login/');
 });
 
 test('rejects markup in new usernames and escapes it in stored ones', async () => {
   for (const username of MARKUP)
-    await expect(createUser({ username, password: PASSWORD }, fitgraph.database.createSession())).rejects.toThrow('A user name has');
+    await expect(
+      createUser({ username, password: PASSWORD }, fitgraph.database.createSession()),
+    ).rejects.toThrow('A user name has');
   const { id } = await fitgraph.user('mia');
   const visitor = new Visitor(fitgraph.url);
   await visitor.signIn('mia');
   for (const payload of MARKUP) {
     await fitgraph.sql('UPDATE "user_account" SET "username" = $1 WHERE "id" = $2', [payload, id]);
-    for (const path of ['/', '/register', '/user/api-key', '/user/api-key/replace', '/api/v2/', '/api/v2/weightentry/']) {
+    for (const path of [
+      '/',
+      '/register',
+      '/user/api-key',
+      '/user/api-key/replace',
+      '/api/v2/',
+      '/api/v2/weightentry/',
+    ]) {
       const page = await visitor.get(path, { Accept: 'text/html' });
       expect(page.status).toBe(200);
       expectHarmless(page, path);

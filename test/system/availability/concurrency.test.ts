@@ -19,7 +19,9 @@ const environment = {
 };
 
 /** Statements of the crowd wait for the lock until the test releases it. */
-const fitgraph = fitgraphForThisFile({ environment: { ...environment, ANONYMOUS_TIMEOUT: 'off', STATEMENT_TIMEOUT: 'off' } });
+const fitgraph = fitgraphForThisFile({
+  environment: { ...environment, ANONYMOUS_TIMEOUT: 'off', STATEMENT_TIMEOUT: 'off' },
+});
 const limited = fitgraphForThisFile(async () => ({
   sameDatabaseAs: fitgraph,
   environment: { ...environment, ANONYMOUS_TIMEOUT: '4s', STATEMENT_TIMEOUT: '6s' },
@@ -31,14 +33,21 @@ let watcher: Client;
 let ann: Person;
 let bea: Person;
 beforeAll(async () => {
-  [blocker, watcher] = [new Client(fitgraph.database.options.connection), new Client(fitgraph.database.options.connection)];
+  [blocker, watcher] = [
+    new Client(fitgraph.database.options.connection),
+    new Client(fitgraph.database.options.connection),
+  ];
   // The database is stopped before these connections end.
   for (const client of [blocker, watcher]) await client.on('error', () => undefined).connect();
   [ann, bea] = [await fitgraph.user('ann'), await fitgraph.user('bea')];
 });
 
 /** Locks the table during `work`, so that statements on it wait. */
-async function withLockedTable<T>(table: string, work: () => Promise<T>, mode = 'ACCESS EXCLUSIVE'): Promise<T> {
+async function withLockedTable<T>(
+  table: string,
+  work: () => Promise<T>,
+  mode = 'ACCESS EXCLUSIVE',
+): Promise<T> {
   await blocker.query('BEGIN');
   try {
     await blocker.query(`LOCK TABLE "${table}" IN ${mode} MODE`);
@@ -49,7 +58,11 @@ async function withLockedTable<T>(table: string, work: () => Promise<T>, mode = 
 }
 
 const countLockWaits = async (): Promise<number> =>
-  (await watcher.query(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)).rows.length;
+  (
+    await watcher.query(
+      `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    )
+  ).rows.length;
 
 /** Measures a request, without the scheduling delays of this process, in which the server runs too. */
 const measureRequest = async (ask: () => Promise<Answer>) => {
@@ -75,22 +88,35 @@ async function expectOthersServed(
     table,
     async () => {
       for (let number = 0; number < BLOCKED_REQUESTS; number += 1)
-        blockedRequests.push(measureRequest(sendBlocked).then((reply) => reply.answer.status === 503 && rejected.push(reply)));
+        blockedRequests.push(
+          measureRequest(sendBlocked).then(
+            (reply) => reply.answer.status === 503 && rejected.push(reply),
+          ),
+        );
       await until('requests wait for the lock', async () => (await countLockWaits()) >= 2);
       for (const other of others)
         for (let time = 0; time < 5; time += 1) {
           const answer = await other();
-          expect([answer.status, answer.body.errors]).toEqual([answer.status < 300 ? answer.status : 200, undefined]);
+          expect([answer.status, answer.body.errors]).toEqual([
+            answer.status < 300 ? answer.status : 200,
+            undefined,
+          ]);
         }
-      await until('excess requests are rejected', () => rejected.length > BLOCKED_REQUESTS - DATABASE_POOL);
+      await until(
+        'excess requests are rejected',
+        () => rejected.length > BLOCKED_REQUESTS - DATABASE_POOL,
+      );
       // The running statements still hold their slots.
       expect(await countLockWaits()).toBeGreaterThanOrEqual(2);
     },
     mode,
   );
   await Promise.all(blockedRequests);
-  for (const { answer } of rejected) expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, expect.any(String)]);
-  expect(rejected.filter(({ ms }) => ms < WAIT_MS - 100).length).toBeGreaterThanOrEqual(BLOCKED_REQUESTS - QUEUE_LENGTH - DATABASE_POOL);
+  for (const { answer } of rejected)
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, expect.any(String)]);
+  expect(rejected.filter(({ ms }) => ms < WAIT_MS - 100).length).toBeGreaterThanOrEqual(
+    BLOCKED_REQUESTS - QUEUE_LENGTH - DATABASE_POOL,
+  );
   return rejected.map(({ answer }) => answer);
 }
 
@@ -98,13 +124,22 @@ async function expectOthersServed(
 const checkLiveness = () => fitgraph.anonymous.send('GET', '/health/live');
 
 test('serves signed-in users while anonymous requests are blocked', async () => {
-  const rejected = await expectOthersServed('exercise', () => fitgraph.anonymous.get('/exercise/'), [
-    () => ann.get('/weightentry/'),
-    () => ann.post('/weightentry/', { date: `2024-01-${String((day += 1)).padStart(2, '0')}`, weight: '70' }),
-    () => ann.query('{ viewer { username } weightEntries { totalCount } }'),
-    checkLiveness,
-  ]);
-  for (const { body } of rejected) expect(body).toEqual({ detail: 'The server is overloaded. Try again in a moment.' });
+  const rejected = await expectOthersServed(
+    'exercise',
+    () => fitgraph.anonymous.get('/exercise/'),
+    [
+      () => ann.get('/weightentry/'),
+      () =>
+        ann.post('/weightentry/', {
+          date: `2024-01-${String((day += 1)).padStart(2, '0')}`,
+          weight: '70',
+        }),
+      () => ann.query('{ viewer { username } weightEntries { totalCount } }'),
+      checkLiveness,
+    ],
+  );
+  for (const { body } of rejected)
+    expect(body).toEqual({ detail: 'The server is overloaded. Try again in a moment.' });
 });
 let day = 0;
 
@@ -121,10 +156,14 @@ test('serves anonymous clients and other users while requests of one user are bl
 
 test('serves other networks while GraphQL requests of one are blocked or rejected as OVERLOADED', async () => {
   const fromOtherNetwork = fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': '203.0.113.7' });
-  const rejected = await expectOthersServed('exercise', () => fitgraph.anonymous.query('{ exercises { totalCount } }'), [
-    () => fromOtherNetwork.get('/ingredient/'),
-    () => fromOtherNetwork.query('{ ingredients { totalCount } }'),
-  ]);
+  const rejected = await expectOthersServed(
+    'exercise',
+    () => fitgraph.anonymous.query('{ exercises { totalCount } }'),
+    [
+      () => fromOtherNetwork.get('/ingredient/'),
+      () => fromOtherNetwork.query('{ ingredients { totalCount } }'),
+    ],
+  );
   for (const { body, headers } of rejected) {
     expect(body.errors[0].extensions).toMatchObject({ code: 'OVERLOADED' });
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
@@ -153,7 +192,10 @@ test('serves reads, and writes of other users, while writes of one user are bloc
         () => bea.post('/workout/', { name: 'Mine' }),
       ])
         expect([200, 201]).toContain((await other()).status);
-      await until('excess requests are rejected', () => rejected > BLOCKED_REQUESTS - DATABASE_POOL);
+      await until(
+        'excess requests are rejected',
+        () => rejected > BLOCKED_REQUESTS - DATABASE_POOL,
+      );
       expect(await countLockWaits()).toBeGreaterThanOrEqual(2);
     },
     'SHARE',
@@ -173,7 +215,10 @@ test('ends statements of anonymous clients earlier than those of users', async (
       order.push(name);
       return { status, ms: performance.now() - began };
     };
-    const [anonymous, users] = await Promise.all([sendAs('a stranger', limited.anonymous), sendAs('a user', user)]);
+    const [anonymous, users] = await Promise.all([
+      sendAs('a stranger', limited.anonymous),
+      sendAs('a user', user),
+    ]);
     expect([anonymous.status, users.status]).toEqual([503, 503]);
     expect(anonymous.ms).toBeGreaterThan(2_900);
     expect(users.ms).toBeGreaterThan(4_900);
@@ -182,15 +227,23 @@ test('ends statements of anonymous clients earlier than those of users', async (
 });
 
 test('ends an operation at the first timeout when all of its fields are blocked', async () => {
-  const fields = Array.from({ length: 20 }, (_, index) => `a${index}: exercises(first: ${index + 1}) { totalCount }`).join(' ');
-  const { answer, ms } = await withLockedTable('exercise', () => measureRequest(() => limited.anonymous.query(`{ ${fields} }`)));
+  const fields = Array.from(
+    { length: 20 },
+    (_, index) => `a${index}: exercises(first: ${index + 1}) { totalCount }`,
+  ).join(' ');
+  const { answer, ms } = await withLockedTable('exercise', () =>
+    measureRequest(() => limited.anonymous.query(`{ ${fields} }`)),
+  );
   expect(answer.body.errors[0].extensions.code).toBe('TIMEOUT');
   expect(ms).toBeLessThan(2 * 4_000);
 });
 
 test('returns 503 with Retry-After when database connections are lost', async () => {
   const lost = withLockedTable('exercise', async () => {
-    const requests = [limited.anonymous.get('/exercise/'), limited.anonymous.query('{ exercises { totalCount } }')];
+    const requests = [
+      limited.anonymous.get('/exercise/'),
+      limited.anonymous.query('{ exercises { totalCount } }'),
+    ];
     await until('both requests wait for the lock', async () => (await countLockWaits()) >= 2);
     await blocker.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,

@@ -16,12 +16,17 @@ afterAll(() => siege.end());
 
 /** A filter that no row matches, so that all rows are examined. */
 const neverMatching = (path: string): string =>
-  path === '' ? '{ id: { eq: "0" } }' : `{ ${path.split(' ')[0]}: ${neverMatching(path.split(' ').slice(1).join(' '))} }`;
+  path === ''
+    ? '{ id: { eq: "0" } }'
+    : `{ ${path.split(' ')[0]}: ${neverMatching(path.split(' ').slice(1).join(' '))} }`;
 const deep = [
   'variations some category exercises none equipment none exercises some',
   'category exercises none exerciseBase translations some exerciseBase equipment some exercises none',
 ];
-const shallow = ['language exercises some language ingredients some', 'comments none exercise muscles none not exercises some'];
+const shallow = [
+  'language exercises some language ingredients some',
+  'comments none exercise muscles none not exercises some',
+];
 
 /** Two documents just within MAX_COST, and one of the smallest that once took ten seconds. */
 const DOCUMENTS = [
@@ -51,11 +56,25 @@ async function sendOtherRequests(): Promise<Record<'strangers' | 'users', Reply[
   for (let run = 0; run < ROUNDS; run += 1) {
     const anonymousHeaders = networkHeaders(`192.0.2.${run}`);
     const exercises = '{ exercises(first: 5) { totalCount nodes { name category { name } } } }';
-    anonymous.push(await measureRequest(() => send(siege.base, { path: '/api/v2/exercise/?limit=5', headers: anonymousHeaders })));
-    anonymous.push(await measureRequest(() => graphql(siege.base, exercises, undefined, anonymousHeaders)));
+    anonymous.push(
+      await measureRequest(() =>
+        send(siege.base, { path: '/api/v2/exercise/?limit=5', headers: anonymousHeaders }),
+      ),
+    );
+    anonymous.push(
+      await measureRequest(() => graphql(siege.base, exercises, undefined, anonymousHeaders)),
+    );
     const signedIn = { Authorization: `Token ${siege.token}`, ...networkHeaders('192.0.2.200') };
-    users.push(await measureRequest(() => send(siege.base, { path: '/api/v2/weightentry/?limit=5', headers: signedIn })));
-    users.push(await measureRequest(() => graphql(siege.base, '{ workouts { nodes { name days { name } } } }', undefined, signedIn)));
+    users.push(
+      await measureRequest(() =>
+        send(siege.base, { path: '/api/v2/weightentry/?limit=5', headers: signedIn }),
+      ),
+    );
+    users.push(
+      await measureRequest(() =>
+        graphql(siege.base, '{ workouts { nodes { name days { name } } } }', undefined, signedIn),
+      ),
+    );
   }
   return { strangers: anonymous, users };
 }
@@ -70,7 +89,14 @@ test.each<[string, (attacker: number) => string]>([
     const attackReplies: Reply[] = [];
     const attack = Array.from({ length: ATTACKERS }, async (_, attacker) => {
       for (let run = attacker; !isOver; run += 1)
-        attackReplies.push(await graphql(siege.base, DOCUMENTS[run % DOCUMENTS.length]!, undefined, networkHeaders(networkOf(attacker))));
+        attackReplies.push(
+          await graphql(
+            siege.base,
+            DOCUMENTS[run % DOCUMENTS.length]!,
+            undefined,
+            networkHeaders(networkOf(attacker)),
+          ),
+        );
     });
     await sleep(500);
     const found = await sendOtherRequests();

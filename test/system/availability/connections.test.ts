@@ -19,7 +19,12 @@ beforeAll(async () => {
 afterAll(() => siege.end());
 
 const post = (path: string, type: string, body: string | Buffer, headers = {}) =>
-  send(siege.base, { method: 'POST', path, headers: { 'Content-Type': type, 'Apollo-Require-Preflight': '1', ...headers }, body });
+  send(siege.base, {
+    method: 'POST',
+    path,
+    headers: { 'Content-Type': type, 'Apollo-Require-Preflight': '1', ...headers },
+    body,
+  });
 
 const part = (name: string, content: string, filename?: string) =>
   `--b\r\nContent-Disposition: form-data; name="${name}"${filename ? `; filename="${filename}"` : ''}\r\n\r\n${content}\r\n`;
@@ -30,55 +35,78 @@ const json = JSON.stringify({ query: '{ viewer { id } }', variables: { large } }
 test.each<[string, string, string, string]>([
   ['JSON sent to GraphQL', '/graphql', JSON_TYPE, json],
   ['a form sent to GraphQL', '/graphql', FORM, `${part('operations', large)}--b--\r\n`],
-  ['a file sent to GraphQL', '/graphql', FORM, `${part('operations', '{}')}${part('map', '{}')}${part('0', large, 'a.png')}--b--\r\n`],
+  [
+    'a file sent to GraphQL',
+    '/graphql',
+    FORM,
+    `${part('operations', '{}')}${part('map', '{}')}${part('0', large, 'a.png')}--b--\r\n`,
+  ],
   ['JSON sent to /graphql/stream', '/graphql/stream', JSON_TYPE, json],
   ['text sent to /graphql/stream', '/graphql/stream', `text/plain; x="${JSON_TYPE}"`, json],
   ['a form sent to /login', '/login', 'application/x-www-form-urlencoded', `username=${large}`],
   ['JSON sent to REST', '/api/v2/login/', JSON_TYPE, json],
-  ['a form sent to REST', '/api/v2/login/', 'application/x-www-form-urlencoded', `username=${large}`],
+  [
+    'a form sent to REST',
+    '/api/v2/login/',
+    'application/x-www-form-urlencoded',
+    `username=${large}`,
+  ],
   ['a file sent to REST', '/api/v2/login/', FORM, `${part('username', large, 'a.png')}--b--\r\n`],
-])('rejects 50 anonymous bodies of 5 MB and stays responsive: %s', async (_name, path, type, body) => {
-  // Encoded once, so that this work does not count.
-  const bytes = Buffer.from(body);
-  const sendBody = () => post(path, type, bytes, { Accept: path.endsWith('stream') ? 'text/event-stream' : '*/*' });
-  // Warm-up: the first body that a process reads takes longer.
-  await sendBody();
-  const silences: number[] = [];
-  for (let time = 0; time < TIMES; time += 1) {
-    const { result, aliveMs, answerLimitMs, memoryMb } = await siege.measureDuring(() => Promise.all(Array.from({ length: 50 }, sendBody)));
-    for (const { status, ms } of result) {
-      expect([413, type.startsWith('text') ? 415 : 413]).toContain(status);
-      expect(ms).toBeLessThan(answerLimitMs);
+])(
+  'rejects 50 anonymous bodies of 5 MB and stays responsive: %s',
+  async (_name, path, type, body) => {
+    // Encoded once, so that this work does not count.
+    const bytes = Buffer.from(body);
+    const sendBody = () =>
+      post(path, type, bytes, { Accept: path.endsWith('stream') ? 'text/event-stream' : '*/*' });
+    // Warm-up: the first body that a process reads takes longer.
+    await sendBody();
+    const silences: number[] = [];
+    for (let time = 0; time < TIMES; time += 1) {
+      const { result, aliveMs, answerLimitMs, memoryMb } = await siege.measureDuring(() =>
+        Promise.all(Array.from({ length: 50 }, sendBody)),
+      );
+      for (const { status, ms } of result) {
+        expect([413, type.startsWith('text') ? 415 : 413]).toContain(status);
+        expect(ms).toBeLessThan(answerLimitMs);
+      }
+      expect(memoryMb).toBeLessThan(MEMORY_MB);
+      silences.push(aliveMs);
     }
-    expect(memoryMb).toBeLessThan(MEMORY_MB);
-    silences.push(aliveMs);
-  }
-  expect(Math.min(...silences)).toBeLessThan(LIVENESS_LIMIT_MS);
-});
+    expect(Math.min(...silences)).toBeLessThan(LIVENESS_LIMIT_MS);
+  },
+);
 
 test('returns 413 for an oversized body without Content-Length', async () => {
   for (const path of ['/graphql', '/api/v2/login/'])
-    expect((await post(path, JSON_TYPE, json, { 'Transfer-Encoding': 'chunked' })).status).toBe(413);
+    expect((await post(path, JSON_TYPE, json, { 'Transfer-Encoding': 'chunked' })).status).toBe(
+      413,
+    );
 });
 
 test.each<[string, string, string]>([
   ['GraphQL', '/graphql', JSON_TYPE],
   ['REST', '/api/v2/login/', JSON_TYPE],
   ['a form sent to /login', '/login', 'application/x-www-form-urlencoded'],
-])('returns 413 before the rest of an oversized body has arrived: %s', async (_name, path, type) => {
-  const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\n`;
-  for (const begun of [
-    `Content-Length: 100000000\r\n\r\nx`,
-    `Transfer-Encoding: chunked\r\n\r\n${(400_000).toString(16)}\r\n${large.slice(0, 300_000)}`,
-  ]) {
-    const delays = siege.delays();
-    const { socket, ended } = connection(head + begun);
-    const firstChunk = new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(chunk.toString())));
-    void sendSlowly(socket, 'x');
-    expect(await firstChunk).toMatch(/^HTTP\/1\.1 413 /);
-    expect((await ended) - delays()).toBeLessThan(2 * RESPONSE_LIMIT_MS);
-  }
-});
+])(
+  'returns 413 before the rest of an oversized body has arrived: %s',
+  async (_name, path, type) => {
+    const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\n`;
+    for (const begun of [
+      `Content-Length: 100000000\r\n\r\nx`,
+      `Transfer-Encoding: chunked\r\n\r\n${(400_000).toString(16)}\r\n${large.slice(0, 300_000)}`,
+    ]) {
+      const delays = siege.delays();
+      const { socket, ended } = connection(head + begun);
+      const firstChunk = new Promise<string>((resolve) =>
+        socket.once('data', (chunk: Buffer) => resolve(chunk.toString())),
+      );
+      void sendSlowly(socket, 'x');
+      expect(await firstChunk).toMatch(/^HTTP\/1\.1 413 /);
+      expect((await ended) - delays()).toBeLessThan(2 * RESPONSE_LIMIT_MS);
+    }
+  },
+);
 
 test.each([
   ['closes', 'with a response before the end of a long body', 200_000, 1_000, 'close'],
@@ -89,26 +117,36 @@ test.each([
   const path = sent < length ? '/api/v2/exercise/' : '/api/v2/weightentry/';
   const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${siege.token}\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${length}\r\n\r\n`;
   const { socket } = connection(head + `"${'x'.repeat(length - 2)}"`.slice(0, sent));
-  const response = await new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(chunk.toString())));
+  const response = await new Promise<string>((resolve) =>
+    socket.once('data', (chunk: Buffer) => resolve(chunk.toString())),
+  );
   socket.destroy();
-  expect([/^HTTP\/1\.1 (\d+)/.exec(response)![1], /^Connection: (.*)$/m.exec(response)![1]!.trim()]).toEqual([
-    sent < length ? '405' : '400',
-    expected,
-  ]);
+  expect([
+    /^HTTP\/1\.1 (\d+)/.exec(response)![1],
+    /^Connection: (.*)$/m.exec(response)![1]!.trim(),
+  ]).toEqual([sent < length ? '405' : '400', expected]);
 });
 
 test('accepts larger bodies from signed-in users, up to a limit', async () => {
   const mine = { Authorization: `Token ${siege.token}` };
-  const body = (length: number) => JSON.stringify({ query: '{ viewer { username } }', variables: { large: 'x'.repeat(length) } });
-  expect(JSON.parse((await post('/graphql', JSON_TYPE, body(1_000_000), mine)).text)).toMatchObject({ data: { viewer: {} } });
+  const body = (length: number) =>
+    JSON.stringify({ query: '{ viewer { username } }', variables: { large: 'x'.repeat(length) } });
+  expect(JSON.parse((await post('/graphql', JSON_TYPE, body(1_000_000), mine)).text)).toMatchObject(
+    { data: { viewer: {} } },
+  );
   expect((await post('/graphql', JSON_TYPE, body(6_000_000), mine)).status).toBe(413);
-  expect((await post('/graphql', JSON_TYPE, body(1_000_000), { Authorization: 'Token wrong' })).status).toBe(413);
+  expect(
+    (await post('/graphql', JSON_TYPE, body(1_000_000), { Authorization: 'Token wrong' })).status,
+  ).toBe(413);
 });
 
 test('returns 413 for 990 files, and stores none of an anonymous client and at most 20 of a user', async () => {
-  const files = Array.from({ length: 990 }, (_, index) => part(`${index}`, 'x', `${index}.png`)).join('');
+  const files = Array.from({ length: 990 }, (_, index) =>
+    part(`${index}`, 'x', `${index}.png`),
+  ).join('');
   const query = '{ viewer { id } }';
-  const form = (parts: string) => `${part('operations', JSON.stringify({ query }))}${part('map', '{}')}${parts}--b--\r\n`;
+  const form = (parts: string) =>
+    `${part('operations', JSON.stringify({ query }))}${part('map', '{}')}${parts}--b--\r\n`;
   const incoming = join(siege.dataDir, 'incoming');
   let most = 0;
   let isOver = false;
@@ -119,7 +157,9 @@ test('returns 413 for 990 files, and stores none of an anonymous client and at m
     }
   })();
   const delays = siege.delays();
-  const answers = await Promise.all(Array.from({ length: 20 }, () => post('/graphql', FORM, form(files))));
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => post('/graphql', FORM, form(files))),
+  );
   const delayMs = delays();
   for (const { status, ms } of answers) {
     expect(status).toBe(413);
@@ -127,7 +167,9 @@ test('returns 413 for 990 files, and stores none of an anonymous client and at m
   }
   expect((await post('/graphql', FORM, form(part('0', 'x', 'a.png')))).status).toBe(200);
   expect(most).toBe(0);
-  const { status, text } = await post('/graphql', FORM, form(files), { Authorization: `Token ${siege.token}` });
+  const { status, text } = await post('/graphql', FORM, form(files), {
+    Authorization: `Token ${siege.token}`,
+  });
   isOver = true;
   await watching;
   expect([status, text]).toEqual([413, expect.stringContaining('at most 20 files')]);
@@ -135,11 +177,16 @@ test('returns 413 for 990 files, and stores none of an anonymous client and at m
 });
 
 /** Opens a connection and sends the text. `ended` resolves to the milliseconds until the connection is closed. */
-function connection(text: string, { reading = true } = {}): { socket: net.Socket; ended: Promise<number> } {
+function connection(
+  text: string,
+  { reading = true } = {},
+): { socket: net.Socket; ended: Promise<number> } {
   const began = performance.now();
   const { port, hostname } = new URL(siege.base);
   const socket = net.connect(Number(port), hostname);
-  const ended = new Promise<number>((resolve) => socket.once('close', () => resolve(performance.now() - began)));
+  const ended = new Promise<number>((resolve) =>
+    socket.once('close', () => resolve(performance.now() - began)),
+  );
   socket.on('error', () => undefined);
   if (reading) socket.resume();
   socket.write(text);
@@ -156,8 +203,16 @@ const sendSlowly = async (socket: net.Socket, text: string) => {
 const ending: [what: string, text: string, drip: string][] = [
   ['no data', '', ''],
   ['endless headers', 'GET / HTTP/1.1\r\nHost: x\r\n', 'X-A: b\r\n'],
-  ['an incomplete body', 'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{', ''],
-  ['a slow body', 'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{', ' '],
+  [
+    'an incomplete body',
+    'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{',
+    '',
+  ],
+  [
+    'a slow body',
+    'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{',
+    ' ',
+  ],
   [
     'a slow body sent to REST',
     'POST /api/v2/login/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n{',
@@ -179,14 +234,17 @@ test('closes connections that send nothing, an incomplete request or a very slow
       return [what, (await ended) - delays()] as const;
     }),
   );
-  for (const [what, ms] of closingTimes) expect([what, Math.floor(ms / (12 * PATIENCE_MS))]).toEqual([what, 0]);
+  for (const [what, ms] of closingTimes)
+    expect([what, Math.floor(ms / (12 * PATIENCE_MS))]).toEqual([what, 0]);
 });
 
 /** Counts the connections that the server has not closed, according to the kernel: closed ones have inode 0. */
 function countOpenConnections(sockets: readonly net.Socket[]): number {
   const ours = new Set(sockets.map(({ localPort }) => localPort));
   const port = Number(new URL(siege.base).port);
-  const ends = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => readFileSync(file, 'utf8').trim().split('\n').slice(1));
+  const ends = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) =>
+    readFileSync(file, 'utf8').trim().split('\n').slice(1),
+  );
   return ends.filter((line) => {
     const [, local, remote, , , , , , , inode] = line.trim().split(/\s+/);
     const portOf = (end?: string) => Number.parseInt(end!.split(':')[1]!, 16);
@@ -195,9 +253,16 @@ function countOpenConnections(sockets: readonly net.Socket[]): number {
 }
 
 test('stays responsive while 60 clients do not read a long page', async () => {
-  const page = 'GET /api/v2/ingredient/?limit=10000 HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n'.repeat(5);
+  const page =
+    'GET /api/v2/ingredient/?limit=10000 HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n'.repeat(
+      5,
+    );
   // Warm-up: the first pages of a process take longer.
-  for (let run = 0; run < 5; run += 1) await send(siege.base, { path: '/api/v2/ingredient/?limit=200', headers: { Accept: 'text/html' } });
+  for (let run = 0; run < 5; run += 1)
+    await send(siege.base, {
+      path: '/api/v2/ingredient/?limit=200',
+      headers: { Accept: 'text/html' },
+    });
   const { aliveMs, memoryMb } = await siege.measureDuring(async () => {
     const connections = Array.from({ length: 60 }, () => connection(page, { reading: false }));
     await sleep(3 * PATIENCE_MS);
@@ -219,7 +284,10 @@ test('closes connections that read no responses and keeps those that read slowly
     setTimeout(() => slow.resume(), 10);
   });
   await until('all clients are connected', () => countOpenConnections([...stuck, slow]) === 4);
-  await until('connections of clients that do not read are closed', () => countOpenConnections(stuck) === 0);
+  await until(
+    'connections of clients that do not read are closed',
+    () => countOpenConnections(stuck) === 0,
+  );
   expect(countOpenConnections([slow])).toBe(1);
   expect(read).toBeGreaterThan(0);
   for (const socket of [...stuck, slow]) socket.destroy();
@@ -240,7 +308,10 @@ test.each([
 
 test('answers pipelined requests in order', async () => {
   const path = (id: number) => `/api/v2/language/${id}/`;
-  const ahead = Array.from({ length: 20 }, (_, index) => `GET ${path(index % 2 ? 1 : 999)} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  const ahead = Array.from(
+    { length: 20 },
+    (_, index) => `GET ${path(index % 2 ? 1 : 999)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+  );
   const { socket } = connection(ahead.join(''), { reading: false });
   let text = '';
   socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
@@ -257,12 +328,21 @@ test('logs no unexpected error when clients disconnect', () => {
 const rowsOf = ({ text }: Reply) => text.match(/<tr\b/g)?.length ?? 0;
 
 test('limits HTML pages to 100 rows with a link to the next page, and does not limit JSON', async () => {
-  const page = await send(siege.base, { path: '/api/v2/ingredient/?limit=10000', headers: { Accept: 'text/html' } });
+  const page = await send(siege.base, {
+    path: '/api/v2/ingredient/?limit=10000',
+    headers: { Accept: 'text/html' },
+  });
   expect(page.text).toContain('Pages show at most 100 rows');
   expect(page.text).toContain('limit=100&amp;offset=100');
   expect(rowsOf(page)).toBeLessThan(150);
-  const all = await send(siege.base, { path: '/api/v2/ingredient/?limit=10000', headers: { Accept: JSON_TYPE } });
+  const all = await send(siege.base, {
+    path: '/api/v2/ingredient/?limit=10000',
+    headers: { Accept: JSON_TYPE },
+  });
   expect(JSON.parse(all.text).results.length).toBeGreaterThan(100);
-  const few = await send(siege.base, { path: '/api/v2/ingredient/?limit=100', headers: { Accept: 'text/html' } });
+  const few = await send(siege.base, {
+    path: '/api/v2/ingredient/?limit=100',
+    headers: { Accept: 'text/html' },
+  });
   expect(few.text).not.toContain('Pages show at most');
 });

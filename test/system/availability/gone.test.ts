@@ -6,7 +6,9 @@ import WebSocket from 'ws';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { until } from '../../setup/waits';
 
-const fitgraph = fitgraphForThisFile({ environment: { ANONYMOUS_TIMEOUT: 'off', STATEMENT_TIMEOUT: 'off', LOCK_TIMEOUT: 'off' } });
+const fitgraph = fitgraphForThisFile({
+  environment: { ANONYMOUS_TIMEOUT: 'off', STATEMENT_TIMEOUT: 'off', LOCK_TIMEOUT: 'off' },
+});
 
 /** Connections of the test, outside the server's pools. */
 const [watcher, blocker] = [() => clients[0]!, () => clients[1]!];
@@ -25,13 +27,19 @@ const activeStatements = async (): Promise<{ waitsFor: string }[]> =>
        WHERE datname = current_database() AND application_name = 'fitgraph' AND state = 'active'`,
     )
   ).rows;
-const countLockWaits = async () => (await activeStatements()).filter(({ waitsFor }) => waitsFor === 'Lock').length;
+const countLockWaits = async () =>
+  (await activeStatements()).filter(({ waitsFor }) => waitsFor === 'Lock').length;
 
 /** Waits until the statements are cancelled. Nothing else ends them: the lock is still held, and timeouts are off. */
-const waitUntilCancelled = () => until('the statements are cancelled', async () => (await activeStatements()).length === 0);
+const waitUntilCancelled = () =>
+  until('the statements are cancelled', async () => (await activeStatements()).length === 0);
 
 /** Locks the table during `work`, so that statements on it wait. */
-async function withLockedTable<T>(table: string, work: () => Promise<T>, mode = 'ACCESS EXCLUSIVE'): Promise<T> {
+async function withLockedTable<T>(
+  table: string,
+  work: () => Promise<T>,
+  mode = 'ACCESS EXCLUSIVE',
+): Promise<T> {
   await blocker().query('BEGIN');
   try {
     await blocker().query(`LOCK TABLE "${table}" IN ${mode} MODE`);
@@ -42,7 +50,12 @@ async function withLockedTable<T>(table: string, work: () => Promise<T>, mode = 
 }
 
 /** Sends a request. Returns a function that disconnects. */
-function sendRequest(method: string, path: string, body?: unknown, headers: http.OutgoingHttpHeaders = {}): () => void {
+function sendRequest(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: http.OutgoingHttpHeaders = {},
+): () => void {
   const request = http.request(`${fitgraph.url}${path}`, {
     method,
     agent: false,
@@ -57,15 +70,25 @@ const token = (person: { token: string }) => ({ Authorization: `Token ${person.t
 
 const READS: [string, () => () => void][] = [
   ['REST', () => sendRequest('GET', '/api/v2/exercise/')],
-  ['GraphQL', () => sendRequest('POST', '/graphql', { query: '{ exercises(first: 5) { totalCount nodes { name } } }' })],
+  [
+    'GraphQL',
+    () =>
+      sendRequest('POST', '/graphql', {
+        query: '{ exercises(first: 5) { totalCount nodes { name } } }',
+      }),
+  ],
   [
     'GraphQL with several fields',
     () =>
       sendRequest('POST', '/graphql', {
-        query: '{ a: exercises(first: 5) { nodes { name } } b: exercises { totalCount } c: exercises(first: 9) { totalCount } }',
+        query:
+          '{ a: exercises(first: 5) { nodes { name } } b: exercises { totalCount } c: exercises(first: 9) { totalCount } }',
       }),
   ],
-  ['an HTML page', () => sendRequest('GET', '/api/v2/exercise/', undefined, { Accept: 'text/html' })],
+  [
+    'an HTML page',
+    () => sendRequest('GET', '/api/v2/exercise/', undefined, { Accept: 'text/html' }),
+  ],
   [
     'server-sent events',
     () =>
@@ -83,7 +106,10 @@ test.each(READS)('cancels the reads of %s when the client disconnects', async (n
     const disconnects = [ask(), ask()];
     // The statements of one network for subscriptions run one after the other.
     const expected = name === 'server-sent events' ? 1 : 2;
-    await until('the statements wait for the lock', async () => (await countLockWaits()) >= expected);
+    await until(
+      'the statements wait for the lock',
+      async () => (await countLockWaits()) >= expected,
+    );
     for (const go of disconnects) go();
     await waitUntilCancelled();
   });
@@ -92,12 +118,19 @@ test.each(READS)('cancels the reads of %s when the client disconnects', async (n
 
 test('cancels the reads of a WebSocket subscription when the client disconnects', async () => {
   await withLockedTable('change_log', async () => {
-    const socket = new WebSocket(`${fitgraph.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    const socket = new WebSocket(
+      `${fitgraph.url.replace('http', 'ws')}/graphql`,
+      'graphql-transport-ws',
+    );
     await new Promise((resolve) => socket.once('open', resolve));
     socket.send(JSON.stringify({ type: 'connection_init' }));
     await new Promise((resolve) => socket.once('message', resolve));
     socket.send(
-      JSON.stringify({ id: '1', type: 'subscribe', payload: { query: 'subscription { changed(types: [EXERCISE]) { cursor } }' } }),
+      JSON.stringify({
+        id: '1',
+        type: 'subscribe',
+        payload: { query: 'subscription { changed(types: [EXERCISE]) { cursor } }' },
+      }),
     );
     await until('the statement waits for the lock', async () => (await countLockWaits()) === 1);
     socket.terminate();
@@ -108,9 +141,13 @@ test('cancels the reads of a WebSocket subscription when the client disconnects'
 test('serves other clients on connections whose earlier statements are cancelled', async () => {
   const answers = await withLockedTable('exercise', async () => {
     for (let round = 0; round < 20; round += 1) {
-      const disconnects = Array.from({ length: 4 }, () => sendRequest('GET', `/api/v2/exercise/?limit=${round + 1}`));
+      const disconnects = Array.from({ length: 4 }, () =>
+        sendRequest('GET', `/api/v2/exercise/?limit=${round + 1}`),
+      );
       await until('a statement waits for the lock', async () => (await countLockWaits()) >= 1);
-      const otherRequests = Array.from({ length: 10 }, () => fitgraph.anonymous.get('/ingredient/'));
+      const otherRequests = Array.from({ length: 10 }, () =>
+        fitgraph.anonymous.get('/ingredient/'),
+      );
       for (const go of disconnects) go();
       for (const { status } of await Promise.all(otherRequests)) expect(status).toBe(200);
     }
@@ -121,9 +158,12 @@ test('serves other clients on connections whose earlier statements are cancelled
 
 test('drops a write during validation and completes one in its transaction when the client disconnects', async () => {
   const ann = await fitgraph.user('ann');
-  const dates = Array.from({ length: 50 }, (_, day) => new Date(Date.UTC(2024, 0, 1 + day)).toISOString().slice(0, 10));
+  const dates = Array.from({ length: 50 }, (_, day) =>
+    new Date(Date.UTC(2024, 0, 1 + day)).toISOString().slice(0, 10),
+  );
   const many = {
-    query: 'mutation ($inputs: [WeightEntryInput!]!) { createWeightEntries(inputs: $inputs) { __typename } }',
+    query:
+      'mutation ($inputs: [WeightEntryInput!]!) { createWeightEntries(inputs: $inputs) { __typename } }',
     variables: { inputs: dates.map((date) => ({ date, weight: '70' })) },
   };
   const countEntries = async () => (await ann.get('/weightentry/')).body.count;
@@ -159,12 +199,21 @@ test('completes a write with an Idempotency-Key and keeps its response when the 
   const entry = { date: '2024-01-01', weight: '70.00' };
   const headers = { 'Idempotency-Key': 'gone' };
   await withLockedTable('weight_entry', async () => {
-    const disconnect = sendRequest('POST', '/api/v2/weightentry/', entry, { ...token(bea), ...headers });
+    const disconnect = sendRequest('POST', '/api/v2/weightentry/', entry, {
+      ...token(bea),
+      ...headers,
+    });
     await until('the write waits for the lock', async () => (await countLockWaits()) === 1);
     disconnect();
     await sleep(100);
   });
-  await until('the entry is created', async () => (await bea.get('/weightentry/')).body.count === 1);
-  await until('the response is stored', async () => (await bea.withHeaders(headers).post('/weightentry/', entry)).status === 201);
+  await until(
+    'the entry is created',
+    async () => (await bea.get('/weightentry/')).body.count === 1,
+  );
+  await until(
+    'the response is stored',
+    async () => (await bea.withHeaders(headers).post('/weightentry/', entry)).status === 201,
+  );
   expect((await bea.get('/weightentry/')).body.count).toBe(1);
 });

@@ -27,7 +27,11 @@ interface UploadReply {
 
 async function post(path: string, form: FormData, token: string): Promise<UploadReply> {
   const began = performance.now();
-  const headers = { Authorization: `Token ${token}`, Accept: 'application/json', 'Apollo-Require-Preflight': '1' };
+  const headers = {
+    Authorization: `Token ${token}`,
+    Accept: 'application/json',
+    'Apollo-Require-Preflight': '1',
+  };
   const response = await fetch(siege.base + path, { method: 'POST', headers, body: form });
   return {
     status: response.status,
@@ -49,7 +53,10 @@ function upload(content: Buffer, name: string, token = ann): Promise<UploadReply
 function uploadByGraphql(content: Buffer, name: string): Promise<UploadReply> {
   const query = `mutation ($input: ExerciseImageInput!) { made: createExerciseImage(input: $input) { errors { path message } } }`;
   const form = new FormData();
-  form.set('operations', JSON.stringify({ query, variables: { input: { exerciseBaseId: '1', image: null } } }));
+  form.set(
+    'operations',
+    JSON.stringify({ query, variables: { input: { exerciseBaseId: '1', image: null } } }),
+  );
   form.set('map', '{ "0": ["variables.input.image"] }');
   form.set('0', blob(content), name);
   return post('/graphql', form, ann);
@@ -104,7 +111,9 @@ test('kills an image process that hangs and accepts the next image', async () =>
   expect((await upload(content, 'before.png')).status).toBe(201);
   const [hung] = imageProcesses();
   process.kill(hung!, 'SIGSTOP');
-  const { result, aliveMs, answerLimitMs } = await siege.measureDuring(() => upload(content, 'during.png'));
+  const { result, aliveMs, answerLimitMs } = await siege.measureDuring(() =>
+    upload(content, 'during.png'),
+  );
   expect([result.status, result.retryAfter]).toEqual([503, expect.stringMatching(/^\d+$/)]);
   expect(result.ms).toBeLessThan(answerLimitMs + 3 * TIMEOUT_MS);
   expect(aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
@@ -119,7 +128,10 @@ test('accepts an image after the image processes have been killed', async () => 
   const killed = imageProcesses();
   for (const pid of killed) process.kill(pid, 'SIGKILL');
   // Before that, the server would attribute their end to the next image.
-  await until('the server has been notified', () => !killed.some((pid) => existsSync(`/proc/${pid}`)));
+  await until(
+    'the server has been notified',
+    () => !killed.some((pid) => existsSync(`/proc/${pid}`)),
+  );
   expect((await upload(content, 'again.png')).status).toBe(201);
 });
 
@@ -147,6 +159,8 @@ test('serves the upload of another user during ten uploads of one user', async (
 
 test('uses at most two image processes within the memory limit', () => {
   for (const pid of imageProcesses())
-    expect(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024).toBeLessThan(MEMORY_MB);
+    expect(
+      Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024,
+    ).toBeLessThan(MEMORY_MB);
   expect(imageProcesses().length).toBeLessThanOrEqual(2);
 });

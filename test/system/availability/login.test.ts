@@ -7,7 +7,8 @@ beforeAll(async () => {
 });
 afterAll(() => siege.end());
 
-const codes = ({ text }: Reply) => (JSON.parse(text).errors ?? []).map((error: any) => error.extensions.code);
+const codes = ({ text }: Reply) =>
+  (JSON.parse(text).errors ?? []).map((error: any) => error.extensions.code);
 
 const login = (username: string, password = 'a wrong password') =>
   send(siege.base, {
@@ -26,7 +27,9 @@ test.each([
     { length: 300 },
     (_, index) => `a${index}: login(username: "n${index}", password: "a wrong password") { token }`,
   );
-  const { result, aliveMs, answerLimitMs } = await siege.measureDuring(() => graphql(siege.base, document(fields.join(' '))));
+  const { result, aliveMs, answerLimitMs } = await siege.measureDuring(() =>
+    graphql(siege.base, document(fields.join(' '))),
+  );
   expect(result.text).toContain('`login` is allowed only once in an operation.');
   expect(codes(result)).toContain('GRAPHQL_VALIDATION_FAILED');
   expect(result.text.length).toBeLessThan(10_000);
@@ -37,14 +40,18 @@ test.each([
 test('signs in once for a fragment with `login` that is spread 100 times', async () => {
   const spreads = '...F '.repeat(100);
   const document = `mutation { ${spreads} } fragment F on Mutation { login(username: "n", password: "a wrong password") { token } }`;
-  expect(JSON.parse((await graphql(siege.base, document)).text)).toEqual({ data: { login: { token: null } } });
+  expect(JSON.parse((await graphql(siege.base, document)).text)).toEqual({
+    data: { login: { token: null } },
+  });
 });
 
 test('stays responsive during 60 concurrent logins with different usernames', async () => {
   const { result, aliveMs, answerLimitMs, memoryMb } = await siege.measureDuring(async () => {
     const attackers = Array.from({ length: 60 }, (_, index) => login(`nobody${index}`));
     // Other requests must be served meanwhile: password hashing shares its threads with file and DNS access.
-    const otherRequests = Array.from({ length: 10 }, () => send(siege.base, { path: '/api/v2/exercise/?limit=1' }));
+    const otherRequests = Array.from({ length: 10 }, () =>
+      send(siege.base, { path: '/api/v2/exercise/?limit=1' }),
+    );
     return { attackers: await Promise.all(attackers), others: await Promise.all(otherRequests) };
   });
   for (const { status, ms, headers } of result.attackers) {
@@ -71,6 +78,7 @@ test('limits password guesses across usernames, over REST and GraphQL', async ()
   expect(guesses).toBeLessThanOrEqual(100);
   expect(Number(rejected?.headers['retry-after'])).toBeGreaterThan(0);
   // The limit is shared by all interfaces.
-  const document = 'mutation { login(username: "another", password: "a wrong password") { token } }';
+  const document =
+    'mutation { login(username: "another", password: "a wrong password") { token } }';
   expect(codes(await graphql(siege.base, document))).toEqual(['TOO_MANY_REQUESTS']);
 });

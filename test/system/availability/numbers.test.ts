@@ -10,7 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => siege.end());
 
-const repeat = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join(' ');
+const repeat = (count: number, text: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => text(index)).join(' ');
 
 /** A document that takes about as long to validate as the limits allow. */
 const slowDocument = (id: number, operation = 'query') => {
@@ -19,7 +20,8 @@ const slowDocument = (id: number, operation = 'query') => {
 };
 
 test('answers other clients while one sends 60 slow documents at once', async () => {
-  const attack = () => Promise.all(Array.from({ length: 60 }, (_, id) => graphql(siege.base, slowDocument(id))));
+  const attack = () =>
+    Promise.all(Array.from({ length: 60 }, (_, id) => graphql(siege.base, slowDocument(id))));
   const { result, aliveMs } = await siege.measureDuring(attack);
   expect(new Set(result.map(({ status }) => status))).toEqual(new Set([200]));
   expect(aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
@@ -27,7 +29,10 @@ test('answers other clients while one sends 60 slow documents at once', async ()
 
 /** Opens a WebSocket, which has sent `connection_init`, and returns it with its close code. */
 async function connect(): Promise<{ socket: WebSocket; closed: Promise<number> }> {
-  const socket = new WebSocket(`${siege.base.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+  const socket = new WebSocket(
+    `${siege.base.replace('http', 'ws')}/graphql`,
+    'graphql-transport-ws',
+  );
   const closed = new Promise<number>((resolve) => socket.once('close', resolve));
   socket.on('error', () => undefined);
   await new Promise((resolve) => socket.once('open', resolve));
@@ -44,7 +49,13 @@ test('answers other clients while a WebSocket sends 100 slow documents in one pa
       socket.on('message', () => (count += 1) === 100 && resolve());
     });
     for (let id = 0; id < 100; id += 1)
-      socket.send(JSON.stringify({ id: String(id), type: 'subscribe', payload: { query: slowDocument(id, 'subscription') } }));
+      socket.send(
+        JSON.stringify({
+          id: String(id),
+          type: 'subscribe',
+          payload: { query: slowDocument(id, 'subscription') },
+        }),
+      );
     await answers;
     socket.close();
     await closed;
@@ -60,7 +71,8 @@ test.each([
 ])('closes a WebSocket that sends thousands of %s', async (_what, sendOne) => {
   const attack = async () => {
     const { socket, closed } = await connect();
-    for (let count = 0; count < 5_000; count += 1) if (socket.readyState === socket.OPEN) sendOne(socket);
+    for (let count = 0; count < 5_000; count += 1)
+      if (socket.readyState === socket.OPEN) sendOne(socket);
     return closed;
   };
   const { result, aliveMs } = await siege.measureDuring(attack);
@@ -69,15 +81,27 @@ test.each([
 });
 
 /** Sends `count` chunks with pauses between groups of `group`. Returns the first line of the response, or nothing if the connection was closed. */
-function sendChunks(path: string, type: string, chunk: Buffer, count: number, group = count): Promise<string> {
+function sendChunks(
+  path: string,
+  type: string,
+  chunk: Buffer,
+  count: number,
+  group = count,
+): Promise<string> {
   const { hostname, port } = new URL(siege.base);
   const socket = net.connect(Number(port), hostname).setNoDelay();
   let answer = '';
-  socket.on('data', (data: Buffer) => (answer += data.toString('latin1'))).on('error', () => undefined);
+  socket
+    .on('data', (data: Buffer) => (answer += data.toString('latin1')))
+    .on('error', () => undefined);
   socket.write(
     `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nApollo-Require-Preflight: 1\r\nTransfer-Encoding: chunked\r\n\r\n`,
   );
-  const framed = Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n')]);
+  const framed = Buffer.concat([
+    Buffer.from(`${chunk.length.toString(16)}\r\n`),
+    chunk,
+    Buffer.from('\r\n'),
+  ]);
   void (async () => {
     for (let sent = 0; sent < count && !socket.destroyed; sent += group) {
       socket.write(Buffer.concat(Array<Buffer>(Math.min(group, count - sent)).fill(framed)));
@@ -97,16 +121,24 @@ test.each([
   ['JSON sent to GraphQL', '/graphql', 'application/json'],
   ['multipart sent to GraphQL', '/graphql', MULTIPART],
   ['a body that nobody reads', '/nowhere', 'text/plain'],
-])('answers other clients while eight send 1.5 MB in chunks of one byte: %s', async (_what, path, type) => {
-  const attack = () => Promise.all(Array.from({ length: 8 }, () => sendChunks(path, type, Buffer.from(' '), 1_500_000)));
-  const { aliveMs, memoryMb } = await siege.measureDuring(attack);
-  expect(aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
-  expect(memoryMb).toBeLessThan(MEMORY_MB);
-});
+])(
+  'answers other clients while eight send 1.5 MB in chunks of one byte: %s',
+  async (_what, path, type) => {
+    const attack = () =>
+      Promise.all(
+        Array.from({ length: 8 }, () => sendChunks(path, type, Buffer.from(' '), 1_500_000)),
+      );
+    const { aliveMs, memoryMb } = await siege.measureDuring(attack);
+    expect(aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
+    expect(memoryMb).toBeLessThan(MEMORY_MB);
+  },
+);
 
 test('accepts a long body that arrives in packets of 1,400 bytes', async () => {
   const padding = Buffer.alloc(1_400, ' ');
-  expect(await sendChunks('/api/v2/login/', 'application/json', padding, 150, 1)).toMatch(/^HTTP\/1.1 400/);
+  expect(await sendChunks('/api/v2/login/', 'application/json', padding, 150, 1)).toMatch(
+    /^HTTP\/1.1 400/,
+  );
 });
 
 test('refuses bodies in UTF-7 without decoding them', async () => {
@@ -115,7 +147,12 @@ test('refuses bodies in UTF-7 without decoding them', async () => {
     Promise.all(
       ['/api/v2/login/', '/graphql'].flatMap((path) =>
         ['utf-7', 'utf-7-imap'].map((charset) =>
-          send(siege.base, { method: 'POST', path, headers: { 'Content-Type': `application/json; charset=${charset}` }, body }),
+          send(siege.base, {
+            method: 'POST',
+            path,
+            headers: { 'Content-Type': `application/json; charset=${charset}` },
+            body,
+          }),
         ),
       ),
     );

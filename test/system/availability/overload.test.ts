@@ -23,7 +23,12 @@ test('rejects a larger share of anonymous than of signed-in requests at three ti
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-overload-'));
   try {
     const report = path.join(folder, 'report.json');
-    const environment = { ...process.env, SIEGE_SECONDS: '12', SIEGE_TIMES: '3', SIEGE_REPORT: report };
+    const environment = {
+      ...process.env,
+      SIEGE_SECONDS: '12',
+      SIEGE_TIMES: '3',
+      SIEGE_REPORT: report,
+    };
     const child = spawn(process.execPath, [path.join(ROOT, 'scripts/siege.mjs')], {
       env: environment,
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -32,7 +37,10 @@ test('rejects a larger share of anonymous than of signed-in requests at three ti
     child.stderr.on('data', (chunk: Buffer) => (errorOutput += chunk.toString()));
     const status = await new Promise((resolve) => child.once('close', resolve));
     expect(errorOutput).toBe('');
-    const { broken, kinds } = JSON.parse(fs.readFileSync(report, 'utf8')) as { broken: string[]; kinds: Record<string, Kind> };
+    const { broken, kinds } = JSON.parse(fs.readFileSync(report, 'utf8')) as {
+      broken: string[];
+      kinds: Record<string, Kind>;
+    };
     expect(broken).toEqual([]);
     expect(status).toBe(0);
     const shedShare = ({ sent, statuses }: Kind) => (statuses[503] ?? 0) / sent;

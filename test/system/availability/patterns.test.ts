@@ -60,11 +60,17 @@ const FRAMES = [
 
 const hostileTexts = (length: number): string[] =>
   GROUPS.flatMap((group) =>
-    FRAMES.map(([before, after]) => `${before}${group.repeat(Math.floor(length / group.length) - before.length)}${after}`),
+    FRAMES.map(
+      ([before, after]) =>
+        `${before}${group.repeat(Math.floor(length / group.length) - before.length)}${after}`,
+    ),
   );
 
 /** Sends the texts, two at a time. Returns those that took too long or caused a server error. */
-async function sendAll(texts: readonly string[], request: (text: string) => Promise<Reply>): Promise<string[]> {
+async function sendAll(
+  texts: readonly string[],
+  request: (text: string) => Promise<Reply>,
+): Promise<string[]> {
   const waiting = [...texts];
   const bad: string[] = [];
   const measureRequest = siege.timer();
@@ -72,7 +78,9 @@ async function sendAll(texts: readonly string[], request: (text: string) => Prom
     for (let text = waiting.pop(); text !== undefined; text = waiting.pop()) {
       const { status, ms, text: answer } = await measureRequest(() => request(text));
       if (status === 0 || status === 500 || ms > RESPONSE_LIMIT_MS)
-        bad.push(`${status} after ${Math.round(ms)} ms: ${JSON.stringify(text.slice(0, 30))}… ${answer.slice(0, 200)}`);
+        bad.push(
+          `${status} after ${Math.round(ms)} ms: ${JSON.stringify(text.slice(0, 30))}… ${answer.slice(0, 200)}`,
+        );
     }
   };
   const { aliveMs } = await siege.measureDuring(() => Promise.all([sender(), sender()]));
@@ -80,7 +88,10 @@ async function sendAll(texts: readonly string[], request: (text: string) => Prom
 }
 
 /** Repeats a failed run, because delays caused by other processes do not recur. */
-async function attack(texts: readonly string[], request: (text: string) => Promise<Reply>): Promise<void> {
+async function attack(
+  texts: readonly string[],
+  request: (text: string) => Promise<Reply>,
+): Promise<void> {
   const bad = await sendAll(texts, request);
   if (bad.length) expect(await sendAll(texts, request)).toEqual([]);
 }
@@ -107,25 +118,36 @@ describe('a hostile header of 15 KB', () => {
     'X-Forwarded-Proto',
     'X-Requested-With',
   ])('is answered in time: %s of a REST read', (name) =>
-    attack(hostileTexts(OF_A_HEADER), (text) => send(siege.base, { path: '/api/v2/language/', headers: { [name]: text } })),
+    attack(hostileTexts(OF_A_HEADER), (text) =>
+      send(siege.base, { path: '/api/v2/language/', headers: { [name]: text } }),
+    ),
   );
 
-  test.each(['Authorization', 'Content-Disposition', 'Content-Encoding', 'Content-Type', 'Idempotency-Key', 'If-Match', 'X-CSRFToken'])(
-    'is answered in time: %s of a REST write',
-    (name) =>
-      attack(hostileTexts(OF_A_HEADER), (text) =>
-        send(siege.base, {
-          method: 'PATCH',
-          path: '/api/v2/workout/1/',
-          headers: { ...signedIn(), 'Content-Type': 'application/json', [name]: text },
-          body: '{}',
-        }),
-      ),
+  test.each([
+    'Authorization',
+    'Content-Disposition',
+    'Content-Encoding',
+    'Content-Type',
+    'Idempotency-Key',
+    'If-Match',
+    'X-CSRFToken',
+  ])('is answered in time: %s of a REST write', (name) =>
+    attack(hostileTexts(OF_A_HEADER), (text) =>
+      send(siege.base, {
+        method: 'PATCH',
+        path: '/api/v2/workout/1/',
+        headers: { ...signedIn(), 'Content-Type': 'application/json', [name]: text },
+        body: '{}',
+      }),
+    ),
   );
 
   test.each(['Accept', 'Content-Type', 'Content-Encoding', 'Idempotency-Key', 'Origin'])(
     'is answered in time: %s of a GraphQL request',
-    (name) => attack(hostileTexts(OF_A_HEADER), (text) => graphql(siege.base, '{ __typename }', {}, { ...signedIn(), [name]: text })),
+    (name) =>
+      attack(hostileTexts(OF_A_HEADER), (text) =>
+        graphql(siege.base, '{ __typename }', {}, { ...signedIn(), [name]: text }),
+      ),
   );
 
   test.each([
@@ -135,28 +157,47 @@ describe('a hostile header of 15 KB', () => {
     ['parameter', (text: string) => `application/x-www-form-urlencoded; a=${text}`],
   ])('is answered in time: %s of a Content-Type', (_what, typeOf) =>
     attack(hostileTexts(OF_A_HEADER), (text) =>
-      send(siege.base, { method: 'POST', path: '/api/v2/login/', headers: { 'Content-Type': typeOf(text) }, body: 'a=b' }),
+      send(siege.base, {
+        method: 'POST',
+        path: '/api/v2/login/',
+        headers: { 'Content-Type': typeOf(text) },
+        body: 'a=b',
+      }),
     ),
   );
 });
 
 describe('a hostile URL of 15 KB', () => {
   /** Percent-encoded and cut to the length, because most characters become three. */
-  const escaped = (text: string) => encodeURIComponent(text).slice(0, OF_A_HEADER).replace(/%.?$/, '');
+  const escaped = (text: string) =>
+    encodeURIComponent(text).slice(0, OF_A_HEADER).replace(/%.?$/, '');
   /** Not encoded, except for characters that Node rejects. */
   const raw = (text: string) => text.replaceAll(/[^!-~]/g, '+');
 
-  test.each(['/', '/api/v2/', '/api/v2/exercise/', '/media/', '/media/exercise-images/', '/graphql/', '/user/', '//', '/schema/'])(
-    'is answered in time: path segment after %s',
-    async (path) => {
-      await attack(hostileTexts(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${escaped(text)}` }));
-      await attack(hostileTexts(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${raw(text)}/` }));
-    },
-  );
+  test.each([
+    '/',
+    '/api/v2/',
+    '/api/v2/exercise/',
+    '/media/',
+    '/media/exercise-images/',
+    '/graphql/',
+    '/user/',
+    '//',
+    '/schema/',
+  ])('is answered in time: path segment after %s', async (path) => {
+    await attack(hostileTexts(OF_A_HEADER), (text) =>
+      send(siege.base, { path: `${path}${escaped(text)}` }),
+    );
+    await attack(hostileTexts(OF_A_HEADER), (text) =>
+      send(siege.base, { path: `${path}${raw(text)}/` }),
+    );
+  });
 
   test('is answered in time: query string', async () => {
     for (const path of ['/api/v2/exercise/', '/', '/graphql', '/user/login'])
-      await attack(hostileTexts(OF_A_HEADER), (text) => send(siege.base, { path: `${path}?${raw(text)}` }));
+      await attack(hostileTexts(OF_A_HEADER), (text) =>
+        send(siege.base, { path: `${path}?${raw(text)}` }),
+      );
   });
 
   /** One endpoint per parser of filters. */
@@ -165,12 +206,19 @@ describe('a hostile URL of 15 KB', () => {
     for (const [index, { field, syntax }] of view.filters.entries()) {
       const { kind } = fields.find(({ name }) => name === field)!;
       const key = filterKeys({ view, fields } as (typeof endpoints)[number])[index]!;
-      if (!filters.has(`${kind} ${syntax ?? ''}`)) filters.set(`${kind} ${syntax ?? ''}`, `/api/v2/${view.restName}/?${key}=`);
+      if (!filters.has(`${kind} ${syntax ?? ''}`))
+        filters.set(`${kind} ${syntax ?? ''}`, `/api/v2/${view.restName}/?${key}=`);
     }
-  test.each([...filters, ...['ordering', 'limit', 'offset', 'format', 'indent'].map((key) => [key, `/api/v2/exercise/?${key}=`])])(
-    'is answered in time: query parameter, %s',
-    (_kind, path) =>
-      attack(hostileTexts(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${escaped(text)}`, headers: signedIn() })),
+  test.each([
+    ...filters,
+    ...['ordering', 'limit', 'offset', 'format', 'indent'].map((key) => [
+      key,
+      `/api/v2/exercise/?${key}=`,
+    ]),
+  ])('is answered in time: query parameter, %s', (_kind, path) =>
+    attack(hostileTexts(OF_A_HEADER), (text) =>
+      send(siege.base, { path: `${path}${escaped(text)}`, headers: signedIn() }),
+    ),
   );
 
   test.each([
@@ -181,7 +229,9 @@ describe('a hostile URL of 15 KB', () => {
     '/user/login?next=',
     '/api/v2/ingredient/?format=api&name=',
   ])('is answered in time: %s', (path) =>
-    attack(hostileTexts(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${escaped(text)}`, headers: signedIn() })),
+    attack(hostileTexts(OF_A_HEADER), (text) =>
+      send(siege.base, { path: `${path}${escaped(text)}`, headers: signedIn() }),
+    ),
   );
 });
 
@@ -206,7 +256,9 @@ describe('a hostile variable of 50 KB', () => {
     // The document itself must be valid.
     const { text } = await graphql(siege.base, document, { value: null }, signedIn());
     expect(text).not.toMatch(/VALIDATION|PARSE/);
-    await attack(hostileTexts(OF_A_BODY), (value) => graphql(siege.base, document, { value }, signedIn()));
+    await attack(hostileTexts(OF_A_BODY), (value) =>
+      graphql(siege.base, document, { value }, signedIn()),
+    );
   });
 });
 
@@ -215,10 +267,18 @@ describe('a body with a hostile value of 50 KB', () => {
 
   test('is answered in time: GraphQL document', async () => {
     await attack(hostileTexts(OF_A_BODY), (text) => graphql(siege.base, text));
-    await attack(hostileTexts(OF_A_BODY), (text) => graphql(siege.base, `{ exercise(id: ${JSON.stringify(text)}) { id } }`));
-    await attack(hostileTexts(OF_A_BODY), (text) => graphql(siege.base, `{ exercise(id: """${text}""") { id } }`));
-    await attack(hostileTexts(OF_A_BODY), (text) => graphql(siege.base, `{ __typename } # ${text}`));
-    await attack(hostileTexts(OF_A_BODY), (text) => graphql(siege.base, `{ ${text.replaceAll(/\W/g, '_')} }`));
+    await attack(hostileTexts(OF_A_BODY), (text) =>
+      graphql(siege.base, `{ exercise(id: ${JSON.stringify(text)}) { id } }`),
+    );
+    await attack(hostileTexts(OF_A_BODY), (text) =>
+      graphql(siege.base, `{ exercise(id: """${text}""") { id } }`),
+    );
+    await attack(hostileTexts(OF_A_BODY), (text) =>
+      graphql(siege.base, `{ __typename } # ${text}`),
+    );
+    await attack(hostileTexts(OF_A_BODY), (text) =>
+      graphql(siege.base, `{ ${text.replaceAll(/\W/g, '_')} }`),
+    );
   });
 
   test('is answered in time: operation name and document id', () =>
@@ -284,15 +344,29 @@ describe('a body with a hostile value of 50 KB', () => {
 
   test('is answered in time: keys of a form and of a JSON object', async () => {
     const to = (type: string, body: string) =>
-      send(siege.base, { method: 'POST', path: '/api/v2/workout/', headers: { ...signedIn(), 'Content-Type': type }, body });
-    await attack(hostileTexts(OF_A_BODY), (text) => to('application/x-www-form-urlencoded', `${encodeURIComponent(text)}=1`));
+      send(siege.base, {
+        method: 'POST',
+        path: '/api/v2/workout/',
+        headers: { ...signedIn(), 'Content-Type': type },
+        body,
+      });
+    await attack(hostileTexts(OF_A_BODY), (text) =>
+      to('application/x-www-form-urlencoded', `${encodeURIComponent(text)}=1`),
+    );
     await attack(hostileTexts(OF_A_BODY), (text) => to('application/x-www-form-urlencoded', text));
-    await attack(hostileTexts(OF_A_BODY), (text) => to('application/json', JSON.stringify({ [text]: 1 })));
+    await attack(hostileTexts(OF_A_BODY), (text) =>
+      to('application/json', JSON.stringify({ [text]: 1 })),
+    );
     await attack(hostileTexts(OF_A_BODY), (text) => to('application/json', text));
   });
 
   test('is answered in time: username of a login', () =>
     attack(hostileTexts(OF_A_BODY), (text) =>
-      send(siege.base, { method: 'POST', path: '/api/v2/login/', headers: json, body: JSON.stringify({ username: text, password: 'x' }) }),
+      send(siege.base, {
+        method: 'POST',
+        path: '/api/v2/login/',
+        headers: json,
+        body: JSON.stringify({ username: text, password: 'x' }),
+      }),
     ));
 });

@@ -4,7 +4,10 @@ import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { MAX_ERRORS_PER_RESPONSE } from '../../../src/core/model/errors';
-import { MAX_PREPARED_STATEMENTS, PreparedStatements } from '../../../src/database/preparedstatements';
+import {
+  MAX_PREPARED_STATEMENTS,
+  PreparedStatements,
+} from '../../../src/database/preparedstatements';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { randomFor, seeded, type Random } from '../../setup/random';
 import { until } from '../../setup/waits';
@@ -16,10 +19,17 @@ const CONCURRENT_REQUESTS = 40;
 
 // One connection serves all anonymous clients.
 const fitgraph = fitgraphForThisFile({
-  environment: { DATABASE_POOL: '2', BUDGET: 'off', MAX_WAITING: '10000', MAX_WAIT: 'off', ANONYMOUS_TIMEOUT: '500ms' },
+  environment: {
+    DATABASE_POOL: '2',
+    BUDGET: 'off',
+    MAX_WAITING: '10000',
+    MAX_WAIT: 'off',
+    ANONYMOUS_TIMEOUT: '500ms',
+  },
 });
 
-const QUERY = 'query ($where: ExerciseWhere) { exercises(first: 2, where: $where) { nodes { id } } }';
+const QUERY =
+  'query ($where: ExerciseWhere) { exercises(first: 2, where: $where) { nodes { id } } }';
 
 /**
  * Returns a filter whose conditions follow the bits of the number, so that each number gives a different statement. It matches one exercise (`id`).
@@ -29,9 +39,13 @@ function filterOf(number: number): { where: object; id: string } {
     ['name', 'description'].map((field) => ({ [field]: { [test]: '#' } })),
   );
   const ids = ['in', 'isNull'].flatMap((test) =>
-    ['languageId', 'licenseId'].map((field) => ({ [field]: { [test]: test === 'in' ? ['77'] : true } })),
+    ['languageId', 'licenseId'].map((field) => ({
+      [field]: { [test]: test === 'in' ? ['77'] : true },
+    })),
   );
-  const neverMatching = [...texts, ...ids, { category: { name: { eq: '#' } } }].filter((_part, bit) => (number >> bit) & 1);
+  const neverMatching = [...texts, ...ids, { category: { name: { eq: '#' } } }].filter(
+    (_part, bit) => (number >> bit) & 1,
+  );
   const id = String(1 + (number % 3));
   return { where: { or: [...neverMatching, { id: { eq: id } }] }, id };
 }
@@ -86,14 +100,18 @@ async function expectCorrectResults(first: number): Promise<void> {
   let answer: Awaited<ReturnType<typeof fitgraph.anonymous.query>> | undefined;
   await until('all statements have run', async () => {
     answer = await fitgraph.anonymous.query(QUERY_OF_MANY_FIELDS, variables);
-    return answer.errors?.every(({ extensions }) => TRANSIENT_CODES.includes(extensions.code)) !== true;
+    return (
+      answer.errors?.every(({ extensions }) => TRANSIENT_CODES.includes(extensions.code)) !== true
+    );
   });
   expect(answer!.errors).toBeUndefined();
   expect(Object.values(answer!.data)).toEqual(all.map(({ id }) => ({ nodes: [{ id }] })));
 }
 
 const runStatements = (count: number) =>
-  each(numbers(count / FIELDS_PER_OPERATION), (index) => expectCorrectResults(index * FIELDS_PER_OPERATION));
+  each(numbers(count / FIELDS_PER_OPERATION), (index) =>
+    expectCorrectResults(index * FIELDS_PER_OPERATION),
+  );
 
 test('bounds prepared statements and memory for thousands of different filters', async () => {
   for (let time = 0; time < TIMES; time += 1) await runStatements(DIFFERENT_STATEMENTS);
@@ -105,10 +123,13 @@ test('bounds prepared statements and memory for thousands of different filters',
 });
 
 test('does not prepare statements that are used once', async () => {
-  for (let time = 0; time < 5; time += 1) await fitgraph.anonymous.get('/muscle/?limit=2&ordering=name');
+  for (let time = 0; time < 5; time += 1)
+    await fitgraph.anonymous.get('/muscle/?limit=2&ordering=name');
   const [before] = await withConnections(countPreparedStatements);
-  for (let time = 0; time < 20; time += 1) expect((await fitgraph.anonymous.get('/exercise/?limit=2')).status).toBe(200);
-  for (let once = 1; once < 20; once += 1) expect((await fitgraph.anonymous.get(`/ingredient/?id=${once}&ordering=-id`)).status).toBe(200);
+  for (let time = 0; time < 20; time += 1)
+    expect((await fitgraph.anonymous.get('/exercise/?limit=2')).status).toBe(200);
+  for (let once = 1; once < 20; once += 1)
+    expect((await fitgraph.anonymous.get(`/ingredient/?id=${once}&ordering=-id`)).status).toBe(200);
   const [after] = await withConnections(countPreparedStatements);
   expect(after! - before!).toBeLessThanOrEqual(10);
 });
@@ -160,29 +181,42 @@ test(seeded('returns correct rows while other statements are cancelled or time o
 test.each([
   ['sends statements one at a time', false],
   ['pipelines statements', true],
-])('bounds prepared statements and keeps results apart on a connection that %s', async (_how, pipeline) => {
-  const prepared = new PreparedStatements();
-  const client = new Client({ ...fitgraph.database.options.connection, pipeline } as never);
-  await client.connect();
-  try {
-    const ask = (number: number) => {
-      // Some statements fail at execution, some at parsing.
-      const failing = number % 7 === 0 ? '1 / ($1::int - $1)' : number % 11 === 0 ? '"no such column"' : '$1::int';
-      const text = `SELECT ${failing} AS "answer", ${number} AS "number", '${'x'.repeat(number)}' AS "long"`;
-      const name = prepared.countUseAndGetName(text);
-      if (name !== undefined) prepared.getOrCreateState(client, name, text);
-      return client.query({ name, text, values: [number] }).then(
-        ({ rows: [row] }) => expect([failing, row.answer, row.number]).toEqual(['$1::int', number, number]),
-        // When pipelining, pg does not know yet that parsing has failed for an earlier statement of the same name.
-        (error) => expect(number % 7 === 0 ? ['22012'] : ['42703', ...(pipeline ? ['26000'] : [])]).toContain(error.code),
-      );
-    };
-    for (let time = 0; time < 6; time += 1) await Promise.all(numbers(700).map(ask));
-    // The same statements in other orders.
-    for (let time = 0; time < 6; time += 1) await Promise.all(numbers(150).flatMap((number) => [ask(number), ask(number + time * 90)]));
-    for (let number = 0; number < 700; number += 1) await ask(number);
-    expect(await countPreparedStatements(client)).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
-  } finally {
-    await client.end();
-  }
-});
+])(
+  'bounds prepared statements and keeps results apart on a connection that %s',
+  async (_how, pipeline) => {
+    const prepared = new PreparedStatements();
+    const client = new Client({ ...fitgraph.database.options.connection, pipeline } as never);
+    await client.connect();
+    try {
+      const ask = (number: number) => {
+        // Some statements fail at execution, some at parsing.
+        const failing =
+          number % 7 === 0
+            ? '1 / ($1::int - $1)'
+            : number % 11 === 0
+              ? '"no such column"'
+              : '$1::int';
+        const text = `SELECT ${failing} AS "answer", ${number} AS "number", '${'x'.repeat(number)}' AS "long"`;
+        const name = prepared.countUseAndGetName(text);
+        if (name !== undefined) prepared.getOrCreateState(client, name, text);
+        return client.query({ name, text, values: [number] }).then(
+          ({ rows: [row] }) =>
+            expect([failing, row.answer, row.number]).toEqual(['$1::int', number, number]),
+          // When pipelining, pg does not know yet that parsing has failed for an earlier statement of the same name.
+          (error) =>
+            expect(
+              number % 7 === 0 ? ['22012'] : ['42703', ...(pipeline ? ['26000'] : [])],
+            ).toContain(error.code),
+        );
+      };
+      for (let time = 0; time < 6; time += 1) await Promise.all(numbers(700).map(ask));
+      // The same statements in other orders.
+      for (let time = 0; time < 6; time += 1)
+        await Promise.all(numbers(150).flatMap((number) => [ask(number), ask(number + time * 90)]));
+      for (let number = 0; number < 700; number += 1) await ask(number);
+      expect(await countPreparedStatements(client)).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
+    } finally {
+      await client.end();
+    }
+  },
+);

@@ -43,27 +43,37 @@ export function send(
 ): Promise<Reply> {
   const began = performance.now();
   return new Promise((resolve) => {
-    const none = (text: string) => resolve({ status: 0, headers: {}, text, ms: performance.now() - began });
-    const request = http.request(`${base}${path}`, { method, headers, agent: false }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', (error) => none(error.message));
-      response.on('end', () =>
-        resolve({
-          status: response.statusCode!,
-          headers: response.headers,
-          text: Buffer.concat(chunks).toString(),
-          ms: performance.now() - began,
-        }),
-      );
-    });
+    const none = (text: string) =>
+      resolve({ status: 0, headers: {}, text, ms: performance.now() - began });
+    const request = http.request(
+      `${base}${path}`,
+      { method, headers, agent: false },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', (error) => none(error.message));
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode!,
+            headers: response.headers,
+            text: Buffer.concat(chunks).toString(),
+            ms: performance.now() - began,
+          }),
+        );
+      },
+    );
     request.setTimeout(WAIT_LIMIT_MS, () => request.destroy(new Error('timed out')));
     request.on('error', (error) => none(error.message));
     request.end(body);
   });
 }
 
-export const graphql = (base: string, query: string, variables?: unknown, headers: http.OutgoingHttpHeaders = {}): Promise<Reply> =>
+export const graphql = (
+  base: string,
+  query: string,
+  variables?: unknown,
+  headers: http.OutgoingHttpHeaders = {},
+): Promise<Reply> =>
   send(base, {
     method: 'POST',
     path: '/graphql',
@@ -94,7 +104,11 @@ export class Siege {
   static async start(environment: Record<string, string> = {}): Promise<Siege> {
     build();
     raisePriority();
-    const installation = await Installation.started({ ...DEFAULT_WORKER_TIMEOUT, LOG_LEVEL: 'warn', ...environment });
+    const installation = await Installation.started({
+      ...DEFAULT_WORKER_TIMEOUT,
+      LOG_LEVEL: 'warn',
+      ...environment,
+    });
     return new Siege(installation, await installation.start());
   }
 
@@ -112,7 +126,13 @@ export class Siege {
 
   /** Creates a user and returns the user's token. */
   async user(name: string): Promise<string> {
-    const { stdout } = await this.installation.command('user', 'create', name, '--password', `password of ${name}`);
+    const { stdout } = await this.installation.command(
+      'user',
+      'create',
+      name,
+      '--password',
+      `password of ${name}`,
+    );
     return /\b[0-9a-f]{40}\b/.exec(stdout)![0];
   }
 
@@ -131,17 +151,25 @@ export class Siege {
    * image process, or thread of the worker, serves it at a time, so only the largest of their delays counts.
    */
   delays(helperProcesses = this.helperProcesses()): () => number {
-    const delaysOf = () => [...helperProcesses.map((pid) => [String(pid), schedulingDelay(pid)] as const), ...threadDelays(this.worker)];
+    const delaysOf = () => [
+      ...helperProcesses.map((pid) => [String(pid), schedulingDelay(pid)] as const),
+      ...threadDelays(this.worker),
+    ];
     const [main, before] = [schedulingDelay(process.pid, this.worker), new Map(delaysOf())];
     return () => {
-      const grown = delaysOf().map(([id, delay]) => (id === String(this.worker) ? 0 : delay - (before.get(id) ?? 0)));
+      const grown = delaysOf().map(([id, delay]) =>
+        id === String(this.worker) ? 0 : delay - (before.get(id) ?? 0),
+      );
       return schedulingDelay(process.pid, this.worker) - main + Math.max(0, ...grown);
     };
   }
 
   /** Database and image processes. */
   private helperProcesses(): number[] {
-    return [...this.installation.processes.filter((pid) => pid !== this.worker), ...childrenOf(this.worker, 'imageworker.js')];
+    return [
+      ...this.installation.processes.filter((pid) => pid !== this.worker),
+      ...childrenOf(this.worker, 'imageworker.js'),
+    ];
   }
 
   /** Returns a function that sends requests and subtracts scheduling delays from their `ms`. */
@@ -176,7 +204,9 @@ export class Siege {
   /** Peak resident memory; infinite if a worker has crashed and been replaced. */
   private get memoryMb(): number {
     if (this.server.workers.join() !== this.workers.join()) return Infinity;
-    const peaks = this.workers.map((pid) => Number(/VmHWM:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))![1]));
+    const peaks = this.workers.map((pid) =>
+      Number(/VmHWM:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))![1]),
+    );
     return Math.max(...peaks) / 1024;
   }
 }

@@ -1,7 +1,16 @@
 /** Signed-in users at their limits: other clients stay served. */
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LIVENESS_LIMIT_MS, graphql, MEMORY_MB, p95, send, Siege, type Measurement, type Reply } from './siege';
+import {
+  LIVENESS_LIMIT_MS,
+  graphql,
+  MEMORY_MB,
+  p95,
+  send,
+  Siege,
+  type Measurement,
+  type Reply,
+} from './siege';
 import { until } from '../../setup/waits';
 
 const ROUNDS = 10;
@@ -23,7 +32,10 @@ beforeAll(async () => {
 afterAll(() => siege.end());
 
 const networkHeaders = (network: string) => ({ 'X-Forwarded-For': network });
-const attacker = (token = siege.token) => ({ Authorization: `Token ${token}`, ...networkHeaders('203.0.113.1') });
+const attacker = (token = siege.token) => ({
+  Authorization: `Token ${token}`,
+  ...networkHeaders('203.0.113.1'),
+});
 
 interface OtherReplies {
   reads: Reply[];
@@ -38,16 +50,40 @@ async function sendOtherRequests(): Promise<OtherReplies> {
   const user = { Authorization: `Token ${bea}`, ...networkHeaders('192.0.2.2') };
   const measureRequest = siege.timer();
   for (let run = 0; run < ROUNDS; run += 1) {
-    reads.push(await measureRequest(() => send(siege.base, { path: '/api/v2/exercise/?limit=5', headers: anonymous })));
     reads.push(
       await measureRequest(() =>
-        graphql(siege.base, '{ exercises(first: 5) { totalCount nodes { name category { name } } } }', undefined, anonymous),
+        send(siege.base, { path: '/api/v2/exercise/?limit=5', headers: anonymous }),
       ),
     );
-    reads.push(await measureRequest(() => send(siege.base, { path: '/api/v2/weightentry/?limit=5', headers: user })));
-    reads.push(await measureRequest(() => graphql(siege.base, '{ workouts { nodes { name days { name } } } }', undefined, user)));
-    const [headers, body] = [{ ...user, 'Content-Type': 'application/json' }, JSON.stringify({ comment: `Run ${run}` })];
-    writes.push(await measureRequest(() => send(siege.base, { method: 'POST', path: '/api/v2/workout/', headers, body })));
+    reads.push(
+      await measureRequest(() =>
+        graphql(
+          siege.base,
+          '{ exercises(first: 5) { totalCount nodes { name category { name } } } }',
+          undefined,
+          anonymous,
+        ),
+      ),
+    );
+    reads.push(
+      await measureRequest(() =>
+        send(siege.base, { path: '/api/v2/weightentry/?limit=5', headers: user }),
+      ),
+    );
+    reads.push(
+      await measureRequest(() =>
+        graphql(siege.base, '{ workouts { nodes { name days { name } } } }', undefined, user),
+      ),
+    );
+    const [headers, body] = [
+      { ...user, 'Content-Type': 'application/json' },
+      JSON.stringify({ comment: `Run ${run}` }),
+    ];
+    writes.push(
+      await measureRequest(() =>
+        send(siege.base, { method: 'POST', path: '/api/v2/workout/', headers, body }),
+      ),
+    );
   }
   return { reads, writes };
 }
@@ -66,10 +102,14 @@ async function expectOthersServed(attack: (isOver: () => boolean) => Promise<voi
   });
   const { reads, writes } = attacked.result;
   // A busy server may shed some requests with Retry-After, but not most of them.
-  for (const { status, headers } of reads) expect([200, headers['retry-after'] ? 503 : 200]).toContain(status);
+  for (const { status, headers } of reads)
+    expect([200, headers['retry-after'] ? 503 : 200]).toContain(status);
   expect(reads.filter(({ status }) => status === 200).length).toBeGreaterThan(0.75 * reads.length);
-  for (const { status, headers } of writes) expect([201, headers['retry-after'] ? 503 : 201]).toContain(status);
-  expect(writes.filter(({ status }) => status === 201).length).toBeGreaterThan(0.75 * writes.length);
+  for (const { status, headers } of writes)
+    expect([201, headers['retry-after'] ? 503 : 201]).toContain(status);
+  expect(writes.filter(({ status }) => status === 201).length).toBeGreaterThan(
+    0.75 * writes.length,
+  );
   const expectBelow = (most: number, time: (damage: Measurement<OtherReplies>) => number) =>
     expect(time(attacked)).toBeLessThan(Math.max(most, MAX_GROWTH * time(usual)));
   expectBelow(MAX_P95_MS, ({ result }) => p95(result.reads));
@@ -86,7 +126,12 @@ const bulk = (fields: number) => {
   );
   return `mutation ($input: WorkoutInput!) { ${aliases.join(' ')} }`;
 };
-const input = { days: Array.from({ length: 499 }, (_, index) => ({ name: `Of many ${index}`, weekdays: ['MONDAY'] })) };
+const input = {
+  days: Array.from({ length: 499 }, (_, index) => ({
+    name: `Of many ${index}`,
+    weekdays: ['MONDAY'],
+  })),
+};
 
 test('serves other clients during concurrent large writes of one user', async () => {
   const replies: Reply[] = [];
@@ -104,11 +149,19 @@ const CHANGED = `subscription ($types: [RowType!]) { changed(types: $types) { cu
   node { nodeId ... on Workout { id name days { name } logs(first: 5) { nodes { reps exercise { name } } } } } } } }`;
 
 /** Opens a stream of server-sent events; `received` returns its text so far. */
-function subscription(who: http.OutgoingHttpHeaders, type: string): { received: () => string; end(): void } {
+function subscription(
+  who: http.OutgoingHttpHeaders,
+  type: string,
+): { received: () => string; end(): void } {
   let text = '';
   const headers = { ...who, 'Content-Type': 'application/json', Accept: 'text/event-stream' };
-  const request = http.request(`${siege.base}/graphql/stream`, { method: 'POST', agent: false, headers }, (response) =>
-    response.on('data', (chunk: Buffer) => (text += chunk.toString())).on('error', () => undefined),
+  const request = http.request(
+    `${siege.base}/graphql/stream`,
+    { method: 'POST', agent: false, headers },
+    (response) =>
+      response
+        .on('data', (chunk: Buffer) => (text += chunk.toString()))
+        .on('error', () => undefined),
   );
   request.on('error', () => undefined);
   request.end(JSON.stringify({ query: CHANGED, variables: { types: [type] } }));
@@ -117,7 +170,8 @@ function subscription(who: http.OutgoingHttpHeaders, type: string): { received: 
 
 const events = (text: string): number => text.split('event: next').length - 1;
 
-const isRejected = ({ received }: { received(): string }): boolean => received().includes('TOO_MANY_SUBSCRIPTIONS');
+const isRejected = ({ received }: { received(): string }): boolean =>
+  received().includes('TOO_MANY_SUBSCRIPTIONS');
 
 test('rejects subscriptions of a network beyond 100 and accepts one of another network', async () => {
   const streams: ReturnType<typeof subscription>[] = [];
@@ -128,7 +182,9 @@ test('rejects subscriptions of a network beyond 100 and accepts one of another n
     }
     const other = subscription(networkHeaders('192.0.2.3'), 'EXERCISE');
     streams.push(other);
-    await until('each stream has received its first event or its rejection', () => streams.every(({ received }) => events(received()) > 0));
+    await until('each stream has received its first event or its rejection', () =>
+      streams.every(({ received }) => events(received()) > 0),
+    );
     expect(streams.filter(isRejected)).toHaveLength(5);
     expect(isRejected(other)).toBe(false);
   } finally {
@@ -143,11 +199,14 @@ test('serves other clients while 100 subscriptions of a user receive large write
       streams.push(subscription(attacker(cy), 'TRAINING_DAY'));
       await sleep(20);
     }
-    await until('each stream has received its first event or its rejection', () => streams.every(({ received }) => events(received()) > 0));
+    await until('each stream has received its first event or its rejection', () =>
+      streams.every(({ received }) => events(received()) > 0),
+    );
     expect(streams.filter(isRejected)).toHaveLength(5);
     const before = streams.reduce((sum, { received }) => sum + events(received()), 0);
     const replies: Reply[] = [];
-    const write = async () => replies.push(await graphql(siege.base, bulk(1), { input }, attacker(cy)));
+    const write = async () =>
+      replies.push(await graphql(siege.base, bulk(1), { input }, attacker(cy)));
     const hasWritten = () => replies.some(({ status }) => status === 200);
     await expectOthersServed(async (isOver) => {
       while (!isOver()) {
@@ -162,7 +221,10 @@ test('serves other clients while 100 subscriptions of a user receive large write
     }
     for (const { status } of replies) expect([200, 429, 503]).toContain(status);
     expect(hasWritten()).toBe(true);
-    await until('the streams receive changes', () => streams.reduce((sum, { received }) => sum + events(received()), 0) > before);
+    await until(
+      'the streams receive changes',
+      () => streams.reduce((sum, { received }) => sum + events(received()), 0) > before,
+    );
   } finally {
     for (const { end } of streams) end();
   }

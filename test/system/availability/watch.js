@@ -29,11 +29,15 @@ function probe(addresses) {
     const answered = () => resolve(performance.now() - began - Math.max(0, delay() - delayed));
     // Avoids waiting for a DNS thread of this process in each probe.
     const resolved = (_name, _options, done) => done(null, addresses);
-    const request = http.get(`${base}/health/live`, { agent: false, lookup: resolved }, (response) => {
-      response.resume();
-      response.once('error', () => resolve(limitMs));
-      response.once('end', () => (response.statusCode === 200 ? answered() : resolve(limitMs)));
-    });
+    const request = http.get(
+      `${base}/health/live`,
+      { agent: false, lookup: resolved },
+      (response) => {
+        response.resume();
+        response.once('error', () => resolve(limitMs));
+        response.once('end', () => (response.statusCode === 200 ? answered() : resolve(limitMs)));
+      },
+    );
     request.setTimeout(limitMs, () => request.destroy());
     request.once('error', () => resolve(limitMs));
   });

@@ -13,14 +13,21 @@ const APPLICATION = `
 
 /** Serves an empty page with the application, on an origin of its own. */
 async function serveApplication(): Promise<{ url: string; stop(): void }> {
-  const { outputFiles } = buildSync({ stdin: { contents: APPLICATION, resolveDir: __dirname }, bundle: true, write: false });
+  const { outputFiles } = buildSync({
+    stdin: { contents: APPLICATION, resolveDir: __dirname },
+    bundle: true,
+    write: false,
+  });
   const server = createServer((_request, response) => {
     response
       .setHeader('Content-Type', 'text/html')
       .end(`<!doctype html><link rel=icon href=data:,><script>${outputFiles[0]!.text}</script>`);
   });
   await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
-  return { url: `http://localhost:${(server.address() as AddressInfo).port}/`, stop: () => server.close() };
+  return {
+    url: `http://localhost:${(server.address() as AddressInfo).port}/`,
+    stop: () => server.close(),
+  };
 }
 
 export function describeCrossOrigin(browserSetup: () => BrowserSetup): void {
@@ -52,7 +59,8 @@ export function describeCrossOrigin(browserSetup: () => BrowserSetup): void {
         data: { viewer: expect.objectContaining({ username: browserSetup().demo.username }) },
         error: undefined,
       });
-      const mutation = 'mutation { createWorkout(input: { name: "From elsewhere" }) { workout { name } errors { code } } }';
+      const mutation =
+        'mutation { createWorkout(input: { name: "From elsewhere" }) { workout { name } errors { code } } }';
       expect(await run(`mutation('${mutation}', {})`)).toMatchObject({
         data: { createWorkout: { workout: { name: 'From elsewhere' }, errors: [] } },
       });
@@ -70,7 +78,11 @@ export function describeCrossOrigin(browserSetup: () => BrowserSetup): void {
       expect(await read(`/graphql/export.csv?query=${query}`)).toEqual([200, true, true]);
       expect(await read('/graphql?query=x')).toEqual([expect.any(Number), true, true]);
       // REST accepts API keys with the scheme "Token" only, so this client is anonymous.
-      expect(await evaluate("(await fetch(api + '/api/v2/exercise/?limit=1')).json().then(({ results }) => results.length)")).toBe(1);
+      expect(
+        await evaluate(
+          "(await fetch(api + '/api/v2/exercise/?limit=1')).json().then(({ results }) => results.length)",
+        ),
+      ).toBe(1);
     });
 
     test('receives the events of a subscription', async () => {
@@ -96,7 +108,10 @@ export function describeCrossOrigin(browserSetup: () => BrowserSetup): void {
         other.evaluate<unknown>(`fetch('${url}/graphql', {
           method: 'POST', credentials: '${credentials}', headers: { 'Content-Type': 'application/json' }, body: '{"query":"{ viewer { id } }"}',
         }).then((response) => response.json(), () => 'blocked')`);
-      expect([await send('include'), await send('same-origin')]).toEqual(['blocked', { data: { viewer: null } }]);
+      expect([await send('include'), await send('same-origin')]).toEqual([
+        'blocked',
+        { data: { viewer: null } },
+      ]);
       await other.close();
     });
   });

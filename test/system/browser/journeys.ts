@@ -4,7 +4,9 @@ import { MAX_UPLOAD_KB, type BrowserSetup, type Person } from './person';
 
 /** Parses a curl command into the request that it sends. */
 function requestOf(command: string): Request {
-  const words = [...command.replaceAll('\\\n', ' ').matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare!);
+  const words = [...command.replaceAll('\\\n', ' ').matchAll(/'([^']*)'|(\S+)/g)].map(
+    ([, quoted, bare]) => quoted ?? bare!,
+  );
   expect(words.shift()).toBe('curl');
   const headers = new Headers();
   let url = '';
@@ -21,7 +23,10 @@ function requestOf(command: string): Request {
 }
 
 async function shownExamples({ page }: Person): Promise<[rest: Request, graphql: Request]> {
-  return [requestOf(await page.locator('#rest').innerText()), requestOf(await page.locator('#graphql').innerText())];
+  return [
+    requestOf(await page.locator('#rest').innerText()),
+    requestOf(await page.locator('#graphql').innerText()),
+  ];
 }
 
 const picture = () =>
@@ -68,7 +73,9 @@ export function describeJourneys(browserSetup: () => BrowserSetup): void {
       await page.getByRole('button', { name: 'Create key' }).click();
       const examples = await shownExamples(person);
       for (const example of examples) expect((await fetch(example.clone())).status).toBe(200);
-      expect(await (await fetch(examples[1].clone())).json()).toMatchObject({ data: { viewer: { username } } });
+      expect(await (await fetch(examples[1].clone())).json()).toMatchObject({
+        data: { viewer: { username } },
+      });
       await judge('key-made');
       if (scripts) {
         await page.getByRole('button', { name: 'Copy key' }).click();
@@ -81,7 +88,8 @@ export function describeJourneys(browserSetup: () => BrowserSetup): void {
       await page.getByRole('link', { name: 'Replace key' }).click();
       await page.getByRole('button', { name: 'Replace key' }).click();
       expect((await fetch(examples[0])).status).toBe(403);
-      for (const example of await shownExamples(person)) expect((await fetch(example)).status).toBe(200);
+      for (const example of await shownExamples(person))
+        expect((await fetch(example)).status).toBe(200);
     });
 
     test('navigates from the API root to a row, edits and deletes it', async () => {
@@ -89,7 +97,11 @@ export function describeJourneys(browserSetup: () => BrowserSetup): void {
       const owner = await browserSetup().person({ scripts, signedInAs: demo.username });
       const { page } = owner;
       await page.getByRole('link', { name: 'REST API' }).click();
-      await page.getByRole('main').getByRole('link', { name: 'Workout logs', exact: true }).first().click();
+      await page
+        .getByRole('main')
+        .getByRole('link', { name: 'Workout logs', exact: true })
+        .first()
+        .click();
       await owner.openDetails('Filter and sort');
       await page.locator('.filters').getByLabel('Workout', { exact: false }).selectOption('1');
       await page.getByLabel('Rows per page').fill('5');
@@ -117,7 +129,9 @@ export function describeJourneys(browserSetup: () => BrowserSetup): void {
       await weight.fill('42.50');
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('status').innerText()).toContain('Saved.');
-      expect(await page.locator('.facts').innerText()).toMatch(/Repetitions\s+12\s[^]*Weight\s+42\.50/);
+      expect(await page.locator('.facts').innerText()).toMatch(
+        /Repetitions\s+12\s[^]*Weight\s+42\.50/,
+      );
       if (scripts) await owner.checkPage('saved');
 
       await owner.openDetails('Delete');
@@ -128,14 +142,19 @@ export function describeJourneys(browserSetup: () => BrowserSetup): void {
     });
 
     test('selects related rows by their name in forms and filters', async () => {
-      const owner = await browserSetup().person({ scripts, signedInAs: browserSetup().demo.username });
+      const owner = await browserSetup().person({
+        scripts,
+        signedInAs: browserSetup().demo.username,
+      });
       const { page } = owner;
       await owner.open('/api/v2/mealitem/1/');
       await owner.openDetails('Edit');
       const ingredient = page.getByLabel('Ingredient', { exact: true });
       await ingredient.fill('cheese');
       await page.getByRole('button', { name: 'Save', exact: true }).click();
-      expect(await page.getByRole('alert').innerText()).toContain('Ingredient: Choose one of the matches below.');
+      expect(await page.getByRole('alert').innerText()).toContain(
+        'Ingredient: Choose one of the matches below.',
+      );
       if (scripts) await owner.checkPage('form-found');
       await page.getByRole('radio', { name: 'Cream cheese' }).first().check();
       await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -159,14 +178,17 @@ export function describeJourneys(browserSetup: () => BrowserSetup): void {
       await page.getByRole('radio', { name: 'Bench Press', exact: true }).check();
       await page.getByRole('button', { name: 'Apply' }).click();
       expect(await page.getByLabel('Pages').innerText()).toMatch(/of \d+/);
-      expect(await page.locator('.filters').getByLabel('Exercise').inputValue()).toBe('Bench Press');
+      expect(await page.locator('.filters').getByLabel('Exercise').inputValue()).toBe(
+        'Bench Press',
+      );
 
       // The JSON and OPTIONS responses of the page.
       await owner.openDetails('API');
       await page.getByRole('link', { name: 'Indented' }).click();
       expect(await page.innerText('body')).toMatch(/^\{\n {2}"count": \d+,/);
       await page.goBack();
-      if (!(await page.getByRole('link', { name: 'OPTIONS' }).isVisible())) await owner.openDetails('API');
+      if (!(await page.getByRole('link', { name: 'OPTIONS' }).isVisible()))
+        await owner.openDetails('API');
       await page.getByRole('link', { name: 'OPTIONS' }).click();
       expect(await page.getByRole('region', { name: 'OPTIONS' }).isVisible()).toBe(true);
     });
@@ -185,7 +207,9 @@ export function describeJourneys(browserSetup: () => BrowserSetup): void {
       await page.reload();
       expect(await page.getByRole('status').count()).toBe(0);
       await owner.open('/api/v2/workout/?limit=100');
-      expect(await page.locator('table.rows tbody th a', { hasText: 'Written once' }).count()).toBe(1);
+      expect(await page.locator('table.rows tbody th a', { hasText: 'Written once' }).count()).toBe(
+        1,
+      );
 
       await owner.open(address);
       await owner.openDetails('Edit');
@@ -197,7 +221,9 @@ export function describeJourneys(browserSetup: () => BrowserSetup): void {
       });
       expect(changed.status).toBe(200);
       await page.getByRole('button', { name: 'Save', exact: true }).click();
-      expect(await page.getByRole('alert').innerText()).toContain('This workout was changed after you opened the form.');
+      expect(await page.getByRole('alert').innerText()).toContain(
+        'This workout was changed after you opened the form.',
+      );
       expect(await page.getByRole('radio', { name: 'Yours: Mine' }).isChecked()).toBe(true);
       if (scripts) await owner.checkPage('form-conflict');
       await page.getByRole('radio', { name: 'Stored now: Theirs' }).check();
@@ -206,7 +232,10 @@ export function describeJourneys(browserSetup: () => BrowserSetup): void {
 
       await owner.openDetails('Edit');
       await page.locator('#wput-comment').fill('Kept');
-      await fetch(new URL(address, page.url()), { method: 'DELETE', headers: { Authorization: `Token ${demo.token}` } });
+      await fetch(new URL(address, page.url()), {
+        method: 'DELETE',
+        headers: { Authorization: `Token ${demo.token}` },
+      });
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('alert').innerText()).toContain('Your input is kept');
       if (scripts) await owner.checkPage('form-deleted');
@@ -226,7 +255,9 @@ export function describeJourneys(browserSetup: () => BrowserSetup): void {
       await image.setInputFiles(file('large.png', Buffer.alloc((MAX_UPLOAD_KB + 1) * 1024)));
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       const message = (await image.getAttribute('aria-describedby'))!.split(' ')[0]!;
-      expect(await page.locator(`#${message}`).innerText()).toMatch(/^The submitted file is larger than/);
+      expect(await page.locator(`#${message}`).innerText()).toMatch(
+        /^The submitted file is larger than/,
+      );
       await judge('upload-refused');
 
       // When another field is invalid, typed values are kept, but the file must be chosen again.
@@ -270,8 +301,12 @@ export function describeJourneys(browserSetup: () => BrowserSetup): void {
     const rest = await page.request.get(new URL('/api/v2/weightentry/?limit=2', page.url()).href, {
       headers: { Accept: 'application/json' },
     });
-    const displayedResult = JSON.parse((await page.locator('.graphiql-response .result-window').innerText()).replaceAll('\u00a0', ' ')).data
-      .page.nodes;
+    const displayedResult = JSON.parse(
+      (await page.locator('.graphiql-response .result-window').innerText()).replaceAll(
+        '\u00a0',
+        ' ',
+      ),
+    ).data.page.nodes;
     expect(displayedResult.map(({ weight }: { weight: string }) => weight)).toEqual(
       (await rest.json()).results.map(({ weight }: { weight: string }) => weight),
     );
@@ -289,7 +324,8 @@ export function describeJourneys(browserSetup: () => BrowserSetup): void {
     const { demo } = browserSetup();
     const person = await browserSetup().person({ signedInAs: demo.username });
     const { page } = person;
-    const query = 'subscription { changed(types: [WORKOUT]) { changes { operation node { ... on Workout { name } } } } }';
+    const query =
+      'subscription { changed(types: [WORKOUT]) { changes { operation node { ... on Workout { name } } } } }';
     await person.open(`/playground?query=${encodeURIComponent(query)}`);
     await page.locator('.graphiql-query-editor').getByText('changed').waitFor();
     await page.locator('.graphiql-execute-button').click();

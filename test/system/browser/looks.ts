@@ -41,19 +41,29 @@ export function describeLooks(browserSetup: () => BrowserSetup): void {
       demo = await browserSetup().person({ signedInAs: browserSetup().demo.username });
     });
 
-    test.each(FOR_EVERYBODY)('is accessible on desktop and phone for anonymous visitors: %s', async (name, address, status = 200) => {
-      expect(await anybody.open(address)).toBe(status);
-      await anybody.checkPage(name);
-    });
+    test.each(FOR_EVERYBODY)(
+      'is accessible on desktop and phone for anonymous visitors: %s',
+      async (name, address, status = 200) => {
+        expect(await anybody.open(address)).toBe(status);
+        await anybody.checkPage(name);
+      },
+    );
 
-    test.each(WHEN_SIGNED_IN)('is accessible on desktop and phone for signed-in users: %s', async (name, address) => {
-      expect(await demo.open(address)).toBe(200);
-      await demo.checkPage(name);
-    });
+    test.each(WHEN_SIGNED_IN)(
+      'is accessible on desktop and phone for signed-in users: %s',
+      async (name, address) => {
+        expect(await demo.open(address)).toBe(200);
+        await demo.checkPage(name);
+      },
+    );
 
     test('prints lists of 100 rows completely and keeps their HTML below 100 kB', async () => {
       const { page } = demo;
-      for (const address of ['/api/v2/exerciseinfo/?limit=100', '/api/v2/ingredient/?limit=100', '/api/v2/workoutlog/?limit=100']) {
+      for (const address of [
+        '/api/v2/exerciseinfo/?limit=100',
+        '/api/v2/ingredient/?limit=100',
+        '/api/v2/workoutlog/?limit=100',
+      ]) {
         await demo.open(address);
         expect(Buffer.byteLength(await page.content())).toBeLessThan(100_000);
       }
@@ -62,7 +72,9 @@ export function describeLooks(browserSetup: () => BrowserSetup): void {
         expect(await page.locator('table.rows tbody tr:visible').count()).toBe(100);
         // Nothing may need scrolling on paper.
         expect(
-          await page.evaluate('[...document.querySelectorAll(".scroll")].filter((one) => one.scrollWidth > one.clientWidth).length'),
+          await page.evaluate(
+            '[...document.querySelectorAll(".scroll")].filter((one) => one.scrollWidth > one.clientWidth).length',
+          ),
         ).toBe(0);
         expect(await page.getByRole('navigation').filter({ visible: true }).count()).toBe(1);
       });
@@ -75,7 +87,11 @@ export function describeLooks(browserSetup: () => BrowserSetup): void {
       await demo.asPrinted('chart', async () => {
         const chart = page.locator('.chart .scroll').first();
         expect(await chart.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
-        expect(await page.locator('main').evaluate((one) => getComputedStyle(one).getPropertyValue('--num'))).toBe('#8a3c00');
+        expect(
+          await page
+            .locator('main')
+            .evaluate((one) => getComputedStyle(one).getPropertyValue('--num')),
+        ).toBe('#8a3c00');
         expect(await page.getByRole('link', { name: 'CSV' }).isVisible()).toBe(false);
       });
       await page.emulateMedia({ colorScheme: 'light' });
@@ -87,7 +103,9 @@ export function describeLooks(browserSetup: () => BrowserSetup): void {
       await demo.open('/api/v2/workoutlog/?limit=10');
       const chart = page.locator('.chart .scroll').first();
       const isAtNewestValues = await chart.evaluate((one) => {
-        const [drawn, seen] = [one.querySelector('svg')!, one].map((element) => element.getBoundingClientRect()) as [DOMRect, DOMRect];
+        const [drawn, seen] = [one.querySelector('svg')!, one].map((element) =>
+          element.getBoundingClientRect(),
+        ) as [DOMRect, DOMRect];
         return drawn.right <= seen.right + 1 && drawn.right > seen.left && drawn.left < seen.left;
       });
       expect(isAtNewestValues).toBe(true);
@@ -110,20 +128,26 @@ export function describeLooks(browserSetup: () => BrowserSetup): void {
       await anybody.page.getByRole('button', { name: /^GET \/workout\/ / }).click();
       await anybody.page.getByRole('button', { name: 'Try it out' }).click();
       await anybody.page.getByRole('button', { name: 'Execute' }).click();
-      const responseStatus = anybody.page.locator('.live-responses-table .response-col_status').last();
+      const responseStatus = anybody.page
+        .locator('.live-responses-table .response-col_status')
+        .last();
       await responseStatus.waitFor();
       expect(await responseStatus.innerText()).toContain('200');
 
       const { page } = demo;
       await demo.open(docs);
       expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(1);
-      expect(await page.getByRole('navigation', { name: 'Breadcrumbs' }).innerText()).toContain('Reference');
+      expect(await page.getByRole('navigation', { name: 'Breadcrumbs' }).innerText()).toContain(
+        'Reference',
+      );
       // Requests from the reference use the session of the user.
       await page.locator('[data-tag=workout]').click();
       await page.getByRole('button', { name: /^POST \/workout\/ / }).click();
       await page.getByRole('button', { name: 'Try it out' }).click();
       await page.getByRole('button', { name: 'Execute' }).click();
-      expect(await page.locator('.live-responses-table .response-col_status').last().innerText()).toContain('201');
+      expect(
+        await page.locator('.live-responses-table .response-col_status').last().innerText(),
+      ).toContain('201');
       await demo.checkPage('reference');
     });
 

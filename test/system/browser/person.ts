@@ -60,7 +60,11 @@ export class BrowserSetup {
     ]);
     const { connection, release } = await openEmbeddedDatabase({ dataDir: installation.dataDir });
     const database = open(connection);
-    for (const username of ['ann', 'bob']) await createUser({ username, password: PASSWORD, isSuperuser: true }, database.createSession());
+    for (const username of ['ann', 'bob'])
+      await createUser(
+        { username, password: PASSWORD, isSuperuser: true },
+        database.createSession(),
+      );
     await database.close();
     await release();
     return new BrowserSetup(server.url, server.demo, browser, async () => {
@@ -72,13 +76,24 @@ export class BrowserSetup {
   }
 
   /** Opens a new browser profile, signed in as `signedInAs` if given. */
-  async person({ scripts = true, signedInAs }: { scripts?: boolean; signedInAs?: string } = {}): Promise<Person> {
-    const context = await this.browser.newContext({ baseURL: this.url, viewport: DESKTOP, javaScriptEnabled: scripts });
+  async person({
+    scripts = true,
+    signedInAs,
+  }: { scripts?: boolean; signedInAs?: string } = {}): Promise<Person> {
+    const context = await this.browser.newContext({
+      baseURL: this.url,
+      viewport: DESKTOP,
+      javaScriptEnabled: scripts,
+    });
     context.setDefaultTimeout(WAIT_LIMIT_MS);
     this.contexts.push(context);
     const person = new Person(await context.newPage(), this.url);
     this.people.push(person);
-    if (signedInAs) await person.signIn(signedInAs, signedInAs === this.demo.username ? this.demo.password : PASSWORD);
+    if (signedInAs)
+      await person.signIn(
+        signedInAs,
+        signedInAs === this.demo.username ? this.demo.password : PASSWORD,
+      );
     return person;
   }
 
@@ -115,13 +130,17 @@ export class Person {
     });
     page.on('requestfailed', (request) => {
       // Navigation aborts pending requests.
-      if (request.failure()?.errorText !== 'net::ERR_ABORTED') this.pageErrors.push(`failed: ${request.url()}`);
+      if (request.failure()?.errorText !== 'net::ERR_ABORTED')
+        this.pageErrors.push(`failed: ${request.url()}`);
     });
     page.on('pageerror', (error) => this.pageErrors.push(`threw: ${error.message}`));
     page.on('console', (message) => {
       // Tests check the status of the page itself.
-      const ofPage = message.text().startsWith('Failed to load resource') && message.location().url === page.url();
-      if (message.type() === 'error' && !ofPage) this.pageErrors.push(`console: ${message.text()} ${message.location().url}`);
+      const ofPage =
+        message.text().startsWith('Failed to load resource') &&
+        message.location().url === page.url();
+      if (message.type() === 'error' && !ofPage)
+        this.pageErrors.push(`console: ${message.text()} ${message.location().url}`);
     });
   }
 
@@ -146,7 +165,10 @@ export class Person {
    * Checks a page on a large light and a small dark screen: it does not overflow and is accessible (axe). Takes screenshots. `restore` reloads pages
    * that read the colour scheme when loaded only.
    */
-  async checkPage(name: string, { exempt = {}, restore }: { exempt?: Exemptions; restore?: () => Promise<void> } = {}): Promise<void> {
+  async checkPage(
+    name: string,
+    { exempt = {}, restore }: { exempt?: Exemptions; restore?: () => Promise<void> } = {},
+  ): Promise<void> {
     const problems: string[] = [];
     for (const [colorScheme, viewport] of [
       ['light', DESKTOP],
@@ -159,7 +181,10 @@ export class Person {
       const width = await this.page.evaluate<number>('document.documentElement.scrollWidth');
       if (width > viewport.width) problems.push(`${width} pixels wide on ${viewport.width}`);
       problems.push(...(await this.violations(exempt)).map((found) => `${colorScheme}: ${found}`));
-      await this.page.screenshot({ path: path.join(SCREENSHOTS, `${name}-${colorScheme}.png`), fullPage: true });
+      await this.page.screenshot({
+        path: path.join(SCREENSHOTS, `${name}-${colorScheme}.png`),
+        fullPage: true,
+      });
     }
     await this.page.emulateMedia({ colorScheme: 'light' });
     await this.page.setViewportSize(DESKTOP);
@@ -170,15 +195,21 @@ export class Person {
   async asPrinted(name: string, inspect: () => Promise<void>): Promise<void> {
     await this.page.emulateMedia({ media: 'print' });
     await this.page.setViewportSize(PAPER);
-    await this.page.screenshot({ path: path.join(SCREENSHOTS, `${name}-print.png`), fullPage: true });
+    await this.page.screenshot({
+      path: path.join(SCREENSHOTS, `${name}-print.png`),
+      fullPage: true,
+    });
     await inspect();
     await this.page.emulateMedia({ media: 'screen' });
     await this.page.setViewportSize(DESKTOP);
   }
 
   private async violations(exempt: Exemptions): Promise<string[]> {
-    if (!(await this.page.evaluate('typeof axe === "object"'))) await this.page.evaluate(axe.source);
-    return this.page.evaluate<string[]>(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+    if (!(await this.page.evaluate('typeof axe === "object"')))
+      await this.page.evaluate(axe.source);
+    return this.page.evaluate<
+      string[]
+    >(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
       violations
         .filter(({ impact }) => impact === 'serious' || impact === 'critical')
         .flatMap(({ id, nodes }) => nodes.map(({ target, html }) => ({ id, where: document.querySelector(target[0]), target, html })))

@@ -8,9 +8,18 @@ import type { BrowserSetup, Person } from './person';
 /** GraphiQL's tabs contain a close button, which no option removes. */
 const EXEMPT = { 'nested-interactive': '.graphiql-tab' };
 
-async function downloaded({ page }: Person, button: string): Promise<{ name: string; text: string }> {
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: button, exact: true }).click()]);
-  return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
+async function downloaded(
+  { page }: Person,
+  button: string,
+): Promise<{ name: string; text: string }> {
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: button, exact: true }).click(),
+  ]);
+  return {
+    name: download.suggestedFilename(),
+    text: await readFile(await download.path(), 'utf8'),
+  };
 }
 
 export function describePlayground(browserSetup: () => BrowserSetup): void {
@@ -35,7 +44,9 @@ export function describePlayground(browserSetup: () => BrowserSetup): void {
       await page.route('**/playground/assets/*', () => undefined);
       await page.goto('/playground?question=mean-weight-by-week', { waitUntil: 'commit' });
       // A function, because the page's Content-Security-Policy forbids evaluating text repeatedly.
-      await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint').length);
+      await page.waitForFunction(
+        () => performance.getEntriesByName('first-contentful-paint').length,
+      );
       expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('GraphQL playground');
       expect(await page.getByRole('link', { name: 'Mean weight by week' }).count()).toBe(1);
       await page.unrouteAll({ behavior: 'ignoreErrors' });
@@ -44,13 +55,17 @@ export function describePlayground(browserSetup: () => BrowserSetup): void {
       await page.getByLabel('Password').fill(demo.password);
       await page.getByRole('main').getByRole('button', { name: 'Sign in' }).click();
       await page.waitForURL('**/playground?question=mean-weight-by-week');
-      expect(await page.getByRole('banner').getByRole('link', { name: demo.username }).count()).toBe(1);
+      expect(
+        await page.getByRole('banner').getByRole('link', { name: demo.username }).count(),
+      ).toBe(1);
     });
 
     test('shows the result of an example as chart, table and downloads', async () => {
       const { page } = person;
       await page.locator('.answer .chart svg text').first().waitFor();
-      expect(await page.locator('.answer .facts').innerText()).toMatch(/^Status 200 · \d+ ms · [\d.]+ kB · charged \d+ · \d+ statements?$/);
+      expect(await page.locator('.answer .facts').innerText()).toMatch(
+        /^Status 200 · \d+ ms · [\d.]+ kB · charged \d+ · \d+ statements?$/,
+      );
       expect(await page.title()).toBe('MeanWeightByWeek – Playground – Fitgraph');
       const svg = await downloaded(person, 'SVG');
       expect([svg.name, svg.text.slice(0, 4)]).toEqual(['MeanWeightByWeek.svg', '<svg']);
@@ -63,8 +78,11 @@ export function describePlayground(browserSetup: () => BrowserSetup): void {
       await page.locator('.answer .chart').getByText('Max weight (lb)').waitFor();
       await page.getByRole('button', { name: 'Table', exact: true }).click();
       const table = page.getByRole('region', { name: 'Table' });
-      const heaviestShown = async () => Number(await table.locator('tbody td:nth-child(3)').first().innerText());
-      expect(await table.locator('thead').innerText()).toMatch(/keys\.exercise\.name\s+count\s+max\.weightKg \(lb\)\s+max\.date/);
+      const heaviestShown = async () =>
+        Number(await table.locator('tbody td:nth-child(3)').first().innerText());
+      expect(await table.locator('thead').innerText()).toMatch(
+        /keys\.exercise\.name\s+count\s+max\.weightKg \(lb\)\s+max\.date/,
+      );
       const pounds = await heaviestShown();
       await page.getByLabel('Unit', { exact: true }).selectOption('kg');
       await table.getByText('max.weightKg (kg)').waitFor();
@@ -78,7 +96,10 @@ export function describePlayground(browserSetup: () => BrowserSetup): void {
 
       const csv = await downloaded(person, 'CSV');
       const [header, ...rows] = parse(csv.text) as string[][];
-      expect([csv.name, header]).toEqual(['HeaviestSetPerExercise.csv', ['keys.exercise.name', 'count', 'max.weightKg', 'max.date']]);
+      expect([csv.name, header]).toEqual([
+        'HeaviestSetPerExercise.csv',
+        ['keys.exercise.name', 'count', 'max.weightKg', 'max.date'],
+      ]);
       expect(rows.map(([name]) => name)).toEqual(found);
       const json = await downloaded(person, 'JSON');
       expect(JSON.parse(json.text).workoutLogsGrouped.length).toBeGreaterThan(found.length);
@@ -92,7 +113,9 @@ export function describePlayground(browserSetup: () => BrowserSetup): void {
       expect(link).toMatch(/^http.*\/playground\?query=.*&view=chart&chart=.*&unit=lb$/);
       await page.getByLabel('Copy as').selectOption('curl');
       await page.getByText('curl copied').waitFor();
-      expect(await page.evaluate<string>('navigator.clipboard.readText()')).toMatch(/^curl 'http[^']*\/graphql'/);
+      expect(await page.evaluate<string>('navigator.clipboard.readText()')).toMatch(
+        /^curl 'http[^']*\/graphql'/,
+      );
 
       // Another question starts without the filter of this one.
       await page.getByRole('button', { name: 'My weight by day' }).click();
@@ -117,7 +140,11 @@ export function describePlayground(browserSetup: () => BrowserSetup): void {
         restore: async () => {
           await openSharedLink();
           await page.getByRole('button', { name: views.next().value, exact: true }).click();
-          await page.locator('.answer').locator('.chart svg text, table tbody td').first().waitFor();
+          await page
+            .locator('.answer')
+            .locator('.chart svg text, table tbody td')
+            .first()
+            .waitFor();
         },
         exempt: EXEMPT,
       });
@@ -127,14 +154,20 @@ export function describePlayground(browserSetup: () => BrowserSetup): void {
       const { page } = await browserSetup().person();
       const executed: string[] = [];
       page.on('request', (request) => {
-        const body = request.method() === 'POST' ? (request.postDataJSON() as { extensions?: { dryRun?: boolean } }) : undefined;
+        const body =
+          request.method() === 'POST'
+            ? (request.postDataJSON() as { extensions?: { dryRun?: boolean } })
+            : undefined;
         if (body && !body.extensions?.dryRun) executed.push(request.postData()!);
       });
       const gauge = page.locator('.answer .gauge');
-      await page.goto(`/playground?query=${encodeURIComponent('{ exercises(first: 20) { nodes { id name } } }')}`);
+      await page.goto(
+        `/playground?query=${encodeURIComponent('{ exercises(first: 20) { nodes { id name } } }')}`,
+      );
       await gauge.getByText(/^Estimated cost \d{2,3} of 500,000$/).waitFor();
       expect(Number(await gauge.locator('meter').getAttribute('value'))).toBeGreaterThan(20);
-      const expensive = '{ schedules(first: 1000) { nodes { steps { workout { days { setGroups { plannedSets { id reps } } } } } } } }';
+      const expensive =
+        '{ schedules(first: 1000) { nodes { steps { workout { days { setGroups { plannedSets { id reps } } } } } } } }';
       await page.goto(`/playground?query=${encodeURIComponent(expensive)}`);
       await gauge.getByText('Too high: reduce Query.schedules(first:)').waitFor();
       await page.locator('.graphiql-query-editor').click();
@@ -150,7 +183,9 @@ export function describePlayground(browserSetup: () => BrowserSetup): void {
       await page.getByRole('button', { name: 'My weight by day' }).click();
       const problems = page.locator('.answer .problems');
       await problems.getByRole('link', { name: 'Sign in' }).waitFor();
-      expect(await problems.getByRole('link').getAttribute('href')).toMatch(/^\/login\?next=%2Fplayground/);
+      expect(await problems.getByRole('link').getAttribute('href')).toMatch(
+        /^\/login\?next=%2Fplayground/,
+      );
     });
 
     test('builds a query from ticked fields', async () => {
@@ -165,7 +200,10 @@ export function describePlayground(browserSetup: () => BrowserSetup): void {
       await page.goto('/playground?query=query Made { __typename }');
       await page.getByRole('button', { name: 'Show Field builder' }).click();
       await page.getByText('Loading …').waitFor();
-      const ticked = page.locator('.graphiql-explorer-root').getByText('rateLimit', { exact: true }).click();
+      const ticked = page
+        .locator('.graphiql-explorer-root')
+        .getByText('rateLimit', { exact: true })
+        .click();
       await sleep(2_000);
       arrive();
       await ticked;
@@ -175,20 +213,30 @@ export function describePlayground(browserSetup: () => BrowserSetup): void {
     test('serves its assets compressed and as immutable', async () => {
       const { url } = browserSetup();
       const html = await (await fetch(`${url}/playground`)).text();
-      const [script, style] = [/src="([^"]*\.js)"/, /href="([^"]*\.css)"/].map((address) => url + address.exec(html)![1]!);
+      const [script, style] = [/src="([^"]*\.js)"/, /href="([^"]*\.css)"/].map(
+        (address) => url + address.exec(html)![1]!,
+      );
       for (const [address, coding, expected] of [
         [script, 'gzip, br', 'br'],
         [script, 'gzip', 'gzip'],
         [style, 'br;q=0.5', 'br'],
         [script, 'identity', null],
       ] as const) {
-        const { status, headers, body } = await fetch(address!, { headers: { 'Accept-Encoding': coding, Cookie: 'a=b' } });
+        const { status, headers, body } = await fetch(address!, {
+          headers: { 'Accept-Encoding': coding, Cookie: 'a=b' },
+        });
         await body!.cancel();
-        expect([status, headers.get('content-encoding'), headers.get('vary')]).toEqual([200, expected, 'Accept-Encoding']);
+        expect([status, headers.get('content-encoding'), headers.get('vary')]).toEqual([
+          200,
+          expected,
+          'Accept-Encoding',
+        ]);
         expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
         expect(headers.get('content-type')).toMatch(/^text\/(javascript|css); charset=utf-8$/i);
       }
-      const schema = await fetch(`${url}/playground/schema.json`, { headers: { 'Accept-Encoding': 'br', Cookie: 'a=b' } });
+      const schema = await fetch(`${url}/playground/schema.json`, {
+        headers: { 'Accept-Encoding': 'br', Cookie: 'a=b' },
+      });
       expect([schema.status, schema.headers.get('content-encoding')]).toEqual([200, 'br']);
       expect(
         Object.keys(
@@ -197,8 +245,14 @@ export function describePlayground(browserSetup: () => BrowserSetup): void {
             .getFields(),
         ),
       ).toContain('workoutLogs');
-      const revalidationHeaders = { 'Accept-Encoding': 'br', 'Cache-Control': 'max-age=0', 'If-None-Match': schema.headers.get('etag')! };
-      expect((await fetch(`${url}/playground/schema.json`, { headers: revalidationHeaders })).status).toBe(304);
+      const revalidationHeaders = {
+        'Accept-Encoding': 'br',
+        'Cache-Control': 'max-age=0',
+        'If-None-Match': schema.headers.get('etag')!,
+      };
+      expect(
+        (await fetch(`${url}/playground/schema.json`, { headers: revalidationHeaders })).status,
+      ).toBe(304);
     });
 
     test('opens when a browser navigates to /graphql, and runs the query', async () => {

@@ -16,7 +16,8 @@ const headers = () => ({ Authorization: `Bearer ${person.token}` });
 
 const CHANGES = `query Changes($since: String!) { changes(since: $since) {
   cursor changes { type rowId rowNodeId operation occurredAt node { nodeId ... on WeightEntry { id weight } } } } }`;
-const ROWS = 'query Rows { weightEntries(orderBy: [{ date: ASC }]) { nodes { nodeId id weight } } }';
+const ROWS =
+  'query Rows { weightEntries(orderBy: [{ date: ASC }]) { nodes { nodeId id weight } } }';
 
 interface ChangesData {
   changes: { changes: { rowId: string; operation: string; node: { weight: string } | null }[] };
@@ -33,7 +34,11 @@ beforeEach(async () => {
   for (const weight of ['81', '82']) await person.patch(`/weightentry/${one}/`, { weight });
   await person.patch(`/weightentry/${two}/`, { weight: '91' });
   await person.delete(`/weightentry/${one}/`);
-  const change = (rowId: number, operation: string, weight?: string) => ({ rowId: String(rowId), operation, weight });
+  const change = (rowId: number, operation: string, weight?: string) => ({
+    rowId: String(rowId),
+    operation,
+    weight,
+  });
   expected = [
     change(one, 'CREATED'),
     change(two, 'CREATED', '91.00'),
@@ -45,20 +50,37 @@ beforeEach(async () => {
 });
 
 test('@apollo/client keeps all changes of a row in its cache', async () => {
-  const client = new ApolloClient({ cache: new InMemoryCache(), link: new HttpLink({ uri: url(), headers: headers() }) });
+  const client = new ApolloClient({
+    cache: new InMemoryCache(),
+    link: new HttpLink({ uri: url(), headers: headers() }),
+  });
   await client.query({ query: gql(ROWS) });
-  const { data } = await client.query<ChangesData>({ query: gql(CHANGES), variables: { since: cursor } });
+  const { data } = await client.query<ChangesData>({
+    query: gql(CHANGES),
+    variables: { since: cursor },
+  });
   expect(changesIn(data!)).toEqual(expected);
   // From the cache.
-  expect(changesIn(client.readQuery<ChangesData>({ query: gql(CHANGES), variables: { since: cursor } })!)).toEqual(expected);
-  expect(Object.keys(client.cache.extract() as object).filter((key) => key.startsWith('Change'))).toEqual([]);
+  expect(
+    changesIn(
+      client.readQuery<ChangesData>({ query: gql(CHANGES), variables: { since: cursor } })!,
+    ),
+  ).toEqual(expected);
+  expect(
+    Object.keys(client.cache.extract() as object).filter((key) => key.startsWith('Change')),
+  ).toEqual([]);
   client.stop();
 });
 
 test('urql with a configured Graphcache keeps all changes of a row in its cache', async () => {
   // Rows are keyed by `nodeId`; objects without one are embedded in their parent.
   const cache = cacheExchange({
-    keys: { WeightEntry: ({ nodeId }) => nodeId as string, Change: () => null, Changes: () => null, WeightEntryConnection: () => null },
+    keys: {
+      WeightEntry: ({ nodeId }) => nodeId as string,
+      Change: () => null,
+      Changes: () => null,
+      WeightEntryConnection: () => null,
+    },
   });
   const client = new Client({
     url: url(),
@@ -69,7 +91,9 @@ test('urql with a configured Graphcache keeps all changes of a row in its cache'
   await client.query(ROWS, {}).toPromise();
   const { data, error } = await client.query<ChangesData>(CHANGES, { since: cursor }).toPromise();
   expect([error, changesIn(data!)]).toEqual([undefined, expected]);
-  const cached = await client.query<ChangesData>(CHANGES, { since: cursor }, { requestPolicy: 'cache-only' }).toPromise();
+  const cached = await client
+    .query<ChangesData>(CHANGES, { since: cursor }, { requestPolicy: 'cache-only' })
+    .toPromise();
   expect(changesIn(cached.data!)).toEqual(expected);
 });
 
@@ -82,7 +106,9 @@ test('urql with the default Graphcache keeps all changes of a row in its cache',
     fetchOptions: { headers: headers() },
   });
   const { data } = await client.query<ChangesData>(CHANGES, { since: cursor }).toPromise();
-  const cached = await client.query<ChangesData>(CHANGES, { since: cursor }, { requestPolicy: 'cache-only' }).toPromise();
+  const cached = await client
+    .query<ChangesData>(CHANGES, { since: cursor }, { requestPolicy: 'cache-only' })
+    .toPromise();
   expect([changesIn(data!), changesIn(cached.data!)]).toEqual([expected, expected]);
   warned.mockRestore();
 });

@@ -20,7 +20,8 @@ const WEIGHTS = ['80.00', '79.50', '79.00', '78.50', '78.00'];
 /** Creates a new user with weights on five days. */
 beforeEach(async () => {
   person = await fitgraph.user(`client-${(made += 1)}`);
-  for (const [index, weight] of WEIGHTS.entries()) await person.post('/weightentry/', { date: `2021-03-1${index}`, weight });
+  for (const [index, weight] of WEIGHTS.entries())
+    await person.post('/weightentry/', { date: `2021-03-1${index}`, weight });
 });
 
 const url = () => `${fitgraph.url}/graphql`;
@@ -48,13 +49,20 @@ interface Page {
   };
 }
 interface Created {
-  createWeightEntry: { weightEntry: { nodeId: string; weight: string } | null; errors: { path: string[]; message: string }[] };
+  createWeightEntry: {
+    weightEntry: { nodeId: string; weight: string } | null;
+    errors: { path: string[]; message: string }[];
+  };
 }
 const weightsOf = ({ weightEntries }: Page) => weightEntries.edges.map(({ node }) => node.weight);
 
 describe('@apollo/client', () => {
   function apollo() {
-    const cache = new InMemoryCache({ typePolicies: { Query: { fields: { weightEntries: relayStylePagination(['orderBy', 'where']) } } } });
+    const cache = new InMemoryCache({
+      typePolicies: {
+        Query: { fields: { weightEntries: relayStylePagination(['orderBy', 'where']) } },
+      },
+    });
     return new ApolloClient({ cache, link: new HttpLink({ uri: url(), headers: headers() }) });
   }
 
@@ -65,7 +73,12 @@ describe('@apollo/client', () => {
     const subscription = query.subscribe(() => undefined);
     const resultWithEdges = (length: number) =>
       firstValueFrom(
-        query.pipe(filter(({ data, loading }) => !loading && (data as Page | undefined)?.weightEntries.edges.length === length)),
+        query.pipe(
+          filter(
+            ({ data, loading }) =>
+              !loading && (data as Page | undefined)?.weightEntries.edges.length === length,
+          ),
+        ),
       );
     expect(weightsOf((await resultWithEdges(2)).data as Page)).toEqual(WEIGHTS.slice(0, 2));
     for (const length of [4, 5]) {
@@ -75,7 +88,9 @@ describe('@apollo/client', () => {
       await query.fetchMore({ variables: { after: pageInfo.endCursor } });
       expect(weightsOf((await next).data as Page)).toEqual(WEIGHTS.slice(0, length));
     }
-    expect(query.getCurrentResult().data).toMatchObject({ weightEntries: { totalCount: 5, pageInfo: { hasNextPage: false } } });
+    expect(query.getCurrentResult().data).toMatchObject({
+      weightEntries: { totalCount: 5, pageInfo: { hasNextPage: false } },
+    });
     subscription.unsubscribe();
     client.stop();
   });
@@ -83,9 +98,13 @@ describe('@apollo/client', () => {
   test('creates rows and reports invalid input', async () => {
     const client = apollo();
     const created = await client.mutate<Created>({ mutation: gql(CREATE), variables: NEW });
-    expect(created.data).toMatchObject({ createWeightEntry: { weightEntry: { weight: '77.00' }, errors: [] } });
+    expect(created.data).toMatchObject({
+      createWeightEntry: { weightEntry: { weight: '77.00' }, errors: [] },
+    });
     const rejected = await client.mutate<Created>({ mutation: gql(CREATE), variables: WRONG });
-    expect(rejected.data).toMatchObject({ createWeightEntry: { weightEntry: null, errors: [{ path: ['input', 'weight'] }] } });
+    expect(rejected.data).toMatchObject({
+      createWeightEntry: { weightEntry: null, errors: [{ path: ['input', 'weight'] }] },
+    });
     client.stop();
   });
 
@@ -93,15 +112,24 @@ describe('@apollo/client', () => {
     const client = apollo();
     const error = await client.query({ query: gql(MISSING) }).catch((reason: unknown) => reason);
     expect(CombinedGraphQLErrors.is(error) && error.errors[0]!.extensions!.code).toBe('NOT_FOUND');
-    const invalid = await client.query({ query: gql('query Invalid { nothing }') }).catch((reason: unknown) => reason);
-    expect(CombinedGraphQLErrors.is(invalid) && invalid.errors[0]!.extensions!.code).toBe('GRAPHQL_VALIDATION_FAILED');
+    const invalid = await client
+      .query({ query: gql('query Invalid { nothing }') })
+      .catch((reason: unknown) => reason);
+    expect(CombinedGraphQLErrors.is(invalid) && invalid.errors[0]!.extensions!.code).toBe(
+      'GRAPHQL_VALIDATION_FAILED',
+    );
     client.stop();
   });
 });
 
 describe('urql', () => {
   // By default it sends queries by GET.
-  const urql = () => new Client({ url: url(), exchanges: [cacheExchange, fetchExchange], fetchOptions: { headers: headers() } });
+  const urql = () =>
+    new Client({
+      url: url(),
+      exchanges: [cacheExchange, fetchExchange],
+      fetchOptions: { headers: headers() },
+    });
 
   test('reads all pages of a list', async () => {
     const client = urql();
@@ -118,7 +146,8 @@ describe('urql', () => {
 
   test('refetches a list after a mutation', async () => {
     const client = urql();
-    const count = async () => (await client.query<Page>(PAGE, { first: 1 }).toPromise()).data!.weightEntries.totalCount;
+    const count = async () =>
+      (await client.query<Page>(PAGE, { first: 1 }).toPromise()).data!.weightEntries.totalCount;
     expect(await count()).toBe(5);
     const { data } = await client.mutation<Created>(CREATE, NEW).toPromise();
     expect(data!.createWeightEntry.weightEntry!.weight).toBe('77.00');
@@ -130,7 +159,9 @@ describe('urql', () => {
     const { error } = await client.query(MISSING, {}).toPromise();
     expect(error!.graphQLErrors.map(({ extensions }) => extensions.code)).toEqual(['NOT_FOUND']);
     const invalid = await client.query('{ nothing }', {}).toPromise();
-    expect(invalid.error!.graphQLErrors.map(({ extensions }) => extensions.code)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    expect(invalid.error!.graphQLErrors.map(({ extensions }) => extensions.code)).toEqual([
+      'GRAPHQL_VALIDATION_FAILED',
+    ]);
   });
 });
 
@@ -149,12 +180,18 @@ describe('graphql-request', () => {
   });
 
   test('creates rows, reports invalid input and exposes error codes', async () => {
-    expect(await client().request(CREATE, NEW)).toMatchObject({ createWeightEntry: { weightEntry: { weight: '77.00' } } });
-    expect(await client().request(CREATE, WRONG)).toMatchObject({ createWeightEntry: { errors: [{ path: ['input', 'weight'] }] } });
+    expect(await client().request(CREATE, NEW)).toMatchObject({
+      createWeightEntry: { weightEntry: { weight: '77.00' } },
+    });
+    expect(await client().request(CREATE, WRONG)).toMatchObject({
+      createWeightEntry: { errors: [{ path: ['input', 'weight'] }] },
+    });
     const error = await client()
       .request(MISSING)
       .catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ClientError);
-    expect((error as InstanceType<typeof ClientError>).response.errors![0]!.extensions!.code).toBe('NOT_FOUND');
+    expect((error as InstanceType<typeof ClientError>).response.errors![0]!.extensions!.code).toBe(
+      'NOT_FOUND',
+    );
   });
 });

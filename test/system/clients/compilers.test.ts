@@ -30,21 +30,27 @@ const RELAY: Record<string, string> = {
   WeightRow: 'fragment WeightRow_entry on WeightEntry { id date weight }',
   WeightPage: 'query WeightPageQuery { ...WeightList_query viewer { name } }',
   // Refetched by `nodeId`.
-  WorkoutCard: 'fragment WorkoutCard_workout on Workout @refetchable(queryName: "WorkoutCardRefetchQuery") { id name }',
-  WorkoutPage: 'query WorkoutPageQuery($nodeId: ID!) { node(nodeId: $nodeId) { __typename nodeId ...WorkoutCard_workout @alias } }',
+  WorkoutCard:
+    'fragment WorkoutCard_workout on Workout @refetchable(queryName: "WorkoutCardRefetchQuery") { id name }',
+  WorkoutPage:
+    'query WorkoutPageQuery($nodeId: ID!) { node(nodeId: $nodeId) { __typename nodeId ...WorkoutCard_workout @alias } }',
   NewWeight: `mutation NewWeightMutation($input: WeightEntryInput!, $connections: [ID!]!) { createWeightEntry(input: $input) {
     weightEntry @appendNode(connections: $connections, edgeTypeName: "WeightEntryEdge") { nodeId ...WeightRow_entry }
     errors { path message } } }`,
 };
 
 describe('relay-compiler', () => {
-  const compile = (documents: Record<string, string>) => compileForRelay(folder, documents, 'typescript');
-  const artifact = (name: string) => fs.readFileSync(path.join(folder, 'src/__generated__', `${name}.graphql.ts`), 'utf8');
+  const compile = (documents: Record<string, string>) =>
+    compileForRelay(folder, documents, 'typescript');
+  const artifact = (name: string) =>
+    fs.readFileSync(path.join(folder, 'src/__generated__', `${name}.graphql.ts`), 'utf8');
 
   test('compiles fragments, connections, refetches, a node and a mutation', () => {
     const { status, said } = compile(RELAY);
     expect([status, said]).toEqual([0, expect.not.stringContaining('✖')]);
-    const made = fs.readdirSync(path.join(folder, 'src/__generated__')).map((file) => file.replace('.graphql.ts', ''));
+    const made = fs
+      .readdirSync(path.join(folder, 'src/__generated__'))
+      .map((file) => file.replace('.graphql.ts', ''));
     expect(made.sort()).toEqual([
       'NewWeightMutation',
       'WeightListPaginationQuery',
@@ -60,7 +66,9 @@ describe('relay-compiler', () => {
   });
 
   test('rejects a field that the schema does not have', () => {
-    const { status, said } = compile({ Wrong: 'query WrongQuery { weightEntries(first: 1) { edges { node { heaviness } } } }' });
+    const { status, said } = compile({
+      Wrong: 'query WrongQuery { weightEntries(first: 1) { edges { node { heaviness } } } }',
+    });
     expect([status, said]).toEqual([1, expect.stringContaining('heaviness')]);
   });
 });
@@ -70,10 +78,18 @@ const scalars = Object.values(buildGraphQLSchema().getTypeMap())
   .filter((type) => !isSpecifiedScalarType(type))
   .sort((a, b) => (a.name < b.name ? -1 : 1));
 /** TypeScript types from the scalars' extensions. schema.graphql does not contain them, so users of the file configure them. */
-const SCALARS = Object.fromEntries(scalars.map(({ name, extensions }) => [name, extensions.codegenScalarType]));
+const SCALARS = Object.fromEntries(
+  scalars.map(({ name, extensions }) => [name, extensions.codegenScalarType]),
+);
 
 test('every scalar has a specification URL and a documented TypeScript type', () => {
-  expect(SCALARS).toEqual({ Date: 'string', DateTime: 'string', Time: 'string', Decimal: 'string', Upload: 'Blob' });
+  expect(SCALARS).toEqual({
+    Date: 'string',
+    DateTime: 'string',
+    Time: 'string',
+    Decimal: 'string',
+    Upload: 'Blob',
+  });
   for (const { specifiedByURL } of scalars) expect(specifiedByURL).toMatch(/^https:\/\//);
   expect(fs.readFileSync(path.join(root, 'docs/graphql.md'), 'utf8')).toContain(
     `scalars: { ${Object.entries(SCALARS)
@@ -119,25 +135,42 @@ describe('graphql-codegen', () => {
     write('use.ts', use);
     const options = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom'];
     const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
-    const { status, stdout } = spawnSync(process.execPath, [tsc, ...options, 'use.ts'], { cwd: folder, encoding: 'utf8' });
+    const { status, stdout } = spawnSync(process.execPath, [tsc, ...options, 'use.ts'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
     return { status, said: stdout };
   }
 
   function make(nullability: object): void {
     write('documents.graphql', DOCUMENTS);
-    const files = [schemaFile, path.join(folder, 'documents.graphql'), folder, JSON.stringify(SCALARS), JSON.stringify(nullability)];
-    execFileSync(process.execPath, ['--input-type=module', '-', ...files], { cwd: root, input: PROGRAM });
+    const files = [
+      schemaFile,
+      path.join(folder, 'documents.graphql'),
+      folder,
+      JSON.stringify(SCALARS),
+      JSON.stringify(nullability),
+    ];
+    execFileSync(process.execPath, ['--input-type=module', '-', ...files], {
+      cwd: root,
+      input: PROGRAM,
+    });
   }
 
   test('generates nullable lists by default', () => {
     make({});
-    expect(compileProgram(USE)).toEqual({ status: 2, said: expect.stringContaining("'answer.weightEntries' is possibly 'null'") });
+    expect(compileProgram(USE)).toEqual({
+      status: 2,
+      said: expect.stringContaining("'answer.weightEntries' is possibly 'null'"),
+    });
   });
 
   test('generates types that detect type errors when the client throws errors', () => {
     make({ errorHandlingClient: true });
     expect(compileProgram(USE)).toEqual({ status: 0, said: '' });
-    const wrong = compileProgram(USE.replace('({ weight }) => weight)', '({ weight }) => weight * 2)'));
+    const wrong = compileProgram(
+      USE.replace('({ weight }) => weight)', '({ weight }) => weight * 2)'),
+    );
     expect(wrong).toEqual({ status: 2, said: expect.stringContaining('use.ts') });
   });
 });

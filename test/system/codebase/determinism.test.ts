@@ -22,7 +22,8 @@ const files = ['test', 'scripts'].flatMap((folder) =>
     .filter((file) => file !== EXPLORER),
 );
 
-const parse = (file: string, text: string) => ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+const parse = (file: string, text: string) =>
+  ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
 
 const syntaxTrees = new Map<string, ts.SourceFile>();
 
@@ -40,22 +41,59 @@ function nodesOf(root: ts.Node, nodes: ts.Node[] = []): ts.Node[] {
 
 /** Names by which the clock, the process, the environment or a source of entropy can be read. */
 const IMPURE = new Set([
-  ...['now', 'today', 'hrtime', 'performance', 'timeOrigin', 'uptime', 'pid', 'ppid', 'env', 'mtimeMs', 'birthtimeMs'],
-  ...['randomUUID', 'randomBytes', 'randomInt', 'randomFill', 'randomFillSync', 'getRandomValues', 'webcrypto'],
+  ...[
+    'now',
+    'today',
+    'hrtime',
+    'performance',
+    'timeOrigin',
+    'uptime',
+    'pid',
+    'ppid',
+    'env',
+    'mtimeMs',
+    'birthtimeMs',
+  ],
+  ...[
+    'randomUUID',
+    'randomBytes',
+    'randomInt',
+    'randomFill',
+    'randomFillSync',
+    'getRandomValues',
+    'webcrypto',
+  ],
 ]);
 /** Sources of entropy that tests never need; `randomUUID` is allowed for names that must not collide. */
-const ENTROPY = new Set(['randomBytes', 'randomInt', 'randomFill', 'randomFillSync', 'getRandomValues', 'webcrypto']);
+const ENTROPY = new Set([
+  'randomBytes',
+  'randomInt',
+  'randomFill',
+  'randomFillSync',
+  'getRandomValues',
+  'webcrypto',
+]);
 
 const nameOf = (node: ts.Node): string | undefined =>
-  ts.isIdentifier(node) ? node.text : ts.isElementAccessExpression(node) ? stringOf(node.argumentExpression) : undefined;
-const stringOf = (node: ts.Node | undefined) => (node && ts.isStringLiteralLike(node) ? node.text : undefined);
+  ts.isIdentifier(node)
+    ? node.text
+    : ts.isElementAccessExpression(node)
+      ? stringOf(node.argumentExpression)
+      : undefined;
+const stringOf = (node: ts.Node | undefined) =>
+  node && ts.isStringLiteralLike(node) ? node.text : undefined;
 
 const isMathRandom = (node: ts.Node): boolean => {
   if (!ts.isIdentifier(node) || node.text !== 'Math') return false;
   // `globalThis.Math.random`
-  const value = ts.isPropertyAccessExpression(node.parent) && node.parent.name === node ? node.parent : node;
+  const value =
+    ts.isPropertyAccessExpression(node.parent) && node.parent.name === node ? node.parent : node;
   const { parent } = value;
-  return !(ts.isPropertyAccessExpression(parent) && parent.expression === value && parent.name.text !== 'random');
+  return !(
+    ts.isPropertyAccessExpression(parent) &&
+    parent.expression === value &&
+    parent.name.text !== 'random'
+  );
 };
 
 /** `Date()`, `new Date()`, or the class as a value that may be called later. */
@@ -71,12 +109,24 @@ function declarationOf(identifier: ts.Identifier): ts.Declaration | undefined {
   for (let scope: ts.Node = identifier.parent; scope; scope = scope.parent) {
     const own: ts.Declaration[] = [];
     const visit = (node: ts.Node): void => {
-      if ((ts.isVariableDeclaration(node) || ts.isParameter(node) || ts.isBindingElement(node)) && nameOf(node.name) === identifier.text)
+      if (
+        (ts.isVariableDeclaration(node) || ts.isParameter(node) || ts.isBindingElement(node)) &&
+        nameOf(node.name) === identifier.text
+      )
         own.push(node);
-      if ((ts.isFunctionDeclaration(node) || ts.isClassDeclaration(node)) && node.name?.text === identifier.text) own.push(node);
-      if ((ts.isImportSpecifier(node) || ts.isImportClause(node)) && node.name?.text === identifier.text) own.push(node);
+      if (
+        (ts.isFunctionDeclaration(node) || ts.isClassDeclaration(node)) &&
+        node.name?.text === identifier.text
+      )
+        own.push(node);
+      if (
+        (ts.isImportSpecifier(node) || ts.isImportClause(node)) &&
+        node.name?.text === identifier.text
+      )
+        own.push(node);
       // Parameters and variables of inner functions and blocks are not visible here.
-      if (node === scope || !(ts.isFunctionLike(node) || ts.isBlock(node))) ts.forEachChild(node, visit);
+      if (node === scope || !(ts.isFunctionLike(node) || ts.isBlock(node)))
+        ts.forEachChild(node, visit);
     };
     visit(scope);
     if (own[0]) return own[0];
@@ -101,25 +151,34 @@ function isImpure(root: ts.Node, seen = new Set<ts.Node>()): boolean {
   seen.add(root);
   return nodesOf(root).some((node) => {
     if (IMPURE.has(nameOf(node) ?? '') || isMathRandom(node) || isCurrentDate(node)) return true;
-    if (!ts.isIdentifier(node) || (ts.isPropertyAccessExpression(node.parent) && node.parent.name === node)) return false;
+    if (
+      !ts.isIdentifier(node) ||
+      (ts.isPropertyAccessExpression(node.parent) && node.parent.name === node)
+    )
+      return false;
     const declaration = declarationOf(node);
     if (!declaration) return false;
     const found = rootOf(declaration);
     const loop = loopOf(found);
     if (loop) return isImpure(loop.expression, seen);
-    return (ts.isVariableDeclaration(found) || ts.isFunctionDeclaration(found)) && isImpure(found, seen);
+    return (
+      (ts.isVariableDeclaration(found) || ts.isFunctionDeclaration(found)) && isImpure(found, seen)
+    );
   });
 }
 
 /** Whether an expression is fixed: literals, templates, arithmetic, and names that are constants, parameters or loop variables. */
 function isSeed(node: ts.Expression): boolean {
   if (ts.isStringLiteralLike(node) || ts.isNumericLiteral(node)) return true;
-  if (ts.isParenthesizedExpression(node) || ts.isNonNullExpression(node) || ts.isAsExpression(node)) return isSeed(node.expression);
+  if (ts.isParenthesizedExpression(node) || ts.isNonNullExpression(node) || ts.isAsExpression(node))
+    return isSeed(node.expression);
   if (ts.isPrefixUnaryExpression(node)) return isSeed(node.operand);
   if (ts.isBinaryExpression(node)) return isSeed(node.left) && isSeed(node.right);
-  if (ts.isTemplateExpression(node)) return node.templateSpans.every(({ expression }) => isSeed(expression));
+  if (ts.isTemplateExpression(node))
+    return node.templateSpans.every(({ expression }) => isSeed(expression));
   if (ts.isPropertyAccessExpression(node)) return isSeed(node.expression);
-  if (ts.isCallExpression(node)) return node.expression.getText() === 'Math.floor' && node.arguments.every(isSeed);
+  if (ts.isCallExpression(node))
+    return node.expression.getText() === 'Math.floor' && node.arguments.every(isSeed);
   if (!ts.isIdentifier(node)) return false;
   const declaration = declarationOf(node);
   if (!declaration) return false;
@@ -134,7 +193,8 @@ function isSeed(node: ts.Expression): boolean {
 const isUnder = (node: ts.Node, is: (node: ts.Node) => boolean): boolean =>
   !ts.isSourceFile(node) && (is(node) || isUnder(node.parent, is));
 
-const isAssignment = (kind: ts.SyntaxKind) => kind >= ts.SyntaxKind.FirstAssignment && kind <= ts.SyntaxKind.LastAssignment;
+const isAssignment = (kind: ts.SyntaxKind) =>
+  kind >= ts.SyntaxKind.FirstAssignment && kind <= ts.SyntaxKind.LastAssignment;
 
 /** Whether a node is a type. A superclass is a value although it has the syntax of a type. */
 const isType = (node: ts.Node) => ts.isTypeNode(node) && !ts.isExpressionWithTypeArguments(node);
@@ -151,17 +211,30 @@ const ARGUMENTS = new Map([
 /** Whether a node sets a time limit of a test or hook: `jest.setTimeout`, also by destructuring, or a further argument. */
 function isTimeLimit(node: ts.Node): boolean {
   if (nameOf(node) === 'testTimeout') return true;
-  const owner = ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node) ? node.expression : undefined;
+  const owner =
+    ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node)
+      ? node.expression
+      : undefined;
   const member = owner && (ts.isPropertyAccessExpression(node) ? node.name.text : nameOf(node));
   if (member === 'setTimeout' && /\bjest$/.test(owner!.getText())) return true;
   if (ts.isBindingElement(node) && node.parent.parent.kind === ts.SyntaxKind.VariableDeclaration)
-    return subjectOf(node.parent.parent) === 'jest' && (node.propertyName ?? node.name).getText() === 'setTimeout';
-  return ts.isCallExpression(node) && node.arguments.length > (ARGUMENTS.get(startOf(node) ?? '') ?? Infinity);
+    return (
+      subjectOf(node.parent.parent) === 'jest' &&
+      (node.propertyName ?? node.name).getText() === 'setTimeout'
+    );
+  return (
+    ts.isCallExpression(node) &&
+    node.arguments.length > (ARGUMENTS.get(startOf(node) ?? '') ?? Infinity)
+  );
 }
 
 /** Returns the leftmost name of a chain such as `test.each(cases).only`. */
 function startOf(node: ts.Node): string | undefined {
-  if (ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node) || ts.isCallExpression(node))
+  if (
+    ts.isPropertyAccessExpression(node) ||
+    ts.isElementAccessExpression(node) ||
+    ts.isCallExpression(node)
+  )
     return startOf(node.expression);
   return ts.isTaggedTemplateExpression(node) ? startOf(node.tag) : nameOf(node);
 }
@@ -170,7 +243,9 @@ function startOf(node: ts.Node): string | undefined {
 function violations(file: string, source: ts.SourceFile): string[] {
   const found: string[] = [];
   const report = (node: ts.Node, rule: string) =>
-    void found.push(`${file}:${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}: ${rule}`);
+    void found.push(
+      `${file}:${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}: ${rule}`,
+    );
   for (const node of nodesOf(source)) {
     if (isMathRandom(node)) report(node, 'Math.random');
     if (ENTROPY.has(nameOf(node) ?? '')) report(node, 'entropy');
@@ -185,29 +260,61 @@ function violations(file: string, source: ts.SourceFile): string[] {
     // An alias would hide calls.
     if (ts.isIdentifier(node) && file !== RANDOM && ['Random', 'randomFor'].includes(node.text)) {
       const { parent } = node;
-      const isCallee = (ts.isNewExpression(parent) || ts.isCallExpression(parent)) && parent.expression === node;
+      const isCallee =
+        (ts.isNewExpression(parent) || ts.isCallExpression(parent)) && parent.expression === node;
       const isImport = ts.isImportSpecifier(parent) && !parent.propertyName;
       if (!isCallee && !isImport && !isUnder(node, isType)) report(node, 'alias of the generator');
     }
-    if (ts.isNamespaceImport(node) || (ts.isCallExpression(node) && /^(?:require|import)$/.test(node.expression.getText()))) {
-      const module = ts.isNamespaceImport(node) ? stringOf(node.parent.parent.moduleSpecifier) : stringOf(node.arguments[0]);
+    if (
+      ts.isNamespaceImport(node) ||
+      (ts.isCallExpression(node) && /^(?:require|import)$/.test(node.expression.getText()))
+    ) {
+      const module = ts.isNamespaceImport(node)
+        ? stringOf(node.parent.parent.moduleSpecifier)
+        : stringOf(node.arguments[0]);
       if (/\/random(?:\.\w+)?$/.test(module ?? '')) report(node, 'alias of the generator');
     }
 
-    if (ts.isVariableDeclaration(node) || ts.isPropertyAssignment(node) || ts.isPropertyDeclaration(node) || ts.isParameter(node)) {
-      if (/seed|^state$/i.test(node.name.getText()) && node.initializer && !SEED_READERS.includes(file))
+    if (
+      ts.isVariableDeclaration(node) ||
+      ts.isPropertyAssignment(node) ||
+      ts.isPropertyDeclaration(node) ||
+      ts.isParameter(node)
+    ) {
+      if (
+        /seed|^state$/i.test(node.name.getText()) &&
+        node.initializer &&
+        !SEED_READERS.includes(file)
+      )
         if (isImpure(node.initializer)) report(node, 'unstable seed');
     }
     if (ts.isBinaryExpression(node) && isAssignment(node.operatorToken.kind))
-      if (/seed|\bstate$/i.test(node.left.getText()) && !SEED_READERS.includes(file) && isImpure(node.right)) report(node, 'unstable seed');
+      if (
+        /seed|\bstate$/i.test(node.left.getText()) &&
+        !SEED_READERS.includes(file) &&
+        isImpure(node.right)
+      )
+        report(node, 'unstable seed');
 
     const isSeedName = /SEED/.test(nameOf(node) ?? '');
-    if (isSeedName && isUnder(node, (above) => /\benv$/.test(subjectOf(above) ?? '')) && !SEED_READERS.includes(file))
+    if (
+      isSeedName &&
+      isUnder(node, (above) => /\benv$/.test(subjectOf(above) ?? '')) &&
+      !SEED_READERS.includes(file)
+    )
       report(node, 'reads SEED');
 
-    const member = ts.isPropertyAccessExpression(node) ? node.name.text : ts.isElementAccessExpression(node) ? nameOf(node) : undefined;
-    if (member && INCOMPLETE.has(member) && TEST_FUNCTIONS.has(startOf(node) ?? '')) report(node, 'incomplete test');
-    if (ts.isCallExpression(node) && /^(?:x(?:it|test|describe)|f(?:it|describe))$/.test(startOf(node) ?? ''))
+    const member = ts.isPropertyAccessExpression(node)
+      ? node.name.text
+      : ts.isElementAccessExpression(node)
+        ? nameOf(node)
+        : undefined;
+    if (member && INCOMPLETE.has(member) && TEST_FUNCTIONS.has(startOf(node) ?? ''))
+      report(node, 'incomplete test');
+    if (
+      ts.isCallExpression(node) &&
+      /^(?:x(?:it|test|describe)|f(?:it|describe))$/.test(startOf(node) ?? '')
+    )
       report(node, 'incomplete test');
 
     if (isTimeLimit(node)) report(node, 'time limit');
@@ -217,8 +324,11 @@ function violations(file: string, source: ts.SourceFile): string[] {
 
 /** Returns the object from which a node reads a property, also by destructuring. */
 function subjectOf(node: ts.Node): string | undefined {
-  if (ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node)) return node.expression.getText();
-  return ts.isVariableDeclaration(node) && ts.isObjectBindingPattern(node.name) ? node.initializer?.getText() : undefined;
+  if (ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node))
+    return node.expression.getText();
+  return ts.isVariableDeclaration(node) && ts.isObjectBindingPattern(node.name)
+    ? node.initializer?.getText()
+    : undefined;
 }
 
 test('tests and scripts do not violate the rules of determinism', () => {
@@ -228,26 +338,41 @@ test('tests and scripts do not violate the rules of determinism', () => {
 /** Returns the files that a file imports, except for type-only imports. */
 function importsOf(file: string): string[] {
   return nodesOf(syntaxTreeOf(file)).flatMap((node) => {
-    const isImport = (ts.isImportDeclaration(node) && !node.importClause?.isTypeOnly) || (ts.isExportDeclaration(node) && !node.isTypeOnly);
-    const isCall = ts.isCallExpression(node) && /^(?:require|import)$/.test(node.expression.getText());
-    const module = isImport ? stringOf(node.moduleSpecifier) : isCall ? stringOf(node.arguments[0]) : undefined;
+    const isImport =
+      (ts.isImportDeclaration(node) && !node.importClause?.isTypeOnly) ||
+      (ts.isExportDeclaration(node) && !node.isTypeOnly);
+    const isCall =
+      ts.isCallExpression(node) && /^(?:require|import)$/.test(node.expression.getText());
+    const module = isImport
+      ? stringOf(node.moduleSpecifier)
+      : isCall
+        ? stringOf(node.arguments[0])
+        : undefined;
     if (!module?.startsWith('.')) return [];
     const target = path.posix.join(path.posix.dirname(file), module);
-    return ['', '.ts', '.js'].map((ending) => target + ending).filter((name) => files.includes(name));
+    return ['', '.ts', '.js']
+      .map((ending) => target + ending)
+      .filter((name) => files.includes(name));
   });
 }
 
 test('runs.js lists exactly the tests with random inputs', () => {
   const imports = new Map(files.map((file) => [file, importsOf(file)]));
   const reachesRandom = (file: string, seen = new Set<string>()): boolean =>
-    imports.get(file)!.some((name) => name === RANDOM || (!seen.has(name) && reachesRandom(name, seen.add(name))));
+    imports
+      .get(file)!
+      .some((name) => name === RANDOM || (!seen.has(name) && reachesRandom(name, seen.add(name))));
   const expected = files.filter((file) => file.endsWith('.test.ts') && reachesRandom(file));
-  expect(random).toEqual(expected.map((file) => file.replace(/^test\/(.*)\.test\.ts$/, '$1')).sort());
+  expect(random).toEqual(
+    expected.map((file) => file.replace(/^test\/(.*)\.test\.ts$/, '$1')).sort(),
+  );
 });
 
 describe('the checker of determinism', () => {
   const rulesOf = (text: string) =>
-    violations('test/sample.ts', parse('test/sample.ts', text)).map((violation) => violation.replace(/^.*: /, ''));
+    violations('test/sample.ts', parse('test/sample.ts', text)).map((violation) =>
+      violation.replace(/^.*: /, ''),
+    );
 
   test.each([
     ['Math.random', 'const roll = Math.random();'],
@@ -264,8 +389,14 @@ describe('the checker of determinism', () => {
     ['unstable seed', 'randomFor(`case ${new Date().getDay()}`);'],
     ['unstable seed', 'randomFor(String(performance.now()));'],
     ['unstable seed', 'const day = Math.floor(Date.now() / 86_400_000); randomFor(`day ${day}`);'],
-    ['unstable seed', 'const clock = () => Date.now(); const start = clock(); randomFor(`start ${start}`);'],
-    ['unstable seed', 'function clock() { return process.hrtime.bigint(); } const start = clock(); new Random(start);'],
+    [
+      'unstable seed',
+      'const clock = () => Date.now(); const start = clock(); randomFor(`start ${start}`);',
+    ],
+    [
+      'unstable seed',
+      'function clock() { return process.hrtime.bigint(); } const start = clock(); new Random(start);',
+    ],
     ['unstable seed', 'const { pid } = process; randomFor(`process ${pid}`);'],
     ['unstable seed', 'for (const day of [Date.now()]) randomFor(`day ${day}`);'],
     ['unstable seed', 'let count = 0; randomFor(`count ${count}`);'],

@@ -31,13 +31,16 @@ const guides = ['README.md', 'CONTRIBUTING.md', ...filesBelow('docs', /\.md$/)];
 const read = (file: string) => fs.readFileSync(path.join(ROOT, file), 'utf8');
 
 /** TypeScript comments: blocks, and lines that contain nothing else. */
-const commentsOf = (text: string) => [...text.matchAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm)].map(([comment]) => comment);
+const commentsOf = (text: string) =>
+  [...text.matchAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm)].map(([comment]) => comment);
 
 const proseOf = (text: string) => [text.replace(/^```.*?^```$/gms, '').replace(/`[^`\n]*`/g, '')];
 
 const replacedIn = (file: string, texts: readonly string[], terms = REPLACED) =>
   texts.flatMap((text) =>
-    terms.flatMap(([replaced, use]) => (replaced.test(text) ? [`${file}: "${replaced.exec(text)![0]}" (${use})`] : [])),
+    terms.flatMap(([replaced, use]) =>
+      replaced.test(text) ? [`${file}: "${replaced.exec(text)![0]}" (${use})`] : [],
+    ),
   );
 
 test('comments in src use the terms of the glossary', () => {
@@ -57,14 +60,20 @@ const REPLACED_IN_MESSAGES: typeof REPLACED = [
 
 /** Texts of at least three words: messages and descriptions, in quotes or as templates. */
 const messagesOf = (text: string) =>
-  [...text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '').matchAll(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g)]
+  [
+    ...text
+      .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+      .matchAll(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g),
+  ]
     .map(([message]) => message)
     .filter((message) => /\w+ \w+ \w+/.test(message));
 
 test('messages and descriptions use the terms of the glossary', () => {
   const messages = sources.map((file) => [file, messagesOf(read(file))] as const);
   expect(messages.flatMap(([, texts]) => texts).length).toBeGreaterThan(1_500);
-  expect(messages.flatMap(([file, texts]) => replacedIn(file, texts, REPLACED_IN_MESSAGES))).toEqual([]);
+  expect(
+    messages.flatMap(([file, texts]) => replacedIn(file, texts, REPLACED_IN_MESSAGES)),
+  ).toEqual([]);
 });
 
 test('guides use the terms of the glossary', () => {
@@ -73,31 +82,54 @@ test('guides use the terms of the glossary', () => {
 });
 
 /** Words of names that the glossary replaces. Released migrations keep theirs. */
-const REPLACED_IN_NAMES = new Set(['lane', 'lanes', 'pulse', 'patience', 'stranger', 'strangers', 'told', 'asked']);
+const REPLACED_IN_NAMES = new Set([
+  'lane',
+  'lanes',
+  'pulse',
+  'patience',
+  'stranger',
+  'strangers',
+  'told',
+  'asked',
+]);
 
 test('names in src use the terms of the glossary', () => {
-  const wordsOf = (name: string) => name.split(/_|(?<=[a-z])(?=[A-Z])/).map((word) => word.toLowerCase());
-  const declaration = /\b(?:const|let|function|class|interface|type|private|readonly|get|async)\s+(\w+)|(\w+)\??:\s/g;
+  const wordsOf = (name: string) =>
+    name.split(/_|(?<=[a-z])(?=[A-Z])/).map((word) => word.toLowerCase());
+  const declaration =
+    /\b(?:const|let|function|class|interface|type|private|readonly|get|async)\s+(\w+)|(\w+)\??:\s/g;
   const codeOf = (file: string) => read(file).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
   const found = sources
     .filter((file) => !file.includes('migrations'))
-    .flatMap((file) => [...codeOf(file).matchAll(declaration)].map(([, declared, member]) => [file, (declared ?? member)!] as const));
+    .flatMap((file) =>
+      [...codeOf(file).matchAll(declaration)].map(
+        ([, declared, member]) => [file, (declared ?? member)!] as const,
+      ),
+    );
   expect(found.length).toBeGreaterThan(5_000);
-  expect(found.filter(([, name]) => wordsOf(name).some((word) => REPLACED_IN_NAMES.has(word))).map((where) => where.join(': '))).toEqual(
-    [],
-  );
+  expect(
+    found
+      .filter(([, name]) => wordsOf(name).some((word) => REPLACED_IN_NAMES.has(word)))
+      .map((where) => where.join(': ')),
+  ).toEqual([]);
 });
 
 test('exported names in src are not bare participles', () => {
   const participle =
     /^(?:shown|told|given|asked|refused|quoted|known|left|begun|held|meant|made|found|kept|taken|drawn|sent|seen|answered|called|named|listed)$/;
   const exported = sources.flatMap((file) =>
-    [...read(file).matchAll(/^export (?:async )?(?:function\*?|const|class|interface|type|let) (\w+)/gm)].map(
-      ([, name]) => [file, name!] as const,
-    ),
+    [
+      ...read(file).matchAll(
+        /^export (?:async )?(?:function\*?|const|class|interface|type|let) (\w+)/gm,
+      ),
+    ].map(([, name]) => [file, name!] as const),
   );
   expect(exported.length).toBeGreaterThan(1_000);
-  expect(exported.filter(([, name]) => participle.test(name.toLowerCase())).map(([file, name]) => `${file}: ${name}`)).toEqual([]);
+  expect(
+    exported
+      .filter(([, name]) => participle.test(name.toLowerCase()))
+      .map(([file, name]) => `${file}: ${name}`),
+  ).toEqual([]);
 });
 
 /** Names of other programs, and placeholders, that comments mention in backticks. */
@@ -109,7 +141,9 @@ const FOREIGN_NAMES = new Set(
 
 test('names in backticks in comments of src exist', () => {
   const everything = [...sources, ...filesBelow('scripts', /\.mjs$/), 'schema.graphql'];
-  const code = everything.map((file) => read(file).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')).join('\n');
+  const code = everything
+    .map((file) => read(file).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, ''))
+    .join('\n');
   const names = new Set(code.match(/[A-Za-z_$][\w$]*/g));
   const missing = sources.flatMap((file) =>
     commentsOf(read(file)).flatMap((comment) =>

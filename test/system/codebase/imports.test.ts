@@ -25,7 +25,18 @@ const LAYERS = [
 ];
 
 /** Folders of `core` from top to bottom. */
-const CORE_LAYERS = ['schema', 'grouping', 'operation', 'cache', 'changes', 'write', 'read', 'sql', 'access', 'model'];
+const CORE_LAYERS = [
+  'schema',
+  'grouping',
+  'operation',
+  'cache',
+  'changes',
+  'write',
+  'read',
+  'sql',
+  'access',
+  'model',
+];
 
 /** Allowed imports from other parts, where the layers alone would allow more. */
 const ALLOWED_IMPORTS: Record<string, string[]> = {
@@ -55,7 +66,11 @@ interface Import {
 
 const imports: Import[] = files.flatMap((file) => {
   const text = fs.readFileSync(file, 'utf8');
-  const specifiers = [...text.matchAll(/^(?:import|export)\b[^'";]*?from '(\.[^']*)'|\bimport\('(\.[^']*)'\)|^import '(\.[^']*)'/gm)];
+  const specifiers = [
+    ...text.matchAll(
+      /^(?:import|export)\b[^'";]*?from '(\.[^']*)'|\bimport\('(\.[^']*)'\)|^import '(\.[^']*)'/gm,
+    ),
+  ];
   return specifiers
     .map(([, a, b, c]) => path.resolve(path.dirname(file), (a ?? b ?? c)!))
     .filter((target) => target.startsWith(src + path.sep))
@@ -72,19 +87,29 @@ test('no file imports from a higher layer', () => {
   expect(upwards).toEqual([]);
 });
 
-test.each(Object.entries(ALLOWED_IMPORTS))('%s imports only from itself and %j', (part, allowed) => {
-  const forbiddenImports = imports.filter(({ from, to }) => from === part && to !== part && !allowed.includes(to));
-  expect(forbiddenImports).toEqual([]);
-});
+test.each(Object.entries(ALLOWED_IMPORTS))(
+  '%s imports only from itself and %j',
+  (part, allowed) => {
+    const forbiddenImports = imports.filter(
+      ({ from, to }) => from === part && to !== part && !allowed.includes(to),
+    );
+    expect(forbiddenImports).toEqual([]);
+  },
+);
 
 /** The context of a request refers to all folders of core. It is imported, and imports, for types only. */
 const CONTEXT = path.join(src, 'core/context.ts');
-const coreFolderOf = (target: string) => path.relative(path.join(src, 'core'), target).split(path.sep)[0]!;
+const coreFolderOf = (target: string) =>
+  path.relative(path.join(src, 'core'), target).split(path.sep)[0]!;
 const inCore = (target: string) => target.startsWith(path.join(src, 'core') + path.sep);
 const withinCore = files.filter(inCore).flatMap((file) => {
   const text = fs.readFileSync(file, 'utf8');
   return [...text.matchAll(/^import (type )?[^'";]*?from '(\.[^']*)'/gm)]
-    .map(([, type, specifier]) => ({ file, isType: type !== undefined, target: path.resolve(path.dirname(file), specifier!) }))
+    .map(([, type, specifier]) => ({
+      file,
+      isType: type !== undefined,
+      target: path.resolve(path.dirname(file), specifier!),
+    }))
     .filter(({ target }) => inCore(target));
 });
 
@@ -108,8 +133,12 @@ test('folders of core import only from lower folders of core', () => {
 });
 
 test('core/context.ts is imported, and imports, for types only', () => {
-  const known = withinCore.filter(({ file, target }) => file === CONTEXT || `${target}.ts` === CONTEXT);
-  expect(known.filter(({ isType }) => !isType).map(({ file }) => path.relative(src, file))).toEqual([]);
+  const known = withinCore.filter(
+    ({ file, target }) => file === CONTEXT || `${target}.ts` === CONTEXT,
+  );
+  expect(known.filter(({ isType }) => !isType).map(({ file }) => path.relative(src, file))).toEqual(
+    [],
+  );
 });
 
 /** Resources import each other, but access these imports lazily. */
@@ -120,9 +149,15 @@ test('import cycles exist between resources only', () => {
   for (const file of files) {
     const text = fs.readFileSync(file, 'utf8');
     const values = [...text.matchAll(/^(?:import|export) (?!type )([^'";]*?)from '(\.[^']*)'/gm)]
-      .filter(([, names]) => !/^\{[^}]*\}\s*$/.test(names!) || names!.split(',').some((name) => !/^[\s{]*(type |\}|$)/.test(name)))
+      .filter(
+        ([, names]) =>
+          !/^\{[^}]*\}\s*$/.test(names!) ||
+          names!.split(',').some((name) => !/^[\s{]*(type |\}|$)/.test(name)),
+      )
       .map(([, , specifier]) => path.resolve(path.dirname(file), specifier!))
-      .flatMap((target) => ['.ts', '.tsx', `${path.sep}index.ts`, `${path.sep}index.tsx`].map((end) => target + end))
+      .flatMap((target) =>
+        ['.ts', '.tsx', `${path.sep}index.ts`, `${path.sep}index.tsx`].map((end) => target + end),
+      )
       .filter((target) => files.includes(target));
     needs.set(file, values);
   }
@@ -133,14 +168,18 @@ test('import cycles exist between resources only', () => {
       if (!found.has(next) && found.add(next)) open.push(...needs.get(next)!);
     return found;
   };
-  const circular = files.filter((file) => reachableFrom(file).has(file)).map((file) => path.relative(src, file));
+  const circular = files
+    .filter((file) => reachableFrom(file).has(file))
+    .map((file) => path.relative(src, file));
   expect(circular.filter((file) => !file.startsWith(CIRCULAR_FOLDER))).toEqual([]);
   // Proves that cycles are detected.
   expect(circular.length).toBeGreaterThan(10);
 });
 
 test('only platform/config.ts reads the environment', () => {
-  const readers = files.filter((file) => fs.readFileSync(file, 'utf8').includes('process.env')).map((file) => path.relative(src, file));
+  const readers = files
+    .filter((file) => fs.readFileSync(file, 'utf8').includes('process.env'))
+    .map((file) => path.relative(src, file));
   expect(readers).toEqual(['platform/config.ts']);
 });
 
@@ -159,5 +198,7 @@ test('private interfaces of dependencies are used in internals only', () => {
     return PRIVATE_INTERFACES.some((pattern) => pattern.test(text));
   });
   expect(users.length).toBeGreaterThan(2);
-  expect(users.filter((file) => partOf(file) !== 'internals').map((file) => path.relative(src, file))).toEqual([]);
+  expect(
+    users.filter((file) => partOf(file) !== 'internals').map((file) => path.relative(src, file)),
+  ).toEqual([]);
 });

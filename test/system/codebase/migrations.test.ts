@@ -10,7 +10,11 @@ import { BASELINE, faultsOf, type MigrationSql } from './unsafeddl';
 /** The last migration before the rules. */
 const LAST_BEFORE = '0059-analyses';
 
-const sql = (name: string, texts: readonly string[], declared: Partial<MigrationSql> = {}): MigrationSql => ({
+const sql = (
+  name: string,
+  texts: readonly string[],
+  declared: Partial<MigrationSql> = {},
+): MigrationSql => ({
   name,
   texts,
   transactional: false,
@@ -69,8 +73,13 @@ const REJECTED_TOGETHER = [
 ];
 const ACCEPTED: MigrationSql[] = [
   sql('index', ['CREATE INDEX CONCURRENTLY "i" ON "meal" ("name")', 'DROP INDEX CONCURRENTLY "j"']),
-  sql('column', ['ALTER TABLE "meal" ADD COLUMN "a" integer; ALTER TABLE "meal" ADD COLUMN "b" integer NOT NULL DEFAULT 0']),
-  sql('check', ['ALTER TABLE "meal" ADD CONSTRAINT "c" CHECK ("id" > 0) NOT VALID', 'ALTER TABLE "meal" VALIDATE CONSTRAINT "c"']),
+  sql('column', [
+    'ALTER TABLE "meal" ADD COLUMN "a" integer; ALTER TABLE "meal" ADD COLUMN "b" integer NOT NULL DEFAULT 0',
+  ]),
+  sql('check', [
+    'ALTER TABLE "meal" ADD CONSTRAINT "c" CHECK ("id" > 0) NOT VALID',
+    'ALTER TABLE "meal" VALIDATE CONSTRAINT "c"',
+  ]),
   sql('unique', ['ALTER TABLE "meal" ADD CONSTRAINT "c" UNIQUE USING INDEX "i"']),
   sql(
     'new-table',
@@ -83,21 +92,31 @@ const ACCEPTED: MigrationSql[] = [
   ),
   sql(
     'function',
-    ['CREATE FUNCTION "f"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM "meal"; LOCK TABLE "meal"; RETURN NULL; END $$'],
+    [
+      'CREATE FUNCTION "f"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM "meal"; LOCK TABLE "meal"; RETURN NULL; END $$',
+    ],
     {
       transactional: true,
     },
   ),
-  sql('two-tables', ['ALTER TABLE "meal" ADD COLUMN "a" integer', 'ALTER TABLE "setting" ADD COLUMN "a" integer']),
+  sql('two-tables', [
+    'ALTER TABLE "meal" ADD COLUMN "a" integer',
+    'ALTER TABLE "setting" ADD COLUMN "a" integer',
+  ]),
   sql('removal', ['ALTER TABLE "meal" DROP COLUMN "name"'], { oldestVersion: '0.4.0' }),
-  sql('maintenance', ['ALTER TABLE "meal" RENAME COLUMN "name" TO "title"; UPDATE "meal" SET "title" = \'\''], {
-    maintenance: 'renames a column',
-    transactional: true,
-  }),
+  sql(
+    'maintenance',
+    ['ALTER TABLE "meal" RENAME COLUMN "name" TO "title"; UPDATE "meal" SET "title" = \'\''],
+    {
+      maintenance: 'renames a column',
+      transactional: true,
+    },
+  ),
 ];
 
 test.each([...REJECTED, ...REJECTED_TOGETHER])('rejects %s', (text) => {
-  for (const transactional of [false, true]) expect(faultsOf(sql('sample', [text], { transactional }))).toHaveLength(1);
+  for (const transactional of [false, true])
+    expect(faultsOf(sql('sample', [text], { transactional }))).toHaveLength(1);
 });
 
 test.each(REJECTED_TOGETHER)('accepts one by one %s', (text) => {
@@ -114,11 +133,17 @@ test('rejects NOT NULL without a validated constraint of the column, and a migra
     [check, validate, required('plan_id')],
   ])
     expect(faultsOf(sql('sample', texts))).toEqual([`is not known to be safe: ${texts.at(-1)}`]);
-  expect(faultsOf(sql('sample', [], { oldestVersion: undefined }))).toEqual(['does not declare oldestVersion']);
+  expect(faultsOf(sql('sample', [], { oldestVersion: undefined }))).toEqual([
+    'does not declare oldestVersion',
+  ]);
 });
 
 test('rejects concurrent index builds in a transaction', () => {
-  expect(faultsOf(sql('sample', ['CREATE INDEX CONCURRENTLY "i" ON "meal" ("name")'], { transactional: true }))).toHaveLength(1);
+  expect(
+    faultsOf(
+      sql('sample', ['CREATE INDEX CONCURRENTLY "i" ON "meal" ("name")'], { transactional: true }),
+    ),
+  ).toHaveLength(1);
 });
 
 test.each(ACCEPTED)('accepts the sample $name', (migration) => {
@@ -148,9 +173,15 @@ async function recordMigrations(): Promise<MigrationSql[]> {
           return client.query(text, values);
         };
         const recorder = { query } as unknown as ClientBase;
-        if (migration.transactional === false) await migration.up(new OnlineSchemaChange(recorder, () => undefined));
+        if (migration.transactional === false)
+          await migration.up(new OnlineSchemaChange(recorder, () => undefined));
         else await migration.up(query);
-        recorded.push({ ...migration, name, texts, transactional: migration.transactional !== false });
+        recorded.push({
+          ...migration,
+          name,
+          texts,
+          transactional: migration.transactional !== false,
+        });
       }
       return recorded;
     });
@@ -163,5 +194,7 @@ async function recordMigrations(): Promise<MigrationSql[]> {
 test('the migrations after 0.2 are online', async () => {
   const migrations = await recordMigrations();
   expect(migrations.length).toBeGreaterThan(5);
-  expect(migrations.map((migration) => [migration.name, faultsOf(migration)])).toEqual(migrations.map(({ name }) => [name, []]));
+  expect(migrations.map((migration) => [migration.name, faultsOf(migration)])).toEqual(
+    migrations.map(({ name }) => [name, []]),
+  );
 });

@@ -38,12 +38,21 @@ test('indexes that Sequelize cannot describe follow from the resources or are li
   );
   const single = allEntities().flatMap((entity) => {
     const resource = resourceOf(entity)!;
-    return resource.uniqueFlag ? [`${resource.table}_one_${fieldOf(entity, resource.uniqueFlag.flagFieldName).column}`] : [];
+    return resource.uniqueFlag
+      ? [`${resource.table}_one_${fieldOf(entity, resource.uniqueFlag.flagFieldName).column}`]
+      : [];
   });
   expect(searched.length).toBeGreaterThan(0);
   expect(single.length).toBeGreaterThan(0);
   expect(rows.map(({ name }) => name).sort()).toEqual(
-    [...searched, ...single, 'ingredient_code', 'ingredient_search_order', 'user_account_iterations', 'workout_log_volume'].sort(),
+    [
+      ...searched,
+      ...single,
+      'ingredient_code',
+      'ingredient_search_order',
+      'user_account_iterations',
+      'workout_log_volume',
+    ].sort(),
   );
 });
 
@@ -57,9 +66,13 @@ test('unique constraints are deferrable in tables with bulk writes', async () =>
   const unique = allEntities().filter((entity) => resourceOf(entity)!.uniqueFields?.length);
   expect(unique.length).toBeGreaterThan(2);
   expect(rows).toHaveLength(unique.length);
-  const inBulk = unique.filter((entity) => resourceOf(entity)!.metadata.bulkCreateMutationName).map((entity) => resourceOf(entity)!.table);
+  const inBulk = unique
+    .filter((entity) => resourceOf(entity)!.metadata.bulkCreateMutationName)
+    .map((entity) => resourceOf(entity)!.table);
   expect(inBulk.length).toBeGreaterThan(1);
-  expect(rows).toEqual(expect.arrayContaining(inBulk.map((table) => ({ table, deferrable: true }))));
+  expect(rows).toEqual(
+    expect.arrayContaining(inBulk.map((table) => ({ table, deferrable: true }))),
+  );
 });
 
 test('tables of parts have triggers that change the row version of the whole', async () => {
@@ -67,13 +80,19 @@ test('tables of parts have triggers that change the row version of the whole', a
     `SELECT pg_get_triggerdef(oid) AS "trigger" FROM pg_trigger WHERE tgfoid = 'fitgraph_part_changed'::regproc`,
   );
   const expected = allEntities().flatMap((entity) =>
-    childFieldsSavedWithParent(entity).flatMap(({ target, referenceFieldName: referenceFieldName }) => {
-      const { table } = resourceOf(target())!;
-      const call = `fitgraph_part_changed('${fieldOf(target(), referenceFieldName).column}', '${resourceOf(entity)!.table}')`;
-      return ['INSERT', 'UPDATE', 'DELETE'].map((operation) => `AFTER ${operation} ON public.${table} ${call}`);
-    }),
+    childFieldsSavedWithParent(entity).flatMap(
+      ({ target, referenceFieldName: referenceFieldName }) => {
+        const { table } = resourceOf(target())!;
+        const call = `fitgraph_part_changed('${fieldOf(target(), referenceFieldName).column}', '${resourceOf(entity)!.table}')`;
+        return ['INSERT', 'UPDATE', 'DELETE'].map(
+          (operation) => `AFTER ${operation} ON public.${table} ${call}`,
+        );
+      },
+    ),
   );
   expect(expected.length).toBeGreaterThanOrEqual(18);
-  const found = rows.map(({ trigger }) => trigger.replace(/^CREATE TRIGGER \w+ (AFTER \w+ ON \S+) .* EXECUTE FUNCTION (.*)$/, '$1 $2'));
+  const found = rows.map(({ trigger }) =>
+    trigger.replace(/^CREATE TRIGGER \w+ (AFTER \w+ ON \S+) .* EXECUTE FUNCTION (.*)$/, '$1 $2'),
+  );
   expect(found.sort()).toEqual(expected.sort());
 });

@@ -1,8 +1,21 @@
 /** Nested fields, nested filters and computed fields of the viewer's rows do not reveal rows of other users. */
-import { getNamedType, isNonNullType, isObjectType, type GraphQLInputObjectType, type GraphQLObjectType } from 'graphql';
+import {
+  getNamedType,
+  isNonNullType,
+  isObjectType,
+  type GraphQLInputObjectType,
+  type GraphQLObjectType,
+} from 'graphql';
 import { findEntity, resourceOf } from '../../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../../src/graphql/schema';
-import { createOwnedRows, ownedParents, ownedTypes, spreadIds, UNKNOWN, type OwnedRowIds } from '../../setup/belongings';
+import {
+  createOwnedRows,
+  ownedParents,
+  ownedTypes,
+  spreadIds,
+  UNKNOWN,
+  type OwnedRowIds,
+} from '../../setup/belongings';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { isListed } from '../../setup/lists';
 import type { Person } from '../../setup/person';
@@ -28,8 +41,14 @@ function ownedSelection(type: GraphQLObjectType, depth: number): string {
   const own = Object.keys(type.getFields()).filter((name) => name === 'id');
   const further = Object.values(type.getFields()).flatMap((field) => {
     const named = getNamedType(field.type);
-    if (!isObjectType(named) || isPublic(named) || field.args.some((argument) => isNonNullType(argument.type))) return [];
-    if (isOwned(named)) return depth > 0 ? [`${field.name} { ${ownedSelection(named, depth - 1)} }`] : [];
+    if (
+      !isObjectType(named) ||
+      isPublic(named) ||
+      field.args.some((argument) => isNonNullType(argument.type))
+    )
+      return [];
+    if (isOwned(named))
+      return depth > 0 ? [`${field.name} { ${ownedSelection(named, depth - 1)} }`] : [];
     const nodes = named.getFields().nodes;
     if (!nodes || depth === 0) return [];
     const rows = ownedSelection(getNamedType(nodes.type) as GraphQLObjectType, depth - 1);
@@ -44,27 +63,47 @@ test.each(
     .filter(isListed)
     .map((entity): [string, string] => [entity.name, resourceOf(entity)!.pluralName]),
 )('nested fields of %s return only rows of the viewer', async (name, many) => {
-  const { text, data } = await ann.query(`{ rows: ${many} { nodes { ${ownedSelection(schema.getType(name) as GraphQLObjectType, 2)} } } }`);
+  const { text, data } = await ann.query(
+    `{ rows: ${many} { nodes { ${ownedSelection(schema.getType(name) as GraphQLObjectType, 2)} } } }`,
+  );
   expect(data.rows.nodes).toHaveLength(1);
   for (const id of bobs.values()) expect(text).not.toContain(String(id));
 });
 
 /** Returns all filters from a type to owned rows, over at most `depth` relations, as paths of fields with the type that they reach. */
-function conditionsOn(type: GraphQLInputObjectType, depth: number): { path: string[]; type: string }[] {
+function conditionsOn(
+  type: GraphQLInputObjectType,
+  depth: number,
+): { path: string[]; type: string }[] {
   return Object.values(type.getFields()).flatMap((field) => {
     const named = getNamedType(field.type) as GraphQLInputObjectType;
     const name = /^(.+?)(Where|ListFilter)$/.exec(named.name)?.[1];
-    if (!name || !schema.getType(name) || named === type || !isOwned(schema.getType(name) as GraphQLObjectType)) return [];
+    if (
+      !name ||
+      !schema.getType(name) ||
+      named === type ||
+      !isOwned(schema.getType(name) as GraphQLObjectType)
+    )
+      return [];
     const where = schema.getType(`${name}Where`) as GraphQLInputObjectType;
-    const steps = named === where ? [[field.name]] : ['some', 'none'].map((quantifier) => [field.name, quantifier]);
+    const steps =
+      named === where
+        ? [[field.name]]
+        : ['some', 'none'].map((quantifier) => [field.name, quantifier]);
     const further = depth > 1 ? conditionsOn(where, depth - 1) : [];
-    return steps.flatMap((step) => [{ path: step, type: name }, ...further.map((way) => ({ ...way, path: [...step, ...way.path] }))]);
+    return steps.flatMap((step) => [
+      { path: step, type: name },
+      ...further.map((way) => ({ ...way, path: [...step, ...way.path] })),
+    ]);
   });
 }
 
 const leading = ownedTypes()
   .filter(isListed)
-  .map(({ name }) => ({ name, ways: conditionsOn(schema.getType(`${name}Where`) as GraphQLInputObjectType, 2) }))
+  .map(({ name }) => ({
+    name,
+    ways: conditionsOn(schema.getType(`${name}Where`) as GraphQLInputObjectType, 2),
+  }))
   .filter(({ ways }) => ways.length > 0);
 
 test('more than ten owned types can be filtered by other owned rows', () => {
@@ -78,8 +117,13 @@ test.each(leading.map(({ name, ways }): [string, typeof ways] => [name, ways]))(
     const document = `query ($where: ${name}Where) { rows: ${pluralName}(where: $where) { totalCount nodes { id } } }`;
     for (const { path, type } of ways) {
       const ask = async (id: number) =>
-        (await ann.query(document, { where: path.reduceRight<object>((where, key) => ({ [key]: where }), { id: { eq: String(id) } }) }))
-          .text;
+        (
+          await ann.query(document, {
+            where: path.reduceRight<object>((where, key) => ({ [key]: where }), {
+              id: { eq: String(id) },
+            }),
+          })
+        ).text;
       const foreign = bobs.get(findEntity(type)!)!;
       expect([path, await ask(foreign)]).toEqual([path, await ask(UNKNOWN)]);
     }
@@ -100,7 +144,9 @@ const computed = ownedTypes().flatMap((entity) =>
 if (computed.length)
   test.each(computed)('%s of a row of another user is not found', async (_name, rest, action) => {
     const ask = (id: number) => ann.get(`/${rest}/${id}/${action}/?id=1&exercise=1&amount=1`);
-    const entity = ownedTypes().find((candidate) => resourceOf(candidate)!.metadata.views[0]!.restName === rest)!;
+    const entity = ownedTypes().find(
+      (candidate) => resourceOf(candidate)!.metadata.views[0]!.restName === rest,
+    )!;
     const [foreign, unknown] = [await ask(bobs.get(entity)!), await ask(UNKNOWN)];
     expect(foreign).toMatchObject({ status: 404, body: { detail: 'Not found.' } });
     expect(unknown).toMatchObject({ status: 404, text: foreign.text });
@@ -112,15 +158,22 @@ describe('the database', () => {
    * Deletes all rows of a table, so that none conflicts, inserts one of Ann's again with changes, and rolls back. Returns PostgreSQL's error code, if
    * any.
    */
-  async function errorOfInsert(table: string, changes: Record<string, unknown>): Promise<string | undefined> {
+  async function errorOfInsert(
+    table: string,
+    changes: Record<string, unknown>,
+  ): Promise<string | undefined> {
     const client = await fitgraph.database.pool.connect();
     try {
       await client.query('BEGIN');
-      const { rows } = await client.query(`SELECT to_jsonb(x) AS "own" FROM ${table} x WHERE "user_id" = $1`, [ann.id]);
+      const { rows } = await client.query(
+        `SELECT to_jsonb(x) AS "own" FROM ${table} x WHERE "user_id" = $1`,
+        [ann.id],
+      );
       await client.query(`DELETE FROM ${table}`);
-      await client.query(`INSERT INTO ${table} SELECT (jsonb_populate_record(NULL::${table}, $1)).*`, [
-        JSON.stringify({ ...rows[0].own, ...changes }),
-      ]);
+      await client.query(
+        `INSERT INTO ${table} SELECT (jsonb_populate_record(NULL::${table}, $1)).*`,
+        [JSON.stringify({ ...rows[0].own, ...changes })],
+      );
       return undefined;
     } catch (error) {
       return (error as { code: string }).code;
@@ -139,10 +192,21 @@ describe('the database', () => {
     // All parents in the models, and the link table of weekdays.
     expect(keys).toHaveLength(ownedTypes().flatMap(ownedParents).length + 1);
     for (const { table, column } of keys) {
-      const [{ theirs }] = (await fitgraph.sql(`SELECT "${column}" AS theirs FROM ${table} WHERE "user_id" = $1`, [bob.id])) as [any];
+      const [{ theirs }] = (await fitgraph.sql(
+        `SELECT "${column}" AS theirs FROM ${table} WHERE "user_id" = $1`,
+        [bob.id],
+      )) as [any];
       expect([table, column, await errorOfInsert(table, {})]).toEqual([table, column, undefined]);
-      expect([table, column, await errorOfInsert(table, { [column]: theirs })]).toEqual([table, column, '23503']);
-      expect([table, column, await errorOfInsert(table, { user_id: bob.id })]).toEqual([table, column, '23503']);
+      expect([table, column, await errorOfInsert(table, { [column]: theirs })]).toEqual([
+        table,
+        column,
+        '23503',
+      ]);
+      expect([table, column, await errorOfInsert(table, { user_id: bob.id })]).toEqual([
+        table,
+        column,
+        '23503',
+      ]);
     }
   });
 });

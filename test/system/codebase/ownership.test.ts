@@ -6,7 +6,15 @@ import { creatableChildFields } from '../../../src/core/write/drafts';
 import { fieldsOf, type Entity } from '../../../src/core/model/fields';
 import { findEntity, resourceOf } from '../../../src/core/model/registry';
 import { nodeIdOf } from '../../../src/core/model/node';
-import { createOwnedRows, ownedParents, ownedTypes, parentsIn, spreadIds, UNKNOWN, type OwnedRowIds } from '../../setup/belongings';
+import {
+  createOwnedRows,
+  ownedParents,
+  ownedTypes,
+  parentsIn,
+  spreadIds,
+  UNKNOWN,
+  type OwnedRowIds,
+} from '../../setup/belongings';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { isListed } from '../../setup/lists';
 import type { Answer, Person } from '../../setup/person';
@@ -29,8 +37,10 @@ const types = ownedTypes()
   .filter(isListed)
   .map((entity): [string, Entity] => [entity.name, entity]);
 
-const restOf = (entity: Entity) => resourceOf(entity)!.metadata.views.map(({ restName }) => restName);
-const table = (entity: Entity) => fitgraph.sql(`SELECT * FROM "${resourceOf(entity)!.table}" ORDER BY "id"`);
+const restOf = (entity: Entity) =>
+  resourceOf(entity)!.metadata.views.map(({ restName }) => restName);
+const table = (entity: Entity) =>
+  fitgraph.sql(`SELECT * FROM "${resourceOf(entity)!.table}" ORDER BY "id"`);
 
 /** Returns the status and text of a response. */
 const statusAndText = ({ status, text }: Answer) => ({ status, text });
@@ -51,12 +61,19 @@ async function expectMissing(
 ): Promise<Answer> {
   const answer = await ann.query(document, variables);
   const message = `There is no ${type} with the id "${id}".`;
-  expect([answer.errors, answer.data.row.errors]).toEqual([undefined, [{ path, code: 'NOT_FOUND', message }]]);
+  expect([answer.errors, answer.data.row.errors]).toEqual([
+    undefined,
+    [{ path, code: 'NOT_FOUND', message }],
+  ]);
   return { ...answer, text: answer.text.replace(`"${id}\\"`, '#').replace(String(id), '#') };
 }
 
 /** Sends a request for a foreign and for an unknown id. Both responses must be equal. */
-async function expectUnknown(ask: (id: number) => Promise<Answer>, foreign: number, status: number): Promise<Answer> {
+async function expectUnknown(
+  ask: (id: number) => Promise<Answer>,
+  foreign: number,
+  status: number,
+): Promise<Answer> {
   const [answer, unknown] = [await ask(foreign), await ask(UNKNOWN)];
   expect(statusAndText(answer)).toEqual(statusAndText(unknown));
   expect(answer.status).toBe(status);
@@ -78,15 +95,25 @@ describe.each(types)('%s', (_name, entity) => {
   });
   afterAll(async () => expect(await table(entity)).toEqual(before));
 
-  const expectErrorCode = async (document: string, variables: Record<string, unknown>, code: string) => {
+  const expectErrorCode = async (
+    document: string,
+    variables: Record<string, unknown>,
+    code: string,
+  ) => {
     const answer = await ann.query(document, variables);
     expect(answer.code).toBe(code);
     return answer;
   };
 
   test('lists only rows of the viewer', async () => {
-    const { text, data } = await ann.query(`{ rows: ${pluralName}(first: 1000) { totalCount nodes { id } edges { node { id } } } }`);
-    expect(data.rows).toMatchObject({ totalCount: 1, nodes: [{ id: String(ownId()) }], edges: [{ node: { id: String(ownId()) } }] });
+    const { text, data } = await ann.query(
+      `{ rows: ${pluralName}(first: 1000) { totalCount nodes { id } edges { node { id } } } }`,
+    );
+    expect(data.rows).toMatchObject({
+      totalCount: 1,
+      nodes: [{ id: String(ownId()) }],
+      edges: [{ node: { id: String(ownId()) } }],
+    });
     expectNothingOf(bobs, { text } as Answer);
     for (const rest of restOf(entity)) {
       const list = await ann.get(`/${rest}/?limit=1000`);
@@ -97,7 +124,12 @@ describe.each(types)('%s', (_name, entity) => {
 
   test('does not find a foreign row by its id', async () => {
     await expectUnknown(
-      (id) => expectErrorCode(`query ($id: ID!) { row: ${singularName}(id: $id) { id } }`, { id }, 'NOT_FOUND'),
+      (id) =>
+        expectErrorCode(
+          `query ($id: ID!) { row: ${singularName}(id: $id) { id } }`,
+          { id },
+          'NOT_FOUND',
+        ),
       foreignId(),
       200,
     );
@@ -110,19 +142,31 @@ describe.each(types)('%s', (_name, entity) => {
 
   test('does not find a foreign row by its node id', async () => {
     const ask = (id: number) =>
-      expectErrorCode('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf(entity.name, id) }, 'NOT_FOUND');
+      expectErrorCode(
+        'query ($id: ID!) { node(nodeId: $id) { nodeId } }',
+        { id: nodeIdOf(entity.name, id) },
+        'NOT_FOUND',
+      );
     await expectUnknown(ask, foreignId(), 200);
-    const { node } = await ann.ask('query ($id: ID!) { node(nodeId: $id) { __typename nodeId } }', { id: nodeIdOf(entity.name, ownId()) });
+    const { node } = await ann.ask('query ($id: ID!) { node(nodeId: $id) { __typename nodeId } }', {
+      id: nodeIdOf(entity.name, ownId()),
+    });
     expect(node).toEqual({ __typename: entity.name, nodeId: nodeIdOf(entity.name, ownId()) });
   });
 
   test('does not find a foreign row by filters of its id or its parents', async () => {
     const document = `query ($where: ${entity.name}Where) { rows: ${pluralName}(where: $where) { totalCount nodes { id } } }`;
     const id = { name: 'id', target: () => entity };
-    const named = fieldsOf(entity).filter((field) => field.relation?.isOwned && !field.relation.isToMany && field.name !== 'userId');
+    const named = fieldsOf(entity).filter(
+      (field) => field.relation?.isOwned && !field.relation.isToMany && field.name !== 'userId',
+    );
     for (const { name, target } of [id, ...named]) {
       const filtered = (condition: object) => ann.query(document, { where: { [name]: condition } });
-      const empty = await expectUnknown((value) => filtered({ eq: value }), bobs.get(target!())!, 200);
+      const empty = await expectUnknown(
+        (value) => filtered({ eq: value }),
+        bobs.get(target!())!,
+        200,
+      );
       expect(empty.body.data.rows).toEqual({ totalCount: 0, nodes: [] });
       const mine = annas.get(target!())!;
       await expectUnknown((value) => filtered({ in: [value, mine] }), bobs.get(target!())!, 200);
@@ -143,50 +187,100 @@ describe.each(types)('%s', (_name, entity) => {
     const input = metadata.createMutationName ? inputOf(entity, 2, parentsIn(annas)) : {};
     if (metadata.updateMutationName) {
       const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.updateMutationName}(id: $id, input: $input) { ${WRONG} } }`;
-      await expectUnknown((id) => expectMissing(update, { id, input }, ['id'], id, entity.name), foreignId(), 200);
-      await expectUnknown((id) => expectMissing(update, { id, input: {} }, ['id'], id, entity.name), foreignId(), 200);
+      await expectUnknown(
+        (id) => expectMissing(update, { id, input }, ['id'], id, entity.name),
+        foreignId(),
+        200,
+      );
+      await expectUnknown(
+        (id) => expectMissing(update, { id, input: {} }, ['id'], id, entity.name),
+        foreignId(),
+        200,
+      );
     }
     if (metadata.deleteMutationName) {
       const remove = `mutation ($id: ID!) { row: ${metadata.deleteMutationName}(id: $id) { deletedIds ${WRONG} } }`;
-      await expectUnknown((id) => expectMissing(remove, { id }, ['id'], id, entity.name), foreignId(), 200);
+      await expectUnknown(
+        (id) => expectMissing(remove, { id }, ['id'], id, entity.name),
+        foreignId(),
+        200,
+      );
     }
     const body = bodyOf(entity, 2, parentsIn(annas));
     const { restName, routes, permittedMethods } = metadata.views[0]!;
     expect(routes).toBe('all');
-    const status = (method: string) => (permittedMethods && !permittedMethods.includes(method) ? 403 : 404);
+    const status = (method: string) =>
+      permittedMethods && !permittedMethods.includes(method) ? 403 : 404;
     await expectUnknown((id) => ann.put(`/${restName}/${id}/`, body), foreignId(), status('PUT'));
-    await expectUnknown((id) => ann.patch(`/${restName}/${id}/`, metadata.createMutationName ? body : {}), foreignId(), status('PATCH'));
+    await expectUnknown(
+      (id) => ann.patch(`/${restName}/${id}/`, metadata.createMutationName ? body : {}),
+      foreignId(),
+      status('PATCH'),
+    );
     await expectUnknown((id) => ann.patch(`/${restName}/${id}/`, {}), foreignId(), status('PATCH'));
     await expectUnknown((id) => ann.delete(`/${restName}/${id}/`), foreignId(), status('DELETE'));
   });
 
   const parents = ownedParents(entity).map((field): [string, typeof field] => [field.name, field]);
   if (parents.length)
-    test.each(parents)('rejects creating a row with a foreign %s or moving it there', async (_field, field) => {
-      const theirs = bobs.get(field.target!())!;
-      const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.createMutationName}(input: $input) { ${WRONG} } }`;
-      const input = inputOf(entity, 3, parentsIn(annas));
-      await expectUnknown(
-        (id) => expectMissing(create, { input: { ...input, [field.name]: id } }, ['input', field.name], id, field.target!().name),
-        theirs,
-        200,
-      );
-      const move = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.updateMutationName}(id: $id, input: $input) { ${WRONG} } }`;
-      await expectUnknown(
-        (id) => expectMissing(move, { id: ownId(), input: { [field.name]: id } }, ['input', field.name], id, field.target!().name),
-        theirs,
-        200,
-      );
-      // REST ignores hidden fields.
-      if (field.hiddenInRest) return;
-      const { restName } = metadata.views[0]!;
-      const body = bodyOf(entity, 3, parentsIn(annas));
-      await expectUnknown((id) => ann.post(`/${restName}/`, { ...body, [field.restKey]: id }), theirs, 403);
-      await expectUnknown((id) => ann.put(`/${restName}/${ownId()}/`, { ...body, [field.restKey]: id }), theirs, 403);
-      await expectUnknown((id) => ann.patch(`/${restName}/${ownId()}/`, { [field.restKey]: id }), theirs, 403);
-      // The parent is checked first, so that the response does not reveal the existence of the row.
-      await expectUnknown((id) => ann.patch(`/${restName}/${foreignId()}/`, { [field.restKey]: id }), theirs, 403);
-    });
+    test.each(parents)(
+      'rejects creating a row with a foreign %s or moving it there',
+      async (_field, field) => {
+        const theirs = bobs.get(field.target!())!;
+        const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.createMutationName}(input: $input) { ${WRONG} } }`;
+        const input = inputOf(entity, 3, parentsIn(annas));
+        await expectUnknown(
+          (id) =>
+            expectMissing(
+              create,
+              { input: { ...input, [field.name]: id } },
+              ['input', field.name],
+              id,
+              field.target!().name,
+            ),
+          theirs,
+          200,
+        );
+        const move = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.updateMutationName}(id: $id, input: $input) { ${WRONG} } }`;
+        await expectUnknown(
+          (id) =>
+            expectMissing(
+              move,
+              { id: ownId(), input: { [field.name]: id } },
+              ['input', field.name],
+              id,
+              field.target!().name,
+            ),
+          theirs,
+          200,
+        );
+        // REST ignores hidden fields.
+        if (field.hiddenInRest) return;
+        const { restName } = metadata.views[0]!;
+        const body = bodyOf(entity, 3, parentsIn(annas));
+        await expectUnknown(
+          (id) => ann.post(`/${restName}/`, { ...body, [field.restKey]: id }),
+          theirs,
+          403,
+        );
+        await expectUnknown(
+          (id) => ann.put(`/${restName}/${ownId()}/`, { ...body, [field.restKey]: id }),
+          theirs,
+          403,
+        );
+        await expectUnknown(
+          (id) => ann.patch(`/${restName}/${ownId()}/`, { [field.restKey]: id }),
+          theirs,
+          403,
+        );
+        // The parent is checked first, so that the response does not reveal the existence of the row.
+        await expectUnknown(
+          (id) => ann.patch(`/${restName}/${foreignId()}/`, { [field.restKey]: id }),
+          theirs,
+          403,
+        );
+      },
+    );
 
   const {
     bulkCreateMutationName: bulkCreateMutationName,
@@ -199,7 +293,13 @@ describe.each(types)('%s', (_name, entity) => {
       const remove = `mutation ($rows: [RowVersion!]!) { row: ${bulkDeleteMutationName}(rows: $rows) { ${WRONG} } }`;
       const input = inputOf(entity, 2, parentsIn(annas));
       const change = (id: number) =>
-        expectMissing(update, { changes: [ownId(), id].map((one) => ({ id: one, input })) }, ['changes', '1', 'id'], id, entity.name);
+        expectMissing(
+          update,
+          { changes: [ownId(), id].map((one) => ({ id: one, input })) },
+          ['changes', '1', 'id'],
+          id,
+          entity.name,
+        );
       await expectUnknown(change, foreignId(), 200);
       const removal = (rows: { id: number }[], index: string, id: number) =>
         expectMissing(remove, { rows }, ['rows', index, 'id'], id, entity.name);
@@ -208,24 +308,41 @@ describe.each(types)('%s', (_name, entity) => {
     });
 
     if (parents.length)
-      test.each(parents)('rejects bulk creations with a foreign %s and bulk moves there', async (_field, field) => {
-        const theirs = bobs.get(field.target!())!;
-        const create = `mutation ($inputs: [${entity.name}Input!]!) { row: ${bulkCreateMutationName}(inputs: $inputs) { ${WRONG} } }`;
-        const inputs = [4, 5].map((number) => inputOf(entity, number, parentsIn(annas)));
-        const inputsWithParent = (id: number) => [inputs[0], { ...inputs[1], [field.name]: id }];
-        await expectUnknown(
-          (id) => expectMissing(create, { inputs: inputsWithParent(id) }, ['inputs', '1', field.name], id, field.target!().name),
-          theirs,
-          200,
-        );
-        const move = `mutation ($changes: [${entity.name}Change!]!) { row: ${bulkUpdateMutationName}(changes: $changes) { ${WRONG} } }`;
-        const moveChanges = (id: number) => [{ id: ownId(), input: { [field.name]: id } }];
-        await expectUnknown(
-          (id) => expectMissing(move, { changes: moveChanges(id) }, ['changes', '0', 'input', field.name], id, field.target!().name),
-          theirs,
-          200,
-        );
-      });
+      test.each(parents)(
+        'rejects bulk creations with a foreign %s and bulk moves there',
+        async (_field, field) => {
+          const theirs = bobs.get(field.target!())!;
+          const create = `mutation ($inputs: [${entity.name}Input!]!) { row: ${bulkCreateMutationName}(inputs: $inputs) { ${WRONG} } }`;
+          const inputs = [4, 5].map((number) => inputOf(entity, number, parentsIn(annas)));
+          const inputsWithParent = (id: number) => [inputs[0], { ...inputs[1], [field.name]: id }];
+          await expectUnknown(
+            (id) =>
+              expectMissing(
+                create,
+                { inputs: inputsWithParent(id) },
+                ['inputs', '1', field.name],
+                id,
+                field.target!().name,
+              ),
+            theirs,
+            200,
+          );
+          const move = `mutation ($changes: [${entity.name}Change!]!) { row: ${bulkUpdateMutationName}(changes: $changes) { ${WRONG} } }`;
+          const moveChanges = (id: number) => [{ id: ownId(), input: { [field.name]: id } }];
+          await expectUnknown(
+            (id) =>
+              expectMissing(
+                move,
+                { changes: moveChanges(id) },
+                ['changes', '0', 'input', field.name],
+                id,
+                field.target!().name,
+              ),
+            theirs,
+            200,
+          );
+        },
+      );
 
     test('rejects anonymous bulk writes', async () => {
       const { anonymous } = fitgraph;
@@ -243,21 +360,38 @@ describe.each(types)('%s', (_name, entity) => {
     ? creatableChildFields(entity).flatMap((child) =>
         ownedParents(child.target())
           .filter(({ name }) => name !== child.referenceFieldName)
-          .map((field): [string, string, typeof child, typeof field] => [child.name, field.name, child, field]),
+          .map((field): [string, string, typeof child, typeof field] => [
+            child.name,
+            field.name,
+            child,
+            field,
+          ]),
       )
     : [];
   if (nestedReferences.length)
-    test.each(nestedReferences)('rejects nested creations whose %s reference a foreign %s', async (_child, _field, child, field) => {
-      const rows = await table(child.target());
-      const row = inputBelow(child.target(), child.referenceFieldName, 6, parentsIn(annas));
-      const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.createMutationName}(input: $input) { ${WRONG} } }`;
-      const ask = async (id: number) => {
-        const tree = { ...inputOf(entity, 6, parentsIn(annas)), [child.name]: [row, { ...row, [field.name]: id }] };
-        return expectMissing(create, { input: tree }, ['input', child.name, '1', field.name], id, field.target!().name);
-      };
-      await expectUnknown(ask, bobs.get(field.target!())!, 200);
-      expect(await table(child.target())).toEqual(rows);
-    });
+    test.each(nestedReferences)(
+      'rejects nested creations whose %s reference a foreign %s',
+      async (_child, _field, child, field) => {
+        const rows = await table(child.target());
+        const row = inputBelow(child.target(), child.referenceFieldName, 6, parentsIn(annas));
+        const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.createMutationName}(input: $input) { ${WRONG} } }`;
+        const ask = async (id: number) => {
+          const tree = {
+            ...inputOf(entity, 6, parentsIn(annas)),
+            [child.name]: [row, { ...row, [field.name]: id }],
+          };
+          return expectMissing(
+            create,
+            { input: tree },
+            ['input', child.name, '1', field.name],
+            id,
+            field.target!().name,
+          );
+        };
+        await expectUnknown(ask, bobs.get(field.target!())!, 200);
+        expect(await table(child.target())).toEqual(rows);
+      },
+    );
 
   test('ignores an owner in REST input and rejects one in GraphQL input', async () => {
     const { restName } = metadata.views[0]!;
@@ -274,10 +408,18 @@ describe.each(types)('%s', (_name, entity) => {
 
   test('rejects anonymous requests', async () => {
     const { anonymous } = fitgraph;
-    expect((await anonymous.query(`{ ${pluralName} { totalCount } }`)).code).toBe('UNAUTHENTICATED');
-    expect((await anonymous.query(`{ ${singularName}(id: ${foreignId()}) { id } }`)).code).toBe('UNAUTHENTICATED');
+    expect((await anonymous.query(`{ ${pluralName} { totalCount } }`)).code).toBe(
+      'UNAUTHENTICATED',
+    );
+    expect((await anonymous.query(`{ ${singularName}(id: ${foreignId()}) { id } }`)).code).toBe(
+      'UNAUTHENTICATED',
+    );
     expect(
-      (await anonymous.query(`mutation { ${metadata.updateMutationName}(id: ${foreignId()}, input: {}) { errors { path } } }`)).code,
+      (
+        await anonymous.query(
+          `mutation { ${metadata.updateMutationName}(id: ${foreignId()}, input: {}) { errors { path } } }`,
+        )
+      ).code,
     ).toBe('UNAUTHENTICATED');
     const detail = { detail: 'Authentication credentials were not provided.' };
     for (const rest of restOf(entity))
@@ -290,7 +432,10 @@ describe.each(types)('%s', (_name, entity) => {
 test('a profile can be read and changed by its user only', async () => {
   const profile = findEntity('UserProfile')!;
   const [own, foreign] = [annas.get(profile)!, bobs.get(profile)!];
-  const node = (id: number) => ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf('UserProfile', id) });
+  const node = (id: number) =>
+    ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', {
+      id: nodeIdOf('UserProfile', id),
+    });
   await expectUnknown(node, foreign, 200);
   expect((await node(own)).errors).toBeUndefined();
   for (const method of ['GET', 'PATCH', 'PUT', 'DELETE'])
@@ -304,13 +449,18 @@ test('a profile can be read and changed by its user only', async () => {
     'mutation { updateProfile(input: { height: 180 }) { userProfile { id height } errors { path } } }',
   );
   expect(updateProfile).toEqual({ userProfile: { id: String(own), height: 180 }, errors: [] });
-  expect(await fitgraph.sql('SELECT * FROM "user_profile" WHERE "id" = $1', [foreign])).toEqual(before);
-  const { code } = await fitgraph.anonymous.query('mutation { updateProfile(input: { height: 180 }) { errors { path } } }');
+  expect(await fitgraph.sql('SELECT * FROM "user_profile" WHERE "id" = $1', [foreign])).toEqual(
+    before,
+  );
+  const { code } = await fitgraph.anonymous.query(
+    'mutation { updateProfile(input: { height: 180 }) { errors { path } } }',
+  );
   expect(code).toBe('UNAUTHENTICATED');
 });
 
 test('an account can be read by its user only', async () => {
-  const node = (id: number) => ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf('User', id) });
+  const node = (id: number) =>
+    ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf('User', id) });
   await expectUnknown(node, bob.id, 200);
   expect((await node(ann.id)).errors).toBeUndefined();
   expect((await fitgraph.anonymous.query('{ viewer { id } }')).data).toEqual({ viewer: null });

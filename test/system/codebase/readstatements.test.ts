@@ -36,7 +36,10 @@ interface Request {
 }
 
 /** Returns all types except users and their profiles, of which each user has one. */
-const growingEntities = () => sortByDependency(entitiesByDumpModel()).filter(({ name }) => name !== 'User' && name !== 'UserProfile');
+const growingEntities = () =>
+  sortByDependency(entitiesByDumpModel()).filter(
+    ({ name }) => name !== 'User' && name !== 'UserProfile',
+  );
 
 const typeOf = (entity: Entity) => schema.getType(entity.name) as GraphQLObjectType;
 
@@ -46,14 +49,23 @@ function allFields(type: GraphQLObjectType, depth: number): string {
     .flatMap((field) => {
       const named = getNamedType(field.type);
       // Actions that validate a form return an error without input.
-      if (field.extensions.action?.bodyWhenArgumentsInvalid || field.args.some((argument) => isNonNullType(argument.type))) return [];
+      if (
+        field.extensions.action?.bodyWhenArgumentsInvalid ||
+        field.args.some((argument) => isNonNullType(argument.type))
+      )
+        return [];
       if (isLeafType(named)) return [field.name];
       if (!isObjectType(named) || depth === 0) return [];
       const nodes = named.getFields().nodes;
-      const selectionOfNode = allFields((nodes ? getNamedType(nodes.type) : named) as GraphQLObjectType, depth - 1);
+      const selectionOfNode = allFields(
+        (nodes ? getNamedType(nodes.type) : named) as GraphQLObjectType,
+        depth - 1,
+      );
       // A type may have no leaf field without required arguments.
       if (!selectionOfNode) return [];
-      return [`${field.name} { ${nodes ? `totalCount nodes { ${selectionOfNode} }` : selectionOfNode} }`];
+      return [
+        `${field.name} { ${nodes ? `totalCount nodes { ${selectionOfNode} }` : selectionOfNode} }`,
+      ];
     })
     .join(' ');
 }
@@ -84,23 +96,29 @@ function everyCondition(entity: Entity): object[] {
       ? { from: operand(named.getFields().from!.type), to: operand(named.getFields().to!.type) }
       : { id: { eq: '1' } };
   };
-  return Object.values((schema.getType(`${entity.name}Where`) as GraphQLInputObjectType).getFields()).flatMap((field): object[] => {
+  return Object.values(
+    (schema.getType(`${entity.name}Where`) as GraphQLInputObjectType).getFields(),
+  ).flatMap((field): object[] => {
     const type = getNamedType(field.type) as GraphQLInputObjectType;
     if (type.name.endsWith('Where')) return [{ [field.name]: operand(type) }];
-    const operators = Object.values(type.getFields()).filter(({ name }) => name !== 'each' && name !== 'mode');
-    return operators.map((operator) => ({ [field.name]: { [operator.name]: operand(operator.type) } }));
+    const operators = Object.values(type.getFields()).filter(
+      ({ name }) => name !== 'each' && name !== 'mode',
+    );
+    return operators.map((operator) => ({
+      [field.name]: { [operator.name]: operand(operator.type) },
+    }));
   });
 }
 
 /** Returns an order with the largest number of elements: fields of the row and of referenced rows. */
 function everyOrder(entity: Entity): object[] {
-  const elements = Object.values((schema.getType(`${entity.name}Order`) as GraphQLInputObjectType).getFields()).flatMap(
-    ({ name, type }) => {
-      const inner = getNamedType(type);
-      if (name === 'id' || name === 'relevance') return [];
-      return [{ [name]: isInputObjectType(inner) ? { id: 'DESC_NULLS_LAST' } : 'ASC_NULLS_FIRST' }];
-    },
-  );
+  const elements = Object.values(
+    (schema.getType(`${entity.name}Order`) as GraphQLInputObjectType).getFields(),
+  ).flatMap(({ name, type }) => {
+    const inner = getNamedType(type);
+    if (name === 'id' || name === 'relevance') return [];
+    return [{ [name]: isInputObjectType(inner) ? { id: 'DESC_NULLS_LAST' } : 'ASC_NULLS_FIRST' }];
+  });
   return [...elements.reverse().slice(0, 9), { id: 'DESC' }];
 }
 
@@ -123,10 +141,13 @@ const rest = (path: string): Request => ({
   rows: ({ body }) => body.results.length,
 });
 
-const queriedEntities = () => allEntities().filter((entity) => growingEntities().includes(entity) && isListed(entity));
+const queriedEntities = () =>
+  allEntities().filter((entity) => growingEntities().includes(entity) && isListed(entity));
 
 const requests: Request[] = [
-  ...growingEntities().flatMap((entity) => resourceOf(entity)!.metadata.views.map((view) => rest(`/${view.restName}/?limit=1000`))),
+  ...growingEntities().flatMap((entity) =>
+    resourceOf(entity)!.metadata.views.map((view) => rest(`/${view.restName}/?limit=1000`)),
+  ),
   ...queriedEntities().flatMap((entity) => {
     const { pluralName } = resourceOf(entity)!;
     const list = (selection: string) =>
@@ -140,7 +161,12 @@ const requests: Request[] = [
         ({ page, rows }) => rows ?? page.nodes,
         MAX_STATEMENTS,
       ),
-      graphql(`${pluralName} with all relations`, list(allFields(typeOf(entity), 1)), ({ page, rows }) => rows ?? page.nodes, Infinity),
+      graphql(
+        `${pluralName} with all relations`,
+        list(allFields(typeOf(entity), 1)),
+        ({ page, rows }) => rows ?? page.nodes,
+        Infinity,
+      ),
     ];
   }),
   ...queriedEntities()
@@ -152,7 +178,10 @@ const requests: Request[] = [
       const parts = Math.ceil(conditions.length / AT_ONCE);
       return Array.from({ length: parts }, (_, part) => {
         const some = conditions.slice(part * AT_ONCE, (part + 1) * AT_ONCE);
-        const variables = { where: { or: [...some, { id: { isNull: false } }] }, orderBy: everyOrder(entity) };
+        const variables = {
+          where: { or: [...some, { id: { isNull: false } }] },
+          orderBy: everyOrder(entity),
+        };
         // Authentication, and the list with its count.
         return graphql(
           `${pluralName} with all filters and orders, ${part + 1} of ${parts}`,
@@ -201,7 +230,9 @@ async function addRows(from: number, to: number): Promise<void> {
 
 beforeAll(async () => {
   // The profile of a new user references a language. This one is replaced as soon as the generated ones exist.
-  await fitgraph.sql(`INSERT INTO "language" ("id", "short_name", "full_name") VALUES (2, 'xx', 'For a moment')`);
+  await fitgraph.sql(
+    `INSERT INTO "language" ("id", "short_name", "full_name") VALUES (2, 'xx', 'For a moment')`,
+  );
   ann = await fitgraph.user('ann');
   let size = 0;
   for (const next of SIZES) {

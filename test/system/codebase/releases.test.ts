@@ -15,5 +15,7 @@ test('keeps released schemas as they were released', () => {
     createHash('sha256')
       .update(fs.readFileSync(path.join(FOLDER, file)))
       .digest('hex');
-  expect(Object.fromEntries(fs.readdirSync(FOLDER).map((file) => [file, digestOf(file)]))).toEqual(DIGESTS);
+  expect(Object.fromEntries(fs.readdirSync(FOLDER).map((file) => [file, digestOf(file)]))).toEqual(
+    DIGESTS,
+  );
 });

@@ -1,5 +1,11 @@
 /** Content that has not passed review is visible to reviewers only, by any path. REST behaves like the reference service. */
-import { getNamedType, isLeafType, isNonNullType, isObjectType, type GraphQLObjectType } from 'graphql';
+import {
+  getNamedType,
+  isLeafType,
+  isNonNullType,
+  isObjectType,
+  type GraphQLObjectType,
+} from 'graphql';
 import { buildGraphQLSchema } from '../../../src/graphql/schema';
 import { nodeIdOf } from '../../../src/core/model/node';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
@@ -25,7 +31,10 @@ beforeAll(async () => {
      VALUES ($1, gen_random_uuid(), 'ZZ declined', '3', 'zz declined description', 1, 1), (51, gen_random_uuid(), 'ZZ secret', '1', 'zz secret description', 1, 1)`,
     [DECLINED],
   );
-  await fitgraph.sql(`INSERT INTO "exercise_comment" ("exercise_id", "comment") VALUES ($1, 'zz secret comment')`, [DECLINED]);
+  await fitgraph.sql(
+    `INSERT INTO "exercise_comment" ("exercise_id", "comment") VALUES ($1, 'zz secret comment')`,
+    [DECLINED],
+  );
   await fitgraph.sql(
     `INSERT INTO "exercise_image" ("uuid", "exercise_base_id", "image", "status") VALUES (gen_random_uuid(), $1, 'exercise-images/4/a.png', '1')`,
     [PENDING],
@@ -35,12 +44,18 @@ beforeAll(async () => {
      VALUES ($1, 'ZZ food', '2021-01-01', '2021-01-01', 100, 1, 1, 1, 2, '1')`,
     [FOOD],
   );
-  const createRow = async (path: string, body: object) => (await ann.post(path, body)).body.id as number;
+  const createRow = async (path: string, body: object) =>
+    (await ann.post(path, body)).body.id as number;
   own.workout = await createRow('/workout/', {});
   const day = await createRow('/day/', { training: own.workout, description: 'a', day: [1] });
   own.set = await createRow('/set/', { exerciseday: day, sets: 2 });
   for (const exercise of [PENDING, DECLINED, 1]) {
-    own[`setting ${exercise}`] = await createRow('/setting/', { set: own.set, exercise, reps: 5, weight: '20' });
+    own[`setting ${exercise}`] = await createRow('/setting/', {
+      set: own.set,
+      exercise,
+      reps: 5,
+      weight: '20',
+    });
     await createRow('/workoutlog/', {
       exercise,
       workout: own.workout,
@@ -82,11 +97,16 @@ const lists = () => {
 };
 
 describe('content that awaits review', () => {
-  const names = lists().map(({ name, type }): [string, GraphQLObjectType] => [name, getNamedType(type) as GraphQLObjectType]);
+  const names = lists().map(({ name, type }): [string, GraphQLObjectType] => [
+    name,
+    getNamedType(type) as GraphQLObjectType,
+  ]);
   test.each(names)('is absent from %s and its nested fields', async (name, type) => {
     for (const person of [ann, fitgraph.anonymous]) {
       const node = getNamedType(type.getFields().nodes!.type) as GraphQLObjectType;
-      const { text, errors } = await person.query(`{ ${name}(first: 100) { totalCount nodes { ${allFields(node, 2)} } } }`);
+      const { text, errors } = await person.query(
+        `{ ${name}(first: 100) { totalCount nodes { ${allFields(node, 2)} } } }`,
+      );
       if (person === ann) expect(errors).toBeUndefined();
       expect(text).not.toMatch(HIDDEN_NAMES);
     }
@@ -97,28 +117,40 @@ describe('content that awaits review', () => {
 describe('a hidden exercise', () => {
   const people = () => [ann, fitgraph.anonymous];
 
-  test.each([PENDING, DECLINED])('is found by its ids for reviewers only (exercise %d)', async (id) => {
-    for (const document of [
-      `{ exercise(id: ${id}) { name } }`,
-      `{ node(nodeId: "${nodeIdOf('Exercise', id)}") { ... on Exercise { name } } }`,
-    ]) {
-      for (const person of people()) expect(await person.query(document)).toMatchObject({ code: 'NOT_FOUND' });
-      expect((await reviewer.query(document)).errors).toBeUndefined();
-    }
-  });
+  test.each([PENDING, DECLINED])(
+    'is found by its ids for reviewers only (exercise %d)',
+    async (id) => {
+      for (const document of [
+        `{ exercise(id: ${id}) { name } }`,
+        `{ node(nodeId: "${nodeIdOf('Exercise', id)}") { ... on Exercise { name } } }`,
+      ]) {
+        for (const person of people())
+          expect(await person.query(document)).toMatchObject({ code: 'NOT_FOUND' });
+        expect((await reviewer.query(document)).errors).toBeUndefined();
+      }
+    },
+  );
 
   test('is listed in the translations of its base for reviewers only', async () => {
     const document = '{ exerciseBase(id: 1) { translations { name } } }';
-    for (const person of people()) expect((await person.ask(document)).exerciseBase.translations).toEqual([{ name: 'Squat' }]);
+    for (const person of people())
+      expect((await person.ask(document)).exerciseBase.translations).toEqual([{ name: 'Squat' }]);
     const { exerciseBase } = await reviewer.ask(document);
-    expect(exerciseBase.translations.map(({ name }: { name: string }) => name)).toEqual(['Squat', 'ZZ declined', 'ZZ secret']);
+    expect(exerciseBase.translations.map(({ name }: { name: string }) => name)).toEqual([
+      'Squat',
+      'ZZ declined',
+      'ZZ secret',
+    ]);
   });
 
   test('is matched by filters for reviewers only', async () => {
-    const bases = '{ exerciseBases(where: { translations: { some: { name: { startsWith: "ZZ" } } } }) { totalCount } }';
-    for (const person of people()) expect((await person.ask(bases)).exerciseBases.totalCount).toBe(0);
+    const bases =
+      '{ exerciseBases(where: { translations: { some: { name: { startsWith: "ZZ" } } } }) { totalCount } }';
+    for (const person of people())
+      expect((await person.ask(bases)).exerciseBases.totalCount).toBe(0);
     expect((await reviewer.ask(bases)).exerciseBases.totalCount).toBe(1);
-    const plannedSets = '{ plannedSets(where: { exercise: { name: { ne: "x" } } }) { nodes { exerciseId } } }';
+    const plannedSets =
+      '{ plannedSets(where: { exercise: { name: { ne: "x" } } }) { nodes { exerciseId } } }';
     expect((await ann.ask(plannedSets)).plannedSets.nodes).toEqual([{ exerciseId: '1' }]);
   });
 
@@ -140,13 +172,17 @@ describe('a hidden exercise', () => {
   });
 
   test('is visible by its id in rows of the viewer, over both interfaces', async () => {
-    const { plannedSets } = await ann.ask('{ plannedSets { nodes { exerciseId exercise { name } } } }');
+    const { plannedSets } = await ann.ask(
+      '{ plannedSets { nodes { exerciseId exercise { name } } } }',
+    );
     expect(plannedSets.nodes).toEqual([
       { exerciseId: '4', exercise: null },
       { exerciseId: '50', exercise: null },
       { exerciseId: '1', exercise: { name: 'Squat' } },
     ]);
-    expect((await ann.get(`/setting/${own[`setting ${PENDING}`]}/`)).body).toMatchObject({ exercise: PENDING });
+    expect((await ann.get(`/setting/${own[`setting ${PENDING}`]}/`)).body).toMatchObject({
+      exercise: PENDING,
+    });
   });
 
   test('counts in computed fields, which show its details over REST only', async () => {
@@ -163,7 +199,12 @@ describe('a hidden exercise', () => {
     ]);
     // Both representations are cached separately.
     const { body } = await ann.get(`/workout/${own.workout}/canonical_representation/`);
-    expect(body.day_list[0].set_list[0].exercise_list.map(({ obj, comment_list }: any) => [obj.name, comment_list])).toEqual([
+    expect(
+      body.day_list[0].set_list[0].exercise_list.map(({ obj, comment_list }: any) => [
+        obj.name,
+        comment_list,
+      ]),
+    ).toEqual([
       ['Not yet accepted', ['Mind not yet accepted.']],
       ['ZZ declined', ['zz secret comment']],
       ['Squat', ['Mind squat.']],
@@ -175,23 +216,41 @@ describe('a hidden exercise', () => {
   test('cannot be referenced by new rows over GraphQL, like an unknown one', async () => {
     const create = `mutation ($input: PlannedSetInput!) { made: createPlannedSet(input: $input) { errors { path message } } }`;
     for (const exerciseId of [PENDING, DECLINED, 2_000_000_000]) {
-      const { made } = await ann.ask(create, { input: { setGroupId: own.set, exerciseId, reps: 5 } });
-      expect(made.errors).toEqual([{ path: ['input', 'exerciseId'], message: `There is no Exercise with the id "${exerciseId}".` }]);
+      const { made } = await ann.ask(create, {
+        input: { setGroupId: own.set, exerciseId, reps: 5 },
+      });
+      expect(made.errors).toEqual([
+        {
+          path: ['input', 'exerciseId'],
+          message: `There is no Exercise with the id "${exerciseId}".`,
+        },
+      ]);
     }
-    expect((await ann.ask(create, { input: { setGroupId: own.set, exerciseId: 1, reps: 5 } })).made.errors).toEqual([]);
-    expect((await ann.post('/setting/', { set: own.set, exercise: PENDING, reps: 5, weight: '1' })).status).toBe(201);
+    expect(
+      (await ann.ask(create, { input: { setGroupId: own.set, exerciseId: 1, reps: 5 } })).made
+        .errors,
+    ).toEqual([]);
+    expect(
+      (await ann.post('/setting/', { set: own.set, exercise: PENDING, reps: 5, weight: '1' }))
+        .status,
+    ).toBe(201);
   });
 
   test('is not found over REST, which still lists its comments', async () => {
-    for (const person of [ann, reviewer]) expect((await person.get(`/exercise/${PENDING}/`)).status).toBe(404);
+    for (const person of [ann, reviewer])
+      expect((await person.get(`/exercise/${PENDING}/`)).status).toBe(404);
     expect((await ann.get(`/exercisecomment/?exercise=${PENDING}`)).body.count).toBe(1);
   });
 });
 
 test('an image shows its hidden exercise base to reviewers only', async () => {
   const document = `{ exerciseImages(where: { exerciseBaseId: { eq: ${PENDING} } }) { nodes { exerciseBaseId exerciseBase { id } } } }`;
-  expect((await ann.ask(document)).exerciseImages.nodes).toEqual([{ exerciseBaseId: '4', exerciseBase: null }]);
-  expect((await reviewer.ask(document)).exerciseImages.nodes).toEqual([{ exerciseBaseId: '4', exerciseBase: { id: '4' } }]);
+  expect((await ann.ask(document)).exerciseImages.nodes).toEqual([
+    { exerciseBaseId: '4', exerciseBase: null },
+  ]);
+  expect((await reviewer.ask(document)).exerciseImages.nodes).toEqual([
+    { exerciseBaseId: '4', exerciseBase: { id: '4' } },
+  ]);
 });
 
 test('a hidden ingredient counts in nutritional values', async () => {
@@ -201,7 +260,11 @@ test('a hidden ingredient counts in nutritional values', async () => {
       id: own.item,
     },
   );
-  expect(mealItem).toEqual({ ingredientId: '50', ingredient: null, nutritionalValues: { energy: '100.00' } });
+  expect(mealItem).toEqual({
+    ingredientId: '50',
+    ingredient: null,
+    nutritionalValues: { energy: '100.00' },
+  });
   const { body } = await ann.get(`/nutritionplaninfo/${own.plan}/`);
   expect(body.meals[0].meal_items[0].ingredient_obj).toMatchObject({ name: 'ZZ food' });
 });

@@ -8,7 +8,14 @@ import type { Entity } from '../../../src/core/model/fields';
 import type { SqlCondition } from '../../../src/core/access/conditions';
 import { nodeIdOf } from '../../../src/core/model/node';
 import { findEntity, resourceOf } from '../../../src/core/model/registry';
-import { createOwnedRows, ownedParents, ownedTypes, parentsIn, spreadIds, type OwnedRowIds } from '../../setup/belongings';
+import {
+  createOwnedRows,
+  ownedParents,
+  ownedTypes,
+  parentsIn,
+  spreadIds,
+  type OwnedRowIds,
+} from '../../setup/belongings';
 import { Fitgraph, fitgraphForThisFile } from '../../setup/fitgraph';
 import { isListed } from '../../setup/lists';
 import type { Person } from '../../setup/person';
@@ -22,7 +29,8 @@ let mockReadsChangesOf: number | undefined;
 
 jest.mock('../../../src/core/access/access', (): Access => {
   const access: Access = jest.requireActual('../../../src/core/access/access');
-  const isOwned = (entity: Entity) => jest.requireActual('../../../src/core/model/registry').resourceOf(entity).isOwned as boolean;
+  const isOwned = (entity: Entity) =>
+    jest.requireActual('../../../src/core/model/registry').resourceOf(entity).isOwned as boolean;
   const withoutConditions =
     <Client>(conditions: (entity: Entity, asker: Client) => SqlCondition[]) =>
     (entity: Entity, asker: Client) =>
@@ -52,7 +60,10 @@ beforeAll(async () => {
 const types = ownedTypes()
   .filter(isListed)
   .map((entity): [string, Entity] => [entity.name, entity]);
-const ofBob = (entity: Entity) => fitgraph.sql(`SELECT * FROM "${resourceOf(entity)!.table}" WHERE "user_id" = $1 ORDER BY "id"`, [bob.id]);
+const ofBob = (entity: Entity) =>
+  fitgraph.sql(`SELECT * FROM "${resourceOf(entity)!.table}" WHERE "user_id" = $1 ORDER BY "id"`, [
+    bob.id,
+  ]);
 
 const UNKNOWN = [{ code: 'NOT_FOUND' }];
 
@@ -61,10 +72,15 @@ function expectNothingOf(ownedRowIds: OwnedRowIds, text: string): void {
 }
 
 test('users see all rows when row-level security is off too', async () => {
-  const open = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { ROW_SECURITY: 'off' } });
+  const open = await Fitgraph.start({
+    sameDatabaseAs: fitgraph,
+    environment: { ROW_SECURITY: 'off' },
+  });
   try {
     for (const [, entity] of types) {
-      const { rows } = await ann.atInstance(open.url).ask(`{ rows: ${resourceOf(entity)!.pluralName} { nodes { id } } }`);
+      const { rows } = await ann
+        .atInstance(open.url)
+        .ask(`{ rows: ${resourceOf(entity)!.pluralName} { nodes { id } } }`);
       expect(rows.nodes).toHaveLength(2);
     }
   } finally {
@@ -79,10 +95,18 @@ test('a profile can be read and changed by its user only', async () => {
   const before = await ofBob(profile);
   for (const method of ['GET', 'PATCH'])
     expect(
-      (await ann.send(method, `/api/v2/userprofile/${bobs.get(profile)}/`, method === 'GET' ? undefined : { height: 180 })).status,
+      (
+        await ann.send(
+          method,
+          `/api/v2/userprofile/${bobs.get(profile)}/`,
+          method === 'GET' ? undefined : { height: 180 },
+        )
+      ).status,
     ).toBe(404);
   expect(await ofBob(profile)).toEqual(before);
-  expect((await fitgraph.anonymous.query('{ viewer { profile { id } } }')).data).toEqual({ viewer: null });
+  expect((await fitgraph.anonymous.query('{ viewer { profile { id } } }')).data).toEqual({
+    viewer: null,
+  });
 });
 
 describe.each(types)('%s', (_name, entity) => {
@@ -111,18 +135,33 @@ describe.each(types)('%s', (_name, entity) => {
   });
 
   test('shows no rows to anonymous clients', async () => {
-    const { text, data } = await fitgraph.anonymous.query(`{ rows: ${pluralName}(first: 1000) { totalCount nodes { id } } }`);
+    const { text, data } = await fitgraph.anonymous.query(
+      `{ rows: ${pluralName}(first: 1000) { totalCount nodes { id } } }`,
+    );
     expect(data.rows).toEqual({ totalCount: 0, nodes: [] });
     expectNothingOf(annas, text);
-    expect((await fitgraph.anonymous.query(`{ ${singularName}(id: ${foreignId()}) { id } }`)).code).toBe('NOT_FOUND');
+    expect(
+      (await fitgraph.anonymous.query(`{ ${singularName}(id: ${foreignId()}) { id } }`)).code,
+    ).toBe('NOT_FOUND');
   });
 
   test('does not find a foreign row by its ids', async () => {
     expect(
-      (await ann.query('query ($id: ID!) { row: node(nodeId: $id) { nodeId } }', { id: nodeIdOf(entity.name, foreignId()) })).code,
+      (
+        await ann.query('query ($id: ID!) { row: node(nodeId: $id) { nodeId } }', {
+          id: nodeIdOf(entity.name, foreignId()),
+        })
+      ).code,
     ).toBe('NOT_FOUND');
-    expect((await ann.query(`query ($id: ID!) { row: ${singularName}(id: $id) { id } }`, { id: foreignId() })).code).toBe('NOT_FOUND');
-    for (const { restName } of metadata.views) expect((await ann.get(`/${restName}/${foreignId()}/`)).status).toBe(404);
+    expect(
+      (
+        await ann.query(`query ($id: ID!) { row: ${singularName}(id: $id) { id } }`, {
+          id: foreignId(),
+        })
+      ).code,
+    ).toBe('NOT_FOUND');
+    for (const { restName } of metadata.views)
+      expect((await ann.get(`/${restName}/${foreignId()}/`)).status).toBe(404);
   });
 
   test('rejects updates and deletions of a foreign row', async () => {
@@ -138,12 +177,18 @@ describe.each(types)('%s', (_name, entity) => {
     }
     if (metadata.bulkDeleteMutationName) {
       const remove = `mutation ($rows: [RowVersion!]!) { row: ${metadata.bulkDeleteMutationName}(rows: $rows) { errors { code } } }`;
-      expect((await ann.ask(remove, { rows: [{ id: ownId() }, { id: foreignId() }] })).row.errors).toEqual(UNKNOWN);
+      expect(
+        (await ann.ask(remove, { rows: [{ id: ownId() }, { id: foreignId() }] })).row.errors,
+      ).toEqual(UNKNOWN);
     }
-    const status = (method: string) => (permittedMethods && !permittedMethods.includes(method) ? 403 : 404);
+    const status = (method: string) =>
+      permittedMethods && !permittedMethods.includes(method) ? 403 : 404;
     const body = bodyOf(entity, 2, parentsIn(annas));
     expect((await ann.put(`/${restName}/${foreignId()}/`, body)).status).toBe(status('PUT'));
-    expect((await ann.patch(`/${restName}/${foreignId()}/`, metadata.createMutationName ? body : {})).status).toBe(status('PATCH'));
+    expect(
+      (await ann.patch(`/${restName}/${foreignId()}/`, metadata.createMutationName ? body : {}))
+        .status,
+    ).toBe(status('PATCH'));
     expect((await ann.delete(`/${restName}/${foreignId()}/`)).status).toBe(status('DELETE'));
   });
 
@@ -152,27 +197,40 @@ describe.each(types)('%s', (_name, entity) => {
     test.each(parents)('rejects creating a row with a foreign %s', async (_field, field) => {
       const theirs = bobs.get(field.target!())!;
       const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.createMutationName}(input: $input) { errors { path code } } }`;
-      const { data } = await ann.query(create, { input: { ...inputOf(entity, 3, parentsIn(annas)), [field.name]: theirs } });
+      const { data } = await ann.query(create, {
+        input: { ...inputOf(entity, 3, parentsIn(annas)), [field.name]: theirs },
+      });
       expect(data.row.errors).toEqual([{ path: ['input', field.name], code: 'NOT_FOUND' }]);
       const { restName } = metadata.views[0]!;
       if (!field.hiddenInRest)
-        expect((await ann.post(`/${restName}/`, { ...bodyOf(entity, 3, parentsIn(annas)), [field.restKey]: theirs })).status).toBe(403);
+        expect(
+          (
+            await ann.post(`/${restName}/`, {
+              ...bodyOf(entity, 3, parentsIn(annas)),
+              [field.restKey]: theirs,
+            })
+          ).status,
+        ).toBe(403);
     });
 });
 
 test('groups count only rows of the viewer', async () => {
-  const { rows } = await ann.ask('{ rows: weightEntriesGrouped(groupBy: [{ date: { by: YEAR } }]) { count } }');
+  const { rows } = await ann.ask(
+    '{ rows: weightEntriesGrouped(groupBy: [{ date: { by: YEAR } }]) { count } }',
+  );
   expect(rows).toEqual([{ count: 1 }]);
 });
 
 test('an account can be read by its user only', async () => {
-  const node = (id: number) => ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf('User', id) });
+  const node = (id: number) =>
+    ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf('User', id) });
   expect((await node(bob.id)).code).toBe('NOT_FOUND');
   expect((await node(ann.id)).errors).toBeUndefined();
 });
 
 describe('the change log', () => {
-  const CHANGES = 'query ($since: String) { changes(since: $since, first: 500) { cursor changes { type rowId } } }';
+  const CHANGES =
+    'query ($since: String) { changes(since: $since, first: 500) { cursor changes { type rowId } } }';
   afterEach(() => (mockReadsChangesOf = undefined));
 
   test('returns no changes of another user', async () => {
@@ -185,7 +243,8 @@ describe('the change log', () => {
   });
 
   test('sends no changes of another user to subscribers', async () => {
-    const CHANGED = 'subscription ($since: String) { changed(since: $since) { cursor changes { rowId } } }';
+    const CHANGED =
+      'subscription ($since: String) { changed(since: $since) { cursor changes { rowId } } }';
     const { changes: start } = await bob.ask(CHANGES);
     mockReadsChangesOf = bob.id;
     const follow = ({ token }: Person) => {
@@ -196,16 +255,25 @@ describe('the change log', () => {
         retryAttempts: 0,
       });
       const following = (async () => {
-        for await (const event of client.iterate({ query: CHANGED, variables: { since: start.cursor } }))
+        for await (const event of client.iterate({
+          query: CHANGED,
+          variables: { since: start.cursor },
+        }))
           received.push(JSON.stringify(event));
       })().catch(() => undefined);
       return { received, end: async () => (client.dispose(), following) };
     };
     const id = bobs.get(entityOf('WeightEntry'))!;
     const [anns, bobsOwn] = [follow(ann), follow(bob)];
-    await until('both subscriptions are active', () => fitgraph.services.changeLog.watcherCount === 2);
-    for (const weight of ['82.00', '83.00', '84.00']) await bob.patch(`/weightentry/${id}/`, { weight });
-    await until('bob has received the change', () => bobsOwn.received.some((event) => event.includes(`"${id}"`)));
+    await until(
+      'both subscriptions are active',
+      () => fitgraph.services.changeLog.watcherCount === 2,
+    );
+    for (const weight of ['82.00', '83.00', '84.00'])
+      await bob.patch(`/weightentry/${id}/`, { weight });
+    await until('bob has received the change', () =>
+      bobsOwn.received.some((event) => event.includes(`"${id}"`)),
+    );
     await Promise.all([anns.end(), bobsOwn.end()]);
     expect(anns.received.join()).not.toContain(String(id));
   });

@@ -25,26 +25,36 @@ import {
 import { Executor } from '../../../src/core/operation/executor';
 import { PreparedOperation } from '../../../src/core/operation/preparedoperation';
 import { deriveEndpoints } from '../../../src/rest/endpoints';
-import { buildGraphQLSchema, buildRestSchema, printSortedSchema } from '../../../src/graphql/schema';
+import {
+  buildGraphQLSchema,
+  buildRestSchema,
+  printSortedSchema,
+} from '../../../src/graphql/schema';
 import { edgesToOwn, formulasOfOwn, groupsOfOwn, isEdgeToOwn } from '../../setup/edges';
 
 const root = path.join(__dirname, '../../..');
 const schema = buildGraphQLSchema();
 const restSchema = buildRestSchema();
-const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type));
+const types = Object.values(schema.getTypeMap()).filter(
+  (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type),
+);
 const resources = types.filter(isObjectType).filter((type) => type.extensions.resource);
 
 test('schema.graphql is up to date', () => {
-  expect(fs.readFileSync(path.join(root, 'schema.graphql'), 'utf8')).toBe(printSortedSchema(schema));
+  expect(fs.readFileSync(path.join(root, 'schema.graphql'), 'utf8')).toBe(
+    printSortedSchema(schema),
+  );
 });
 
 test('nodes of all edges except security events implement Node', () => {
   const edges = types.filter(isObjectType).filter(({ name }) => name.endsWith('Edge'));
   const nodes = edges.map((edge) => getNamedType(edge.getFields().node!.type) as GraphQLObjectType);
   expect(nodes.length).toBeGreaterThan(10);
-  expect(nodes.filter((node) => !node.getInterfaces().some(({ name }) => name === 'Node')).map(({ name }) => name)).toEqual([
-    'SecurityEvent',
-  ]);
+  expect(
+    nodes
+      .filter((node) => !node.getInterfaces().some(({ name }) => name === 'Node'))
+      .map(({ name }) => name),
+  ).toEqual(['SecurityEvent']);
 });
 
 test('every type, field, argument and enum value has a description', () => {
@@ -54,12 +64,16 @@ test('every type, field, argument and enum value has a description', () => {
   };
   for (const type of types) {
     check(type.name, type);
-    if (isEnumType(type)) for (const value of type.getValues()) check(`${type.name}.${value.name}`, value);
-    if (isInputObjectType(type)) for (const field of Object.values(type.getFields())) check(`${type.name}.${field.name}`, field);
+    if (isEnumType(type))
+      for (const value of type.getValues()) check(`${type.name}.${value.name}`, value);
+    if (isInputObjectType(type))
+      for (const field of Object.values(type.getFields()))
+        check(`${type.name}.${field.name}`, field);
     if (!isObjectType(type) && !isInterfaceType(type)) continue;
     for (const field of Object.values(type.getFields())) {
       check(`${type.name}.${field.name}`, field);
-      for (const argument of field.args) check(`${type.name}.${field.name}(${argument.name}:)`, argument);
+      for (const argument of field.args)
+        check(`${type.name}.${field.name}(${argument.name}:)`, argument);
     }
   }
   expect(missing).toEqual([]);
@@ -67,7 +81,9 @@ test('every type, field, argument and enum value has a description', () => {
 
 /** Returns the part of a type that must be equal for selections to merge: nullability, lists, and the name of a leaf type. */
 const shapeOf = (type: GraphQLOutputType) =>
-  String(type).replace(getNamedType(type).name, (name) => (isLeafType(getNamedType(type)) ? name : '{}'));
+  String(type).replace(getNamedType(type).name, (name) =>
+    isLeafType(getNamedType(type)) ? name : '{}',
+  );
 
 /** Returns field names with several shapes in types that implement `Node`, each with one example per shape. */
 function unlikeFields(of: GraphQLSchema): Map<string, string[]> {
@@ -77,9 +93,14 @@ function unlikeFields(of: GraphQLSchema): Map<string, string[]> {
       const examples = shapes.get(field.name) ?? new Map<string, string>();
       shapes.set(field.name, examples);
       const shape = shapeOf(field.type);
-      if (!examples.has(shape)) examples.set(shape, `${type.name}.${field.name}: ${String(field.type)}`);
+      if (!examples.has(shape))
+        examples.set(shape, `${type.name}.${field.name}: ${String(field.type)}`);
     }
-  return new Map([...shapes].filter(([, examples]) => examples.size > 1).map(([name, examples]) => [name, [...examples.values()]]));
+  return new Map(
+    [...shapes]
+      .filter(([, examples]) => examples.size > 1)
+      .map(([name, examples]) => [name, [...examples.values()]]),
+  );
 }
 
 test('fields of one name have one type in all types that implement Node', () => {
@@ -132,18 +153,30 @@ const wordsOf = (text: string) =>
 
 test('no description merely repeats the name', () => {
   const repeating: string[] = [];
-  const checkRepetition = (owner: string, name: string, description: string | null | undefined, label = '') => {
+  const checkRepetition = (
+    owner: string,
+    name: string,
+    description: string | null | undefined,
+    label = '',
+  ) => {
     const known = new Set([owner, name, label].flatMap(wordsOf));
-    if (wordsOf(description ?? '').every((word) => known.has(word))) repeating.push(`${owner}.${name}: ${description}`);
+    if (wordsOf(description ?? '').every((word) => known.has(word)))
+      repeating.push(`${owner}.${name}: ${description}`);
   };
   for (const type of types) {
-    if (isEnumType(type)) for (const value of type.getValues()) checkRepetition('', value.name.toLowerCase(), value.description);
+    if (isEnumType(type))
+      for (const value of type.getValues())
+        checkRepetition('', value.name.toLowerCase(), value.description);
     if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
     // Names of operations contain the verb and the type.
-    const owner = [schema.getQueryType(), schema.getMutationType()].includes(type as never) ? '' : type.name;
+    const owner = [schema.getQueryType(), schema.getMutationType()].includes(type as never)
+      ? ''
+      : type.name;
     for (const field of Object.values(type.getFields())) {
       checkRepetition(owner, field.name, field.description, field.extensions.field?.label);
-      if ('args' in field) for (const argument of field.args) checkRepetition(field.name, argument.name, argument.description);
+      if ('args' in field)
+        for (const argument of field.args)
+          checkRepetition(field.name, argument.name, argument.description);
     }
   }
   expect(repeating).toEqual([]);
@@ -154,41 +187,59 @@ test('no description is shared by more than 60 fields, arguments and values', ()
   const countDescription = (place: string, description: string | null | undefined) =>
     places.set(String(description), [...(places.get(String(description)) ?? []), place]);
   for (const type of types) {
-    if (isEnumType(type)) for (const { name, description } of type.getValues()) countDescription(`${type.name}.${name}`, description);
+    if (isEnumType(type))
+      for (const { name, description } of type.getValues())
+        countDescription(`${type.name}.${name}`, description);
     if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
     for (const field of Object.values(type.getFields())) {
       countDescription(`${type.name}.${field.name}`, field.description);
       if ('args' in field)
-        for (const { name, description } of field.args) countDescription(`${type.name}.${field.name}(${name}:)`, description);
+        for (const { name, description } of field.args)
+          countDescription(`${type.name}.${field.name}(${name}:)`, description);
     }
   }
-  expect([...places].filter(([, found]) => found.length > 60).map(([description, found]) => `${found.length} × ${description}`)).toEqual(
-    [],
-  );
+  expect(
+    [...places]
+      .filter(([, found]) => found.length > 60)
+      .map(([description, found]) => `${found.length} × ${description}`),
+  ).toEqual([]);
 });
 
 test('every REST field has a label', () => {
   for (const type of resources)
-    for (const { extensions } of Object.values(type.getFields())) if (extensions.field) expect(extensions.field.label).toMatch(/\S/);
+    for (const { extensions } of Object.values(type.getFields()))
+      if (extensions.field) expect(extensions.field.label).toMatch(/\S/);
 });
 
 test('every resource class is a type with a REST endpoint or a field of another type', () => {
   const noun = /@Resource\(.*?\bclass (\w+)/s;
   const folder = path.join(root, 'src/resources');
-  const files = (fs.readdirSync(folder, { recursive: true }) as string[]).filter((file) => /\.tsx?$/.test(file));
-  const described = files.map((file) => noun.exec(fs.readFileSync(path.join(folder, file), 'utf8'))?.[1]).filter(Boolean);
+  const files = (fs.readdirSync(folder, { recursive: true }) as string[]).filter((file) =>
+    /\.tsx?$/.test(file),
+  );
+  const described = files
+    .map((file) => noun.exec(fs.readFileSync(path.join(folder, file), 'utf8'))?.[1])
+    .filter(Boolean);
   const all = Object.values(restSchema.getTypeMap()).filter(
     (type) => isObjectType(type) && type.extensions.resource,
   ) as GraphQLObjectType[];
   expect(all.map(({ name }) => name).sort()).toEqual(described.sort());
   expect(resources.map(({ name }) => name)).toEqual(
-    expect.arrayContaining(all.filter(({ extensions }) => !extensions.resource!.exclusiveTo).map(({ name }) => name)),
+    expect.arrayContaining(
+      all.filter(({ extensions }) => !extensions.resource!.exclusiveTo).map(({ name }) => name),
+    ),
   );
-  const { resources: endpoints } = deriveEndpoints(restSchema, () => () => Promise.reject(new Error('endpoints are not executable here')));
+  const { resources: endpoints } = deriveEndpoints(
+    restSchema,
+    () => () => Promise.reject(new Error('endpoints are not executable here')),
+  );
   const isFieldOfType = (name: string) =>
     types.filter(isObjectType).some((type) => {
       const fields = Object.values(type.getFields());
-      return fields.some((field) => getNamedType(field.type).name === name && !/(?:Edge|Connection|Payload)$/.test(type.name));
+      return fields.some(
+        (field) =>
+          getNamedType(field.type).name === name && !/(?:Edge|Connection|Payload)$/.test(type.name),
+      );
     });
   for (const { name, extensions } of all) {
     const { views } = extensions.resource!;
@@ -198,23 +249,32 @@ test('every resource class is a type with a REST endpoint or a field of another 
 });
 
 test('orders and group keys follow at most three references, without cycles', () => {
-  const longestPath = (type: GraphQLInputObjectType, passed: readonly GraphQLInputObjectType[]): number => {
+  const longestPath = (
+    type: GraphQLInputObjectType,
+    passed: readonly GraphQLInputObjectType[],
+  ): number => {
     expect(passed).not.toContain(type);
     const further = Object.values(type.getFields())
       .map((field) => getNamedType(field.type))
       .filter(isInputObjectType);
     return Math.max(0, ...further.map((next) => 1 + longestPath(next, [...passed, type])));
   };
-  const orders = types.filter(isInputObjectType).filter(({ name }) => /(?<!Group)Order$|GroupBy$/.test(name));
+  const orders = types
+    .filter(isInputObjectType)
+    .filter(({ name }) => /(?<!Group)Order$|GroupBy$/.test(name));
   expect(orders.length).toBeGreaterThan(20);
-  for (const order of orders) expect([order.name, longestPath(order, []) <= 3]).toEqual([order.name, true]);
+  for (const order of orders)
+    expect([order.name, longestPath(order, []) <= 3]).toEqual([order.name, true]);
 });
 
 test('REST-only fields are absent from GraphQL types, inputs, filters and orders', () => {
   const flagged = Object.values(restSchema.getTypeMap())
     .filter((type) => isObjectType(type) || isInputObjectType(type))
     .flatMap((type) => Object.values(type.getFields()).map((field) => ({ type, field })))
-    .filter(({ field: { extensions } }) => (extensions.exclusiveTo ?? extensions.field?.exclusiveTo) === 'rest')
+    .filter(
+      ({ field: { extensions } }) =>
+        (extensions.exclusiveTo ?? extensions.field?.exclusiveTo) === 'rest',
+    )
     .map(({ type, field }): [string, string] => [type.name, field.name]);
   expect(flagged).toEqual(
     expect.arrayContaining([
@@ -242,9 +302,11 @@ test('REST-only fields are absent from GraphQL types, inputs, filters and orders
 function reachable(start: GraphQLNamedType): Set<GraphQLNamedType> {
   const seen = new Set<GraphQLNamedType>([start]);
   for (const type of seen) {
-    if (isUnionType(type) || isInterfaceType(type)) for (const possible of schema.getPossibleTypes(type)) seen.add(possible);
+    if (isUnionType(type) || isInterfaceType(type))
+      for (const possible of schema.getPossibleTypes(type)) seen.add(possible);
     if (isObjectType(type))
-      for (const field of Object.values(type.getFields())) if (!isEdgeToOwn(type, field)) seen.add(getNamedType(field.type));
+      for (const field of Object.values(type.getFields()))
+        if (!isEdgeToOwn(type, field)) seen.add(getNamedType(field.type));
   }
   return seen;
 }
@@ -254,38 +316,64 @@ const isPublic = (type: GraphQLObjectType) => !type.extensions.resource!.isOwned
 const ownedConnections = edgesToOwn(schema);
 
 test('only listed connections lead from public rows to rows of the viewer', () => {
-  expect(ownedConnections.map(({ type, field }) => `${type.name}.${field.name}: ${String(field.type)}`)).toEqual([
+  expect(
+    ownedConnections.map(({ type, field }) => `${type.name}.${field.name}: ${String(field.type)}`),
+  ).toEqual([
     'Exercise.logs: WorkoutLogConnection',
     'Ingredient.diaryEntries: DiaryEntryConnection',
   ]);
 });
 
 test('each connection to rows of the viewer has a field for groups', () => {
-  expect(groupsOfOwn(schema).map(({ type, field }) => `${type.name}.${field.name}: ${String(field.type)}`)).toEqual([
+  expect(
+    groupsOfOwn(schema).map(
+      ({ type, field }) => `${type.name}.${field.name}: ${String(field.type)}`,
+    ),
+  ).toEqual([
     'Exercise.logsGrouped: [WorkoutLogGroup!]',
     'Ingredient.diaryEntriesGrouped: [DiaryEntryGroup!]',
   ]);
 });
 
 test('only listed formulas lead from public rows to rows of the viewer', () => {
-  expect(formulasOfOwn(schema)).toEqual(['Exercise.bestOneRepMaxes', 'Exercise.personalRecords', 'Exercise.trainingVolume']);
+  expect(formulasOfOwn(schema)).toEqual([
+    'Exercise.bestOneRepMaxes',
+    'Exercise.personalRecords',
+    'Exercise.trainingVolume',
+  ]);
 });
 
-const GROUPED = ['DiaryEntry', 'Exercise', 'Ingredient', 'PlannedSet', 'WeightEntry', 'WorkoutLog', 'WorkoutSession'];
+const GROUPED = [
+  'DiaryEntry',
+  'Exercise',
+  'Ingredient',
+  'PlannedSet',
+  'WeightEntry',
+  'WorkoutLog',
+  'WorkoutSession',
+];
 
 test('exactly the lists of groupable resources have a field for groups', () => {
-  const holders = types.filter(isObjectType).map((type) => ({ type, fields: Object.values(type.getFields()) }));
+  const holders = types
+    .filter(isObjectType)
+    .map((type) => ({ type, fields: Object.values(type.getFields()) }));
   const fieldsEndingWith = (ending: RegExp) =>
     holders.flatMap(({ type, fields }) =>
       fields.flatMap((field) => {
         const of = ending.exec(getNamedType(field.type).name)?.[1];
-        return GROUPED.includes(of!) ? [`${type.name}.${field.name.replace(/Grouped$/, '')}: ${of}`] : [];
+        return GROUPED.includes(of!)
+          ? [`${type.name}.${field.name.replace(/Grouped$/, '')}: ${of}`]
+          : [];
       }),
     );
   // Excludes SetGroup, which is a resource.
   const statistics = holders.filter(({ type }) => !type.getInterfaces().length);
-  expect(statistics.flatMap(({ type }) => /^(.+)Group$/.exec(type.name)?.[1] ?? []).sort()).toEqual(GROUPED);
-  expect(fieldsEndingWith(/^(.+)Group$/).sort()).toEqual(fieldsEndingWith(/^(.+)Connection$/).sort());
+  expect(statistics.flatMap(({ type }) => /^(.+)Group$/.exec(type.name)?.[1] ?? []).sort()).toEqual(
+    GROUPED,
+  );
+  expect(fieldsEndingWith(/^(.+)Group$/).sort()).toEqual(
+    fieldsEndingWith(/^(.+)Connection$/).sort(),
+  );
   expect(fieldsEndingWith(/^(.+)Group$/).length).toBeGreaterThan(10);
 });
 
@@ -301,7 +389,10 @@ function inputsWithin(start: GraphQLNamedType): Set<GraphQLNamedType> {
   const seen = new Set<GraphQLNamedType>([start]);
   const filtersOwnedRows = (input: GraphQLNamedType, name: string, type: GraphQLNamedType) =>
     ownedConnections.some(
-      (edge) => input.name === `${edge.type.name}Where` && edge.field.name === name && type.name === `${edge.target}ListFilter`,
+      (edge) =>
+        input.name === `${edge.type.name}Where` &&
+        edge.field.name === name &&
+        type.name === `${edge.target}ListFilter`,
     );
   for (const type of seen)
     if (isInputObjectType(type))
@@ -320,15 +411,23 @@ test.each([
   ['GroupBy', 15],
   ['Having', 5],
   ['GroupOrder', 1],
-])('the %s input of public types reaches owned types by connections of the viewer only', (kind, least) => {
-  const inputs = (of: GraphQLObjectType[]) => of.flatMap((type) => schema.getType(`${type.name}${kind}`) ?? []);
-  const usedInputs = inputs(resources.filter(isPublic)).flatMap((type) => [...inputsWithin(type)]);
-  expect(usedInputs.length).toBeGreaterThan(least);
-  const ofOwned = owned.flatMap(({ name }) =>
-    ['Where', 'Order', 'ListFilter', 'GroupBy', 'Having', 'GroupOrder'].flatMap((suffix) => schema.getType(name + suffix) ?? []),
-  );
-  expect(ofOwned.filter((type) => usedInputs.includes(type))).toEqual([]);
-});
+])(
+  'the %s input of public types reaches owned types by connections of the viewer only',
+  (kind, least) => {
+    const inputs = (of: GraphQLObjectType[]) =>
+      of.flatMap((type) => schema.getType(`${type.name}${kind}`) ?? []);
+    const usedInputs = inputs(resources.filter(isPublic)).flatMap((type) => [
+      ...inputsWithin(type),
+    ]);
+    expect(usedInputs.length).toBeGreaterThan(least);
+    const ofOwned = owned.flatMap(({ name }) =>
+      ['Where', 'Order', 'ListFilter', 'GroupBy', 'Having', 'GroupOrder'].flatMap(
+        (suffix) => schema.getType(name + suffix) ?? [],
+      ),
+    );
+    expect(ofOwned.filter((type) => usedInputs.includes(type))).toEqual([]);
+  },
+);
 
 test('only owned types, the viewer and user payloads have fields of type User', () => {
   const user = schema.getType('User')!;
@@ -349,7 +448,9 @@ test('only listed fields have names that refer to passwords, tokens or secrets',
   expect(telling).toEqual([
     // These describe access tokens without their secret.
     'User.accessTokens',
-    ...['id', 'name', 'scopes', 'createdAt', 'expiresAt', 'isExpired', 'lastUsedAt'].map((field) => `AccessToken.${field}`),
+    ...['id', 'name', 'scopes', 'createdAt', 'expiresAt', 'isExpired', 'lastUsedAt'].map(
+      (field) => `AccessToken.${field}`,
+    ),
     'Mutation.changePassword',
     'Mutation.replaceToken',
     'Mutation.createAccessToken',
@@ -377,7 +478,10 @@ test('every GraphQL document of a REST endpoint is valid and compiles', () => {
   });
   // At least a list, a detail and a lookup per endpoint.
   expect(documents.length).toBeGreaterThanOrEqual(3 * endpoints.resources.size);
-  for (const document of documents) expect(PreparedOperation.getOrCreate(restSchema, document).compiledOperation).toBeInstanceOf(Function);
+  for (const document of documents)
+    expect(PreparedOperation.getOrCreate(restSchema, document).compiledOperation).toBeInstanceOf(
+      Function,
+    );
 });
 
 test.each([

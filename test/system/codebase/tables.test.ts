@@ -38,13 +38,17 @@ const TYPES: Partial<Record<EntityField['kind'], string>> = {
   uuid: 'uuid',
 };
 
-const textType = (field: EntityField) => (field.kind === 'choice' || field.maxLength ? 'varchar' : 'text');
+const textType = (field: EntityField) =>
+  field.kind === 'choice' || field.maxLength ? 'varchar' : 'text';
 
 test.each(allEntities().map((entity): [string, Entity] => [entity.name, entity]))(
   'the fields of %s match the columns of its table',
   async (_name, entity) => {
     const { table, isOwned } = resourceOf(entity)!;
-    const hidden = [...(entity.name === 'User' ? ['password'] : []), ...(isOwned ? [VERSION_FIELD] : [])];
+    const hidden = [
+      ...(entity.name === 'User' ? ['password'] : []),
+      ...(isOwned ? [VERSION_FIELD] : []),
+    ];
     const columns = (await columnsOf(table)).filter(({ column }) => !hidden.includes(column));
     const stored = fieldsOf(entity)
       .filter((field) => field.isColumn)
@@ -58,8 +62,12 @@ test.each(allEntities().map((entity): [string, Entity] => [entity.name, entity])
       places: field.decimalPlaces ?? null,
     }));
     // Only the column limits the length of a choice.
-    const choices = new Set(stored.filter(({ kind }) => kind === 'choice').map(({ column }) => column));
-    const found = columns.map((column) => (choices.has(column.column) ? { ...column, length: null } : column));
+    const choices = new Set(
+      stored.filter(({ kind }) => kind === 'choice').map(({ column }) => column),
+    );
+    const found = columns.map((column) =>
+      choices.has(column.column) ? { ...column, length: null } : column,
+    );
     expect(found).toEqual(described);
   },
 );
@@ -69,7 +77,12 @@ test('link tables have exactly the expected columns', async () => {
     for (const { link } of fieldsOf(entity)) {
       if (!link) continue;
       const owner = resourceOf(entity)!.isOwned ? ['user_id'] : [];
-      const expected = [link.ownColumn, link.otherColumn, ...Object.keys(link.discriminators ?? {}), ...owner].sort();
+      const expected = [
+        link.ownColumn,
+        link.otherColumn,
+        ...Object.keys(link.discriminators ?? {}),
+        ...owner,
+      ].sort();
       expect((await columnsOf(link.table)).map(({ column }) => column)).toEqual(expected);
     }
 });
@@ -97,19 +110,32 @@ const INTERNAL_TABLES = [
 ];
 
 test('every table belongs to a model or is listed as internal', async () => {
-  const rows = await fitgraph.sql(`SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`);
-  const links = allEntities().flatMap((entity) => fieldsOf(entity).flatMap(({ link }) => (link ? [link.table] : [])));
+  const rows = await fitgraph.sql(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
+  );
+  const links = allEntities().flatMap((entity) =>
+    fieldsOf(entity).flatMap(({ link }) => (link ? [link.table] : [])),
+  );
   const contributorTables = allEntities().flatMap((entity) => contributorTableOf(entity) ?? []);
-  const known = [...allEntities().map((entity) => resourceOf(entity)!.table), ...links, ...contributorTables, ...INTERNAL_TABLES];
+  const known = [
+    ...allEntities().map((entity) => resourceOf(entity)!.table),
+    ...links,
+    ...contributorTables,
+    ...INTERNAL_TABLES,
+  ];
   expect(rows.map(({ name }) => name).sort()).toEqual([...new Set(known)].sort());
 });
 
 test('every owned table has an index and foreign keys that start with the owner', async () => {
-  const owned = allEntities().filter((entity) => resourceOf(entity)!.isOwned && resourceOf(entity)!.table !== 'user_account');
+  const owned = allEntities().filter(
+    (entity) => resourceOf(entity)!.isOwned && resourceOf(entity)!.table !== 'user_account',
+  );
   const tables = owned.map((entity) => resourceOf(entity)!.table);
   for (const entity of owned) {
     const { table } = resourceOf(entity)!;
-    const indexes = await fitgraph.sql(`SELECT indexdef FROM pg_indexes WHERE tablename = $1`, [table]);
+    const indexes = await fitgraph.sql(`SELECT indexdef FROM pg_indexes WHERE tablename = $1`, [
+      table,
+    ]);
     expect(indexes.filter(({ indexdef }) => /\(user_id/.test(indexdef)).length).toBeGreaterThan(0);
     // Composite keys, so that a row can only reference rows of the same owner.
     const keys = await fitgraph.sql(
@@ -134,18 +160,33 @@ test('triggers record changes of all rows and of public tables', async () => {
       WHERE NOT t.tgisinternal AND t.tgtype & e.bit > 0 GROUP BY 1, 2`,
   );
   const eventsOf = (table: string, name: string): string[] =>
-    triggers.find((trigger) => trigger.table === table && trigger.function === `fitgraph_${name}_changed`)?.events ?? [];
+    triggers.find(
+      (trigger) => trigger.table === table && trigger.function === `fitgraph_${name}_changed`,
+    )?.events ?? [];
   for (const entity of allEntities()) {
     const { table, isOwned } = resourceOf(entity)!;
-    const links = fieldsOf(entity).flatMap(({ link }) => (link && link.table !== table ? [link.table] : []));
+    const links = fieldsOf(entity).flatMap(({ link }) =>
+      link && link.table !== table ? [link.table] : [],
+    );
     if (isOwned) {
       expect([table, eventsOf(table, 'rows')]).toEqual([table, ['DELETE', 'INSERT', 'UPDATE']]);
-      for (const link of links) expect([link, eventsOf(link, 'links')]).toEqual([link, ['DELETE', 'INSERT', 'UPDATE']]);
+      for (const link of links)
+        expect([link, eventsOf(link, 'links')]).toEqual([link, ['DELETE', 'INSERT', 'UPDATE']]);
     } else {
       for (const name of [table, ...links])
-        expect([name, eventsOf(name, 'table')]).toEqual([name, ['DELETE', 'INSERT', 'TRUNCATE', 'UPDATE']]);
-      expect([table, eventsOf(table, 'public_rows')]).toEqual([table, ['DELETE', 'INSERT', 'UPDATE']]);
-      for (const link of links) expect([link, eventsOf(link, 'base_links')]).toEqual([link, ['DELETE', 'INSERT', 'UPDATE']]);
+        expect([name, eventsOf(name, 'table')]).toEqual([
+          name,
+          ['DELETE', 'INSERT', 'TRUNCATE', 'UPDATE'],
+        ]);
+      expect([table, eventsOf(table, 'public_rows')]).toEqual([
+        table,
+        ['DELETE', 'INSERT', 'UPDATE'],
+      ]);
+      for (const link of links)
+        expect([link, eventsOf(link, 'base_links')]).toEqual([
+          link,
+          ['DELETE', 'INSERT', 'UPDATE'],
+        ]);
     }
   }
 });
@@ -166,7 +207,13 @@ test('every owned table records creation, update and version of its rows', async
       [
         { name: 'created_at', ...moment },
         { name: 'updated_at', ...moment },
-        { name: VERSION_FIELD, type: 'uuid', null: 'NO', default: 'gen_random_uuid()', digits: null },
+        {
+          name: VERSION_FIELD,
+          type: 'uuid',
+          null: 'NO',
+          default: 'gen_random_uuid()',
+          digits: null,
+        },
       ],
     ]);
     const triggers = await fitgraph.sql(
@@ -174,12 +221,20 @@ test('every owned table records creation, update and version of its rows', async
         WHERE t.tgrelid = $1::regclass AND p.proname = 'fitgraph_stamped'`,
       [table],
     );
-    expect(triggers.map(({ definition }) => definition)).toEqual([expect.stringMatching(/BEFORE UPDATE ON .* FOR EACH ROW/)]);
+    expect(triggers.map(({ definition }) => definition)).toEqual([
+      expect.stringMatching(/BEFORE UPDATE ON .* FOR EACH ROW/),
+    ]);
   }
 });
 
 /** Tables with a user but without row-level security, because they are read before authentication or written without a user. */
-const WITHOUT_POLICY = ['access_token', 'exercise_image_contributor', 'security_event', 'session', 'token'];
+const WITHOUT_POLICY = [
+  'access_token',
+  'exercise_image_contributor',
+  'security_event',
+  'session',
+  'token',
+];
 
 test('every table of owned rows has a policy that compares the owner with the viewer', async () => {
   const policies = await fitgraph.sql(
@@ -187,13 +242,25 @@ test('every table of owned rows has a policy that compares the owner with the vi
        FROM pg_class c JOIN pg_policy p ON p.polrelid = c.oid WHERE c.relrowsecurity AND p.polpermissive AND c.relname <> 'change' ORDER BY 1`,
   );
   const owned = allEntities().filter((entity) => resourceOf(entity)!.isOwned);
-  const expected = new Map(owned.map((entity) => [resourceOf(entity)!.table, resourceOf(entity)!.ownerColumn]));
-  for (const entity of owned) for (const { link } of fieldsOf(entity)) if (link) expected.set(link.table, 'user_id');
+  const expected = new Map(
+    owned.map((entity) => [resourceOf(entity)!.table, resourceOf(entity)!.ownerColumn]),
+  );
+  for (const entity of owned)
+    for (const { link } of fieldsOf(entity)) if (link) expected.set(link.table, 'user_id');
   for (const table of ['idempotency_key', 'idempotency_usage']) expected.set(table, 'user_id');
   const policyWithOwner = (owner: string) =>
-    expect.stringMatching(new RegExp(`^\\(${owner} = \\( SELECT .*current_setting\\('fitgraph.viewer'`));
+    expect.stringMatching(
+      new RegExp(`^\\(${owner} = \\( SELECT .*current_setting\\('fitgraph.viewer'`),
+    );
   expect(policies).toEqual(
-    [...expected].sort().map(([table, owner]) => ({ table, command: '*', using: policyWithOwner(owner), check: policyWithOwner(owner) })),
+    [...expected]
+      .sort()
+      .map(([table, owner]) => ({
+        table,
+        command: '*',
+        using: policyWithOwner(owner),
+        check: policyWithOwner(owner),
+      })),
   );
 });
 

@@ -44,7 +44,10 @@ const SAFE_STATEMENTS = [
   String.raw`UPDATE .* FOR NO KEY UPDATE SKIP LOCKED\)`,
   String.raw`LOCK TABLE NAME IN SHARE UPDATE EXCLUSIVE MODE`,
 ].map(pattern);
-const CONCURRENT_STATEMENTS = [String.raw`CREATE (?:UNIQUE )?INDEX CONCURRENTLY .*`, String.raw`DROP INDEX CONCURRENTLY .*`].map(pattern);
+const CONCURRENT_STATEMENTS = [
+  String.raw`CREATE (?:UNIQUE )?INDEX CONCURRENTLY .*`,
+  String.raw`DROP INDEX CONCURRENTLY .*`,
+].map(pattern);
 
 const SAFE_ACTIONS = [
   `ADD COLUMN NAME ${TYPE}(?: NULL| DEFAULT ${CONSTANT}| DEFAULT ${CONSTANT} NOT NULL| NOT NULL DEFAULT ${CONSTANT})?`,
@@ -56,7 +59,10 @@ const SAFE_ACTIONS = [
 const VALIDATION = /^ALTER TABLE "?(\w+)"? VALIDATE CONSTRAINT "?(\w+)"?$/i;
 const NOT_NULL = /^ALTER (?:COLUMN )?"?(\w+)"? SET NOT NULL$/i;
 const PROOF = /^ADD CONSTRAINT "?(\w+)"? CHECK \("?(\w+)"? IS NOT NULL\) NOT VALID$/i;
-const REMOVALS = [String.raw`DROP (?:TABLE|VIEW|TRIGGER|FUNCTION) .*`, String.raw`ALTER TABLE NAME DROP COLUMN NAME`].map(pattern);
+const REMOVALS = [
+  String.raw`DROP (?:TABLE|VIEW|TRIGGER|FUNCTION) .*`,
+  String.raw`ALTER TABLE NAME DROP COLUMN NAME`,
+].map(pattern);
 
 const CREATED = /^CREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?"?(\w+)"?/i;
 const CHANGED = [
@@ -65,7 +71,8 @@ const CHANGED = [
   /^(?:CREATE(?: OR REPLACE)?|DROP) TRIGGER .*?\bON "?(\w+)"?/i,
   /^(?:CREATE|ALTER|DROP) POLICY .*?\bON "?(\w+)"?/i,
 ];
-const changedTable = (statement: string) => CHANGED.map((one) => one.exec(statement)?.[1]).find((table) => table !== undefined);
+const changedTable = (statement: string) =>
+  CHANGED.map((one) => one.exec(statement)?.[1]).find((table) => table !== undefined);
 
 /** Returns the actions of ALTER TABLE: the parts between commas outside of parentheses. */
 const actionsOf = (statement: string): string[] =>
@@ -74,7 +81,12 @@ const actionsOf = (statement: string): string[] =>
     .split(/,(?![^()]*\))/)
     .map((action) => action.trim());
 
-export function faultsOf({ maintenance, oldestVersion, transactional, texts }: MigrationSql): string[] {
+export function faultsOf({
+  maintenance,
+  oldestVersion,
+  transactional,
+  texts,
+}: MigrationSql): string[] {
   const faults: string[] = oldestVersion === undefined ? ['does not declare oldestVersion'] : [];
   if (maintenance !== undefined) return faults;
   const transactions = (transactional ? [texts.join(';\n')] : texts).map(statementsOf);
@@ -93,12 +105,16 @@ export function faultsOf({ maintenance, oldestVersion, transactional, texts }: M
       return others === 0;
     }
     if (!/^ALTER TABLE\b/i.test(statement))
-      return [...SAFE_STATEMENTS, ...(transactional ? [] : CONCURRENT_STATEMENTS)].some((one) => one.test(statement));
+      return [...SAFE_STATEMENTS, ...(transactional ? [] : CONCURRENT_STATEMENTS)].some((one) =>
+        one.test(statement),
+      );
     return actionsOf(statement).every((action) => {
       const [, name, column] = PROOF.exec(action) ?? [];
       if (name !== undefined) proofs.set(`${table}.${name}`, `${table}.${column}`);
       const [, required] = NOT_NULL.exec(action) ?? [];
-      return required === undefined ? SAFE_ACTIONS.some((one) => one.test(action)) : proven.has(`${table}.${required}`);
+      return required === undefined
+        ? SAFE_ACTIONS.some((one) => one.test(action))
+        : proven.has(`${table}.${required}`);
     });
   };
 
@@ -106,8 +122,11 @@ export function faultsOf({ maintenance, oldestVersion, transactional, texts }: M
     for (const statement of statements)
       if (!isSafe(statement, statements.filter((one) => changedTable(one)).length - 1))
         faults.push(`is not known to be safe: ${statement}`);
-    const tables = new Set(statements.map(changedTable).filter((table) => table !== undefined && !created.has(table)));
-    if (tables.size > 1) faults.push(`locks several tables in one transaction: ${[...tables].join(', ')}`);
+    const tables = new Set(
+      statements.map(changedTable).filter((table) => table !== undefined && !created.has(table)),
+    );
+    if (tables.size > 1)
+      faults.push(`locks several tables in one transaction: ${[...tables].join(', ')}`);
   }
   return faults;
 }

@@ -19,11 +19,16 @@ let bobs: OwnedRowIds;
 
 beforeAll(async () => {
   await spreadIds(fitgraph);
-  [ann, bob, carl] = [await fitgraph.user('ann'), await fitgraph.user('bob'), await fitgraph.user('carl')];
+  [ann, bob, carl] = [
+    await fitgraph.user('ann'),
+    await fitgraph.user('bob'),
+    await fitgraph.user('carl'),
+  ];
   [annas, bobs] = [await createOwnedRows(ann), await createOwnedRows(bob)];
 });
 
-test('the schema has connections from public rows to owned rows', () => expect(edges.length).toBeGreaterThanOrEqual(2));
+test('the schema has connections from public rows to owned rows', () =>
+  expect(edges.length).toBeGreaterThanOrEqual(2));
 
 /** The public row that the rows of both users reference. */
 const SHARED = '1';
@@ -34,10 +39,13 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
     const { singularName, pluralName } = resourceOf(findEntity(type.name)!)!;
     /** The reference from the owned row to the public one. */
     const backReference = () =>
-      fieldsOf(findEntity(target)!).find(({ relation }) => relation?.typeName === type.name && !relation.isToMany)!;
+      fieldsOf(findEntity(target)!).find(
+        ({ relation }) => relation?.typeName === type.name && !relation.isToMany,
+      )!;
     const ownId = () => String(annas.get(findEntity(target)!));
     const foreignId = () => String(bobs.get(findEntity(target)!));
-    const connectionField = (args = '') => `shown: ${field.name}${args} { totalCount nodes { id } edges { node { id } } }`;
+    const connectionField = (args = '') =>
+      `shown: ${field.name}${args} { totalCount nodes { id } edges { node { id } } }`;
     const pageOf = (id: string) => ({ totalCount: 1, nodes: [{ id }], edges: [{ node: { id } }] });
     const none = { totalCount: 0, nodes: [], edges: [] };
 
@@ -56,9 +64,17 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
       const page = `{ rows: ${pluralName}(where: { id: { eq: ${SHARED} } }) { nodes { ${connectionField()} } } }`;
       expect((await ann.ask(page)).rows.nodes).toEqual([{ shown: pageOf(ownId()) }]);
       expect((await carl.ask(page)).rows.nodes).toEqual([{ shown: none }]);
-      for (const args of ['offset: 1', `where: { id: { eq: ${foreignId()} } }`, `where: { not: { id: { eq: ${ownId()} } } }`])
+      for (const args of [
+        'offset: 1',
+        `where: { id: { eq: ${foreignId()} } }`,
+        `where: { not: { id: { eq: ${ownId()} } } }`,
+      ])
         expect(
-          (await ann.ask(`{ a: ${singularName}(id: ${SHARED}) { shown: ${field.name}(${args}) { nodes { id } } } }`)).a.shown.nodes,
+          (
+            await ann.ask(
+              `{ a: ${singularName}(id: ${SHARED}) { shown: ${field.name}(${args}) { nodes { id } } } }`,
+            )
+          ).a.shown.nodes,
         ).toEqual([]);
     });
 
@@ -68,20 +84,25 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
       const document = `{ rows: ${owns} { nodes { up: ${object} { down: ${field.name} { totalCount nodes { id up: ${object} { ${connectionField()} } } } } } } }`;
       const answer = await ann.query(document);
       expect(answer.data.rows.nodes).toEqual([
-        { up: { down: { totalCount: 1, nodes: [{ id: ownId(), up: { shown: pageOf(ownId()) } }] } } },
+        {
+          up: { down: { totalCount: 1, nodes: [{ id: ownId(), up: { shown: pageOf(ownId()) } }] } },
+        },
       ]);
       expect(answer.text).not.toContain(foreignId());
     });
 
     const list = `query ($where: ${type.name}Where) { rows: ${pluralName}(where: $where, first: 1000) { totalCount nodes { id } } }`;
-    const textWhere = async (person: Person, where: object): Promise<string> => (await person.query(list, { where })).text;
+    const textWhere = async (person: Person, where: object): Promise<string> =>
+      (await person.query(list, { where })).text;
 
     test('does not reveal rows of other users to filters', async () => {
       const quantifiers = ['some', 'none'];
       const conditions = (id: string): object[] =>
         quantifiers.flatMap((quantifier) => {
           const inner = { id: { eq: id } };
-          const deep = { [backReference().objectFieldName!]: { [field.name]: { [quantifier]: inner } } };
+          const deep = {
+            [backReference().objectFieldName!]: { [field.name]: { [quantifier]: inner } },
+          };
           const single = { [field.name]: { [quantifier]: inner } };
           return [
             single,
@@ -94,12 +115,17 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
       const [foreigns, unknowns] = [conditions(foreignId()), conditions(String(UNKNOWN))];
       for (const [index, where] of foreigns.entries())
         for (const person of [ann, carl])
-          expect([where, await textWhere(person, where)]).toEqual([where, await textWhere(person, unknowns[index]!)]);
+          expect([where, await textWhere(person, where)]).toEqual([
+            where,
+            await textWhere(person, unknowns[index]!),
+          ]);
     });
 
     test('applies `some` and `none` filters to rows of the viewer only', async () => {
       const ids = async (person: Person, where: object) =>
-        (JSON.parse(await textWhere(person, where)) as any).data.rows.nodes.map(({ id }: { id: string }) => id);
+        (JSON.parse(await textWhere(person, where)) as any).data.rows.nodes.map(
+          ({ id }: { id: string }) => id,
+        );
       const all = await ids(carl, {});
       expect(all).toContain(SHARED);
       // A user without rows: `some` matches nothing, `none` matches everything.
@@ -107,9 +133,13 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
       expect(await ids(carl, { [field.name]: { none: {} } })).toEqual(all);
       expect(await ids(carl, { [field.name]: { none: { not: { id: { in: [] } } } } })).toEqual(all);
       expect(await ids(ann, { [field.name]: { some: {} } })).toEqual([SHARED]);
-      expect(await ids(ann, { [field.name]: { none: {} } })).toEqual(all.filter((id: string) => id !== SHARED));
+      expect(await ids(ann, { [field.name]: { none: {} } })).toEqual(
+        all.filter((id: string) => id !== SHARED),
+      );
       // The other user's row references the same public row and does not count.
-      expect(await ids(ann, { [field.name]: { none: { not: { id: { eq: ownId() } } } } })).toEqual(all);
+      expect(await ids(ann, { [field.name]: { none: { not: { id: { eq: ownId() } } } } })).toEqual(
+        all,
+      );
     });
 
     test('fails as UNAUTHENTICATED for anonymous clients and keeps public fields readable', async () => {
@@ -117,9 +147,14 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
         `{ a: ${singularName}(id: ${SHARED}) { id ${connectionField()} } b: ${singularName}(id: ${SHARED}) { id } }`,
       );
       expect(data).toEqual({ a: { id: SHARED, shown: null }, b: { id: SHARED } });
-      expect(errors).toMatchObject([{ path: ['a', 'shown'], extensions: { code: 'UNAUTHENTICATED' } }]);
+      expect(errors).toMatchObject([
+        { path: ['a', 'shown'], extensions: { code: 'UNAUTHENTICATED' } },
+      ]);
       for (const quantifier of ['some', 'none'])
-        expect((await fitgraph.anonymous.query(list, { where: { [field.name]: { [quantifier]: {} } } })).code).toBe('UNAUTHENTICATED');
+        expect(
+          (await fitgraph.anonymous.query(list, { where: { [field.name]: { [quantifier]: {} } } }))
+            .code,
+        ).toBe('UNAUTHENTICATED');
     });
   },
 );

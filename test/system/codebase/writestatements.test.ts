@@ -3,7 +3,13 @@ import { creatableChildFields } from '../../../src/core/write/drafts';
 import { fieldsOf, type Entity } from '../../../src/core/model/fields';
 import { OWNER_FIELD, resourceOf } from '../../../src/core/model/registry';
 import '../../../src/graphql/schema';
-import { createOwnedRows, ownedTypes, parentsIn, userWithParents, type OwnedRowIds } from '../../setup/belongings';
+import {
+  createOwnedRows,
+  ownedTypes,
+  parentsIn,
+  userWithParents,
+  type OwnedRowIds,
+} from '../../setup/belongings';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import type { Answer, GraphQLAnswer, Person } from '../../setup/person';
 import { bodyOf, distinctSamples, inputBelow, inputOf, type Values } from '../../setup/samples';
@@ -25,9 +31,12 @@ let number = 100;
 
 // True flags may affect other rows.
 const withTrueFlags = (values: Values): Values =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === false ? true : value]));
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, value === false ? true : value]),
+  );
 
-const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
 
 const expectSuccess = (answer: GraphQLAnswer): GraphQLAnswer => {
   expect(answer.errors).toBeUndefined();
@@ -38,8 +47,12 @@ const expectSuccess = (answer: GraphQLAnswer): GraphQLAnswer => {
 
 /** Returns the number of look-ups before a bulk write: referenced types, and duplicates. For a single row, PostgreSQL's constraints check these. */
 function lookUps(entity: Entity): number {
-  const named = fieldsOf(entity).filter(({ relation, isColumn, readOnly }) => relation && isColumn && !readOnly);
-  const targets = new Set(named.map(({ target }) => target!()).filter((target) => !resourceOf(target)!.isCachedInMemory));
+  const named = fieldsOf(entity).filter(
+    ({ relation, isColumn, readOnly }) => relation && isColumn && !readOnly,
+  );
+  const targets = new Set(
+    named.map(({ target }) => target!()).filter((target) => !resourceOf(target)!.isCachedInMemory),
+  );
   return targets.size + (resourceOf(entity)!.uniqueFields ? 1 : 0);
 }
 
@@ -51,9 +64,12 @@ function expectNoGrowth([one, some, many]: number[], more = 0): void {
   expect(many).toBeLessThanOrEqual(MAX_STATEMENTS);
 }
 
-const written = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.bulkCreateMutationName);
+const written = ownedTypes().filter(
+  (entity) => resourceOf(entity)!.metadata.bulkCreateMutationName,
+);
 
-test('at least four types have bulk writes', () => expect(written.length).toBeGreaterThanOrEqual(4));
+test('at least four types have bulk writes', () =>
+  expect(written.length).toBeGreaterThanOrEqual(4));
 
 test.each(written.map((entity): [string, Entity] => [entity.name, entity]))(
   '%s takes a constant number of statements for bulk writes',
@@ -64,7 +80,11 @@ test.each(written.map((entity): [string, Entity] => [entity.name, entity]))(
     const update = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.bulkUpdateMutationName}(changes: $changes) ${payload} }`;
     const remove = `mutation ($rows: [RowVersion!]!) { rows: ${metadata.bulkDeleteMutationName}(rows: $rows) { deletedIds } }`;
     const statements: Record<string, number[]> = { create: [], update: [], parts: [], remove: [] };
-    const { person, ownedRowIds: parents } = await userWithParents(entity, fitgraph, `bulk-${name}`);
+    const { person, ownedRowIds: parents } = await userWithParents(
+      entity,
+      fitgraph,
+      `bulk-${name}`,
+    );
     const nextInput = () => withTrueFlags(inputOf(entity, (number += 1), parentsIn(parents)));
     // Rows are created, updated to different samples, and updated again.
     const maxSize = Math.max(1, Math.floor(distinctSamples(entity) / 3));
@@ -80,8 +100,12 @@ test.each(written.map((entity): [string, Entity] => [entity.name, entity]))(
         const entries = Object.entries(nextInput());
         return { id, input: Object.fromEntries([entries[index % entries.length]!]) };
       });
-      statements.parts!.push(expectSuccess(await person.query(update, { changes: parts })).statements);
-      statements.remove!.push(expectSuccess(await person.query(remove, { rows: ids.map((id) => ({ id })) })).statements);
+      statements.parts!.push(
+        expectSuccess(await person.query(update, { changes: parts })).statements,
+      );
+      statements.remove!.push(
+        expectSuccess(await person.query(remove, { rows: ids.map((id) => ({ id })) })).statements,
+      );
     }
     expectNoGrowth(statements.create!, lookUps(entity));
     expectNoGrowth(statements.update!, lookUps(entity));
@@ -101,15 +125,24 @@ const childrenIn = (entity: Entity, width: number): Values =>
   Object.fromEntries(
     creatableChildFields(entity).map(({ name, target, referenceFieldName: referenceFieldName }) => {
       const childInput = (sampleNumber: number) =>
-        withTrueFlags(inputBelow(target(), referenceFieldName, sampleNumber, parentsIn(ownedRowIds)));
+        withTrueFlags(
+          inputBelow(target(), referenceFieldName, sampleNumber, parentsIn(ownedRowIds)),
+        );
       const isUniqueInParent = resourceOf(target())!.uniqueFields?.includes(referenceFieldName);
       const count = Math.min(width, distinctSamples(target()));
-      return [name, times(count, (index) => ({ ...childInput(isUniqueInParent ? 1 + index : (number += 1)), ...childrenIn(target(), 1) }))];
+      return [
+        name,
+        times(count, (index) => ({
+          ...childInput(isUniqueInParent ? 1 + index : (number += 1)),
+          ...childrenIn(target(), 1),
+        })),
+      ];
     }),
   );
 
 /** Returns the number of children that a row can have in one list. */
-const maxWidth = (entity: Entity) => Math.max(...creatableChildFields(entity).map(({ target }) => distinctSamples(target())));
+const maxWidth = (entity: Entity) =>
+  Math.max(...creatableChildFields(entity).map(({ target }) => distinctSamples(target())));
 
 const rowsIn = (values: Values): number =>
   1 +
@@ -118,9 +151,13 @@ const rowsIn = (values: Values): number =>
     .filter((value): value is Values => value !== null && typeof value === 'object')
     .reduce((sum, value) => sum + rowsIn(value), 0);
 
-const trunks = ownedTypes().filter((entity) => creatableChildFields(entity).length && resourceOf(entity)!.metadata.createMutationName);
+const trunks = ownedTypes().filter(
+  (entity) =>
+    creatableChildFields(entity).length && resourceOf(entity)!.metadata.createMutationName,
+);
 
-test('at least five types can be created with nested rows', () => expect(trunks.length).toBeGreaterThanOrEqual(5));
+test('at least five types can be created with nested rows', () =>
+  expect(trunks.length).toBeGreaterThanOrEqual(5));
 
 test.each(trunks.map((entity): [string, Entity] => [entity.name, entity]))(
   '%s takes a constant number of statements for nested creations',
@@ -162,7 +199,8 @@ function keyStatements(entity: Entity, restName: string): number {
 }
 
 const restWritable = ownedTypes().filter(
-  (entity) => resourceOf(entity)!.metadata.views.length && resourceOf(entity)!.metadata.createMutationName,
+  (entity) =>
+    resourceOf(entity)!.metadata.views.length && resourceOf(entity)!.metadata.createMutationName,
 );
 
 test.each(restWritable.map((entity): [string, Entity] => [entity.name, entity]))(
@@ -175,15 +213,29 @@ test.each(restWritable.map((entity): [string, Entity] => [entity.name, entity]))
       return answer;
     };
     const path = `/${resourceOf(entity)!.metadata.views[0]!.restName}/`;
-    const { person, ownedRowIds: parents } = await userWithParents(entity, fitgraph, `REST-${name}`);
+    const { person, ownedRowIds: parents } = await userWithParents(
+      entity,
+      fitgraph,
+      `REST-${name}`,
+    );
     const body = () => bodyOf(entity, (number += 1), parentsIn(parents));
     const { id } = recordStatements('POST', 201, await person.post(path, body())).body;
     const [changed] = Object.entries(body()).filter(([, value]) => !Array.isArray(value));
-    recordStatements('PATCH', 200, await person.patch(`${path}${id}/`, Object.fromEntries([changed!])));
+    recordStatements(
+      'PATCH',
+      200,
+      await person.patch(`${path}${id}/`, Object.fromEntries([changed!])),
+    );
     recordStatements('PUT', 200, await person.put(`${path}${id}/`, body()));
     recordStatements('DELETE', 204, await person.delete(`${path}${id}/`));
-    const extra: Partial<Record<string, number>>[] = [MORE[name] ?? {}, { PATCH: keyStatements(entity, changed![0]) }];
-    const expected = ['POST', 'PATCH', 'PUT', 'DELETE'].map((what) => [what, extra.reduce((sum, more) => sum + (more[what] ?? 0), 4)]);
+    const extra: Partial<Record<string, number>>[] = [
+      MORE[name] ?? {},
+      { PATCH: keyStatements(entity, changed![0]) },
+    ];
+    const expected = ['POST', 'PATCH', 'PUT', 'DELETE'].map((what) => [
+      what,
+      extra.reduce((sum, more) => sum + (more[what] ?? 0), 4),
+    ]);
     expect(statements).toEqual(Object.fromEntries(expected));
   },
 );

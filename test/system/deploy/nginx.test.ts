@@ -13,7 +13,9 @@ import type { Person } from '../../setup/person';
 import { until } from '../../setup/waits';
 
 const MEGABYTE = 1e6;
-const fitgraph = fitgraphForThisFile({ environment: { TRUSTED_PROXIES: '127.0.0.1, ::1', MAX_UPLOAD: '2MB' } });
+const fitgraph = fitgraphForThisFile({
+  environment: { TRUSTED_PROXIES: '127.0.0.1, ::1', MAX_UPLOAD: '2MB' },
+});
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-nginx-'));
 let nginx: ChildProcess;
 let port: number;
@@ -43,7 +45,9 @@ function configuration(plainPort: number): string {
     expect(text.split(from)).toHaveLength(2);
     text = text.replace(from, to);
   }
-  const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`);
+  const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${folder}/${name};`,
+  );
   return `pid ${folder}/pid; error_log stderr notice; daemon off; events {} http { access_log off; ${places.join(' ')}\n${text}\n}`;
 }
 
@@ -54,7 +58,9 @@ beforeAll(async () => {
   fs.chmodSync(folder, 0o755);
   const file = path.join(folder, 'nginx.conf');
   fs.writeFileSync(file, configuration(await freePort()));
-  nginx = spawn(process.env.NGINX!, ['-c', file, '-p', folder, '-e', 'stderr'], { stdio: ['ignore', 'ignore', 'pipe'] });
+  nginx = spawn(process.env.NGINX!, ['-c', file, '-p', folder, '-e', 'stderr'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let errorOutput = '';
   nginx.stderr!.on('data', (chunk: Buffer) => (errorOutput += chunk.toString()));
   await until('nginx serves', () => {
@@ -76,13 +82,26 @@ interface Answer {
 }
 
 /** Sends a request through nginx. `isComplete` receives the text so far and ends the request by returning true. */
-function send(method: string, at: string, headers: object = {}, body?: Uint8Array | string, isComplete?: (text: string) => boolean) {
+function send(
+  method: string,
+  at: string,
+  headers: object = {},
+  body?: Uint8Array | string,
+  isComplete?: (text: string) => boolean,
+) {
   return new Promise<Answer>((resolve, reject) => {
     const sent = request(
-      { port, method, path: at, rejectUnauthorized: false, headers: { Authorization: `Token ${ann.token}`, ...headers } },
+      {
+        port,
+        method,
+        path: at,
+        rejectUnauthorized: false,
+        headers: { Authorization: `Token ${ann.token}`, ...headers },
+      },
       (response) => {
         let text = '';
-        const answer = () => resolve({ status: response.statusCode!, headers: response.headers, body: text });
+        const answer = () =>
+          resolve({ status: response.statusCode!, headers: response.headers, body: text });
         response.on('data', (chunk: Buffer) => {
           text += chunk.toString();
           if (!isComplete?.(text)) return;
@@ -113,7 +132,12 @@ test('responses have the request id of nginx and Strict-Transport-Security', asy
 test('the client address is that of the connection, not of a forged X-Forwarded-For', async () => {
   const audit = `{ viewer { securityEvents(first: 1) { nodes { kind address } } } }`;
   const credentials = JSON.stringify({ username: 'ann', password: 'not the password' });
-  const { status } = await send('POST', '/api/v2/login/', { ...json, Authorization: '', 'X-Forwarded-For': '203.0.113.9' }, credentials);
+  const { status } = await send(
+    'POST',
+    '/api/v2/login/',
+    { ...json, Authorization: '', 'X-Forwarded-For': '203.0.113.9' },
+    credentials,
+  );
   expect(status).toBe(401);
   const { viewer } = await ann.ask(audit);
   expect(viewer.securityEvents.nodes).toEqual([{ kind: 'SIGN_IN_FAILED', address: '127.0.0.1' }]);
@@ -131,7 +155,11 @@ test('uploads are stored and served, and Fitgraph rejects one that is too large'
     return send(
       'POST',
       '/api/v2/exerciseimage/',
-      { Authorization: `Token ${superuser.token}`, 'Content-Type': type, 'Content-Length': all.length },
+      {
+        Authorization: `Token ${superuser.token}`,
+        'Content-Type': type,
+        'Content-Length': all.length,
+      },
       all,
     );
   };
@@ -139,12 +167,19 @@ test('uploads are stored and served, and Fitgraph rejects one that is too large'
   expect(status).toBe(201);
   const { image } = JSON.parse(body) as { image: string };
   expect(image).toMatch(`https://localhost:${port}/media/`);
-  expect(await send('GET', new URL(image).pathname)).toMatchObject({ status: 200, headers: { 'content-type': 'image/png' } });
+  expect(await send('GET', new URL(image).pathname)).toMatchObject({
+    status: 200,
+    headers: { 'content-type': 'image/png' },
+  });
   const rejected = await upload(new Uint8Array(3 * MEGABYTE));
-  expect([rejected.status, JSON.parse(rejected.body)]).toEqual([400, { image: [expect.stringContaining('2')] }]);
+  expect([rejected.status, JSON.parse(rejected.body)]).toEqual([
+    400,
+    { image: [expect.stringContaining('2')] },
+  ]);
 });
 
-const CHANGED = 'subscription { changed(types: [WEIGHT_ENTRY]) { changes { node { ... on WeightEntry { weight } } } } }';
+const CHANGED =
+  'subscription { changed(types: [WEIGHT_ENTRY]) { changes { node { ... on WeightEntry { weight } } } } }';
 
 test.each(['/graphql/stream', '/graphql'])('events of %s arrive without buffering', async (at) => {
   const weight = at === '/graphql' ? '71.50' : '72.50';
@@ -156,12 +191,19 @@ test.each(['/graphql/stream', '/graphql'])('events of %s arrive without bufferin
     JSON.stringify({ query: CHANGED }),
     (text) => {
       // The first bytes prove that the stream is open.
-      if (!written) void ann.post('/weightentry/', { date: at === '/graphql' ? '2026-01-01' : '2026-01-02', weight });
+      if (!written)
+        void ann.post('/weightentry/', {
+          date: at === '/graphql' ? '2026-01-01' : '2026-01-02',
+          weight,
+        });
       written = true;
       return text.includes(weight);
     },
   );
-  expect([status, headers['content-type']]).toEqual([200, expect.stringContaining('text/event-stream')]);
+  expect([status, headers['content-type']]).toEqual([
+    200,
+    expect.stringContaining('text/event-stream'),
+  ]);
 });
 
 test('WebSocket connections are proxied', async () => {
@@ -181,7 +223,9 @@ test('WebSocket connections are proxied', async () => {
     // The first event contains the initial cursor.
     await events.next();
     await ann.post('/weightentry/', { date: '2026-01-03', weight: '73.50' });
-    expect((await events.next()).value).toEqual({ data: { changed: { changes: [{ node: { weight: '73.50' } }] } } });
+    expect((await events.next()).value).toEqual({
+      data: { changed: { changes: [{ node: { weight: '73.50' } }] } },
+    });
   } finally {
     await client.dispose();
   }

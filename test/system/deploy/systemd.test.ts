@@ -6,7 +6,11 @@ import path from 'node:path';
 const unit = path.join(__dirname, '../../../deploy/fitgraph.service');
 
 test('systemd reports no problems with the unit', () => {
-  const { status, stdout, stderr } = spawnSync(process.env.SYSTEMD_ANALYZE!, ['verify', '--man=no', unit], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(
+    process.env.SYSTEMD_ANALYZE!,
+    ['verify', '--man=no', unit],
+    { encoding: 'utf8' },
+  );
   // Ignores messages about other units on this machine.
   expect(`${stdout}${stderr}`.split('\n').filter((line) => line.includes('fitgraph'))).toEqual([]);
   expect(status).toBe(0);

@@ -4,9 +4,10 @@ import path from 'node:path';
 
 const ROOT = path.join(__dirname, '../../..');
 const read = (file: string) => fs.readFileSync(path.join(ROOT, file), 'utf8');
-const guides = [...fs.readdirSync(ROOT), ...fs.readdirSync(path.join(ROOT, 'docs')).map((name) => `docs/${name}`)].filter((name) =>
-  name.endsWith('.md'),
-);
+const guides = [
+  ...fs.readdirSync(ROOT),
+  ...fs.readdirSync(path.join(ROOT, 'docs')).map((name) => `docs/${name}`),
+].filter((name) => name.endsWith('.md'));
 
 const prose = (text: string) => text.replace(/^```.*?^```$/gms, '');
 
@@ -36,7 +37,9 @@ test('files named in the guides exist', () => {
   // addaresource.test.ts creates the files of this guide.
   const otherGuides = guides.filter((guide) => guide !== 'docs/add-a-resource.md');
   const named = otherGuides.flatMap((guide) =>
-    [...prose(read(guide)).matchAll(/`((?:src|test|scripts|deploy|seeders)\/[\w./-]*\w)`/g)].map(([, file]) => file!),
+    [...prose(read(guide)).matchAll(/`((?:src|test|scripts|deploy|seeders)\/[\w./-]*\w)`/g)].map(
+      ([, file]) => file!,
+    ),
   );
   expect(named.length).toBeGreaterThan(40);
   expect([...new Set(named)].filter((file) => !fs.existsSync(path.join(ROOT, file)))).toEqual([]);
@@ -44,7 +47,9 @@ test('files named in the guides exist', () => {
 
 test('the README links every guide', () => {
   const readme = read('README.md');
-  expect(guides.filter((guide) => guide !== 'README.md' && !readme.includes(`](${guide})`))).toEqual([]);
+  expect(
+    guides.filter((guide) => guide !== 'README.md' && !readme.includes(`](${guide})`)),
+  ).toEqual([]);
 });
 
 test('the README has fewer than 150 lines', () => {

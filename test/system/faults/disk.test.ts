@@ -34,17 +34,27 @@ test('fails writes with Retry-After on a full disk and loses none after recovery
       expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC');
     }
     fs.closeSync(file);
-    await until('the server is degraded', async () => (await isReady()).degraded?.includes('the database disk is full'));
+    await until('the server is degraded', async () =>
+      (await isReady()).degraded?.includes('the database disk is full'),
+    );
     // Without its cache of the catalogue, which it cannot write then, PostgreSQL rejects new connections. The others still read. The files are moved,
     // because deleting them would free space, in which a readiness check succeeds.
     const cluster = path.join(installation.dataDir, 'postgres');
-    const caches = fs.readdirSync(cluster, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('/pg_internal.init'));
-    for (const [index, file] of caches.entries()) fs.renameSync(path.join(cluster, file), `${filler}-${index}`);
-    await client.query(`SELECT pg_terminate_backend("pid") FROM pg_stat_activity WHERE "query" LIKE 'SET LOCAL work_mem%'`);
+    const caches = fs
+      .readdirSync(cluster, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('/pg_internal.init'));
+    for (const [index, file] of caches.entries())
+      fs.renameSync(path.join(cluster, file), `${filler}-${index}`);
+    await client.query(
+      `SELECT pg_terminate_backend("pid") FROM pg_stat_activity WHERE "query" LIKE 'SET LOCAL work_mem%'`,
+    );
     await client.end();
     const reads = traffic.counted(200);
     for (let check = 0; check < 40; check += 1) {
-      expect(await isReady()).toEqual({ status: 'degraded', degraded: ['the database disk is full'] });
+      expect(await isReady()).toEqual({
+        status: 'degraded',
+        degraded: ['the database disk is full'],
+      });
       await sleep(100);
     }
     expect(traffic.counted(200)).toBeGreaterThan(reads);
@@ -54,7 +64,11 @@ test('fails writes with Retry-After on a full disk and loses none after recovery
     const before = traffic.counted(201);
     await until('writes succeed again', () => traffic.counted(201) > before + 10);
     const comments = async () =>
-      ((await server.signedIn(token).get('/workout/?limit=10000')).body.results as { comment: string }[]).map(({ comment }) => comment);
+      (
+        (await server.signedIn(token).get('/workout/?limit=10000')).body.results as {
+          comment: string;
+        }[]
+      ).map(({ comment }) => comment);
     checkVerdict('a full disk', await traffic.end(comments));
     server.process.kill('SIGTERM');
     await server.ended;
@@ -83,7 +97,10 @@ test('returns 503 for an upload that exceeds the free space and leaves no file o
     expect([status, headers.get('retry-after')]).toEqual([503, '2']);
     const before = descriptors();
     for (let time = 0; time < 20; time += 1) expect((await upload()).status).toBe(503);
-    await until('files and descriptors are released', () => fs.readdirSync(incoming).length === 0 && descriptors() <= before + 2);
+    await until(
+      'files and descriptors are released',
+      () => fs.readdirSync(incoming).length === 0 && descriptors() <= before + 2,
+    );
   } finally {
     await installation.end();
     execFileSync('umount', ['-l', incoming]);

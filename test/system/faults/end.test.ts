@@ -26,7 +26,11 @@ async function stopServer(server: Server): Promise<void> {
 }
 
 const comments = (server: Server, token: string) => async () =>
-  ((await server.signedIn(token).get('/workout/?limit=10000')).body.results as { comment: string }[]).map(({ comment }) => comment);
+  (
+    (await server.signedIn(token).get('/workout/?limit=10000')).body.results as {
+      comment: string;
+    }[]
+  ).map(({ comment }) => comment);
 
 test('resets no connection and loses no write in a shutdown under load', async () => {
   let server = await installation.start();
@@ -57,10 +61,14 @@ test('resets no connection and loses no write in a shutdown under load', async (
     expect(took).toBeLessThan(10_000);
     // While no server listens, connections are refused. The kernel resets a connection that arrives between the last accept and the closing
     // of the port. No accepted connection may be reset.
-    const closed = Math.min(...traffic.outcomes.filter(({ why }) => why === 'ECONNREFUSED').map(({ at }) => at));
-    const isUnavoidableReset = ({ why, reused, at }: Outcome) => why === 'ECONNRESET' && !reused && Math.abs(at - closed) < instantMs;
+    const closed = Math.min(
+      ...traffic.outcomes.filter(({ why }) => why === 'ECONNREFUSED').map(({ at }) => at),
+    );
+    const isUnavoidableReset = ({ why, reused, at }: Outcome) =>
+      why === 'ECONNRESET' && !reused && Math.abs(at - closed) < instantMs;
     const lostRequests = traffic.outcomes.filter(
-      (outcome) => outcome.status === 0 && outcome.why !== 'ECONNREFUSED' && !isUnavoidableReset(outcome),
+      (outcome) =>
+        outcome.status === 0 && outcome.why !== 'ECONNREFUSED' && !isUnavoidableReset(outcome),
     );
     expect(lostRequests).toEqual([]);
   }
@@ -70,16 +78,34 @@ test('reports not ready before it closes, and ends subscriptions so that clients
   const server = await installation.start({ DRAIN_NOTICE: '3s' });
   const { token } = server.demo;
   const query = 'subscription { changed { cursor } }';
-  const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json', Accept: 'text/event-stream' };
-  const stream = send(server.url, { method: 'POST', path: '/graphql/stream', headers, body: JSON.stringify({ query }) });
-  const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+  const headers = {
+    Authorization: `Token ${token}`,
+    'Content-Type': 'application/json',
+    Accept: 'text/event-stream',
+  };
+  const stream = send(server.url, {
+    method: 'POST',
+    path: '/graphql/stream',
+    headers,
+    body: JSON.stringify({ query }),
+  });
+  const socket = new WebSocket(
+    `${server.url.replace('http', 'ws')}/graphql`,
+    'graphql-transport-ws',
+  );
   const closed = new Promise<number>((resolve) => socket.once('close', resolve));
   await new Promise((resolve) => socket.once('open', resolve));
   await sleep(300);
   server.process.kill('SIGTERM');
-  await until('the server is not ready', async () => (await server.anonymous.send('GET', '/health/ready')).status === 503);
+  await until(
+    'the server is not ready',
+    async () => (await server.anonymous.send('GET', '/health/ready')).status === 503,
+  );
   const ready = await server.anonymous.send('GET', '/health/ready');
-  expect([ready.status, ready.body]).toEqual([503, { status: 'unavailable', reason: 'the server is shutting down' }]);
+  expect([ready.status, ready.body]).toEqual([
+    503,
+    { status: 'unavailable', reason: 'the server is shutting down' },
+  ]);
   // It still answers requests, but closes each connection.
   const answer = await server.anonymous.get('/language/');
   expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
@@ -98,7 +124,9 @@ test('shuts down within ten seconds while the database hangs', async () => {
   try {
     const traffic = new Traffic(server, token).read(3);
     await sleep(500);
-    expect(await timeOf(() => stopServer(server), server.process.pid!, ...server.workers)).toBeLessThan(10_500);
+    expect(
+      await timeOf(() => stopServer(server), server.process.pid!, ...server.workers),
+    ).toBeLessThan(10_500);
     await traffic.end(async () => []);
   } finally {
     for (const pid of frozen) process.kill(pid, 'SIGCONT');

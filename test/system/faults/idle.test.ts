@@ -16,7 +16,8 @@ const waitingBackends = async () =>
     )
   ).rows.map(({ pid }) => pid as number);
 const isBackendAlive = async (pid: number) =>
-  (await scene.database.pool.query('SELECT FROM pg_stat_activity WHERE "pid" = $1', [pid])).rowCount === 1;
+  (await scene.database.pool.query('SELECT FROM pg_stat_activity WHERE "pid" = $1', [pid]))
+    .rowCount === 1;
 
 test('ends an idle transaction, releases its locks and returns 503 with Retry-After', async () => {
   const ann = scene.server.signedIn(scene.token);
@@ -27,7 +28,10 @@ test('ends an idle transaction, releases its locks and returns 503 with Retry-Af
     await holder.query('SELECT FROM "workout" WHERE "id" = $1 FOR UPDATE', [id]);
     const update = ann.patch(`/workout/${id}/`, { comment: 'lost' });
     let pid = 0;
-    await until('the update waits for the lock', async () => (pid = (await waitingBackends())[0] ?? 0) > 0);
+    await until(
+      'the update waits for the lock',
+      async () => (pid = (await waitingBackends())[0] ?? 0) > 0,
+    );
     scene.proxy.freeze();
     // The waiting statement proceeds, but PostgreSQL receives no further statement.
     await holder.query('COMMIT');
@@ -36,11 +40,17 @@ test('ends an idle transaction, releases its locks and returns 503 with Retry-Af
     await holder.query('UPDATE "workout" SET "comment" = $2 WHERE "id" = $1', [id, 'other']);
     scene.proxy.thaw();
     const { status, headers } = await update;
-    expect({ status, retryAfter: headers.get('retry-after') }).toEqual({ status: 503, retryAfter: '2' });
+    expect({ status, retryAfter: headers.get('retry-after') }).toEqual({
+      status: 503,
+      retryAfter: '2',
+    });
   } finally {
     scene.proxy.thaw();
     holder.release();
   }
   expect((await ann.get(`/workout/${id}/`)).body.comment).toBe('other');
-  await until('the row can be updated', async () => (await ann.patch(`/workout/${id}/`, { comment: 'after' })).status === 200);
+  await until(
+    'the row can be updated',
+    async () => (await ann.patch(`/workout/${id}/`, { comment: 'after' })).status === 200,
+  );
 });

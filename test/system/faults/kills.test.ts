@@ -14,7 +14,11 @@ const DATABASE_KILLS = Number(process.env.FAULT_DATABASE_KILLS ?? 1);
 
 test(`loses no acknowledged write in ${KILLS} kills of the server and ${DATABASE_KILLS} of PostgreSQL`, async () => {
   build();
-  const installation = await Installation.started({ BUDGET: 'off', MAX_LAG: 'off', LOG_LEVEL: 'warn' });
+  const installation = await Installation.started({
+    BUDGET: 'off',
+    MAX_LAG: 'off',
+    LOG_LEVEL: 'warn',
+  });
   try {
     const server = await installation.start();
     const { token } = server.demo;
@@ -30,22 +34,30 @@ test(`loses no acknowledged write in ${KILLS} kills of the server and ${DATABASE
         Math.floor((kill * DATABASE_KILLS) / (KILLS + DATABASE_KILLS)) >
         Math.floor(((kill - 1) * DATABASE_KILLS) / (KILLS + DATABASE_KILLS));
       await until('a worker runs', () => server.workers.length > 0);
-      const victim = ofDatabase ? serverPidIfAny(path.join(installation.dataDir, 'postgres')) : server.workers[0];
+      const victim = ofDatabase
+        ? serverPidIfAny(path.join(installation.dataDir, 'postgres'))
+        : server.workers[0];
       if (victim === undefined) throw new Error('PostgreSQL does not run');
       process.kill(victim, 'SIGKILL');
       await until('the killed process has ended', () => !isRunning(victim));
       await worksAgain();
-      if (kill % 50 === 0) process.stdout.write(`${kill} kills, ${traffic.acknowledgedSoFar} acknowledged writes\n`);
+      if (kill % 50 === 0)
+        process.stdout.write(`${kill} kills, ${traffic.acknowledgedSoFar} acknowledged writes\n`);
     }
     const stored = async () => {
       const rows: { comment: string }[] = [];
       for (let offset = 0; ; offset += 10_000) {
-        const { body } = await server.signedIn(token).get(`/workout/?limit=10000&offset=${offset}&ordering=id`);
+        const { body } = await server
+          .signedIn(token)
+          .get(`/workout/?limit=10000&offset=${offset}&ordering=id`);
         rows.push(...(body.results as { comment: string }[]));
         if (!body.next) return rows.map(({ comment }) => comment);
       }
     };
-    checkVerdict(`${KILLS} kills of the server, ${DATABASE_KILLS} of PostgreSQL`, await traffic.end(stored));
+    checkVerdict(
+      `${KILLS} kills of the server, ${DATABASE_KILLS} of PostgreSQL`,
+      await traffic.end(stored),
+    );
   } finally {
     await installation.remove();
   }

@@ -33,7 +33,10 @@ test.each(process.env.FAULTS === 'all' ? FAULTS : FAULTS.slice(0, 2))(
     await sleep(BROKEN_MS);
     scene.proxy.heal();
     const healed = traffic.counted(200) + traffic.counted(201);
-    await until('requests succeed again', () => traffic.counted(200) + traffic.counted(201) > healed + 20);
+    await until(
+      'requests succeed again',
+      () => traffic.counted(200) + traffic.counted(201) > healed + 20,
+    );
     await scene.endAndCheck(name, traffic);
   },
 );
@@ -41,14 +44,25 @@ test.each(process.env.FAULTS === 'all' ? FAULTS : FAULTS.slice(0, 2))(
 test('reports not ready within 4 s when the network drops packets, and detects missed changes after recovery', async () => {
   const { anonymous } = scene.server;
   const category = async () =>
-    (await anonymous.query('{ exercises(first: 1) { nodes { category { id name } } } }')).data?.exercises.nodes[0].category;
+    (await anonymous.query('{ exercises(first: 1) { nodes { category { id name } } } }')).data
+      ?.exercises.nodes[0].category;
   const { id } = await category();
   scene.proxy.blackHole();
-  const notReady = () => until('the server is not ready', async () => (await anonymous.send('GET', '/health/ready')).status === 503);
+  const notReady = () =>
+    until(
+      'the server is not ready',
+      async () => (await anonymous.send('GET', '/health/ready')).status === 503,
+    );
   expect(await timeOf(notReady, ...scene.server.workers)).toBeLessThan(4_000);
-  await scene.database.pool.query(`UPDATE "exercise_category" SET "name" = 'Heard of later' WHERE "id" = $1`, [id]);
+  await scene.database.pool.query(
+    `UPDATE "exercise_category" SET "name" = 'Heard of later' WHERE "id" = $1`,
+    [id],
+  );
   scene.proxy.heal();
-  await until('the server is ready again', async () => (await anonymous.send('GET', '/health/ready')).status === 200);
+  await until(
+    'the server is ready again',
+    async () => (await anonymous.send('GET', '/health/ready')).status === 200,
+  );
   await until('the change is visible', async () => (await category())?.name === 'Heard of later');
 });
 
@@ -73,41 +87,58 @@ test('notices a dead connection as quickly after a long statement as after none'
   }
 });
 
-const COMMITTED_BUT_UNCONFIRMED = ['over REST', 'in an atomic mutation', 'with an Idempotency-Key'] as const;
+const COMMITTED_BUT_UNCONFIRMED = [
+  'over REST',
+  'in an atomic mutation',
+  'with an Idempotency-Key',
+] as const;
 
-test.each(COMMITTED_BUT_UNCONFIRMED)('keeps the file of an image whose COMMIT was executed but not confirmed, %s', async (how) => {
-  const headers = { 'Apollo-Require-Preflight': '1', ...(how === 'with an Idempotency-Key' && { 'Idempotency-Key': 'unconfirmed' }) };
-  const ann = scene.server.signedIn(scene.token).withHeaders(headers);
-  const [{ base }] = (await scene.database.pool.query('SELECT min("id") AS "base" FROM "exercise_base"')).rows;
-  const content = await plain().png().toBuffer();
-  const image = new Blob([new Uint8Array(content)]);
-  const upload = () => {
-    const form = new FormData();
-    if (how === 'in an atomic mutation') {
-      const query =
-        'mutation ($base: ID!, $image: Upload!) @atomic { createExerciseImage(input: { exerciseBaseId: $base, image: $image }) { exerciseImage { id } } }';
-      form.set('operations', JSON.stringify({ query, variables: { base, image: null } }));
-      form.set('map', '{"image":["variables.image"]}');
-    } else form.set('exercise', String(base));
-    form.set('image', image, `${how}.png`);
-    return ann.send('POST', how === 'in an atomic mutation' ? '/graphql' : '/api/v2/exerciseimage/', form);
-  };
-  scene.proxy.loseCommitReplyOf('INSERT INTO "exercise_image"');
-  const unconfirmed = await upload();
-  expect([unconfirmed.status, unconfirmed.text]).toEqual([
-    503,
-    expect.stringContaining('Check whether it was saved before you send it again'),
-  ]);
+test.each(COMMITTED_BUT_UNCONFIRMED)(
+  'keeps the file of an image whose COMMIT was executed but not confirmed, %s',
+  async (how) => {
+    const headers = {
+      'Apollo-Require-Preflight': '1',
+      ...(how === 'with an Idempotency-Key' && { 'Idempotency-Key': 'unconfirmed' }),
+    };
+    const ann = scene.server.signedIn(scene.token).withHeaders(headers);
+    const [{ base }] = (
+      await scene.database.pool.query('SELECT min("id") AS "base" FROM "exercise_base"')
+    ).rows;
+    const content = await plain().png().toBuffer();
+    const image = new Blob([new Uint8Array(content)]);
+    const upload = () => {
+      const form = new FormData();
+      if (how === 'in an atomic mutation') {
+        const query =
+          'mutation ($base: ID!, $image: Upload!) @atomic { createExerciseImage(input: { exerciseBaseId: $base, image: $image }) { exerciseImage { id } } }';
+        form.set('operations', JSON.stringify({ query, variables: { base, image: null } }));
+        form.set('map', '{"image":["variables.image"]}');
+      } else form.set('exercise', String(base));
+      form.set('image', image, `${how}.png`);
+      return ann.send(
+        'POST',
+        how === 'in an atomic mutation' ? '/graphql' : '/api/v2/exerciseimage/',
+        form,
+      );
+    };
+    scene.proxy.loseCommitReplyOf('INSERT INTO "exercise_image"');
+    const unconfirmed = await upload();
+    expect([unconfirmed.status, unconfirmed.text]).toEqual([
+      503,
+      expect.stringContaining('Check whether it was saved before you send it again'),
+    ]);
 
-  const selectImages = `SELECT "image" FROM "exercise_image" WHERE "image" LIKE '%/' || $1 || '%'`;
-  const { rows } = await scene.database.pool.query(selectImages, [how.replaceAll(' ', '_')]);
-  expect(rows).toHaveLength(1);
-  const file = await fetch(`${scene.server.url}/media/${rows[0].image as string}`);
-  expect(file.status).toBe(200);
-  expect(Buffer.from(await file.arrayBuffer())).toEqual(content);
-  // Sent again, the request with a key receives the response of the first one.
-  if (how === 'with an Idempotency-Key') expect(await upload()).toMatchObject({ status: 201, body: { image: file.url } });
-});
+    const selectImages = `SELECT "image" FROM "exercise_image" WHERE "image" LIKE '%/' || $1 || '%'`;
+    const { rows } = await scene.database.pool.query(selectImages, [how.replaceAll(' ', '_')]);
+    expect(rows).toHaveLength(1);
+    const file = await fetch(`${scene.server.url}/media/${rows[0].image as string}`);
+    expect(file.status).toBe(200);
+    expect(Buffer.from(await file.arrayBuffer())).toEqual(content);
+    // Sent again, the request with a key receives the response of the first one.
+    if (how === 'with an Idempotency-Key')
+      expect(await upload()).toMatchObject({ status: 201, body: { image: file.url } });
+  },
+);
 
 test('returns 503 with the id of a logged cause for every request while the database is unreachable', async () => {
   const { anonymous, url } = scene.server;
@@ -120,7 +151,9 @@ test('returns 503 with the id of a logged cause for every request while the data
       'a list of an anonymous client': await anonymous.get('/exercise/'),
       'a list of a user': await ann.get('/workout/'),
       'a change': await ann.post('/workout/', { comment: 'none' }),
-      'a change with a key': await ann.withHeaders({ 'Idempotency-Key': 'away' }).post('/workout/', { comment: 'none' }),
+      'a change with a key': await ann
+        .withHeaders({ 'Idempotency-Key': 'away' })
+        .post('/workout/', { comment: 'none' }),
       'a login': await anonymous.post('/login/', login),
       'a page of a list': await anonymous.withHeaders(page).get('/exercise/'),
       'a page of a user': await ann.withHeaders(page).send('GET', '/user/api-key'),
@@ -142,17 +175,27 @@ test('returns 503 with the id of a logged cause for every request while the data
     };
     for (const [what, { status, headers, body, text }] of Object.entries(answers)) {
       const isPage = /page/.test(what);
-      expect([what, status, headers.get('retry-after'), typeof body]).toEqual([what, 503, '2', isPage ? 'string' : 'object']);
+      expect([what, status, headers.get('retry-after'), typeof body]).toEqual([
+        what,
+        503,
+        '2',
+        isPage ? 'string' : 'object',
+      ]);
       expect(headers.get('content-type')).toContain(isPage ? 'text/html' : 'json');
       expect(text).not.toMatch(/ECONN|connect |socket|127\.0\.0\.1/);
       const id = headers.get('x-request-id')!;
       expect(text).toContain(id);
       const isCauseLogged = () =>
-        scene.server.stdout.split('\n').some((line) => line.includes(id) && line.includes('"err"') && line.includes('ECONN'));
+        scene.server.stdout
+          .split('\n')
+          .some((line) => line.includes(id) && line.includes('"err"') && line.includes('ECONN'));
       await until(`the cause of ${what} is logged`, isCauseLogged);
     }
   } finally {
     scene.proxy.heal();
   }
-  await until('the server is ready again', async () => (await fetch(`${url}/health/ready`)).status === 200);
+  await until(
+    'the server is ready again',
+    async () => (await fetch(`${url}/health/ready`)).status === 200,
+  );
 });

@@ -55,7 +55,13 @@ export class Scene {
     const token = await getOrCreateApiKey(id, session, new TokenVault(SECRET_KEY));
     const proxy = await Proxy.before(ownDatabase.connection);
     // MAX_LAG is off, so that a busy machine does not affect the results.
-    const installation = new Installation({ DATABASE_URL: proxy.url, SECRET_KEY, BUDGET: 'off', MAX_LAG: 'off', ...environment });
+    const installation = new Installation({
+      DATABASE_URL: proxy.url,
+      SECRET_KEY,
+      BUDGET: 'off',
+      MAX_LAG: 'off',
+      ...environment,
+    });
     return new Scene(ownDatabase, database, proxy, installation, await installation.start(), token);
   }
 
@@ -70,7 +76,9 @@ export class Scene {
 
   /** Starts another server, which connects by the given role. */
   another(role: string): Promise<Server> {
-    return this.installation.start({ DATABASE_URL: this.proxy.url.replace(`${this.user}@`, `${role}@`) });
+    return this.installation.start({
+      DATABASE_URL: this.proxy.url.replace(`${this.user}@`, `${role}@`),
+    });
   }
 
   traffic(): Traffic {
@@ -82,7 +90,9 @@ export class Scene {
   }
 
   async comments(): Promise<string[]> {
-    return (await this.database.pool.query('SELECT "comment" FROM "workout"')).rows.map(({ comment }) => comment as string);
+    return (await this.database.pool.query('SELECT "comment" FROM "workout"')).rows.map(
+      ({ comment }) => comment as string,
+    );
   }
 
   async close(): Promise<void> {

@@ -44,7 +44,9 @@ test('starts with damaged ingredients, and names a damaged reference table when 
     expect((await restarted.signedIn(first.demo.token).get('/workout/')).status).toBe(200);
     await stop(restarted);
     damage(rows[0].reference);
-    await expect(installation.start()).rejects.toThrow(/^the server has ended: fitgraph: the table equipment cannot be read: [^\n]+\n$/);
+    await expect(installation.start()).rejects.toThrow(
+      /^the server has ended: fitgraph: the table equipment cannot be read: [^\n]+\n$/,
+    );
   } finally {
     await installation.remove();
   }
@@ -62,9 +64,14 @@ test('does not listen before a slow start is complete', async () => {
     const port = await choosePort('127.0.0.1');
     const starting = installation.start({ PORT: String(port) });
     const waits = `SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND "query" LIKE '%pg_try_advisory_lock%'`;
-    await until('the start waits for the migration', async () => (await holder.query(waits)).rowCount === 1);
+    await until(
+      'the start waits for the migration',
+      async () => (await holder.query(waits)).rowCount === 1,
+    );
     const anonymous = new Person(`http://localhost:${port}`);
-    await expect(anonymous.send('GET', '/health/live')).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+    await expect(anonymous.send('GET', '/health/live')).rejects.toMatchObject({
+      cause: { code: 'ECONNREFUSED' },
+    });
     await holder.end();
     const server = await starting;
     expect((await server.anonymous.get('/language/')).status).toBe(200);

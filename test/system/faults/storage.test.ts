@@ -17,12 +17,16 @@ afterAll(() => scene.close());
 
 /** Executes a statement as superuser, even if the database is read-only. */
 async function sql(text: string): Promise<void> {
-  const client = new Client({ ...asSuperuser(scene.connection), options: '-c default_transaction_read_only=off' });
+  const client = new Client({
+    ...asSuperuser(scene.connection),
+    options: '-c default_transaction_read_only=off',
+  });
   await client.connect();
   await client.query(text);
   await client.end();
 }
-const inDatabase = (change: string) => sql(`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I ${change}', current_database()); END $$`);
+const inDatabase = (change: string) =>
+  sql(`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I ${change}', current_database()); END $$`);
 const probe = () => scene.server.anonymous.send('GET', '/health/ready');
 /** A degraded instance stays ready: the fault is one of the database, which all instances share. */
 const degradedBy = (text: string) => async () => {
@@ -47,13 +51,16 @@ async function whileTransactionHolds<T>(statement: string, work: () => Promise<T
 test('fails writes to a locked table with Retry-After and serves all other requests', async () => {
   const traffic = scene.traffic().read(3).write(4);
   await until('writes succeed', () => traffic.counted(201) > 5);
-  const entry = (day: number) => ann.post('/weightentry/', { date: `2024-02-${String(day).padStart(2, '0')}`, weight: '70' });
+  const entry = (day: number) =>
+    ann.post('/weightentry/', { date: `2024-02-${String(day).padStart(2, '0')}`, weight: '70' });
   await whileTransactionHolds('LOCK TABLE "weight_entry" IN EXCLUSIVE MODE', async () => {
     const before = traffic.counted(201);
     const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => entry(index + 1)));
     for (const { status, headers, body } of answers) {
       expect([status, headers.get('retry-after')]).toEqual([503, '2']);
-      expect(body.detail).toMatch(/Nothing was changed; try again in a moment\. \(id [0-9a-f-]{36}\)$|^The server is overloaded/);
+      expect(body.detail).toMatch(
+        /Nothing was changed; try again in a moment\. \(id [0-9a-f-]{36}\)$|^The server is overloaded/,
+      );
     }
     await until('writes to other tables succeed', () => traffic.counted(201) > before + 20);
     expect((await scene.server.anonymous.get('/exercise/')).status).toBe(200);
@@ -73,12 +80,18 @@ test('serves reads and fails writes with Retry-After while the database is read-
   const rejected = await ann.post('/workout/', { comment: 'not now' });
   expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([503, '2']);
   const mutation = await ann.query('mutation { createWorkout(input: {}) { workout { id } } }');
-  expect([mutation.status, mutation.code, mutation.headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '2']);
+  expect([mutation.status, mutation.code, mutation.headers.get('retry-after')]).toEqual([
+    503,
+    'SERVICE_UNAVAILABLE',
+    '2',
+  ]);
   // The cause is only logged, under the id of the response.
   expect(mutation.text).not.toMatch(/read-only|transaction/);
   const { id } = mutation.errors![0]!.extensions;
   const loggedLine = () =>
-    scene.server.stdout.split('\n').find((line) => line.includes(String(id)) && line.includes('read-only transaction'));
+    scene.server.stdout
+      .split('\n')
+      .find((line) => line.includes(String(id)) && line.includes('read-only transaction'));
   await until('the rejected write is logged', () => loggedLine() !== undefined);
   await inDatabase('RESET default_transaction_read_only');
   await sql(end);
@@ -105,9 +118,14 @@ test('shrinks its pools at start when the database has few connections', async (
   await sql(`GRANT ${scene.user} TO ${role}`);
   const server = await scene.another(role);
   try {
-    expect(server.stdout).toContain('the database allows 11 connections for this role: reduced DATABASE_POOL from 15 to 1');
+    expect(server.stdout).toContain(
+      'the database allows 11 connections for this role: reduced DATABASE_POOL from 15 to 1',
+    );
     const traffic = new Traffic(server, scene.token).read(12).write(6);
-    await until('many requests have succeeded', () => traffic.counted(200) > 200 && traffic.counted(201) > 20);
+    await until(
+      'many requests have succeeded',
+      () => traffic.counted(200) > 200 && traffic.counted(201) > 20,
+    );
     checkVerdict('11 connections', await traffic.end(() => scene.comments()));
     expect(server.stdout).not.toContain('too many connections');
   } finally {

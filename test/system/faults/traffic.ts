@@ -65,7 +65,9 @@ export class Traffic {
   private isStopped = false;
 
   constructor(
-    private readonly server: Pick<Server, 'url' | 'workers'> & { readonly process: { readonly pid?: number } },
+    private readonly server: Pick<Server, 'url' | 'workers'> & {
+      readonly process: { readonly pid?: number };
+    },
     private readonly token: string,
   ) {
     const processes = () => server.workers;
@@ -75,7 +77,11 @@ export class Traffic {
   }
 
   /** Sends a request, on a kept-alive connection or a new one. */
-  async ask(what: string, { method = 'GET', path, headers = {}, body }: TrafficRequest, fresh = false): Promise<Outcome> {
+  async ask(
+    what: string,
+    { method = 'GET', path, headers = {}, body }: TrafficRequest,
+    fresh = false,
+  ): Promise<Outcome> {
     const began = performance.now();
     const elapsed = this.elapsed();
     const outcome = await new Promise<Outcome>((resolve) => {
@@ -92,19 +98,30 @@ export class Traffic {
         });
       const request = http.request(`${this.server.url}${path}`, {
         method,
-        headers: { Authorization: `Token ${this.token}`, ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+        headers: {
+          Authorization: `Token ${this.token}`,
+          ...(body !== undefined && { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
         agent: fresh ? false : this.agent,
       });
-      const failed = (error: NodeJS.ErrnoException) => done(0, '', false, error.code ?? error.message);
+      const failed = (error: NodeJS.ErrnoException) =>
+        done(0, '', false, error.code ?? error.message);
       request.on('response', (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('error', failed);
         response.on('end', () =>
-          done(response.statusCode!, Buffer.concat(chunks).toString(), response.headers['retry-after'] !== undefined),
+          done(
+            response.statusCode!,
+            Buffer.concat(chunks).toString(),
+            response.headers['retry-after'] !== undefined,
+          ),
         );
       });
-      request.setTimeout(WAIT_LIMIT_MS, () => request.destroy(Object.assign(new Error('given up'), { code: 'GIVEN_UP' })));
+      request.setTimeout(WAIT_LIMIT_MS, () =>
+        request.destroy(Object.assign(new Error('given up'), { code: 'GIVEN_UP' })),
+      );
       request.on('error', failed);
       request.end(body === undefined ? undefined : JSON.stringify(body));
     });
@@ -117,7 +134,14 @@ export class Traffic {
     const readRequests: [string, TrafficRequest][] = [
       ['anonymous', { path: '/api/v2/exercise/?limit=3', headers: { Authorization: '' } }],
       ['user', { path: '/api/v2/workout/?limit=1' }],
-      ['GraphQL', { method: 'POST', path: '/graphql', body: { query: '{ workouts(first: 1) { nodes { id } } }' } }],
+      [
+        'GraphQL',
+        {
+          method: 'POST',
+          path: '/graphql',
+          body: { query: '{ workouts(first: 1) { nodes { id } } }' },
+        },
+      ],
     ];
     for (let reader = 0; reader < readers; reader += 1) {
       const [what, request] = readRequests[reader % readRequests.length]!;
@@ -147,7 +171,11 @@ export class Traffic {
       let number = client;
       this.work(async () => {
         const id = ids[(number += clients) % ids.length]!;
-        await this.ask('update', { method: 'PATCH', path: `/api/v2/workout/${id}/`, body: { comment: `changed ${number}` } });
+        await this.ask('update', {
+          method: 'PATCH',
+          path: `/api/v2/workout/${id}/`,
+          body: { comment: `changed ${number}` },
+        });
         await sleep(PAUSE_MS);
       });
     }
@@ -164,14 +192,23 @@ export class Traffic {
 
   private async writeUntilKnown(comment: string, byGraphQL: boolean): Promise<void> {
     const headers = { 'Idempotency-Key': randomUUID() };
-    const query = 'mutation ($comment: String!) { createWorkout(input: { name: $comment }) { workout { id } } }';
+    const query =
+      'mutation ($comment: String!) { createWorkout(input: { name: $comment }) { workout { id } } }';
     const request: TrafficRequest = byGraphQL
       ? { method: 'POST', path: '/graphql', headers, body: { query, variables: { comment } } }
       : { method: 'POST', path: '/api/v2/workout/', headers, body: { comment } };
     let heldFor: (() => number) | undefined;
-    for (const end = performance.now() + WAIT_LIMIT_MS; performance.now() < end; await sleep(RETRY_MS)) {
-      const { status, retryAfter, text } = await this.ask(byGraphQL ? 'mutation' : 'write', request);
-      if (status === 201 || (status === 200 && text.includes('"workout":{"id"'))) return void this.acknowledged.push(comment);
+    for (
+      const end = performance.now() + WAIT_LIMIT_MS;
+      performance.now() < end;
+      await sleep(RETRY_MS)
+    ) {
+      const { status, retryAfter, text } = await this.ask(
+        byGraphQL ? 'mutation' : 'write',
+        request,
+      );
+      if (status === 201 || (status === 200 && text.includes('"workout":{"id"')))
+        return void this.acknowledged.push(comment);
       if (status === 409 && !retryAfter) return void this.withoutResponse.push(comment);
       if (status === 409) {
         heldFor ??= this.elapsed();
@@ -179,7 +216,8 @@ export class Traffic {
       }
       // Written, but the result could not be read.
       const unread = status === 200 && text.includes('SERVICE_UNAVAILABLE');
-      if (status !== 0 && status < 500 && status !== 409 && !unread) throw new Error(`unexpected answer ${status}: ${text}`);
+      if (status !== 0 && status < 500 && status !== 409 && !unread)
+        throw new Error(`unexpected answer ${status}: ${text}`);
     }
     throw new Error(`the outcome of the write ${comment} is unknown`);
   }
@@ -215,9 +253,13 @@ export class Traffic {
     return {
       requests: this.outcomes.length,
       outcomes,
-      withoutRetryAfter: this.outcomes.filter(({ status, retryAfter }) => status >= 500 && !retryAfter),
+      withoutRetryAfter: this.outcomes.filter(
+        ({ status, retryAfter }) => status >= 500 && !retryAfter,
+      ),
       silenceMs: Math.round(Math.max(...this.outcomes.map(({ ms }) => ms))),
-      lost: [...this.acknowledged, ...this.withoutResponse].filter((comment) => !times.has(comment)),
+      lost: [...this.acknowledged, ...this.withoutResponse].filter(
+        (comment) => !times.has(comment),
+      ),
       doubled: [...times].filter(([, count]) => count > 1).map(([comment]) => comment),
       acknowledged: this.acknowledged.length,
       withoutResponse: this.withoutResponse,

@@ -32,15 +32,24 @@ beforeAll(async () => {
 });
 afterAll(() => siege.end());
 
-const nestedVariations = (depth: number) => `{ exercise(id: ${exerciseId}) { ${'variations { '.repeat(depth)} id ${'} '.repeat(depth)} } }`;
+const nestedVariations = (depth: number) =>
+  `{ exercise(id: ${exerciseId}) { ${'variations { '.repeat(depth)} id ${'} '.repeat(depth)} } }`;
 
-test.each([6, 7, 8, 9])('answers variations nested %i levels deep without blocking other clients', async (depth) => {
-  const reply = await expectCanaryServed(siege, () => graphql(siege.base, nestedVariations(depth)));
-  const { data, errors } = JSON.parse(reply.text);
-  if (errors) expect([reply.status, errors[0].extensions.code]).toEqual([400, 'RESULT_TOO_LARGE']);
-  else expect(data.exercise.variations).not.toEqual([]);
-});
+test.each([6, 7, 8, 9])(
+  'answers variations nested %i levels deep without blocking other clients',
+  async (depth) => {
+    const reply = await expectCanaryServed(siege, () =>
+      graphql(siege.base, nestedVariations(depth)),
+    );
+    const { data, errors } = JSON.parse(reply.text);
+    if (errors)
+      expect([reply.status, errors[0].extensions.code]).toEqual([400, 'RESULT_TOO_LARGE']);
+    else expect(data.exercise.variations).not.toEqual([]);
+  },
+);
 
 test('serves other clients while several ask for deeply nested variations and leave', async () => {
-  await expectCanaryServed(siege, () => Promise.all([7, 7, 7, 7, 8, 9].map((depth) => graphql(siege.base, nestedVariations(depth)))));
+  await expectCanaryServed(siege, () =>
+    Promise.all([7, 7, 7, 7, 8, 9].map((depth) => graphql(siege.base, nestedVariations(depth)))),
+  );
 });

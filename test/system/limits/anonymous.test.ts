@@ -13,7 +13,11 @@ const from = (network: string) => ({ 'X-Forwarded-For': network });
 const ATTACKER = from('203.0.113.1');
 
 /** Runs concurrent senders for some seconds, each of which sends one request after the other. */
-async function flood(senders: number, seconds: number, one: (sender: number) => Promise<Reply>): Promise<Reply[]> {
+async function flood(
+  senders: number,
+  seconds: number,
+  one: (sender: number) => Promise<Reply>,
+): Promise<Reply[]> {
   const replies: Reply[] = [];
   const until = performance.now() + seconds * 1_000;
   await Promise.all(
@@ -27,14 +31,23 @@ async function flood(senders: number, seconds: number, one: (sender: number) => 
 test('serves other clients during a flood of requests for unknown paths below /health', async () => {
   const replies = await expectCanaryServed(siege, () =>
     flood(200, 5, () =>
-      send(siege.base, { path: '/health/anything', headers: { ...ATTACKER, Cookie: 'fitgraph_session=x', Accept: 'text/html' } }),
+      send(siege.base, {
+        path: '/health/anything',
+        headers: { ...ATTACKER, Cookie: 'fitgraph_session=x', Accept: 'text/html' },
+      }),
     ),
   );
   for (const { status } of replies) expect([404, 503]).toContain(status);
 });
 
 test('answers health checks', async () => {
-  for (const path of ['/health/live', '/health', '/healthz', '/health/ready', '/health/live?from=a'])
+  for (const path of [
+    '/health/live',
+    '/health',
+    '/healthz',
+    '/health/ready',
+    '/health/live?from=a',
+  ])
     expect(JSON.parse((await send(siege.base, { path })).text)).toEqual({ status: 'ok' });
 });
 
@@ -42,7 +55,9 @@ test('serves other clients during a flood of invalid documents', async () => {
   const document = (run: number) =>
     `{ ${Array.from({ length: 90 }, (_, index) => `wrong${run}_${index}`).join(' ')} ... on Query { ${Array.from({ length: 400 }, (_, index) => `other${index}`).join(' ')} } }`;
   let run = 0;
-  const replies = await expectCanaryServed(siege, () => flood(10, 5, () => graphql(siege.base, document((run += 1)), undefined, ATTACKER)));
+  const replies = await expectCanaryServed(siege, () =>
+    flood(10, 5, () => graphql(siege.base, document((run += 1)), undefined, ATTACKER)),
+  );
   for (const { status, text } of replies) {
     expect([200, 400, 429, 503]).toContain(status);
     expect(text).toMatch(/GRAPHQL_VALIDATION_FAILED|RATE_LIMITED|OVERLOADED/);
@@ -99,7 +114,9 @@ describe('password checks', () => {
 
 test('serves other clients while it renders the first chart', async () => {
   const headers = { Authorization: `Token ${siege.token}`, Accept: 'text/html' };
-  const { status, text } = await expectCanaryServed(siege, () => send(siege.base, { path: '/api/v2/weightentry/', headers }));
+  const { status, text } = await expectCanaryServed(siege, () =>
+    send(siege.base, { path: '/api/v2/weightentry/', headers }),
+  );
   expect(status).toBe(200);
   expect(text).toContain('<svg');
 });

@@ -14,14 +14,23 @@ afterAll(() => siege.end());
 const ORDER = { name: 'ASC' };
 const orders = (count: number) => Array.from({ length: count }, () => ORDER);
 const literalOrders = (count: number) => `[${'{name:ASC} '.repeat(count)}]`;
-const aliases = (count: number, field: string) => Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ');
+const aliases = (count: number, field: string) =>
+  Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ');
 const nested = (orderBy: string) =>
   `{ exercises(first: 500) { nodes { category { exercises(first: 1, orderBy: ${orderBy}) { nodes { id } } } } } }`;
 
 test.each<[string, string, Record<string, unknown>]>([
   ['a literal below a list', nested(literalOrders(900)), {}],
-  ['a variable below a list', `query($orders: [ExerciseOrder!]) ${nested('$orders')}`, { orders: orders(1_900) }],
-  ['a literal in the root', `{ ${aliases(10, `exercises(orderBy: ${literalOrders(80)}) { totalCount }`)} }`, {}],
+  [
+    'a variable below a list',
+    `query($orders: [ExerciseOrder!]) ${nested('$orders')}`,
+    { orders: orders(1_900) },
+  ],
+  [
+    'a literal in the root',
+    `{ ${aliases(10, `exercises(orderBy: ${literalOrders(80)}) { totalCount }`)} }`,
+    {},
+  ],
   [
     'a variable in the root',
     `query($orders: [ExerciseOrder!]) { ${aliases(60, 'exercises(orderBy: $orders) { totalCount }')} }`,
@@ -37,8 +46,14 @@ test.each<[string, string, Record<string, unknown>]>([
 
   for (let time = 0; time < TIMES; time += 1) {
     const before = mainThreadTimeOf(siege.worker);
-    const { result, aliveMs } = await siege.measureDuring(() => graphql(siege.base, query, variables));
-    runs.push({ cpuMs: mainThreadTimeOf(siege.worker) - before, silenceMs: aliveMs, text: result.text });
+    const { result, aliveMs } = await siege.measureDuring(() =>
+      graphql(siege.base, query, variables),
+    );
+    runs.push({
+      cpuMs: mainThreadTimeOf(siege.worker) - before,
+      silenceMs: aliveMs,
+      text: result.text,
+    });
   }
 
   for (const { text } of runs) expect(text).not.toContain('INTERNAL_SERVER_ERROR');

@@ -11,8 +11,10 @@ afterAll(() => siege.end());
 const MB = 1024 ** 2;
 const TIMES = 4;
 const QUERY = 'query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }';
-const objectWithMembers = (count: number) => `{${Array.from({ length: count }, (_, index) => `"key${index}":1`).join()}}`;
-const ids = (count: number) => `[${Array.from({ length: count }, (_, index) => `"${index}"`).join()}]`;
+const objectWithMembers = (count: number) =>
+  `{${Array.from({ length: count }, (_, index) => `"key${index}":1`).join()}}`;
+const ids = (count: number) =>
+  `[${Array.from({ length: count }, (_, index) => `"${index}"`).join()}]`;
 
 const boundary = 'x';
 const parts = (count: number) =>
@@ -21,7 +23,14 @@ const parts = (count: number) =>
 const JSON_TYPE = 'application/json';
 const REST = '/api/v2/workout/';
 
-const ATTACKS: [what: string, path: string, type: string, body: () => string, status: number, said: string][] = [
+const ATTACKS: [
+  what: string,
+  path: string,
+  type: string,
+  body: () => string,
+  status: number,
+  said: string,
+][] = [
   [
     'a form of 450,000 fields',
     REST,
@@ -30,8 +39,22 @@ const ATTACKS: [what: string, path: string, type: string, body: () => string, st
     400,
     'A form has at most 1000 fields.',
   ],
-  ['JSON with 300,000 unknown keys', REST, JSON_TYPE, () => objectWithMembers(300_000), 400, 'More than 1000 members'],
-  ['JSON with 50,000 unknown keys', REST, JSON_TYPE, () => objectWithMembers(50_000), 400, 'More than 1000 members'],
+  [
+    'JSON with 300,000 unknown keys',
+    REST,
+    JSON_TYPE,
+    () => objectWithMembers(300_000),
+    400,
+    'More than 1000 members',
+  ],
+  [
+    'JSON with 50,000 unknown keys',
+    REST,
+    JSON_TYPE,
+    () => objectWithMembers(50_000),
+    400,
+    'More than 1000 members',
+  ],
   [
     'JSON with a list of 50,000 lists',
     REST,
@@ -40,8 +63,22 @@ const ATTACKS: [what: string, path: string, type: string, body: () => string, st
     400,
     'More than 20000 values',
   ],
-  ['deeply nested JSON', REST, JSON_TYPE, () => '['.repeat(MB), 400, 'Nested deeper than 100 levels'],
-  ['deeply nested JSON sent to GraphQL', '/graphql', JSON_TYPE, () => '['.repeat(MB), 400, 'Nested deeper than 100 levels'],
+  [
+    'deeply nested JSON',
+    REST,
+    JSON_TYPE,
+    () => '['.repeat(MB),
+    400,
+    'Nested deeper than 100 levels',
+  ],
+  [
+    'deeply nested JSON sent to GraphQL',
+    '/graphql',
+    JSON_TYPE,
+    () => '['.repeat(MB),
+    400,
+    'Nested deeper than 100 levels',
+  ],
   [
     'a filter with 100,000 ids',
     '/graphql',
@@ -50,7 +87,14 @@ const ATTACKS: [what: string, path: string, type: string, body: () => string, st
     400,
     'More than 20000 values',
   ],
-  ['a form of 60,000 parts', REST, `multipart/form-data; boundary=${boundary}`, () => parts(60_000), 400, 'A form has at most'],
+  [
+    'a form of 60,000 parts',
+    REST,
+    `multipart/form-data; boundary=${boundary}`,
+    () => parts(60_000),
+    400,
+    'A form has at most',
+  ],
   [
     'a form of 60,000 parts sent to GraphQL',
     '/graphql',
@@ -61,23 +105,38 @@ const ATTACKS: [what: string, path: string, type: string, body: () => string, st
   ],
 ];
 
-test.each(ATTACKS)('rejects %s and serves other clients', async (_what, path, type, body, status, expectedText) => {
-  const text = body();
-  const headers = { Authorization: `Token ${siege.token}`, 'Content-Type': type, 'Apollo-Require-Preflight': 'yes' };
-  const replies = await expectCanaryServed(siege, () =>
-    Promise.all(Array.from({ length: TIMES }, (): Promise<Reply> => send(siege.base, { method: 'POST', path, headers, body: text }))),
-  );
-  for (const reply of replies) {
-    expect([reply.status, reply.text]).toEqual([status, expect.stringContaining(expectedText)]);
-    expect(reply.text.length).toBeLessThan(1_000);
-  }
-});
+test.each(ATTACKS)(
+  'rejects %s and serves other clients',
+  async (_what, path, type, body, status, expectedText) => {
+    const text = body();
+    const headers = {
+      Authorization: `Token ${siege.token}`,
+      'Content-Type': type,
+      'Apollo-Require-Preflight': 'yes',
+    };
+    const replies = await expectCanaryServed(siege, () =>
+      Promise.all(
+        Array.from({ length: TIMES }, (): Promise<Reply> =>
+          send(siege.base, { method: 'POST', path, headers, body: text }),
+        ),
+      ),
+    );
+    for (const reply of replies) {
+      expect([reply.status, reply.text]).toEqual([status, expect.stringContaining(expectedText)]);
+      expect(reply.text.length).toBeLessThan(1_000);
+    }
+  },
+);
 
 test('answers a filter with 10,000 ids and serves other clients', async () => {
   const headers = { Authorization: `Token ${siege.token}`, 'Content-Type': JSON_TYPE };
   const body = `{"query":${JSON.stringify(QUERY)},"variables":{"where":{"id":{"in":${ids(10_000)}}}}}`;
-  const reply = await expectCanaryServed(siege, () => send(siege.base, { method: 'POST', path: '/graphql', headers, body }));
-  expect(JSON.parse(reply.text)).toEqual({ data: { exercises: { totalCount: expect.any(Number) } } });
+  const reply = await expectCanaryServed(siege, () =>
+    send(siege.base, { method: 'POST', path: '/graphql', headers, body }),
+  );
+  expect(JSON.parse(reply.text)).toEqual({
+    data: { exercises: { totalCount: expect.any(Number) } },
+  });
 });
 
 test('serves other clients while it validates 15 large bodies of one user', async () => {
@@ -89,8 +148,11 @@ test('serves other clients while it validates 15 large bodies of one user', asyn
       headers: { Authorization: `Token ${siege.token}`, 'Content-Type': JSON_TYPE },
       body: JSON.stringify({ notes, date: '2024-01-01', workout: 1 }),
     });
-  const replies = await expectCanaryServed(siege, () => Promise.all(Array.from({ length: 15 }, one)));
-  for (const { status, text } of replies) expect([status, text]).toEqual([400, expect.stringContaining('no more than 10000 characters')]);
+  const replies = await expectCanaryServed(siege, () =>
+    Promise.all(Array.from({ length: 15 }, one)),
+  );
+  for (const { status, text } of replies)
+    expect([status, text]).toEqual([400, expect.stringContaining('no more than 10000 characters')]);
 });
 
 test('has not exceeded its memory limit in these attacks', async () => {

@@ -15,7 +15,8 @@ const longCanonical = (workout: number) =>
 
 test('limits the objects of cached values, whatever the number of their versions', async () => {
   const workout = (await ann.post('/workout/', {})).body.id as number;
-  const day = (await ann.post('/day/', { training: workout, description: 'Long', day: [1] })).body.id as number;
+  const day = (await ann.post('/day/', { training: workout, description: 'Long', day: [1] })).body
+    .id as number;
   await fitgraph.sql(
     `INSERT INTO "workout_set" ("training_day_id", "sets", "user_id") SELECT $1, 2, $2 FROM generate_series(1, ${OBJECTS_PER_VERSION / 7})`,
     [day, ann.id],
@@ -27,7 +28,10 @@ test('limits the objects of cached values, whatever the number of their versions
   );
   const { derivedValues } = fitgraph.services;
   for (let version = 0; version < 8; version += 1) {
-    await fitgraph.sql(`UPDATE "workout" SET "comment" = $2 WHERE "id" = $1`, [workout, `Version ${version}`]);
+    await fitgraph.sql(`UPDATE "workout" SET "comment" = $2 WHERE "id" = $1`, [
+      workout,
+      `Version ${version}`,
+    ]);
     for (let run = 0; run < 2; run += 1) {
       const { days } = (await ann.ask(longCanonical(workout))).workout.canonicalRepresentation;
       expect(days[0].sets).toHaveLength(OBJECTS_PER_VERSION / 7);

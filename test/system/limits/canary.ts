@@ -6,7 +6,11 @@ const EVERY_MS = 200;
 /** Limit for the 99th percentile of response times, without scheduling delays. */
 const P99_MS = 1_000;
 
-const PATHS = ['/api/v2/exercise/?limit=5', '/api/v2/exerciseinfo/1/', '/api/v2/ingredient/?limit=20'];
+const PATHS = [
+  '/api/v2/exercise/?limit=5',
+  '/api/v2/exerciseinfo/1/',
+  '/api/v2/ingredient/?limit=20',
+];
 
 /** Behind trusted proxies, the client is in another network than the attackers. */
 const NETWORK = { 'X-Forwarded-For': '192.0.2.200' };
@@ -18,14 +22,21 @@ export interface CanaryResult<T> {
 }
 
 /** Reads until the attack is over, and at least ten times. */
-export async function withCanary<T>(siege: Siege, attack: () => Promise<T>): Promise<CanaryResult<T>> {
+export async function withCanary<T>(
+  siege: Siege,
+  attack: () => Promise<T>,
+): Promise<CanaryResult<T>> {
   const workers = siege.server.workers.join();
   const measureRequest = siege.timer();
   const replies: Reply[] = [];
   let isOver = false;
   const reading = (async () => {
     for (let run = 0; !isOver || run < 10; run += 1) {
-      replies.push(await measureRequest(() => send(siege.base, { path: PATHS[run % PATHS.length]!, headers: NETWORK })));
+      replies.push(
+        await measureRequest(() =>
+          send(siege.base, { path: PATHS[run % PATHS.length]!, headers: NETWORK }),
+        ),
+      );
       await sleep(EVERY_MS);
     }
   })();

@@ -23,12 +23,42 @@ beforeAll(async () => {
 afterAll(() => scene.end());
 
 /** Relations that lead back to the type where they begin: `root` selects an object of it, and each cycle multiplies the objects by the length of a list. */
-const CYCLES: readonly { root: string; type: string; cycle: readonly string[]; fields: readonly string[] }[] = [
-  { root: 'exercise', type: 'Exercise', cycle: ['variations'], fields: ['id', 'name', 'description', 'categoryId', 'muscleIds', 'nodeId'] },
-  { root: 'exerciseBase', type: 'ExerciseBase', cycle: ['translations', 'exerciseBase'], fields: ['id', 'nodeId', 'licenseId'] },
-  { root: 'workout', type: 'Workout', cycle: ['days', 'workout'], fields: ['id', 'nodeId', 'updatedAt'] },
-  { root: 'workout', type: 'Workout', cycle: ['scheduleSteps', 'workout'], fields: ['id', 'nodeId', 'createdAt', 'version'] },
-  { root: 'nutritionPlan', type: 'NutritionPlan', cycle: ['meals', 'plan'], fields: ['id', 'nodeId', 'createdAt'] },
+const CYCLES: readonly {
+  root: string;
+  type: string;
+  cycle: readonly string[];
+  fields: readonly string[];
+}[] = [
+  {
+    root: 'exercise',
+    type: 'Exercise',
+    cycle: ['variations'],
+    fields: ['id', 'name', 'description', 'categoryId', 'muscleIds', 'nodeId'],
+  },
+  {
+    root: 'exerciseBase',
+    type: 'ExerciseBase',
+    cycle: ['translations', 'exerciseBase'],
+    fields: ['id', 'nodeId', 'licenseId'],
+  },
+  {
+    root: 'workout',
+    type: 'Workout',
+    cycle: ['days', 'workout'],
+    fields: ['id', 'nodeId', 'updatedAt'],
+  },
+  {
+    root: 'workout',
+    type: 'Workout',
+    cycle: ['scheduleSteps', 'workout'],
+    fields: ['id', 'nodeId', 'createdAt', 'version'],
+  },
+  {
+    root: 'nutritionPlan',
+    type: 'NutritionPlan',
+    cycle: ['meals', 'plan'],
+    fields: ['id', 'nodeId', 'createdAt'],
+  },
 ];
 const DEPTH = 16;
 const TODAY = todayIn('UTC');
@@ -38,8 +68,12 @@ const endlessQuery = (random: Random, user: CostlyUser): string =>
   random.chance(0.3) ? plannedTraining(random) : backAndForth(random, user);
 
 function plannedTraining(random: Random): string {
-  const setGroups = () => `setGroups { ${random.some(['id', 'nodeId', 'sets', 'plannedSets { id }'], 4).join(' ')} }`;
-  const days = Array.from({ length: random.int(2, 6) }, (_, index) => `a${index}: trainingDays { id ${setGroups()} }`);
+  const setGroups = () =>
+    `setGroups { ${random.some(['id', 'nodeId', 'sets', 'plannedSets { id }'], 4).join(' ')} }`;
+  const days = Array.from(
+    { length: random.int(2, 6) },
+    (_, index) => `a${index}: trainingDays { id ${setGroups()} }`,
+  );
 
   return `{ plannedTraining(from: "${addDays(TODAY, -360)}", until: "${TODAY}") { date ${days.join(' ')} } }`;
 }
@@ -62,12 +96,20 @@ const longSubscription = (random: Random, { cursor }: CostlyUser): string => `
   fragment steps on Workout { scheduleSteps { id ${random.some(['nodeId', 'version'], 2).join(' ')} workout { id nodeId } } }`;
 
 /** Subscribes several times, so that events wait for each other when the client leaves. */
-function subscribe(query: string, headers: Record<string, string>, leaveAfterMs: number): Promise<Answer> {
+function subscribe(
+  query: string,
+  headers: Record<string, string>,
+  leaveAfterMs: number,
+): Promise<Answer> {
   const messages = Array.from({ length: SUBSCRIPTIONS }, (_, id) =>
     JSON.stringify({ id: String(id), type: 'subscribe', payload: { query } }),
   );
   const frames = messages.flatMap((message) => framesOf(message, message.length));
-  return sendWebSocket(scene.base, { headers, frames, pieceBytes: messages[0]!.length }, leaveAfterMs);
+  return sendWebSocket(
+    scene.base,
+    { headers, frames, pieceBytes: messages[0]!.length },
+    leaveAfterMs,
+  );
 }
 
 /**
@@ -85,7 +127,11 @@ async function cpuAfterAbort(
   await waitUntilIdle(scene.worker, scene.isDatabaseBusy);
   const { status } = query.includes('subscription')
     ? await subscribe(query, headers, leaveAfterMs!)
-    : await sendHttp(scene.base, { method: 'POST', path: '/graphql', headers, body }, leaveAfterMs ?? PATIENCE_MS);
+    : await sendHttp(
+        scene.base,
+        { method: 'POST', path: '/graphql', headers, body },
+        leaveAfterMs ?? PATIENCE_MS,
+      );
   const before = mainThreadTimeOf(scene.worker);
   const isIdle = await waitUntilIdle(scene.worker, scene.isDatabaseBusy);
   return { cpuMs: mainThreadTimeOf(scene.worker) - before, isIdle, status };
@@ -93,8 +139,16 @@ async function cpuAfterAbort(
 
 test.each([
   ['an operation that reaches a limit', endlessQuery, () => undefined],
-  ['an operation that has lost its client', endlessQuery, (random: Random) => random.int(1, MAX_LEAVE_MS)],
-  ['a subscription that has lost its client', longSubscription, (random: Random) => random.int(1, MAX_LEAVE_MS)],
+  [
+    'an operation that has lost its client',
+    endlessQuery,
+    (random: Random) => random.int(1, MAX_LEAVE_MS),
+  ],
+  [
+    'a subscription that has lost its client',
+    longSubscription,
+    (random: Random) => random.int(1, MAX_LEAVE_MS),
+  ],
 ])(seeded('stops the work of %s'), async (title, drawText, drawLeaveMs) => {
   const random = randomFor(`idle: ${title}`);
   const found: string[] = [];
@@ -106,7 +160,8 @@ test.each([
     const leaveAfterMs = drawLeaveMs(random);
     const { cpuMs, isIdle, status } = await cpuAfterAbort(query, user, leaveAfterMs);
     if (leaveAfterMs === undefined) expect(status).toBe(400);
-    if (cpuMs > MAX_CPU_AFTER_ABORT_MS || !isIdle) found.push(`round ${round}: ${Math.round(cpuMs)} ms of CPU, ${query}`);
+    if (cpuMs > MAX_CPU_AFTER_ABORT_MS || !isIdle)
+      found.push(`round ${round}: ${Math.round(cpuMs)} ms of CPU, ${query}`);
     if (round === WARM_UP_ROUNDS) memoryBefore = residentMemoryOf(scene.worker);
   }
 

@@ -19,7 +19,10 @@ import { Person } from '../../setup/person';
 import { daysAgo, richAccount, TODAY } from './account';
 
 // The documents of this file read whole tables.
-const fitgraph = fitgraphForThisFile({ content: 'tables', environment: { BUDGET: 'off', MAX_COST: '1000000000' } });
+const fitgraph = fitgraphForThisFile({
+  content: 'tables',
+  environment: { BUDGET: 'off', MAX_COST: '1000000000' },
+});
 const schema = buildGraphQLSchema();
 const query = schema.getQueryType()!;
 const objectTypes = Object.values(schema.getTypeMap()).filter(isObjectType);
@@ -27,32 +30,51 @@ const objectTypes = Object.values(schema.getTypeMap()).filter(isObjectType);
 type Field = GraphQLField<unknown, unknown>;
 type Way = readonly Field[];
 
-const hasArgument = ({ args }: Field, ...names: string[]) => args.some(({ name }) => names.includes(name));
+const hasArgument = ({ args }: Field, ...names: string[]) =>
+  args.some(({ name }) => names.includes(name));
 const isConnectionList = (type: GraphQLObjectType, { name }: Field) =>
   type.name.endsWith('Connection') && ['nodes', 'edges'].includes(name);
-const takesList = ({ args }: Field) => args.some(({ type }) => isNonNullType(type) && isListType(type.ofType));
+const takesList = ({ args }: Field) =>
+  args.some(({ type }) => isNonNullType(type) && isListType(type.ofType));
 /** Whether no argument determines the length of a list. */
 const isOpenList = (type: GraphQLObjectType, field: Field) =>
-  isListType(getNullableType(field.type)) && !hasArgument(field, 'first', 'last') && !takesList(field) && !isConnectionList(type, field);
+  isListType(getNullableType(field.type)) &&
+  !hasArgument(field, 'first', 'last') &&
+  !takesList(field) &&
+  !isConnectionList(type, field);
 
 const lists = objectTypes
   .filter((type) => !isIntrospectionType(type))
   .flatMap((type) =>
     Object.values(type.getFields())
       .filter((field) => isOpenList(type, field))
-      .map((field) => ({ coordinate: `${type.name}.${field.name}`, type, field, size: field.extensions.listSize?.assumedSize })),
+      .map((field) => ({
+        coordinate: `${type.name}.${field.name}`,
+        type,
+        field,
+        size: field.extensions.listSize?.assumedSize,
+      })),
   );
 
-const ARGUMENTS: Record<string, string> = { plannedTraining: `(from: "${daysAgo(27)}", until: "${TODAY}")` };
-const isSelectable = ({ name, args }: Field) => name in ARGUMENTS || args.every(({ type }) => !isNonNullType(type));
+const ARGUMENTS: Record<string, string> = {
+  plannedTraining: `(from: "${daysAgo(27)}", until: "${TODAY}")`,
+};
+const isSelectable = ({ name, args }: Field) =>
+  name in ARGUMENTS || args.every(({ type }) => !isNonNullType(type));
 
 /** Returns the fields on each path from `Query` to all objects of a type: its list, or else all fields of other types that return it. */
 function waysTo(type: GraphQLObjectType, visited: readonly string[] = []): Way[] {
   if (type === query) return [[]];
   const list = query.getFields()[type.extensions.resource?.listQueryName ?? ''];
   if (list)
-    return [isListType(getNullableType(list.type)) ? [list] : [list, (getNamedType(list.type) as GraphQLObjectType).getFields().nodes!]];
-  const parents = objectTypes.filter(({ name }) => !visited.includes(name) && !/^(?:Mutation|Subscription)$|Payload$/.test(name));
+    return [
+      isListType(getNullableType(list.type))
+        ? [list]
+        : [list, (getNamedType(list.type) as GraphQLObjectType).getFields().nodes!],
+    ];
+  const parents = objectTypes.filter(
+    ({ name }) => !visited.includes(name) && !/^(?:Mutation|Subscription)$|Payload$/.test(name),
+  );
   return parents.flatMap((parent) =>
     Object.values(parent.getFields())
       .filter((field) => getNamedType(field.type) === type && isSelectable(field))
@@ -62,7 +84,8 @@ function waysTo(type: GraphQLObjectType, visited: readonly string[] = []): Way[]
 
 function documentOf(way: Way, list: Field): string {
   const leaf = isCompositeType(getNamedType(list.type)) ? `${list.name} { __typename }` : list.name;
-  const argumentsOf = (field: Field) => ARGUMENTS[field.name] ?? (hasArgument(field, 'first') ? '(first: 10000)' : '');
+  const argumentsOf = (field: Field) =>
+    ARGUMENTS[field.name] ?? (hasArgument(field, 'first') ? '(first: 10000)' : '');
   return `{ ${way.reduceRight((inner, field) => `${field.name}${argumentsOf(field)} { ${inner} }`, leaf)} }`;
 }
 
@@ -70,23 +93,35 @@ function documentOf(way: Way, list: Field): string {
 function lengthsAt(value: any, [key, ...rest]: readonly string[]): number[] {
   if (value === null) return [];
   if (key === undefined) return [(value as unknown[]).length];
-  return Array.isArray(value) ? value.flatMap((item) => lengthsAt(item, [key, ...rest])) : lengthsAt(value[key], rest);
+  return Array.isArray(value)
+    ? value.flatMap((item) => lengthsAt(item, [key, ...rest]))
+    : lengthsAt(value[key], rest);
 }
 
-const average = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const average = (values: readonly number[]) =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** Whether a list belongs to no stored row: results of mutations, and the page of a subscription. */
-const isOfOperation = (coordinate: string) => /^\w+Payload\.|^InputError\.path$|^Changes\.changes$/.test(coordinate);
+const isOfOperation = (coordinate: string) =>
+  /^\w+Payload\.|^InputError\.path$|^Changes\.changes$/.test(coordinate);
 
 test('every list whose length no argument determines declares its size', () => {
   expect(lists.length).toBeGreaterThan(80);
-  expect(lists.filter(({ size }) => size === undefined).map(({ coordinate }) => coordinate)).toEqual([]);
-  expect(lists.filter(({ size }) => typeof size === 'function').map(({ coordinate }) => coordinate)).toEqual(['Query.plannedTraining']);
+  expect(
+    lists.filter(({ size }) => size === undefined).map(({ coordinate }) => coordinate),
+  ).toEqual([]);
+  expect(
+    lists.filter(({ size }) => typeof size === 'function').map(({ coordinate }) => coordinate),
+  ).toEqual(['Query.plannedTraining']);
 });
 
 test('declared sizes are between the average length of stored lists and twice the greatest one', async () => {
   const { person } = await richAccount(fitgraph);
-  const demo = await seedDemo({ database: fitgraph.database, tokenVault: new TokenVault(SECRET_KEY), timeZone: TIME_ZONE });
+  const demo = await seedDemo({
+    database: fitgraph.database,
+    tokenVault: new TokenVault(SECRET_KEY),
+    timeZone: TIME_ZONE,
+  });
   const people = [person, new Person(fitgraph.url, { id: 0, token: demo!.token })];
   const wrong: string[] = [];
   for (const { coordinate, type, field, size } of lists) {
@@ -105,7 +140,8 @@ test('declared sizes are between the average length of stored lists and twice th
     const averages = lengths.filter((one) => one.length).map(average);
     const least = Math.max(...averages);
     const most = 2 * Math.max(...lengths.flat());
-    if (!(size >= least && size <= most)) wrong.push(`${coordinate} has the size ${size}, not from ${least.toFixed(2)} to ${most}`);
+    if (!(size >= least && size <= most))
+      wrong.push(`${coordinate} has the size ${size}, not from ${least.toFixed(2)} to ${most}`);
   }
   expect(wrong).toEqual([]);
 });

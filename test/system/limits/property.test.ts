@@ -26,7 +26,10 @@ beforeAll(async () => {
 afterAll(() => scene.end());
 
 /** Returns the limits that a request has exceeded. */
-function findViolations({ cpuMs, memoryMb, stopMs, isIdle }: ResourceUse, { status, text }: Answer): string[] {
+function findViolations(
+  { cpuMs, memoryMb, stopMs, isIdle }: ResourceUse,
+  { status, text }: Answer,
+): string[] {
   return [
     ...(cpuMs > MAX_CPU_MS ? [`${Math.round(cpuMs)} ms of CPU`] : []),
     ...(memoryMb > MAX_MEMORY_MB ? [`${Math.round(memoryMb)} MB`] : []),
@@ -56,11 +59,16 @@ test(seeded(`bounds the cost of ${REQUESTS} random requests`), async () => {
   const end = performance.now() + SECONDS * 1_000;
 
   try {
-    for (let index = FIRST; index < FIRST + REQUESTS && found.length < MAX_VIOLATIONS && performance.now() < end; index += 1) {
+    for (
+      let index = FIRST;
+      index < FIRST + REQUESTS && found.length < MAX_VIOLATIONS && performance.now() < end;
+      index += 1
+    ) {
       const request = await requests.draw(index);
       const { result, use } = await meter.measure(request.send);
       const violations = findViolations(use, result);
-      if (violations.length > 0) found.push(describeViolation(index, violations, request, use, result));
+      if (violations.length > 0)
+        found.push(describeViolation(index, violations, request, use, result));
       if (!scene.isWorkerRunning) break;
     }
   } finally {

@@ -12,7 +12,10 @@ const HEAP_MB = 800;
 let siege: Siege;
 beforeAll(async () => {
   // With a limit of the heap, the peak memory does not depend on how soon V8 collects garbage, which is later on a busy machine.
-  siege = await Siege.start({ NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`, TRUSTED_PROXIES: '127.0.0.1, ::1' });
+  siege = await Siege.start({
+    NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
+    TRUSTED_PROXIES: '127.0.0.1, ::1',
+  });
   const { connection, release } = await openEmbeddedDatabase({ dataDir: siege.dataDir });
   const client = new Client(connection);
   await client.connect();
@@ -43,7 +46,8 @@ afterAll(() => siege.end());
 const OTHER_NETWORK = { 'X-Forwarded-For': '192.0.2.201' };
 
 const userHeaders = () => ({ Authorization: `Token ${siege.token}` });
-const joinRepeated = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join(' ');
+const joinRepeated = (count: number, text: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => text(index)).join(' ');
 
 /** Sends a request three times. Other clients must stay served, and responses must be bounded. */
 async function expectBoundedResponse(request: () => Promise<Reply>): Promise<Reply> {
@@ -60,21 +64,29 @@ const codeOf = ({ text }: Reply) => JSON.parse(text).errors?.[0]?.extensions?.co
 
 test('rejects hundreds of long aliases per row at validation', async () => {
   const aliases = joinRepeated(490, (index) => `${'a'.repeat(190)}${index}: id`);
-  expect(codeOf(await expectBoundedResponse(() => graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`)))).toBe(
-    'GRAPHQL_VALIDATION_FAILED',
-  );
+  expect(
+    codeOf(
+      await expectBoundedResponse(() =>
+        graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`),
+      ),
+    ),
+  ).toBe('GRAPHQL_VALIDATION_FAILED');
 });
 
 test('returns RESULT_TOO_LARGE for the largest allowed number of aliases and rows', async () => {
   const aliases = joinRepeated(50, (index) => `${'a'.repeat(60)}${index}: id`);
-  const reply = await expectBoundedResponse(() => graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`));
+  const reply = await expectBoundedResponse(() =>
+    graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`),
+  );
   expect([reply.status, codeOf(reply)]).toEqual([400, 'RESULT_TOO_LARGE']);
   expect(reply.text).toContain('Request fewer rows');
 });
 
 test('serves other clients while it sends a response of several megabytes', async () => {
   const aliases = joinRepeated(50, (index) => `b${index}: id`);
-  const reply = await expectBoundedResponse(() => graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`));
+  const reply = await expectBoundedResponse(() =>
+    graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`),
+  );
   expect(reply.status).toBe(200);
   expect(JSON.parse(reply.text).data.ingredients.nodes).toHaveLength(9900);
   expect(reply.text.length).toBeGreaterThan(5_000_000);
@@ -90,17 +102,31 @@ test('bounds a response that repeats one related row', async () => {
 
 test('rejects repeated introspection at validation', async () => {
   const aliases = joinRepeated(30, (index) => `s${index}: __schema { types { name description } }`);
-  expect(codeOf(await expectBoundedResponse(() => graphql(siege.base, `{ ${aliases} }`)))).toBe('GRAPHQL_VALIDATION_FAILED');
+  expect(codeOf(await expectBoundedResponse(() => graphql(siege.base, `{ ${aliases} }`)))).toBe(
+    'GRAPHQL_VALIDATION_FAILED',
+  );
 });
 
 test('bounds responses with stored texts that exceed the current length limit', async () => {
-  const list = await expectBoundedResponse(() => send(siege.base, { path: '/api/v2/workoutsession/?limit=100', headers: userHeaders() }));
-  expect([list.status, JSON.parse(list.text)]).toEqual([400, { detail: expect.stringContaining('Request fewer rows') }]);
-  const one = await expectBoundedResponse(() => send(siege.base, { path: '/api/v2/workoutsession/?limit=1', headers: userHeaders() }));
+  const list = await expectBoundedResponse(() =>
+    send(siege.base, { path: '/api/v2/workoutsession/?limit=100', headers: userHeaders() }),
+  );
+  expect([list.status, JSON.parse(list.text)]).toEqual([
+    400,
+    { detail: expect.stringContaining('Request fewer rows') },
+  ]);
+  const one = await expectBoundedResponse(() =>
+    send(siege.base, { path: '/api/v2/workoutsession/?limit=1', headers: userHeaders() }),
+  );
   expect([one.status, JSON.parse(one.text).results[0].notes.length]).toEqual([200, 4_800_000]);
   const aliases = joinRepeated(50, (index) => `n${index}: notes`);
   const reply = await expectBoundedResponse(() =>
-    graphql(siege.base, `{ workoutSessions(first: 1) { nodes { ${aliases} } } }`, undefined, userHeaders()),
+    graphql(
+      siege.base,
+      `{ workoutSessions(first: 1) { nodes { ${aliases} } } }`,
+      undefined,
+      userHeaders(),
+    ),
   );
   expect([reply.status, codeOf(reply)]).toEqual([400, 'RESULT_TOO_LARGE']);
 });
@@ -113,11 +139,16 @@ test('serves other clients while a dozen clients ask for as many objects as the 
   const aliases = joinRepeated(19, (index) => `d${index}: language { id }`);
   const query = `{ ingredients(first: 9900) { nodes { ${aliases} } } }`;
   const { result: replies, memoryMb } = await siege.measureDuring(() =>
-    expectCanaryServed(siege, () => Promise.all(Array.from({ length: 12 }, () => graphql(siege.base, query)))),
+    expectCanaryServed(siege, () =>
+      Promise.all(Array.from({ length: 12 }, () => graphql(siege.base, query))),
+    ),
   );
   for (const { status, text } of replies) {
     expect([200, 400, 429, 503]).toContain(status);
-    if (status !== 200) expect(['RESULT_TOO_LARGE', 'RATE_LIMITED', 'OVERLOADED']).toContain(JSON.parse(text).errors[0].extensions.code);
+    if (status !== 200)
+      expect(['RESULT_TOO_LARGE', 'RATE_LIMITED', 'OVERLOADED']).toContain(
+        JSON.parse(text).errors[0].extensions.code,
+      );
   }
   expect(memoryMb).toBeLessThan(1.5 * MEMORY_MB);
 });
@@ -153,7 +184,14 @@ test('counts the fields of the node of an edge', async () => {
 test('serves other clients while a hundred thousand fields fail', async () => {
   const aliases = joinRepeated(40, (index) => `f${index}: diaryEntries(first: 1) { nodes { id } }`);
   const { result: reply, memoryMb } = await siege.measureDuring(() =>
-    expectCanaryServed(siege, () => graphql(siege.base, `{ ingredients(first: 2300) { nodes { ${aliases} } } }`, undefined, OTHER_NETWORK)),
+    expectCanaryServed(siege, () =>
+      graphql(
+        siege.base,
+        `{ ingredients(first: 2300) { nodes { ${aliases} } } }`,
+        undefined,
+        OTHER_NETWORK,
+      ),
+    ),
   );
   const { errors } = JSON.parse(reply.text);
   expect(errors).toHaveLength(20);

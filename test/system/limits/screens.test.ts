@@ -13,22 +13,29 @@ beforeAll(async () => {
 
 type Json = null | string | number | boolean | Json[] | { [key: string]: Json };
 
-const isObject = (value: Json): value is { [key: string]: Json } => value !== null && typeof value === 'object' && !Array.isArray(value);
+const isObject = (value: Json): value is { [key: string]: Json } =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
 
 /** Returns the length of the longest list at each path of keys. Paths have no indexes, so the same list of several rows counts as one. */
-function lengthsOf(value: Json, path = '', lengths = new Map<string, number>()): Map<string, number> {
+function lengthsOf(
+  value: Json,
+  path = '',
+  lengths = new Map<string, number>(),
+): Map<string, number> {
   if (Array.isArray(value)) {
     lengths.set(path, Math.max(lengths.get(path) ?? 0, value.length));
     for (const item of value) lengthsOf(item, path, lengths);
   } else if (isObject(value)) {
-    for (const [key, inner] of Object.entries(value)) lengthsOf(inner, path === '' ? key : `${path}.${key}`, lengths);
+    for (const [key, inner] of Object.entries(value))
+      lengthsOf(inner, path === '' ? key : `${path}.${key}`, lengths);
   }
   return lengths;
 }
 
 function hasContent(value: Json): boolean {
   if (Array.isArray(value)) return value.some(hasContent);
-  if (isObject(value)) return Object.entries(value).some(([key, inner]) => key !== '__typename' && hasContent(inner));
+  if (isObject(value))
+    return Object.entries(value).some(([key, inner]) => key !== '__typename' && hasContent(inner));
   return value !== null && value !== '';
 }
 
@@ -39,7 +46,9 @@ const MAY_BE_EMPTY = /\bmuscles\.(?:front|back)(?:_?secondary)?$/i;
 function expectContent({ status, body }: Answer): void {
   expect(status).toBe(200);
   expect(hasContent(body)).toBe(true);
-  const emptyLists = [...lengthsOf(body)].flatMap(([path, length]) => (length === 0 && !MAY_BE_EMPTY.test(path) ? path : []));
+  const emptyLists = [...lengthsOf(body)].flatMap(([path, length]) =>
+    length === 0 && !MAY_BE_EMPTY.test(path) ? path : [],
+  );
   expect(emptyLists).toEqual([]);
 }
 
@@ -51,18 +60,25 @@ async function request(name: string) {
 
 test('there are sixty screens with unique names', () => {
   expect(screens).toHaveLength(60);
-  for (const list of [screens, restScreens]) expect(new Set(list.map(({ name }) => name)).size).toBe(list.length);
+  for (const list of [screens, restScreens])
+    expect(new Set(list.map(({ name }) => name)).size).toBe(list.length);
 });
 
-test.each(screens.map(({ name }) => name))('GraphQL returns content for the screen: %s', async (name) => {
-  const answer = await request(name);
-  expect(answer.errors).toBeUndefined();
-  expectContent(answer);
-});
+test.each(screens.map(({ name }) => name))(
+  'GraphQL returns content for the screen: %s',
+  async (name) => {
+    const answer = await request(name);
+    expect(answer.errors).toBeUndefined();
+    expectContent(answer);
+  },
+);
 
-test.each(restScreens.map(({ name, path }) => [name, path] as const))('REST returns content for the screen: %s', async (_name, path) => {
-  expectContent(await account.person.get(path));
-});
+test.each(restScreens.map(({ name, path }) => [name, path] as const))(
+  'REST returns content for the screen: %s',
+  async (_name, path) => {
+    expectContent(await account.person.get(path));
+  },
+);
 
 /** Screens that show only public rows. */
 const PUBLIC = [
@@ -84,7 +100,10 @@ const PUBLIC = [
 test('no screen exceeds a limit for anonymous clients, and they see the public ones', async () => {
   const rejected: string[] = [];
   for (const screen of screens) {
-    const { errors = [] } = await fitgraph.anonymous.query(screen.query, variablesOf(screen, account));
+    const { errors = [] } = await fitgraph.anonymous.query(
+      screen.query,
+      variablesOf(screen, account),
+    );
     const codes = new Set(errors.map(({ extensions }) => String(extensions.code)));
     if (!PUBLIC.includes(screen.name)) codes.delete('UNAUTHENTICATED');
     for (const code of codes) rejected.push(`${screen.name}: ${code}`);
@@ -109,8 +128,14 @@ test.each([
   '{ workouts { nodes { canonicalRepresentation { days { sets { exercises { summary images { image } plannedSets { reps } } sequence { reps } muscles { front { name } } } } } } } }',
   '{ nutritionPlans { nodes { meals { items { amount ingredient { name units { gram } } } } } } }',
 ])('default pages of whole trees cost a tenth of the maximum at most: %s', async (query) => {
-  const { body } = await account.person.send('POST', '/graphql', { query, extensions: { dryRun: true } });
-  expect(body).toMatchObject({ data: null, extensions: { cost: expect.any(Number), limit: 500_000 } });
+  const { body } = await account.person.send('POST', '/graphql', {
+    query,
+    extensions: { dryRun: true },
+  });
+  expect(body).toMatchObject({
+    data: null,
+    extensions: { cost: expect.any(Number), limit: 500_000 },
+  });
   expect(body.extensions.cost).toBeLessThan(50_000);
   expectContent(await account.person.query(query));
 });

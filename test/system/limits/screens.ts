@@ -15,7 +15,9 @@ import { training } from './screens/training';
 export type { Screen };
 
 /** Queries of the ten screens. Only `tenscreens.test.ts` sends their mutations. */
-const read = ten.flatMap(({ requests }) => requests.filter(({ query }) => query.startsWith('query')));
+const read = ten.flatMap(({ requests }) =>
+  requests.filter(({ query }) => query.startsWith('query')),
+);
 
 export const screens: readonly Screen[] = [
   ...home,
@@ -27,8 +29,13 @@ export const screens: readonly Screen[] = [
   ...read.map(asApolloSends),
 ];
 
-export const variablesOf = ({ variables = {} }: Screen, { cursor }: RichAccount): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, value === CURSOR ? cursor : value]));
+export const variablesOf = (
+  { variables = {} }: Screen,
+  { cursor }: RichAccount,
+): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [name, value === CURSOR ? cursor : value]),
+  );
 
 /** Requests of phone apps for the REST API; paths are relative to `/api/v2`. */
 export const restScreens: readonly { name: string; path: string }[] = [
@@ -36,15 +43,24 @@ export const restScreens: readonly { name: string; path: string }[] = [
   { name: 'exercise images', path: '/exerciseimage/?limit=100&is_main=True' },
   { name: 'exercise search', path: '/exercise/search/?term=bench&language=en' },
   { name: 'ingredients in full', path: '/ingredientinfo/?limit=100' },
-  { name: 'values of a portion of an ingredient', path: `/ingredient/${OATS}/get_values/?amount=80` },
+  {
+    name: 'values of a portion of an ingredient',
+    path: `/ingredient/${OATS}/get_values/?amount=80`,
+  },
   { name: 'workouts', path: '/workout/?limit=100&ordering=-creation_date' },
   { name: 'workout in full', path: `/workout/${CURRENT.workout}/canonical_representation/` },
-  { name: 'log of an exercise in a workout', path: `/workout/${CURRENT.workout}/log_data/?id=${SQUAT}` },
+  {
+    name: 'log of an exercise in a workout',
+    path: `/workout/${CURRENT.workout}/log_data/?id=${SQUAT}`,
+  },
   { name: 'settings', path: '/setting/?limit=1000' },
   { name: 'latest logs', path: `/workoutlog/?limit=100&ordering=-date&exercise=${SQUAT}` },
   { name: 'sessions', path: '/workoutsession/?limit=100&ordering=-date' },
   { name: 'body weights', path: '/weightentry/?limit=400&ordering=-date' },
   { name: 'nutrition plans in full', path: '/nutritionplaninfo/?limit=100' },
-  { name: 'values of a nutrition plan', path: `/nutritionplan/${CURRENT.plan}/nutritional_values/` },
+  {
+    name: 'values of a nutrition plan',
+    path: `/nutritionplan/${CURRENT.plan}/nutritional_values/`,
+  },
   { name: 'diary', path: '/nutritiondiary/?limit=100&ordering=-datetime' },
 ];

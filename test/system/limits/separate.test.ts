@@ -37,9 +37,13 @@ const LARGE = aliases(12, (n) => `ingredients(first: 9000, offset: ${n}) { nodes
 
 test("answers a user's large request while twelve anonymous clients send one each", async () => {
   const headers = { Authorization: `Token ${siege.token}` };
-  const strangers = Array.from({ length: 12 }, (_, n) => graphql(siege.base, LARGE, undefined, from(`203.0.113.${n}`)));
+  const strangers = Array.from({ length: 12 }, (_, n) =>
+    graphql(siege.base, LARGE, undefined, from(`203.0.113.${n}`)),
+  );
   await sleep(100);
-  const { status, text, ms } = await siege.timer()(() => graphql(siege.base, LARGE, undefined, headers));
+  const { status, text, ms } = await siege.timer()(() =>
+    graphql(siege.base, LARGE, undefined, headers),
+  );
   expect([status, JSON.parse(text).errors]).toEqual([200, undefined]);
   expect(ms).toBeLessThan(5_000);
   await Promise.all(strangers);
@@ -48,7 +52,8 @@ test("answers a user's large request while twelve anonymous clients send one eac
 /** Statements that sort the whole table. */
 const SLOW = aliases(
   20,
-  (n) => `ingredients(first: 1, offset: ${FOODS - 1_000 - n}, orderBy: [{ protein: ASC }, { name: DESC }]) { nodes { id } }`,
+  (n) =>
+    `ingredients(first: 1, offset: ${FOODS - 1_000 - n}, orderBy: [{ protein: ASC }, { name: DESC }]) { nodes { id } }`,
 );
 
 test('answers honest anonymous reads while eight networks send slow statements', async () => {
@@ -64,7 +69,12 @@ test('answers honest anonymous reads while eight networks send slow statements',
     );
     const honest = [];
     for (let run = 0; run < 27; run += 1) {
-      honest.push(await send(siege.base, { path: `/api/v2/exercise/?limit=5&offset=${run}`, headers: from(`192.0.2.${run}`) }));
+      honest.push(
+        await send(siege.base, {
+          path: `/api/v2/exercise/?limit=5&offset=${run}`,
+          headers: from(`192.0.2.${run}`),
+        }),
+      );
       await sleep(200);
     }
     isOver = true;

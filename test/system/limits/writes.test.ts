@@ -7,7 +7,8 @@ let ann: Person;
 let workout: string;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  workout = (await ann.ask('mutation { createWorkout(input: {}) { workout { id } } }')).createWorkout.workout.id;
+  workout = (await ann.ask('mutation { createWorkout(input: {}) { workout { id } } }'))
+    .createWorkout.workout.id;
 });
 
 const MAX = 10_000;
@@ -27,15 +28,28 @@ test('rejects texts of more than 10,000 characters over GraphQL', async () => {
 });
 
 test('rejects texts of more than 10,000 characters over REST, without a max_length in OPTIONS', async () => {
-  const post = (notes: string, date: string) => ann.post('/workoutsession/', { workout: Number(workout), date, notes, impression: '2' });
+  const post = (notes: string, date: string) =>
+    ann.post('/workoutsession/', { workout: Number(workout), date, notes, impression: '2' });
   expect((await post('x'.repeat(MAX), '2024-01-03')).status).toBe(201);
-  expect(await post('x'.repeat(MAX + 1), '2024-01-04')).toMatchObject({ status: 400, body: { notes: [TOO_LONG] } });
-  expect((await ann.options('/workoutsession/')).body.actions.POST.notes).not.toHaveProperty('max_length');
+  expect(await post('x'.repeat(MAX + 1), '2024-01-04')).toMatchObject({
+    status: 400,
+    body: { notes: [TOO_LONG] },
+  });
+  expect((await ann.options('/workoutsession/')).body.actions.POST.notes).not.toHaveProperty(
+    'max_length',
+  );
 });
 
 test('reads a stored text that is too long and updates other fields of its row', async () => {
-  const { body } = await ann.post('/workoutsession/', { workout: Number(workout), date: '2024-01-05', notes: 'old', impression: '2' });
-  await fitgraph.sql(`UPDATE "workout_session" SET "notes" = repeat('y', 50000) WHERE "id" = ${body.id}`);
+  const { body } = await ann.post('/workoutsession/', {
+    workout: Number(workout),
+    date: '2024-01-05',
+    notes: 'old',
+    impression: '2',
+  });
+  await fitgraph.sql(
+    `UPDATE "workout_session" SET "notes" = repeat('y', 50000) WHERE "id" = ${body.id}`,
+  );
   expect((await ann.get(`/workoutsession/${body.id}/`)).body.notes).toHaveLength(50_000);
   expect((await ann.patch(`/workoutsession/${body.id}/`, { impression: '3' })).body).toMatchObject({
     impression: '3',
@@ -47,17 +61,22 @@ describe('the budget of a user', () => {
   const COST_PER_SECOND = 1_000;
   let withSmallBudget: Fitgraph;
   beforeAll(async () => {
-    withSmallBudget = await Fitgraph.start({ environment: { BUDGET_USER: String(COST_PER_SECOND) }, sameDatabaseAs: fitgraph });
+    withSmallBudget = await Fitgraph.start({
+      environment: { BUDGET_USER: String(COST_PER_SECOND) },
+      sameDatabaseAs: fitgraph,
+    });
   });
   afterAll(() => withSmallBudget.stop());
 
-  const rateLimitOf = async (person: Person) => (await person.ask('{ rateLimit { remaining limit } }')).rateLimit;
+  const rateLimitOf = async (person: Person) =>
+    (await person.ask('{ rateLimit { remaining limit } }')).rateLimit;
   const entries = (from: number, count: number) =>
     Array.from({ length: count }, (_, index) => ({
       date: new Date(Date.UTC(1990, 0, from + index)).toISOString().slice(0, 10),
       weight: '80',
     }));
-  const CREATE_MANY = 'mutation ($inputs: [WeightEntryInput!]!) { createWeightEntries(inputs: $inputs) { weightEntries { id } } }';
+  const CREATE_MANY =
+    'mutation ($inputs: [WeightEntryInput!]!) { createWeightEntries(inputs: $inputs) { weightEntries { id } } }';
 
   test('is charged per written row, and limits further writes as RATE_LIMITED', async () => {
     const bob = await withSmallBudget.user('bob');
@@ -80,9 +99,16 @@ describe('the budget of a user', () => {
   test('is charged by the length of texts over REST', async () => {
     const cy = await withSmallBudget.user('cy');
     const { body } = await cy.post('/workout/', {});
-    const session = { workout: body.id, date: '2024-01-01', notes: 'x'.repeat(MAX), impression: '2' };
+    const session = {
+      workout: body.id,
+      date: '2024-01-01',
+      notes: 'x'.repeat(MAX),
+      impression: '2',
+    };
     const { status, headers } = await cy.post('/workoutsession/', session);
     expect(status).toBe(201);
-    expect(Number(/;c=(\d+)/.exec(headers.get('ratelimit')!)![1])).toBeGreaterThan(200 * (MAX / 1024));
+    expect(Number(/;c=(\d+)/.exec(headers.get('ratelimit')!)![1])).toBeGreaterThan(
+      200 * (MAX / 1024),
+    );
   });
 });

@@ -17,7 +17,8 @@ export const nextMigrations = (): string[] =>
     .sort();
 
 // eslint-disable-next-line @typescript-eslint/no-require-imports -- found by name
-export const nextMigrationNamed = (name: string) => require(path.join(MIGRATIONS, name)) as MigrationModule;
+export const nextMigrationNamed = (name: string) =>
+  require(path.join(MIGRATIONS, name)) as MigrationModule;
 
 export class NextVersion {
   readonly root = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-next-'));
@@ -27,7 +28,10 @@ export class NextVersion {
     fs.cpSync(path.join(ROOT, 'dist'), path.join(this.root, 'dist'), { recursive: true });
     fs.symlinkSync(path.join(ROOT, 'node_modules'), path.join(this.root, 'node_modules'));
     const manifest = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as object;
-    fs.writeFileSync(path.join(this.root, 'package.json'), JSON.stringify({ ...manifest, version: NEXT_VERSION }));
+    fs.writeFileSync(
+      path.join(this.root, 'package.json'),
+      JSON.stringify({ ...manifest, version: NEXT_VERSION }),
+    );
   }
 
   /** Compiles a migration of the folder `migrations` into the build. */

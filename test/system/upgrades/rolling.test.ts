@@ -32,7 +32,10 @@ beforeAll(async () => {
   ann = scene.server.signedIn(scene.token);
   next = new NextVersion();
   for (const name of ONLINE) next.addMigration(name);
-  installation = new Installation({ DATABASE_URL: scene.proxy.url, SECRET_KEY, BUDGET: 'off' }, next.root);
+  installation = new Installation(
+    { DATABASE_URL: scene.proxy.url, SECRET_KEY, BUDGET: 'off' },
+    next.root,
+  );
   ids = await scene.database.withoutTimeouts(async (client) => {
     await client.query('BEGIN; ALTER TABLE "workout" DISABLE TRIGGER USER');
     const keys = await dropKeysAndIndexes(client, ['workout']);
@@ -48,7 +51,8 @@ beforeAll(async () => {
     );
     return rows.map(({ id }) => id as number);
   });
-  lastId = (await scene.database.pool.query('SELECT max("id") AS "last" FROM "workout"')).rows[0].last as number;
+  lastId = (await scene.database.pool.query('SELECT max("id") AS "last" FROM "workout"')).rows[0]
+    .last as number;
 });
 afterAll(async () => {
   await installation?.remove();
@@ -58,20 +62,29 @@ afterAll(async () => {
 
 const ready = async (at: Server) => (await at.anonymous.send('GET', '/health/ready')).status;
 const count = async (condition: string) =>
-  (await scene.database.pool.query(`SELECT count(*)::int AS "rows" FROM "workout" WHERE ${condition}`)).rows[0].rows as number;
+  (
+    await scene.database.pool.query(
+      `SELECT count(*)::int AS "rows" FROM "workout" WHERE ${condition}`,
+    )
+  ).rows[0].rows as number;
 
 test('the start of the next version migrates while the previous one serves eight clients', async () => {
   const traffic = scene.traffic().read(3).write(3).update(2, ids);
   await until('requests are served', () => traffic.outcomes.length > 100);
   server = await installation.start();
   const served = traffic.outcomes.length;
-  await until('requests are served after the migration', () => traffic.outcomes.length > served + 100);
+  await until(
+    'requests are served after the migration',
+    () => traffic.outcomes.length > served + 100,
+  );
   expect(server.stdout + server.stderr).toContain(ONLINE.at(-1));
-  const busyMs = Math.max(...traffic.outcomes.filter(({ what }) => what === 'anonymous').map(({ ms }) => ms));
+  const busyMs = Math.max(
+    ...traffic.outcomes.filter(({ what }) => what === 'anonymous').map(({ ms }) => ms),
+  );
   const verdict = await traffic.end(async () =>
-    (await scene.database.pool.query('SELECT "comment" FROM "workout" WHERE "id" > $1', [lastId])).rows.map(
-      ({ comment }) => comment as string,
-    ),
+    (
+      await scene.database.pool.query('SELECT "comment" FROM "workout" WHERE "id" > $1', [lastId])
+    ).rows.map(({ comment }) => comment as string),
   );
   process.stdout.write(
     `upgrade: ${verdict.requests} requests, longest ${verdict.silenceMs} ms, of other tables ${Math.round(busyMs)} ms\n`,
@@ -88,9 +101,12 @@ test('servers of both versions are ready and serve the same rows, also one of th
   const servers = [scene.server, server, restarted];
   for (const one of servers) expect(await ready(one)).toBe(200);
   for (const writer of servers) {
-    const { status, body } = await writer.signedIn(scene.token).post('/workout/', { comment: `by ${writer.url}` });
+    const { status, body } = await writer
+      .signedIn(scene.token)
+      .post('/workout/', { comment: `by ${writer.url}` });
     expect(status).toBe(201);
-    for (const reader of servers) expect((await reader.signedIn(scene.token).get(`/workout/${body.id}/`)).body).toEqual(body);
+    for (const reader of servers)
+      expect((await reader.signedIn(scene.token).get(`/workout/${body.id}/`)).body).toEqual(body);
   }
   restarted.process.kill('SIGTERM');
   expect(await restarted.ended).toBe(0);
@@ -109,17 +125,26 @@ test('a migration that needs a maintenance window changes nothing at a start, no
   const whileServing = await installation.command('migrate', '--maintenance');
   expect(whileServing).toMatchObject({
     status: 1,
-    stderr: expect.stringMatching(/A running server uses this database and [^\n]+Stop it first\.\n$/),
+    stderr: expect.stringMatching(
+      /A running server uses this database and [^\n]+Stop it first\.\n$/,
+    ),
   });
   expect(await ready(scene.server)).toBe(200);
 });
 
 test('the next version is reverted while the previous one continues to serve', async () => {
-  const revert = () => installation.command('migrate', '--down', '--to', migrationNames().at(-1)!, '--yes');
-  expect(await revert()).toMatchObject({ status: 1, stderr: expect.stringMatching(/A running server uses this database and would fail/) });
+  const revert = () =>
+    installation.command('migrate', '--down', '--to', migrationNames().at(-1)!, '--yes');
+  expect(await revert()).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/A running server uses this database and would fail/),
+  });
   server.process.kill('SIGTERM');
   expect(await server.ended).toBe(0);
-  expect(await revert()).toMatchObject({ status: 0, stdout: `Reverted: ${[...ONLINE].reverse().join(', ')}\n` });
+  expect(await revert()).toMatchObject({
+    status: 0,
+    stdout: `Reverted: ${[...ONLINE].reverse().join(', ')}\n`,
+  });
   await expect(count('"label" IS NULL')).rejects.toThrow('column "label" does not exist');
   const { body } = await ann.post('/workout/', { comment: 'afterwards' });
   expect((await ann.get(`/workout/${body.id}/`)).body.comment).toBe('afterwards');

@@ -30,7 +30,8 @@ const IMAGE_FIELDS = new Set(['image', 'imageUrlMain']);
 const MAX_COLUMN_TEXT_LENGTH = 120;
 const ZERO_SECONDS_SUFFIX = ':00';
 
-const fieldType = (type: GraphQLObjectType, fieldName: string) => getNamedType(type.getFields()[fieldName]!.type);
+const fieldType = (type: GraphQLObjectType, fieldName: string) =>
+  getNamedType(type.getFields()[fieldName]!.type);
 
 export const relatedTypeOf = (type: GraphQLObjectType, { relation }: FieldMetadata) =>
   fieldType(type, relation!.objectFieldName) as GraphQLObjectType;
@@ -38,12 +39,18 @@ export const relatedTypeOf = (type: GraphQLObjectType, { relation }: FieldMetada
 export const visibleFieldsOf = (type: GraphQLObjectType): FieldMetadata[] =>
   fieldMetadataOf(type).filter(
     ({ hiddenInRest, name, relation }) =>
-      !hiddenInRest && name !== DUPLICATE_IMAGE_FIELD && (relation ?? isLeafType(fieldType(type, name))),
+      !hiddenInRest &&
+      name !== DUPLICATE_IMAGE_FIELD &&
+      (relation ?? isLeafType(fieldType(type, name))),
   );
 
 export function hasColumn(field: FieldMetadata, { paths }: RowNameRule): boolean {
-  const isPartOfName = paths.some(([head]) => head === field.name || head === field.relation?.objectFieldName);
-  const isLong = field.kind === 'string' && (field.maxLength === undefined || field.maxLength > MAX_COLUMN_TEXT_LENGTH);
+  const isPartOfName = paths.some(
+    ([head]) => head === field.name || head === field.relation?.objectFieldName,
+  );
+  const isLong =
+    field.kind === 'string' &&
+    (field.maxLength === undefined || field.maxLength > MAX_COLUMN_TEXT_LENGTH);
   return !isPartOfName && !isLong && !FIELDS_WITHOUT_COLUMN.has(field.name);
 }
 
@@ -69,7 +76,8 @@ export function headingOf(type: GraphQLObjectType, row: Row): string {
 
 /** Formats a date or time without seconds if they are zero, in the time zone of the value. */
 export function formatDateTime(value: string, kind: FieldMetadata['kind']): string {
-  const formatTime = (text: string) => (text.endsWith(ZERO_SECONDS_SUFFIX) ? text.slice(0, -ZERO_SECONDS_SUFFIX.length) : text);
+  const formatTime = (text: string) =>
+    text.endsWith(ZERO_SECONDS_SUFFIX) ? text.slice(0, -ZERO_SECONDS_SUFFIX.length) : text;
   if (kind === 'time') return formatTime(value);
   return kind === 'datetime' ? `${value.slice(0, 10)} ${formatTime(value.slice(11, 19))}` : value;
 }
@@ -103,10 +111,16 @@ function textOf({ kind, choices, isHtml }: FieldMetadata, value: unknown): strin
 const toList = <T>(value: unknown): readonly T[] => [value ?? []].flat() as T[];
 
 /** Returns a cell with links to at most `maxLinks` of the items, and the number of further items. */
-export function linksCell<T>(items: readonly T[], maxLinks: number, linkOf: (item: T) => RowLink): Cell {
+export function linksCell<T>(
+  items: readonly T[],
+  maxLinks: number,
+  linkOf: (item: T) => RowLink,
+): Cell {
   const links = items.slice(0, maxLinks).map(linkOf);
   const remainingCount = items.length - links.length;
-  return { links: remainingCount > 0 ? [...links, { label: `${remainingCount} more`, id: '' }] : links };
+  return {
+    links: remainingCount > 0 ? [...links, { label: `${remainingCount} more`, id: '' }] : links,
+  };
 }
 
 /** Returns a function that formats the values of a field. `rows` are all rows of the table, for distinguishing related rows with equal names. */
@@ -120,13 +134,16 @@ export function cellFormatterOf(
   const { name, relation } = field;
   if (!relation) {
     const fieldTextOf = (row: Row) => textOf(field, row[name]);
-    return (row) => (IMAGE_FIELDS.has(name) ? { pictureUrl: fieldTextOf(row) } : { text: fieldTextOf(row) });
+    return (row) =>
+      IMAGE_FIELDS.has(name) ? { pictureUrl: fieldTextOf(row) } : { text: fieldTextOf(row) };
   }
   const target = relatedTypeOf(type, field);
   const endpointName = endpointNameOf(relation.typeName);
   const relatedIdsOf = (row: Row) => toList<string | number>(row[name]);
   const relatedRowOf = (row: Row, id: string | number) =>
-    toList<Row>(row[relation.objectFieldName]).find((candidate) => String(candidate.id) === String(id));
+    toList<Row>(row[relation.objectFieldName]).find(
+      (candidate) => String(candidate.id) === String(id),
+    );
   const linkedRows = rows
     .flatMap((row) =>
       relatedIdsOf(row)
@@ -134,7 +151,11 @@ export function cellFormatterOf(
         .map((id) => relatedRowOf(row, id)),
     )
     .filter((relatedRow) => relatedRow !== undefined);
-  const distinctNameOf = createDistinctNameLookup(linkedRows, (row) => rowNameOf(target, row), nameRuleOf(target));
+  const distinctNameOf = createDistinctNameLookup(
+    linkedRows,
+    (row) => rowNameOf(target, row),
+    nameRuleOf(target),
+  );
   const linkOf = (row: Row, id: string | number): RowLink => {
     const relatedRow = relatedRowOf(row, id);
     // If the viewer may not see the related row, only its id is known.

@@ -1,5 +1,11 @@
 /** Finds the child lists of a GraphQL type: the fields that return all rows that refer to a parent row. */
-import { getNamedType, getNullableType, isListType, isObjectType, type GraphQLObjectType } from 'graphql';
+import {
+  getNamedType,
+  getNullableType,
+  isListType,
+  isObjectType,
+  type GraphQLObjectType,
+} from 'graphql';
 import { visibleFieldsOf } from './cells';
 
 export interface ChildField {
@@ -10,12 +16,23 @@ export interface ChildField {
 
 /** Returns the fields that list child rows, but not lists such as `muscles`, whose rows a relation field of the parent already refers to. */
 export function childFieldsOf(parent: GraphQLObjectType): ChildField[] {
-  const relationFieldNames = visibleFieldsOf(parent).map(({ relation }) => relation?.objectFieldName);
+  const relationFieldNames = visibleFieldsOf(parent).map(
+    ({ relation }) => relation?.objectFieldName,
+  );
   return Object.values(parent.getFields()).flatMap(({ name, type, extensions }) => {
     if (relationFieldNames.includes(name) || extensions.field || extensions.action) return [];
     const namedType = getNamedType(type);
-    const nodes = isObjectType(namedType) && namedType.name.endsWith('Connection') ? namedType.getFields().nodes : undefined;
-    const childType = nodes ? getNamedType(nodes.type) : isListType(getNullableType(type)) ? namedType : undefined;
-    return isObjectType(childType) && childType.extensions.resource ? [{ name, childType, isConnection: nodes !== undefined }] : [];
+    const nodes =
+      isObjectType(namedType) && namedType.name.endsWith('Connection')
+        ? namedType.getFields().nodes
+        : undefined;
+    const childType = nodes
+      ? getNamedType(nodes.type)
+      : isListType(getNullableType(type))
+        ? namedType
+        : undefined;
+    return isObjectType(childType) && childType.extensions.resource
+      ? [{ name, childType, isConnection: nodes !== undefined }]
+      : [];
   });
 }

@@ -27,10 +27,15 @@ export function childListPlanOf(
   endpointNameOf: EndpointNameLookup,
 ): ChildListPlan {
   const parentField = findParentField(fields, parent);
-  const parentFilter = parentField && view.filters.find((filter) => filter.field === parentField.name);
+  const parentFilter =
+    parentField && view.filters.find((filter) => filter.field === parentField.name);
   const [orderingField] = resource.ordering;
   // Lists that are ordered by time show their newest rows.
-  const showsNewestRows = isConnection && fields.some((field) => field.name === orderingField && ['date', 'datetime'].includes(field.kind));
+  const showsNewestRows =
+    isConnection &&
+    fields.some(
+      (field) => field.name === orderingField && ['date', 'datetime'].includes(field.kind),
+    );
   const tablePlan = tablePlanOf(childType, view.restName, endpointNameOf, parentField);
   const rowSelection = `{ ${tablePlan.selection} }`;
   return {
@@ -44,20 +49,28 @@ export function childListPlanOf(
         ? (value as { totalCount: number; nodes: Row[] })
         : { totalCount: (value as Row[]).length, nodes: value as Row[] };
       // The full list is available only if it can be filtered by the parent.
-      const listUrl = parentFilter && `${listPath(view.restName)}?${filterParameterName(parentFilter, parentField)}=${parentId}`;
+      const listUrl =
+        parentFilter &&
+        `${listPath(view.restName)}?${filterParameterName(parentFilter, parentField)}=${parentId}`;
       return {
         label: fieldNameToWords(name),
         totalCount,
-        table: tablePlan.tableOf(showsNewestRows ? [...rows].reverse() : rows.slice(0, MAX_UNPAGINATED_ROWS)),
+        table: tablePlan.tableOf(
+          showsNewestRows ? [...rows].reverse() : rows.slice(0, MAX_UNPAGINATED_ROWS),
+        ),
         listUrl,
-        addUrl: listUrl && isSignedIn && create && resource.isOwned ? `${listUrl}#write` : undefined,
+        addUrl:
+          listUrl && isSignedIn && create && resource.isOwned ? `${listUrl}#write` : undefined,
       };
     },
   };
 }
 
 /** Returns the field that refers to the parent, if there is exactly one. */
-function findParentField(fields: readonly FieldMetadata[], parent: GraphQLObjectType): FieldMetadata | undefined {
+function findParentField(
+  fields: readonly FieldMetadata[],
+  parent: GraphQLObjectType,
+): FieldMetadata | undefined {
   const parentFields = fields.filter(({ relation }) => relation?.typeName === parent.name);
   return parentFields.length === 1 ? parentFields[0] : undefined;
 }

@@ -41,7 +41,10 @@ function relationChoicesOfField(
 /** Help text of image fields. It replaces the help text of the REST API, which names only two of the accepted formats. */
 const IMAGE_HELP_TEXT = `Accepted formats: ${Object.keys(IMAGE_FORMATS).join(', ').toUpperCase()}.`;
 
-export function writeFormControlsOf(fields: readonly FieldMetadata[], relationChoicesOf: RelationChoicesLookup): FormControl[] {
+export function writeFormControlsOf(
+  fields: readonly FieldMetadata[],
+  relationChoicesOf: RelationChoicesLookup,
+): FormControl[] {
   return fields
     .filter((field) => !field.restReadOnly && !field.hiddenInRest)
     .map((field) => ({
@@ -59,7 +62,12 @@ export function writeFormControlsOf(fields: readonly FieldMetadata[], relationCh
     }));
 }
 
-const COMPARISON_SIGNS: Record<ComparisonOperator, string> = { gt: '>', gte: '≥', lt: '<', lte: '≤' };
+const COMPARISON_SIGNS: Record<ComparisonOperator, string> = {
+  gt: '>',
+  gte: '≥',
+  lt: '<',
+  lte: '≤',
+};
 
 export function filterControlsOf(
   filters: readonly FilterMetadata[],
@@ -71,7 +79,9 @@ export function filterControlsOf(
     const isCommaSeparated = filter.syntax === 'commaIds';
     return {
       key: filterParameterName(filter, field),
-      label: filter.operator ? `${fieldLabelOf(field)} ${COMPARISON_SIGNS[filter.operator]}` : fieldLabelOf(field),
+      label: filter.operator
+        ? `${fieldLabelOf(field)} ${COMPARISON_SIGNS[filter.operator]}`
+        : fieldLabelOf(field),
       kind: field.kind,
       required: false,
       decimalPlaces: field.decimalPlaces,
@@ -79,7 +89,12 @@ export function filterControlsOf(
       multiple: filter.syntax === 'ids',
       isCommaSeparated,
       ...(isCommaSeparated && { helpText: 'Comma-separated ids. Rows with any of them match.' }),
-      ...(field.relation && relationChoicesOfField(field, relationChoicesOf, filter.syntax !== 'ids' && !isCommaSeparated)),
+      ...(field.relation &&
+        relationChoicesOfField(
+          field,
+          relationChoicesOf,
+          filter.syntax !== 'ids' && !isCommaSeparated,
+        )),
     };
   });
 }

@@ -9,7 +9,8 @@ const TRAINING_PLAN_SELECTION = `canonicalRepresentation {
   days { day { id name } weekdays { text } sets { set { id } exercises { summary exercise { id name } } } }
   muscles { front ${ID_SELECTION} back ${ID_SELECTION} frontSecondary ${ID_SELECTION} backSecondary ${ID_SELECTION} }
 }`;
-const TRANSLATIONS_SELECTION = 'base: exerciseBase { translations { id name language { fullName } } }';
+const TRANSLATIONS_SELECTION =
+  'base: exerciseBase { translations { id name language { fullName } } }';
 
 interface NamedRow {
   id: string | number;
@@ -21,9 +22,17 @@ export interface TrainingPlan {
     day: NamedRow;
     weekdays: { text: string };
     /** An exercise is null if the viewer may not see it. */
-    sets: readonly { set: { id: string | number }; exercises: readonly { summary: string; exercise: NamedRow | null }[] }[];
+    sets: readonly {
+      set: { id: string | number };
+      exercises: readonly { summary: string; exercise: NamedRow | null }[];
+    }[];
   }[];
-  muscles: Readonly<Record<'front' | 'back' | 'frontSecondary' | 'backSecondary', readonly { id: string | number }[]>>;
+  muscles: Readonly<
+    Record<
+      'front' | 'back' | 'frontSecondary' | 'backSecondary',
+      readonly { id: string | number }[]
+    >
+  >;
 }
 
 interface ExerciseBase {
@@ -32,7 +41,10 @@ interface ExerciseBase {
 
 export function detailSelection(type: GraphQLObjectType): string {
   const { canonicalRepresentation, exerciseBase } = type.getFields();
-  return [canonicalRepresentation && TRAINING_PLAN_SELECTION, exerciseBase && TRANSLATIONS_SELECTION].join(' ');
+  return [
+    canonicalRepresentation && TRAINING_PLAN_SELECTION,
+    exerciseBase && TRANSLATIONS_SELECTION,
+  ].join(' ');
 }
 
 export function trainingPlanOf({ canonicalRepresentation }: Row): TrainingPlan | undefined {

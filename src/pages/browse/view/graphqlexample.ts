@@ -37,31 +37,51 @@ export function publicSchemaOperationTranslator(
 ): (operation: RestOperation, variables: Variables) => HtmlView['graphqlOperation'] {
   const publicDocuments = new Map<string, PublicSchemaDocument | undefined>();
   return ({ document }, variables) => {
-    if (!publicDocuments.has(document)) publicDocuments.set(document, toPublicSchemaDocument(schema, parse(document)));
+    if (!publicDocuments.has(document))
+      publicDocuments.set(document, toPublicSchemaDocument(schema, parse(document)));
     const publicDocument = publicDocuments.get(document);
-    return publicDocument && { document: publicDocument.text, variables: toJsonVariables(variables, publicDocument.variableTypes) };
+    return (
+      publicDocument && {
+        document: publicDocument.text,
+        variables: toJsonVariables(variables, publicDocument.variableTypes),
+      }
+    );
   };
 }
 
 /** Removes the fields that the public schema does not have. Returns undefined if no field is left or the document is invalid. */
-function toPublicSchemaDocument(schema: GraphQLSchema, document: DocumentNode): PublicSchemaDocument | undefined {
+function toPublicSchemaDocument(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+): PublicSchemaDocument | undefined {
   const typeInfo = new TypeInfo(schema);
   const Field = (node: FieldNode) => {
     const field = typeInfo.getFieldDef();
     if (!field) return null;
-    return field.extensions.resolveAllRows && node.arguments?.length ? withoutPagination(node) : undefined;
+    return field.extensions.resolveAllRows && node.arguments?.length
+      ? withoutPagination(node)
+      : undefined;
   };
-  const publicDocument = removeUnusedDefinitions(visit(document, visitWithTypeInfo(typeInfo, { Field })));
+  const publicDocument = removeUnusedDefinitions(
+    visit(document, visitWithTypeInfo(typeInfo, { Field })),
+  );
   const { variableDefinitions = [], selectionSet } = getOperationAST(publicDocument)!;
   if (!selectionSet.selections.length || validate(schema, publicDocument).length) return undefined;
-  const variableTypeEntries = variableDefinitions.map(({ variable, type }) => [variable.name.value, typeFromAST(schema, type as TypeNode)]);
-  return { text: print(publicDocument), variableTypes: Object.fromEntries(variableTypeEntries) as PublicSchemaDocument['variableTypes'] };
+  const variableTypeEntries = variableDefinitions.map(({ variable, type }) => [
+    variable.name.value,
+    typeFromAST(schema, type as TypeNode),
+  ]);
+  return {
+    text: print(publicDocument),
+    variableTypes: Object.fromEntries(variableTypeEntries) as PublicSchemaDocument['variableTypes'],
+  };
 }
 
 /** For a list that is not paginated in the public schema, removes the pagination arguments and `nodes` from its selection. */
 function withoutPagination(node: FieldNode): FieldNode {
   const nodes = node.selectionSet!.selections.find(
-    (selection): selection is FieldNode => selection.kind === Kind.FIELD && selection.name.value === 'nodes',
+    (selection): selection is FieldNode =>
+      selection.kind === Kind.FIELD && selection.name.value === 'nodes',
   )!;
   return { ...node, arguments: [], selectionSet: nodes.selectionSet };
 }
@@ -80,9 +100,14 @@ function removeUnusedDefinitions(document: DocumentNode): DocumentNode {
 }
 
 /** Converts the variables to JSON values. A file becomes null, and an empty `where` is left out. */
-function toJsonVariables(variables: Variables, types: PublicSchemaDocument['variableTypes']): Variables {
+function toJsonVariables(
+  variables: Variables,
+  types: PublicSchemaDocument['variableTypes'],
+): Variables {
   const entries = Object.entries(variables).filter(([name]) => types[name]);
-  const jsonVariables = Object.fromEntries(entries.map(([name, value]) => [name, toJsonValue(types[name]!, value)]));
+  const jsonVariables = Object.fromEntries(
+    entries.map(([name, value]) => [name, toJsonValue(types[name]!, value)]),
+  );
   if (jsonVariables.where && !Object.keys(jsonVariables.where).length) delete jsonVariables.where;
   return jsonVariables;
 }
@@ -91,12 +116,19 @@ function toJsonValue(type: GraphQLInputType, value: unknown): unknown {
   const nullableType = getNullableType(type);
   if (value === null || value === undefined) return value;
   if (isListType(nullableType))
-    return Array.isArray(value) ? value.map((item) => toJsonValue(nullableType.ofType, item)) : toJsonValue(nullableType.ofType, value);
+    return Array.isArray(value)
+      ? value.map((item) => toJsonValue(nullableType.ofType, item))
+      : toJsonValue(nullableType.ofType, value);
   // REST passes enums by their stored values, which are strings in conditions. GraphQL clients send the names of the values instead.
   if (isEnumType(nullableType))
-    return nullableType.getValues().find((enumValue) => String(enumValue.value) === String(value))?.name ?? null;
+    return (
+      nullableType.getValues().find((enumValue) => String(enumValue.value) === String(value))
+        ?.name ?? null
+    );
   if (!isInputObjectType(nullableType)) return typeof value === 'object' ? null : value;
   const fields = nullableType.getFields();
   const entries = Object.entries(value as Variables).filter(([name]) => fields[name]);
-  return Object.fromEntries(entries.map(([name, inner]) => [name, toJsonValue(fields[name]!.type, inner)]));
+  return Object.fromEntries(
+    entries.map(([name, inner]) => [name, toJsonValue(fields[name]!.type, inner)]),
+  );
 }

@@ -28,11 +28,18 @@ export function idLinkTreeOf(
   for (const node of documentNode.definitions)
     if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node.selectionSet);
 
-  function linkTreesOfSelectionSet(type: GraphQLNamedType, { selections }: SelectionSetNode): Record<string, IdLinkTree> {
+  function linkTreesOfSelectionSet(
+    type: GraphQLNamedType,
+    { selections }: SelectionSetNode,
+  ): Record<string, IdLinkTree> {
     const childrenByKey: Record<string, IdLinkTree> = {};
     if (!isObjectType(type)) return childrenByKey;
     for (const node of selections) {
-      if (node.kind === Kind.FRAGMENT_SPREAD) Object.assign(childrenByKey, linkTreesOfSelectionSet(type, fragments.get(node.name.value)!));
+      if (node.kind === Kind.FRAGMENT_SPREAD)
+        Object.assign(
+          childrenByKey,
+          linkTreesOfSelectionSet(type, fragments.get(node.name.value)!),
+        );
       if (node.kind !== Kind.FIELD) continue;
       const field = type.getFields()[node.name.value];
       const responseKey = node.alias?.value ?? node.name.value;
@@ -42,8 +49,14 @@ export function idLinkTreeOf(
         const childLinkTrees = linkTreesOfSelectionSet(getNamedType(field.type), node.selectionSet);
         // REST converts a list of `{ key value }` to one object with these keys.
         childrenByKey[responseKey] =
-          Object.keys(childLinkTrees).sort().join() === 'key,value' ? childLinkTrees.value! : { childrenByKey: childLinkTrees };
-      } else if (relation) childrenByKey[responseKey] = { endpointName: endpointNameOf(relation.typeName), childrenByKey: {} };
+          Object.keys(childLinkTrees).sort().join() === 'key,value'
+            ? childLinkTrees.value!
+            : { childrenByKey: childLinkTrees };
+      } else if (relation)
+        childrenByKey[responseKey] = {
+          endpointName: endpointNameOf(relation.typeName),
+          childrenByKey: {},
+        };
       else if (node.name.value === 'id' && type.extensions.resource)
         childrenByKey[responseKey] = { endpointName: endpointNameOf(type.name), childrenByKey: {} };
       else childrenByKey[responseKey] = EMPTY_ID_LINK_TREE;
@@ -52,7 +65,9 @@ export function idLinkTreeOf(
   }
 
   const rootType = schema.getRootType(operation.operation)!;
-  let links: IdLinkTree = { childrenByKey: linkTreesOfSelectionSet(rootType, operation.selectionSet) };
+  let links: IdLinkTree = {
+    childrenByKey: linkTreesOfSelectionSet(rootType, operation.selectionSet),
+  };
   for (const key of bodyPath) links = links.childrenByKey[key] ?? EMPTY_ID_LINK_TREE;
   return links;
 }

@@ -49,9 +49,11 @@ const replaceLabel = (label: string): string => LABEL_REPLACEMENTS[label] ?? lab
 /** Converts the name of a GraphQL field to words: `weightEntries` becomes `Weight entries`. */
 export const fieldNameToWords = (name: string): string => replaceLabel(humanize(name));
 
-export const singularLabelOf = ({ name }: GraphQLObjectType): string => upperFirst(nounOfTypeName(name));
+export const singularLabelOf = ({ name }: GraphQLObjectType): string =>
+  upperFirst(nounOfTypeName(name));
 
-export const pluralLabelOf = (type: GraphQLObjectType): string => fieldNameToWords(type.extensions.resource!.listQueryName);
+export const pluralLabelOf = (type: GraphQLObjectType): string =>
+  fieldNameToWords(type.extensions.resource!.listQueryName);
 
 /** Returns the readable title of an endpoint. `name` is its title in OPTIONS responses, such as `Get log overview`. */
 export const endpointTitle = (name: string): string => upperFirst(name.replace(/^Get /, ''));
@@ -59,5 +61,8 @@ export const endpointTitle = (name: string): string => upperFirst(name.replace(/
 /** Returns the label of a field. For a relation, it is derived from the GraphQL name (`exercise`), because the REST label may describe the id. */
 export function fieldLabelOf({ relation, label, name }: FieldMetadata): string {
   if (relation) return fieldNameToWords(relation.objectFieldName);
-  return LABELS_BY_FIELD_NAME[name] ?? (label === AMBIGUOUS_LABEL ? fieldNameToWords(name) : replaceLabel(label));
+  return (
+    LABELS_BY_FIELD_NAME[name] ??
+    (label === AMBIGUOUS_LABEL ? fieldNameToWords(name) : replaceLabel(label))
+  );
 }

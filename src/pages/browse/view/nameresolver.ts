@@ -27,26 +27,39 @@ async function resolveNameToId(
     if (row && isSameName(String(row.label), rowName)) return chosenId;
   }
   const matches = (await findByName?.(context, rowName)) ?? [];
-  const nameOf = (label: string | number) => (isOwned ? String(label).replace(LABEL_ID_PATTERN, '') : String(label));
+  const nameOf = (label: string | number) =>
+    isOwned ? String(label).replace(LABEL_ID_PATTERN, '') : String(label);
   const exactMatches = matches.filter(({ label }) => isSameName(nameOf(label), rowName));
   const [match] = exactMatches.length === 0 ? matches : exactMatches;
   return (exactMatches.length === 1 || matches.length === 1) && match ? match.value! : undefined;
 }
 
-const toOneRelationFieldsOf = (fields: readonly FieldMetadata[]) => fields.filter(({ relation }) => relation && !relation.isToMany);
+const toOneRelationFieldsOf = (fields: readonly FieldMetadata[]) =>
+  fields.filter(({ relation }) => relation && !relation.isToMany);
 
 /** Returns a function that replaces the names in the form or the filters of a request. */
-export function createNameResolver({ schema, prepareOperation }: Pick<ViewDependencies, 'schema' | 'prepareOperation'>) {
+export function createNameResolver({
+  schema,
+  prepareOperation,
+}: Pick<ViewDependencies, 'schema' | 'prepareOperation'>) {
   const rowSearchOf = createRowNameSearchLookup(schema, prepareOperation);
 
-  const resolveId = async (typeName: string, enteredText: string | undefined, chosenId: string | undefined, context: object) => {
+  const resolveId = async (
+    typeName: string,
+    enteredText: string | undefined,
+    chosenId: string | undefined,
+    context: object,
+  ) => {
     const name = enteredText?.trim();
     if (!name || NUMERIC_ID_PATTERN.test(name)) return undefined;
     const rowSearch = rowSearchOf(typeName);
     return rowSearch && resolveNameToId(rowSearch, name, chosenId, context);
   };
 
-  async function resolveRowNamesInForm({ fields }: ResourceEndpoint, { form, context }: RestRequest): Promise<void> {
+  async function resolveRowNamesInForm(
+    { fields }: ResourceEndpoint,
+    { form, context }: RestRequest,
+  ): Promise<void> {
     if (!form?.body.isForm) return;
     const formData = new Map(form.body.data);
     const lastFormText = (key: string) => {
@@ -65,18 +78,29 @@ export function createNameResolver({ schema, prepareOperation }: Pick<ViewDepend
       formData.set(restKey, [id]);
       values[restKey] = [id];
     }
-    for (const key of [...formData.keys()].filter((dataKey) => dataKey.startsWith(CHOSEN_ID_FIELD_PREFIX))) formData.delete(key);
+    for (const key of [...formData.keys()].filter((dataKey) =>
+      dataKey.startsWith(CHOSEN_ID_FIELD_PREFIX),
+    ))
+      formData.delete(key);
     form.body = { isForm: true, data: formData };
     form.values = values;
   }
 
-  async function resolveRowNamesInFilters({ fields, view }: ResourceEndpoint, { query, context }: RestRequest): Promise<void> {
+  async function resolveRowNamesInFilters(
+    { fields, view }: ResourceEndpoint,
+    { query, context }: RestRequest,
+  ): Promise<void> {
     for (const filter of view.filters) {
       const { field, syntax } = filter;
       const [metadata] = toOneRelationFieldsOf(fields.filter(({ name }) => name === field));
       if (!metadata || syntax === 'ids' || syntax === 'commaIds') continue;
       const name = filterParameterName(filter, metadata);
-      const id = await resolveId(metadata.relation!.typeName, query.getAll(name).at(-1), undefined, context.resolverContext);
+      const id = await resolveId(
+        metadata.relation!.typeName,
+        query.getAll(name).at(-1),
+        undefined,
+        context.resolverContext,
+      );
       if (id !== undefined) query.set(name, id);
     }
   }
@@ -86,6 +110,7 @@ export function createNameResolver({ schema, prepareOperation }: Pick<ViewDepend
     if (!route) return;
     if (route.kind !== 'list' && route.kind !== 'detail') return;
     if (request.form) await resolveRowNamesInForm(route.endpoint, request);
-    else if (route.kind === 'list' && request.method === 'GET') await resolveRowNamesInFilters(route.endpoint, request);
+    else if (route.kind === 'list' && request.method === 'GET')
+      await resolveRowNamesInFilters(route.endpoint, request);
   };
 }

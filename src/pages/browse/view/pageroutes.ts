@@ -6,14 +6,17 @@ import { pluralLabelOf, singularLabelOf } from './labels';
 import type { PageResource } from './viewmodel';
 
 /** Whether links to rows lead to this endpoint: the first one of the endpoints that return the same rows. */
-const isDefaultEndpoint = ({ view, resource }: ResourceEndpoint): boolean => view === resource.views[0];
+const isDefaultEndpoint = ({ view, resource }: ResourceEndpoint): boolean =>
+  view === resource.views[0];
 
 export class PageRoutes {
   private readonly endpointByType: ReadonlyMap<string, ResourceEndpoint>;
 
   constructor(private readonly endpoints: Endpoints) {
     this.endpointByType = new Map(
-      [...endpoints.resources.values()].filter(isDefaultEndpoint).map((endpoint) => [endpoint.type.name, endpoint]),
+      [...endpoints.resources.values()]
+        .filter(isDefaultEndpoint)
+        .map((endpoint) => [endpoint.type.name, endpoint]),
     );
   }
 
@@ -22,7 +25,8 @@ export class PageRoutes {
   }
 
   /** Returns the name of the endpoint of a type, which is a segment of its path. */
-  readonly endpointNameOf = (typeName: string): string | undefined => this.endpointOf(typeName)?.view.restName;
+  readonly endpointNameOf = (typeName: string): string | undefined =>
+    this.endpointOf(typeName)?.view.restName;
 
   listedResources(): PageResource[] {
     return this.endpoints.apiRootResourceNames.flatMap((name) =>
@@ -32,8 +36,12 @@ export class PageRoutes {
 
   /** Returns the route of the page that is shown: that of the request or, after a creation, that of the new row. */
   pageRouteOf(route: Route, { restResponse, request }: RenderInput): Route {
-    if (route.kind !== 'list' || restResponse.status !== 201 || request.method !== 'POST') return route;
-    const createdRowRoute = findRoute(this.endpoints, detailPath(route.endpoint.view.restName, (restResponse.body as { id: number }).id));
+    if (route.kind !== 'list' || restResponse.status !== 201 || request.method !== 'POST')
+      return route;
+    const createdRowRoute = findRoute(
+      this.endpoints,
+      detailPath(route.endpoint.view.restName, (restResponse.body as { id: number }).id),
+    );
     return createdRowRoute && createdRowRoute !== 'redirect' ? createdRowRoute : route;
   }
 }
@@ -50,7 +58,8 @@ export const API_ROOT_PATH = `${API_BASE_PATH}/`;
 
 export const listPath = (endpointName: string) => `${API_ROOT_PATH}${endpointName}/`;
 
-export const detailPath = (endpointName: string, id: string | number) => `${listPath(endpointName)}${encodeURIComponent(id)}/`;
+export const detailPath = (endpointName: string, id: string | number) =>
+  `${listPath(endpointName)}${encodeURIComponent(id)}/`;
 
 /** Returns the path of a row; undefined if there is no endpoint for rows of its type. */
 export const rowPathOf = (endpointName: string | undefined, id: string | number) =>

@@ -1,6 +1,18 @@
 /** Readable names of rows and search by name, as used by forms, filters and tables. */
-import { getNamedType, getNullableType, isListType, isObjectType, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
-import type { Choice, FieldMetadata, FieldKind, ResourceMetadata } from '../../../contract/metadata';
+import {
+  getNamedType,
+  getNullableType,
+  isListType,
+  isObjectType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+} from 'graphql';
+import type {
+  Choice,
+  FieldMetadata,
+  FieldKind,
+  ResourceMetadata,
+} from '../../../contract/metadata';
 import { fieldMetadataOf, type PrepareOperation } from '../../../rest/endpoints';
 
 const MAX_LABEL_LENGTH = 60;
@@ -36,7 +48,10 @@ export interface RowNameRule {
 type FieldPath = readonly string[];
 
 /** Returns the text field that orders the rows or is called `name`, or else the first text field, or else the first date or time. */
-function findNameField(fields: readonly FieldMetadata[], ordering: readonly string[]): FieldMetadata | undefined {
+function findNameField(
+  fields: readonly FieldMetadata[],
+  ordering: readonly string[],
+): FieldMetadata | undefined {
   const visibleFields = fields.filter(({ hiddenInRest }) => !hiddenInRest);
   const textFields = visibleFields.filter(({ kind }) => kind === 'string');
   const preferredFieldNames = [ordering[0]?.replace(/^-/, ''), 'name'];
@@ -48,14 +63,19 @@ function findNameField(fields: readonly FieldMetadata[], ordering: readonly stri
 }
 
 /** Converts a path to a selection: `a.b` → `a { b }`. */
-const selectionOfPath = (path: FieldPath): string => path.reduceRight((inner, name) => (inner ? `${name} { ${inner} }` : name), '');
+const selectionOfPath = (path: FieldPath): string =>
+  path.reduceRight((inner, name) => (inner ? `${name} { ${inner} }` : name), '');
 
-const parseFieldPath = (text: string): FieldPath => text.replaceAll(JOINED_LIST_SUFFIX, '').split('.');
+const parseFieldPath = (text: string): FieldPath =>
+  text.replaceAll(JOINED_LIST_SUFFIX, '').split('.');
 
 function textsAtPath(value: unknown, [name, ...rest]: FieldPath): string[] {
-  if (Array.isArray(value)) return value.flatMap((item) => textsAtPath(item, name === undefined ? [] : [name, ...rest]));
+  if (Array.isArray(value))
+    return value.flatMap((item) => textsAtPath(item, name === undefined ? [] : [name, ...rest]));
   if (value === null || value === undefined) return [];
-  return name === undefined ? [String(value as string | number)] : textsAtPath((value as Row)[name], rest);
+  return name === undefined
+    ? [String(value as string | number)]
+    : textsAtPath((value as Row)[name], rest);
 }
 
 /** Follows a path of fields from a row and returns the string that it leads to. Strings from several rows are joined: `Back Squat + Deadlift`. */
@@ -63,19 +83,30 @@ function textAtPath(row: Row, path: string): string {
   const texts = [...new Set(textsAtPath(row, parseFieldPath(path)).filter(Boolean))];
   if (!path.includes(JOINED_LIST_SUFFIX)) return texts[0] ?? '';
   const remainingCount = texts.length - MAX_ROWS_IN_NAME;
-  return remainingCount > 0 ? [...texts.slice(0, MAX_ROWS_IN_NAME), `${remainingCount} more`].join(' + ') : texts.join(' + ');
+  return remainingCount > 0
+    ? [...texts.slice(0, MAX_ROWS_IN_NAME), `${remainingCount} more`].join(' + ')
+    : texts.join(' + ');
 }
 
 /** Returns the rule for the names of rows. Names omit the relation `parent`, which has the same value in all rows. */
 export function nameRuleOf(type: GraphQLObjectType, parent?: FieldMetadata): RowNameRule {
-  const { labelFieldPaths: declaredNamePaths, distinguishingFieldPath, ordering } = type.extensions.resource!;
-  const ownNamePaths = declaredNamePaths?.filter((path) => parseFieldPath(path)[0] !== parent?.relation?.objectFieldName);
+  const {
+    labelFieldPaths: declaredNamePaths,
+    distinguishingFieldPath,
+    ordering,
+  } = type.extensions.resource!;
+  const ownNamePaths = declaredNamePaths?.filter(
+    (path) => parseFieldPath(path)[0] !== parent?.relation?.objectFieldName,
+  );
   const usableNamePaths = ownNamePaths?.length ? ownNamePaths : undefined;
   const field = usableNamePaths ? undefined : findNameField(fieldMetadataOf(type), ordering);
   const namePaths = usableNamePaths ?? (field ? [field.name] : []);
   return {
     paths: namePaths.map(parseFieldPath),
-    selection: [...namePaths, ...(distinguishingFieldPath === undefined ? [] : [distinguishingFieldPath])]
+    selection: [
+      ...namePaths,
+      ...(distinguishingFieldPath === undefined ? [] : [distinguishingFieldPath]),
+    ]
       .map((path) => selectionOfPath(parseFieldPath(path)))
       .join(' '),
     nameOf: (row) =>
@@ -83,7 +114,8 @@ export function nameRuleOf(type: GraphQLObjectType, parent?: FieldMetadata): Row
         .map((path) => textAtPath(row, path))
         .filter(Boolean)
         .join(', '),
-    distinguishingTextOf: (row) => (distinguishingFieldPath === undefined ? '' : textAtPath(row, distinguishingFieldPath)),
+    distinguishingTextOf: (row) =>
+      distinguishingFieldPath === undefined ? '' : textAtPath(row, distinguishingFieldPath),
   };
 }
 
@@ -95,24 +127,40 @@ export function createDistinctNameLookup(
 ): (row: Row) => string {
   const distinguishingTextsByName = new Map<string, Set<string>>();
   for (const row of rows)
-    distinguishingTextsByName.set(nameOf(row), (distinguishingTextsByName.get(nameOf(row)) ?? new Set()).add(distinguishingTextOf(row)));
+    distinguishingTextsByName.set(
+      nameOf(row),
+      (distinguishingTextsByName.get(nameOf(row)) ?? new Set()).add(distinguishingTextOf(row)),
+    );
   return (row) => {
     const name = nameOf(row);
-    const distinguishingText = !name || distinguishingTextsByName.get(name)!.size > 1 ? distinguishingTextOf(row) : '';
-    return name && distinguishingText ? `${name} (${distinguishingText})` : name || distinguishingText;
+    const distinguishingText =
+      !name || distinguishingTextsByName.get(name)!.size > 1 ? distinguishingTextOf(row) : '';
+    return name && distinguishingText
+      ? `${name} (${distinguishingText})`
+      : name || distinguishingText;
   };
 }
 
 function isTextPath(type: GraphQLObjectType, [name, ...rest]: FieldPath): boolean {
   const field = type.getFields()[name!]!;
-  return rest.length ? isTextPath(getNamedType(field.type) as GraphQLObjectType, rest) : field.extensions.field?.kind === 'string';
+  return rest.length
+    ? isTextPath(getNamedType(field.type) as GraphQLObjectType, rest)
+    : field.extensions.field?.kind === 'string';
 }
 
 /** Returns the `where` condition that searches for `text` in the field at the end of the path. In a list on the path, one matching row is enough. */
-function searchCondition(type: GraphQLObjectType, [name, ...rest]: FieldPath, text: string): object {
+function searchCondition(
+  type: GraphQLObjectType,
+  [name, ...rest]: FieldPath,
+  text: string,
+): object {
   const field = type.getFields()[name!]!;
-  const nestedCondition = rest.length ? searchCondition(getNamedType(field.type) as GraphQLObjectType, rest, text) : { search: text };
-  return { [name!]: isListType(getNullableType(field.type)) ? { some: nestedCondition } : nestedCondition };
+  const nestedCondition = rest.length
+    ? searchCondition(getNamedType(field.type) as GraphQLObjectType, rest, text)
+    : { search: text };
+  return {
+    [name!]: isListType(getNullableType(field.type)) ? { some: nestedCondition } : nestedCondition,
+  };
 }
 
 /** Creates the search for rows of a type. Returns undefined if rows cannot be listed, or if they are public and have no name. */
@@ -125,10 +173,13 @@ function createRowNameSearch(
   const { isOwned, listQueryName } = resource;
   const nameRule = nameRuleOf(type);
   const { paths, selection: nameSelection } = nameRule;
-  if (!schema.getQueryType()?.getFields()[listQueryName] || (!isOwned && paths.length === 0)) return undefined;
+  if (!schema.getQueryType()?.getFields()[listQueryName] || (!isOwned && paths.length === 0))
+    return undefined;
   const textPaths = [
     ...paths,
-    ...(resource.distinguishingFieldPath === undefined ? [] : [parseFieldPath(resource.distinguishingFieldPath)]),
+    ...(resource.distinguishingFieldPath === undefined
+      ? []
+      : [parseFieldPath(resource.distinguishingFieldPath)]),
   ].filter((path) => isTextPath(type, path));
   const document = `query ($where: ${type.name}Where, $first: Int) { page: ${listQueryName}(where: $where, first: $first) { nodes { id ${nameSelection} } } }`;
   const readFirstRows: RowNameSearch['readFirstRows'] = async (context, where, first) => {
@@ -148,7 +199,13 @@ function createRowNameSearch(
     ...(textPaths.length && {
       async findByName(context, text) {
         const conditions = textPaths.map((path) => searchCondition(type, path, text));
-        return (await readFirstRows(context, conditions.length > 1 ? { or: conditions } : conditions[0]!, MAX_MATCHING_ROWS)) ?? [];
+        return (
+          (await readFirstRows(
+            context,
+            conditions.length > 1 ? { or: conditions } : conditions[0]!,
+            MAX_MATCHING_ROWS,
+          )) ?? []
+        );
       },
     }),
   };
@@ -163,7 +220,10 @@ export function createRowNameSearchLookup(
     const type = schema.getType(name);
     if (!isObjectType(type) || !type.extensions.resource) return undefined;
     if (!rowSearchByType.has(name))
-      rowSearchByType.set(name, createRowNameSearch(schema, type, type.extensions.resource, prepareOperation));
+      rowSearchByType.set(
+        name,
+        createRowNameSearch(schema, type, type.extensions.resource, prepareOperation),
+      );
     return rowSearchByType.get(name);
   };
 }

@@ -13,11 +13,13 @@ import { fieldLabelOf } from './labels';
 const MAX_LINKS_PER_FIELD = 200;
 
 /** Whether the user prefers pounds. Sums of nutrients are then shown in ounces. */
-export const prefersPounds = ({ unitSystem }: Row): boolean => ['lb', 'IMPERIAL'].includes(String(unitSystem));
+export const prefersPounds = ({ unitSystem }: Row): boolean =>
+  ['lb', 'IMPERIAL'].includes(String(unitSystem));
 
 /** Returns the daily energy goal of the user in kcal for rows that are compared with it; otherwise undefined. */
 function energyGoalOf({ hasGoalCalories, user }: Row): number | undefined {
-  const calories = (user as { profile: { calories: number | null } | null } | null | undefined)?.profile?.calories;
+  const calories = (user as { profile: { calories: number | null } | null } | null | undefined)
+    ?.profile?.calories;
   return (hasGoalCalories === true && calories) || undefined;
 }
 
@@ -28,11 +30,18 @@ export class RowReader {
   ) {}
 
   /** Returns the rows with these ids as a table, in this order; undefined if they cannot be read. */
-  async readTable({ type, resource, view }: ResourceEndpoint, ids: readonly string[], context: object): Promise<TableView | undefined> {
+  async readTable(
+    { type, resource, view }: ResourceEndpoint,
+    ids: readonly string[],
+    context: object,
+  ): Promise<TableView | undefined> {
     const { selection, tableOf } = tablePlanOf(type, view.restName, this.pageRoutes.endpointNameOf);
     if (ids.length === 0) return tableOf([]);
     const document = `query ($where: ${type.name}Where, $first: Int) { page: ${resource.listQueryName}(where: $where, first: $first) { nodes { ${selection} } } }`;
-    const { data } = await this.prepareOperation(document)(context, { where: { id: { in: [...new Set(ids)] } }, first: ids.length });
+    const { data } = await this.prepareOperation(document)(context, {
+      where: { id: { in: [...new Set(ids)] } },
+      first: ids.length,
+    });
     if (!data?.page) return undefined;
     const rowById = new Map((data.page.nodes as Row[]).map((row) => [String(row.id), row]));
     return tableOf(ids.map((id) => rowById.get(id)).filter((row) => row !== undefined));
@@ -74,11 +83,19 @@ export class RowReader {
         ...fields.map((field) => ({
           label: fieldLabelOf(field),
           key: field.restKey,
-          cell: cellFormatterOf(type, field, [row], this.pageRoutes.endpointNameOf, MAX_LINKS_PER_FIELD)(row),
+          cell: cellFormatterOf(
+            type,
+            field,
+            [row],
+            this.pageRoutes.endpointNameOf,
+            MAX_LINKS_PER_FIELD,
+          )(row),
         })),
         translationLinksField(type, row),
       ],
-      childLists: childListPlans.flatMap(({ fieldName, childRowsOf }) => childRowsOf(row[fieldName], id, isSignedIn) ?? []),
+      childLists: childListPlans.flatMap(
+        ({ fieldName, childRowsOf }) => childRowsOf(row[fieldName], id, isSignedIn) ?? [],
+      ),
     };
   }
 }

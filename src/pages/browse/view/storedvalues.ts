@@ -6,18 +6,23 @@ const TIME_WITHOUT_SECONDS_PATTERN = /(^|T)(\d\d:\d\d)$/;
 /** Returns the same string for all spellings of a value, such as `80` and `80.00`. */
 function normalizeText(text: string, { kind }: FormControl): string {
   const trimmedText = text.trim();
-  if ((kind === 'decimal' || kind === 'integer') && trimmedText !== '') return String(Number(trimmedText));
-  if (kind === 'time' || kind === 'datetime') return trimmedText.replace(TIME_WITHOUT_SECONDS_PATTERN, '$1$2:00');
+  if ((kind === 'decimal' || kind === 'integer') && trimmedText !== '')
+    return String(Number(trimmedText));
+  if (kind === 'time' || kind === 'datetime')
+    return trimmedText.replace(TIME_WITHOUT_SECONDS_PATTERN, '$1$2:00');
   return trimmedText.replaceAll('\r\n', '\n');
 }
 
 /** Returns those non-empty submitted strings of a field that the server would store: all if the field has several values, otherwise only the last one. */
 const comparableTexts = (texts: readonly string[] | undefined, control: FormControl): string[] =>
-  (control.multiple ? [...(texts ?? [])].sort() : (texts ?? []).slice(-1)).map((text) => normalizeText(text, control)).filter(Boolean);
+  (control.multiple ? [...(texts ?? [])].sort() : (texts ?? []).slice(-1))
+    .map((text) => normalizeText(text, control))
+    .filter(Boolean);
 
 export function formatControlValue(control: FormControl, texts: readonly string[]): string {
   const labels = (control.multiple ? texts : texts.slice(-1)).map(
-    (text) => control.chosenRowName ?? control.choices?.find(({ value }) => value === text)?.label ?? text,
+    (text) =>
+      control.chosenRowName ?? control.choices?.find(({ value }) => value === text)?.label ?? text,
   );
   if (control.kind === 'boolean') return labels.includes('true') ? 'yes' : 'no';
   return labels.filter((label) => label !== '').join(', ') || '–';
@@ -30,6 +35,8 @@ export function hasConflict(
   storedTexts: readonly string[] | undefined,
 ): boolean {
   if (control.kind === 'image' || !postedTexts) return false;
-  const [postedJson, storedJson] = [postedTexts, storedTexts].map((texts) => JSON.stringify(comparableTexts(texts, control)));
+  const [postedJson, storedJson] = [postedTexts, storedTexts].map((texts) =>
+    JSON.stringify(comparableTexts(texts, control)),
+  );
   return postedJson !== storedJson;
 }

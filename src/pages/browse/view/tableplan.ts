@@ -39,10 +39,17 @@ export function tablePlanOf(
   const nameRule = nameRuleOf(type, parentField);
   const { paths, selection } = nameRule;
   const visibleFields = visibleFieldsOf(type);
-  const columnFields = visibleFields.filter((field) => field !== parentField && hasColumn(field, nameRule));
-  const childFields = childFieldsOf(type).filter(({ isConnection, childType }) => !isConnection && childType.extensions.resource!.isOwned);
+  const columnFields = visibleFields.filter(
+    (field) => field !== parentField && hasColumn(field, nameRule),
+  );
+  const childFields = childFieldsOf(type).filter(
+    ({ isConnection, childType }) => !isConnection && childType.extensions.resource!.isOwned,
+  );
   const hasImages = isListType(getNullableType(type.getFields()[IMAGES_FIELD]?.type));
-  const nameField = paths.length === 1 && paths[0]!.length === 1 ? visibleFields.find(({ name }) => name === paths[0]![0]) : undefined;
+  const nameField =
+    paths.length === 1 && paths[0]!.length === 1
+      ? visibleFields.find(({ name }) => name === paths[0]![0])
+      : undefined;
   const columns: TableView['columns'] = [
     {
       key: nameField?.restKey ?? '',
@@ -55,19 +62,28 @@ export function tablePlanOf(
       isSortable: field.isSortable,
       cellCssClass: cellCssClassOf(field),
     })),
-    ...childFields.map(({ name }) => ({ key: name, label: fieldNameToWords(name), isSortable: false })),
+    ...childFields.map(({ name }) => ({
+      key: name,
+      label: fieldNameToWords(name),
+      isSortable: false,
+    })),
   ];
-  const pictureUrlOf = (row: Row) => (hasImages ? ((row[IMAGES_FIELD] as Row[])[0]?.image as string | undefined) : undefined);
+  const pictureUrlOf = (row: Row) =>
+    hasImages ? ((row[IMAGES_FIELD] as Row[])[0]?.image as string | undefined) : undefined;
   return {
     selection: [
       'id',
       selection,
       ...columnFields.map((field) => selectionOf(type, field)),
       hasImages ? `${IMAGES_FIELD} { image }` : '',
-      ...childFields.map(({ name, childType }) => `${name} { id ${nameRuleOf(childType).selection} }`),
+      ...childFields.map(
+        ({ name, childType }) => `${name} { id ${nameRuleOf(childType).selection} }`,
+      ),
     ].join(' '),
     tableOf(rows) {
-      const cellFormatters = columnFields.map((field) => cellFormatterOf(type, field, rows, endpointNameOf, MAX_NAMES_PER_CELL));
+      const cellFormatters = columnFields.map((field) =>
+        cellFormatterOf(type, field, rows, endpointNameOf, MAX_NAMES_PER_CELL),
+      );
       const childLinkOf =
         (childType: GraphQLObjectType) =>
         (child: Row): RowLink => ({
@@ -85,7 +101,9 @@ export function tablePlanOf(
           pictureUrl: pictureUrlOf(row),
           cells: [
             ...cellFormatters.map((formatCell) => formatCell(row)),
-            ...childFields.map(({ name, childType }) => linksCell(row[name] as Row[], MAX_NAMES_PER_CELL, childLinkOf(childType))),
+            ...childFields.map(({ name, childType }) =>
+              linksCell(row[name] as Row[], MAX_NAMES_PER_CELL, childLinkOf(childType)),
+            ),
           ],
         })),
       };

@@ -1,7 +1,11 @@
 /** Time series of a list for charts: one line for each thing that was measured (such as an exercise), one chart for each unit. */
 import type { GraphQLObjectType, GraphQLSchema } from 'graphql';
 import type { FieldMetadata } from '../../../contract/metadata';
-import { fieldMetadataOf, type ResourceEndpoint, type PrepareOperation } from '../../../rest/endpoints';
+import {
+  fieldMetadataOf,
+  type ResourceEndpoint,
+  type PrepareOperation,
+} from '../../../rest/endpoints';
 import { formatDateTime, relatedTypeOf, selectionOf, visibleFieldsOf, type Row } from './cells';
 import { fieldLabelOf } from './labels';
 import { nameRuleOf } from './rownames';
@@ -59,19 +63,34 @@ function chartFieldsOf(type: GraphQLObjectType, schema: GraphQLSchema): ChartFie
   const day = fields.find(({ kind }) => kind === 'date');
   const value = fields.find(({ kind }) => kind === 'decimal');
   if (!type.extensions.resource!.isOwned || !day || !value) return undefined;
-  const unitRelationFields = fields.filter(({ relation }) => relation && UNIT_TYPE_PATTERN.test(relation.typeName));
-  const unitChoiceField = fieldMetadataOf(type).find(({ kind, name }) => kind === 'choice' && name === 'unit');
-  const unitField = unitRelationFields.find(({ relation }) => relation!.objectFieldName.startsWith(value.name)) ?? unitChoiceField;
+  const unitRelationFields = fields.filter(
+    ({ relation }) => relation && UNIT_TYPE_PATTERN.test(relation.typeName),
+  );
+  const unitChoiceField = fieldMetadataOf(type).find(
+    ({ kind, name }) => kind === 'choice' && name === 'unit',
+  );
+  const unitField =
+    unitRelationFields.find(({ relation }) => relation!.objectFieldName.startsWith(value.name)) ??
+    unitChoiceField;
   if (unitRelationFields.length > 0 && !unitField) return undefined;
   const lineField =
-    fields.find(({ relation }) => relation && !relation.isOwned && !relation.isToMany && !UNIT_TYPE_PATTERN.test(relation.typeName)) ??
-    fields.find(({ kind, allowNull }) => kind === 'choice' && !allowNull);
-  const isValueInPreferredUnit = unitChoiceField !== undefined && schema.getQueryType()?.getFields().viewer !== undefined;
+    fields.find(
+      ({ relation }) =>
+        relation &&
+        !relation.isOwned &&
+        !relation.isToMany &&
+        !UNIT_TYPE_PATTERN.test(relation.typeName),
+    ) ?? fields.find(({ kind, allowNull }) => kind === 'choice' && !allowNull);
+  const isValueInPreferredUnit =
+    unitChoiceField !== undefined && schema.getQueryType()?.getFields().viewer !== undefined;
   return { dateField: day, valueField: value, lineField, unitField, isValueInPreferredUnit };
 }
 
 /** Returns the field whose values are in the mass unit that the viewer prefers, if the type has one. */
-export function fieldInPreferredUnit(type: GraphQLObjectType, schema: GraphQLSchema): FieldMetadata | undefined {
+export function fieldInPreferredUnit(
+  type: GraphQLObjectType,
+  schema: GraphQLSchema,
+): FieldMetadata | undefined {
   const chartFields = chartFieldsOf(type, schema);
   return chartFields?.isValueInPreferredUnit ? chartFields.valueField : undefined;
 }
@@ -87,17 +106,29 @@ function valueLabel(type: GraphQLObjectType, field: FieldMetadata, row: Row): st
  * Groups the rows into lines of a chart. If a day has several values, the largest is drawn. Lines of equal names are distinguished by the id of the
  * related row for which they stand.
  */
-function linesOf(type: GraphQLObjectType, { dateField, valueField, lineField }: ChartFields, rows: readonly Row[]): ChartLine[] {
+function linesOf(
+  type: GraphQLObjectType,
+  { dateField, valueField, lineField }: ChartFields,
+  rows: readonly Row[],
+): ChartLine[] {
   const lines = new Map<string, { name: string; points: Map<string, number> }>();
   for (const row of rows) {
     const id = lineField ? String(row[lineField.name] as string | number) : '';
     let line = lines.get(id);
-    if (!line) lines.set(id, (line = { name: lineField ? valueLabel(type, lineField, row) : '', points: new Map() }));
+    if (!line)
+      lines.set(
+        id,
+        (line = { name: lineField ? valueLabel(type, lineField, row) : '', points: new Map() }),
+      );
     const date = formatDateTime(String(row[dateField.name]), dateField.kind).slice(0, DATE_LENGTH);
-    line.points.set(date, Math.max(line.points.get(date) ?? -Infinity, Number(row[valueField.name])));
+    line.points.set(
+      date,
+      Math.max(line.points.get(date) ?? -Infinity, Number(row[valueField.name])),
+    );
   }
   const lineCountByName = new Map<string, number>();
-  for (const { name } of lines.values()) lineCountByName.set(name, (lineCountByName.get(name) ?? 0) + 1);
+  for (const { name } of lines.values())
+    lineCountByName.set(name, (lineCountByName.get(name) ?? 0) + 1);
   const namedLines = [...lines].map(([id, { name, points }]) => ({
     ...(lineField && { name: lineCountByName.get(name)! > 1 ? `${name} (${id})` : name }),
     points: [...points].sort(([a], [b]) => (a < b ? -1 : 1)),
@@ -105,7 +136,8 @@ function linesOf(type: GraphQLObjectType, { dateField, valueField, lineField }: 
   return namedLines.sort((a, b) => b.points.length - a.points.length);
 }
 
-const isWorthDrawing = ({ points }: ChartLine): boolean => points.length > 1 && points.some(([, number]) => number !== 0);
+const isWorthDrawing = ({ points }: ChartLine): boolean =>
+  points.length > 1 && points.some(([, number]) => number !== 0);
 
 export function timeSeriesReader(schema: GraphQLSchema, prepareOperation: PrepareOperation) {
   return async (
@@ -117,16 +149,23 @@ export function timeSeriesReader(schema: GraphQLSchema, prepareOperation: Prepar
     const chartFields = chartFieldsOf(type, schema);
     if (!chartFields) return undefined;
     const { dateField, valueField, lineField, unitField } = chartFields;
-    const selections = [dateField, valueField, lineField, unitField].map((field) => field && selectionOf(type, field));
+    const selections = [dateField, valueField, lineField, unitField].map(
+      (field) => field && selectionOf(type, field),
+    );
     const run = prepareOperation(
       `query ($where: ${type.name}Where, $first: Int) {
         page: ${resource.listQueryName}(where: $where, first: $first, orderBy: [{ ${dateField.name}: DESC }]) { nodes { id ${selections.join(' ')} } }
       }`,
     );
-    const { data } = await run(context, { where, first: periodDays ? periodDays * MAX_ROWS_PER_DAY : MAX_ROWS_WITHOUT_PERIOD });
+    const { data } = await run(context, {
+      where,
+      first: periodDays ? periodDays * MAX_ROWS_PER_DAY : MAX_ROWS_WITHOUT_PERIOD,
+    });
     const allRows = (data?.page.nodes ?? []) as Row[];
     const timeOf = (row: Row) => Date.parse(String(row[dateField.name]).slice(0, DATE_LENGTH));
-    const rows = periodDays ? allRows.filter((row) => timeOf(allRows[0]!) - timeOf(row) < periodDays * DAY_MS) : allRows;
+    const rows = periodDays
+      ? allRows.filter((row) => timeOf(allRows[0]!) - timeOf(row) < periodDays * DAY_MS)
+      : allRows;
     const rowsByUnit = new Map<string, Row[]>();
     for (const row of rows) {
       const unitName = unitField ? valueLabel(type, unitField, row) : '';

@@ -10,7 +10,12 @@ import type { HttpOptionsMetadata } from '../../../rest/dialect/metadata';
 import type { Row } from './cells';
 import { createRowNameSearchLookup } from './rownames';
 import { pagePathOf, PageRoutes, pageResourceOf } from './pageroutes';
-import { PERIOD_PARAMETER, PERIOD_CHOICES_DAYS, fieldInPreferredUnit, timeSeriesReader } from './timeseries';
+import {
+  PERIOD_PARAMETER,
+  PERIOD_CHOICES_DAYS,
+  fieldInPreferredUnit,
+  timeSeriesReader,
+} from './timeseries';
 import { prefersPounds, RowReader } from './rowreader';
 import { endpointTitle, pluralLabelOf, singularLabelOf } from './labels';
 import { parsePageWindow } from '../../../rest/dialect/pagination';
@@ -45,7 +50,11 @@ export class ViewBuilder {
   constructor(private readonly dependencies: ViewDependencies) {
     const { schema, publicSchema, endpoints, prepareOperation, timeZone } = dependencies;
     this.pageRoutes = new PageRoutes(endpoints);
-    this.formBuilder = new FormBuilder(this.pageRoutes, createRowNameSearchLookup(schema, prepareOperation), timeZone);
+    this.formBuilder = new FormBuilder(
+      this.pageRoutes,
+      createRowNameSearchLookup(schema, prepareOperation),
+      timeZone,
+    );
     this.rowReader = new RowReader(prepareOperation, this.pageRoutes);
     this.readTimeSeries = timeSeriesReader(schema, prepareOperation);
     this.toPublicSchemaOperation = publicSchemaOperationTranslator(publicSchema);
@@ -57,8 +66,9 @@ export class ViewBuilder {
     const view = buildCommonView(result);
     if (!route) return view;
     const pageRoute = this.pageRoutes.pageRouteOf(route, result);
-    const options = (await this.dependencies.describeEndpoint(pageRoute, request).catch(() => undefined))?.body as
-      HttpOptionsMetadata | undefined;
+    const options = (
+      await this.dependencies.describeEndpoint(pageRoute, request).catch(() => undefined)
+    )?.body as HttpOptionsMetadata | undefined;
     Object.assign(view, {
       kind: pageRoute.kind,
       name: endpointTitle(String(options?.name ?? '')),
@@ -70,8 +80,12 @@ export class ViewBuilder {
       path: pagePathOf(pageRoute, request.path),
       ...this.viewPropertiesOfKind(pageRoute, request.path),
     });
-    if (pageRoute.endpoint) return Object.assign(view, await this.buildRowViewProperties(pageRoute, result));
-    return Object.assign(view, await this.formBuilder.buildFormProperties(pageRoute, result, () => ({})));
+    if (pageRoute.endpoint)
+      return Object.assign(view, await this.buildRowViewProperties(pageRoute, result));
+    return Object.assign(
+      view,
+      await this.formBuilder.buildFormProperties(pageRoute, result, () => ({})),
+    );
   }
 
   /** Returns the view properties that only the API root, actions, and endpoints that belong to no row (such as searches) have. */
@@ -80,11 +94,13 @@ export class ViewBuilder {
       return {
         resources: this.pageRoutes.listedResources(),
         name: 'All data',
-        description: 'Lists open as tables and rows as pages. Programs get JSON from the same URLs.',
+        description:
+          'Lists open as tables and rows as pages. Programs get JSON from the same URLs.',
       };
     if (pageRoute.kind === 'standalone') {
       const match = SEARCH_PATH_PATTERN.exec(path);
-      const resource = match && this.pageRoutes.listedResources().find(({ name }) => name === match[1]);
+      const resource =
+        match && this.pageRoutes.listedResources().find(({ name }) => name === match[1]);
       return {
         filters: argumentControlsOf(pageRoute.graphqlFieldEndpoint.field.args),
         ...(resource && { name: `Search ${resource.pluralLabel.toLowerCase()}` }),
@@ -99,7 +115,10 @@ export class ViewBuilder {
   }
 
   /** Returns a function that adds the preferred unit of the viewer to the input for a mass; undefined if the type has no field for a mass. */
-  private async createUnitAdder({ type }: ResourceEndpoint, context: object): Promise<((control: FormControl) => FormControl) | undefined> {
+  private async createUnitAdder(
+    { type }: ResourceEndpoint,
+    context: object,
+  ): Promise<((control: FormControl) => FormControl) | undefined> {
     const { schema, prepareOperation } = this.dependencies;
     const field = fieldInPreferredUnit(type, schema);
     if (!field) return undefined;
@@ -108,16 +127,29 @@ export class ViewBuilder {
     return (control) => (control.key === field.restKey ? { ...control, unit } : control);
   }
 
-  private async buildRowViewProperties(pageRoute: RowRoute, result: RenderInput): Promise<Partial<HtmlView>> {
+  private async buildRowViewProperties(
+    pageRoute: RowRoute,
+    result: RenderInput,
+  ): Promise<Partial<HtmlView>> {
     const { request } = result;
     const { endpoint, kind } = pageRoute;
     const { fields, view, type } = endpoint;
     const relationChoicesOf = await this.formBuilder.loadRelationChoices(endpoint, request);
-    const { forms, ...formProperties } = await this.formBuilder.buildFormProperties(pageRoute, result, relationChoicesOf);
+    const { forms, ...formProperties } = await this.formBuilder.buildFormProperties(
+      pageRoute,
+      result,
+      relationChoicesOf,
+    );
     const data = await this.readRowData(pageRoute, result);
-    const addUnit = forms.length ? await this.createUnitAdder(endpoint, request.context.resolverContext) : undefined;
+    const addUnit = forms.length
+      ? await this.createUnitAdder(endpoint, request.context.resolverContext)
+      : undefined;
     const filledFormPromises = forms.map(async (form) => {
-      const controls = await this.formBuilder.addSearchResults(form.controls, (key) => form.values[key]?.at(-1), request);
+      const controls = await this.formBuilder.addSearchResults(
+        form.controls,
+        (key) => form.values[key]?.at(-1),
+        request,
+      );
       return { ...form, controls: addUnit ? controls.map(addUnit) : controls };
     });
     const rowView = {
@@ -128,36 +160,65 @@ export class ViewBuilder {
       resource: pageResourceOf(endpoint),
     };
     if (kind === 'action') return { ...rowView, rowId: pageRoute.id };
-    if (kind === 'detail') return { ...rowView, rowId: pageRoute.id, name: data.detailRow?.name ?? singularLabelOf(type) };
+    if (kind === 'detail')
+      return {
+        ...rowView,
+        rowId: pageRoute.id,
+        name: data.detailRow?.name ?? singularLabelOf(type),
+      };
     const filterControls = filterControlsOf(view.filters, fields, relationChoicesOf);
     return {
       ...rowView,
       name: pluralLabelOf(type),
-      filters: await this.formBuilder.addSearchResults(filterControls, (key) => request.query.getAll(key).at(-1), request),
+      filters: await this.formBuilder.addSearchResults(
+        filterControls,
+        (key) => request.query.getAll(key).at(-1),
+        request,
+      ),
       pageWindow: parsePageWindow(request.query, request.maxLimit),
     };
   }
 
-  private equivalentOperationOf(route: Route, { request }: RenderInput): HtmlView['graphqlOperation'] {
+  private equivalentOperationOf(
+    route: Route,
+    { request }: RenderInput,
+  ): HtmlView['graphqlOperation'] {
     const { lastOperation } = request;
     const isLogin = route.kind === 'login';
     const endpoint = route.kind === 'list' || route.kind === 'detail' ? route.endpoint : undefined;
     if (lastOperation && !isLogin && lastOperation.operation !== endpoint?.referenceableIdsQuery)
       return this.toPublicSchemaOperation(lastOperation.operation, lastOperation.variables);
-    if (isLogin) return this.toPublicSchemaOperation(this.dependencies.endpoints.login, { username: '', password: '' });
+    if (isLogin)
+      return this.toPublicSchemaOperation(this.dependencies.endpoints.login, {
+        username: '',
+        password: '',
+      });
     if (!endpoint) return undefined;
-    if (route.kind === 'detail') return this.toPublicSchemaOperation(endpoint.detail, { id: route.id });
+    if (route.kind === 'detail')
+      return this.toPublicSchemaOperation(endpoint.detail, { id: route.id });
     const { limit, offset } = parsePageWindow(request.query, request.maxLimit);
     return this.toPublicSchemaOperation(endpoint.list, { first: limit, offset });
   }
 
-  private idLinkTreeFor(route: Route, pageRoute: Route, { request, restResponse }: RenderInput): IdLinkTree {
+  private idLinkTreeFor(
+    route: Route,
+    pageRoute: Route,
+    { request, restResponse }: RenderInput,
+  ): IdLinkTree {
     if (restResponse.status >= 300 || request.method === 'OPTIONS') return EMPTY_ID_LINK_TREE;
-    if (route.kind === 'standalone') return this.idLinkTreeOfOperation(route.graphqlFieldEndpoint.operation, 'result');
-    if (route.kind === 'action') return this.idLinkTreeOfOperation(route.graphqlFieldEndpoint.operation, 'row', 'action');
+    if (route.kind === 'standalone')
+      return this.idLinkTreeOfOperation(route.graphqlFieldEndpoint.operation, 'result');
+    if (route.kind === 'action')
+      return this.idLinkTreeOfOperation(route.graphqlFieldEndpoint.operation, 'row', 'action');
     if (pageRoute.kind === 'list')
-      return { childrenByKey: { results: this.idLinkTreeOfOperation(pageRoute.endpoint.list, 'page', 'nodes') } };
-    return pageRoute.kind === 'detail' ? this.idLinkTreeOfOperation(pageRoute.endpoint.detail, 'row') : EMPTY_ID_LINK_TREE;
+      return {
+        childrenByKey: {
+          results: this.idLinkTreeOfOperation(pageRoute.endpoint.list, 'page', 'nodes'),
+        },
+      };
+    return pageRoute.kind === 'detail'
+      ? this.idLinkTreeOfOperation(pageRoute.endpoint.detail, 'row')
+      : EMPTY_ID_LINK_TREE;
   }
 
   private idLinkTreeOfOperation({ document }: RestOperation, ...bodyPath: string[]): IdLinkTree {
@@ -165,7 +226,12 @@ export class ViewBuilder {
     if (!links)
       this.idLinkTreeByDocument.set(
         document,
-        (links = idLinkTreeOf(this.dependencies.schema, document, bodyPath, this.pageRoutes.endpointNameOf)),
+        (links = idLinkTreeOf(
+          this.dependencies.schema,
+          document,
+          bodyPath,
+          this.pageRoutes.endpointNameOf,
+        )),
       );
     return links;
   }
@@ -179,13 +245,23 @@ export class ViewBuilder {
     const { resolverContext: context } = request.context;
     if (pageRoute.kind !== 'list') {
       if (![200, 201, 400, 412].includes(restResponse.status)) return {};
-      return { detailRow: await this.rowReader.readDetailRow(endpoint, pageRoute.id, context, request.isSignedIn) };
+      return {
+        detailRow: await this.rowReader.readDetailRow(
+          endpoint,
+          pageRoute.id,
+          context,
+          request.isSignedIn,
+        ),
+      };
     }
     if (restResponse.status !== 200 || request.method !== 'GET') return {};
-    const ids = (restResponse.body as { results: { id: number }[] }).results.map(({ id }) => String(id));
+    const ids = (restResponse.body as { results: { id: number }[] }).results.map(({ id }) =>
+      String(id),
+    );
     const where = (request.lastOperation?.variables.where ?? {}) as object;
     const requestedDays = Number(request.query.get(PERIOD_PARAMETER) ?? NaN);
-    const days = PERIOD_CHOICES_DAYS.find((period) => period === requestedDays) ?? PERIOD_CHOICES_DAYS[0];
+    const days =
+      PERIOD_CHOICES_DAYS.find((period) => period === requestedDays) ?? PERIOD_CHOICES_DAYS[0];
     const [table, timeSeries] = await Promise.all([
       this.rowReader.readTable(endpoint, ids, context),
       ids.length ? this.readTimeSeries(endpoint, where, days, context) : undefined,
@@ -216,7 +292,10 @@ function buildCommonView({ request, restResponse, headers }: RenderInput): HtmlV
     filters: [],
     forms: [],
     canDelete: false,
-    notice: method === 'GET' && restResponse.status === 200 ? noticeOf(request.message.headers) : undefined,
+    notice:
+      method === 'GET' && restResponse.status === 200
+        ? noticeOf(request.message.headers)
+        : undefined,
     methodsRequiringSignIn: [],
     isSignedIn,
     visitor: context.authentication.pageVisitor(),

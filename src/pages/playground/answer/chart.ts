@@ -27,21 +27,27 @@ export interface ChartData {
 
 const cellText = (value: unknown) => (value === null ? '–' : csvCellText(value));
 const distinctLabels = (values: readonly unknown[]) => [...new Set(values.map(cellText))];
-const positionsOf = (categories: readonly string[]) => new Map(categories.map((name, index) => [name, index]));
+const positionsOf = (categories: readonly string[]) =>
+  new Map(categories.map((name, index) => [name, index]));
 
 export const isChartCompatible = ({ columns }: Table, { x, y, by }: ChartSettings): boolean =>
-  [x, ...y, ...(by === undefined ? [] : [by])].every((name) => columns.some((column) => column.name === name)) && y.length > 0;
+  [x, ...y, ...(by === undefined ? [] : [by])].every((name) =>
+    columns.some((column) => column.name === name),
+  ) && y.length > 0;
 
 /** Suggests a chart; undefined if the table has no rows or no numeric column. */
 export function suggestChart({ columns, rows }: Table): ChartSettings | undefined {
-  const columnNamesOfKind = (kind: Column['kind']) => columns.filter((column) => column.kind === kind).map(({ name }) => name);
+  const columnNamesOfKind = (kind: Column['kind']) =>
+    columns.filter((column) => column.kind === kind).map(({ name }) => name);
   const [times, numbers] = [columnNamesOfKind('time'), columnNamesOfKind('number')];
   const distinctValueCount = (name: string) => {
     const columnIndex = columns.findIndex((column) => column.name === name);
     return distinctLabels(rows.map((row) => row[columnIndex])).length;
   };
   // Only a text column with several values can distinguish series.
-  const seriesColumnNames = columnNamesOfKind('text').filter((name) => distinctValueCount(name) > 1);
+  const seriesColumnNames = columnNamesOfKind('text').filter(
+    (name) => distinctValueCount(name) > 1,
+  );
   const [time] = times;
   const [number, secondNumber] = numbers;
   if (number === undefined || rows.length === 0) return undefined;
@@ -56,9 +62,13 @@ export function suggestChart({ columns, rows }: Table): ChartSettings | undefine
   const [category] = seriesColumnNames;
   if (category !== undefined) {
     const by = seriesColumnNameFor(category);
-    return by === undefined ? { kind: 'bar', x: category, y: [number] } : { kind: 'heatmap', x: category, y: [by], by: number };
+    return by === undefined
+      ? { kind: 'bar', x: category, y: [number] }
+      : { kind: 'heatmap', x: category, y: [by], by: number };
   }
-  return secondNumber === undefined ? { kind: 'bar', x: columns[0]!.name, y: [number] } : { kind: 'scatter', x: number, y: [secondNumber] };
+  return secondNumber === undefined
+    ? { kind: 'bar', x: columns[0]!.name, y: [number] }
+    : { kind: 'scatter', x: number, y: [secondNumber] };
 }
 
 /**
@@ -75,7 +85,8 @@ export function chartDataOf(table: Table, settings: ChartSettings): ChartData {
   const rows = table.rows.slice(0, MAX_CHART_ROWS);
   const omittedRowCount = table.rows.length - rows.length;
   // Bars have categories on their axis, even if the column contains days.
-  const xKind = kind === 'scatter' || kind === 'line' ? (table.columns[xColumnIndex]?.kind ?? 'text') : 'text';
+  const xKind =
+    kind === 'scatter' || kind === 'line' ? (table.columns[xColumnIndex]?.kind ?? 'text') : 'text';
   const isXContinuous = xKind !== 'text';
   const categories = isXContinuous ? [] : distinctLabels(rows.map((row) => row[xColumnIndex]));
   const xPositions = positionsOf(categories);
@@ -91,15 +102,29 @@ export function chartDataOf(table: Table, settings: ChartSettings): ChartData {
     const yCategories = distinctLabels(rows.map((row) => row[yColumnIndex])).reverse();
     const yPositions = positionsOf(yCategories);
     // If no column is chosen for the colours of a heat map, each of its cells shows a number of rows.
-    const heatmapValueOf = (row: readonly unknown[]) => (byColumnIndex < 0 ? 1 : Number(row[byColumnIndex] ?? 0));
-    const points = sumByHeatmapCell(rows.map((row) => [xValueOf(row), yPositions.get(cellText(row[yColumnIndex]))!, heatmapValueOf(row)]));
+    const heatmapValueOf = (row: readonly unknown[]) =>
+      byColumnIndex < 0 ? 1 : Number(row[byColumnIndex] ?? 0);
+    const points = sumByHeatmapCell(
+      rows.map((row) => [
+        xValueOf(row),
+        yPositions.get(cellText(row[yColumnIndex]))!,
+        heatmapValueOf(row),
+      ]),
+    );
     const series = [{ name: by === undefined ? 'Rows' : titleOf(by), points }];
-    return { kind, x: xAxis, y: { names: [titleOf(y[0]!)], categories: yCategories }, series, omittedRowCount };
+    return {
+      kind,
+      x: xAxis,
+      y: { names: [titleOf(y[0]!)], categories: yCategories },
+      series,
+      omittedRowCount,
+    };
   }
 
   const series = new Map<string, Series['points']>();
   // In a scatter chart, a column that has too many values to distinguish series provides labels of the points instead.
-  const byColumnLabelsPoints = kind === 'scatter' && distinctLabels(rows.map((row) => row[byColumnIndex])).length > MAX_SERIES;
+  const byColumnLabelsPoints =
+    kind === 'scatter' && distinctLabels(rows.map((row) => row[byColumnIndex])).length > MAX_SERIES;
   const labelColumnIndex =
     byColumnLabelsPoints || (kind === 'scatter' && by === undefined)
       ? byColumnLabelsPoints
@@ -122,14 +147,21 @@ export function chartDataOf(table: Table, settings: ChartSettings): ChartData {
       const mergedName = seriesNames.has(seriesName) ? seriesName : 'Others';
       const points = series.get(mergedName) ?? [];
       series.set(mergedName, points);
-      points.push([xValueOf(row), Number(value), labelColumnIndex < 0 ? '' : cellText(row[labelColumnIndex])]);
+      points.push([
+        xValueOf(row),
+        Number(value),
+        labelColumnIndex < 0 ? '' : cellText(row[labelColumnIndex]),
+      ]);
     }
   }
   return {
     kind,
     x: xAxis,
     y: { names: y.map(titleOf), categories: [] },
-    series: [...series].map(([name, points]) => ({ name, points: arrangePoints(points, kind, xKind) })),
+    series: [...series].map(([name, points]) => ({
+      name,
+      points: arrangePoints(points, kind, xKind),
+    })),
     omittedRowCount,
   };
 }
@@ -137,11 +169,16 @@ export function chartDataOf(table: Table, settings: ChartSettings): ChartData {
 const findLabelColumnIndex = ({ columns }: Table, x: string, y: readonly string[]) =>
   columns.findIndex(({ name, kind }) => kind === 'text' && name !== x && !y.includes(name));
 
-function arrangePoints(points: Series['points'], kind: ChartSettings['kind'], xKind: Column['kind']): Series['points'] {
+function arrangePoints(
+  points: Series['points'],
+  kind: ChartSettings['kind'],
+  xKind: Column['kind'],
+): Series['points'] {
   if (kind === 'bar' || kind === 'stacked') return sumByX(points);
   if (kind !== 'line' || xKind === 'text') return points;
   // A line connects its points in the order of the array, so they are sorted along the axis. The rows may have another order, such as by value.
-  const positionOf = ([x]: Series['points'][number]) => (xKind === 'time' ? Date.parse(String(x)) : Number(x));
+  const positionOf = ([x]: Series['points'][number]) =>
+    xKind === 'time' ? Date.parse(String(x)) : Number(x);
   return [...points].sort((a, b) => positionOf(a) - positionOf(b));
 }
 
@@ -151,8 +188,11 @@ function sumByX(points: Series['points']): Series['points'] {
   return [...totalByX].map(([x, value]) => [x, value, '']);
 }
 
-function sumByHeatmapCell(values: readonly [x: number | string, y: number, value: number][]): Series['points'] {
+function sumByHeatmapCell(
+  values: readonly [x: number | string, y: number, value: number][],
+): Series['points'] {
   const heatmapCells = new Map<string, [number | string, number, number]>();
-  for (const [x, y, value] of values) heatmapCells.set(`${x},${y}`, [x, y, (heatmapCells.get(`${x},${y}`)?.[2] ?? 0) + value]);
+  for (const [x, y, value] of values)
+    heatmapCells.set(`${x},${y}`, [x, y, (heatmapCells.get(`${x},${y}`)?.[2] ?? 0) + value]);
   return [...heatmapCells.values()].map(([x, y, value]) => [x, y, String(value)]);
 }

@@ -5,7 +5,10 @@ import type { Column } from './table';
 const OMITTED_PATH_SEGMENTS = new Set(['keys', 'nodes', 'node', 'edges', 'bucket']);
 /** Last path segments that only identify an object. Titles of columns omit them: the title of `exercise.name` is `Exercise`. */
 const OMITTED_LAST_SEGMENTS = new Set(['name', 'nameEn', 'start', 'number', 'label', 'title']);
-const STATISTIC_TITLES: Readonly<Record<string, string>> = { avg: 'mean', stddev: 'standard deviation of' };
+const STATISTIC_TITLES: Readonly<Record<string, string>> = {
+  avg: 'mean',
+  stddev: 'standard deviation of',
+};
 
 /** Matches suffixes of grouping keys, which column titles omit: `dateBucket` groups rows by `date`, `repsBin` by `reps`. */
 const GROUPING_SUFFIX_PATTERN = /(?<=.)(?:Bucket|Bin)$/;
@@ -21,7 +24,8 @@ function titleOf({ name, unit }: Column, startIndex: number): string {
     .split('.')
     .slice(startIndex)
     .filter((part, index, all) => !OMITTED_PATH_SEGMENTS.has(part) || index === all.length - 1);
-  if (pathSegments.length > 1 && OMITTED_LAST_SEGMENTS.has(pathSegments.at(-1)!)) pathSegments.pop();
+  if (pathSegments.length > 1 && OMITTED_LAST_SEGMENTS.has(pathSegments.at(-1)!))
+    pathSegments.pop();
   const words = pathSegments.map((part) => STATISTIC_TITLES[part] ?? wordsOf(part)).join(' ');
   const title = unit ? words.replace(/ kg$/, '') : words;
   return title.charAt(0).toUpperCase() + title.slice(1);
@@ -33,11 +37,15 @@ const withUnit = (title: string, { unit }: Column) => (unit ? `${title} (${unit}
 export function columnTitlesOf(columns: readonly Column[]): ReadonlyMap<string, string> {
   const [rootSegment] = columns[0]?.name.split('.') ?? [];
   // If all paths start with the same segment, as in a result of one object, the titles omit it.
-  const hasCommonRoot = columns.length > 1 && columns.every(({ name }) => name.startsWith(`${rootSegment}.`));
+  const hasCommonRoot =
+    columns.length > 1 && columns.every(({ name }) => name.startsWith(`${rootSegment}.`));
   const titles = columns.map((column) => withUnit(titleOf(column, hasCommonRoot ? 1 : 0), column));
   const isAmbiguous = (title: string) => titles.indexOf(title) !== titles.lastIndexOf(title);
   return new Map(
-    columns.map((column, index) => [column.name, isAmbiguous(titles[index]!) ? withUnit(column.name, column) : titles[index]!]),
+    columns.map((column, index) => [
+      column.name,
+      isAmbiguous(titles[index]!) ? withUnit(column.name, column) : titles[index]!,
+    ]),
   );
 }
 

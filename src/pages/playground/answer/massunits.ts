@@ -16,7 +16,12 @@ import {
   type GraphQLSchema,
   type SelectionSetNode,
 } from 'graphql';
-import { KILOGRAMS_NOTE, REQUESTED_UNIT_NOTE, KILOGRAMS_PER_POUND, MASS_UNIT_TYPE_NAME } from '../../../contract/massunits';
+import {
+  KILOGRAMS_NOTE,
+  REQUESTED_UNIT_NOTE,
+  KILOGRAMS_PER_POUND,
+  MASS_UNIT_TYPE_NAME,
+} from '../../../contract/massunits';
 import type { ResultList, Table } from './table';
 
 export const DISPLAY_MASS_UNITS = ['kg', 'lb'] as const;
@@ -31,7 +36,10 @@ export interface GraphQLRequest {
 /** Mass units by the path of the field from the root of the result, such as `workoutLogs.nodes.weightKg`. */
 export type MassUnitByPath = ReadonlyMap<string, DisplayMassUnit>;
 
-const KILOGRAMS_PER_UNIT: Record<DisplayMassUnit, number> = { kg: 1, lb: Number(KILOGRAMS_PER_POUND) };
+const KILOGRAMS_PER_UNIT: Record<DisplayMassUnit, number> = {
+  kg: 1,
+  lb: Number(KILOGRAMS_PER_POUND),
+};
 const DECIMAL_PLACES = 2;
 /** Maximum number of visited selections, far more than a document has. Aliases in fragments that spread others would be visited exponentially often. */
 const MAX_VISITED_SELECTIONS = 10_000;
@@ -46,12 +54,17 @@ export function massUnitsOf(
   const rootType = operation && schema.getRootType(operation.operation);
   if (!rootType) return new Map();
   // Includes the default values of variables. Variables that cannot be coerced are errors, whose responses contain no masses.
-  const { coerced: variables = {} } = getVariableValues(schema, operation.variableDefinitions ?? [], sentVariables);
+  const { coerced: variables = {} } = getVariableValues(
+    schema,
+    operation.variableDefinitions ?? [],
+    sentVariables,
+  );
   const visitedSpreads = new Set<string>();
   let visitedSelectionCount = 0;
   const massUnits = new Map<string, DisplayMassUnit>();
   const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const node of query.definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  for (const node of query.definitions)
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
   const visitSelections = (
     { selections }: SelectionSetNode,
     type: GraphQLNamedType,
@@ -67,7 +80,8 @@ export function massUnitsOf(
         visitedSpreads.add(spreadKey);
       }
       if (node.kind !== Kind.FIELD) {
-        const { typeCondition, selectionSet } = node.kind === Kind.FRAGMENT_SPREAD ? fragments.get(node.name.value)! : node;
+        const { typeCondition, selectionSet } =
+          node.kind === Kind.FRAGMENT_SPREAD ? fragments.get(node.name.value)! : node;
         visitSelections(
           selectionSet,
           typeCondition ? (getNamedType(typeFromAST(schema, typeCondition)) ?? type) : type,
@@ -78,12 +92,17 @@ export function massUnitsOf(
       }
       const field = isObjectType(type) ? type.getFields()[node.name.value] : undefined;
       if (!field) continue;
-      const argument = field.args.find(({ type: argumentType }) => getNamedType(argumentType).name === MASS_UNIT_TYPE_NAME);
+      const argument = field.args.find(
+        ({ type: argumentType }) => getNamedType(argumentType).name === MASS_UNIT_TYPE_NAME,
+      );
       const value = argument && getArgumentValues(field, node, variables)[argument.name];
-      const unit = argument ? DISPLAY_MASS_UNITS.find((massUnit) => massUnit.toUpperCase() === value) : requestedUnit;
+      const unit = argument
+        ? DISPLAY_MASS_UNITS.find((massUnit) => massUnit.toUpperCase() === value)
+        : requestedUnit;
       const fieldPath = [...path, node.alias?.value ?? node.name.value];
       const fieldType = getNamedType(field.type);
-      if (node.selectionSet && isCompositeType(fieldType)) visitSelections(node.selectionSet, fieldType, fieldPath, unit);
+      if (node.selectionSet && isCompositeType(fieldType))
+        visitSelections(node.selectionSet, fieldType, fieldPath, unit);
       else if (isLeafType(fieldType)) {
         const massUnit = massUnitOf(field, argument !== undefined, unit);
         if (massUnit) massUnits.set(fieldPath.join('.'), massUnit);
@@ -102,7 +121,9 @@ function massUnitOf(
 ): DisplayMassUnit | undefined {
   if (hasUnitArgument || description?.includes(REQUESTED_UNIT_NOTE)) return unit;
   // Integer fields are never masses. One whose description mentions kilograms counts distinct masses.
-  return description?.includes(KILOGRAMS_NOTE) && getNamedType(type).name !== 'Int' ? 'kg' : undefined;
+  return description?.includes(KILOGRAMS_NOTE) && getNamedType(type).name !== 'Int'
+    ? 'kg'
+    : undefined;
 }
 
 /** Converts the masses in the table of a list to the chosen unit. If no unit is chosen, the masses keep their units. */
@@ -114,16 +135,25 @@ export function convertMasses(
 ): Table {
   if (massUnits.size === 0) return table;
   const unitOf = (name: string) => massUnits.get(list ? `${list.outermostListPath}.${name}` : name);
-  const units = table.columns.map(({ name, kind }) => (kind === 'number' ? unitOf(name) : undefined));
+  const units = table.columns.map(({ name, kind }) =>
+    kind === 'number' ? unitOf(name) : undefined,
+  );
   const factors = units.map((unit) =>
-    unit && chosenUnit && unit !== chosenUnit ? KILOGRAMS_PER_UNIT[unit] / KILOGRAMS_PER_UNIT[chosenUnit] : undefined,
+    unit && chosenUnit && unit !== chosenUnit
+      ? KILOGRAMS_PER_UNIT[unit] / KILOGRAMS_PER_UNIT[chosenUnit]
+      : undefined,
   );
   const columns = table.columns.map((column, index) => {
     const unit = units[index];
-    return unit ? { ...column, unit: chosenUnit ?? unit, ...(factors[index] && { isUnitConverted: true }) } : column;
+    return unit
+      ? { ...column, unit: chosenUnit ?? unit, ...(factors[index] && { isUnitConverted: true }) }
+      : column;
   });
   if (!factors.some(Boolean)) return { columns, rows: table.rows };
   const convert = (cell: unknown, factor: number | undefined) =>
     factor === undefined || cell === null ? cell : (Number(cell) * factor).toFixed(DECIMAL_PLACES);
-  return { columns, rows: table.rows.map((row) => row.map((cell, index) => convert(cell, factors[index]))) };
+  return {
+    columns,
+    rows: table.rows.map((row) => row.map((cell, index) => convert(cell, factors[index]))),
+  };
 }

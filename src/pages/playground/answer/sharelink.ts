@@ -1,5 +1,11 @@
 /** Share links: the URL of the playground with a query, its variables and the view of its result. Headers are never part of a link. */
-import { CHART_KINDS, RESULT_VIEWS, type ChartKind, type ChartSettings, type ResultViewName } from './settings';
+import {
+  CHART_KINDS,
+  RESULT_VIEWS,
+  type ChartKind,
+  type ChartSettings,
+  type ResultViewName,
+} from './settings';
 import { DISPLAY_MASS_UNITS, type DisplayMassUnit } from './massunits';
 
 export interface SharedRequest {
@@ -16,7 +22,14 @@ export interface SharedRequest {
 export const PLAYGROUND_PATH = '/playground';
 export const SCHEMA_FILE_PATH = '/playground/schema.json';
 
-export function shareUrlOf({ query, variables, view, listPath, chart, massUnit }: SharedRequest): string {
+export function shareUrlOf({
+  query,
+  variables,
+  view,
+  listPath,
+  chart,
+  massUnit,
+}: SharedRequest): string {
   const parameters = new URLSearchParams({ query });
   if (variables?.trim()) parameters.set('variables', variables);
   if (view) parameters.set('view', view);
@@ -26,12 +39,19 @@ export function shareUrlOf({ query, variables, view, listPath, chart, massUnit }
   return `${PLAYGROUND_PATH}?${parameters.toString()}`;
 }
 
-const isStringArray = (value: unknown): value is string[] => Array.isArray(value) && value.every((item) => typeof item === 'string');
+const isStringArray = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string');
 
 function parseChartSettings(text: string | null): ChartSettings | undefined {
   try {
     const { kind, x, y, by } = JSON.parse(text ?? '{}') as Record<string, unknown>;
-    if (!CHART_KINDS.includes(kind as ChartKind) || typeof x !== 'string' || !isStringArray(y) || y.length === 0) return undefined;
+    if (
+      !CHART_KINDS.includes(kind as ChartKind) ||
+      typeof x !== 'string' ||
+      !isStringArray(y) ||
+      y.length === 0
+    )
+      return undefined;
     return { kind: kind as ChartKind, x, y, ...(typeof by === 'string' && { by }) };
   } catch {
     // If the chart settings are invalid, because someone edited the link, the page is opened without them.

@@ -7,7 +7,10 @@ export interface SnippetRequest {
 type SnippetBuilder = (endpointUrl: string, request: SnippetRequest) => string;
 
 const hasEntries = (variables: object) => Object.keys(variables).length > 0;
-const requestBodyOf = ({ query, variables }: SnippetRequest) => ({ query, ...(hasEntries(variables) && { variables }) });
+const requestBodyOf = ({ query, variables }: SnippetRequest) => ({
+  query,
+  ...(hasEntries(variables) && { variables }),
+});
 const quoteShell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const curlSnippet: SnippetBuilder = (endpointUrl, request) =>
@@ -20,7 +23,10 @@ const curlSnippet: SnippetBuilder = (endpointUrl, request) =>
 
 const quoteTemplateLiteral = (text: string) => `\`${text.replaceAll(/[\\`]|\$\{/g, '\\$&')}\``;
 
-const javascriptSnippet: SnippetBuilder = (endpointUrl, { query, variables }) => `import { env } from 'node:process';
+const javascriptSnippet: SnippetBuilder = (
+  endpointUrl,
+  { query, variables },
+) => `import { env } from 'node:process';
 
 const query = ${quoteTemplateLiteral(query)};
 const response = await fetch(${JSON.stringify(endpointUrl)}, {
@@ -32,9 +38,13 @@ const { data, errors } = await response.json();
 `;
 
 /** Quotes a string in triple quotes or, if it contains characters that these do not allow, as a JSON string, which is valid in Python. */
-const quotePython = (text: string) => (/\\|"""|"$/.test(text) ? JSON.stringify(text) : `"""${text}"""`);
+const quotePython = (text: string) =>
+  /\\|"""|"$/.test(text) ? JSON.stringify(text) : `"""${text}"""`;
 
-const pythonSnippet: SnippetBuilder = (endpointUrl, { query, variables }) => `import json, os, requests
+const pythonSnippet: SnippetBuilder = (
+  endpointUrl,
+  { query, variables },
+) => `import json, os, requests
 
 query = ${quotePython(query)}
 variables = json.loads(${quotePython(JSON.stringify(variables))})

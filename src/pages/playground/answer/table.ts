@@ -28,8 +28,10 @@ const TIME_PATTERN = /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/;
 /** Names of columns whose values are identifiers. They are treated as text even if they consist of digits. */
 const IDENTIFIER_COLUMN_PATTERN = /(?:^|\.)(?:id|code|version|\w+Ids?)$/;
 
-const isFieldValues = (value: unknown): value is FieldValues => typeof value === 'object' && value !== null && !Array.isArray(value);
-const isObjectList = (value: unknown): value is readonly FieldValues[] => Array.isArray(value) && value.some(isFieldValues);
+const isFieldValues = (value: unknown): value is FieldValues =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObjectList = (value: unknown): value is readonly FieldValues[] =>
+  Array.isArray(value) && value.some(isFieldValues);
 const joinPath = (prefix: string, key: string) => (prefix === '' ? key : `${prefix}.${key}`);
 
 export interface ResultList {
@@ -43,16 +45,30 @@ export interface ResultList {
 /** Returns all lists of objects in the result. Nested lists come after the lists that contain them. */
 export function resultListsOf(data: unknown): ResultList[] {
   const listsByPath = new Map<string, ResultList>();
-  const collectLists = (value: unknown, path: string, outermostListPath: string | undefined): void => {
+  const collectLists = (
+    value: unknown,
+    path: string,
+    outermostListPath: string | undefined,
+  ): void => {
     if (isObjectList(value)) {
-      const list = listsByPath.get(path) ?? { path, outermostListPath: outermostListPath ?? path, rowCount: 0 };
+      const list = listsByPath.get(path) ?? {
+        path,
+        outermostListPath: outermostListPath ?? path,
+        rowCount: 0,
+      };
       list.rowCount += value.length;
       listsByPath.set(path, list);
-      for (const row of value) if (isFieldValues(row)) collectListsOfFields(row, path, list.outermostListPath);
+      for (const row of value)
+        if (isFieldValues(row)) collectListsOfFields(row, path, list.outermostListPath);
     } else if (isFieldValues(value)) collectListsOfFields(value, path, outermostListPath);
   };
-  const collectListsOfFields = (fields: FieldValues, path: string, outermostListPath: string | undefined): void => {
-    for (const [key, value] of Object.entries(fields)) collectLists(value, joinPath(path, key), outermostListPath);
+  const collectListsOfFields = (
+    fields: FieldValues,
+    path: string,
+    outermostListPath: string | undefined,
+  ): void => {
+    for (const [key, value] of Object.entries(fields))
+      collectLists(value, joinPath(path, key), outermostListPath);
   };
   collectLists(data, '', undefined);
   return [...listsByPath.values()];
@@ -62,24 +78,35 @@ export function resultListsOf(data: unknown): ResultList[] {
 export function defaultResultList(lists: readonly ResultList[]): ResultList | undefined {
   const [first] = lists;
   if (!first || first.rowCount > 1) return first;
-  return lists.find(({ outermostListPath, rowCount }) => outermostListPath === first.outermostListPath && rowCount > 1) ?? first;
+  return (
+    lists.find(
+      ({ outermostListPath, rowCount }) =>
+        outermostListPath === first.outermostListPath && rowCount > 1,
+    ) ?? first
+  );
 }
 
 function valueAt(data: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, key) => (isFieldValues(value) ? value[key] : undefined), data);
+  return path
+    .split('.')
+    .reduce<unknown>((value, key) => (isFieldValues(value) ? value[key] : undefined), data);
 }
 
 /** Returns the column names, which are the paths of all values in the response, in order of appearance. */
 function columnNamesOf(rows: readonly unknown[]): string[] {
   const columnNames = new Set<string>();
   const collectColumnNames = (value: unknown, path: string): void => {
-    if (isFieldValues(value)) for (const [key, part] of Object.entries(value)) collectColumnNames(part, joinPath(path, key));
+    if (isFieldValues(value))
+      for (const [key, part] of Object.entries(value))
+        collectColumnNames(part, joinPath(path, key));
     else if (isObjectList(value)) for (const row of value) collectColumnNames(row, path);
     else if (path !== '') columnNames.add(path);
   };
   for (const row of rows) collectColumnNames(row, '');
   // A field that is null in one row and an object in another gets no column of its own.
-  return [...columnNames].filter((name) => ![...columnNames].some((other) => other.startsWith(`${name}.`)));
+  return [...columnNames].filter(
+    (name) => ![...columnNames].some((other) => other.startsWith(`${name}.`)),
+  );
 }
 
 /** Joins several values into one string. A single value is returned unchanged. */
@@ -97,7 +124,14 @@ function tableRowsOf(value: unknown, path: string, rowListPath: string): CellByC
     }
     const rows = value.flatMap((row) => tableRowsOf(row, path, rowListPath));
     const columnNames = new Set(rows.flatMap((row) => [...row.keys()]));
-    return [new Map([...columnNames].map((name) => [name, joinValues(rows.map((row) => row.get(name) ?? null))]))];
+    return [
+      new Map(
+        [...columnNames].map((name) => [
+          name,
+          joinValues(rows.map((row) => row.get(name) ?? null)),
+        ]),
+      ),
+    ];
   }
   if (!isFieldValues(value)) return [new Map([[path, value ?? null]])];
   let rows: Map<string, unknown>[] = [new Map()];
@@ -105,7 +139,8 @@ function tableRowsOf(value: unknown, path: string, rowListPath: string): CellByC
     const fieldRows = tableRowsOf(fieldValue, joinPath(path, key), rowListPath);
     const [singleRow] = fieldRows;
     // A single value, the most frequent case, is handled without copying the rows, because results may be large.
-    if (singleRow && fieldRows.length === 1) for (const row of rows) for (const [name, cell] of singleRow) row.set(name, cell);
+    if (singleRow && fieldRows.length === 1)
+      for (const row of rows) for (const [name, cell] of singleRow) row.set(name, cell);
     else rows = rows.flatMap((row) => fieldRows.map((cells) => new Map([...row, ...cells])));
   }
   return rows;
@@ -114,14 +149,24 @@ function tableRowsOf(value: unknown, path: string, rowListPath: string): CellByC
 function kindOf(name: string, values: readonly unknown[]): ColumnKind {
   const nonNullValues = values.filter((value) => value !== null);
   if (nonNullValues.length === 0 || IDENTIFIER_COLUMN_PATTERN.test(name)) return 'text';
-  if (nonNullValues.every((value) => typeof value === 'number' || (typeof value === 'string' && isNumber(value)))) return 'number';
-  return nonNullValues.every((value) => typeof value === 'string' && TIME_PATTERN.test(value)) ? 'time' : 'text';
+  if (
+    nonNullValues.every(
+      (value) => typeof value === 'number' || (typeof value === 'string' && isNumber(value)),
+    )
+  )
+    return 'number';
+  return nonNullValues.every((value) => typeof value === 'string' && TIME_PATTERN.test(value))
+    ? 'time'
+    : 'text';
 }
 
 /** Returns the table of a list; without a list, the whole result is a single row. */
 export function tableOf(data: unknown, list?: ResultList): Table {
   const rows = list ? (valueAt(data, list.outermostListPath) as readonly unknown[]) : [data];
-  const rowListPath = list && list.path !== list.outermostListPath ? list.path.slice(list.outermostListPath.length + 1) : '';
+  const rowListPath =
+    list && list.path !== list.outermostListPath
+      ? list.path.slice(list.outermostListPath.length + 1)
+      : '';
   const columnNames = columnNamesOf(rows);
   const tableRows = rows.flatMap((row) => tableRowsOf(row, '', rowListPath));
   const cells = tableRows.map((row) => columnNames.map((name) => row.get(name) ?? null));

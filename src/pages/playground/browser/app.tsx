@@ -13,7 +13,8 @@ import { storageWithoutHeaders } from './storage';
 import './style.css';
 import { WELCOME_QUERY } from './welcome';
 
-const getWorker = (_id: string, label: string) => new Worker(PLAYGROUND_WORKERS[label] ?? PLAYGROUND_WORKERS.editor, { name: label });
+const getWorker = (_id: string, label: string) =>
+  new Worker(PLAYGROUND_WORKERS[label] ?? PLAYGROUND_WORKERS.editor, { name: label });
 Object.assign(globalThis, { MonacoEnvironment: { getWorker } });
 
 const initialRequest = parsePageUrlRequest(new URL(location.href).searchParams);

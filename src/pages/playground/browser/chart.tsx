@@ -32,15 +32,25 @@ interface ChartViewProps {
   onChange: (settings: ChartSettings) => void;
 }
 
-export default function ChartView({ table, settings: requestedSettings, onChange }: ChartViewProps) {
+export default function ChartView({
+  table,
+  settings: requestedSettings,
+  onChange,
+}: ChartViewProps) {
   const settings = useMemo(
-    () => (requestedSettings && isChartCompatible(table, requestedSettings) ? requestedSettings : suggestChart(table)),
+    () =>
+      requestedSettings && isChartCompatible(table, requestedSettings)
+        ? requestedSettings
+        : suggestChart(table),
     [table, requestedSettings],
   );
   const chartData = useMemo(() => settings && chartDataOf(table, settings), [table, settings]);
   const chartOptionOf = useMemo(() => {
     const prefersReducedMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    return chartData && ((colours: ThemeColours) => echartsOptionOf(chartData, colours, !prefersReducedMotion));
+    return (
+      chartData &&
+      ((colours: ThemeColours) => echartsOptionOf(chartData, colours, !prefersReducedMotion))
+    );
   }, [chartData]);
   const [container, setContainer] = useState<HTMLDivElement | null>(null);
   const chart = useChart(container, chartOptionOf);
@@ -50,17 +60,29 @@ export default function ChartView({ table, settings: requestedSettings, onChange
     <>
       <div className="tools">
         <ChartControls table={table} settings={settings} onChange={onChange} />
-        <button onClick={() => chart && downloadFile(fileNameForDownload('svg'), 'image/svg+xml', chart.renderToSVGString())}>SVG</button>
         <button
           onClick={() =>
-            chart && void renderPng(chart).then((image) => image && downloadFile(fileNameForDownload('png'), 'image/png', image))
+            chart &&
+            downloadFile(fileNameForDownload('svg'), 'image/svg+xml', chart.renderToSVGString())
+          }
+        >
+          SVG
+        </button>
+        <button
+          onClick={() =>
+            chart &&
+            void renderPng(chart).then(
+              (image) => image && downloadFile(fileNameForDownload('png'), 'image/png', image),
+            )
           }
         >
           PNG
         </button>
       </div>
       {chartData.omittedRowCount > 0 && (
-        <p className="hint">Only the first rows are shown; {chartData.omittedRowCount} more are omitted.</p>
+        <p className="hint">
+          Only the first rows are shown; {chartData.omittedRowCount} more are omitted.
+        </p>
       )}
       <div
         className="chart"
@@ -69,7 +91,10 @@ export default function ChartView({ table, settings: requestedSettings, onChange
         ref={setContainer}
         style={
           isHorizontalBarChart(chartData)
-            ? { minHeight: chartData.x.categories.length * BAR_HEIGHT_PX + BAR_CHART_EXTRA_HEIGHT_PX }
+            ? {
+                minHeight:
+                  chartData.x.categories.length * BAR_HEIGHT_PX + BAR_CHART_EXTRA_HEIGHT_PX,
+              }
             : undefined
         }
       />

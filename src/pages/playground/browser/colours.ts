@@ -15,7 +15,8 @@ export function themeColoursOf(element: Element): ThemeColours {
       .getPropertyValue(name)
       .split(/[\s,]+/)
       .filter(Boolean);
-  const colourOf = (name: string, alpha = 1) => `hsla(${hslOfCssVariable(name).join(', ')}, ${alpha})`;
+  const colourOf = (name: string, alpha = 1) =>
+    `hsla(${hslOfCssVariable(name).join(', ')}, ${alpha})`;
   return {
     textColour: colourOf('--color-neutral'),
     lineColour: colourOf('--color-neutral', 0.3),

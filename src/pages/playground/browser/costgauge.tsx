@@ -7,13 +7,21 @@ const TYPING_PAUSE_MS = 600;
 
 type Tab = Record<'query' | 'variables' | 'headers' | 'operationName', string | null>;
 
-const parseJsonObject = (json: string | null) => (json?.trim() ? (JSON.parse(json) as Record<string, string>) : undefined);
+const parseJsonObject = (json: string | null) =>
+  json?.trim() ? (JSON.parse(json) as Record<string, string>) : undefined;
 
 /** Estimates the cost of the operation in a tab. Returns undefined if there is no estimate, for example for an incomplete query, variables or headers. */
-async function estimateTabCost({ query, variables, headers, operationName }: Tab, signal: AbortSignal): Promise<CostEstimate | undefined> {
+async function estimateTabCost(
+  { query, variables, headers, operationName }: Tab,
+  signal: AbortSignal,
+): Promise<CostEstimate | undefined> {
   if (!query?.trim()) return undefined;
   try {
-    return await estimateCost({ query, variables: parseJsonObject(variables), operationName }, parseJsonObject(headers), signal);
+    return await estimateCost(
+      { query, variables: parseJsonObject(variables), operationName },
+      parseJsonObject(headers),
+      signal,
+    );
   } catch {
     return undefined;
   }
@@ -21,13 +29,21 @@ async function estimateTabCost({ query, variables, headers, operationName }: Tab
 
 export function CostGauge() {
   const { tabs, activeTabIndex } = useGraphiQL(pick('tabs', 'activeTabIndex'));
-  const { query = null, variables = null, headers = null, operationName = null } = tabs[activeTabIndex] ?? {};
+  const {
+    query = null,
+    variables = null,
+    headers = null,
+    operationName = null,
+  } = tabs[activeTabIndex] ?? {};
   const [estimate, setEstimate] = useState<CostEstimate>();
 
   useEffect(() => {
     const abortController = new AbortController();
     const updateEstimate = async () => {
-      const result = await estimateTabCost({ query, variables, headers, operationName }, abortController.signal);
+      const result = await estimateTabCost(
+        { query, variables, headers, operationName },
+        abortController.signal,
+      );
       if (!abortController.signal.aborted) setEstimate(result);
     };
     const timer = setTimeout(() => void updateEstimate(), TYPING_PAUSE_MS);

@@ -1,6 +1,8 @@
 /** Downloads generated content as a file. */
 export function downloadFile(name: string, mediaType: string, content: string | Blob): void {
-  const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type: mediaType }));
+  const url = URL.createObjectURL(
+    content instanceof Blob ? content : new Blob([content], { type: mediaType }),
+  );
   const link = document.createElement('a');
   link.href = url;
   link.download = name;

@@ -30,15 +30,38 @@ function axisTitleGapFor(categoryNames: readonly string[]): number {
   return Math.round(width * Math.sin((ROTATED_LABEL.angle / 180) * Math.PI)) + AXIS_TITLE_GAP_PX;
 }
 
-function seriesOf(chartData: ChartData, hasManyPoints: boolean): NonNullable<EChartsOption['series']> {
+function seriesOf(
+  chartData: ChartData,
+  hasManyPoints: boolean,
+): NonNullable<EChartsOption['series']> {
   const { kind, series } = chartData;
   const isHorizontal = isHorizontalBarChart(chartData);
-  const dataOf = ({ points }: Series) => points.map(([x, y, name]) => ({ value: isHorizontal ? [y, x] : [x, y], name }));
+  const dataOf = ({ points }: Series) =>
+    points.map(([x, y, name]) => ({ value: isHorizontal ? [y, x] : [x, y], name }));
   return series.map((item) => {
-    if (kind === 'line') return { type: 'line', name: item.name, data: dataOf(item), showSymbol: !hasManyPoints, symbolSize: 6 };
-    if (kind === 'scatter') return { type: 'scatter', name: item.name, data: dataOf(item), symbolSize: 9 };
-    if (kind === 'heatmap') return { type: 'heatmap', name: item.name, data: item.points.map(([x, y, value]) => [x, y, Number(value)]) };
-    return { type: 'bar', name: item.name, data: dataOf(item), ...(kind === 'stacked' && { stack: 'all' }), barMaxWidth: 48 };
+    if (kind === 'line')
+      return {
+        type: 'line',
+        name: item.name,
+        data: dataOf(item),
+        showSymbol: !hasManyPoints,
+        symbolSize: 6,
+      };
+    if (kind === 'scatter')
+      return { type: 'scatter', name: item.name, data: dataOf(item), symbolSize: 9 };
+    if (kind === 'heatmap')
+      return {
+        type: 'heatmap',
+        name: item.name,
+        data: item.points.map(([x, y, value]) => [x, y, Number(value)]),
+      };
+    return {
+      type: 'bar',
+      name: item.name,
+      data: dataOf(item),
+      ...(kind === 'stacked' && { stack: 'all' }),
+      barMaxWidth: 48,
+    };
   });
 }
 
@@ -54,16 +77,24 @@ const axisStyleOf = ({ font, lineColour }: ChartStyle) => ({
 });
 
 const hasLongLabels = ({ x }: ChartData): boolean =>
-  x.categories.length > MAX_HORIZONTAL_LABELS || x.categories.some((name) => name.length > MAX_SHORT_NAME_LENGTH);
+  x.categories.length > MAX_HORIZONTAL_LABELS ||
+  x.categories.some((name) => name.length > MAX_SHORT_NAME_LENGTH);
 
 /** Returns the options of category labels. Long names are rotated, so that more of them fit. */
 function categoryLabelOptionsOf(chartData: ChartData, { font }: ChartStyle) {
-  if (!isHorizontalBarChart(chartData) && !hasLongLabels(chartData)) return { ...font, hideOverlap: true };
+  if (!isHorizontalBarChart(chartData) && !hasLongLabels(chartData))
+    return { ...font, hideOverlap: true };
   const allLabelsOption = chartData.x.categories.length <= MAX_SYMBOLS_OR_LABELS && { interval: 0 };
   const truncation = { overflow: 'truncate' as const, ...allLabelsOption };
   return isHorizontalBarChart(chartData)
     ? { ...font, width: 170, ...truncation }
-    : { ...font, hideOverlap: true, rotate: ROTATED_LABEL.angle, width: ROTATED_LABEL.width, ...truncation };
+    : {
+        ...font,
+        hideOverlap: true,
+        rotate: ROTATED_LABEL.angle,
+        width: ROTATED_LABEL.width,
+        ...truncation,
+      };
 }
 
 function xAxisOf(chartData: ChartData, style: ChartStyle) {
@@ -72,11 +103,16 @@ function xAxisOf(chartData: ChartData, style: ChartStyle) {
   return {
     ...axisStyleOf(style),
     ...(hasCategories
-      ? { type: 'category' as const, data: x.categories, axisLabel: categoryLabelOptionsOf(chartData, style) }
+      ? {
+          type: 'category' as const,
+          data: x.categories,
+          axisLabel: categoryLabelOptionsOf(chartData, style),
+        }
       : { type: x.kind === 'time' ? ('time' as const) : ('value' as const), scale: true }),
     name: x.name,
     nameLocation: 'middle' as const,
-    nameGap: hasCategories && hasLongLabels(chartData) ? axisTitleGapFor(x.categories) : AXIS_TITLE_GAP_PX,
+    nameGap:
+      hasCategories && hasLongLabels(chartData) ? axisTitleGapFor(x.categories) : AXIS_TITLE_GAP_PX,
     splitLine: { show: false },
   };
 }
@@ -138,7 +174,11 @@ export function echartsOptionOf(
       left: 12,
       right: 24,
       top: 40,
-      bottom: isHeatmap ? BOTTOM_SPACE_PX.heat : series.length > 1 ? BOTTOM_SPACE_PX.legend : BOTTOM_SPACE_PX.none,
+      bottom: isHeatmap
+        ? BOTTOM_SPACE_PX.heat
+        : series.length > 1
+          ? BOTTOM_SPACE_PX.legend
+          : BOTTOM_SPACE_PX.none,
       containLabel: true,
     },
     tooltip: {
@@ -150,7 +190,9 @@ export function echartsOptionOf(
       // Renders data as text, never as HTML.
       renderMode: 'richText',
     },
-    ...(series.length > 1 && { legend: { type: 'scroll', bottom: 0, textStyle: font, pageTextStyle: font } }),
+    ...(series.length > 1 && {
+      legend: { type: 'scroll', bottom: 0, textStyle: font, pageTextStyle: font },
+    }),
     ...(isHeatmap && { visualMap: colourScaleOf(chartData, style) }),
     ...axesOf(chartData, style),
     series: seriesOf(

@@ -6,7 +6,11 @@ import { SCHEMA_FILE_PATH } from '../answer/sharelink';
 import { viewStateStore } from './state';
 
 export interface RunReport {
-  request: { query: string; variables?: Readonly<Record<string, unknown>>; operationName?: string | null };
+  request: {
+    query: string;
+    variables?: Readonly<Record<string, unknown>>;
+    operationName?: string | null;
+  };
   status: number;
   durationMs: number;
   responseBytes: number;
@@ -16,11 +20,16 @@ export interface RunReport {
 }
 
 /** CSRF token; present if the visitor is signed in. The session cookie authenticates requests only together with this token. */
-export const csrfToken = document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')?.content;
+export const csrfToken =
+  document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')?.content;
 
-const csrfHeaders: Record<string, string> = csrfToken === undefined ? {} : { 'X-CSRFToken': csrfToken };
+const csrfHeaders: Record<string, string> =
+  csrfToken === undefined ? {} : { 'X-CSRFToken': csrfToken };
 const INTROSPECTION_OPERATION_NAME = 'IntrospectionQuery';
-const MEDIA_TYPE_HEADERS = { Accept: 'application/graphql-response+json, application/json;q=0.9', 'Content-Type': 'application/json' };
+const MEDIA_TYPE_HEADERS = {
+  Accept: 'application/graphql-response+json, application/json;q=0.9',
+  'Content-Type': 'application/json',
+};
 
 const matchHeaderNumber = (text: string | null, pattern: RegExp) => {
   const digits = pattern.exec(text ?? '')?.[1];
@@ -31,7 +40,9 @@ function parseResponse(text: string, status: number): ExecutionResult {
   try {
     return JSON.parse(text) as ExecutionResult;
   } catch {
-    return { errors: [{ message: `The server returned status ${status} without a JSON body.` }] } as unknown as ExecutionResult;
+    return {
+      errors: [{ message: `The server returned status ${status} without a JSON body.` }],
+    } as unknown as ExecutionResult;
   }
 }
 
@@ -54,7 +65,12 @@ export async function estimateCost(
   const type = operationTypeOf(request.query, request.operationName);
   if (!type || type === OperationTypeNode.SUBSCRIPTION) return undefined;
   // If the media type is application/json, the response to an invalid operation has status 200. Browsers would log any other status after each edit.
-  const headers = { ...MEDIA_TYPE_HEADERS, Accept: 'application/json', ...csrfHeaders, ...editedHeaders };
+  const headers = {
+    ...MEDIA_TYPE_HEADERS,
+    Accept: 'application/json',
+    ...csrfHeaders,
+    ...editedHeaders,
+  };
   const body = JSON.stringify({ ...request, extensions: { dryRun: true } });
   const response = await fetch('/graphql', { method: 'POST', headers, body, signal });
   const { extensions } = parseResponse(await response.text(), response.status);
@@ -62,7 +78,10 @@ export async function estimateCost(
 }
 
 /** Returns the type of the operation; undefined for queries that cannot be parsed, whose syntax errors the server reports. */
-function operationTypeOf(query: string, operationName?: string | null): OperationTypeNode | undefined {
+function operationTypeOf(
+  query: string,
+  operationName?: string | null,
+): OperationTypeNode | undefined {
   try {
     return getOperationAST(parse(query), operationName)?.operation;
   } catch {
@@ -77,16 +96,23 @@ export const fetcher: Fetcher = async (request, options) => {
   const headers = { ...csrfHeaders, ...(options?.headers as Record<string, string> | undefined) };
   // Subscriptions are received as server-sent events. Their requests also have the headers of the headers editor.
   if (operationTypeOf(request.query, request.operationName) === OperationTypeNode.SUBSCRIPTION)
-    return createClient({ url: '/graphql/stream', headers, retryAttempts: 0 }).iterate(request as { query: string });
+    return createClient({ url: '/graphql/stream', headers, retryAttempts: 0 }).iterate(
+      request as { query: string },
+    );
   const isIntrospection = request.operationName === INTROSPECTION_OPERATION_NAME;
   if (isIntrospection) {
     const schemaResponse = await fetch(SCHEMA_FILE_PATH);
-    if (schemaResponse.ok) return { data: (await schemaResponse.json()) as Record<string, unknown> };
+    if (schemaResponse.ok)
+      return { data: (await schemaResponse.json()) as Record<string, unknown> };
   }
   const run = isIntrospection ? undefined : viewStateStore.beginRun();
   const startTime = performance.now();
   try {
-    const requestInit = { method: 'POST', body: JSON.stringify(request), headers: { ...MEDIA_TYPE_HEADERS, ...headers } };
+    const requestInit = {
+      method: 'POST',
+      body: JSON.stringify(request),
+      headers: { ...MEDIA_TYPE_HEADERS, ...headers },
+    };
     const response = await fetch('/graphql', requestInit);
     const body = await response.arrayBuffer();
     if (run?.isAbandoned()) return neverSettlingPromise();
@@ -96,7 +122,10 @@ export const fetcher: Fetcher = async (request, options) => {
       durationMs: performance.now() - startTime,
       responseBytes: body.byteLength,
       cost: matchHeaderNumber(response.headers.get('RateLimit'), /;c=(\d+)/),
-      statementCount: matchHeaderNumber(response.headers.get('Server-Timing'), /desc="(\d+) statements"/),
+      statementCount: matchHeaderNumber(
+        response.headers.get('Server-Timing'),
+        /desc="(\d+) statements"/,
+      ),
     });
     return parseResponse(new TextDecoder().decode(body), response.status);
   } catch (error) {

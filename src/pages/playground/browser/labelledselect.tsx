@@ -10,7 +10,11 @@ export function LabelledSelect<Value extends string>(props: {
   return (
     <label>
       {label}{' '}
-      <select aria-label={name} value={value} onChange={({ target }) => onChoose(target.value as Value)}>
+      <select
+        aria-label={name}
+        value={value}
+        onChange={({ target }) => onChoose(target.value as Value)}
+      >
         {options.map(([option, text]) => (
           <option key={option} value={option}>
             {text}

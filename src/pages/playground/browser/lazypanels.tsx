@@ -16,7 +16,14 @@ const lazyPanel = (Content: ComponentType) =>
 const iconOf = (path: string) =>
   function Icon() {
     return (
-      <svg viewBox="0 0 24 24" fill="none" stroke="currentColor" strokeWidth="1.5" strokeLinecap="round" aria-hidden="true">
+      <svg
+        viewBox="0 0 24 24"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.5"
+        strokeLinecap="round"
+        aria-hidden="true"
+      >
         <path d={path} />
       </svg>
     );

@@ -27,7 +27,10 @@ const { content: Explorer } = explorerPlugin({ showAttribution: false, colors: E
 function addAccessibleNames(root: HTMLElement): void {
   for (const input of root.querySelectorAll('input, select'))
     if (!input.hasAttribute('aria-label'))
-      input.setAttribute('aria-label', input.closest<HTMLElement>('[data-arg-name]')?.dataset.argName ?? 'Operation name');
+      input.setAttribute(
+        'aria-label',
+        input.closest<HTMLElement>('[data-arg-name]')?.dataset.argName ?? 'Operation name',
+      );
 }
 
 export default function QueryBuilder() {

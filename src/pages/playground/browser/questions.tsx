@@ -11,21 +11,35 @@ function parseVariableValue(text: string, defaultValue: unknown): unknown {
   return Array.isArray(defaultValue) ? text.split(',').map((part) => part.trim()) : text;
 }
 
-function VariablesForm({ question, onSubmit }: { question: ExampleQuestion; onSubmit: (variables: object) => void }) {
+function VariablesForm({
+  question,
+  onSubmit,
+}: {
+  question: ExampleQuestion;
+  onSubmit: (variables: object) => void;
+}) {
   const variables = initialVariablesOf(question);
   const names = Object.keys(variables);
   if (names.length === 0) return null;
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    onSubmit(Object.fromEntries(names.map((name) => [name, parseVariableValue(String(form.get(name)), variables[name])])));
+    onSubmit(
+      Object.fromEntries(
+        names.map((name) => [name, parseVariableValue(String(form.get(name)), variables[name])]),
+      ),
+    );
   };
   return (
     <form className="variables" onSubmit={submit}>
       {names.map((name) => (
         <label key={name}>
           {name}
-          <input name={name} defaultValue={String(variables[name])} type={name === 'since' ? 'date' : 'text'} />
+          <input
+            name={name}
+            defaultValue={String(variables[name])}
+            type={name === 'since' ? 'date' : 'text'}
+          />
         </label>
       ))}
       <button>Run</button>
@@ -33,7 +47,15 @@ function VariablesForm({ question, onSubmit }: { question: ExampleQuestion; onSu
   );
 }
 
-function QuestionItem({ question, isOpen, onOpen }: { question: ExampleQuestion; isOpen: boolean; onOpen: (variables?: object) => void }) {
+function QuestionItem({
+  question,
+  isOpen,
+  onOpen,
+}: {
+  question: ExampleQuestion;
+  isOpen: boolean;
+  onOpen: (variables?: object) => void;
+}) {
   return (
     <li className={isOpen ? 'open' : undefined}>
       <button className="question" aria-current={isOpen || undefined} onClick={() => onOpen()}>
@@ -41,7 +63,9 @@ function QuestionItem({ question, isOpen, onOpen }: { question: ExampleQuestion;
       </button>
       <p>
         {/* Text between backticks is code. */}
-        {question.explanation.split('`').map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part))}
+        {question.explanation
+          .split('`')
+          .map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part))}
       </p>
       {isOpen && <VariablesForm question={question} onSubmit={onOpen} />}
     </li>
@@ -79,7 +103,9 @@ function ExampleQuestionsPanel() {
                   key={question.slug}
                   question={question}
                   isOpen={currentQuery === question.query}
-                  onOpen={(variables = initialVariablesOf(question)) => runQuestion(question, variables)}
+                  onOpen={(variables = initialVariablesOf(question)) =>
+                    runQuestion(question, variables)
+                  }
                 />
               ))}
             </ul>
@@ -98,4 +124,8 @@ const QuestionsIcon = () => (
   </svg>
 );
 
-export const EXAMPLE_QUESTIONS_PLUGIN = { title: 'Example questions', icon: QuestionsIcon, content: ExampleQuestionsPanel };
+export const EXAMPLE_QUESTIONS_PLUGIN = {
+  title: 'Example questions',
+  icon: QuestionsIcon,
+  content: ExampleQuestionsPanel,
+};

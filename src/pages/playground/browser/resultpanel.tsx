@@ -5,7 +5,12 @@ import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useRef } from 'rea
 import { arrangeTable, csvOf } from '../answer/arrangement';
 import { RESULT_VIEWS } from '../answer/settings';
 import { resultListsOf, defaultResultList, tableOf, type Table } from '../answer/table';
-import { massUnitsOf, DISPLAY_MASS_UNITS, convertMasses, type MassUnitByPath } from '../answer/massunits';
+import {
+  massUnitsOf,
+  DISPLAY_MASS_UNITS,
+  convertMasses,
+  type MassUnitByPath,
+} from '../answer/massunits';
 import type { PageUrlRequest } from './urlrequest';
 import { CostGauge } from './costgauge';
 import { downloadFile, fileNameForDownload } from './downloadfile';
@@ -22,7 +27,8 @@ const KILOBYTE = 1_000;
 
 function formatBytes(bytes: number): string {
   if (bytes < KILOBYTE) return `${bytes} B`;
-  const [size, unit] = bytes < KILOBYTE * KILOBYTE ? [bytes / KILOBYTE, 'kB'] : [bytes / KILOBYTE / KILOBYTE, 'MB'];
+  const [size, unit] =
+    bytes < KILOBYTE * KILOBYTE ? [bytes / KILOBYTE, 'kB'] : [bytes / KILOBYTE / KILOBYTE, 'MB'];
   return `${size.toFixed(1)} ${unit}`;
 }
 
@@ -34,7 +40,9 @@ function RunStatistics({ run }: { run: ViewState['lastRun'] }) {
     `${durationMs.toFixed(0)} ms`,
     formatBytes(responseBytes),
     ...(cost === undefined ? [] : [`charged ${cost}`]),
-    ...(statementCount === undefined ? [] : [`${statementCount} ${statementCount === 1 ? 'statement' : 'statements'}`]),
+    ...(statementCount === undefined
+      ? []
+      : [`${statementCount} ${statementCount === 1 ? 'statement' : 'statements'}`]),
   ];
   return (
     <p className="facts" role="status">
@@ -58,7 +66,9 @@ interface ResponseError {
 
 function ErrorList({ result }: { result: ExecutionResult }) {
   const errors = (result.errors ?? []) as readonly ResponseError[];
-  const mustSignIn = csrfToken === undefined && errors.some(({ extensions }) => extensions?.code === 'UNAUTHENTICATED');
+  const mustSignIn =
+    csrfToken === undefined &&
+    errors.some(({ extensions }) => extensions?.code === 'UNAUTHENTICATED');
   return (
     <div className="problems" role="alert">
       {errors.map(({ message }, index) => (
@@ -66,8 +76,10 @@ function ErrorList({ result }: { result: ExecutionResult }) {
       ))}
       {mustSignIn && (
         <p>
-          <a href={`/login?next=${encodeURIComponent(location.pathname + location.search)}`}>Sign in</a> to query your own data. You will
-          return to this tab.
+          <a href={`/login?next=${encodeURIComponent(location.pathname + location.search)}`}>
+            Sign in
+          </a>{' '}
+          to query your own data. You will return to this tab.
         </p>
       )}
     </div>
@@ -76,7 +88,10 @@ function ErrorList({ result }: { result: ExecutionResult }) {
 
 const NO_MASS_UNITS: MassUnitByPath = new Map();
 
-function massUnitsOfRun(run: ViewState['lastRun'], schema: GraphQLSchema | null | undefined): MassUnitByPath {
+function massUnitsOfRun(
+  run: ViewState['lastRun'],
+  schema: GraphQLSchema | null | undefined,
+): MassUnitByPath {
   if (!run || !schema) return NO_MASS_UNITS;
   const { query, variables, operationName } = run.request;
   try {
@@ -87,11 +102,22 @@ function massUnitsOfRun(run: ViewState['lastRun'], schema: GraphQLSchema | null 
   }
 }
 
-function ResultView({ tabId, viewState, result }: { tabId: string; viewState: ViewState; result: ExecutionResult }) {
+function ResultView({
+  tabId,
+  viewState,
+  result,
+}: {
+  tabId: string;
+  viewState: ViewState;
+  result: ExecutionResult;
+}) {
   const { schema } = useGraphiQL(pick('schema'));
   const lists = useMemo(() => resultListsOf(result.data), [result]);
   const list = lists.find(({ path }) => path === viewState.listPath) ?? defaultResultList(lists);
-  const receivedTable: Table | undefined = useMemo(() => (result.data ? tableOf(result.data, list) : undefined), [result, list]);
+  const receivedTable: Table | undefined = useMemo(
+    () => (result.data ? tableOf(result.data, list) : undefined),
+    [result, list],
+  );
   const massUnits = useMemo(
     () => (result.data ? massUnitsOfRun(viewState.lastRun, schema) : NO_MASS_UNITS),
     [result, viewState.lastRun, schema],
@@ -124,12 +150,24 @@ function ResultView({ tabId, viewState, result }: { tabId: string; viewState: Vi
         )}
         <button
           onClick={() =>
-            downloadFile(fileNameForDownload('csv'), 'text/csv;charset=utf-8', csvOf(arrangeTable(table, viewState.arrangement)))
+            downloadFile(
+              fileNameForDownload('csv'),
+              'text/csv;charset=utf-8',
+              csvOf(arrangeTable(table, viewState.arrangement)),
+            )
           }
         >
           CSV
         </button>
-        <button onClick={() => downloadFile(fileNameForDownload('json'), 'application/json', JSON.stringify(result.data, null, 2))}>
+        <button
+          onClick={() =>
+            downloadFile(
+              fileNameForDownload('json'),
+              'application/json',
+              JSON.stringify(result.data, null, 2),
+            )
+          }
+        >
           JSON
         </button>
       </div>
@@ -141,7 +179,11 @@ function ResultView({ tabId, viewState, result }: { tabId: string; viewState: Vi
         />
       ) : (
         <Suspense fallback={<p className="hint">Loading the chart …</p>}>
-          <ChartView table={table} settings={viewState.chart} onChange={(chart) => viewStateStore.update(tabId, { chart })} />
+          <ChartView
+            table={table}
+            settings={viewState.chart}
+            onChange={(chart) => viewStateStore.update(tabId, { chart })}
+          />
         </Suspense>
       )}
     </>
@@ -149,9 +191,17 @@ function ResultView({ tabId, viewState, result }: { tabId: string; viewState: Vi
 }
 
 export function ResultPanel({ urlRequest }: { urlRequest: PageUrlRequest | undefined }) {
-  const { tabs, activeTabIndex, isFetching, queryEditor, variableEditor, responseEditor } = useGraphiQL(
-    pick('tabs', 'activeTabIndex', 'isFetching', 'queryEditor', 'variableEditor', 'responseEditor'),
-  );
+  const { tabs, activeTabIndex, isFetching, queryEditor, variableEditor, responseEditor } =
+    useGraphiQL(
+      pick(
+        'tabs',
+        'activeTabIndex',
+        'isFetching',
+        'queryEditor',
+        'variableEditor',
+        'responseEditor',
+      ),
+    );
   const { run, stop } = useGraphiQLActions();
   const { id = '', response, title } = tabs[activeTabIndex] ?? {};
   const viewState = useViewState(id);
@@ -193,7 +243,11 @@ export function ResultPanel({ urlRequest }: { urlRequest: PageUrlRequest | undef
       <div className="bar">
         <div role="group" aria-label="Result view" className="views">
           {RESULT_VIEWS.map((view) => (
-            <button key={view} aria-pressed={viewState.view === view} onClick={() => viewStateStore.update(id, { view })}>
+            <button
+              key={view}
+              aria-pressed={viewState.view === view}
+              onClick={() => viewStateStore.update(id, { view })}
+            >
               {VIEW_TITLES[view]}
             </button>
           ))}
@@ -207,7 +261,9 @@ export function ResultPanel({ urlRequest }: { urlRequest: PageUrlRequest | undef
           {result ? (
             <ResultView tabId={id} viewState={viewState} result={result} />
           ) : (
-            <p className="hint">{isFetching ? 'Running …' : 'Run the query to see its result here.'}</p>
+            <p className="hint">
+              {isFetching ? 'Running …' : 'Run the query to see its result here.'}
+            </p>
           )}
         </div>
       )}

@@ -9,8 +9,10 @@ import { isEmptyOrWelcomeQuery } from './welcome';
 
 const OPERATION_NAME_PATTERN = /\bquery (\w+)/;
 
-export const initialVariablesOf = (question: ExampleQuestion) => variablesOf(question, new Date().toISOString().slice(0, 10));
-export const variablesJsonOf = (variables: object) => (Object.keys(variables).length ? JSON.stringify(variables, null, 2) : '');
+export const initialVariablesOf = (question: ExampleQuestion) =>
+  variablesOf(question, new Date().toISOString().slice(0, 10));
+export const variablesJsonOf = (variables: object) =>
+  Object.keys(variables).length ? JSON.stringify(variables, null, 2) : '';
 
 const isReplaceableQuery = (query: string) =>
   isEmptyOrWelcomeQuery(query) || EXAMPLE_QUESTIONS.some((question) => question.query === query);
@@ -20,7 +22,9 @@ const isReplaceableQuery = (query: string) =>
  * have not loaded yet, the function runs the question as soon as they have.
  */
 export function useRunQuestion(): (question: ExampleQuestion, variables: object) => void {
-  const { queryEditor, variableEditor, responseEditor } = useGraphiQL(pick('queryEditor', 'variableEditor', 'responseEditor'));
+  const { queryEditor, variableEditor, responseEditor } = useGraphiQL(
+    pick('queryEditor', 'variableEditor', 'responseEditor'),
+  );
   const { addTab, run, setOperationName } = useGraphiQLActions();
   const [pendingRun, setPendingRun] = useState<{ question: ExampleQuestion; variables: object }>();
   useEffect(() => {

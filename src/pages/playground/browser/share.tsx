@@ -40,14 +40,31 @@ export function ShareControls({ viewState }: { viewState: ViewState }) {
   const variablesText = () => variableEditor?.getValue() ?? '';
   const createShareLink = () => {
     const { view, listPath, chart, massUnit } = viewState;
-    return location.origin + shareUrlOf({ query: queryText(), variables: variablesText(), view, listPath, chart, massUnit });
+    return (
+      location.origin +
+      shareUrlOf({
+        query: queryText(),
+        variables: variablesText(),
+        view,
+        listPath,
+        chart,
+        massUnit,
+      })
+    );
   };
   const createSnippet = (name: string) =>
-    SNIPPET_BUILDERS[name]?.(`${location.origin}/graphql`, { query: queryText(), variables: parseVariables(variablesText()) }) ?? '';
+    SNIPPET_BUILDERS[name]?.(`${location.origin}/graphql`, {
+      query: queryText(),
+      variables: parseVariables(variablesText()),
+    }) ?? '';
   return (
     <div className="share">
       <button onClick={() => void copyAndShowStatus('Link', createShareLink())}>Share link</button>
-      <select aria-label="Copy as" value="" onChange={({ target }) => void copyAndShowStatus(target.value, createSnippet(target.value))}>
+      <select
+        aria-label="Copy as"
+        value=""
+        onChange={({ target }) => void copyAndShowStatus(target.value, createSnippet(target.value))}
+      >
         <option value="" disabled>
           Copy as …
         </option>
@@ -59,7 +76,12 @@ export function ShareControls({ viewState }: { viewState: ViewState }) {
       {manualText && (
         <label className="byhand">
           Copy this text manually:
-          <textarea readOnly rows={4} value={manualText} onFocus={({ target }) => target.select()} />
+          <textarea
+            readOnly
+            rows={4}
+            value={manualText}
+            onFocus={({ target }) => target.select()}
+          />
           <button onClick={() => setManualText('')}>Close</button>
         </label>
       )}

@@ -24,7 +24,8 @@ class ViewStateStore {
   private runCount = 0;
   activeTabId = '';
 
-  readonly stateOf = (tabId: string): ViewState => this.stateByTabId.get(tabId) ?? INITIAL_VIEW_STATE;
+  readonly stateOf = (tabId: string): ViewState =>
+    this.stateByTabId.get(tabId) ?? INITIAL_VIEW_STATE;
 
   update(tabId: string, changes: Partial<ViewState>): void {
     this.stateByTabId.set(tabId, { ...this.stateOf(tabId), ...changes });

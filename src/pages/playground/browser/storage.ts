@@ -24,11 +24,15 @@ function tryStorageAccess<T>(accessStorage: () => T, fallback: T): T {
 
 /** Returns the localStorage keys of GraphiQL. Keys of other pages of this origin must not be deleted. */
 const graphiqlStorageKeys = (): string[] =>
-  tryStorageAccess(() => Object.keys(localStorage), []).filter((key) => key.startsWith('graphiql:'));
+  tryStorageAccess(() => Object.keys(localStorage), []).filter((key) =>
+    key.startsWith('graphiql:'),
+  );
 
 function removeRequestHeaders(value: string): string {
   try {
-    return JSON.stringify(JSON.parse(value, (key, part: unknown) => (key === 'headers' ? null : part)));
+    return JSON.stringify(
+      JSON.parse(value, (key, part: unknown) => (key === 'headers' ? null : part)),
+    );
   } catch {
     // A stored value that is not JSON is a plain setting, such as the theme, and contains no headers.
     return value;

@@ -26,7 +26,12 @@ function ColumnVisibilityControls({ table, arrangement, onChange }: TableViewPro
       <summary>Columns {hiddenColumns.size > 0 && `(${hiddenColumns.size} hidden)`}</summary>
       {table.columns.map(({ name }) => (
         <label key={name}>
-          <input type="checkbox" checked={!hiddenColumns.has(name)} onChange={() => toggleColumnVisibility(name)} /> {name}
+          <input
+            type="checkbox"
+            checked={!hiddenColumns.has(name)}
+            onChange={() => toggleColumnVisibility(name)}
+          />{' '}
+          {name}
         </label>
       ))}
     </details>
@@ -37,7 +42,8 @@ export function TableView({ table, arrangement, onChange }: TableViewProps) {
   const [visibleCount, setVisibleCount] = useState(INITIAL_ROW_COUNT);
   const { columns, rows } = useMemo(() => arrangeTable(table, arrangement), [table, arrangement]);
   const { sort, filterText } = arrangement;
-  const sortDirection = (name: string) => (sort?.columnName !== name ? 'none' : sort.descending ? 'descending' : 'ascending');
+  const sortDirection = (name: string) =>
+    sort?.columnName !== name ? 'none' : sort.descending ? 'descending' : 'ascending';
   return (
     <>
       <div className="tools">
@@ -62,7 +68,11 @@ export function TableView({ table, arrangement, onChange }: TableViewProps) {
                 const { name, kind } = column;
                 return (
                   <th key={name} aria-sort={sortDirection(name)} className={kind} scope="col">
-                    <button onClick={() => onChange({ ...arrangement, sort: nextSortOrder(arrangement, name) })}>
+                    <button
+                      onClick={() =>
+                        onChange({ ...arrangement, sort: nextSortOrder(arrangement, name) })
+                      }
+                    >
                       {columnHeadingOf(column)}
                       <span aria-hidden="true">{SORT_MARKS[sortDirection(name)]}</span>
                     </button>
@@ -84,7 +94,9 @@ export function TableView({ table, arrangement, onChange }: TableViewProps) {
           </tbody>
         </table>
         {rows.length > visibleCount && (
-          <button onClick={() => setVisibleCount(visibleCount + INITIAL_ROW_COUNT * 5)}>Show more of {rows.length} rows</button>
+          <button onClick={() => setVisibleCount(visibleCount + INITIAL_ROW_COUNT * 5)}>
+            Show more of {rows.length} rows
+          </button>
         )}
       </div>
     </>

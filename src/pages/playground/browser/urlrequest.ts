@@ -31,5 +31,10 @@ export function parsePageUrlRequest(parameters: URLSearchParams): PageUrlRequest
       runsOnLoad: true,
     };
   const sharedRequest = parseShareParameters(parameters);
-  return sharedRequest && { ...sharedRequest, runsOnLoad: sharedRequest.view !== undefined && isQueryOperation(sharedRequest.query) };
+  return (
+    sharedRequest && {
+      ...sharedRequest,
+      runsOnLoad: sharedRequest.view !== undefined && isQueryOperation(sharedRequest.query),
+    }
+  );
 }

@@ -31,4 +31,5 @@ ${ownDataHint} Ctrl-Enter runs the query.
 }
 `;
 
-export const isEmptyOrWelcomeQuery = (query: string): boolean => query.trim() === '' || query === WELCOME_QUERY;
+export const isEmptyOrWelcomeQuery = (query: string): boolean =>
+  query.trim() === '' || query === WELCOME_QUERY;

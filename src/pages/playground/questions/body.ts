@@ -15,12 +15,17 @@ export const BODY_QUESTIONS: readonly ExampleQuestion[] = [
   }
 }`,
     variables: { gender: 'MALE', exercises: ['Back Squat', 'Bench Press', 'Deadlift'] },
-    chart: { kind: 'bar', x: 'strength.date', y: ['strength.total', 'strength.bodyWeight', 'strength.dots'] },
+    chart: {
+      kind: 'bar',
+      x: 'strength.date',
+      y: ['strength.total', 'strength.bodyWeight', 'strength.dots'],
+    },
   },
   {
     slug: 'weight-trend',
     title: 'Is my weight going up or down?',
-    explanation: 'Measured weight with its smoothed trend, and the weekly rate of change over the last 28 days.',
+    explanation:
+      'Measured weight with its smoothed trend, and the weekly rate of change over the last 28 days.',
     query: `query WeightTrend($since: Date!) {
   bodyWeightTrend(from: $since) {
     date
@@ -77,7 +82,11 @@ export const BODY_QUESTIONS: readonly ExampleQuestion[] = [
     max { weightKg }
   }
 }`,
-    chart: { kind: 'line', x: 'keys.dateBucket.start', y: ['min.weightKg', 'avg.weightKg', 'max.weightKg'] },
+    chart: {
+      kind: 'line',
+      x: 'keys.dateBucket.start',
+      y: ['min.weightKg', 'avg.weightKg', 'max.weightKg'],
+    },
   },
   {
     slug: 'weight-by-weekday',

@@ -5,7 +5,8 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'protein-against-energy',
     title: 'Foods high in protein and low in energy',
-    explanation: 'Protein against energy per 100 g, for foods with at least `protein` grams of protein. The best are at the top left.',
+    explanation:
+      'Protein against energy per 100 g, for foods with at least `protein` grams of protein. The best are at the top left.',
     query: `query ProteinAgainstEnergy($protein: Decimal!) {
   ingredients(
     where: { protein: { gte: $protein }, language: { shortName: { eq: "en" } } }
@@ -108,7 +109,12 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
     exercises: count
   }
 }`,
-    chart: { kind: 'heatmap', x: 'keys.equipment.name', y: ['keys.category.name'], by: 'exercises' },
+    chart: {
+      kind: 'heatmap',
+      x: 'keys.equipment.name',
+      y: ['keys.category.name'],
+      by: 'exercises',
+    },
   },
   {
     slug: 'exercises-for-a-muscle',

@@ -49,7 +49,8 @@ export const EFFORT_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'sets-of-each-session',
     title: 'What was done in each session',
-    explanation: 'Sets, repetitions and heaviest weight of the latest sessions, as a list nested in each session.',
+    explanation:
+      'Sets, repetitions and heaviest weight of the latest sessions, as a list nested in each session.',
     query: `query SetsOfEachSession($sessions: Int!) {
   workoutSessions(first: $sessions, orderBy: [{ date: DESC }]) {
     nodes {
@@ -118,7 +119,8 @@ export const EFFORT_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'spread-of-repetitions',
     title: 'How consistent are my sets?',
-    explanation: 'Mean, median and spread of repetitions for each exercise with at least `sets` sets.',
+    explanation:
+      'Mean, median and spread of repetitions for each exercise with at least `sets` sets.',
     query: `query SpreadOfRepetitions($sets: Decimal!) {
   workoutLogsGrouped(
     groupBy: [{ field: EXERCISE }]

@@ -7,7 +7,8 @@ export const FORMULA_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'my-records',
     title: 'All my records',
-    explanation: 'Current records of each exercise: weight, estimated maximum, repetitions and volume.',
+    explanation:
+      'Current records of each exercise: weight, estimated maximum, repetitions and volume.',
     query: `query MyRecords($kinds: [RecordKind!]) {
   personalRecords(standing: true, kinds: $kinds) {
     exercise { name }
@@ -35,13 +36,17 @@ export const FORMULA_QUESTIONS: readonly ExampleQuestion[] = [
     log { reps weightKg }
   }
 }`,
-    variables: { exercises: ['Back Squat', 'Bench Press', 'Deadlift', 'Overhead Press'], formula: 'EPLEY' },
+    variables: {
+      exercises: ['Back Squat', 'Bench Press', 'Deadlift', 'Overhead Press'],
+      formula: 'EPLEY',
+    },
     chart: { kind: 'line', x: BUCKET_START_COLUMN, y: ['oneRepMax'], by: 'exercise.name' },
   },
   {
     slug: 'hard-sets-per-muscle',
     title: 'Hard sets per muscle by week',
-    explanation: 'Sets of 5 to 30 repetitions close to failure. A set counts half for secondary muscles.',
+    explanation:
+      'Sets of 5 to 30 repetitions close to failure. A set counts half for secondary muscles.',
     query: `query HardSetsPerMuscle($since: Date!) {
   muscleVolume(from: $since, by: WEEK) {
     bucket { start }
@@ -72,7 +77,8 @@ export const FORMULA_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'training-load',
     title: 'How high is my training load?',
-    explanation: 'Exponentially weighted means over 7 and 42 days, and their ratio. Change `measure` to TONNAGE.',
+    explanation:
+      'Exponentially weighted means over 7 and 42 days, and their ratio. Change `measure` to TONNAGE.',
     query: `query TrainingLoad($measure: LoadMeasure!) {
   trainingLoad(last: 366, measure: $measure) {
     date
@@ -119,7 +125,8 @@ export const FORMULA_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'planned-but-neglected',
     title: 'Which planned exercises do I neglect?',
-    explanation: 'Planned and completed sets of each exercise in the active schedule over the last weeks.',
+    explanation:
+      'Planned and completed sets of each exercise in the active schedule over the last weeks.',
     query: `query PlannedButNeglected($weeks: Int!) {
   plannedExercises(weeks: $weeks) {
     exercise { name }

@@ -8,7 +8,8 @@ export const INTAKE_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'protein-per-kg-by-day',
     title: 'Protein per kg by day',
-    explanation: 'Grams of protein per kg of body weight on that day, with the total amount and the goal of the plan.',
+    explanation:
+      'Grams of protein per kg of body weight on that day, with the total amount and the goal of the plan.',
     query: `query ProteinPerKgByDay($zone: String!) {
   nutritionIntake(timeZone: $zone) {
     bucket { start }
@@ -23,7 +24,8 @@ export const INTAKE_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'energy-by-week-against-plan',
     title: 'Mean energy by week, and days over the goal',
-    explanation: 'Mean kilocalories per day in each week, compared with the plan. `tolerance` is in percent.',
+    explanation:
+      'Mean kilocalories per day in each week, compared with the plan. `tolerance` is in percent.',
     query: `query EnergyByWeekAgainstPlan($zone: String!, $tolerance: Int!) {
   nutritionIntake(by: WEEK, timeZone: $zone, tolerance: $tolerance) {
     bucket { start }

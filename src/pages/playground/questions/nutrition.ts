@@ -24,12 +24,17 @@ export const NUTRITION_QUESTIONS: readonly ExampleQuestion[] = [
     total { protein carbohydrates fat }
   }
 }`,
-    chart: { kind: 'stacked', x: 'bucket.start', y: ['total.protein', 'total.carbohydrates', 'total.fat'] },
+    chart: {
+      kind: 'stacked',
+      x: 'bucket.start',
+      y: ['total.protein', 'total.carbohydrates', 'total.fat'],
+    },
   },
   {
     slug: 'what-my-plan-holds',
     title: 'What is in my plans?',
-    explanation: 'Energy and macronutrients of each plan: in total, per kg of body weight and as shares of energy.',
+    explanation:
+      'Energy and macronutrients of each plan: in total, per kg of body weight and as shares of energy.',
     query: `query WhatMyPlanHolds {
   nutritionPlans(first: 10) {
     nodes {
@@ -45,7 +50,11 @@ export const NUTRITION_QUESTIONS: readonly ExampleQuestion[] = [
     chart: {
       kind: 'bar',
       x: 'name',
-      y: ['nutritionalValues.total.protein', 'nutritionalValues.total.carbohydrates', 'nutritionalValues.total.fat'],
+      y: [
+        'nutritionalValues.total.protein',
+        'nutritionalValues.total.carbohydrates',
+        'nutritionalValues.total.fat',
+      ],
     },
   },
   {
@@ -97,7 +106,8 @@ export const NUTRITION_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'when-i-eat',
     title: 'At what hours do I eat?',
-    explanation: 'Diary entries by hour and weekday (1 is Monday). Change `zone` to your time zone.',
+    explanation:
+      'Diary entries by hour and weekday (1 is Monday). Change `zone` to your time zone.',
     query: `query WhenIEat($zone: String!) {
   diaryEntriesGrouped(
     groupBy: [{ eatenAt: { by: HOUR_OF_DAY, timeZone: $zone } }, { eatenAt: { by: WEEKDAY, timeZone: $zone } }]

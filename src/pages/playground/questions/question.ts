@@ -15,7 +15,13 @@ export interface ExampleQuestion {
 const DAY_MS = 86_400_000;
 
 /** Returns the GraphQL variables of an example question. The variable `since`, if needed, is computed from `today`, an ISO date. */
-export function variablesOf({ variables, sinceDaysAgo }: ExampleQuestion, today: string): Record<string, unknown> {
+export function variablesOf(
+  { variables, sinceDaysAgo }: ExampleQuestion,
+  today: string,
+): Record<string, unknown> {
   if (sinceDaysAgo === undefined) return { ...variables };
-  return { since: new Date(Date.parse(today) - sinceDaysAgo * DAY_MS).toISOString().slice(0, 10), ...variables };
+  return {
+    since: new Date(Date.parse(today) - sinceDaysAgo * DAY_MS).toISOString().slice(0, 10),
+    ...variables,
+  };
 }

@@ -7,7 +7,8 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'heaviest-set-per-exercise',
     title: 'My heaviest set per exercise',
-    explanation: 'The heaviest weight ever lifted in each exercise, in kg, and the number of logged sets.',
+    explanation:
+      'The heaviest weight ever lifted in each exercise, in kg, and the number of logged sets.',
     query: `query HeaviestSetPerExercise {
   workoutLogsGrouped(
     where: { weightKg: { gt: 0 } }
@@ -62,7 +63,8 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'sets-per-muscle-by-week',
     title: 'Sets per muscle by week',
-    explanation: 'Each set counts once for its main muscles and half for secondary muscles. Change the weights in the query.',
+    explanation:
+      'Each set counts once for its main muscles and half for secondary muscles. Change the weights in the query.',
     query: `query SetsPerMuscleByWeek($since: Date!) {
   workoutLogsGrouped(
     where: { date: { gte: $since } }
@@ -75,12 +77,18 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   }
 }`,
     sinceDaysAgo: 84,
-    chart: { kind: 'heatmap', x: BUCKET_START_COLUMN, y: ['keys.muscle.name'], by: 'weightedCount' },
+    chart: {
+      kind: 'heatmap',
+      x: BUCKET_START_COLUMN,
+      y: ['keys.muscle.name'],
+      by: 'weightedCount',
+    },
   },
   {
     slug: 'neglected-muscles',
     title: 'Least trained muscles',
-    explanation: 'Weighted sets of each muscle over the last four weeks, fewest first. Change `since` to look further back.',
+    explanation:
+      'Weighted sets of each muscle over the last four weeks, fewest first. Change `since` to look further back.',
     query: `query NeglectedMuscles($since: Date!) {
   workoutLogsGrouped(
     where: { date: { gte: $since } }
@@ -98,7 +106,8 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'sets-by-category-and-month',
     title: 'Sets by category and month',
-    explanation: 'How the sets of each month are distributed over legs, chest, back and other categories.',
+    explanation:
+      'How the sets of each month are distributed over legs, chest, back and other categories.',
     query: `query SetsByCategoryAndMonth {
   workoutLogsGrouped(
     groupBy: [{ date: { by: MONTH } }, { field: EXERCISE_CATEGORY }]
@@ -109,7 +118,12 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
     count
   }
 }`,
-    chart: { kind: 'stacked', x: BUCKET_START_COLUMN, y: ['count'], by: 'keys.exerciseCategory.name' },
+    chart: {
+      kind: 'stacked',
+      x: BUCKET_START_COLUMN,
+      y: ['count'],
+      by: 'keys.exerciseCategory.name',
+    },
   },
   {
     slug: 'exercises-most-done',
@@ -147,7 +161,8 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'planned-sets-per-exercise',
     title: 'Planned sets per exercise',
-    explanation: 'Planned sets of all workouts combined: repetitions and target weights of each exercise.',
+    explanation:
+      'Planned sets of all workouts combined: repetitions and target weights of each exercise.',
     query: `query PlannedPerExercise {
   plannedSetsGrouped(groupBy: [{ field: EXERCISE }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
     keys { exercise { name } }

@@ -21,7 +21,8 @@ function loadPhases(directory) {
       .map((line) => ({ ...JSON.parse(line), expect: parseSpelled(line).expect }));
     const [{ phase: name }] = cases;
     for (const { id, phase } of cases) {
-      if (phase !== name) throw new Error(`${file}: case ${id} belongs to phase ${phase}, not ${name}`);
+      if (phase !== name)
+        throw new Error(`${file}: case ${id} belongs to phase ${phase}, not ${name}`);
       if (seen.has(id)) throw new Error(`${file}: case ${id} occurs twice`);
       seen.add(id);
     }

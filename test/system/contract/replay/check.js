@@ -14,7 +14,8 @@ function checkAnswer(answer, expected, context) {
   if (expected.contentType && mediaType(headers) !== expected.contentType) {
     differ('content-type', expected.contentType, mediaType(headers));
   }
-  if (expected.allow && methods(headers.allow) !== methods(expected.allow)) differ('allow', expected.allow, headers.allow);
+  if (expected.allow && methods(headers.allow) !== methods(expected.allow))
+    differ('allow', expected.allow, headers.allow);
   if (expected.vary && headers.vary !== expected.vary) differ('vary', expected.vary, headers.vary);
   if (expected.location) {
     const want = context.ids.fillText(expected.location);
@@ -28,8 +29,10 @@ function checkAnswer(answer, expected, context) {
     if (body === undefined) differ('body', 'JSON', answer.text.slice(0, 200));
     else compare(body, expected.body, 'body', context, differ);
     const keys = body && typeof body === 'object' ? Object.keys(body) : [];
-    if (expected.keys && keys.join() !== expected.keys.join()) differ('body key order', expected.keys.join(' '), keys.join(' '));
-    if (expected.firstKey && keys[0] !== expected.firstKey) differ('body first key', expected.firstKey, keys[0]);
+    if (expected.keys && keys.join() !== expected.keys.join())
+      differ('body key order', expected.keys.join(' '), keys.join(' '));
+    if (expected.firstKey && keys[0] !== expected.firstKey)
+      differ('body first key', expected.firstKey, keys[0]);
   }
   return problems;
 }
@@ -46,14 +49,17 @@ function compare(actual, expected, at, context, differ) {
     if (!Array.isArray(actual)) return differ(at, expected, actual);
     if (actual.length !== expected.length) differ(`${at}.length`, expected.length, actual.length);
     const shared = Math.min(actual.length, expected.length);
-    for (let i = 0; i < shared; i++) compare(actual[i], expected[i], `${at}[${i}]`, context, differ);
+    for (let i = 0; i < shared; i++)
+      compare(actual[i], expected[i], `${at}[${i}]`, context, differ);
   } else if (expected !== null && typeof expected === 'object') {
-    if (actual === null || typeof actual !== 'object' || Array.isArray(actual)) return differ(at, expected, actual);
+    if (actual === null || typeof actual !== 'object' || Array.isArray(actual))
+      return differ(at, expected, actual);
     const order = (value, other) =>
       Object.keys(value)
         .filter((key) => Object.hasOwn(other, key))
         .join(' ');
-    if (order(actual, expected) !== order(expected, actual)) differ(`${at} key order`, order(expected, actual), order(actual, expected));
+    if (order(actual, expected) !== order(expected, actual))
+      differ(`${at} key order`, order(expected, actual), order(actual, expected));
     for (const key of new Set([...Object.keys(expected), ...Object.keys(actual)])) {
       const path = `${at}.${key}`;
       if (!Object.hasOwn(actual, key)) differ(path, expected[key], '(missing)');
@@ -84,7 +90,9 @@ function textMatches(actual, expected, { base, ids }) {
 
 // Returns the current date in the time zone of the service, Europe/Berlin.
 function today() {
-  return new Intl.DateTimeFormat('en-CA', { timeZone: 'Europe/Berlin', dateStyle: 'short' }).format(new Date());
+  return new Intl.DateTimeFormat('en-CA', { timeZone: 'Europe/Berlin', dateStyle: 'short' }).format(
+    new Date(),
+  );
 }
 
 function isNow(text) {
@@ -94,7 +102,9 @@ function isNow(text) {
 
 function fullYearsSince(date) {
   const now = today();
-  return Number(now.slice(0, 4)) - Number(date.slice(0, 4)) - (now.slice(5) < date.slice(5) ? 1 : 0);
+  return (
+    Number(now.slice(0, 4)) - Number(date.slice(0, 4)) - (now.slice(5) < date.slice(5) ? 1 : 0)
+  );
 }
 
 function mediaType(headers) {

@@ -22,7 +22,8 @@ class Client {
   send(request, ids) {
     const body = encodeBody(request, ids);
     const headers = { ...request.headers };
-    if (body !== null || ['POST', 'PUT', 'PATCH'].includes(request.method)) headers['Content-Length'] = body?.length ?? 0;
+    if (body !== null || ['POST', 'PUT', 'PATCH'].includes(request.method))
+      headers['Content-Length'] = body?.length ?? 0;
     const options = {
       agent: request.method === 'HEAD' ? false : this.agent,
       host: this.url.hostname,
@@ -43,14 +44,26 @@ class Client {
       const request = this.transport.request(options, (response) => {
         const { statusCode: status, headers } = response;
         // A response to HEAD is complete after the headers; some servers send a body nevertheless.
-        if (options.method === 'HEAD') return resolve({ path: options.path, status, headers, text: '' });
+        if (options.method === 'HEAD')
+          return resolve({ path: options.path, status, headers, text: '' });
         const chunks = [];
         response.on('data', (chunk) => chunks.push(chunk));
         response.on('error', reject);
-        response.on('end', () => resolve({ path: options.path, status, headers, text: Buffer.concat(chunks).toString('utf8') }));
+        response.on('end', () =>
+          resolve({
+            path: options.path,
+            status,
+            headers,
+            text: Buffer.concat(chunks).toString('utf8'),
+          }),
+        );
       });
-      request.setTimeout(TIMEOUT_MS, () => request.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)));
-      request.on('error', (error) => reject(Object.assign(error, { reusedSocket: request.reusedSocket })));
+      request.setTimeout(TIMEOUT_MS, () =>
+        request.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)),
+      );
+      request.on('error', (error) =>
+        reject(Object.assign(error, { reusedSocket: request.reusedSocket })),
+      );
       request.end(body ?? undefined);
     });
   }
@@ -58,15 +71,22 @@ class Client {
 
 function encodeBody({ body, form, multipart, raw, headers }, ids) {
   if (body !== undefined) return Buffer.from(JSON.stringify(expand(ids.fill(body))));
-  if (form) return Buffer.from(new URLSearchParams(form.map(([name, value]) => [name, expand(value)])).toString());
-  if (multipart) return encodeMultipart(multipart, /boundary=(\S+)/.exec(headers['Content-Type'])[1]);
-  if (raw) return raw.base64 === undefined ? Buffer.from(raw.text) : Buffer.from(raw.base64, 'base64');
+  if (form)
+    return Buffer.from(
+      new URLSearchParams(form.map(([name, value]) => [name, expand(value)])).toString(),
+    );
+  if (multipart)
+    return encodeMultipart(multipart, /boundary=(\S+)/.exec(headers['Content-Type'])[1]);
+  if (raw)
+    return raw.base64 === undefined ? Buffer.from(raw.text) : Buffer.from(raw.base64, 'base64');
   return null;
 }
 
 function encodeMultipart({ fields, files }, boundary) {
   const parts = fields.map(([name, value]) =>
-    Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`),
+    Buffer.from(
+      `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+    ),
   );
   for (const { field, filename, contentType, base64, padTo } of files) {
     const content = Buffer.from(base64, 'base64');

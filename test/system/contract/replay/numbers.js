@@ -21,9 +21,13 @@ const MARK = '\u0001number:';
 
 /** Parses JSON like JSON.parse, except that numbers that are not plain integers become instances of Spelled. */
 function parseSpelled(text) {
-  const marked = text.replace(TOKENS, (token) => (token[0] !== '"' && /[.eE]/.test(token) ? JSON.stringify(MARK + token) : token));
+  const marked = text.replace(TOKENS, (token) =>
+    token[0] !== '"' && /[.eE]/.test(token) ? JSON.stringify(MARK + token) : token,
+  );
   return JSON.parse(marked, (_, value) =>
-    typeof value === 'string' && value.startsWith(MARK) ? new Spelled(value.slice(MARK.length)) : value,
+    typeof value === 'string' && value.startsWith(MARK)
+      ? new Spelled(value.slice(MARK.length))
+      : value,
   );
 }
 

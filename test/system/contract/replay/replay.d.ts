@@ -14,5 +14,8 @@ export interface Result {
   problems: { at: string }[];
 }
 
-export function replayPhase(phase: Phase, options: { base: string; concurrency?: number }): Promise<Result[]>;
+export function replayPhase(
+  phase: Phase,
+  options: { base: string; concurrency?: number },
+): Promise<Result[]>;
 export function describeFailure(result: Result): string;

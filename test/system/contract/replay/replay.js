@@ -10,9 +10,18 @@ const { RowIds } = require('./ids');
 async function runCase(testCase, client, ids) {
   try {
     const answer = await client.send(testCase.request, ids);
-    return { testCase, answer, problems: checkAnswer(answer, testCase.expect, { base: client.base, ids }) };
+    return {
+      testCase,
+      answer,
+      problems: checkAnswer(answer, testCase.expect, { base: client.base, ids }),
+    };
   } catch (error) {
-    return { testCase, problems: [{ at: 'transport', expected: 'a response', actual: String(error.message ?? error) }] };
+    return {
+      testCase,
+      problems: [
+        { at: 'transport', expected: 'a response', actual: String(error.message ?? error) },
+      ],
+    };
   }
 }
 
@@ -48,9 +57,17 @@ function short(value) {
 function describeFailure({ testCase: { id, name, deviation, request }, problems }) {
   const lines = problems
     .slice(0, DIFFERENCES_SHOWN)
-    .map(({ at, expected, actual }) => `  ${at}\n    - expected ${short(expected)}\n    + actual   ${short(actual)}`);
-  if (problems.length > lines.length) lines.push(`  ... ${problems.length - lines.length} more differences`);
-  return [`${id}  ${name}${deviation ? `  (${deviation})` : ''}`, `  ${request.method} ${request.path}`, ...lines].join('\n');
+    .map(
+      ({ at, expected, actual }) =>
+        `  ${at}\n    - expected ${short(expected)}\n    + actual   ${short(actual)}`,
+    );
+  if (problems.length > lines.length)
+    lines.push(`  ... ${problems.length - lines.length} more differences`);
+  return [
+    `${id}  ${name}${deviation ? `  (${deviation})` : ''}`,
+    `  ${request.method} ${request.path}`,
+    ...lines,
+  ].join('\n');
 }
 
 module.exports = { replayPhase, describeFailure };

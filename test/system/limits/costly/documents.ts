@@ -51,9 +51,29 @@ const MAX_INPUT_VALUES = 1_500;
 const MAX_INPUT_DEPTH = 9;
 const LIST_SIZES = [0, 1, 1, 2, 3, 8, 40, 400];
 const PAGE_SIZES = [1, 5, 30, 100, 1_000];
-const TEXTS = ['a', 'e', 'Squat', 'chiken brest', '', '%', '_%_%_%', 'ä', 'a'.repeat(200), 'x y '.repeat(60), '\\"', '1'];
+const TEXTS = [
+  'a',
+  'e',
+  'Squat',
+  'chiken brest',
+  '',
+  '%',
+  '_%_%_%',
+  'ä',
+  'a'.repeat(200),
+  'x y '.repeat(60),
+  '\\"',
+  '1',
+];
 const TODAY = todayIn('UTC');
-const DATES = [addDays(TODAY, -360), addDays(TODAY, -30), addDays(TODAY, -1), '2000-01-01', '2024-02-29', '9999-12-31'];
+const DATES = [
+  addDays(TODAY, -360),
+  addDays(TODAY, -30),
+  addDays(TODAY, -1),
+  '2000-01-01',
+  '2024-02-29',
+  '9999-12-31',
+];
 
 const SCALARS: Record<string, (random: Random) => unknown> = {
   Int: (random) => random.pick([0, 1, 2, 8, 100, 1_000, 10_000, 2_147_483_647, -1]),
@@ -62,7 +82,8 @@ const SCALARS: Record<string, (random: Random) => unknown> = {
   Decimal: (random) => random.pick(['80.5', '1', '0', '0.01', '1e3', '100']),
   Date: (random) => random.pick([...DATES, TODAY, TODAY]),
   Time: (random) => random.pick(['08:00', '18:30:00', '23:59:59.5']),
-  DateTime: (random) => random.pick(['2026-03-10T08:00:00+01:00', '2021-01-01T00:00:00Z', `${TODAY}T00:00:00Z`]),
+  DateTime: (random) =>
+    random.pick(['2026-03-10T08:00:00+01:00', '2021-01-01T00:00:00Z', `${TODAY}T00:00:00Z`]),
 };
 
 /** A document with numbers that can be scaled, so that its estimated cost is just below the maximum. */
@@ -107,7 +128,9 @@ export class Documents {
     const field = schema.getSubscriptionType()!.getFields().changed!;
     const since = random.chance(0.7) ? `(since: ${JSON.stringify(cursor)})` : '';
 
-    return this.scaled(`subscription { changed${since} ${this.selection(getNamedType(field.type) as Composite, 1)} }`);
+    return this.scaled(
+      `subscription { changed${since} ${this.selection(getNamedType(field.type) as Composite, 1)} }`,
+    );
   }
 
   mutation(): Draft {
@@ -117,13 +140,17 @@ export class Documents {
   /** Generates a query with one paginated list, as exports need it. */
   list(): Draft {
     this.begin();
-    const fields = Object.values(this.schema.getQueryType()!.getFields()).filter(({ type }) => /Connection!?$/.test(String(type)));
+    const fields = Object.values(this.schema.getQueryType()!.getFields()).filter(({ type }) =>
+      /Connection!?$/.test(String(type)),
+    );
     const field = this.random.pick(fields);
     const type = getNamedType(field.type) as GraphQLObjectType;
     const row = getNamedType(type.getFields().nodes!.type) as GraphQLObjectType;
     const paging = ['first', 'last', 'after', 'before', 'offset'];
     const optional = field.args.filter(({ name }) => !paging.includes(name));
-    return this.scaled(`{ ${field.name}${this.argumentsOf(optional)} { nodes ${this.selection(row, 2)} } }`);
+    return this.scaled(
+      `{ ${field.name}${this.argumentsOf(optional)} { nodes ${this.selection(row, 2)} } }`,
+    );
   }
 
   /** Generates a document that is costly to parse and validate rather than to execute. */
@@ -131,7 +158,8 @@ export class Documents {
     const { random } = this;
     const count = random.pick([20, 100, 190, 400, 900]);
     const types = ['Exercise', 'Workout', 'TrainingDay', 'NutritionPlan', 'Query', 'Node', 'Wrong'];
-    const repeat = (text: (index: number) => string, times = count) => Array.from({ length: times }, (_, index) => text(index)).join(' ');
+    const repeat = (text: (index: number) => string, times = count) =>
+      Array.from({ length: times }, (_, index) => text(index)).join(' ');
     const type = random.pick(types);
 
     switch (random.below(9)) {
@@ -174,17 +202,25 @@ export class Documents {
     this.begin();
     const { random } = this;
     const candidates = Object.values(root.getFields()).filter(
-      ({ name, type }) => !EXCLUDED_FIELDS.includes(name) && (kind === 'mutation' || !isLeafType(getNamedType(type))),
+      ({ name, type }) =>
+        !EXCLUDED_FIELDS.includes(name) && (kind === 'mutation' || !isLeafType(getNamedType(type))),
     );
     const count = random.pick([1, 1, 1, 2, 5]);
-    const fields = Array.from({ length: count }, () => this.field(random.pick(candidates), 1)).join(' ');
+    const fields = Array.from({ length: count }, () => this.field(random.pick(candidates), 1)).join(
+      ' ',
+    );
     return this.scaled(`${kind} { ${fields} }`);
   }
 
   /** Page sizes are written as `#size#` at first. */
   private scaled(operation: string): Draft {
     const text = [operation, ...this.fragments].join(' ');
-    return { textFor: (factor) => text.replaceAll(/#(\d+)#/g, (_, size) => String(Math.max(1, Math.floor(Number(size) * factor)))) };
+    return {
+      textFor: (factor) =>
+        text.replaceAll(/#(\d+)#/g, (_, size) =>
+          String(Math.max(1, Math.floor(Number(size) * factor))),
+        ),
+    };
   }
 
   private selection(type: Composite, depth: number): string {
@@ -202,7 +238,8 @@ export class Documents {
     const leaves = fields.filter((field) => isLeaf(field) && !field.args.some(isRequiredArgument));
     const relations = fields.filter((field) => !isLeaf(field));
 
-    if (random.chance(shape.width)) for (const field of leaves) texts.push(this.field(field, depth));
+    if (random.chance(shape.width))
+      for (const field of leaves) texts.push(this.field(field, depth));
     else texts.push(...random.some(leaves, 2).map((field) => this.field(field, depth)));
 
     if (depth < shape.depth && relations.length > 0)
@@ -227,7 +264,9 @@ export class Documents {
     const copies = random.chance(shape.repetition) ? random.pick([2, 4, 20]) : 1;
     if (copies === 1) return [this.field(field, depth)];
 
-    return Array.from({ length: copies }, () => (this.fieldCount < MAX_FIELDS ? this.field(field, depth) : '__typename'));
+    return Array.from({ length: copies }, () =>
+      this.fieldCount < MAX_FIELDS ? this.field(field, depth) : '__typename',
+    );
   }
 
   /** Prefers lists without pages, whose length the estimated cost does not know, and then pages. */
@@ -256,10 +295,13 @@ export class Documents {
   /** Pages lead to their rows, because other parts of a page do not multiply. */
   private innerSelection(type: Composite, depth: number): string {
     const { random } = this;
-    if (!isObjectType(type) || !type.name.endsWith('Connection')) return this.selection(type, depth + 1);
+    if (!isObjectType(type) || !type.name.endsWith('Connection'))
+      return this.selection(type, depth + 1);
 
     const row = getNamedType(type.getFields().nodes!.type) as Composite;
-    const rows = random.chance(0.8) ? `nodes ${this.selection(row, depth + 2)}` : `edges { cursor node ${this.selection(row, depth + 3)} }`;
+    const rows = random.chance(0.8)
+      ? `nodes ${this.selection(row, depth + 2)}`
+      : `edges { cursor node ${this.selection(row, depth + 3)} }`;
     return `{ ${random.chance(0.15) ? 'totalCount ' : ''}${rows} }`;
   }
 
@@ -267,9 +309,11 @@ export class Documents {
     const { random, shape } = this;
     const texts = args.flatMap((argument) => {
       const { name, type } = argument;
-      const isPresent = isRequiredArgument(argument) || random.chance(name === 'first' ? 0.85 : shape.argumentRate);
+      const isPresent =
+        isRequiredArgument(argument) || random.chance(name === 'first' ? 0.85 : shape.argumentRate);
       if (!isPresent || ((name === 'last' || name === 'before') && random.chance(0.9))) return [];
-      if (name === 'first') return [`first: #${random.chance(0.9) ? shape.pageSize : random.pick(PAGE_SIZES)}#`];
+      if (name === 'first')
+        return [`first: #${random.chance(0.9) ? shape.pageSize : random.pick(PAGE_SIZES)}#`];
       if (name === 'last' || name === 'limit') return [`${name}: #${random.pick(PAGE_SIZES)}#`];
       if (name === 'offset') return [`offset: ${random.pick([0, 1, 100, 4_000, 1_000_000])}`];
       if (name === 'from') return [`from: "${random.pick(DATES)}"`];
@@ -310,7 +354,10 @@ export class Documents {
     if (type.isOneOf) return `{ ${inner(random.pick(offered))} }`;
     const required = fields.filter(isRequiredInputField);
     const optional = offered.filter((field) => !isRequiredInputField(field));
-    const chosen = optional.length > 0 && (!isFull || random.chance(0.3)) ? random.some(optional, random.pick([1, 1, 2, 6])) : [];
+    const chosen =
+      optional.length > 0 && (!isFull || random.chance(0.3))
+        ? random.some(optional, random.pick([1, 1, 2, 6]))
+        : [];
     return `{ ${[...required, ...chosen].map(inner).join(', ')} }`;
   }
 
@@ -321,7 +368,9 @@ export class Documents {
 
     const words = place.toLowerCase();
     const placeOf = (type: string) => words.lastIndexOf(type.toLowerCase());
-    const [named] = [...ids.keys()].filter((type) => placeOf(type) >= 0).sort((one, other) => placeOf(other) - placeOf(one));
+    const [named] = [...ids.keys()]
+      .filter((type) => placeOf(type) >= 0)
+      .sort((one, other) => placeOf(other) - placeOf(one));
     const type = named ?? random.pick([...ids.keys()]);
     const id = random.pick(ids.get(type)!.length > 0 ? ids.get(type)! : ['1']);
     return named ? id : nodeIdOf(type, id);

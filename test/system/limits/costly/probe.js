@@ -25,7 +25,8 @@ const threadsOf = (pid) => fs.readdirSync(`/proc/${pid}/task`);
 /** Returns a function for the delays from now on. The main thread may wait for one other thread at a time, so only the largest of their delays counts. */
 function measureDelays() {
   const tasks = `/proc/${server}/task`;
-  const delaysOf = () => new Map(threadsOf(server).map((thread) => [thread, delayIn(`${tasks}/${thread}/schedstat`)]));
+  const delaysOf = () =>
+    new Map(threadsOf(server).map((thread) => [thread, delayIn(`${tasks}/${thread}/schedstat`)]));
   const own = () => delayIn('/proc/thread-self/schedstat');
   const [ownBefore, before] = [own(), delaysOf()];
 
@@ -40,7 +41,9 @@ function measureDelays() {
 /** Resolves when the server has answered, or refused the connection. */
 const probe = () =>
   new Promise((resolve) => {
-    const request = http.get(`${base}/health/live`, { agent }, (response) => response.resume().once('close', resolve));
+    const request = http.get(`${base}/health/live`, { agent }, (response) =>
+      response.resume().once('close', resolve),
+    );
     request.once('error', resolve);
   });
 

@@ -33,7 +33,8 @@ const RESET_PEAK = '5';
 export const mainThreadTimeOf = (pid: number): number => threadTimeOf(pid, String(pid));
 
 const threadTimeOf = (pid: number, thread: string): number =>
-  Number(fs.readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / NS_PER_MS;
+  Number(fs.readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) /
+  NS_PER_MS;
 
 /** Returns the CPU time of all threads of a process that run, in milliseconds. */
 export function cpuTimeOf(pid: number): number {
@@ -75,10 +76,16 @@ export class ResourceMeter {
     base: string,
     private readonly isBusy: () => Promise<boolean>,
   ) {
-    this.probe = new Worker(path.join(__dirname, 'probe.js'), { workerData: { base, server: pid } });
+    this.probe = new Worker(path.join(__dirname, 'probe.js'), {
+      workerData: { base, server: pid },
+    });
   }
 
-  static async start(pid: number, base: string, isBusy: () => Promise<boolean>): Promise<ResourceMeter> {
+  static async start(
+    pid: number,
+    base: string,
+    isBusy: () => Promise<boolean>,
+  ): Promise<ResourceMeter> {
     const meter = new ResourceMeter(pid, base, isBusy);
     await once(meter.probe, 'message');
     return meter;

@@ -126,13 +126,19 @@ export async function openDatabase(siege: Siege): Promise<OpenDatabase> {
 }
 
 /** Inserts the rows and returns ids of rows of each user: the newest, which have the most child rows, and the exercises that refer to each other. */
-export async function insertMultiplyingRows(client: Client, userNames: readonly string[]): Promise<RowIds[]> {
+export async function insertMultiplyingRows(
+  client: Client,
+  userNames: readonly string[],
+): Promise<RowIds[]> {
   await client.query(EXERCISES);
 
   const idsByUser: RowIds[] = [];
 
   for (const name of userNames) {
-    const { rows } = await client.query<{ id: number }>('SELECT "id" FROM "user_account" WHERE "username" = $1', [name]);
+    const { rows } = await client.query<{ id: number }>(
+      'SELECT "id" FROM "user_account" WHERE "username" = $1',
+      [name],
+    );
     const { id } = rows[0]!;
 
     for (const statement of OWNED_ROWS) await client.query(statement.replaceAll('$1', String(id)));
@@ -148,7 +154,9 @@ async function findIds(client: Client, userId: number): Promise<RowIds> {
 
   for (const [type, table, isOwned] of TABLES) {
     const condition = isOwned ? `WHERE "user_id" = ${userId}` : '';
-    const { rows } = await client.query<{ id: number }>(`SELECT "id" FROM "${table}" ${condition} ORDER BY "id" DESC LIMIT 5`);
+    const { rows } = await client.query<{ id: number }>(
+      `SELECT "id" FROM "${table}" ${condition} ORDER BY "id" DESC LIMIT 5`,
+    );
     ids.set(
       type,
       rows.map(({ id }) => String(id)),

@@ -33,7 +33,11 @@ export class Scene {
     for (const name of USER_NAMES) tokens.push(await siege.user(name));
     const cursors = await Promise.all(tokens.map((token) => readCursor(siege, token)));
     const ids = await insertMultiplyingRows(database.client, USER_NAMES);
-    const users = tokens.map((token, index) => ({ token, cursor: cursors[index]!, ids: ids[index]! }));
+    const users = tokens.map((token, index) => ({
+      token,
+      cursor: cursors[index]!,
+      ids: ids[index]!,
+    }));
 
     return new Scene(siege, database, users);
   }
@@ -64,6 +68,11 @@ export class Scene {
 }
 
 async function readCursor(siege: Siege, token: string): Promise<string> {
-  const { text } = await graphql(siege.base, '{ changes { cursor } }', {}, { Authorization: `Token ${token}` });
+  const { text } = await graphql(
+    siege.base,
+    '{ changes { cursor } }',
+    {},
+    { Authorization: `Token ${token}` },
+  );
   return JSON.parse(text).data.changes.cursor;
 }

@@ -32,7 +32,8 @@ function connect(base: string): net.Socket {
 }
 
 function* piecesOf(data: Buffer, pieceBytes: number): Generator<Buffer> {
-  for (let start = 0; start < data.length; start += pieceBytes) yield data.subarray(start, start + pieceBytes);
+  for (let start = 0; start < data.length; start += pieceBytes)
+    yield data.subarray(start, start + pieceBytes);
 }
 
 async function writePieces(socket: net.Socket, pieces: Iterable<Buffer>): Promise<void> {
@@ -46,7 +47,8 @@ async function writePieces(socket: net.Socket, pieces: Iterable<Buffer>): Promis
   }
 }
 
-const chunkOf = (piece: Buffer) => Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')]);
+const chunkOf = (piece: Buffer) =>
+  Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')]);
 
 /** Reads until the server or the client closes the connection. */
 async function readAnswer(socket: net.Socket, leaveAfterMs: number): Promise<Answer> {
@@ -63,23 +65,44 @@ async function readAnswer(socket: net.Socket, leaveAfterMs: number): Promise<Ans
   clearTimeout(timer);
 
   const headEnd = text.indexOf('\r\n\r\n');
-  return { status: Number(/^HTTP\/1.1 (\d+)/.exec(text)?.[1] ?? 0), text: text.slice(headEnd + 4, MAX_TEXT_CHARACTERS), bytes };
+  return {
+    status: Number(/^HTTP\/1.1 (\d+)/.exec(text)?.[1] ?? 0),
+    text: text.slice(headEnd + 4, MAX_TEXT_CHARACTERS),
+    bytes,
+  };
 }
 
 /** Sends a request on a connection of its own. The client leaves after `leaveAfterMs`. */
-export async function sendHttp(base: string, request: HttpRequest, leaveAfterMs = PATIENCE_MS): Promise<Answer> {
+export async function sendHttp(
+  base: string,
+  request: HttpRequest,
+  leaveAfterMs = PATIENCE_MS,
+): Promise<Answer> {
   const { method, path, headers, body, isChunked = false } = request;
   const pieceBytes = request.pieceBytes ?? body?.length ?? 1;
   const socket = connect(base);
   const answer = readAnswer(socket, leaveAfterMs);
-  const length = isChunked ? { 'Transfer-Encoding': 'chunked' } : { 'Content-Length': String(body?.length ?? 0) };
-  const lines = Object.entries({ Host: 'localhost', Connection: 'close', ...headers, ...(body && length) });
+  const length = isChunked
+    ? { 'Transfer-Encoding': 'chunked' }
+    : { 'Content-Length': String(body?.length ?? 0) };
+  const lines = Object.entries({
+    Host: 'localhost',
+    Connection: 'close',
+    ...headers,
+    ...(body && length),
+  });
 
-  socket.write(`${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`, 'latin1');
+  socket.write(
+    `${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
+    'latin1',
+  );
 
   if (body) {
     const pieces = [...piecesOf(body, pieceBytes)];
-    await writePieces(socket, isChunked ? [...pieces.map(chunkOf), Buffer.from('0\r\n\r\n')] : pieces);
+    await writePieces(
+      socket,
+      isChunked ? [...pieces.map(chunkOf), Buffer.from('0\r\n\r\n')] : pieces,
+    );
   }
 
   return answer;
@@ -98,7 +121,8 @@ export function frameOf(opcode: number, isFinal: boolean, payload: Buffer): Buff
   const first = (isFinal ? FIN_BIT : 0) | opcode;
   const { length } = payload;
 
-  if (length < 126) return Buffer.concat([Buffer.from([first, MASK_BIT | length]), MASKING_KEY, payload]);
+  if (length < 126)
+    return Buffer.concat([Buffer.from([first, MASK_BIT | length]), MASKING_KEY, payload]);
 
   if (length < 65_536) {
     const header = Buffer.from([first, MASK_BIT | 126, 0, 0]);
@@ -114,7 +138,9 @@ export function frameOf(opcode: number, isFinal: boolean, payload: Buffer): Buff
 /** Encodes a text message as frames of at most `frameBytes`. */
 export function framesOf(text: string, frameBytes: number): Buffer[] {
   const pieces = [...piecesOf(Buffer.from(text), frameBytes)];
-  return pieces.map((piece, index) => frameOf(index === 0 ? TEXT_FRAME : CONTINUATION_FRAME, index === pieces.length - 1, piece));
+  return pieces.map((piece, index) =>
+    frameOf(index === 0 ? TEXT_FRAME : CONTINUATION_FRAME, index === pieces.length - 1, piece),
+  );
 }
 
 const CONNECTION_INIT = '{"type":"connection_init"}';
@@ -127,10 +153,15 @@ export interface WebSocketSession {
 }
 
 /** Opens a WebSocket, waits until the server accepts messages, writes the frames, and reads until the client leaves or the server closes the connection. */
-export async function sendWebSocket(base: string, session: WebSocketSession, leaveAfterMs: number): Promise<Answer> {
+export async function sendWebSocket(
+  base: string,
+  session: WebSocketSession,
+  leaveAfterMs: number,
+): Promise<Answer> {
   const socket = connect(base);
   const answer = readAnswer(socket, leaveAfterMs);
-  const nextData = () => Promise.race([new Promise((resolve) => socket.once('data', resolve)), answer]);
+  const nextData = () =>
+    Promise.race([new Promise((resolve) => socket.once('data', resolve)), answer]);
   const headers = {
     Host: 'localhost',
     Connection: 'Upgrade',

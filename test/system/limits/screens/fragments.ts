@@ -1,6 +1,7 @@
 /** Fragments that several screens share, as the components of a client declare them. */
 
-export const PAGE_INFO = 'fragment PageInfoFields on PageInfo { startCursor endCursor hasNextPage hasPreviousPage }';
+export const PAGE_INFO =
+  'fragment PageInfoFields on PageInfo { startCursor endCursor hasNextPage hasPreviousPage }';
 
 export const EXERCISE_CARD = `fragment ExerciseCard on Exercise {
   id uuid name

@@ -54,7 +54,11 @@ const NUTRITION: Screen[] = [
       recent: topFoods(first: 20, where: { eatenAt: { gte: $from } }) { count grams ingredient { id name units { id gram householdUnit { id name } } } }
     }
     ${ENTRY} ${NUTRIENTS} ${PAGE_INFO}`,
-    variables: { plan: CURRENT.plan, since: `${daysAgo(6)}T00:00:00Z`, from: `${daysAgo(30)}T00:00:00Z` },
+    variables: {
+      plan: CURRENT.plan,
+      since: `${daysAgo(6)}T00:00:00Z`,
+      from: `${daysAgo(30)}T00:00:00Z`,
+    },
   },
   {
     name: 'all days of the diary',

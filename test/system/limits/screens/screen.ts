@@ -14,4 +14,7 @@ export const CURSOR = 'cursor of the account';
 const cache = new InMemoryCache();
 
 /** Adds `__typename` to every selection set, as Apollo Client does before it sends a document. */
-export const asApolloSends = (screen: Screen): Screen => ({ ...screen, query: print(cache.transformDocument(parse(screen.query))) });
+export const asApolloSends = (screen: Screen): Screen => ({
+  ...screen,
+  query: print(cache.transformDocument(parse(screen.query))),
+});

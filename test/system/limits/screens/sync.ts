@@ -72,5 +72,8 @@ export const sync: Screen[] = [
     }`,
     variables: { since: CURSOR, first: 500 },
   },
-  { name: 'introspection by a code generator', query: getIntrospectionQuery({ inputValueDeprecation: true, oneOf: true }) },
+  {
+    name: 'introspection by a code generator',
+    query: getIntrospectionQuery({ inputValueDeprecation: true, oneOf: true }),
+  },
 ];

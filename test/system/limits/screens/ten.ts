@@ -76,7 +76,13 @@ export const ten: readonly NamedScreen[] = [
           date: REST_DAY,
           isFirst: true,
           session: { date: REST_DAY, workoutId: CURRENT.workout, startTime: '18:00' },
-          set: { date: REST_DAY, workoutId: CURRENT.workout, exerciseId: BENCH, reps: 3, weight: '150' },
+          set: {
+            date: REST_DAY,
+            workoutId: CURRENT.workout,
+            exerciseId: BENCH,
+            reps: 3,
+            weight: '150',
+          },
         },
       },
     ],
@@ -146,7 +152,12 @@ export const ten: readonly NamedScreen[] = [
           }
         }
         ${ENTRY} ${NUTRIENTS}`,
-        variables: { date: YESTERDAY, timeZone: 'UTC', from: `${YESTERDAY}T00:00:00Z`, to: `${YESTERDAY}T23:59:59Z` },
+        variables: {
+          date: YESTERDAY,
+          timeZone: 'UTC',
+          from: `${YESTERDAY}T00:00:00Z`,
+          to: `${YESTERDAY}T23:59:59Z`,
+        },
       },
     ],
   },
@@ -245,14 +256,20 @@ export const ten: readonly NamedScreen[] = [
             errors { path code message }
           }
         }`,
-        variables: { user: { firstName: 'Ann', lastName: 'Example' }, profile: { unitSystem: 'IMPERIAL' } },
+        variables: {
+          user: { firstName: 'Ann', lastName: 'Example' },
+          profile: { unitSystem: 'IMPERIAL' },
+        },
       },
     ],
   },
   {
     name: 'Offline',
     requests: [
-      { name: 'cursor before an offline copy', query: 'query Cursor { changes { cursor hasMore } }' },
+      {
+        name: 'cursor before an offline copy',
+        query: 'query Cursor { changes { cursor hasMore } }',
+      },
       {
         name: 'offline copy of own rows',
         query: `query OwnRows($first: Int!) {
@@ -302,7 +319,11 @@ export const ten: readonly NamedScreen[] = [
             }
           }
         }`,
-        variables: { since: CURSOR, first: 100, types: ['WORKOUT_SESSION', 'WORKOUT_LOG', 'WEIGHT_ENTRY', 'DIARY_ENTRY'] },
+        variables: {
+          since: CURSOR,
+          first: 100,
+          types: ['WORKOUT_SESSION', 'WORKOUT_LOG', 'WEIGHT_ENTRY', 'DIARY_ENTRY'],
+        },
       },
     ],
   },

@@ -7,7 +7,11 @@ export const oldestVersion = '0.3.0';
 export const up: OnlineMigration = async (change) => {
   // The default is for rows that servers of the previous version insert.
   await change.addColumn('workout', 'label', `text DEFAULT ''`);
-  await change.updateRows('workout', `"label" = upper("comment")`, `"label" = '' AND "comment" <> ''`);
+  await change.updateRows(
+    'workout',
+    `"label" = upper("comment")`,
+    `"label" = '' AND "comment" <> ''`,
+  );
   await change.setNotNull('workout', 'label');
 };
 

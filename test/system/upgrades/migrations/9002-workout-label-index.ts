@@ -4,6 +4,7 @@ import type { OnlineMigration } from '../../../../src/database/migrationmodules'
 export const transactional = false;
 export const oldestVersion = '0.3.0';
 
-export const up: OnlineMigration = (change) => change.createIndex('workout_label', '"workout" ("user_id", "label")');
+export const up: OnlineMigration = (change) =>
+  change.createIndex('workout_label', '"workout" ("user_id", "label")');
 
 export const down: OnlineMigration = (change) => change.dropIndex('workout_label');

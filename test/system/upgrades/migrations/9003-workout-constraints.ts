@@ -5,9 +5,17 @@ export const transactional = false;
 export const oldestVersion = '0.3.0';
 
 export const up: OnlineMigration = async (change) => {
-  await change.addConstraint('workout', 'workout_label_length', 'CHECK (char_length("label") <= 1000)');
+  await change.addConstraint(
+    'workout',
+    'workout_label_length',
+    'CHECK (char_length("label") <= 1000)',
+  );
   await change.addColumn('workout', 'license_id', 'integer');
-  await change.addConstraint('workout', 'workout_license', 'FOREIGN KEY ("license_id") REFERENCES "license" ("id") ON DELETE SET NULL');
+  await change.addConstraint(
+    'workout',
+    'workout_license',
+    'FOREIGN KEY ("license_id") REFERENCES "license" ("id") ON DELETE SET NULL',
+  );
 };
 
 export const down: OnlineMigration = async (change) => {
