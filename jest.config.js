@@ -1,51 +1,60 @@
-/** Tests run on real PostgreSQL. Global setup starts an embedded server, and each worker has databases of its own. */
+/**
+ * Tests run on real PostgreSQL. Global setup starts an embedded server, and each worker has
+ * databases of its own.
+ */
 const { canMount, chromium, nginx, pgbouncer, systemdAnalyze } = require('./test/setup/machine');
 
 // The workers inherit the paths of the programs through the environment.
 const browser = chromium();
+
 if (browser) process.env.CHROMIUM = browser;
-else
+else {
   console.warn(
     'No Chromium was found, so the tests in test/system/browser do not run. CHROMIUM may say where one is.',
   );
+}
+
 const pooler = pgbouncer();
+
 if (pooler) process.env.PGBOUNCER = pooler;
-else
+else {
   console.warn(
     'No pgbouncer of 1.21 or newer was found, so its tests do not run: scripts/pgbouncer.sh brings one, PGBOUNCER may say where one is.',
   );
+}
+
 const proxy = nginx();
+
 if (proxy) process.env.NGINX = proxy;
-else
+else {
   console.warn(
     'No nginx was found, so the test of deploy/nginx.conf does not run. NGINX may say where one is.',
   );
+}
+
 const analyze = systemdAnalyze();
+
 if (analyze) process.env.SYSTEMD_ANALYZE = analyze;
 else console.warn('No systemd-analyze was found, so nobody looks at deploy/fitgraph.service.');
 const mounts = canMount();
-if (!mounts)
+
+if (!mounts) {
   console.warn(
     'Only who may mount a small file system can fill it, so the test of a full disk does not run.',
   );
+}
 
-/** Additional time per repetition, by the environment variable that sets the number of repetitions. */
-const REPETITION_MS = {
-  FAULT_KILLS: 60_000,
-  FAULT_DATABASE_KILLS: 60_000,
-  FAULT_DRAINS: 60_000,
-  FUZZ_DOCUMENTS: 600,
-  GROUPINGS: 1_000,
-  ANALYSES: 500,
-  PROPERTY_REQUESTS: 2_000,
-};
-const repetitions = Object.entries(REPETITION_MS).map(
-  ([name, ms]) => Number(process.env[name] ?? 0) * ms,
-);
 /**
- * Timeout of every test and hook, for tests that hang. Next to ten busy processes, tests take five times as long. No test may set its own timeout.
+ * Timeout of a test or hook. Those that need longer say so with `LONG_TIMEOUT_MS` of
+ * `test/setup/waits.ts`.
  */
-const TEST_LIMIT_MS = repetitions.reduce((sum, ms) => sum + ms, 1_800_000);
+const TEST_TIMEOUT_MS = 60_000;
+
+/**
+ * The end of a worker process takes up to a second, because it frees the memory of a whole schema;
+ * Jest would wait for half a second only.
+ */
+const WORKER_EXIT_MS = 10_000;
 
 module.exports = {
   testEnvironment: 'node',
@@ -68,7 +77,7 @@ module.exports = {
   testPathIgnorePatterns: [
     '/node_modules/',
     ...(browser ? [] : ['<rootDir>/test/system/browser/']),
-    ...(pooler ? [] : ['<rootDir>/test/database/pooler']),
+    ...(pooler ? [] : ['<rootDir>/test/system/database/pooler']),
     ...(proxy ? [] : ['<rootDir>/test/system/deploy/nginx.test.ts']),
     ...(analyze ? [] : ['<rootDir>/test/system/deploy/systemd.test.ts']),
     ...(mounts ? [] : ['<rootDir>/test/system/faults/disk.test.ts']),
@@ -92,10 +101,11 @@ module.exports = {
   },
   // These are ES modules, which Jest must transform.
   transformIgnorePatterns: ['/node_modules/(?!(?:preact|d3-[a-z-]+|internmap)/)'],
-  globalSetup: '<rootDir>/test/setup/start.ts',
-  globalTeardown: '<rootDir>/test/setup/stop.ts',
+  globalSetup: '<rootDir>/test/setup/global-setup.ts',
+  globalTeardown: '<rootDir>/test/setup/global-teardown.ts',
   setupFiles: ['<rootDir>/test/setup/graphql.js'],
-  testTimeout: TEST_LIMIT_MS,
+  testTimeout: TEST_TIMEOUT_MS,
+  workerGracefulExitTimeout: WORKER_EXIT_MS,
   // More than two processors need, because tests spend a third of their time waiting.
   maxWorkers: 3,
 };

@@ -1,5 +1,5 @@
-// Reference server of the benchmark, written by hand with node:http and pg: PostgreSQL creates the JSON, with the same bytes as the service. Started
-// by run.mjs.
+// Reference server of the benchmark, written by hand with node:http and pg: PostgreSQL creates the
+// JSON, with the same bytes as the service. Started by run.mjs.
 import http from 'node:http';
 import { createHash } from 'node:crypto';
 import pg from 'pg';
@@ -64,8 +64,10 @@ function send(response, text, status = 200) {
     })
     .end(text);
 }
+
 function page(response, path, { count, results }, limit) {
   const next = count > limit ? `"${base}${path}?limit=${limit}&offset=${limit}"` : 'null';
+
   send(response, `{"count":${count},"next":${next},"previous":null,"results":${results}}`);
 }
 
@@ -74,24 +76,29 @@ http
     const url = new URL(request.url, base);
     const path = url.pathname;
     const limit = Number(url.searchParams.get('limit') ?? 20);
+
     try {
       if (path === '/api/v2/exercise/') page(response, path, await run('list', [limit]), limit);
-      else if (path === '/api/v2/exerciseinfo/')
+      else if (path === '/api/v2/exerciseinfo/') {
         page(response, path, await run('info', [limit]), limit);
-      else if (path.startsWith('/api/v2/exercise/')) {
+      } else if (path.startsWith('/api/v2/exercise/')) {
         const found = await run('detail', [Number(path.split('/')[4])]);
+
         send(response, found?.row ?? '{"detail":"Not found."}', found ? 200 : 404);
       } else if (path === '/api/v2/weightentry/') {
         const digest = createHash('sha256')
           .update((request.headers.authorization ?? '').slice(6))
           .digest();
         const found = await run('weight', [digest, limit]);
+
         if (found.viewer) page(response, path, found, limit);
         else send(response, '{"detail":"Invalid token."}', 403);
       } else if (path === '/graphql') {
         let body = '';
+
         for await (const chunk of request) body += chunk;
         const { variables } = JSON.parse(body);
+
         send(
           response,
           `{"data":{"exercises":{"nodes":${(await run('graphql', [variables.first])).results}}}}\n`,

@@ -1,10 +1,12 @@
-// Data of the benchmarks, created with SQL in a new database: 10,000 exercises, 100,000 ingredients, 200,000 weight entries of 500 users.
+// Data of the benchmarks, created with SQL in a new database: 10,000 exercises, 100,000
+// ingredients, 200,000 weight entries of 500 users.
 import { createHash } from 'node:crypto';
 
 export const TOKEN = 'b'.repeat(40);
 const digest = createHash('sha256').update(TOKEN).digest('hex');
 
-// Words for the names of ingredients, frequent and rare ones. Each name ends with four hexadecimal digits.
+// Words for the names of ingredients, frequent and rare ones. Each name ends with four hexadecimal
+// digits.
 const KINDS =
   'Organic,Fresh,Dried,Smoked,Roasted,Light,Classic,Premium,Wild,Sweet,Salted,Raw,Bio'.split(',');
 const FOODS =

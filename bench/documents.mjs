@@ -1,5 +1,6 @@
-// npm run bench:documents: compares many client documents, sent in turn, with a single one on the same service, in alternating rounds. Each document
-// selects 120 fields. BENCH_SECONDS and BENCH_ROUNDS change the length.
+// npm run bench:documents: compares many client documents, sent in turn, with a single one on the
+// same service, in alternating rounds. Each document selects 120 fields. BENCH_SECONDS and
+// BENCH_ROUNDS change the length.
 import autocannon from 'autocannon';
 import { BASE, withService } from './service.mjs';
 
@@ -9,18 +10,26 @@ const MIN_RATIO = 0.9;
 const COUNTS = [25, 80, 200];
 const ROWS = 5;
 const LISTS = 3;
-/** Together with the list, its `nodes` and one field with an alias that is unique to the document, these are 40 fields. */
+
+/**
+ * Together with the list, its `nodes` and one field with an alias that is unique to the document,
+ * these are 40 fields.
+ */
 const FIELDS = `id uuid name nameOriginal description createdOn status licenseAuthor categoryId languageId licenseId baseLicenseId exerciseBaseId nodeId
   category { id name nodeId } language { id fullName shortName nodeId } license { id fullName shortName url } baseLicense { id fullName shortName url }
   muscles { id name isFront }`;
 
-/** Returns a document. All documents select the same columns under different aliases, so that only the number of documents differs. */
+/**
+ * Returns a document. All documents select the same columns under different aliases, so that only
+ * the number of documents differs.
+ */
 function documentOf(number) {
   const lists = Array.from(
     { length: LISTS },
     (_, index) =>
       `list${number}x${index}: exercises(first: ${ROWS}) { nodes { ${FIELDS} own${number}: name } }`,
   );
+
   return `query Operation${number} { ${lists.join(' ')} }`;
 }
 
@@ -42,20 +51,32 @@ async function run() {
   const [{ body }] = requestsOf(1);
   const response = await fetch(`${BASE}/graphql`, { method: 'POST', headers, body });
   const { data, errors } = await response.json();
-  if (errors || Object.values(data).some(({ nodes }) => nodes.length !== ROWS))
+
+  if (errors || Object.values(data).some(({ nodes }) => nodes.length !== ROWS)) {
     throw new Error(`unexpected response: ${JSON.stringify(errors)}`);
+  }
+
   const results = new Map([1, ...COUNTS].map((count) => [count, []]));
+
   await measure(1);
-  for (let round = 0; round < rounds; round++)
+
+  for (let round = 0; round < rounds; round++) {
     for (const [count, measured] of results) measured.push(await measure(count));
-  if ([...results.values()].flat().some((result) => result.non2xx || result.errors))
+  }
+
+  if ([...results.values()].flat().some((result) => result.non2xx || result.errors)) {
     throw new Error('some requests failed');
+  }
+
   const rate = (count) => median(results.get(count).map((result) => result.requests.average));
   const p99 = (count) => median(results.get(count).map((result) => result.latency.p99));
+
   for (const count of results.keys()) {
     const ratio = rate(count) / rate(1);
+
     if (ratio < MIN_RATIO) process.exitCode = 1;
     const comparison = count === 1 ? '' : `   ratio ${ratio.toFixed(2)} (wanted ${MIN_RATIO})`;
+
     console.log(
       `documents in turn ${String(count).padStart(4)} ${rate(count).toFixed(0).padStart(6)} req/s  p99 ${p99(count).toFixed(0).padStart(3)} ms${comparison}`,
     );

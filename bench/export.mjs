@@ -1,6 +1,7 @@
 /**
- * npm run bench:export: exports a million rows to a file from the real server. Prints the duration and the server's peak resident memory as reported
- * by the operating system; fails above 300 MB. EXPORT_ROWS changes the number of rows.
+ * npm run bench:export: exports a million rows to a file from the real server. Prints the duration
+ * and the server's peak resident memory as reported by the operating system; fails above 300 MB.
+ * EXPORT_ROWS changes the number of rows.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -35,22 +36,29 @@ function startServer() {
     env: environment,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+
   return new Promise((resolve, reject) => {
     let output = '';
+
     server.stdout.on('data', (chunk) => {
       output += chunk;
       const url = /REST +(http:\S+)\/api\/v2\//.exec(output)?.[1];
+
       if (url) resolve({ server, url, said: output });
     });
     server.once('exit', (status) => reject(new Error(`the server ended with ${status}`)));
   });
 }
 
-/** Inserts the rows directly into the database, without entries in the change log, which this benchmark does not measure. */
+/**
+ * Inserts the rows directly into the database, without entries in the change log, which this
+ * benchmark does not measure.
+ */
 async function fill(username) {
   const embedded = await openEmbeddedDatabase({ dataDir: environment.DATA_DIR });
   // Only the superuser can disable triggers.
   const client = new pg.Client({ ...embedded.connection, user: 'fitgraph' });
+
   await client.connect();
   await client.query('SET session_replication_role = replica');
   await client.query(
@@ -74,6 +82,7 @@ const waitForExit = (server) => {
   const serverExit = new Promise((resolve) =>
     server.removeAllListeners('exit').once('exit', resolve),
   );
+
   server.kill('SIGTERM');
   return serverExit;
 };
@@ -83,11 +92,14 @@ const first = await startServer();
 const [, username, , token] = /User (\S+), password (\S+)\s+Authorization: Token (\S+)/.exec(
   first.said,
 );
+
 await fill(username);
 await waitForExit(first.server);
 const { server, url } = await startServer();
+
 try {
   const before = residentMb(server.pid);
+
   for (const format of ['csv', 'jsonl']) {
     const began = performance.now();
     let bytes = 0;
@@ -96,20 +108,25 @@ try {
     const watching = setInterval(() => seen.push(residentMb(server.pid)), 500);
     const address = `${url}/graphql/export.${format}?${new URLSearchParams({ query: QUERY })}`;
     const answer = await fetch(address, { headers: { Authorization: `Token ${token}` } });
+
     for await (const chunk of answer.body) {
       bytes += chunk.length;
       for (const byte of chunk) if (byte === 10) lines += 1;
     }
+
     clearInterval(watching);
     const seconds = (performance.now() - began) / 1000;
     const highest = Math.max(...seen);
+
     console.log(
       `${format}: ${answer.status}, ${lines} lines, ${(bytes / 1e6).toFixed(0)} MB in ${seconds.toFixed(1)} s (${Math.round(lines / seconds)} rows/s); ` +
         `the server held ${before.toFixed(0)} MB before and ${highest.toFixed(0)} MB at most`,
     );
     if (lines < ROWS) process.exitCode = 1;
   }
+
   const peak = peakMb(server.pid);
+
   console.log(`highest of all: ${peak.toFixed(0)} MB; ${MOST_MB} MB are allowed`);
   if (peak > MOST_MB) process.exitCode = 1;
 } finally {

@@ -1,6 +1,7 @@
-// npm run bench: compares the service with a hand-written server on the same database, in the same run and in alternating rounds. Prints requests/s,
-// p99, the ratio of the medians and the statements per request. BENCH_SECONDS and BENCH_ROUNDS change the length, BENCH_ONLY (a regular expression
-// for names) selects scenarios.
+// npm run bench: compares the service with a hand-written server on the same database, in the same
+// run and in alternating rounds. Prints requests/s, p99, the ratio of the medians and the
+// statements per request. BENCH_SECONDS and BENCH_ROUNDS change the length, BENCH_ONLY (a regular
+// expression for names) selects scenarios.
 import autocannon from 'autocannon';
 import { TOKEN } from './data.mjs';
 import { BASE, PORT, start, withService } from './service.mjs';
@@ -46,6 +47,7 @@ async function answer(port, { path, method = 'GET', headers, body }) {
     headers: { accept: 'application/json', ...headers },
     body,
   });
+
   return {
     status: response.status,
     text: await response.text(),
@@ -70,6 +72,7 @@ async function prepare(client) {
   const { rows } = await client.query(
     `SELECT id FROM exercise WHERE status = '2' ORDER BY id LIMIT 1 OFFSET 5000`,
   );
+
   for (const scenario of scenarios) {
     scenario.path = scenario.path.replace('ID', rows[0].id);
     scenario.statements = /desc="(\d+)/.exec((await answer(ports.service, scenario)).timing)?.[1];
@@ -84,33 +87,45 @@ async function run(connection) {
     'ready',
   );
   let belowTarget = 0;
+
   for (const scenario of scenarios) {
     const requests = { service: scenario, baseline: scenario.baseline ?? scenario };
     const [ours, theirs] = await Promise.all([
       answer(ports.service, requests.service),
       answer(ports.baseline, requests.baseline),
     ]);
-    if (ours.status !== 200 || ours.text !== theirs.text)
+
+    if (ours.status !== 200 || ours.text !== theirs.text) {
       throw new Error(
         `${scenario.name}: the answers differ\n${ours.text.slice(0, 600)}\n${theirs.text.slice(0, 600)}`,
       );
+    }
+
     const results = { service: [], baseline: [] };
+
     await measure(ports.service, requests.service);
-    for (let round = 0; round < rounds; round++)
-      for (const who of ['baseline', 'service'])
+
+    for (let round = 0; round < rounds; round++) {
+      for (const who of ['baseline', 'service']) {
         results[who].push(await measure(ports[who], requests[who]));
+      }
+    }
+
     const rate = (who) => median(results[who].map((result) => result.requests.average));
     const p99 = (who) => median(results[who].map((result) => result.latency.p99));
     const failed = Object.values(results)
       .flat()
       .some((result) => result.non2xx || result.errors);
+
     if (failed) throw new Error(`${scenario.name}: some requests failed`);
     const ratio = rate('service') / rate('baseline');
+
     if (ratio < scenario.wanted) belowTarget += 1;
     console.log(
       `${scenario.name.padEnd(22)} ${rate('service').toFixed(0).padStart(6)} req/s  p99 ${p99('service').toFixed(0).padStart(3)} ms   baseline ${rate('baseline').toFixed(0).padStart(6)} req/s  p99 ${p99('baseline').toFixed(0).padStart(3)} ms   ratio ${ratio.toFixed(2)} (wanted ${scenario.wanted})   ${scenario.statements} statements`,
     );
   }
+
   process.exitCode = belowTarget ? 1 : 0;
 }
 

@@ -8,12 +8,14 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+
 /** The folder with the cases and the data set. */
 export const contract = join(root, 'test/system/contract');
 
 /**
- * Runs `work` with a server that listens on `port`, then stops the server and deletes its data. `node` is the Node.js program, `stdout` the target
- * of the server's output. `work` receives { base, folder, reset }; `reset` restores the data set of the contract.
+ * Runs `work` with a server that listens on `port`, then stops the server and deletes its data.
+ * `node` is the Node.js program, `stdout` the target of the server's output. `work` receives {
+ * base, folder, reset }; `reset` restores the data set of the contract.
  */
 export async function withServer(
   { kit = contract, port, settings = {}, node = process.execPath, stdout = 'inherit' },
@@ -36,6 +38,7 @@ export async function withServer(
     stdio: ['ignore', stdout, 'inherit'],
   });
   const base = `http://127.0.0.1:${port}`;
+
   try {
     await ready(server, base);
     const args = ['import', join(kit, 'dataset.json'), '--media', join(kit, 'media'), '--replace'];
@@ -43,6 +46,7 @@ export async function withServer(
       promisify(execFile)(node, [join(root, 'dist/src/cli/index.js'), ...args], {
         env: environment,
       });
+
     return await work({ base, folder, reset });
   } finally {
     server.kill('SIGTERM');
@@ -53,11 +57,15 @@ export async function withServer(
 
 async function ready(server, base) {
   for (let attempt = 0; attempt < 240; attempt++) {
-    if (server.exitCode !== null || server.signalCode !== null)
+    if (server.exitCode !== null || server.signalCode !== null) {
       throw new Error('the server did not start');
+    }
+
     const response = await fetch(`${base}/health/ready`).catch(() => undefined);
+
     if (response?.ok) return;
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
+
   throw new Error('the server did not become ready');
 }

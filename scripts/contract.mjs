@@ -1,5 +1,6 @@
-// Replays the recorded REST contract against a new server and checks every response against the OpenAPI document. Prints the cases that fail and
-// "contract: N passed, N failed"; exit code 1 if a case fails or a response differs from the document.
+// Replays the recorded REST contract against a new server and checks every response against the
+// OpenAPI document. Prints the cases that fail and "contract: N passed, N failed"; exit code 1 if a
+// case fails or a response differs from the document.
 //   node scripts/contract.mjs [--contract DIR] [--only REGEX]     REGEX: against "id group name"
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -24,16 +25,21 @@ const isWanted = ({ testCase: { id, group, name } }) => pattern.test(`${id} ${gr
 const firstPort = Number(process.env.CONTRACT_PORT ?? 8190);
 const CONCURRENCY = 4;
 
-/** Runs all cases on a new server and returns { results, checked }: `check` receives the results while the server still runs. */
+/**
+ * Runs all cases on a new server and returns { results, checked }: `check` receives the results
+ * while the server still runs.
+ */
 const replayCases = (port, settings, check = () => undefined) =>
   withServer({ kit, port, settings }, async ({ base, reset }) => {
     const results = [];
+
     for (const phase of phases) {
       await reset();
       results.push(
         ...(await replayPhase(phase, { base, concurrency: CONCURRENCY })).filter(isWanted),
       );
     }
+
     return { results, base, checked: await check(base, results) };
   });
 
@@ -44,6 +50,7 @@ const isJson = ({ answer }) =>
 async function conformance(server) {
   const outfile = join(root, 'node_modules/.cache/fitgraph/conformance.cjs');
   const entryPoints = [join(root, 'test/rest/conformance.ts')];
+
   await build({
     entryPoints,
     outfile,
@@ -55,6 +62,7 @@ async function conformance(server) {
   });
   const { Conformance } = (await import(pathToFileURL(outfile))).default;
   const response = await fetch(`${server}/api/v2/schema.json`);
+
   return new Conformance(await response.json());
 }
 
@@ -64,6 +72,7 @@ async function differencesOf(server, results) {
   const checker = await conformance(server);
   const found = results.filter(isJson).flatMap(({ testCase: { request }, answer }) => {
     if (!answer.path.startsWith(`${base}/`)) return [];
+
     return checker
       .problemsAt(
         request.method,
@@ -73,15 +82,20 @@ async function differencesOf(server, results) {
       )
       .map((problem) => `${request.method} ${answer.path} ${answer.status}: ${problem}`);
   });
+
   return [...new Set(found)];
 }
 
-/** Values that differ between any two servers: ids of uploads, and the suffix of a file name that already existed. */
+/**
+ * Values that differ between any two servers: ids of uploads, and the suffix of a file name that
+ * already existed.
+ */
 const RANDOM = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|_[A-Za-z0-9]{7}(?=\.[a-z]+")/g;
 
 /** Returns the JSON responses to reads by case id, without the port of the server. */
 function readResponses({ results, base }) {
   const port = new RegExp(`:${new URL(base).port}\\b`, 'g');
+
   return new Map(
     results
       .filter(
@@ -96,9 +110,10 @@ function readResponses({ results, base }) {
 }
 
 let exitCode = 1;
+
 try {
-  // REST operations are compiled by default. A second server interprets them with graphql-js: its responses to reads must be the same, and the cases
-  // must pass as well.
+  // REST operations are compiled by default. A second server interprets them with graphql-js: its
+  // responses to reads must be the same, and the cases must pass as well.
   const [compiled, interpreted] = await Promise.all([
     replayCases(firstPort, {}, differencesOf),
     replayCases(firstPort + 1, { COMPILE_OPERATIONS: 'off' }),
@@ -107,6 +122,7 @@ try {
   const failures = [compiled, interpreted].map(({ results }) =>
     results.filter(({ problems }) => problems.length > 0),
   );
+
   for (const failure of failures.flat().slice(0, 20)) console.log(`${describeFailure(failure)}\n`);
   for (const difference of differences.slice(0, 20)) console.log(difference);
   console.log(
@@ -116,15 +132,20 @@ try {
   const different = [...interpretedResponses].filter(
     ([id, text]) => text !== compiledResponses.get(id),
   );
-  for (const [id] of different.slice(0, 20))
+
+  for (const [id] of different.slice(0, 20)) {
     console.log(`compiled and interpreted responses differ: ${id}`);
+  }
+
   console.log(
     `${compiledResponses.size} reads, ${different.length} of them with another response without compiling`,
   );
   const failed = failures.flat().length + differences.length + different.length;
+
   console.log(`contract: ${compiled.results.length - failures[0].length} passed, ${failed} failed`);
   exitCode = failed ? 1 : 0;
 } catch (error) {
   console.error(`contract: ${error.message}`);
 }
+
 process.exitCode = exitCode;

@@ -1,6 +1,7 @@
 /**
- * Draws the exercise images of the catalogue (seeders/exercises/images/*.png) with the muscle shapes of the pages: main muscles in red, secondary
- * ones in orange, on the front and the back of a figure. Run it after `npm run build` when the shapes or the list of exercises change.
+ * Draws the exercise images of the catalogue (seeders/exercises/images/*.png) with the muscle
+ * shapes of the pages: main muscles in red, secondary ones in orange, on the front and the back of
+ * a figure. Run it after `npm run build` when the shapes or the list of exercises change.
  */
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,7 +12,7 @@ const {
   BODY_SVG_PATH,
   HEAD_ELLIPSE,
   MUSCLE_SVG_PATHS,
-} = require('../dist/src/training/muscleshapes.js');
+} = require('../dist/src/fitness/catalogue/muscle-shapes.js');
 const { exercises } = require('../dist/seeders/exercises.js');
 const { ILLUSTRATED, imageFileName } = require('../dist/seeders/exercises/images.js');
 const { reference } = require('../dist/seeders/reference.js');
@@ -35,6 +36,7 @@ function figure(base, isFront, offset) {
   );
   const { cx, cy, rx, ry } = HEAD_ELLIPSE;
   const half = `<path d="${BODY_SVG_PATH}" fill="${SKIN}"/>${shapes.join('')}`;
+
   return `<g transform="translate(${offset} 0)"><ellipse cx="${cx}" cy="${cy}" rx="${rx}" ry="${ry}" fill="${SKIN}"/>
     ${half}<g transform="matrix(-1 0 0 1 200 0)">${half}</g></g>`;
 }
@@ -49,6 +51,7 @@ for (const name of ILLUSTRATED) {
   const image = sharp(Buffer.from(svg), { density: 144 })
     .resize({ height: HEIGHT })
     .flatten({ background: '#fff' });
+
   writeFileSync(
     new URL(`../seeders/exercises/images/${imageFileName(name)}`, import.meta.url),
     await image.png({ palette: true, colours: 16, compressionLevel: 9 }).toBuffer(),

@@ -1,6 +1,7 @@
 /**
- * Measures the duration and memory of an import of IMPORT_ROWS (100,000) rows of logs and ingredients into a new embedded database. Fails above 10 s
- * per 100,000 rows, or above 200 MB for any number of rows.
+ * Measures the duration and memory of an import of IMPORT_ROWS (100,000) rows of logs and
+ * ingredients into a new embedded database. Fails above 10 s per 100,000 rows, or above 200 MB for
+ * any number of rows.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -23,6 +24,7 @@ try {
     env,
     encoding: 'utf8',
   });
+
   if (status !== 0) throw new Error(stderr);
   const began = performance.now();
   const child = spawn(process.execPath, [commands, 'import', file], { env, stdio: 'inherit' });
@@ -37,9 +39,11 @@ try {
     }
   }, 20);
   const ended = await new Promise((resolve) => child.once('exit', resolve));
+
   clearInterval(look);
   const seconds = (performance.now() - began) / 1000;
   const megabytes = kilobytes / 1024;
+
   console.log(`import: ${ROWS} rows in ${seconds.toFixed(1)} s, ${megabytes.toFixed(0)} MB`);
   if (ended !== 0 || seconds > MAX_SECONDS || megabytes > MAX_MB) process.exitCode = 1;
 } finally {
@@ -48,10 +52,13 @@ try {
 
 async function write() {
   const out = createWriteStream(file);
+
   const add = async (row, first = false) => {
-    if (!out.write(`${first ? '[' : ','}\n${JSON.stringify(row)}`))
+    if (!out.write(`${first ? '[' : ','}\n${JSON.stringify(row)}`)) {
       await new Promise((resolve) => out.once('drain', resolve));
+    }
   };
+
   const user = {
     username: 'import',
     password: 'none',
@@ -59,6 +66,7 @@ async function write() {
     is_active: true,
     date_joined: '2021-01-01T00:00:00Z',
   };
+
   await add({ model: 'auth.user', pk: 1_000_000, fields: user }, true);
   await add({
     model: 'manager.workout',
@@ -82,17 +90,20 @@ async function write() {
     license_author: '',
     language: 2,
   };
+
   for (let number = 0; number < ROWS - 2; number += 1) {
     const pk = 2_000_000 + number;
     const date = `2021-0${1 + (number % 9)}-${String(1 + (number % 28)).padStart(2, '0')}`;
-    if (number % 4)
+
+    if (number % 4) {
       await add({
         model: 'manager.workoutlog',
         pk,
         fields: { ...logs, exercise: 1 + (number % 50), date },
       });
-    else {
+    } else {
       const values = { energy: 100, protein: '10.000', carbohydrates: '10.000', fat: '1.000' };
+
       await add({
         model: 'nutrition.ingredient',
         pk,
@@ -100,5 +111,6 @@ async function write() {
       });
     }
   }
+
   await new Promise((resolve) => out.end('\n]\n', resolve));
 }

@@ -1,7 +1,9 @@
-// npm run siege: applies mixed load of SIEGE_TIMES (2) times the capacity of the service for SIEGE_SECONDS (600). Prints the results, writes them as
-// JSON to the file SIEGE_REPORT, and exits with status 1 if a requirement is violated: every request is answered, 503 with Retry-After is the only
-// 5xx, anonymous clients are rejected first, throughput stays near the capacity, liveness checks are answered in time, memory stays flat, and
-// response times are normal again five seconds afterwards.
+// npm run siege: applies mixed load of SIEGE_TIMES (2) times the capacity of the service for
+// SIEGE_SECONDS (600). Prints the results, writes them as JSON to the file SIEGE_REPORT, and exits
+// with status 1 if a requirement is violated: every request is answered, 503 with Retry-After is
+// the only 5xx, anonymous clients are rejected first, throughput stays near the capacity, liveness
+// checks are answered in time, memory stays flat, and response times are normal again five seconds
+// afterwards.
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isGood, Load } from './siege/load.mjs';
@@ -16,13 +18,19 @@ const MEASURED_SECONDS = 4;
 const CALM_SECONDS = 3;
 const RECOVERY_SECONDS = 5;
 
-/** Limits. A short siege shares its machine with other tests, so it only requires that the service stays alive. */
+/**
+ * Limits. A short siege shares its machine with other tests, so it only requires that the service
+ * stays alive.
+ */
 const isShort = seconds < 60;
 const LIVE_MS = isShort ? 1_000 : 100;
+
 /** Permitted growth of resident memory from the first to the last third of the siege. */
 const MEMORY_SHARE = isShort ? 0.5 : 0.2;
+
 /** Minimum throughput as a share of the capacity. */
 const MIN_GOODPUT_SHARE = isShort ? 0.3 : 0.7;
+
 /** Response times are normal up to NORMAL_MS, or up to NORMAL_TIMES the time before the siege. */
 const NORMAL_MS = isShort ? 500 : 150;
 const NORMAL_TIMES = 3;
@@ -37,14 +45,20 @@ const mean = (values) => values.reduce((sum, value) => sum + value, 0) / (values
 /** Summarizes the replies by kind of request: number, statuses and response times. */
 function table(replies) {
   const kinds = new Map();
-  for (const reply of replies)
+
+  for (const reply of replies) {
     if (kinds.has(reply.kind)) kinds.get(reply.kind).push(reply);
     else kinds.set(reply.kind, [reply]);
+  }
+
   return Object.fromEntries(
     [...kinds].map(([kind, all]) => {
       const statuses = {};
+
       for (const { status } of all) statuses[status] = (statuses[status] ?? 0) + 1;
-      return [kind, { sent: all.length, statuses, p50: Math.round(quantile(all.map(({ ms }) => ms), 0.5)), p95: p95(all) }]; // prettier-ignore
+
+      // prettier-ignore
+      return [kind, { sent: all.length, statuses, p50: Math.round(quantile(all.map(({ ms }) => ms), 0.5)), p95: p95(all) }];
     }),
   );
 }
@@ -53,12 +67,14 @@ function table(replies) {
 async function sendSequentially(load, forSeconds) {
   const replies = [];
   const until = performance.now() + forSeconds * 1000;
+
   while (performance.now() < until) replies.push(await load.one('calm'));
   return replies;
 }
 
 async function runSiege(service) {
   const load = new Load(service);
+
   await load.closed(WARM_SECONDS);
   const measured = await load.closed(MEASURED_SECONDS);
   const capacity = measured.filter(isGood).length / MEASURED_SECONDS;
@@ -71,6 +87,7 @@ async function runSiege(service) {
     Math.min(1000, (seconds * 1000) / 60),
   );
   const replies = await load.open(capacity, times, seconds);
+
   clearInterval(sampling);
   const live = await watch.stop();
 
@@ -78,6 +95,7 @@ async function runSiege(service) {
   const after = await sendSequentially(load, CALM_SECONDS);
 
   const third = Math.floor(memory.length / 3);
+
   return {
     seed,
     seconds,
@@ -124,12 +142,15 @@ function violatedRequirements({
   const shedShare = (names) => {
     const of = names.map((name) => kinds[name]).filter(Boolean);
     const sum = (count) => of.reduce((total, kind) => total + count(kind), 0);
+
     return sum(({ statuses }) => statuses[503] ?? 0) / sum(({ sent }) => sent);
   };
+
   const [anonymousShare, userShare] = [
     shedShare(['strangers, REST', 'strangers, GraphQL']),
     shedShare(['users, REST', 'users, GraphQL']),
   ];
+
   return [
     [unanswered === 0, `${unanswered} requests had no answer`],
     [failures.length === 0, `${failures.length} answers were failures, such as ${failures[0]}`],
@@ -156,14 +177,19 @@ function violatedRequirements({
 }
 
 const service = await startService();
+
 try {
   const report = await runSiege(service);
   const broken = violatedRequirements(report);
+
   console.log(JSON.stringify(report, null, 2));
   for (const promise of broken) console.log(`siege: ${promise}`);
   if (!broken.length) console.log('siege: withstood');
-  if (process.env.SIEGE_REPORT)
+
+  if (process.env.SIEGE_REPORT) {
     writeFileSync(process.env.SIEGE_REPORT, JSON.stringify({ ...report, broken }));
+  }
+
   process.exitCode = broken.length ? 1 : 0;
 } finally {
   await service.stop();

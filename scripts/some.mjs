@@ -1,5 +1,6 @@
-// Runs a selection of the tests: those of a folder in shared processes, single files each in a process of its own.
-//   node scripts/some.mjs test/rest test/core/filters [options of Jest]
+// Runs a selection of the tests: those of a folder in shared processes, single files each in a
+// process of its own.
+//   node scripts/some.mjs test/rest test/engine/sql/filters [options of Jest]
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +17,7 @@ const paths = names.map(
     [name, `${name}.test.ts`, `test/${name}`, `test/${name}.test.ts`].find(existsSync) ?? name,
 );
 const missing = paths.filter((path) => !existsSync(path));
+
 if (names.length === 0 || missing.length > 0) {
   console.error(
     missing.length > 0
@@ -41,4 +43,5 @@ const alone = () => run(...jest, '--runTestsByPath', ...files);
 
 // Single files also run if tests of folders have failed.
 const tests = [...(folders.length > 0 ? [together] : []), ...(files.length > 0 ? [alone] : [])];
+
 process.exitCode = run('scripts/build.mjs') || tests.reduce((status, step) => step() || status, 0);

@@ -1,16 +1,17 @@
 /**
- * Writes the reference tables of the guides, each between `<!-- table:NAME -->` and `<!-- /table -->`, from the declarations in dist/src. With
- * `--check` it changes nothing and fails if a guide is out of date.
+ * Writes the reference tables of the guides, each between `<!-- table:NAME -->` and `<!-- /table
+ * -->`, from the declarations in dist/src. With `--check` it changes nothing and fails if a guide
+ * is out of date.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { createCommands } from '../dist/src/cli/commands.js';
 import { createServeCommand } from '../dist/src/cli/serve.js';
-import { ERROR_CODES } from '../dist/src/contract/errorcodes.js';
-import { DOCUMENT_LIMITS } from '../dist/src/graphql/documentlimits.js';
-import { SETTINGS } from '../dist/src/platform/settings.js';
-import { ClusterMetrics } from '../dist/src/telemetry/clustermetrics.js';
+import { ERROR_CODES } from '../dist/src/shared/error-codes.js';
+import { DOCUMENT_LIMITS } from '../dist/src/graphql/document-limits.js';
+import { SETTINGS } from '../dist/src/shared/settings.js';
+import { ClusterMetrics } from '../dist/src/telemetry/cluster-metrics.js';
 import { Metrics } from '../dist/src/telemetry/metrics.js';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
@@ -20,9 +21,13 @@ const code = (text) => `\`${text}\``;
 /** Returns a row for a command, or rows for its subcommands, as `name <argument> [--option]`. */
 function commandRows(command, parents = []) {
   const names = [...parents, command.name()];
-  if (command.commands.length)
+
+  if (command.commands.length) {
     return command.commands.flatMap((child) => commandRows(child, names));
+  }
+
   const parameters = command.registeredArguments.map((argument) => `<${argument.name()}>`);
+
   return [
     [
       code(
@@ -33,9 +38,12 @@ function commandRows(command, parents = []) {
   ];
 }
 
-/** Metrics read their values at scrapes only, so they can be listed without the services that provide the values. */
+/**
+ * Metrics read their values at scrapes only, so they can be listed without the services that
+ * provide the values.
+ */
 const { metricsByDocsSection } = new Metrics(
-  { database: { readDependencies: {}, writeLimiters: {} } },
+  { database: { statementServices: {}, writeLimiters: {} } },
   {},
 );
 const metricsTable = (...registries) => [
@@ -87,6 +95,7 @@ const tableText = ([head, ...rows]) => [head, head.map(() => '-'), ...rows].map(
 
 const unused = new Set(Object.keys(TABLES));
 let outdated = 0;
+
 for (const guide of readdirSync('docs')
   .filter((name) => name.endsWith('.md'))
   .map((name) => `docs/${name}`)) {
@@ -99,12 +108,15 @@ for (const guide of readdirSync('docs')
       return `${start}\n${tableText(TABLES[name])}\n${end}`;
     },
   );
+
   if (text === present) continue;
   const formatted = await format(text, { ...(await resolveConfig(guide)), filepath: guide });
+
   if (formatted === present) continue;
   outdated += 1;
   if (process.argv.includes('--check')) console.error(`${guide} is out of date: run npm run docs`);
   else writeFileSync(guide, formatted);
 }
+
 if (unused.size > 0) throw new Error(`no guide contains ${[...unused].join(', ')}`);
 if (process.argv.includes('--check') && outdated > 0) process.exitCode = 1;

@@ -7,10 +7,13 @@ const SLOWEST = 30;
 const [steps, ...reports] = process.argv.slice(2);
 
 const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(7)} s`;
+
 const print = (title, entries) => {
   console.log(`\n${title}`);
-  for (const [ms, name] of entries.sort(([a], [b]) => b - a))
+
+  for (const [ms, name] of entries.sort(([a], [b]) => b - a)) {
     console.log(`${seconds(ms)}  ${name}`);
+  }
 };
 
 const suites = reports.flatMap((report) => JSON.parse(readFileSync(report, 'utf8')).testResults);

@@ -31,12 +31,16 @@ const ENTRIES: ExerciseEntry[] = [
   ...calves,
 ];
 
-/** Namespace of the UUIDs below: an arbitrary constant, so that they never collide with those of another catalogue. */
+/**
+ * Namespace of the UUIDs below: an arbitrary constant, so that they never collide with those of
+ * another catalogue.
+ */
 const NAMESPACE = Buffer.from('6f1d8a52c0b74f0e9a3b5d27e4c81960', 'hex');
 
 /** Returns a version 5 UUID: the same name has the same UUID in every installation. */
 function uuidOf(name: string): string {
   const bytes = createHash('sha1').update(NAMESPACE).update(name, 'utf8').digest().subarray(0, 16);
+
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
@@ -57,10 +61,13 @@ export function exercises(today: string): SeedRow[] {
   const creationDate = today < CATALOGUE_DATE ? today : CATALOGUE_DATE;
   const list = new RowList();
   const groups = new Map<string, number>();
+
   for (const { group } of ENTRIES) {
-    if (group !== undefined && !groups.has(group))
+    if (group !== undefined && !groups.has(group)) {
       groups.set(group, list.add('exercises.variation', {}));
+    }
   }
+
   const bases = ENTRIES.map((entry) =>
     list.add('exercises.exercisebase', {
       ...owned,
@@ -72,6 +79,7 @@ export function exercises(today: string): SeedRow[] {
       equipment: (entry.gear ?? []).map((gear) => GEAR[gear]),
     }),
   );
+
   const translate = (wording: Wording, language: number, base: number | undefined): void => {
     const exercise = list.add('exercises.exercise', {
       ...owned,
@@ -83,13 +91,18 @@ export function exercises(today: string): SeedRow[] {
       uuid: uuidOf(`${language}:${wording.name}`),
       exercise_base: base,
     });
-    for (const comment of wording.cues ?? [])
+
+    for (const comment of wording.cues ?? []) {
       list.add('exercises.exercisecomment', { exercise, comment });
+    }
   };
+
   ENTRIES.forEach((entry, index) => translate(entry, ENGLISH, bases[index]));
   ENTRIES.forEach((entry, index) => entry.de && translate(entry.de, GERMAN, bases[index]));
+
   for (const name of ILLUSTRATED) {
     const exercise = baseOf(name);
+
     list.add('exercises.exerciseimage', {
       ...owned,
       uuid: uuidOf(`image:${name}`),
@@ -98,5 +111,6 @@ export function exercises(today: string): SeedRow[] {
       is_main: true,
     });
   }
+
   return list.rows;
 }

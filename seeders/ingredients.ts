@@ -23,6 +23,7 @@ export const energyExceptions: ReadonlyMap<string, EnergyFrom> = new Map(
 /** Returns the ingredients with their household units. */
 export function ingredients(): SeedRow[] {
   const list = new RowList();
+
   for (const [
     name,
     energy,
@@ -59,6 +60,7 @@ export function ingredients(): SeedRow[] {
       category: null,
       brand: null,
     });
+
     for (const [unit, gram] of Object.entries(units ?? {})) {
       list.add('nutrition.ingredientweightunit', {
         ingredient,
@@ -68,5 +70,6 @@ export function ingredients(): SeedRow[] {
       });
     }
   }
+
   return list.rows;
 }

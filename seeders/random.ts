@@ -1,4 +1,6 @@
-/** A seeded generator (Mulberry32), so that demo data look natural and are the same in every run. */
+/**
+ * A seeded generator (Mulberry32), so that demo data look natural and are the same in every run.
+ */
 export class Random {
   private state: number;
 
@@ -10,6 +12,7 @@ export class Random {
   next(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let t = this.state;
+
     t = Math.imul(t ^ (t >>> 15), t | 1);
     t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
@@ -28,10 +31,15 @@ export class Random {
     return items[this.int(0, items.length - 1)] ?? items[0];
   }
 
-  /** Returns a roughly normal number with mean 0 and standard deviation 1: the sum of twelve uniform numbers. */
+  /**
+   * Returns a roughly normal number with mean 0 and standard deviation 1: the sum of twelve uniform
+   * numbers.
+   */
   noise(): number {
     let sum = -6;
+
     for (let i = 0; i < 12; i++) sum += this.next();
+
     return sum;
   }
 }

@@ -1,14 +1,16 @@
 /**
- * Creates a copy of the checkout that contains every drawn mutant, each behind a condition that reads the ids of the active ones from a file.
- * Therefore one compilation and one transform cache serve all mutants. The condition also records which code was reached.
+ * Creates a copy of the checkout that contains every drawn mutant, each behind a condition that
+ * reads the ids of the active ones from a file. Therefore one compilation and one transform cache
+ * serve all mutants. The condition also records which code was reached.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Returns code to append to each file with mutants. Files of the server also run in browsers, which have no `process`. Code in a process that a test
- * has started is attributed to the test file that is running at the time.
+ * Returns code to append to each file with mutants. Files of the server also run in browsers, which
+ * have no `process`. Code in a process that a test has started is attributed to the test file that
+ * is running at the time.
  */
 const condition = ({ active, reached, current }) => `
 function __mutant(id: number): boolean {
@@ -34,17 +36,22 @@ function instrumented(text, mutants) {
       form === 'statement'
         ? [`{ if (!__mutant(${id})) { `, ' } }']
         : [`(__mutant(${id}) ? (${after}) : (`, '))'];
+
     return [
       { at: start, opens: true, size, text: open },
       { at: end, opens: false, size, text: close },
     ];
   });
-  // Inserts from the end to the start. At the same position, inner mutants close first and open last, and closing precedes opening.
-  inserted.sort(
-    (a, b) =>
-      b.at - a.at ||
-      (a.opens !== b.opens ? (a.opens ? -1 : 1) : a.opens ? a.size - b.size : b.size - a.size),
-  );
+
+  // Inserts from the end to the start. At the same position, inner mutants close first and open
+  // last, and closing precedes opening.
+  inserted.sort((a, b) => {
+    if (a.at !== b.at) return b.at - a.at;
+    if (a.opens !== b.opens) return a.opens ? -1 : 1;
+
+    return a.opens ? a.size - b.size : b.size - a.size;
+  });
+
   return inserted.reduce(
     (result, { at, text: part }) => result.slice(0, at) + part + result.slice(at),
     text,
@@ -68,11 +75,15 @@ export function prepare(folder, mutants, places) {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const files = byFile(mutants);
+
   for (const [file, list] of files) {
     const name = join(folder, file);
+
     writeFileSync(name, instrumented(readFileSync(name, 'utf8'), list) + condition(places));
   }
+
   const tsc = existsSync(join(folder, 'node_modules/typescript7')) ? 'typescript7' : 'typescript';
+
   spawnSync(
     process.execPath,
     [
@@ -88,15 +99,20 @@ export function prepare(folder, mutants, places) {
   );
   // Disables later builds: the copy is already built.
   writeFileSync(join(folder, 'scripts/build.mjs'), '');
-  for (const file of files.keys())
+
+  for (const file of files.keys()) {
     if (
       !readFileSync(join(folder, 'dist', file.replace(/\.ts$/, '.js')), 'utf8').includes('__mutant')
-    )
+    ) {
       throw new Error(`${file} was not compiled`);
+    }
+  }
 }
 
 function byFile(mutants) {
   const files = new Map();
+
   for (const mutant of mutants) files.set(mutant.file, [...(files.get(mutant.file) ?? []), mutant]);
+
   return files;
 }

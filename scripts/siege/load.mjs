@@ -1,4 +1,5 @@
-// Generates load: requests of all kinds, from a fixed number of clients or at a fixed rate regardless of the responses.
+// Generates load: requests of all kinds, from a fixed number of clients or at a fixed rate
+// regardless of the responses.
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomBelow, randomFraction, pick, shuffled } from './random.mjs';
@@ -8,6 +9,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const TICK_MS = 5;
 const CLIENTS = 16;
 const NETWORKS = 200;
+
 /** Number of written rows to keep. Beyond it, as many rows are deleted as created. */
 const MAX_ROWS = 500;
 
@@ -16,7 +18,8 @@ const json = (headers = {}) => ({
   accept: 'application/json',
   ...headers,
 });
-const graphql = (query, variables, headers) => ({ method: 'POST', path: '/graphql', headers: json(headers), body: JSON.stringify({ query, variables }) }); // prettier-ignore
+// prettier-ignore
+const graphql = (query, variables, headers) => ({ method: 'POST', path: '/graphql', headers: json(headers), body: JSON.stringify({ query, variables }) });
 const get = (path, headers) => ({
   path: `/api/v2${path}`,
   headers: { accept: 'application/json', ...headers },
@@ -67,6 +70,7 @@ const form = (type, body) => ({
   body,
 });
 const PART = 'Content-Disposition: form-data; name="username"';
+
 /** Requests that crashed or blocked a worker before there were limits. */
 const FORMER_CRASHES = [
   form(
@@ -149,6 +153,7 @@ export class Load {
         ...request,
         headers: { ...request.headers, authorization: `Token ${pick(tokens)}` },
       });
+
     /** Kinds of requests, each with its share in percent. */
     this.kinds = [
       ['strangers, REST', 30, () => fromRandomNetwork(pick(PUBLIC))],
@@ -156,7 +161,8 @@ export class Load {
       ['users, REST', 15, () => asUser(get(pick(OWN)))],
       ['users, GraphQL', 10, () => asUser(graphql(pick(OWN_GRAPHQL)))],
       ['writes', 12, () => fromRandomNetwork(this.write())],
-      ['logins', 3, () => fromRandomNetwork({ method: 'POST', path: '/api/v2/login/', headers: json(), body: JSON.stringify({ username: pick(USERS), password: randomFraction() < 0.5 ? PASSWORD : 'wrong' }) })], // prettier-ignore
+      // prettier-ignore
+      ['logins', 3, () => fromRandomNetwork({ method: 'POST', path: '/api/v2/login/', headers: json(), body: JSON.stringify({ username: pick(USERS), password: randomFraction() < 0.5 ? PASSWORD : 'wrong' }) })],
       ['hostile', 10, () => fromRandomNetwork(pick(HOSTILE))],
     ];
   }
@@ -166,12 +172,16 @@ export class Load {
     const user = randomBelow(this.tokens.length);
     const headers = json({ authorization: `Token ${this.tokens[user]}` });
     const written = this.written[user];
+
     if (
       written.length > MAX_ROWS / this.tokens.length ||
       (written.length && randomFraction() < 0.3)
-    )
+    ) {
       return { method: 'DELETE', path: `/api/v2/workout/${written.shift()}/`, headers };
+    }
+
     const rememberCreated = (text) => written.push(JSON.parse(text).id);
+
     return {
       method: 'POST',
       path: '/api/v2/workout/',
@@ -184,19 +194,23 @@ export class Load {
   /** Sends one request. With `calm` it is of an ordinary kind. */
   one(mood) {
     const [kind, , make] = mood === 'calm' ? pick(this.kinds.slice(0, 4)) : this.next();
+
     return this.send(kind, make());
   }
 
   /** Returns the next kind. Every hundred requests have exactly the shares of the kinds. */
   next() {
-    if (!this.coming?.length)
+    if (!this.coming?.length) {
       this.coming = shuffled(this.kinds.flatMap((kind) => Array(kind[1]).fill(kind)));
+    }
+
     return this.coming.pop();
   }
 
   /** Sends a request. Status 0 means that there was no response. */
   send(kind, { method = 'GET', path, headers, body, onCreated }) {
     const began = performance.now();
+
     return new Promise((resolve) => {
       const none = () => resolve({ kind, status: 0, ms: performance.now() - began });
       const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
@@ -206,6 +220,7 @@ export class Load {
         (response) => {
           const { statusCode: status, headers: responseHeaders } = response;
           const chunks = [];
+
           if (onCreated && status === 201) response.on('data', (chunk) => chunks.push(chunk));
           else response.resume();
           response.once('error', none);
@@ -220,12 +235,14 @@ export class Load {
           });
         },
       );
+
       request.setTimeout(REQUEST_TIMEOUT_MS, () => request.destroy());
       request.once('error', (error) => {
-        // The service closed an idle connection when this request was sent. It was not processed, so it is sent again, as any client would do.
-        if (request.reusedSocket && error.code === 'ECONNRESET')
+        // The service closed an idle connection when this request was sent. It was not processed,
+        // so it is sent again, as any client would do.
+        if (request.reusedSocket && error.code === 'ECONNRESET') {
           resolve(this.send(kind, { method, path, headers, body, onCreated }));
-        else none();
+        } else none();
       });
       request.end(body);
     });
@@ -235,16 +252,19 @@ export class Load {
   async closed(seconds) {
     const replies = [];
     const until = performance.now() + seconds * 1000;
+
     const client = async () => {
       while (performance.now() < until) replies.push(await this.one());
     };
+
     await Promise.all(Array.from({ length: CLIENTS }, client));
     return replies;
   }
 
   /**
-   * Sends `excess` times as many requests per second as succeeded in the last second, and at least `excess` times `capacity`, whether or not the
-   * others have been answered. Therefore a capacity that was measured while other programs were busy does not make the load too small. `drainedMs`
+   * Sends `excess` times as many requests per second as succeeded in the last second, and at least
+   * `excess` times `capacity`, whether or not the others have been answered. Therefore a capacity
+   * that was measured while other programs were busy does not make the load too small. `drainedMs`
    * is the time from the last request to the last response.
    */
   async open(capacity, excess, seconds) {
@@ -255,24 +275,31 @@ export class Load {
     let done = capacity;
     let due = 0;
     let sent = 0;
+
     for (let last = began; last - began < seconds * 1000;) {
       await sleep(TICK_MS);
       const now = performance.now();
+
       due += ((now - last) / 1000) * done * excess;
       last = now;
+
       for (; sent < due; sent += 1) {
         const reply = this.one().then((one) => {
           waiting.delete(reply);
           replies.push(one);
           if (isGood(one)) second.good += 1;
         });
+
         waiting.add(reply);
       }
+
       if (now - second.began < 1000) continue;
       done = Math.max(capacity, (second.good * 1000) / (now - second.began));
       second = { began: now, good: 0 };
     }
+
     const ended = performance.now();
+
     await Promise.all(waiting);
     return Object.assign(replies, { drainedMs: performance.now() - ended });
   }

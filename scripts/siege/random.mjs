@@ -8,6 +8,7 @@ let state = seed >>> 0;
 export function randomFraction() {
   state = (state + 0x6d2b79f5) >>> 0;
   let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+
   mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
   return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
 }
@@ -19,5 +20,6 @@ export const pick = (list) => list[randomBelow(list.length)];
 /** Returns the items in random order. */
 export function shuffled(items) {
   const left = [...items];
+
   return items.map(() => left.splice(randomBelow(left.length), 1)[0]);
 }

@@ -9,11 +9,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const dist = fileURLToPath(new URL('../../dist/src', import.meta.url));
 const START_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 20_000;
+
 export const USERS = ['siege1', 'siege2'];
 export const PASSWORD = 'a good password';
 
 export async function startService() {
   const folder = mkdtempSync(join(tmpdir(), 'fitgraph-siege-'));
+
   chmodSync(folder, 0o755);
   // Each client sends its address in a header, as a proxy would.
   const environment = {
@@ -29,6 +31,7 @@ export async function startService() {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';
+
   child.stdout.on('data', (data) => (output += data));
   const base = await waitForOutput(() => /REST +(http:\S+)\/api\/v2\//.exec(output)?.[1], child);
   const tokens = USERS.map((name) => {
@@ -38,9 +41,12 @@ export async function startService() {
       encoding: 'utf8',
     });
     const token = /Token: (\S+)/.exec(stdout)?.[1];
+
     if (!token) throw new Error(stderr);
+
     return token;
   });
+
   return {
     base: base.replace('localhost', '127.0.0.1'),
     tokens,
@@ -49,6 +55,7 @@ export async function startService() {
       const exited = new Promise((resolve) =>
         child.exitCode === null ? child.once('exit', resolve) : resolve(),
       );
+
       child.kill('SIGTERM');
       await Promise.race([exited, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
       rmSync(folder, { recursive: true, force: true });
@@ -59,9 +66,11 @@ export async function startService() {
 async function waitForOutput(what, child) {
   for (const until = Date.now() + START_TIMEOUT_MS; Date.now() < until; await sleep(100)) {
     const value = what();
+
     if (value) return value;
     if (child.exitCode !== null) break;
   }
+
   throw new Error('the service did not start');
 }
 
@@ -73,6 +82,7 @@ export function memoryOf(primary) {
     .trim()
     .split(' ')
     .filter((pid) => read(`/proc/${pid}/cmdline`).startsWith('fitgraph worker'));
+
   return workers.reduce(
     (sum, pid) => sum + Number(/VmRSS:\s+(\d+)/.exec(read(`/proc/${pid}/status`))[1]) / 1024,
     0,

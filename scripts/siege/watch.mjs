@@ -1,9 +1,11 @@
-// Sends liveness checks continuously, from a thread of its own, which the load generator cannot delay.
+// Sends liveness checks continuously, from a thread of its own, which the load generator cannot
+// delay.
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
 const EVERY_MS = 50;
+
 /** Time after which a check counts as unanswered. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
@@ -23,6 +25,7 @@ export class Watch {
 
 function probe(base, agent) {
   const began = performance.now();
+
   return new Promise((resolve) => {
     const request = http.get(`${base}/health/live`, { agent }, (response) => {
       response.resume();
@@ -30,6 +33,7 @@ function probe(base, agent) {
         resolve(response.statusCode === 200 ? performance.now() - began : REQUEST_TIMEOUT_MS),
       );
     });
+
     request.setTimeout(REQUEST_TIMEOUT_MS, () => request.destroy());
     request.once('error', () => resolve(REQUEST_TIMEOUT_MS));
   });
@@ -38,12 +42,15 @@ function probe(base, agent) {
 if (!isMainThread) {
   const durations = [];
   let isStopped = false;
+
   parentPort.once('message', () => (isStopped = true));
   const agent = new http.Agent({ keepAlive: true });
+
   while (!isStopped) {
     durations.push(await probe(workerData, agent));
     await sleep(EVERY_MS);
   }
+
   agent.destroy();
   parentPort.postMessage(durations);
 }

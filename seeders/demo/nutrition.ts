@@ -7,13 +7,17 @@ import type { Catalogue } from './catalogue';
 const DIARY_DAYS = 60;
 const MOST_ITEMS = 8;
 
-/** Amount of an ingredient: grams, or a number of household units. The smallest amount of an entry is 1. */
+/**
+ * Amount of an ingredient: grams, or a number of household units. The smallest amount of an entry
+ * is 1.
+ */
 type Item = [ingredient: string, amount: number, unit?: HouseholdUnit];
 
 interface Meal {
   time: string;
   snack?: true;
   planned: [Item, ...Item[]];
+
   /** What is eaten instead on other days. */
   alternatives: [Item[], ...Item[][]];
 }
@@ -131,20 +135,28 @@ const COMMENTS: [string, ...string[]] = [
   'Very good, cook again',
 ];
 
-/** Returns what was eaten on one day, with the minute of the day in UTC: at least three items and at most MOST_ITEMS. */
+/**
+ * Returns what was eaten on one day, with the minute of the day in UTC: at least three items and at
+ * most MOST_ITEMS.
+ */
 function eaten(random: Random): { item: Item; minute: number }[] {
   const day: { item: Item; minute: number }[] = [];
+
   MEALS.forEach(({ time, snack, planned, alternatives }, index) => {
     if (snack && random.chance(0.5)) return;
-    // UTC is one or two hours behind local time. Two is precise enough, because the demo user does not follow the planned times exactly.
+    // UTC is one or two hours behind local time. Two is precise enough, because the demo user does
+    // not follow the planned times exactly.
     const minute =
       (Number(time.slice(0, 2)) - 2) * 60 + Number(time.slice(3, 5)) + random.int(-20, 40);
     const items = random.chance(0.55) ? planned : random.pick(alternatives);
     // Leaves room for the remaining meals of the day.
     const room = MOST_ITEMS - day.length - (MEALS.length - 1 - index);
-    for (const item of items.slice(0, Math.min(snack ? 2 : random.int(1, 3), room)))
+
+    for (const item of items.slice(0, Math.min(snack ? 2 : random.int(1, 3), room))) {
       day.push({ item, minute });
+    }
   });
+
   return day;
 }
 
@@ -164,15 +176,19 @@ export function addNutrition(
     description: 'Lose fat, keep muscle: plenty of protein',
     has_goal_calories: true,
   });
+
   const refer = ([name, , unit]: Item): { ingredient: number; weight_unit: number | null } => {
     const ingredient = catalogue.ingredient(name);
+
     return {
       ingredient,
       weight_unit: unit === undefined ? null : catalogue.ingredientUnit(ingredient, unit),
     };
   };
+
   MEALS.forEach(({ time, planned }, index) => {
     const meal = list.add('nutrition.meal', { plan, order: index + 1, time });
+
     planned.forEach((item, place) =>
       list.add('nutrition.mealitem', {
         meal,
@@ -182,13 +198,16 @@ export function addNutrition(
       }),
     );
   });
+
   for (let day = 0; day < DIARY_DAYS; day++) {
     const date = addDays(start, day);
+
     for (const { item, minute } of eaten(random)) {
       const time = `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}:00`;
       // Grams are weighed and differ from day to day, units are counted.
       const value =
         item[2] === undefined ? Math.round((item[1] * random.int(85, 120)) / 100) : item[1];
+
       list.add('nutrition.logitem', {
         plan,
         datetime: `${date}T${time}Z`,

@@ -1,7 +1,10 @@
-/** One line of a set: the exercise, the values at the start of the 8 weeks and the weekly increase. */
+/**
+ * One line of a set: the exercise, the values at the start of the 8 weeks and the weekly increase.
+ */
 export interface PlannedSetting {
   exercise: string;
   reps: number;
+
   /** null: body weight only, or an exercise measured in seconds. */
   weight: number | null;
   perWeek?: number;

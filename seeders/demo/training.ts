@@ -22,7 +22,9 @@ const NOTES: [string, ...string[]] = [
 ];
 
 function repetitionUnit({ seconds, untilFailure }: PlannedSetting): number {
-  return seconds ? SECONDS : untilFailure ? UNTIL_FAILURE : REPETITIONS;
+  if (seconds) return SECONDS;
+
+  return untilFailure ? UNTIL_FAILURE : REPETITIONS;
 }
 
 function addWorkout(
@@ -37,14 +39,17 @@ function addWorkout(
     comment: plan.comment,
     user,
   });
+
   for (const day of plan.days) {
     const exerciseday = list.add('manager.day', {
       training: workout,
       description: day.description,
       day: day.weekdays,
     });
+
     day.sets.forEach(([sets, ...settings], index) => {
       const set = list.add('manager.set', { exerciseday, order: index + 1, sets });
+
       settings.forEach((setting, place) =>
         list.add('manager.setting', {
           set,
@@ -60,18 +65,25 @@ function addWorkout(
       );
     });
   }
+
   return workout;
 }
 
-/** Returns the weight of a week, in steps that gyms offer. Every fourth week repeats the previous one, as is usual in training. */
+/**
+ * Returns the weight of a week, in steps that gyms offer. Every fourth week repeats the previous
+ * one, as is usual in training.
+ */
 function weightOf({ weight, perWeek = 0 }: PlannedSetting, week: number): number {
   if (weight === null) return 0;
   const step = weight < 30 ? 1 : 2.5;
   const progress = perWeek * (week - Math.floor(week / 4));
+
   return weight + Math.floor(progress / step) * step;
 }
 
-/** Adds the logs of one day. Each setting of a pyramid is one set; any other setting is repeated. */
+/**
+ * Adds the logs of one day. Each setting of a pyramid is one set; any other setting is repeated.
+ */
 function addLogs(
   list: RowList,
   catalogue: Catalogue,
@@ -81,14 +93,17 @@ function addLogs(
   fields: Record<string, unknown>,
 ): number {
   let done = 0;
+
   for (const [sets, ...settings] of day.sets) {
     const pyramid =
       settings.length > 1 && settings.every(({ exercise }) => exercise === settings[0]?.exercise);
+
     for (let round = 0; round < (pyramid ? 1 : sets); round++) {
       for (const setting of settings) {
         // Strength decreases from round to round; seconds vary in steps of five.
         const missed = random.chance(0.12 + round * 0.12) ? random.int(1, 2) : 0;
         const gained = setting.weight === null ? Math.floor(week / 3) : 0;
+
         list.add('manager.workoutlog', {
           ...fields,
           exercise: catalogue.exercise(setting.exercise),
@@ -102,6 +117,7 @@ function addLogs(
       }
     }
   }
+
   return done;
 }
 
@@ -112,10 +128,15 @@ function clock(minute: number): string {
 
 function impression(random: Random): string {
   const luck = random.next();
-  return luck < 0.12 ? '1' : luck < 0.55 ? '2' : '3';
+
+  if (luck < 0.12) return '1';
+
+  return luck < 0.55 ? '2' : '3';
 }
 
-/** Adds the workouts, a schedule that links them, and the training of its weeks, which end today. */
+/**
+ * Adds the workouts, a schedule that links them, and the training of its weeks, which end today.
+ */
 export function addTraining(
   list: RowList,
   catalogue: Catalogue,
@@ -127,6 +148,7 @@ export function addTraining(
   const start = addDays(today, 1 - 7 * weeks);
   const phases: { plan: PlannedWorkout; workout: number; from: number }[] = [];
   let from = 0;
+
   for (const plan of WORKOUTS) {
     phases.push({
       plan,
@@ -135,6 +157,7 @@ export function addTraining(
     });
     from += 7 * plan.weeks;
   }
+
   const schedule = list.add('manager.schedule', {
     user,
     name: 'Base and split',
@@ -142,6 +165,7 @@ export function addTraining(
     is_active: true,
     is_loop: true,
   });
+
   phases.forEach(({ plan, workout }, index) =>
     list.add('manager.schedulestep', { schedule, workout, duration: plan.weeks, order: index + 1 }),
   );
@@ -150,7 +174,9 @@ export function addTraining(
     for (let offset = 0; offset < 7 * plan.weeks; offset++) {
       const date = addDays(start, first + offset);
       const day = plan.days.find(({ weekdays }) => weekdays.includes(weekday(date)));
-      // In weeks with four sessions the one on Saturday is skipped now and then; three always take place.
+
+      // In weeks with four sessions the one on Saturday is skipped now and then; three always take
+      // place.
       if (day === undefined || (weekday(date) === 6 && random.chance(0.25))) continue;
       const done = addLogs(list, catalogue, random, day, Math.floor(offset / 7), {
         user,
@@ -159,6 +185,7 @@ export function addTraining(
       });
       const isTimed = random.chance(0.9);
       const begin = (weekday(date) === 6 ? 10 * 60 : 17 * 60 + 30) + 5 * random.int(0, 12);
+
       list.add('manager.workoutsession', {
         user,
         workout,

@@ -39,6 +39,7 @@ export type Gear = keyof typeof GEAR;
 
 export interface Wording {
   name: string;
+
   /** Plain text without markup and `&`, because it becomes a paragraph of HTML. */
   text: string;
   cues?: string[];
@@ -49,6 +50,7 @@ export interface ExerciseEntry extends Wording {
   main: Muscle[];
   second?: Muscle[];
   gear?: Gear[];
+
   /** Exercises with the same group are variations of each other. */
   group?: string;
   de?: Wording;

@@ -1,6 +1,6 @@
 /**
- * Images of exercises: the trained muscles on the front and the back of a figure, drawn by scripts/drawings.mjs. They are works of this project under
- * the licence of its catalogue.
+ * Images of exercises: the trained muscles on the front and the back of a figure, drawn by
+ * scripts/drawings.mjs. They are works of this project under the licence of its catalogue.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

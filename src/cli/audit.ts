@@ -1,8 +1,12 @@
 /** `fitgraph audit`: prints the audit log. */
-import { ClientError } from '../core/model/errors';
-import type { EventKind } from '../auth/eventkinds';
-import { findEvents, type EventFilter, type SecurityEvent } from '../auth/securityevents';
-import { withDatabase, printLine, replaceControlCharacters } from './commandcontext';
+import { ClientError } from '../engine/declare/errors';
+import type { EventKind } from '../accounts/event-kinds';
+import {
+  findEvents,
+  type EventFilter,
+  type StoredSecurityEvent,
+} from '../accounts/security-events';
+import { withDatabase, printLine, replaceControlCharacters } from './command-context';
 
 const PAGE_SIZE = 1_000;
 
@@ -15,9 +19,10 @@ function formatEvent({
   operator,
   detail,
   wasTruncated,
-}: SecurityEvent): string {
+}: StoredSecurityEvent): string {
   const account = username ?? (userId === null ? '-' : `#${userId}`);
   const source = operator === null ? (address ?? '-') : `operator ${operator}`;
+
   return replaceControlCharacters(
     [
       occurredAt,
@@ -52,11 +57,13 @@ export const printAuditLog = ({
   withDatabase(async ({ session }) => {
     if (user?.includes('\0')) throw new ClientError('BAD_USER_INPUT', 'No user has this name.');
     const filter: EventFilter = { username: user, kinds, address, since, until };
+
     for (let remaining = limit; remaining > 0;) {
       const events = await findEvents(filter, Math.min(remaining, PAGE_SIZE), session);
+
       for (const event of events) printLine(json ? JSON.stringify(event) : formatEvent(event));
       if (events.length < PAGE_SIZE) return;
       remaining -= events.length;
-      filter.beforeId = events.at(-1)!.id;
+      filter.olderThanId = events.at(-1)!.id;
     }
   });

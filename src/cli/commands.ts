@@ -1,44 +1,55 @@
 /**
- * Definitions of commands with arguments and options (commander). Implementations are imported only when a command runs, which keeps `--help` fast.
- * The table in docs/commands.md is generated from the definitions (`npm run docs`).
+ * Definitions of commands with arguments and options (commander). Implementations are imported only
+ * when a command runs, which keeps `--help` fast. The table in docs/commands.md is generated from
+ * the definitions (`npm run docs`).
  */
 import { Command, InvalidArgumentError } from 'commander';
 import { DateTime } from 'luxon';
-import { isEventKind, EVENT_KINDS, type EventKind } from '../auth/eventkinds';
+import { isEventKind, EVENT_KINDS, type EventKind } from '../accounts/event-kinds';
 
 const lazyAction =
   <A extends unknown[]>(loadAction: () => Promise<(...args: A) => unknown>) =>
   async (...args: A): Promise<void> => {
     const action = await loadAction();
+
     await action(...args);
   };
 
 const AGE_UNITS: Readonly<Record<string, string>> = { m: 'minutes', h: 'hours', d: 'days' };
 
-function parseKind(text: string, previous: EventKind[] = []): EventKind[] {
+function parseEventKind(text: string, previousKinds: EventKind[] = []): EventKind[] {
   const name = text.toUpperCase().replaceAll('-', '_');
-  if (!isEventKind(name))
+
+  if (!isEventKind(name)) {
     throw new InvalidArgumentError(`Must be one of ${Object.keys(EVENT_KINDS).join(', ')}.`);
-  return [...previous, name];
+  }
+
+  return [...previousKinds, name];
 }
 
-/** Parses a date, a date with time, or an age (`90m`, `12h`, `7d`); returns an ISO timestamp in UTC. */
+/** Parses a date, a date with time, or an age (`90m`, `12h`, `7d`) to an ISO timestamp in UTC. */
 function parseTimestamp(text: string): string {
   const [, number, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
-  const timestamp =
-    unit === undefined
-      ? DateTime.fromISO(text)
-      : DateTime.now().minus({ [AGE_UNITS[unit]!]: Number(number) });
-  if (!timestamp.isValid || timestamp.year < 1970 || timestamp.year > 9999)
+  let timestamp = DateTime.fromISO(text);
+
+  if (unit !== undefined) {
+    timestamp = DateTime.now().minus({ [AGE_UNITS[unit]!]: Number(number) });
+  }
+
+  if (!timestamp.isValid || timestamp.year < 1970 || timestamp.year > 9999) {
     throw new InvalidArgumentError(
       'Must be a time such as 2026-03-10T08:00, or an age such as 90m, 12h or 7d.',
     );
+  }
+
   return timestamp.toUTC().toISO();
 }
 
 function parseCount(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text))
+  if (!/^[1-9]\d{0,8}$/.test(text)) {
     throw new InvalidArgumentError('Must be a positive whole number.');
+  }
+
   return Number(text);
 }
 
@@ -100,7 +111,7 @@ const createRotateKeyCommand = () =>
     )
     .argument('<file>', 'file with the new key (openssl rand -hex 32)')
     .option('--lost', 'the old key is lost: API keys remain valid but can no longer be shown')
-    .action(lazyAction(async () => (await import('./rotatekey.ts')).rotateKey));
+    .action(lazyAction(async () => (await import('./rotate-key.ts')).rotateKey));
 
 const createDoctorCommand = () =>
   new Command('doctor')
@@ -122,7 +133,7 @@ const createAuditCommand = () =>
     .option(
       '--kind <kind>',
       'only events of this kind, such as SIGN_IN_FAILED; repeatable',
-      parseKind,
+      parseEventKind,
     )
     .option('--address <address>', 'only events from this address, as printed (IPv6: the network)')
     .option(
@@ -136,12 +147,26 @@ const createAuditCommand = () =>
     .action(lazyAction(async () => (await import('./audit.ts')).printAuditLog));
 
 const createSchemaCommand = () =>
-  new Command('schema')
-    .description('Prints `schema.graphql`.')
-    .action(lazyAction(async () => (await import('./schema.ts')).printGraphQLSchema));
+  new Command('schema').description('Prints `schema.graphql`.').action(async () => {
+    const { buildGraphQLSchema, printSortedSchema } = await import('../graphql/schema.ts');
+
+    process.stdout.write(printSortedSchema(buildGraphQLSchema()));
+  });
+
+const createExplainCommand = () =>
+  new Command('explain')
+    .description(
+      'Prints where a GraphQL name or REST endpoint is declared, which files answer it, and the SQL of a sample request, which it runs read-only.',
+    )
+    .argument(
+      '<coordinate>',
+      'type or field, such as WeightEntry or Query.weightEntries, or endpoint, such as /api/v2/weightentry/',
+    )
+    .action(lazyAction(async () => (await import('./explain.ts')).explain));
 
 function createUserCommand(): Command {
   const command = new Command('user').description('Creates, changes and lists accounts.');
+
   command
     .command('create <name>')
     .description(
@@ -181,10 +206,11 @@ function createUserCommand(): Command {
     .description('Lists accounts with creation date, last login, superuser and locked flags.')
     .option('--json', 'print JSON lines')
     .action(lazyAction(async () => (await import('./user.ts')).listAccounts));
+
   return command;
 }
 
-/** Creates the commands, in the order of the help. */
+/** Creates all commands, in the order in which `--help` lists them. */
 export const createCommands = () => [
   createMigrateCommand(),
   createSeedCommand(),
@@ -196,4 +222,5 @@ export const createCommands = () => [
   createDoctorCommand(),
   createAuditCommand(),
   createSchemaCommand(),
+  createExplainCommand(),
 ];

@@ -1,17 +1,17 @@
 #!/usr/bin/env node
 /**
- * Entry point of the command-line interface. If a server is running, commands use its embedded PostgreSQL; otherwise they start PostgreSQL and stop it
- * at the end.
+ * Entry point of the command-line interface. Commands use the embedded PostgreSQL of a running
+ * server, or else start PostgreSQL and stop it at the end.
  */
 import { Command, CommanderError } from 'commander';
-import { ConfigError, showsStackTraces } from '../platform/config';
-import { VERSION } from '../platform/version';
-import { failOnOutputErrors, ignoreClosedStdout } from '../server/termination';
+import { ConfigError, printsStackTraces } from '../shared/config';
+import { VERSION } from '../shared/version';
+import { failOnOutputErrors, ignoreOutputErrors } from '../server/termination';
 import { createServeCommand } from './serve';
 
-// `fitgraph serve` keeps running when its terminal is closed and its log can no longer be written. Other commands fail if their output cannot be
-// written.
-if (process.argv[2] === 'serve') ignoreClosedStdout();
+// `fitgraph serve` keeps running when its terminal is closed and its log can no longer be written.
+// Other commands fail if their output cannot be written.
+if (process.argv[2] === 'serve') ignoreOutputErrors();
 else failOnOutputErrors();
 
 const program = new Command('fitgraph')
@@ -28,6 +28,7 @@ function configureHelp(command: Command, fullCommandName: string): void {
   command.showHelpAfterError(
     `(${fullCommandName} --help ${command.commands.length ? 'lists the commands' : 'tells more'})`,
   );
+
   for (const child of command.commands) {
     child.copyInheritedSettings(command);
     configureHelp(child, `${fullCommandName} ${child.name()}`);
@@ -35,10 +36,14 @@ function configureHelp(command: Command, fullCommandName: string): void {
 }
 
 async function run(): Promise<void> {
-  // The process of `fitgraph serve` stays in memory as the primary of the cluster, so it does not load the other commands.
-  if (process.argv[2] !== 'serve')
-    for (const command of (await import('./commands.ts')).createCommands())
+  // `fitgraph serve` stays in memory as the primary of the cluster, so it does not load the other
+  // commands.
+  if (process.argv[2] !== 'serve') {
+    for (const command of (await import('./commands.ts')).createCommands()) {
       program.addCommand(command);
+    }
+  }
+
   configureHelp(program, 'fitgraph');
   await program.parseAsync();
 }
@@ -49,7 +54,8 @@ run().catch(async (error: unknown) => {
   const { message, stack } = error as Error;
   const isExpected =
     error instanceof ConfigError ||
-    error instanceof (await import('../core/model/errors.ts')).ClientError;
-  process.stderr.write(`fitgraph: ${isExpected || !showsStackTraces() ? message : stack}\n`);
+    error instanceof (await import('../engine/declare/errors.ts')).ClientError;
+
+  process.stderr.write(`fitgraph: ${isExpected || !printsStackTraces() ? message : stack}\n`);
   process.exit(1);
 });

@@ -1,16 +1,19 @@
-/** `fitgraph migrate`: applies pending migrations (including those that need a maintenance window) or reverts the last ones. */
-import { ClientError } from '../core/model/errors';
+/**
+ * `fitgraph migrate`: applies pending migrations, or reverts the last ones. Migrations that need a
+ * maintenance window require `--maintenance`.
+ */
+import { ClientError } from '../engine/declare/errors';
 import type { Database } from '../database/connection';
 import { migrateDown, migrateUp, findMigrationsToRevert } from '../database/migrate';
-import { loadMigration } from '../database/migrationmodules';
+import { loadMigration } from '../database/migration-modules';
 import { promptConfirmation } from './prompts';
 import {
-  requireNoRunningServers,
+  requireNoRunningServer,
   recordOperatorEvent,
   withDatabase,
   printLine,
   type CommandContext,
-} from './commandcontext';
+} from './command-context';
 
 interface MigrateOptions {
   down?: boolean;
@@ -21,11 +24,14 @@ interface MigrateOptions {
 
 export async function migrate({ down, to, yes, maintenance }: MigrateOptions): Promise<void> {
   if (to !== undefined && !down) throw new ClientError('BAD_USER_INPUT', '--to requires --down.');
-  if (maintenance && down)
+
+  if (maintenance && down) {
     throw new ClientError(
       'BAD_USER_INPUT',
       '--maintenance applies migrations; --down reverts them.',
     );
+  }
+
   await withDatabase(
     (context) =>
       down ? revertMigrations(context, to, yes) : applyMigrations(context.database, maintenance),
@@ -36,9 +42,12 @@ export async function migrate({ down, to, yes, maintenance }: MigrateOptions): P
 }
 
 async function applyMigrations(database: Database, isMaintenanceWindow = false): Promise<void> {
-  if (isMaintenanceWindow)
-    await requireNoRunningServers(database, 'cannot be served during the maintenance');
+  if (isMaintenanceWindow) {
+    await requireNoRunningServer(database, 'cannot be served during the maintenance');
+  }
+
   const migrationNames = await migrateUp(database, { isMaintenanceWindow });
+
   printLine(migrationNames.length ? `Applied: ${migrationNames.join(', ')}` : 'Nothing to do.');
 }
 
@@ -49,21 +58,28 @@ async function revertMigrations(
 ): Promise<void> {
   const migrations = await findMigrationsToRevert(database, to);
   const oldestMigration = migrations.at(-1);
+
   if (oldestMigration === undefined) return printLine('Nothing to do.');
   const canRevertOnline = migrations.every((name) => loadMigration(name).maintenance === undefined);
-  await requireNoRunningServers(
+
+  await requireNoRunningServer(
     database,
     'would fail after the migration is reverted',
     canRevertOnline ? migrations : undefined,
   );
-  const question =
-    migrations.length > 1
-      ? `These migrations will be reverted: ${migrations.join(', ')}. Data in their tables and columns will be lost. Type the last name to continue: `
-      : `The migration ${oldestMigration} will be reverted; data in its tables and columns will be lost. Type its name to continue: `;
-  if (!skipsConfirmation && !(await promptConfirmation(question, oldestMigration)))
+  let question = `The migration ${oldestMigration} will be reverted; data in its tables and columns will be lost. Type its name to continue: `;
+
+  if (migrations.length > 1) {
+    question = `These migrations will be reverted: ${migrations.join(', ')}. Data in their tables and columns will be lost. Type the last name to continue: `;
+  }
+
+  if (!skipsConfirmation && !(await promptConfirmation(question, oldestMigration))) {
     throw new ClientError('BAD_USER_INPUT', 'The name does not match. Nothing was changed.');
+  }
+
   const migrationNames = await migrateDown(database, to);
-  // Ignores a failure to log the command, because the migration that creates the audit log may have been reverted.
+
+  // Ignores errors, because the audit log may have been reverted together with its migration.
   await recordOperatorEvent(
     { kind: 'COMMAND', detail: `migrate --down: ${migrationNames.join(', ')}` },
     session,

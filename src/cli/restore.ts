@@ -1,8 +1,8 @@
 /** `fitgraph restore`: restores a backup archive. */
 import { basename } from 'node:path';
-import { ConfigError, readConfig } from '../platform/config';
-import { ClientError } from '../core/model/errors';
-import { requireSupportedSchema } from '../database/compatibility';
+import { ConfigError, readConfig } from '../shared/config';
+import { ClientError } from '../engine/declare/errors';
+import { checkSchemaIsSupported } from '../database/compatibility';
 import { Media } from '../files/media';
 import { inspectBackup, restoreBackup } from '../transfer/backup/restore';
 import {
@@ -11,7 +11,7 @@ import {
   withDatabase,
   printLine,
   createProgressPrinter,
-} from './commandcontext';
+} from './command-context';
 
 export async function restore(
   file: string,
@@ -21,19 +21,26 @@ export async function restore(
   const printProgress = createProgressPrinter();
   const backup = await inspectBackup(file, printProgress);
   const hasExternalKey = config.secretKey !== undefined || config.databaseUrl !== undefined;
-  if (hasExternalKey && config.secretKey !== backup.secretKey)
+
+  if (hasExternalKey && config.secretKey !== backup.secretKey) {
     throw new ConfigError(
       `SECRET_KEY differs from the key of the backup, which is required to show tokens: set it to the output of \`tar -xzOf ${file} secret-key\``,
     );
+  }
+
   await withDatabase(
     async ({ database, session }) => {
-      const [newerMigrationName] = await requireSupportedSchema(database.pool);
-      if (newerMigrationName !== undefined)
+      const [newerMigrationName] = await checkSchemaIsSupported(database.pool);
+
+      if (newerMigrationName !== undefined) {
         throw new ClientError(
           'CONFLICT',
           `The database has the migration ${newerMigrationName} of a newer version: restore the backup with that version.`,
         );
+      }
+
       const media = Media.fromConfig(config);
+
       await restoreBackup({
         file,
         backup,
@@ -43,9 +50,10 @@ export async function restore(
         shouldReplaceExisting: replace,
         reportProgress: printProgress,
       });
-      // The command is written to the audit log after the restore, because the restore replaces the audit log.
+      // Records the command after the restore, which replaces the audit log.
       await recordOperatorEvent({ kind: 'COMMAND', detail: `restore ${basename(file)}` }, session);
       const rowCount = Object.values(backup.summary.rows).reduce((sum, count) => sum + count, 0);
+
       printLine(
         `Restored ${formatCount(rowCount, 'row')} and ${formatCount(backup.summary.files, 'file')} from the backup of ${backup.header.taken}.`,
       );

@@ -1,18 +1,23 @@
-/** `fitgraph seed`: loads the catalogue into an empty database, and creates the demo account if requested. */
+/**
+ * `fitgraph seed`: loads the catalogue into an empty database, and creates the demo account if
+ * requested.
+ */
 import { Media } from '../files/media';
-import { ConfigError } from '../platform/config';
+import { ConfigError } from '../shared/config';
 import { seedDemo, seedReferenceData } from '../transfer/seed';
 import {
   recordOperatorEvent,
   withDatabase,
   createRowProgressPrinter,
   printLine,
-} from './commandcontext';
+} from './command-context';
 
 export const seed = (options: { demo?: boolean }): Promise<void> =>
   withDatabase(async ({ config, database, session, tokenVault }) => {
-    if (options.demo && config.production)
+    if (options.demo && config.production) {
       throw new ConfigError('the demo account cannot be created with NODE_ENV=production');
+    }
+
     await recordOperatorEvent(
       { kind: 'COMMAND', detail: options.demo ? 'seed --demo' : 'seed' },
       session,
@@ -23,16 +28,21 @@ export const seed = (options: { demo?: boolean }): Promise<void> =>
       timeZone: config.timeZone,
       reportProgress: createRowProgressPrinter('Seeding'),
     };
-    printLine(
-      (await seedReferenceData(seedOptions, await Media.openAndCheck(config)))
-        ? 'Reference data seeded.'
-        : 'Reference data already exists. Nothing was changed.',
-    );
+
+    const isSeeded = await seedReferenceData(seedOptions, await Media.openAndCheck(config));
+
+    if (isSeeded) printLine('Reference data seeded.');
+    else printLine('Reference data already exists. Nothing was changed.');
     if (!options.demo) return;
     const account = await seedDemo(seedOptions);
-    printLine(
-      account
-        ? `Demo account: user ${account.username}, password ${account.password}, token ${account.token}`
-        : 'The demo account already exists. `fitgraph user password demo --new` sets a new password.',
-    );
+
+    if (account) {
+      const { username, password, token } = account;
+
+      printLine(`Demo account: user ${username}, password ${password}, token ${token}`);
+    } else {
+      printLine(
+        'The demo account already exists. `fitgraph user password demo --new` sets a new password.',
+      );
+    }
   });

@@ -7,27 +7,30 @@ import {
   setUserActive,
   setPassword,
   getOrCreateApiKey,
-} from '../auth/accounts';
-import { deleteUser } from '../auth/deletion';
-import { ClientError } from '../core/model/errors';
+} from '../accounts/accounts';
+import { deleteUser } from '../accounts/deletion';
+import { ClientError } from '../engine/declare/errors';
 import { promptConfirmation, promptNewPassword } from './prompts';
 import {
   formatCount,
   recordOperatorEvent,
-  runScheduledFileRemovals,
+  removeScheduledFiles,
   replaceControlCharacters,
   withDatabase,
   printLine,
-} from './commandcontext';
+} from './command-context';
 
-/** Returns the value of the option `--password`. Without the option, prompts for the password, which keeps it out of the shell history. */
+/**
+ * Prompts for a password that is not given as an option, which keeps it out of the shell history.
+ */
 const readPassword = async (passwordOption: string | undefined): Promise<string> =>
   passwordOption ?? promptNewPassword();
 
-/** Generates a random password. It starts with the user name, which shows to which account the password belongs. */
+/** Random password that starts with the user name, which shows to which account it belongs. */
 const generatePassword = (username: string) => `${username}-${randomBytes(9).toString('hex')}`;
 
-const SELECT_ACCOUNTS_SQL = `SELECT "id", "username", "email", "date_joined" AS "joined", "last_login" AS "lastLogin", "is_superuser" AS "superuser",
+const SELECT_ACCOUNTS_SQL = `SELECT "id", "username", "email", "date_joined" AS "joined",
+  "last_login" AS "lastLogin", "is_superuser" AS "superuser",
   "is_active" AS "active" FROM "user_account" ORDER BY "id"`;
 
 const formatDate = (timestamp: string) => new Date(timestamp).toISOString().slice(0, 10);
@@ -37,17 +40,21 @@ export async function createAccount(
   options: { password?: string; email?: string; superuser?: boolean },
 ): Promise<void> {
   const password = await readPassword(options.password);
+
   await withDatabase(async ({ session, tokenVault }) => {
     // A new account refers to a language, so the database must contain one.
-    if (!(await session.query('SELECT FROM "language" LIMIT 1', [])).length)
+    if (!(await session.query('SELECT FROM "language" LIMIT 1', [])).length) {
       throw new ClientError(
         'CONFLICT',
         'The database is empty: run `fitgraph seed` or `fitgraph import FILE` first.',
       );
+    }
+
     const id = await createUser(
       { username, password, email: options.email, isSuperuser: options.superuser },
       session,
     );
+
     await recordOperatorEvent(
       { kind: 'ACCOUNT_CREATED', userId: id, detail: options.superuser ? 'superuser' : undefined },
       session,
@@ -63,8 +70,10 @@ export async function changePassword(
   options: { password?: string; new?: boolean },
 ): Promise<void> {
   const password = options.new ? generatePassword(username) : await readPassword(options.password);
+
   await withDatabase(async ({ session, tokenVault }) => {
     const { id } = await findUser(username, session);
+
     checkPasswordPolicy(password);
     await recordOperatorEvent({ kind: 'PASSWORD_CHANGED', userId: id }, session);
     await setPassword(id, password, session);
@@ -78,6 +87,7 @@ export async function changePassword(
 export const showToken = (username: string, options: { new?: boolean }): Promise<void> =>
   withDatabase(async ({ session, tokenVault }) => {
     const { id } = await findUser(username, session);
+
     await recordOperatorEvent(
       { kind: options.new ? 'API_KEY_REPLACED' : 'API_KEY_SHOWN', userId: id },
       session,
@@ -89,6 +99,7 @@ export const showToken = (username: string, options: { new?: boolean }): Promise
 export const deactivateAccount = (username: string, options: { undo?: boolean }): Promise<void> =>
   withDatabase(async ({ session }) => {
     const { id } = await findUser(username, session);
+
     await recordOperatorEvent(
       { kind: options.undo ? 'ACCOUNT_UNLOCKED' : 'ACCOUNT_LOCKED', userId: id },
       session,
@@ -104,13 +115,17 @@ export async function deleteAccount(username: string, options: { yes?: boolean }
       `The account ${username} and all its data will be deleted. Type its name to continue: `,
       username,
     ))
-  )
+  ) {
     throw new ClientError('BAD_USER_INPUT', 'The name does not match. Nothing was deleted.');
+  }
+
   await withDatabase(async ({ config, database, session }) => {
     const { id } = await findUser(username, session);
+
     await recordOperatorEvent({ kind: 'ACCOUNT_DELETED', userId: id, detail: username }, session);
     const { ownedRowCount, contributionCount } = await deleteUser(id, database);
-    await runScheduledFileRemovals(config, database);
+
+    await removeScheduledFiles(config, database);
     printLine(
       `Deleted user ${username} with ${formatCount(ownedRowCount, 'row')} and ${formatCount(contributionCount, 'image')}.`,
     );
@@ -120,11 +135,14 @@ export async function deleteAccount(username: string, options: { yes?: boolean }
 export const listAccounts = (options: { json?: boolean }): Promise<void> =>
   withDatabase(async ({ session }) => {
     const accounts = await session.query(SELECT_ACCOUNTS_SQL, []);
+
     if (options.json) return accounts.forEach((account) => printLine(JSON.stringify(account)));
+
     for (const { username, joined, lastLogin, superuser, active } of accounts) {
       const statusLabels = [superuser && 'superuser', !active && 'locked']
         .filter(Boolean)
         .join(', ');
+
       printLine(
         [
           replaceControlCharacters(username),
@@ -136,5 +154,6 @@ export const listAccounts = (options: { json?: boolean }): Promise<void> =>
           .trimEnd(),
       );
     }
+
     process.stderr.write(`${formatCount(accounts.length, 'account')}\n`);
   });

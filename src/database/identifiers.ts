@@ -1,6 +1,6 @@
 /**
- * Quoting of SQL identifiers. It is required for all names that do not come from the code: names in archives, names in PostgreSQL's catalogs, and
- * names of roles.
+ * Quotes SQL identifiers that do not come from the code: names in archives, in PostgreSQL's
+ * catalogs, and of roles.
  */
 import { escapeIdentifier } from 'pg';
 

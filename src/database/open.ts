@@ -1,17 +1,12 @@
 /** Opens the configured database: an external PostgreSQL (DATABASE_URL) or the embedded one. */
-import type { Client, PoolConfig } from 'pg';
-import type { ModelCtor } from 'sequelize-typescript';
-import { ConfigError, type Config } from '../platform/config';
+import { Client, type PoolConfig } from 'pg';
+import { backendKeyOf } from './internals/pg';
+import { ConfigError, type Config } from '../shared/config';
 import { Database } from './connection';
-import { checkDataDir } from './datadir';
-import { openEmbeddedDatabase, type EmbeddedConnection } from './embedded';
-import { ObservedClient } from './observedclient';
-import type { PoolerMode } from './options';
-import { detectPoolerMode, explainPoolerError } from './pooler';
-import { maxConnectionsPerWorker, CONNECTION_TIMEOUT_MS } from './pools';
-import { TCP_KEEPALIVE_OPTIONS } from './circuitbreaker';
-import { startupOptions } from './settings';
-import { loadSecretKey } from './secretkey';
+import { checkDataDir } from './data-dir';
+import { openEmbeddedDatabase, type EmbeddedConnection, type EmbeddedDatabase } from './embedded';
+import { CONNECTION_OPTIONS, maxConnectionsPerWorker } from './pools';
+import { loadSecretKey } from './secret-key';
 
 const MIN_POSTGRES_VERSION_NUMBER = 140_000;
 
@@ -19,63 +14,67 @@ export interface OpenedDatabase {
   database: Database;
   isEmbedded: boolean;
   secretKey: string;
+
   /** Whether the embedded database has stopped since it was opened. */
   hasStopped(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 interface OpenOptions {
-  /** Whether to read the secret key. Default: true. Without it, `secretKey` of the result is empty. */
+  /**
+   * Whether to read the secret key (default: true). If false, `secretKey` of the result is empty.
+   */
   needsSecretKey?: boolean;
+
   /** Whether to restart an embedded database that stops unexpectedly. */
   shouldRestart?: boolean;
-  /** Connection options of the embedded database if another process has opened it and sent them to this process. Default: this process opens it. */
-  embeddedConnection?: EmbeddedConnection;
-}
 
-interface DatabaseProperties {
-  poolerMode?: PoolerMode;
-  /** Maximum number of connections that PostgreSQL permits for the database user. */
-  connectionLimit?: number;
+  /** Connection options of an embedded database that another process has opened. */
+  embeddedConnection?: EmbeddedConnection;
 }
 
 export async function openDatabase(
   config: Config,
-  models: ModelCtor[],
   log: (message: string) => void,
   { needsSecretKey = true, shouldRestart, embeddedConnection }: OpenOptions = {},
 ): Promise<OpenedDatabase> {
   const { databaseUrl, listenUrl } = config;
+
   checkDataDir(config.dataDir);
-  const embeddedDatabase =
-    databaseUrl || embeddedConnection
-      ? undefined
-      : await openEmbeddedDatabase({ dataDir: config.dataDir, log, shouldRestart });
+  let embeddedDatabase: EmbeddedDatabase | undefined;
+
+  if (!databaseUrl && !embeddedConnection) {
+    embeddedDatabase = await openEmbeddedDatabase({ dataDir: config.dataDir, log, shouldRestart });
+  }
+
   const connection = databaseUrl
     ? { connectionString: databaseUrl }
     : (embeddedConnection ?? embeddedDatabase!.connection);
   const directConnection = listenUrl === undefined ? undefined : { connectionString: listenUrl };
-  const { poolerMode, connectionLimit } =
-    databaseUrl === undefined ? {} : await inspectDatabase(config, connection, directConnection);
-  const poolSize =
-    poolerMode || !connectionLimit
-      ? config.poolSize
-      : limitPoolSize(config, connectionLimit, directConnection !== undefined, log);
+  let { poolSize } = config;
+
+  if (databaseUrl !== undefined) {
+    const connectionLimit = await inspectDatabase(connection, directConnection);
+
+    if (connectionLimit !== undefined) poolSize = limitPoolSize(config, connectionLimit, log);
+  }
+
   const database = new Database({
     ...config,
     poolSize,
     connection,
     directConnection,
-    poolerMode,
-    models,
   });
+
   const close = async () => {
     await database.close();
     await embeddedDatabase?.release();
   };
+
   try {
     const secretKey = needsSecretKey ? await loadSecretKey(config, database) : '';
     const hasStopped = async () => (await embeddedDatabase?.hasStopped()) ?? false;
+
     return { database, isEmbedded: databaseUrl === undefined, secretKey, hasStopped, close };
   } catch (error) {
     await close();
@@ -83,77 +82,84 @@ export async function openDatabase(
   }
 }
 
-/** Returns DATABASE_POOL or, if PostgreSQL does not permit enough connections for it, the largest pool size that it permits. */
+/** Reduces the pool size (DATABASE_POOL) to what PostgreSQL's connection limit permits. */
 function limitPoolSize(
   { poolSize, workers }: Config,
   connectionLimit: number,
-  hasDirectPool: boolean,
   log: (message: string) => void,
 ): number {
   let size = poolSize;
-  while (
-    size > 1 &&
-    maxConnectionsPerWorker(size, hasDirectPool) * Math.max(1, workers) > connectionLimit
-  )
+
+  while (size > 1 && maxConnectionsPerWorker(size) * Math.max(1, workers) > connectionLimit) {
     size -= 1;
-  if (size < poolSize)
+  }
+
+  if (size < poolSize) {
     log(
       `the database allows ${connectionLimit} connections for this role: reduced DATABASE_POOL from ${poolSize} to ${size}`,
     );
+  }
+
   return size;
 }
 
-/** SQL: number of connections to this database that PostgreSQL allows for this role, in all processes together. */
+/**
+ * SQL: number of connections to this database that PostgreSQL allows for this role, in all
+ * processes together.
+ */
 export const CONNECTION_LIMIT_SQL = `(
-  SELECT least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+  SELECT least(current_setting('max_connections')::int -
+    current_setting('superuser_reserved_connections')::int,
            nullif(rolconnlimit, -1), nullif(datconnlimit, -1))
     FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database())`;
 
-/** Detects the pooling mode and the connection limit. Throws a ConfigError for unsupported setups. */
+const POOLER_MESSAGE =
+  'DATABASE_URL leads to a connection pooler. Set DATABASE_LISTEN_URL to a URL of the same database that leads to PostgreSQL itself; ' +
+  'or connect DATABASE_URL to PostgreSQL itself, because the server has its own connection pool.';
+
+/**
+ * Checks the version of PostgreSQL, and that DATABASE_LISTEN_URL is set if DATABASE_URL leads to a
+ * pooler. Returns the connection limit of the role, which is unknown behind a pooler.
+ */
 async function inspectDatabase(
-  config: Config,
   connection: PoolConfig,
   directConnection: PoolConfig | undefined,
-): Promise<DatabaseProperties> {
-  const endpoints = [
-    { name: 'DATABASE_URL', options: connection },
-    ...(directConnection ? [{ name: 'DATABASE_LISTEN_URL', options: directConnection }] : []),
-  ];
-  const clients: Client[] = [];
-  const connectTo = async ({ name, options }: (typeof endpoints)[number]): Promise<Client> => {
-    const client: Client = new ObservedClient({
-      ...options,
-      ...TCP_KEEPALIVE_OPTIONS,
-      connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
-      options: startupOptions(config, config.statementTimeout),
-    });
-    client.on('error', () => undefined);
-    clients.push(client);
-    await client.connect().catch((error: Error) => {
-      throw (
-        explainPoolerError(error) ??
-        new ConfigError(
-          `${name}: the database cannot be reached: ${error.message || (error as NodeJS.ErrnoException).code}`,
-        )
-      );
-    });
-    const [{ version }] = (
-      await client.query(`SELECT current_setting('server_version_num')::int AS "version"`)
-    ).rows;
-    if (version < MIN_POSTGRES_VERSION_NUMBER)
-      throw new ConfigError(`${name}: PostgreSQL 14 or newer is required`);
-    return client;
-  };
-  try {
-    const poolerMode = await detectPoolerMode(
-      () => connectTo(endpoints[0]!),
-      endpoints[1] && (() => connectTo(endpoints[1]!)),
+): Promise<number | undefined> {
+  const properties = await readDatabaseProperties('DATABASE_URL', connection);
+
+  if (directConnection) await readDatabaseProperties('DATABASE_LISTEN_URL', directConnection);
+  else if (properties.isPooled) throw new ConfigError(POOLER_MESSAGE);
+
+  return directConnection ? undefined : properties.connectionLimit;
+}
+
+async function readDatabaseProperties(
+  name: string,
+  options: PoolConfig,
+): Promise<{ isPooled: boolean; connectionLimit: number }> {
+  const client = new Client({ ...options, ...CONNECTION_OPTIONS });
+
+  client.on('error', () => undefined);
+  await client.connect().catch((error: NodeJS.ErrnoException) => {
+    throw new ConfigError(
+      `${name}: the database cannot be reached: ${error.message || error.code}`,
     );
-    const [{ connectionLimit }] = (
-      await clients[0]!.query(`SELECT ${CONNECTION_LIMIT_SQL} AS "connectionLimit"`)
+  });
+
+  try {
+    const [{ version, pid, connectionLimit }] = (
+      await client.query(
+        `SELECT current_setting('server_version_num')::int AS "version", pg_backend_pid() AS "pid", ${CONNECTION_LIMIT_SQL} AS "connectionLimit"`,
+      )
     ).rows;
-    return { poolerMode, connectionLimit };
+
+    if (version < MIN_POSTGRES_VERSION_NUMBER) {
+      throw new ConfigError(`${name}: PostgreSQL 14 or newer is required`);
+    }
+
+    // A connection pooler reports a process id of its own.
+    return { isPooled: pid !== backendKeyOf(client).processID, connectionLimit };
   } finally {
-    await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
+    await client.end().catch(() => undefined);
   }
 }

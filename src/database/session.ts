@@ -1,37 +1,70 @@
-/** Database session of one request: runs and counts its statements and transactions, and cancels them together. */
-import type { PoolClient } from 'pg';
-import type { Transaction } from 'sequelize';
-import { connectionOf, type SessionUserOption } from '../internals/sequelize';
+/**
+ * Database session of one request: runs and counts its statements and transactions, and cancels
+ * them together.
+ */
+import type { Pool, PoolClient } from 'pg';
 import {
   OverloadedError,
   SERVER_CLIENT_KEY,
+  type ClientLimiters,
   type ConcurrencyLimiter,
   type LimiterClientKey,
   type QueuedWork,
-} from '../platform/limiter';
-import type { RequestTrace } from '../platform/requesttrace';
-import type { Database, ClientKind } from './connection';
+} from '../shared/limiter';
+import type { RequestTrace } from '../shared/request-trace';
 import {
   ClientDisconnected,
   isTimeout,
   isDatabaseUnavailableError,
+  isReadOnlyError,
   ReadLimitExceeded,
   CommitOutcomeUnknown,
   DatabaseUnavailable,
+  toStatementError,
 } from './errors';
 import type { StatementParameters, Row } from './rows';
-import { queryInTransaction, Statement, type StatementContext } from './statement';
-import { ANONYMOUS_SESSION_USER } from './sessionuser';
+import {
+  STALE_CONNECTION_ERROR_MS,
+  queryInTransaction,
+  Statement,
+  type StatementServices,
+  type StatementContext,
+} from './statement';
+import { ANONYMOUS_SESSION_USER } from './session-user';
+import { BEGIN_SNAPSHOT_STATEMENT, BEGIN_STATEMENT } from './settings';
+import { inTransaction, Transaction } from './transaction';
+
+/**
+ * Kinds of clients that have limits of their own: anonymous clients (`anonymous`), signed-in users
+ * (`users`), the subscriptions of both (`anonymousLive`, `live`), and the server itself (`own`).
+ */
+export type ClientKind = 'anonymous' | 'users' | 'anonymousLive' | 'live' | 'own';
+
+/** The part of `Database` that sessions use. */
+export interface SessionDatabase {
+  readonly statementServices: Readonly<Record<ClientKind, StatementServices>>;
+  readonly writeLimiters: ClientLimiters;
+  readonly writePool: Pool;
+
+  /** SQL that begins a transaction of a session user, or of the server itself. */
+  beginSql(sessionUserId: string | undefined, beginStatement: string): string;
+
+  /**
+   * Runs a statement of the server itself, outside of any request. Row-level security does not
+   * apply to it.
+   */
+  queryAsServer(text: string, values?: unknown[]): Promise<Row[]>;
+}
 
 /** A transaction that spans a whole operation or request. */
 interface OpenTransaction {
   transaction: Transaction;
-  /** Functions that undo effects outside of the database, in case of a rollback. */
+
+  /** Functions that undo effects outside of the database after a rollback. */
   compensations: (() => Promise<void>)[];
-  sentStatementsCompletion: Promise<unknown>;
 }
 
-/** Thrown to make Sequelize roll back a transaction whose result is discarded. */
+/** Thrown to roll back a transaction whose result is discarded. */
 class RolledBackError extends Error {}
 
 const LIVE_CLIENT_KINDS: readonly ClientKind[] = ['live', 'anonymousLive'];
@@ -40,28 +73,35 @@ export class DatabaseSession implements StatementContext {
   statementCount = 0;
   statementMs = 0;
   rowCount = 0;
+
   /** Bytes of rows read for the current response. */
   readBytes = 0;
   private readByteLimit = Infinity;
   private onReadLimitExceeded?: () => void;
   trace?: RequestTrace;
   private readonly runningWork = new Set<{ stop(reason: Error): void }>();
-  /** Error that explains why the session has ended, thrown by all further statements; absent until then. */
+
+  /** Why the session ended. Every later statement throws it. */
   private endReason?: Error;
-  /** Whether a write has begun, which is completed whatever happens to the client. */
+
+  /** Whether a write has begun, which is completed even if the client disconnects. */
   isWriting = false;
   private clientKind: ClientKind = 'own';
   private openTransaction?: OpenTransaction;
   clientKey: LimiterClientKey = SERVER_CLIENT_KEY;
   hasStartedStatement = false;
-  /** Session user for row-level security: the id of the signed-in user, or ANONYMOUS_SESSION_USER. */
-  private sessionUserId = ANONYMOUS_SESSION_USER;
-
-  constructor(readonly database: Database) {}
 
   /**
-   * Sets the client of the request after its authentication; for a subscription event, the kind of client stays that of subscriptions. The next statement has no
-   * priority in the queue, as if it were the first one of the request.
+   * Session user for row-level security: the id of the signed-in user, or ANONYMOUS_SESSION_USER.
+   */
+  private sessionUserId = ANONYMOUS_SESSION_USER;
+
+  constructor(readonly database: SessionDatabase) {}
+
+  /**
+   * Sets the client of the request after its authentication. The kind of a subscription (`live`,
+   * `anonymousLive`) stays. The next statement has no priority in the queue, as if it were the
+   * first one of the request.
    */
   setClient(clientKind: ClientKind, clientKey: LimiterClientKey): void {
     if (!LIVE_CLIENT_KINDS.includes(this.clientKind)) this.clientKind = clientKind;
@@ -74,7 +114,7 @@ export class DatabaseSession implements StatementContext {
     return this.run(text, values, this.sessionUserId);
   }
 
-  /** Runs a statement that looks up who sent the request. The tables that it reads have no row-level security, so no session user is needed. */
+  /** Runs a statement that looks up who sent the request, in tables without row-level security. */
   async queryForAuthentication(text: string, values: StatementParameters): Promise<Row[]> {
     return this.run(text, values, undefined);
   }
@@ -85,12 +125,20 @@ export class DatabaseSession implements StatementContext {
     sessionUserId: string | undefined,
   ): Promise<Row[]> {
     if (this.endReason) throw this.endReason;
+
     try {
       return await this.send(text, values, sessionUserId);
     } catch (error) {
-      // Ends the session: further statements would probably fail as well, and a request must not wait repeatedly for the database.
-      if (error instanceof OverloadedError || isTimeout(error) || isDatabaseUnavailableError(error))
+      // Ends the session: further statements would probably fail as well, and a request must not
+      // wait repeatedly for the database.
+      if (
+        error instanceof OverloadedError ||
+        isTimeout(error) ||
+        isDatabaseUnavailableError(error)
+      ) {
         this.end(error as Error);
+      }
+
       throw error;
     }
   }
@@ -106,14 +154,23 @@ export class DatabaseSession implements StatementContext {
     values: StatementParameters,
     sessionUserId: string | undefined,
   ): Promise<Row[]> {
-    const { openTransaction } = this;
+    if (this.openTransaction) return this.openTransaction.transaction.query(text, values);
+
+    return this.traceStatement(text, () =>
+      this.sendOutsideTransaction(text, values, sessionUserId),
+    );
+  }
+
+  /** Counts and traces a statement. */
+  private async traceStatement(text: string, send: () => Promise<Row[]>): Promise<Row[]> {
     const endSpan = this.trace?.beginStatementSpan(text);
+
     this.statementCount += 1;
     let rowCount: number | undefined;
+
     try {
-      const rows = await (openTransaction
-        ? this.sendInTransaction(openTransaction, text, values)
-        : this.sendOutsideTransaction(text, values, sessionUserId));
+      const rows = await send();
+
       rowCount = rows.length;
       this.rowCount += rowCount;
       return rows;
@@ -128,13 +185,15 @@ export class DatabaseSession implements StatementContext {
     sessionUserId: string | undefined,
   ): Promise<Row[]> {
     const statement = new Statement(
-      this.database.readDependencies[this.clientKind],
+      this.database.statementServices[this.clientKind],
       this,
       text,
       values,
       sessionUserId,
     );
+
     this.runningWork.add(statement);
+
     try {
       return await statement.fetchRows();
     } finally {
@@ -142,21 +201,10 @@ export class DatabaseSession implements StatementContext {
     }
   }
 
-  /** Statements of a transaction share its connection and run one after the other. */
-  private sendInTransaction(
-    openTransaction: OpenTransaction,
-    text: string,
-    values: StatementParameters,
-  ): Promise<Row[]> {
-    const connection = connectionOf<PoolClient>(openTransaction.transaction);
-    const result = openTransaction.sentStatementsCompletion.then(() =>
-      queryInTransaction(connection, text, values, this),
-    );
-    openTransaction.sentStatementsCompletion = result.catch(() => undefined);
-    return result;
-  }
-
-  /** Sets how many bytes of rows may be read from the database for the current response. Beyond that, calls `onExceeded` and fails the statement. */
+  /**
+   * Limits the bytes of rows read for the current response. Above the limit, calls `onExceeded` and
+   * fails the statement.
+   */
   limitReadBytes(bytes: number, onExceeded: () => void): void {
     this.readBytes = 0;
     this.readByteLimit = bytes;
@@ -181,63 +229,58 @@ export class DatabaseSession implements StatementContext {
     this.stopReads(new ClientDisconnected());
   }
 
-  /** Stops all running statements, and rejects further ones with `reason`. A write that has begun is completed. */
+  /** Stops all running statements and rejects further ones, unless a write has begun. */
   stopReads(reason: Error): void {
     if (!this.isWriting) this.end(reason);
   }
 
-  get isClientGone(): boolean {
+  get hasClientDisconnected(): boolean {
     return this.endReason instanceof ClientDisconnected;
   }
 
-  /** Makes the request continue to its end even if the client disconnects. */
+  /** Completes the request even if the client disconnects. */
   ignoreDisconnect(): void {
     if (this.endReason) throw this.endReason;
     this.isWriting = true;
   }
 
-  /** Prepares the session for the next event of a subscription. Errors of earlier events do not affect it, unless the client has disconnected. */
+  /** Prepares the session for the next event of a subscription. Clears errors of earlier events. */
   beginSubscriptionEvent(): void {
     this.clientKind = typeof this.clientKey === 'number' ? 'live' : 'anonymousLive';
-    if (!this.isClientGone) this.endReason = undefined;
+    if (!this.hasClientDisconnected) this.endReason = undefined;
   }
 
-  /** Options for Sequelize, so that its statements are counted and traced. */
-  readonly sequelizeOptions = {
-    benchmark: true,
-    logging: (text: string, milliseconds = 0) => {
-      this.statementCount += 1;
-      this.statementMs += milliseconds;
-      this.trace?.recordStatementSpan(text, milliseconds);
-    },
-  };
-
-  /** Called before the COMMIT of every transaction. An error rolls the transaction back. */
+  /** Called before each COMMIT. An error rolls the transaction back. */
   beforeCommit?: (transaction: Transaction) => Promise<void>;
 
-  /** Runs `callback` in one transaction, which is rolled back if `callback` throws or returns `shouldCommit: false`. Nested transactions are savepoints. */
+  /**
+   * Runs `callback` in one transaction, which is rolled back if `callback` throws or returns
+   * `shouldCommit: false`. Nested calls are savepoints.
+   */
   async atomically<T>(callback: () => Promise<{ shouldCommit: boolean; result: T }>): Promise<T> {
     const outerTransaction = this.openTransaction;
     const compensations: (() => Promise<void>)[] = [];
     let outcome: { shouldCommit: boolean; result: T } | undefined;
+
     try {
       return await this.transaction(async (transaction) => {
-        this.openTransaction = {
-          transaction,
-          compensations,
-          sentStatementsCompletion: Promise.resolve(),
-        };
+        this.openTransaction = { transaction, compensations };
+
         try {
           outcome = await callback();
         } finally {
           this.openTransaction = outerTransaction;
         }
+
         if (!outcome.shouldCommit) throw new RolledBackError();
         outerTransaction?.compensations.push(...compensations);
         return outcome.result;
       });
     } catch (error) {
-      if (!(error instanceof CommitOutcomeUnknown)) for (const undo of compensations) await undo();
+      if (!(error instanceof CommitOutcomeUnknown)) {
+        for (const compensate of compensations) await compensate();
+      }
+
       if (error instanceof RolledBackError) return outcome!.result;
       throw error;
     }
@@ -254,67 +297,141 @@ export class DatabaseSession implements StatementContext {
   }
 
   /**
-   * Registers a function that undoes an effect outside of the database. It is called if the transaction of `atomically` is rolled back, but
-   * not if its outcome is unknown, because committed rows may need the effect.
+   * Registers a function that undoes an effect outside of the database after a rollback. It is not
+   * called if the outcome of COMMIT is unknown, because committed rows may need the effect.
    */
   onRollback(undo: () => Promise<void>): void {
     this.openTransaction?.compensations.push(undo);
   }
 
-  private async runInSavepoint<T>(
-    parent: Transaction,
-    callback: (transaction: Transaction) => Promise<T>,
-  ): Promise<T> {
-    try {
-      return await this.database.sequelize.transaction(
-        { ...this.sequelizeOptions, transaction: parent },
-        callback,
-      );
-    } catch (error) {
-      throw isDatabaseUnavailableError(error) ? new DatabaseUnavailable(error) : error;
-    }
-  }
-
-  /** Runs a transaction, or a savepoint of the open one. */
+  /** Runs `callback` in a transaction, or in a savepoint if a transaction is open. */
   async transaction<T>(callback: (transaction: Transaction) => Promise<T>): Promise<T> {
     const { clientKey, openTransaction } = this;
-    if (openTransaction) return this.runInSavepoint(openTransaction.transaction, callback);
-    const writeLimiter = this.database.writeLimiters.of(clientKey);
+
+    if (openTransaction) {
+      return openTransaction.transaction.savepoint(() => callback(openTransaction.transaction));
+    }
+
+    const writeLimiter = this.database.writeLimiters.forClient(clientKey);
+
     await this.waitForSlot(writeLimiter, clientKey);
+
     try {
       this.ignoreDisconnect();
-      return await this.runTransaction(callback);
+      return await this.runTransaction(this.database.writePool, BEGIN_STATEMENT, callback);
     } finally {
       writeLimiter.release(clientKey);
     }
   }
 
+  /**
+   * Runs all reads of `callback` on one snapshot of the database. The callback must not wait for
+   * the client, because the transaction occupies a connection.
+   */
+  async readSnapshot<T>(callback: () => Promise<T>): Promise<T> {
+    const { clientKey } = this;
+    const { limiter, pool } = this.database.statementServices[this.clientKind];
+
+    await this.waitForSlot(limiter, clientKey);
+
+    try {
+      return await this.runTransaction(pool, BEGIN_SNAPSHOT_STATEMENT, async (transaction) => {
+        this.openTransaction = { transaction, compensations: [] };
+
+        try {
+          return await callback();
+        } finally {
+          this.openTransaction = undefined;
+        }
+      });
+    } finally {
+      limiter.release(clientKey);
+    }
+  }
+
   private async runTransaction<T>(
+    pool: Pool,
+    beginStatement: string,
     callback: (transaction: Transaction) => Promise<T>,
     mayRetry = true,
   ): Promise<T> {
-    const { breaker, sequelize } = this.database;
-    if (breaker.unavailableError) throw breaker.unavailableError;
-    const sessionUserOption: SessionUserOption = {
-      sessionUserId: this.clientKind === 'own' ? undefined : this.sessionUserId,
-    };
-    const options = { ...this.sequelizeOptions, ...sessionUserOption };
-    const progress = { hasBegun: false, isComplete: false };
+    const client = await pool.connect().catch((error) => {
+      throw new DatabaseUnavailable(error);
+    });
+    const startedAt = performance.now();
+    const progress = { hasBegun: false };
+    let connectionError: Error | undefined;
+    let isReadOnly = false;
+
     try {
-      return await sequelize.transaction(options, async (transaction) => {
+      return await this.runTransactionOn(client, beginStatement, async (transaction) => {
         progress.hasBegun = true;
-        const result = await callback(transaction);
-        await this.beforeCommit?.(transaction);
-        progress.isComplete = true;
-        return result;
+        return callback(transaction);
       });
     } catch (error) {
+      isReadOnly = isReadOnlyError(error);
       if (!isDatabaseUnavailableError(error)) throw error;
-      // BEGIN failed because the connection was already dead, so nothing was executed and the transaction can be repeated.
-      if (mayRetry && !progress.hasBegun && !this.database.breaker.unavailableError)
-        return this.runTransaction(callback, false);
-      throw progress.isComplete ? new CommitOutcomeUnknown(error) : new DatabaseUnavailable(error);
+      connectionError =
+        error instanceof CommitOutcomeUnknown ? error : new DatabaseUnavailable(error);
+    } finally {
+      // Closes a connection that is still in the transaction, because ROLLBACK failed.
+      client.release(connectionError ?? (isReadOnly || client.getTransactionStatus() !== 'I'));
     }
+
+    // BEGIN failed because the connection was already dead. Nothing was executed, so the
+    // transaction can be repeated.
+    if (
+      mayRetry &&
+      !progress.hasBegun &&
+      performance.now() - startedAt < STALE_CONNECTION_ERROR_MS
+    ) {
+      return this.runTransaction(pool, beginStatement, callback, false);
+    }
+
+    throw connectionError;
+  }
+
+  private runTransactionOn<T>(
+    client: PoolClient,
+    beginStatement: string,
+    callback: (transaction: Transaction) => Promise<T>,
+  ): Promise<T> {
+    const logStatement = (text: string, milliseconds = 0) => {
+      this.statementCount += 1;
+      this.statementMs += milliseconds;
+      this.trace?.recordStatementSpan(text, milliseconds);
+    };
+
+    const send = (text: string, values: StatementParameters) =>
+      this.traceStatement(text, () => queryInTransaction(client, text, values, this));
+    const transaction = new Transaction(client, send, logStatement);
+    const statementSender = {
+      query: (text: string) =>
+        this.traceStatement(text, async () => {
+          const startedAt = performance.now();
+
+          await client.query(text).catch((error) => {
+            throw toStatementError(error);
+          });
+          this.statementMs += performance.now() - startedAt;
+          return [];
+        }),
+    };
+    const beginSql = this.database.beginSql(
+      this.clientKind === 'own' ? undefined : this.sessionUserId,
+      beginStatement,
+    );
+
+    return inTransaction(
+      statementSender,
+      async () => {
+        const result = await callback(transaction);
+
+        await this.beforeCommit?.(transaction);
+        return result;
+      },
+      beginSql,
+    );
   }
 
   private async waitForSlot(
@@ -326,6 +443,7 @@ export class DatabaseSession implements StatementContext {
     const cancellableWait = {
       stop: (reason: Error) => queuedWork && limiter.cancel(queuedWork, reason),
     };
+
     this.runningWork.add(cancellableWait);
     await limiter
       .waitForSlot(clientKey, false, (entry) => (queuedWork = entry))

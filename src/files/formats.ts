@@ -1,22 +1,48 @@
 /**
- * Accepted image formats with their media types, extensions and signatures. The library `file-type` is not used, because it would parse untrusted
- * content in hundreds of other formats.
+ * Accepted image formats with their media types, extensions and signatures. The library `file-type`
+ * is not used, because it would parse untrusted content in hundreds of other formats.
  */
 
 export type ImageFormatName = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif';
 
-/** Uploads are never stored as AVIF: encoding 24 megapixels takes 5 to 9 seconds and more than 1 GB of memory even at the lowest effort. */
+/**
+ * Uploads are never stored as AVIF: encoding 24 megapixels takes 5 to 9 seconds and more than 1 GB
+ * of memory even at the lowest effort.
+ */
 export type StoredImageFormat = Exclude<ImageFormatName, 'avif'>;
 
 interface ImageFormat {
   readonly mediaType: string;
   readonly extensions: readonly string[];
-  /** Whether the content of a file has the signature of this image format. Content without a known signature is never passed to a decoder. */
+
+  /**
+   * Recognizes the image format by the magic number of a file. Files without a known one are never
+   * passed to a decoder.
+   */
   hasSignature(bytes: Buffer): boolean;
 }
 
 const readLatin1 = (bytes: Buffer, start: number, length: number) =>
   bytes.toString('latin1', start, start + length);
+
+/** Maximum size of the box with the brands of a HEIF file that is read. */
+const MAX_BRAND_BYTES = 256;
+
+/** Brands of a HEIF file (ISO/IEC 14496-12, section 4.3), such as AVIF or HEIC, major one first. */
+function heifBrands(bytes: Buffer): string[] {
+  if (readLatin1(bytes, 4, 4) !== 'ftyp') return [];
+  const boxSize = Math.min(bytes.readUInt32BE(0), MAX_BRAND_BYTES);
+  const [majorBrand = '', _minorVersion, ...compatibleBrands] =
+    readLatin1(bytes, 8, boxSize - 8).match(/[^]{4}/g) ?? [];
+
+  return [majorBrand, ...compatibleBrands];
+}
+
+const HEIC_BRANDS = ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'hevm', 'hevs'];
+
+/** Whether a file is a HEIC photo, which libvips cannot decode because of patents. */
+export const isHeic = (bytes: Buffer): boolean =>
+  heifBrands(bytes).some((brand) => HEIC_BRANDS.includes(brand));
 
 export const IMAGE_FORMATS: Readonly<Record<ImageFormatName, ImageFormat>> = {
   jpeg: {
@@ -49,8 +75,7 @@ export const IMAGE_FORMATS: Readonly<Record<ImageFormatName, ImageFormat>> = {
     mediaType: 'image/avif',
     extensions: ['avif'],
     hasSignature: (bytes) =>
-      readLatin1(bytes, 4, 4) === 'ftyp' &&
-      ['avif', 'avis', 'mif1'].includes(readLatin1(bytes, 8, 4)),
+      ['avif', 'avis', 'mif1'].includes(heifBrands(bytes)[0] ?? '') && !isHeic(bytes),
   },
 };
 

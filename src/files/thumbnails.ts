@@ -1,4 +1,7 @@
-/** Thumbnail types of the APIs: GraphQL returns the URL of one size, REST all thumbnails of an image. */
+/**
+ * Thumbnail types of the APIs: GraphQL returns the URL of one size, REST all thumbnails of an
+ * image.
+ */
 import { ArgsType, Field, Int, ObjectType, registerEnumType } from 'type-graphql';
 import {
   croppedThumbnailName,
@@ -12,6 +15,7 @@ import {
 const IMAGE_SIZES = Object.fromEntries(
   Object.keys(THUMBNAIL_SIZES).map((alias) => [alias.toUpperCase(), alias]),
 );
+
 registerEnumType(IMAGE_SIZES, {
   name: 'ImageSize',
   description:
@@ -36,7 +40,6 @@ export class ThumbnailArgs {
   declare crop: boolean;
 }
 
-/** Returns the URL of a thumbnail without scheme and host. `isPng`: whether the thumbnail is a PNG, as for GIFs and images with transparency. */
 export const thumbnailUrl = (path: string, { size, crop }: ThumbnailArgs, isPng: boolean): string =>
   mediaUrl(thumbnailPath(path, crop ? croppedThumbnailName(size) : size, isPng));
 
@@ -74,15 +77,19 @@ export class Thumbnails {
   [field: string]: unknown;
 }
 
-/** Converts the alias of a thumbnail size to the name of its GraphQL field: `micro_cropped` → `microCropped`. */
+/** Name of the GraphQL field: `micro_cropped` becomes `microCropped`. */
 const fieldName = (alias: string) => alias.replace(/_c/, 'C');
 
-for (const [alias, { size, isCropped }] of THUMBNAIL_SPECS)
+for (const [alias, { size, isCropped }] of THUMBNAIL_SPECS) {
   Field(() => Thumbnail, {
     description: `${isCropped ? 'Fills' : 'Fits into'} ${size} x ${size} pixels.`,
   })(Thumbnails.prototype, fieldName(alias) as 'original');
+}
 
-/** GraphQL selection set for the REST representation of thumbnails, which omits settings with default values. */
+/**
+ * Selection set for the REST representation of thumbnails, which omits settings with default
+ * values.
+ */
 export const THUMBNAILS_SELECTION = [
   ...[...THUMBNAIL_SPECS].map(([alias, { isCropped, quality }]) => {
     const settings = [
@@ -92,21 +99,23 @@ export const THUMBNAILS_SELECTION = [
     ]
       .filter(Boolean)
       .join(' ');
+
     return `${alias}: ${fieldName(alias)} { url settings { ${settings} } }`;
   }),
   'original',
 ].join(' ');
 
-/** Returns all thumbnails of an image. `isPng`: whether they are PNG, as for GIFs and images with transparency. */
-export function thumbnailsOf(path: string, isPng: boolean): Thumbnails {
+/** `basePath`: path of PUBLIC_URL, which precedes the paths of URLs. */
+export function thumbnailsOf(path: string, isPng: boolean, basePath: string): Thumbnails {
   const entries = [...THUMBNAIL_SPECS].map(
     ([alias, { size, isCropped, quality }]): [string, Thumbnail] => [
       fieldName(alias),
       {
-        url: mediaUrl(thumbnailPath(path, alias, isPng)),
+        url: basePath + mediaUrl(thumbnailPath(path, alias, isPng)),
         settings: { size: [size, size], crop: isCropped ? 'smart' : null, quality },
       },
     ],
   );
-  return { ...Object.fromEntries(entries), original: mediaUrl(path) };
+
+  return { ...Object.fromEntries(entries), original: basePath + mediaUrl(path) };
 }

@@ -1,15 +1,17 @@
 /**
- * File uploads by the GraphQL multipart request specification: the form field `operations` is JSON with null for each file, and `map` lists the paths
- * of each file part (https://github.com/jaydenseric/graphql-multipart-request-spec).
+ * File uploads by the GraphQL multipart request specification
+ * (https://github.com/jaydenseric/graphql-multipart-request-spec): The form field `operations` is a
+ * JSON object with null in place of each file. The form field `map` lists, for each file part, the
+ * paths in `operations` where the file belongs.
  */
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
-import type { Config } from '../platform/config';
-import { awaitLargeBodySlot } from '../platform/bodylimit';
-import { describeExceededJsonLimit } from '../platform/jsonlimits';
+import type { Config } from '../shared/config';
+import { awaitLargeBodySlot } from '../shared/body-limit';
+import { describeExceededJsonLimit } from '../shared/json-limits';
 import { CSRF_PREVENTION_HEADERS } from './apollo';
-import { sendGraphQLError } from './httperrors';
-import type { RequestContext } from '../request/requestcontext';
+import { sendGraphQLError } from './http-errors';
+import type { RequestContext } from '../request/request-context';
 import {
   anonymousMultipartLimits,
   MultipartError,
@@ -18,7 +20,7 @@ import {
   UploadedFile,
   type MultipartLimits,
   type MultipartParts,
-} from '../platform/multipart';
+} from '../shared/multipart';
 
 class InvalidUploadError extends Error {}
 
@@ -28,24 +30,32 @@ export function uploadMiddleware(
 ): RequestHandler {
   return async (request, response, next) => {
     if (request.method !== 'POST' || !request.is('multipart/form-data')) return next();
+
     if (config.graphqlCsrf && !CSRF_PREVENTION_HEADERS.some((name) => request.get(name))) {
-      // If the CSRF header is missing, the body is not read, because Apollo will reject the request.
+      // Without a CSRF header, Apollo will reject the request, so its body is not read.
       request.body = {};
       return next();
     }
+
     try {
       const { authentication } = contextOf(request);
-      const limits = (await authentication.isSignedIn())
-        ? { ...config, senderUserId: authentication.senderUserId }
-        : anonymousMultipartLimits(config);
+      let limits = anonymousMultipartLimits(config);
+
+      if (await authentication.isSignedIn()) {
+        limits = { ...config, senderUserId: authentication.senderUserId };
+      }
+
       await awaitLargeBodySlot(request, response, limits.senderUserId);
-      request.body = assembleOperations(await readMultipart(request, response, limits));
+      request.body = insertUploadedFiles(await readMultipart(request, response, limits));
     } catch (error) {
-      if (error instanceof InvalidUploadError)
+      if (error instanceof InvalidUploadError) {
         return sendGraphQLError(request, response, 400, 'BAD_REQUEST', error.message);
+      }
+
       if (!(error instanceof MultipartError)) throw error;
       const status =
         error.reason === 'body too large' || error.reason === 'too many parts' ? 413 : 400;
+
       return sendGraphQLError(
         request,
         response,
@@ -54,54 +64,73 @@ export function uploadMiddleware(
         multipartErrorMessage(error, config),
       );
     }
+
     next();
   };
 }
 
 function multipartErrorMessage(
-  { reason, boundaryOrPartName }: MultipartError,
+  { reason, boundaryOrPartName, partMessage }: MultipartError,
   { maxUpload }: MultipartLimits,
 ): string {
   if (reason === 'boundary') return 'The multipart form has no boundary.';
-  if (reason === 'charset')
-    return `The charset of part ${JSON.stringify(boundaryOrPartName)} is unknown.`;
-  if (reason === 'file too large')
+
+  if (partMessage !== undefined) return partMessage;
+
+  if (reason === 'file too large') {
     return `The file of part ${JSON.stringify(boundaryOrPartName)} is larger than ${maxUpload} bytes.`;
+  }
+
   if (reason === 'too many parts') return TOO_MANY_PARTS_MESSAGE;
+
   return 'The multipart form is too large.';
 }
 
-export function assembleOperations(parts: MultipartParts): Record<string, unknown> {
+export function insertUploadedFiles(parts: MultipartParts): Record<string, unknown> {
   const operations = parseJsonObjectPart(parts, 'operations');
+
   for (const [name, paths] of Object.entries(parseJsonObjectPart(parts, 'map'))) {
     const file = parts.get(name)?.at(-1);
-    if (!(file instanceof UploadedFile))
+
+    if (!(file instanceof UploadedFile)) {
       throw new InvalidUploadError(`There is no file in part ${JSON.stringify(name)}.`);
-    if (!Array.isArray(paths))
+    }
+
+    if (!Array.isArray(paths)) {
       throw new InvalidUploadError('Every value of "map" must be a list of paths.');
+    }
+
     for (const path of paths) setFileAtPath(operations, String(path), file);
   }
+
   return operations;
 }
 
 function parseJsonObjectPart(parts: MultipartParts, name: string): Record<string, unknown> {
   const partValue = parts.get(name)?.at(-1);
-  const exceededLimitMessage =
-    typeof partValue === 'string' ? describeExceededJsonLimit(partValue) : undefined;
-  if (exceededLimitMessage !== undefined)
+  const json = typeof partValue === 'string' ? partValue : '';
+  const exceededLimitMessage = describeExceededJsonLimit(json);
+
+  if (exceededLimitMessage !== undefined) {
     throw new InvalidUploadError(`The part "${name}" is rejected: ${exceededLimitMessage}.`);
+  }
+
   let value: unknown;
+
   try {
-    value = JSON.parse(typeof partValue === 'string' ? partValue : '');
+    value = JSON.parse(json);
   } catch {
     // Invalid JSON is reported below, like JSON that is not an object.
   }
-  if (value === null || typeof value !== 'object' || Array.isArray(value))
+
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
     throw new InvalidUploadError(`The part "${name}" must be a JSON object.`);
+  }
+
   return value as Record<string, unknown>;
 }
 
-/** Replaces the null at a path with a file. Rejects paths of other values, so that a file cannot overwrite them. */
+/** Puts a file in place of the null at a path. Other values cannot be overwritten. */
 function setFileAtPath(
   operations: Record<string, unknown>,
   path: string,
@@ -112,18 +141,24 @@ function setFileAtPath(
   const pathSegments = path.split('.');
   const lastSegment = pathSegments.pop()!;
   let container: unknown = operations;
+
   for (const segment of pathSegments) {
-    if (container === null || typeof container !== 'object' || !Object.hasOwn(container, segment))
+    if (container === null || typeof container !== 'object' || !Object.hasOwn(container, segment)) {
       throw pathError();
+    }
+
     container = (container as Record<string, unknown>)[segment];
   }
+
   if (
     pathSegments[0] !== 'variables' ||
     container === null ||
     typeof container !== 'object' ||
     !Object.hasOwn(container, lastSegment)
-  )
+  ) {
     throw pathError();
+  }
+
   if ((container as Record<string, unknown>)[lastSegment] !== null) throw pathError();
   (container as Record<string, unknown>)[lastSegment] = file;
 }

@@ -1,37 +1,45 @@
-/** Actions of the sender of a request on their own account: sign-in, password, API key, access tokens and sessions. */
-import { listAccessTokens, type AccessToken, type NewAccessToken } from '../auth/accesstokens';
+/**
+ * Actions on the account of the signed-in user: sign-in, password, API key, access tokens and
+ * sessions.
+ */
+import {
+  listAccessTokens,
+  type StoredAccessToken,
+  type NewAccessToken,
+} from '../accounts/access-tokens';
 import {
   findApiKey,
   getOrCreateApiKey,
-  verifyPasswordAndGetHash,
-  passwordPolicyErrorMessage,
+  verifyUserPassword,
+  describePasswordProblem,
   replaceApiKey,
   replacePassword,
   getApiKeyByPassword,
   signInWithPassword,
   type ApiKey,
-} from '../auth/accounts';
-import { EVENT_KINDS, type EventKind } from '../auth/eventkinds';
+} from '../accounts/accounts';
+import { EVENT_KINDS, type EventKind } from '../accounts/event-kinds';
 import {
-  findEventsOfUser,
+  findUserEvents,
   logSecurityEvent,
   type SecurityEventSource,
-} from '../auth/securityevents';
-import { requireViewerWithoutAccessToken } from '../core/access/access';
-import { graphqlScopeName, type Scope } from '../core/access/scopes';
-import type { AccountActions } from '../core/context';
+} from '../accounts/security-events';
+import { requireViewerWithoutAccessToken } from '../engine/access/access';
+import { graphqlScopeName, type Scope } from '../engine/access/scopes';
+import type { AccountActions, RequestInfo } from '../engine/context';
 import {
   InvalidInput,
   ClientError,
   unauthenticatedError,
   throwIfInvalid,
-} from '../core/model/errors';
-import { invalidValueIssue, validationIssue, IssueCode } from '../core/model/validationissues';
+  type InputIssue,
+  invalidValueIssue,
+  validationIssue,
+  IssueCode,
+} from '../engine/declare/errors';
 import type { DatabaseSession } from '../database/session';
-import { truncateClientAddress } from './accesslog';
 import type { Authentication } from './authentication';
-import type { RequestHead } from './forwardedheaders';
-import type { HttpRequestInfo } from './requestinfo';
+import { truncateClientAddress, type RequestHead } from './forwarded-headers';
 import type { Services } from './services';
 
 const MAX_LISTED_EVENTS = 10;
@@ -49,10 +57,11 @@ export class AccountService implements AccountActions {
       'tokenVault' | 'loginLimiter' | 'accessTokens' | 'clearTextWarning' | 'log'
     >,
     private readonly session: DatabaseSession,
-    private readonly requestInfo: HttpRequestInfo,
+    private readonly requestInfo: RequestInfo,
     private readonly authentication: Authentication,
   ) {}
 
+  /** Checks the password and returns the API key. */
   signIn(username: string, password: string): Promise<string> {
     return this.attemptSignIn(username, () =>
       getApiKeyByPassword(
@@ -65,17 +74,22 @@ export class AccountService implements AccountActions {
     );
   }
 
-  /** Starts a browser session of the user with this name and password. Returns the Set-Cookie header. */
+  /** Starts a browser session after a password check. Returns the Set-Cookie header. */
   startSession(username: string, password: string): Promise<string> {
     const startUserSession = (userId: number) => this.authentication.startSession(userId);
+
     return this.attemptSignIn(username, () =>
       signInWithPassword(username, password, startUserSession, this.session, this.eventSource),
     );
   }
 
-  /** Runs a password check, if the login rate limits for the client's network and for the user name permit another one. */
+  /**
+   * Runs a password check within the login rate limits of the client's network and of the user
+   * name.
+   */
   private attemptSignIn<T>(username: string, callback: () => Promise<T>): Promise<T> {
     const { clearTextWarning, loginLimiter } = this.services;
+
     clearTextWarning.warnIfClearText(this.request);
     return loginLimiter
       .attemptSignIn(this.requestInfo.clientNetwork, username, callback)
@@ -85,43 +99,44 @@ export class AccountService implements AccountActions {
       });
   }
 
-  /** Logs a failed login, so that password guessing is noticed. Omits the entered user name, because users sometimes enter their password there. */
+  /**
+   * Logs a failed login, so that password guessing is noticed. The user name is omitted, because
+   * users sometimes enter their password there.
+   */
   private logSignInFailure(error: unknown): void {
-    const code =
-      error instanceof ClientError
-        ? error.extensions.code
-        : error instanceof InvalidInput
-          ? 'WRONG_PASSWORD'
-          : undefined;
-    if (code === undefined) return;
+    if (!(error instanceof ClientError || error instanceof InvalidInput)) return;
+    const code = error instanceof ClientError ? error.extensions.code : 'WRONG_PASSWORD';
     const { id, clientAddress } = this.requestInfo;
     const fields = {
       id,
       address: truncateClientAddress(clientAddress),
       user: this.authentication.viewer?.id,
     };
+
     this.services.log.warn(
       { ...fields, code },
       code === 'TOO_MANY_REQUESTS' ? 'too many logins' : 'login failed',
     );
   }
 
-  /** Changes the password, ends all other sessions and returns a new API key. The session of this request stays valid. */
+  /**
+   * Changes the password and returns a new API key. All sessions end except the one of this
+   * request.
+   */
   async changePassword(oldPassword: string, newPassword: string): Promise<string> {
     const viewer = requireViewerWithoutAccessToken(this.authentication);
-    const passwordProblem = passwordPolicyErrorMessage(newPassword);
-    const passwordIssues = passwordProblem
-      ? [{ path: ['newPassword'], ...invalidValueIssue(passwordProblem) }]
-      : [];
+    const passwordProblem = describePasswordProblem(newPassword);
+    const passwordIssues: InputIssue[] = [];
+
+    if (passwordProblem) {
+      passwordIssues.push({ path: ['newPassword'], ...invalidValueIssue(passwordProblem) });
+    }
+
     const wrongPasswordError = () =>
       new InvalidInput([{ path: ['oldPassword'], ...WRONG_PASSWORD_ISSUE }, ...passwordIssues]);
     const storedHash = await this.attemptSignIn(viewer.username, async () => {
-      const hash = await verifyPasswordAndGetHash(
-        viewer.id,
-        oldPassword,
-        this.session,
-        this.eventSource,
-      );
+      const hash = await verifyUserPassword(viewer.id, oldPassword, this.session, this.eventSource);
+
       if (hash === undefined) {
         await logSecurityEvent(
           { kind: 'PASSWORD_REFUSED', userId: viewer.id, ...this.eventSource },
@@ -129,8 +144,10 @@ export class AccountService implements AccountActions {
         );
         throw wrongPasswordError();
       }
+
       return hash;
     });
+
     throwIfInvalid(passwordIssues);
     const token = await replacePassword(
       viewer.id,
@@ -141,20 +158,24 @@ export class AccountService implements AccountActions {
       this.services.tokenVault,
       this.eventSource,
     );
+
     if (token === undefined) throw wrongPasswordError();
+
     return token;
   }
 
   replaceApiKey(): Promise<string> {
     return this.changeCredentials(async (userId) => {
       await this.authentication.lockAndCheckCredentials(userId);
-      return (await replaceApiKey(
+      const apiKey = await replaceApiKey(
         userId,
         undefined,
         this.session,
         this.services.tokenVault,
         this.eventSource,
-      ))!;
+      );
+
+      return apiKey!;
     });
   }
 
@@ -166,23 +187,22 @@ export class AccountService implements AccountActions {
     );
   }
 
-  async listAccessTokens(): Promise<AccessToken[]> {
-    return (
-      await listAccessTokens(
-        [requireViewerWithoutAccessToken(this.authentication).id],
-        this.session,
-      )
-    )[0]!;
+  async listAccessTokens(): Promise<StoredAccessToken[]> {
+    const { id } = requireViewerWithoutAccessToken(this.authentication);
+    const [tokens] = await listAccessTokens([id], this.session);
+
+    return tokens!;
   }
 
   async listSecurityEvents(): Promise<
     { occurredAt: string; description: string; address: string | null; detail: string | null }[]
   > {
-    const events = await findEventsOfUser(
+    const events = await findUserEvents(
       requireViewerWithoutAccessToken(this.authentication).id,
       { limit: MAX_LISTED_EVENTS },
       this.session,
     );
+
     return events.map(({ occurredAt, kind, address, detail }) => ({
       occurredAt,
       description: EVENT_KINDS[kind],
@@ -196,6 +216,7 @@ export class AccountService implements AccountActions {
       await this.authentication.lockAndCheckCredentials(userId);
       const newToken = await this.services.accessTokens.create(userId, input, this.session);
       const scopes = input.scopes.map((scope) => graphqlScopeName(scope as Scope)).join(', ');
+
       await this.logEvent('ACCESS_TOKEN_CREATED', userId, `${input.name.trim()} (${scopes})`);
       return newToken;
     });
@@ -204,7 +225,9 @@ export class AccountService implements AccountActions {
   revokeAccessTokens(id?: number): Promise<number> {
     return this.changeCredentials(async (userId) => {
       const names = await this.services.accessTokens.revoke(userId, id, this.session);
+
       for (const name of names) await this.logEvent('ACCESS_TOKEN_REVOKED', userId, name);
+
       return names.length;
     });
   }
@@ -215,22 +238,26 @@ export class AccountService implements AccountActions {
         'DELETE FROM "session" WHERE "user_id" = $1 RETURNING 1',
         [userId],
       );
-      if (deletedSessions.length)
+
+      if (deletedSessions.length) {
         await this.logEvent('SESSIONS_ENDED', userId, `${deletedSessions.length}`);
+      }
+
       return deletedSessions.length;
     });
   }
 
   /**
-   * Creates the API key of the signed-in user if there is none. With `keyId`, replaces the key that has this id instead, if it still exists. A form that
-   * is submitted twice therefore does not replace the key just created.
+   * Creates the API key of the signed-in user, or replaces the key `keyId`. A form that is
+   * submitted twice thus does not replace the key just created.
    */
   createOrReplaceApiKey(keyId?: string): Promise<void> {
     return this.changeCredentials(async (userId) => {
       await this.authentication.lockAndCheckCredentials(userId);
-      if (keyId === undefined)
+
+      if (keyId === undefined) {
         await getOrCreateApiKey(userId, this.session, this.services.tokenVault);
-      else
+      } else {
         await replaceApiKey(
           userId,
           Buffer.from(keyId, 'hex'),
@@ -238,12 +265,17 @@ export class AccountService implements AccountActions {
           this.services.tokenVault,
           this.eventSource,
         );
+      }
     });
   }
 
-  /** Runs `callback` with the id of the signed-in user in a transaction, so that a change and its event in the audit log are stored together. */
+  /**
+   * Runs `callback` with the user id in a transaction, so that a change and its event in the audit
+   * log are stored together.
+   */
   private async changeCredentials<T>(callback: (userId: number) => Promise<T>): Promise<T> {
     const { id } = requireViewerWithoutAccessToken(this.authentication);
+
     return this.session.inTransaction(() => callback(id));
   }
 
@@ -251,7 +283,7 @@ export class AccountService implements AccountActions {
     return logSecurityEvent({ kind, userId, detail, ...this.eventSource }, this.session);
   }
 
-  /** Authenticates the request again. Throws if its credentials are no longer valid. */
+  /** Authenticates the request again and throws if its credentials are no longer valid. */
   async requireValidCredentials(): Promise<void> {
     if (!(await this.authentication.authenticate())) throw unauthenticatedError();
   }

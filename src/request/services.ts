@@ -1,31 +1,31 @@
-/** Services that live as long as the server process. They are started and stopped together. */
+/** Services that live as long as the server process. */
 import type { Logger } from 'pino';
-import { AccessTokens } from '../auth/accesstokens';
-import { LoginRateLimiter } from '../auth/loginratelimiter';
-import { SecurityEventPruner } from '../auth/securityevents';
-import { BrowserSessions } from '../auth/sessions';
-import { TokenVault } from '../auth/tokens';
-import type { ResolverServices } from '../core/context';
-import type { Config } from '../platform/config';
-import { ChangeLog } from '../core/changes/changelog';
-import { NotificationListener } from '../core/changes/listener';
-import { DerivedValueCache } from '../core/cache/derivedvalues';
-import { PlannerStatistics } from '../core/read/plannerstatistics';
-import { CatalogueCache } from '../core/cache/cataloguecache';
-import { allEntities } from '../core/model/registry';
+import { AccessTokens } from '../accounts/access-tokens';
+import { LoginRateLimiter } from '../accounts/login-rate-limiter';
+import { SecurityEventPruner } from '../accounts/security-events';
+import { BrowserSessions } from '../accounts/sessions';
+import { TokenVault } from '../accounts/tokens';
+import type { ResolverServices } from '../engine/context';
+import type { Config } from '../shared/config';
+import { ChangeLog } from '../engine/changes/change-log';
+import { NotificationListener } from '../engine/changes/listener';
+import { DerivedValueCache } from '../engine/changes/derived-values';
+import { PlannerStatistics } from '../engine/read/planner-statistics';
+import { CatalogueCache } from '../engine/changes/catalogue-cache';
+import { allEntities } from '../engine/declare/registry';
 import type { Database } from '../database/connection';
-import { activateViewerRole } from '../database/viewerrole';
-import { imageWorkerPool } from '../files/imageworkerpool';
-import { FolderStore } from '../files/folderstore';
+import { activateViewerRole } from '../database/viewer-role';
+import { imageWorkerPool } from '../files/image-worker-pool';
+import { FolderStore } from '../files/folder-store';
 import { Media } from '../files/media';
 import { FileRemoval } from '../files/removal';
 import { finishRestoresAtStart } from '../transfer/backup/files';
-import { deleteAbandonedUploads } from '../platform/multipart';
+import { deleteAbandonedUploads } from '../shared/multipart';
 import type { Metrics } from '../telemetry/metrics';
 import type { Tracing } from '../telemetry/tracing';
-import { ClearTextWarning } from './cleartextwarning';
-import type { ForwardedHeaders } from './forwardedheaders';
-import { CostLimiter } from './costlimit';
+import { ClearTextWarning } from './clear-text-warning';
+import type { ForwardedHeaders } from './forwarded-headers';
+import { CostRateLimiter } from './cost-rate-limit';
 import { IdempotencyKeyStore } from './idempotency';
 
 export interface Services extends ResolverServices {
@@ -36,18 +36,23 @@ export interface Services extends ResolverServices {
   accessTokens: AccessTokens;
   loginLimiter: LoginRateLimiter;
   clearTextWarning: ClearTextWarning;
-  costLimiter: CostLimiter;
+  costRateLimiter: CostRateLimiter;
   idempotencyKeyStore: IdempotencyKeyStore;
+  catalogue: CatalogueCache;
+  derivedValues: DerivedValueCache;
   notificationListener: NotificationListener;
   plannerStatistics: PlannerStatistics;
   media: Media;
   forwardedHeaders: ForwardedHeaders;
-  /** Metrics and tracing; absent if disabled by the configuration. */
+
   metrics?: Metrics;
   tracing?: Tracing;
 }
 
-/** Starts all services. Listens for change notifications before loading the caches, so that no change in between is missed. */
+/**
+ * Starts all services. Listening for change notifications begins before the caches are loaded, so
+ * that no change is missed.
+ */
 export async function startServices(
   config: Config,
   database: Database,
@@ -59,23 +64,33 @@ export async function startServices(
   const listener = new NotificationListener(database, log);
   const catalogue = new CatalogueCache(database, allEntities(), listener);
   const changeLog = new ChangeLog(database, listener, log);
+
   imageWorkerPool.cpuTimeLimitMs = config.imageTimeout;
+  imageWorkerPool.maxJpegMegapixels = config.maxJpegMegapixels;
   const media = await Media.openAndCheck(config);
   const fileRemoval = new FileRemoval(database, media, listener, log);
+
   await listener.start();
   await catalogue.reload();
   await changeLog.start();
   await deleteAbandonedUploads(config.dataDir);
-  // The permissions of the media folder are restricted, unless the operator has chosen the folder (MEDIA_DIR).
-  if (!config.ownMediaDir && media.files instanceof FolderStore)
+
+  // Restricts the permissions of the media folder, unless the operator has chosen the folder
+  // (MEDIA_DIR).
+  if (!config.isMediaDirSet && media.files instanceof FolderStore) {
     await media.files.restrictPermissions();
+  }
+
   await finishRestoresAtStart(database, media);
   await fileRemoval.removeFiles();
-  const costLimiter = new CostLimiter(database, config.budget, log);
-  costLimiter.start();
+  const costRateLimiter = new CostRateLimiter(database, config.budget, log);
+
+  costRateLimiter.start();
   const plannerStatistics = new PlannerStatistics();
+
   await plannerStatistics.start(database, log);
   const securityEventPruner = new SecurityEventPruner(database, config.auditDays, log);
+
   await securityEventPruner.start();
   const idempotencyKeyStore = new IdempotencyKeyStore(
     database,
@@ -84,6 +99,7 @@ export async function startServices(
     config.maxKeys,
     listener.instanceNumber,
   );
+
   return {
     services: {
       config,
@@ -95,11 +111,11 @@ export async function startServices(
       derivedValues: new DerivedValueCache(),
       changeLog,
       tokenVault,
-      browserSessions: new BrowserSessions(tokenVault),
+      browserSessions: new BrowserSessions(tokenVault, forwardedHeaders.basePath),
       accessTokens: new AccessTokens(config.maxTokens),
       loginLimiter: new LoginRateLimiter(database, config),
       clearTextWarning: new ClearTextWarning(config, forwardedHeaders, log),
-      costLimiter,
+      costRateLimiter,
       idempotencyKeyStore,
       plannerStatistics,
       media,
@@ -108,7 +124,7 @@ export async function startServices(
     async stop() {
       idempotencyKeyStore.stop();
       changeLog.stop();
-      costLimiter.stop();
+      costRateLimiter.stop();
       plannerStatistics.stop();
       securityEventPruner.stop();
       await listener.stop();

@@ -1,7 +1,7 @@
 /** Authorization of REST requests: which client may call a route, and with which HTTP methods. */
 import { methodNotAllowedError, notPermittedError, notSignedInError } from './errors';
 import type { RestRequest } from './request';
-import { SAFE_METHODS, type Route } from './routes';
+import { READ_METHODS, type Route } from './routes';
 
 export function authorizeRequest(
   route: Route,
@@ -9,16 +9,19 @@ export function authorizeRequest(
 ): void {
   if (route.endpoint) {
     const { view, resource } = route.endpoint;
-    const isWrite = !SAFE_METHODS.includes(method);
+    const isWrite = !READ_METHODS.includes(method);
     const permittedMethods = isWrite ? view.permittedMethods : undefined;
+
     if ((resource.isOwned || permittedMethods) && !isSignedIn) throw notSignedInError();
     if (permittedMethods && !permittedMethods.includes(method)) throw notPermittedError();
     const accessError =
       (resource.isOwned || isWrite) &&
       resource.scopeGroup &&
       context.authentication.missingScopeError(resource.scopeGroup, isWrite ? 'write' : 'read');
+
     if (accessError) throw accessError;
   }
+
   if (!route.allowedMethods.includes(method)) throw methodNotAllowedError(method);
 }
 

@@ -1,4 +1,7 @@
-/** Derives the REST endpoints from the GraphQL schema: their paths and the GraphQL operations behind them. Runs once at startup. */
+/**
+ * Derives the REST endpoints from the GraphQL schema: their paths and the GraphQL operations behind
+ * them. Runs once at startup.
+ */
 import {
   getNamedType,
   isLeafType,
@@ -14,30 +17,37 @@ import type {
   FieldMetadata,
   ResourceMetadata,
   RestViewMetadata,
-} from '../contract/metadata';
-import { toSnakeCase } from '../contract/casing';
-import { LOGIN_MUTATION as LOGIN } from './dialect/login';
+} from '../shared/metadata';
+import { toSnakeCase } from '../shared/casing';
+import { LOGIN_MUTATION } from './drf/login';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the shape depends on the selection of the operation
 export type ResultData = any;
 
-/** Runs a prepared GraphQL operation. `context` is the context of the resolvers, which the REST code only passes on. */
+/** Runs a prepared GraphQL operation. `context` is passed on to the resolvers. */
 export type RunOperation = (
   context: object,
   variables?: Record<string, unknown>,
 ) => Promise<ExecutionResult<ResultData>>;
 export type PrepareOperation<Prepared = RunOperation> = (document: string) => Prepared;
+
 /** An executable operation together with its GraphQL source (shown on HTML pages). */
 export type RestOperation = RunOperation & { readonly document: string };
 
-/** A GraphQL field with its own REST path: an action of a row, or a standalone endpoint, which belongs to no row (such as a search). */
+/**
+ * A GraphQL field with its own REST path: an action of a row, or a standalone endpoint such as a
+ * search.
+ */
 export interface GraphQLFieldEndpoint<Metadata extends ResponseBodyMetadata> {
   metadata: Metadata;
   field: GraphQLField<unknown, unknown>;
   operation: RestOperation;
 }
 
-/** A REST resource: the rows of a GraphQL type in one representation (view). A type can have several views, each with a REST name. */
+/**
+ * A REST resource: the rows of a GraphQL type in one representation (view). A type can have several
+ * views.
+ */
 export interface ResourceEndpoint {
   view: RestViewMetadata;
   resource: ResourceMetadata;
@@ -49,12 +59,17 @@ export interface ResourceEndpoint {
   create?: RestOperation;
   update?: RestOperation;
   remove?: RestOperation;
+
   /**
-   * Reads a row's version. Present only if the resource uses optimistic locking: `update` and `remove` then take `ifVersion`, and responses with a
-   * single row include its version.
+   * Reads a row's version, for resources with optimistic locking. Their `update` and `remove` take
+   * `ifVersion`, and responses with a single row include its version.
    */
   versionQuery?: RestOperation;
-  /** Operation that returns which of the given row ids exist, by the name of the relation. The key `self` is for ids of rows of the endpoint itself. */
+
+  /**
+   * Finds which of the given row ids exist and may be used by the client, by relation name. The key
+   * `self` is for ids of the endpoint's own rows.
+   */
   referenceableIdsQuery: RestOperation;
   relations: readonly FieldMetadata[];
   actions: ReadonlyMap<string, GraphQLFieldEndpoint<ActionMetadata>>;
@@ -62,9 +77,11 @@ export interface ResourceEndpoint {
 
 export interface Endpoints {
   resources: ReadonlyMap<string, ResourceEndpoint>;
-  /** Endpoints that belong to no row, such as searches, by path. */
+
+  /** Endpoints without a row, such as searches, by path. */
   standaloneEndpoints: ReadonlyMap<string, GraphQLFieldEndpoint<EndpointMetadata>>;
   login: RestOperation;
+
   /** Resource names in the order of the API root. */
   apiRootResourceNames: readonly string[];
 }
@@ -72,41 +89,54 @@ export interface Endpoints {
 export const fieldMetadataOf = (type: GraphQLObjectType): FieldMetadata[] =>
   Object.values(type.getFields()).flatMap(({ extensions }) => extensions.field ?? []);
 
-/** Returns the GraphQL selection for the REST representation of a type. Aliases give fields their REST names; relations are represented by ids. */
-export function restSelectionOf(type: GraphQLObjectType): string {
-  const visibleFields = Object.values(type.getFields()).filter(({ extensions }) =>
-    type.extensions.resource
-      ? extensions.field && !extensions.field.hiddenInRest
-      : !extensions.action,
-  );
+/**
+ * GraphQL selection of the fields that REST shows for a type. Aliases give fields their REST names;
+ * relations are represented by ids.
+ */
+export function restSelection(type: GraphQLObjectType): string {
+  const visibleFields = Object.values(type.getFields()).filter(({ extensions }) => {
+    if (type.extensions.resource) return extensions.field && !extensions.field.hiddenInRest;
+
+    return !extensions.action;
+  });
+
   return visibleFields
     .map(({ name, type: fieldType, extensions }) => {
       const key = extensions.field?.restKey ?? toSnakeCase(name);
-      return `${key === name ? key : `${key}: ${name}`}${nestedSelection(fieldType)}`;
+
+      return `${key === name ? key : `${key}: ${name}`}${fieldSelection(fieldType)}`;
     })
     .join(' ');
 }
 
-/** Returns the GraphQL selection set for a field of this type; an empty string for scalars and enums, which have none. */
-function nestedSelection(type: GraphQLOutputType, selection?: string): string {
+/** Selection set of a field of this type; empty for scalars and enums. */
+export function fieldSelection(type: GraphQLOutputType, selection?: string): string {
   const namedType = getNamedType(type);
-  return isLeafType(namedType)
-    ? ''
-    : ` { ${selection ?? restSelectionOf(namedType as GraphQLObjectType)} }`;
+
+  if (isLeafType(namedType)) return '';
+
+  return ` { ${selection ?? restSelection(namedType as GraphQLObjectType)} }`;
 }
 
 /**
- * Returns the name of the GraphQL fragment that selects the fields of an endpoint. Other endpoints spread it to nest such rows, for example
- * `...exercisecategory`.
+ * Name of the GraphQL fragment with the fields of an endpoint. Other endpoints spread it to nest
+ * such rows (`...exercisecategory`).
  */
 export const fragmentName = (restName: string) => restName.replaceAll('-', '_');
 
-/** Appends the definitions of all fragments that the document uses, directly or through other fragments. */
+/**
+ * Appends the definitions of all fragments that a document uses, directly or through other
+ * fragments.
+ */
 function withFragments(document: string, fragments: ReadonlyMap<string, string>): string {
   const documentParts = new Set([document]);
-  for (const definition of documentParts)
-    for (const [, name] of definition.matchAll(/\.\.\.(\w+)/g))
+
+  for (const definition of documentParts) {
+    for (const [, name] of definition.matchAll(/\.\.\.(\w+)/g)) {
       documentParts.add(fragments.get(name!)!);
+    }
+  }
+
   return [...documentParts].join('\n');
 }
 
@@ -120,35 +150,40 @@ export function deriveEndpoints(
       (type.extensions.resource?.views ?? []).map((view) => ({
         type,
         view,
-        selection: view.graphqlSelection ?? restSelectionOf(type),
+        selection: view.graphqlSelection ?? restSelection(type),
       })),
     );
   const fragments = new Map(
     resourceViews.map(({ type, view, selection }) => {
       const name = fragmentName(view.restName);
+
       return [name, `fragment ${name} on ${type.name} { ${selection} }`];
     }),
   );
+
   const prepareRestOperation: PrepareOperation<RestOperation> = (operationText) => {
     const document = withFragments(operationText, fragments);
+
     return Object.assign(prepareOperation(document), { document });
   };
+
   const standaloneEndpointEntries = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap(
     (field) => {
       const metadata = field.extensions.endpoint;
       const endpoint =
         metadata && prepareGraphQLFieldEndpoint(metadata, field, prepareRestOperation);
+
       return endpoint?.metadata.paths.map((path) => [path, endpoint] as const) ?? [];
     },
   );
   const apiRootViews = resourceViews
-    .map(({ view }) => view)
-    .filter((view) => view.isListedInApiRoot ?? true)
-    .sort(
-      (a, b) =>
-        (a.apiRootPosition ?? Infinity) - (b.apiRootPosition ?? Infinity) ||
-        (a.restName < b.restName ? -1 : 1),
-    );
+    .map(({ view: { restName, inReference } }) => ({
+      restName,
+      position: inReference ? inReference.apiRootPosition : Infinity,
+    }))
+    .filter(({ position }) => position !== undefined)
+    .sort((a, b) => a.position! - b.position! || (a.restName < b.restName ? -1 : 1));
+
   return {
     resources: new Map(
       resourceViews.map((resourceView) => [
@@ -157,7 +192,7 @@ export function deriveEndpoints(
       ]),
     ),
     standaloneEndpoints: new Map(standaloneEndpointEntries),
-    login: prepareRestOperation(LOGIN),
+    login: prepareRestOperation(LOGIN_MUTATION),
     apiRootResourceNames: apiRootViews.map(({ restName }) => restName),
   };
 }
@@ -182,12 +217,19 @@ function buildResourceEndpoint(
     { key: 'self', type: name },
     ...relations.map((field) => ({ key: field.name, type: field.relation!.typeName })),
   ];
-  const [versionVariable, versionArgument] = versionFieldName
-    ? [', $ifVersion: String', ', ifVersion: $ifVersion']
-    : ['', ''];
-  // The row version is the last field of the selection. It is sent in the ETag header and removed from the response body.
+  const versionVariable = versionFieldName ? ', $ifVersion: String' : '';
+  const versionArgument = versionFieldName ? ', ifVersion: $ifVersion' : '';
+  // The row version is the last field of the selection. It is sent in the ETag header and removed
+  // from the response body.
   const rowSelection = `{ ${selection} ${versionFieldName ?? ''} }`;
   const payloadSelection = `{ row: ${rowQueryName} ${rowSelection} errors { path message } }`;
+
+  const targetVariables = referenceTargets.map(({ key }) => `$${key}: [ID!]!`);
+  const targetQueries = referenceTargets.map(
+    ({ key, type: targetTypeName }) =>
+      `${key}: referenceableIds(type: "${targetTypeName}", ids: $${key})`,
+  );
+
   return {
     view,
     resource,
@@ -222,19 +264,21 @@ function buildResourceEndpoint(
       ),
     }),
     referenceableIdsQuery: prepareRestOperation(
-      `query ${parenthesize(referenceTargets.map(({ key }) => `$${key}: [ID!]!`))} { ${referenceTargets.map(({ key, type: targetTypeName }) => `${key}: referenceableIds(type: "${targetTypeName}", ids: $${key})`).join(' ')} }`,
+      `query ${parenthesize(targetVariables)} { ${targetQueries.join(' ')} }`,
     ),
     actions: new Map(
       Object.values(type.getFields()).flatMap((field) => {
         const metadata = field.extensions.action;
-        return metadata
-          ? [
-              [
-                metadata.name,
-                prepareGraphQLFieldEndpoint(metadata, field, prepareRestOperation, rowQueryName),
-              ] as const,
-            ]
-          : [];
+
+        if (!metadata) return [];
+        const endpoint = prepareGraphQLFieldEndpoint(
+          metadata,
+          field,
+          prepareRestOperation,
+          rowQueryName,
+        );
+
+        return [[metadata.name, endpoint] as const];
       }),
     ),
   };
@@ -242,20 +286,27 @@ function buildResourceEndpoint(
 
 const parenthesize = (items: readonly string[]) => (items.length ? `(${items.join(', ')})` : '');
 
-/** Prepares the query for a field with its own REST path. For an action of a row, `objectFieldName` is the root field that returns the row. */
+/**
+ * Prepares the query for a field with its own REST path. An action's field belongs to the row that
+ * the root field `rowQueryName` returns.
+ */
 function prepareGraphQLFieldEndpoint<Metadata extends ResponseBodyMetadata>(
   metadata: Metadata,
   field: GraphQLField<unknown, unknown>,
   prepareRestOperation: PrepareOperation<RestOperation>,
-  objectFieldName?: string,
+  rowQueryName?: string,
 ): GraphQLFieldEndpoint<Metadata> {
   const { name, args, type } = field;
   const variables = args.map((argument) => `$${argument.name}: ${String(argument.type)}`);
-  const value = `${name}${parenthesize(args.map((argument) => `${argument.name}: $${argument.name}`))}${nestedSelection(type, metadata.graphqlSelection)}`;
-  const operation = objectFieldName
-    ? prepareRestOperation(
-        `query ${parenthesize(['$self: ID!', ...variables])} { row: ${objectFieldName}(id: $self) { action: ${value} } }`,
-      )
-    : prepareRestOperation(`query ${parenthesize(variables)} { result: ${value} }`);
+  const argumentValues = args.map((argument) => `${argument.name}: $${argument.name}`);
+  const value = `${name}${parenthesize(argumentValues)}${fieldSelection(type, metadata.graphqlSelection)}`;
+  let document = `query ${parenthesize(variables)} { result: ${value} }`;
+
+  if (rowQueryName) {
+    document = `query ${parenthesize(['$self: ID!', ...variables])} { row: ${rowQueryName}(id: $self) { action: ${value} } }`;
+  }
+
+  const operation = prepareRestOperation(document);
+
   return { metadata, field, operation };
 }

@@ -1,7 +1,10 @@
-/** REST errors: exceptions with an HTTP status and a JSON body in the wording of Django REST framework. */
+/**
+ * REST errors: exceptions with an HTTP status and a JSON body in the wording of Django REST
+ * framework.
+ */
 import type { GraphQLError } from 'graphql';
-import { toQueryParameterName } from '../contract/casing';
-import { HTTP_STATUS_BY_ERROR_CODE } from '../contract/errorcodes';
+import { toQueryParameterName } from './drf/query-string';
+import { HTTP_STATUS_BY_ERROR_CODE } from '../shared/error-codes';
 
 export class RestError extends Error {
   constructor(
@@ -31,12 +34,13 @@ export const notAcceptableError = () =>
 export const bodyTooLargeError = () => errorWithDetail(413, 'Request body too large.');
 export const unsupportedMediaTypeError = (mediaType: string) =>
   errorWithDetail(415, `Unsupported media type "${mediaType}" in request.`);
+
 /** Error of a failed login, with status 401. All other authentication failures have status 403. */
 export const loginFailedError = (message: string) => errorWithDetail(401, message);
 export const badRequestError = (message: string) => errorWithDetail(400, message);
 export const validationError = (fields: FieldErrors) => new RestError(400, fields);
 
-export function throwIfInvalid(errors: FieldErrors): void {
+export function throwIfInvalidFields(errors: FieldErrors): void {
   if (Object.keys(errors).length) throw validationError(errors);
 }
 
@@ -46,8 +50,10 @@ export function restErrorFromGraphQL({ extensions, message }: GraphQLError): Res
     fields?: FieldErrors;
     retryAfter?: number;
   };
+
   if (fields) return validationErrorFromMessages(Object.entries(fields), toQueryParameterName);
   const status = code === 'UNAUTHENTICATED' ? 403 : (HTTP_STATUS_BY_ERROR_CODE[code ?? ''] ?? 500);
+
   return errorWithDetail(
     status,
     message,
@@ -55,13 +61,19 @@ export function restErrorFromGraphQL({ extensions, message }: GraphQLError): Res
   );
 }
 
-/** Builds a validation error (400) from messages per field. A field may occur repeatedly. `toRestKey` converts a GraphQL field name to its REST key. */
+/**
+ * Builds a validation error (400) from messages per field. A field may occur repeatedly.
+ * `toRestKey` converts a GraphQL field name to its REST key.
+ */
 export function validationErrorFromMessages(
   fieldMessages: readonly (readonly [string, string[]])[],
   toRestKey: (field: string) => string,
 ): RestError {
   const errors: FieldErrors = {};
-  for (const [field, messages] of fieldMessages)
+
+  for (const [field, messages] of fieldMessages) {
     (errors[toRestKey(field)] ??= []).push(...messages);
+  }
+
   return validationError(errors);
 }

@@ -1,31 +1,100 @@
-/** REST request and response as the route handlers see them, independent of Node's HTTP objects. */
+/** REST requests and responses, independent of Node's HTTP objects. */
 import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'graphql';
-import type { ScopeGroup } from '../contract/metadata';
-import type { ParsedBody } from './dialect/body';
-import type { PostedForm } from './dialect/methodoverride';
-import type { Representation } from './dialect/negotiation';
-import type { RestOperation } from './endpoints';
+import type { ParsedBody } from './drf/body';
+import type { Representation } from './drf/negotiation';
+import type { RestOperation, Endpoints } from './endpoints';
 import type { Route } from './routes';
 
-/** Request context provided by the application: authentication, idempotency and cost accounting. */
+/** The endpoints of the API and their OPTIONS responses. */
+export interface ApiDescription {
+  endpoints: Endpoints;
+  describeEndpoint(route: Route, request: RestRequest): Promise<RestResponse>;
+
+  timeZone: string;
+}
+
+export interface RenderInput {
+  request: RestRequest;
+  restResponse: RestResponse;
+  headers: Readonly<Record<string, string>>;
+}
+
+/** Shows REST responses in browsers. */
+export interface HtmlRenderer {
+  /**
+   * Converts what people type to what other clients send: row names in forms to ids, and text in
+   * filters to `searchConditions`. Runs before the request is processed.
+   */
+  interpretTypedText(request: RestRequest): Promise<void>;
+  render(input: RenderInput): Promise<HtmlPage>;
+
+  /**
+   * Renders a server error, an exceeded limit (429) or a failed `render`, without reading further
+   * data.
+   */
+  renderError(input: RenderInput): HtmlPage;
+
+  /** Headers of the redirect (303) after a successful write by an HTML form. */
+  redirectHeaders(input: RenderInput): Readonly<Record<string, string>> | undefined;
+}
+
+export interface HtmlPage {
+  htmlText: string;
+
+  /** Headers in addition to the headers of the REST response. */
+  headers: Readonly<Record<string, string>>;
+}
+
+/** Text values of an HTML form by field name. */
+export type FormTextValues = Readonly<Record<string, readonly string[]>>;
+
+/** A posted HTML form, with the HTTP method from its method field. */
+export interface PostedForm {
+  method: string;
+  body: ParsedBody;
+  csrfToken?: string;
+  formIdempotencyKey?: string;
+  rowVersion?: string;
+  values: FormTextValues;
+}
+
+/** What the application provides for a request: authentication, idempotency and cost accounting. */
 export interface RestContext {
-  resolverContext: object;
-  /** Scheme and host for absolute links, and the language codes of Accept-Language, most preferred first. */
-  requestInfo: { readonly baseUrl: string; readonly languages: readonly string[] };
+  /**
+   * Scheme, host and base path for absolute links, and the languages of Accept-Language, most preferred first.
+   */
+  request: {
+    readonly baseUrl: string;
+    readonly basePath: string;
+    readonly languages: readonly string[];
+  };
   authentication: {
-    /** Returns whether the client is signed in. Throws a GraphQLError for invalid credentials. `readFormCsrfToken` reads the CSRF token of a form. */
+    /**
+     * Authenticates the client and tells whether it is signed in. Throws a GraphQLError for invalid
+     * credentials. `readFormCsrfToken` reads the CSRF token of a form.
+     */
     authenticate(readFormCsrfToken?: () => Promise<string | undefined>): Promise<boolean>;
+
     /** Id of the signed-in user; set by `authenticate`. */
     readonly senderUserId?: number;
-    /** Returns the name of the signed-in user and the CSRF token of the browser session, if any, for HTML pages. */
-    pageVisitor(): { username?: string; csrfToken?: string };
-    /** Returns an error if the access token is valid but lacks the scope for this resource group. */
-    missingScopeError(group: ScopeGroup, access: 'read' | 'write'): GraphQLError | undefined;
+
+    /** User name and CSRF token of the browser session, for HTML pages. */
+    pageVisitor(): {
+      username?: string;
+      csrfToken?: string;
+      returnUrl: string;
+      basePath: string;
+    };
+
+    /** Creates the error for a valid access token that lacks the scope for this resource group. */
+    missingScopeError(group: string, access: 'read' | 'write'): GraphQLError | undefined;
   };
+
   /**
-   * Runs `handle` once per Idempotency-Key or, if given, per `formIdempotencyKey` (single-use key of an HTML form); repetitions receive the stored response. With
-   * `onlyWritesRows`, the request is one transaction, which is rolled back unless the request succeeds.
+   * Runs `handle` once per Idempotency-Key or single-use key of a form; repetitions receive the
+   * stored response. With `onlyWritesRows`, the request is one transaction, which is rolled back
+   * unless the request succeeds.
    */
   idempotentExecution: {
     runOnce(
@@ -35,32 +104,47 @@ export interface RestContext {
     ): Promise<RestResponse>;
   };
   route?: Route;
+
   /** Waits for a fair turn of the client to do synchronous work, such as validating a document. */
   awaitTurn(): Promise<void>;
-  chargeResponse(bytes: number): void;
-  /** Charges time in which the request blocks the event loop. */
+  chargeResponseBytes(bytes: number): void;
+
+  /** Charges time during which the request blocks the event loop. */
   chargeMilliseconds(ms: number): void;
-  /** Returns response headers with rate limits and server timing. */
+
+  /** Headers with rate limits and server timing. */
   responseHeaders(): Record<string, string>;
 }
+
+export type SearchConditions = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
 export interface RestRequest {
   message: IncomingMessage;
   method: string;
   path: string;
   query: URLSearchParams;
-  /** The route that matches the path; absent if the path is unknown. */
+
   route?: Route;
-  /** The negotiated representation of the response (JSON or HTML). Errors before content negotiation are sent as JSON. */
+
+  /** The negotiated format (JSON or HTML). Errors before negotiation are sent as JSON. */
   representation: Representation;
   context: RestContext;
   isSignedIn: boolean;
-  /** Maximum number of rows per page of a list. A larger limit in the query string is reduced to this number. */
+
+  /** Maximum page size of a list, to which a larger `limit` is reduced. */
   maxLimit?: number;
-  /** Reads the request body on first use and caches it. The size limits are higher for a signed-in client. */
+
+  /** `where` conditions by query parameter that replace the filters of REST on HTML pages. */
+  searchConditions?: SearchConditions;
+
+  /**
+   * Reads the request body on first use and caches it. Size limits are higher for signed-in
+   * clients.
+   */
   readBody(isSignedIn?: boolean): Promise<ParsedBody>;
   form?: PostedForm;
-  /** The last GraphQL operation that ran for this request; it is shown on HTML pages. */
+
+  /** The last GraphQL operation of this request, which HTML pages show. */
   lastOperation?: { operation: RestOperation; variables: Record<string, unknown> };
 }
 

@@ -7,7 +7,10 @@ const VARY_HEADER = 'Accept, Accept-Language, Cookie, Origin';
 
 export const PRIVATE_CACHE_CONTROL = 'private, no-store';
 
-/** Returns the caching headers of a public response: caches may store it, but must revalidate it before each use, which usually gives a 304. */
+/**
+ * Caching headers of a public response: caches may store it, but must revalidate it before each
+ * use, which usually gives a 304.
+ */
 export const publicCacheHeaders = (text: string): Record<string, string> => ({
   ETag: etagOfText(text),
   'Cache-Control': 'public, no-cache',
@@ -38,12 +41,12 @@ export const responseHeaders = (
   );
 
 /**
- * Bodies with more characters than this are sent as a Buffer, which is encoded once and not copied. Shorter ones are sent as a string, in one write
- * with the headers.
+ * Maximum length of a body that is sent as a string, in one write with the headers. A longer one is
+ * sent as a Buffer, which is encoded once and not copied.
  */
 const MAX_STRING_BODY_CHARACTERS = 1 << 16;
 
-/** Sends a response. If `bodyText` is undefined, the response has neither a body nor a Content-Type. */
+/** Sends a response. Without `bodyText`, it has neither a body nor a Content-Type. */
 export function sendResponse(
   response: ServerResponse,
   status: number,
@@ -51,9 +54,12 @@ export function sendResponse(
   contentType: string,
   bodyText: string | undefined,
 ): void {
-  if (bodyText === undefined)
+  if (bodyText === undefined) {
     return void response.writeHead(status, { ...headers, 'Content-Length': '0' }).end();
+  }
+
   const body = bodyText.length > MAX_STRING_BODY_CHARACTERS ? Buffer.from(bodyText) : bodyText;
+
   response.writeHead(status, {
     'Content-Type': contentType,
     'Content-Length': Buffer.byteLength(body),

@@ -1,40 +1,98 @@
-/** REST router: serves every resource of a GraphQL schema over HTTP, without knowledge of any particular resource. */
+/**
+ * REST router: serves every resource of a GraphQL schema over HTTP, without knowing any particular
+ * resource.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
-import { toDjangoJson, decodePrefixedFloats } from '../contract/floats';
-import { DRY_RUN_HEADER, DRY_RUN_MESSAGE, responseTooLongMessage } from '../contract/messages';
-import { MAX_TOP_LEVEL_JSON_MEMBERS } from '../platform/jsonlimits';
-import { OverloadedError } from '../platform/limiter';
-import { stringifyIncrementally } from '../platform/incrementaljsonwriter';
-import { anonymousMultipartLimits, type MultipartLimits } from '../platform/multipart';
+import { toDjangoJson, decodePrefixedFloats } from './drf/floats';
+import { DRY_RUN_HEADER, DRY_RUN_MESSAGE, responseTooLongMessage } from '../shared/messages';
+import { MAX_TOP_LEVEL_JSON_MEMBERS } from '../shared/json-limits';
+import { OverloadedError } from '../shared/limiter';
+import { stringifyIncrementally } from '../shared/incremental-json-writer';
+import { anonymousMultipartLimits, type MultipartLimits } from '../shared/multipart';
 import { authorizeRequest } from './authorization';
-import { handleFormSubmissionOnce } from './formsubmission';
-import { createRouteHandler } from './routehandler';
-import { readBody, type ParsedBody } from './dialect/body';
-import { applyMethodOverride, readCsrfToken } from './dialect/methodoverride';
+import { createRouteHandler } from './route-handler';
+import { readBody, type ParsedBody } from './drf/body';
+import { applyMethodOverride, readCsrfToken } from './drf/method-override';
 import {
   MEDIA_TYPE_BY_FORMAT,
   negotiateRepresentation,
   negotiateForUnknownPath,
-} from './dialect/negotiation';
-import { MAX_ROWS_PER_HTML_PAGE } from './dialect/pagination';
-import { parseQuery } from './dialect/querystring';
+} from './drf/negotiation';
+import { MAX_ROWS_PER_HTML_PAGE } from './drf/pagination';
+import { parseQuery } from './drf/query-string';
 import { deriveEndpoints, type Endpoints, type PrepareOperation } from './endpoints';
 import { badRequestError, notFoundError, restErrorFromGraphQL, RestError } from './errors';
-import type { ApiDescription, HtmlPage, HtmlRenderer, RenderInput } from './htmlrenderer';
+import type {
+  ApiDescription,
+  HtmlPage,
+  HtmlRenderer,
+  RenderInput,
+  RestResponse,
+  RestContext,
+  RestRequest,
+} from './request';
 import { matchesIfNoneMatch } from './preconditions';
-import type { RestResponse, RestContext, RestRequest } from './request';
 import { responseHeaders, publicCacheHeaders, sendResponse } from './response';
-import { findRoute, SAFE_METHODS, type Route } from './routes';
+import { findRoute, READ_METHODS, type Route } from './routes';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Interval and maximum time in which a repeated form submission waits for the first response. */
+const POLL_INTERVAL_MS = 100;
+const MAX_WAIT_MS = 10_000;
+
+/**
+ * HTTP statuses that reject a single-use key: its first request still runs or its response was lost
+ * (409), or the key was used for another request (422).
+ */
+const KEY_REJECTION_STATUSES = [409, 422];
+
+const alreadySubmittedError = () =>
+  new RestError(409, {
+    detail:
+      'This form has been submitted before. Check what was saved then. Submit it again to save these values as well.',
+  });
+
+/**
+ * Runs `handle` once per single-use key of a form: a repeated submission receives the response to
+ * the first one. A browser shows only the last response, so a second click waits for the response
+ * to the first. `handle` returns REST errors as responses instead of throwing them.
+ */
+async function handleFormSubmissionOnce(
+  request: RestRequest,
+  idempotentExecution: RestContext['idempotentExecution'],
+  options: { formIdempotencyKey: string; onlyWritesRows: boolean },
+  handle: () => Promise<RestResponse>,
+): Promise<RestResponse> {
+  const submission = [request.method, (await request.readBody()).data];
+  const deadline = performance.now() + MAX_WAIT_MS;
+
+  for (;;) {
+    try {
+      return await idempotentExecution.runOnce(submission, handle, options);
+    } catch (error) {
+      const restError = error instanceof GraphQLError ? restErrorFromGraphQL(error) : undefined;
+
+      if (!restError || !KEY_REJECTION_STATUSES.includes(restError.status)) throw error;
+      // Without Retry-After, waiting is pointless: the form's key was used for other values, or the
+      // response to its first submission was lost.
+      if (restError.headers['Retry-After'] === undefined) throw alreadySubmittedError();
+      if (performance.now() > deadline) throw error;
+    }
+
+    await sleep(POLL_INTERVAL_MS);
+  }
+}
 
 export interface RestHandlerOptions {
   schema: GraphQLSchema;
   prepareOperation: PrepareOperation;
   contextOf(request: IncomingMessage): RestContext;
   createHtmlRenderer(api: ApiDescription): HtmlRenderer;
+
   /**
-   * Runs `work` when a slot for HTML rendering is free, because rendering is slow. The slots are shared fairly between the clients. Request bodies are
-   * read before a slot is taken.
+   * Runs `work` when a slot for HTML rendering is free, because rendering is slow. Clients share
+   * the slots fairly. Request bodies are read before a slot is taken.
    */
   limitRendering<T>(message: IncomingMessage, work: () => Promise<T>): Promise<T>;
   multipartLimits: MultipartLimits;
@@ -46,10 +104,14 @@ export type RestHandler = (request: IncomingMessage, response: ServerResponse) =
 
 export function createRestHandler(options: RestHandlerOptions): RestHandler {
   const router = new Router(options);
+
   return (request, response) => router.handle(request, response);
 }
 
-/** Runs `work`. If it throws a REST or GraphQL error, returns that error as a response. Rethrows other errors, which are bugs in the server. */
+/**
+ * Runs `work` and turns a REST or GraphQL error into a response. Other errors are bugs in the
+ * server and are rethrown.
+ */
 async function catchRestError<Result>(work: () => Promise<Result>): Promise<Result | RestError> {
   try {
     return await work();
@@ -60,7 +122,10 @@ async function catchRestError<Result>(work: () => Promise<Result>): Promise<Resu
   }
 }
 
-/** Lists with more rows than this are serialized in pieces, so that the event loop can handle other requests between two pieces. */
+/**
+ * Lists with more rows than this are serialized in pieces, so that the event loop can handle other
+ * requests in between.
+ */
 const MAX_ROWS_SERIALIZED_AT_ONCE = 200;
 const countRows = (body: unknown): number =>
   (body as { results?: unknown[] } | null)?.results?.length ?? 0;
@@ -73,9 +138,11 @@ class Router {
   constructor(private readonly options: RestHandlerOptions) {
     const { schema, prepareOperation, timeZone } = options;
     const endpoints = (this.endpoints = deriveEndpoints(schema, prepareOperation));
+
     this.handleRoute = createRouteHandler(schema, endpoints, timeZone);
     const describeEndpoint: ApiDescription['describeEndpoint'] = (route, request) =>
       this.handleRoute(route, { ...request, method: 'OPTIONS' });
+
     this.htmlRenderer = options.createHtmlRenderer({ endpoints, describeEndpoint, timeZone });
   }
 
@@ -85,15 +152,25 @@ class Router {
     const queryString = url.slice(path.length);
     const context = this.options.contextOf(message);
     const route = findRoute(this.endpoints, path);
-    if (route === 'redirect')
+
+    if (route === 'redirect') {
       return void response
         .writeHead(301, {
           Location: `${path}/${queryString === '?' ? '' : queryString}`,
           'Content-Length': '0',
         })
         .end();
+    }
+
     context.route = route;
     const { multipartLimits } = this.options;
+
+    const limitsOf = (isSignedIn: boolean): MultipartLimits => {
+      if (!isSignedIn) return anonymousMultipartLimits(multipartLimits);
+
+      return { ...multipartLimits, senderUserId: context.authentication.senderUserId };
+    };
+
     let bodyPromise: Promise<ParsedBody> | undefined;
     const request: RestRequest = {
       message,
@@ -105,65 +182,87 @@ class Router {
       context,
       isSignedIn: false,
       readBody: (isSignedIn = request.isSignedIn) =>
-        (bodyPromise ??= readBody(
-          message,
-          response,
-          isSignedIn
-            ? { ...multipartLimits, senderUserId: context.authentication.senderUserId }
-            : anonymousMultipartLimits(multipartLimits),
-          context.awaitTurn,
+        (bodyPromise ??= readBody(message, response, limitsOf(isSignedIn), () =>
+          context.awaitTurn(),
         )),
     };
+
     await this.send(await catchRestError(() => this.processRequest(request)), request, response);
   }
 
   private async processRequest(request: RestRequest): Promise<RestResponse> {
     const { message, route, query, context } = request;
     const { accept } = message.headers;
+
     if (!route) {
       request.representation = negotiateForUnknownPath(accept);
-      // Authenticates the client, because the HTML page for 404 shows who is signed in. Invalid credentials are ignored.
-      if (request.representation.format === 'api')
+
+      // Authenticates the client, because the HTML page for 404 shows who is signed in. Invalid
+      // credentials are ignored.
+      if (request.representation.format === 'api') {
         request.isSignedIn = await context.authentication.authenticate().catch(() => false);
+      }
+
       throw notFoundError();
     }
+
     request.representation = negotiateRepresentation(accept, query, route.formatSuffix);
-    if (query.size > MAX_TOP_LEVEL_JSON_MEMBERS)
+
+    if (query.size > MAX_TOP_LEVEL_JSON_MEMBERS) {
       throw badRequestError(`A query has at most ${MAX_TOP_LEVEL_JSON_MEMBERS} parameters.`);
+    }
+
     const isHtmlPage = request.representation.format === 'api';
-    if (message.headers[DRY_RUN_HEADER] !== undefined && !SAFE_METHODS.includes(request.method))
+
+    if (message.headers[DRY_RUN_HEADER] !== undefined && !READ_METHODS.includes(request.method)) {
       throw badRequestError(DRY_RUN_MESSAGE);
+    }
+
     if (isHtmlPage) request.maxLimit = MAX_ROWS_PER_HTML_PAGE;
+
     try {
       request.isSignedIn = await context.authentication.authenticate(() => readCsrfToken(request));
     } finally {
-      // The form is read even if authentication fails, so that the page can show the typed values again.
+      // The form is read even if authentication fails, so that the page can show the typed values
+      // again.
       if (isHtmlPage) await applyMethodOverride(request);
     }
+
     authorizeRequest(route, request);
     if (request.method === 'HEAD') request.method = 'GET';
     if (!isHtmlPage) return this.handleIdempotently(route, request);
-    await this.htmlRenderer.replaceRowNamesWithIds(request);
-    return SAFE_METHODS.includes(request.method)
-      ? this.options.limitRendering(request.message, () => this.handleIdempotently(route, request))
-      : this.handleIdempotently(route, request);
+    await this.htmlRenderer.interpretTypedText(request);
+
+    if (READ_METHODS.includes(request.method)) {
+      return this.options.limitRendering(request.message, () =>
+        this.handleIdempotently(route, request),
+      );
+    }
+
+    return this.handleIdempotently(route, request);
   }
 
   private async handleIdempotently(route: Route, request: RestRequest): Promise<RestResponse> {
     const { message, method, context, form } = request;
     const handle = () => this.handleRoute(route, request);
     const { idempotentExecution } = context;
-    if (SAFE_METHODS.includes(method)) return handle();
-    // Routes other than lists and rows have effects that an error must not roll back: a failed sign-in, for example, must be counted.
+
+    if (READ_METHODS.includes(method)) return handle();
+    // Routes other than lists and rows have effects that an error must not roll back: a failed
+    // sign-in, for example, must be counted.
     const onlyWritesRows = route.kind === 'list' || route.kind === 'detail';
-    if (form?.formIdempotencyKey !== undefined)
+
+    if (form?.formIdempotencyKey !== undefined) {
       return handleFormSubmissionOnce(
         request,
         idempotentExecution,
         { formIdempotencyKey: form.formIdempotencyKey, onlyWritesRows },
         () => catchRestError(handle),
       );
+    }
+
     if (message.headers['idempotency-key'] === undefined) return handle();
+
     return idempotentExecution.runOnce(
       (await request.readBody()).data,
       () => catchRestError(handle),
@@ -182,50 +281,70 @@ class Router {
     const isHtmlPage =
       representation.format === 'api' && (body !== undefined || form !== undefined);
     let bodyText: string | undefined;
+
     if (!isHtmlPage && body !== undefined) {
       const isLongList =
         representation.indent === undefined && countRows(body) > MAX_ROWS_SERIALIZED_AT_ONCE;
-      const json = isLongList
-        ? await stringifyIncrementally(body, maxResponseBytes)
-        : JSON.stringify(body, null, representation.indent);
+      let json: string | undefined;
+
+      if (isLongList) json = await stringifyIncrementally(body, maxResponseBytes);
+      else json = JSON.stringify(body, null, representation.indent);
+
       bodyText = json === undefined ? undefined : toDjangoJson(json);
       const bytes = bodyText === undefined ? Infinity : Buffer.byteLength(bodyText);
-      if (bytes > maxResponseBytes)
+
+      if (bytes > maxResponseBytes) {
         return this.send(
           badRequestError(responseTooLongMessage(maxResponseBytes)),
           request,
           response,
         );
-      context.chargeResponse(bytes);
+      }
+
+      context.chargeResponseBytes(bytes);
     }
+
     const headers = responseHeaders(request, restResponse.headers, context.responseHeaders());
-    // The ETag identifies the compact JSON representation; indented JSON and HTML have different bytes.
-    if (representation.format !== 'json' || representation.indent !== undefined)
+
+    // The ETag identifies the compact JSON representation; indented JSON and HTML have different
+    // bytes.
+    if (representation.format !== 'json' || representation.indent !== undefined) {
       delete headers.ETag;
-    if (isHtmlPage)
+    }
+
+    if (isHtmlPage) {
       return this.sendPage(
         { request, restResponse: { ...restResponse, body: decodePrefixedFloats(body) }, headers },
         response,
       );
+    }
+
     if (
       (message.method === 'GET' || message.method === 'HEAD') &&
       status === 200 &&
       bodyText !== undefined
     ) {
-      if (!headers.ETag && !headers['Cache-Control'])
+      if (!headers.ETag && !headers['Cache-Control']) {
         Object.assign(headers, publicCacheHeaders(bodyText));
-      if (headers.ETag && matchesIfNoneMatch(message.headers, headers.ETag))
+      }
+
+      if (headers.ETag && matchesIfNoneMatch(message.headers, headers.ETag)) {
         return void response.writeHead(304, headers).end();
+      }
     }
+
     sendResponse(response, status, headers, MEDIA_TYPE_BY_FORMAT.json, bodyText);
   }
 
   private async sendPage(renderInput: RenderInput, response: ServerResponse): Promise<void> {
     const { status } = renderInput.restResponse;
-    // A client without budget does not get a page with all values of its form, which is expensive to render.
+
+    // A client without budget does not get a page with all values of its form, which is expensive
+    // to render.
     if (status >= 500 || status === 429) return this.sendFailurePage(renderInput, response);
     const redirectHeaders = this.htmlRenderer.redirectHeaders(renderInput);
-    if (redirectHeaders)
+
+    if (redirectHeaders) {
       return sendResponse(
         response,
         303,
@@ -233,9 +352,12 @@ class Router {
         MEDIA_TYPE_BY_FORMAT.api,
         undefined,
       );
-    // Rendering an HTML page loads additional data. This may be rejected although the request itself succeeded.
+    }
+
+    // Rendering an HTML page loads additional data. This may be rejected although the request
+    // itself succeeded.
     const { request, restResponse, headers } = renderInput;
-    const isCompletedWrite = !SAFE_METHODS.includes(request.method) && restResponse.status < 400;
+    const isCompletedWrite = !READ_METHODS.includes(request.method) && restResponse.status < 400;
     const page = await this.options
       .limitRendering(request.message, () =>
         catchRestError(() => this.renderWithinLimit(renderInput)),
@@ -244,8 +366,10 @@ class Router {
         if (isCompletedWrite && error instanceof OverloadedError) return undefined;
         throw error;
       });
-    // If the page of a completed write cannot be rendered, sends JSON: from an error, the client would conclude that the write failed, and repeat it.
-    if (page === undefined || (page instanceof RestError && isCompletedWrite))
+
+    // If the page of a completed write cannot be rendered, JSON is sent: an error would suggest
+    // that the write failed and could be repeated.
+    if (page === undefined || (page instanceof RestError && isCompletedWrite)) {
       return sendResponse(
         response,
         restResponse.status,
@@ -253,7 +377,9 @@ class Router {
         MEDIA_TYPE_BY_FORMAT.json,
         toDjangoJson(JSON.stringify(restResponse.body)),
       );
-    if (page instanceof RestError)
+    }
+
+    if (page instanceof RestError) {
       return this.sendFailurePage(
         {
           ...renderInput,
@@ -262,14 +388,19 @@ class Router {
         },
         response,
       );
+    }
+
     this.sendHtml(renderInput, page, response);
   }
 
   private async renderWithinLimit(renderInput: RenderInput): Promise<HtmlPage> {
     const { maxResponseBytes } = this.options;
     const page = await this.htmlRenderer.render(renderInput);
-    if (Buffer.byteLength(page.htmlText) > maxResponseBytes)
+
+    if (Buffer.byteLength(page.htmlText) > maxResponseBytes) {
       throw badRequestError(responseTooLongMessage(maxResponseBytes));
+    }
+
     return page;
   }
 
@@ -282,9 +413,10 @@ class Router {
     page: HtmlPage,
     response: ServerResponse,
   ): void {
-    context.chargeResponse(Buffer.byteLength(page.htmlText));
+    context.chargeResponseBytes(Buffer.byteLength(page.htmlText));
     // Rate limits and server timing include the rendering of the page.
     const pageHeaders = { ...headers, ...context.responseHeaders(), ...page.headers };
+
     sendResponse(
       response,
       restResponse.status,

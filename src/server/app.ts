@@ -1,65 +1,74 @@
-/** Composition root of the HTTP application: wires admission control, Express, GraphQL, REST and HTML pages together. */
-import type { IncomingMessage, RequestListener } from 'node:http';
+/**
+ * Composition root of the HTTP application: wires admission control, Express, GraphQL, REST and
+ * HTML pages together.
+ */
+import type { IncomingMessage, RequestListener, ServerOptions } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Context } from '../core/context';
-import { Executor, type ExecutorOptions } from '../core/operation/executor';
-import { logAndMeasureRequest } from '../request/accesslog';
-import { rejectWebSocketHandshake } from '../request/handshakerejection';
-import { cancelReadsOnDisconnect } from '../request/requestcontext';
+import type { Context } from '../engine/context';
+import { Executor, type ExecutorOptions } from '../engine/execution/executor';
+import { rejectWebSocketHandshake } from '../request/handshake-rejection';
 import type { Services } from '../request/services';
-import type { AppGauges, Metrics } from '../telemetry/metrics';
+import type { ServerGauges, Metrics } from '../telemetry/metrics';
 import type { Tracing } from '../telemetry/tracing';
 import { createApolloServer } from '../graphql/apollo';
-import { EventStreamTransport } from '../graphql/live/eventstreams';
+import { EventStreamTransport } from '../graphql/live/event-streams';
 import { Subscriptions } from '../graphql/live/subscriptions';
 import { WebSocketTransport } from '../graphql/live/websockets';
 import { buildGraphQLSchema, buildRestSchema } from '../graphql/schema';
-import { TrustedDocuments } from '../graphql/trusteddocuments';
-import { htmlRenderer } from '../pages/browse';
-import { isApiDocsPath } from '../pages/reference';
-import type { Config } from '../platform/config';
-import { compressResponse } from '../platform/compression';
-import { CorsPolicy } from '../platform/cors';
-import { acceptConnections, longestWaitMs } from '../platform/fairturns';
-import { ClientLimiters } from '../platform/limiter';
+import { TrustedDocuments } from '../graphql/trusted-documents';
+import { htmlRenderer } from '../web/browse';
+import type { Config } from '../shared/config';
+import { CorsPolicy } from '../shared/cors';
+import { yieldToNewConnections, longestWaitMs } from '../shared/fair-turns';
+import { ClientLimiters } from '../shared/limiter';
 import type { PrepareOperation } from '../rest/endpoints';
-import { PRIVATE_CACHE_CONTROL } from '../rest/response';
 import { createRestHandler, type RestHandler } from '../rest/router';
-import { API_BASE_PATH } from '../rest/routes';
-import type { CollectMetrics } from '../telemetry/metricsendpoint';
-import { createMetricsCollector } from '../telemetry/workermetrics';
-import { discardUnreadBody } from './connections';
-import { AdmissionControl } from './admissioncontrol';
-import { ErrorContainment } from './errorcontainment';
-import { RequestContextStore } from './requestcontexts';
-import { ErrorResponder } from './errorresponder';
+import type { CollectMetrics } from '../telemetry/metrics-endpoint';
+import { createMetricsCollector } from '../telemetry/worker-metrics';
+import { AdmissionControl } from './admission-control';
+import { createParserErrorListener } from './connections';
+import { ErrorContainment } from './error-containment';
+import { RequestContextStore } from './request-contexts';
+import { ErrorResponder } from './error-responder';
 import { DEGRADATIONS, Readiness, type Degradation } from './readiness';
-import { isProbeRequest, createExpressApp, type AppDependencies } from './routes';
-import { findRepeatedHeader, normalizeTarget } from './requesttarget';
+import { createRequestListener } from './request-steps';
+import { createExpressApp, type AppDependencies } from './routes';
+import { findRepeatedHeader, normalizeTarget } from './request-target';
 
 export interface App {
   listener: RequestListener;
   onConnection(): void;
   onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Renders the Prometheus metrics; absent when metrics are disabled. */
+
+  /** Answers a request that Node.js cannot parse. */
+  onClientError(error: Error, socket: Duplex): void;
+
+  /** Renders the Prometheus metrics, unless they are disabled. */
   collectMetrics?: CollectMetrics;
-  errorContainment: ErrorContainment;
-  /** Reports "not ready", rejects new WebSockets and ends subscriptions, so that their clients reconnect, possibly to another instance. */
+  serverOptions: ServerOptions;
+
+  /**
+   * Reports "not ready", rejects new WebSockets and ends subscriptions, so that clients reconnect
+   * to another instance.
+   */
   startDraining(): void;
   stop(): Promise<void>;
 }
 
-/** Cache headers of GraphQL responses. All responses are private, because any document may select `viewer`. */
-const GRAPHQL_HEADERS: readonly [string, string][] = [
-  ['Cache-Control', PRIVATE_CACHE_CONTROL],
-  ['Vary', 'Accept, Accept-Language, Authorization, Cookie'],
-];
+const isWebSocketHandshake = ({ headers }: IncomingMessage): boolean =>
+  /(?:^|,)\s*websocket\s*(?:,|$)/i.test(headers.upgrade ?? '');
+
+/**
+ * Ignores other protocols of an Upgrade header, such as h2c (RFC 9110, section 7.8). Node has this
+ * option since 22.21 and 24.9.
+ */
+const WEBSOCKET_UPGRADE_OPTIONS = { shouldUpgradeCallback: isWebSocketHandshake };
 
 const PAGE_RENDERING_LIMITS = { slots: 8, slotsPerClient: 2, maxQueued: 100, maxWaitMs: 1_500 };
 
 export async function createApp(processServices: Services): Promise<App> {
   const { config, log, database, forwardedHeaders } = processServices;
-  const errorResponder = new ErrorResponder(log);
+  const errorResponder = new ErrorResponder(log, forwardedHeaders.basePath);
   const cors = new CorsPolicy(config.corsOrigins);
   const errorContainment = new ErrorContainment(log, errorResponder);
   const admissionControl = new AdmissionControl(
@@ -71,7 +80,7 @@ export async function createApp(processServices: Services): Promise<App> {
   );
   const { executor, restExecutor } = createExecutors(processServices);
   const readiness = new Readiness(database);
-  const gauges: AppGauges = {
+  const gauges: ServerGauges = {
     readyFlag: () => Number(readiness.state.reason === undefined),
     degradationFlags: () => degradationFlags(readiness.state.degradations),
     rejectedCounts: admissionControl.rejectedCounts,
@@ -106,8 +115,9 @@ export async function createApp(processServices: Services): Promise<App> {
   });
   const collectMetrics = services.metrics && createMetricsCollector(services.metrics.registry);
   const prepareOperation = createOperationPreparer(restExecutor);
+
   await readiness.start();
-  const handleAdmittedRequest = createAdmittedRequestListener({
+  const dependencies: AppDependencies = {
     services,
     executor,
     restExecutor,
@@ -121,12 +131,15 @@ export async function createApp(processServices: Services): Promise<App> {
     errorContainment,
     cors,
     collectMetrics,
-  });
+  };
+  const restHandler = createAppRestHandler(dependencies);
+  const expressApp = createExpressApp(dependencies);
+
   return {
-    ...createServerListeners(
-      { services, errorResponder, errorContainment, cors, admissionControl, webSockets },
-      handleAdmittedRequest,
-    ),
+    listener: createRequestListener({ ...dependencies, admissionControl, restHandler, expressApp }),
+    onConnection: yieldToNewConnections,
+    onUpgrade: createUpgradeListener({ ...dependencies, admissionControl, webSockets }),
+    onClientError: createParserErrorListener(cors),
     startDraining() {
       admissionControl.startDraining();
       readiness.startDraining();
@@ -136,7 +149,7 @@ export async function createApp(processServices: Services): Promise<App> {
         .catch((error: unknown) => log.error({ err: error }, 'unexpected error in a subscription'));
     },
     collectMetrics,
-    errorContainment,
+    serverOptions: { ...errorContainment.messageClasses, ...WEBSOCKET_UPGRADE_OPTIONS },
     async stop() {
       admissionControl.stop();
       readiness.stop();
@@ -147,27 +160,34 @@ export async function createApp(processServices: Services): Promise<App> {
 }
 
 /**
- * Returns, for metrics, 1 for each active degradation (such as a full disk) and 0 for all others, so that every time series exists before the first fault.
+ * Metric values of the degradations, such as a full disk: 1 if active, else 0, so that every time
+ * series exists before the first fault.
  */
-const degradationFlags = (presentDegradations: readonly Degradation[]): Record<string, number> =>
+const degradationFlags = (activeDegradations: readonly Degradation[]): Record<string, number> =>
   Object.fromEntries(
     (Object.keys(DEGRADATIONS) as Degradation[]).map((name) => [
       name,
-      Number(presentDegradations.includes(name)),
+      Number(activeDegradations.includes(name)),
     ]),
   );
 
-// The code of metrics and tracing is imported dynamically, so that it is loaded only if they are enabled.
+// Metrics and tracing are imported dynamically, so that their code is loaded only if they are
+// enabled.
 
-async function createMetrics(services: Services, gauges: AppGauges): Promise<Metrics | undefined> {
+async function createMetrics(
+  services: Services,
+  gauges: ServerGauges,
+): Promise<Metrics | undefined> {
   if (!services.config.metrics) return undefined;
   const { Metrics } = await import('../telemetry/metrics.ts');
+
   return new Metrics(services, gauges);
 }
 
 async function createTracing({ tracing }: Config): Promise<Tracing | undefined> {
   if (!tracing) return undefined;
   const { Tracing } = await import('../telemetry/tracing.ts');
+
   return new Tracing(tracing);
 }
 
@@ -176,6 +196,7 @@ function createExecutors({
   plannerStatistics,
 }: Services): Record<'executor' | 'restExecutor', Executor> {
   const options: ExecutorOptions = { ...config, catalogueSizes: plannerStatistics };
+
   return {
     executor: new Executor(buildGraphQLSchema(), options),
     restExecutor: new Executor(buildRestSchema(), { ...options, introspection: 'anyone' }),
@@ -186,7 +207,8 @@ const createOperationPreparer =
   (restExecutor: Executor): PrepareOperation =>
   (document) => {
     const run = restExecutor.prepareInternalOperation(document);
-    // Safe cast: every context that REST passes on was created by `createRequestContext`.
+
+    // Safe cast: every context that REST passes on is a `RequestContext`.
     return (context, variables) => run(context as Context, variables);
   };
 
@@ -199,6 +221,7 @@ function createAppRestHandler({
 }: AppDependencies): RestHandler {
   const pageLimiters = new ClientLimiters(PAGE_RENDERING_LIMITS);
   const { schema } = restExecutor;
+
   return createRestHandler({
     schema,
     prepareOperation,
@@ -212,8 +235,9 @@ function createAppRestHandler({
         permitsExports: !config.persistedOnly,
       }),
     limitRendering: (message, callback) => {
-      const { clientKey } = requestContexts.get(message).resolverContext.session;
-      return pageLimiters.of(clientKey).run(clientKey, callback);
+      const { clientKey } = requestContexts.get(message).session;
+
+      return pageLimiters.forClient(clientKey).run(clientKey, callback);
     },
     multipartLimits: config,
     maxResponseBytes: config.maxResponseBytes,
@@ -221,89 +245,52 @@ function createAppRestHandler({
   });
 }
 
-function createAdmittedRequestListener(dependencies: AppDependencies): RequestListener {
-  const { services, requestContexts, errorResponder, cors } = dependencies;
-  const { config, forwardedHeaders } = services;
-  const restHandler = createAppRestHandler(dependencies);
-  const expressApp = createExpressApp(dependencies);
-  return (request, response) => {
-    const isRestRequest = request.url!.startsWith(API_BASE_PATH) && !isApiDocsPath(request.url!);
-    const context = requestContexts.create(request, isRestRequest);
-    cancelReadsOnDisconnect(context, response);
-    logAndMeasureRequest(request, response, context, services);
-    compressResponse(request, response);
-    if (cors.respondToPreflight(request, response)) return;
-    // RFC 6797 permits this header (HSTS) only in responses over HTTPS.
-    if (config.hsts && forwardedHeaders.isEncrypted(request))
-      response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);
-    // REST bypasses Express, which would account for more than half of the duration of a short request.
-    if (isRestRequest)
-      return void restHandler(request, response).catch((error) =>
-        errorResponder.handleError(error, request, response),
-      );
-    // X-Content-Type-Options is set before routing, so that error responses also have it.
-    response.setHeader('X-Content-Type-Options', 'nosniff');
-    if (request.url!.startsWith('/graphql'))
-      for (const [name, value] of GRAPHQL_HEADERS) response.appendHeader(name, value);
-    expressApp(request, response);
-  };
-}
-
-interface ListenerDependencies extends Pick<
+interface UpgradeDependencies extends Pick<
   AppDependencies,
-  'services' | 'errorResponder' | 'errorContainment' | 'cors'
+  'services' | 'errorContainment' | 'cors'
 > {
   admissionControl: AdmissionControl;
   webSockets: WebSocketTransport;
 }
 
-const createServerListeners = (
-  {
+const createUpgradeListener =
+  ({
     services: { forwardedHeaders },
-    errorResponder,
     errorContainment,
     cors,
     admissionControl,
     webSockets,
-  }: ListenerDependencies,
-  handleAdmittedRequest: RequestListener,
-): Pick<App, 'listener' | 'onConnection' | 'onUpgrade'> => ({
-  listener: (request, response) =>
-    errorContainment.catchErrors(request, response, () => {
-      const repeatedHeader = findRepeatedHeader(request);
-      if (repeatedHeader)
-        return errorResponder.sendError(
-          request,
-          response,
-          400,
-          'BAD_REQUEST',
-          `The header ${repeatedHeader} may occur only once.`,
-        );
-      request.url = normalizeTarget(request.url!);
-      response.setHeader('X-Request-Id', forwardedHeaders.assignRequestId(request));
-      cors.addHeaders(request, response);
-      discardUnreadBody(request, response);
-      if (isProbeRequest(request)) return handleAdmittedRequest(request, response);
-      admissionControl.admit(request, response, handleAdmittedRequest);
-    }),
-  onConnection: acceptConnections,
-  onUpgrade: (request, socket, head) =>
+  }: UpgradeDependencies): App['onUpgrade'] =>
+  (request, socket, head) =>
     errorContainment.catchErrors(request, undefined, () => {
+      request.url = normalizeTarget(request.url!);
       forwardedHeaders.assignRequestId(request);
-      // Handles socket errors while the handshake is queued. Otherwise, they would be uncaught exceptions.
+      // Without this listener, socket errors while the handshake is queued would be uncaught
+      // exceptions.
       socket.on('error', () => socket.destroy());
-      if (findRepeatedHeader(request))
+
+      // Needed only in Node versions without `shouldUpgradeCallback`.
+      if (!isWebSocketHandshake(request)) {
+        return rejectWebSocketHandshake(request, socket, '426 Upgrade Required');
+      }
+
+      if (findRepeatedHeader(request)) {
         return rejectWebSocketHandshake(request, socket, '400 Bad Request');
-      // The same-origin policy does not cover WebSockets, so a restriction of origins is enforced here.
+      }
+
+      // The same-origin policy does not cover WebSockets, so a restriction of origins is enforced
+      // here.
       const pageOrigin = request.headers.origin;
+
       if (
         pageOrigin !== undefined &&
         !cors.allowsOrigin(pageOrigin) &&
-        pageOrigin !== forwardedHeaders.baseUrl(request)
-      )
+        pageOrigin !== new URL(forwardedHeaders.baseUrl(request)).origin
+      ) {
         return rejectWebSocketHandshake(request, socket, '403 Forbidden');
-      admissionControl.admitSocket(request, socket, () =>
+      }
+
+      admissionControl.admitWebSocket(request, socket, () =>
         webSockets.upgrade(request, socket, head),
       );
-    }),
-});
+    });

@@ -1,4 +1,7 @@
-/** Timeouts and limits for connections. Connections whose clients stop sending or reading are closed, because each one occupies memory. */
+/**
+ * Timeouts and limits of connections. Clients that stop sending or reading are disconnected,
+ * because each connection occupies memory.
+ */
 import type {
   IncomingMessage,
   RequestListener,
@@ -7,98 +10,118 @@ import type {
   ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import onHeaders from 'on-headers';
-import { deferSocketClose } from '../internals/node';
-import type { Config } from '../platform/config';
+import type { Config } from '../shared/config';
+import type { CorsPolicy } from '../shared/cors';
 
-/** Keep-alive timeout. It exceeds the idle timeout of common proxies (60 s), so that they do not reuse a connection that is being closed. */
+/**
+ * Keep-alive timeout. It exceeds the idle timeout of common proxies (60 s), which could otherwise
+ * reuse a connection that is being closed.
+ */
 const KEEP_ALIVE_MS = 65_000;
-/** Maximum duration of a whole request, as a multiple of CLIENT_TIMEOUT. It suffices for the largest upload over a slow connection. */
+
+/**
+ * Maximum duration of a request, as a multiple of CLIENT_TIMEOUT. It suffices for the largest
+ * upload over a slow connection.
+ */
 const REQUEST_TIMEOUT_FACTOR = 10;
 
 type TimeoutConfig = Pick<Config, 'clientTimeout'>;
-
-const connectionsCheckingIntervalMs = (clientTimeout: number) =>
-  Math.min(5_000, Math.max(100, clientTimeout / 4));
 
 export const serverTimeouts = ({ clientTimeout }: TimeoutConfig): ServerOptions => ({
   keepAliveTimeout: KEEP_ALIVE_MS,
   headersTimeout: clientTimeout,
   requestTimeout: REQUEST_TIMEOUT_FACTOR * clientTimeout,
-  connectionsCheckingInterval: connectionsCheckingIntervalMs(clientTimeout || Infinity),
+  connectionsCheckingInterval: 1_000,
 });
 
-/** Resets the connection (RST). After a normal close, the kernel would keep unsent data in memory for some time. */
-function resetConnection(socket: Socket): void {
-  if ('encrypted' in socket) socket.destroy();
-  else socket.resetAndDestroy();
-}
-
-/** Maximum length of a body that is assumed to arrive within the linger timeout. */
-const MAX_SHORT_BODY_BYTES = 64 * 1024;
-const LINGER_TIMEOUT_MS = 1_000;
-const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
-/** Number of discarded bytes after which reading yields to the event loop. Otherwise, Node reads up to 2 MB from a full socket in one turn. */
-const DISCARDED_BYTES_PER_EVENT_LOOP_TURN = 128 * 1024;
-
 /**
- * Lingering close (https://nginx.org/en/docs/http/ngx_http_core_module.html#lingering_close) after a response that was sent before the request
- * body was read completely. Discards the rest of the body within limits of time and size, so that the client receives the response instead of a
- * reset, and so that the rest of a short body is not parsed as the next request.
+ * Closes connections that are idle while a response is sent (CLIENT_TIMEOUT) or awaited
+ * (REQUEST_TIMEOUT_FACTOR times that). After a bug, such as a promise that never settles, the
+ * response may never come.
  */
-export function discardUnreadBody(request: IncomingMessage, response: ServerResponse): void {
-  const { 'transfer-encoding': transferEncoding, 'content-length': contentLength } =
-    request.headers;
-  if (transferEncoding === undefined && (contentLength === undefined || contentLength === '0'))
-    return;
-  // A response that precedes the end of a long body has `Connection: close`, so that the client sends no further request on the connection.
-  if (transferEncoding !== undefined || Number(contentLength) > MAX_SHORT_BODY_BYTES)
-    onHeaders(response, () => {
-      if (!request.complete) response.setHeader('Connection', 'close');
-    });
-  // This `finish` listener is prepended to run before Node's own, which closes the connection. Closing it with part of the request body unread would make
-  // TCP reset the connection, and the client could lose the response.
-  response.prependOnceListener('finish', () => {
-    const { socket } = request;
-    if (request.complete || socket.destroyed) return;
-    const lingerTimer = setTimeout(() => socket.destroy(), LINGER_TIMEOUT_MS).unref();
-    const closeSocket = deferSocketClose(socket);
-    let remainingBytes = MAX_DISCARDED_BYTES;
-    let bytesUntilYield = DISCARDED_BYTES_PER_EVENT_LOOP_TURN;
-    request.on('data', (chunk: Buffer) => {
-      remainingBytes -= chunk.length;
-      bytesUntilYield -= chunk.length;
-      if (remainingBytes >= 0 && bytesUntilYield >= 0) return;
-      request.pause();
-      if (remainingBytes < 0) return;
-      bytesUntilYield = DISCARDED_BYTES_PER_EVENT_LOOP_TURN;
-      setImmediate(() => request.resume());
-    });
-    request.once('end', () => {
-      clearTimeout(lingerTimer);
-      closeSocket();
-    });
-    request.resume();
+export function limitResponseTime(server: Server, { clientTimeout }: TimeoutConfig): void {
+  server.on('request', (_request, response) => {
+    response.setTimeout(REQUEST_TIMEOUT_FACTOR * clientTimeout);
+    onHeaders(response, () => response.setTimeout(clientTimeout));
   });
 }
 
-/** Maximum number of queued requests per connection. A client could otherwise fill memory with their headers by pipelining without reading responses. */
+/**
+ * After an early response, the time for the client to send the rest of the body and to read the
+ * response.
+ */
+const DISCARD_TIMEOUT_MS = 1_000;
+
+/**
+ * Discards the rest of a body whose request was answered early. Otherwise, Node would close the
+ * connection with unread data, TCP would reset it, and the client could lose the response.
+ */
+export function discardUnreadBody(request: IncomingMessage, response: ServerResponse): void {
+  const {
+    'transfer-encoding': transferEncoding,
+    'content-length': contentLength,
+    connection = '',
+  } = request.headers;
+
+  if (transferEncoding === undefined && !Number(contentLength)) return;
+
+  onHeaders(response, () => {
+    if (request.complete) return;
+    response.setHeader('Connection', 'keep-alive');
+
+    response.once('finish', () => {
+      const { socket } = request;
+      const timer = setTimeout(() => socket.destroy(), DISCARD_TIMEOUT_MS).unref();
+      const isPersistent = request.httpVersion === '1.1' && !/close/i.test(connection);
+      const endDiscarding = () => (isPersistent ? clearTimeout(timer) : socket.end());
+
+      // The body may have ended while the response was sent.
+      if (request.readableEnded) endDiscarding();
+      else request.once('end', endDiscarding).resume();
+    });
+  });
+}
+
+/**
+ * Maximum number of queued requests per connection. A client that pipelines without reading
+ * responses could otherwise fill memory.
+ */
 const MAX_PIPELINED_REQUESTS = 100;
 
-/** Serializes pipelined requests: each one starts when the previous response of its connection has been sent completely. */
+/**
+ * Property of a socket that contains its queue. A WeakMap would be slower: minor garbage
+ * collections treat its values as roots and would move everything of a request to the old
+ * generation.
+ */
+const QUEUE_KEY = Symbol('request queue');
+
+type SocketWithQueue = Socket & {
+  [QUEUE_KEY]?: { lastResponse?: ServerResponse; queuedCount: number };
+};
+
+/**
+ * Runs the pipelined requests of a connection one after the other. Node alone starts all at once
+ * and keeps their responses in memory to order them.
+ */
 export function serializePipelinedRequests(listener: RequestListener): RequestListener {
-  const queues = new WeakMap<Socket, { lastResponse: ServerResponse; queuedCount: number }>();
   return (request, response) => {
-    const { socket } = request;
-    const queue = queues.get(socket);
-    if (!queue) {
-      queues.set(socket, { lastResponse: response, queuedCount: 0 });
+    const socket: SocketWithQueue = request.socket;
+    const queue = (socket[QUEUE_KEY] ??= { queuedCount: 0 });
+    const previousResponse = queue.lastResponse;
+
+    queue.lastResponse = response;
+    // Otherwise, an idle connection would keep its last request and response in memory.
+    response.once('close', () => {
+      if (queue.lastResponse === response) queue.lastResponse = undefined;
+    });
+
+    if (!previousResponse || previousResponse.writableFinished) {
       return void listener(request, response);
     }
-    const previousResponse = queue.lastResponse;
-    queue.lastResponse = response;
-    if (previousResponse.writableFinished) return void listener(request, response);
-    if (queue.queuedCount >= MAX_PIPELINED_REQUESTS) return resetConnection(socket);
+
+    if (queue.queuedCount >= MAX_PIPELINED_REQUESTS) return void socket.destroy();
     queue.queuedCount += 1;
     previousResponse.once('close', () => {
       queue.queuedCount -= 1;
@@ -107,37 +130,46 @@ export function serializePipelinedRequests(listener: RequestListener): RequestLi
   };
 }
 
+/** Statuses with which Node.js answers requests that it cannot parse, by error code. */
+const STATUS_BY_PARSER_ERROR: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+const INVALID_URL_BODY = JSON.stringify({
+  detail:
+    'The URL contains characters that must be percent-encoded as UTF-8, such as "ü" as "%C3%BC". With curl, send parameters with -G --data-urlencode "term=ü".',
+});
+
+type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer };
+
 /**
- * Closes connections that have no traffic in either direction for CLIENT_TIMEOUT. WebSockets are excluded, because they have their own timeout. A connection
- * that waits for a response has REQUEST_TIMEOUT_FACTOR times as long. A limit is needed there, too: after a bug (an error in a promise that is not awaited)
- * the response may never come.
+ * Answers a request that cannot be parsed like Node.js does by default. Adds CORS headers, so that
+ * pages of other origins can read the status, and says what is wrong with a URL that contains bytes
+ * outside of ASCII.
  */
-export function closeStalledConnections(server: Server, { clientTimeout }: TimeoutConfig): void {
-  const lastRequests = new WeakMap<Socket, { response: ServerResponse; receivedAt: number }>();
-  server.on(
-    'request',
-    ({ socket }, response) =>
-      void lastRequests.set(socket, { response, receivedAt: performance.now() }),
-  );
-  const stalledSinceBySocket = new WeakMap<Socket, number>();
-  server.setTimeout(clientTimeout, (socket: Socket) => {
-    const now = performance.now();
-    if (socket.writableLength === 0) {
-      const lastRequest = lastRequests.get(socket);
-      const isResponseLost =
-        lastRequest &&
-        !lastRequest.response.headersSent &&
-        now - lastRequest.receivedAt > REQUEST_TIMEOUT_FACTOR * clientTimeout;
-      // A connection whose latest response is unfinished is not closed yet: its client is waiting for the server, or is still sending its request body,
-      // for which `requestTimeout` applies.
-      if (lastRequest?.response.writableFinished !== false || isResponseLost) socket.destroy();
-      else socket.setTimeout(clientTimeout);
-    } else if (now - (stalledSinceBySocket.get(socket) ?? -Infinity) < 1.5 * clientTimeout)
-      resetConnection(socket);
-    else {
-      // On a slow line, the kernel empties its send buffer in bursts, so the connection is reset only after a second consecutive timeout.
-      stalledSinceBySocket.set(socket, now);
-      socket.setTimeout(clientTimeout);
+export const createParserErrorListener =
+  (cors: CorsPolicy) =>
+  (error: ParserError, socket: Duplex): void => {
+    const { lastResponse, queuedCount = 0 } = (socket as SocketWithQueue)[QUEUE_KEY] ?? {};
+    const isResponseBegun = lastResponse?.headersSent || queuedCount > 0;
+    const code = error.code ?? '';
+
+    // Other errors are those of the connection or of its TLS handshake.
+    if (!/^(?:HPE|ERR_HTTP)_/.test(code) || !socket.writable || isResponseBegun) {
+      return void socket.destroy();
     }
-  });
-}
+
+    const status = STATUS_BY_PARSER_ERROR[code] ?? '400 Bad Request';
+    const body = code === 'HPE_INVALID_URL' ? INVALID_URL_BODY : '';
+    const headers = {
+      Connection: 'close',
+      ...(body && { 'Content-Type': 'application/json' }),
+      'Content-Length': Buffer.byteLength(body),
+      ...cors.headersForUnparsedRequest(error.rawPacket),
+    };
+    const headerLines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+
+    socket.end(`HTTP/1.1 ${status}\r\n${headerLines.join('')}\r\n${body}`, () => socket.destroy());
+  };

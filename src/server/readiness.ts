@@ -1,22 +1,35 @@
 /**
- * Readiness of this instance (https://kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes/): whether it can serve at least some
- * requests. A fault of the shared database after which some requests still work, such as a missing table or a full disk, only counts as degradation: if all
- * instances reported "not ready", a load balancer would remove them all. A timer checks the database; a probe returns the result of the latest check.
+ * Readiness of this instance: whether it can serve at least some requests
+ * (https://kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes/). A fault
+ * of the shared database, such as a full disk, only counts as degradation, because a load balancer
+ * would otherwise remove all instances.
  */
-import { allEntities, resourceOf } from '../core/model/registry';
+import { allEntities, resourceOf } from '../engine/declare/registry';
 import { readSchemaState } from '../database/compatibility';
 import type { Database } from '../database/connection';
 import { DatabaseUnavailable, errorCodeOf, isDatabaseUnavailableError } from '../database/errors';
 
 const CHECK_INTERVAL_MS = 1_000;
-/** Duration of a readiness check, in milliseconds, above which the database counts as slow. Usually, a check takes a few milliseconds. */
-const MAX_HEALTHY_CHECK_MS = 150;
+
+/** Duration of a check after which the instance is "not ready". */
+const CHECK_TIMEOUT_MS = 2_000;
+
 /**
- * Number of rows whose size exceeds PostgreSQL's minimum work_mem (64 kB). PostgreSQL writes them to a temporary file, which fails if the disk is full.
+ * Duration of a check above which the database counts as slow. Usually, it takes a few
+ * milliseconds.
+ */
+const MAX_HEALTHY_CHECK_MS = 150;
+
+/**
+ * Number of rows that exceed PostgreSQL's minimum work_mem (64 kB). PostgreSQL writes them to a
+ * temporary file, which fails if the disk is full.
  */
 const ROWS_EXCEEDING_WORK_MEM = 5_000;
 
-/** Descriptions of faults after which some requests still work. The keys are label values of metrics. */
+/**
+ * Descriptions of faults under which some requests still work. The keys are label values of
+ * metrics.
+ */
 export const DEGRADATIONS = {
   table_missing: 'a table is missing',
   not_migrated: 'the database is not migrated',
@@ -29,7 +42,10 @@ export const DEGRADATIONS = {
 
 export type Degradation = keyof typeof DEGRADATIONS;
 
-/** Degradations by error code of PostgreSQL (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+/**
+ * Degradations by error code of PostgreSQL
+ * (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+ */
 const DEGRADATION_BY_ERROR_CODE: Record<string, Degradation> = {
   '53100': 'disk_full',
   '25006': 'read_only',
@@ -37,29 +53,42 @@ const DEGRADATION_BY_ERROR_CODE: Record<string, Degradation> = {
 };
 
 export interface ReadinessState {
-  /** Why no request can be served; undefined if the instance is ready. */
+  /** Why no request can be served. A ready instance has none. */
   reason?: string;
   degradations: readonly Degradation[];
 }
 
 /**
- * State after a newer version has migrated the database and no longer supports this one. It is "not ready" instead of degraded, because instances of the
- * newer version serve requests.
+ * The state after a newer version has migrated the database and dropped support for this one. It is
+ * "not ready", because newer instances serve requests.
  */
 const INCOMPATIBLE_SCHEMA_STATE: ReadinessState = {
   reason: 'a newer version has migrated the database and does not support this one',
   degradations: [],
 };
 
+const UNRESPONSIVE_STATE: ReadinessState = {
+  reason: 'the database does not respond',
+  degradations: [],
+};
+
+const UNREACHABLE_STATE: ReadinessState = {
+  reason: 'the database cannot be reached',
+  degradations: [],
+};
+
 /** SQL: whether the database is read-only, and whether one of the tables `$1` is missing. */
-const FIND_DEGRADATIONS_SQL = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly",
-  EXISTS (SELECT FROM unnest($1::text[]) AS t("name") WHERE to_regclass(quote_ident(t."name")) IS NULL) AS "isTableMissing"`;
+const FIND_DEGRADATIONS_SQL = `SELECT pg_is_in_recovery()
+  OR current_setting('transaction_read_only') = 'on' AS "isReadOnly",
+  EXISTS (SELECT FROM unnest($1::text[]) AS t("name")
+    WHERE to_regclass(quote_ident(t."name")) IS NULL) AS "isTableMissing"`;
 
 /**
- * SQL: makes PostgreSQL write a temporary file, which fails if its disk is full. SET LOCAL has effect because both statements are sent as one query and
- * so run in one transaction.
+ * SQL: makes PostgreSQL write a temporary file, which fails if its disk is full. Both statements
+ * are one query and thus one transaction, as SET LOCAL requires.
  */
-const WRITE_TEMPORARY_FILE_SQL = `SET LOCAL work_mem = '64kB'; SELECT count(*) FROM generate_series(1, ${ROWS_EXCEEDING_WORK_MEM})`;
+const WRITE_TEMPORARY_FILE_SQL = `SET LOCAL work_mem = '64kB'; SELECT count(*)
+  FROM generate_series(1, ${ROWS_EXCEEDING_WORK_MEM})`;
 
 export class Readiness {
   private latestState: ReadinessState = { reason: 'the server is starting', degradations: [] };
@@ -72,8 +101,10 @@ export class Readiness {
   /** Checks the readiness once and then periodically. */
   async start(): Promise<void> {
     await this.check();
-    if (!this.isStopped)
+
+    if (!this.isStopped) {
       this.timer = setTimeout(() => void this.start(), CHECK_INTERVAL_MS).unref();
+    }
   }
 
   stop(): void {
@@ -81,34 +112,41 @@ export class Readiness {
     clearTimeout(this.timer);
   }
 
-  /** Makes this instance report "not ready" from now on, because it is shutting down. */
+  /** Reports "not ready" from now on, because the server is shutting down. */
   startDraining(): void {
     this.isDraining = true;
   }
 
   get state(): ReadinessState {
     if (this.isDraining) return { reason: 'the server is shutting down', degradations: [] };
-    if (this.database.breaker.unavailableError)
-      return { reason: 'the database does not respond', degradations: [] };
+
     return this.latestState;
   }
 
   private async check(): Promise<void> {
+    const timer = setTimeout(
+      () => (this.latestState = UNRESPONSIVE_STATE),
+      CHECK_TIMEOUT_MS,
+    ).unref();
+
     try {
       const schema = await readSchemaState(this.database);
-      this.latestState =
-        schema === 'incompatible'
-          ? INCOMPATIBLE_SCHEMA_STATE
-          : { degradations: await this.findDegradations(schema === 'outdated') };
+
+      if (schema === 'incompatible') this.latestState = INCOMPATIBLE_SCHEMA_STATE;
+      else {
+        this.latestState = { degradations: await this.findDegradations(schema === 'outdated') };
+      }
     } catch (error) {
       // If the disk is full, PostgreSQL may reject new connections while others still work.
       const code = errorCodeOf(error instanceof DatabaseUnavailable ? error.cause : error);
-      const degradation =
-        DEGRADATION_BY_ERROR_CODE[code] ??
-        (isDatabaseUnavailableError(error) ? undefined : 'failing');
-      this.latestState = degradation
-        ? { degradations: [degradation] }
-        : { reason: 'the database cannot be reached', degradations: [] };
+      let degradation = DEGRADATION_BY_ERROR_CODE[code];
+
+      if (!degradation && !isDatabaseUnavailableError(error)) degradation = 'failing';
+
+      if (degradation) this.latestState = { degradations: [degradation] };
+      else this.latestState = UNREACHABLE_STATE;
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -119,8 +157,9 @@ export class Readiness {
     const [{ isReadOnly, isTableMissing }] = (await pool.query(FIND_DEGRADATIONS_SQL, [tables]))
       .rows;
     const isSlow = performance.now() - startedAt > MAX_HEALTHY_CHECK_MS;
+
     await pool.query(WRITE_TEMPORARY_FILE_SQL);
-    const isPresentByDegradation: Record<
+    const isActiveByDegradation: Record<
       Exclude<Degradation, 'disk_full' | 'access_denied' | 'failing'>,
       boolean
     > = {
@@ -129,8 +168,9 @@ export class Readiness {
       read_only: isReadOnly,
       slow: isSlow,
     };
-    return (Object.keys(isPresentByDegradation) as (keyof typeof isPresentByDegradation)[]).filter(
-      (name) => isPresentByDegradation[name],
+
+    return (Object.keys(isActiveByDegradation) as (keyof typeof isActiveByDegradation)[]).filter(
+      (name) => isActiveByDegradation[name],
     );
   }
 }

@@ -1,16 +1,22 @@
-/** TLS certificate and key of the HTTPS server. They are validated before the start, and reloaded without a restart when the files change. */
+/**
+ * TLS certificate and key of the HTTPS server. They are validated at startup and reloaded when the
+ * files change.
+ */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { createSecureContext, type Server } from 'node:tls';
 import type { Logger } from 'pino';
-import { ConfigError, type Config } from '../platform/config';
+import { ConfigError, type Config } from '../shared/config';
 
 type TlsPaths = NonNullable<Config['tls']>;
 
-/** Interval at which the certificate and key files are polled. They are not watched, because a renewal may only replace the target of a symbolic link. */
+/**
+ * Interval at which certificate and key are polled. Watching would miss a renewal that only
+ * replaces the target of a symbolic link.
+ */
 const POLL_INTERVAL_MS = 2_000;
 
-export interface TlsFiles {
+interface TlsFiles {
   cert: Buffer;
   key: Buffer;
 }
@@ -22,27 +28,26 @@ export function readTls(paths: TlsPaths): TlsFiles {
   const privateKey: KeyObject = parsePemFile('TLS_KEY', 'a private key without a passphrase', () =>
     createPrivateKey(key),
   );
-  if (!certificate.checkPrivateKey(privateKey))
+
+  if (!certificate.checkPrivateKey(privateKey)) {
     throw new ConfigError('TLS_KEY does not match the certificate in TLS_CERT');
+  }
+
   try {
-    // Creates a TLS context to detect problems that only OpenSSL finds, for example that the key is too short.
+    // Finds problems that only OpenSSL detects, for example that the key is too short.
     createSecureContext({ cert, key });
   } catch (error) {
     throw new ConfigError(`TLS_CERT: ${(error as Error).message}`);
   }
+
   return { cert, key };
 }
 
 /**
- * Polls the files and uses a renewed certificate for new connections, unless it is invalid. `currentFiles`: the files that the server uses. Returns a function
- * that stops polling.
+ * Polls the files and uses a renewed certificate for new connections, unless it is invalid. Returns
+ * a function that stops polling.
  */
-export function watchTls(
-  paths: TlsPaths,
-  currentFiles: TlsFiles,
-  server: Pick<Server, 'setSecureContext'>,
-  log: Logger,
-): () => void {
+export function watchTls(paths: TlsPaths, server: Server, log: Logger): () => void {
   const reload = () => {
     try {
       server.setSecureContext(readTls(paths));
@@ -54,20 +59,14 @@ export function watchTls(
       );
     }
   };
-  const files = Object.values(paths);
-  for (const file of files)
-    watchFile(file, { interval: POLL_INTERVAL_MS, persistent: false }, reload);
-  // The certificate or key may have changed since the server read them, because its start takes some time. Polling reports later changes only.
-  if (!isUnchanged(paths, currentFiles)) reload();
-  return () => files.forEach((file) => unwatchFile(file, reload));
-}
 
-function isUnchanged(paths: TlsPaths, { cert, key }: TlsFiles): boolean {
-  try {
-    return cert.equals(readFileSync(paths.cert)) && key.equals(readFileSync(paths.key));
-  } catch {
-    return false;
+  const files = Object.values(paths);
+
+  for (const file of files) {
+    watchFile(file, { interval: POLL_INTERVAL_MS, persistent: false }, reload);
   }
+
+  return () => files.forEach((file) => unwatchFile(file, reload));
 }
 
 function readSettingFile(name: string, path: string): Buffer {

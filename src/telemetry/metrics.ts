@@ -1,24 +1,35 @@
 /**
- * Prometheus metrics of one process. Most values are read from other objects at each scrape; only those of requests are counted here. The number of label
- * values is limited, so that clients cannot create an unlimited number of time series.
+ * Prometheus metrics of one process. Metrics of requests are counted here; other values are read at
+ * each scrape from the objects that hold them. The number of label values is limited, so that
+ * clients cannot create an unlimited number of time series.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Counter, Histogram, Registry } from 'prom-client';
-import type { Context } from '../core/context';
+import type { Context } from '../engine/context';
 import type { Route } from '../rest/routes';
-import type { Services } from '../request/services';
-import { CallbackMetrics } from './callbackmetrics';
-import { addDatabaseMetrics, type StatementTotals } from './databasemetrics';
-import { routeTemplate } from './routetemplates';
+import type { LoginRateLimiter } from '../accounts/login-rate-limiter';
+import type { CatalogueCache } from '../engine/changes/catalogue-cache';
+import type { DerivedValueCache } from '../engine/changes/derived-values';
+import type { ChangeLog } from '../engine/changes/change-log';
+import type { NotificationListener } from '../engine/changes/listener';
+import type { Database } from '../database/connection';
+import type { CostRateLimiter } from '../request/cost-rate-limit';
+import { CallbackMetrics } from './callback-metrics';
+import { addDatabaseMetrics, type StatementTotals } from './database-metrics';
+import { routeTemplate } from './route-templates';
 
-export interface AppGauges {
-  /** Number of rejected requests by reason. */
+export interface ServerGauges {
+  /** Numbers of rejected requests by reason. */
   readonly rejectedCounts: Readonly<Record<string, number>>;
-  /** Returns the longest queueing delay, in milliseconds, of clients with a single queued request. */
+
+  /** Longest queueing delay, in milliseconds, of clients with a single queued request. */
   queueingDelay(): number;
   readyFlag(): number;
-  /** Returns 1 for each degradation that the latest check has found, and 0 for the others. */
+
+  /**
+   * Flags of known degradations: 1 if the latest check has found the degradation, else 0.
+   */
   degradationFlags(): Record<string, number>;
   subscriptionCounts(): {
     running: number;
@@ -28,17 +39,32 @@ export interface AppGauges {
   };
 }
 
+/** Services whose use is measured. */
+interface MeasuredServices {
+  database: Database;
+  notificationListener: NotificationListener;
+  changeLog: ChangeLog;
+  catalogue: CatalogueCache;
+  derivedValues: DerivedValueCache;
+  loginLimiter: LoginRateLimiter;
+  costRateLimiter: CostRateLimiter;
+}
+
 export interface CompletedRequest {
   request: Pick<IncomingMessage, 'method' | 'url'>;
   response: ServerResponse;
   context: Context;
   restRoute?: Route;
-  /** Name of the GraphQL operation; null for an anonymous operation, undefined without one. */
+
+  /** Name of the GraphQL operation; null if the client has given it no name. */
   operationName?: string | null;
   durationMs: number;
 }
 
-/** Maximum number of operation names that become label values. Anonymous clients have a separate limit, because they can invent any number of names. */
+/**
+ * Maximum number of operation names that become label values. Anonymous clients have a separate
+ * limit, because they can invent any number of names.
+ */
 const MAX_OPERATION_NAMES = { users: 200, anonymous: 50 };
 const UNNAMED_OPERATION_LABEL = '(none)';
 const OTHER_LABEL = 'other';
@@ -48,7 +74,10 @@ const MS_PER_SECOND = 1000;
 const NS_PER_SECOND = 1e9;
 const DURATION_BUCKETS_SECONDS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 const COST_BUCKETS = [10, 100, 1_000, 10_000, 100_000];
-/** Whether the response is an event stream. Its duration is not recorded, because it lasts as long as the client listens. */
+
+/**
+ * The duration of an event stream is not recorded, because it lasts as long as the client listens.
+ */
 const isEventStream = (response: ServerResponse) =>
   String(response.getHeader('content-type') ?? '').startsWith('text/event-stream');
 
@@ -64,7 +93,7 @@ export class Metrics {
   private readonly requests: Counter<'method' | 'route' | 'status'>;
   private readonly errors: Counter<'api' | 'code'>;
   private readonly operationNames = { users: new Set<string>(), anonymous: new Set<string>() };
-  private readonly databaseUse: StatementTotals = { statementCount: 0, statementMs: 0 };
+  private readonly statementTotals: StatementTotals = { statementCount: 0, statementMs: 0 };
   private readonly requestDurations: Histogram<'route'>;
   private readonly operationDurations: Histogram<'operation'>;
   private readonly requestCosts: Histogram<'api'>;
@@ -73,10 +102,11 @@ export class Metrics {
   });
 
   constructor(
-    private readonly services: Services,
-    private readonly gauges: AppGauges,
+    private readonly services: MeasuredServices,
+    private readonly gauges: ServerGauges,
   ) {
     const registers = [this.metricsByDocsSection.requests.registry];
+
     this.requests = new Counter({
       name: 'fitgraph_http_requests_total',
       help: 'HTTP requests by `method`, `route` (a pattern such as `/api/v2/workout/{id}/`; `other` for unknown URLs) and `status` (`aborted` if the client disconnected before the response).',
@@ -111,7 +141,12 @@ export class Metrics {
       registers,
     });
     this.addRejectionMetrics();
-    addDatabaseMetrics(this.metricsByDocsSection.database, services, this.databaseUse);
+    addDatabaseMetrics(
+      this.metricsByDocsSection.database,
+      services.database,
+      services.notificationListener,
+      this.statementTotals,
+    );
     this.addSubscriptionMetrics();
     this.addCacheMetrics();
     this.addProcessMetrics();
@@ -137,18 +172,22 @@ export class Metrics {
     const route = routeTemplate(request, restRoute);
     const status = response.writableFinished ? response.statusCode : 'aborted';
     const method = METHODS.has(request.method!) ? request.method! : OTHER_LABEL;
+
     this.requests.inc({ method, status, route });
-    this.databaseUse.statementCount += session.statementCount;
-    this.databaseUse.statementMs += session.statementMs;
+    this.statementTotals.statementCount += session.statementCount;
+    this.statementTotals.statementMs += session.statementMs;
     const budgetState = budget?.budgetState;
+
     if (budgetState) this.requestCosts.observe({ api }, budgetState.cost);
     if (isEventStream(response)) return;
     this.requestDurations.observe({ route }, durationMs / MS_PER_SECOND);
-    if (operationName !== undefined)
+
+    if (operationName !== undefined) {
       this.operationDurations.observe(
         { operation: this.operationLabel(operationName, viewer !== null) },
         durationMs / MS_PER_SECOND,
       );
+    }
   }
 
   countError(api: string, code: string): void {
@@ -158,11 +197,12 @@ export class Metrics {
   private operationLabel(name: string | null, isSignedIn: boolean): string {
     if (name === null) return UNNAMED_OPERATION_LABEL;
     const { users, anonymous } = this.operationNames;
+
     if (users.has(name) || anonymous.has(name)) return name;
-    const [names, maxNames] = isSignedIn
-      ? [users, MAX_OPERATION_NAMES.users]
-      : [anonymous, MAX_OPERATION_NAMES.anonymous];
-    // Long names of GraphQL operations do not become label values, because clients choose the names.
+    const names = isSignedIn ? users : anonymous;
+    const maxNames = isSignedIn ? MAX_OPERATION_NAMES.users : MAX_OPERATION_NAMES.anonymous;
+
+    // Limits the length of GraphQL operation names in labels, because clients choose the names.
     if (names.size >= maxNames || name.length > 100) return OTHER_LABEL;
     names.add(name);
     return name;
@@ -170,13 +210,14 @@ export class Metrics {
 
   private addRejectionMetrics(): void {
     const { gauges } = this;
-    const { loginLimiter, costLimiter } = this.services;
+    const { loginLimiter, costRateLimiter } = this.services;
     const metrics = this.metricsByDocsSection.requests;
     const rejectionCounts = () => ({
       ...gauges.rejectedCounts,
       login: loginLimiter.rejectedAttemptCount,
-      budget: costLimiter.rejectedCount,
+      budget: costRateLimiter.rejectedCount,
     });
+
     metrics.addCounter(
       'fitgraph_rejections_total',
       'Requests rejected to protect the server, by `reason`: `overload` (load shedding), `queue_timeout` (queued too long), `shutdown`, `login` (too many attempts), `budget` (exhausted).',
@@ -192,7 +233,7 @@ export class Metrics {
     metrics.addGauge(
       'fitgraph_budget_clients',
       'Users and addresses with a budget in memory.',
-      () => costLimiter.bucketCount,
+      () => costRateLimiter.bucketCount,
     );
   }
 
@@ -200,6 +241,7 @@ export class Metrics {
     const { gauges } = this;
     const { changeLog } = this.services;
     const metrics = this.metricsByDocsSection.subscriptions;
+
     metrics.addGauge(
       'fitgraph_subscriptions',
       'Active subscriptions.',
@@ -214,6 +256,7 @@ export class Metrics {
       sse: gauges.subscriptionCounts().eventStreams,
       websocket: gauges.subscriptionCounts().webSockets,
     });
+
     metrics.addGauge(
       'fitgraph_subscription_connections',
       'Connections of subscribers, by `transport`: `sse`, `websocket`.',
@@ -236,9 +279,10 @@ export class Metrics {
       user_states: derivedValues.size.versions,
       user_values: derivedValues.size.values,
       user_objects: derivedValues.size.objects,
-      statement_names: database.preparedStatements.namedCount,
+      statement_names: database.preparedStatements.nameCount,
       reference_rows: catalogue.rowCount,
     });
+
     metrics.addGauge(
       'fitgraph_cache_entries',
       'Entries of in-memory caches, by `cache`: `user_states`, `user_values` and `user_objects` (computed values and their objects), `statement_names`, `reference_rows`.',
@@ -250,6 +294,7 @@ export class Metrics {
   private addProcessMetrics(): void {
     const { gauges, eventLoopDelay } = this;
     const metrics = this.metricsByDocsSection.processes;
+
     metrics.addGauge(
       'fitgraph_ready',
       'Workers that are ready, as `/health/ready` reports it.',
@@ -261,7 +306,7 @@ export class Metrics {
       () => gauges.degradationFlags(),
       { label: 'reason' },
     );
-    // The values of the event-loop delay histogram include the interval of the timer that measures them, which is subtracted here.
+    // Subtracts the sampling interval, which the values of the event-loop delay histogram include.
     const lagSeconds = (ns: number) =>
       Math.max(0, ns / NS_PER_SECOND - EVENT_LOOP_LAG_RESOLUTION_MS / MS_PER_SECOND) || 0;
     const addLagGauge = (name: string, description: string, value: () => number) =>
@@ -273,15 +318,19 @@ export class Metrics {
           aggregator: 'max',
         },
       );
+
     addLagGauge('p50', 'Median', () => lagSeconds(eventLoopDelay.percentile(50)));
     addLagGauge('p99', '99th percentile of the', () => lagSeconds(eventLoopDelay.percentile(99)));
-    // The histogram of event-loop delays is reset here, because this is the last of the three metrics that a scrape reads from it.
+    // Resets the event-loop delay histogram here, because this is the last of the metrics that a
+    // scrape reads from it.
     addLagGauge('max', 'Maximum', () => {
       const seconds = lagSeconds(eventLoopDelay.max);
+
       eventLoopDelay.reset();
       return seconds;
     });
     const cpuSeconds = () => (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
+
     metrics.addCounter('process_cpu_seconds_total', 'CPU time of all workers.', cpuSeconds);
     metrics.addGauge(
       'process_resident_memory_bytes',
@@ -294,6 +343,7 @@ export class Metrics {
       () => process.memoryUsage().heapUsed,
     );
     const startedAt = Date.now() / MS_PER_SECOND - process.uptime();
+
     metrics.addGauge(
       'process_start_time_seconds',
       'Start time of the oldest worker.',

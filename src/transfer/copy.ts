@@ -1,6 +1,7 @@
 /**
- * Bulk insert by COPY (https://www.postgresql.org/docs/current/sql-copy.html) for imports of millions of rows. COPY is faster than INSERT with array
- * parameters (`core/write/statements.ts`), which is itself 14 times as fast as Sequelize's bulk insert with escaped literals.
+ * Bulk insert by COPY (https://www.postgresql.org/docs/current/sql-copy.html) for imports of
+ * millions of rows. COPY is faster than INSERT with array parameters, which in turn is 14 times as
+ * fast as Sequelize's bulk insert with escaped literals.
  */
 import type { ClientBase } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -13,6 +14,7 @@ function formatCopyValue(value: unknown): string {
   if (value === null || value === undefined) return '\\N';
   const text =
     typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
+
   return text.replace(/[\\\n\r\t]/g, (character) => ESCAPES[character]!);
 }
 
@@ -25,7 +27,10 @@ export function formatCopyRows(
     .join('');
 }
 
-/** A running COPY FROM STDIN. PostgreSQL stores rows while the next ones are prepared. The connection can run no other statement until it ends. */
+/**
+ * A running COPY FROM STDIN. PostgreSQL stores rows while the next ones are prepared. The
+ * connection can run no other statement until the COPY ends.
+ */
 export class CopyStream {
   private readonly stream;
   private readonly completion: Promise<void>;
@@ -35,27 +40,34 @@ export class CopyStream {
     const stream = client.query(
       copyFrom(`COPY ${quoteIdentifiers([table])} (${quoteIdentifiers(columns)}) FROM STDIN`),
     );
+
     this.stream = stream;
     this.completion = new Promise((resolve, reject) => {
-      const completeWith = (settle: () => void) => () => {
+      const onCompletion = (settle: () => void) => () => {
         this.isCompleted = true;
         settle();
       };
-      stream.once('finish', completeWith(resolve));
-      stream.once('error', (error: Error) => completeWith(() => reject(error))());
+
+      stream.once('finish', onCompletion(resolve));
+      stream.once('error', (error: Error) => onCompletion(() => reject(error))());
     });
-    // Avoids an unhandled rejection if the COPY fails: `write` and `end` await its completion later and throw the error.
+    // Avoids an unhandled rejection: `write` and `end` later throw the error with which the COPY
+    // fails.
     this.completion.catch(() => undefined);
   }
 
-  /** Writes rows in the text format of COPY; waits while the stream's buffer is full. Throws PostgreSQL's error, which may concern rows written earlier. */
+  /**
+   * Writes rows in the text format of COPY, with backpressure. Throws PostgreSQL's error, which may
+   * concern rows written earlier.
+   */
   async write(lines: string | Buffer): Promise<void> {
-    // After an error, nothing is written, because the stream no longer has a connection.
+    // Writes nothing after an error, because the COPY stream no longer has a connection.
     if (this.isCompleted) return this.completion;
-    const writeAccepted = new Promise<void>((resolve, reject) =>
+    const writeCompletion = new Promise<void>((resolve, reject) =>
       this.stream.write(lines, (error) => (error ? reject(error) : resolve())),
     );
-    await Promise.race([writeAccepted, this.completion]);
+
+    await Promise.race([writeCompletion, this.completion]);
   }
 
   /** Completes the COPY. Throws PostgreSQL's error if it rejects a row. */

@@ -1,80 +1,111 @@
-/** Resolver of foreign keys in a dump: maps old to new ids, checks that referenced rows exist, and finds their owners. */
-import { MAX_INTEGER } from '../contract/bounds';
-import type { Entity, EntityField } from '../core/model/fields';
-import { OWNER_FIELD, resourceOf } from '../core/model/registry';
+/**
+ * Resolves references in a dump: maps ids in the dump to new ids, checks that referenced rows
+ * exist, and finds the owners of these rows.
+ */
+import { MAX_INTEGER } from '../shared/bounds';
+import type { Entity, EntityField } from '../engine/declare/fields';
+import { OWNER_FIELD, resourceOf } from '../engine/declare/registry';
 import type { Row } from '../database/rows';
 import { describeRow, failImport, DJANGO_USER_MODEL, type DumpRow } from './dump';
 
 const MAX_CACHED_ROWS = 50_000;
 
 export class ReferenceResolver {
-  /** New ids by entity and id in the dump. */
+  /** New ids by entity and by id in the dump. */
   private readonly newIdsByEntity = new Map<Entity, Map<number, number>>();
-  /** Owners of existing rows, cached by entity and id. If a cached row is deleted in the meantime, the foreign key rejects the import. */
+
+  /**
+   * Owners of existing rows, by entity and id. Rows without an owner are included with the value
+   * undefined. If a cached row is deleted in the meantime, a foreign key rejects the import.
+   */
   private readonly cachedOwnerIdsByEntity = new Map<Entity, Map<number, number | undefined>>();
 
   constructor(private readonly query: (text: string, values: unknown[]) => Promise<Row[]>) {}
 
-  /** Allocates new ids for rows of the dump. References to these rows later in the dump are mapped to the new ids. */
+  /**
+   * Allocates new ids for rows of the dump. Later references to these rows are mapped to the new
+   * ids.
+   */
   async allocateIds(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
-    const idMap = this.newIdsByEntity.get(entity) ?? new Map<number, number>();
+    const newIds = this.newIdsByEntity.get(entity) ?? new Map<number, number>();
     const newIdRows = await this.query(
-      `SELECT nextval(pg_get_serial_sequence('"${resourceOf(entity)!.table}"', 'id'))::int AS id FROM generate_series(1, $1)`,
+      `SELECT nextval(pg_get_serial_sequence('"${resourceOf(entity)!.table}"', 'id'))::int AS id
+        FROM generate_series(1, $1)`,
       [rows.length],
     );
-    rows.forEach((row, index) => idMap.set(row.pk as number, newIdRows[index]!.id));
-    this.newIdsByEntity.set(entity, idMap);
+
+    rows.forEach((row, index) => newIds.set(row.pk as number, newIdRows[index]!.id));
+    this.newIdsByEntity.set(entity, newIds);
   }
 
   mapId(entity: Entity, id: unknown): number {
     return this.newIdsByEntity.get(entity)?.get(id as number) ?? (id as number);
   }
 
-  /** Caches the owners of the rows that the given rows reference, with one statement per table that has uncached ones. */
-  async cacheReferencedRowOwners(
+  /** Caches the owners of referenced rows, with one statement per table. */
+  async cacheReferencedOwners(
     rows: readonly DumpRow[],
     fields: readonly EntityField[],
   ): Promise<void> {
     const referencedIds = new Map<Entity, Set<number>>();
+
     for (const field of fields) {
       const target = field.target!();
       const ids = referencedIds.get(target) ?? new Set();
-      for (const row of rows)
+
+      for (const row of rows) {
         for (const value of [row.fields[field.restKey]].flat()) {
           const id = this.mapId(target, value);
+
           if (Number.isInteger(id) && Math.abs(id) <= MAX_INTEGER) ids.add(id);
         }
+      }
+
       referencedIds.set(target, ids);
     }
+
     for (const [target, ids] of referencedIds) {
-      let cachedOwnerIds = this.cachedOwnerIdsByEntity.get(target);
-      if (!cachedOwnerIds || cachedOwnerIds.size + ids.size > MAX_CACHED_ROWS)
-        this.cachedOwnerIdsByEntity.set(target, (cachedOwnerIds = new Map()));
+      const existingCache = this.cachedOwnerIdsByEntity.get(target);
+      const hasCapacity = existingCache && existingCache.size + ids.size <= MAX_CACHED_ROWS;
+      const cachedOwnerIds = hasCapacity ? existingCache : new Map<number, number | undefined>();
+
+      this.cachedOwnerIdsByEntity.set(target, cachedOwnerIds);
+
       const uncachedIds = [...ids].filter((id) => !cachedOwnerIds.has(id));
+
       if (!uncachedIds.length) continue;
       const { table, isOwned, dumpModelName } = resourceOf(target)!;
-      const owner =
+      const ownerSql =
         isOwned && dumpModelName !== DJANGO_USER_MODEL ? `"${OWNER_FIELD.column}"` : 'NULL::int';
-      const rowsFound = await this.query(
-        `SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`,
+      const foundRows = await this.query(
+        `SELECT "id", ${ownerSql} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`,
         [uncachedIds],
       );
-      for (const row of rowsFound) cachedOwnerIds.set(row.id, row.owner ?? undefined);
+
+      for (const row of foundRows) cachedOwnerIds.set(row.id, row.owner ?? undefined);
     }
   }
 
-  /** Returns the id to store for a reference, whose row `cacheReferencedRowOwners` must have cached. Throws if the referenced row does not exist. */
+  /**
+   * Maps a reference in the dump to the id to store. Throws if the referenced row does not exist.
+   * Call `cacheReferencedOwners` first.
+   */
   resolveId(row: DumpRow, field: EntityField, value: unknown): number | null {
-    if (value === null || value === undefined)
-      return field.allowNull
-        ? null
-        : failImport(`${describeRow(row)}: ${field.restKey} is missing.`);
+    if (value === null || value === undefined) {
+      if (field.allowNull) return null;
+
+      return failImport(`${describeRow(row)}: ${field.restKey} is missing.`);
+    }
+
     const target = field.target!();
     const id = this.mapId(target, value);
-    if (!this.cachedOwnerIdsByEntity.get(target)!.has(id))
+
+    if (!this.cachedOwnerIdsByEntity.get(target)!.has(id)) {
       failImport(
         `${describeRow(row)}: ${field.restKey} refers to ${resourceOf(target)!.dumpModelName} ${JSON.stringify(value)}, which does not exist.`,
       );
+    }
+
     return id;
   }
 

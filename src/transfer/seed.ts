@@ -1,11 +1,11 @@
-/** Seeding of reference data and of a demo account. */
+/** Seeds the database with catalogue data and a demo account. */
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { createUser, getOrCreateApiKey } from '../auth/accounts';
-import type { TokenVault } from '../auth/tokens';
-import { todayIn } from '../core/model/clock';
+import { createUser, getOrCreateApiKey } from '../accounts/accounts';
+import type { TokenVault } from '../accounts/tokens';
+import { todayIn } from '../engine/declare/clock';
 import type { Database } from '../database/connection';
-import { User } from '../resources/user';
+import { User } from '../accounts/user';
 import { demo } from '../../seeders/demo';
 import { exerciseImages, exercises } from '../../seeders/exercises';
 import { ingredients } from '../../seeders/ingredients';
@@ -29,22 +29,28 @@ export interface DemoAccount {
   token: string;
 }
 
-async function hasNoReferenceData(database: Database): Promise<boolean> {
+async function isDatabaseEmpty(database: Database): Promise<boolean> {
   const [row] = await database.queryAsServer(
     'SELECT NOT EXISTS (SELECT 1 FROM "language") AS empty',
   );
+
   return row!.empty;
 }
 
-/** Seeds an empty database. Returns false, and changes nothing, if it already has reference data. */
+/**
+ * Seeds an empty database with catalogue data. Returns false if the database already has such data.
+ */
 export async function seedReferenceData(
   { database, tokenVault, timeZone, reportProgress }: SeedOptions,
   media: Media,
 ): Promise<boolean> {
-  if (!(await hasNoReferenceData(database))) return false;
-  // Image files are written before the rows that refer to them, so that no row refers to a missing file.
-  for (const [path, content] of exerciseImages())
+  if (!(await isDatabaseEmpty(database))) return false;
+
+  // Writes image files before rows, so that no row refers to a missing file.
+  for (const [path, content] of exerciseImages()) {
     await media.files.write(path, (localPath) => writeFile(localPath, content));
+  }
+
   await importDumpRows(
     validateDump([...reference(), ...exercises(todayIn(timeZone)), ...ingredients()]),
     database,
@@ -53,10 +59,11 @@ export async function seedReferenceData(
       reportProgress,
     },
   );
+
   return true;
 }
 
-/** Creates the demo account with its data. Returns undefined, and changes nothing, if it already exists. */
+/** Creates the demo account with its data, unless it exists. */
 export async function seedDemo({
   database,
   tokenVault,
@@ -65,12 +72,14 @@ export async function seedDemo({
 }: SeedOptions): Promise<DemoAccount | undefined> {
   const session = database.createSession();
   const demoAccountCount = await session.transaction((transaction) =>
-    User.count({ where: { username: DEMO_USERNAME }, transaction, ...session.sequelizeOptions }),
+    transaction.model(User).count({ where: { username: DEMO_USERNAME } }),
   );
+
   if (demoAccountCount) return undefined;
-  // The password is random for each installation, so that no server has a demo account with a publicly known password.
+  // The password is random, so that no server has a demo account with a publicly known password.
   const password = `demo-${randomBytes(6).toString('hex')}`;
   const id = await createUser({ username: DEMO_USERNAME, password }, session);
+
   try {
     await importDumpRows(validateDump(demo(todayIn(timeZone), id)), database, {
       tokenVault,
@@ -78,11 +87,10 @@ export async function seedDemo({
       reportProgress,
     });
   } catch (error) {
-    await session.transaction((transaction) =>
-      User.destroy({ where: { id }, transaction, ...session.sequelizeOptions }),
-    );
+    await session.transaction((transaction) => transaction.model(User).destroy({ where: { id } }));
     throw error;
   }
+
   return {
     username: DEMO_USERNAME,
     password,

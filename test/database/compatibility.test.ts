@@ -1,7 +1,10 @@
-/** A database that a newer version has migrated: whether a server starts and stays ready, and which messages it prints. */
-import { requireSupportedSchema, readSchemaState } from '../../src/database/compatibility';
+/**
+ * A database that a newer version has migrated: whether a server starts and stays ready, and which
+ * messages it prints.
+ */
+import { checkSchemaIsSupported, readSchemaState } from '../../src/database/compatibility';
 import { migrateUp } from '../../src/database/migrate';
-import { VERSION } from '../../src/platform/version';
+import { VERSION } from '../../src/shared/version';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { until } from '../setup/waits';
 
@@ -13,6 +16,7 @@ const record = (oldestVersion: string | null) =>
     `INSERT INTO "migration" ("name", "version", "oldest_version") VALUES ('9999-from-tomorrow', '99.1.0', $1)`,
     [oldestVersion],
   );
+
 afterEach(() => fitgraph.sql(`DELETE FROM "migration" WHERE "name" LIKE '9999%'`));
 
 const readiness = async () => (await fitgraph.anonymous.send('GET', '/health/ready')).status;
@@ -22,7 +26,7 @@ test.each([VERSION, '0.0.1', '0.2.9'])(
   async (oldestVersion) => {
     await record(oldestVersion);
     expect(await readSchemaState(fitgraph.database)).toBe('current');
-    expect(await requireSupportedSchema(fitgraph.database.pool)).toEqual(['9999-from-tomorrow']);
+    expect(await checkSchemaIsSupported(fitgraph.database.pool)).toEqual(['9999-from-tomorrow']);
     expect(await migrateUp(fitgraph.database)).toEqual([]);
   },
 );

@@ -1,8 +1,9 @@
 /**
- * For the tests of the embedded database: child processes that open it, and functions that inspect processes.
+ * For the tests of the embedded database: child processes that open it, and functions that inspect
+ * processes.
  *
- * The children are plain Node processes. They run the launcher, transpiled into a temporary directory, so that they can be killed
- * and run as another user without the test runner in between.
+ * The children are plain Node processes. They run the launcher, transpiled into a temporary
+ * directory, so that they can be killed and run as another user without the test runner in between.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
@@ -12,9 +13,13 @@ import { createInterface } from 'node:readline';
 import { transformSync } from '@swc/core';
 
 const SOURCE = path.resolve(__dirname, '../../src');
+
 export const MODULES = path.resolve(__dirname, '../../node_modules');
 
-/** Program of a child process. It reads commands, one JSON line each, and answers each with one line. It exits at the end of its input. */
+/**
+ * Program of a child process. It reads commands, one JSON line each, and answers each with one
+ * line. It exits at the end of its input.
+ */
 const CHILD = `
 const { Client } = require('pg');
 const { openEmbeddedDatabase } = require('./database/embedded.js');
@@ -23,7 +28,7 @@ let embedded;
 const commands = {
   async open({ dataDir }) {
     embedded = await openEmbeddedDatabase({ dataDir, shouldRestart: true, log: (logged) => say({ logged }) });
-    return { connection: embedded.connection, joined: embedded.isOwnedByOtherProcess };
+    return { connection: embedded.connection, joined: embedded.isStartedByOtherProcess };
   },
   async query({ sql }) {
     const client = new Client(embedded.connection);
@@ -59,6 +64,7 @@ export interface Child {
   open(dataDir: string): Promise<Answer>;
   query(sql: string): Promise<Record<string, unknown>[]>;
   release(): Promise<Answer>;
+
   /** Ends the child with the signal or, without one, by closing its input. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
@@ -79,26 +85,32 @@ function withImports(files: readonly string[], found = new Set<string>()): Set<s
     const specifiers = [
       ...text.matchAll(/^(?:import|export) (?!type )[^;]*?from '(\.[^']*)'/gm),
     ].map(([, specifier]) => specifier!);
+
     withImports(
       specifiers.map((specifier) => `${path.join(path.dirname(file), specifier)}.ts`),
       found,
     );
   }
+
   return found;
 }
 
 /** Transpiles the launcher; returns its directory. */
 export function buildLauncher(): string {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-launcher-'));
+
   fs.chmodSync(dir, 0o755);
+
   for (const file of withImports(ENTRY_POINTS)) {
     const { code } = transformSync(fs.readFileSync(path.join(SOURCE, file), 'utf8'), {
       jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
       module: { type: 'commonjs' },
     });
+
     fs.mkdirSync(path.join(dir, path.dirname(file)), { recursive: true });
     fs.writeFileSync(path.join(dir, file.replace(/ts$/, 'js')), code);
   }
+
   fs.writeFileSync(path.join(dir, 'child.js'), CHILD);
   return dir;
 }
@@ -111,6 +123,7 @@ export async function startChild(
   options: { uid?: number; gid?: number; modules?: string; contained?: boolean } = {},
 ): Promise<Child> {
   const program = [process.execPath, path.join(launcher, 'child.js')];
+
   if (options.contained) program.unshift(...CONTAINER);
   const child = spawn(program[0]!, program.slice(1), {
     cwd: '/',
@@ -125,23 +138,29 @@ export async function startChild(
   });
   const logged: string[] = [];
   const waiting: ((answer: Answer) => void)[] = [];
+
   createInterface({ input: child.stdout }).on('line', (line) => {
     const answer = JSON.parse(line) as Answer;
+
     if (answer.logged !== undefined) logged.push(answer.logged);
     else waiting.shift()?.(answer);
   });
   const ended = { error: 'the child has ended' };
+
   child.once('exit', () => waiting.splice(0).forEach((resolve) => resolve(ended)));
   const next = (): Promise<Answer> =>
     new Promise((resolve) => {
       if (child.exitCode === null && child.signalCode === null) waiting.push(resolve);
       else resolve(ended);
     });
+
   const ask = (command: string, more: object = {}): Promise<Answer> => {
     const answer = next();
+
     child.stdin.write(`${JSON.stringify({ command, ...more })}\n`);
     return answer;
   };
+
   await next();
   return {
     process: child,
@@ -149,7 +168,9 @@ export async function startChild(
     open: (dataDir) => ask('open', { dataDir }),
     query: async (sql) => {
       const { rows, error } = await ask('query', { sql });
+
       if (error) throw new Error(error);
+
       return rows ?? [];
     },
     release: () => ask('release'),
@@ -163,13 +184,17 @@ export async function startChild(
   };
 }
 
-/** Returns the ids of the processes, except this one, whose command line or working directory contains the directory. */
+/**
+ * Returns the ids of the processes, except this one, whose command line or working directory
+ * contains the directory.
+ */
 export function processesOf(dir: string): number[] {
   return fs.readdirSync('/proc').flatMap((name) => {
     try {
       if (!/^\d+$/.test(name) || Number(name) === process.pid) return [];
       const commandLineAndFolder =
         fs.readFileSync(`/proc/${name}/cmdline`, 'utf8') + fs.readlinkSync(`/proc/${name}/cwd`);
+
       return commandLineAndFolder.includes(dir) ? [Number(name)] : [];
     } catch {
       return [];
@@ -194,6 +219,7 @@ function childrenWhose(parent: number, isWanted: (commandLine: string) => boolea
     try {
       if (!/^\d+$/.test(pid)) return [];
       const [, ppid] = /^\d+ \(.*\) \S (\d+)/s.exec(fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))!;
+
       return Number(ppid) === parent && isWanted(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
         ? [Number(pid)]
         : [];
@@ -218,9 +244,13 @@ export const serverPid = (cluster: string): number =>
     10,
   );
 
-/** Reads the status in PostgreSQL's lock file: `starting`, `ready` or `stopping`; undefined without a server. */
+/**
+ * Reads the status in PostgreSQL's lock file: `starting`, `ready` or `stopping`; undefined without
+ * a server.
+ */
 export function serverStatus(cluster: string): string | undefined {
   const file = path.join(cluster, 'postmaster.pid');
+
   try {
     return fs.readFileSync(file, 'utf8').split('\n')[7]?.trim();
   } catch {
@@ -228,7 +258,10 @@ export function serverStatus(cluster: string): string | undefined {
   }
 }
 
-/** Returns the process id of the server; undefined while no server runs or its process id is not written yet. */
+/**
+ * Returns the process id of the server; undefined while no server runs or its process id is not
+ * written yet.
+ */
 export function serverPidIfAny(cluster: string): number | undefined {
   try {
     return serverPid(cluster) || undefined;

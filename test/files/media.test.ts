@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import sharp from 'sharp';
-import { FolderStore } from '../../src/files/folderstore';
-import { imageWorkerPool } from '../../src/files/imageworkerpool';
+import { FolderStore } from '../../src/files/folder-store';
+import { imageWorkerPool } from '../../src/files/image-worker-pool';
 import type { Media } from '../../src/files/media';
 import { isMediaPath, thumbnailPath } from '../../src/files/paths';
 import { StagedFiles } from '../../src/files/staging';
@@ -16,8 +16,12 @@ import { mediaOf, namesIn, PLACES, type Place } from './stores';
 
 const FOLDER = 'exercise-images/7';
 
-/** Under load the server postpones thumbnails. These tests suspend the limits, so that it creates them immediately. */
+/**
+ * Under load the server postpones thumbnails. These tests suspend the limits, so that it creates
+ * them immediately.
+ */
 const { cpuTimeLimitMs } = imageWorkerPool;
+
 beforeAll(() => void (imageWorkerPool.cpuTimeLimitMs = WAIT_LIMIT_MS));
 afterAll(() => void (imageWorkerPool.cpuTimeLimitMs = cpuTimeLimitMs));
 
@@ -25,6 +29,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
   let data: string;
   let place: Place;
   let media: Media;
+
   beforeAll(async () => {
     data = mkdtempSync(join(tmpdir(), 'media-'));
     place = await start();
@@ -45,36 +50,49 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
   const names = () => namesIn(media.files);
   const file = async (filename = 'a.png', content?: Buffer) =>
     uploaded(filename, content ?? (await plain().png().toBuffer()));
+
   async function store(filename?: string, content?: Buffer): Promise<string> {
     const mine = new Set<string>();
+
     const wasTaken = async (path: string) => {
       if (!mine.has(path) && reserved.has(path)) return true;
       reserved.add(path);
       mine.add(path);
       return false;
     };
+
     const path = await media
       .store(FOLDER, await file(filename, content), 100, wasTaken)
       .finally(() => mine.forEach((one) => reserved.delete(one)));
+
     return path;
   }
+
   const read = async (path: string) => (await media.files.read(path))!;
+
   const sizeOf = async (path: string) => {
     const { width, height, format } = await sharp(await read(path)).metadata();
+
     return [width, height, format];
   };
 
   it('keeps files that are moved into folders whose last other files are deleted at the same time', async () => {
     const { files } = media;
     const folders = Array.from({ length: 40 }, (_, index) => `exercise-images/${index + 1}`);
-    for (const folder of folders)
-      for (const path of [`${folder}/old.png`, `.staged/${folder}/new.png`])
+
+    for (const folder of folders) {
+      for (const path of [`${folder}/old.png`, `.staged/${folder}/new.png`]) {
         await files.write(path, (at) => writeFile(at, 'an image'));
+      }
+    }
+
     for (const [index, folder] of folders.entries()) {
       const deletion = files.deleteFiles(`${folder}/old.png`, []);
+
       await setTimeout(index % 10);
       await Promise.all([deletion, files.move(`.staged/${folder}/new.png`, `${folder}/new.png`)]);
     }
+
     expect(await names()).toEqual(folders.map((folder) => `${folder}/new.png`).sort());
   });
 
@@ -82,6 +100,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
     it('keeps its name, or gets a suffix when the name is taken', async () => {
       expect(await store()).toBe(`${FOLDER}/a.png`);
       const before = await read(`${FOLDER}/a.png`);
+
       expect(await store('a.png', await plain(9, 9).png().toBuffer())).toMatch(
         /\/a_[A-Za-z0-9]{7}\.png$/,
       );
@@ -90,6 +109,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
 
     it('gets a unique name when several are stored concurrently', async () => {
       const paths = await Promise.all(Array.from({ length: 8 }, () => store()));
+
       expect(new Set(paths).size).toBe(8);
       expect(await names()).toHaveLength(8);
     });
@@ -101,6 +121,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
 
     it('does not get the name of a thumbnail of another image', async () => {
       const path = await store();
+
       expect(await store(thumbnailPath('a.png', 'micro', false))).toMatch(
         /\/a\.png\.30x30_q85_[A-Za-z0-9]{7}\.jpg$/,
       );
@@ -118,6 +139,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
 
     it('has its path cut to the length of the column', async () => {
       const path = await store(`${'n'.repeat(96)}.png`);
+
       expect(path).toHaveLength(100);
     });
   });
@@ -137,6 +159,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
 
     it('loses a removed image with its thumbnails and nothing else', async () => {
       const [one, two] = [await store(), await store('b.png')];
+
       await Promise.all([media.createThumbnails(one), media.createThumbnails(two)]);
       await media.remove([one, 'not/there.png', '../../etc/passwd']);
       expect((await names()).filter((name) => name.includes('a.png'))).toEqual([]);
@@ -158,6 +181,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
       [20, 10, 'micro_cropped', [20, 10]],
     ])('scale an image of %i x %i as %s to %j', async (width, height, alias, size) => {
       const path = await store('a.png', await plain(width, height).png().toBuffer());
+
       expect(await media.createThumbnail(path, alias, false)).toBe(true);
       expect(await sizeOf(thumbnailPath(path, alias, false))).toEqual([...size, 'jpeg']);
     });
@@ -168,6 +192,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
       })
         .png()
         .toBuffer();
+
       for (const [left, side] of [
         [0, 'left'],
         [520, 'right'],
@@ -176,16 +201,19 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
           create: { width: 600, height: 100, channels: 3, background: '#999' },
         }).composite([{ input: face, left, top: 10 }]);
         const path = await store(`${side}.png`, await wide.png().toBuffer());
+
         expect(await media.createThumbnail(path, 'thumbnail_cropped', false)).toBe(true);
         const { channels } = await sharp(
           await read(thumbnailPath(path, 'thumbnail_cropped', false)),
         ).stats();
+
         expect(channels[0]!.mean - channels[1]!.mean).toBeGreaterThan(50);
       }
     });
 
     it('are PNG when the image has transparency', async () => {
       const path = await store('a.png', await transparent().png().toBuffer());
+
       expect(await media.createThumbnails(path)).toBe(true);
       expect(await sizeOf(thumbnailPath(path, 'micro', true))).toEqual([30, 30, 'png']);
       expect(await names()).toHaveLength(11);
@@ -199,6 +227,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
       'are PNG when the name or the content is GIF: %s with content %s',
       async (name, format) => {
         const path = await store(name, await plain(60, 40).toFormat(format).toBuffer());
+
         expect(await media.hasPngThumbnails(path)).toBe(true);
         expect(await media.createThumbnails(path)).toBe(true);
         expect(await sizeOf(thumbnailPath(path, 'micro', true))).toEqual([30, 20, 'png']);
@@ -208,6 +237,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
     it('are created once for concurrent requests', async () => {
       const path = await store();
       const write = jest.spyOn(media.files, 'write');
+
       await Promise.all(Array.from({ length: 20 }, () => media.createThumbnails(path)));
       await media.createThumbnails(path);
       expect(write).toHaveBeenCalledTimes(10);
@@ -216,6 +246,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
     it('are removed when their image is removed meanwhile', async () => {
       const path = await store();
       const write = media.files.write.bind(media.files);
+
       jest.spyOn(media.files, 'write').mockImplementationOnce(async (...args) => {
         await media.remove([path]);
         await write(...args);
@@ -234,12 +265,16 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
   describe('staged files', () => {
     it('leave other files alone when they are published', async () => {
       const old = await store();
+
       await media.createThumbnails(old);
       const source = join(data, 'source.png');
+
       writeFileSync(source, 'new');
       const staging = new StagedFiles(media, '.staged');
+
       await staging.add('exercise-images/9/new.png', (at) => copyFile(source, at));
       const others = (await names()).filter((name) => !name.startsWith('.staged'));
+
       expect(others).toContain(old);
       await staging.publish();
       expect((await names()).sort()).toEqual(['exercise-images/9/new.png', ...others].sort());
@@ -248,8 +283,10 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
     it('leave nothing behind when discarded', async () => {
       const path = await store();
       const source = join(data, 'source.png');
+
       writeFileSync(source, 'new');
       const staging = new StagedFiles(media, '.staged');
+
       await staging.add(path, (at) => copyFile(source, at));
       await staging.discard();
       expect(await names()).toEqual([path]);
@@ -260,10 +297,13 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
 test('image storage in a folder reports a failed write and keeps no temporary file', async () => {
   const [, startFolder] = PLACES[0]!;
   const place = await startFolder();
+
   try {
     const path = `${FOLDER}/a.png`;
+
     mkdirSync(join(place.folder, path), { recursive: true });
     const { files } = mediaOf(place);
+
     await expect(files.write(path, (at) => writeFile(at, 'an image'))).rejects.toMatchObject({
       code: 'EISDIR',
     });
@@ -276,6 +316,7 @@ test('image storage in a folder reports a failed write and keeps no temporary fi
 describe('a folder', () => {
   const folder = mkdtempSync(join(tmpdir(), 'folder-store-'));
   const store = new FolderStore(folder);
+
   afterAll(() => rmSync(folder, { recursive: true }));
 
   test('deletes what cannot exist without an error, and the rest', async () => {

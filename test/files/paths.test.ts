@@ -2,9 +2,9 @@ import {
   sanitizeFileName,
   extensionOf,
   imageAndThumbnailPaths,
-  buildTruncatedPath,
+  truncatedPath,
   clientFileName,
-  looksLikeThumbnail,
+  isThumbnailPath,
   mediaUrl,
   thumbnailPath,
   parseThumbnailPath,
@@ -12,6 +12,7 @@ import {
 
 const storedName = (filename: string) => {
   const { stem, dottedExtension } = sanitizeFileName(filename);
+
   return stem + dottedExtension;
 };
 
@@ -40,6 +41,7 @@ describe('the file name of an upload', () => {
 
   it('is cut to 255 characters and keeps its extension', () => {
     const name = clientFileName(`${'n'.repeat(400)}.png`);
+
     expect(name).toHaveLength(255);
     expect(name.endsWith('n.png')).toBe(true);
   });
@@ -57,26 +59,23 @@ describe('a media path', () => {
   const folder = 'exercise-images/2147483647';
 
   it('is cut to the length of its column but keeps suffix and extension', () => {
-    const path = buildTruncatedPath(
+    const path = truncatedPath(
       folder,
       { stem: 'n'.repeat(96), dottedExtension: '.png' },
       '_abcdefg',
       100,
     );
+
     expect(path).toHaveLength(100);
     expect(path.endsWith('n_abcdefg.png')).toBe(true);
   });
 
   it('leaves room for the names of thumbnails within 255 bytes', () => {
-    const path = buildTruncatedPath(
-      folder,
-      { stem: '𠀀'.repeat(90), dottedExtension: '.png' },
-      '',
-      100,
-    );
+    const path = truncatedPath(folder, { stem: '𠀀'.repeat(90), dottedExtension: '.png' }, '', 100);
     const [longest] = imageAndThumbnailPaths(path.slice(folder.length + 1))
       .map((name) => Buffer.byteLength(name))
       .sort((a, b) => b - a);
+
     expect(longest).toBeLessThanOrEqual(255);
   });
 
@@ -94,7 +93,7 @@ describe('the path of a thumbnail', () => {
   ])('with alias %s and png %s is %s, and is parsed back', (alias, png, name) => {
     expect(thumbnailPath('a/b.png', alias, png)).toBe(name);
     expect(parseThumbnailPath(name)).toEqual({ imagePath: 'a/b.png', alias, isPng: png });
-    expect(looksLikeThumbnail(name)).toBe(true);
+    expect(isThumbnailPath(name)).toBe(true);
   });
 
   it.each(['a/b.png', 'a/b.png.31x31_q85.jpg', 'a/b.png.30x30_q90.jpg', 'a/b.png.30x30_q85.gif'])(

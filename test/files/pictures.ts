@@ -46,6 +46,7 @@ export async function difference(one: Buffer, other: Buffer): Promise<number> {
   const [left, right] = await Promise.all(
     [one, other].map((image) => sharp(image).raw().toBuffer()),
   );
+
   expect(left!.length).toBe(right!.length);
   return left!.reduce(
     (largest, value, index) => Math.max(largest, Math.abs(value - right![index]!)),
@@ -56,8 +57,10 @@ export async function difference(one: Buffer, other: Buffer): Promise<number> {
 export function chunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
   const length = Buffer.alloc(4);
+
   length.writeUInt32BE(data.length);
   const sum = Buffer.alloc(4);
+
   sum.writeUInt32BE(crc32(body));
   return Buffer.concat([length, body, sum]);
 }
@@ -65,10 +68,12 @@ export function chunk(type: string, data: Buffer): Buffer {
 /** Creates a decompression bomb: 400 megapixels of one bit each in about 50 KB. */
 export function bomb(side = 20_000): Buffer {
   const header = Buffer.alloc(13);
+
   header.writeUInt32BE(side, 0);
   header.writeUInt32BE(side, 4);
   header[8] = 1;
   const rows = Buffer.alloc((side / 8 + 1) * side);
+
   return Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
     chunk('IHDR', header),

@@ -11,6 +11,7 @@ const REFUSED =
   /^Your images may take up 1\.0 MB in total: [01]\.\d MB are left, but this image needs 0\.2 MB\. Delete some images first\.$/;
 
 let content: Buffer;
+
 beforeAll(async () => {
   // An incompressible image of about 240 KB. Four fit into the quota.
   content = await sharp(randomFor('pixels').bytes(283 * 283 * 3), {
@@ -26,6 +27,7 @@ const blob = () => new Blob([new Uint8Array(content)]);
 
 function upload(person: Person, name = 'a.png') {
   const form = new FormData();
+
   form.set('exercise', '1');
   form.set('image', blob(), name);
   return person.send('POST', '/api/v2/exerciseimage/', form);
@@ -33,6 +35,7 @@ function upload(person: Person, name = 'a.png') {
 
 function uploadByGraphql(person: Person) {
   const form = new FormData();
+
   form.set(
     'operations',
     JSON.stringify({ query: CREATE, variables: { input: { exerciseBaseId: '1', image: null } } }),
@@ -55,14 +58,19 @@ const takenBy = async (name: string) =>
 test(seeded('rejects concurrent uploads that together exceed the quota'), async () => {
   const ann = await fitgraph.user('ann');
   const answers = await Promise.all(Array.from({ length: 16 }, () => upload(ann)));
+
   expect(answers.map(({ status }) => status).sort()).toEqual([
     ...Array<number>(4).fill(201),
     ...Array<number>(12).fill(400),
   ]);
-  for (const { status, body } of answers)
+
+  for (const { status, body } of answers) {
     if (status === 400) expect(body).toEqual({ image: [expect.stringMatching(REFUSED)] });
+  }
+
   expect(await takenBy('ann')).toBe(4 * content.length);
   const { body } = await uploadByGraphql(ann);
+
   expect(body.data.made).toEqual({
     exerciseImage: null,
     errors: [
@@ -70,16 +78,21 @@ test(seeded('rejects concurrent uploads that together exceed the quota'), async 
     ],
   });
   const bob = await fitgraph.user('bob');
+
   expect((await upload(bob)).status).toBe(201);
 });
 
 test(seeded('frees quota when an image is deleted'), async () => {
   const carla = await fitgraph.user('carla');
   const ids = [];
-  for (let index = 0; index < 4; index += 1)
+
+  for (let index = 0; index < 4; index += 1) {
     ids.push((await uploadByGraphql(carla)).body.data.made.exerciseImage.id);
+  }
+
   expect((await upload(carla)).status).toBe(400);
   const remove = 'mutation ($id: ID!) { deleteExerciseImage(id: $id) { deletedIds } }';
+
   await carla.ask(remove, { id: ids[0] });
   expect(await takenBy('carla')).toBe(3 * content.length);
   expect((await upload(carla)).status).toBe(201);
@@ -88,5 +101,6 @@ test(seeded('frees quota when an image is deleted'), async () => {
 
 test(seeded('does not limit superusers'), async () => {
   const admin = await fitgraph.user('admin', { isSuperuser: true });
+
   for (let index = 0; index < 6; index += 1) expect((await upload(admin)).status).toBe(201);
 });

@@ -1,11 +1,17 @@
-/** Uploads over GraphQL (multipart request specification), under the same rules as uploads over REST. */
+/**
+ * Uploads over GraphQL (multipart request specification), under the same rules as uploads over
+ * REST.
+ */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
-import { imageWorkerPool } from '../../src/files/imageworkerpool';
+import { imageWorkerPool } from '../../src/files/image-worker-pool';
+import { insertUploadedFiles } from '../../src/graphql/uploads';
+import type { MultipartParts, UploadedFile } from '../../src/shared/multipart';
+import { uploaded } from '../files/uploaded';
 import { bomb, html, plain, svg } from '../files/pictures';
-import { Visitor } from '../pages/visitor';
+import { Visitor } from '../setup/visitor';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { until } from '../setup/waits';
@@ -18,6 +24,7 @@ const INVALID =
   'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
 
 let ann: Person;
+
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
 });
@@ -39,6 +46,7 @@ function send(
 ) {
   const form = new FormData();
   const file = () => form.set('0', new Blob([new Uint8Array(content)]), name);
+
   if (fileFirst) file();
   form.set(
     'operations',
@@ -50,28 +58,34 @@ function send(
     ...(preflight && { 'apollo-require-preflight': '1' }),
     Accept: 'application/graphql-response+json',
   };
+
   return person.withHeaders(headers).send('POST', '/graphql', form);
 }
 
 async function expectNoNewFiles(before: readonly string[]): Promise<void> {
   const waiting = () => filesIn(join(dirname(fitgraph.mediaFolder), 'incoming'));
+
   await until('no uploaded file is left', () => waiting().length === 0);
   expect(images()).toEqual(before);
 }
 
 test('needs no other header for CSRF prevention with an Authorization header, but does without one', async () => {
   const content = await plain().png().toBuffer();
+
   expect(
     (await send(ann, content, { name: 'direct.png', preflight: false })).body.data
       .createExerciseImage.errors,
   ).toEqual([]);
   const visitor = new Visitor(fitgraph.url);
+
   await visitor.signIn('ann');
   const form = new FormData();
+
   form.set('operations', JSON.stringify({ query: '{ __typename }' }));
   const answer = await visitor.send('POST', '/graphql', form, {
     'X-CSRFToken': await visitor.csrfToken(),
   });
+
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('CSRF')]);
 });
 
@@ -81,6 +95,7 @@ test.each([false, true])(
     const content = await plain().png().toBuffer();
     const { status, body } = await send(ann, content, { name: `${fileFirst}.png`, fileFirst });
     const image = `/media/exercise-images/1/${fileFirst}.png`;
+
     expect([status, body.data.createExerciseImage]).toEqual([
       200,
       {
@@ -112,8 +127,10 @@ test('serves a thumbnail of each size, scaled to fit the square or cropped to fi
     const { width, height } = await sharp(
       await (await fetch(url as string)).arrayBuffer(),
     ).metadata();
+
     return [name, `${width} x ${height}`];
   });
+
   expect(Object.fromEntries(await Promise.all(sizes))).toEqual({
     usual: '400 x 240',
     MICRO: '30 x 18',
@@ -134,6 +151,7 @@ test('deletes the uploaded file when the atomic operation is rolled back', async
   const query = `mutation ($input: ExerciseImageInput!) @atomic {
     createExerciseImage(input: $input) { exerciseImage { image } errors { path message } } deleteWorkout(id: 999999) { errors { code } } }`;
   const { body } = await send(ann, await plain().png().toBuffer(), { name: 'atomic.png', query });
+
   expect(body.data).toEqual({
     createExerciseImage: null,
     deleteWorkout: { errors: [{ code: 'NOT_FOUND' }] },
@@ -149,20 +167,28 @@ test('stores uploads that wait for other images longer than a transaction may be
     environment: { IDLE_TRANSACTION_TIMEOUT: '2s' },
     sameDatabaseAs: fitgraph,
   });
+
   try {
     const content = await plain().png().toBuffer();
     const client = async (name: string, headers: Record<string, string> = {}) =>
       (await withShortTimeout.user(name)).withHeaders(headers);
+
     const formOf = (name: string, fields: Record<string, string> = {}) => {
       const form = new FormData();
-      for (const [field, value] of Object.entries({ ...fields, exercise: '1' }))
+
+      for (const [field, value] of Object.entries({ ...fields, exercise: '1' })) {
         form.set(field, value);
+      }
+
       form.set('image', new Blob([new Uint8Array(content)]), name);
       return form;
     };
+
     const path = '/api/v2/exerciseimage/';
+
     await client('browser');
     const browser = new Visitor(withShortTimeout.url, { Accept: 'text/html' });
+
     await browser.signIn('browser');
     const page = formOf('page.png', await browser.fieldsOf(path, /id="wpost-/));
     const atomic = CREATE.replace('{', '@atomic {');
@@ -181,6 +207,7 @@ test('stores uploads that wait for other images longer than a transaction may be
         send(person, content, { name: 'atomic.png', query: atomic }),
       ),
     ]);
+
     await Promise.all(occupied);
     expect([rest.status, stored.status, keyed.body.errors, transaction.body.errors]).toEqual([
       201,
@@ -188,8 +215,10 @@ test('stores uploads that wait for other images longer than a transaction may be
       undefined,
       undefined,
     ]);
-    for (const { body } of [keyed, transaction])
+
+    for (const { body } of [keyed, transaction]) {
       expect(body.data.createExerciseImage.errors).toEqual([]);
+    }
   } finally {
     await withShortTimeout.stop();
   }
@@ -210,6 +239,7 @@ test.each<[string, () => Buffer | Promise<Buffer>, string]>([
   async (_name, content, message) => {
     const before = images();
     const { status, body } = await send(ann, await content());
+
     expect([status, body.data.createExerciseImage]).toEqual([
       200,
       { exerciseImage: null, errors: [{ path: ['input', 'image'], message }] },
@@ -240,6 +270,7 @@ test.each<[string, () => Buffer, object | undefined, string]>([
 ])('rejects %s with 400 and leaves no file', async (_name, content, map, message) => {
   const before = images();
   const { status, body } = await send(ann, content(), { map });
+
   expect([status, body.errors]).toEqual([400, [{ message, extensions: { code: 'BAD_REQUEST' } }]]);
   await expectNoNewFiles(before);
 });
@@ -247,6 +278,78 @@ test.each<[string, () => Buffer, object | undefined, string]>([
 test('rejects an upload of an anonymous client and leaves no file', async () => {
   const before = images();
   const { body } = await send(fitgraph.anonymous, await plain().png().toBuffer());
+
   expect(body.errors[0].extensions.code).toBe('UNAUTHENTICATED');
   await expectNoNewFiles(before);
+});
+
+describe('the part `map`', () => {
+  const file = uploaded('a.png', Buffer.from('a'));
+  const OPERATIONS = '{"query":"mutation","variables":{"input":{"image":null,"more":[null,"x"]}}}';
+  const parts = (operations: string, map: string): MultipartParts =>
+    new Map<string, (string | UploadedFile)[]>([
+      ['operations', [operations]],
+      ['map', [map]],
+      ['0', [file]],
+      ['text', ['a']],
+    ]);
+
+  test('assigns files to the paths in the map', () =>
+    expect(
+      insertUploadedFiles(
+        parts(OPERATIONS, '{"0":["variables.input.image","variables.input.more.0"]}'),
+      ).variables,
+    ).toEqual({
+      input: { image: file, more: [file, 'x'] },
+    }));
+
+  test.each([
+    ['operations that are not JSON', 'x', '{}', 'The part "operations" must be a JSON object.'],
+    ['a batch', '[]', '{}', 'The part "operations" must be a JSON object.'],
+    ['an empty map', OPERATIONS, '', 'The part "map" must be a JSON object.'],
+    [
+      'a path outside a list',
+      OPERATIONS,
+      '{"0":"variables.input.image"}',
+      'Every value of "map" must be a list of paths.',
+    ],
+    [
+      'an unknown part',
+      OPERATIONS,
+      '{"1":["variables.input.image"]}',
+      'There is no file in part "1".',
+    ],
+    [
+      'a text part',
+      OPERATIONS,
+      '{"text":["variables.input.image"]}',
+      'There is no file in part "text".',
+    ],
+    [
+      'a path whose value is not null',
+      OPERATIONS,
+      '{"0":["variables.input.more.1"]}',
+      'The value at "variables.input.more.1" in "operations" must be null.',
+    ],
+    [
+      'a path to the query',
+      OPERATIONS,
+      '{"0":["query"]}',
+      'The value at "query" in "operations" must be null.',
+    ],
+    [
+      'a path through __proto__',
+      OPERATIONS,
+      '{"0":["variables.__proto__.x"]}',
+      'The value at "variables.__proto__.x" in "operations" must be null.',
+    ],
+    [
+      'two files for one path',
+      OPERATIONS,
+      '{"0":["variables.input.image","variables.input.image"]}',
+      'The value at "variables.input.image" in "operations" must be null.',
+    ],
+  ])('rejects %s', (_, operations, map, message) =>
+    expect(() => insertUploadedFiles(parts(operations, map))).toThrow(message),
+  );
 });

@@ -1,14 +1,19 @@
-/** Conditional requests: the version of a row as its ETag, `If-Match` for changes and `If-None-Match` for reads. */
-import { fieldsOf, type Entity } from '../../src/core/model/fields';
-import { resourceOf } from '../../src/core/model/registry';
-import { createOwnedRows, ownedTypes, parentsIn, type OwnedRowIds } from '../setup/belongings';
+/**
+ * Conditional requests: the version of a row as its ETag, `If-Match` for changes and
+ * `If-None-Match` for reads.
+ */
+import { fieldsOf, type Entity } from '../../src/engine/declare/fields';
+import { resourceOf } from '../../src/engine/declare/registry';
+import { createOwnedRows, ownedTypes, parentsIn, type OwnedRowIds } from '../setup/owned-rows';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
-import { bodyOf } from '../setup/samples';
+import { bodyOf } from '../setup/sample-values';
+import { growth, LINEAR } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
 let ownedRowIds: OwnedRowIds;
+
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
   ownedRowIds = await createOwnedRows(ann);
@@ -27,15 +32,18 @@ const types = ownedTypes().map((entity): [string, Entity] => [
 ]);
 
 let day = 0;
+
 async function entry(): Promise<{ path: string; tag: string; body: any }> {
   day += 1;
   const answer = await ann.post('/weightentry/', {
     date: new Date(Date.UTC(2010, 0, day)).toISOString().slice(0, 10),
     weight: '80',
   });
+
   expect(answer.status).toBe(201);
   return { path: `/weightentry/${answer.body.id}/`, tag: tagOf(answer)!, body: answer.body };
 }
+
 const withHeaders = (headers: Record<string, string>) => ann.withHeaders(headers);
 const ifMatch = (tag: string) => withHeaders({ 'If-Match': tag });
 
@@ -45,6 +53,7 @@ describe.each(types)('a row of %s', (rest, entity) => {
 
   test('has a strong ETag, which is not part of its body', async () => {
     const got = await ann.get(path());
+
     expect(tagOf(got)).toMatch(STRONG);
     expect(tagOf(await ann.head(path()))).toBe(tagOf(got));
     expect(tagOf(await ann.get(path()))).toBe(tagOf(got));
@@ -63,16 +72,20 @@ describe.each(types)('a row of %s', (rest, entity) => {
       : { height: 175 };
     const before = tagOf(await ann.get(path()))!;
     const changed = await ifMatch(before).patch(path(), body);
+
     expect(changed.status).toBe(200);
     expect(tagOf(changed)).toMatch(STRONG);
     expect(tagOf(changed)).not.toBe(before);
     const after = await ann.get(path());
+
     expect([tagOf(after), after.text]).toEqual([tagOf(changed), changed.text]);
     expect(await ifMatch(before).patch(path(), body)).toMatchObject(REFUSED);
+
     if (metadata.deleteMutationName) {
       expect(await ifMatch(before).put(path(), body)).toMatchObject(REFUSED);
       expect(await ifMatch(before).delete(path())).toMatchObject(REFUSED);
     }
+
     expect(tagOf(await ann.get(path()))).toBe(tagOf(after));
   });
 });
@@ -80,15 +93,18 @@ describe.each(types)('a row of %s', (rest, entity) => {
 test('returns the same ETag when a row is created and when it is read', async () => {
   const { path, tag, body } = await entry();
   const got = await ann.get(path);
+
   expect([tagOf(got), got.body]).toEqual([tag, body]);
 });
 
 test('stores or links every field in the body of an owned row, so that its version covers them', () => {
-  for (const [, entity] of types)
+  for (const [, entity] of types) {
     for (const field of fieldsOf(entity).filter(
       ({ hiddenInRest, exclusiveTo }) => !hiddenInRest && exclusiveTo !== 'graphql',
-    ))
+    )) {
       expect([field.name, field.isColumn || field.link !== undefined]).toEqual([field.name, true]);
+    }
+  }
 });
 
 describe('If-Match', () => {
@@ -100,6 +116,7 @@ describe('If-Match', () => {
   ])('allows changes with %s', async (_what, header) => {
     const { path, tag } = await entry();
     const patched = await ifMatch(header(tag)).patch(path, { weight: '81' });
+
     expect(patched.status).toBe(200);
     expect(
       (await ifMatch(header(tagOf(patched)!)).put(path, { date: patched.body.date, weight: '82' }))
@@ -113,20 +130,52 @@ describe('If-Match', () => {
     ['several other ETags', () => '"a", "b"'],
     ['the current ETag as a weak one', (tag: string) => `W/${tag}`],
     ['weak ETags only', (tag: string) => `W/${tag}, W/"a"`],
-    ['the current ETag without quotes', (tag: string) => tag.slice(1, -1)],
     ['an empty ETag', () => '""'],
-    ['an empty header', () => ''],
-    ['a malformed list', () => ',,"'],
     ['a long ETag', () => `"${'a'.repeat(4000)}"`],
   ])('rejects changes with %s and writes nothing', async (_what, header) => {
     const { path, tag, body } = await entry();
+
     expect(await ifMatch(header(tag)).patch(path, { weight: '81' })).toMatchObject(REFUSED);
     expect(await ifMatch(header(tag)).put(path, { date: body.date, weight: '82' })).toMatchObject(
       REFUSED,
     );
     expect(await ifMatch(header(tag)).delete(path)).toMatchObject(REFUSED);
     const got = await ann.get(path);
+
     expect([tagOf(got), got.body]).toEqual([tag, body]);
+  });
+
+  test.each([
+    ['the current ETag without quotes', (tag: string) => tag.slice(1, -1)],
+    ['an empty header', () => ''],
+    ['a malformed list', () => ',,"'],
+    ['an ETag without its last quote', (tag: string) => tag.slice(0, -1)],
+    ['two ETags without a comma', (tag: string) => `${tag}"a"`],
+    ['every version and an ETag', (tag: string) => `*, ${tag}`],
+  ])('returns 400 for %s and writes nothing', async (_what, header) => {
+    const { path, tag, body } = await entry();
+    const malformed = {
+      status: 400,
+      body: { detail: 'The header If-Match must be * or a list of entity tags in quotes.' },
+    };
+
+    expect(await ifMatch(header(tag)).patch(path, { weight: '81' })).toMatchObject(malformed);
+    expect(await ifMatch(header(tag)).delete(path)).toMatchObject(malformed);
+    expect((await ann.get(path)).body).toEqual(body);
+  });
+
+  test('is read in linear time', async () => {
+    const read = async (share: number) => {
+      const { path } = await entry();
+
+      for (const text of ['"",', '" ', '"" ']) {
+        const header = `${text.repeat((12_000 * share) / text.length)}x`;
+
+        expect((await ifMatch(header).patch(path, { weight: '81' })).status).toBe(400);
+      }
+    };
+
+    expect(await growth(read)).toBeLessThan(LINEAR);
   });
 
   test('returns 404 for a missing row and 400 for an invalid body instead of 412', async () => {
@@ -136,13 +185,16 @@ describe('If-Match', () => {
       );
       expect((await ifMatch(tag).delete('/weightentry/2000000000/')).status).toBe(404);
     }
+
     const { path } = await entry();
+
     expect((await ifMatch('"a"').patch(path, { weight: 'x' })).status).toBe(400);
   });
 
   test('returns 404 for a row of another user, even with its current ETag', async () => {
     const { path, tag } = await entry();
     const bob = (await fitgraph.user('bob')).withHeaders({ 'If-Match': tag });
+
     expect((await bob.patch(path, { weight: '81' })).status).toBe(404);
     expect((await bob.delete(path)).status).toBe(404);
   });
@@ -152,6 +204,7 @@ describe('If-Match', () => {
     const answers = await Promise.all(
       [1, 2, 3, 4, 5, 6].map((number) => ifMatch(tag).patch(path, { weight: `${60 + number}` })),
     );
+
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412, 412, 412]);
     expect((await ann.get(path)).body).toEqual(answers.find(({ status }) => status === 200)!.body);
   });
@@ -160,10 +213,12 @@ describe('If-Match', () => {
     const { path, tag } = await entry();
     const patchWithKey = (key: string, match: string) =>
       withHeaders({ 'Idempotency-Key': key, 'If-Match': match }).patch(path, { weight: '81' });
+
     expect(await patchWithKey('k1', '"a"')).toMatchObject(REFUSED);
     expect(await patchWithKey('k1', '"a"')).toMatchObject(REFUSED);
     const first = await patchWithKey('k2', tag);
     const repeated = await patchWithKey('k2', tag);
+
     expect([repeated.status, tagOf(repeated), repeated.text]).toEqual([
       200,
       tagOf(first),
@@ -175,6 +230,7 @@ describe('If-Match', () => {
     const { path, tag } = await entry();
     const patchIfMatch = (match: string) =>
       withHeaders({ 'Idempotency-Key': 'k3', 'If-Match': match }).patch(path, { weight: '81' });
+
     expect(await patchIfMatch('"a"')).toMatchObject(REFUSED);
     expect((await patchIfMatch(tag)).status).toBe(422);
     expect((await ann.patch(path, {})).body.weight).not.toBe('81.00');
@@ -189,6 +245,7 @@ describe('If-None-Match', () => {
     ['*', () => '*'],
   ])('returns 304 without a body for %s', async (_what, header) => {
     const { path, tag } = await entry();
+
     for (const answer of [
       await withHeaders({ 'If-None-Match': header(tag) }).get(path),
       await withHeaders({ 'If-None-Match': header(tag) }).head(path),
@@ -201,16 +258,20 @@ describe('If-None-Match', () => {
 
   test('returns the row for another ETag', async () => {
     const { path, tag, body } = await entry();
+
     await ann.patch(path, { weight: '81' });
-    for (const header of [tag, '"a"', 'x', ''])
+
+    for (const header of [tag, '"a"', 'x', '']) {
       expect(await withHeaders({ 'If-None-Match': header }).get(path)).toMatchObject({
         status: 200,
         body: { ...body, weight: '81.00' },
       });
+    }
   });
 
   test('has no effect on a change', async () => {
     const { path, tag } = await entry();
+
     expect((await withHeaders({ 'If-None-Match': tag }).patch(path, { weight: '81' })).status).toBe(
       200,
     );
@@ -219,19 +280,23 @@ describe('If-None-Match', () => {
 
 test('returns no ETag for HTML and indented JSON, and the same ETag for .json', async () => {
   const { path, tag } = await entry();
+
   for (const [headers, url] of [
     [{ Accept: 'text/html' }, path],
     [{ Accept: 'application/json; indent=2' }, path],
     [{}, `${path}?format=json&indent=4`],
   ] as [Record<string, string>, string][]) {
     const answer = await withHeaders({ ...headers, 'If-None-Match': tag }).get(url);
+
     expect([answer.status, tagOf(answer)]).toEqual([200, null]);
   }
+
   expect(tagOf(await ann.get(`${path.slice(0, -1)}.json`))).toBe(tag);
 });
 
 test('returns no ETag for views of several rows and for public rows requested with a token', async () => {
   const plan = ownedRowIds.get(types.find(([rest]) => rest === 'nutritionplan')![1]);
+
   for (const path of [
     `/nutritionplaninfo/${plan}/`,
     `/nutritionplan/${plan}/nutritional_values/`,
@@ -239,12 +304,14 @@ test('returns no ETag for views of several rows and for public rows requested wi
     '/exerciseinfo/1/',
   ]) {
     const answer = await withHeaders({ 'If-None-Match': '*' }).get(path);
+
     expect([answer.status, tagOf(answer)]).toEqual([200, null]);
   }
 });
 
 test('exposes ETag and X-Request-Id to cross-origin clients', async () => {
   const { path } = await entry();
+
   expect(
     (await withHeaders({ Origin: 'https://example.org' }).get(path)).headers.get(
       'access-control-expose-headers',
@@ -257,8 +324,10 @@ test('exposes ETag and X-Request-Id to cross-origin clients', async () => {
 
 test('reads a row with two statements and adds one to a change for If-Match', async () => {
   const { path, tag } = await entry();
+
   expect((await ann.get(path)).statements).toBe(2);
   const plain = await ann.patch(path, { weight: '81' });
+
   expect((await ifMatch(tagOf(plain)!).patch(path, { weight: '82' })).statements).toBe(
     plain.statements + 1,
   );

@@ -40,6 +40,7 @@ const INGREDIENTS: [string, number, string, string, string][] = [
 
 export function catalogue(): DumpRow[] {
   const names = ['Biceps brachii', 'Quadriceps femoris', 'Rectus abdominis'];
+
   return [
     { model: 'core.language', pk: 1, fields: { short_name: 'de', full_name: 'Deutsch' } },
     { model: 'core.language', pk: 2, fields: { short_name: 'en', full_name: 'English' } },
@@ -98,6 +99,7 @@ export function catalogue(): DumpRow[] {
           license: 2,
           license_author: 'Ann',
         };
+
         return [
           { model: 'exercises.exercisebase', pk, fields: { uuid: uuid(1, pk), ...base } },
           {
@@ -140,6 +142,7 @@ export function catalogue(): DumpRow[] {
         license: 2,
         status: '2',
       };
+
       return [
         { model: 'nutrition.ingredient', pk, fields },
         {

@@ -1,22 +1,25 @@
-/** Runs the service in the test process, on a database of its own, with clients that send it requests. */
+/**
+ * Runs the service in the test process, on a database of its own, with clients that send it
+ * requests.
+ */
 import fs from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { createApp, type App } from '../../src/server/app';
-import { createUser, getOrCreateApiKey } from '../../src/auth/accounts';
-import { TokenVault } from '../../src/auth/tokens';
-import { readConfig } from '../../src/platform/config';
-import type { CatalogueCache } from '../../src/core/cache/cataloguecache';
+import { createUser, getOrCreateApiKey } from '../../src/accounts/accounts';
+import { TokenVault } from '../../src/accounts/tokens';
+import { readConfig } from '../../src/shared/config';
+import type { CatalogueCache } from '../../src/engine/changes/catalogue-cache';
 import type { Database } from '../../src/database/connection';
-import { createLogger } from '../../src/platform/logging';
-import { ForwardedHeaders } from '../../src/request/forwardedheaders';
+import { createLogger } from '../../src/shared/logging';
+import { ForwardedHeaders } from '../../src/request/forwarded-headers';
 import type { OpenApiDocument } from '../../src/rest/openapi/document';
 import { startServices, type Services } from '../../src/request/services';
 import { createDatabase, open, SECRET_KEY, TIME_ZONE, type Content } from './databases';
 import { Person } from './person';
-import { ResponseRecorder } from './witness';
+import { ResponseRecorder } from './openapi-recorder';
 
 export const PASSWORD = 'a good password';
 export const IMAGE_TIMEOUT = '20min';
@@ -24,6 +27,7 @@ export const IMAGE_TIMEOUT = '20min';
 export interface Options {
   content?: Content;
   environment?: Record<string, string>;
+
   /** A database that already exists, e.g. that of another instance. */
   sameDatabaseAs?: { readonly database: Pick<Database, 'options'> };
 }
@@ -35,8 +39,10 @@ export class Fitgraph {
   private constructor(
     readonly database: Database,
     readonly reference: CatalogueCache,
+
     /** Without a slash at the end. */
     readonly url: string,
+
     /** Lines of the log, as JSON. */
     readonly logged: string[],
     readonly mediaFolder: string,
@@ -64,7 +70,8 @@ export class Fitgraph {
       PORT: '0',
       // The tests themselves delay the event loop of this process.
       MAX_LAG: 'off',
-      // On a busy machine, image processing and tests that hold a lock or a transaction take longer than the server permits by default.
+      // On a busy machine, image processing and tests that hold a lock or a transaction take longer
+      // than the server permits by default.
       IMAGE_TIMEOUT,
       LOCK_TIMEOUT: '1min',
       IDLE_TRANSACTION_TIMEOUT: '1min',
@@ -87,6 +94,7 @@ export class Fitgraph {
     const responseRecorder = new ResponseRecorder();
     const server = await startListening(app, responseRecorder);
     const url = `http://localhost:${(server.address() as AddressInfo).port}`;
+
     return new Fitgraph(
       database,
       services.catalogue,
@@ -111,9 +119,13 @@ export class Fitgraph {
     );
   }
 
-  /** Returns a user who sends requests with an access token. The first call for a name creates the account. */
+  /**
+   * Returns a user who sends requests with an access token. The first call for a name creates the
+   * account.
+   */
   async user(username: string, { isSuperuser = false } = {}): Promise<Person> {
     const known = this.people.get(username);
+
     if (known) return known;
     const session = this.database.createSession();
     const id = await createUser({ username, password: PASSWORD, isSuperuser }, session);
@@ -121,6 +133,7 @@ export class Fitgraph {
       id,
       token: await getOrCreateApiKey(id, session, this.tokenVault),
     });
+
     this.people.set(username, person);
     return person;
   }
@@ -152,17 +165,20 @@ export class Fitgraph {
 
 function startListening(app: App, responseRecorder: ResponseRecorder): Promise<Server> {
   const server = createServer(
-    { keepAliveTimeout: 65_000, ...app.errorContainment.messageClasses },
+    { keepAliveTimeout: 65_000, ...app.serverOptions },
     responseRecorder.recordingResponsesOf(app.listener),
   )
     .on('upgrade', app.onUpgrade)
+    .on('clientError', app.onClientError)
     .on('connection', app.onConnection);
+
   return new Promise((resolve) => server.listen(0, 'localhost', () => resolve(server)));
 }
 
 /** Returns an instance that starts before the first test of a file and stops after the last one. */
 export function fitgraphForThisFile(options?: Options | (() => Promise<Options>)): Fitgraph {
   let started: Fitgraph | undefined;
+
   beforeAll(async () => {
     started = await Fitgraph.start(typeof options === 'function' ? await options() : options);
   });
@@ -171,6 +187,7 @@ export function fitgraphForThisFile(options?: Options | (() => Promise<Options>)
   return new Proxy({} as Fitgraph, {
     get(_target, name) {
       const value = Reflect.get(started!, name) as unknown;
+
       return typeof value === 'function' ? value.bind(started) : value;
     },
   });

@@ -3,15 +3,18 @@
 export interface Answer {
   status: number;
   headers: Headers;
+
   /** Parsed if it is JSON, otherwise text. */
   body: any;
   text: string;
+
   /** The number of SQL statements of the request. */
   statements: number;
 }
 
 export interface GraphQLAnswer extends Answer {
   data: any;
+
   /** The code of the first error. */
   code: string | undefined;
   errors:
@@ -26,6 +29,7 @@ export class Person {
     private readonly url: string,
     private readonly account?: { id: number; token: string },
     private readonly headers: Record<string, string> = {},
+
     /** Returns what the server has printed, for the message of a request that got no response. */
     private readonly serverOutput: () => string = () => '',
   ) {}
@@ -64,17 +68,22 @@ export class Person {
   async query(query: string, variables?: Record<string, unknown>): Promise<GraphQLAnswer> {
     const answer = await this.withAccept(GRAPHQL).send('POST', '/graphql', { query, variables });
     const errors = answer.body?.errors;
+
     return { ...answer, data: answer.body?.data, errors, code: errors?.[0]?.extensions?.code };
   }
 
   /** Returns the data of an operation that must succeed. */
   async ask(query: string, variables?: Record<string, unknown>): Promise<any> {
     const { data, errors } = await this.query(query, variables);
+
     if (errors) throw new Error(`${errors.map(({ message }) => message).join('\n')}\n${query}`);
+
     return data;
   }
 
-  /** Sends a request to any path. Texts, bytes and forms are sent unchanged, anything else as JSON. */
+  /**
+   * Sends a request to any path. Texts, bytes and forms are sent unchanged, anything else as JSON.
+   */
   async send(method: string, path: string, body?: unknown): Promise<Answer> {
     const raw =
       body === undefined ||
@@ -101,6 +110,7 @@ export class Person {
     });
     const text = await response.text();
     const json = response.headers.get('content-type')?.includes('json') && text !== '';
+
     return {
       status: response.status,
       headers: response.headers,

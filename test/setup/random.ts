@@ -1,6 +1,7 @@
 /**
- * Pseudo-random test inputs. Each case draws from a stream of its own, derived from its name and from the base seed, so that adding a case does
- * not change the inputs of the others. The environment variable SEED (an integer) replaces the default base seed.
+ * Pseudo-random test inputs. Each case draws from a stream of its own, derived from its name and
+ * from the base seed, so that adding a case does not change the inputs of the others. The
+ * environment variable SEED (an integer) replaces the default base seed.
  */
 import { createHash } from 'node:crypto';
 
@@ -9,6 +10,7 @@ const DEFAULT_SEED = 1;
 function baseSeed(text: string | undefined): number {
   if (!text) return DEFAULT_SEED;
   if (!/^-?\d{1,15}$/.test(text)) throw new Error(`SEED must be an integer: ${text}`);
+
   return Number(text);
 }
 
@@ -21,6 +23,7 @@ export class Random {
   /** Accepts any text as seed; different texts give unrelated streams. */
   constructor(seed: string) {
     const hash = createHash('sha256').update(seed).digest();
+
     this.state = Uint32Array.from([0, 4, 8, 12], (offset) => hash.readUInt32LE(offset));
   }
 
@@ -28,6 +31,7 @@ export class Random {
   private bits(): number {
     const [a, b, c, counter] = this.state as unknown as [number, number, number, number];
     const sum = (a + b + counter) >>> 0;
+
     this.state.set([b ^ (b >>> 9), c + (c << 3), ((c << 21) | (c >>> 11)) + sum, counter + 1]);
     return sum;
   }
@@ -53,12 +57,14 @@ export class Random {
 
   pick<T>(items: readonly T[]): T {
     if (items.length === 0) throw new Error('there is no item to pick');
+
     return items[this.below(items.length)]!;
   }
 
   /** Returns the items in random order. */
   shuffled<T>(items: readonly T[]): T[] {
     const remaining = [...items];
+
     return items.map(() => remaining.splice(this.below(remaining.length), 1)[0]!);
   }
 

@@ -1,31 +1,36 @@
 /** Orders test files so that the run ends soonest: long ones start first. */
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-/** The longest files, as measured. The others follow in Jest's own order: by their last duration or by size. */
+/**
+ * The longest files, as measured. The others follow in Jest's own order: by their last duration or
+ * by size.
+ */
 const FIRST = [
-  'server/primary',
+  'system/server/primary',
   'system/browser/pages',
-  'system/docs/addaresource',
-  'server/commands',
+  'system/docs/add-a-resource',
+  'system/server/commands',
   'system/attacks/injection',
-  'system/codebase/suite',
-  'core/suite',
-  'graphql/fuzz',
+  'engine/suite',
+  'engine/access/suite',
+  'request/suite',
+  'system/graphql/fuzz',
   'graphql/suite',
-  'core/groupingmodel',
+  'system/engine/grouping-model',
   'server/suite',
-  'auth/suite',
-  'resources/suite',
-  'pages/suite',
+  'accounts/suite',
+  'fitness/suite',
+  'web/suite',
   'system/availability/patterns',
   'files/suite',
-  'core/million',
+  'system/engine/million',
   'database/suite',
   'transfer/suite',
 ];
 
 const place = ({ path }) => {
   const index = FIRST.findIndex((name) => path.includes(`/test/${name}.`));
+
   return index < 0 ? FIRST.length : index;
 };
 

@@ -9,5 +9,6 @@ require.extensions['.ts'] = (module, filename) => {
     jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
     module: { type: 'commonjs' },
   });
+
   module._compile(code, filename);
 };

@@ -1,14 +1,17 @@
-/** Backups: taken beside a running server and restored after damage; rows, files, tokens and cursors are compared. */
+/**
+ * Backups: taken beside a running server and restored after damage; rows, files, tokens and cursors
+ * are compared.
+ */
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { migrateDown, migrateUp } from '../../src/database/migrate';
-import { migrationNames } from '../../src/database/migrationmodules';
-import { FolderStore } from '../../src/files/folderstore';
+import { migrationNames } from '../../src/database/migration-modules';
+import { FolderStore } from '../../src/files/folder-store';
 import { Media } from '../../src/files/media';
-import { formatProgress } from '../../src/cli/commandcontext';
+import { formatProgress } from '../../src/cli/command-context';
 import {
   ArchiveWriter,
   SECRET_KEY_ENTRY_NAME,
@@ -17,11 +20,11 @@ import {
 import { takeBackup } from '../../src/transfer/backup/take';
 import { inspectBackup, restoreBackup } from '../../src/transfer/backup/restore';
 import { plain } from '../files/pictures';
-import { createOwnedRows } from '../setup/belongings';
+import { createOwnedRows } from '../setup/owned-rows';
 import { createDatabase, open, SECRET_KEY } from '../setup/databases';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
-import { createSchema02 } from '../setup/former';
-import { shapeOf } from '../setup/shape';
+import { createSchema02 } from '../setup/previous-schema';
+import { shapeOf } from '../setup/database-shape';
 import type { Person } from '../setup/person';
 import { until } from '../setup/waits';
 
@@ -61,11 +64,15 @@ async function rows(of: Fitgraph): Promise<Record<string, string[]>> {
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,
   );
   const all: Record<string, string[]> = {};
-  for (const { name } of tables)
-    if (!OWN.includes(name))
+
+  for (const { name } of tables) {
+    if (!OWN.includes(name)) {
       all[name] = (await of.sql(`SELECT t::text AS row FROM "${name}" t ORDER BY 1`)).map(
         ({ row }) => row,
       );
+    }
+  }
+
   return all;
 }
 
@@ -74,6 +81,7 @@ function files({ mediaFolder }: Pick<Fitgraph, 'mediaFolder'>): Record<string, s
   const entries = fs
     .readdirSync(mediaFolder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile());
+
   return Object.fromEntries(
     entries.map(({ parentPath, name }) => [
       path.relative(mediaFolder, path.join(parentPath, name)),
@@ -86,9 +94,11 @@ function files({ mediaFolder }: Pick<Fitgraph, 'mediaFolder'>): Record<string, s
 
 async function upload(person: Person): Promise<{ id: number; image: string }> {
   const form = new FormData();
+
   form.set('exercise', '1');
   form.set('image', new Blob([new Uint8Array(await plain().png().toBuffer())]), 'picture.png');
   const { status, body } = await person.send('POST', '/api/v2/exerciseimage/', form);
+
   expect(status).toBe(201);
   expect((await person.get(`/exerciseimage/${body.id}/thumbnails/`)).status).toBe(200);
   return { id: body.id, image: new URL(body.image).pathname.replace('/media/', '') };
@@ -104,6 +114,7 @@ const changesSince = (person: Person, from: string) =>
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
   const bob = await fitgraph.user('bob');
+
   await createOwnedRows(ann);
   await createOwnedRows(bob);
   await fitgraph.sql(
@@ -121,6 +132,7 @@ describe('a backup of a running server', () => {
     early = await cursor(ann);
     before = { rows: await rows(fitgraph), files: files(fitgraph) };
     const { summary, missingPaths } = await take(fitgraph);
+
     // The image row of the test catalogue has no file.
     expect(missingPaths).toEqual(['exercise-images/1/squat.png']);
     expect(summary.files).toBe(11);
@@ -146,13 +158,17 @@ describe('a backup of a running server', () => {
     const late = await cursor(ann);
     const other = await fitgraph.user('carla');
     const orphan = await upload(other);
+
     await fitgraph.sql('DELETE FROM "nutrition_plan"');
     await fitgraph.sql(`UPDATE "user_account" SET "password" = 'none' WHERE "username" = 'ann'`);
     await fitgraph.sql(`UPDATE "language" SET "full_name" = 'Wrecked'`);
     await fitgraph.sql('TRUNCATE "weight_entry"');
     fs.writeFileSync(path.join(fitgraph.mediaFolder, image.image), 'wrecked');
-    for (const name of Object.keys(files(fitgraph)))
+
+    for (const name of Object.keys(files(fitgraph))) {
       if (/200x200/.test(name)) fs.rmSync(path.join(fitgraph.mediaFolder, name));
+    }
+
     await until(
       'the changed name is visible',
       async () => (await fitgraph.anonymous.get('/language/1/')).body.full_name === 'Wrecked',
@@ -174,20 +190,26 @@ describe('a backup of a running server', () => {
       username: 'ann',
       password: 'a good password',
     });
+
     expect(login.body).toEqual({ token: ann.token });
     await until(
       'the original name is visible',
       async () => (await fitgraph.anonymous.get('/language/1/')).body.full_name !== 'Wrecked',
     );
     expect((await fetch(`${fitgraph.url}/media/${image.image}`)).status).toBe(200);
+
     // All earlier cursors have expired; new ones work.
-    for (const old of [early, late])
+    for (const old of [early, late]) {
       expect((await changesSince(ann, old)).code).toBe('CURSOR_EXPIRED');
+    }
+
     const now = await cursor(ann);
     const made = await ann.post('/workout/', { comment: 'new' });
+
     expect(made.status).toBe(201);
     expect((await changesSince(ann, now)).data.changes.changes).toEqual([{ operation: 'CREATED' }]);
-    // The new workout may have the id of one that was added after the backup, but not that of a restored one.
+    // The new workout may have the id of one that was added after the backup, but not that of a
+    // restored one.
     expect((await ann.get('/workout/')).body.count).toBe(2);
     await fitgraph.sql(`DELETE FROM "workout" WHERE "id" = ${made.body.id}`);
   });
@@ -198,20 +220,26 @@ describe('a backup of a running server', () => {
   ])('restores dropped %s while the server is running', async (_what, destroy) => {
     const { pool } = fitgraph.database;
     const shape = await shapeOf(pool);
+
     await fitgraph.sql(destroy);
     await restore(fitgraph);
     expect(await shapeOf(pool)).toEqual(shape);
     expect(await rows(fitgraph)).toEqual(before.rows);
     expect(files(fitgraph)).toEqual(before.files);
-    for (const list of ['workout', 'workoutlog', 'exerciseimage'])
+
+    for (const list of ['workout', 'workoutlog', 'exerciseimage']) {
       expect((await ann.get(`/${list}/`)).status).toBe(200);
+    }
+
     const { status, body } = await ann.post('/workout/', { comment: 'new' });
+
     expect(status).toBe(201);
     await fitgraph.sql(`DELETE FROM "workout" WHERE "id" = ${body.id}`);
   });
 
   test('restores rows, files and constraints into an empty database', async () => {
     const second = await Fitgraph.start({ content: 'tables' });
+
     try {
       await restore(second, file, false);
       expect(await rows(second)).toEqual(before.rows);
@@ -234,6 +262,7 @@ test('restores a backup of an older version and migrates it', async () => {
   const database = open(older.connection);
   const second = await Fitgraph.start();
   const old = path.join(folder, 'older.tar.gz');
+
   try {
     for (let step = 0; step < 2; step += 1) await migrateDown(database);
     const { header } = await takeBackup({
@@ -242,11 +271,13 @@ test('restores a backup of an older version and migrates it', async () => {
       media: mediaOf(second),
       secretKey: SECRET_KEY,
     });
+
     await restore(second, old);
     const [{ newer }] = (await second.sql(
       'SELECT count(*)::int AS newer FROM "migration" WHERE NOT "name" = ANY($1)',
       [header.migrations],
     )) as [{ newer: number }];
+
     expect(newer).toBe(2);
     expect(await migrateUp(second.database)).toEqual([]);
     expect((await second.anonymous.get('/exercise/')).body.count).toBeGreaterThan(0);
@@ -261,6 +292,7 @@ describe('a backup of an old schema', () => {
   const old = path.join(folder, '0.2.tar.gz');
   let older: Awaited<ReturnType<typeof createDatabase>>;
   let database: ReturnType<typeof open>;
+
   beforeEach(async () => {
     older = await createDatabase('nothing');
     database = open(older.connection);
@@ -280,6 +312,7 @@ describe('a backup of an old schema', () => {
 
   test('is restored and migrated when it is from version 0.2', async () => {
     const second = await Fitgraph.start();
+
     try {
       const { header } = await takeBackup({
         file: old,
@@ -287,6 +320,7 @@ describe('a backup of an old schema', () => {
         media: mediaOf(second),
         secretKey: SECRET_KEY,
       });
+
       expect(header.migrations).toHaveLength(38);
       await restore(second, old);
       expect(
@@ -314,6 +348,7 @@ describe('a backup of an old schema', () => {
     await database.pool.query(`DELETE FROM "migration" WHERE "name" = '0064-owners-of-parents'`);
     await takeBackup({ file: old, database, media: mediaOf(fitgraph), secretKey: SECRET_KEY });
     const before = [await rows(fitgraph), files(fitgraph)];
+
     await expect(restore(fitgraph, old)).rejects.toThrow(
       /not a usable backup: it was created by Fitgraph \S+ and its schema is older than that of Fitgraph 0\.2; restore it with Fitgraph 0\.2 and/,
     );
@@ -324,10 +359,15 @@ describe('a backup of an old schema', () => {
 describe('a failed backup or restore', () => {
   let whole: Buffer;
 
-  /** Returns the archive with one bit flipped, at the first place from `place` on where this changes the content. */
+  /**
+   * Returns the archive with one bit flipped, at the first place from `place` on where this changes
+   * the content.
+   */
   function damagedFrom(place: number): Buffer {
     const damaged = Buffer.from(whole);
+
     damaged[place]! ^= 1;
+
     try {
       return gunzipSync(damaged).equals(gunzipSync(whole)) ? damagedFrom(place + 1) : damaged;
     } catch {
@@ -347,8 +387,10 @@ describe('a failed backup or restore', () => {
     ['empty', () => Buffer.alloc(0)],
   ])('leaves rows and files unchanged when the archive is %s', async (_what, content) => {
     const damaged = path.join(folder, 'damaged.tar.gz');
+
     fs.writeFileSync(damaged, content());
     const before = [await rows(fitgraph), files(fitgraph)];
+
     await expect(restore(fitgraph, damaged)).rejects.toThrow(/is not a usable backup/);
     expect([await rows(fitgraph), files(fitgraph)]).toEqual(before);
   });
@@ -357,6 +399,7 @@ describe('a failed backup or restore', () => {
     const before = [await rows(fitgraph), files(fitgraph)];
     const log = await cursor(ann);
     const backup = await inspectBackup(path.join(folder, 'whole.tar.gz'));
+
     // Simulates an archive that has lost a row since its inspection.
     backup.summary.rows.workout! += 1;
     const media = mediaOf(fitgraph);
@@ -367,6 +410,7 @@ describe('a failed backup or restore', () => {
       media,
       shouldReplaceExisting: true,
     });
+
     await expect(failing).rejects.toThrow(/workout has \d+ rows instead of/);
     expect([await rows(fitgraph), files(fitgraph)]).toEqual(before);
     expect(fs.readdirSync(fitgraph.mediaFolder).filter((name) => name.startsWith('.'))).toEqual([]);
@@ -391,13 +435,16 @@ test('writes a large archive without keeping it in memory', async () => {
     migrations: [],
     tables: [shape],
   };
+
   await archive.add('backup.json', Buffer.from(JSON.stringify(header)));
   await archive.add(SECRET_KEY_ENTRY_NAME, Buffer.from(SECRET_KEY));
   let most = 0;
+
   for (let piece = 0; piece < 500; piece += 1) {
     await archive.add(`tables/large/${piece}`, Buffer.alloc(1024 * 1024, `${'x'.repeat(1023)}\n`));
     most = Math.max(most, process.memoryUsage().arrayBuffers);
   }
+
   await archive.end({ rows: { large: 500 * 1024 }, sequences: [], files: 0 });
   await archive.publish();
   expect(most).toBeLessThan(250 * 1024 * 1024);
@@ -416,10 +463,12 @@ test('publishes the files of a killed restore at start if its rows are committed
   const done = '0fb3c3a4-1f7a-4b52-8f3f-000000000001';
   const undone = '0fb3c3a4-1f7a-4b52-8f3f-000000000002';
   const dataDir = path.dirname(fitgraph.mediaFolder);
+
   for (const id of [done, undone]) {
     fs.mkdirSync(path.join(fitgraph.mediaFolder, `.restore-${id}`, 'some'), { recursive: true });
     fs.writeFileSync(path.join(fitgraph.mediaFolder, `.restore-${id}`, 'some', `${id}.png`), id);
   }
+
   await fitgraph.sql(`INSERT INTO "restored" ("id", "taken", "program") VALUES ($1, now(), '')`, [
     done,
   ]);
@@ -427,6 +476,7 @@ test('publishes the files of a killed restore at start if its rows are committed
     sameDatabaseAs: fitgraph,
     environment: { DATA_DIR: dataDir },
   });
+
   try {
     expect(fs.readdirSync(path.join(fitgraph.mediaFolder, 'some'))).toEqual([`${done}.png`]);
     expect(fs.readdirSync(fitgraph.mediaFolder).filter((name) => name.startsWith('.'))).toEqual([]);

@@ -1,6 +1,7 @@
 /**
- * The public catalogue: small reference tables, exercises and ingredients. Creates their tables, the indexes for the filters and sort orders of REST
- * and GraphQL, the collation of names, and the notification that a reference table has changed.
+ * The public catalogue: small reference tables, exercises and ingredients. Creates their tables,
+ * the indexes for the filters and sort orders of REST and GraphQL, the collation of names, and the
+ * notification that a reference table has changed.
  */
 import type { Migration } from '../migrate';
 

@@ -1,6 +1,7 @@
 /**
- * Accounts and how they sign in. Creates accounts and profiles, sessions, API keys, access tokens, counters of failed logins and the audit log, and
- * the trigger that deletes the sessions and tokens of an account when its password changes.
+ * Accounts and how they sign in. Creates accounts and profiles, sessions, API keys, access tokens,
+ * counters of failed logins and the audit log, and the trigger that deletes the sessions and tokens
+ * of an account when its password changes.
  */
 import type { Migration } from '../migrate';
 

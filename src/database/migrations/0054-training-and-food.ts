@@ -1,10 +1,12 @@
 /**
- * Rows that belong to users: workouts, logs and schedules; nutrition plans and the food diary; body weights. Creates their tables. Foreign keys
- * between these tables include the owner, so that a row cannot refer to a row of another user. A table with such a foreign key needs no foreign key
- * to the account, because its rows have the same owner as the rows to which they refer.
+ * Rows that belong to users: workouts, logs and schedules; nutrition plans and the food diary; body
+ * weights. Creates their tables. Foreign keys between these tables include the owner, so that a row
+ * cannot refer to a row of another user. A table with such a foreign key needs no foreign key to
+ * the account, because its rows have the same owner as the rows to which they refer.
  *
- * The first column of most indexes is the owner. In the indexes of foreign keys to the catalogue, it is the second column: these indexes are also
- * used to find the rows of all users that refer to a deleted row of the catalogue, such as an exercise.
+ * The first column of most indexes is the owner. In the indexes of foreign keys to the catalogue,
+ * it is the second column: these indexes are also used to find the rows of all users that refer to
+ * a deleted row of the catalogue, such as an exercise.
  */
 import type { Migration } from '../migrate';
 

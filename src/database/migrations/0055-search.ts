@@ -1,17 +1,23 @@
 /**
- * Search by name. Creates the functions that fold names (lower case), split them into words and rank them; the columns and indexes for folded names and
- * words; and the notification that names of ingredients, which every instance caches, have changed.
+ * Search by name. Creates the functions that fold names (lower case), split them into words and
+ * rank them; the columns and indexes for folded names and words; and the notification that names of
+ * ingredients, which every instance caches, have changed.
  *
- * A search tolerates typing errors: each word of the term must be like some word of a name. Words are alike if they differ by accents, by doubled letters,
- * or by one letter that is missing, added, replaced, or swapped with its neighbour. The table "search_word" contains every word once, with indexed keys
- * that it has in common with similar words. Trigrams (the extension pg_trgm, if available) find parts of words, and words with several errors.
+ * A search tolerates typing errors: each word of the term must be like some word of a name. Words
+ * are alike if they differ by accents, by doubled letters, or by one letter that is missing, added,
+ * replaced, or swapped with its neighbour. The table "search_word" contains every word once, with
+ * indexed keys that it has in common with similar words. Trigrams (the extension pg_trgm, if
+ * available) find parts of words, and words with several errors.
  */
 import type { Migration } from '../migrate';
 
 /** Regular expression of word separators in lower-case text: spaces, symbols and punctuation. */
 const WORD_SEPARATOR_PATTERN = String.raw`[\x01-\x2f\x3a-\x60\x7b-\xbf\u2000-\u206f\u3000-\u303f]+`;
 
-/** SQL: whether a search tolerates typos in a word. It does not in numbers, codes and very short words, which resemble too many others. */
+/**
+ * SQL: whether a search tolerates typos in a word. It does not in numbers, codes and very short
+ * words, which resemble too many others.
+ */
 const toleratesTypingErrorsSql = (word: string) => `${word} ~ '^[^0-9]{4,40}$'`;
 
 /** SQL: length of the shorter of two texts, divided by that of the longer one. */
@@ -105,8 +111,8 @@ END $$;
 `;
 
 /**
- * SQL: adds columns with the folded (lower-case) name and its words, their index and triggers. Computing these values at each search would be too
- * expensive.
+ * SQL: adds columns with the folded (lower-case) name and its words, their index and triggers.
+ * Computing these values at each search would be too expensive.
  */
 const addSearchColumnsSql = (table: string) => `
 ALTER TABLE "${table}"

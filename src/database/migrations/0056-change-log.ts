@@ -1,8 +1,10 @@
 /**
- * The change log, which subscriptions and synchronizing clients read. Creates its tables, the functions that begin a new log after the database was restored
- * or copied, and the triggers of public tables. Because triggers write the log, it contains every change, whether made by an instance, a command or a
- * cascade. Each change has the id of its transaction. A comparison with a snapshot shows exactly which changes a client has not seen yet, in whatever order
- * the transactions commit.
+ * The change log, which subscriptions and synchronizing clients read. Creates its tables, the
+ * functions that begin a new log after the database was restored or copied, and the triggers of
+ * public tables. Because triggers write the log, it contains every change, whether made by an
+ * instance, a command or a cascade. Each change has the id of its transaction. A comparison with a
+ * snapshot shows exactly which changes a client has not seen yet, in whatever order the
+ * transactions commit.
  */
 import type { Migration } from '../migrate';
 
@@ -29,7 +31,10 @@ const PUBLIC_TABLES = [
   ],
 ];
 
-/** Link tables. Each of their rows belongs to an exercise (table `exercise_base`), so a change of such a row is a change of that exercise. */
+/**
+ * Link tables. Each of their rows belongs to an exercise (table `exercise_base`), so a change of
+ * such a row is a change of that exercise.
+ */
 const LINK_TABLES = ['exercise_base_muscle', 'exercise_base_equipment'];
 
 const TRANSITION_TABLES = {

@@ -1,6 +1,7 @@
 /**
- * Tables for idempotency keys with the stored responses and their size, for the query cost that each client has spent (budgets), for contributors of
- * images, for files to be removed, and for restored backups.
+ * Tables for idempotency keys with the stored responses and their size, for the query cost that
+ * each client has spent (budgets), for contributors of images, for files to be removed, and for
+ * restored backups.
  */
 import type { Migration } from '../migrate';
 

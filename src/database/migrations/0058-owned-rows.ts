@@ -1,6 +1,7 @@
 /**
- * Common properties of all tables whose rows belong to users (owned rows): triggers that set the row version and the time of the change, triggers
- * that write the change log, and row-level security.
+ * Common properties of all tables whose rows belong to users (owned rows): triggers that set the
+ * row version and the time of the change, triggers that write the change log, and row-level
+ * security.
  */
 import type { Migration } from '../migrate';
 
@@ -23,14 +24,21 @@ const OWNED_TABLES = Object.entries({
   weight_entry: 'user_id',
 });
 
-/** Table that links training days to weekdays. Its rows have no versions of their own: a change of a link is a change of the training day. */
+/**
+ * Table that links training days to weekdays. Its rows have no versions of their own: a change of a
+ * link is a change of the training day.
+ */
 const LINK_TABLE = 'training_day_weekday';
 
-/** Internal tables with rows about a user. They have row-level security, but no versions, and their changes are not logged. */
+/**
+ * Internal tables with rows about a user. They have row-level security, but no versions, and their
+ * changes are not logged.
+ */
 const INTERNAL_TABLES = ['idempotency_key', 'idempotency_usage'];
 
 /**
- * SQL: id of the session user, or NULL, which gives access to no row. It is a subquery, because PostgreSQL evaluates a subquery once per statement.
+ * SQL: id of the session user, or NULL, which gives access to no row. It is a subquery, because
+ * PostgreSQL evaluates a subquery once per statement.
  */
 const SESSION_USER_SQL = `(SELECT nullif(current_setting('fitgraph.viewer', true), '')::integer)`;
 

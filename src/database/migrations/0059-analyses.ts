@@ -1,4 +1,7 @@
-/** Aggregate function for analyses: the exponential moving average. As a window function, it returns the average up to each row. */
+/**
+ * Aggregate function for analyses: the exponential moving average. As a window function, it returns
+ * the average up to each row.
+ */
 import type { Migration } from '../migrate';
 
 export const up: Migration = async (query) => {

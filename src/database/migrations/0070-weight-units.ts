@@ -1,8 +1,9 @@
 /**
- * Stores with each body weight the unit in which it was logged. Existing rows, and rows that are written without a unit, get the unit that their owner
- * prefers. An update without a unit that does not change the weight keeps the unit.
+ * Stores with each body weight the unit in which it was logged. Existing rows, and rows that are
+ * written without a unit, get the unit that their owner prefers. An update without a unit that does
+ * not change the weight keeps the unit.
  */
-import type { OnlineMigration } from '../migrationmodules';
+import type { OnlineMigration } from '../migration-modules';
 
 export const transactional = false;
 export const oldestVersion = '0.3.0';
@@ -10,8 +11,9 @@ export const oldestVersion = '0.3.0';
 const IS_BACKFILL_SQL = `current_setting('fitgraph.backfill', true) = 'on' AND NOT row_security_active(TG_RELID)`;
 
 /**
- * SQL: makes a trigger function return `result` and do nothing else while the setting `fitgraph.backfill` is on. The setting has no effect for roles
- * to which row-level security applies.
+ * SQL: makes a trigger function return `result` and do nothing else while the setting
+ * `fitgraph.backfill` is on. The setting has no effect for roles to which row-level security
+ * applies.
  */
 export const skipBackfillSql = (result: string): string => `
   IF ${IS_BACKFILL_SQL} THEN
@@ -19,8 +21,8 @@ export const skipBackfillSql = (result: string): string => `
   END IF;`;
 
 /**
- * SQL: trigger functions of the tables whose rows belong to users. While a migration fills a column, they neither change row versions nor write the
- * change log.
+ * SQL: trigger functions of the tables whose rows belong to users. While a migration fills a
+ * column, they neither change row versions nor write the change log.
  */
 export const rowTriggerFunctionsSql = (skipSql: (result: string) => string): string => `
 CREATE OR REPLACE FUNCTION "fitgraph_stamped"() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -59,6 +61,7 @@ CREATE OR REPLACE TRIGGER "weight_entry_unit" BEFORE INSERT OR UPDATE ON "weight
 ALTER TABLE "weight_entry" ALTER COLUMN "unit" DROP DEFAULT;
 `);
   const prefersPounds = `"user_id" IN (SELECT p."user_id" FROM "user_profile" p WHERE p."weight_unit" = 'lb')`;
+
   await change.updateRows('weight_entry', `"unit" = 'lb'`, `"unit" = 'kg' AND ${prefersPounds}`);
 };
 

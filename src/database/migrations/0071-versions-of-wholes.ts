@@ -1,5 +1,8 @@
-/** Changes the version of a whole, such as a nutrition plan, whenever one of its parts, such as a meal, changes. */
-import type { OnlineMigration } from '../migrationmodules';
+/**
+ * Changes the version of a whole, such as a nutrition plan, whenever one of its parts, such as a
+ * meal, changes.
+ */
+import type { OnlineMigration } from '../migration-modules';
 
 export const transactional = false;
 export const oldestVersion = '0.3.0';
@@ -39,15 +42,20 @@ BEGIN
   RETURN NULL;
 END $$;
 `);
-  for (const [table, column, whole] of CHILD_TABLES)
+
+  for (const [table, column, whole] of CHILD_TABLES) {
     await change.run(wholeVersionTriggersSql(table, column, whole));
+  }
 };
 
 export const down: OnlineMigration = async (change) => {
-  for (const [table] of CHILD_TABLES)
-    for (const operation of Object.keys(TRANSITION_TABLES))
+  for (const [table] of CHILD_TABLES) {
+    for (const operation of Object.keys(TRANSITION_TABLES)) {
       await change.run(
         `DROP TRIGGER IF EXISTS "${table}_${operation.toLowerCase()}_of_whole" ON "${table}"`,
       );
+    }
+  }
+
   await change.run('DROP FUNCTION IF EXISTS "fitgraph_part_changed"()');
 };

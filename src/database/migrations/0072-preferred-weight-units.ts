@@ -1,5 +1,8 @@
-/** Sets the weight unit of a planned or logged set that is inserted without one: kilograms or pounds, as its owner prefers. */
-import type { OnlineMigration } from '../migrationmodules';
+/**
+ * Sets the weight unit of a planned or logged set that is inserted without one: kilograms or
+ * pounds, as its owner prefers.
+ */
+import type { OnlineMigration } from '../migration-modules';
 
 export const transactional = false;
 export const oldestVersion = '0.3.0';
@@ -14,15 +17,19 @@ BEGIN
   RETURN NEW;
 END $$;
 `);
-  for (const table of TABLES_OF_SETS)
+
+  for (const table of TABLES_OF_SETS) {
     await change.run(`
 CREATE OR REPLACE TRIGGER "${table}_preferred_weight_unit" BEFORE INSERT ON "${table}" FOR EACH ROW WHEN (NEW."weight_unit_id" IS NULL)
   EXECUTE FUNCTION "fitgraph_preferred_weight_unit"();
 `);
+  }
 };
 
 export const down: OnlineMigration = async (change) => {
-  for (const table of TABLES_OF_SETS)
+  for (const table of TABLES_OF_SETS) {
     await change.run(`DROP TRIGGER IF EXISTS "${table}_preferred_weight_unit" ON "${table}"`);
+  }
+
   await change.run('DROP FUNCTION IF EXISTS "fitgraph_preferred_weight_unit"()');
 };

@@ -1,5 +1,5 @@
 /** Index of ingredients by barcode. */
-import type { OnlineMigration } from '../migrationmodules';
+import type { OnlineMigration } from '../migration-modules';
 
 export const transactional = false;
 export const oldestVersion = '0.3.0';

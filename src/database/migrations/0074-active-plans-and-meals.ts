@@ -1,8 +1,8 @@
 /**
- * Each user has at most one active nutrition plan: the one that was activated last. Of the existing plans, the newest becomes active. A diary entry may belong
- * to a meal of its plan.
+ * Each user has at most one active nutrition plan: the one that was activated last. Of the existing
+ * plans, the newest becomes active. A diary entry may belong to a meal of its plan.
  */
-import type { OnlineMigration } from '../migrationmodules';
+import type { OnlineMigration } from '../migration-modules';
 
 export const transactional = false;
 export const oldestVersion = '0.3.0';
@@ -26,6 +26,7 @@ ALTER TABLE "nutrition_plan" ALTER COLUMN "is_active" SET DEFAULT true;
 `);
   const isActiveOrNewer = `o."is_active" OR (o."creation_date", o."id") > ("nutrition_plan"."creation_date", "nutrition_plan"."id")`;
   const others = `SELECT FROM "nutrition_plan" o WHERE o."user_id" = "nutrition_plan"."user_id" AND (${isActiveOrNewer})`;
+
   await change.updateRows(
     'nutrition_plan',
     '"is_active" = true',
@@ -40,6 +41,7 @@ ALTER TABLE "nutrition_plan" ALTER COLUMN "is_active" SET DEFAULT true;
   await change.addColumn('diary_entry', 'meal_id', 'integer');
   const key =
     'FOREIGN KEY ("user_id", "meal_id") REFERENCES "meal" ("user_id", "id") ON DELETE SET NULL';
+
   await change.addConstraint('diary_entry', 'diary_entry_user_id_meal_id_fkey', key);
   await change.createIndex(
     'diary_entry_user_id_meal_id_idx',

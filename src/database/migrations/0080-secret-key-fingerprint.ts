@@ -1,5 +1,8 @@
-/** Table with the fingerprint of the SECRET_KEY that encrypts the tokens of this database: one row, or none before the first start. */
-import type { Migration } from '../migrationmodules';
+/**
+ * Table with the fingerprint of the SECRET_KEY that encrypts the tokens of this database: one row,
+ * or none before the first start.
+ */
+import type { Migration } from '../migration-modules';
 
 export const oldestVersion = '0.3.0';
 

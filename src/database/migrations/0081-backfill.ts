@@ -1,9 +1,10 @@
 /**
- * Lets later migrations fill a column of parts, such as meals, without changing the versions of the wholes to which they belong, such as nutrition
- * plans. Also replaces the trigger functions of migration 0070 once more, because an early build of version 0.3 created them without this exception
- * for migrations.
+ * Lets later migrations fill a column of parts, such as meals, without changing the versions of the
+ * wholes to which they belong, such as nutrition plans. Also replaces the trigger functions of
+ * migration 0070 once more, because an early build of version 0.3 created them without this
+ * exception for migrations.
  */
-import type { Migration } from '../migrationmodules';
+import type { Migration } from '../migration-modules';
 import { rowTriggerFunctionsSql, skipBackfillSql } from './0070-weight-units';
 
 export const oldestVersion = '0.3.0';

@@ -1,7 +1,8 @@
 /**
- * A change of the password may exempt one session, that of the browser in which it is made, by the setting "fitgraph.kept_session" in its transaction.
+ * A change of the password may exempt one session, that of the browser in which it is made, by the
+ * setting "fitgraph.kept_session" in its transaction.
  */
-import type { Migration } from '../migrationmodules';
+import type { Migration } from '../migration-modules';
 
 export const oldestVersion = '0.3.0';
 

@@ -1,5 +1,8 @@
-/** A diary entry that moves to another plan leaves its meal, unless the same statement names another meal. REST clients cannot do so themselves. */
-import type { Migration } from '../migrationmodules';
+/**
+ * A diary entry that moves to another plan leaves its meal, unless the same statement names another
+ * meal. REST clients cannot do so themselves.
+ */
+import type { Migration } from '../migration-modules';
 
 export const oldestVersion = '0.3.0';
 

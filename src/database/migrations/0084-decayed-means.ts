@@ -1,8 +1,9 @@
 /**
- * The exponential moving average reaches its value once they differ by less than 1e-200. The multiplication of a smaller difference fails in PostgreSQL
- * (underflow), as after seven years without training.
+ * The exponential moving average reaches its value once they differ by less than 1e-200. The
+ * multiplication of a smaller difference fails in PostgreSQL (underflow), as after seven years
+ * without training.
  */
-import type { Migration } from '../migrationmodules';
+import type { Migration } from '../migration-modules';
 
 export const oldestVersion = '0.3.0';
 

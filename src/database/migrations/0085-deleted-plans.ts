@@ -1,8 +1,9 @@
 /**
- * The deletion of a plan does not first clear the meals of its diary entries, which are deleted as well. Clearing them failed for entries that the same
- * transaction had written, and logged a change of each entry before its deletion.
+ * The deletion of a plan does not first clear the meals of its diary entries, which are deleted as
+ * well. Clearing them failed for entries that the same transaction had written, and logged a change
+ * of each entry before its deletion.
  */
-import type { Migration } from '../migrationmodules';
+import type { Migration } from '../migration-modules';
 
 export const oldestVersion = '0.3.0';
 

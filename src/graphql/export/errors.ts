@@ -1,8 +1,11 @@
-/** Errors that occur before the first byte of an export is sent. The response has a matching HTTP status and GraphQL errors in a JSON body. */
+/**
+ * Errors that occur before the first byte of an export is sent. They are sent as JSON with GraphQL
+ * errors and a matching HTTP status.
+ */
 import type { Response } from 'express';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { HTTP_STATUS_BY_ERROR_CODE, type ErrorCode } from '../../contract/errorcodes';
-import { limitFormattedErrors } from '../errorlimits';
+import { HTTP_STATUS_BY_ERROR_CODE, type ErrorCode } from '../../shared/error-codes';
+import { limitFormattedErrors } from '../error-limits';
 
 export class ExportError extends Error {
   constructor(readonly errors: readonly GraphQLFormattedError[]) {
@@ -14,12 +17,13 @@ export class ExportError extends Error {
   }
 
   get retryAfter(): number | undefined {
-    return this.errors.find(({ extensions }) => extensions?.retryAfter !== undefined)?.extensions!
-      .retryAfter as number | undefined;
+    const retryDelays = this.errors.map(({ extensions }) => extensions?.retryAfter);
+
+    return retryDelays.find((retryAfter) => retryAfter !== undefined) as number | undefined;
   }
 }
 
-/** Creates an export error. `fieldName` is the name of the field or parameter that caused the error. */
+/** Creates an export error, for the field or parameter `fieldName` if it is given. */
 export const createExportError = (
   message: string,
   fieldName?: string,
@@ -37,10 +41,12 @@ export function sendExportError(
   keepSuggestions: boolean,
 ): void {
   const { code, retryAfter } = clientError;
+
   if (retryAfter !== undefined) response.set('Retry-After', String(retryAfter));
   const errors = clientError.errors.map((error) =>
     error instanceof GraphQLError ? error.toJSON() : error,
   );
+
   response
     .status(HTTP_STATUS_BY_ERROR_CODE[code] ?? 400)
     .json({ errors: limitFormattedErrors(errors, keepSuggestions) });

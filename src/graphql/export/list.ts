@@ -1,4 +1,7 @@
-/** Finds the one list that an export operation selects, and rewrites the operation so that it fetches one page of that list. */
+/**
+ * Finds the one list that an export operation selects, and rewrites the operation to fetch one page
+ * of it.
+ */
 import {
   getNamedType,
   getNullableType,
@@ -20,44 +23,61 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 import { createExportError } from './errors';
-import { FieldCollector, type SelectedField } from './fieldcollection';
+import { FieldCollector, type SelectedField } from './field-collection';
 
 type Variables = Record<string, unknown>;
 
 export interface PageArguments {
   first: number;
-  /** Page size for time series, which take `last` instead of `first`. It is always equal to `first`. */
+
+  /** Equal to `first`. Time series have the argument `last` instead of `first`. */
   last: number;
   after: string | null;
   offset: number | null;
 }
 
-/** Pagination arguments of the client's operation: the total number of rows to export (`first`), and where to start (`after` or `offset`). */
+/**
+ * Pagination arguments in the client's operation: how many rows to export (`first`), and where to
+ * start (`after` or `offset`).
+ */
 type RequestedPageArguments = Omit<PageArguments, 'first' | 'last'> & { first: number | null };
 
 export interface ExportedList {
   name: string;
-  /** Path of the rows in a response; for a connection it ends in `nodes` or `edges`. */
+
+  /** Path of the rows in a response. In a connection it ends in `nodes` or `edges`. */
   rowsPath: readonly string[];
-  /** Field nodes whose selection sets apply to each row. */
+
+  /** Field nodes with the selection sets of a row. */
   rowFieldNodes: readonly FieldNode[];
   rowType: GraphQLCompositeType;
   fieldCollector: FieldCollector;
   document: DocumentNode;
-  /** Pagination of the list; absent if the list has no pagination arguments. */
+
+  /** How to fetch pages, if the list has pagination arguments. */
   pagination?: {
-    /** Path of `pageInfo`. If absent, a page with fewer rows than requested is the last one. */
+    /** Path of `pageInfo`. Without it, a page with fewer rows than requested is the last one. */
     pageInfoPath?: readonly string[];
-    /** Whether the list is a time series. Time series have no offset argument, so the number of rows already read is passed in the context. */
+
+    /**
+     * Whether the list is a time series. Time series have no argument `offset`, so the offset is
+     * passed in the context (`exportedRowCount`).
+     */
     isTimeSeries: boolean;
-    /** Whether every page computes the whole list again, as for groups and time series. Such pages are as large as possible. */
+
+    /**
+     * Whether each page computes the whole list again, as for groups and time series. Such lists
+     * are read in pages of the maximum size.
+     */
     isListRecomputedPerPage: boolean;
     requestedPageArguments: RequestedPageArguments;
     pageVariables(pageArguments: PageArguments): Variables;
   };
 }
 
-/** Returns a response key for the added field `pageInfo` that differs from the response key of the rows. */
+/**
+ * Response key of the added field `pageInfo`, which must differ from the response key of the rows.
+ */
 const pageInfoAlias = (rows: SelectedField): string =>
   rows.responseKey === 'exportedPage' ? 'pageOfExport' : 'exportedPage';
 const PAGE_ARGUMENT_TYPES = {
@@ -66,11 +86,10 @@ const PAGE_ARGUMENT_TYPES = {
   after: 'String',
   offset: 'Int',
 } as const;
+
 type PageArgumentName = keyof typeof PAGE_ARGUMENT_TYPES;
-const [SERIES_ARGUMENTS, PAGE_ARGUMENTS]: PageArgumentName[][] = [
-  ['last'],
-  ['first', 'after', 'offset'],
-];
+const TIME_SERIES_ARGUMENTS: readonly PageArgumentName[] = ['last'];
+const PAGE_ARGUMENTS: readonly PageArgumentName[] = ['first', 'after', 'offset'];
 
 const nameNode = (value: string) => ({ kind: Kind.NAME, value }) as const;
 const fieldNode = (
@@ -95,15 +114,17 @@ const childSelections = ({ nodes }: SelectedField): SelectionNode[] =>
   nodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
 const quotePath = (path: readonly string[]) => `\`${path.join('.')}\``;
 
-/** Finds the list that an operation selects. Throws `ExportError`, with the path of the field, unless the operation selects exactly one list. */
+/** Finds the list that an operation selects. Throws `ExportError` unless there is exactly one. */
 export function findExportedList(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   variables: Variables,
 ): ExportedList {
-  if (operation.operation !== OperationTypeNode.QUERY)
+  if (operation.operation !== OperationTypeNode.QUERY) {
     throw createExportError('Only queries can be exported.');
+  }
+
   const fragments = document.definitions.filter(
     (node): node is FragmentDefinitionNode => node.kind === Kind.FRAGMENT_DEFINITION,
   );
@@ -115,36 +136,47 @@ export function findExportedList(
   const fieldPath: SelectedField[] = [];
   let parent: GraphQLCompositeType = schema.getQueryType()!;
   let parentNodes: readonly { selectionSet?: FieldNode['selectionSet'] }[] = [operation];
+
   for (;;) {
     const [selectedField, secondField] = fieldCollector.collectFields(parentNodes, parent);
-    const path = fieldPath.map(({ responseKey }) => responseKey);
-    if (!selectedField)
+
+    if (!selectedField) {
       throw createExportError('A file contains one list, but this operation selects no field.');
+    }
+
+    const parentPath = fieldPath.map(({ responseKey }) => responseKey);
+    const path = [...parentPath, selectedField.responseKey];
+
     if (secondField) {
-      const conflictingFields = `${quotePath([...path, selectedField.responseKey])} and ${quotePath([...path, secondField.responseKey])}`;
+      const secondPath = [...parentPath, secondField.responseKey];
+
       throw createExportError(
-        `A file contains one list. Select one field here, not ${conflictingFields}.`,
-        [...path, secondField.responseKey].join('.'),
+        `A file contains one list. Select one field here, not ${quotePath(path)} and ${quotePath(secondPath)}.`,
+        secondPath.join('.'),
       );
     }
+
     if (isAbstractType(parent) && selectedField.parentTypes.size > 1) {
       const types = [...selectedField.parentTypes].map(({ name }) => `\`${name}\``).join(' and ');
+
       throw createExportError(
-        `A file contains one list. Select ${quotePath([...path, selectedField.responseKey])} on one type, not on ${types}.`,
+        `A file contains one list. Select ${quotePath(path)} on one type, not on ${types}.`,
       );
     }
+
     fieldPath.push(selectedField);
     const type = fieldCollector.compositeTypeOf(selectedField);
-    if (!type)
-      throw createExportError(
-        `${quotePath([...path, selectedField.responseKey])} is not a list of objects.`,
-        [...path, selectedField.responseKey].join('.'),
-      );
+
+    if (!type) {
+      throw createExportError(`${quotePath(path)} is not a list of objects.`, path.join('.'));
+    }
+
     const operationWithoutDirectives = { ...operation, directives: [] };
-    if (
-      isPagedList(selectedField) ||
-      (isTimeSeries(selectedField) && argumentValueOf(selectedField, 'last', variables) === null)
-    )
+
+    const isCompleteTimeSeries =
+      isTimeSeries(selectedField) && argumentValueOf(selectedField, 'last', variables) === null;
+
+    if (isPagedList(selectedField) || isCompleteTimeSeries) {
       return buildPagedList(
         operationWithoutDirectives,
         fragments,
@@ -153,15 +185,19 @@ export function findExportedList(
         fieldCollector,
         variables,
       );
-    if (isListField(selectedField))
+    }
+
+    if (isListField(selectedField)) {
       return {
         name: selectedField.name,
-        rowsPath: fieldPath.map(({ responseKey }) => responseKey),
+        rowsPath: path,
         rowFieldNodes: selectedField.nodes,
         rowType: type,
         fieldCollector,
         document: { kind: Kind.DOCUMENT, definitions: [operationWithoutDirectives, ...fragments] },
       };
+    }
+
     [parent, parentNodes] = [type, selectedField.nodes];
   }
 }
@@ -189,16 +225,20 @@ function buildPagedList(
 ): ExportedList {
   const listField = fieldPath.at(-1)!;
   const listPath = fieldPath.map(({ responseKey }) => responseKey);
-  const rows = isListField(listField)
-    ? listField
-    : rowsFieldOf(listField, listPath, type, fieldCollector);
+  let rows = listField;
+
+  if (!isListField(listField)) rows = findRowsField(listField, listPath, type, fieldCollector);
   const argumentValue = (name: PageArgumentName) => argumentValueOf(listField, name, variables);
-  if (argumentValue('last') !== null)
+
+  if (argumentValue('last') !== null) {
     throw createExportError(
       'An export starts with the first row. Reverse `orderBy` and use `first` instead of `last`.',
       'last',
     );
+  }
+
   const variableNames = pageVariableNames(listField, operation);
+
   return {
     name: listField.name,
     rowsPath: rows === listField ? listPath : [...listPath, rows.responseKey],
@@ -227,7 +267,7 @@ function buildPagedList(
   };
 }
 
-const argumentsOf = (listField: SelectedField): readonly ArgumentNode[] =>
+const listArguments = (listField: SelectedField): readonly ArgumentNode[] =>
   listField.nodes[0]!.arguments ?? [];
 
 function argumentValueOf(
@@ -235,12 +275,13 @@ function argumentValueOf(
   name: PageArgumentName,
   variables: Variables,
 ): unknown {
-  const argument = argumentsOf(listField).find((candidate) => candidate.name.value === name);
+  const argument = listArguments(listField).find((candidate) => candidate.name.value === name);
+
   return (argument && valueFromASTUntyped(argument.value, variables)) ?? null;
 }
 
-/** Returns the field `nodes` or `edges` of a connection, of which exactly one must be selected. */
-function rowsFieldOf(
+/** Finds the rows of a connection: `nodes` or `edges`, of which exactly one must be selected. */
+function findRowsField(
   listField: SelectedField,
   listPath: readonly string[],
   type: GraphQLCompositeType,
@@ -249,35 +290,45 @@ function rowsFieldOf(
   const [rows, secondField] = fieldCollector
     .collectFields(listField.nodes, type)
     .filter(isListField);
-  if (!rows)
+
+  if (!rows) {
     throw createExportError(
       `Select \`nodes\` of ${quotePath(listPath)}, which are the rows of the file.`,
       listPath.join('.'),
     );
-  if (secondField)
+  }
+
+  if (secondField) {
     throw createExportError(
       `A file contains the rows of ${quotePath(listPath)} once. Select either \`${rows.responseKey}\` or \`${secondField.responseKey}\`.`,
       secondField.responseKey,
     );
+  }
+
   return rows;
 }
 
-/** Returns the pagination arguments that the list has, each with a variable name that the operation does not use yet. */
+/** Chooses an unused variable name for each pagination argument of the list. */
 function pageVariableNames(
   listField: SelectedField,
   { variableDefinitions = [] }: OperationDefinitionNode,
 ): [PageArgumentName, string][] {
   const usedVariableNames = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
-  const candidateArgumentNames = (isTimeSeries(listField) ? SERIES_ARGUMENTS : PAGE_ARGUMENTS)!;
+  const candidateArgumentNames = isTimeSeries(listField) ? TIME_SERIES_ARGUMENTS : PAGE_ARGUMENTS;
+
   return candidateArgumentNames.flatMap((argument): [PageArgumentName, string][] => {
     if (!hasArgument(listField, argument)) return [];
     let name = `exported_${argument}`;
+
     while (usedVariableNames.has(name)) name += '_';
     return [[argument, name]];
   });
 }
 
-/** Rewrites an operation so that it fetches one page: pagination arguments become variables, and `pageInfo` is selected. */
+/**
+ * Rewrites an operation to fetch one page: pagination arguments become variables, and `pageInfo` of
+ * a connection is selected.
+ */
 function pageOperation(
   operation: OperationDefinitionNode,
   fieldPath: readonly SelectedField[],
@@ -295,7 +346,7 @@ function pageOperation(
     variable: variableOf(name),
     type: parseType(PAGE_ARGUMENT_TYPES[argument], { noLocation: true }),
   }));
-  const otherArguments = argumentsOf(fieldPath.at(-1)!).filter(
+  const otherArguments = listArguments(fieldPath.at(-1)!).filter(
     ({ name }) => !(name.value in PAGE_ARGUMENT_TYPES),
   );
   const pageInfoField = fieldNode(
@@ -310,16 +361,23 @@ function pageOperation(
   });
   const listSelections =
     rows === fieldPath.at(-1) ? childSelections(rows) : [rowsField, pageInfoField];
-  // Wraps the field node of the list in those of its ancestors, up to the root field.
+  // Nests the list in the fields of its ancestors, up to the root field.
   const field = fieldPath.reduceRight<FieldNode | undefined>(
     (childField, { responseKey, name, nodes, field: { type } }, index) => {
       const child = fieldPath[index + 1];
-      // Below an interface such as `Node`, the field keeps its type condition, which the cost estimate needs.
-      const selectChild = (node: FieldNode): SelectionNode =>
-        isAbstractType(getNamedType(type))
-          ? inlineFragment([...child!.parentTypes][0]!.name, [node])
-          : node;
+
+      // Below an interface such as `Node`, the field keeps its type condition, which the cost
+      // estimate needs.
+      const selectChild = (node: FieldNode): SelectionNode => {
+        if (isAbstractType(getNamedType(type))) {
+          return inlineFragment([...child!.parentTypes][0]!.name, [node]);
+        }
+
+        return node;
+      };
+
       const selections = childField ? [selectChild(childField)] : listSelections;
+
       return fieldNode(name, selections, {
         alias: nameNode(responseKey),
         arguments: childField ? nodes[0]!.arguments : [...otherArguments, ...paginationArguments],
@@ -327,6 +385,7 @@ function pageOperation(
     },
     undefined,
   )!;
+
   return {
     ...operation,
     variableDefinitions: [...(operation.variableDefinitions ?? []), ...pageVariableDefinitions],

@@ -1,52 +1,227 @@
 /**
- * Streaming export: `/graphql/export.csv` and `.jsonl` send the rows of one list as a file. Only one page is in memory; the next one is read when the
- * client has received it (backpressure). Errors before the first page are GraphQL errors; later ones abort the connection, which marks the file as
- * incomplete.
+ * Streaming export: `/graphql/export.csv` and `.jsonl` send the rows of one list as a file. A page
+ * is read only after the previous page has been sent (backpressure). An error after the first page
+ * aborts the connection, so that the client notices that the file is incomplete.
  */
 import { once } from 'node:events';
 import type { Request, RequestHandler, Response } from 'express';
-import { GraphQLError } from 'graphql';
+import { GraphQLError, getOperationAST, type GraphQLSchema } from 'graphql';
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
-import type { Context } from '../../core/context';
-import { ClientError, overloadedError } from '../../core/model/errors';
-import type { Executor } from '../../core/operation/executor';
-import type { RequestContext } from '../../request/requestcontext';
-import { EXPORT_PATH } from '../../pages/exportpath';
-import { releaseLargeBodySlot } from '../../platform/bodylimit';
-import type { Config } from '../../platform/config';
-import { ClientLimiters, type LimiterClientKey } from '../../platform/limiter';
-import { withHttpStatus } from '../httperrors';
-import type { TrustedDocuments } from '../trusteddocuments';
+import { ClientError, overloadedError } from '../../engine/declare/errors';
+import type { Executor, Variables } from '../../engine/execution/executor';
+import type { RequestContext } from '../../request/request-context';
+import { EXPORT_PATH } from '../../web/export-path';
+import { releaseLargeBodySlot } from '../../shared/body-limit';
+import type { Config } from '../../shared/config';
+import { UNBUFFERED_HEADERS } from '../../shared/proxy-buffering';
+import { ClientLimiters, type LimiterClientKey } from '../../shared/limiter';
+import { withHttpStatus } from '../http-errors';
+import type { TrustedDocuments } from '../trusted-documents';
 import { EXPORT_FORMATS, type ExportFormat } from './formats';
 import { PageReader } from './pages';
-import { parseExportRequest } from './request';
 import { sendExportError, ExportError, createExportError } from './errors';
+import type { Context } from '../../engine/context';
+import { coerceVariables } from '../../engine/execution/variables';
+import { DRY_RUN_HEADER, DRY_RUN_MESSAGE } from '../../shared/messages';
+import { isDryRun } from '../dry-run';
+import { parseClientDocument } from '../document-limits';
+import { findExportedList, type ExportedList } from './list';
+
+/** An export request: an operation from the query string or a JSON body, validated. */
+interface ExportRequest {
+  list: ExportedList;
+
+  /** Variables as sent by the client, not coerced. */
+  variables: Variables;
+
+  /** Name of the exported file without extension. */
+  fileName: string;
+
+  /** Parameters of the file format. */
+  formatParameters: ReadonlyMap<string, string>;
+}
+
+type ExportParameters = Record<string, unknown>;
+
+const MAX_FILENAME_CHARACTERS = 100;
+
+function parseObject(name: string, value: unknown): ExportParameters {
+  const notAnObjectError = () => createExportError(`\`${name}\` must be a JSON object.`, name);
+  let parsedValue: unknown = value;
+
+  if (typeof value === 'string' && value !== '') {
+    try {
+      parsedValue = JSON.parse(value);
+    } catch {
+      throw notAnObjectError();
+    }
+  }
+
+  if (parsedValue === undefined || parsedValue === null || parsedValue === '') return {};
+  if (typeof parsedValue !== 'object' || Array.isArray(parsedValue)) throw notAnObjectError();
+
+  return parsedValue as ExportParameters;
+}
+
+function readParameters(request: Request, queryParameters: URLSearchParams): ExportParameters {
+  if (request.method !== 'POST') return Object.fromEntries(queryParameters);
+  const body = request.body as unknown;
+
+  if (!request.is('json') || body === null || typeof body !== 'object' || Array.isArray(body)) {
+    throw createExportError(
+      'The body must be a JSON object with the Content-Type application/json.',
+      undefined,
+      'BAD_REQUEST',
+    );
+  }
+
+  return body as ExportParameters;
+}
+
+const OPERATION_PARAMETER_NAMES = [
+  'query',
+  'variables',
+  'operationName',
+  'extensions',
+  'id',
+  'documentId',
+];
+
+function rejectUnknownParameters(
+  parameterNames: Iterable<string>,
+  knownNames: readonly string[],
+): void {
+  const unknownNames = [...parameterNames].filter((name) => !knownNames.includes(name));
+
+  if (unknownNames.length === 0) return;
+  const quoteNames = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
+
+  throw createExportError(
+    `Unknown parameter ${quoteNames(unknownNames)}. An export has the parameters ${quoteNames(knownNames)}.`,
+    unknownNames[0],
+  );
+}
+
+async function parseExportRequest(
+  request: Request,
+  requestContext: RequestContext,
+  schema: GraphQLSchema,
+  trustedDocuments: TrustedDocuments,
+  format: ExportFormat,
+): Promise<ExportRequest> {
+  const context: Context = requestContext;
+  const queryParameters = new URL(request.url, 'http://localhost').searchParams;
+  const parameters = readParameters(request, queryParameters);
+  const { parameterNames } = format;
+  const knownNames = [...OPERATION_PARAMETER_NAMES, ...parameterNames];
+
+  // The parameters of the format are in the URL, even if the operation is in a body.
+  rejectUnknownParameters(queryParameters.keys(), knownNames);
+  rejectUnknownParameters(
+    Object.keys(parameters),
+    request.method === 'POST' ? OPERATION_PARAMETER_NAMES : knownNames,
+  );
+  const extensions = parseObject('extensions', parameters.extensions);
+  const { query, operationName, ...otherParameters } = trustedDocuments.resolveOperationId({
+    ...parameters,
+    extensions,
+  });
+
+  if (isDryRun(otherParameters.extensions, request.get(DRY_RUN_HEADER))) {
+    throw createExportError(DRY_RUN_MESSAGE, 'extensions', 'BAD_REQUEST');
+  }
+
+  const variables = parseObject('variables', otherParameters.variables);
+
+  if (typeof query !== 'string') {
+    throw createExportError(
+      'Send the text of an operation as `query`, or the `id` of a stored one.',
+      'query',
+    );
+  }
+
+  const document = await parseClientDocument(schema, query, requestContext);
+
+  if (!('kind' in document)) throw new ExportError(document.map(withErrorCode));
+  const name =
+    typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
+  const operation = getOperationAST(document, name);
+
+  if (!operation) {
+    throw createExportError(
+      'Choose an operation with `operationName`.',
+      'operationName',
+      'OPERATION_RESOLUTION_FAILURE',
+    );
+  }
+
+  requestContext.operationName = operation.name?.value ?? null;
+  const coercionResult = coerceVariables(schema, operation, variables, !context.viewer);
+
+  if (coercionResult.errors) throw new ExportError(coercionResult.errors);
+  const list = findExportedList(schema, document, operation, coercionResult.values);
+
+  return {
+    list,
+    variables,
+    formatParameters: new Map(queryParameters),
+    fileName: (operation.name?.value ?? list.name).slice(0, MAX_FILENAME_CHARACTERS),
+  };
+}
+
+const withErrorCode = (error: GraphQLError): GraphQLError => {
+  if (error.extensions.code === undefined) {
+    return new GraphQLError(error.message, {
+      nodes: error.nodes,
+      source: error.source,
+      positions: error.positions,
+      extensions: { code: 'GRAPHQL_VALIDATION_FAILED', ...error.extensions },
+    });
+  }
+
+  return error;
+};
 
 interface ExportDependencies {
   executor: Executor;
   trustedDocuments: TrustedDocuments;
-  config: Pick<Config, 'exportTimeout' | 'maxExports'>;
+  config: Pick<Config, 'exportTimeout' | 'maxExports' | 'maxResponseBytes'>;
   contextOf(request: IncomingMessage): RequestContext;
   log: Logger;
 }
 
-const ALLOWED_METHODS = ['GET', 'HEAD', 'POST'];
 const EXPORT_RETRY_AFTER_SECONDS = 10;
-/** Divisor of the total number of export slots that yields the maximum number of concurrent exports per client, rounded up. */
+
+/** Longest delay of `setTimeout`, used if exports have no timeout. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Ratio of all export slots to the slots of one client. The number of slots per client is rounded
+ * up.
+ */
 const TOTAL_TO_CLIENT_SLOTS_RATIO = 4;
 
-/** Takes a slot of the concurrency limiter, because each running export occupies memory. Throws if no slot is free. */
+/**
+ * Takes a slot for an export, because each running export occupies memory. Throws if no slot is
+ * free.
+ */
 function acquireExportSlot(limiters: ClientLimiters, clientKey: LimiterClientKey): void {
-  const limiter = limiters.of(clientKey);
+  const limiter = limiters.forClient(clientKey);
+
   if (limiter.tryAcquire(clientKey)) return;
   const runningExportCount = limiter.busySlotsOf(clientKey);
+
   if (runningExportCount < limiter.limits.slotsPerClient) throw overloadedError();
   const message = `You already have ${runningExportCount} running exports. Try again when one of them has finished.`;
+
   throw new ClientError('TOO_MANY_REQUESTS', message, { retryAfter: EXPORT_RETRY_AFTER_SECONDS });
 }
 
-/** Writes text to the response, and waits until its buffer has room for more or the client has disconnected. */
+/**
+ * Writes text to the response and, if its buffer is full, waits until it drains or the client
+ * disconnects.
+ */
 async function writeText(
   response: Response,
   text: string,
@@ -61,8 +236,10 @@ async function authenticateClient(requestContext: RequestContext): Promise<void>
     await requestContext.authentication.authenticateOnce();
   } catch (error) {
     const clientError = withHttpStatus(error);
+
     if (!(clientError instanceof GraphQLError)) throw error;
     const { http: _http, ...extensions } = clientError.extensions;
+
     throw new GraphQLError(clientError.message, { extensions });
   }
 }
@@ -76,20 +253,14 @@ class ExportResponse {
   ) {}
 
   async run(limiters: ClientLimiters, fileExtension: string, format: ExportFormat): Promise<void> {
-    const { request, response, requestContext } = this;
+    const { requestContext } = this;
     let clientKey: LimiterClientKey | undefined;
     const timeout = this.startExportTimer();
+
     try {
-      if (!ALLOWED_METHODS.includes(request.method)) {
-        response.set('Allow', ALLOWED_METHODS.join(', '));
-        throw createExportError(
-          `Exports allow only ${ALLOWED_METHODS.join(', ')}.`,
-          undefined,
-          'METHOD_NOT_ALLOWED',
-        );
-      }
       await authenticateClient(requestContext);
-      const { session }: Context = requestContext.resolverContext;
+      const { session } = requestContext;
+
       acquireExportSlot(limiters, session.clientKey);
       clientKey = session.clientKey;
       await this.sendExportFile(fileExtension, format);
@@ -97,73 +268,90 @@ class ExportResponse {
       this.handleError(error);
     } finally {
       clearTimeout(timeout);
-      if (clientKey !== undefined) limiters.of(clientKey).release(clientKey);
+      if (clientKey !== undefined) limiters.forClient(clientKey).release(clientKey);
     }
   }
 
   private startExportTimer(): NodeJS.Timeout {
     const { config, log } = this.dependencies;
+
     const abortExport = () => {
       log.warn(
-        { id: this.requestContext.requestInfo.id, ms: config.exportTimeout },
+        { id: this.requestContext.request.id, ms: config.exportTimeout },
         'an export took too long',
       );
       this.response.destroy();
     };
-    return setTimeout(abortExport, config.exportTimeout || 2 ** 31 - 1).unref();
+
+    return setTimeout(abortExport, config.exportTimeout || MAX_TIMER_MS).unref();
   }
 
   private async sendExportFile(fileExtension: string, format: ExportFormat): Promise<void> {
     const { request, response, requestContext } = this;
-    const { executor, trustedDocuments } = this.dependencies;
-    const { list, variables, needsBom, fileName } = await parseExportRequest(
+    const { executor, trustedDocuments, config } = this.dependencies;
+    const { list, variables, formatParameters, fileName } = await parseExportRequest(
       request,
       requestContext,
       executor.schema,
       trustedDocuments,
+      format,
     );
-    const writer = format.createWriter(list, needsBom);
+    const writer = format.createWriter(list, formatParameters);
     const disconnectController = new AbortController();
+
     response.once('close', () => disconnectController.abort());
-    const rows = new PageReader(
+    const pages = new PageReader(
       list,
       executor,
-      requestContext.resolverContext,
+      requestContext,
       variables,
+      writer.formatRows,
+      config.maxResponseBytes,
       disconnectController.signal,
     ).readPages();
-    const firstPage = await rows.next();
+    const firstPage = await pages.next();
+
     releaseLargeBodySlot(request);
     response.status(200).set({
       ...requestContext.responseHeaders(),
+      ...UNBUFFERED_HEADERS,
       'Content-Type': format.mediaType,
       'Content-Disposition': `attachment; filename="${fileName}.${fileExtension}"`,
     });
     if (request.method === 'HEAD') return void response.end();
     await writeText(response, writer.header, disconnectController.signal);
-    for (let page = firstPage; !page.done && !response.destroyed; page = await rows.next())
-      await writeText(response, writer.formatRows(page.value), disconnectController.signal);
+
+    for (let page = firstPage; !page.done && !response.destroyed; page = await pages.next()) {
+      await writeText(response, page.value, disconnectController.signal);
+    }
+
     response.end();
   }
 
-  /** Sends an error response, or closes the connection if a part of the file has already been sent. */
+  /** Sends an error response, or closes the connection if part of the file has been sent. */
   private handleError(error: unknown): void {
     const { response, requestContext } = this;
+
     if (!response.headersSent) {
       const clientError = error instanceof GraphQLError ? new ExportError([error]) : error;
+
       if (!(clientError instanceof ExportError)) throw error;
+
       return sendExportError(
         response,
         clientError,
-        this.dependencies.executor.permitsIntrospection(requestContext.resolverContext),
+        this.dependencies.executor.permitsIntrospection(requestContext),
       );
     }
-    // An export that ended because its client disconnected is not logged as an error.
-    if (!response.destroyed)
+
+    // A disconnected client is not logged as an error.
+    if (!response.destroyed) {
       this.dependencies.log.error(
-        { id: requestContext.requestInfo.id, err: error },
+        { id: requestContext.request.id, err: error },
         'an export could not be completed',
       );
+    }
+
     response.destroy();
   }
 }
@@ -174,11 +362,12 @@ export function createExportHandler(dependencies: ExportDependencies): RequestHa
     slots: maxExports,
     slotsPerClient: Math.ceil(maxExports / TOTAL_TO_CLIENT_SLOTS_RATIO),
   });
+
   return async (request, response, next) => {
-    const fileExtension = request.path.startsWith(`${EXPORT_PATH}.`)
-      ? request.path.slice(EXPORT_PATH.length + 1)
-      : '';
+    if (!request.path.startsWith(`${EXPORT_PATH}.`)) return next();
+    const fileExtension = request.path.slice(EXPORT_PATH.length + 1);
     const format = EXPORT_FORMATS.get(fileExtension);
+
     if (!format) return next();
     await new ExportResponse(dependencies, request, response, dependencies.contextOf(request)).run(
       limiters,

@@ -1,4 +1,7 @@
-/** GraphQL subscriptions independent of the transport: validates the operation, runs it, and limits the errors of each event. */
+/**
+ * GraphQL subscriptions, independent of the transport: validates and runs an operation, and limits
+ * the errors of each event.
+ */
 import {
   getOperationAST,
   GraphQLError,
@@ -8,21 +11,24 @@ import {
   type FragmentDefinitionNode,
   type OperationDefinitionNode,
 } from 'graphql';
-import { DRY_RUN_MESSAGE } from '../../contract/messages';
-import { visitFields } from '../../core/model/selections';
-import type { Context } from '../../core/context';
-import type { Executor, Variables } from '../../core/operation/executor';
-import type { RequestContext } from '../../request/requestcontext';
-import { isDryRun } from '../dryrun';
-import { parseClientDocument } from '../parseddocument';
-import { limitResultErrors } from '../errorlimits';
-import type { TrustedDocuments } from '../trusteddocuments';
+import { DRY_RUN_MESSAGE } from '../../shared/messages';
+import { visitFields } from '../../engine/declare/selections';
+import type { Context } from '../../engine/context';
+import type { Executor, Variables } from '../../engine/execution/executor';
+import type { RequestContext } from '../../request/request-context';
+import { isDryRun } from '../dry-run';
+import { parseClientDocument } from '../document-limits';
+import { limitResultErrors } from '../error-limits';
+import type { TrustedDocuments } from '../trusted-documents';
 
 export const GRAPHQL_PATH = '/graphql';
 
 export type SubscriptionParams = Record<string, unknown>;
 
-/** Execution arguments. The transport libraries require a context type that is also a record. */
+/**
+ * Arguments for the execution of a subscription. The transport libraries require a context type
+ * that is also a record.
+ */
 export type SubscriptionArgs = ExecutionArgs & {
   contextValue: Context & Record<PropertyKey, unknown>;
 };
@@ -32,12 +38,16 @@ const badRequestError = (message: string) =>
 
 const CONDITIONAL_DIRECTIVES = ['skip', 'include'];
 
-/** Whether the root selection has @skip or @include, which https://spec.graphql.org/September2025/#sec-Single-Root-Field forbids. */
+/**
+ * Whether a root field of the subscription, or a fragment with it, has @skip or @include, which
+ * https://spec.graphql.org/September2025/#sec-Single-Root-Field forbids.
+ */
 function hasConditionalSelection(
   { definitions }: DocumentNode,
   { selectionSet }: OperationDefinitionNode,
 ): boolean {
   let hasConditionalDirective = false;
+
   visitFields([selectionSet], undefined, {
     findFragment: (name) =>
       definitions.find(
@@ -49,10 +59,12 @@ function hasConditionalSelection(
       hasConditionalDirective ||= directives.some(({ name }) =>
         CONDITIONAL_DIRECTIVES.includes(name.value),
       );
+
       return hasConditionalDirective;
     },
     visitField: () => undefined,
   });
+
   return hasConditionalDirective;
 }
 
@@ -62,42 +74,59 @@ export class Subscriptions {
     private readonly trustedDocuments: TrustedDocuments,
   ) {}
 
-  /** Parses and validates a subscription. `dryRunHeader`: header `X-Dry-Run` of the request. Returns its execution arguments, or errors. */
+  /**
+   * Parses and validates a subscription. Returns the arguments for its execution, or errors.
+   * `dryRunHeader` is the header `X-Dry-Run` of the request.
+   */
   async parse(
     params: SubscriptionParams,
     requestContext: RequestContext,
     dryRunHeader?: unknown,
   ): Promise<SubscriptionArgs | GraphQLError[]> {
     const { schema } = this.executor;
-    const context: Context = requestContext.resolverContext;
+    const context: Context = requestContext;
     let resolvedParams: SubscriptionParams;
+
     try {
       resolvedParams = this.trustedDocuments.resolveOperationId(params);
     } catch (error) {
       return [error as GraphQLError];
     }
-    if (isDryRun(resolvedParams.extensions, dryRunHeader))
+
+    if (isDryRun(resolvedParams.extensions, dryRunHeader)) {
       return [badRequestError(DRY_RUN_MESSAGE)];
+    }
+
     const { query, operationName, variables } = resolvedParams;
     const name =
       typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
+
     if (typeof query !== 'string') return [badRequestError('The operation must have a `query`.')];
     const document = await parseClientDocument(schema, query, requestContext);
-    if (!('kind' in document))
+
+    if (!('kind' in document)) {
       return [
         ...limitResultErrors({ errors: document }, this.executor.permitsIntrospection(context))
           .errors!,
       ];
+    }
+
     const operation = getOperationAST(document, name);
+
     requestContext.operationName = operation?.name?.value;
-    if (operation?.operation !== 'subscription')
+
+    if (operation?.operation !== 'subscription') {
       return [
         badRequestError(
           `Only subscriptions run here; queries and mutations go to POST ${GRAPHQL_PATH}.`,
         ),
       ];
-    if (hasConditionalSelection(document, operation))
+    }
+
+    if (hasConditionalSelection(document, operation)) {
       return [badRequestError('The field of a subscription takes neither @skip nor @include.')];
+    }
+
     return {
       schema,
       document,
@@ -115,6 +144,7 @@ export class Subscriptions {
     variableValues,
   }: ExecutionArgs) => {
     const context = contextValue as Context;
+
     return this.executor.subscribe(
       document,
       operationName ?? undefined,

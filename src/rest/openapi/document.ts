@@ -1,7 +1,10 @@
-/** OpenAPI 3.1 document of the REST API, derived from the GraphQL schema. Built once, on the first request for it. */
+/**
+ * OpenAPI 3.1 document of the REST API, derived from the GraphQL schema. It is built on first
+ * request.
+ */
 import type { GraphQLSchema } from 'graphql';
 import { stringify } from 'yaml';
-import { memoize } from '../../platform/memoize';
+import { memoize } from '../../shared/memoize';
 import {
   deriveEndpoints,
   type ResourceEndpoint,
@@ -9,11 +12,10 @@ import {
   type PrepareOperation,
 } from '../endpoints';
 import { SHARED_RESPONSES, METADATA_AND_ERROR_SCHEMAS } from './responses';
-import { ResponseSchemas } from './responseschemas';
-import { bodySchema } from './requestbodies';
+import { ResponseSchemas } from './response-schemas';
+import { bodySchema, schemaReference, type JsonSchema } from './schemas';
 import { SHARED_PARAMETERS } from './parameters';
-import { schemaComponentNamesOf, GENERAL_TAG, PathItemsBuilder, type PathItems } from './paths';
-import { schemaReference, type JsonSchema } from './schemas';
+import { schemaNames, GENERAL_TAG, PathItemsBuilder, type PathItems } from './paths';
 import { API_BASE_PATH } from '../routes';
 
 export interface OpenApiDocument {
@@ -68,18 +70,19 @@ const sessionSecuritySchemes = ({ cookieName, csrfHeaderName }: SessionAuthNames
   },
 });
 
-/** Prepares operations that cannot be executed: the OpenAPI document is derived from their text only. */
-const prepareNonExecutableOperation: PrepareOperation = () => () =>
+/** Prepares operations that are never executed: the OpenAPI document is derived from their text. */
+const prepareTextOnly: PrepareOperation = () => () =>
   Promise.reject(new Error('an operation of the document was run'));
 
 export function buildOpenApi(
   schema: GraphQLSchema,
   session: SessionAuthNames,
 ): Omit<OpenApiDocument, 'servers'> {
-  const endpoints = sortInApiRootOrder(deriveEndpoints(schema, prepareNonExecutableOperation));
+  const endpoints = sortInApiRootOrder(deriveEndpoints(schema, prepareTextOnly));
   const resourceEndpoints = [...endpoints.resources.values()];
   const responseSchemas = new ResponseSchemas(endpoints);
   const paths = new PathItemsBuilder(schema, endpoints, responseSchemas).build();
+
   return {
     openapi: '3.1.1',
     info: API_INFO,
@@ -99,9 +102,7 @@ export function buildOpenApi(
       schemas: Object.assign(
         {},
         METADATA_AND_ERROR_SCHEMAS,
-        ...resourceEndpoints.map((endpoint) =>
-          componentSchemasOf(endpoint, responseSchemas, paths),
-        ),
+        ...resourceEndpoints.map((endpoint) => componentSchemas(endpoint, responseSchemas, paths)),
       ),
     },
   };
@@ -111,18 +112,20 @@ export function buildOpenApi(
 function sortInApiRootOrder(endpoints: Endpoints): Endpoints {
   const { resources, apiRootResourceNames } = endpoints;
   const names = [...new Set([...apiRootResourceNames, ...resources.keys()])];
+
   return { ...endpoints, resources: new Map(names.map((name) => [name, resources.get(name)!])) };
 }
 
-/** Returns the component schemas of an endpoint. Schemas of request bodies are included only if one of its methods uses them. */
-function componentSchemasOf(
+/** Component schemas of an endpoint. Request bodies are included only if a method takes them. */
+function componentSchemas(
   endpoint: ResourceEndpoint,
   responseSchemas: ResponseSchemas,
   paths: PathItems,
 ): Record<string, JsonSchema> {
-  const { row, page, body, change } = schemaComponentNamesOf(endpoint);
+  const { row, page, body, change } = schemaNames(endpoint);
   const listPathItem = paths[`/${row}/`]!;
   const detailPathItem = paths[`/${row}/{id}/`]!;
+
   return {
     [row]: responseSchemas.rowSchema(endpoint),
     [page]: pageSchema(schemaReference(row)),
@@ -152,7 +155,10 @@ const pageSchema = (row: JsonSchema): JsonSchema => ({
   required: ['count', 'next', 'previous', 'results'],
 });
 
-/** Returns serializers of the OpenAPI document. Only its server URL differs between requests; the rest is serialized once, because that is slow. */
+/**
+ * Serializes the OpenAPI document as JSON or YAML. Only its server URL differs between requests;
+ * the rest is serialized once, because that is slow.
+ */
 export function openApiSerializers(
   schema: GraphQLSchema,
   session: SessionAuthNames,
@@ -163,18 +169,25 @@ export function openApiSerializers(
     info: document().info,
     servers: [{ url: baseUrl + API_BASE_PATH }],
   });
+
   const documentBody = () => {
     const { openapi: _, info: __, ...others } = document();
+
     return others;
   };
+
   const json = memoize(() => JSON.stringify(documentBody()));
   const yaml = memoize(() => toYaml(documentBody()));
+
   return {
     json: (baseUrl) => `${JSON.stringify(documentHead(baseUrl)).slice(0, -1)},${json().slice(1)}`,
     yaml: (baseUrl) => toYaml(documentHead(baseUrl)) + yaml(),
   };
 }
 
-/** Serializes a value as YAML without aliases for repeated objects, because some OpenAPI parsers do not support them. */
+/**
+ * Serializes a value as YAML without aliases for repeated objects, which some OpenAPI parsers do
+ * not support.
+ */
 const toYaml = (value: unknown) =>
   stringify(value, { aliasDuplicateObjects: false, lineWidth: 140 });

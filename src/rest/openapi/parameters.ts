@@ -5,12 +5,13 @@ import {
   type ComparisonOperator,
   type FieldMetadata,
   type FilterMetadata,
-} from '../../contract/metadata';
-import { KEY_RETENTION_HOURS, IDEMPOTENCY_KEY_PATTERN } from '../../platform/idempotencykey';
+} from '../../shared/metadata';
+import { KEY_RETENTION_HOURS, IDEMPOTENCY_KEY_PATTERN } from '../../shared/idempotency-key';
 import type { ResourceEndpoint } from '../endpoints';
-import { toQueryParameterName, toSnakeCase } from '../../contract/casing';
-import { DEFAULT_LIMIT, MAX_LIMIT, MAX_OFFSET } from '../dialect/pagination';
-import { MAX_INDENT, MEDIA_TYPE_BY_FORMAT } from '../dialect/negotiation';
+import { toSnakeCase } from '../../shared/casing';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_OFFSET } from '../drf/pagination';
+import { MAX_INDENT, MEDIA_TYPE_BY_FORMAT } from '../drf/negotiation';
+import { toQueryParameterName } from '../drf/query-string';
 import { argumentSchema, requestValueSchema, type JsonSchema } from './schemas';
 
 type Parameter = Readonly<Record<string, unknown>>;
@@ -39,7 +40,7 @@ export const SHARED_PARAMETERS = {
     name: 'limit',
     in: 'query',
     description: 'Maximum number of rows per page.',
-    schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+    schema: { type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE },
   },
   offset: {
     name: 'offset',
@@ -68,13 +69,13 @@ export const SHARED_PARAMETERS = {
     schema: { type: 'string' },
   },
 } satisfies Record<string, Parameter>;
-export const sharedParameterReference = (name: keyof typeof SHARED_PARAMETERS): Parameter => ({
+export const parameterReference = (name: keyof typeof SHARED_PARAMETERS): Parameter => ({
   $ref: `#/components/parameters/${name}`,
 });
 
 export const REPRESENTATION_PARAMETERS: readonly Parameter[] = [
-  sharedParameterReference('format'),
-  sharedParameterReference('indent'),
+  parameterReference('format'),
+  parameterReference('indent'),
 ];
 
 const COMMA_SEPARATED_STYLE = { style: 'form', explode: false };
@@ -84,8 +85,10 @@ function orderingParameter({ fields, resource }: ResourceEndpoint): Parameter {
   const defaultOrder = resource.ordering.map((term) => {
     const name = term.replace(/^-/, '');
     const key = fields.find((field) => field.name === name)?.restKey ?? toSnakeCase(name);
+
     return term.startsWith('-') ? `-${key}` : key;
   });
+
   return {
     name: 'ordering',
     in: 'query',
@@ -101,7 +104,9 @@ function orderingParameter({ fields, resource }: ResourceEndpoint): Parameter {
 
 const INTEGER_SCHEMA: JsonSchema = { type: 'integer' };
 
-/** Returns the JSON schema of a field's value in a filter parameter. The limits for stored values of the field do not apply to it. */
+/**
+ * JSON schema of a field's value in a filter parameter. Limits of stored values do not apply to it.
+ */
 function filterValueSchema(field: FieldMetadata): JsonSchema {
   switch (field.kind) {
     case 'boolean':
@@ -132,33 +137,31 @@ function filterParameter(filter: FilterMetadata, fields: readonly FieldMetadata[
   const { field: name, syntax, operator } = filter;
   const field = fields.find((candidate) => candidate.name === name)!;
   const isList = syntax === 'ids' || syntax === 'commaIds';
+  let { description } = field;
+
+  if (operator) description = `${COMPARISON_LABELS[operator]} this value. ${description}`;
+  else if (isList) description = `${description} Rows with any of the values match.`;
+  const valueSchema = syntax ? INTEGER_SCHEMA : filterValueSchema(field);
+
   return {
     name: filterParameterName(filter, field),
     in: 'query',
-    description: operator
-      ? `${COMPARISON_LABELS[operator]} this value. ${field.description}`
-      : isList
-        ? `${field.description} Rows with any of the values match.`
-        : field.description,
+    description,
     ...(syntax === 'ids' && { style: 'form', explode: true }),
     ...(syntax === 'commaIds' && COMMA_SEPARATED_STYLE),
-    schema: isList
-      ? { type: 'array', items: INTEGER_SCHEMA }
-      : syntax
-        ? INTEGER_SCHEMA
-        : filterValueSchema(field),
+    schema: isList ? { type: 'array', items: INTEGER_SCHEMA } : valueSchema,
   };
 }
 
-export const parametersOfListRoute = (endpoint: ResourceEndpoint): Parameter[] => [
-  sharedParameterReference('limit'),
-  sharedParameterReference('offset'),
+export const listRouteParameters = (endpoint: ResourceEndpoint): Parameter[] => [
+  parameterReference('limit'),
+  parameterReference('offset'),
   orderingParameter(endpoint),
   ...endpoint.view.filters.map((filter) => filterParameter(filter, endpoint.fields)),
   ...REPRESENTATION_PARAMETERS,
 ];
 
-export const argumentParametersOf = ({ args }: GraphQLField<unknown, unknown>): Parameter[] => [
+export const argumentParameters = ({ args }: GraphQLField<unknown, unknown>): Parameter[] => [
   ...args.map(({ name, type, description, defaultValue }) => ({
     name: toQueryParameterName(name),
     in: 'query',

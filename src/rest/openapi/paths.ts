@@ -1,10 +1,9 @@
 /** OpenAPI path items: methods, parameters, bodies and responses of each endpoint. */
-import type { GraphQLSchema } from 'graphql';
-import { parse, type OperationDefinitionNode } from 'graphql';
-import type { ActionMetadata, EndpointMetadata } from '../../contract/metadata';
+import { type GraphQLSchema, parse, type OperationDefinitionNode } from 'graphql';
+import type { ActionMetadata, EndpointMetadata } from '../../shared/metadata';
 import type { GraphQLFieldEndpoint, ResourceEndpoint, Endpoints } from '../endpoints';
-import { actionTitle } from '../dialect/metadata';
-import { LOGIN_RESPONSE_FIELD, LOGIN_HINT, LOGIN_PATH, LOGIN_TITLE } from '../dialect/login';
+import { actionTitle } from '../drf/metadata';
+import { LOGIN_RESPONSE_FIELD, LOGIN_HINT, LOGIN_PATH, LOGIN_TITLE } from '../drf/login';
 import { API_BASE_PATH, findRoute } from '../routes';
 import {
   jsonResponse,
@@ -13,21 +12,26 @@ import {
   NOT_MODIFIED_RESPONSE,
   withETag,
 } from './responses';
-import type { ResponseSchemas } from './responseschemas';
-import { requestBody } from './requestbodies';
+import type { ResponseSchemas } from './response-schemas';
 import {
-  argumentParametersOf,
-  parametersOfListRoute,
+  requestBody,
+  argumentSchema,
+  schemaReference,
+  withDescription,
+  type JsonSchema,
+} from './schemas';
+import {
+  argumentParameters,
+  listRouteParameters,
   REPRESENTATION_PARAMETERS,
-  sharedParameterReference,
+  parameterReference,
 } from './parameters';
-import { argumentSchema, schemaReference, withDescription, type JsonSchema } from './schemas';
 
 type OpenApiObject = Readonly<Record<string, unknown>>;
 type PathItem = Record<string, unknown>;
 export type PathItems = Record<string, PathItem>;
 
-export const schemaComponentNamesOf = ({ view: { restName } }: ResourceEndpoint) => ({
+export const schemaNames = ({ view: { restName } }: ResourceEndpoint) => ({
   row: restName,
   page: `${restName}.page`,
   body: `${restName}.body`,
@@ -41,7 +45,10 @@ const READ_SECURITY = [{ token: [] }, { session: [] }];
 const WRITE_SECURITY = [{ token: [] }, { session: [], csrf: [] }];
 const PUBLIC_SECURITY = [{}, ...READ_SECURITY];
 
-/** Creates an OpenAPI operation. Client generators derive function names from its id, which joins `operationIdWords` and has word characters only. */
+/**
+ * Creates an OpenAPI operation. Client generators derive function names from its id, so the id has
+ * word characters only.
+ */
 const buildOperation = (
   tag: string,
   operationIdWords: readonly string[],
@@ -96,6 +103,7 @@ export class PathItemsBuilder {
       properties: links,
       required: this.endpoints.apiRootResourceNames,
     };
+
     return {
       get: buildOperation(
         GENERAL_TAG,
@@ -111,7 +119,10 @@ export class PathItemsBuilder {
     };
   }
 
-  /** Describes the login endpoint. Its request body consists of the arguments of the `login` mutation. */
+  /**
+   * Describes the login endpoint, whose request body consists of the arguments of the `login`
+   * mutation.
+   */
   private loginPathItem(): PathItem {
     const field = this.schema.getMutationType()!.getFields().login!;
     const { selectionSet } = parse(`{ ${LOGIN_RESPONSE_FIELD} }`)
@@ -125,6 +136,7 @@ export class PathItemsBuilder {
     const hintProperties = Object.fromEntries(
       Object.keys(LOGIN_HINT).map((key) => [key, { type: 'string' }]),
     );
+
     return {
       get: buildOperation(
         GENERAL_TAG,
@@ -170,12 +182,13 @@ export class PathItemsBuilder {
     endpoint: GraphQLFieldEndpoint<EndpointMetadata>,
   ): PathItem {
     const { metadata, field } = endpoint;
-    const [first] = path.split('/');
-    const tag = this.endpoints.resources.has(first!) ? first! : GENERAL_TAG;
+    const [firstSegment] = path.split('/');
+    const tag = this.endpoints.resources.has(firstSegment!) ? firstSegment! : GENERAL_TAG;
+
     return {
       get: buildOperation(tag, [path], metadata.title, PUBLIC_SECURITY, {
         ...(field.description && { description: field.description }),
-        parameters: argumentParametersOf(field),
+        parameters: argumentParameters(field),
         responses: {
           200: jsonResponse('The result.', this.responseSchemas.fieldResponseSchema(endpoint)),
           ...errorResponses(...(field.args.length ? [400] : [])),
@@ -191,6 +204,7 @@ export class PathItemsBuilder {
       `/${restName}/{id}/${name}/`,
       this.actionPathItem(endpoint, name, action),
     ]);
+
     return {
       [`/${restName}/`]: this.listPathItem(endpoint),
       [`/${restName}/{id}/`]: this.detailPathItem(endpoint),
@@ -200,18 +214,19 @@ export class PathItemsBuilder {
 
   private listPathItem(endpoint: ResourceEndpoint): PathItem {
     const { view } = endpoint;
-    const { row, page, body: bodyName } = schemaComponentNamesOf(endpoint);
-    const permittedMethods = this.permittedMethods(endpoint, `/${view.restName}/`);
+    const { row, page, body: bodyName } = schemaNames(endpoint);
+    const usableMethods = this.usableMethods(endpoint, `/${view.restName}/`);
+
     return {
       get: this.buildReadOperation(endpoint, 'list', `${view.title} list`, {
-        parameters: parametersOfListRoute(endpoint),
+        parameters: listRouteParameters(endpoint),
         responses: {
           200: jsonResponse('A page of rows.', schemaReference(page)),
           ...errorResponses(400),
         },
       }),
       ...(endpoint.create &&
-        permittedMethods.includes('POST') && {
+        usableMethods.includes('POST') && {
           post: this.buildWriteOperation(endpoint, 'create', 'Create a row', [], {
             requestBody: requestBody(schemaReference(bodyName), endpoint),
             responses: {
@@ -226,24 +241,25 @@ export class PathItemsBuilder {
 
   private detailPathItem(endpoint: ResourceEndpoint): PathItem {
     const { view } = endpoint;
-    const { row, body: bodyName, change } = schemaComponentNamesOf(endpoint);
-    const permittedMethods = this.permittedMethods(endpoint, `/${view.restName}/1/`);
-    const { parameters, status } = endpoint.versionQuery
-      ? { parameters: [sharedParameterReference('ifMatch')], status: [412] }
-      : { parameters: [], status: [] };
+    const { row, body: bodyName, change } = schemaNames(endpoint);
+    const usableMethods = this.usableMethods(endpoint, `/${view.restName}/1/`);
+    const hasVersion = endpoint.versionQuery !== undefined;
+    const versionParameters = hasVersion ? [parameterReference('ifMatch')] : [];
+    const versionStatus = hasVersion ? [412] : [];
     const bodyAndResponses = (name: string) => ({
       requestBody: requestBody(schemaReference(name), endpoint),
       responses: {
         200: this.rowResponseObject(endpoint, 'The updated row.', schemaReference(row)),
-        ...errorResponses(400, 409, ...status, 413, 415, 422),
+        ...errorResponses(400, 409, ...versionStatus, 413, 415, 422),
       },
     });
+
     return {
-      parameters: [sharedParameterReference('id')],
+      parameters: [parameterReference('id')],
       get: this.buildReadOperation(endpoint, 'read', `${view.title} instance`, {
         parameters: [
           ...REPRESENTATION_PARAMETERS,
-          ...(endpoint.versionQuery ? [sharedParameterReference('ifNoneMatch')] : []),
+          ...(endpoint.versionQuery ? [parameterReference('ifNoneMatch')] : []),
         ],
         responses: {
           200: this.rowResponseObject(endpoint, 'The row.', schemaReference(row)),
@@ -252,33 +268,33 @@ export class PathItemsBuilder {
         },
       }),
       ...(endpoint.update &&
-        permittedMethods.includes('PUT') && {
-          put: this.buildWriteOperation(endpoint, 'replace', 'Replace a row', parameters, {
+        usableMethods.includes('PUT') && {
+          put: this.buildWriteOperation(endpoint, 'replace', 'Replace a row', versionParameters, {
             description: 'Omitted optional fields keep their values.',
             ...bodyAndResponses(bodyName),
           }),
         }),
       ...(endpoint.update &&
-        permittedMethods.includes('PATCH') && {
+        usableMethods.includes('PATCH') && {
           patch: this.buildWriteOperation(
             endpoint,
             'change',
             'Update fields of a row',
-            parameters,
+            versionParameters,
             bodyAndResponses(change),
           ),
         }),
       ...(endpoint.remove &&
-        permittedMethods.includes('DELETE') && {
+        usableMethods.includes('DELETE') && {
           delete: this.buildWriteOperation(
             endpoint,
             'delete',
             'Delete a row and all rows that belong to it',
-            parameters,
+            versionParameters,
             {
               responses: {
                 204: { description: 'The row was deleted.' },
-                ...errorResponses(400, 409, ...status, 422),
+                ...errorResponses(400, 409, ...versionStatus, 422),
               },
             },
           ),
@@ -293,6 +309,7 @@ export class PathItemsBuilder {
     schema: JsonSchema,
   ): OpenApiObject {
     const response = jsonResponse(description, schema);
+
     return endpoint.versionQuery ? withETag(response) : response;
   }
 
@@ -303,17 +320,24 @@ export class PathItemsBuilder {
   ): PathItem {
     const { bodyWhenArgumentsInvalid, bodyWhenArgumentMissing } = action.metadata;
     const value = this.responseSchemas.fieldResponseSchema(action);
-    const alternativeSchemas = [
-      ...(bodyWhenArgumentsInvalid ? [invalidParametersErrorSchema(bodyWhenArgumentsInvalid)] : []),
-      ...(bodyWhenArgumentMissing === undefined
-        ? []
-        : [{ description: 'Returned if a parameter is missing.', const: bodyWhenArgumentMissing }]),
-    ];
+    const alternativeSchemas: JsonSchema[] = [];
+
+    if (bodyWhenArgumentsInvalid) {
+      alternativeSchemas.push(invalidParametersErrorSchema(bodyWhenArgumentsInvalid));
+    }
+
+    if (bodyWhenArgumentMissing !== undefined) {
+      alternativeSchemas.push({
+        description: 'Returned if a parameter is missing.',
+        const: bodyWhenArgumentMissing,
+      });
+    }
+
     return {
-      parameters: [sharedParameterReference('id')],
+      parameters: [parameterReference('id')],
       get: this.buildReadOperation(endpoint, name, actionTitle(action.metadata), {
         ...(action.field.description && { description: action.field.description }),
-        parameters: argumentParametersOf(action.field),
+        parameters: argumentParameters(action.field),
         responses: {
           200: jsonResponse(
             'The result.',
@@ -356,29 +380,31 @@ export class PathItemsBuilder {
     return buildOperation(restName, [restName, operationIdSuffix], summary, WRITE_SECURITY, {
       parameters: [
         ...REPRESENTATION_PARAMETERS,
-        sharedParameterReference('idempotencyKey'),
+        parameterReference('idempotencyKey'),
         ...parameters,
       ],
       ...otherProperties,
     });
   }
 
-  /** Returns the HTTP methods in the Allow header of a route, except for methods that no client may use. */
-  private permittedMethods(
+  /** HTTP methods of a route that at least some clients may use. */
+  private usableMethods(
     { view: { permittedMethods } }: ResourceEndpoint,
     path: string,
   ): readonly string[] {
     const route = findRoute(this.endpoints, API_BASE_PATH + path);
     const allowedMethods = route && route !== 'redirect' ? route.allowedMethods : [];
+
     return allowedMethods.filter((method) => permittedMethods?.includes(method) ?? true);
   }
 }
 
-/** Returns the schema of the 200 response with which some actions report invalid parameters. */
+/** Schema of the 200 response with which some actions report invalid parameters. */
 function invalidParametersErrorSchema(values: Readonly<Record<string, unknown>>): JsonSchema {
   const properties = Object.fromEntries(
     Object.entries(values).map(([key, value]) => [key, { const: value }]),
   );
+
   return {
     type: 'object',
     description: 'Returned if parameters are invalid.',

@@ -1,5 +1,5 @@
 /** OpenAPI response objects shared by all paths: errors and OPTIONS metadata. */
-import { MEDIA_TYPE_BY_FORMAT } from '../dialect/negotiation';
+import { MEDIA_TYPE_BY_FORMAT } from '../drf/negotiation';
 import { preconditionFailedError } from '../preconditions';
 import {
   validationError,
@@ -118,7 +118,10 @@ export const NOT_MODIFIED_RESPONSE: ResponseObject = {
   headers: ETAG_HEADER,
 };
 
-/** Error response objects by HTTP status. Most examples come from the functions that create the errors, so that they agree with actual responses. */
+/**
+ * Error responses by HTTP status. Most examples come from the functions that create the errors, so
+ * that they agree with actual responses.
+ */
 const ERROR_RESPONSES: Readonly<Record<number, ResponseObject>> = {
   400: {
     description: 'Invalid fields or parameters, or a malformed body.',
@@ -199,7 +202,9 @@ export const SHARED_RESPONSES: Readonly<Record<string, ResponseObject>> = {
   },
 };
 
-/** Returns references to the error responses with these HTTP statuses, and to the error responses of every path. */
+/**
+ * References to the error responses with these statuses and to the error responses of every path.
+ */
 export const errorResponses = (...statuses: number[]): Record<string, ResponseObject> =>
   Object.fromEntries(
     [...new Set([...statuses, 403, 404, 405, 406, 429, 503])]

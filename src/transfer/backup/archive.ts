@@ -15,7 +15,7 @@ import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip, constants } from 'node:zlib';
 import { extract, pack } from 'tar-stream';
-import { ClientError } from '../../core/model/errors';
+import { ClientError } from '../../engine/declare/errors';
 import {
   invalidBackupError,
   HEADER_ENTRY_NAME,
@@ -30,6 +30,8 @@ import {
 export const SECRET_KEY_ENTRY_NAME = 'secret-key';
 export const MEDIA_ENTRY_PREFIX = 'media/';
 export const TABLE_ENTRY_PREFIX = 'tables/';
+
+/** Maximum size of the entries that are read into memory: header, secret key and summary. */
 const MAX_BUFFERED_ENTRY_BYTES = 10_000_000;
 
 /** Progress callback: stage, completed units, and their total if known. */
@@ -37,7 +39,7 @@ export type ReportProgress = (stage: string, done: number, total?: number) => vo
 
 export class ArchiveWriter {
   private readonly tar = pack();
-  private readonly completion: Promise<void>;
+  private readonly pipelineCompletion: Promise<void>;
   private writtenBytes = 0;
 
   private constructor(
@@ -45,22 +47,24 @@ export class ArchiveWriter {
     private readonly draftPath: string,
     output: Writable,
   ) {
-    this.completion = pipeline(
+    this.pipelineCompletion = pipeline(
       this.tar as unknown as Readable,
       createGzip({ level: constants.Z_BEST_SPEED }),
       output,
     );
-    this.completion.catch(() => undefined);
+    this.pipelineCompletion.catch(() => undefined);
   }
 
   /**
-   * Creates a draft next to the final archive file; `publish` renames the draft when it is complete. It has mode 0600, because it contains the secret key.
+   * Creates a draft next to the final archive file; `publish` renames the complete draft. The file
+   * has mode 0600, because it contains the secret key.
    */
   static async begin(file: string): Promise<ArchiveWriter> {
     const draftPath = `${file}.${randomBytes(4).toString('hex')}.part`;
     const handle = await open(draftPath, 'wx', 0o600).catch((error: Error) => {
       throw new ClientError('NOT_FOUND', `${file} cannot be written: ${error.message}`);
     });
+
     return new ArchiveWriter(file, draftPath, handle.createWriteStream());
   }
 
@@ -74,29 +78,33 @@ export class ArchiveWriter {
     content: Iterable<Buffer> | AsyncIterable<Buffer>,
   ): Promise<void> {
     this.writtenBytes += size;
+
     try {
-      // The cast is needed because the entry is a stream of the library `streamx`, whose type is not Node's.
+      // The cast is needed because tar-stream's entries are streams of the library `streamx`.
       await pipeline(
         content,
         this.tar.entry({ name, size, mode: 0o600, mtime: new Date(0) }) as unknown as Writable,
       );
     } catch (error) {
-      // If a write error, such as a full disk, has destroyed the tar stream, `completion` rejects with that error.
-      await this.completion;
+      // If a write error, such as a full disk, has destroyed the tar stream, `pipelineCompletion`
+      // rejects with that error.
+      await this.pipelineCompletion;
       throw error;
     }
   }
 
-  /** Writes the summary, the last entry, and flushes the file of the unfinished archive to disk. */
+  /** Writes the summary as the last entry, and flushes the draft to disk. */
   async end(summary: Omit<BackupSummary, 'bytes'>): Promise<{ draftPath: string; bytes: number }> {
     const { writtenBytes } = this;
+
     await this.add(
       SUMMARY_ENTRY_NAME,
       Buffer.from(JSON.stringify({ ...summary, bytes: writtenBytes })),
     );
     this.tar.finalize();
-    await this.completion;
+    await this.pipelineCompletion;
     const handle = await open(this.draftPath, 'r+');
+
     await handle.sync().finally(() => handle.close());
     return { draftPath: this.draftPath, bytes: writtenBytes };
   }
@@ -104,17 +112,21 @@ export class ArchiveWriter {
   async publish(): Promise<void> {
     await rename(this.draftPath, this.file);
     const folder = await open(dirname(this.file), 'r');
+
     await folder.sync().finally(() => folder.close());
   }
 
   async discard(): Promise<void> {
     this.tar.destroy();
-    await this.completion.catch(() => undefined);
+    await this.pipelineCompletion.catch(() => undefined);
     await rm(this.draftPath, { force: true });
   }
 }
 
-/** Callbacks for the entries of an archive, called in the order of the entries. Content that a callback does not read is skipped. */
+/**
+ * Callbacks for the entries of an archive, called in the order of the entries. Content that a
+ * callback does not read is skipped.
+ */
 export interface ArchiveCallbacks {
   onHeader?(header: BackupHeader): Promise<void> | void;
   onMediaFile?(path: string, content: AsyncIterable<Buffer>): Promise<void>;
@@ -122,7 +134,7 @@ export interface ArchiveCallbacks {
   onRows?(table: string, content: AsyncIterable<Buffer>): Promise<void>;
 }
 
-/** Reads a whole archive; throws if it is damaged or incomplete. */
+/** Reads a whole archive. Throws if the archive is damaged or incomplete. */
 export async function readArchive(
   file: string,
   callbacks: ArchiveCallbacks,
@@ -135,74 +147,104 @@ export async function readArchive(
     createGunzip(),
     tarExtractor as unknown as NodeJS.WritableStream,
   );
+
   extraction.catch(() => undefined);
   let header: BackupHeader | undefined;
   let summary: BackupSummary | undefined;
   let bytesRead = 0;
+
   try {
     for await (const entry of tarExtractor) {
       const { name, size = 0 } = entry.header;
       const content = entry as AsyncIterable<Buffer>;
+
       if (summary) throw invalidBackupError(file, 'unexpected data after its end');
+
       if (name === HEADER_ENTRY_NAME) {
-        header = parseHeader(file, await readEntry(file, content, size));
+        header = parseHeader(file, await bufferEntry(file, content, size));
         await callbacks.onHeader?.(header);
-      } else if (!header)
+      } else if (!header) {
         throw invalidBackupError(file, `it does not start with ${HEADER_ENTRY_NAME}`);
-      else if (name === SUMMARY_ENTRY_NAME)
-        summary = parseSummary(file, await readEntry(file, content, size));
-      else if (name === SECRET_KEY_ENTRY_NAME)
-        await callbacks.onSecretKey?.((await readEntry(file, content, size)).toString());
-      else if (name.startsWith(MEDIA_ENTRY_PREFIX))
+      } else if (name === SUMMARY_ENTRY_NAME) {
+        summary = parseSummary(file, await bufferEntry(file, content, size));
+      } else if (name === SECRET_KEY_ENTRY_NAME) {
+        await callbacks.onSecretKey?.((await bufferEntry(file, content, size)).toString());
+      } else if (name.startsWith(MEDIA_ENTRY_PREFIX)) {
         await callbacks.onMediaFile?.(name.slice(MEDIA_ENTRY_PREFIX.length), content);
-      else if (name.startsWith(TABLE_ENTRY_PREFIX))
+      } else if (name.startsWith(TABLE_ENTRY_PREFIX)) {
         await callbacks.onRows?.(name.split('/')[1]!, content);
-      else
+      } else {
         throw invalidBackupError(file, `it contains an unknown entry ${formatArchiveValue(name)}`);
+      }
+
       entry.resume();
-      onBytesRead?.((bytesRead += size));
+      bytesRead += size;
+      onBytesRead?.(bytesRead);
     }
+
     await extraction;
   } catch (error) {
     source.destroy();
     tarExtractor.destroy();
     throw explainReadError(file, error);
   }
+
   if (!header || !summary) throw invalidBackupError(file, 'it is truncated');
+
   return { header, summary };
 }
 
-/** Converts an error caused by an unreadable or damaged backup file into an error with a one-line message; returns other errors unchanged. */
+/**
+ * Converts an error about an unreadable or damaged backup file to an error with a one-line message.
+ */
 function explainReadError(file: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
+
   if (error instanceof SyntaxError) return invalidBackupError(file, 'it contains invalid JSON');
-  if (['ENOENT', 'EACCES', 'EISDIR', 'EIO'].includes(code ?? ''))
+
+  if (['ENOENT', 'EACCES', 'EISDIR', 'EIO'].includes(code ?? '')) {
     return new ClientError('NOT_FOUND', `${file} cannot be read: ${message}`);
+  }
+
   if (
     /^Z_/.test(code ?? '') ||
     /tar header|Unexpected end of data|unexpected end of file/i.test(message)
-  )
+  ) {
     return invalidBackupError(file, message);
+  }
+
   return error;
 }
 
-async function readEntry(
+async function bufferEntry(
   file: string,
   content: AsyncIterable<Buffer>,
   size: number,
 ): Promise<Buffer> {
-  if (size > MAX_BUFFERED_ENTRY_BYTES)
+  if (size > MAX_BUFFERED_ENTRY_BYTES) {
     throw invalidBackupError(file, `one of its entries is too large (${size} bytes)`);
+  }
+
   const chunks: Buffer[] = [];
+
   for await (const chunk of content) chunks.push(chunk);
+
   return Buffer.concat(chunks);
 }
 
-/** Counts the rows of COPY output: one per line, because line feeds within values are escaped. */
+/**
+ * Counts the rows of COPY output. Each row is one line, because line feeds within values are
+ * escaped.
+ */
 export function countLines(content: Buffer): number {
   let lineCount = 0;
-  for (let index = content.indexOf(10); index >= 0; index = content.indexOf(10, index + 1))
+  let lineEnd = content.indexOf('\n');
+
+  while (lineEnd >= 0) {
     lineCount += 1;
+    lineEnd = content.indexOf('\n', lineEnd + 1);
+  }
+
   return lineCount;
 }
 
@@ -230,28 +272,37 @@ export async function verifyArchive(
       onMediaFile: async () => void (fileCount += 1),
       onRows: async (table, content) => {
         let count = rowCountByTable.get(table);
-        if (count === undefined)
+
+        if (count === undefined) {
           throw invalidBackupError(
             file,
             `it contains rows of an unknown table ${formatArchiveValue(table)}`,
           );
+        }
+
         for await (const chunk of content) count += countLines(chunk);
         rowCountByTable.set(table, count);
       },
     },
     onBytesRead,
   );
+
   if (secretKey === undefined) throw invalidBackupError(file, 'it has no secret key');
   const expectedRowCounts = new Map(Object.entries(summary.rows));
   const mismatchedTables = [
     ...new Set([...rowCountByTable.keys(), ...expectedRowCounts.keys()]),
   ].filter((name) => rowCountByTable.get(name) !== expectedRowCounts.get(name));
-  if (mismatchedTables.length)
+
+  if (mismatchedTables.length) {
     throw invalidBackupError(file, `rows of ${formatArchiveValue(mismatchedTables)} are missing`);
-  if (fileCount !== summary.files)
+  }
+
+  if (fileCount !== summary.files) {
     throw invalidBackupError(
       file,
       `it has ${fileCount} files instead of ${formatArchiveValue(summary.files)}`,
     );
+  }
+
   return { header, summary, secretKey };
 }

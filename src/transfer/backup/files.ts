@@ -1,12 +1,15 @@
-/** Staging of media files during a restore: they are in a hidden folder until the rows that refer to them are committed. */
+/**
+ * Staging of media files during a restore: the files stay in a hidden folder until the rows that
+ * refer to them are committed.
+ */
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { ClientBase } from 'pg';
-import { UUID_REGEX_SOURCE } from '../../contract/bounds';
+import { UUID_REGEX_SOURCE } from '../../shared/bounds';
 import type { Database } from '../../database/connection';
-import { ADVISORY_LOCK_KEYS } from '../../database/advisorylocks';
-import { ClientError } from '../../core/model/errors';
-import { PRIVATE_FILE_MODE } from '../../files/filestore';
+import { ADVISORY_LOCK_KEYS } from '../../database/advisory-locks';
+import { ClientError } from '../../engine/declare/errors';
+import { PRIVATE_FILE_MODE } from '../../files/file-store';
 import type { Media } from '../../files/media';
 import { isMediaPath } from '../../files/paths';
 import { StagedFiles } from '../../files/staging';
@@ -23,11 +26,13 @@ export async function stageFile(
   path: string,
   content: AsyncIterable<Buffer>,
 ): Promise<void> {
-  if (!isMediaPath(path))
+  if (!isMediaPath(path)) {
     throw new ClientError(
       'BAD_USER_INPUT',
       `${formatArchiveValue(path)} is not a path in the media folder`,
     );
+  }
+
   await files.add(path, (filePath) =>
     pipeline(
       content,
@@ -36,41 +41,52 @@ export async function stageFile(
   );
 }
 
-async function idsOfInterruptedRestores(media: Media): Promise<string[]> {
+async function findInterruptedRestoreIds(media: Media): Promise<string[]> {
   return (await media.files.listFolders(RESTORE_FOLDER_PREFIX)).flatMap(
     (name) => RESTORE_FOLDER_PATTERN.exec(name)?.[1] ?? [],
   );
 }
 
 /**
- * Cleans up after restores whose process was killed: publishes the staged files of a restore if its rows are committed, and otherwise deletes them. The
- * connection must hold the lock of restores.
+ * Cleans up after killed restores: publishes the staged files of a restore whose rows are
+ * committed, and deletes the staged files of other restores. The connection must hold the restore
+ * lock.
  */
 export async function finishInterruptedRestores(client: ClientBase, media: Media): Promise<void> {
-  const ids = await idsOfInterruptedRestores(media);
+  const ids = await findInterruptedRestoreIds(media);
+
   if (!ids.length) return;
   const isTablePresent = (
     await client.query(`SELECT to_regclass('restored') IS NOT NULL AS "present"`)
   ).rows[0].present;
-  const { rows } = isTablePresent
-    ? await client.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1)', [ids])
-    : { rows: [] };
+  let committedIds: string[] = [];
+
+  if (isTablePresent) {
+    const { rows } = await client.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1)', [ids]);
+
+    committedIds = rows.map((row) => row.id as string);
+  }
+
   for (const id of ids) {
     const files = stagedFilesOfRestore(media, id);
-    await (rows.some((row) => row.id === id) ? files.publish() : files.discard());
+
+    await (committedIds.includes(id) ? files.publish() : files.discard());
   }
-  // Notifies running servers that they must read everything again, because a restore that was killed could not notify them.
-  if (rows.length) await client.query(`SELECT pg_notify('fitgraph_everything', '')`);
+
+  // Makes running servers read everything again, because a killed restore could not notify them.
+  if (committedIds.length) await client.query(`SELECT pg_notify('fitgraph_everything', '')`);
 }
 
 /** Cleans up after killed restores when a server starts. Does nothing during a restore. */
 export async function finishRestoresAtStart(database: Database, media: Media): Promise<void> {
-  if (!(await idsOfInterruptedRestores(media)).length) return;
+  if (!(await findInterruptedRestoreIds(media)).length) return;
   await database.withoutTimeouts(async (client) => {
     const [lock] = (
       await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [ADVISORY_LOCK_KEYS.restore])
     ).rows;
+
     if (!lock.free) return;
+
     try {
       await finishInterruptedRestores(client, media);
     } finally {

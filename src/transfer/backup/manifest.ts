@@ -1,10 +1,14 @@
-/** Header and summary of a backup archive, and their validation. Both are validated before anything else in the archive is used. */
-import { ClientError } from '../../core/model/errors';
+/**
+ * Header and summary of a backup archive. Both are validated before anything else in the archive is
+ * used.
+ */
+import { ClientError } from '../../engine/declare/errors';
 
 export const BACKUP_FORMAT_VERSION = 1;
 export const HEADER_ENTRY_NAME = 'backup.json';
 export const SUMMARY_ENTRY_NAME = 'summary.json';
-/** Maximum number of characters of archive content in an error message. */
+
+/** Maximum length of quoted archive content in an error message, in characters. */
 const MAX_QUOTED_LENGTH = 200;
 const UTC_TIMESTAMP_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/;
 
@@ -15,15 +19,24 @@ export interface TableDescription {
 
 export interface BackupHeader {
   format: number;
+
+  /** Version of Fitgraph that created the backup. */
   program: string;
+
+  /** Time of the backup, in UTC. */
   taken: string;
+
+  /** Version of PostgreSQL. */
   postgres: string;
-  /** Names of the applied migrations, in order. */
+
   migrations: string[];
   tables: TableDescription[];
 }
 
-/** State of an identity column's sequence: `last_value` and `is_called`. */
+/**
+ * State of the sequence of an identity column. `last` and `called` are PostgreSQL's `last_value`
+ * and `is_called`.
+ */
 export interface SequenceState {
   table: string;
   column: string;
@@ -42,19 +55,23 @@ export interface BackupSummary {
 export const invalidBackupError = (file: string, problem: string) =>
   new ClientError('BAD_USER_INPUT', `${file} is not a usable backup: ${problem}`);
 
-/** Escapes control and format characters, and truncates the text. Untrusted archive content must not span lines or control the terminal. */
-export function toOneLine(text: string): string {
+/**
+ * Escapes control and format characters, and truncates the text, because untrusted archive content
+ * must not span lines or control the terminal.
+ */
+export function escapeToOneLine(text: string): string {
   const escapedText = text.replace(
     /[\p{C}\p{Zl}\p{Zp}]/gu,
     (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
   );
-  return escapedText.length > MAX_QUOTED_LENGTH
-    ? `${escapedText.slice(0, MAX_QUOTED_LENGTH)}…`
-    : escapedText;
+
+  if (escapedText.length <= MAX_QUOTED_LENGTH) return escapedText;
+
+  return `${escapedText.slice(0, MAX_QUOTED_LENGTH)}…`;
 }
 
 export const formatArchiveValue = (value: unknown): string =>
-  toOneLine(JSON.stringify(value ?? null));
+  escapeToOneLine(JSON.stringify(value ?? null));
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
@@ -64,10 +81,10 @@ const areDistinctNames = (names: unknown): names is string[] =>
   new Set(names).size === names.length;
 
 /**
- * Checks only the types in a backup header; table and column names are compared with the schema later. A header of another format version is accepted
- * here; `parseHeader` rejects it.
+ * Checks the types in a backup header. Accepts headers of other format versions, which
+ * `parseHeader` rejects.
  */
-const isHeader = ({
+const isValidHeader = ({
   format,
   program,
   taken,
@@ -82,7 +99,7 @@ const isHeader = ({
     tables.every((table) => isObject(table) && areDistinctNames(table.columns)) &&
     areDistinctNames(tables.map(({ name }) => name)));
 
-const isSummary = ({ rows, sequences }: Record<string, unknown>): boolean =>
+const isValidSummary = ({ rows, sequences }: Record<string, unknown>): boolean =>
   isObject(rows) && Array.isArray(sequences) && sequences.every(isObject);
 
 function parseJson<T>(
@@ -92,23 +109,29 @@ function parseJson<T>(
   isValid: (value: Record<string, unknown>) => boolean,
 ): T {
   const value: unknown = JSON.parse(content.toString());
-  if (!isObject(value) || !isValid(value))
+
+  if (!isObject(value) || !isValid(value)) {
     throw invalidBackupError(
       file,
       `${entryName} has a value of the wrong type or a duplicate name`,
     );
+  }
+
   return value as T;
 }
 
 export function parseHeader(file: string, content: Buffer): BackupHeader {
-  const header = parseJson<BackupHeader>(file, HEADER_ENTRY_NAME, content, isHeader);
-  if (header.format !== BACKUP_FORMAT_VERSION)
+  const header = parseJson<BackupHeader>(file, HEADER_ENTRY_NAME, content, isValidHeader);
+
+  if (header.format !== BACKUP_FORMAT_VERSION) {
     throw invalidBackupError(
       file,
       `its format version is ${formatArchiveValue(header.format)}, but this version of Fitgraph supports ${BACKUP_FORMAT_VERSION}`,
     );
+  }
+
   return header;
 }
 
 export const parseSummary = (file: string, content: Buffer): BackupSummary =>
-  parseJson<BackupSummary>(file, SUMMARY_ENTRY_NAME, content, isSummary);
+  parseJson<BackupSummary>(file, SUMMARY_ENTRY_NAME, content, isValidSummary);

@@ -1,13 +1,16 @@
-/** Online backup, even while servers are running: a consistent snapshot of all rows, their media files and the secret key. */
+/**
+ * Online backup, even while servers are running: a consistent snapshot of all rows, their media
+ * files and the secret key.
+ */
 import { to as copyTo } from 'pg-copy-streams';
 import type { Client } from 'pg';
 import type { Database } from '../../database/connection';
 import { quoteIdentifiers } from '../../database/identifiers';
-import { ADVISORY_LOCK_KEYS } from '../../database/advisorylocks';
-import { imageColumns } from '../../files/imagecolumns';
+import { ADVISORY_LOCK_KEYS } from '../../database/advisory-locks';
+import { imageColumns } from '../../files/image-columns';
 import type { Media } from '../../files/media';
 import { imageAndThumbnailPaths, isMediaPath } from '../../files/paths';
-import { VERSION } from '../../platform/version';
+import { VERSION } from '../../shared/version';
 import {
   ArchiveWriter,
   SECRET_KEY_ENTRY_NAME,
@@ -25,7 +28,7 @@ import {
 } from './manifest';
 import { openDedicatedConnection, listSequences, listTables } from './tables';
 
-/** Number of bytes up to which rows are buffered before they are written as one archive entry. */
+/** Size at which buffered rows are written as one archive entry. */
 const TABLE_ENTRY_BYTES = 1024 * 1024;
 const PATHS_PER_FETCH = 1_000;
 
@@ -40,11 +43,12 @@ export interface BackupOptions {
 export interface BackupResult {
   header: BackupHeader;
   summary: BackupSummary;
-  /** Paths of media files to which rows refer although no file exists there. */
+
+  /** Paths in rows that refer to missing media files. */
   missingPaths: string[];
 }
 
-/** Writes and verifies the backup. The file appears only if both succeed. */
+/** Writes and verifies a backup. The backup file appears only if both steps succeed. */
 export async function takeBackup({
   file,
   database,
@@ -57,33 +61,44 @@ export async function takeBackup({
     await client.end();
     throw error;
   });
+
   try {
     await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK_KEYS.files]);
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const header = await buildHeader(client);
     const tableNames = header.tables.map(({ name }) => name);
-    // Locks the tables, as pg_dump does, to prevent changes of their schema during the backup.
+
+    // Locks the tables against schema changes during the backup, as pg_dump does.
     await client.query(`LOCK TABLE ${quoteIdentifiers(tableNames)} IN ACCESS SHARE MODE`);
     const rowCounts = await countRows(client, tableNames);
     const totalRows = Object.values(rowCounts).reduce((sum, count) => sum + count, 0);
+
     await archive.add(HEADER_ENTRY_NAME, Buffer.from(JSON.stringify(header)));
     const { files, missing: missingPaths } = await addFiles(client, archive, media, reportProgress);
+
     await archive.add(SECRET_KEY_ENTRY_NAME, Buffer.from(secretKey));
     let archivedRowCount = 0;
     const rows = Object.create(null) as Record<string, number>;
+
     for (const { name, columns } of header.tables) {
-      rows[name] = await addRows(client, archive, name, columns, (count) =>
-        reportProgress?.('Rows', (archivedRowCount += count), totalRows),
-      );
-      if (rows[name] !== rowCounts[name])
+      rows[name] = await addRows(client, archive, name, columns, (count) => {
+        archivedRowCount += count;
+        reportProgress?.('Rows', archivedRowCount, totalRows);
+      });
+
+      if (rows[name] !== rowCounts[name]) {
         throw new Error(`read ${rows[name]} rows of ${name} instead of ${rowCounts[name]}`);
+      }
     }
+
     const sequences = await listSequences(client, header.tables);
+
     await client.query('COMMIT');
     const { draftPath, bytes } = await archive.end({ rows, sequences, files });
     const { summary } = await verifyArchive(draftPath, (bytesRead) =>
       reportProgress?.('Verifying, bytes', bytesRead, bytes),
     );
+
     await archive.publish();
     return { header, summary, missingPaths };
   } catch (error) {
@@ -91,7 +106,7 @@ export async function takeBackup({
     throw error;
   } finally {
     await client.end();
-    // Notifies the servers, because they postponed the deletion of files during the backup.
+    // Lets the servers resume the deletion of files, which they postponed during the backup.
     await database.pool
       .query(`SELECT pg_notify('fitgraph_removed_file', '')`)
       .catch(() => undefined);
@@ -105,6 +120,7 @@ async function buildHeader(client: Client): Promise<BackupHeader> {
       `SELECT current_setting('server_version') AS "version", now()::text AS "now"`,
     )
   ).rows;
+
   return {
     format: BACKUP_FORMAT_VERSION,
     program: VERSION,
@@ -120,11 +136,14 @@ async function countRows(
   tableNames: readonly string[],
 ): Promise<Record<string, number>> {
   const rowCounts = Object.create(null) as Record<string, number>;
-  for (const name of tableNames)
+
+  for (const name of tableNames) {
     rowCounts[name] = Number(
       (await client.query(`SELECT count(*) AS "count" FROM ${quoteIdentifiers([name])}`)).rows[0]
         .count,
     );
+  }
+
   return rowCounts;
 }
 
@@ -140,27 +159,40 @@ async function addRows(
   );
   let chunks: Buffer[] = [];
   let size = 0;
-  let [entryCount, count] = [0, 0];
+  let entryCount = 0;
+  let rowCount = 0;
+
   const flush = async () => {
     const content = Buffer.concat(chunks);
-    [chunks, size] = [[], 0];
-    await archive.add(
-      `${TABLE_ENTRY_PREFIX}${table}/${String((entryCount += 1)).padStart(6, '0')}`,
-      content,
-    );
-    const lines = countLines(content);
-    count += lines;
-    onRows(lines);
+
+    chunks = [];
+    size = 0;
+    entryCount += 1;
+    const entryNumber = String(entryCount).padStart(6, '0');
+
+    await archive.add(`${TABLE_ENTRY_PREFIX}${table}/${entryNumber}`, content);
+
+    const entryRowCount = countLines(content);
+
+    rowCount += entryRowCount;
+    onRows(entryRowCount);
   };
+
   for await (const chunk of rows as AsyncIterable<Buffer>) {
     chunks.push(chunk);
-    if ((size += chunk.length) >= TABLE_ENTRY_BYTES) await flush();
+    size += chunk.length;
+    if (size >= TABLE_ENTRY_BYTES) await flush();
   }
+
   if (size) await flush();
-  return count;
+
+  return rowCount;
 }
 
-/** Adds the files of all rows and their existing thumbnails. The advisory lock keeps servers from deleting files during the backup. */
+/**
+ * Adds the images of all rows and their existing thumbnails. The connection must hold the advisory
+ * lock that keeps servers from deleting files.
+ */
 async function addFiles(
   client: Client,
   archive: ArchiveWriter,
@@ -168,44 +200,62 @@ async function addFiles(
   reportProgress: BackupOptions['reportProgress'],
 ) {
   const missingPaths: string[] = [];
-  let [fileCount, processedRowCount] = [0, 0];
+  let fileCount = 0;
+  let processedPathCount = 0;
+
   for (const { table, column } of imageColumns()) {
     const totalRows = Number(
       (await client.query(`SELECT count(*) AS "count" FROM "${table}"`)).rows[0].count,
     );
+
     await client.query(
-      `DECLARE paths CURSOR FOR SELECT DISTINCT "${column}" AS "path" FROM "${table}" WHERE "${column}" <> '' ORDER BY 1`,
+      `DECLARE paths CURSOR FOR SELECT DISTINCT "${column}" AS "path" FROM "${table}"
+        WHERE "${column}" <> '' ORDER BY 1`,
     );
+
     for (;;) {
       const { rows } = await client.query(`FETCH ${PATHS_PER_FETCH} FROM paths`);
+
       for (const { path } of rows) {
         const addedFileCount = await addImageFiles(archive, media, path);
+
         if (addedFileCount === 0) missingPaths.push(path);
         fileCount += addedFileCount;
-        reportProgress?.('Files', (processedRowCount += 1), totalRows);
+        processedPathCount += 1;
+        reportProgress?.('Files', processedPathCount, totalRows);
       }
+
       if (rows.length < PATHS_PER_FETCH) break;
     }
+
     await client.query('CLOSE paths');
   }
+
   return { files: fileCount, missing: missingPaths };
 }
 
-/** Adds an image and its existing thumbnails to the archive. Returns the number of added files; 0 if the image itself is missing. */
+/**
+ * Adds an image and its existing thumbnails. Returns the number of added files, 0 if the image
+ * itself is missing.
+ */
 async function addImageFiles(
   archive: ArchiveWriter,
   media: Media,
   imagePath: string,
 ): Promise<number> {
   let addedFileCount = 0;
+
   for (const path of imageAndThumbnailPaths(imagePath)) {
     const file = isMediaPath(path) ? await media.files.openStream(path) : undefined;
+
     if (!file) {
       if (path === imagePath) return 0;
       continue;
     }
+
     await archive.addStream(MEDIA_ENTRY_PREFIX + path, file.size, file.content);
     addedFileCount += 1;
   }
+
   return addedFileCount;
 }

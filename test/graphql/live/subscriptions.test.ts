@@ -1,9 +1,12 @@
-/** Subscriptions over server-sent events and WebSocket, with the client libraries of web applications. */
+/**
+ * Subscriptions over server-sent events and WebSocket, with the client libraries of web
+ * applications.
+ */
 import { createClient as createEventClient, type Client as EventClient } from 'graphql-sse';
 import { createClient as createSocketClient } from 'graphql-ws';
 import WebSocket from 'ws';
 import { DatabaseSession } from '../../../src/database/session';
-import { Visitor } from '../../pages/visitor';
+import { Visitor } from '../../setup/visitor';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../../setup/fitgraph';
 import { Person } from '../../setup/person';
 import { until } from '../../setup/waits';
@@ -47,12 +50,14 @@ interface Request {
 }
 
 const closing: (() => void)[] = [];
+
 afterEach(() => {
   while (closing.length) closing.pop()!();
 });
 
 function events(url: string, headers: Record<string, string>): (request: Request) => Stream {
   const client: EventClient = createEventClient({ url, headers, retryAttempts: 0 });
+
   closing.push(() => client.dispose());
   return (request) => client.iterate(request) as unknown as Stream;
 }
@@ -67,12 +72,14 @@ function socket(
       super(address, protocols, { headers });
     }
   }
+
   const client = createSocketClient({
     url: url.replace('http', 'ws'),
     connectionParams,
     webSocketImpl: WithHeaders,
     retryAttempts: 0,
   });
+
   closing.push(() => void client.dispose());
   return (request) => client.iterate(request as never) as unknown as Stream;
 }
@@ -99,16 +106,20 @@ async function subscribe(
 ) {
   const stream = open({ query: CHANGED, variables });
   const first = (await stream.next()).value as Event;
+
   expect(first.errors).toBeUndefined();
   return { stream, cursor: first.data!.changed.cursor, first: first.data!.changed.changes };
 }
 
 async function nextChanges(stream: Stream, number: number) {
   const all: NonNullable<Event['data']>['changed']['changes'] = [];
+
   while (all.length < number) {
     const { value } = (await stream.next()) as { value: Event };
+
     all.push(...value.data!.changed.changes);
   }
+
   return all;
 }
 
@@ -130,12 +141,14 @@ describe.each(TRANSPORTS)('the endpoint for subscriptions over %s', (_name, tran
     const { stream } = await subscribe(transport(one, ann));
     const first = await createEntry(ann);
     const second = await createEntry(annElsewhere);
+
     await createEntry(eve);
     await annElsewhere.patch(`/weightentry/${first}/`, { weight: '81' });
     await ann.ask(`mutation ($id: ID!) { deleteWeightEntry(id: $id) { deletedIds } }`, {
       id: second,
     });
     const changes = await nextChanges(stream, 4);
+
     expect(summarize(changes)).toEqual([
       `CREATED WEIGHT_ENTRY ${first}`,
       `CREATED WEIGHT_ENTRY ${second}`,
@@ -148,28 +161,34 @@ describe.each(TRANSPORTS)('the endpoint for subscriptions over %s', (_name, tran
 
   test('delivers changes of the requested types only', async () => {
     const { stream } = await subscribe(transport(one, ann), { types: ['WORKOUT'] });
+
     await createEntry(ann);
     const { id } = (await ann.post('/workout/', { comment: '' })).body;
+
     expect(summarize(await nextChanges(stream, 1))).toEqual([`CREATED WORKOUT ${id}`]);
   });
 
   test('resumes from a cursor after a lost connection', async () => {
     const before = await subscribe(transport(one, ann));
+
     await before.stream.return();
     const id = await createEntry(annElsewhere);
     const { first } = await subscribe(transport(two, ann), { since: before.cursor });
+
     expect(summarize(first)).toEqual([`CREATED WEIGHT_ENTRY ${id}`]);
   });
 
   test('ends a subscription when its token is revoked', async () => {
     const bob = await one.user(`bob${(day += 1)}`);
     const { stream } = await subscribe(transport(one, bob));
+
     await one.sql('DELETE FROM "token" WHERE "user_id" = $1', [bob.id]);
     await createEntry(ann);
     await one.sql('INSERT INTO "workout" ("creation_date", "user_id") VALUES (current_date, $1)', [
       bob.id,
     ]);
     const { value } = await stream.next();
+
     expect(value).toMatchObject({
       errors: [{ message: 'Invalid token.', extensions: { code: 'FORBIDDEN' } }],
     });
@@ -195,6 +214,7 @@ describe.each(TRANSPORTS)('the endpoint for subscriptions over %s', (_name, tran
         ({ value }) => value.errors,
         (thrown) => thrown,
       );
+
     expect(JSON.stringify(errors)).toContain(JSON.stringify(message).slice(1, -1));
   });
 
@@ -212,6 +232,7 @@ describe.each(TRANSPORTS)('the endpoint for subscriptions over %s', (_name, tran
           ({ value }) => value.errors,
           (thrown) => thrown,
         );
+
       expect(JSON.stringify(errors)).toContain('Only subscriptions run here');
     }
   });
@@ -231,8 +252,10 @@ test('an event stream whose request was chunked does not block other chunked req
       duplex: 'half',
     } as RequestInit);
   const stream = new AbortController();
+
   try {
     const query = CHANGED;
+
     expect(
       (await post('/graphql/stream', { query }, { Accept: 'text/event-stream' }, stream.signal))
         .status,
@@ -240,6 +263,7 @@ test('an event stream whose request was chunked does not block other chunked req
     const answers = await Promise.all(
       [1, 2].map(() => post('/graphql', { query: '{ viewer { id } }' }, {})),
     );
+
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
   } finally {
     stream.abort();
@@ -248,6 +272,7 @@ test('an event stream whose request was chunked does not block other chunked req
 
 test('rejects a subscription when the client does not accept an event stream', async () => {
   const { errors, code } = await ann.query('subscription { changed { cursor } }');
+
   expect(code).toBe('BAD_REQUEST');
   expect(errors![0]!.message).toContain('server-sent events');
 });
@@ -259,6 +284,7 @@ describe.each<[string, (fitgraph: Fitgraph) => (request: Request) => Stream]>([
   test('receive changes of the requested catalogue types only', async () => {
     const { stream } = await subscribe(transport(one), { types: ['INGREDIENT', 'LANGUAGE'] });
     const next = nextChanges(stream, 2);
+
     await createEntry(ann);
     await one.sql(`UPDATE "muscle" SET "name" = "name" WHERE "id" = 1`);
     await one.sql(`UPDATE "ingredient" SET "energy" = "energy" + 1 WHERE "id" = 1`);
@@ -269,13 +295,17 @@ describe.each<[string, (fitgraph: Fitgraph) => (request: Request) => Stream]>([
 
   test('may repeat a type, and end without an error', async () => {
     const before = one.logged.length;
-    // Repeated, because an error at the end of a subscription might be logged only during the next one.
+
+    // Repeated, because an error at the end of a subscription might be logged only during the next
+    // one.
     for (let round = 0; round < 3; round += 1) {
       const { stream } = await subscribe(transport(one), {
         types: ['INGREDIENT', 'INGREDIENT', 'LANGUAGE'],
       });
+
       await stream.return();
     }
+
     expect(one.logged.slice(before).filter((line) => line.includes('"level":50'))).toEqual([]);
   });
 
@@ -286,6 +316,7 @@ describe.each<[string, (fitgraph: Fitgraph) => (request: Request) => Stream]>([
     })
       .next()
       .then(({ value }) => value.errors);
+
     expect(errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
   });
 });
@@ -298,11 +329,13 @@ test('reads the change log only for subscribers of the changed catalogue type', 
   const both = await subscribe(events(`${one.url}/graphql/stream`, token(ann)), {
     types: ['INGREDIENT', 'WEIGHT_ENTRY'],
   });
+
   const readings = async (expected: number, act: () => Promise<unknown>) => {
     await waitForPolls();
     querySpy.mockClear();
     const { notificationCount } = one.services.notificationListener;
     const count = () => querySpy.mock.calls.filter(([text]) => text.includes('change_log')).length;
+
     await act();
     await until(
       'the change notification is received and the change log is read',
@@ -313,8 +346,10 @@ test('reads the change log only for subscribers of the changed catalogue type', 
     await waitForPolls();
     return count();
   };
+
   const waitForPolls = () => new Promise((resolve) => setTimeout(resolve, 300));
   const querySpy = jest.spyOn(DatabaseSession.prototype, 'query');
+
   try {
     expect(
       await readings(0, () => one.sql(`UPDATE "muscle" SET "name" = "name" WHERE "id" = 1`)),
@@ -328,6 +363,7 @@ test('reads the change log only for subscribers of the changed catalogue type', 
   } finally {
     querySpy.mockRestore();
   }
+
   expect(summarize(await nextChanges(foods.stream, 1))).toEqual(['UPDATED INGREDIENT 1']);
   expect(summarize(await nextChanges(both.stream, 2))[0]).toBe('UPDATED INGREDIENT 1');
   expect(summarize(await nextChanges(own.stream, 1))[0]).toMatch(/^CREATED WEIGHT_ENTRY/);
@@ -335,6 +371,7 @@ test('reads the change log only for subscribers of the changed catalogue type', 
 
 test('rejects subscriptions to all types when the token is missing or invalid', async () => {
   const { value } = await events(`${one.url}/graphql/stream`, {})({ query: CHANGED }).next();
+
   expect(value).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
   await expect(
     events(`${one.url}/graphql/stream`, { Authorization: 'Token nonsense' })({
@@ -344,6 +381,7 @@ test('rejects subscriptions to all types when the token is missing or invalid', 
     response: { status: 401 },
   });
   const nobody = await socket(`${one.url}/graphql`, {})({ query: CHANGED }).next();
+
   expect(nobody.value).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
   await expect(
     socket(`${one.url}/graphql`, { Authorization: 'Token nonsense' })({ query: CHANGED }).next(),
@@ -356,6 +394,7 @@ test('rejects subscriptions of a browser session without its CSRF token', async 
   const visitor = new Visitor(one.url);
   const form = await visitor.get('/login');
   const signIn = /name="(\w+)" value="([^"]+)"/.exec(form.text);
+
   await visitor.post('/login', {
     username: 'ann',
     password: PASSWORD,
@@ -369,6 +408,7 @@ test('rejects subscriptions of a browser session without its CSRF token', async 
       (await visitor.get('/user/api-key')).text,
     );
   const csrfToken = csrf!.slice(1).find(Boolean)!;
+
   await expect(
     socket(`${one.url}/graphql`, {}, cookie)({ query: CHANGED }).next(),
   ).rejects.toMatchObject({ code: 4401 });
@@ -391,6 +431,7 @@ test('rejects WebSockets at other paths and with other subprotocols', async () =
         .on('error', (error) => resolve(error.message))
         .on('open', () => resolve('open')),
     );
+
   expect(await status(`${one.url}/elsewhere`, 'graphql-transport-ws')).toContain('404');
   expect(await status(`${one.url}//`, 'graphql-transport-ws')).toContain('404');
   expect(await status(`${one.url}/graphql`, 'graphql-ws')).not.toBe('open');
@@ -402,6 +443,7 @@ test('ends open subscriptions when the server stops', async () => {
     events(`${three.url}/graphql/stream`, token(ann)),
     socket(`${three.url}/graphql`, token(ann)),
   ].map((open) => open({ query: CHANGED }));
+
   for (const stream of streams) await stream.next();
   const ended = streams.map((stream) =>
     stream.next().then(
@@ -409,6 +451,7 @@ test('ends open subscriptions when the server stops', async () => {
       () => 'cut off',
     ),
   );
+
   await three.stop();
   expect(await Promise.all(ended)).toEqual(['cut off', 'cut off']);
 });

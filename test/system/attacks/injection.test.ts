@@ -1,12 +1,15 @@
-/** SQL injection in every parameter, prototype pollution by every body, and bodies that are expensive to parse. */
-import { UNKNOWN, createOwnedRows, parentsIn, type OwnedRowIds } from '../../setup/belongings';
-import { allEntities } from '../../../src/core/model/registry';
+/**
+ * SQL injection in every parameter, prototype pollution by every body, and bodies that are
+ * expensive to parse.
+ */
+import { UNKNOWN, createOwnedRows, parentsIn, type OwnedRowIds } from '../../setup/owned-rows';
+import { allEntities } from '../../../src/engine/declare/registry';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import type { Answer, Person } from '../../setup/person';
-import { bodyOf } from '../../setup/samples';
+import { bodyOf } from '../../setup/sample-values';
 import { growth, LINEAR, workOf } from '../../setup/waits';
-import { SQL } from './payloads';
-import { endpoints, filterKeys, searches, writable } from './surface';
+import { SQL } from '../../setup/hostile-texts';
+import { endpoints, filterKeys, searches, writable } from '../../setup/rest-endpoints';
 
 const fitgraph = fitgraphForThisFile({ environment: { MAX_BODY: '1MB' } });
 const FORM = 'application/x-www-form-urlencoded';
@@ -36,15 +39,18 @@ const rowCounts = async () =>
 const WORK_MS = 1_000;
 
 /**
- * Checks that a request takes little CPU time, or time at most proportional to its size: `ask` sends a whole body or a quarter of it. A payload that
- * sleeps in the database would end with STATEMENT_TIMEOUT and status 503.
+ * Checks that a request takes little CPU time, or time at most proportional to its size: `ask`
+ * sends a whole body or a quarter of it. A payload that sleeps in the database would end with
+ * STATEMENT_TIMEOUT and status 503.
  */
 async function expectFast(ask: (share: 1 | 0.25) => Promise<Answer>): Promise<Answer> {
   let answer: Answer;
   const cpuMs = await workOf(async () => {
     answer = await ask(1);
   });
+
   if (cpuMs > WORK_MS) expect(await growth(ask)).toBeLessThan(LINEAR);
+
   return answer!;
 }
 
@@ -52,6 +58,7 @@ const wellFormed = SQL.map((text) => text.replace(/\p{Cs}/gu, '\ufffd'));
 
 describe('SQL injection', () => {
   let before: TableCount[];
+
   beforeAll(async () => {
     before = await rowCounts();
   });
@@ -59,12 +66,14 @@ describe('SQL injection', () => {
   afterAll(async () => {
     const after = await rowCounts();
     const isBudget = ({ relname }: TableCount) => relname === 'budget';
+
     expect(after.filter((table) => !isBudget(table))).toEqual(
       before.filter((table) => !isBudget(table)),
     );
     const [budgetsBefore, budgetsAfter] = [before, after].map((tables) =>
       Number(tables.find(isBudget)!.n),
     );
+
     expect([budgetsBefore, budgetsBefore! + 1, budgetsBefore! + 2]).toContain(budgetsAfter);
   });
 
@@ -73,22 +82,27 @@ describe('SQL injection', () => {
     async (rest, endpoint) => {
       const pathOf = (key: string, text: string) =>
         `/${rest}/?${new URLSearchParams({ [key]: text })}`;
+
       for (const key of [...filterKeys(endpoint), 'ordering', 'limit', 'offset']) {
         const [word, number] = await Promise.all(
           ['no such value', '8'.repeat(400)].map((text) => ann.get(pathOf(key, text))),
         );
+
         for (const text of wellFormed) {
           const path = pathOf(key, text);
           const { status, body } = await expectFast(() => ann.get(path));
-          // A condition that is always true or false would change the number of rows. Only NUL is invalid in every text.
+          // A condition that is always true or false would change the number of rows. Only NUL is
+          // invalid in every text.
           const harmless = /^\d+$/.test(text) ? number! : word!;
           const expected =
             text === '\0' && status === 400
               ? { status }
               : { status: harmless.status, count: harmless.body.count };
+
           expect({ path, status, count: body.count }).toEqual({ path, ...expected });
         }
       }
+
       for (const term of [
         'id; DROP TABLE workout',
         'id" --',
@@ -99,10 +113,11 @@ describe('SQL injection', () => {
         'id ASC',
         '*',
         '1',
-      ])
+      ]) {
         expect((await ann.get(`/${rest}/?${new URLSearchParams({ ordering: term })}`)).status).toBe(
           200,
         );
+      }
     },
   );
 
@@ -111,22 +126,27 @@ describe('SQL injection', () => {
       const part = encodeURIComponent(text.replaceAll('.', ''));
       const query = (...names: string[]) =>
         new URLSearchParams(Object.fromEntries(names.map((name) => [name, text])));
-      for (const search of searches)
+
+      for (const search of searches) {
         expect([200, 400]).toContain(
           (await expectFast(() => ann.get(`/${search}/?${query('term', 'language')}`))).status,
         );
+      }
+
       for (const { view, actions, type } of endpoints) {
         expect({
           text,
           status: (await expectFast(() => ann.get(`/${view.restName}/${part}/`))).status,
         }).toEqual({ text, status: 404 });
         const id = ownedRowIds.get(allEntities().find(({ name }) => name === type.name)!) ?? 1;
+
         for (const { metadata, field } of actions.values()) {
           const { status } = await expectFast(() =>
             ann.get(
               `/${view.restName}/${id}/${metadata.name}/?${query(...field.args.map(({ name }) => name))}`,
             ),
           );
+
           expect([200, 400, 404]).toContain(status);
         }
       }
@@ -139,6 +159,7 @@ describe('SQL injection', () => {
         username: text,
         password: text,
       });
+
       expect([400, 401]).toContain(status);
       expect(body.token).toBeUndefined();
       const { code, data } = await fitgraph.anonymous.query(
@@ -147,6 +168,7 @@ describe('SQL injection', () => {
           t: text,
         },
       );
+
       expect([code ?? data.login.errors[0].code, data?.login?.token ?? null]).toEqual([
         expect.any(String),
         null,
@@ -154,6 +176,7 @@ describe('SQL injection', () => {
       const token = await fitgraph.anonymous
         .withHeaders({ Authorization: `Token ${encodeURIComponent(text)}` })
         .get('/workout/');
+
       expect(token.status).toBe(403);
     }
   });
@@ -161,9 +184,11 @@ describe('SQL injection', () => {
   test('is stored as text', async () => {
     for (const text of wellFormed.filter((one) => one.length < 100 && !one.includes('\0'))) {
       const { status, body } = await ann.post('/workout/', { comment: text });
+
       expect([status, body.comment]).toEqual([201, text.trim()]);
       expect((await ann.get(`/workout/${body.id}/`)).body.comment).toBe(text.trim());
     }
+
     await fitgraph.sql('DELETE FROM "workout" WHERE "id" <> $1', [
       [...ownedRowIds].find(([{ name }]) => name === 'Workout')![1],
     ]);
@@ -182,6 +207,7 @@ describe('prototype keys', () => {
     '__proto__.polluted',
   ];
   const emptyObject = () => ({}) as Record<string, unknown>;
+
   afterEach(() => {
     expect(emptyObject().polluted).toBeUndefined();
     expect(emptyObject().isSuperuser).toBeUndefined();
@@ -193,6 +219,7 @@ describe('prototype keys', () => {
       const entity = allEntities().find(({ name }) => name === endpoint.type.name)!;
       const path = `/${endpoint.view.restName}/`;
       const own = JSON.stringify(bodyOf(entity, 2, parentsIn(ownedRowIds))).slice(1, -1);
+
       for (const key of KEYS) {
         const json = `{${own}${own && ','}${JSON.stringify(key)}:{"polluted":true,"isSuperuser":true,"prototype":{"polluted":true}}}`;
         const form = new URLSearchParams({
@@ -200,6 +227,7 @@ describe('prototype keys', () => {
           _method: key,
           csrfToken: key,
         }).toString();
+
         for (const [type, body] of [
           ['application/json', json],
           ['application/json', `{${JSON.stringify(key)}:{"polluted":true}}`],
@@ -210,6 +238,7 @@ describe('prototype keys', () => {
           const { status, body: row } = await ann
             .withHeaders({ 'Content-Type': type, Accept: accept })
             .send('POST', `/api/v2${path}`, body);
+
           expect({ path, key, status: status < 500 }).toEqual({ path, key, status: true });
           if (status === 201 && row.id) await ann.delete(`${path}${row.id}/`);
         }
@@ -227,22 +256,32 @@ describe('prototype keys', () => {
         [`${key}[polluted]`]: 'x',
         [`where[${key}]`]: 'x',
       });
-      for (const { view } of endpoints)
-        for (const accept of ['application/json', 'text/html'])
+
+      for (const { view } of endpoints) {
+        for (const accept of ['application/json', 'text/html']) {
           expect(
             (await ann.withHeaders({ Accept: accept }).get(`/${view.restName}/?${query}`)).status,
           ).toBe(200);
+        }
+      }
+
       const name = encodeURIComponent(key.replaceAll('.', ''));
+
       for (const path of [
         `/${name}/`,
         `/workout/${name}/`,
         `/workout/${UNKNOWN}/${name}/`,
         `/exercise/${name}/search/`,
-      ])
-        for (const accept of ['application/json', 'text/html'])
+      ]) {
+        for (const accept of ['application/json', 'text/html']) {
           expect((await ann.withHeaders({ Accept: accept }).get(path)).status).toBe(404);
-      for (const page of ['/', '/login', '/register', '/api/v2/schema'])
+        }
+      }
+
+      for (const page of ['/', '/login', '/register', '/api/v2/schema']) {
         expect((await ann.send('GET', `${page}?${query}`)).status).toBeLessThan(400);
+      }
+
       expect(
         (await fitgraph.anonymous.post('/login/', `{${JSON.stringify(key)}:{"polluted":true}}`))
           .status,
@@ -259,11 +298,13 @@ describe('prototype keys', () => {
         `{"query":"{ viewer { id } }","variables":${inner},"extensions":${inner},${JSON.stringify(key)}:{"polluted":true}}`,
         `{"query":"{ ${key.replace(/\W/g, '')} }","operationName":${JSON.stringify(key)}}`,
       ];
-      for (const body of bodies)
+
+      for (const body of bodies) {
         expect({ body, status: (await ann.send('POST', '/graphql', body)).status < 500 }).toEqual({
           body,
           status: true,
         });
+      }
     }
   });
 });
@@ -271,6 +312,7 @@ describe('prototype keys', () => {
 describe('expensive bodies', () => {
   const nestedText = (open: string, inner: string, close: string, levels: number) =>
     open.repeat(levels) + inner + close.repeat(levels);
+
   /** Bodies of full size or a quarter of it. */
   const BODIES: [string, (share: 1 | 0.25) => string][] = [
     ['nested arrays', (share) => nestedText('[', '', ']', 60_000 * share)],
@@ -297,29 +339,36 @@ describe('expensive bodies', () => {
 
   test.each(BODIES)('are answered in time: %s', async (_name, body) => {
     const text = body(1);
+
     for (const accept of ['application/json', 'text/html']) {
       const person = ann.withHeaders({ Accept: accept });
+
       for (const path of ['/workout/', '/login/']) {
         const { status } = await expectFast((share) => person.post(path, body(share)));
         // Any object is a valid workout.
         const made = path === '/workout/' && (text === '' || text.startsWith('{"k0"'));
+
         expect({ path, status: made ? status === 201 : status >= 400 && status < 500 }).toEqual({
           path,
           status: true,
         });
       }
     }
+
     const { status } = await expectFast((share) => ann.send('POST', '/graphql', body(share)));
+
     expect({ status: status >= 400 && status < 500 }).toEqual({ status: true });
+
     for (const before of [
       '"query":',
       '"query":"{ viewer { id } }","operationName":',
       '"query":"{ viewer { id } }","extensions":',
-    ])
+    ]) {
       expect(
         (await expectFast((share) => ann.send('POST', '/graphql', `{${before}${body(share)}}`)))
           .status,
       ).toBeLessThan(500);
+    }
   });
 
   /** One field of each kind, with its resource. */
@@ -340,15 +389,20 @@ describe('expensive bodies', () => {
   test.each(BODIES)('are answered in time as field values: %s', async (_name, body) => {
     if (body(1) === '') return;
     expect(kinds.size).toBeGreaterThan(10);
-    for (const { path, rest } of kinds.values())
+
+    for (const { path, rest } of kinds.values()) {
       for (const accept of ['application/json', 'text/html']) {
         const { status } = await expectFast((share) =>
           ann.withHeaders({ Accept: accept }).post(path, `{"${rest}":${body(share)}}`),
         );
+
         expect({ path, rest, status: status < 500 }).toEqual({ path, rest, status: true });
       }
+    }
+
     const document =
       'mutation ($input: WorkoutInput!) { createWorkout(input: $input) { workout { id } errors { code } } }';
+
     for (const [before, after] of [
       ['', ''],
       ['{"name":', '}'],
@@ -357,6 +411,7 @@ describe('expensive bodies', () => {
       const { status, text } = await expectFast((share) =>
         ann.send('POST', '/graphql', `{"query":"${document}","variables":${variables(share)}}`),
       );
+
       expect(status).toBeLessThan(500);
       // The variables are rejected, not the document.
       expect(text).not.toContain('GRAPHQL_VALIDATION_FAILED');
@@ -400,7 +455,8 @@ describe('expensive bodies', () => {
       ['__proto__', 'x'],
       [';;;', 'x'],
     ];
-    for (const [type, body] of forms)
+
+    for (const [type, body] of forms) {
       for (const path of [
         '/api/v2/weightentry/',
         '/api/v2/exerciseimage/',
@@ -409,20 +465,26 @@ describe('expensive bodies', () => {
         '/login',
         '/logout',
         '/user/api-key',
-      ])
+      ]) {
         for (const accept of ['application/json', 'text/html']) {
           const { status } = await expectFast(() => person(type, accept).send('POST', path, body));
+
           expect({ type, path, status: status < 500 }).toEqual({ type, path, status: true });
         }
+      }
+    }
   });
 
   test('are rejected with 413 above MAX_BODY', async () => {
     const large = 'x'.repeat(1_200_000);
-    for (const path of ['/api/v2/workout/', '/api/v2/login/', '/graphql'])
+
+    for (const path of ['/api/v2/workout/', '/api/v2/login/', '/graphql']) {
       expect((await expectFast(() => ann.send('POST', path, JSON.stringify(large)))).status).toBe(
         413,
       );
-    for (const path of ['/login', '/logout', '/user/api-key'])
+    }
+
+    for (const path of ['/login', '/logout', '/user/api-key']) {
       expect(
         (
           await expectFast(() =>
@@ -430,5 +492,6 @@ describe('expensive bodies', () => {
           )
         ).status,
       ).toBe(413);
+    }
   });
 });

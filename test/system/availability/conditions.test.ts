@@ -1,14 +1,27 @@
-/** Filters by related rows at the cost limit, sent by many clients at once: other clients stay served. */
+/**
+ * Filters by related rows at the cost limit, sent by many clients at once: other clients stay
+ * served.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LIVENESS_LIMIT_MS, graphql, MEMORY_MB, p95, send, Siege, type Reply } from './siege';
+import {
+  LIVENESS_LIMIT_MS,
+  graphql,
+  MEMORY_MB,
+  p95,
+  send,
+  Siege,
+  type Reply,
+} from './server-under-attack';
 
 const ATTACKERS = 25;
 const ROUNDS = 15;
 const MAX_P95_MS = 1_000;
+
 /** On a busy machine latency may grow by this factor over that without the attack. */
 const MAX_GROWTH = 10;
 
 let siege: Siege;
+
 beforeAll(async () => {
   siege = await Siege.start({ TRUSTED_PROXIES: '127.0.0.1, ::1' });
 });
@@ -42,20 +55,26 @@ test('answers expensive filters within MAX_COST in time', async () => {
     const { result, aliveMs, answerLimitMs } = await siege.measureDuring(() =>
       graphql(siege.base, document, undefined, networkHeaders(`198.51.100.${index}`)),
     );
+
     expect(JSON.parse(result.text).errors).toBeUndefined();
     expect(result.ms).toBeLessThan(answerLimitMs);
     expect(aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
   }
 });
 
-/** Sends requests of anonymous clients from many networks and of a signed-in user, one after the other. */
+/**
+ * Sends requests of anonymous clients from many networks and of a signed-in user, one after the
+ * other.
+ */
 async function sendOtherRequests(): Promise<Record<'strangers' | 'users', Reply[]>> {
   const anonymous: Reply[] = [];
   const users: Reply[] = [];
   const measureRequest = siege.timer();
+
   for (let run = 0; run < ROUNDS; run += 1) {
     const anonymousHeaders = networkHeaders(`192.0.2.${run}`);
     const exercises = '{ exercises(first: 5) { totalCount nodes { name category { name } } } }';
+
     anonymous.push(
       await measureRequest(() =>
         send(siege.base, { path: '/api/v2/exercise/?limit=5', headers: anonymousHeaders }),
@@ -65,6 +84,7 @@ async function sendOtherRequests(): Promise<Record<'strangers' | 'users', Reply[
       await measureRequest(() => graphql(siege.base, exercises, undefined, anonymousHeaders)),
     );
     const signedIn = { Authorization: `Token ${siege.token}`, ...networkHeaders('192.0.2.200') };
+
     users.push(
       await measureRequest(() =>
         send(siege.base, { path: '/api/v2/weightentry/?limit=5', headers: signedIn }),
@@ -76,6 +96,7 @@ async function sendOtherRequests(): Promise<Record<'strangers' | 'users', Reply[
       ),
     );
   }
+
   return { strangers: anonymous, users };
 }
 
@@ -88,7 +109,7 @@ test.each<[string, (attacker: number) => string]>([
     let isOver = false;
     const attackReplies: Reply[] = [];
     const attack = Array.from({ length: ATTACKERS }, async (_, attacker) => {
-      for (let run = attacker; !isOver; run += 1)
+      for (let run = attacker; !isOver; run += 1) {
         attackReplies.push(
           await graphql(
             siege.base,
@@ -97,18 +118,24 @@ test.each<[string, (attacker: number) => string]>([
             networkHeaders(networkOf(attacker)),
           ),
         );
+      }
     });
+
     await sleep(500);
     const found = await sendOtherRequests();
+
     isOver = true;
     await Promise.all(attack);
     return { answered: attackReplies, ...found };
   });
+
   for (const { status } of result.answered) expect([200, 429, 503]).toContain(status);
+
   for (const kind of ['strangers', 'users'] as const) {
     expect(new Set(result[kind].map(({ status }) => status))).toEqual(new Set([200]));
     expect(p95(result[kind])).toBeLessThan(Math.max(MAX_P95_MS, MAX_GROWTH * p95(alone[kind])));
   }
+
   expect(aliveMs).toBeLessThan(Math.max(LIVENESS_LIMIT_MS, MAX_GROWTH * usualMs));
   expect(memoryMb).toBeLessThan(MEMORY_MB);
 });

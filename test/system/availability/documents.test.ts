@@ -1,15 +1,20 @@
 /** Small anonymous GraphQL requests that once took too much time or memory. */
-import { LIVENESS_LIMIT_MS, graphql, MEMORY_MB, Siege, type Reply } from './siege';
+import { LIVENESS_LIMIT_MS, graphql, MEMORY_MB, Siege, type Reply } from './server-under-attack';
 
 let siege: Siege;
+
 beforeAll(async () => {
   siege = await Siege.start();
 });
 afterAll(() => siege.end());
 
-/** Sends a request, which must be answered or rejected in time while the server stays responsive and within its memory limit. */
+/**
+ * Sends a request, which must be answered or rejected in time while the server stays responsive and
+ * within its memory limit.
+ */
 async function expectHarmless(attack: () => Promise<Reply>): Promise<Reply> {
   const { result, aliveMs, answerLimitMs, memoryMb } = await siege.measureDuring(attack);
+
   expect(result.status).toBeGreaterThanOrEqual(200);
   expect(result.status).not.toBe(500);
   expect(result.ms).toBeLessThan(answerLimitMs);
@@ -41,6 +46,7 @@ test('returns a short error without suggestions for 10,000 unknown keys in a var
       { where: input },
     ),
   );
+
   expect(text).not.toContain('Did you mean');
   expect(text.length).toBeLessThan(10_000);
 });
@@ -48,19 +54,22 @@ test('returns a short error without suggestions for 10,000 unknown keys in a var
 test('rejects malformed and overlong decimals of 50,000 characters', async () => {
   const document =
     'query ($amount: Decimal!) { ingredients(first: 1) { nodes { valuesOf(amount: $amount) { energy } } } }';
+
   for (const amount of [
     '1'.repeat(50_000),
     `${' '.repeat(25_000)}1${' '.repeat(25_000)}`,
     `${'1'.repeat(50_000)}x`,
-  ])
+  ]) {
     expect((await expectHarmless(() => graphql(siege.base, document, { amount }))).text).toContain(
       'A valid number is required.',
     );
+  }
 });
 
 test('answers 2,000 different operations within its memory limit', async () => {
   const { result, memoryMb } = await siege.measureDuring(async () => {
     let failed = 0;
+
     for (let batch = 0; batch < 100; batch += 1) {
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
@@ -70,27 +79,33 @@ test('answers 2,000 different operations within its memory limit', async () => {
           ),
         ),
       );
+
       failed += answers.filter(({ status }) => status !== 200).length;
     }
+
     return failed;
   });
+
   expect(result).toBe(0);
   expect(memoryMb).toBeLessThan(MEMORY_MB);
 });
 
 test('handles 800 aliased fields of a node', async () => {
   const fields = Array.from({ length: 800 }, (_, index) => `a${index}: nodeId`).join(' ');
-  for (let run = 0; run < 8; run += 1)
+
+  for (let run = 0; run < 8; run += 1) {
     await expectHarmless(() =>
       graphql(siege.base, `query ($id: ID!) { node(nodeId: $id) { ${fields} } }`, {
         id: 'RXhlcmNpc2U6MQ',
       }),
     );
+  }
 });
 
 test('rejects deeply nested lists by their cost', async () => {
   const levels = (count: number): string =>
     count ? `exercises(first: 10000) { nodes { category { ${levels(count - 1)} } } }` : 'name';
+
   expect((await expectHarmless(() => graphql(siege.base, `{ ${levels(4)} }`))).text).toContain(
     'COST_LIMIT',
   );
@@ -108,6 +123,7 @@ test('rejects repeated introspection', async () => {
     '{ name fields { name args { name type { name } } type { name ofType { name ofType { name } } } } }';
   const repeatedField = (field: string) =>
     `{ ${Array.from({ length: 40 }, (_, index) => `a${index}: ${field}`).join(' ')} }`;
+
   expect(
     (await expectHarmless(() => graphql(siege.base, repeatedField(`__schema { types ${one} }`))))
       .text,

@@ -1,4 +1,6 @@
-/** Clients that disconnect before the response: their reads are cancelled, their writes are atomic. */
+/**
+ * Clients that disconnect before the response: their reads are cancelled, their writes are atomic.
+ */
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -13,6 +15,7 @@ const fitgraph = fitgraphForThisFile({
 /** Connections of the test, outside the server's pools. */
 const [watcher, blocker] = [() => clients[0]!, () => clients[1]!];
 let clients: Client[];
+
 beforeAll(async () => {
   clients = [1, 2].map(() => new Client(fitgraph.database.options.connection));
   // The database is stopped before these connections end.
@@ -30,7 +33,10 @@ const activeStatements = async (): Promise<{ waitsFor: string }[]> =>
 const countLockWaits = async () =>
   (await activeStatements()).filter(({ waitsFor }) => waitsFor === 'Lock').length;
 
-/** Waits until the statements are cancelled. Nothing else ends them: the lock is still held, and timeouts are off. */
+/**
+ * Waits until the statements are cancelled. Nothing else ends them: the lock is still held, and
+ * timeouts are off.
+ */
 const waitUntilCancelled = () =>
   until('the statements are cancelled', async () => (await activeStatements()).length === 0);
 
@@ -41,6 +47,7 @@ async function withLockedTable<T>(
   mode = 'ACCESS EXCLUSIVE',
 ): Promise<T> {
   await blocker().query('BEGIN');
+
   try {
     await blocker().query(`LOCK TABLE "${table}" IN ${mode} MODE`);
     return await work();
@@ -61,6 +68,7 @@ function sendRequest(
     agent: false,
     headers: { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
   });
+
   request.on('error', () => undefined);
   request.end(body === undefined ? undefined : JSON.stringify(body));
   return () => request.destroy();
@@ -106,6 +114,7 @@ test.each(READS)('cancels the reads of %s when the client disconnects', async (n
     const disconnects = [ask(), ask()];
     // The statements of one network for subscriptions run one after the other.
     const expected = name === 'server-sent events' ? 1 : 2;
+
     await until(
       'the statements wait for the lock',
       async () => (await countLockWaits()) >= expected,
@@ -122,6 +131,7 @@ test('cancels the reads of a WebSocket subscription when the client disconnects'
       `${fitgraph.url.replace('http', 'ws')}/graphql`,
       'graphql-transport-ws',
     );
+
     await new Promise((resolve) => socket.once('open', resolve));
     socket.send(JSON.stringify({ type: 'connection_init' }));
     await new Promise((resolve) => socket.once('message', resolve));
@@ -144,15 +154,19 @@ test('serves other clients on connections whose earlier statements are cancelled
       const disconnects = Array.from({ length: 4 }, () =>
         sendRequest('GET', `/api/v2/exercise/?limit=${round + 1}`),
       );
+
       await until('a statement waits for the lock', async () => (await countLockWaits()) >= 1);
       const otherRequests = Array.from({ length: 10 }, () =>
         fitgraph.anonymous.get('/ingredient/'),
       );
+
       for (const go of disconnects) go();
       for (const { status } of await Promise.all(otherRequests)) expect(status).toBe(200);
     }
+
     return fitgraph.anonymous.get('/muscle/');
   });
+
   expect(answers.status).toBe(200);
 });
 
@@ -171,6 +185,7 @@ test('drops a write during validation and completes one in its transaction when 
   // The client disconnects during validation, before the transaction.
   await withLockedTable('weight_entry', async () => {
     const disconnect = sendRequest('POST', '/graphql', many, token(ann));
+
     await until('the write waits for the lock', async () => (await countLockWaits()) === 1);
     disconnect();
     await waitUntilCancelled();
@@ -183,6 +198,7 @@ test('drops a write during validation and completes one in its transaction when 
     'weight_entry',
     async () => {
       const disconnect = sendRequest('POST', '/graphql', many, token(ann));
+
       await until('the write waits for the lock', async () => (await countLockWaits()) === 1);
       disconnect();
       await sleep(300);
@@ -198,11 +214,13 @@ test('completes a write with an Idempotency-Key and keeps its response when the 
   const bea = await fitgraph.user('bea');
   const entry = { date: '2024-01-01', weight: '70.00' };
   const headers = { 'Idempotency-Key': 'gone' };
+
   await withLockedTable('weight_entry', async () => {
     const disconnect = sendRequest('POST', '/api/v2/weightentry/', entry, {
       ...token(bea),
       ...headers,
     });
+
     await until('the write waits for the lock', async () => (await countLockWaits()) === 1);
     disconnect();
     await sleep(100);

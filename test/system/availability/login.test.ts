@@ -1,7 +1,15 @@
 /** Password guessing, and the load that it causes. */
-import { LIVENESS_LIMIT_MS, graphql, MEMORY_MB, send, Siege, type Reply } from './siege';
+import {
+  LIVENESS_LIMIT_MS,
+  graphql,
+  MEMORY_MB,
+  send,
+  Siege,
+  type Reply,
+} from './server-under-attack';
 
 let siege: Siege;
+
 beforeAll(async () => {
   siege = await Siege.start();
 });
@@ -30,6 +38,7 @@ test.each([
   const { result, aliveMs, answerLimitMs } = await siege.measureDuring(() =>
     graphql(siege.base, document(fields.join(' '))),
   );
+
   expect(result.text).toContain('`login` is allowed only once in an operation.');
   expect(codes(result)).toContain('GRAPHQL_VALIDATION_FAILED');
   expect(result.text.length).toBeLessThan(10_000);
@@ -40,6 +49,7 @@ test.each([
 test('signs in once for a fragment with `login` that is spread 100 times', async () => {
   const spreads = '...F '.repeat(100);
   const document = `mutation { ${spreads} } fragment F on Mutation { login(username: "n", password: "a wrong password") { token } }`;
+
   expect(JSON.parse((await graphql(siege.base, document)).text)).toEqual({
     data: { login: { token: null } },
   });
@@ -48,21 +58,26 @@ test('signs in once for a fragment with `login` that is spread 100 times', async
 test('stays responsive during 60 concurrent logins with different usernames', async () => {
   const { result, aliveMs, answerLimitMs, memoryMb } = await siege.measureDuring(async () => {
     const attackers = Array.from({ length: 60 }, (_, index) => login(`nobody${index}`));
-    // Other requests must be served meanwhile: password hashing shares its threads with file and DNS access.
+    // Other requests must be served meanwhile: password hashing shares its threads with file and
+    // DNS access.
     const otherRequests = Array.from({ length: 10 }, () =>
       send(siege.base, { path: '/api/v2/exercise/?limit=1' }),
     );
+
     return { attackers: await Promise.all(attackers), others: await Promise.all(otherRequests) };
   });
+
   for (const { status, ms, headers } of result.attackers) {
     expect([401, 429, 503]).toContain(status);
     if (status !== 401) expect(Number(headers['retry-after'])).toBeGreaterThan(0);
     expect(ms).toBeLessThan(answerLimitMs);
   }
+
   for (const { status, ms } of result.others) {
     expect(status).toBe(200);
     expect(ms).toBeLessThan(answerLimitMs);
   }
+
   expect(aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
   expect(memoryMb).toBeLessThan(MEMORY_MB);
 });
@@ -70,15 +85,19 @@ test('stays responsive during 60 concurrent logins with different usernames', as
 test('limits password guesses across usernames, over REST and GraphQL', async () => {
   let guesses = 0;
   let rejected: Reply | undefined;
+
   for (let index = 0; index < 200 && !rejected; index += 1) {
     const reply = await login(`name${index}`);
+
     if (reply.status === 429) rejected = reply;
     else guesses += 1;
   }
+
   expect(guesses).toBeLessThanOrEqual(100);
   expect(Number(rejected?.headers['retry-after'])).toBeGreaterThan(0);
   // The limit is shared by all interfaces.
   const document =
     'mutation { login(username: "another", password: "a wrong password") { token } }';
+
   expect(codes(await graphql(siege.base, document))).toEqual(['TOO_MANY_REQUESTS']);
 });

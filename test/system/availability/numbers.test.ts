@@ -1,10 +1,14 @@
-/** Many small things at once: documents, messages, frames, and body chunks of one byte. Each is cheap; their number must be bounded or spread. */
+/**
+ * Many small things at once: documents, messages, frames, and body chunks of one byte. Each is
+ * cheap; their number must be bounded or spread.
+ */
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import WebSocket from 'ws';
-import { graphql, LIVENESS_LIMIT_MS, MEMORY_MB, send, Siege } from './siege';
+import { graphql, LIVENESS_LIMIT_MS, MEMORY_MB, send, Siege } from './server-under-attack';
 
 let siege: Siege;
+
 beforeAll(async () => {
   siege = await Siege.start();
 });
@@ -16,6 +20,7 @@ const repeat = (count: number, text: (index: number) => string) =>
 /** A document that takes about as long to validate as the limits allow. */
 const slowDocument = (id: number, operation = 'query') => {
   const root = operation === 'query' ? 'exercise(id: 1)' : 'rowChanges';
+
   return `${operation} Q${id} { ${root} { ${repeat(190, (i) => `...F${i}`)} } } ${repeat(190, (i) => `fragment F${i} on Exercise { ${i % 2 ? 'id' : 'name'} }`)}`;
 };
 
@@ -23,6 +28,7 @@ test('answers other clients while one sends 60 slow documents at once', async ()
   const attack = () =>
     Promise.all(Array.from({ length: 60 }, (_, id) => graphql(siege.base, slowDocument(id))));
   const { result, aliveMs } = await siege.measureDuring(attack);
+
   expect(new Set(result.map(({ status }) => status))).toEqual(new Set([200]));
   expect(aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
 });
@@ -34,6 +40,7 @@ async function connect(): Promise<{ socket: WebSocket; closed: Promise<number> }
     'graphql-transport-ws',
   );
   const closed = new Promise<number>((resolve) => socket.once('close', resolve));
+
   socket.on('error', () => undefined);
   await new Promise((resolve) => socket.once('open', resolve));
   socket.send('{"type":"connection_init"}');
@@ -46,9 +53,11 @@ test('answers other clients while a WebSocket sends 100 slow documents in one pa
     const { socket, closed } = await connect();
     const answers = new Promise<void>((resolve) => {
       let count = 0;
+
       socket.on('message', () => (count += 1) === 100 && resolve());
     });
-    for (let id = 0; id < 100; id += 1)
+
+    for (let id = 0; id < 100; id += 1) {
       socket.send(
         JSON.stringify({
           id: String(id),
@@ -56,10 +65,13 @@ test('answers other clients while a WebSocket sends 100 slow documents in one pa
           payload: { query: slowDocument(id, 'subscription') },
         }),
       );
+    }
+
     await answers;
     socket.close();
     await closed;
   };
+
   expect((await siege.measureDuring(attack)).aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
 });
 
@@ -71,16 +83,24 @@ test.each([
 ])('closes a WebSocket that sends thousands of %s', async (_what, sendOne) => {
   const attack = async () => {
     const { socket, closed } = await connect();
-    for (let count = 0; count < 5_000; count += 1)
+
+    for (let count = 0; count < 5_000; count += 1) {
       if (socket.readyState === socket.OPEN) sendOne(socket);
+    }
+
     return closed;
   };
+
   const { result, aliveMs } = await siege.measureDuring(attack);
+
   expect([1006, 1008, 4400]).toContain(result);
   expect(aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
 });
 
-/** Sends `count` chunks with pauses between groups of `group`. Returns the first line of the response, or nothing if the connection was closed. */
+/**
+ * Sends `count` chunks with pauses between groups of `group`. Returns the first line of the
+ * response, or nothing if the connection was closed.
+ */
 function sendChunks(
   path: string,
   type: string,
@@ -91,6 +111,7 @@ function sendChunks(
   const { hostname, port } = new URL(siege.base);
   const socket = net.connect(Number(port), hostname).setNoDelay();
   let answer = '';
+
   socket
     .on('data', (data: Buffer) => (answer += data.toString('latin1')))
     .on('error', () => undefined);
@@ -102,13 +123,16 @@ function sendChunks(
     chunk,
     Buffer.from('\r\n'),
   ]);
+
   void (async () => {
     for (let sent = 0; sent < count && !socket.destroyed; sent += group) {
       socket.write(Buffer.concat(Array<Buffer>(Math.min(group, count - sent)).fill(framed)));
       if (group < count) await sleep(5);
     }
+
     socket.end('0\r\n\r\n');
   })();
+
   return new Promise((resolve) => socket.once('close', () => resolve(answer.split('\r\n')[0]!)));
 }
 
@@ -129,6 +153,7 @@ test.each([
         Array.from({ length: 8 }, () => sendChunks(path, type, Buffer.from(' '), 1_500_000)),
       );
     const { aliveMs, memoryMb } = await siege.measureDuring(attack);
+
     expect(aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
     expect(memoryMb).toBeLessThan(MEMORY_MB);
   },
@@ -136,6 +161,7 @@ test.each([
 
 test('accepts a long body that arrives in packets of 1,400 bytes', async () => {
   const padding = Buffer.alloc(1_400, ' ');
+
   expect(await sendChunks('/api/v2/login/', 'application/json', padding, 150, 1)).toMatch(
     /^HTTP\/1.1 400/,
   );
@@ -157,6 +183,7 @@ test('refuses bodies in UTF-7 without decoding them', async () => {
       ),
     );
   const { result, aliveMs } = await siege.measureDuring(attack);
+
   expect(result.map(({ status }) => status)).toEqual([400, 400, 415, 415]);
   expect(aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
 });

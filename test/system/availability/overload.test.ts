@@ -3,8 +3,11 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { build } from '../../server/running';
-import { raisePriority, resetPriority } from './siege';
+import { build } from '../../setup/server-process';
+import { raisePriority, resetPriority } from './server-under-attack';
+import { LONG_TIMEOUT_MS } from '../../setup/waits';
+
+jest.setTimeout(LONG_TIMEOUT_MS);
 
 const ROOT = path.join(__dirname, '../../..');
 
@@ -21,6 +24,7 @@ interface Kind {
 
 test('rejects a larger share of anonymous than of signed-in requests at three times the capacity', async () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-overload-'));
+
   try {
     const report = path.join(folder, 'report.json');
     const environment = {
@@ -34,16 +38,20 @@ test('rejects a larger share of anonymous than of signed-in requests at three ti
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     let errorOutput = '';
+
     child.stderr.on('data', (chunk: Buffer) => (errorOutput += chunk.toString()));
     const status = await new Promise((resolve) => child.once('close', resolve));
+
     expect(errorOutput).toBe('');
     const { broken, kinds } = JSON.parse(fs.readFileSync(report, 'utf8')) as {
       broken: string[];
       kinds: Record<string, Kind>;
     };
+
     expect(broken).toEqual([]);
     expect(status).toBe(0);
     const shedShare = ({ sent, statuses }: Kind) => (statuses[503] ?? 0) / sent;
+
     expect(shedShare(kinds['strangers, REST']!)).toBeGreaterThan(0);
     expect(shedShare(kinds['users, REST']!)).toBeLessThan(shedShare(kinds['strangers, REST']!));
   } finally {

@@ -1,11 +1,23 @@
 /**
- * Regular-expression denial of service (ReDoS): long texts that repeat a character or group, with a start or an end that does not match. Every
- * place that parses client input must reject them quickly.
+ * Regular-expression denial of service (ReDoS): long texts that repeat a character or group, with a
+ * start or an end that does not match. Every place that parses client input must reject them
+ * quickly.
  */
-import { endpoints, filterKeys } from '../attacks/surface';
-import { LIVENESS_LIMIT_MS, RESPONSE_LIMIT_MS, graphql, send, Siege, type Reply } from './siege';
+import { endpoints, filterKeys } from '../../setup/rest-endpoints';
+import {
+  LIVENESS_LIMIT_MS,
+  RESPONSE_LIMIT_MS,
+  graphql,
+  send,
+  Siege,
+  type Reply,
+} from './server-under-attack';
+import { LONG_TIMEOUT_MS } from '../../setup/waits';
+
+jest.setTimeout(LONG_TIMEOUT_MS);
 
 let siege: Siege;
+
 beforeAll(async () => {
   siege = await Siege.start();
 });
@@ -51,7 +63,11 @@ const GROUPS = [
   '=',
   '\\',
 ];
-/** Texts before and after the groups: none, a matching start with a mismatching end, an unclosed quotation. */
+
+/**
+ * Texts before and after the groups: none, a matching start with a mismatching end, an unclosed
+ * quotation.
+ */
 const FRAMES = [
   ['', ''],
   ['1', '!'],
@@ -74,16 +90,21 @@ async function sendAll(
   const waiting = [...texts];
   const bad: string[] = [];
   const measureRequest = siege.timer();
+
   const sender = async () => {
     for (let text = waiting.pop(); text !== undefined; text = waiting.pop()) {
       const { status, ms, text: answer } = await measureRequest(() => request(text));
-      if (status === 0 || status === 500 || ms > RESPONSE_LIMIT_MS)
+
+      if (status === 0 || status === 500 || ms > RESPONSE_LIMIT_MS) {
         bad.push(
           `${status} after ${Math.round(ms)} ms: ${JSON.stringify(text.slice(0, 30))}… ${answer.slice(0, 200)}`,
         );
+      }
     }
   };
+
   const { aliveMs } = await siege.measureDuring(() => Promise.all([sender(), sender()]));
+
   return aliveMs < LIVENESS_LIMIT_MS ? bad : [...bad, `silent for ${Math.round(aliveMs)} ms`];
 }
 
@@ -93,6 +114,7 @@ async function attack(
   request: (text: string) => Promise<Reply>,
 ): Promise<void> {
   const bad = await sendAll(texts, request);
+
   if (bad.length) expect(await sendAll(texts, request)).toEqual([]);
 }
 
@@ -171,6 +193,7 @@ describe('a hostile URL of 15 KB', () => {
   /** Percent-encoded and cut to the length, because most characters become three. */
   const escaped = (text: string) =>
     encodeURIComponent(text).slice(0, OF_A_HEADER).replace(/%.?$/, '');
+
   /** Not encoded, except for characters that Node rejects. */
   const raw = (text: string) => text.replaceAll(/[^!-~]/g, '+');
 
@@ -194,21 +217,27 @@ describe('a hostile URL of 15 KB', () => {
   });
 
   test('is answered in time: query string', async () => {
-    for (const path of ['/api/v2/exercise/', '/', '/graphql', '/user/login'])
+    for (const path of ['/api/v2/exercise/', '/', '/graphql', '/user/login']) {
       await attack(hostileTexts(OF_A_HEADER), (text) =>
         send(siege.base, { path: `${path}?${raw(text)}` }),
       );
+    }
   });
 
   /** One endpoint per parser of filters. */
   const filters = new Map<string, string>();
-  for (const { view, fields } of endpoints)
+
+  for (const { view, fields } of endpoints) {
     for (const [index, { field, syntax }] of view.filters.entries()) {
       const { kind } = fields.find(({ name }) => name === field)!;
       const key = filterKeys({ view, fields } as (typeof endpoints)[number])[index]!;
-      if (!filters.has(`${kind} ${syntax ?? ''}`))
+
+      if (!filters.has(`${kind} ${syntax ?? ''}`)) {
         filters.set(`${kind} ${syntax ?? ''}`, `/api/v2/${view.restName}/?${key}=`);
+      }
     }
+  }
+
   test.each([
     ...filters,
     ...['ordering', 'limit', 'offset', 'format', 'indent'].map((key) => [
@@ -255,6 +284,7 @@ describe('a hostile variable of 50 KB', () => {
     const document = `query ($value: ${type}) { ${field} }`;
     // The document itself must be valid.
     const { text } = await graphql(siege.base, document, { value: null }, signedIn());
+
     expect(text).not.toMatch(/VALIDATION|PARSE/);
     await attack(hostileTexts(OF_A_BODY), (value) =>
       graphql(siege.base, document, { value }, signedIn()),
@@ -302,10 +332,13 @@ describe('a body with a hostile value of 50 KB', () => {
     const keys = fields
       .filter(({ kind, restReadOnly }) => create && !restReadOnly && !kinds.has(kind))
       .map(({ kind, restKey }) => (kinds.add(kind), restKey));
+
     return keys.length ? [[view.restName, keys] as const] : [];
   });
+
   test.each(bodies)('is answered in time: values of %s', async (rest, keys) => {
     const path = `/api/v2/${rest}/`;
+
     await attack(hostileTexts(OF_A_BODY), (text) =>
       send(siege.base, {
         method: 'POST',
@@ -335,6 +368,7 @@ describe('a body with a hostile value of 50 KB', () => {
           body: part(header(text)),
         }),
       );
+
     await form((text) => `Content-Disposition: form-data; name="${text}"`);
     await form((text) => `Content-Disposition: form-data; name=${text}`);
     await form((text) => `Content-Disposition: form-data; name="a"; filename="${text}"`);
@@ -350,6 +384,7 @@ describe('a body with a hostile value of 50 KB', () => {
         headers: { ...signedIn(), 'Content-Type': type },
         body,
       });
+
     await attack(hostileTexts(OF_A_BODY), (text) =>
       to('application/x-www-form-urlencoded', `${encodeURIComponent(text)}=1`),
     );

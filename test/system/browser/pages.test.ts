@@ -1,9 +1,12 @@
 /** The pages in Chromium: with and without JavaScript, light and dark, on desktop and phone. */
-import { describeCrossOrigin } from './crossorigin';
+import { describeCrossOrigin } from './cross-origin-app';
 import { describeJourneys } from './journeys';
-import { describeLooks } from './looks';
+import { describeLooks } from './layout';
 import { BrowserSetup } from './person';
 import { describePlayground } from './playground';
+import { LONG_TIMEOUT_MS } from '../../setup/waits';
+
+jest.setTimeout(LONG_TIMEOUT_MS);
 
 let browserSetup: BrowserSetup;
 

@@ -1,11 +1,14 @@
-/** Users in Chromium against a server process. Errors in their pages, such as failed requests, fail the test at its end. */
+/**
+ * Users in Chromium against a server process. Errors in their pages, such as failed requests, fail
+ * the test at its end.
+ */
 import fs from 'node:fs';
 import path from 'node:path';
 import axe from 'axe-core';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
-import { createUser } from '../../../src/auth/accounts';
+import { createUser } from '../../../src/accounts/accounts';
 import { openEmbeddedDatabase } from '../../../src/database/embedded';
-import { build, Installation } from '../../server/running';
+import { build, Installation } from '../../setup/server-process';
 import { open } from '../../setup/databases';
 import { IMAGE_TIMEOUT, PASSWORD } from '../../setup/fitgraph';
 import { WAIT_LIMIT_MS } from '../../setup/waits';
@@ -23,9 +26,11 @@ const ARGUMENTS = [
 const DESKTOP = { width: 1280, height: 800 };
 const PAPER = { width: 718, height: 1040 };
 const PHONE = { width: 390, height: 800 };
+
 /** Waits for rendering and finishes CSS transitions. */
 const SETTLED = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))).then(() =>
   document.getAnimations().filter((animation) => animation instanceof CSSTransition).forEach((transition) => transition.finish()))`;
+
 export const MAX_UPLOAD_KB = 200;
 
 /** Selectors of third-party elements that break an axe rule and cannot be fixed here, by rule. */
@@ -42,14 +47,15 @@ export class BrowserSetup {
     private readonly end: () => Promise<void>,
   ) {}
 
-  /** Starts a server with demo data and two users without an API key, `ann` and `bob`. They are superusers, so their uploads need no review. */
+  /**
+   * Starts a server with demo data and two users without an API key, `ann` and `bob`. They are
+   * superusers, so their uploads need no review.
+   */
   static async start(): Promise<BrowserSetup> {
     build();
     fs.rmSync(SCREENSHOTS, { recursive: true, force: true });
     fs.mkdirSync(SCREENSHOTS, { recursive: true });
-    // MAX_LAG is off, because other tests may slow the machine down.
     const installation = await Installation.started({
-      MAX_LAG: 'off',
       IMAGE_TIMEOUT,
       LOGIN_RATE: '1000/min',
       MAX_UPLOAD: `${MAX_UPLOAD_KB}KB`,
@@ -60,11 +66,14 @@ export class BrowserSetup {
     ]);
     const { connection, release } = await openEmbeddedDatabase({ dataDir: installation.dataDir });
     const database = open(connection);
-    for (const username of ['ann', 'bob'])
+
+    for (const username of ['ann', 'bob']) {
       await createUser(
         { username, password: PASSWORD, isSuperuser: true },
         database.createSession(),
       );
+    }
+
     await database.close();
     await release();
     return new BrowserSetup(server.url, server.demo, browser, async () => {
@@ -79,27 +88,35 @@ export class BrowserSetup {
   async person({
     scripts = true,
     signedInAs,
-  }: { scripts?: boolean; signedInAs?: string } = {}): Promise<Person> {
+    timeZone,
+  }: { scripts?: boolean; signedInAs?: string; timeZone?: string } = {}): Promise<Person> {
     const context = await this.browser.newContext({
       baseURL: this.url,
       viewport: DESKTOP,
       javaScriptEnabled: scripts,
+      timezoneId: timeZone,
     });
+
     context.setDefaultTimeout(WAIT_LIMIT_MS);
     this.contexts.push(context);
     const person = new Person(await context.newPage(), this.url);
+
     this.people.push(person);
-    if (signedInAs)
+
+    if (signedInAs) {
       await person.signIn(
         signedInAs,
         signedInAs === this.demo.username ? this.demo.password : PASSWORD,
       );
+    }
+
     return person;
   }
 
   /** Opens a page of another application, whose failed requests to this server are not errors. */
   async foreignPage(): Promise<Page> {
     const context = await this.browser.newContext({ viewport: DESKTOP });
+
     context.setDefaultTimeout(WAIT_LIMIT_MS);
     this.contexts.push(context);
     return context.newPage();
@@ -125,13 +142,16 @@ export class Person {
   ) {
     page.on('request', (request) => {
       const address = request.url();
-      if (!/^(data|blob):/.test(address) && new URL(address).origin !== url)
+
+      if (!/^(data|blob):/.test(address) && new URL(address).origin !== url) {
         this.pageErrors.push(`sent a request to another server: ${address}`);
+      }
     });
     page.on('requestfailed', (request) => {
       // Navigation aborts pending requests.
-      if (request.failure()?.errorText !== 'net::ERR_ABORTED')
+      if (request.failure()?.errorText !== 'net::ERR_ABORTED') {
         this.pageErrors.push(`failed: ${request.url()}`);
+      }
     });
     page.on('pageerror', (error) => this.pageErrors.push(`threw: ${error.message}`));
     page.on('console', (message) => {
@@ -139,8 +159,10 @@ export class Person {
       const ofPage =
         message.text().startsWith('Failed to load resource') &&
         message.location().url === page.url();
-      if (message.type() === 'error' && !ofPage)
+
+      if (message.type() === 'error' && !ofPage) {
         this.pageErrors.push(`console: ${message.text()} ${message.location().url}`);
+      }
     });
   }
 
@@ -162,14 +184,15 @@ export class Person {
   }
 
   /**
-   * Checks a page on a large light and a small dark screen: it does not overflow and is accessible (axe). Takes screenshots. `restore` reloads pages
-   * that read the colour scheme when loaded only.
+   * Checks a page on a large light and a small dark screen: it does not overflow and is accessible
+   * (axe). Takes screenshots. `restore` reloads pages that read the colour scheme when loaded only.
    */
   async checkPage(
     name: string,
     { exempt = {}, restore }: { exempt?: Exemptions; restore?: () => Promise<void> } = {},
   ): Promise<void> {
     const problems: string[] = [];
+
     for (const [colorScheme, viewport] of [
       ['light', DESKTOP],
       ['dark', PHONE],
@@ -179,6 +202,7 @@ export class Person {
       await restore?.();
       await this.page.evaluate(SETTLED);
       const width = await this.page.evaluate<number>('document.documentElement.scrollWidth');
+
       if (width > viewport.width) problems.push(`${width} pixels wide on ${viewport.width}`);
       problems.push(...(await this.violations(exempt)).map((found) => `${colorScheme}: ${found}`));
       await this.page.screenshot({
@@ -186,6 +210,7 @@ export class Person {
         fullPage: true,
       });
     }
+
     await this.page.emulateMedia({ colorScheme: 'light' });
     await this.page.setViewportSize(DESKTOP);
     expect(problems).toEqual([]);
@@ -205,8 +230,10 @@ export class Person {
   }
 
   private async violations(exempt: Exemptions): Promise<string[]> {
-    if (!(await this.page.evaluate('typeof axe === "object"')))
+    if (!(await this.page.evaluate('typeof axe === "object"'))) {
       await this.page.evaluate(axe.source);
+    }
+
     return this.page.evaluate<
       string[]
     >(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>

@@ -1,15 +1,20 @@
-/** Replays the recorded REST contract against the built server: statuses, headers and bodies, including key order and number formats. */
+/**
+ * Replays the recorded REST contract against the built server: statuses, headers and bodies,
+ * including key order and number formats.
+ */
 import path from 'node:path';
-import { build, Installation, type Server } from '../../server/running';
+import { build, Installation, type Server } from '../../setup/server-process';
 import { loadPhases } from './replay/cases';
 import { describeFailure, replayPhase, type Result } from './replay/replay';
+import { LONG_TIMEOUT_MS } from '../../setup/waits';
+
+jest.setTimeout(LONG_TIMEOUT_MS);
 
 const phases = loadPhases(path.join(__dirname, 'cases'));
 const installation = new Installation({
   TIME_ZONE: 'Europe/Berlin',
   LOGIN_RATE: '100000/min',
   BUDGET: 'off',
-  MAX_LAG: 'off',
 });
 let server: Server;
 const results: Result[] = [];
@@ -31,8 +36,10 @@ test.each(phases.map((phase) => [phase.name, phase] as const))(
       path.join(__dirname, 'media'),
       '--replace',
     );
+
     expect(reset).toMatchObject({ status: 0, stderr: '' });
     const found = await replayPhase(phase, { base: server.url, concurrency: 4 });
+
     results.push(...found);
     expect(found.filter(({ problems }) => problems.length > 0).map(describeFailure)).toEqual([]);
   },

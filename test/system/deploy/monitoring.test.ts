@@ -1,11 +1,13 @@
-/** The Prometheus rules and the Grafana dashboard in `deploy/` name metrics and labels that exist. */
+/**
+ * The Prometheus rules and the Grafana dashboard in `deploy/` name metrics and labels that exist.
+ */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Registry } from 'prom-client';
 import { parse } from 'yaml';
 import type { Services } from '../../../src/request/services';
-import { ClusterMetrics } from '../../../src/telemetry/clustermetrics';
-import { Metrics, type AppGauges } from '../../../src/telemetry/metrics';
+import { ClusterMetrics } from '../../../src/telemetry/cluster-metrics';
+import { Metrics, type ServerGauges } from '../../../src/telemetry/metrics';
 
 const read = (name: string) => readFileSync(path.join(__dirname, '../../../deploy', name), 'utf8');
 
@@ -21,11 +23,15 @@ const { panels } = JSON.parse(read('grafana-dashboard.json')) as {
   panels: { title: string; targets: { expr: string }[] }[];
 };
 
-/** Metrics read their values at scrapes only, so they can be listed without the services that provide the values. */
+/**
+ * Metrics read their values at scrapes only, so they can be listed without the services that
+ * provide the values.
+ */
 const metrics = new Metrics(
-  { database: { readDependencies: {}, writeLimiters: {} } } as unknown as Services,
-  {} as AppGauges,
+  { database: { statementServices: {}, writeLimiters: {} } } as unknown as Services,
+  {} as ServerGauges,
 );
+
 afterAll(() => metrics.stop());
 
 interface DeclaredMetric {
@@ -36,13 +42,17 @@ interface DeclaredMetric {
 const metricDeclarations = [metrics.registry, new ClusterMetrics(() => 0).registry].flatMap(
   (registry: Registry) => registry.getMetricsAsArray() as unknown as DeclaredMetric[],
 );
+
 /** Label names by the name of each series. */
 const labels = new Map<string, string[]>(
   rules.flatMap(({ record }) => (record === undefined ? [] : [[record, []] as [string, string[]]])),
 );
-for (const { name, type, labelNames = [] } of metricDeclarations)
-  for (const suffix of type === 'histogram' ? ['_bucket', '_count', '_sum'] : [''])
+
+for (const { name, type, labelNames = [] } of metricDeclarations) {
+  for (const suffix of type === 'histogram' ? ['_bucket', '_count', '_sum'] : ['']) {
     labels.set(name + suffix, [...labelNames, 'le']);
+  }
+}
 
 /** Labels that Prometheus adds to each series. */
 const TARGET_LABELS = ['job', 'instance'];
@@ -57,10 +67,14 @@ test.each([
 ])('%s names metrics and labels that exist: %s', (_name, expr) => {
   // The quoted name is the value of the label `job`, not a metric.
   const selectors = [...expr.replaceAll('"fitgraph"', '""').matchAll(SELECTOR)];
+
   if (!expr.startsWith('up{')) expect(selectors.length).toBeGreaterThan(0);
+
   for (const [, name, matchers = ''] of selectors) {
     expect([...labels.keys()]).toContain(name);
-    for (const [, label] of matchers.matchAll(/(\w+)(?:=~|!~|!=|=)"/g))
+
+    for (const [, label] of matchers.matchAll(/(\w+)(?:=~|!~|!=|=)"/g)) {
       expect([...labels.get(name!)!, ...TARGET_LABELS]).toContain(label);
+    }
   }
 });

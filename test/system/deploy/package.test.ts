@@ -1,12 +1,15 @@
-/** The package, the image and compose.yaml: they contain everything needed at run time and nothing needed only for development. */
+/**
+ * The package, the image and compose.yaml: they contain everything needed at run time and nothing
+ * needed only for development.
+ */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { builtinModules } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { parse } from 'yaml';
-import { readConfig } from '../../../src/platform/config';
-import { SETTINGS } from '../../../src/platform/settings';
+import { readConfig } from '../../../src/shared/config';
+import { SETTINGS } from '../../../src/shared/settings';
 
 const root = path.join(__dirname, '../../..');
 const read = (file: string) => fs.readFileSync(path.join(root, file), 'utf8');
@@ -29,7 +32,7 @@ test('the program imports only declared dependencies', () => {
   const missing = files
     // The build bundles the browser part of the playground.
     .filter(
-      (file) => /\.tsx?$/.test(file) && !file.startsWith(path.join('src/pages/playground/browser')),
+      (file) => /\.tsx?$/.test(file) && !file.startsWith(path.join('src/web/playground/browser')),
     )
     .flatMap((file) =>
       [
@@ -47,6 +50,7 @@ test('the program imports only declared dependencies', () => {
         .filter((name) => !installed.has(name))
         .map((name) => `${file}: ${name}`),
     );
+
   expect(missing).toEqual([]);
 });
 
@@ -56,9 +60,11 @@ test('the package contains guides and deployment files, but no sources or tests'
     ['pack', '--dry-run', '--json', '--ignore-scripts'],
     { cwd: root, encoding: 'utf8' },
   );
+
   expect([status, stderr.replace(/^npm warn.*\n/gm, '')]).toEqual([0, '']);
   const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
   const folders = [...new Set(files.map(({ path: file }) => file.split('/')[0]))];
+
   expect(folders).toEqual(
     expect.arrayContaining([
       'LICENSE',
@@ -78,12 +84,14 @@ test('the package contains guides and deployment files, but no sources or tests'
 
 test('a build without the development dependencies says which command installs them', () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-build-'));
+
   try {
     fs.cpSync(path.join(root, 'scripts'), path.join(folder, 'scripts'), { recursive: true });
     const { status, stderr } = spawnSync(process.execPath, ['scripts/build.mjs'], {
       cwd: folder,
       encoding: 'utf8',
     });
+
     expect([status, stderr]).toEqual([
       1,
       expect.stringMatching(
@@ -103,6 +111,7 @@ test('compose.yaml sets only documented settings to valid values', () => {
     >;
   };
   const { environment } = services.fitgraph;
+
   expect(services.fitgraph.depends_on).toEqual({ database: { condition: 'service_healthy' } });
   const configured = Object.fromEntries(
     Object.entries(environment).map(([name, value]) => [
@@ -113,6 +122,7 @@ test('compose.yaml sets only documented settings to valid values', () => {
     ]),
   );
   const known = Object.values(SETTINGS).map(({ name }) => name);
+
   expect(Object.keys(environment).filter((name) => !known.includes(name))).toEqual([]);
   expect(readConfig({ NODE_ENV: 'production', ...configured })).toMatchObject({
     production: true,
@@ -122,6 +132,7 @@ test('compose.yaml sets only documented settings to valid values', () => {
 
 test('the image runs as an unprivileged user and is restarted when it is not live, whatever the state of the database', () => {
   const stages = read('Dockerfile').split(/^FROM /m);
+
   expect(stages).toHaveLength(3);
   expect(stages[2]).toMatch(/^USER node$/m);
   expect(/^HEALTHCHECK [^]*?CMD (.*)/m.exec(stages[2]!)![1]).toContain(

@@ -11,6 +11,7 @@ test('systemd reports no problems with the unit', () => {
     ['verify', '--man=no', unit],
     { encoding: 'utf8' },
   );
+
   // Ignores messages about other units on this machine.
   expect(`${stdout}${stderr}`.split('\n').filter((line) => line.includes('fitgraph'))).toEqual([]);
   expect(status).toBe(0);
@@ -21,8 +22,11 @@ test('commands in the guide use the user and environment of the unit', () => {
   const guide = fs.readFileSync(path.join(__dirname, '../../../docs/deploying.md'), 'utf8');
   const shell = /^set -a; .*$/m.exec(guide)![0];
   const [, environment] = /^Environment=(.*)$/m.exec(text)!;
-  for (const name of ['NODE_ENV', 'DATA_DIR'])
+
+  for (const name of ['NODE_ENV', 'DATA_DIR']) {
     expect(shell).toContain(`; ${environment!.split(' ').find((one) => one.startsWith(name))!};`);
+  }
+
   expect(shell).toContain(`. ${/^EnvironmentFile=(.*)$/m.exec(text)![1]!};`);
   expect(guide).toContain(`runuser -u ${/^User=(.*)$/m.exec(text)![1]!} -- fitgraph user create`);
 });

@@ -1,9 +1,10 @@
 /** A transaction that is idle for too long, because the network delays its next statement. */
 import type { PoolClient } from 'pg';
-import { Scene } from './scene';
+import { Scene } from './server-behind-proxy';
 import { until } from '../../setup/waits';
 
 let scene: Scene;
+
 beforeAll(async () => {
   scene = await Scene.open({ IDLE_TRANSACTION_TIMEOUT: '300ms', LOCK_TIMEOUT: '10s' });
 });
@@ -23,11 +24,13 @@ test('ends an idle transaction, releases its locks and returns 503 with Retry-Af
   const ann = scene.server.signedIn(scene.token);
   const { id } = (await ann.post('/workout/', { comment: 'before' })).body;
   const holder: PoolClient = await scene.database.pool.connect();
+
   try {
     await holder.query('BEGIN');
     await holder.query('SELECT FROM "workout" WHERE "id" = $1 FOR UPDATE', [id]);
     const update = ann.patch(`/workout/${id}/`, { comment: 'lost' });
     let pid = 0;
+
     await until(
       'the update waits for the lock',
       async () => (pid = (await waitingBackends())[0] ?? 0) > 0,
@@ -40,6 +43,7 @@ test('ends an idle transaction, releases its locks and returns 503 with Retry-Af
     await holder.query('UPDATE "workout" SET "comment" = $2 WHERE "id" = $1', [id, 'other']);
     scene.proxy.thaw();
     const { status, headers } = await update;
+
     expect({ status, retryAfter: headers.get('retry-after') }).toEqual({
       status: 503,
       retryAfter: '2',
@@ -48,6 +52,7 @@ test('ends an idle transaction, releases its locks and returns 503 with Retry-Af
     scene.proxy.thaw();
     holder.release();
   }
+
   expect((await ann.get(`/workout/${id}/`)).body.comment).toBe('other');
   await until(
     'the row can be updated',

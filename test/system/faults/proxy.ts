@@ -1,4 +1,7 @@
-/** A proxy between a server and its database that simulates network faults: lost packets, delays and resets. */
+/**
+ * A proxy between a server and its database that simulates network faults: lost packets, delays and
+ * resets.
+ */
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { PoolConfig } from 'pg';
@@ -6,9 +9,14 @@ import type { PoolConfig } from 'pg';
 interface Pair {
   near: net.Socket;
   far: net.Socket;
+
   /** Drops bytes in both directions without closing either end. */
   silent: boolean;
-  /** What happens to the transaction of the connection: its COMMIT will be delivered, but not the reply to it; or that COMMIT has been delivered. */
+
+  /**
+   * What happens to the transaction of the connection: its COMMIT will be delivered, but not the
+   * reply to it; or that COMMIT has been delivered.
+   */
   lostCommit?: 'awaited' | 'delivered';
 }
 
@@ -30,12 +38,14 @@ export class Proxy {
   /** Starts a proxy for a PostgreSQL that listens on a Unix socket. */
   static async before(target: PoolConfig): Promise<Proxy> {
     const server = net.createServer();
+
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return new Proxy(server, target);
   }
 
   get url(): string {
     const { port } = this.server.address() as AddressInfo;
+
     return `postgres://${this.target.user}@127.0.0.1:${port}/${this.target.database}`;
   }
 
@@ -49,8 +59,10 @@ export class Proxy {
     if (this.refusing) return void near.resetAndDestroy();
     const far = net.connect(`${this.target.host}/.s.PGSQL.${this.target.port}`);
     const pair: Pair = { near, far, silent: this.silent };
+
     this.pairs.add(pair);
     if (this.frozen) for (const socket of [near, far]) socket.pause();
+
     for (const [from, to] of [
       [near, far],
       [far, near],
@@ -70,6 +82,7 @@ export class Proxy {
         this.pairs.delete(pair);
       });
     }
+
     if (this.frozen) for (const socket of [near, far]) socket.pause();
   }
 
@@ -107,7 +120,10 @@ export class Proxy {
     this.pairs.delete(pair);
   }
 
-  /** Delivers the COMMIT of the next transaction with this statement to PostgreSQL, but resets the connection instead of delivering the reply. */
+  /**
+   * Delivers the COMMIT of the next transaction with this statement to PostgreSQL, but resets the
+   * connection instead of delivering the reply.
+   */
   loseCommitReplyOf(statement: string): void {
     this.statementOfLostCommit = statement;
   }
@@ -117,6 +133,7 @@ export class Proxy {
       this.statementOfLostCommit = undefined;
       pair.lostCommit = 'awaited';
     }
+
     if (pair.lostCommit === 'awaited' && bytes.includes('COMMIT')) pair.lostCommit = 'delivered';
   }
 

@@ -2,26 +2,32 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Server } from '../../server/running';
+import type { Server } from '../../setup/server-process';
 import { SchedulingDelays, WAIT_LIMIT_MS } from '../../setup/waits';
 
 const PAUSE_MS = 20;
+
 /** Delay between attempts of a write. Ignores Retry-After to save time. */
 const RETRY_MS = 200;
 const REFRESH_MS = 250;
 
 export interface Outcome {
   what: string;
+
   /** The HTTP status; 0 without a response. */
   status: number;
   retryAfter: boolean;
   text: string;
+
   /** The response time, without scheduling delays of this process and the server's. */
   ms: number;
+
   /** The error code when there was no response, such as ECONNRESET. */
   why?: string;
+
   /** Whether the connection was reused. */
   reused: boolean;
+
   /** When the request started, by `performance.now()`. */
   at: number;
 }
@@ -35,20 +41,30 @@ interface TrafficRequest {
 
 export interface Verdict {
   requests: number;
+
   /** Counts by status, or by error code when there was no response. */
   outcomes: Record<string, number>;
+
   /** Responses of 5xx without Retry-After. */
   withoutRetryAfter: Outcome[];
+
   /** The longest response time. */
   silenceMs: number;
+
   /** Acknowledged writes that are not stored. */
   lost: string[];
+
   /** Writes that are stored more than once. */
   doubled: string[];
   acknowledged: number;
+
   /** Committed writes whose response was not stored under their key. */
   withoutResponse: string[];
-  /** The longest time for which a repeated write was rejected because the first one was still running. */
+
+  /**
+   * The longest time for which a repeated write was rejected because the first one was still
+   * running.
+   */
   heldMs: number;
 }
 
@@ -71,6 +87,7 @@ export class Traffic {
     private readonly token: string,
   ) {
     const processes = () => server.workers;
+
     this.delays = new SchedulingDelays([server.process.pid!], processes());
     // Workers are replaced when they end.
     this.refreshing = setInterval(() => this.delays.addStarted(...processes()), REFRESH_MS);
@@ -107,8 +124,10 @@ export class Traffic {
       });
       const failed = (error: NodeJS.ErrnoException) =>
         done(0, '', false, error.code ?? error.message);
+
       request.on('response', (response) => {
         const chunks: Buffer[] = [];
+
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('error', failed);
         response.on('end', () =>
@@ -125,11 +144,15 @@ export class Traffic {
       request.on('error', failed);
       request.end(body === undefined ? undefined : JSON.stringify(body));
     });
+
     this.outcomes.push(outcome);
     return outcome;
   }
 
-  /** Starts anonymous and signed-in readers over REST and GraphQL, every other one on new connections. */
+  /**
+   * Starts anonymous and signed-in readers over REST and GraphQL, every other one on new
+   * connections.
+   */
   read(readers: number): this {
     const readRequests: [string, TrafficRequest][] = [
       ['anonymous', { path: '/api/v2/exercise/?limit=3', headers: { Authorization: '' } }],
@@ -143,13 +166,16 @@ export class Traffic {
         },
       ],
     ];
+
     for (let reader = 0; reader < readers; reader += 1) {
       const [what, request] = readRequests[reader % readRequests.length]!;
+
       this.work(async () => {
         await this.ask(what, request, reader % 2 === 1);
         await sleep(PAUSE_MS);
       });
     }
+
     return this;
   }
 
@@ -157,11 +183,13 @@ export class Traffic {
   write(writers: number): this {
     for (let writer = 0; writer < writers; writer += 1) {
       let number = 0;
+
       this.work(async () => {
         await this.writeUntilKnown(`${this.mark} ${writer} ${(number += 1)}`, writer % 2 === 1);
         await sleep(PAUSE_MS);
       });
     }
+
     return this;
   }
 
@@ -169,8 +197,10 @@ export class Traffic {
   update(clients: number, ids: readonly number[]): this {
     for (let client = 0; client < clients; client += 1) {
       let number = client;
+
       this.work(async () => {
         const id = ids[(number += clients) % ids.length]!;
+
         await this.ask('update', {
           method: 'PATCH',
           path: `/api/v2/workout/${id}/`,
@@ -179,6 +209,7 @@ export class Traffic {
         await sleep(PAUSE_MS);
       });
     }
+
     return this;
   }
 
@@ -198,6 +229,7 @@ export class Traffic {
       ? { method: 'POST', path: '/graphql', headers, body: { query, variables: { comment } } }
       : { method: 'POST', path: '/api/v2/workout/', headers, body: { comment } };
     let heldFor: (() => number) | undefined;
+
     for (
       const end = performance.now() + WAIT_LIMIT_MS;
       performance.now() < end;
@@ -207,24 +239,33 @@ export class Traffic {
         byGraphQL ? 'mutation' : 'write',
         request,
       );
-      if (status === 201 || (status === 200 && text.includes('"workout":{"id"')))
+
+      if (status === 201 || (status === 200 && text.includes('"workout":{"id"'))) {
         return void this.acknowledged.push(comment);
+      }
+
       if (status === 409 && !retryAfter) return void this.withoutResponse.push(comment);
+
       if (status === 409) {
         heldFor ??= this.elapsed();
         this.heldMs = Math.max(this.heldMs, heldFor());
       }
+
       // Written, but the result could not be read.
       const unread = status === 200 && text.includes('SERVICE_UNAVAILABLE');
-      if (status !== 0 && status < 500 && status !== 409 && !unread)
+
+      if (status !== 0 && status < 500 && status !== 409 && !unread) {
         throw new Error(`unexpected answer ${status}: ${text}`);
+      }
     }
+
     throw new Error(`the outcome of the write ${comment} is unknown`);
   }
 
   /** Returns a function for the time from now on, without scheduling delays. */
   private elapsed(): () => number {
     const [began, delays] = [performance.now(), this.delays.measure()];
+
     return () => performance.now() - began - delays();
   }
 
@@ -244,12 +285,16 @@ export class Traffic {
     clearInterval(this.refreshing);
     this.agent.destroy();
     const times = new Map<string, number>();
+
     for (const comment of await stored()) times.set(comment, (times.get(comment) ?? 0) + 1);
     const outcomes: Record<string, number> = {};
+
     for (const { status, why } of this.outcomes) {
       const name = status ? String(status) : why!;
+
       outcomes[name] = (outcomes[name] ?? 0) + 1;
     }
+
     return {
       requests: this.outcomes.length,
       outcomes,

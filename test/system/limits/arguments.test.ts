@@ -1,11 +1,17 @@
-/** Arguments are converted again for each object with their field: large ones neither keep the worker from other requests nor cost more than other answers. */
-import { graphql, Siege } from '../availability/siege';
-import { MAX_CPU_MS, MAX_STOP_MS, mainThreadTimeOf } from './costly/resourceuse';
+/**
+ * Arguments are converted again for each object with their field: large ones neither keep the
+ * worker from other requests nor cost more than other answers.
+ */
+import { graphql, Siege } from '../availability/server-under-attack';
+import { MAX_CPU_MS, MAX_STOP_MS, mainThreadTimeOf } from './costly/resource-use';
 
-/** Each attack is repeated. The best result counts, which excludes pauses caused by other processes. */
+/**
+ * Each attack is repeated. The best result counts, which excludes pauses caused by other processes.
+ */
 const TIMES = 3;
 
 let siege: Siege;
+
 beforeAll(async () => {
   siege = await Siege.start();
 });
@@ -49,6 +55,7 @@ test.each<[string, string, Record<string, unknown>]>([
     const { result, aliveMs } = await siege.measureDuring(() =>
       graphql(siege.base, query, variables),
     );
+
     runs.push({
       cpuMs: mainThreadTimeOf(siege.worker) - before,
       silenceMs: aliveMs,

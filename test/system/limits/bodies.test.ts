@@ -1,8 +1,12 @@
-/** Request bodies are bounded before they are parsed: a few requests of one user do not affect other clients. */
-import { MEMORY_MB, send, Siege, type Reply } from '../availability/siege';
-import { expectCanaryServed } from './canary';
+/**
+ * Request bodies are bounded before they are parsed: a few requests of one user do not affect other
+ * clients.
+ */
+import { MEMORY_MB, send, Siege, type Reply } from '../availability/server-under-attack';
+import { expectCanaryServed } from './regular-client';
 
 let siege: Siege;
+
 beforeAll(async () => {
   siege = await Siege.start();
 });
@@ -121,6 +125,7 @@ test.each(ATTACKS)(
         ),
       ),
     );
+
     for (const reply of replies) {
       expect([reply.status, reply.text]).toEqual([status, expect.stringContaining(expectedText)]);
       expect(reply.text.length).toBeLessThan(1_000);
@@ -134,6 +139,7 @@ test('answers a filter with 10,000 ids and serves other clients', async () => {
   const reply = await expectCanaryServed(siege, () =>
     send(siege.base, { method: 'POST', path: '/graphql', headers, body }),
   );
+
   expect(JSON.parse(reply.text)).toEqual({
     data: { exercises: { totalCount: expect.any(Number) } },
   });
@@ -151,8 +157,10 @@ test('serves other clients while it validates 15 large bodies of one user', asyn
   const replies = await expectCanaryServed(siege, () =>
     Promise.all(Array.from({ length: 15 }, one)),
   );
-  for (const { status, text } of replies)
+
+  for (const { status, text } of replies) {
     expect([status, text]).toEqual([400, expect.stringContaining('no more than 10000 characters')]);
+  }
 });
 
 test('has not exceeded its memory limit in these attacks', async () => {

@@ -1,15 +1,23 @@
-/** Work that is aborted ends: after a limit or the departure of its client the worker is idle soon, and keeps no memory of the answer. */
+/**
+ * Work that is aborted ends: after a limit or the departure of its client the worker is idle soon,
+ * and keeps no memory of the answer.
+ */
 import { addDays } from '../../../seeders/dates';
-import { todayIn } from '../../../src/core/model/clock';
+import { todayIn } from '../../../src/engine/declare/clock';
 import { randomFor, seeded, type Random } from '../../setup/random';
-import { mainThreadTimeOf, residentMemoryOf, waitUntilIdle } from './costly/resourceuse';
-import { Scene, type CostlyUser } from './costly/scene';
-import { framesOf, sendHttp, sendWebSocket, type Answer } from './costly/sending';
+import { mainThreadTimeOf, residentMemoryOf, waitUntilIdle } from './costly/resource-use';
+import { Scene, type CostlyUser } from './costly/server';
+import { framesOf, sendHttp, sendWebSocket, type Answer } from './costly/raw-client';
+import { LONG_TIMEOUT_MS } from '../../setup/waits';
+
+jest.setTimeout(LONG_TIMEOUT_MS);
 
 const ROUNDS = 30;
+
 /** Rounds after which caches and the heap have their final size. */
 const WARM_UP_ROUNDS = 8;
 const MAX_CPU_AFTER_ABORT_MS = 100;
+
 /** The aborted answers of all rounds together have gigabytes. */
 const MAX_MEMORY_GROWTH_MB = 200;
 const MAX_LEAVE_MS = 400;
@@ -17,12 +25,16 @@ const PATIENCE_MS = 60_000;
 const SUBSCRIPTIONS = 20;
 
 let scene: Scene;
+
 beforeAll(async () => {
   scene = await Scene.start();
 });
 afterAll(() => scene.end());
 
-/** Relations that lead back to the type where they begin: `root` selects an object of it, and each cycle multiplies the objects by the length of a list. */
+/**
+ * Relations that lead back to the type where they begin: `root` selects an object of it, and each
+ * cycle multiplies the objects by the length of a list.
+ */
 const CYCLES: readonly {
   root: string;
   type: string;
@@ -63,7 +75,10 @@ const CYCLES: readonly {
 const DEPTH = 16;
 const TODAY = todayIn('UTC');
 
-/** Returns an operation whose answer exceeds the limits: relations back and forth, or lists of many days that wait for the same rows. */
+/**
+ * Returns an operation whose answer exceeds the limits: relations back and forth, or lists of many
+ * days that wait for the same rows.
+ */
 const endlessQuery = (random: Random, user: CostlyUser): string =>
   random.chance(0.3) ? plannedTraining(random) : backAndForth(random, user);
 
@@ -87,7 +102,10 @@ function backAndForth(random: Random, user: CostlyUser): string {
   return `{ ${root}(id: ${id}) { ${relations.map((relation) => `${selected} ${relation} { `).join('')} id ${'} '.repeat(DEPTH)} } }`;
 }
 
-/** Selects, for each change of a day or log, all steps of the schedules of its workout. An event takes about half a second. */
+/**
+ * Selects, for each change of a day or log, all steps of the schedules of its workout. An event
+ * takes about half a second.
+ */
 const longSubscription = (random: Random, { cursor }: CostlyUser): string => `
   subscription { changed(since: "${cursor}") { changes { node {
     ... on TrainingDay { workout { ...steps } }
@@ -105,6 +123,7 @@ function subscribe(
     JSON.stringify({ id: String(id), type: 'subscribe', payload: { query } }),
   );
   const frames = messages.flatMap((message) => framesOf(message, message.length));
+
   return sendWebSocket(
     scene.base,
     { headers, frames, pieceBytes: messages[0]!.length },
@@ -113,8 +132,8 @@ function subscribe(
 }
 
 /**
- * Sends an operation and waits for the answer, or leaves. Returns the CPU time that the main thread of the worker used afterwards: other threads only
- * collect the garbage, which holds up nobody.
+ * Sends an operation and waits for the answer, or leaves. Returns the CPU time that the main thread
+ * of the worker used afterwards: other threads only collect the garbage, which holds up nobody.
  */
 async function cpuAfterAbort(
   query: string,
@@ -134,6 +153,7 @@ async function cpuAfterAbort(
       );
   const before = mainThreadTimeOf(scene.worker);
   const isIdle = await waitUntilIdle(scene.worker, scene.isDatabaseBusy);
+
   return { cpuMs: mainThreadTimeOf(scene.worker) - before, isIdle, status };
 }
 
@@ -159,9 +179,13 @@ test.each([
     const query = drawText(random, user);
     const leaveAfterMs = drawLeaveMs(random);
     const { cpuMs, isIdle, status } = await cpuAfterAbort(query, user, leaveAfterMs);
+
     if (leaveAfterMs === undefined) expect(status).toBe(400);
-    if (cpuMs > MAX_CPU_AFTER_ABORT_MS || !isIdle)
+
+    if (cpuMs > MAX_CPU_AFTER_ABORT_MS || !isIdle) {
       found.push(`round ${round}: ${Math.round(cpuMs)} ms of CPU, ${query}`);
+    }
+
     if (round === WARM_UP_ROUNDS) memoryBefore = residentMemoryOf(scene.worker);
   }
 

@@ -1,16 +1,20 @@
 /**
- * No single request, of any interface, costs a worker much: at most 2 s of CPU time, 300 MB of memory and 250 ms without a turn of the event loop.
- * PROPERTY_REQUESTS sets the number of requests that are drawn, PROPERTY_FIRST the number of the first one, PROPERTY_SECONDS the time after which no
- * more are drawn.
+ * No single request, of any interface, costs a worker much: at most 2 s of CPU time, 300 MB of
+ * memory and 250 ms without a turn of the event loop. PROPERTY_REQUESTS sets the number of requests
+ * that are drawn, PROPERTY_FIRST the number of the first one, PROPERTY_SECONDS the time after which
+ * no more are drawn.
  */
 import { buildGraphQLSchema } from '../../../src/graphql/schema';
 import { SEED, seeded } from '../../setup/random';
-import { MAX_CPU_MS, MAX_STOP_MS, ResourceMeter, type ResourceUse } from './costly/resourceuse';
+import { MAX_CPU_MS, MAX_STOP_MS, ResourceMeter, type ResourceUse } from './costly/resource-use';
 import { CostlyRequests, type DrawnRequest } from './costly/requests';
-import { Scene } from './costly/scene';
-import type { Answer } from './costly/sending';
+import { Scene } from './costly/server';
+import type { Answer } from './costly/raw-client';
+import { LONG_TIMEOUT_MS } from '../../setup/waits';
 
 const REQUESTS = Number(process.env.PROPERTY_REQUESTS ?? 500);
+
+jest.setTimeout(LONG_TIMEOUT_MS + REQUESTS * 2_000);
 const FIRST = Number(process.env.PROPERTY_FIRST ?? 0);
 const SECONDS = Number(process.env.PROPERTY_SECONDS ?? Infinity);
 
@@ -20,6 +24,7 @@ const MAX_PRINTED_CHARACTERS = 1_500;
 const MAX_VIOLATIONS = 40;
 
 let scene: Scene;
+
 beforeAll(async () => {
   scene = await Scene.start();
 });
@@ -67,8 +72,11 @@ test(seeded(`bounds the cost of ${REQUESTS} random requests`), async () => {
       const request = await requests.draw(index);
       const { result, use } = await meter.measure(request.send);
       const violations = findViolations(use, result);
-      if (violations.length > 0)
+
+      if (violations.length > 0) {
         found.push(describeViolation(index, violations, request, use, result));
+      }
+
       if (!scene.isWorkerRunning) break;
     }
   } finally {

@@ -1,8 +1,11 @@
-/** The size of responses is bounded: small requests with long responses neither block a worker nor exhaust its memory. */
+/**
+ * The size of responses is bounded: small requests with long responses neither block a worker nor
+ * exhaust its memory.
+ */
 import { Client } from 'pg';
 import { openEmbeddedDatabase } from '../../../src/database/embedded';
-import { graphql, MEMORY_MB, send, Siege, type Reply } from '../availability/siege';
-import { expectCanaryServed } from './canary';
+import { graphql, MEMORY_MB, send, Siege, type Reply } from '../availability/server-under-attack';
+import { expectCanaryServed } from './regular-client';
 
 const MAX_RESPONSE = 16 * 1024 ** 2;
 
@@ -10,15 +13,19 @@ const MAX_RESPONSE = 16 * 1024 ** 2;
 const HEAP_MB = 800;
 
 let siege: Siege;
+
 beforeAll(async () => {
-  // With a limit of the heap, the peak memory does not depend on how soon V8 collects garbage, which is later on a busy machine.
+  // With a limit of the heap, the peak memory does not depend on how soon V8 collects garbage,
+  // which is later on a busy machine.
   siege = await Siege.start({
     NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
     TRUSTED_PROXIES: '127.0.0.1, ::1',
   });
   const { connection, release } = await openEmbeddedDatabase({ dataDir: siege.dataDir });
   const client = new Client(connection);
+
   await client.connect();
+
   try {
     await client.query(
       `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "language_id", "status")
@@ -53,10 +60,14 @@ const joinRepeated = (count: number, text: (index: number) => string) =>
 async function expectBoundedResponse(request: () => Promise<Reply>): Promise<Reply> {
   const replies = await expectCanaryServed(siege, async () => {
     const all: Reply[] = [];
+
     for (let run = 0; run < 3; run += 1) all.push(await request());
+
     return all;
   });
+
   for (const { text } of replies) expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_RESPONSE);
+
   return replies[0]!;
 }
 
@@ -64,6 +75,7 @@ const codeOf = ({ text }: Reply) => JSON.parse(text).errors?.[0]?.extensions?.co
 
 test('rejects hundreds of long aliases per row at validation', async () => {
   const aliases = joinRepeated(490, (index) => `${'a'.repeat(190)}${index}: id`);
+
   expect(
     codeOf(
       await expectBoundedResponse(() =>
@@ -78,6 +90,7 @@ test('returns RESULT_TOO_LARGE for the largest allowed number of aliases and row
   const reply = await expectBoundedResponse(() =>
     graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`),
   );
+
   expect([reply.status, codeOf(reply)]).toEqual([400, 'RESULT_TOO_LARGE']);
   expect(reply.text).toContain('Request fewer rows');
 });
@@ -87,6 +100,7 @@ test('serves other clients while it sends a response of several megabytes', asyn
   const reply = await expectBoundedResponse(() =>
     graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`),
   );
+
   expect(reply.status).toBe(200);
   expect(JSON.parse(reply.text).data.ingredients.nodes).toHaveLength(9900);
   expect(reply.text.length).toBeGreaterThan(5_000_000);
@@ -97,11 +111,13 @@ test('bounds a response that repeats one related row', async () => {
   const reply = await expectBoundedResponse(() =>
     graphql(siege.base, `{ ingredients(first: 9900) { nodes { language { ${aliases} } } } }`),
   );
+
   expect(['RESULT_TOO_LARGE', undefined]).toContain(codeOf(reply));
 });
 
 test('rejects repeated introspection at validation', async () => {
   const aliases = joinRepeated(30, (index) => `s${index}: __schema { types { name description } }`);
+
   expect(codeOf(await expectBoundedResponse(() => graphql(siege.base, `{ ${aliases} }`)))).toBe(
     'GRAPHQL_VALIDATION_FAILED',
   );
@@ -111,6 +127,7 @@ test('bounds responses with stored texts that exceed the current length limit', 
   const list = await expectBoundedResponse(() =>
     send(siege.base, { path: '/api/v2/workoutsession/?limit=100', headers: userHeaders() }),
   );
+
   expect([list.status, JSON.parse(list.text)]).toEqual([
     400,
     { detail: expect.stringContaining('Request fewer rows') },
@@ -118,6 +135,7 @@ test('bounds responses with stored texts that exceed the current length limit', 
   const one = await expectBoundedResponse(() =>
     send(siege.base, { path: '/api/v2/workoutsession/?limit=1', headers: userHeaders() }),
   );
+
   expect([one.status, JSON.parse(one.text).results[0].notes.length]).toEqual([200, 4_800_000]);
   const aliases = joinRepeated(50, (index) => `n${index}: notes`);
   const reply = await expectBoundedResponse(() =>
@@ -128,6 +146,7 @@ test('bounds responses with stored texts that exceed the current length limit', 
       userHeaders(),
     ),
   );
+
   expect([reply.status, codeOf(reply)]).toEqual([400, 'RESULT_TOO_LARGE']);
 });
 
@@ -143,13 +162,17 @@ test('serves other clients while a dozen clients ask for as many objects as the 
       Promise.all(Array.from({ length: 12 }, () => graphql(siege.base, query))),
     ),
   );
+
   for (const { status, text } of replies) {
     expect([200, 400, 429, 503]).toContain(status);
-    if (status !== 200)
+
+    if (status !== 200) {
       expect(['RESULT_TOO_LARGE', 'RATE_LIMITED', 'OVERLOADED']).toContain(
         JSON.parse(text).errors[0].extensions.code,
       );
+    }
   }
+
   expect(memoryMb).toBeLessThan(1.5 * MEMORY_MB);
 });
 
@@ -159,6 +182,7 @@ test('serves other clients while more than a hundred thousand fields wait for th
   const { result: reply, memoryMb } = await siege.measureDuring(() =>
     expectCanaryServed(siege, () => graphql(siege.base, query, {}, userHeaders())),
   );
+
   expect(reply.status).toBe(200);
   expect(JSON.parse(reply.text).data.workoutLogs.nodes).toHaveLength(9900);
   expect(memoryMb).toBeLessThan(2 * MEMORY_MB);
@@ -169,6 +193,7 @@ test('aborts an operation with more objects than an answer may have', async () =
   const reply = await expectBoundedResponse(() =>
     graphql(siege.base, `{ workoutLogs(first: 9900) { nodes { ${aliases} } } }`, {}, userHeaders()),
   );
+
   expect([reply.status, codeOf(reply)]).toEqual([400, 'RESULT_TOO_LARGE']);
   expect(reply.text).toMatch(/200000 objects|1000000 values/);
 });
@@ -177,6 +202,7 @@ test('counts the fields of the node of an edge', async () => {
   const aliases = (field: string) => joinRepeated(50, (index) => `n${index}: ${field}`);
   const query = `{ ingredients(first: 9900) { edges { node { ${aliases('id')} language { ${aliases('fullName')} } } } } }`;
   const reply = await expectBoundedResponse(() => graphql(siege.base, query, {}, OTHER_NETWORK));
+
   expect([reply.status, codeOf(reply)]).toEqual([400, 'RESULT_TOO_LARGE']);
   expect(reply.text).toContain('1000000 values');
 });
@@ -194,6 +220,7 @@ test('serves other clients while a hundred thousand fields fail', async () => {
     ),
   );
   const { errors } = JSON.parse(reply.text);
+
   expect(errors).toHaveLength(20);
   expect(errors[0].extensions.code).toBe('UNAUTHENTICATED');
   expect(errors[19].extensions.code).toBe('TOO_MANY_ERRORS');

@@ -1,18 +1,27 @@
-/** Anonymous clients with large requests and slow statements delay neither users nor honest clients of other networks. */
+/**
+ * Anonymous clients with large requests and slow statements delay neither users nor honest clients
+ * of other networks.
+ */
 import { Client } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openEmbeddedDatabase } from '../../../src/database/embedded';
-import { graphql, send, Siege } from '../availability/siege';
-import { expectCanaryServed } from './canary';
+import { graphql, send, Siege } from '../availability/server-under-attack';
+import { expectCanaryServed } from './regular-client';
+import { LONG_TIMEOUT_MS } from '../../setup/waits';
+
+jest.setTimeout(LONG_TIMEOUT_MS);
 
 const FOODS = 100_000;
 
 let siege: Siege;
+
 beforeAll(async () => {
   siege = await Siege.start({ TRUSTED_PROXIES: '127.0.0.1, ::1' });
   const { connection, release } = await openEmbeddedDatabase({ dataDir: siege.dataDir });
   const client = new Client(connection);
+
   await client.connect();
+
   try {
     await client.query('ALTER TABLE "ingredient" DISABLE TRIGGER USER');
     await client.query(
@@ -40,10 +49,12 @@ test("answers a user's large request while twelve anonymous clients send one eac
   const strangers = Array.from({ length: 12 }, (_, n) =>
     graphql(siege.base, LARGE, undefined, from(`203.0.113.${n}`)),
   );
+
   await sleep(100);
   const { status, text, ms } = await siege.timer()(() =>
     graphql(siege.base, LARGE, undefined, headers),
   );
+
   expect([status, JSON.parse(text).errors]).toEqual([200, undefined]);
   expect(ms).toBeLessThan(5_000);
   await Promise.all(strangers);
@@ -68,6 +79,7 @@ test('answers honest anonymous reads while eight networks send slow statements',
       ),
     );
     const honest = [];
+
     for (let run = 0; run < 27; run += 1) {
       honest.push(
         await send(siege.base, {
@@ -77,10 +89,12 @@ test('answers honest anonymous reads while eight networks send slow statements',
       );
       await sleep(200);
     }
+
     isOver = true;
     await attack;
     return honest;
   });
+
   expect(replies.map(({ status }) => status)).toEqual(Array(27).fill(200));
 });
 
@@ -89,6 +103,8 @@ test('charges deep offsets for their database time', async () => {
   const { headers } = await graphql(siege.base, SLOW, undefined, from('198.51.100.1'));
   const seconds = (performance.now() - began) / 1_000;
   const charged = Number(/c=(\d+)/.exec(String(headers.ratelimit))![1]);
-  // A network has a budget of 20,000 per second. A second of database time beyond 20 ms a statement costs twice as much.
+
+  // A network has a budget of 20,000 per second. A second of database time beyond 20 ms a statement
+  // costs twice as much.
   expect(charged).toBeGreaterThan(10_000 * seconds);
 });

@@ -1,19 +1,30 @@
-/** A rolling upgrade with a million rows under load: migrations of each kind, servers of two versions on one database, and the way back. */
-import { migrationNames } from '../../../src/database/migrationmodules';
-import { dropKeysAndIndexes, recreateKeysAndIndexes } from '../../../src/transfer/bulkload';
-import { Installation, type Server } from '../../server/running';
+/**
+ * A rolling upgrade with a million rows under load: migrations of each kind, servers of two
+ * versions on one database, and the way back.
+ */
+import { migrationNames } from '../../../src/database/migration-modules';
+import { dropKeysAndIndexes, recreateKeysAndIndexes } from '../../../src/transfer/bulk-load';
+import { Installation, type Server } from '../../setup/server-process';
 import { SECRET_KEY } from '../../setup/databases';
 import type { Person } from '../../setup/person';
-import { until } from '../../setup/waits';
-import { Scene } from '../faults/scene';
-import { NextVersion, nextMigrations } from './nextversion';
+import { LONG_TIMEOUT_MS, until } from '../../setup/waits';
+import { Scene } from '../faults/server-behind-proxy';
+import { NextVersion, nextMigrations } from './next-version';
+
+jest.setTimeout(LONG_TIMEOUT_MS);
 
 const ROWS = 1_000_000;
+
 /** The migration fills one row out of this many. */
 const FILLED_EVERY = 20;
+
 /** One row out of this many belongs to the clients of the test. */
 const OWN_EVERY = ROWS / 50;
-/** Permitted response time in addition to the longest of readers of other tables at the same time, which shows the load of the machine. */
+
+/**
+ * Permitted response time in addition to the longest of readers of other tables at the same time,
+ * which shows the load of the machine.
+ */
 const LONGEST_SILENCE_MS = 1_000;
 
 const ONLINE = nextMigrations().filter((name) => name < '9005');
@@ -39,6 +50,7 @@ beforeAll(async () => {
   ids = await scene.database.withoutTimeouts(async (client) => {
     await client.query('BEGIN; ALTER TABLE "workout" DISABLE TRIGGER USER');
     const keys = await dropKeysAndIndexes(client, ['workout']);
+
     await client.query(`INSERT INTO "user_account" ("username", "password") VALUES ('bob', '');
       INSERT INTO "workout" ("creation_date", "comment", "user_id")
         SELECT date '2020-01-01' + n / 5000, CASE n % ${FILLED_EVERY} WHEN 0 THEN 'workout ' || n ELSE '' END, u."id"
@@ -49,6 +61,7 @@ beforeAll(async () => {
     const { rows } = await client.query(
       `SELECT w."id" FROM "workout" w JOIN "user_account" u ON u."id" = w."user_id" WHERE u."username" = 'ann'`,
     );
+
     return rows.map(({ id }) => id as number);
   });
   lastId = (await scene.database.pool.query('SELECT max("id") AS "last" FROM "workout"')).rows[0]
@@ -70,9 +83,11 @@ const count = async (condition: string) =>
 
 test('the start of the next version migrates while the previous one serves eight clients', async () => {
   const traffic = scene.traffic().read(3).write(3).update(2, ids);
+
   await until('requests are served', () => traffic.outcomes.length > 100);
   server = await installation.start();
   const served = traffic.outcomes.length;
+
   await until(
     'requests are served after the migration',
     () => traffic.outcomes.length > served + 100,
@@ -86,6 +101,7 @@ test('the start of the next version migrates while the previous one serves eight
       await scene.database.pool.query('SELECT "comment" FROM "workout" WHERE "id" > $1', [lastId])
     ).rows.map(({ comment }) => comment as string),
   );
+
   process.stdout.write(
     `upgrade: ${verdict.requests} requests, longest ${verdict.silenceMs} ms, of other tables ${Math.round(busyMs)} ms\n`,
   );
@@ -99,15 +115,21 @@ test('the start of the next version migrates while the previous one serves eight
 test('servers of both versions are ready and serve the same rows, also one of the previous version that starts now', async () => {
   const restarted = await scene.another(scene.user);
   const servers = [scene.server, server, restarted];
+
   for (const one of servers) expect(await ready(one)).toBe(200);
+
   for (const writer of servers) {
     const { status, body } = await writer
       .signedIn(scene.token)
       .post('/workout/', { comment: `by ${writer.url}` });
+
     expect(status).toBe(201);
-    for (const reader of servers)
+
+    for (const reader of servers) {
       expect((await reader.signedIn(scene.token).get(`/workout/${body.id}/`)).body).toEqual(body);
+    }
   }
+
   restarted.process.kill('SIGTERM');
   expect(await restarted.ended).toBe(0);
 });
@@ -117,12 +139,14 @@ test('a migration that needs a maintenance window changes nothing at a start, no
   const refusal =
     `fitgraph: The migration ${MAINTENANCE} needs a maintenance window (it renames a column of "workout"): ` +
     'stop all servers, take a backup and run `fitgraph migrate --maintenance`\n';
+
   await expect(installation.start()).rejects.toThrow(refusal);
   expect(await installation.command('migrate')).toEqual({ status: 1, stdout: '', stderr: refusal });
   expect((await installation.command('doctor')).stdout).toContain(
     `older than this version; the migration ${MAINTENANCE} needs a maintenance window, so this version does not start`,
   );
   const whileServing = await installation.command('migrate', '--maintenance');
+
   expect(whileServing).toMatchObject({
     status: 1,
     stderr: expect.stringMatching(
@@ -135,6 +159,7 @@ test('a migration that needs a maintenance window changes nothing at a start, no
 test('the next version is reverted while the previous one continues to serve', async () => {
   const revert = () =>
     installation.command('migrate', '--down', '--to', migrationNames().at(-1)!, '--yes');
+
   expect(await revert()).toMatchObject({
     status: 1,
     stderr: expect.stringMatching(/A running server uses this database and would fail/),
@@ -147,6 +172,7 @@ test('the next version is reverted while the previous one continues to serve', a
   });
   await expect(count('"label" IS NULL')).rejects.toThrow('column "label" does not exist');
   const { body } = await ann.post('/workout/', { comment: 'afterwards' });
+
   expect((await ann.get(`/workout/${body.id}/`)).body.comment).toBe('afterwards');
   expect(await ready(scene.server)).toBe(200);
 });

@@ -1,5 +1,6 @@
-// Encodes and sends the request of a case. It uses `node:http` instead of `fetch`, because cases set the Host header, send GET with a body, empty
-// header values and TRACE, and must not follow redirects.
+// Encodes and sends the request of a case. It uses `node:http` instead of `fetch`, because cases
+// set the Host header, send GET with a body, empty header values and TRACE, and must not follow
+// redirects.
 
 const http = require('node:http');
 const https = require('node:https');
@@ -18,12 +19,18 @@ class Client {
     this.agent.destroy();
   }
 
-  /** Resolves to { path, status, headers, text }, where the path contains the ids of this server. Rejects only if there is no response. */
+  /**
+   * Resolves to { path, status, headers, text }, where the path contains the ids of this server.
+   * Rejects only if there is no response.
+   */
   send(request, ids) {
     const body = encodeBody(request, ids);
     const headers = { ...request.headers };
-    if (body !== null || ['POST', 'PUT', 'PATCH'].includes(request.method))
+
+    if (body !== null || ['POST', 'PUT', 'PATCH'].includes(request.method)) {
       headers['Content-Length'] = body?.length ?? 0;
+    }
+
     const options = {
       agent: request.method === 'HEAD' ? false : this.agent,
       host: this.url.hostname,
@@ -32,8 +39,10 @@ class Client {
       path: ids.fillText(request.path),
       headers,
     };
+
     return this.#exchange(options, body).catch((error) => {
-      // The server closed the idle connection before it received the request, so the request is sent once more.
+      // The server closed the idle connection before it received the request, so the request is
+      // sent once more.
       if (error.code === 'ECONNRESET' && error.reusedSocket) return this.#exchange(options, body);
       throw error;
     });
@@ -43,10 +52,14 @@ class Client {
     return new Promise((resolve, reject) => {
       const request = this.transport.request(options, (response) => {
         const { statusCode: status, headers } = response;
+
         // A response to HEAD is complete after the headers; some servers send a body nevertheless.
-        if (options.method === 'HEAD')
+        if (options.method === 'HEAD') {
           return resolve({ path: options.path, status, headers, text: '' });
+        }
+
         const chunks = [];
+
         response.on('data', (chunk) => chunks.push(chunk));
         response.on('error', reject);
         response.on('end', () =>
@@ -58,6 +71,7 @@ class Client {
           }),
         );
       });
+
       request.setTimeout(TIMEOUT_MS, () =>
         request.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)),
       );
@@ -71,14 +85,21 @@ class Client {
 
 function encodeBody({ body, form, multipart, raw, headers }, ids) {
   if (body !== undefined) return Buffer.from(JSON.stringify(expand(ids.fill(body))));
-  if (form)
+
+  if (form) {
     return Buffer.from(
       new URLSearchParams(form.map(([name, value]) => [name, expand(value)])).toString(),
     );
-  if (multipart)
+  }
+
+  if (multipart) {
     return encodeMultipart(multipart, /boundary=(\S+)/.exec(headers['Content-Type'])[1]);
-  if (raw)
+  }
+
+  if (raw) {
     return raw.base64 === undefined ? Buffer.from(raw.text) : Buffer.from(raw.base64, 'base64');
+  }
+
   return null;
 }
 
@@ -88,12 +109,15 @@ function encodeMultipart({ fields, files }, boundary) {
       `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
     ),
   );
+
   for (const { field, filename, contentType, base64, padTo } of files) {
     const content = Buffer.from(base64, 'base64');
     const padding = Buffer.alloc(Math.max(0, (padTo ?? 0) - content.length));
     const head = `--${boundary}\r\nContent-Disposition: form-data; name="${field}"; filename="${filename}"\r\nContent-Type: ${contentType}\r\n\r\n`;
+
     parts.push(Buffer.from(head), content, padding, Buffer.from('\r\n'));
   }
+
   return Buffer.concat([...parts, Buffer.from(`--${boundary}--\r\n`)]);
 }
 
@@ -102,6 +126,7 @@ function expand(value) {
   if (Array.isArray(value)) return value.map(expand);
   if (value === null || typeof value !== 'object') return value;
   if (value.$repeat) return value.$repeat[0].repeat(value.$repeat[1]);
+
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, expand(item)]));
 }
 

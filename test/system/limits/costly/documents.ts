@@ -1,6 +1,6 @@
 /**
- * Generates documents whose answers multiply: relations back and forth, lists in lists, pages of pages. Documents that are drawn uniformly from the
- * schema are nearly always cheap.
+ * Generates documents whose answers multiply: relations back and forth, lists in lists, pages of
+ * pages. Documents that are drawn uniformly from the schema are nearly always cheap.
  */
 import {
   getNamedType,
@@ -24,8 +24,8 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { addDays } from '../../../../seeders/dates';
-import { todayIn } from '../../../../src/core/model/clock';
-import { nodeIdOf } from '../../../../src/core/model/node';
+import { todayIn } from '../../../../src/engine/declare/clock';
+import { nodeIdOf } from '../../../../src/engine/declare/node';
 import type { Random } from '../../../setup/random';
 import type { RowIds } from './rows';
 
@@ -45,6 +45,7 @@ const EXCLUDED_FIELDS = [
 ];
 
 const MAX_DEPTH = 18;
+
 /** Fields of one document, to stay below the limits of documents in most cases. */
 const MAX_FIELDS = 400;
 const MAX_INPUT_VALUES = 1_500;
@@ -86,7 +87,9 @@ const SCALARS: Record<string, (random: Random) => unknown> = {
     random.pick(['2026-03-10T08:00:00+01:00', '2021-01-01T00:00:00Z', `${TODAY}T00:00:00Z`]),
 };
 
-/** A document with numbers that can be scaled, so that its estimated cost is just below the maximum. */
+/**
+ * A document with numbers that can be scaled, so that its estimated cost is just below the maximum.
+ */
 export interface Draft {
   /** Returns the text with page sizes multiplied by the factor. */
   textFor(factor: number): string;
@@ -96,10 +99,13 @@ interface Shape {
   /** Probability that a selection set has another relation besides the first one. */
   branching: number;
   depth: number;
+
   /** Probability that a set selects all scalar fields. */
   width: number;
+
   /** Probability that a relation has an alias for each of several copies. */
   repetition: number;
+
   /** Probability that an optional argument is present. */
   argumentRate: number;
   pageSize: number;
@@ -148,6 +154,7 @@ export class Documents {
     const row = getNamedType(type.getFields().nodes!.type) as GraphQLObjectType;
     const paging = ['first', 'last', 'after', 'before', 'offset'];
     const optional = field.args.filter(({ name }) => !paging.includes(name));
+
     return this.scaled(
       `{ ${field.name}${this.argumentsOf(optional)} { nodes ${this.selection(row, 2)} } }`,
     );
@@ -186,6 +193,7 @@ export class Documents {
 
   private begin(): void {
     const { random } = this;
+
     [this.fieldCount, this.inputValueCount, this.aliasCount] = [0, 0, 0];
     this.fragments = [];
     this.shape = {
@@ -209,12 +217,14 @@ export class Documents {
     const fields = Array.from({ length: count }, () => this.field(random.pick(candidates), 1)).join(
       ' ',
     );
+
     return this.scaled(`${kind} { ${fields} }`);
   }
 
   /** Page sizes are written as `#size#` at first. */
   private scaled(operation: string): Draft {
     const text = [operation, ...this.fragments].join(' ');
+
     return {
       textFor: (factor) =>
         text.replaceAll(/#(\d+)#/g, (_, size) =>
@@ -228,8 +238,10 @@ export class Documents {
     const texts: string[] = [];
 
     if (isAbstractType(type)) {
-      for (const possible of random.some(this.schema.getPossibleTypes(type), 4))
+      for (const possible of random.some(this.schema.getPossibleTypes(type), 4)) {
         texts.push(`... on ${possible.name} ${this.selection(possible, depth + 1)}`);
+      }
+
       return `{ __typename ${texts.join(' ')} }`;
     }
 
@@ -238,13 +250,14 @@ export class Documents {
     const leaves = fields.filter((field) => isLeaf(field) && !field.args.some(isRequiredArgument));
     const relations = fields.filter((field) => !isLeaf(field));
 
-    if (random.chance(shape.width))
+    if (random.chance(shape.width)) {
       for (const field of leaves) texts.push(this.field(field, depth));
-    else texts.push(...random.some(leaves, 2).map((field) => this.field(field, depth)));
+    } else texts.push(...random.some(leaves, 2).map((field) => this.field(field, depth)));
 
-    if (depth < shape.depth && relations.length > 0)
+    if (depth < shape.depth && relations.length > 0) {
       do texts.push(...this.relation(this.pickRelation(relations), depth));
       while (random.chance(shape.branching) && this.fieldCount < MAX_FIELDS);
+    }
 
     if (texts.length === 0) texts.push('__typename');
     const text = `{ ${texts.join(' ')} }`;
@@ -252,6 +265,7 @@ export class Documents {
     // The same contents again through a fragment, which the executor must merge.
     if (depth > 2 && random.chance(0.02) && this.fragments.length < 20) {
       const name = `F${this.fragments.length}`;
+
       this.fragments.push(`fragment ${name} on ${type.name} ${text}`);
       return `{ ...${name} ...${name} ... on ${type.name} { __typename } }`;
     }
@@ -262,6 +276,7 @@ export class Documents {
   private relation(field: Field, depth: number): string[] {
     const { random, shape } = this;
     const copies = random.chance(shape.repetition) ? random.pick([2, 4, 20]) : 1;
+
     if (copies === 1) return [this.field(field, depth)];
 
     return Array.from({ length: copies }, () =>
@@ -274,8 +289,10 @@ export class Documents {
     const weightOf = ({ type, args }: Field): number => {
       if (args.some(isRequiredArgument)) return 1;
       if (isListType(getNullableType(type))) return args.length > 0 ? 1 : 8;
+
       return /Connection!?$/.test(String(type)) ? 3 : 2;
     };
+
     let place = this.random.next() * fields.reduce((sum, field) => sum + weightOf(field), 0);
 
     return fields.find((field) => (place -= weightOf(field)) < 0) ?? fields[0]!;
@@ -283,25 +300,30 @@ export class Documents {
 
   private field(field: Field, depth: number): string {
     const { random } = this;
+
     this.fieldCount += 1;
     const named = getNamedType(field.type);
     const args = this.argumentsOf(field.args, named.name);
     const needsAlias = depth === 1 || args !== '' || random.chance(this.shape.repetition);
     const alias = needsAlias && !isLeafType(named) ? `a${(this.aliasCount += 1)}: ` : '';
     const set = isLeafType(named) ? '' : ` ${this.innerSelection(named as Composite, depth)}`;
+
     return `${alias}${field.name}${args}${set}`;
   }
 
   /** Pages lead to their rows, because other parts of a page do not multiply. */
   private innerSelection(type: Composite, depth: number): string {
     const { random } = this;
-    if (!isObjectType(type) || !type.name.endsWith('Connection'))
+
+    if (!isObjectType(type) || !type.name.endsWith('Connection')) {
       return this.selection(type, depth + 1);
+    }
 
     const row = getNamedType(type.getFields().nodes!.type) as Composite;
     const rows = random.chance(0.8)
       ? `nodes ${this.selection(row, depth + 2)}`
       : `edges { cursor node ${this.selection(row, depth + 3)} }`;
+
     return `{ ${random.chance(0.15) ? 'totalCount ' : ''}${rows} }`;
   }
 
@@ -311,34 +333,44 @@ export class Documents {
       const { name, type } = argument;
       const isPresent =
         isRequiredArgument(argument) || random.chance(name === 'first' ? 0.85 : shape.argumentRate);
+
       if (!isPresent || ((name === 'last' || name === 'before') && random.chance(0.9))) return [];
-      if (name === 'first')
+
+      if (name === 'first') {
         return [`first: #${random.chance(0.9) ? shape.pageSize : random.pick(PAGE_SIZES)}#`];
+      }
+
       if (name === 'last' || name === 'limit') return [`${name}: #${random.pick(PAGE_SIZES)}#`];
       if (name === 'offset') return [`offset: ${random.pick([0, 1, 100, 4_000, 1_000_000])}`];
       if (name === 'from') return [`from: "${random.pick(DATES)}"`];
       if (name === 'until') return [`until: "${TODAY}"`];
+
       return [`${name}: ${this.literal(type, 0, `${typeName} ${name}`)}`];
     });
+
     return texts.length > 0 ? `(${texts.join(', ')})` : '';
   }
 
   private literal(type: GraphQLInputType, depth: number, place: string): string {
     const { random } = this;
+
     this.inputValueCount += 1;
     const nullable = getNullableType(type);
+
     if (!isNonNullType(type) && random.chance(0.02)) return 'null';
 
     if (isListType(nullable)) {
       const isFull = this.inputValueCount > MAX_INPUT_VALUES || depth > MAX_INPUT_DEPTH;
       const length = isFull ? 0 : random.pick(LIST_SIZES);
       const fits = () => this.inputValueCount < MAX_INPUT_VALUES;
+
       return `[${Array.from({ length }, () => (fits() ? this.literal(nullable.ofType, depth + 1, place) : '')).join(' ')}]`;
     }
 
     if (isInputObjectType(nullable)) return this.objectLiteral(nullable, depth, place);
     if (isEnumType(nullable)) return random.pick(nullable.getValues()).name;
     if (nullable.name === 'ID') return JSON.stringify(this.idFor(place));
+
     return JSON.stringify(SCALARS[nullable.name]?.(random) ?? 'x');
   }
 
@@ -358,12 +390,17 @@ export class Documents {
       optional.length > 0 && (!isFull || random.chance(0.3))
         ? random.some(optional, random.pick([1, 1, 2, 6]))
         : [];
+
     return `{ ${[...required, ...chosen].map(inner).join(', ')} }`;
   }
 
-  /** Returns an id of the type that the place is about: the last type that its words name. `node` and `nodes` accept only global ids. */
+  /**
+   * Returns an id of the type that the place is about: the last type that its words name. `node`
+   * and `nodes` accept only global ids.
+   */
   private idFor(place: string): string {
     const { random, ids } = this;
+
     if (random.chance(0.03)) return random.pick(['0', 'x', '2147483648', 'a'.repeat(100)]);
 
     const words = place.toLowerCase();
@@ -373,6 +410,7 @@ export class Documents {
       .sort((one, other) => placeOf(other) - placeOf(one));
     const type = named ?? random.pick([...ids.keys()]);
     const id = random.pick(ids.get(type)!.length > 0 ? ids.get(type)! : ['1']);
+
     return named ? id : nodeIdOf(type, id);
   }
 }

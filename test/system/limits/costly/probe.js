@@ -1,6 +1,8 @@
 /**
- * Probes the event loop of a server in a thread: sends `/health/live` all the time over one connection. On each message, posts the longest time without
- * an answer since the previous message, minus the scheduling delays of this thread and of the server's threads, which come from the load of the machine.
+ * Probes the event loop of a server in a thread: sends `/health/live` all the time over one
+ * connection. On each message, posts the longest time without an answer since the previous message,
+ * minus the scheduling delays of this thread and of the server's threads, which come from the load
+ * of the machine.
  */
 const fs = require('node:fs');
 const http = require('node:http');
@@ -22,7 +24,10 @@ function delayIn(schedstat) {
 
 const threadsOf = (pid) => fs.readdirSync(`/proc/${pid}/task`);
 
-/** Returns a function for the delays from now on. The main thread may wait for one other thread at a time, so only the largest of their delays counts. */
+/**
+ * Returns a function for the delays from now on. The main thread may wait for one other thread at a
+ * time, so only the largest of their delays counts.
+ */
 function measureDelays() {
   const tasks = `/proc/${server}/task`;
   const delaysOf = () =>
@@ -34,6 +39,7 @@ function measureDelays() {
     const after = delaysOf();
     const grown = (thread) => after.get(thread) - (before.get(thread) ?? after.get(thread));
     const others = [...after.keys()].filter((thread) => thread !== String(server));
+
     return own() - ownBefore + grown(String(server)) + Math.max(0, ...others.map(grown));
   };
 }
@@ -44,6 +50,7 @@ const probe = () =>
     const request = http.get(`${base}/health/live`, { agent }, (response) =>
       response.resume().once('close', resolve),
     );
+
     request.once('error', resolve);
   });
 
@@ -56,17 +63,20 @@ async function probeOnce() {
   await probe();
 
   const elapsed = performance.now() - began;
+
   longest = Math.max(longest, elapsed - delays());
 }
 
 async function run() {
   let isAsked = false;
+
   parentPort.on('message', () => (isAsked = true));
   await probe();
   parentPort.postMessage('started');
 
   for (;;) {
     const answers = isAsked;
+
     await probeOnce();
     if (answers) {
       parentPort.postMessage(longest);

@@ -1,11 +1,14 @@
-/** Draws requests of all interfaces that are likely to be costly for the server, and sends them as clients of many networks and several users. */
+/**
+ * Draws requests of all interfaces that are likely to be costly for the server, and sends them as
+ * clients of many networks and several users.
+ */
 import type { GraphQLSchema } from 'graphql';
 import { API_BASE_PATH } from '../../../../src/rest/routes';
-import { Documents as MixedDocuments } from '../../../graphql/fuzz/documents';
+import { Documents as MixedDocuments } from '../../graphql/fuzz/documents';
 import { randomFor, type Random } from '../../../setup/random';
-import { endpoints, filterKeys, searches, textKeys, writable } from '../../attacks/surface';
+import { endpoints, filterKeys, searches, textKeys, writable } from '../../../setup/rest-endpoints';
 import { Documents, type Draft } from './documents';
-import type { CostlyUser } from './scene';
+import type { CostlyUser } from './server';
 import {
   frameOf,
   framesOf,
@@ -14,10 +17,11 @@ import {
   sendWebSocket,
   type Answer,
   type HttpRequest,
-} from './sending';
+} from './raw-client';
 
 export interface DrawnRequest {
   kind: string;
+
   /** The request, for the message of a failure. */
   text: string;
   send(): Promise<Answer>;
@@ -52,10 +56,14 @@ const VALUES = [
 ];
 const ORDERINGS = ['id', '-id', 'name', '-date', 'relevance', 'id,name,date,user,exercise,workout'];
 const PIECE_BYTES = [1, 2, 7, 64, 513, 1_400, 16_384, 1 << 20];
+
 /** Client addresses: each request of an anonymous client comes from another network. */
 const networkOf = (index: number) =>
   `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`;
-/** Factors of page sizes that are tried until the estimated cost of a document is below the maximum. */
+
+/**
+ * Factors of page sizes that are tried until the estimated cost of a document is below the maximum.
+ */
 const FACTORS = [1, 0.3, 0.1, 0.03, 0.01, 0.001];
 
 export class CostlyRequests {
@@ -84,11 +92,15 @@ export class CostlyRequests {
     ];
   }
 
-  /** Draws the request with this number. Requests are independent of each other, so that each can be repeated alone. */
+  /**
+   * Draws the request with this number. Requests are independent of each other, so that each can be
+   * repeated alone.
+   */
   async draw(index: number): Promise<DrawnRequest> {
     const random = randomFor(`costly request ${index}`);
     let place = random.next() * this.kinds.reduce((sum, [weight]) => sum + weight, 0);
     const [, draw] = this.kinds.find(([weight]) => (place -= weight) < 0)!;
+
     return draw(random, index);
   }
 
@@ -96,17 +108,20 @@ export class CostlyRequests {
     const user = this.user(random, 0.8);
     const draft = this.documents(random, user).query();
     const query = await this.affordableText(draft, user, index);
+
     return this.graphql('query', { query }, user, random, index);
   };
 
   private readonly mutation = async (random: Random, index: number): Promise<DrawnRequest> => {
     const user = this.user(random, 1);
     const query = await this.affordableText(this.documents(random, user).mutation(), user, index);
+
     return this.graphql('mutation', { query }, user, random, index);
   };
 
   private readonly mixedDocument = async (random: Random, index: number): Promise<DrawnRequest> => {
     const { text, operationName, variables } = new MixedDocuments(this.schema, random).next();
+
     return this.graphql(
       'mixed',
       { query: text, operationName, variables },
@@ -118,6 +133,7 @@ export class CostlyRequests {
 
   private readonly validation = async (random: Random, index: number): Promise<DrawnRequest> => {
     const user = this.user(random, 0.3);
+
     return this.graphql(
       'validation',
       { query: this.documents(random, user).validation() },
@@ -130,6 +146,7 @@ export class CostlyRequests {
   private readonly dryRun = async (random: Random, index: number): Promise<DrawnRequest> => {
     const user = this.user(random, 0.8);
     const query = this.documents(random, user).query().textFor(1);
+
     return this.graphql('dry run', { query, extensions: { dryRun: true } }, user, random, index);
   };
 
@@ -140,6 +157,7 @@ export class CostlyRequests {
     const path = `/graphql/export.${random.pick(['csv', 'jsonl'])}?query=${encodeURIComponent(query)}`;
     const request = { method: 'GET', path, headers: this.headers(user, index) };
     const leaveAfterMs = random.int(1, 1_000);
+
     return {
       kind: 'export',
       text: `GET ${path.split('?')[0]}, left after ${leaveAfterMs} ms\n${query}`,
@@ -166,6 +184,7 @@ export class CostlyRequests {
       body: Buffer.from(JSON.stringify({ query })),
     };
     const leaveAfterMs = random.int(100, 1_000);
+
     return {
       kind: 'event stream',
       text: `POST /graphql as text/event-stream, left after ${leaveAfterMs} ms\n${query}`,
@@ -185,12 +204,13 @@ export class CostlyRequests {
       const draft = random.chance(0.5)
         ? documents.subscription(this.cursorOf(user))
         : documents.query();
+
       queries.push(
         random.chance(0.2) ? documents.validation() : await this.affordableText(draft, user, index),
       );
     }
 
-    for (let id = 0; id < count; id += 1)
+    for (let id = 0; id < count; id += 1) {
       messages.push(
         JSON.stringify({
           id: String(id),
@@ -198,16 +218,19 @@ export class CostlyRequests {
           payload: { query: queries[id % draftCount] },
         }),
       );
+    }
 
     const frameBytes = random.pick([1_000_000, 50_000, 2_000, 100]);
     const pings = random.pick([0, 0, 3, 300]);
     const frames = messages.flatMap((message) => framesOf(message, frameBytes));
-    for (let ping = 0; ping < pings; ping += 1)
+
+    for (let ping = 0; ping < pings; ping += 1) {
       frames.splice(
         random.below(frames.length),
         0,
         frameOf(PING_FRAME, true, Buffer.alloc(random.pick([0, 125]))),
       );
+    }
 
     const session = {
       headers: this.headers(user, index),
@@ -215,6 +238,7 @@ export class CostlyRequests {
       pieceBytes: random.pick(PIECE_BYTES.slice(2)),
     };
     const leaveAfterMs = random.int(200, 1_500);
+
     return {
       kind: 'WebSocket',
       text: `${count} messages in ${frames.length} frames of ${frameBytes} bytes, pieces of ${session.pieceBytes}, left after ${leaveAfterMs} ms\n${queries.join('\n')}`,
@@ -226,20 +250,28 @@ export class CostlyRequests {
     const user = this.user(random, 0.8);
     const endpoint = random.pick(endpoints);
     const parameters = new URLSearchParams();
+
     if (random.chance(0.8)) parameters.set('limit', random.pick(LIMITS));
     if (random.chance(0.2)) parameters.set('offset', random.pick(OFFSETS));
     if (random.chance(0.2)) parameters.set('ordering', random.pick(ORDERINGS));
     const filters = filterKeys(endpoint);
-    if (filters.length > 0 && random.chance(0.3))
-      for (const filter of random.some(filters, 3))
+
+    if (filters.length > 0 && random.chance(0.3)) {
+      for (const filter of random.some(filters, 3)) {
         parameters.append(random.chance(0.3) ? `${filter}__in` : filter, random.pick(VALUES));
+      }
+    }
 
     const ids = user?.ids.get(endpoint.type.name);
     const actions = [...endpoint.actions.keys()];
     let path = `${API_BASE_PATH}/${endpoint.view.restName}/`;
+
     if (ids?.length && random.chance(0.4)) path += `${random.pick(ids)}/`;
-    if (ids?.length && actions.length > 0 && random.chance(0.8))
+
+    if (ids?.length && actions.length > 0 && random.chance(0.8)) {
       path = `${API_BASE_PATH}/${endpoint.view.restName}/${random.pick(ids)}/${random.pick(actions)}/`;
+    }
+
     if (searches.length > 0 && random.chance(0.05)) {
       path = `${API_BASE_PATH}/${random.pick(searches)}/`;
       parameters.set(
@@ -258,6 +290,7 @@ export class CostlyRequests {
     const headers = { ...this.headers(user, index), Accept: accept, 'Accept-Encoding': encoding };
     const method = random.chance(0.05) ? 'OPTIONS' : 'GET';
     const target = `${path}?${parameters.toString()}`;
+
     return this.http(
       'REST read',
       { method, path: target, headers },
@@ -281,6 +314,7 @@ export class CostlyRequests {
           : nestedJson(random, random.int(0, 4)),
       ]),
     );
+
     return this.bodyOf(
       'REST write',
       `${API_BASE_PATH}/${endpoint.view.restName}/`,
@@ -308,6 +342,7 @@ export class CostlyRequests {
           password: 'b'.repeat(random.int(1, 100_000)),
         }
       : `${'['.repeat(depth)}${']'.repeat(depth)}`;
+
     return this.bodyOf('body', path, value, this.user(random, 0.7), random, index);
   };
 
@@ -342,6 +377,7 @@ export class CostlyRequests {
       isChunked: random.chance(0.5),
     };
     const framing = `${request.isChunked ? 'chunks' : 'pieces'} of ${pieceBytes} bytes`;
+
     return this.http(
       kind,
       request,
@@ -370,6 +406,7 @@ export class CostlyRequests {
       body: Buffer.from(JSON.stringify(payload)),
     };
     const { query, ...others } = payload;
+
     return this.http(
       kind,
       request,
@@ -382,6 +419,7 @@ export class CostlyRequests {
   private http(kind: string, request: HttpRequest, text: string, random: Random): DrawnRequest {
     const leaveAfterMs = random.chance(0.15) ? random.int(1, 500) : undefined;
     const ending = leaveAfterMs === undefined ? '' : `, left after ${leaveAfterMs} ms`;
+
     return {
       kind,
       text: `${kind}${ending}: ${text}`,
@@ -389,7 +427,10 @@ export class CostlyRequests {
     };
   }
 
-  /** Returns the text with the largest pages for which the server would execute it, as an attacker would find out by a dry run. */
+  /**
+   * Returns the text with the largest pages for which the server would execute it, as an attacker
+   * would find out by a dry run.
+   */
   private async affordableText(
     draft: Draft,
     user: CostlyUser | undefined,
@@ -399,12 +440,14 @@ export class CostlyRequests {
 
     for (const factor of FACTORS) {
       const previous = text;
+
       text = draft.textFor(factor);
       if (text === previous) break;
       const headers = { ...this.headers(user, index), 'Content-Type': JSON_TYPE, 'X-Dry-Run': '1' };
       const body = Buffer.from(JSON.stringify({ query: text }));
       const answer = await sendHttp(this.base, { method: 'POST', path: '/graphql', headers, body });
       const [, cost, limit] = /"cost":(\d+),"limit":(\d+)/.exec(answer.text) ?? [];
+
       if (cost === undefined || Number(cost) <= Number(limit)) break;
     }
 
@@ -437,6 +480,7 @@ function nestedJson(random: Random, depth: number): unknown {
   const items = Array.from({ length: Math.ceil(length) }, () =>
     nestedJson(random, depth > 2 ? random.below(2) : depth - 1),
   );
+
   return random.chance(0.5)
     ? items
     : Object.fromEntries(items.map((item, index) => [`key${index}`, item]));
@@ -447,11 +491,12 @@ const MAX_FORM_BYTES = 400_000;
 
 /** Encodes a value as JSON, or its members as a form. Text is sent as it is. */
 function encode(value: unknown, random: Random): { type: string; body: Buffer } {
-  if (typeof value !== 'object' || value === null || random.chance(0.6))
+  if (typeof value !== 'object' || value === null || random.chance(0.6)) {
     return {
       type: JSON_TYPE,
       body: Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)),
     };
+  }
 
   const members = Object.entries(value).map(
     ([name, member]) =>
@@ -460,18 +505,21 @@ function encode(value: unknown, random: Random): { type: string; body: Buffer } 
   const memberBytes = members.reduce((sum, [name, member]) => sum + name.length + member.length, 1);
   const copies = Math.ceil(Math.min(random.pick([1, 1, 20, 600]), MAX_FORM_BYTES / memberBytes));
   const repeated = Array.from({ length: copies }, () => members).flat();
-  if (random.chance(0.5))
+
+  if (random.chance(0.5)) {
     return {
       type: 'application/x-www-form-urlencoded',
       body: Buffer.from(
         new URLSearchParams(repeated.map(([...pair]) => pair)).toString().slice(0, MAX_FORM_BYTES),
       ),
     };
+  }
 
   const parts = repeated.map(
     ([name, member]) =>
       `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${member}\r\n`,
   );
+
   return {
     type: `multipart/form-data; boundary=${BOUNDARY}`,
     body: Buffer.from(`${parts.join('').slice(0, MAX_FORM_BYTES)}--${BOUNDARY}--\r\n`),

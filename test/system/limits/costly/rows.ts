@@ -1,10 +1,11 @@
 /**
- * Rows with which short requests have long answers: exercises that refer to each other, and users with as many child rows per parent as are
- * possible. Triggers run, so that the log of changes contains the rows.
+ * Rows with which short requests have long answers: exercises that refer to each other, and users
+ * with as many child rows per parent as are possible. Triggers run, so that the log of changes
+ * contains the rows.
  */
 import { Client } from 'pg';
 import { openEmbeddedDatabase } from '../../../../src/database/embedded';
-import type { Siege } from '../../availability/siege';
+import type { Siege } from '../../availability/server-under-attack';
 
 /** Size of a group of variations, each of which refers to all of them. */
 const GROUP_SIZE = 8;
@@ -79,7 +80,10 @@ const OWNED_ROWS = [
   `INSERT INTO "weight_entry" ("date", "weight", "user_id") SELECT current_date - n, 80, $1 FROM generate_series(1, ${WEIGHT_ENTRIES}) n`,
 ];
 
-/** Tables of the rows whose ids requests use, by GraphQL type. Owned rows are those of the user with the heaviest parents. */
+/**
+ * Tables of the rows whose ids requests use, by GraphQL type. Owned rows are those of the user with
+ * the heaviest parents.
+ */
 const TABLES: readonly (readonly [type: string, table: string, isOwned: boolean])[] = [
   ['Exercise', 'exercise', false],
   ['ExerciseBase', 'exercise_base', false],
@@ -116,6 +120,7 @@ export interface OpenDatabase {
 export async function openDatabase(siege: Siege): Promise<OpenDatabase> {
   const { connection, release } = await openEmbeddedDatabase({ dataDir: siege.dataDir });
   const client = new Client(connection);
+
   const close = async () => {
     await client.end();
     await release();
@@ -125,7 +130,10 @@ export async function openDatabase(siege: Siege): Promise<OpenDatabase> {
   return { client, close };
 }
 
-/** Inserts the rows and returns ids of rows of each user: the newest, which have the most child rows, and the exercises that refer to each other. */
+/**
+ * Inserts the rows and returns ids of rows of each user: the newest, which have the most child
+ * rows, and the exercises that refer to each other.
+ */
 export async function insertMultiplyingRows(
   client: Client,
   userNames: readonly string[],
@@ -157,6 +165,7 @@ async function findIds(client: Client, userId: number): Promise<RowIds> {
     const { rows } = await client.query<{ id: number }>(
       `SELECT "id" FROM "${table}" ${condition} ORDER BY "id" DESC LIMIT 5`,
     );
+
     ids.set(
       type,
       rows.map(({ id }) => String(id)),
@@ -174,5 +183,6 @@ async function findGroupedIds(client: Client, column: string): Promise<string[]>
     `SELECT DISTINCT ${column} FROM "exercise" e JOIN "exercise_base" b ON b."id" = "exercise_base_id"
      WHERE "variation_id" = (SELECT max("id") FROM "variation") ORDER BY 1 LIMIT ${GROUP_SIZE}`,
   );
+
   return rows.map(({ id }) => String(id));
 }

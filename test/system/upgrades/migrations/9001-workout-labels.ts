@@ -1,5 +1,5 @@
 /** Adds a column with a value in every row. */
-import type { OnlineMigration } from '../../../../src/database/migrationmodules';
+import type { OnlineMigration } from '../../../../src/database/migration-modules';
 
 export const transactional = false;
 export const oldestVersion = '0.3.0';

@@ -1,5 +1,5 @@
 /** Creates an index. */
-import type { OnlineMigration } from '../../../../src/database/migrationmodules';
+import type { OnlineMigration } from '../../../../src/database/migration-modules';
 
 export const transactional = false;
 export const oldestVersion = '0.3.0';

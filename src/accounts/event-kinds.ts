@@ -1,0 +1,23 @@
+/** Kinds of events in the audit log and their descriptions. */
+
+export const EVENT_KINDS = {
+  SIGNED_IN: 'Sign-in with name and password.',
+  SIGN_IN_FAILED: 'Failed sign-in with a wrong password, or to a locked account.',
+  PASSWORD_CHANGED:
+    'The password was changed. The token was replaced, and all other browsers were signed out.',
+  PASSWORD_REFUSED: 'A signed-in user gave a wrong current password when changing it.',
+  API_KEY_REPLACED: 'The API key was replaced.',
+  API_KEY_SHOWN: 'An operator displayed the API key.',
+  ACCESS_TOKEN_CREATED: 'An access token was created.',
+  ACCESS_TOKEN_REVOKED: 'An access token was revoked.',
+  SESSIONS_ENDED: 'All browsers were signed out.',
+  ACCOUNT_CREATED: 'The account was created.',
+  ACCOUNT_LOCKED: 'The account was locked. All sign-ins are rejected.',
+  ACCOUNT_UNLOCKED: 'The account was unlocked.',
+  ACCOUNT_DELETED: 'An operator deleted the account and all its data.',
+  IMPORTED: 'An operator imported data.',
+  COMMAND: 'An operator ran another command that changes data.',
+} as const;
+
+export type EventKind = keyof typeof EVENT_KINDS;
+export const isEventKind = (text: string): text is EventKind => Object.hasOwn(EVENT_KINDS, text);

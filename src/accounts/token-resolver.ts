@@ -1,0 +1,219 @@
+/** GraphQL fields and mutations for access tokens and sessions. */
+import {
+  Arg,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Int,
+  Mutation,
+  ObjectType,
+  Resolver,
+  Root,
+} from 'type-graphql';
+import { FieldExtensions, ListSize, listSizeExtensions } from '../engine/declare/field-extensions';
+import { requireViewerWithoutAccessToken } from '../engine/access/access';
+import type { Context } from '../engine/context';
+import { InvalidInput, rowNotFoundIssue, type InputIssue } from '../engine/declare/errors';
+import { parseRowId } from '../engine/declare/node';
+import { runWrite, InputError, TYPICAL_ISSUE_COUNT } from '../engine/schema/payload';
+import { RequiresFields } from '../engine/read/query-plan';
+import { DateTimeScalar } from '../engine/declare/scalars';
+import { User } from './user';
+import {
+  listAccessTokens,
+  MAX_TOKEN_NAME_LENGTH,
+  type StoredAccessToken,
+  TokenScope,
+} from './access-tokens';
+
+const TYPICAL_SCOPE_COUNT = 3;
+const TYPICAL_TOKEN_COUNT = 5;
+
+@ObjectType({
+  description: 'A token that gives a program limited access to the account of its owner.',
+  simpleResolvers: true,
+})
+export class AccessToken {
+  @Field(() => ID, { description: 'Identifies the token.' }) declare id: number;
+  @Field(() => String, { description: 'The name given by the owner.' }) declare name: string;
+  @ListSize(TYPICAL_SCOPE_COUNT)
+  @Field(() => [TokenScope.type], { description: 'What it is for.' })
+  declare scopes: string[];
+  @Field(() => DateTimeScalar, { description: 'When the token was created.' })
+  declare createdAt: string;
+  @Field(() => DateTimeScalar, {
+    nullable: true,
+    description: 'When the token expires; null if never.',
+  })
+  declare expiresAt: string | null;
+  @Field(() => Boolean, { description: 'Whether the token has expired.' })
+  declare isExpired: boolean;
+  @Field(() => DateTimeScalar, {
+    nullable: true,
+    description: 'When it was last used, to the nearest ten minutes; null if never.',
+  })
+  declare lastUsedAt: string | null;
+}
+
+export interface CreatedAccessToken {
+  /** The secret by which clients authenticate. The server stores only a hash of it. */
+  token: string;
+  accessToken: StoredAccessToken;
+}
+
+@ObjectType({
+  description: 'The created access token, or the errors in the input.',
+  simpleResolvers: true,
+})
+class CreateAccessTokenPayload {
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'For the header `Authorization: Token <token>`. Returned only once: the server stores only a hash.',
+  })
+  readonly token: string | null;
+
+  @Field(() => AccessToken, {
+    nullable: true,
+    description: 'The created access token; null if there are errors.',
+  })
+  readonly accessToken: StoredAccessToken | null;
+
+  @ListSize(TYPICAL_ISSUE_COUNT)
+  @Field(() => [InputError], {
+    description: 'All errors in the input. If there are any, no token was created.',
+  })
+  readonly errors: readonly InputIssue[];
+
+  constructor(createdToken: CreatedAccessToken | null, errors: readonly InputIssue[]) {
+    this.token = createdToken?.token ?? null;
+    this.accessToken = createdToken?.accessToken ?? null;
+    this.errors = errors;
+  }
+}
+
+@ObjectType({
+  description: 'The revoked access token, or the reason why it was not revoked.',
+  simpleResolvers: true,
+})
+class RevokeAccessTokenPayload {
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of the revoked token; null if there are errors.',
+  })
+  readonly revokedId: number | null;
+
+  @ListSize(TYPICAL_ISSUE_COUNT)
+  @Field(() => [InputError], { description: 'NOT_FOUND if the viewer has no such token.' })
+  readonly errors: readonly InputIssue[];
+
+  constructor(revokedId: number | null, errors: readonly InputIssue[]) {
+    this.revokedId = revokedId;
+    this.errors = errors;
+  }
+}
+
+@ObjectType({ description: 'The result of revoking all access tokens.', simpleResolvers: true })
+class RevokeAccessTokensPayload {
+  @Field(() => Int, { description: 'Number of tokens revoked.' }) declare count: number;
+}
+
+@ObjectType({ description: 'The result of ending all sessions.', simpleResolvers: true })
+class EndSessionsPayload {
+  @Field(() => Int, { description: 'Number of sessions ended.' }) declare count: number;
+}
+
+const NOT_WITH_ACCESS_TOKEN_NOTE = 'Not available with an access token (`FORBIDDEN`).';
+
+@Resolver(() => User)
+export class AccessTokenResolver {
+  @FieldResolver(() => [AccessToken], {
+    description: `Their access tokens, oldest first. ${NOT_WITH_ACCESS_TOKEN_NOTE}`,
+  })
+  @FieldExtensions({ cost: { weight: 2 }, ...listSizeExtensions(TYPICAL_TOKEN_COUNT) })
+  @RequiresFields(() => User, 'id')
+  accessTokens(
+    @Root() { id }: { id: number },
+    @Ctx() context: Context,
+  ): Promise<StoredAccessToken[]> {
+    requireViewerWithoutAccessToken(context);
+    return context.loaders
+      .getOrCreate('access tokens', (ids) => listAccessTokens(ids as number[], context.session))
+      .load(id);
+  }
+
+  @Mutation(() => CreateAccessTokenPayload, {
+    nullable: true,
+    description: `Creates an access token for the viewer. ${NOT_WITH_ACCESS_TOKEN_NOTE} At most once per operation.`,
+  })
+  @FieldExtensions({ oncePerOperation: true })
+  createAccessToken(
+    @Arg('name', () => String, {
+      description: `Name of the token: up to ${MAX_TOKEN_NAME_LENGTH} characters, unique among the tokens of the viewer.`,
+    })
+    name: string,
+    @Arg('scopes', () => [TokenScope.type], {
+      description: 'Scopes of the token, at least one. Write access includes read access.',
+    })
+    scopes: string[],
+    @Arg('expiresAt', () => DateTimeScalar, {
+      nullable: true,
+      description: 'When the token expires; never if absent.',
+    })
+    expiresAt: string | null | undefined,
+    @Ctx() context: Context,
+  ): Promise<object> {
+    return runWrite<CreatedAccessToken>(CreateAccessTokenPayload, async () => {
+      const { id, token } = await context.account.createAccessToken({
+        name,
+        scopes,
+        expiresAt: expiresAt ?? null,
+      });
+      const [tokens] = await listAccessTokens(
+        [requireViewerWithoutAccessToken(context).id],
+        context.session,
+      );
+
+      return { token, accessToken: tokens!.find((candidate) => candidate.id === id)! };
+    });
+  }
+
+  @Mutation(() => RevokeAccessTokenPayload, {
+    nullable: true,
+    description: `Revokes an access token of the viewer with immediate effect. ${NOT_WITH_ACCESS_TOKEN_NOTE}`,
+  })
+  revokeAccessToken(
+    @Arg('id', () => ID, { description: 'The `id` of the token, as in `User.accessTokens`.' })
+    id: string,
+    @Ctx() context: Context,
+  ): Promise<object> {
+    return runWrite<number>(RevokeAccessTokenPayload, async () => {
+      const tokenId = parseRowId(id);
+
+      requireViewerWithoutAccessToken(context);
+
+      if (tokenId === undefined || !(await context.account.revokeAccessTokens(tokenId))) {
+        throw new InvalidInput([{ path: ['id'], ...rowNotFoundIssue(AccessToken.name, id) }]);
+      }
+
+      return tokenId;
+    });
+  }
+
+  @Mutation(() => RevokeAccessTokensPayload, {
+    nullable: true,
+    description: `Revokes all access tokens of the viewer. The API key stays; \`replaceToken\` replaces it. ${NOT_WITH_ACCESS_TOKEN_NOTE}`,
+  })
+  async revokeAccessTokens(@Ctx() context: Context): Promise<RevokeAccessTokensPayload> {
+    return { count: await context.account.revokeAccessTokens() };
+  }
+
+  @Mutation(() => EndSessionsPayload, {
+    nullable: true,
+    description: `Signs the viewer out of all browsers, including the current one. Tokens stay valid. ${NOT_WITH_ACCESS_TOKEN_NOTE}`,
+  })
+  async endSessions(@Ctx() context: Context): Promise<EndSessionsPayload> {
+    return { count: await context.account.endSessions() };
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * Resource registry: the declared options of each resource, by its class. Resource files load in
+ * any order, so read the registry only after all of them are loaded.
+ */
+import type {
+  FilterMetadata,
+  ApiName,
+  ResourceMetadata,
+  RestViewMetadata,
+} from '../../shared/metadata';
+import type { Context } from '../context';
+import type { Entity } from './fields';
+import type { Transaction } from '../../database/transaction';
+import type { InputPath } from './errors';
+
+export type FieldValues = Record<string, unknown>;
+
+export interface RowWithValues {
+  id: number;
+  values: FieldValues;
+}
+
+interface PendingWrite {
+  id?: number;
+  input?: FieldValues;
+  path?: InputPath;
+}
+
+/**
+ * All hooks except `undoSideEffects` run in the transaction of the write, also for nested and bulk
+ * writes.
+ */
+export interface WriteHooks {
+  /**
+   * Runs once at the start of a write transaction with all rows of the entity that it will write.
+   * Rows have no `id` on creation and no `input` on deletion.
+   */
+  onTransactionStart?(
+    rows: readonly PendingWrite[],
+    context: Context,
+    transaction: Transaction,
+  ): Promise<void>;
+
+  /**
+   * Adds values derived from the request context without a database query. `id` is absent on
+   * creation.
+   */
+  addDerivedValues?(values: FieldValues, context: Context, id?: number): void;
+
+  /** Runs before each row is written and may change its values. `id` is absent on creation. */
+  beforeRowWrite?(
+    values: FieldValues,
+    context: Context,
+    transaction: Transaction,
+    id?: number,
+  ): Promise<void> | void;
+
+  /** Runs once per statement, after its rows are written, with all rows in input order. */
+  afterRowsWritten?(
+    writtenRows: readonly RowWithValues[],
+    context: Context,
+    transaction: Transaction,
+  ): Promise<void>;
+
+  /**
+   * Reverts side effects of `beforeRowWrite` outside the database, such as stored files, after the
+   * transaction has failed.
+   */
+  undoSideEffects?(values: FieldValues, context: Context): Promise<void>;
+}
+
+const hooksByEntity = new Map<Entity, WriteHooks>();
+
+export const registerHooks = (entity: Entity, entityHooks: WriteHooks): void =>
+  void hooksByEntity.set(entity, entityHooks);
+export const hooksOf = (entity: Entity): WriteHooks => hooksByEntity.get(entity) ?? {};
+
+export interface CrossFieldRule {
+  fields: readonly string[];
+  message: string;
+
+  /** Whether an input can violate the rule. Default: if it sets any of the fields. */
+  isCausedBy?(input: FieldValues): boolean;
+
+  /**
+   * Tells for each row whether it violates the rule. Only rows with values in all fields of the
+   * rule are checked.
+   */
+  violatedBy(rows: readonly FieldValues[], context: Context): boolean[] | Promise<boolean[]>;
+}
+
+export const OWNER_FIELD = { field: 'userId', column: 'user_id' } as const;
+
+export type WriteOperation = 'create' | 'update' | 'remove';
+
+export interface RestViewOptions extends Partial<Omit<RestViewMetadata, 'restName' | 'filters'>> {
+  filters?: readonly (string | FilterMetadata)[];
+}
+
+/** Declares that a boolean field is true in at most one row per parent row. */
+interface UniqueFlagConstraint {
+  flagFieldName: string;
+  parentFieldName: string;
+}
+
+export interface ResourceOptions extends RestViewOptions {
+  /**
+   * Name of the resource in REST URLs, `/api/v2/<name>/`. Without it, the resource is available in
+   * GraphQL only.
+   */
+  restName?: string;
+  description: string;
+
+  /** Each row belongs to the user whose id is in `ownerColumn`. */
+  isOwned?: boolean;
+
+  /**
+   * Resource group in scopes of access tokens (`src/accounts/access-tokens.ts`). Only owned
+   * resources, and public ones that accept contributions, have a group.
+   */
+  scopeGroup?: string;
+  table?: string;
+
+  /** Column that contains the id of the owner. Defaults to `user_id`. */
+  ownerColumn?: string;
+
+  /** Model name in data dumps of the reference service. */
+  dumpModelName?: string;
+  exclusiveTo?: ApiName;
+
+  /**
+   * Adds queries for one row and for the list; `'rest'` means in REST only. Without these queries,
+   * rows are read through relations of other rows. Defaults to true.
+   */
+  hasRootQueries?: boolean | 'rest';
+
+  /**
+   * Name of the mutation that updates the viewer's row of a resource with one row per user. The
+   * mutation takes no id. The query `viewer` has a field for the row.
+   */
+  viewerMutationName?: string;
+
+  /** Plural name in GraphQL. Defaults to the singular name with an appended `s`. */
+  pluralName?: string;
+
+  /** Fields of the default order, with `-` for descending. The id is the last criterion. */
+  ordering?: readonly string[];
+
+  /** Field paths whose values label a row that has no name of its own. See `ResourceMetadata`. */
+  labelFieldPaths?: readonly string[];
+  distinguishingFieldPath?: string;
+  uniqueFields?: readonly string[];
+
+  /**
+   * Validation rules across fields. Not enforced in REST, because the reference service has none.
+   */
+  crossFieldRules?: readonly CrossFieldRule[];
+
+  /**
+   * A boolean field that a database constraint allows to be true in at most one row per parent row.
+   */
+  uniqueFlag?: UniqueFlagConstraint;
+
+  /**
+   * Fields of child rows that record what the user has done. GraphQL deletes a row that has any
+   * only if the client asks for their deletion, too.
+   */
+  historyFieldNames?: readonly string[];
+
+  /**
+   * Column values of public rows that everyone can see. Clients see only the ids of other rows, in
+   * references.
+   */
+  publishedColumnValues?: Readonly<Record<string, string>>;
+
+  /**
+   * Column values of public rows that are pending review. Their contributor (in
+   * `<table>_contributor`) may change and delete them.
+   */
+  pendingColumnValues?: Readonly<Record<string, string>>;
+
+  /**
+   * Reference to the parent row that determines visibility: a viewer who can see the parent row can
+   * see this row.
+   */
+  visibilityParentFieldName?: string;
+
+  /** Supported mutations. Defaults to all for an owned resource and none for a public one. */
+  writeOperations?: readonly WriteOperation[];
+
+  /**
+   * Typical number of rows of a small public table. GraphQL returns the table as a plain list; REST
+   * paginates it.
+   */
+  lookupTableSize?: number;
+
+  /**
+   * Adds bulk mutations, for resources of which offline clients send thousands of rows together.
+   */
+  hasBulkMutations?: boolean;
+
+  /**
+   * Keeps a small public table in memory. A database notification of a change makes the server read
+   * it again.
+   */
+  isCachedInMemory?: boolean;
+
+  /**
+   * Adds a field `…Grouped` with statistics of groups of rows to each list of the resource. Rows
+   * are grouped by their own fields and by these fields of referenced rows: group key names with
+   * paths such as `exercise.category`.
+   */
+  groupKeyPaths?: Readonly<Record<string, string>>;
+  views?: Readonly<Record<string, RestViewOptions>>;
+}
+
+/** Resource options with defaults applied, and public metadata. */
+interface RegisteredResource extends ResourceOptions {
+  isOwned: boolean;
+  ownerColumn: string;
+  table: string;
+  singularName: string;
+  pluralName: string;
+  writeOperations: readonly WriteOperation[];
+  ordering: readonly string[];
+  metadata: ResourceMetadata;
+}
+
+const resourcesByEntity = new Map<Entity, RegisteredResource>();
+
+export const registerResource = (entity: Entity, resource: RegisteredResource): void =>
+  void resourcesByEntity.set(entity, resource);
+
+export const resourceOf = (entity: Entity): RegisteredResource | undefined =>
+  resourcesByEntity.get(entity);
+export const allEntities = (): Entity[] => [...resourcesByEntity.keys()];
+export const findEntity = (name: string): Entity | undefined =>
+  allEntities().find((entity) => entity.name === name);

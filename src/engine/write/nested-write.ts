@@ -1,0 +1,305 @@
+/**
+ * Nested writes: save a row with its parts, such as a plan with its meals, in one transaction.
+ * Parts with an id are updated, others created, and stored parts missing from the input list
+ * deleted. The number of statements does not depend on the number of rows.
+ */
+import type { Row } from '../../database/rows';
+import { requireWriteScope } from '../access/access';
+import type { Context } from '../context';
+import { InvalidInput, throwIfInvalid, type InputIssue } from '../declare/errors';
+import { fieldsOf, partFields, type ChildRowsField, type Entity } from '../declare/fields';
+import { hooksOf, type FieldValues } from '../declare/registry';
+import { addAllInputIssues, validateDrafts, affectedRuleFieldNames } from './validation';
+import { withRetries } from './retry';
+import {
+  createDrafts,
+  groupDraftsByStatement,
+  rejectTooManyRows,
+  countInputRows,
+  type RowDraft,
+} from './drafts';
+import { deleteRows, lockRows, type StoredRow, type WriteContext } from './statements';
+import { lockRootsOfWrittenRows } from './root-locks';
+import { requireRowsExist, lockAndCheckRows, parseRowIds } from './row-references';
+import {
+  insertRowsOfEntity,
+  runInTransaction,
+  updateRowsOfEntity,
+  type RowChange,
+  type RowPassedToHooks,
+} from './write';
+import { addToList } from '../../shared/multimap';
+
+/**
+ * Whether the input contains a list of parts (child rows that are saved together with their parent
+ * row).
+ */
+export const inputHasParts = (entity: Entity, input: FieldValues): boolean =>
+  partFields(entity).some(({ name }) => input[name] != null);
+
+interface StoredPart {
+  readonly entity: Entity;
+  readonly childField: ChildRowsField;
+  readonly row: Row;
+  readonly parent: { readonly entity: Entity; readonly id: number };
+}
+
+/** Writable fields whose ids are stored in link tables (many-to-many). */
+const linkTableFieldNames = (entity: Entity): string[] =>
+  fieldsOf(entity).flatMap(({ name, link, readOnly }) => (link && !readOnly ? [name] : []));
+
+const rowKeyOf = ({ name }: Entity, id: unknown): string => `${name} ${String(id)}`;
+
+/** Saves a row with its parts. The result contains only the id of the row. */
+export async function saveRowWithParts(
+  entity: Entity,
+  change: RowChange,
+  context: Context,
+): Promise<StoredRow> {
+  requireWriteScope(entity, context);
+
+  rejectTooManyRows(countInputRows(entity, change.input), 'input');
+  const [id] = parseRowIds(entity, [change]) as [number];
+
+  await withRetries(context, () => {
+    const rowsPassedToHooks: RowPassedToHooks[] = [];
+
+    return runInTransaction(rowsPassedToHooks, context, (writeContext) =>
+      saveParts(entity, id, change, rowsPassedToHooks, writeContext),
+    );
+  });
+  context.loaders.clear();
+  return { id };
+}
+
+async function saveParts(
+  entity: Entity,
+  id: number,
+  change: RowChange,
+  rowsPassedToHooks: RowPassedToHooks[],
+  writeContext: WriteContext,
+): Promise<void> {
+  const { context, transaction } = writeContext;
+  const drafts = createDrafts(entity, change.input, change.path);
+  const rootDraft = drafts[0]!;
+
+  rootDraft.id = id;
+  await lockRootsOfWrittenRows(entity, [id], [rootDraft.input], writeContext);
+  const draftGroups = groupDraftsByStatement(drafts);
+
+  for (const draftGroup of draftGroups) {
+    await hooksOf(draftGroup[0]!.entity).onTransactionStart?.(draftGroup, context, transaction);
+  }
+
+  const comparedFieldNames = [
+    ...affectedRuleFieldNames(entity, [rootDraft], context),
+    ...linkTableFieldNames(entity),
+  ];
+  let parts: readonly StoredPart[];
+
+  try {
+    [rootDraft.currentValues] = await lockAndCheckRows(
+      entity,
+      [change],
+      [id],
+      'UPDATE',
+      writeContext,
+      comparedFieldNames,
+    );
+    parts = await lockParts(entity, [id], drafts, writeContext);
+    matchStoredParts(drafts, parts);
+  } catch (error) {
+    throw await addAllInputIssues(error, drafts, context);
+  }
+
+  await validateDrafts(drafts, context);
+  const storedRowByDraft = new Map<RowDraft, StoredRow>();
+
+  for (const draftGroup of draftGroups) {
+    await writeDraftGroup(draftGroup, storedRowByDraft, rowsPassedToHooks, writeContext);
+  }
+
+  for (const [target, ids] of removedPartIds(drafts, parts)) {
+    await deleteRows(target, ids, writeContext);
+  }
+}
+
+/**
+ * Locks all parts of rows that are already locked, level by level. Until the transaction ends, no
+ * other write can change, delete or add parts.
+ */
+async function lockParts(
+  entity: Entity,
+  ids: readonly number[],
+  drafts: readonly RowDraft[],
+  writeContext: WriteContext,
+): Promise<StoredPart[]> {
+  let parts: StoredPart[] = [];
+
+  for (const child of ids.length ? partFields(entity) : []) {
+    const target = child.target();
+    const ruleFieldNames = affectedRuleFieldNames(
+      target,
+      drafts.filter((draft) => draft.entity === target),
+      writeContext.context,
+    );
+    const fieldNames = [
+      child.referenceFieldName,
+      ...ruleFieldNames,
+      ...linkTableFieldNames(target),
+    ];
+    const rows = await lockRows(
+      target,
+      ids,
+      'UPDATE',
+      writeContext,
+      fieldNames,
+      child.referenceFieldName,
+    );
+    const nestedParts = await lockParts(
+      target,
+      rows.map((row) => row.id as number),
+      drafts,
+      writeContext,
+    );
+    const toStoredPart = (row: Row): StoredPart => ({
+      entity: target,
+      childField: child,
+      row,
+      parent: { entity, id: row[child.referenceFieldName] as number },
+    });
+
+    parts = parts.concat(rows.map(toStoredPart), nestedParts);
+  }
+
+  return parts;
+}
+
+/**
+ * Matches drafts with the stored parts to which they refer by id. Rejects ids of rows outside the
+ * tree that is being saved.
+ */
+function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPart[]): void {
+  const rows = new Map(parts.map(({ entity, row }) => [rowKeyOf(entity, row.id), row]));
+
+  const matchPartsOf = (entity: Entity) => {
+    const draftsWithId = drafts.filter(
+      (draft) => draft.entity === entity && draft.parent && draft.inputWithChildRows!.id != null,
+    );
+    const references = draftsWithId.map(({ path, inputWithChildRows }) => ({
+      id: inputWithChildRows!.id as string,
+      idPath: [...path, 'id'],
+    }));
+    const ids = parseRowIds(entity, references);
+    const storedIds = parts
+      .filter((part) => part.entity === entity)
+      .map(({ row }) => row.id as number);
+
+    requireRowsExist(entity, references, ids, storedIds);
+    draftsWithId.forEach((draft, index) => {
+      draft.id = ids[index]!;
+      draft.currentValues = rows.get(rowKeyOf(entity, draft.id));
+    });
+  };
+
+  const issues: InputIssue[] = [];
+
+  for (const entity of new Set(drafts.map((draft) => draft.entity))) {
+    try {
+      matchPartsOf(entity);
+    } catch (error) {
+      if (!(error instanceof InvalidInput)) throw error;
+      issues.push(...error.issues);
+    }
+  }
+
+  throwIfInvalid(issues);
+}
+
+function omitUnchangedLinkedIds(
+  entity: Entity,
+  input: FieldValues,
+  currentValues: Row | undefined,
+): FieldValues {
+  const areLinksUnchanged = (name: string) => {
+    const ids = (list: unknown) => (list as unknown[]).map(Number).sort((a, b) => a - b);
+
+    return ids(input[name]).join() === ids(currentValues?.[name] ?? []).join();
+  };
+
+  const unchangedLinkFieldNames = linkTableFieldNames(entity).filter(
+    (name) => input[name] !== undefined && areLinksUnchanged(name),
+  );
+
+  return Object.fromEntries(
+    Object.entries(input).filter(([name]) => !unchangedLinkFieldNames.includes(name)),
+  );
+}
+
+/**
+ * Writes the rows of one entity at one level of a tree. Existing rows may have moved to another
+ * parent row in the tree.
+ */
+async function writeDraftGroup(
+  draftGroup: readonly RowDraft[],
+  storedRowByDraft: Map<RowDraft, StoredRow>,
+  rowsPassedToHooks: RowPassedToHooks[],
+  writeContext: WriteContext,
+): Promise<void> {
+  const newDrafts = draftGroup.filter(({ id }) => id === undefined);
+
+  if (newDrafts.length) {
+    await insertRowsOfEntity(newDrafts, storedRowByDraft, rowsPassedToHooks, writeContext);
+  }
+
+  const changedRows = draftGroup.flatMap((draft) => {
+    const { id, input, currentValues, parent } = draft;
+
+    if (id === undefined) return [];
+    storedRowByDraft.set(draft, { id });
+    const values = omitUnchangedLinkedIds(draft.entity, input, currentValues);
+
+    return [
+      {
+        id,
+        values: {
+          ...values,
+          ...(parent && { [parent.referenceFieldName]: storedRowByDraft.get(parent.draft)!.id }),
+        },
+      },
+    ];
+  });
+
+  if (changedRows.length) {
+    await updateRowsOfEntity(
+      draftGroup[0]!.entity,
+      changedRows,
+      rowsPassedToHooks,
+      writeContext,
+      true,
+    );
+  }
+}
+
+/**
+ * Ids of stored parts that are missing from their list in the input, by entity. When a part is
+ * deleted, foreign keys delete its own parts.
+ */
+function removedPartIds(
+  drafts: readonly RowDraft[],
+  parts: readonly StoredPart[],
+): Map<Entity, number[]> {
+  const draftsByKey = new Map(drafts.map((draft) => [rowKeyOf(draft.entity, draft.id), draft]));
+  const removedPartIdsByEntity = new Map<Entity, number[]>();
+
+  for (const { entity, childField, row, parent } of parts) {
+    const inputParts = draftsByKey.get(rowKeyOf(parent.entity, parent.id))?.inputWithChildRows?.[
+      childField.name
+    ];
+
+    if (inputParts == null || draftsByKey.has(rowKeyOf(entity, row.id))) continue;
+    addToList(removedPartIdsByEntity, entity, row.id as number);
+  }
+
+  return removedPartIdsByEntity;
+}

@@ -1,0 +1,497 @@
+/**
+ * Creates, updates and deletes rows, alone, as trees or in bulk. Each write runs in one transaction
+ * with a number of statements that does not depend on the number of rows.
+ */
+import { requireWriteScope, writableRowConditions } from '../access/access';
+import { columnIsOneOf, createParameterBinder, whereClause } from '../access/conditions';
+import type { Context } from '../context';
+import { CommitOutcomeUnknown } from '../../database/errors';
+import { withRetries } from './retry';
+import {
+  createUpdateDraft,
+  createDrafts,
+  groupDraftsByStatement,
+  rejectTooManyRows,
+  countInputRows,
+  withDefaults,
+  type RowDraft,
+} from './drafts';
+import {
+  throwIfInvalid,
+  invalidValueIssue,
+  IssueCode,
+  validationIssue,
+  type InputIssue,
+  type InputPath,
+} from '../declare/errors';
+import type { Row } from '../../database/rows';
+import { childRowsFieldsOf, fieldOf, type Entity } from '../declare/fields';
+import { hooksOf, resourceOf, type FieldValues, type RowWithValues } from '../declare/registry';
+import { resolveRowId } from '../declare/node';
+import { columnSet, buildSelectRowsStatement } from '../sql/select';
+import {
+  deleteRows,
+  toStoredRow,
+  insertRows,
+  updateRows,
+  writeLinkTableRows,
+  changesColumns,
+  changesLinkTables,
+  type StoredRow,
+  type WriteContext,
+} from './statements';
+import {
+  refreshChangedDrafts,
+  affectedRuleFieldNames,
+  addAllInputIssues,
+  validateDrafts,
+  revalidateRules,
+} from './validation';
+import {
+  requireRowsExist,
+  lockAndCheckRows,
+  idsOf,
+  hasExpectedVersion,
+  referenceNotFoundIssue,
+  parseRowIds,
+  requireRowsWritable,
+  type RowReference,
+} from './row-references';
+import { lockRootsOfDeletedRows, lockRootsOfWrittenRows } from './root-locks';
+import { uniqueFields } from './uniqueness';
+
+export interface InputRow {
+  input: FieldValues;
+  path: InputPath;
+}
+
+/**
+ * Creates rows together with their child rows. The result contains only ids, except that a single
+ * row without child rows may be returned completely.
+ */
+export async function createRows(
+  entity: Entity,
+  inputs: readonly InputRow[],
+  argumentName: string,
+  context: Context,
+): Promise<StoredRow[]> {
+  requireWriteScope(entity, context);
+  if (inputs.length === 0) return [];
+  rejectTooManyRows(
+    inputs.reduce((count, { input }) => count + countInputRows(entity, input), 0),
+    argumentName,
+  );
+  const drafts = inputs.flatMap(({ input, path }) => createDrafts(entity, input, path));
+  const draftsWithId = drafts.filter(
+    ({ parent, inputWithChildRows }) => parent && inputWithChildRows!.id != null,
+  );
+
+  throwIfInvalid(
+    draftsWithId.map(({ path }) => ({
+      path: [...path, 'id'],
+      ...invalidValueIssue('A new row has no id yet.'),
+    })),
+  );
+  const trustConstraints = drafts.length === 1 && !hasPreWriteHooks(entity);
+  const storedRowByDraft = await withRetries(context, async (isFirstAttempt) => {
+    await validateDrafts(drafts, context, isFirstAttempt && trustConstraints);
+    return insertDrafts(drafts, context);
+  });
+
+  context.loaders.clear();
+  const rows = drafts.filter(({ parent }) => !parent).map((draft) => storedRowByDraft.get(draft)!);
+
+  // Child rows may have changed the parent row, so only its id is returned.
+  return drafts.length === 1 ? rows : rows.map(toStoredRow);
+}
+
+/**
+ * A row that was passed to hooks. Their side effects outside the database are undone if the
+ * transaction fails.
+ */
+export interface RowPassedToHooks {
+  entity: Entity;
+  values: FieldValues;
+}
+
+/**
+ * Runs `write` in a transaction. A rollback undoes side effects of hooks outside the database. If
+ * the outcome is unknown, they are kept: an unused file is harmless, a committed row without its
+ * file is not.
+ */
+export async function runInTransaction<T>(
+  rowsPassedToHooks: readonly RowPassedToHooks[],
+  context: Context,
+  write: (writeContext: WriteContext) => Promise<T>,
+): Promise<T> {
+  const undo = async () => {
+    for (const { entity, values } of rowsPassedToHooks) {
+      await hooksOf(entity).undoSideEffects?.(values, context);
+    }
+  };
+
+  try {
+    const result = await context.session.transaction((transaction) =>
+      write({ context, transaction }),
+    );
+
+    context.session.onRollback(undo);
+    return result;
+  } catch (error) {
+    if (!(error instanceof CommitOutcomeUnknown)) await undo();
+    throw error;
+  }
+}
+
+async function insertDrafts(
+  drafts: readonly RowDraft[],
+  context: Context,
+): Promise<Map<RowDraft, StoredRow>> {
+  const storedRowByDraft = new Map<RowDraft, StoredRow>();
+  const rowsPassedToHooks: RowPassedToHooks[] = [];
+
+  await runInTransaction(rowsPassedToHooks, context, async (writeContext) => {
+    const draftGroups = groupDraftsByStatement(drafts);
+    const inputs = drafts.filter(({ parent }) => !parent).map(({ input }) => input);
+
+    await lockRootsOfWrittenRows(drafts[0]!.entity, [], inputs, writeContext);
+
+    for (const draftGroup of draftGroups) {
+      await hooksOf(draftGroup[0]!.entity).onTransactionStart?.(
+        draftGroup,
+        context,
+        writeContext.transaction,
+      );
+    }
+
+    for (const draftGroup of draftGroups) {
+      await insertRowsOfEntity(draftGroup, storedRowByDraft, rowsPassedToHooks, writeContext);
+    }
+  });
+
+  return storedRowByDraft;
+}
+
+/**
+ * Inserts new rows of one entity and adds them to `storedRowByDraft`, which already contains their
+ * parent rows.
+ */
+export async function insertRowsOfEntity(
+  drafts: readonly RowDraft[],
+  storedRowByDraft: Map<RowDraft, StoredRow>,
+  rowsPassedToHooks: RowPassedToHooks[],
+  writeContext: WriteContext,
+): Promise<void> {
+  const { entity } = drafts[0]!;
+  const { context, transaction } = writeContext;
+  const hooks = hooksOf(entity);
+  const rows: FieldValues[] = [];
+
+  for (const { input, parent } of drafts) {
+    const values = withDefaults(entity, input, context);
+
+    if (parent) values[parent.referenceFieldName] = storedRowByDraft.get(parent.draft)!.id;
+    hooks.addDerivedValues?.(values, context);
+    rowsPassedToHooks.push({ entity, values });
+    await hooks.beforeRowWrite?.(values, context, transaction);
+    rows.push(values);
+  }
+
+  const insertedRows = await insertRows(entity, rows, writeContext);
+
+  drafts.forEach((draft, index) => storedRowByDraft.set(draft, insertedRows[index]!));
+  const writtenRows = rows.map((values, index): RowWithValues => ({
+    id: insertedRows[index]!.id,
+    values,
+  }));
+
+  await writeLinkTableRows(entity, writtenRows, false, writeContext);
+  await hooks.afterRowsWritten?.(writtenRows, context, transaction);
+}
+
+/**
+ * Updates existing rows of one entity with hooks and links, and returns the written rows. With
+ * `skipsUnchangedRows`, rows that already have all values are neither written nor returned.
+ */
+export async function updateRowsOfEntity(
+  entity: Entity,
+  rows: readonly RowWithValues[],
+  rowsPassedToHooks: RowPassedToHooks[],
+  writeContext: WriteContext,
+  skipsUnchangedRows = false,
+): Promise<StoredRow[]> {
+  const { context, transaction } = writeContext;
+  const hooks = hooksOf(entity);
+
+  for (const { id, values } of rows) {
+    hooks.addDerivedValues?.(values, context, id);
+    rowsPassedToHooks.push({ entity, values });
+    await hooks.beforeRowWrite?.(values, context, transaction, id);
+  }
+
+  const updatedRows = await updateRows(entity, rows, writeContext, skipsUnchangedRows);
+
+  await writeLinkTableRows(entity, rows, true, writeContext);
+  await hooks.afterRowsWritten?.(rows, context, transaction);
+  return updatedRows;
+}
+
+export interface RowChange extends InputRow, RowReference {}
+
+/** Updates rows and returns their ids in input order. A single row may be returned completely. */
+export async function executeUpdates(
+  entity: Entity,
+  changes: readonly RowChange[],
+  argumentName: string,
+  context: Context,
+): Promise<StoredRow[]> {
+  requireWriteScope(entity, context);
+  rejectTooManyRows(changes.length, argumentName);
+  if (changes.length === 0) return [];
+  const drafts = changes.map(({ input, path }) => createUpdateDraft(entity, input, path));
+
+  try {
+    return await writeUpdateDrafts(entity, changes, drafts, context);
+  } catch (error) {
+    throw await addAllInputIssues(error, drafts, context, () =>
+      missingRowIssues(entity, changes, context),
+    );
+  }
+}
+
+async function writeUpdateDrafts(
+  entity: Entity,
+  changes: readonly RowChange[],
+  drafts: readonly RowDraft[],
+  context: Context,
+): Promise<StoredRow[]> {
+  const ids = parseRowIds(entity, changes);
+
+  drafts.forEach((draft, index) => (draft.id = ids[index]!));
+  const ruleFieldNames = affectedRuleFieldNames(entity, drafts, context);
+  const comparedFieldNames = [...uniqueFieldNamesToCompare(entity, drafts), ...ruleFieldNames];
+
+  await requireRowsWritable(entity, changes, ids, context);
+  // An update that only writes columns and compares no values need not read the rows first, because
+  // the UPDATE statement reports missing rows.
+  const needsCurrentRows = comparedFieldNames.length > 0 || !updatesOnlyColumns(entity, drafts);
+  // A single row needs a lock only if links are replaced, which takes several statements, or if
+  // rules or expected versions apply to its current values.
+  const needsRowLocks =
+    ids.length > 1 ||
+    ruleFieldNames.length > 0 ||
+    changesLinkTables(entity, drafts) ||
+    hasExpectedVersion(changes);
+  const storedRows = await withRetries(context, async (isFirstAttempt) => {
+    const readCurrentRows = async () => {
+      const currentRows = await readWritableRows(entity, ids, comparedFieldNames, context);
+
+      requireRowsExist(entity, changes, ids, currentRows.keys());
+      for (const draft of drafts) draft.currentValues = currentRows.get(draft.id!);
+    };
+
+    if (needsCurrentRows) await readCurrentRows();
+    await validateDrafts(
+      drafts,
+      context,
+      isFirstAttempt && !needsCurrentRows && !needsRowLocks,
+    ).catch(async (error) => {
+      if (!needsCurrentRows) await readCurrentRows();
+      throw error;
+    });
+    const rowsPassedToHooks: RowPassedToHooks[] = [];
+
+    return runInTransaction(rowsPassedToHooks, context, async (writeContext) => {
+      const inputs = drafts.map(({ input }) => input);
+
+      await lockRootsOfWrittenRows(entity, ids, inputs, writeContext);
+      await hooksOf(entity).onTransactionStart?.(drafts, context, writeContext.transaction);
+
+      if (needsRowLocks) {
+        const rows = await lockAndCheckRows(
+          entity,
+          changes,
+          ids,
+          'NO KEY UPDATE',
+          writeContext,
+          ruleFieldNames,
+        );
+
+        await revalidateRules(refreshChangedDrafts(drafts, rows, ruleFieldNames), context);
+      }
+
+      const rows = drafts.map(({ id, input }): RowWithValues => ({
+        id: id!,
+        values: { ...input },
+      }));
+      const updatedRows = await updateRowsOfEntity(entity, rows, rowsPassedToHooks, writeContext);
+
+      requireRowsExist(entity, changes, ids, idsOf(updatedRows));
+      return updatedRows;
+    });
+  });
+
+  context.loaders.clear();
+  return ids.length === 1 ? storedRows : ids.map((id) => ({ id }));
+}
+
+/** Unique fields whose current values are needed, because a change sets only some of them. */
+function uniqueFieldNamesToCompare(entity: Entity, drafts: readonly RowDraft[]): string[] {
+  const names = uniqueFields(entity).map(({ name }) => name);
+  const setsOnlySomeFields = ({ input }: RowDraft) =>
+    names.some((name) => name in input) && !names.every((name) => name in input);
+
+  return drafts.some(setsOnlySomeFields) ? names : [];
+}
+
+const hasPreWriteHooks = (entity: Entity): boolean => {
+  const { onTransactionStart, beforeRowWrite } = hooksOf(entity);
+
+  return Boolean(onTransactionStart ?? beforeRowWrite);
+};
+
+const updatesOnlyColumns = (entity: Entity, drafts: readonly RowDraft[]): boolean =>
+  !hasPreWriteHooks(entity) &&
+  !changesLinkTables(entity, drafts) &&
+  drafts.every(({ input }) => changesColumns(entity, input));
+
+/** Reports changes whose row does not exist or may not be written by the viewer. */
+async function missingRowIssues(
+  entity: Entity,
+  changes: readonly RowChange[],
+  context: Context,
+): Promise<InputIssue[]> {
+  const ids = changes.map(({ id }) => resolveRowId(entity.name, id));
+  const existingRows = await readWritableRows(
+    entity,
+    [...new Set(ids.filter((id) => id !== undefined))],
+    [],
+    context,
+  );
+
+  return changes.flatMap((change, index) =>
+    ids[index] === undefined || existingRows.has(ids[index])
+      ? []
+      : [referenceNotFoundIssue(entity, change)],
+  );
+}
+
+/** Reads the given fields of writable rows, by id. */
+async function readWritableRows(
+  entity: Entity,
+  ids: readonly number[],
+  fieldNames: readonly string[],
+  context: Context,
+) {
+  const columns = columnSet(entity, fieldNames, context.policies.textOrder);
+  const rows = await context.session.query(
+    ...buildSelectRowsStatement(columns, [
+      columnIsOneOf('id', ids),
+      ...writableRowConditions(entity, context),
+    ]),
+  );
+
+  return new Map(rows.map((row) => [row.id as number, row]));
+}
+
+export interface Deletion {
+  ids: readonly number[];
+
+  /** Number of rows of their history, such as the logs of a workout, that were deleted, too. */
+  historyCount: number;
+}
+
+/** Deletes rows. With `deletesHistory`, they may have a history. */
+export async function executeDeletions(
+  entity: Entity,
+  references: readonly RowReference[],
+  argumentName: string,
+  context: Context,
+  deletesHistory = false,
+): Promise<Deletion> {
+  requireWriteScope(entity, context);
+  rejectTooManyRows(references.length, argumentName);
+  const ids = parseRowIds(entity, references);
+
+  if (ids.length === 0) return { ids, historyCount: 0 };
+  await requireRowsWritable(entity, references, ids, context);
+  const hasHistory =
+    context.policies.protectsHistory && resourceOf(entity)!.historyFieldNames !== undefined;
+  const historyCount = await withRetries(context, () =>
+    context.session.transaction(async (transaction) => {
+      const writeContext: WriteContext = { context, transaction };
+      const rows = ids.map((id) => ({ id }));
+
+      await lockRootsOfDeletedRows(entity, ids, writeContext);
+      await hooksOf(entity).onTransactionStart?.(rows, context, transaction);
+
+      if (ids.length > 1 || hasHistory || hasExpectedVersion(references)) {
+        await lockAndCheckRows(entity, references, ids, 'UPDATE', writeContext);
+      }
+
+      const deletedHistoryCount = hasHistory
+        ? await countHistory(entity, references, ids, deletesHistory, writeContext)
+        : 0;
+
+      // Locked rows certainly exist. A single row without an expected version was not locked, so it
+      // may be missing.
+      if ((await deleteRows(entity, ids, writeContext)) < ids.length) {
+        requireRowsExist(entity, references, ids, []);
+      }
+
+      return deletedHistoryCount;
+    }),
+  );
+
+  context.loaders.clear();
+  return { ids, historyCount };
+}
+
+/**
+ * Counts the history of rows that are locked, so that it cannot grow. Throws `InvalidInput` if a
+ * row has one that the client does not want to delete.
+ */
+async function countHistory(
+  entity: Entity,
+  references: readonly RowReference[],
+  ids: readonly number[],
+  deletesHistory: boolean,
+  { context, transaction }: WriteContext,
+): Promise<number> {
+  const { historyFieldNames } = resourceOf(entity)!;
+  const children = childRowsFieldsOf(entity).filter(({ name }) =>
+    historyFieldNames!.includes(name),
+  );
+  const { bind, values } = createParameterBinder();
+  const countsSql = children.map((child) => {
+    const target = child.target();
+    const { column } = fieldOf(target, child.referenceFieldName);
+    const isOfRowSql = (alias: string) => `${alias}."${column}" = t."id"`;
+    const where = whereClause([isOfRowSql, ...writableRowConditions(target, context)], 'h', bind);
+
+    return `(SELECT count(*)::int FROM "${resourceOf(target)!.table}" AS h${where}) AS "${child.name}"`;
+  });
+  const rows = await transaction.query(
+    `SELECT t."id", ${countsSql.join(', ')} FROM "${resourceOf(entity)!.table}" AS t${whereClause([columnIsOneOf('id', ids), ...writableRowConditions(entity, context)], 't', bind)}`,
+    values,
+  );
+  const countOf = (row: Row) => children.reduce((sum, { name }) => sum + Number(row[name]), 0);
+
+  if (!deletesHistory) {
+    throwIfInvalid(
+      rows.filter(countOf).map((row) => {
+        const counts = children.map(({ name }) => `${name}: ${row[name]}`).join(', ');
+
+        return {
+          path: references[ids.indexOf(row.id as number)]!.idPath,
+          ...validationIssue(
+            IssueCode.HAS_HISTORY,
+            `Its history would be deleted, too (${counts}). Set \`deleteHistory\` to confirm.`,
+          ),
+        };
+      }),
+    );
+  }
+
+  return rows.reduce((sum, row) => sum + countOf(row), 0);
+}

@@ -1,0 +1,241 @@
+import { randomUUID } from 'node:crypto';
+import type { Transaction } from '../../database/transaction';
+import { Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { FieldExtensions } from '../../engine/declare/field-extensions';
+import { Model } from 'sequelize-typescript';
+import type { Context } from '../../engine/context';
+import { createCrudResolver } from '../../engine/schema/crud';
+import { notFoundError } from '../../engine/declare/errors';
+import {
+  ChoiceField,
+  BooleanField,
+  Id,
+  ImageField,
+  TextField,
+  UuidField,
+  type RowFields,
+} from '../../engine/declare/fields';
+import { Ref, Resource } from '../../engine/declare/resource';
+import { RequiresFields } from '../../engine/read/query-plan';
+import type { FieldValues } from '../../engine/declare/registry';
+import type { UploadedFile } from '../../shared/multipart';
+import { mediaUrl } from '../../files/paths';
+import { checkQuota, storedFileBytes, recordFileBytes, type NewFile } from '../../files/quota';
+import { createPathTakenCheck } from '../../files/removal';
+import {
+  THUMBNAILS_SELECTION,
+  ThumbnailArgs,
+  Thumbnails,
+  thumbnailsOf,
+  thumbnailUrl,
+} from '../../files/thumbnails';
+import { imageFieldOptions } from '../../files/upload';
+import { ExerciseBase } from './exercise-base';
+import { License } from './license';
+import { ACCEPTED_STATUS, PENDING_STATUS, REVIEW_STATUS_FIELD_OPTIONS } from './review-status';
+
+const MAX_PATH_LENGTH = 100;
+const MAX_AUTHOR_LENGTH = 50;
+
+@Resource({
+  restName: 'exerciseimage',
+  inReference: { apiRootPosition: 19 },
+  dumpModelName: 'exercises.exerciseimage',
+  description: 'An image of an exercise, pending ones included.',
+  ordering: ['-isMain', 'id'],
+  uniqueFlag: { flagFieldName: 'isMain', parentFieldName: 'exerciseBaseId' },
+  routes: 'all',
+  writeOperations: ['create', 'update', 'remove'],
+  scopeGroup: 'catalogue',
+  pendingColumnValues: { status: PENDING_STATUS },
+  permittedMethods: ['POST'],
+  filters: ['isMain', 'status', 'exerciseBaseId', 'licenseId', 'licenseAuthor'],
+})
+export class ExerciseImage extends Model<ExerciseImage> {
+  @Id() declare id: number;
+  @UuidField({
+    description: 'Identifies the image across servers: copies have the same UUID.',
+    readOnly: true,
+    default: () => randomUUID(),
+  })
+  declare uuid: string;
+  @Ref(() => ExerciseBase, { label: 'Exercise', restKey: 'exercise' })
+  declare exerciseBaseId: number;
+  @ImageField({
+    label: 'Image',
+    helpText: 'Only PNG and JPEG formats are supported.',
+    description: 'URL of the image; as input, the file.',
+    ...imageFieldOptions(MAX_PATH_LENGTH),
+  })
+  declare image: string;
+  @BooleanField({
+    label: 'Main picture',
+    helpText: 'Whether this is the main image of the exercise.',
+    default: false,
+  })
+  declare isMain: boolean;
+  @ChoiceField({
+    ...REVIEW_STATUS_FIELD_OPTIONS,
+    description: 'Only accepted images are visible to everyone.',
+    readOnly: true,
+  })
+  declare status: string;
+  @Ref(() => License, {
+    label: 'License',
+    default: 2,
+    defaultDescription: 'CC-BY-SA 4',
+    hiddenInRest: true,
+  })
+  declare licenseId: number;
+  @TextField({
+    label: 'Author',
+    description: 'The author to be credited under the licence.',
+    max: MAX_AUTHOR_LENGTH,
+    allowNull: true,
+    allowBlank: true,
+    hiddenInRest: true,
+  })
+  declare licenseAuthor: string | null;
+}
+
+/** Placeholder id of a row that is not inserted yet. No stored row has the id 0. */
+const NEW_ROW_ID = 0;
+
+const loadExerciseBaseId = async (id: number, transaction: Transaction): Promise<number> => {
+  const row = await transaction
+    .model(ExerciseImage)
+    .findOne({ where: { id }, attributes: ['exerciseBaseId'], raw: true });
+
+  if (!row) throw notFoundError();
+
+  return row.exerciseBaseId;
+};
+
+const hasAcceptedMainImage = async (
+  exerciseBaseId: number,
+  transaction: Transaction,
+): Promise<boolean> => {
+  const where = { exerciseBaseId, isMain: true, status: ACCEPTED_STATUS };
+
+  return (await transaction.model(ExerciseImage).count({ where })) > 0;
+};
+
+const CONTRIBUTOR_TABLE = 'exercise_image_contributor';
+
+/**
+ * Sizes of uploaded files in bytes, kept until the image rows are inserted, because a size is
+ * recorded under the id of its row.
+ */
+const fileBytesByRow = new WeakMap<FieldValues, number>();
+
+const ExerciseImageCrudResolver = createCrudResolver(ExerciseImage, {
+  /**
+   * Locks the exercise bases, so that concurrent writes cannot both set the main image of a base.
+   * Checks the upload quota.
+   */
+  async onTransactionStart(rows, context, transaction) {
+    const {
+      viewer,
+      services: { media },
+    } = context;
+    // Raw SQL, because Sequelize cannot select rows by a reference from another table.
+    const lockBasesSql = `SELECT 1 FROM "exercise_base" WHERE "id" = ANY($1::int[]) OR "id" IN
+      (SELECT "exercise_base_id" FROM "exercise_image" WHERE "id" = ANY($2::int[])) ORDER BY "id"
+        FOR NO KEY UPDATE`;
+    const bind = [
+      rows.flatMap(({ input }) => input?.exerciseBaseId ?? []),
+      rows.flatMap(({ id }) => id ?? []),
+    ];
+
+    await transaction.query(lockBasesSql, bind);
+    const uploads = rows.flatMap(({ id, input, path }): NewFile[] => {
+      if (!input?.image) return [];
+      const file = input.image as UploadedFile;
+
+      return [{ replacedRowId: id, file, inputPath: [...path!, 'image'] }];
+    });
+
+    // Superusers have no upload quota.
+    if (uploads.length && !viewer!.isSuperuser && media.quotaBytes !== Infinity) {
+      await checkQuota(CONTRIBUTOR_TABLE, viewer!.id, uploads, media.quotaBytes, transaction);
+    }
+  },
+  async beforeRowWrite(values, context, transaction, id = NEW_ROW_ID) {
+    if (id === NEW_ROW_ID && context.viewer!.isSuperuser) {
+      values.status = ACCEPTED_STATUS;
+      values.licenseAuthor ??= new URL(context.request.baseUrl).hostname.slice(
+        0,
+        MAX_AUTHOR_LENGTH,
+      );
+    }
+
+    // A new image becomes the main image as long as none has been accepted. The database demotes
+    // the previous main image.
+    if (id === NEW_ROW_ID && !values.isMain) {
+      values.isMain = !(await hasAcceptedMainImage(Number(values.exerciseBaseId), transaction));
+    }
+
+    if (values.image === undefined) return;
+    const exerciseBaseId = values.exerciseBaseId ?? (await loadExerciseBaseId(id, transaction));
+    const isPathTaken = createPathTakenCheck(transaction);
+    const folder = `exercise-images/${Number(exerciseBaseId)}`;
+    const file = values.image as UploadedFile;
+
+    values.image = await context.services.media.store(folder, file, MAX_PATH_LENGTH, isPathTaken);
+    fileBytesByRow.set(values, await storedFileBytes(file));
+  },
+  async afterRowsWritten(writtenRows, _context, transaction) {
+    const newFiles = writtenRows.flatMap(({ id, values }) => {
+      const bytes = fileBytesByRow.get(values);
+
+      return bytes === undefined ? [] : [{ id, bytes }];
+    });
+
+    if (newFiles.length) await recordFileBytes(CONTRIBUTOR_TABLE, newFiles, transaction);
+  },
+  async undoSideEffects({ image }, { services: { media } }) {
+    if (typeof image === 'string') await media.remove([image]);
+  },
+});
+
+@Resolver(() => ExerciseImage)
+export default class ExerciseImageResolver extends ExerciseImageCrudResolver {
+  @FieldResolver(() => String, { description: 'URL of the image.' })
+  @RequiresFields(() => ExerciseImage, 'image')
+  image(
+    @Root() row: RowFields<ExerciseImage, 'image'>,
+    @Ctx() { request: { baseUrl } }: Context,
+  ): string {
+    return baseUrl + mediaUrl(row.image);
+  }
+
+  @FieldExtensions({ cost: { weight: 2 } })
+  @FieldResolver(() => String, {
+    description:
+      'URL of a thumbnail, which is generated when it is first requested: PNG if the image has transparency or is a GIF, otherwise JPEG.',
+  })
+  @RequiresFields(() => ExerciseImage, 'image')
+  async thumbnailUrl(
+    @Root() row: RowFields<ExerciseImage, 'image'>,
+    @Args(() => ThumbnailArgs) args: ThumbnailArgs,
+    @Ctx() { request: { baseUrl }, services: { media } }: Context,
+  ): Promise<string> {
+    return baseUrl + thumbnailUrl(row.image, args, await media.hasPngThumbnails(row.image));
+  }
+
+  @FieldExtensions({
+    exclusiveTo: 'rest',
+    cost: { weight: 20 },
+    action: { name: 'thumbnails', graphqlSelection: THUMBNAILS_SELECTION, hiddenOnPages: true },
+  })
+  @FieldResolver(() => Thumbnails, {
+    description: 'Thumbnails of the image, generated on first request.',
+  })
+  @RequiresFields(() => ExerciseImage, 'image')
+  async thumbnails(
+    @Root() row: RowFields<ExerciseImage, 'image'>,
+    @Ctx() { request: { basePath }, services: { media } }: Context,
+  ): Promise<Thumbnails> {
+    return thumbnailsOf(row.image, await media.createThumbnails(row.image), basePath);
+  }
+}

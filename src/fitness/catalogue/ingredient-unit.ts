@@ -1,0 +1,47 @@
+import { Model } from 'sequelize-typescript';
+import { MAX_INTEGER, MIN_INTEGER } from '../../shared/bounds';
+import { createCrudResolver } from '../../engine/schema/crud';
+import { DecimalField, Id, IntegerField } from '../../engine/declare/fields';
+import { Ref, Resource } from '../../engine/declare/resource';
+import { HouseholdUnit } from './household-unit';
+import { Ingredient } from './ingredient';
+
+const filterFieldNames = ['amount', 'gram', 'ingredientId', 'householdUnitId'];
+const title = 'Ingredient Weight Unit';
+
+@Resource({
+  restName: 'ingredientweightunit',
+  inReference: { apiRootPosition: 24 },
+  title,
+  dumpModelName: 'nutrition.ingredientweightunit',
+  description: 'The weight of a household unit of an ingredient.',
+  ordering: ['id'],
+  labelFieldPaths: ['ingredient.name', 'householdUnit.name', 'amount'],
+  filters: filterFieldNames,
+  // A second REST endpoint of this resource: the public documentation of the reference service
+  // calls it `ingredienttoweightunit`.
+  views: { ingredienttoweightunit: { title, filters: filterFieldNames, inReference: {} } },
+})
+export class IngredientUnit extends Model<IngredientUnit> {
+  @Id() declare id: number;
+  @DecimalField({
+    label: 'Amount',
+    helpText: 'Unit amount, e.g. "1 cup" or "1/2 spoon".',
+    maxDigits: 5,
+    decimalPlaces: 2,
+    default: '1',
+  })
+  declare amount: string;
+  @IntegerField({
+    label: 'Amount in grams',
+    description: 'The weight of this amount of the unit.',
+    min: MIN_INTEGER,
+    max: MAX_INTEGER,
+  })
+  declare gram: number;
+  @Ref(() => Ingredient, { label: 'Ingredient', readOnly: true }) declare ingredientId: number;
+  @Ref(() => HouseholdUnit, { label: 'Weight unit', restKey: 'unit', column: 'unit_id' })
+  declare householdUnitId: number;
+}
+
+export default createCrudResolver(IngredientUnit);

@@ -1,0 +1,22 @@
+import { Model } from 'sequelize-typescript';
+import { createCrudResolver } from '../../engine/schema/crud';
+import { Id } from '../../engine/declare/fields';
+import { Children, Resource } from '../../engine/declare/resource';
+import { ExerciseBase } from './exercise-base';
+
+@Resource({
+  dumpModelName: 'exercises.variation',
+  description: 'A group of exercises that are variations of each other.',
+  ordering: ['id'],
+  lookupTableSize: 25,
+})
+export class Variation extends Model<Variation> {
+  @Id() declare id: number;
+  @Children(() => ExerciseBase, 'variationId', {
+    assumedSize: 4,
+    description: 'The exercises of the group.',
+  })
+  declare exerciseBases: ExerciseBase[];
+}
+
+export default createCrudResolver(Variation);

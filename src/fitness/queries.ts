@@ -1,0 +1,301 @@
+/**
+ * Time series and rankings, the two kinds of analyses: arguments, cost, and the SQL that limits
+ * their rows.
+ */
+import type { GraphQLResolveInfo } from 'graphql';
+import { ArgsType, Field, Int } from 'type-graphql';
+import { MAX_INTEGER } from '../shared/bounds';
+import type { Row } from '../database/rows';
+import {
+  createParameterBinder,
+  type ParameterBinder,
+  type SqlCondition,
+} from '../engine/access/conditions';
+import type { Context } from '../engine/context';
+import {
+  bucketSql,
+  isCyclicUnit,
+  MONDAY,
+  BUCKET_DURATIONS,
+  type DayUnit,
+  dayBucket,
+  type DayBucket,
+} from '../engine/grouping/time-buckets';
+import { todayIn } from '../engine/declare/clock';
+import { invalidArgumentError } from '../engine/declare/errors';
+import { DateScalar } from '../engine/declare/scalars';
+import { listSizeExtensions } from '../engine/declare/field-extensions';
+import {
+  ALL_OR_FIRST_DESCRIPTION,
+  checkCompleteness,
+  rowLimit,
+  validatePageSize,
+} from '../engine/declare/page-size';
+import { MAX_PAGE_SIZE } from '../shared/page-size';
+
+export const BUCKET_UNIT_DESCRIPTION = 'Units of time by which days are grouped.';
+export const FIRST_DAY_ARGUMENT_OPTIONS = {
+  defaultValue: MONDAY,
+  description: 'The weekday on which weeks start.',
+};
+
+/** Maximum number of days in analyses that also return the days without data. */
+export const MAX_SERIES_DAYS = 9_999;
+
+/**
+ * Creates a function that adds the field `bucket` to a row with a column `start`. Consecutive rows
+ * with equal `start` share one bucket object.
+ */
+export function createDayBucketMapper(by: DayUnit): (row: Row) => Row {
+  let previous: { start: unknown; bucket: DayBucket } | undefined;
+
+  return (row) => {
+    if (!previous || previous.start !== row.start) {
+      previous = { start: row.start, bucket: dayBucket(by, row.start) };
+    }
+
+    return { ...row, bucket: previous.bucket };
+  };
+}
+
+const TYPICAL_ROW_COUNT = 100;
+const [DEFAULT_DAY_COUNT, DEFAULT_PERIOD_COUNT] = [90, 26];
+const DAY_MS = 86_400_000;
+
+const TOO_MANY_ROWS_MESSAGE = `There are more than ${MAX_PAGE_SIZE} rows. Choose a later day or use \`last\`.`;
+
+@ArgsType()
+export class SeriesArgs {
+  @Field(() => DateScalar, {
+    nullable: true,
+    description: `The first day. If absent, the last ${DEFAULT_DAY_COUNT} days, or ${DEFAULT_PERIOD_COUNT} weeks, months, quarters or years, up to \`until\`; with \`last\`, all days.`,
+  })
+  declare from?: string | null;
+  @Field(() => DateScalar, { nullable: true, description: 'The last day; today if absent.' })
+  declare until?: string | null;
+  @Field(() => Int, {
+    nullable: true,
+    description: `Returns the last n (newest) rows, at most ${MAX_PAGE_SIZE}. Without it, more rows than that are an error.`,
+  })
+  declare last?: number | null;
+}
+
+@ArgsType()
+export class RankingArgs {
+  @Field(() => Int, { nullable: true, description: ALL_OR_FIRST_DESCRIPTION })
+  declare first?: number | null;
+  @Field(() => Int, { nullable: true, description: 'Number of rows to skip.' }) declare offset?:
+    number | null;
+}
+
+/**
+ * GraphQL extensions of analysis fields, which exist only in GraphQL. Their cost is high, because
+ * even a short result can require reading all rows of the viewer.
+ */
+export const ANALYSIS_FIELD_EXTENSIONS = { exclusiveTo: 'graphql' as const, cost: { weight: 100 } };
+
+export const RANKING_FIELD_EXTENSIONS = {
+  ...ANALYSIS_FIELD_EXTENSIONS,
+  ...listSizeExtensions(TYPICAL_ROW_COUNT),
+};
+
+export const countDaysInclusive = (from: string, until: string): number =>
+  (Date.parse(until) - Date.parse(from)) / DAY_MS + 1;
+
+function estimateRowCount({ from, until, last }: SeriesArgs): number {
+  if (last != null) return last;
+
+  return from == null ? TYPICAL_ROW_COUNT : countDaysInclusive(from, until ?? todayIn('utc'));
+}
+
+/**
+ * GraphQL extensions of time series. The estimated number of rows is `last`, or one per day since
+ * `from`.
+ */
+export const SERIES_FIELD_EXTENSIONS = {
+  ...ANALYSIS_FIELD_EXTENSIONS,
+  listSize: {
+    assumedSize: (args: SeriesArgs) => Math.min(Math.max(estimateRowCount(args), 0), MAX_PAGE_SIZE),
+  },
+};
+
+export function checkDateOrder(from: string | null | undefined, until: string): void {
+  if (from != null && from > until) {
+    throw invalidArgumentError('until', 'Ensure that `from` is not greater than `until`.');
+  }
+}
+
+interface AnalysisStatement {
+  select: string;
+
+  /** ORDER BY terms that make the order of rows unique. */
+  orderTerms: readonly string[];
+}
+
+/**
+ * SQL: whether a period overlaps the requested date range. Without `lastDateSql`, the period is one
+ * day.
+ */
+export type DateRangeConditionSql = (firstDateSql: string, lastDateSql?: string) => string;
+
+interface DateRangeArgs extends SeriesArgs {
+  by?: DayUnit;
+  firstDay?: number;
+  timeZone?: string | null;
+}
+
+/** The last day of a series that has a row for each day or week: `until`, or today. */
+export const lastDayOf = (
+  { until, timeZone }: DateRangeArgs,
+  { services: { timeZone: serverTimeZone } }: Context,
+): string => until ?? todayIn(timeZone ?? serverTimeZone);
+
+/**
+ * Prepares the SQL condition for the date range of the arguments. Without `until`, the range ends
+ * today; in an export, it has no end.
+ */
+function prepareDateRangeCondition(
+  args: DateRangeArgs,
+  context: Context,
+  isExport: boolean,
+): (bind: ParameterBinder) => DateRangeConditionSql {
+  const { from, until, last, by = 'DAY', firstDay = MONDAY } = args;
+  const end = until ?? (isExport ? 'infinity' : lastDayOf(args, context));
+
+  checkDateOrder(from, end);
+  const timeUnit = isCyclicUnit(by) ? 'WEEK' : by;
+  const precedingPeriodCount = (by === 'DAY' ? DEFAULT_DAY_COUNT : DEFAULT_PERIOD_COUNT) - 1;
+
+  return (bind) => {
+    const endSql = `${bind(end)}::date`;
+    const defaultStartSql = () =>
+      `(${bucketSql(timeUnit, firstDay, endSql, '')} - ${precedingPeriodCount} * interval '${BUCKET_DURATIONS[timeUnit]}')::date`;
+    const implicitStartSql = () => (last == null ? defaultStartSql() : `date '-infinity'`);
+    const startSql = from == null ? implicitStartSql() : `${bind(from)}::date`;
+
+    return (firstDateSql, lastDateSql = firstDateSql) =>
+      `${lastDateSql} >= ${startSql} AND ${firstDateSql} <= ${endSql}`;
+  };
+}
+
+/** Runs the statement of a ranking with the paging arguments `first` and `offset`. */
+export async function queryRanking(
+  buildStatement: (bind: ParameterBinder) => AnalysisStatement,
+  args: RankingArgs,
+  { session }: Context,
+): Promise<Row[]> {
+  const first = rowLimit(args.first);
+  const offset = validatePageSize('offset', args.offset, MAX_INTEGER) ?? 0;
+  const { bind, values } = createParameterBinder();
+  const { select, orderTerms } = buildStatement(bind);
+
+  const rows = await session.query(
+    `SELECT * FROM (${select}) q ORDER BY ${orderTerms.join(', ')}
+      LIMIT ${bind(first)} OFFSET ${bind(offset)}`,
+    values,
+  );
+
+  checkCompleteness(rows.length, 'Use `first` and `offset`.');
+  return rows;
+}
+
+type SeriesStatementBuilder = (
+  bind: ParameterBinder,
+  inDateRangeSql: DateRangeConditionSql,
+  extraConditions: readonly SqlCondition[],
+) => AnalysisStatement;
+
+const inExerciseBases =
+  (exerciseBaseIds: readonly number[]): SqlCondition =>
+  (alias, bind) =>
+    `${alias}."exercise_id" IN (SELECT e."id" FROM "exercise" e
+      WHERE e."exercise_base_id" = ANY(${bind(exerciseBaseIds)}))`;
+
+/**
+ * Reads the last rows of a time series, or of one time series per exercise base. In an export,
+ * reads the next rows after the `exportedRowCount` rows that are already written.
+ */
+async function readSeries(
+  buildStatement: SeriesStatementBuilder,
+  args: DateRangeArgs,
+  context: Context,
+  exportedRowCount: number | undefined,
+  exerciseBaseIds?: readonly number[],
+): Promise<Row[]> {
+  const last = validatePageSize('last', args.last, MAX_PAGE_SIZE) ?? MAX_PAGE_SIZE + 1;
+  const bindDateRange = prepareDateRangeCondition(args, context, exportedRowCount !== undefined);
+  const { bind, values } = createParameterBinder();
+  const { select, orderTerms } = buildStatement(
+    bind,
+    bindDateRange(bind),
+    exerciseBaseIds ? [inExerciseBases(exerciseBaseIds)] : [],
+  );
+  const rankingTerms =
+    exportedRowCount === undefined ? orderTerms.map((term) => `${term} DESC`) : orderTerms;
+  const rankSql = `row_number() OVER
+    (${exerciseBaseIds ? 'PARTITION BY q."exerciseBaseId" ' : ''}ORDER BY
+    ${rankingTerms.join(', ')})`;
+  const offset = exportedRowCount ?? 0;
+
+  return context.session.query(
+    `SELECT * FROM (SELECT q.*, ${rankSql} AS "place" FROM (${select}) q) p
+      WHERE p."place" > ${bind(offset)} AND p."place" <= ${bind(offset + last)}
+      ORDER BY ${orderTerms.join(', ')}`,
+    values,
+  );
+}
+
+function checkRowCount(rows: Row[]): Row[] {
+  if (rows.length > MAX_PAGE_SIZE) throw invalidArgumentError('from', TOO_MANY_ROWS_MESSAGE);
+
+  return rows;
+}
+
+/**
+ * Reads the last rows of a time series, oldest first. In an export, reads the next rows after the
+ * rows that are already written.
+ */
+export async function querySeries(
+  buildStatement: SeriesStatementBuilder,
+  args: DateRangeArgs,
+  context: Context,
+): Promise<Row[]> {
+  return checkRowCount(await readSeries(buildStatement, args, context, context.exportedRowCount));
+}
+
+const isInsideList = ({ key, prev }: GraphQLResolveInfo['path']): boolean =>
+  typeof key === 'number' || (prev !== undefined && isInsideList(prev));
+
+/**
+ * Loads the time series of one exercise base. One statement reads the series of all parent rows of
+ * a list. A series inside a list cannot be exported.
+ */
+export async function loadExerciseBaseSeries(
+  buildStatement: SeriesStatementBuilder,
+  args: DateRangeArgs,
+  exerciseBaseId: number,
+  context: Context,
+  info: GraphQLResolveInfo,
+): Promise<Row[]> {
+  const exportedRowCount = isInsideList(info.path) ? undefined : context.exportedRowCount;
+
+  const loadSeries = async (exerciseBaseIds: readonly unknown[]) => {
+    const rowsByBase = new Map<unknown, Row[]>(exerciseBaseIds.map((id) => [id, []]));
+
+    const rows = await readSeries(
+      buildStatement,
+      args,
+      context,
+      exportedRowCount,
+      exerciseBaseIds as number[],
+    );
+
+    for (const row of rows) rowsByBase.get(row.exerciseBaseId)!.push(row);
+
+    return exerciseBaseIds.map((id) => rowsByBase.get(id)!);
+  };
+
+  return checkRowCount(
+    await context.loaders.getOrCreate<Row[]>(info.fieldNodes, loadSeries).load(exerciseBaseId),
+  );
+}

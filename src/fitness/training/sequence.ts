@@ -1,0 +1,42 @@
+/** Training order of planned sets, and of the days of a workout. */
+import { groupBy } from '../../shared/multimap';
+
+interface ExerciseSet {
+  exerciseId: number;
+}
+
+/** Groups planned sets by exercise, in order of first occurrence. */
+export const groupByExercise = <T extends ExerciseSet>(plannedSets: readonly T[]): T[][] => [
+  ...groupBy(plannedSets, ({ exerciseId }) => exerciseId).values(),
+];
+
+/**
+ * Arranges planned sets in rounds, each with one set of every exercise. A round uses the next
+ * planned set of each exercise. If an exercise has only one planned set, this is repeated
+ * `setCount` times. The exercise with the fewest sets determines the number of rounds.
+ */
+export function arrangeInRounds<T extends ExerciseSet>(
+  setCount: number,
+  plannedSets: readonly T[],
+): T[] {
+  const sequences = groupByExercise(plannedSets).map((group) =>
+    group.length === 1 ? Array.from({ length: setCount }, () => group[0]!) : group,
+  );
+
+  if (sequences.length === 0) return [];
+  const roundCount = Math.min(...sequences.map(({ length }) => length));
+
+  return Array.from({ length: roundCount }, (_, round) =>
+    sequences.map((sequence) => sequence[round]!),
+  ).flat();
+}
+
+/** Sorts training days by their first weekday; days without a weekday come last. */
+export const sortByWeekday = <T extends { id: number; weekdays: readonly number[] }>(
+  days: readonly T[],
+): T[] => {
+  const firstWeekday = ({ weekdays }: T) =>
+    weekdays.length ? Math.min(...weekdays) : Number.MAX_SAFE_INTEGER;
+
+  return [...days].sort((a, b) => firstWeekday(a) - firstWeekday(b) || a.id - b.id);
+};

@@ -1,0 +1,260 @@
+/**
+ * Training volume (sets, hard sets, repetitions, tonnage) by week or another period: per muscle,
+ * per exercise or in total.
+ */
+import {
+  Args,
+  ArgsType,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Info,
+  Int,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+} from 'type-graphql';
+import { FieldExtensions } from '../../engine/declare/field-extensions';
+import type { GraphQLResolveInfo } from 'graphql';
+import { REQUESTED_UNIT_NOTE } from '../mass-units';
+import type { Row } from '../../database/rows';
+import type { ParameterBinder, SqlCondition } from '../../engine/access/conditions';
+import type { Context } from '../../engine/context';
+import { bucketSql, DayBucket, DayUnit, WEEKDAY_ENUM } from '../../engine/grouping/time-buckets';
+import type { RowFields } from '../../engine/declare/fields';
+import { DecimalScalar } from '../../engine/declare/scalars';
+import { RowField } from '../../engine/read/row-field';
+import { RequiresFields } from '../../engine/read/query-plan';
+import { Exercise } from '../catalogue/exercise';
+import { MASS_UNIT_CHOICES } from '../body/mass-unit';
+import { Muscle } from '../catalogue/muscle';
+import {
+  BUCKET_UNIT_DESCRIPTION,
+  FIRST_DAY_ARGUMENT_OPTIONS,
+  createDayBucketMapper,
+  SERIES_FIELD_EXTENSIONS,
+  querySeries,
+  SeriesArgs,
+  loadExerciseBaseSeries,
+  type DateRangeConditionSql,
+} from '../queries';
+import { WithExerciseFields } from './exercise-fields';
+import {
+  workoutLogCtes,
+  LATEST_TRANSLATION_DESCRIPTION,
+  workoutLogsSql,
+  WorkoutLogFilterField,
+  type WhereInput,
+} from './workout-logs';
+import {
+  MASS_CALCULATION_DESCRIPTION,
+  OUTPUT_UNIT_ARGUMENT_OPTIONS,
+  roundedMassInUnitSql,
+} from '../masses';
+
+/**
+ * SQL: whether a set is a hard set: 5 to 30 repetitions, with at most 4 in reserve or no logged
+ * reserve.
+ */
+export const isHardSetSql = (alias: string): string =>
+  `${alias}."reps" BETWEEN 5 AND 30 AND (${alias}."reserve" IS NULL OR ${alias}."reserve" <= 4)`;
+
+const VOLUME_DESCRIPTION = `A hard set has 5 to 30 repetitions with at most 4 in reserve, or none logged. (Schoenfeld and others, Sports 9 (2), 2021; Baz-Valle and others, J. Strength Cond. Res. 35 (3), 2021) Tonnage is the sum of repetitions times mass. ${MASS_CALCULATION_DESCRIPTION}`;
+
+export const VOLUME_CROSS_REFERENCE = 'Hard sets and tonnage are computed as in `trainingVolume`.';
+const FRACTIONAL_SETS_DESCRIPTION =
+  'A set counts fully for the primary muscles of its exercise and half for the secondary ones, as do its tonnage and repetitions. (Fractional sets: Pelland and others, The Resistance Training Dose Response, a meta-regression of 67 studies, SportRxiv, 2024)';
+
+@ArgsType()
+class MuscleVolumeArgs extends SeriesArgs {
+  @WorkoutLogFilterField('Filters the logs.') declare where?: WhereInput;
+  @Field(() => DayUnit, { defaultValue: DayUnit.WEEK, description: BUCKET_UNIT_DESCRIPTION })
+  declare by: DayUnit;
+  @Field(() => WEEKDAY_ENUM.type, FIRST_DAY_ARGUMENT_OPTIONS) declare firstDay: number;
+  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_ARGUMENT_OPTIONS) declare unit: string;
+}
+
+@ArgsType()
+class TrainingVolumeArgs extends MuscleVolumeArgs {
+  @Field(() => Boolean, { defaultValue: false, description: 'Returns one row per exercise.' })
+  declare perExercise: boolean;
+}
+
+@ObjectType({ description: 'The training volume of a muscle in a period.', simpleResolvers: true })
+export class MuscleVolume {
+  @Field(() => DayBucket, { description: 'The period.' }) declare bucket: DayBucket;
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of the muscle; null for exercises without known muscles.',
+  })
+  declare muscleId: number | null;
+  @Field(() => DecimalScalar, {
+    description: 'Number of hard sets; sets for secondary muscles count half.',
+  })
+  declare hardSets: string;
+  @Field(() => DecimalScalar, {
+    description: 'Number of sets; sets for secondary muscles count half.',
+  })
+  declare sets: string;
+  @Field(() => DecimalScalar, {
+    description: `Repetitions times mass, ${REQUESTED_UNIT_NOTE}; sets for secondary muscles count half.`,
+  })
+  declare tonnage: string;
+}
+
+@ObjectType({ description: 'The training volume of a period.', simpleResolvers: true })
+export class TrainingVolume {
+  @Field(() => DayBucket, { description: 'The period.' }) declare bucket: DayBucket;
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of the most recently logged translation; null unless `perExercise`.',
+  })
+  declare exerciseId: number | null;
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of the base shared by the translations; null unless `perExercise`.',
+  })
+  declare exerciseBaseId: number | null;
+  @Field(() => Int, { description: 'Number of days with logs.' }) declare days: number;
+  @Field(() => Int, { description: 'Number of hard sets.' }) declare hardSets: number;
+  @Field(() => Int, { description: 'Number of logged sets.' }) declare sets: number;
+  @Field(() => DecimalScalar, {
+    description: 'Number of repetitions. Seconds and other units are not counted.',
+  })
+  declare reps: string;
+  @Field(() => DecimalScalar, { description: `Repetitions times mass, ${REQUESTED_UNIT_NOTE}.` })
+  declare tonnage: string;
+}
+
+/**
+ * SQL: totals of the workout logs by exercise and period. Muscles are joined to these totals
+ * instead of the logs, of which there are far more.
+ */
+function exerciseTotalsSql(
+  { where, by, firstDay }: MuscleVolumeArgs,
+  context: Context,
+  bind: ParameterBinder,
+  inDateRangeSql: DateRangeConditionSql,
+): string {
+  return `SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."exercise_id",
+    count(*)::int AS "sets",
+    (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hard",
+    sum(l."reps" * l."mass") AS "tonnage"
+    FROM (${workoutLogsSql(where, context, bind, inDateRangeSql)}) l GROUP BY 1, 2`;
+}
+
+/**
+ * SQL: the muscles of the exercises in the CTE `x`, as primary or secondary. A muscle that is both
+ * is primary.
+ */
+const EXERCISE_MUSCLES_SQL = `SELECT e."id" AS "exercise_id", m."muscle_id",
+  bool_and(m."is_secondary") AS "secondary"
+  FROM "exercise" e JOIN "exercise_base_muscle" m ON m."exercise_base_id" = e."exercise_base_id"
+  WHERE e."id" IN (SELECT x."exercise_id" FROM x) GROUP BY 1, 2`;
+
+@Resolver(() => MuscleVolume)
+@RowField('muscle', 'muscleId', () => Muscle, {
+  nullable: true,
+  description: 'The muscle; null for exercises without known muscles.',
+})
+export class MuscleVolumeResolver {
+  @Query(() => [MuscleVolume], {
+    description: `Training volume of the viewer per muscle: hard sets, sets and tonnage by week or another period, oldest first. ${FRACTIONAL_SETS_DESCRIPTION} ${VOLUME_CROSS_REFERENCE}`,
+  })
+  @FieldExtensions(SERIES_FIELD_EXTENSIONS)
+  async muscleVolume(
+    @Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs,
+    @Ctx() context: Context,
+  ): Promise<Row[]> {
+    // Sets for secondary muscles count half. The sums are halved instead of each value, because
+    // thousands of decimal multiplications would be slow.
+    const fractionalSumSql = (column: string) =>
+      `(coalesce(sum(x."${column}") FILTER (WHERE m."secondary" IS NOT TRUE),
+        0) + coalesce(sum(x."${column}") FILTER (WHERE m."secondary"), 0) / 2.0)`;
+    const rows = await querySeries(
+      (bind, inDateRangeSql) => ({
+        select: `WITH x AS MATERIALIZED (${exerciseTotalsSql(args, context, bind, inDateRangeSql)})
+          SELECT x."start", m."muscle_id" AS "muscleId",
+            trim_scale(${fractionalSumSql('hard')}) AS "hardSets",
+            trim_scale(${fractionalSumSql('sets')}) AS "sets",
+          ${roundedMassInUnitSql(args.unit, fractionalSumSql('tonnage'))} AS "tonnage"
+          FROM x LEFT JOIN (${EXERCISE_MUSCLES_SQL}) m USING ("exercise_id") GROUP BY 1, 2`,
+        orderTerms: ['"start"', '"muscleId"'],
+      }),
+      args,
+      context,
+    );
+
+    return rows.map(createDayBucketMapper(args.by));
+  }
+}
+
+function createVolumeStatementBuilder(
+  { where, by, firstDay, perExercise, unit }: TrainingVolumeArgs,
+  context: Context,
+) {
+  const exerciseColumnSql = (column: string, name: string) =>
+    `${perExercise ? column : 'NULL::int'} AS "${name}"`;
+  const buildLogCtes = (logsSql: string) =>
+    perExercise ? workoutLogCtes(logsSql) : `l AS (${logsSql})`;
+
+  return (
+    bind: ParameterBinder,
+    inDateRangeSql: DateRangeConditionSql,
+    extraConditions: readonly SqlCondition[],
+  ) => ({
+    select: `WITH ${buildLogCtes(workoutLogsSql(where, context, bind, inDateRangeSql, extraConditions))}
+      SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start",
+        ${exerciseColumnSql('l."base"', 'exerciseBaseId')},
+        ${exerciseColumnSql('x."exercise_id"', 'exerciseId')},
+      count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets",
+      (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hardSets",
+      coalesce(sum(l."reps"), 0)::numeric AS "reps",
+      ${roundedMassInUnitSql(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"
+      FROM l ${perExercise ? 'JOIN x USING ("base") ' : ''}GROUP BY 1, 2, 3`,
+    orderTerms: ['"start"', '"exerciseBaseId"'],
+  });
+}
+
+@Resolver(() => TrainingVolume)
+@WithExerciseFields(
+  LATEST_TRANSLATION_DESCRIPTION,
+  'Null unless `perExercise`, and until it has been accepted by review.',
+)
+export class TrainingVolumeResolver {
+  @Query(() => [TrainingVolume], {
+    description: `Training volume of the viewer: sets, hard sets, repetitions and tonnage by week or another period, oldest first, in total or per exercise. ${VOLUME_DESCRIPTION}`,
+  })
+  @FieldExtensions(SERIES_FIELD_EXTENSIONS)
+  async trainingVolume(
+    @Args(() => TrainingVolumeArgs) args: TrainingVolumeArgs,
+    @Ctx() context: Context,
+  ): Promise<Row[]> {
+    return (await querySeries(createVolumeStatementBuilder(args, context), args, context)).map(
+      createDayBucketMapper(args.by),
+    );
+  }
+}
+
+@Resolver(() => Exercise)
+export class ExerciseVolumeResolver {
+  @FieldResolver(() => [TrainingVolume], {
+    description: 'Like `Query.trainingVolume`, for this exercise and its translations.',
+  })
+  @FieldExtensions(SERIES_FIELD_EXTENSIONS)
+  @RequiresFields(() => Exercise, 'exerciseBaseId')
+  async trainingVolume(
+    @Root() { exerciseBaseId }: RowFields<Exercise, 'exerciseBaseId'>,
+    @Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<Row[]> {
+    const buildStatement = createVolumeStatementBuilder({ ...args, perExercise: true }, context);
+
+    return (await loadExerciseBaseSeries(buildStatement, args, exerciseBaseId, context, info)).map(
+      createDayBucketMapper(args.by),
+    );
+  }
+}

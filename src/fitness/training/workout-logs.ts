@@ -1,0 +1,71 @@
+/**
+ * SQL of the workout logs that analyses read, with repetitions as numbers and weights as masses.
+ */
+import { Field } from 'type-graphql';
+import { visibleRowConditions } from '../../engine/access/access';
+import {
+  whereClause,
+  type ParameterBinder,
+  type SqlCondition,
+} from '../../engine/access/conditions';
+import type { Context } from '../../engine/context';
+import { fromClause } from '../../engine/sql/expressions';
+import { whereInputType } from '../../engine/sql/filters';
+import { compileWhere } from '../../engine/sql/where';
+import { WorkoutLog } from './workout-log';
+import { REPETITIONS_UNIT_ID, UNTIL_FAILURE_UNIT_ID } from './summary';
+import { liftedMassSql } from '../masses';
+import type { DateRangeConditionSql } from '../queries';
+
+export type WhereInput = Record<string, unknown> | null | undefined;
+
+export const WorkoutLogFilterField = (description: string): PropertyDecorator =>
+  Field(() => whereInputType(WorkoutLog), { nullable: true, description });
+
+/** SQL: the repetitions of a log or planned set; NULL for other units, such as seconds. */
+export const repetitionsSql = (alias: string): string =>
+  `CASE WHEN ${alias}."repetition_unit_id" IN (${REPETITIONS_UNIT_ID}, ${UNTIL_FAILURE_UNIT_ID})
+    THEN ${alias}."reps" END`;
+
+/**
+ * SQL: selects the workout logs that the viewer may read. Columns: `id`, `date`, `exercise_id`,
+ * `reps` (NULL for units such as seconds), `reserve` (repetitions in reserve), `mass` in kg.
+ */
+export function workoutLogsSql(
+  where: WhereInput,
+  context: Context,
+  bind: ParameterBinder,
+  inDateRangeSql?: DateRangeConditionSql,
+  extraConditions: readonly SqlCondition[] = [],
+): string {
+  const accessConditions = visibleRowConditions(WorkoutLog, context);
+  const { conditions, joins } = compileWhere(WorkoutLog, where, context);
+  const dateConditions: SqlCondition[] = inDateRangeSql
+    ? [(alias) => inDateRangeSql(`${alias}."date"`)]
+    : [];
+
+  return `SELECT t."id", t."date", t."exercise_id",
+    ${repetitionsSql('t')} AS "reps",
+    nullif(t."rir", '')::numeric AS "reserve", ${liftedMassSql('t', context, bind)} AS "mass"
+    ${fromClause(WorkoutLog, joins, bind)}${whereClause([...extraConditions, ...accessConditions, ...dateConditions, ...conditions], 't', bind)}`;
+}
+
+/**
+ * SQL: adds the column `base` to a SELECT of workout logs: the exercise base, which all
+ * translations of an exercise share.
+ */
+export const withExerciseBaseSql = (logsSql: string): string =>
+  `SELECT s.*, e."exercise_base_id" AS "base" FROM (${logsSql}) s
+    JOIN "exercise" e ON e."id" = s."exercise_id"`;
+
+export const LATEST_TRANSLATION_DESCRIPTION =
+  'The exercise, in the translation that was logged last.';
+
+/**
+ * SQL: two CTEs from a SELECT of workout logs. `l` has the logs with their exercise base, `x` the
+ * most recently logged translation of each base.
+ */
+export const workoutLogCtes = (logsSql: string): string =>
+  `l AS MATERIALIZED (${withExerciseBaseSql(logsSql)}),
+    x AS (SELECT DISTINCT ON (l."base") l."base", l."exercise_id" FROM l ORDER BY l."base",
+    l."date" DESC, l."id" DESC)`;

@@ -1,2 +1,0 @@
-/** Placeholder for a panel that is being loaded. */
-export const Loading = () => <p className="hint">Loading …</p>;

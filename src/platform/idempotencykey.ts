@@ -1,3 +1,0 @@
-/** Syntax of idempotency keys, and how long the stored responses are kept. */
-export const IDEMPOTENCY_KEY_PATTERN = /^[\x21-\x7e]{1,255}$/;
-export const KEY_RETENTION_HOURS = 24;

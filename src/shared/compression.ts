@@ -1,0 +1,78 @@
+/**
+ * HTTP response compression (Brotli, gzip, deflate), except for streams and bodies that fit into
+ * one packet. Responses to requests with cookies are compressed only if they are public, because
+ * the compressed length could reveal secrets (https://breachattack.com).
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { constants } from 'node:zlib';
+import compression from 'compression';
+import type { Request, Response } from 'express';
+import onHeaders from 'on-headers';
+
+/**
+ * Minimum size of compressed bodies in bytes. Smaller ones fit into one packet, so compression
+ * gains nothing.
+ */
+const MIN_BODY_BYTES = 1_400;
+
+/** Maximum length of an Accept-Encoding header in characters. Longer ones disable compression. */
+const MAX_ACCEPT_ENCODING_LENGTH = 256;
+const COMPRESSIBLE_TYPE_PATTERN =
+  /^(?:text\/(?:html|css|javascript|plain|csv)|application\/(?:[a-z.-]+\+)?(?:json|javascript|yaml)|image\/svg\+xml)\b/;
+
+/** Compression levels that take a few milliseconds per megabyte, in a thread of libuv. */
+const BROTLI_QUALITY = 4;
+const GZIP_LEVEL = 5;
+
+/**
+ * `Vary` header by which the REST root is recognized. The root is not compressed, because
+ * compression would add Accept-Encoding to the header, which clients expect unchanged.
+ */
+const REST_ROOT_VARY = 'Accept';
+
+/** Whether a response contains nothing of a session: shared caches may store it. */
+const isPublic = (response: ServerResponse): boolean =>
+  /^public\b/.test(String(response.getHeader('Cache-Control')));
+
+const isCompressible = ({ headers }: IncomingMessage, response: ServerResponse): boolean =>
+  (headers.cookie === undefined || isPublic(response)) &&
+  COMPRESSIBLE_TYPE_PATTERN.test(String(response.getHeader('Content-Type'))) &&
+  Number(response.getHeader('Content-Length')) >= MIN_BODY_BYTES &&
+  response.getHeader('Vary') !== REST_ROOT_VARY;
+
+const compress = compression({
+  filter: isCompressible,
+  threshold: 0,
+  level: GZIP_LEVEL,
+  brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } },
+});
+
+/** Removes the suffix `-br`, `-gzip` or `-deflate` that compression has added to an ETag. */
+export const stripETagCoding = (etag: string): string => etag.replace(/-(?:br|gzip|deflate)$/, '');
+
+/**
+ * Adds the content coding to the ETag of a response that was compressed here (and thus has no
+ * Content-Length). A strong ETag identifies the exact bytes (RFC 9110, section 8.8.1), so each
+ * coding needs its own.
+ */
+function addCodingToETag(this: ServerResponse): void {
+  const [tag, coding] = [this.getHeader('ETag'), this.getHeader('Content-Encoding')];
+
+  if (typeof tag === 'string' && typeof coding === 'string' && !this.hasHeader('Content-Length')) {
+    this.setHeader('ETag', tag.replace(/"$/, `-${coding}"`));
+  }
+}
+
+/** Patches a response so that its body is compressed if the client accepts that. */
+export function compressResponse(request: IncomingMessage, response: ServerResponse): void {
+  const acceptEncoding = request.headers['accept-encoding'];
+
+  if (acceptEncoding === undefined || String(acceptEncoding).length > MAX_ACCEPT_ENCODING_LENGTH) {
+    return;
+  }
+
+  // Header listeners run in reverse order of registration. `addCodingToETag` must run last, because
+  // it reads the content coding that `compress` sets.
+  onHeaders(response, addCodingToETag);
+  compress(request as Request, response as Response, () => undefined);
+}

@@ -1,0 +1,2 @@
+/** Placeholder while a panel is loaded. */
+export const Loading = () => <p className="hint">Loading …</p>;

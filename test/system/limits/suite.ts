@@ -1,3 +1,0 @@
-import { together } from '../../setup/together';
-
-together(__dirname);
