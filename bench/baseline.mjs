@@ -101,7 +101,7 @@ http
 
         send(
           response,
-          `{"data":{"exercises":{"nodes":${(await run('graphql', [variables.first])).results}}}}\n`,
+          `{"data":{"exerciseTranslations":{"nodes":${(await run('graphql', [variables.first])).results}}}}\n`,
         );
       } else send(response, '{}', 404);
     } catch (error) {

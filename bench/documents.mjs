@@ -15,7 +15,7 @@ const LISTS = 3;
  * Together with the list, its `nodes` and one field with an alias that is unique to the document,
  * these are 40 fields.
  */
-const FIELDS = `id uuid name nameOriginal description createdOn status licenseAuthor categoryId languageId licenseId baseLicenseId exerciseBaseId nodeId
+const FIELDS = `id uuid name nameOriginal description createdOn status licenseAuthor categoryId languageId licenseId baseLicenseId exerciseId nodeId
   category { id name nodeId } language { id fullName shortName nodeId } license { id fullName shortName url } baseLicense { id fullName shortName url }
   muscles { id name isFront }`;
 
@@ -27,7 +27,7 @@ function documentOf(number) {
   const lists = Array.from(
     { length: LISTS },
     (_, index) =>
-      `list${number}x${index}: exercises(first: ${ROWS}) { nodes { ${FIELDS} own${number}: name } }`,
+      `list${number}x${index}: exerciseTranslations(first: ${ROWS}) { nodes { ${FIELDS} own${number}: name } }`,
   );
 
   return `query Operation${number} { ${lists.join(' ')} }`;

@@ -12,7 +12,7 @@ const connections = 16;
 const ports = { service: PORT, baseline: PORT + 1 };
 
 const DOCUMENT =
-  'query ($first: Int) { exercises(first: $first) { nodes { id name category { name } muscles { name } equipment { name } images { image isMain } } } }';
+  'query ($first: Int) { exerciseTranslations(first: $first) { nodes { id name category { name } muscles { name } equipment { name } images { image isMain } } } }';
 const post = (body) => ({
   path: '/graphql',
   method: 'POST',

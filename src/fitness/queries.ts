@@ -205,14 +205,13 @@ type SeriesStatementBuilder = (
   extraConditions: readonly SqlCondition[],
 ) => AnalysisStatement;
 
-const inExerciseBases =
-  (exerciseBaseIds: readonly number[]): SqlCondition =>
+const ofExercises =
+  (exerciseIds: readonly number[]): SqlCondition =>
   (alias, bind) =>
-    `${alias}."exercise_id" IN (SELECT e."id" FROM "exercise" e
-      WHERE e."exercise_base_id" = ANY(${bind(exerciseBaseIds)}))`;
+    `${alias}."exercise_base_id" = ANY(${bind(exerciseIds)})`;
 
 /**
- * Reads the last rows of a time series, or of one time series per exercise base. In an export,
+ * Reads the last rows of a time series, or of one time series per exercise. In an export,
  * reads the next rows after the `exportedRowCount` rows that are already written.
  */
 async function readSeries(
@@ -220,7 +219,7 @@ async function readSeries(
   args: DateRangeArgs,
   context: Context,
   exportedRowCount: number | undefined,
-  exerciseBaseIds?: readonly number[],
+  exerciseIds?: readonly number[],
 ): Promise<Row[]> {
   const last = validatePageSize('last', args.last, MAX_PAGE_SIZE) ?? MAX_PAGE_SIZE + 1;
   const bindDateRange = prepareDateRangeCondition(args, context, exportedRowCount !== undefined);
@@ -228,12 +227,12 @@ async function readSeries(
   const { select, orderTerms } = buildStatement(
     bind,
     bindDateRange(bind),
-    exerciseBaseIds ? [inExerciseBases(exerciseBaseIds)] : [],
+    exerciseIds ? [ofExercises(exerciseIds)] : [],
   );
   const rankingTerms =
     exportedRowCount === undefined ? orderTerms.map((term) => `${term} DESC`) : orderTerms;
   const rankSql = `row_number() OVER
-    (${exerciseBaseIds ? 'PARTITION BY q."exerciseBaseId" ' : ''}ORDER BY
+    (${exerciseIds ? 'PARTITION BY q."exerciseId" ' : ''}ORDER BY
     ${rankingTerms.join(', ')})`;
   const offset = exportedRowCount ?? 0;
 
@@ -267,35 +266,35 @@ const isInsideList = ({ key, prev }: GraphQLResolveInfo['path']): boolean =>
   typeof key === 'number' || (prev !== undefined && isInsideList(prev));
 
 /**
- * Loads the time series of one exercise base. One statement reads the series of all parent rows of
+ * Loads the time series of one exercise. One statement reads the series of all parent rows of
  * a list. A series inside a list cannot be exported.
  */
-export async function loadExerciseBaseSeries(
+export async function loadExerciseSeries(
   buildStatement: SeriesStatementBuilder,
   args: DateRangeArgs,
-  exerciseBaseId: number,
+  exerciseId: number,
   context: Context,
   info: GraphQLResolveInfo,
 ): Promise<Row[]> {
   const exportedRowCount = isInsideList(info.path) ? undefined : context.exportedRowCount;
 
-  const loadSeries = async (exerciseBaseIds: readonly unknown[]) => {
-    const rowsByBase = new Map<unknown, Row[]>(exerciseBaseIds.map((id) => [id, []]));
+  const loadSeries = async (exerciseIds: readonly unknown[]) => {
+    const rowsByExercise = new Map<unknown, Row[]>(exerciseIds.map((id) => [id, []]));
 
     const rows = await readSeries(
       buildStatement,
       args,
       context,
       exportedRowCount,
-      exerciseBaseIds as number[],
+      exerciseIds as number[],
     );
 
-    for (const row of rows) rowsByBase.get(row.exerciseBaseId)!.push(row);
+    for (const row of rows) rowsByExercise.get(row.exerciseId)!.push(row);
 
-    return exerciseBaseIds.map((id) => rowsByBase.get(id)!);
+    return exerciseIds.map((id) => rowsByExercise.get(id)!);
   };
 
   return checkRowCount(
-    await context.loaders.getOrCreate<Row[]>(info.fieldNodes, loadSeries).load(exerciseBaseId),
+    await context.loaders.getOrCreate<Row[]>(info.fieldNodes, loadSeries).load(exerciseId),
   );
 }

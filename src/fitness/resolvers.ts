@@ -6,7 +6,7 @@ import DayOfWeekResolver from './training/day-of-week';
 import DiaryEntryResolver from './nutrition/diary-entry';
 import EquipmentResolver from './catalogue/equipment';
 import ExerciseResolver from './catalogue/exercise';
-import ExerciseBaseResolver from './catalogue/exercise-base';
+import ExerciseTranslationResolver from './catalogue/exercise-translation';
 import ExerciseCategoryResolver from './catalogue/exercise-category';
 import ExerciseCommentResolver from './catalogue/exercise-comment';
 import ExerciseImageResolver from './catalogue/exercise-image';
@@ -69,7 +69,7 @@ export const resolvers: readonly (new () => object)[] = [
   DiaryEntryResolver,
   EquipmentResolver,
   ExerciseResolver,
-  ExerciseBaseResolver,
+  ExerciseTranslationResolver,
   ExerciseCategoryResolver,
   ExerciseCommentResolver,
   ExerciseImageResolver,

@@ -151,7 +151,8 @@ export function deriveGraphQLSchema(sourceSchema: GraphQLSchema): GraphQLSchema 
   const isErrorBoundary = ({ args, extensions }: FieldConfig, type: string) =>
     type === sourceSchema.getQueryType()!.name ||
     (type !== sourceSchema.getSubscriptionType()!.name &&
-      (Object.keys(args ?? {}).length > 0 || extensions?.cost !== undefined));
+      ((Object.keys(args ?? {}).length > 0 && !extensions?.acceptsAnyArguments) ||
+        extensions?.cost !== undefined));
   const visibleSchema = mapSchema(sourceSchema, {
     [MapperKind.OBJECT_TYPE]: ({ extensions }) =>
       extensions.resource?.exclusiveTo === 'rest' ? null : undefined,

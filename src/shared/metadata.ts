@@ -316,6 +316,9 @@ declare module 'graphql' {
      */
     resolveAllRows?(source: unknown, args: unknown, context: unknown, info: unknown): unknown;
 
+    /** Whether no argument of the field can be invalid, so that it need not be nullable. */
+    acceptsAnyArguments?: boolean;
+
     /** Whether the mutation only writes rows, so that an `@atomic` operation may contain it. */
     onlyWritesRows?: boolean;
 

@@ -268,7 +268,10 @@ class ImportWriter {
 
   private async insert(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
     const { table, isOwned, dumpModelName } = resourceOf(entity)!;
-    const fields = fieldsOf(entity).filter((field) => field.isColumn && !field.setByDatabase);
+    // Dumps have the fields of REST.
+    const fields = fieldsOf(entity).filter(
+      (field) => field.isColumn && !field.setByDatabase && field.setByTriggerIn !== 'rest',
+    );
     const linkFields = fieldsOf(entity).filter((field) => field.link && !field.link.keyColumn);
     const knownKeys = new Set([...fields, ...linkFields].map((field) => field.restKey));
     const isUser = dumpModelName === DJANGO_USER_MODEL;

@@ -30,10 +30,9 @@ const EXAMPLE_ROW_COUNT = 2;
 const CATEGORY_LIST_PATH = `${API_BASE_PATH}/exercisecategory/`;
 const CATEGORIES_QUERY = `{ page: exerciseCategories(first: ${EXAMPLE_ROW_COUNT}) { totalCount nodes { id name } } }`;
 
-/** Selects English exercises, because each translation of an exercise is a row of its own. */
-const ENGLISH_FILTER = 'where: { language: { shortName: { eq: "en" } } }';
-const EXERCISES_QUERY = `{ exercises(${ENGLISH_FILTER}, first: ${EXAMPLE_ROW_COUNT}) { totalCount nodes { name category { name } } } }`;
-const TRAINED_MUSCLES_QUERY = `{ exercises(${ENGLISH_FILTER}, first: 1) { nodes { name muscleIds muscleSecondaryIds } } }`;
+const EXERCISES_QUERY = `{ exercises(first: ${EXAMPLE_ROW_COUNT}) { totalCount nodes { name category { name } } } }`;
+const TRAINED_MUSCLES_QUERY =
+  '{ exercises(first: 1, orderBy: [{ name: ASC }]) { nodes { name muscleIds muscleSecondaryIds } } }';
 
 const formatJson = (value: unknown) => JSON.stringify(value, null, 2);
 

@@ -326,9 +326,9 @@ describe('token scopes', () => {
 
   test('restrict uploads over REST and GraphQL', async () => {
     const ann = await newUser();
-    const [{ id: base }] = (await fitgraph.sql('SELECT "id" FROM "exercise_base" LIMIT 1')) as [
-      { id: number },
-    ];
+    const [{ id: base }] = (await fitgraph.sql(
+      'SELECT "id" FROM "exercise_base" ORDER BY "id" LIMIT 1',
+    )) as [{ id: number }];
 
     const form = async () => {
       const data = new FormData();
@@ -340,7 +340,7 @@ describe('token scopes', () => {
 
     const graphql = async () => {
       const data = new FormData();
-      const query = `mutation ($image: Upload!) { createExerciseImage(input: { image: $image, exerciseBaseId: ${base} }) { exerciseImage { id } errors { path message } } }`;
+      const query = `mutation ($image: Upload!) { createExerciseImage(input: { image: $image, exerciseId: ${base} }) { exerciseImage { id } errors { path message } } }`;
 
       data.set('operations', JSON.stringify({ query, variables: { image: null } }));
       data.set('map', JSON.stringify({ 0: ['variables.image'] }));

@@ -3,14 +3,14 @@ import { fitgraphForThisFile } from '../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile({ environment: { STATEMENT_TIMEOUT: '300ms' } });
 
-/** Runs `work` while the table "exercise" is locked, so that only a timeout ends reads of it. */
+/** Runs `work` while the table "exercise_base" is locked, so that only a timeout ends reads of it. */
 async function withExercisesLocked(work: () => Promise<void>): Promise<void> {
   const blocker = await fitgraph.database.pool.connect();
 
   try {
     await blocker.query('SET statement_timeout = 0');
     await blocker.query('BEGIN');
-    await blocker.query('LOCK TABLE "exercise" IN ACCESS EXCLUSIVE MODE');
+    await blocker.query('LOCK TABLE "exercise_base" IN ACCESS EXCLUSIVE MODE');
     await work();
     await blocker.query('ROLLBACK');
   } finally {

@@ -351,7 +351,7 @@ test('further indexes follow from the resources or are listed by name', async ()
       'ingredient_code',
       'ingredient_search_order',
       'user_account_iterations',
-      'workout_log_masses',
+      'workout_log_lifts',
     ].sort(),
   );
 });

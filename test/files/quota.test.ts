@@ -38,7 +38,7 @@ function uploadByGraphql(person: Person) {
 
   form.set(
     'operations',
-    JSON.stringify({ query: CREATE, variables: { input: { exerciseBaseId: '1', image: null } } }),
+    JSON.stringify({ query: CREATE, variables: { input: { exerciseId: '1', image: null } } }),
   );
   form.set('map', '{ "0": ["variables.input.image"] }');
   form.set('0', blob(), 'a.png');

@@ -247,6 +247,7 @@ test('only listed formulas lead from public rows to rows of the viewer', () => {
 const GROUPED = [
   'DiaryEntry',
   'Exercise',
+  'ExerciseTranslation',
   'Ingredient',
   'PlannedSet',
   'WeightEntry',

@@ -50,7 +50,7 @@ function send(
   if (fileFirst) file();
   form.set(
     'operations',
-    JSON.stringify({ query, variables: { input: { exerciseBaseId: '1', image: null } } }),
+    JSON.stringify({ query, variables: { input: { exerciseId: '1', image: null } } }),
   );
   form.set('map', JSON.stringify(map));
   if (!fileFirst) file();

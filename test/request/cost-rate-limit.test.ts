@@ -88,7 +88,7 @@ test('charges the time that a statement takes in the database, including its wai
   const locker = await fitgraph.database.pool.connect();
 
   try {
-    await locker.query('BEGIN; LOCK TABLE "exercise" IN ACCESS EXCLUSIVE MODE');
+    await locker.query('BEGIN; LOCK TABLE "exercise_base" IN ACCESS EXCLUSIVE MODE');
     const query = ann.query(PAGE);
 
     await lockIsAwaited(fitgraph);

@@ -12,11 +12,17 @@ import { OWNER_FIELD, resourceOf } from '../../src/engine/declare/registry';
  */
 const MAX_BTREE_TEXT_CHARACTERS = 500;
 
+/** Indexes that no declaration implies. */
+const FURTHER_INDEXES: Partial<Record<string, string[]>> = {
+  // Logs and planned sets refer to an exercise together with one of its translations.
+  exercise: ['UNIQUE USING btree (id, exercise_base_id)'],
+};
+
 /**
  * Returns the indexes of a resource except that of its primary key, as PostgreSQL describes them.
  */
 export function indexesOf(entity: Entity): string[] {
-  const { isOwned, ownerColumn } = resourceOf(entity)!;
+  const { table, isOwned, ownerColumn } = resourceOf(entity)!;
   const ownerPrefix = isOwned && ownerColumn === OWNER_FIELD.column ? [OWNER_FIELD.column] : [];
   const order = defaultOrderColumns(entity);
   const unique = uniqueColumns(entity);
@@ -51,6 +57,8 @@ export function indexesOf(entity: Entity): string[] {
   for (const { column, indexedForSorting } of fieldsOf(entity)) {
     if (indexedForSorting) addIndex([`${column} COLLATE reader`, 'id']);
   }
+
+  for (const index of FURTHER_INDEXES[table] ?? []) indexes.add(index);
 
   return [...indexes].sort();
 }

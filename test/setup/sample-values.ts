@@ -169,7 +169,12 @@ export const dumpRowOf = (entity: Entity, number: number, parents: Parents): Dum
   pk: number,
   fields: byRestName(
     entity,
-    sample(entity, number, parents, (field) => field.isColumn || !field.link?.keyColumn),
+    sample(
+      entity,
+      number,
+      parents,
+      (field) => (field.isColumn || !field.link?.keyColumn) && field.setByTriggerIn !== 'rest',
+    ),
   ),
 });
 

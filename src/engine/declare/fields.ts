@@ -68,6 +68,12 @@ export interface FieldOptions<Nullable extends boolean = boolean> {
   defaultDescription?: string;
 
   /**
+   * API whose writes may omit the value, which a database trigger then sets. Writes through the
+   * other API must give it.
+   */
+  setByTriggerIn?: ApiName;
+
+  /**
    * API whose writes use `default`. Writes through the other API leave the value to a database
    * trigger.
    */
@@ -199,6 +205,7 @@ export interface ChildRowsField {
    * computed.
    */
   readOnly: boolean;
+  exclusiveTo?: ApiName;
 
   /** Sort fields of the child rows, if they differ from the default order. */
   order: string[];
@@ -253,7 +260,10 @@ function columnDefault({
   allowNull,
   kind,
 }: EntityField): unknown {
-  if (setByDatabase || defaultValue === defaultValues.now) return literal('now()');
+  if ((setByDatabase && kind === 'datetime') || defaultValue === defaultValues.now) {
+    return literal('now()');
+  }
+
   if (typeof defaultValue === 'function') return undefined;
 
   return defaultValue ?? (kind === 'string' && allowBlank && !allowNull ? '' : undefined);

@@ -6,6 +6,7 @@
 import { Extensions, ObjectType, ID } from 'type-graphql';
 import { Table, DataType } from 'sequelize-typescript';
 import {
+  type ApiName,
   COMPARABLE_KINDS,
   COMPARISON_OPERATORS,
   type ComparisonOperator,
@@ -146,6 +147,7 @@ export const Children =
     ) & {
       isSavedWithParent?: boolean;
       readOnly?: boolean;
+      exclusiveTo?: ApiName;
       keyFieldName?: string;
       order?: string[];
       description?: string;
@@ -163,6 +165,7 @@ export const Children =
       isSavedWithParent: options.isSavedWithParent ?? false,
       assumedSize: options.assumedSize,
       readOnly: options.readOnly ?? false,
+      exclusiveTo: options.exclusiveTo,
       order: options.order ?? [],
       description: options.description ?? `${labelFor(name)} of this row.`,
     };

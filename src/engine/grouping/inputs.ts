@@ -146,18 +146,29 @@ export const groupFieldEnum = memoizePerEntity((entity) => {
   );
 });
 
-const rowWeightsInputType = memoizePerEntity((entity): ClassType => {
-  const { target, fields } = groupKeysOfLinkedRows(entity).find(hasRowWeights)!;
+const rowWeightsInputTypes = new Map<string, ClassType>();
+
+/** The input type is shared by all entities that link the rows in fields of the same names. */
+function rowWeightsInputType({ target, fields }: LinkedRowGroupKey): ClassType {
+  const relationFieldNames = fields.map(({ relation }) => relation!.relationFieldName);
+  const key = [target.name, ...relationFieldNames].join();
+  const inputType =
+    rowWeightsInputTypes.get(key) ?? createRowWeightsInputType(target, relationFieldNames);
+
+  rowWeightsInputTypes.set(key, inputType);
+  return inputType;
+}
+
+function createRowWeightsInputType(
+  target: Entity,
+  relationFieldNames: readonly string[],
+): ClassType {
   const fieldDefinitions: GraphQLFieldDefinitions = {};
 
-  for (const { relation } of fields) {
-    const description = `Weight of the rows in \`${relation!.relationFieldName}\`, at least 0. If absent, they are not counted.`;
+  for (const name of relationFieldNames) {
+    const description = `Weight of the rows in \`${name}\`, at least 0. If absent, they are not counted.`;
 
-    fieldDefinitions[relation!.relationFieldName] = {
-      type: () => DecimalScalar,
-      nullable,
-      description,
-    };
+    fieldDefinitions[name] = { type: () => DecimalScalar, nullable, description };
   }
 
   return createInputType(
@@ -165,7 +176,7 @@ const rowWeightsInputType = memoizePerEntity((entity): ClassType => {
     `Weight per list of rows of ${target.name}. A row in two lists has the larger weight.`,
     fieldDefinitions,
   );
-});
+}
 
 /** The input type `XGroupBy` of a resource X: one group key (`@oneOf`). */
 export const groupByInputType = memoizePerEntity((entity: Entity): ClassType => {
@@ -207,7 +218,7 @@ export const groupByInputType = memoizePerEntity((entity: Entity): ClassType => 
   }
 
   for (const key of groupKeysOfLinkedRows(entity).filter(hasRowWeights)) {
-    const weightsInputType = rowWeightsInputType(key.entity);
+    const weightsInputType = rowWeightsInputType(key);
 
     addInputField(
       key.name,

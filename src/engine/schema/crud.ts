@@ -114,7 +114,10 @@ function addRelationField(target: ClassType, field: EntityField): void {
 function addChildField(target: ClassType, child: ChildRowsField): void {
   if (!child.isConnection) return addChildListField(target, child);
   addChildConnectionField(target, child);
-  if (resourceOf(child.target())!.groupKeyPaths) addGroupedChildField(target, child);
+
+  if (resourceOf(child.target())!.groupKeyPaths && child.exclusiveTo !== 'rest') {
+    addGroupedChildField(target, child);
+  }
 }
 
 function addChildListField(target: ClassType, child: ChildRowsField): void {
@@ -134,7 +137,7 @@ function addChildListField(target: ClassType, child: ChildRowsField): void {
     loadChildRows,
     [Root(), Ctx(), Info()],
     FieldResolver(() => [child.target()], { description: child.description }),
-    listSizeExtensions(child.assumedSize!),
+    { exclusiveTo: child.exclusiveTo, ...listSizeExtensions(child.assumedSize!) },
   );
 }
 
@@ -169,6 +172,7 @@ function addChildConnectionField(target: ClassType, child: ChildRowsField): void
     loadChildConnection,
     [Root(), ...listParameterDecorators(listTypes)],
     FieldResolver(() => listTypes.connection, { description: child.description }),
+    { exclusiveTo: child.exclusiveTo },
   );
 }
 

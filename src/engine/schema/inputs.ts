@@ -31,7 +31,9 @@ interface InputFieldOptions {
 function creationFieldOptions(field: EntityField): InputFieldOptions {
   const { graphqlDescription: description, relation, allowBlank } = field;
 
-  if (field.default === defaultValues.byTrigger) return { nullable: true, description };
+  if (field.default === defaultValues.byTrigger || field.setByTriggerIn) {
+    return { nullable: true, description };
+  }
 
   if (typeof field.default === 'function') {
     const defaultText = field.default === defaultValues.today ? 'Today' : 'Now';

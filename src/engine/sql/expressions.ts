@@ -246,12 +246,15 @@ const referenceRelations = (entity: Entity): EntityRelation[] =>
   });
 
 const childRelations = (entity: Entity): EntityRelation[] =>
-  childRowsFieldsOf(entity).map(({ name, target, referenceFieldName, keyFieldName }) => ({
-    name,
-    target,
-    isToMany: true,
-    ...childSemiJoin(target, fieldOf(target(), referenceFieldName), (outerAlias) =>
-      fieldSqlExpression(fieldOf(entity, keyFieldName), outerAlias),
-    ),
-    visibilityConditions: (context) => visibleRowConditions(target(), context),
-  }));
+  childRowsFieldsOf(entity).map(
+    ({ name, target, referenceFieldName, keyFieldName, exclusiveTo }) => ({
+      name,
+      target,
+      isToMany: true,
+      exclusiveTo,
+      ...childSemiJoin(target, fieldOf(target(), referenceFieldName), (outerAlias) =>
+        fieldSqlExpression(fieldOf(entity, keyFieldName), outerAlias),
+      ),
+      visibilityConditions: (context) => visibleRowConditions(target(), context),
+    }),
+  );

@@ -330,7 +330,11 @@ class Validation {
         this.addIssues(draft, field.name, ...newIssues);
 
       if (value === undefined) {
-        if (draft.id === undefined && isRequired(field)) {
+        if (
+          draft.id === undefined &&
+          isRequired(field) &&
+          field.setByTriggerIn !== this.context.api
+        ) {
           addIssues(validationIssue(IssueCode.REQUIRED, REQUIRED_MESSAGE));
         }
       } else if (value === null) {

@@ -3,6 +3,7 @@ import { createCrudResolver } from '../../engine/schema/crud';
 import { Id, TextField } from '../../engine/declare/fields';
 import { Children, Resource } from '../../engine/declare/resource';
 import { Exercise } from './exercise';
+import { ExerciseTranslation } from './exercise-translation';
 
 @Resource({
   restName: 'exercisecategory',
@@ -21,9 +22,16 @@ export class ExerciseCategory extends Model<ExerciseCategory> {
   declare name: string;
   @Children(() => Exercise, 'categoryId', {
     isConnection: true,
+    exclusiveTo: 'graphql',
     description: 'Exercises that train this part of the body.',
   })
   declare exercises: Exercise[];
+  @Children(() => ExerciseTranslation, 'categoryId', {
+    isConnection: true,
+    exclusiveTo: 'rest',
+    description: 'Exercises that train this part of the body.',
+  })
+  declare exerciseTranslations: ExerciseTranslation[];
 }
 
 export default createCrudResolver(ExerciseCategory);

@@ -2,21 +2,27 @@ import { Model } from 'sequelize-typescript';
 import { createCrudResolver } from '../../engine/schema/crud';
 import { Id, TextField } from '../../engine/declare/fields';
 import { Ref, Resource } from '../../engine/declare/resource';
-import { Exercise } from './exercise';
+import { ExerciseTranslation } from './exercise-translation';
 import { Language } from './language';
 
 @Resource({
   restName: 'exercisecomment',
   inReference: { apiRootPosition: 20 },
   dumpModelName: 'exercises.exercisecomment',
-  description: 'A short hint on an exercise.',
+  description: 'A short hint on an exercise, in the language of the translation.',
   ordering: ['id'],
-  visibilityParentFieldName: 'exerciseId',
-  filters: ['comment', 'exerciseId', { field: 'languageId', syntax: 'unchecked' }],
+  visibilityParentFieldName: 'translationId',
+  filters: ['comment', 'translationId', { field: 'languageId', syntax: 'unchecked' }],
 })
 export class ExerciseComment extends Model<ExerciseComment> {
   @Id() declare id: number;
-  @Ref(() => Exercise, { label: 'Exercise', readOnly: true }) declare exerciseId: number;
+  @Ref(() => ExerciseTranslation, {
+    label: 'Exercise',
+    column: 'exercise_id',
+    restKey: 'exercise',
+    readOnly: true,
+  })
+  declare translationId: number;
   @TextField({
     label: 'Comment',
     helpText: 'A comment about how to correctly do this exercise.',

@@ -30,7 +30,7 @@ import {
   thumbnailUrl,
 } from '../../files/thumbnails';
 import { imageFieldOptions } from '../../files/upload';
-import { ExerciseBase } from './exercise-base';
+import { Exercise } from './exercise';
 import { License } from './license';
 import { ACCEPTED_STATUS, PENDING_STATUS, REVIEW_STATUS_FIELD_OPTIONS } from './review-status';
 
@@ -43,13 +43,13 @@ const MAX_AUTHOR_LENGTH = 50;
   dumpModelName: 'exercises.exerciseimage',
   description: 'An image of an exercise, pending ones included.',
   ordering: ['-isMain', 'id'],
-  uniqueFlag: { flagFieldName: 'isMain', parentFieldName: 'exerciseBaseId' },
+  uniqueFlag: { flagFieldName: 'isMain', parentFieldName: 'exerciseId' },
   routes: 'all',
   writeOperations: ['create', 'update', 'remove'],
   scopeGroup: 'catalogue',
   pendingColumnValues: { status: PENDING_STATUS },
   permittedMethods: ['POST'],
-  filters: ['isMain', 'status', 'exerciseBaseId', 'licenseId', 'licenseAuthor'],
+  filters: ['isMain', 'status', 'exerciseId', 'licenseId', 'licenseAuthor'],
 })
 export class ExerciseImage extends Model<ExerciseImage> {
   @Id() declare id: number;
@@ -59,8 +59,8 @@ export class ExerciseImage extends Model<ExerciseImage> {
     default: () => randomUUID(),
   })
   declare uuid: string;
-  @Ref(() => ExerciseBase, { label: 'Exercise', restKey: 'exercise' })
-  declare exerciseBaseId: number;
+  @Ref(() => Exercise, { label: 'Exercise', column: 'exercise_base_id', restKey: 'exercise' })
+  declare exerciseId: number;
   @ImageField({
     label: 'Image',
     helpText: 'Only PNG and JPEG formats are supported.',
@@ -101,21 +101,21 @@ export class ExerciseImage extends Model<ExerciseImage> {
 /** Placeholder id of a row that is not inserted yet. No stored row has the id 0. */
 const NEW_ROW_ID = 0;
 
-const loadExerciseBaseId = async (id: number, transaction: Transaction): Promise<number> => {
+const loadExerciseId = async (id: number, transaction: Transaction): Promise<number> => {
   const row = await transaction
     .model(ExerciseImage)
-    .findOne({ where: { id }, attributes: ['exerciseBaseId'], raw: true });
+    .findOne({ where: { id }, attributes: ['exerciseId'], raw: true });
 
   if (!row) throw notFoundError();
 
-  return row.exerciseBaseId;
+  return row.exerciseId;
 };
 
 const hasAcceptedMainImage = async (
-  exerciseBaseId: number,
+  exerciseId: number,
   transaction: Transaction,
 ): Promise<boolean> => {
-  const where = { exerciseBaseId, isMain: true, status: ACCEPTED_STATUS };
+  const where = { exerciseId, isMain: true, status: ACCEPTED_STATUS };
 
   return (await transaction.model(ExerciseImage).count({ where })) > 0;
 };
@@ -130,7 +130,7 @@ const fileBytesByRow = new WeakMap<FieldValues, number>();
 
 const ExerciseImageCrudResolver = createCrudResolver(ExerciseImage, {
   /**
-   * Locks the exercise bases, so that concurrent writes cannot both set the main image of a base.
+   * Locks the exercises, so that concurrent writes cannot both set the main image of one.
    * Checks the upload quota.
    */
   async onTransactionStart(rows, context, transaction) {
@@ -139,15 +139,15 @@ const ExerciseImageCrudResolver = createCrudResolver(ExerciseImage, {
       services: { media },
     } = context;
     // Raw SQL, because Sequelize cannot select rows by a reference from another table.
-    const lockBasesSql = `SELECT 1 FROM "exercise_base" WHERE "id" = ANY($1::int[]) OR "id" IN
+    const lockExercisesSql = `SELECT 1 FROM "exercise_base" WHERE "id" = ANY($1::int[]) OR "id" IN
       (SELECT "exercise_base_id" FROM "exercise_image" WHERE "id" = ANY($2::int[])) ORDER BY "id"
         FOR NO KEY UPDATE`;
     const bind = [
-      rows.flatMap(({ input }) => input?.exerciseBaseId ?? []),
+      rows.flatMap(({ input }) => input?.exerciseId ?? []),
       rows.flatMap(({ id }) => id ?? []),
     ];
 
-    await transaction.query(lockBasesSql, bind);
+    await transaction.query(lockExercisesSql, bind);
     const uploads = rows.flatMap(({ id, input, path }): NewFile[] => {
       if (!input?.image) return [];
       const file = input.image as UploadedFile;
@@ -172,13 +172,13 @@ const ExerciseImageCrudResolver = createCrudResolver(ExerciseImage, {
     // A new image becomes the main image as long as none has been accepted. The database demotes
     // the previous main image.
     if (id === NEW_ROW_ID && !values.isMain) {
-      values.isMain = !(await hasAcceptedMainImage(Number(values.exerciseBaseId), transaction));
+      values.isMain = !(await hasAcceptedMainImage(Number(values.exerciseId), transaction));
     }
 
     if (values.image === undefined) return;
-    const exerciseBaseId = values.exerciseBaseId ?? (await loadExerciseBaseId(id, transaction));
+    const exerciseId = values.exerciseId ?? (await loadExerciseId(id, transaction));
     const isPathTaken = createPathTakenCheck(transaction);
-    const folder = `exercise-images/${Number(exerciseBaseId)}`;
+    const folder = `exercise-images/${Number(exerciseId)}`;
     const file = values.image as UploadedFile;
 
     values.image = await context.services.media.store(folder, file, MAX_PATH_LENGTH, isPathTaken);

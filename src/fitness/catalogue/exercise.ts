@@ -1,192 +1,154 @@
 import { Model } from 'sequelize-typescript';
+import { Arg, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import type { Context } from '../../engine/context';
 import { createCrudResolver } from '../../engine/schema/crud';
-import {
-  ChoiceField,
-  DateField,
-  defaultValues,
-  Id,
-  TextField,
-  UuidField,
-} from '../../engine/declare/fields';
+import { FieldExtensions } from '../../engine/declare/field-extensions';
+import { ChoiceField, Id, TextField, UuidField, type RowFields } from '../../engine/declare/fields';
 import { Children, Links, Ref, Resource } from '../../engine/declare/resource';
+import { loadChildFields } from '../../engine/read/loaders';
+import { RequiresFields } from '../../engine/read/query-plan';
 import { Equipment } from './equipment';
-import {
-  EQUIPMENT_LINK_TABLE,
-  ExerciseBase,
-  PRIMARY_MUSCLE_LINK_TABLE,
-  SECONDARY_MUSCLE_LINK_TABLE,
-} from './exercise-base';
+import { ExerciseTranslation } from './exercise-translation';
 import { ExerciseCategory } from './exercise-category';
-import { ExerciseComment } from './exercise-comment';
 import { ExerciseImage } from './exercise-image';
 import { Language } from './language';
-import { License, LICENSE_AUTHOR_FIELD_OPTIONS } from './license';
+import { License } from './license';
 import { Muscle } from './muscle';
 import { ACCEPTED_STATUS, REVIEW_STATUS_FIELD_OPTIONS } from './review-status';
+import { Variation } from './variation';
 import { WorkoutLog } from '../training/workout-log';
 
-const EXERCISE_BASE_ID_COLUMN = 'exercise_base_id';
-const exerciseBaseColumn = (column: string) => ({
-  table: 'exercise_base',
-  referenceColumn: EXERCISE_BASE_ID_COLUMN,
-  column,
-});
-
 /**
- * SQL: ids of the accepted exercises in the same language and variation group as an exercise,
- * itself included.
+ * Link table of exercises and muscles. Its column `is_secondary` distinguishes secondary from
+ * primary muscles.
  */
-const variationIdsSql = (alias: string) =>
-  `ARRAY(SELECT e."id" FROM "exercise_base" own JOIN "exercise_base" b
-    ON b."variation_id" = own."variation_id"
-   JOIN "exercise" e ON e."exercise_base_id" = b."id" WHERE own."id" = ${alias}."exercise_base_id"
-   AND e."language_id" = ${alias}."language_id" AND e."status" = '${ACCEPTED_STATUS}'
-     ORDER BY b."id", e."id")`;
+const MUSCLE_LINK_TABLE = {
+  table: 'exercise_base_muscle',
+  ownColumn: 'exercise_base_id',
+  otherColumn: 'muscle_id',
+};
+
+export const PRIMARY_MUSCLE_LINK_TABLE = {
+  ...MUSCLE_LINK_TABLE,
+  discriminators: { is_secondary: false },
+};
+export const SECONDARY_MUSCLE_LINK_TABLE = {
+  ...MUSCLE_LINK_TABLE,
+  discriminators: { is_secondary: true },
+};
+export const EQUIPMENT_LINK_TABLE = {
+  table: 'exercise_base_equipment',
+  ownColumn: 'exercise_base_id',
+  otherColumn: 'equipment_id',
+};
 
 @Resource({
-  restName: 'exercise',
-  inReference: { apiRootPosition: 16 },
-  dumpModelName: 'exercises.exercise',
+  table: 'exercise_base',
+  dumpModelName: 'exercises.exercisebase',
   description:
-    'An exercise in one language. Its exercise base contains what all translations share.',
-  ordering: ['name'],
+    'An exercise: its category, muscles, equipment and images, and its names and descriptions in `translations`.',
+  ordering: ['id'],
   groupKeyPaths: {},
   publishedColumnValues: { status: ACCEPTED_STATUS },
-  permittedMethods: ['POST'],
-  filters: [
-    'uuid',
-    'createdOn',
-    'description',
-    'languageId',
-    'status',
-    'name',
-    { field: 'categoryId', syntax: 'loose' },
-    { field: 'muscleIds', syntax: 'commaIds' },
-    { field: 'muscleSecondaryIds', syntax: 'commaIds' },
-    { field: 'equipmentIds', syntax: 'commaIds' },
-    { parameterName: 'license', field: 'baseLicenseId', syntax: 'loose' },
-  ],
-  views: {
-    exerciseinfo: {
-      inReference: { apiRootPosition: 15 },
-      title: 'Exercise Info Viewset',
-      filters: [
-        'createdOn',
-        'description',
-        'languageId',
-        'name',
-        'exerciseBaseId',
-        'licenseId',
-        'licenseAuthor',
-      ],
-      graphqlSelection: `id name uuid description creation_date: createdOn category { ...exercisecategory } muscles { ...muscle }
-        muscles_secondary: musclesSecondary { ...muscle } equipment { ...equipment } language { ...language } license { ...license }
-        license_author: licenseAuthor images { ...exerciseimage } comments { ...exercisecomment } variations: variationIds`,
-    },
-  },
 })
 export class Exercise extends Model<Exercise> {
   @Id() declare id: number;
-  @UuidField({
-    description: 'Identifies the exercise across servers: copies have the same UUID.',
-    readOnly: true,
-  })
+  @UuidField({ description: 'Identifies the exercise across servers: copies have the same UUID.' })
   declare uuid: string;
   @TextField({
     label: 'Name',
-    description: 'The name in its own language.',
     max: 200,
-    indexedForSearch: true,
+    readOnly: true,
+    setByDatabase: true,
+    allowBlank: true,
     indexedForSorting: true,
   })
   declare name: string;
-  @ChoiceField({ ...REVIEW_STATUS_FIELD_OPTIONS, readOnly: true }) declare status: string;
-  @TextField({
-    label: 'Description',
-    helpText: 'How the exercise is done, as HTML.',
-    min: 40,
-    max: 2000,
-    isHtml: true,
-  })
-  declare description: string;
-  @DateField({
-    label: 'Date',
-    description: 'The day on which it was contributed, if known.',
-    columnAndRestKey: 'creation_date',
-    readOnly: true,
-    allowNull: true,
-    default: defaultValues.today,
-  })
-  declare createdOn: string | null;
-  @Ref(() => ExerciseCategory, {
-    label: 'Category',
-    relatedColumn: exerciseBaseColumn('category_id'),
-  })
-  declare categoryId: number;
+  @ChoiceField(REVIEW_STATUS_FIELD_OPTIONS) declare status: string;
+  @Ref(() => ExerciseCategory, { label: 'Category' }) declare categoryId: number;
   @Links(() => Muscle, {
-    label: 'Muscles',
     relationFieldName: 'muscles',
     assumedSize: 2,
-    link: { ...PRIMARY_MUSCLE_LINK_TABLE, keyColumn: EXERCISE_BASE_ID_COLUMN },
+    link: PRIMARY_MUSCLE_LINK_TABLE,
   })
   declare muscleIds: number[];
   @Links(() => Muscle, {
-    label: 'Muscles secondary',
     relationFieldName: 'musclesSecondary',
     assumedSize: 2,
-    link: { ...SECONDARY_MUSCLE_LINK_TABLE, keyColumn: EXERCISE_BASE_ID_COLUMN },
+    link: SECONDARY_MUSCLE_LINK_TABLE,
   })
   declare muscleSecondaryIds: number[];
   @Links(() => Equipment, {
-    label: 'Equipment',
     relationFieldName: 'equipment',
     assumedSize: 2,
-    link: { ...EQUIPMENT_LINK_TABLE, keyColumn: EXERCISE_BASE_ID_COLUMN },
+    link: EQUIPMENT_LINK_TABLE,
   })
   declare equipmentIds: number[];
-  @Ref(() => Language, { label: 'Language' }) declare languageId: number;
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
-  @TextField(LICENSE_AUTHOR_FIELD_OPTIONS) declare licenseAuthor: string | null;
-  @Links(() => Exercise, {
-    label: 'Variations',
-    helpText:
-      'Ids of the exercises of the same language in the same group of variations, this one included.',
-    relationFieldName: 'variations',
-    assumedSize: 4,
-    sql: variationIdsSql,
-    groupColumn: exerciseBaseColumn('variation_id'),
-  })
-  declare variationIds: number[];
   @TextField({
-    label: 'Original name',
-    helpText: 'The name as it was entered.',
-    max: 200,
-    default: '',
-    hiddenInRest: true,
+    label: 'Author',
+    description: 'The author to be credited under the licence.',
+    max: 50,
+    allowNull: true,
     allowBlank: true,
   })
-  declare nameOriginal: string;
-  @Ref(() => ExerciseBase, { label: 'Exercise base', hiddenInRest: true })
-  declare exerciseBaseId: number;
-  @Ref(() => License, {
-    label: 'License of the base',
-    relatedColumn: exerciseBaseColumn('license_id'),
-    hiddenInRest: true,
+  declare licenseAuthor: string | null;
+  @Ref(() => Variation, {
+    label: 'Variation',
+    restKey: 'variations',
+    helpText: 'The group of variations that the exercise belongs to.',
+    allowNull: true,
   })
-  declare baseLicenseId: number;
-  @Children(() => ExerciseComment, 'exerciseId', { assumedSize: 3, description: 'Short hints.' })
-  declare comments: ExerciseComment[];
-  @Children(() => ExerciseImage, 'exerciseBaseId', {
-    keyFieldName: 'exerciseBaseId',
+  declare variationId: number | null;
+  @Children(() => ExerciseTranslation, 'exerciseId', {
     assumedSize: 3,
-    description: 'Images of the base, main image first.',
+    description: 'The translations, pending ones included.',
+  })
+  declare translations: Exercise[];
+  @Children(() => ExerciseImage, 'exerciseId', {
+    assumedSize: 3,
+    description: 'Main image first.',
   })
   declare images: ExerciseImage[];
   @Children(() => WorkoutLog, 'exerciseId', {
     isConnection: true,
-    description: 'Workout logs of this exercise by the signed-in user.',
+    description: 'Workout logs of this exercise by the signed-in user, in all translations.',
   })
   declare logs: WorkoutLog[];
 }
 
-export default createCrudResolver(Exercise);
+@Resolver(() => Exercise)
+export default class ExerciseResolver extends createCrudResolver(Exercise) {
+  @FieldResolver(() => String, {
+    description:
+      'The name in the given language if there is an accepted translation into it; otherwise in English, or in the oldest accepted translation. Empty without one.',
+  })
+  @FieldExtensions({ acceptsAnyArguments: true })
+  @RequiresFields(() => Exercise, 'id', 'name')
+  async name(
+    @Root() { id, name }: RowFields<Exercise, 'id' | 'name'>,
+    @Arg('language', () => String, {
+      nullable: true,
+      description: 'The `shortName` of the language, such as `de`.',
+    })
+    code: string | null | undefined,
+    @Ctx() context: Context,
+  ): Promise<string> {
+    const languages = context.services.catalogue.rowsOf(Language);
+    const language = languages.find(({ shortName }) => shortName === code);
+
+    if (!language) return name;
+    const translations = (await loadChildFields(
+      ExerciseTranslation,
+      'exerciseId',
+      ['name', 'languageId', 'status'],
+      id,
+      context,
+    )) as RowFields<ExerciseTranslation, 'name' | 'languageId' | 'status'>[];
+    const translation = translations.find(
+      ({ languageId, status }) => languageId === language.id && status === ACCEPTED_STATUS,
+    );
+
+    return translation?.name ?? name;
+  }
+}

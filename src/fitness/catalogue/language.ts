@@ -2,7 +2,7 @@ import { Model } from 'sequelize-typescript';
 import { createCrudResolver } from '../../engine/schema/crud';
 import { Id, TextField } from '../../engine/declare/fields';
 import { Children, Resource } from '../../engine/declare/resource';
-import { Exercise } from './exercise';
+import { ExerciseTranslation } from './exercise-translation';
 import { Ingredient } from './ingredient';
 
 @Resource({
@@ -25,11 +25,11 @@ export class Language extends Model<Language> {
     max: 30,
   })
   declare fullName: string;
-  @Children(() => Exercise, 'languageId', {
+  @Children(() => ExerciseTranslation, 'languageId', {
     isConnection: true,
     description: 'Translations of exercises into this language.',
   })
-  declare exercises: Exercise[];
+  declare exerciseTranslations: ExerciseTranslation[];
   @Children(() => Ingredient, 'languageId', {
     isConnection: true,
     description: 'Ingredients with a name in this language.',

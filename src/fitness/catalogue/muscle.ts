@@ -12,6 +12,7 @@ import {
 import { Children, Resource } from '../../engine/declare/resource';
 import { RequiresFields } from '../../engine/read/query-plan';
 import { Exercise } from './exercise';
+import { ExerciseTranslation } from './exercise-translation';
 
 const imageUrlSql = (kind: string) => (alias: string) =>
   `('/static/images/muscles/${kind}/muscle-' || ${alias}."id" || '.svg')`;
@@ -51,14 +52,28 @@ export class Muscle extends Model<Muscle> {
   declare imageUrlSecondary: string;
   @Children(() => Exercise, 'muscleIds', {
     isConnection: true,
+    exclusiveTo: 'graphql',
     description: 'Exercises with it as a primary muscle.',
   })
   declare exercises: Exercise[];
+  @Children(() => ExerciseTranslation, 'muscleIds', {
+    isConnection: true,
+    exclusiveTo: 'rest',
+    description: 'Exercises with it as a primary muscle.',
+  })
+  declare exerciseTranslations: ExerciseTranslation[];
   @Children(() => Exercise, 'muscleSecondaryIds', {
     isConnection: true,
+    exclusiveTo: 'graphql',
     description: 'Exercises with it as a secondary muscle.',
   })
   declare exercisesSecondary: Exercise[];
+  @Children(() => ExerciseTranslation, 'muscleSecondaryIds', {
+    isConnection: true,
+    exclusiveTo: 'rest',
+    description: 'Exercises with it as a secondary muscle.',
+  })
+  declare exerciseTranslationsSecondary: ExerciseTranslation[];
 }
 
 const MuscleCrudResolver = createCrudResolver(Muscle);

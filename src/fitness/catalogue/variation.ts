@@ -2,7 +2,7 @@ import { Model } from 'sequelize-typescript';
 import { createCrudResolver } from '../../engine/schema/crud';
 import { Id } from '../../engine/declare/fields';
 import { Children, Resource } from '../../engine/declare/resource';
-import { ExerciseBase } from './exercise-base';
+import { Exercise } from './exercise';
 
 @Resource({
   dumpModelName: 'exercises.variation',
@@ -12,11 +12,11 @@ import { ExerciseBase } from './exercise-base';
 })
 export class Variation extends Model<Variation> {
   @Id() declare id: number;
-  @Children(() => ExerciseBase, 'variationId', {
-    assumedSize: 4,
+  @Children(() => Exercise, 'variationId', {
+    isConnection: true,
     description: 'The exercises of the group.',
   })
-  declare exerciseBases: ExerciseBase[];
+  declare exercises: Exercise[];
 }
 
 export default createCrudResolver(Variation);

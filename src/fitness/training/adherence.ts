@@ -14,7 +14,7 @@ import { RowField } from '../../engine/read/row-field';
 import { Workout } from './workout';
 import { WorkoutLog } from './workout-log';
 import { WorkoutSession } from './workout-session';
-import { WithExerciseFields } from './exercise-fields';
+import { ExerciseField } from './exercise-reference';
 import {
   SCHEDULE_DESCRIPTION,
   DAYS_PER_WEEK,
@@ -76,10 +76,7 @@ class PlannedExercisesArgs extends RankingArgs {
   simpleResolvers: true,
 })
 export class PlannedExercise {
-  @Field(() => ID, { description: 'Id of the translation shown in `exercise`.' })
-  declare exerciseId: number;
-  @Field(() => ID, { description: 'Id of the base shared by the translations.' })
-  declare exerciseBaseId: number;
+  @Field(() => ID, { description: 'Id of the exercise.' }) declare exerciseId: number;
   @Field(() => Int, { description: 'Number of planned sets in these weeks.' })
   declare plannedSets: number;
   @Field(() => Int, { description: 'Number of logged sets in these weeks, of any workout.' })
@@ -135,20 +132,18 @@ function adherenceSql(
 
 /**
  * SQL: one row per planned exercise. In its CTEs, `l` are the last weeks of the schedule, `b` their
- * first and last dates, and `q` the planned sets of each exercise base.
+ * first and last dates, and `q` the planned sets of each exercise.
  */
 function plannedExercisesSql(
   { weeks, neglected }: PlannedExercisesArgs,
   context: Context,
   bind: ParameterBinder,
 ): string {
-  const translationIdsSql =
-    'SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = q."exerciseBaseId"';
   const logsWhereSql = (extraConditionSql: string) =>
     whereClause(
       [
         ...visibleRowConditions(WorkoutLog, context),
-        () => `t."exercise_id" IN (${translationIdsSql})${extraConditionSql}`,
+        () => `t."exercise_base_id" = q."exerciseId"${extraConditionSql}`,
       ],
       't',
       bind,
@@ -157,10 +152,9 @@ function plannedExercisesSql(
   return `WITH ${plannedTrainingCtes(context, bind)},
     l AS (SELECT w.* FROM w ORDER BY w."start" DESC LIMIT ${bind(weeks)}),
     b AS (SELECT min(l."start") AS "low", max(l."start") + ${DAYS_PER_WEEK - 1} AS "high" FROM l),
-    q AS (SELECT e."exercise_base_id" AS "exerciseBaseId", min(p."exercise_id") AS "exerciseId",
-    sum(p."sets")::int AS "plannedSets", round(sum(p."reps") / nullif(sum(p."counted_sets"), 0),
+    q AS (SELECT p."exercise_base_id" AS "exerciseId", sum(p."sets")::int AS "plannedSets", round(sum(p."reps") / nullif(sum(p."counted_sets"), 0),
     1) AS "plannedReps"
-      FROM l JOIN p ON p."workout_id" = l."workout_id" JOIN "exercise" e ON e."id" = p."exercise_id"
+      FROM l JOIN p ON p."workout_id" = l."workout_id"
       GROUP BY 1)
     SELECT q.*, o."sets" AS "doneSets", o."reps" AS "doneReps",
       round(100.0 * o."sets" / nullif(q."plannedSets", 0), 1) AS "share",
@@ -194,7 +188,7 @@ export class AdherenceResolver {
 }
 
 @Resolver(() => PlannedExercise)
-@WithExerciseFields('The planned exercise, in the translation with the lowest id.')
+@ExerciseField()
 export class PlannedExerciseResolver {
   @Query(() => [PlannedExercise], {
     description:
@@ -212,7 +206,7 @@ export class PlannedExerciseResolver {
     return queryRanking(
       (bind) => ({
         select: plannedExercisesSql(args, context, bind),
-        orderTerms: ['"share"', '"exerciseBaseId"'],
+        orderTerms: ['"share"', '"exerciseId"'],
       }),
       args,
       context,

@@ -14,7 +14,7 @@ import type { RowFields } from '../../engine/declare/fields';
 import { DecimalScalar } from '../../engine/declare/scalars';
 import { RequiresFields } from '../../engine/read/query-plan';
 import { WorkoutLog } from './workout-log';
-import { workoutLogsSql, withExerciseBaseSql } from './workout-logs';
+import { workoutLogsSql } from './workout-logs';
 import { FORMULA_ARGUMENT_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './one-rep-max';
 
 /**
@@ -28,7 +28,7 @@ export class IntensityResolver {
   @FieldResolver(() => DecimalScalar, {
     nullable: true,
     description:
-      'The mass as a percentage of the best estimated one-rep max of the exercise, in any translation, up to and including that day; null without one.',
+      'The mass as a percentage of the best estimated one-rep max of the exercise up to and including that day; null without one.',
   })
   @FieldExtensions({ exclusiveTo: 'graphql', cost: { weight: 2 } })
   @RequiresFields(() => WorkoutLog, 'id')
@@ -40,19 +40,16 @@ export class IntensityResolver {
     const loadIntensities = async (workoutLogIds: readonly unknown[]) => {
       const { bind, values } = createParameterBinder();
       const idsParameter = bind(workoutLogIds);
-      const sameExerciseBaseCondition: SqlCondition = (alias) =>
-        `${alias}."exercise_id" IN (SELECT f."id" FROM "exercise" e
-          JOIN "exercise" f ON f."exercise_base_id" = e."exercise_base_id"
-          WHERE e."id" IN (SELECT i."exercise_id"
-            FROM "workout_log"
-            i${whereClause([() => `i."id" = ANY(${idsParameter})`, ...visibleRowConditions(WorkoutLog, context)], 'i', bind)}))`;
-      const logsSql = workoutLogsSql(null, context, bind, undefined, [sameExerciseBaseCondition]);
+      const sameExerciseCondition: SqlCondition = (alias) =>
+        `${alias}."exercise_base_id" IN (SELECT i."exercise_base_id" FROM "workout_log"
+            i${whereClause([() => `i."id" = ANY(${idsParameter})`, ...visibleRowConditions(WorkoutLog, context)], 'i', bind)})`;
+      const logsSql = workoutLogsSql(null, context, bind, undefined, [sameExerciseCondition]);
       const rows = await context.session.query(
         `SELECT x."id", round(round(100 * x."mass" / x."best", ${INTERMEDIATE_DECIMAL_PLACES}),
           1) AS "value" FROM (SELECT l."id", l."mass",
-          max(${oneRepMaxSql(formula, 'l')}) OVER (PARTITION BY l."base"
+          max(${oneRepMaxSql(formula, 'l')}) OVER (PARTITION BY l."exercise"
             ORDER BY l."date") AS "best"
-          FROM (${withExerciseBaseSql(logsSql)}) l) x WHERE x."id" = ANY(${idsParameter})`,
+          FROM (${logsSql}) l) x WHERE x."id" = ANY(${idsParameter})`,
         values,
       );
       const intensityById = new Map(

@@ -43,17 +43,11 @@ import {
   SERIES_FIELD_EXTENSIONS,
   querySeries,
   SeriesArgs,
-  loadExerciseBaseSeries,
+  loadExerciseSeries,
   type DateRangeConditionSql,
 } from '../queries';
-import { WithExerciseFields } from './exercise-fields';
-import {
-  workoutLogCtes,
-  LATEST_TRANSLATION_DESCRIPTION,
-  workoutLogsSql,
-  WorkoutLogFilterField,
-  type WhereInput,
-} from './workout-logs';
+import { ExerciseField } from './exercise-reference';
+import { workoutLogsSql, WorkoutLogFilterField, type WhereInput } from './workout-logs';
 import {
   MASS_CALCULATION_CROSS_REFERENCE,
   OUTPUT_UNIT_ARGUMENT_OPTIONS,
@@ -132,10 +126,7 @@ class BestOneRepMaxArgs extends SeriesArgs {
 })
 export class BestOneRepMax {
   @Field(() => DayBucket, { description: 'The period.' }) declare bucket: DayBucket;
-  @Field(() => ID, { description: 'Id of the translation shown in `exercise`.' })
-  declare exerciseId: number;
-  @Field(() => ID, { description: 'Id of the base shared by the translations.' })
-  declare exerciseBaseId: number;
+  @Field(() => ID, { description: 'Id of the exercise.' }) declare exerciseId: number;
   @Field(() => DecimalScalar, { description: `The estimated one-rep max, ${REQUESTED_UNIT_NOTE}.` })
   declare oneRepMax: string;
   @Field(() => DateScalar, {
@@ -152,15 +143,15 @@ const createEstimateStatementBuilder =
     inDateRangeSql: DateRangeConditionSql,
     extraConditions: readonly SqlCondition[],
   ) => ({
-    select: `WITH ${workoutLogCtes(workoutLogsSql(where, context, bind, inDateRangeSql, extraConditions))}
-      SELECT DISTINCT ON (e."start", e."base") e."start", e."base" AS "exerciseBaseId",
-        x."exercise_id" AS "exerciseId", e."date", e."logId",
+    select: `SELECT DISTINCT ON (e."start", e."exercise") e."start", e."exercise" AS "exerciseId",
+        e."date", e."logId",
         ${roundedMassInUnitSql(unit, 'e."best"')} AS "oneRepMax"
-      FROM (SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."base", l."date",
+      FROM (SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."exercise", l."date",
         l."id" AS "logId",
-        ${oneRepMaxSql(formula, 'l')} AS "best" FROM l) e JOIN x USING ("base")
-      WHERE e."best" IS NOT NULL ORDER BY e."start", e."base", e."best" DESC, e."date", e."logId"`,
-    orderTerms: ['"start"', '"exerciseBaseId"'],
+        ${oneRepMaxSql(formula, 'l')} AS "best"
+        FROM (${workoutLogsSql(where, context, bind, inDateRangeSql, extraConditions)}) l) e
+      WHERE e."best" IS NOT NULL ORDER BY e."start", e."exercise", e."best" DESC, e."date", e."logId"`,
+    orderTerms: ['"start"', '"exerciseId"'],
   });
 
 @Resolver(() => BestOneRepMax)
@@ -168,7 +159,7 @@ const createEstimateStatementBuilder =
   nullable: true,
   description: 'The best set; null once it is deleted.',
 })
-@WithExerciseFields(LATEST_TRANSLATION_DESCRIPTION)
+@ExerciseField()
 export class BestOneRepMaxResolver {
   @Query(() => [BestOneRepMax], {
     description:
@@ -188,21 +179,21 @@ export class BestOneRepMaxResolver {
 @Resolver(() => Exercise)
 export class ExerciseOneRepMaxResolver {
   @FieldResolver(() => [BestOneRepMax], {
-    description: 'Like `Query.bestOneRepMaxes`, for this exercise and its translations.',
+    description: 'Like `Query.bestOneRepMaxes`, for this exercise.',
   })
   @FieldExtensions(SERIES_FIELD_EXTENSIONS)
-  @RequiresFields(() => Exercise, 'exerciseBaseId')
+  @RequiresFields(() => Exercise, 'id')
   async bestOneRepMaxes(
-    @Root() { exerciseBaseId }: RowFields<Exercise, 'exerciseBaseId'>,
+    @Root() { id }: RowFields<Exercise, 'id'>,
     @Args(() => BestOneRepMaxArgs) args: BestOneRepMaxArgs,
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
     return (
-      await loadExerciseBaseSeries(
+      await loadExerciseSeries(
         createEstimateStatementBuilder(args, context),
         args,
-        exerciseBaseId,
+        id,
         context,
         info,
       )

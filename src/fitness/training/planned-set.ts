@@ -10,6 +10,7 @@ import {
 } from '../../engine/declare/fields';
 import { Owner, Ref, Resource } from '../../engine/declare/resource';
 import { Exercise } from '../catalogue/exercise';
+import { ExerciseTranslation } from '../catalogue/exercise-translation';
 import { RepetitionUnit } from './repetition-unit';
 import { RIR_CHOICES } from './rir';
 import {
@@ -18,7 +19,12 @@ import {
   TRAINING_WEIGHT_KG_FIELD_OPTIONS,
   TRAINING_WEIGHT_UNIT_FIELD_OPTIONS,
 } from './kilograms';
-import { EXERCISE_GROUP_KEY_PATHS } from '../catalogue/group-paths-via-exercise';
+import {
+  EXERCISE_GROUP_KEY_PATHS,
+  EXERCISE_REFERENCE_OPTIONS,
+  TRANSLATION_ID_DESCRIPTION,
+  TRANSLATION_RULE,
+} from './exercise-reference';
 import { User } from '../../accounts/user';
 import { WeightUnit } from './weight-unit';
 import { SetGroup } from './set-group';
@@ -34,15 +40,23 @@ import { SetGroup } from './set-group';
   scopeGroup: 'training',
   ordering: ['position', 'id'],
   groupKeyPaths: EXERCISE_GROUP_KEY_PATHS,
-  labelFieldPaths: ['exercise.name'],
-  crossFieldRules: [MASS_UNIT_RULE],
-  filters: ['exerciseId', 'position', 'reps', 'targetWeight', 'setGroupId'],
+  labelFieldPaths: ['translation.name'],
+  crossFieldRules: [MASS_UNIT_RULE, TRANSLATION_RULE],
+  filters: ['translationId', 'position', 'reps', 'targetWeight', 'setGroupId'],
 })
 export class PlannedSet extends Model<PlannedSet> {
   @Id() declare id: number;
   @Ref(() => SetGroup, { label: 'Sets', restKey: 'set', column: 'set_id' })
   declare setGroupId: number;
-  @Ref(() => Exercise, { label: 'Exercises' }) declare exerciseId: number;
+  @Ref(() => ExerciseTranslation, {
+    label: 'Exercises',
+    graphqlDescription: TRANSLATION_ID_DESCRIPTION,
+    column: 'exercise_id',
+    restKey: 'exercise',
+    setByTriggerIn: 'graphql',
+  })
+  declare translationId: number;
+  @Ref(() => Exercise, EXERCISE_REFERENCE_OPTIONS) declare exerciseId: number;
   @Ref(() => RepetitionUnit, { label: 'Unit', default: 1, defaultDescription: 'repetitions' })
   declare repetitionUnitId: number;
   @IntegerField({

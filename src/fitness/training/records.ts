@@ -30,21 +30,15 @@ import { RequiresFields } from '../../engine/read/query-plan';
 import { Exercise } from '../catalogue/exercise';
 import { MASS_UNIT_CHOICES } from '../body/mass-unit';
 import { WorkoutLog } from './workout-log';
-import { WithExerciseFields } from './exercise-fields';
-import {
-  workoutLogCtes,
-  LATEST_TRANSLATION_DESCRIPTION,
-  workoutLogsSql,
-  WorkoutLogFilterField,
-  type WhereInput,
-} from './workout-logs';
+import { ExerciseField } from './exercise-reference';
+import { workoutLogsSql, WorkoutLogFilterField, type WhereInput } from './workout-logs';
 import { OUTPUT_UNIT_ARGUMENT_OPTIONS, roundedMassInUnitSql } from '../masses';
 import { FORMULA_ARGUMENT_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './one-rep-max';
 import {
   SERIES_FIELD_EXTENSIONS,
   querySeries,
   SeriesArgs,
-  loadExerciseBaseSeries,
+  loadExerciseSeries,
   type DateRangeConditionSql,
 } from '../queries';
 
@@ -79,10 +73,7 @@ export class PersonalRecord {
   @Field(() => RecordKind, { description: 'The measure that was exceeded.' })
   declare kind: RecordKind;
   @Field(() => DateScalar, { description: 'The day of the record.' }) declare date: string;
-  @Field(() => ID, { description: 'Id of the translation shown in `exercise`.' })
-  declare exerciseId: number;
-  @Field(() => ID, { description: 'Id of the base shared by the translations.' })
-  declare exerciseBaseId: number;
+  @Field(() => ID, { description: 'Id of the exercise.' }) declare exerciseId: number;
   @Field(() => DecimalScalar, {
     description: 'The value of the record: repetitions, or a mass in `unit`.',
   })
@@ -104,8 +95,8 @@ export class PersonalRecord {
 }
 
 /**
- * SQL: the CTEs of `workoutLogCtes`, and `c` with the candidates for records. Candidates with equal
- * exercise base, kind and `at` compete for one record. `at` is the mass lifted for records of
+ * SQL: two CTEs: `l` with the logs, and `c` with the candidates for records. Candidates with equal
+ * exercise, kind and `at` compete for one record. `at` is the mass lifted for records of
  * repetitions, otherwise NULL.
  */
 function recordCandidateCtes(
@@ -118,15 +109,15 @@ function recordCandidateCtes(
     FROM (${workoutLogsSql(where, context, bind, undefined, extraConditions)}) s WHERE s."reps" >= 1
     AND s."mass" > 0`;
   const recordCandidatesSql = (kind: RecordKind, valueSql: string, atSql = 'NULL::numeric') =>
-    `SELECT '${kind}' AS "kind", l."base", ${atSql} AS "at", l."date", l."id", l."mass", l."reps",
+    `SELECT '${kind}' AS "kind", l."exercise", ${atSql} AS "at", l."date", l."id", l."mass", l."reps",
       ${valueSql} AS "value" FROM l`;
 
-  return `${workoutLogCtes(validSetsSql)},
+  return `l AS MATERIALIZED (${validSetsSql}),
     c AS (${recordCandidatesSql(RecordKind.WEIGHT, 'l."mass"')}
       UNION ALL ${recordCandidatesSql(RecordKind.ONE_REP_MAX, oneRepMaxSql(formula, 'l'))}
     UNION ALL ${recordCandidatesSql(RecordKind.REPETITIONS, 'l."reps"::numeric', 'l."mass"')}
-    UNION ALL SELECT '${RecordKind.VOLUME}', l."base", NULL, l."date", NULL, NULL, NULL,
-      sum(l."reps" * l."mass") FROM l GROUP BY l."base", l."date")`;
+    UNION ALL SELECT '${RecordKind.VOLUME}', l."exercise", NULL, l."date", NULL, NULL, NULL,
+      sum(l."reps" * l."mass") FROM l GROUP BY l."exercise", l."date")`;
 }
 
 function createRecordStatementBuilder(args: PersonalRecordArgs, context: Context) {
@@ -153,19 +144,18 @@ function createRecordStatementBuilder(args: PersonalRecordArgs, context: Context
 
     return {
       select: `WITH ${recordCandidateCtes(args, context, bind, extraConditions)}
-        SELECT r."kind", r."date", r."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId",
-          r."id" AS "logId", r."reps", r."at",
+        SELECT r."kind", r."date", r."exercise" AS "exerciseId", r."id" AS "logId", r."reps",
+          r."at",
         ${roundedMassInUnitSql(unit, 'r."mass"')} AS "weight", ${roundedColumnSql('value')},
         ${roundedColumnSql('previous')}
         FROM (SELECT c.*, max(c."value") OVER "before" AS "previous",
           max(c."value") OVER "ever" AS "best"
           FROM c WHERE c."value" IS NOT NULL
-          WINDOW "ever" AS (PARTITION BY c."kind", c."base", c."at"),
+          WINDOW "ever" AS (PARTITION BY c."kind", c."exercise", c."at"),
             "before" AS ("ever" ORDER BY c."date", c."value" DESC,
             c."id" ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) r
-          JOIN x USING ("base")
         WHERE ${conditions.join(' AND ')}`,
-      orderTerms: ['"date"', '"exerciseBaseId"', '"kind"', '"at"'],
+      orderTerms: ['"date"', '"exerciseId"', '"kind"', '"at"'],
     };
   };
 }
@@ -184,7 +174,7 @@ const applyDefaultStart = (args: PersonalRecordArgs) => ({
   nullable: true,
   description: 'The log of the set; null for VOLUME.',
 })
-@WithExerciseFields(LATEST_TRANSLATION_DESCRIPTION)
+@ExerciseField()
 export class PersonalRecordResolver {
   @Query(() => [PersonalRecord], {
     description:
@@ -206,20 +196,20 @@ export class PersonalRecordResolver {
 @Resolver(() => Exercise)
 export class ExerciseRecordsResolver {
   @FieldResolver(() => [PersonalRecord], {
-    description: 'Like `Query.personalRecords`, for this exercise and its translations.',
+    description: 'Like `Query.personalRecords`, for this exercise.',
   })
   @FieldExtensions(SERIES_FIELD_EXTENSIONS)
-  @RequiresFields(() => Exercise, 'exerciseBaseId')
+  @RequiresFields(() => Exercise, 'id')
   personalRecords(
-    @Root() { exerciseBaseId }: RowFields<Exercise, 'exerciseBaseId'>,
+    @Root() { id }: RowFields<Exercise, 'id'>,
     @Args(() => PersonalRecordArgs) args: PersonalRecordArgs,
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
-    return loadExerciseBaseSeries(
+    return loadExerciseSeries(
       createRecordStatementBuilder(args, context),
       applyDefaultStart(args),
-      exerciseBaseId,
+      id,
       context,
       info,
     );

@@ -59,12 +59,12 @@ export function plannedTrainingCtes(context: Context, bind: ParameterBinder): st
       FROM ${ownRowsSql(TrainingDay)} t JOIN "training_day_weekday" k
       ON k."training_day_id" = t."id"
       WHERE t."workout_id" IN (SELECT w."workout_id" FROM w)),
-    g AS (SELECT x."set_id", x."exercise_id", avg(${repetitionsSql('x')}) AS "reps",
+    g AS (SELECT x."set_id", x."exercise_base_id", avg(${repetitionsSql('x')}) AS "reps",
     min(CASE count(*) WHEN 1 THEN min(y."sets") ELSE count(*) END) OVER (PARTITION BY x."set_id") AS
     "rounds"
       FROM ${ownRowsSql(PlannedSet)} x JOIN ${ownRowsSql(SetGroup)} y ON y."id" = x."set_id"
       GROUP BY 1, 2),
-    p AS MATERIALIZED (SELECT d."workout_id", g."exercise_id", sum(g."rounds")::int AS "sets",
+    p AS MATERIALIZED (SELECT d."workout_id", g."exercise_base_id", sum(g."rounds")::int AS "sets",
     sum(g."rounds" * g."reps") AS "reps",
     sum(g."rounds") FILTER (WHERE g."reps" IS NOT NULL) AS "counted_sets"
       FROM d JOIN ${ownRowsSql(SetGroup)} y ON y."training_day_id" = d."training_day_id"

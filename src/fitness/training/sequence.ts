@@ -3,12 +3,14 @@ import { groupBy } from '../../shared/multimap';
 
 interface ExerciseSet {
   exerciseId: number;
+  translationId: number;
 }
 
-/** Groups planned sets by exercise, in order of first occurrence. */
-export const groupByExercise = <T extends ExerciseSet>(plannedSets: readonly T[]): T[][] => [
-  ...groupBy(plannedSets, ({ exerciseId }) => exerciseId).values(),
-];
+/** Groups planned sets by exercise, or by translation, in order of first occurrence. */
+export const groupByExercise = <T extends ExerciseSet>(
+  plannedSets: readonly T[],
+  idField: keyof ExerciseSet,
+): T[][] => [...groupBy(plannedSets, (plannedSet) => plannedSet[idField]).values()];
 
 /**
  * Arranges planned sets in rounds, each with one set of every exercise. A round uses the next
@@ -18,8 +20,9 @@ export const groupByExercise = <T extends ExerciseSet>(plannedSets: readonly T[]
 export function arrangeInRounds<T extends ExerciseSet>(
   setCount: number,
   plannedSets: readonly T[],
+  idField: keyof ExerciseSet,
 ): T[] {
-  const sequences = groupByExercise(plannedSets).map((group) =>
+  const sequences = groupByExercise(plannedSets, idField).map((group) =>
     group.length === 1 ? Array.from({ length: setCount }, () => group[0]!) : group,
   );
 

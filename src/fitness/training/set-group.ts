@@ -11,7 +11,7 @@ import { missingRow } from '../../engine/read/rows';
 import { RequiresFields } from '../../engine/read/query-plan';
 import { loadPlannedSets, summarizePlannedSets } from './workout/loaders';
 import { arrangeInRounds } from './sequence';
-import { Exercise } from '../catalogue/exercise';
+import { exerciseEntity, exerciseIdField } from './exercise-reference';
 import { parseIdArgument } from '../id-argument';
 import { PlannedSet } from './planned-set';
 import { TrainingDay } from './training-day';
@@ -28,7 +28,7 @@ import { User } from '../../accounts/user';
   scopeGroup: 'training',
   ordering: ['position'],
   filters: ['trainingDayId', 'position', 'sets'],
-  labelFieldPaths: ['plannedSets[].exercise.name'],
+  labelFieldPaths: ['plannedSets[].translation.name'],
   distinguishingFieldPath: 'trainingDay.name',
 })
 export class SetGroup extends Model<SetGroup> {
@@ -82,7 +82,11 @@ export default class SetGroupResolver extends createCrudResolver(SetGroup) {
     @Root() setGroup: RowFields<SetGroup, 'id' | 'sets'>,
     @Ctx() context: Context,
   ): Promise<RowOf<PlannedSet>[]> {
-    return arrangeInRounds(setGroup.sets, await loadPlannedSets(setGroup, context));
+    return arrangeInRounds(
+      setGroup.sets,
+      await loadPlannedSets(setGroup, context),
+      exerciseIdField(context),
+    );
   }
 
   @FieldResolver(() => String, {
@@ -97,9 +101,10 @@ export default class SetGroupResolver extends createCrudResolver(SetGroup) {
     @Arg('exerciseId', () => ID, { description: 'Id of the exercise.' }) exerciseId: string,
     @Ctx() context: Context,
   ): Promise<string | null> {
-    const id = parseIdArgument('exerciseId', Exercise.name, exerciseId, context);
+    const target = exerciseEntity(context);
+    const id = parseIdArgument('exerciseId', target.name, exerciseId, context);
 
-    if (id === undefined || !(await loadRowEvenIfHidden(Exercise, ['id'], id, context))) {
+    if (id === undefined || !(await loadRowEvenIfHidden(target, ['id'], id, context))) {
       return missingRow(context);
     }
 
@@ -107,7 +112,7 @@ export default class SetGroupResolver extends createCrudResolver(SetGroup) {
 
     return summarizePlannedSets(
       setGroup,
-      plannedSets.filter(({ exerciseId }) => exerciseId === id),
+      plannedSets.filter((plannedSet) => plannedSet[exerciseIdField(context)] === id),
       context,
     );
   }

@@ -15,12 +15,7 @@ import type { Context } from '../../engine/context';
 import { DateScalar, DecimalScalar } from '../../engine/declare/scalars';
 import { MASS_UNIT_CHOICES } from '../body/mass-unit';
 import { GENDER_CHOICES, UserProfile } from '../../accounts/user-profile';
-import {
-  workoutLogsSql,
-  WorkoutLogFilterField,
-  withExerciseBaseSql,
-  type WhereInput,
-} from './workout-logs';
+import { workoutLogsSql, WorkoutLogFilterField, type WhereInput } from './workout-logs';
 import {
   MASS_CALCULATION_CROSS_REFERENCE,
   bodyMassSql,
@@ -117,7 +112,7 @@ function genderSql({ gender }: StrengthArgs, context: Context, bind: ParameterBi
 export class StrengthResolver {
   @Query(() => Strength, {
     nullable: true,
-    description: `The sum of the viewer's best lifts in all exercises of these logs (translations count as one exercise), and the DOTS points of this sum: total × 500 / (a w⁴ + b w³ + c w² + d w + e) with the body weight w in kg, limited to ${MIN_BODY_WEIGHT_KG} to ${DOTS_FORMULAS.map(({ maxBodyWeightKg }) => maxBodyWeightKg).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null if there are no logs. ${MASS_CALCULATION_CROSS_REFERENCE}`,
+    description: `The sum of the viewer's best lifts in all exercises of these logs, and the DOTS points of this sum: total × 500 / (a w⁴ + b w³ + c w² + d w + e) with the body weight w in kg, limited to ${MIN_BODY_WEIGHT_KG} to ${DOTS_FORMULAS.map(({ maxBodyWeightKg }) => maxBodyWeightKg).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null if there are no logs. ${MASS_CALCULATION_CROSS_REFERENCE}`,
   })
   @FieldExtensions(ANALYSIS_FIELD_EXTENSIONS)
   async strength(
@@ -132,12 +127,12 @@ export class StrengthResolver {
         round(${dotsScoreSql(genderSql(args, context, bind))}, 2) AS "dots"
         FROM (SELECT b.*, ${bodyMassSql('b."date"', context, bind)} AS "body"
           FROM (SELECT sum(e."best") AS "total", max(e."date") AS "date"
-          FROM (SELECT DISTINCT ON (l."base") l."date", l."best"
+          FROM (SELECT DISTINCT ON (l."exercise") l."date", l."best"
             FROM (SELECT l.*,
             ${estimated ? oneRepMaxSql(formula, 'l') : 'CASE WHEN l."reps" >= 1 THEN l."mass" END'}
             AS "best"
-            FROM (${withExerciseBaseSql(workoutLogsSql(where, context, bind))}) l) l
-              WHERE l."best" > 0 ORDER BY l."base", l."best" DESC, l."date") e) b) s
+            FROM (${workoutLogsSql(where, context, bind)}) l) l
+              WHERE l."best" > 0 ORDER BY l."exercise", l."best" DESC, l."date") e) b) s
               WHERE s."total" IS NOT NULL`,
       values,
     );

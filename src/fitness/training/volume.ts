@@ -37,17 +37,11 @@ import {
   SERIES_FIELD_EXTENSIONS,
   querySeries,
   SeriesArgs,
-  loadExerciseBaseSeries,
+  loadExerciseSeries,
   type DateRangeConditionSql,
 } from '../queries';
-import { WithExerciseFields } from './exercise-fields';
-import {
-  workoutLogCtes,
-  LATEST_TRANSLATION_DESCRIPTION,
-  workoutLogsSql,
-  WorkoutLogFilterField,
-  type WhereInput,
-} from './workout-logs';
+import { ExerciseField } from './exercise-reference';
+import { workoutLogsSql, WorkoutLogFilterField, type WhereInput } from './workout-logs';
 import {
   MASS_CALCULATION_DESCRIPTION,
   OUTPUT_UNIT_ARGUMENT_OPTIONS,
@@ -109,14 +103,9 @@ export class TrainingVolume {
   @Field(() => DayBucket, { description: 'The period.' }) declare bucket: DayBucket;
   @Field(() => ID, {
     nullable: true,
-    description: 'Id of the most recently logged translation; null unless `perExercise`.',
+    description: 'Id of the exercise; null unless `perExercise`.',
   })
   declare exerciseId: number | null;
-  @Field(() => ID, {
-    nullable: true,
-    description: 'Id of the base shared by the translations; null unless `perExercise`.',
-  })
-  declare exerciseBaseId: number | null;
   @Field(() => Int, { description: 'Number of days with logs.' }) declare days: number;
   @Field(() => Int, { description: 'Number of hard sets.' }) declare hardSets: number;
   @Field(() => Int, { description: 'Number of logged sets.' }) declare sets: number;
@@ -138,7 +127,7 @@ function exerciseTotalsSql(
   bind: ParameterBinder,
   inDateRangeSql: DateRangeConditionSql,
 ): string {
-  return `SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."exercise_id",
+  return `SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."exercise",
     count(*)::int AS "sets",
     (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hard",
     sum(l."reps" * l."mass") AS "tonnage"
@@ -149,10 +138,9 @@ function exerciseTotalsSql(
  * SQL: the muscles of the exercises in the CTE `x`, as primary or secondary. A muscle that is both
  * is primary.
  */
-const EXERCISE_MUSCLES_SQL = `SELECT e."id" AS "exercise_id", m."muscle_id",
-  bool_and(m."is_secondary") AS "secondary"
-  FROM "exercise" e JOIN "exercise_base_muscle" m ON m."exercise_base_id" = e."exercise_base_id"
-  WHERE e."id" IN (SELECT x."exercise_id" FROM x) GROUP BY 1, 2`;
+const EXERCISE_MUSCLES_SQL = `SELECT m."exercise_base_id" AS "exercise", m."muscle_id",
+  bool_and(m."is_secondary") AS "secondary" FROM "exercise_base_muscle" m
+  WHERE m."exercise_base_id" IN (SELECT x."exercise" FROM x) GROUP BY 1, 2`;
 
 @Resolver(() => MuscleVolume)
 @RowField('muscle', 'muscleId', () => Muscle, {
@@ -180,7 +168,7 @@ export class MuscleVolumeResolver {
             trim_scale(${fractionalSumSql('hard')}) AS "hardSets",
             trim_scale(${fractionalSumSql('sets')}) AS "sets",
           ${roundedMassInUnitSql(args.unit, fractionalSumSql('tonnage'))} AS "tonnage"
-          FROM x LEFT JOIN (${EXERCISE_MUSCLES_SQL}) m USING ("exercise_id") GROUP BY 1, 2`,
+          FROM x LEFT JOIN (${EXERCISE_MUSCLES_SQL}) m USING ("exercise") GROUP BY 1, 2`,
         orderTerms: ['"start"', '"muscleId"'],
       }),
       args,
@@ -195,34 +183,25 @@ function createVolumeStatementBuilder(
   { where, by, firstDay, perExercise, unit }: TrainingVolumeArgs,
   context: Context,
 ) {
-  const exerciseColumnSql = (column: string, name: string) =>
-    `${perExercise ? column : 'NULL::int'} AS "${name}"`;
-  const buildLogCtes = (logsSql: string) =>
-    perExercise ? workoutLogCtes(logsSql) : `l AS (${logsSql})`;
-
   return (
     bind: ParameterBinder,
     inDateRangeSql: DateRangeConditionSql,
     extraConditions: readonly SqlCondition[],
   ) => ({
-    select: `WITH ${buildLogCtes(workoutLogsSql(where, context, bind, inDateRangeSql, extraConditions))}
-      SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start",
-        ${exerciseColumnSql('l."base"', 'exerciseBaseId')},
-        ${exerciseColumnSql('x."exercise_id"', 'exerciseId')},
+    select: `SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start",
+        ${perExercise ? 'l."exercise"' : 'NULL::int'} AS "exerciseId",
       count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets",
       (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hardSets",
       coalesce(sum(l."reps"), 0)::numeric AS "reps",
       ${roundedMassInUnitSql(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"
-      FROM l ${perExercise ? 'JOIN x USING ("base") ' : ''}GROUP BY 1, 2, 3`,
-    orderTerms: ['"start"', '"exerciseBaseId"'],
+      FROM (${workoutLogsSql(where, context, bind, inDateRangeSql, extraConditions)}) l
+      GROUP BY 1, 2`,
+    orderTerms: ['"start"', '"exerciseId"'],
   });
 }
 
 @Resolver(() => TrainingVolume)
-@WithExerciseFields(
-  LATEST_TRANSLATION_DESCRIPTION,
-  'Null unless `perExercise`, and until it has been accepted by review.',
-)
+@ExerciseField('Null unless `perExercise`, and until it has been accepted by review.')
 export class TrainingVolumeResolver {
   @Query(() => [TrainingVolume], {
     description: `Training volume of the viewer: sets, hard sets, repetitions and tonnage by week or another period, oldest first, in total or per exercise. ${VOLUME_DESCRIPTION}`,
@@ -241,19 +220,19 @@ export class TrainingVolumeResolver {
 @Resolver(() => Exercise)
 export class ExerciseVolumeResolver {
   @FieldResolver(() => [TrainingVolume], {
-    description: 'Like `Query.trainingVolume`, for this exercise and its translations.',
+    description: 'Like `Query.trainingVolume`, for this exercise.',
   })
   @FieldExtensions(SERIES_FIELD_EXTENSIONS)
-  @RequiresFields(() => Exercise, 'exerciseBaseId')
+  @RequiresFields(() => Exercise, 'id')
   async trainingVolume(
-    @Root() { exerciseBaseId }: RowFields<Exercise, 'exerciseBaseId'>,
+    @Root() { id }: RowFields<Exercise, 'id'>,
     @Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs,
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
     const buildStatement = createVolumeStatementBuilder({ ...args, perExercise: true }, context);
 
-    return (await loadExerciseBaseSeries(buildStatement, args, exerciseBaseId, context, info)).map(
+    return (await loadExerciseSeries(buildStatement, args, id, context, info)).map(
       createDayBucketMapper(args.by),
     );
   }

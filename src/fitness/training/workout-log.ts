@@ -10,6 +10,7 @@ import {
 } from '../../engine/declare/fields';
 import { Owner, Ref, Resource } from '../../engine/declare/resource';
 import { Exercise } from '../catalogue/exercise';
+import { ExerciseTranslation } from '../catalogue/exercise-translation';
 import { RepetitionUnit } from './repetition-unit';
 import { RIR_CHOICES } from './rir';
 import {
@@ -18,7 +19,12 @@ import {
   TRAINING_WEIGHT_KG_FIELD_OPTIONS,
   TRAINING_WEIGHT_UNIT_FIELD_OPTIONS,
 } from './kilograms';
-import { EXERCISE_GROUP_KEY_PATHS } from '../catalogue/group-paths-via-exercise';
+import {
+  EXERCISE_GROUP_KEY_PATHS,
+  EXERCISE_REFERENCE_OPTIONS,
+  TRANSLATION_ID_DESCRIPTION,
+  TRANSLATION_RULE,
+} from './exercise-reference';
 import { User } from '../../accounts/user';
 import { WeightUnit } from './weight-unit';
 import { Workout } from './workout';
@@ -47,9 +53,9 @@ const sameSessionSql = (logAlias: string, sessionAlias: string) =>
   scopeGroup: 'training',
   ordering: ['date', 'reps'],
   groupKeyPaths: { ...EXERCISE_GROUP_KEY_PATHS, sessionImpression: 'session.impression' },
-  labelFieldPaths: ['exercise.name'],
-  crossFieldRules: [MASS_UNIT_RULE],
-  filters: ['date', 'exerciseId', 'reps', 'weight', 'workoutId'],
+  labelFieldPaths: ['translation.name'],
+  crossFieldRules: [MASS_UNIT_RULE, TRANSLATION_RULE],
+  filters: ['date', 'translationId', 'reps', 'weight', 'workoutId'],
 })
 export class WorkoutLog extends Model<WorkoutLog> {
   @Id() declare id: number;
@@ -80,7 +86,15 @@ export class WorkoutLog extends Model<WorkoutLog> {
     max: 3,
   })
   declare rir: string | null;
-  @Ref(() => Exercise, { label: 'Exercise' }) declare exerciseId: number;
+  @Ref(() => ExerciseTranslation, {
+    label: 'Exercise',
+    graphqlDescription: TRANSLATION_ID_DESCRIPTION,
+    column: 'exercise_id',
+    restKey: 'exercise',
+    setByTriggerIn: 'graphql',
+  })
+  declare translationId: number;
+  @Ref(() => Exercise, EXERCISE_REFERENCE_OPTIONS) declare exerciseId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
   @Ref(() => RepetitionUnit, { label: 'Unit', default: 1, defaultDescription: 'repetitions' })
   declare repetitionUnitId: number;

@@ -28,7 +28,7 @@ export const repetitionsSql = (alias: string): string =>
     THEN ${alias}."reps" END`;
 
 /**
- * SQL: selects the workout logs that the viewer may read. Columns: `id`, `date`, `exercise_id`,
+ * SQL: selects the workout logs that the viewer may read. Columns: `id`, `date`, `exercise`,
  * `reps` (NULL for units such as seconds), `reserve` (repetitions in reserve), `mass` in kg.
  */
 export function workoutLogsSql(
@@ -44,28 +44,8 @@ export function workoutLogsSql(
     ? [(alias) => inDateRangeSql(`${alias}."date"`)]
     : [];
 
-  return `SELECT t."id", t."date", t."exercise_id",
+  return `SELECT t."id", t."date", t."exercise_base_id" AS "exercise",
     ${repetitionsSql('t')} AS "reps",
     nullif(t."rir", '')::numeric AS "reserve", ${liftedMassSql('t', context, bind)} AS "mass"
     ${fromClause(WorkoutLog, joins, bind)}${whereClause([...extraConditions, ...accessConditions, ...dateConditions, ...conditions], 't', bind)}`;
 }
-
-/**
- * SQL: adds the column `base` to a SELECT of workout logs: the exercise base, which all
- * translations of an exercise share.
- */
-export const withExerciseBaseSql = (logsSql: string): string =>
-  `SELECT s.*, e."exercise_base_id" AS "base" FROM (${logsSql}) s
-    JOIN "exercise" e ON e."id" = s."exercise_id"`;
-
-export const LATEST_TRANSLATION_DESCRIPTION =
-  'The exercise, in the translation that was logged last.';
-
-/**
- * SQL: two CTEs from a SELECT of workout logs. `l` has the logs with their exercise base, `x` the
- * most recently logged translation of each base.
- */
-export const workoutLogCtes = (logsSql: string): string =>
-  `l AS MATERIALIZED (${withExerciseBaseSql(logsSql)}),
-    x AS (SELECT DISTINCT ON (l."base") l."base", l."exercise_id" FROM l ORDER BY l."base",
-    l."date" DESC, l."id" DESC)`;

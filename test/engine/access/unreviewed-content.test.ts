@@ -136,8 +136,8 @@ describe('a hidden exercise', () => {
     'is found by its ids for reviewers only (exercise %d)',
     async (id) => {
       for (const document of [
-        `{ row: exercise(id: ${id}) { name } }`,
-        `{ row: node(nodeId: "${nodeIdOf('Exercise', id)}") { ... on Exercise { name } } }`,
+        `{ row: exerciseTranslation(id: ${id}) { name } }`,
+        `{ row: node(nodeId: "${nodeIdOf('ExerciseTranslation', id)}") { ... on ExerciseTranslation { name } } }`,
       ]) {
         for (const person of people()) {
           expect(await person.ask(document)).toEqual({ row: null });
@@ -148,16 +148,19 @@ describe('a hidden exercise', () => {
     },
   );
 
-  test('is listed in the translations of its base for reviewers only', async () => {
-    const document = '{ exerciseBase(id: 1) { translations { name } } }';
+  test('is listed in the translations of its exercise for reviewers only', async () => {
+    const document = '{ exercise(id: 1) { name translations { name } } }';
 
     for (const person of people()) {
-      expect((await person.ask(document)).exerciseBase.translations).toEqual([{ name: 'Squat' }]);
+      expect((await person.ask(document)).exercise).toEqual({
+        name: 'Squat',
+        translations: [{ name: 'Squat' }],
+      });
     }
 
-    const { exerciseBase } = await reviewer.ask(document);
+    const { exercise } = await reviewer.ask(document);
 
-    expect(exerciseBase.translations.map(({ name }: { name: string }) => name)).toEqual([
+    expect(exercise.translations.map(({ name }: { name: string }) => name)).toEqual([
       'Squat',
       'ZZ declined',
       'ZZ secret',
@@ -166,17 +169,17 @@ describe('a hidden exercise', () => {
 
   test('is matched by filters for reviewers only', async () => {
     const bases =
-      '{ exerciseBases(where: { translations: { some: { name: { startsWith: "ZZ" } } } }) { totalCount } }';
+      '{ exercises(where: { translations: { some: { name: { startsWith: "ZZ" } } } }) { totalCount } }';
 
     for (const person of people()) {
-      expect((await person.ask(bases)).exerciseBases.totalCount).toBe(0);
+      expect((await person.ask(bases)).exercises.totalCount).toBe(0);
     }
 
-    expect((await reviewer.ask(bases)).exerciseBases.totalCount).toBe(1);
+    expect((await reviewer.ask(bases)).exercises.totalCount).toBe(1);
     const plannedSets =
-      '{ plannedSets(where: { exercise: { name: { ne: "x" } } }) { nodes { exerciseId } } }';
+      '{ plannedSets(where: { translation: { name: { ne: "x" } } }) { nodes { translationId } } }';
 
-    expect((await ann.ask(plannedSets)).plannedSets.nodes).toEqual([{ exerciseId: '1' }]);
+    expect((await ann.ask(plannedSets)).plannedSets.nodes).toEqual([{ translationId: '1' }]);
   });
 
   test('is sorted as if its values were null', async () => {
@@ -185,13 +188,13 @@ describe('a hidden exercise', () => {
       ['DESC', ['4', '50', '1']],
     ] as const) {
       const document = `query ($after: String) {
-        plannedSets(first: 1, after: $after, orderBy: [{ exercise: { name: ${direction} } }]) { nodes { exerciseId } pageInfo { endCursor } } }`;
+        plannedSets(first: 1, after: $after, orderBy: [{ translation: { name: ${direction} } }]) { nodes { translationId } pageInfo { endCursor } } }`;
       const found: string[] = [];
 
       for (let after: string | null = null, page = 0; page < 3; page += 1) {
         const { plannedSets } = await ann.ask(document, { after });
 
-        found.push(plannedSets.nodes[0].exerciseId);
+        found.push(plannedSets.nodes[0].translationId);
         after = plannedSets.pageInfo.endCursor;
       }
 
@@ -201,13 +204,14 @@ describe('a hidden exercise', () => {
 
   test('is visible by its id in rows of the viewer, over both interfaces', async () => {
     const { plannedSets } = await ann.ask(
-      '{ plannedSets { nodes { exerciseId exercise { name } } } }',
+      '{ plannedSets { nodes { translationId translation { name } exerciseId exercise { name } } } }',
     );
+    const squat = { exerciseId: '1', exercise: { name: 'Squat' } };
 
     expect(plannedSets.nodes).toEqual([
-      { exerciseId: '4', exercise: null },
-      { exerciseId: '50', exercise: null },
-      { exerciseId: '1', exercise: { name: 'Squat' } },
+      { translationId: '4', translation: null, exerciseId: '4', exercise: null },
+      { translationId: '50', translation: null, ...squat },
+      { translationId: '1', translation: { name: 'Squat' }, ...squat },
     ]);
     expect((await ann.get(`/setting/${own[`setting ${PENDING}`]}/`)).body).toMatchObject({
       exercise: PENDING,
@@ -249,16 +253,19 @@ describe('a hidden exercise', () => {
   test('cannot be referenced by new rows over GraphQL, like an unknown one', async () => {
     const create = `mutation ($input: PlannedSetInput!) { made: createPlannedSet(input: $input) { errors { path message } } }`;
 
-    for (const exerciseId of [PENDING, DECLINED, 2_000_000_000]) {
+    for (const [type, field, id] of [
+      ['Exercise', 'exerciseId', PENDING],
+      ['Exercise', 'exerciseId', 2_000_000_000],
+      ['ExerciseTranslation', 'translationId', PENDING],
+      ['ExerciseTranslation', 'translationId', DECLINED],
+      ['ExerciseTranslation', 'translationId', 2_000_000_000],
+    ]) {
       const { made } = await ann.ask(create, {
-        input: { setGroupId: own.set, exerciseId, reps: 5 },
+        input: { setGroupId: own.set, exerciseId: 1, [field!]: id, reps: 5 },
       });
 
       expect(made.errors).toEqual([
-        {
-          path: ['input', 'exerciseId'],
-          message: `There is no Exercise with the id "${exerciseId}".`,
-        },
+        { path: ['input', field], message: `There is no ${type} with the id "${id}".` },
       ]);
     }
 
@@ -281,14 +288,14 @@ describe('a hidden exercise', () => {
   });
 });
 
-test('an image shows its hidden exercise base to reviewers only', async () => {
-  const document = `{ exerciseImages(where: { exerciseBaseId: { eq: ${PENDING} } }) { nodes { exerciseBaseId exerciseBase { id } } } }`;
+test('an image shows its hidden exercise to reviewers only', async () => {
+  const document = `{ exerciseImages(where: { exerciseId: { eq: ${PENDING} } }) { nodes { exerciseId exercise { id } } } }`;
 
   expect((await ann.ask(document)).exerciseImages.nodes).toEqual([
-    { exerciseBaseId: '4', exerciseBase: null },
+    { exerciseId: '4', exercise: null },
   ]);
   expect((await reviewer.ask(document)).exerciseImages.nodes).toEqual([
-    { exerciseBaseId: '4', exerciseBase: { id: '4' } },
+    { exerciseId: '4', exercise: { id: '4' } },
   ]);
 });
 

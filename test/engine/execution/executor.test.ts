@@ -78,7 +78,7 @@ describe('an omitted variable', () => {
 
     expect(data).toEqual({
       exercise: { name: 'Bench press' },
-      exercises: { nodes: [{ id: '2' }] },
+      exercises: { nodes: [{ id: '1' }] },
     });
   });
 });
@@ -226,15 +226,15 @@ describe('the location of an error', () => {
     await fitgraph.sql('ALTER TABLE "exercise_comment" RENAME TO "lost"');
 
     try {
-      const document = '{ exercises { nodes { name comments { comment } } } }';
+      const document = '{ exerciseTranslations { nodes { name comments { comment } } } }';
 
       for (let run = 0; run < RUNS; run += 1) {
         const { errors } = await ann.query(document);
 
         expect(errors).toHaveLength(1);
         expect(errors![0]).toMatchObject({
-          path: ['exercises', 'nodes', expect.any(Number), 'comments'],
-          locations: [{ line: 1, column: 28 }],
+          path: ['exerciseTranslations', 'nodes', expect.any(Number), 'comments'],
+          locations: [{ line: 1, column: 39 }],
         });
       }
     } finally {
@@ -254,12 +254,12 @@ test('reports BAD_USER_INPUT when a variable passes null to a required argument'
 
 test('returns keys in the order of selection', async () => {
   const document = `{ exercise(id: 1) { category { name id } ...A id images { id } ... on Exercise { uuid category { nodeId } } name } }
-    fragment A on Exercise { languageId muscles { id } }`;
+    fragment A on Exercise { licenseId muscles { id } }`;
   const { data } = await queryRepeatedly(document);
 
   expect(Object.keys(data.exercise)).toEqual([
     'category',
-    'languageId',
+    'licenseId',
     'muscles',
     'id',
     'images',

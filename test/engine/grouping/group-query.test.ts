@@ -495,10 +495,10 @@ describe('a grouping by other keys', () => {
     const months = await groups(
       'workoutLogs',
       'groupBy: [{ date: { by: MONTH } }]',
-      'categories: countDistinct(of: EXERCISE_CATEGORY) bases: countDistinct(of: EXERCISE_BASE)',
+      'categories: countDistinct(of: EXERCISE_CATEGORY) exercises: countDistinct(of: EXERCISE)',
     );
 
-    expect(months).toEqual([{ categories: 3, bases: 3 }]);
+    expect(months).toEqual([{ categories: 3, exercises: 3 }]);
   });
 
   test('supports bins of numbers', async () => {
@@ -705,11 +705,15 @@ describe('a grouping of owned rows', () => {
       })
     ).body;
     const future = 'where: { date: { gt: "2029-01-01" } }';
-    const far = `${future}, groupBy: [{ field: EXERCISE_BASE }, { field: EXERCISE_CATEGORY }]`;
+    const far = `${future}, groupBy: [{ field: TRANSLATION }, { field: EXERCISE_CATEGORY }]`;
 
     expect(
-      await groups('workoutLogs', far, 'keys { exerciseBaseId exerciseCategory { name } } count'),
-    ).toEqual([{ keys: { exerciseBaseId: null, exerciseCategory: null }, count: 1 }]);
+      await groups(
+        'workoutLogs',
+        far,
+        'keys { translation { name } exerciseCategory { name } } count',
+      ),
+    ).toEqual([{ keys: { translation: null, exerciseCategory: null }, count: 1 }]);
     expect(
       await groups(
         'workoutLogs',

@@ -226,8 +226,8 @@ const requests: Request[] = [
       return graphql(`viewer.${field.name}`, document, ({ viewer }) => viewer.page.nodes);
     }),
   graphql(
-    'exercises with category, muscles, equipment, images and comments',
-    '{ exercises(first: 1000) { nodes { name category { name } muscles { name } equipment { name } images { image } comments { comment } } } }',
+    'exercises with names, category, muscles, equipment, images and comments',
+    '{ exercises(first: 1000) { nodes { name german: name(language: "de") category { name } muscles { name } equipment { name } images { image } translations { name comments { comment } } } } }',
     ({ exercises }) => exercises.nodes,
   ),
 ];

@@ -84,14 +84,14 @@ test('returns only public rows to an anonymous client', async () => {
 });
 
 test('returns null for a pending exercise, as `node` does', async () => {
-  await fitgraph.sql(`UPDATE "exercise" SET "status" = '1' WHERE "id" = 2`);
+  await fitgraph.sql(`UPDATE "exercise_base" SET "status" = '1' WHERE "id" = 2`);
   const pending = nodeIdOf('Exercise', 2);
   const one = await ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: pending });
   const { data, errors } = await ann.query(NODES, { ids: [pending, EXERCISE] });
 
   expect([one.data, one.errors]).toEqual([{ node: null }, undefined]);
   expect([data.nodes[0], errors]).toEqual([null, undefined]);
-  await fitgraph.sql(`UPDATE "exercise" SET "status" = '2' WHERE "id" = 2`);
+  await fitgraph.sql(`UPDATE "exercise_base" SET "status" = '2' WHERE "id" = 2`);
 });
 
 test('sends one statement per type, whatever the number of rows', async () => {

@@ -81,7 +81,7 @@ const page = async (many: string, args: string, field = 'name') => {
   return knownNames(list.nodes.map(({ value }: { value: string }) => value));
 };
 
-test.each(['ingredients', 'exercises', 'householdUnits'])(
+test.each(['ingredients', 'exerciseTranslations', 'householdUnits'])(
   'sorts pages of %s by collation',
   async (many) => {
     expect(await page(many, 'first: 100')).toEqual(COLLATED_NAMES);
@@ -163,16 +163,16 @@ test('sorts by the name of a referenced row in collation order', async () => {
 });
 
 test('sorts nested lists, linked rows and equal search results by collation', async () => {
-  const { base, category, exercises, found } = await fitgraph.anonymous.ask(`{
-    base: exerciseBase(id: 1) { muscles { name } muscleIds }
-    category: exerciseCategory(id: 1) { exercises(first: 100) { nodes { name } } }
+  const { exercise, language, exercises, found } = await fitgraph.anonymous.ask(`{
+    exercise(id: 1) { muscles { name } muscleIds }
+    language(id: 1) { exerciseTranslations(first: 100) { nodes { name } } }
     exercises(first: 1, where: { id: { eq: 2 } }) { nodes { equipment { name } equipmentIds } }
     found: ingredients(where: { name: { search: "zebra" } }) { nodes { name } }
   }`);
   const names = (list: { name: string }[]) => knownNames(list.map(({ name }) => name));
 
-  expect(names(base.muscles)).toEqual(COLLATED_NAMES);
-  expect(names(category.exercises.nodes)).toEqual(COLLATED_NAMES);
+  expect(names(exercise.muscles)).toEqual(COLLATED_NAMES);
+  expect(names(language.exerciseTranslations.nodes)).toEqual(COLLATED_NAMES);
   expect(names(exercises.nodes[0].equipment)).toEqual(COLLATED_NAMES);
   expect(names(found.nodes)).toEqual(['Zebra', 'zebra crossing']);
 });

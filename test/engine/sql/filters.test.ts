@@ -148,8 +148,8 @@ test.each<Case>([
   ['Exercise', 'exercises', { muscleSecondaryIds: { in: ['1'] } }, 'name', ['Squat']],
   ['Exercise', 'exercises', { categoryId: { eq: '2' } }, 'name', ['Squat']],
   [
-    'Exercise',
-    'exercises',
+    'ExerciseTranslation',
+    'exerciseTranslations',
     { uuid: { eq: '00000002-0000-4000-8000-000000000003' } },
     'name',
     ['Plank'],
@@ -173,16 +173,16 @@ test.each<Case>([
     ['Squat', 'Plank'],
   ],
   [
-    'Exercise',
-    'exercises',
+    'ExerciseTranslation',
+    'exerciseTranslations',
     { comments: { some: { comment: { contains: 'plank' } } } },
     'name',
     ['Plank'],
   ],
   [
-    'Exercise',
-    'exercises',
-    { exerciseBase: { category: { name: { in: ['Arms', 'Abs'] } } } },
+    'ExerciseTranslation',
+    'exerciseTranslations',
+    { exercise: { category: { name: { in: ['Arms', 'Abs'] } } } },
     'name',
     ['Bench press', 'Plank'],
   ],
@@ -412,8 +412,8 @@ describe('an invalid condition or order', () => {
 
   test('is rejected when a search text is longer than 200 characters', () =>
     expectRejection(
-      'Exercise',
-      'exercises',
+      'ExerciseTranslation',
+      'exerciseTranslations',
       { name: { search: 'ä'.repeat(201) } },
       { 'where.name.search': ['Ensure this value has no more than 200 characters.'] },
     ));
@@ -421,10 +421,12 @@ describe('an invalid condition or order', () => {
   test('is rejected when `relevance` has no search or the order is too long', async () => {
     const none = ['`relevance` requires a `search` in `where`.'];
 
-    await expectRejection('Exercise', 'exercises', {}, { orderBy: none }, [{ relevance: 'DESC' }]);
+    await expectRejection('ExerciseTranslation', 'exerciseTranslations', {}, { orderBy: none }, [
+      { relevance: 'DESC' },
+    ]);
     await expectRejection(
-      'Exercise',
-      'exercises',
+      'ExerciseTranslation',
+      'exerciseTranslations',
       { not: { name: { search: 'x' } } },
       { orderBy: none },
       [{ relevance: 'DESC' }],
@@ -432,11 +434,11 @@ describe('an invalid condition or order', () => {
     const other = ['`relevance` applies only to the listed rows themselves.'];
 
     await expectRejection(
-      'Exercise',
-      'exercises',
-      { name: { search: 'x' } },
+      'ExerciseComment',
+      'exerciseComments',
+      { comment: { contains: 'x' } },
       { 'orderBy[0]': other },
-      [{ exerciseBase: { relevance: 'DESC' } }],
+      [{ translation: { relevance: 'DESC' } }],
     );
     const long = { orderBy: ['Ensure this list has no more than 50 elements.'] };
 
@@ -573,7 +575,12 @@ describe('orderBy', () => {
 
   test('sorts by a referenced row', async () => {
     expect(
-      await ordered('Exercise', 'exercises', [{ language: 'ASC' }, { name: 'DESC' }], 'name'),
+      await ordered(
+        'ExerciseTranslation',
+        'exerciseTranslations',
+        [{ language: 'ASC' }, { name: 'DESC' }],
+        'name',
+      ),
     ).toEqual(['Squat', 'Plank', 'Bench press']);
   });
 

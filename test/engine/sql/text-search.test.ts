@@ -94,8 +94,11 @@ beforeAll(async () => {
   }
 });
 
-const namesFound = async (many: 'ingredients' | 'exercises', search: string): Promise<string[]> => {
-  const type = many === 'ingredients' ? 'Ingredient' : 'Exercise';
+const namesFound = async (
+  many: 'ingredients' | 'exerciseTranslations',
+  search: string,
+): Promise<string[]> => {
+  const type = many === 'ingredients' ? 'Ingredient' : 'ExerciseTranslation';
   const { page } = await fitgraph.anonymous.ask(
     `query ($where: ${type}Where) { page: ${many}(first: 100, where: $where) { totalCount nodes { name } } }`,
     { where: { name: { search } } },
@@ -190,7 +193,7 @@ describe('a search condition', () => {
     ['leg pres', 'Leg press'],
     ['bench perss', 'Bench press'],
   ])('for the exercise %j finds %j first', async (term, first) => {
-    expect((await namesFound('exercises', term))[0]).toBe(first);
+    expect((await namesFound('exerciseTranslations', term))[0]).toBe(first);
   });
 
   test('ranks names that start with the term before names that contain it', async () => {
@@ -220,7 +223,7 @@ test('finds only literal parts of names over REST', async () => {
 test('rejects a term of more than 200 characters, but not one of many words', async () => {
   for (const [many, type] of [
     ['ingredients', 'Ingredient'],
-    ['exercises', 'Exercise'],
+    ['exerciseTranslations', 'ExerciseTranslation'],
   ]) {
     const document = `query ($where: ${type}Where) { ${many}(where: $where) { totalCount } }`;
     const { errors } = await fitgraph.anonymous.query(document, {

@@ -238,7 +238,7 @@ describe('the main image of an exercise base', () => {
         'operations',
         JSON.stringify({
           query,
-          variables: { input: { exerciseBaseId: exercise, isMain, image: null } },
+          variables: { input: { exerciseId: exercise, isMain, image: null } },
         }),
       );
       form.set('map', JSON.stringify({ 0: ['variables.input.image'] }));

@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 
 const UPDATE = `mutation ($id: ID!, $input: ExerciseImagePatch!) {
-  answer: updateExerciseImage(id: $id, input: $input) { exerciseImage { id image isMain licenseAuthor exerciseBaseId } errors { path code message } } }`;
+  answer: updateExerciseImage(id: $id, input: $input) { exerciseImage { id image isMain licenseAuthor exerciseId } errors { path code message } } }`;
 const DELETE =
   'mutation ($id: ID!) { answer: deleteExerciseImage(id: $id) { deletedIds errors { code } } }';
 
@@ -109,13 +109,13 @@ async function isGone(path: string): Promise<void> {
 describe('the uploader of a pending image', () => {
   test('may update its fields', async () => {
     const id = await uploaded(ann, 2);
-    const { data } = await update(ann, id, { licenseAuthor: 'Ann', exerciseBaseId: '3' });
+    const { data } = await update(ann, id, { licenseAuthor: 'Ann', exerciseId: '3' });
 
     expect(data.answer).toEqual({
       exerciseImage: expect.objectContaining({
         id: String(id),
         licenseAuthor: 'Ann',
-        exerciseBaseId: '3',
+        exerciseId: '3',
       }),
       errors: [],
     });
@@ -253,9 +253,9 @@ describe('the main image', () => {
 
     expect(await mainImage(2)).toEqual([moved]);
     expect((await update(ann, id, { isMain: true })).data.answer.exerciseImage.isMain).toBe(false);
-    expect(
-      (await update(ann, moved, { exerciseBaseId: '1' })).data.answer.exerciseImage.isMain,
-    ).toBe(false);
+    expect((await update(ann, moved, { exerciseId: '1' })).data.answer.exerciseImage.isMain).toBe(
+      false,
+    );
     expect(await mainImage(1)).toEqual([1]);
   });
 

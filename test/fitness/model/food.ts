@@ -256,7 +256,7 @@ function setsOf(workout: number, { days }: Planned): PlannedWeek[] {
     .filter((day) => day.workout === workout)
     .flatMap(({ weekdays, sets }) => weekdays.flatMap(() => sets))
     .flatMap(({ rounds, settings }) => {
-      const each = groups(settings, ({ exercise }) => exercise);
+      const each = groups(settings, ({ exercise }) => baseOf(exercise));
       const done = Math.min(...each.map((group) => (group.length === 1 ? rounds : group.length)));
 
       return each.map((group) => {
@@ -266,7 +266,7 @@ function setsOf(workout: number, { days }: Planned): PlannedWeek[] {
           : exact(0);
 
         return {
-          exercise: group[0]!.exercise,
+          exercise: baseOf(group[0]!.exercise),
           sets: done,
           countedSets: counted.length ? done : 0,
           reps: mean.times(done),
@@ -313,10 +313,9 @@ export function plannedExercises({ weeks, neglected }: Row, person: Planned, tod
   const planned = last.flatMap(({ workout }) => setsOf(workout, person));
   const mean = (total: Decimal, count: number) =>
     count ? formatDecimal(total.dividedBy(count), 1) : null;
-  const rows = groups(planned, ({ exercise }) => baseOf(exercise)).map((group) => {
-    const base = baseOf(group[0]!.exercise);
-    const exercise = Math.min(...group.map((one) => one.exercise));
-    const done = person.logs.filter((log) => baseOf(log.exercise) === base);
+  const rows = groups(planned, ({ exercise }) => exercise).map((group) => {
+    const { exercise } = group[0]!;
+    const done = person.logs.filter((log) => baseOf(log.exercise) === exercise);
     const recent = done.filter(
       ({ date }) => date >= last[0]!.start && date <= dayAfter(last.at(-1)!.start, 6),
     );
@@ -325,7 +324,7 @@ export function plannedExercises({ weeks, neglected }: Row, person: Planned, tod
     const doneReps = recent.flatMap((log) => repsOf(log) ?? []);
 
     return {
-      ...{ exercise, base },
+      exercise,
       row: {
         plannedSets,
         doneSets: recent.length,
@@ -344,10 +343,9 @@ export function plannedExercises({ weeks, neglected }: Row, person: Planned, tod
   return ordered(
     rows.filter(({ row }) => !neglected || row.doneSets === 0),
     ({ row }) => (row.share === null ? null : Number(row.share)),
-    ({ base }) => base,
-  ).map(({ exercise, base, row }) => ({
+    ({ exercise }) => exercise,
+  ).map(({ exercise, row }) => ({
     exerciseId: String(exercise),
-    exerciseBaseId: String(base),
     ...row,
   }));
 }

@@ -20,7 +20,6 @@ import {
   kilogramsOf,
   repsOf,
   formatDecimal,
-  exerciseIdsOf,
   sum,
   tonnage,
   type Log,
@@ -59,7 +58,7 @@ const bestOneRepMaxes: Model = ({ by, firstDay, formula, unit, counts }, all, pe
     (row) => row.base,
   ).map((row) => ({
     bucket: bucketOf(by, row.place),
-    ...exerciseIdsOf(row.base, logs),
+    exerciseId: String(row.base),
     ...row.shown,
   }));
 };
@@ -120,7 +119,7 @@ const trainingVolume: Model = ({ by, firstDay, unit, perExercise, counts }, all,
     (row) => row.base,
   ).map(({ place, base, ...row }) => ({
     bucket: bucketOf(by, place),
-    ...(base === null ? { exerciseId: null, exerciseBaseId: null } : exerciseIdsOf(base, logs)),
+    exerciseId: base === null ? null : String(base),
     ...row,
   }));
 };
@@ -186,7 +185,7 @@ const personalRecords: Model = ({ kinds, counts, standing, formula, unit }, logs
           ...{
             kind,
             date: log.date,
-            ...exerciseIdsOf(baseOf(log.exercise), sets),
+            exerciseId: String(baseOf(log.exercise)),
             value: formatted(value),
             previous: formatted(before),
           },

@@ -50,20 +50,8 @@ export interface Athlete {
 /** A translation of the squat. */
 export const SQUAT_IN_GERMAN = 5;
 
-/** Returns the exercise base of an exercise. */
+/** Returns the exercise of a translation. */
 export const baseOf = (exercise: number) => (exercise === SQUAT_IN_GERMAN ? 1 : exercise);
-
-/**
- * Returns the ids that a row contains for a base: its most recently logged translation and the base
- * itself.
- */
-export function exerciseIdsOf(base: number, logs: readonly Log[]) {
-  const [last] = logs
-    .filter(({ exercise }) => baseOf(exercise) === base)
-    .sort((a, b) => dayOf(b.date) - dayOf(a.date) || b.id - a.id);
-
-  return { exerciseId: String(last!.exercise), exerciseBaseId: String(base) };
-}
 
 export type Formula = 'EPLEY' | 'BRZYCKI' | 'WATHAN' | 'LOMBARDI' | 'MAYHEW';
 

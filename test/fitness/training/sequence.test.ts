@@ -10,7 +10,13 @@ import {
 
 /** Parses settings such as `a1 b1 a2`. The letter stands for the exercise. */
 const settings = (text: string) =>
-  text ? text.split(' ').map((name) => ({ name, exerciseId: name.charCodeAt(0) })) : [];
+  text
+    ? text.split(' ').map((name) => {
+        const id = name.charCodeAt(0);
+
+        return { name, exerciseId: id, translationId: -id };
+      })
+    : [];
 const names = (rows: readonly { name: string }[]) => rows.map(({ name }) => name).join(' ');
 
 const table: [rule: string, sets: number, given: string, expected: string][] = [
@@ -26,11 +32,13 @@ const table: [rule: string, sets: number, given: string, expected: string][] = [
 ];
 
 test.each(table)('arranges settings in rounds: %s', (_rule, sets, dayText, expected) => {
-  expect(names(arrangeInRounds(sets, settings(dayText)))).toBe(expected);
+  expect(names(arrangeInRounds(sets, settings(dayText), 'exerciseId'))).toBe(expected);
 });
 
 test('groups settings by exercise in order of first appearance', () => {
-  expect(groupByExercise(settings('b1 a1 b2 c1 a2')).map(names)).toEqual(['b1 b2', 'a1 a2', 'c1']);
+  const groups = groupByExercise(settings('b1 a1 b2 c1 a2'), 'translationId');
+
+  expect(groups.map(names)).toEqual(['b1 b2', 'a1 a2', 'c1']);
 });
 
 test('sorts days by their first weekday, then by id', () => {

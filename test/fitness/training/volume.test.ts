@@ -101,8 +101,8 @@ test('reads the logs of one user among many with an index-only scan', async () =
 
     users.push(...rows.map(({ id }) => id as number));
     await superuser.query(
-      `INSERT INTO "workout_log" ("reps", "weight", "date", "exercise_id", "workout_id", "user_id")
-       SELECT 5 + n % 8, 60 + n % 40, date '2020-01-01' + n / 4, 1 + n % 3, 1, u FROM generate_series(1, ${LOGS_PER_USER}) n, unnest($1::int[]) u`,
+      `INSERT INTO "workout_log" ("reps", "weight", "date", "exercise_id", "exercise_base_id", "workout_id", "user_id")
+       SELECT 5 + n % 8, 60 + n % 40, date '2020-01-01' + n / 4, 1 + n % 3, 1 + n % 3, 1, u FROM generate_series(1, ${LOGS_PER_USER}) n, unnest($1::int[]) u`,
       [users],
     );
 
@@ -141,7 +141,7 @@ test('reads the logs of one user among many with an index-only scan', async () =
   expect(scans).toEqual([
     expect.objectContaining({
       'Node Type': 'Index Only Scan',
-      'Index Name': 'workout_log_masses',
+      'Index Name': 'workout_log_lifts',
       'Actual Rows': 7,
       'Heap Fetches': 0,
     }),

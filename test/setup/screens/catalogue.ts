@@ -9,8 +9,8 @@ const GERMAN = '1';
 const CATALOGUE: Screen[] = [
   {
     name: 'exercise catalogue with its filter panel',
-    query: `query ExerciseCatalogue($language: ID!, $first: Int!, $after: String) {
-      exercises(first: $first, after: $after, where: { languageId: { eq: $language } }, orderBy: [{ name: ASC }]) {
+    query: `query ExerciseCatalogue($first: Int!, $after: String) {
+      exercises(first: $first, after: $after, orderBy: [{ name: ASC }]) {
         totalCount
         edges { cursor node { ...ExerciseCard } }
         pageInfo { ...PageInfoFields }
@@ -20,7 +20,7 @@ const CATALOGUE: Screen[] = [
       equipmentItems { id name }
     }
     ${EXERCISE_CARD} ${PAGE_INFO}`,
-    variables: { language: ENGLISH, first: 50 },
+    variables: { first: 50 },
   },
   {
     name: 'exercise catalogue filtered by muscle, equipment and category',
@@ -38,7 +38,6 @@ const CATALOGUE: Screen[] = [
     variables: {
       first: 100,
       where: {
-        languageId: { eq: ENGLISH },
         muscleIds: { in: ['4', '5', '10'] },
         equipmentIds: { in: ['1', '3', '8'] },
         categoryId: { in: ['8', '9', '11'] },
@@ -48,19 +47,19 @@ const CATALOGUE: Screen[] = [
   {
     name: 'exercise search as the user types',
     query: `query SearchExercises($term: String!, $language: ID!) {
-      exercises(first: 10, where: { name: { search: $term }, languageId: { eq: $language } }) { nodes { id name category { name } images { image isMain } } }
+      exerciseTranslations(first: 10, where: { name: { search: $term }, languageId: { eq: $language } }) { nodes { id name exercise { id category { name } images { image isMain } } } }
     }`,
     variables: { term: 'benc', language: ENGLISH },
   },
   {
     name: 'results of an exercise search',
     query: `query ExerciseResults($text: String!) {
-      exercises(first: 20, where: { name: { search: $text } }) {
+      exerciseTranslations(first: 20, where: { name: { search: $text } }) {
         totalCount
-        nodes { ...ExerciseCard description language { id shortName } }
+        nodes { id name description language { id shortName } exercise { ...ExerciseCard } }
         pageInfo { ...PageInfoFields }
       }
-      categories: exercisesGrouped(where: { name: { search: $text } }, groupBy: [{ field: CATEGORY }]) {
+      categories: exercisesGrouped(where: { translations: { some: { name: { search: $text } } } }, groupBy: [{ field: CATEGORY }]) {
         keys { category { name } } count
       }
     }
@@ -72,14 +71,17 @@ const CATALOGUE: Screen[] = [
     query: `query Exercise($id: ID!) {
       exercise(id: $id) {
         ...ExerciseCard
-        description nameOriginal createdOn licenseAuthor
+        licenseAuthor
         license { id shortName fullName url }
-        language { id shortName fullName }
         musclesSecondary { id name imageUrlSecondary }
-        comments { id comment }
+        translations {
+          id uuid name nameOriginal description createdOn licenseAuthor
+          license { id shortName fullName url }
+          language { id shortName fullName }
+          comments { id comment }
+        }
         images { id image large: thumbnailUrl(size: LARGE) small: thumbnailUrl(size: SMALL, crop: true) licenseAuthor license { id shortName url } }
-        variations { id name images { id image isMain } language { id shortName } }
-        exerciseBase { id uuid translations { id name language { id shortName } } }
+        variation { id exercises(first: 50) { nodes { id name images { id image isMain } translations { id name language { id shortName } } } } }
       }
     }
     ${EXERCISE_CARD}`,
@@ -87,25 +89,24 @@ const CATALOGUE: Screen[] = [
   },
   {
     name: 'muscle map with exercises of each muscle',
-    query: `query MuscleMap($language: ID!) {
+    query: `query MuscleMap {
       muscles {
         id name isFront imageUrlMain imageUrlSecondary
-        exercises(first: 10, where: { languageId: { eq: $language } }) {
+        exercises(first: 10) {
           totalCount
           nodes { id name images { id image isMain } }
           pageInfo { hasNextPage endCursor }
         }
-        exercisesSecondary(first: 5, where: { languageId: { eq: $language } }) { totalCount nodes { id name } }
+        exercisesSecondary(first: 5) { totalCount nodes { id name } }
       }
     }`,
-    variables: { language: ENGLISH },
   },
   {
     name: 'exercises by category and by equipment',
-    query: `query ByCategory($language: ID!) {
+    query: `query ByCategory {
       exerciseCategories {
         id name
-        exercises(first: 20, where: { languageId: { eq: $language } }, orderBy: [{ name: ASC }]) {
+        exercises(first: 20, orderBy: [{ name: ASC }]) {
           totalCount
           edges { cursor node { ...ExerciseCard } }
           pageInfo { ...PageInfoFields }
@@ -114,7 +115,6 @@ const CATALOGUE: Screen[] = [
       equipmentItems { id name exercises(first: 3) { totalCount nodes { id name } } }
     }
     ${EXERCISE_CARD} ${PAGE_INFO}`,
-    variables: { language: ENGLISH },
   },
   {
     name: 'licences and attribution',
@@ -128,7 +128,7 @@ const CATALOGUE: Screen[] = [
       }
       exerciseImages(first: 100) {
         totalCount
-        nodes { id image licenseAuthor license { id shortName url } exerciseBase { id translations { id name } } }
+        nodes { id image licenseAuthor license { id shortName url } exercise { id translations { id name } } }
         pageInfo { ...PageInfoFields }
       }
     }
@@ -137,25 +137,25 @@ const CATALOGUE: Screen[] = [
   {
     name: 'review of the catalogue',
     query: `query Review {
-      byStatus: exercisesGrouped(groupBy: [{ field: STATUS }, { field: LANGUAGE }]) {
+      byStatus: exerciseTranslationsGrouped(groupBy: [{ field: STATUS }, { field: LANGUAGE }]) {
         keys { status language { shortName } } count max { createdOn }
       }
-      newest: exercises(first: 50, orderBy: [{ createdOn: DESC }, { id: DESC }]) {
+      newest: exerciseTranslations(first: 50, orderBy: [{ createdOn: DESC }, { id: DESC }]) {
         totalCount
-        nodes { id uuid name nameOriginal status createdOn licenseAuthor license { id shortName } language { id shortName } exerciseBaseId }
+        nodes { id uuid name nameOriginal status createdOn licenseAuthor license { id shortName } language { id shortName } exerciseId }
       }
       images: exerciseImages(first: 50, orderBy: [{ id: DESC }]) {
         totalCount
-        nodes { id uuid status isMain image thumbnailUrl(size: SMALL, crop: true) exerciseBaseId licenseAuthor }
+        nodes { id uuid status isMain image thumbnailUrl(size: SMALL, crop: true) exerciseId licenseAuthor }
       }
-      comments: exerciseComments(first: 50, orderBy: [{ id: DESC }]) { totalCount nodes { id comment exercise { id name } } }
+      comments: exerciseComments(first: 50, orderBy: [{ id: DESC }]) { totalCount nodes { id comment translation { id name } } }
       ingredients(first: 50, orderBy: [{ updatedOn: DESC }]) { totalCount nodes { id name status updatedOn sourceName license { id shortName } } }
     }`,
   },
   {
     name: 'exercises that lack a German translation',
     query: `query Untranslated($language: ID!, $first: Int!) {
-      exerciseBases(first: $first, where: { translations: { none: { languageId: { eq: $language } } } }) {
+      exercises(first: $first, where: { translations: { none: { languageId: { eq: $language } } } }) {
         totalCount
         nodes { id uuid category { id name } translations { id name description language { id shortName } } }
         pageInfo { ...PageInfoFields }

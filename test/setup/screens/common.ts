@@ -35,9 +35,7 @@ export const ten: readonly NamedScreen[] = [
                   ...PlannedSetRow
                   exercise {
                     ...ExerciseCard
-                    description
-                    comments { id comment }
-                    exerciseBase { id translations { id name description language { id shortName } } }
+                    translations { id name description language { id shortName } comments { id comment } }
                     last: logs(first: 5, where: { date: { lt: $today } }, orderBy: [{ date: DESC }, { id: DESC }]) { nodes { ...LogRow } }
                   }
                 }

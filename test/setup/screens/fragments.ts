@@ -4,7 +4,7 @@ export const PAGE_INFO =
   'fragment PageInfoFields on PageInfo { startCursor endCursor hasNextPage hasPreviousPage }';
 
 export const EXERCISE_CARD = `fragment ExerciseCard on Exercise {
-  id uuid name
+  id uuid name germanName: name(language: "de")
   category { id name }
   muscles { id name }
   equipment { id name }

@@ -21,7 +21,7 @@ export const sync: Screen[] = [
   {
     name: 'offline copy of the exercises',
     query: `query OfflineExercises($first: Int!, $after: String) {
-      exerciseBases(first: $first, after: $after, orderBy: [{ id: ASC }]) {
+      exercises(first: $first, after: $after, orderBy: [{ id: ASC }]) {
         totalCount
         nodes {
           id uuid categoryId muscleIds muscleSecondaryIds equipmentIds variationId licenseId licenseAuthor

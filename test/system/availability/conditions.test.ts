@@ -33,12 +33,12 @@ const neverMatching = (path: string): string =>
     ? '{ id: { eq: "0" } }'
     : `{ ${path.split(' ')[0]}: ${neverMatching(path.split(' ').slice(1).join(' '))} }`;
 const deep = [
-  'variations some category exercises none equipment none exercises some',
-  'category exercises none exerciseBase translations some exerciseBase equipment some exercises none',
+  'variation exercises some category exercises none equipment none exercises some',
+  'category exercises none translations some exercise equipment some exercises none translations some',
 ];
 const shallow = [
-  'language exercises some language ingredients some',
-  'comments none exercise muscles none not exercises some',
+  'translations some language ingredients some',
+  'translations none exercise muscles none not exercises some',
 ];
 
 /** Two documents just within MAX_COST, and one of the smallest that once took ten seconds. */

@@ -61,7 +61,7 @@ function uploadByGraphql(content: Buffer, name: string): Promise<UploadReply> {
 
   form.set(
     'operations',
-    JSON.stringify({ query, variables: { input: { exerciseBaseId: '1', image: null } } }),
+    JSON.stringify({ query, variables: { input: { exerciseId: '1', image: null } } }),
   );
   form.set('map', '{ "0": ["variables.input.image"] }');
   form.set('0', blob(content), name);

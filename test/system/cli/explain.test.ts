@@ -73,7 +73,7 @@ test.each([
     'WorkoutLog.exercise',
     'src/fitness/training/workout-log.ts',
     'src/engine/schema/crud.ts',
-    'FROM "exercise" t WHERE t."id" = ANY($1)',
+    'FROM "exercise_base" t WHERE t."id" = ANY($1)',
   ],
   [
     'Query.workoutLogsGrouped',

@@ -113,15 +113,15 @@ beforeAll(async () => {
 
 const SELECTIONS: Record<string, string> = {
   workoutLogs:
-    'id reps weight weightKg date rir exerciseId workoutId sessionId exercise { categoryId exerciseBaseId equipmentIds muscleIds muscleSecondaryIds } session { impression }',
+    'id reps weight weightKg date rir exerciseId workoutId sessionId translationId exercise { categoryId equipmentIds muscleIds muscleSecondaryIds } session { impression }',
   diaryEntries: 'id amount eatenAt planId ingredientId ingredientUnitId',
 };
 const FLAT: Record<string, (node: Row) => Row> = {
-  workoutLogs: ({ exerciseId, exercise, workoutId, session, ...row }) => ({
+  workoutLogs: ({ exerciseId, exercise, translationId, workoutId, session, ...row }) => ({
     ...row,
     exercise_: exercise,
     exercise: exerciseId,
-    exerciseBase: exercise.exerciseBaseId,
+    translation: translationId,
     exerciseCategory: exercise.categoryId,
     workout: workoutId,
     sessionImpression: session?.impression ?? null,
@@ -325,7 +325,7 @@ const KEYS: Record<string, (() => Key)[]> = {
     () => plain('rir', (row) => row.rir),
     () => plain('weightKg', kilograms, BY_NUMBER),
     () => named('exercise'),
-    () => named('exerciseBase'),
+    () => named('translation'),
     () => named('exerciseCategory'),
     () => plain('session', (row) => row.sessionId, BY_NUMBER),
     () => plain('sessionImpression', (row) => row.sessionImpression),
@@ -352,7 +352,7 @@ const KEYS: Record<string, (() => Key)[]> = {
 
 const BUCKET = '{ unit start end number }';
 const SELECTION_OF_KEY: Record<string, string> = {
-  workoutLogs: `reps rir weightKg exercise { id } exerciseBase { id } exerciseCategory { id } sessionId sessionImpression equipmentId muscle { id name }
+  workoutLogs: `reps rir weightKg exercise { id } translation { id } exerciseCategory { id } sessionId sessionImpression equipmentId muscle { id name }
     dateBucket ${BUCKET} repsBin { from to } weightBin { from to } weightKgBin { from to }`,
   diaryEntries: `amount ingredientUnitId ingredient { id } plan { id } eatenAtBucket ${BUCKET} amountBin { from to }`,
 };

@@ -101,7 +101,7 @@ test.each(COMMITTED_BUT_UNCONFIRMED)(
 
       if (how === 'in an atomic mutation') {
         const query =
-          'mutation ($base: ID!, $image: Upload!) @atomic { createExerciseImage(input: { exerciseBaseId: $base, image: $image }) { exerciseImage { id } } }';
+          'mutation ($base: ID!, $image: Upload!) @atomic { createExerciseImage(input: { exerciseId: $base, image: $image }) { exerciseImage { id } } }';
 
         form.set('operations', JSON.stringify({ query, variables: { base, image: null } }));
         form.set('map', '{"image":["variables.image"]}');

@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(() => siege.end());
 
 const nestedVariations = (depth: number) =>
-  `{ exercise(id: ${exerciseId}) { ${'variations { '.repeat(depth)} id ${'} '.repeat(depth)} } }`;
+  `{ exerciseTranslation(id: ${exerciseId}) { ${'variations { '.repeat(depth)} id ${'} '.repeat(depth)} } }`;
 
 test.each([6, 7, 8, 9])(
   'answers variations nested %i levels deep without blocking other clients',

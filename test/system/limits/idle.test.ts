@@ -42,15 +42,15 @@ const CYCLES: readonly {
   fields: readonly string[];
 }[] = [
   {
-    root: 'exercise',
-    type: 'Exercise',
+    root: 'exerciseTranslation',
+    type: 'ExerciseTranslation',
     cycle: ['variations'],
     fields: ['id', 'name', 'description', 'categoryId', 'muscleIds', 'nodeId'],
   },
   {
-    root: 'exerciseBase',
-    type: 'ExerciseBase',
-    cycle: ['translations', 'exerciseBase'],
+    root: 'exercise',
+    type: 'Exercise',
+    cycle: ['translations', 'exercise'],
     fields: ['id', 'nodeId', 'licenseId'],
   },
   {

@@ -178,7 +178,7 @@ describe('a client that leaves', () => {
   const graphqlUpload = () => {
     const form = new FormData();
     const query =
-      'mutation ($image: Upload!) { createExerciseImage(input: { exerciseBaseId: 1, image: $image }) { errors { code } } }';
+      'mutation ($image: Upload!) { createExerciseImage(input: { exerciseId: 1, image: $image }) { errors { code } } }';
 
     form.set('operations', JSON.stringify({ query, variables: { image: null } }));
     form.set('map', '{"0":["variables.image"]}');

@@ -21,7 +21,7 @@ import {
 import { resourceOf } from '../../../engine/declare/registry';
 import { textMatchCondition } from '../../../engine/sql/text-search';
 import { mediaUrl, thumbnailPath } from '../../../files/paths';
-import { Exercise } from '../exercise';
+import { ExerciseTranslation } from '../exercise-translation';
 import { Ingredient } from '../ingredient';
 import { ACCEPTED_STATUS } from '../review-status';
 
@@ -84,7 +84,7 @@ export class IngredientHit {
 }
 
 const nameFields = {
-  exercise: () => fieldOf(Exercise, 'name'),
+  exercise: () => fieldOf(ExerciseTranslation, 'name'),
   ingredient: () => fieldOf(Ingredient, 'name'),
 };
 
@@ -105,7 +105,11 @@ async function readExercises(
 ): Promise<ExerciseHit[]> {
   const { bind, values } = createParameterBinder();
   const where = whereClause(
-    [nameCondition, columnIsOneOf('language_id', languageIds), ...publishedRowConditions(Exercise)],
+    [
+      nameCondition,
+      columnIsOneOf('language_id', languageIds),
+      ...publishedRowConditions(ExerciseTranslation),
+    ],
     't',
     bind,
   );
@@ -117,7 +121,7 @@ async function readExercises(
       FROM "exercise" t
      JOIN "exercise_base" b ON b."id" = t."exercise_base_id" JOIN "exercise_category" c
        ON c."id" = b."category_id"${where}
-     ORDER BY ${orderSql('t', bind)}, ${defaultOrderSql(Exercise, context)} LIMIT ${MAX_PAGE_SIZE}`,
+     ORDER BY ${orderSql('t', bind)}, ${defaultOrderSql(ExerciseTranslation, context)} LIMIT ${MAX_PAGE_SIZE}`,
     values,
   );
 

@@ -14,7 +14,7 @@ import { selectionCacheKey } from '../../../engine/declare/selections';
 import { UNREVIEWED_REFERENCE_NOTE } from '../../../engine/schema/crud';
 import { mediaUrl } from '../../../files/paths';
 import { DayOfWeek } from '../day-of-week';
-import { Exercise } from '../../catalogue/exercise';
+import { ExerciseTranslation } from '../../catalogue/exercise-translation';
 import { ExerciseComment } from '../../catalogue/exercise-comment';
 import { ExerciseImage } from '../../catalogue/exercise-image';
 import { Muscle } from '../../catalogue/muscle';
@@ -68,7 +68,7 @@ export class CanonicalExercise extends LazyDerivedValue {
   @ListSize(2)
   @Field(() => [PlannedSet], { description: 'The planned sets, in order.' })
   readonly plannedSets: RowOf<PlannedSet>[];
-  private readonly exerciseId: number;
+  private readonly translationId: number;
 
   constructor(
     private readonly setGroup: RowOf<SetGroup>,
@@ -77,7 +77,7 @@ export class CanonicalExercise extends LazyDerivedValue {
   ) {
     super(parent);
     this.plannedSets = plannedSets;
-    this.exerciseId = plannedSets[0]!.exerciseId;
+    this.translationId = plannedSets[0]!.translationId;
     this.addToObjectCount(plannedSets.length);
   }
 
@@ -101,9 +101,9 @@ export class CanonicalExercise extends LazyDerivedValue {
     return this.computeOnce(`comments for ${context.api}`, async () => {
       const comments = await loadChildFields(
         ExerciseComment,
-        'exerciseId',
+        'translationId',
         ['comment'],
-        this.exerciseId,
+        this.translationId,
         context,
       );
 
@@ -117,14 +117,14 @@ export class CanonicalExercise extends LazyDerivedValue {
   })
   images(@Ctx() context: Context): Promise<CanonicalImage[]> {
     return this.computeOnce('images', async () => {
-      const exercise = await loaders.loadExercise(this.exerciseId, context);
+      const translation = await loaders.loadTranslation(this.translationId, context);
 
-      if (!exercise) return [];
+      if (!translation) return [];
       const images = await loadChildFields(
         ExerciseImage,
-        'exerciseBaseId',
+        'exerciseId',
         ['image', 'isMain'],
-        exercise.exerciseBaseId,
+        translation.exerciseId,
         context,
       );
 
@@ -132,14 +132,14 @@ export class CanonicalExercise extends LazyDerivedValue {
     });
   }
 
-  @Field(() => Exercise, {
+  @Field(() => ExerciseTranslation, {
     nullable: true,
     description: `The exercise. ${UNREVIEWED_REFERENCE_NOTE}`,
   })
   @FieldExtensions({ neverNullInRest: true })
   exercise(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return this.computeOnce(selectionCacheKey(info.fieldNodes), async () =>
-      loadReferencedRow(Exercise, this.exerciseId, context, info),
+      loadReferencedRow(ExerciseTranslation, this.translationId, context, info),
     );
   }
 }
@@ -177,7 +177,11 @@ export class CanonicalSet extends LazyDerivedValue {
   @Field(() => [PlannedSet], { description: 'The planned sets in training order, round by round.' })
   sequence(@Ctx() context: Context): Promise<RowOf<PlannedSet>[]> {
     return this.computeOnce('sequence', async () =>
-      arrangeInRounds(this.set.sets, await loaders.loadPlannedSets(this.set, context)),
+      arrangeInRounds(
+        this.set.sets,
+        await loaders.loadPlannedSets(this.set, context),
+        'translationId',
+      ),
     );
   }
 

@@ -16,7 +16,7 @@ import { Children, Owner, Resource } from '../../../engine/declare/resource';
 import { loadRowEvenIfHidden, loadChildFields } from '../../../engine/read/loaders';
 import { RequiresFields } from '../../../engine/read/query-plan';
 import { CANONICAL_WORKOUT_SELECTION, CanonicalWorkout } from './canonical';
-import { Exercise } from '../../catalogue/exercise';
+import { ExerciseTranslation } from '../../catalogue/exercise-translation';
 import { parseIdArgument } from '../../id-argument';
 import { ScheduleStep } from '../schedule-step';
 import { TrainingDay } from '../training-day';
@@ -61,7 +61,7 @@ class ExerciseLogData {
  */
 async function loadLogData(
   workoutId: number,
-  exerciseId: number,
+  translationId: number,
   context: Context,
 ): Promise<ExerciseLogData> {
   const logs = await loadChildFields(
@@ -71,9 +71,9 @@ async function loadLogData(
     workoutId,
     context,
     {
-      name: `exercise ${exerciseId}`,
+      name: `translation ${translationId}`,
       condition: (alias, bind) =>
-        `${alias}."exercise_id" = ${bind(exerciseId)} AND ${alias}."repetition_unit_id" = ${bind(REPETITIONS_UNIT_ID)}` +
+        `${alias}."exercise_id" = ${bind(translationId)} AND ${alias}."repetition_unit_id" = ${bind(REPETITIONS_UNIT_ID)}` +
         ` AND ${alias}."weight_unit_id" = ANY(${bind(Object.values(MASS_UNIT_IDS))})`,
     },
   );
@@ -185,15 +185,15 @@ export default class WorkoutResolver extends createCrudResolver(Workout) {
     @Root() workout: RowFields<Workout, 'id'>,
     @Ctx() context: Context,
   ): Promise<ExerciseLogData> {
-    const exerciseId = parseIdArgument('id', Exercise.name, id, context);
+    const translationId = parseIdArgument('id', ExerciseTranslation.name, id, context);
 
     if (
-      exerciseId === undefined ||
-      !(await loadRowEvenIfHidden(Exercise, ['id'], exerciseId, context))
+      translationId === undefined ||
+      !(await loadRowEvenIfHidden(ExerciseTranslation, ['id'], translationId, context))
     ) {
       throw notFoundError();
     }
 
-    return loadLogData(workout.id, exerciseId, context);
+    return loadLogData(workout.id, translationId, context);
   }
 }

@@ -2,7 +2,7 @@
 import type { Context } from '../../../engine/context';
 import { fieldsOf, type Entity, type RowOf } from '../../../engine/declare/fields';
 import { loadChildFields, loadRowEvenIfHidden } from '../../../engine/read/loaders';
-import { Exercise } from '../../catalogue/exercise';
+import { ExerciseTranslation } from '../../catalogue/exercise-translation';
 import { RepetitionUnit } from '../repetition-unit';
 import { PlannedSet } from '../planned-set';
 import { TrainingDay } from '../training-day';
@@ -44,13 +44,19 @@ export const loadPlannedSets = (
   context: Context,
 ): Promise<RowOf<PlannedSet>[]> => loadChildRows(PlannedSet, 'setGroupId', setGroup.id, context);
 
-export const loadExercise = (id: number, context: Context) =>
-  loadRowEvenIfHidden(Exercise, ['exerciseBaseId', 'muscleIds', 'muscleSecondaryIds'], id, context);
+export const loadTranslation = (id: number, context: Context) =>
+  loadRowEvenIfHidden(
+    ExerciseTranslation,
+    ['exerciseId', 'muscleIds', 'muscleSecondaryIds'],
+    id,
+    context,
+  );
 
 export const loadPlannedSetsByExercise = async (
   setGroup: RowWithId,
   context: Context,
-): Promise<RowOf<PlannedSet>[][]> => groupByExercise(await loadPlannedSets(setGroup, context));
+): Promise<RowOf<PlannedSet>[][]> =>
+  groupByExercise(await loadPlannedSets(setGroup, context), 'translationId');
 
 export const loadExercisesOfSetGroup = (
   setGroup: RowWithId,
@@ -58,9 +64,9 @@ export const loadExercisesOfSetGroup = (
 ): Promise<ExerciseMuscles[]> =>
   loadPlannedSetsByExercise(setGroup, context).then((plannedSetsByExercise) =>
     flatMapAsync(plannedSetsByExercise, async ([first]) => {
-      const exercise = await loadExercise(first!.exerciseId, context);
+      const translation = await loadTranslation(first!.translationId, context);
 
-      return exercise ? [exercise] : [];
+      return translation ? [translation] : [];
     }),
   );
 export const loadExercisesOfDay = (day: RowWithId, context: Context): Promise<ExerciseMuscles[]> =>

@@ -10,14 +10,17 @@ import { labelFor as humanize, nounOf, upperFirst } from '../../../engine/declar
 const AMBIGUOUS_LABEL = 'Date';
 
 const LABEL_REPLACEMENTS: Readonly<Record<string, string>> = {
-  'Base license': 'License of the base',
+  'Base license': 'License of the exercise',
   'Creation date': 'Created on',
   'Date of Birth': 'Date of birth',
   Datetime: 'Date and time',
   'Days of week': 'Days of the week',
   'Equipment items': 'Equipment',
-  'Exercises secondary': 'Exercises as a secondary muscle',
   Fibres: 'Fibre',
+  // REST calls each translation an exercise.
+  'Exercise translation': 'Exercise',
+  'Exercise translations': 'Exercises',
+  'Exercise translations secondary': 'Exercises as a secondary muscle',
   'Finish time': 'End time',
   'Image url main': 'Drawing',
   'Is a loop': 'Starts over',
@@ -32,6 +35,7 @@ const LABEL_REPLACEMENTS: Readonly<Record<string, string>> = {
   'Short name, e.g. CC-BY-SA 3': 'Short name',
   'Sugar content in carbohydrates': 'Sugar',
   'Time (approx)': 'Approximate time',
+  Translation: 'Exercise',
   'Update date': 'Updated on',
   'Weekday rows': 'Weekdays',
 };
@@ -41,7 +45,8 @@ const replaceLabel = (label: string): string => LABEL_REPLACEMENTS[label] ?? lab
 /** Converts the name of a GraphQL field to words: `weightEntries` becomes `Weight entries`. */
 export const fieldNameToWords = (name: string): string => replaceLabel(humanize(name));
 
-export const singularLabelOf = ({ name }: GraphQLObjectType): string => upperFirst(nounOf(name));
+export const singularLabelOf = ({ name }: GraphQLObjectType): string =>
+  replaceLabel(upperFirst(nounOf(name)));
 
 export const pluralLabelOf = (type: GraphQLObjectType): string =>
   fieldNameToWords(type.extensions.resource!.listQueryName);

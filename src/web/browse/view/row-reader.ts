@@ -32,18 +32,18 @@ const TRAINING_PLAN_SELECTION = `canonicalRepresentation {
   muscles { front ${ID_SELECTION} back ${ID_SELECTION} frontSecondary ${ID_SELECTION} backSecondary ${ID_SELECTION} }
 }`;
 const TRANSLATIONS_SELECTION =
-  'base: exerciseBase { translations { id name language { fullName } } }';
+  'sharedExercise: exercise { translations { id name language { fullName } } }';
 
-interface ExerciseBase {
+interface Exercise {
   translations: (NamedRow & { language: { fullName: string } })[];
 }
 
 function detailSelection(type: GraphQLObjectType): string {
-  const { canonicalRepresentation, exerciseBase } = type.getFields();
+  const { canonicalRepresentation, exercise } = type.getFields();
 
   return [
     canonicalRepresentation && TRAINING_PLAN_SELECTION,
-    exerciseBase && TRANSLATIONS_SELECTION,
+    exercise && TRANSLATIONS_SELECTION,
   ].join(' ');
 }
 
@@ -57,17 +57,21 @@ function trainingPlanOf({ canonicalRepresentation }: Row): TrainingPlan | undefi
  * Field with links to the other translations of an exercise, or to all translations of the exercise
  * of an image.
  */
-function translationsField(type: GraphQLObjectType, { base, id }: Row): DetailField {
-  const isExercise = 'languageId' in type.getFields();
-  const links = ((base as ExerciseBase | null | undefined)?.translations ?? [])
-    .filter((translation) => !isExercise || String(translation.id) !== String(id))
+function translationsField(type: GraphQLObjectType, { sharedExercise, id }: Row): DetailField {
+  const isTranslation = 'languageId' in type.getFields();
+  const links = ((sharedExercise as Exercise | null | undefined)?.translations ?? [])
+    .filter((translation) => !isTranslation || String(translation.id) !== String(id))
     .map((translation) => ({
       label: `${translation.name} (${translation.language.fullName})`,
       id: String(translation.id),
       href: detailPath('exercise', translation.id),
     }));
 
-  return { label: isExercise ? 'Translations' : 'Exercises', key: 'translations', cell: { links } };
+  return {
+    label: isTranslation ? 'Translations' : 'Exercises',
+    key: 'translations',
+    cell: { links },
+  };
 }
 
 export class RowReader {

@@ -19,7 +19,7 @@ ${csrfToken === undefined ? ANONYMOUS_HINT : SIGNED_IN_HINT} Ctrl-Enter runs the
 # You can edit the example questions.
 
 {
-  exercises(where: { language: { shortName: { eq: "en" } } }, first: 5) {
+  exercises(first: 5) {
     totalCount
     nodes {
       id

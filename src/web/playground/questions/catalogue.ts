@@ -89,7 +89,6 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
     explanation: 'Number of exercises per muscle. Main muscles count once, secondary muscles half.',
     query: `query ExercisesPerMuscle {
   exercisesGrouped(
-    where: { language: { shortName: { eq: "en" } } }
     groupBy: [{ muscle: { muscles: 1, musclesSecondary: 0.5 } }]
     orderBy: [{ statistic: WEIGHTED_COUNT, direction: DESC }]
   ) {
@@ -107,7 +106,6 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
     explanation: 'Number of exercises in each category for each kind of equipment.',
     query: `query ExercisesByCategory {
   exercisesGrouped(
-    where: { language: { shortName: { eq: "en" } } }
     groupBy: [{ field: CATEGORY }, { field: EQUIPMENT }]
     orderBy: [{ statistic: COUNT, direction: DESC }]
   ) {
@@ -129,7 +127,7 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
     explanation: 'Exercises with their equipment and all muscles that they train. Change `muscle`.',
     query: `query ExercisesForAMuscle($muscle: String!) {
   exercises(
-    where: { muscles: { some: { name: { eq: $muscle } } }, language: { shortName: { eq: "en" } } }
+    where: { muscles: { some: { name: { eq: $muscle } } } }
     orderBy: [{ name: ASC }]
     first: 50
   ) {
@@ -152,10 +150,12 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
     keywords: 'translation english german',
     explanation: 'Number of exercises per language in the catalogue.',
     query: `query LanguagesOfTheCatalogue {
-  exercisesGrouped(groupBy: [{ field: LANGUAGE }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
+  exerciseTranslationsGrouped(
+    groupBy: [{ field: LANGUAGE }]
+    orderBy: [{ statistic: COUNT, direction: DESC }]
+  ) {
     keys { language { fullName } }
-    exercises: count
-    categories: countDistinct(of: CATEGORY)
+    exercises: countDistinct(of: EXERCISE)
   }
 }`,
     chart: { kind: 'bar', x: 'keys.language.fullName', y: ['exercises'] },

@@ -179,7 +179,7 @@ export class Documents {
       case 3:
         return `query (${repeat((index) => `$v${index}: [[ExerciseWhere!]] = ${random.pick(['null', '[]', '{}', '[[{ id: { eq: 1 } }]]'])}`)}) { __typename }`;
       case 4:
-        return `{ ${'exercise(id: 1) { variations { '.repeat(Math.min(count, 60))} id ${'} } '.repeat(Math.min(count, 60))} }`;
+        return `{ ${'exerciseTranslation(id: 1) { variations { '.repeat(Math.min(count, 60))} id ${'} } '.repeat(Math.min(count, 60))} }`;
       case 5:
         return `{ exercises(where: ${'{ and: ['.repeat(Math.min(count, 90))}${'] }'.repeat(Math.min(count, 90))}) { totalCount } }`;
       case 6:
@@ -187,7 +187,7 @@ export class Documents {
       case 7:
         return `{ __schema { types { ${repeat((index) => `fields { name args { name type { name ofType { name ofType { name } } } } ${index % 3 ? 'type { name }' : ''} }`, Math.min(count, 60))} } } }`;
       default:
-        return `{ exercise(id: 1) { ${repeat(() => `exerciseBase { variation { exerciseBases { translations { id } } } }`, Math.min(count, 60))} } } ${repeat((index) => `query Q${index} { __typename }`)}`;
+        return `{ exercise(id: 1) { ${repeat(() => `variation { exercises { nodes { translations { id } } } }`, Math.min(count, 60))} } } ${repeat((index) => `query Q${index} { __typename }`)}`;
     }
   }
 

@@ -85,8 +85,8 @@ const OWNED_ROWS = [
  * the heaviest parents.
  */
 const TABLES: readonly (readonly [type: string, table: string, isOwned: boolean])[] = [
-  ['Exercise', 'exercise', false],
-  ['ExerciseBase', 'exercise_base', false],
+  ['ExerciseTranslation', 'exercise', false],
+  ['Exercise', 'exercise_base', false],
   ['Ingredient', 'ingredient', false],
   ['Muscle', 'muscle', false],
   ['Language', 'language', false],
@@ -172,12 +172,12 @@ async function findIds(client: Client, userId: number): Promise<RowIds> {
     );
   }
 
-  ids.set('Exercise', await findGroupedIds(client, 'e."id"'));
-  ids.set('ExerciseBase', await findGroupedIds(client, 'b."id"'));
+  ids.set('ExerciseTranslation', await findGroupedIds(client, 'e."id"'));
+  ids.set('Exercise', await findGroupedIds(client, 'b."id"'));
   return ids;
 }
 
-/** Returns ids of the exercises that refer to each other, or of their bases. */
+/** Returns ids of translations that refer to each other, or of their exercises. */
 async function findGroupedIds(client: Client, column: string): Promise<string[]> {
   const { rows } = await client.query<{ id: number }>(
     `SELECT DISTINCT ${column} FROM "exercise" e JOIN "exercise_base" b ON b."id" = "exercise_base_id"

@@ -32,8 +32,8 @@ test('have the names of related rows beside their ids', async () => {
   const file = await linkedFile('/workoutlog/');
 
   expect(rowOf(file)).toMatchObject({
-    exercise_id: '1',
-    'exercise.name': 'Squat',
+    translation_id: '1',
+    'translation.name': 'Squat',
     'workout.name': 'Push',
     weight: '62.50',
     weight_unit_id: '1',
