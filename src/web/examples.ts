@@ -33,7 +33,7 @@ const CATEGORIES_QUERY = `{ page: exerciseCategories(first: ${EXAMPLE_ROW_COUNT}
 /** Selects English exercises, because each translation of an exercise is a row of its own. */
 const ENGLISH_FILTER = 'where: { language: { shortName: { eq: "en" } } }';
 const EXERCISES_QUERY = `{ exercises(${ENGLISH_FILTER}, first: ${EXAMPLE_ROW_COUNT}) { totalCount nodes { name category { name } } } }`;
-const TRAINED_MUSCLES_QUERY = `{ exercises(${ENGLISH_FILTER}, first: 1) { nodes { name muscleIds muscleSecondaryIds } } }`;
+const TRAINED_MUSCLES_QUERY = `{ exercises(${ENGLISH_FILTER}, first: 1) { nodes { name muscleIds musclesSecondaryIds } } }`;
 
 const formatJson = (value: unknown) => JSON.stringify(value, null, 2);
 
@@ -65,7 +65,7 @@ export function createExampleLoader(
         nodes,
       );
     const exercise = figureResult?.data?.exercises?.nodes[0] as
-      { name: string; muscleIds: string[]; muscleSecondaryIds: string[] } | undefined;
+      { name: string; muscleIds: string[]; musclesSecondaryIds: string[] } | undefined;
 
     return {
       rest: {
@@ -81,7 +81,7 @@ export function createExampleLoader(
         muscleFigure: {
           exerciseName: exercise.name,
           mainMuscleIds: exercise.muscleIds,
-          secondaryMuscleIds: exercise.muscleSecondaryIds,
+          secondaryMuscleIds: exercise.musclesSecondaryIds,
         },
       }),
     };

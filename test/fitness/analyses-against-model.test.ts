@@ -68,11 +68,11 @@ beforeAll(async () => {
 
   for (const {
     id,
-    carbohydrates_sugar: carbohydratesSugar,
-    fat_saturated: fatSaturated,
+    carbohydrates_sugar: sugar,
+    fat_saturated: saturatedFat,
     ...values
   } of await fitgraph.sql('SELECT * FROM "ingredient"')) {
-    foods.set(id, { ...values, carbohydratesSugar, fatSaturated });
+    foods.set(id, { ...values, sugar, saturatedFat });
   }
 
   const insert = inserterFor(fitgraph);

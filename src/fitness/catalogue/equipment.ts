@@ -9,7 +9,7 @@ import { Exercise } from './exercise';
   inReference: { apiRootPosition: 17 },
   dumpModelName: 'exercises.equipment',
   description: 'Equipment that an exercise needs.',
-  pluralName: 'equipmentItems',
+  pluralName: 'equipmentList',
   ordering: ['name'],
   filters: ['name'],
   isCachedInMemory: true,

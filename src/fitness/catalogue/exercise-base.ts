@@ -59,7 +59,7 @@ export class ExerciseBase extends Model<ExerciseBase> {
     assumedSize: 2,
     link: SECONDARY_MUSCLE_LINK_TABLE,
   })
-  declare muscleSecondaryIds: number[];
+  declare musclesSecondaryIds: number[];
   @Links(() => Equipment, {
     relationFieldName: 'equipment',
     assumedSize: 2,

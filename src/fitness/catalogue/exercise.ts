@@ -62,7 +62,7 @@ const variationIdsSql = (alias: string) =>
     'name',
     { field: 'categoryId', syntax: 'loose' },
     { field: 'muscleIds', syntax: 'commaIds' },
-    { field: 'muscleSecondaryIds', syntax: 'commaIds' },
+    { field: 'musclesSecondaryIds', syntax: 'commaIds' },
     { field: 'equipmentIds', syntax: 'commaIds' },
     { parameterName: 'license', field: 'baseLicenseId', syntax: 'loose' },
   ],
@@ -136,7 +136,7 @@ export class Exercise extends Model<Exercise> {
     assumedSize: 2,
     link: { ...SECONDARY_MUSCLE_LINK_TABLE, keyColumn: EXERCISE_BASE_ID_COLUMN },
   })
-  declare muscleSecondaryIds: number[];
+  declare musclesSecondaryIds: number[];
   @Links(() => Equipment, {
     label: 'Equipment',
     relationFieldName: 'equipment',

@@ -54,7 +54,7 @@ export class Muscle extends Model<Muscle> {
     description: 'Exercises with it as a primary muscle.',
   })
   declare exercises: Exercise[];
-  @Children(() => Exercise, 'muscleSecondaryIds', {
+  @Children(() => Exercise, 'musclesSecondaryIds', {
     isConnection: true,
     description: 'Exercises with it as a secondary muscle.',
   })

@@ -302,7 +302,7 @@ describe('the cost limit', () => {
       weightEntries(first: 365) { nodes { date weight } }
       nutritionPlans { nodes { id meals { items { amount ingredient { name energy } } nutritionalValues { energy } } } } }`;
     const sync =
-      '{ ingredients(first: 10000) { totalCount nodes { id name energy protein fat carbohydrates units { gram householdUnit { name } } } } }';
+      '{ ingredients(first: 10000) { totalCount nodes { id name energy protein fat carbohydrates units { grams householdUnit { name } } } } }';
 
     for (const document of [dashboard, sync]) {
       expect((await ann.query(document)).errors).toBeUndefined();

@@ -22,9 +22,9 @@ export const NUTRIENTS = [
   'energy',
   'protein',
   'carbohydrates',
-  'carbohydratesSugar',
+  'sugar',
   'fat',
-  'fatSaturated',
+  'saturatedFat',
   'fibres',
   'sodium',
 ] as const;

@@ -174,7 +174,7 @@ export const ten: readonly NamedScreen[] = [
           often: topFoods(first: 10, by: COUNT) { count ingredient { id name } }
           nutritionPlans(first: 1, where: { isActive: { eq: true } }) { nodes { id name meals { id time } } }
         }
-        fragment Food on Ingredient { id name energy protein carbohydrates fat units { id gram amount householdUnit { id name } } }`,
+        fragment Food on Ingredient { id name energy protein carbohydrates fat units { id grams amount householdUnit { id name } } }`,
         variables: { text: 'oat', isBarcode: false, language: ENGLISH },
       },
       {
@@ -198,7 +198,7 @@ export const ten: readonly NamedScreen[] = [
               id version position time
               items {
                 id version position amount ingredientUnitId
-                ingredient { id name energy protein carbohydrates fat units { id amount gram householdUnit { id name } } }
+                ingredient { id name energy protein carbohydrates fat units { id amount grams householdUnit { id name } } }
               }
             }
           }

@@ -113,7 +113,7 @@ beforeAll(async () => {
 
 const SELECTIONS: Record<string, string> = {
   workoutLogs:
-    'id reps weight weightKg date rir exerciseId workoutId sessionId exercise { categoryId exerciseBaseId equipmentIds muscleIds muscleSecondaryIds } session { impression }',
+    'id reps weight weightKg date rir exerciseId workoutId sessionId exercise { categoryId exerciseBaseId equipmentIds muscleIds musclesSecondaryIds } session { impression }',
   diaryEntries: 'id amount eatenAt planId ingredientId ingredientUnitId',
 };
 const FLAT: Record<string, (node: Row) => Row> = {
@@ -303,7 +303,7 @@ function muscles(): Key {
       };
 
       weigh(exercise_.muscleIds, primary);
-      weigh(exercise_.muscleSecondaryIds, secondary);
+      weigh(exercise_.musclesSecondaryIds, secondary);
       return found.size
         ? [...found].map(([id, weight]) => ({ value: Number(id), weight: String(weight) }))
         : [{ value: null }];

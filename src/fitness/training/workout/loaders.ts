@@ -45,7 +45,12 @@ export const loadPlannedSets = (
 ): Promise<RowOf<PlannedSet>[]> => loadChildRows(PlannedSet, 'setGroupId', setGroup.id, context);
 
 export const loadExercise = (id: number, context: Context) =>
-  loadRowEvenIfHidden(Exercise, ['exerciseBaseId', 'muscleIds', 'muscleSecondaryIds'], id, context);
+  loadRowEvenIfHidden(
+    Exercise,
+    ['exerciseBaseId', 'muscleIds', 'musclesSecondaryIds'],
+    id,
+    context,
+  );
 
 export const loadPlannedSetsByExercise = async (
   setGroup: RowWithId,
