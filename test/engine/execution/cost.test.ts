@@ -105,7 +105,7 @@ describe('the estimated cost', () => {
       (typeOf(type)[field]!.astNode!.directives ?? []).map((directive) => print(directive));
 
     expect(directives('Workout', 'days')).toEqual(['@listSize(assumedSize: 4)']);
-    expect(directives('Workout', 'canonicalRepresentation')).toEqual([
+    expect(directives('NutritionPlan', 'nutritionalValues')).toEqual([
       '@semanticNonNull',
       '@cost(weight: "50")',
     ]);

@@ -251,7 +251,7 @@ export const ten: readonly NamedScreen[] = [
         query: `mutation SaveProfile($user: UserPatch!, $profile: UserProfilePatch!) @atomic {
           updateUser(input: $user) { user { id version username email firstName lastName } errors { path code message } }
           updateProfile(input: $profile) {
-            userProfile { id version unitSystem age birthdate gender height calories notificationLanguage { id shortName fullName } }
+            userProfile { id version unitSystem age birthdate gender height calories }
             errors { path code message }
           }
         }`,
