@@ -25,7 +25,7 @@ function TrainingDay({ day: { day, weekdays, setGroups } }: { day: TrainingPlan[
   return (
     <section class="day">
       <h3>
-        <a href={detailPath('day', day.id)}>{day.name}</a>{' '}
+        <a href={detailPath('day', day.id)}>{day.name || `Day ${day.id}`}</a>{' '}
         <span class="count">{weekdays.text}</span>
       </h3>
       <ol>
