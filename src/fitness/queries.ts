@@ -178,25 +178,60 @@ function prepareDateRangeCondition(
   };
 }
 
+function readRanking(
+  buildStatement: (bind: ParameterBinder) => AnalysisStatement,
+  rowCountLimit: number,
+  offset: number,
+  { session }: Context,
+): Promise<Row[]> {
+  const { bind, values } = createParameterBinder();
+  const { select, orderTerms } = buildStatement(bind);
+
+  return session.query(
+    `SELECT * FROM (${select}) q ORDER BY ${orderTerms.join(', ')}
+      LIMIT ${bind(rowCountLimit)} OFFSET ${bind(offset)}`,
+    values,
+  );
+}
+
 /** Runs the statement of a ranking with the paging arguments `first` and `offset`. */
 export async function queryRanking(
   buildStatement: (bind: ParameterBinder) => AnalysisStatement,
   args: RankingArgs,
-  { session }: Context,
+  context: Context,
 ): Promise<Row[]> {
   const first = rowLimit(args.first);
   const offset = validatePageSize('offset', args.offset, MAX_INTEGER) ?? 0;
-  const { bind, values } = createParameterBinder();
-  const { select, orderTerms } = buildStatement(bind);
-
-  const rows = await session.query(
-    `SELECT * FROM (${select}) q ORDER BY ${orderTerms.join(', ')}
-      LIMIT ${bind(first)} OFFSET ${bind(offset)}`,
-    values,
-  );
+  const rows = await readRanking(buildStatement, first, offset, context);
 
   checkCompleteness(rows.length, 'Use `first` and `offset`.');
   return rows;
+}
+
+/**
+ * Runs the statement of a ranking of all rows of a date range. In an export, reads the next rows
+ * after the rows that are already written.
+ */
+export async function queryDateRangeRanking(
+  buildStatement: (
+    bind: ParameterBinder,
+    inDateRangeSql: DateRangeConditionSql,
+  ) => AnalysisStatement,
+  args: DateRangeArgs,
+  context: Context,
+): Promise<Row[]> {
+  const { exportedRowCount } = context;
+  const isExport = exportedRowCount !== undefined;
+  const bindDateRange = prepareDateRangeCondition(args, context, isExport);
+
+  return checkRowCount(
+    await readRanking(
+      (bind) => buildStatement(bind, bindDateRange(bind)),
+      isExport ? MAX_PAGE_SIZE : MAX_PAGE_SIZE + 1,
+      exportedRowCount ?? 0,
+      context,
+    ),
+  );
 }
 
 type SeriesStatementBuilder = (

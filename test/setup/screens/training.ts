@@ -192,7 +192,7 @@ export const training: Screen[] = [
         steps { id position duration workout { id name days { id name weekdays setGroups { id sets } } } }
       }
       scheduleAdherence(last: 52) { start plannedDays doneDays plannedSets doneSets adherence workout { id name } }
-      neglected: plannedExercises(first: 50, weeks: 8, neglected: true) { plannedSets lastDoneOn exercise { ...ExerciseCard } }
+      neglected: plannedExercises(last: 8, neglected: true) { plannedSets lastDoneOn exercise { ...ExerciseCard } }
     }
     ${EXERCISE_CARD}`,
     variables: { id: CURRENT.schedule },
