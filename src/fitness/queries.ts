@@ -13,6 +13,7 @@ import {
 } from '../engine/access/conditions';
 import type { Context } from '../engine/context';
 import {
+  bucketSeriesSql,
   bucketSql,
   isCyclicUnit,
   MONDAY,
@@ -24,6 +25,7 @@ import {
 import { todayIn } from '../engine/declare/clock';
 import { invalidArgumentError } from '../engine/declare/errors';
 import { DateScalar } from '../engine/declare/scalars';
+import { MAX_RESPONSE_OBJECTS } from '../engine/execution/meter';
 import { listSizeExtensions } from '../engine/declare/field-extensions';
 import {
   ALL_OR_FIRST_DESCRIPTION,
@@ -123,6 +125,47 @@ export function checkDateOrder(from: string | null | undefined, until: string): 
   if (from != null && from > until) {
     throw invalidArgumentError('until', 'Ensure that `from` is not greater than `until`.');
   }
+}
+
+interface EmptyPeriodsOptions {
+  /** Columns of the SELECT between `start` and its values. */
+  keyColumns: readonly string[];
+
+  /**
+   * SELECT of the keys for which periods are added, with the column `low`: the first period of each.
+   * The CTE `s` has the periods with data.
+   */
+  keysSql: string;
+
+  /** Values of a period without data. */
+  emptyValuesSql: string;
+}
+
+/**
+ * SQL: adds the periods without data to a SELECT of periods, up to the last day of the series. For
+ * each key there are so many of the newest periods that all together are more than an answer may
+ * have.
+ */
+export function withEmptyPeriodsSql(
+  select: string,
+  { keyColumns, keysSql, emptyValuesSql }: EmptyPeriodsOptions,
+  args: DateRangeArgs,
+  context: Context,
+  bind: ParameterBinder,
+): string {
+  const { by = 'DAY', firstDay = MONDAY } = args;
+  // A cyclic unit needs no last day, and PostgreSQL rejects parameters that a statement does not use.
+  const lastPeriodSql = isCyclicUnit(by)
+    ? 'NULL'
+    : bucketSql(by, firstDay, `${bind(lastDayOf(args, context))}::date`, '');
+  const keysOf = (alias: string) => keyColumns.map((column) => `, ${alias}."${column}"`).join('');
+
+  return `WITH s AS (${select}), o AS (${keysSql}),
+    n AS (SELECT v."start"${keysOf('o')} FROM o CROSS JOIN LATERAL (
+        SELECT z."start" FROM (SELECT ${bucketSeriesSql(by, 'o."low"', lastPeriodSql)} AS "start") z
+        ORDER BY 1 DESC LIMIT ${MAX_RESPONSE_OBJECTS} / (SELECT count(*) FROM o) + 1) v
+      EXCEPT SELECT s."start"${keysOf('s')} FROM s)
+    SELECT s.* FROM s UNION ALL SELECT n.*, ${emptyValuesSql} FROM n`;
 }
 
 interface AnalysisStatement {

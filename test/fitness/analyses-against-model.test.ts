@@ -41,6 +41,7 @@ const fitgraph = fitgraphForThisFile();
 /** Random generator of the current analysis. */
 let random: Random;
 const people: { person: Person; world: World }[] = [];
+let muscleIds: number[];
 
 beforeAll(async () => {
   await fitgraph.sql(
@@ -54,6 +55,7 @@ beforeAll(async () => {
     `INSERT INTO "exercise_base_muscle" ("exercise_base_id", "muscle_id", "is_secondary") VALUES (2, 1, TRUE), (3, 2, TRUE)`,
   );
   await fitgraph.sql(`UPDATE "ingredient" SET "fibres" = 1.234, "sodium" = 0.5 WHERE "id" = 1`);
+  muscleIds = (await fitgraph.sql('SELECT "id" FROM "muscle"')).map(({ id }) => id);
   const muscles: Athlete['muscles'] = new Map();
 
   for (const { exercise, muscle, secondary } of await fitgraph.sql(
@@ -140,7 +142,7 @@ const QUESTIONS: Record<string, Question> = {
   ),
   muscleVolume: training('muscleVolume', `${BUCKET} muscleId hardSets sets tonnage`, () => ({
     ...days(),
-    unit: unit(),
+    ...{ unit: unit(), empty: random.chance(0.5) },
   })),
   trainingVolume: training(
     'trainingVolume',
@@ -148,7 +150,7 @@ const QUESTIONS: Record<string, Question> = {
     () => ({
       ...days(),
       unit: unit(),
-      perExercise: random.chance(0.5),
+      ...{ perExercise: random.chance(0.5), empty: random.chance(0.5) },
     }),
   ),
   personalRecords: training(
@@ -268,6 +270,7 @@ const TYPES: Record<string, string> = {
   },
   ...{
     perExercise: 'Boolean!',
+    empty: 'Boolean!',
     standing: 'Boolean!',
     estimated: 'Boolean!',
     perMeal: 'Boolean!',
@@ -361,8 +364,7 @@ async function checkRandomQuery(name: string, number: number): Promise<void> {
   const all = question.model(
     {
       ...args,
-      counts,
-      today,
+      ...{ counts, today, muscleIds },
       gender: args.gender && { MALE: '1', FEMALE: '2' }[args.gender as 'MALE'],
     },
     rows as any[],

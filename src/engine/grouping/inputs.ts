@@ -160,6 +160,12 @@ const rowWeightsInputType = memoizePerEntity((entity): ClassType => {
     };
   }
 
+  fieldDefinitions.empty = {
+    type: () => Boolean,
+    defaultValue: false,
+    description: `Adds a group for each ${nounOf(target.name)} without rows, for each combination of the other keys. At most one key can set this.`,
+  };
+
   return createInputType(
     `${target.name}Weights`,
     `Weight per list of rows of ${target.name}. A row in two lists has the larger weight.`,

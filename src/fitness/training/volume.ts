@@ -38,6 +38,7 @@ import {
   querySeries,
   SeriesArgs,
   loadExerciseBaseSeries,
+  withEmptyPeriodsSql,
   type DateRangeConditionSql,
 } from '../queries';
 import { WithExerciseFields } from './exercise-fields';
@@ -67,6 +68,9 @@ export const VOLUME_CROSS_REFERENCE = 'Hard sets and tonnage are computed as in 
 const FRACTIONAL_SETS_DESCRIPTION =
   'A set counts fully for the primary muscles of its exercise and half for the secondary ones, as do its tonnage and repetitions. (Fractional sets: Pelland and others, The Resistance Training Dose Response, a meta-regression of 67 studies, SportRxiv, 2024)';
 
+const EMPTY_PERIODS_DESCRIPTION =
+  'Adds the periods without logs, from the first one with a log up to that of `until`: for every muscle, or for each exercise since its first log.';
+
 @ArgsType()
 class MuscleVolumeArgs extends SeriesArgs {
   @WorkoutLogFilterField('Filters the logs.') declare where?: WhereInput;
@@ -74,6 +78,8 @@ class MuscleVolumeArgs extends SeriesArgs {
   declare by: DayUnit;
   @Field(() => WEEKDAY_ENUM.type, FIRST_DAY_ARGUMENT_OPTIONS) declare firstDay: number;
   @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_ARGUMENT_OPTIONS) declare unit: string;
+  @Field(() => Boolean, { defaultValue: false, description: EMPTY_PERIODS_DESCRIPTION })
+  declare empty: boolean;
 }
 
 @ArgsType()
@@ -154,6 +160,12 @@ const EXERCISE_MUSCLES_SQL = `SELECT e."id" AS "exercise_id", m."muscle_id",
   FROM "exercise" e JOIN "exercise_base_muscle" m ON m."exercise_base_id" = e."exercise_base_id"
   WHERE e."id" IN (SELECT x."exercise_id" FROM x) GROUP BY 1, 2`;
 
+const EMPTY_MUSCLE_PERIODS = {
+  keyColumns: ['muscleId'],
+  keysSql: `SELECT z."id" AS "muscleId", (SELECT min(s."start") FROM s) AS "low" FROM "muscle" z`,
+  emptyValuesSql: '0, 0, 0.00',
+};
+
 @Resolver(() => MuscleVolume)
 @RowField('muscle', 'muscleId', () => Muscle, {
   nullable: true,
@@ -173,28 +185,36 @@ export class MuscleVolumeResolver {
     const fractionalSumSql = (column: string) =>
       `(coalesce(sum(x."${column}") FILTER (WHERE m."secondary" IS NOT TRUE),
         0) + coalesce(sum(x."${column}") FILTER (WHERE m."secondary"), 0) / 2.0)`;
-    const rows = await querySeries(
-      (bind, inDateRangeSql) => ({
-        select: `WITH x AS MATERIALIZED (${exerciseTotalsSql(args, context, bind, inDateRangeSql)})
-          SELECT x."start", m."muscle_id" AS "muscleId",
-            trim_scale(${fractionalSumSql('hard')}) AS "hardSets",
-            trim_scale(${fractionalSumSql('sets')}) AS "sets",
-          ${roundedMassInUnitSql(args.unit, fractionalSumSql('tonnage'))} AS "tonnage"
-          FROM x LEFT JOIN (${EXERCISE_MUSCLES_SQL}) m USING ("exercise_id") GROUP BY 1, 2`,
-        orderTerms: ['"start"', '"muscleId"'],
-      }),
-      args,
-      context,
-    );
 
-    return rows.map(createDayBucketMapper(args.by));
+    const buildStatement = (bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql) => {
+      const select = `WITH x AS MATERIALIZED
+          (${exerciseTotalsSql(args, context, bind, inDateRangeSql)})
+        SELECT x."start", m."muscle_id" AS "muscleId",
+          trim_scale(${fractionalSumSql('hard')}) AS "hardSets",
+          trim_scale(${fractionalSumSql('sets')}) AS "sets",
+        ${roundedMassInUnitSql(args.unit, fractionalSumSql('tonnage'))} AS "tonnage"
+        FROM x LEFT JOIN (${EXERCISE_MUSCLES_SQL}) m USING ("exercise_id") GROUP BY 1, 2`;
+
+      return {
+        select: args.empty
+          ? withEmptyPeriodsSql(select, EMPTY_MUSCLE_PERIODS, args, context, bind)
+          : select,
+        orderTerms: ['"start"', '"muscleId"'],
+      };
+    };
+
+    return (await querySeries(buildStatement, args, context)).map(createDayBucketMapper(args.by));
   }
 }
 
-function createVolumeStatementBuilder(
-  { where, by, firstDay, perExercise, unit }: TrainingVolumeArgs,
-  context: Context,
-) {
+const EMPTY_EXERCISE_PERIODS = {
+  keyColumns: ['exerciseBaseId', 'exerciseId'],
+  keysSql: `SELECT s."exerciseBaseId", s."exerciseId", min(s."start") AS "low" FROM s GROUP BY 1, 2`,
+  emptyValuesSql: '0, 0, 0, 0, 0.00',
+};
+
+function createVolumeStatementBuilder(args: TrainingVolumeArgs, context: Context) {
+  const { where, by, firstDay, perExercise, unit, empty } = args;
   const exerciseColumnSql = (column: string, name: string) =>
     `${perExercise ? column : 'NULL::int'} AS "${name}"`;
   const buildLogCtes = (logsSql: string) =>
@@ -204,8 +224,9 @@ function createVolumeStatementBuilder(
     bind: ParameterBinder,
     inDateRangeSql: DateRangeConditionSql,
     extraConditions: readonly SqlCondition[],
-  ) => ({
-    select: `WITH ${buildLogCtes(workoutLogsSql(where, context, bind, inDateRangeSql, extraConditions))}
+  ) => {
+    const logsSql = workoutLogsSql(where, context, bind, inDateRangeSql, extraConditions);
+    const select = `WITH ${buildLogCtes(logsSql)}
       SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start",
         ${exerciseColumnSql('l."base"', 'exerciseBaseId')},
         ${exerciseColumnSql('x."exercise_id"', 'exerciseId')},
@@ -213,9 +234,15 @@ function createVolumeStatementBuilder(
       (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hardSets",
       coalesce(sum(l."reps"), 0)::numeric AS "reps",
       ${roundedMassInUnitSql(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"
-      FROM l ${perExercise ? 'JOIN x USING ("base") ' : ''}GROUP BY 1, 2, 3`,
-    orderTerms: ['"start"', '"exerciseBaseId"'],
-  });
+      FROM l ${perExercise ? 'JOIN x USING ("base") ' : ''}GROUP BY 1, 2, 3`;
+
+    return {
+      select: empty
+        ? withEmptyPeriodsSql(select, EMPTY_EXERCISE_PERIODS, args, context, bind)
+        : select,
+      orderTerms: ['"start"', '"exerciseBaseId"'],
+    };
+  };
 }
 
 @Resolver(() => TrainingVolume)
