@@ -113,6 +113,9 @@ export interface FieldOptions<Nullable extends boolean = boolean> {
   /** Column that is equal in all rows of a computed list, for cost estimates. */
   groupColumn?: Pick<RelatedRowColumn, 'table' | 'column'>;
 
+  /** Reads a computed field with the columns of its row, so that loads of a row share a batch. */
+  readWithColumns?: true;
+
   /** Columns by which a computed reference finds its row: their values are equal in both rows. */
   matchingColumns?: readonly string[];
 

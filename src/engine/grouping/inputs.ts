@@ -108,7 +108,7 @@ const describeValueKey = ({ path, field }: FieldValueGroupKey): string => {
 
   if (!field.relationFieldName) return field.graphqlDescription;
 
-  return `The ${field.label.toLowerCase()} that \`${field.name}\` names.`;
+  return `The ${nounOf(field.relationFieldName)} that \`${field.name}\` names.`;
 };
 
 const describeLinkKey = ({ path, target }: LinkedRowGroupKey): string => {

@@ -48,6 +48,7 @@ export class IngredientUnit extends Model<IngredientUnit> {
     decimalPlaces: 0,
     exclusiveTo: 'graphql',
     sql: (alias) => `${alias}."gram"::numeric`,
+    readWithColumns: true,
   })
   declare grams: string;
   @Ref(() => Ingredient, { label: 'Ingredient', readOnly: true }) declare ingredientId: number;
