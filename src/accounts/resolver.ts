@@ -47,17 +47,19 @@ class LoginPayload extends TokenPayload {
   declare readonly errors: readonly InputIssue[];
 }
 
-/** Limits on user names and passwords in inputs, in Unicode code points. */
-const CREDENTIAL_LIMITS = {
-  username: { kind: 'string', allowBlank: true },
-  password: { kind: 'string', minLength: MIN_PASSWORD_LENGTH, allowBlank: false },
+/** Limits on user names and passwords of sign-ins. A password that is too short is just wrong. */
+const CREDENTIAL_LIMITS = { kind: 'string', allowBlank: true } as const;
+
+/** Limits on passwords in REST, in Unicode code points. */
+const REST_PASSWORD_LIMITS = {
+  kind: 'string',
+  minLength: MIN_PASSWORD_LENGTH,
+  allowBlank: false,
 } as const;
 
-const CREDENTIAL_FIELDS = ['username', 'password'] as const;
-
 const ARGUMENT_VALIDATORS: ArgumentValidators = {
-  username: (name) => limitViolationMessages(name, CREDENTIAL_LIMITS.username),
-  password: (password) => limitViolationMessages(password, CREDENTIAL_LIMITS.password),
+  username: (name) => limitViolationMessages(name, CREDENTIAL_LIMITS),
+  password: (password) => limitViolationMessages(password, REST_PASSWORD_LIMITS),
 };
 
 @ObjectType({
@@ -106,7 +108,7 @@ export class AuthResolver {
     @Arg('username', () => String, { description: 'The user name, case-sensitive.' })
     username: string,
     @Arg('password', () => String, {
-      description: `At least ${MIN_PASSWORD_LENGTH} characters; leading and trailing whitespace is ignored.`,
+      description: 'Leading and trailing whitespace is ignored.',
     })
     password: string,
     @Ctx() { account }: Context,
@@ -115,8 +117,8 @@ export class AuthResolver {
 
     return runWrite<string>(LoginPayload, async () => {
       throwIfInvalid(
-        CREDENTIAL_FIELDS.flatMap((name) =>
-          findLimitViolations(credentials[name], CREDENTIAL_LIMITS[name]).map((issue) => ({
+        Object.entries(credentials).flatMap(([name, value]) =>
+          findLimitViolations(value, CREDENTIAL_LIMITS).map((issue) => ({
             path: [name],
             ...issue,
           })),

@@ -36,6 +36,10 @@ export const GENDER_CHOICES = registerChoices(
     ['FEMALE', '2', 'Female', 'A woman.'],
   ],
 );
+
+/** Options of a setting of the reference service that no feature of Fitgraph reads. */
+const REST_ONLY_SETTING = { exclusiveTo: 'rest', hiddenOnPages: true } as const;
+
 const AGE_RANGE = { min: 10, max: 100 } as const;
 
 /**
@@ -82,7 +86,7 @@ export class UserProfile extends Model<UserProfile> {
     description: 'Number of the gym that the user belongs to.',
     allowNull: true,
     readOnly: true,
-    hiddenOnPages: true,
+    ...REST_ONLY_SETTING,
   })
   declare gym: number | null;
   @BooleanField({
@@ -90,14 +94,14 @@ export class UserProfile extends Model<UserProfile> {
     description: 'Whether it is a trial account.',
     readOnly: true,
     default: false,
-    hiddenOnPages: true,
+    ...REST_ONLY_SETTING,
   })
   declare isTemporary: boolean;
   @BooleanField({
     label: 'Show exercise comments',
     helpText: 'Show the hints on exercises in the workout view.',
     default: true,
-    hiddenOnPages: true,
+    ...REST_ONLY_SETTING,
   })
   declare showComments: boolean;
   @BooleanField({
@@ -111,7 +115,7 @@ export class UserProfile extends Model<UserProfile> {
     columnAndRestKey: 'workout_reminder_active',
     helpText: 'Whether to be reminded when a workout is about to end.',
     default: false,
-    hiddenOnPages: true,
+    ...REST_ONLY_SETTING,
   })
   declare isWorkoutReminderActive: boolean;
   @IntegerField({
@@ -120,7 +124,7 @@ export class UserProfile extends Model<UserProfile> {
     min: 1,
     max: 30,
     default: 14,
-    hiddenOnPages: true,
+    ...REST_ONLY_SETTING,
   })
   declare workoutReminder: number;
   @IntegerField({
@@ -129,7 +133,7 @@ export class UserProfile extends Model<UserProfile> {
     min: 1,
     max: 30,
     default: 12,
-    hiddenOnPages: true,
+    ...REST_ONLY_SETTING,
   })
   declare workoutDuration: number;
   @DateField({
@@ -138,14 +142,14 @@ export class UserProfile extends Model<UserProfile> {
     helpText: 'When the last reminder was sent.',
     allowNull: true,
     readOnly: true,
-    hiddenOnPages: true,
+    ...REST_ONLY_SETTING,
   })
   declare lastWorkoutNotificationOn: string | null;
   @Ref(() => Language, {
     label: 'Notification language',
     helpText: 'Language of mails, e.g. reminders.',
     default: 2,
-    hiddenOnPages: true,
+    ...REST_ONLY_SETTING,
   })
   declare notificationLanguageId: number;
   @BooleanField({
@@ -153,7 +157,7 @@ export class UserProfile extends Model<UserProfile> {
     columnAndRestKey: 'timer_active',
     helpText: 'Whether to use timed pauses between exercises.',
     default: true,
-    hiddenOnPages: true,
+    ...REST_ONLY_SETTING,
   })
   declare isTimerActive: boolean;
   @IntegerField({
@@ -163,6 +167,7 @@ export class UserProfile extends Model<UserProfile> {
     max: 400,
     default: 90,
     hiddenInRest: true,
+    exclusiveTo: 'rest',
   })
   declare timerPause: number;
   @IntegerField({
@@ -292,8 +297,7 @@ export class UserProfile extends Model<UserProfile> {
     label: 'Allow external access',
     helpText: 'Whether others may open your pages by their links.',
     default: false,
-    exclusiveTo: 'rest',
-    hiddenOnPages: true,
+    ...REST_ONLY_SETTING,
   })
   declare roAccess: boolean;
   @IntegerField({
@@ -302,7 +306,7 @@ export class UserProfile extends Model<UserProfile> {
     min: 0,
     max: 30,
     default: 0,
-    hiddenOnPages: true,
+    ...REST_ONLY_SETTING,
   })
   declare numDaysWeightReminder: number;
   @IntegerField({
@@ -311,6 +315,7 @@ export class UserProfile extends Model<UserProfile> {
     allowNull: true,
     readOnly: true,
     hiddenInRest: true,
+    exclusiveTo: 'rest',
   })
   declare addedBy: number | null;
   @BooleanField({
@@ -319,6 +324,7 @@ export class UserProfile extends Model<UserProfile> {
     default: false,
     readOnly: true,
     hiddenInRest: true,
+    exclusiveTo: 'rest',
   })
   declare canAddUser: boolean;
 }

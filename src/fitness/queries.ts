@@ -13,6 +13,7 @@ import {
 } from '../engine/access/conditions';
 import type { Context } from '../engine/context';
 import {
+  bucketSeriesSql,
   bucketSql,
   isCyclicUnit,
   MONDAY,
@@ -24,6 +25,7 @@ import {
 import { todayIn } from '../engine/declare/clock';
 import { invalidArgumentError } from '../engine/declare/errors';
 import { DateScalar } from '../engine/declare/scalars';
+import { MAX_RESPONSE_OBJECTS } from '../engine/execution/meter';
 import { listSizeExtensions } from '../engine/declare/field-extensions';
 import {
   ALL_OR_FIRST_DESCRIPTION,
@@ -125,6 +127,47 @@ export function checkDateOrder(from: string | null | undefined, until: string): 
   }
 }
 
+interface EmptyPeriodsOptions {
+  /** Columns of the SELECT between `start` and its values. */
+  keyColumns: readonly string[];
+
+  /**
+   * SELECT of the keys for which periods are added, with the column `low`: the first period of each.
+   * The CTE `s` has the periods with data.
+   */
+  keysSql: string;
+
+  /** Values of a period without data. */
+  emptyValuesSql: string;
+}
+
+/**
+ * SQL: adds the periods without data to a SELECT of periods, up to the last day of the series. For
+ * each key there are so many of the newest periods that all together are more than an answer may
+ * have.
+ */
+export function withEmptyPeriodsSql(
+  select: string,
+  { keyColumns, keysSql, emptyValuesSql }: EmptyPeriodsOptions,
+  args: DateRangeArgs,
+  context: Context,
+  bind: ParameterBinder,
+): string {
+  const { by = 'DAY', firstDay = MONDAY } = args;
+  // A cyclic unit needs no last day, and PostgreSQL rejects parameters that a statement does not use.
+  const lastPeriodSql = isCyclicUnit(by)
+    ? 'NULL'
+    : bucketSql(by, firstDay, `${bind(lastDayOf(args, context))}::date`, '');
+  const keysOf = (alias: string) => keyColumns.map((column) => `, ${alias}."${column}"`).join('');
+
+  return `WITH s AS (${select}), o AS (${keysSql}),
+    n AS (SELECT v."start"${keysOf('o')} FROM o CROSS JOIN LATERAL (
+        SELECT z."start" FROM (SELECT ${bucketSeriesSql(by, 'o."low"', lastPeriodSql)} AS "start") z
+        ORDER BY 1 DESC LIMIT ${MAX_RESPONSE_OBJECTS} / (SELECT count(*) FROM o) + 1) v
+      EXCEPT SELECT s."start"${keysOf('s')} FROM s)
+    SELECT s.* FROM s UNION ALL SELECT n.*, ${emptyValuesSql} FROM n`;
+}
+
 interface AnalysisStatement {
   select: string;
 
@@ -178,25 +221,60 @@ function prepareDateRangeCondition(
   };
 }
 
+function readRanking(
+  buildStatement: (bind: ParameterBinder) => AnalysisStatement,
+  rowCountLimit: number,
+  offset: number,
+  { session }: Context,
+): Promise<Row[]> {
+  const { bind, values } = createParameterBinder();
+  const { select, orderTerms } = buildStatement(bind);
+
+  return session.query(
+    `SELECT * FROM (${select}) q ORDER BY ${orderTerms.join(', ')}
+      LIMIT ${bind(rowCountLimit)} OFFSET ${bind(offset)}`,
+    values,
+  );
+}
+
 /** Runs the statement of a ranking with the paging arguments `first` and `offset`. */
 export async function queryRanking(
   buildStatement: (bind: ParameterBinder) => AnalysisStatement,
   args: RankingArgs,
-  { session }: Context,
+  context: Context,
 ): Promise<Row[]> {
   const first = rowLimit(args.first);
   const offset = validatePageSize('offset', args.offset, MAX_INTEGER) ?? 0;
-  const { bind, values } = createParameterBinder();
-  const { select, orderTerms } = buildStatement(bind);
-
-  const rows = await session.query(
-    `SELECT * FROM (${select}) q ORDER BY ${orderTerms.join(', ')}
-      LIMIT ${bind(first)} OFFSET ${bind(offset)}`,
-    values,
-  );
+  const rows = await readRanking(buildStatement, first, offset, context);
 
   checkCompleteness(rows.length, 'Use `first` and `offset`.');
   return rows;
+}
+
+/**
+ * Runs the statement of a ranking of all rows of a date range. In an export, reads the next rows
+ * after the rows that are already written.
+ */
+export async function queryDateRangeRanking(
+  buildStatement: (
+    bind: ParameterBinder,
+    inDateRangeSql: DateRangeConditionSql,
+  ) => AnalysisStatement,
+  args: DateRangeArgs,
+  context: Context,
+): Promise<Row[]> {
+  const { exportedRowCount } = context;
+  const isExport = exportedRowCount !== undefined;
+  const bindDateRange = prepareDateRangeCondition(args, context, isExport);
+
+  return checkRowCount(
+    await readRanking(
+      (bind) => buildStatement(bind, bindDateRange(bind)),
+      isExport ? MAX_PAGE_SIZE : MAX_PAGE_SIZE + 1,
+      exportedRowCount ?? 0,
+      context,
+    ),
+  );
 }
 
 type SeriesStatementBuilder = (

@@ -32,7 +32,7 @@ const CATEGORIES_QUERY = `{ page: exerciseCategories(first: ${EXAMPLE_ROW_COUNT}
 
 const EXERCISES_QUERY = `{ exercises(first: ${EXAMPLE_ROW_COUNT}) { totalCount nodes { name category { name } } } }`;
 const TRAINED_MUSCLES_QUERY =
-  '{ exercises(first: 1, orderBy: [{ name: ASC }]) { nodes { name muscleIds muscleSecondaryIds } } }';
+  '{ exercises(first: 1, orderBy: [{ name: ASC }]) { nodes { name muscleIds musclesSecondaryIds } } }';
 
 const formatJson = (value: unknown) => JSON.stringify(value, null, 2);
 
@@ -64,7 +64,7 @@ export function createExampleLoader(
         nodes,
       );
     const exercise = figureResult?.data?.exercises?.nodes[0] as
-      { name: string; muscleIds: string[]; muscleSecondaryIds: string[] } | undefined;
+      { name: string; muscleIds: string[]; musclesSecondaryIds: string[] } | undefined;
 
     return {
       rest: {
@@ -80,7 +80,7 @@ export function createExampleLoader(
         muscleFigure: {
           exerciseName: exercise.name,
           mainMuscleIds: exercise.muscleIds,
-          secondaryMuscleIds: exercise.muscleSecondaryIds,
+          secondaryMuscleIds: exercise.musclesSecondaryIds,
         },
       }),
     };

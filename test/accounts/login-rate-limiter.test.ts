@@ -85,20 +85,12 @@ test('signs in and reports errors over GraphQL', async () => {
   });
   const loginError = async (password: string) => (await somebody.ask(document, { password })).login;
 
-  expect(await loginError('wrong password')).toEqual({
-    token: null,
-    errors: [{ path: [], code: 'WRONG_CREDENTIALS', message: 'Username or password unknown' }],
-  });
-  expect(await loginError('short')).toEqual({
-    token: null,
-    errors: [
-      {
-        path: ['password'],
-        code: 'TOO_SHORT',
-        message: 'Ensure this field has at least 8 characters.',
-      },
-    ],
-  });
+  for (const password of ['wrong password', 'short', '']) {
+    expect(await loginError(password)).toEqual({
+      token: null,
+      errors: [{ path: [], code: 'WRONG_CREDENTIALS', message: 'Username or password unknown' }],
+    });
+  }
 });
 
 test('does not count logins that the database cannot complete', async () => {

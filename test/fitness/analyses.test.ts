@@ -282,7 +282,7 @@ describe('the range of days of a series', () => {
     ['trainingWeeks(from: "9000-01-01") { streak }', 'until'],
     ['trainingLoad(last: 10001) { date }', 'last'],
     ['topFoods(first: 10001) { grams }', 'first'],
-    ['plannedExercises(first: -1) { plannedSets }', 'first'],
+    ['plannedExercises(last: -1) { plannedSets }', 'last'],
     ['topFoods(offset: -1) { grams }', 'offset'],
   ])('is rejected with the name of the argument in %s', async (selection, field) => {
     const { code, errors } = await dan.query(`{ ${selection} }`);

@@ -141,8 +141,8 @@ test('no public screen is rejected when an address requests twenty of them in pa
 test.each([
   '{ schedules { nodes { steps { workout { days { setGroups { plannedSets { reps exercise { name images { image } } } } } } } } } }',
   '{ workouts(first: 29) { nodes { days { setGroups { plannedSets { reps exercise { name images { image } } } } } } } }',
-  '{ workouts { nodes { canonicalRepresentation { days { sets { exercises { summary images { image } plannedSets { reps } } sequence { reps } muscles { front { name } } } } } } } }',
-  '{ nutritionPlans { nodes { meals { items { amount ingredient { name units { gram } } } } } } }',
+  '{ workouts { nodes { days { setGroups { sequence { reps } plannedSets { reps exercise { muscles { name } images { image } } } } } } } }',
+  '{ nutritionPlans { nodes { meals { items { amount ingredient { name units { grams } } } } } } }',
 ])('default pages of whole trees cost a tenth of the maximum at most: %s', async (query) => {
   const { body } = await account.person.send('POST', '/graphql', {
     query,

@@ -15,7 +15,7 @@ import type { FieldMetadata } from '../../shared/metadata';
 import { toUtcTimestamp } from './clock';
 import { validationIssue, IssueCode, type ValidationIssue } from './errors';
 
-type FieldLimits = Pick<
+export type FieldLimits = Pick<
   FieldMetadata,
   | 'kind'
   | 'minLength'

@@ -6,10 +6,15 @@ import { Extensions, Field, ID, Int } from 'type-graphql';
 import { literal, type DataType as SqlType } from 'sequelize';
 import { Column, DataType, type Model } from 'sequelize-typescript';
 import type { GraphQLScalarType } from 'graphql';
-import type { FieldMetadata, FieldKind, ApiName } from '../../shared/metadata';
+import {
+  isRequired,
+  type FieldMetadata,
+  type FieldKind,
+  type ApiName,
+} from '../../shared/metadata';
 import type { ChoiceSet, EnumDefinition } from './choices';
 import { todayIn, currentTimestamp } from './clock';
-import { findLimitViolations } from './field-validation';
+import { findLimitViolations, type FieldLimits } from './field-validation';
 import { invalidValueIssue, type ValidationIssue } from './errors';
 import { toSnakeCase } from '../../shared/casing';
 import { labelFor } from './inflection';
@@ -114,6 +119,9 @@ export interface FieldOptions<Nullable extends boolean = boolean> {
   /** Column that is equal in all rows of a computed list, for cost estimates. */
   groupColumn?: Pick<RelatedRowColumn, 'table' | 'column'>;
 
+  /** Reads a computed field with the columns of its row, so that loads of a row share a batch. */
+  readWithColumns?: true;
+
   /** Columns by which a computed reference finds its row: their values are equal in both rows. */
   matchingColumns?: readonly string[];
 
@@ -168,6 +176,14 @@ export interface FieldOptions<Nullable extends boolean = boolean> {
 export interface EntityField extends FieldMetadata, Omit<FieldOptions, keyof FieldMetadata> {
   /** Database column. Computed fields and link tables have none. */
   column?: string;
+
+  /**
+   * Whether GraphQL accepts an empty text. Where REST rejects one (`allowBlank`), it does so before
+   * the mutation.
+   */
+  graphqlAllowBlank: boolean;
+
+  /** Validates a value by the rules of GraphQL. `check` applies those of REST. */
   findIssues(value: unknown, timeZone: string): ValidationIssue[];
   type: () => GraphQLScalarType | typeof String | typeof Boolean | EnumDefinition['type'];
   graphqlDescription: string;
@@ -285,6 +301,20 @@ export function defineField(
     const description = options.description ?? options.helpText ?? `${label}.`;
     const isReadOnlyInRest = options.readOnly !== undefined || isDerived;
     const hiddenOnPages = options.hiddenOnPages ?? options.hiddenInRest ?? false;
+    const allowBlank = options.allowBlank ?? false;
+    const graphqlAllowBlank = options.graphqlAllowBlank ?? allowBlank;
+
+    const issueFinder = (limits: FieldLimits) => (value: unknown, timeZone: string) => {
+      const issues = findLimitViolations(value, limits);
+
+      if (issues.length || value == null) return issues;
+      const messages = options.check?.(value, timeZone) ?? [];
+
+      return messages.map(invalidValueIssue);
+    };
+
+    const findRestIssues = issueFinder({ ...options, kind, allowBlank });
+
     const entityField: EntityField = {
       ...options,
       name,
@@ -295,7 +325,8 @@ export function defineField(
       description,
       graphqlDescription: options.graphqlDescription ?? description,
       allowNull: options.allowNull ?? false,
-      allowBlank: options.allowBlank ?? false,
+      allowBlank,
+      graphqlAllowBlank,
       hasDefault: options.default !== undefined,
       hiddenInRest: options.hiddenInRest ?? false,
       hiddenOnPages,
@@ -307,16 +338,8 @@ export function defineField(
       isSortable: isColumn && options.restSortable !== false,
       ...(isColumn && { column: options.column ?? options.columnAndRestKey ?? toSnakeCase(name) }),
       sequelizeType,
-      findIssues: (value, timeZone) => {
-        const issues = findLimitViolations(value, entityField);
-
-        if (issues.length || value == null) return issues;
-        const messages = options.check?.(value, timeZone) ?? [];
-
-        return messages.map(invalidValueIssue);
-      },
-      check: (value, timeZone) =>
-        entityField.findIssues(value, timeZone).map(({ message }) => message),
+      findIssues: issueFinder({ ...options, kind, allowBlank: graphqlAllowBlank }),
+      check: (value, timeZone) => findRestIssues(value, timeZone).map(({ message }) => message),
     };
 
     fieldsByEntity.set(entity, [...fieldsOf(entity), entityField]);
@@ -360,7 +383,12 @@ export const Id = (): TypedDecorator<number> => (prototype: object, name: string
 
 /** Declares a text field with a maximum length in characters. Surrounding whitespace is trimmed. */
 export const TextField = <const Nullable extends boolean = false>(
-  options: FieldOptions<Nullable> & { min?: number; max?: number; allowBlank?: boolean } = {},
+  options: FieldOptions<Nullable> & {
+    min?: number;
+    max?: number;
+    allowBlank?: boolean;
+    graphqlAllowBlank?: boolean;
+  } = {},
 ): TypedDecorator<NullableIf<string, Nullable>> => {
   const { min, max, ...otherOptions } = options;
 
@@ -460,6 +488,12 @@ export const defaultValues = {
   /** For fields that a database trigger sets: the server supplies no default. */
   byTrigger: () => undefined,
 };
+
+export const isRequiredInGraphQL = ({
+  allowNull,
+  hasDefault,
+  graphqlAllowBlank: allowBlank,
+}: EntityField): boolean => isRequired({ allowNull, hasDefault, allowBlank });
 
 export const acceptsNull = ({
   allowNull,

@@ -30,6 +30,8 @@ import type { DayGroupBy, NumberGroupBy, TimeGroupBy } from './inputs';
 import { ReferenceJoins, groupingValueSql } from './joins';
 import { binFieldName, timeBucketsPropertyName, idFieldName } from './types';
 import {
+  bucketSeriesSql,
+  cyclicBounds,
   bucketSql,
   dayBucket,
   isCyclicUnit,
@@ -94,12 +96,16 @@ class GroupKeyBuilder {
     const keyName = isFieldKey ? (options as string) : name;
     const linkKey = groupKeysOfLinkedRows(this.entity).find((key) => key.name === keyName);
 
+    if (linkKey && isFieldKey) {
+      const { relationFieldName } = linkKey.fields[0]!.relation!;
+
+      return this.addLinkKey(linkKey, { [relationFieldName]: '1' }, false, inputPath);
+    }
+
     if (linkKey) {
-      return this.addLinkKey(
-        linkKey,
-        isFieldKey ? { [linkKey.fields[0]!.relation!.relationFieldName]: '1' } : options,
-        inputPath,
-      );
+      const { empty, ...rowWeights } = options;
+
+      return this.addLinkKey(linkKey, rowWeights, empty, inputPath);
     }
 
     if (isFieldKey) {
@@ -255,6 +261,7 @@ class GroupKeyBuilder {
   private addLinkKey(
     { name, path, target, fields }: LinkedRowGroupKey,
     rowWeights: Record<string, string | null>,
+    empty: boolean,
     inputPath: string,
   ): void {
     const weightedLinks = fields.flatMap((field) => {
@@ -284,16 +291,10 @@ class GroupKeyBuilder {
       throw new Error(`lists of ${name} do not begin at one column`);
     }
 
+    const visibleIdsSql = (bind: ParameterBinder) =>
+      `SELECT z."id" FROM "${resourceOf(target)!.table}" z${whereClause(visibilityConditions, 'z', bind)}`;
+
     this.referenceJoins.joins.push((_alias, bind) => {
-      let visibleIdsSql: string | undefined;
-
-      if (visibilityConditions.length) {
-        const { table } = resourceOf(target)!;
-        const whereSql = whereClause(visibilityConditions, 'z', bind);
-
-        visibleIdsSql = `SELECT z."id" FROM "${table}" z${whereSql}`;
-      }
-
       const linkedRowQueries = weightedLinks.map(
         ({ table, ownColumn, otherColumn, rowWeight, ...link }) => {
           const discriminatorSql = linkDiscriminatorCondition(
@@ -301,8 +302,8 @@ class GroupKeyBuilder {
             'l',
           );
 
-          const visibilitySql = visibleIdsSql
-            ? ` AND l."${otherColumn}" IN (${visibleIdsSql})`
+          const visibilitySql = visibilityConditions.length
+            ? ` AND l."${otherColumn}" IN (${visibleIdsSql(bind)})`
             : '';
 
           return `SELECT l."${ownColumn}" AS "of", l."${otherColumn}" AS "id",
@@ -325,6 +326,11 @@ class GroupKeyBuilder {
         sql: () => `${alias}."id"`,
         orderSql: orderByValueSql,
         assignValue: (keys, value) => void (keys[idFieldName(name)] = value),
+        ...(empty && {
+          generateSeriesSql: (_fromSql, _toSql, bind) => `unnest(ARRAY(${visibleIdsSql(bind)}))`,
+          stepCountSql: (_fromSql, _toSql, bind) =>
+            `(SELECT count(*) FROM (${visibleIdsSql(bind)}) z)`,
+        }),
       },
       inputPath,
     );
@@ -375,22 +381,10 @@ function timeKeySqlBuilders(
   { firstDay, empty }: Pick<TimeGroupBy, 'firstDay' | 'empty'>,
   timeZone?: string,
 ): Pick<GroupKey, 'orderSql' | 'generateSeriesSql' | 'stepCountSql'> {
-  const bucketDuration = BUCKET_DURATIONS[unit];
   const orderSql =
     unit === 'WEEKDAY' ? (column: string) => `(${column} + ${7 - firstDay}) % 7` : orderByValueSql;
 
   if (!empty) return { orderSql };
-
-  if (isCyclicUnit(unit)) {
-    const [low, high] = bucketDuration.split(' to ');
-
-    return {
-      orderSql,
-      generateSeriesSql: (fromSql) =>
-        `generate_series(CASE WHEN ${fromSql} IS NOT NULL THEN ${low} END, ${high})`,
-      stepCountSql: () => high!,
-    };
-  }
 
   if (unit === 'HOUR') {
     return {
@@ -398,16 +392,18 @@ function timeKeySqlBuilders(
       // The series advances in half-hour steps: where clocks change by half an hour, hours then
       // start at a different minute. Repeated hours are harmless.
       generateSeriesSql: (fromSql, toSql, bind) =>
-        `date_trunc('hour', generate_series(${fromSql}, ${toSql}, interval '${bucketDuration}' / 2), ${bind(timeZone)}::text)`,
+        `date_trunc('hour', generate_series(${fromSql}, ${toSql}, interval '${BUCKET_DURATIONS[unit]}' / 2), ${bind(timeZone)}::text)`,
       stepCountSql: (fromSql, toSql) => `extract(epoch FROM ${toSql} - ${fromSql}) / 3600`,
     };
   }
 
   return {
     orderSql,
-    generateSeriesSql: (fromSql, toSql) =>
-      `generate_series(${fromSql}::timestamp, ${toSql}::timestamp, interval '${bucketDuration}')::date`,
-    stepCountSql: (fromSql, toSql) => `(${toSql} - ${fromSql}) / ${MIN_DAYS_PER_STEP[unit]}`,
+    generateSeriesSql: (fromSql, toSql) => bucketSeriesSql(unit, fromSql, toSql),
+    stepCountSql: (fromSql, toSql) =>
+      isCyclicUnit(unit)
+        ? cyclicBounds(unit).high
+        : `(${toSql} - ${fromSql}) / ${MIN_DAYS_PER_STEP[unit]}`,
   };
 }
 

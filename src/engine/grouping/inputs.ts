@@ -108,7 +108,7 @@ const describeValueKey = ({ path, field }: FieldValueGroupKey): string => {
 
   if (!field.relationFieldName) return field.graphqlDescription;
 
-  return `The ${field.label.toLowerCase()} that \`${field.name}\` names.`;
+  return `The ${nounOf(field.relationFieldName)} that \`${field.name}\` names.`;
 };
 
 const describeLinkKey = ({ path, target }: LinkedRowGroupKey): string => {
@@ -170,6 +170,12 @@ function createRowWeightsInputType(
 
     fieldDefinitions[name] = { type: () => DecimalScalar, nullable, description };
   }
+
+  fieldDefinitions.empty = {
+    type: () => Boolean,
+    defaultValue: false,
+    description: `Adds a group for each ${nounOf(target.name)} without rows, for each combination of the other keys. At most one key can set this.`,
+  };
 
   return createInputType(
     `${target.name}Weights`,

@@ -138,6 +138,27 @@ export const BUCKET_DURATIONS: Record<TimeUnit, string> = {
   YEAR: '1 year',
 };
 
+/** The smallest and the largest bucket number of a cyclic unit. */
+export function cyclicBounds(unit: TimeUnit): { low: string; high: string } {
+  const [low, high] = BUCKET_DURATIONS[unit].split(' to ') as [string, string];
+
+  return { low, high };
+}
+
+/**
+ * SQL: generates the values of `bucketSql` from one to another, except for hours. A cyclic unit has
+ * all of its values unless `fromSql` is null.
+ */
+export function bucketSeriesSql(unit: TimeUnit, fromSql: string, toSql: string): string {
+  if (isCyclicUnit(unit)) {
+    const { low, high } = cyclicBounds(unit);
+
+    return `generate_series(CASE WHEN ${fromSql} IS NOT NULL THEN ${low} END, ${high})`;
+  }
+
+  return `generate_series(${fromSql}::timestamp, ${toSql}::timestamp, interval '${BUCKET_DURATIONS[unit]}')::date`;
+}
+
 const ISO_DAY_PATTERN = /^\d{4}-\d\d-\d\d$/;
 
 /** Replaces dates whose year does not have four digits by null. */

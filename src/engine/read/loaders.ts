@@ -101,7 +101,7 @@ const MAX_SHORT_TEXT_CHARACTERS = 500;
  * always read, so that loads of the same rows share a batch.
  */
 const isReadOnDemand = (field: EntityField) =>
-  !field.isColumn ||
+  (!field.isColumn && !field.readWithColumns) ||
   (field.kind === 'string' && (field.maxLength ?? Infinity) > MAX_SHORT_TEXT_CHARACTERS);
 
 const batchColumns = (

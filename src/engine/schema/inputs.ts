@@ -29,7 +29,7 @@ interface InputFieldOptions {
  * also changes existing rows, whose absent fields stay unchanged.
  */
 function creationFieldOptions(field: EntityField): InputFieldOptions {
-  const { graphqlDescription: description, relation, allowBlank } = field;
+  const { graphqlDescription: description, relation, graphqlAllowBlank } = field;
 
   if (field.default === defaultValues.byTrigger || field.setByTriggerIn) {
     return { nullable: true, description };
@@ -58,7 +58,7 @@ function creationFieldOptions(field: EntityField): InputFieldOptions {
     return { nullable: true, description: `${description} ${defaultNote(field)}` };
   }
 
-  return { nullable: field.allowNull || allowBlank, description };
+  return { nullable: field.allowNull || graphqlAllowBlank, description };
 }
 
 function defaultNote({ default: defaultValue, enum: enumDefinition }: EntityField): string {

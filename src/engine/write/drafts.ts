@@ -201,7 +201,7 @@ export function withDefaults(
   for (const field of fieldsOf(entity)) {
     if (values[field.name] !== undefined) continue;
     if (field.hasDefault) values[field.name] = defaultOf(field);
-    else if (field.allowBlank && !field.allowNull) values[field.name] = '';
+    else if (field.graphqlAllowBlank && !field.allowNull) values[field.name] = '';
   }
 
   return values;

@@ -8,7 +8,6 @@ import {
   NOT_NULL_MESSAGE,
   REQUIRED_MESSAGE,
 } from '../../shared/messages';
-import { isRequired } from '../../shared/metadata';
 import { foreignKeysEnforceAccess, referenceableRowConditions } from '../access/access';
 import { columnIsOneOf } from '../access/conditions';
 import type { Context } from '../context';
@@ -22,7 +21,13 @@ import {
   type InputIssue,
   type ValidationIssue,
 } from '../declare/errors';
-import { acceptsNull, fieldsOf, type Entity, type EntityField } from '../declare/fields';
+import {
+  acceptsNull,
+  fieldsOf,
+  isRequiredInGraphQL,
+  type Entity,
+  type EntityField,
+} from '../declare/fields';
 import { parseRowId, nodeTypeMismatchMessage } from '../declare/node';
 import { columnSet, buildSelectRowsStatement } from '../sql/select';
 import { resourceOf, type CrossFieldRule, type FieldValues } from '../declare/registry';
@@ -332,7 +337,7 @@ class Validation {
       if (value === undefined) {
         if (
           draft.id === undefined &&
-          isRequired(field) &&
+          isRequiredInGraphQL(field) &&
           field.setByTriggerIn !== this.context.api
         ) {
           addIssues(validationIssue(IssueCode.REQUIRED, REQUIRED_MESSAGE));

@@ -10,7 +10,7 @@ import { ExerciseTranslation } from './exercise-translation';
   inReference: { apiRootPosition: 17 },
   dumpModelName: 'exercises.equipment',
   description: 'Equipment that an exercise needs.',
-  pluralName: 'equipmentItems',
+  pluralName: 'equipmentList',
   ordering: ['name'],
   filters: ['name'],
   isCachedInMemory: true,

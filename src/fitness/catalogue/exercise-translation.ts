@@ -64,7 +64,7 @@ const variationIdsSql = (alias: string) =>
     'name',
     { field: 'categoryId', syntax: 'loose' },
     { field: 'muscleIds', syntax: 'commaIds' },
-    { field: 'muscleSecondaryIds', syntax: 'commaIds' },
+    { field: 'musclesSecondaryIds', syntax: 'commaIds' },
     { field: 'equipmentIds', syntax: 'commaIds' },
     { parameterName: 'license', field: 'baseLicenseId', syntax: 'loose' },
   ],
@@ -138,7 +138,7 @@ export class ExerciseTranslation extends Model<ExerciseTranslation> {
     assumedSize: 2,
     link: { ...SECONDARY_MUSCLE_LINK_TABLE, keyColumn: EXERCISE_ID_COLUMN },
   })
-  declare muscleSecondaryIds: number[];
+  declare musclesSecondaryIds: number[];
   @Links(() => Equipment, {
     label: 'Equipment',
     relationFieldName: 'equipment',

@@ -77,7 +77,7 @@ export class Exercise extends Model<Exercise> {
     assumedSize: 2,
     link: SECONDARY_MUSCLE_LINK_TABLE,
   })
-  declare muscleSecondaryIds: number[];
+  declare musclesSecondaryIds: number[];
   @Links(() => Equipment, {
     relationFieldName: 'equipment',
     assumedSize: 2,

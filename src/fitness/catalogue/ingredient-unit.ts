@@ -37,8 +37,20 @@ export class IngredientUnit extends Model<IngredientUnit> {
     description: 'The weight of this amount of the unit.',
     min: MIN_INTEGER,
     max: MAX_INTEGER,
+    exclusiveTo: 'rest',
   })
   declare gram: number;
+  @DecimalField({
+    label: 'Amount in grams',
+    description: 'The weight of this amount of the unit, in grams.',
+    restKey: 'gram',
+    maxDigits: 10,
+    decimalPlaces: 0,
+    exclusiveTo: 'graphql',
+    sql: (alias) => `${alias}."gram"::numeric`,
+    readWithColumns: true,
+  })
+  declare grams: string;
   @Ref(() => Ingredient, { label: 'Ingredient', readOnly: true }) declare ingredientId: number;
   @Ref(() => HouseholdUnit, { label: 'Weight unit', restKey: 'unit', column: 'unit_id' })
   declare householdUnitId: number;

@@ -25,7 +25,6 @@ import { Children, Ref, Resource } from '../../engine/declare/resource';
 import { limitViolationMessages } from '../../engine/declare/field-validation';
 import { parseRowId, rejectNodeIdOfOtherType, resolveRowId } from '../../engine/declare/node';
 import { loadReferencedRow, loadRowFields } from '../../engine/read/loaders';
-import { toSnakeCase } from '../../shared/casing';
 import { RequiresFields } from '../../engine/read/query-plan';
 import { DecimalScalar } from '../../engine/declare/scalars';
 import {
@@ -34,6 +33,8 @@ import {
   formatNutritionalValues,
   amountInGrams,
   NUTRIENTS,
+  NUTRIENT_REST_KEYS,
+  NUTRITIONAL_VALUES_SELECTION,
   computePortionNutrition,
   type HouseholdMeasure,
 } from '../nutrition/values';
@@ -64,11 +65,11 @@ const OPTIONAL_TEXT_FIELD_OPTIONS = {
 } as const;
 const filterFieldNames = [
   'carbohydrates',
-  'carbohydratesSugar',
+  'sugar',
   'createdOn',
   'energy',
   'fat',
-  'fatSaturated',
+  'saturatedFat',
   'fibres',
   'name',
   'protein',
@@ -95,7 +96,7 @@ const filterFieldNames = [
       title: 'Ingredient Info',
       filters: filterFieldNames,
       graphqlSelection: `id name creation_date: createdOn update_date: updatedOn energy protein carbohydrates
-        carbohydrates_sugar: carbohydratesSugar fat fat_saturated: fatSaturated fibres sodium license { ...license }
+        carbohydrates_sugar: sugar fat fat_saturated: saturatedFat fibres sodium license { ...license }
         license_author: licenseAuthor ingredientweightunit_set: units { gram amount unit: householdUnit { id name language: languageId } }
         language { ...language }`,
     },
@@ -140,17 +141,19 @@ export class Ingredient extends Model<Ingredient> {
   declare carbohydrates: string;
   @DecimalField({
     label: 'Sugar content in carbohydrates',
+    columnAndRestKey: NUTRIENT_REST_KEYS.sugar,
     ...NUTRIENT_FIELD_OPTIONS,
     allowNull: true,
   })
-  declare carbohydratesSugar: string | null;
+  declare sugar: string | null;
   @DecimalField({ label: 'Fat', ...NUTRIENT_FIELD_OPTIONS }) declare fat: string;
   @DecimalField({
     label: 'Saturated fat content in fats',
+    columnAndRestKey: NUTRIENT_REST_KEYS.saturatedFat,
     ...NUTRIENT_FIELD_OPTIONS,
     allowNull: true,
   })
-  declare fatSaturated: string | null;
+  declare saturatedFat: string | null;
   @DecimalField({ label: 'Fibres', ...NUTRIENT_FIELD_OPTIONS, allowNull: true })
   declare fibres: string | null;
   @DecimalField({ label: 'Sodium', ...NUTRIENT_FIELD_OPTIONS, allowNull: true })
@@ -246,12 +249,13 @@ function computeAmountNutrition(
   amount: string,
   measure: HouseholdMeasure | null | undefined,
   row: NutrientRow,
+  unitArgument: string,
 ) {
   const errors: FieldErrors = {};
   const amountError = amountErrorMessage(amount);
 
   if (amountError) errors.amount = [amountError];
-  if (measure === undefined) errors.unit = [NOT_A_CHOICE_MESSAGE];
+  if (measure === undefined) errors[unitArgument] = [NOT_A_CHOICE_MESSAGE];
   if (amountError || measure === undefined) throw invalidFieldsError(errors);
 
   return formatNutritionalValues(
@@ -336,7 +340,7 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
         'In grams, or in the given unit; at most five digits, two of them after the decimal point.',
     })
     amount: string,
-    @Arg('unit', () => ID, {
+    @Arg('unitId', () => ID, {
       nullable: true,
       description: 'Id of a household unit of the ingredient; grams if absent.',
     })
@@ -344,7 +348,7 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
     @Ctx() context: Context,
   ) {
     if (Number(amount) < 0) throw invalidFieldsError({ amount: [atLeastMessage(0)] });
-    if (unitId != null) rejectNodeIdOfOtherType(IngredientUnit.name, unitId, 'unit');
+    if (unitId != null) rejectNodeIdOfOtherType(IngredientUnit.name, unitId, 'unitId');
 
     let measure: HouseholdMeasure | null | undefined = null;
 
@@ -354,7 +358,7 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
       measure = await loadHouseholdMeasure(row.id, rowId, context);
     }
 
-    return computeAmountNutrition(amount, measure, row);
+    return computeAmountNutrition(amount, measure, row, 'unitId');
   }
 
   @FieldResolver(() => FormNutritionalValues, {
@@ -366,7 +370,10 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
     action: {
       name: 'get_values',
       hiddenOnPages: true,
-      bodyWhenArgumentsInvalid: Object.fromEntries(NUTRIENTS.map((name) => [toSnakeCase(name), 0])),
+      bodyWhenArgumentsInvalid: Object.fromEntries(
+        Object.values(NUTRIENT_REST_KEYS).map((restKey) => [restKey, 0]),
+      ),
+      graphqlSelection: NUTRITIONAL_VALUES_SELECTION,
     },
   })
   @RequiresFields(() => Ingredient, ...NUTRIENTS)
@@ -408,6 +415,6 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
 
     const pointedAmount = withDecimalPoint(amount ?? '', context.request.languages);
 
-    return computeAmountNutrition(pointedAmount, measure, row);
+    return computeAmountNutrition(pointedAmount, measure, row, 'unit');
   }
 }

@@ -62,13 +62,13 @@ export class Muscle extends Model<Muscle> {
     description: 'Exercises with it as a primary muscle.',
   })
   declare exerciseTranslations: ExerciseTranslation[];
-  @Children(() => Exercise, 'muscleSecondaryIds', {
+  @Children(() => Exercise, 'musclesSecondaryIds', {
     isConnection: true,
     exclusiveTo: 'graphql',
     description: 'Exercises with it as a secondary muscle.',
   })
   declare exercisesSecondary: Exercise[];
-  @Children(() => ExerciseTranslation, 'muscleSecondaryIds', {
+  @Children(() => ExerciseTranslation, 'musclesSecondaryIds', {
     isConnection: true,
     exclusiveTo: 'rest',
     description: 'Exercises with it as a secondary muscle.',

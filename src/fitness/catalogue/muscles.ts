@@ -5,7 +5,7 @@
 
 export interface ExerciseMuscles {
   muscleIds: readonly number[];
-  muscleSecondaryIds: readonly number[];
+  musclesSecondaryIds: readonly number[];
 }
 
 export interface MuscleGroups<M> {
@@ -26,7 +26,7 @@ export function groupMuscles<M extends { isFront: boolean }>(
   const primaryMuscleIds = new Set(exercises.flatMap(({ muscleIds }) => muscleIds));
   const secondaryMuscleIds = new Set(
     exercises
-      .flatMap(({ muscleSecondaryIds }) => muscleSecondaryIds)
+      .flatMap(({ musclesSecondaryIds }) => musclesSecondaryIds)
       .filter((id) => !primaryMuscleIds.has(id)),
   );
   const musclesOnSide = (ids: Iterable<number>, isFront: boolean) =>

@@ -15,7 +15,7 @@ import {
 import type { CrossFieldRule } from '../../engine/declare/registry';
 import { Owner, Ref, Resource } from '../../engine/declare/resource';
 import { RequiresFields } from '../../engine/read/query-plan';
-import { NutritionalValues, formatNutritionalValues } from './values';
+import { NutritionalValues, NUTRITIONAL_VALUES_SELECTION, formatNutritionalValues } from './values';
 import { Ingredient } from '../catalogue/ingredient';
 import { loadPortionNutrition, type Portion } from './portion-values';
 import { IngredientUnit } from '../catalogue/ingredient-unit';
@@ -115,7 +115,10 @@ export default class DiaryEntryResolver extends createCrudResolver(DiaryEntry) {
   @FieldResolver(() => NutritionalValues, {
     description: 'Nutritional values of this amount of the ingredient.',
   })
-  @FieldExtensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
+  @FieldExtensions({
+    cost: { weight: 2 },
+    action: { name: 'nutritional_values', graphqlSelection: NUTRITIONAL_VALUES_SELECTION },
+  })
   @RequiresFields(() => DiaryEntry, 'ingredientId', 'ingredientUnitId', 'amount')
   async nutritionalValues(@Root() entry: Portion, @Ctx() context: Context) {
     return formatNutritionalValues(await loadPortionNutrition(entry, context));

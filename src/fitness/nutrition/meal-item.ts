@@ -6,7 +6,7 @@ import { createCrudResolver } from '../../engine/schema/crud';
 import { DecimalField, Id, IntegerField } from '../../engine/declare/fields';
 import { Owner, Ref, Resource } from '../../engine/declare/resource';
 import { RequiresFields } from '../../engine/read/query-plan';
-import { NutritionalValues, formatNutritionalValues } from './values';
+import { NutritionalValues, NUTRITIONAL_VALUES_SELECTION, formatNutritionalValues } from './values';
 import { Ingredient } from '../catalogue/ingredient';
 import { loadPortionNutrition, type Portion } from './portion-values';
 import { IngredientUnit } from '../catalogue/ingredient-unit';
@@ -62,7 +62,10 @@ export default class MealItemResolver extends createCrudResolver(MealItem) {
   @FieldResolver(() => NutritionalValues, {
     description: 'Nutritional values of this amount of the ingredient.',
   })
-  @FieldExtensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
+  @FieldExtensions({
+    cost: { weight: 2 },
+    action: { name: 'nutritional_values', graphqlSelection: NUTRITIONAL_VALUES_SELECTION },
+  })
   @RequiresFields(() => MealItem, 'ingredientId', 'ingredientUnitId', 'amount')
   async nutritionalValues(@Root() item: Portion, @Ctx() context: Context) {
     return formatNutritionalValues(await loadPortionNutrition(item, context));

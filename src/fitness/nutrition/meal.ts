@@ -9,6 +9,7 @@ import { loadChildFields } from '../../engine/read/loaders';
 import { RequiresFields } from '../../engine/read/query-plan';
 import {
   NutritionalValues,
+  NUTRITIONAL_VALUES_SELECTION,
   formatNutritionalValues,
   sumNutritionalValues,
   type NutrientMassUnit,
@@ -88,7 +89,10 @@ export default class MealResolver extends createCrudResolver(Meal) {
   @FieldResolver(() => NutritionalValues, {
     description: 'Nutritional values of all items together.',
   })
-  @FieldExtensions({ cost: { weight: 10 }, action: { name: 'nutritional_values' } })
+  @FieldExtensions({
+    cost: { weight: 10 },
+    action: { name: 'nutritional_values', graphqlSelection: NUTRITIONAL_VALUES_SELECTION },
+  })
   @RequiresFields(() => Meal, 'id')
   async nutritionalValues(@Root() meal: RowFields<Meal, 'id'>, @Ctx() context: Context) {
     return formatNutritionalValues(await loadMealNutrition(meal.id, context));

@@ -24,7 +24,7 @@ import {
 } from '../../engine/read/loaders';
 import { RequiresFields } from '../../engine/read/query-plan';
 import {
-  DIARY_DAY_VALUES_SELECTION,
+  NUTRIENTS_SELECTION,
   DiaryDay,
   PLAN_VALUES_SELECTION,
   PlanValues,
@@ -260,7 +260,7 @@ export default class NutritionPlanResolver extends createCrudResolver(NutritionP
   @FieldExtensions({
     exclusiveTo: 'rest',
     cost: { weight: 50 },
-    action: { name: 'get_log_overview', graphqlSelection: `${DIARY_DAY_VALUES_SELECTION} date` },
+    action: { name: 'get_log_overview', graphqlSelection: `${NUTRIENTS_SELECTION} date` },
   })
   @RequiresFields(() => NutritionPlan, 'unitSystem')
   async diaryDays(@Root() plan: DiaryPlanRow, @Ctx() context: Context) {
@@ -277,7 +277,7 @@ export default class NutritionPlanResolver extends createCrudResolver(NutritionP
   })
   @FieldExtensions({
     exclusiveTo: 'rest',
-    action: { name: 'log_summary', graphqlSelection: DIARY_DAY_VALUES_SELECTION },
+    action: { name: 'log_summary', graphqlSelection: NUTRIENTS_SELECTION },
   })
   @RequiresFields(() => NutritionPlan, 'unitSystem')
   async logSummary(

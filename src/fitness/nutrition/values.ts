@@ -9,29 +9,32 @@ import { toSnakeCase } from '../../shared/casing';
 import { upperFirst } from '../../engine/declare/inflection';
 import { DateScalar, DecimalScalar } from '../../engine/declare/scalars';
 
-export const NUTRIENTS = [
-  'energy',
-  'protein',
-  'carbohydrates',
-  'carbohydratesSugar',
-  'fat',
-  'fatSaturated',
-  'fibres',
-  'sodium',
-] as const;
+/** Nutrients, with their REST keys, which are also the columns of ingredients. */
+export const NUTRIENT_REST_KEYS = {
+  energy: 'energy',
+  protein: 'protein',
+  carbohydrates: 'carbohydrates',
+  sugar: 'carbohydrates_sugar',
+  fat: 'fat',
+  saturatedFat: 'fat_saturated',
+  fibres: 'fibres',
+  sodium: 'sodium',
+} as const;
+
+type Nutrient = keyof typeof NUTRIENT_REST_KEYS;
+
+export const NUTRIENTS = Object.keys(NUTRIENT_REST_KEYS) as readonly Nutrient[];
+
 const ENERGY_KILOJOULE_FIELD = 'energyKilojoule';
 const MACRONUTRIENTS = ['protein', 'carbohydrates', 'fat'] as const;
 
-const NUTRIENT_DESCRIPTIONS: Record<
-  (typeof NUTRIENTS)[number] | typeof ENERGY_KILOJOULE_FIELD,
-  string
-> = {
+const NUTRIENT_DESCRIPTIONS: Record<Nutrient | typeof ENERGY_KILOJOULE_FIELD, string> = {
   energy: 'Energy in kcal.',
   protein: 'Protein in grams.',
   carbohydrates: 'Carbohydrates in grams.',
-  carbohydratesSugar: 'Sugar content in grams.',
+  sugar: 'Sugar content in grams.',
   fat: 'Fat in grams.',
-  fatSaturated: 'Saturated fat content in fat in grams.',
+  saturatedFat: 'Saturated fat content in fat in grams.',
   fibres: 'Fibres in grams.',
   sodium: 'Sodium in grams.',
   energyKilojoule: 'Energy in kJ.',
@@ -104,18 +107,17 @@ export class DiaryDay {
   declare date: string;
 }
 
-const selectionWithRestKeys = (fieldNames: readonly string[]) =>
-  fieldNames.map((name) => `${toSnakeCase(name)}: ${name}`).join(' ');
+export const NUTRIENTS_SELECTION = Object.entries(NUTRIENT_REST_KEYS)
+  .map(([name, restKey]) => `${restKey}: ${name}`)
+  .join(' ');
+export const NUTRITIONAL_VALUES_SELECTION = `${NUTRIENTS_SELECTION} ${toSnakeCase(ENERGY_KILOJOULE_FIELD)}: ${ENERGY_KILOJOULE_FIELD}`;
+const MACRONUTRIENTS_SELECTION = MACRONUTRIENTS.join(' ');
 
-export const NUTRITIONAL_VALUES_SELECTION = selectionWithRestKeys(NUTRITIONAL_VALUE_NAMES);
-export const PLAN_VALUES_SELECTION = `total { ${NUTRITIONAL_VALUES_SELECTION} } percent { ${selectionWithRestKeys(MACRONUTRIENTS)} } per_kg: perKg { ${selectionWithRestKeys(MACRONUTRIENTS)} }`;
-export const DIARY_DAY_VALUES_SELECTION = selectionWithRestKeys(NUTRIENTS);
+export const PLAN_VALUES_SELECTION = `total { ${NUTRITIONAL_VALUES_SELECTION} } percent { ${MACRONUTRIENTS_SELECTION} } per_kg: perKg { ${MACRONUTRIENTS_SELECTION} }`;
 
 const Decimal = DecimalJs.clone({ precision: 60, rounding: DecimalJs.ROUND_HALF_EVEN });
 
 type Decimal = DecimalJs;
-
-type Nutrient = (typeof NUTRIENTS)[number];
 
 /** Nutrients in 100 g of an ingredient, as the database returns them; null counts as 0. */
 export type NutrientsPer100Grams = Readonly<Record<Nutrient, string | number | null>>;

@@ -4,28 +4,23 @@
  */
 import { Args, ArgsType, Ctx, Field, ID, Int, ObjectType, Query, Resolver } from 'type-graphql';
 import { FieldExtensions } from '../../engine/declare/field-extensions';
+import { MAX_PAGE_SIZE } from '../../shared/page-size';
 import type { Row } from '../../database/rows';
 import { visibleRowConditions } from '../../engine/access/access';
 import { whereClause, type ParameterBinder } from '../../engine/access/conditions';
 import type { Context } from '../../engine/context';
-import { invalidArgumentError } from '../../engine/declare/errors';
+import { validatePageSize } from '../../engine/declare/page-size';
 import { DateScalar, DecimalScalar } from '../../engine/declare/scalars';
 import { RowField } from '../../engine/read/row-field';
 import { Workout } from './workout';
 import { WorkoutLog } from './workout-log';
 import { WorkoutSession } from './workout-session';
 import { ExerciseField } from './exercise-reference';
-import {
-  SCHEDULE_DESCRIPTION,
-  DAYS_PER_WEEK,
-  MAX_SCHEDULE_WEEKS,
-  plannedTrainingCtes,
-} from './scheduled-sets';
+import { SCHEDULE_DESCRIPTION, DAYS_PER_WEEK, plannedTrainingCtes } from './scheduled-sets';
 import { repetitionsSql } from './workout-logs';
 import {
-  queryRanking,
+  queryDateRangeRanking,
   RANKING_FIELD_EXTENSIONS,
-  RankingArgs,
   SERIES_FIELD_EXTENSIONS,
   querySeries,
   SeriesArgs,
@@ -58,12 +53,12 @@ export class AdherenceWeek {
 }
 
 @ArgsType()
-class PlannedExercisesArgs extends RankingArgs {
+class PlannedExercisesArgs extends SeriesArgs {
   @Field(() => Int, {
-    defaultValue: 4,
-    description: `Number of weeks of the schedule, including the current one, from 1 to ${MAX_SCHEDULE_WEEKS}.`,
+    nullable: true,
+    description: `Only the last n of these weeks, at most ${MAX_PAGE_SIZE}.`,
   })
-  declare weeks: number;
+  declare last?: number | null;
   @Field(() => Boolean, {
     defaultValue: false,
     description: 'Returns only exercises without any logged set.',
@@ -131,13 +126,14 @@ function adherenceSql(
 }
 
 /**
- * SQL: one row per planned exercise. In its CTEs, `l` are the last weeks of the schedule, `b` their
- * first and last dates, and `q` the planned sets of each exercise.
+ * SQL: one row per planned exercise. In its CTEs, `l` are the weeks of the schedule, `b` their first
+ * and last dates, and `q` the planned sets of each exercise.
  */
 function plannedExercisesSql(
-  { weeks, neglected }: PlannedExercisesArgs,
+  { last, neglected }: PlannedExercisesArgs,
   context: Context,
   bind: ParameterBinder,
+  inDateRangeSql: DateRangeConditionSql,
 ): string {
   const logsWhereSql = (extraConditionSql: string) =>
     whereClause(
@@ -150,7 +146,9 @@ function plannedExercisesSql(
     );
 
   return `WITH ${plannedTrainingCtes(context, bind)},
-    l AS (SELECT w.* FROM w ORDER BY w."start" DESC LIMIT ${bind(weeks)}),
+    l AS (SELECT w.* FROM w
+      WHERE ${inDateRangeSql('w."start"', `w."start" + ${DAYS_PER_WEEK - 1}`)}
+      ORDER BY w."start" DESC LIMIT ${bind(validatePageSize('last', last, MAX_PAGE_SIZE))}),
     b AS (SELECT min(l."start") AS "low", max(l."start") + ${DAYS_PER_WEEK - 1} AS "high" FROM l),
     q AS (SELECT p."exercise_base_id" AS "exerciseId", sum(p."sets")::int AS "plannedSets", round(sum(p."reps") / nullif(sum(p."counted_sets"), 0),
     1) AS "plannedReps"
@@ -158,7 +156,8 @@ function plannedExercisesSql(
       GROUP BY 1)
     SELECT q.*, o."sets" AS "doneSets", o."reps" AS "doneReps",
       round(100.0 * o."sets" / nullif(q."plannedSets", 0), 1) AS "share",
-      (SELECT max(t."date") FROM "workout_log" t${logsWhereSql('')}) AS "lastDoneOn"
+      (SELECT max(t."date") FROM "workout_log" t,
+        b${logsWhereSql(' AND t."date" <= b."high"')}) AS "lastDoneOn"
     FROM q CROSS JOIN LATERAL (SELECT count(*)::int AS "sets",
       round(avg(${repetitionsSql('t')}), 1) AS "reps" FROM "workout_log" t,
       b${logsWhereSql(' AND t."date" BETWEEN b."low" AND b."high"')}) o
@@ -192,24 +191,18 @@ export class AdherenceResolver {
 export class PlannedExerciseResolver {
   @Query(() => [PlannedExercise], {
     description:
-      'The exercises planned for the last weeks and their logged sets, least completed first. Weeks and planned sets are computed as in `scheduleAdherence`.',
+      'The exercises planned for the weeks that overlap `from` to `until`, and their logged sets, least completed first. Weeks and planned sets are computed as in `scheduleAdherence`.',
   })
   @FieldExtensions(RANKING_FIELD_EXTENSIONS)
   plannedExercises(
     @Args(() => PlannedExercisesArgs) args: PlannedExercisesArgs,
     @Ctx() context: Context,
   ): Promise<Row[]> {
-    if (args.weeks < 1 || args.weeks > MAX_SCHEDULE_WEEKS) {
-      throw invalidArgumentError('weeks', `Must be from 1 to ${MAX_SCHEDULE_WEEKS}.`);
-    }
+    const buildStatement = (bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql) => ({
+      select: plannedExercisesSql(args, context, bind, inDateRangeSql),
+      orderTerms: ['"share"', '"exerciseId"'],
+    });
 
-    return queryRanking(
-      (bind) => ({
-        select: plannedExercisesSql(args, context, bind),
-        orderTerms: ['"share"', '"exerciseId"'],
-      }),
-      args,
-      context,
-    );
+    return queryDateRangeRanking(buildStatement, { ...args, by: 'WEEK' }, context);
   }
 }

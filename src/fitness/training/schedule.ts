@@ -25,6 +25,7 @@ export class Schedule extends Model<Schedule> {
     label: 'Name',
     helpText: 'Name or short description of the schedule, e.g. "Program XYZ".',
     max: 100,
+    graphqlAllowBlank: true,
   })
   declare name: string;
   @DateField({

@@ -92,7 +92,7 @@ export default class SetGroupResolver extends createCrudResolver(SetGroup) {
   @FieldResolver(() => String, {
     nullable: true,
     description:
-      'The planned sets of one exercise in words, e.g. `4 × 10 (20 kg)`; empty if the set has none, null if there is no such exercise. Always English.',
+      'The planned sets of one exercise in words, e.g. `4 × 10 (20 kg)`; empty if the group has none, null if there is no such exercise. Always English.',
   })
   @FieldExtensions({ action: { name: 'smart_text', wrapperKey: 'results', hiddenOnPages: true } })
   @RequiresFields(() => SetGroup, 'sets')

@@ -27,6 +27,7 @@ export class TrainingDay extends Model<TrainingDay> {
     columnAndRestKey: 'description',
     helpText: 'What is done on this day, e.g. "Pull day" or "Chest".',
     max: 100,
+    graphqlAllowBlank: true,
   })
   declare name: string;
   @Links(() => DayOfWeek, {

@@ -38,6 +38,7 @@ import {
   querySeries,
   SeriesArgs,
   loadExerciseSeries,
+  withEmptyPeriodsSql,
   type DateRangeConditionSql,
 } from '../queries';
 import { ExerciseField } from './exercise-reference';
@@ -61,6 +62,9 @@ export const VOLUME_CROSS_REFERENCE = 'Hard sets and tonnage are computed as in 
 const FRACTIONAL_SETS_DESCRIPTION =
   'A set counts fully for the primary muscles of its exercise and half for the secondary ones, as do its tonnage and repetitions. (Fractional sets: Pelland and others, The Resistance Training Dose Response, a meta-regression of 67 studies, SportRxiv, 2024)';
 
+const EMPTY_PERIODS_DESCRIPTION =
+  'Adds the periods without logs, from the first one with a log up to that of `until`: for every muscle, or for each exercise since its first log.';
+
 @ArgsType()
 class MuscleVolumeArgs extends SeriesArgs {
   @WorkoutLogFilterField('Filters the logs.') declare where?: WhereInput;
@@ -68,6 +72,8 @@ class MuscleVolumeArgs extends SeriesArgs {
   declare by: DayUnit;
   @Field(() => WEEKDAY_ENUM.type, FIRST_DAY_ARGUMENT_OPTIONS) declare firstDay: number;
   @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_ARGUMENT_OPTIONS) declare unit: string;
+  @Field(() => Boolean, { defaultValue: false, description: EMPTY_PERIODS_DESCRIPTION })
+  declare empty: boolean;
 }
 
 @ArgsType()
@@ -142,6 +148,12 @@ const EXERCISE_MUSCLES_SQL = `SELECT m."exercise_base_id" AS "exercise", m."musc
   bool_and(m."is_secondary") AS "secondary" FROM "exercise_base_muscle" m
   WHERE m."exercise_base_id" IN (SELECT x."exercise" FROM x) GROUP BY 1, 2`;
 
+const EMPTY_MUSCLE_PERIODS = {
+  keyColumns: ['muscleId'],
+  keysSql: `SELECT z."id" AS "muscleId", (SELECT min(s."start") FROM s) AS "low" FROM "muscle" z`,
+  emptyValuesSql: '0, 0, 0.00',
+};
+
 @Resolver(() => MuscleVolume)
 @RowField('muscle', 'muscleId', () => Muscle, {
   nullable: true,
@@ -161,43 +173,58 @@ export class MuscleVolumeResolver {
     const fractionalSumSql = (column: string) =>
       `(coalesce(sum(x."${column}") FILTER (WHERE m."secondary" IS NOT TRUE),
         0) + coalesce(sum(x."${column}") FILTER (WHERE m."secondary"), 0) / 2.0)`;
-    const rows = await querySeries(
-      (bind, inDateRangeSql) => ({
-        select: `WITH x AS MATERIALIZED (${exerciseTotalsSql(args, context, bind, inDateRangeSql)})
-          SELECT x."start", m."muscle_id" AS "muscleId",
-            trim_scale(${fractionalSumSql('hard')}) AS "hardSets",
-            trim_scale(${fractionalSumSql('sets')}) AS "sets",
-          ${roundedMassInUnitSql(args.unit, fractionalSumSql('tonnage'))} AS "tonnage"
-          FROM x LEFT JOIN (${EXERCISE_MUSCLES_SQL}) m USING ("exercise") GROUP BY 1, 2`,
-        orderTerms: ['"start"', '"muscleId"'],
-      }),
-      args,
-      context,
-    );
 
-    return rows.map(createDayBucketMapper(args.by));
+    const buildStatement = (bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql) => {
+      const select = `WITH x AS MATERIALIZED
+          (${exerciseTotalsSql(args, context, bind, inDateRangeSql)})
+        SELECT x."start", m."muscle_id" AS "muscleId",
+          trim_scale(${fractionalSumSql('hard')}) AS "hardSets",
+          trim_scale(${fractionalSumSql('sets')}) AS "sets",
+        ${roundedMassInUnitSql(args.unit, fractionalSumSql('tonnage'))} AS "tonnage"
+        FROM x LEFT JOIN (${EXERCISE_MUSCLES_SQL}) m USING ("exercise") GROUP BY 1, 2`;
+
+      return {
+        select: args.empty
+          ? withEmptyPeriodsSql(select, EMPTY_MUSCLE_PERIODS, args, context, bind)
+          : select,
+        orderTerms: ['"start"', '"muscleId"'],
+      };
+    };
+
+    return (await querySeries(buildStatement, args, context)).map(createDayBucketMapper(args.by));
   }
 }
 
-function createVolumeStatementBuilder(
-  { where, by, firstDay, perExercise, unit }: TrainingVolumeArgs,
-  context: Context,
-) {
+const EMPTY_EXERCISE_PERIODS = {
+  keyColumns: ['exerciseId'],
+  keysSql: `SELECT s."exerciseId", min(s."start") AS "low" FROM s GROUP BY 1`,
+  emptyValuesSql: '0, 0, 0, 0, 0.00',
+};
+
+function createVolumeStatementBuilder(args: TrainingVolumeArgs, context: Context) {
+  const { where, by, firstDay, perExercise, unit, empty } = args;
+
   return (
     bind: ParameterBinder,
     inDateRangeSql: DateRangeConditionSql,
     extraConditions: readonly SqlCondition[],
-  ) => ({
-    select: `SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start",
+  ) => {
+    const logsSql = workoutLogsSql(where, context, bind, inDateRangeSql, extraConditions);
+    const select = `SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start",
         ${perExercise ? 'l."exercise"' : 'NULL::int'} AS "exerciseId",
       count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets",
       (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hardSets",
       coalesce(sum(l."reps"), 0)::numeric AS "reps",
       ${roundedMassInUnitSql(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"
-      FROM (${workoutLogsSql(where, context, bind, inDateRangeSql, extraConditions)}) l
-      GROUP BY 1, 2`,
-    orderTerms: ['"start"', '"exerciseId"'],
-  });
+      FROM (${logsSql}) l GROUP BY 1, 2`;
+
+    return {
+      select: empty
+        ? withEmptyPeriodsSql(select, EMPTY_EXERCISE_PERIODS, args, context, bind)
+        : select,
+      orderTerms: ['"start"', '"exerciseId"'],
+    };
+  };
 }
 
 @Resolver(() => TrainingVolume)

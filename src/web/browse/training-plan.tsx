@@ -21,25 +21,25 @@ export function BodyFigure({ mainMuscleIds, secondaryMuscleIds, alt }: BodyFigur
   );
 }
 
-function TrainingDay({ day: { day, weekdays, sets } }: { day: TrainingPlan['days'][number] }) {
+function TrainingDay({ day: { day, weekdays, setGroups } }: { day: TrainingPlan['days'][number] }) {
   return (
     <section class="day">
       <h3>
-        <a href={detailPath('day', day.id)}>{day.name}</a>{' '}
+        <a href={detailPath('day', day.id)}>{day.name || `Day ${day.id}`}</a>{' '}
         <span class="count">{weekdays.text}</span>
       </h3>
       <ol>
-        {sets.map(({ set, exercises }) => (
-          <li key={set.id}>
+        {setGroups.map(({ setGroup, exercises }) => (
+          <li key={setGroup.id}>
             {exercises.every(({ exercise }) => !exercise) && (
-              <a href={detailPath('set', set.id)}>{`Set ${set.id}`}</a>
+              <a href={detailPath('set', setGroup.id)}>{`Set ${setGroup.id}`}</a>
             )}
             {exercises.map(
               ({ exercise, summary }) =>
                 exercise && (
                   <div key={exercise.id}>
                     <a href={detailPath('exercise', exercise.id)}>{exercise.name}</a>{' '}
-                    <a href={detailPath('set', set.id)}>{summary}</a>
+                    <a href={detailPath('set', setGroup.id)}>{summary}</a>
                   </div>
                 ),
             )}

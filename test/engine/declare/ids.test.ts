@@ -186,7 +186,7 @@ test('accepts id or nodeId in arguments that refer to a row of another type', as
   const unit = await ann.ask('{ ingredientUnits(first: 1) { nodes { id ingredientId } } }');
   const [{ id, ingredientId }] = unit.ingredientUnits.nodes;
   const values =
-    'query ($of: ID!, $unit: ID) { ingredient(id: $of) { valuesOf(amount: "2", unit: $unit) { energy } } }';
+    'query ($of: ID!, $unit: ID) { ingredient(id: $of) { valuesOf(amount: "2", unitId: $unit) { energy } } }';
   const byNumber = await ann.ask(values, { of: ingredientId, unit: id });
 
   expect(await ann.ask(values, { of: ingredientId, unit: nodeIdOf('IngredientUnit', id) })).toEqual(
@@ -194,7 +194,7 @@ test('accepts id or nodeId in arguments that refer to a row of another type', as
   );
   const { errors } = await ann.query(values, { of: ingredientId, unit: nodeIdOf('Muscle', 1) });
 
-  expect(Object.keys(errors![0]!.extensions.fields)).toEqual(['unit']);
+  expect(Object.keys(errors![0]!.extensions.fields)).toEqual(['unitId']);
   const text =
     'query ($exercise: ID!) { setGroups(first: 1) { nodes { summary(exerciseId: $exercise) } } }';
 

@@ -117,7 +117,7 @@ test('returns null for a field with an invalid argument, at the root or below a 
 test('returns null for a computed field that fails below a row', async () => {
   const ann = await fitgraph.user('ann');
   const answer = await ann.query(`{
-    ingredients(first: 1) { nodes { name valuesOf(amount: "1", unit: 2000000000) { energy } } }
+    ingredients(first: 1) { nodes { name valuesOf(amount: "1", unitId: 2000000000) { energy } } }
     workoutLogsGrouped { count percentile(p: "1.5") { reps } median { reps } }
   }`);
 

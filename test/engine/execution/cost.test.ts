@@ -105,7 +105,7 @@ describe('the estimated cost', () => {
       (typeOf(type)[field]!.astNode!.directives ?? []).map((directive) => print(directive));
 
     expect(directives('Workout', 'days')).toEqual(['@listSize(assumedSize: 4)']);
-    expect(directives('Workout', 'canonicalRepresentation')).toEqual([
+    expect(directives('NutritionPlan', 'nutritionalValues')).toEqual([
       '@semanticNonNull',
       '@cost(weight: "50")',
     ]);
@@ -301,7 +301,7 @@ describe('the cost limit', () => {
       weightEntries(first: 365) { nodes { date weight } }
       nutritionPlans { nodes { id meals { items { amount ingredient { name energy } } nutritionalValues { energy } } } } }`;
     const sync =
-      '{ ingredients(first: 10000) { totalCount nodes { id name energy protein fat carbohydrates units { gram householdUnit { name } } } } }';
+      '{ ingredients(first: 10000) { totalCount nodes { id name energy protein fat carbohydrates units { grams householdUnit { name } } } } }';
 
     for (const document of [dashboard, sync]) {
       expect((await ann.query(document)).errors).toBeUndefined();

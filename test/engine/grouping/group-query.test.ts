@@ -554,10 +554,35 @@ describe('a grouping by other keys', () => {
       ['Quadriceps femoris', 3, '3', '13', '4.3333333333'],
       ['Rectus abdominis', 4, '2.5', '7.5', '3'],
     ]);
+    expect(await byMuscle('muscles: 1, empty: true')).toEqual([
+      ['Biceps brachii', 2, '2', '18', '9'],
+      ['Quadriceps femoris', 3, '3', '13', '4.3333333333'],
+      ['Rectus abdominis', 1, '1', '1', '1'],
+    ]);
+    expect(await byMuscle('musclesSecondary: 2, empty: true')).toEqual([
+      ['Biceps brachii', 3, '6', '26', '4.3333333333'],
+      ['Quadriceps femoris', 0, '0', null, null],
+      ['Rectus abdominis', 3, '6', '26', '4.3333333333'],
+      [null, 3, '3', '19', '6.3333333333'],
+    ]);
     expect(await byMuscle('musclesSecondary: 2')).toEqual([
       ['Biceps brachii', 3, '6', '26', '4.3333333333'],
       ['Rectus abdominis', 3, '6', '26', '4.3333333333'],
       [null, 3, '3', '19', '6.3333333333'],
+    ]);
+  });
+
+  test('adds all muscles if no row matches', async () => {
+    const found = await groups(
+      'workoutLogs',
+      'where: { reps: { lt: 0 } }, groupBy: [{ muscle: { muscles: 1, empty: true } }]',
+      'keys { muscle { name } } count',
+    );
+
+    expect(found.map(({ keys, count }: any) => [keys.muscle.name, count])).toEqual([
+      ['Biceps brachii', 0],
+      ['Quadriceps femoris', 0],
+      ['Rectus abdominis', 0],
     ]);
   });
 

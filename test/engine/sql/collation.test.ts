@@ -94,7 +94,7 @@ test.each(['ingredients', 'exerciseTranslations', 'householdUnits'])(
 
 const DICTIONARIES: [many: string, field: string][] = [
   ['muscles', 'name'],
-  ['equipmentItems', 'name'],
+  ['equipmentList', 'name'],
   ['exerciseCategories', 'name'],
   ['repetitionUnits', 'name'],
   ['weightUnits', 'name'],

@@ -145,7 +145,7 @@ test.each<Case>([
     ['2021-03-10T07:00:00+01:00'],
   ],
   ['Exercise', 'exercises', { muscleIds: { in: ['1'] } }, 'name', ['Bench press']],
-  ['Exercise', 'exercises', { muscleSecondaryIds: { in: ['1'] } }, 'name', ['Squat']],
+  ['Exercise', 'exercises', { musclesSecondaryIds: { in: ['1'] } }, 'name', ['Squat']],
   ['Exercise', 'exercises', { categoryId: { eq: '2' } }, 'name', ['Squat']],
   [
     'ExerciseTranslation',

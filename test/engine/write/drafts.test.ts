@@ -121,7 +121,7 @@ test('reports all errors of the tree in input order and writes nothing', async (
     days: [
       { name: 'Push', weekdays: [] },
       {
-        name: '',
+        name: 'a\0b',
         weekdays: ['MONDAY'],
         setGroups: [
           {
@@ -150,7 +150,7 @@ test('reports all errors of the tree in input order and writes nothing', async (
   expect(data.made.errors).toEqual([
     { path: ['input', 'name'], message: 'Ensure this field has no more than 100 characters.' },
     { path: ['input', 'days', '0', 'weekdays'], message: 'This list may not be empty.' },
-    { path: ['input', 'days', '1', 'name'], message: 'This field may not be blank.' },
+    { path: ['input', 'days', '1', 'name'], message: 'Null characters are not allowed.' },
     {
       path: ['input', 'days', '1', 'setGroups', '0', 'sets'],
       message: 'Ensure this value is less than or equal to 10.',

@@ -101,3 +101,22 @@ test('rejects a negative amount and names the argument', async () => {
     },
   ]);
 });
+
+test('returns and compares the grams of household units as decimals', async () => {
+  const document = `query ($grams: DecimalFilter!) {
+    ingredientUnits(where: { grams: $grams }, orderBy: [{ grams: DESC }]) { nodes { grams } } }`;
+  const gramsWhere = async (grams: object) =>
+    (await fitgraph.anonymous.ask(document, { grams })).ingredientUnits.nodes;
+
+  expect(await gramsWhere({ gt: '101.5' })).toEqual([{ grams: '103' }, { grams: '102' }]);
+  expect(await gramsWhere({ eq: '101' })).toEqual([{ grams: '101' }]);
+  expect(await gramsWhere({ eq: '101.5' })).toEqual([]);
+});
+
+test('rejects the unit of another ingredient and names the argument', async () => {
+  const { errors } = await fitgraph.anonymous.query(
+    '{ ingredient(id: 1) { valuesOf(amount: "1", unitId: 2) { energy } } }',
+  );
+
+  expect(Object.keys(errors![0]!.extensions.fields)).toEqual(['unitId']);
+});

@@ -70,9 +70,9 @@ const table: [
 test.each(table)(
   'lists muscles: %s',
   (_rule, exercises, front, back, frontSecondary, backSecondary) => {
-    const trained = exercises.map(([muscleIds, muscleSecondaryIds]) => ({
+    const trained = exercises.map(([muscleIds, musclesSecondaryIds]) => ({
       muscleIds,
-      muscleSecondaryIds,
+      musclesSecondaryIds,
     }));
     const groups = groupMuscles(trained, muscle);
 

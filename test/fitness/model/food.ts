@@ -22,9 +22,9 @@ export const NUTRIENTS = [
   'energy',
   'protein',
   'carbohydrates',
-  'carbohydratesSugar',
+  'sugar',
   'fat',
-  'fatSaturated',
+  'saturatedFat',
   'fibres',
   'sodium',
 ] as const;
@@ -308,8 +308,13 @@ export function scheduleAdherence({ counts }: Row, person: Planned, today: strin
   });
 }
 
-export function plannedExercises({ weeks, neglected }: Row, person: Planned, today: string): Row[] {
-  const last = weeksOf(person, today).slice(-weeks);
+export function plannedExercises(
+  { counts, last: weekCount, neglected }: Row,
+  person: Planned,
+  today: string,
+): Row[] {
+  const weeks = weeksOf(person, today).filter(({ start }) => counts(start, dayAfter(start, 6)));
+  const last = weeks.slice(Math.max(0, weeks.length - (weekCount ?? Infinity)));
   const planned = last.flatMap(({ workout }) => setsOf(workout, person));
   const mean = (total: Decimal, count: number) =>
     count ? formatDecimal(total.dividedBy(count), 1) : null;
@@ -334,6 +339,7 @@ export function plannedExercises({ weeks, neglected }: Row, person: Planned, tod
         lastDoneOn:
           done
             .map(({ date }) => date)
+            .filter((date) => date <= dayAfter(last.at(-1)!.start, 6))
             .sort()
             .at(-1) ?? null,
       },

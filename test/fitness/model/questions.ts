@@ -17,6 +17,7 @@ import {
   oneRepMax,
   ordered,
   placeOf,
+  placesUpTo,
   kilogramsOf,
   repsOf,
   formatDecimal,
@@ -63,7 +64,25 @@ const bestOneRepMaxes: Model = ({ by, firstDay, formula, unit, counts }, all, pe
   }));
 };
 
-const muscleVolume: Model = ({ by, firstDay, unit, counts }, all, person) => {
+/** Adds a row for each missing place of each key, from `low` on; all keys have a place. */
+function withEmptyPlaces<R extends { place: string | number }>(
+  rows: R[],
+  { by, firstDay, until, today }: Row,
+  keyOf: (row: R) => unknown,
+  keys: { low: string | number; row: Omit<R, 'place'> }[],
+): R[] {
+  const found = new Set(rows.map((row) => JSON.stringify([row.place, keyOf(row)])));
+  const all = keys.flatMap(({ low, row }) =>
+    placesUpTo(by, firstDay, low, until ?? today).map((place) => ({ ...row, place }) as R),
+  );
+
+  return [...rows, ...all.filter((row) => !found.has(JSON.stringify([row.place, keyOf(row)])))];
+}
+
+const earliest = (rows: { place: string | number }[]) => rows.map(({ place }) => place).sort()[0];
+
+const muscleVolume: Model = (args, all, person) => {
+  const { by, firstDay, unit, counts, empty, muscleIds } = args;
   const logs = all.filter(({ date }) => counts(date));
   const parts = logs.flatMap((log) => {
     const muscles = [...(person.muscles.get(log.exercise) ?? [])];
@@ -87,8 +106,14 @@ const muscleVolume: Model = ({ by, firstDay, unit, counts }, all, person) => {
     }),
   );
 
+  const low = earliest(rows);
+  const none = { hardSets: '0', sets: '0', tonnage: '0.00' };
+  const keys = (muscleIds as number[]).flatMap((muscle) =>
+    low === undefined ? [] : { low, row: { muscle, ...none } },
+  );
+
   return ordered(
-    rows,
+    empty ? withEmptyPlaces(rows, args, ({ muscle }) => muscle, keys) : rows,
     (row) => row.place,
     (row) => row.muscle,
   ).map(({ place, muscle, ...row }) => ({
@@ -98,7 +123,8 @@ const muscleVolume: Model = ({ by, firstDay, unit, counts }, all, person) => {
   }));
 };
 
-const trainingVolume: Model = ({ by, firstDay, unit, perExercise, counts }, all, person) => {
+const trainingVolume: Model = (args, all, person) => {
+  const { by, firstDay, unit, perExercise, counts, empty } = args;
   const logs = all.filter(({ date }) => counts(date));
   const rows = groups(logs, ({ date, exercise }) => [
     placeOf(by, firstDay, date),
@@ -113,8 +139,14 @@ const trainingVolume: Model = ({ by, firstDay, unit, perExercise, counts }, all,
     tonnage: inUnit(unit, tonnage(group, person)),
   }));
 
+  const none = { days: 0, sets: 0, hardSets: 0, reps: '0', tonnage: '0.00' };
+  const keys = groups(rows, ({ base }) => base).map((group) => ({
+    low: earliest(group)!,
+    row: { base: group[0]!.base, ...none },
+  }));
+
   return ordered(
-    rows,
+    empty ? withEmptyPlaces(rows, args, ({ base }) => base, keys) : rows,
     (row) => row.place,
     (row) => row.base,
   ).map(({ place, base, ...row }) => ({

@@ -4,7 +4,7 @@
  */
 import { Decimal } from 'decimal.js';
 import { DateTime } from 'luxon';
-import { firstDayOf, nextDay, type Row } from '../../system/engine/grouping-model';
+import { daysBetween, firstDayOf, nextDay, type Row } from '../../system/engine/grouping-model';
 
 export const Exact = Decimal.clone({
   precision: 45,
@@ -197,6 +197,18 @@ export const placeOf = (by: string, firstDay: string, date: string): string | nu
   by === 'WEEKDAY'
     ? ((dayOf(date) + 3) % 7) + 1
     : firstDayOf(by, date, WEEKDAYS.indexOf(firstDay as 'MONDAY') + 1);
+
+/** Returns the grouping keys from one up to that of a date; all weekdays, if any is one. */
+export function placesUpTo(
+  by: string,
+  firstDay: string,
+  low: string | number,
+  date: string,
+): (string | number)[] {
+  if (by === 'WEEKDAY') return [1, 2, 3, 4, 5, 6, 7];
+
+  return daysBetween(by, String(low), String(placeOf(by, firstDay, date)));
+}
 
 /** Returns the bucket of a grouping key as GraphQL returns it. */
 export const bucketOf = (by: string, place: string | number) =>

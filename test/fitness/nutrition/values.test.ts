@@ -23,9 +23,9 @@ const composition = (nutrients: Partial<NutrientsPer100Grams>): NutrientsPer100G
   energy: 0,
   protein: '0.000',
   carbohydrates: '0.000',
-  carbohydratesSugar: null,
+  sugar: null,
   fat: '0.000',
-  fatSaturated: null,
+  saturatedFat: null,
   fibres: null,
   sodium: null,
   ...nutrients,
@@ -35,13 +35,13 @@ const OATS = composition({
   energy: 372,
   protein: '13.500',
   carbohydrates: '58.700',
-  carbohydratesSugar: '0.700',
+  sugar: '0.700',
   fat: '7.000',
-  fatSaturated: '1.300',
+  saturatedFat: '1.300',
   fibres: '10.000',
   sodium: '0.007',
 });
-const OIL = composition({ energy: 884, fat: '100.000', fatSaturated: '13.808' });
+const OIL = composition({ energy: 884, fat: '100.000', saturatedFat: '13.808' });
 const BANANA = composition({ energy: 89, protein: '1.090', carbohydrates: '22.840' });
 const CUP: HouseholdMeasure = { amount: '1.00', gram: 90 };
 const SLICES: HouseholdMeasure = { amount: '2.50', gram: 11 };
@@ -65,9 +65,9 @@ describe('a portion', () => {
       energy: 297.6,
       protein: 10.8,
       carbohydrates: 46.96,
-      carbohydratesSugar: 0.56,
+      sugar: 0.56,
       fat: 5.6,
-      fatSaturated: 1.04,
+      saturatedFat: 1.04,
       fibres: 8,
       sodium: 0.01,
       energyKilojoule: 1245.16,
@@ -75,7 +75,7 @@ describe('a portion', () => {
     expect(asNumbers(of(OIL, '12.25'))).toMatchObject({
       energy: 108.29,
       fat: 12.25,
-      fatSaturated: 1.69,
+      saturatedFat: 1.69,
       fibres: 0,
       sodium: 0,
     });
@@ -113,7 +113,7 @@ describe('a portion', () => {
     expect(formatNutritionalValues(of(OATS, '2.5', CUP))).toMatchObject({
       energy: '837.00',
       protein: '30.38',
-      fatSaturated: '2.92',
+      saturatedFat: '2.92',
       sodium: '0.02',
     });
     expect(formatNutritionalValues(of(OATS, '-5'))).toMatchObject({
@@ -155,9 +155,9 @@ describe('nutritional values in ounces', () => {
       energy: 372,
       protein: 0.48,
       carbohydrates: 2.07,
-      carbohydratesSugar: 0.02,
+      sugar: 0.02,
       fat: 0.25,
-      fatSaturated: 0.05,
+      saturatedFat: 0.05,
       fibres: 0.35,
       sodium: 0,
     });

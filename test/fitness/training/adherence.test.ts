@@ -161,7 +161,7 @@ test('compares planned and completed sets per exercise, neglected exercises firs
     },
   ]);
   expect(await exercises('(neglected: true)')).toEqual([plank]);
-  const week = await exercises('(weeks: 1)');
+  const week = await exercises('(last: 1)');
 
   expect(
     week.map(({ exercise, plannedSets, doneSets }: any) => [exercise.name, plannedSets, doneSets]),
@@ -169,6 +169,34 @@ test('compares planned and completed sets per exercise, neglected exercises firs
     ['Squat', 14, 0],
     ['Bench press', 8, 1],
   ]);
+});
+
+test('covers the weeks that overlap the range of dates, and logs up to its end', async () => {
+  const names = async (args: string) =>
+    (await exercises(args)).map(({ exercise, lastDoneOn }: any) => [exercise.name, lastDoneOn]);
+
+  expect(await names(`(from: "${day(8)}", until: "${day(9)}")`)).toEqual([['Plank', day(-30)]]);
+  expect(await names(`(until: "${day(6)}")`)).toEqual([
+    ['Bench press', null],
+    ['Squat', day(0)],
+  ]);
+  expect(await names(`(until: "${day(13)}", last: 1)`)).toEqual([['Plank', day(-30)]]);
+  expect(await names('(last: 0)')).toEqual([]);
+});
+
+test('exports the exercises of all weeks, or of the last ones', async () => {
+  const exported = async (args: string) =>
+    (
+      await ann.send(
+        'GET',
+        `/graphql/export.csv?query=${encodeURIComponent(`{ plannedExercises${args} { exercise { name } plannedSets } }`)}`,
+      )
+    ).text
+      .split('\r\n')
+      .slice(1, -1);
+
+  expect(await exported('')).toEqual(['Plank,2', 'Bench press,16', 'Squat,28']);
+  expect(await exported('(last: 1)')).toEqual(['Squat,14', 'Bench press,8']);
 });
 
 test('plans as many sets per week as `sequence` returns for its training days', async () => {

@@ -84,6 +84,57 @@ test('sums the volume of all exercises and of each exercise', async () => {
   ]);
 });
 
+test('adds the muscles and weeks without logs', async () => {
+  const { volume } = await ann.ask(
+    '{ volume: muscleVolume(from: "2021-03-01", until: "2021-03-28", empty: true) { bucket { start } muscle { name } sets tonnage } }',
+  );
+  const { muscles: catalogue } = await ann.ask('{ muscles { name } }');
+  const trained = await muscles('until: "2021-03-28"');
+  const emptyRows = volume.filter(({ sets }: any) => sets === '0');
+
+  expect(volume).toHaveLength(3 * catalogue.length);
+  expect(emptyRows).toHaveLength(volume.length - trained.length);
+  expect(new Set(emptyRows.map(({ tonnage }: any) => tonnage))).toEqual(new Set(['0.00']));
+  expect(new Set(volume.map(({ bucket }: any) => bucket.start))).toEqual(
+    new Set(['2021-03-08', '2021-03-15', '2021-03-22']),
+  );
+});
+
+test('adds the weeks without logs since the first one, for each exercise by itself', async () => {
+  const { total, each, exercises } = await ann.ask(`{
+    total: trainingVolume(from: "2021-03-01", until: "2021-03-28", empty: true) { bucket { start } exerciseId days sets hardSets reps tonnage }
+    each: trainingVolume(from: "2021-03-01", until: "2021-03-28", empty: true, perExercise: true) { bucket { start } exerciseId sets }
+    exercises(where: { id: { in: [${BENCH}, ${PLANK}] } }) { nodes {
+      id trainingVolume(from: "2021-03-01", until: "2021-03-28", empty: true) { bucket { start } exerciseId sets } } }
+  }`);
+  const none = { days: 0, sets: 0, hardSets: 0, reps: '0', tonnage: '0.00' };
+
+  expect(total.map(({ bucket: { start }, sets }: any) => [start, sets])).toEqual([
+    ['2021-03-08', 5],
+    ['2021-03-15', 2],
+    ['2021-03-22', 0],
+  ]);
+  expect(total[2]).toEqual({ bucket: { start: '2021-03-22' }, exerciseId: null, ...none });
+  expect(
+    each
+      .filter(({ exerciseId }: any) => exerciseId === String(PLANK))
+      .map(({ bucket: { start }, sets }: any) => [start, sets]),
+  ).toEqual([
+    ['2021-03-15', 1],
+    ['2021-03-22', 0],
+  ]);
+
+  for (const { id, trainingVolume } of exercises.nodes) {
+    expect(trainingVolume).toEqual(each.filter(({ exerciseId }: any) => exerciseId === id));
+  }
+
+  const { none: nothing } = await ann.ask(
+    '{ none: trainingVolume(from: "2021-04-01", until: "2021-04-30", empty: true) { sets } }',
+  );
+
+  expect(nothing).toEqual([]);
+});
+
 test('reads the logs of one user among many with an index-only scan', async () => {
   const OTHER_USERS = 30;
   const LOGS_PER_USER = 400;

@@ -106,14 +106,9 @@ test.each([
 test('includes all fields of the workout in the canonical representation', async () => {
   const ann = await fitgraph.user('ann');
   const { id } = (await ann.post('/workout/', { comment: 'Whole' })).body;
-  const selection = '{ id nodeId name createdOn version createdAt updatedAt }';
-  const { workout } = await ann.ask(
-    `{ workout(id: ${id}) { canonicalRepresentation { workout ${selection} } } }`,
-  );
+  const { body } = await ann.get(`/workout/${id}/canonical_representation/`);
 
-  expect(workout.canonicalRepresentation.workout).toEqual(
-    (await ann.ask(`{ workout(id: ${id}) ${selection} }`)).workout,
-  );
+  expect(body.obj).toEqual((await ann.get(`/workout/${id}/`)).body);
 });
 
 test('answers log_data without an exercise id before it looks up the workout', async () => {

@@ -391,7 +391,7 @@ describe('a large export', () => {
     const ids = Array.from({ length: 50 }, (_, index) => `i${index}: id`).join(' ');
 
     // 25 of the latter rows exceed the limit, too: they are read in pages of ten.
-    for (const selection of [ids, 'id canonicalRepresentation { workout { id } }']) {
+    for (const selection of [ids, 'id days { id setGroups { id } }']) {
       const query = `{ workouts(first: 250) { nodes { ${selection} } } }`;
       const { records } = await exporterOf(other.url)(ann, { query });
 

@@ -17,7 +17,7 @@ const CATALOGUE: Screen[] = [
       }
       exerciseCategories { id name }
       muscles { id name isFront imageUrlMain }
-      equipmentItems { id name }
+      equipmentList { id name }
     }
     ${EXERCISE_CARD} ${PAGE_INFO}`,
     variables: { first: 50 },
@@ -112,7 +112,7 @@ const CATALOGUE: Screen[] = [
           pageInfo { ...PageInfoFields }
         }
       }
-      equipmentItems { id name exercises(first: 3) { totalCount nodes { id name } } }
+      equipmentList { id name exercises(first: 3) { totalCount nodes { id name } } }
     }
     ${EXERCISE_CARD} ${PAGE_INFO}`,
   },

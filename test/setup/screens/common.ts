@@ -172,7 +172,7 @@ export const ten: readonly NamedScreen[] = [
           often: topFoods(first: 10, by: COUNT) { count ingredient { id name } }
           nutritionPlans(first: 1, where: { isActive: { eq: true } }) { nodes { id name meals { id time } } }
         }
-        fragment Food on Ingredient { id name energy protein carbohydrates fat units { id gram amount householdUnit { id name } } }`,
+        fragment Food on Ingredient { id name energy protein carbohydrates fat units { id grams amount householdUnit { id name } } }`,
         variables: { text: 'oat', isBarcode: false, language: ENGLISH },
       },
       {
@@ -196,7 +196,7 @@ export const ten: readonly NamedScreen[] = [
               id version position time
               items {
                 id version position amount ingredientUnitId
-                ingredient { id name energy protein carbohydrates fat units { id amount gram householdUnit { id name } } }
+                ingredient { id name energy protein carbohydrates fat units { id amount grams householdUnit { id name } } }
               }
             }
           }
@@ -249,7 +249,7 @@ export const ten: readonly NamedScreen[] = [
         query: `mutation SaveProfile($user: UserPatch!, $profile: UserProfilePatch!) @atomic {
           updateUser(input: $user) { user { id version username email firstName lastName } errors { path code message } }
           updateProfile(input: $profile) {
-            userProfile { id version unitSystem age birthdate gender height calories notificationLanguage { id shortName fullName } }
+            userProfile { id version unitSystem age birthdate gender height calories }
             errors { path code message }
           }
         }`,

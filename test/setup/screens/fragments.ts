@@ -24,12 +24,12 @@ export const SETTING_ROW = `fragment PlannedSetRow on PlannedSet {
 }`;
 
 export const NUTRIENTS = `fragment Nutrients on NutritionalValues {
-  energy protein carbohydrates carbohydratesSugar fat fatSaturated fibres sodium
+  energy protein carbohydrates sugar fat saturatedFat fibres sodium
 }`;
 
 export const ENTRY = `fragment Entry on DiaryEntry {
   id version eatenAt mealId amount notes
   ingredient { id name energy }
-  ingredientUnit { id gram amount householdUnit { id name } }
+  ingredientUnit { id grams amount householdUnit { id name } }
   nutritionalValues { ...Nutrients }
 }`;

@@ -7,7 +7,7 @@ const HOME: Screen[] = [
   {
     name: 'check of the sign-in when the app opens',
     query: `query SignedIn {
-      viewer { id username email isStaff profile { id unitSystem notificationLanguage { id shortName } } }
+      viewer { id username email isStaff profile { id unitSystem } }
     }`,
   },
   {
@@ -39,9 +39,7 @@ const HOME: Screen[] = [
         profile {
           id version age birthdate gender height calories unitSystem
           sleepHours workHours workIntensity sportHours sportIntensity freetimeHours freetimeIntensity
-          showComments showEnglishIngredients numDaysWeightReminder
-          isTimerActive timerPause workoutDuration workoutReminder isWorkoutReminderActive
-          notificationLanguage { id shortName fullName }
+          showEnglishIngredients
         }
       }
       languages { id shortName fullName }

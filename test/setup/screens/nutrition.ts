@@ -13,7 +13,7 @@ const NUTRITION: Screen[] = [
         meals {
           id position time
           nutritionalValues { ...Nutrients }
-          items { id position amount ingredient { id name energy } ingredientUnit { id gram householdUnit { id name } } nutritionalValues { ...Nutrients } }
+          items { id position amount ingredient { id name energy } ingredientUnit { id grams householdUnit { id name } } nutritionalValues { ...Nutrients } }
         }
       }
       nutritionIntake(where: { planId: { eq: $plan }, eatenAt: { gte: $from, lte: $to } }) { total { ...Nutrients } }
@@ -51,7 +51,7 @@ const NUTRITION: Screen[] = [
         total { ...Nutrients }
         goal { ...Nutrients }
       }
-      recent: topFoods(first: 20, where: { eatenAt: { gte: $from } }) { count grams ingredient { id name units { id gram householdUnit { id name } } } }
+      recent: topFoods(first: 20, where: { eatenAt: { gte: $from } }) { count grams ingredient { id name units { id grams householdUnit { id name } } } }
     }
     ${ENTRY} ${NUTRIENTS} ${PAGE_INFO}`,
     variables: {
@@ -116,7 +116,7 @@ const NUTRITION: Screen[] = [
     query: `query LeanProtein($where: IngredientWhere!, $first: Int!) {
       ingredients(first: $first, where: $where, orderBy: [{ protein: DESC }]) {
         totalCount
-        nodes { id name brand energy protein carbohydrates fat fibres sodium units { id gram householdUnit { id name } } }
+        nodes { id name brand energy protein carbohydrates fat fibres sodium units { id grams householdUnit { id name } } }
         pageInfo { ...PageInfoFields }
       }
       bins: ingredientsGrouped(where: $where, groupBy: [{ energy: { width: 100 } }]) {
@@ -130,10 +130,10 @@ const NUTRITION: Screen[] = [
     query: `query Ingredient($id: ID!, $amount: Decimal!) {
       ingredient(id: $id) {
         id name commonName brand code foodCategory createdOn updatedOn sourceName sourceUrl licenseAuthor
-        energy protein carbohydrates carbohydratesSugar fat fatSaturated fibres sodium
+        energy protein carbohydrates sugar fat saturatedFat fibres sodium
         license { id shortName fullName url }
         language { id shortName }
-        units { id amount gram householdUnit { id name } }
+        units { id amount grams householdUnit { id name } }
         portion: valuesOf(amount: $amount) { ...Nutrients energyKilojoule }
         diaryEntries(first: 10, orderBy: [{ eatenAt: DESC }]) { totalCount nodes { id eatenAt amount plan { id name } } }
       }

@@ -9,7 +9,7 @@ export const sync: Screen[] = [
     name: 'offline copy of the reference tables',
     query: `query ReferenceTables {
       muscles { id name isFront imageUrlMain imageUrlSecondary }
-      equipmentItems { id name }
+      equipmentList { id name }
       exerciseCategories { id name }
       repetitionUnits { id name }
       weightUnits { id name }
@@ -24,7 +24,7 @@ export const sync: Screen[] = [
       exercises(first: $first, after: $after, orderBy: [{ id: ASC }]) {
         totalCount
         nodes {
-          id uuid categoryId muscleIds muscleSecondaryIds equipmentIds variationId licenseId licenseAuthor
+          id uuid categoryId muscleIds musclesSecondaryIds equipmentIds variationId licenseId licenseAuthor
           images { id uuid image isMain licenseId licenseAuthor }
           translations { id uuid name description languageId licenseId licenseAuthor comments { id comment } }
         }
@@ -40,8 +40,8 @@ export const sync: Screen[] = [
       ingredients(first: $first, after: $after, orderBy: [{ id: ASC }]) {
         totalCount
         nodes {
-          id name code energy protein carbohydrates carbohydratesSugar fat fatSaturated fibres sodium languageId licenseId
-          units { id amount gram householdUnitId }
+          id name code energy protein carbohydrates sugar fat saturatedFat fibres sodium languageId licenseId
+          units { id amount grams householdUnitId }
         }
         pageInfo { ...PageInfoFields }
       }

@@ -9,21 +9,23 @@ export const training: Screen[] = [
     query: `query WorkoutPlayer($workout: ID!) {
       workout(id: $workout) {
         id name
-        canonicalRepresentation {
-          days {
-            day { id name weekdays }
-            muscles { front { ...MuscleFigure } back { ...MuscleFigure } frontSecondary { ...MuscleFigure } backSecondary { ...MuscleFigure } }
-            sets {
-              isSuperset
-              set { id sets }
-              exercises { summary hasWeight comments images { image isMain } exercise { id name } plannedSets { ...PlannedSetRow } }
-              sequence { id reps targetWeight }
+        days {
+          id name weekdays
+          setGroups {
+            id sets
+            plannedSets {
+              ...PlannedSetRow
+              exercise {
+                id name images { image isMain } comments { comment }
+                muscles { ...MuscleFigure } musclesSecondary { ...MuscleFigure }
+              }
             }
+            sequence { id reps targetWeight }
           }
         }
       }
     }
-    fragment MuscleFigure on Muscle { id name imageUrlMain imageUrlSecondary }
+    fragment MuscleFigure on Muscle { id name isFront imageUrlMain imageUrlSecondary }
     ${SETTING_ROW}`,
     variables: { workout: CURRENT.workout },
   },
@@ -190,7 +192,7 @@ export const training: Screen[] = [
         steps { id position duration workout { id name days { id name weekdays setGroups { id sets } } } }
       }
       scheduleAdherence(last: 52) { start plannedDays doneDays plannedSets doneSets adherence workout { id name } }
-      neglected: plannedExercises(first: 50, weeks: 8, neglected: true) { plannedSets lastDoneOn exercise { ...ExerciseCard } }
+      neglected: plannedExercises(last: 8, neglected: true) { plannedSets lastDoneOn exercise { ...ExerciseCard } }
     }
     ${EXERCISE_CARD}`,
     variables: { id: CURRENT.schedule },

@@ -26,7 +26,10 @@ export interface Key {
   /** Returns the sort key of a value; absent if the order is not checked. */
   place?(value: any): number | string;
 
-  /** Returns all values in a range; absent unless empty groups are requested. */
+  /**
+   * Returns all values in a range; absent unless empty groups are requested. The range is undefined
+   * if no row has a value.
+   */
   between?(low: any, high: any): (string | number)[];
 }
 
@@ -88,11 +91,10 @@ export function groupsOf(rows: readonly Row[], keys: readonly Key[]): Map<string
     presentValues.sort((a, b) =>
       Number(a) > Number(b) || (Number.isNaN(Number(a)) && a > b) ? 1 : -1,
     );
-    const steps = presentValues.length
-      ? keys[index]!.between!(presentValues[0], presentValues.at(-1))
-      : [];
+    const steps = keys[index]!.between!(presentValues[0], presentValues.at(-1));
+    const combinations = keys.length === 1 ? [[null]] : found;
 
-    for (const values of found) {
+    for (const values of combinations) {
       for (const step of steps) groupAt(values.map((value, at) => (at === index ? step : value)));
     }
   }

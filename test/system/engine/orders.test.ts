@@ -218,7 +218,7 @@ test(seeded('pages from both ends by several fields and by fields across referen
       'MealItem',
       [{ ingredientUnit: { householdUnit: { language: 'DESC_NULLS_LAST' } } }, { amount: 'ASC' }],
     ],
-    ['DiaryEntry', [{ ingredientUnit: { gram: 'ASC_NULLS_FIRST' } }, { eatenAt: 'DESC' }]],
+    ['DiaryEntry', [{ ingredientUnit: { grams: 'ASC_NULLS_FIRST' } }, { eatenAt: 'DESC' }]],
   ];
 
   for (const [type, orderBy] of orders) {

@@ -1,7 +1,7 @@
 /**
- * Canonical representation of a workout: all its parts in training order, with summaries and
- * muscles. A query reads only the parts that it selects. They are cached until rows of the
- * workout's owner change.
+ * Canonical representation of a workout, for REST and HTML pages: all its parts in training order,
+ * with summaries and muscles. A query reads only the parts that it selects. They are cached until
+ * rows of the workout's owner change.
  */
 import { Ctx, Field, Info, ObjectType } from 'type-graphql';
 import { FieldExtensions, ListSize } from '../../../engine/declare/field-extensions';
@@ -73,7 +73,7 @@ export class CanonicalExercise extends LazyDerivedValue {
   constructor(
     private readonly setGroup: RowOf<SetGroup>,
     plannedSets: RowOf<PlannedSet>[],
-    parent: CanonicalSet,
+    parent: CanonicalSetGroup,
   ) {
     super(parent);
     this.plannedSets = plannedSets;
@@ -98,7 +98,7 @@ export class CanonicalExercise extends LazyDerivedValue {
   @ListSize(3)
   @Field(() => [String], { description: 'Short hints on performing the exercise.' })
   comments(@Ctx() context: Context): Promise<string[]> {
-    return this.computeOnce(`comments for ${context.api}`, async () => {
+    return this.computeOnce('comments', async () => {
       const comments = await loadChildFields(
         ExerciseComment,
         'translationId',
@@ -148,12 +148,13 @@ export class CanonicalExercise extends LazyDerivedValue {
   description: 'A set group of a training day, fully resolved.',
   simpleResolvers: true,
 })
-export class CanonicalSet extends LazyDerivedValue {
-  @Field(() => SetGroup, { description: 'The set group itself.' }) readonly set: RowOf<SetGroup>;
+export class CanonicalSetGroup extends LazyDerivedValue {
+  @Field(() => SetGroup, { description: 'The set group itself.' })
+  readonly setGroup: RowOf<SetGroup>;
 
-  constructor(set: RowOf<SetGroup>, parent: CanonicalDay) {
+  constructor(setGroup: RowOf<SetGroup>, parent: CanonicalDay) {
     super(parent);
-    this.set = set;
+    this.setGroup = setGroup;
   }
 
   @ListSize(3)
@@ -162,8 +163,8 @@ export class CanonicalSet extends LazyDerivedValue {
   })
   exercises(@Ctx() context: Context): Promise<CanonicalExercise[]> {
     return this.computeOnce('exercises', async () =>
-      (await loaders.loadPlannedSetsByExercise(this.set, context)).map(
-        (plannedSets) => new CanonicalExercise(this.set, plannedSets, this),
+      (await loaders.loadPlannedSetsByExercise(this.setGroup, context)).map(
+        (plannedSets) => new CanonicalExercise(this.setGroup, plannedSets, this),
       ),
     );
   }
@@ -178,8 +179,8 @@ export class CanonicalSet extends LazyDerivedValue {
   sequence(@Ctx() context: Context): Promise<RowOf<PlannedSet>[]> {
     return this.computeOnce('sequence', async () =>
       arrangeInRounds(
-        this.set.sets,
-        await loaders.loadPlannedSets(this.set, context),
+        this.setGroup.sets,
+        await loaders.loadPlannedSets(this.setGroup, context),
         'translationId',
       ),
     );
@@ -188,7 +189,7 @@ export class CanonicalSet extends LazyDerivedValue {
   @Field(() => TrainedMuscles, { description: 'The muscles trained by the group.' })
   muscles(@Ctx() context: Context): Promise<TrainedMuscles> {
     return this.computeOnce('muscles', async () =>
-      trainedMuscles(await loaders.loadExercisesOfSetGroup(this.set, context), context),
+      trainedMuscles(await loaders.loadExercisesOfSetGroup(this.setGroup, context), context),
     );
   }
 }
@@ -215,17 +216,16 @@ export class CanonicalDay extends LazyDerivedValue {
   }
 
   @ListSize(8)
-  @Field(() => [CanonicalSet], { description: 'The set groups, in order.' })
-  sets(@Ctx() context: Context): Promise<CanonicalSet[]> {
-    return this.computeOnce('sets', async () =>
+  @Field(() => [CanonicalSetGroup], { description: 'The set groups, in order.' })
+  setGroups(@Ctx() context: Context): Promise<CanonicalSetGroup[]> {
+    return this.computeOnce('set groups', async () =>
       (await loaders.loadSetGroups(this.day, context)).map(
-        (setGroup) => new CanonicalSet(setGroup, this),
+        (setGroup) => new CanonicalSetGroup(setGroup, this),
       ),
     );
   }
 
   @Field(() => CanonicalWeekdays, { description: 'The days of the week of the training day.' })
-  @FieldExtensions({ exclusiveTo: 'rest' })
   weekdays(@Ctx() { services: { catalogue } }: Context): CanonicalWeekdays {
     const days = this.day.weekdays
       .map((id) => catalogue.get(DayOfWeek, id))
@@ -278,8 +278,8 @@ const MUSCLES_SELECTION = `muscles { front { ...muscle } back { ...muscle } fron
 
 export const CANONICAL_WORKOUT_SELECTION = `obj: workout { ...workout } day_list: days {
   obj: day { ...day }
-  set_list: sets {
-    obj: set { ...set }
+  set_list: setGroups {
+    obj: setGroup { ...set }
     exercise_list: exercises {
       setting_obj_list: plannedSets { ...setting } setting_text: summary has_weight: hasWeight comment_list: comments
       image_list: images { image is_main: isMain } obj: exercise { ...exercise }

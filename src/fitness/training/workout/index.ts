@@ -146,6 +146,7 @@ export default class WorkoutResolver extends createCrudResolver(Workout) {
       'The whole plan in training order: days, set groups and exercises with their planned sets, summarized and set by set.',
   })
   @FieldExtensions({
+    exclusiveTo: 'rest',
     cost: { weight: 50 },
     action: {
       name: 'canonical_representation',

@@ -47,7 +47,7 @@ export const loadPlannedSets = (
 export const loadTranslation = (id: number, context: Context) =>
   loadRowEvenIfHidden(
     ExerciseTranslation,
-    ['exerciseId', 'muscleIds', 'muscleSecondaryIds'],
+    ['exerciseId', 'muscleIds', 'musclesSecondaryIds'],
     id,
     context,
   );

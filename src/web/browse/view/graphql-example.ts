@@ -5,6 +5,7 @@ import {
   isEnumType,
   isInputObjectType,
   isListType,
+  isObjectType,
   Kind,
   parse,
   print,
@@ -15,6 +16,7 @@ import {
   visitWithTypeInfo,
   type DocumentNode,
   type FieldNode,
+  type GraphQLCompositeType,
   type GraphQLInputType,
   type GraphQLSchema,
   type TypeNode,
@@ -56,6 +58,20 @@ export function createOperationTranslator(
   };
 }
 
+/**
+ * Translates a field that only REST has to the public one with the same REST key. Without one, the
+ * field is removed.
+ */
+function toPublicField(
+  { name, alias = name }: FieldNode,
+  parentType: GraphQLCompositeType | null | undefined,
+): FieldNode | null {
+  const publicFields = isObjectType(parentType) ? Object.values(parentType.getFields()) : [];
+  const field = publicFields.find(({ extensions }) => extensions.field?.restKey === alias.value);
+
+  return field ? { kind: Kind.FIELD, alias, name: { kind: Kind.NAME, value: field.name } } : null;
+}
+
 /** Removes the fields that the public schema does not have, if the rest is a valid operation. */
 function toPublicDocument(
   schema: GraphQLSchema,
@@ -66,7 +82,7 @@ function toPublicDocument(
   const Field = (node: FieldNode) => {
     const field = typeInfo.getFieldDef();
 
-    if (!field) return null;
+    if (!field) return toPublicField(node, typeInfo.getParentType());
     const isUnpaginated = field.extensions.resolveAllRows && node.arguments?.length;
 
     return isUnpaginated ? removePagination(node) : undefined;

@@ -28,7 +28,7 @@ function energyGoalOf({ hasGoalCalories, user }: Row): number | undefined {
 
 const ID_SELECTION = '{ id }';
 const TRAINING_PLAN_SELECTION = `canonicalRepresentation {
-  days { day { id name } weekdays { text } sets { set { id } exercises { summary exercise { id name } } } }
+  days { day { id name } weekdays { text } setGroups { setGroup { id } exercises { summary exercise { id name } } } }
   muscles { front ${ID_SELECTION} back ${ID_SELECTION} frontSecondary ${ID_SELECTION} backSecondary ${ID_SELECTION} }
 }`;
 const TRANSLATIONS_SELECTION =

@@ -19,8 +19,8 @@ export interface TrainingPlan {
     weekdays: { text: string };
 
     /** `exercise` is null if the viewer may not see it. */
-    sets: readonly {
-      set: { id: string | number };
+    setGroups: readonly {
+      setGroup: { id: string | number };
       exercises: readonly { summary: string; exercise: NamedRow | null }[];
     }[];
   }[];

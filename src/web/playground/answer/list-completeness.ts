@@ -125,7 +125,7 @@ export function findPartialList(
   const { first, last } = getArgumentValues(list.field, list.node, coerced);
   const requestedCount = last ?? first ?? (isConnection ? DEFAULT_PAGE_SIZE : undefined);
 
-  if (typeof requestedCount !== 'number' || rowCount < requestedCount) return undefined;
+  if (typeof requestedCount !== 'number' || rowCount !== requestedCount) return undefined;
   const type = getNamedType(list.field.type);
 
   return {

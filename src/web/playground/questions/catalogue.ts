@@ -41,7 +41,7 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
       name
       fibres
       energy
-      carbohydratesSugar
+      sugar
     }
   }
 }`,
@@ -75,7 +75,7 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
       protein
       carbohydrates
       fat
-      units { amount gram householdUnit { name } }
+      units { amount grams householdUnit { name } }
     }
   }
 }`,

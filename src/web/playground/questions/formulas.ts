@@ -136,7 +136,7 @@ export const FORMULA_QUESTIONS: readonly ExampleQuestion[] = [
     explanation:
       'Planned and completed sets of each exercise in the active schedule over the last weeks.',
     query: `query PlannedButNeglected($weeks: Int!) {
-  plannedExercises(weeks: $weeks) {
+  plannedExercises(last: $weeks) {
     exercise { name }
     plannedSets
     doneSets

@@ -130,13 +130,12 @@ it('shows an operation with the same data for the second page of a filtered list
 it('shows an operation with the same data for training days filtered by weekday', () =>
   expectSame('/api/v2/day/?day=1'));
 
-it.each(['workout/1/canonical_representation', 'nutritionplan/1/nutritional_values'])(
-  'shows an operation with the same data for %s',
-  async (path) => expectSame(`/api/v2/${path}/`),
-);
+it('shows an operation with the same data for the values of a nutrition plan', () =>
+  expectSame('/api/v2/nutritionplan/1/nutritional_values/'));
 
 it.each([
   'nutritionplan/1/log_summary/',
+  'workout/1/canonical_representation/',
   'workout/1/log_data/?id=1',
   'ingredient/1/get_values/?amount=1',
   'exercise/search/?term=squat',

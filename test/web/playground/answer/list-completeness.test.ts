@@ -34,6 +34,10 @@ test.each([
   expect(find(query, path, count - 1, { n: 5 })).toBeUndefined();
 });
 
+test('are not lists with more rows than requested, such as exercises of the last weeks', () => {
+  expect(find('{ series(last: 4) { id } }', 'series', 5)).toBeUndefined();
+});
+
 test('are counted by a query without the page and unused variables', () => {
   const query =
     'query ($n: Int, $kind: String) { l: logs(first: $n, after: "x", kind: $kind) { nodes { id } } }';
