@@ -184,7 +184,7 @@ export const SETTINGS = {
     urlParser(HTTP_PROTOCOLS, 'https://s3.example.com'),
   ).describe('Endpoint of an S3-compatible server other than Amazon S3, e.g. `http://minio:9000`.'),
   timeZone: setting('TIME_ZONE', timeZoneParser, 'UTC').describe(
-    'Time zone of the server (IANA name): determines the current day and the offset of timestamps.',
+    'Time zone of the server (IANA name): determines the current day and the offset of timestamps in REST.',
   ),
   secretKey: optionalSetting(
     'SECRET_KEY',
