@@ -9,6 +9,7 @@ import { estimateOperationCost } from '../../../src/engine/execution/cost';
 import { buildGraphQLSchema } from '../../../src/graphql/schema';
 import { Fitgraph, fitgraphForThisFile } from '../../setup/fitgraph';
 import type { Person } from '../../setup/person';
+import { messagesByPath } from '../../setup/input-errors';
 
 const PENDING = 4;
 const POUNDS = 2;
@@ -78,7 +79,7 @@ const groups = async (list: string, args: string, selection: string, person = an
 const rejectionOf = async (document: string, person = ann) => {
   const { code, errors, data } = await person.query(document);
 
-  return [code, data?.groups ?? null, errors?.[0]?.extensions.fields];
+  return [code, data?.groups ?? null, messagesByPath(errors![0]!)];
 };
 
 describe('a grouping without keys', () => {
@@ -450,7 +451,7 @@ test('adds no hours that do not exist where clocks change by half an hour', asyn
 describe('a grouping by other keys', () => {
   test('reads the related rows of all groups in one statement', async () => {
     const document = (keys: string) =>
-      `{ groups: workoutLogsGrouped(groupBy: [{ field: EXERCISE }], orderBy: [{ statistic: COUNT, direction: DESC }]) { keys { ${keys} } count } }`;
+      `{ groups: workoutLogsGrouped(groupBy: [{ field: EXERCISE }], orderBy: [{ statistic: { name: COUNT, direction: DESC } }]) { keys { ${keys} } count } }`;
     const { data, statements } = await ann.query(
       document('exerciseId exercise { name category { name } }'),
     );
@@ -622,7 +623,7 @@ describe('groups', () => {
     const found: [number, number][] = [];
 
     for (let offset = 0, more = true; more; offset += 2) {
-      const args = `groupBy: [{ field: REPS }], orderBy: [{ statistic: COUNT, direction: DESC }], first: 2, offset: ${offset}`;
+      const args = `groupBy: [{ field: REPS }], orderBy: [{ statistic: { name: COUNT, direction: DESC } }], first: 2, offset: ${offset}`;
       const page = await groups('workoutLogs', args, 'keys { reps } count');
 
       found.push(...page.map(({ keys, count }: any) => [keys.reps, count]));
@@ -734,47 +735,47 @@ describe('an invalid grouping', () => {
     [
       'a repeated key',
       'groupBy: [{ field: REPS }, { field: REPS }]',
-      { 'groupBy[1]': ['This key is a duplicate.'] },
+      { 'groupBy.1': ['This key is a duplicate.'] },
     ],
     [
       'an unknown time zone',
       'groupBy: [{ createdAt: { by: DAY, timeZone: "Mars/Base" } }]',
-      { 'groupBy[0].timeZone': [expect.stringContaining('IANA')] },
+      { 'groupBy.0.timeZone': [expect.stringContaining('IANA')] },
     ],
     [
       'an offset as the time zone',
       'groupBy: [{ createdAt: { by: DAY, timeZone: "+01:00" } }]',
-      { 'groupBy[0].timeZone': [expect.stringContaining('IANA')] },
+      { 'groupBy.0.timeZone': [expect.stringContaining('IANA')] },
     ],
     [
       'a bin of a very small width',
       `groupBy: [{ reps: { width: "0.${'1'.repeat(900)}e-9999" } }]`,
-      { 'groupBy[0].width': [expect.stringContaining('15 digits')] },
+      { 'groupBy.0.width': [expect.stringContaining('15 digits')] },
     ],
     [
       'a bin from a very large number',
       'groupBy: [{ reps: { width: 1, from: "1e9999" } }]',
-      { 'groupBy[0].from': [expect.stringContaining('15 digits')] },
+      { 'groupBy.0.from': [expect.stringContaining('15 digits')] },
     ],
     [
       'a bin of width 0',
       'groupBy: [{ reps: { width: 0 } }]',
-      { 'groupBy[0].width': ['Ensure this value is greater than 0.'] },
+      { 'groupBy.0.width': ['Ensure this value is greater than 0.'] },
     ],
     [
       'no muscle weight',
       'groupBy: [{ muscle: {} }]',
-      { 'groupBy[0]': [expect.stringContaining('Provide the weight of at least one list.')] },
+      { 'groupBy.0': [expect.stringContaining('Provide the weight of at least one list.')] },
     ],
     [
       'a negative muscle weight',
       'groupBy: [{ muscle: { muscles: -1 } }]',
-      { 'groupBy[0].muscles': [expect.stringContaining('0')] },
+      { 'groupBy.0.muscles': [expect.stringContaining('0')] },
     ],
     [
       'two keys with empty groups',
       'groupBy: [{ date: { by: DAY, empty: true } }, { reps: { width: 1, empty: true } }]',
-      { 'groupBy[1]': [expect.stringContaining('empty')] },
+      { 'groupBy.1': [expect.stringContaining('empty')] },
     ],
     [
       'too many empty groups',
@@ -783,43 +784,38 @@ describe('an invalid grouping', () => {
     ],
     [
       'an order by an unknown key',
-      'orderBy: [{ key: 1 }]',
-      { 'orderBy[0].key': [expect.stringContaining('groupBy')] },
-    ],
-    [
-      'an order without a key or statistic',
-      'orderBy: [{ direction: DESC }]',
-      { 'orderBy[0]': [expect.stringContaining('statistic')] },
+      'orderBy: [{ key: { number: 1 } }]',
+      { 'orderBy.0.key.number': [expect.stringContaining('groupBy')] },
     ],
     [
       'an order by the median of dates',
-      'orderBy: [{ statistic: MEDIAN, of: DATE }]',
-      { 'orderBy[0].of': [expect.stringContaining('weightKg')] },
+      'orderBy: [{ statistic: { name: MEDIAN, of: DATE } }]',
+      { 'orderBy.0.statistic.of': [expect.stringContaining('weightKg')] },
     ],
     [
       'an order by distinct equipment',
-      'orderBy: [{ statistic: COUNT_DISTINCT, of: EQUIPMENT }]',
-      { 'orderBy[0].of': [expect.stringContaining('exerciseCategory')] },
+      'orderBy: [{ statistic: { name: COUNT_DISTINCT, of: EQUIPMENT } }]',
+      { 'orderBy.0.statistic.of': [expect.stringContaining('exerciseCategory')] },
     ],
     [
       'a sum without a field',
       'having: [{ statistic: SUM, is: { gt: 1 } }]',
-      { 'having[0].of': [expect.stringContaining('reps')] },
+      { 'having.0.of': [expect.stringContaining('reps')] },
     ],
     [
       'a count of a field',
       'having: [{ statistic: COUNT, of: REPS, is: { gt: 1 } }]',
-      { 'having[0].of': [expect.stringContaining('rows')] },
+      { 'having.0.of': [expect.stringContaining('rows')] },
     ],
     [
       'a date condition on a number',
       'having: [{ statistic: SUM, of: REPS, isDate: { gt: "2021-01-01" } }]',
-      { 'having[0].isDate': [expect.stringContaining('`is`')] },
+      { 'having.0.isDate': [expect.stringContaining('`is`')] },
     ],
     [
       'a statistic without a condition',
       'having: [{ statistic: MAX, of: DATE }]',
-      { 'having[0].isDate': [expect.stringContaining('`isDate`')] },
+      { 'having.0.isDate': [expect.stringContaining('`isDate`')] },
     ],
     [
       'a page that is too large',
@@ -842,6 +838,14 @@ describe('an invalid grouping', () => {
     count } }`),
     ).toEqual(['BAD_USER_INPUT', null, fields]);
   });
+
+  test.each(['{}', '{ key: { number: 1 }, statistic: { name: COUNT } }', '{ key: null }'])(
+    'orders by exactly one key or statistic, not by %s',
+    async (element) =>
+      expect(
+        (await ann.query(`{ workoutLogsGrouped(orderBy: [${element}]) { count } }`)).code,
+      ).toBe('GRAPHQL_VALIDATION_FAILED'),
+  );
 
   test.each(['-0.1', '1.1'])('has no percentile %s', async (p) => {
     expect(

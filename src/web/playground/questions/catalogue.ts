@@ -54,7 +54,7 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
     keywords: 'calories kcal histogram catalogue distribution',
     explanation: 'Number of foods in steps of 50 kcal per 100 g, with their mean protein and fat.',
     query: `query FoodsByEnergy {
-  ingredientsGrouped(groupBy: [{ energy: { width: 50, empty: true } }], orderBy: [{ key: 1 }]) {
+  ingredientsGrouped(groupBy: [{ energy: { width: 50, empty: true } }], orderBy: [{ key: { number: 1 } }]) {
     keys { energyBin { from to } }
     foods: count
     avg { protein fat }
@@ -91,7 +91,7 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
   exercisesGrouped(
     where: { language: { shortName: { eq: "en" } } }
     groupBy: [{ muscle: { muscles: 1, musclesSecondary: 0.5 } }]
-    orderBy: [{ statistic: WEIGHTED_COUNT, direction: DESC }]
+    orderBy: [{ statistic: { name: WEIGHTED_COUNT, direction: DESC } }]
   ) {
     keys { muscle { name } }
     count
@@ -109,7 +109,7 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
   exercisesGrouped(
     where: { language: { shortName: { eq: "en" } } }
     groupBy: [{ field: CATEGORY }, { field: EQUIPMENT }]
-    orderBy: [{ statistic: COUNT, direction: DESC }]
+    orderBy: [{ statistic: { name: COUNT, direction: DESC } }]
   ) {
     keys { category { name } equipment { name } }
     exercises: count
@@ -152,7 +152,7 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
     keywords: 'translation english german',
     explanation: 'Number of exercises per language in the catalogue.',
     query: `query LanguagesOfTheCatalogue {
-  exercisesGrouped(groupBy: [{ field: LANGUAGE }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
+  exercisesGrouped(groupBy: [{ field: LANGUAGE }], orderBy: [{ statistic: { name: COUNT, direction: DESC } }]) {
     keys { language { fullName } }
     exercises: count
     categories: countDistinct(of: CATEGORY)
