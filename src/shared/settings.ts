@@ -297,7 +297,7 @@ export const SETTINGS = {
     '`off`: `/graphql` also accepts simple cross-site requests (plain GET). Cookie sessions still require the CSRF token.',
   ),
   introspection: setting('INTROSPECTION', choiceParser('anyone', 'users'), 'anyone').describe(
-    '`users`: introspection and the playground require signing in (`UNAUTHENTICATED`).',
+    '`users`: introspection (`UNAUTHENTICATED`), the playground and suggestions in errors require signing in. The guides and the REST reference stay public.',
   ),
   maxCost: setting('MAX_COST', wholeNumberParser(1000, 1_000_000_000), '500000').describe(
     'Maximum estimated cost of an operation (docs/graphql.md#limits).',
