@@ -104,7 +104,9 @@ export class NumberGroupBy {
 const describeValueKey = ({ path, field }: FieldValueGroupKey): string => {
   const referenceField = path.at(-1);
 
-  if (referenceField) return `The value of \`${referenceField.relationFieldName}\`.`;
+  if (referenceField) {
+    return `The ${field.label.toLowerCase()} of \`${referenceField.relationFieldName}\`.`;
+  }
 
   if (!field.relationFieldName) return field.graphqlDescription;
 
@@ -237,7 +239,7 @@ const STATISTIC_FIELD_DEFINITION: GraphQLFieldDefinition = {
 const statisticOperandFieldDefinition = (entity: Entity): GraphQLFieldDefinition => ({
   type: () => groupFieldEnum(entity),
   nullable,
-  description: 'The field of the statistic; absent for counts of rows.',
+  description: 'Its field; absent for counts of rows.',
 });
 
 export const havingInputType = memoizePerEntity((entity: Entity): ClassType => {
