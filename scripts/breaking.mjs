@@ -2,14 +2,14 @@
  * Compares schema.graphql with the schema of the last release: that of the latest tag or, without a
  * tag, the newest file in `released/`, where each release stores its schema under its version.
  * Fails if a change that breaks clients is not listed with a reason in schema.breaking.json, or if
- * a listed change does not exist (any more). If the version in package.json permits breaking
- * changes (a new major version, or a new minor version before 1.0.0), they are only counted;
- * CHANGELOG.md describes them.
+ * a listed change does not exist (any more). Changed costs and deprecations are only printed. If the
+ * version in package.json permits breaking changes (a new major version, or a new minor version
+ * before 1.0.0), they are only counted; CHANGELOG.md describes them.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { CriticalityLevel, diff } from '@graphql-inspector/core';
-import { buildSchema, isInputObjectType, isIntrospectionType, isRequiredArgument } from 'graphql';
+import { buildSchema, Kind, parse, print } from 'graphql';
 
 const LISTING = 'schema.breaking.json';
 
@@ -48,54 +48,92 @@ const tagged = tag && git('show', `${tag}:schema.graphql`);
 const release = tagged ? { name: tag, text: tagged } : newestReleasedSchema();
 const listed = existsSync(LISTING) ? JSON.parse(readFileSync(LISTING, 'utf8')) : {};
 
-/** Returns arguments and input fields by path, e.g. `Query.exercises.first`. */
-function inputsOf(schema) {
-  const inputs = new Map();
+/** Returns the definitions of a schema by schema coordinate, e.g. `Query.exercises(first:)`. */
+function definitionsOf(text) {
+  const definitions = new Map();
 
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (isIntrospectionType(type)) continue;
+  const collectArguments = (coordinate, { arguments: argumentNodes = [] }) => {
+    for (const node of argumentNodes) definitions.set(`${coordinate}(${node.name.value}:)`, node);
+  };
 
-    for (const field of Object.values(type.getFields?.() ?? {})) {
-      if (isInputObjectType(type)) inputs.set(`${type.name}.${field.name}`, field);
+  for (const node of parse(text).definitions) {
+    const isDirective = node.kind === Kind.DIRECTIVE_DEFINITION;
+    const name = `${isDirective ? '@' : ''}${node.name?.value}`;
 
-      for (const argument of field.args ?? []) {
-        inputs.set(`${type.name}.${field.name}.${argument.name}`, argument);
-      }
+    definitions.set(name, node);
+    if (isDirective) collectArguments(name, node);
+
+    for (const member of node.fields ?? node.values ?? []) {
+      const coordinate = `${name}.${member.name.value}`;
+
+      definitions.set(coordinate, member);
+      collectArguments(coordinate, member);
     }
   }
 
-  return inputs;
+  return definitions;
 }
+
+/** Applied directives that clients rely on. To remove or change one is a breaking change. */
+const RELIABLE_DIRECTIVES = ['semanticNonNull', 'specifiedBy'];
 
 /**
- * Returns messages for inputs that became required because they lost their default value.
- * graphql-inspector does not report them as breaking.
+ * Returns messages for changed default values and applied directives, which graphql-inspector does
+ * not report as breaking, or without naming the changed definition.
  */
-function newlyRequired(before, after) {
-  const released = inputsOf(before);
+function changedAnnotations(before, after) {
+  const breaking = [];
+  const harmless = [];
+  const released = definitionsOf(before);
 
-  return [...inputsOf(after)]
-    .filter(
-      ([path, input]) =>
-        isRequiredArgument(input) && released.get(path)?.defaultValue !== undefined,
-    )
-    .filter(([path, input]) => String(released.get(path).type) === String(input.type))
-    .map(([path]) => `'${path}' became required, as it has no default value any more`);
+  for (const [coordinate, node] of definitionsOf(after)) {
+    const releasedNode = released.get(coordinate);
+
+    if (!releasedNode) continue;
+    const [oldDefault, newDefault] = [releasedNode, node].map(({ defaultValue }) =>
+      defaultValue ? print(defaultValue) : 'none',
+    );
+
+    if (oldDefault !== newDefault) {
+      breaking.push(
+        `The default value of '${coordinate}' changed from ${oldDefault} to ${newDefault}`,
+      );
+    }
+
+    const [oldDirectives, newDirectives] = [releasedNode, node].map(
+      ({ directives = [] }) =>
+        new Map(directives.map((directive) => [directive.name.value, print(directive)])),
+    );
+
+    for (const name of new Set([...oldDirectives.keys(), ...newDirectives.keys()])) {
+      const [oldText, newText] = [oldDirectives.get(name), newDirectives.get(name)];
+
+      if (oldText === newText) continue;
+      const isBreaking = oldText !== undefined && RELIABLE_DIRECTIVES.includes(name);
+
+      (isBreaking ? breaking : harmless).push(
+        `The directive of '${coordinate}' changed from ${oldText ?? 'none'} to ${newText ?? 'none'}`,
+      );
+    }
+  }
+
+  return { breaking, harmless };
 }
 
-const [before, after] = release
-  ? [release.text, readFileSync('schema.graphql', 'utf8')].map((text) => buildSchema(text))
-  : [];
+const [before, after] = release ? [release.text, readFileSync('schema.graphql', 'utf8')] : [];
 
 /** Changes other than those of descriptions. */
 const changes = release
-  ? (await diff(before, after)).filter(({ type }) => !type.includes('DESCRIPTION'))
+  ? (await diff(buildSchema(before), buildSchema(after))).filter(
+      ({ type }) => !type.includes('DESCRIPTION'),
+    )
   : [];
+const annotations = release ? changedAnnotations(before, after) : { breaking: [], harmless: [] };
 const breaking = [
   ...changes
     .filter(({ criticality }) => criticality.level === CriticalityLevel.Breaking)
     .map(({ message }) => message),
-  ...(release ? newlyRequired(before, after) : []),
+  ...annotations.breaking,
 ];
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -114,6 +152,7 @@ const stale = Object.keys(listed).filter((message) => !breaking.includes(message
 
 if (!mayBreak) {
   for (const message of unlisted) console.error(`breaks clients of ${release.name}: ${message}`);
+  for (const message of annotations.harmless) console.log(message);
 }
 
 for (const message of stale) {

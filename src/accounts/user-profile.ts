@@ -288,6 +288,7 @@ export class UserProfile extends Model<UserProfile> {
     columnAndRestKey: 'weight_unit',
     helpText:
       'kg or lb, the default for new weights; existing entries keep their unit. Totals of plans and of the diary use it.',
+    graphqlDescription: 'The unit of new weights without one. Existing rows keep their unit.',
     choices: UNIT_SYSTEM_CHOICES,
     default: 'kg',
     max: 2,

@@ -17,7 +17,7 @@ export function parseIdArgument(
   { policies: { acceptsNodeIds } }: Pick<Context, 'policies'>,
 ): number | undefined {
   if (value === '') throw invalidArgumentError(argumentName, REQUIRED_MESSAGE);
-  if (acceptsNodeIds) rejectNodeIdOfOtherType(typeName, value, argumentName);
+  if (acceptsNodeIds) rejectNodeIdOfOtherType(typeName, value, [argumentName]);
   const id = (acceptsNodeIds ? resolveRowId(typeName, value) : undefined) ?? parseInteger(value);
 
   if (id === undefined) throw invalidArgumentError(argumentName, NOT_AN_INTEGER_MESSAGE);

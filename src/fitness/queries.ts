@@ -77,7 +77,7 @@ export class SeriesArgs {
   declare until?: string | null;
   @Field(() => Int, {
     nullable: true,
-    description: `Returns the last n (newest) rows, at most ${MAX_PAGE_SIZE}. Without it, more rows than that are an error.`,
+    description: `The last (newest) n rows, at most ${MAX_PAGE_SIZE}. If absent, more are an error.`,
   })
   declare last?: number | null;
 }

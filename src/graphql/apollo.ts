@@ -145,7 +145,7 @@ const graphqlResponsePlugin = (
         }
 
         setStatusByMediaType(http, result, request.http?.headers.get('accept'));
-        setExceededLimitStatus(http, result);
+        setRejectionStatus(http, result);
         const responseText = await serializeResult(result, requestContext, maxResponseBytes, http);
 
         requestContext.budget?.chargeResponseBytes(Buffer.byteLength(responseText));
@@ -232,11 +232,15 @@ function setStatusByMediaType(
   }
 }
 
-/** Sets status 429 for an exhausted cost budget and 400 for an oversized result. */
-function setExceededLimitStatus(http: ResponseHead, { errors }: FormattedExecutionResult): void {
+/**
+ * Sets status 429 for an exhausted cost budget, 400 for an oversized result, and 401 for an
+ * operation that requires signing in as a whole (introspection).
+ */
+function setRejectionStatus(http: ResponseHead, { errors, data }: FormattedExecutionResult): void {
   const { code, retryAfter } = errors?.[0]?.extensions ?? {};
 
   if (code === 'RESULT_TOO_LARGE') http.status = 400;
+  if (code === 'UNAUTHENTICATED' && data === undefined) http.status = 401;
   if (code !== 'RATE_LIMITED') return;
   http.status = 429;
   http.headers.set('retry-after', String(retryAfter));

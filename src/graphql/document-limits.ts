@@ -55,7 +55,7 @@ export function parseAndValidateDocument(
       VALIDATION_OPTIONS,
     );
 
-    return errors.length ? errors : document;
+    return errors.length ? errors.map(withValidationErrorCode) : document;
   } catch (error) {
     if (error instanceof ClientError) return [error];
     const { message, source, positions } = error as GraphQLError;
@@ -71,6 +71,14 @@ export function parseAndValidateDocument(
     budget?.chargeMilliseconds(performance.now() - startedAt);
   }
 }
+
+const withValidationErrorCode = ({ message, nodes, source, positions, extensions }: GraphQLError) =>
+  new GraphQLError(message, {
+    nodes,
+    source,
+    positions,
+    extensions: { code: 'GRAPHQL_VALIDATION_FAILED', ...extensions },
+  });
 
 /** Parses and validates a client's operation in a fair turn of the client. */
 export async function parseClientDocument(

@@ -45,13 +45,19 @@ export function throwIfInvalidFields(errors: FieldErrors): void {
 }
 
 export function restErrorFromGraphQL({ extensions, message }: GraphQLError): RestError {
-  const { code, fields, retryAfter } = extensions as {
+  const { code, inputErrors, retryAfter } = extensions as {
     code?: string;
-    fields?: FieldErrors;
+    inputErrors?: readonly { path: readonly string[]; message: string }[];
     retryAfter?: number;
   };
 
-  if (fields) return validationErrorFromMessages(Object.entries(fields), toQueryParameterName);
+  if (inputErrors) {
+    return validationErrorFromMessages(
+      inputErrors.map(({ path, message }) => [path.join('.'), [message]]),
+      toQueryParameterName,
+    );
+  }
+
   const status = code === 'UNAUTHENTICATED' ? 403 : (HTTP_STATUS_BY_ERROR_CODE[code ?? ''] ?? 500);
 
   return errorWithDetail(

@@ -28,6 +28,10 @@ const REST_FLOAT_SCALAR = new GraphQLScalarType({
     typeof value === 'bigint' ? Number(value) : encodePrefixedFloat(Number(value)),
 });
 
+/** REST returns timestamps as PostgreSQL does: in the time zone of the server. */
+const withoutConversion = (scalar: GraphQLScalarType): GraphQLScalarType =>
+  new GraphQLScalarType({ ...scalar.toConfig(), serialize: (value) => value });
+
 /**
  * Converts an output type to its REST form. Ids are numbers in REST, even ids that GraphQL shows as
  * enum names.
@@ -63,6 +67,8 @@ export function deriveRestSchema(
   const { types, ...config } = mapSchema(sourceSchema, {
     [MapperKind.TYPE]: ({ name, description }) =>
       isEnumOfStoredValues(name) ? new GraphQLScalarType({ name, description }) : undefined,
+    [MapperKind.SCALAR_TYPE]: (type) =>
+      type.name === 'DateTime' ? withoutConversion(type) : undefined,
     [MapperKind.OBJECT_FIELD]: ({ extensions }) =>
       (extensions?.exclusiveTo ?? extensions?.field?.exclusiveTo) === 'graphql' ? null : undefined,
   }).toConfig();

@@ -14,7 +14,10 @@ export const ERROR_CODES = {
   UNAUTHENTICATED: { status: 401, meaning: 'Not signed in. 403 in REST.' },
   FORBIDDEN: { status: 403, meaning: 'Not allowed.' },
   NOT_FOUND: { status: 404, meaning: 'The row does not exist or belongs to another user.' },
-  BAD_USER_INPUT: { status: 400, meaning: 'Invalid arguments: `fields: { name: [messages] }`.' },
+  BAD_USER_INPUT: {
+    status: 400,
+    meaning: 'Invalid arguments or variables: `inputErrors: [{ path, message }]`.',
+  },
   BAD_REQUEST: { status: 400, meaning: 'Invalid body, headers or transport of a request.' },
   METHOD_NOT_ALLOWED: {
     status: 405,

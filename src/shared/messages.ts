@@ -55,3 +55,5 @@ export const responseTooLongMessage = (limit: number): string =>
 /** Header (in lower case) of a request for only the estimated cost of an operation. */
 export const DRY_RUN_HEADER = 'x-dry-run';
 export const DRY_RUN_MESSAGE = 'Dry runs must be sent to POST /graphql.';
+export const INTROSPECTION_REQUIRES_SIGN_IN_MESSAGE = 'Introspection requires signing in.';
+export const CHOOSE_OPERATION_MESSAGE = 'Choose an operation with `operationName`.';

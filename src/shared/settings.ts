@@ -184,7 +184,7 @@ export const SETTINGS = {
     urlParser(HTTP_PROTOCOLS, 'https://s3.example.com'),
   ).describe('Endpoint of an S3-compatible server other than Amazon S3, e.g. `http://minio:9000`.'),
   timeZone: setting('TIME_ZONE', timeZoneParser, 'UTC').describe(
-    'Time zone of the server (IANA name): determines the current day and the offset of timestamps.',
+    'Time zone of the server (IANA name): determines the current day and the offset of timestamps in REST.',
   ),
   secretKey: optionalSetting(
     'SECRET_KEY',
@@ -297,7 +297,7 @@ export const SETTINGS = {
     '`off`: `/graphql` also accepts simple cross-site requests (plain GET). Cookie sessions still require the CSRF token.',
   ),
   introspection: setting('INTROSPECTION', choiceParser('anyone', 'users'), 'anyone').describe(
-    '`users`: introspection and the playground require signing in (`UNAUTHENTICATED`).',
+    '`users`: introspection (`UNAUTHENTICATED`), the playground and suggestions in errors require signing in. The guides and the REST reference stay public.',
   ),
   maxCost: setting('MAX_COST', wholeNumberParser(1000, 1_000_000_000), '500000').describe(
     'Maximum estimated cost of an operation (docs/graphql.md#limits).',

@@ -22,6 +22,16 @@ const anchorsOf = (file: string) =>
       .replaceAll(' ', '-'),
   );
 
+test('scalars.md has a section for each scalar whose specification it is', () => {
+  const urls = [...read('schema.graphql').matchAll(/@specifiedBy\(url: "(.*)"\)/g)].map(
+    ([, url]) => url!,
+  );
+  const sections = urls.flatMap((url) => url.split('/docs/scalars#').slice(1));
+
+  expect(sections).toEqual(['datetime', 'decimal', 'time']);
+  expect(anchorsOf('docs/scalars.md')).toEqual(expect.arrayContaining(sections));
+});
+
 test.each(guides)('%s has no broken links', (guide) => {
   const broken = [...prose(read(guide)).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, to]) => to!)

@@ -1,5 +1,6 @@
 /** Cost and time limits of analyses. */
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
+import { messagesByPath } from '../setup/input-errors';
 
 /** A query of each analysis. */
 const QUESTIONS = [
@@ -86,7 +87,7 @@ test('rejects perMeal when a plan has more than 100 meals with a time', async ()
   await meals(1);
   const { code, errors } = await queryIntake('perMeal: true');
 
-  expect([code, errors![0]!.extensions.fields]).toEqual([
+  expect([code, messagesByPath(errors![0]!)]).toEqual([
     'BAD_USER_INPUT',
     {
       perMeal: [

@@ -36,10 +36,10 @@ export async function train(person: Person, logs: readonly Log[]): Promise<numbe
   return ids;
 }
 
-/** Inserts a translation of the squat. */
-export const insertTranslation = (fitgraph: Fitgraph, id: number) =>
+/** Inserts a German translation of an exercise. */
+export const insertTranslation = (fitgraph: Fitgraph, id: number, exercise = SQUAT) =>
   fitgraph.sql(
     `INSERT INTO "exercise" ("id", "uuid", "name", "status", "description", "language_id", "exercise_base_id")
       SELECT $1, gen_random_uuid(), 'Kniebeuge', "status", "description", 1, "exercise_base_id" FROM "exercise" WHERE "id" = $2`,
-    [id, SQUAT],
+    [id, exercise],
   );

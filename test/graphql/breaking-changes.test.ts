@@ -127,22 +127,83 @@ describe('check:breaking with a release tag', () => {
     expect(runCheck().status).toBe(0);
   });
 
-  it('fails for an argument or an input field that becomes required because its default is removed', () => {
-    const schema = (value: string) =>
-      `type Query { rows(first: Int! ${value}, where: Filter): String } input Filter { size: Int! ${value}, name: String! = "x" }`;
-
-    write('schema.graphql', schema('= 5'));
+  const release = (text: string) => {
+    write('schema.graphql', text);
     git('-c', 'user.name=t', '-c', 'user.email=t@localhost', 'commit', '-qam', 'second');
     git('tag', 'v1.0.1');
-    write('schema.graphql', schema('= 6'));
-    expect(runCheck().status).toBe(0);
-    write('schema.graphql', schema(''));
-    const { status, said } = runCheck();
+  };
 
-    expect([status, said.match(/'[\w.]+' became required/g)]).toEqual([
-      1,
-      ["'Query.rows.first' became required", "'Filter.size' became required"],
-    ]);
+  it.each([
+    ['= 6', '6'],
+    ['', 'none'],
+  ])(
+    'fails when the default value of an argument or an input field becomes "%s"',
+    (value, text) => {
+      const schema = (defaultValue: string) =>
+        `directive @d(n: Int ${defaultValue}) on FIELD type Query { rows(first: Int! ${defaultValue}, where: Filter): String } input Filter { size: Int! ${defaultValue}, name: String! = "x" }`;
+
+      release(schema('= 5'));
+      write('schema.graphql', schema(value));
+      const { status, said } = runCheck();
+
+      expect([status, said.match(/The default value of .*/g)]).toEqual([
+        1,
+        ['@d(n:)', 'Query.rows(first:)', 'Filter.size'].map(
+          (coordinate) => `The default value of '${coordinate}' changed from 5 to ${text}`,
+        ),
+      ]);
+    },
+  );
+
+  const schemaWith = ({
+    field = '@semanticNonNull',
+    scalar = '@specifiedBy(url: "https://a.example")',
+    cost = '1',
+    reason = 'Removal 2030-01',
+  }) => `directive @semanticNonNull(levels: [Int!]! = [0]) on FIELD_DEFINITION
+    directive @cost(weight: String!) on FIELD_DEFINITION
+    scalar Day ${scalar}
+    type Query { day: Day ${field} size: Int @cost(weight: "${cost}") old: Int @deprecated(reason: "${reason}") }`;
+
+  it.each([
+    [{ field: '' }, "'Query.day' changed from @semanticNonNull to none"],
+    [
+      { field: '@semanticNonNull(levels: [1])' },
+      "'Query.day' changed from @semanticNonNull to @semanticNonNull(levels: [1])",
+    ],
+    [{ scalar: '' }, '\'Day\' changed from @specifiedBy(url: "https://a.example") to none'],
+    [
+      { scalar: '@specifiedBy(url: "https://b.example")' },
+      '\'Day\' changed from @specifiedBy(url: "https://a.example") to @specifiedBy(url: "https://b.example")',
+    ],
+  ])('fails when a directive that clients rely on is removed or changed: %j', (change, message) => {
+    release(schemaWith({}));
+    write('schema.graphql', schemaWith(change));
+    expect(runCheck()).toEqual({
+      status: 1,
+      said: expect.stringContaining(`breaks clients of v1.0.1: The directive of ${message}\n`),
+    });
+  });
+
+  it.each([
+    [{ cost: '2' }, '\'Query.size\' changed from @cost(weight: "1") to @cost(weight: "2")'],
+    [
+      { reason: 'Removal 2029-01' },
+      '\'Query.old\' changed from @deprecated(reason: "Removal 2030-01") to @deprecated(reason: "Removal 2029-01")',
+    ],
+  ])('prints a changed cost or deprecation: %j', (change, message) => {
+    release(schemaWith({}));
+    write('schema.graphql', schemaWith(change));
+    expect(runCheck()).toEqual({
+      status: 0,
+      said: expect.stringContaining(`The directive of ${message}\n`),
+    });
+  });
+
+  it('accepts a directive on a field that had none', () => {
+    release(schemaWith({ field: '' }));
+    write('schema.graphql', schemaWith({}));
+    expect(runCheck().status).toBe(0);
   });
 
   it('fails when schema.breaking.json lists a change that is not breaking', () => {

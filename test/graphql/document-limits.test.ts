@@ -277,7 +277,7 @@ describe('document limits', () => {
     test('are rejected with 65 levels below a variable', async () => {
       expect((await queryWithVariable(objects(66, '"not"'))).body.errors[0].extensions).toEqual({
         code: 'BAD_USER_INPUT',
-        fields: { where: [expect.stringContaining(TOO_DEEP)] },
+        inputErrors: [{ path: ['where'], message: expect.stringContaining(TOO_DEEP) }],
       });
     });
   });

@@ -168,10 +168,21 @@ describe('with INTROSPECTION=users', () => {
     async (_what, text) => {
       const rejected = await withoutIntrospection.anonymous.query(text);
 
-      expect([rejected.code, rejected.data]).toEqual(['UNAUTHENTICATED', undefined]);
+      expect([rejected.status, rejected.code, rejected.data]).toEqual([
+        401,
+        'UNAUTHENTICATED',
+        undefined,
+      ]);
       expect(rejected.errors).toEqual([
         expect.objectContaining({ message: 'Introspection requires signing in.' }),
       ]);
+      expect(
+        (
+          await asGraphqlCop(withoutIntrospection.anonymous).send('POST', '/graphql', {
+            query: text,
+          })
+        ).status,
+      ).toBe(401);
       expect((await (await withoutIntrospection.user('ann')).query(text)).errors).toBeUndefined();
       expect((await withoutIntrospection.anonymous.query(text)).code).toBe('UNAUTHENTICATED');
       expect((await withIntrospection.anonymous.query(text)).errors).toBeUndefined();
@@ -230,7 +241,26 @@ describe('with INTROSPECTION=users', () => {
     );
   });
 
-  test('still serves __typename and GET /schema to anonymous clients', async () => {
+  test('keeps suggestions about variables of an export from anonymous clients only', async () => {
+    const suggestionsOf = async (person: Person) => {
+      const parameters = {
+        query: 'query ($o: [ExerciseOrder!]) { exercises(orderBy: $o) { nodes { id } } }',
+        variables: '{"o":[{"name":"ASCC"}]}',
+      };
+      const { text } = await person.send(
+        'GET',
+        `/graphql/export.csv?${new URLSearchParams(parameters)}`,
+      );
+
+      return text.includes('Did you mean');
+    };
+
+    expect(await suggestionsOf(withoutIntrospection.anonymous)).toBe(false);
+    expect(await suggestionsOf(await withoutIntrospection.user('ann'))).toBe(true);
+    expect(await suggestionsOf(withIntrospection.anonymous)).toBe(true);
+  });
+
+  test('still serves __typename, the guides and GET /schema to anonymous clients', async () => {
     expect(
       (await withoutIntrospection.anonymous.query('{ __typename exercise(id: 1) { __typename } }'))
         .data,
@@ -239,6 +269,8 @@ describe('with INTROSPECTION=users', () => {
       exercise: { __typename: 'Exercise' },
     });
     expect((await withoutIntrospection.anonymous.get('/schema')).status).toBe(200);
+    expect((await withoutIntrospection.anonymous.get('/schema/docs')).status).toBe(200);
+    expect((await withoutIntrospection.anonymous.send('GET', '/docs/graphql')).status).toBe(200);
   });
 
   test('redirects anonymous clients from the playground to the login', async () => {
@@ -248,9 +280,12 @@ describe('with INTROSPECTION=users', () => {
       303,
       '/login?next=%2Fplayground',
     ]);
-    expect(
-      (await withoutIntrospection.anonymous.send('GET', '/playground/schema.json')).status,
-    ).toBe(404);
+    const schemaFile = await withoutIntrospection.anonymous.send('GET', '/playground/schema.json');
+
+    expect([schemaFile.status, schemaFile.body.errors[0].extensions.code]).toEqual([
+      401,
+      'UNAUTHENTICATED',
+    ]);
     expect(
       (await (await withoutIntrospection.user('ann')).send('GET', '/playground/schema.json')).body
         .__schema.queryType.name,

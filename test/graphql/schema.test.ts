@@ -20,7 +20,7 @@ import {
 import { Executor } from '../../src/engine/execution/executor';
 import { PreparedOperation } from '../../src/engine/execution/prepared-operation';
 import { deriveEndpoints } from '../../src/rest/endpoints';
-import { buildGraphQLSchema, buildRestSchema } from '../../src/graphql/schema';
+import { buildGraphQLSchema, buildRestSchema, printSortedSchema } from '../../src/graphql/schema';
 import { edgesToOwn, formulasOfOwn, groupsOfOwn, isEdgeToOwn } from '../setup/viewer-connections';
 
 const root = path.join(__dirname, '../..');
@@ -30,6 +30,10 @@ const types = Object.values(schema.getTypeMap()).filter(
   (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type),
 );
 const resources = types.filter(isObjectType).filter((type) => type.extensions.resource);
+
+test('is printed in at most 270 KB, so that tools load it quickly', () => {
+  expect(Buffer.byteLength(printSortedSchema(schema))).toBeLessThanOrEqual(270 * 1024);
+});
 
 test('nodes of all edges except security events implement Node', () => {
   const edges = types.filter(isObjectType).filter(({ name }) => name.endsWith('Edge'));

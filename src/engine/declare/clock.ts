@@ -59,3 +59,19 @@ export function toUtcTimestamp(timestamp: string): string | undefined {
 
   return isInRange ? `${isoText}${fraction}Z` : undefined;
 }
+
+const TIMESTAMP_PATTERN = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?(Z|[+-]\d\d:\d\d)$/;
+
+/**
+ * Formats a timestamp with a UTC offset in UTC, as `YYYY-MM-DDThh:mm:ss[.ffffff]Z`. Other texts,
+ * such as `infinity` in PostgreSQL, stay unchanged.
+ */
+export function formatInUtc(timestamp: string): string {
+  const match = TIMESTAMP_PATTERN.exec(timestamp);
+
+  if (!match) return timestamp;
+  const [, localTime, fraction = '', offset] = match;
+  const utcTime = new Date(`${localTime}${offset}`).toISOString().slice(0, localTime!.length);
+
+  return Number(fraction) === 0 ? `${utcTime}Z` : `${utcTime}.${fraction.padEnd(6, '0')}Z`;
+}

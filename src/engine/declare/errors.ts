@@ -51,8 +51,14 @@ export interface ValidationIssue {
   readonly message: string;
 }
 
-/** Path into the arguments of a mutation, such as `['input', 'days', '1', 'description']`. */
+/** Path into the arguments of a field, such as `['input', 'days', '1', 'description']`. */
 export type InputPath = readonly string[];
+
+/** An invalid value in the arguments of a field, or in a variable, with whose name its path starts. */
+export interface ArgumentError {
+  readonly path: InputPath;
+  readonly message: string;
+}
 
 export interface InputIssue extends ValidationIssue {
   readonly path: InputPath;
@@ -67,9 +73,6 @@ export const validationIssue = (code: IssueCode, message: string): ValidationIss
 });
 export const invalidValueIssue = (message: string): ValidationIssue =>
   validationIssue(IssueCode.INVALID, message);
-
-/** Validation messages by input path, such as `input.days[1].setGroups[0].sets`. */
-export type FieldErrors = Record<string, string[]>;
 
 export const MAX_ERRORS_PER_RESPONSE = 20;
 
@@ -146,20 +149,20 @@ export const writeConflictError = () =>
     'The rows were changed by other requests at the same time. Nothing was written; try again.',
   );
 
-export const invalidFieldsError = (fields: FieldErrors) => {
-  const fieldMessages = Object.entries(fields).map(
-    ([field, messages]) => `${field}: ${messages.join(' ')}`,
-  );
+export const describeArgumentErrors = (errors: readonly ArgumentError[]): string =>
+  errors.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
 
-  return new ClientError('BAD_USER_INPUT', `Invalid input: ${fieldMessages.join('; ')}`, {
-    fields,
+export const invalidArgumentsError = (inputErrors: readonly ArgumentError[]) =>
+  new ClientError('BAD_USER_INPUT', `Invalid input: ${describeArgumentErrors(inputErrors)}`, {
+    inputErrors,
   });
-};
 
 export const invalidOperationError = (message: string) =>
   new ClientError('BAD_USER_INPUT', message);
+export const invalidInputError = (path: InputPath, message: string) =>
+  invalidArgumentsError([{ path, message }]);
 export const invalidArgumentError = (argumentName: string, message: string) =>
-  invalidFieldsError({ [argumentName]: [message] });
+  invalidInputError([argumentName], message);
 
 export const resultTooLargeError = (limit: number): ClientError =>
   new ClientError('RESULT_TOO_LARGE', responseTooLongMessage(limit), { limit });

@@ -3,7 +3,7 @@
  * (https://graphql.org/learn/global-object-identification/).
  */
 import { Field, ID, InterfaceType } from 'type-graphql';
-import { invalidArgumentError } from './errors';
+import { invalidInputError, type InputPath } from './errors';
 import { MAX_INTEGER } from '../../shared/bounds';
 
 /** Parses a row id, a positive 32-bit integer. Returns undefined for anything else. */
@@ -63,8 +63,12 @@ export function nodeTypeMismatchMessage(typeName: string, id: unknown): string |
 /**
  * Rejects the `nodeId` of a row of another type. `argumentPath` locates the id among the arguments.
  */
-export function rejectNodeIdOfOtherType(typeName: string, id: unknown, argumentPath: string): void {
+export function rejectNodeIdOfOtherType(
+  typeName: string,
+  id: unknown,
+  argumentPath: InputPath,
+): void {
   const message = nodeTypeMismatchMessage(typeName, id);
 
-  if (message) throw invalidArgumentError(argumentPath, message);
+  if (message) throw invalidInputError(argumentPath, message);
 }

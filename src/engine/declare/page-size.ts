@@ -3,7 +3,7 @@ import { atLeastMessage, atMostMessage } from '../../shared/messages';
 import { MAX_PAGE_SIZE } from '../../shared/page-size';
 import { invalidArgumentError } from './errors';
 
-export const ALL_OR_FIRST_DESCRIPTION = `Returns the first n, at most ${MAX_PAGE_SIZE}. Without it, more than that are an error.`;
+export const ALL_OR_FIRST_DESCRIPTION = `The first n, at most ${MAX_PAGE_SIZE}. If absent, more are an error.`;
 
 /**
  * Row limit of a list that is returned completely if `first` is absent: one more than the maximum

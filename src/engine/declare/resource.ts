@@ -70,7 +70,7 @@ export const Ref = <const Nullable extends boolean = false>(
     const graphqlDescription =
       options.graphqlDescription ??
       options.description ??
-      `The \`id\` of the row that \`${relationFieldName}\` shows.`;
+      `The \`id\` of \`${relationFieldName}\`.`;
 
     defineField('relation', () => ID, DataType.INTEGER, {
       ...options,

@@ -6,26 +6,39 @@ import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { DateTime } from 'luxon';
 import {
   NOT_A_DATE_MESSAGE,
-  NOT_A_DATETIME_MESSAGE,
   NOT_A_NUMBER_MESSAGE,
   NOT_A_TIME_MESSAGE,
 } from '../../shared/messages';
 import { UploadedFile } from '../../shared/multipart';
-import { toUtcTimestamp } from './clock';
+import { formatInUtc, toUtcTimestamp } from './clock';
 import { TIMESTAMP_OUT_OF_RANGE_MESSAGE } from './field-validation';
 
 const inputError = (message: string, nodes?: ValueNode) =>
   new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT' } });
 
-type ParseText = (value: string, node?: ValueNode) => string | undefined;
+interface StringScalarOptions {
+  name: string;
+  description: string;
+  specifiedByURL: string;
 
-function createStringScalar(
-  name: string,
-  description: string,
-  specifiedByURL: string,
-  parse: ParseText,
-  message: string,
-) {
+  /** Returns undefined for an invalid value. `node` is its literal in the query document. */
+  parse(value: string, node?: ValueNode): string | undefined;
+
+  /** Message for an invalid value. */
+  message: string;
+
+  /** Formats a stored value for a response; by default unchanged. */
+  serialize?(value: string): string;
+}
+
+function createStringScalar({
+  name,
+  description,
+  specifiedByURL,
+  parse,
+  message,
+  serialize = (value) => value,
+}: StringScalarOptions) {
   /**
    * Parses an input value. `node` is its literal in the query document; values of variables have
    * none.
@@ -44,7 +57,7 @@ function createStringScalar(
     description,
     specifiedByURL,
     extensions: { codegenScalarType: 'string' },
-    serialize: (value) => value as string,
+    serialize: (value) => serialize(value as string),
     parseValue: (value) => parseInput(value),
     parseLiteral(node) {
       if (node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT) {
@@ -61,38 +74,43 @@ const createPatternParser =
     pattern.test(value) && isValid(value) ? value : undefined;
 
 /**
- * Dates and times in responses use the formats `full-date`, `partial-time` and `date-time` of RFC
- * 3339.
+ * Prefix of the URLs that identify the formats of Decimal, Time and DateTime, the same for all
+ * servers. Each server shows the page at this path. The host is one that RFC 2606 reserves, because
+ * the project has no website.
  */
-const RFC_3339_URL = 'https://www.rfc-editor.org/rfc/rfc3339';
+const SCALARS_PAGE_URL = 'https://fitgraph.example/docs/scalars';
 
-export const DateScalar = createStringScalar(
-  'Date',
-  'A calendar day, `YYYY-MM-DD`, without a time zone.',
-  `${RFC_3339_URL}#section-5.6`,
-  createPatternParser(
+export const DateScalar = createStringScalar({
+  name: 'Date',
+  description: 'A calendar day, `YYYY-MM-DD`, without a time zone.',
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339#section-5.6',
+  parse: createPatternParser(
     /^\d{4}-\d\d-\d\d$/,
     (value) => value >= '0001' && DateTime.fromISO(value).isValid,
   ),
-  NOT_A_DATE_MESSAGE,
-);
+  message: NOT_A_DATE_MESSAGE,
+});
 
-export const TimeScalar = createStringScalar(
-  'Time',
-  'A time of day, `HH:MM[:SS[.ffffff]]`, without a time zone.',
-  `${RFC_3339_URL}#section-5.6`,
-  createPatternParser(/^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?$/, () => true),
-  NOT_A_TIME_MESSAGE,
-);
+export const TimeScalar = createStringScalar({
+  name: 'Time',
+  description: 'A time of day, `HH:MM[:SS[.ffffff]]`, without a time zone.',
+  specifiedByURL: `${SCALARS_PAGE_URL}#time`,
+  parse: createPatternParser(/^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?$/, () => true),
+  message: NOT_A_TIME_MESSAGE,
+});
+
+const NOT_A_MOMENT_MESSAGE =
+  'Not a moment with a UTC offset, such as 2021-03-10T08:00:00Z or 2021-03-10T09:00:00+01:00.';
 
 const DATE_TIME_PATTERN =
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/;
 
-export const DateTimeScalar = createStringScalar(
-  'DateTime',
-  'A moment, ISO 8601 with an offset, e.g. `2021-03-10T08:00:00+01:00`; returned in the time zone of the server. Digits beyond microseconds are cut off.',
-  RFC_3339_URL,
-  (text, node) => {
+export const DateTimeScalar = createStringScalar({
+  name: 'DateTime',
+  description:
+    'A moment in UTC, e.g. `2021-03-10T07:00:00Z`. Input may have any offset, e.g. `2021-03-10T08:00:00+01:00`; digits beyond microseconds are cut off.',
+  specifiedByURL: `${SCALARS_PAGE_URL}#datetime`,
+  parse(text, node) {
     const value = text.toUpperCase().replace(/(\.\d{6})\d+/, '$1');
 
     if (!DATE_TIME_PATTERN.test(value) || !DateTime.fromISO(value).isValid) return undefined;
@@ -102,23 +120,25 @@ export const DateTimeScalar = createStringScalar(
 
     return utcTimestamp;
   },
-  NOT_A_DATETIME_MESSAGE,
-);
+  message: NOT_A_MOMENT_MESSAGE,
+  serialize: formatInUtc,
+});
 
 /** Maximum length of a decimal in the input, including surrounding whitespace. */
 const MAX_DECIMAL_CHARACTERS = 1000;
 
-export const DecimalScalar = createStringScalar(
-  'Decimal',
-  'An exact decimal number as a string, so that no digit is lost, e.g. `"80.50"`. A JSON number is accepted on input.',
-  'https://www.w3.org/TR/xmlschema11-2/#decimal',
-  (value) => {
+export const DecimalScalar = createStringScalar({
+  name: 'Decimal',
+  description:
+    'An exact decimal number as a string, so that no digit is lost, e.g. `"80.50"`. A JSON number is accepted on input.',
+  specifiedByURL: `${SCALARS_PAGE_URL}#decimal`,
+  parse(value) {
     const text = value.length <= MAX_DECIMAL_CHARACTERS ? value.trim() : '';
 
     return /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,4})?$/i.test(text) ? text : undefined;
   },
-  NOT_A_NUMBER_MESSAGE,
-);
+  message: NOT_A_NUMBER_MESSAGE,
+});
 
 const NOT_A_FILE_MESSAGE =
   'The submitted data was not a file. Check the encoding type on the form.';

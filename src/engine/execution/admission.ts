@@ -12,6 +12,7 @@ import type {
 import type { Context, CostReservation } from '../context';
 import { ClientError, unauthenticatedError } from '../declare/errors';
 import { estimateOperationCost, type CatalogueSizes, type OperationCost } from './cost';
+import { INTROSPECTION_REQUIRES_SIGN_IN_MESSAGE } from '../../shared/messages';
 import { containsIntrospection } from './introspection';
 import { coerceVariables } from './variables';
 
@@ -127,7 +128,7 @@ export class OperationAdmission {
     | { cost: OperationCost; errors?: undefined }
     | { cost?: undefined; errors: readonly GraphQLError[] } {
     if (!this.permitsIntrospection(context) && containsIntrospection(document)) {
-      return { errors: [unauthenticatedError('Introspection requires signing in.')] };
+      return { errors: [unauthenticatedError(INTROSPECTION_REQUIRES_SIGN_IN_MESSAGE)] };
     }
 
     const coercionResult = coerceVariables(

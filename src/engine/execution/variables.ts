@@ -21,7 +21,13 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 import { NOT_NULL_MESSAGE, REQUIRED_MESSAGE } from '../../shared/messages';
-import { MAX_ERRORS_PER_RESPONSE, truncateInput, type FieldErrors } from '../declare/errors';
+import {
+  describeArgumentErrors,
+  MAX_ERRORS_PER_RESPONSE,
+  truncateInput,
+  type ArgumentError,
+  type InputPath,
+} from '../declare/errors';
 
 type Variables = Record<string, unknown>;
 
@@ -59,13 +65,18 @@ function variableDepthError(
   const name = definition.variable.name.value;
 
   if (!isNestedTooDeep(variables[name])) return undefined;
-  const extensions = { code: 'BAD_USER_INPUT', fields: { [name]: [TOO_DEEP_MESSAGE] } };
 
-  return new GraphQLError(`Variable "$${name}" got an invalid value. ${TOO_DEEP_MESSAGE}`, {
-    nodes: [definition],
-    extensions,
-  });
+  return invalidVariableError(definition, [{ path: [name], message: TOO_DEEP_MESSAGE }]);
 }
+
+const invalidVariableError = (
+  definition: VariableDefinitionNode,
+  inputErrors: readonly ArgumentError[],
+): GraphQLError =>
+  new GraphQLError(
+    `Variable "$${definition.variable.name.value}" got an invalid value. ${describeArgumentErrors(inputErrors)}`,
+    { nodes: [definition], extensions: { code: 'BAD_USER_INPUT', inputErrors } },
+  );
 
 export type VariableCoercionResult =
   { values: Variables; errors?: undefined } | { errors: readonly GraphQLError[] };
@@ -97,14 +108,9 @@ export function coerceVariables(
   return { errors: errors.length ? errors : coercionResult.errors };
 }
 
-/** Collects validation messages by path, up to a maximum number. */
+/** Collects errors in the value of a variable, up to a maximum number. */
 class ErrorCollector {
-  /**
-   * Messages by input path. The object has no prototype, because clients choose the names in paths
-   * and may send `constructor`.
-   */
-  readonly messagesByPath: FieldErrors = Object.create(null) as FieldErrors;
-  private count = 0;
+  readonly errors: ArgumentError[] = [];
 
   constructor(
     private readonly maxErrors: number,
@@ -112,23 +118,20 @@ class ErrorCollector {
   ) {}
 
   isFull(): boolean {
-    return this.count >= this.maxErrors;
+    return this.errors.length >= this.maxErrors;
   }
 
-  add(path: string, message: string): void {
+  add(path: InputPath, message: string): void {
     if (this.isFull()) return;
-    this.count += 1;
-    const name = truncateInput(path);
-
-    this.messagesByPath[name] = [...(this.messagesByPath[name] ?? []), truncateInput(message)];
+    this.errors.push({ path: path.map(truncateInput), message: truncateInput(message) });
   }
 }
 
-/** Validates a value and collects messages under paths such as `input.days[1].reps`. */
+/** Validates a value and collects errors with paths such as `['input', 'days', '1', 'reps']`. */
 function checkValue(
   type: GraphQLInputType,
   value: unknown,
-  path: string,
+  path: InputPath,
   errors: ErrorCollector,
 ): void {
   if (errors.isFull()) return;
@@ -145,7 +148,7 @@ function checkValue(
     if (!Array.isArray(value)) return checkValue(nullableType.ofType, value, path, errors);
 
     for (let index = 0; index < value.length && !errors.isFull(); index += 1) {
-      checkValue(nullableType.ofType, value[index], `${path}[${index}]`, errors);
+      checkValue(nullableType.ofType, value[index], [...path, String(index)], errors);
     }
   } else if (isInputObjectType(nullableType)) {
     if (typeof value !== 'object' || Array.isArray(value)) {
@@ -153,7 +156,7 @@ function checkValue(
     }
 
     const fields = nullableType.getFields();
-    const fieldPathOf = (name: string) => `${path}.${name}`;
+    const fieldPathOf = (name: string) => [...path, name];
     const names = Object.keys(value);
 
     for (const name of names) {
@@ -185,10 +188,7 @@ function checkValue(
   }
 }
 
-/**
- * Creates one error for each invalid variable. The extension `fields` of the error maps input
- * paths, which start with the name of the variable, to messages.
- */
+/** Creates one error for each invalid variable. Its extension `inputErrors` lists the values. */
 function variableErrors(
   schema: GraphQLSchema,
   definitions: readonly VariableDefinitionNode[],
@@ -208,23 +208,14 @@ function variableErrors(
       return [];
     }
 
-    const errors = new ErrorCollector(remainingErrorCount, hideSuggestions);
+    const collector = new ErrorCollector(remainingErrorCount, hideSuggestions);
 
-    checkValue(type, value, name, errors);
-    const { messagesByPath } = errors;
-    const messages = Object.entries(messagesByPath).map(
-      ([field, texts]) => `${field}: ${texts.join(' ')}`,
-    );
+    checkValue(type, value, [name], collector);
+    const { errors } = collector;
 
-    if (!messages.length) return [];
-    remainingErrorCount -= messages.length;
-    const extensions = { code: 'BAD_USER_INPUT', fields: messagesByPath };
+    if (!errors.length) return [];
+    remainingErrorCount -= errors.length;
 
-    return [
-      new GraphQLError(`Variable "$${name}" got an invalid value. ${messages.join('; ')}`, {
-        nodes: [definition],
-        extensions,
-      }),
-    ];
+    return [invalidVariableError(definition, errors)];
   });
 }

@@ -13,7 +13,7 @@ import { referenceableRowConditions } from '../access/access';
 import { collateClause, fieldSqlExpression } from '../sql/expressions';
 import { whereClause, type ParameterBinder } from '../access/conditions';
 import type { Context } from '../context';
-import { invalidArgumentError } from '../declare/errors';
+import { invalidArgumentError, invalidInputError, type InputPath } from '../declare/errors';
 import { fieldsOf, type Entity, type EntityField } from '../declare/fields';
 import { linkDiscriminatorCondition } from '../declare/link-table';
 import { resolveTimeZone } from '../../shared/time-zones';
@@ -87,7 +87,7 @@ class GroupKeyBuilder {
     private readonly referenceJoins: ReferenceJoins,
   ) {}
 
-  addElement(element: GroupByInput, inputPath: string): void {
+  addElement(element: GroupByInput, inputPath: InputPath): void {
     // Each element of `groupBy` is a `@oneOf` input object: exactly one of its members is set.
     const [[name, options]] = Object.entries(element).filter(
       ([, memberValue]) => memberValue != null,
@@ -123,19 +123,22 @@ class GroupKeyBuilder {
     return this.addBinKey(field, options, inputPath);
   }
 
-  private addKey(key: GroupKey, inputPath: string): void {
+  private addKey(key: GroupKey, inputPath: InputPath): void {
     if (this.keys.some(({ name }) => name === key.name)) {
-      throw invalidArgumentError(inputPath, 'This key is a duplicate.');
+      throw invalidInputError(inputPath, 'This key is a duplicate.');
     }
 
     if (key.generateSeriesSql && this.keys.some(({ generateSeriesSql }) => generateSeriesSql)) {
-      throw invalidArgumentError(inputPath, 'Another key already requests empty groups.');
+      throw invalidInputError(inputPath, 'Another key already requests empty groups.');
     }
 
     this.keys.push(key);
   }
 
-  private addValueKey({ name, path, entity, field }: FieldValueGroupKey, inputPath: string): void {
+  private addValueKey(
+    { name, path, entity, field }: FieldValueGroupKey,
+    inputPath: InputPath,
+  ): void {
     const sql = groupingValueSql(field, this.referenceJoins.ensureJoined(path));
     const collationSql = collateClause(entity, field, this.context.policies.textOrder);
     const keyFieldName = isReferenceField(field) ? idFieldName(name) : name;
@@ -147,7 +150,7 @@ class GroupKeyBuilder {
     );
   }
 
-  private addDayKey(field: EntityField, options: DayGroupBy, inputPath: string): void {
+  private addDayKey(field: EntityField, options: DayGroupBy, inputPath: InputPath): void {
     const { by, firstDay } = options;
     const sql = bucketSql(by, firstDay, fieldSqlExpression(field, 't'), '');
     const assignValue = (keys: Row, value: string | null) =>
@@ -168,12 +171,12 @@ class GroupKeyBuilder {
     );
   }
 
-  private addTimeKey(field: EntityField, options: TimeGroupBy, inputPath: string): void {
+  private addTimeKey(field: EntityField, options: TimeGroupBy, inputPath: InputPath): void {
     const { by, firstDay, timeZone: zone = null } = options;
     const timeZone = zone === null ? this.context.services.timeZone : resolveTimeZone(zone);
 
     if (timeZone === undefined) {
-      throw invalidArgumentError(`${inputPath}.timeZone`, NOT_A_TIME_ZONE_MESSAGE);
+      throw invalidInputError([...inputPath, 'timeZone'], NOT_A_TIME_ZONE_MESSAGE);
     }
 
     const momentSql = fieldSqlExpression(field, 't');
@@ -210,14 +213,14 @@ class GroupKeyBuilder {
   private addBinKey(
     field: EntityField,
     { width, from, empty }: NumberGroupBy,
-    inputPath: string,
+    inputPath: InputPath,
   ): void {
-    const binWidth = parseBoundedDecimal(width, `${inputPath}.width`);
+    const binWidth = parseBoundedDecimal(width, [...inputPath, 'width']);
 
-    parseBoundedDecimal(from, `${inputPath}.from`);
+    parseBoundedDecimal(from, [...inputPath, 'from']);
 
     if (!binWidth.greaterThan(0)) {
-      throw invalidArgumentError(`${inputPath}.width`, 'Ensure this value is greater than 0.');
+      throw invalidInputError([...inputPath, 'width'], 'Ensure this value is greater than 0.');
     }
 
     const value = `${fieldSqlExpression(field, 't')}::numeric`;
@@ -262,24 +265,24 @@ class GroupKeyBuilder {
     { name, path, target, fields }: LinkedRowGroupKey,
     rowWeights: Record<string, string | null>,
     empty: boolean,
-    inputPath: string,
+    inputPath: InputPath,
   ): void {
     const weightedLinks = fields.flatMap((field) => {
       const fieldName = field.relation!.relationFieldName;
       const rowWeight = rowWeights[fieldName];
 
       if (rowWeight == null) return [];
-      const weightPath = `${inputPath}.${fieldName}`;
+      const weightPath = [...inputPath, fieldName];
 
       if (parseBoundedDecimal(rowWeight, weightPath).isNegative()) {
-        throw invalidArgumentError(weightPath, atLeastMessage(0));
+        throw invalidInputError(weightPath, atLeastMessage(0));
       }
 
       return [{ ...field.link!, rowWeight }];
     });
 
     if (!weightedLinks.length) {
-      throw invalidArgumentError(inputPath, 'Provide the weight of at least one list.');
+      throw invalidInputError(inputPath, 'Provide the weight of at least one list.');
     }
 
     const alias = `m${this.rowWeightFactorsSql.length}`;
@@ -347,11 +350,11 @@ const ExactDecimal = Decimal.clone({ precision: 100 });
  */
 const MAX_DIGITS = 15;
 
-function parseBoundedDecimal(text: string, inputPath: string): Decimal {
+function parseBoundedDecimal(text: string, inputPath: InputPath): Decimal {
   const number = new ExactDecimal(text);
 
   if (number.e >= MAX_DIGITS || number.decimalPlaces() > MAX_DIGITS) {
-    throw invalidArgumentError(
+    throw invalidInputError(
       inputPath,
       `Ensure that there are no more than ${MAX_DIGITS} digits before and after the decimal point.`,
     );
@@ -422,7 +425,7 @@ export function translateGroupBy(
 
   const builder = new GroupKeyBuilder(entity, context, referenceJoins);
 
-  groupBy.forEach((element, index) => builder.addElement(element, `groupBy[${index}]`));
+  groupBy.forEach((element, index) => builder.addElement(element, ['groupBy', String(index)]));
   const { keys, rowWeightFactorsSql } = builder;
 
   return {

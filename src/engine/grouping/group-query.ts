@@ -15,7 +15,7 @@ import {
 } from '../access/conditions';
 import { checkCompleteness, rowLimit, validatePageSize } from '../declare/page-size';
 import type { Context } from '../context';
-import { invalidArgumentError } from '../declare/errors';
+import { invalidArgumentError, invalidInputError, type InputPath } from '../declare/errors';
 import { fieldOf, type Entity, type EntityField } from '../declare/fields';
 import type { OrderDirection } from '../sql/ordering';
 import { fromClause, referencesIdSql } from '../sql/expressions';
@@ -55,7 +55,7 @@ function havingConditionOf(
 
   return allOf(
     elements.flatMap((element, index) =>
-      havingElementConditions(entity, element, `having[${index}]`, aggregates),
+      havingElementConditions(entity, element, ['having', String(index)], aggregates),
     ),
   );
 }
@@ -63,7 +63,7 @@ function havingConditionOf(
 function havingElementConditions(
   entity: Entity,
   { statistic, of, ...filters }: HavingInput,
-  inputPath: string,
+  inputPath: InputPath,
   aggregates: AggregateColumns,
 ): SqlCondition[] {
   const kind = statisticValueKind(entity, { statistic, of }, inputPath);
@@ -73,8 +73,8 @@ function havingElementConditions(
   );
 
   if (misplacedName || filters[name] == null) {
-    throw invalidArgumentError(
-      `${inputPath}.${misplacedName ?? name}`,
+    throw invalidInputError(
+      [...inputPath, misplacedName ?? name],
       `Use \`${name}\` for a condition on this statistic.`,
     );
   }
@@ -87,7 +87,7 @@ function havingElementConditions(
   return Object.entries(filters[name] as Record<string, FilterValue>).flatMap(
     ([operator, value]) => {
       if (value === undefined) return [];
-      const operatorPath = `${inputPath}.${name}.${operator}`;
+      const operatorPath = [...inputPath, name, operator];
 
       return operatorCondition(field, operator, value, false, operatorPath);
     },
@@ -96,10 +96,11 @@ function havingElementConditions(
 
 type WhereArgument = Record<string, FilterValue>;
 
-interface GroupOrder extends Partial<StatisticReference> {
-  /** Number of an element of `groupBy`, starting at 1. */
-  key?: number | null;
-  direction: OrderDirection;
+/** An element of `orderBy`: a `@oneOf` input object, of which exactly one member is set. */
+interface GroupOrder {
+  /** `number` is that of an element of `groupBy`, starting at 1. */
+  key?: { number: number; direction: OrderDirection };
+  statistic?: { name: Statistic; of?: string | null; direction: OrderDirection };
 }
 
 export interface GroupArguments {
@@ -170,7 +171,7 @@ export class GroupQuery {
     }
 
     for (const fieldName of requestedStatistics.countDistinctFieldNames) {
-      statisticValueKind(entity, { statistic: 'countDistinct', of: fieldName }, 'countDistinct');
+      statisticValueKind(entity, { statistic: 'countDistinct', of: fieldName }, ['countDistinct']);
       this.aggregates.addStatistic('countDistinct', fieldName);
     }
 
@@ -187,28 +188,29 @@ export class GroupQuery {
     const { keys } = this.translatedGroupBy;
     const keyOrderSql = (index: number, direction: OrderDirection) =>
       orderTermSql(keys[index]!.orderSql(keyColumn(index)), direction);
-    const terms = orderBy.map(({ key, statistic, of, direction }, index) => {
-      const inputPath = `orderBy[${index}]`;
+    const terms = orderBy.map(({ key, statistic }, index) => {
+      if (statistic) {
+        const { name, of, direction } = statistic;
 
-      if ((key == null) === (statistic == null)) {
-        throw invalidArgumentError(inputPath, 'Provide either a `key` or a `statistic`.');
+        statisticValueKind(this.entity, { statistic: name, of }, [
+          'orderBy',
+          String(index),
+          'statistic',
+        ]);
+
+        return orderTermSql(`"${this.aggregates.addStatistic(name, of)}"`, direction);
       }
 
-      if (statistic != null) {
-        statisticValueKind(this.entity, { statistic, of }, inputPath);
-        return orderTermSql(`"${this.aggregates.addStatistic(statistic, of)}"`, direction);
-      }
+      const { number, direction } = key!;
 
-      if (of != null) throw invalidArgumentError(`${inputPath}.of`, 'A key takes no field.');
-
-      if (!(key! >= 1 && key! <= keys.length)) {
-        throw invalidArgumentError(
-          `${inputPath}.key`,
+      if (number < 1 || number > keys.length) {
+        throw invalidInputError(
+          ['orderBy', String(index), 'key', 'number'],
           'Ensure that this is the number of an element of `groupBy`, from 1.',
         );
       }
 
-      return keyOrderSql(key! - 1, direction);
+      return keyOrderSql(number - 1, direction);
     });
 
     return [...terms, ...keys.map((_, index) => keyOrderSql(index, 'ASC' as OrderDirection))];

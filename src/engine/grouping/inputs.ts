@@ -104,7 +104,9 @@ export class NumberGroupBy {
 const describeValueKey = ({ path, field }: FieldValueGroupKey): string => {
   const referenceField = path.at(-1);
 
-  if (referenceField) return `The value of \`${referenceField.relationFieldName}\`.`;
+  if (referenceField) {
+    return `The ${field.label.toLowerCase()} of \`${referenceField.relationFieldName}\`.`;
+  }
 
   if (!field.relationFieldName) return field.graphqlDescription;
 
@@ -254,7 +256,7 @@ const STATISTIC_FIELD_DEFINITION: GraphQLFieldDefinition = {
 const statisticOperandFieldDefinition = (entity: Entity): GraphQLFieldDefinition => ({
   type: () => groupFieldEnum(entity),
   nullable,
-  description: 'The field of the statistic; absent for counts of rows.',
+  description: 'Its field; absent for counts of rows.',
 });
 
 export const havingInputType = memoizePerEntity((entity: Entity): ClassType => {
@@ -282,22 +284,41 @@ export const havingInputType = memoizePerEntity((entity: Entity): ClassType => {
   );
 });
 
-const ORDER_KEY_DESCRIPTION =
-  'Number of an element of `groupBy`, starting at 1. Dates and numbers are ordered by value, texts as in lists, rows by id.';
+const DIRECTION_FIELD_DEFINITION: GraphQLFieldDefinition = {
+  type: () => OrderDirection,
+  defaultValue: OrderDirection.ASC,
+  description: 'Sort direction.',
+};
 
-export const groupOrderInputType = memoizePerEntity((entity: Entity): ClassType =>
-  createInputType(
-    `${entity.name}GroupOrder`,
-    `An element of the order of groups of ${entity.name}: a key or a statistic.`,
-    {
-      key: { type: () => Int, nullable, description: ORDER_KEY_DESCRIPTION },
-      statistic: { ...STATISTIC_FIELD_DEFINITION, nullable },
-      of: statisticOperandFieldDefinition(entity),
-      direction: {
-        type: () => OrderDirection,
-        defaultValue: OrderDirection.ASC,
-        description: 'Sort direction.',
-      },
-    },
-  ),
+const GroupKeyOrder = createInputType(
+  'GroupKeyOrder',
+  'A key of groups and a sort direction. Dates and numbers are ordered by value, texts as in lists, rows by id.',
+  {
+    number: { type: () => Int, description: 'Number of an element of `groupBy`, starting at 1.' },
+    direction: DIRECTION_FIELD_DEFINITION,
+  },
 );
+
+/** The input type `XGroupOrder` of a resource X: one element of the order of groups (`@oneOf`). */
+export const groupOrderInputType = memoizePerEntity((entity: Entity): ClassType => {
+  const statisticOrderInputType = createInputType(
+    `${entity.name}StatisticOrder`,
+    `A statistic of groups of ${entity.name} and a sort direction.`,
+    {
+      name: STATISTIC_FIELD_DEFINITION,
+      of: statisticOperandFieldDefinition(entity),
+      direction: DIRECTION_FIELD_DEFINITION,
+    },
+  );
+  const InputClass = createInputType(
+    `${entity.name}GroupOrder`,
+    `A key or a statistic of groups of ${entity.name}, and a sort direction.`,
+    {
+      key: { type: () => GroupKeyOrder, nullable, description: 'By a key.' },
+      statistic: { type: () => statisticOrderInputType, nullable, description: 'By a statistic.' },
+    },
+  );
+
+  Extensions({ oneOf: true })(InputClass);
+  return InputClass;
+});

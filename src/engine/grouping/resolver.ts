@@ -50,7 +50,7 @@ function groupedFieldParameterDecorators(entity: Entity): ResolverParameterDecor
     }),
     Arg('orderBy', () => [order], {
       nullable,
-      description: 'Order of the groups. Ties are resolved by the keys, nulls last.',
+      description: 'Order of the groups, then by the keys, nulls last.',
     }),
     Arg('first', () => Int, {
       nullable,

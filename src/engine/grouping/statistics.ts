@@ -1,7 +1,7 @@
 /** Statistics of groups (count, sum, mean, …), and references to them in `having` and `orderBy`. */
 import { toConstantCase } from '../../shared/casing';
 import { createEnumFromEntries } from '../declare/enums';
-import { invalidArgumentError } from '../declare/errors';
+import { invalidInputError, type InputPath } from '../declare/errors';
 import type { Entity, EntityField } from '../declare/fields';
 import {
   minMaxFieldsOf,
@@ -74,8 +74,8 @@ export function requestedStatisticsOf({
   });
 
   if (percentiles.length > MAX_PERCENTILES) {
-    throw invalidArgumentError(
-      'percentile.p',
+    throw invalidInputError(
+      ['percentile', 'p'],
       `Ensure that there are no more than ${MAX_PERCENTILES} percentiles.`,
     );
   }
@@ -150,12 +150,12 @@ function kindsByFieldName(
 export function statisticValueKind(
   entity: Entity,
   { statistic, of }: StatisticReference,
-  inputPath: string,
+  inputPath: InputPath,
 ): EntityField['kind'] {
   if (isRowStatistic(statistic)) {
     if (of != null) {
-      throw invalidArgumentError(
-        `${inputPath}.of`,
+      throw invalidInputError(
+        [...inputPath, 'of'],
         'This statistic counts rows and takes no field.',
       );
     }
@@ -167,8 +167,8 @@ export function statisticValueKind(
   const kind = kinds.get(of ?? '');
 
   if (!kind) {
-    throw invalidArgumentError(
-      `${inputPath}.of`,
+    throw invalidInputError(
+      [...inputPath, 'of'],
       `This statistic is of one of these fields: ${[...kinds.keys()].join(', ') || 'none'}.`,
     );
   }

@@ -66,7 +66,7 @@ export class DayBucket {
 }
 
 @ObjectType({
-  description: 'The times of one group, in the time zone of the grouping.',
+  description: 'The times of one group.',
   simpleResolvers: true,
 })
 export class TimeBucket {
@@ -74,8 +74,7 @@ export class TimeBucket {
   declare unit: TimeUnit;
   @Field(() => DateTimeScalar, {
     nullable: true,
-    description:
-      'Start of the group, with the offset of its time zone; null for weekdays and hours of the day.',
+    description: 'Start of the group; null for weekdays and hours of the day.',
   })
   declare start: string | null;
   @Field(() => DateTimeScalar, {
@@ -174,16 +173,8 @@ const bucketEnd = (unit: TimeUnit, start: string) =>
   );
 
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
-
-/**
- * Formats a time by RFC 3339 in its time zone. RFC 3339 cannot represent historical offsets with
- * seconds, so such times are formatted in UTC.
- */
-const formatDateTime = (dateTime: DateTime) =>
-  (Number.isInteger(dateTime.offset) ? dateTime : dateTime.toUTC()).toFormat(
-    "yyyy-MM-dd'T'HH:mm:ssZZ",
-  );
 
 /**
  * First moment of a day in a time zone: the earlier of two midnights if clocks go back, or the end
@@ -200,7 +191,7 @@ function startOfDay(day: string, zone: string): string {
   // Without a midnight, the offset before the gap yields the end of the gap.
   const startMs = midnightsMs.length ? Math.min(...midnightsMs) : midnightByEarlierOffsetMs;
 
-  return formatDateTime(DateTime.fromMillis(startMs, { zone }));
+  return new Date(startMs).toISOString();
 }
 
 /** Day bucket for a value of `bucketSql`: a weekday number or the first day of the bucket. */
@@ -219,14 +210,9 @@ export function timeBucket(unit: TimeUnit, value: string | number, zone: string)
   if (typeof value === 'number') return { unit, start: null, end: null, number: value };
 
   if (unit === 'HOUR') {
-    const start = DateTime.fromISO(value, { zone });
+    const end = new Date(Date.parse(value) + HOUR_MS).toISOString();
 
-    return {
-      unit,
-      start: formatDateTime(start),
-      end: formatDateTime(start.plus({ hours: 1 })),
-      number: null,
-    };
+    return { unit, start: value, end, number: null };
   }
 
   const firstDay = isoDayOrNull(value);

@@ -97,7 +97,7 @@ const groupKeysType = memoizePerEntity((entity: Entity): ClassType => {
     fieldDefinitions[idFieldName(name)] = {
       type: () => ID,
       nullable,
-      description: `The \`id\` of the row that \`${name}\` shows.`,
+      description: `The \`id\` of \`${name}\`.`,
     };
   }
 
@@ -115,7 +115,7 @@ const groupKeysType = memoizePerEntity((entity: Entity): ClassType => {
     fieldDefinitions[binFieldName(field)] = {
       type: () => NumberBin,
       nullable,
-      description: `The bin that contains \`${field.name}\`.`,
+      description: `The bin of \`${field.name}\`.`,
     };
   }
 
@@ -132,7 +132,7 @@ const groupKeysType = memoizePerEntity((entity: Entity): ClassType => {
   for (const [name, target] of groupKeysOfRows(entity)) {
     RowField(name, idFieldName(name), () => target, {
       nullable,
-      description: `The row that \`${idFieldName(name)}\` names.`,
+      description: `The row of \`${idFieldName(name)}\`.`,
     })(GroupKeysResolver);
   }
 
@@ -168,12 +168,12 @@ function addTimeBucketField(
       Root(),
       Arg('by', () => unitType, {
         nullable,
-        description: 'Which bucket, if grouped by several units of this field.',
+        description: 'Which one, if grouped by several units of this field.',
       }),
     ],
     FieldResolver(() => bucketType, {
       nullable,
-      description: `The unit of time that contains \`${field.name}\`.`,
+      description: `The bucket of \`${field.name}\`.`,
     }),
   );
 }
@@ -181,7 +181,7 @@ function addTimeBucketField(
 const describeStatisticOf = ({ name, unitNote }: EntityField): string => {
   const unitPhrase = unitNote ? `, ${unitNote}` : '';
 
-  return `Computed from \`${name}\`${unitPhrase}.`;
+  return `Of \`${name}\`${unitPhrase}.`;
 };
 
 const statisticFieldDefinitions = (

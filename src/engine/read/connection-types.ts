@@ -10,23 +10,23 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../shared/page-size';
 export class CursorArgs {
   @Field(() => Int, {
     nullable: true,
-    description: `Returns the first n rows, at most ${MAX_PAGE_SIZE}; ${DEFAULT_PAGE_SIZE} without \`first\` and \`last\`.`,
+    description: `The first n rows, at most ${MAX_PAGE_SIZE}; ${DEFAULT_PAGE_SIZE} without \`first\` and \`last\`.`,
   })
   declare first?: number | null;
-  @Field(() => String, { nullable: true, description: 'Returns the rows after this cursor.' })
+  @Field(() => String, { nullable: true, description: 'The rows after this cursor.' })
   declare after?: string | null;
   @Field(() => Int, {
     nullable: true,
-    description: `Returns the last n rows, at most ${MAX_PAGE_SIZE}.`,
+    description: `The last n rows, at most ${MAX_PAGE_SIZE}.`,
   })
   declare last?: number | null;
-  @Field(() => String, { nullable: true, description: 'Returns the rows before this cursor.' })
+  @Field(() => String, { nullable: true, description: 'The rows before this cursor.' })
   declare before?: string | null;
 }
 
 @ArgsType()
 export class PageArgs extends CursorArgs {
-  @Field(() => Int, { nullable: true, description: 'Number of rows to skip. Cursors are faster.' })
+  @Field(() => Int, { nullable: true, description: 'Skips n rows. Cursors are faster.' })
   declare offset?: number | null;
 }
 

@@ -80,7 +80,7 @@ export async function readRowById(
   const rowId = resolveRowId(entity.name, id);
   const conditions = visibleRowConditions(entity, context);
 
-  if (context.policies.acceptsNodeIds) rejectNodeIdOfOtherType(entity.name, id, 'id');
+  if (context.policies.acceptsNodeIds) rejectNodeIdOfOtherType(entity.name, id, ['id']);
   if (rowId === undefined) return missingRow(context);
   const columns = requiredRowColumns(entity, info, context);
   const [row] = await context.session.query(

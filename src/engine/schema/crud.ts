@@ -61,8 +61,7 @@ const listParameterDecorators = ({
   Arg('where', () => where, { nullable: true, description: 'Filters the rows.' }),
   Arg('orderBy', () => [order], {
     nullable: true,
-    description:
-      'Order of the rows. If absent, by relevance of the search if there is one, else the default order. Ties are resolved by id.',
+    description: 'If absent, by relevance of a search or in default order. Then by id.',
   }),
   Ctx(),
   Info(),

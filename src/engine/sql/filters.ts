@@ -201,27 +201,17 @@ export const whereInputType: (entity: Entity) => ClassType = memoizePerEntity((e
     const type = filterInputType(field);
 
     if (!type) continue;
-    addConditionField(WhereInputClass, field.name, () => type, `Condition on \`${field.name}\`.`);
+    addConditionField(WhereInputClass, field.name, () => type, `On \`${field.name}\`.`);
     Extensions({ field })(WhereInputClass.prototype, field.name);
   }
 
-  addConditionField(
-    WhereInputClass,
-    'and',
-    () => [WhereInputClass],
-    'All of these conditions hold.',
-  );
-  addConditionField(
-    WhereInputClass,
-    'or',
-    () => [WhereInputClass],
-    'At least one of these conditions holds.',
-  );
+  addConditionField(WhereInputClass, 'and', () => [WhereInputClass], 'All of these hold.');
+  addConditionField(WhereInputClass, 'or', () => [WhereInputClass], 'At least one of these holds.');
   addConditionField(
     WhereInputClass,
     'not',
     () => WhereInputClass,
-    'The condition does not hold. Also matches rows without a value.',
+    'This does not hold. Also matches rows without a value.',
   );
   InputType(name, { description: `Conditions on rows of ${entity.name}, all of which must hold.` })(
     WhereInputClass,
@@ -233,9 +223,9 @@ export const whereInputType: (entity: Entity) => ClassType = memoizePerEntity((e
 function addRelationConditionFields(WhereInputClass: ClassType, entity: Entity): void {
   for (const { name, target, isToMany, exclusiveTo } of relationsOf(entity)) {
     const type = isToMany ? relatedRowsFilter(target()) : whereInputType(target());
-    let description = `Condition on \`${name}\`. Rows without one do not match.`;
+    let description = `On \`${name}\`. Rows without one do not match.`;
 
-    if (isToMany) description = `Condition on rows of \`${name}\`.`;
+    if (isToMany) description = `On rows of \`${name}\`.`;
 
     addConditionField(WhereInputClass, name, () => type, description);
     Extensions({ exclusiveTo })(WhereInputClass.prototype, name);

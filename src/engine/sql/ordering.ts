@@ -8,7 +8,7 @@ import { createEnum } from '../declare/enums';
 import { atMostElementsMessage } from '../../shared/messages';
 import { mayHaveHiddenRows } from '../access/access';
 import { whereClause, type ParameterBinder, type SqlCondition } from '../access/conditions';
-import { invalidArgumentError } from '../declare/errors';
+import { invalidArgumentError, invalidInputError, type InputPath } from '../declare/errors';
 import { fieldOf, fieldsOf, type Entity, type EntityField } from '../declare/fields';
 import { memoizePerEntity } from '../declare/memoize';
 import { isSearchableField } from './filters';
@@ -159,7 +159,7 @@ export function parseOrderField(text: string): OrderField {
   return { path: [descending ? text.slice(1) : text], descending, nullsFirst: descending };
 }
 
-function parseOrderInput(element: OrderInput, argumentPath: string): OrderField {
+function parseOrderInput(element: OrderInput, argumentPath: InputPath): OrderField {
   const path: string[] = [];
   let value: OrderDirection | OrderInput = element;
 
@@ -173,7 +173,7 @@ function parseOrderInput(element: OrderInput, argumentPath: string): OrderField 
     value = nestedValue;
 
     if (path.length > 1 && path.includes(RELEVANCE_FIELD)) {
-      throw invalidArgumentError(
+      throw invalidInputError(
         argumentPath,
         '`relevance` applies only to the listed rows themselves.',
       );
@@ -210,7 +210,7 @@ export function resolveOrder(
     throw invalidArgumentError('orderBy', atMostElementsMessage(MAX_ORDER_ELEMENTS));
   }
 
-  return orderBy.map((element, index) => parseOrderInput(element, `orderBy[${index}]`));
+  return orderBy.map((element, index) => parseOrderInput(element, ['orderBy', String(index)]));
 }
 
 /**

@@ -4,7 +4,12 @@
  */
 import { allOf, anyOf, negate, whereClause, type SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
-import { invalidArgumentError, truncateInput } from '../declare/errors';
+import {
+  invalidArgumentError,
+  invalidInputError,
+  truncateInput,
+  type InputPath,
+} from '../declare/errors';
 import { fieldsOf, type Entity, type EntityField } from '../declare/fields';
 import { linkDiscriminatorCondition } from '../declare/link-table';
 import type { OrderTerm } from './ordering';
@@ -133,9 +138,9 @@ function inCondition(
 
 const SQL_COMPARISON_OPERATORS: Record<string, string> = { lt: '<', lte: '<=', gt: '>', gte: '>=' };
 
-function searchCondition(field: EntityField, text: string, path: string): SqlCondition {
+function searchCondition(field: EntityField, text: string, path: InputPath): SqlCondition {
   if ([...text].length > MAX_SEARCH_CHARACTERS) {
-    throw invalidArgumentError(
+    throw invalidInputError(
       path,
       `Ensure this value has no more than ${MAX_SEARCH_CHARACTERS} characters.`,
     );
@@ -153,7 +158,7 @@ export function operatorCondition(
   operator: string,
   value: FilterValue,
   isCaseInsensitive: boolean,
-  path: string,
+  path: InputPath,
 ): SqlCondition {
   if (operator === 'eq') return equalCondition(field, value, isCaseInsensitive);
   if (operator === 'ne') return negate(equalCondition(field, value, isCaseInsensitive));
@@ -183,9 +188,9 @@ export function operatorCondition(
 }
 
 /** Rejects null where it would silently remove a condition. `eq` and `ne` compare with it. */
-function rejectNull(value: unknown, path: string): void {
+function rejectNull(value: unknown, path: InputPath): void {
   if (value === null) {
-    throw invalidArgumentError(path, 'Must not be null. Omit it for no condition.');
+    throw invalidInputError(path, 'Must not be null. Omit it for no condition.');
   }
 }
 
@@ -219,9 +224,9 @@ class WhereCompiler {
 
   constructor(private readonly context: Context) {}
 
-  compile(entity: Entity, where: Where, path: string, nestingDepth: number): SqlCondition[] {
+  compile(entity: Entity, where: Where, path: InputPath, nestingDepth: number): SqlCondition[] {
     if (nestingDepth > MAX_CONDITION_DEPTH) {
-      throw invalidArgumentError(
+      throw invalidInputError(
         path,
         `Conditions are nested deeper than ${MAX_CONDITION_DEPTH} levels.`,
       );
@@ -229,14 +234,14 @@ class WhereCompiler {
 
     return Object.entries(where).flatMap(([name, value]) => {
       if (value === undefined) return [];
-      const conditionPath = `${path}.${name}`;
+      const conditionPath = [...path, name];
 
       rejectNull(value, conditionPath);
-      const compileNested = (nestedWhere: Where, nestedPath: string) =>
+      const compileNested = (nestedWhere: Where, nestedPath: InputPath) =>
         this.countCondition(allOf(this.compile(entity, nestedWhere, nestedPath, nestingDepth + 1)));
       const compileNestedList = (nestedWheres: Where[]) =>
         nestedWheres.map((nestedWhere, index) =>
-          compileNested(nestedWhere, `${conditionPath}[${index}]`),
+          compileNested(nestedWhere, [...conditionPath, String(index)]),
         );
 
       if (name === 'and') return compileNestedList(value);
@@ -267,21 +272,26 @@ class WhereCompiler {
   /**
    * Replaces global ids (`nodeId`) in an id filter by numeric ids. REST does not accept global ids.
    */
-  private resolveNodeIds(entity: Entity, field: EntityField, filter: Where, path: string): Where {
+  private resolveNodeIds(
+    entity: Entity,
+    field: EntityField,
+    filter: Where,
+    path: InputPath,
+  ): Where {
     const typeName = field.name === 'id' ? entity.name : field.target?.().name;
 
     if (typeName === undefined || !this.context.policies.acceptsNodeIds) return filter;
 
-    const toNumericId = (value: FilterValue, idPath: string): FilterValue => {
+    const toNumericId = (value: FilterValue, idPath: InputPath): FilterValue => {
       if (Array.isArray(value)) {
-        return value.map((element, index) => toNumericId(element, `${idPath}[${index}]`));
+        return value.map((element, index) => toNumericId(element, [...idPath, String(index)]));
       }
 
       if (typeof value !== 'string' || WHOLE_NUMBER_PATTERN.test(value)) return value;
       rejectNodeIdOfOtherType(typeName, value, idPath);
 
       if (!parseNodeId(value)) {
-        throw invalidArgumentError(
+        throw invalidInputError(
           idPath,
           `"${truncateInput(value)}" is not a valid id of ${typeName}.`,
         );
@@ -293,7 +303,7 @@ class WhereCompiler {
     return Object.fromEntries(
       Object.entries(filter).map(([operator, value]) => [
         operator,
-        toNumericId(value, `${path}.${operator}`),
+        toNumericId(value, [...path, operator]),
       ]),
     );
   }
@@ -315,13 +325,13 @@ class WhereCompiler {
     return field.toStoredText(value, operator, isCaseInsensitive, this.context.request.baseUrl);
   }
 
-  private fieldConditions(field: EntityField, filter: Where, path: string): SqlCondition[] {
+  private fieldConditions(field: EntityField, filter: Where, path: InputPath): SqlCondition[] {
     const isCaseInsensitive = filter.mode === TextMode.INSENSITIVE;
 
     return Object.entries(filter).flatMap(([operator, input]) => {
       const value = this.toStoredValue(field, operator, isCaseInsensitive, input);
 
-      const operatorPath = `${path}.${operator}`;
+      const operatorPath = [...path, operator];
 
       if (value === undefined) return [];
 
@@ -336,11 +346,11 @@ class WhereCompiler {
     });
   }
 
-  private idSetConditions(field: EntityField, filter: Where, path: string): SqlCondition[] {
+  private idSetConditions(field: EntityField, filter: Where, path: InputPath): SqlCondition[] {
     const conditions: SqlCondition[] = [];
 
     for (const [operator, value] of Object.entries(filter)) {
-      rejectNull(value, `${path}.${operator}`);
+      rejectNull(value, [...path, operator]);
     }
 
     if (filter.in != null) {
@@ -379,17 +389,17 @@ class WhereCompiler {
   private quantifierConditions(
     relation: EntityRelation,
     filter: Where,
-    path: string,
+    path: InputPath,
     nestingDepth: number,
   ): SqlCondition[] {
     const conditionsOf = (quantifier: string) => {
       if (filter[quantifier] === undefined) return [];
-      const quantifierPath = `${path}.${quantifier}`;
+      const quantifierPath = [...path, quantifier];
 
       rejectNull(filter[quantifier], quantifierPath);
 
       if (this.quantifierDepth >= MAX_QUANTIFIER_DEPTH) {
-        throw invalidArgumentError(
+        throw invalidInputError(
           quantifierPath,
           `\`some\` and \`none\` are nested deeper than ${MAX_QUANTIFIER_DEPTH} levels.`,
         );
@@ -414,7 +424,7 @@ class WhereCompiler {
   private relatedRowsCondition(
     relation: EntityRelation,
     where: Where,
-    path: string,
+    path: InputPath,
     nestingDepth: number,
   ): SqlCondition {
     const nestedCondition = allOf(this.compile(relation.target(), where, path, nestingDepth + 1));
@@ -455,7 +465,7 @@ export function compileWhere(
 ): CompiledWhere {
   if (!where) return { conditions: [], joins: [], joinOrderTerms: [], searches: [] };
   const compiler = new WhereCompiler(context);
-  const conditions = compiler.compile(entity, where, 'where', 0);
+  const conditions = compiler.compile(entity, where, ['where'], 0);
 
   return {
     conditions,

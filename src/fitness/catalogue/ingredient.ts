@@ -8,7 +8,11 @@ import { visibleRowConditions } from '../../engine/access/access';
 import { columnIsOneOf, createParameterBinder, whereClause } from '../../engine/access/conditions';
 import type { Context } from '../../engine/context';
 import { createCrudResolver } from '../../engine/schema/crud';
-import { invalidFieldsError, type FieldErrors } from '../../engine/declare/errors';
+import {
+  invalidArgumentError,
+  invalidArgumentsError,
+  type ArgumentError,
+} from '../../engine/declare/errors';
 import {
   ChoiceField,
   DateField,
@@ -251,12 +255,12 @@ function computeAmountNutrition(
   row: NutrientRow,
   unitArgument: string,
 ) {
-  const errors: FieldErrors = {};
+  const errors: ArgumentError[] = [];
   const amountError = amountErrorMessage(amount);
 
-  if (amountError) errors.amount = [amountError];
-  if (measure === undefined) errors[unitArgument] = [NOT_A_CHOICE_MESSAGE];
-  if (amountError || measure === undefined) throw invalidFieldsError(errors);
+  if (amountError) errors.push({ path: ['amount'], message: amountError });
+  if (measure === undefined) errors.push({ path: [unitArgument], message: NOT_A_CHOICE_MESSAGE });
+  if (amountError || measure === undefined) throw invalidArgumentsError(errors);
 
   return formatNutritionalValues(
     computePortionNutrition(row, amountInGrams(pythonStrip(amount), measure)),
@@ -306,7 +310,10 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
       allowBlank: true,
     });
 
-    if (issues.length) throw invalidFieldsError({ code: issues });
+    if (issues.length) {
+      throw invalidArgumentsError(issues.map((message) => ({ path: ['code'], message })));
+    }
+
     const { bind, values } = createParameterBinder();
     const where = whereClause(
       [
@@ -347,8 +354,8 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
     unitId: string | null,
     @Ctx() context: Context,
   ) {
-    if (Number(amount) < 0) throw invalidFieldsError({ amount: [atLeastMessage(0)] });
-    if (unitId != null) rejectNodeIdOfOtherType(IngredientUnit.name, unitId, 'unitId');
+    if (Number(amount) < 0) throw invalidArgumentError('amount', atLeastMessage(0));
+    if (unitId != null) rejectNodeIdOfOtherType(IngredientUnit.name, unitId, ['unitId']);
 
     let measure: HouseholdMeasure | null | undefined = null;
 
@@ -401,7 +408,7 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
     // Like the reference service, reports an invalid ingredient id alone, without validating the
     // other arguments.
     if (Number.isNaN(formIngredientId)) {
-      throw invalidFieldsError({ ingredient: [NOT_A_CHOICE_MESSAGE] });
+      throw invalidArgumentError('ingredient', NOT_A_CHOICE_MESSAGE);
     }
 
     let measure: HouseholdMeasure | null | undefined = null;

@@ -5,7 +5,7 @@ import { NOT_A_DATE_FILTER_MESSAGE } from '../../shared/messages';
 import { todayIn } from '../../engine/declare/clock';
 import type { Context } from '../../engine/context';
 import { createCrudResolver } from '../../engine/schema/crud';
-import { invalidFieldsError } from '../../engine/declare/errors';
+import { invalidArgumentError } from '../../engine/declare/errors';
 import {
   ComputedField,
   DateField,
@@ -301,7 +301,7 @@ export default class NutritionPlanResolver extends createCrudResolver(NutritionP
   ) {
     const date = parseDateParts({ year, month, day }, todayIn(context.services.timeZone));
 
-    if (date === undefined) throw invalidFieldsError({ date: [NOT_A_DATE_FILTER_MESSAGE] });
+    if (date === undefined) throw invalidArgumentError('date', NOT_A_DATE_FILTER_MESSAGE);
     const entries = [
       ...(await loadNutritionByDate(plan, context, eatenOnDayCondition(date))).values(),
     ].flat();

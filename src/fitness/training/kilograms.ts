@@ -31,7 +31,7 @@ export const TRAINING_WEIGHT_UNIT_FIELD_OPTIONS = {
 export const MASS_UNIT_FIELD_OPTIONS = {
   label: 'Unit of mass',
   description:
-    'The unit of the number: that of the weight unit kg or lb; in the weight unit Body Weight, the unit of the mass that is added to the body weight, by default that of the profile. Null for other weight units.',
+    'The unit of the number; in the weight unit Body Weight that of the added mass, by default that of the profile. Null if the number is no mass.',
   choices: MASS_UNIT_CHOICES,
   default: defaultValues.byTrigger,
   allowNull: true,

@@ -71,6 +71,7 @@ export class WorkoutSession extends Model<WorkoutSession> {
   @TextField({
     label: 'Notes',
     helpText: 'Any notes you might want to save about this workout session.',
+    graphqlDescription: 'A comment by the user.',
     allowNull: true,
     allowBlank: true,
   })
@@ -78,6 +79,7 @@ export class WorkoutSession extends Model<WorkoutSession> {
   @ChoiceField({
     label: 'General impression',
     helpText: 'Your impression about this workout session: did you exercise as well as you could?',
+    graphqlDescription: 'How well the training went.',
     choices: IMPRESSION_CHOICES,
     default: '2',
     max: 2,

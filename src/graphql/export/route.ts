@@ -5,7 +5,7 @@
  */
 import { once } from 'node:events';
 import type { Request, RequestHandler, Response } from 'express';
-import { GraphQLError, getOperationAST, type GraphQLSchema } from 'graphql';
+import { GraphQLError, getOperationAST } from 'graphql';
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import { ClientError, overloadedError } from '../../engine/declare/errors';
@@ -23,7 +23,7 @@ import { PageReader } from './pages';
 import { sendExportError, ExportError, createExportError } from './errors';
 import type { Context } from '../../engine/context';
 import { coerceVariables } from '../../engine/execution/variables';
-import { DRY_RUN_HEADER, DRY_RUN_MESSAGE } from '../../shared/messages';
+import { CHOOSE_OPERATION_MESSAGE, DRY_RUN_HEADER, DRY_RUN_MESSAGE } from '../../shared/messages';
 import { isDryRun } from '../dry-run';
 import { parseClientDocument } from '../document-limits';
 import { findExportedList, type ExportedList } from './list';
@@ -106,10 +106,10 @@ function rejectUnknownParameters(
 async function parseExportRequest(
   request: Request,
   requestContext: RequestContext,
-  schema: GraphQLSchema,
-  trustedDocuments: TrustedDocuments,
+  { executor, trustedDocuments }: Pick<ExportDependencies, 'executor' | 'trustedDocuments'>,
   format: ExportFormat,
 ): Promise<ExportRequest> {
+  const { schema } = executor;
   const context: Context = requestContext;
   const queryParameters = new URL(request.url, 'http://localhost').searchParams;
   const parameters = readParameters(request, queryParameters);
@@ -143,21 +143,26 @@ async function parseExportRequest(
 
   const document = await parseClientDocument(schema, query, requestContext);
 
-  if (!('kind' in document)) throw new ExportError(document.map(withErrorCode));
+  if (!('kind' in document)) throw new ExportError(document);
   const name =
     typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
   const operation = getOperationAST(document, name);
 
   if (!operation) {
     throw createExportError(
-      'Choose an operation with `operationName`.',
+      CHOOSE_OPERATION_MESSAGE,
       'operationName',
       'OPERATION_RESOLUTION_FAILURE',
     );
   }
 
   requestContext.operationName = operation.name?.value ?? null;
-  const coercionResult = coerceVariables(schema, operation, variables, !context.viewer);
+  const coercionResult = coerceVariables(
+    schema,
+    operation,
+    variables,
+    !executor.permitsIntrospection(context),
+  );
 
   if (coercionResult.errors) throw new ExportError(coercionResult.errors);
   const list = findExportedList(schema, document, operation, coercionResult.values);
@@ -169,19 +174,6 @@ async function parseExportRequest(
     fileName: (operation.name?.value ?? list.name).slice(0, MAX_FILENAME_CHARACTERS),
   };
 }
-
-const withErrorCode = (error: GraphQLError): GraphQLError => {
-  if (error.extensions.code === undefined) {
-    return new GraphQLError(error.message, {
-      nodes: error.nodes,
-      source: error.source,
-      positions: error.positions,
-      extensions: { code: 'GRAPHQL_VALIDATION_FAILED', ...error.extensions },
-    });
-  }
-
-  return error;
-};
 
 interface ExportDependencies {
   executor: Executor;
@@ -288,12 +280,11 @@ class ExportResponse {
 
   private async sendExportFile(fileExtension: string, format: ExportFormat): Promise<void> {
     const { request, response, requestContext } = this;
-    const { executor, trustedDocuments, config } = this.dependencies;
+    const { executor, config } = this.dependencies;
     const { list, variables, formatParameters, fileName } = await parseExportRequest(
       request,
       requestContext,
-      executor.schema,
-      trustedDocuments,
+      this.dependencies,
       format,
     );
     const writer = format.createWriter(list, formatParameters);

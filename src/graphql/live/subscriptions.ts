@@ -11,7 +11,7 @@ import {
   type FragmentDefinitionNode,
   type OperationDefinitionNode,
 } from 'graphql';
-import { DRY_RUN_MESSAGE } from '../../shared/messages';
+import { CHOOSE_OPERATION_MESSAGE, DRY_RUN_MESSAGE } from '../../shared/messages';
 import { visitFields } from '../../engine/declare/selections';
 import type { Context } from '../../engine/context';
 import type { Executor, Variables } from '../../engine/execution/executor';
@@ -113,9 +113,15 @@ export class Subscriptions {
 
     const operation = getOperationAST(document, name);
 
-    requestContext.operationName = operation?.name?.value;
+    if (!operation) {
+      const extensions = { code: 'OPERATION_RESOLUTION_FAILURE' };
 
-    if (operation?.operation !== 'subscription') {
+      return [new GraphQLError(CHOOSE_OPERATION_MESSAGE, { extensions })];
+    }
+
+    requestContext.operationName = operation.name?.value;
+
+    if (operation.operation !== 'subscription') {
       return [
         badRequestError(
           `Only subscriptions run here; queries and mutations go to POST ${GRAPHQL_PATH}.`,

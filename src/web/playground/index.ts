@@ -7,7 +7,9 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
+import { sendGraphQLError } from '../../graphql/http-errors';
 import type { Config } from '../../shared/config';
+import { INTROSPECTION_REQUIRES_SIGN_IN_MESSAGE } from '../../shared/messages';
 import { PRIVATE_CACHE_CONTROL } from '../../rest/response';
 import type { RequestContext } from '../../request/request-context';
 import { BROWSER_FILES_FOLDER } from '../browser-files';
@@ -87,7 +89,13 @@ export function playgroundRoutes(
     const { authentication } = contextOf(req);
 
     if (introspection === 'users' && !(await authentication.authenticate().catch(() => false))) {
-      return next();
+      return sendGraphQLError(
+        req,
+        res,
+        401,
+        'UNAUTHENTICATED',
+        INTROSPECTION_REQUIRES_SIGN_IN_MESSAGE,
+      );
     }
 
     await sendSchema(req, res);

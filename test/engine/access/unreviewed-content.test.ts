@@ -220,11 +220,11 @@ describe('a hidden exercise', () => {
 
   test('counts in computed fields, which show its details over REST only', async () => {
     const document = `query ($set: ID!) { setGroup(id: $set) {
-      summary(exerciseId: ${PENDING}) plannedSets { exercise { name comments { comment } } } } }`;
+      summary(exerciseId: ${PENDING}) plannedSets { translation { name comments { comment } } } } }`;
     const { setGroup } = await ann.ask(document, { set: own.set });
 
     expect(setGroup.summary).not.toBe('');
-    expect(setGroup.plannedSets.map(({ exercise }: any) => exercise)).toEqual([
+    expect(setGroup.plannedSets.map(({ translation }: any) => translation)).toEqual([
       null,
       null,
       { name: 'Squat', comments: [{ comment: 'Mind squat.' }] },

@@ -14,6 +14,7 @@ import { Person } from '../../setup/person';
 import { inputOf } from '../../setup/sample-values';
 import { randomFor, seeded } from '../../setup/random';
 import { lockIsAwaited } from '../../setup/waits';
+import { messagesByPath } from '../../setup/input-errors';
 
 const one = fitgraphForThisFile();
 let two: Fitgraph;
@@ -217,14 +218,14 @@ test.each([
   const { errors, code } = await ann.query(CHANGES, { since: cursor });
 
   expect(code).toBe('BAD_USER_INPUT');
-  expect(errors![0]!.extensions.fields).toEqual({
+  expect(messagesByPath(errors![0]!)).toEqual({
     since: ['This is not a valid cursor of changes.'],
   });
 });
 
 test('limits `first` to 1 to 500 and rejects anonymous clients', async () => {
   for (const first of [0, 501]) {
-    expect((await ann.query(CHANGES, { first })).errors![0]!.extensions.fields).toHaveProperty(
+    expect(messagesByPath((await ann.query(CHANGES, { first })).errors![0]!)).toHaveProperty(
       'first',
     );
   }

@@ -92,9 +92,12 @@ test('rejects stored values in GraphQL and enum names in REST', async () => {
 
   expect(errors![0]!.extensions).toEqual({
     code: 'BAD_USER_INPUT',
-    fields: {
-      'input.impression': [expect.stringMatching(/"3" does not exist in "WorkoutImpression"/)],
-    },
+    inputErrors: [
+      {
+        path: ['input', 'impression'],
+        message: expect.stringMatching(/"3" does not exist in "WorkoutImpression"/),
+      },
+    ],
   });
   const rejected = await ann.post('/workoutsession/', {
     workout: Number(workoutId),
@@ -223,9 +226,11 @@ describe('weekdays', () => {
   test('are rejected with the field name when they are unknown or empty', async () => {
     for (const wrong of ['FUNDAY', '1', 'monday', 1]) {
       const { errors } = await ann.query(CREATE, input(['MONDAY', wrong]));
-      const fields = { 'input.weekdays[1]': [expect.stringContaining('"Weekday"')] };
+      const inputErrors = [
+        { path: ['input', 'weekdays', '1'], message: expect.stringContaining('"Weekday"') },
+      ];
 
-      expect(errors![0]!.extensions).toEqual({ code: 'BAD_USER_INPUT', fields });
+      expect(errors![0]!.extensions).toEqual({ code: 'BAD_USER_INPUT', inputErrors });
       const { code } = await ann.query(
         'query ($days: [Weekday!]) { trainingDays(where: { weekdays: { in: $days } }) { totalCount } }',
         {

@@ -1,6 +1,7 @@
 /** Errors have a code, name the invalid fields and reveal no internals. */
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import type { Person } from '../../setup/person';
+import { messagesByPath } from '../../setup/input-errors';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
@@ -334,11 +335,11 @@ test('names the fields of variables with a missing value or a wrong type', async
   const { code, errors } = await create({ date: '2021-02-30', weight: true });
 
   expect(code).toBe('BAD_USER_INPUT');
-  expect(errors![0]!.extensions.fields).toEqual({
+  expect(messagesByPath(errors![0]!)).toEqual({
     'input.date': ['Date has wrong format. Use one of these formats instead: YYYY-MM-DD.'],
     'input.weight': ['A valid number is required.'],
   });
-  expect((await create({})).errors![0]!.extensions.fields).toEqual({
+  expect(messagesByPath((await create({})).errors![0]!)).toEqual({
     'input.date': ['This field is required.'],
     'input.weight': ['This field is required.'],
   });

@@ -13,6 +13,7 @@ import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { hasPages } from '../../setup/generic-lists';
 import type { Person } from '../../setup/person';
 import { inputOf, type Values } from '../../setup/sample-values';
+import { messagesByPath } from '../../setup/input-errors';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
@@ -75,9 +76,9 @@ describe.each(byName(listed))('id conditions of %s', (name, entity) => {
       for (const operator of operators(field)) {
         for (const id of [otherThan(typeOf(entity, field)), 'abc']) {
           const { code, errors } = await ann.query(document, condition(field, operator, id));
-          const place = `where.${field.name}.${operator}${['eq', 'ne'].includes(operator) ? '' : '[0]'}`;
+          const place = `where.${field.name}.${operator}${['eq', 'ne'].includes(operator) ? '' : '.0'}`;
 
-          expect([code, Object.keys(errors![0]!.extensions.fields)]).toEqual([
+          expect([code, Object.keys(messagesByPath(errors![0]!))]).toEqual([
             'BAD_USER_INPUT',
             [place],
           ]);
@@ -165,7 +166,7 @@ describe.each(byName(creatable))('id values of %s', (name, entity) => {
       { id },
     );
 
-    expect([code, Object.keys(errors![0]!.extensions.fields)]).toEqual(['BAD_USER_INPUT', ['id']]);
+    expect([code, Object.keys(messagesByPath(errors![0]!))]).toEqual(['BAD_USER_INPUT', ['id']]);
     const message = expect.stringMatching(new RegExp(`, not of ${name}\\.$`));
 
     for (const [document, variables] of [
@@ -194,7 +195,7 @@ test('accepts id or nodeId in arguments that refer to a row of another type', as
   );
   const { errors } = await ann.query(values, { of: ingredientId, unit: nodeIdOf('Muscle', 1) });
 
-  expect(Object.keys(errors![0]!.extensions.fields)).toEqual(['unitId']);
+  expect(Object.keys(messagesByPath(errors![0]!))).toEqual(['unitId']);
   const text =
     'query ($exercise: ID!) { setGroups(first: 1) { nodes { summary(exerciseId: $exercise) } } }';
 

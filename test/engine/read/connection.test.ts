@@ -12,23 +12,25 @@ beforeAll(async () => {
 
 const LONG = 'x'.repeat(300);
 const MANY_CONDITIONS = Array.from({ length: 201 }, (_, id) => ({ id: { eq: id } }));
-const TOO_LONG = ['Ensure this value has no more than 200 characters.'];
-const TOO_MANY = ['There are more than 200 conditions.'];
-const TOO_MANY_ELEMENTS = ['Ensure this list has no more than 50 elements.'];
+const TOO_LONG = {
+  path: ['where', 'name', 'search'],
+  message: 'Ensure this value has no more than 200 characters.',
+};
+const TOO_MANY = { path: ['where'], message: 'There are more than 200 conditions.' };
+const TOO_MANY_ELEMENTS = {
+  path: ['orderBy'],
+  message: 'Ensure this list has no more than 50 elements.',
+};
 const ORDERS = Array.from({ length: 51 }, () => ({ id: 'ASC' }));
 
 const EXERCISES: [string, object, object][] = [
-  [
-    'a search text that is too long',
-    { where: { name: { search: LONG } } },
-    { 'where.name.search': TOO_LONG },
-  ],
-  ['too many conditions', { where: { or: MANY_CONDITIONS } }, { where: TOO_MANY }],
-  ['too many elements in orderBy', { orderBy: ORDERS }, { orderBy: TOO_MANY_ELEMENTS }],
+  ['a search text that is too long', { where: { name: { search: LONG } } }, TOO_LONG],
+  ['too many conditions', { where: { or: MANY_CONDITIONS } }, TOO_MANY],
+  ['too many elements in orderBy', { orderBy: ORDERS }, TOO_MANY_ELEMENTS],
 ];
 const ENTRIES: [string, object, object][] = [
-  ['too many conditions', { where: { or: MANY_CONDITIONS } }, { where: TOO_MANY }],
-  ['too many elements in orderBy', { orderBy: ORDERS }, { orderBy: TOO_MANY_ELEMENTS }],
+  ['too many conditions', { where: { or: MANY_CONDITIONS } }, TOO_MANY],
+  ['too many elements in orderBy', { orderBy: ORDERS }, TOO_MANY_ELEMENTS],
 ];
 
 const variablesOf = (type: string) => `query ($where: ${type}Where, $orderBy: [${type}Order!])`;
@@ -38,24 +40,24 @@ async function expectRejection(
   document: string,
   variables: object,
   path: (string | number)[],
-  fields: object,
+  inputError: object,
 ): Promise<void> {
   const { errors } = await ann.query(document, variables as Record<string, unknown>);
 
   expect(errors!.map((error) => error.path)).toContainEqual(path);
 
   for (const { extensions } of errors!) {
-    expect(extensions).toEqual({ code: 'BAD_USER_INPUT', fields });
+    expect(extensions).toEqual({ code: 'BAD_USER_INPUT', inputErrors: [inputError] });
   }
 }
 
-describe.each(EXERCISES)('a list with %s', (_name, variables, fields) => {
+describe.each(EXERCISES)('a list with %s', (_name, variables, inputError) => {
   test('is rejected at the root', () =>
     expectRejection(
       `${variablesOf('Exercise')} { exercises${ARGUMENTS} }`,
       variables,
       ['exercises'],
-      fields,
+      inputError,
     ));
 
   test('is rejected below a row', () =>
@@ -63,7 +65,7 @@ describe.each(EXERCISES)('a list with %s', (_name, variables, fields) => {
       `${variablesOf('Exercise')} { exerciseCategory(id: 1) { found: exercises${ARGUMENTS} } }`,
       variables,
       ['exerciseCategory', 'found'],
-      fields,
+      inputError,
     ));
 
   test('is rejected below the rows of a list', () =>
@@ -71,23 +73,23 @@ describe.each(EXERCISES)('a list with %s', (_name, variables, fields) => {
       `${variablesOf('Exercise')} { exerciseCategories { exercises${ARGUMENTS} } }`,
       variables,
       ['exerciseCategories', 0, 'exercises'],
-      fields,
+      inputError,
     ));
 
   test('is rejected at its own alias next to a valid list', async () => {
     const document = `${variablesOf('Exercise')} { viewer { id } exerciseCategory(id: 1) { good: exercises { nodes { id } } bad: exercises${ARGUMENTS} } }`;
 
-    await expectRejection(document, variables, ['exerciseCategory', 'bad'], fields);
+    await expectRejection(document, variables, ['exerciseCategory', 'bad'], inputError);
   });
 });
 
-describe.each(ENTRIES)('a list of owned rows with %s', (_name, variables, fields) => {
+describe.each(ENTRIES)('a list of owned rows with %s', (_name, variables, inputError) => {
   test('is rejected', () =>
     expectRejection(
       `${variablesOf('WeightEntry')} { weightEntries${ARGUMENTS} }`,
       variables,
       ['weightEntries'],
-      fields,
+      inputError,
     ));
 });
 
@@ -96,7 +98,5 @@ test('rejects a search text that is too long in a list of owned rows', () =>
     `${variablesOf('Workout')} { workouts${ARGUMENTS} }`,
     { where: { name: { search: LONG } } },
     ['workouts'],
-    {
-      'where.name.search': TOO_LONG,
-    },
+    TOO_LONG,
   ));

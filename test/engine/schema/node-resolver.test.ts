@@ -111,6 +111,8 @@ test('rejects more than 100 ids', async () => {
 
   expect(errors![0]!.extensions).toMatchObject({
     code: 'BAD_USER_INPUT',
-    fields: { nodeIds: ['Ensure this list has no more than 100 elements.'] },
+    inputErrors: [
+      { path: ['nodeIds'], message: 'Ensure this list has no more than 100 elements.' },
+    ],
   });
 });

@@ -220,7 +220,9 @@ test('rejects a cursor of the byte order', async () => {
 
   expect(errors![0]!.extensions).toMatchObject({
     code: 'BAD_USER_INPUT',
-    fields: { after: ['This cursor belongs to a different order or search.'] },
+    inputErrors: [
+      { path: ['after'], message: 'This cursor belongs to a different order or search.' },
+    ],
   });
 });
 

@@ -2,6 +2,7 @@
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { findEntity, resourceOf } from '../../../src/engine/declare/registry';
 import type { Person } from '../../setup/person';
+import { messagesByPath } from '../../setup/input-errors';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
@@ -121,28 +122,28 @@ test.each<Case>([
     'diaryEntries',
     { eatenAt: { eq: '2021-03-10T09:00:00+01:00' } },
     'eatenAt',
-    ['2021-03-10T09:00:00+01:00'],
+    ['2021-03-10T08:00:00Z'],
   ],
   [
     'DiaryEntry',
     'diaryEntries',
     { eatenAt: { eq: '2021-03-11T04:00:00+20:00' } },
     'eatenAt',
-    ['2021-03-10T09:00:00+01:00'],
+    ['2021-03-10T08:00:00Z'],
   ],
   [
     'DiaryEntry',
     'diaryEntries',
     { ingredientUnitId: { isNull: true } },
     'eatenAt',
-    ['2021-03-10T09:00:00+01:00'],
+    ['2021-03-10T08:00:00Z'],
   ],
   [
     'DiaryEntry',
     'diaryEntries',
     { ingredientUnitId: { eq: '1' } },
     'eatenAt',
-    ['2021-03-10T07:00:00+01:00'],
+    ['2021-03-10T06:00:00Z'],
   ],
   ['Exercise', 'exercises', { muscleIds: { in: ['1'] } }, 'name', ['Bench press']],
   ['Exercise', 'exercises', { musclesSecondaryIds: { in: ['1'] } }, 'name', ['Squat']],
@@ -282,7 +283,7 @@ describe('an invalid condition or order', () => {
     const { status, code, errors } = await ann.query(document, { where, orderBy });
 
     expect([status, code]).toEqual([expected, 'BAD_USER_INPUT']);
-    expect(errors![0]!.extensions.fields).toEqual(fields);
+    expect(messagesByPath(errors![0]!)).toEqual(fields);
   };
 
   const nested = (depth: number, innermost: object = {}): object =>
@@ -346,9 +347,16 @@ describe('an invalid condition or order', () => {
     await expectRejection('Exercise', 'exercises', nested(11), {
       [path]: ['Conditions are nested deeper than 10 levels.'],
     });
-    const deep = { where: ['Ensure that this is nested no deeper than 64 levels.'] };
+    const message = 'Ensure that this is nested no deeper than 64 levels.';
 
-    await expectRejection('Exercise', 'exercises', nested(65), deep, undefined, 400);
+    await expectRejection(
+      'Exercise',
+      'exercises',
+      nested(65),
+      { where: [message] },
+      undefined,
+      400,
+    );
     const query = 'query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }';
 
     const sendNested = async (levels: number) => {
@@ -364,7 +372,7 @@ describe('an invalid condition or order', () => {
 
     expect(await sendNested(90)).toMatchObject([
       200,
-      { extensions: { code: 'BAD_USER_INPUT', fields: deep } },
+      { extensions: { code: 'BAD_USER_INPUT', inputErrors: [{ path: ['where'], message }] } },
     ]);
     // A request body of more than 100 levels is not parsed at all.
     expect(await sendNested(100_000)).toMatchObject([
@@ -403,7 +411,7 @@ describe('an invalid condition or order', () => {
     [{ muscles: { none: null } }, 'muscles.none'],
     [{ not: null }, 'not'],
     [{ or: null }, 'or'],
-    [{ and: [{ name: { endsWith: null } }] }, 'and[0].name.endsWith'],
+    [{ and: [{ name: { endsWith: null } }] }, 'and.0.name.endsWith'],
   ])('is rejected where %j contains null, which would match all rows', async (where, path) => {
     await expectRejection('Exercise', 'exercises', where, {
       [`where.${path}`]: ['Must not be null. Omit it for no condition.'],
@@ -437,7 +445,7 @@ describe('an invalid condition or order', () => {
       'ExerciseComment',
       'exerciseComments',
       { comment: { contains: 'x' } },
-      { 'orderBy[0]': other },
+      { 'orderBy.0': other },
       [{ translation: { relevance: 'DESC' } }],
     );
     const long = { orderBy: ['Ensure this list has no more than 50 elements.'] };
@@ -540,7 +548,9 @@ describe('a search in `where`', () => {
 
     expect(errors![0]!.extensions).toMatchObject({
       code: 'BAD_USER_INPUT',
-      fields: { after: ['This cursor belongs to a different order or search.'] },
+      inputErrors: [
+        { path: ['after'], message: 'This cursor belongs to a different order or search.' },
+      ],
     });
   });
 });
@@ -591,9 +601,12 @@ describe('orderBy', () => {
     for (const orderBy of [[{}], [{ date: null }], [{ date: 'ASC', weight: 'ASC' }]]) {
       expect((await ann.query(document, { orderBy })).errors![0]!.extensions).toMatchObject({
         code: 'BAD_USER_INPUT',
-        fields: {
-          'orderBy[0]': ['Exactly one field of WeightEntryOrder must be given, and not null.'],
-        },
+        inputErrors: [
+          {
+            path: ['orderBy', '0'],
+            message: 'Exactly one field of WeightEntryOrder must be given, and not null.',
+          },
+        ],
       });
     }
 

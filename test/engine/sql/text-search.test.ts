@@ -232,7 +232,12 @@ test('rejects a term of more than 200 characters, but not one of many words', as
 
     expect(errors![0]!.extensions).toEqual({
       code: 'BAD_USER_INPUT',
-      fields: { 'where.name.search': ['Ensure this value has no more than 200 characters.'] },
+      inputErrors: [
+        {
+          path: ['where', 'name', 'search'],
+          message: 'Ensure this value has no more than 200 characters.',
+        },
+      ],
     });
   }
 

@@ -8,6 +8,7 @@ import { buildGraphQLSchema } from '../../../src/graphql/schema';
 import { ownedTypes } from '../../setup/owned-rows';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import type { Person } from '../../setup/person';
+import { messagesByPath } from '../../setup/input-errors';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
@@ -184,8 +185,8 @@ test('names the paths of nested values with a wrong type', async () => {
   });
 
   expect(code).toBe('BAD_USER_INPUT');
-  expect(Object.keys(errors![0]!.extensions.fields)).toEqual([
-    'input.days[0].setGroups[0].plannedSets[0].reps',
+  expect(Object.keys(messagesByPath(errors![0]!))).toEqual([
+    'input.days.0.setGroups.0.plannedSets.0.reps',
   ]);
 });
 
@@ -273,7 +274,9 @@ test('rejects more than 500 rows, including nested ones', async () => {
 
   expect(errors![0]!.extensions).toEqual({
     code: 'BAD_USER_INPUT',
-    fields: { input: ['A mutation can write at most 500 rows; this one has 501.'] },
+    inputErrors: [
+      { path: ['input'], message: 'A mutation can write at most 500 rows; this one has 501.' },
+    ],
   });
   expect(await rowsOf(ann)).toBe(before);
   expect((await createWorkout(ann, many(497))).data.made.errors).toEqual([]);

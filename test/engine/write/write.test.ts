@@ -118,7 +118,9 @@ describe('a bulk create', () => {
     const inputs = days.map((date) => ({ date, weight: '80' }));
     const limit = (argument: string) => ({
       code: 'BAD_USER_INPUT',
-      fields: { [argument]: ['A mutation can write at most 500 rows; this one has 501.'] },
+      inputErrors: [
+        { path: [argument], message: 'A mutation can write at most 500 rows; this one has 501.' },
+      ],
     });
 
     expect(extensions(await create(inputs))).toEqual(limit('inputs'));

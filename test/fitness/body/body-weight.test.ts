@@ -4,6 +4,7 @@
  */
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import type { Person } from '../../setup/person';
+import { messagesByPath } from '../../setup/input-errors';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
@@ -75,7 +76,7 @@ test('returns a range of days in pounds', async () => {
 test('rejects a number of days below 2', async () => {
   const { code, errors } = await ann.query('{ bodyWeightTrend(days: 1) { date } }');
 
-  expect([code, errors![0]!.extensions.fields]).toEqual([
+  expect([code, messagesByPath(errors![0]!)]).toEqual([
     'BAD_USER_INPUT',
     { days: ['Must be from 2 to 3660.'] },
   ]);

@@ -1,5 +1,6 @@
 /** Ingredients by barcode. */
 import { fitgraphForThisFile } from '../../setup/fitgraph';
+import { messagesByPath } from '../../setup/input-errors';
 import type { Person } from '../../setup/person';
 
 const fitgraph = fitgraphForThisFile();
@@ -61,7 +62,12 @@ test('rejects an invalid barcode and names the argument', async () => {
   const long = await fitgraph.anonymous.query(FIND, { code: '1'.repeat(201) });
 
   expect(long.errors).toMatchObject([
-    { extensions: { code: 'BAD_USER_INPUT', fields: { code: [expect.stringContaining('200')] } } },
+    {
+      extensions: {
+        code: 'BAD_USER_INPUT',
+        inputErrors: [{ path: ['code'], message: expect.stringContaining('200') }],
+      },
+    },
   ]);
   const nul = await fitgraph.anonymous.query(FIND, { code: '1\0' });
 
@@ -69,7 +75,7 @@ test('rejects an invalid barcode and names the argument', async () => {
     {
       extensions: {
         code: 'BAD_USER_INPUT',
-        fields: { code: ['Null characters are not allowed.'] },
+        inputErrors: [{ path: ['code'], message: 'Null characters are not allowed.' }],
       },
     },
   ]);
@@ -96,7 +102,9 @@ test('rejects a negative amount and names the argument', async () => {
     {
       extensions: {
         code: 'BAD_USER_INPUT',
-        fields: { amount: ['Ensure this value is greater than or equal to 0.'] },
+        inputErrors: [
+          { path: ['amount'], message: 'Ensure this value is greater than or equal to 0.' },
+        ],
       },
     },
   ]);
@@ -118,5 +126,5 @@ test('rejects the unit of another ingredient and names the argument', async () =
     '{ ingredient(id: 1) { valuesOf(amount: "1", unitId: 2) { energy } } }',
   );
 
-  expect(Object.keys(errors![0]!.extensions.fields)).toEqual(['unitId']);
+  expect(Object.keys(messagesByPath(errors![0]!))).toEqual(['unitId']);
 });

@@ -296,7 +296,10 @@ test('accepts up to 366 days and rejects a reversed range', async () => {
         { from, until },
       )
     ).errors![0]!.extensions;
-  const fields = (message: string) => ({ code: 'BAD_USER_INPUT', fields: { until: [message] } });
+  const fields = (message: string) => ({
+    code: 'BAD_USER_INPUT',
+    inputErrors: [{ path: ['until'], message }],
+  });
 
   expect(await errorExtensions(day(1), day(0))).toEqual(
     fields('Ensure that `from` is not greater than `until`.'),

@@ -406,7 +406,7 @@ describe('a large file of groups', () => {
   const DAYS = 25_000;
   const FIRST_DAY = '1900-01-01';
   const GROUPS =
-    '{ weightEntriesGrouped(groupBy: [{ date: { by: DAY } }], orderBy: [{ key: 1 }]) { keys { dateBucket { start } } count } }';
+    '{ weightEntriesGrouped(groupBy: [{ date: { by: DAY } }], orderBy: [{ key: { number: 1 } }]) { keys { dateBucket { start } } count } }';
   let writer: Client;
 
   beforeAll(async () => {

@@ -272,7 +272,7 @@ describe('an exported file', () => {
   });
 
   test('has one line per group of a grouped list', async () => {
-    const query = `{ workoutLogsGrouped(groupBy: [{ date: { by: WEEK } }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
+    const query = `{ workoutLogsGrouped(groupBy: [{ date: { by: WEEK } }], orderBy: [{ statistic: { name: COUNT, direction: DESC } }]) {
     keys { week: dateBucket { start } } count max { weight } } }`;
 
     expect((await file(ann, { query })).records).toEqual([

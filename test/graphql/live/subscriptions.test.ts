@@ -47,6 +47,7 @@ interface Stream extends AsyncIterable<Event> {
 interface Request {
   query: string;
   variables?: Record<string, unknown>;
+  operationName?: string;
 }
 
 const closing: (() => void)[] = [];
@@ -200,12 +201,41 @@ describe.each(TRANSPORTS)('the endpoint for subscriptions over %s', (_name, tran
     [
       'an invalid cursor',
       { query: CHANGED, variables: { since: 'x' } },
+      'BAD_USER_INPUT',
       'since: This is not a valid cursor of changes.',
     ],
-    ['an unknown row type', { query: CHANGED, variables: { types: ['Bicycle'] } }, 'Bicycle'],
-    ['an unknown field', { query: 'subscription { changed { hat } }' }, 'Cannot query field "hat"'],
-    ['a syntax error', { query: 'subscription {' }, 'Syntax Error'],
-  ])('rejects %s', async (_case, request, message) => {
+    [
+      'an unknown row type',
+      { query: CHANGED, variables: { types: ['Bicycle'] } },
+      'BAD_USER_INPUT',
+      'Bicycle',
+    ],
+    [
+      'an unknown field',
+      { query: 'subscription { changed { hat } }' },
+      'GRAPHQL_VALIDATION_FAILED',
+      'Cannot query field "hat"',
+    ],
+    [
+      'a document that exceeds a limit',
+      { query: `subscription { changed { ${'changes '.repeat(501)} } }` },
+      'GRAPHQL_VALIDATION_FAILED',
+      'selections',
+    ],
+    ['a syntax error', { query: 'subscription {' }, 'GRAPHQL_PARSE_FAILED', 'Syntax Error'],
+    [
+      'several operations without a name',
+      { query: `${CHANGED.replace('subscription', 'subscription A')} query B { viewer { id } }` },
+      'OPERATION_RESOLUTION_FAILURE',
+      'operationName',
+    ],
+    [
+      'an unknown operation name',
+      { query: CHANGED, operationName: 'Other' },
+      'OPERATION_RESOLUTION_FAILURE',
+      'operationName',
+    ],
+  ])('rejects %s', async (_case, request, code, message) => {
     const open = transport(one, ann);
     // graphql-ws throws the errors of an operation; graphql-sse returns them as a result.
     const errors = await open(request)
@@ -215,7 +245,9 @@ describe.each(TRANSPORTS)('the endpoint for subscriptions over %s', (_name, tran
         (thrown) => thrown,
       );
 
-    expect(JSON.stringify(errors)).toContain(JSON.stringify(message).slice(1, -1));
+    expect(errors).toMatchObject([
+      { message: expect.stringContaining(message), extensions: { code } },
+    ]);
   });
 
   test('rejects queries and mutations', async () => {

@@ -30,7 +30,7 @@ const CATALOGUE: Screen[] = [
         nodes { ...ExerciseCard musclesSecondary { id name } }
         pageInfo { ...PageInfoFields }
       }
-      facets: exercisesGrouped(where: $where, groupBy: [{ field: CATEGORY }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
+      facets: exercisesGrouped(where: $where, groupBy: [{ field: CATEGORY }], orderBy: [{ statistic: { name: COUNT, direction: DESC } }]) {
         keys { category { name } } count
       }
     }
@@ -120,7 +120,7 @@ const CATALOGUE: Screen[] = [
     name: 'licences and attribution',
     query: `query Attribution {
       licenses { id shortName fullName url }
-      exerciseAuthors: exercisesGrouped(first: 200, groupBy: [{ field: LICENSE_AUTHOR }, { field: LICENSE }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
+      exerciseAuthors: exercisesGrouped(first: 200, groupBy: [{ field: LICENSE_AUTHOR }, { field: LICENSE }], orderBy: [{ statistic: { name: COUNT, direction: DESC } }]) {
         keys { licenseAuthor license { id shortName } } count
       }
       ingredientSources: ingredientsGrouped(first: 200, groupBy: [{ field: SOURCE_NAME }, { field: LICENSE }]) {

@@ -102,7 +102,7 @@ const NUTRITION: Screen[] = [
       weeks: diaryEntriesGrouped(where: { eatenAt: { gte: $since } }, groupBy: [{ eatenAt: { by: WEEK, timeZone: $zone } }]) {
         keys { eatenAtBucket { start end } } count countDistinct(of: INGREDIENT)
       }
-      foods: diaryEntriesGrouped(first: 20, groupBy: [{ field: INGREDIENT }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
+      foods: diaryEntriesGrouped(first: 20, groupBy: [{ field: INGREDIENT }], orderBy: [{ statistic: { name: COUNT, direction: DESC } }]) {
         keys { ingredient { id name energy } } count avg { amount } max { eatenAt }
       }
       energy: topFoods(first: 10) { energyShare ingredient { id name } }

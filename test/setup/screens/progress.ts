@@ -60,7 +60,7 @@ export const progress: Screen[] = [
         first: 500
         where: { date: { gte: $since } }
         groupBy: [{ date: { by: WEEK } }, { muscle: { muscles: 1, musclesSecondary: 0.5 } }]
-        orderBy: [{ key: 1 }, { statistic: WEIGHTED_COUNT, direction: DESC }]
+        orderBy: [{ key: { number: 1 } }, { statistic: { name: WEIGHTED_COUNT, direction: DESC } }]
       ) {
         keys { dateBucket { start end } muscle { id name isFront } } weightedCount sum { reps } max { weightKg }
       }
@@ -85,7 +85,7 @@ export const progress: Screen[] = [
         where: { date: { gte: $since } }
         groupBy: [{ field: EXERCISE }]
         having: [{ statistic: COUNT, is: { gte: 3 } }]
-        orderBy: [{ statistic: SUM, of: REPS, direction: DESC }]
+        orderBy: [{ statistic: { name: SUM, of: REPS, direction: DESC } }]
       ) {
       keys { exercise { id name } } count sum { reps } median { weightKg } p90: percentile(p: 0.9) { weightKg } }
     }`,

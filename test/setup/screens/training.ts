@@ -16,7 +16,7 @@ export const training: Screen[] = [
             plannedSets {
               ...PlannedSetRow
               exercise {
-                id name images { image isMain } comments { comment }
+                id name images { image isMain } translations { id comments { comment } }
                 muscles { ...MuscleFigure } musclesSecondary { ...MuscleFigure }
               }
             }

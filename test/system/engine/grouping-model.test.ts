@@ -459,17 +459,17 @@ function randomOrder(keys: readonly Key[], { numbers }: Fields): Term[] {
   const [index] = [random.int(0, Math.max(0, keys.length - 1))];
   const terms: Term[] = [
     {
-      input: { statistic: 'COUNT', direction },
+      input: { statistic: { name: 'COUNT', direction } },
       of: ({ statistics: { count } }) => count,
       descending,
     },
     {
-      input: { statistic: 'WEIGHTED_COUNT', direction },
+      input: { statistic: { name: 'WEIGHTED_COUNT', direction } },
       of: ({ statistics: { weightedCount } }) => Number(weightedCount),
       descending,
     },
     {
-      input: { statistic: work.toUpperCase(), of: toConstantCase(number), direction },
+      input: { statistic: { name: work.toUpperCase(), of: toConstantCase(number), direction } },
       of: (group) => number_(group.statistics[work][number]),
       descending,
     },
@@ -478,7 +478,7 @@ function randomOrder(keys: readonly Key[], { numbers }: Fields): Term[] {
 
   if (place) {
     terms.push({
-      input: { key: index + 1, direction },
+      input: { key: { number: index + 1, direction } },
       of: ({ values }) => (values[index] === null ? null : place(values[index])),
       descending,
     });

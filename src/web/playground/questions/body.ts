@@ -65,7 +65,7 @@ export const BODY_QUESTIONS: readonly ExampleQuestion[] = [
   weightEntriesGrouped(
     where: { date: { gte: $since } }
     groupBy: [{ date: { by: WEEK } }]
-    orderBy: [{ key: 1 }]
+    orderBy: [{ key: { number: 1 } }]
   ) {
     keys { dateBucket { start } }
     days: count
@@ -81,7 +81,7 @@ export const BODY_QUESTIONS: readonly ExampleQuestion[] = [
     keywords: 'minimum maximum fluctuation scale body weight',
     explanation: 'The range of body weight in each month.',
     query: `query RangeByMonth {
-  weightEntriesGrouped(groupBy: [{ date: { by: MONTH } }], orderBy: [{ key: 1 }]) {
+  weightEntriesGrouped(groupBy: [{ date: { by: MONTH } }], orderBy: [{ key: { number: 1 } }]) {
     keys { dateBucket { start } }
     min { weightKg }
     avg { weightKg }
@@ -103,7 +103,7 @@ export const BODY_QUESTIONS: readonly ExampleQuestion[] = [
   weightEntriesGrouped(
     where: { date: { gte: $since } }
     groupBy: [{ date: { by: WEEKDAY } }]
-    orderBy: [{ key: 1 }]
+    orderBy: [{ key: { number: 1 } }]
   ) {
     keys { dateBucket { weekday: number } }
     count
@@ -120,7 +120,7 @@ export const BODY_QUESTIONS: readonly ExampleQuestion[] = [
     keywords: 'histogram range scale body weight',
     explanation: 'Number of entries in steps of 1 kg.',
     query: `query WeightDistribution {
-  weightEntriesGrouped(groupBy: [{ weightKg: { width: 1, empty: true } }], orderBy: [{ key: 1 }]) {
+  weightEntriesGrouped(groupBy: [{ weightKg: { width: 1, empty: true } }], orderBy: [{ key: { number: 1 } }]) {
     keys { weightKgBin { from to } }
     days: count
   }
@@ -133,7 +133,7 @@ export const BODY_QUESTIONS: readonly ExampleQuestion[] = [
     keywords: 'consistency habit weigh-in scale body weight streak',
     explanation: 'Number of days with an entry per month, and the first and last of them.',
     query: `query DaysWeighedByMonth {
-  weightEntriesGrouped(groupBy: [{ date: { by: MONTH, empty: true } }], orderBy: [{ key: 1 }]) {
+  weightEntriesGrouped(groupBy: [{ date: { by: MONTH, empty: true } }], orderBy: [{ key: { number: 1 } }]) {
     keys { dateBucket { start } }
     days: countDistinct(of: DATE)
     first: min { date }

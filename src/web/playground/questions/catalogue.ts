@@ -54,7 +54,7 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
     keywords: 'calories kcal histogram catalogue distribution',
     explanation: 'Number of foods in steps of 50 kcal per 100 g, with their mean protein and fat.',
     query: `query FoodsByEnergy {
-  ingredientsGrouped(groupBy: [{ energy: { width: 50, empty: true } }], orderBy: [{ key: 1 }]) {
+  ingredientsGrouped(groupBy: [{ energy: { width: 50, empty: true } }], orderBy: [{ key: { number: 1 } }]) {
     keys { energyBin { from to } }
     foods: count
     avg { protein fat }
@@ -90,7 +90,7 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
     query: `query ExercisesPerMuscle {
   exercisesGrouped(
     groupBy: [{ muscle: { muscles: 1, musclesSecondary: 0.5 } }]
-    orderBy: [{ statistic: WEIGHTED_COUNT, direction: DESC }]
+    orderBy: [{ statistic: { name: WEIGHTED_COUNT, direction: DESC } }]
   ) {
     keys { muscle { name } }
     count
@@ -107,7 +107,7 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
     query: `query ExercisesByCategory {
   exercisesGrouped(
     groupBy: [{ field: CATEGORY }, { field: EQUIPMENT }]
-    orderBy: [{ statistic: COUNT, direction: DESC }]
+    orderBy: [{ statistic: { name: COUNT, direction: DESC } }]
   ) {
     keys { category { name } equipment { name } }
     exercises: count
@@ -152,7 +152,7 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
     query: `query LanguagesOfTheCatalogue {
   exerciseTranslationsGrouped(
     groupBy: [{ field: LANGUAGE }]
-    orderBy: [{ statistic: COUNT, direction: DESC }]
+    orderBy: [{ statistic: { name: COUNT, direction: DESC } }]
   ) {
     keys { language { fullName } }
     exercises: countDistinct(of: EXERCISE)

@@ -11,7 +11,7 @@ export const EFFORT_QUESTIONS: readonly ExampleQuestion[] = [
   workoutSessionsGrouped(
     where: { date: { gte: $since } }
     groupBy: [{ date: { by: WEEK, empty: true } }]
-    orderBy: [{ key: 1 }]
+    orderBy: [{ key: { number: 1 } }]
   ) {
     keys { dateBucket { start end } }
     sessions: count
@@ -26,7 +26,7 @@ export const EFFORT_QUESTIONS: readonly ExampleQuestion[] = [
     keywords: 'workouts monday sunday rest days frequency gym habit',
     explanation: 'Sessions by weekday: 1 is Monday, 7 is Sunday.',
     query: `query SessionsPerWeekday {
-  workoutSessionsGrouped(groupBy: [{ date: { by: WEEKDAY, empty: true } }], orderBy: [{ key: 1 }]) {
+  workoutSessionsGrouped(groupBy: [{ date: { by: WEEKDAY, empty: true } }], orderBy: [{ key: { number: 1 } }]) {
     keys { dateBucket { weekday: number } }
     sessions: count
   }
@@ -41,7 +41,7 @@ export const EFFORT_QUESTIONS: readonly ExampleQuestion[] = [
     query: `query ImpressionByMonth {
   workoutSessionsGrouped(
     groupBy: [{ date: { by: MONTH } }, { field: IMPRESSION }]
-    orderBy: [{ key: 1 }, { key: 2 }]
+    orderBy: [{ key: { number: 1 } }, { key: { number: 2 } }]
   ) {
     keys { dateBucket { start } impression }
     count
@@ -81,7 +81,7 @@ export const EFFORT_QUESTIONS: readonly ExampleQuestion[] = [
   workoutLogsGrouped(
     where: { date: { gte: $since }, repetitionUnit: { name: { eq: "Repetitions" } } }
     groupBy: [{ reps: { width: 5, from: 1, empty: true } }]
-    orderBy: [{ key: 1 }]
+    orderBy: [{ key: { number: 1 } }]
   ) {
     keys { repsBin { from to } }
     sets: count
@@ -97,7 +97,7 @@ export const EFFORT_QUESTIONS: readonly ExampleQuestion[] = [
     keywords: 'rir rpe failure effort intensity exertion hard',
     explanation: 'Sets by repetitions in reserve. Sets without a value form their own group.',
     query: `query RepetitionsInReserve($since: Date!) {
-  workoutLogsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: RIR }], orderBy: [{ key: 1 }]) {
+  workoutLogsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: RIR }], orderBy: [{ key: { number: 1 } }]) {
     keys { rir }
     sets: count
   }
@@ -114,7 +114,7 @@ export const EFFORT_QUESTIONS: readonly ExampleQuestion[] = [
   workoutLogsGrouped(
     where: { rir: { in: $rir } }
     groupBy: [{ date: { by: WEEK, empty: true } }]
-    orderBy: [{ key: 1 }]
+    orderBy: [{ key: { number: 1 } }]
   ) {
     keys { dateBucket { start } }
     sets: count
@@ -133,7 +133,7 @@ export const EFFORT_QUESTIONS: readonly ExampleQuestion[] = [
   workoutLogsGrouped(
     groupBy: [{ field: EXERCISE }]
     having: [{ statistic: COUNT, is: { gte: $sets } }]
-    orderBy: [{ statistic: STDDEV, of: REPS, direction: DESC }]
+    orderBy: [{ statistic: { name: STDDEV, of: REPS, direction: DESC } }]
   ) {
     keys { exercise { name } }
     count

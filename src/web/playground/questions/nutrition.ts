@@ -82,7 +82,7 @@ export const NUTRITION_QUESTIONS: readonly ExampleQuestion[] = [
     keywords: 'favourites favorites ingredients habits diet count',
     explanation: 'How often each food appears in the diary, and when it last did.',
     query: `query FoodsMostOften {
-  diaryEntriesGrouped(groupBy: [{ field: INGREDIENT }], orderBy: [{ statistic: COUNT, direction: DESC }], first: 30) {
+  diaryEntriesGrouped(groupBy: [{ field: INGREDIENT }], orderBy: [{ statistic: { name: COUNT, direction: DESC } }], first: 30) {
     keys { ingredient { name } }
     times: count
     last: max { eatenAt }
@@ -99,7 +99,7 @@ export const NUTRITION_QUESTIONS: readonly ExampleQuestion[] = [
   diaryEntriesGrouped(
     where: { ingredientUnitId: { isNull: true } }
     groupBy: [{ field: INGREDIENT }]
-    orderBy: [{ statistic: SUM, of: AMOUNT, direction: DESC }]
+    orderBy: [{ statistic: { name: SUM, of: AMOUNT, direction: DESC } }]
     first: 30
   ) {
     keys { ingredient { name } }
@@ -118,7 +118,7 @@ export const NUTRITION_QUESTIONS: readonly ExampleQuestion[] = [
     query: `query WhenIEat($zone: String!) {
   diaryEntriesGrouped(
     groupBy: [{ eatenAt: { by: HOUR_OF_DAY, timeZone: $zone } }, { eatenAt: { by: WEEKDAY, timeZone: $zone } }]
-    orderBy: [{ key: 1 }, { key: 2 }]
+    orderBy: [{ key: { number: 1 } }, { key: { number: 2 } }]
     first: 200
   ) {
     keys {
@@ -139,7 +139,7 @@ export const NUTRITION_QUESTIONS: readonly ExampleQuestion[] = [
     query: `query EntriesPerWeek($zone: String!) {
   diaryEntriesGrouped(
     groupBy: [{ eatenAt: { by: WEEK, timeZone: $zone, empty: true } }]
-    orderBy: [{ key: 1 }]
+    orderBy: [{ key: { number: 1 } }]
   ) {
     keys { eatenAtBucket { start } }
     entries: count

@@ -14,7 +14,7 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   workoutLogsGrouped(
     where: { weightKg: { gt: 0 } }
     groupBy: [{ field: EXERCISE }]
-    orderBy: [{ statistic: MAX, of: WEIGHT_KG, direction: DESC }]
+    orderBy: [{ statistic: { name: MAX, of: WEIGHT_KG, direction: DESC } }]
   ) {
     keys { exercise { name } }
     count
@@ -32,7 +32,7 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   workoutLogsGrouped(
     where: { exercise: { name: { eq: $exercise } } }
     groupBy: [{ date: { by: DAY } }]
-    orderBy: [{ key: 1 }]
+    orderBy: [{ key: { number: 1 } }]
   ) {
     keys { dateBucket { start } }
     max { weightKg reps }
@@ -51,7 +51,7 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   workoutLogsGrouped(
     where: { date: { gte: $since } }
     groupBy: [{ date: { by: WEEK, empty: true } }]
-    orderBy: [{ key: 1 }]
+    orderBy: [{ key: { number: 1 } }]
   ) {
     keys { dateBucket { start } }
     sets: count
@@ -72,7 +72,7 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   workoutLogsGrouped(
     where: { date: { gte: $since } }
     groupBy: [{ date: { by: WEEK } }, { muscle: { muscles: 1, musclesSecondary: 0.5 } }]
-    orderBy: [{ key: 1 }, { statistic: WEIGHTED_COUNT, direction: DESC }]
+    orderBy: [{ key: { number: 1 } }, { statistic: { name: WEIGHTED_COUNT, direction: DESC } }]
   ) {
     keys { dateBucket { start } muscle { name } }
     weightedCount
@@ -96,7 +96,7 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   workoutLogsGrouped(
     where: { date: { gte: $since } }
     groupBy: [{ muscle: { muscles: 1, musclesSecondary: 0.5 } }]
-    orderBy: [{ statistic: WEIGHTED_COUNT, direction: ASC }]
+    orderBy: [{ statistic: { name: WEIGHTED_COUNT, direction: ASC } }]
   ) {
     keys { muscle { name isFront } }
     weightedCount
@@ -115,7 +115,7 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
     query: `query SetsByCategoryAndMonth {
   workoutLogsGrouped(
     groupBy: [{ date: { by: MONTH } }, { field: EXERCISE_CATEGORY }]
-    orderBy: [{ key: 1 }, { statistic: COUNT, direction: DESC }]
+    orderBy: [{ key: { number: 1 } }, { statistic: { name: COUNT, direction: DESC } }]
   ) {
     keys { dateBucket { start } exerciseCategory { name } }
     count
@@ -137,7 +137,7 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   workoutLogsGrouped(
     where: { date: { gte: $since } }
     groupBy: [{ field: EXERCISE }]
-    orderBy: [{ statistic: COUNT, direction: DESC }]
+    orderBy: [{ statistic: { name: COUNT, direction: DESC } }]
   ) {
     keys { exercise { name } }
     sets: count
@@ -154,7 +154,7 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
     keywords: 'recent forgotten history since bench squat',
     explanation: 'The date of the last set of each logged exercise, oldest first.',
     query: `query LastTimePerExercise {
-  workoutLogsGrouped(groupBy: [{ field: EXERCISE }], orderBy: [{ statistic: MAX, of: DATE, direction: ASC }]) {
+  workoutLogsGrouped(groupBy: [{ field: EXERCISE }], orderBy: [{ statistic: { name: MAX, of: DATE, direction: ASC } }]) {
     keys { exercise { name } }
     first: min { date }
     last: max { date }
@@ -170,7 +170,7 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
     explanation:
       'Planned sets of all workouts combined: repetitions and target weights of each exercise.',
     query: `query PlannedPerExercise {
-  plannedSetsGrouped(groupBy: [{ field: EXERCISE }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
+  plannedSetsGrouped(groupBy: [{ field: EXERCISE }], orderBy: [{ statistic: { name: COUNT, direction: DESC } }]) {
     keys { exercise { name } }
     plannedSets: count
     avg { reps }

@@ -34,6 +34,7 @@ const STORED: Readonly<Record<string, string | number>> = Object.assign(
 );
 
 const DECIMAL = /^-?\d+\.\d+$/;
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/;
 
 /**
  * Removes differences of representation: GraphQL has ids as strings, choices as enum values, and
@@ -47,6 +48,9 @@ const normalized = (value: unknown) =>
       if (typeof one === 'number') return String(one);
       // Nutritional values have two decimal places in GraphQL and are numbers in REST.
       if (typeof one === 'string' && DECIMAL.test(one)) return String(Number(one));
+
+      // Moments are in UTC in GraphQL and in the time zone of the server in REST.
+      if (typeof one === 'string' && TIMESTAMP.test(one)) return new Date(one).toISOString();
 
       // Drawings of muscles are paths in REST and absolute URLs in GraphQL.
       if (typeof one === 'string' && one.startsWith(`${fitgraph.url}/static/`)) {
