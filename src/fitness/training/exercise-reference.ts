@@ -27,7 +27,7 @@ export const TRANSLATION_ID_DESCRIPTION =
   'Id of the translation in which it was written. As input: by default the translation into English, or else the oldest one; on a change of the exercise, one into the same language.';
 
 export const TRANSLATION_RULE: CrossFieldRule = {
-  fields: ['translationId', 'exerciseId'],
+  fields: ['exerciseId', 'translationId'],
   message: 'The translation is one of another exercise.',
   isCausedBy: ({ translationId, exerciseId }) => translationId != null && exerciseId != null,
   async violatedBy(rows: readonly FieldValues[], { session }: Context): Promise<boolean[]> {

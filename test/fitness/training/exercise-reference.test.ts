@@ -43,7 +43,7 @@ test('a log of an exercise is written in English unless it names a translation',
 });
 
 test('a log needs an exercise, and a translation of it', async () => {
-  expect((await create({})).createWorkoutLog.errors).toMatchObject([
+  expect((await create({ translationId: KNIEBEUGE })).createWorkoutLog.errors).toMatchObject([
     { path: ['input', 'exerciseId'], code: 'REQUIRED' },
   ]);
   const { createWorkoutLog } = await create({ exerciseId: BENCH, translationId: KNIEBEUGE });
@@ -52,7 +52,7 @@ test('a log needs an exercise, and a translation of it', async () => {
     workoutLog: null,
     errors: [
       {
-        path: ['input', 'exerciseId'],
+        path: ['input', 'translationId'],
         code: 'INVALID',
         message: 'The translation is one of another exercise.',
       },

@@ -308,7 +308,7 @@ export function describeJourneys(browserSetup: () => BrowserSetup): void {
 
       await person.open('/api/v2/exerciseimage/');
       await person.openDetails('New exercise image');
-      await page.locator('#write').getByLabel('Exercise base').fill('1');
+      await page.locator('#write').getByLabel('Exercise').fill('1');
       const file = (name: string, buffer: Buffer) => ({ name, mimeType: 'image/png', buffer });
       const image = page.locator('input[type=file]');
 
@@ -323,7 +323,7 @@ export function describeJourneys(browserSetup: () => BrowserSetup): void {
 
       // When another field is invalid, typed values are kept, but the file must be chosen again.
       await image.setInputFiles(file('picture.png', await picture()));
-      const exercise = page.getByLabel('Exercise base', { exact: true }).first();
+      const exercise = page.getByLabel('Exercise', { exact: true }).first();
       const typed = await exercise.inputValue();
 
       await exercise.fill('no such exercise');

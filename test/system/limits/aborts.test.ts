@@ -18,8 +18,9 @@ let exerciseId: number;
 
 beforeAll(async () => {
   // The cost limit is high, because estimates depend on whether PostgreSQL has analysed the
-  // catalogue yet.
+  // catalogue yet. Database time, and with it the budget, depends on other tests.
   siege = await Siege.start({
+    BUDGET: 'off',
     NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
     MAX_COST: '1000000000',
   });
@@ -58,7 +59,7 @@ test.each([6, 7, 8, 9])(
 
     if (errors) {
       expect([reply.status, errors[0].extensions.code]).toEqual([400, 'RESULT_TOO_LARGE']);
-    } else expect(data.exercise.variations).not.toEqual([]);
+    } else expect(data.exerciseTranslation.variations).not.toEqual([]);
   },
 );
 

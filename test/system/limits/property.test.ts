@@ -20,6 +20,12 @@ const SECONDS = Number(process.env.PROPERTY_SECONDS ?? Infinity);
 
 const MAX_MEMORY_MB = 300;
 
+/**
+ * Number of measurements of a request that exceeds the limit of CPU time. The smallest counts, because
+ * processes beside the server can only prolong it (caches, processor frequency).
+ */
+const CPU_MEASUREMENTS = 3;
+
 const MAX_PRINTED_CHARACTERS = 1_500;
 const MAX_VIOLATIONS = 40;
 
@@ -71,6 +77,14 @@ test(seeded(`bounds the cost of ${REQUESTS} random requests`), async () => {
     ) {
       const request = await requests.draw(index);
       const { result, use } = await meter.measure(request.send);
+
+      for (let count = 1; count < CPU_MEASUREMENTS && use.cpuMs > MAX_CPU_MS; count += 1) {
+        if (!scene.isWorkerRunning) break;
+        const repeated = await meter.measure(request.send);
+
+        use.cpuMs = Math.min(use.cpuMs, repeated.use.cpuMs);
+      }
+
       const violations = findViolations(use, result);
 
       if (violations.length > 0) {
