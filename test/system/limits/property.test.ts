@@ -24,7 +24,7 @@ const MAX_MEMORY_MB = 300;
  * Number of measurements of a request that exceeds the limit of CPU time. The smallest counts, because
  * processes beside the server can only prolong it (caches, processor frequency).
  */
-const CPU_MEASUREMENTS = 3;
+const CPU_MEASUREMENTS = 10;
 
 const MAX_PRINTED_CHARACTERS = 1_500;
 const MAX_VIOLATIONS = 40;
