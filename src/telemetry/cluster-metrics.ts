@@ -29,7 +29,12 @@ export class ClusterMetrics {
     cluster.on('message', (worker, { kind }: ScrapeMessage) => {
       const send = (reply: ScrapeMessage) => worker.isConnected() && worker.send(reply);
 
-      if (kind === 'scrape') void this.scrape().then((text) => send({ kind: 'scraped', text }));
+      if (kind !== 'scrape') return;
+      this.scrape().then(
+        (text) => send({ kind: 'scraped', text }),
+        // Another worker hangs or has exited, and the one that asked no longer waits.
+        () => undefined,
+      );
     });
   }
 

@@ -16,9 +16,7 @@ import {
   run,
   type Server,
 } from '../../setup/server-process';
-import { delaysOf, LONG_TIMEOUT_MS, timeOf, until, WAIT_LIMIT_MS } from '../../setup/waits';
-
-jest.setTimeout(LONG_TIMEOUT_MS);
+import { delaysOf, timeOf, until, WAIT_LIMIT_MS } from '../../setup/waits';
 
 let installation: Installation;
 
@@ -199,6 +197,27 @@ test('answers within 2 s through the other workers while one hangs', async () =>
   expect(answers.filter(({ status, ms }) => status !== 200 || ms > 2_000)).toEqual([]);
   expect(server.workers).toContain(well);
   expect(server.workers).toHaveLength(2);
+});
+
+test('continues to run when a worker hangs while metrics are collected', async () => {
+  const server = await installation.start({
+    WEB_CONCURRENCY: '2',
+    WORKER_TIMEOUT: 'off',
+    METRICS_TOKEN: 'secret',
+  });
+  const headers = { Authorization: 'Bearer secret' };
+  const collect = async () => (await send(server.url, { path: '/metrics', headers })).status;
+
+  await until('both workers are ready', () => server.stdout.match(/"ready"/g)?.length === 2);
+  const [hung] = server.workers;
+
+  process.kill(hung!, 'SIGSTOP');
+  await until('a worker answers without the metrics', async () => (await collect()) === 503);
+  // The primary waits for 5 s.
+  await sleep(6_000);
+  process.kill(hung!, 'SIGCONT');
+  await until('metrics are collected', async () => (await collect()) === 200);
+  expect(server.process.exitCode).toBeNull();
 });
 
 test('answers all requests through the other workers while one crashes', async () => {
