@@ -173,7 +173,7 @@ test('serves anonymous clients and other users while requests of one user are bl
   await expectOthersServed('weight_entry', () => ann.get('/weightentry/'), [
     () => fitgraph.anonymous.get('/exercise/'),
     () => bea.withHeaders(elsewhere).get('/workout/'),
-    () => fitgraph.anonymous.query('{ exercises { totalCount } }'),
+    () => fitgraph.anonymous.query('{ exerciseTranslations { totalCount } }'),
     checkLiveness,
   ]);
 });
@@ -182,7 +182,7 @@ test('serves other networks while GraphQL requests of one are blocked or rejecte
   const fromOtherNetwork = fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': '203.0.113.7' });
   const rejected = await expectOthersServed(
     'exercise',
-    () => fitgraph.anonymous.query('{ exercises { totalCount } }'),
+    () => fitgraph.anonymous.query('{ exerciseTranslations { totalCount } }'),
     [
       () => fromOtherNetwork.get('/ingredient/'),
       () => fromOtherNetwork.query('{ ingredients { totalCount } }'),
@@ -264,7 +264,7 @@ test('ends statements of anonymous clients earlier than those of users', async (
 test('ends an operation at the first timeout when all of its fields are blocked', async () => {
   const fields = Array.from(
     { length: 20 },
-    (_, index) => `a${index}: exercises(first: ${index + 1}) { totalCount }`,
+    (_, index) => `a${index}: exerciseTranslations(first: ${index + 1}) { totalCount }`,
   ).join(' ');
   const { answer, ms } = await withLockedTable('exercise', () =>
     measureRequest(() => limited.anonymous.query(`{ ${fields} }`)),
@@ -278,7 +278,7 @@ test('returns 503 with Retry-After when database connections are lost', async ()
   const lost = withLockedTable('exercise', async () => {
     const requests = [
       limited.anonymous.get('/exercise/'),
-      limited.anonymous.query('{ exercises { totalCount } }'),
+      limited.anonymous.query('{ exerciseTranslations { totalCount } }'),
     ];
 
     await until('both requests wait for the lock', async () => (await countLockWaits()) >= 2);

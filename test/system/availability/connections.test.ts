@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import net from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LONG_TIMEOUT_MS, until } from '../../setup/waits';
+import { until } from '../../setup/waits';
 import {
   LIVENESS_LIMIT_MS,
   RESPONSE_LIMIT_MS,
@@ -12,8 +12,6 @@ import {
   Siege,
   type Reply,
 } from './server-under-attack';
-
-jest.setTimeout(LONG_TIMEOUT_MS);
 
 const PATIENCE_MS = 1_500;
 const JSON_TYPE = 'application/json';

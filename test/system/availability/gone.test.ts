@@ -82,7 +82,7 @@ const READS: [string, () => () => void][] = [
     'GraphQL',
     () =>
       sendRequest('POST', '/graphql', {
-        query: '{ exercises(first: 5) { totalCount nodes { name } } }',
+        query: '{ exerciseTranslations(first: 5) { totalCount nodes { name } } }',
       }),
   ],
   [
@@ -90,7 +90,7 @@ const READS: [string, () => () => void][] = [
     () =>
       sendRequest('POST', '/graphql', {
         query:
-          '{ a: exercises(first: 5) { nodes { name } } b: exercises { totalCount } c: exercises(first: 9) { totalCount } }',
+          '{ a: exerciseTranslations(first: 5) { nodes { name } } b: exerciseTranslations { totalCount } c: exerciseTranslations(first: 9) { totalCount } }',
       }),
   ],
   [

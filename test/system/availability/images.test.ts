@@ -4,10 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import { childrenOf } from '../../database/processes';
 import { difference, photo, plain } from '../../files/pictures';
-import { LONG_TIMEOUT_MS, until } from '../../setup/waits';
+import { until } from '../../setup/waits';
 import { LIVENESS_LIMIT_MS, MEMORY_MB, Siege } from './server-under-attack';
-
-jest.setTimeout(LONG_TIMEOUT_MS);
 
 const TIMEOUT_MS = 4_000;
 

@@ -5,9 +5,6 @@ import os from 'node:os';
 import path from 'node:path';
 import { build } from '../../setup/server-process';
 import { raisePriority, resetPriority } from './server-under-attack';
-import { LONG_TIMEOUT_MS } from '../../setup/waits';
-
-jest.setTimeout(LONG_TIMEOUT_MS);
 
 const ROOT = path.join(__dirname, '../../..');
 

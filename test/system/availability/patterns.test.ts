@@ -12,9 +12,6 @@ import {
   Siege,
   type Reply,
 } from './server-under-attack';
-import { LONG_TIMEOUT_MS } from '../../setup/waits';
-
-jest.setTimeout(LONG_TIMEOUT_MS);
 
 let siege: Siege;
 

@@ -32,7 +32,7 @@ const fitgraph = fitgraphForThisFile({
 });
 
 const QUERY =
-  'query ($where: ExerciseWhere) { exercises(first: 2, where: $where) { nodes { id } } }';
+  'query ($where: ExerciseTranslationWhere) { exerciseTranslations(first: 2, where: $where) { nodes { id } } }';
 
 /**
  * Returns a filter whose conditions follow the bits of the number, so that each number gives a
@@ -94,9 +94,9 @@ const numbers = (length: number) => Array.from({ length }, (_, index) => index);
 /** Not more than the errors of a response, so that the code of each failed statement is known. */
 const FIELDS_PER_OPERATION = MAX_ERRORS_PER_RESPONSE;
 const QUERY_OF_MANY_FIELDS = `query (${numbers(FIELDS_PER_OPERATION)
-  .map((index) => `$w${index}: ExerciseWhere`)
+  .map((index) => `$w${index}: ExerciseTranslationWhere`)
   .join(' ')}) { ${numbers(FIELDS_PER_OPERATION)
-  .map((index) => `a${index}: exercises(first: 2, where: $w${index}) { nodes { id } }`)
+  .map((index) => `a${index}: exerciseTranslations(first: 2, where: $w${index}) { nodes { id } }`)
   .join(' ')} }`;
 
 /**
@@ -187,7 +187,12 @@ test(seeded('returns correct rows while other statements are cancelled or time o
     const answer = await fitgraph.anonymous.query(QUERY, { where });
 
     if (answer.code === 'TIMEOUT') timeouts += 1;
-    else expect([answer.errors, answer.data?.exercises.nodes]).toEqual([undefined, [{ id }]]);
+    else {
+      expect([answer.errors, answer.data?.exerciseTranslations.nodes]).toEqual([
+        undefined,
+        [{ id }],
+      ]);
+    }
   };
 
   try {

@@ -4,9 +4,6 @@ import { describeJourneys } from './journeys';
 import { describeLooks } from './layout';
 import { BrowserSetup } from './person';
 import { describePlayground } from './playground';
-import { LONG_TIMEOUT_MS } from '../../setup/waits';
-
-jest.setTimeout(LONG_TIMEOUT_MS);
 
 let browserSetup: BrowserSetup;
 

@@ -6,9 +6,6 @@ import path from 'node:path';
 import { build, Installation, type Server } from '../../setup/server-process';
 import { loadPhases } from './replay/cases';
 import { describeFailure, replayPhase, type Result } from './replay/replay';
-import { LONG_TIMEOUT_MS } from '../../setup/waits';
-
-jest.setTimeout(LONG_TIMEOUT_MS);
 
 const phases = loadPhases(path.join(__dirname, 'cases'));
 const installation = new Installation({

@@ -9,9 +9,6 @@ import path from 'node:path';
 import { createTemplates } from '../../setup/databases';
 import type { Fitgraph } from '../../setup/fitgraph';
 import type { Person } from '../../setup/person';
-import { LONG_TIMEOUT_MS } from '../../setup/waits';
-
-jest.setTimeout(LONG_TIMEOUT_MS);
 
 const ROOT = path.join(__dirname, '../../..');
 const NOT_COPIED = [

@@ -1,8 +1,5 @@
 /** Paging by cursor through a million rows, while another client inserts and deletes. */
 import { fitgraphForThisFile } from '../../setup/fitgraph';
-import { LONG_TIMEOUT_MS } from '../../setup/waits';
-
-jest.setTimeout(LONG_TIMEOUT_MS);
 
 const ROWS = 1_000_000;
 const PAGE = 999;

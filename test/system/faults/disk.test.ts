@@ -8,9 +8,7 @@ import { openEmbeddedDatabase } from '../../../src/database/embedded';
 import { build, Installation } from '../../setup/server-process';
 import { checkVerdict } from './server-behind-proxy';
 import { Traffic } from './traffic';
-import { LONG_TIMEOUT_MS, until } from '../../setup/waits';
-
-jest.setTimeout(LONG_TIMEOUT_MS);
+import { until } from '../../setup/waits';
 
 beforeAll(build);
 

@@ -3,11 +3,9 @@
  * duplicated, and the server recovers.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LONG_TIMEOUT_MS, timeOf, until } from '../../setup/waits';
+import { timeOf, until } from '../../setup/waits';
 import { plain } from '../../files/pictures';
 import { Scene } from './server-behind-proxy';
-
-jest.setTimeout(LONG_TIMEOUT_MS);
 
 let scene: Scene;
 

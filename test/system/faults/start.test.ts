@@ -9,9 +9,7 @@ import { build, Installation } from '../../setup/server-process';
 import { asSuperuser, createDatabase, SECRET_KEY } from '../../setup/databases';
 import { Person } from '../../setup/person';
 import { Proxy } from './proxy';
-import { LONG_TIMEOUT_MS, until } from '../../setup/waits';
-
-jest.setTimeout(LONG_TIMEOUT_MS);
+import { until } from '../../setup/waits';
 
 beforeAll(build);
 

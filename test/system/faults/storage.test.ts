@@ -7,9 +7,7 @@ import type { Person } from '../../setup/person';
 import { asSuperuser } from '../../setup/databases';
 import { checkVerdict, Scene } from './server-behind-proxy';
 import { Traffic } from './traffic';
-import { LONG_TIMEOUT_MS, until } from '../../setup/waits';
-
-jest.setTimeout(LONG_TIMEOUT_MS);
+import { until } from '../../setup/waits';
 
 let scene: Scene;
 let ann: Person;

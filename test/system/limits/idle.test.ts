@@ -8,9 +8,6 @@ import { randomFor, seeded, type Random } from '../../setup/random';
 import { mainThreadTimeOf, residentMemoryOf, waitUntilIdle } from './costly/resource-use';
 import { Scene, type CostlyUser } from './costly/server';
 import { framesOf, sendHttp, sendWebSocket, type Answer } from './costly/raw-client';
-import { LONG_TIMEOUT_MS } from '../../setup/waits';
-
-jest.setTimeout(LONG_TIMEOUT_MS);
 
 const ROUNDS = 30;
 

@@ -7,9 +7,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openEmbeddedDatabase } from '../../../src/database/embedded';
 import { graphql, send, Siege } from '../availability/server-under-attack';
 import { expectCanaryServed } from './regular-client';
-import { LONG_TIMEOUT_MS } from '../../setup/waits';
-
-jest.setTimeout(LONG_TIMEOUT_MS);
 
 const FOODS = 100_000;
 

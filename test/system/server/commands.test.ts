@@ -6,9 +6,7 @@ import { openEmbeddedDatabase } from '../../../src/database/embedded';
 import { plain } from '../../files/pictures';
 import { open } from '../../setup/databases';
 import { build, Installation, run, type Server } from '../../setup/server-process';
-import { LONG_TIMEOUT_MS, until } from '../../setup/waits';
-
-jest.setTimeout(LONG_TIMEOUT_MS);
+import { until } from '../../setup/waits';
 
 const installation = new Installation();
 let server: Server;

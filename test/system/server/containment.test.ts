@@ -10,15 +10,13 @@ import type { Socket } from 'node:net';
 import path from 'node:path';
 import WebSocket from 'ws';
 import { randomFor, seeded, type Random } from '../../setup/random';
-import { LONG_TIMEOUT_MS, until } from '../../setup/waits';
+import { until } from '../../setup/waits';
 import {
   build,
   DEFAULT_WORKER_TIMEOUT,
   Installation,
   type Server,
 } from '../../setup/server-process';
-
-jest.setTimeout(LONG_TIMEOUT_MS);
 
 /** Number of random forms; `npm run explore` sends more. */
 const FORMS = Number(process.env.FUZZ_FORMS ?? 3_000);
@@ -555,7 +553,8 @@ describe('uncaught errors', () => {
     'that belong to no request end the worker after it has answered all requests (%s)',
     async (kind) => {
       const [worker, logged] = [workerPid(), server.stdout.length];
-      const otherRequests = Array.from({ length: 20 }, () =>
+      // So few that a busy machine answers them within the seconds that the worker has.
+      const otherRequests = Array.from({ length: 5 }, () =>
         fetch(`${server.url}/api/v2/exerciseinfo/`),
       );
       const failing = await fetch(`${server.url}/api/v2/login/`, {

@@ -9,9 +9,6 @@ import { createUser, getOrCreateApiKey } from '../../../src/accounts/accounts';
 import { TokenVault } from '../../../src/accounts/tokens';
 import { createDatabase, open, SECRET_KEY } from '../../setup/databases';
 import { build, Installation, run } from '../../setup/server-process';
-import { LONG_TIMEOUT_MS } from '../../setup/waits';
-
-jest.setTimeout(LONG_TIMEOUT_MS);
 
 const OTHER_KEY = 'another secret key, also long enough';
 const REFUSAL =

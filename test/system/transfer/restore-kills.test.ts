@@ -12,9 +12,7 @@ import { createUser } from '../../../src/accounts/accounts';
 import type { Database } from '../../../src/database/connection';
 import { build } from '../../setup/server-process';
 import { createDatabase, open, SECRET_KEY, type Content } from '../../setup/databases';
-import { LONG_TIMEOUT_MS, until } from '../../setup/waits';
-
-jest.setTimeout(LONG_TIMEOUT_MS);
+import { until } from '../../setup/waits';
 
 const ROOT = path.join(__dirname, '../../..');
 const WORKOUTS = 25_000;

@@ -7,11 +7,9 @@ import { dropKeysAndIndexes, recreateKeysAndIndexes } from '../../../src/transfe
 import { Installation, type Server } from '../../setup/server-process';
 import { SECRET_KEY } from '../../setup/databases';
 import type { Person } from '../../setup/person';
-import { LONG_TIMEOUT_MS, until } from '../../setup/waits';
+import { until } from '../../setup/waits';
 import { Scene } from '../faults/server-behind-proxy';
 import { NextVersion, nextMigrations } from './next-version';
-
-jest.setTimeout(LONG_TIMEOUT_MS);
 
 const ROWS = 1_000_000;
 
