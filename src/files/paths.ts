@@ -74,9 +74,9 @@ export const isThumbnailPath = (path: string): boolean => THUMBNAIL_PATH_PATTERN
 export const isMediaPath = (path: string): boolean =>
   !path.includes('\0') && !path.split(/[/\\]/).some((part) => part === '' || part.startsWith('.'));
 
-/** URL path of a file in the store. */
-export const mediaUrl = (path: string): string =>
-  `/media/${path.split('/').map(encodeURIComponent).join('/')}`;
+/** URL of a file in the store. `base` is the URL of the service, or only its path. */
+export const mediaUrl = (base: string, path: string): string =>
+  `${base}/media/${path.split('/').map(encodeURIComponent).join('/')}`;
 
 /** Path that matches no row, because no stored path contains a NUL character. */
 const UNMATCHABLE_PATH = '\0';
@@ -93,7 +93,7 @@ export function urlToStoredPath(
 ): string {
   if (['contains', 'endsWith', 'search'].includes(operator)) return text;
   const foldCase = (url: string) => (isCaseInsensitive ? url.toLowerCase() : url);
-  const mediaBaseUrl = baseUrl + mediaUrl('');
+  const mediaBaseUrl = mediaUrl(baseUrl, '');
   const operand = foldCase(text);
   const foldedMediaBaseUrl = foldCase(mediaBaseUrl);
 

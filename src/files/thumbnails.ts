@@ -40,8 +40,11 @@ export class ThumbnailArgs {
   declare crop: boolean;
 }
 
-export const thumbnailUrl = (path: string, { size, crop }: ThumbnailArgs, isPng: boolean): string =>
-  mediaUrl(thumbnailPath(path, crop ? croppedThumbnailName(size) : size, isPng));
+export const thumbnailPathOf = (
+  path: string,
+  { size, crop }: ThumbnailArgs,
+  isPng: boolean,
+): string => thumbnailPath(path, crop ? croppedThumbnailName(size) : size, isPng);
 
 @ObjectType({ description: 'The settings of a thumbnail.' })
 class ThumbnailSettings {
@@ -111,11 +114,11 @@ export function thumbnailsOf(path: string, isPng: boolean, basePath: string): Th
     ([alias, { size, isCropped, quality }]): [string, Thumbnail] => [
       fieldName(alias),
       {
-        url: basePath + mediaUrl(thumbnailPath(path, alias, isPng)),
+        url: mediaUrl(basePath, thumbnailPath(path, alias, isPng)),
         settings: { size: [size, size], crop: isCropped ? 'smart' : null, quality },
       },
     ],
   );
 
-  return { ...Object.fromEntries(entries), original: basePath + mediaUrl(path) };
+  return { ...Object.fromEntries(entries), original: mediaUrl(basePath, path) };
 }

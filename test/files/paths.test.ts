@@ -80,7 +80,7 @@ describe('a media path', () => {
   });
 
   it('is percent-encoded in a URL', () =>
-    expect(mediaUrl('a b/ü?.png')).toBe('/media/a%20b/%C3%BC%3F.png'));
+    expect(mediaUrl('', 'a b/ü?.png')).toBe('/media/a%20b/%C3%BC%3F.png'));
 });
 
 describe('the path of a thumbnail', () => {

@@ -27,7 +27,7 @@ import {
   ThumbnailArgs,
   Thumbnails,
   thumbnailsOf,
-  thumbnailUrl,
+  thumbnailPathOf,
 } from '../../files/thumbnails';
 import { imageFieldOptions } from '../../files/upload';
 import { Exercise } from './exercise';
@@ -206,7 +206,7 @@ export default class ExerciseImageResolver extends ExerciseImageCrudResolver {
     @Root() row: RowFields<ExerciseImage, 'image'>,
     @Ctx() { request: { baseUrl } }: Context,
   ): string {
-    return baseUrl + mediaUrl(row.image);
+    return mediaUrl(baseUrl, row.image);
   }
 
   @FieldExtensions({ cost: { weight: 2 } })
@@ -220,7 +220,9 @@ export default class ExerciseImageResolver extends ExerciseImageCrudResolver {
     @Args(() => ThumbnailArgs) args: ThumbnailArgs,
     @Ctx() { request: { baseUrl }, services: { media } }: Context,
   ): Promise<string> {
-    return baseUrl + thumbnailUrl(row.image, args, await media.hasPngThumbnails(row.image));
+    const isPng = await media.hasPngThumbnails(row.image);
+
+    return mediaUrl(baseUrl, thumbnailPathOf(row.image, args, isPng));
   }
 
   @FieldExtensions({

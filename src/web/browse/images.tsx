@@ -22,4 +22,4 @@ export function localImagePath(imageUrl: string, baseUrl: string): string | unde
  * generates.
  */
 export const thumbnailSrcOf = (src: string, alias: string) =>
-  src.startsWith(mediaUrl('')) ? thumbnailPath(src, alias, false) : src;
+  src.startsWith(mediaUrl('', '')) ? thumbnailPath(src, alias, false) : src;

@@ -20,15 +20,19 @@ const fitgraph = fitgraphForThisFile(async () => {
   return { environment: { PUBLIC_URL: `${proxy.url}/`, BUDGET: 'off' } };
 });
 let ann: Person;
+let workout: number;
 
 beforeAll(async () => {
   proxy.forwardTo(fitgraph.url);
   const { token, id } = await fitgraph.user('ann', { isSuperuser: true });
 
   ann = new Person(proxy.url, { token: token!, id: id! });
-  const workout = (await ann.post('/workout/', { comment: 'Push' })).body.id;
+  workout = (await ann.post('/workout/', { comment: 'Push' })).body.id;
+  const monday = { training: workout, description: 'Monday', day: [1] };
+  const day = (await ann.post('/day/', monday)).body.id;
+  const set = (await ann.post('/set/', { exerciseday: day })).body.id;
 
-  await ann.post('/day/', { training: workout, description: 'Monday', day: [1] });
+  await ann.post('/setting/', { set, exercise: 1, reps: 5 });
   await ann.post('/weightentry/', { date: '2026-01-01', weight: '80' });
   await ann.post('/weightentry/', { date: '2026-01-02', weight: '81' });
   const picture = new Uint8Array(await plain().png().toBuffer());
@@ -201,6 +205,9 @@ test('links of REST and GraphQL contain the path', async () => {
   const [image] = (await ann.get('/exerciseimage/?ordering=-id')).body.results;
   const thumbnails = (await ann.get(`/exerciseimage/${image.id}/thumbnails/`)).body;
   const muscle = (await ann.get('/muscle/1/')).body;
+  const [{ data: hit }] = (await ann.get('/exercise/search/?term=squat')).body.suggestions;
+  const canonical = await ann.get(`/workout/${workout}/canonical_representation/`);
+  const canonicalImage = /\/[^"]*media\/[^"]*/.exec(JSON.stringify(canonical.body))![0];
   const { exerciseImage, muscles } = await ann.ask(
     `{ exerciseImage(id: ${image.id}) { image thumbnailUrl } muscles { imageUrlMain } }`,
   );
@@ -211,6 +218,9 @@ test('links of REST and GraphQL contain the path', async () => {
     thumbnails.small.url,
     muscle.image_url_main,
     muscle.image_url_secondary,
+    hit.image,
+    hit.image_thumbnail,
+    canonicalImage,
     exerciseImage.image,
     exerciseImage.thumbnailUrl,
     muscles[0].imageUrlMain,

@@ -159,7 +159,7 @@ export default class SearchResolver {
   @FieldExtensions(
     searchEndpointExtensions(
       ['exercise/search', 'exerciseinfo/search'],
-      'id: exerciseId name category image image_thumbnail: imageThumbnail',
+      'id: translationId name category image image_thumbnail: imageThumbnail',
     ),
   )
   async exerciseSuggestions(

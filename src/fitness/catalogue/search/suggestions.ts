@@ -29,7 +29,8 @@ const THUMBNAIL_ALIAS = 'micro_cropped';
 
 @ObjectType({ description: 'An exercise found by a search.', simpleResolvers: true })
 export class ExerciseHit {
-  @Field(() => ID, { description: 'Id of the exercise.' }) declare readonly exerciseId: number;
+  @Field(() => ID, { description: 'Id of the translation.' })
+  declare readonly translationId: number;
   @Field(() => String, { description: 'The name in its own language.' })
   declare readonly name: string;
   @Field(() => String, { description: 'Name of its category. Always English.' })
@@ -42,21 +43,21 @@ export class ExerciseHit {
     nullable: true,
     description: 'URL of its main image once it is accepted, without scheme and host.',
   })
-  image(): string | null {
-    return this.imagePath === null ? null : mediaUrl(this.imagePath);
+  image(@Ctx() { request }: Context): string | null {
+    return this.imagePath === null ? null : mediaUrl(request.basePath, this.imagePath);
   }
 
   @Field(() => String, {
     nullable: true,
     description: 'URL of a 30 × 30 pixel thumbnail of the main image, without scheme and host.',
   })
-  async imageThumbnail(@Ctx() { services: { media } }: Context): Promise<string | null> {
+  async imageThumbnail(@Ctx() { request, services }: Context): Promise<string | null> {
     const { imagePath } = this;
 
     if (imagePath === null) return null;
-    const isPng = await media.hasPngThumbnails(imagePath);
+    const isPng = await services.media.hasPngThumbnails(imagePath);
 
-    return mediaUrl(thumbnailPath(imagePath, THUMBNAIL_ALIAS, isPng));
+    return mediaUrl(request.basePath, thumbnailPath(imagePath, THUMBNAIL_ALIAS, isPng));
   }
 
   @Field(() => ExerciseHit, {
@@ -117,7 +118,7 @@ async function readExercises(
     WHERE i."exercise_base_id" = t."exercise_base_id" AND i."is_main"
     AND i."status" = '${ACCEPTED_STATUS}' ORDER BY i."id" LIMIT 1)`;
   const rows = await context.session.query(
-    `SELECT t."id" AS "exerciseId", t."name", c."name" AS "category", ${imageSql} AS "imagePath"
+    `SELECT t."id" AS "translationId", t."name", c."name" AS "category", ${imageSql} AS "imagePath"
       FROM "exercise" t
      JOIN "exercise_base" b ON b."id" = t."exercise_base_id" JOIN "exercise_category" c
        ON c."id" = b."category_id"${where}

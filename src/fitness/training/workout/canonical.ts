@@ -128,7 +128,9 @@ export class CanonicalExercise extends LazyDerivedValue {
         context,
       );
 
-      return images.map(({ image, isMain }) => ({ image: mediaUrl(image), isMain }));
+      const { basePath } = context.request;
+
+      return images.map(({ image, isMain }) => ({ image: mediaUrl(basePath, image), isMain }));
     });
   }
 
