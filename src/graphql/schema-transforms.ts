@@ -4,6 +4,7 @@ import {
   defaultFieldResolver,
   DirectiveLocation,
   getNamedType,
+  getNullableType,
   GraphQLDirective,
   GraphQLInt,
   GraphQLList,
@@ -26,6 +27,12 @@ type FieldConfig = GraphQLFieldConfig<unknown, Context>;
 
 const isRestOnly = ({ extensions }: FieldConfig | GraphQLInputFieldConfig): boolean =>
   (extensions?.exclusiveTo ?? extensions?.field?.exclusiveTo) === 'rest';
+
+function withRequired(config: GraphQLInputFieldConfig): GraphQLInputFieldConfig | undefined {
+  if (!config.extensions?.isOnlyRequiredInGraphQL) return undefined;
+
+  return { ...config, type: new GraphQLNonNull(getNullableType(config.type)) };
+}
 
 /**
  * Hides stored values that are not in the enum of a field, such as an empty string, which REST can
@@ -165,7 +172,7 @@ export function deriveGraphQLSchema(sourceSchema: GraphQLSchema): GraphQLSchema 
 
       return withCostDirectives(withSemanticNonNull(publicConfig, isNullable));
     },
-    [MapperKind.INPUT_OBJECT_FIELD]: (config) => (isRestOnly(config) ? null : undefined),
+    [MapperKind.INPUT_OBJECT_FIELD]: (config) => (isRestOnly(config) ? null : withRequired(config)),
   });
   const { directives, types, ...config } = visibleSchema.toConfig();
   // GraphQLSchema collects only types that fields refer to. A field may refer to an interface but

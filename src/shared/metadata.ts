@@ -343,6 +343,9 @@ declare module 'graphql' {
   interface GraphQLInputFieldExtensions {
     field?: FieldMetadata;
     exclusiveTo?: ApiName;
+
+    /** Whether the schema for GraphQL clients requires the nullable field. */
+    isOnlyRequiredInGraphQL?: boolean;
   }
   interface GraphQLInputObjectTypeExtensions {
     oneOf?: boolean;

@@ -16,11 +16,12 @@ const FOREIGN_KEY_SUFFIX = 'exercise_of_translation';
 const ENGLISH_LANGUAGE_ID = 2;
 
 /** SQL: the preference of translation `e`, lowest first. */
-const PREFERENCE_SQL = `e."status" <> '2', e."language_id" <> ${ENGLISH_LANGUAGE_ID}, e."id"`;
+const preferenceSql = (preferredLanguageSql = '') =>
+  `e."status" <> '2', ${preferredLanguageSql}e."language_id" <> ${ENGLISH_LANGUAGE_ID}, e."id"`;
 
 const nameSql = (exerciseIdSql: string) =>
   `coalesce((SELECT e."name" FROM "exercise" e WHERE e."exercise_base_id" = ${exerciseIdSql}
-    AND e."status" = '2' ORDER BY ${PREFERENCE_SQL} LIMIT 1), '')`;
+    AND e."status" = '2' ORDER BY ${preferenceSql()} LIMIT 1), '')`;
 
 const NAME_FUNCTION_SQL = `
 CREATE OR REPLACE FUNCTION "fitgraph_exercises_named"() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -70,7 +71,7 @@ BEGIN
   END IF;
   IF NEW."exercise_id" IS NULL THEN
     SELECT e."id" INTO NEW."exercise_id" FROM "exercise" e WHERE e."exercise_base_id" = NEW."exercise_base_id"
-      ORDER BY e."language_id" IS DISTINCT FROM "language", ${PREFERENCE_SQL} LIMIT 1;
+      ORDER BY ${preferenceSql('e."language_id" IS DISTINCT FROM "language", ')} LIMIT 1;
   ELSIF NEW."exercise_base_id" IS NULL THEN
     SELECT e."exercise_base_id" INTO NEW."exercise_base_id" FROM "exercise" e WHERE e."id" = NEW."exercise_id";
   END IF;

@@ -83,6 +83,12 @@ export interface CrossFieldRule {
   isCausedBy?(input: FieldValues): boolean;
 
   /**
+   * Whether a constraint or trigger of the database enforces the rule, so that a single row is
+   * checked only after a violation. An input that can violate the rule sets all its fields.
+   */
+  isEnforcedByDatabase?: true;
+
+  /**
    * Tells for each row whether it violates the rule. Only rows with values in all fields of the
    * rule are checked.
    */

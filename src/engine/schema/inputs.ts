@@ -22,6 +22,7 @@ const writableFields = (entity: Entity) => fieldsOf(entity).filter((field) => !f
 interface InputFieldOptions {
   nullable: boolean;
   description: string;
+  isOnlyRequiredInGraphQL?: boolean;
 }
 
 /**
@@ -32,7 +33,11 @@ function creationFieldOptions(field: EntityField): InputFieldOptions {
   const { graphqlDescription: description, relation, graphqlAllowBlank } = field;
 
   if (field.default === defaultValues.byTrigger || field.setByTriggerIn) {
-    return { nullable: true, description };
+    return {
+      nullable: true,
+      description,
+      isOnlyRequiredInGraphQL: field.setByTriggerIn === 'rest',
+    };
   }
 
   if (typeof field.default === 'function') {
@@ -70,7 +75,8 @@ function defaultNote({ default: defaultValue, enum: enumDefinition }: EntityFiel
 
 /** Options of a field of parts, which may be new or have an id. */
 function partFieldOptions(field: EntityField): InputFieldOptions {
-  const { nullable, description } = creationFieldOptions(field);
+  const { nullable, description, isOnlyRequiredInGraphQL } = creationFieldOptions(field);
+  const isRequired = !nullable || isOnlyRequiredInGraphQL;
 
   if (field.isPosition) {
     return {
@@ -81,7 +87,7 @@ function partFieldOptions(field: EntityField): InputFieldOptions {
 
   return {
     nullable: true,
-    description: nullable ? description : `${description} Required for a new row.`,
+    description: isRequired ? `${description} Required for a new row.` : description,
   };
 }
 
@@ -99,12 +105,13 @@ function createInputType(
 
   for (const field of fields) {
     const type = field.inputType ?? field.type;
+    const { isOnlyRequiredInGraphQL, ...options } = optionsOf(field);
 
-    Field(() => (field.relation?.isToMany ? [type()] : type()), optionsOf(field))(
+    Field(() => (field.relation?.isToMany ? [type()] : type()), options)(
       InputClass.prototype,
       field.name,
     );
-    Extensions({ field })(InputClass.prototype, field.name);
+    Extensions({ field, isOnlyRequiredInGraphQL })(InputClass.prototype, field.name);
   }
 
   InputType(typeName, { description })(InputClass);

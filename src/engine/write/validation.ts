@@ -58,7 +58,9 @@ export const affectedRuleFieldNames = (
 ): string[] => [
   ...new Set(
     rulesOf(entity, context)
-      .filter((rule) => drafts.some((draft) => canViolate(draft, rule)))
+      .filter(
+        (rule) => !rule.isEnforcedByDatabase && drafts.some((draft) => canViolate(draft, rule)),
+      )
       .flatMap(({ fields }) => fields),
   ),
 ];
@@ -244,7 +246,7 @@ const isEnforcedByForeignKey = (
 
 /**
  * Throws an `InvalidInput` error with all issues of the rows. `trustConstraints` leaves checks to
- * foreign keys and unique constraints unless there are other issues. If a constraint is then
+ * foreign keys, unique constraints and triggers unless there are other issues. If one is then
  * violated, validate again without it.
  */
 export const validateDrafts = (
@@ -293,13 +295,14 @@ class Validation {
     for (const entity of new Set(drafts.map((draft) => draft.entity))) this.checkUniqueness(entity);
     await Promise.all(this.runningLookups);
 
-    const hasIssues = (draft: RowDraft, { fields }: CrossFieldRule) =>
+    const isSkipped = (draft: RowDraft, { fields, isEnforcedByDatabase }: CrossFieldRule) =>
+      (trustConstraints && isEnforcedByDatabase) ||
       fields.some((name) => issues.get(draft)?.[name]);
 
     for (const { draft, fieldName, message } of await findRuleViolations(
       drafts,
       context,
-      hasIssues,
+      isSkipped,
     )) {
       this.addIssues(draft, fieldName, invalidValueIssue(message));
     }

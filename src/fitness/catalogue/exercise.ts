@@ -104,7 +104,7 @@ export class Exercise extends Model<Exercise> {
     assumedSize: 3,
     description: 'The translations, pending ones included.',
   })
-  declare translations: Exercise[];
+  declare translations: ExerciseTranslation[];
   @Children(() => ExerciseImage, 'exerciseId', {
     assumedSize: 3,
     description: 'Main image first.',
@@ -121,7 +121,7 @@ export class Exercise extends Model<Exercise> {
 export default class ExerciseResolver extends createCrudResolver(Exercise) {
   @FieldResolver(() => String, {
     description:
-      'The name in the given language if there is an accepted translation into it; otherwise in English, or in the oldest accepted translation. Empty without one.',
+      'The name in the given language if there is an accepted translation into it, the oldest one; otherwise in English, or in the oldest accepted translation. Empty without one.',
   })
   @FieldExtensions({ acceptsAnyArguments: true })
   @RequiresFields(() => Exercise, 'id', 'name')
@@ -141,14 +141,14 @@ export default class ExerciseResolver extends createCrudResolver(Exercise) {
     const translations = (await loadChildFields(
       ExerciseTranslation,
       'exerciseId',
-      ['name', 'languageId', 'status'],
+      ['id', 'name', 'languageId', 'status'],
       id,
       context,
-    )) as RowFields<ExerciseTranslation, 'name' | 'languageId' | 'status'>[];
-    const translation = translations.find(
-      ({ languageId, status }) => languageId === language.id && status === ACCEPTED_STATUS,
-    );
+    )) as RowFields<ExerciseTranslation, 'id' | 'name' | 'languageId' | 'status'>[];
+    const [oldest] = translations
+      .filter(({ languageId, status }) => languageId === language.id && status === ACCEPTED_STATUS)
+      .sort((a, b) => a.id - b.id);
 
-    return translation?.name ?? name;
+    return oldest?.name ?? name;
   }
 }

@@ -26,7 +26,24 @@ export const EXERCISE_REFERENCE_OPTIONS = {
 export const TRANSLATION_ID_DESCRIPTION =
   'Id of the translation in which it was written. As input: by default the translation into English, or else the oldest one; on a change of the exercise, one into the same language.';
 
-export const TRANSLATION_RULE: CrossFieldRule = {
+/** A log or planned set takes its translation from the exercise, unless it names one. */
+const HAS_TRANSLATION_RULE: CrossFieldRule = {
+  fields: ['exerciseId'],
+  message: 'The exercise has no translation yet.',
+  isCausedBy: ({ translationId, exerciseId }) => translationId == null && exerciseId != null,
+  isEnforcedByDatabase: true,
+  async violatedBy(rows: readonly FieldValues[], { session }: Context): Promise<boolean[]> {
+    const translated = await session.query(
+      'SELECT DISTINCT "exercise_base_id" FROM "exercise" WHERE "exercise_base_id" = ANY($1::int[])',
+      [rows.map(({ exerciseId }) => Number(exerciseId))],
+    );
+    const exerciseIds = new Set(translated.map((row) => row.exercise_base_id as number));
+
+    return rows.map(({ exerciseId }) => !exerciseIds.has(Number(exerciseId)));
+  },
+};
+
+const SAME_EXERCISE_RULE: CrossFieldRule = {
   fields: ['exerciseId', 'translationId'],
   message: 'The translation is one of another exercise.',
   isCausedBy: ({ translationId, exerciseId }) => translationId != null && exerciseId != null,
@@ -45,6 +62,8 @@ export const TRANSLATION_RULE: CrossFieldRule = {
     );
   },
 };
+
+export const TRANSLATION_RULES = [HAS_TRANSLATION_RULE, SAME_EXERCISE_RULE];
 
 /**
  * REST calls a translation an exercise. It knows no exercises that several translations share.

@@ -23,7 +23,7 @@ import {
   EXERCISE_GROUP_KEY_PATHS,
   EXERCISE_REFERENCE_OPTIONS,
   TRANSLATION_ID_DESCRIPTION,
-  TRANSLATION_RULE,
+  TRANSLATION_RULES,
 } from './exercise-reference';
 import { User } from '../../accounts/user';
 import { WeightUnit } from './weight-unit';
@@ -41,7 +41,7 @@ import { SetGroup } from './set-group';
   ordering: ['position', 'id'],
   groupKeyPaths: EXERCISE_GROUP_KEY_PATHS,
   labelFieldPaths: ['translation.name'],
-  crossFieldRules: [MASS_UNIT_RULE, TRANSLATION_RULE],
+  crossFieldRules: [MASS_UNIT_RULE, ...TRANSLATION_RULES],
   filters: ['translationId', 'position', 'reps', 'targetWeight', 'setGroupId'],
 })
 export class PlannedSet extends Model<PlannedSet> {

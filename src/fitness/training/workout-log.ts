@@ -23,7 +23,7 @@ import {
   EXERCISE_GROUP_KEY_PATHS,
   EXERCISE_REFERENCE_OPTIONS,
   TRANSLATION_ID_DESCRIPTION,
-  TRANSLATION_RULE,
+  TRANSLATION_RULES,
 } from './exercise-reference';
 import { User } from '../../accounts/user';
 import { WeightUnit } from './weight-unit';
@@ -54,7 +54,7 @@ const sameSessionSql = (logAlias: string, sessionAlias: string) =>
   ordering: ['date', 'reps'],
   groupKeyPaths: { ...EXERCISE_GROUP_KEY_PATHS, sessionImpression: 'session.impression' },
   labelFieldPaths: ['translation.name'],
-  crossFieldRules: [MASS_UNIT_RULE, TRANSLATION_RULE],
+  crossFieldRules: [MASS_UNIT_RULE, ...TRANSLATION_RULES],
   filters: ['date', 'translationId', 'reps', 'weight', 'workoutId'],
 })
 export class WorkoutLog extends Model<WorkoutLog> {

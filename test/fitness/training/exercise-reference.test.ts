@@ -14,13 +14,11 @@ beforeAll(async () => {
   workoutId = (await ann.post('/workout/', {})).body.id;
 });
 
-const create = (input: object) =>
-  ann.ask(
-    `mutation ($input: WorkoutLogInput!) {
-      createWorkoutLog(input: $input) {
-        workoutLog { id exerciseId translationId } errors { path code message } } }`,
-    { input: { workoutId, date: '2021-03-08', reps: 5, weight: '60', ...input } },
-  );
+const CREATE = `mutation ($input: WorkoutLogInput!) {
+  createWorkoutLog(input: $input) {
+    workoutLog { id exerciseId translationId } errors { path code message } } }`;
+const log = (input: object) => ({ workoutId, date: '2021-03-08', reps: 5, weight: '60', ...input });
+const create = (input: object) => ann.ask(CREATE, { input: log(input) });
 const update = (id: string, input: object) =>
   ann.ask(
     `mutation ($id: ID!, $input: WorkoutLogPatch!) {
@@ -43,8 +41,10 @@ test('a log of an exercise is written in English unless it names a translation',
 });
 
 test('a log needs an exercise, and a translation of it', async () => {
-  expect((await create({ translationId: KNIEBEUGE })).createWorkoutLog.errors).toMatchObject([
-    { path: ['input', 'exerciseId'], code: 'REQUIRED' },
+  const { errors } = await ann.query(CREATE, { input: log({ translationId: KNIEBEUGE }) });
+
+  expect(errors![0]!.extensions.inputErrors).toMatchObject([
+    { path: ['input', 'exerciseId'], message: 'This field is required.' },
   ]);
   const { createWorkoutLog } = await create({ exerciseId: BENCH, translationId: KNIEBEUGE });
 
@@ -58,6 +58,45 @@ test('a log needs an exercise, and a translation of it', async () => {
       },
     ],
   });
+});
+
+test('an exercise without a translation is refused by name', async () => {
+  const [{ id: exerciseId }] = (await fitgraph.sql(
+    `INSERT INTO "exercise_base" ("uuid", "status", "category_id", "license_id")
+      VALUES (gen_random_uuid(), '2', 1, 1) RETURNING "id"`,
+  )) as [{ id: number }];
+  const refused = {
+    workoutLog: null,
+    errors: [
+      {
+        path: ['input', 'exerciseId'],
+        code: 'INVALID',
+        message: 'The exercise has no translation yet.',
+      },
+    ],
+  };
+
+  expect((await create({ exerciseId })).createWorkoutLog).toEqual(refused);
+  const { id } = (await create({ exerciseId: SQUAT })).createWorkoutLog.workoutLog;
+  const { updateWorkoutLog } = await ann.ask(
+    `mutation ($id: ID!, $input: WorkoutLogPatch!) {
+      updateWorkoutLog(id: $id, input: $input) { workoutLog { id } errors { path code message } } }`,
+    { id, input: { exerciseId } },
+  );
+
+  expect(updateWorkoutLog).toEqual(refused);
+});
+
+test('a changed exercise gets an accepted translation before one in the same language', async () => {
+  const OTHER = KNIEBEUGE + 10;
+
+  await insertTranslation(fitgraph, OTHER, BENCH);
+  await fitgraph.sql(`UPDATE "exercise" SET "status" = '3' WHERE "id" = $1`, [OTHER]);
+  const { createWorkoutLog } = await create({ exerciseId: SQUAT, translationId: KNIEBEUGE });
+  const { updateWorkoutLog } = await update(createWorkoutLog.workoutLog.id, { exerciseId: BENCH });
+
+  expect(updateWorkoutLog.workoutLog).toEqual(ids(BENCH, BENCH));
+  await fitgraph.sql('DELETE FROM "exercise" WHERE "id" = $1', [OTHER]);
 });
 
 test('an update of one of the two references changes the other one', async () => {
@@ -85,6 +124,18 @@ test('REST shows and changes the translation', async () => {
   expect((await ann.ask(document)).workoutLog).toEqual(ids(SQUAT, KNIEBEUGE));
   await ann.patch(`/workoutlog/${id}/`, { exercise: BENCH });
   expect((await ann.ask(document)).workoutLog).toEqual(ids(BENCH, BENCH));
+});
+
+test('the name in a language is that of the oldest accepted translation into it', async () => {
+  const [OLDER, NEWER] = [KNIEBEUGE + 20, KNIEBEUGE + 21];
+
+  await insertTranslation(fitgraph, OLDER, 3);
+  await insertTranslation(fitgraph, NEWER, 3);
+  await fitgraph.sql(`UPDATE "exercise" SET "name" = 'A newer name' WHERE "id" = $1`, [NEWER]);
+  expect((await ann.ask('{ exercise(id: 3) { name(language: "de") } }')).exercise).toEqual({
+    name: 'Kniebeuge',
+  });
+  await fitgraph.sql('DELETE FROM "exercise" WHERE "id" = ANY($1)', [[OLDER, NEWER]]);
 });
 
 test('logs, groups and records of an exercise count all of its translations', async () => {
