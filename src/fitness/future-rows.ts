@@ -10,6 +10,7 @@ import { todayIn } from '../engine/declare/clock';
 import { FieldExtensions } from '../engine/declare/field-extensions';
 import { fieldOf, type Entity } from '../engine/declare/fields';
 import { resourceOf } from '../engine/declare/registry';
+import { startOfNextDaySql } from './queries';
 import { WeightEntry } from './body/weight-entry';
 import { DiaryEntry } from './nutrition/diary-entry';
 import { WorkoutLog } from './training/workout-log';
@@ -29,11 +30,9 @@ async function countFutureRows(
   const { timeZone } = context.services;
   const { bind, values } = createParameterBinder();
   const { column, kind } = fieldOf(entity, dateFieldName);
-  const todaySql = `${bind(todayIn(timeZone))}::date`;
+  const today = bind(todayIn(timeZone));
   const tomorrowSql =
-    kind === 'datetime'
-      ? `(${todaySql} + 1)::timestamp AT TIME ZONE ${bind(timeZone)}::text`
-      : `${todaySql} + 1`;
+    kind === 'datetime' ? startOfNextDaySql(today, bind(timeZone)) : `${today}::date + 1`;
   const where = whereClause(
     [...ownerConditions(entity, context), () => `t."${column}" >= ${tomorrowSql}`],
     't',

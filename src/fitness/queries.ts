@@ -61,10 +61,17 @@ export function createDayBucketMapper(by: DayUnit): (row: Row) => Row {
 }
 
 const TYPICAL_ROW_COUNT = 100;
-const [DEFAULT_DAY_COUNT, DEFAULT_PERIOD_COUNT] = [90, 26];
+const DEFAULT_DAY_COUNT = 90;
+
+export const DEFAULT_PERIOD_COUNT = 26;
 const DAY_MS = 86_400_000;
 
 const TOO_MANY_ROWS_MESSAGE = `There are more than ${MAX_PAGE_SIZE} rows. Choose a later day or use \`last\`.`;
+
+export const UNTIL_ARGUMENT_OPTIONS = {
+  nullable: true,
+  description: 'The last day; today if absent.',
+};
 
 @ArgsType()
 export class SeriesArgs {
@@ -73,8 +80,7 @@ export class SeriesArgs {
     description: `The first day. If absent, the last ${DEFAULT_DAY_COUNT} days, or ${DEFAULT_PERIOD_COUNT} weeks, months, quarters or years, up to \`until\`; with \`last\`, all days.`,
   })
   declare from?: string | null;
-  @Field(() => DateScalar, { nullable: true, description: 'The last day; today if absent.' })
-  declare until?: string | null;
+  @Field(() => DateScalar, UNTIL_ARGUMENT_OPTIONS) declare until?: string | null;
   @Field(() => Int, {
     nullable: true,
     description: `The last (newest) n rows, at most ${MAX_PAGE_SIZE}. If absent, more are an error.`,
@@ -132,8 +138,8 @@ interface EmptyPeriodsOptions {
   keyColumns: readonly string[];
 
   /**
-   * SELECT of the keys for which periods are added, with the column `low`: the first period of each.
-   * The CTE `s` has the periods with data.
+   * SELECT of the keys for which periods are added, with the column `first`: the first day of each
+   * with data, also before the date range.
    */
   keysSql: string;
 
@@ -142,14 +148,15 @@ interface EmptyPeriodsOptions {
 }
 
 /**
- * SQL: adds the periods without data to a SELECT of periods, up to the last day of the series. For
- * each key there are so many of the newest periods that all together are more than an answer may
+ * SQL: adds the periods without data to a SELECT of periods, up to the last day of the series.
+ * Unless it is exported, not more of the newest periods than suffice to exceed what an answer may
  * have.
  */
 export function withEmptyPeriodsSql(
   select: string,
   { keyColumns, keysSql, emptyValuesSql }: EmptyPeriodsOptions,
   args: DateRangeArgs,
+  dateRange: DateRangeSql,
   context: Context,
   bind: ParameterBinder,
 ): string {
@@ -158,12 +165,14 @@ export function withEmptyPeriodsSql(
   const lastPeriodSql = isCyclicUnit(by)
     ? 'NULL'
     : bucketSql(by, firstDay, `${bind(lastDayOf(args, context))}::date`, '');
+  const firstPeriodSql = bucketSql(by, firstDay, `greatest(o."first", ${dateRange.startSql})`, '');
+  const limitSql = dateRange.isExport ? '' : `LIMIT ${MAX_RESPONSE_OBJECTS + 1}`;
   const keysOf = (alias: string) => keyColumns.map((column) => `, ${alias}."${column}"`).join('');
 
   return `WITH s AS (${select}), o AS (${keysSql}),
-    n AS (SELECT v."start"${keysOf('o')} FROM o CROSS JOIN LATERAL (
-        SELECT z."start" FROM (SELECT ${bucketSeriesSql(by, 'o."low"', lastPeriodSql)} AS "start") z
-        ORDER BY 1 DESC LIMIT ${MAX_RESPONSE_OBJECTS} / (SELECT count(*) FROM o) + 1) v
+    n AS ((SELECT v."start"${keysOf('o')} FROM o CROSS JOIN LATERAL
+        (SELECT ${bucketSeriesSql(by, firstPeriodSql, lastPeriodSql)} AS "start") v
+        ORDER BY v."start" DESC ${limitSql})
       EXCEPT SELECT s."start"${keysOf('s')} FROM s)
     SELECT s.* FROM s UNION ALL SELECT n.*, ${emptyValuesSql} FROM n`;
 }
@@ -175,11 +184,25 @@ interface AnalysisStatement {
   orderTerms: readonly string[];
 }
 
-/**
- * SQL: whether a period overlaps the requested date range. Without `lastDateSql`, the period is one
- * day.
- */
-export type DateRangeConditionSql = (firstDateSql: string, lastDateSql?: string) => string;
+/** The requested date range. Its first day may be `-infinity`, and its last day `infinity`. */
+export interface DateRangeSql {
+  startSql: string;
+  endSql: string;
+
+  /** Whether the rows are exported, so that their number is not limited. */
+  isExport: boolean;
+
+  /** Whether a period overlaps the range. Without `lastDateSql`, the period is one day. */
+  contains(firstDateSql: string, lastDateSql?: string): string;
+}
+
+/** The days up to the end of a date range. */
+export const upToEnd = ({ endSql, isExport }: DateRangeSql): DateRangeSql => ({
+  startSql: `date '-infinity'`,
+  endSql,
+  isExport,
+  contains: (firstDateSql) => `${firstDateSql} <= ${endSql}`,
+});
 
 interface DateRangeArgs extends SeriesArgs {
   by?: DayUnit;
@@ -189,19 +212,23 @@ interface DateRangeArgs extends SeriesArgs {
 
 /** The last day of a series that has a row for each day or week: `until`, or today. */
 export const lastDayOf = (
-  { until, timeZone }: DateRangeArgs,
+  { until, timeZone }: Pick<DateRangeArgs, 'until' | 'timeZone'>,
   { services: { timeZone: serverTimeZone } }: Context,
 ): string => until ?? todayIn(timeZone ?? serverTimeZone);
 
+/** SQL: the moment at which the day after `daySql` begins in a time zone. */
+export const startOfNextDaySql = (daySql: string, timeZoneSql: string): string =>
+  `(${daySql}::date + 1)::timestamp AT TIME ZONE ${timeZoneSql}::text`;
+
 /**
- * Prepares the SQL condition for the date range of the arguments. Without `until`, the range ends
+ * Prepares the SQL of the date range of the arguments. Without `until`, the range ends
  * today; in an export, it has no end.
  */
-function prepareDateRangeCondition(
+function prepareDateRange(
   args: DateRangeArgs,
   context: Context,
   isExport: boolean,
-): (bind: ParameterBinder) => DateRangeConditionSql {
+): (bind: ParameterBinder) => DateRangeSql {
   const { from, until, last, by = 'DAY', firstDay = MONDAY } = args;
   const end = until ?? (isExport ? 'infinity' : lastDayOf(args, context));
 
@@ -216,8 +243,13 @@ function prepareDateRangeCondition(
     const implicitStartSql = () => (last == null ? defaultStartSql() : `date '-infinity'`);
     const startSql = from == null ? implicitStartSql() : `${bind(from)}::date`;
 
-    return (firstDateSql, lastDateSql = firstDateSql) =>
-      `${lastDateSql} >= ${startSql} AND ${firstDateSql} <= ${endSql}`;
+    return {
+      startSql,
+      endSql,
+      isExport,
+      contains: (firstDateSql, lastDateSql = firstDateSql) =>
+        `${lastDateSql} >= ${startSql} AND ${firstDateSql} <= ${endSql}`,
+    };
   };
 }
 
@@ -256,16 +288,13 @@ export async function queryRanking(
  * after the rows that are already written.
  */
 export async function queryDateRangeRanking(
-  buildStatement: (
-    bind: ParameterBinder,
-    inDateRangeSql: DateRangeConditionSql,
-  ) => AnalysisStatement,
+  buildStatement: (bind: ParameterBinder, dateRange: DateRangeSql) => AnalysisStatement,
   args: DateRangeArgs,
   context: Context,
 ): Promise<Row[]> {
   const { exportedRowCount } = context;
   const isExport = exportedRowCount !== undefined;
-  const bindDateRange = prepareDateRangeCondition(args, context, isExport);
+  const bindDateRange = prepareDateRange(args, context, isExport);
 
   return checkRowCount(
     await readRanking(
@@ -279,7 +308,7 @@ export async function queryDateRangeRanking(
 
 type SeriesStatementBuilder = (
   bind: ParameterBinder,
-  inDateRangeSql: DateRangeConditionSql,
+  dateRange: DateRangeSql,
   extraConditions: readonly SqlCondition[],
 ) => AnalysisStatement;
 
@@ -300,7 +329,7 @@ async function readSeries(
   exerciseIds?: readonly number[],
 ): Promise<Row[]> {
   const last = validatePageSize('last', args.last, MAX_PAGE_SIZE) ?? MAX_PAGE_SIZE + 1;
-  const bindDateRange = prepareDateRangeCondition(args, context, exportedRowCount !== undefined);
+  const bindDateRange = prepareDateRange(args, context, exportedRowCount !== undefined);
   const { bind, values } = createParameterBinder();
   const { select, orderTerms } = buildStatement(
     bind,

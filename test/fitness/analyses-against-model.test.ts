@@ -18,7 +18,7 @@ import { TRAINING } from './model/questions';
 import { insertTranslation } from './training-data';
 import {
   baseOf,
-  countsOf,
+  dateRangeOf,
   dayAfter,
   inUnit,
   intensity,
@@ -111,6 +111,8 @@ const span = () => {
   return { from, until, last: random.chance(0.4) ? random.int(0, 100) : null };
 };
 
+const untilOnly = () => ({ until: span().until });
+
 interface Question {
   selection: string;
 
@@ -128,7 +130,7 @@ interface Question {
 
 const training = (name: string, fields: string, args: () => Row): Question => ({
   ...{ selection: fields, of: 'logs', model: TRAINING[name]! },
-  args: () => ({ ...(name !== 'strength' && span()), ...args() }),
+  args: () => ({ ...(name === 'strength' ? untilOnly() : span()), ...args() }),
 });
 
 const QUESTIONS: Record<string, Question> = {
@@ -207,7 +209,7 @@ const QUESTIONS: Record<string, Question> = {
     selection: `ingredientId count grams total ${VALUES} energyShare`,
     of: 'entries',
     args: () => ({
-      ...page(),
+      ...{ ...page(), ...untilOnly() },
       by: random.pick(['COUNT', 'GRAMS', 'ENERGY', 'PROTEIN', 'CARBOHYDRATES', 'FAT', 'FIBRES']),
     }),
     model: topFoods,
@@ -356,11 +358,12 @@ async function checkRandomQuery(name: string, number: number): Promise<void> {
   const rows = question.of ? world[question.of].filter(matches) : [];
   const found = await runQuery(name, question, args, where, person);
   const today = todayIn((args.timeZone as string | undefined) ?? TIME_ZONE);
-  const counts = 'last' in args && countsOf({ ...question.usual, ...args }, today);
+  const dateRange = 'last' in args && dateRangeOf({ ...question.usual, ...args }, today);
   const all = question.model(
     {
       ...args,
-      ...{ counts, today, muscleIds },
+      ...dateRange,
+      ...{ today, muscleIds },
       gender: args.gender && { MALE: '1', FEMALE: '2' }[args.gender as 'MALE'],
     },
     rows as any[],

@@ -47,6 +47,39 @@ test('are counted for their owner, from tomorrow on', async () => {
   ]);
 });
 
+test('change no record, strength and ranking of foods unless `until` includes them', async () => {
+  const dan = await fitgraph.user('dan');
+
+  await train(dan, [
+    { date: '2021-03-08', reps: 5, weight: '100.00' },
+    { date: '2062-03-01', reps: 5, weight: '200.00' },
+  ]);
+  await dan.post('/weightentry/', { date: '2021-03-08', weight: '80' });
+  const plan = (await dan.post('/nutritionplan/', {})).body.id;
+
+  for (const datetime of [`${today}T23:59:59`, `${addDays(today, 1)}T00:00:00`]) {
+    await dan.post('/nutritiondiary/', { plan, ingredient: 1, amount: '100', datetime });
+  }
+
+  const analyses = async (until: string) =>
+    dan.ask(`{
+      personalRecords(standing: true, kinds: [WEIGHT]${until}) { date value }
+      strength${until && `(${until})`} { date total }
+      topFoods${until && `(${until})`} { grams }
+    }`);
+
+  expect(await analyses('')).toEqual({
+    personalRecords: [{ date: '2021-03-08', value: '100.00' }],
+    strength: { date: '2021-03-08', total: '100.00' },
+    topFoods: [{ grams: '100.00' }],
+  });
+  expect(await analyses('until: "2062-12-31"')).toEqual({
+    personalRecords: [{ date: '2062-03-01', value: '200.00' }],
+    strength: { date: '2062-03-01', total: '200.00' },
+    topFoods: [{ grams: '200.00' }],
+  });
+});
+
 test('do not remove the chart of a page, which says that they are not drawn', async () => {
   const eve = await fitgraph.user('eve');
   const visitor = new Visitor(fitgraph.url, { Accept: 'text/html' });

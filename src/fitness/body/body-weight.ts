@@ -62,7 +62,7 @@ export class BodyWeightResolver {
     const accessConditions = ownerConditions(WeightEntry, context);
 
     return querySeries(
-      (bind, inDateRangeSql) => ({
+      (bind, dateRange) => ({
         select: `SELECT x."date", ${roundedMassInUnitSql(unit, 'x."mass"')} AS "weight",
           ${roundedMassInUnitSql(unit, 'x."trend"::numeric', DECIMAL_PLACES)} AS "trend",
           ${roundedMassInUnitSql(unit, `x."slope"::numeric * ${DAYS_PER_WEEK}`, DECIMAL_PLACES)} AS
@@ -74,7 +74,7 @@ export class BodyWeightResolver {
                 AND CURRENT ROW) AS "slope"
             FROM (SELECT t."date", t."weight" * ${kilogramsPerBodyWeightUnitSql('t')} AS "mass"
               FROM "weight_entry" t${whereClause(accessConditions, 't', bind)}) w) x
-          WHERE ${inDateRangeSql('x."date"')}`,
+          WHERE ${dateRange.contains('x."date"')}`,
         orderTerms: ['"date"'],
       }),
       args,

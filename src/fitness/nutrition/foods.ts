@@ -3,8 +3,9 @@ import { Args, ArgsType, Ctx, Field, ID, Int, ObjectType, Query, Resolver } from
 import { FieldExtensions } from '../../engine/declare/field-extensions';
 import { createEnum } from '../../engine/declare/enums';
 import type { Row } from '../../database/rows';
+import type { SqlCondition } from '../../engine/access/conditions';
 import type { Context } from '../../engine/context';
-import { DecimalScalar } from '../../engine/declare/scalars';
+import { DateScalar, DecimalScalar } from '../../engine/declare/scalars';
 import { RowField } from '../../engine/read/row-field';
 import { NutritionalValues } from './values';
 import { Ingredient } from '../catalogue/ingredient';
@@ -15,7 +16,13 @@ import {
   collectNutrients,
   DiaryEntryFilterField,
 } from './portions';
-import { queryRanking, RANKING_FIELD_EXTENSIONS, RankingArgs } from '../queries';
+import {
+  lastDayOf,
+  queryRanking,
+  RANKING_FIELD_EXTENSIONS,
+  RankingArgs,
+  startOfNextDaySql,
+} from '../queries';
 
 const FoodOrder = createEnum('FoodOrder', 'Criteria for ranking foods.', {
   COUNT: 'By the number of entries.',
@@ -46,6 +53,11 @@ export class EatenFood {
 @ArgsType()
 class FoodArgs extends RankingArgs {
   @DiaryEntryFilterField declare where?: WhereInput;
+  @Field(() => DateScalar, {
+    nullable: true,
+    description: 'The last day, in the time zone of the server; today if absent.',
+  })
+  declare until?: string | null;
   @Field(() => FoodOrder, {
     defaultValue: FoodOrder.ENERGY,
     description: 'Criteria for ranking foods.',
@@ -64,6 +76,9 @@ export class EatenFoodResolver {
   async topFoods(@Args(() => FoodArgs) args: FoodArgs, @Ctx() context: Context): Promise<Row[]> {
     const measureSql =
       args.by === FoodOrder.COUNT ? 'count(*)' : `sum(e."${args.by.toLowerCase()}")`;
+    const { timeZone } = context.services;
+    const isUntilLastDay: SqlCondition = (alias, bind) =>
+      `${alias}."datetime" < ${startOfNextDaySql(bind(lastDayOf(args, context)), bind(timeZone))}`;
     const rows = await queryRanking(
       (bind) => ({
         select: `SELECT e."ingredient_id" AS "ingredientId", count(*)::int AS "count",
@@ -72,7 +87,7 @@ export class EatenFoodResolver {
           ${measureSql} AS "measure",
           round(sum(e."energy") * 100.0 / nullif(sum(sum(e."energy")) OVER (), 0),
           2) AS "energyShare"
-          FROM (${diaryEntriesSql(args.where, '', context, bind)}) e GROUP BY 1`,
+          FROM (${diaryEntriesSql(args.where, '', context, bind, [isUntilLastDay])}) e GROUP BY 1`,
         orderTerms: ['"measure" DESC', '"ingredientId"'],
       }),
       args,

@@ -32,7 +32,7 @@ import {
   SERIES_FIELD_EXTENSIONS,
   querySeries,
   SeriesArgs,
-  type DateRangeConditionSql,
+  type DateRangeSql,
 } from '../queries';
 import { bodyMassSql, OUTPUT_UNIT_ARGUMENT_OPTIONS, roundedMassInUnitSql } from '../masses';
 import type { WhereInput } from '../training/workout-logs';
@@ -161,7 +161,7 @@ function intakeSql(
   args: IntakeArgs & { timeZone: string },
   context: Context,
   bind: ParameterBinder,
-  inDateRangeSql: DateRangeConditionSql,
+  dateRange: DateRangeSql,
 ): string {
   const { where, by, firstDay, timeZone, perMeal, perPlan, tolerance, unit } = args;
   const localTimeSql = `(t."datetime" AT TIME ZONE ${bind(timeZone)}::text)`;
@@ -205,7 +205,7 @@ function intakeSql(
     FROM (SELECT ${perPlan ? 'e."plan_id"' : 'NULL::int AS "plan_id"'}, e."meal_id", e."day",
       ${nutrientColumnsSql((name) => `sum(e."${name}") AS "${name}"`)},
       ${bodyMassSql('e."day"', context, bind)} AS "mass"
-      FROM (${entriesSql}) e WHERE ${inDateRangeSql('e."day"')} GROUP BY 1, 2, 3) d
+      FROM (${entriesSql}) e WHERE ${dateRange.contains('e."day"')} GROUP BY 1, 2, 3) d
     ${perPlan ? 'JOIN' : 'LEFT JOIN'} (${plansSql}) p ON p."id" = d."plan_id"
     LEFT JOIN (${nutrientGoalsSql(perMeal, context, bind)}) g ON g."plan_id" = d."plan_id"
       AND g."meal_id" IS NOT DISTINCT FROM d."meal_id"
@@ -267,11 +267,14 @@ export class NutritionIntakeResolver {
     }
 
     if (args.perMeal) await checkMealCount(context);
-    const buildStatement = (bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql) => ({
-      select: intakeSql({ ...args, timeZone }, context, bind, inDateRangeSql),
+    const zonedArgs = { ...args, timeZone };
+    const buildStatement = (bind: ParameterBinder, dateRange: DateRangeSql) => ({
+      select: intakeSql(zonedArgs, context, bind, dateRange),
       orderTerms: ['"start"', '"planId"', '"mealId"'],
     });
-    const rows = (await querySeries(buildStatement, args, context)).map(createDayBucketMapper(by));
+    const rows = (await querySeries(buildStatement, zonedArgs, context)).map(
+      createDayBucketMapper(by),
+    );
 
     return rows.map((row) => ({
       ...row,

@@ -2,7 +2,11 @@
 import { Field } from 'type-graphql';
 import type { Row } from '../../database/rows';
 import { visibleRowConditions } from '../../engine/access/access';
-import { whereClause, type ParameterBinder } from '../../engine/access/conditions';
+import {
+  whereClause,
+  type ParameterBinder,
+  type SqlCondition,
+} from '../../engine/access/conditions';
 import type { Context } from '../../engine/context';
 import { fieldOf } from '../../engine/declare/fields';
 import { fromClause } from '../../engine/sql/expressions';
@@ -42,12 +46,13 @@ export function diaryEntriesSql(
   extraColumnsSql: string,
   context: Context,
   bind: ParameterBinder,
+  extraConditions: readonly SqlCondition[] = [],
 ): string {
   const accessConditions = visibleRowConditions(DiaryEntry, context);
   const { conditions, joins } = compileWhere(DiaryEntry, where, context);
 
   return `SELECT t."plan_id", t."ingredient_id", ${PORTION_GRAMS_SQL} AS "grams", ${portionNutrientColumnsSql()}${extraColumnsSql}
-    ${fromClause(DiaryEntry, joins, bind)} ${PORTION_JOINS_SQL}${whereClause([...accessConditions, ...conditions], 't', bind)}`;
+    ${fromClause(DiaryEntry, joins, bind)} ${PORTION_JOINS_SQL}${whereClause([...accessConditions, ...extraConditions, ...conditions], 't', bind)}`;
 }
 
 /** Collects the columns `<prefix>.<nutrient>` of a result row in one object. */

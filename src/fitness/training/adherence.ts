@@ -19,12 +19,13 @@ import { ExerciseField } from './exercise-reference';
 import { SCHEDULE_DESCRIPTION, DAYS_PER_WEEK, plannedTrainingCtes } from './scheduled-sets';
 import { repetitionsSql } from './workout-logs';
 import {
+  DEFAULT_PERIOD_COUNT,
   queryDateRangeRanking,
   RANKING_FIELD_EXTENSIONS,
   SERIES_FIELD_EXTENSIONS,
   querySeries,
   SeriesArgs,
-  type DateRangeConditionSql,
+  type DateRangeSql,
 } from '../queries';
 
 const PERCENT_OF_PLAN_DESCRIPTION =
@@ -100,11 +101,7 @@ export class PlannedExercise {
 
 const WITHIN_WEEK_SQL = `BETWEEN w."start" AND w."start" + ${DAYS_PER_WEEK - 1}`;
 
-function adherenceSql(
-  context: Context,
-  bind: ParameterBinder,
-  inDateRangeSql: DateRangeConditionSql,
-): string {
+function adherenceSql(context: Context, bind: ParameterBinder, dateRange: DateRangeSql): string {
   const datesInWeekSql = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
     `SELECT t."date"
       FROM "${table}"
@@ -122,7 +119,7 @@ function adherenceSql(
       (SELECT coalesce(sum(p."sets"), 0) FROM p WHERE p."workout_id" = w."workout_id")::int AS
       "plannedSets",
       (SELECT count(*) FROM (${logDatesInWeekSql}) x)::int AS "doneSets" FROM w
-      WHERE ${inDateRangeSql('w."start"', `w."start" + ${DAYS_PER_WEEK - 1}`)}) a`;
+      WHERE ${dateRange.contains('w."start"', `w."start" + ${DAYS_PER_WEEK - 1}`)}) a`;
 }
 
 /**
@@ -133,7 +130,7 @@ function plannedExercisesSql(
   { last, neglected }: PlannedExercisesArgs,
   context: Context,
   bind: ParameterBinder,
-  inDateRangeSql: DateRangeConditionSql,
+  dateRange: DateRangeSql,
 ): string {
   const logsWhereSql = (extraConditionSql: string) =>
     whereClause(
@@ -147,7 +144,7 @@ function plannedExercisesSql(
 
   return `WITH ${plannedTrainingCtes(context, bind)},
     l AS (SELECT w.* FROM w
-      WHERE ${inDateRangeSql('w."start"', `w."start" + ${DAYS_PER_WEEK - 1}`)}
+      WHERE ${dateRange.contains('w."start"', `w."start" + ${DAYS_PER_WEEK - 1}`)}
       ORDER BY w."start" DESC LIMIT ${bind(validatePageSize('last', last, MAX_PAGE_SIZE))}),
     b AS (SELECT min(l."start") AS "low", max(l."start") + ${DAYS_PER_WEEK - 1} AS "high" FROM l),
     q AS (SELECT p."exercise_base_id" AS "exerciseId", sum(p."sets")::int AS "plannedSets", round(sum(p."reps") / nullif(sum(p."counted_sets"), 0),
@@ -177,8 +174,8 @@ export class AdherenceResolver {
     @Args(() => SeriesArgs) args: SeriesArgs,
     @Ctx() context: Context,
   ): Promise<Row[]> {
-    const buildStatement = (bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql) => ({
-      select: adherenceSql(context, bind, inDateRangeSql),
+    const buildStatement = (bind: ParameterBinder, dateRange: DateRangeSql) => ({
+      select: adherenceSql(context, bind, dateRange),
       orderTerms: ['"start"', '"workoutId"'],
     });
 
@@ -198,11 +195,14 @@ export class PlannedExerciseResolver {
     @Args(() => PlannedExercisesArgs) args: PlannedExercisesArgs,
     @Ctx() context: Context,
   ): Promise<Row[]> {
-    const buildStatement = (bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql) => ({
-      select: plannedExercisesSql(args, context, bind, inDateRangeSql),
+    // Weeks of a schedule begin on any weekday, so 26 calendar weeks may overlap 27 of them.
+    const last = args.last ?? (args.from == null ? DEFAULT_PERIOD_COUNT : null);
+    const rangeArgs = { ...args, by: 'WEEK' as const, last };
+    const buildStatement = (bind: ParameterBinder, dateRange: DateRangeSql) => ({
+      select: plannedExercisesSql(rangeArgs, context, bind, dateRange),
       orderTerms: ['"share"', '"exerciseId"'],
     });
 
-    return queryDateRangeRanking(buildStatement, { ...args, by: 'WEEK' }, context);
+    return queryDateRangeRanking(buildStatement, rangeArgs, context);
   }
 }

@@ -44,7 +44,7 @@ import {
   querySeries,
   SeriesArgs,
   loadExerciseSeries,
-  type DateRangeConditionSql,
+  type DateRangeSql,
 } from '../queries';
 import { ExerciseField } from './exercise-reference';
 import { workoutLogsSql, WorkoutLogFilterField, type WhereInput } from './workout-logs';
@@ -138,18 +138,14 @@ export class BestOneRepMax {
 
 const createEstimateStatementBuilder =
   ({ where, by, firstDay, formula, unit }: BestOneRepMaxArgs, context: Context) =>
-  (
-    bind: ParameterBinder,
-    inDateRangeSql: DateRangeConditionSql,
-    extraConditions: readonly SqlCondition[],
-  ) => ({
+  (bind: ParameterBinder, dateRange: DateRangeSql, extraConditions: readonly SqlCondition[]) => ({
     select: `SELECT DISTINCT ON (e."start", e."exercise") e."start", e."exercise" AS "exerciseId",
         e."date", e."logId",
         ${roundedMassInUnitSql(unit, 'e."best"')} AS "oneRepMax"
       FROM (SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."exercise", l."date",
         l."id" AS "logId",
         ${oneRepMaxSql(formula, 'l')} AS "best"
-        FROM (${workoutLogsSql(where, context, bind, inDateRangeSql, extraConditions)}) l) e
+        FROM (${workoutLogsSql(where, context, bind, dateRange, extraConditions)}) l) e
       WHERE e."best" IS NOT NULL ORDER BY e."start", e."exercise", e."best" DESC, e."date", e."logId"`,
     orderTerms: ['"start"', '"exerciseId"'],
   });

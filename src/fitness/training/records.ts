@@ -39,7 +39,8 @@ import {
   querySeries,
   SeriesArgs,
   loadExerciseSeries,
-  type DateRangeConditionSql,
+  upToEnd,
+  type DateRangeSql,
 } from '../queries';
 
 const RecordKind = createEnum('RecordKind', 'Kinds of records.', {
@@ -103,10 +104,11 @@ function recordCandidateCtes(
   { where, formula }: PersonalRecordArgs,
   context: Context,
   bind: ParameterBinder,
+  dateRange: DateRangeSql,
   extraConditions: readonly SqlCondition[],
 ): string {
   const validSetsSql = `SELECT *
-    FROM (${workoutLogsSql(where, context, bind, undefined, extraConditions)}) s WHERE s."reps" >= 1
+    FROM (${workoutLogsSql(where, context, bind, upToEnd(dateRange), extraConditions)}) s WHERE s."reps" >= 1
     AND s."mass" > 0`;
   const recordCandidatesSql = (kind: RecordKind, valueSql: string, atSql = 'NULL::numeric') =>
     `SELECT '${kind}' AS "kind", l."exercise", ${atSql} AS "at", l."date", l."id", l."mass", l."reps",
@@ -131,11 +133,11 @@ function createRecordStatementBuilder(args: PersonalRecordArgs, context: Context
 
   return (
     bind: ParameterBinder,
-    inDateRangeSql: DateRangeConditionSql,
+    dateRange: DateRangeSql,
     extraConditions: readonly SqlCondition[],
   ) => {
     const conditions = [
-      inDateRangeSql('r."date"'),
+      dateRange.contains('r."date"'),
       'r."value" > coalesce(r."previous", 0)',
       `(r."kind" <> '${RecordKind.REPETITIONS}' OR r."previous" IS NOT NULL)`,
       ...(kinds ? [`r."kind" = ANY(${bind(kinds)})`] : []),
@@ -143,7 +145,7 @@ function createRecordStatementBuilder(args: PersonalRecordArgs, context: Context
     ];
 
     return {
-      select: `WITH ${recordCandidateCtes(args, context, bind, extraConditions)}
+      select: `WITH ${recordCandidateCtes(args, context, bind, dateRange, extraConditions)}
         SELECT r."kind", r."date", r."exercise" AS "exerciseId", r."id" AS "logId", r."reps",
           r."at",
         ${roundedMassInUnitSql(unit, 'r."mass"')} AS "weight", ${roundedColumnSql('value')},

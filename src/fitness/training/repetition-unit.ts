@@ -8,7 +8,7 @@ import { Resource } from '../../engine/declare/resource';
   inReference: { apiRootPosition: 13 },
   dumpModelName: 'core.repetitionunit',
   description:
-    'The unit in which a planned set counts repetitions, e.g. repetitions, seconds or miles.',
+    'The unit in which logs and planned sets count repetitions, e.g. repetitions, seconds or miles.',
   ordering: ['name'],
   filters: ['name'],
   isCachedInMemory: true,

@@ -12,7 +12,8 @@ import { TrainingDay } from './training-day';
 import { SetGroup } from './set-group';
 import { repetitionsSql } from './workout-logs';
 
-export const MAX_SCHEDULE_WEEKS = 1_000;
+const MAX_SCHEDULE_WEEKS = 1_000;
+
 export const DAYS_PER_WEEK = 7;
 
 export const SCHEDULE_DESCRIPTION = `The weeks are those of the active schedule: periods of seven days from its start date until today, at most the last ${MAX_SCHEDULE_WEEKS}. Each week has the workout of its step; a loop repeats its steps. Each training day is planned on each of its weekdays, with all rounds of its sets.`;

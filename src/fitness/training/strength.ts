@@ -10,6 +10,7 @@ import {
   createParameterBinder,
   whereClause,
   type ParameterBinder,
+  type SqlCondition,
 } from '../../engine/access/conditions';
 import type { Context } from '../../engine/context';
 import { DateScalar, DecimalScalar } from '../../engine/declare/scalars';
@@ -23,7 +24,7 @@ import {
   roundedMassInUnitSql,
 } from '../masses';
 import { FORMULA_ARGUMENT_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './one-rep-max';
-import { ANALYSIS_FIELD_EXTENSIONS } from '../queries';
+import { ANALYSIS_FIELD_EXTENSIONS, lastDayOf, UNTIL_ARGUMENT_OPTIONS } from '../queries';
 
 /**
  * DOTS formulas by gender. The coefficients belong to a polynomial of the body weight in kg, from
@@ -47,6 +48,7 @@ const MIN_BODY_WEIGHT_KG = 40;
 class StrengthArgs {
   @WorkoutLogFilterField('Filters the logs, for example to squat, bench press and deadlift.')
   declare where?: WhereInput;
+  @Field(() => DateScalar, UNTIL_ARGUMENT_OPTIONS) declare until?: string | null;
   @Field(() => Boolean, {
     defaultValue: false,
     description: 'Use estimated one-rep maxes instead of lifted weights.',
@@ -121,6 +123,9 @@ export class StrengthResolver {
   ): Promise<Row | null> {
     const { where, estimated, formula, unit } = args;
     const { bind, values } = createParameterBinder();
+    const isUntilLastDay: SqlCondition = (alias) =>
+      `${alias}."date" <= ${bind(lastDayOf(args, context))}::date`;
+    const logsSql = workoutLogsSql(where, context, bind, undefined, [isUntilLastDay]);
     const [row] = await context.session.query(
       `SELECT ${roundedMassInUnitSql(unit, 's."total"')} AS "total", s."date",
         ${roundedMassInUnitSql(unit, 's."body"')} AS "bodyWeight",
@@ -131,7 +136,7 @@ export class StrengthResolver {
             FROM (SELECT l.*,
             ${estimated ? oneRepMaxSql(formula, 'l') : 'CASE WHEN l."reps" >= 1 THEN l."mass" END'}
             AS "best"
-            FROM (${workoutLogsSql(where, context, bind)}) l) l
+            FROM (${logsSql}) l) l
               WHERE l."best" > 0 ORDER BY l."exercise", l."best" DESC, l."date") e) b) s
               WHERE s."total" IS NOT NULL`,
       values,

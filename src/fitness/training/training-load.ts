@@ -16,7 +16,7 @@ import {
   SERIES_FIELD_EXTENSIONS,
   querySeries,
   SeriesArgs,
-  type DateRangeConditionSql,
+  type DateRangeSql,
 } from '../queries';
 import { workoutLogsSql, WorkoutLogFilterField, type WhereInput } from './workout-logs';
 import { OUTPUT_UNIT_ARGUMENT_OPTIONS, roundedMassInUnitSql } from '../masses';
@@ -85,7 +85,7 @@ export class TrainingLoadResolver {
       return `${roundedSql} AS "${column}"`;
     };
 
-    const buildStatement = (bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql) => {
+    const buildStatement = (bind: ParameterBinder, dateRange: DateRangeSql) => {
       const lastDaySql = `${bind(lastDayOf(args, context))}::date`;
 
       return {
@@ -101,7 +101,7 @@ export class TrainingLoadResolver {
           SELECT m."date", ${roundedColumnSql('load')}, ${roundedColumnSql('acute')},
             ${roundedColumnSql('chronic')},
             round((m."acute" / nullif(m."chronic", 0))::numeric, 2) AS "ratio" FROM m
-              WHERE ${inDateRangeSql('m."date"')}`,
+              WHERE ${dateRange.contains('m."date"')}`,
         orderTerms: ['"date"'],
       };
     };

@@ -38,8 +38,9 @@ import {
   querySeries,
   SeriesArgs,
   loadExerciseSeries,
+  upToEnd,
   withEmptyPeriodsSql,
-  type DateRangeConditionSql,
+  type DateRangeSql,
 } from '../queries';
 import { ExerciseField } from './exercise-reference';
 import { workoutLogsSql, WorkoutLogFilterField, type WhereInput } from './workout-logs';
@@ -63,7 +64,7 @@ const FRACTIONAL_SETS_DESCRIPTION =
   'A set counts fully for the primary muscles of its exercise and half for the secondary ones, as do its tonnage and repetitions. (Fractional sets: Pelland and others, The Resistance Training Dose Response, a meta-regression of 67 studies, SportRxiv, 2024)';
 
 const EMPTY_PERIODS_DESCRIPTION =
-  'Adds the periods without logs, from the first one with a log up to that of `until`: for every muscle, or for each exercise since its first log.';
+  'Adds the periods without logs, since the first log up to `until`: for every muscle, or for each exercise since its own first log.';
 
 @ArgsType()
 class MuscleVolumeArgs extends SeriesArgs {
@@ -131,13 +132,13 @@ function exerciseTotalsSql(
   { where, by, firstDay }: MuscleVolumeArgs,
   context: Context,
   bind: ParameterBinder,
-  inDateRangeSql: DateRangeConditionSql,
+  dateRange: DateRangeSql,
 ): string {
   return `SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."exercise",
     count(*)::int AS "sets",
     (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hard",
     sum(l."reps" * l."mass") AS "tonnage"
-    FROM (${workoutLogsSql(where, context, bind, inDateRangeSql)}) l GROUP BY 1, 2`;
+    FROM (${workoutLogsSql(where, context, bind, dateRange)}) l GROUP BY 1, 2`;
 }
 
 /**
@@ -148,11 +149,13 @@ const EXERCISE_MUSCLES_SQL = `SELECT m."exercise_base_id" AS "exercise", m."musc
   bool_and(m."is_secondary") AS "secondary" FROM "exercise_base_muscle" m
   WHERE m."exercise_base_id" IN (SELECT x."exercise" FROM x) GROUP BY 1, 2`;
 
-const EMPTY_MUSCLE_PERIODS = {
+const emptyMusclePeriods = (logsSql: string) => ({
   keyColumns: ['muscleId'],
-  keysSql: `SELECT z."id" AS "muscleId", (SELECT min(s."start") FROM s) AS "low" FROM "muscle" z`,
+  keysSql: `SELECT m."id" AS "muscleId", l."first"
+    FROM "muscle" m, (SELECT min(l."date") AS "first" FROM (${logsSql}) l) l
+    WHERE l."first" IS NOT NULL`,
   emptyValuesSql: '0, 0, 0.00',
-};
+});
 
 @Resolver(() => MuscleVolume)
 @RowField('muscle', 'muscleId', () => Muscle, {
@@ -174,20 +177,25 @@ export class MuscleVolumeResolver {
       `(coalesce(sum(x."${column}") FILTER (WHERE m."secondary" IS NOT TRUE),
         0) + coalesce(sum(x."${column}") FILTER (WHERE m."secondary"), 0) / 2.0)`;
 
-    const buildStatement = (bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql) => {
+    const buildStatement = (bind: ParameterBinder, dateRange: DateRangeSql) => {
       const select = `WITH x AS MATERIALIZED
-          (${exerciseTotalsSql(args, context, bind, inDateRangeSql)})
+          (${exerciseTotalsSql(args, context, bind, dateRange)})
         SELECT x."start", m."muscle_id" AS "muscleId",
           trim_scale(${fractionalSumSql('hard')}) AS "hardSets",
           trim_scale(${fractionalSumSql('sets')}) AS "sets",
         ${roundedMassInUnitSql(args.unit, fractionalSumSql('tonnage'))} AS "tonnage"
         FROM x LEFT JOIN (${EXERCISE_MUSCLES_SQL}) m USING ("exercise") GROUP BY 1, 2`;
 
+      const orderTerms = ['"start"', '"muscleId"'];
+
+      if (!args.empty) return { select, orderTerms };
+      const periods = emptyMusclePeriods(
+        workoutLogsSql(args.where, context, bind, upToEnd(dateRange)),
+      );
+
       return {
-        select: args.empty
-          ? withEmptyPeriodsSql(select, EMPTY_MUSCLE_PERIODS, args, context, bind)
-          : select,
-        orderTerms: ['"start"', '"muscleId"'],
+        select: withEmptyPeriodsSql(select, periods, args, dateRange, context, bind),
+        orderTerms,
       };
     };
 
@@ -195,34 +203,38 @@ export class MuscleVolumeResolver {
   }
 }
 
-const EMPTY_EXERCISE_PERIODS = {
+const emptyExercisePeriods = (exerciseSql: string, logsSql: string) => ({
   keyColumns: ['exerciseId'],
-  keysSql: `SELECT s."exerciseId", min(s."start") AS "low" FROM s GROUP BY 1`,
+  keysSql: `SELECT ${exerciseSql} AS "exerciseId", min(l."date") AS "first" FROM (${logsSql}) l GROUP BY 1`,
   emptyValuesSql: '0, 0, 0, 0, 0.00',
-};
+});
 
 function createVolumeStatementBuilder(args: TrainingVolumeArgs, context: Context) {
   const { where, by, firstDay, perExercise, unit, empty } = args;
 
   return (
     bind: ParameterBinder,
-    inDateRangeSql: DateRangeConditionSql,
+    dateRange: DateRangeSql,
     extraConditions: readonly SqlCondition[],
   ) => {
-    const logsSql = workoutLogsSql(where, context, bind, inDateRangeSql, extraConditions);
+    const logsOf = (range: DateRangeSql) =>
+      workoutLogsSql(where, context, bind, range, extraConditions);
+    const exerciseSql = perExercise ? 'l."exercise"' : 'NULL::int';
+    const orderTerms = ['"start"', '"exerciseId"'];
     const select = `SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start",
-        ${perExercise ? 'l."exercise"' : 'NULL::int'} AS "exerciseId",
+        ${exerciseSql} AS "exerciseId",
       count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets",
       (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hardSets",
       coalesce(sum(l."reps"), 0)::numeric AS "reps",
       ${roundedMassInUnitSql(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"
-      FROM (${logsSql}) l GROUP BY 1, 2`;
+      FROM (${logsOf(dateRange)}) l GROUP BY 1, 2`;
+
+    if (!empty) return { select, orderTerms };
+    const periods = emptyExercisePeriods(exerciseSql, logsOf(upToEnd(dateRange)));
 
     return {
-      select: empty
-        ? withEmptyPeriodsSql(select, EMPTY_EXERCISE_PERIODS, args, context, bind)
-        : select,
-      orderTerms: ['"start"', '"exerciseId"'],
+      select: withEmptyPeriodsSql(select, periods, args, dateRange, context, bind),
+      orderTerms,
     };
   };
 }

@@ -18,7 +18,7 @@ import {
   SERIES_FIELD_EXTENSIONS,
   querySeries,
   SeriesArgs,
-  type DateRangeConditionSql,
+  type DateRangeSql,
 } from '../queries';
 
 const DAYS_PER_WEEK = 7;
@@ -55,7 +55,7 @@ function weeksSql(
   args: WeekArgs,
   context: Context,
   bind: ParameterBinder,
-  inDateRangeSql: DateRangeConditionSql,
+  dateRange: DateRangeSql,
 ): string {
   const lastDaySql = `${bind(lastDayOf(args, context))}::date`;
   const todaySql = `${bind(todayIn(context.services.timeZone))}::date`;
@@ -83,7 +83,7 @@ function weeksSql(
     o AS (SELECT s.*, NOT s."reached" AND s."start" + ${DAYS_PER_WEEK - 1} >= ${todaySql} AS "open",
       lag(s."streak", 1, 0) OVER (ORDER BY s."start") AS "previous" FROM s)
     SELECT s."start", s."sessions", CASE WHEN s."open" THEN s."previous" ELSE s."streak" END AS
-      "streak" FROM o s WHERE ${inDateRangeSql('s."start"', `s."start" + ${DAYS_PER_WEEK - 1}`)}`;
+      "streak" FROM o s WHERE ${dateRange.contains('s."start"', `s."start" + ${DAYS_PER_WEEK - 1}`)}`;
 }
 
 @Resolver()
@@ -100,8 +100,8 @@ export class TrainingWeekResolver {
       throw invalidArgumentError('goal', `Must be from 1 to ${DAYS_PER_WEEK}.`);
     }
 
-    const buildStatement = (bind: ParameterBinder, inDateRangeSql: DateRangeConditionSql) => ({
-      select: weeksSql(args, context, bind, inDateRangeSql),
+    const buildStatement = (bind: ParameterBinder, dateRange: DateRangeSql) => ({
+      select: weeksSql(args, context, bind, dateRange),
       orderTerms: ['"start"'],
     });
 

@@ -15,7 +15,7 @@ import { compileWhere } from '../../engine/sql/where';
 import { WorkoutLog } from './workout-log';
 import { REPETITIONS_UNIT_ID, UNTIL_FAILURE_UNIT_ID } from './summary';
 import { liftedMassSql } from '../masses';
-import type { DateRangeConditionSql } from '../queries';
+import type { DateRangeSql } from '../queries';
 
 export type WhereInput = Record<string, unknown> | null | undefined;
 
@@ -35,13 +35,13 @@ export function workoutLogsSql(
   where: WhereInput,
   context: Context,
   bind: ParameterBinder,
-  inDateRangeSql?: DateRangeConditionSql,
+  dateRange?: DateRangeSql,
   extraConditions: readonly SqlCondition[] = [],
 ): string {
   const accessConditions = visibleRowConditions(WorkoutLog, context);
   const { conditions, joins } = compileWhere(WorkoutLog, where, context);
-  const dateConditions: SqlCondition[] = inDateRangeSql
-    ? [(alias) => inDateRangeSql(`${alias}."date"`)]
+  const dateConditions: SqlCondition[] = dateRange
+    ? [(alias) => dateRange.contains(`${alias}."date"`)]
     : [];
 
   return `SELECT t."id", t."date", t."exercise_base_id" AS "exercise",

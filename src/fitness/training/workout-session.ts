@@ -17,20 +17,21 @@ const IMPRESSION_CHOICES = registerChoices(
   ],
 );
 
-const HOURS_PER_DAY = 24;
+const SECONDS_PER_HOUR = 3_600;
+const SECONDS_PER_DAY = 24 * SECONDS_PER_HOUR;
 
 /** Maximum duration of a session that ends on the next day, so that swapped times are noticed. */
 const MAX_HOURS_OVER_MIDNIGHT = 12;
 
-/** Hours since midnight of a time such as `23:10` or `23:10:00.500000`. */
-function hoursOf(time: unknown): number {
+/** Seconds since midnight of a time such as `23:10` or `23:10:00.500000`. */
+function secondsOf(time: unknown): number {
   const [hours, minutes, seconds = 0] = String(time).split(':').map(Number) as [
     number,
     number,
     number?,
   ];
 
-  return hours + minutes / 60 + seconds / 3_600;
+  return hours * SECONDS_PER_HOUR + minutes * 60 + seconds;
 }
 
 @Resource({
@@ -51,9 +52,11 @@ function hoursOf(time: unknown): number {
       message: `The session ends before it starts, or takes more than ${MAX_HOURS_OVER_MIDNIGHT} hours over midnight.`,
       violatedBy: (rows) =>
         rows.map(({ startTime, endTime }) => {
-          const hours = hoursOf(endTime) - hoursOf(startTime);
+          const seconds = secondsOf(endTime) - secondsOf(startTime);
 
-          return hours < 0 && hours + HOURS_PER_DAY > MAX_HOURS_OVER_MIDNIGHT;
+          return (
+            seconds < 0 && seconds + SECONDS_PER_DAY > MAX_HOURS_OVER_MIDNIGHT * SECONDS_PER_HOUR
+          );
         }),
     },
   ],

@@ -249,6 +249,18 @@ describe('the start and end time of a workout session', () => {
     const id = await createSession('2021-03-04', { time_start: '23:10', time_end: '00:40' });
 
     expect(await errorsOf(update, { id, input: { endTime: '00:50' } })).toEqual([]);
+
+    for (const minute of ['00', '10', '20', '30', '40', '50', '59']) {
+      const input = { startTime: `22:${minute}`, endTime: `10:${minute}` };
+
+      expect(await errorsOf(update, { id, input })).toEqual([]);
+    }
+
+    const input = { startTime: '22:20', endTime: '10:20:01' };
+
+    expect(await errorsOf(update, { id, input })).toEqual([
+      { path: ['input', 'endTime'], message: TIME },
+    ]);
   });
 
   test('stay in order after concurrent updates', async () => {

@@ -171,8 +171,13 @@ export function nutritionIntake(
   }));
 }
 
-export function topFoods({ by }: Row, entries: Entry[], person: Eaten): Row[] {
-  const all = nutrientsOf(entries, person).energy;
+export function topFoods({ by, until, today }: Row, all: Entry[], person: Eaten): Row[] {
+  const entries = all.filter(({ datetime }) => {
+    const day = DateTime.fromISO(datetime, { zone: 'Europe/Berlin' }).toISODate()!;
+
+    return day <= (until ?? today);
+  });
+  const { energy } = nutrientsOf(entries, person);
   const rows = groups(entries, ({ ingredient }) => ingredient).map((group) => {
     const [values, grams] = [nutrientsOf(group, person), sum(group.map(gramsOf))];
     const measure =
@@ -186,7 +191,9 @@ export function topFoods({ by }: Row, entries: Entry[], person: Eaten): Row[] {
         count: group.length,
         grams: formatDecimal(grams),
         total: formatted(values),
-        energyShare: all.isZero() ? null : formatDecimal(values.energy.times(100).dividedBy(all)),
+        energyShare: energy.isZero()
+          ? null
+          : formatDecimal(values.energy.times(100).dividedBy(energy)),
       },
     };
   });

@@ -64,25 +64,27 @@ const bestOneRepMaxes: Model = ({ by, firstDay, formula, unit, counts }, all, pe
   }));
 };
 
-/** Adds a row for each missing place of each key, from `low` on; all keys have a place. */
+/** Adds a row for each missing place of each key, since its first day with data. */
 function withEmptyPlaces<R extends { place: string | number }>(
   rows: R[],
-  { by, firstDay, until, today }: Row,
+  { by, firstDay, until, today, start }: Row,
   keyOf: (row: R) => unknown,
-  keys: { low: string | number; row: Omit<R, 'place'> }[],
+  keys: { first: string; row: Omit<R, 'place'> }[],
 ): R[] {
   const found = new Set(rows.map((row) => JSON.stringify([row.place, keyOf(row)])));
-  const all = keys.flatMap(({ low, row }) =>
-    placesUpTo(by, firstDay, low, until ?? today).map((place) => ({ ...row, place }) as R),
-  );
+  const all = keys.flatMap(({ first, row }) => {
+    const low = placeOf(by, firstDay, first < start ? start : first);
+
+    return placesUpTo(by, firstDay, low, until ?? today).map((place) => ({ ...row, place }) as R);
+  });
 
   return [...rows, ...all.filter((row) => !found.has(JSON.stringify([row.place, keyOf(row)])))];
 }
 
-const earliest = (rows: { place: string | number }[]) => rows.map(({ place }) => place).sort()[0];
+const firstDateOf = (logs: readonly Log[]) => logs.map(({ date }) => date).sort()[0];
 
 const muscleVolume: Model = (args, all, person) => {
-  const { by, firstDay, unit, counts, empty, muscleIds } = args;
+  const { by, firstDay, unit, counts, end, empty, muscleIds } = args;
   const logs = all.filter(({ date }) => counts(date));
   const parts = logs.flatMap((log) => {
     const muscles = [...(person.muscles.get(log.exercise) ?? [])];
@@ -106,10 +108,10 @@ const muscleVolume: Model = (args, all, person) => {
     }),
   );
 
-  const low = earliest(rows);
+  const first = firstDateOf(all.filter(({ date }) => date <= end));
   const none = { hardSets: '0', sets: '0', tonnage: '0.00' };
   const keys = (muscleIds as number[]).flatMap((muscle) =>
-    low === undefined ? [] : { low, row: { muscle, ...none } },
+    first === undefined ? [] : { first, row: { muscle, ...none } },
   );
 
   return ordered(
@@ -124,25 +126,28 @@ const muscleVolume: Model = (args, all, person) => {
 };
 
 const trainingVolume: Model = (args, all, person) => {
-  const { by, firstDay, unit, perExercise, counts, empty } = args;
+  const { by, firstDay, unit, perExercise, counts, end, empty } = args;
   const logs = all.filter(({ date }) => counts(date));
-  const rows = groups(logs, ({ date, exercise }) => [
-    placeOf(by, firstDay, date),
-    perExercise && baseOf(exercise),
-  ]).map((group) => ({
-    place: placeOf(by, firstDay, group[0]!.date),
-    base: perExercise ? baseOf(group[0]!.exercise) : null,
-    days: new Set(group.map(({ date }) => date)).size,
-    sets: group.length,
-    hardSets: group.filter(isHard).length,
-    reps: String(group.reduce((total, log) => total + (repsOf(log) ?? 0), 0)),
-    tonnage: inUnit(unit, tonnage(group, person)),
-  }));
+  const keyOf = ({ exercise }: Log) => (perExercise ? baseOf(exercise) : null);
+  const rows = groups(logs, (log) => [placeOf(by, firstDay, log.date), keyOf(log)]).map(
+    (group) => ({
+      place: placeOf(by, firstDay, group[0]!.date),
+      base: keyOf(group[0]!),
+      days: new Set(group.map(({ date }) => date)).size,
+      sets: group.length,
+      hardSets: group.filter(isHard).length,
+      reps: String(group.reduce((total, log) => total + (repsOf(log) ?? 0), 0)),
+      tonnage: inUnit(unit, tonnage(group, person)),
+    }),
+  );
 
   const none = { days: 0, sets: 0, hardSets: 0, reps: '0', tonnage: '0.00' };
-  const keys = groups(rows, ({ base }) => base).map((group) => ({
-    low: earliest(group)!,
-    row: { base: group[0]!.base, ...none },
+  const keys = groups(
+    all.filter(({ date }) => date <= end),
+    keyOf,
+  ).map((group) => ({
+    first: firstDateOf(group)!,
+    row: { base: keyOf(group[0]!), ...none },
   }));
 
   return ordered(
@@ -156,8 +161,11 @@ const trainingVolume: Model = (args, all, person) => {
   }));
 };
 
-const personalRecords: Model = ({ kinds, counts, standing, formula, unit }, logs, person) => {
-  const sets = logs.filter((log) => (repsOf(log) ?? 0) >= 1 && massOf(log, person)?.greaterThan(0));
+const personalRecords: Model = (args, logs, person) => {
+  const { kinds, counts, end, standing, formula, unit } = args;
+  const sets = logs.filter(
+    (log) => log.date <= end && (repsOf(log) ?? 0) >= 1 && massOf(log, person)?.greaterThan(0),
+  );
 
   interface Candidate {
     kind: string;
@@ -285,14 +293,17 @@ const DOTS = {
 };
 
 /** Returns a single row, or none if nothing was lifted. */
-const strength: Model = ({ estimated, formula, gender, unit }, logs, person) => {
+const strength: Model = (args, logs, person) => {
+  const { estimated, formula, gender, unit, until, today } = args;
+
   const valueOf = (log: Log) => {
     if (estimated) return oneRepMax(log, formula, person);
 
     return (repsOf(log) ?? 0) >= 1 ? massOf(log, person) : null;
   };
 
-  const bests = groups(logs, ({ exercise }) => baseOf(exercise)).flatMap((group) => {
+  const pastLogs = logs.filter(({ date }) => date <= (until ?? today));
+  const bests = groups(pastLogs, ({ exercise }) => baseOf(exercise)).flatMap((group) => {
     const logsWithWeight = group.filter((log) => valueOf(log)?.greaterThan(0));
     const best = largest(logsWithWeight.map((log) => valueOf(log)!));
 

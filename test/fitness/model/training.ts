@@ -82,16 +82,16 @@ const USUAL: Record<string, object> = {
   ...{ MONTH: { months: 25 }, QUARTER: { quarters: 25 }, YEAR: { years: 25 } },
 };
 
-export function countsOf(
+export function dateRangeOf(
   { from, until, last, by = 'DAY', firstDay = 'MONDAY', standing = false }: Row,
   today: string,
-): Counts {
+): { start: string; end: string; counts: Counts } {
   const end = until ?? today;
   const begin = firstDayOf(by === 'WEEKDAY' ? 'WEEK' : by, end, WEEKDAYS.indexOf(firstDay) + 1);
   const usual = DateTime.fromISO(begin, { zone: 'utc' }).minus(USUAL[by]!).toISODate()!;
   const start = from ?? (last === null && !standing ? usual : '0001-01-01');
 
-  return (one, other = one) => other >= start && one <= end;
+  return { start, end, counts: (one, other = one) => other >= start && one <= end };
 }
 
 export function groups<T>(rows: readonly T[], key: (row: T) => unknown): T[][] {

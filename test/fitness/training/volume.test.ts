@@ -5,6 +5,9 @@
 import { Client } from 'pg';
 import { DatabaseSession } from '../../../src/database/session';
 import { asSuperuser } from '../../setup/databases';
+import { addDays } from '../../../seeders/dates';
+import { todayIn } from '../../../src/engine/declare/clock';
+import { TIME_ZONE } from '../../setup/databases';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import type { Person } from '../../setup/person';
 import { BENCH, LB, PLANK, SECONDS, train } from '../training-data';
@@ -128,11 +131,17 @@ test('adds the weeks without logs since the first one, for each exercise by itse
     expect(trainingVolume).toEqual(each.filter(({ exerciseId }: any) => exerciseId === id));
   }
 
-  const { none: nothing } = await ann.ask(
-    '{ none: trainingVolume(from: "2021-04-01", until: "2021-04-30", empty: true) { sets } }',
-  );
+  const { later, before } = await ann.ask(`{
+    later: trainingVolume(from: "2021-04-01", until: "2021-04-30", empty: true) { bucket { start } sets }
+    before: trainingVolume(from: "2021-02-01", until: "2021-02-28", empty: true) { sets } }`);
 
-  expect(nothing).toEqual([]);
+  expect(later.map(({ bucket: { start }, sets }: any) => [start, sets])).toEqual(
+    ['2021-03-29', '2021-04-05', '2021-04-12', '2021-04-19', '2021-04-26'].map((start) => [
+      start,
+      0,
+    ]),
+  );
+  expect(before).toEqual([]);
 });
 
 test('reads the logs of one user among many with an index-only scan', async () => {
@@ -199,4 +208,33 @@ test('reads the logs of one user among many with an index-only scan', async () =
   ]);
   expect(scans[0]['Index Cond']).toContain('user_id');
   expect(scans[0]['Rows Removed by Filter'] ?? 0).toBe(0);
+});
+
+test('adds all days of a long series beside many short ones', async () => {
+  const [DAYS, COUNT] = [9_000, 40];
+  const eve = await fitgraph.user('eve');
+  const [until] = [todayIn(TIME_ZONE)];
+  const from = addDays(until, -DAYS + 1);
+
+  await fitgraph.sql(
+    `WITH bases AS (
+       INSERT INTO "exercise_base" ("id", "uuid", "status", "category_id", "license_id")
+       SELECT 1000 + n, gen_random_uuid(), '2', 1, 1 FROM generate_series(1, ${COUNT}) n RETURNING "id")
+     INSERT INTO "exercise" ("id", "uuid", "name", "status", "description", "language_id", "exercise_base_id")
+     SELECT "id", gen_random_uuid(), 'Short', '2', '', 2, "id" FROM bases`,
+  );
+  await train(
+    eve,
+    [from, ...Array.from({ length: COUNT }, () => until)].map((date, index) => ({
+      ...{ date, exercise: 1000 + Math.max(1, index), reps: 5, weight: '50' },
+    })),
+  );
+  const { exercises } = await eve.ask(
+    `{ exercises(where: { name: { eq: "Short" } }, first: ${COUNT}) { nodes {
+      id trainingVolume(from: "${from}", by: DAY, empty: true) { sets } } } }`,
+  );
+
+  expect(
+    exercises.nodes.map(({ id, trainingVolume }: any) => [Number(id), trainingVolume.length]),
+  ).toEqual(Array.from({ length: COUNT }, (_, index) => [1001 + index, index === 0 ? DAYS : 1]));
 });
