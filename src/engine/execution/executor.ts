@@ -42,7 +42,7 @@ export interface ExecutorOptions extends AdmissionOptions, Partial<MeterLimits> 
 }
 
 /** Maximum number of values in the response to a client's operation: about a second of CPU time. */
-export const MAX_RESPONSE_VALUES = 1_000_000;
+const MAX_RESPONSE_VALUES = 1_000_000;
 
 /**
  * Maximum number of values in a REST response or HTML page, whose clients cannot select fewer

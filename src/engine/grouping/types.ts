@@ -13,7 +13,7 @@ import {
 } from 'type-graphql';
 import type { Row } from '../../database/rows';
 import { invalidArgumentError } from '../declare/errors';
-import type { Entity, EntityField } from '../declare/fields';
+import { isReferenceField, type Entity, type EntityField } from '../declare/fields';
 import { RowField } from '../read/row-field';
 import { addResolverMethod } from '../declare/resolver-methods';
 import { memoizePerEntity } from '../declare/memoize';
@@ -22,7 +22,6 @@ import {
   dateFieldsOf,
   minMaxFieldsOf,
   groupFieldName,
-  isReferenceField,
   groupKeysOfLinkedRows,
   datetimeFieldsOf,
   numberFieldsOf,

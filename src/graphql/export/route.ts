@@ -15,7 +15,7 @@ import { EXPORT_PATH } from '../../web/export-path';
 import { releaseLargeBodySlot } from '../../shared/body-limit';
 import type { Config } from '../../shared/config';
 import { UNBUFFERED_HEADERS } from '../../shared/proxy-buffering';
-import { ClientLimiters, type LimiterClientKey } from '../../shared/limiter';
+import { ClientLimiters, MAX_TIMER_MS, type LimiterClientKey } from '../../shared/limiter';
 import { withHttpStatus } from '../http-errors';
 import type { TrustedDocuments } from '../trusted-documents';
 import { EXPORT_FORMATS, type ExportFormat } from './formats';
@@ -184,9 +184,6 @@ interface ExportDependencies {
 }
 
 const EXPORT_RETRY_AFTER_SECONDS = 10;
-
-/** Longest delay of `setTimeout`, used if exports have no timeout. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Ratio of all export slots to the slots of one client. The number of slots per client is rounded
