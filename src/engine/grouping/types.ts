@@ -34,6 +34,7 @@ import {
   COUNT_DISTINCT_DESCRIPTION,
   MIN_MAX_STATISTICS,
   NUMBER_STATISTICS,
+  uncountableFieldError,
   WEIGHTED_COUNT_DESCRIPTION,
 } from './statistics';
 import { DayBucket, DayUnit, TimeBucket, TimeUnit, type DayOrTimeBucket } from './time-buckets';
@@ -239,7 +240,13 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
   addResolverMethod(
     GroupResolver,
     'countDistinct',
-    (group: Row, fieldName: string) => group[countDistinctPropertyName(fieldName)],
+    (group: Row, fieldName: string) => {
+      const value: unknown = group[countDistinctPropertyName(fieldName)];
+
+      if (value === undefined) throw uncountableFieldError(entity);
+
+      return value;
+    },
     [Root(), Arg('of', () => groupFieldEnum(entity), { description: 'The field to count.' })],
     FieldResolver(() => Int, { description: COUNT_DISTINCT_DESCRIPTION }),
   );
