@@ -154,7 +154,7 @@ export class PageReader {
 
   /**
    * Fetches one page. Shrinks pages that exceed a limit of operations, and waits for an exhausted
-   * budget to be replenished.
+   * budget to be replenished, but not within a snapshot, because others need its connection.
    */
   private async fetchPage(variables: () => Variables): Promise<unknown> {
     for (let isRetry = false; ; isRetry = true) {
@@ -185,11 +185,10 @@ export class PageReader {
   private async executePageQuery(variables: Variables, isRetry: boolean): Promise<ExecutionResult> {
     const { context } = this;
 
+    if (context.session.isInTransaction) context.session.resumeReads();
     // From the second page on, reads share the concurrency limit of subscriptions, so that they do
     // not delay other requests.
-    if (!context.session.isInTransaction && (this.hasReadFirstPage || isRetry)) {
-      context.session.beginSubscriptionEvent();
-    }
+    else if (this.hasReadFirstPage || isRetry) context.session.beginSubscriptionEvent();
 
     const result = await this.executor.execute(this.list.document, undefined, context, variables);
 
