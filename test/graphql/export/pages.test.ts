@@ -519,7 +519,11 @@ describe('a large file of groups', () => {
     });
     const { status, error } = await exporterOf(other.url)(person, { query: GROUPS });
 
-    expect([status, error?.extensions.code]).toEqual([400, 'RESULT_TOO_LARGE']);
+    expect([status, error?.extensions.code, error?.path]).toEqual([
+      400,
+      'RESULT_TOO_LARGE',
+      ['weightEntriesGrouped'],
+    ]);
     expect(error!.message).toContain('Narrow it down');
   });
 });
