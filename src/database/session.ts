@@ -247,6 +247,11 @@ export class DatabaseSession implements StatementContext {
   /** Prepares the session for the next event of a subscription. Clears errors of earlier events. */
   beginSubscriptionEvent(): void {
     this.clientKind = typeof this.clientKey === 'number' ? 'live' : 'anonymousLive';
+    this.resumeReads();
+  }
+
+  /** Permits statements again after `stopReads`, unless the client has disconnected. */
+  resumeReads(): void {
     if (!this.hasClientDisconnected) this.endReason = undefined;
   }
 

@@ -32,7 +32,7 @@ const EMPTY_PUBSUB: PubSub = {
  * Builds a new schema with the fields of both REST and GraphQL. graphql-js validates the schemas
  * derived from it on first use.
  */
-export function buildSourceSchema(): GraphQLSchema {
+function buildSourceSchema(): GraphQLSchema {
   for (const resolver of resolvers) if (isDeferredResolver(resolver)) resolver.addMethods();
   registerRowTypes();
   const allResolvers = [...resolvers, ...groupingResolvers()] as unknown as NonEmptyArray<

@@ -8,6 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { Config } from '../shared/config';
 import { awaitLargeBodySlot } from '../shared/body-limit';
+import { unknownCharsetMessage } from '../shared/charsets';
 import { describeExceededJsonLimit } from '../shared/json-limits';
 import { CSRF_PREVENTION_HEADERS } from './apollo';
 import { sendGraphQLError } from './http-errors';
@@ -70,15 +71,16 @@ export function uploadMiddleware(
 }
 
 function multipartErrorMessage(
-  { reason, boundaryOrPartName, partMessage }: MultipartError,
+  { reason, subject, partMessage }: MultipartError,
   { maxUpload }: MultipartLimits,
 ): string {
   if (reason === 'boundary') return 'The multipart form has no boundary.';
+  if (reason === 'form charset') return unknownCharsetMessage(subject!);
 
   if (partMessage !== undefined) return partMessage;
 
   if (reason === 'file too large') {
-    return `The file of part ${JSON.stringify(boundaryOrPartName)} is larger than ${maxUpload} bytes.`;
+    return `The file of part ${JSON.stringify(subject)} is larger than ${maxUpload} bytes.`;
   }
 
   if (reason === 'too many parts') return TOO_MANY_PARTS_MESSAGE;

@@ -12,6 +12,9 @@ export const isSupportedCharset = (name: string): boolean =>
   iconv.encodingExists(name) &&
   !REJECTED_ENCODING_PATTERN.test(name.toLowerCase().replace(/:\d{4}$|[^0-9a-z]/g, ''));
 
+export const unknownCharsetMessage = (name: string): string =>
+  `Unknown charset "${name}" in the Content-Type.`;
+
 /** Reads the last charset in the parameters of a media type. The default is UTF-8. */
 export const parseCharset = (parameters: readonly string[]): string =>
   parameters

@@ -18,7 +18,11 @@ export const ERROR_CODES = {
     status: 400,
     meaning: 'Invalid arguments or variables: `inputErrors: [{ path, message }]`.',
   },
-  BAD_REQUEST: { status: 400, meaning: 'Invalid body, headers or transport of a request.' },
+  BAD_REQUEST: {
+    status: 400,
+    meaning:
+      'Invalid body, headers or transport of a request, or a field that cannot be part of an `@atomic` mutation.',
+  },
   METHOD_NOT_ALLOWED: {
     status: 405,
     meaning: '`/graphql` was requested with another method than GET, HEAD or POST.',

@@ -4,7 +4,7 @@
  */
 
 /** Maximum nesting depth, because later code processes JSON recursively. */
-export const MAX_JSON_DEPTH = 100;
+const MAX_JSON_DEPTH = 100;
 
 /**
  * Maximum number of members of the outermost object or array. The reference service limits forms to

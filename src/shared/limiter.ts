@@ -52,7 +52,9 @@ export interface QueuedWork<Client> {
  * has already done.
  */
 const RESUMED_WAIT_FACTOR = 10;
-const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Longest delay of `setTimeout`. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Queues by client, in round-robin order. */
 type QueuesByClient<Client> = Map<Client, Set<QueuedWork<Client>>>;

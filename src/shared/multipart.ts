@@ -80,13 +80,15 @@ const isPartReason = (reason: string): reason is PartReason => Object.hasOwn(PAR
 export class MultipartError extends Error {
   constructor(
     readonly reason:
-      PartReason | 'boundary' | 'body too large' | 'file too large' | 'too many parts',
+      | PartReason
+      | 'boundary'
+      | 'form charset'
+      | 'body too large'
+      | 'file too large'
+      | 'too many parts',
 
-    /**
-     * What the error concerns: the boundary of the form, or otherwise the name of the rejected
-     * part.
-     */
-    readonly boundaryOrPartName?: string,
+    /** The boundary or the charset of the form, or otherwise the name of the rejected part. */
+    readonly subject?: string,
 
     /**
      * Parts that were accepted despite the error: text fields within the limits, and files before
@@ -99,11 +101,11 @@ export class MultipartError extends Error {
 
   /** What is wrong with the part, if the error concerns its content. */
   get partMessage(): string | undefined {
-    const { reason, boundaryOrPartName } = this;
+    const { reason, subject } = this;
 
     if (!isPartReason(reason)) return undefined;
 
-    return PART_MESSAGES[reason](JSON.stringify(boundaryOrPartName));
+    return PART_MESSAGES[reason](JSON.stringify(subject));
   }
 }
 
@@ -200,13 +202,28 @@ async function* readChunks(stream: Readable): AsyncGenerator<Buffer> {
 
 /** Charset in which each byte is a character. */
 const RAW_CHARSET = 'latin1';
-const LATIN1_PATTERN = /^[\0-\xFF]*$/;
 
-/** The charset in which the parser decodes parts. It reports parts in an unknown one. */
-function parserCharset(charset: string): string {
-  if (isUtf8(charset)) return 'utf8';
+/**
+ * The parser's default charset of parts, if the form has another charset than UTF-8. The parser
+ * knows few charsets, so it passes on the bytes of these parts as characters. It does not report
+ * whether a part has a charset of its own, but it looks up the default one before it decodes a part
+ * in it.
+ */
+class RawCharset {
+  private isUsed = false;
 
-  return isSupportedCharset(charset) ? RAW_CHARSET : charset;
+  toLowerCase(): string {
+    this.isUsed = true;
+    return RAW_CHARSET;
+  }
+
+  /** Whether the parser has decoded the current part in it. To be called once per part. */
+  takeUse(): boolean {
+    const { isUsed } = this;
+
+    this.isUsed = false;
+    return isUsed;
+  }
 }
 
 /** Values of Content-Transfer-Encoding that leave the content unchanged. */
@@ -258,6 +275,7 @@ class PartCollector {
   constructor(
     private readonly limits: MultipartLimits,
     private readonly charset: string,
+    private readonly rawCharset: RawCharset,
     private readonly temporaryUploads: TemporaryUploads,
     private readonly stopParsing: () => void,
   ) {
@@ -310,12 +328,16 @@ class PartCollector {
     value: string | undefined,
     { valueTruncated, encoding }: busboy.FieldInfo,
   ): void {
-    if (this.isClosed || name === undefined) return;
+    const isRaw = this.rawCharset.takeUse();
 
-    if (value === undefined) this.recordError('charset', name);
-    else if (valueTruncated) this.recordError('body too large');
-    else if (this.countBytes(Buffer.byteLength(value)) && this.isDecodable(encoding, name)) {
-      this.textFields.push([name, this.checkedText(name, value, encoding)]);
+    if (this.isClosed || name === undefined) return;
+    if (value === undefined) return this.recordError('charset', name);
+    if (valueTruncated) return this.recordError('body too large');
+
+    const content = isRaw ? Buffer.from(value, RAW_CHARSET) : value;
+
+    if (this.countBytes(Buffer.byteLength(content)) && this.isDecodable(encoding, name)) {
+      this.textFields.push([name, this.checkedText(name, content, encoding)]);
     }
   }
 
@@ -328,23 +350,16 @@ class PartCollector {
     return isSupported;
   }
 
-  /** Returns the text of a part. Records an error if it has invalid bytes, or invalid base64. */
+  /**
+   * Decodes bytes in the charset of the form; a string is already decoded. Records an error if the
+   * text has invalid bytes, or invalid base64.
+   */
   private checkedText(name: string, value: string | Buffer, encoding: string): string | undefined {
     let content: string | Buffer | undefined = value;
 
     if (encoding === 'base64') content = decodeBase64(value.toString());
 
     if (content === undefined) return void this.recordError('invalid base64', name);
-
-    // The parser knows few charsets, so it passes on the bytes of others as ISO 8859-1. Further
-    // characters come from a part with a charset of its own.
-    if (
-      typeof content === 'string' &&
-      parserCharset(this.charset) === RAW_CHARSET &&
-      LATIN1_PATTERN.test(content)
-    ) {
-      content = Buffer.from(content, RAW_CHARSET);
-    }
 
     const text = typeof content === 'string' ? content : iconv.decode(content, this.charset);
 
@@ -374,7 +389,9 @@ class PartCollector {
       return void stream.resume();
     }
 
-    if (isText) return void this.textFields.push([name, this.readText(name, stream, encoding)]);
+    if (isText) {
+      return this.addPendingPart(this.textFields, name, this.readText(name, stream, encoding));
+    }
 
     if (this.limits.isAnonymous) {
       stream.resume();
@@ -392,12 +409,26 @@ class PartCollector {
       chunks,
       (bytes) => this.countBytes(bytes) && !this.firstError,
     );
-    const part = savedFile.then((file) => (this.firstError ? undefined : file));
 
-    // If the file cannot be written, for example on a full disk, parsing must stop: the parser
-    // would wait forever for the file to be read.
+    this.addPendingPart(
+      this.files,
+      name,
+      savedFile.then((file) => (this.firstError ? undefined : file)),
+    );
+  }
+
+  /**
+   * Adds a part that is still being read. If that fails, for example because a file cannot be
+   * written to a full disk, parsing must stop: the parser would wait forever for the rest of the
+   * part to be read.
+   */
+  private addPendingPart(
+    parts: PendingPart[],
+    name: string,
+    part: Promise<Part | undefined>,
+  ): void {
     part.catch(() => this.stopParsing());
-    this.files.push([name, part]);
+    parts.push([name, part]);
   }
 
   /**
@@ -436,13 +467,13 @@ const MALFORMED_HEADERS_ERROR = 'Malformed part header';
 /** Creates a parser of multipart forms, unless the Content-Type has no valid boundary. */
 function createParser(
   header: string,
-  charset: string,
+  defCharset: string,
   { maxBody, maxUpload }: MultipartLimits,
 ): busboy.Busboy | undefined {
   try {
     return busboy({
       headers: { 'content-type': header },
-      defCharset: parserCharset(charset),
+      defCharset,
       defParamCharset: 'utf8',
       preservePath: true,
       limits: {
@@ -470,13 +501,19 @@ export function readMultipart(
 ): Promise<MultipartParts> {
   const { maxBody, maxUpload, dataDir, isAnonymous, senderUserId } = limits;
   const header = request.headers['content-type'] ?? '';
+  const charset = parseCharset(header.split(';'));
+
+  if (!isSupportedCharset(charset)) {
+    return Promise.reject(new MultipartError('form charset', charset));
+  }
 
   if (isAnonymous && Number(request.headers['content-length']) > maxBody) {
     return Promise.reject(new MultipartError('body too large'));
   }
 
-  const charset = parseCharset(header.split(';'));
-  const parser = createParser(header, charset, limits);
+  const rawCharset = new RawCharset();
+  const partCharset = isUtf8(charset) ? 'utf8' : (rawCharset as unknown as string);
+  const parser = createParser(header, partCharset, limits);
 
   if (!parser) {
     return Promise.reject(new MultipartError('boundary', /boundary=([^;]*)/i.exec(header)?.[1]));
@@ -497,7 +534,7 @@ export function readMultipart(
       resolve(collector.finish());
     };
 
-    const collector = new PartCollector(limits, charset, temporaryUploads, stopParsing);
+    const collector = new PartCollector(limits, charset, rawCharset, temporaryUploads, stopParsing);
 
     collector.listenTo(parser);
     parser.on('close', stopParsing).on('error', ({ message }: Error) => {

@@ -13,6 +13,7 @@ import {
 import { request, type ClientRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import { FolderStore } from '../../src/files/folder-store';
@@ -265,25 +266,65 @@ test('deletes old abandoned uploads at start but keeps recent ones', async () =>
   rmSync(data, { recursive: true });
 });
 
+async function expectNoUnhandledRejection(act: () => Promise<void>): Promise<void> {
+  const rejections: unknown[] = [];
+  const record = (reason: unknown) => void rejections.push(reason);
+
+  process.on('unhandledRejection', record);
+
+  try {
+    await act();
+    await sleep(100);
+    expect(rejections).toEqual([]);
+  } finally {
+    process.off('unhandledRejection', record);
+  }
+}
+
 test(
   seeded('rejects an oversized file in a truncated body without an unhandled rejection'),
-  async () => {
-    const rejections: unknown[] = [];
-    const record = (reason: unknown) => void rejections.push(reason);
-
-    process.on('unhandledRejection', record);
-
-    try {
+  async () =>
+    expectNoUnhandledRejection(async () => {
       const { request, status } = startUpload();
 
       request.end(
         Buffer.concat([Buffer.from(head), randomFor('an incomplete file').bytes(3 * 1024 * 1024)]),
       );
       expect(await status).toBe(400);
-      await sleep(100);
-      expect(rejections).toEqual([]);
-    } finally {
-      process.off('unhandledRejection', record);
-    }
-  },
+    }),
+);
+
+test.each([
+  ['/graphql', 'foo', 'errors'],
+  ['/graphql', 'utf-7', 'errors'],
+  ['/api/v2/login/', 'foo', 'detail'],
+  ['/api/v2/login/', 'utf-7', 'detail'],
+])(
+  'rejects a form whose client pauses after its first part: %s, charset %s',
+  async (path, charset, key) =>
+    expectNoUnhandledRejection(async () => {
+      const headers = {
+        'Content-Type': `multipart/form-data; boundary=${BOUNDARY}; charset=${charset}`,
+        'apollo-require-preflight': '1',
+      };
+      const sent = request(`${fitgraph.url}${path}`, { method: 'POST', headers });
+      const answer = new Promise<[number | undefined, string]>((resolve, reject) => {
+        sent
+          .on('response', (response) =>
+            text(response).then((body) => resolve([response.statusCode, body]), reject),
+          )
+          .on('error', reject);
+      });
+      const part = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="a"\r\nContent-Type: application/octet-stream\r\n\r\nb\r\n`;
+
+      answer.catch(() => undefined);
+      sent.write(`${part}--${BOUNDARY}\r\n`);
+      await sleep(300);
+      sent.end(`Content-Disposition: form-data; name="c"\r\n\r\nd\r\n--${BOUNDARY}--\r\n`);
+      const [status, body] = await answer;
+
+      expect([status, Object.keys(JSON.parse(body) as object)]).toEqual([400, [key]]);
+      expect(body).toContain(`Unknown charset \\"${charset}\\" in the Content-Type.`);
+      expect((await fetch(`${fitgraph.url}/health/live`)).status).toBe(200);
+    }),
 );

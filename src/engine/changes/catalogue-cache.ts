@@ -5,7 +5,7 @@
 import type { Database } from '../../database/connection';
 import { isCorruptionError } from '../../database/errors';
 import type { Row } from '../../database/rows';
-import type { Catalogue } from '../context';
+import type { Catalogue, Context } from '../context';
 import { fieldsOf, type Entity, type RowOf } from '../declare/fields';
 import type { NotificationListener } from './listener';
 import { ORDER_BY_ID } from '../sql/ordering';
@@ -13,6 +13,35 @@ import { columnSet, buildSelectStatement } from '../sql/select';
 import { resourceOf } from '../declare/registry';
 
 const NOTIFICATION_CHANNEL = 'fitgraph_reference';
+
+/**
+ * SQL condition: whether a table of the catalogue cache has changed since the cache read it, but
+ * the notification of the change may not have arrived yet. Takes the parameters of
+ * `Catalogue.snapshot` and `Catalogue.tables`.
+ */
+export const isCatalogueOutdatedSql = (snapshotParameter: string, tablesParameter: string) =>
+  `EXISTS (SELECT FROM "table_change" c WHERE c."table" = ANY(${tablesParameter})
+     AND c."transaction" >= pg_snapshot_xmin(${snapshotParameter}::pg_snapshot)
+     AND NOT pg_visible_in_snapshot(c."transaction", ${snapshotParameter}::pg_snapshot))`;
+
+/**
+ * Returns PostgreSQL's current snapshot (`pg_current_snapshot`). The rows that the request reads
+ * afterwards, also those of the catalogue cache, include all changes visible in it.
+ */
+export async function takeSnapshot({
+  session,
+  services: { catalogue },
+}: Pick<Context, 'session' | 'services'>): Promise<string> {
+  const [row] = await session.query(
+    `SELECT pg_current_snapshot()::text AS "snapshot",
+       ${isCatalogueOutdatedSql('$1', '$2')} AS "isCatalogueOutdated"`,
+    [catalogue.snapshot, catalogue.tables],
+  );
+
+  if (row!.isCatalogueOutdated) await catalogue.reload();
+
+  return row!.snapshot as string;
+}
 
 export class CatalogueCache implements Catalogue {
   private readonly rowsByEntity = new Map<Entity, Map<number, Row>>();

@@ -4,6 +4,7 @@
  * that reads after writes are correct on every server instance.
  */
 import { LRUCache } from 'lru-cache';
+import { isCatalogueOutdatedSql } from './catalogue-cache';
 import { MAX_SNAPSHOT_AGE_MS } from './change-log';
 import type { Context, DerivedValues } from '../context';
 
@@ -154,11 +155,7 @@ export class DerivedValueCache implements DerivedValues {
          SELECT FROM "table_change" c
            WHERE c."transaction" >= pg_snapshot_xmin(k."snapshot")
              AND NOT pg_visible_in_snapshot(c."transaction", k."snapshot")
-       ) AS "isSameSnapshot", EXISTS (
-         SELECT FROM "table_change" c WHERE c."table" = ANY($4)
-           AND c."transaction" >= pg_snapshot_xmin($3::pg_snapshot)
-           AND NOT pg_visible_in_snapshot(c."transaction", $3::pg_snapshot)
-       ) AS "unread"
+       ) AS "isSameSnapshot", ${isCatalogueOutdatedSql('$3', '$4')} AS "isCatalogueOutdated"
        FROM unnest($1::int[], $2::pg_snapshot[]) WITH ORDINALITY AS k("id", "snapshot", "position")
        ORDER BY k."position"`,
       [
@@ -169,9 +166,7 @@ export class DerivedValueCache implements DerivedValues {
       ],
     );
 
-    // The column `unread` is true if a table of the catalogue cache has changed since the cache
-    // read it: the notification of the change may not have arrived yet.
-    if (rows[0]!.unread) await catalogue.reload();
+    if (rows[0]!.isCatalogueOutdated) await catalogue.reload();
 
     return ownerIds.map((id, index) => {
       const { snapshot, isSameSnapshot } = rows[index] as {

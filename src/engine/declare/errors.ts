@@ -157,8 +157,6 @@ export const invalidArgumentsError = (inputErrors: readonly ArgumentError[]) =>
     inputErrors,
   });
 
-export const invalidOperationError = (message: string) =>
-  new ClientError('BAD_USER_INPUT', message);
 export const invalidInputError = (path: InputPath, message: string) =>
   invalidArgumentsError([{ path, message }]);
 export const invalidArgumentError = (argumentName: string, message: string) =>

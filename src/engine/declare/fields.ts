@@ -242,6 +242,11 @@ export const registerChildRowsField = (entity: Entity, child: ChildRowsField): v
 /** Fields of a resource in the order of declaration, which is also their order in REST. */
 export const fieldsOf = (entity: Entity): readonly EntityField[] =>
   fieldsByEntity.get(entity) ?? [];
+
+/** Whether a field refers to one row. */
+export const isReferenceField = (field: EntityField): boolean =>
+  field.relationFieldName !== undefined && !field.relation!.isToMany;
+
 export const positionFieldOf = (entity: Entity): EntityField | undefined =>
   fieldsOf(entity).find(({ isPosition }) => isPosition);
 export const childRowsFieldsOf = (entity: Entity): readonly ChildRowsField[] =>

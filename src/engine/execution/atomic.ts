@@ -12,7 +12,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { AtomicState, Context } from '../context';
-import { invalidOperationError, ClientError } from '../declare/errors';
+import { ClientError } from '../declare/errors';
 
 export const ATOMIC_DIRECTIVE = new GraphQLDirective({
   name: 'atomic',
@@ -49,7 +49,10 @@ export function withAtomicSupport(config: MutationFieldConfig): MutationFieldCon
 
       try {
         if (!extensions?.onlyWritesRows) {
-          throw invalidOperationError(`${info.fieldName} cannot be part of an @atomic operation.`);
+          throw new ClientError(
+            'BAD_REQUEST',
+            `${info.fieldName} cannot be part of an @atomic operation.`,
+          );
         }
 
         const payload = (await resolve!(source, args, context, info)) as {

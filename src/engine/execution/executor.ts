@@ -22,6 +22,7 @@ import type { CompiledOperation } from './compiled';
 import type { Context, CostReservation } from '../context';
 import { OperationAdmission, type AdmissionOptions } from './admission';
 import { clientGoneError, deadlineError } from '../declare/errors';
+import { takeSnapshot } from '../changes/catalogue-cache';
 import { introspectionResult } from './introspection-cache';
 import { PreparedOperation } from './prepared-operation';
 import { firstResponseKey, operationNameOf, rootFields } from './root-fields';
@@ -42,7 +43,7 @@ export interface ExecutorOptions extends AdmissionOptions, Partial<MeterLimits> 
 }
 
 /** Maximum number of values in the response to a client's operation: about a second of CPU time. */
-export const MAX_RESPONSE_VALUES = 1_000_000;
+const MAX_RESPONSE_VALUES = 1_000_000;
 
 /**
  * Maximum number of values in a REST response or HTML page, whose clients cannot select fewer
@@ -248,11 +249,7 @@ export class Executor {
       if (!operation) return runUncompiled();
 
       if (this.describesReadState(document, operation)) {
-        const [row] = await context.session.query(
-          'SELECT pg_current_snapshot()::text AS "snapshot"',
-        );
-
-        context.initialSnapshot = row!.snapshot as string;
+        context.initialSnapshot = await takeSnapshot(context);
       }
 
       const storesResponse =

@@ -14,13 +14,12 @@ import { collateClause, fieldSqlExpression } from '../sql/expressions';
 import { whereClause, type ParameterBinder } from '../access/conditions';
 import type { Context } from '../context';
 import { invalidArgumentError, invalidInputError, type InputPath } from '../declare/errors';
-import { fieldsOf, type Entity, type EntityField } from '../declare/fields';
+import { fieldsOf, isReferenceField, type Entity, type EntityField } from '../declare/fields';
 import { linkDiscriminatorCondition } from '../declare/link-table';
 import { resolveTimeZone } from '../../shared/time-zones';
 import type { FilterValue } from '../sql/where';
 import { resourceOf } from '../declare/registry';
 import {
-  isReferenceField,
   groupKeysOfLinkedRows,
   groupKeysOfFieldValues,
   type LinkedRowGroupKey,

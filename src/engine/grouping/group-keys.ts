@@ -1,5 +1,5 @@
 /** Group keys and statistics fields of a resource, derived from its field metadata. */
-import { fieldsOf, type Entity, type EntityField } from '../declare/fields';
+import { fieldsOf, isReferenceField, type Entity, type EntityField } from '../declare/fields';
 import { lowerFirst } from '../declare/inflection';
 import { memoizePerEntity } from '../declare/memoize';
 import { OWNER_FIELD, resourceOf } from '../declare/registry';
@@ -33,9 +33,6 @@ const GROUPABLE_KINDS = [
  */
 const isUsableInGroups = (field: EntityField) =>
   field.exclusiveTo !== 'rest' && field.name !== 'id' && field.name !== OWNER_FIELD.field;
-
-export const isReferenceField = (field: EntityField): boolean =>
-  field.relationFieldName !== undefined && !field.relation!.isToMany;
 
 const groupableFieldsOf = (entity: Entity): EntityField[] =>
   fieldsOf(entity).filter(

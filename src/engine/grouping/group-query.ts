@@ -171,7 +171,6 @@ export class GroupQuery {
     }
 
     for (const fieldName of requestedStatistics.countDistinctFieldNames) {
-      statisticValueKind(entity, { statistic: 'countDistinct', of: fieldName }, ['countDistinct']);
       this.aggregates.addStatistic('countDistinct', fieldName);
     }
 

@@ -69,7 +69,7 @@ function createGroupQuery(entity: Entity, values: unknown[]): GroupQuery {
   return new GroupQuery(
     entity,
     args,
-    requestedStatisticsOf(info as GraphQLResolveInfo),
+    requestedStatisticsOf(entity, info as GraphQLResolveInfo),
     context as Context,
   );
 }

@@ -38,18 +38,17 @@ const NON_STATISTIC_FIELDS = ['keys', 'percentile', 'countDistinct'];
 
 const MAX_PERCENTILES = 20;
 
-/** Whether a percentile exists. The field reports others, so that only it fails. */
 export const isPercentile = (p: string): boolean => Number(p) >= 0 && Number(p) <= 1;
 
 /**
  * Collects the statistics in the selection set of a grouped query, so that SQL computes only these.
+ * Leaves out percentiles and distinct values that do not exist, which their fields report, so that
+ * only these fail.
  */
-export function requestedStatisticsOf({
-  fieldNodes,
-  fragments,
-  variableValues,
-  returnType,
-}: ResolveInfo): RequestedStatistics {
+export function requestedStatisticsOf(
+  entity: Entity,
+  { fieldNodes, fragments, variableValues, returnType }: ResolveInfo,
+): RequestedStatistics {
   const fields = selectedFieldNodesByName(fieldNodes, fragments, variableValues);
   const fieldNamesOf = (nodes: readonly FieldNode[]) =>
     [...selectedFieldNodesByName(nodes, fragments, variableValues).keys()].filter(
@@ -64,9 +63,10 @@ export function requestedStatisticsOf({
   const groupType = getNamedType(returnType) as GraphQLObjectType;
   const argumentsOf = (node: FieldNode) =>
     getArgumentValues(groupType.getFields()[node.name.value]!, node, variableValues);
-  const countDistinctFieldNames = (fields.get('countDistinct') ?? []).map(
-    (node) => argumentsOf(node).of as string,
-  );
+  const countableKinds = kindsByFieldName(entity, 'countDistinct');
+  const countDistinctFieldNames = (fields.get('countDistinct') ?? [])
+    .map((node) => argumentsOf(node).of as string)
+    .filter((name) => countableKinds.has(name));
   const percentiles = (fields.get('percentile') ?? []).flatMap((node) => {
     const { p } = argumentsOf(node) as { p: string };
 
@@ -166,12 +166,16 @@ export function statisticValueKind(
   const kinds = kindsByFieldName(entity, statistic);
   const kind = kinds.get(of ?? '');
 
-  if (!kind) {
-    throw invalidInputError(
-      [...inputPath, 'of'],
-      `This statistic is of one of these fields: ${[...kinds.keys()].join(', ') || 'none'}.`,
-    );
-  }
+  if (!kind) throw unsupportedFieldError(kinds.keys(), inputPath);
 
   return kind;
 }
+
+const unsupportedFieldError = (supportedNames: Iterable<string>, inputPath: InputPath) =>
+  invalidInputError(
+    [...inputPath, 'of'],
+    `This statistic is of one of these fields: ${[...supportedNames].join(', ') || 'none'}.`,
+  );
+
+export const uncountableFieldError = (entity: Entity) =>
+  unsupportedFieldError(kindsByFieldName(entity, 'countDistinct').keys(), []);

@@ -13,7 +13,7 @@ import {
 } from 'type-graphql';
 import type { Row } from '../../database/rows';
 import { invalidArgumentError } from '../declare/errors';
-import type { Entity, EntityField } from '../declare/fields';
+import { isReferenceField, type Entity, type EntityField } from '../declare/fields';
 import { RowField } from '../read/row-field';
 import { addResolverMethod } from '../declare/resolver-methods';
 import { memoizePerEntity } from '../declare/memoize';
@@ -22,7 +22,6 @@ import {
   dateFieldsOf,
   minMaxFieldsOf,
   groupFieldName,
-  isReferenceField,
   groupKeysOfLinkedRows,
   datetimeFieldsOf,
   numberFieldsOf,
@@ -35,6 +34,7 @@ import {
   COUNT_DISTINCT_DESCRIPTION,
   MIN_MAX_STATISTICS,
   NUMBER_STATISTICS,
+  uncountableFieldError,
   WEIGHTED_COUNT_DESCRIPTION,
 } from './statistics';
 import { DayBucket, DayUnit, TimeBucket, TimeUnit, type DayOrTimeBucket } from './time-buckets';
@@ -240,7 +240,13 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
   addResolverMethod(
     GroupResolver,
     'countDistinct',
-    (group: Row, fieldName: string) => group[countDistinctPropertyName(fieldName)],
+    (group: Row, fieldName: string) => {
+      const value: unknown = group[countDistinctPropertyName(fieldName)];
+
+      if (value === undefined) throw uncountableFieldError(entity);
+
+      return value;
+    },
     [Root(), Arg('of', () => groupFieldEnum(entity), { description: 'The field to count.' })],
     FieldResolver(() => Int, { description: COUNT_DISTINCT_DESCRIPTION }),
   );

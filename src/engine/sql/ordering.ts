@@ -9,7 +9,13 @@ import { atMostElementsMessage } from '../../shared/messages';
 import { mayHaveHiddenRows } from '../access/access';
 import { whereClause, type ParameterBinder, type SqlCondition } from '../access/conditions';
 import { invalidArgumentError, invalidInputError, type InputPath } from '../declare/errors';
-import { fieldOf, fieldsOf, type Entity, type EntityField } from '../declare/fields';
+import {
+  fieldOf,
+  fieldsOf,
+  isReferenceField,
+  type Entity,
+  type EntityField,
+} from '../declare/fields';
 import { memoizePerEntity } from '../declare/memoize';
 import { isSearchableField } from './filters';
 import type { TextOrder } from '../declare/policies';
@@ -60,11 +66,9 @@ const RELEVANCE_FIELD = 'relevance';
 const READER_COLLATION_KEY_SUFFIX = '~';
 const SEARCH_HASH_CHARACTERS = 16;
 
-const isReference = (field: EntityField) =>
-  field.relationFieldName !== undefined && !field.relation!.isToMany;
 const isComputedDecimal = ({ kind, sql }: EntityField) => sql !== undefined && kind === 'decimal';
 const isOrderable = (field: EntityField) =>
-  field.isColumn || isReference(field) || isComputedDecimal(field);
+  field.isColumn || isReferenceField(field) || isComputedDecimal(field);
 
 function describeAscendingOrder({ name, kind }: EntityField): string {
   if (name === 'id') return 'In order of creation with `ASC`.';
@@ -264,7 +268,7 @@ function orderExpression(
   orderContext: OrderContext,
 ): OrderExpression {
   const referenceField = fieldsOf(entity).find(
-    (field) => isReference(field) && field.relationFieldName === name,
+    (field) => isReferenceField(field) && field.relationFieldName === name,
   );
 
   if (!referenceField) {

@@ -24,7 +24,7 @@ const likePattern = (position: MatchPosition, text: string) =>
  */
 const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
 
-export function caseFoldedExpression(field: EntityField, alias: string): string {
+function caseFoldedExpression(field: EntityField, alias: string): string {
   if (field.indexedForSearch) return `${alias}."${field.column}_folded"`;
 
   return `search_fold(${fieldSqlExpression(field, alias)})`;

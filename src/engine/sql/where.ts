@@ -150,8 +150,8 @@ function searchCondition(field: EntityField, text: string, path: InputPath): Sql
 }
 
 /**
- * Compiles one operator of a filter. `eq` and `ne` accept null. For other operators, null means no
- * condition.
+ * Compiles one operator of a filter. Throws BAD_USER_INPUT for null, unless the operator is `eq` or
+ * `ne`.
  */
 export function operatorCondition(
   field: EntityField,
@@ -187,7 +187,7 @@ export function operatorCondition(
   }
 }
 
-/** Rejects null where it would silently remove a condition. `eq` and `ne` compare with it. */
+/** Rejects null, which would silently remove a condition. */
 function rejectNull(value: unknown, path: InputPath): void {
   if (value === null) {
     throw invalidInputError(path, 'Must not be null. Omit it for no condition.');

@@ -123,16 +123,22 @@ export function createDrafts(
   return [draft, ...childDrafts];
 }
 
-/** Gives rows without positions their places in the list. */
+/**
+ * Gives rows without positions their places in the list. A position that may be null is absent only
+ * if it is undefined.
+ */
 function withPositions(
   entity: Entity,
   inputs: readonly FieldValues[],
   path: InputPath,
 ): readonly FieldValues[] {
-  const name = positionFieldOf(entity)?.name;
+  const field = positionFieldOf(entity);
 
-  if (name === undefined) return inputs;
-  const hasPosition = inputs.map((input) => input[name] != null);
+  if (!field) return inputs;
+  const { name, allowNull } = field;
+  const hasPosition = inputs.map(
+    ({ [name]: position }) => position !== undefined && (position !== null || allowNull),
+  );
 
   if (!hasPosition.includes(true)) {
     return inputs.map((input, index) => ({ ...input, [name]: index + 1 }));

@@ -4,7 +4,7 @@
  */
 import type { Response } from 'express';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { HTTP_STATUS_BY_ERROR_CODE, type ErrorCode } from '../../shared/error-codes';
+import { HTTP_STATUS_BY_ERROR_CODE } from '../../shared/error-codes';
 import { limitFormattedErrors } from '../error-limits';
 
 export class ExportError extends Error {
@@ -22,18 +22,6 @@ export class ExportError extends Error {
     return retryDelays.find((retryAfter) => retryAfter !== undefined) as number | undefined;
   }
 }
-
-/** Creates an export error, for the field or parameter `fieldName` if it is given. */
-export const createExportError = (
-  message: string,
-  fieldName?: string,
-  code: ErrorCode = 'BAD_USER_INPUT',
-): ExportError =>
-  new ExportError([
-    new GraphQLError(message, {
-      extensions: { code, ...(fieldName !== undefined && { field: fieldName }) },
-    }),
-  ]);
 
 export function sendExportError(
   response: Response,

@@ -8,8 +8,7 @@ import {
   formatLine,
   type Delimiter,
 } from '../../shared/csv';
-import { createExportError } from './errors';
-import type { FieldCollector } from './field-collection';
+import { invalidArgumentError, invalidInputError } from '../../engine/declare/errors';
 import { isPagedList, type ExportedList } from './list';
 
 const VALUE_SEPARATOR = '; ';
@@ -35,11 +34,12 @@ const DECIMAL_TYPES = ['Decimal', 'Float'];
  * of its field (`exercise.name`). A paginated list inside a row is an error, because a cell would
  * contain only the first page of the list.
  */
-function csvColumns(
-  rowNodes: readonly FieldNode[],
-  type: GraphQLCompositeType,
-  fieldCollector: FieldCollector,
-): CsvColumn[] {
+function csvColumns({
+  rowsPath,
+  rowFieldNodes,
+  rowType,
+  fieldCollector,
+}: ExportedList): CsvColumn[] {
   const columns: CsvColumn[] = [];
   let fieldCount = 0;
 
@@ -52,7 +52,8 @@ function csvColumns(
       fieldCount += 1;
 
       if (fieldCount > MAX_FIELDS_PER_ROW) {
-        throw createExportError(
+        throw invalidArgumentError(
+          'query',
           `A row of a file can have at most ${MAX_FIELDS_PER_ROW} fields, including those of nested objects.`,
         );
       }
@@ -61,9 +62,9 @@ function csvColumns(
       const name = columnPath.join('.');
 
       if (isPagedList(selectedField)) {
-        throw createExportError(
-          `\`${name}\` is a paginated list, which does not fit in a cell. Export that list separately, or export as .jsonl.`,
-          name,
+        throw invalidInputError(
+          [...rowsPath, ...columnPath],
+          'A paginated list does not fit in a cell. Export it separately, or export as .jsonl.',
         );
       }
 
@@ -78,7 +79,7 @@ function csvColumns(
     }
   };
 
-  walk(rowNodes, type, []);
+  walk(rowFieldNodes, rowType, []);
   return columns;
 }
 
@@ -125,7 +126,7 @@ function choiceOf<T extends string>(
   if (choice === undefined) {
     const values = choices.map((value) => `\`${value}\``).join(' or ');
 
-    throw createExportError(`\`${name}\` must be ${values}.`, name);
+    throw invalidArgumentError(name, `Must be ${values}.`);
   }
 
   return choice;
@@ -177,7 +178,7 @@ export interface ExportFormat {
   parameterNames: readonly string[];
 
   /**
-   * Creates a writer that formats rows as lines of the file. Throws `ExportError` if a parameter is
+   * Creates a writer that formats rows as lines of the file. Throws BAD_USER_INPUT if a parameter is
    * invalid, or if the format cannot represent the selection.
    */
   createWriter(
@@ -189,9 +190,9 @@ export interface ExportFormat {
 const CSV_FORMAT: ExportFormat = {
   mediaType: 'text/csv; charset=utf-8; header=present',
   parameterNames: ['bom', 'delimiter', 'decimal'],
-  createWriter({ rowFieldNodes, rowType, fieldCollector }, parameters) {
+  createWriter(list, parameters) {
     const options = parseCsvOptions(parameters);
-    const columns = csvColumns(rowFieldNodes, rowType, fieldCollector);
+    const columns = csvColumns(list);
     const names = columns.map(({ name }) => name);
 
     return {

@@ -22,7 +22,7 @@ import {
   type SelectionNode,
   type VariableDefinitionNode,
 } from 'graphql';
-import { createExportError } from './errors';
+import { invalidArgumentError, invalidInputError } from '../../engine/declare/errors';
 import { FieldCollector, type SelectedField } from './field-collection';
 
 type Variables = Record<string, unknown>;
@@ -114,7 +114,8 @@ const childSelections = ({ nodes }: SelectedField): SelectionNode[] =>
   nodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
 const quotePath = (path: readonly string[]) => `\`${path.join('.')}\``;
 
-/** Finds the list that an operation selects. Throws `ExportError` unless there is exactly one. */
+/** Finds the list that an operation selects. Throws BAD_USER_INPUT unless there is
+ * exactly one. */
 export function findExportedList(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -122,7 +123,7 @@ export function findExportedList(
   variables: Variables,
 ): ExportedList {
   if (operation.operation !== OperationTypeNode.QUERY) {
-    throw createExportError('Only queries can be exported.');
+    throw invalidArgumentError('query', 'Only queries can be exported.');
   }
 
   const fragments = document.definitions.filter(
@@ -141,7 +142,10 @@ export function findExportedList(
     const [selectedField, secondField] = fieldCollector.collectFields(parentNodes, parent);
 
     if (!selectedField) {
-      throw createExportError('A file contains one list, but this operation selects no field.');
+      throw invalidArgumentError(
+        'query',
+        'A file contains one list, but this operation selects no field.',
+      );
     }
 
     const parentPath = fieldPath.map(({ responseKey }) => responseKey);
@@ -150,17 +154,18 @@ export function findExportedList(
     if (secondField) {
       const secondPath = [...parentPath, secondField.responseKey];
 
-      throw createExportError(
+      throw invalidInputError(
+        secondPath,
         `A file contains one list. Select one field here, not ${quotePath(path)} and ${quotePath(secondPath)}.`,
-        secondPath.join('.'),
       );
     }
 
     if (isAbstractType(parent) && selectedField.parentTypes.size > 1) {
       const types = [...selectedField.parentTypes].map(({ name }) => `\`${name}\``).join(' and ');
 
-      throw createExportError(
-        `A file contains one list. Select ${quotePath(path)} on one type, not on ${types}.`,
+      throw invalidInputError(
+        path,
+        `A file contains one list. Select this field on one type, not on ${types}.`,
       );
     }
 
@@ -168,7 +173,7 @@ export function findExportedList(
     const type = fieldCollector.compositeTypeOf(selectedField);
 
     if (!type) {
-      throw createExportError(`${quotePath(path)} is not a list of objects.`, path.join('.'));
+      throw invalidInputError(path, 'This is not a list of objects.');
     }
 
     const operationWithoutDirectives = { ...operation, directives: [] };
@@ -231,9 +236,9 @@ function buildPagedList(
   const argumentValue = (name: PageArgumentName) => argumentValueOf(listField, name, variables);
 
   if (argumentValue('last') !== null) {
-    throw createExportError(
-      'An export starts with the first row. Reverse `orderBy` and use `first` instead of `last`.',
+    throw invalidArgumentError(
       'last',
+      'An export starts with the first row. Reverse `orderBy` and use `first` instead.',
     );
   }
 
@@ -292,16 +297,13 @@ function findRowsField(
     .filter(isListField);
 
   if (!rows) {
-    throw createExportError(
-      `Select \`nodes\` of ${quotePath(listPath)}, which are the rows of the file.`,
-      listPath.join('.'),
-    );
+    throw invalidInputError(listPath, 'Select `nodes`, which are the rows of the file.');
   }
 
   if (secondField) {
-    throw createExportError(
-      `A file contains the rows of ${quotePath(listPath)} once. Select either \`${rows.responseKey}\` or \`${secondField.responseKey}\`.`,
-      secondField.responseKey,
+    throw invalidInputError(
+      [...listPath, secondField.responseKey],
+      `A file contains each row once. Select either \`${rows.responseKey}\` or \`${secondField.responseKey}\`.`,
     );
   }
 

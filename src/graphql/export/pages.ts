@@ -3,12 +3,14 @@
  * as much as a client's request for that page.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ExecutionResult } from 'graphql';
+import { locatedError, type ExecutionResult, type GraphQLError } from 'graphql';
 import type { Context } from '../../engine/context';
+import { ClientError, clientGoneError } from '../../engine/declare/errors';
+import type { ErrorCode } from '../../shared/error-codes';
 import { MAX_PAGE_SIZE } from '../../shared/page-size';
 import type { Executor, Variables } from '../../engine/execution/executor';
 import type { ExportedList, PageArguments } from './list';
-import { ExportError, createExportError } from './errors';
+import { ExportError } from './errors';
 
 /**
  * Number of rows per page. Small pages let the event loop handle other requests, and V8 collects
@@ -60,7 +62,7 @@ export class PageReader {
     this.pageSize = list.pagination?.isListRecomputedPerPage ? MAX_PAGE_SIZE : PAGE_SIZE;
   }
 
-  /** Yields the text of one page at a time. Throws `ExportError` if a page fails. */
+  /** Yields the text of one page at a time. Throws an error for the client if a page fails. */
   async *readPages(): AsyncGenerator<string, void, void> {
     for await (const { rows, isLastPage } of this.fetchPages()) {
       if (!isLastPage && this.list.pagination?.isListRecomputedPerPage) {
@@ -88,10 +90,9 @@ export class PageReader {
         bytes += Buffer.byteLength(text);
 
         if (bytes > this.maxSnapshotBytes) {
-          throw createExportError(
-            `A file with a computed list has at most ${this.maxSnapshotBytes} bytes. Narrow it down with \`where\` or \`first\`.`,
-            this.list.rowsPath.join('.'),
+          throw this.listError(
             'RESULT_TOO_LARGE',
+            `A file with a computed list has at most ${this.maxSnapshotBytes} bytes. Narrow it down with \`where\` or \`first\`.`,
           );
         }
 
@@ -145,16 +146,18 @@ export class PageReader {
   private rowsIn(data: unknown): readonly unknown[] {
     const rows = valueAt(data, this.list.rowsPath);
 
-    if (!Array.isArray(rows)) {
-      throw createExportError('There is no such list.', this.list.rowsPath.join('.'), 'NOT_FOUND');
-    }
+    if (!Array.isArray(rows)) throw this.listError('NOT_FOUND', 'There is no such list.');
 
     return rows;
   }
 
+  private listError(code: ErrorCode, message: string): GraphQLError {
+    return locatedError(new ClientError(code, message), undefined, this.list.rowsPath);
+  }
+
   /**
    * Fetches one page. Shrinks pages that exceed a limit of operations, and waits for an exhausted
-   * budget to be replenished.
+   * budget to be replenished, but not within a snapshot, because others need its connection.
    */
   private async fetchPage(variables: () => Variables): Promise<unknown> {
     for (let isRetry = false; ; isRetry = true) {
@@ -185,11 +188,10 @@ export class PageReader {
   private async executePageQuery(variables: Variables, isRetry: boolean): Promise<ExecutionResult> {
     const { context } = this;
 
+    if (context.session.isInTransaction) context.session.resumeReads();
     // From the second page on, reads share the concurrency limit of subscriptions, so that they do
     // not delay other requests.
-    if (!context.session.isInTransaction && (this.hasReadFirstPage || isRetry)) {
-      context.session.beginSubscriptionEvent();
-    }
+    else if (this.hasReadFirstPage || isRetry) context.session.beginSubscriptionEvent();
 
     const result = await this.executor.execute(this.list.document, undefined, context, variables);
 
@@ -201,7 +203,7 @@ export class PageReader {
 
   private async waitForBudget(seconds: number): Promise<void> {
     await sleep(seconds * MS_PER_SECOND, undefined, { signal: this.disconnectSignal }).catch(() => {
-      throw createExportError('The client has disconnected.', undefined, 'CLIENT_GONE');
+      throw clientGoneError();
     });
   }
 }

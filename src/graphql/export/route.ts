@@ -8,19 +8,19 @@ import type { Request, RequestHandler, Response } from 'express';
 import { GraphQLError, getOperationAST } from 'graphql';
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
-import { ClientError, overloadedError } from '../../engine/declare/errors';
+import { ClientError, invalidArgumentError, overloadedError } from '../../engine/declare/errors';
 import type { Executor, Variables } from '../../engine/execution/executor';
 import type { RequestContext } from '../../request/request-context';
 import { EXPORT_PATH } from '../../web/export-path';
 import { releaseLargeBodySlot } from '../../shared/body-limit';
 import type { Config } from '../../shared/config';
 import { UNBUFFERED_HEADERS } from '../../shared/proxy-buffering';
-import { ClientLimiters, type LimiterClientKey } from '../../shared/limiter';
+import { ClientLimiters, MAX_TIMER_MS, type LimiterClientKey } from '../../shared/limiter';
 import { withHttpStatus } from '../http-errors';
 import type { TrustedDocuments } from '../trusted-documents';
 import { EXPORT_FORMATS, type ExportFormat } from './formats';
 import { PageReader } from './pages';
-import { sendExportError, ExportError, createExportError } from './errors';
+import { sendExportError, ExportError } from './errors';
 import type { Context } from '../../engine/context';
 import { coerceVariables } from '../../engine/execution/variables';
 import { CHOOSE_OPERATION_MESSAGE, DRY_RUN_HEADER, DRY_RUN_MESSAGE } from '../../shared/messages';
@@ -47,7 +47,7 @@ type ExportParameters = Record<string, unknown>;
 const MAX_FILENAME_CHARACTERS = 100;
 
 function parseObject(name: string, value: unknown): ExportParameters {
-  const notAnObjectError = () => createExportError(`\`${name}\` must be a JSON object.`, name);
+  const notAnObjectError = () => invalidArgumentError(name, 'Must be a JSON object.');
   let parsedValue: unknown = value;
 
   if (typeof value === 'string' && value !== '') {
@@ -69,10 +69,9 @@ function readParameters(request: Request, queryParameters: URLSearchParams): Exp
   const body = request.body as unknown;
 
   if (!request.is('json') || body === null || typeof body !== 'object' || Array.isArray(body)) {
-    throw createExportError(
-      'The body must be a JSON object with the Content-Type application/json.',
-      undefined,
+    throw new ClientError(
       'BAD_REQUEST',
+      'The body must be a JSON object with the Content-Type application/json.',
     );
   }
 
@@ -89,17 +88,18 @@ const OPERATION_PARAMETER_NAMES = [
 ];
 
 function rejectUnknownParameters(
+  place: 'URL' | 'body',
   parameterNames: Iterable<string>,
   knownNames: readonly string[],
 ): void {
-  const unknownNames = [...parameterNames].filter((name) => !knownNames.includes(name));
+  const unknownName = [...parameterNames].find((name) => !knownNames.includes(name));
 
-  if (unknownNames.length === 0) return;
-  const quoteNames = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
+  if (unknownName === undefined) return;
+  const knownList = knownNames.map((name) => `\`${name}\``).join(', ') || 'none';
 
-  throw createExportError(
-    `Unknown parameter ${quoteNames(unknownNames)}. An export has the parameters ${quoteNames(knownNames)}.`,
-    unknownNames[0],
+  throw invalidArgumentError(
+    unknownName,
+    `Unknown parameter. The ${place} of this export has these: ${knownList}.`,
   );
 }
 
@@ -113,15 +113,14 @@ async function parseExportRequest(
   const context: Context = requestContext;
   const queryParameters = new URL(request.url, 'http://localhost').searchParams;
   const parameters = readParameters(request, queryParameters);
-  const { parameterNames } = format;
-  const knownNames = [...OPERATION_PARAMETER_NAMES, ...parameterNames];
+  let urlParameterNames = format.parameterNames;
 
   // The parameters of the format are in the URL, even if the operation is in a body.
-  rejectUnknownParameters(queryParameters.keys(), knownNames);
-  rejectUnknownParameters(
-    Object.keys(parameters),
-    request.method === 'POST' ? OPERATION_PARAMETER_NAMES : knownNames,
-  );
+  if (request.method === 'POST') {
+    rejectUnknownParameters('body', Object.keys(parameters), OPERATION_PARAMETER_NAMES);
+  } else urlParameterNames = [...OPERATION_PARAMETER_NAMES, ...urlParameterNames];
+
+  rejectUnknownParameters('URL', queryParameters.keys(), urlParameterNames);
   const extensions = parseObject('extensions', parameters.extensions);
   const { query, operationName, ...otherParameters } = trustedDocuments.resolveOperationId({
     ...parameters,
@@ -129,15 +128,15 @@ async function parseExportRequest(
   });
 
   if (isDryRun(otherParameters.extensions, request.get(DRY_RUN_HEADER))) {
-    throw createExportError(DRY_RUN_MESSAGE, 'extensions', 'BAD_REQUEST');
+    throw new ClientError('BAD_REQUEST', DRY_RUN_MESSAGE);
   }
 
   const variables = parseObject('variables', otherParameters.variables);
 
   if (typeof query !== 'string') {
-    throw createExportError(
-      'Send the text of an operation as `query`, or the `id` of a stored one.',
+    throw invalidArgumentError(
       'query',
+      'Send the text of an operation, or the `id` of a stored one.',
     );
   }
 
@@ -149,11 +148,7 @@ async function parseExportRequest(
   const operation = getOperationAST(document, name);
 
   if (!operation) {
-    throw createExportError(
-      CHOOSE_OPERATION_MESSAGE,
-      'operationName',
-      'OPERATION_RESOLUTION_FAILURE',
-    );
+    throw new ClientError('OPERATION_RESOLUTION_FAILURE', CHOOSE_OPERATION_MESSAGE);
   }
 
   requestContext.operationName = operation.name?.value ?? null;
@@ -184,9 +179,6 @@ interface ExportDependencies {
 }
 
 const EXPORT_RETRY_AFTER_SECONDS = 10;
-
-/** Longest delay of `setTimeout`, used if exports have no timeout. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Ratio of all export slots to the slots of one client. The number of slots per client is rounded

@@ -9,7 +9,13 @@ import {
   type UploadedFile,
 } from '../../shared/multipart';
 import { awaitLargeBodySlot } from '../../shared/body-limit';
-import { decodeText, isSupportedCharset, isUtf8, parseCharset } from '../../shared/charsets';
+import {
+  decodeText,
+  isSupportedCharset,
+  isUtf8,
+  parseCharset,
+  unknownCharsetMessage,
+} from '../../shared/charsets';
 import { MAX_TOP_LEVEL_JSON_MEMBERS } from '../../shared/json-limits';
 import {
   badRequestError,
@@ -78,11 +84,6 @@ export async function readBody(
   }
 
   if (!BODY_MEDIA_TYPES.includes(mediaType)) throw unsupportedMediaTypeError(header);
-  const charset = parseCharset(parameters);
-
-  if (!isSupportedCharset(charset)) {
-    throw badRequestError(`Unknown charset "${charset}" in the Content-Type.`);
-  }
 
   await awaitLargeBodySlot(request, response, limits.senderUserId);
 
@@ -90,6 +91,9 @@ export async function readBody(
     return { isForm: true, data: await readMultipartForm(request, response, limits) };
   }
 
+  const charset = parseCharset(parameters);
+
+  if (!isSupportedCharset(charset)) throw badRequestError(unknownCharsetMessage(charset));
   const bytes = await readBytes(request, limits.maxBody);
 
   await awaitTurn();
@@ -187,11 +191,13 @@ async function readMultipartForm(
     return await readMultipart(request, response, limits);
   } catch (error) {
     if (!(error instanceof MultipartError)) throw error;
-    const { reason, boundaryOrPartName, acceptedParts: receivedParts } = error;
+    const { reason, subject, acceptedParts: receivedParts } = error;
+
+    if (reason === 'form charset') throw badRequestError(unknownCharsetMessage(subject!));
 
     if (reason === 'boundary') {
       throw badRequestError(
-        `Multipart form parse error - Invalid boundary in multipart: ${boundaryOrPartName ?? 'None'}`,
+        `Multipart form parse error - Invalid boundary in multipart: ${subject ?? 'None'}`,
       );
     }
 
@@ -205,7 +211,7 @@ async function readMultipartForm(
 
     if (reason === 'file too large') {
       bodyError = validationError({
-        [boundaryOrPartName!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`],
+        [subject!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`],
       });
     }
 

@@ -64,6 +64,31 @@ const addIngredient = (name: string, status = '2') =>
     [name, status],
   );
 
+test('returns a cursor that is not newer than rows of the same query from memory', async () => {
+  const types = ['EXERCISE_CATEGORY'];
+  const rename = (name: string) =>
+    one.sql(
+      `UPDATE "exercise_category" SET "name" = $1
+      WHERE "id" = (SELECT "category_id" FROM "exercise_base" WHERE "id" = 1)`,
+      [name],
+    );
+  const read = async () =>
+    one.anonymous.ask(
+      '{ changes(types: [EXERCISE_CATEGORY]) { cursor } exercise(id: 1) { category { name } } }',
+    );
+  const before = (await read()).exercise.category.name;
+
+  // The instance receives no notifications until it reconnects, half a second later.
+  await one.sql(`SELECT pg_terminate_backend("pid") FROM pg_stat_activity
+    WHERE "application_name" LIKE 'fitgraph listener%' AND "datname" = current_database()`);
+  await rename('Renamed');
+  const { changes, exercise } = await read();
+
+  expect(exercise.category.name).toBe('Renamed');
+  expect((await changesSince(changes.cursor, types)).changes).toEqual([]);
+  await rename(before);
+});
+
 test('lists changes of ingredients in order for an anonymous client', async () => {
   const { cursor } = await changesSince(null, FOODS);
   const [{ id }] = (await addIngredient('Quark')) as [{ id: number }];

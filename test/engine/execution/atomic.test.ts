@@ -109,9 +109,10 @@ test('rejects account mutations', async () => {
   );
 
   expect(data).toEqual({ createWorkout: null, endSessions: null });
-  expect(errors!.map(({ message }) => message)).toContain(
+  expect(errors!.map(({ message, extensions }) => [message, extensions?.code])).toContainEqual([
     'endSessions cannot be part of an @atomic operation.',
-  );
+    'BAD_REQUEST',
+  ]);
   expect(await workouts()).toEqual([]);
 });
 

@@ -118,15 +118,21 @@ test('returns null for a computed field that fails below a row', async () => {
   const ann = await fitgraph.user('ann');
   const answer = await ann.query(`{
     ingredients(first: 1) { nodes { name valuesOf(amount: "1", unitId: 2000000000) { energy } } }
-    workoutLogsGrouped { count percentile(p: "1.5") { reps } median { reps } }
+    workoutLogsGrouped { count percentile(p: "1.5") { reps } median { reps } countDistinct(of: EQUIPMENT) }
   }`);
 
   expect(answer.data).toEqual({
     ingredients: { nodes: [{ name: expect.any(String), valuesOf: null }] },
-    workoutLogsGrouped: [{ count: 0, percentile: null, median: { reps: null } }],
+    workoutLogsGrouped: [
+      { count: 0, percentile: null, median: { reps: null }, countDistinct: null },
+    ],
   });
   expect(errorSummary(answer)!.map(([path]) => path)).toEqual(
-    expect.arrayContaining(['ingredients.nodes.0.valuesOf', 'workoutLogsGrouped.0.percentile']),
+    expect.arrayContaining([
+      'ingredients.nodes.0.valuesOf',
+      'workoutLogsGrouped.0.percentile',
+      'workoutLogsGrouped.0.countDistinct',
+    ]),
   );
   const { made } = await ann.ask(
     'mutation { made: createAccessToken(name: "account", scopes: [READ_ACCOUNT]) { token } }',

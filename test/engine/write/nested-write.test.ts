@@ -401,6 +401,32 @@ test('gives parts the places in their list, unless all have a position', async (
   ]);
 });
 
+test('saves a tree as it was read, although a position is null', async () => {
+  const day = 'id setGroups { id position sets }';
+  const { made } = await ann.ask(
+    `mutation ($input: WorkoutInput!) { made: createWorkout(input: $input) { workout { days { ${day} } } errors { path message } } }`,
+    {
+      input: {
+        name: 'unplaced',
+        days: [
+          { name: 'a', weekdays: ['MONDAY'], setGroups: [{ position: 1 }, { position: null }] },
+        ],
+      },
+    },
+  );
+
+  expect(made.errors).toEqual([]);
+  const [{ id, setGroups }] = made.workout.days;
+
+  expect(setGroups.map(({ position }: any) => position)).toEqual([1, null]);
+  const { saved } = await ann.ask(
+    `mutation ($id: ID!, $input: TrainingDayPatch!) { saved: updateTrainingDay(id: $id, input: $input) { trainingDay { ${day} } errors { path message } } }`,
+    { id, input: { setGroups } },
+  );
+
+  expect(saved).toEqual({ trainingDay: { id, setGroups }, errors: [] });
+});
+
 test('reads meals and their items in the order in which they were saved', async () => {
   const plan = await planOf();
   const [first, second] = plan.meals as [Meal, Meal];

@@ -8,7 +8,7 @@ export interface File {
   text: string;
 
   /** The first error of a rejected request. */
-  error?: { message: string; extensions: Record<string, any> };
+  error?: { message: string; path?: string[]; extensions: Record<string, any> };
 
   /** The header and the rows of a CSV file. */
   records: string[][];

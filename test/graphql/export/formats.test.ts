@@ -32,20 +32,23 @@ test.each([
 });
 
 test.each([
-  [{ delimiter: '|' }, 'delimiter', '`delimiter` must be `,` or `;`.'],
-  [{ decimal: ';' }, 'decimal', '`decimal` must be `.` or `,`.'],
-  [{ bom: 'yes' }, 'bom', '`bom` must be `0` or `1`.'],
-])('CSV with %j is rejected', async (options, field, message) => {
+  [{ delimiter: '|' }, 'delimiter', 'Must be `,` or `;`.'],
+  [{ decimal: ';' }, 'decimal', 'Must be `.` or `,`.'],
+  [{ bom: 'yes' }, 'bom', 'Must be `0` or `1`.'],
+])('CSV with %j is rejected', async (options, name, message) => {
   const { status, error } = await file(ann, { query: LOGS, ...options });
 
   expect([status, error]).toEqual([
     400,
-    { message, extensions: { code: 'BAD_USER_INPUT', field } },
+    {
+      message: `Invalid input: ${name}: ${message}`,
+      extensions: { code: 'BAD_USER_INPUT', inputErrors: [{ path: [name], message }] },
+    },
   ]);
 });
 
 test('JSON Lines has no such variants', async () => {
   const { status, error } = await file(ann, { query: LOGS, delimiter: ';' }, 'jsonl');
 
-  expect([status, error!.extensions.field]).toEqual([400, 'delimiter']);
+  expect([status, error!.extensions.inputErrors[0].path]).toEqual([400, ['delimiter']]);
 });

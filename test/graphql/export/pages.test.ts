@@ -469,6 +469,48 @@ describe('a large file of groups', () => {
     expect(days.slice(-lastDays.length)).toEqual(lastDays);
   });
 
+  test('has smaller pages where nested rows exceed the limits of one answer', async () => {
+    const LIGHT_GROUPS = 10_000;
+    const HEAVY_GROUPS = 2_000;
+    const TRANSLATIONS = 100;
+    const person = await fitgraph.user('nested');
+    const other = await startServer({
+      sameDatabaseAs: fitgraph,
+      environment: { MAX_COST: '100000000', BUDGET: 'off' },
+    });
+    const [{ id: workout }] = (await fitgraph.sql(
+      `INSERT INTO "workout" ("creation_date", "comment", "user_id") VALUES ('2021-01-01', '', $1) RETURNING "id"`,
+      [person.id],
+    )) as [{ id: number }];
+    const [{ id: exercise }] = (await fitgraph.sql(
+      `INSERT INTO "exercise_base" ("uuid", "status", "category_id") VALUES (gen_random_uuid(), '2', 1) RETURNING "id"`,
+    )) as [{ id: number }];
+
+    await fitgraph.sql(
+      `INSERT INTO "exercise" ("uuid", "name", "status", "description", "language_id", "exercise_base_id")
+       SELECT gen_random_uuid(), 'Name ' || n, '2', 'How it is done.', 2, $1 FROM generate_series(1, $2::int) n`,
+      [exercise, TRANSLATIONS],
+    );
+    await fitgraph.sql(
+      `INSERT INTO "workout_log" ("user_id", "workout_id", "exercise_id", "reps", "weight", "repetition_unit_id", "weight_unit_id", "date")
+       SELECT $1, $2, CASE WHEN n <= ${LIGHT_GROUPS} THEN 1 ELSE (SELECT min("id") FROM "exercise" WHERE "exercise_base_id" = $3) END,
+         5, 60, 1, 1, date '${FIRST_DAY}' + n FROM generate_series(1, ${LIGHT_GROUPS + HEAVY_GROUPS}) n`,
+      [person.id, workout, exercise],
+    );
+    const { status, error, rows } = await exporterOf(other.url)(
+      person,
+      {
+        query:
+          '{ workoutLogsGrouped(groupBy: [{ field: EXERCISE }, { date: { by: DAY } }]) { keys { exercise { translations { id } } } } }',
+      },
+      'jsonl',
+    );
+
+    expect([status, error]).toEqual([200, undefined]);
+    expect(rows).toHaveLength(LIGHT_GROUPS + HEAVY_GROUPS);
+    expect(rows.at(-1).keys.exercise.translations).toHaveLength(TRANSLATIONS);
+  });
+
   test('is rejected before its first byte if it is too large', async () => {
     const person = await entriesOf('large');
     const other = await startServer({
@@ -477,7 +519,11 @@ describe('a large file of groups', () => {
     });
     const { status, error } = await exporterOf(other.url)(person, { query: GROUPS });
 
-    expect([status, error?.extensions.code]).toEqual([400, 'RESULT_TOO_LARGE']);
+    expect([status, error?.extensions.code, error?.path]).toEqual([
+      400,
+      'RESULT_TOO_LARGE',
+      ['weightEntriesGrouped'],
+    ]);
     expect(error!.message).toContain('Narrow it down');
   });
 });

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { Visitor } from '../../setup/visitor';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../../setup/fitgraph';
 import { Person } from '../../setup/person';
-import { exporterOf, readFile } from './exported';
+import { exporterOf, readFile, type ExportRequest } from './exported';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
@@ -130,7 +130,7 @@ describe('an exported file', () => {
 
     expect([status, error?.message]).toEqual([
       400,
-      'A file contains one list. Select `node.exercises` on one type, not on `Equipment` and `ExerciseCategory`.',
+      'Invalid input: node.exercises: A file contains one list. Select this field on one type, not on `Equipment` and `ExerciseCategory`.',
     ]);
   });
 
@@ -165,30 +165,49 @@ describe('an exported file', () => {
     expect((await file(ann, { query: WORKOUTS, bom: 0 })).text).toBe(marked.text.slice(1));
     expect((await file(ann, { query: WORKOUTS, bom: 'yes' })).error!.extensions).toEqual({
       code: 'BAD_USER_INPUT',
-      field: 'bom',
+      inputErrors: [{ path: ['bom'], message: 'Must be `0` or `1`.' }],
     });
   });
 
   test('is rejected if a parameter is unknown, in the URL or in the body', async () => {
-    const { status, error } = await file(ann, { query: WORKOUTS, limit: 5, offset: 1 });
+    const { status, error } = await file(ann, { query: WORKOUTS, limit: 5 });
 
-    expect([status, error]).toEqual([
+    expect([status, error?.extensions]).toEqual([
       400,
       {
-        message: expect.stringMatching(
-          /^Unknown parameter `limit`, `offset`\. An export has .*`query`/,
-        ),
-        extensions: { code: 'BAD_USER_INPUT', field: 'limit' },
+        code: 'BAD_USER_INPUT',
+        inputErrors: [
+          {
+            path: ['limit'],
+            message: expect.stringMatching(
+              /^Unknown parameter\. The URL of this export has .*`query`.*`bom`/,
+            ),
+          },
+        ],
       },
     ]);
-    const init = {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ query: WORKOUTS, separator: ';' }),
-    };
-    const posted = await file(ann, {}, 'csv', init);
 
-    expect([posted.status, posted.error?.extensions.field]).toEqual([400, 'separator']);
+    const rejectedPath = async (urlParameters: ExportRequest, body: object, format = 'csv') => {
+      const posted = await file(ann, urlParameters, format, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+
+      return [posted.status, posted.error?.extensions.inputErrors[0].path];
+    };
+
+    expect(await rejectedPath({}, { query: WORKOUTS, separator: ';' })).toEqual([
+      400,
+      ['separator'],
+    ]);
+
+    // The operation of a POST is in its body, so the URL has only parameters of the format.
+    for (const name of ['query', 'variables', 'operationName', 'extensions', 'id', 'documentId']) {
+      expect(await rejectedPath({ [name]: '{}' }, { query: WORKOUTS })).toEqual([400, [name]]);
+    }
+
+    expect(await rejectedPath({ bom: '1' }, { query: WORKOUTS }, 'jsonl')).toEqual([400, ['bom']]);
   });
 
   test('has an empty cell for null, and a quoted one if the row has no other value', async () => {
@@ -417,25 +436,33 @@ describe('access to an exported file', () => {
 
     expect(await file(bob, { query: hers, variables: { id } })).toMatchObject({
       status: 404,
-      error: { extensions: { code: 'NOT_FOUND' } },
+      error: { path: ['workout', 'logs', 'nodes'], extensions: { code: 'NOT_FOUND' } },
     });
   });
 });
 
 describe('an export request', () => {
   test.each([
-    ['{ workouts { nodes { name } } viewer { username } }', 'viewer'],
-    ['{ viewer { username } }', 'viewer.username'],
-    ['{ workouts { totalCount } }', 'workouts'],
-    ['{ workouts { nodes { id } more: nodes { name } } }', 'more'],
-    ['{ workouts { nodes { name logs { nodes { reps } } } } }', 'logs'],
-    ['{ workouts { nodes { name inner: logsGrouped { count } } } }', 'inner'],
-    ['{ workouts(last: 3) { nodes { name } } }', 'last'],
-  ])('is rejected for %s, naming the field %s', async (query, field) => {
+    ['{ workouts { nodes { name } } viewer { username } }', ['viewer']],
+    ['{ viewer { username } }', ['viewer', 'username']],
+    ['{ workouts { totalCount } }', ['workouts']],
+    ['{ workouts { nodes { id } more: nodes { name } } }', ['workouts', 'more']],
+    ['{ workouts { nodes { name logs { nodes { reps } } } } }', ['workouts', 'nodes', 'logs']],
+    [
+      '{ workouts { nodes { name inner: logsGrouped { count } } } }',
+      ['workouts', 'nodes', 'inner'],
+    ],
+    ['{ workouts(last: 3) { nodes { name } } }', ['last']],
+    ['{ workouts @skip(if: true) { nodes { name } } }', ['query']],
+    ['mutation { deleteWorkout(id: "1") { deletedIds } }', ['query']],
+  ])('is rejected for %s, naming the field %j', async (query, path) => {
     const { status, error, headers } = await file(ann, { query });
 
-    expect([status, error!.extensions]).toEqual([400, { code: 'BAD_USER_INPUT', field }]);
-    expect(error!.message).toContain(field);
+    expect([status, error!.extensions]).toEqual([
+      400,
+      { code: 'BAD_USER_INPUT', inputErrors: [{ path, message: expect.any(String) }] },
+    ]);
+    expect(error!.message).toContain(`Invalid input: ${path.join('.')}: `);
     expect(headers.get('content-disposition')).toBeNull();
     expect(headers.get('cache-control')).toBe('private, no-store');
   });
@@ -461,7 +488,7 @@ describe('an export request', () => {
   test('is rejected with the name of the missing parameter', async () => {
     const { status, error } = await file(ann, {});
 
-    expect([status, error!.extensions]).toEqual([400, { code: 'BAD_USER_INPUT', field: 'query' }]);
+    expect([status, error!.extensions.inputErrors[0].path]).toEqual([400, ['query']]);
   });
 
   test.each(['id', 'id @skip(if: true)'])(
@@ -483,7 +510,7 @@ describe('an export request', () => {
 
       expect(await reject(4)).toEqual([
         400,
-        'A row of a file can have at most 1000 fields, including those of nested objects.',
+        'Invalid input: query: A row of a file can have at most 1000 fields, including those of nested objects.',
       ]);
       expect(await reject(8)).toEqual([
         400,

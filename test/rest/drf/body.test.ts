@@ -294,6 +294,9 @@ describe('a part of a multipart form', () => {
     ['; charset=windows-1252', [], '\x80', '€'],
     ['; charset=koi8-r', [], '\xd6', 'ж'],
     ['; charset=koi8-r', ['Content-Type: text/plain; charset=utf-8'], '\xe2\x82\xac', '€'],
+    ['; charset=koi8-r', ['Content-Type: text/plain; charset=utf-8'], '\xc3\xa9', 'é'],
+    ['; charset=koi8-r', ['Content-Type: text/plain; charset=iso-8859-1'], '\xe9', 'é'],
+    ['; charset=koi8-r', ['Content-Type: application/octet-stream'], '\xd6', 'ж'],
     ['', ['Content-Type: text/plain; charset=iso-8859-1'], 'h\xe9llo', 'héllo'],
     ['', ['Content-Type: text/plain; charset=utf-8'], 'h\xc3\xa9llo', 'héllo'],
     ['', ['Content-Type: application/octet-stream'], 'h\xc3\xa9llo', 'héllo'],
@@ -307,6 +310,17 @@ describe('a part of a multipart form', () => {
     const { status, body } = await post(parameters, `${part(headers, content)}--b--\r\n`);
 
     expect([status, body.full_name]).toEqual([201, name]);
+  });
+
+  test('is decoded in the charset of the form after parts that have their own, or no name', async () => {
+    const own = part(['Content-Type: text/plain; charset=utf-8'], '\xc3\xa9');
+    const nameless = part([], '\xd6').replace('; name="full_name"', '');
+    const decoded = async (...parts: string[]) =>
+      (await post('; charset=koi8-r', `${parts.join('')}--b--\r\n`)).body.full_name;
+
+    // The last of several parts with a name counts.
+    expect(await decoded(own, part([], '\xd6'))).toBe('ж');
+    expect(await decoded(part([], '\xd6'), nameless, own)).toBe('é');
   });
 
   test.each([

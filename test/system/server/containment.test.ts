@@ -8,6 +8,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import type { Socket } from 'node:net';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import WebSocket from 'ws';
 import { randomFor, seeded, type Random } from '../../setup/random';
 import { until } from '../../setup/waits';
@@ -109,6 +110,9 @@ const CHARSETS = [
   '__proto__',
   'toString',
 ];
+
+/** Charsets that may be in a header. */
+const FORM_CHARSETS = CHARSETS.filter((name) => name !== '\u0000');
 const TYPES = [
   'text/plain',
   'application/octet-stream',
@@ -185,7 +189,7 @@ function randomForm(random: Random, token: string): RandomRequest {
   );
   const body = random.chance(0.3) ? whole.subarray(0, random.below(whole.length + 1)) : whole;
   const type = random.chance(0.85)
-    ? `multipart/form-data; boundary=${random.chance(0.7) ? boundary.replace(/[^\x20-\x7e]/g, '') : random.pick(['"', 'other', '', '"a'])}`
+    ? `multipart/form-data; boundary=${random.chance(0.7) ? boundary.replace(/[^\x20-\x7e]/g, '') : random.pick(['"', 'other', '', '"a'])}${random.chance(0.3) ? `; charset=${random.pick(FORM_CHARSETS)}` : ''}`
     : random.pick([
         ...TYPES,
         'application/x-www-form-urlencoded',
@@ -295,6 +299,33 @@ describe('a single worker', () => {
       });
 
       expect(status).toBe(400);
+    },
+  );
+
+  test.each(['/graphql', '/api/v2/login/'])(
+    'survives a form in an unknown charset whose client pauses within it: %s',
+    async (to) => {
+      const worker = workerPid();
+      const headers = {
+        'Content-Type': 'multipart/form-data; boundary=b; charset=nope',
+        'Apollo-Require-Preflight': '1',
+      };
+      const request = http.request({ port: port(), path: to, method: 'POST', headers });
+      const status = new Promise((resolve) => {
+        request
+          .on('response', (response) => resolve(response.resume().statusCode))
+          .on('error', () => resolve(0));
+      });
+
+      request.write(
+        '--b\r\nContent-Disposition: form-data; name="a"\r\nContent-Type: application/octet-stream\r\n\r\nx\r\n--b\r\n',
+      );
+      await sleep(500);
+      request.end();
+      expect(await status).toBe(400);
+      expect((await fetch(`${server.url}/health/live`)).status).toBe(200);
+      expect(workerPid()).toBe(worker);
+      expect(server.stdout).not.toContain('uncaught error');
     },
   );
 
