@@ -70,7 +70,7 @@ export class ViewBuilder {
     );
     this.rowReader = new RowReader(prepareOperation, this.pageRoutes);
     this.readTimeSeries = createTimeSeriesReader(prepareOperation, timeZone);
-    this.toPublicSchemaOperation = createOperationTranslator(publicSchema);
+    this.toPublicSchemaOperation = createOperationTranslator(schema, publicSchema);
   }
 
   async buildView(result: RenderInput): Promise<HtmlView> {
@@ -231,7 +231,7 @@ export class ViewBuilder {
     const isLogin = route.kind === 'login';
     const endpoint = route.kind === 'list' || route.kind === 'detail' ? route.endpoint : undefined;
 
-    if (lastOperation && !isLogin && lastOperation.operation !== endpoint?.referenceableIdsQuery) {
+    if (lastOperation && !isLogin) {
       return this.toPublicSchemaOperation(lastOperation.operation, lastOperation.variables);
     }
 
