@@ -38,6 +38,7 @@ test('have the names of related rows beside their ids', async () => {
     weight: '62.50',
     weight_unit_id: '1',
     'weight_unit.name': 'kg',
+    mass_unit: 'KG',
   });
 });
 
