@@ -173,7 +173,10 @@ it('draws masses that are added to the body weight in the preferred unit, apart 
     'Weight in kg added to Body Weight. 2 values of Squat from 2025-01-01 to 2025-01-08, between 20 and 20.41 kg added to Body Weight.',
     'Weight in kg. 2 values of Squat from 2025-01-01 to 2025-01-08, between 80 and 85 kg.',
   ]);
-  const { text } = await page.get('/workoutlog/');
+  const { text } = await page.get('/workoutlog/?days=0');
+
+  // A long unit fits into the chart if it ends at its edge.
+  expect(text).toMatch(/<text [^>]*text-anchor="end"[^>]*>kg added to Body Weight<\/text>/);
 
   expect(text).toContain('<th scope="col">Unit of mass</th>');
   expect(text.match(/<td>lb<\/td>/g)).toHaveLength(1);
