@@ -7,14 +7,25 @@ import { restErrorFromGraphQL } from './errors';
 import type { ReferenceableIds } from './drf/input';
 import type { RestRequest } from './request';
 
-/** Runs an operation. Its first error is thrown as a `RestError`. */
-export async function runOperation(
+/**
+ * Runs the operation that answers a request; HTML pages show it. Its first error is thrown as a
+ * `RestError`.
+ */
+export function runOperation(
   operation: RestOperation,
   request: RestRequest,
   variables: Record<string, unknown>,
 ): Promise<ResultData> {
   request.lastOperation = { operation, variables };
-  const { data, errors } = await operation(request.context, variables);
+  return readResult(operation, request, variables);
+}
+
+async function readResult(
+  operation: RestOperation,
+  { context }: RestRequest,
+  variables: Record<string, unknown>,
+): Promise<ResultData> {
+  const { data, errors } = await operation(context, variables);
 
   if (errors?.length) throw restErrorFromGraphQL(errors[0] as GraphQLError);
 
@@ -30,7 +41,7 @@ export const queryReferenceableIds = (
   request: RestRequest,
   ids: Record<string, string[]>,
 ): Promise<ReferenceableIds> =>
-  runOperation(referenceableIdsQuery, request, {
+  readResult(referenceableIdsQuery, request, {
     self: [],
     ...Object.fromEntries(relations.map((field) => [field.name, []])),
     ...ids,

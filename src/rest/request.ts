@@ -144,7 +144,7 @@ export interface RestRequest {
   readBody(isSignedIn?: boolean): Promise<ParsedBody>;
   form?: PostedForm;
 
-  /** The last GraphQL operation of this request, which HTML pages show. */
+  /** The last GraphQL operation that answered this request, which HTML pages show. */
   lastOperation?: { operation: RestOperation; variables: Record<string, unknown> };
 }
 

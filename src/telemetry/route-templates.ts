@@ -8,7 +8,15 @@ import { API_BASE_PATH, type Route } from '../rest/routes';
 const OTHER_ROUTE = 'other';
 
 /** First path segments, such as `media`, below which all paths share one route template. */
-const SINGLE_ROUTE_PREFIXES = new Set(['graphql', 'media', 'playground', 'health', 'metrics']);
+const SINGLE_ROUTE_PREFIXES = new Set([
+  'docs',
+  'graphql',
+  'health',
+  'healthz',
+  'media',
+  'metrics',
+  'playground',
+]);
 
 function restRouteTemplate(route: Route): string {
   switch (route.kind) {

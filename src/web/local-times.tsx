@@ -7,8 +7,13 @@ import { readBrowserScript } from './browser-files';
 
 const SCRIPT_PATH = '/pages/times.js';
 
+/** `text` is `time` to the day, minute or second; the browser shows its own time as precisely. */
 export const LocalTime = ({ time, text }: { time: string; text?: string }) => (
   <time dateTime={time}>{text}</time>
+);
+
+export const LocalDay = ({ time }: { time: string }) => (
+  <LocalTime time={time} text={time.slice(0, 'YYYY-MM-DD'.length)} />
 );
 
 /** Names the time zone of the times above. */

@@ -68,7 +68,7 @@ export function catalogue(): DumpRow[] {
       'Sunday',
     ]),
     ...named('core.repetitionunit', 'name', ['Repetitions', 'Until Failure', 'Seconds']),
-    ...named('core.weightunit', 'name', ['kg', 'lb', 'Plates']),
+    ...named('core.weightunit', 'name', ['kg', 'lb', 'Body Weight', 'Plates']),
     ...named('exercises.exercisecategory', 'name', ['Arms', 'Legs', 'Abs']),
     ...named('exercises.equipment', 'name', ['Barbell', 'Bench']),
     ...names.map((name, index) => ({

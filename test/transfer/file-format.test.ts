@@ -26,9 +26,26 @@ test.each<[string, string | Buffer, string]>([
   ],
   ['comments of pg_dump', '--\n-- PostgreSQL database dump\n--\n', 'is an SQL dump. Export'],
   ['SQL statements', '\uFEFF\nset statement_timeout = 0;\n[', 'is an SQL dump. Export'],
+  ['comments of mysqldump', '-- MySQL dump 10.13, for Linux\n', 'is an SQL dump. Export'],
+  ['a dump of SQLite', 'PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n', 'is an SQL dump. Export'],
+  ['a transaction', 'BEGIN;\nINSERT INTO "t" VALUES (1, 2);\n', 'is an SQL dump. Export'],
+  [
+    'a statement over lines',
+    'INSERT INTO "t" ("a", "b")\nVALUES (1, 2);',
+    'is an SQL dump. Export',
+  ],
+  [
+    'hyphens before the rows',
+    `-- Loading settings --\n${DUMP}`,
+    'has text before the array: "-- Loading settings --". Remove it',
+  ],
   ['the custom format of pg_dump', 'PGDMP\x01\x0e', 'is an SQL dump. Export'],
   ['a CSV file', 'id,name\r\n1,"Squat"\r\n', 'is a CSV file. Export'],
   ['a tab-separated file', 'id\tname', 'is a CSV file. Export'],
+  ['a CSV file of sets', 'Set,Reps\n1,5\n', 'is a CSV file. Export'],
+  ['a CSV file of periods', 'begin;end\n', 'is a CSV file. Export'],
+  ['a tab-separated file of periods', 'begin\tend\n', 'is a CSV file. Export'],
+  ['a CSV file of drop sets', 'Drop set,Set name,Create date\n', 'is a CSV file. Export'],
 ])('explains what to do with %s', async (_what, content, message) => {
   fs.writeFileSync(file, content);
   await expect(DumpFile.open(file)).rejects.toThrow(`${file} ${message}`);

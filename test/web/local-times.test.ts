@@ -32,8 +32,18 @@ test('names the time zone of the times on the API key page', async () => {
   const visitor = new Visitor(fitgraph.url, { Accept: 'text/html' });
 
   await visitor.signIn('ann');
+  await visitor.post('/user/api-key', {
+    ...(await visitor.fieldsOf('/user/api-key', /Create access token/)),
+    name: 'Watch',
+    scope: 'read',
+    days: '7',
+  });
   const { text } = await visitor.get('/user/api-key');
 
+  expect(text).toMatch(
+    /created on <time datetime="(20\d\d-\d\d-\d\d)T[^"]*[+-]\d\d:\d\d">\1<\/time>/,
+  );
+  expect(text.match(/<td><time datetime="(20\d\d-\d\d-\d\d)T[^"]*">\1<\/time>/g)).toHaveLength(2);
   expect(text).toMatch(/<time datetime="20[^"]*[+-]\d\d:\d\d">20\d\d-\d\d-\d\d \d\d:\d\d<\/time>/);
   expect(text).toContain('times.js');
   expect(text).toContain(TIME_ZONE);

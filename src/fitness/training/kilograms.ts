@@ -35,7 +35,9 @@ export const MASS_UNIT_FIELD_OPTIONS = {
   choices: MASS_UNIT_CHOICES,
   default: defaultValues.byTrigger,
   allowNull: true,
+  helpText: 'Only with the unit Body Weight: that of the added mass, by default as in the profile.',
   hiddenInRest: true,
+  hiddenOnPages: false,
   restSortable: false,
   max: 2,
 } as const;

@@ -74,7 +74,7 @@ const sessionSecuritySchemes = ({ cookieName, csrfHeaderName }: SessionAuthNames
 const prepareTextOnly: PrepareOperation = () => () =>
   Promise.reject(new Error('an operation of the document was run'));
 
-export function buildOpenApi(
+function buildOpenApi(
   schema: GraphQLSchema,
   session: SessionAuthNames,
 ): Omit<OpenApiDocument, 'servers'> {

@@ -8,7 +8,7 @@ import type { AccountService } from '../../request/account';
 import { CopyButton } from '../copy-button';
 import { API_KEY_PAGE_PATH } from './api-key-path';
 import type { Visitor } from '../layout';
-import { LocalTime } from '../local-times';
+import { LocalDay, LocalTime } from '../local-times';
 
 export type SecurityEventList = Awaited<ReturnType<AccountService['listSecurityEvents']>>;
 
@@ -38,7 +38,6 @@ const Minute = ({ timestamp }: { timestamp: string }) => (
     text={timestamp.slice(0, 'YYYY-MM-DDThh:mm'.length).replace('T', ' ')}
   />
 );
-const formatDay = (timestamp: string) => timestamp.slice(0, 'YYYY-MM-DD'.length);
 
 export type ApiKeyPageAction =
   'show' | 'make' | 'replace' | 'create-token' | 'revoke-token' | 'revoke-tokens' | 'end-sessions';
@@ -82,10 +81,12 @@ function TokenTable({
             <tr>
               <th scope="row">{name}</th>
               <td>{scopes.map(graphqlScopeName).join(', ')}</td>
-              <td>{formatDay(createdAt)}</td>
+              <td>
+                <LocalDay time={createdAt} />
+              </td>
               <td>
                 {isExpired && 'expired '}
-                {expiresAt === null ? 'never' : formatDay(expiresAt)}
+                {expiresAt === null ? 'never' : <LocalDay time={expiresAt} />}
               </td>
               <td>{lastUsedAt === null ? 'never' : <Minute timestamp={lastUsedAt} />}</td>
               <td>

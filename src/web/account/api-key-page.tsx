@@ -15,7 +15,7 @@ import type { SecurityEventList, TokenFormValues } from './account-sections';
 import { CopyButton, CopyScript } from '../copy-button';
 import { API_KEY_PAGE_PATH, REPLACE_API_KEY_PATH } from './api-key-path';
 import { renderPage, type Visitor } from '../layout';
-import { LocalTimesScript, TimeZoneNote } from '../local-times';
+import { LocalDay, LocalTimesScript, TimeZoneNote } from '../local-times';
 
 export interface ApiKeyPageProps {
   visitor: Visitor;
@@ -52,15 +52,18 @@ function ApiKeyDisplay({
   if (token === undefined) {
     return (
       <p class="alert">
-        Your key was created on {created.slice(0, 10)} and still works, but the server can’t show it
-        because the server’s secret key has changed. If you have no copy of your key, replace it.
+        Your key was created on <LocalDay time={created} /> and still works, but the server can’t
+        show it because the server’s secret key has changed. If you have no copy of your key,
+        replace it.
       </p>
     );
   }
 
   return (
     <>
-      <p>Your key was created on {created.slice(0, 10)}.</p>
+      <p>
+        Your key was created on <LocalDay time={created} />.
+      </p>
       <div class="row">
         <code id="key">{isRevealed ? token : maskToken(token)}</code>
         {isRevealed && <CopyButton sourceId="key" label="Copy key" />}

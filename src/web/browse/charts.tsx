@@ -1,9 +1,10 @@
 /** Charts of a page, with tables of their values and, on list pages, a choice of the period. */
+import { csvExportUrlOf } from './api-details';
 import { LineChart } from './line-chart';
 import { urlWithChangedQuery } from './list-controls';
 import type { ChartModel } from './time-charts';
 import { PERIOD_PARAMETER, PERIODS_IN_DAYS } from './view/time-series';
-import type { HtmlView } from './view/view-model';
+import type { HtmlView, TimeSeries } from './view/view-model';
 
 const MAX_TABLE_DAYS = 60;
 
@@ -89,10 +90,49 @@ function Legend({ chart: { lines } }: { chart: ChartModel }) {
   );
 }
 
+const COUNT_FORMAT = new Intl.NumberFormat('en');
+
+/** Says that the oldest rows are not drawn, and where they are. */
+function OmittedRowsHint({ view, timeSeries }: { view: HtmlView; timeSeries: TimeSeries }) {
+  const { omittedRowCount, rowCount } = timeSeries;
+  const csvUrl = csvExportUrlOf(view);
+
+  if (omittedRowCount === 0) return null;
+
+  return (
+    <p class="help">
+      {`The oldest ${COUNT_FORMAT.format(omittedRowCount)} of ${COUNT_FORMAT.format(rowCount)} rows are not drawn. Filter the list`}
+      {csvUrl !== undefined && (
+        <>
+          , or download all rows as <a href={csvUrl}>CSV</a>
+        </>
+      )}
+      .
+    </p>
+  );
+}
+
+/** Says that the period has no chart, if earlier rows may have one. */
+function EmptyPeriod({ view, timeSeries }: { view: HtmlView; timeSeries: TimeSeries }) {
+  const { periodDays, rowCount, earlierRowCount } = timeSeries;
+
+  if (earlierRowCount === 0) return null;
+  const period = `the last ${periodLabel(periodDays).replace('1 year', 'year')}`;
+
+  return (
+    <section aria-label="Charts">
+      <p>{rowCount === 0 ? `No rows in ${period}.` : `Nothing to draw in ${period}.`}</p>
+      <PeriodSelector view={view} periodDays={periodDays} />
+    </section>
+  );
+}
+
 export function Charts({ view, charts }: { view: HtmlView; charts: readonly ChartModel[] }) {
   const { timeSeries } = view;
 
-  if (charts.length === 0) return null;
+  if (charts.length === 0) {
+    return timeSeries ? <EmptyPeriod view={view} timeSeries={timeSeries} /> : null;
+  }
 
   return (
     <section aria-label="Charts">
@@ -117,6 +157,7 @@ export function Charts({ view, charts }: { view: HtmlView; charts: readonly Char
         </figure>
       ))}
       {timeSeries && <PeriodSelector view={view} periodDays={timeSeries.periodDays} />}
+      {timeSeries && <OmittedRowsHint view={view} timeSeries={timeSeries} />}
       {timeSeries && timeSeries.futureRowCount > 0 && (
         <p class="help">{`Rows dated after today, which are not drawn: ${timeSeries.futureRowCount}`}</p>
       )}

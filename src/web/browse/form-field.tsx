@@ -91,7 +91,7 @@ function stepAttributeOf({ kind, decimalPlaces }: FormControl): string | undefin
   return kind === 'time' || kind === 'datetime' ? '1' : undefined;
 }
 
-export function describeLimits(control: FormControl): string | undefined {
+function describeLimits(control: FormControl): string | undefined {
   const { kind, minLength, maxLength, decimalPlaces } = control;
   const phrases: string[] = [];
   const range = describeRange(control);

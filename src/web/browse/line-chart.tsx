@@ -99,7 +99,7 @@ export function LineChart({ chart: { lines, ticks, unit } }: { chart: ChartModel
           </g>
         ))}
         {unit && (
-          <text x={right} y={FONT_SIZE + LABEL_GAP} stroke="none">
+          <text x={WIDTH} y={FONT_SIZE + LABEL_GAP} text-anchor="end" stroke="none">
             {unit}
           </text>
         )}

@@ -41,7 +41,7 @@ export const BROWSE_STYLE = `${DEFAULT_STYLE}
 .thumb{width:40px;height:40px;object-fit:contain;vertical-align:middle;border-radius:4px}
 .rows tbody th .thumb{float:left;margin-right:.6rem}
 .rows td{min-width:5.6rem}
-img[src^="/media"]{background:#fff}
+img[src*="/media/"]{background:#fff}
 @media screen and (max-width:44rem){
 .rows,.rows tbody,.rows tr,.rows td,.rows tbody th{display:block}
 .rows thead{display:none}

@@ -6,12 +6,17 @@ const zoneNote = document.querySelector('[data-time-zone]');
 
 for (const element of document.querySelectorAll<HTMLTimeElement>('time[datetime]')) {
   const time = new Date(element.dateTime);
-  const hasSeconds = element.textContent.length > 'YYYY-MM-DD hh:mm'.length;
 
   element.textContent = time.toLocaleString(FORMAT_LOCALE, {
     dateStyle: 'short',
-    timeStyle: hasSeconds ? 'medium' : 'short',
+    timeStyle: timeStyleOf(element.textContent),
   });
+}
+
+function timeStyleOf({ length }: string): 'short' | 'medium' | undefined {
+  if (length <= 'YYYY-MM-DD'.length) return undefined;
+
+  return length > 'YYYY-MM-DD hh:mm'.length ? 'medium' : 'short';
 }
 
 if (zoneNote) zoneNote.textContent = timeZone;

@@ -1,5 +1,6 @@
 /** The scripts of pages below the path of PUBLIC_URL. */
 import { chromium, type Browser } from 'playwright-core';
+import { MAX_PAGE_SIZE } from '../../../src/shared/page-size';
 import { fitgraphForThisFile, PASSWORD } from '../../setup/fitgraph';
 import { startPrefixProxy, type PrefixProxy } from '../../setup/prefix-proxy';
 
@@ -19,6 +20,12 @@ beforeAll(async () => {
   await Promise.all(
     Array.from({ length: 120 }, (_, index) => ann.post('/workout/', { comment: `Plan ${index}` })),
   );
+  // One more than a page of a list has at most.
+  await fitgraph.sql(
+    `INSERT INTO "weight_entry" ("user_id", "date", "weight")
+     SELECT $1, DATE '1990-01-01' + day, 80 FROM generate_series(0, ${MAX_PAGE_SIZE}) day`,
+    [ann.id],
+  );
   browser = await chromium.launch({
     executablePath: process.env.CHROMIUM,
     args: ['--no-sandbox', '--disable-gpu'],
@@ -30,7 +37,7 @@ afterAll(async () => {
   proxy.close();
 });
 
-test('send requests only below the path', async () => {
+test('send requests and link only below the path', async () => {
   const page = await browser.newPage();
   const failed: string[] = [];
   const requested = new Set<string>();
@@ -54,6 +61,17 @@ test('send requests only below the path', async () => {
   await page.locator('details:has(#wpost-training) > summary').click();
   await page.locator('#wpost-training').pressSequentially('plan');
   await page.locator('datalist option').first().waitFor({ state: 'attached' });
+  const query = `{weightEntries(first:${MAX_PAGE_SIZE}){nodes{id}}}`;
+
+  await page.goto(`${proxy.url}/playground?query=${query}&view=table`);
+  await page.getByRole('link', { name: 'Export the rest as a file' }).waitFor();
+  const links = await page.evaluate<string[]>('[...document.links].map(({ href }) => href)');
+  const { origin } = new URL(proxy.url);
+
+  expect(links).toContain(`${proxy.url}/docs/analysts`);
+  expect(
+    links.filter((link) => link.startsWith(origin) && !link.startsWith(`${proxy.url}/`)),
+  ).toEqual([]);
   expect(failed).toEqual([]);
   expect([...requested]).toEqual(
     expect.arrayContaining([

@@ -283,6 +283,23 @@ export function describePlayground(browserSetup: () => BrowserSetup): void {
         .waitFor();
     });
 
+    test('counts the rows with the headers of the run', async () => {
+      const { demo } = browserSetup();
+      const { page } = await browserSetup().person();
+      const query = '{ weightEntries(first: 30) { nodes { date weightKg } } }';
+
+      await page.goto(`/playground?query=${encodeURIComponent(query)}`);
+      await page.locator('.graphiql-query-editor .view-lines').getByText('weightEntries').waitFor();
+      await page.getByRole('button', { name: 'Headers', exact: true }).click();
+      await page.locator('.graphiql-editor-tool .view-lines:visible').click();
+      await page.keyboard.insertText(JSON.stringify({ Authorization: `Token ${demo.token}` }));
+      await page.locator('.graphiql-execute-button').click();
+      await page
+        .locator('.completeness')
+        .getByText(/^30 of 3\d\d rows/)
+        .waitFor();
+    });
+
     test('gives the result its whole width', async () => {
       const { demo } = browserSetup();
       const { page } = await browserSetup().person({ signedInAs: demo.username });

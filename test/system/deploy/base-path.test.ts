@@ -126,6 +126,16 @@ test.each(['anonymous visitor', 'authenticated visitor'])(
   },
 );
 
+test('images of rows have the background of the style sheet', async () => {
+  const visitor = new Visitor(proxy.url, { Accept: 'text/html' });
+  const { text } = await visitor.get('/api/v2/exerciseimage/');
+  const urlPart = /img\[src\*="([^"]*)"\]\{background:#fff\}/.exec(text)![1]!;
+  const sources = [...text.matchAll(/<img [^>]*src="([^"]*)"/g)].map(([, source]) => source!);
+
+  expect(sources.length).toBeGreaterThan(0);
+  expect(sources.filter((source) => !source.includes(urlPart))).toEqual([]);
+});
+
 test('sign-in and sign-out redirect below the path, with cookies for the path', async () => {
   const visitor = new Visitor(proxy.url, { Accept: 'text/html' });
   const page = await visitor.get('/playground?question=x');

@@ -101,6 +101,7 @@ test('counts requests by route pattern, without ids and query strings', async ()
   await ann.get('/workout/?comment=xyzzyx');
   await ann.send('GET', '/nothing/here');
   await ann.send('GET', '/nothing/there');
+  for (const path of ['/docs', '/docs/analysts', '/healthz']) await ann.send('GET', path);
   const rest = 'fitgraph_http_requests_total{method="GET",status="200",route="/api/v2/';
 
   await waitUntilCounted(`${rest}workout/"}`, 1);
@@ -109,7 +110,10 @@ test('counts requests by route pattern, without ids and query strings', async ()
     2,
   );
   const values = await readMetrics();
+  const countOf = (route: string) =>
+    values.get(`fitgraph_http_requests_total{method="GET",status="200",route="${route}"}`);
 
+  expect([countOf('/docs'), countOf('/healthz')]).toEqual([2, 1]);
   expect(
     sum(values, 'fitgraph_http_request_duration_seconds_count{route="/api/v2/exercise/{id}/"}'),
   ).toBe(3);

@@ -1,8 +1,12 @@
 /** Charts of lists: the newest values, all masses in one chart and a line per exercise. */
+import { addDays } from '../../../seeders/dates';
+import { TIME_ZONE } from '../../setup/databases';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
+import { todayIn } from '../../../src/engine/declare/clock';
 import type { Person } from '../../setup/person';
 
 const fitgraph = fitgraphForThisFile();
+const daysAgo = (days: number) => addDays(todayIn(TIME_ZONE), -days);
 
 const chartsOf = async (person: Person, path: string): Promise<string[]> => {
   const { text } = await person.withHeaders({ Accept: 'text/html' }).get(path);
@@ -10,40 +14,102 @@ const chartsOf = async (person: Person, path: string): Promise<string[]> => {
   return [...text.matchAll(/role="img" aria-label="([^"]*)"/g)].map(([, label]) => label!);
 };
 
-it('draws weights in the preferred unit, of the newest 90 days unless `days` asks for more', async () => {
+it('draws weights in the preferred unit, of the last 90 days unless `days` asks for more', async () => {
   const ann = await fitgraph.user('ann');
 
   for (const [date, weight] of [
     ['2024-01-01', '90'],
-    ['2025-03-01', '82'],
-    ['2025-05-01', '81'],
-    ['2025-05-10', '80'],
+    [daysAgo(90), '85'],
+    [daysAgo(89), '82'],
+    [daysAgo(10), '81'],
+    [daysAgo(2), '80'],
   ]) {
     await ann.post('/weightentry/', { date, weight });
   }
 
   expect(await chartsOf(ann, '/weightentry/?limit=1')).toEqual([
-    'Weight in kg. 3 values from 2025-03-01 to 2025-05-10, between 80 and 82 kg.',
+    `Weight in kg. 3 values from ${daysAgo(89)} to ${daysAgo(2)}, between 80 and 82 kg.`,
+  ]);
+  expect(await chartsOf(ann, '/weightentry/?days=365')).toEqual([
+    `Weight in kg. 4 values from ${daysAgo(90)} to ${daysAgo(2)}, between 80 and 85 kg.`,
   ]);
   expect(await chartsOf(ann, '/weightentry/?days=0')).toEqual([
-    'Weight in kg. 4 values from 2024-01-01 to 2025-05-10, between 80 and 90 kg.',
+    `Weight in kg. 5 values from 2024-01-01 to ${daysAgo(2)}, between 80 and 90 kg.`,
   ]);
-  expect(await chartsOf(ann, '/weightentry/?days=365&date=2025-05-10')).toEqual([]);
+  expect(await chartsOf(ann, `/weightentry/?days=365&date=${daysAgo(2)}`)).toEqual([]);
   const [profile] = (await ann.get('/userprofile/')).body.results;
 
   expect((await ann.patch(`/userprofile/${profile.id}/`, { weight_unit: 'lb' })).status).toBe(200);
   expect(await chartsOf(ann, '/weightentry/?days=0')).toEqual([
-    'Weight in lb. 4 values from 2024-01-01 to 2025-05-10, between 176.37 and 198.42 lb.',
+    `Weight in lb. 5 values from 2024-01-01 to ${daysAgo(2)}, between 176.37 and 198.42 lb.`,
   ]);
   // Existing entries keep their unit; new entries get the new unit. The chart has both.
-  await ann.post('/weightentry/', { date: '2025-05-11', weight: '178' });
+  await ann.post('/weightentry/', { date: daysAgo(1), weight: '178' });
   expect(await chartsOf(ann, '/weightentry/?days=0')).toEqual([
-    'Weight in lb. 5 values from 2024-01-01 to 2025-05-11, between 176.37 and 198.42 lb.',
+    `Weight in lb. 6 values from 2024-01-01 to ${daysAgo(1)}, between 176.37 and 198.42 lb.`,
   ]);
   await ann.patch(`/userprofile/${profile.id}/`, { weight_unit: 'kg' });
   expect(await chartsOf(ann, '/weightentry/?days=0')).toEqual([
-    'Weight in kg. 5 values from 2024-01-01 to 2025-05-11, between 80 and 90 kg.',
+    `Weight in kg. 6 values from 2024-01-01 to ${daysAgo(1)}, between 80 and 90 kg.`,
   ]);
+});
+
+/** Extracts the text of the section with charts, including the choice of the period. */
+const chartSectionOf = async (person: Person, path: string): Promise<string | undefined> => {
+  const { text } = await person.withHeaders({ Accept: 'text/html' }).get(path);
+  const section = /<section aria-label="Charts">(.*?)<\/section>/s.exec(text)?.[1];
+
+  return section?.replaceAll(/<svg.*?<\/svg>|<[^>]*>/gs, ' ').replaceAll(/\s+/g, ' ');
+};
+
+it('says that a period without rows has no chart, and offers the others', async () => {
+  const person = await fitgraph.user('former');
+  const log = (date: string) => person.post('/weightentry/', { date, weight: '80' });
+
+  await log('2024-01-01');
+  expect(await chartSectionOf(person, '/weightentry/?days=0')).toBeUndefined();
+  await log('2024-01-02');
+
+  for (const [query, sentence] of [
+    ['', 'No rows in the last 90 days. 90 days 1 year All'],
+    ['?days=365', 'No rows in the last year. 90 days 1 year All'],
+  ]) {
+    expect(await chartSectionOf(person, `/weightentry/${query}`)).toContain(sentence);
+  }
+
+  await log(daysAgo(0));
+  expect(await chartSectionOf(person, '/weightentry/')).toContain(
+    'Nothing to draw in the last 90 days.',
+  );
+  expect(await chartsOf(person, '/weightentry/?days=0')).toEqual([
+    `Weight in kg. 3 values from 2024-01-01 to ${daysAgo(0)}, between 80 and 80 kg.`,
+  ]);
+});
+
+it('says how many of the oldest rows are not drawn, and ignores rows of the future', async () => {
+  const person = await fitgraph.user('busy');
+  const { id: workout } = (await person.post('/workout/', { comment: 'Daily' })).body;
+  const logSets = (first: string, days: number, setsPerDay: number) =>
+    fitgraph.sql(
+      `INSERT INTO "workout_log" ("user_id", "workout_id", "exercise_id", "reps", "weight", "date", "repetition_unit_id", "weight_unit_id")
+       SELECT $1, $2, 1, 5, 50 + day, $3::date + day, 1, 1
+       FROM generate_series(0, ${days - 1}) day, generate_series(1, ${setsPerDay})`,
+      [person.id, workout, first],
+    );
+
+  await logSets(daysAgo(89), 90, 12);
+  await logSets(daysAgo(-1), 30, 50);
+  const complete = await chartSectionOf(person, '/workoutlog/');
+
+  expect(complete).toContain('Rows dated after today, which are not drawn: 1500');
+  expect(complete).not.toContain('oldest');
+  await logSets(daysAgo(89), 90, 1);
+  expect(await chartSectionOf(person, '/workoutlog/')).toContain(
+    'The oldest 90 of 1,170 rows are not drawn. Filter the list, or download all rows as CSV .',
+  );
+  expect((await chartsOf(person, '/workoutlog/'))[0]).toContain(
+    `from ${daysAgo(83)} to ${daysAgo(0)}`,
+  );
 });
 
 it('shows the weight unit of the user in the form', async () => {
@@ -70,15 +136,50 @@ it('draws a chart of all masses and one per other unit, with a line per exercise
   await log(1, '2025-01-08', '65');
   await log(1, '2025-01-08', '140', 2);
   await log(2, '2025-01-01', '40');
-  await log(2, '2025-01-01', '6', 3);
-  await log(2, '2025-01-08', '7', 3);
-  expect((await chartsOf(bob, '/workoutlog/')).sort()).toEqual([
+  await log(2, '2025-01-01', '6', 4);
+  await log(2, '2025-01-08', '7', 4);
+  expect((await chartsOf(bob, '/workoutlog/?days=0')).sort()).toEqual([
     'Weight in Plates. 2 values of Bench press from 2025-01-01 to 2025-01-08, between 6 and 7 Plates.',
     'Weight in kg. 3 values of Squat, Bench press from 2025-01-01 to 2025-01-08, between 40 and 65 kg.',
   ]);
-  expect(await chartsOf(bob, '/workoutlog/?exercise=1')).toEqual([
+  expect(await chartsOf(bob, '/workoutlog/?exercise=1&days=0')).toEqual([
     'Weight in kg. 2 values of Squat from 2025-01-01 to 2025-01-08, between 60 and 65 kg.',
   ]);
+});
+
+it('draws masses that are added to the body weight in the preferred unit, apart from others', async () => {
+  const person = await fitgraph.user('dips');
+  const { id: workout } = (await person.post('/workout/', { comment: 'Dips' })).body;
+  const page = person.withHeaders({ Accept: 'text/html' });
+
+  for (const [date, weight, weight_unit, massUnit] of [
+    ['2025-01-01', '20', 3, 'kg'],
+    ['2025-01-08', '45', 3, 'lb'],
+    ['2025-01-01', '80', 1, null],
+    ['2025-01-08', '85', 1, null],
+  ]) {
+    const log = { workout, exercise: 1, date, weight, weight_unit, reps: 5 };
+    const { id } = (await person.post('/workoutlog/', log)).body;
+
+    if (massUnit) {
+      await fitgraph.sql(`UPDATE "workout_log" SET "mass_unit" = $1 WHERE "id" = $2`, [
+        massUnit,
+        id,
+      ]);
+    }
+  }
+
+  expect((await chartsOf(person, '/workoutlog/?days=0')).sort()).toEqual([
+    'Weight in kg added to Body Weight. 2 values of Squat from 2025-01-01 to 2025-01-08, between 20 and 20.41 kg added to Body Weight.',
+    'Weight in kg. 2 values of Squat from 2025-01-01 to 2025-01-08, between 80 and 85 kg.',
+  ]);
+  const { text } = await page.get('/workoutlog/?days=0');
+
+  // A long unit fits into the chart if it ends at its edge.
+  expect(text).toMatch(/<text [^>]*text-anchor="end"[^>]*>kg added to Body Weight<\/text>/);
+
+  expect(text).toContain('<th scope="col">Unit of mass</th>');
+  expect(text.match(/<td>lb<\/td>/g)).toHaveLength(1);
 });
 
 /** Extracts the rows of the table of values below the chart of a page. */
@@ -105,7 +206,7 @@ it('shows the values of each day below the chart, and the exercises in a legend'
     await dora.post('/workoutlog/', { workout, exercise, date, weight, weight_unit: 1, reps: 5 });
   }
 
-  const { text } = await dora.withHeaders({ Accept: 'text/html' }).get('/workoutlog/');
+  const { text } = await dora.withHeaders({ Accept: 'text/html' }).get('/workoutlog/?days=0');
 
   expect(rowsBelow(text)).toEqual([
     ['2025-01-08', '65.5', '40'],
@@ -137,7 +238,7 @@ it('draws a line for each of two exercises with the same name', async () => {
     ).toBe(201);
   }
 
-  const { text } = await eve.withHeaders({ Accept: 'text/html' }).get('/workoutlog/');
+  const { text } = await eve.withHeaders({ Accept: 'text/html' }).get('/workoutlog/?days=0');
 
   await fitgraph.sql('DELETE FROM "exercise" WHERE "id" = 900');
   expect(rowsBelow(text)).toEqual([
@@ -170,7 +271,7 @@ it('labels the days of a chart in one format, with the year where it changes', a
     await createEntry(date!, weight!);
   }
 
-  expect(await days('')).toEqual([
+  expect(await days('&days=0')).toEqual([
     '20 Nov 2024',
     '27 Nov',
     '4 Dec',
@@ -181,7 +282,7 @@ it('labels the days of a chart in one format, with the year where it changes', a
     '8 Jan',
   ]);
   await createEntry('2025-09-30', '79');
-  expect(await days('&days=365')).toEqual(['Jan 2025', 'Mar', 'May', 'Jul', 'Sep']);
+  expect(await days('&days=0')).toEqual(['Jan 2025', 'Mar', 'May', 'Jul', 'Sep']);
   await createEntry('2020-05-01', '95');
   expect(await days('&days=0')).toEqual(['2021', '2022', '2023', '2024', '2025']);
 });
@@ -219,7 +320,7 @@ it('draws no chart of diary amounts, whose units are unknown', async () => {
   }
 
   expect((await carl.get('/nutritiondiary/')).body.count).toBe(3);
-  expect(await chartsOf(carl, '/nutritiondiary/')).toEqual([]);
+  expect(await chartsOf(carl, '/nutritiondiary/?days=0')).toEqual([]);
 });
 
 it('draws at most five lines and says how many more there are', async () => {
@@ -255,7 +356,7 @@ it('draws at most five lines and says how many more there are', async () => {
   };
 
   const hidden = async () => {
-    const { text } = await hal.withHeaders({ Accept: 'text/html' }).get('/workoutlog/');
+    const { text } = await hal.withHeaders({ Accept: 'text/html' }).get('/workoutlog/?days=0');
 
     return [text.match(/<li style="--ink/g)?.length, /\d+ more hidden/.exec(text)?.[0]];
   };

@@ -706,6 +706,48 @@ describe('the unit of a body weight', () => {
   });
 });
 
+describe('the unit of a mass that is added to the body weight', () => {
+  const LOGS = '/api/v2/workoutlog/';
+
+  const unitsOf = async (path: string) => {
+    const { text } = await visitor.get(path);
+    const unit = (key: string) =>
+      new RegExp(`<dt>${key}</dt><dd>(?:<a[^>]*>)?([^<]*)`).exec(text)?.[1];
+
+    return [unit('Weight unit'), unit('Unit of mass')];
+  };
+
+  it('can be chosen in the form, and follows another weight unit', async () => {
+    const { id: workout } = (await ann.post('/workout/', { comment: 'Dips' })).body;
+    const log = { workout, exercise: 1, date: '2025-01-01', weight: '45', weight_unit: 3, reps: 5 };
+    const { location, text } = await visitor.submit(LOGS, {
+      ...(await visitor.fieldsOf(LOGS, NEW)),
+      ...Object.fromEntries(Object.entries(log).map(([key, value]) => [key, String(value)])),
+      mass_unit: 'lb',
+    });
+
+    expect(text).toMatch(
+      /<select id="wpatch-mass_unit" name="mass_unit".*?<option value="lb" selected/s,
+    );
+    expect(text).toContain('Only with the unit Body Weight: that of the added mass');
+    expect(await unitsOf(location)).toEqual(['Body Weight', 'lb']);
+    const fields = { ...(await visitor.fieldsOf(location, EDIT)), _method: 'PATCH' };
+
+    await visitor.submit(location, { ...fields, weight_unit: '1', mass_unit: 'lb' });
+    expect(await unitsOf(location)).toEqual(['kg', 'kg']);
+  });
+
+  it('is unknown to REST clients', async () => {
+    const { id: workout } = (await ann.post('/workout/', { comment: 'Pull' })).body;
+    const log = { workout, exercise: 1, date: '2025-01-02', weight: '5', weight_unit: 3, reps: 5 };
+    const { id, ...row } = (await ann.post('/workoutlog/', { ...log, mass_unit: 'lb' })).body;
+
+    expect(Object.keys(row)).not.toContain('mass_unit');
+    expect(await unitsOf(`${LOGS}${id}/`)).toEqual(['Body Weight', 'kg']);
+    expect((await ann.options('/workoutlog/')).body.actions.POST).not.toHaveProperty('mass_unit');
+  });
+});
+
 it('says how much history a deletion removes', async () => {
   const workout = (await ann.post('/workout/', { comment: 'With a history' })).body.id as number;
   const path = `/api/v2/workout/${workout}/`;

@@ -204,7 +204,14 @@ describe('a page', () => {
       { label: 'Weight', unit: 'Plates', lines: [{ points: points(3, 4) }], omittedLineCount: 0 },
     ];
     const text = await textOf({
-      timeSeries: { charts: series, periodDays: 90, futureRowCount: 0 },
+      timeSeries: {
+        charts: series,
+        periodDays: 90,
+        rowCount: 5,
+        omittedRowCount: 0,
+        earlierRowCount: 0,
+        futureRowCount: 0,
+      },
     });
 
     expect(text).toContain(

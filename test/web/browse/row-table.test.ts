@@ -58,6 +58,7 @@ it('shows the names of related rows in a list, with links to them', async () => 
   expect(tableIn(html)).toContain('<a href="/api/v2/exercise/1/">Squat</a>');
   expect(tableIn(html)).toContain('<a href="/api/v2/exercisecategory/2/">Legs</a>');
   expect(headlineOf(html)).toBe('Exercises');
+  expect(headlineOf(await readPage('/equipment/'))).toBe('Equipment');
 });
 
 it('sorts a list by a column header, and reverses the order when it is followed again', async () => {

@@ -17,6 +17,7 @@ import {
   type DocumentNode,
   type FieldNode,
   type GraphQLCompositeType,
+  type GraphQLInputObjectType,
   type GraphQLInputType,
   type GraphQLSchema,
   type TypeNode,
@@ -32,29 +33,29 @@ interface PublicDocument {
 
 /**
  * Creates a function that translates the operation behind a REST request, if the public schema
- * supports it. Translated documents are cached.
+ * supports it and its variables. Translated documents are cached.
  */
 export function createOperationTranslator(
-  schema: GraphQLSchema,
+  restSchema: GraphQLSchema,
+  publicSchema: GraphQLSchema,
 ): (
   operation: Pick<RestOperation, 'document'>,
   variables: Variables,
 ) => HtmlView['graphqlOperation'] {
   const publicDocuments = new Map<string, PublicDocument | undefined>();
+  const variableTranslator = new VariableTranslator(restSchema);
 
   return ({ document }, variables) => {
     if (!publicDocuments.has(document)) {
-      publicDocuments.set(document, toPublicDocument(schema, parse(document)));
+      publicDocuments.set(document, toPublicDocument(publicSchema, parse(document)));
     }
 
     const publicDocument = publicDocuments.get(document);
 
     if (!publicDocument) return undefined;
+    const jsonVariables = variableTranslator.translate(variables, publicDocument.variableTypes);
 
-    return {
-      document: publicDocument.text,
-      variables: toJsonVariables(variables, publicDocument.variableTypes),
-    };
+    return jsonVariables && { document: publicDocument.text, variables: jsonVariables };
   };
 }
 
@@ -133,45 +134,93 @@ function removeUnusedDefinitions(document: DocumentNode): DocumentNode {
   });
 }
 
-/** Converts variables to JSON. A file becomes null, and an empty `where` is omitted. */
-function toJsonVariables(variables: Variables, types: PublicDocument['variableTypes']): Variables {
-  const entries = Object.entries(variables).filter(([name]) => types[name]);
-  const jsonVariables = Object.fromEntries(
-    entries.map(([name, value]) => [name, toJsonValue(types[name]!, value)]),
-  );
+/**
+ * Converts variables of REST's operations to JSON for public ones. A file becomes null. Values are
+ * undefined if the public schema has no counterpart of an input field, such as a filter.
+ */
+class VariableTranslator {
+  constructor(private readonly restSchema: GraphQLSchema) {}
 
-  if (jsonVariables.where && !Object.keys(jsonVariables.where).length) delete jsonVariables.where;
+  /** Omits an empty `where`. */
+  translate(
+    { where, ...variables }: Variables,
+    types: PublicDocument['variableTypes'],
+  ): Variables | undefined {
+    const isFiltered = Object.keys(where ?? {}).length > 0;
 
-  return jsonVariables;
+    // Small lists have no filters in the public schema.
+    if (isFiltered && !types.where) return undefined;
+    const entries = Object.entries(isFiltered ? { where, ...variables } : variables)
+      .filter(([name, value]) => types[name] && value !== undefined)
+      .map(([name, value]) => [name, this.toJsonValue(types[name]!, value)] as const);
+
+    return objectOfTranslated(entries);
+  }
+
+  private toJsonValue(type: GraphQLInputType, value: unknown): unknown {
+    const nullableType = getNullableType(type);
+
+    if (value === null) return null;
+
+    if (isListType(nullableType)) {
+      if (!Array.isArray(value)) return this.toJsonValue(nullableType.ofType, value);
+      const items = value.map((item) => this.toJsonValue(nullableType.ofType, item));
+
+      return items.includes(undefined) ? undefined : items;
+    }
+
+    // REST passes the stored values of enums; GraphQL clients send their names.
+    if (isEnumType(nullableType)) {
+      const enumValue = nullableType
+        .getValues()
+        .find((item) => String(item.value) === String(value));
+
+      return enumValue?.name ?? null;
+    }
+
+    if (!isInputObjectType(nullableType)) return typeof value === 'object' ? null : value;
+    const entries = Object.entries(value as Variables).map(([restName, restValue]) => {
+      const [name, inner] = this.toPublicEntry(nullableType, restName, restValue);
+      const field = nullableType.getFields()[name];
+
+      return [name, field && this.toJsonValue(field.type, inner)] as const;
+    });
+
+    return objectOfTranslated(entries);
+  }
+
+  /** Replaces an input field that only REST has by its public counterpart, if there is one. */
+  private toPublicEntry(
+    type: GraphQLInputObjectType,
+    name: string,
+    value: unknown,
+  ): readonly [name: string, value: unknown] {
+    const fields = type.getFields();
+
+    if (fields[name]) return [name, value];
+    // REST's filter on a set repeats rows; the public one does not.
+    if (name === 'each') return ['in', value];
+    const restType = this.restSchema.getType(type.name) as GraphQLInputObjectType;
+    const restField = restType.getFields()[name]!.extensions.field;
+    const relationFieldName = restField?.relation?.relationFieldName;
+
+    // REST sorts by the id of a reference, the public schema by a field of the referenced row.
+    if (relationFieldName && isInputObjectType(fields[relationFieldName]?.type)) {
+      return [relationFieldName, { id: value }];
+    }
+
+    const counterpart = Object.values(fields).find(
+      ({ extensions }) => restField && extensions.field?.restKey === restField.restKey,
+    );
+
+    return [counterpart?.name ?? name, value];
+  }
 }
 
-function toJsonValue(type: GraphQLInputType, value: unknown): unknown {
-  const nullableType = getNullableType(type);
+function objectOfTranslated(
+  entries: readonly (readonly [name: string, value: unknown])[],
+): Variables | undefined {
+  if (entries.some(([, value]) => value === undefined)) return undefined;
 
-  if (value === null || value === undefined) return value;
-
-  if (isListType(nullableType)) {
-    if (!Array.isArray(value)) return toJsonValue(nullableType.ofType, value);
-
-    return value.map((item) => toJsonValue(nullableType.ofType, item));
-  }
-
-  // REST passes the stored values of enums; GraphQL clients send their names.
-  if (isEnumType(nullableType)) {
-    const enumValue = nullableType.getValues().find((item) => String(item.value) === String(value));
-
-    return enumValue?.name ?? null;
-  }
-
-  if (!isInputObjectType(nullableType)) return typeof value === 'object' ? null : value;
-  const fields = nullableType.getFields();
-  // REST's filter on a set repeats rows; the public one does not.
-  const publicName = (name: string) => (name === 'each' && !fields.each ? 'in' : name);
-  const entries = Object.entries(value as Variables)
-    .map(([name, inner]): [string, unknown] => [publicName(name), inner])
-    .filter(([name]) => fields[name]);
-
-  return Object.fromEntries(
-    entries.map(([name, inner]) => [name, toJsonValue(fields[name]!.type, inner)]),
-  );
+  return Object.fromEntries(entries);
 }

@@ -15,7 +15,7 @@ const LABEL_REPLACEMENTS: Readonly<Record<string, string>> = {
   'Date of Birth': 'Date of birth',
   Datetime: 'Date and time',
   'Days of week': 'Days of the week',
-  'Equipment items': 'Equipment',
+  'Equipment list': 'Equipment',
   Fibres: 'Fibre',
   // REST calls each translation an exercise.
   'Exercise translation': 'Exercise',

@@ -20,13 +20,10 @@ export const PERIOD_PARAMETER = 'days';
 
 const MAX_LINES = 5;
 
-/** Maximum number of rows that are read if the period is not limited. */
+/** Maximum number of rows that are read if the period is not limited. Older rows are not drawn. */
 const MAX_ROWS_WITHOUT_PERIOD = 5000;
 
-/**
- * Maximum number of rows that are read per day of the period, on average. If there are more, the
- * oldest days are not drawn.
- */
+/** Maximum number of rows that are read per day of the period, on average. */
 const MAX_ROWS_PER_DAY = 12;
 const DAY_MS = 86_400_000;
 const DATE_LENGTH = 10;
@@ -54,6 +51,9 @@ interface ChartFields {
   /** Field whose values become the lines of the chart, such as the exercise. */
   lineField?: FieldMetadata;
   unitField?: FieldMetadata;
+
+  /** Field with the unit of the mass in a unit such as Body Weight, to which the mass is added. */
+  massUnitField?: FieldMetadata;
 }
 
 /**
@@ -85,7 +85,9 @@ function chartFieldsOf(type: GraphQLObjectType): ChartFields | undefined {
         !UNIT_TYPE_PATTERN.test(relation.typeName),
     ) ?? fields.find((field) => isRequiredChoice(field) && !isUnitChoice(field));
 
-  return { dateField, valueField, lineField, unitField };
+  const massUnitField = fields.find(({ name }) => name === 'massUnit');
+
+  return { dateField, valueField, lineField, unitField, massUnitField };
 }
 
 const isRequiredChoice = ({ kind, allowNull }: FieldMetadata) => kind === 'choice' && !allowNull;
@@ -125,7 +127,25 @@ function valueLabel(type: GraphQLObjectType, field: FieldMetadata, row: Row): st
 interface Measurement {
   row: Row;
   value: number;
+
+  /** Unit of the value: `kg`, `kg added to Body Weight` or `Plates`. Empty if it has none. */
   unit: string;
+}
+
+function measurementOf(
+  type: GraphQLObjectType,
+  { valueField, unitField, massUnitField }: ChartFields,
+  row: Row,
+  preferredUnit: MassUnit,
+): Measurement {
+  const value = Number(row[valueField.name]);
+  const unit = unitField ? valueLabel(type, unitField, row) : '';
+  const addedMassUnit = massUnitField && !isMassUnit(unit) ? row[massUnitField.name] : null;
+
+  if (addedMassUnit == null) return { row, ...toPreferredUnit(value, unit, preferredUnit) };
+  const addedMass = toPreferredUnit(value, addedMassUnit as string, preferredUnit);
+
+  return { row, value: addedMass.value, unit: `${addedMass.unit} added to ${unit}` };
 }
 
 /**
@@ -170,45 +190,53 @@ function linesOf(
 const isWorthDrawing = ({ points }: ChartLine): boolean =>
   points.length > 1 && points.some(([, number]) => number !== 0);
 
+/** Filters of a list, and the number of rows that match them. */
+interface ListSelection {
+  where: object;
+  rowCount: number;
+}
+
+/** Day on which a period of this length began that ends today. */
+const firstDayOf = (periodDays: number, today: string): string =>
+  new Date(Date.parse(today) - (periodDays - 1) * DAY_MS).toISOString().slice(0, DATE_LENGTH);
+
 /** `timeZone` is that of the server, in which a period ends today. */
 export function createTimeSeriesReader(prepareOperation: PrepareOperation, timeZone: string) {
   return async (
     { type, resource }: ResourceEndpoint,
-    where: object,
+    { where, rowCount }: ListSelection,
     periodDays: number,
     context: object,
   ): Promise<TimeSeries | undefined> => {
     const chartFields = chartFieldsOf(type);
 
     if (!chartFields) return undefined;
-    const { dateField, valueField, lineField, unitField } = chartFields;
-    const selections = [dateField, valueField, lineField, unitField].map(
+    const { dateField, valueField, lineField, unitField, massUnitField } = chartFields;
+    const selections = [dateField, valueField, lineField, unitField, massUnitField].map(
       (field) => field && selectionOf(type, field),
     );
+    const { listQueryName } = resource;
     const run = prepareOperation(
-      `query ($where: ${type.name}Where, $first: Int) {
-        page: ${resource.listQueryName}(where: $where, first: $first, orderBy: [{ ${dateField.name}: DESC }]) { nodes { id ${selections.join(' ')} } }
+      `query ($future: ${type.name}Where, $period: ${type.name}Where, $first: Int) {
+        future: ${listQueryName}(where: $future) { totalCount }
+        period: ${listQueryName}(where: $period, first: $first, orderBy: [{ ${dateField.name}: DESC }]) { totalCount nodes { id ${selections.join(' ')} } }
         ${PREFERRED_UNIT_SELECTION}
       }`,
     );
+    const today = todayIn(timeZone);
+    const dated = (condition: object) => ({ ...where, and: [{ [dateField.name]: condition }] });
     const { data } = await run(context, {
-      where,
+      future: dated({ gt: today }),
+      period: periodDays ? dated({ gte: firstDayOf(periodDays, today), lte: today }) : where,
       first: periodDays ? periodDays * MAX_ROWS_PER_DAY : MAX_ROWS_WITHOUT_PERIOD,
     });
-    const allRows = (data?.page.nodes ?? []) as Row[];
-    const preferredUnit = preferredMassUnitOf(data);
-    const timeOf = (row: Row) => Date.parse(String(row[dateField.name]).slice(0, DATE_LENGTH));
-    const today = Date.parse(todayIn(timeZone));
-    // A date far in the future, such as a mistyped year, must not end the period.
-    const pastRows = allRows.filter((row) => timeOf(row) <= today);
-    const isInPeriod = (row: Row) => timeOf(pastRows[0]!) - timeOf(row) < periodDays * DAY_MS;
-    const rows = periodDays === 0 ? allRows : pastRows.filter(isInPeriod);
-    const measurements = rows.map((row): Measurement => {
-      const value = Number(row[valueField.name]);
-      const unit = unitField ? valueLabel(type, unitField, row) : '';
 
-      return { row, ...toPreferredUnit(value, unit, preferredUnit) };
-    });
+    if (!data?.period) return undefined;
+    const { period, future } = data as Record<'period' | 'future', { totalCount: number }>;
+    const rows = data.period.nodes as Row[];
+    const futureRowCount = periodDays ? future.totalCount : 0;
+    const preferredUnit = preferredMassUnitOf(data);
+    const measurements = rows.map((row) => measurementOf(type, chartFields, row, preferredUnit));
     const charts = [...groupBy(measurements, ({ unit }) => unit)].map(([name, group]) => {
       const lines = linesOf(type, chartFields, group);
 
@@ -223,7 +251,10 @@ export function createTimeSeriesReader(prepareOperation: PrepareOperation, timeZ
     return {
       charts: charts.filter(({ lines }) => lines.some(isWorthDrawing)),
       periodDays,
-      futureRowCount: periodDays === 0 ? 0 : allRows.length - pastRows.length,
+      rowCount: period.totalCount,
+      omittedRowCount: period.totalCount - rows.length,
+      earlierRowCount: rowCount - period.totalCount - futureRowCount,
+      futureRowCount,
     };
   };
 }

@@ -70,7 +70,7 @@ export class ViewBuilder {
     );
     this.rowReader = new RowReader(prepareOperation, this.pageRoutes);
     this.readTimeSeries = createTimeSeriesReader(prepareOperation, timeZone);
-    this.toPublicSchemaOperation = createOperationTranslator(publicSchema);
+    this.toPublicSchemaOperation = createOperationTranslator(schema, publicSchema);
   }
 
   async buildView(result: RenderInput): Promise<HtmlView> {
@@ -231,7 +231,7 @@ export class ViewBuilder {
     const isLogin = route.kind === 'login';
     const endpoint = route.kind === 'list' || route.kind === 'detail' ? route.endpoint : undefined;
 
-    if (lastOperation && !isLogin && lastOperation.operation !== endpoint?.referenceableIdsQuery) {
+    if (lastOperation && !isLogin) {
       return this.toPublicSchemaOperation(lastOperation.operation, lastOperation.variables);
     }
 
@@ -321,15 +321,16 @@ export class ViewBuilder {
     }
 
     if (restResponse.status !== 200 || request.method !== 'GET') return {};
-    const ids = (restResponse.body as { results: { id: number }[] }).results.map(({ id }) =>
-      String(id),
-    );
+    const { results, count } = restResponse.body as { results: { id: number }[]; count: number };
+    const ids = results.map(({ id }) => String(id));
     const where = (request.lastOperation?.variables.where ?? {}) as object;
     const requestedDays = Number(request.query.get(PERIOD_PARAMETER) ?? NaN);
     const days = PERIODS_IN_DAYS.find((period) => period === requestedDays) ?? PERIODS_IN_DAYS[0];
     const [table, timeSeries] = await Promise.all([
       this.rowReader.readTable(endpoint, ids, context),
-      ids.length ? this.readTimeSeries(endpoint, where, days, context) : undefined,
+      ids.length
+        ? this.readTimeSeries(endpoint, { where, rowCount: count }, days, context)
+        : undefined,
     ]);
 
     return { table, timeSeries };

@@ -52,8 +52,17 @@ export interface TimeChart {
 export interface TimeSeries {
   charts: readonly TimeChart[];
 
-  /** Number of days before the newest row. 0 means all rows. */
+  /** Number of days up to today. 0 means all rows. */
   periodDays: number;
+
+  /** Number of rows in the period. */
+  rowCount: number;
+
+  /** Number of rows in the period that are too many to be drawn: the oldest. */
+  omittedRowCount: number;
+
+  /** Number of rows before the period. */
+  earlierRowCount: number;
 
   /** Number of rows dated after today, which are drawn only without a period. */
   futureRowCount: number;
@@ -221,7 +230,7 @@ export interface HtmlView {
   path: string;
   query: URLSearchParams;
 
-  /** Origin of the server, as the client sees it. */
+  /** URL of the server, as the client sees it: its origin and the path of PUBLIC_URL. */
   baseUrl: string;
 
   /** Time zone in which the server writes times. */

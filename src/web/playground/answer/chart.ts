@@ -8,7 +8,7 @@ import { columnTitlesOf } from './column-titles';
 const MAX_SERIES = 12;
 
 /** Further rows are not drawn, because the points would overlap and take long to draw. */
-export const MAX_CHART_ROWS = 5_000;
+const MAX_CHART_ROWS = 5_000;
 const MAX_SUGGESTED_LINES = 3;
 
 export interface Series {

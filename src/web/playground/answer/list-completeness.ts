@@ -40,6 +40,9 @@ export interface PartialList {
   fields: readonly SelectedField[];
   operation: OperationDefinitionNode;
 
+  /** Whether the last rows of the list were requested, such as the latest weeks. */
+  isFromEnd: boolean;
+
   /** Whether the server can count the rows. */
   hasTotalCount: boolean;
 }
@@ -132,8 +135,26 @@ export function findPartialList(
     path: isConnection ? listPath.slice(0, -1) : listPath,
     fields,
     operation,
+    isFromEnd: typeof last === 'number',
     hasTotalCount: isObjectType(type) && TOTAL_COUNT_FIELD in type.getFields(),
   };
+}
+
+const COUNT_FORMAT = new Intl.NumberFormat('en');
+
+export const formatCount = (count: number): string => COUNT_FORMAT.format(count);
+
+/** Says which part of the list the result contains. `total` is undefined if it is unknown. */
+export function describeRowCount(
+  { isFromEnd }: Pick<PartialList, 'isFromEnd'>,
+  rowCount: number,
+  total: number | undefined,
+): string {
+  const visibleCount = formatCount(rowCount);
+
+  if (total !== undefined) return `${visibleCount} of ${formatCount(total)} rows`;
+
+  return `The ${isFromEnd ? 'latest' : 'first'} ${visibleCount} rows; there may be more`;
 }
 
 const withoutPageArguments = (args: readonly ArgumentNode[] = []) =>

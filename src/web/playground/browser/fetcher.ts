@@ -75,15 +75,15 @@ export async function estimateCost(
   return typeof extensions?.cost === 'number' ? (extensions as unknown as CostEstimate) : undefined;
 }
 
-/** Sends an operation that is not a run of the user. */
+/** Sends an operation that is not a run of the user, with the headers of a run. */
 export async function fetchOutsideOfRun(
   request: RunReport['request'],
+  headers: RunReport['headers'],
   signal: AbortSignal,
 ): Promise<ExecutionResult> {
-  const headers = { ...MEDIA_TYPE_HEADERS, ...csrfHeaders };
-  const response = await fetch(`${BASE_PATH}/graphql`, {
+  const response = await fetch(GRAPHQL_URL, {
     method: 'POST',
-    headers,
+    headers: { ...headers },
     body: JSON.stringify(request),
     signal,
   });
@@ -145,6 +145,7 @@ export const fetcher: Fetcher = async (request, options) => {
     if (run?.isAbandoned()) return neverSettlingPromise();
     run?.storeReport({
       request,
+      headers: requestInit.headers,
       status: response.status,
       durationMs: performance.now() - startTime,
       responseBytes: body.byteLength,

@@ -4,31 +4,32 @@ import { parse, type ExecutionResult } from 'graphql';
 import { useEffect, useMemo, useState } from 'react';
 import { MAX_PAGE_SIZE } from '../../../shared/page-size';
 import {
+  describeRowCount,
   findPartialList,
+  formatCount,
   totalCountIn,
   totalCountQueryOf,
   withRequestedCount,
   type PartialList,
 } from '../answer/list-completeness';
 import { rowCountAtPath, type ResultList } from '../answer/table';
+import { BASE_PATH } from './base-path';
 import { fetchOutsideOfRun } from './fetcher';
 import type { RunReport } from './state';
-
-const COUNT_FORMAT = new Intl.NumberFormat('en');
 
 /** Counts all rows of the list, for one more request that is charged. */
 function useTotalCount(
   list: PartialList | undefined,
-  request: RunReport['request'],
+  { request, headers }: RunReport,
 ): number | undefined {
   const [total, setTotal] = useState<{ list: PartialList; count: number }>();
 
   useEffect(() => {
     if (!list?.hasTotalCount) return;
     const controller = new AbortController();
-    const { variables } = request;
+    const countRequest = { query: totalCountQueryOf(list), variables: request.variables };
 
-    fetchOutsideOfRun({ query: totalCountQueryOf(list), variables }, controller.signal).then(
+    fetchOutsideOfRun(countRequest, headers, controller.signal).then(
       ({ data }) => {
         const count = totalCountIn(data, list);
 
@@ -39,13 +40,13 @@ function useTotalCount(
     );
 
     return () => controller.abort();
-  }, [list, request]);
+  }, [list, request, headers]);
 
   return total?.list === list ? total?.count : undefined;
 }
 
 export function ListCompleteness({
-  run: { request },
+  run: runReport,
   result,
   list,
 }: {
@@ -57,22 +58,18 @@ export function ListCompleteness({
     pick('schema', 'queryEditor', 'variableEditor'),
   );
   const { run } = useGraphiQLActions();
+  const { request } = runReport;
   const rowCount = rowCountAtPath(result.data, list.outermostListPath);
   const partialList = useMemo(() => {
     if (!schema) return undefined;
 
     return findPartialList(schema, { ...request, query: parse(request.query) }, list, rowCount);
   }, [schema, request, list, rowCount]);
-  const total = useTotalCount(partialList, request);
+  const total = useTotalCount(partialList, runReport);
 
   if (!partialList || total === rowCount) return null;
   if (partialList.hasTotalCount && total === undefined) return null;
   const requestedCount = Math.min(total ?? MAX_PAGE_SIZE, MAX_PAGE_SIZE);
-  const visibleCount = COUNT_FORMAT.format(rowCount);
-  const sentence =
-    total === undefined
-      ? `The first ${visibleCount} rows; there may be more`
-      : `${visibleCount} of ${COUNT_FORMAT.format(total)} rows`;
 
   const requestMoreRows = () => {
     const { query, variables } = withRequestedCount(request.query, partialList, requestedCount);
@@ -88,11 +85,11 @@ export function ListCompleteness({
 
   return (
     <p className="completeness" role="status">
-      {sentence}{' '}
+      {describeRowCount(partialList, rowCount, total)}{' '}
       {rowCount < requestedCount ? (
-        <button onClick={requestMoreRows}>Load {COUNT_FORMAT.format(requestedCount)}</button>
+        <button onClick={requestMoreRows}>Load {formatCount(requestedCount)}</button>
       ) : (
-        <a href="/docs/analysts">Export the rest as a file</a>
+        <a href={`${BASE_PATH}/docs/analysts`}>Export the rest as a file</a>
       )}
     </p>
   );

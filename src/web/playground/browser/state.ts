@@ -14,6 +14,9 @@ export interface RunReport {
     variables?: Readonly<Record<string, unknown>>;
     operationName?: string | null;
   };
+
+  /** Headers that were sent, including those of the headers editor. Kept only in memory. */
+  headers: Readonly<Record<string, string>>;
   status: number;
   durationMs: number;
   responseBytes: number;

@@ -38,6 +38,7 @@ test('have the names of related rows beside their ids', async () => {
     weight: '62.50',
     weight_unit_id: '1',
     'weight_unit.name': 'kg',
+    mass_unit: 'KG',
   });
 });
 
@@ -56,6 +57,25 @@ test('have the names of several related rows in one cell', async () => {
 test('have the unit of a body weight, which REST hides', async () => {
   await ann.post('/weightentry/', { date: '2025-01-01', weight: '80' });
   expect(rowOf(await linkedFile('/weightentry/'))).toMatchObject({ weight: '80.00', unit: 'KG' });
+});
+
+test('are of the filtered rows only', async () => {
+  const { id } = (await ann.post('/workout/', { comment: 'Unused' })).body;
+  const recordsOf = async (path: string) => (await linkedFile(path)).records.slice(1);
+
+  const grams = async (query: string) => {
+    const { records } = await linkedFile(`/ingredientweightunit/?${query}`);
+
+    return records.slice(1).map((record) => record[records[0]!.indexOf('gram')]);
+  };
+
+  expect(await recordsOf('/workoutlog/')).toHaveLength(1);
+  expect(await recordsOf(`/workoutlog/?workout=${id}`)).toEqual([]);
+  expect(await grams('gram=102')).toEqual(['102']);
+  const descending = await grams('ordering=-gram');
+
+  expect(descending.length).toBeGreaterThan(1);
+  expect(descending).toEqual(descending.toSorted((a, b) => Number(b) - Number(a)));
 });
 
 test('keep the nested rows of views that have them', async () => {

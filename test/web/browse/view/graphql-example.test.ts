@@ -134,6 +134,18 @@ it('shows an operation with the same data for the second page of a filtered list
 it('shows an operation with the same data for training days filtered by weekday', () =>
   expectSame('/api/v2/day/?day=1'));
 
+it.each(['gram=101', 'ordering=-gram', 'ordering=-unit'])(
+  'shows an operation with the same data for fields with another name: ingredientweightunit/?%s',
+  (query) => expectSame(`/api/v2/ingredientweightunit/?${query}`),
+);
+
+it('keeps the filter of an empty list', async () => {
+  const { id } = (await ann.post('/workout/', { comment: 'Unused' })).body;
+  const { variables } = await panelOf(`/api/v2/workoutlog/?workout=${id}`);
+
+  expect(variables.where).toEqual({ workoutId: { eq: String(id) } });
+});
+
 it('shows an operation with the same data for the values of a nutrition plan', () =>
   expectSame('/api/v2/nutritionplan/1/nutritional_values/'));
 
@@ -145,6 +157,8 @@ it.each([
   'exercise/search/?term=squat',
   'version/',
   'daysofweek/',
+  'weightentry/?ordering=user',
+  'equipment/?name=Barbell',
 ])('shows no operation when only REST has it: %s', async (path) => {
   const { status, text } = await ann
     .withHeaders({ Accept: 'text/html' })

@@ -1,6 +1,7 @@
 /** Results that contain only a part of a list. */
 import { buildSchema, parse } from 'graphql';
 import {
+  describeRowCount,
   findPartialList,
   totalCountIn,
   totalCountQueryOf,
@@ -36,6 +37,14 @@ test.each([
 
 test('are not lists with more rows than requested, such as exercises of the last weeks', () => {
   expect(find('{ series(last: 4) { id } }', 'series', 5)).toBeUndefined();
+});
+
+test.each([
+  ['{ groups(first: 7) { id } }', 'groups', undefined, 'The first 7 rows; there may be more'],
+  ['{ series(last: 7) { id } }', 'series', undefined, 'The latest 7 rows; there may be more'],
+  ['{ logs(first: 7) { nodes { id } } }', 'logs.nodes', 1234, '7 of 1,234 rows'],
+])('are described by their place in the list: %s', (query, path, total, sentence) => {
+  expect(describeRowCount(find(query, path, 7)!, 7, total)).toBe(sentence);
 });
 
 test('are counted by a query without the page and unused variables', () => {
