@@ -203,9 +203,9 @@ test('continues to run when a worker hangs while metrics are collected', async (
   const server = await installation.start({
     WEB_CONCURRENCY: '2',
     WORKER_TIMEOUT: 'off',
-    METRICS_TOKEN: 'secret',
+    METRICS_TOKEN: 'the token of the metrics',
   });
-  const headers = { Authorization: 'Bearer secret' };
+  const headers = { Authorization: 'Bearer the token of the metrics' };
   const collect = async () => (await send(server.url, { path: '/metrics', headers })).status;
 
   await until('both workers are ready', () => server.stdout.match(/"ready"/g)?.length === 2);
