@@ -1,0 +1,126 @@
+/** A food as its source describes it, and the rules by which impossible ones are refused. */
+import type { NUTRIENTS } from '../../fitness/nutrition/values';
+
+type Nutrient = (typeof NUTRIENTS)[number];
+
+export interface FoodPortion {
+  /** Name of the household unit, e.g. `cup` or `serving`. */
+  unit: string;
+
+  /** How many of the unit weigh `grams`. */
+  amount: number;
+  grams: number;
+}
+
+export interface SourceFood {
+  sourceId: string;
+  code?: string;
+  name: string;
+  commonName?: string;
+  brand?: string;
+  category?: string;
+
+  /** Code of the language of the name, if the source tells it. */
+  language?: string;
+
+  /** In kcal, or in g, per 100 g. */
+  nutrients: Partial<Record<Nutrient, number>>;
+  portions: FoodPortion[];
+  author?: string;
+  url?: string;
+}
+
+export const REFUSAL_REASONS = {
+  unreadable: 'The record is not valid JSON, or no UTF-8.',
+  nameless: 'There is no name in the chosen languages, or it is shorter than three characters.',
+  barcode: 'The check digit of the barcode is wrong.',
+  incomplete: 'Energy, protein, carbohydrates or fat is missing.',
+  negative: 'A value is negative.',
+  excessive: 'A nutrient, or the sum of them, is more than 100 g in 100 g.',
+  part: 'Sugar is more than the carbohydrates, or saturated fat more than the fat.',
+  energy: 'The energy is more than 900 kcal, or far from what the nutrients contain.',
+  duplicate: 'Another food has the barcode.',
+} as const;
+
+export type RefusalReason = keyof typeof REFUSAL_REASONS;
+
+const MAX_KILOCALORIES = 900;
+
+/** Values are rounded, so parts may exceed their whole by this much, in g. */
+const ROUNDING_GRAMS = 1;
+
+/** Energy in kcal of a gram (Regulation (EU) No 1169/2011, Annex XIV). */
+const KILOCALORIES_PER_GRAM = { protein: 4, carbohydrates: 4, fat: 9, fibres: 2 };
+const KILOCALORIES_PER_GRAM_OF_ALCOHOL = 7;
+
+/** How far the energy may be from that of the nutrients: polyols and organic acids have less. */
+const ENERGY_TOLERANCE = { share: 0.3, kilocalories: 30 };
+
+const MIN_NAME_CHARACTERS = 3;
+const GTIN_LENGTHS = [8, 12, 13, 14];
+
+/**
+ * Whether the last digit of a GTIN is its check digit (GS1 General Specifications, section 7.9). A
+ * code without 8, 12, 13 or 14 digits has none.
+ */
+export function isGtin(code: string): boolean {
+  if (!GTIN_LENGTHS.includes(code.length) || !/^\d+$/.test(code)) return false;
+  const digits = [...code].map(Number).reverse();
+  const sum = digits.reduce((total, digit, index) => total + digit * (index % 2 ? 3 : 1), 0);
+
+  return sum % 10 === 0;
+}
+
+function isEnergyPlausible(nutrients: SourceFood['nutrients'], alcohol: number): boolean {
+  const energy = nutrients.energy!;
+  const expected =
+    Object.entries(KILOCALORIES_PER_GRAM).reduce(
+      (total, [name, kilocalories]) => total + kilocalories * (nutrients[name as Nutrient] ?? 0),
+      0,
+    ) +
+    KILOCALORIES_PER_GRAM_OF_ALCOHOL * alcohol;
+  const tolerance =
+    ENERGY_TOLERANCE.kilocalories + ENERGY_TOLERANCE.share * Math.max(energy, expected);
+
+  return energy <= MAX_KILOCALORIES && Math.abs(energy - expected) <= tolerance;
+}
+
+/** Reason for which a food is refused. `alcohol` is in g per 100 g. */
+export function refusalReasonOf(
+  { name, code, nutrients }: Pick<SourceFood, 'name' | 'code' | 'nutrients'>,
+  alcohol = 0,
+): RefusalReason | undefined {
+  const { energy, protein, carbohydrates, sugar, fat, saturatedFat, ...others } = nutrients;
+
+  if ([...name].length < MIN_NAME_CHARACTERS) return 'nameless';
+  if (code !== undefined && !isGtin(code)) return 'barcode';
+
+  if (
+    energy === undefined ||
+    protein === undefined ||
+    carbohydrates === undefined ||
+    fat === undefined
+  ) {
+    return 'incomplete';
+  }
+
+  const grams = [protein, carbohydrates, sugar, fat, saturatedFat, ...Object.values(others)];
+
+  if ([energy, ...grams].some((value) => value !== undefined && value < 0)) return 'negative';
+
+  if (
+    grams.some((value) => value !== undefined && value > 100) ||
+    protein + carbohydrates + fat > 100 + ROUNDING_GRAMS
+  ) {
+    return 'excessive';
+  }
+
+  if (
+    (sugar ?? 0) > carbohydrates + ROUNDING_GRAMS ||
+    (saturatedFat ?? 0) > fat + ROUNDING_GRAMS
+  ) {
+    return 'part';
+  }
+
+  return isEnergyPlausible(nutrients, alcohol) ? undefined : 'energy';
+}
