@@ -107,6 +107,7 @@ module.exports = {
   setupFilesAfterEnv: ['<rootDir>/test/setup/system-timeout.ts'],
   testTimeout: TEST_TIMEOUT_MS,
   workerGracefulExitTimeout: WORKER_EXIT_MS,
-  // More than two processors need, because tests spend a third of their time waiting.
-  maxWorkers: 3,
+  // More than two processors need, because tests spend a third of their time waiting. Fewer for tests
+  // that start many processes themselves.
+  maxWorkers: Number(process.env.TEST_WORKERS ?? 3),
 };

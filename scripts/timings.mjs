@@ -1,9 +1,11 @@
-// Prints the durations of the steps of a CI run, of its test files and of its slowest tests.
+// Prints the durations of the steps of a CI run, of its test files and of its slowest tests, then the tests that failed.
 //   node scripts/timings.mjs STEPS REPORT …     STEPS: lines of "name: N s"; REPORT: what `jest --json --outputFile` writes
 import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 
 const SLOWEST = 30;
+const FAILURES = 20;
+const LINES = 8;
 const [steps, ...reports] = process.argv.slice(2);
 
 const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(7)} s`;
@@ -35,3 +37,19 @@ print(
   `the slowest ${SLOWEST} of ${tests.length} tests`,
   tests.sort(([a], [b]) => b - a).slice(0, SLOWEST),
 );
+
+const failures = suites.flatMap(({ assertionResults, message, ...suite }) => {
+  const failed = assertionResults.filter(({ status }) => status === 'failed');
+
+  // A file that could not run has a message of its own and no results.
+  if (!assertionResults.length && message) {
+    failed.push({ fullName: '', failureMessages: [message] });
+  }
+
+  return failed.map((result) => ({ ...result, file: pathOf(suite) }));
+});
+
+for (const { file, fullName, failureMessages } of failures.slice(0, FAILURES)) {
+  console.log(`\nFAILED: ${file} ${fullName}`);
+  console.log(failureMessages.join('\n').split('\n').slice(0, LINES).join('\n'));
+}

@@ -5,7 +5,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { extname, join } from 'node:path';
-import { ConcurrencyLimiter, OverloadedError } from '../shared/limiter';
+import { ConcurrencyLimiter, OverloadedError, MAX_TIMER_MS } from '../shared/limiter';
 import { TERMINATION_SIGNALS } from '../shared/termination-signals';
 import type { StoredImageFormat } from './formats';
 import type { ThumbnailSpec } from './paths';
@@ -66,7 +66,6 @@ const QUEUE_LIMITS = { maxQueued: 200, maxQueuedPerClient: 40, maxWaitMs: MIN_WA
  * no CPU time. The task fails with OverloadedError, because the file is not to blame.
  */
 const WALL_CLOCK_TO_CPU_TIME_RATIO = 3;
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 class ImageWorker {
   private child?: ChildProcess;

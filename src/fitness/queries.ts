@@ -148,9 +148,9 @@ interface EmptyPeriodsOptions {
 }
 
 /**
- * SQL: adds the periods without data to a SELECT of periods, up to the last day of the series.
- * Unless it is exported, not more of the newest periods than suffice to exceed what an answer may
- * have.
+ * SQL: adds the periods without data to a SELECT of periods, up to the last day of the series and
+ * from MAX_SERIES_DAYS before it. Unless it is exported, not more of the newest periods than suffice
+ * to exceed what an answer may have.
  */
 export function withEmptyPeriodsSql(
   select: string,
@@ -162,16 +162,19 @@ export function withEmptyPeriodsSql(
 ): string {
   const { by = 'DAY', firstDay = MONDAY } = args;
   // A cyclic unit needs no last day, and PostgreSQL rejects parameters that a statement does not use.
-  const lastPeriodSql = isCyclicUnit(by)
-    ? 'NULL'
-    : bucketSql(by, firstDay, `${bind(lastDayOf(args, context))}::date`, '');
-  const firstPeriodSql = bucketSql(by, firstDay, `greatest(o."first", ${dateRange.startSql})`, '');
+  const lastDaySql = `${isCyclicUnit(by) ? 'NULL' : bind(lastDayOf(args, context))}::date`;
+  const firstDaySql = `greatest(o."first", ${dateRange.startSql}, ${lastDaySql} - ${MAX_SERIES_DAYS})`;
+  const seriesSql = bucketSeriesSql(
+    by,
+    bucketSql(by, firstDay, firstDaySql, ''),
+    bucketSql(by, firstDay, lastDaySql, ''),
+  );
   const limitSql = dateRange.isExport ? '' : `LIMIT ${MAX_RESPONSE_OBJECTS + 1}`;
   const keysOf = (alias: string) => keyColumns.map((column) => `, ${alias}."${column}"`).join('');
 
   return `WITH s AS (${select}), o AS (${keysSql}),
     n AS ((SELECT v."start"${keysOf('o')} FROM o CROSS JOIN LATERAL
-        (SELECT ${bucketSeriesSql(by, firstPeriodSql, lastPeriodSql)} AS "start") v
+        (SELECT ${seriesSql} AS "start") v
         ORDER BY v."start" DESC ${limitSql})
       EXCEPT SELECT s."start"${keysOf('s')} FROM s)
     SELECT s.* FROM s UNION ALL SELECT n.*, ${emptyValuesSql} FROM n`;
@@ -221,8 +224,8 @@ export const startOfNextDaySql = (daySql: string, timeZoneSql: string): string =
   `(${daySql}::date + 1)::timestamp AT TIME ZONE ${timeZoneSql}::text`;
 
 /**
- * Prepares the SQL of the date range of the arguments. Without `until`, the range ends
- * today; in an export, it has no end.
+ * Prepares the SQL of the date range of the arguments. Without `until`, the range ends today; in an
+ * export, it has no end.
  */
 function prepareDateRange(
   args: DateRangeArgs,

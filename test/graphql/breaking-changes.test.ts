@@ -221,6 +221,7 @@ const RELEASES = path.join(__dirname, '../../released');
 const DIGESTS: Record<string, string> = {
   '0.2.0.graphql': '81b4558883b7ae2222dc4df7e6db71665e5536fea1f45f279845217e876ab871',
   '0.3.0.graphql': 'db60c42477ff0b7c9298d96048b292f443d8137b035b410952472530caad1667',
+  '0.4.0.graphql': 'dd761ec478743f6ba542fad2b4f2063d869be99cf704e66966f52600f8913e44',
 };
 
 test('keeps released schemas as they were released', () => {

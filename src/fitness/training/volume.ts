@@ -38,6 +38,7 @@ import {
   querySeries,
   SeriesArgs,
   loadExerciseSeries,
+  MAX_SERIES_DAYS,
   upToEnd,
   withEmptyPeriodsSql,
   type DateRangeSql,
@@ -63,8 +64,7 @@ export const VOLUME_CROSS_REFERENCE = 'Hard sets and tonnage are computed as in 
 const FRACTIONAL_SETS_DESCRIPTION =
   'A set counts fully for the primary muscles of its exercise and half for the secondary ones, as do its tonnage and repetitions. (Fractional sets: Pelland and others, The Resistance Training Dose Response, a meta-regression of 67 studies, SportRxiv, 2024)';
 
-const EMPTY_PERIODS_DESCRIPTION =
-  'Adds the periods without logs, since the first log up to `until`: for every muscle, or for each exercise since its own first log.';
+const EMPTY_PERIODS_DESCRIPTION = `Adds the periods without logs, since the first log up to \`until\`, of the ${MAX_SERIES_DAYS} days before it: for every muscle, or for each exercise since its own first log.`;
 
 @ArgsType()
 class MuscleVolumeArgs extends SeriesArgs {

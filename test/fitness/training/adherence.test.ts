@@ -199,6 +199,22 @@ test('exports the exercises of all weeks, or of the last ones', async () => {
   expect(await exported('(last: 1)')).toEqual(['Squat,14', 'Bench press,8']);
 });
 
+test('compares the last 26 weeks of a schedule, whatever the weekday of its start', async () => {
+  for (const weekday of [0, 1, 2, 3, 4, 5, 6]) {
+    const person = await fitgraph.user(`starter${weekday}`);
+    const workoutId = await plan(person, 'w', [{ weekdays: [1], sets: [[1, [SQUAT, 5]]] }]);
+    const schedule = await createRow(person, '/schedule/', {
+      name: 's',
+      start_date: day(-300 - weekday),
+      is_active: true,
+      is_loop: true,
+    });
+
+    await createRow(person, '/schedulestep/', { schedule, workout: workoutId, duration: 1 });
+    expect(await exercises('', person)).toMatchObject([{ plannedSets: 26 }]);
+  }
+});
+
 test('plans as many sets per week as `sequence` returns for its training days', async () => {
   const { workouts } = await ann.ask(
     '{ workouts { nodes { name days { weekdays setGroups { sequence { id } } } } } }',

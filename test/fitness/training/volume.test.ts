@@ -210,6 +210,23 @@ test('reads the logs of one user among many with an index-only scan', async () =
   expect(scans[0]['Rows Removed by Filter'] ?? 0).toBe(0);
 });
 
+test('adds no days before the 9,999 ones up to the last one', async () => {
+  const zoe = await fitgraph.user('zoe');
+  const query = '{ trainingVolume(from: "0001-01-01", by: DAY, empty: true) { bucket { start } } }';
+
+  await train(zoe, [{ date: '0001-01-03', reps: 5, weight: '50' }]);
+  const { text } = await zoe.send('GET', `/graphql/export.csv?query=${encodeURIComponent(query)}`);
+  const [, ...starts] = text.trimEnd().split('\r\n');
+  const today = todayIn(TIME_ZONE);
+
+  expect(starts).toHaveLength(1 + 10_000);
+  expect([starts[0], starts[1], starts.at(-1)]).toEqual([
+    '0001-01-03',
+    addDays(today, -9_999),
+    today,
+  ]);
+});
+
 test('adds all days of a long series beside many short ones', async () => {
   const [DAYS, COUNT] = [9_000, 40];
   const eve = await fitgraph.user('eve');

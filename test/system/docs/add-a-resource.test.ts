@@ -279,11 +279,13 @@ test('the question has a row for each kind', async () => {
   });
 });
 
-/** Returns the output of a failed command; undefined if it has passed. */
+/**
+ * Returns the output of a failed command; undefined if it has passed. Its tests run one at a time,
+ * because others run beside them.
+ */
 function failureOf(command: string): Promise<string | undefined> {
-  const environment = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.startsWith('JEST_')),
-  );
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('JEST_'));
+  const environment = { ...Object.fromEntries(inherited), TEST_WORKERS: '1' };
 
   return new Promise((resolve) => {
     execFile(
