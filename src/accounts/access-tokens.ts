@@ -27,7 +27,7 @@ const SCOPE_GROUP_DESCRIPTIONS = {
   account: 'the account itself: names, e-mail address, preferences',
   training: 'workouts, schedules, sessions and logs',
   nutrition: 'nutrition plans and the diary',
-  body: 'body weight',
+  body: 'body weight and measurements',
   catalogue: 'contributions to the catalogue of exercises, which everyone can read',
 };
 

@@ -210,12 +210,35 @@ function createUserCommand(): Command {
   return command;
 }
 
+const collect = (value: string, previous: string[]): string[] => [...previous, value];
+
+function createCatalogueCommand(): Command {
+  const command = new Command('catalogue').description('Imports and exports foods and exercises.');
+  const importCommand = command.command('import').description('Imports foods or exercises.');
+
+  importCommand
+    .command('foods <file>')
+    .description(
+      'Imports foods of Open Food Facts (JSON Lines or tab-separated), FoodData Central (JSON) or a CSV file from a file, a URL or standard input (`-`), also compressed; see docs/catalogue.md.',
+    )
+    .option('--language <codes>', 'languages of the names, in the order of preference', 'en')
+    .option('--source <name>', 'name of the source of a CSV file')
+    .option('--map <field=column>', 'column of a CSV file; repeatable', collect, [])
+    .option('--complete', 'delete foods of the source that the file does not contain and nobody uses')
+    .option('--refused <file>', 'list refused foods in this CSV file')
+    .option('--dry-run', 'only report what would be written')
+    .action(lazyAction(async () => (await import('./catalogue.ts')).importFoodsCommand));
+
+  return command;
+}
+
 /** Creates all commands, in the order in which `--help` lists them. */
 export const createCommands = () => [
   createMigrateCommand(),
   createSeedCommand(),
   createUserCommand(),
   createImportCommand(),
+  createCatalogueCommand(),
   createBackupCommand(),
   createRestoreCommand(),
   createRotateKeyCommand(),

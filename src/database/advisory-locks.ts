@@ -24,6 +24,9 @@ export const ADVISORY_LOCK_KEYS = {
    * PostgreSQL are created.
    */
   embeddedOwner: 7_316_405,
+
+  /** Advisory lock that serializes imports of foods and exercises. */
+  catalogue: 7_316_406,
 } as const;
 
 /**

@@ -15,6 +15,8 @@ import IngredientResolver from './catalogue/ingredient';
 import IngredientUnitResolver from './catalogue/ingredient-unit';
 import LanguageResolver from './catalogue/language';
 import LicenseResolver from './catalogue/license';
+import MeasurementResolver from './body/measurement';
+import MeasurementCategoryResolver from './body/measurement-category';
 import MealResolver from './nutrition/meal';
 import MealItemResolver from './nutrition/meal-item';
 import MuscleResolver from './catalogue/muscle';
@@ -78,6 +80,8 @@ export const resolvers: readonly (new () => object)[] = [
   IngredientUnitResolver,
   LanguageResolver,
   LicenseResolver,
+  MeasurementResolver,
+  MeasurementCategoryResolver,
   MealResolver,
   MealItemResolver,
   MuscleResolver,

@@ -27,6 +27,10 @@ export const up: OnlineMigration = async (change) => {
     '"ingredient" ("gtin"("code")) WHERE "source_id" IS NOT NULL AND "gtin"("code") IS NOT NULL',
     { unique: true },
   );
+  await change.createIndex(
+    'ingredient_other_gtin',
+    '"ingredient" ("gtin"("code")) WHERE "source_id" IS NULL AND "gtin"("code") IS NOT NULL',
+  );
   await change.run(`
 CREATE TABLE IF NOT EXISTS "refused_food" (
   "source_name" varchar(200) COLLATE "C" NOT NULL,
@@ -43,6 +47,7 @@ CREATE INDEX IF NOT EXISTS "refused_food_gtin" ON "refused_food" ("gtin") WHERE 
 
 export const down: OnlineMigration = async (change) => {
   await change.run('DROP TABLE IF EXISTS "refused_food"');
+  await change.dropIndex('ingredient_other_gtin');
   await change.dropIndex('ingredient_imported_gtin');
   await change.dropIndex('ingredient_source');
   await change.alterTable('ingredient', 'DROP COLUMN IF EXISTS "edited_at"');

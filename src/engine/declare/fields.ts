@@ -129,10 +129,13 @@ export interface FieldOptions<Nullable extends boolean = boolean> {
   relatedColumn?: RelatedRowColumn;
 
   /**
-   * Indexes the text for search. `<column>_folded` holds a case-folded copy with a trigram index,
-   * `<column>_words` its words.
+   * Indexes the text for search: `<column>_folded` holds a case-folded copy with a trigram index and
+   * a B-tree, and another index contains its words.
    */
   indexedForSearch?: boolean;
+
+  /** Further columns whose words a search of this indexed field finds (migration 0093). */
+  searchedWithColumns?: readonly string[];
 
   /**
    * Adds a database index to a large table, for sorting by GraphQL's collation of public strings.

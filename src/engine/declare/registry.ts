@@ -8,6 +8,7 @@ import type {
   ResourceMetadata,
   RestViewMetadata,
 } from '../../shared/metadata';
+import type { SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
 import type { Entity } from './fields';
 import type { Transaction } from '../../database/transaction';
@@ -99,6 +100,15 @@ export const OWNER_FIELD = { field: 'userId', column: 'user_id' } as const;
 
 export type WriteOperation = 'create' | 'update' | 'remove';
 
+/** What a search by name prefers, besides the name itself. */
+export interface SearchPreferences {
+  /** Rows in a language of the viewer. */
+  inLanguage: SqlCondition;
+
+  /** Rows that the viewer has used, which are found first. */
+  used?: SqlCondition;
+}
+
 export interface RestViewOptions extends Partial<Omit<RestViewMetadata, 'restName' | 'filters'>> {
   filters?: readonly (string | FilterMetadata)[];
 }
@@ -133,6 +143,9 @@ export interface ResourceOptions extends RestViewOptions {
   /** Model name in data dumps of the reference service. */
   dumpModelName?: string;
   exclusiveTo?: ApiName;
+
+  /** Needed if a field is `indexedForSearch`. */
+  searchPreferences?: (context: Context) => SearchPreferences;
 
   /**
    * Adds queries for one row and for the list; `'rest'` means in REST only. Without these queries,

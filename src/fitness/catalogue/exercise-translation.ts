@@ -23,6 +23,7 @@ import { Language } from './language';
 import { License, LICENSE_AUTHOR_FIELD_OPTIONS } from './license';
 import { Muscle } from './muscle';
 import { ACCEPTED_STATUS, REVIEW_STATUS_FIELD_OPTIONS } from './review-status';
+import { searchPreferences } from './search-preferences';
 import { WorkoutLog } from '../training/workout-log';
 
 const EXERCISE_ID_COLUMN = 'exercise_base_id';
@@ -54,6 +55,7 @@ const variationIdsSql = (alias: string) =>
   ordering: ['name'],
   groupKeyPaths: {},
   publishedColumnValues: { status: ACCEPTED_STATUS },
+  searchPreferences: searchPreferences('exercise_id', () => [WorkoutLog]),
   permittedMethods: ['POST'],
   filters: [
     'uuid',

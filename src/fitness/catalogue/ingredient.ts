@@ -46,10 +46,12 @@ import { parseFormInteger, parseInteger, pythonStrip } from '../../rest/drf/pyth
 import { withDecimalPoint } from '../../rest/drf/localized-input';
 import { amountErrorMessage } from '../nutrition/amount';
 import { DiaryEntry } from '../nutrition/diary-entry';
+import { MealItem } from '../nutrition/meal-item';
 import { IngredientUnit } from './ingredient-unit';
 import { Language } from './language';
 import { License, LICENSE_AUTHOR_FIELD_OPTIONS } from './license';
 import { ACCEPTED_STATUS, REVIEW_STATUS_FIELD_OPTIONS } from './review-status';
+import { searchPreferences } from './search-preferences';
 
 export const HOUSEHOLD_MEASURE_FIELDS = ['amount', 'gram', 'ingredientId'] as const;
 const MAX_BARCODE_LENGTH = 200;
@@ -93,6 +95,7 @@ const filterFieldNames = [
   ordering: ['name'],
   groupKeyPaths: {},
   publishedColumnValues: { status: ACCEPTED_STATUS },
+  searchPreferences: searchPreferences('ingredient_id', () => [DiaryEntry, MealItem]),
   filters: filterFieldNames,
   views: {
     ingredientinfo: {
@@ -114,6 +117,7 @@ export class Ingredient extends Model<Ingredient> {
     min: 3,
     max: 200,
     indexedForSearch: true,
+    searchedWithColumns: ['common_name', 'brand'],
     indexedForSorting: true,
   })
   declare name: string;

@@ -2,7 +2,7 @@
  * Foods of the USDA's FoodData Central, as in its JSON archives
  * (https://fdc.nal.usda.gov/download-datasets).
  */
-import type { FoodPortion, SourceFood } from './food';
+import { isGtin, type FoodPortion, type SourceFood } from './food';
 import { KILOJOULES_PER_KILOCALORIE, numberOf } from './open-food-facts';
 
 export const FOOD_DATA_CENTRAL = {
@@ -64,33 +64,44 @@ function amountsOf({ foodNutrients = [] }: Food): (id: number) => number | undef
   return (id) => amounts.get(id);
 }
 
+/** Names of household measures in a text such as `2 Tbsp (30 g)`; others count as servings. */
+const MEASURE_PATTERN =
+  /\b(bar|bottle|bowl|can|container|cookie|cup|fl oz|fruit|oz|package|piece|pouch|serving|slice|stick|tablespoon|tbsp|teaspoon|tsp)\b/i;
+const FULL_NAMES: Readonly<Record<string, string>> = { tbsp: 'tablespoon', tsp: 'teaspoon' };
+
+function measureOf(...texts: unknown[]): string {
+  const [, measure] = texts.map((text) => MEASURE_PATTERN.exec(String(text ?? ''))).find(Boolean) ?? [];
+  const name = measure?.toLowerCase() ?? 'serving';
+
+  return FULL_NAMES[name] ?? name;
+}
+
+const countIn = (text: unknown) => numberOf(/^\d+(?:\.\d+)?/.exec(String(text ?? ''))?.[0]);
+
+const MAX_AMOUNT = 999;
+
 function portionsOf(food: Food): FoodPortion[] {
-  const portions = (food.foodPortions ?? []).map((portion): FoodPortion => {
-    const unit = textOf(portion.measureUnit?.name);
+  const { servingSize, servingSizeUnit, householdServingFullText: serving } = food;
+  const portions = (food.foodPortions ?? []).map(
+    ({ amount, gramWeight, modifier, portionDescription, measureUnit }): FoodPortion => ({
+      unit: measureOf(measureUnit?.name, modifier, portionDescription),
+      amount: numberOf(amount) ?? 1,
+      grams: Math.round(numberOf(gramWeight) ?? 0),
+    }),
+  );
 
-    return {
-      unit:
-        (unit === 'undetermined' ? undefined : unit) ??
-        textOf(portion.modifier) ??
-        textOf(portion.portionDescription) ??
-        'serving',
-      amount: numberOf(portion.amount) ?? 1,
-      grams: Math.round(numberOf(portion.gramWeight) ?? 0),
-    };
-  });
-
-  if (/^(?:g|grm|ml|mlt)$/i.test(String(food.servingSizeUnit ?? ''))) {
+  if (/^(?:g|grm|ml|mlt)$/i.test(String(servingSizeUnit ?? ''))) {
     portions.push({
-      unit: textOf(food.householdServingFullText) ?? 'serving',
-      amount: 1,
-      grams: Math.round(numberOf(food.servingSize) ?? 0),
+      unit: measureOf(serving),
+      amount: countIn(serving) ?? 1,
+      grams: Math.round(numberOf(servingSize) ?? 0),
     });
   }
 
-  return portions.filter(({ amount, grams }) => amount > 0 && grams > 0);
+  return portions.filter(({ amount, grams }) => amount > 0 && amount <= MAX_AMOUNT && grams > 0);
 }
 
-export function foodOfFoodDataCentral(food: Food): { food: SourceFood; alcohol?: number } {
+export function foodOfFoodDataCentral(food: Food): SourceFood {
   const amountOf = amountsOf(food);
   const nutrients: SourceFood['nutrients'] = Object.fromEntries(
     Object.entries(NUTRIENT_IDS).map(([name, ids]) => [
@@ -104,18 +115,19 @@ export function foodOfFoodDataCentral(food: Food): { food: SourceFood; alcohol?:
   if (sodium !== undefined) nutrients.sodium = sodium / MILLIGRAMS_PER_GRAM;
   const category = food.foodCategory as { description?: unknown } | undefined;
 
+  const code = textOf(food.gtinUpc);
+
   return {
-    food: {
-      sourceId: String(food.fdcId),
-      code: textOf(food.gtinUpc),
-      name: textOf(food.description) ?? '',
-      language: 'en',
-      brand: textOf(food.brandName) ?? textOf(food.brandOwner),
-      category: textOf(category?.description) ?? textOf(food.brandedFoodCategory),
-      nutrients,
-      portions: portionsOf(food),
-      url: `https://fdc.nal.usda.gov/food-details/${String(food.fdcId)}/nutrients`,
-    },
+    // Each version of a branded food has an id of its own, but all have its barcode.
+    sourceId: code !== undefined && isGtin(code) ? code : String(food.fdcId),
+    code,
+    name: textOf(food.description) ?? '',
+    language: 'en',
+    brand: textOf(food.brandName) ?? textOf(food.brandOwner),
+    category: textOf(category?.description) ?? textOf(food.brandedFoodCategory),
+    nutrients,
     alcohol: amountOf(ALCOHOL_ID),
+    portions: portionsOf(food),
+    url: `https://fdc.nal.usda.gov/food-details/${String(food.fdcId)}/nutrients`,
   };
 }

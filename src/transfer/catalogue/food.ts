@@ -20,11 +20,14 @@ export interface SourceFood {
   brand?: string;
   category?: string;
 
-  /** Code of the language of the name, if the source tells it. */
-  language?: string;
+  /** Code of the language of the name. */
+  language: string;
 
   /** In kcal, or in g, per 100 g. */
   nutrients: Partial<Record<Nutrient, number>>;
+
+  /** In g per 100 g. It is not stored, but has energy. */
+  alcohol?: number;
   portions: FoodPortion[];
   author?: string;
   url?: string;
@@ -85,11 +88,13 @@ function isEnergyPlausible(nutrients: SourceFood['nutrients'], alcohol: number):
   return energy <= MAX_KILOCALORIES && Math.abs(energy - expected) <= tolerance;
 }
 
-/** Reason for which a food is refused. `alcohol` is in g per 100 g. */
-export function refusalReasonOf(
-  { name, code, nutrients }: Pick<SourceFood, 'name' | 'code' | 'nutrients'>,
+/** Why a food is refused, if it is. */
+export function refusalReasonOf({
+  name,
+  code,
+  nutrients,
   alcohol = 0,
-): RefusalReason | undefined {
+}: SourceFood): RefusalReason | undefined {
   const { energy, protein, carbohydrates, sugar, fat, saturatedFat, ...others } = nutrients;
 
   if ([...name].length < MIN_NAME_CHARACTERS) return 'nameless';

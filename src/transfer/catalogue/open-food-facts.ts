@@ -29,7 +29,10 @@ interface Product {
 export const KILOJOULES_PER_KILOCALORIE = 4.184;
 
 /** Grams of salt per gram of sodium (Regulation (EU) No 1169/2011, Annex I). */
-export const SALT_PER_SODIUM = 2.5;
+const SALT_PER_SODIUM = 2.5;
+
+/** Open Food Facts has alcohol in per cent of the volume. */
+const GRAMS_PER_MILLILITRE_OF_ALCOHOL = 0.789;
 
 const textOf = (value: unknown): string | undefined => {
   const text = typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';
@@ -63,6 +66,12 @@ export function nutrientsOf(valueOf: (name: string) => unknown): SourceFood['nut
   };
 }
 
+export function alcoholOf(valueOf: (name: string) => unknown): number | undefined {
+  const share = numberOf(valueOf('alcohol'));
+
+  return share === undefined ? undefined : share * GRAMS_PER_MILLILITRE_OF_ALCOHOL;
+}
+
 /** The portion of a text such as `30 g` or `1 slice (30 g)`. Millilitres count as grams. */
 export function portionsOf(servingSize: unknown): FoodPortion[] {
   const [, grams] = /(\d+(?:[.,]\d+)?)\s*(?:g|ml)\b/i.exec(String(servingSize ?? '')) ?? [];
@@ -84,8 +93,9 @@ export function foodOfProduct(product: Product, languages: readonly string[]): S
     names.push([main, textOf(product.product_name)]);
   }
 
-  const [language, name] = names.find(([, text]) => text !== undefined) ?? [];
+  const [language = languages[0]!, name] = names.find(([, text]) => text !== undefined) ?? [];
   const code = String(product.code ?? '');
+  const valueOf = (nutrient: string) => nutriments[`${nutrient}_100g`];
 
   return {
     sourceId: code,
@@ -95,7 +105,8 @@ export function foodOfProduct(product: Product, languages: readonly string[]): S
     commonName: textOf(product.generic_name),
     brand: textOf(product.brands)?.split(',')[0],
     category: firstOf(product.categories_tags)?.replace(/^[a-z]{2}:/, '').replaceAll('-', ' '),
-    nutrients: nutrientsOf((nutrient) => nutriments[`${nutrient}_100g`]),
+    nutrients: nutrientsOf(valueOf),
+    alcohol: alcoholOf(valueOf),
     portions: portionsOf(product.serving_size),
     author: firstOf(product.editors_tags),
     url: `https://world.openfoodfacts.org/product/${encodeURIComponent(code)}`,

@@ -1,7 +1,7 @@
 /** Foods of a table: the tab-separated export of Open Food Facts, or a CSV file of one's own. */
 import { failImport } from '../dump';
 import type { SourceFood } from './food';
-import { nutrientsOf, portionsOf } from './open-food-facts';
+import { alcoholOf, nutrientsOf, portionsOf } from './open-food-facts';
 
 /** Fields of a food to which columns can be mapped, with names of columns that are recognized. */
 const COLUMN_NAMES: Record<string, readonly string[]> = {
@@ -85,30 +85,33 @@ export function mapColumns(header: readonly string[], mapping: readonly string[]
   return columns;
 }
 
+/** Whether a table has the columns of the tab-separated export of Open Food Facts. */
+export const isOpenFoodFactsHeader = (names: readonly string[]): boolean =>
+  ['code', 'product_name', 'energy-kcal_100g'].every((name) => names.includes(name));
+
+/** A food without a barcode is identified by its name. */
 export function foodOfRow(
   cells: readonly string[],
   columns: ColumnMapping,
-  number: number,
-): { food: SourceFood; alcohol?: number } {
+  language: string,
+): SourceFood {
   const cell = (field: string): string | undefined => {
     const text = cells[columns.get(field) ?? -1]?.trim();
 
     return text === '' ? undefined : text;
   };
   const numeric = (field: string) => cell(field)?.replace(',', '.');
-  const code = cell('code');
-  const alcohol = Number(numeric('alcohol') ?? NaN);
+  const [code, name = ''] = [cell('code'), cell('name')];
 
   return {
-    food: {
-      sourceId: code ?? String(number),
-      code,
-      name: cell('name') ?? '',
-      brand: cell('brand')?.split(',')[0],
-      category: cell('category'),
-      nutrients: nutrientsOf(numeric),
-      portions: portionsOf(cell('serving')),
-    },
-    alcohol: Number.isNaN(alcohol) ? undefined : alcohol,
+    sourceId: code ?? name,
+    code,
+    name,
+    language,
+    brand: cell('brand')?.split(',')[0],
+    category: cell('category'),
+    nutrients: nutrientsOf(numeric),
+    alcohol: alcoholOf(numeric),
+    portions: portionsOf(cell('serving')),
   };
 }

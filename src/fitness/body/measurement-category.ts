@@ -1,0 +1,35 @@
+import { Model } from 'sequelize-typescript';
+import { createCrudResolver } from '../../engine/schema/crud';
+import { Id, TextField } from '../../engine/declare/fields';
+import { Children, Owner, Resource } from '../../engine/declare/resource';
+import { Measurement } from './measurement';
+import { User } from '../../accounts/user';
+
+@Resource({
+  restName: 'measurement-category',
+  title: 'Measurement Category',
+  description: 'Something that a user measures, such as the waist or the blood pressure.',
+  pluralName: 'measurementCategories',
+  isOwned: true,
+  hasBulkMutations: true,
+  scopeGroup: 'body',
+  ordering: ['name'],
+  groupKeyPaths: {},
+  uniqueFields: ['name', 'userId'],
+  filters: ['name', 'unit'],
+})
+export class MeasurementCategory extends Model<MeasurementCategory> {
+  @Id() declare id: number;
+  @TextField({ label: 'Name', description: 'What is measured, e.g. waist.', max: 100 })
+  declare name: string;
+  @TextField({ label: 'Unit', description: 'The unit of the values, e.g. cm or %.', max: 30 })
+  declare unit: string;
+  @Children(() => Measurement, 'categoryId', {
+    isConnection: true,
+    description: 'The measurements, newest first.',
+  })
+  declare measurements: Measurement[];
+  @Owner(() => User, { hiddenInRest: true, restSortable: false }) declare userId: number;
+}
+
+export default createCrudResolver(MeasurementCategory);

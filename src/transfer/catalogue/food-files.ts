@@ -1,0 +1,147 @@
+/** Recognizes a file of foods by its content, and reads its records. */
+import { failImport } from '../dump';
+import { isGtin, type SourceFood } from './food';
+import { FOOD_DATA_CENTRAL, FOOD_DATA_CENTRAL_KEYS, foodOfFoodDataCentral } from './food-data-central';
+import { foodOfProduct, OPEN_FOOD_FACTS } from './open-food-facts';
+import { elementsOf, hasWrongBytes, linesOf, type TextRecord } from './records';
+import { cellsOf, delimiterOf, foodOfRow, isOpenFoodFactsHeader, mapColumns } from './table';
+
+export interface FoodTable {
+  name: string;
+  author: string;
+  license: { shortName: string; fullName: string; url: string };
+}
+
+/** A record without a food could not be read. */
+export interface FoodRecord {
+  number: number;
+  food?: SourceFood;
+}
+
+export interface FoodFile {
+  table: FoodTable;
+  records: AsyncIterable<FoodRecord>;
+}
+
+export interface FoodFileOptions {
+  /** Codes of languages in the order of preference; names in others are not read. */
+  languages: readonly string[];
+
+  /** Columns of a table of one's own, as `field=column`. */
+  mapping: readonly string[];
+
+  /** Name of a table of one's own. */
+  sourceName?: string;
+}
+
+const RECOGNIZED_BYTES = 4_096;
+
+const DEFAULT_LICENSE = {
+  shortName: 'CC-BY-SA 4',
+  fullName: 'Creative Commons Attribution Share Alike 4',
+  url: 'https://creativecommons.org/licenses/by-sa/4.0/',
+};
+
+/** Returns the first bytes, and all of them. */
+async function peek(
+  bytes: AsyncIterable<Buffer>,
+): Promise<{ start: Buffer; all: AsyncIterable<Buffer> }> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  let start = Buffer.alloc(0);
+
+  while (start.length < RECOGNIZED_BYTES) {
+    const { done, value } = await iterator.next();
+
+    if (done) break;
+    start = Buffer.concat([start, value]);
+  }
+
+  async function* all(): AsyncGenerator<Buffer> {
+    yield start;
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  }
+
+  return { start, all: all() };
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+async function* parseRecords(
+  records: AsyncIterable<TextRecord>,
+  toFood: (value: object) => SourceFood,
+): AsyncGenerator<FoodRecord> {
+  for await (const { number, text } of records) {
+    let value: unknown;
+
+    try {
+      value = hasWrongBytes(text) ? undefined : JSON.parse(text);
+    } catch {
+      value = undefined;
+    }
+
+    yield { number, food: isObject(value) ? toFood(value) : undefined };
+  }
+}
+
+async function readTable(
+  bytes: AsyncIterable<Buffer>,
+  { languages, mapping, sourceName }: FoodFileOptions,
+): Promise<FoodFile> {
+  const lines = linesOf(bytes);
+  const { value: header } = await lines.next();
+
+  if (!header) return failImport('The file is empty.');
+  const delimiter = delimiterOf(header.text);
+  const names = cellsOf(header.text, delimiter);
+  const columns = mapColumns(names, mapping);
+  const isOpenFoodFacts = isOpenFoodFactsHeader(names);
+
+  if (!isOpenFoodFacts && sourceName === undefined) {
+    failImport('Name the source of the table by --source, so that another import can update its foods.');
+  }
+
+  async function* records(): AsyncGenerator<FoodRecord> {
+    for await (const { number, text } of lines) {
+      const cells = cellsOf(text, delimiter);
+      const isReadable = cells.length <= names.length && !hasWrongBytes(text);
+
+      yield { number, food: isReadable ? foodOfRow(cells, columns, languages[0]!) : undefined };
+    }
+  }
+
+  return {
+    table: isOpenFoodFacts
+      ? OPEN_FOOD_FACTS
+      : { name: sourceName!, author: sourceName!, license: DEFAULT_LICENSE },
+    records: records(),
+  };
+}
+
+export async function readFoods(
+  bytes: AsyncIterable<Buffer>,
+  options: FoodFileOptions,
+): Promise<FoodFile> {
+  const { start, all } = await peek(bytes);
+  const text = start.toString().replace(/^\uFEFF/, '').trimStart();
+  const [, key] = /^\{\s*"(\w+)"\s*:\s*\[/.exec(text) ?? [];
+
+  if (key !== undefined && FOOD_DATA_CENTRAL_KEYS.includes(key)) {
+    return {
+      table: FOOD_DATA_CENTRAL,
+      records: parseRecords(elementsOf(all), foodOfFoodDataCentral),
+    };
+  }
+
+  if (text.startsWith('{')) {
+    const toFood = (value: object) => foodOfProduct(value, options.languages);
+
+    return { table: OPEN_FOOD_FACTS, records: parseRecords(linesOf(all), toFood) };
+  }
+
+  if (start.includes(0)) {
+    failImport('The file is neither JSON nor a table, or its compression is not known.');
+  }
+
+  return readTable(all, options);
+}
