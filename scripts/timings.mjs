@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 
 const SLOWEST = 30;
-const FAILURES = 20;
-const LINES = 8;
+const FAILURES = 10;
+const LINE_CHARACTERS = 240;
 const [steps, ...reports] = process.argv.slice(2);
 
 const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(7)} s`;
@@ -49,7 +49,10 @@ const failures = suites.flatMap(({ assertionResults, message, ...suite }) => {
   return failed.map((result) => ({ ...result, file: pathOf(suite) }));
 });
 
+console.log();
+
 for (const { file, fullName, failureMessages } of failures.slice(0, FAILURES)) {
-  console.log(`\nFAILED: ${file} ${fullName}`);
-  console.log(failureMessages.join('\n').split('\n').slice(0, LINES).join('\n'));
+  const message = failureMessages.join(' ').replace(/\u001b\[\d+m|\s+/g, ' ');
+
+  console.log(`FAILED: ${file} ${fullName}: ${message}`.slice(0, LINE_CHARACTERS));
 }
