@@ -1,11 +1,12 @@
-// Prints the durations of the steps of a CI run, of its test files and of its slowest tests, then the tests that failed.
+// Prints the durations of the steps of a CI run, of its test files and of its slowest tests, then the tests that failed or passed at the second attempt only.
 //   node scripts/timings.mjs STEPS REPORT …     STEPS: lines of "name: N s"; REPORT: what `jest --json --outputFile` writes
 import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 const SLOWEST = 30;
-const FAILURES = 20;
-const LINES = 8;
+const FAILURES = 10;
+const LINE_CHARACTERS = 240;
 const [steps, ...reports] = process.argv.slice(2);
 
 const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(7)} s`;
@@ -49,7 +50,14 @@ const failures = suites.flatMap(({ assertionResults, message, ...suite }) => {
   return failed.map((result) => ({ ...result, file: pathOf(suite) }));
 });
 
+console.log();
+
+for (const { fullName, isRetried } of suites.flatMap(({ assertionResults }) => assertionResults)) {
+  if (isRetried) console.log(`passed at the second attempt only: ${fullName}`);
+}
+
 for (const { file, fullName, failureMessages } of failures.slice(0, FAILURES)) {
-  console.log(`\nFAILED: ${file} ${fullName}`);
-  console.log(failureMessages.join('\n').split('\n').slice(0, LINES).join('\n'));
+  const message = stripVTControlCharacters(failureMessages.join(' ')).replace(/\s+/g, ' ');
+
+  console.log(`FAILED: ${file} ${fullName}: ${message}`.slice(0, LINE_CHARACTERS));
 }
