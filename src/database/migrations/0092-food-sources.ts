@@ -13,10 +13,27 @@ CREATE OR REPLACE FUNCTION "gtin"(text) RETURNS text LANGUAGE sql IMMUTABLE PARA
   RETURN CASE WHEN $1 ~ '^\\d{8}$|^\\d{12,14}$' THEN lpad($1, 14, '0') END;
 `;
 
+/**
+ * A food of a source that a person changes here is no longer updated by imports, which set
+ * `fitgraph.catalogue_import`.
+ */
+const EDITED_TRIGGER_SQL = `
+CREATE OR REPLACE FUNCTION "fitgraph_food_edited"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW."edited_at" := now();
+  RETURN NEW;
+END $$;
+CREATE OR REPLACE TRIGGER "ingredient_edited" BEFORE UPDATE ON "ingredient" FOR EACH ROW
+  WHEN (NEW."source_id" IS NOT NULL AND coalesce(current_setting('fitgraph.catalogue_import', true), '') <> 'on'
+    AND coalesce(current_setting('fitgraph.backfill', true), '') <> 'on')
+  EXECUTE FUNCTION "fitgraph_food_edited"();
+`;
+
 export const up: OnlineMigration = async (change) => {
   await change.run(GTIN_FUNCTION_SQL);
   await change.addColumn('ingredient', 'source_id', 'varchar(200) COLLATE "C"');
   await change.addColumn('ingredient', 'edited_at', 'timestamptz(6)');
+  await change.run(EDITED_TRIGGER_SQL);
   await change.createIndex(
     'ingredient_source',
     '"ingredient" ("source_name", "source_id") WHERE "source_id" IS NOT NULL',
@@ -50,6 +67,7 @@ export const down: OnlineMigration = async (change) => {
   await change.dropIndex('ingredient_other_gtin');
   await change.dropIndex('ingredient_imported_gtin');
   await change.dropIndex('ingredient_source');
+  await change.run('DROP FUNCTION IF EXISTS "fitgraph_food_edited"() CASCADE');
   await change.alterTable('ingredient', 'DROP COLUMN IF EXISTS "edited_at"');
   await change.alterTable('ingredient', 'DROP COLUMN IF EXISTS "source_id"');
   await change.run('DROP FUNCTION IF EXISTS "gtin"(text)');

@@ -213,6 +213,7 @@ export async function writeFoods(
   const run = (text: string) => client.query(text, [sourceName]);
   const idsOf = async <T>(text: string) => (await run(text)).rows.map(({ id }) => id as T);
 
+  await client.query("SET LOCAL fitgraph.catalogue_import = 'on'");
   await give(client, 'given_food', FOOD_COLUMNS, foods, defaults);
   const duplicateNumbers = new Set(await idsOf<number>(DELETE_DUPLICATES_SQL));
   const portions = foods
