@@ -164,12 +164,12 @@ SELECT count(*) FILTER (WHERE "isNew")::int AS "created", count(*) FILTER (WHERE
 
 const INSERT_UNITS_SQL = `
 INSERT INTO "household_unit" ("name", "language_id") SELECT DISTINCT p."unit", p."language_id" FROM "given_portion" p
-  WHERE NOT EXISTS (SELECT FROM "household_unit" u WHERE u."name" = p."unit" AND u."language_id" = p."language_id")`;
+  WHERE NOT EXISTS (SELECT FROM "household_unit" u WHERE lower(u."name") = lower(p."unit") AND u."language_id" = p."language_id")`;
 
 /** The portions with the ids of their ingredients and units. */
 const PORTIONS_SQL = `
 SELECT DISTINCT ON ("ingredient_id", "unit_id", "amount") i."id" AS "ingredient_id", i."edited_at",
-    (SELECT min(u."id") FROM "household_unit" u WHERE u."name" = p."unit" AND u."language_id" = p."language_id") AS "unit_id", p."amount", p."gram"
+    (SELECT min(u."id") FROM "household_unit" u WHERE lower(u."name") = lower(p."unit") AND u."language_id" = p."language_id") AS "unit_id", p."amount", p."gram"
   FROM "given_portion" p JOIN "ingredient" i ON i."source_name" = $1 AND i."source_id" = p."source_id"
   ORDER BY "ingredient_id", "unit_id", "amount", p.ctid`;
 const SAME_PORTION_SQL =

@@ -2,7 +2,8 @@
  * Foods of the USDA's FoodData Central, as in its JSON archives
  * (https://fdc.nal.usda.gov/download-datasets).
  */
-import { isGtin, type FoodPortion, type SourceFood } from './food';
+import { isGtin, PORTION, type FoodPortion, type SourceFood } from './food';
+import { upperFirst } from '../../engine/declare/inflection';
 import { KILOJOULES_PER_KILOCALORIE, numberOf } from './open-food-facts';
 
 export const FOOD_DATA_CENTRAL = {
@@ -64,16 +65,16 @@ function amountsOf({ foodNutrients = [] }: Food): (id: number) => number | undef
   return (id) => amounts.get(id);
 }
 
-/** Names of household measures in a text such as `2 Tbsp (30 g)`; others count as servings. */
+/** Names of household measures in a text such as `2 Tbsp (30 g)`; others count as portions. */
 const MEASURE_PATTERN =
-  /\b(bar|bottle|bowl|can|container|cookie|cup|fl oz|fruit|oz|package|piece|pouch|serving|slice|stick|tablespoon|tbsp|teaspoon|tsp)\b/i;
+  /\b(bar|bottle|bowl|can|container|cookie|cup|fl oz|fruit|oz|package|piece|pouch|slice|stick|tablespoon|tbsp|teaspoon|tsp)\b/i;
 const FULL_NAMES: Readonly<Record<string, string>> = { tbsp: 'tablespoon', tsp: 'teaspoon' };
 
 function measureOf(...texts: unknown[]): string {
   const [, measure] = texts.map((text) => MEASURE_PATTERN.exec(String(text ?? ''))).find(Boolean) ?? [];
-  const name = measure?.toLowerCase() ?? 'serving';
+  const name = measure?.toLowerCase();
 
-  return FULL_NAMES[name] ?? name;
+  return name === undefined ? PORTION : upperFirst(FULL_NAMES[name] ?? name);
 }
 
 const countIn = (text: unknown) => numberOf(/^\d+(?:\.\d+)?/.exec(String(text ?? ''))?.[0]);

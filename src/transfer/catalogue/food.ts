@@ -3,8 +3,11 @@ import type { NUTRIENTS } from '../../fitness/nutrition/values';
 
 type Nutrient = (typeof NUTRIENTS)[number];
 
+/** Household unit of a portion without a measure. */
+export const PORTION = 'Portion';
+
 export interface FoodPortion {
-  /** Name of the household unit, e.g. `cup` or `serving`. */
+  /** English name of the household unit, e.g. `Cup`. */
   unit: string;
 
   /** How many of the unit weigh `grams`. */

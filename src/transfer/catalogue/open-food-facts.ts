@@ -2,12 +2,12 @@
  * Products of Open Food Facts, as in its JSON Lines dump and its daily changes
  * (https://world.openfoodfacts.org/data).
  */
-import type { FoodPortion, SourceFood } from './food';
+import { PORTION, type FoodPortion, type SourceFood } from './food';
 
 export const OPEN_FOOD_FACTS = {
   name: 'Open Food Facts',
   license: {
-    shortName: 'ODbL 1.0',
+    shortName: 'ODbL',
     fullName: 'Open Database License 1.0',
     url: 'https://opendatacommons.org/licenses/odbl/1-0/',
   },
@@ -77,7 +77,7 @@ export function portionsOf(servingSize: unknown): FoodPortion[] {
   const [, grams] = /(\d+(?:[.,]\d+)?)\s*(?:g|ml)\b/i.exec(String(servingSize ?? '')) ?? [];
   const weight = Math.round(Number(grams?.replace(',', '.')));
 
-  return weight > 0 ? [{ unit: 'serving', amount: 1, grams: weight }] : [];
+  return weight > 0 ? [{ unit: PORTION, amount: 1, grams: weight }] : [];
 }
 
 const firstOf = (list: unknown): string | undefined =>

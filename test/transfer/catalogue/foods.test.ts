@@ -100,8 +100,8 @@ test('imports a product of Open Food Facts with its portion, author and licence'
     sourceName: 'Open Food Facts',
     licenseAuthor: 'kiliweb',
     language: { shortName: 'en' },
-    license: { shortName: 'ODbL 1.0' },
-    units: [{ gram: 15, amount: '1.00', householdUnit: { name: 'serving' } }],
+    license: { shortName: 'ODbL' },
+    units: [{ gram: 15, amount: '1.00', householdUnit: { name: 'Portion' } }],
   });
 });
 
@@ -232,7 +232,7 @@ test('imports foods of FoodData Central', async () => {
     sodium: '0.042',
     sourceName: 'FoodData Central',
     license: { shortName: 'CC0' },
-    units: [{ gram: 28, amount: '0.25', householdUnit: { name: 'cup' } }],
+    units: [{ gram: 28, amount: '0.25', householdUnit: { name: 'Cup' } }],
   });
 });
 
