@@ -14,10 +14,14 @@ export const oldestVersion = '0.4.0';
 
 /** Columns besides the name whose words a search finds, as in `searchedWith` of the resources. */
 const SEARCHED_COLUMNS: Readonly<Record<string, readonly string[]>> = {
-  exercise: [],
+  exercise: ['aliases'],
+  exercise_base: ['names'],
   ingredient: ['common_name', 'brand'],
 };
 const SEARCHED_TABLES = Object.keys(SEARCHED_COLUMNS);
+
+/** Tables with a column "name_words". */
+const TABLES_WITH_WORDS = ['exercise', 'ingredient'];
 
 /** Thai, Lao, Burmese, Khmer, kana and Han: scripts without spaces between words. */
 const UNSPACED_CHARACTERS = String.raw`[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]`;
@@ -138,6 +142,9 @@ BEGIN
 
   -- Class of a name for a term (equal; begins with its words, or its letters; contains its words, the beginning of one, or its letters; others), then the
   -- share of the term in the name. Only the last class is compared by trigrams. A million between two classes is left for the language.
+  EXECUTE format($function$
+    CREATE OR REPLACE FUNCTION "search_likeness"(text, text) RETURNS real LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN %s
+  $function$, coalesce(trigram_schema || '.similarity($1, $2)', '($1 = $2)::integer'));
   EXECUTE replace($function$
     CREATE OR REPLACE FUNCTION "search_score"(text, text) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN 2000000 * CASE
@@ -176,14 +183,14 @@ export const up: OnlineMigration = async (change) => {
 
   await change.run(MATCHING_FUNCTIONS_SQL);
 
-  for (const table of SEARCHED_TABLES) {
+  for (const table of TABLES_WITH_WORDS) {
     await change.dropIndex(`${table}_name_words`);
     await change.alterTable(table, 'ALTER COLUMN "name_words" DROP EXPRESSION IF EXISTS');
   }
 };
 
 export const down: OnlineMigration = async (change) => {
-  for (const table of SEARCHED_TABLES) {
+  for (const table of TABLES_WITH_WORDS) {
     await change.run(`
 ALTER TABLE "${table}" DROP COLUMN IF EXISTS "name_words";
 ALTER TABLE "${table}" ADD COLUMN "name_words" text[] COLLATE "C" GENERATED ALWAYS AS ("search_words"("search_fold"("name"))) STORED;
@@ -192,11 +199,12 @@ CREATE OR REPLACE TRIGGER "${table}_insert_words_noted" AFTER INSERT ON "${table
 CREATE OR REPLACE TRIGGER "${table}_update_words_noted" AFTER UPDATE ON "${table}"
   REFERENCING OLD TABLE AS former NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_words_noted"();
 SELECT "search_note"(ARRAY(SELECT DISTINCT unnest("name_words") FROM "${table}"));
-DROP TRIGGER IF EXISTS "${table}_insert_words" ON "${table}";
-DROP TRIGGER IF EXISTS "${table}_update_words" ON "${table}";
-DROP FUNCTION IF EXISTS "fitgraph_${table}_words"();
 `);
     await change.createIndex(`${table}_name_words`, `"${table}" USING gin ("name_words")`);
+  }
+
+  for (const table of SEARCHED_TABLES) {
+    await change.run(`DROP FUNCTION IF EXISTS "fitgraph_${table}_words"() CASCADE`);
     await change.dropIndex(`${table}_name_prefix`);
     await change.dropIndex(`${table}_name_vector`);
   }
@@ -204,6 +212,7 @@ DROP FUNCTION IF EXISTS "fitgraph_${table}_words"();
   await change.run(`
 DROP FUNCTION IF EXISTS "search_query"(text);
 DROP FUNCTION IF EXISTS "search_score"(text, text);
+DROP FUNCTION IF EXISTS "search_likeness"(text, text);
 DROP FUNCTION IF EXISTS "search_similar_words"(text);
 DROP TABLE IF EXISTS "catalogue_word";
 DROP FUNCTION IF EXISTS "search_vector"(text);

@@ -461,9 +461,9 @@ function topLevelSearchesOf(entity: Entity, where: Where, context: Context): Tex
     if (typeof text !== 'string' || text.includes('\0')) return [];
     const { searchPreferences } = resourceOf(entity)!;
 
-    return [
-      { field, text, preferences: field.indexedForSearch && searchPreferences?.(context) },
-    ];
+    const preferences = field.indexedForSearch ? searchPreferences?.(context) : undefined;
+
+    return [{ field, text, preferences }];
   });
 }
 

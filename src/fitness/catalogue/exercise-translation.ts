@@ -101,6 +101,7 @@ export class ExerciseTranslation extends Model<ExerciseTranslation> {
     description: 'The name in its own language.',
     max: 200,
     indexedForSearch: true,
+    searchedWithColumns: ['aliases'],
     indexedForSorting: true,
   })
   declare name: string;
@@ -170,6 +171,15 @@ export class ExerciseTranslation extends Model<ExerciseTranslation> {
     allowBlank: true,
   })
   declare nameOriginal: string;
+  @TextField({
+    label: 'Aliases',
+    description: 'Other names, one a line, e.g. RDL.',
+    max: 1000,
+    default: '',
+    hiddenInRest: true,
+    allowBlank: true,
+  })
+  declare aliases: string;
   @Ref(() => Exercise, {
     label: 'Exercise base',
     column: EXERCISE_ID_COLUMN,

@@ -15,6 +15,7 @@ import { Language } from './language';
 import { License } from './license';
 import { Muscle } from './muscle';
 import { ACCEPTED_STATUS, REVIEW_STATUS_FIELD_OPTIONS } from './review-status';
+import { searchPreferences } from './search-preferences';
 import { Variation } from './variation';
 import { WorkoutLog } from '../training/workout-log';
 
@@ -50,6 +51,7 @@ export const EQUIPMENT_LINK_TABLE = {
   ordering: ['id'],
   groupKeyPaths: {},
   publishedColumnValues: { status: ACCEPTED_STATUS },
+  searchPreferences: searchPreferences('exercise_base_id', () => [WorkoutLog]),
 })
 export class Exercise extends Model<Exercise> {
   @Id() declare id: number;
@@ -61,6 +63,8 @@ export class Exercise extends Model<Exercise> {
     readOnly: true,
     setByDatabase: true,
     allowBlank: true,
+    indexedForSearch: true,
+    searchedWithColumns: ['names'],
     indexedForSorting: true,
   })
   declare name: string;

@@ -1,6 +1,6 @@
 /** Recognizes a file of foods by its content, and reads its records. */
 import { failImport } from '../dump';
-import { isGtin, type SourceFood } from './food';
+import type { SourceFood } from './food';
 import { FOOD_DATA_CENTRAL, FOOD_DATA_CENTRAL_KEYS, foodOfFoodDataCentral } from './food-data-central';
 import { foodOfProduct, OPEN_FOOD_FACTS } from './open-food-facts';
 import { elementsOf, hasWrongBytes, linesOf, type TextRecord } from './records';
@@ -64,12 +64,12 @@ async function peek(
   return { start, all: all() };
 }
 
-const isObject = (value: unknown): value is object =>
+const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 async function* parseRecords(
   records: AsyncIterable<TextRecord>,
-  toFood: (value: object) => SourceFood,
+  toFood: (value: Record<string, unknown>) => SourceFood,
 ): AsyncGenerator<FoodRecord> {
   for await (const { number, text } of records) {
     let value: unknown;
@@ -134,7 +134,8 @@ export async function readFoods(
   }
 
   if (text.startsWith('{')) {
-    const toFood = (value: object) => foodOfProduct(value, options.languages);
+    const toFood = (product: Record<string, unknown>) =>
+      foodOfProduct(product, options.languages);
 
     return { table: OPEN_FOOD_FACTS, records: parseRecords(linesOf(all), toFood) };
   }

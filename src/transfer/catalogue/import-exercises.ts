@@ -85,6 +85,8 @@ async function planImport(
 ): Promise<ExerciseImportPlan> {
   const planned: PlannedExercise[] = [];
 
+  const taken = new Set<number>();
+
   for (const exercise of exercises) {
     const { source, sourceId, uuid, translations } = exercise;
     const { rows } = await client.query(FIND_SQL, [
@@ -96,7 +98,12 @@ async function planImport(
       translations.map(({ language }) => language),
     ]);
 
-    planned.push({ isEdited: false, ...rows[0], exercise });
+    const [found] = rows as Omit<PlannedExercise, 'exercise'>[];
+    // An exercise of the catalogue is completed by at most one of the source.
+    const isFound = found && (found.foundBy === 'source' || !taken.has(found.id!));
+
+    if (isFound) taken.add(found.id!);
+    planned.push({ isEdited: false, ...(isFound && found), exercise });
   }
 
   return { terms: await matchTerms(client, exercises, mapping), exercises: planned };
@@ -120,16 +127,16 @@ class ExerciseWriter {
       return;
     }
 
-    const [state] = (await this.query(STATE_SQL, [id])) as [State];
+    const [state] = await this.query<State>(STATE_SQL, [id]);
     const isOwn = foundBy === 'source';
 
     if (isOwn && isEdited) report.kept.push(exercise.translations[0]!.name);
-    else if (await this.update(id, exercise, state, isOwn)) report.updated += 1;
+    else if (await this.update(id, exercise, state!, isOwn)) report.updated += 1;
     else report.unchanged += 1;
   }
 
-  private async query(text: string, values: unknown[]): Promise<Record<string, unknown>[]> {
-    return (await this.client.query(text, values)).rows;
+  private async query<T = { id: number }>(text: string, values: unknown[]): Promise<T[]> {
+    return (await this.client.query(text, values)).rows as T[];
   }
 
   private linksOf({ muscles, secondaryMuscles, equipment }: SourceExercise) {
@@ -159,7 +166,7 @@ class ExerciseWriter {
     if (name !== undefined && !this.variations.has(name)) {
       const [row] = await this.query('INSERT INTO "variation" DEFAULT VALUES RETURNING "id"', []);
 
-      this.variations.set(name, row!.id as number);
+      this.variations.set(name, row!.id);
     }
 
     return name === undefined ? undefined : this.variations.get(name);
@@ -179,7 +186,7 @@ class ExerciseWriter {
         await this.variationId(exercise.variation),
       ],
     );
-    const id = row!.id as number;
+    const id = row!.id;
 
     await this.writeLinks(id, exercise);
     for (const translation of exercise.translations) await this.createTranslation(id, exercise, translation);
@@ -197,7 +204,7 @@ class ExerciseWriter {
     );
 
     // Languages that the catalogue does not have are left out.
-    if (rows.length) await this.writeComments(rows[0]!.id as number, comments);
+    if (rows.length) await this.writeComments(rows[0]!.id, comments);
   }
 
   private async writeLinks(id: number, exercise: SourceExercise): Promise<void> {

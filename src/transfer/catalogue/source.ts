@@ -50,7 +50,7 @@ async function openInput(location: string): Promise<{ input: Readable; size?: nu
 
     const size = Number(response.headers.get('content-length')) || undefined;
 
-    return { input: Readable.fromWeb(response.body), size };
+    return { input: Readable.from(response.body), size };
   }
 
   const { size } = await stat(location).catch((error: Error) =>
