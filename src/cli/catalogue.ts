@@ -1,7 +1,10 @@
 /** `fitgraph catalogue`: imports and exports foods and exercises. */
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
+import { readExercises } from '../transfer/catalogue/exercise-files';
+import { importExercises, type ExerciseImportPlan } from '../transfer/catalogue/import-exercises';
 import { openSource } from '../transfer/catalogue/source';
+import { promptConfirmation } from './prompts';
 import { REFUSAL_REASONS, type RefusalReason } from '../transfer/catalogue/food';
 import { importFoods, type FoodImportReport } from '../transfer/catalogue/import-foods';
 import {
@@ -26,6 +29,15 @@ const MAX_LISTED = 20;
 
 const quoteCell = (value: unknown): string => `"${String(value ?? '').replaceAll('"', '""')}"`;
 
+function printKept(kept: readonly string[], noun: string): void {
+  if (!kept.length) return;
+  const listed = kept.slice(0, MAX_LISTED).map(replaceControlCharacters).join(', ');
+
+  printLine(
+    `${formatCount(kept.length, noun)} stayed as edited here: ${listed}${kept.length > MAX_LISTED ? ', …' : ''}`,
+  );
+}
+
 function printReport(report: FoodImportReport, isDryRun: boolean): void {
   const { sourceName, read, created, updated, unchanged, removed, kept, refused } = report;
 
@@ -33,13 +45,7 @@ function printReport(report: FoodImportReport, isDryRun: boolean): void {
     `${formatCount(read, 'food')} of ${sourceName} read: ${created} new, ${updated} updated, ${unchanged} unchanged, ${removed} removed${isDryRun ? ' (dry run: nothing was written)' : ''}.`,
   );
 
-  if (kept.length) {
-    const ids = kept.slice(0, MAX_LISTED).map(replaceControlCharacters).join(', ');
-
-    printLine(
-      `${formatCount(kept.length, 'food')} stayed as a person has edited them here: ${ids}${kept.length > MAX_LISTED ? ', …' : ''}`,
-    );
-  }
+  printKept(kept, 'food');
 
   for (const [reason, count] of [...refused].sort(([, a], [, b]) => b - a)) {
     printLine(`${count} refused as ${reason}: ${REFUSAL_REASONS[reason]}`);
@@ -82,4 +88,53 @@ export async function importFoodsCommand(location: string, options: FoodOptions)
   });
 
   if (refusals) await once(refusals.end(), 'finish');
+}
+
+/** Shows what an import would create, and which exercises and names it takes for the same. */
+function printPlan({ terms, exercises }: ExerciseImportPlan): void {
+  for (const { term, name, catalogueName, id } of terms) {
+    if (id === undefined) printLine(`new ${term}: ${replaceControlCharacters(catalogueName)}`);
+    else if (name !== catalogueName) {
+      printLine(`${term} ${replaceControlCharacters(name)} is ${replaceControlCharacters(catalogueName)}`);
+    }
+  }
+
+  for (const { exercise, foundBy, nameInCatalogue } of exercises) {
+    if (foundBy !== 'likeness') continue;
+    printLine(
+      `exercise ${replaceControlCharacters(exercise.translations[0]!.name)} is ${replaceControlCharacters(nameInCatalogue!)}`,
+    );
+  }
+
+  const foundCount = exercises.filter(({ id }) => id !== undefined).length;
+
+  printLine(
+    `${formatCount(exercises.length, 'exercise')}: ${exercises.length - foundCount} new, ${foundCount} in the catalogue.`,
+  );
+}
+
+export async function importExercisesCommand(
+  location: string,
+  { map, yes, dryRun }: { map: string[]; yes?: boolean; dryRun?: boolean },
+): Promise<void> {
+  const exercises = await readExercises(location);
+
+  await withDatabase(async ({ database, session }) => {
+    const report = await importExercises(exercises, database, {
+      mapping: map,
+      async confirm(plan) {
+        printPlan(plan);
+
+        return !dryRun && (yes === true || (await promptConfirmation('Import them? [yes] ', 'yes')));
+      },
+    });
+
+    if (!report) return printLine('Nothing was written.');
+    const { created, updated, unchanged, kept } = report;
+    const summary = `${created} new, ${updated} updated, ${unchanged} unchanged`;
+
+    await recordOperatorEvent({ kind: 'IMPORTED', detail: `exercises: ${summary}` }, session);
+    printLine(`${formatCount(exercises.length, 'exercise')} imported: ${summary}.`);
+    printKept(kept, 'exercise');
+  });
 }

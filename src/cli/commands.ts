@@ -229,6 +229,16 @@ function createCatalogueCommand(): Command {
     .option('--dry-run', 'only report what would be written')
     .action(lazyAction(async () => (await import('./catalogue.ts')).importFoodsCommand));
 
+  importCommand
+    .command('exercises <file>')
+    .description(
+      'Imports exercises of free-exercise-db (JSON), an export, or a running service with the REST API v2 by its address; shows what they are in the catalogue and asks.',
+    )
+    .option('--map <name=name>', 'muscle, equipment or category of the catalogue; repeatable', collect, [])
+    .option('--yes', 'skip the confirmation')
+    .option('--dry-run', 'only show what would be done')
+    .action(lazyAction(async () => (await import('./catalogue.ts')).importExercisesCommand));
+
   return command;
 }
 

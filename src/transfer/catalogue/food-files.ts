@@ -4,6 +4,7 @@ import type { SourceFood } from './food';
 import { FOOD_DATA_CENTRAL, FOOD_DATA_CENTRAL_KEYS, foodOfFoodDataCentral } from './food-data-central';
 import { foodOfProduct, OPEN_FOOD_FACTS } from './open-food-facts';
 import { elementsOf, hasWrongBytes, linesOf, type TextRecord } from './records';
+import { peek } from './source';
 import { cellsOf, delimiterOf, foodOfRow, isOpenFoodFactsHeader, mapColumns } from './table';
 
 export interface FoodTable {
@@ -34,35 +35,11 @@ export interface FoodFileOptions {
   sourceName?: string;
 }
 
-const RECOGNIZED_BYTES = 4_096;
-
 const DEFAULT_LICENSE = {
   shortName: 'CC-BY-SA 4',
   fullName: 'Creative Commons Attribution Share Alike 4',
   url: 'https://creativecommons.org/licenses/by-sa/4.0/',
 };
-
-/** Returns the first bytes, and all of them. */
-async function peek(
-  bytes: AsyncIterable<Buffer>,
-): Promise<{ start: Buffer; all: AsyncIterable<Buffer> }> {
-  const iterator = bytes[Symbol.asyncIterator]();
-  let start = Buffer.alloc(0);
-
-  while (start.length < RECOGNIZED_BYTES) {
-    const { done, value } = await iterator.next();
-
-    if (done) break;
-    start = Buffer.concat([start, value]);
-  }
-
-  async function* all(): AsyncGenerator<Buffer> {
-    yield start;
-    yield* { [Symbol.asyncIterator]: () => iterator };
-  }
-
-  return { start, all: all() };
-}
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -149,3 +149,27 @@ async function* unzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 
   if (!file) failImport('The archive contains no JSON, CSV or TSV file.');
 }
+
+const RECOGNIZED_BYTES = 4_096;
+
+/** Returns the first bytes, by which the content is recognized, and all of them. */
+export async function peek(
+  bytes: AsyncIterable<Buffer>,
+): Promise<{ start: Buffer; all: AsyncIterable<Buffer> }> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  let start = Buffer.alloc(0);
+
+  while (start.length < RECOGNIZED_BYTES) {
+    const { done, value } = await iterator.next();
+
+    if (done) break;
+    start = Buffer.concat([start, value]);
+  }
+
+  async function* all(): AsyncGenerator<Buffer> {
+    yield start;
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  }
+
+  return { start, all: all() };
+}

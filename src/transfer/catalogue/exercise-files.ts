@@ -1,0 +1,44 @@
+/** Reads exercises of a file, which is recognized by its content, or of a running service. */
+import { failImport } from '../dump';
+import type { SourceExercise } from './exercise';
+import { exerciseOfEntry, type Entry } from './free-exercise-db';
+import { elementsOf, linesOf } from './records';
+import { readReferenceService } from './reference-service';
+import { openSource, peek } from './source';
+
+const MAX_EXERCISES = 50_000;
+
+/** Whether a URL is that of a service instead of a file. */
+const isService = (location: string): boolean =>
+  /^https?:\/\//.test(location) && !/\.(?:json|jsonl)(?:\.gz|\.zst)?$/.test(new URL(location).pathname);
+
+async function* readFile(location: string): AsyncGenerator<SourceExercise> {
+  const { start, all } = await peek((await openSource(location)).bytes);
+  const isArray = start.toString().trimStart().startsWith('[');
+
+  for await (const { number, text } of isArray ? elementsOf(all) : linesOf(all)) {
+    let value: (Partial<Entry> & { exercise?: SourceExercise }) | null;
+
+    try {
+      value = JSON.parse(text) as typeof value;
+    } catch {
+      return failImport(`Record ${number} is not valid JSON.`);
+    }
+
+    if (value?.exercise) yield value.exercise;
+    else if (Array.isArray(value?.primaryMuscles)) yield exerciseOfEntry(value as Entry);
+    else if (isArray) failImport(`Record ${number} is not an exercise of free-exercise-db.`);
+  }
+}
+
+export async function readExercises(location: string): Promise<SourceExercise[]> {
+  const exercises: SourceExercise[] = [];
+
+  for await (const exercise of isService(location) ? readReferenceService(location) : readFile(location)) {
+    if (exercise.translations.some(({ language, name }) => language !== '' && name !== '')) exercises.push(exercise);
+    if (exercises.length > MAX_EXERCISES) failImport(`There are more than ${MAX_EXERCISES} exercises.`);
+  }
+
+  if (!exercises.length) failImport(`${location} contains no exercises.`);
+  return exercises;
+}
