@@ -4,7 +4,6 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import WebSocket from 'ws';
-import { send } from '../availability/server-under-attack';
 import { build, Installation, type Server } from '../../setup/server-process';
 import { checkVerdict } from './server-behind-proxy';
 import { Traffic, type Outcome } from './traffic';
@@ -93,12 +92,23 @@ test('reports not ready before it closes, and ends subscriptions so that clients
     'Content-Type': 'application/json',
     Accept: 'text/event-stream',
   };
-  const stream = send(server.url, {
+  const stream = await fetch(`${server.url}/graphql/stream`, {
     method: 'POST',
-    path: '/graphql/stream',
     headers,
     body: JSON.stringify({ query }),
   });
+  const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+
+  const readUntil = async (isEnough: () => boolean) => {
+    while (!isEnough()) {
+      const { done, value } = await reader.read();
+
+      if (done) return;
+      text += value;
+    }
+  };
+
   const socket = new WebSocket(
     `${server.url.replace('http', 'ws')}/graphql`,
     'graphql-transport-ws',
@@ -106,7 +116,7 @@ test('reports not ready before it closes, and ends subscriptions so that clients
   const closed = new Promise<number>((resolve) => socket.once('close', resolve));
 
   await new Promise((resolve) => socket.once('open', resolve));
-  await sleep(300);
+  await readUntil(() => text.includes('event: next'));
   server.process.kill('SIGTERM');
   await until(
     'the server is not ready',
@@ -122,9 +132,12 @@ test('reports not ready before it closes, and ends subscriptions so that clients
   const answer = await server.anonymous.get('/language/');
 
   expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
-  const { status, text } = await stream;
 
-  expect([status, text]).toEqual([200, expect.stringMatching(/event: next[^]*retry: \d+\n\n$/)]);
+  await readUntil(() => false);
+  expect([stream.status, text]).toEqual([
+    200,
+    expect.stringMatching(/event: next[^]*retry: \d+\n\n$/),
+  ]);
   expect(text).not.toContain('event: complete');
   expect(await closed).toBe(1012);
   expect(await server.ended).toBe(0);
