@@ -16,7 +16,7 @@ import { User } from '../../accounts/user';
   groupKeyPaths: {},
   labelFieldPaths: ['category.name', 'value'],
   uniqueFields: ['measuredAt', 'categoryId', 'userId'],
-  filters: ['measuredAt', 'measuredAt__gte', 'measuredAt__lte', 'categoryId', 'value'],
+  filters: ['measuredAt', 'categoryId', 'value'],
 })
 export class Measurement extends Model<Measurement> {
   @Id() declare id: number;

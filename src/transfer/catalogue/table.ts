@@ -40,11 +40,15 @@ export const delimiterOf = (header: string): string =>
 export function cellsOf(line: string, delimiter: string): string[] {
   if (delimiter === '\t' || !line.includes('"')) return line.split(delimiter);
   const cells: string[] = [];
-  const pattern = new RegExp(`(?:^|${delimiter})(?:"((?:[^"]|"")*)"|([^${delimiter}]*))`, 'g');
+  const pattern = new RegExp(`(?:"((?:[^"]|"")*)"|([^${delimiter}]*))(${delimiter}|$)`, 'gy');
+  let end: string | undefined;
 
-  for (const [, quoted, plain] of line.matchAll(pattern)) {
+  do {
+    const [, quoted, plain, follower] = pattern.exec(line)!;
+
     cells.push(quoted?.replaceAll('""', '"') ?? plain!);
-  }
+    end = follower;
+  } while (end !== '');
 
   return cells;
 }
