@@ -94,12 +94,12 @@ export const up: OnlineMigration = async (change) => {
   );
   await change.createIndex(
     'ingredient_imported_gtin',
-    '"ingredient" ("gtin"("code")) WHERE "source_id" IS NOT NULL AND "gtin"("code") IS NOT NULL',
+    '"ingredient" ("gtin"("code")) WHERE "source_id" IS NOT NULL',
     { unique: true },
   );
   await change.createIndex(
     'ingredient_other_gtin',
-    '"ingredient" ("gtin"("code")) WHERE "source_id" IS NULL AND "gtin"("code") IS NOT NULL',
+    '"ingredient" ("gtin"("code")) WHERE "source_id" IS NULL',
   );
   await change.run(`
 CREATE TABLE IF NOT EXISTS "refused_food" (

@@ -29,8 +29,9 @@ const UNSPACED_CHARACTERS = String.raw`[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\
 /** Words of a term that are looked up by similarity; the others must occur in a name as they are. */
 const MAX_SIMILAR_WORDS = 5;
 
-const vectorSql = (table: string, alias = '') =>
-  `"search_vector"(${alias}"name_folded"${SEARCHED_COLUMNS[table]!.map((column) => ` || coalesce(' ' || "search_fold"(${alias}"${column}"), '')`).join('')})`;
+/** SQL: the folded text in whose words a search finds a word. */
+const textSql = (table: string, alias = '') =>
+  `${alias}"name_folded"${SEARCHED_COLUMNS[table]!.map((column) => ` || coalesce(' ' || "search_fold"(${alias}"${column}"), '')`).join('')}`;
 
 /**
  * The functions contain no subquery where they can, so that PostgreSQL inlines them: a call of an
@@ -63,8 +64,8 @@ CREATE INDEX IF NOT EXISTS "catalogue_word_word" ON "catalogue_word" ("word");
 
 const insertWordsSql = (table: string, rows: string) => `
   INSERT INTO "catalogue_word" SELECT DISTINCT n."word"
-    FROM ${rows} c, unnest(tsvector_to_array(${vectorSql(table, 'c.')})) AS n("word")
-    WHERE n."word" ~ '^[^0-9]{4,40}$' AND NOT EXISTS (SELECT FROM "catalogue_word" w WHERE w."word" = n."word");
+    FROM ${rows} c, unnest("search_lexemes"(${textSql(table, 'c.')})) AS n("word")
+    WHERE char_length(n."word") BETWEEN 4 AND 40 AND n."word" !~ '[0-9]' AND NOT EXISTS (SELECT FROM "catalogue_word" w WHERE w."word" = n."word");
 `;
 
 const wordTriggersSql = (table: string) => `
@@ -177,7 +178,7 @@ export const up: OnlineMigration = async (change) => {
   for (const table of SEARCHED_TABLES) {
     await change.run(wordTriggersSql(table));
     await change.run(insertWordsSql(table, `"${table}"`));
-    await change.createIndex(`${table}_name_vector`, `"${table}" USING gin (${vectorSql(table)})`);
+    await change.createIndex(`${table}_name_vector`, `"${table}" USING gin ("search_vector"(${textSql(table)}))`);
     await change.createIndex(`${table}_name_prefix`, `"${table}" ("name_folded")`);
   }
 

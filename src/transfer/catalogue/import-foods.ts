@@ -65,7 +65,7 @@ async function prepare(
   const languageIds = new Map<string, number>(rows.map(({ code, id }) => [code, id]));
   const unknown = languages.find((language) => !languageIds.has(language));
 
-  if (unknown !== undefined) failImport(`There is no language ${JSON.stringify(unknown)}.`);
+  if (unknown !== undefined) failImport(`There is no language ${JSON.stringify(unknown)}. An empty database gets its languages by \`fitgraph seed\`.`);
   const { shortName, fullName, url } = license;
 
   await client.query(
@@ -96,6 +96,7 @@ class FoodImport {
   readonly report: FoodImportReport;
   private foods: NumberedFood[] = [];
   private refusals: Refusal[] = [];
+  private written: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly client: Client,
@@ -123,13 +124,32 @@ class FoodImport {
     if (this.report.read % FOODS_PER_BATCH === 0) await this.flush();
   }
 
+  /** Writes the batch, while the next one is read. */
   async flush(): Promise<void> {
-    const { client, foods, refusals, options, report } = this;
+    const { foods, refusals } = this;
+
+    [this.foods, this.refusals] = [[], []];
+    await this.written;
+    this.written = this.write(foods, refusals, this.report.read);
+    // The next flush reports an error.
+    this.written.catch(() => undefined);
+  }
+
+  async end(): Promise<void> {
+    await this.flush();
+    await this.written;
+  }
+
+  private async write(
+    foods: readonly NumberedFood[],
+    refusals: readonly Refusal[],
+    readCount: number,
+  ): Promise<void> {
+    const { client, options, report } = this;
     const result = await run(client, options.isDryRun, () =>
       writeFoods(client, foods, refusals, this.defaults),
     );
 
-    [this.foods, this.refusals] = [[], []];
     report.created += result.created;
     report.updated += result.updated;
     report.unchanged += result.unchanged;
@@ -139,7 +159,7 @@ class FoodImport {
       this.count({ number: food.number, reason: 'duplicate', food });
     }
 
-    options.reportProgress(report.read);
+    options.reportProgress(readCount);
   }
 
   /** Deletes the foods that are gone at their source, unless somebody uses or has edited them. */
@@ -197,7 +217,7 @@ export async function importFoods(
     );
 
     for await (const { number, food } of records) await importOfFoods.add(number, food);
-    await importOfFoods.flush();
+    await importOfFoods.end();
     if (options.isComplete) await importOfFoods.removeGone();
     if (!options.isDryRun) await client.query('VACUUM (ANALYZE) "ingredient", "ingredient_unit", "catalogue_word"');
 
