@@ -120,7 +120,7 @@ BEGIN
     EXECUTE replace($index$
       CREATE INDEX IF NOT EXISTS "catalogue_word_trigrams" ON "catalogue_word" USING gin ("word" trigrams.gin_trgm_ops) WITH (fastupdate = off)
     $index$, 'trigrams', trigram_schema);
-    likeness := trigram_schema || '.word_similarity($2, $1)';
+    likeness := trigram_schema || '.strict_word_similarity($2, $1)';
     -- In long words, several errors are tolerated.
     similar_words := similar_words || replace($sql$
       UNION (SELECT w."word" FROM "catalogue_word" w WHERE char_length($1) >= 6 AND w."word" OPERATOR(trigrams.%) $1
@@ -179,7 +179,8 @@ export const up: OnlineMigration = async (change) => {
     await change.run(wordTriggersSql(table));
     await change.run(insertWordsSql(table, `"${table}"`));
     await change.createIndex(`${table}_name_vector`, `"${table}" USING gin ("search_vector"(${textSql(table)}))`);
-    await change.createIndex(`${table}_name_prefix`, `"${table}" ("name_folded")`);
+    // With the id, so that the index alone answers which names begin with a term.
+    await change.createIndex(`${table}_name_prefix`, `"${table}" ("name_folded", "id")`);
   }
 
   await change.run(MATCHING_FUNCTIONS_SQL);

@@ -102,8 +102,8 @@ export type WriteOperation = 'create' | 'update' | 'remove';
 
 /** What a search by name prefers, besides the name itself. */
 export interface SearchPreferences {
-  /** Rows in a language of the viewer. */
-  inLanguage: SqlCondition;
+  /** Rows in a language of the viewer, if rows have a language. */
+  inLanguage?: SqlCondition;
 
   /** Rows that the viewer has used, which are found first. */
   used?: SqlCondition;

@@ -145,10 +145,13 @@ export function searchMatchCondition({ field, text: term }: TextSearch): SqlCond
 }
 
 /** Maximum numbers of rows that a search of an indexed field ranks. */
-const MAX_HITS = { beginning: 500, words: 2_000, contained: 500 };
+const MAX_HITS = { beginning: 500, words: 1_000, contained: 500 };
 
-/** Parts of names are looked for if fewer names than this contain the words. */
+/** A costly kind of hits is looked for if another kind has fewer hits than this. */
 const FEW_HITS = 50;
+
+const limitUnlessMany = (hits: string, limit: number) =>
+  `CASE WHEN (SELECT count(*) FROM ${hits}) < ${FEW_HITS} THEN ${limit} ELSE 0 END`;
 
 /**
  * Condition of a search that ranks its hits: the shortest names that begin with the term, names
@@ -172,26 +175,25 @@ export function rankedSearchCondition(
     return `${name} >= ${start} AND ${name} < ${start} || chr(1114111)`;
   };
 
+  // Of the many words that begin with one or two letters, only those at the beginning of names count.
+  const wordsLimit = hasTrigram(text) ? MAX_HITS.words : limitUnlessMany('beginnings', MAX_HITS.words);
+
   return (alias, bind) => {
     const hit = `${alias}h`;
     const select = (condition: SqlCondition, end = '') =>
       `(SELECT ${hit}."id" FROM "${table}" ${hit}${whereClause([...others, condition], hit, bind)}${end})`;
+    const shortestFirst = `ORDER BY char_length(${caseFoldedExpression(field, hit)}), ${hit}."id"`;
     const parts = [
-      select(
-        beginsWith,
-        ` ORDER BY char_length(${caseFoldedExpression(field, hit)}), ${hit}."id" LIMIT ${MAX_HITS.beginning}`,
-      ),
+      'SELECT "id" FROM beginnings',
       'SELECT "id" FROM words',
-      select(
-        contains,
-        ` LIMIT CASE WHEN (SELECT count(*) FROM words) < ${FEW_HITS} THEN ${MAX_HITS.contained} ELSE 0 END`,
-      ),
+      select(contains, ` LIMIT ${limitUnlessMany('words', MAX_HITS.contained)}`),
     ];
 
     if (preferences?.used) parts.push(select(allOf([preferences.used, matchesWords])));
 
     return `${alias}."id" IN (
-      WITH words AS MATERIALIZED ${select(matchesWords, ` LIMIT ${MAX_HITS.words}`)}
+      WITH beginnings AS MATERIALIZED ${select(beginsWith, ` ${shortestFirst} LIMIT ${MAX_HITS.beginning}`)},
+        words AS MATERIALIZED ${select(matchesWords, ` LIMIT ${wordsLimit}`)}
       ${parts.join('\n      UNION ALL ')})`;
   };
 }

@@ -17,7 +17,7 @@ export const requestedLanguageIds = ({ request, services: { catalogue } }: Conte
 
 /** `users` are owned resources with a column that refers to the rows. */
 export const searchPreferences =
-  (column: string, users: () => Entity[]) =>
+  (column: string, users: () => Entity[], { hasLanguage = true } = {}) =>
   (context: Context): SearchPreferences => {
     const readable = context.viewer ? users().filter((entity) => hasReadScope(entity, context)) : [];
 
@@ -27,7 +27,9 @@ export const searchPreferences =
         `${alias}."id" IN (SELECT u."${column}" FROM "${resourceOf(entity)!.table}" u${whereClause(ownerConditions(entity, context), 'u', bind)})`;
 
     return {
-      inLanguage: columnIsOneOf('language_id', requestedLanguageIds(context)),
+      inLanguage: hasLanguage
+        ? columnIsOneOf('language_id', requestedLanguageIds(context))
+        : undefined,
       used: readable.length ? anyOf(readable.map(isUsedIn)) : undefined,
     };
   };

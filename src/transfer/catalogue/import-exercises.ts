@@ -52,7 +52,7 @@ SELECT b."id", f."foundBy", b."name" AS "nameInCatalogue", b."edited_at" IS NOT 
 ) f JOIN "exercise_base" b ON b."id" = f."id" ORDER BY f."rank", f."likeness" DESC, b."id" LIMIT 1`;
 
 const STATE_SQL = `
-SELECT b."category_id" AS "categoryId", b."source_id" AS "sourceId",
+SELECT b."category_id" AS "categoryId",
     ARRAY(SELECT m."muscle_id" FROM "exercise_base_muscle" m WHERE m."exercise_base_id" = b."id" AND NOT m."is_secondary" ORDER BY 1) AS "muscles",
     ARRAY(SELECT m."muscle_id" FROM "exercise_base_muscle" m WHERE m."exercise_base_id" = b."id" AND m."is_secondary" ORDER BY 1) AS "secondaryMuscles",
     ARRAY(SELECT q."equipment_id" FROM "exercise_base_equipment" q WHERE q."exercise_base_id" = b."id" ORDER BY 1) AS "equipment",
@@ -70,12 +70,13 @@ interface StoredTranslation extends Omit<SourceTranslation, 'aliases'> {
 
 interface State {
   categoryId: number;
-  sourceId: string | null;
   muscles: number[];
   secondaryMuscles: number[];
   equipment: number[];
   translations: StoredTranslation[];
 }
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** Finds out what an import would do, without writing. */
 async function planImport(
@@ -214,7 +215,7 @@ class ExerciseWriter {
     await this.query('DELETE FROM "exercise_base_equipment" WHERE "exercise_base_id" = $1', [id]);
     await this.query(
       `INSERT INTO "exercise_base_muscle" ("exercise_base_id", "muscle_id", "is_secondary")
-        SELECT $1, m, false FROM unnest($2::int[]) m UNION ALL SELECT $1, m, true FROM unnest($3::int[]) m`,
+        SELECT $1::int, m, false FROM unnest($2::int[]) m UNION ALL SELECT $1, m, true FROM unnest($3::int[]) m`,
       [id, muscles, secondaryMuscles],
     );
     await this.query(
@@ -237,15 +238,11 @@ class ExerciseWriter {
    */
   private async update(id: number, exercise: SourceExercise, state: State, isOwn: boolean): Promise<boolean> {
     const links = this.linksOf(exercise);
+    const { muscles, secondaryMuscles, equipment } = state;
     const categoryId = this.idOf('category', exercise.category);
     let isChanged = false;
 
-    if (state.sourceId === null) {
-      await this.query('UPDATE "exercise_base" SET "source_name" = $2, "source_id" = $3 WHERE "id" = $1', [id, exercise.source, exercise.sourceId]);
-      isChanged = true;
-    }
-
-    if (isOwn && JSON.stringify({ ...links, categoryId }) !== JSON.stringify({ muscles: state.muscles, secondaryMuscles: state.secondaryMuscles, equipment: state.equipment, categoryId: state.categoryId })) {
+    if (isOwn && !isSame([links, categoryId], [{ muscles, secondaryMuscles, equipment }, state.categoryId])) {
       await this.query('UPDATE "exercise_base" SET "category_id" = $2 WHERE "id" = $1', [id, categoryId]);
       await this.writeLinks(id, exercise);
       isChanged = true;
@@ -270,7 +267,7 @@ class ExerciseWriter {
     const next = isOwn
       ? { name: translation.name, description: translation.description, aliases: translation.aliases.join('\n') }
       : { name: stored.name, description: stored.description || translation.description, aliases: [...stored.aliases.split('\n').filter(Boolean), ...others].join('\n') };
-    const hasNewComments = isOwn && JSON.stringify(stored.comments) !== JSON.stringify(translation.comments);
+    const hasNewComments = isOwn && !isSame(stored.comments, translation.comments);
 
     if (hasNewComments) await this.writeComments(stored.id, translation.comments);
     if (next.name === stored.name && next.description === stored.description && next.aliases === stored.aliases) return hasNewComments;

@@ -1,20 +1,17 @@
 /** Finds the muscles, equipment and categories of a source by their names. */
 import type { Client } from 'pg';
+import { upperFirst } from '../../engine/declare/inflection';
 import type { SourceExercise } from './exercise';
 
-/** Plain names of what the catalogue calls otherwise. */
-const SYNONYMS: Readonly<Record<string, string>> = {
+/** Plain names of muscles and equipment that the catalogue calls otherwise. */
+const MUSCLE_NAMES: Readonly<Record<string, string>> = {
   abdominals: 'Rectus abdominis',
   abs: 'Rectus abdominis',
   biceps: 'Biceps brachii',
-  'body only': 'none (bodyweight exercise)',
   calves: 'Gastrocnemius',
   chest: 'Pectoralis major',
-  'e-z curl bar': 'SZ-Bar',
-  'exercise ball': 'Swiss Ball',
   glutes: 'Gluteus maximus',
   hamstrings: 'Biceps femoris',
-  kettlebells: 'Kettlebell',
   lats: 'Latissimus dorsi',
   'lower back': 'Erector spinae',
   obliques: 'Obliquus externus abdominis',
@@ -24,14 +21,34 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   traps: 'Trapezius',
   triceps: 'Triceps brachii',
 };
+const EQUIPMENT_NAMES: Readonly<Record<string, string>> = {
+  'body only': 'none (bodyweight exercise)',
+  'e-z curl bar': 'SZ-Bar',
+  'exercise ball': 'Swiss Ball',
+  kettlebells: 'Kettlebell',
+};
 
-const TABLES = {
-  muscle: { table: 'muscle', namesOf: (e: SourceExercise) => [...e.muscles, ...e.secondaryMuscles] },
-  equipment: { table: 'equipment', namesOf: (e: SourceExercise) => e.equipment },
-  category: { table: 'exercise_category', namesOf: (e: SourceExercise) => [e.category] },
-} as const;
+interface Vocabulary {
+  table: string;
+  synonyms: Readonly<Record<string, string>>;
+  namesOf(exercise: SourceExercise): string[];
+}
 
-export type Term = keyof typeof TABLES;
+const VOCABULARIES = {
+  muscle: {
+    table: 'muscle',
+    synonyms: MUSCLE_NAMES,
+    namesOf: ({ muscles, secondaryMuscles }) => [...muscles, ...secondaryMuscles],
+  },
+  equipment: {
+    table: 'equipment',
+    synonyms: EQUIPMENT_NAMES,
+    namesOf: ({ equipment }) => equipment,
+  },
+  category: { table: 'exercise_category', synonyms: {}, namesOf: ({ category }) => [category] },
+} as const satisfies Record<string, Vocabulary>;
+
+export type Term = keyof typeof VOCABULARIES;
 
 export interface Match {
   term: Term;
@@ -63,14 +80,14 @@ export async function matchTerms(
   );
   const matches: Match[] = [];
 
-  for (const [term, { table, namesOf }] of Object.entries(TABLES) as [Term, (typeof TABLES)[Term]][]) {
+  for (const [term, { table, synonyms, namesOf }] of Object.entries<Vocabulary>(VOCABULARIES)) {
     const { rows } = await client.query(`SELECT min("id") AS "id", "name" FROM "${table}" GROUP BY "name"`);
     const ids = new Map<string, number>(rows.map(({ id, name }) => [fold(name), id]));
 
     for (const name of new Set(exercises.flatMap(namesOf))) {
-      const catalogueName = given.get(fold(name)) ?? SYNONYMS[fold(name)] ?? name;
+      const catalogueName = given.get(fold(name)) ?? synonyms[fold(name)] ?? upperFirst(name);
 
-      matches.push({ term, name, catalogueName, id: ids.get(fold(catalogueName)) });
+      matches.push({ term: term as Term, name, catalogueName, id: ids.get(fold(catalogueName)) });
     }
   }
 
@@ -88,7 +105,7 @@ export async function createTerms(
     const created = id ?? ids.get(`${term} = ${fold(catalogueName)}`);
     const rowId =
       created ??
-      (await client.query(`INSERT INTO "${TABLES[term].table}" ("name") VALUES ($1) RETURNING "id"`, [catalogueName]))
+      (await client.query(`INSERT INTO "${VOCABULARIES[term].table}" ("name") VALUES ($1) RETURNING "id"`, [catalogueName]))
         .rows[0].id;
 
     ids.set(`${term} = ${fold(catalogueName)}`, rowId).set(`${term}: ${name}`, rowId);
