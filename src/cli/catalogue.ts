@@ -67,7 +67,11 @@ export async function importFoodsCommand(location: string, options: FoodOptions)
       isComplete: Boolean(options.complete),
       isDryRun,
       reportProgress: (read) =>
-        printProgress('Foods', read, source.size && Math.round((read * source.size) / source.readBytes())),
+        printProgress(
+          'Foods',
+          read,
+          source.size && Math.round((read * source.size) / source.readBytes()),
+        ),
       reportRefusal: ({ number, reason, food }) =>
         refusals?.write(
           `${number},${quoteCell(food?.sourceId)},${quoteCell(food?.name)},${reason satisfies RefusalReason}\n`,
@@ -95,7 +99,9 @@ function printPlan({ terms, exercises }: ExerciseImportPlan): void {
   for (const { term, name, catalogueName, id } of terms) {
     if (id === undefined) printLine(`new ${term}: ${replaceControlCharacters(catalogueName)}`);
     else if (name !== catalogueName) {
-      printLine(`${term} ${replaceControlCharacters(name)} is ${replaceControlCharacters(catalogueName)}`);
+      printLine(
+        `${term} ${replaceControlCharacters(name)} is ${replaceControlCharacters(catalogueName)}`,
+      );
     }
   }
 
@@ -125,7 +131,9 @@ export async function importExercisesCommand(
       async confirm(plan) {
         printPlan(plan);
 
-        return !dryRun && (yes === true || (await promptConfirmation('Import them? [yes] ', 'yes')));
+        return (
+          !dryRun && (yes === true || (await promptConfirmation('Import them? [yes] ', 'yes')))
+        );
       },
     });
 

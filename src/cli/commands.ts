@@ -224,7 +224,10 @@ function createCatalogueCommand(): Command {
     .option('--language <codes>', 'languages of the names, in the order of preference', 'en')
     .option('--source <name>', 'name of the source of a CSV file')
     .option('--map <field=column>', 'column of a CSV file; repeatable', collect, [])
-    .option('--complete', 'delete foods of the source that the file does not contain and nobody uses')
+    .option(
+      '--complete',
+      'delete foods of the source that the file does not contain and nobody uses',
+    )
     .option('--refused <file>', 'list refused foods in this CSV file')
     .option('--dry-run', 'only report what would be written')
     .action(lazyAction(async () => (await import('./catalogue.ts')).importFoodsCommand));
@@ -234,7 +237,12 @@ function createCatalogueCommand(): Command {
     .description(
       'Imports exercises of free-exercise-db (JSON), an export, or a running service with the REST API v2 by its address; shows what they are in the catalogue and asks.',
     )
-    .option('--map <name=name>', 'muscle, equipment or category of the catalogue; repeatable', collect, [])
+    .option(
+      '--map <name=name>',
+      'muscle, equipment or category of the catalogue; repeatable',
+      collect,
+      [],
+    )
     .option('--yes', 'skip the confirmation')
     .option('--dry-run', 'only show what would be done')
     .action(lazyAction(async () => (await import('./catalogue.ts')).importExercisesCommand));

@@ -93,6 +93,7 @@ export class JsonArraySplitter {
 
         this.yieldedCount += 1;
         elementStart = this.position + 1;
+
         if (byte === CLOSE_BRACKET_BYTE) {
           this.state = 'after';
           if (ignoresRest) return;

@@ -178,7 +178,10 @@ export const up: OnlineMigration = async (change) => {
   for (const table of SEARCHED_TABLES) {
     await change.run(wordTriggersSql(table));
     await change.run(insertWordsSql(table, `"${table}"`));
-    await change.createIndex(`${table}_name_vector`, `"${table}" USING gin ("search_vector"(${textSql(table)}))`);
+    await change.createIndex(
+      `${table}_name_vector`,
+      `"${table}" USING gin ("search_vector"(${textSql(table)}))`,
+    );
     // With the id, so that the index alone answers which names begin with a term.
     await change.createIndex(`${table}_name_prefix`, `"${table}" ("name_folded", "id")`);
   }

@@ -176,7 +176,9 @@ export function rankedSearchCondition(
   };
 
   // Of the many words that begin with one or two letters, only those at the beginning of names count.
-  const wordsLimit = hasTrigram(text) ? MAX_HITS.words : limitUnlessMany('beginnings', MAX_HITS.words);
+  const wordsLimit = hasTrigram(text)
+    ? MAX_HITS.words
+    : limitUnlessMany('beginnings', MAX_HITS.words);
 
   return (alias, bind) => {
     const hit = `${alias}h`;

@@ -174,9 +174,7 @@ export function operatorCondition(
     case 'search':
       checkSearchTerm(value, path);
 
-      return value.includes('\0')
-        ? MATCHES_NO_ROW
-        : searchMatchCondition({ field, text: value });
+      return value.includes('\0') ? MATCHES_NO_ROW : searchMatchCondition({ field, text: value });
     case 'contains':
     case 'startsWith':
     case 'endsWith':

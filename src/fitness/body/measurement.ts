@@ -1,6 +1,12 @@
 import { Model } from 'sequelize-typescript';
 import { createCrudResolver } from '../../engine/schema/crud';
-import { DateTimeField, DecimalField, defaultValues, Id, TextField } from '../../engine/declare/fields';
+import {
+  DateTimeField,
+  DecimalField,
+  defaultValues,
+  Id,
+  TextField,
+} from '../../engine/declare/fields';
 import { Owner, Ref, Resource } from '../../engine/declare/resource';
 import { MeasurementCategory } from './measurement-category';
 import { User } from '../../accounts/user';

@@ -51,7 +51,9 @@ export const EQUIPMENT_LINK_TABLE = {
   ordering: ['id'],
   groupKeyPaths: {},
   publishedColumnValues: { status: ACCEPTED_STATUS },
-  searchPreferences: searchPreferences('exercise_base_id', () => [WorkoutLog], { hasLanguage: false }),
+  searchPreferences: searchPreferences('exercise_base_id', () => [WorkoutLog], {
+    hasLanguage: false,
+  }),
 })
 export class Exercise extends Model<Exercise> {
   @Id() declare id: number;

@@ -1,6 +1,11 @@
 /** What a search of the catalogue prefers: languages of the viewer, and rows used before. */
 import { hasReadScope, ownerConditions } from '../../engine/access/access';
-import { anyOf, columnIsOneOf, whereClause, type SqlCondition } from '../../engine/access/conditions';
+import {
+  anyOf,
+  columnIsOneOf,
+  whereClause,
+  type SqlCondition,
+} from '../../engine/access/conditions';
 import type { Context } from '../../engine/context';
 import type { Entity } from '../../engine/declare/fields';
 import { resourceOf, type SearchPreferences } from '../../engine/declare/registry';
@@ -19,7 +24,9 @@ export const requestedLanguageIds = ({ request, services: { catalogue } }: Conte
 export const searchPreferences =
   (column: string, users: () => Entity[], { hasLanguage = true } = {}) =>
   (context: Context): SearchPreferences => {
-    const readable = context.viewer ? users().filter((entity) => hasReadScope(entity, context)) : [];
+    const readable = context.viewer
+      ? users().filter((entity) => hasReadScope(entity, context))
+      : [];
 
     const isUsedIn =
       (entity: Entity): SqlCondition =>

@@ -10,7 +10,8 @@ const MAX_EXERCISES = 50_000;
 
 /** Whether a URL is that of a service instead of a file. */
 const isService = (location: string): boolean =>
-  /^https?:\/\//.test(location) && !/\.(?:json|jsonl)(?:\.gz|\.zst)?$/.test(new URL(location).pathname);
+  /^https?:\/\//.test(location) &&
+  !/\.(?:json|jsonl)(?:\.gz|\.zst)?$/.test(new URL(location).pathname);
 
 async function* readFile(location: string): AsyncGenerator<SourceExercise> {
   const { start, all } = await peek((await openSource(location)).bytes);
@@ -34,11 +35,17 @@ async function* readFile(location: string): AsyncGenerator<SourceExercise> {
 export async function readExercises(location: string): Promise<SourceExercise[]> {
   const exercises: SourceExercise[] = [];
 
-  for await (const exercise of isService(location) ? readReferenceService(location) : readFile(location)) {
-    if (exercise.translations.some(({ language, name }) => language !== '' && name !== '')) exercises.push(exercise);
-    if (exercises.length > MAX_EXERCISES) failImport(`There are more than ${MAX_EXERCISES} exercises.`);
+  for await (const exercise of isService(location)
+    ? readReferenceService(location)
+    : readFile(location)) {
+    if (exercise.translations.some(({ language, name }) => language !== '' && name !== ''))
+      {exercises.push(exercise);}
+
+    if (exercises.length > MAX_EXERCISES)
+      {failImport(`There are more than ${MAX_EXERCISES} exercises.`);}
   }
 
   if (!exercises.length) failImport(`${location} contains no exercises.`);
+
   return exercises;
 }

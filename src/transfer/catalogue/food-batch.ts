@@ -62,7 +62,8 @@ const FOOD_COLUMNS: readonly Column<NumberedFood>[] = [
     valueOf: ({ category }) => truncate(category, MAX_CHARACTERS.category),
   },
   ...NUTRIENTS.map((nutrient): Column<NumberedFood> => {
-    const [type, places] = nutrient === 'energy' ? ['integer' as const, 0] : ['numeric' as const, DECIMAL_PLACES];
+    const [type, places] =
+      nutrient === 'energy' ? ['integer' as const, 0] : ['numeric' as const, DECIMAL_PLACES];
 
     return {
       name: NUTRIENT_REST_KEYS[nutrient],
@@ -199,7 +200,10 @@ async function give<T>(
   const arrays = columns.map(({ valueOf }) => items.map((item) => valueOf(item, defaults) ?? null));
   const parameters = columns.map(({ type }, index) => `$${index + 1}::${type}[]`);
 
-  await client.query(`INSERT INTO "${table}" SELECT * FROM unnest(${parameters.join(', ')})`, arrays);
+  await client.query(
+    `INSERT INTO "${table}" SELECT * FROM unnest(${parameters.join(', ')})`,
+    arrays,
+  );
 }
 
 /** Writes foods in the current transaction. The session must have the tables of a batch. */
@@ -219,6 +223,7 @@ export async function writeFoods(
   const portions = foods
     .filter(({ number }) => !duplicateNumbers.has(number))
     .flatMap((food) => food.portions.map((portion) => ({ ...portion, food })));
+
   await run(FORGET_REFUSALS_SQL);
   await run(ADOPT_BY_BARCODE_SQL);
   const unchanged = (await run(DELETE_UNCHANGED_SQL)).rowCount!;
@@ -232,7 +237,9 @@ export async function writeFoods(
     await run(INSERT_PORTIONS_SQL);
   }
 
-  const refusedFoods = refusals.filter((refusal): refusal is RefusedFood => refusal.food !== undefined);
+  const refusedFoods = refusals.filter(
+    (refusal): refusal is RefusedFood => refusal.food !== undefined,
+  );
 
   if (refusedFoods.length) {
     await give(client, 'given_refusal', REFUSAL_COLUMNS, refusedFoods, defaults);

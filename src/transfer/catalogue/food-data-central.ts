@@ -71,7 +71,8 @@ const MEASURE_PATTERN =
 const FULL_NAMES: Readonly<Record<string, string>> = { tbsp: 'tablespoon', tsp: 'teaspoon' };
 
 function measureOf(...texts: unknown[]): string {
-  const [, measure] = texts.map((text) => MEASURE_PATTERN.exec(String(text ?? ''))).find(Boolean) ?? [];
+  const [, measure] =
+    texts.map((text) => MEASURE_PATTERN.exec(String(text ?? ''))).find(Boolean) ?? [];
   const name = measure?.toLowerCase();
 
   return name === undefined ? PORTION : upperFirst(FULL_NAMES[name] ?? name);

@@ -1,7 +1,11 @@
 /** Recognizes a file of foods by its content, and reads its records. */
 import { failImport } from '../dump';
 import type { SourceFood } from './food';
-import { FOOD_DATA_CENTRAL, FOOD_DATA_CENTRAL_KEYS, foodOfFoodDataCentral } from './food-data-central';
+import {
+  FOOD_DATA_CENTRAL,
+  FOOD_DATA_CENTRAL_KEYS,
+  foodOfFoodDataCentral,
+} from './food-data-central';
 import { foodOfProduct, OPEN_FOOD_FACTS } from './open-food-facts';
 import { elementsOf, hasWrongBytes, linesOf, type TextRecord } from './records';
 import { peek } from './source';
@@ -75,7 +79,9 @@ async function readTable(
   const isOpenFoodFacts = isOpenFoodFactsHeader(names);
 
   if (!isOpenFoodFacts && sourceName === undefined) {
-    failImport('Name the source of the table by --source, so that another import can update its foods.');
+    failImport(
+      'Name the source of the table by --source, so that another import can update its foods.',
+    );
   }
 
   async function* records(): AsyncGenerator<FoodRecord> {
@@ -100,7 +106,10 @@ export async function readFoods(
   options: FoodFileOptions,
 ): Promise<FoodFile> {
   const { start, all } = await peek(bytes);
-  const text = start.toString().replace(/^\uFEFF/, '').trimStart();
+  const text = start
+    .toString()
+    .replace(/^\uFEFF/, '')
+    .trimStart();
   const [, key] = /^\{\s*"(\w+)"\s*:\s*\[/.exec(text) ?? [];
 
   if (key !== undefined && FOOD_DATA_CENTRAL_KEYS.includes(key)) {
@@ -111,8 +120,7 @@ export async function readFoods(
   }
 
   if (text.startsWith('{')) {
-    const toFood = (product: Record<string, unknown>) =>
-      foodOfProduct(product, options.languages);
+    const toFood = (product: Record<string, unknown>) => foodOfProduct(product, options.languages);
 
     return { table: OPEN_FOOD_FACTS, records: parseRecords(linesOf(all), toFood) };
   }

@@ -123,10 +123,7 @@ export function refusalReasonOf({
     return 'excessive';
   }
 
-  if (
-    (sugar ?? 0) > carbohydrates + ROUNDING_GRAMS ||
-    (saturatedFat ?? 0) > fat + ROUNDING_GRAMS
-  ) {
+  if ((sugar ?? 0) > carbohydrates + ROUNDING_GRAMS || (saturatedFat ?? 0) > fat + ROUNDING_GRAMS) {
     return 'part';
   }
 

@@ -48,7 +48,12 @@ function descriptionOf(steps: readonly string[]): string {
 
 export function exerciseOfEntry(entry: Entry): SourceExercise {
   const { id, name, category, force, level, mechanic, equipment, primaryMuscles } = entry;
-  const properties = Object.entries({ Category: category, Level: level, Force: force, Mechanic: mechanic });
+  const properties = Object.entries({
+    Category: category,
+    Level: level,
+    Force: force,
+    Mechanic: mechanic,
+  });
   const [categoryName = 'Cardio'] =
     Object.entries(CATEGORIES).find(([, muscles]) => muscles.includes(primaryMuscles[0]!)) ?? [];
 

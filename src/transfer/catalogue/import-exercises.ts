@@ -158,7 +158,10 @@ class ExerciseWriter {
         WHERE NOT EXISTS (SELECT FROM "license" WHERE "short_name" = $1)`,
       [shortName, fullName, url],
     );
-    const [row] = await this.query('SELECT min("id") AS "id" FROM "license" WHERE "short_name" = $1', [shortName]);
+    const [row] = await this.query(
+      'SELECT min("id") AS "id" FROM "license" WHERE "short_name" = $1',
+      [shortName],
+    );
 
     return row!.id;
   }
@@ -190,7 +193,9 @@ class ExerciseWriter {
     const id = row!.id;
 
     await this.writeLinks(id, exercise);
-    for (const translation of exercise.translations) await this.createTranslation(id, exercise, translation);
+
+    for (const translation of exercise.translations)
+      {await this.createTranslation(id, exercise, translation);}
   }
 
   private async createTranslation(
@@ -201,7 +206,16 @@ class ExerciseWriter {
     const rows = await this.query(
       `INSERT INTO "exercise" ("uuid", "name", "name_original", "description", "aliases", "language_id", "license_id", "license_author", "exercise_base_id", "creation_date", "status")
         SELECT $1, $2, $2, $3, $4, l."id", $5, $6, $7, current_date, '${ACCEPTED_STATUS}' FROM "language" l WHERE l."short_name" = $8 RETURNING "id"`,
-      [uuid ?? randomUUID(), name, description, aliases.join('\n'), await this.licenseId(exercise), exercise.author?.slice(0, 50), id, language],
+      [
+        uuid ?? randomUUID(),
+        name,
+        description,
+        aliases.join('\n'),
+        await this.licenseId(exercise),
+        exercise.author?.slice(0, 50),
+        id,
+        language,
+      ],
     );
 
     // Languages that the catalogue does not have are left out.
@@ -236,14 +250,25 @@ class ExerciseWriter {
    * Updates an exercise of this source; completes one from elsewhere with translations, and with
    * its name as an alias. Returns whether anything has changed.
    */
-  private async update(id: number, exercise: SourceExercise, state: State, isOwn: boolean): Promise<boolean> {
+  private async update(
+    id: number,
+    exercise: SourceExercise,
+    state: State,
+    isOwn: boolean,
+  ): Promise<boolean> {
     const links = this.linksOf(exercise);
     const { muscles, secondaryMuscles, equipment } = state;
     const categoryId = this.idOf('category', exercise.category);
     let isChanged = false;
 
-    if (isOwn && !isSame([links, categoryId], [{ muscles, secondaryMuscles, equipment }, state.categoryId])) {
-      await this.query('UPDATE "exercise_base" SET "category_id" = $2 WHERE "id" = $1', [id, categoryId]);
+    if (
+      isOwn &&
+      !isSame([links, categoryId], [{ muscles, secondaryMuscles, equipment }, state.categoryId])
+    ) {
+      await this.query('UPDATE "exercise_base" SET "category_id" = $2 WHERE "id" = $1', [
+        id,
+        categoryId,
+      ]);
       await this.writeLinks(id, exercise);
       isChanged = true;
     }
@@ -251,7 +276,8 @@ class ExerciseWriter {
     for (const translation of exercise.translations) {
       const stored = state.translations.find(({ language }) => language === translation.language);
 
-      if (stored) isChanged = (await this.updateTranslation(stored, translation, isOwn)) || isChanged;
+      if (stored)
+        {isChanged = (await this.updateTranslation(stored, translation, isOwn)) || isChanged;}
       else {
         await this.createTranslation(id, exercise, translation);
         isChanged = true;
@@ -261,17 +287,41 @@ class ExerciseWriter {
     return isChanged;
   }
 
-  private async updateTranslation(stored: StoredTranslation, translation: SourceTranslation, isOwn: boolean): Promise<boolean> {
+  private async updateTranslation(
+    stored: StoredTranslation,
+    translation: SourceTranslation,
+    isOwn: boolean,
+  ): Promise<boolean> {
     const known = [stored.name, ...stored.aliases.split('\n')];
-    const others = [translation.name, ...translation.aliases].filter((name) => !known.some((k) => k.toLowerCase() === name.toLowerCase()));
+    const others = [translation.name, ...translation.aliases].filter(
+      (name) => !known.some((k) => k.toLowerCase() === name.toLowerCase()),
+    );
     const next = isOwn
-      ? { name: translation.name, description: translation.description, aliases: translation.aliases.join('\n') }
-      : { name: stored.name, description: stored.description || translation.description, aliases: [...stored.aliases.split('\n').filter(Boolean), ...others].join('\n') };
+      ? {
+          name: translation.name,
+          description: translation.description,
+          aliases: translation.aliases.join('\n'),
+        }
+      : {
+          name: stored.name,
+          description: stored.description || translation.description,
+          aliases: [...stored.aliases.split('\n').filter(Boolean), ...others].join('\n'),
+        };
     const hasNewComments = isOwn && !isSame(stored.comments, translation.comments);
 
     if (hasNewComments) await this.writeComments(stored.id, translation.comments);
-    if (next.name === stored.name && next.description === stored.description && next.aliases === stored.aliases) return hasNewComments;
-    await this.query('UPDATE "exercise" SET "name" = $2, "description" = $3, "aliases" = $4 WHERE "id" = $1', [stored.id, next.name, next.description, next.aliases]);
+
+    if (
+      next.name === stored.name &&
+      next.description === stored.description &&
+      next.aliases === stored.aliases
+    )
+      {return hasNewComments;}
+
+    await this.query(
+      'UPDATE "exercise" SET "name" = $2, "description" = $3, "aliases" = $4 WHERE "id" = $1',
+      [stored.id, next.name, next.description, next.aliases],
+    );
 
     return true;
   }
@@ -292,7 +342,9 @@ export async function importExercises(
   { mapping, confirm }: ExerciseImportOptions,
 ): Promise<ExerciseImportReport | undefined> {
   return database.withoutTimeouts(async (client) => {
-    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "isLocked"', [ADVISORY_LOCK_KEYS.catalogue]);
+    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "isLocked"', [
+      ADVISORY_LOCK_KEYS.catalogue,
+    ]);
 
     if (!rows[0].isLocked) failImport('Another import of the catalogue runs.');
     const plan = await planImport(client, exercises, mapping);

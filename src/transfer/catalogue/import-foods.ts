@@ -12,7 +12,13 @@ import { fieldsOf } from '../../engine/declare/fields';
 import { allEntities, resourceOf } from '../../engine/declare/registry';
 import { failImport } from '../dump';
 import { refusalReasonOf, type RefusalReason, type SourceFood } from './food';
-import { BATCH_TABLES_SQL, writeFoods, type FoodDefaults, type NumberedFood, type Refusal } from './food-batch';
+import {
+  BATCH_TABLES_SQL,
+  writeFoods,
+  type FoodDefaults,
+  type NumberedFood,
+  type Refusal,
+} from './food-batch';
 import { readFoods, type FoodFileOptions, type FoodTable } from './food-files';
 
 const FOODS_PER_BATCH = 5_000;
@@ -65,7 +71,11 @@ async function prepare(
   const languageIds = new Map<string, number>(rows.map(({ code, id }) => [code, id]));
   const unknown = languages.find((language) => !languageIds.has(language));
 
-  if (unknown !== undefined) failImport(`There is no language ${JSON.stringify(unknown)}. An empty database gets its languages by \`fitgraph seed\`.`);
+  if (unknown !== undefined)
+    {failImport(
+      `There is no language ${JSON.stringify(unknown)}. An empty database gets its languages by \`fitgraph seed\`.`,
+    );}
+
   const { shortName, fullName, url } = license;
 
   await client.query(
@@ -219,7 +229,9 @@ export async function importFoods(
     for await (const { number, food } of records) await importOfFoods.add(number, food);
     await importOfFoods.end();
     if (options.isComplete) await importOfFoods.removeGone();
-    if (!options.isDryRun) await client.query('VACUUM (ANALYZE) "ingredient", "ingredient_unit", "catalogue_word"');
+
+    if (!options.isDryRun)
+      {await client.query('VACUUM (ANALYZE) "ingredient", "ingredient_unit", "catalogue_word"');}
 
     return importOfFoods.report;
   });

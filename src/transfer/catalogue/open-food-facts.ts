@@ -86,7 +86,10 @@ const firstOf = (list: unknown): string | undefined =>
 /** `languages` are codes in the order of preference. */
 export function foodOfProduct(product: Product, languages: readonly string[]): SourceFood {
   const nutriments = (product.nutriments ?? {}) as Record<string, unknown>;
-  const names = languages.map((language) => [language, textOf(product[`product_name_${language}`])]);
+  const names = languages.map((language) => [
+    language,
+    textOf(product[`product_name_${language}`]),
+  ]);
   const main = textOf(product.lang);
 
   if (main !== undefined && languages.includes(main)) {
@@ -104,7 +107,9 @@ export function foodOfProduct(product: Product, languages: readonly string[]): S
     language,
     commonName: textOf(product.generic_name),
     brand: textOf(product.brands)?.split(',')[0],
-    category: firstOf(product.categories_tags)?.replace(/^[a-z]{2}:/, '').replaceAll('-', ' '),
+    category: firstOf(product.categories_tags)
+      ?.replace(/^[a-z]{2}:/, '')
+      .replaceAll('-', ' '),
     nutrients: nutrientsOf(valueOf),
     alcohol: alcoholOf(valueOf),
     portions: portionsOf(product.serving_size),

@@ -79,10 +79,7 @@ export async function openSource(location: string): Promise<CatalogueSource> {
   return { name, size, readBytes: () => readBytes, bytes: decompress(count(), name) };
 }
 
-async function* decompress(
-  chunks: AsyncGenerator<Buffer>,
-  name: string,
-): AsyncGenerator<Buffer> {
+async function* decompress(chunks: AsyncGenerator<Buffer>, name: string): AsyncGenerator<Buffer> {
   try {
     const first = await chunks.next();
 

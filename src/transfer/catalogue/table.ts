@@ -81,11 +81,14 @@ export function mapColumns(header: readonly string[], mapping: readonly string[]
       failImport(`--map ${entry}: the fields are ${Object.keys(COLUMN_NAMES).join(', ')}.`);
     }
 
-    if (index === -1) failImport(`--map ${entry}: the table has no column ${JSON.stringify(name)}.`);
+    if (index === -1)
+      {failImport(`--map ${entry}: the table has no column ${JSON.stringify(name)}.`);}
+
     columns.set(field, index);
   }
 
   if (!columns.has('name')) failImport('The table has no column for the name. Name it by --map.');
+
   return columns;
 }
 
@@ -104,6 +107,7 @@ export function foodOfRow(
 
     return text === '' ? undefined : text;
   };
+
   const numeric = (field: string) => cell(field)?.replace(',', '.');
   const [code, name = ''] = [cell('code'), cell('name')];
 

@@ -81,7 +81,9 @@ export async function matchTerms(
   const matches: Match[] = [];
 
   for (const [term, { table, synonyms, namesOf }] of Object.entries<Vocabulary>(VOCABULARIES)) {
-    const { rows } = await client.query(`SELECT min("id") AS "id", "name" FROM "${table}" GROUP BY "name"`);
+    const { rows } = await client.query(
+      `SELECT min("id") AS "id", "name" FROM "${table}" GROUP BY "name"`,
+    );
     const ids = new Map<string, number>(rows.map(({ id, name }) => [fold(name), id]));
 
     for (const name of new Set(exercises.flatMap(namesOf))) {
@@ -105,8 +107,12 @@ export async function createTerms(
     const created = id ?? ids.get(`${term} = ${fold(catalogueName)}`);
     const rowId =
       created ??
-      (await client.query(`INSERT INTO "${VOCABULARIES[term].table}" ("name") VALUES ($1) RETURNING "id"`, [catalogueName]))
-        .rows[0].id;
+      (
+        await client.query(
+          `INSERT INTO "${VOCABULARIES[term].table}" ("name") VALUES ($1) RETURNING "id"`,
+          [catalogueName],
+        )
+      ).rows[0].id;
 
     ids.set(`${term} = ${fold(catalogueName)}`, rowId).set(`${term}: ${name}`, rowId);
   }

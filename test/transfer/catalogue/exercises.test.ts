@@ -80,7 +80,8 @@ test('imports exercises of free-exercise-db by the plain names of their muscles'
       license: { shortName: 'CC0' },
       translations: [
         {
-          description: '<ol><li>Hold the bar &lt; at the hips.</li><li>Lower it &amp; rise.</li></ol>',
+          description:
+            '<ol><li>Hold the bar &lt; at the hips.</li><li>Lower it &amp; rise.</li></ol>',
           aliases: '',
           language: { shortName: 'en' },
           comments: [
@@ -222,7 +223,9 @@ describe('a running service', () => {
       const page = pages[url!];
 
       if (!page) return void response.writeHead(404).end();
-      response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(page('http://inner.example')));
+      response
+        .writeHead(200, { 'Content-Type': 'application/json' })
+        .end(JSON.stringify(page('http://inner.example')));
     });
     await new Promise<void>((resolve) => service.listen(0, resolve));
     address = `http://localhost:${(service.address() as AddressInfo).port}/`;

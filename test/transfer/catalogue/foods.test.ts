@@ -70,21 +70,25 @@ const NUTELLA = {
   serving_size: '15 g',
   editors_tags: ['kiliweb'],
 };
-const lines = (...products: object[]) => products.map((product) => JSON.stringify(product)).join('\n');
+const lines = (...products: object[]) =>
+  products.map((product) => JSON.stringify(product)).join('\n');
 
 const byBarcode = async (code: string, language = 'en') =>
   (
-    await fitgraph.anonymous
-      .withHeaders({ 'Accept-Language': language })
-      .ask(
-        `query ($code: String!) { food: ingredientByBarcode(code: $code) { name energy protein carbohydrates sugar fat saturatedFat sodium brand commonName foodCategory
+    await fitgraph.anonymous.withHeaders({ 'Accept-Language': language }).ask(
+      `query ($code: String!) { food: ingredientByBarcode(code: $code) { name energy protein carbohydrates sugar fat saturatedFat sodium brand commonName foodCategory
           sourceName licenseAuthor language { shortName } license { shortName } units { grams amount householdUnit { name } } } }`,
-        { code },
-      )
+      { code },
+    )
   ).food;
 
 test('imports a product of Open Food Facts with its portion, author and licence', async () => {
-  expect(counts(await run(lines(NUTELLA)))).toEqual({ created: 1, updated: 0, unchanged: 0, removed: 0 });
+  expect(counts(await run(lines(NUTELLA)))).toEqual({
+    created: 1,
+    updated: 0,
+    unchanged: 0,
+    removed: 0,
+  });
   expect(await byBarcode('3017620422003')).toEqual({
     name: 'Nutella',
     energy: 539,
@@ -106,15 +110,31 @@ test('imports a product of Open Food Facts with its portion, author and licence'
 });
 
 test('writes nothing twice, and only what has changed at the source', async () => {
-  const before = await fitgraph.sql(`SELECT xmin, * FROM "ingredient" WHERE "code" = '3017620422003'`);
+  const before = await fitgraph.sql(
+    `SELECT xmin, * FROM "ingredient" WHERE "code" = '3017620422003'`,
+  );
 
-  expect(counts(await run(lines(NUTELLA)))).toEqual({ created: 0, updated: 0, unchanged: 1, removed: 0 });
+  expect(counts(await run(lines(NUTELLA)))).toEqual({
+    created: 0,
+    updated: 0,
+    unchanged: 1,
+    removed: 0,
+  });
   expect(
     await fitgraph.sql(`SELECT xmin, * FROM "ingredient" WHERE "code" = '3017620422003'`),
   ).toEqual(before);
-  const changed = { ...NUTELLA, nutriments: { ...NUTRIMENTS, proteins_100g: 6.5 }, serving_size: '20 g' };
+  const changed = {
+    ...NUTELLA,
+    nutriments: { ...NUTRIMENTS, proteins_100g: 6.5 },
+    serving_size: '20 g',
+  };
 
-  expect(counts(await run(lines(changed)))).toEqual({ created: 0, updated: 1, unchanged: 0, removed: 0 });
+  expect(counts(await run(lines(changed)))).toEqual({
+    created: 0,
+    updated: 1,
+    unchanged: 0,
+    removed: 0,
+  });
   expect(await byBarcode('3017620422003')).toMatchObject({
     protein: '6.500',
     units: [{ grams: '20' }],
@@ -122,7 +142,9 @@ test('writes nothing twice, and only what has changed at the source', async () =
 });
 
 test('leaves foods unchanged that a person has edited here, and reports them', async () => {
-  await fitgraph.sql(`UPDATE "ingredient" SET "name" = 'Nutella (jar)' WHERE "code" = '3017620422003'`);
+  await fitgraph.sql(
+    `UPDATE "ingredient" SET "name" = 'Nutella (jar)' WHERE "code" = '3017620422003'`,
+  );
   const { kept, updated } = await run(lines(NUTELLA));
 
   expect([kept, updated]).toEqual([['3017620422003'], 0]);
@@ -146,9 +168,17 @@ test.each([
   ['a wrong check digit', { code: '3017620422004' }, 'barcode'],
   ['a negative value', { nutriments: { ...NUTRIMENTS, fat_100g: -1 } }, 'negative'],
   ['more than 100 g in 100 g', { nutriments: { ...NUTRIMENTS, proteins_100g: 60 } }, 'excessive'],
-  ['more saturated fat than fat', { nutriments: { ...NUTRIMENTS, 'saturated-fat_100g': 40 } }, 'part'],
+  [
+    'more saturated fat than fat',
+    { nutriments: { ...NUTRIMENTS, 'saturated-fat_100g': 40 } },
+    'part',
+  ],
   ['more than 900 kcal', { nutriments: { ...NUTRIMENTS, 'energy-kcal_100g': 2255 } }, 'energy'],
-  ['energy far from its nutrients', { nutriments: { ...NUTRIMENTS, 'energy-kcal_100g': 120 } }, 'energy'],
+  [
+    'energy far from its nutrients',
+    { nutriments: { ...NUTRIMENTS, 'energy-kcal_100g': 120 } },
+    'energy',
+  ],
   ['no fat', { nutriments: { ...NUTRIMENTS, fat_100g: undefined } }, 'incomplete'],
   ['no name', { product_name_en: ' ' }, 'nameless'],
 ])('refuses a food with %s', async (_what, change, reason) => {
@@ -237,7 +267,8 @@ test('imports foods of FoodData Central', async () => {
 });
 
 describe('a table of one’s own', () => {
-  const table = 'Barcode;Lebensmittel;kcal;Eiweiß;Kohlenhydrate;Fett;Hinweis\n;"Quark; mager";67;12,0;4,0;0,2;x\n';
+  const table =
+    'Barcode;Lebensmittel;kcal;Eiweiß;Kohlenhydrate;Fett;Hinweis\n;"Quark; mager";67;12,0;4,0;0,2;x\n';
 
   test('needs the name of a source', async () => {
     await expect(run(table)).rejects.toThrow('--source');
@@ -257,9 +288,15 @@ describe('a table of one’s own', () => {
     const other = 'Bezeichnung,kcal,Protein,Carbs,Fat\nSkyr,63,11,4,0.2\n';
 
     await expect(run(other, { sourceName: 'A' })).rejects.toThrow('no column for the name');
-    await expect(run(other, { sourceName: 'A', mapping: ['nam=kcal'] })).rejects.toThrow('the fields are');
-    await expect(run(other, { sourceName: 'A', mapping: ['name=Name'] })).rejects.toThrow('no column "Name"');
-    expect(await run(other, { sourceName: 'A', mapping: ['name=Bezeichnung'] })).toMatchObject({ created: 1 });
+    await expect(run(other, { sourceName: 'A', mapping: ['nam=kcal'] })).rejects.toThrow(
+      'the fields are',
+    );
+    await expect(run(other, { sourceName: 'A', mapping: ['name=Name'] })).rejects.toThrow(
+      'no column "Name"',
+    );
+    expect(await run(other, { sourceName: 'A', mapping: ['name=Bezeichnung'] })).toMatchObject({
+      created: 1,
+    });
   });
 });
 
@@ -271,7 +308,9 @@ test('deletes foods that are gone at the source, unless somebody uses or has edi
 
   await run(all, { sourceName });
   const ann = await fitgraph.user('ann');
-  const [{ id }] = (await fitgraph.sql(`SELECT "id" FROM "ingredient" WHERE "name" = 'Salad'`)) as [{ id: number }];
+  const [{ id }] = (await fitgraph.sql(`SELECT "id" FROM "ingredient" WHERE "name" = 'Salad'`)) as [
+    { id: number },
+  ];
   const plan = await ann.post('/nutritionplan/', { description: 'A plan' });
 
   await ann.post('/nutritiondiary/', { plan: plan.body.id, ingredient: id, amount: '100' });
@@ -280,7 +319,9 @@ test('deletes foods that are gone at the source, unless somebody uses or has edi
 
   expect(await run(left, { sourceName })).toMatchObject({ removed: 0 });
   expect(await run(left, { sourceName, isComplete: true })).toMatchObject({ removed: 1 });
-  const names = await fitgraph.sql(`SELECT "name" FROM "ingredient" WHERE "source_name" = 'Menu' ORDER BY "name"`);
+  const names = await fitgraph.sql(
+    `SELECT "name" FROM "ingredient" WHERE "source_name" = 'Menu' ORDER BY "name"`,
+  );
 
   expect(names.map(({ name }) => name)).toEqual(['Cake', 'Salad', 'Stew']);
 });
@@ -298,7 +339,9 @@ test.each([
     'zip',
     zipSync({
       'readme.md': Buffer.from('#'),
-      'foods.jsonl': Buffer.from(lines({ ...NUTELLA, code: '73513537', product_name_en: 'Zipped' })),
+      'foods.jsonl': Buffer.from(
+        lines({ ...NUTELLA, code: '73513537', product_name_en: 'Zipped' }),
+      ),
     }),
   ],
 ])('reads %s', async (_name, content) => {
@@ -309,13 +352,21 @@ describe('hostile files', () => {
   test.each<[what: string, content: () => string | Uint8Array, message: string]>([
     ['a line of 9 MB', () => `{"code":"${'1'.repeat(9 * 1024 ** 2)}"}`, 'longer than 8 MB'],
     ['a bomb in gzip', () => gzipSync(Buffer.alloc(64 * 1024 ** 2, '1')), 'longer than 8 MB'],
-    ['a bomb in a zip', () => zipSync({ 'a.csv': new Uint8Array(64 * 1024 ** 2).fill(49) }), 'longer than 8 MB'],
+    [
+      'a bomb in a zip',
+      () => zipSync({ 'a.csv': new Uint8Array(64 * 1024 ** 2).fill(49) }),
+      'longer than 8 MB',
+    ],
     ['empty lines without end', () => gzipSync(Buffer.alloc(2 * 1024 ** 2, '\n')), 'empty lines'],
     ['a truncated gzip', () => gzipSync(lines(NUTELLA)).subarray(0, 100), 'cannot be read'],
     ['a truncated array', () => '{"BrandedFoods": [{"fdcId": 1', 'truncated'],
     ['a million columns', () => `name${',x'.repeat(1e6)}\n`, 'columns'],
     ['no content', () => '', 'empty'],
-    ['bytes of a program', () => fs.readFileSync(process.execPath).subarray(0, 10_000), 'neither JSON nor a table'],
+    [
+      'bytes of a program',
+      () => fs.readFileSync(process.execPath).subarray(0, 10_000),
+      'neither JSON nor a table',
+    ],
     ['an archive without data', () => zipSync({ 'a.md': Buffer.from('#') }), 'no JSON, CSV or TSV'],
   ])('%s gets one line', async (_what, content, message) => {
     await expect(run(content())).rejects.toThrow(message);
