@@ -1,4 +1,4 @@
-// Prints the durations of the steps of a CI run, of its test files and of its slowest tests, then the tests that failed or passed at the second attempt only.
+// Prints the durations of the steps of a CI run, of its test files and of its slowest tests, then the tests that failed.
 //   node scripts/timings.mjs STEPS REPORT …     STEPS: lines of "name: N s"; REPORT: what `jest --json --outputFile` writes
 import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
@@ -51,10 +51,6 @@ const failures = suites.flatMap(({ assertionResults, message, ...suite }) => {
 });
 
 console.log();
-
-for (const { fullName, isRetried } of suites.flatMap(({ assertionResults }) => assertionResults)) {
-  if (isRetried) console.log(`passed at the second attempt only: ${fullName}`);
-}
 
 for (const { file, fullName, failureMessages } of failures.slice(0, FAILURES)) {
   const message = stripVTControlCharacters(failureMessages.join(' ')).replace(/\s+/g, ' ');
