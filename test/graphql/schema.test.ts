@@ -253,6 +253,7 @@ const GROUPED = [
   'Exercise',
   'ExerciseTranslation',
   'Ingredient',
+  'Measurement',
   'PlannedSet',
   'WeightEntry',
   'WorkoutLog',

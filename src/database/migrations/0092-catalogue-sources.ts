@@ -18,7 +18,7 @@ CREATE OR REPLACE FUNCTION "gtin"(text) RETURNS text LANGUAGE sql IMMUTABLE PARA
  * A row of a source that a person changes here is no longer updated by imports, which set
  * `fitgraph.catalogue_import`. A change of a translation is one of its exercise.
  */
-const EDITED_TRIGGERS_SQL = `
+const EDITED_FUNCTION_SQL = `
 CREATE OR REPLACE FUNCTION "fitgraph_catalogue_edited"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_TABLE_NAME = 'exercise' THEN
@@ -28,15 +28,13 @@ BEGIN
   END IF;
   RETURN NEW;
 END $$;
-${['ingredient', 'exercise_base', 'exercise']
-  .map(
-    (table) => `
+`;
+
+const editedTriggerSql = (table: string) => `
 CREATE OR REPLACE TRIGGER "${table}_edited" BEFORE UPDATE ON "${table}" FOR EACH ROW
   WHEN (coalesce(current_setting('fitgraph.catalogue_import', true), '') <> 'on' AND coalesce(current_setting('fitgraph.backfill', true), '') <> 'on')
   EXECUTE FUNCTION "fitgraph_catalogue_edited"();
-`,
-  )
-  .join('')}`;
+`;
 
 const ENGLISH_LANGUAGE_ID = 2;
 
@@ -55,11 +53,11 @@ BEGIN
   END IF;
   -- Of two transactions that cannot see each other's translations, the later one waits here.
   PERFORM FROM "exercise_base" WHERE "id" = ANY("bases") ORDER BY "id" FOR NO KEY UPDATE;
-  UPDATE "exercise_base" b SET "name" = n."name"${names ? ', "names" = n."names"' : ''}
+  UPDATE "exercise_base" b SET "name" = n."name"${names ? ', "name_folded" = "search_fold"(n."name"), "names" = n."names"' : ''}
     FROM (SELECT o."id", coalesce((SELECT e."name" FROM "exercise" e WHERE e."exercise_base_id" = o."id" AND e."status" = '2'
         ORDER BY e."status" <> '2', e."language_id" <> ${ENGLISH_LANGUAGE_ID}, e."id" LIMIT 1), '') AS "name"${names ? `, ${NAMES_SQL} AS "names"` : ''}
       FROM "exercise_base" o WHERE o."id" = ANY("bases")) n
-    WHERE b."id" = n."id" AND (b."name" <> n."name"${names ? ' OR b."names" <> n."names"' : ''});
+    WHERE b."id" = n."id" AND (b."name" <> n."name"${names ? ' OR b."name_folded" <> "search_fold"(n."name") OR b."names" <> n."names"' : ''});
   RETURN NULL;
 END $$;
 `;
@@ -78,19 +76,23 @@ export const up: OnlineMigration = async (change) => {
     );
   }
 
-  await change.run(EDITED_TRIGGERS_SQL);
-  await change.addColumn('exercise', 'aliases', `text COLLATE "C" NOT NULL DEFAULT ''`);
-  await change.addColumn('exercise_base', 'names', `text COLLATE "C" NOT NULL DEFAULT ''`);
-  await change.addColumn(
-    'exercise_base',
-    'name_folded',
-    'text COLLATE "C" GENERATED ALWAYS AS ("search_fold"("name")) STORED',
-  );
+  await change.run(EDITED_FUNCTION_SQL);
+
+  for (const table of ['ingredient', 'exercise_base', 'exercise']) {
+    await change.run(editedTriggerSql(table));
+  }
+
+  await change.addColumn('exercise', 'aliases', `varchar(1000) COLLATE "C" NOT NULL DEFAULT ''`);
+
+  for (const column of ['names', 'name_folded']) {
+    await change.addColumn('exercise_base', column, `text COLLATE "C" NOT NULL DEFAULT ''`);
+  }
+
   await change.run(namedFunctionSql(true));
   await change.updateRows(
     'exercise_base',
-    `"names" = ${NAMES_SQL.replaceAll('o."id"', '"exercise_base"."id"')}`,
-    `"names" <> ${NAMES_SQL.replaceAll('o."id"', '"exercise_base"."id"')}`,
+    `"name_folded" = "search_fold"("name"), "names" = ${NAMES_SQL.replaceAll('o."id"', '"exercise_base"."id"')}`,
+    `"name_folded" <> "search_fold"("name") OR "names" <> ${NAMES_SQL.replaceAll('o."id"', '"exercise_base"."id"')}`,
   );
   await change.createIndex(
     'ingredient_imported_gtin',

@@ -89,87 +89,59 @@ const LENGTH_RATIO_SQL =
 /** SQL: a folded text whose words are separated by spaces only. */
 const spacedSql = (text: string) => `(translate(${text}, ',;:.()/', '       ') || ' ')`;
 
-const MATCHING_FUNCTIONS_SQL = `
-DO $migration$
-DECLARE
-  trigram_schema text;
-  distance_schema text;
-  likeness text := '0';
-  similar_words text := '';
-BEGIN
-  -- If an extension does not exist or may not be created, searches tolerate fewer typing errors.
-  BEGIN
-    CREATE EXTENSION IF NOT EXISTS fuzzystrmatch;
-  EXCEPTION WHEN feature_not_supported OR undefined_file OR insufficient_privilege THEN
-    RAISE NOTICE 'fuzzystrmatch is not available, so searches tolerate fewer typing errors: %', SQLERRM;
-  END;
-  SELECT quote_ident(n."nspname") INTO trigram_schema FROM "pg_catalog"."pg_extension" e
-    JOIN "pg_catalog"."pg_namespace" n ON n."oid" = e."extnamespace" WHERE e."extname" = 'pg_trgm';
-  SELECT quote_ident(n."nspname") INTO distance_schema FROM "pg_catalog"."pg_extension" e
-    JOIN "pg_catalog"."pg_namespace" n ON n."oid" = e."extnamespace" WHERE e."extname" = 'fuzzystrmatch';
+/**
+ * SQL: the functions that compare names and terms. `trigrams` is the quoted schema of the extension
+ * pg_trgm; without it, searches tolerate fewer typing errors.
+ */
+const matchingFunctionsSql = (trigrams: string | undefined) => `
+-- Words of names that a mistyped word may mean: two neighbouring letters swapped, a letter too many, a letter missing or replaced after the first one and,
+-- in long words, several errors.
+CREATE OR REPLACE FUNCTION "search_similar_words"(text) RETURNS text[] LANGUAGE sql STABLE PARALLEL SAFE
+RETURN CASE WHEN $1 ~ '^[^0-9]{4,40}$' THEN ARRAY(
+  SELECT w."word" FROM "catalogue_word" w WHERE w."word" = ANY (ARRAY(
+    SELECT overlay($1 PLACING substr($1, i + 1, 1) || substr($1, i, 1) FROM i FOR 2) FROM generate_series(1, char_length($1) - 1) AS i
+    UNION ALL SELECT overlay($1 PLACING '' FROM i FOR 1) FROM generate_series(1, char_length($1)) AS i))
+  UNION SELECT w."word" FROM generate_series(1, CASE WHEN char_length($1) <= 7 THEN char_length($1) ELSE 0 END) AS i, "catalogue_word" w
+    WHERE w."word" >= left($1, i) AND w."word" < left($1, i) || chr(1114111) AND char_length(w."word") - char_length($1) IN (0, 1)
+      AND substr(w."word", i + 2) = substr($1, i + 2 - (char_length(w."word") - char_length($1)))
+  ${
+    trigrams === undefined
+      ? ''
+      : `UNION (SELECT w."word" FROM "catalogue_word" w WHERE char_length($1) >= 6 AND w."word" OPERATOR(${trigrams}.%) $1
+    AND ${trigrams}.similarity(w."word", $1) >= CASE WHEN char_length($1) >= 8 THEN 0.4 ELSE 0.45 END
+    ORDER BY ${trigrams}.similarity(w."word", $1) DESC LIMIT ${MAX_SIMILAR_WORDS})`
+  }) ELSE '{}' END;
 
-  IF distance_schema IS NOT NULL THEN
-    similar_words := replace($sql$
-      UNION SELECT w."word" FROM "catalogue_word" w WHERE char_length($1) <= 7
-        AND w."word" >= left($1, 1) AND w."word" < left($1, 1) || chr(1114111)
-        AND char_length(w."word") BETWEEN char_length($1) - 1 AND char_length($1) + 1
-        AND distances.levenshtein_less_equal(w."word", $1, 1) <= 1
-    $sql$, 'distances', distance_schema);
-  END IF;
-  IF trigram_schema IS NOT NULL THEN
-    EXECUTE replace($index$
-      CREATE INDEX IF NOT EXISTS "catalogue_word_trigrams" ON "catalogue_word" USING gin ("word" trigrams.gin_trgm_ops) WITH (fastupdate = off)
-    $index$, 'trigrams', trigram_schema);
-    likeness := trigram_schema || '.strict_word_similarity($2, $1)';
-    -- In long words, several errors are tolerated.
-    similar_words := similar_words || replace($sql$
-      UNION (SELECT w."word" FROM "catalogue_word" w WHERE char_length($1) >= 6 AND w."word" OPERATOR(trigrams.%) $1
-        AND trigrams.similarity(w."word", $1) >= CASE WHEN char_length($1) >= 8 THEN 0.4 ELSE 0.45 END
-        ORDER BY trigrams.similarity(w."word", $1) DESC LIMIT ${MAX_SIMILAR_WORDS})
-    $sql$, 'trigrams', trigram_schema);
-  END IF;
+CREATE OR REPLACE FUNCTION "search_likeness"(text, text) RETURNS real LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN ${trigrams === undefined ? '($1 = $2)::integer' : `${trigrams}.similarity($1, $2)`};
 
-  -- Words of names that a mistyped word may mean: two neighbouring letters swapped, a letter too many, other errors.
-  EXECUTE format($function$
-    CREATE OR REPLACE FUNCTION "search_similar_words"(text) RETURNS text[] LANGUAGE sql STABLE PARALLEL SAFE
-    BEGIN ATOMIC
-      SELECT CASE WHEN $1 ~ '^[^0-9]{4,40}$' THEN ARRAY(
-        SELECT w."word" FROM "catalogue_word" w WHERE w."word" = ANY (ARRAY(
-          SELECT overlay($1 PLACING substr($1, i + 1, 1) || substr($1, i, 1) FROM i FOR 2) FROM generate_series(1, char_length($1) - 1) AS i
-          UNION ALL SELECT overlay($1 PLACING '' FROM i FOR 1) FROM generate_series(1, char_length($1)) AS i))
-        %s) ELSE '{}' END;
-    END
-  $function$, similar_words);
-
-  -- Class of a name for a term (equal; begins with its words, or its letters; contains its words, the beginning of one, or its letters; others), then the
-  -- share of the term in the name. Only the last class is compared by trigrams. A million between two classes is left for the language.
-  EXECUTE format($function$
-    CREATE OR REPLACE FUNCTION "search_likeness"(text, text) RETURNS real LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN %s
-  $function$, coalesce(trigram_schema || '.similarity($1, $2)', '($1 = $2)::integer'));
-  EXECUTE replace($function$
-    CREATE OR REPLACE FUNCTION "search_score"(text, text) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN 2000000 * CASE
-      WHEN $1 = $2 THEN 6
-      WHEN starts_with(${spacedSql('$1')}, $2 || ' ') THEN 5
-      WHEN starts_with($1, $2) THEN 4
-      WHEN strpos($1, $2) = 0 THEN 0
-      WHEN strpos(' ' || ${spacedSql('$1')}, ' ' || $2 || ' ') > 0 THEN 3
-      WHEN strpos(' ' || $1, ' ' || $2) > 0 THEN 2
-      ELSE 1 END
-      + (999999 * CASE WHEN strpos($1, $2) > 0 THEN ${LENGTH_RATIO_SQL} ELSE (0.8 * likeness + 0.2 * ${LENGTH_RATIO_SQL}) END)::integer
-  $function$, 'likeness', likeness);
-END $migration$;
+-- Class of a name for a term (equal; begins with its words, or its letters; contains its words, the beginning of one, or its letters; others), then the
+-- share of the term in the name. Only the last class is compared by trigrams. A million between two classes is left for the language.
+CREATE OR REPLACE FUNCTION "search_score"(text, text) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN 2000000 * CASE
+  WHEN $1 = $2 THEN 6
+  WHEN starts_with(${spacedSql('$1')}, $2 || ' ') THEN 5
+  WHEN starts_with($1, $2) THEN 4
+  WHEN strpos($1, $2) = 0 THEN 0
+  WHEN strpos(' ' || ${spacedSql('$1')}, ' ' || $2 || ' ') > 0 THEN 3
+  WHEN strpos(' ' || $1, ' ' || $2) > 0 THEN 2
+  ELSE 1 END
+  + (999999 * CASE WHEN strpos($1, $2) > 0 THEN ${LENGTH_RATIO_SQL}
+    ELSE (0.8 * ${trigrams === undefined ? '0' : `${trigrams}.strict_word_similarity($2, $1)`} + 0.2 * ${LENGTH_RATIO_SQL}) END)::integer;
 
 -- The words of a folded term: each one as the beginning of a word or, if no word begins with it, the similar words.
 CREATE OR REPLACE FUNCTION "search_query"(text) RETURNS tsquery LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
+RETURN (
   SELECT coalesce(string_agg('(''' || coalesce(nullif(array_to_string(CASE
       WHEN t."number" <= ${MAX_SIMILAR_WORDS} AND NOT EXISTS (SELECT FROM "catalogue_word" w
         WHERE w."word" >= t."word" AND w."word" < t."word" || chr(1114111))
       THEN "search_similar_words"(t."word") END, ''' | '''), '') || ''')', t."word" || ''':*)'), ' & '), '')::tsquery
-    FROM unnest("search_lexemes"(replace($1, '-', ' '))) WITH ORDINALITY AS t("word", "number");
-END;
+    FROM unnest("search_lexemes"(replace($1, '-', ' '))) WITH ORDINALITY AS t("word", "number"));
 `;
+
+/** SQL: the quoted schema of the extension pg_trgm, which migration 0055 creates if it can. */
+const SELECT_TRIGRAM_SCHEMA_SQL = `SELECT quote_ident(n."nspname") AS "schema" FROM "pg_catalog"."pg_extension" e
+  JOIN "pg_catalog"."pg_namespace" n ON n."oid" = e."extnamespace" WHERE e."extname" = 'pg_trgm'`;
 
 export const up: OnlineMigration = async (change) => {
   await change.run(VECTOR_FUNCTIONS_SQL);
@@ -186,7 +158,19 @@ export const up: OnlineMigration = async (change) => {
     await change.createIndex(`${table}_name_prefix`, `"${table}" ("name_folded", "id")`);
   }
 
-  await change.run(MATCHING_FUNCTIONS_SQL);
+  const [extension] = await change.run(SELECT_TRIGRAM_SCHEMA_SQL);
+  const trigrams = extension?.schema as string | undefined;
+
+  if (trigrams !== undefined) {
+    for (const [name, column] of [
+      ['exercise_base_name_search', '"exercise_base" USING gin ("name_folded"'],
+      ['catalogue_word_trigrams', '"catalogue_word" USING gin ("word"'],
+    ] as const) {
+      await change.createIndex(name, `${column} ${trigrams}.gin_trgm_ops) WITH (fastupdate = off)`);
+    }
+  }
+
+  await change.run(matchingFunctionsSql(trigrams));
 
   for (const table of TABLES_WITH_WORDS) {
     await change.dropIndex(`${table}_name_words`);

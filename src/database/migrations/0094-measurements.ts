@@ -11,7 +11,7 @@ const TABLES = [
       unit: 'varchar(30) COLLATE "C" NOT NULL',
     },
     uniqueColumns: ['name'],
-    indexes: [['unit']],
+    indexes: [['name', 'id'], ['unit']],
   }),
   createOwnedTableMigration('measurement', {
     columns: {
@@ -21,7 +21,6 @@ const TABLES = [
       notes: `varchar(100) COLLATE "C" NOT NULL DEFAULT ''`,
     },
     parentTables: { category_id: 'measurement_category' },
-    uniqueColumns: ['date', 'category_id'],
     indexes: [['date DESC', 'id'], ['value']],
   }),
 ];

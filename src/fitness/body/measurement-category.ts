@@ -11,19 +11,22 @@ import { User } from '../../accounts/user';
   description: 'Something that a user measures, such as the waist or the blood pressure.',
   pluralName: 'measurementCategories',
   isOwned: true,
-  hasBulkMutations: true,
   scopeGroup: 'body',
   ordering: ['name'],
-  groupKeyPaths: {},
   uniqueFields: ['name', 'userId'],
-  filters: ['name', 'unit'],
+  filters: ['name', 'valueUnit'],
 })
 export class MeasurementCategory extends Model<MeasurementCategory> {
   @Id() declare id: number;
   @TextField({ label: 'Name', description: 'What is measured, e.g. waist.', max: 100 })
   declare name: string;
-  @TextField({ label: 'Unit', description: 'The unit of the values, e.g. cm or %.', max: 30 })
-  declare unit: string;
+  @TextField({
+    label: 'Unit',
+    columnAndRestKey: 'unit',
+    description: 'The unit of the values, e.g. cm or %.',
+    max: 30,
+  })
+  declare valueUnit: string;
   @Children(() => Measurement, 'categoryId', {
     isConnection: true,
     description: 'The measurements, newest first.',

@@ -21,7 +21,6 @@ import { User } from '../../accounts/user';
   ordering: ['-measuredAt'],
   groupKeyPaths: {},
   labelFieldPaths: ['category.name', 'value'],
-  uniqueFields: ['measuredAt', 'categoryId', 'userId'],
   filters: ['measuredAt', 'categoryId', 'value'],
 })
 export class Measurement extends Model<Measurement> {
@@ -30,7 +29,7 @@ export class Measurement extends Model<Measurement> {
   @DateTimeField({
     label: 'Date',
     columnAndRestKey: 'date',
-    description: 'When it was measured; one value of each category.',
+    description: 'When it was measured.',
     default: defaultValues.now,
   })
   declare measuredAt: string;

@@ -55,7 +55,7 @@ export const BODY_QUESTIONS: readonly ExampleQuestion[] = [
       measuredAt
       value
       category {
-        unit
+        valueUnit
       }
     }
   }
