@@ -8,6 +8,7 @@ import { User } from '../../accounts/user';
 @Resource({
   restName: 'measurement-category',
   title: 'Measurement Category',
+  dumpModelName: 'measurements.category',
   description: 'Something that a user measures, such as the waist or the blood pressure.',
   pluralName: 'measurementCategories',
   isOwned: true,

@@ -14,6 +14,7 @@ import { User } from '../../accounts/user';
 @Resource({
   restName: 'measurement',
   title: 'Measurement',
+  dumpModelName: 'measurements.measurement',
   description: 'A measurement of the body of a user at one time.',
   isOwned: true,
   hasBulkMutations: true,

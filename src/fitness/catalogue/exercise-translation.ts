@@ -177,6 +177,7 @@ export class ExerciseTranslation extends Model<ExerciseTranslation> {
     max: 1000,
     default: '',
     hiddenInRest: true,
+    restSortable: false,
     allowBlank: true,
   })
   declare aliases: string;

@@ -45,9 +45,9 @@ export const BODY_QUESTIONS: readonly ExampleQuestion[] = [
     title: 'How do my measurements change?',
     keywords: 'waist hips chest arm body fat blood pressure tape progress recomposition',
     explanation: 'All values of one kind of measurement, in its unit.',
-    query: `query MyMeasurements($name: String!, $since: DateTime!) {
+    query: `query MyMeasurements($name: String!) {
   measurements(
-    where: { category: { name: { eq: $name } }, measuredAt: { gte: $since } }
+    where: { category: { name: { eq: $name } } }
     orderBy: [{ measuredAt: ASC }]
     first: 1000
   ) {
@@ -61,7 +61,6 @@ export const BODY_QUESTIONS: readonly ExampleQuestion[] = [
   }
 }`,
     variables: { name: 'Waist' },
-    sinceDaysAgo: 365,
     chart: { kind: 'line', x: 'measuredAt', y: ['value'] },
   },
   {
