@@ -3,9 +3,14 @@ import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { readExercises } from '../transfer/catalogue/exercise-files';
 import { importExercises, type ExerciseImportPlan } from '../transfer/catalogue/import-exercises';
+import { exportCatalogue } from '../transfer/catalogue/export';
+import { ExerciseImageImport } from '../transfer/catalogue/import-images';
 import { openSource } from '../transfer/catalogue/source';
+import { formatOfExtension } from '../files/formats';
+import { Media } from '../files/media';
+import { extensionOf } from '../files/paths';
 import { promptConfirmation } from './prompts';
-import { REFUSAL_REASONS, type RefusalReason } from '../transfer/catalogue/food';
+import { REFUSAL_REASONS, type RefusalReason } from '../fitness/catalogue/refused-food';
 import { importFoods, type FoodImportReport } from '../transfer/catalogue/import-foods';
 import {
   createProgressPrinter,
@@ -52,6 +57,13 @@ function printReport(report: FoodImportReport, isDryRun: boolean): void {
   }
 }
 
+function auditDetailOf(report: FoodImportReport): string {
+  const { sourceName, created, updated, unchanged, removed, kept, refused } = report;
+  const reasons = [...refused].map(([reason, count]) => `, ${count} refused as ${reason}`).join('');
+
+  return `foods of ${sourceName}: ${created} new, ${updated} updated, ${unchanged} unchanged, ${removed} removed, ${kept.length} kept as edited here${reasons}`;
+}
+
 export async function importFoodsCommand(location: string, options: FoodOptions): Promise<void> {
   const isDryRun = Boolean(options.dryRun);
   const source = await openSource(location);
@@ -82,7 +94,7 @@ export async function importFoodsCommand(location: string, options: FoodOptions)
       await recordOperatorEvent(
         {
           kind: 'IMPORTED',
-          detail: `foods of ${report.sourceName}: ${report.created} new, ${report.updated} updated, ${report.removed} removed`,
+          detail: auditDetailOf(report),
         },
         session,
       );
@@ -119,13 +131,20 @@ function printPlan({ terms, exercises }: ExerciseImportPlan): void {
   );
 }
 
+interface ExerciseOptions {
+  map: string[];
+  yes?: boolean;
+  dryRun?: boolean;
+  images?: boolean;
+}
+
 export async function importExercisesCommand(
   location: string,
-  { map, yes, dryRun }: { map: string[]; yes?: boolean; dryRun?: boolean },
+  { map, yes, dryRun, images }: ExerciseOptions,
 ): Promise<void> {
   const exercises = await readExercises(location);
 
-  await withDatabase(async ({ database, session }) => {
+  await withDatabase(async ({ config, database, session }) => {
     const report = await importExercises(exercises, database, {
       mapping: map,
       async confirm(plan) {
@@ -144,5 +163,50 @@ export async function importExercisesCommand(
     await recordOperatorEvent({ kind: 'IMPORTED', detail: `exercises: ${summary}` }, session);
     printLine(`${formatCount(exercises.length, 'exercise')} imported: ${summary}.`);
     printKept(kept, 'exercise');
+
+    if (images) {
+      const printProgress = createProgressPrinter();
+      const imageImport = new ExerciseImageImport(
+        session,
+        Media.fromConfig(config),
+        (doneCount, totalCount) => printProgress('Images of exercises', doneCount, totalCount),
+      );
+
+      await imageImport.run(exercises, report.ids);
+      printLine(`${formatCount(imageImport.report.stored, 'image')} stored.`);
+
+      for (const problem of imageImport.report.problems.slice(0, MAX_LISTED)) {
+        printLine(replaceControlCharacters(problem));
+      }
+    }
+  });
+}
+
+/** Content of an image as a URL, so that an export needs no files. */
+async function imageAsUrl(media: Media, path: string): Promise<string | undefined> {
+  const bytes = await media.files.read(path);
+  const format = formatOfExtension(extensionOf(path));
+
+  return bytes && `data:image/${format};base64,${bytes.toString('base64')}`;
+}
+
+export async function exportCatalogueCommand(location: string): Promise<void> {
+  await withDatabase(async ({ config, database }) => {
+    const media = Media.fromConfig(config);
+    const output = location === '-' ? process.stdout : createWriteStream(location, { flags: 'wx' });
+
+    if (output !== process.stdout) await once(output, 'open');
+    const { foods, exercises } = await exportCatalogue(database, {
+      readImage: (path) => imageAsUrl(media, path),
+      async write(line) {
+        if (!output.write(`${line}\n`)) await once(output, 'drain');
+      },
+    });
+
+    if (output === process.stdout) return;
+    await once(output.end(), 'finish');
+    printLine(
+      `${formatCount(foods, 'food')} and ${formatCount(exercises, 'exercise')} written to ${location}.`,
+    );
   });
 }

@@ -243,9 +243,17 @@ function createCatalogueCommand(): Command {
       collect,
       [],
     )
+    .option('--images', 'also fetch the images of exercises that have none here')
     .option('--yes', 'skip the confirmation')
     .option('--dry-run', 'only show what would be done')
     .action(lazyAction(async () => (await import('./catalogue.ts')).importExercisesCommand));
+
+  command
+    .command('export <file>')
+    .description(
+      'Writes all foods and exercises, with the images, to a new JSON Lines file or to standard output (`-`), for the import into another Fitgraph.',
+    )
+    .action(lazyAction(async () => (await import('./catalogue.ts')).exportCatalogueCommand));
 
   return command;
 }

@@ -12,6 +12,7 @@ import ExerciseCommentResolver from './catalogue/exercise-comment';
 import ExerciseImageResolver from './catalogue/exercise-image';
 import HouseholdUnitResolver from './catalogue/household-unit';
 import IngredientResolver from './catalogue/ingredient';
+import { RefusedFoodResolver } from './catalogue/refused-food';
 import IngredientUnitResolver from './catalogue/ingredient-unit';
 import LanguageResolver from './catalogue/language';
 import LicenseResolver from './catalogue/license';
@@ -77,6 +78,7 @@ export const resolvers: readonly (new () => object)[] = [
   ExerciseImageResolver,
   HouseholdUnitResolver,
   IngredientResolver,
+  RefusedFoodResolver,
   IngredientUnitResolver,
   LanguageResolver,
   LicenseResolver,

@@ -145,7 +145,12 @@ export function loadReferencedRow(
   info: ResolveInfo,
 ): Row | null | Promise<Row | null> {
   if (id === null || id === undefined) return null;
-  if (resourceOf(entity)!.isCachedInMemory) return context.services.catalogue.get(entity, id);
+  const { catalogue } = context.services;
+
+  if (resourceOf(entity)!.isCachedInMemory) {
+    // A row that does not exist in memory is newer than the last notification.
+    return catalogue.get(entity, id) ?? catalogue.reload().then(() => catalogue.get(entity, id));
+  }
 
   return rowLoader(entity, batchColumnsOfSelection(entity, info, context), context).get(id);
 }
@@ -157,17 +162,22 @@ export function loadRowsById(
   context: Context,
   info: ResolveInfo,
 ): Row[] | Promise<Row[]> {
+  const visibleRows = (loadedRows: (Row | null)[]) =>
+    loadedRows.filter((row): row is Row => row !== null);
+
   if (resourceOf(entity)!.isCachedInMemory) {
-    return ids
-      .map((id) => context.services.catalogue.get(entity, id))
-      .filter((row): row is Row => row !== null);
+    const { catalogue } = context.services;
+    const readCached = () => ids.map((id) => catalogue.get(entity, id));
+    const cachedRows = readCached();
+
+    return cachedRows.includes(null)
+      ? catalogue.reload().then(() => visibleRows(readCached()))
+      : visibleRows(cachedRows);
   }
 
   const rows = rowLoader(entity, batchColumnsOfSelection(entity, info, context), context).getAll(
     ids,
   );
-  const visibleRows = (loadedRows: (Row | null)[]) =>
-    loadedRows.filter((row): row is Row => row !== null);
 
   return rows instanceof Promise ? rows.then(visibleRows) : visibleRows(rows);
 }

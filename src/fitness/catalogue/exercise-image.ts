@@ -34,7 +34,9 @@ import { Exercise } from './exercise';
 import { License } from './license';
 import { ACCEPTED_STATUS, PENDING_STATUS, REVIEW_STATUS_FIELD_OPTIONS } from './review-status';
 
-const MAX_PATH_LENGTH = 100;
+/** Folder of the images in the file store, with a folder for each exercise. */
+export const IMAGE_FOLDER = 'exercise-images';
+export const MAX_IMAGE_PATH_LENGTH = 100;
 const MAX_AUTHOR_LENGTH = 50;
 
 @Resource({
@@ -65,7 +67,7 @@ export class ExerciseImage extends Model<ExerciseImage> {
     label: 'Image',
     helpText: 'Only PNG and JPEG formats are supported.',
     description: 'URL of the image; as input, the file.',
-    ...imageFieldOptions(MAX_PATH_LENGTH),
+    ...imageFieldOptions(MAX_IMAGE_PATH_LENGTH),
   })
   declare image: string;
   @BooleanField({
@@ -178,10 +180,15 @@ const ExerciseImageCrudResolver = createCrudResolver(ExerciseImage, {
     if (values.image === undefined) return;
     const exerciseId = values.exerciseId ?? (await loadExerciseId(id, transaction));
     const isPathTaken = createPathTakenCheck(transaction);
-    const folder = `exercise-images/${Number(exerciseId)}`;
+    const folder = `${IMAGE_FOLDER}/${Number(exerciseId)}`;
     const file = values.image as UploadedFile;
 
-    values.image = await context.services.media.store(folder, file, MAX_PATH_LENGTH, isPathTaken);
+    values.image = await context.services.media.store(
+      folder,
+      file,
+      MAX_IMAGE_PATH_LENGTH,
+      isPathTaken,
+    );
     fileBytesByRow.set(values, await storedFileBytes(file));
   },
   async afterRowsWritten(writtenRows, _context, transaction) {

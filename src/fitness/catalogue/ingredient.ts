@@ -26,7 +26,6 @@ import {
   type RowFields,
 } from '../../engine/declare/fields';
 import { Children, Ref, Resource } from '../../engine/declare/resource';
-import { limitViolationMessages } from '../../engine/declare/field-validation';
 import { parseRowId, rejectNodeIdOfOtherType, resolveRowId } from '../../engine/declare/node';
 import { loadReferencedRow, loadRowFields } from '../../engine/read/loaders';
 import { RequiresFields } from '../../engine/read/query-plan';
@@ -47,6 +46,7 @@ import { withDecimalPoint } from '../../rest/drf/localized-input';
 import { amountErrorMessage } from '../nutrition/amount';
 import { DiaryEntry } from '../nutrition/diary-entry';
 import { MealItem } from '../nutrition/meal-item';
+import { checkBarcode, equivalentBarcodes, MAX_BARCODE_LENGTH } from './barcode';
 import { IngredientUnit } from './ingredient-unit';
 import { Language } from './language';
 import { License, LICENSE_AUTHOR_FIELD_OPTIONS } from './license';
@@ -54,7 +54,6 @@ import { ACCEPTED_STATUS, REVIEW_STATUS_FIELD_OPTIONS } from './review-status';
 import { searchPreferences } from './search-preferences';
 
 export const HOUSEHOLD_MEASURE_FIELDS = ['amount', 'gram', 'ingredientId'] as const;
-const MAX_BARCODE_LENGTH = 200;
 const NONEXISTENT_INGREDIENT_ID = 0;
 
 const NUTRIENT_FIELD_OPTIONS = {
@@ -271,26 +270,6 @@ function computeAmountNutrition(
   );
 }
 
-/** Numbers of digits of GTIN-8 (EAN-8), GTIN-12 (UPC-A), GTIN-13 (EAN-13) and GTIN-14. */
-const GTIN_LENGTHS = [8, 12, 13, 14];
-
-/**
- * Forms in which a barcode may be stored: as given, without the blanks and hyphens between printed
- * digits, and with any number of leading zeros that a GTIN can have (GS1 General Specifications,
- * section 3.3.2). None for a text without characters.
- */
-function equivalentBarcodes(barcode: string): string[] {
-  const code = barcode.trim();
-  const digits = code.replace(/[\s-]/g, '');
-
-  if (digits === '') return [];
-  if (!/^\d+$/.test(digits) || !GTIN_LENGTHS.includes(digits.length)) return [code, digits];
-  const significantDigits = digits.replace(/^0+/, '');
-  const lengths = GTIN_LENGTHS.filter((length) => length >= significantDigits.length);
-
-  return [code, ...lengths.map((length) => significantDigits.padStart(length, '0'))];
-}
-
 @Resolver(() => Ingredient)
 export default class IngredientResolver extends createCrudResolver(Ingredient) {
   @Query(() => Ingredient, {
@@ -308,20 +287,11 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    const issues = limitViolationMessages(code, {
-      kind: 'string',
-      maxLength: MAX_BARCODE_LENGTH,
-      allowBlank: true,
-    });
-
-    if (issues.length) {
-      throw invalidArgumentsError(issues.map((message) => ({ path: ['code'], message })));
-    }
-
+    checkBarcode(code);
     const { bind, values } = createParameterBinder();
     const where = whereClause(
       [
-        columnIsOneOf('code', equivalentBarcodes(code.trim())),
+        columnIsOneOf('code', equivalentBarcodes(code)),
         ...visibleRowConditions(Ingredient, context),
       ],
       't',

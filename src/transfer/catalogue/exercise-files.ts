@@ -1,7 +1,8 @@
 /** Reads exercises of a file, which is recognized by its content, or of a running service. */
 import { failImport } from '../dump';
 import type { SourceExercise } from './exercise';
-import { exerciseOfEntry, type Entry } from './free-exercise-db';
+import { exportedExercise } from './export';
+import { exerciseOfEntry } from './free-exercise-db';
 import { elementsOf, linesOf } from './records';
 import { readReferenceService } from './reference-service';
 import { openSource, peek } from './source';
@@ -18,7 +19,7 @@ async function* readFile(location: string): AsyncGenerator<SourceExercise> {
   const isArray = start.toString().trimStart().startsWith('[');
 
   for await (const { number, text } of isArray ? elementsOf(all) : linesOf(all)) {
-    let value: (Partial<Entry> & { exercise?: SourceExercise }) | null;
+    let value: Record<string, unknown> | null;
 
     try {
       value = JSON.parse(text) as typeof value;
@@ -26,9 +27,15 @@ async function* readFile(location: string): AsyncGenerator<SourceExercise> {
       return failImport(`Record ${number} is not valid JSON.`);
     }
 
-    if (value?.exercise) yield value.exercise;
-    else if (Array.isArray(value?.primaryMuscles)) yield exerciseOfEntry(value as Entry);
-    else if (isArray) failImport(`Record ${number} is not an exercise of free-exercise-db.`);
+    // A food of an export.
+    if (!isArray && value?.food) continue;
+
+    yield (
+      (value && (isArray ? exerciseOfEntry(value) : exportedExercise(value))) ??
+      failImport(
+        `Record ${number} is not an exercise of ${isArray ? 'free-exercise-db' : 'an export'}.`,
+      )
+    );
   }
 }
 
@@ -38,11 +45,13 @@ export async function readExercises(location: string): Promise<SourceExercise[]>
   for await (const exercise of isService(location)
     ? readReferenceService(location)
     : readFile(location)) {
-    if (exercise.translations.some(({ language, name }) => language !== '' && name !== ''))
-      {exercises.push(exercise);}
+    if (exercise.translations.some(({ language, name }) => language !== '' && name !== '')) {
+      exercises.push(exercise);
+    }
 
-    if (exercises.length > MAX_EXERCISES)
-      {failImport(`There are more than ${MAX_EXERCISES} exercises.`);}
+    if (exercises.length > MAX_EXERCISES) {
+      failImport(`There are more than ${MAX_EXERCISES} exercises.`);
+    }
   }
 
   if (!exercises.length) failImport(`${location} contains no exercises.`);

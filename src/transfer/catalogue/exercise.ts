@@ -1,9 +1,5 @@
 /** An exercise as its source describes it. A line of an export has this form, too. */
-export interface SourceLicense {
-  shortName: string;
-  fullName: string;
-  url: string | null;
-}
+import type { SourceLicense } from './licenses';
 
 export interface SourceTranslation {
   uuid?: string;
@@ -16,6 +12,10 @@ export interface SourceTranslation {
   description: string;
   aliases: string[];
   comments: string[];
+
+  /** Of an export; otherwise those of the exercise. */
+  license?: SourceLicense;
+  author?: string;
 }
 
 export interface SourceExercise {

@@ -1,5 +1,6 @@
 /** Recognizes a file of foods by its content, and reads its records. */
 import { failImport } from '../dump';
+import { exportedFood, OWN_SOURCE } from './export';
 import type { SourceFood } from './food';
 import {
   FOOD_DATA_CENTRAL,
@@ -13,7 +14,9 @@ import { cellsOf, delimiterOf, foodOfRow, isOpenFoodFactsHeader, mapColumns } fr
 
 export interface FoodTable {
   name: string;
-  author: string;
+
+  /** Of foods without one. */
+  author?: string;
   license: { shortName: string; fullName: string; url: string };
 }
 
@@ -45,12 +48,18 @@ const DEFAULT_LICENSE = {
   url: 'https://creativecommons.org/licenses/by-sa/4.0/',
 };
 
+/** Foods of an export name their sources and licences themselves. */
+export const EXPORT_TABLE: FoodTable = {
+  name: OWN_SOURCE,
+  license: DEFAULT_LICENSE,
+};
+
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 async function* parseRecords(
   records: AsyncIterable<TextRecord>,
-  toFood: (value: Record<string, unknown>) => SourceFood,
+  toFood: (value: Record<string, unknown>) => SourceFood | undefined,
 ): AsyncGenerator<FoodRecord> {
   for await (const { number, text } of records) {
     let value: unknown;
@@ -63,6 +72,15 @@ async function* parseRecords(
 
     yield { number, food: isObject(value) ? toFood(value) : undefined };
   }
+}
+
+/** Skips the exercises of an export. */
+async function* foodsOfExport(lines: AsyncIterable<TextRecord>): AsyncGenerator<FoodRecord> {
+  async function* foodLines(): AsyncGenerator<TextRecord> {
+    for await (const line of lines) if (!line.text.startsWith('{"exercise"')) yield line;
+  }
+
+  yield* parseRecords(foodLines(), exportedFood);
 }
 
 async function readTable(
@@ -117,6 +135,10 @@ export async function readFoods(
       table: FOOD_DATA_CENTRAL,
       records: parseRecords(elementsOf(all), foodOfFoodDataCentral),
     };
+  }
+
+  if (/^\{\s*"(?:food|exercise)"/.test(text)) {
+    return { table: EXPORT_TABLE, records: foodsOfExport(linesOf(all)) };
   }
 
   if (text.startsWith('{')) {

@@ -1,5 +1,7 @@
 /** A food as its source describes it, and the rules by which impossible ones are refused. */
+import type { RefusalReason } from '../../fitness/catalogue/refused-food';
 import type { NUTRIENTS } from '../../fitness/nutrition/values';
+import type { SourceLicense } from './licenses';
 
 type Nutrient = (typeof NUTRIENTS)[number];
 
@@ -10,12 +12,18 @@ export interface FoodPortion {
   /** English name of the household unit, e.g. `Cup`. */
   unit: string;
 
+  /** Code of the language of the unit; that of the food if absent. */
+  language?: string;
+
   /** How many of the unit weigh `grams`. */
   amount: number;
   grams: number;
 }
 
 export interface SourceFood {
+  /** In an export, which contains foods of several sources, and their licences. */
+  sourceName?: string;
+  license?: SourceLicense;
   sourceId: string;
   code?: string;
   name: string;
@@ -35,20 +43,6 @@ export interface SourceFood {
   author?: string;
   url?: string;
 }
-
-export const REFUSAL_REASONS = {
-  unreadable: 'The record is not valid JSON, or no UTF-8.',
-  nameless: 'There is no name in the chosen languages, or it is shorter than three characters.',
-  barcode: 'The check digit of the barcode is wrong.',
-  incomplete: 'Energy, protein, carbohydrates or fat is missing.',
-  negative: 'A value is negative.',
-  excessive: 'A nutrient, or the sum of them, is more than 100 g in 100 g.',
-  part: 'Sugar is more than the carbohydrates, or saturated fat more than the fat.',
-  energy: 'The energy is more than 900 kcal, or far from what the nutrients contain.',
-  duplicate: 'Another food has the barcode.',
-} as const;
-
-export type RefusalReason = keyof typeof REFUSAL_REASONS;
 
 const MAX_KILOCALORIES = 900;
 

@@ -1,5 +1,6 @@
 /** Exercises of free-exercise-db (https://github.com/yuhonas/free-exercise-db). */
 import type { SourceExercise } from './exercise';
+import { hasFields, isListOf, isText } from './checks';
 
 const SOURCE = 'free-exercise-db';
 const IMAGES_URL = 'https://raw.githubusercontent.com/yuhonas/free-exercise-db/main/exercises/';
@@ -16,7 +17,7 @@ const CATEGORIES: Readonly<Record<string, readonly string[]>> = {
   Shoulders: ['neck', 'shoulders'],
 };
 
-export interface Entry {
+interface Entry {
   id: string;
   name: string;
   force?: string | null;
@@ -46,7 +47,20 @@ function descriptionOf(steps: readonly string[]): string {
   return list && `<ol>${list}</ol>`;
 }
 
-export function exerciseOfEntry(entry: Entry): SourceExercise {
+const isEntry = hasFields({
+  id: isText(200),
+  name: isText(200),
+  primaryMuscles: isListOf(isText(50)),
+  secondaryMuscles: isListOf(isText(50)),
+  equipment: (name) => name == null || isText(50)(name),
+  instructions: isListOf(isText(10_000)),
+  images: isListOf(isText(200)),
+});
+
+/** The exercise of an element of the file; undefined if it is none. */
+export function exerciseOfEntry(value: unknown): SourceExercise | undefined {
+  if (!isEntry(value)) return undefined;
+  const entry = value as Entry;
   const { id, name, category, force, level, mechanic, equipment, primaryMuscles } = entry;
   const properties = Object.entries({
     Category: category,

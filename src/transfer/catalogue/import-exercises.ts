@@ -10,6 +10,7 @@ import { inTransaction } from '../../database/transaction';
 import { ACCEPTED_STATUS } from '../../fitness/catalogue/review-status';
 import { failImport } from '../dump';
 import type { SourceExercise, SourceTranslation } from './exercise';
+import { findOrCreateLicense } from './licenses';
 import { createTerms, matchTerms, type Match, type Term } from './vocabulary';
 
 /** From this similarity (pg_trgm) on, two names in one language mean the same exercise. */
@@ -35,6 +36,9 @@ export interface ExerciseImportReport {
   created: number;
   updated: number;
   unchanged: number;
+
+  /** Ids in the catalogue, in the order of the exercises. */
+  ids: number[];
 
   /** Names of exercises that a person has edited here and that differ from the source. */
   kept: string[];
@@ -111,7 +115,13 @@ async function planImport(
 }
 
 class ExerciseWriter {
-  readonly report: ExerciseImportReport = { created: 0, updated: 0, unchanged: 0, kept: [] };
+  readonly report: ExerciseImportReport = {
+    created: 0,
+    updated: 0,
+    unchanged: 0,
+    ids: [],
+    kept: [],
+  };
   private readonly variations = new Map<string, number>();
 
   constructor(
@@ -123,11 +133,12 @@ class ExerciseWriter {
     const { report } = this;
 
     if (id === undefined) {
-      await this.create(exercise);
+      report.ids.push(await this.create(exercise));
       report.created += 1;
       return;
     }
 
+    report.ids.push(id);
     const [state] = await this.query<State>(STATE_SQL, [id]);
     const isOwn = foundBy === 'source';
 
@@ -136,9 +147,10 @@ class ExerciseWriter {
     else report.unchanged += 1;
   }
 
-  private async query<T = { id: number }>(text: string, values: unknown[]): Promise<T[]> {
-    return (await this.client.query(text, values)).rows as T[];
-  }
+  private readonly query = async <T = { id: number }>(
+    text: string,
+    values: unknown[],
+  ): Promise<T[]> => (await this.client.query(text, values)).rows as T[];
 
   private linksOf({ muscles, secondaryMuscles, equipment }: SourceExercise) {
     const ids = (term: Term, names: readonly string[]) =>
@@ -152,20 +164,6 @@ class ExerciseWriter {
     };
   }
 
-  private async licenseId({ license: { shortName, fullName, url } }: SourceExercise) {
-    await this.query(
-      `INSERT INTO "license" ("short_name", "full_name", "url") SELECT $1::varchar, $2, $3
-        WHERE NOT EXISTS (SELECT FROM "license" WHERE "short_name" = $1)`,
-      [shortName, fullName, url],
-    );
-    const [row] = await this.query(
-      'SELECT min("id") AS "id" FROM "license" WHERE "short_name" = $1',
-      [shortName],
-    );
-
-    return row!.id;
-  }
-
   private async variationId(name: string | undefined): Promise<number | undefined> {
     if (name !== undefined && !this.variations.has(name)) {
       const [row] = await this.query('INSERT INTO "variation" DEFAULT VALUES RETURNING "id"', []);
@@ -176,7 +174,7 @@ class ExerciseWriter {
     return name === undefined ? undefined : this.variations.get(name);
   }
 
-  private async create(exercise: SourceExercise): Promise<void> {
+  private async create(exercise: SourceExercise): Promise<number> {
     const [row] = await this.query(
       `INSERT INTO "exercise_base" ("uuid", "source_name", "source_id", "category_id", "license_id", "license_author", "variation_id", "status")
         VALUES ($1, $2, $3, $4, $5, $6, $7, '${ACCEPTED_STATUS}') RETURNING "id"`,
@@ -185,7 +183,7 @@ class ExerciseWriter {
         exercise.source,
         exercise.sourceId,
         this.idOf('category', exercise.category),
-        await this.licenseId(exercise),
+        await findOrCreateLicense(this.query, exercise.license),
         exercise.author?.slice(0, 50),
         await this.variationId(exercise.variation),
       ],
@@ -194,15 +192,20 @@ class ExerciseWriter {
 
     await this.writeLinks(id, exercise);
 
-    for (const translation of exercise.translations)
-      {await this.createTranslation(id, exercise, translation);}
+    for (const translation of exercise.translations) {
+      await this.createTranslation(id, exercise, translation);
+    }
+
+    return id;
   }
 
   private async createTranslation(
     id: number,
     exercise: SourceExercise,
-    { uuid, language, name, description, aliases, comments }: SourceTranslation,
+    translation: SourceTranslation,
   ): Promise<void> {
+    const { uuid, language, name, description, aliases, comments } = translation;
+    const { license, author } = { ...exercise, ...translation };
     const rows = await this.query(
       `INSERT INTO "exercise" ("uuid", "name", "name_original", "description", "aliases", "language_id", "license_id", "license_author", "exercise_base_id", "creation_date", "status")
         SELECT $1, $2, $2, $3, $4, l."id", $5, $6, $7, current_date, '${ACCEPTED_STATUS}' FROM "language" l WHERE l."short_name" = $8 RETURNING "id"`,
@@ -211,8 +214,8 @@ class ExerciseWriter {
         name,
         description,
         aliases.join('\n'),
-        await this.licenseId(exercise),
-        exercise.author?.slice(0, 50),
+        await findOrCreateLicense(this.query, license),
+        author?.slice(0, 50),
         id,
         language,
       ],
@@ -276,9 +279,9 @@ class ExerciseWriter {
     for (const translation of exercise.translations) {
       const stored = state.translations.find(({ language }) => language === translation.language);
 
-      if (stored)
-        {isChanged = (await this.updateTranslation(stored, translation, isOwn)) || isChanged;}
-      else {
+      if (stored) {
+        isChanged = (await this.updateTranslation(stored, translation, isOwn)) || isChanged;
+      } else {
         await this.createTranslation(id, exercise, translation);
         isChanged = true;
       }
@@ -315,8 +318,9 @@ class ExerciseWriter {
       next.name === stored.name &&
       next.description === stored.description &&
       next.aliases === stored.aliases
-    )
-      {return hasNewComments;}
+    ) {
+      return hasNewComments;
+    }
 
     await this.query(
       'UPDATE "exercise" SET "name" = $2, "description" = $3, "aliases" = $4 WHERE "id" = $1',

@@ -7,11 +7,12 @@ import type { Client } from 'pg';
 import { ADVISORY_LOCK_KEYS } from '../../database/advisory-locks';
 import type { Database } from '../../database/connection';
 import { inTransaction } from '../../database/transaction';
+import type { RefusalReason } from '../../fitness/catalogue/refused-food';
 import { Ingredient } from '../../fitness/catalogue/ingredient';
 import { fieldsOf } from '../../engine/declare/fields';
 import { allEntities, resourceOf } from '../../engine/declare/registry';
 import { failImport } from '../dump';
-import { refusalReasonOf, type RefusalReason, type SourceFood } from './food';
+import { refusalReasonOf, type SourceFood } from './food';
 import {
   BATCH_TABLES_SQL,
   writeFoods,
@@ -19,7 +20,7 @@ import {
   type NumberedFood,
   type Refusal,
 } from './food-batch';
-import { readFoods, type FoodFileOptions, type FoodTable } from './food-files';
+import { EXPORT_TABLE, readFoods, type FoodFileOptions, type FoodTable } from './food-files';
 
 const FOODS_PER_BATCH = 5_000;
 
@@ -64,32 +65,18 @@ async function prepare(
   { name: sourceName, author, license }: FoodTable,
   languages: readonly string[],
 ): Promise<FoodDefaults> {
-  const { rows } = await client.query(
-    'SELECT "short_name" AS "code", "id" FROM "language" WHERE "short_name" = ANY($1)',
-    [languages],
-  );
+  const { rows } = await client.query('SELECT "short_name" AS "code", "id" FROM "language"');
   const languageIds = new Map<string, number>(rows.map(({ code, id }) => [code, id]));
   const unknown = languages.find((language) => !languageIds.has(language));
 
-  if (unknown !== undefined)
-    {failImport(
+  if (unknown !== undefined) {
+    failImport(
       `There is no language ${JSON.stringify(unknown)}. An empty database gets its languages by \`fitgraph seed\`.`,
-    );}
-
-  const { shortName, fullName, url } = license;
-
-  await client.query(
-    `INSERT INTO "license" ("short_name", "full_name", "url") SELECT $1::varchar, $2, $3
-      WHERE NOT EXISTS (SELECT FROM "license" WHERE "short_name" = $1)`,
-    [shortName, fullName, url],
-  );
-  const found = await client.query(
-    'SELECT min("id") AS "id" FROM "license" WHERE "short_name" = $1',
-    [shortName],
-  );
+    );
+  }
 
   await client.query(BATCH_TABLES_SQL);
-  return { sourceName, author, licenseId: found.rows[0].id, languageIds };
+  return { sourceName, author, license, languageIds };
 }
 
 /** Runs work in a transaction, which a dry run rolls back. */
@@ -126,12 +113,21 @@ class FoodImport {
   }
 
   async add(number: number, food: SourceFood | undefined): Promise<void> {
-    const reason = food ? refusalReasonOf(food) : 'unreadable';
+    const reason = food ? this.reasonToRefuse(food) : 'unreadable';
 
     if (reason) this.refuse({ number, reason, food });
     else this.foods.push({ ...food!, number });
     this.report.read += 1;
     if (this.report.read % FOODS_PER_BATCH === 0) await this.flush();
+  }
+
+  /** The foods of an export have been accepted before. */
+  private reasonToRefuse(food: SourceFood): RefusalReason | undefined {
+    if (food.sourceName === undefined) return refusalReasonOf(food);
+    const { languageIds } = this.defaults;
+    const languages = [food.language, ...food.portions.map(({ language }) => language!)];
+
+    return languages.every((code) => languageIds.has(code)) ? undefined : 'nameless';
   }
 
   /** Writes the batch, while the next one is read. */
@@ -176,7 +172,7 @@ class FoodImport {
   async removeGone(): Promise<void> {
     const deleteSql = `DELETE FROM "ingredient" WHERE "id" IN (SELECT i."id" FROM "ingredient" i
       WHERE i."source_name" = $1 AND i."source_id" IS NOT NULL AND i."edited_at" IS NULL
-      AND NOT EXISTS (SELECT FROM "seen_food" s WHERE s."source_id" = i."source_id")
+      AND NOT EXISTS (SELECT FROM "seen_food" s WHERE s."source_name" = $1 AND s."source_id" = i."source_id")
       AND NOT (${isUsedSql()}) LIMIT ${FOODS_PER_BATCH})`;
     let removed: number;
 
@@ -214,6 +210,10 @@ export async function importFoods(
 ): Promise<FoodImportReport> {
   const { table, records } = await readFoods(bytes, options);
 
+  if (table === EXPORT_TABLE && options.isComplete) {
+    failImport('An export contains foods of several sources. Import it without --complete.');
+  }
+
   return database.withoutTimeouts(async (client) => {
     const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "isLocked"', [
       ADVISORY_LOCK_KEYS.catalogue,
@@ -230,8 +230,9 @@ export async function importFoods(
     await importOfFoods.end();
     if (options.isComplete) await importOfFoods.removeGone();
 
-    if (!options.isDryRun)
-      {await client.query('VACUUM (ANALYZE) "ingredient", "ingredient_unit", "catalogue_word"');}
+    if (!options.isDryRun) {
+      await client.query('VACUUM (ANALYZE) "ingredient", "ingredient_unit", "catalogue_word"');
+    }
 
     return importOfFoods.report;
   });

@@ -74,7 +74,8 @@ export function alcoholOf(valueOf: (name: string) => unknown): number | undefine
 
 /** The portion of a text such as `30 g` or `1 slice (30 g)`. Millilitres count as grams. */
 export function portionsOf(servingSize: unknown): FoodPortion[] {
-  const [, grams] = /(?<![\d.,])(\d{1,5}(?:[.,]\d{1,3})?) ?(?:g|ml)\b/i.exec(String(servingSize ?? '')) ?? [];
+  const [, grams] =
+    /(?<![\d.,])(\d{1,5}(?:[.,]\d{1,3})?) ?(?:g|ml)\b/i.exec(String(servingSize ?? '')) ?? [];
   const weight = Math.round(Number(grams?.replace(',', '.')));
 
   return weight > 0 ? [{ unit: PORTION, amount: 1, grams: weight }] : [];

@@ -81,8 +81,9 @@ export function mapColumns(header: readonly string[], mapping: readonly string[]
       failImport(`--map ${entry}: the fields are ${Object.keys(COLUMN_NAMES).join(', ')}.`);
     }
 
-    if (index === -1)
-      {failImport(`--map ${entry}: the table has no column ${JSON.stringify(name)}.`);}
+    if (index === -1) {
+      failImport(`--map ${entry}: the table has no column ${JSON.stringify(name)}.`);
+    }
 
     columns.set(field, index);
   }

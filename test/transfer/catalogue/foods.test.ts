@@ -386,3 +386,32 @@ describe('hostile files', () => {
     });
   });
 });
+
+test('a barcode that was refused is found with the reason, until an import accepts it', async () => {
+  const refusedFood = async (code: string) =>
+    (
+      await fitgraph.anonymous.ask(
+        'query ($code: String!) { refusedFood(code: $code) { name sourceName reason refusedAt } }',
+        { code },
+      )
+    ).refusedFood;
+  const product = { ...NUTELLA, code: '5901234123457', product_name_en: 'Impossible' };
+  const impossible = { ...product, nutriments: { ...NUTRIMENTS, fat_100g: 130 } };
+
+  await run(lines(impossible));
+  expect(await refusedFood('590-1234-123457')).toEqual({
+    name: 'Impossible',
+    sourceName: 'Open Food Facts',
+    reason: 'EXCESSIVE',
+    refusedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+  });
+  expect(await refusedFood('4006381333931')).toBeNull();
+  expect(await run(lines(product))).toMatchObject({ created: 1 });
+  expect(await refusedFood('5901234123457')).toBeNull();
+
+  const { errors } = await fitgraph.anonymous.query(
+    `{ refusedFood(code: "${'1'.repeat(201)}") { name } }`,
+  );
+
+  expect(errors![0]!.extensions).toMatchObject({ code: 'BAD_USER_INPUT' });
+});
