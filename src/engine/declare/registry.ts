@@ -8,7 +8,6 @@ import type {
   ResourceMetadata,
   RestViewMetadata,
 } from '../../shared/metadata';
-import type { SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
 import type { Entity } from './fields';
 import type { Transaction } from '../../database/transaction';
@@ -100,13 +99,16 @@ export const OWNER_FIELD = { field: 'userId', column: 'user_id' } as const;
 
 export type WriteOperation = 'create' | 'update' | 'remove';
 
+/** An SQL condition on a row; `bind` returns the placeholder of a value. */
+type RowCondition = (alias: string, bind: (value: unknown) => string) => string;
+
 /** What a search by name prefers, besides the name itself. */
 export interface SearchPreferences {
   /** Rows in a language of the viewer, if rows have a language. */
-  inLanguage?: SqlCondition;
+  inLanguage?: RowCondition;
 
   /** Rows that the viewer has used, which are found first. */
-  used?: SqlCondition;
+  used?: RowCondition;
 }
 
 export interface RestViewOptions extends Partial<Omit<RestViewMetadata, 'restName' | 'filters'>> {

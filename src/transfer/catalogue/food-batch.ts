@@ -277,8 +277,11 @@ export async function writeFoods(
 
   await client.query(FORGET_REFUSALS_SQL);
   await client.query(ADOPT_BY_BARCODE_SQL);
-  if (foods.some(({ sourceName }) => sourceName !== undefined))
+
+  if (foods.some(({ sourceName }) => sourceName !== undefined)) {
     await client.query(ADOPT_BY_NAME_SQL);
+  }
+
   const unchanged = (await client.query(DELETE_UNCHANGED_SQL)).rowCount!;
   const kept = await idsOf<string>(DELETE_EDITED_SQL);
   const { rows } = await client.query(WRITE_SQL);
