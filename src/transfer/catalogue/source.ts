@@ -60,11 +60,45 @@ async function openInput(location: string): Promise<{ input: Readable; size?: nu
   return { input: createReadStream(location, { highWaterMark: READ_CHUNK_BYTES }), size };
 }
 
+const INDEX_PATTERN = /^https?:\/\/.*\/index\.txt$/;
+const MAX_INDEX_CHARACTERS = 1024 * 1024;
+
 /**
- * Opens the source. Its compression is recognized by its first bytes. Throws BAD_USER_INPUT if it
- * cannot be read, also from the iteration.
+ * Opens the files that an index lists, such as the daily changes of Open Food Facts, as one: the
+ * newest first, because the first record of a food counts.
  */
-export async function openSource(location: string): Promise<CatalogueSource> {
+async function openIndex(location: string): Promise<CatalogueSource> {
+  let text = '';
+
+  for await (const chunk of (await openFile(location)).bytes) {
+    text += chunk.toString();
+    if (text.length > MAX_INDEX_CHARACTERS) failImport(`${location} is not an index of files.`);
+  }
+  const names = text.split('\n').map((name) => name.trim());
+  let readBytes = 0;
+
+  async function* bytes(): AsyncGenerator<Buffer> {
+    for (const name of names.filter(Boolean).sort().reverse()) {
+      const file = await openFile(new URL(name, location).href);
+
+      yield* file.bytes;
+      yield Buffer.from('\n');
+      readBytes += file.readBytes();
+    }
+  }
+
+  return { name: location, readBytes: () => readBytes, bytes: bytes() };
+}
+
+/**
+ * Opens a file, URL, index of files or standard input. Throws BAD_USER_INPUT if it cannot be read,
+ * also from the iteration.
+ */
+export const openSource = (location: string): Promise<CatalogueSource> =>
+  INDEX_PATTERN.test(location) ? openIndex(location) : openFile(location);
+
+/** Opens a file, whose compression is recognized by its first bytes. */
+async function openFile(location: string): Promise<CatalogueSource> {
   const { input, size } = await openInput(location);
   const name = location === STANDARD_INPUT ? 'standard input' : location;
   let readBytes = 0;

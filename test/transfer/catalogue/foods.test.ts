@@ -1,5 +1,7 @@
 /** Imports of foods: formats, rules, repetition, edits, and hostile files. */
 import fs from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -385,6 +387,40 @@ describe('hostile files', () => {
       refused: new Map([['unreadable', 5]]),
     });
   });
+});
+
+test('reads the files that an index lists, the newest first', async () => {
+  const product = (name: string) =>
+    gzipSync(lines({ ...NUTELLA, code: '4000417025005', product_name_en: name }));
+  const files: Record<string, string | Buffer> = {
+    '/delta/index.txt': 'products_1.json.gz\nproducts_2.json.gz\n',
+    '/delta/products_1.json.gz': product('Of yesterday'),
+    '/delta/products_2.json.gz': product('Of today'),
+  };
+  const server = http.createServer(({ url }, response) => response.end(files[url!]));
+
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+  const { port } = server.address() as AddressInfo;
+
+  try {
+    const { bytes } = await openSource(`http://localhost:${port}/delta/index.txt`);
+    const refusals: Refusal[] = [];
+
+    await importFoods(bytes, fitgraph.database, {
+      languages: ['en'],
+      mapping: [],
+      isComplete: false,
+      isDryRun: false,
+      reportProgress: () => undefined,
+      reportRefusal: (refusal) => void refusals.push(refusal),
+    });
+    expect(refusals.map(({ reason, food }) => [reason, food!.name])).toEqual([
+      ['duplicate', 'Of yesterday'],
+    ]);
+    expect(await byBarcode('4000417025005')).toMatchObject({ name: 'Of today' });
+  } finally {
+    server.close();
+  }
 });
 
 test('a barcode that was refused is found with the reason, until an import accepts it', async () => {
