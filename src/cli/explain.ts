@@ -242,7 +242,7 @@ async function runSample(
     session,
     loaders: new Loaders(),
     request: { languages: [], baseUrl: '', basePath: '' },
-    viewer: { id: NO_USER_ID, username: '', isSuperuser: false },
+    viewer: { id: NO_USER_ID, username: '', isSuperuser: false, isCurator: false },
     services: {
       timeZone: 'UTC',
       catalogue: { get: () => null, rowsOf: () => [] },
