@@ -32,14 +32,15 @@ const UNREADABLE_API_KEY_MESSAGE =
 
 /** SQL: the columns of account `u` from which a viewer is created. */
 export const VIEWER_COLUMNS_SQL = `u."id", u."username", u."is_superuser" AS "isSuperuser",
-  u."is_superuser" OR u."is_curator" AS "isCurator"`;
+  u."is_superuser" OR u."is_curator" AS "isCurator", u."has_contributions" AS "hasContributions"`;
 
 /** Creates the viewer of a row with `VIEWER_COLUMNS_SQL`. */
-export const viewerOf = ({ id, username, isSuperuser, isCurator }: Row): Viewer => ({
-  id,
-  username,
-  isSuperuser,
-  isCurator,
+export const viewerOf = (row: Row): Viewer => ({
+  id: row.id,
+  username: row.username,
+  isSuperuser: row.isSuperuser,
+  isCurator: row.isCurator,
+  hasContributions: row.hasContributions,
 });
 
 const SELECT_API_KEY_OWNER_SQL = `SELECT ${VIEWER_COLUMNS_SQL}, u."is_active" AS "isActive"

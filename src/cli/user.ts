@@ -143,7 +143,7 @@ export async function deleteAccount(username: string, options: { yes?: boolean }
 
     await removeScheduledFiles(config, database);
     printLine(
-      `Deleted user ${username} with ${formatCount(ownedRowCount, 'row')} and ${formatCount(contributionCount, 'image')}.`,
+      `Deleted user ${username} with ${formatCount(ownedRowCount, 'row')} and ${formatCount(contributionCount, 'contribution')}.`,
     );
   });
 }

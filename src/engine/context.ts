@@ -26,6 +26,9 @@ export interface Viewer {
   /** Curators write the catalogue and review contributions. Superusers are curators. */
   isCurator: boolean;
 
+  /** Whether some rows of the catalogue are contributions of the viewer that are not accepted. */
+  hasContributions: boolean;
+
   /**
    * Scopes of the access token that authenticated the request. Without an access token, everything
    * is permitted.

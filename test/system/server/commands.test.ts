@@ -259,7 +259,7 @@ test('deletes a user with all rows and images only after the name is confirmed',
 
   expect(deleted).toMatchObject({
     status: 0,
-    stdout: 'Deleted user dora with 3 rows and 1 image.\n',
+    stdout: 'Deleted user dora with 3 rows and 1 contribution.\n',
   });
   expect((await workoutsWith(tokenIn(stdout))).body).toEqual({ detail: 'Invalid token.' });
   expect((await server.anonymous.get(`/exerciseimage/${uploaded.body.id}/`)).status).toBe(404);
