@@ -20,6 +20,7 @@ import {
 } from '../engine/declare/errors';
 import { type Scope, graphqlScopeName } from '../engine/access/scopes';
 import type { DatabaseSession } from '../database/session';
+import { viewerOf, VIEWER_COLUMNS_SQL } from './accounts';
 import { sha256 } from './tokens';
 import { registerChoices } from '../engine/declare/choices';
 
@@ -89,8 +90,7 @@ export interface NewAccessToken {
   expiresAt: string | null;
 }
 
-const SELECT_TOKEN_OWNER_SQL = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser",
-  u."is_active" AS "isActive", t."id" AS "tokenId", t."scopes",
+const SELECT_TOKEN_OWNER_SQL = `SELECT ${VIEWER_COLUMNS_SQL}, u."is_active" AS "isActive", t."id" AS "tokenId", t."scopes",
     t."expires_at" <= now() AS "isExpired", t."last_used_at" IS NULL
       OR t."last_used_at" < now() - interval '10 minutes' AS "isUnseen"
   FROM "access_token" t JOIN "account" u ON u."id" = t."user_id" WHERE t."digest" = $1`;
@@ -159,12 +159,7 @@ export class AccessTokens {
     if (!row.isActive) throw forbiddenError('User inactive or deleted.');
     if (row.isUnseen) this.recordTokenUse(row.tokenId, session.database);
 
-    return {
-      id: row.id,
-      username: row.username,
-      isSuperuser: row.isSuperuser,
-      scopes: new Set(row.scopes as Scope[]),
-    };
+    return { ...viewerOf(row), scopes: new Set(row.scopes as Scope[]) };
   }
 
   /**

@@ -8,7 +8,7 @@ export interface DeletionResult {
   ownedRowCount: number;
 
   /**
-   * Number of deleted catalogue rows, such as images, that the user had contributed. Rows of other
+   * Number of deleted images, and of foods and exercises pending review, that the user had contributed. Rows of other
    * users may have referred to them.
    */
   contributionCount: number;
@@ -49,6 +49,9 @@ export const deleteUser = (userId: number, database: Database): Promise<Deletion
         result.contributionCount += rowCount ?? 0;
       }
 
+      await client.query('UPDATE "catalogue_change" SET "user_id" = NULL WHERE "user_id" = $1', [
+        userId,
+      ]);
       await client.query('DELETE FROM "user_account" WHERE "id" = $1', [userId]);
       // The change log also has entries for the rows just deleted, but nobody can sign in to the
       // account to read them.

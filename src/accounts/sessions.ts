@@ -8,6 +8,7 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Viewer } from '../engine/context';
 import { ClientError } from '../engine/declare/errors';
 import type { DatabaseSession } from '../database/session';
+import { viewerOf, VIEWER_COLUMNS_SQL } from './accounts';
 import { sha256, type TokenVault } from './tokens';
 
 /** Request header that carries the CSRF token of requests without a form. */
@@ -37,7 +38,7 @@ export function sessionCookieName(isSecure: boolean, basePath: string): string {
   return basePath === '' ? '__Host-fitgraph' : '__Secure-fitgraph';
 }
 
-const SELECT_VIEWER_SQL = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser",
+const SELECT_VIEWER_SQL = `SELECT ${VIEWER_COLUMNS_SQL},
   s."seen" < now() - interval '10 minutes' AS "unseen"
   FROM "session" s JOIN "account" u ON u."id" = s."user_id"
   WHERE s."digest" = $1 AND s."expires" > now() AND u."is_active"`;
@@ -80,7 +81,7 @@ export class BrowserSessions {
       );
     }
 
-    return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };
+    return viewerOf(row);
   }
 
   async end(id: string, session: DatabaseSession): Promise<void> {

@@ -242,7 +242,13 @@ async function runSample(
     session,
     loaders: new Loaders(),
     request: { languages: [], baseUrl: '', basePath: '' },
-    viewer: { id: NO_USER_ID, username: '', isSuperuser: false },
+    viewer: {
+      id: NO_USER_ID,
+      username: '',
+      isSuperuser: false,
+      isCurator: false,
+      hasContributions: false,
+    },
     services: {
       timeZone: 'UTC',
       catalogue: { get: () => null, rowsOf: () => [] },

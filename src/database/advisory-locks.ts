@@ -48,6 +48,12 @@ export const ADVISORY_LOCK_CLASSES = {
   quota: 7_301,
 
   /**
+   * Advisory lock that is held from the check of a user's daily contributions until new ones are
+   * committed. Second key: the user id.
+   */
+  contribution: 7_303,
+
+  /**
    * Advisory lock that reserves a file name until the row that refers to the file is committed.
    * Second key: the hash of the name.
    */

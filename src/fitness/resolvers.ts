@@ -2,6 +2,7 @@
  * The resolvers of the GraphQL schema: resources, analyses, and fields about the server itself.
  * Resources refer to each other lazily.
  */
+import CatalogueChangeResolver from './catalogue/catalogue-change';
 import DayOfWeekResolver from './training/day-of-week';
 import DiaryEntryResolver from './nutrition/diary-entry';
 import EquipmentResolver from './catalogue/equipment';
@@ -68,6 +69,7 @@ import {
 import { TrainingWeekResolver } from './training/weeks';
 
 export const resolvers: readonly (new () => object)[] = [
+  CatalogueChangeResolver,
   DayOfWeekResolver,
   DiaryEntryResolver,
   EquipmentResolver,

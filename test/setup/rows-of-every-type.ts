@@ -182,7 +182,7 @@ export function isPublished(
     publishedColumnValues: publishedColumnValues = {},
     visibilityParentFieldName: visibilityParentFieldName,
   } = resourceOf(entity)!;
-  const hasPublishedValue = ([column, value]: [string, string]) =>
+  const hasPublishedValue = ([column, value]: [string, string | boolean]) =>
     row[fieldsOf(entity).find((field) => field.column === column)!.name] === value;
 
   if (!Object.entries(publishedColumnValues).every(hasPublishedValue)) return false;

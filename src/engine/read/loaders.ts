@@ -5,8 +5,8 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import {
-  referenceableRowConditions,
-  mayReferenceAllRows,
+  referencedRowConditions,
+  maySeeAllReferencedRows,
   ownerConditions,
   visibleRowConditions,
 } from '../access/access';
@@ -130,7 +130,7 @@ function rowLoader(
   context: Context,
 ): BatchLoader<Row | null> {
   return context.loaders.getOrCreate<Row | null>(`rows ${columns.cacheKey}`, (ids) =>
-    readRowPerId(columns, ids, referenceableRowConditions(entity, context), context),
+    readRowPerId(columns, ids, referencedRowConditions(entity, context), context),
   );
 }
 
@@ -253,7 +253,7 @@ export function loadRowEvenIfHidden<M, F extends keyof RowOf<M> & string>(
   id: number,
   context: Context,
 ): Promise<RowFields<M, F> | null> {
-  if (mayReferenceAllRows(entity, context)) return loadRowFields(entity, fields, id, context);
+  if (maySeeAllReferencedRows(entity, context)) return loadRowFields(entity, fields, id, context);
   const columns = batchColumns(entity, new Set(fields), context);
 
   return context.loaders

@@ -7,6 +7,8 @@ import { User } from '../../accounts/user';
 
 @Resource({
   restName: 'measurement-category',
+  // Since version 2.1, so the root of version 2.0 does not list it.
+  inReference: {},
   title: 'Measurement Category',
   dumpModelName: 'measurements.category',
   description: 'Something that a user measures, such as the waist or the blood pressure.',

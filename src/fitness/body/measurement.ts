@@ -13,6 +13,8 @@ import { User } from '../../accounts/user';
 
 @Resource({
   restName: 'measurement',
+  // Since version 2.1, so the root of version 2.0 does not list it.
+  inReference: {},
   title: 'Measurement',
   dumpModelName: 'measurements.measurement',
   description: 'A measurement of the body of a user at one time.',

@@ -79,7 +79,7 @@ export class ExerciseImage extends Model<ExerciseImage> {
   @ChoiceField({
     ...REVIEW_STATUS_FIELD_OPTIONS,
     description: 'Only accepted images are visible to everyone.',
-    readOnly: true,
+    readOnly: 'rest',
   })
   declare status: string;
   @Ref(() => License, {
@@ -163,7 +163,13 @@ const ExerciseImageCrudResolver = createCrudResolver(ExerciseImage, {
     }
   },
   async beforeRowWrite(values, context, transaction, id = NEW_ROW_ID) {
-    if (id === NEW_ROW_ID && context.viewer!.isSuperuser) {
+    const isCurator = context.viewer!.isCurator;
+
+    // Only curators decide on the review.
+    if (!isCurator && id === NEW_ROW_ID) values.status = PENDING_STATUS;
+    else if (!isCurator) delete values.status;
+
+    if (id === NEW_ROW_ID && isCurator) {
       values.status = ACCEPTED_STATUS;
       values.licenseAuthor ??= new URL(context.request.baseUrl).hostname.slice(
         0,

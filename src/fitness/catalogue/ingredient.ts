@@ -14,6 +14,7 @@ import {
   type ArgumentError,
 } from '../../engine/declare/errors';
 import {
+  BooleanField,
   ChoiceField,
   DateField,
   DecimalField,
@@ -25,6 +26,7 @@ import {
   IntegerField,
   type RowFields,
 } from '../../engine/declare/fields';
+import { CURATED } from '../../engine/declare/registry';
 import { Children, Ref, Resource } from '../../engine/declare/resource';
 import { parseRowId, rejectNodeIdOfOtherType, resolveRowId } from '../../engine/declare/node';
 import { loadReferencedRow, loadRowFields } from '../../engine/read/loaders';
@@ -50,7 +52,15 @@ import { checkBarcode, equivalentBarcodes, MAX_BARCODE_LENGTH } from './barcode'
 import { IngredientUnit } from './ingredient-unit';
 import { Language } from './language';
 import { License, LICENSE_AUTHOR_FIELD_OPTIONS } from './license';
-import { ACCEPTED_STATUS, REVIEW_STATUS_FIELD_OPTIONS } from './review-status';
+import {
+  addReviewValues,
+  PENDING_STATUS,
+  PUBLISHED_COLUMN_VALUES,
+  REFUSAL_REASON_FIELD_OPTIONS,
+  RETIRED_COLUMN,
+  RETIRED_FIELD_OPTIONS,
+  REVIEW_STATUS_FIELD_OPTIONS,
+} from './review-status';
 import { searchPreferences } from './search-preferences';
 
 export const HOUSEHOLD_MEASURE_FIELDS = ['amount', 'gram', 'ingredientId'] as const;
@@ -90,10 +100,13 @@ const filterFieldNames = [
   restName: 'ingredient',
   inReference: { apiRootPosition: 22 },
   dumpModelName: 'nutrition.ingredient',
+  writeOperations: CURATED,
   description: 'A food, with its nutrition values per 100 g.',
   ordering: ['name'],
   groupKeyPaths: {},
-  publishedColumnValues: { status: ACCEPTED_STATUS },
+  publishedColumnValues: PUBLISHED_COLUMN_VALUES,
+  retiredColumn: RETIRED_COLUMN,
+  pendingColumnValues: { status: PENDING_STATUS },
   searchPreferences: searchPreferences('ingredient_id', () => [DiaryEntry, MealItem]),
   filters: filterFieldNames,
   views: {
@@ -165,11 +178,14 @@ export class Ingredient extends Model<Ingredient> {
   declare fibres: string | null;
   @DecimalField({ label: 'Sodium', ...NUTRIENT_FIELD_OPTIONS, allowNull: true })
   declare sodium: string | null;
-  @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
+  @Ref(() => License, { label: 'License', default: 2, defaultDescription: 'CC-BY-SA 4' })
+  declare licenseId: number;
   @TextField(LICENSE_AUTHOR_FIELD_OPTIONS) declare licenseAuthor: string | null;
-  @Ref(() => Language, { label: 'Language', readOnly: true }) declare languageId: number;
-  @ChoiceField({ ...REVIEW_STATUS_FIELD_OPTIONS, readOnly: true, hiddenInRest: true })
+  @Ref(() => Language, { label: 'Language', readOnly: 'rest' }) declare languageId: number;
+  @ChoiceField({ ...REVIEW_STATUS_FIELD_OPTIONS, readOnly: 'rest', hiddenInRest: true })
   declare status: string;
+  @BooleanField(RETIRED_FIELD_OPTIONS) declare isRetired: boolean;
+  @TextField(REFUSAL_REASON_FIELD_OPTIONS) declare refusalReason: string | null;
   @TextField({
     label: 'Code',
     helpText: 'Barcode, e.g. an EAN.',
@@ -223,6 +239,7 @@ export class Ingredient extends Model<Ingredient> {
   })
   declare brand: string | null;
   @Children(() => IngredientUnit, 'ingredientId', {
+    isSavedWithParent: true,
     assumedSize: 3,
     description: 'The household units of the ingredient.',
   })
@@ -271,7 +288,12 @@ function computeAmountNutrition(
 }
 
 @Resolver(() => Ingredient)
-export default class IngredientResolver extends createCrudResolver(Ingredient) {
+export default class IngredientResolver extends createCrudResolver(Ingredient, {
+  addDerivedValues(values, context, id) {
+    addReviewValues(values, context, id);
+    values.updatedOn = defaultValues.today(context.services.timeZone);
+  },
+}) {
   @Query(() => Ingredient, {
     nullable: true,
     description:
