@@ -13,7 +13,6 @@ import { deleteUser } from '../accounts/deletion';
 import { ClientError } from '../engine/declare/errors';
 import { promptConfirmation, promptNewPassword } from './prompts';
 import {
-  formatCount,
   operatorName,
   recordOperatorEvent,
   removeScheduledFiles,
@@ -21,6 +20,7 @@ import {
   withDatabase,
   printLine,
 } from './command-context';
+import { formatCount } from '../shared/messages';
 
 /**
  * Prompts for a password that is not given as an option, which keeps it out of the shell history.
