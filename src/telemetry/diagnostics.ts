@@ -31,17 +31,15 @@ export interface Finding {
   advice?: string;
 }
 
+type Report = (topic: string, text: string, advice?: string) => void;
+
 /** Receives the results of the checks. */
-export interface DiagnosticReporter {
-  ok(topic: string, text: string): void;
-  warn(topic: string, text: string, advice: string): void;
-  fail(topic: string, text: string, advice?: string): void;
-}
+export type DiagnosticReporter = Record<'ok' | 'warn' | 'fail', Report>;
 
 export function createReporter(onFinding: (finding: Finding) => void): DiagnosticReporter {
   const reportAs =
-    (result: Finding['result']) =>
-    (topic: string, text: string, advice?: string): void =>
+    (result: Finding['result']): Report =>
+    (topic, text, advice) =>
       onFinding({ result, topic, text, advice });
 
   return { ok: reportAs('ok'), warn: reportAs('WARN'), fail: reportAs('FAIL') };
