@@ -43,7 +43,7 @@ export function operatorName(): string {
 
 export const recordOperatorEvent = (
   event: Pick<NewSecurityEvent, 'kind' | 'userId' | 'detail'>,
-  session: DatabaseSession,
+  session: Pick<DatabaseSession, 'query'>,
 ): Promise<void> => logSecurityEvent({ ...event, operator: operatorName() }, session);
 
 const DATABASE_STOPPED_MESSAGE =

@@ -109,6 +109,7 @@ const INTERNAL_TABLES = [
   'security_event',
   'login_attempt',
   'session',
+  'password_link',
   'account',
   'idempotency_key',
   'idempotency_usage',
@@ -264,6 +265,7 @@ test('every owned table records creation, update and version of its rows', async
 const WITHOUT_POLICY = [
   'access_token',
   'exercise_image_contributor',
+  'password_link',
   'security_event',
   'session',
   'token',
