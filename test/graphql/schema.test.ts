@@ -44,7 +44,7 @@ test('nodes of all edges except accounts and security events implement Node', ()
     nodes
       .filter((node) => !node.getInterfaces().some(({ name }) => name === 'Node'))
       .map(({ name }) => name),
-  ).toEqual(['Account', 'SecurityEvent']);
+  ).toEqual(['SecurityEvent', 'Account']);
 });
 
 /**
@@ -371,12 +371,16 @@ test('only listed fields have names that refer to passwords, tokens or secrets',
     ...['id', 'name', 'scopes', 'createdAt', 'expiresAt', 'isExpired', 'lastUsedAt'].map(
       (field) => `AccessToken.${field}`,
     ),
+    'AccountUsage.accessTokenCount',
+    // For superusers, who give the link to the user.
+    'Mutation.createPasswordLink',
     'Mutation.changePassword',
     'Mutation.replaceToken',
     'Mutation.createAccessToken',
     'Mutation.revokeAccessToken',
     'Mutation.revokeAccessTokens',
-    'Mutation.createPasswordLink',
+    'PasswordLink.url',
+    'PasswordLink.expiresAt',
     'LoginPayload.token',
     'ChangePasswordPayload.token',
     'ChangePasswordPayload.errors',

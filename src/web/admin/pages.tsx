@@ -87,7 +87,7 @@ async function renderAccounts({ administration, query, visitor }: AdminRequest) 
 
   return (
     <>
-      <form class="fields">
+      <form class="fields filters">
         <Field name="search" label="Part of the name or e-mail address" value={search} />
         <Field name="show" label="Show" value={show} choices={Object.keys(ACCOUNT_FILTERS)} />
         <div>
@@ -258,7 +258,7 @@ async function renderAudit({ administration, query }: AdminRequest) {
 
   return (
     <>
-      <form class="fields">
+      <form class="fields filters">
         <Field name="user" label="Account" value={filter.username} />
         <Field name="kind" label="Event" value={kind} choices={['', ...Object.keys(EVENT_KINDS)]} />
         <Field name="address" label="Address" value={filter.address} />

@@ -235,6 +235,45 @@ test('grants and revokes roles, shows them and records them in the audit log', a
   ]);
 });
 
+test('prints a link by which a user sets a password once, and signs users out', async () => {
+  await fitgraph('user', 'create', 'linda', '--password', 'first password');
+  const { status, stdout, stderr } = await fitgraph('user', 'password', 'linda', '--link');
+  const setPassword = () =>
+    fetch(server.url + stdout.trim(), {
+      method: 'POST',
+      body: new URLSearchParams({ password: 'second password' }),
+      redirect: 'manual',
+    });
+
+  expect([status, stdout]).toEqual([
+    0,
+    expect.stringMatching(/^\/user\/set-password\?token=\S+\n$/),
+  ]);
+  expect(stderr).toMatch(/^The link is valid once, until \d{4}-\S+\.\n$/);
+  expect((await login('linda', 'first password')).status).toBe(200);
+  expect([(await setPassword()).status, (await setPassword()).status]).toEqual([303, 401]);
+  const { token } = (await login('linda', 'second password')).body;
+
+  expect((await workoutsWith(token)).status).toBe(200);
+  expect((await fitgraph('user', 'sign-out', 'linda')).stdout).toBe(
+    'Ended all sessions of linda and revoked all tokens.\n',
+  );
+  expect((await workoutsWith(token)).body).toEqual({ detail: 'Invalid token.' });
+  expect(
+    (await fitgraph('audit', '--user', 'linda', '--json')).stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).kind),
+  ).toEqual([
+    'CREDENTIALS_REVOKED',
+    'SIGNED_IN',
+    'PASSWORD_CHANGED',
+    'SIGNED_IN',
+    'PASSWORD_LINK_CREATED',
+    'ACCOUNT_CREATED',
+  ]);
+});
+
 test('deletes a user with all rows and images only after the name is confirmed', async () => {
   const { stdout } = await fitgraph('user', 'create', 'dora', '--password', 'some password');
   const dora = server.signedIn(tokenIn(stdout));
