@@ -6,7 +6,7 @@ import { forbiddenError, ClientError } from '../engine/declare/errors';
 import { errorCodeOf } from '../database/errors';
 import type { Row } from '../database/rows';
 import type { DatabaseSession } from '../database/session';
-import { User } from './user';
+import { emailErrors, MAX_EMAIL_LENGTH, User } from './user';
 import { UserProfile } from './user-profile';
 import { logSecurityEvent, type SecurityEventSource } from './security-events';
 import {
@@ -364,19 +364,28 @@ export function checkPasswordPolicy(password: string): void {
 
 export interface NewUser {
   username: string;
-  password: string;
+
+  /** If absent, nobody knows the password, and the user sets one by a link. */
+  password?: string;
   email?: string;
   isSuperuser?: boolean;
 }
 
 export async function createUser(
-  { username, password, email = '', isSuperuser = false }: NewUser,
+  { username, password = generateApiKey(), email = '', isSuperuser = false }: NewUser,
   session: DatabaseSession,
 ): Promise<number> {
   if (!/^[\w.@+-]{1,150}$/u.test(username)) {
     throw new ClientError(
       'BAD_USER_INPUT',
       'A user name has 1 to 150 letters, digits and @ . + - _',
+    );
+  }
+
+  if (emailErrors(email).length || email.length > MAX_EMAIL_LENGTH || email.includes('\0')) {
+    throw new ClientError(
+      'BAD_USER_INPUT',
+      `An e-mail address has an @, a domain and at most ${MAX_EMAIL_LENGTH} characters.`,
     );
   }
 
@@ -418,12 +427,36 @@ export async function setPassword(
   await updateAccount(userId, { password: await hashPasswordNow(password) }, session);
 }
 
+/** Activates or deactivates an account and logs it. */
 export async function setUserActive(
   userId: number,
   isActive: boolean,
   session: DatabaseSession,
+  eventSource: SecurityEventSource,
 ): Promise<void> {
-  await updateAccount(userId, { isActive }, session);
+  const kind = isActive ? 'ACCOUNT_ACTIVATED' : 'ACCOUNT_DEACTIVATED';
+
+  await session.inTransaction(async () => {
+    await updateAccount(userId, { isActive }, session);
+    await logSecurityEvent({ kind, userId, ...eventSource }, session);
+  });
+}
+
+const CREDENTIAL_TABLES = ['session', 'token', 'access_token', 'password_link'];
+
+/** Ends all sessions of a user, revokes all tokens, and logs it. */
+export async function revokeCredentials(
+  userId: number,
+  session: DatabaseSession,
+  eventSource: SecurityEventSource,
+): Promise<void> {
+  await session.inTransaction(async () => {
+    for (const table of CREDENTIAL_TABLES) {
+      await session.query(`DELETE FROM "${table}" WHERE "user_id" = $1`, [userId]);
+    }
+
+    await logSecurityEvent({ kind: 'CREDENTIALS_REVOKED', userId, ...eventSource }, session);
+  });
 }
 
 export type UserRoles = Pick<User, 'isCurator' | 'isSuperuser'>;

@@ -1,8 +1,9 @@
 /** Deletion of an account with its rows, its change log and its contributions to the catalogue. */
 import { contributorTableOf } from '../engine/access/access';
 import { allEntities, resourceOf } from '../engine/declare/registry';
-import type { Database } from '../database/connection';
+import type { DatabaseSession, SessionDatabase } from '../database/session';
 import { inTransaction } from '../database/transaction';
+import { accountUsageSql } from './usage';
 
 export interface DeletionResult {
   ownedRowCount: number;
@@ -15,28 +16,25 @@ export interface DeletionResult {
 }
 
 /**
- * Deletes an account and all its data in one transaction. Triggers schedule the files of the
- * deleted rows for removal.
+ * Deletes an account and all its data in one transaction, in which `prepare` runs first. Triggers
+ * schedule the files of the deleted rows for removal.
  */
-export const deleteUser = (userId: number, database: Database): Promise<DeletionResult> =>
+export const deleteUser = (
+  userId: number,
+  database: SessionDatabase,
+  prepare: (session: Pick<DatabaseSession, 'query'>) => Promise<void>,
+): Promise<DeletionResult> =>
   database.withoutTimeouts((client) =>
     inTransaction(client, async () => {
-      const countRows = async (text: string) =>
-        Number((await client.query(text, [userId])).rows[0].count);
+      await prepare({ query: async (text, values) => (await client.query(text, values)).rows });
 
       // Prevents others from adding rows to the account during its deletion.
       await client.query('SELECT FROM "user_account" WHERE "id" = $1 FOR UPDATE', [userId]);
-      const result: DeletionResult = { ownedRowCount: 0, contributionCount: 0 };
+      const [usage] = (await client.query(accountUsageSql(), [[userId]])).rows;
+      const result: DeletionResult = { ownedRowCount: usage.rowCount, contributionCount: 0 };
 
       for (const entity of allEntities()) {
-        const { table, isOwned, ownerColumn } = resourceOf(entity)!;
-
-        if (isOwned) {
-          result.ownedRowCount += await countRows(
-            `SELECT count(*) FROM "${table}" WHERE "${ownerColumn}" = $1`,
-          );
-        }
-
+        const { table } = resourceOf(entity)!;
         const contributorTable = contributorTableOf(entity);
 
         if (!contributorTable) continue;

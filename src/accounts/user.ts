@@ -18,11 +18,13 @@ import { Resource } from '../engine/declare/resource';
 import { readRowById } from '../engine/read/rows';
 import { UserProfile } from './user-profile';
 
+export const MAX_EMAIL_LENGTH = 254;
+
 /**
  * Checks that an e-mail address has one `@` between a name and a domain with a dot. Only the mail
  * server can tell whether the address exists.
  */
-const emailErrors = (value: unknown) => {
+export const emailErrors = (value: unknown) => {
   const isValid = value === '' || /^[^\s@]+@[^\s@]+\.[^\s@.]+$/.test(String(value));
 
   return isValid ? [] : ['Enter a valid e-mail address.'];
@@ -58,14 +60,14 @@ export class User extends Model<User> {
   @TextField({
     label: 'E-mail address',
     description: 'The address to which e-mails are sent.',
-    max: 254,
+    max: MAX_EMAIL_LENGTH,
     allowBlank: true,
     check: emailErrors,
   })
   declare email: string;
   @BooleanField({
     label: 'Active',
-    helpText: 'An inactive user cannot sign in.',
+    helpText: 'The user of a deactivated account cannot sign in.',
     default: true,
     readOnly: true,
   })

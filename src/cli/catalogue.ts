@@ -14,12 +14,12 @@ import { REFUSAL_REASONS, type RefusalReason } from '../fitness/catalogue/refuse
 import { importFoods, type FoodImportReport } from '../transfer/catalogue/import-foods';
 import {
   createProgressPrinter,
-  formatCount,
   printLine,
   recordOperatorEvent,
   replaceControlCharacters,
   withDatabase,
 } from './command-context';
+import { formatCount } from '../shared/messages';
 
 interface FoodOptions {
   language: string;

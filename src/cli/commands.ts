@@ -4,8 +4,8 @@
  * the definitions (`npm run docs`).
  */
 import { Argument, Command, InvalidArgumentError } from 'commander';
-import { DateTime } from 'luxon';
 import { isEventKind, EVENT_KINDS, type EventKind } from '../accounts/event-kinds';
+import { MOMENT_FORMATS, parseMoment } from '../shared/moments';
 
 const lazyAction =
   <A extends unknown[]>(loadAction: () => Promise<(...args: A) => unknown>) =>
@@ -14,8 +14,6 @@ const lazyAction =
 
     await action(...args);
   };
-
-const AGE_UNITS: Readonly<Record<string, string>> = { m: 'minutes', h: 'hours', d: 'days' };
 
 function parseEventKind(text: string, previousKinds: EventKind[] = []): EventKind[] {
   const name = text.toUpperCase().replaceAll('-', '_');
@@ -27,22 +25,12 @@ function parseEventKind(text: string, previousKinds: EventKind[] = []): EventKin
   return [...previousKinds, name];
 }
 
-/** Parses a date, a date with time, or an age (`90m`, `12h`, `7d`) to an ISO timestamp in UTC. */
 function parseTimestamp(text: string): string {
-  const [, number, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
-  let timestamp = DateTime.fromISO(text);
+  const moment = parseMoment(text);
 
-  if (unit !== undefined) {
-    timestamp = DateTime.now().minus({ [AGE_UNITS[unit]!]: Number(number) });
-  }
+  if (moment === undefined) throw new InvalidArgumentError(`Must be ${MOMENT_FORMATS}.`);
 
-  if (!timestamp.isValid || timestamp.year < 1970 || timestamp.year > 9999) {
-    throw new InvalidArgumentError(
-      'Must be a time such as 2026-03-10T08:00, or an age such as 90m, 12h or 7d.',
-    );
-  }
-
-  return timestamp.toUTC().toISO();
+  return moment;
 }
 
 function parseCount(text: string): number {
@@ -181,10 +169,11 @@ function createUserCommand(): Command {
   command
     .command('password <name>')
     .description(
-      'Sets a new password, prompted for like that of a new account, and prints a new token. `--new` generates and prints the password.',
+      'Sets a new password, prompted for like that of a new account, and prints a new token. `--new` generates and prints the password. `--link` changes nothing and prints a link by which the user sets it, valid once and for a day.',
     )
     .option('--password <password>', 'at least 8 characters, not only digits')
     .option('--new', 'generate the password and print it')
+    .option('--link', 'print a link by which the user sets the password')
     .action(lazyAction(async () => (await import('./user.ts')).changePassword));
   command
     .command('token <name>')
@@ -194,10 +183,17 @@ function createUserCommand(): Command {
   command
     .command('deactivate <name>')
     .description(
-      'Locks an account: its password and tokens are rejected, and nothing is deleted. `--undo` unlocks it.',
+      'Deactivates an account: its password and tokens are rejected, and nothing is deleted.',
     )
-    .option('--undo', 'unlock the account')
     .action(lazyAction(async () => (await import('./user.ts')).deactivateAccount));
+  command
+    .command('activate <name>')
+    .description('Activates a deactivated account.')
+    .action(lazyAction(async () => (await import('./user.ts')).activateAccount));
+  command
+    .command('sign-out <name>')
+    .description('Ends all sessions of an account and revokes its API key and access tokens.')
+    .action(lazyAction(async () => (await import('./user.ts')).signOut));
   command
     .command('grant <name>')
     .description('Grants a role: curators write the catalogue, superusers also administrate.')
@@ -215,7 +211,7 @@ function createUserCommand(): Command {
     .action(lazyAction(async () => (await import('./user.ts')).deleteAccount));
   command
     .command('list')
-    .description('Lists accounts with creation date, last login, roles and locked flag.')
+    .description('Lists accounts with creation date, last login, roles and deactivated flag.')
     .option('--json', 'print JSON lines')
     .action(lazyAction(async () => (await import('./user.ts')).listAccounts));
 

@@ -8,12 +8,13 @@ import {
   setUserRoles,
   setPassword,
   getOrCreateApiKey,
+  revokeCredentials,
 } from '../accounts/accounts';
 import { deleteUser } from '../accounts/deletion';
+import { createPasswordLink } from '../accounts/password-links';
 import { ClientError } from '../engine/declare/errors';
 import { promptConfirmation, promptNewPassword } from './prompts';
 import {
-  formatCount,
   operatorName,
   recordOperatorEvent,
   removeScheduledFiles,
@@ -21,6 +22,7 @@ import {
   withDatabase,
   printLine,
 } from './command-context';
+import { formatCount } from '../shared/messages';
 
 /**
  * Prompts for a password that is not given as an option, which keeps it out of the shell history.
@@ -69,8 +71,9 @@ export async function createAccount(
 
 export async function changePassword(
   username: string,
-  options: { password?: string; new?: boolean },
+  options: { password?: string; new?: boolean; link?: boolean },
 ): Promise<void> {
+  if (options.link) return printPasswordLink(username);
   const password = options.new ? generatePassword(username) : await readPassword(options.password);
 
   await withDatabase(async ({ session, tokenVault }) => {
@@ -86,6 +89,15 @@ export async function changePassword(
   });
 }
 
+const printPasswordLink = (username: string): Promise<void> =>
+  withDatabase(async ({ config, session }) => {
+    const { id } = await findUser(username, session);
+    const { path, expiresAt } = await createPasswordLink(id, session, { operator: operatorName() });
+
+    printLine(`${config.publicUrl ?? ''}${path}`);
+    process.stderr.write(`The link is valid once, until ${expiresAt}.\n`);
+  });
+
 export const showToken = (username: string, options: { new?: boolean }): Promise<void> =>
   withDatabase(async ({ session, tokenVault }) => {
     const { id } = await findUser(username, session);
@@ -98,16 +110,25 @@ export const showToken = (username: string, options: { new?: boolean }): Promise
     printLine(await getOrCreateApiKey(id, session, tokenVault));
   });
 
-export const deactivateAccount = (username: string, options: { undo?: boolean }): Promise<void> =>
+const setActive =
+  (isActive: boolean) =>
+  (username: string): Promise<void> =>
+    withDatabase(async ({ session }) => {
+      const { id } = await findUser(username, session);
+
+      await setUserActive(id, isActive, session, { operator: operatorName() });
+      printLine(`User ${username} is now ${isActive ? 'active' : 'deactivated'}.`);
+    });
+
+export const activateAccount = setActive(true);
+export const deactivateAccount = setActive(false);
+
+export const signOut = (username: string): Promise<void> =>
   withDatabase(async ({ session }) => {
     const { id } = await findUser(username, session);
 
-    await recordOperatorEvent(
-      { kind: options.undo ? 'ACCOUNT_UNLOCKED' : 'ACCOUNT_LOCKED', userId: id },
-      session,
-    );
-    await setUserActive(id, options.undo === true, session);
-    printLine(`User ${username} is now ${options.undo ? 'active' : 'inactive'}.`);
+    await revokeCredentials(id, session, { operator: operatorName() });
+    printLine(`Ended all sessions of ${username} and revoked all tokens.`);
   });
 
 const setRole =
@@ -138,8 +159,9 @@ export async function deleteAccount(username: string, options: { yes?: boolean }
   await withDatabase(async ({ config, database, session }) => {
     const { id } = await findUser(username, session);
 
-    await recordOperatorEvent({ kind: 'ACCOUNT_DELETED', userId: id, detail: username }, session);
-    const { ownedRowCount, contributionCount } = await deleteUser(id, database);
+    const { ownedRowCount, contributionCount } = await deleteUser(id, database, (deletion) =>
+      recordOperatorEvent({ kind: 'ACCOUNT_DELETED', userId: id, detail: username }, deletion),
+    );
 
     await removeScheduledFiles(config, database);
     printLine(
@@ -155,7 +177,11 @@ export const listAccounts = (options: { json?: boolean }): Promise<void> =>
     if (options.json) return accounts.forEach((account) => printLine(JSON.stringify(account)));
 
     for (const { username, joined, lastLogin, superuser, curator, active } of accounts) {
-      const statusLabels = [superuser && 'superuser', curator && 'curator', !active && 'locked']
+      const statusLabels = [
+        superuser && 'superuser',
+        curator && 'curator',
+        !active && 'deactivated',
+      ]
         .filter(Boolean)
         .join(', ');
 

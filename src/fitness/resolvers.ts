@@ -39,6 +39,7 @@ import WeightUnitResolver from './training/weight-unit';
 import WorkoutResolver from './training/workout';
 import WorkoutLogResolver from './training/workout-log';
 import WorkoutSessionResolver from './training/workout-session';
+import { AdministrationResolver } from '../accounts/administration-resolver';
 import { EventResolver } from '../accounts/event-resolver';
 import { AuthResolver } from '../accounts/resolver';
 import { AccessTokenResolver } from '../accounts/token-resolver';
@@ -112,6 +113,7 @@ export const resolvers: readonly (new () => object)[] = [
   AuthResolver,
   AccessTokenResolver,
   EventResolver,
+  AdministrationResolver,
   RateLimitResolver,
   AdherenceResolver,
   PlannedExerciseResolver,

@@ -8,6 +8,7 @@ import {
   type NewAccessToken,
 } from '../accounts/access-tokens';
 import {
+  checkPasswordPolicy,
   findApiKey,
   getOrCreateApiKey,
   verifyUserPassword,
@@ -18,6 +19,8 @@ import {
   signInWithPassword,
   type ApiKey,
 } from '../accounts/accounts';
+import { usePasswordLink } from '../accounts/password-links';
+import { hashPassword } from '../accounts/passwords';
 import { EVENT_KINDS, type EventKind } from '../accounts/event-kinds';
 import {
   findUserEvents,
@@ -81,6 +84,18 @@ export class AccountService implements AccountActions {
     return this.attemptSignIn(username, () =>
       signInWithPassword(username, password, startUserSession, this.session, this.eventSource),
     );
+  }
+
+  /** Sets the password of the account to which a link belongs. */
+  setPasswordByLink(token: string, password: string): Promise<void> {
+    checkPasswordPolicy(password);
+
+    // Links have no user name, so only the limits of the network and in total apply.
+    return this.attemptSignIn(token, async () => {
+      const passwordHash = await hashPassword(password, this.requestInfo.clientNetwork);
+
+      await usePasswordLink(token, passwordHash, this.session, this.eventSource);
+    });
   }
 
   /**

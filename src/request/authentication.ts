@@ -77,6 +77,7 @@ function parseBearerAccessToken(header: string | undefined): string | undefined 
 export interface PageVisitor {
   username?: string;
   csrfToken?: string;
+  isSuperuser?: boolean;
 
   /** URL of the page, to which the visitor returns after login. */
   returnUrl: string;
@@ -255,6 +256,7 @@ export class Authentication {
     return {
       ...location,
       username: this.browserSession.username,
+      isSuperuser: this.viewer?.isSuperuser,
       csrfToken: this.services.browserSessions.createCsrfToken(this.browserSession.id),
     };
   }

@@ -21,12 +21,14 @@ import { Media } from '../files/media';
 import { FileRemoval } from '../files/removal';
 import { finishRestoresAtStart } from '../transfer/backup/files';
 import { deleteAbandonedUploads } from '../shared/multipart';
+import { HealthReport } from '../telemetry/health-report';
 import type { Metrics } from '../telemetry/metrics';
 import type { Tracing } from '../telemetry/tracing';
 import { ClearTextWarning } from './clear-text-warning';
 import type { ForwardedHeaders } from './forwarded-headers';
 import { CostRateLimiter } from './cost-rate-limit';
 import { IdempotencyKeyStore } from './idempotency';
+import { SlowRequests } from './slow-requests';
 
 export interface Services extends ResolverServices {
   config: Config;
@@ -44,6 +46,8 @@ export interface Services extends ResolverServices {
   plannerStatistics: PlannerStatistics;
   media: Media;
   forwardedHeaders: ForwardedHeaders;
+  slowRequests: SlowRequests;
+  healthReport: HealthReport;
 
   metrics?: Metrics;
   tracing?: Tracing;
@@ -120,6 +124,8 @@ export async function startServices(
       plannerStatistics,
       media,
       forwardedHeaders,
+      slowRequests: new SlowRequests(),
+      healthReport: new HealthReport(config, database),
     },
     async stop() {
       idempotencyKeyStore.stop();

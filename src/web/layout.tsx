@@ -20,6 +20,9 @@ export interface Visitor {
   /** CSRF token of the session. Present only after a login in the browser. */
   csrfToken?: string;
 
+  /** Whether to link to the pages of superusers. */
+  isSuperuser?: boolean;
+
   /** URL of this page, to which the visitor returns after login. */
   returnUrl?: string;
 
@@ -64,6 +67,7 @@ function Navigation({ visitor }: Pick<PageProps, 'visitor'>) {
       <a href="/playground">Playground</a>
       <a href="/api/v2/schema/docs">Reference</a>
       <a href="/docs">Guides</a>
+      {visitor.isSuperuser && <a href="/admin">Administration</a>}
       <span class="grow" />
       {isAnonymous && <a href={loginUrl(visitor.returnUrl)}>Sign in</a>}
       {!isAnonymous && (

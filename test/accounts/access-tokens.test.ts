@@ -551,17 +551,17 @@ describe('an access token', () => {
     expect((await ann.ask(LIST)).viewer.accessTokens).toMatchObject([{ name: 'new' }]);
   });
 
-  test('is revoked by a new password and suspended while the account is locked', async () => {
+  test('is revoked by a new password and suspended while the account is deactivated', async () => {
     const ann = await newUser();
     const session = fitgraph.database.createSession();
     const watch = await token(ann, ['READ']);
 
-    await setUserActive(ann.id, false, session);
+    await setUserActive(ann.id, false, session, {});
     expect(await watch.get('/weightentry/')).toMatchObject({
       status: 403,
       body: { detail: 'User inactive or deleted.' },
     });
-    await setUserActive(ann.id, true, session);
+    await setUserActive(ann.id, true, session, {});
     expect(await isAccepted(watch)).toBe(true);
     await setPassword(ann.id, 'another password', session);
     expect(await isAccepted(watch)).toBe(false);

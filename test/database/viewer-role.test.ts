@@ -223,6 +223,7 @@ describe('the viewer role', () => {
         'user_account',
         'security_event',
         'login_attempt',
+        'password_link',
         'idempotency_key',
       ]) {
         await expect(reporter.query(`SELECT FROM "${secret}"`)).rejects.toMatchObject({

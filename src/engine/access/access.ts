@@ -64,6 +64,15 @@ export function requireViewerWithoutAccessToken({ viewer }: Pick<Context, 'viewe
   return viewer;
 }
 
+/** Rejects everyone but superusers: only they administrate the accounts of others. */
+export function requireSuperuser(context: Pick<Context, 'viewer'>): Viewer {
+  const viewer = requireViewerWithoutAccessToken(context);
+
+  if (!viewer.isSuperuser) throw forbiddenError();
+
+  return viewer;
+}
+
 /**
  * Restricts a statement to the viewer's own rows. Every statement on an owned table must include
  * these conditions; a public entity has none.

@@ -32,7 +32,7 @@ export const TOKEN_LIFETIME_CHOICES: readonly [days: string, label: string][] = 
   ['', 'never'],
 ];
 
-const Minute = ({ timestamp }: { timestamp: string }) => (
+export const Minute = ({ timestamp }: { timestamp: string }) => (
   <LocalTime
     time={timestamp}
     text={timestamp.slice(0, 'YYYY-MM-DDThh:mm'.length).replace('T', ' ')}

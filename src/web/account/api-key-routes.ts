@@ -17,7 +17,10 @@ import { API_KEY_PAGE_PATH, REPLACE_API_KEY_PATH } from './api-key-path';
 import { PAGE_HEADERS } from '../security-headers';
 
 /** Yields the request context of a signed-in user, or redirects to the login page. */
-type RequireSignIn = (request: Request, response: Response) => Promise<RequestContext | undefined>;
+export type RequireSignIn = (
+  request: Request,
+  response: Response,
+) => Promise<RequestContext | undefined>;
 
 type ActionResult = Pick<ApiKeyPageProps, 'notice' | 'newToken' | 'form'>;
 

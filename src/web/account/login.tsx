@@ -97,7 +97,8 @@ export function renderRegisterPage(visitor: Visitor): string {
         <p>
           The command prints the API key of the new account.{' '}
           <code>fitgraph user password &lt;name&gt;</code> changes the password and ends all
-          sessions of the account; <code>fitgraph user deactivate &lt;name&gt;</code> locks it.
+          sessions of the account; <code>fitgraph user deactivate &lt;name&gt;</code> deactivates
+          it.
         </p>
       </>
     ),

@@ -24,10 +24,12 @@ import { COPY_SCRIPT_PATH } from '../copy-button';
 import { createExampleLoader } from '../examples';
 import { API_KEY_PAGE_PATH } from './api-key-path';
 import type { RequestContext } from '../../request/request-context';
-import { addApiKeyRoutes } from './api-key-routes';
+import { addAdminRoutes } from '../admin/routes';
+import { addApiKeyRoutes, type RequireSignIn } from './api-key-routes';
 import { renderLandingPage } from '../landing';
 import { loginUrl, type Visitor } from '../layout';
 import { renderLoginPage, renderRegisterPage } from './login';
+import { addSetPasswordRoutes } from './set-password';
 import { renderErrorPage } from '../error-page';
 import { PAGE_HEADERS } from '../security-headers';
 
@@ -230,11 +232,15 @@ export function signInRoutes(
     response.set(PAGE_HEADERS).redirect(303, '/');
   });
 
-  addApiKeyRoutes(router, parseForm, async (request, response) => {
+  const requireSignIn: RequireSignIn = async (request, response) => {
     if (await authenticate(request)) return contextOf(request);
     response.set(PAGE_HEADERS).redirect(303, loginUrl(request.path));
     return undefined;
-  });
+  };
+
+  addApiKeyRoutes(router, parseForm, requireSignIn);
+  addSetPasswordRoutes(router, parseForm, contextOf);
+  addAdminRoutes(router, parseForm, requireSignIn);
 
   const handleError: ErrorRequestHandler = (error, request, response, next) => {
     if (response.headersSent || !(error instanceof GraphQLError) || isTransientError(error)) {

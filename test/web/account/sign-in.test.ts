@@ -316,7 +316,10 @@ describe('a session', () => {
       'the password changes',
       (id) => setPassword(id, 'another password', fitgraph.database.createSession()),
     ],
-    ['the account is locked', (id) => setUserActive(id, false, fitgraph.database.createSession())],
+    [
+      'the account is deactivated',
+      (id) => setUserActive(id, false, fitgraph.database.createSession(), {}),
+    ],
     [
       'the account is deleted',
       (id) => fitgraph.sql('DELETE FROM "user_account" WHERE "id" = $1', [id]),
