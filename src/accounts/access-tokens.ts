@@ -21,6 +21,7 @@ import {
 import { type Scope, graphqlScopeName } from '../engine/access/scopes';
 import type { DatabaseSession } from '../database/session';
 import { sha256 } from './tokens';
+import { JOIN_VIEWER_SQL, toViewer, VIEWER_COLUMNS_SQL } from './viewer';
 import { registerChoices } from '../engine/declare/choices';
 
 const SCOPE_GROUP_DESCRIPTIONS = {
@@ -89,11 +90,11 @@ export interface NewAccessToken {
   expiresAt: string | null;
 }
 
-const SELECT_TOKEN_OWNER_SQL = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser",
+const SELECT_TOKEN_OWNER_SQL = `SELECT ${VIEWER_COLUMNS_SQL},
   u."is_active" AS "isActive", t."id" AS "tokenId", t."scopes",
     t."expires_at" <= now() AS "isExpired", t."last_used_at" IS NULL
       OR t."last_used_at" < now() - interval '10 minutes' AS "isUnseen"
-  FROM "access_token" t JOIN "account" u ON u."id" = t."user_id" WHERE t."digest" = $1`;
+  FROM "access_token" t ${JOIN_VIEWER_SQL} WHERE t."digest" = $1`;
 const UPDATE_LAST_USED_SQL = `UPDATE "access_token" SET "last_used_at" = now()
   WHERE "id" = $1 AND ("last_used_at" IS NULL OR "last_used_at" < now() - interval '10 minutes')`;
 const SELECT_TOKENS_SQL = `SELECT "id", "user_id" AS "userId", "name", "scopes",
@@ -159,12 +160,7 @@ export class AccessTokens {
     if (!row.isActive) throw forbiddenError('User inactive or deleted.');
     if (row.isUnseen) this.recordTokenUse(row.tokenId, session.database);
 
-    return {
-      id: row.id,
-      username: row.username,
-      isSuperuser: row.isSuperuser,
-      scopes: new Set(row.scopes as Scope[]),
-    };
+    return { ...toViewer(row), scopes: new Set(row.scopes as Scope[]) };
   }
 
   /**

@@ -15,6 +15,7 @@ import {
   verifyPassword,
 } from './passwords';
 import { sha256, generateApiKey, type TokenVault } from './tokens';
+import { JOIN_VIEWER_SQL, toViewer, VIEWER_COLUMNS_SQL } from './viewer';
 
 /**
  * PostgreSQL error code unique_violation
@@ -29,9 +30,8 @@ const UNREADABLE_API_KEY_MESSAGE =
   'The token was encrypted with another SECRET_KEY and cannot be shown. It remains valid until it is replaced: at /user/api-key, ' +
   'or by an operator with `fitgraph user token NAME --new`.';
 
-const SELECT_API_KEY_OWNER_SQL = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser",
-  u."is_active" AS "isActive"
-  FROM "token" t JOIN "account" u ON u."id" = t."user_id" WHERE t."digest" = $1`;
+const SELECT_API_KEY_OWNER_SQL = `SELECT ${VIEWER_COLUMNS_SQL},
+  u."is_active" AS "isActive" FROM "token" t ${JOIN_VIEWER_SQL} WHERE t."digest" = $1`;
 
 /** Authenticates by an API key. Throws FORBIDDEN for an unknown key or an inactive owner. */
 export async function authenticateApiKey(
@@ -43,7 +43,7 @@ export async function authenticateApiKey(
   if (!row) throw forbiddenError('Invalid token.');
   if (!row.isActive) throw forbiddenError('User inactive or deleted.');
 
-  return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };
+  return toViewer(row);
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Viewer } from '../engine/context';
 import { ClientError } from '../engine/declare/errors';
 import type { DatabaseSession } from '../database/session';
 import { sha256, type TokenVault } from './tokens';
+import { JOIN_VIEWER_SQL, toViewer, VIEWER_COLUMNS_SQL } from './viewer';
 
 /** Request header that carries the CSRF token of requests without a form. */
 export const CSRF_HEADER = 'X-CSRFToken';
@@ -37,10 +38,10 @@ export function sessionCookieName(isSecure: boolean, basePath: string): string {
   return basePath === '' ? '__Host-fitgraph' : '__Secure-fitgraph';
 }
 
-const SELECT_VIEWER_SQL = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser",
-  s."seen" < now() - interval '10 minutes' AS "unseen"
-  FROM "session" s JOIN "account" u ON u."id" = s."user_id"
-  WHERE s."digest" = $1 AND s."expires" > now() AND u."is_active"`;
+const SELECT_VIEWER_SQL = `SELECT ${VIEWER_COLUMNS_SQL},
+  t."seen" < now() - interval '10 minutes' AS "unseen"
+  FROM "session" t ${JOIN_VIEWER_SQL}
+  WHERE t."digest" = $1 AND t."expires" > now() AND u."is_active"`;
 
 /**
  * SQL: inserts a session and deletes expired ones. Sign-ins are rare enough for this work, and
@@ -80,7 +81,7 @@ export class BrowserSessions {
       );
     }
 
-    return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };
+    return toViewer(row);
   }
 
   async end(id: string, session: DatabaseSession): Promise<void> {

@@ -81,6 +81,9 @@ export interface PageVisitor {
   /** URL of the page, to which the visitor returns after login. */
   returnUrl: string;
   basePath: string;
+
+  /** Preferred time zone, in which the page shows times. */
+  timeZone?: string;
 }
 
 /** URL of the page, or the path of the page from which a form was sent. */
@@ -248,7 +251,8 @@ export class Authentication {
   /** User name for the header of a page, and CSRF token for its forms. */
   pageVisitor(): PageVisitor {
     const { basePath } = this.requestInfo;
-    const location = { basePath, returnUrl: returnUrlOf(this.request) };
+    const timeZone = this.viewer?.timeZone ?? undefined;
+    const location = { basePath, returnUrl: returnUrlOf(this.request), timeZone };
 
     if (!this.browserSession) return { ...location, username: this.viewer?.username };
 

@@ -202,6 +202,7 @@ export class RequestContext implements Context {
 
   route?: Route = undefined;
   private accountService?: AccountService = undefined;
+  private isPage = false;
 
   /**
    * `api` determines the accepted authentication schemes and the rules in which REST and GraphQL
@@ -237,6 +238,20 @@ export class RequestContext implements Context {
 
   get viewer(): Viewer | null {
     return this.authentication.viewer;
+  }
+
+  get timeZone(): string {
+    const usesPreference = this.api === 'graphql' || this.isPage;
+
+    return (usesPreference && this.viewer?.timeZone) || this.services.timeZone;
+  }
+
+  /** Applies the time zone and the language of the account to an HTML page. */
+  usePreferences(): void {
+    const { language } = this.viewer ?? {};
+
+    this.isPage = true;
+    if (language) this.request.languages = [language, ...this.request.languages];
   }
 
   get account(): AccountService {

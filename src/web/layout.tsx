@@ -4,6 +4,7 @@
  */
 import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
+import { PreferredTimeZone } from './local-times';
 import { DEFAULT_STYLE } from './style';
 
 export interface Crumb {
@@ -22,6 +23,9 @@ export interface Visitor {
 
   /** URL of this page, to which the visitor returns after login. */
   returnUrl?: string;
+
+  /** Time zone that the user prefers, in which the page shows times. */
+  timeZone?: string;
 
   /** Path of PUBLIC_URL, below which the links of the page lead; usually empty. */
   basePath: string;
@@ -127,7 +131,12 @@ const PATH_ATTRIBUTE_PATTERN = / (href|src|action|data-document)="\/(?!\/)/g;
 /** Renders a page, and inserts the base path into the links of all its components. */
 export function renderPage(props: PageProps): string {
   const { basePath } = props.visitor;
-  const html = `<!doctype html>${renderToString(<Page {...props} />)}`;
+  const page = (
+    <PreferredTimeZone.Provider value={props.visitor.timeZone}>
+      <Page {...props} />
+    </PreferredTimeZone.Provider>
+  );
+  const html = `<!doctype html>${renderToString(page)}`;
 
   return basePath === '' ? html : html.replace(PATH_ATTRIBUTE_PATTERN, ` $1="${basePath}/`);
 }

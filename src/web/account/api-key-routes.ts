@@ -84,7 +84,7 @@ export function addApiKeyRoutes(
       apiKey: await account.findApiKey(),
       tokens: await account.listAccessTokens(),
       events: await account.listSecurityEvents(),
-      timeZone: context.services.timeZone,
+      timeZone: context.timeZone,
       isKeyRevealed,
       ...actionResult,
     });
