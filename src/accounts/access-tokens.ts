@@ -20,8 +20,8 @@ import {
 } from '../engine/declare/errors';
 import { type Scope, graphqlScopeName } from '../engine/access/scopes';
 import type { DatabaseSession } from '../database/session';
+import { JOIN_VIEWER_SQL, viewerOf, VIEWER_COLUMNS_SQL } from './accounts';
 import { sha256 } from './tokens';
-import { JOIN_VIEWER_SQL, toViewer, VIEWER_COLUMNS_SQL } from './viewer';
 import { registerChoices } from '../engine/declare/choices';
 
 const SCOPE_GROUP_DESCRIPTIONS = {
@@ -160,7 +160,7 @@ export class AccessTokens {
     if (!row.isActive) throw forbiddenError('User inactive or deleted.');
     if (row.isUnseen) this.recordTokenUse(row.tokenId, session.database);
 
-    return { ...toViewer(row), scopes: new Set(row.scopes as Scope[]) };
+    return { ...viewerOf(row), scopes: new Set(row.scopes as Scope[]) };
   }
 
   /**

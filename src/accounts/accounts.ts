@@ -4,6 +4,7 @@
 import type { Viewer } from '../engine/context';
 import { forbiddenError, ClientError } from '../engine/declare/errors';
 import { errorCodeOf } from '../database/errors';
+import type { Row } from '../database/rows';
 import type { DatabaseSession } from '../database/session';
 import { User } from './user';
 import { UserProfile } from './user-profile';
@@ -15,7 +16,6 @@ import {
   verifyPassword,
 } from './passwords';
 import { sha256, generateApiKey, type TokenVault } from './tokens';
-import { JOIN_VIEWER_SQL, toViewer, VIEWER_COLUMNS_SQL } from './viewer';
 
 /**
  * PostgreSQL error code unique_violation
@@ -30,6 +30,25 @@ const UNREADABLE_API_KEY_MESSAGE =
   'The token was encrypted with another SECRET_KEY and cannot be shown. It remains valid until it is replaced: at /user/api-key, ' +
   'or by an operator with `fitgraph user token NAME --new`.';
 
+/** SQL: the columns of account `u` from which a viewer is created. */
+export const VIEWER_COLUMNS_SQL = `u."id", u."username", u."is_superuser" AS "isSuperuser",
+  u."is_superuser" OR u."is_curator" AS "isCurator",
+  p."time_zone" AS "timeZone", p."language"`;
+
+/** SQL: joins account `u` and its preferences to a table `t` of credentials. */
+export const JOIN_VIEWER_SQL = `JOIN "account" u ON u."id" = t."user_id"
+  LEFT JOIN "preference" p ON p."user_id" = u."id"`;
+
+/** Creates the viewer of a row with `VIEWER_COLUMNS_SQL`. */
+export const viewerOf = (row: Row): Viewer => ({
+  id: row.id,
+  username: row.username,
+  isSuperuser: row.isSuperuser,
+  isCurator: row.isCurator,
+  timeZone: row.timeZone,
+  language: row.language,
+});
+
 const SELECT_API_KEY_OWNER_SQL = `SELECT ${VIEWER_COLUMNS_SQL},
   u."is_active" AS "isActive" FROM "token" t ${JOIN_VIEWER_SQL} WHERE t."digest" = $1`;
 
@@ -43,7 +62,7 @@ export async function authenticateApiKey(
   if (!row) throw forbiddenError('Invalid token.');
   if (!row.isActive) throw forbiddenError('User inactive or deleted.');
 
-  return toViewer(row);
+  return viewerOf(row);
 }
 
 /**
@@ -389,7 +408,7 @@ export async function createUser(
 /** Changes an account for an operator, who has neither the password nor a session of the user. */
 const updateAccount = (
   userId: number,
-  values: Partial<Pick<User, 'password' | 'isActive'>>,
+  values: Partial<Pick<User, 'password' | 'isActive' | 'isCurator' | 'isSuperuser'>>,
   session: DatabaseSession,
 ): Promise<unknown> =>
   session.transaction((transaction) =>
@@ -411,4 +430,28 @@ export async function setUserActive(
   session: DatabaseSession,
 ): Promise<void> {
   await updateAccount(userId, { isActive }, session);
+}
+
+export type UserRoles = Pick<User, 'isCurator' | 'isSuperuser'>;
+
+/**
+ * Grants or revokes roles of a user and logs it. Absent roles stay unchanged. The last superuser
+ * may be revoked, because operators can grant the role again.
+ */
+export async function setUserRoles(
+  userId: number,
+  roles: Partial<UserRoles>,
+  session: DatabaseSession,
+  eventSource: SecurityEventSource,
+): Promise<void> {
+  await session.inTransaction(async () => {
+    await updateAccount(userId, roles, session);
+
+    for (const [role, isGranted] of Object.entries(roles)) {
+      const kind = isGranted ? 'ROLE_GRANTED' : 'ROLE_REVOKED';
+      const detail = role === 'isCurator' ? 'curator' : 'superuser';
+
+      await logSecurityEvent({ kind, userId, detail, ...eventSource }, session);
+    }
+  });
 }

@@ -14,6 +14,8 @@ export const EVENT_KINDS = {
   ACCOUNT_CREATED: 'The account was created.',
   ACCOUNT_LOCKED: 'The account was locked. All sign-ins are rejected.',
   ACCOUNT_UNLOCKED: 'The account was unlocked.',
+  ROLE_GRANTED: 'A role was granted: curator or superuser.',
+  ROLE_REVOKED: 'A role was revoked: curator or superuser.',
   ACCOUNT_DELETED: 'An operator deleted the account and all its data.',
   IMPORTED: 'An operator imported data.',
   COMMAND: 'An operator ran another command that changes data.',

@@ -8,8 +8,8 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Viewer } from '../engine/context';
 import { ClientError } from '../engine/declare/errors';
 import type { DatabaseSession } from '../database/session';
+import { JOIN_VIEWER_SQL, viewerOf, VIEWER_COLUMNS_SQL } from './accounts';
 import { sha256, type TokenVault } from './tokens';
-import { JOIN_VIEWER_SQL, toViewer, VIEWER_COLUMNS_SQL } from './viewer';
 
 /** Request header that carries the CSRF token of requests without a form. */
 export const CSRF_HEADER = 'X-CSRFToken';
@@ -81,7 +81,7 @@ export class BrowserSessions {
       );
     }
 
-    return toViewer(row);
+    return viewerOf(row);
   }
 
   async end(id: string, session: DatabaseSession): Promise<void> {

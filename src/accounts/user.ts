@@ -84,6 +84,14 @@ export class User extends Model<User> {
     readOnly: true,
   })
   declare isSuperuser: boolean;
+  @BooleanField({
+    label: 'Curator',
+    description: 'Whether the user may write the catalogue. Superusers may as well.',
+    default: false,
+    readOnly: true,
+    hiddenInRest: true,
+  })
+  declare isCurator: boolean;
   @DateTimeField({
     label: 'Joined',
     columnAndRestKey: 'date_joined',

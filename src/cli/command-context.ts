@@ -31,7 +31,7 @@ export interface CommandContext {
   secretKey: string;
 }
 
-function operatorName(): string {
+export function operatorName(): string {
   try {
     return userInfo().username;
   } catch {

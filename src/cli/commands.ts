@@ -3,7 +3,7 @@
  * when a command runs, which keeps `--help` fast. The table in docs/commands.md is generated from
  * the definitions (`npm run docs`).
  */
-import { Command, InvalidArgumentError } from 'commander';
+import { Argument, Command, InvalidArgumentError } from 'commander';
 import { DateTime } from 'luxon';
 import { isEventKind, EVENT_KINDS, type EventKind } from '../accounts/event-kinds';
 
@@ -164,6 +164,8 @@ const createExplainCommand = () =>
     )
     .action(lazyAction(async () => (await import('./explain.ts')).explain));
 
+const createRoleArgument = () => new Argument('<role>').choices(['curator', 'superuser']);
+
 function createUserCommand(): Command {
   const command = new Command('user').description('Creates, changes and lists accounts.');
 
@@ -197,13 +199,23 @@ function createUserCommand(): Command {
     .option('--undo', 'unlock the account')
     .action(lazyAction(async () => (await import('./user.ts')).deactivateAccount));
   command
+    .command('grant <name>')
+    .description('Grants a role: curators write the catalogue, superusers also administrate.')
+    .addArgument(createRoleArgument())
+    .action(lazyAction(async () => (await import('./user.ts')).grantRole));
+  command
+    .command('revoke <name>')
+    .description('Revokes a role.')
+    .addArgument(createRoleArgument())
+    .action(lazyAction(async () => (await import('./user.ts')).revokeRole));
+  command
     .command('delete <name>')
     .description('Deletes an account with all data and files of the user. This cannot be undone.')
     .option('--yes', 'skip the confirmation')
     .action(lazyAction(async () => (await import('./user.ts')).deleteAccount));
   command
     .command('list')
-    .description('Lists accounts with creation date, last login, superuser and locked flags.')
+    .description('Lists accounts with creation date, last login, roles and locked flag.')
     .option('--json', 'print JSON lines')
     .action(lazyAction(async () => (await import('./user.ts')).listAccounts));
 

@@ -242,7 +242,14 @@ async function runSample(
     session,
     loaders: new Loaders(),
     request: { languages: [], baseUrl: '', basePath: '' },
-    viewer: { id: NO_USER_ID, username: '', isSuperuser: false, timeZone: null, language: null },
+    viewer: {
+      id: NO_USER_ID,
+      username: '',
+      isSuperuser: false,
+      isCurator: false,
+      timeZone: null,
+      language: null,
+    },
     timeZone: 'UTC',
     services: {
       catalogue: { get: () => null, rowsOf: () => [] },

@@ -5,6 +5,7 @@ import {
   createUser,
   findUser,
   setUserActive,
+  setUserRoles,
   setPassword,
   getOrCreateApiKey,
 } from '../accounts/accounts';
@@ -13,6 +14,7 @@ import { ClientError } from '../engine/declare/errors';
 import { promptConfirmation, promptNewPassword } from './prompts';
 import {
   formatCount,
+  operatorName,
   recordOperatorEvent,
   removeScheduledFiles,
   replaceControlCharacters,
@@ -30,7 +32,7 @@ const readPassword = async (passwordOption: string | undefined): Promise<string>
 const generatePassword = (username: string) => `${username}-${randomBytes(9).toString('hex')}`;
 
 const SELECT_ACCOUNTS_SQL = `SELECT "id", "username", "email", "date_joined" AS "joined",
-  "last_login" AS "lastLogin", "is_superuser" AS "superuser",
+  "last_login" AS "lastLogin", "is_superuser" AS "superuser", "is_curator" AS "curator",
   "is_active" AS "active" FROM "user_account" ORDER BY "id"`;
 
 const formatDate = (timestamp: string) => new Date(timestamp).toISOString().slice(0, 10);
@@ -108,6 +110,20 @@ export const deactivateAccount = (username: string, options: { undo?: boolean })
     printLine(`User ${username} is now ${options.undo ? 'active' : 'inactive'}.`);
   });
 
+const setRole =
+  (isGranted: boolean) =>
+  (username: string, role: string): Promise<void> =>
+    withDatabase(async ({ session }) => {
+      const { id } = await findUser(username, session);
+      const roles = role === 'curator' ? { isCurator: isGranted } : { isSuperuser: isGranted };
+
+      await setUserRoles(id, roles, session, { operator: operatorName() });
+      printLine(`User ${username} is ${isGranted ? 'now' : 'no longer'} a ${role}.`);
+    });
+
+export const grantRole = setRole(true);
+export const revokeRole = setRole(false);
+
 export async function deleteAccount(username: string, options: { yes?: boolean }): Promise<void> {
   if (
     !options.yes &&
@@ -138,8 +154,8 @@ export const listAccounts = (options: { json?: boolean }): Promise<void> =>
 
     if (options.json) return accounts.forEach((account) => printLine(JSON.stringify(account)));
 
-    for (const { username, joined, lastLogin, superuser, active } of accounts) {
-      const statusLabels = [superuser && 'superuser', !active && 'locked']
+    for (const { username, joined, lastLogin, superuser, curator, active } of accounts) {
+      const statusLabels = [superuser && 'superuser', curator && 'curator', !active && 'locked']
         .filter(Boolean)
         .join(', ');
 

@@ -20,11 +20,11 @@ export interface Viewer {
   id: number;
   username: string;
 
-  /**
-   * Superusers review other users' contributions to public data; their own contributions need no
-   * review.
-   */
+  /** Contributions of superusers need no review. */
   isSuperuser: boolean;
+
+  /** Curators write the catalogue and review contributions. Superusers are curators. */
+  isCurator: boolean;
 
   /**
    * Scopes of the access token that authenticated the request. Without an access token, everything

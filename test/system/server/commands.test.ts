@@ -42,6 +42,8 @@ const COMMANDS = [
   ['user', 'password'],
   ['user', 'token'],
   ['user', 'deactivate'],
+  ['user', 'grant'],
+  ['user', 'revoke'],
   ['user', 'delete'],
   ['user', 'list'],
 ];
@@ -190,6 +192,43 @@ test('creates an account, replaces its password and token, and locks and unlocks
   expect((await workoutsWith(fresh)).body).toEqual({ detail: 'User inactive or deleted.' });
   expect((await fitgraph('user', 'deactivate', 'carla', '--undo')).status).toBe(0);
   expect((await workoutsWith(fresh)).status).toBe(200);
+});
+
+test('grants and revokes roles, shows them and records them in the audit log', async () => {
+  const { stdout } = await fitgraph('user', 'create', 'curt', '--password', 'some password');
+  const curt = server.signedIn(tokenIn(stdout));
+  const isCurator = async () => (await curt.ask('{ viewer { isCurator } }')).viewer.isCurator;
+  const line = async () =>
+    (await fitgraph('user', 'list')).stdout.split('\n').find((text) => text.startsWith('curt '));
+
+  expect(await isCurator()).toBe(false);
+  expect(await fitgraph('user', 'grant', 'curt', 'curator')).toMatchObject({
+    status: 0,
+    stdout: 'User curt is now a curator.\n',
+  });
+  expect(await isCurator()).toBe(true);
+  expect((await fitgraph('user', 'grant', 'curt', 'superuser')).status).toBe(0);
+  expect(await line()).toMatch(/ superuser, curator$/);
+  expect((await fitgraph('user', 'revoke', 'curt', 'superuser')).status).toBe(0);
+  expect(await line()).toMatch(/signed in {2}curator$/);
+  expect((await fitgraph('user', 'revoke', 'curt', 'curator')).status).toBe(0);
+  expect(await isCurator()).toBe(false);
+
+  expect((await fitgraph('user', 'grant', 'curt', 'emperor')).stderr).toMatch(
+    /^error: .*curator, superuser/,
+  );
+  expect((await fitgraph('user', 'grant', 'nobody', 'curator')).stderr).toBe(
+    'fitgraph: There is no user named nobody.\n',
+  );
+  const events = (await fitgraph('audit', '--user', 'curt', '--json')).stdout.trimEnd().split('\n');
+
+  expect(events.map((event) => (JSON.parse(event) as { kind: string }).kind)).toEqual([
+    'ROLE_REVOKED',
+    'ROLE_REVOKED',
+    'ROLE_GRANTED',
+    'ROLE_GRANTED',
+    'ACCOUNT_CREATED',
+  ]);
 });
 
 test('deletes a user with all rows and images only after the name is confirmed', async () => {
