@@ -23,6 +23,9 @@ import { sha256, generateApiKey, type TokenVault } from './tokens';
  */
 const UNIQUE_VIOLATION_CODE = '23505';
 
+/** Stored instead of a password hash. No password matches it. */
+export const NO_PASSWORD = '';
+
 export const MIN_PASSWORD_LENGTH = 8;
 export const MAX_PASSWORD_LENGTH = 1000;
 
@@ -85,6 +88,9 @@ const UPDATE_LAST_LOGIN_SQL = `WITH same AS MATERIALIZED
   UPDATE "account" SET "last_login" = now(), "password" = $3 FROM same WHERE "id" = $1
     AND "password" = $2 AND "is_active" RETURNING 1`;
 
+const wrongCredentialsError = () =>
+  new ClientError('UNAUTHENTICATED', 'Username or password unknown');
+
 /**
  * Signs a user in by name and password, and logs success or failure. `grantCredentials` creates the
  * credentials for further requests in a transaction that locks the account. A concurrent password
@@ -113,7 +119,7 @@ export async function signInWithPassword<T>(
 
   if (!isValid || !user!.isActive) {
     await logEvent('SIGN_IN_FAILED');
-    throw new ClientError('UNAUTHENTICATED', 'Username or password unknown');
+    throw wrongCredentialsError();
   }
 
   const newHash = isHashOutdated ? await hashPasswordNow(password) : storedHash;
@@ -130,6 +136,39 @@ export async function signInWithPassword<T>(
   // concurrent sign-in that rehashed it.
   if (!signInOutcome) {
     return signInWithPassword(username, password, grantCredentials, session, eventSource);
+  }
+
+  return signInOutcome.result;
+}
+
+/**
+ * Signs in a user whom a provider or a proxy has authenticated, like `signInWithPassword`. `detail`
+ * names the way in the audit log.
+ */
+export async function signInWithoutPassword<T>(
+  userId: number,
+  detail: string,
+  grantCredentials: (userId: number) => Promise<T>,
+  session: DatabaseSession,
+  eventSource: SecurityEventSource,
+): Promise<T> {
+  const logEvent = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') =>
+    logSecurityEvent({ kind, userId, detail, ...eventSource }, session);
+  const signInOutcome = await session.inTransaction(async () => {
+    const updatedRows = await session.query(
+      'UPDATE "account" SET "last_login" = now() WHERE "id" = $1 AND "is_active" RETURNING 1',
+      [userId],
+    );
+
+    if (!updatedRows.length) return undefined;
+
+    await logEvent('SIGNED_IN');
+    return { result: await grantCredentials(userId) };
+  });
+
+  if (!signInOutcome) {
+    await logEvent('SIGN_IN_FAILED');
+    throw wrongCredentialsError();
   }
 
   return signInOutcome.result;
@@ -370,13 +409,18 @@ export function checkPasswordPolicy(password: string): void {
 
 export interface NewUser {
   username: string;
-  password: string;
+
+  /** Absent if the user signs in at a provider or by a proxy. */
+  password?: string;
   email?: string;
+
+  /** Whether the address is known to belong to the user. Default: operators are trusted. */
+  isEmailVerified?: boolean;
   isSuperuser?: boolean;
 }
 
 export async function createUser(
-  { username, password, email = '', isSuperuser = false }: NewUser,
+  { username, password, email = '', isEmailVerified = true, isSuperuser = false }: NewUser,
   session: DatabaseSession,
 ): Promise<number> {
   if (!/^[\w.@+-]{1,150}$/u.test(username)) {
@@ -386,8 +430,14 @@ export async function createUser(
     );
   }
 
-  checkPasswordPolicy(password);
-  const account = { username, password: await hashPasswordNow(password), email, isSuperuser };
+  if (password !== undefined) checkPasswordPolicy(password);
+  const account = {
+    username,
+    password: password === undefined ? NO_PASSWORD : await hashPasswordNow(password),
+    email,
+    isEmailVerified,
+    isSuperuser,
+  };
 
   try {
     return await session.transaction(async (transaction) => {

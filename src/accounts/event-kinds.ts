@@ -1,7 +1,7 @@
 /** Kinds of events in the audit log and their descriptions. */
 
 export const EVENT_KINDS = {
-  SIGNED_IN: 'Sign-in with name and password.',
+  SIGNED_IN: 'Sign-in with name and password, or as the details say.',
   SIGN_IN_FAILED: 'Failed sign-in with a wrong password, or to a locked account.',
   PASSWORD_CHANGED:
     'The password was changed. The token was replaced, and all other browsers were signed out.',
@@ -10,13 +10,14 @@ export const EVENT_KINDS = {
   API_KEY_SHOWN: 'An operator displayed the API key.',
   ACCESS_TOKEN_CREATED: 'An access token was created.',
   ACCESS_TOKEN_REVOKED: 'An access token was revoked.',
-  SESSIONS_ENDED: 'All browsers were signed out.',
+  SESSIONS_ENDED: 'Browsers were signed out.',
   ACCOUNT_CREATED: 'The account was created.',
   ACCOUNT_LOCKED: 'The account was locked. All sign-ins are rejected.',
   ACCOUNT_UNLOCKED: 'The account was unlocked.',
   ROLE_GRANTED: 'A role was granted: curator or superuser.',
   ROLE_REVOKED: 'A role was revoked: curator or superuser.',
-  ACCOUNT_DELETED: 'An operator deleted the account and all its data.',
+  IDENTITY_CONNECTED: 'A sign-in at an OpenID Connect provider was connected.',
+  ACCOUNT_DELETED: 'The account and all its data were deleted.',
   IMPORTED: 'An operator imported data.',
   COMMAND: 'An operator ran another command that changes data.',
 } as const;

@@ -43,6 +43,21 @@ const SELECT_VIEWER_SQL = `SELECT ${VIEWER_COLUMNS_SQL},
   FROM "session" t ${JOIN_VIEWER_SQL}
   WHERE t."digest" = $1 AND t."expires" > now() AND u."is_active"`;
 
+export interface StoredSession {
+  /** SHA-256 digest of the session id, in hexadecimal. */
+  id: string;
+  createdAt: string;
+
+  /** Time of the last use, accurate to ten minutes. */
+  lastUsedAt: string;
+  isCurrent: boolean;
+}
+
+/** SQL: the sessions of a user, latest use first; the one with the digest `$2` is the current one. */
+export const SELECT_SESSIONS_SQL = `SELECT encode("digest", 'hex') AS "id",
+  "created" AS "createdAt", "seen" AS "lastUsedAt", "digest" = $2 AS "isCurrent"
+  FROM "session" WHERE "user_id" = $1 AND "expires" > now() ORDER BY "seen" DESC LIMIT 100`;
+
 /**
  * SQL: inserts a session and deletes expired ones. Sign-ins are rare enough for this work, and
  * frequent enough to keep the table small.

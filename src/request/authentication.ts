@@ -131,6 +131,22 @@ export class Authentication {
     );
   }
 
+  private get cookieSessionId(): string | undefined {
+    return this.services.browserSessions.idFromCookie(
+      this.request.headers.cookie,
+      this.usesSecureCookies,
+    );
+  }
+
+  /** Finds the user of the session cookie, without authenticating the request. */
+  async findSessionUser(): Promise<Viewer | undefined> {
+    const id = this.cookieSessionId;
+
+    if (id === undefined) return undefined;
+
+    return this.services.browserSessions.authenticate(id, this.session);
+  }
+
   /** Id of the browser session whose cookie authenticated the request. */
   get sessionId(): string | undefined {
     return this.browserSession?.id;
@@ -184,10 +200,7 @@ export class Authentication {
       return (this.viewer = viewer);
     }
 
-    const id = services.browserSessions.idFromCookie(
-      this.request.headers.cookie,
-      this.usesSecureCookies,
-    );
+    const id = this.cookieSessionId;
 
     if (!id) return undefined;
     session.setClient('users', clientNetwork);
@@ -286,7 +299,7 @@ export class Authentication {
    */
   async endSession(): Promise<string> {
     const { browserSessions } = this.services;
-    const id = browserSessions.idFromCookie(this.request.headers.cookie, this.usesSecureCookies);
+    const id = this.cookieSessionId;
 
     if (id !== undefined) await browserSessions.end(id, this.session);
 

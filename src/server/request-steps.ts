@@ -1,6 +1,7 @@
 /** The steps of an HTTP request, in the order in which they run. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import onHeaders from 'on-headers';
+import { prefersHtml } from '../web/failure-page';
 import { isReferencePath } from '../web/reference';
 import { compressResponse } from '../shared/compression';
 import { isPreflight } from '../shared/cors';
@@ -103,6 +104,29 @@ export function createRequestListener(dependencies: StepDependencies): RequestLi
     next(request, response);
   };
 
+  const signInByProxy: Step = (request, response, next) => {
+    const username = forwardedHeaders.proxyUsername(request);
+
+    if (username === undefined || request.headers.authorization !== undefined) {
+      return next(request, response);
+    }
+
+    const isPage = request.method === 'GET' && prefersHtml(request.headers.accept, request.url);
+
+    requestContexts
+      .get(request)
+      .account.startProxySession(username, isPage)
+      .then((sessionCookie) => {
+        if (sessionCookie !== undefined) {
+          response.appendHeader('Set-Cookie', sessionCookie);
+          [request.headers.cookie] = sessionCookie.split(';', 1);
+        }
+
+        next(request, response);
+      })
+      .catch((error: unknown) => errorResponder.sendClientError(error, request, response));
+  };
+
   // REST bypasses Express, which would take more than half of the duration of a short request.
   const handleWithRest: Step = (request, response, next) => {
     if (isRestRequest(request)) {
@@ -131,6 +155,7 @@ export function createRequestListener(dependencies: StepDependencies): RequestLi
     createContext,
     respondToPreflight,
     addHstsHeader,
+    signInByProxy,
     handleWithRest,
     handleWithExpress,
   ]);

@@ -81,6 +81,11 @@ export function readConfig(variables: EnvironmentVariables = process.env) {
     loginRate,
     persistedOperations,
     persistedOnly,
+    oidcIssuer,
+    oidcClientId,
+    oidcClientSecret,
+    authProxyHeader,
+    trustedProxies,
   } = settings;
   const production = nodeEnv === 'production';
   const metrics = { port: metricsPort, host: metricsHost, token: metricsToken };
@@ -96,6 +101,14 @@ export function readConfig(variables: EnvironmentVariables = process.env) {
 
   if (persistedOnly && persistedOperations === undefined) {
     throw missingSettingError('PERSISTED_OPERATIONS', 'PERSISTED_ONLY');
+  }
+
+  if (oidcIssuer !== undefined && !(oidcClientId && oidcClientSecret)) {
+    throw missingSettingError('OIDC_CLIENT_ID or OIDC_CLIENT_SECRET', 'OIDC_ISSUER');
+  }
+
+  if (authProxyHeader !== undefined && !trustedProxies.length) {
+    throw missingSettingError('TRUSTED_PROXIES', 'AUTH_PROXY_HEADER');
   }
 
   if (mediaUrl !== undefined && mediaDir !== undefined) {

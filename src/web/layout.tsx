@@ -47,14 +47,16 @@ interface PageProps {
 /** Longer URLs are shortened to their path, because proxies reject long ones. */
 const MAX_RETURN_URL_LENGTH = 2_000;
 
-/** URL of the login page, which leads back to a page of this site. */
-export function loginUrl(returnUrl: string | undefined): string {
-  if (returnUrl === undefined) return '/login';
+/** Query of a sign-in, which leads back to a page of this site. */
+export function nextQuery(returnUrl: string | undefined): string {
+  if (returnUrl === undefined) return '';
   const isTooLong = returnUrl.length > MAX_RETURN_URL_LENGTH;
   const next = isTooLong ? returnUrl.split('?', 1)[0]! : returnUrl;
 
-  return `/login?next=${encodeURIComponent(next)}`;
+  return `?next=${encodeURIComponent(next)}`;
 }
+
+export const loginUrl = (returnUrl: string | undefined): string => `/login${nextQuery(returnUrl)}`;
 
 function Navigation({ visitor }: Pick<PageProps, 'visitor'>) {
   const isAnonymous = visitor.username === undefined;
@@ -72,7 +74,7 @@ function Navigation({ visitor }: Pick<PageProps, 'visitor'>) {
       {isAnonymous && <a href={loginUrl(visitor.returnUrl)}>Sign in</a>}
       {!isAnonymous && (
         <>
-          <a href="/user/api-key">{visitor.username}</a>
+          <a href="/user">{visitor.username}</a>
           <form method="post" action="/logout" class="inline">
             <input type="hidden" name="csrfToken" value={visitor.csrfToken} />
             <button class="link">Sign out</button>

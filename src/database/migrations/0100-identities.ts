@@ -32,6 +32,10 @@ CREATE TABLE IF NOT EXISTS "identity" (
   PRIMARY KEY ("issuer", "subject"),
   UNIQUE ("user_id", "issuer")
 );
+ALTER TABLE "identity" ENABLE ROW LEVEL SECURITY;
+DROP POLICY IF EXISTS "own_rows" ON "identity";
+CREATE POLICY "own_rows" ON "identity"
+  USING ("user_id" = (SELECT nullif(current_setting('fitgraph.viewer', true), '')::integer));
 `);
 };
 
