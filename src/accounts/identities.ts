@@ -1,12 +1,12 @@
 /** Accounts of people who sign in without a password: at a provider, or by a trusted proxy. */
 import { ClientError } from '../engine/declare/errors';
 import type { DatabaseSession } from '../database/session';
+import { ADVISORY_LOCK_KEYS } from '../database/advisory-locks';
 import { createUser, setUserRoles, type NewUser } from './accounts';
 import type { ProviderUser } from './openid-connect';
 import { logSecurityEvent, type SecurityEventSource } from './security-events';
 import { isEmailAddress } from './user';
 
-const MAX_ATTEMPTS = 5;
 const MAX_USERNAME_LENGTH = 140;
 
 /** SQL: the first of the names `a`, `a-2`, `a-3` … that no account has. */
@@ -18,9 +18,10 @@ const SELECT_FREE_USERNAME_SQL = `SELECT n."username"
 
 /**
  * SQL: the account that user `$2` of provider `$1` has connected, then those with the e-mail address
- * `$3`. It is one statement, because an account and its connection appear together.
+ * `$3`.
  */
 const SELECT_CANDIDATES_SQL = `SELECT u."id", i."user_id" IS NOT NULL AS "isConnected",
+    u."is_curator" AS "isCurator", u."is_superuser" AS "isSuperuser",
     u."email_verified" AND NOT EXISTS (SELECT FROM "identity" o
       WHERE o."user_id" = u."id" AND o."issuer" = $1) AS "isTrusted"
   FROM "user_account" u
@@ -30,35 +31,20 @@ const SELECT_CANDIDATES_SQL = `SELECT u."id", i."user_id" IS NOT NULL AS "isConn
       WHERE lower("email") = lower($3 COLLATE "C") AND "email" <> '' LIMIT 2))
   ORDER BY "isConnected" DESC`;
 
+/** Prevents concurrent sign-ins of a person from creating several accounts. */
+const lockAccountCreation = (session: DatabaseSession) =>
+  session.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCK_KEYS.accounts]);
+
 async function createAccount(
   newUser: NewUser,
+  detail: string,
   session: DatabaseSession,
   eventSource: SecurityEventSource,
-  detail: string,
 ): Promise<number> {
   const userId = await createUser(newUser, session);
 
   await logSecurityEvent({ kind: 'ACCOUNT_CREATED', userId, detail, ...eventSource }, session);
   return userId;
-}
-
-async function createAccountOf(
-  { issuer, username, isEmailVerified }: ProviderUser,
-  email: string,
-  session: DatabaseSession,
-  eventSource: SecurityEventSource,
-): Promise<number> {
-  const validName = username.normalize('NFKD').replace(/[^\w.@+-]/g, '');
-  const [free] = await session.query(SELECT_FREE_USERNAME_SQL, [
-    validName.slice(0, MAX_USERNAME_LENGTH) || 'user',
-  ]);
-
-  return createAccount(
-    { username: free!.username, email, isEmailVerified },
-    session,
-    eventSource,
-    issuer,
-  );
 }
 
 /**
@@ -71,92 +57,69 @@ export async function connectIdentity(
   session: DatabaseSession,
   eventSource: SecurityEventSource,
 ): Promise<void> {
-  await session.inTransaction(async () => {
-    const rows = await session.query(
-      `INSERT INTO "identity" ("issuer", "subject", "user_id") VALUES ($1, $2, $3)
-        ON CONFLICT DO NOTHING RETURNING 1`,
-      [issuer, subject, userId],
-    );
+  const rows = await session.query(
+    `INSERT INTO "identity" ("issuer", "subject", "user_id") VALUES ($1, $2, $3)
+      ON CONFLICT DO NOTHING RETURNING 1`,
+    [issuer, subject, userId],
+  );
 
-    if (!rows.length) {
-      throw new ClientError('CONFLICT', 'This sign-in, or your account, is already connected.');
-    }
+  if (!rows.length) {
+    throw new ClientError('CONFLICT', 'This sign-in, or your account, is already connected.');
+  }
 
-    await logSecurityEvent(
-      { kind: 'IDENTITY_CONNECTED', userId, detail: issuer, ...eventSource },
-      session,
-    );
-  });
+  await logSecurityEvent(
+    { kind: 'IDENTITY_CONNECTED', userId, detail: issuer, ...eventSource },
+    session,
+  );
 }
 
 /**
- * An account with the same e-mail address is used only if both sides have verified it. Otherwise,
+ * Finds the account of a provider's user, by an earlier sign-in or the e-mail address, or creates
+ * one, and sets its roles. Both sides must have verified the address, else the sign-in is FORBIDDEN:
  * people could enter the address of others, to sign in to their accounts or to receive their
- * sign-ins.
+ * sign-ins. Requires a session of the server.
  */
-async function findOrCreateNow(
+export const findOrCreateProviderAccount = (
   user: ProviderUser,
   session: DatabaseSession,
   eventSource: SecurityEventSource,
-): Promise<number> {
-  const { issuer, subject, isEmailVerified } = user;
-  const email = isEmailAddress(user.email) ? user.email : '';
-  const [account, other] = await session.query(SELECT_CANDIDATES_SQL, [issuer, subject, email]);
+): Promise<number> =>
+  session.inTransaction(async () => {
+    const { issuer, subject, isEmailVerified, roles } = user;
+    const email = isEmailAddress(user.email) ? user.email : '';
 
-  if (account?.isConnected) return account.id;
+    await lockAccountCreation(session);
+    const [account, other] = await session.query(SELECT_CANDIDATES_SQL, [issuer, subject, email]);
+    let userId = account?.id as number | undefined;
 
-  if (account && (other || !account.isTrusted || !isEmailVerified)) {
-    throw new ClientError(
-      'FORBIDDEN',
-      'An account with your e-mail address exists already. Sign in to it with its password and connect this sign-in on the account page, or ask the operator.',
-    );
-  }
+    if (!account?.isConnected) {
+      if (account && (other || !account.isTrusted || !isEmailVerified)) {
+        throw new ClientError(
+          'FORBIDDEN',
+          'An account with your e-mail address exists already. Sign in to it with its password and connect this sign-in on the account page, or ask the operator.',
+        );
+      }
 
-  const userId = account?.id ?? (await createAccountOf(user, email, session, eventSource));
+      if (userId === undefined) {
+        const validName = user.username.normalize('NFKD').replace(/[^\w.@+-]/g, '');
+        const [free] = await session.query(SELECT_FREE_USERNAME_SQL, [
+          validName.slice(0, MAX_USERNAME_LENGTH) || 'user',
+        ]);
+        const newUser = { username: free!.username, email, isEmailVerified };
 
-  await connectIdentity(userId, user, session, eventSource);
-  return userId;
-}
+        userId = await createAccount(newUser, issuer, session, eventSource);
+      }
 
-/** Tries again if a concurrent sign-in has created the same account or taken the user name. */
-async function retryConflicts<T>(callback: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await callback();
-    } catch (error) {
-      const isConflict = error instanceof ClientError && error.extensions.code === 'CONFLICT';
-
-      if (!isConflict || attempt === MAX_ATTEMPTS) throw error;
+      await connectIdentity(userId, user, session, eventSource);
     }
-  }
-}
 
-/**
- * Finds the account of a provider's user, by an earlier sign-in or a verified e-mail address, or
- * creates one, and sets its roles. Throws FORBIDDEN if the e-mail address of an existing account is
- * not verified. Requires a session of the server.
- */
-export async function findOrCreateProviderAccount(
-  user: ProviderUser,
-  session: DatabaseSession,
-  eventSource: SecurityEventSource,
-): Promise<number> {
-  const userId = await retryConflicts(() =>
-    session.inTransaction(() => findOrCreateNow(user, session, eventSource)),
-  );
-  const [stored] = await session.query(
-    `SELECT "is_curator" AS "isCurator", "is_superuser" AS "isSuperuser" FROM "user_account"
-      WHERE "id" = $1`,
-    [userId],
-  );
-  const changedRoles = Object.entries(user.roles).filter(([role, is]) => stored?.[role] !== is);
+    const changedRoles = Object.entries(roles).filter(([role, isGranted]) =>
+      account ? account[role] !== isGranted : isGranted,
+    );
 
-  if (changedRoles.length) {
-    await setUserRoles(userId, Object.fromEntries(changedRoles), session, eventSource);
-  }
-
-  return userId;
-}
+    await setUserRoles(userId!, Object.fromEntries(changedRoles), session, eventSource);
+    return userId!;
+  });
 
 /** Finds the account of the user whom a trusted proxy names, or creates one. */
 export const findOrCreateProxyAccount = (
@@ -164,10 +127,10 @@ export const findOrCreateProxyAccount = (
   session: DatabaseSession,
   eventSource: SecurityEventSource,
 ): Promise<number> =>
-  retryConflicts(async () => {
-    const [user] = await session.query('SELECT "id" FROM "user_account" WHERE "username" = $1', [
-      username,
-    ]);
+  session.inTransaction(async () => {
+    await lockAccountCreation(session);
+    const statement = 'SELECT "id" FROM "user_account" WHERE "username" = $1';
+    const [user] = await session.query(statement, [username]);
 
-    return user?.id ?? createAccount({ username }, session, eventSource, 'proxy');
+    return user?.id ?? createAccount({ username }, 'proxy', session, eventSource);
   });

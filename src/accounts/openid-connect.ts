@@ -3,14 +3,15 @@
  * (https://openid.net/specs/openid-connect-core-1_0.html#CodeFlowAuth). State, nonce and code
  * verifier are kept encrypted in a cookie of the browser that begins the sign-in.
  */
-import type { CustomFetch } from 'openid-client' with { 'resolution-mode': 'import' };
+import type { Configuration, CustomFetch } from 'openid-client' with {
+  'resolution-mode': 'import',
+};
 import type { Logger } from 'pino';
 import { ClientError } from '../engine/declare/errors';
 import type { Config } from '../shared/config';
 import type { UserRoles } from './accounts';
 import type { TokenVault } from './tokens';
 
-export const PROVIDER_SIGN_IN_SECONDS = 10 * 60;
 const PROVIDER_TIMEOUT_SECONDS = 10;
 const RETRY_AFTER_SECONDS = 10;
 const MAX_RESPONSE_BYTES = 1024 * 1024;
@@ -39,15 +40,10 @@ export interface ProviderUser {
   roles: Partial<UserRoles>;
 }
 
-interface StartedSignIn extends ProviderSignIn {
-  state: string;
-  nonce: string;
-  codeVerifier: string;
-  expiresAt: number;
-}
-
 /** Loaded at the first sign-in, because most servers have no provider. */
 const loadClient = () => import('openid-client');
+
+type OpenIdClient = Awaited<ReturnType<typeof loadClient>>;
 
 /** Limits the size of the responses of the provider. */
 const fetchBounded: CustomFetch = async (url, options) => {
@@ -65,7 +61,7 @@ const fetchBounded: CustomFetch = async (url, options) => {
 };
 
 export class OpenIdProvider {
-  private discovery?: ReturnType<OpenIdProvider['discoverNow']>;
+  private configuration?: Promise<Configuration>;
 
   constructor(
     private readonly config: Config,
@@ -73,160 +69,136 @@ export class OpenIdProvider {
     private readonly log: Logger,
   ) {}
 
-  /** Name of the provider on pages. */
-  get label(): string {
-    return this.config.oidcLabel;
+  /** Reads the configuration of the provider, and again after a failure. */
+  private discover(client: OpenIdClient): Promise<Configuration> {
+    const { oidcIssuer, oidcClientId, oidcClientSecret } = this.config;
+    const issuer = new URL(oidcIssuer!);
+    const options = {
+      timeout: PROVIDER_TIMEOUT_SECONDS,
+      [client.customFetch]: fetchBounded,
+      execute: [client.enableNonRepudiationChecks],
+    };
+
+    if (issuer.protocol === 'http:') options.execute.push(client.allowInsecureRequests);
+
+    this.configuration ??= client
+      .discovery(issuer, oidcClientId!, oidcClientSecret, undefined, options)
+      .catch((error: unknown) => {
+        this.configuration = undefined;
+        throw error;
+      });
+
+    return this.configuration;
   }
 
-  get issuer(): string {
-    return this.config.oidcIssuer!;
-  }
-
-  private async discoverNow() {
+  /**
+   * Throws UNAUTHENTICATED if the provider rejects the sign-in, and SERVICE_UNAVAILABLE if it fails.
+   */
+  private async useProvider<T>(
+    callback: (client: OpenIdClient, configuration: Configuration) => Promise<T>,
+  ): Promise<T> {
     const client = await loadClient();
-    const { oidcClientId, oidcClientSecret } = this.config;
-    const issuer = new URL(this.issuer);
-    const configuration = await client.discovery(
-      issuer,
-      oidcClientId!,
-      oidcClientSecret,
-      undefined,
-      {
-        timeout: PROVIDER_TIMEOUT_SECONDS,
-        [client.customFetch]: fetchBounded,
-        execute: [
-          client.enableNonRepudiationChecks,
-          ...(issuer.protocol === 'http:' ? [client.allowInsecureRequests] : []),
-        ],
-      },
-    );
+    const { oidcLabel } = this.config;
 
-    return { client, configuration };
-  }
+    try {
+      return await callback(client, await this.discover(client));
+    } catch (error) {
+      if (
+        error instanceof client.AuthorizationResponseError ||
+        (error instanceof client.ResponseBodyError && error.error === 'invalid_grant')
+      ) {
+        throw new ClientError('UNAUTHENTICATED', `${oidcLabel} has rejected the sign-in.`);
+      }
 
-  /** Reads the configuration of the provider at the first sign-in. A failure is not kept. */
-  private discover() {
-    this.discovery ??= this.discoverNow().catch((error: unknown) => {
-      this.discovery = undefined;
-      throw error;
-    });
-
-    return this.discovery;
+      this.log.warn({ err: error }, 'the OpenID Connect provider failed');
+      throw new ClientError(
+        'SERVICE_UNAVAILABLE',
+        `The sign-in with ${oidcLabel} is not available at the moment. Try again later, or sign in with your password.`,
+        { retryAfter: RETRY_AFTER_SECONDS },
+      );
+    }
   }
 
   /** Begins a sign-in. Returns the URL of the provider and the value of the cookie. */
-  async begin(
+  begin(
     redirectUri: string,
     signIn: ProviderSignIn,
   ): Promise<{ url: string; cookieValue: string }> {
-    const { client, configuration } = await this.discover().catch((error) =>
-      this.failUnavailable(error),
-    );
-    const startedSignIn: StartedSignIn = {
-      ...signIn,
-      state: client.randomState(),
-      nonce: client.randomNonce(),
-      codeVerifier: client.randomPKCECodeVerifier(),
-      expiresAt: Date.now() + PROVIDER_SIGN_IN_SECONDS * 1000,
-    };
-    const { state, nonce, codeVerifier } = startedSignIn;
-    const url = client.buildAuthorizationUrl(configuration, {
-      redirect_uri: redirectUri,
-      scope: this.config.oidcScopes,
-      state,
-      nonce,
-      code_challenge: await client.calculatePKCECodeChallenge(codeVerifier),
-      code_challenge_method: 'S256',
-    });
-    const cookieValue = this.tokenVault.encrypt(JSON.stringify(startedSignIn));
+    return this.useProvider(async (client, configuration) => {
+      const state = client.randomState();
+      const nonce = client.randomNonce();
+      const codeVerifier = client.randomPKCECodeVerifier();
+      const url = client.buildAuthorizationUrl(configuration, {
+        redirect_uri: redirectUri,
+        scope: this.config.oidcScopes,
+        state,
+        nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(codeVerifier),
+        code_challenge_method: 'S256',
+      });
+      const cookieText = JSON.stringify({ ...signIn, state, nonce, codeVerifier });
 
-    return { url: url.href, cookieValue: cookieValue.toString('base64url') };
+      return {
+        url: url.href,
+        cookieValue: this.tokenVault.encrypt(cookieText).toString('base64url'),
+      };
+    });
   }
 
   /**
    * Completes a sign-in with the URL to which the provider has redirected the browser. Throws
-   * UNAUTHENTICATED if the sign-in was rejected, has expired or belongs to another browser, and
-   * SERVICE_UNAVAILABLE if the provider fails.
+   * UNAUTHENTICATED if the cookie is not the one of this sign-in.
    */
-  async complete(
+  complete(
     redirectUrl: URL,
     cookieValue: string,
   ): Promise<ProviderSignIn & { user: ProviderUser }> {
-    const decryptedText = this.tokenVault.decrypt(Buffer.from(cookieValue, 'base64url'));
-    const { state, nonce, codeVerifier, expiresAt, ...signIn } = JSON.parse(
-      decryptedText ?? '{}',
-    ) as Partial<StartedSignIn>;
+    const cookieText = this.tokenVault.decrypt(Buffer.from(cookieValue, 'base64url'));
+    const { state, nonce, codeVerifier, ...signIn } = JSON.parse(cookieText ?? '{}');
 
-    if (!(expiresAt! > Date.now()) || redirectUrl.searchParams.get('state') !== state) {
+    if (state === undefined || redirectUrl.searchParams.get('state') !== state) {
       throw new ClientError(
         'UNAUTHENTICATED',
         'This sign-in has expired, or was started in another browser.',
       );
     }
 
-    const claims = await this.readClaims(redirectUrl, {
-      expectedState: state,
-      expectedNonce: nonce,
-      pkceCodeVerifier: codeVerifier,
+    return this.useProvider(async (client, configuration) => {
+      const tokens = await client.authorizationCodeGrant(configuration, redirectUrl, {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: codeVerifier,
+      });
+      const claims = { ...tokens.claims()! };
+
+      if (!SUBJECT_PATTERN.test(claims.sub)) throw new Error('The provider sent an invalid sub.');
+
+      if (configuration.serverMetadata().userinfo_endpoint) {
+        Object.assign(
+          claims,
+          await client.fetchUserInfo(configuration, tokens.access_token, claims.sub),
+        );
+      }
+
+      return { ...signIn, user: this.userOf(claims) };
     });
-
-    return { ...signIn, user: this.userOf(claims) };
   }
 
-  /** Claims of the ID token and of the UserInfo endpoint. */
-  private async readClaims(
-    redirectUrl: URL,
-    checks: Record<'expectedState' | 'expectedNonce' | 'pkceCodeVerifier', string | undefined>,
-  ): Promise<Record<string, unknown> & { sub: string }> {
-    try {
-      const { client, configuration } = await this.discover();
-      const tokens = await client.authorizationCodeGrant(configuration, redirectUrl, checks);
-      const idToken = tokens.claims()!;
-
-      if (!SUBJECT_PATTERN.test(idToken.sub)) throw new Error('The provider sent an invalid sub.');
-      if (!configuration.serverMetadata().userinfo_endpoint) return idToken;
-
-      return {
-        ...idToken,
-        ...(await client.fetchUserInfo(configuration, tokens.access_token, idToken.sub)),
-      };
-    } catch (error) {
-      const { AuthorizationResponseError, ResponseBodyError } = await loadClient();
-      const isRejected =
-        error instanceof AuthorizationResponseError ||
-        (error instanceof ResponseBodyError && error.error === 'invalid_grant');
-
-      if (!isRejected) return this.failUnavailable(error);
-      throw new ClientError('UNAUTHENTICATED', `${this.label} has rejected the sign-in.`);
-    }
-  }
-
-  private userOf(claims: Record<string, unknown> & { sub: string }): ProviderUser {
-    const { oidcGroupsClaim, oidcCuratorGroup, oidcSuperuserGroup } = this.config;
-    const { sub, email, preferred_username: username } = claims;
+  private userOf({ sub, email, ...claims }: Record<string, unknown> & { sub: string }) {
+    const { oidcIssuer, oidcGroupsClaim, oidcCuratorGroup, oidcSuperuserGroup } = this.config;
     const groups = [claims[oidcGroupsClaim]].flat();
-
-    return {
-      issuer: this.issuer,
+    const user: ProviderUser = {
+      issuer: oidcIssuer!,
       subject: sub,
-      username: String(username ?? email ?? sub),
-      email: typeof email === 'string' ? email : undefined,
+      username: String(claims.preferred_username ?? email ?? sub),
+      email: email as string | undefined,
       isEmailVerified: String(claims.email_verified) === 'true',
-      roles: {
-        ...(oidcCuratorGroup !== undefined && { isCurator: groups.includes(oidcCuratorGroup) }),
-        ...(oidcSuperuserGroup !== undefined && {
-          isSuperuser: groups.includes(oidcSuperuserGroup),
-        }),
-      },
+      roles: {},
     };
-  }
 
-  private failUnavailable(error: unknown): never {
-    this.log.warn({ err: error }, 'the OpenID Connect provider failed');
-    throw new ClientError(
-      'SERVICE_UNAVAILABLE',
-      `The sign-in with ${this.label} is not available at the moment. Try again later, or sign in with your password.`,
-      { retryAfter: RETRY_AFTER_SECONDS },
-    );
+    if (oidcCuratorGroup) user.roles.isCurator = groups.includes(oidcCuratorGroup);
+    if (oidcSuperuserGroup) user.roles.isSuperuser = groups.includes(oidcSuperuserGroup);
+
+    return user;
   }
 }

@@ -117,7 +117,10 @@ export class AccountService implements AccountActions {
           throw unauthenticatedError();
         }
 
-        await connectIdentity(userId, user, this.session, this.eventSource);
+        await this.session.inTransaction(() =>
+          connectIdentity(userId, user, this.session, this.eventSource),
+        );
+
         return { next };
       }
 

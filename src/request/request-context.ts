@@ -202,7 +202,7 @@ export class RequestContext implements Context {
 
   route?: Route = undefined;
   private accountService?: AccountService = undefined;
-  private isPage = false;
+  private usesTimeZone: boolean;
 
   /**
    * `api` determines the accepted authentication schemes and the rules in which REST and GraphQL
@@ -224,6 +224,7 @@ export class RequestContext implements Context {
     const { clientNetwork } = this.request;
 
     this.policies = POLICIES_BY_API[api];
+    this.usesTimeZone = api === 'graphql';
     this.session = services.database.createSession();
     this.session.setClient('anonymous', clientNetwork);
     this.authentication = new Authentication(
@@ -241,16 +242,14 @@ export class RequestContext implements Context {
   }
 
   get timeZone(): string {
-    const usesPreference = this.api === 'graphql' || this.isPage;
-
-    return (usesPreference && this.viewer?.timeZone) || this.services.timeZone;
+    return (this.usesTimeZone && this.viewer?.timeZone) || this.services.timeZone;
   }
 
   /** Applies the time zone and the language of the account to an HTML page. */
   usePreferences(): void {
     const { language } = this.viewer ?? {};
 
-    this.isPage = true;
+    this.usesTimeZone = true;
     if (language) this.request.languages = [language, ...this.request.languages];
   }
 

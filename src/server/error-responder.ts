@@ -5,9 +5,8 @@
 import type { ErrorRequestHandler } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import { ClientError, isTransientError, toClientError } from '../engine/declare/errors';
+import { isTransientError, toClientError, type ClientError } from '../engine/declare/errors';
 import { isProcessResourceError } from '../database/errors';
-import { HTTP_STATUS_BY_ERROR_CODE } from '../shared/error-codes';
 import { REQUEST_ID_HEADER } from '../request/forwarded-headers';
 import { sendGraphQLError } from '../graphql/http-errors';
 import { prefersHtml, renderFailurePage } from '../web/failure-page';
@@ -63,18 +62,6 @@ export class ErrorResponder {
         'Content-Length': Buffer.byteLength(body),
       })
       .end(body);
-  }
-
-  /** Responds to an error that is not in the format of an API, such as a rejected sign-in. */
-  sendClientError(error: unknown, request: IncomingMessage, response: ServerResponse): void {
-    const code = error instanceof ClientError ? String(error.extensions.code) : '';
-    const status = HTTP_STATUS_BY_ERROR_CODE[code];
-
-    if (status === undefined || isTransientError(error)) {
-      return this.handleError(error, request, response);
-    }
-
-    this.sendError(request, response, status, code, (error as ClientError).message);
   }
 
   /**

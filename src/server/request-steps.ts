@@ -1,6 +1,7 @@
 /** The steps of an HTTP request, in the order in which they run. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import onHeaders from 'on-headers';
+import { ClientError, isTransientError } from '../engine/declare/errors';
 import { prefersHtml } from '../web/failure-page';
 import { isReferencePath } from '../web/reference';
 import { compressResponse } from '../shared/compression';
@@ -124,7 +125,13 @@ export function createRequestListener(dependencies: StepDependencies): RequestLi
 
         next(request, response);
       })
-      .catch((error: unknown) => errorResponder.sendClientError(error, request, response));
+      .catch((error: unknown) => {
+        if (!(error instanceof ClientError) || isTransientError(error)) {
+          return errorResponder.handleError(error, request, response);
+        }
+
+        errorResponder.sendError(request, response, 403, 'FORBIDDEN', error.message);
+      });
   };
 
   // REST bypasses Express, which would take more than half of the duration of a short request.

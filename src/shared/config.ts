@@ -119,6 +119,9 @@ export function readConfig(variables: EnvironmentVariables = process.env) {
     ...settings,
     production,
 
+    /** Name of the OpenID Connect provider, if there is one. */
+    oidcLabel: oidcIssuer && settings.oidcLabel,
+
     /**
      * Whether the first start creates the demo account: only with the embedded database, and not in
      * production.

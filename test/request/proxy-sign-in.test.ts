@@ -131,7 +131,7 @@ test('rejects invalid names and locked accounts with a page', async () => {
     const page = await behindProxy(name).get('/user');
 
     expect([page.status, alertOf(page.text)]).toEqual([
-      400,
+      403,
       'A user name has 1 to 150 letters, digits and @ . + - _',
     ]);
   }
@@ -142,7 +142,7 @@ test('rejects invalid names and locked accounts with a page', async () => {
   const page = await behindProxy('finn').get('/user');
 
   expect([page.status, alertOf(page.text), page.cookies]).toEqual([
-    401,
+    403,
     'Username or password unknown',
     [],
   ]);

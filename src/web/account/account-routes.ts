@@ -29,6 +29,12 @@ const SAVE_MUTATION = parse(`mutation ($user: UserPatch!, $profile: UserProfileP
 
 type ActionResult = Pick<AccountPageProps, 'notice' | 'errors'> & { profile?: ProfileValues };
 
+/** Reads form fields, without leading and trailing whitespace. */
+const readTexts = <Name extends string>(values: FormValues, names: readonly Name[]) =>
+  Object.fromEntries(
+    names.map((name) => [name, textParameter(values, name)?.trim() ?? '']),
+  ) as Record<Name, string>;
+
 /** Messages of issues, with the labels of their fields. */
 const issueMessages = (issues: readonly Pick<InputIssue, 'path' | 'message'>[]) =>
   issues.map(({ path, message }) => `${labelFor(path.at(-1) ?? 'form')}: ${message}`);
@@ -60,17 +66,8 @@ export function addAccountRoutes(
   }
 
   async function saveProfile(values: FormValues, context: RequestContext): Promise<ActionResult> {
-    const valueOf = (name: keyof ProfileValues) => textParameter(values, name)?.trim() ?? '';
-    const user = {
-      firstName: valueOf('firstName'),
-      lastName: valueOf('lastName'),
-      email: valueOf('email'),
-    };
-    const profile = {
-      unitSystem: valueOf('unitSystem'),
-      preferredLanguageId: valueOf('preferredLanguageId'),
-      timeZone: valueOf('timeZone'),
-    };
+    const user = readTexts(values, ['firstName', 'lastName', 'email']);
+    const profile = readTexts(values, ['unitSystem', 'preferredLanguageId', 'timeZone']);
     const { data, errors } = await executor.execute(SAVE_MUTATION, undefined, context, {
       user,
       profile: {
@@ -92,12 +89,10 @@ export function addAccountRoutes(
     values: FormValues,
     { account }: RequestContext,
   ): Promise<ActionResult> {
-    const [oldPassword, newPassword] = ['oldPassword', 'newPassword'].map(
-      (name) => textParameter(values, name)?.trim() ?? '',
-    );
+    const { oldPassword, newPassword } = readTexts(values, ['oldPassword', 'newPassword']);
 
     try {
-      await account.changePassword(oldPassword!, newPassword!);
+      await account.changePassword(oldPassword, newPassword);
       return { notice: 'Your password was changed.' };
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error;
@@ -118,7 +113,7 @@ export function addAccountRoutes(
       ...(await account.loadSignIns()),
       timeZone: context.timeZone,
       serverTimeZone: services.timeZone,
-      providerLabel: services.openIdProvider?.label,
+      providerLabel: services.config.oidcLabel,
       ...result,
     });
 

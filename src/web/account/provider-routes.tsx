@@ -1,11 +1,7 @@
 /** Routes of the sign-in at an OpenID Connect provider, and of its connection to an account. */
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Request, RequestHandler, Response, Router } from 'express';
-import {
-  PROVIDER_SIGN_IN_SECONDS,
-  type OpenIdProvider,
-  type ProviderSignIn,
-} from '../../accounts/openid-connect';
+import { type OpenIdProvider, type ProviderSignIn } from '../../accounts/openid-connect';
 import { requireViewerWithoutAccessToken } from '../../engine/access/access';
 import type { RequestContext } from '../../request/request-context';
 import { sendPage, textParameter } from '../html-response';
@@ -15,6 +11,7 @@ import { ACCOUNT_PAGE_PATH, DATA_PAGE_PATH, PROVIDER_SIGN_IN_PATH } from './acco
 
 export const PROVIDER_CALLBACK_PATH = `${PROVIDER_SIGN_IN_PATH}/callback`;
 const COOKIE_NAME = 'fitgraph-provider';
+const STARTED_SIGN_IN_SECONDS = 10 * 60;
 
 /** Set-Cookie header of a started sign-in. An empty value deletes the cookie. */
 const startedSignInCookie = (value: string, { authentication, request }: RequestContext) =>
@@ -23,7 +20,7 @@ const startedSignInCookie = (value: string, { authentication, request }: Request
     sameSite: 'lax',
     path: request.basePath + PROVIDER_SIGN_IN_PATH,
     secure: authentication.usesSecureCookies,
-    maxAge: value === '' ? 0 : PROVIDER_SIGN_IN_SECONDS,
+    maxAge: value === '' ? 0 : STARTED_SIGN_IN_SECONDS,
   });
 
 interface ProviderRouteOptions {
@@ -65,7 +62,7 @@ export function addProviderRoutes(
     const context = contextOf(request);
     const { id } = requireViewerWithoutAccessToken(context);
     const url = await beginSignIn(context, response, { userId: id, next: ACCOUNT_PAGE_PATH });
-    const title = `Continue with ${provider.label}`;
+    const title = `Continue with ${context.services.config.oidcLabel}`;
 
     sendPage(
       response,

@@ -133,7 +133,7 @@ export function signInRoutes(
   contextOf: (request: IncomingMessage) => RequestContext,
   prepareOperation: PrepareOperation,
   executor: Executor,
-  { config: { createsDemoAccount }, openIdProvider }: Services,
+  { config: { createsDemoAccount, oidcLabel }, openIdProvider }: Services,
 ): Router {
   const router = express.Router({ caseSensitive: true });
   const parseForm = createFormParser(contextOf);
@@ -188,7 +188,7 @@ export function signInRoutes(
         visitor: loginVisitor(context, next),
         next,
         csrfToken,
-        providerLabel: openIdProvider?.label,
+        providerLabel: oidcLabel,
       }),
     );
   });
@@ -231,7 +231,7 @@ export function signInRoutes(
           username,
           next,
           csrfToken,
-          providerLabel: openIdProvider?.label,
+          providerLabel: oidcLabel,
           errorMessage: `${error.message.replace(/\.$/, '')}.`,
         }),
       );
