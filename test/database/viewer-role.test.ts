@@ -45,7 +45,7 @@ describe('the viewer role', () => {
         [person.id],
       );
       await fitgraph.sql(
-        `INSERT INTO "identity" ("issuer", "subject", "user_id") VALUES ('a', $1::text, $1)`,
+        `INSERT INTO "identity" ("issuer", "subject", "user_id") VALUES ('a', $1::integer::text, $1)`,
         [person.id],
       );
       await fitgraph.sql(`INSERT INTO "idempotency_usage" ("user_id", "bytes") VALUES ($1, 1)`, [
