@@ -6,7 +6,7 @@ import { forbiddenError, ClientError } from '../engine/declare/errors';
 import { errorCodeOf } from '../database/errors';
 import type { Row } from '../database/rows';
 import type { DatabaseSession } from '../database/session';
-import { emailErrors, MAX_EMAIL_LENGTH, User } from './user';
+import { isEmailAddress, MAX_EMAIL_LENGTH, User } from './user';
 import { UserProfile } from './user-profile';
 import { logSecurityEvent, type SecurityEventSource } from './security-events';
 import {
@@ -23,6 +23,9 @@ import { sha256, generateApiKey, type TokenVault } from './tokens';
  */
 const UNIQUE_VIOLATION_CODE = '23505';
 
+/** Stored instead of a password hash. No password matches it. */
+export const NO_PASSWORD = '';
+
 export const MIN_PASSWORD_LENGTH = 8;
 export const MAX_PASSWORD_LENGTH = 1000;
 
@@ -32,7 +35,12 @@ const UNREADABLE_API_KEY_MESSAGE =
 
 /** SQL: the columns of account `u` from which a viewer is created. */
 export const VIEWER_COLUMNS_SQL = `u."id", u."username", u."is_superuser" AS "isSuperuser",
-  u."is_superuser" OR u."is_curator" AS "isCurator", u."has_contributions" AS "hasContributions"`;
+  u."is_superuser" OR u."is_curator" AS "isCurator", u."has_contributions" AS "hasContributions",
+  p."time_zone" AS "timeZone", p."language"`;
+
+/** SQL: joins account `u` and its preferences to a table `t` of credentials. */
+export const JOIN_VIEWER_SQL = `JOIN "account" u ON u."id" = t."user_id"
+  LEFT JOIN "preference" p ON p."user_id" = u."id"`;
 
 /** Creates the viewer of a row with `VIEWER_COLUMNS_SQL`. */
 export const viewerOf = (row: Row): Viewer => ({
@@ -41,10 +49,12 @@ export const viewerOf = (row: Row): Viewer => ({
   isSuperuser: row.isSuperuser,
   isCurator: row.isCurator,
   hasContributions: row.hasContributions,
+  timeZone: row.timeZone,
+  language: row.language,
 });
 
-const SELECT_API_KEY_OWNER_SQL = `SELECT ${VIEWER_COLUMNS_SQL}, u."is_active" AS "isActive"
-  FROM "token" t JOIN "account" u ON u."id" = t."user_id" WHERE t."digest" = $1`;
+const SELECT_API_KEY_OWNER_SQL = `SELECT ${VIEWER_COLUMNS_SQL},
+  u."is_active" AS "isActive" FROM "token" t ${JOIN_VIEWER_SQL} WHERE t."digest" = $1`;
 
 /** Authenticates by an API key. Throws FORBIDDEN for an unknown key or an inactive owner. */
 export async function authenticateApiKey(
@@ -79,6 +89,9 @@ const UPDATE_LAST_LOGIN_SQL = `WITH same AS MATERIALIZED
   UPDATE "account" SET "last_login" = now(), "password" = $3 FROM same WHERE "id" = $1
     AND "password" = $2 AND "is_active" RETURNING 1`;
 
+const wrongCredentialsError = () =>
+  new ClientError('UNAUTHENTICATED', 'Username or password unknown');
+
 /**
  * Signs a user in by name and password, and logs success or failure. `grantCredentials` creates the
  * credentials for further requests in a transaction that locks the account. A concurrent password
@@ -107,7 +120,7 @@ export async function signInWithPassword<T>(
 
   if (!isValid || !user!.isActive) {
     await logEvent('SIGN_IN_FAILED');
-    throw new ClientError('UNAUTHENTICATED', 'Username or password unknown');
+    throw wrongCredentialsError();
   }
 
   const newHash = isHashOutdated ? await hashPasswordNow(password) : storedHash;
@@ -124,6 +137,39 @@ export async function signInWithPassword<T>(
   // concurrent sign-in that rehashed it.
   if (!signInOutcome) {
     return signInWithPassword(username, password, grantCredentials, session, eventSource);
+  }
+
+  return signInOutcome.result;
+}
+
+/**
+ * Signs in a user whom a provider or a proxy has authenticated, like `signInWithPassword`. `detail`
+ * names the way in the audit log.
+ */
+export async function signInWithoutPassword<T>(
+  userId: number,
+  detail: string,
+  grantCredentials: (userId: number) => Promise<T>,
+  session: DatabaseSession,
+  eventSource: SecurityEventSource,
+): Promise<T> {
+  const logEvent = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') =>
+    logSecurityEvent({ kind, userId, detail, ...eventSource }, session);
+  const signInOutcome = await session.inTransaction(async () => {
+    const updatedRows = await session.query(
+      'UPDATE "account" SET "last_login" = now() WHERE "id" = $1 AND "is_active" RETURNING 1',
+      [userId],
+    );
+
+    if (!updatedRows.length) return undefined;
+
+    await logEvent('SIGNED_IN');
+    return { result: await grantCredentials(userId) };
+  });
+
+  if (!signInOutcome) {
+    await logEvent('SIGN_IN_FAILED');
+    throw wrongCredentialsError();
   }
 
   return signInOutcome.result;
@@ -365,14 +411,17 @@ export function checkPasswordPolicy(password: string): void {
 export interface NewUser {
   username: string;
 
-  /** If absent, nobody knows the password, and the user sets one by a link. */
+  /** If absent, the user signs in at a provider or by a proxy, or sets one by a link. */
   password?: string;
   email?: string;
+
+  /** Whether the address is known to belong to the user. Default: operators are trusted. */
+  isEmailVerified?: boolean;
   isSuperuser?: boolean;
 }
 
 export async function createUser(
-  { username, password = generateApiKey(), email = '', isSuperuser = false }: NewUser,
+  { username, password, email = '', isEmailVerified = true, isSuperuser = false }: NewUser,
   session: DatabaseSession,
 ): Promise<number> {
   if (!/^[\w.@+-]{1,150}$/u.test(username)) {
@@ -382,15 +431,21 @@ export async function createUser(
     );
   }
 
-  if (emailErrors(email).length || email.length > MAX_EMAIL_LENGTH || email.includes('\0')) {
+  if (email !== '' && !isEmailAddress(email)) {
     throw new ClientError(
       'BAD_USER_INPUT',
       `An e-mail address has an @, a domain and at most ${MAX_EMAIL_LENGTH} characters.`,
     );
   }
 
-  checkPasswordPolicy(password);
-  const account = { username, password: await hashPasswordNow(password), email, isSuperuser };
+  if (password !== undefined) checkPasswordPolicy(password);
+  const account = {
+    username,
+    password: password === undefined ? NO_PASSWORD : await hashPasswordNow(password),
+    email,
+    isEmailVerified,
+    isSuperuser,
+  };
 
   try {
     return await session.transaction(async (transaction) => {

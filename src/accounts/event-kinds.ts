@@ -1,7 +1,7 @@
 /** Kinds of events in the audit log and their descriptions. */
 
 export const EVENT_KINDS = {
-  SIGNED_IN: 'Sign-in with name and password.',
+  SIGNED_IN: 'Sign-in with name and password, or as the details say.',
   SIGN_IN_FAILED: 'Failed sign-in with a wrong password, or to a deactivated account.',
   PASSWORD_CHANGED:
     'The password was changed. The token was replaced, and all other browsers were signed out.',
@@ -12,7 +12,7 @@ export const EVENT_KINDS = {
   ACCESS_TOKEN_CREATED: 'An access token was created.',
   ACCESS_TOKEN_REVOKED: 'An access token was revoked.',
   CREDENTIALS_REVOKED: 'All browsers were signed out, and all tokens revoked.',
-  SESSIONS_ENDED: 'All browsers were signed out.',
+  SESSIONS_ENDED: 'Browsers were signed out.',
   ACCOUNT_CREATED: 'The account was created.',
   ACCOUNT_DEACTIVATED: 'The account was deactivated. All sign-ins are rejected.',
   ACCOUNT_ACTIVATED: 'The account was activated.',
@@ -20,7 +20,8 @@ export const EVENT_KINDS = {
   ACCOUNT_UNLOCKED: 'The account was activated (name of the event up to version 0.4).',
   ROLE_GRANTED: 'A role was granted: curator or superuser.',
   ROLE_REVOKED: 'A role was revoked: curator or superuser.',
-  ACCOUNT_DELETED: 'An operator deleted the account and all its data.',
+  IDENTITY_CONNECTED: 'A sign-in at an OpenID Connect provider was connected.',
+  ACCOUNT_DELETED: 'The account and all its data were deleted.',
   IMPORTED: 'An operator imported data.',
   COMMAND: 'An operator ran another command that changes data.',
 } as const;

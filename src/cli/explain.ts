@@ -248,9 +248,11 @@ async function runSample(
       isSuperuser: false,
       isCurator: false,
       hasContributions: false,
+      timeZone: null,
+      language: null,
     },
+    timeZone: 'UTC',
     services: {
-      timeZone: 'UTC',
       catalogue: { get: () => null, rowsOf: () => [] },
       derivedValues: {
         getOrCompute: (_name: string, _id: number, _context: Context, compute: () => unknown) =>

@@ -27,6 +27,9 @@ export const ADVISORY_LOCK_KEYS = {
 
   /** Advisory lock that serializes imports of foods and exercises. */
   catalogue: 7_316_406,
+
+  /** Advisory lock that serializes the first sign-ins of people without a password. */
+  accounts: 7_316_407,
 } as const;
 
 /**

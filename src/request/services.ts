@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { AccessTokens } from '../accounts/access-tokens';
 import { LoginRateLimiter } from '../accounts/login-rate-limiter';
+import { OpenIdProvider } from '../accounts/openid-connect';
 import { SecurityEventPruner } from '../accounts/security-events';
 import { BrowserSessions } from '../accounts/sessions';
 import { TokenVault } from '../accounts/tokens';
@@ -37,6 +38,7 @@ export interface Services extends ResolverServices {
   browserSessions: BrowserSessions;
   accessTokens: AccessTokens;
   loginLimiter: LoginRateLimiter;
+  openIdProvider?: OpenIdProvider;
   clearTextWarning: ClearTextWarning;
   costRateLimiter: CostRateLimiter;
   idempotencyKeyStore: IdempotencyKeyStore;
@@ -118,6 +120,7 @@ export async function startServices(
       browserSessions: new BrowserSessions(tokenVault, forwardedHeaders.basePath),
       accessTokens: new AccessTokens(config.maxTokens),
       loginLimiter: new LoginRateLimiter(database, config),
+      openIdProvider: config.oidcIssuer ? new OpenIdProvider(config, tokenVault, log) : undefined,
       clearTextWarning: new ClearTextWarning(config, forwardedHeaders, log),
       costRateLimiter,
       idempotencyKeyStore,

@@ -172,7 +172,7 @@ class GroupKeyBuilder {
 
   private addTimeKey(field: EntityField, options: TimeGroupBy, inputPath: InputPath): void {
     const { by, firstDay, timeZone: zone = null } = options;
-    const timeZone = zone === null ? this.context.services.timeZone : resolveTimeZone(zone);
+    const timeZone = zone === null ? this.context.timeZone : resolveTimeZone(zone);
 
     if (timeZone === undefined) {
       throw invalidInputError([...inputPath, 'timeZone'], NOT_A_TIME_ZONE_MESSAGE);

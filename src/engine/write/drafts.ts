@@ -196,7 +196,7 @@ export const groupDraftsByStatement = (drafts: readonly RowDraft[]): RowDraft[][
 export function withDefaults(
   entity: Entity,
   input: FieldValues,
-  { api, services: { timeZone } }: Pick<Context, 'api' | 'services'>,
+  { api, timeZone }: Pick<Context, 'api' | 'timeZone'>,
 ): FieldValues {
   const defaultOf = (field: EntityField): unknown => {
     if (field.defaultExclusiveTo && field.defaultExclusiveTo !== api) return null;

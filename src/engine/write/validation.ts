@@ -370,7 +370,7 @@ class Validation {
           ]);
         }
       } else {
-        const valueIssues = field.findIssues(value, this.context.services.timeZone);
+        const valueIssues = field.findIssues(value, this.context.timeZone);
 
         addIssues(...valueIssues);
         if (!valueIssues.length) addIssues(...this.plausibilityIssues(field, value));

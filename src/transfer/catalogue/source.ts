@@ -74,6 +74,7 @@ async function openIndex(location: string): Promise<CatalogueSource> {
     text += chunk.toString();
     if (text.length > MAX_INDEX_CHARACTERS) failImport(`${location} is not an index of files.`);
   }
+
   const names = text.split('\n').map((name) => name.trim());
   let readBytes = 0;
 

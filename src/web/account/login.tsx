@@ -1,5 +1,6 @@
 /** Login page, and the page that explains how to get an account. */
-import { loginUrl, renderPage, type Visitor } from '../layout';
+import { PROVIDER_SIGN_IN_PATH } from './account-paths';
+import { loginUrl, nextQuery, renderPage, type Visitor } from '../layout';
 
 export interface LoginPageProps {
   visitor: Visitor;
@@ -8,6 +9,9 @@ export interface LoginPageProps {
   username?: string;
   next?: string;
   csrfToken: string;
+
+  /** Name of the provider at which people may sign in. */
+  providerLabel?: string;
   errorMessage?: string;
 }
 
@@ -16,6 +20,7 @@ export function renderLoginPage({
   username,
   next,
   csrfToken,
+  providerLabel,
   errorMessage,
 }: LoginPageProps): string {
   const errorAttributes =
@@ -64,6 +69,13 @@ export function renderLoginPage({
             <button>Sign in</button>
           </div>
         </form>
+        {providerLabel !== undefined && (
+          <p>
+            <a class="button plain" href={PROVIDER_SIGN_IN_PATH + nextQuery(next)}>
+              Sign in with {providerLabel}
+            </a>
+          </p>
+        )}
         <p>
           No account? See <a href="/register">how to get one</a>.
         </p>
