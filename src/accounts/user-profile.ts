@@ -306,6 +306,7 @@ export class UserProfile extends Model<UserProfile> {
     max: 64,
     allowNull: true,
     hiddenInRest: true,
+    restSortable: false,
     check: (value) => (resolveTimeZone(String(value)) === value ? [] : [NOT_A_TIME_ZONE_MESSAGE]),
   })
   declare timeZone: string | null;
@@ -314,6 +315,7 @@ export class UserProfile extends Model<UserProfile> {
     description: 'Language of names on pages; null for those of the browser.',
     allowNull: true,
     hiddenInRest: true,
+    restSortable: false,
   })
   declare preferredLanguageId: number | null;
   @BooleanField({

@@ -59,7 +59,7 @@ const HIDDEN_COLUMNS: Partial<Record<string, readonly string[]>> = {
   Exercise: ['edited_at', 'merged_into_id', 'name_folded', 'names', 'source_id', 'source_name'],
   ExerciseTranslation: ['name_words'],
   Ingredient: ['edited_at', 'merged_into_id', 'name_words', 'source_id'],
-  User: ['password'],
+  User: ['email_verified', 'password'],
 };
 
 const entities = allEntities().map((entity): [string, Entity] => [entity.name, entity]);
@@ -129,6 +129,8 @@ const INTERNAL_TABLES = [
   'search_word',
   'catalogue_word',
   'refused_food',
+  'identity',
+  'preference',
   'secret_key_fingerprint',
 ];
 
@@ -297,7 +299,9 @@ test('every table of owned rows has a policy that compares the owner with the vi
     for (const { link } of fieldsOf(entity)) if (link) expected.set(link.table, 'user_id');
   }
 
-  for (const table of ['idempotency_key', 'idempotency_usage']) expected.set(table, 'user_id');
+  for (const table of ['idempotency_key', 'idempotency_usage', 'identity'])
+    {expected.set(table, 'user_id');}
+
   const policyWithOwner = (owner: string) =>
     expect.stringMatching(
       new RegExp(`^\\(${owner} = \\( SELECT .*current_setting\\('fitgraph.viewer'`),
@@ -377,6 +381,7 @@ test('further indexes follow from the resources or are listed by name', async ()
       'ingredient_other_gtin',
       'ingredient_search_order',
       'ingredient_source',
+      'user_account_email',
       'user_account_iterations',
       'workout_log_lifts',
     ].sort(),

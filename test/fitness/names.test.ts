@@ -1,5 +1,5 @@
 /**
- * Names of plans and their parts may be empty over GraphQL, because REST stores workouts and
+ * Names of plans of users and their parts may be empty over GraphQL, because REST stores workouts and
  * nutrition plans without one. REST requires the names of training days and schedules, like the
  * reference service.
  */
@@ -16,6 +16,7 @@ let inputs: Record<string, object>;
 const TYPES_WITH_REQUIRED_NAMES = ['MeasurementCategory'];
 
 const NAMED_TYPES = allEntities()
+  .filter((entity) => resourceOf(entity)!.isOwned)
   .filter((entity) => resourceOf(entity)!.writeOperations.includes('create'))
   .filter((entity) => fieldsOf(entity).some(({ name }) => name === 'name'))
   .map(({ name }) => name)

@@ -56,6 +56,7 @@ function value(entity: Entity, field: EntityField, index: number, random: Random
   if (field.allowNull && random.chance(0.35)) return null;
   const published = resourceOf(entity)!.publishedColumnValues?.[field.column!];
 
+  if (published === false) return false;
   if (published) return isAccepted(index) ? published : '1';
   const low = Math.max(field.min ?? 1, 1);
 

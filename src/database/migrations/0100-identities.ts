@@ -35,7 +35,8 @@ CREATE TABLE IF NOT EXISTS "identity" (
 ALTER TABLE "identity" ENABLE ROW LEVEL SECURITY;
 DROP POLICY IF EXISTS "own_rows" ON "identity";
 CREATE POLICY "own_rows" ON "identity"
-  USING ("user_id" = (SELECT nullif(current_setting('fitgraph.viewer', true), '')::integer));
+  USING ("user_id" = (SELECT nullif(current_setting('fitgraph.viewer', true), '')::integer))
+  WITH CHECK ("user_id" = (SELECT nullif(current_setting('fitgraph.viewer', true), '')::integer));
 `);
 };
 

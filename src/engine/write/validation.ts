@@ -352,7 +352,9 @@ class Validation {
         const ids = Array.isArray(value) ? (value as unknown[]) : [value];
 
         // A row keeps its reference to a row that has been retired since.
-        if (draft.currentValues && parseRowId(value) === draft.currentValues[field.name]) continue;
+        const currentId = draft.currentValues?.[field.name];
+
+        if (currentId !== undefined && parseRowId(value) === currentId) continue;
 
         if (ids.length === 0 && !field.graphqlAllowBlank) {
           addIssues(validationIssue(IssueCode.EMPTY, NOT_EMPTY_MESSAGE));

@@ -293,16 +293,23 @@ function nameTimeZone(control: FormControl, timeZone: string): FormControl {
 /** HTTP status for an outdated row version (RFC 9110, section 15.5.13). */
 const PRECONDITION_FAILED_STATUS = 412;
 
+/** UTC offset with seconds, as those of local mean times before standard time. */
+const OFFSET_WITH_SECONDS_PATTERN = /:\d\d:\d\d$/;
+
 /**
  * Formats a timestamp as local time for a form field. Keeps the UTC offset if the local time is
- * ambiguous (clocks go back).
+ * ambiguous (clocks go back), or its offset is no whole number of minutes.
  */
 function formatLocalDateTime(text: string, timeZone: string): string {
   const localTime = DateTime.fromISO(text, { zone: timeZone });
+  const { value: offset } = localTime
+    .setLocale('en')
+    .toLocaleParts({ timeZoneName: 'longOffset' })
+    .find(({ type }) => type === 'timeZoneName')!;
+  const isAmbiguous =
+    localTime.getPossibleOffsets().length > 1 || OFFSET_WITH_SECONDS_PATTERN.test(offset);
 
-  if (localTime.getPossibleOffsets().length > 1) return text;
-
-  return localTime.toFormat("yyyy-MM-dd'T'HH:mm:ss");
+  return isAmbiguous ? text : localTime.toFormat("yyyy-MM-dd'T'HH:mm:ss");
 }
 
 function inputTextsOf(value: unknown, { kind }: FormControl, timeZone: string): string[] {
