@@ -299,8 +299,9 @@ test('every table of owned rows has a policy that compares the owner with the vi
     for (const { link } of fieldsOf(entity)) if (link) expected.set(link.table, 'user_id');
   }
 
-  for (const table of ['idempotency_key', 'idempotency_usage', 'identity'])
-    {expected.set(table, 'user_id');}
+  for (const table of ['idempotency_key', 'idempotency_usage', 'identity']) {
+    expected.set(table, 'user_id');
+  }
 
   const policyWithOwner = (owner: string) =>
     expect.stringMatching(

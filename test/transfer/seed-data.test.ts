@@ -41,7 +41,6 @@ const REFERENCES: Record<string, string> = {
   exercise_base: 'exercises.exercisebase',
   exercise: 'exercises.exercise',
   'exercises.exerciseimage.exercise': 'exercises.exercisebase',
-  'measurements.measurement.category': 'measurements.category',
   user: EXTERNAL_USER,
   training: 'manager.workout',
   workout: 'manager.workout',
@@ -58,9 +57,6 @@ const REFERENCES: Record<string, string> = {
   plan: 'nutrition.nutritionplan',
   meal: 'nutrition.meal',
 };
-
-/** Fields that are texts, although references have the same names. */
-const TEXTS = ['nutrition.ingredient.category', 'measurements.category.unit'];
 
 const catalogue = [...reference(), ...exercises(TODAY), ...ingredients()];
 const owned = demo(TODAY, USER);
@@ -93,9 +89,10 @@ function unresolvedReferences(rows: SeedRow[]): string[] {
   for (const { model, pk, fields } of rows) {
     for (const [field, value] of Object.entries(fields)) {
       // The category of an ingredient is a text.
-      const target = TEXTS.includes(`${model}.${field}`)
-        ? undefined
-        : (REFERENCES[`${model}.${field}`] ?? REFERENCES[field]);
+      const target =
+        model === 'nutrition.ingredient' && field === 'category'
+          ? undefined
+          : (REFERENCES[`${model}.${field}`] ?? REFERENCES[field]);
 
       if (target === undefined || value === null) continue;
 

@@ -44,6 +44,7 @@ export const RETIRED_FIELD_OPTIONS = {
     'Whether it is hidden from lists, searches and new references. Only curators may set it.',
   default: false,
   hiddenInRest: true,
+  restSortable: false,
 } as const;
 
 export const REFUSAL_REASON_FIELD_OPTIONS = {
@@ -53,6 +54,7 @@ export const REFUSAL_REASON_FIELD_OPTIONS = {
   allowNull: true,
   allowBlank: true,
   hiddenInRest: true,
+  restSortable: false,
 } as const;
 
 export const REVIEW_STATUS_FIELD_OPTIONS = {
