@@ -1,6 +1,7 @@
 /**
  * User accounts: authentication by password or API key, password changes, and changes by operators.
  */
+import { IANAZone } from 'luxon';
 import type { Viewer } from '../engine/context';
 import { forbiddenError, ClientError } from '../engine/declare/errors';
 import { errorCodeOf } from '../database/errors';
@@ -49,7 +50,8 @@ export const viewerOf = (row: Row): Viewer => ({
   isSuperuser: row.isSuperuser,
   isCurator: row.isCurator,
   hasContributions: row.hasContributions,
-  timeZone: row.timeZone,
+  // A zone that this version of Node does not know is ignored.
+  timeZone: row.timeZone && IANAZone.create(row.timeZone).isValid ? row.timeZone : null,
   language: row.language,
 });
 

@@ -8,7 +8,7 @@ const TABLES = [
   createOwnedTableMigration('measurement_category', {
     columns: {
       name: 'varchar(100) COLLATE "C" NOT NULL',
-      unit: 'varchar(30) COLLATE "C" NOT NULL',
+      unit: 'varchar(50) COLLATE "C" NOT NULL',
     },
     uniqueColumns: ['name'],
     indexes: [['name', 'id'], ['unit']],

@@ -27,7 +27,7 @@ export class MeasurementCategory extends Model<MeasurementCategory> {
     label: 'Unit',
     columnAndRestKey: 'unit',
     description: 'The unit of the values, e.g. cm or %.',
-    max: 30,
+    max: 50,
   })
   declare valueUnit: string;
   @Children(() => Measurement, 'categoryId', {

@@ -124,7 +124,7 @@ const plain = (value: unknown) => JSON.stringify(value ?? null);
 
 /** Removes row versions, which are random. */
 const withoutRowVersions = (text: string) =>
-  text.replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, '');
+  text.replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|\d+\(\d+,\d+\)/g, '');
 
 /** Returns the message that clients should see. */
 function shownMessage({ message, originalError }: GraphQLError): string {
@@ -244,7 +244,7 @@ function difference(reference: ExecutionResult, found: ExecutionResult): string 
   }
 
   if (withoutRowVersions(plain(reference.data)) !== withoutRowVersions(plain(found.data))) {
-    return `other data:\n${plain(reference.data)}\n${plain(found.data)}`;
+    return `other data:\n${plain(reference.data)}\n${plain(found.data)}\n${plain(found.errors)}`;
   }
 
   return differentErrors(reference, found);
