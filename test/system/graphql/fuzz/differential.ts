@@ -254,6 +254,9 @@ export interface Outcome {
   /** Whether the document is invalid, so that nothing was compared. */
   invalid?: boolean;
   isRejected?: boolean;
+
+  /** The response would exceed a limit of our executor, which graphql-js does not have. */
+  isTooLarge?: boolean;
   difference?: string;
 }
 
@@ -279,6 +282,10 @@ export async function compareWithReference(
       ? await executeInTurn(fitgraph, contexts, token, runs)
       : await Promise.all(runs.map(async (run) => run(await contexts.of(token))));
   const [reference, found] = results as [ExecutionResult, ExecutionResult];
+
+  if (found.errors?.some(({ extensions }) => extensions.code === 'RESULT_TOO_LARGE')) {
+    return { isTooLarge: true };
+  }
 
   return { isRejected: !('data' in reference), difference: difference(reference, found) };
 }
