@@ -83,7 +83,7 @@ module.exports = {
     ...(mounts ? [] : ['<rootDir>/test/system/faults/disk.test.ts']),
   ],
   transform: {
-    '\\.(tsx?|mjs)$|/node_modules/(?:d3-[a-z-]+|internmap)/': [
+    '\\.(tsx?|mjs)$|/node_modules/(?:d3-[a-z-]+|internmap|openid-client|oauth4webapi|jose)/': [
       '@swc/jest',
       {
         jsc: {
@@ -100,7 +100,9 @@ module.exports = {
     ],
   },
   // These are ES modules, which Jest must transform.
-  transformIgnorePatterns: ['/node_modules/(?!(?:preact|d3-[a-z-]+|internmap)/)'],
+  transformIgnorePatterns: [
+    '/node_modules/(?!(?:preact|d3-[a-z-]+|internmap|openid-client|oauth4webapi|jose)/)',
+  ],
   globalSetup: '<rootDir>/test/setup/global-setup.ts',
   globalTeardown: '<rootDir>/test/setup/global-teardown.ts',
   setupFiles: ['<rootDir>/test/setup/graphql.js'],

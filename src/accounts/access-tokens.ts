@@ -20,6 +20,7 @@ import {
 } from '../engine/declare/errors';
 import { type Scope, graphqlScopeName } from '../engine/access/scopes';
 import type { DatabaseSession } from '../database/session';
+import { JOIN_VIEWER_SQL, viewerOf, VIEWER_COLUMNS_SQL } from './accounts';
 import { sha256 } from './tokens';
 import { registerChoices } from '../engine/declare/choices';
 
@@ -27,7 +28,7 @@ const SCOPE_GROUP_DESCRIPTIONS = {
   account: 'the account itself: names, e-mail address, preferences',
   training: 'workouts, schedules, sessions and logs',
   nutrition: 'nutrition plans and the diary',
-  body: 'body weight',
+  body: 'body weight and measurements',
   catalogue: 'contributions to the catalogue of exercises, which everyone can read',
 };
 
@@ -89,11 +90,11 @@ export interface NewAccessToken {
   expiresAt: string | null;
 }
 
-const SELECT_TOKEN_OWNER_SQL = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser",
+const SELECT_TOKEN_OWNER_SQL = `SELECT ${VIEWER_COLUMNS_SQL},
   u."is_active" AS "isActive", t."id" AS "tokenId", t."scopes",
     t."expires_at" <= now() AS "isExpired", t."last_used_at" IS NULL
       OR t."last_used_at" < now() - interval '10 minutes' AS "isUnseen"
-  FROM "access_token" t JOIN "account" u ON u."id" = t."user_id" WHERE t."digest" = $1`;
+  FROM "access_token" t ${JOIN_VIEWER_SQL} WHERE t."digest" = $1`;
 const UPDATE_LAST_USED_SQL = `UPDATE "access_token" SET "last_used_at" = now()
   WHERE "id" = $1 AND ("last_used_at" IS NULL OR "last_used_at" < now() - interval '10 minutes')`;
 const SELECT_TOKENS_SQL = `SELECT "id", "user_id" AS "userId", "name", "scopes",
@@ -159,12 +160,7 @@ export class AccessTokens {
     if (!row.isActive) throw forbiddenError('User inactive or deleted.');
     if (row.isUnseen) this.recordTokenUse(row.tokenId, session.database);
 
-    return {
-      id: row.id,
-      username: row.username,
-      isSuperuser: row.isSuperuser,
-      scopes: new Set(row.scopes as Scope[]),
-    };
+    return { ...viewerOf(row), scopes: new Set(row.scopes as Scope[]) };
   }
 
   /**

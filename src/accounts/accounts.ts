@@ -1,11 +1,13 @@
 /**
  * User accounts: authentication by password or API key, password changes, and changes by operators.
  */
+import { IANAZone } from 'luxon';
 import type { Viewer } from '../engine/context';
 import { forbiddenError, ClientError } from '../engine/declare/errors';
 import { errorCodeOf } from '../database/errors';
+import type { Row } from '../database/rows';
 import type { DatabaseSession } from '../database/session';
-import { User } from './user';
+import { isEmailAddress, MAX_EMAIL_LENGTH, User } from './user';
 import { UserProfile } from './user-profile';
 import { logSecurityEvent, type SecurityEventSource } from './security-events';
 import {
@@ -22,6 +24,9 @@ import { sha256, generateApiKey, type TokenVault } from './tokens';
  */
 const UNIQUE_VIOLATION_CODE = '23505';
 
+/** Stored instead of a password hash. No password matches it. */
+export const NO_PASSWORD = '';
+
 export const MIN_PASSWORD_LENGTH = 8;
 export const MAX_PASSWORD_LENGTH = 1000;
 
@@ -29,9 +34,29 @@ const UNREADABLE_API_KEY_MESSAGE =
   'The token was encrypted with another SECRET_KEY and cannot be shown. It remains valid until it is replaced: at /user/api-key, ' +
   'or by an operator with `fitgraph user token NAME --new`.';
 
-const SELECT_API_KEY_OWNER_SQL = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser",
-  u."is_active" AS "isActive"
-  FROM "token" t JOIN "account" u ON u."id" = t."user_id" WHERE t."digest" = $1`;
+/** SQL: the columns of account `u` from which a viewer is created. */
+export const VIEWER_COLUMNS_SQL = `u."id", u."username", u."is_superuser" AS "isSuperuser",
+  u."is_superuser" OR u."is_curator" AS "isCurator", u."has_contributions" AS "hasContributions",
+  p."time_zone" AS "timeZone", p."language"`;
+
+/** SQL: joins account `u` and its preferences to a table `t` of credentials. */
+export const JOIN_VIEWER_SQL = `JOIN "account" u ON u."id" = t."user_id"
+  LEFT JOIN "preference" p ON p."user_id" = u."id"`;
+
+/** Creates the viewer of a row with `VIEWER_COLUMNS_SQL`. */
+export const viewerOf = (row: Row): Viewer => ({
+  id: row.id,
+  username: row.username,
+  isSuperuser: row.isSuperuser,
+  isCurator: row.isCurator,
+  hasContributions: row.hasContributions,
+  // A zone that this version of Node does not know is ignored.
+  timeZone: row.timeZone && IANAZone.create(row.timeZone).isValid ? row.timeZone : null,
+  language: row.language,
+});
+
+const SELECT_API_KEY_OWNER_SQL = `SELECT ${VIEWER_COLUMNS_SQL},
+  u."is_active" AS "isActive" FROM "token" t ${JOIN_VIEWER_SQL} WHERE t."digest" = $1`;
 
 /** Authenticates by an API key. Throws FORBIDDEN for an unknown key or an inactive owner. */
 export async function authenticateApiKey(
@@ -43,7 +68,7 @@ export async function authenticateApiKey(
   if (!row) throw forbiddenError('Invalid token.');
   if (!row.isActive) throw forbiddenError('User inactive or deleted.');
 
-  return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };
+  return viewerOf(row);
 }
 
 /**
@@ -65,6 +90,9 @@ const UPDATE_LAST_LOGIN_SQL = `WITH same AS MATERIALIZED
   (SELECT set_config('fitgraph.same_password', 'on', true))
   UPDATE "account" SET "last_login" = now(), "password" = $3 FROM same WHERE "id" = $1
     AND "password" = $2 AND "is_active" RETURNING 1`;
+
+const wrongCredentialsError = () =>
+  new ClientError('UNAUTHENTICATED', 'Username or password unknown');
 
 /**
  * Signs a user in by name and password, and logs success or failure. `grantCredentials` creates the
@@ -94,7 +122,7 @@ export async function signInWithPassword<T>(
 
   if (!isValid || !user!.isActive) {
     await logEvent('SIGN_IN_FAILED');
-    throw new ClientError('UNAUTHENTICATED', 'Username or password unknown');
+    throw wrongCredentialsError();
   }
 
   const newHash = isHashOutdated ? await hashPasswordNow(password) : storedHash;
@@ -111,6 +139,39 @@ export async function signInWithPassword<T>(
   // concurrent sign-in that rehashed it.
   if (!signInOutcome) {
     return signInWithPassword(username, password, grantCredentials, session, eventSource);
+  }
+
+  return signInOutcome.result;
+}
+
+/**
+ * Signs in a user whom a provider or a proxy has authenticated, like `signInWithPassword`. `detail`
+ * names the way in the audit log.
+ */
+export async function signInWithoutPassword<T>(
+  userId: number,
+  detail: string,
+  grantCredentials: (userId: number) => Promise<T>,
+  session: DatabaseSession,
+  eventSource: SecurityEventSource,
+): Promise<T> {
+  const logEvent = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') =>
+    logSecurityEvent({ kind, userId, detail, ...eventSource }, session);
+  const signInOutcome = await session.inTransaction(async () => {
+    const updatedRows = await session.query(
+      'UPDATE "account" SET "last_login" = now() WHERE "id" = $1 AND "is_active" RETURNING 1',
+      [userId],
+    );
+
+    if (!updatedRows.length) return undefined;
+
+    await logEvent('SIGNED_IN');
+    return { result: await grantCredentials(userId) };
+  });
+
+  if (!signInOutcome) {
+    await logEvent('SIGN_IN_FAILED');
+    throw wrongCredentialsError();
   }
 
   return signInOutcome.result;
@@ -351,13 +412,18 @@ export function checkPasswordPolicy(password: string): void {
 
 export interface NewUser {
   username: string;
-  password: string;
+
+  /** If absent, the user signs in at a provider or by a proxy, or sets one by a link. */
+  password?: string;
   email?: string;
+
+  /** Whether the address is known to belong to the user. Default: operators are trusted. */
+  isEmailVerified?: boolean;
   isSuperuser?: boolean;
 }
 
 export async function createUser(
-  { username, password, email = '', isSuperuser = false }: NewUser,
+  { username, password, email = '', isEmailVerified = true, isSuperuser = false }: NewUser,
   session: DatabaseSession,
 ): Promise<number> {
   if (!/^[\w.@+-]{1,150}$/u.test(username)) {
@@ -367,8 +433,21 @@ export async function createUser(
     );
   }
 
-  checkPasswordPolicy(password);
-  const account = { username, password: await hashPasswordNow(password), email, isSuperuser };
+  if (email !== '' && !isEmailAddress(email)) {
+    throw new ClientError(
+      'BAD_USER_INPUT',
+      `An e-mail address has an @, a domain and at most ${MAX_EMAIL_LENGTH} characters.`,
+    );
+  }
+
+  if (password !== undefined) checkPasswordPolicy(password);
+  const account = {
+    username,
+    password: password === undefined ? NO_PASSWORD : await hashPasswordNow(password),
+    email,
+    isEmailVerified,
+    isSuperuser,
+  };
 
   try {
     return await session.transaction(async (transaction) => {
@@ -389,7 +468,7 @@ export async function createUser(
 /** Changes an account for an operator, who has neither the password nor a session of the user. */
 const updateAccount = (
   userId: number,
-  values: Partial<Pick<User, 'password' | 'isActive'>>,
+  values: Partial<Pick<User, 'password' | 'isActive' | 'isCurator' | 'isSuperuser'>>,
   session: DatabaseSession,
 ): Promise<unknown> =>
   session.transaction((transaction) =>
@@ -405,10 +484,58 @@ export async function setPassword(
   await updateAccount(userId, { password: await hashPasswordNow(password) }, session);
 }
 
+/** Activates or deactivates an account and logs it. */
 export async function setUserActive(
   userId: number,
   isActive: boolean,
   session: DatabaseSession,
+  eventSource: SecurityEventSource,
 ): Promise<void> {
-  await updateAccount(userId, { isActive }, session);
+  const kind = isActive ? 'ACCOUNT_ACTIVATED' : 'ACCOUNT_DEACTIVATED';
+
+  await session.inTransaction(async () => {
+    await updateAccount(userId, { isActive }, session);
+    await logSecurityEvent({ kind, userId, ...eventSource }, session);
+  });
+}
+
+const CREDENTIAL_TABLES = ['session', 'token', 'access_token', 'password_link'];
+
+/** Ends all sessions of a user, revokes all tokens, and logs it. */
+export async function revokeCredentials(
+  userId: number,
+  session: DatabaseSession,
+  eventSource: SecurityEventSource,
+): Promise<void> {
+  await session.inTransaction(async () => {
+    for (const table of CREDENTIAL_TABLES) {
+      await session.query(`DELETE FROM "${table}" WHERE "user_id" = $1`, [userId]);
+    }
+
+    await logSecurityEvent({ kind: 'CREDENTIALS_REVOKED', userId, ...eventSource }, session);
+  });
+}
+
+export type UserRoles = Pick<User, 'isCurator' | 'isSuperuser'>;
+
+/**
+ * Grants or revokes roles of a user and logs it. Absent roles stay unchanged. The last superuser
+ * may be revoked, because operators can grant the role again.
+ */
+export async function setUserRoles(
+  userId: number,
+  roles: Partial<UserRoles>,
+  session: DatabaseSession,
+  eventSource: SecurityEventSource,
+): Promise<void> {
+  await session.inTransaction(async () => {
+    await updateAccount(userId, roles, session);
+
+    for (const [role, isGranted] of Object.entries(roles)) {
+      const kind = isGranted ? 'ROLE_GRANTED' : 'ROLE_REVOKED';
+      const detail = role === 'isCurator' ? 'curator' : 'superuser';
+
+      await logSecurityEvent({ kind, userId, detail, ...eventSource }, session);
+    }
+  });
 }

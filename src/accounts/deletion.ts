@@ -1,58 +1,92 @@
 /** Deletion of an account with its rows, its change log and its contributions to the catalogue. */
 import { contributorTableOf } from '../engine/access/access';
-import { allEntities, resourceOf } from '../engine/declare/registry';
-import type { Database } from '../database/connection';
+import { labelFor } from '../engine/declare/inflection';
+import { allEntities, OWNER_FIELD, resourceOf } from '../engine/declare/registry';
+import type { DatabaseSession, SessionDatabase } from '../database/session';
 import { inTransaction } from '../database/transaction';
 
 export interface DeletionResult {
   ownedRowCount: number;
 
   /**
-   * Number of deleted catalogue rows, such as images, that the user had contributed. Rows of other
+   * Number of deleted images, and of foods and exercises pending review, that the user had contributed. Rows of other
    * users may have referred to them.
    */
   contributionCount: number;
 }
 
+export interface RowCount {
+  /** Name of the resource in the plural, such as `Workouts`. */
+  label: string;
+  isContribution: boolean;
+  count: number;
+}
+
+/** SQL: numbers of the rows of user `$1` by resource, which are deleted with the account. */
+const rowCountsSql = () =>
+  allEntities()
+    .flatMap((entity) => {
+      const { table, isOwned, ownerColumn, pluralName } = resourceOf(entity)!;
+      const contributorTable = contributorTableOf(entity);
+      const countedTable = isOwned ? table : contributorTable;
+
+      if (countedTable === undefined) return [];
+      const column = isOwned ? ownerColumn : OWNER_FIELD.column;
+
+      return `SELECT '${labelFor(pluralName)}' AS "label", ${!isOwned} AS "isContribution",
+        count(*)::int AS "count" FROM "${countedTable}" WHERE "${column}" = $1`;
+    })
+    .join(' UNION ALL ');
+
+/** Counts the rows that are deleted with an account, except for resources without any. */
+export const countRowsOfUser = async (
+  userId: number,
+  query: (text: string, values: unknown[]) => Promise<unknown[]>,
+): Promise<RowCount[]> =>
+  ((await query(rowCountsSql(), [userId])) as RowCount[]).filter(({ count }) => count > 0);
+
 /**
- * Deletes an account and all its data in one transaction. Triggers schedule the files of the
- * deleted rows for removal.
+ * Deletes an account and all its data in one transaction, in which `prepare` runs first. Triggers
+ * schedule the files of the deleted rows for removal.
  */
-export const deleteUser = (userId: number, database: Database): Promise<DeletionResult> =>
+export const deleteUser = (
+  userId: number,
+  database: SessionDatabase,
+  prepare: (session: Pick<DatabaseSession, 'query'>) => Promise<void>,
+): Promise<DeletionResult> =>
   database.withoutTimeouts((client) =>
     inTransaction(client, async () => {
-      const countRows = async (text: string) =>
-        Number((await client.query(text, [userId])).rows[0].count);
+      await prepare({ query: async (text, values) => (await client.query(text, values)).rows });
 
       // Prevents others from adding rows to the account during its deletion.
       await client.query('SELECT FROM "user_account" WHERE "id" = $1 FOR UPDATE', [userId]);
-      const result: DeletionResult = { ownedRowCount: 0, contributionCount: 0 };
+      const rowCounts = await countRowsOfUser(
+        userId,
+        async (text, values) => (await client.query(text, values)).rows,
+      );
+      const sumOf = (isContribution: boolean) =>
+        rowCounts
+          .filter((rows) => rows.isContribution === isContribution)
+          .reduce((sum, { count }) => sum + count, 0);
 
       for (const entity of allEntities()) {
-        const { table, isOwned, ownerColumn } = resourceOf(entity)!;
-
-        if (isOwned) {
-          result.ownedRowCount += await countRows(
-            `SELECT count(*) FROM "${table}" WHERE "${ownerColumn}" = $1`,
-          );
-        }
-
         const contributorTable = contributorTableOf(entity);
 
         if (!contributorTable) continue;
-        const { rowCount } = await client.query(
-          `DELETE FROM "${table}" WHERE "id" IN (SELECT "row_id" FROM "${contributorTable}"
-            WHERE "user_id" = $1)`,
+        await client.query(
+          `DELETE FROM "${resourceOf(entity)!.table}" WHERE "id" IN (SELECT "row_id"
+            FROM "${contributorTable}" WHERE "user_id" = $1)`,
           [userId],
         );
-
-        result.contributionCount += rowCount ?? 0;
       }
 
+      await client.query('UPDATE "catalogue_change" SET "user_id" = NULL WHERE "user_id" = $1', [
+        userId,
+      ]);
       await client.query('DELETE FROM "user_account" WHERE "id" = $1', [userId]);
       // The change log also has entries for the rows just deleted, but nobody can sign in to the
       // account to read them.
       await client.query('DELETE FROM "change" WHERE "user_id" = $1', [userId]);
-      return result;
+      return { ownedRowCount: sumOf(false), contributionCount: sumOf(true) };
     }),
   );

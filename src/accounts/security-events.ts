@@ -10,6 +10,7 @@ import type { Database } from '../database/connection';
 import type { Row } from '../database/rows';
 import type { DatabaseSession } from '../database/session';
 import type { EventKind } from './event-kinds';
+import type { IdWindow } from './id-pages';
 
 export interface NewSecurityEvent {
   kind: EventKind;
@@ -19,6 +20,8 @@ export interface NewSecurityEvent {
 
   /** Address of the client or, for IPv6, its network. */
   address?: string;
+
+  /** User of the operating system that runs a command, or `superuser` and the name of one. */
   operator?: string;
 
   /**
@@ -71,7 +74,7 @@ const INSERT_OPERATOR_EVENT_SQL = `${INSERT_INTO_EVENTS_SQL} VALUES ($1, $2::int
  */
 export async function logSecurityEvent(
   { kind, userId, address, operator, detail }: NewSecurityEvent,
-  session: DatabaseSession,
+  session: Pick<DatabaseSession, 'query'>,
 ): Promise<void> {
   let statement = INSERT_USER_EVENT_SQL;
 
@@ -126,10 +129,13 @@ export interface EventFilter {
  * was emptied, so an event older than the account belongs to an earlier one.
  */
 const IS_EVENT_OF_ACCOUNT_SQL = `u."id" = e."user_id" AND u."created_at" <= e."at"`;
-const EVENT_COLUMNS_SQL = `e."id", e."at" AS "occurredAt", e."kind", e."user_id" AS "userId", u."username", e."address", e."operator", e."detail", e."is_last" AS "wasTruncated"`;
+const EVENT_COLUMNS_SQL = `e."id", e."at" AS "occurredAt", e."kind", e."user_id" AS "userId", u."username", e."operator", e."detail", e."is_last" AS "wasTruncated"`;
+
+/** SQL: the events of a user, without the addresses of superusers. */
 const selectUserEventsSql = (
   direction: 'ASC' | 'DESC',
-) => `SELECT ${EVENT_COLUMNS_SQL} FROM "user_account" u JOIN "security_event" e
+) => `SELECT ${EVENT_COLUMNS_SQL}, CASE WHEN e."operator" IS NULL THEN e."address" END AS "address"
+  FROM "user_account" u JOIN "security_event" e
   ON ${IS_EVENT_OF_ACCOUNT_SQL}
   WHERE u."id" = $1 AND ($2::bigint IS NULL OR e."id" < $2) AND ($3::bigint IS NULL OR e."id" > $3)
   ORDER BY e."id" ${direction} LIMIT $4`;
@@ -137,7 +143,7 @@ const SELECT_NEWEST_FIRST_SQL = selectUserEventsSql('DESC');
 const SELECT_OLDEST_FIRST_SQL = selectUserEventsSql('ASC');
 const COUNT_USER_EVENTS_SQL = `SELECT count(*) AS "count" FROM "user_account" u
   JOIN "security_event" e ON ${IS_EVENT_OF_ACCOUNT_SQL} WHERE u."id" = $1`;
-const SELECT_EVENTS_SQL = `SELECT ${EVENT_COLUMNS_SQL} FROM "security_event" e
+const SELECT_EVENTS_SQL = `SELECT ${EVENT_COLUMNS_SQL}, e."address" FROM "security_event" e
   LEFT JOIN "user_account" u ON ${IS_EVENT_OF_ACCOUNT_SQL}
   WHERE ($1::text IS NULL OR u."username" = $1) AND ($2::text[] IS NULL OR e."kind" = ANY($2))
     AND ($3::text IS NULL OR e."address" = $3)
@@ -145,17 +151,10 @@ const SELECT_EVENTS_SQL = `SELECT ${EVENT_COLUMNS_SQL} FROM "security_event" e
     AND ($6::bigint IS NULL OR e."id" < $6)
   ORDER BY e."id" DESC LIMIT $7`;
 
-export interface EventPageOptions {
-  olderThanId?: number;
-  newerThanId?: number;
-  oldestFirst?: boolean;
-  limit: number;
-}
-
 /** Loads a page of the events of a user, newest first unless `oldestFirst`. */
 export const findUserEvents = (
   userId: number,
-  { olderThanId, newerThanId, oldestFirst, limit }: EventPageOptions,
+  { olderThanId, newerThanId, oldestFirst, limit }: IdWindow,
   session: DatabaseSession,
 ): Promise<StoredSecurityEvent[]> => {
   const statement = oldestFirst ? SELECT_OLDEST_FIRST_SQL : SELECT_NEWEST_FIRST_SQL;

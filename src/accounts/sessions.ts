@@ -8,6 +8,7 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Viewer } from '../engine/context';
 import { ClientError } from '../engine/declare/errors';
 import type { DatabaseSession } from '../database/session';
+import { JOIN_VIEWER_SQL, viewerOf, VIEWER_COLUMNS_SQL } from './accounts';
 import { sha256, type TokenVault } from './tokens';
 
 /** Request header that carries the CSRF token of requests without a form. */
@@ -37,10 +38,25 @@ export function sessionCookieName(isSecure: boolean, basePath: string): string {
   return basePath === '' ? '__Host-fitgraph' : '__Secure-fitgraph';
 }
 
-const SELECT_VIEWER_SQL = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser",
-  s."seen" < now() - interval '10 minutes' AS "unseen"
-  FROM "session" s JOIN "account" u ON u."id" = s."user_id"
-  WHERE s."digest" = $1 AND s."expires" > now() AND u."is_active"`;
+const SELECT_VIEWER_SQL = `SELECT ${VIEWER_COLUMNS_SQL},
+  t."seen" < now() - interval '10 minutes' AS "unseen"
+  FROM "session" t ${JOIN_VIEWER_SQL}
+  WHERE t."digest" = $1 AND t."expires" > now() AND u."is_active"`;
+
+export interface StoredSession {
+  /** SHA-256 digest of the session id, in hexadecimal. */
+  id: string;
+  createdAt: string;
+
+  /** Time of the last use, accurate to ten minutes. */
+  lastUsedAt: string;
+  isCurrent: boolean;
+}
+
+/** SQL: the sessions of a user, latest use first; the one with the digest `$2` is the current one. */
+export const SELECT_SESSIONS_SQL = `SELECT encode("digest", 'hex') AS "id",
+  "created" AS "createdAt", "seen" AS "lastUsedAt", "digest" = $2 AS "isCurrent"
+  FROM "session" WHERE "user_id" = $1 AND "expires" > now() ORDER BY "seen" DESC LIMIT 100`;
 
 /**
  * SQL: inserts a session and deletes expired ones. Sign-ins are rare enough for this work, and
@@ -80,7 +96,7 @@ export class BrowserSessions {
       );
     }
 
-    return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };
+    return viewerOf(row);
   }
 
   async end(id: string, session: DatabaseSession): Promise<void> {

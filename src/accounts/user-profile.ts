@@ -4,6 +4,8 @@ import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import { FieldExtensions } from '../engine/declare/field-extensions';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../engine/context';
+import type { Transaction } from '../database/transaction';
+import { invalidValueIssue, throwIfInvalid } from '../engine/declare/errors';
 import { registerChoices } from '../engine/declare/choices';
 import { todayIn } from '../engine/declare/clock';
 import { createCrudResolver } from '../engine/schema/crud';
@@ -13,6 +15,7 @@ import {
   BooleanField,
   Id,
   IntegerField,
+  TextField,
   type RowFields,
 } from '../engine/declare/fields';
 import { Owner, Ref, Resource } from '../engine/declare/resource';
@@ -20,6 +23,8 @@ import { loadRowFields } from '../engine/read/loaders';
 import { RequiresFields } from '../engine/read/query-plan';
 import { Language } from '../fitness/catalogue/language';
 import { UNIT_SYSTEM_CHOICES } from '../fitness/unit-system';
+import { NOT_A_TIME_ZONE_MESSAGE } from '../shared/messages';
+import { resolveTimeZone } from '../shared/time-zones';
 import { User } from './user';
 
 const INTENSITY_CHOICES = registerChoices('Intensity', 'How physically demanding an activity is.', [
@@ -294,6 +299,25 @@ export class UserProfile extends Model<UserProfile> {
     max: 2,
   })
   declare unitSystem: string;
+  @TextField({
+    label: 'Time zone',
+    description:
+      'IANA name such as `Europe/Berlin`; null for that of the server. Determines the current day, except in REST.',
+    max: 64,
+    allowNull: true,
+    hiddenInRest: true,
+    restSortable: false,
+    check: (value) => (resolveTimeZone(String(value)) === value ? [] : [NOT_A_TIME_ZONE_MESSAGE]),
+  })
+  declare timeZone: string | null;
+  @Ref(() => Language, {
+    label: 'Preferred language',
+    description: 'Language of names on pages; null for those of the browser.',
+    allowNull: true,
+    hiddenInRest: true,
+    restSortable: false,
+  })
+  declare preferredLanguageId: number | null;
   @BooleanField({
     label: 'Allow external access',
     helpText: 'Whether others may open your pages by their links.',
@@ -330,9 +354,25 @@ export class UserProfile extends Model<UserProfile> {
   declare canAddUser: boolean;
 }
 
+/** Rejects a time zone that Node knows and PostgreSQL does not. */
+async function checkTimeZone(timeZone: unknown, transaction: Transaction): Promise<void> {
+  if (timeZone == null) return;
+  const rows = await transaction.query(
+    'SELECT FROM pg_timezone_names WHERE lower("name") = lower($1)',
+    [timeZone],
+  );
+
+  if (!rows.length) {
+    throwIfInvalid([
+      { path: ['input', 'timeZone'], ...invalidValueIssue(NOT_A_TIME_ZONE_MESSAGE) },
+    ]);
+  }
+}
+
 const UserProfileCrudResolver = createCrudResolver(UserProfile, {
-  /** Computes the age from the birth date if no age is written or stored. */
   async beforeRowWrite(values, context, transaction, id) {
+    await checkTimeZone(values.timeZone, transaction);
+    // Computes the age from the birth date if no age is written or stored.
     if (values.age != null || values.birthdate === null) return;
     const row = await transaction
       .model(UserProfile)
@@ -341,7 +381,7 @@ const UserProfileCrudResolver = createCrudResolver(UserProfile, {
     const birthDate = values.birthdate ?? row?.get('birthdate');
 
     if (age == null && birthDate) {
-      values.age = fullYearsBetween(String(birthDate), todayIn(context.services.timeZone));
+      values.age = fullYearsBetween(String(birthDate), todayIn(context.timeZone));
     }
   },
 });

@@ -18,15 +18,19 @@ import { Resource } from '../engine/declare/resource';
 import { readRowById } from '../engine/read/rows';
 import { UserProfile } from './user-profile';
 
+export const MAX_EMAIL_LENGTH = 254;
+
 /**
- * Checks that an e-mail address has one `@` between a name and a domain with a dot. Only the mail
+ * Whether an e-mail address has one `@` between a name and a domain with a dot. Only the mail
  * server can tell whether the address exists.
  */
-const emailErrors = (value: unknown) => {
-  const isValid = value === '' || /^[^\s@]+@[^\s@]+\.[^\s@.]+$/.test(String(value));
+export const isEmailAddress = (value: unknown): value is string =>
+  typeof value === 'string' &&
+  value.length <= MAX_EMAIL_LENGTH &&
+  /^[^\s@\0]+@[^\s@\0]+\.[^\s@.\0]+$/.test(value);
 
-  return isValid ? [] : ['Enter a valid e-mail address.'];
-};
+const emailErrors = (value: unknown) =>
+  value === '' || isEmailAddress(value) ? [] : ['Enter a valid e-mail address.'];
 
 @Resource({
   table: 'user_account',
@@ -58,14 +62,14 @@ export class User extends Model<User> {
   @TextField({
     label: 'E-mail address',
     description: 'The address to which e-mails are sent.',
-    max: 254,
+    max: MAX_EMAIL_LENGTH,
     allowBlank: true,
     check: emailErrors,
   })
   declare email: string;
   @BooleanField({
     label: 'Active',
-    helpText: 'An inactive user cannot sign in.',
+    helpText: 'The user of a deactivated account cannot sign in.',
     default: true,
     readOnly: true,
   })
@@ -84,6 +88,14 @@ export class User extends Model<User> {
     readOnly: true,
   })
   declare isSuperuser: boolean;
+  @BooleanField({
+    label: 'Curator',
+    description: 'Whether the user may write the catalogue. Superusers may as well.',
+    default: false,
+    readOnly: true,
+    hiddenInRest: true,
+  })
+  declare isCurator: boolean;
   @DateTimeField({
     label: 'Joined',
     columnAndRestKey: 'date_joined',
@@ -103,6 +115,9 @@ export class User extends Model<User> {
 
   /** The password hash. A plain column instead of a declared field, so that no API exposes it. */
   @Column({ type: DataType.TEXT, allowNull: false }) declare password: string;
+
+  /** Whether `email` is known to belong to the user. A trigger resets it if the address changes. */
+  @Column({ type: DataType.BOOLEAN, field: 'email_verified' }) declare isEmailVerified: boolean;
 }
 
 @Resolver(() => User)

@@ -21,14 +21,16 @@ function formatEvent({
   wasTruncated,
 }: StoredSecurityEvent): string {
   const account = username ?? (userId === null ? '-' : `#${userId}`);
-  const source = operator === null ? (address ?? '-') : `operator ${operator}`;
+  const source = [operator === null ? [] : `operator ${operator}`, address ?? []]
+    .flat()
+    .join(' at ');
 
   return replaceControlCharacters(
     [
       occurredAt,
       kind,
       account,
-      source,
+      source || '-',
       ...(detail === null ? [] : [detail]),
       ...(wasTruncated ? ['(further events are not recorded)'] : []),
     ].join('  '),

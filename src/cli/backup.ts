@@ -6,12 +6,12 @@ import { ClientError } from '../engine/declare/errors';
 import { Media } from '../files/media';
 import { takeBackup } from '../transfer/backup/take';
 import {
-  formatCount,
   recordOperatorEvent,
   withDatabase,
   printLine,
   createProgressPrinter,
 } from './command-context';
+import { formatCount } from '../shared/messages';
 
 const formatMegabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 

@@ -11,6 +11,7 @@ import {
   LISTENER_APPLICATION_NAME_PREFIX,
   listenerApplicationName,
   NotificationListener,
+  RUNNING_WORKER_COUNT_SQL,
 } from '../engine/changes/listener';
 import { ClientError } from '../engine/declare/errors';
 import type { Database } from '../database/connection';
@@ -31,7 +32,7 @@ export interface CommandContext {
   secretKey: string;
 }
 
-function operatorName(): string {
+export function operatorName(): string {
   try {
     return userInfo().username;
   } catch {
@@ -42,7 +43,7 @@ function operatorName(): string {
 
 export const recordOperatorEvent = (
   event: Pick<NewSecurityEvent, 'kind' | 'userId' | 'detail'>,
-  session: DatabaseSession,
+  session: Pick<DatabaseSession, 'query'>,
 ): Promise<void> => logSecurityEvent({ ...event, operator: operatorName() }, session);
 
 const DATABASE_STOPPED_MESSAGE =
@@ -87,11 +88,6 @@ export async function withDatabase<T>(
   }
 }
 
-/** SQL: counts running workers, each of which has one connection that listens for notifications. */
-export const RUNNING_WORKER_COUNT_SQL = `SELECT count(*)::int AS "workers" FROM pg_stat_activity
-  WHERE "application_name" LIKE '${LISTENER_APPLICATION_NAME_PREFIX}%'
-    AND "datname" = current_database()`;
-
 /**
  * Throws CONFLICT if a server is using the database. With `migrations`, ignores servers of versions
  * without any of them. `consequence` completes the error message.
@@ -122,9 +118,6 @@ export async function requireNoRunningServer(
     );
   }
 }
-
-export const formatCount = (number: number, noun: string): string =>
-  `${number} ${noun}${number === 1 ? '' : 's'}`;
 
 /** Replaces control characters, so that text from users cannot control the terminal. */
 export const replaceControlCharacters = (text: string): string => text.replace(/\p{C}/gu, '\uFFFD');

@@ -3,9 +3,9 @@
  * when a command runs, which keeps `--help` fast. The table in docs/commands.md is generated from
  * the definitions (`npm run docs`).
  */
-import { Command, InvalidArgumentError } from 'commander';
-import { DateTime } from 'luxon';
+import { Argument, Command, InvalidArgumentError } from 'commander';
 import { isEventKind, EVENT_KINDS, type EventKind } from '../accounts/event-kinds';
+import { MOMENT_FORMATS, parseMoment } from '../shared/moments';
 
 const lazyAction =
   <A extends unknown[]>(loadAction: () => Promise<(...args: A) => unknown>) =>
@@ -14,8 +14,6 @@ const lazyAction =
 
     await action(...args);
   };
-
-const AGE_UNITS: Readonly<Record<string, string>> = { m: 'minutes', h: 'hours', d: 'days' };
 
 function parseEventKind(text: string, previousKinds: EventKind[] = []): EventKind[] {
   const name = text.toUpperCase().replaceAll('-', '_');
@@ -27,22 +25,12 @@ function parseEventKind(text: string, previousKinds: EventKind[] = []): EventKin
   return [...previousKinds, name];
 }
 
-/** Parses a date, a date with time, or an age (`90m`, `12h`, `7d`) to an ISO timestamp in UTC. */
 function parseTimestamp(text: string): string {
-  const [, number, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
-  let timestamp = DateTime.fromISO(text);
+  const moment = parseMoment(text);
 
-  if (unit !== undefined) {
-    timestamp = DateTime.now().minus({ [AGE_UNITS[unit]!]: Number(number) });
-  }
+  if (moment === undefined) throw new InvalidArgumentError(`Must be ${MOMENT_FORMATS}.`);
 
-  if (!timestamp.isValid || timestamp.year < 1970 || timestamp.year > 9999) {
-    throw new InvalidArgumentError(
-      'Must be a time such as 2026-03-10T08:00, or an age such as 90m, 12h or 7d.',
-    );
-  }
-
-  return timestamp.toUTC().toISO();
+  return moment;
 }
 
 function parseCount(text: string): number {
@@ -164,6 +152,8 @@ const createExplainCommand = () =>
     )
     .action(lazyAction(async () => (await import('./explain.ts')).explain));
 
+const createRoleArgument = () => new Argument('<role>').choices(['curator', 'superuser']);
+
 function createUserCommand(): Command {
   const command = new Command('user').description('Creates, changes and lists accounts.');
 
@@ -179,10 +169,11 @@ function createUserCommand(): Command {
   command
     .command('password <name>')
     .description(
-      'Sets a new password, prompted for like that of a new account, and prints a new token. `--new` generates and prints the password.',
+      'Sets a new password, prompted for like that of a new account, and prints a new token. `--new` generates and prints the password. `--link` changes nothing and prints a link by which the user sets it, valid once and for a day.',
     )
     .option('--password <password>', 'at least 8 characters, not only digits')
     .option('--new', 'generate the password and print it')
+    .option('--link', 'print a link by which the user sets the password')
     .action(lazyAction(async () => (await import('./user.ts')).changePassword));
   command
     .command('token <name>')
@@ -192,10 +183,27 @@ function createUserCommand(): Command {
   command
     .command('deactivate <name>')
     .description(
-      'Locks an account: its password and tokens are rejected, and nothing is deleted. `--undo` unlocks it.',
+      'Deactivates an account: its password and tokens are rejected, and nothing is deleted.',
     )
-    .option('--undo', 'unlock the account')
     .action(lazyAction(async () => (await import('./user.ts')).deactivateAccount));
+  command
+    .command('activate <name>')
+    .description('Activates a deactivated account.')
+    .action(lazyAction(async () => (await import('./user.ts')).activateAccount));
+  command
+    .command('sign-out <name>')
+    .description('Ends all sessions of an account and revokes its API key and access tokens.')
+    .action(lazyAction(async () => (await import('./user.ts')).signOut));
+  command
+    .command('grant <name>')
+    .description('Grants a role: curators write the catalogue, superusers also administrate.')
+    .addArgument(createRoleArgument())
+    .action(lazyAction(async () => (await import('./user.ts')).grantRole));
+  command
+    .command('revoke <name>')
+    .description('Revokes a role.')
+    .addArgument(createRoleArgument())
+    .action(lazyAction(async () => (await import('./user.ts')).revokeRole));
   command
     .command('delete <name>')
     .description('Deletes an account with all data and files of the user. This cannot be undone.')
@@ -203,9 +211,57 @@ function createUserCommand(): Command {
     .action(lazyAction(async () => (await import('./user.ts')).deleteAccount));
   command
     .command('list')
-    .description('Lists accounts with creation date, last login, superuser and locked flags.')
+    .description('Lists accounts with creation date, last login, roles and deactivated flag.')
     .option('--json', 'print JSON lines')
     .action(lazyAction(async () => (await import('./user.ts')).listAccounts));
+
+  return command;
+}
+
+const collect = (value: string, previous: string[]): string[] => [...previous, value];
+
+function createCatalogueCommand(): Command {
+  const command = new Command('catalogue').description('Imports and exports foods and exercises.');
+  const importCommand = command.command('import').description('Imports foods or exercises.');
+
+  importCommand
+    .command('foods <file>')
+    .description(
+      'Imports foods of Open Food Facts (JSON Lines or tab-separated), FoodData Central (JSON) or a CSV file from a file, a URL or standard input (`-`), also compressed; see docs/catalogue.md.',
+    )
+    .option('--language <codes>', 'languages of the names, in the order of preference', 'en')
+    .option('--source <name>', 'name of the source of a CSV file')
+    .option('--map <field=column>', 'column of a CSV file; repeatable', collect, [])
+    .option(
+      '--complete',
+      'delete foods of the source that the file does not contain and nobody uses',
+    )
+    .option('--refused <file>', 'list refused foods in this CSV file')
+    .option('--dry-run', 'only report what would be written')
+    .action(lazyAction(async () => (await import('./catalogue.ts')).importFoodsCommand));
+
+  importCommand
+    .command('exercises <file>')
+    .description(
+      'Imports exercises of free-exercise-db (JSON), an export, or a running service with the REST API v2 by its address; shows what they are in the catalogue and asks.',
+    )
+    .option(
+      '--map <name=name>',
+      'muscle, equipment or category of the catalogue; repeatable',
+      collect,
+      [],
+    )
+    .option('--images', 'also fetch the images of exercises that have none here')
+    .option('--yes', 'skip the confirmation')
+    .option('--dry-run', 'only show what would be done')
+    .action(lazyAction(async () => (await import('./catalogue.ts')).importExercisesCommand));
+
+  command
+    .command('export <file>')
+    .description(
+      'Writes all foods and exercises, with the images, to a new JSON Lines file or to standard output (`-`), for the import into another Fitgraph.',
+    )
+    .action(lazyAction(async () => (await import('./catalogue.ts')).exportCatalogueCommand));
 
   return command;
 }
@@ -216,6 +272,7 @@ export const createCommands = () => [
   createSeedCommand(),
   createUserCommand(),
   createImportCommand(),
+  createCatalogueCommand(),
   createBackupCommand(),
   createRestoreCommand(),
   createRotateKeyCommand(),

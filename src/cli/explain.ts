@@ -242,9 +242,17 @@ async function runSample(
     session,
     loaders: new Loaders(),
     request: { languages: [], baseUrl: '', basePath: '' },
-    viewer: { id: NO_USER_ID, username: '', isSuperuser: false },
+    viewer: {
+      id: NO_USER_ID,
+      username: '',
+      isSuperuser: false,
+      isCurator: false,
+      hasContributions: false,
+      timeZone: null,
+      language: null,
+    },
+    timeZone: 'UTC',
     services: {
-      timeZone: 'UTC',
       catalogue: { get: () => null, rowsOf: () => [] },
       derivedValues: {
         getOrCompute: (_name: string, _id: number, _context: Context, compute: () => unknown) =>

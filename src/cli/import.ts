@@ -8,13 +8,13 @@ import { StagedFiles } from '../files/staging';
 import { DumpFile } from '../transfer/dump-file';
 import { importDumpRows } from '../transfer/importer';
 import {
-  formatCount,
   recordOperatorEvent,
   removeScheduledFiles,
   withDatabase,
   createRowProgressPrinter,
   printLine,
 } from './command-context';
+import { formatCount } from '../shared/messages';
 import { copyFile, readFile } from 'node:fs/promises';
 import { fieldsOf } from '../engine/declare/fields';
 import { isMediaPath } from '../files/paths';

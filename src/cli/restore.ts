@@ -6,12 +6,12 @@ import { checkSchemaIsSupported } from '../database/compatibility';
 import { Media } from '../files/media';
 import { inspectBackup, restoreBackup } from '../transfer/backup/restore';
 import {
-  formatCount,
   recordOperatorEvent,
   withDatabase,
   printLine,
   createProgressPrinter,
 } from './command-context';
+import { formatCount } from '../shared/messages';
 
 export async function restore(
   file: string,

@@ -14,11 +14,11 @@ import {
 } from '../database/secret-key';
 import {
   requireNoRunningServer,
-  formatCount,
   printLine,
   recordOperatorEvent,
   withDatabase,
 } from './command-context';
+import { formatCount } from '../shared/messages';
 import type { ClientBase } from 'pg';
 import { inTransaction } from '../database/transaction';
 import { TokenVault } from '../accounts/tokens';

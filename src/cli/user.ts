@@ -5,20 +5,24 @@ import {
   createUser,
   findUser,
   setUserActive,
+  setUserRoles,
   setPassword,
   getOrCreateApiKey,
+  revokeCredentials,
 } from '../accounts/accounts';
 import { deleteUser } from '../accounts/deletion';
+import { createPasswordLink } from '../accounts/password-links';
 import { ClientError } from '../engine/declare/errors';
 import { promptConfirmation, promptNewPassword } from './prompts';
 import {
-  formatCount,
+  operatorName,
   recordOperatorEvent,
   removeScheduledFiles,
   replaceControlCharacters,
   withDatabase,
   printLine,
 } from './command-context';
+import { formatCount } from '../shared/messages';
 
 /**
  * Prompts for a password that is not given as an option, which keeps it out of the shell history.
@@ -30,7 +34,7 @@ const readPassword = async (passwordOption: string | undefined): Promise<string>
 const generatePassword = (username: string) => `${username}-${randomBytes(9).toString('hex')}`;
 
 const SELECT_ACCOUNTS_SQL = `SELECT "id", "username", "email", "date_joined" AS "joined",
-  "last_login" AS "lastLogin", "is_superuser" AS "superuser",
+  "last_login" AS "lastLogin", "is_superuser" AS "superuser", "is_curator" AS "curator",
   "is_active" AS "active" FROM "user_account" ORDER BY "id"`;
 
 const formatDate = (timestamp: string) => new Date(timestamp).toISOString().slice(0, 10);
@@ -67,8 +71,9 @@ export async function createAccount(
 
 export async function changePassword(
   username: string,
-  options: { password?: string; new?: boolean },
+  options: { password?: string; new?: boolean; link?: boolean },
 ): Promise<void> {
+  if (options.link) return printPasswordLink(username);
   const password = options.new ? generatePassword(username) : await readPassword(options.password);
 
   await withDatabase(async ({ session, tokenVault }) => {
@@ -84,6 +89,15 @@ export async function changePassword(
   });
 }
 
+const printPasswordLink = (username: string): Promise<void> =>
+  withDatabase(async ({ config, session }) => {
+    const { id } = await findUser(username, session);
+    const { path, expiresAt } = await createPasswordLink(id, session, { operator: operatorName() });
+
+    printLine(`${config.publicUrl ?? ''}${path}`);
+    process.stderr.write(`The link is valid once, until ${expiresAt}.\n`);
+  });
+
 export const showToken = (username: string, options: { new?: boolean }): Promise<void> =>
   withDatabase(async ({ session, tokenVault }) => {
     const { id } = await findUser(username, session);
@@ -96,17 +110,40 @@ export const showToken = (username: string, options: { new?: boolean }): Promise
     printLine(await getOrCreateApiKey(id, session, tokenVault));
   });
 
-export const deactivateAccount = (username: string, options: { undo?: boolean }): Promise<void> =>
+const setActive =
+  (isActive: boolean) =>
+  (username: string): Promise<void> =>
+    withDatabase(async ({ session }) => {
+      const { id } = await findUser(username, session);
+
+      await setUserActive(id, isActive, session, { operator: operatorName() });
+      printLine(`User ${username} is now ${isActive ? 'active' : 'deactivated'}.`);
+    });
+
+export const activateAccount = setActive(true);
+export const deactivateAccount = setActive(false);
+
+export const signOut = (username: string): Promise<void> =>
   withDatabase(async ({ session }) => {
     const { id } = await findUser(username, session);
 
-    await recordOperatorEvent(
-      { kind: options.undo ? 'ACCOUNT_UNLOCKED' : 'ACCOUNT_LOCKED', userId: id },
-      session,
-    );
-    await setUserActive(id, options.undo === true, session);
-    printLine(`User ${username} is now ${options.undo ? 'active' : 'inactive'}.`);
+    await revokeCredentials(id, session, { operator: operatorName() });
+    printLine(`Ended all sessions of ${username} and revoked all tokens.`);
   });
+
+const setRole =
+  (isGranted: boolean) =>
+  (username: string, role: string): Promise<void> =>
+    withDatabase(async ({ session }) => {
+      const { id } = await findUser(username, session);
+      const roles = role === 'curator' ? { isCurator: isGranted } : { isSuperuser: isGranted };
+
+      await setUserRoles(id, roles, session, { operator: operatorName() });
+      printLine(`User ${username} is ${isGranted ? 'now' : 'no longer'} a ${role}.`);
+    });
+
+export const grantRole = setRole(true);
+export const revokeRole = setRole(false);
 
 export async function deleteAccount(username: string, options: { yes?: boolean }): Promise<void> {
   if (
@@ -122,12 +159,13 @@ export async function deleteAccount(username: string, options: { yes?: boolean }
   await withDatabase(async ({ config, database, session }) => {
     const { id } = await findUser(username, session);
 
-    await recordOperatorEvent({ kind: 'ACCOUNT_DELETED', userId: id, detail: username }, session);
-    const { ownedRowCount, contributionCount } = await deleteUser(id, database);
+    const { ownedRowCount, contributionCount } = await deleteUser(id, database, (deletion) =>
+      recordOperatorEvent({ kind: 'ACCOUNT_DELETED', userId: id, detail: username }, deletion),
+    );
 
     await removeScheduledFiles(config, database);
     printLine(
-      `Deleted user ${username} with ${formatCount(ownedRowCount, 'row')} and ${formatCount(contributionCount, 'image')}.`,
+      `Deleted user ${username} with ${formatCount(ownedRowCount, 'row')} and ${formatCount(contributionCount, 'contribution')}.`,
     );
   });
 }
@@ -138,8 +176,12 @@ export const listAccounts = (options: { json?: boolean }): Promise<void> =>
 
     if (options.json) return accounts.forEach((account) => printLine(JSON.stringify(account)));
 
-    for (const { username, joined, lastLogin, superuser, active } of accounts) {
-      const statusLabels = [superuser && 'superuser', !active && 'locked']
+    for (const { username, joined, lastLogin, superuser, curator, active } of accounts) {
+      const statusLabels = [
+        superuser && 'superuser',
+        curator && 'curator',
+        !active && 'deactivated',
+      ]
         .filter(Boolean)
         .join(', ');
 

@@ -24,6 +24,12 @@ export const ADVISORY_LOCK_KEYS = {
    * PostgreSQL are created.
    */
   embeddedOwner: 7_316_405,
+
+  /** Advisory lock that serializes imports of foods and exercises. */
+  catalogue: 7_316_406,
+
+  /** Advisory lock that serializes the first sign-ins of people without a password. */
+  accounts: 7_316_407,
 } as const;
 
 /**
@@ -43,6 +49,12 @@ export const ADVISORY_LOCK_CLASSES = {
    * committed. Second key: the user id.
    */
   quota: 7_301,
+
+  /**
+   * Advisory lock that is held from the check of a user's daily contributions until new ones are
+   * committed. Second key: the user id.
+   */
+  contribution: 7_303,
 
   /**
    * Advisory lock that reserves a file name until the row that refers to the file is committed.

@@ -81,17 +81,20 @@ export class SessionUsers {
    * server's own.
    */
   afterBeginSql(sessionUserId: string | undefined): string {
-    if (this.role === undefined) return '';
+    const setUserSql = `; SET LOCAL fitgraph.viewer = '${sessionUserId}'`;
+
+    // Without row-level security, the history of the catalogue still reads the session user.
+    if (this.role === undefined) return sessionUserId === undefined ? '' : setUserSql;
     const isServerTransaction = sessionUserId === undefined;
 
     if (this.isPooled) {
       if (isServerTransaction) return '';
 
-      return `; SET LOCAL ROLE ${escapeIdentifier(this.role)}; SET LOCAL fitgraph.viewer = '${sessionUserId}'`;
+      return `; SET LOCAL ROLE ${escapeIdentifier(this.role)}${setUserSql}`;
     }
 
     if (isServerTransaction) return '; SET LOCAL ROLE NONE';
 
-    return `; SET LOCAL fitgraph.viewer = '${sessionUserId}'`;
+    return setUserSql;
   }
 }

@@ -2,7 +2,7 @@
  * Database session of one request: runs and counts its statements and transactions, and cancels
  * them together.
  */
-import type { Pool, PoolClient } from 'pg';
+import type { Client, Pool, PoolClient } from 'pg';
 import {
   OverloadedError,
   SERVER_CLIENT_KEY,
@@ -54,6 +54,10 @@ export interface SessionDatabase {
    * apply to it.
    */
   queryAsServer(text: string, values?: unknown[]): Promise<Row[]>;
+
+  /** Creates a session of the server itself, to which row-level security does not apply. */
+  createSession(): DatabaseSession;
+  withoutTimeouts<T>(callback: (client: Client) => Promise<T>): Promise<T>;
 }
 
 /** A transaction that spans a whole operation or request. */

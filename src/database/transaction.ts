@@ -79,6 +79,18 @@ export class Transaction {
     return this.enqueue(() => this.send(text, values));
   }
 
+  /** Runs `callback` with the server's own role, to which row-level security does not apply. */
+  async asServer<T>(callback: () => Promise<T>): Promise<T> {
+    const [row] = await this.query(`SELECT current_setting('role') AS "role"`);
+
+    await this.query('SET LOCAL ROLE NONE');
+    const result = await callback();
+
+    // After an error, the rollback restores the role.
+    await this.query(`SELECT set_config('role', $1, true)`, [row!.role]);
+    return result;
+  }
+
   /** Queries of a Sequelize model, as part of this transaction. */
   model<M extends Model>(model: ModelStatic<M>): BoundModel<M> {
     return bindModel(

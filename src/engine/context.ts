@@ -20,17 +20,26 @@ export interface Viewer {
   id: number;
   username: string;
 
-  /**
-   * Superusers review other users' contributions to public data; their own contributions need no
-   * review.
-   */
+  /** Contributions of superusers need no review. */
   isSuperuser: boolean;
+
+  /** Curators write the catalogue and review contributions. Superusers are curators. */
+  isCurator: boolean;
+
+  /** Whether some rows of the catalogue are contributions of the viewer that are not accepted. */
+  hasContributions: boolean;
 
   /**
    * Scopes of the access token that authenticated the request. Without an access token, everything
    * is permitted.
    */
   scopes?: ReadonlySet<Scope>;
+
+  /** Preferred time zone (IANA name); null for that of the server. */
+  timeZone: string | null;
+
+  /** Code of the preferred language; null for those of Accept-Language. */
+  language: string | null;
 }
 
 /** File storage for uploads, which rows refer to by path. */
@@ -134,7 +143,7 @@ export interface RequestInfo {
   readonly clientNetwork: string;
 
   /** Language codes that the client accepts, preferred first. */
-  readonly languages: readonly string[];
+  languages: readonly string[];
   trace?: RequestTrace;
   readonly countErrorCode?: (code: string) => void;
 }
@@ -215,7 +224,7 @@ export interface ResolverServices {
   readonly changeLog: ChangeLog;
   readonly media: MediaStorage;
 
-  /** Time zone of the server, which determines the current date. */
+  /** Time zone of the server. */
   readonly timeZone: string;
   readonly log: Logger;
 }
@@ -230,6 +239,12 @@ export interface Context {
    */
   readonly api: ApiName;
   readonly policies: Readonly<ApiPolicies>;
+
+  /**
+   * Time zone that determines the current date: that of the account, or of the server. REST always
+   * uses that of the server.
+   */
+  readonly timeZone: string;
   readonly session: DatabaseSession;
   readonly loaders: Loaders;
   readonly account: AccountActions;

@@ -18,7 +18,7 @@ import { WorkoutSession } from './training/workout-session';
 
 @ObjectType({
   description:
-    'Numbers of rows of the viewer that are dated after today, in the time zone of the server. Analyses leave them out unless `until` includes them.',
+    'Numbers of rows of the viewer that are dated after today, in the time zone of the account. Analyses leave them out unless `until` includes them.',
 })
 class FutureRows {}
 
@@ -27,7 +27,7 @@ async function countFutureRows(
   dateFieldName: string,
   context: Context,
 ): Promise<number> {
-  const { timeZone } = context.services;
+  const { timeZone } = context;
   const { bind, values } = createParameterBinder();
   const { column, kind } = fieldOf(entity, dateFieldName);
   const today = bind(todayIn(timeZone));

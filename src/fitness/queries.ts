@@ -216,8 +216,8 @@ interface DateRangeArgs extends SeriesArgs {
 /** The last day of a series that has a row for each day or week: `until`, or today. */
 export const lastDayOf = (
   { until, timeZone }: Pick<DateRangeArgs, 'until' | 'timeZone'>,
-  { services: { timeZone: serverTimeZone } }: Context,
-): string => until ?? todayIn(timeZone ?? serverTimeZone);
+  context: Context,
+): string => until ?? todayIn(timeZone ?? context.timeZone);
 
 /** SQL: the moment at which the day after `daySql` begins in a time zone. */
 export const startOfNextDaySql = (daySql: string, timeZoneSql: string): string =>

@@ -2,6 +2,7 @@
  * The resolvers of the GraphQL schema: resources, analyses, and fields about the server itself.
  * Resources refer to each other lazily.
  */
+import CatalogueChangeResolver from './catalogue/catalogue-change';
 import DayOfWeekResolver from './training/day-of-week';
 import DiaryEntryResolver from './nutrition/diary-entry';
 import EquipmentResolver from './catalogue/equipment';
@@ -12,9 +13,12 @@ import ExerciseCommentResolver from './catalogue/exercise-comment';
 import ExerciseImageResolver from './catalogue/exercise-image';
 import HouseholdUnitResolver from './catalogue/household-unit';
 import IngredientResolver from './catalogue/ingredient';
+import { RefusedFoodResolver } from './catalogue/refused-food';
 import IngredientUnitResolver from './catalogue/ingredient-unit';
 import LanguageResolver from './catalogue/language';
 import LicenseResolver from './catalogue/license';
+import MeasurementResolver from './body/measurement';
+import MeasurementCategoryResolver from './body/measurement-category';
 import MealResolver from './nutrition/meal';
 import MealItemResolver from './nutrition/meal-item';
 import MuscleResolver from './catalogue/muscle';
@@ -35,6 +39,7 @@ import WeightUnitResolver from './training/weight-unit';
 import WorkoutResolver from './training/workout';
 import WorkoutLogResolver from './training/workout-log';
 import WorkoutSessionResolver from './training/workout-session';
+import { AdministrationResolver } from '../accounts/administration-resolver';
 import { EventResolver } from '../accounts/event-resolver';
 import { AuthResolver } from '../accounts/resolver';
 import { AccessTokenResolver } from '../accounts/token-resolver';
@@ -65,6 +70,7 @@ import {
 import { TrainingWeekResolver } from './training/weeks';
 
 export const resolvers: readonly (new () => object)[] = [
+  CatalogueChangeResolver,
   DayOfWeekResolver,
   DiaryEntryResolver,
   EquipmentResolver,
@@ -75,9 +81,12 @@ export const resolvers: readonly (new () => object)[] = [
   ExerciseImageResolver,
   HouseholdUnitResolver,
   IngredientResolver,
+  RefusedFoodResolver,
   IngredientUnitResolver,
   LanguageResolver,
   LicenseResolver,
+  MeasurementResolver,
+  MeasurementCategoryResolver,
   MealResolver,
   MealItemResolver,
   MuscleResolver,
@@ -104,6 +113,7 @@ export const resolvers: readonly (new () => object)[] = [
   AuthResolver,
   AccessTokenResolver,
   EventResolver,
+  AdministrationResolver,
   RateLimitResolver,
   AdherenceResolver,
   PlannedExerciseResolver,

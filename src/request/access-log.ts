@@ -8,6 +8,7 @@ import { routeTemplate } from '../telemetry/route-templates';
 import { truncateClientAddress, type RequestHead } from './forwarded-headers';
 import type { RequestContext } from './request-context';
 import type { Services } from './services';
+import { isEventStream } from './slow-requests';
 
 /** Maximum length of a path or operation name in the log, which clients can choose freely. */
 export const MAX_LOGGED_TEXT_LENGTH = 200;
@@ -20,14 +21,13 @@ export function observeRequest(
   request: RequestHead,
   response: ServerResponse,
   requestContext: RequestContext,
-  { log, metrics, tracing }: Pick<Services, 'log' | 'metrics' | 'tracing'>,
+  { log, metrics, tracing, slowRequests }: Services,
 ): void {
   const { request: requestInfo, session } = requestContext;
   const isLogged = log.isLevelEnabled('info');
   const trace = tracing?.beginTrace(request);
 
   requestInfo.trace = session.trace = trace;
-  if (!isLogged && !metrics && !trace) return;
   const method = request.method!;
   // The path is read before the response, because Express changes the URL while it routes the
   // request.
@@ -38,23 +38,20 @@ export function observeRequest(
     const { id, clientAddress } = requestInfo;
     const { operationName, route, viewer } = requestContext;
     const status = response.statusCode;
+    const fields = {
+      id,
+      method,
+      path,
+      status,
+      user: viewer?.id ?? null,
+      address: truncateClientAddress(clientAddress),
+      operation: operationName?.slice(0, MAX_LOGGED_TEXT_LENGTH),
+      ms: Math.round(ms * 10) / 10,
+      statements: session.statementCount,
+    };
 
-    if (isLogged) {
-      log.info(
-        {
-          id,
-          method,
-          path,
-          status,
-          user: viewer?.id ?? null,
-          address: truncateClientAddress(clientAddress),
-          operation: operationName?.slice(0, MAX_LOGGED_TEXT_LENGTH),
-          ms: Math.round(ms * 10) / 10,
-          statements: session.statementCount,
-        },
-        REQUEST_LOG_MESSAGE,
-      );
-    }
+    if (isLogged) log.info(fields, REQUEST_LOG_MESSAGE);
+    if (!isEventStream(response)) slowRequests.record(fields);
 
     trace?.end({
       method,

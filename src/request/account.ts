@@ -8,7 +8,9 @@ import {
   type NewAccessToken,
 } from '../accounts/access-tokens';
 import {
+  checkPasswordPolicy,
   findApiKey,
+  NO_PASSWORD,
   getOrCreateApiKey,
   verifyUserPassword,
   describePasswordProblem,
@@ -16,14 +18,25 @@ import {
   replacePassword,
   getApiKeyByPassword,
   signInWithPassword,
+  signInWithoutPassword,
   type ApiKey,
 } from '../accounts/accounts';
+import { countRowsOfUser, deleteUser, type RowCount } from '../accounts/deletion';
+import { usePasswordLink } from '../accounts/password-links';
+import { hashPassword } from '../accounts/passwords';
 import { EVENT_KINDS, type EventKind } from '../accounts/event-kinds';
+import {
+  connectIdentity,
+  findOrCreateProviderAccount,
+  findOrCreateProxyAccount,
+} from '../accounts/identities';
 import {
   findUserEvents,
   logSecurityEvent,
   type SecurityEventSource,
 } from '../accounts/security-events';
+import { SELECT_SESSIONS_SQL, type StoredSession } from '../accounts/sessions';
+import { sha256 } from '../accounts/tokens';
 import { requireViewerWithoutAccessToken } from '../engine/access/access';
 import { graphqlScopeName, type Scope } from '../engine/access/scopes';
 import type { AccountActions, RequestInfo } from '../engine/context';
@@ -54,7 +67,13 @@ export class AccountService implements AccountActions {
     private readonly request: RequestHead,
     private readonly services: Pick<
       Services,
-      'tokenVault' | 'loginLimiter' | 'accessTokens' | 'clearTextWarning' | 'log'
+      | 'tokenVault'
+      | 'loginLimiter'
+      | 'openIdProvider'
+      | 'database'
+      | 'accessTokens'
+      | 'clearTextWarning'
+      | 'log'
     >,
     private readonly session: DatabaseSession,
     private readonly requestInfo: RequestInfo,
@@ -80,6 +99,83 @@ export class AccountService implements AccountActions {
 
     return this.attemptSignIn(username, () =>
       signInWithPassword(username, password, startUserSession, this.session, this.eventSource),
+    );
+  }
+
+  /** Sets the password of the account to which a link belongs. */
+  setPasswordByLink(token: string, password: string): Promise<void> {
+    checkPasswordPolicy(password);
+
+    // Links have no user name, so only the limits of the network and in total apply.
+    return this.attemptSignIn(token, async () => {
+      const passwordHash = await hashPassword(password, this.requestInfo.clientNetwork);
+
+      await usePasswordLink(token, passwordHash, this.session, this.eventSource);
+    });
+  }
+
+  /**
+   * Completes a sign-in at the provider, and starts a browser session or, for a signed-in user who
+   * connects the provider, stores the connection. Returns the page to open and a Set-Cookie header.
+   */
+  completeProviderSignIn(
+    redirectUrl: URL,
+    cookieValue: string,
+  ): Promise<{ next?: string; sessionCookie?: string }> {
+    const { openIdProvider, database } = this.services;
+
+    return this.attemptSignIn('', async () => {
+      const { user, next, userId } = await openIdProvider!.complete(redirectUrl, cookieValue);
+
+      if (userId !== undefined) {
+        if (requireViewerWithoutAccessToken(this.authentication).id !== userId) {
+          throw unauthenticatedError();
+        }
+
+        await this.session.inTransaction(() =>
+          connectIdentity(userId, user, this.session, this.eventSource),
+        );
+
+        return { next };
+      }
+
+      const accountId = await findOrCreateProviderAccount(
+        user,
+        database.createSession(),
+        this.eventSource,
+      );
+
+      return {
+        next,
+        sessionCookie: await this.startSessionWithoutPassword(accountId, user.issuer),
+      };
+    });
+  }
+
+  /**
+   * Starts a session for the user whom a trusted proxy names, unless the request is one of their
+   * session. Returns the Set-Cookie header. Requests of programs start no session, but replace that
+   * of another user.
+   */
+  async startProxySession(username: string, isPage: boolean): Promise<string | undefined> {
+    const viewer = await this.authentication.findSessionUser();
+
+    if (viewer ? viewer.username === username : !isPage) return undefined;
+    const session = this.services.database.createSession();
+    const userId = await findOrCreateProxyAccount(username, session, this.eventSource);
+
+    return this.startSessionWithoutPassword(userId, 'proxy');
+  }
+
+  private startSessionWithoutPassword(accountId: number, detail: string): Promise<string> {
+    const startUserSession = (userId: number) => this.authentication.startSession(userId);
+
+    return signInWithoutPassword(
+      accountId,
+      detail,
+      startUserSession,
+      this.session,
+      this.eventSource,
     );
   }
 
@@ -232,11 +328,47 @@ export class AccountService implements AccountActions {
     });
   }
 
-  endSessions(): Promise<number> {
+  /** How the user can sign in, and where they are signed in. */
+  async loadSignIns(): Promise<{
+    hasPassword: boolean;
+    issuers: string[];
+    sessions: StoredSession[];
+  }> {
+    const { id } = requireViewerWithoutAccessToken(this.authentication);
+    const { sessionId } = this.authentication;
+    const [account] = await this.session.query(
+      `SELECT "password" <> '${NO_PASSWORD}' AS "hasPassword",
+        ARRAY(SELECT i."issuer" FROM "identity" i WHERE i."user_id" = u."id") AS "issuers"
+        FROM "account" u WHERE u."id" = $1`,
+      [id],
+    );
+    const sessions = await this.session.query(SELECT_SESSIONS_SQL, [id, sha256(sessionId ?? '')]);
+
+    return { ...account, sessions } as unknown as Awaited<ReturnType<this['loadSignIns']>>;
+  }
+
+  countRows(): Promise<RowCount[]> {
+    const { id } = requireViewerWithoutAccessToken(this.authentication);
+
+    return countRowsOfUser(id, (text, values) => this.session.query(text, values));
+  }
+
+  /** Deletes the account and all its data. */
+  async deleteAccount(): Promise<void> {
+    const { id } = requireViewerWithoutAccessToken(this.authentication);
+
+    await deleteUser(id, this.services.database, (session) =>
+      logSecurityEvent({ kind: 'ACCOUNT_DELETED', userId: id, ...this.eventSource }, session),
+    );
+  }
+
+  /** Ends the session with this digest, or all sessions. Returns their number. */
+  endSessions(id?: string): Promise<number> {
     return this.changeCredentials(async (userId) => {
       const deletedSessions = await this.session.query(
-        'DELETE FROM "session" WHERE "user_id" = $1 RETURNING 1',
-        [userId],
+        `DELETE FROM "session" WHERE "user_id" = $1 AND ($2::bytea IS NULL OR "digest" = $2)
+          RETURNING 1`,
+        [userId, id === undefined ? null : Buffer.from(id, 'hex')],
       );
 
       if (deletedSessions.length) {

@@ -77,10 +77,14 @@ function parseBearerAccessToken(header: string | undefined): string | undefined 
 export interface PageVisitor {
   username?: string;
   csrfToken?: string;
+  isSuperuser?: boolean;
 
   /** URL of the page, to which the visitor returns after login. */
   returnUrl: string;
   basePath: string;
+
+  /** Preferred time zone, in which the page shows times. */
+  timeZone?: string;
 }
 
 /** URL of the page, or the path of the page from which a form was sent. */
@@ -126,6 +130,22 @@ export class Authentication {
     return (
       parseAuthorization(authorization, this.authSchemes) ?? parseBearerAccessToken(authorization)
     );
+  }
+
+  private get cookieSessionId(): string | undefined {
+    return this.services.browserSessions.idFromCookie(
+      this.request.headers.cookie,
+      this.usesSecureCookies,
+    );
+  }
+
+  /** Finds the user of the session cookie, without authenticating the request. */
+  async findSessionUser(): Promise<Viewer | undefined> {
+    const id = this.cookieSessionId;
+
+    if (id === undefined) return undefined;
+
+    return this.services.browserSessions.authenticate(id, this.session);
   }
 
   /** Id of the browser session whose cookie authenticated the request. */
@@ -181,10 +201,7 @@ export class Authentication {
       return (this.viewer = viewer);
     }
 
-    const id = services.browserSessions.idFromCookie(
-      this.request.headers.cookie,
-      this.usesSecureCookies,
-    );
+    const id = this.cookieSessionId;
 
     if (!id) return undefined;
     session.setClient('users', clientNetwork);
@@ -248,13 +265,15 @@ export class Authentication {
   /** User name for the header of a page, and CSRF token for its forms. */
   pageVisitor(): PageVisitor {
     const { basePath } = this.requestInfo;
-    const location = { basePath, returnUrl: returnUrlOf(this.request) };
+    const timeZone = this.viewer?.timeZone ?? undefined;
+    const location = { basePath, returnUrl: returnUrlOf(this.request), timeZone };
 
     if (!this.browserSession) return { ...location, username: this.viewer?.username };
 
     return {
       ...location,
       username: this.browserSession.username,
+      isSuperuser: this.viewer?.isSuperuser,
       csrfToken: this.services.browserSessions.createCsrfToken(this.browserSession.id),
     };
   }
@@ -282,7 +301,7 @@ export class Authentication {
    */
   async endSession(): Promise<string> {
     const { browserSessions } = this.services;
-    const id = browserSessions.idFromCookie(this.request.headers.cookie, this.usesSecureCookies);
+    const id = this.cookieSessionId;
 
     if (id !== undefined) await browserSessions.end(id, this.session);
 

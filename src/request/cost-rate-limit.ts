@@ -10,6 +10,7 @@ import type { Context, RateBudget, BudgetState, CostReservation } from '../engin
 import { BYTES_PER_COST_UNIT } from '../engine/execution/argument-cost';
 import type { OperationCost } from '../engine/execution/cost';
 import type { Database } from '../database/connection';
+import type { Row } from '../database/rows';
 import type { DatabaseSession } from '../database/session';
 import { BUCKET_CAPACITY_SECONDS, LeakyBucket } from './leaky-bucket';
 
@@ -209,6 +210,21 @@ const SHARE_SPENT_COST_SQL = `WITH spending AS (SELECT *
     b."level" - extract(epoch FROM now() - b."at") * b."rate"))
   RETURNING "key", "level"`;
 
+/** SQL: the clients whose buckets are fullest, with the share of the capacity that is spent. */
+const SELECT_FULLEST_SQL = `SELECT b.*, u."username"
+  FROM (SELECT "key", "at", greatest(0, "level" / "rate" - extract(epoch FROM now() - "at"))
+      / ${BUCKET_CAPACITY_SECONDS} AS "share"
+    FROM "budget" ORDER BY "share" DESC LIMIT 50) b
+  LEFT JOIN "user_account" u ON u."id" = substring(b."key" FROM '^user (\\d+)$')::integer
+  ORDER BY b."share" DESC`;
+
+export interface StoredBudget {
+  key: string;
+  username: string | null;
+  share: number;
+  at: string;
+}
+
 export class CostRateLimiter {
   private readonly buckets = new LRUCache<string, LeakyBucket>({ max: MAX_BUCKETS });
   private costSharingTimer?: NodeJS.Timeout;
@@ -244,6 +260,11 @@ export class CostRateLimiter {
 
   get bucketCount(): number {
     return this.buckets.size;
+  }
+
+  /** Reads the budgets of which most is spent, as the instances last shared them. */
+  async readFullest(): Promise<StoredBudget[]> {
+    return (await this.database.queryAsServer(SELECT_FULLEST_SQL)) as Row[] as StoredBudget[];
   }
 
   /** Creates the budget of a request, unless there is no limit. */

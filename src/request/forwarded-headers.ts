@@ -153,7 +153,12 @@ export class ForwardedHeaders {
   readonly basePath: string;
   private readonly trustedProxies = new BlockList();
 
-  constructor(private readonly config: Pick<Config, 'publicUrl' | 'trustedProxies' | 'port'>) {
+  constructor(
+    private readonly config: Pick<
+      Config,
+      'publicUrl' | 'trustedProxies' | 'port' | 'authProxyHeader'
+    >,
+  ) {
     this.basePath = new URL(config.publicUrl ?? 'http://localhost').pathname.replace(/\/$/, '');
 
     for (const proxy of config.trustedProxies) {
@@ -188,6 +193,15 @@ export class ForwardedHeaders {
 
   private isFromTrustedProxy(request: RequestHead): boolean {
     return this.isTrustedProxy(peerAddress(request));
+  }
+
+  /** Name of the user whom a trusted proxy has authenticated (AUTH_PROXY_HEADER). */
+  proxyUsername(request: RequestHead): string | undefined {
+    const { authProxyHeader } = this.config;
+
+    return authProxyHeader !== undefined && this.isFromTrustedProxy(request)
+      ? request.headers[authProxyHeader]?.toString()
+      : undefined;
   }
 
   /** The request as the client sent it to the first trusted proxy. */

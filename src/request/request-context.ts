@@ -202,6 +202,7 @@ export class RequestContext implements Context {
 
   route?: Route = undefined;
   private accountService?: AccountService = undefined;
+  private usesTimeZone: boolean;
 
   /**
    * `api` determines the accepted authentication schemes and the rules in which REST and GraphQL
@@ -223,6 +224,7 @@ export class RequestContext implements Context {
     const { clientNetwork } = this.request;
 
     this.policies = POLICIES_BY_API[api];
+    this.usesTimeZone = api === 'graphql';
     this.session = services.database.createSession();
     this.session.setClient('anonymous', clientNetwork);
     this.authentication = new Authentication(
@@ -237,6 +239,18 @@ export class RequestContext implements Context {
 
   get viewer(): Viewer | null {
     return this.authentication.viewer;
+  }
+
+  get timeZone(): string {
+    return (this.usesTimeZone && this.viewer?.timeZone) || this.services.timeZone;
+  }
+
+  /** Applies the time zone and the language of the account to an HTML page. */
+  usePreferences(): void {
+    const { language } = this.viewer ?? {};
+
+    this.usesTimeZone = true;
+    if (language) this.request.languages = [language, ...this.request.languages];
   }
 
   get account(): AccountService {

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { AccessTokens } from '../accounts/access-tokens';
 import { LoginRateLimiter } from '../accounts/login-rate-limiter';
+import { OpenIdProvider } from '../accounts/openid-connect';
 import { SecurityEventPruner } from '../accounts/security-events';
 import { BrowserSessions } from '../accounts/sessions';
 import { TokenVault } from '../accounts/tokens';
@@ -21,12 +22,14 @@ import { Media } from '../files/media';
 import { FileRemoval } from '../files/removal';
 import { finishRestoresAtStart } from '../transfer/backup/files';
 import { deleteAbandonedUploads } from '../shared/multipart';
+import { HealthReport } from '../telemetry/health-report';
 import type { Metrics } from '../telemetry/metrics';
 import type { Tracing } from '../telemetry/tracing';
 import { ClearTextWarning } from './clear-text-warning';
 import type { ForwardedHeaders } from './forwarded-headers';
 import { CostRateLimiter } from './cost-rate-limit';
 import { IdempotencyKeyStore } from './idempotency';
+import { SlowRequests } from './slow-requests';
 
 export interface Services extends ResolverServices {
   config: Config;
@@ -35,6 +38,7 @@ export interface Services extends ResolverServices {
   browserSessions: BrowserSessions;
   accessTokens: AccessTokens;
   loginLimiter: LoginRateLimiter;
+  openIdProvider?: OpenIdProvider;
   clearTextWarning: ClearTextWarning;
   costRateLimiter: CostRateLimiter;
   idempotencyKeyStore: IdempotencyKeyStore;
@@ -44,6 +48,8 @@ export interface Services extends ResolverServices {
   plannerStatistics: PlannerStatistics;
   media: Media;
   forwardedHeaders: ForwardedHeaders;
+  slowRequests: SlowRequests;
+  healthReport: HealthReport;
 
   metrics?: Metrics;
   tracing?: Tracing;
@@ -114,12 +120,15 @@ export async function startServices(
       browserSessions: new BrowserSessions(tokenVault, forwardedHeaders.basePath),
       accessTokens: new AccessTokens(config.maxTokens),
       loginLimiter: new LoginRateLimiter(database, config),
+      openIdProvider: config.oidcIssuer ? new OpenIdProvider(config, tokenVault, log) : undefined,
       clearTextWarning: new ClearTextWarning(config, forwardedHeaders, log),
       costRateLimiter,
       idempotencyKeyStore,
       plannerStatistics,
       media,
       forwardedHeaders,
+      slowRequests: new SlowRequests(),
+      healthReport: new HealthReport(config, database),
     },
     async stop() {
       idempotencyKeyStore.stop();

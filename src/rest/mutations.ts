@@ -129,14 +129,13 @@ const hasArgumentError = (
 export async function handleWrite(
   endpoint: ResourceEndpoint,
   request: RestRequest,
-  timeZone: string,
   id?: string,
 ): Promise<RestResponse> {
   const inputOptions = {
     isPartialBody: request.method === 'PATCH',
     isCreation: id === undefined,
     isPageForm: request.form !== undefined,
-    timeZone,
+    timeZone: request.context.timeZone,
   };
   const validation = new WriteValidation(endpoint, request, inputOptions, id);
   const body = await validation.readBody();

@@ -10,8 +10,6 @@ import type { Route } from './routes';
 export interface ApiDescription {
   endpoints: Endpoints;
   describeEndpoint(route: Route, request: RestRequest): Promise<RestResponse>;
-
-  timeZone: string;
 }
 
 export interface RenderInput {
@@ -69,6 +67,12 @@ export interface RestContext {
     readonly basePath: string;
     readonly languages: readonly string[];
   };
+
+  /** Time zone of local times: that of the server or, on HTML pages, of the account. */
+  readonly timeZone: string;
+
+  /** Applies the time zone and the language of the account to an HTML page. */
+  usePreferences(): void;
   authentication: {
     /**
      * Authenticates the client and tells whether it is signed in. Throws a GraphQLError for invalid
@@ -85,6 +89,7 @@ export interface RestContext {
       csrfToken?: string;
       returnUrl: string;
       basePath: string;
+      timeZone?: string;
     };
 
     /** Creates the error for a valid access token that lacks the scope for this resource group. */

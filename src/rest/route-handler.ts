@@ -269,7 +269,7 @@ async function rejectInvalidFilters(
   );
 }
 
-export function createRouteHandler(schema: GraphQLSchema, endpoints: Endpoints, timeZone: string) {
+export function createRouteHandler(schema: GraphQLSchema, endpoints: Endpoints) {
   const optionsHandler = new OptionsHandler(endpoints);
 
   return async (route: Route, request: RestRequest): Promise<RestResponse> => {
@@ -292,12 +292,12 @@ export function createRouteHandler(schema: GraphQLSchema, endpoints: Endpoints, 
       case 'action':
         return handleGraphQLFieldEndpoint(route.graphqlFieldEndpoint, request, route.id);
       case 'list':
-        if (method === 'POST') return handleWrite(route.endpoint, request, timeZone);
+        if (method === 'POST') return handleWrite(route.endpoint, request);
 
         return handleList(route.endpoint, request, schema);
       case 'detail':
         if (method === 'PUT' || method === 'PATCH') {
-          return handleWrite(route.endpoint, request, timeZone, route.id);
+          return handleWrite(route.endpoint, request, route.id);
         }
 
         if (method === 'DELETE') return handleDelete(route.endpoint, request, route.id);

@@ -97,7 +97,6 @@ export interface RestHandlerOptions {
   limitRendering<T>(message: IncomingMessage, work: () => Promise<T>): Promise<T>;
   multipartLimits: MultipartLimits;
   maxResponseBytes: number;
-  timeZone: string;
 }
 
 export type RestHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -136,14 +135,14 @@ class Router {
   private readonly htmlRenderer: HtmlRenderer;
 
   constructor(private readonly options: RestHandlerOptions) {
-    const { schema, prepareOperation, timeZone } = options;
+    const { schema, prepareOperation } = options;
     const endpoints = (this.endpoints = deriveEndpoints(schema, prepareOperation));
 
-    this.handleRoute = createRouteHandler(schema, endpoints, timeZone);
+    this.handleRoute = createRouteHandler(schema, endpoints);
     const describeEndpoint: ApiDescription['describeEndpoint'] = (route, request) =>
       this.handleRoute(route, { ...request, method: 'OPTIONS' });
 
-    this.htmlRenderer = options.createHtmlRenderer({ endpoints, describeEndpoint, timeZone });
+    this.htmlRenderer = options.createHtmlRenderer({ endpoints, describeEndpoint });
   }
 
   async handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -228,6 +227,7 @@ class Router {
       if (isHtmlPage) await applyMethodOverride(request);
     }
 
+    if (isHtmlPage) context.usePreferences();
     authorizeRequest(route, request);
     if (request.method === 'HEAD') request.method = 'GET';
     if (!isHtmlPage) return this.handleIdempotently(route, request);

@@ -241,7 +241,6 @@ function createAppRestHandler({
     },
     multipartLimits: config,
     maxResponseBytes: config.maxResponseBytes,
-    timeZone: config.timeZone,
   });
 }
 

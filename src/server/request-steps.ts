@@ -1,6 +1,8 @@
 /** The steps of an HTTP request, in the order in which they run. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import onHeaders from 'on-headers';
+import { ClientError, isTransientError } from '../engine/declare/errors';
+import { prefersHtml } from '../web/failure-page';
 import { isReferencePath } from '../web/reference';
 import { compressResponse } from '../shared/compression';
 import { isPreflight } from '../shared/cors';
@@ -103,6 +105,35 @@ export function createRequestListener(dependencies: StepDependencies): RequestLi
     next(request, response);
   };
 
+  const signInByProxy: Step = (request, response, next) => {
+    const username = forwardedHeaders.proxyUsername(request);
+
+    if (username === undefined || request.headers.authorization !== undefined) {
+      return next(request, response);
+    }
+
+    const isPage = request.method === 'GET' && prefersHtml(request.headers.accept, request.url);
+
+    requestContexts
+      .get(request)
+      .account.startProxySession(username, isPage)
+      .then((sessionCookie) => {
+        if (sessionCookie !== undefined) {
+          response.appendHeader('Set-Cookie', sessionCookie);
+          [request.headers.cookie] = sessionCookie.split(';', 1);
+        }
+
+        next(request, response);
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof ClientError) || isTransientError(error)) {
+          return errorResponder.handleError(error, request, response);
+        }
+
+        errorResponder.sendError(request, response, 403, 'FORBIDDEN', error.message);
+      });
+  };
+
   // REST bypasses Express, which would take more than half of the duration of a short request.
   const handleWithRest: Step = (request, response, next) => {
     if (isRestRequest(request)) {
@@ -131,6 +162,7 @@ export function createRequestListener(dependencies: StepDependencies): RequestLi
     createContext,
     respondToPreflight,
     addHstsHeader,
+    signInByProxy,
     handleWithRest,
     handleWithExpress,
   ]);

@@ -230,7 +230,7 @@ function addPages(
     (_request, response) =>
       void response.status(204).set('Cache-Control', 'public, max-age=86400').end(),
   );
-  app.use(signInRoutes(requestContexts.get, prepareOperation, config));
+  app.use(signInRoutes(requestContexts.get, prepareOperation, executor, services));
   app.use(autocompleteRoutes(restExecutor.schema, prepareOperation, requestContexts.get));
   app.use(playgroundRoutes(requestContexts.get, config, executor.schema));
   app.use(localTimeRoutes());

@@ -81,6 +81,11 @@ export function readConfig(variables: EnvironmentVariables = process.env) {
     loginRate,
     persistedOperations,
     persistedOnly,
+    oidcIssuer,
+    oidcClientId,
+    oidcClientSecret,
+    authProxyHeader,
+    trustedProxies,
   } = settings;
   const production = nodeEnv === 'production';
   const metrics = { port: metricsPort, host: metricsHost, token: metricsToken };
@@ -98,6 +103,14 @@ export function readConfig(variables: EnvironmentVariables = process.env) {
     throw missingSettingError('PERSISTED_OPERATIONS', 'PERSISTED_ONLY');
   }
 
+  if (oidcIssuer !== undefined && !(oidcClientId && oidcClientSecret)) {
+    throw missingSettingError('OIDC_CLIENT_ID or OIDC_CLIENT_SECRET', 'OIDC_ISSUER');
+  }
+
+  if (authProxyHeader !== undefined && !trustedProxies.length) {
+    throw missingSettingError('TRUSTED_PROXIES', 'AUTH_PROXY_HEADER');
+  }
+
   if (mediaUrl !== undefined && mediaDir !== undefined) {
     throw new ConfigError('MEDIA_URL and MEDIA_DIR cannot both be set');
   }
@@ -105,6 +118,9 @@ export function readConfig(variables: EnvironmentVariables = process.env) {
   return Object.freeze({
     ...settings,
     production,
+
+    /** Name of the OpenID Connect provider, if there is one. */
+    oidcLabel: oidcIssuer && settings.oidcLabel,
 
     /**
      * Whether the first start creates the demo account: only with the embedded database, and not in

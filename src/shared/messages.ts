@@ -57,3 +57,6 @@ export const DRY_RUN_HEADER = 'x-dry-run';
 export const DRY_RUN_MESSAGE = 'Dry runs must be sent to POST /graphql.';
 export const INTROSPECTION_REQUIRES_SIGN_IN_MESSAGE = 'Introspection requires signing in.';
 export const CHOOSE_OPERATION_MESSAGE = 'Choose an operation with `operationName`.';
+
+export const formatCount = (number: number, noun: string): string =>
+  `${number} ${noun}${number === 1 ? '' : 's'}`;

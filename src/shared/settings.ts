@@ -69,6 +69,13 @@ const timeZoneParser: SettingParser<string> = (value, name) =>
   resolveTimeZone(textParser(value, name)) ??
   throwInvalidSetting(name, 'a zone of the IANA database such as Europe/Berlin', value);
 
+/** Parses the name of a header to lower case, as Node.js does. */
+const headerNameParser = parserWithCheck<string>(
+  (value) => value.toLowerCase(),
+  (name) => /^[\w-]+$/.test(name),
+  'the name of a header such as Remote-User',
+);
+
 /** Parses an origin (scheme and host). */
 const originParser: SettingParser<string> = (value, name) => {
   const origin = new URL(urlParser(HTTP_PROTOCOLS, 'https://fit.example.com')(value, name)).origin;
@@ -204,6 +211,34 @@ export const SETTINGS = {
   ),
   loginRateTotal: optionalSetting('LOGIN_RATE_TOTAL', rateLimitParser, '`1000/min`').describe(
     'Failed sign-ins in total. Default: 100 times `LOGIN_RATE`.',
+  ),
+  oidcIssuer: optionalSetting(
+    'OIDC_ISSUER',
+    urlParser(HTTP_PROTOCOLS, 'https://id.example.com'),
+  ).describe(
+    'Issuer URL of an OpenID Connect provider, at which people may sign in (docs/security.md#single-sign-on). Requires `OIDC_CLIENT_ID` and `OIDC_CLIENT_SECRET`.',
+  ),
+  oidcClientId: optionalSetting('OIDC_CLIENT_ID', textParser).describe(
+    'Client id of this server at the provider. Its redirect URI is `PUBLIC_URL` with `/login/provider/callback`.',
+  ),
+  oidcClientSecret: optionalSetting('OIDC_CLIENT_SECRET', textParser).describe('Client secret.'),
+  oidcLabel: setting('OIDC_LABEL', textParser, 'single sign-on').describe(
+    'Name of the provider on the button of the sign-in page.',
+  ),
+  oidcScopes: setting('OIDC_SCOPES', textParser, 'openid email profile').describe(
+    'Requested scopes. Some providers send groups only with another one.',
+  ),
+  oidcGroupsClaim: setting('OIDC_GROUPS_CLAIM', textParser, 'groups').describe(
+    'Claim with the groups of a user.',
+  ),
+  oidcCuratorGroup: optionalSetting('OIDC_CURATOR_GROUP', textParser).describe(
+    'Group whose members are curators, and others not. Checked at every sign-in.',
+  ),
+  oidcSuperuserGroup: optionalSetting('OIDC_SUPERUSER_GROUP', textParser).describe(
+    'The same for superusers.',
+  ),
+  authProxyHeader: optionalSetting('AUTH_PROXY_HEADER', headerNameParser).describe(
+    'Header in which a proxy of `TRUSTED_PROXIES` names the user whom it has authenticated, e.g. `Remote-User` (docs/security.md#authentication-by-a-proxy).',
   ),
   serverTiming: optionalSetting('SERVER_TIMING', flagParser, '`on`, `off` in production').describe(
     'Whether responses carry `Server-Timing` with database time and number of statements.',

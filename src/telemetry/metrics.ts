@@ -16,6 +16,7 @@ import type { NotificationListener } from '../engine/changes/listener';
 import type { Database } from '../database/connection';
 import type { CostRateLimiter } from '../request/cost-rate-limit';
 import { CallbackMetrics } from './callback-metrics';
+import { isEventStream } from '../request/slow-requests';
 import { addDatabaseMetrics, type StatementTotals } from './database-metrics';
 import { routeTemplate } from './route-templates';
 
@@ -74,12 +75,6 @@ const MS_PER_SECOND = 1000;
 const NS_PER_SECOND = 1e9;
 const DURATION_BUCKETS_SECONDS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 const COST_BUCKETS = [10, 100, 1_000, 10_000, 100_000];
-
-/**
- * The duration of an event stream is not recorded, because it lasts as long as the client listens.
- */
-const isEventStream = (response: ServerResponse) =>
-  String(response.getHeader('content-type') ?? '').startsWith('text/event-stream');
 
 export class Metrics {
   /** Metrics by section of docs/monitoring.md. */

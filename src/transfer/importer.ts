@@ -63,7 +63,7 @@ const IGNORED_USER_FIELDS = ['groups', 'user_permissions'];
 const PATTERN_BY_FIELD_KIND: Partial<Record<FieldKind, RegExp>> = {
   date: /^\d{4}-\d\d-\d\d$/,
   time: /^\d\d:\d\d/,
-  datetime: /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/,
+  datetime: /^\d{4}-\d\d-\d\d(?:$|[T ]\d\d:\d\d)/,
   decimal: /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i,
 };
 

@@ -53,7 +53,8 @@ export class JsonArraySplitter {
     this.bufferOffset = start ?? 0;
   }
 
-  *push(chunk: Buffer): Generator<JsonElement> {
+  /** `ignoresRest` accepts data after the end of the array. */
+  *push(chunk: Buffer, { ignoresRest = false } = {}): Generator<JsonElement> {
     this.buffer = this.buffer.length ? Buffer.concat([this.buffer, chunk]) : chunk;
     let elementStart = 0;
 
@@ -92,7 +93,11 @@ export class JsonArraySplitter {
 
         this.yieldedCount += 1;
         elementStart = this.position + 1;
-        if (byte === CLOSE_BRACKET_BYTE) this.state = 'after';
+
+        if (byte === CLOSE_BRACKET_BYTE) {
+          this.state = 'after';
+          if (ignoresRest) return;
+        }
       }
     }
 

@@ -36,6 +36,7 @@ export function autocompleteRoutes(
 
     // Invalid credentials are ignored, so that public rows are still suggested.
     await context.authentication.authenticate().catch(() => false);
+    context.usePreferences();
     const suggestions = name ? await rowSearch?.findByName?.(context, name) : undefined;
 
     response.set('Cache-Control', PRIVATE_CACHE_CONTROL).json(suggestions ?? []);

@@ -4,6 +4,7 @@
  */
 import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
+import { PreferredTimeZone } from './local-times';
 import { DEFAULT_STYLE } from './style';
 
 export interface Crumb {
@@ -20,8 +21,14 @@ export interface Visitor {
   /** CSRF token of the session. Present only after a login in the browser. */
   csrfToken?: string;
 
+  /** Whether to link to the pages of superusers. */
+  isSuperuser?: boolean;
+
   /** URL of this page, to which the visitor returns after login. */
   returnUrl?: string;
+
+  /** Time zone that the user prefers, in which the page shows times. */
+  timeZone?: string;
 
   /** Path of PUBLIC_URL, below which the links of the page lead; usually empty. */
   basePath: string;
@@ -43,14 +50,16 @@ interface PageProps {
 /** Longer URLs are shortened to their path, because proxies reject long ones. */
 const MAX_RETURN_URL_LENGTH = 2_000;
 
-/** URL of the login page, which leads back to a page of this site. */
-export function loginUrl(returnUrl: string | undefined): string {
-  if (returnUrl === undefined) return '/login';
+/** Query of a sign-in, which leads back to a page of this site. */
+export function nextQuery(returnUrl: string | undefined): string {
+  if (returnUrl === undefined) return '';
   const isTooLong = returnUrl.length > MAX_RETURN_URL_LENGTH;
   const next = isTooLong ? returnUrl.split('?', 1)[0]! : returnUrl;
 
-  return `/login?next=${encodeURIComponent(next)}`;
+  return `?next=${encodeURIComponent(next)}`;
 }
+
+export const loginUrl = (returnUrl: string | undefined): string => `/login${nextQuery(returnUrl)}`;
 
 function Navigation({ visitor }: Pick<PageProps, 'visitor'>) {
   const isAnonymous = visitor.username === undefined;
@@ -64,11 +73,12 @@ function Navigation({ visitor }: Pick<PageProps, 'visitor'>) {
       <a href="/playground">Playground</a>
       <a href="/api/v2/schema/docs">Reference</a>
       <a href="/docs">Guides</a>
+      {visitor.isSuperuser && <a href="/admin">Administration</a>}
       <span class="grow" />
       {isAnonymous && <a href={loginUrl(visitor.returnUrl)}>Sign in</a>}
       {!isAnonymous && (
         <>
-          <a href="/user/api-key">{visitor.username}</a>
+          <a href="/user">{visitor.username}</a>
           <form method="post" action="/logout" class="inline">
             <input type="hidden" name="csrfToken" value={visitor.csrfToken} />
             <button class="link">Sign out</button>
@@ -127,7 +137,12 @@ const PATH_ATTRIBUTE_PATTERN = / (href|src|action|data-document)="\/(?!\/)/g;
 /** Renders a page, and inserts the base path into the links of all its components. */
 export function renderPage(props: PageProps): string {
   const { basePath } = props.visitor;
-  const html = `<!doctype html>${renderToString(<Page {...props} />)}`;
+  const page = (
+    <PreferredTimeZone.Provider value={props.visitor.timeZone}>
+      <Page {...props} />
+    </PreferredTimeZone.Provider>
+  );
+  const html = `<!doctype html>${renderToString(page)}`;
 
   return basePath === '' ? html : html.replace(PATH_ATTRIBUTE_PATTERN, ` $1="${basePath}/`);
 }

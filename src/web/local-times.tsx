@@ -1,16 +1,25 @@
 /**
- * Times of pages. The server writes them in its own time zone; with JavaScript, they are shown in
- * that of the browser.
+ * Times of pages, in the time zone that the user prefers. Without one, the server writes them in its
+ * own time zone, and JavaScript shows them in that of the browser.
  */
+import { DateTime } from 'luxon';
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
 import express, { type Router } from 'express';
 import { readBrowserScript } from './browser-files';
 
 const SCRIPT_PATH = '/pages/times.js';
 
-/** `text` is `time` to the day, minute or second; the browser shows its own time as precisely. */
-export const LocalTime = ({ time, text }: { time: string; text?: string }) => (
-  <time dateTime={time}>{text}</time>
-);
+/** Time zone that the user of the page prefers. */
+export const PreferredTimeZone = createContext<string | undefined>(undefined);
+
+/** `text` is `time` to the day, minute or second; the local time is shown as precisely. */
+export function LocalTime({ time, text }: { time: string; text?: string }) {
+  const zone = useContext(PreferredTimeZone);
+  const localTime = DateTime.fromISO(time, { zone }).toFormat('yyyy-MM-dd HH:mm:ss');
+
+  return <time dateTime={time}>{zone ? localTime.slice(0, text?.length) : text}</time>;
+}
 
 export const LocalDay = ({ time }: { time: string }) => (
   <LocalTime time={time} text={time.slice(0, 'YYYY-MM-DD'.length)} />
@@ -23,7 +32,8 @@ export const TimeZoneNote = ({ timeZone }: { timeZone: string }) => (
   </p>
 );
 
-export const LocalTimesScript = () => <script src={SCRIPT_PATH} defer />;
+export const LocalTimesScript = () =>
+  useContext(PreferredTimeZone) ? null : <script src={SCRIPT_PATH} defer />;
 
 export function localTimeRoutes(): Router {
   const script = readBrowserScript('times.js');

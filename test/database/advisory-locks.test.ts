@@ -28,8 +28,15 @@ test('keys of released locks are unchanged, so that versions exclude each other 
     files: 7_316_403,
     restore: 7_316_404,
     embeddedOwner: 7_316_405,
+    catalogue: 7_316_406,
+    accounts: 7_316_407,
   });
-  expect(ADVISORY_LOCK_CLASSES).toEqual({ instance: 7_316_403, quota: 7_301, fileName: 7_302 });
+  expect(ADVISORY_LOCK_CLASSES).toEqual({
+    instance: 7_316_403,
+    quota: 7_301,
+    fileName: 7_302,
+    contribution: 7_303,
+  });
 });
 
 test('no other file defines lock keys', () => {

@@ -33,6 +33,10 @@ test('creates the same structure as an existing owned table, and drops it', asyn
     await assignRowSecurityPolicies(client);
     const { meal_item: existing, [COPY]: copy } = await describeTables(client, ['meal_item', COPY]);
 
+    // That on references to foods follows from contributions, not from owned tables.
+    existing!.triggers = existing!.triggers.filter(
+      (trigger) => !/ meal_item_reference /.test(trigger),
+    );
     expect(existing!.triggers).toHaveLength(8);
     expect(existing!.policies).toHaveLength(1);
     expect(JSON.parse(JSON.stringify(copy).replaceAll(COPY, 'meal_item'))).toEqual(existing);

@@ -44,6 +44,10 @@ describe('the viewer role', () => {
         `INSERT INTO "idempotency_key" ("user_id", "key", "request", "status") VALUES ($1, 'a', '\\x00', 200)`,
         [person.id],
       );
+      await fitgraph.sql(
+        `INSERT INTO "identity" ("issuer", "subject", "user_id") VALUES ('a', $1::integer::text, $1)`,
+        [person.id],
+      );
       await fitgraph.sql(`INSERT INTO "idempotency_usage" ("user_id", "bytes") VALUES ($1, 1)`, [
         person.id,
       ]);
@@ -223,6 +227,7 @@ describe('the viewer role', () => {
         'user_account',
         'security_event',
         'login_attempt',
+        'password_link',
         'idempotency_key',
       ]) {
         await expect(reporter.query(`SELECT FROM "${secret}"`)).rejects.toMatchObject({

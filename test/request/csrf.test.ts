@@ -293,6 +293,8 @@ it('rejects every form of every page without its CSRF token', async () => {
   for (const path of [
     '/',
     '/register',
+    '/user',
+    '/user/delete',
     '/user/api-key',
     '/user/api-key/replace',
     '/api/v2/login/',

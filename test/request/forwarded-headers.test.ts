@@ -10,7 +10,12 @@ interface TestRequest {
 }
 
 const origin = (trusted: string[] = [], publicUrl?: string) =>
-  new ForwardedHeaders({ trustedProxies: trusted, publicUrl, port: 8000 });
+  new ForwardedHeaders({
+    trustedProxies: trusted,
+    publicUrl,
+    port: 8000,
+    authProxyHeader: undefined,
+  });
 
 const request = ({ peer = '192.0.2.7', encrypted = false, headers = {} }: TestRequest) =>
   ({ socket: { remoteAddress: peer, encrypted }, headers }) as unknown as IncomingMessage;

@@ -241,6 +241,8 @@ export class Orchard {
     prepareOperation: this.prepareOperation,
     contextOf: (request) => ({
       request: { baseUrl: 'https://fruit.example.com', basePath: '', languages: [] },
+      timeZone: 'Europe/Berlin',
+      usePreferences: () => undefined,
       authentication: {
         authenticate: async () => request.headers.authorization === 'Token known',
         pageVisitor: () => ({ returnUrl: '/', basePath: '' }),
@@ -279,7 +281,6 @@ export class Orchard {
       maxAnonymousBody: 256_000,
       dataDir: tmpdir(),
     },
-    timeZone: 'Europe/Berlin',
   });
 
   async open(): Promise<void> {

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { createApp, type App } from '../../src/server/app';
-import { createUser, getOrCreateApiKey } from '../../src/accounts/accounts';
+import { createUser, getOrCreateApiKey, setUserRoles } from '../../src/accounts/accounts';
 import { TokenVault } from '../../src/accounts/tokens';
 import { readConfig } from '../../src/shared/config';
 import type { CatalogueCache } from '../../src/engine/changes/catalogue-cache';
@@ -123,12 +123,14 @@ export class Fitgraph {
    * Returns a user who sends requests with an access token. The first call for a name creates the
    * account.
    */
-  async user(username: string, { isSuperuser = false } = {}): Promise<Person> {
+  async user(username: string, { isSuperuser = false, isCurator = false } = {}): Promise<Person> {
     const known = this.people.get(username);
 
     if (known) return known;
     const session = this.database.createSession();
     const id = await createUser({ username, password: PASSWORD, isSuperuser }, session);
+
+    if (isCurator) await setUserRoles(id, { isCurator }, session, { operator: 'tests' });
     const person = new Person(this.url, {
       id,
       token: await getOrCreateApiKey(id, session, this.tokenVault),

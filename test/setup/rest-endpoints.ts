@@ -16,7 +16,8 @@ export const searches: readonly string[] = [...standaloneEndpoints].flatMap(([pa
 
 /** Endpoints with writes. */
 export const writable = endpoints.filter(
-  ({ create, update, view, resource }) => (create ?? update) && view === resource.views[0],
+  ({ create, update, view, resource }) =>
+    (create ?? update) && view === resource.views[0] && view.routes === 'all',
 );
 
 /** Writable fields that accept any text. */

@@ -56,6 +56,7 @@ function value(entity: Entity, field: EntityField, index: number, random: Random
   if (field.allowNull && random.chance(0.35)) return null;
   const published = resourceOf(entity)!.publishedColumnValues?.[field.column!];
 
+  if (published === false) return false;
   if (published) return isAccepted(index) ? published : '1';
   const low = Math.max(field.min ?? 1, 1);
 
@@ -182,7 +183,7 @@ export function isPublished(
     publishedColumnValues: publishedColumnValues = {},
     visibilityParentFieldName: visibilityParentFieldName,
   } = resourceOf(entity)!;
-  const hasPublishedValue = ([column, value]: [string, string]) =>
+  const hasPublishedValue = ([column, value]: [string, string | boolean]) =>
     row[fieldsOf(entity).find((field) => field.column === column)!.name] === value;
 
   if (!Object.entries(publishedColumnValues).every(hasPublishedValue)) return false;

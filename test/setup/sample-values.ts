@@ -51,7 +51,8 @@ const lowestInteger = ({ min = 1 }: EntityField): number => Math.max(min, 1);
 function value(entity: Entity, field: EntityField, number: number): unknown {
   const published = field.column && resourceOf(entity)!.publishedColumnValues?.[field.column];
 
-  if (published) return published;
+  if (published !== undefined) return published;
+  if (field.name === 'timeZone') return 'Europe/Berlin';
 
   switch (field.kind) {
     case 'integer': {

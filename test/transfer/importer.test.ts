@@ -608,3 +608,27 @@ test('gives body weights the unit in the profile of their owner, wherever it is 
     ]);
   }
 });
+
+test('imports measurements, with a date or a time, for the owner of their category', async () => {
+  const category = { user: FIRST, name: 'Waist', unit: 'cm' };
+  const measurement = (pk: number, date: string) => ({
+    model: 'measurements.measurement',
+    pk,
+    fields: { category: 7, date, value: '81.50', notes: '' },
+  });
+
+  await load([
+    ...dump(),
+    { model: 'measurements.category', pk: 7, fields: category },
+    measurement(1, '2023-01-02'),
+    measurement(2, '2024-01-02T07:30:00Z'),
+  ]);
+  expect(
+    await fitgraph.sql(
+      'SELECT "user_id" AS "user", "date"::date::text AS "date", "value" FROM "measurement" WHERE "category_id" = 7 ORDER BY "id"',
+    ),
+  ).toEqual([
+    { user: FIRST, date: '2023-01-02', value: '81.500' },
+    { user: FIRST, date: '2024-01-02', value: '81.500' },
+  ]);
+});

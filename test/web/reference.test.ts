@@ -15,7 +15,7 @@ it('shows a login link on the API reference page, or the signed-in user with a C
   await visitor.signIn('ann');
   const { text, headers } = await visitor.get(DOCS);
 
-  expect(text).toContain('<a href="/user/api-key">ann</a>');
+  expect(text).toContain('<a href="/user">ann</a>');
   expect(text).toMatch(/<meta name="csrf-token" content="[\w-]{60,}"/);
   expect(text).toContain('aria-label="Breadcrumbs"');
   expect(headers.get('cache-control')).toBe('private, no-store');

@@ -5,9 +5,10 @@
 import type { Context, Viewer } from '../context';
 import { forbiddenError, ClientError, unauthenticatedError } from '../declare/errors';
 import { fieldOf, type Entity } from '../declare/fields';
-import { OWNER_FIELD, resourceOf } from '../declare/registry';
+import { CATALOGUE_SCOPE_GROUP, OWNER_FIELD, resourceOf } from '../declare/registry';
+import { wholeOf } from '../declare/wholes';
 import { scopesInclude, graphqlScopeName, type AccessKind, type Scope } from './scopes';
-import { columnEquals, type SqlCondition } from './conditions';
+import { allOf, anyOf, columnEquals, type ParameterBinder, type SqlCondition } from './conditions';
 
 type AccessContext = Pick<Context, 'viewer' | 'policies'>;
 
@@ -63,6 +64,15 @@ export function requireViewerWithoutAccessToken({ viewer }: Pick<Context, 'viewe
   return viewer;
 }
 
+/** Rejects everyone but superusers: only they administrate the accounts of others. */
+export function requireSuperuser(context: Pick<Context, 'viewer'>): Viewer {
+  const viewer = requireViewerWithoutAccessToken(context);
+
+  if (!viewer.isSuperuser) throw forbiddenError();
+
+  return viewer;
+}
+
 /**
  * Restricts a statement to the viewer's own rows. Every statement on an owned table must include
  * these conditions; a public entity has none.
@@ -80,10 +90,11 @@ export function ownerConditions(
   return [(alias, bind) => `${alias}."${ownerColumn}" = ${bind(viewer.id)}`];
 }
 
-const columnValueConditions = (values: Readonly<Record<string, string>> = {}): SqlCondition[] =>
-  Object.entries(values).map(([column, value]) => columnEquals(column, value));
+const columnValueConditions = (
+  values: Readonly<Record<string, string | boolean>> = {},
+): SqlCondition[] => Object.entries(values).map(([column, value]) => columnEquals(column, value));
 
-/** Restricts a statement to public rows that have passed review, which everyone can see. */
+/** Restricts a statement to public rows in use that have passed review, which everyone can see. */
 export const publishedRowConditions = (entity: Entity): SqlCondition[] =>
   columnValueConditions(resourceOf(entity)?.publishedColumnValues);
 
@@ -97,25 +108,101 @@ export const mayHaveHiddenRows = (entity: Entity): boolean => {
 };
 
 /**
- * Whether the viewer may see contributions pending review. Reviewers are superusers in GraphQL; an
- * access token also needs the scope to read the catalogue. REST has no reviewers, because there
- * superusers see the same rows as other users.
+ * Whether the viewer may see and write all public rows. In REST nobody may, because there curators
+ * see the same rows as other users.
  */
-const isReviewer = ({ viewer, policies }: AccessContext): boolean =>
+export const isCurator = (
+  { viewer, policies }: AccessContext,
+  access: AccessKind = 'read',
+): boolean =>
   !policies.showsUnreviewedRows &&
-  viewer?.isSuperuser === true &&
-  !missingScopeError('catalogue', 'read', { viewer });
+  viewer?.isCurator === true &&
+  !missingScopeError(CATALOGUE_SCOPE_GROUP, access, { viewer });
+
+/** Table that records who contributed a row, for public resources that accept contributions. */
+export const contributorTableOf = (entity: Entity): string | undefined => {
+  const { pendingColumnValues, table } = resourceOf(entity)!;
+
+  return pendingColumnValues && `${table}_contributor`;
+};
+
+/** The contribution to which rows of an entity belong: the rows themselves, or their wholes. */
+interface Contribution {
+  root: Entity;
+  contributorTable: string;
+  rowIdSql(alias: string): string;
+}
+
+function contributionOf(entity: Entity): Contribution | undefined {
+  const contributorTable = contributorTableOf(entity);
+
+  if (contributorTable) {
+    return { root: entity, contributorTable, rowIdSql: (alias) => `${alias}."id"` };
+  }
+
+  const whole = resourceOf(entity)!.isOwned ? undefined : wholeOf(entity);
+  const contribution = whole && contributionOf(whole.entity);
+
+  if (!contribution) return undefined;
+  const { column } = fieldOf(entity, whole.referenceFieldName);
+  const { root, rowIdSql } = contribution;
+
+  return {
+    ...contribution,
+    rowIdSql: (alias) =>
+      root === whole.entity
+        ? `${alias}."${column}"`
+        : `(SELECT ${rowIdSql(`${alias}c`)} FROM "${resourceOf(whole.entity)!.table}" ${alias}c
+            WHERE ${alias}c."id" = ${alias}."${column}")`,
+  };
+}
+
+const contributorCondition =
+  ({ contributorTable, rowIdSql }: Contribution, comparison: string, userId?: number) =>
+  (alias: string, bind: ParameterBinder) =>
+    `(SELECT FROM "${contributorTable}" k WHERE k."row_id" = ${rowIdSql(alias)}
+      AND k."${OWNER_FIELD.column}" ${comparison} ${bind(userId ?? null)}::int)`;
+
+/** Hides rows that other users have contributed and that have not been accepted. */
+function withoutForeignContributions(entity: Entity, { viewer }: AccessContext): SqlCondition[] {
+  const contribution = contributionOf(entity);
+
+  if (!contribution) return [];
+  const isForeign = contributorCondition(contribution, 'IS DISTINCT FROM', viewer?.id);
+
+  return [(alias, bind) => `NOT EXISTS ${isForeign(alias, bind)}`];
+}
+
+/** Adds the viewer's own contributions, which are not accepted yet, to the rows that all see. */
+function withOwnContributions(
+  entity: Entity,
+  conditions: SqlCondition[],
+  { viewer }: AccessContext,
+): SqlCondition[] {
+  const contribution = viewer?.hasContributions ? contributionOf(entity) : undefined;
+
+  if (!contribution || !conditions.length) return conditions;
+  const isOwn = contributorCondition(contribution, '=', viewer!.id);
+
+  return [anyOf([allOf(conditions), (alias, bind) => `EXISTS ${isOwn(alias, bind)}`])];
+}
 
 /**
  * Restricts a statement to rows that the viewer can see: their own rows of an owned entity, or
- * published rows of a public one. GraphQL also hides rows whose parent row
- * (`visibilityParentFieldName`) is hidden. Reviewers see all public rows.
+ * published rows and own contributions of a public one. GraphQL also hides rows whose parent row
+ * (`visibilityParentFieldName`) is hidden. Curators see all public rows.
  */
 export function visibleRowConditions(entity: Entity, context: AccessContext): SqlCondition[] {
   const conditions = ownerConditions(entity, context);
 
-  if (isReviewer(context)) return conditions;
-  conditions.push(...publishedRowConditions(entity));
+  if (isCurator(context)) return conditions;
+  if (resourceOf(entity)!.isForCurators) return [() => 'FALSE'];
+  conditions.push(...withOwnContributions(entity, publishedRowConditions(entity), context));
+
+  if (!contributorTableOf(entity) && !resourceOf(entity)!.publishedColumnValues) {
+    conditions.push(...withoutForeignContributions(entity, context));
+  }
+
   const parentFieldName = resourceOf(entity)?.visibilityParentFieldName;
 
   if (parentFieldName && !context.policies.showsUnreviewedRows) {
@@ -146,61 +233,100 @@ function parentVisibleCondition(
 }
 
 /**
- * Whether the viewer may refer to every row of a public entity, including rows pending review, or
- * to every own row of an owned entity.
+ * Whether the viewer can see every row of a public entity to which own rows refer, including rows
+ * pending review, or every own row of an owned entity.
  */
-export const mayReferenceAllRows = (entity: Entity, context: AccessContext): boolean =>
-  context.policies.showsUnreviewedRows || isReviewer(context) || !mayHaveHiddenRows(entity);
+export const maySeeAllReferencedRows = (entity: Entity, context: AccessContext): boolean =>
+  context.policies.showsUnreviewedRows || isCurator(context) || !mayHaveHiddenRows(entity);
+
+/**
+ * Restricts a statement to rows that the viewer can see in references: also retired rows, and in
+ * REST rows pending review.
+ */
+export function referencedRowConditions(entity: Entity, context: AccessContext): SqlCondition[] {
+  const { publishedColumnValues, retiredColumn } = resourceOf(entity)!;
+
+  if (maySeeAllReferencedRows(entity, context)) return ownerConditions(entity, context);
+  if (!publishedColumnValues || !retiredColumn) return visibleRowConditions(entity, context);
+  const { [retiredColumn]: _inUse, ...acceptedColumnValues } = publishedColumnValues;
+
+  return withOwnContributions(entity, columnValueConditions(acceptedColumnValues), context);
+}
 
 /**
  * Restricts references in the viewer's input to permitted rows. In REST these include rows pending
- * review.
+ * review that no user has contributed. Triggers reject the others, too.
  */
-export const referenceableRowConditions = (
+export function referenceableRowConditions(
   entity: Entity,
   context: AccessContext,
-): SqlCondition[] => {
-  if (mayReferenceAllRows(entity, context)) return ownerConditions(entity, context);
+  isReferredToByOwnedRow: boolean,
+): SqlCondition[] {
+  if (!maySeeAllReferencedRows(entity, context)) return visibleRowConditions(entity, context);
+  const conditions = ownerConditions(entity, context);
 
-  return visibleRowConditions(entity, context);
-};
+  const contribution = contributionOf(entity);
 
-/**
- * Whether foreign keys alone reject references to rows that the viewer may not reference. True for
- * owned tables, because their foreign keys include the owner, and for public tables whose rows may
- * all be referenced.
- */
-export function foreignKeysEnforceAccess(entity: Entity, context: AccessContext): boolean {
-  // Rejects anonymous clients and access tokens without the required scope.
-  ownerConditions(entity, context);
-  return mayReferenceAllRows(entity, context);
+  if (!isReferredToByOwnedRow || !contribution) return conditions;
+  const { table } = resourceOf(contribution.root)!;
+
+  return [
+    ...conditions,
+    ...withoutForeignContributions(entity, context),
+    (alias) => `NOT EXISTS (SELECT FROM "${table}" m
+      WHERE m."id" = ${contribution.rowIdSql(alias)} AND m."merged_into_id" IS NOT NULL)`,
+  ];
 }
 
-/** Table that records who contributed a row, for public resources that accept contributions. */
-export const contributorTableOf = (entity: Entity): string | undefined => {
-  const { pendingColumnValues, table } = resourceOf(entity)!;
-
-  return pendingColumnValues && `${table}_contributor`;
-};
+/**
+ * Whether foreign keys and triggers alone reject references to rows that the viewer may not
+ * reference. True for owned tables, because their foreign keys include the owner, and for public
+ * tables whose rows may all be referenced, except contributions, which triggers protect.
+ */
+export function constraintsEnforceAccess(entity: Entity, context: AccessContext): boolean {
+  // Rejects anonymous clients and access tokens without the required scope.
+  ownerConditions(entity, context);
+  return maySeeAllReferencedRows(entity, context);
+}
 
 /**
  * Restricts a statement to rows that the viewer may update and delete: own rows, or own
- * contributions that are pending review. Reviewers may change all public rows.
+ * contributions that are pending review, with their parts. Curators may change all public rows.
  */
 export function writableRowConditions(entity: Entity, context: AccessContext): SqlCondition[] {
   requireScope(entity, 'write', context);
-  const table = contributorTableOf(entity);
-
-  if (!table) return ownerConditions(entity, context);
+  if (resourceOf(entity)!.isOwned) return ownerConditions(entity, context);
   const { viewer } = context;
 
   if (!viewer) throw unauthenticatedError();
-  if (isReviewer(context)) return [];
-  const isContributor: SqlCondition = (alias, bind) =>
-    `EXISTS (SELECT FROM "${table}" c WHERE c."row_id" = ${alias}."id"
-      AND c."${OWNER_FIELD.column}" = ${bind(viewer.id)})`;
+  if (isCurator(context, 'write')) return [];
+  const contribution = contributionOf(entity);
 
-  return [isContributor, ...columnValueConditions(resourceOf(entity)!.pendingColumnValues)];
+  if (!contribution) throw forbiddenError();
+  const isContributor = contributorCondition(contribution, '=', viewer.id);
+
+  return [
+    (alias, bind) => `EXISTS ${isContributor(alias, bind)}`,
+    ...columnValueConditions(resourceOf(entity)!.pendingColumnValues),
+  ];
+}
+
+/**
+ * Rejects viewers who may not create, update or delete rows of the entity alone. Parts of
+ * contributions are written together with them.
+ */
+export function requireWriter(entity: Entity, context: AccessContext): Viewer {
+  const viewer = requireWriteScope(entity, context);
+
+  if (!resourceOf(entity)!.isOwned && !contributorTableOf(entity)) requireCurator(entity, context);
+
+  return viewer;
+}
+
+/** Rejects viewers who are no curators, and access tokens without the scope. */
+export function requireCurator(entity: Entity, context: AccessContext): void {
+  requireWriteScope(entity, context);
+  if (!isCurator(context, 'write')) throw forbiddenError();
 }
 
 /**

@@ -53,9 +53,9 @@ registerEnumType(RowType, {
 
 export function registerRowTypes(): void {
   for (const entity of allEntities()) {
-    const { isOwned, exclusiveTo, description } = resourceOf(entity)!;
+    const { isOwned, exclusiveTo, isForCurators, description } = resourceOf(entity)!;
 
-    if (exclusiveTo === 'rest') continue;
+    if (exclusiveTo === 'rest' || isForCurators) continue;
     const name = toConstantCase(lowerFirst(entity.name));
 
     RowType[name] = entity.name;

@@ -54,6 +54,11 @@ export const LIVE_INSTANCES_SQL = `pg_locks l WHERE l."locktype" = 'advisory'
 export const listenerApplicationName = (newestMigration = ''): string =>
   `${LISTENER_APPLICATION_NAME_PREFIX} ${newestMigration}`.slice(0, MAX_APPLICATION_NAME_BYTES);
 
+/** SQL: counts running workers, each of which has one connection that listens for notifications. */
+export const RUNNING_WORKER_COUNT_SQL = `SELECT count(*)::int AS "workers" FROM pg_stat_activity
+  WHERE "application_name" LIKE '${LISTENER_APPLICATION_NAME_PREFIX}%'
+    AND "datname" = current_database()`;
+
 export class NotificationListener {
   /** Random number that identifies this process among all instances. */
   readonly instanceNumber = randomInt(1, 2 ** 31);

@@ -1,6 +1,6 @@
 /**
  * Audit columns of owned resources (`createdAt`, `updatedAt`, row `version`), set by database
- * triggers. The version is also REST's `ETag`.
+ * triggers, and row versions of public ones. The version is also REST's `ETag`.
  */
 import { literal } from 'sequelize';
 import { Column, DataType } from 'sequelize-typescript';
@@ -45,3 +45,17 @@ export function addAuditFields({ prototype }: Entity): void {
     }),
   );
 }
+
+/**
+ * Adds the row version of a public resource: the transaction that has written the row, and its
+ * place in the table, which every update changes.
+ */
+export const addPublicVersionField = ({ prototype }: Entity): void =>
+  (
+    ComputedField<string>(() => String, {
+      label: 'Version',
+      description: 'Opaque; changes with the row. For `ifVersion`.',
+      hiddenInRest: true,
+      sql: (alias) => `(${alias}."xmin"::text || ${alias}."ctid"::text)`,
+    }) as PropertyDecorator
+  )(prototype as object, VERSION_FIELD);

@@ -40,6 +40,7 @@ export const IssueCode = createEnum('InputErrorCode', 'Machine-readable kinds of
     'The row does not exist, or the viewer may not refer to it. The two cases are not distinguished.',
   NOT_UNIQUE: 'Another row already has this unique value.',
   HAS_HISTORY: 'The row has logs, sessions or diary entries, which would be deleted with it.',
+  IN_USE: 'Other rows refer to the row, so that it cannot be deleted.',
   CONFLICT: 'The version of the row differs from `ifVersion`.',
   WRONG_CREDENTIALS: 'The name or the password is wrong.',
   INVALID: 'The value violates another rule, described in the message.',

@@ -100,8 +100,11 @@ export interface FieldOptions<Nullable extends boolean = boolean> {
   exclusiveTo?: ApiName;
   isHtml?: boolean;
 
-  /** Rejects writes by clients. `'rest'` means read-only in REST but writable in GraphQL. */
-  readOnly?: boolean | 'rest';
+  /**
+   * Rejects writes by clients, of one API only if it names one. A computed field is read-only
+   * unless this is `false`; hooks then write its value.
+   */
+  readOnly?: boolean | ApiName;
   restIgnoredOnCreate?: boolean;
 
   /**
@@ -129,10 +132,13 @@ export interface FieldOptions<Nullable extends boolean = boolean> {
   relatedColumn?: RelatedRowColumn;
 
   /**
-   * Indexes the text for search. `<column>_folded` holds a case-folded copy with a trigram index,
-   * `<column>_words` its words.
+   * Indexes the text for search: `<column>_folded` holds a case-folded copy with a trigram index and
+   * a B-tree, and another index contains its words.
    */
   indexedForSearch?: boolean;
+
+  /** Further columns whose words a search of this indexed field finds (migration 0093). */
+  searchedWithColumns?: readonly string[];
 
   /**
    * Adds a database index to a large table, for sorting by GraphQL's collation of public strings.
@@ -290,6 +296,9 @@ function columnDefault({
   return defaultValue ?? (kind === 'string' && allowBlank && !allowNull ? '' : undefined);
 }
 
+const isReadOnlyInGraphQL = (readOnly: boolean | ApiName): boolean =>
+  readOnly === true || readOnly === 'graphql';
+
 export function defineField(
   kind: FieldKind,
   type: EntityField['type'],
@@ -304,7 +313,8 @@ export function defineField(
     const publicName = options.relationFieldName ?? name;
     const label = options.label ?? labelFor(publicName);
     const description = options.description ?? options.helpText ?? `${label}.`;
-    const isReadOnlyInRest = options.readOnly !== undefined || isDerived;
+    const isReadOnlyInRest =
+      isDerived || (options.readOnly !== undefined && options.readOnly !== 'graphql');
     const hiddenOnPages = options.hiddenOnPages ?? options.hiddenInRest ?? false;
     const allowBlank = options.allowBlank ?? false;
     const graphqlAllowBlank = options.graphqlAllowBlank ?? allowBlank;
@@ -335,7 +345,7 @@ export function defineField(
       hasDefault: options.default !== undefined,
       hiddenInRest: options.hiddenInRest ?? false,
       hiddenOnPages,
-      readOnly: options.readOnly === true || isDerived,
+      readOnly: options.readOnly === undefined ? isDerived : isReadOnlyInGraphQL(options.readOnly),
       restReadOnly: isReadOnlyInRest || options.hiddenInRest === true,
       pageReadOnly: isReadOnlyInRest || hiddenOnPages,
       restIgnoredOnCreate: options.restIgnoredOnCreate ?? false,

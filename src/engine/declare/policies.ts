@@ -21,8 +21,8 @@ export interface ApiPolicies {
   protectsHistory: boolean;
 
   /**
-   * Lets all users refer to public rows pending review and see their child rows. Otherwise only
-   * reviewers (superusers) may.
+   * Lets all users refer to public rows pending review and see their child rows, except
+   * contributions of other users. Otherwise only curators may.
    */
   showsUnreviewedRows: boolean;
   textOrder: TextOrder;

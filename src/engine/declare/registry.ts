@@ -99,6 +99,23 @@ export const OWNER_FIELD = { field: 'userId', column: 'user_id' } as const;
 
 export type WriteOperation = 'create' | 'update' | 'remove';
 
+/** The mutations of a public resource that curators write. Its REST routes stay read-only. */
+export const CURATED: readonly WriteOperation[] = ['create', 'update', 'remove'];
+
+export const CATALOGUE_SCOPE_GROUP = 'catalogue';
+
+/** An SQL condition on a row; `bind` returns the placeholder of a value. */
+type RowCondition = (alias: string, bind: (value: unknown) => string) => string;
+
+/** What a search by name prefers, besides the name itself. */
+export interface SearchPreferences {
+  /** Rows in a language of the viewer, if rows have a language. */
+  inLanguage?: RowCondition;
+
+  /** Rows that the viewer has used, which are found first. */
+  used?: RowCondition;
+}
+
 export interface RestViewOptions extends Partial<Omit<RestViewMetadata, 'restName' | 'filters'>> {
   filters?: readonly (string | FilterMetadata)[];
 }
@@ -121,8 +138,8 @@ export interface ResourceOptions extends RestViewOptions {
   isOwned?: boolean;
 
   /**
-   * Resource group in scopes of access tokens (`src/accounts/access-tokens.ts`). Only owned
-   * resources, and public ones that accept contributions, have a group.
+   * Resource group in scopes of access tokens (`src/accounts/access-tokens.ts`). Defaults to the
+   * catalogue for public resources. REST restricts only resources that declare a group.
    */
   scopeGroup?: string;
   table?: string;
@@ -133,6 +150,9 @@ export interface ResourceOptions extends RestViewOptions {
   /** Model name in data dumps of the reference service. */
   dumpModelName?: string;
   exclusiveTo?: ApiName;
+
+  /** Needed if a field is `indexedForSearch`. */
+  searchPreferences?: (context: Context) => SearchPreferences;
 
   /**
    * Adds queries for one row and for the list; `'rest'` means in REST only. Without these queries,
@@ -177,7 +197,13 @@ export interface ResourceOptions extends RestViewOptions {
    * Column values of public rows that everyone can see. Clients see only the ids of other rows, in
    * references.
    */
-  publishedColumnValues?: Readonly<Record<string, string>>;
+  publishedColumnValues?: Readonly<Record<string, string | boolean>>;
+
+  /**
+   * Column of `publishedColumnValues` that marks rows as retired: they are visible only in rows
+   * that refer to them.
+   */
+  retiredColumn?: string;
 
   /**
    * Column values of public rows that are pending review. Their contributor (in
@@ -186,12 +212,24 @@ export interface ResourceOptions extends RestViewOptions {
   pendingColumnValues?: Readonly<Record<string, string>>;
 
   /**
+   * Fields that distinguish the parts of one row. When two rows are merged, parts with equal values
+   * become one.
+   */
+  partKeyFieldNames?: readonly string[];
+
+  /** Whether only curators see the rows. */
+  isForCurators?: boolean;
+
+  /**
    * Reference to the parent row that determines visibility: a viewer who can see the parent row can
    * see this row.
    */
   visibilityParentFieldName?: string;
 
-  /** Supported mutations. Defaults to all for an owned resource and none for a public one. */
+  /**
+   * Supported mutations. Defaults to all for an owned resource and none for a public one, whose
+   * REST routes are read-only unless `routes` says otherwise.
+   */
   writeOperations?: readonly WriteOperation[];
 
   /**

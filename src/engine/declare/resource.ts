@@ -31,11 +31,12 @@ import { Node } from './node';
 import {
   registerResource,
   type ResourceOptions,
+  CATALOGUE_SCOPE_GROUP,
   type RestViewOptions,
   type WriteOperation,
   resourceOf,
 } from './registry';
-import { addAuditFields, VERSION_FIELD } from './audit-fields';
+import { addAuditFields, addPublicVersionField, VERSION_FIELD } from './audit-fields';
 import type { EnumDefinition } from './choices';
 import type { LinkTable } from './link-table';
 
@@ -98,6 +99,9 @@ export const Owner = (target: Thunk, options: FieldOptions = {}): TypedDecorator
 
 interface LinkOptions extends FieldOptions {
   assumedSize: number;
+
+  /** Accepts an empty list. */
+  allowBlank?: boolean;
 
   /** GraphQL field that returns the linked rows. */
   relationFieldName: string;
@@ -245,7 +249,7 @@ export function Resource(options: ResourceOptions) {
       title: view.title ?? splitCamelCase(entity.name),
       description: view.description ?? options.description,
       filters: (view.filters ?? []).map(toFilterMetadata),
-      routes: view.routes ?? (writeOperations.length === 3 ? 'all' : 'read'),
+      routes: view.routes ?? (isOwned && writeOperations.length === 3 ? 'all' : 'read'),
     });
     const { filters, title, inReference, routes, permittedMethods, graphqlSelection } = options;
     const views: RestViewMetadata[] = [];
@@ -293,12 +297,14 @@ export function Resource(options: ResourceOptions) {
       table,
       singularName,
       pluralName,
+      scopeGroup: options.scopeGroup ?? (isOwned ? undefined : CATALOGUE_SCOPE_GROUP),
       ordering: options.ordering ?? [],
       lookupTableSize: options.lookupTableSize,
       writeOperations,
       metadata,
     });
     if (isOwned) addAuditFields(entity);
+    else if (writeOperations.length) addPublicVersionField(entity);
     Table({ tableName: table, timestamps: false, underscored: true })(entity);
     ObjectType({ description: options.description, simpleResolvers: true, implements: Node })(
       entity,

@@ -9,7 +9,7 @@ import {
   NOT_A_TIME_ZONE_MESSAGE,
 } from '../../shared/messages';
 import type { Row } from '../../database/rows';
-import { referenceableRowConditions } from '../access/access';
+import { referencedRowConditions } from '../access/access';
 import { collateClause, fieldSqlExpression } from '../sql/expressions';
 import { whereClause, type ParameterBinder } from '../access/conditions';
 import type { Context } from '../context';
@@ -172,7 +172,7 @@ class GroupKeyBuilder {
 
   private addTimeKey(field: EntityField, options: TimeGroupBy, inputPath: InputPath): void {
     const { by, firstDay, timeZone: zone = null } = options;
-    const timeZone = zone === null ? this.context.services.timeZone : resolveTimeZone(zone);
+    const timeZone = zone === null ? this.context.timeZone : resolveTimeZone(zone);
 
     if (timeZone === undefined) {
       throw invalidInputError([...inputPath, 'timeZone'], NOT_A_TIME_ZONE_MESSAGE);
@@ -285,7 +285,7 @@ class GroupKeyBuilder {
     }
 
     const alias = `m${this.rowWeightFactorsSql.length}`;
-    const visibilityConditions = referenceableRowConditions(target, this.context);
+    const visibilityConditions = referencedRowConditions(target, this.context);
     const outerAlias = this.referenceJoins.ensureJoined(path);
     const commonKeyColumn = weightedLinks[0]!.keyColumn ?? 'id';
 

@@ -79,7 +79,7 @@ export class TimeGroupBy {
   declare by: TimeUnit;
   @Field(() => String, {
     nullable: true,
-    description: 'IANA time zone, such as `Europe/Berlin`; the time zone of the server if absent.',
+    description: 'IANA time zone, such as `Europe/Berlin`; the time zone of the account if absent.',
   })
   declare timeZone?: string | null;
   @Field(() => WEEKDAY_ENUM.type, { defaultValue: MONDAY, description: FIRST_DAY_DESCRIPTION })

@@ -2,7 +2,7 @@
  * Joins of a grouped statement to referenced rows: one per path of references, shared by all keys
  * and statistics.
  */
-import { referenceableRowConditions } from '../access/access';
+import { referencedRowConditions } from '../access/access';
 import type { SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
 import type { EntityField } from '../declare/fields';
@@ -33,7 +33,7 @@ export class ReferenceJoins {
 
     this.aliases.set(dottedPath, alias);
     const target = referenceField.target!();
-    const visibilityConditions = referenceableRowConditions(target, this.context);
+    const visibilityConditions = referencedRowConditions(target, this.context);
 
     this.joins.push((_alias, bind) => {
       const visibilitySql = visibilityConditions

@@ -4,7 +4,7 @@
  */
 import { MAX_INTEGER } from '../../shared/bounds';
 import type { Row } from '../../database/rows';
-import { referenceableRowConditions, visibleRowConditions } from '../access/access';
+import { referencedRowConditions, visibleRowConditions } from '../access/access';
 import {
   createParameterBinder,
   allOfSql,
@@ -66,7 +66,7 @@ export function createListRequest(
   const orderContext: OrderContext = {
     textOrder: context.policies.textOrder,
     searches,
-    referencedRowConditions: (target) => referenceableRowConditions(target, context),
+    referencedRowConditions: (target) => referencedRowConditions(target, context),
   };
 
   return {

@@ -5,8 +5,8 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import {
-  referenceableRowConditions,
-  mayReferenceAllRows,
+  referencedRowConditions,
+  maySeeAllReferencedRows,
   ownerConditions,
   visibleRowConditions,
 } from '../access/access';
@@ -130,7 +130,7 @@ function rowLoader(
   context: Context,
 ): BatchLoader<Row | null> {
   return context.loaders.getOrCreate<Row | null>(`rows ${columns.cacheKey}`, (ids) =>
-    readRowPerId(columns, ids, referenceableRowConditions(entity, context), context),
+    readRowPerId(columns, ids, referencedRowConditions(entity, context), context),
   );
 }
 
@@ -145,7 +145,12 @@ export function loadReferencedRow(
   info: ResolveInfo,
 ): Row | null | Promise<Row | null> {
   if (id === null || id === undefined) return null;
-  if (resourceOf(entity)!.isCachedInMemory) return context.services.catalogue.get(entity, id);
+  const { catalogue } = context.services;
+
+  if (resourceOf(entity)!.isCachedInMemory) {
+    // A row that does not exist in memory is newer than the last notification.
+    return catalogue.get(entity, id) ?? catalogue.reload().then(() => catalogue.get(entity, id));
+  }
 
   return rowLoader(entity, batchColumnsOfSelection(entity, info, context), context).get(id);
 }
@@ -157,17 +162,22 @@ export function loadRowsById(
   context: Context,
   info: ResolveInfo,
 ): Row[] | Promise<Row[]> {
+  const visibleRows = (loadedRows: (Row | null)[]) =>
+    loadedRows.filter((row): row is Row => row !== null);
+
   if (resourceOf(entity)!.isCachedInMemory) {
-    return ids
-      .map((id) => context.services.catalogue.get(entity, id))
-      .filter((row): row is Row => row !== null);
+    const { catalogue } = context.services;
+    const readCached = () => ids.map((id) => catalogue.get(entity, id));
+    const cachedRows = readCached();
+
+    return cachedRows.includes(null)
+      ? catalogue.reload().then(() => visibleRows(readCached()))
+      : visibleRows(cachedRows);
   }
 
   const rows = rowLoader(entity, batchColumnsOfSelection(entity, info, context), context).getAll(
     ids,
   );
-  const visibleRows = (loadedRows: (Row | null)[]) =>
-    loadedRows.filter((row): row is Row => row !== null);
 
   return rows instanceof Promise ? rows.then(visibleRows) : visibleRows(rows);
 }
@@ -243,7 +253,7 @@ export function loadRowEvenIfHidden<M, F extends keyof RowOf<M> & string>(
   id: number,
   context: Context,
 ): Promise<RowFields<M, F> | null> {
-  if (mayReferenceAllRows(entity, context)) return loadRowFields(entity, fields, id, context);
+  if (maySeeAllReferencedRows(entity, context)) return loadRowFields(entity, fields, id, context);
   const columns = batchColumns(entity, new Set(fields), context);
 
   return context.loaders

@@ -19,6 +19,9 @@ import { memoizePerEntity } from '../declare/memoize';
 
 const writableFields = (entity: Entity) => fieldsOf(entity).filter((field) => !field.readOnly);
 
+/** Whether rows have values that clients set. A group of variations has only an id. */
+export const hasWritableFields = (entity: Entity): boolean => writableFields(entity).length > 0;
+
 interface InputFieldOptions {
   nullable: boolean;
   description: string;

@@ -1,10 +1,11 @@
 /** Create, update and delete mutations of a resource, for one row and for many. */
 import { Arg, Ctx, ID, Int, Mutation, type ClassType, Field, ObjectType } from 'type-graphql';
 import type { Context } from '../context';
-import { childRowsFieldsOf, partFields, type Entity } from '../declare/fields';
+import { partFields, type Entity } from '../declare/fields';
 import {
   bulkChangeInputType,
   creationInputType,
+  hasWritableFields,
   IF_VERSION_DESCRIPTION,
   patchInputType,
   RowVersion,
@@ -26,7 +27,10 @@ import { resourceOf, type FieldValues } from '../declare/registry';
 import { hasRequiredFields } from '../read/query-plan';
 import { readViewerRowId, readRowById } from '../read/rows';
 import type { StoredRow } from '../write/statements';
+import { mergeRow } from '../write/merge';
+import { isMergeable } from '../write/references';
 import { inputHasParts, saveRowWithParts } from '../write/nested-write';
+import { creatableChildFields } from '../write/drafts';
 import type { RowReference } from '../write/row-references';
 import {
   executeUpdates,
@@ -120,6 +124,7 @@ export function addMutations(target: ClassType, entity: Entity): void {
       addUpdateMutation(target, entity, metadata.updateMutationName, Payload);
     }
 
+    if (isMergeable(entity)) addMergeMutation(target, entity, Payload);
     if (viewerMutationName) addViewerUpdateMutation(target, entity, viewerMutationName, Payload);
   }
 
@@ -135,13 +140,24 @@ const rowMutationDecorator = (
 
 const nounPhrase = (entity: Entity) => withArticle(nounOf(entity.name));
 
-/**
- * Sentence for descriptions: who may change or delete rows of a public resource with contributions.
- */
+/** Sentence for descriptions: who may change or delete rows of a public resource. */
 function permissionNote(entity: Entity): string {
-  if (!resourceOf(entity)!.pendingColumnValues) return '';
+  const { isOwned, pendingColumnValues } = resourceOf(entity)!;
 
-  return ' Rejected with FORBIDDEN unless the viewer is a superuser, or contributed it and its review is pending.';
+  if (isOwned) return '';
+  if (!pendingColumnValues) return ' Only for curators.';
+
+  return ' Only for curators, and for the user who contributed it while its review is pending.';
+}
+
+function creationNote(entity: Entity): string {
+  const { isOwned, pendingColumnValues } = resourceOf(entity)!;
+
+  if (isOwned) return '';
+
+  return pendingColumnValues
+    ? ' Pending review, unless the viewer is a curator.'
+    : ' Only for curators.';
 }
 
 function addCreateMutation(
@@ -150,27 +166,33 @@ function addCreateMutation(
   name: string,
   Payload: PayloadConstructor<StoredRow>,
 ): void {
-  const CreationInput = creationInputType(entity);
-  const hasChildRows = childRowsFieldsOf(entity).some(({ readOnly }) => !readOnly);
+  const inputDecorators: ResolverParameterDecorator[] = [];
+
+  if (hasWritableFields(entity)) {
+    const CreationInput = creationInputType(entity);
+
+    inputDecorators.push(Arg('input', () => CreationInput, { description: 'The values.' }));
+  }
+
   let childRowsNote = '';
 
-  if (hasChildRows) {
+  if (creatableChildFields(entity).length) {
     childRowsNote = ` and the child rows of the input, all or nothing, at most ${MAX_ROWS_PER_MUTATION} rows`;
   }
 
   addResolverMethod(
     target,
     'create',
-    (input: FieldValues, context: Context) =>
+    (context: Context, input: FieldValues = {}) =>
       runWrite(
         Payload,
         async () => (await createRows(entity, [{ input, path: ['input'] }], 'input', context))[0]!,
       ),
-    [Arg('input', () => CreationInput, { description: 'The values.' }), Ctx()],
+    [Ctx(), ...inputDecorators],
     rowMutationDecorator(
       Payload,
       name,
-      `Creates ${nounPhrase(entity)}${childRowsNote}. Absent fields have their default values.`,
+      `Creates ${nounPhrase(entity)}${childRowsNote}. Absent fields have their default values.${creationNote(entity)}`,
     ),
     ROW_MUTATION_EXTENSIONS,
   );
@@ -208,7 +230,7 @@ function addUpdateMutation(
       ID_ARGUMENT_DECORATOR,
       Arg('input', () => PatchInput, { description: 'The values to change.' }),
       Ctx(),
-      ...versionArgumentDecorators(entity),
+      VERSION_ARGUMENT_DECORATOR,
     ],
     rowMutationDecorator(
       Payload,
@@ -245,12 +267,42 @@ function addViewerUpdateMutation(
     [
       Arg('input', () => PatchInput, { description: 'The values to change.' }),
       Ctx(),
-      ...versionArgumentDecorators(entity),
+      VERSION_ARGUMENT_DECORATOR,
     ],
     rowMutationDecorator(
       Payload,
       name,
       `Updates the viewer's ${nounOf(entity.name)}. Absent fields stay unchanged.`,
+    ),
+    ROW_MUTATION_EXTENSIONS,
+  );
+}
+
+function addMergeMutation(
+  target: ClassType,
+  entity: Entity,
+  Payload: PayloadConstructor<StoredRow>,
+): void {
+  const { pluralName } = resourceOf(entity)!;
+  const noun = nounOf(entity.name);
+  const reference = (name: string, id: string): RowReference => ({ id, idPath: [name] });
+
+  addResolverMethod(
+    target,
+    'merge',
+    (from: string, into: string, context: Context) =>
+      runWrite(Payload, () =>
+        mergeRow(entity, reference('from', from), reference('into', into), context),
+      ),
+    [
+      Arg('from', () => ID, { description: `The ${noun} that is retired.` }),
+      Arg('into', () => ID, { description: `The ${noun} that replaces it.` }),
+      Ctx(),
+    ],
+    rowMutationDecorator(
+      Payload,
+      `merge${upperFirst(pluralName)}`,
+      `Merges ${nounPhrase(entity)} into another one, to which all rows of all users refer afterwards. Parts that the other one lacks move to it. Only for curators.`,
     ),
     ROW_MUTATION_EXTENSIONS,
   );
@@ -281,7 +333,7 @@ function addDeleteMutation(target: ClassType, entity: Entity, name: string): voi
           deleteHistory ?? false,
         ),
       ),
-    [ID_ARGUMENT_DECORATOR, Ctx(), ...versionArgumentDecorators(entity), ...historyArguments],
+    [ID_ARGUMENT_DECORATOR, Ctx(), VERSION_ARGUMENT_DECORATOR, ...historyArguments],
     rowMutationDecorator(DeletePayload, name, description),
     ROW_MUTATION_EXTENSIONS,
   );
@@ -289,12 +341,11 @@ function addDeleteMutation(target: ClassType, entity: Entity, name: string): voi
 
 const ID_ARGUMENT_DECORATOR = Arg('id', () => ID, { description: ROW_ID_DESCRIPTION });
 
-/** Argument for optimistic locking. Public rows have no versions. */
-function versionArgumentDecorators(entity: Entity): ResolverParameterDecorator[] {
-  if (!resourceOf(entity)!.isOwned) return [];
-
-  return [Arg('ifVersion', () => String, { nullable: true, description: IF_VERSION_DESCRIPTION })];
-}
+/** Argument for optimistic locking. */
+const VERSION_ARGUMENT_DECORATOR = Arg('ifVersion', () => String, {
+  nullable: true,
+  description: IF_VERSION_DESCRIPTION,
+});
 
 /**
  * Creates a reference to a row that a mutation updates or deletes. `basePath` locates the row in

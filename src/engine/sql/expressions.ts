@@ -14,7 +14,7 @@ import {
 import { linkDiscriminatorCondition, type LinkTable } from '../declare/link-table';
 import { resourceOf } from '../declare/registry';
 import type { TextOrder } from '../declare/policies';
-import { referenceableRowConditions, visibleRowConditions } from '../access/access';
+import { referencedRowConditions, visibleRowConditions } from '../access/access';
 import type { Context } from '../context';
 import type { ApiName } from '../../shared/metadata';
 import { memoizePerEntity } from '../declare/memoize';
@@ -240,7 +240,7 @@ const referenceRelations = (entity: Entity): EntityRelation[] =>
         isToMany: field.relation.isToMany,
         exclusiveTo: resourceOf(target())!.exclusiveTo ?? field.exclusiveTo,
         ...referenceSemiJoin(entity, field),
-        visibilityConditions: (context) => referenceableRowConditions(target(), context),
+        visibilityConditions: (context) => referencedRowConditions(target(), context),
       },
     ];
   });

@@ -2,8 +2,9 @@
  * Text search in SQL: LIKE patterns, case-insensitive comparison, trigram similarity
  * (https://www.postgresql.org/docs/current/pgtrgm.html).
  */
-import { allOf, anyOf, type SqlCondition } from '../access/conditions';
-import type { EntityField } from '../declare/fields';
+import { allOf, anyOf, whereClause, type SqlCondition } from '../access/conditions';
+import type { Entity, EntityField } from '../declare/fields';
+import { resourceOf, type SearchPreferences } from '../declare/registry';
 import { fieldSqlExpression } from './expressions';
 
 export type MatchPosition = 'contains' | 'startsWith' | 'endsWith';
@@ -75,6 +76,7 @@ export const caseFoldedInCondition =
 export interface TextSearch {
   field: EntityField;
   text: string;
+  preferences?: SearchPreferences;
 }
 
 /** Maximum number of words in a search term that are compared by similarity. */
@@ -96,17 +98,26 @@ const splitWords = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u
  * use trigram similarity if PostgreSQL has the extension pg_trgm.
  */
 function similarWordCondition(field: EntityField, word: string): SqlCondition {
-  if (field.indexedForSearch) {
-    return (alias, bind) =>
-      `${alias}."${field.column}_words" && (SELECT search_alike(search_fold(${bind(word)})))`;
-  }
-
   const isLong = (field.maxLength ?? Infinity) > MAX_EDIT_DISTANCE_TEXT_CHARACTERS;
   const similarityFunctionName = isLong ? 'search_similar' : 'search_resembles';
 
   return (alias, bind) =>
     `${similarityFunctionName}(${caseFoldedExpression(field, alias)}, search_fold(${bind(word)}))`;
 }
+
+/** SQL: the words of an indexed field, as the index of migration 0093 contains them. */
+function searchVectorSql(field: EntityField, alias: string): string {
+  const others = (field.searchedWithColumns ?? []).map(
+    (column) => ` || coalesce(' ' || "search_fold"(${alias}."${column}"), '')`,
+  );
+
+  return `"search_vector"(${caseFoldedExpression(field, alias)}${others.join('')})`;
+}
+
+const wordsCondition =
+  ({ field, text }: TextSearch): SqlCondition =>
+  (alias, bind) =>
+    `${searchVectorSql(field, alias)} @@ (SELECT search_query(search_fold(${bind(text)})))`;
 
 /**
  * Condition of a fuzzy search: the field contains the whole term, or each of its words or a similar
@@ -115,6 +126,10 @@ function similarWordCondition(field: EntityField, word: string): SqlCondition {
 export function searchMatchCondition({ field, text: term }: TextSearch): SqlCondition {
   const text = trimSearchTerm(term);
   const containsCondition = caseFoldedLikeCondition(field, 'contains', text);
+
+  if (field.indexedForSearch) {
+    return anyOf([containsCondition, wordsCondition({ field, text })]);
+  }
 
   if (!hasTrigram(text)) return containsCondition;
   const words = splitWords(text).slice(0, MAX_SEARCH_WORDS);
@@ -129,8 +144,75 @@ export function searchMatchCondition({ field, text: term }: TextSearch): SqlCond
   return anyOf([containsCondition, allOf(wordConditions)]);
 }
 
+/** Maximum numbers of rows that a search of an indexed field ranks. */
+const MAX_HITS = { beginning: 500, words: 1_000, contained: 500 };
+
+/** A costly kind of hits is looked for if another kind has fewer hits than this. */
+const FEW_HITS = 50;
+
+const limitUnlessMany = (hits: string, limit: number) =>
+  `CASE WHEN (SELECT count(*) FROM ${hits}) < ${FEW_HITS} THEN ${limit} ELSE 0 END`;
+
+/**
+ * Condition of a search that ranks its hits: the shortest names that begin with the term, names
+ * that contain its words and, if those are few, names that contain it anywhere. Each kind is
+ * limited, so that a search of one letter among millions of names takes as long as another one. All
+ * rows that the viewer has used are hits. `others` are the further conditions on the rows.
+ */
+export function rankedSearchCondition(
+  entity: Entity,
+  { field, text: term, preferences }: TextSearch,
+  others: readonly SqlCondition[],
+): SqlCondition {
+  const text = trimSearchTerm(term);
+  const { table } = resourceOf(entity)!;
+  const matchesWords = wordsCondition({ field, text });
+  const contains = caseFoldedLikeCondition(field, 'contains', text);
+
+  const beginsWith: SqlCondition = (alias, bind) => {
+    const [name, start] = [caseFoldedExpression(field, alias), `search_fold(${bind(text)})`];
+
+    return `${name} >= ${start} AND ${name} < ${start} || chr(1114111)`;
+  };
+
+  // Of the many words that begin with one or two letters, only those at the beginning of names count.
+  const wordsLimit = hasTrigram(text)
+    ? MAX_HITS.words
+    : limitUnlessMany('beginnings', MAX_HITS.words);
+
+  return (alias, bind) => {
+    const hit = `${alias}h`;
+    const select = (condition: SqlCondition, end = '') =>
+      `(SELECT ${hit}."id" FROM "${table}" ${hit}${whereClause([...others, condition], hit, bind)}${end})`;
+    const shortestFirst = `ORDER BY char_length(${caseFoldedExpression(field, hit)}), ${hit}."id"`;
+    const parts = [
+      'SELECT "id" FROM beginnings',
+      'SELECT "id" FROM words',
+      select(contains, ` LIMIT ${limitUnlessMany('words', MAX_HITS.contained)}`),
+    ];
+
+    if (preferences?.used) parts.push(select(allOf([preferences.used, matchesWords])));
+
+    return `${alias}."id" IN (
+      WITH beginnings AS MATERIALIZED ${select(beginsWith, ` ${shortestFirst} LIMIT ${MAX_HITS.beginning}`)},
+        words AS MATERIALIZED ${select(matchesWords, ` LIMIT ${wordsLimit}`)}
+      ${parts.join('\n      UNION ALL ')})`;
+  };
+}
+
+/** Points for rows that the viewer prefers; the next better class of names has 2,000,000 more. */
+const LANGUAGE_POINTS = 1_000_000;
+const USED_POINTS = 100_000_000;
+
 /** Relevance of a row that matches the search, as an integer. */
 export const searchRelevanceSql =
-  ({ field, text }: TextSearch): SqlCondition =>
-  (alias, bind) =>
-    `search_rank(${caseFoldedExpression(field, alias)}, search_fold(${bind(trimSearchTerm(text))}))`;
+  ({ field, text, preferences }: TextSearch): SqlCondition =>
+  (alias, bind) => {
+    const points = (condition: SqlCondition | undefined, number: number) =>
+      condition ? ` + CASE WHEN ${condition(alias, bind)} THEN ${number} ELSE 0 END` : '';
+
+    return `(search_score(${caseFoldedExpression(field, alias)}, search_fold(${bind(trimSearchTerm(text))}))${points(
+      preferences?.inLanguage,
+      LANGUAGE_POINTS,
+    )}${points(preferences?.used, USED_POINTS)})`;
+  };

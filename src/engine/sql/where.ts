@@ -12,11 +12,13 @@ import {
 } from '../declare/errors';
 import { fieldsOf, type Entity, type EntityField } from '../declare/fields';
 import { linkDiscriminatorCondition } from '../declare/link-table';
+import { resourceOf } from '../declare/registry';
 import type { OrderTerm } from './ordering';
 import { isSearchableField, TextMode } from './filters';
 import { parseRowId, parseNodeId, rejectNodeIdOfOtherType, resolveRowId } from '../declare/node';
 import { fieldSqlExpression, relationsOf, type EntityRelation } from './expressions';
 import {
+  rankedSearchCondition,
   searchMatchCondition,
   textMatchCondition,
   caseFoldedInCondition,
@@ -138,15 +140,13 @@ function inCondition(
 
 const SQL_COMPARISON_OPERATORS: Record<string, string> = { lt: '<', lte: '<=', gt: '>', gte: '>=' };
 
-function searchCondition(field: EntityField, text: string, path: InputPath): SqlCondition {
+function checkSearchTerm(text: string, path: InputPath): void {
   if ([...text].length > MAX_SEARCH_CHARACTERS) {
     throw invalidInputError(
       path,
       `Ensure this value has no more than ${MAX_SEARCH_CHARACTERS} characters.`,
     );
   }
-
-  return text.includes('\0') ? MATCHES_NO_ROW : searchMatchCondition({ field, text });
 }
 
 /**
@@ -172,7 +172,9 @@ export function operatorCondition(
     case 'isNull':
       return value ? nullCondition(field) : negate(nullCondition(field));
     case 'search':
-      return searchCondition(field, value, path);
+      checkSearchTerm(value, path);
+
+      return value.includes('\0') ? MATCHES_NO_ROW : searchMatchCondition({ field, text: value });
     case 'contains':
     case 'startsWith':
     case 'endsWith':
@@ -450,12 +452,27 @@ class WhereCompiler {
 }
 
 /** Text searches at the top level of `where`. Only they affect the relevance of a row. */
-function topLevelSearchesOf(entity: Entity, where: Where): TextSearch[] {
+function topLevelSearchesOf(entity: Entity, where: Where, context: Context): TextSearch[] {
   return fieldsOf(entity).flatMap((field) => {
     const text = isSearchableField(field) ? where[field.name]?.search : undefined;
 
-    return typeof text === 'string' && !text.includes('\0') ? [{ field, text }] : [];
+    if (typeof text !== 'string' || text.includes('\0')) return [];
+    const { searchPreferences } = resourceOf(entity)!;
+
+    const preferences = field.indexedForSearch ? searchPreferences?.(context) : undefined;
+
+    return [{ field, text, preferences }];
   });
+}
+
+/**
+ * Removes a search from the conditions. The remaining ones restrict the rows among which it finds
+ * its best hits.
+ */
+function withoutSearch(where: Where, { field }: TextSearch): Where {
+  const { search: _search, ...filter } = where[field.name];
+
+  return { ...where, [field.name]: filter };
 }
 
 export function compileWhere(
@@ -465,12 +482,25 @@ export function compileWhere(
 ): CompiledWhere {
   if (!where) return { conditions: [], joins: [], joinOrderTerms: [], searches: [] };
   const compiler = new WhereCompiler(context);
-  const conditions = compiler.compile(entity, where, ['where'], 0);
+  const searches = topLevelSearchesOf(entity, where, context);
+  const ranked = searches.find(({ field }) => field.indexedForSearch);
+  let conditions: SqlCondition[];
+
+  if (ranked) {
+    checkSearchTerm(ranked.text, ['where', ranked.field.name, 'search']);
+    conditions = [
+      rankedSearchCondition(
+        entity,
+        ranked,
+        compiler.compile(entity, withoutSearch(where, ranked), ['where'], 0),
+      ),
+    ];
+  } else conditions = compiler.compile(entity, where, ['where'], 0);
 
   return {
     conditions,
     joins: compiler.joins,
     joinOrderTerms: compiler.joinOrderTerms,
-    searches: topLevelSearchesOf(entity, where),
+    searches,
   };
 }

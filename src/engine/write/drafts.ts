@@ -51,21 +51,23 @@ export interface RowDraft {
 }
 
 /**
- * Child relations whose rows can be created together with their parent row: owned rows that
- * reference it by id.
+ * Child relations whose rows can be created together with their parent row: owned rows and parts
+ * that reference it by id.
  */
 export const creatableChildFields = (entity: Entity): readonly ChildRowsField[] =>
-  childRowsFieldsOf(entity).filter(({ target, referenceFieldName, keyFieldName, readOnly }) => {
-    const { isOwned, metadata } = resourceOf(target())!;
+  childRowsFieldsOf(entity).filter(
+    ({ target, referenceFieldName, keyFieldName, readOnly, isSavedWithParent }) => {
+      const { isOwned, metadata } = resourceOf(target())!;
 
-    return (
-      isOwned &&
-      !readOnly &&
-      metadata.createMutationName !== undefined &&
-      keyFieldName === 'id' &&
-      !fieldOf(target(), referenceFieldName).readOnly
-    );
-  });
+      return (
+        (isSavedWithParent || (isOwned && resourceOf(entity)!.isOwned)) &&
+        !readOnly &&
+        metadata.createMutationName !== undefined &&
+        keyFieldName === 'id' &&
+        !fieldOf(target(), referenceFieldName).readOnly
+      );
+    },
+  );
 
 /** Replaces global ids (`nodeId`) by numeric ids. Invalid ids remain for validation to report. */
 function resolveNodeIds({ target }: EntityField, value: unknown): unknown {
@@ -194,7 +196,7 @@ export const groupDraftsByStatement = (drafts: readonly RowDraft[]): RowDraft[][
 export function withDefaults(
   entity: Entity,
   input: FieldValues,
-  { api, services: { timeZone } }: Pick<Context, 'api' | 'services'>,
+  { api, timeZone }: Pick<Context, 'api' | 'timeZone'>,
 ): FieldValues {
   const defaultOf = (field: EntityField): unknown => {
     if (field.defaultExclusiveTo && field.defaultExclusiveTo !== api) return null;
@@ -207,7 +209,7 @@ export function withDefaults(
   for (const field of fieldsOf(entity)) {
     if (values[field.name] !== undefined) continue;
     if (field.hasDefault) values[field.name] = defaultOf(field);
-    else if (field.graphqlAllowBlank && !field.allowNull) values[field.name] = '';
+    else if (field.graphqlAllowBlank && !field.allowNull && !field.link) values[field.name] = '';
   }
 
   return values;

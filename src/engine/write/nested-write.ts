@@ -4,11 +4,11 @@
  * deleted. The number of statements does not depend on the number of rows.
  */
 import type { Row } from '../../database/rows';
-import { requireWriteScope } from '../access/access';
+import { requireWriter } from '../access/access';
 import type { Context } from '../context';
 import { InvalidInput, throwIfInvalid, type InputIssue } from '../declare/errors';
 import { fieldsOf, partFields, type ChildRowsField, type Entity } from '../declare/fields';
-import { hooksOf, type FieldValues } from '../declare/registry';
+import { hooksOf, resourceOf, type FieldValues } from '../declare/registry';
 import { addAllInputIssues, validateDrafts, affectedRuleFieldNames } from './validation';
 import { withRetries } from './retry';
 import {
@@ -19,8 +19,14 @@ import {
   type RowDraft,
 } from './drafts';
 import { deleteRows, lockRows, type StoredRow, type WriteContext } from './statements';
+import { rejectReferencedRows } from './references';
 import { lockRootsOfWrittenRows } from './root-locks';
-import { requireRowsExist, lockAndCheckRows, parseRowIds } from './row-references';
+import {
+  requireRowsExist,
+  requireRowsWritable,
+  lockAndCheckRows,
+  parseRowIds,
+} from './row-references';
 import {
   insertRowsOfEntity,
   runInTransaction,
@@ -48,6 +54,12 @@ interface StoredPart {
 const linkTableFieldNames = (entity: Entity): string[] =>
   fieldsOf(entity).flatMap(({ name, link, readOnly }) => (link && !readOnly ? [name] : []));
 
+/** Fields whose referenced rows may have been retired. */
+const retirableReferenceNames = (entity: Entity): string[] =>
+  fieldsOf(entity).flatMap(({ name, isColumn, target }) =>
+    isColumn && target && resourceOf(target())!.retiredColumn ? [name] : [],
+  );
+
 const rowKeyOf = ({ name }: Entity, id: unknown): string => `${name} ${String(id)}`;
 
 /** Saves a row with its parts. The result contains only the id of the row. */
@@ -56,10 +68,12 @@ export async function saveRowWithParts(
   change: RowChange,
   context: Context,
 ): Promise<StoredRow> {
-  requireWriteScope(entity, context);
+  requireWriter(entity, context);
 
   rejectTooManyRows(countInputRows(entity, change.input), 'input');
   const [id] = parseRowIds(entity, [change]) as [number];
+
+  await requireRowsWritable(entity, [change], [id], context);
 
   await withRetries(context, () => {
     const rowsPassedToHooks: RowPassedToHooks[] = [];
@@ -120,6 +134,10 @@ async function saveParts(
   }
 
   for (const [target, ids] of removedPartIds(drafts, parts)) {
+    if (!resourceOf(target)!.isOwned) {
+      await rejectReferencedRows(target, ids, () => change.path, transaction);
+    }
+
     await deleteRows(target, ids, writeContext);
   }
 }
@@ -145,6 +163,7 @@ async function lockParts(
     );
     const fieldNames = [
       child.referenceFieldName,
+      ...retirableReferenceNames(target),
       ...ruleFieldNames,
       ...linkTableFieldNames(target),
     ];

@@ -5,32 +5,11 @@
  */
 import { writableRowConditions } from '../access/access';
 import { createParameterBinder, whereClause } from '../access/conditions';
-import { fieldOf, fieldsOf, partFields, type Entity } from '../declare/fields';
+import { fieldOf, fieldsOf, type Entity } from '../declare/fields';
 import { resolveRowId } from '../declare/node';
-import { allEntities, resourceOf, type FieldValues } from '../declare/registry';
-import { memoize } from '../../shared/memoize';
+import { resourceOf, type FieldValues } from '../declare/registry';
+import { wholeByPart, wholeOf } from '../declare/wholes';
 import type { WriteContext } from './statements';
-
-interface Whole {
-  entity: Entity;
-
-  /** Field of the part that refers to the whole. */
-  referenceFieldName: string;
-}
-
-const wholeByPart = memoize(
-  () =>
-    new Map(
-      allEntities().flatMap((entity) =>
-        partFields(entity).map(({ target, referenceFieldName }): [Entity, Whole] => [
-          target(),
-          { entity, referenceFieldName },
-        ]),
-      ),
-    ),
-);
-
-const wholeOf = (part: Entity): Whole | undefined => wholeByPart().get(part);
 
 const tableOf = (entity: Entity): string => `"${resourceOf(entity)!.table}"`;
 
@@ -60,6 +39,7 @@ interface Rows {
 async function lockRootsOf(
   rowSets: readonly Rows[],
   { context, transaction }: WriteContext,
+  conditionsOf: typeof writableRowConditions = writableRowConditions,
 ): Promise<void> {
   const { bind, values } = createParameterBinder();
   const roots = rowSets
@@ -73,7 +53,7 @@ async function lockRootsOf(
   const rootIdsSql = roots.map((one) => one.rootIdsSql).join(' UNION ');
   const conditions = [
     (alias: string) => `${alias}."id" IN (${rootIdsSql})`,
-    ...writableRowConditions(root, context),
+    ...conditionsOf(root, context),
   ];
 
   await transaction.query(
@@ -118,15 +98,24 @@ export async function lockRootsOfDeletedRows(
   ids: readonly number[],
   writeContext: WriteContext,
 ): Promise<void> {
+  await lockRootsOfReferringParts(entity, ids, writeContext);
+  if (wholeOf(entity)) await lockRootsOf([{ entity, ids }], writeContext);
+}
+
+/** Locks the roots of parts that refer to rows, of all users if `conditionsOf` has none. */
+export async function lockRootsOfReferringParts(
+  entity: Entity,
+  ids: readonly number[],
+  writeContext: WriteContext,
+  conditionsOf?: typeof writableRowConditions,
+): Promise<void> {
   for (const [part, { referenceFieldName }] of wholeByPart()) {
     for (const { name, column, isColumn, target } of fieldsOf(part)) {
       if (!isColumn || target?.() !== entity || name === referenceFieldName) continue;
       const toRowIdsSql = (idsSql: string) =>
         `SELECT "id" FROM ${tableOf(part)} WHERE "${column}" IN (${idsSql})`;
 
-      await lockRootsOf([{ entity: part, ids, toRowIdsSql }], writeContext);
+      await lockRootsOf([{ entity: part, ids, toRowIdsSql }], writeContext, conditionsOf);
     }
   }
-
-  if (wholeOf(entity)) await lockRootsOf([{ entity, ids }], writeContext);
 }

@@ -7,7 +7,7 @@
 import { insertionLockClassSql } from '../../database/advisory-locks';
 import type { Row } from '../../database/rows';
 import type { Transaction } from '../../database/transaction';
-import { contributorTableOf, ownerFieldValues, writableRowConditions } from '../access/access';
+import { ownerFieldValues, writableRowConditions } from '../access/access';
 import { columnIsOneOf, allOfSql, createParameterBinder, whereClause } from '../access/conditions';
 import type { Context } from '../context';
 import { fieldOf, fieldsOf, type Entity, type EntityField } from '../declare/fields';
@@ -22,6 +22,7 @@ import {
 import { ORDER_BY_ID } from '../sql/ordering';
 import { columnSet, buildSelectStatement } from '../sql/select';
 import { VERSION_FIELD } from '../declare/audit-fields';
+import { recordContributions } from './contributions';
 
 export interface WriteContext {
   context: Context;
@@ -113,27 +114,26 @@ export async function insertRows(
     insertionLockSql = `, (SELECT pg_advisory_xact_lock(${lockClassSql}, ${bind(viewerId)})) AS "alone"`;
   }
 
+  // Rows without values are created one at a time.
+  const rowsSql = fields.length
+    ? `(${columns}) SELECT ${columns} FROM unnest(${arrayParameters.join(', ')})
+        WITH ORDINALITY AS x(${columns}, "place")${insertionLockSql} ORDER BY "place"`
+    : 'DEFAULT VALUES';
   const insertedRows = await runWriteStatement(
     entity,
     rows,
     writeContext,
-    `INSERT INTO "${table}" AS t (${columns}) SELECT ${columns}
-     FROM unnest(${arrayParameters.join(', ')}) WITH ORDINALITY AS x(${columns},
-       "place")${insertionLockSql} ORDER BY "place"`,
+    `INSERT INTO "${table}" AS t ${rowsSql}`,
     values,
   );
 
   // Restores the order of the input: ids are assigned in this order, but RETURNING guarantees none.
   insertedRows.sort((a, b) => a.id - b.id);
-  const contributorTable = contributorTableOf(entity);
-
-  if (contributorTable) {
-    await writeContext.transaction.query(
-      `INSERT INTO "${contributorTable}" ("row_id", "${OWNER_FIELD.column}")
-        SELECT unnest($1::int[]), $2`,
-      [insertedRows.map(({ id }) => id), viewerId],
-    );
-  }
+  await recordContributions(
+    entity,
+    insertedRows.map(({ id }) => id),
+    writeContext,
+  );
 
   return insertedRows;
 }

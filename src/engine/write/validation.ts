@@ -8,7 +8,7 @@ import {
   NOT_NULL_MESSAGE,
   REQUIRED_MESSAGE,
 } from '../../shared/messages';
-import { foreignKeysEnforceAccess, referenceableRowConditions } from '../access/access';
+import { constraintsEnforceAccess, referenceableRowConditions } from '../access/access';
 import { columnIsOneOf } from '../access/conditions';
 import type { Context } from '../context';
 import { type RowDraft, withDefaults } from './drafts';
@@ -197,13 +197,14 @@ export async function findReferenceableIds(
   entity: Entity,
   ids: readonly unknown[],
   context: Context,
+  isReferredToByOwnedRow = true,
 ): Promise<number[]> {
   const rowIds = [...new Set(ids.map(parseRowId).filter((id): id is number => id !== undefined))];
 
   // Without ids, no rows are read, so an access token needs no read scope here. Anonymous clients
   // are rejected by `referenceableRowConditions` even without ids.
   if (rowIds.length === 0 && context.viewer) return [];
-  const conditions = referenceableRowConditions(entity, context);
+  const conditions = referenceableRowConditions(entity, context, isReferredToByOwnedRow);
 
   if (rowIds.length === 0) return [];
 
@@ -242,7 +243,7 @@ const isEnforcedByForeignKey = (
   !resourceOf(field.target!())!.isCachedInMemory &&
   ids.every((id) => parseRowId(id) !== undefined) &&
   !rulesOf(entity, context).some(({ fields }) => fields.includes(field.name)) &&
-  foreignKeysEnforceAccess(field.target!(), context);
+  constraintsEnforceAccess(field.target!(), context);
 
 /**
  * Throws an `InvalidInput` error with all issues of the rows. `trustConstraints` leaves checks to
@@ -350,7 +351,15 @@ class Validation {
       } else if (field.relation) {
         const ids = Array.isArray(value) ? (value as unknown[]) : [value];
 
-        if (ids.length === 0) addIssues(validationIssue(IssueCode.EMPTY, NOT_EMPTY_MESSAGE));
+        // A row keeps its reference to a row that has been retired since.
+        const currentId = draft.currentValues?.[field.name];
+
+        if (currentId !== undefined && parseRowId(value) === currentId) continue;
+
+        if (ids.length === 0 && !field.graphqlAllowBlank) {
+          addIssues(validationIssue(IssueCode.EMPTY, NOT_EMPTY_MESSAGE));
+        }
+
         const target = field.target!();
         const typeMessages = ids.flatMap((id) => nodeTypeMismatchMessage(target.name, id) ?? []);
 
@@ -363,7 +372,7 @@ class Validation {
           ]);
         }
       } else {
-        const valueIssues = field.findIssues(value, this.context.services.timeZone);
+        const valueIssues = field.findIssues(value, this.context.timeZone);
 
         addIssues(...valueIssues);
         if (!valueIssues.length) addIssues(...this.plausibilityIssues(field, value));
@@ -390,7 +399,12 @@ class Validation {
 
   private async checkReferences(target: Entity, references: readonly Reference[]): Promise<void> {
     const ids = references.flatMap((reference) => reference.ids);
-    const referenceableIds = new Set(await findReferenceableIds(target, ids, this.context));
+    const isReferredToByOwnedRow = references.some(
+      ({ referringDraft }) => resourceOf(referringDraft.entity)!.isOwned,
+    );
+    const referenceableIds = new Set(
+      await findReferenceableIds(target, ids, this.context, isReferredToByOwnedRow),
+    );
 
     for (const reference of references) {
       const unknownId = reference.ids.find((id) => !referenceableIds.has(parseRowId(id) ?? NaN));

@@ -2,7 +2,7 @@
  * Creates, updates and deletes rows, alone, as trees or in bulk. Each write runs in one transaction
  * with a number of statements that does not depend on the number of rows.
  */
-import { requireWriteScope, writableRowConditions } from '../access/access';
+import { requireWriter, writableRowConditions } from '../access/access';
 import { columnIsOneOf, createParameterBinder, whereClause } from '../access/conditions';
 import type { Context } from '../context';
 import { CommitOutcomeUnknown } from '../../database/errors';
@@ -58,6 +58,7 @@ import {
   type RowReference,
 } from './row-references';
 import { lockRootsOfDeletedRows, lockRootsOfWrittenRows } from './root-locks';
+import { rejectReferencedRows } from './references';
 import { uniqueFields } from './uniqueness';
 
 export interface InputRow {
@@ -75,7 +76,7 @@ export async function createRows(
   argumentName: string,
   context: Context,
 ): Promise<StoredRow[]> {
-  requireWriteScope(entity, context);
+  requireWriter(entity, context);
   if (inputs.length === 0) return [];
   rejectTooManyRows(
     inputs.reduce((count, { input }) => count + countInputRows(entity, input), 0),
@@ -245,7 +246,7 @@ export async function executeUpdates(
   argumentName: string,
   context: Context,
 ): Promise<StoredRow[]> {
-  requireWriteScope(entity, context);
+  requireWriter(entity, context);
   rejectTooManyRows(changes.length, argumentName);
   if (changes.length === 0) return [];
   const drafts = changes.map(({ input, path }) => createUpdateDraft(entity, input, path));
@@ -409,7 +410,7 @@ export async function executeDeletions(
   context: Context,
   deletesHistory = false,
 ): Promise<Deletion> {
-  requireWriteScope(entity, context);
+  requireWriter(entity, context);
   rejectTooManyRows(references.length, argumentName);
   const ids = parseRowIds(entity, references);
 
@@ -417,6 +418,7 @@ export async function executeDeletions(
   await requireRowsWritable(entity, references, ids, context);
   const hasHistory =
     context.policies.protectsHistory && resourceOf(entity)!.historyFieldNames !== undefined;
+  const isPublic = !resourceOf(entity)!.isOwned;
   const historyCount = await withRetries(context, () =>
     context.session.transaction(async (transaction) => {
       const writeContext: WriteContext = { context, transaction };
@@ -425,8 +427,14 @@ export async function executeDeletions(
       await lockRootsOfDeletedRows(entity, ids, writeContext);
       await hooksOf(entity).onTransactionStart?.(rows, context, transaction);
 
-      if (ids.length > 1 || hasHistory || hasExpectedVersion(references)) {
+      if (ids.length > 1 || hasHistory || isPublic || hasExpectedVersion(references)) {
         await lockAndCheckRows(entity, references, ids, 'UPDATE', writeContext);
+      }
+
+      if (isPublic) {
+        const pathOf = (id: number) => references[ids.indexOf(id)]!.idPath;
+
+        await rejectReferencedRows(entity, ids, pathOf, transaction);
       }
 
       const deletedHistoryCount = hasHistory

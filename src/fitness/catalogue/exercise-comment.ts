@@ -1,6 +1,7 @@
 import { Model } from 'sequelize-typescript';
 import { createCrudResolver } from '../../engine/schema/crud';
 import { Id, TextField } from '../../engine/declare/fields';
+import { CURATED } from '../../engine/declare/registry';
 import { Ref, Resource } from '../../engine/declare/resource';
 import { ExerciseTranslation } from './exercise-translation';
 import { Language } from './language';
@@ -9,6 +10,7 @@ import { Language } from './language';
   restName: 'exercisecomment',
   inReference: { apiRootPosition: 20 },
   dumpModelName: 'exercises.exercisecomment',
+  writeOperations: CURATED,
   description: 'A short hint on an exercise, in the language of the translation.',
   ordering: ['id'],
   visibilityParentFieldName: 'translationId',
@@ -20,7 +22,7 @@ export class ExerciseComment extends Model<ExerciseComment> {
     label: 'Exercise',
     column: 'exercise_id',
     restKey: 'exercise',
-    readOnly: true,
+    readOnly: 'rest',
   })
   declare translationId: number;
   @TextField({

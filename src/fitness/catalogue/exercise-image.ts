@@ -34,7 +34,9 @@ import { Exercise } from './exercise';
 import { License } from './license';
 import { ACCEPTED_STATUS, PENDING_STATUS, REVIEW_STATUS_FIELD_OPTIONS } from './review-status';
 
-const MAX_PATH_LENGTH = 100;
+/** Folder of the images in the file store, with a folder for each exercise. */
+export const IMAGE_FOLDER = 'exercise-images';
+export const MAX_IMAGE_PATH_LENGTH = 100;
 const MAX_AUTHOR_LENGTH = 50;
 
 @Resource({
@@ -65,7 +67,7 @@ export class ExerciseImage extends Model<ExerciseImage> {
     label: 'Image',
     helpText: 'Only PNG and JPEG formats are supported.',
     description: 'URL of the image; as input, the file.',
-    ...imageFieldOptions(MAX_PATH_LENGTH),
+    ...imageFieldOptions(MAX_IMAGE_PATH_LENGTH),
   })
   declare image: string;
   @BooleanField({
@@ -77,7 +79,7 @@ export class ExerciseImage extends Model<ExerciseImage> {
   @ChoiceField({
     ...REVIEW_STATUS_FIELD_OPTIONS,
     description: 'Only accepted images are visible to everyone.',
-    readOnly: true,
+    readOnly: 'rest',
   })
   declare status: string;
   @Ref(() => License, {
@@ -161,7 +163,13 @@ const ExerciseImageCrudResolver = createCrudResolver(ExerciseImage, {
     }
   },
   async beforeRowWrite(values, context, transaction, id = NEW_ROW_ID) {
-    if (id === NEW_ROW_ID && context.viewer!.isSuperuser) {
+    const isCurator = context.viewer!.isCurator;
+
+    // Only curators decide on the review.
+    if (!isCurator && id === NEW_ROW_ID) values.status = PENDING_STATUS;
+    else if (!isCurator) delete values.status;
+
+    if (id === NEW_ROW_ID && isCurator) {
       values.status = ACCEPTED_STATUS;
       values.licenseAuthor ??= new URL(context.request.baseUrl).hostname.slice(
         0,
@@ -178,10 +186,15 @@ const ExerciseImageCrudResolver = createCrudResolver(ExerciseImage, {
     if (values.image === undefined) return;
     const exerciseId = values.exerciseId ?? (await loadExerciseId(id, transaction));
     const isPathTaken = createPathTakenCheck(transaction);
-    const folder = `exercise-images/${Number(exerciseId)}`;
+    const folder = `${IMAGE_FOLDER}/${Number(exerciseId)}`;
     const file = values.image as UploadedFile;
 
-    values.image = await context.services.media.store(folder, file, MAX_PATH_LENGTH, isPathTaken);
+    values.image = await context.services.media.store(
+      folder,
+      file,
+      MAX_IMAGE_PATH_LENGTH,
+      isPathTaken,
+    );
     fileBytesByRow.set(values, await storedFileBytes(file));
   },
   async afterRowsWritten(writtenRows, _context, transaction) {

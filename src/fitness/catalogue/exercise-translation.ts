@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { Model } from 'sequelize-typescript';
 import { createCrudResolver } from '../../engine/schema/crud';
 import {
+  BooleanField,
   ChoiceField,
   DateField,
   defaultValues,
@@ -8,6 +10,7 @@ import {
   TextField,
   UuidField,
 } from '../../engine/declare/fields';
+import { CURATED } from '../../engine/declare/registry';
 import { Children, Links, Ref, Resource } from '../../engine/declare/resource';
 import { Equipment } from './equipment';
 import {
@@ -22,7 +25,15 @@ import { ExerciseImage } from './exercise-image';
 import { Language } from './language';
 import { License, LICENSE_AUTHOR_FIELD_OPTIONS } from './license';
 import { Muscle } from './muscle';
-import { ACCEPTED_STATUS, REVIEW_STATUS_FIELD_OPTIONS } from './review-status';
+import {
+  ACCEPTED_STATUS,
+  addReviewValues,
+  PUBLISHED_COLUMN_VALUES,
+  RETIRED_COLUMN,
+  RETIRED_FIELD_OPTIONS,
+  REVIEW_STATUS_FIELD_OPTIONS,
+} from './review-status';
+import { searchPreferences } from './search-preferences';
 import { WorkoutLog } from '../training/workout-log';
 
 const EXERCISE_ID_COLUMN = 'exercise_base_id';
@@ -49,11 +60,15 @@ const variationIdsSql = (alias: string) =>
   table: 'exercise',
   inReference: { apiRootPosition: 16 },
   dumpModelName: 'exercises.exercise',
+  writeOperations: CURATED,
+  partKeyFieldNames: ['languageId'],
   description:
     'An exercise in one language: its name and description, and what all translations of the exercise share.',
   ordering: ['name'],
   groupKeyPaths: {},
-  publishedColumnValues: { status: ACCEPTED_STATUS },
+  publishedColumnValues: PUBLISHED_COLUMN_VALUES,
+  retiredColumn: RETIRED_COLUMN,
+  searchPreferences: searchPreferences('exercise_id', () => [WorkoutLog]),
   permittedMethods: ['POST'],
   filters: [
     'uuid',
@@ -92,6 +107,7 @@ export class ExerciseTranslation extends Model<ExerciseTranslation> {
   @UuidField({
     description: 'Identifies the translation across servers: copies have the same UUID.',
     readOnly: true,
+    default: () => randomUUID(),
   })
   declare uuid: string;
   @TextField({
@@ -99,10 +115,12 @@ export class ExerciseTranslation extends Model<ExerciseTranslation> {
     description: 'The name in its own language.',
     max: 200,
     indexedForSearch: true,
+    searchedWithColumns: ['aliases'],
     indexedForSorting: true,
   })
   declare name: string;
-  @ChoiceField({ ...REVIEW_STATUS_FIELD_OPTIONS, readOnly: true }) declare status: string;
+  @ChoiceField({ ...REVIEW_STATUS_FIELD_OPTIONS, readOnly: 'rest' }) declare status: string;
+  @BooleanField({ ...RETIRED_FIELD_OPTIONS, readOnly: true }) declare isRetired: boolean;
   @TextField({
     label: 'Description',
     helpText: 'How the exercise is done, as HTML.',
@@ -147,7 +165,8 @@ export class ExerciseTranslation extends Model<ExerciseTranslation> {
   })
   declare equipmentIds: number[];
   @Ref(() => Language, { label: 'Language' }) declare languageId: number;
-  @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
+  @Ref(() => License, { label: 'License', default: 2, defaultDescription: 'CC-BY-SA 4' })
+  declare licenseId: number;
   @TextField(LICENSE_AUTHOR_FIELD_OPTIONS) declare licenseAuthor: string | null;
   @Links(() => ExerciseTranslation, {
     label: 'Variations',
@@ -168,6 +187,16 @@ export class ExerciseTranslation extends Model<ExerciseTranslation> {
     allowBlank: true,
   })
   declare nameOriginal: string;
+  @TextField({
+    label: 'Aliases',
+    description: 'Other names, one a line, e.g. RDL.',
+    max: 1000,
+    default: '',
+    hiddenInRest: true,
+    restSortable: false,
+    allowBlank: true,
+  })
+  declare aliases: string;
   @Ref(() => Exercise, {
     label: 'Exercise base',
     column: EXERCISE_ID_COLUMN,
@@ -181,7 +210,11 @@ export class ExerciseTranslation extends Model<ExerciseTranslation> {
     hiddenInRest: true,
   })
   declare baseLicenseId: number;
-  @Children(() => ExerciseComment, 'translationId', { assumedSize: 3, description: 'Short hints.' })
+  @Children(() => ExerciseComment, 'translationId', {
+    isSavedWithParent: true,
+    assumedSize: 3,
+    description: 'Short hints.',
+  })
   declare comments: ExerciseComment[];
   @Children(() => ExerciseImage, 'exerciseId', {
     keyFieldName: 'exerciseId',
@@ -197,4 +230,4 @@ export class ExerciseTranslation extends Model<ExerciseTranslation> {
   declare logs: WorkoutLog[];
 }
 
-export default createCrudResolver(ExerciseTranslation);
+export default createCrudResolver(ExerciseTranslation, { addDerivedValues: addReviewValues });

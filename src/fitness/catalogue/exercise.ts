@@ -1,9 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import { Model } from 'sequelize-typescript';
 import { Arg, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { Context } from '../../engine/context';
 import { createCrudResolver } from '../../engine/schema/crud';
 import { FieldExtensions } from '../../engine/declare/field-extensions';
-import { ChoiceField, Id, TextField, UuidField, type RowFields } from '../../engine/declare/fields';
+import {
+  BooleanField,
+  ChoiceField,
+  Id,
+  TextField,
+  UuidField,
+  type RowFields,
+} from '../../engine/declare/fields';
+import { CURATED } from '../../engine/declare/registry';
 import { Children, Links, Ref, Resource } from '../../engine/declare/resource';
 import { loadChildFields } from '../../engine/read/loaders';
 import { RequiresFields } from '../../engine/read/query-plan';
@@ -14,7 +23,17 @@ import { ExerciseImage } from './exercise-image';
 import { Language } from './language';
 import { License } from './license';
 import { Muscle } from './muscle';
-import { ACCEPTED_STATUS, REVIEW_STATUS_FIELD_OPTIONS } from './review-status';
+import {
+  ACCEPTED_STATUS,
+  addReviewValues,
+  PENDING_STATUS,
+  PUBLISHED_COLUMN_VALUES,
+  REFUSAL_REASON_FIELD_OPTIONS,
+  RETIRED_COLUMN,
+  RETIRED_FIELD_OPTIONS,
+  REVIEW_STATUS_FIELD_OPTIONS,
+} from './review-status';
+import { searchPreferences } from './search-preferences';
 import { Variation } from './variation';
 import { WorkoutLog } from '../training/workout-log';
 
@@ -45,15 +64,25 @@ export const EQUIPMENT_LINK_TABLE = {
 @Resource({
   table: 'exercise_base',
   dumpModelName: 'exercises.exercisebase',
+  writeOperations: CURATED,
   description:
     'An exercise: its category, muscles, equipment and images, and its names and descriptions in `translations`.',
   ordering: ['id'],
   groupKeyPaths: {},
-  publishedColumnValues: { status: ACCEPTED_STATUS },
+  publishedColumnValues: PUBLISHED_COLUMN_VALUES,
+  retiredColumn: RETIRED_COLUMN,
+  pendingColumnValues: { status: PENDING_STATUS },
+  searchPreferences: searchPreferences('exercise_base_id', () => [WorkoutLog], {
+    hasLanguage: false,
+  }),
 })
 export class Exercise extends Model<Exercise> {
   @Id() declare id: number;
-  @UuidField({ description: 'Identifies the exercise across servers: copies have the same UUID.' })
+  @UuidField({
+    description: 'Identifies the exercise across servers: copies have the same UUID.',
+    readOnly: true,
+    default: () => randomUUID(),
+  })
   declare uuid: string;
   @TextField({
     label: 'Name',
@@ -61,30 +90,38 @@ export class Exercise extends Model<Exercise> {
     readOnly: true,
     setByDatabase: true,
     allowBlank: true,
+    indexedForSearch: true,
+    searchedWithColumns: ['names'],
     indexedForSorting: true,
   })
   declare name: string;
   @ChoiceField(REVIEW_STATUS_FIELD_OPTIONS) declare status: string;
+  @BooleanField(RETIRED_FIELD_OPTIONS) declare isRetired: boolean;
+  @TextField(REFUSAL_REASON_FIELD_OPTIONS) declare refusalReason: string | null;
   @Ref(() => ExerciseCategory, { label: 'Category' }) declare categoryId: number;
   @Links(() => Muscle, {
     relationFieldName: 'muscles',
+    allowBlank: true,
     assumedSize: 2,
     link: PRIMARY_MUSCLE_LINK_TABLE,
   })
   declare muscleIds: number[];
   @Links(() => Muscle, {
     relationFieldName: 'musclesSecondary',
+    allowBlank: true,
     assumedSize: 2,
     link: SECONDARY_MUSCLE_LINK_TABLE,
   })
   declare musclesSecondaryIds: number[];
   @Links(() => Equipment, {
     relationFieldName: 'equipment',
+    allowBlank: true,
     assumedSize: 2,
     link: EQUIPMENT_LINK_TABLE,
   })
   declare equipmentIds: number[];
-  @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
+  @Ref(() => License, { label: 'License', default: 2, defaultDescription: 'CC-BY-SA 4' })
+  declare licenseId: number;
   @TextField({
     label: 'Author',
     description: 'The author to be credited under the licence.',
@@ -101,11 +138,13 @@ export class Exercise extends Model<Exercise> {
   })
   declare variationId: number | null;
   @Children(() => ExerciseTranslation, 'exerciseId', {
+    isSavedWithParent: true,
     assumedSize: 3,
     description: 'The translations, pending ones included.',
   })
   declare translations: ExerciseTranslation[];
   @Children(() => ExerciseImage, 'exerciseId', {
+    isSavedWithParent: true,
     assumedSize: 3,
     description: 'Main image first.',
   })
@@ -118,7 +157,9 @@ export class Exercise extends Model<Exercise> {
 }
 
 @Resolver(() => Exercise)
-export default class ExerciseResolver extends createCrudResolver(Exercise) {
+export default class ExerciseResolver extends createCrudResolver(Exercise, {
+  addDerivedValues: addReviewValues,
+}) {
   @FieldResolver(() => String, {
     description:
       'The name in the given language if there is an accepted translation into it, the oldest one; otherwise in English, or in the oldest accepted translation. Empty without one.',
@@ -137,7 +178,7 @@ export default class ExerciseResolver extends createCrudResolver(Exercise) {
     const languages = context.services.catalogue.rowsOf(Language);
     const language = languages.find(({ shortName }) => shortName === code);
 
-    if (!language) return name;
+    if (!language && name) return name;
     const translations = (await loadChildFields(
       ExerciseTranslation,
       'exerciseId',
@@ -145,10 +186,12 @@ export default class ExerciseResolver extends createCrudResolver(Exercise) {
       id,
       context,
     )) as RowFields<ExerciseTranslation, 'id' | 'name' | 'languageId' | 'status'>[];
-    const [oldest] = translations
-      .filter(({ languageId, status }) => languageId === language.id && status === ACCEPTED_STATUS)
-      .sort((a, b) => a.id - b.id);
+    const oldestFirst = translations.sort((a, b) => a.id - b.id);
+    const preferred = oldestFirst.find(
+      ({ languageId, status }) => languageId === language?.id && status === ACCEPTED_STATUS,
+    );
 
-    return oldest?.name ?? name;
+    // Contributions that are not accepted have a name only for those who see their translations.
+    return preferred?.name ?? (name || (oldestFirst[0]?.name ?? ''));
   }
 }

@@ -1,6 +1,7 @@
 import { Model } from 'sequelize-typescript';
 import { createCrudResolver } from '../../engine/schema/crud';
 import { Id, TextField } from '../../engine/declare/fields';
+import { CURATED } from '../../engine/declare/registry';
 import { Children, Ref, Resource } from '../../engine/declare/resource';
 import { IngredientUnit } from './ingredient-unit';
 import { Language } from './language';
@@ -10,6 +11,7 @@ import { Language } from './language';
   inReference: { apiRootPosition: 23 },
   title: 'Weight Unit',
   dumpModelName: 'nutrition.weightunit',
+  writeOperations: CURATED,
   description: 'A household unit for ingredients, e.g. cup or slice.',
   ordering: ['name'],
   filters: ['languageId', 'name'],
@@ -17,7 +19,7 @@ import { Language } from './language';
 })
 export class HouseholdUnit extends Model<HouseholdUnit> {
   @Id() declare id: number;
-  @Ref(() => Language, { label: 'Language', readOnly: true }) declare languageId: number;
+  @Ref(() => Language, { label: 'Language', readOnly: 'rest' }) declare languageId: number;
   @TextField({
     label: 'Name',
     description: 'The name in its own language.',

@@ -2,6 +2,7 @@ import { Model } from 'sequelize-typescript';
 import { MAX_INTEGER, MIN_INTEGER } from '../../shared/bounds';
 import { createCrudResolver } from '../../engine/schema/crud';
 import { DecimalField, Id, IntegerField } from '../../engine/declare/fields';
+import { CURATED } from '../../engine/declare/registry';
 import { Ref, Resource } from '../../engine/declare/resource';
 import { HouseholdUnit } from './household-unit';
 import { Ingredient } from './ingredient';
@@ -14,6 +15,8 @@ const title = 'Ingredient Weight Unit';
   inReference: { apiRootPosition: 24 },
   title,
   dumpModelName: 'nutrition.ingredientweightunit',
+  writeOperations: CURATED,
+  partKeyFieldNames: ['householdUnitId', 'amount'],
   description: 'The weight of a household unit of an ingredient.',
   ordering: ['id'],
   labelFieldPaths: ['ingredient.name', 'householdUnit.name', 'amount'],
@@ -38,6 +41,7 @@ export class IngredientUnit extends Model<IngredientUnit> {
     min: MIN_INTEGER,
     max: MAX_INTEGER,
     exclusiveTo: 'rest',
+    readOnly: 'graphql',
   })
   declare gram: number;
   @DecimalField({
@@ -46,14 +50,20 @@ export class IngredientUnit extends Model<IngredientUnit> {
     restKey: 'gram',
     maxDigits: 10,
     decimalPlaces: 0,
+    min: 0,
+    readOnly: false,
     exclusiveTo: 'graphql',
     sql: (alias) => `${alias}."gram"::numeric`,
     readWithColumns: true,
   })
   declare grams: string;
-  @Ref(() => Ingredient, { label: 'Ingredient', readOnly: true }) declare ingredientId: number;
+  @Ref(() => Ingredient, { label: 'Ingredient', readOnly: 'rest' }) declare ingredientId: number;
   @Ref(() => HouseholdUnit, { label: 'Weight unit', restKey: 'unit', column: 'unit_id' })
   declare householdUnitId: number;
 }
 
-export default createCrudResolver(IngredientUnit);
+export default createCrudResolver(IngredientUnit, {
+  addDerivedValues(values) {
+    if (values.grams !== undefined) values.gram = values.grams;
+  },
+});

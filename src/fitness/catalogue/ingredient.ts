@@ -14,6 +14,7 @@ import {
   type ArgumentError,
 } from '../../engine/declare/errors';
 import {
+  BooleanField,
   ChoiceField,
   DateField,
   DecimalField,
@@ -25,8 +26,8 @@ import {
   IntegerField,
   type RowFields,
 } from '../../engine/declare/fields';
+import { CURATED } from '../../engine/declare/registry';
 import { Children, Ref, Resource } from '../../engine/declare/resource';
-import { limitViolationMessages } from '../../engine/declare/field-validation';
 import { parseRowId, rejectNodeIdOfOtherType, resolveRowId } from '../../engine/declare/node';
 import { loadReferencedRow, loadRowFields } from '../../engine/read/loaders';
 import { RequiresFields } from '../../engine/read/query-plan';
@@ -46,13 +47,23 @@ import { parseFormInteger, parseInteger, pythonStrip } from '../../rest/drf/pyth
 import { withDecimalPoint } from '../../rest/drf/localized-input';
 import { amountErrorMessage } from '../nutrition/amount';
 import { DiaryEntry } from '../nutrition/diary-entry';
+import { MealItem } from '../nutrition/meal-item';
+import { checkBarcode, equivalentBarcodes, MAX_BARCODE_LENGTH } from './barcode';
 import { IngredientUnit } from './ingredient-unit';
 import { Language } from './language';
 import { License, LICENSE_AUTHOR_FIELD_OPTIONS } from './license';
-import { ACCEPTED_STATUS, REVIEW_STATUS_FIELD_OPTIONS } from './review-status';
+import {
+  addReviewValues,
+  PENDING_STATUS,
+  PUBLISHED_COLUMN_VALUES,
+  REFUSAL_REASON_FIELD_OPTIONS,
+  RETIRED_COLUMN,
+  RETIRED_FIELD_OPTIONS,
+  REVIEW_STATUS_FIELD_OPTIONS,
+} from './review-status';
+import { searchPreferences } from './search-preferences';
 
 export const HOUSEHOLD_MEASURE_FIELDS = ['amount', 'gram', 'ingredientId'] as const;
-const MAX_BARCODE_LENGTH = 200;
 const NONEXISTENT_INGREDIENT_ID = 0;
 
 const NUTRIENT_FIELD_OPTIONS = {
@@ -89,10 +100,14 @@ const filterFieldNames = [
   restName: 'ingredient',
   inReference: { apiRootPosition: 22 },
   dumpModelName: 'nutrition.ingredient',
+  writeOperations: CURATED,
   description: 'A food, with its nutrition values per 100 g.',
   ordering: ['name'],
   groupKeyPaths: {},
-  publishedColumnValues: { status: ACCEPTED_STATUS },
+  publishedColumnValues: PUBLISHED_COLUMN_VALUES,
+  retiredColumn: RETIRED_COLUMN,
+  pendingColumnValues: { status: PENDING_STATUS },
+  searchPreferences: searchPreferences('ingredient_id', () => [DiaryEntry, MealItem]),
   filters: filterFieldNames,
   views: {
     ingredientinfo: {
@@ -114,6 +129,7 @@ export class Ingredient extends Model<Ingredient> {
     min: 3,
     max: 200,
     indexedForSearch: true,
+    searchedWithColumns: ['common_name', 'brand'],
     indexedForSorting: true,
   })
   declare name: string;
@@ -162,11 +178,14 @@ export class Ingredient extends Model<Ingredient> {
   declare fibres: string | null;
   @DecimalField({ label: 'Sodium', ...NUTRIENT_FIELD_OPTIONS, allowNull: true })
   declare sodium: string | null;
-  @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
+  @Ref(() => License, { label: 'License', default: 2, defaultDescription: 'CC-BY-SA 4' })
+  declare licenseId: number;
   @TextField(LICENSE_AUTHOR_FIELD_OPTIONS) declare licenseAuthor: string | null;
-  @Ref(() => Language, { label: 'Language', readOnly: true }) declare languageId: number;
-  @ChoiceField({ ...REVIEW_STATUS_FIELD_OPTIONS, readOnly: true, hiddenInRest: true })
+  @Ref(() => Language, { label: 'Language', readOnly: 'rest' }) declare languageId: number;
+  @ChoiceField({ ...REVIEW_STATUS_FIELD_OPTIONS, readOnly: 'rest', hiddenInRest: true })
   declare status: string;
+  @BooleanField(RETIRED_FIELD_OPTIONS) declare isRetired: boolean;
+  @TextField(REFUSAL_REASON_FIELD_OPTIONS) declare refusalReason: string | null;
   @TextField({
     label: 'Code',
     helpText: 'Barcode, e.g. an EAN.',
@@ -220,6 +239,7 @@ export class Ingredient extends Model<Ingredient> {
   })
   declare brand: string | null;
   @Children(() => IngredientUnit, 'ingredientId', {
+    isSavedWithParent: true,
     assumedSize: 3,
     description: 'The household units of the ingredient.',
   })
@@ -267,28 +287,13 @@ function computeAmountNutrition(
   );
 }
 
-/** Numbers of digits of GTIN-8 (EAN-8), GTIN-12 (UPC-A), GTIN-13 (EAN-13) and GTIN-14. */
-const GTIN_LENGTHS = [8, 12, 13, 14];
-
-/**
- * Forms in which a barcode may be stored: as given, without the blanks and hyphens between printed
- * digits, and with any number of leading zeros that a GTIN can have (GS1 General Specifications,
- * section 3.3.2). None for a text without characters.
- */
-function equivalentBarcodes(barcode: string): string[] {
-  const code = barcode.trim();
-  const digits = code.replace(/[\s-]/g, '');
-
-  if (digits === '') return [];
-  if (!/^\d+$/.test(digits) || !GTIN_LENGTHS.includes(digits.length)) return [code, digits];
-  const significantDigits = digits.replace(/^0+/, '');
-  const lengths = GTIN_LENGTHS.filter((length) => length >= significantDigits.length);
-
-  return [code, ...lengths.map((length) => significantDigits.padStart(length, '0'))];
-}
-
 @Resolver(() => Ingredient)
-export default class IngredientResolver extends createCrudResolver(Ingredient) {
+export default class IngredientResolver extends createCrudResolver(Ingredient, {
+  addDerivedValues(values, context, id) {
+    addReviewValues(values, context, id);
+    values.updatedOn = defaultValues.today(context.services.timeZone);
+  },
+}) {
   @Query(() => Ingredient, {
     nullable: true,
     description:
@@ -304,20 +309,11 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    const issues = limitViolationMessages(code, {
-      kind: 'string',
-      maxLength: MAX_BARCODE_LENGTH,
-      allowBlank: true,
-    });
-
-    if (issues.length) {
-      throw invalidArgumentsError(issues.map((message) => ({ path: ['code'], message })));
-    }
-
+    checkBarcode(code);
     const { bind, values } = createParameterBinder();
     const where = whereClause(
       [
-        columnIsOneOf('code', equivalentBarcodes(code.trim())),
+        columnIsOneOf('code', equivalentBarcodes(code)),
         ...visibleRowConditions(Ingredient, context),
       ],
       't',

@@ -6,6 +6,7 @@ import { Exercise } from './exercise';
 
 @Resource({
   dumpModelName: 'exercises.variation',
+  writeOperations: ['create', 'remove'],
   description: 'A group of exercises that are variations of each other.',
   ordering: ['id'],
   lookupTableSize: 25,

@@ -55,7 +55,7 @@ class FoodArgs extends RankingArgs {
   @DiaryEntryFilterField declare where?: WhereInput;
   @Field(() => DateScalar, {
     nullable: true,
-    description: 'The last day, in the time zone of the server; today if absent.',
+    description: 'The last day, in the time zone of the account; today if absent.',
   })
   declare until?: string | null;
   @Field(() => FoodOrder, {
@@ -76,7 +76,7 @@ export class EatenFoodResolver {
   async topFoods(@Args(() => FoodArgs) args: FoodArgs, @Ctx() context: Context): Promise<Row[]> {
     const measureSql =
       args.by === FoodOrder.COUNT ? 'count(*)' : `sum(e."${args.by.toLowerCase()}")`;
-    const { timeZone } = context.services;
+    const { timeZone } = context;
     const isUntilLastDay: SqlCondition = (alias, bind) =>
       `${alias}."datetime" < ${startOfNextDaySql(bind(lastDayOf(args, context)), bind(timeZone))}`;
     const rows = await queryRanking(

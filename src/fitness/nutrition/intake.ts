@@ -63,7 +63,7 @@ class IntakeArgs extends SeriesArgs {
   @Field(() => String, {
     nullable: true,
     description:
-      'IANA time zone that determines the day, such as `Europe/Berlin`; the time zone of the server if absent.',
+      'IANA time zone that determines the day, such as `Europe/Berlin`; the time zone of the account if absent.',
   })
   declare timeZone?: string | null;
   @Field(() => Boolean, {
@@ -250,8 +250,7 @@ export class NutritionIntakeResolver {
     @Ctx() context: Context,
   ): Promise<Row[]> {
     const { by, tolerance } = args;
-    const timeZone =
-      args.timeZone == null ? context.services.timeZone : resolveTimeZone(args.timeZone);
+    const timeZone = args.timeZone == null ? context.timeZone : resolveTimeZone(args.timeZone);
 
     if (timeZone === undefined) throw invalidArgumentError('timeZone', NOT_A_TIME_ZONE_MESSAGE);
 

@@ -299,7 +299,7 @@ export default class NutritionPlanResolver extends createCrudResolver(NutritionP
     day: string | null,
     @Ctx() context: Context,
   ) {
-    const date = parseDateParts({ year, month, day }, todayIn(context.services.timeZone));
+    const date = parseDateParts({ year, month, day }, todayIn(context.timeZone));
 
     if (date === undefined) throw invalidArgumentError('date', NOT_A_DATE_FILTER_MESSAGE);
     const entries = [

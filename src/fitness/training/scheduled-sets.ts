@@ -44,7 +44,7 @@ export const stepCoversWeekSql = (weekNumberSql: string, isLoopSql: string): str
  * `p."counted_sets"` excludes sets in units such as seconds.
  */
 export function plannedTrainingCtes(context: Context, bind: ParameterBinder): string {
-  const todaySql = `${bind(todayIn(context.services.timeZone))}::date`;
+  const todaySql = `${bind(todayIn(context.timeZone))}::date`;
   const ownRowsSql = (entity: Entity) => viewerRowsSql(entity, context, bind);
 
   return `${scheduleCtes(context, bind)},

@@ -58,7 +58,7 @@ function weeksSql(
   dateRange: DateRangeSql,
 ): string {
   const lastDaySql = `${bind(lastDayOf(args, context))}::date`;
-  const todaySql = `${bind(todayIn(context.services.timeZone))}::date`;
+  const todaySql = `${bind(todayIn(context.timeZone))}::date`;
   const { firstDay, goal } = args;
   const trainingDatesSql = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
     `SELECT t."date"

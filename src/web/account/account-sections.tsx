@@ -1,12 +1,10 @@
-/**
- * Sections of the API key page below the key: access tokens, sessions and recent security events.
- */
+/** Sections of the API key page below the key: access tokens and recent security events. */
 import type { ComponentChildren } from 'preact';
 import { type StoredAccessToken, SCOPES } from '../../accounts/access-tokens';
 import { graphqlScopeName } from '../../engine/access/scopes';
 import type { AccountService } from '../../request/account';
 import { CopyButton } from '../copy-button';
-import { API_KEY_PAGE_PATH } from './api-key-path';
+import { API_KEY_PAGE_PATH } from './account-paths';
 import type { Visitor } from '../layout';
 import { LocalDay, LocalTime } from '../local-times';
 
@@ -32,7 +30,7 @@ export const TOKEN_LIFETIME_CHOICES: readonly [days: string, label: string][] = 
   ['', 'never'],
 ];
 
-const Minute = ({ timestamp }: { timestamp: string }) => (
+export const Minute = ({ timestamp }: { timestamp: string }) => (
   <LocalTime
     time={timestamp}
     text={timestamp.slice(0, 'YYYY-MM-DDThh:mm'.length).replace('T', ' ')}
@@ -40,10 +38,12 @@ const Minute = ({ timestamp }: { timestamp: string }) => (
 );
 
 export type ApiKeyPageAction =
-  'show' | 'make' | 'replace' | 'create-token' | 'revoke-token' | 'revoke-tokens' | 'end-sessions';
+  'show' | 'make' | 'replace' | 'create-token' | 'revoke-token' | 'revoke-tokens';
 
+/** A form with a button, by default of the API key page. */
 export function ActionForm(props: {
-  action: ApiKeyPageAction;
+  path?: string;
+  action: string;
   visitor: Visitor;
   class?: string;
   children: ComponentChildren;
@@ -51,7 +51,7 @@ export function ActionForm(props: {
   const { action, visitor, children } = props;
 
   return (
-    <form method="post" action={API_KEY_PAGE_PATH} class={props.class ?? 'inline'}>
+    <form method="post" action={props.path ?? API_KEY_PAGE_PATH} class={props.class ?? 'inline'}>
       <input type="hidden" name="csrfToken" value={visitor.csrfToken} />
       <input type="hidden" name="action" value={action} />
       {children}
@@ -208,21 +208,6 @@ export function AccessTokenSection({
         </details>
       )}
       <NewTokenForm visitor={visitor} form={form} />
-    </>
-  );
-}
-
-export function SessionSection({ visitor }: { visitor: Visitor }) {
-  return (
-    <>
-      <h2>Sessions</h2>
-      <p>
-        Signs you out of all browsers, including this one. The API key and access tokens remain
-        valid.
-      </p>
-      <ActionForm action="end-sessions" visitor={visitor}>
-        <button class="plain">End all sessions</button>
-      </ActionForm>
     </>
   );
 }

@@ -1,5 +1,5 @@
 /**
- * API key page: the key, usage examples, access tokens, sessions and security events. Replacing the
+ * API key page: the key, usage examples, access tokens and security events. Replacing the
  * key has a confirmation page.
  */
 import type { StoredAccessToken } from '../../accounts/access-tokens';
@@ -8,12 +8,11 @@ import {
   ActionForm,
   SecurityEventSection,
   NewTokenNotice,
-  SessionSection,
   AccessTokenSection,
 } from './account-sections';
 import type { SecurityEventList, TokenFormValues } from './account-sections';
 import { CopyButton, CopyScript } from '../copy-button';
-import { API_KEY_PAGE_PATH, REPLACE_API_KEY_PATH } from './api-key-path';
+import { ACCOUNT_PAGE_PATH, API_KEY_PAGE_PATH, REPLACE_API_KEY_PATH } from './account-paths';
 import { renderPage, type Visitor } from '../layout';
 import { LocalDay, LocalTimesScript, TimeZoneNote } from '../local-times';
 
@@ -106,7 +105,7 @@ export function renderApiKeyPage({
   return renderPage({
     title: 'API key',
     visitor,
-    crumbs: [{ label: 'API key' }],
+    crumbs: [{ label: 'Account', href: ACCOUNT_PAGE_PATH }, { label: 'API key' }],
     children: (
       <>
         <h1>API key</h1>
@@ -154,7 +153,6 @@ export function renderApiKeyPage({
           text={`curl ${baseUrl}/graphql -H 'Content-Type: application/json' \\\n  -H '${authHeader}' \\\n  -d '${JSON.stringify({ query: EXAMPLE_QUERY })}'`}
         />
         <AccessTokenSection tokens={tokens} visitor={visitor} form={form} />
-        <SessionSection visitor={visitor} />
         {events.length > 0 && <SecurityEventSection events={events} />}
         <TimeZoneNote timeZone={timeZone} />
         <CopyScript />

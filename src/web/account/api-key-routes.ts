@@ -1,6 +1,6 @@
 /**
- * Routes of the API key page: show, create and replace the key, create and revoke access tokens,
- * end sessions. Works without JavaScript.
+ * Routes of the API key page: show, create and replace the key, create and revoke access tokens.
+ * Works without JavaScript.
  */
 import type { Request, RequestHandler, Response, Router } from 'express';
 import type { RequestContext } from '../../request/request-context';
@@ -13,11 +13,14 @@ import {
 } from './account-sections';
 import { sendPage, textParameter, textParameters, type FormValues } from '../html-response';
 import { renderApiKeyPage, renderReplaceApiKeyPage, type ApiKeyPageProps } from './api-key-page';
-import { API_KEY_PAGE_PATH, REPLACE_API_KEY_PATH } from './api-key-path';
+import { API_KEY_PAGE_PATH, REPLACE_API_KEY_PATH } from './account-paths';
 import { PAGE_HEADERS } from '../security-headers';
 
 /** Yields the request context of a signed-in user, or redirects to the login page. */
-type RequireSignIn = (request: Request, response: Response) => Promise<RequestContext | undefined>;
+export type RequireSignIn = (
+  request: Request,
+  response: Response,
+) => Promise<RequestContext | undefined>;
 
 type ActionResult = Pick<ApiKeyPageProps, 'notice' | 'newToken' | 'form'>;
 
@@ -84,7 +87,7 @@ export function addApiKeyRoutes(
       apiKey: await account.findApiKey(),
       tokens: await account.listAccessTokens(),
       events: await account.listSecurityEvents(),
-      timeZone: context.services.timeZone,
+      timeZone: context.timeZone,
       isKeyRevealed,
       ...actionResult,
     });
@@ -120,14 +123,6 @@ export function addApiKeyRoutes(
 
     if (action === 'revoke-tokens') {
       return sendApiKeyPage(context, response, false, await revokeAccessTokens(undefined, context));
-    }
-
-    if (action === 'end-sessions') {
-      await context.account.endSessions();
-      return response
-        .append('Set-Cookie', await context.authentication.endSession())
-        .set(PAGE_HEADERS)
-        .redirect(303, '/login');
     }
 
     const previousKey = await context.account.findApiKey();

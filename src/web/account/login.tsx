@@ -1,5 +1,6 @@
 /** Login page, and the page that explains how to get an account. */
-import { loginUrl, renderPage, type Visitor } from '../layout';
+import { PROVIDER_SIGN_IN_PATH } from './account-paths';
+import { loginUrl, nextQuery, renderPage, type Visitor } from '../layout';
 
 export interface LoginPageProps {
   visitor: Visitor;
@@ -8,6 +9,9 @@ export interface LoginPageProps {
   username?: string;
   next?: string;
   csrfToken: string;
+
+  /** Name of the provider at which people may sign in. */
+  providerLabel?: string;
   errorMessage?: string;
 }
 
@@ -16,6 +20,7 @@ export function renderLoginPage({
   username,
   next,
   csrfToken,
+  providerLabel,
   errorMessage,
 }: LoginPageProps): string {
   const errorAttributes =
@@ -64,6 +69,13 @@ export function renderLoginPage({
             <button>Sign in</button>
           </div>
         </form>
+        {providerLabel !== undefined && (
+          <p>
+            <a class="button plain" href={PROVIDER_SIGN_IN_PATH + nextQuery(next)}>
+              Sign in with {providerLabel}
+            </a>
+          </p>
+        )}
         <p>
           No account? See <a href="/register">how to get one</a>.
         </p>
@@ -97,7 +109,8 @@ export function renderRegisterPage(visitor: Visitor): string {
         <p>
           The command prints the API key of the new account.{' '}
           <code>fitgraph user password &lt;name&gt;</code> changes the password and ends all
-          sessions of the account; <code>fitgraph user deactivate &lt;name&gt;</code> locks it.
+          sessions of the account; <code>fitgraph user deactivate &lt;name&gt;</code> deactivates
+          it.
         </p>
       </>
     ),

@@ -1,6 +1,6 @@
 /**
- * Routes of the landing page, the registration page, login, logout and the API key page. All work
- * without JavaScript.
+ * Routes of the landing page, the registration page, login and logout, and of the pages of an
+ * account. All work without JavaScript.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -15,19 +15,24 @@ import express, {
 import { GraphQLError } from 'graphql';
 import { HTTP_STATUS_BY_ERROR_CODE } from '../../shared/error-codes';
 import { isTransientError } from '../../engine/declare/errors';
-import type { Config } from '../../shared/config';
+import type { Executor } from '../../engine/execution/executor';
+import type { Services } from '../../request/services';
 import { limitBodySize } from '../../shared/body-limit';
 import { sendPage, textParameter } from '../html-response';
 import type { PrepareOperation } from '../../rest/endpoints';
 import { readBrowserScript } from '../browser-files';
 import { COPY_SCRIPT_PATH } from '../copy-button';
 import { createExampleLoader } from '../examples';
-import { API_KEY_PAGE_PATH } from './api-key-path';
+import { ACCOUNT_PAGE_PATH, DATA_PAGE_PATH, PROVIDER_SIGN_IN_PATH } from './account-paths';
+import { addAccountRoutes } from './account-routes';
+import { addProviderRoutes, PROVIDER_CALLBACK_PATH } from './provider-routes';
 import type { RequestContext } from '../../request/request-context';
-import { addApiKeyRoutes } from './api-key-routes';
+import { addAdminRoutes } from '../admin/routes';
+import { addApiKeyRoutes, type RequireSignIn } from './api-key-routes';
 import { renderLandingPage } from '../landing';
 import { loginUrl, type Visitor } from '../layout';
 import { renderLoginPage, renderRegisterPage } from './login';
+import { addSetPasswordRoutes } from './set-password';
 import { renderErrorPage } from '../error-page';
 import { PAGE_HEADERS } from '../security-headers';
 
@@ -35,16 +40,22 @@ const MAX_FORM_BYTES = 10 * 1024;
 const httpStatusOf = (error: GraphQLError) =>
   HTTP_STATUS_BY_ERROR_CODE[String(error.extensions.code)] ?? 400;
 
+/** Pages to which the error pages of other paths lead, with the text of the link. */
+const PAGE_BY_PATH: Readonly<Record<string, [path: string, label: string]>> = {
+  '/logout': ['/', 'Reload the page'],
+  [PROVIDER_CALLBACK_PATH]: ['/login', 'Sign in'],
+  [PROVIDER_SIGN_IN_PATH]: [ACCOUNT_PAGE_PATH, 'Reload the page'],
+};
+
 function renderRejectionPage(
   { path }: Request,
   message: string,
   { authentication }: RequestContext,
 ): string {
-  // A form without a page of its own is part of every page.
-  const pagePath = path === '/logout' ? '/' : path;
+  const [pagePath, label] = PAGE_BY_PATH[path] ?? [path, 'Reload the page'];
 
   return renderErrorPage(
-    { title: 'Request rejected', message, link: { href: pagePath, label: 'Reload the page' } },
+    { title: 'Request rejected', message, link: { href: pagePath, label } },
     { ...authentication.pageVisitor(), returnUrl: pagePath },
   );
 }
@@ -123,7 +134,8 @@ function localRedirectPath(next: string | undefined): string | undefined {
 export function signInRoutes(
   contextOf: (request: IncomingMessage) => RequestContext,
   prepareOperation: PrepareOperation,
-  { createsDemoAccount }: Pick<Config, 'createsDemoAccount'>,
+  executor: Executor,
+  { config: { createsDemoAccount, oidcLabel }, openIdProvider }: Services,
 ): Router {
   const router = express.Router({ caseSensitive: true });
   const parseForm = createFormParser(contextOf);
@@ -164,7 +176,7 @@ export function signInRoutes(
     const next = localRedirectPath(textParameter(request.query, 'next'));
 
     if (await authenticate(request)) {
-      return response.set(PAGE_HEADERS).redirect(303, next ?? API_KEY_PAGE_PATH);
+      return response.set(PAGE_HEADERS).redirect(303, next ?? DATA_PAGE_PATH);
     }
 
     // Keeps an existing CSRF token, so that login forms in other tabs stay valid.
@@ -174,7 +186,12 @@ export function signInRoutes(
     sendPage(
       response,
       200,
-      renderLoginPage({ visitor: loginVisitor(context, next), next, csrfToken }),
+      renderLoginPage({
+        visitor: loginVisitor(context, next),
+        next,
+        csrfToken,
+        providerLabel: oidcLabel,
+      }),
     );
   });
 
@@ -216,12 +233,13 @@ export function signInRoutes(
           username,
           next,
           csrfToken,
+          providerLabel: oidcLabel,
           errorMessage: `${error.message.replace(/\.$/, '')}.`,
         }),
       );
     }
 
-    response.set(PAGE_HEADERS).redirect(303, next ?? API_KEY_PAGE_PATH);
+    response.set(PAGE_HEADERS).redirect(303, next ?? DATA_PAGE_PATH);
   });
 
   router.post('/logout', parseForm, async (request, response) => {
@@ -230,11 +248,26 @@ export function signInRoutes(
     response.set(PAGE_HEADERS).redirect(303, '/');
   });
 
-  addApiKeyRoutes(router, parseForm, async (request, response) => {
+  const requireSignIn: RequireSignIn = async (request, response) => {
     if (await authenticate(request)) return contextOf(request);
     response.set(PAGE_HEADERS).redirect(303, loginUrl(request.path));
     return undefined;
-  });
+  };
+
+  addApiKeyRoutes(router, parseForm, requireSignIn);
+  addSetPasswordRoutes(router, parseForm, contextOf);
+  addAdminRoutes(router, parseForm, requireSignIn);
+  addAccountRoutes(router, parseForm, requireSignIn, executor);
+
+  if (openIdProvider) {
+    addProviderRoutes(router, {
+      provider: openIdProvider,
+      parseForm,
+      contextOf,
+      authenticate,
+      localRedirectPath,
+    });
+  }
 
   const handleError: ErrorRequestHandler = (error, request, response, next) => {
     if (response.headersSent || !(error instanceof GraphQLError) || isTransientError(error)) {

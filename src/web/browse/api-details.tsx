@@ -5,7 +5,7 @@
 import { STATUS_CODES } from 'node:http';
 import { detailPath, listPath } from './view/page-routes';
 import type { HtmlView } from './view/view-model';
-import { API_KEY_PAGE_PATH } from '../account/api-key-path';
+import { API_KEY_PAGE_PATH } from '../account/account-paths';
 import { EXPORT_PATH } from '../export-path';
 import { urlWithChangedQuery, listResponseOf } from './list-controls';
 import { highlightJson } from './highlight-json';

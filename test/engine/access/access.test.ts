@@ -516,3 +516,14 @@ test('an account can be read by its user only', async () => {
   expect((await node(ann.id)).errors).toBeUndefined();
   expect((await fitgraph.anonymous.query('{ viewer { id } }')).data).toEqual({ viewer: null });
 });
+
+test('accounts can be listed by superusers only', async () => {
+  const list = (person: Person) => person.query('{ accounts { nodes { id username email } } }');
+  const root = await fitgraph.user('root', { isSuperuser: true });
+
+  for (const person of [ann, fitgraph.anonymous]) {
+    expect((await list(person)).data).toEqual({ accounts: null });
+  }
+
+  expect((await list(root)).data.accounts.nodes.length).toBeGreaterThanOrEqual(3);
+});

@@ -35,14 +35,15 @@ jest.mock('../../../src/engine/access/access', (): Access => {
     jest.requireActual('../../../src/engine/declare/registry').resourceOf(entity)
       .isOwned as boolean;
   const withoutConditions =
-    <Client>(conditions: (entity: Entity, asker: Client) => SqlCondition[]) =>
-    (entity: Entity, asker: Client) =>
-      isOwned(entity) ? [] : conditions(entity, asker);
+    <Args extends unknown[]>(conditions: (entity: Entity, ...args: Args) => SqlCondition[]) =>
+    (entity: Entity, ...args: Args) =>
+      isOwned(entity) ? [] : conditions(entity, ...args);
 
   return {
     ...access,
     ownerConditions: withoutConditions(access.ownerConditions),
     visibleRowConditions: withoutConditions(access.visibleRowConditions),
+    referencedRowConditions: withoutConditions(access.referencedRowConditions),
     referenceableRowConditions: withoutConditions(access.referenceableRowConditions),
     writableRowConditions: withoutConditions(access.writableRowConditions),
     ownerIdForChangeLog: (...args) => mockReadsChangesOf ?? access.ownerIdForChangeLog(...args),

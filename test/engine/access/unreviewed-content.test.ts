@@ -100,8 +100,10 @@ function allFields(type: GraphQLObjectType, depth: number): string {
 const lists = () => {
   const query = buildGraphQLSchema().getQueryType()!;
 
+  // Accounts are for superusers only.
   return Object.values(query.getFields()).filter(
-    ({ args, type }) =>
+    ({ name, args, type }) =>
+      name !== 'accounts' &&
       args.length > 0 &&
       args.every(({ type: given }) => !isNonNullType(given)) &&
       isObjectType(getNamedType(type)) &&

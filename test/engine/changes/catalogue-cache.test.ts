@@ -310,7 +310,11 @@ test('expires cursors when a table is truncated', async () => {
 
 describe('a client that applies catalogue changes', () => {
   const schema = buildGraphQLSchema();
-  const types = allEntities().filter((entity) => !resourceOf(entity)!.isOwned && isListed(entity));
+  const types = allEntities().filter((entity) => {
+    const { isOwned, isForCurators } = resourceOf(entity)!;
+
+    return !isOwned && !isForCurators && isListed(entity);
+  });
   const NAMES = types.map((entity) => toSnakeCase(lowerFirst(entity.name)).toUpperCase());
   const leafFields = (entity: Entity) =>
     Object.values((schema.getType(entity.name) as GraphQLObjectType).getFields())

@@ -80,6 +80,7 @@ function valueOf(field: EntityField): unknown {
     case 'choice':
       return random.pick(field.choices!.filter(({ value }) => value !== null)).value;
     case 'string': {
+      if (field.name === 'timeZone') return random.pick(['Europe/Berlin', 'Pacific/Kiritimati']);
       const text = random.pick(TEXTS).slice(0, maxLength);
 
       return text.length < minLength ? undefined : text;

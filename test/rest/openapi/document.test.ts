@@ -136,7 +136,7 @@ test('describes the schemas of every view, and writes only for resources with th
       deleteMutationName: deleteMutationName,
     } = resourceOf(entity)!.metadata;
 
-    views.forEach(({ restName }, index) => {
+    views.forEach(({ restName, routes }, index) => {
       const [list, detail] = [`/${restName}/`, `/${restName}/{id}/`];
 
       expect([schemasOf(list, 'get'), schemasOf(detail, 'get')]).toEqual([
@@ -159,7 +159,8 @@ test('describes the schemas of every view, and writes only for resources with th
       ] as const;
 
       for (const [address, method, mutation, schemas] of writes) {
-        const isPossible = index === 0 && mutation !== undefined;
+        // Curators write the catalogue over GraphQL only.
+        const isPossible = index === 0 && mutation !== undefined && routes === 'all';
         const isDescribed = method in document.paths[address]!;
 
         // A view may omit POST although there is a mutation.

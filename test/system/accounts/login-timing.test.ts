@@ -63,6 +63,7 @@ test('takes equally long for existing, unknown and inactive names', async () => 
     (await fitgraph.user('inactive')).id,
     false,
     fitgraph.database.createSession(),
+    {},
   );
   await expectAlike(['ann', 'inactive', 'nobody']);
 });

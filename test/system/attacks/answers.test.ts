@@ -58,6 +58,7 @@ const PLACES = [
     '/login',
     '/logout',
     '/register',
+    '/user',
     '/user/api-key',
     '/user/api-key/replace',
     '/pages/copy.js',

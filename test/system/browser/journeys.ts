@@ -113,7 +113,8 @@ export function describeJourneys(browserSetup: () => BrowserSetup): void {
       expect(await page.getByLabel('User name').inputValue()).toBe(username);
       await judge('login-refused');
       await person.signIn(username);
-      await page.waitForURL('**/user/api-key');
+      await page.waitForURL('**/api/v2/');
+      await person.open('/user/api-key');
       expect(await page.getByText('You have no API key yet.').count()).toBe(1);
       await judge('key-none');
 

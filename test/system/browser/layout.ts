@@ -20,6 +20,8 @@ const FOR_EVERYBODY: [name: string, address: string, status?: number][] = [
 
 const WHEN_SIGNED_IN: [name: string, address: string][] = [
   ['signed-in-landing', '/'],
+  ['account', '/user'],
+  ['account-delete', '/user/delete'],
   ['key', '/user/api-key'],
   ['key-replace', '/user/api-key/replace'],
   ['chart', '/api/v2/weightentry/'],

@@ -184,7 +184,7 @@ test('the session cookie over HTTPS requires it, and pages of this origin may op
   try {
     const { cookies, headers } = await new Visitor(secure.url).signIn('ann');
 
-    expect(headers.get('location')).toBe('/fitness/user/api-key');
+    expect(headers.get('location')).toBe('/fitness/api/v2/');
     expect(cookies).toContainEqual(
       expect.stringMatching(/^__Secure-fitgraph=[\w-]{43}; .*Path=\/fitness\/; .*Secure; /),
     );

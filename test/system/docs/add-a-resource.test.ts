@@ -74,8 +74,8 @@ beforeAll(async () => {
 
   fitgraph = await setup.Fitgraph.start();
   expect(await migrateUp(fitgraph.database)).toEqual([
-    expect.stringMatching(/body-measurements$/),
-    expect.stringMatching(/body-measurement-readings$/),
+    expect.stringMatching(/jump-tests$/),
+    expect.stringMatching(/jump-attempts$/),
   ]);
   [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
 });
@@ -84,7 +84,7 @@ afterAll(async () => {
   rmSync(copy, { recursive: true, force: true });
 });
 
-const waist = (date: string, value = '80.50') => ({ date, kind: '1', value });
+const jump = (date: string, value = '80.50') => ({ date, kind: '1', value });
 
 test('the guide contains two resources, their migrations, a question, and changes of other files', () => {
   expect(files.map(({ name }) => path.dirname(name)).sort()).toEqual([
@@ -100,25 +100,25 @@ test('the guide contains two resources, their migrations, a question, and change
 
 test('GraphQL creates, validates and filters rows', async () => {
   const create =
-    'mutation ($input: BodyMeasurementInput!) { made: createBodyMeasurement(input: $input) { bodyMeasurement { id kind value } errors { path message } } }';
-  const createMeasurement = (input: object) => ann.query(create, { input });
-  const { data } = await createMeasurement({ date: '2024-01-01', kind: 'WAIST', value: '80.5' });
+    'mutation ($input: JumpTestInput!) { made: createJumpTest(input: $input) { jumpTest { id kind value } errors { path message } } }';
+  const createTest = (input: object) => ann.query(create, { input });
+  const { data } = await createTest({ date: '2024-01-01', kind: 'VERTICAL', value: '80.5' });
 
   expect(data.made).toEqual({
-    bodyMeasurement: { id: expect.any(String), kind: 'WAIST', value: '80.50' },
+    jumpTest: { id: expect.any(String), kind: 'VERTICAL', value: '80.50' },
     errors: [],
   });
-  const again = await createMeasurement({ date: '2024-01-01', kind: 'WAIST', value: '1000' });
+  const again = await createTest({ date: '2024-01-01', kind: 'VERTICAL', value: '1000' });
 
   expect(again.data.made.errors.map(({ path: at }: { path: string[] }) => at)).toEqual([
     ['input', 'value'],
     ['input'],
   ]);
   const list = await ann.query(
-    '{ bodyMeasurements(where: { kind: { eq: WAIST } }) { totalCount nodes { date value } } }',
+    '{ jumpTests(where: { kind: { eq: VERTICAL } }) { totalCount nodes { date value } } }',
   );
 
-  expect(list.data.bodyMeasurements).toEqual({
+  expect(list.data.jumpTests).toEqual({
     totalCount: 1,
     nodes: [{ date: '2024-01-01', value: '80.50' }],
   });
@@ -139,54 +139,47 @@ test('an import refuses to delete rows of the resource, which no dump contains',
       shouldReplaceExisting: true,
     }),
   ).rejects.toThrow(
-    '--replace would also delete rows of BodyMeasurement, or their links, which the file does not contain.',
+    '--replace would also delete rows of JumpTest, or their links, which the file does not contain.',
   );
 });
 
 test('REST serves the resource in its root, with filters, OPTIONS and error messages', async () => {
   const root = await fitgraph.anonymous.get('/');
 
-  expect(Object.keys(root.body as object).slice(-2)).toEqual([
-    'bodymeasurement',
-    'bodymeasurementreading',
-  ]);
-  const { status, body } = await ann.post('/bodymeasurement/', waist('2024-02-01'));
+  expect(Object.keys(root.body as object).slice(-2)).toEqual(['jumpattempt', 'jumptest']);
+  const { status, body } = await ann.post('/jumptest/', jump('2024-02-01'));
 
   expect([status, body]).toEqual([
     201,
-    { id: expect.any(Number), ...waist('2024-02-01'), user: ann.id },
+    { id: expect.any(Number), ...jump('2024-02-01'), user: ann.id },
   ]);
-  const again = await ann.post('/bodymeasurement/', waist('2024-02-01'));
+  const again = await ann.post('/jumptest/', jump('2024-02-01'));
 
   expect([again.status, again.body]).toEqual([
     400,
     { non_field_errors: ['The fields date, kind, user must make a unique set.'] },
   ]);
-  expect((await ann.patch(`/bodymeasurement/${body.id}/`, { value: '81' })).body.value).toBe(
-    '81.00',
-  );
+  expect((await ann.patch(`/jumptest/${body.id}/`, { value: '81' })).body.value).toBe('81.00');
   const dates = async (query: string) =>
-    (await ann.get(`/bodymeasurement/${query}`)).body.results.map(
-      ({ date }: { date: string }) => date,
-    );
+    (await ann.get(`/jumptest/${query}`)).body.results.map(({ date }: { date: string }) => date);
 
   expect(await dates('')).toEqual(['2024-02-01', '2024-01-01']);
   expect(await dates('?date=2024-01-01&kind=1')).toEqual(['2024-01-01']);
   expect(await dates('?date__gte=2024-01-02&date__lte=2024-02-01')).toEqual(['2024-02-01']);
   expect(await dates('?date__gte=2024-01-01&date__lte=2024-01-31')).toEqual(['2024-01-01']);
   expect(await dates('?date=2024-01-01&date__gte=2024-01-02')).toEqual([]);
-  expect((await ann.get('/bodymeasurement/?date__gte=soon')).body).toEqual({
+  expect((await ann.get('/jumptest/?date__gte=soon')).body).toEqual({
     date__gte: ['Enter a valid date.'],
   });
-  const { actions } = (await ann.options('/bodymeasurement/')).body;
+  const { actions } = (await ann.options('/jumptest/')).body;
 
   expect(actions.POST).toMatchObject({
     date: { type: 'date', required: true, label: 'Date' },
     kind: {
       type: 'choice',
       choices: [
-        { value: '1', display_name: 'Waist' },
-        { value: '2', display_name: 'Hip' },
+        { value: '1', display_name: 'Vertical jump' },
+        { value: '2', display_name: 'Long jump' },
       ],
     },
     value: { type: 'decimal', required: true },
@@ -194,15 +187,15 @@ test('REST serves the resource in its root, with filters, OPTIONS and error mess
 });
 
 test('the HTML page has a form', async () => {
-  const { text } = await ann.withHeaders({ Accept: 'text/html' }).get('/bodymeasurement/');
+  const { text } = await ann.withHeaders({ Accept: 'text/html' }).get('/jumptest/');
 
   expect(text).toMatch(/<input[^>]+name="value"/);
   expect(text).toMatch(/<select[^>]+name="kind"/);
 });
 
 test('rows are inaccessible to other users', async () => {
-  const { body } = await ann.post('/bodymeasurement/', waist('2024-03-01'));
-  const at = `/bodymeasurement/${body.id}/`;
+  const { body } = await ann.post('/jumptest/', jump('2024-03-01'));
+  const at = `/jumptest/${body.id}/`;
   const statuses = await Promise.all([
     bob.get(at),
     bob.patch(at, { value: '1' }),
@@ -211,25 +204,25 @@ test('rows are inaccessible to other users', async () => {
   ]);
 
   expect(statuses.map(({ status }) => status)).toEqual([404, 404, 404, 403]);
-  expect((await bob.get('/bodymeasurement/')).body.count).toBe(0);
+  expect((await bob.get('/jumptest/')).body.count).toBe(0);
   expect((await ann.get(at)).body.value).toBe('80.50');
 });
 
 test('the change log contains changes for the owner only', async () => {
   const text =
-    'query ($since: String) { changes(since: $since, types: [BODY_MEASUREMENT]) { cursor changes { type rowId operation } } }';
+    'query ($since: String) { changes(since: $since, types: [JUMP_TEST]) { cursor changes { type rowId operation } } }';
   const changes = (person: Person, since?: string) => person.query(text, { since });
   const { cursor } = (await changes(ann)).data.changes as { cursor: string };
-  const { body } = await ann.post('/bodymeasurement/', waist('2024-04-01'));
+  const { body } = await ann.post('/jumptest/', jump('2024-04-01'));
 
-  await ann.patch(`/bodymeasurement/${body.id}/`, { value: '79' });
-  await ann.delete(`/bodymeasurement/${body.id}/`);
+  await ann.patch(`/jumptest/${body.id}/`, { value: '79' });
+  await ann.delete(`/jumptest/${body.id}/`);
   const changesOf = (person: Person) =>
     changes(person, cursor).then(({ data }) => data.changes.changes);
 
   expect(await changesOf(ann)).toEqual(
     ['CREATED', 'UPDATED', 'DELETED'].map((operation) => ({
-      type: 'BODY_MEASUREMENT',
+      type: 'JUMP_TEST',
       rowId: String(body.id),
       operation,
     })),
@@ -237,45 +230,44 @@ test('the change log contains changes for the owner only', async () => {
   expect(await changesOf(bob)).toEqual([]);
 });
 
-test('readings of a measurement are created with it and unique within it', async () => {
-  const create = `mutation ($readings: [BodyMeasurementReadingOfMeasurementInput!]!) {
-    made: createBodyMeasurement(input: { date: "2024-05-01", kind: HIP, value: "90", readings: $readings }) {
-      bodyMeasurement { readings { number value } } errors { path code } } }`;
-  const createWithReadings = async (...numbers: number[]) =>
-    (await ann.ask(create, { readings: numbers.map((number) => ({ number, value: '90' })) })).made;
+test('attempts of a test are created with it and unique within it', async () => {
+  const create = `mutation ($attempts: [JumpAttemptOfJumpTestInput!]!) {
+    made: createJumpTest(input: { date: "2024-05-01", kind: LONG, value: "90", attempts: $attempts }) {
+      jumpTest { attempts { number value } } errors { path code } } }`;
+  const createWithAttempts = async (...numbers: number[]) =>
+    (await ann.ask(create, { attempts: numbers.map((number) => ({ number, value: '90' })) })).made;
 
-  expect(await createWithReadings(2, 1)).toEqual({
+  expect(await createWithAttempts(2, 1)).toEqual({
     // prettier-ignore
-    bodyMeasurement: { readings: [{ number: 1, value: '90.00' }, { number: 2, value: '90.00' }] },
+    jumpTest: { attempts: [{ number: 1, value: '90.00' }, { number: 2, value: '90.00' }] },
     errors: [],
   });
-  expect(await createWithReadings(4, 3, 4)).toEqual({
-    bodyMeasurement: null,
+  expect(await createWithAttempts(4, 3, 4)).toEqual({
+    jumpTest: null,
     // prettier-ignore
-    errors: [{ path: ['input'], code: 'NOT_UNIQUE' }, { path: ['input', 'readings', '2'], code: 'NOT_UNIQUE' }],
+    errors: [{ path: ['input'], code: 'NOT_UNIQUE' }, { path: ['input', 'attempts', '2'], code: 'NOT_UNIQUE' }],
   });
-  const id = (await ann.get('/bodymeasurement/?date=2024-05-01')).body.results[0].id;
-  const again = await ann.post('/bodymeasurementreading/', {
-    measurement: id,
+  const id = (await ann.get('/jumptest/?date=2024-05-01')).body.results[0].id;
+  const again = await ann.post('/jumpattempt/', {
+    jump_test: id,
     number: 1,
     value: '90',
   });
 
   expect([again.status, Object.keys(again.body)]).toEqual([400, ['non_field_errors']]);
-  expect(
-    (await bob.post('/bodymeasurementreading/', { measurement: id, number: 3, value: '90' }))
-      .status,
-  ).toBe(403);
+  expect((await bob.post('/jumpattempt/', { jump_test: id, number: 3, value: '90' })).status).toBe(
+    403,
+  );
 });
 
 test('the question has a row for each kind', async () => {
-  const { data } = await ann.query('{ measurementRanges { kind count smallest largest } }');
+  const { data } = await ann.query('{ jumpRanges { kind count shortest longest } }');
 
-  expect(data.measurementRanges).toContainEqual({
-    kind: 'HIP',
+  expect(data.jumpRanges).toContainEqual({
+    kind: 'LONG',
     count: 1,
-    smallest: '90.00',
-    largest: '90.00',
+    shortest: '90.00',
+    longest: '90.00',
   });
 });
 

@@ -205,7 +205,7 @@ test('deletes the files of a deleted user', async () => {
   const image = new URL(body.image).pathname.replace('/media/', '');
 
   expect(await fitgraph.services.media.exists(image)).toBe(true);
-  await deleteUser(bob.id, fitgraph.database);
+  await deleteUser(bob.id, fitgraph.database, async () => undefined);
   await until('the image is deleted', async () => !(await fitgraph.services.media.exists(image)));
 });
 

@@ -42,6 +42,10 @@ const COMMANDS = [
   ['user', 'password'],
   ['user', 'token'],
   ['user', 'deactivate'],
+  ['user', 'activate'],
+  ['user', 'sign-out'],
+  ['user', 'grant'],
+  ['user', 'revoke'],
   ['user', 'delete'],
   ['user', 'list'],
 ];
@@ -82,7 +86,7 @@ test('records commands and logins in the audit log and filters its events', asyn
     ['user', 'token', 'audrey'],
     ['user', 'token', 'audrey', '--new'],
     ['user', 'deactivate', 'audrey'],
-    ['user', 'deactivate', 'audrey', '--undo'],
+    ['user', 'activate', 'audrey'],
   ]) {
     expect((await fitgraph(...args)).status).toBe(0);
   }
@@ -98,8 +102,8 @@ test('records commands and logins in the audit log and filters its events', asyn
   expect(events.map(({ kind }) => kind)).toEqual([
     'SIGNED_IN',
     'SIGN_IN_FAILED',
-    'ACCOUNT_UNLOCKED',
-    'ACCOUNT_LOCKED',
+    'ACCOUNT_ACTIVATED',
+    'ACCOUNT_DEACTIVATED',
     'API_KEY_REPLACED',
     'API_KEY_SHOWN',
     'PASSWORD_CHANGED',
@@ -121,13 +125,15 @@ test('records commands and logins in the audit log and filters its events', asyn
       '--user',
       'audrey',
       '--kind',
-      'account-locked',
+      'account-deactivated',
       '--kind',
       'ACCOUNT_CREATED',
       '--limit',
       '1',
     ),
-  ).toEqual([expect.stringMatching(/^\d{4}-\S+ {2}ACCOUNT_LOCKED {2}audrey {2}operator \S+$/)]);
+  ).toEqual([
+    expect.stringMatching(/^\d{4}-\S+ {2}ACCOUNT_DEACTIVATED {2}audrey {2}operator \S+$/),
+  ]);
   expect(await audit('--user', 'audrey', '--since', '1h', '--until', '2999-01-01')).toHaveLength(8);
   expect(await audit('--user', 'audrey', '--until', '1h')).toEqual(['']);
   expect(await audit('--address', String(events[0]!.address), '--user', 'audrey')).toHaveLength(2);
@@ -144,7 +150,7 @@ test('records commands and logins in the audit log and filters its events', asyn
   }
 });
 
-test('creates an account, replaces its password and token, and locks and unlocks it', async () => {
+test('creates an account, replaces its password and token, and deactivates and activates it', async () => {
   const created = await fitgraph(
     'user',
     'create',
@@ -188,8 +194,84 @@ test('creates an account, replaces its password and token, and locks and unlocks
 
   expect((await fitgraph('user', 'deactivate', 'carla')).status).toBe(0);
   expect((await workoutsWith(fresh)).body).toEqual({ detail: 'User inactive or deleted.' });
-  expect((await fitgraph('user', 'deactivate', 'carla', '--undo')).status).toBe(0);
+  expect((await fitgraph('user', 'activate', 'carla')).status).toBe(0);
   expect((await workoutsWith(fresh)).status).toBe(200);
+});
+
+test('grants and revokes roles, shows them and records them in the audit log', async () => {
+  const { stdout } = await fitgraph('user', 'create', 'curt', '--password', 'some password');
+  const curt = server.signedIn(tokenIn(stdout));
+  const isCurator = async () => (await curt.ask('{ viewer { isCurator } }')).viewer.isCurator;
+  const line = async () =>
+    (await fitgraph('user', 'list')).stdout.split('\n').find((text) => text.startsWith('curt '));
+
+  expect(await isCurator()).toBe(false);
+  expect(await fitgraph('user', 'grant', 'curt', 'curator')).toMatchObject({
+    status: 0,
+    stdout: 'User curt is now a curator.\n',
+  });
+  expect(await isCurator()).toBe(true);
+  expect((await fitgraph('user', 'grant', 'curt', 'superuser')).status).toBe(0);
+  expect(await line()).toMatch(/ superuser, curator$/);
+  expect((await fitgraph('user', 'revoke', 'curt', 'superuser')).status).toBe(0);
+  expect(await line()).toMatch(/signed in {2}curator$/);
+  expect((await fitgraph('user', 'revoke', 'curt', 'curator')).status).toBe(0);
+  expect(await isCurator()).toBe(false);
+
+  expect((await fitgraph('user', 'grant', 'curt', 'emperor')).stderr).toMatch(
+    /^error: .*curator, superuser/,
+  );
+  expect((await fitgraph('user', 'grant', 'nobody', 'curator')).stderr).toBe(
+    'fitgraph: There is no user named nobody.\n',
+  );
+  const events = (await fitgraph('audit', '--user', 'curt', '--json')).stdout.trimEnd().split('\n');
+
+  expect(events.map((event) => (JSON.parse(event) as { kind: string }).kind)).toEqual([
+    'ROLE_REVOKED',
+    'ROLE_REVOKED',
+    'ROLE_GRANTED',
+    'ROLE_GRANTED',
+    'ACCOUNT_CREATED',
+  ]);
+});
+
+test('prints a link by which a user sets a password once, and signs users out', async () => {
+  await fitgraph('user', 'create', 'linda', '--password', 'first password');
+  const { status, stdout, stderr } = await fitgraph('user', 'password', 'linda', '--link');
+  const setPassword = () =>
+    fetch(server.url + stdout.trim(), {
+      method: 'POST',
+      body: new URLSearchParams({ password: 'second password' }),
+      redirect: 'manual',
+    });
+
+  expect([status, stdout]).toEqual([
+    0,
+    expect.stringMatching(/^\/user\/set-password\?token=\S+\n$/),
+  ]);
+  expect(stderr).toMatch(/^The link is valid once, until \d{4}-\S+\.\n$/);
+  expect((await login('linda', 'first password')).status).toBe(200);
+  expect([(await setPassword()).status, (await setPassword()).status]).toEqual([303, 401]);
+  const { token } = (await login('linda', 'second password')).body;
+
+  expect((await workoutsWith(token)).status).toBe(200);
+  expect((await fitgraph('user', 'sign-out', 'linda')).stdout).toBe(
+    'Ended all sessions of linda and revoked all tokens.\n',
+  );
+  expect((await workoutsWith(token)).body).toEqual({ detail: 'Invalid token.' });
+  expect(
+    (await fitgraph('audit', '--user', 'linda', '--json')).stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).kind),
+  ).toEqual([
+    'CREDENTIALS_REVOKED',
+    'SIGNED_IN',
+    'PASSWORD_CHANGED',
+    'SIGNED_IN',
+    'PASSWORD_LINK_CREATED',
+    'ACCOUNT_CREATED',
+  ]);
 });
 
 test('deletes a user with all rows and images only after the name is confirmed', async () => {
@@ -220,7 +302,7 @@ test('deletes a user with all rows and images only after the name is confirmed',
 
   expect(deleted).toMatchObject({
     status: 0,
-    stdout: 'Deleted user dora with 3 rows and 1 image.\n',
+    stdout: 'Deleted user dora with 3 rows and 1 contribution.\n',
   });
   expect((await workoutsWith(tokenIn(stdout))).body).toEqual({ detail: 'Invalid token.' });
   expect((await server.anonymous.get(`/exerciseimage/${uploaded.body.id}/`)).status).toBe(404);

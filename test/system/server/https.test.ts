@@ -193,6 +193,7 @@ describe('the warning about secrets over plain HTTP', () => {
         trustedProxies: ['10.0.0.1'],
         publicUrl: 'https://fit.example',
         port: 8000,
+        authProxyHeader: undefined,
       }),
       log,
     );

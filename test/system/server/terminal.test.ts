@@ -170,7 +170,9 @@ test('lists accounts as text and as JSON lines', async () => {
   // Midnight may have passed since the first account was created.
   const joined = `joined (${firstDay}|${utcDay()})  never signed in`;
 
-  expect(stdout).toMatch(new RegExp(`^root  ${joined}  superuser\nthea  ${joined}  locked\n$`));
+  expect(stdout).toMatch(
+    new RegExp(`^root  ${joined}  superuser\nthea  ${joined}  deactivated\n$`),
+  );
   expect(stderr).toBe('2 accounts\n');
   const listed = (await installation.command('user', 'list', '--json')).stdout.trim().split('\n');
 

@@ -25,7 +25,7 @@ it('signs in for pages, REST and GraphQL, and signs out', async () => {
   const visitor = new Visitor(fitgraph.url);
   const answer = await visitor.signIn('ann', ` ${PASSWORD} `);
 
-  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/user/api-key']);
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/api/v2/']);
   expect((await visitor.get('/')).text).toContain('>ann</a>');
   expect((await visitor.get('/api/v2/weightentry/')).status).toBe(200);
   const query = await visitor.json(
@@ -316,7 +316,10 @@ describe('a session', () => {
       'the password changes',
       (id) => setPassword(id, 'another password', fitgraph.database.createSession()),
     ],
-    ['the account is locked', (id) => setUserActive(id, false, fitgraph.database.createSession())],
+    [
+      'the account is deactivated',
+      (id) => setUserActive(id, false, fitgraph.database.createSession(), {}),
+    ],
     [
       'the account is deleted',
       (id) => fitgraph.sql('DELETE FROM "user_account" WHERE "id" = $1', [id]),
@@ -412,7 +415,7 @@ it('shows example requests with their actual responses on the start page', async
 });
 
 it('sends security headers with every page', async () => {
-  for (const path of ['/', '/login', '/register', '/user/api-key']) {
+  for (const path of ['/', '/login', '/register', '/user', '/user/api-key']) {
     const { headers } = await fitgraph.anonymous.send('GET', path);
     const policy = headers.get('content-security-policy')!;
 

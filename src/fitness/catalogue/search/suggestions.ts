@@ -1,7 +1,7 @@
 /** Search hits of exercises and ingredients, and the SQL statements that find them. */
 import { Ctx, Field, ID, ObjectType } from 'type-graphql';
 import { FieldExtensions } from '../../../engine/declare/field-extensions';
-import { publishedRowConditions } from '../../../engine/access/access';
+import { visibleRowConditions } from '../../../engine/access/access';
 import {
   columnIsOneOf,
   createParameterBinder,
@@ -97,7 +97,7 @@ const defaultOrderSql = (entity: Entity, { policies: { textOrder } }: Context): 
     ),
   );
 
-/** Reads the accepted exercises in the given languages that satisfy a condition on their name. */
+/** Reads the visible exercises in the given languages that satisfy a condition on their name. */
 async function readExercises(
   nameCondition: SqlCondition,
   orderSql: SqlCondition,
@@ -109,7 +109,7 @@ async function readExercises(
     [
       nameCondition,
       columnIsOneOf('language_id', languageIds),
-      ...publishedRowConditions(ExerciseTranslation),
+      ...visibleRowConditions(ExerciseTranslation, context),
     ],
     't',
     bind,
@@ -129,7 +129,7 @@ async function readExercises(
   return rows as ExerciseHit[];
 }
 
-/** Finds accepted exercises by a part of their name, ordered by category, then by name. */
+/** Finds visible exercises by a part of their name, ordered by category, then by name. */
 export function findExercises(
   term: string,
   languageIds: readonly number[],
@@ -143,7 +143,7 @@ export function findExercises(
   );
 }
 
-/** Finds accepted ingredients by a part of their name, ordered by name. */
+/** Finds visible ingredients by a part of their name, ordered by name. */
 export async function findIngredients(
   term: string,
   languageIds: readonly number[],
@@ -161,7 +161,7 @@ export async function findIngredients(
 
   const { bind, values } = createParameterBinder();
   const where = whereClause(
-    [containsCondition, inLanguagesCondition, ...publishedRowConditions(Ingredient)],
+    [containsCondition, inLanguagesCondition, ...visibleRowConditions(Ingredient, context)],
     't',
     bind,
   );

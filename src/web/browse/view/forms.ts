@@ -30,9 +30,6 @@ export class FormBuilder {
     private readonly pageRoutes: PageRoutes,
     private readonly rowSearchOf: ReturnType<typeof createRowSearchLookup>,
     private readonly prepareOperation: PrepareOperation,
-
-    /** Time zone of the server. */
-    private readonly timeZone: string,
   ) {}
 
   private async readRelationOptions(
@@ -190,7 +187,7 @@ export class FormBuilder {
     if (!request.isSignedIn && !request.form) return { methodsRequiringSignIn: methods };
     const endpointName = endpoint.view.restName;
     const controls = writeFormControlsOf(endpoint.fields, relationOptionsOf).map((control) =>
-      this.nameTimeZone(control),
+      nameTimeZone(control, request.context.timeZone),
     );
 
     if (pageRoute.kind === 'list') {
@@ -245,13 +242,6 @@ export class FormBuilder {
     return Object.fromEntries(counts) as HtmlView['historyCounts'];
   }
 
-  private nameTimeZone(control: FormControl): FormControl {
-    if (control.kind !== 'datetime') return control;
-    const sentences = [control.helpText, `In the time zone ${this.timeZone}.`];
-
-    return { ...control, helpText: sentences.filter(Boolean).join(' ') };
-  }
-
   /**
    * Builds a write form. A rejected form keeps the typed values; other forms show the values of the
    * row.
@@ -264,7 +254,8 @@ export class FormBuilder {
     { request, restResponse }: RenderInput,
   ): Promise<WriteForm> {
     const rowTexts = controls.map(
-      (control) => [control.key, inputTextsOf(row?.[control.key], control, this.timeZone)] as const,
+      (control) =>
+        [control.key, inputTextsOf(row?.[control.key], control, request.context.timeZone)] as const,
     );
     // On a list page, the form for a new row starts with the values of the filters.
     const filterTexts = controls
@@ -292,24 +283,33 @@ export class FormBuilder {
   }
 }
 
+function nameTimeZone(control: FormControl, timeZone: string): FormControl {
+  if (control.kind !== 'datetime') return control;
+  const sentences = [control.helpText, `In the time zone ${timeZone}.`];
+
+  return { ...control, helpText: sentences.filter(Boolean).join(' ') };
+}
+
 /** HTTP status for an outdated row version (RFC 9110, section 15.5.13). */
 const PRECONDITION_FAILED_STATUS = 412;
 
-/** Length of `YYYY-MM-DDThh:mm:ss`. */
-const LOCAL_DATETIME_LENGTH = 19;
+/** UTC offset with seconds, as those of local mean times before standard time. */
+const OFFSET_WITH_SECONDS_PATTERN = /:\d\d:\d\d$/;
 
 /**
  * Formats a timestamp as local time for a form field. Keeps the UTC offset if the local time is
- * ambiguous (clocks go back) or the offset is not that of the time zone.
+ * ambiguous (clocks go back), or its offset is no whole number of minutes.
  */
 function formatLocalDateTime(text: string, timeZone: string): string {
-  const localText = text.slice(0, LOCAL_DATETIME_LENGTH);
-  const localTime = DateTime.fromISO(localText, { zone: timeZone });
-  const isLocalTimeUnambiguous =
-    localTime.getPossibleOffsets().length === 1 &&
-    localTime.offset === DateTime.fromISO(text, { setZone: true }).offset;
+  const localTime = DateTime.fromISO(text, { zone: timeZone });
+  const { value: offset } = localTime
+    .setLocale('en')
+    .toLocaleParts({ timeZoneName: 'longOffset' })
+    .find(({ type }) => type === 'timeZoneName')!;
+  const isAmbiguous =
+    localTime.getPossibleOffsets().length > 1 || OFFSET_WITH_SECONDS_PATTERN.test(offset);
 
-  return isLocalTimeUnambiguous ? localText : text;
+  return isAmbiguous ? text : localTime.toFormat("yyyy-MM-dd'T'HH:mm:ss");
 }
 
 function inputTextsOf(value: unknown, { kind }: FormControl, timeZone: string): string[] {

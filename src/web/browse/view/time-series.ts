@@ -5,6 +5,7 @@
 import type { GraphQLObjectType } from 'graphql';
 import type { FieldMetadata } from '../../../shared/metadata';
 import type { PrepareOperation, ResourceEndpoint, ResultData } from '../../../rest/endpoints';
+import type { RestContext } from '../../../rest/request';
 import { KILOGRAMS_PER_POUND } from '../../../fitness/mass-units';
 import { todayIn } from '../../../engine/declare/clock';
 import { formatDateTime, relatedTypeOf, selectionOf, visibleFieldsOf, type Row } from './cells';
@@ -200,13 +201,12 @@ interface ListSelection {
 const firstDayOf = (periodDays: number, today: string): string =>
   new Date(Date.parse(today) - (periodDays - 1) * DAY_MS).toISOString().slice(0, DATE_LENGTH);
 
-/** `timeZone` is that of the server, in which a period ends today. */
-export function createTimeSeriesReader(prepareOperation: PrepareOperation, timeZone: string) {
+export function createTimeSeriesReader(prepareOperation: PrepareOperation) {
   return async (
     { type, resource }: ResourceEndpoint,
     { where, rowCount }: ListSelection,
     periodDays: number,
-    context: object,
+    context: Pick<RestContext, 'timeZone'>,
   ): Promise<TimeSeries | undefined> => {
     const chartFields = chartFieldsOf(type);
 
@@ -223,7 +223,7 @@ export function createTimeSeriesReader(prepareOperation: PrepareOperation, timeZ
         ${PREFERRED_UNIT_SELECTION}
       }`,
     );
-    const today = todayIn(timeZone);
+    const today = todayIn(context.timeZone);
     const dated = (condition: object) => ({ ...where, and: [{ [dateField.name]: condition }] });
     const { data } = await run(context, {
       future: dated({ gt: today }),

@@ -59,24 +59,23 @@ export class ViewBuilder {
   private readonly idLinkTreeByDocument = new Map<string, IdLinkTree>();
 
   constructor(private readonly dependencies: ViewDependencies) {
-    const { schema, publicSchema, endpoints, prepareOperation, timeZone } = dependencies;
+    const { schema, publicSchema, endpoints, prepareOperation } = dependencies;
 
     this.pageRoutes = new PageRoutes(endpoints);
     this.formBuilder = new FormBuilder(
       this.pageRoutes,
       createRowSearchLookup(schema, prepareOperation),
       prepareOperation,
-      timeZone,
     );
     this.rowReader = new RowReader(prepareOperation, this.pageRoutes);
-    this.readTimeSeries = createTimeSeriesReader(prepareOperation, timeZone);
+    this.readTimeSeries = createTimeSeriesReader(prepareOperation);
     this.toPublicSchemaOperation = createOperationTranslator(schema, publicSchema);
   }
 
   async buildView(result: RenderInput): Promise<HtmlView> {
     const { request } = result;
     const { route } = request;
-    const view = buildDefaultView(result, this.dependencies.timeZone);
+    const view = buildDefaultView(result);
 
     if (!route) return view;
     const pageRoute = this.pageRoutes.pageRouteOf(route, result);
@@ -338,10 +337,7 @@ export class ViewBuilder {
 }
 
 /** Default view model: a 404 page. Callers override what differs. */
-function buildDefaultView(
-  { request, restResponse, headers }: RenderInput,
-  timeZone: string,
-): HtmlView {
+function buildDefaultView({ request, restResponse, headers }: RenderInput): HtmlView {
   const { context, method, query, isSignedIn, path, route } = request;
   const showsNotice = method === 'GET' && restResponse.status === 200;
 
@@ -354,7 +350,7 @@ function buildDefaultView(
     path,
     query,
     baseUrl: context.request.baseUrl,
-    timeZone,
+    timeZone: context.timeZone,
     status: restResponse.status,
     body: restResponse.body,
     headers,

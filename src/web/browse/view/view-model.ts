@@ -233,7 +233,7 @@ export interface HtmlView {
   /** URL of the server, as the client sees it: its origin and the path of PUBLIC_URL. */
   baseUrl: string;
 
-  /** Time zone in which the server writes times. */
+  /** Time zone of the times in forms and, without JavaScript, of all times. */
   timeZone: string;
   status: number;
   body: unknown;

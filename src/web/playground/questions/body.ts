@@ -41,6 +41,29 @@ export const BODY_QUESTIONS: readonly ExampleQuestion[] = [
     chart: { kind: 'line', x: 'date', y: ['weight', 'trend'] },
   },
   {
+    slug: 'my-measurements',
+    title: 'How do my measurements change?',
+    keywords: 'waist hips chest arm body fat blood pressure tape progress recomposition',
+    explanation: 'All values of one kind of measurement, in its unit.',
+    query: `query MyMeasurements($name: String!) {
+  measurements(
+    where: { category: { name: { eq: $name } } }
+    orderBy: [{ measuredAt: ASC }]
+    first: 1000
+  ) {
+    nodes {
+      measuredAt
+      value
+      category {
+        valueUnit
+      }
+    }
+  }
+}`,
+    variables: { name: 'Waist' },
+    chart: { kind: 'line', x: 'measuredAt', y: ['value'] },
+  },
+  {
     slug: 'weight-by-day',
     title: 'My weight by day',
     keywords: 'scale body weight history progress cut bulk kg lb',

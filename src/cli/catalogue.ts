@@ -1,0 +1,212 @@
+/** `fitgraph catalogue`: imports and exports foods and exercises. */
+import { createWriteStream } from 'node:fs';
+import { once } from 'node:events';
+import { readExercises } from '../transfer/catalogue/exercise-files';
+import { importExercises, type ExerciseImportPlan } from '../transfer/catalogue/import-exercises';
+import { exportCatalogue } from '../transfer/catalogue/export';
+import { ExerciseImageImport } from '../transfer/catalogue/import-images';
+import { openSource } from '../transfer/catalogue/source';
+import { formatOfExtension } from '../files/formats';
+import { Media } from '../files/media';
+import { extensionOf } from '../files/paths';
+import { promptConfirmation } from './prompts';
+import { REFUSAL_REASONS, type RefusalReason } from '../fitness/catalogue/refused-food';
+import { importFoods, type FoodImportReport } from '../transfer/catalogue/import-foods';
+import {
+  createProgressPrinter,
+  printLine,
+  recordOperatorEvent,
+  replaceControlCharacters,
+  withDatabase,
+} from './command-context';
+import { formatCount } from '../shared/messages';
+
+interface FoodOptions {
+  language: string;
+  map: string[];
+  source?: string;
+  complete?: boolean;
+  refused?: string;
+  dryRun?: boolean;
+}
+
+const MAX_LISTED = 20;
+
+const quoteCell = (value: unknown): string => `"${String(value ?? '').replaceAll('"', '""')}"`;
+
+function printKept(kept: readonly string[], noun: string): void {
+  if (!kept.length) return;
+  const listed = kept.slice(0, MAX_LISTED).map(replaceControlCharacters).join(', ');
+
+  printLine(
+    `${formatCount(kept.length, noun)} stayed as edited here: ${listed}${kept.length > MAX_LISTED ? ', …' : ''}`,
+  );
+}
+
+function printReport(report: FoodImportReport, isDryRun: boolean): void {
+  const { sourceName, read, created, updated, unchanged, removed, kept, refused } = report;
+
+  printLine(
+    `${formatCount(read, 'food')} of ${sourceName} read: ${created} new, ${updated} updated, ${unchanged} unchanged, ${removed} removed${isDryRun ? ' (dry run: nothing was written)' : ''}.`,
+  );
+
+  printKept(kept, 'food');
+
+  for (const [reason, count] of [...refused].sort(([, a], [, b]) => b - a)) {
+    printLine(`${count} refused as ${reason}: ${REFUSAL_REASONS[reason]}`);
+  }
+}
+
+function auditDetailOf(report: FoodImportReport): string {
+  const { sourceName, created, updated, unchanged, removed, kept, refused } = report;
+  const reasons = [...refused].map(([reason, count]) => `, ${count} refused as ${reason}`).join('');
+
+  return `foods of ${sourceName}: ${created} new, ${updated} updated, ${unchanged} unchanged, ${removed} removed, ${kept.length} kept as edited here${reasons}`;
+}
+
+export async function importFoodsCommand(location: string, options: FoodOptions): Promise<void> {
+  const isDryRun = Boolean(options.dryRun);
+  const source = await openSource(location);
+  const refusals = options.refused === undefined ? undefined : createWriteStream(options.refused);
+
+  refusals?.write('number,source_id,name,reason\n');
+  await withDatabase(async ({ database, session }) => {
+    const printProgress = createProgressPrinter();
+    const report = await importFoods(source.bytes, database, {
+      languages: options.language.split(','),
+      mapping: options.map,
+      sourceName: options.source,
+      isComplete: Boolean(options.complete),
+      isDryRun,
+      reportProgress: (read) =>
+        printProgress(
+          'Foods',
+          read,
+          source.size && Math.round((read * source.size) / source.readBytes()),
+        ),
+      reportRefusal: ({ number, reason, food }) =>
+        refusals?.write(
+          `${number},${quoteCell(food?.sourceId)},${quoteCell(food?.name)},${reason satisfies RefusalReason}\n`,
+        ),
+    });
+
+    if (!isDryRun) {
+      await recordOperatorEvent(
+        {
+          kind: 'IMPORTED',
+          detail: auditDetailOf(report),
+        },
+        session,
+      );
+    }
+
+    printReport(report, isDryRun);
+  });
+
+  if (refusals) await once(refusals.end(), 'finish');
+}
+
+/** Shows what an import would create, and which exercises and names it takes for the same. */
+function printPlan({ terms, exercises }: ExerciseImportPlan): void {
+  for (const { term, name, catalogueName, id } of terms) {
+    if (id === undefined) printLine(`new ${term}: ${replaceControlCharacters(catalogueName)}`);
+    else if (name !== catalogueName) {
+      printLine(
+        `${term} ${replaceControlCharacters(name)} is ${replaceControlCharacters(catalogueName)}`,
+      );
+    }
+  }
+
+  for (const { exercise, foundBy, nameInCatalogue } of exercises) {
+    if (foundBy !== 'likeness') continue;
+    printLine(
+      `exercise ${replaceControlCharacters(exercise.translations[0]!.name)} is ${replaceControlCharacters(nameInCatalogue!)}`,
+    );
+  }
+
+  const foundCount = exercises.filter(({ id }) => id !== undefined).length;
+
+  printLine(
+    `${formatCount(exercises.length, 'exercise')}: ${exercises.length - foundCount} new, ${foundCount} in the catalogue.`,
+  );
+}
+
+interface ExerciseOptions {
+  map: string[];
+  yes?: boolean;
+  dryRun?: boolean;
+  images?: boolean;
+}
+
+export async function importExercisesCommand(
+  location: string,
+  { map, yes, dryRun, images }: ExerciseOptions,
+): Promise<void> {
+  const exercises = await readExercises(location);
+
+  await withDatabase(async ({ config, database, session }) => {
+    const report = await importExercises(exercises, database, {
+      mapping: map,
+      async confirm(plan) {
+        printPlan(plan);
+
+        return (
+          !dryRun && (yes === true || (await promptConfirmation('Import them? [yes] ', 'yes')))
+        );
+      },
+    });
+
+    if (!report) return printLine('Nothing was written.');
+    const { created, updated, unchanged, kept } = report;
+    const summary = `${created} new, ${updated} updated, ${unchanged} unchanged`;
+
+    await recordOperatorEvent({ kind: 'IMPORTED', detail: `exercises: ${summary}` }, session);
+    printLine(`${formatCount(exercises.length, 'exercise')} imported: ${summary}.`);
+    printKept(kept, 'exercise');
+
+    if (images) {
+      const printProgress = createProgressPrinter();
+      const imageImport = new ExerciseImageImport(
+        session,
+        Media.fromConfig(config),
+        (doneCount, totalCount) => printProgress('Images of exercises', doneCount, totalCount),
+      );
+
+      await imageImport.run(exercises, report.ids);
+      printLine(`${formatCount(imageImport.report.stored, 'image')} stored.`);
+
+      for (const problem of imageImport.report.problems.slice(0, MAX_LISTED)) {
+        printLine(replaceControlCharacters(problem));
+      }
+    }
+  });
+}
+
+/** Content of an image as a URL, so that an export needs no files. */
+async function imageAsUrl(media: Media, path: string): Promise<string | undefined> {
+  const bytes = await media.files.read(path);
+  const format = formatOfExtension(extensionOf(path));
+
+  return bytes && `data:image/${format};base64,${bytes.toString('base64')}`;
+}
+
+export async function exportCatalogueCommand(location: string): Promise<void> {
+  await withDatabase(async ({ config, database }) => {
+    const media = Media.fromConfig(config);
+    const output = location === '-' ? process.stdout : createWriteStream(location, { flags: 'wx' });
+
+    if (output !== process.stdout) await once(output, 'open');
+    const { foods, exercises } = await exportCatalogue(database, {
+      readImage: (path) => imageAsUrl(media, path),
+      async write(line) {
+        if (!output.write(`${line}\n`)) await once(output, 'drain');
+      },
+    });
+
+    if (output === process.stdout) return;
+    await once(output.end(), 'finish');
+    printLine(
+      `${formatCount(foods, 'food')} and ${formatCount(exercises, 'exercise')} written to ${location}.`,
+    );
+  });
+}

@@ -1,0 +1,367 @@
+/**
+ * Imports exercises in one transaction: what is new is created, what has changed at its source is
+ * updated, and what the catalogue has from elsewhere is completed.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Client } from 'pg';
+import { ADVISORY_LOCK_KEYS } from '../../database/advisory-locks';
+import type { Database } from '../../database/connection';
+import { inTransaction } from '../../database/transaction';
+import { ACCEPTED_STATUS } from '../../fitness/catalogue/review-status';
+import { failImport } from '../dump';
+import type { SourceExercise, SourceTranslation } from './exercise';
+import { findOrCreateLicense } from './licenses';
+import { createTerms, matchTerms, type Match, type Term } from './vocabulary';
+
+/** From this similarity (pg_trgm) on, two names in one language mean the same exercise. */
+const MIN_SIMILARITY = 0.85;
+
+/** How an exercise is found in the catalogue. */
+export type FoundBy = 'source' | 'uuid' | 'name' | 'likeness';
+
+export interface PlannedExercise {
+  exercise: SourceExercise;
+  id?: number;
+  foundBy?: FoundBy;
+  nameInCatalogue?: string;
+  isEdited: boolean;
+}
+
+export interface ExerciseImportPlan {
+  terms: Match[];
+  exercises: PlannedExercise[];
+}
+
+export interface ExerciseImportReport {
+  created: number;
+  updated: number;
+  unchanged: number;
+
+  /** Ids in the catalogue, in the order of the exercises. */
+  ids: number[];
+
+  /** Names of exercises that a person has edited here and that differ from the source. */
+  kept: string[];
+}
+
+const FIND_SQL = `
+SELECT b."id", f."foundBy", b."name" AS "nameInCatalogue", b."edited_at" IS NOT NULL AS "isEdited" FROM (
+  SELECT "id", 'source' AS "foundBy", 1 AS "rank", 1::real AS "likeness" FROM "exercise_base" WHERE "source_name" = $1 AND "source_id" = $2
+  UNION ALL SELECT "id", 'uuid', 2, 1 FROM "exercise_base" WHERE "uuid" = $3
+  UNION ALL SELECT "exercise_base_id", 'uuid', 2, 1 FROM "exercise" WHERE "uuid" = ANY($4)
+  UNION ALL SELECT e."exercise_base_id", CASE WHEN e."name_folded" = n."folded" THEN 'name' ELSE 'likeness' END, 3, search_likeness(e."name_folded", n."folded")
+    FROM (SELECT search_fold("name") AS "folded", "language" FROM unnest($5::text[], $6::text[]) AS g("name", "language")) n
+      JOIN "language" l ON l."short_name" = n."language" JOIN "exercise" e ON e."language_id" = l."id"
+    WHERE search_likeness(e."name_folded", n."folded") >= ${MIN_SIMILARITY}
+) f JOIN "exercise_base" b ON b."id" = f."id" ORDER BY f."rank", f."likeness" DESC, b."id" LIMIT 1`;
+
+const STATE_SQL = `
+SELECT b."category_id" AS "categoryId",
+    ARRAY(SELECT m."muscle_id" FROM "exercise_base_muscle" m WHERE m."exercise_base_id" = b."id" AND NOT m."is_secondary" ORDER BY 1) AS "muscles",
+    ARRAY(SELECT m."muscle_id" FROM "exercise_base_muscle" m WHERE m."exercise_base_id" = b."id" AND m."is_secondary" ORDER BY 1) AS "secondaryMuscles",
+    ARRAY(SELECT q."equipment_id" FROM "exercise_base_equipment" q WHERE q."exercise_base_id" = b."id" ORDER BY 1) AS "equipment",
+    (SELECT json_agg(json_build_object('id', e."id", 'language', l."short_name", 'name', e."name", 'description', e."description", 'aliases', e."aliases",
+        'comments', ARRAY(SELECT c."comment" FROM "exercise_comment" c WHERE c."exercise_id" = e."id" ORDER BY c."id")) ORDER BY e."id")
+      FROM "exercise" e JOIN "language" l ON l."id" = e."language_id" WHERE e."exercise_base_id" = b."id") AS "translations"
+  FROM "exercise_base" b WHERE b."id" = $1 FOR NO KEY UPDATE`;
+
+interface StoredTranslation extends Omit<SourceTranslation, 'aliases'> {
+  id: number;
+
+  /** One name a line. */
+  aliases: string;
+}
+
+interface State {
+  categoryId: number;
+  muscles: number[];
+  secondaryMuscles: number[];
+  equipment: number[];
+  translations: StoredTranslation[];
+}
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** Finds out what an import would do, without writing. */
+async function planImport(
+  client: Client,
+  exercises: readonly SourceExercise[],
+  mapping: readonly string[],
+): Promise<ExerciseImportPlan> {
+  const planned: PlannedExercise[] = [];
+
+  const taken = new Set<number>();
+
+  for (const exercise of exercises) {
+    const { source, sourceId, uuid, translations } = exercise;
+    const { rows } = await client.query(FIND_SQL, [
+      source,
+      sourceId,
+      uuid,
+      translations.flatMap((translation) => translation.uuid ?? []),
+      translations.map(({ name }) => name),
+      translations.map(({ language }) => language),
+    ]);
+
+    const [found] = rows as Omit<PlannedExercise, 'exercise'>[];
+    // An exercise of the catalogue is completed by at most one of the source.
+    const isFound = found && (found.foundBy === 'source' || !taken.has(found.id!));
+
+    if (isFound) taken.add(found.id!);
+    planned.push({ isEdited: false, ...(isFound && found), exercise });
+  }
+
+  return { terms: await matchTerms(client, exercises, mapping), exercises: planned };
+}
+
+class ExerciseWriter {
+  readonly report: ExerciseImportReport = {
+    created: 0,
+    updated: 0,
+    unchanged: 0,
+    ids: [],
+    kept: [],
+  };
+  private readonly variations = new Map<string, number>();
+
+  constructor(
+    private readonly client: Client,
+    private readonly idOf: (term: Term, name: string) => number,
+  ) {}
+
+  async write({ exercise, id, foundBy, isEdited }: PlannedExercise): Promise<void> {
+    const { report } = this;
+
+    if (id === undefined) {
+      report.ids.push(await this.create(exercise));
+      report.created += 1;
+      return;
+    }
+
+    report.ids.push(id);
+    const [state] = await this.query<State>(STATE_SQL, [id]);
+    const isOwn = foundBy === 'source';
+
+    if (isOwn && isEdited) report.kept.push(exercise.translations[0]!.name);
+    else if (await this.update(id, exercise, state!, isOwn)) report.updated += 1;
+    else report.unchanged += 1;
+  }
+
+  private readonly query = async <T = { id: number }>(
+    text: string,
+    values: unknown[],
+  ): Promise<T[]> => (await this.client.query(text, values)).rows as T[];
+
+  private linksOf({ muscles, secondaryMuscles, equipment }: SourceExercise) {
+    const ids = (term: Term, names: readonly string[]) =>
+      [...new Set(names.map((name) => this.idOf(term, name)))].sort((a, b) => a - b);
+    const primary = ids('muscle', muscles);
+
+    return {
+      muscles: primary,
+      secondaryMuscles: ids('muscle', secondaryMuscles).filter((id) => !primary.includes(id)),
+      equipment: ids('equipment', equipment),
+    };
+  }
+
+  private async variationId(name: string | undefined): Promise<number | undefined> {
+    if (name !== undefined && !this.variations.has(name)) {
+      const [row] = await this.query('INSERT INTO "variation" DEFAULT VALUES RETURNING "id"', []);
+
+      this.variations.set(name, row!.id);
+    }
+
+    return name === undefined ? undefined : this.variations.get(name);
+  }
+
+  private async create(exercise: SourceExercise): Promise<number> {
+    const [row] = await this.query(
+      `INSERT INTO "exercise_base" ("uuid", "source_name", "source_id", "category_id", "license_id", "license_author", "variation_id", "status")
+        VALUES ($1, $2, $3, $4, $5, $6, $7, '${ACCEPTED_STATUS}') RETURNING "id"`,
+      [
+        exercise.uuid ?? randomUUID(),
+        exercise.source,
+        exercise.sourceId,
+        this.idOf('category', exercise.category),
+        await findOrCreateLicense(this.query, exercise.license),
+        exercise.author?.slice(0, 50),
+        await this.variationId(exercise.variation),
+      ],
+    );
+    const id = row!.id;
+
+    await this.writeLinks(id, exercise);
+
+    for (const translation of exercise.translations) {
+      await this.createTranslation(id, exercise, translation);
+    }
+
+    return id;
+  }
+
+  private async createTranslation(
+    id: number,
+    exercise: SourceExercise,
+    translation: SourceTranslation,
+  ): Promise<void> {
+    const { uuid, language, name, description, aliases, comments } = translation;
+    const { license, author } = { ...exercise, ...translation };
+    const rows = await this.query(
+      `INSERT INTO "exercise" ("uuid", "name", "name_original", "description", "aliases", "language_id", "license_id", "license_author", "exercise_base_id", "creation_date", "status")
+        SELECT $1, $2, $2, $3, $4, l."id", $5, $6, $7, current_date, '${ACCEPTED_STATUS}' FROM "language" l WHERE l."short_name" = $8 RETURNING "id"`,
+      [
+        uuid ?? randomUUID(),
+        name,
+        description,
+        aliases.join('\n'),
+        await findOrCreateLicense(this.query, license),
+        author?.slice(0, 50),
+        id,
+        language,
+      ],
+    );
+
+    // Languages that the catalogue does not have are left out.
+    if (rows.length) await this.writeComments(rows[0]!.id, comments);
+  }
+
+  private async writeLinks(id: number, exercise: SourceExercise): Promise<void> {
+    const { muscles, secondaryMuscles, equipment } = this.linksOf(exercise);
+
+    await this.query('DELETE FROM "exercise_base_muscle" WHERE "exercise_base_id" = $1', [id]);
+    await this.query('DELETE FROM "exercise_base_equipment" WHERE "exercise_base_id" = $1', [id]);
+    await this.query(
+      `INSERT INTO "exercise_base_muscle" ("exercise_base_id", "muscle_id", "is_secondary")
+        SELECT $1::int, m, false FROM unnest($2::int[]) m UNION ALL SELECT $1, m, true FROM unnest($3::int[]) m`,
+      [id, muscles, secondaryMuscles],
+    );
+    await this.query(
+      'INSERT INTO "exercise_base_equipment" ("exercise_base_id", "equipment_id") SELECT $1, unnest($2::int[])',
+      [id, equipment],
+    );
+  }
+
+  private async writeComments(translationId: number, comments: readonly string[]): Promise<void> {
+    await this.query('DELETE FROM "exercise_comment" WHERE "exercise_id" = $1', [translationId]);
+    await this.query(
+      'INSERT INTO "exercise_comment" ("exercise_id", "comment") SELECT $1, left(c, 200) FROM unnest($2::text[]) c',
+      [translationId, comments],
+    );
+  }
+
+  /**
+   * Updates an exercise of this source; completes one from elsewhere with translations, and with
+   * its name as an alias. Returns whether anything has changed.
+   */
+  private async update(
+    id: number,
+    exercise: SourceExercise,
+    state: State,
+    isOwn: boolean,
+  ): Promise<boolean> {
+    const links = this.linksOf(exercise);
+    const { muscles, secondaryMuscles, equipment } = state;
+    const categoryId = this.idOf('category', exercise.category);
+    let isChanged = false;
+
+    if (
+      isOwn &&
+      !isSame([links, categoryId], [{ muscles, secondaryMuscles, equipment }, state.categoryId])
+    ) {
+      await this.query('UPDATE "exercise_base" SET "category_id" = $2 WHERE "id" = $1', [
+        id,
+        categoryId,
+      ]);
+      await this.writeLinks(id, exercise);
+      isChanged = true;
+    }
+
+    for (const translation of exercise.translations) {
+      const stored = state.translations.find(({ language }) => language === translation.language);
+
+      if (stored) {
+        isChanged = (await this.updateTranslation(stored, translation, isOwn)) || isChanged;
+      } else {
+        await this.createTranslation(id, exercise, translation);
+        isChanged = true;
+      }
+    }
+
+    return isChanged;
+  }
+
+  private async updateTranslation(
+    stored: StoredTranslation,
+    translation: SourceTranslation,
+    isOwn: boolean,
+  ): Promise<boolean> {
+    const known = [stored.name, ...stored.aliases.split('\n')];
+    const others = [translation.name, ...translation.aliases].filter(
+      (name) => !known.some((k) => k.toLowerCase() === name.toLowerCase()),
+    );
+    const next = isOwn
+      ? {
+          name: translation.name,
+          description: translation.description,
+          aliases: translation.aliases.join('\n'),
+        }
+      : {
+          name: stored.name,
+          description: stored.description || translation.description,
+          aliases: [...stored.aliases.split('\n').filter(Boolean), ...others].join('\n'),
+        };
+    const hasNewComments = isOwn && !isSame(stored.comments, translation.comments);
+
+    if (hasNewComments) await this.writeComments(stored.id, translation.comments);
+
+    if (
+      next.name === stored.name &&
+      next.description === stored.description &&
+      next.aliases === stored.aliases
+    ) {
+      return hasNewComments;
+    }
+
+    await this.query(
+      'UPDATE "exercise" SET "name" = $2, "description" = $3, "aliases" = $4 WHERE "id" = $1',
+      [stored.id, next.name, next.description, next.aliases],
+    );
+
+    return true;
+  }
+}
+
+export interface ExerciseImportOptions {
+  /** Rows of the catalogue for names of the source, as `neck=Trapezius`. */
+  mapping: readonly string[];
+
+  /** Shows what the import would do. The import continues if this returns true. */
+  confirm(plan: ExerciseImportPlan): Promise<boolean>;
+}
+
+/** Imports exercises, all or none. Returns undefined if the import was not confirmed. */
+export async function importExercises(
+  exercises: readonly SourceExercise[],
+  database: Database,
+  { mapping, confirm }: ExerciseImportOptions,
+): Promise<ExerciseImportReport | undefined> {
+  return database.withoutTimeouts(async (client) => {
+    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "isLocked"', [
+      ADVISORY_LOCK_KEYS.catalogue,
+    ]);
+
+    if (!rows[0].isLocked) failImport('Another import of the catalogue runs.');
+    const plan = await planImport(client, exercises, mapping);
+
+    if (!(await confirm(plan))) return undefined;
+
+    return inTransaction(client, async () => {
+      await client.query("SET LOCAL fitgraph.catalogue_import = 'on'");
+      const writer = new ExerciseWriter(client, await createTerms(client, plan.terms));
+
+      for (const planned of plan.exercises) await writer.write(planned);
+
+      return writer.report;
+    });
+  });
+}

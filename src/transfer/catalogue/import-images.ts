@@ -1,0 +1,129 @@
+/** Fetches images of imported exercises that have none. */
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { DatabaseSession } from '../../database/session';
+import { ACCEPTED_STATUS } from '../../fitness/catalogue/review-status';
+import { IMAGE_FOLDER, MAX_IMAGE_PATH_LENGTH } from '../../fitness/catalogue/exercise-image';
+import type { Media } from '../../files/media';
+import { createPathTakenCheck } from '../../files/removal';
+import { validateImage } from '../../files/upload';
+import { ClientError } from '../../engine/declare/errors';
+import { UploadedFile } from '../../shared/multipart';
+import type { SourceExercise } from './exercise';
+import { findOrCreateLicense } from './licenses';
+
+const TIMEOUT_MS = 30_000;
+const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
+const MAX_IMAGES_PER_EXERCISE = 20;
+
+/** Images are processed in turns of their senders; the operator's have none. */
+const OPERATOR_ID = 0;
+
+export interface ImageImportReport {
+  stored: number;
+
+  /** Messages about images that could not be fetched or stored. */
+  problems: string[];
+}
+
+/** Name of an image for messages; that of an export is its content. */
+const nameOf = (url: string): string => (url.startsWith('data:') ? 'an image of the export' : url);
+
+async function fetchImage(url: string): Promise<{ bytes: Buffer; filename: string }> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+
+  if (!response.ok || !response.body) throw new Error(`status ${response.status}`);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+
+  for await (const chunk of response.body) {
+    size += chunk.length;
+    if (size > MAX_IMAGE_BYTES) throw new Error(`larger than ${MAX_IMAGE_BYTES / 1024 ** 2} MB`);
+    chunks.push(chunk);
+  }
+
+  const [, type = 'jpeg'] = /^image\/(\w+)/.exec(response.headers.get('content-type') ?? '') ?? [];
+  const name = url.startsWith('data:') ? `image.${type}` : path.basename(new URL(url).pathname);
+
+  return { bytes: Buffer.concat(chunks), filename: decodeURIComponent(name) };
+}
+
+export class ExerciseImageImport {
+  readonly report: ImageImportReport = { stored: 0, problems: [] };
+
+  constructor(
+    private readonly session: DatabaseSession,
+    private readonly media: Media,
+    private readonly reportProgress: (doneCount: number, totalCount: number) => void,
+  ) {}
+
+  /** `ids` are those of the exercises in the catalogue. */
+  async run(exercises: readonly SourceExercise[], ids: readonly number[]): Promise<void> {
+    const rows = await this.session.query(
+      `SELECT DISTINCT "exercise_base_id" AS "id" FROM "exercise_image" WHERE "exercise_base_id" = ANY($1::int[])`,
+      [ids],
+    );
+    const illustrated = new Set(rows.map(({ id }) => id as number));
+
+    for (const [index, exercise] of exercises.entries()) {
+      if (!illustrated.has(ids[index]!)) await this.addImages(ids[index]!, exercise);
+      this.reportProgress(index + 1, exercises.length);
+    }
+  }
+
+  private async addImages(id: number, exercise: SourceExercise): Promise<void> {
+    for (const [index, url] of exercise.images.slice(0, MAX_IMAGES_PER_EXERCISE).entries()) {
+      try {
+        await this.addImage(id, exercise, url, index === 0);
+        this.report.stored += 1;
+      } catch (error) {
+        const { cause, message } = error as Error;
+
+        this.report.problems.push(`${nameOf(url)}: ${String(cause ?? message)}`);
+      }
+    }
+  }
+
+  private async addImage(
+    id: number,
+    { license, author }: SourceExercise,
+    url: string,
+    isMain: boolean,
+  ): Promise<void> {
+    const { bytes, filename } = await fetchImage(url);
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'fitgraph-image-'));
+
+    try {
+      const localPath = path.join(folder, 'image');
+
+      await writeFile(localPath, bytes);
+      const digest = createHash('sha256').update(bytes).digest('hex');
+      const file = new UploadedFile(filename, localPath, bytes.length, digest, OPERATOR_ID);
+      const problems = await validateImage(file);
+
+      if (problems.length) throw new ClientError('BAD_USER_INPUT', problems.join(' '));
+      await this.session.transaction(async (transaction) => {
+        const licenseId = await findOrCreateLicense(
+          (text, values) => transaction.query(text, values),
+          license,
+        );
+        const storedPath = await this.media.store(
+          `${IMAGE_FOLDER}/${id}`,
+          file,
+          MAX_IMAGE_PATH_LENGTH,
+          createPathTakenCheck(transaction),
+        );
+
+        await transaction.query(
+          `INSERT INTO "exercise_image" ("uuid", "exercise_base_id", "image", "is_main", "status", "license_id", "license_author")
+            VALUES (gen_random_uuid(), $1, $2, $3, '${ACCEPTED_STATUS}', $4, $5)`,
+          [id, storedPath, isMain, licenseId, author?.slice(0, 50) ?? null],
+        );
+      });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+}

@@ -1,0 +1,207 @@
+/** Opens a file, URL or standard input as a stream of decompressed bytes. */
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Readable, type Transform } from 'node:stream';
+import * as zlib from 'node:zlib';
+import { Unzip, UnzipInflate, type UnzipFile } from 'fflate';
+import { failImport } from '../dump';
+
+const READ_CHUNK_BYTES = 256 * 1024;
+const STANDARD_INPUT = '-';
+
+export interface CatalogueSource {
+  /** Name for messages, and for the report of the import. */
+  name: string;
+
+  /** Decompressed content. */
+  bytes: AsyncIterable<Buffer>;
+
+  /** Number of bytes of the file before decompression, if known. */
+  size?: number;
+
+  /** Number of bytes that have been read so far, before decompression. */
+  readBytes(): number;
+}
+
+const SIGNATURES = {
+  gzip: [0x1f, 0x8b],
+  zstd: [0x28, 0xb5, 0x2f, 0xfd],
+  zip: [0x50, 0x4b, 0x03, 0x04],
+};
+
+type Compression = keyof typeof SIGNATURES;
+
+const compressionOf = (start: Buffer): Compression | undefined =>
+  (Object.keys(SIGNATURES) as Compression[]).find((name) =>
+    SIGNATURES[name].every((byte, index) => start[index] === byte),
+  );
+
+async function openInput(location: string): Promise<{ input: Readable; size?: number }> {
+  if (location === STANDARD_INPUT) return { input: process.stdin };
+
+  if (/^https?:\/\//.test(location)) {
+    const response = await fetch(location).catch((error: Error) =>
+      failImport(`${location} cannot be read: ${String(error.cause ?? error.message)}`),
+    );
+
+    if (!response.ok || !response.body) {
+      return failImport(`${location} cannot be read: status ${response.status}`);
+    }
+
+    const size = Number(response.headers.get('content-length')) || undefined;
+
+    return { input: Readable.from(response.body), size };
+  }
+
+  const { size } = await stat(location).catch((error: Error) =>
+    failImport(`${location} cannot be read: ${error.message}`),
+  );
+
+  return { input: createReadStream(location, { highWaterMark: READ_CHUNK_BYTES }), size };
+}
+
+const INDEX_PATTERN = /^https?:\/\/.*\/index\.txt$/;
+const MAX_INDEX_CHARACTERS = 1024 * 1024;
+
+/**
+ * Opens the files that an index lists, such as the daily changes of Open Food Facts, as one: the
+ * newest first, because the first record of a food counts.
+ */
+async function openIndex(location: string): Promise<CatalogueSource> {
+  let text = '';
+
+  for await (const chunk of (await openFile(location)).bytes) {
+    text += chunk.toString();
+    if (text.length > MAX_INDEX_CHARACTERS) failImport(`${location} is not an index of files.`);
+  }
+
+  const names = text.split('\n').map((name) => name.trim());
+  let readBytes = 0;
+
+  async function* bytes(): AsyncGenerator<Buffer> {
+    for (const name of names.filter(Boolean).sort().reverse()) {
+      const file = await openFile(new URL(name, location).href);
+
+      yield* file.bytes;
+      yield Buffer.from('\n');
+      readBytes += file.readBytes();
+    }
+  }
+
+  return { name: location, readBytes: () => readBytes, bytes: bytes() };
+}
+
+/**
+ * Opens a file, URL, index of files or standard input. Throws BAD_USER_INPUT if it cannot be read,
+ * also from the iteration.
+ */
+export const openSource = (location: string): Promise<CatalogueSource> =>
+  INDEX_PATTERN.test(location) ? openIndex(location) : openFile(location);
+
+/** Opens a file, whose compression is recognized by its first bytes. */
+async function openFile(location: string): Promise<CatalogueSource> {
+  const { input, size } = await openInput(location);
+  const name = location === STANDARD_INPUT ? 'standard input' : location;
+  let readBytes = 0;
+
+  async function* count(): AsyncGenerator<Buffer> {
+    for await (const chunk of input) {
+      readBytes += (chunk as Buffer).length;
+      yield Buffer.from(chunk as Uint8Array);
+    }
+  }
+
+  return { name, size, readBytes: () => readBytes, bytes: decompress(count(), name) };
+}
+
+async function* decompress(chunks: AsyncGenerator<Buffer>, name: string): AsyncGenerator<Buffer> {
+  try {
+    const first = await chunks.next();
+
+    if (first.done) return failImport(`${name} is empty.`);
+    const compression = compressionOf(first.value);
+    const all = prepend(first.value, chunks);
+
+    if (compression === undefined) yield* all;
+    else if (compression === 'zip') yield* unzip(all);
+    else yield* Readable.from(all).pipe(createDecompressor(compression));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+
+    if (code === undefined || code === 'BAD_USER_INPUT') throw error;
+    failImport(`${name} cannot be read: ${message}`);
+  }
+}
+
+async function* prepend(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield first;
+  yield* rest;
+}
+
+function createDecompressor(compression: 'gzip' | 'zstd'): Transform {
+  if (compression === 'gzip') return zlib.createGunzip();
+  const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Transform };
+
+  return (
+    createZstdDecompress?.() ??
+    failImport('zstd needs Node.js 22.15 or newer. Pipe the content instead: zstd -dc FILE | … -')
+  );
+}
+
+/** Bytes of an archive that are decompressed at a time: at most 8 MB of content. */
+const ZIP_SLICE_BYTES = 8 * 1024;
+const DATA_FILE_PATTERN = /\.(?:csv|json|jsonl|tsv|txt)$/i;
+
+/** Yields the content of the first data file of an archive. */
+async function* unzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let content: Buffer[] = [];
+  let file: UnzipFile | undefined;
+
+  const archive = new Unzip((entry) => {
+    if (file || !DATA_FILE_PATTERN.test(entry.name)) return;
+    file = entry;
+
+    entry.ondata = (error, data) => {
+      if (error) throw error;
+      content.push(Buffer.from(data));
+    };
+
+    entry.start();
+  });
+
+  archive.register(UnzipInflate);
+
+  for await (const chunk of chunks) {
+    for (let start = 0; start < chunk.length; start += ZIP_SLICE_BYTES) {
+      archive.push(chunk.subarray(start, start + ZIP_SLICE_BYTES));
+      yield* content;
+      content = [];
+    }
+  }
+
+  if (!file) failImport('The archive contains no JSON, CSV or TSV file.');
+}
+
+const RECOGNIZED_BYTES = 4_096;
+
+/** Returns the first bytes, by which the content is recognized, and all of them. */
+export async function peek(
+  bytes: AsyncIterable<Buffer>,
+): Promise<{ start: Buffer; all: AsyncIterable<Buffer> }> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  let start = Buffer.alloc(0);
+
+  while (start.length < RECOGNIZED_BYTES) {
+    const { done, value } = await iterator.next();
+
+    if (done) break;
+    start = Buffer.concat([start, value]);
+  }
+
+  async function* all(): AsyncGenerator<Buffer> {
+    yield start;
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  }
+
+  return { start, all: all() };
+}

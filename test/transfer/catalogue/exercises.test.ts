@@ -1,0 +1,257 @@
+/** Imports of exercises: from free-exercise-db, from a service, and again. */
+import fs from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { readExercises } from '../../../src/transfer/catalogue/exercise-files';
+import {
+  importExercises,
+  type ExerciseImportPlan,
+} from '../../../src/transfer/catalogue/import-exercises';
+import { fitgraphForThisFile } from '../../setup/fitgraph';
+
+const fitgraph = fitgraphForThisFile();
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-exercises-'));
+
+afterAll(() => fs.rmSync(folder, { recursive: true }));
+
+async function importFrom(location: string, mapping: string[] = []) {
+  let plan: ExerciseImportPlan | undefined;
+  const report = await importExercises(await readExercises(location), fitgraph.database, {
+    mapping,
+    confirm(found) {
+      plan = found;
+
+      return Promise.resolve(true);
+    },
+  });
+
+  return { plan: plan!, report };
+}
+
+function importEntries(entries: object[], mapping?: string[]) {
+  const file = path.join(folder, 'exercises.json');
+
+  fs.writeFileSync(file, JSON.stringify(entries));
+  return importFrom(file, mapping);
+}
+
+const ENTRY = {
+  id: 'Romanian_Deadlift',
+  name: 'Romanian Deadlift',
+  force: 'pull',
+  level: 'intermediate',
+  mechanic: 'compound',
+  equipment: 'barbell',
+  primaryMuscles: ['hamstrings'],
+  secondaryMuscles: ['lower back', 'neck'],
+  instructions: ['Hold the bar < at the hips.', 'Lower it & rise.'],
+  category: 'strength',
+  images: [],
+};
+
+const exerciseNamed = async (name: string) =>
+  (
+    await fitgraph.anonymous.ask(
+      `query ($name: String!) { exercises(where: { translations: { some: { name: { eq: $name } } } }) { nodes { id category { name } muscles { name } musclesSecondary { name }
+        equipment { name } license { shortName } translations { name description aliases language { shortName } comments { comment } } } } }`,
+      { name },
+    )
+  ).exercises.nodes;
+
+test('imports exercises of free-exercise-db by the plain names of their muscles', async () => {
+  const { plan, report } = await importEntries([ENTRY], ['neck=Trapezius']);
+
+  expect(report).toMatchObject({ created: 1, updated: 0, unchanged: 0, kept: [] });
+  expect(plan.terms.map(({ name, catalogueName }) => [name, catalogueName])).toEqual([
+    ['hamstrings', 'Biceps femoris'],
+    ['lower back', 'Erector spinae'],
+    ['neck', 'Trapezius'],
+    ['barbell', 'Barbell'],
+    ['Legs', 'Legs'],
+  ]);
+  expect(await exerciseNamed('Romanian Deadlift')).toMatchObject([
+    {
+      category: { name: 'Legs' },
+      muscles: [{ name: 'Biceps femoris' }],
+      musclesSecondary: [{ name: 'Erector spinae' }, { name: 'Trapezius' }],
+      equipment: [{ name: 'Barbell' }],
+      license: { shortName: 'CC0' },
+      translations: [
+        {
+          description:
+            '<ol><li>Hold the bar &lt; at the hips.</li><li>Lower it &amp; rise.</li></ol>',
+          aliases: '',
+          language: { shortName: 'en' },
+          comments: [
+            { comment: 'Category: strength, Level: intermediate, Force: pull, Mechanic: compound' },
+          ],
+        },
+      ],
+    },
+  ]);
+});
+
+test('writes nothing twice, and what has changed at the source', async () => {
+  const again = await importEntries([ENTRY], ['neck=Trapezius']);
+
+  expect(again.report).toMatchObject({ created: 0, updated: 0, unchanged: 1, kept: [] });
+  const changed = { ...ENTRY, name: 'Romanian Dead Lift', primaryMuscles: ['glutes'] };
+  const { report } = await importEntries([changed], ['neck=Trapezius']);
+
+  expect(report).toMatchObject({ created: 0, updated: 1, unchanged: 0, kept: [] });
+  expect(await exerciseNamed('Romanian Dead Lift')).toMatchObject([
+    { muscles: [{ name: 'Gluteus maximus' }] },
+  ]);
+});
+
+test('leaves exercises unchanged that a person has edited here', async () => {
+  await fitgraph.sql(`UPDATE "exercise" SET "aliases" = 'RDL' WHERE "name" = 'Romanian Dead Lift'`);
+  const { report } = await importEntries([ENTRY], ['neck=Trapezius']);
+
+  expect(report).toMatchObject({ updated: 0, kept: ['Romanian Deadlift'] });
+});
+
+test('finds an exercise by an alias', async () => {
+  for (const list of ['exercises', 'exerciseTranslations']) {
+    const { found } = await fitgraph.anonymous.ask(
+      `{ found: ${list}(where: { name: { search: "rdl" } }) { nodes { name } } }`,
+    );
+
+    expect(found.nodes).toEqual([{ name: 'Romanian Dead Lift' }]);
+  }
+});
+
+test('completes an exercise of the catalogue with a similar name instead of doubling it', async () => {
+  const entries = [
+    { ...ENTRY, id: 'a', name: 'Bench-Press' },
+    { ...ENTRY, id: 'b', name: 'bench press' },
+  ];
+
+  const { plan, report } = await importEntries(entries, ['neck=Trapezius']);
+
+  expect(plan.exercises).toMatchObject([{ foundBy: 'likeness' }, {}]);
+  expect(report).toMatchObject({ created: 1, updated: 1 });
+  expect((await importEntries(entries, ['neck=Trapezius'])).report).toMatchObject({ unchanged: 2 });
+
+  expect((await exerciseNamed('Bench press'))[0].translations[0]).toMatchObject({
+    name: 'Bench press',
+    aliases: 'Bench-Press',
+  });
+});
+
+test('creates nothing that is not confirmed', async () => {
+  const file = path.join(folder, 'other.json');
+
+  fs.writeFileSync(file, JSON.stringify([{ ...ENTRY, id: 'new', name: 'Something else' }]));
+  const exercises = await readExercises(file);
+
+  expect(
+    await importExercises(exercises, fitgraph.database, {
+      mapping: [],
+      confirm: () => Promise.resolve(false),
+    }),
+  ).toBeUndefined();
+  expect(await exerciseNamed('Something else')).toEqual([]);
+});
+
+test.each([
+  ['[{"name": 1}]', 'is not an exercise'],
+  ['[{"name": 1', 'truncated'],
+  ['{}', 'Record 1 is not an exercise of an export'],
+])('rejects the file %s', async (content, message) => {
+  const file = path.join(folder, 'bad.json');
+
+  fs.writeFileSync(file, content);
+  await expect(readExercises(file)).rejects.toThrow(message);
+});
+
+describe('a running service', () => {
+  let service: http.Server;
+  let address: string;
+  const category = { id: 1, name: 'Legs' };
+  const shared = {
+    category,
+    muscles: [{ id: 1, name: 'Biceps femoris' }],
+    muscles_secondary: [],
+    equipment: [],
+    license: { full_name: 'CC', short_name: 'CC-BY-SA 4', url: null },
+    license_author: 'someone',
+    images: [],
+  };
+  const pages: Record<string, (base: string) => object> = {
+    '/api/v2/language/?limit=100': () => ({ next: null, results: [{ id: 7, short_name: 'de' }] }),
+    '/api/v2/exerciseinfo/?limit=100': (base) => ({
+      next: `${base}/api/v2/exerciseinfo/?limit=100&offset=100`,
+      results: [
+        {
+          ...shared,
+          id: 1,
+          uuid: '0f1b1e4e-6a51-4b54-9a35-8a3b7d9e0001',
+          name: 'Leg curl of old',
+          description: '<p>Curl.</p>',
+          language: { id: 2, short_name: 'en' },
+          comments: [{ comment: 'Slowly.' }],
+        },
+      ],
+    }),
+    '/api/v2/exerciseinfo/?limit=100&offset=100': () => ({
+      next: null,
+      results: [
+        {
+          ...shared,
+          id: 2,
+          uuid: '0f1b1e4e-6a51-4b54-9a35-8a3b7d9e0002',
+          translations: [
+            {
+              uuid: '0f1b1e4e-6a51-4b54-9a35-8a3b7d9e0003',
+              name: 'Beinbeuger von heute',
+              description: '<p>Beugen.</p>',
+              language: 7,
+              aliases: [{ alias: 'Legcurl' }],
+              notes: [{ comment: 'Langsam.' }],
+            },
+          ],
+        },
+      ],
+    }),
+  };
+
+  beforeAll(async () => {
+    service = http.createServer(({ url }, response) => {
+      const page = pages[url!];
+
+      if (!page) return void response.writeHead(404).end();
+      response
+        .writeHead(200, { 'Content-Type': 'application/json' })
+        .end(JSON.stringify(page('http://inner.example')));
+    });
+    await new Promise<void>((resolve) => service.listen(0, resolve));
+    address = `http://localhost:${(service.address() as AddressInfo).port}/`;
+  });
+  afterAll(() => service.close());
+
+  test('is read page by page, in the forms of version 2.0 and of newer ones', async () => {
+    const { report } = await importFrom(address);
+
+    expect(report).toMatchObject({ created: 2 });
+    expect(await exerciseNamed('Leg curl of old')).toMatchObject([
+      { translations: [{ comments: [{ comment: 'Slowly.' }] }] },
+    ]);
+    expect(await exerciseNamed('Beinbeuger von heute')).toMatchObject([
+      { translations: [{ language: { shortName: 'de' }, aliases: 'Legcurl' }] },
+    ]);
+    expect((await importFrom(address)).report).toMatchObject({
+      created: 0,
+      updated: 0,
+      unchanged: 2,
+      kept: [],
+    });
+  });
+
+  test('that does not answer is named with its status', async () => {
+    await expect(readExercises(`${address}elsewhere/`)).rejects.toThrow('status 404');
+    await expect(readExercises('http://localhost:1025/')).rejects.toThrow('ECONNREFUSED');
+  });
+});
