@@ -15,6 +15,7 @@ import {
 } from './account-paths';
 import { renderPage, type Visitor } from '../layout';
 import { LocalTimesScript, TimeZoneNote } from '../local-times';
+import { Table } from '../table';
 
 /** Values of the profile form. Empty texts stand for null. */
 export interface ProfileValues {
@@ -207,38 +208,22 @@ function SessionSection({ visitor, sessions }: AccountPageProps) {
   return (
     <>
       <h2>Sessions</h2>
-      <div class="scroll" tabindex={0} role="region" aria-label="Sessions">
-        <table>
-          <thead>
-            <tr>
-              {['Signed in', 'Last used', 'Sign out'].map((title) => (
-                <th scope="col">{title}</th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {sessions.map(({ id, createdAt, lastUsedAt, isCurrent }) => (
-              <tr>
-                <td>
-                  <Minute timestamp={createdAt} />
-                </td>
-                <td>
-                  <Minute timestamp={lastUsedAt} />
-                </td>
-                <td>
-                  {isCurrent && 'this browser'}
-                  {!isCurrent && (
-                    <ActionForm path={ACCOUNT_PAGE_PATH} action="end-session" visitor={visitor}>
-                      <input type="hidden" name="id" value={id} />
-                      <button class="plain">Sign out</button>
-                    </ActionForm>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Sessions"
+        columns={['Signed in', 'Last used', 'Sign out']}
+        rows={sessions.map(({ id, createdAt, lastUsedAt, isCurrent }) => [
+          <Minute timestamp={createdAt} />,
+          <Minute timestamp={lastUsedAt} />,
+          isCurrent ? (
+            'this browser'
+          ) : (
+            <ActionForm path={ACCOUNT_PAGE_PATH} action="end-session" visitor={visitor}>
+              <input type="hidden" name="id" value={id} />
+              <button class="plain">Sign out</button>
+            </ActionForm>
+          ),
+        ])}
+      />
       <p>
         Signing out of all browsers includes this one. The API key and access tokens stay valid.
       </p>

@@ -7,6 +7,7 @@ import { CopyButton } from '../copy-button';
 import { API_KEY_PAGE_PATH } from './account-paths';
 import type { Visitor } from '../layout';
 import { LocalDay, LocalTime } from '../local-times';
+import { Table } from '../table';
 
 export type SecurityEventList = Awaited<ReturnType<AccountService['listSecurityEvents']>>;
 
@@ -216,29 +217,16 @@ export function SecurityEventSection({ events }: { events: SecurityEventList }) 
   return (
     <>
       <h2>Recent security events</h2>
-      <div class="scroll" tabindex={0} role="region" aria-label="Recent security events">
-        <table>
-          <thead>
-            <tr>
-              {['Time', 'Event', 'Source', 'Details'].map((title) => (
-                <th scope="col">{title}</th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {events.map(({ occurredAt, description, address, detail }) => (
-              <tr>
-                <td>
-                  <Minute timestamp={occurredAt} />
-                </td>
-                <td>{description}</td>
-                <td>{address ?? 'an operator'}</td>
-                <td>{detail}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Recent security events"
+        columns={['Time', 'Event', 'Source', 'Details']}
+        rows={events.map(({ occurredAt, description, address, detail }) => [
+          <Minute timestamp={occurredAt} />,
+          description,
+          address ?? 'an operator',
+          detail,
+        ])}
+      />
     </>
   );
 }

@@ -3,33 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { StoredSecurityEvent } from '../../accounts/security-events';
 import { Minute } from '../account/account-sections';
 import type { Visitor } from '../layout';
-
-export const Table = (props: {
-  label: string;
-  columns: readonly string[];
-  rows: readonly ComponentChildren[][];
-}) => (
-  <div class="scroll" tabindex={0} role="region" aria-label={props.label}>
-    <table>
-      <thead>
-        <tr>
-          {props.columns.map((title) => (
-            <th scope="col">{title}</th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {props.rows.map((cells) => (
-          <tr>
-            {cells.map((cell) => (
-              <td>{cell}</td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-);
+import { Table } from '../table';
 
 export const Time = ({ time }: { time: string | null }) =>
   time === null ? <>never</> : <Minute timestamp={time} />;

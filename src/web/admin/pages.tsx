@@ -16,7 +16,8 @@ import { MOMENT_FORMATS, parseMoment } from '../../shared/moments';
 import { CopyButton, CopyScript } from '../copy-button';
 import { textParameter, type FormValues } from '../html-response';
 import type { Visitor } from '../layout';
-import { EventTable, Field, PostForm, Table, Time } from './components';
+import { Table } from '../table';
+import { EventTable, Field, PostForm, Time } from './components';
 
 export const ADMIN_PATH = '/admin';
 export const ACCOUNTS_PATH = `${ADMIN_PATH}/accounts`;

@@ -1,0 +1,29 @@
+/** A table that scrolls on narrow screens. */
+import type { ComponentChildren } from 'preact';
+
+export const Table = (props: {
+  label: string;
+  columns: readonly string[];
+  rows: readonly ComponentChildren[][];
+}) => (
+  <div class="scroll" tabindex={0} role="region" aria-label={props.label}>
+    <table>
+      <thead>
+        <tr>
+          {props.columns.map((title) => (
+            <th scope="col">{title}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {props.rows.map((cells) => (
+          <tr>
+            {cells.map((cell) => (
+              <td>{cell}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
