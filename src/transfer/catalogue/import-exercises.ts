@@ -80,6 +80,16 @@ interface State {
   translations: StoredTranslation[];
 }
 
+const MAX_ALIASES_CHARACTERS = 1_000;
+
+/** One name a line. Those that do not fit are left out. */
+const joinAliases = (names: readonly string[]): string =>
+  names.reduce((text, name) => {
+    const longer = text ? `${text}\n${name}` : name;
+
+    return longer.length > MAX_ALIASES_CHARACTERS ? text : longer;
+  }, '');
+
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** Finds out what an import would do, without writing. */
@@ -213,7 +223,7 @@ class ExerciseWriter {
         uuid ?? randomUUID(),
         name,
         description,
-        aliases.join('\n'),
+        joinAliases(aliases),
         await findOrCreateLicense(this.query, license),
         author?.slice(0, 50),
         id,
@@ -303,12 +313,12 @@ class ExerciseWriter {
       ? {
           name: translation.name,
           description: translation.description,
-          aliases: translation.aliases.join('\n'),
+          aliases: joinAliases(translation.aliases),
         }
       : {
           name: stored.name,
           description: stored.description || translation.description,
-          aliases: [...stored.aliases.split('\n').filter(Boolean), ...others].join('\n'),
+          aliases: joinAliases([...stored.aliases.split('\n').filter(Boolean), ...others]),
         };
     const hasNewComments = isOwn && !isSame(stored.comments, translation.comments);
 

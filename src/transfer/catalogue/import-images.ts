@@ -11,11 +11,11 @@ import { createPathTakenCheck } from '../../files/removal';
 import { validateImage } from '../../files/upload';
 import { ClientError } from '../../engine/declare/errors';
 import { UploadedFile } from '../../shared/multipart';
+import { fetchDocument } from './fetch';
 import type { SourceExercise } from './exercise';
 import { findOrCreateLicense } from './licenses';
 
-const TIMEOUT_MS = 30_000;
-const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
+const MAX_IMAGE_MEGABYTES = 20;
 const MAX_IMAGES_PER_EXERCISE = 20;
 
 /** Images are processed in turns of their senders; the operator's have none. */
@@ -32,22 +32,11 @@ export interface ImageImportReport {
 const nameOf = (url: string): string => (url.startsWith('data:') ? 'an image of the export' : url);
 
 async function fetchImage(url: string): Promise<{ bytes: Buffer; filename: string }> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-
-  if (!response.ok || !response.body) throw new Error(`status ${response.status}`);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-
-  for await (const chunk of response.body) {
-    size += chunk.length;
-    if (size > MAX_IMAGE_BYTES) throw new Error(`larger than ${MAX_IMAGE_BYTES / 1024 ** 2} MB`);
-    chunks.push(chunk);
-  }
-
-  const [, type = 'jpeg'] = /^image\/(\w+)/.exec(response.headers.get('content-type') ?? '') ?? [];
+  const { bytes, contentType } = await fetchDocument(url, MAX_IMAGE_MEGABYTES);
+  const [, type = 'jpeg'] = /^image\/(\w+)/.exec(contentType) ?? [];
   const name = url.startsWith('data:') ? `image.${type}` : path.basename(new URL(url).pathname);
 
-  return { bytes: Buffer.concat(chunks), filename: decodeURIComponent(name) };
+  return { bytes, filename: decodeURIComponent(name) };
 }
 
 export class ExerciseImageImport {

@@ -167,9 +167,13 @@ test.each([
   await expect(readExercises(file)).rejects.toThrow(message);
 });
 
+/** Four of them fit beside a short one. */
+const LONG_ALIASES = Array.from({ length: 9 }, (_, index) => `${index}`.padEnd(200, 'x'));
+
 describe('a running service', () => {
   let service: http.Server;
   let address: string;
+  let broken: string;
   const category = { id: 1, name: 'Legs' };
   const shared = {
     category,
@@ -209,7 +213,7 @@ describe('a running service', () => {
               name: 'Beinbeuger von heute',
               description: '<p>Beugen.</p>',
               language: 7,
-              aliases: [{ alias: 'Legcurl' }],
+              aliases: [{ alias: 'Legcurl' }, ...LONG_ALIASES.map((alias) => ({ alias }))],
               notes: [{ comment: 'Langsam.' }],
             },
           ],
@@ -222,6 +226,7 @@ describe('a running service', () => {
     service = http.createServer(({ url }, response) => {
       const page = pages[url!];
 
+      if (url!.startsWith('/broken/')) return void response.end(broken);
       if (!page) return void response.writeHead(404).end();
       response
         .writeHead(200, { 'Content-Type': 'application/json' })
@@ -240,7 +245,14 @@ describe('a running service', () => {
       { translations: [{ comments: [{ comment: 'Slowly.' }] }] },
     ]);
     expect(await exerciseNamed('Beinbeuger von heute')).toMatchObject([
-      { translations: [{ language: { shortName: 'de' }, aliases: 'Legcurl' }] },
+      {
+        translations: [
+          {
+            language: { shortName: 'de' },
+            aliases: ['Legcurl', ...LONG_ALIASES.slice(0, 4)].join('\n'),
+          },
+        ],
+      },
     ]);
     expect((await importFrom(address)).report).toMatchObject({
       created: 0,
@@ -248,6 +260,34 @@ describe('a running service', () => {
       unchanged: 2,
       kept: [],
     });
+  });
+
+  test.each([
+    ['<html>', 'is not valid JSON'],
+    ['[]', 'is not a page of a service'],
+    ['{"next": null, "results": [{"id": "7", "short_name": "de"}]}', 'is not a page of a service'],
+    ['{"next": 7, "results": []}', 'is not a page of a service'],
+    [' '.repeat(17 * 1024 ** 2), 'larger than 16 MB'],
+  ])('is rejected if it answers without a page (%#)', async (body, message) => {
+    broken = body;
+    await expect(readExercises(`${address}broken/`)).rejects.toThrow(message);
+  });
+
+  test.each([
+    { category: null },
+    { muscles: [null] },
+    { license: { full_name: 'CC', short_name: 'CC', url: 1 } },
+    { translations: [{ uuid: 'x', name: 'n', description: '', language: 7 }] },
+    { uuid: '0f1b1e4e-6a51-4b54-9a35-8a3b7d9e0001', name: 'without a language' },
+  ])('is rejected if an exercise has %j', async (fields) => {
+    broken = JSON.stringify({
+      next: null,
+      // The page of languages is the same one.
+      results: [{ id: 7, short_name: 'de', ...shared, ...fields }],
+    });
+    await expect(readExercises(`${address}broken/`)).rejects.toThrow(
+      /exerciseinfo\/\?limit=100 is not a page of a service of version 2.0 or newer/,
+    );
   });
 
   test('that does not answer is named with its status', async () => {

@@ -1,0 +1,25 @@
+/** Fetches documents of other services, which are bounded in time and size. */
+const TIMEOUT_MS = 30_000;
+
+/** Throws an Error if the request fails or the response has more than `maxMegabytes`. */
+export async function fetchDocument(
+  url: string,
+  maxMegabytes: number,
+): Promise<{ bytes: Buffer; contentType: string }> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+
+  if (!response.ok || !response.body) throw new Error(`status ${response.status}`);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+
+  for await (const chunk of response.body) {
+    size += chunk.length;
+    if (size > maxMegabytes * 1024 ** 2) throw new Error(`larger than ${maxMegabytes} MB`);
+    chunks.push(chunk);
+  }
+
+  return {
+    bytes: Buffer.concat(chunks),
+    contentType: response.headers.get('content-type') ?? '',
+  };
+}
