@@ -25,8 +25,9 @@ export async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<Tex
   let emptyLines = 0;
 
   function* split(text: string, isEnd: boolean): Generator<TextRecord> {
-    const lines = (rest + text).split('\n');
+    const lines = text.split('\n');
 
+    lines[0] = rest + lines[0];
     rest = isEnd ? '' : lines.pop()!;
 
     for (const line of lines) {

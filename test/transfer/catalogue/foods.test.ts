@@ -4,7 +4,8 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { Readable } from 'node:stream';
+import * as zlib from 'node:zlib';
 import { zipSync } from 'fflate';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { importFoods, type FoodImportReport } from '../../../src/transfer/catalogue/import-foods';
@@ -27,10 +28,14 @@ interface Options {
 /** Imports a file and returns its report with the refusals. */
 async function run(content: string | Uint8Array, options: Options = {}) {
   const file = path.join(folder, 'foods');
-  const refusals: Refusal[] = [];
 
   fs.writeFileSync(file, content);
-  const report = await importFoods((await openSource(file)).bytes, fitgraph.database, {
+  return runBytes((await openSource(file)).bytes, options);
+}
+
+async function runBytes(bytes: AsyncIterable<Buffer>, options: Options = {}) {
+  const refusals: Refusal[] = [];
+  const report = await importFoods(bytes, fitgraph.database, {
     languages: ['en'],
     mapping: [],
     isComplete: false,
@@ -336,7 +341,7 @@ test('writes nothing in a dry run', async () => {
 });
 
 test.each([
-  ['gzip', gzipSync(lines({ ...NUTELLA, code: '96385074', product_name_en: 'Small' }))],
+  ['gzip', zlib.gzipSync(lines({ ...NUTELLA, code: '96385074', product_name_en: 'Small' }))],
   [
     'zip',
     zipSync({
@@ -350,18 +355,38 @@ test.each([
   expect(await run(content)).toMatchObject({ created: 1 });
 });
 
+test('reads zstd where Node.js has it', async () => {
+  const content = Buffer.from(lines({ ...NUTELLA, code: '40170725', product_name_en: 'Zstd' }));
+  // A frame with one block that is stored without compression (RFC 8878).
+  const header = Buffer.alloc(10);
+
+  header.writeUInt32LE(0xfd2fb528);
+  header[4] = 0b0110_0000;
+  header.writeUInt16LE(content.length - 256, 5);
+  header.writeUIntLE((content.length << 3) | 1, 7, 3);
+  const result = run(Buffer.concat([header, content]));
+
+  if ('createZstdDecompress' in zlib) expect(await result).toMatchObject({ created: 1 });
+  else await expect(result).rejects.toThrow('zstd needs Node.js 22.15 or newer');
+});
+
 describe('hostile files', () => {
   test.each<[what: string, content: () => string | Uint8Array, message: string]>([
     ['a line of 9 MB', () => `{"code":"${'1'.repeat(9 * 1024 ** 2)}"}`, 'longer than 8 MB'],
-    ['a bomb in gzip', () => gzipSync(Buffer.alloc(64 * 1024 ** 2, '1')), 'longer than 8 MB'],
+    ['a bomb in gzip', () => zlib.gzipSync(Buffer.alloc(64 * 1024 ** 2, '1')), 'longer than 8 MB'],
     [
       'a bomb in a zip',
       () => zipSync({ 'a.csv': new Uint8Array(64 * 1024 ** 2).fill(49) }),
       'longer than 8 MB',
     ],
-    ['empty lines without end', () => gzipSync(Buffer.alloc(2 * 1024 ** 2, '\n')), 'empty lines'],
-    ['a truncated gzip', () => gzipSync(lines(NUTELLA)).subarray(0, 100), 'cannot be read'],
+    [
+      'empty lines without end',
+      () => zlib.gzipSync(Buffer.alloc(2 * 1024 ** 2, '\n')),
+      'empty lines',
+    ],
+    ['a truncated gzip', () => zlib.gzipSync(lines(NUTELLA)).subarray(0, 100), 'cannot be read'],
     ['a truncated array', () => '{"BrandedFoods": [{"fdcId": 1', 'truncated'],
+    ['ten million columns', () => `name${',x'.repeat(1e7)}\n`, 'longer than 8 MB'],
     ['a million columns', () => `name${',x'.repeat(1e6)}\n`, 'columns'],
     ['no content', () => '', 'empty'],
     [
@@ -370,8 +395,29 @@ describe('hostile files', () => {
       'neither JSON nor a table',
     ],
     ['an archive without data', () => zipSync({ 'a.md': Buffer.from('#') }), 'no JSON, CSV or TSV'],
-  ])('%s gets one line', async (_what, content, message) => {
+  ])('%s gets one line and leaves nothing', async (_what, content, message) => {
+    const counts = () =>
+      fitgraph.sql(
+        `SELECT (SELECT count(*) FROM "ingredient") AS "foods", (SELECT count(*) FROM "refused_food") AS "refused",
+            (SELECT count(*) FROM pg_class) AS "tables"`,
+      );
+    const before = await counts();
+
     await expect(run(content())).rejects.toThrow(message);
+    expect(await counts()).toEqual(before);
+  });
+
+  test('a line of 1 GB is read up to its limit', async () => {
+    const megabyte = Buffer.alloc(1024 ** 2, '1');
+    let megabytes = 0;
+
+    function* endless() {
+      yield Buffer.from('{"code": "');
+      for (; megabytes < 1024; megabytes += 1) yield megabyte;
+    }
+
+    await expect(runBytes(Readable.from(endless()))).rejects.toThrow('longer than 8 MB');
+    expect(megabytes).toBeLessThan(32);
   });
 
   test('with wrong bytes, broken JSON and nested arrays only these records are refused', async () => {
@@ -391,7 +437,7 @@ describe('hostile files', () => {
 
 test('reads the files that an index lists, the newest first', async () => {
   const product = (name: string) =>
-    gzipSync(lines({ ...NUTELLA, code: '4000417025005', product_name_en: name }));
+    zlib.gzipSync(lines({ ...NUTELLA, code: '4000417025005', product_name_en: name }));
   const files: Record<string, string | Buffer> = {
     '/delta/index.txt': 'products_1.json.gz\nproducts_2.json.gz\n',
     '/delta/products_1.json.gz': product('Of yesterday'),
@@ -404,16 +450,8 @@ test('reads the files that an index lists, the newest first', async () => {
 
   try {
     const { bytes } = await openSource(`http://localhost:${port}/delta/index.txt`);
-    const refusals: Refusal[] = [];
+    const { refusals } = await runBytes(bytes);
 
-    await importFoods(bytes, fitgraph.database, {
-      languages: ['en'],
-      mapping: [],
-      isComplete: false,
-      isDryRun: false,
-      reportProgress: () => undefined,
-      reportRefusal: (refusal) => void refusals.push(refusal),
-    });
     expect(refusals.map(({ reason, food }) => [reason, food!.name])).toEqual([
       ['duplicate', 'Of yesterday'],
     ]);
