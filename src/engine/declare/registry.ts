@@ -239,7 +239,7 @@ export interface ResourceOptions extends RestViewOptions {
   lookupTableSize?: number;
 
   /**
-   * Adds bulk mutations, for resources of which offline clients send thousands of rows together.
+   * Adds bulk mutations, for resources of which offline clients or curators send many rows together.
    */
   hasBulkMutations?: boolean;
 

@@ -13,7 +13,13 @@ import {
 import { MAX_ROWS_PER_MUTATION } from '../declare/field-validation';
 import { loadRowsById } from '../read/loaders';
 import { addResolverMethod, type ResolverParameterDecorator } from '../declare/resolver-methods';
-import { type InputPath, type InputIssue, InvalidInput } from '../declare/errors';
+import {
+  type InputPath,
+  type InputIssue,
+  InvalidInput,
+  invalidValueIssue,
+  throwIfInvalid,
+} from '../declare/errors';
 import { nounOf, upperFirst, withArticle } from '../declare/inflection';
 import { ROW_ID_DESCRIPTION, nodeIdOf } from '../declare/node';
 import {
@@ -97,6 +103,8 @@ async function runDeletion(
 }
 
 const ROW_MUTATION_EXTENSIONS = { onlyWritesRows: true };
+const PARTS_IN_BULK_MESSAGE =
+  'Parts are written with one row at a time. Update the row by itself, or its parts.';
 const BULK_WRITE_NOTE = `All or nothing, at most ${MAX_ROWS_PER_MUTATION} rows.`;
 
 export function addMutations(target: ClassType, entity: Entity): void {
@@ -147,7 +155,7 @@ function permissionNote(entity: Entity): string {
   if (isOwned) return '';
   if (!pendingColumnValues) return ' Only for curators.';
 
-  return ' Only for curators, and for the user who contributed it while its review is pending.';
+  return ' Only for curators, and for the user who made the contribution while its review is pending.';
 }
 
 function creationNote(entity: Entity): string {
@@ -400,7 +408,7 @@ function addBulkMutations(target: ClassType, entity: Entity): void {
     rowMutationDecorator(
       Payload,
       metadata.bulkCreateMutationName!,
-      `Creates ${pluralNoun}. ${BULK_WRITE_NOTE}`,
+      `Creates ${pluralNoun}. ${BULK_WRITE_NOTE}${creationNote(entity)}`,
     ),
     ROW_MUTATION_EXTENSIONS,
   );
@@ -412,9 +420,15 @@ function addBulkMutations(target: ClassType, entity: Entity): void {
         rowChange(change, 'changes', String(index)),
       );
 
-      return runWrite(Payload, async () =>
-        idsOf(await executeUpdates(entity, rowChanges, 'changes', context)),
-      );
+      return runWrite(Payload, async () => {
+        throwIfInvalid(
+          rowChanges
+            .filter(({ input }) => inputHasParts(entity, input))
+            .map(({ path }) => ({ path, ...invalidValueIssue(PARTS_IN_BULK_MESSAGE) })),
+        );
+
+        return idsOf(await executeUpdates(entity, rowChanges, 'changes', context));
+      });
     },
     [
       Arg('changes', () => [BulkChangeInput], {
@@ -425,7 +439,7 @@ function addBulkMutations(target: ClassType, entity: Entity): void {
     rowMutationDecorator(
       Payload,
       metadata.bulkUpdateMutationName!,
-      `Updates ${pluralNoun}. ${BULK_WRITE_NOTE}`,
+      `Updates ${pluralNoun}. ${BULK_WRITE_NOTE}${permissionNote(entity)}`,
     ),
     ROW_MUTATION_EXTENSIONS,
   );
@@ -446,7 +460,7 @@ function addBulkMutations(target: ClassType, entity: Entity): void {
     rowMutationDecorator(
       DeletePayload,
       metadata.bulkDeleteMutationName!,
-      `Deletes ${pluralNoun} and all rows below them. ${BULK_WRITE_NOTE}`,
+      `Deletes ${pluralNoun} and all rows below them. ${BULK_WRITE_NOTE}${permissionNote(entity)}`,
     ),
     ROW_MUTATION_EXTENSIONS,
   );

@@ -65,6 +65,7 @@ export const EQUIPMENT_LINK_TABLE = {
   table: 'exercise_base',
   dumpModelName: 'exercises.exercisebase',
   writeOperations: CURATED,
+  hasBulkMutations: true,
   description:
     'An exercise: its category, muscles, equipment and images, and its names and descriptions in `translations`.',
   ordering: ['id'],

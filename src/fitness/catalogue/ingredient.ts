@@ -101,6 +101,7 @@ const filterFieldNames = [
   inReference: { apiRootPosition: 22 },
   dumpModelName: 'nutrition.ingredient',
   writeOperations: CURATED,
+  hasBulkMutations: true,
   description: 'A food, with its nutrition values per 100 g.',
   ordering: ['name'],
   groupKeyPaths: {},

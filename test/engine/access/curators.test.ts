@@ -245,3 +245,76 @@ test('an edit of an imported row marks it, so that imports leave it', async () =
     (await fitgraph.sql('SELECT "edited_at" FROM "ingredient" WHERE "id" = 2'))[0]!.edited_at,
   ).not.toBeNull();
 });
+
+test('writes many foods and exercises at once', async () => {
+  const food = (name: string) => ({
+    name,
+    languageId: 2,
+    energy: 50,
+    protein: '1',
+    carbohydrates: '2',
+    fat: '3',
+  });
+  const createFoods = `mutation ($inputs: [IngredientInput!]!) { made: createIngredients(inputs: $inputs) {
+    ingredients { id version status units { grams } } ${ERRORS} } }`;
+  const inputs = [
+    { ...food('Bulk bread'), units: [{ householdUnitId: 1, grams: '30' }] },
+    food('Bulk butter'),
+  ];
+  const { made } = await curator.ask(createFoods, { inputs });
+
+  expect(made).toMatchObject({
+    ingredients: [
+      { status: 'ACCEPTED', units: [{ grams: '30' }] },
+      { status: 'ACCEPTED', units: [] },
+    ],
+    errors: [],
+  });
+  expect(
+    (await curator.ask(createFoods, { inputs: [food('Bulk tea'), food('x')] })).made,
+  ).toMatchObject({ ingredients: null, errors: [{ path: ['inputs', '1', 'name'] }] });
+
+  const change = `mutation ($changes: [IngredientChange!]!) { made: updateIngredients(changes: $changes) {
+    ingredients { name energy } ${ERRORS} } }`;
+  const changes = (input: object) =>
+    made.ingredients.map(({ id, version }: { id: string; version: string }) => ({
+      id,
+      ifVersion: version,
+      input,
+    }));
+
+  expect((await ann.query(change, { changes: changes({ energy: 60 }) })).code).toBe('FORBIDDEN');
+  expect(
+    (await curator.ask(change, { changes: changes({ units: [] }) })).made.errors,
+  ).toMatchObject([{ path: ['changes', '0', 'input'] }, { path: ['changes', '1', 'input'] }]);
+  expect((await curator.ask(change, { changes: changes({ energy: 60 }) })).made).toMatchObject({
+    ingredients: [
+      { name: 'Bulk bread', energy: 60 },
+      { name: 'Bulk butter', energy: 60 },
+    ],
+  });
+  const remove = `mutation ($rows: [RowVersion!]!) { gone: deleteIngredients(rows: $rows) { deletedIds ${ERRORS} } }`;
+  const rows = made.ingredients.map(({ id }: { id: string }) => ({ id }));
+
+  expect((await ann.query(remove, { rows })).code).toBe('FORBIDDEN');
+  expect((await curator.ask(remove, { rows })).gone.deletedIds).toHaveLength(2);
+});
+
+test('a contributor’s foods of one request count one by one towards the limit of a day', async () => {
+  const ben = await fitgraph.user('ben');
+  const inputs = Array.from({ length: 101 }, (_, index) => ({
+    name: `Many foods ${index}`,
+    languageId: 2,
+    energy: 50,
+    protein: '1',
+    carbohydrates: '2',
+    fat: '3',
+  }));
+  const createFoods = `mutation ($inputs: [IngredientInput!]!) { made: createIngredients(inputs: $inputs) { ingredients { status } ${ERRORS} } }`;
+
+  expect((await ben.query(createFoods, { inputs })).code).toBe('TOO_MANY_REQUESTS');
+  const { made } = await ben.ask(createFoods, { inputs: inputs.slice(1) });
+
+  expect(made.ingredients).toHaveLength(100);
+  expect(made.ingredients[0]).toEqual({ status: 'PENDING' });
+});
