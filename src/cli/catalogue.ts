@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readExercises } from '../transfer/catalogue/exercise-files';
 import { importExercises, type ExerciseImportPlan } from '../transfer/catalogue/import-exercises';
 import { exportCatalogue } from '../transfer/catalogue/export';
-import { ExerciseImageImport } from '../transfer/catalogue/import-images';
+import { importExerciseImages } from '../transfer/catalogue/import-images';
 import { openSource } from '../transfer/catalogue/source';
 import { formatOfExtension } from '../files/formats';
 import { Media } from '../files/media';
@@ -32,22 +32,28 @@ interface FoodOptions {
 
 const MAX_LISTED = 20;
 
+/** Prints a line with texts of others. */
+const printText = (text: string): void => printLine(replaceControlCharacters(text));
+
 const quoteCell = (value: unknown): string => `"${String(value ?? '').replaceAll('"', '""')}"`;
 
 function printKept(kept: readonly string[], noun: string): void {
   if (!kept.length) return;
-  const listed = kept.slice(0, MAX_LISTED).map(replaceControlCharacters).join(', ');
+  const listed = kept.slice(0, MAX_LISTED).join(', ');
 
-  printLine(
+  printText(
     `${formatCount(kept.length, noun)} stayed as edited here: ${listed}${kept.length > MAX_LISTED ? ', …' : ''}`,
   );
 }
 
-function printReport(report: FoodImportReport, isDryRun: boolean): void {
-  const { sourceName, read, created, updated, unchanged, removed, kept, refused } = report;
+const countsOf = ({ created, updated, unchanged, removed }: FoodImportReport): string =>
+  `${created} new, ${updated} updated, ${unchanged} unchanged, ${removed} removed`;
 
-  printLine(
-    `${formatCount(read, 'food')} of ${sourceName} read: ${created} new, ${updated} updated, ${unchanged} unchanged, ${removed} removed${isDryRun ? ' (dry run: nothing was written)' : ''}.`,
+function printReport(report: FoodImportReport, isDryRun: boolean): void {
+  const { sourceName, read, kept, refused } = report;
+
+  printText(
+    `${formatCount(read, 'food')} of ${sourceName} read: ${countsOf(report)}${isDryRun ? ' (dry run: nothing was written)' : ''}.`,
   );
 
   printKept(kept, 'food');
@@ -58,10 +64,10 @@ function printReport(report: FoodImportReport, isDryRun: boolean): void {
 }
 
 function auditDetailOf(report: FoodImportReport): string {
-  const { sourceName, created, updated, unchanged, removed, kept, refused } = report;
+  const { sourceName, kept, refused } = report;
   const reasons = [...refused].map(([reason, count]) => `, ${count} refused as ${reason}`).join('');
 
-  return `foods of ${sourceName}: ${created} new, ${updated} updated, ${unchanged} unchanged, ${removed} removed, ${kept.length} kept as edited here${reasons}`;
+  return `foods of ${sourceName}: ${countsOf(report)}, ${kept.length} kept as edited here${reasons}`;
 }
 
 export async function importFoodsCommand(location: string, options: FoodOptions): Promise<void> {
@@ -69,38 +75,39 @@ export async function importFoodsCommand(location: string, options: FoodOptions)
   const source = await openSource(location);
   const refusals = options.refused === undefined ? undefined : createWriteStream(options.refused);
 
+  if (refusals) await once(refusals, 'open');
   refusals?.write('number,source_id,name,reason\n');
   await withDatabase(async ({ database, session }) => {
     const printProgress = createProgressPrinter();
-    const report = await importFoods(source.bytes, database, {
-      languages: options.language.split(','),
-      mapping: options.map,
-      sourceName: options.source,
-      isComplete: Boolean(options.complete),
-      isDryRun,
-      reportProgress: (read) =>
-        printProgress(
-          'Foods',
-          read,
-          source.size && Math.round((read * source.size) / source.readBytes()),
-        ),
-      reportRefusal: ({ number, reason, food }) =>
-        refusals?.write(
-          `${number},${quoteCell(food?.sourceId)},${quoteCell(food?.name)},${reason satisfies RefusalReason}\n`,
-        ),
-    });
+    let latest: FoodImportReport | undefined;
 
-    if (!isDryRun) {
-      await recordOperatorEvent(
-        {
-          kind: 'IMPORTED',
-          detail: auditDetailOf(report),
+    try {
+      latest = await importFoods(source.bytes, database, {
+        languages: options.language.split(','),
+        mapping: options.map,
+        sourceName: options.source,
+        isComplete: Boolean(options.complete),
+        isDryRun,
+        reportProgress(read, report) {
+          latest = report;
+          printProgress(
+            'Foods',
+            read,
+            source.size && Math.round((read * source.size) / source.readBytes()),
+          );
         },
-        session,
-      );
+        reportRefusal: ({ number, reason, food }) =>
+          refusals?.write(
+            `${number},${quoteCell(food?.sourceId)},${quoteCell(food?.name)},${reason satisfies RefusalReason}\n`,
+          ),
+      });
+      printReport(latest, isDryRun);
+    } finally {
+      // The batches before an error stay.
+      if (latest && !isDryRun) {
+        await recordOperatorEvent({ kind: 'IMPORTED', detail: auditDetailOf(latest) }, session);
+      }
     }
-
-    printReport(report, isDryRun);
   });
 
   if (refusals) await once(refusals.end(), 'finish');
@@ -109,19 +116,15 @@ export async function importFoodsCommand(location: string, options: FoodOptions)
 /** Shows what an import would create, and which exercises and names it takes for the same. */
 function printPlan({ terms, exercises }: ExerciseImportPlan): void {
   for (const { term, name, catalogueName, id } of terms) {
-    if (id === undefined) printLine(`new ${term}: ${replaceControlCharacters(catalogueName)}`);
+    if (id === undefined) printText(`new ${term}: ${catalogueName}`);
     else if (name !== catalogueName) {
-      printLine(
-        `${term} ${replaceControlCharacters(name)} is ${replaceControlCharacters(catalogueName)}`,
-      );
+      printText(`${term} ${name} is ${catalogueName}`);
     }
   }
 
   for (const { exercise, foundBy, nameInCatalogue } of exercises) {
     if (foundBy !== 'likeness') continue;
-    printLine(
-      `exercise ${replaceControlCharacters(exercise.translations[0]!.name)} is ${replaceControlCharacters(nameInCatalogue!)}`,
-    );
+    printText(`exercise ${exercise.translations[0]!.name} is ${nameInCatalogue!}`);
   }
 
   const foundCount = exercises.filter(({ id }) => id !== undefined).length;
@@ -161,23 +164,19 @@ export async function importExercisesCommand(
     const summary = `${created} new, ${updated} updated, ${unchanged} unchanged`;
 
     await recordOperatorEvent({ kind: 'IMPORTED', detail: `exercises: ${summary}` }, session);
-    printLine(`${formatCount(exercises.length, 'exercise')} imported: ${summary}.`);
+    printLine(`${formatCount(report.imported.length, 'exercise')} imported: ${summary}.`);
     printKept(kept, 'exercise');
 
     if (images) {
       const printProgress = createProgressPrinter();
-      const imageImport = new ExerciseImageImport(
-        session,
-        Media.fromConfig(config),
+      const { stored, problems } = await importExerciseImages(
+        report.imported,
+        { session, media: Media.fromConfig(config) },
         (doneCount, totalCount) => printProgress('Images of exercises', doneCount, totalCount),
       );
 
-      await imageImport.run(exercises, report.ids);
-      printLine(`${formatCount(imageImport.report.stored, 'image')} stored.`);
-
-      for (const problem of imageImport.report.problems.slice(0, MAX_LISTED)) {
-        printLine(replaceControlCharacters(problem));
-      }
+      printLine(`${formatCount(stored, 'image')} stored.`);
+      for (const problem of problems.slice(0, MAX_LISTED)) printText(problem);
     }
   });
 }

@@ -21,6 +21,18 @@ export function checkBarcode(code: string): void {
 const GTIN_LENGTHS = [8, 12, 13, 14];
 
 /**
+ * Whether the last digit of a GTIN is its check digit (GS1 General Specifications, section 7.9). A
+ * code without 8, 12, 13 or 14 digits has none.
+ */
+export function isGtin(code: string): boolean {
+  if (!GTIN_LENGTHS.includes(code.length) || !/^\d+$/.test(code)) return false;
+  const digits = [...code].map(Number).reverse();
+  const sum = digits.reduce((total, digit, index) => total + digit * (index % 2 ? 3 : 1), 0);
+
+  return sum % 10 === 0;
+}
+
+/**
  * Forms in which a barcode may be stored: as given, without the blanks and hyphens between printed
  * digits, and with any number of leading zeros that a GTIN can have (GS1 General Specifications,
  * section 3.3.2). None for a text without characters.

@@ -20,14 +20,15 @@ export const REFUSAL_REASONS = {
 
 export type RefusalReason = keyof typeof REFUSAL_REASONS;
 
+/** An unreadable food has no barcode, and that of a duplicate finds another food. */
+const REASONS_WITHOUT_BARCODE: readonly string[] = ['unreadable', 'duplicate'];
+
 const RefusalReasonEnum = createEnumFromEntries(
   'RefusalReason',
   'Why a food was not imported.',
-  Object.entries(REFUSAL_REASONS).map(([reason, description]) => [
-    reason.toUpperCase(),
-    reason,
-    description,
-  ]),
+  Object.entries(REFUSAL_REASONS)
+    .filter(([reason]) => !REASONS_WITHOUT_BARCODE.includes(reason))
+    .map(([reason, description]) => [reason.toUpperCase(), reason, description]),
 );
 
 @ObjectType({

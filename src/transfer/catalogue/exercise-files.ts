@@ -12,7 +12,7 @@ const MAX_EXERCISES = 50_000;
 /** Whether a URL is that of a service instead of a file. */
 const isService = (location: string): boolean =>
   /^https?:\/\//.test(location) &&
-  !/\.(?:json|jsonl)(?:\.gz|\.zst)?$/.test(new URL(location).pathname);
+  !/\.(?:json|jsonl)(?:\.gz|\.zst)?$|\.zip$/.test(new URL(location).pathname);
 
 async function* readFile(location: string): AsyncGenerator<SourceExercise> {
   const { start, all } = await peek((await openSource(location)).bytes);

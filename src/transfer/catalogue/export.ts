@@ -8,15 +8,27 @@ import type { Database } from '../../database/connection';
 import { inTransaction } from '../../database/transaction';
 import { ACCEPTED_STATUS } from '../../fitness/catalogue/review-status';
 import { NUTRIENT_REST_KEYS, NUTRIENTS } from '../../fitness/nutrition/values';
-import { hasFields, isListOf, isNumber, isOptional, isText, isUuid } from './checks';
+import {
+  hasFields,
+  isInteger,
+  isListOf,
+  isName,
+  isNumber,
+  isOptional,
+  isText,
+  isUuid,
+} from './checks';
 import type { SourceExercise } from './exercise';
-import type { SourceFood } from './food';
+import { MAX_PORTION_AMOUNT, type SourceFood } from './food';
+import { isLicense } from './licenses';
 
 /** Source of rows that were not imported from another one. */
 export const OWN_SOURCE = 'Fitgraph';
 
 const ROWS_PER_FETCH = 1_000;
 
+const publishedSql = (alias: string) =>
+  `${alias}."status" = '${ACCEPTED_STATUS}' AND NOT ${alias}."is_retired"`;
 const licenseSql = (alias: string) =>
   `(SELECT json_build_object('shortName', l."short_name", 'fullName', l."full_name", 'url', l."url") FROM "license" l WHERE l."id" = ${alias}."license_id")`;
 const languageSql = (alias: string) =>
@@ -33,7 +45,7 @@ SELECT json_strip_nulls(json_build_object('food', json_build_object(
     'nutrients', json_build_object(${NUTRIENTS.map((nutrient) => `'${nutrient}', i."${NUTRIENT_REST_KEYS[nutrient]}"`).join(', ')}),
     'portions', coalesce((SELECT json_agg(json_build_object('unit', u."name", 'language', ${languageSql('u')}, 'amount', p."amount", 'grams', p."gram")
         ORDER BY p."id") FROM "ingredient_unit" p JOIN "household_unit" u ON u."id" = p."unit_id" WHERE p."ingredient_id" = i."id"), '[]')
-  )))::text AS "line" FROM "ingredient" i WHERE i."status" = '${ACCEPTED_STATUS}' ORDER BY i."id"`;
+  )))::text AS "line" FROM "ingredient" i WHERE ${publishedSql('i')} ORDER BY i."id"`;
 
 const namesSql = (table: string, link: string, column: string, condition = 'true') =>
   `ARRAY(SELECT n."name" FROM "${link}" k JOIN "${table}" n ON n."id" = k."${column}" WHERE k."exercise_base_id" = b."id" AND ${condition} ORDER BY n."id")`;
@@ -53,7 +65,7 @@ SELECT json_strip_nulls(json_build_object('exercise', json_build_object(
     'images', ARRAY(SELECT m."image" FROM "exercise_image" m WHERE m."exercise_base_id" = b."id" AND m."status" = '${ACCEPTED_STATUS}'
       ORDER BY m."is_main" DESC, m."id")
   )))::text AS "line" FROM "exercise_base" b
-  WHERE b."status" = '${ACCEPTED_STATUS}' AND EXISTS (SELECT FROM "exercise" e WHERE e."exercise_base_id" = b."id" AND e."status" = '${ACCEPTED_STATUS}')
+  WHERE ${publishedSql('b')} AND EXISTS (SELECT FROM "exercise" e WHERE e."exercise_base_id" = b."id" AND e."status" = '${ACCEPTED_STATUS}')
   ORDER BY b."id"`;
 
 async function* linesOfQuery(client: ClientBase, sql: string): AsyncGenerator<string> {
@@ -109,11 +121,6 @@ export const exportCatalogue = (
     ),
   );
 
-const isLicense = hasFields({
-  shortName: isText(60),
-  fullName: isText(300),
-  url: (url) => url === undefined || url === null || isText(200)(url),
-});
 const isExportedFood = hasFields({
   sourceName: isText(200),
   sourceId: isText(200),
@@ -135,10 +142,10 @@ const isExportedFood = hasFields({
   }),
   portions: isListOf(
     hasFields({
-      unit: isText(200),
+      unit: isName(200),
       language: isText(2),
-      amount: isNumber(99_999),
-      grams: isNumber(MAX_INTEGER),
+      amount: isNumber(MAX_PORTION_AMOUNT),
+      grams: isInteger(MAX_INTEGER),
     }),
   ),
 });
@@ -147,10 +154,10 @@ const isExportedExercise = hasFields({
   source: isText(200),
   sourceId: isText(200),
   uuid: isUuid,
-  category: isText(100),
-  muscles: isListOf(isText(50)),
-  secondaryMuscles: isListOf(isText(50)),
-  equipment: isListOf(isText(50)),
+  category: isName(100),
+  muscles: isListOf(isName(50)),
+  secondaryMuscles: isListOf(isName(50)),
+  equipment: isListOf(isName(50)),
   license: isLicense,
   author: isOptional(isText(50)),
   variation: isOptional(isText(200)),

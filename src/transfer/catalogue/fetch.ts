@@ -1,5 +1,14 @@
 /** Fetches documents of other services, which are bounded in time and size. */
+import { failImport } from '../dump';
+
 const TIMEOUT_MS = 30_000;
+
+/** Throws BAD_USER_INPUT, which names the file or URL. */
+export function failUnreadable(location: string, error: unknown): never {
+  const { cause, message } = error as Error;
+
+  return failImport(`${location} cannot be read: ${String(cause ?? message)}`);
+}
 
 /** Throws an Error if the request fails or the response has more than `maxMegabytes`. */
 export async function fetchDocument(

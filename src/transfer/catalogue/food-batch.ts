@@ -3,7 +3,7 @@ import type { Client } from 'pg';
 import type { RefusalReason } from '../../fitness/catalogue/refused-food';
 import { ACCEPTED_STATUS } from '../../fitness/catalogue/review-status';
 import { NUTRIENT_REST_KEYS, NUTRIENTS } from '../../fitness/nutrition/values';
-import type { FoodPortion, SourceFood } from './food';
+import type { SourceFood } from './food';
 import { findOrCreateLicense, type SourceLicense } from './licenses';
 
 /** What foods have that do not say otherwise. */
@@ -38,112 +38,60 @@ export interface BatchResult {
 /** The defaults, with the ids of the licences of a batch by their short names. */
 type BatchDefaults = FoodDefaults & { licenseIds: ReadonlyMap<string, number> };
 
-interface Column<T> {
-  name: string;
-  type: 'text' | 'integer' | 'numeric';
-  valueOf(item: T, defaults: BatchDefaults): unknown;
-}
+const MAX_CHARACTERS = { name: 200, category: 100, author: 50, url: 200 };
 
-const MAX_CHARACTERS = { name: 200, category: 100, author: 50 };
-const DECIMAL_PLACES = 3;
-
-const truncate = (text: string | undefined, length: number): string | undefined =>
+export const truncate = (text: string | undefined, length: number): string | undefined =>
   text && [...text].slice(0, length).join('');
 
-const sourceNameOf = ({ sourceName }: SourceFood, defaults: FoodDefaults): string =>
-  sourceName ?? defaults.sourceName;
+const identityOf = ({ sourceName, sourceId }: SourceFood, defaults: FoodDefaults) => ({
+  source_name: sourceName ?? defaults.sourceName,
+  source_id: sourceId,
+});
 
-const FOOD_COLUMNS: readonly Column<NumberedFood>[] = [
-  { name: 'number', type: 'integer', valueOf: ({ number }) => number },
-  { name: 'source_name', type: 'text', valueOf: sourceNameOf },
-  { name: 'source_id', type: 'text', valueOf: ({ sourceId }) => sourceId },
-  { name: 'code', type: 'text', valueOf: ({ code }) => code },
-  { name: 'name', type: 'text', valueOf: ({ name }) => truncate(name, MAX_CHARACTERS.name) },
-  {
-    name: 'common_name',
-    type: 'text',
-    valueOf: ({ commonName }) => truncate(commonName, MAX_CHARACTERS.name),
-  },
-  { name: 'brand', type: 'text', valueOf: ({ brand }) => truncate(brand, MAX_CHARACTERS.name) },
-  {
-    name: 'category',
-    type: 'text',
-    valueOf: ({ category }) => truncate(category, MAX_CHARACTERS.category),
-  },
-  ...NUTRIENTS.map((nutrient): Column<NumberedFood> => {
-    const [type, places] =
-      nutrient === 'energy' ? ['integer' as const, 0] : ['numeric' as const, DECIMAL_PLACES];
+const foodRow = (food: NumberedFood, defaults: BatchDefaults) => ({
+  number: food.number,
+  ...identityOf(food, defaults),
+  code: food.code,
+  name: truncate(food.name, MAX_CHARACTERS.name),
+  common_name: truncate(food.commonName, MAX_CHARACTERS.name),
+  brand: truncate(food.brand, MAX_CHARACTERS.name),
+  category: truncate(food.category, MAX_CHARACTERS.category),
+  ...Object.fromEntries(
+    NUTRIENTS.map((nutrient) => [NUTRIENT_REST_KEYS[nutrient], food.nutrients[nutrient]]),
+  ),
+  energy: Math.round(food.nutrients.energy!),
+  language_id: defaults.languageIds.get(food.language),
+  license_id: defaults.licenseIds.get((food.license ?? defaults.license).shortName),
+  license_author: truncate(food.author ?? defaults.author, MAX_CHARACTERS.author),
+  source_url: truncate(food.url, MAX_CHARACTERS.url),
+});
 
-    return {
-      name: NUTRIENT_REST_KEYS[nutrient],
-      type,
-      valueOf: ({ nutrients }) => nutrients[nutrient]?.toFixed(places),
-    };
-  }),
-  {
-    name: 'language_id',
-    type: 'integer',
-    valueOf: ({ language }, { languageIds }) => languageIds.get(language),
-  },
-  {
-    name: 'license_id',
-    type: 'integer',
-    valueOf: ({ license }, defaults) =>
-      defaults.licenseIds.get((license ?? defaults.license).shortName),
-  },
-  {
-    name: 'license_author',
-    type: 'text',
-    valueOf: ({ author }, defaults) => truncate(author ?? defaults.author, MAX_CHARACTERS.author),
-  },
-  { name: 'source_url', type: 'text', valueOf: ({ url }) => url },
-];
+const portionRows = (food: SourceFood, defaults: FoodDefaults) =>
+  food.portions.map(({ unit, language, amount, grams }) => ({
+    ...identityOf(food, defaults),
+    unit,
+    language_id: defaults.languageIds.get(language ?? food.language),
+    amount,
+    gram: grams,
+  }));
 
-type PortionOfFood = FoodPortion & { food: SourceFood };
+const names = [
+  ...['source_name', 'source_id', 'code', 'name', 'common_name', 'brand', 'category'],
+  ...Object.values(NUTRIENT_REST_KEYS),
+  ...['language_id', 'license_id', 'license_author', 'source_url'],
+].map((name) => `"${name}"`);
 
-const PORTION_COLUMNS: readonly Column<PortionOfFood>[] = [
-  {
-    name: 'source_name',
-    type: 'text',
-    valueOf: ({ food }, defaults) => sourceNameOf(food, defaults),
-  },
-  { name: 'source_id', type: 'text', valueOf: ({ food }) => food.sourceId },
-  { name: 'unit', type: 'text', valueOf: ({ unit }) => unit },
-  {
-    name: 'language_id',
-    type: 'integer',
-    valueOf: ({ food, language }, { languageIds }) => languageIds.get(language ?? food.language),
-  },
-  { name: 'amount', type: 'numeric', valueOf: ({ amount }) => amount.toFixed(2) },
-  { name: 'gram', type: 'integer', valueOf: ({ grams }) => grams },
-];
-
-type RefusedFood = Refusal & { food: SourceFood };
-
-const REFUSAL_COLUMNS: readonly Column<RefusedFood>[] = [
-  {
-    name: 'source_name',
-    type: 'text',
-    valueOf: ({ food }, defaults) => sourceNameOf(food, defaults),
-  },
-  { name: 'source_id', type: 'text', valueOf: ({ food }) => food.sourceId },
-  { name: 'code', type: 'text', valueOf: ({ food }) => food.code },
-  { name: 'name', type: 'text', valueOf: ({ food }) => truncate(food.name, MAX_CHARACTERS.name) },
-  { name: 'reason', type: 'text', valueOf: ({ reason }) => reason },
-];
-
-const createTableSql = (table: string, columns: readonly Column<never>[]) =>
-  `CREATE TEMPORARY TABLE "${table}" (${columns.map(({ name, type }) => `"${name}" ${type}`).join(', ')}) ON COMMIT DELETE ROWS;`;
+const createTableSql = (table: string, selection: string) =>
+  `CREATE TEMPORARY TABLE "${table}" ON COMMIT DELETE ROWS AS SELECT ${selection} WITH NO DATA;`;
 
 /** Tables of the session: a batch, and the ids of all foods that the import has seen. */
 export const BATCH_TABLES_SQL = `
-${createTableSql('given_food', FOOD_COLUMNS)}
-${createTableSql('given_portion', PORTION_COLUMNS)}
-${createTableSql('given_refusal', REFUSAL_COLUMNS)}
+${createTableSql('given_food', `0 AS "number", ${names.join(', ')} FROM "ingredient"`)}
+${createTableSql('given_portion', 'i."source_name", i."source_id", u."name" AS "unit", u."language_id", k."amount", k."gram" FROM "ingredient" i, "household_unit" u, "ingredient_unit" k')}
+${createTableSql('given_refusal', '"source_name", "source_id", "gtin" AS "code", "name", "reason" FROM "refused_food"')}
 CREATE TEMPORARY TABLE "seen_food" ("source_name" text COLLATE "C", "source_id" text COLLATE "C", PRIMARY KEY ("source_id", "source_name"));
 `;
 
-const names = FOOD_COLUMNS.slice(1).map(({ name }) => `"${name}"`);
 const changingNames = names.slice(2);
 const rowSql = (alias: string) => `(${changingNames.map((name) => `${alias}.${name}`).join(', ')})`;
 
@@ -165,7 +113,7 @@ RETURNING g."number" AS "id"`;
 const adoptSql = (condition: string) => `
 UPDATE "ingredient" i SET "source_name" = a."source_name", "source_id" = a."source_id" FROM (
   SELECT DISTINCT ON (g."source_name", g."source_id") g."source_name", g."source_id", o."id" FROM "given_food" g
-    JOIN "ingredient" o ON ${condition} AND o."source_id" IS NULL
+    JOIN "ingredient" o ON ${condition} AND o."source_id" IS NULL AND o."status" = '${ACCEPTED_STATUS}' AND NOT o."is_retired"
     WHERE NOT EXISTS (SELECT FROM "ingredient" k WHERE k."source_name" = g."source_name" AND k."source_id" = g."source_id")
     ORDER BY g."source_name", g."source_id", o."id") a
   WHERE i."id" = a."id"`;
@@ -213,7 +161,7 @@ UPDATE "ingredient_unit" k SET "gram" = p."gram" FROM (${PORTIONS_SQL}) p
   WHERE ${SAME_PORTION_SQL} AND k."gram" <> p."gram" AND p."edited_at" IS NULL`;
 const INSERT_PORTIONS_SQL = `
 INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "amount", "gram") SELECT p."ingredient_id", p."unit_id", p."amount", p."gram"
-  FROM (${PORTIONS_SQL}) p WHERE NOT EXISTS (SELECT FROM "ingredient_unit" k WHERE ${SAME_PORTION_SQL})`;
+  FROM (${PORTIONS_SQL}) p WHERE p."edited_at" IS NULL AND NOT EXISTS (SELECT FROM "ingredient_unit" k WHERE ${SAME_PORTION_SQL})`;
 
 const RECORD_REFUSALS_SQL = `
 WITH seen AS (INSERT INTO "seen_food" SELECT DISTINCT "source_name", "source_id" FROM "given_refusal" ON CONFLICT DO NOTHING)
@@ -224,21 +172,23 @@ INSERT INTO "refused_food" ("source_name", "source_id", "gtin", "name", "reason"
     "refused_at" = excluded."refused_at"
     WHERE ("refused_food"."gtin", "refused_food"."name", "refused_food"."reason") IS DISTINCT FROM (excluded."gtin", excluded."name", excluded."reason")`;
 
-async function give<T>(
-  client: Client,
-  table: string,
-  columns: readonly Column<T>[],
-  items: readonly T[],
-  defaults: BatchDefaults,
-): Promise<void> {
-  const arrays = columns.map(({ valueOf }) => items.map((item) => valueOf(item, defaults) ?? null));
-  const parameters = columns.map(({ type }, index) => `$${index + 1}::${type}[]`);
-
-  await client.query(
-    `INSERT INTO "${table}" SELECT * FROM unnest(${parameters.join(', ')})`,
-    arrays,
+const give = (client: Client, table: string, rows: readonly object[]) =>
+  client.query(
+    `INSERT INTO "${table}" SELECT * FROM json_populate_recordset(NULL::"${table}", $1) ON CONFLICT DO NOTHING`,
+    [JSON.stringify(rows)],
   );
-}
+
+/** Repeats what a dry run has rolled back, so that it finds duplicates and what is gone. */
+export const markAsSeen = (
+  client: Client,
+  foods: readonly SourceFood[],
+  defaults: FoodDefaults,
+): Promise<unknown> =>
+  give(
+    client,
+    'seen_food',
+    foods.map((food) => identityOf(food, defaults)),
+  );
 
 async function findOrCreateLicenses(
   client: Client,
@@ -269,11 +219,15 @@ export async function writeFoods(
   const idsOf = async <T>(text: string) => (await client.query(text)).rows.map(({ id }) => id as T);
 
   await client.query("SET LOCAL fitgraph.catalogue_import = 'on'");
-  await give(client, 'given_food', FOOD_COLUMNS, foods, defaults);
+  await give(
+    client,
+    'given_food',
+    foods.map((food) => foodRow(food, defaults)),
+  );
   const duplicateNumbers = new Set(await idsOf<number>(DELETE_DUPLICATES_SQL));
   const portions = foods
     .filter(({ number }) => !duplicateNumbers.has(number))
-    .flatMap((food) => food.portions.map((portion) => ({ ...portion, food })));
+    .flatMap((food) => portionRows(food, defaults));
 
   await client.query(FORGET_REFUSALS_SQL);
   await client.query(ADOPT_BY_BARCODE_SQL);
@@ -287,18 +241,21 @@ export async function writeFoods(
   const { rows } = await client.query(WRITE_SQL);
 
   if (portions.length) {
-    await give(client, 'given_portion', PORTION_COLUMNS, portions, defaults);
+    await give(client, 'given_portion', portions);
     await client.query(INSERT_UNITS_SQL);
     await client.query(UPDATE_PORTIONS_SQL);
     await client.query(INSERT_PORTIONS_SQL);
   }
 
-  const refusedFoods = refusals.filter(
-    (refusal): refusal is RefusedFood => refusal.food !== undefined,
-  );
+  const refused = refusals.flatMap(({ food, reason }) => {
+    if (!food) return [];
+    const name = truncate(food.name, MAX_CHARACTERS.name);
 
-  if (refusedFoods.length) {
-    await give(client, 'given_refusal', REFUSAL_COLUMNS, refusedFoods, defaults);
+    return [{ ...identityOf(food, defaults), code: food.code, name, reason }];
+  });
+
+  if (refused.length) {
+    await give(client, 'given_refusal', refused);
     await client.query(RECORD_REFUSALS_SQL);
   }
 

@@ -2,17 +2,16 @@
  * Foods of the USDA's FoodData Central, as in its JSON archives
  * (https://fdc.nal.usda.gov/download-datasets).
  */
-import { isGtin, PORTION, type FoodPortion, type SourceFood } from './food';
+import { isGtin } from '../../fitness/catalogue/barcode';
+import { MAX_INTEGER } from '../../shared/bounds';
+import { MAX_PORTION_AMOUNT, PORTION, type FoodPortion, type SourceFood } from './food';
 import { upperFirst } from '../../engine/declare/inflection';
-import { KILOJOULES_PER_KILOCALORIE, numberOf } from './open-food-facts';
+import { CC0 } from './licenses';
+import { KILOJOULES_PER_KILOCALORIE, numberOf, textOf } from './open-food-facts';
 
 export const FOOD_DATA_CENTRAL = {
   name: 'FoodData Central',
-  license: {
-    shortName: 'CC0',
-    fullName: 'Creative Commons Zero 1.0',
-    url: 'https://creativecommons.org/publicdomain/zero/1.0/',
-  },
+  license: CC0,
   author: 'U.S. Department of Agriculture',
 };
 
@@ -33,33 +32,17 @@ const SODIUM_ID = 1093;
 const ALCOHOL_ID = 1018;
 const MILLIGRAMS_PER_GRAM = 1_000;
 
-interface Food {
-  fdcId?: unknown;
-  description?: unknown;
-  gtinUpc?: unknown;
-  brandOwner?: unknown;
-  brandName?: unknown;
-  foodCategory?: unknown;
-  brandedFoodCategory?: unknown;
-  foodNutrients?: { nutrient?: { id?: unknown }; amount?: unknown }[];
-  foodPortions?: {
-    amount?: unknown;
-    gramWeight?: unknown;
-    modifier?: unknown;
-    portionDescription?: unknown;
-    measureUnit?: { name?: unknown };
-  }[];
-  servingSize?: unknown;
-  servingSizeUnit?: unknown;
-  householdServingFullText?: unknown;
-}
+type Json = Record<string, unknown>;
 
-const textOf = (value: unknown): string | undefined =>
-  typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+const objectOf = (value: unknown): Json => (value ?? {}) as Json;
+const objectsOf = (value: unknown): Json[] => ((value ?? []) as unknown[]).map(objectOf);
 
-function amountsOf({ foodNutrients = [] }: Food): (id: number) => number | undefined {
+function amountsOf({ foodNutrients }: Json): (id: number) => number | undefined {
   const amounts = new Map(
-    foodNutrients.map(({ nutrient, amount }) => [nutrient?.id, numberOf(amount)]),
+    objectsOf(foodNutrients).map(({ nutrient, amount }) => [
+      objectOf(nutrient).id,
+      numberOf(amount),
+    ]),
   );
 
   return (id) => amounts.get(id);
@@ -80,13 +63,11 @@ function measureOf(...texts: unknown[]): string {
 
 const countIn = (text: unknown) => numberOf(/^\d+(?:\.\d+)?/.exec(String(text ?? ''))?.[0]);
 
-const MAX_AMOUNT = 999;
-
-function portionsOf(food: Food): FoodPortion[] {
+function portionsOf(food: Json): FoodPortion[] {
   const { servingSize, servingSizeUnit, householdServingFullText: serving } = food;
-  const portions = (food.foodPortions ?? []).map(
+  const portions = objectsOf(food.foodPortions).map(
     ({ amount, gramWeight, modifier, portionDescription, measureUnit }): FoodPortion => ({
-      unit: measureOf(measureUnit?.name, modifier, portionDescription),
+      unit: measureOf(objectOf(measureUnit).name, modifier, portionDescription),
       amount: numberOf(amount) ?? 1,
       grams: Math.round(numberOf(gramWeight) ?? 0),
     }),
@@ -100,10 +81,14 @@ function portionsOf(food: Food): FoodPortion[] {
     });
   }
 
-  return portions.filter(({ amount, grams }) => amount > 0 && amount <= MAX_AMOUNT && grams > 0);
+  return portions.filter(
+    ({ amount, grams }) =>
+      amount > 0 && amount <= MAX_PORTION_AMOUNT && grams > 0 && grams <= MAX_INTEGER,
+  );
 }
 
-export function foodOfFoodDataCentral(food: Food): SourceFood {
+/** Throws a TypeError for a list that is none. */
+export function foodOfFoodDataCentral(food: Json): SourceFood {
   const amountOf = amountsOf(food);
   const nutrients: SourceFood['nutrients'] = Object.fromEntries(
     Object.entries(NUTRIENT_IDS).map(([name, ids]) => [
@@ -115,8 +100,6 @@ export function foodOfFoodDataCentral(food: Food): SourceFood {
 
   if (kilojoules !== undefined) nutrients.energy ??= kilojoules / KILOJOULES_PER_KILOCALORIE;
   if (sodium !== undefined) nutrients.sodium = sodium / MILLIGRAMS_PER_GRAM;
-  const category = food.foodCategory as { description?: unknown } | undefined;
-
   const code = textOf(food.gtinUpc);
 
   return {
@@ -126,7 +109,7 @@ export function foodOfFoodDataCentral(food: Food): SourceFood {
     name: textOf(food.description) ?? '',
     language: 'en',
     brand: textOf(food.brandName) ?? textOf(food.brandOwner),
-    category: textOf(category?.description) ?? textOf(food.brandedFoodCategory),
+    category: textOf(objectOf(food.foodCategory).description) ?? textOf(food.brandedFoodCategory),
     nutrients,
     alcohol: amountOf(ALCOHOL_ID),
     portions: portionsOf(food),

@@ -7,6 +7,7 @@ import {
   FOOD_DATA_CENTRAL_KEYS,
   foodOfFoodDataCentral,
 } from './food-data-central';
+import type { SourceLicense } from './licenses';
 import { foodOfProduct, OPEN_FOOD_FACTS } from './open-food-facts';
 import { elementsOf, hasWrongBytes, linesOf, type TextRecord } from './records';
 import { peek } from './source';
@@ -17,7 +18,7 @@ export interface FoodTable {
 
   /** Of foods without one. */
   author?: string;
-  license: { shortName: string; fullName: string; url: string };
+  license: SourceLicense;
 }
 
 /** A record without a food could not be read. */
@@ -58,29 +59,29 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 async function* parseRecords(
-  records: AsyncIterable<TextRecord>,
+  records: AsyncIterable<TextRecord> | Iterable<TextRecord>,
   toFood: (value: Record<string, unknown>) => SourceFood | undefined,
 ): AsyncGenerator<FoodRecord> {
   for await (const { number, text } of records) {
-    let value: unknown;
+    let food: SourceFood | undefined;
 
     try {
-      value = hasWrongBytes(text) ? undefined : JSON.parse(text);
+      const value: unknown = hasWrongBytes(text) ? undefined : JSON.parse(text);
+
+      food = isObject(value) ? toFood(value) : undefined;
     } catch {
-      value = undefined;
+      // Neither JSON nor, if it is, of the expected structure.
     }
 
-    yield { number, food: isObject(value) ? toFood(value) : undefined };
+    yield { number, food };
   }
 }
 
 /** Skips the exercises of an export. */
 async function* foodsOfExport(lines: AsyncIterable<TextRecord>): AsyncGenerator<FoodRecord> {
-  async function* foodLines(): AsyncGenerator<TextRecord> {
-    for await (const line of lines) if (!line.text.startsWith('{"exercise"')) yield line;
+  for await (const line of lines) {
+    if (!line.text.startsWith('{"exercise"')) yield* parseRecords([line], exportedFood);
   }
-
-  yield* parseRecords(foodLines(), exportedFood);
 }
 
 async function readTable(
@@ -124,10 +125,8 @@ export async function readFoods(
   options: FoodFileOptions,
 ): Promise<FoodFile> {
   const { start, all } = await peek(bytes);
-  const text = start
-    .toString()
-    .replace(/^\uFEFF/, '')
-    .trimStart();
+  // Also without a byte order mark, which is white space here.
+  const text = start.toString().trimStart();
   const [, key] = /^\{\s*"(\w+)"\s*:\s*\[/.exec(text) ?? [];
 
   if (key !== undefined && FOOD_DATA_CENTRAL_KEYS.includes(key)) {

@@ -1,4 +1,5 @@
 /** A food as its source describes it, and the rules by which impossible ones are refused. */
+import { isGtin } from '../../fitness/catalogue/barcode';
 import type { RefusalReason } from '../../fitness/catalogue/refused-food';
 import type { NUTRIENTS } from '../../fitness/nutrition/values';
 import type { SourceLicense } from './licenses';
@@ -7,6 +8,8 @@ type Nutrient = (typeof NUTRIENTS)[number];
 
 /** Household unit of a portion without a measure. */
 export const PORTION = 'Portion';
+
+export const MAX_PORTION_AMOUNT = 999;
 
 export interface FoodPortion {
   /** English name of the household unit, e.g. `Cup`. */
@@ -57,19 +60,6 @@ const KILOCALORIES_PER_GRAM_OF_ALCOHOL = 7;
 const ENERGY_TOLERANCE = { share: 0.3, kilocalories: 30 };
 
 const MIN_NAME_CHARACTERS = 3;
-const GTIN_LENGTHS = [8, 12, 13, 14];
-
-/**
- * Whether the last digit of a GTIN is its check digit (GS1 General Specifications, section 7.9). A
- * code without 8, 12, 13 or 14 digits has none.
- */
-export function isGtin(code: string): boolean {
-  if (!GTIN_LENGTHS.includes(code.length) || !/^\d+$/.test(code)) return false;
-  const digits = [...code].map(Number).reverse();
-  const sum = digits.reduce((total, digit, index) => total + digit * (index % 2 ? 3 : 1), 0);
-
-  return sum % 10 === 0;
-}
 
 function isEnergyPlausible(nutrients: SourceFood['nutrients'], alcohol: number): boolean {
   const energy = nutrients.energy!;
@@ -92,7 +82,10 @@ export function refusalReasonOf({
   nutrients,
   alcohol = 0,
 }: SourceFood): RefusalReason | undefined {
-  const { energy, protein, carbohydrates, sugar, fat, saturatedFat, ...others } = nutrients;
+  const { energy, ...grams } = nutrients;
+  const { protein, carbohydrates, sugar = 0, fat, saturatedFat = 0 } = grams;
+  // Comparisons with an absent value, which is undefined, are false.
+  const hasGrams = (condition: (value: number) => boolean) => Object.values(grams).some(condition);
 
   if ([...name].length < MIN_NAME_CHARACTERS) return 'nameless';
   if (code !== undefined && !isGtin(code)) return 'barcode';
@@ -106,20 +99,13 @@ export function refusalReasonOf({
     return 'incomplete';
   }
 
-  const grams = [protein, carbohydrates, sugar, fat, saturatedFat, ...Object.values(others)];
+  if (energy < 0 || hasGrams((value) => value < 0)) return 'negative';
 
-  if ([energy, ...grams].some((value) => value !== undefined && value < 0)) return 'negative';
-
-  if (
-    grams.some((value) => value !== undefined && value > 100) ||
-    protein + carbohydrates + fat > 100 + ROUNDING_GRAMS
-  ) {
+  if (hasGrams((value) => value > 100) || protein + carbohydrates + fat > 100 + ROUNDING_GRAMS) {
     return 'excessive';
   }
 
-  if ((sugar ?? 0) > carbohydrates + ROUNDING_GRAMS || (saturatedFat ?? 0) > fat + ROUNDING_GRAMS) {
-    return 'part';
-  }
+  if (sugar > carbohydrates + ROUNDING_GRAMS || saturatedFat > fat + ROUNDING_GRAMS) return 'part';
 
   return isEnergyPlausible(nutrients, alcohol) ? undefined : 'energy';
 }

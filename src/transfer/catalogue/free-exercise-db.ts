@@ -1,6 +1,8 @@
 /** Exercises of free-exercise-db (https://github.com/yuhonas/free-exercise-db). */
+import { upperFirst } from '../../engine/declare/inflection';
+import { hasFields, isListOf, isName, isNullable, isOptional, isText } from './checks';
 import type { SourceExercise } from './exercise';
-import { hasFields, isListOf, isText } from './checks';
+import { CC0 } from './licenses';
 
 const SOURCE = 'free-exercise-db';
 const IMAGES_URL = 'https://raw.githubusercontent.com/yuhonas/free-exercise-db/main/exercises/';
@@ -16,20 +18,6 @@ const CATEGORIES: Readonly<Record<string, readonly string[]>> = {
   Legs: ['abductors', 'adductors', 'glutes', 'hamstrings', 'quadriceps'],
   Shoulders: ['neck', 'shoulders'],
 };
-
-interface Entry {
-  id: string;
-  name: string;
-  force?: string | null;
-  level?: string | null;
-  mechanic?: string | null;
-  equipment?: string | null;
-  primaryMuscles: string[];
-  secondaryMuscles: string[];
-  instructions: string[];
-  category?: string;
-  images: string[];
-}
 
 const escapeHtml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
@@ -47,27 +35,32 @@ function descriptionOf(steps: readonly string[]): string {
   return list && `<ol>${list}</ol>`;
 }
 
+/** What is said of an exercise in a comment. */
+const isProperty = isOptional(isNullable(isText(50)));
+const PROPERTIES = {
+  category: isProperty,
+  level: isProperty,
+  force: isProperty,
+  mechanic: isProperty,
+};
 const isEntry = hasFields({
   id: isText(200),
   name: isText(200),
-  primaryMuscles: isListOf(isText(50)),
-  secondaryMuscles: isListOf(isText(50)),
-  equipment: (name) => name == null || isText(50)(name),
+  ...PROPERTIES,
+  primaryMuscles: isListOf(isName(50)),
+  secondaryMuscles: isListOf(isName(50)),
+  equipment: isOptional(isNullable(isName(50))),
   instructions: isListOf(isText(10_000)),
   images: isListOf(isText(200)),
 });
 
 /** The exercise of an element of the file; undefined if it is none. */
-export function exerciseOfEntry(value: unknown): SourceExercise | undefined {
-  if (!isEntry(value)) return undefined;
-  const entry = value as Entry;
-  const { id, name, category, force, level, mechanic, equipment, primaryMuscles } = entry;
-  const properties = Object.entries({
-    Category: category,
-    Level: level,
-    Force: force,
-    Mechanic: mechanic,
-  });
+export function exerciseOfEntry(entry: unknown): SourceExercise | undefined {
+  if (!isEntry(entry)) return undefined;
+  const { id, name, equipment, primaryMuscles } = entry;
+  const properties = (Object.keys(PROPERTIES) as (keyof typeof PROPERTIES)[]).filter(
+    (property) => entry[property],
+  );
   const [categoryName = 'Cardio'] =
     Object.entries(CATEGORIES).find(([, muscles]) => muscles.includes(primaryMuscles[0]!)) ?? [];
 
@@ -78,11 +71,7 @@ export function exerciseOfEntry(value: unknown): SourceExercise | undefined {
     muscles: primaryMuscles,
     secondaryMuscles: entry.secondaryMuscles,
     equipment: equipment && equipment !== 'other' ? [equipment] : [],
-    license: {
-      shortName: 'CC0',
-      fullName: 'Creative Commons Zero 1.0',
-      url: 'https://creativecommons.org/publicdomain/zero/1.0/',
-    },
+    license: CC0,
     author: SOURCE,
     translations: [
       {
@@ -91,10 +80,7 @@ export function exerciseOfEntry(value: unknown): SourceExercise | undefined {
         description: descriptionOf(entry.instructions),
         aliases: [],
         comments: [
-          properties
-            .filter(([, value]) => value)
-            .map(([key, value]) => `${key}: ${value!}`)
-            .join(', '),
+          properties.map((property) => `${upperFirst(property)}: ${entry[property]!}`).join(', '),
         ],
       },
     ],

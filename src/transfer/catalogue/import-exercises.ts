@@ -4,12 +4,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
-import { ADVISORY_LOCK_KEYS } from '../../database/advisory-locks';
 import type { Database } from '../../database/connection';
 import { inTransaction } from '../../database/transaction';
 import { ACCEPTED_STATUS } from '../../fitness/catalogue/review-status';
-import { failImport } from '../dump';
+import { importExclusively } from './exclusive';
 import type { SourceExercise, SourceTranslation } from './exercise';
+import { truncate } from './food-batch';
 import { findOrCreateLicense } from './licenses';
 import { createTerms, matchTerms, type Match, type Term } from './vocabulary';
 
@@ -32,13 +32,19 @@ export interface ExerciseImportPlan {
   exercises: PlannedExercise[];
 }
 
+export interface ImportedExercise {
+  exercise: SourceExercise;
+
+  /** In the catalogue. */
+  id: number;
+}
+
 export interface ExerciseImportReport {
   created: number;
   updated: number;
   unchanged: number;
 
-  /** Ids in the catalogue, in the order of the exercises. */
-  ids: number[];
+  imported: ImportedExercise[];
 
   /** Names of exercises that a person has edited here and that differ from the source. */
   kept: string[];
@@ -52,15 +58,16 @@ SELECT b."id", f."foundBy", b."name" AS "nameInCatalogue", b."edited_at" IS NOT 
   UNION ALL SELECT e."exercise_base_id", CASE WHEN e."name_folded" = n."folded" THEN 'name' ELSE 'likeness' END, 3, search_likeness(e."name_folded", n."folded")
     FROM (SELECT search_fold("name") AS "folded", "language" FROM unnest($5::text[], $6::text[]) AS g("name", "language")) n
       JOIN "language" l ON l."short_name" = n."language" JOIN "exercise" e ON e."language_id" = l."id"
+      JOIN "exercise_base" o ON o."id" = e."exercise_base_id" AND o."status" = '${ACCEPTED_STATUS}' AND o."merged_into_id" IS NULL
     WHERE search_likeness(e."name_folded", n."folded") >= ${MIN_SIMILARITY}
 ) f JOIN "exercise_base" b ON b."id" = f."id" ORDER BY f."rank", f."likeness" DESC, b."id" LIMIT 1`;
 
 const STATE_SQL = `
-SELECT b."category_id" AS "categoryId",
+SELECT b."category_id" AS "categoryId", b."license_id" AS "licenseId", b."license_author" AS "author", b."variation_id" AS "variationId",
     ARRAY(SELECT m."muscle_id" FROM "exercise_base_muscle" m WHERE m."exercise_base_id" = b."id" AND NOT m."is_secondary" ORDER BY 1) AS "muscles",
     ARRAY(SELECT m."muscle_id" FROM "exercise_base_muscle" m WHERE m."exercise_base_id" = b."id" AND m."is_secondary" ORDER BY 1) AS "secondaryMuscles",
     ARRAY(SELECT q."equipment_id" FROM "exercise_base_equipment" q WHERE q."exercise_base_id" = b."id" ORDER BY 1) AS "equipment",
-    (SELECT json_agg(json_build_object('id', e."id", 'language', l."short_name", 'name', e."name", 'description', e."description", 'aliases', e."aliases",
+    (SELECT json_agg(json_build_object('id', e."id", 'uuid', e."uuid", 'language', l."short_name", 'name', e."name", 'description', e."description", 'aliases', e."aliases",
         'comments', ARRAY(SELECT c."comment" FROM "exercise_comment" c WHERE c."exercise_id" = e."id" ORDER BY c."id")) ORDER BY e."id")
       FROM "exercise" e JOIN "language" l ON l."id" = e."language_id" WHERE e."exercise_base_id" = b."id") AS "translations"
   FROM "exercise_base" b WHERE b."id" = $1 FOR NO KEY UPDATE`;
@@ -72,12 +79,19 @@ interface StoredTranslation extends Omit<SourceTranslation, 'aliases'> {
   aliases: string;
 }
 
-interface State {
-  categoryId: number;
+/** Ids of rows of the catalogue. */
+interface Links {
   muscles: number[];
   secondaryMuscles: number[];
   equipment: number[];
-  translations: StoredTranslation[];
+}
+
+interface State extends Links {
+  categoryId: number;
+  licenseId: number;
+  author: string | null;
+  variationId: number | null;
+  translations: StoredTranslation[] | null;
 }
 
 const MAX_ALIASES_CHARACTERS = 1_000;
@@ -90,16 +104,38 @@ const joinAliases = (names: readonly string[]): string =>
     return longer.length > MAX_ALIASES_CHARACTERS ? text : longer;
   }, '');
 
+const MAX_AUTHOR_CHARACTERS = 50;
+const MAX_COMMENT_CHARACTERS = 200;
+
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** The exercise as the catalogue can store it: in its languages, with texts that fit. */
+const storable = (exercise: SourceExercise, languages: ReadonlySet<string>): SourceExercise => ({
+  ...exercise,
+  author: truncate(exercise.author, MAX_AUTHOR_CHARACTERS),
+  translations: exercise.translations
+    .filter(({ language }) => languages.has(language))
+    .map((translation) => ({
+      ...translation,
+      author: truncate(translation.author ?? exercise.author, MAX_AUTHOR_CHARACTERS),
+      license: translation.license ?? exercise.license,
+      comments: translation.comments
+        .filter(Boolean)
+        .map((comment) => truncate(comment, MAX_COMMENT_CHARACTERS)!),
+    })),
+});
 
 /** Finds out what an import would do, without writing. */
 async function planImport(
   client: Client,
-  exercises: readonly SourceExercise[],
+  given: readonly SourceExercise[],
   mapping: readonly string[],
 ): Promise<ExerciseImportPlan> {
+  const { rows: languages } = await client.query('SELECT "short_name" AS "code" FROM "language"');
+  const exercises = given
+    .map((exercise) => storable(exercise, new Set(languages.map(({ code }) => code as string))))
+    .filter(({ translations }) => translations.length);
   const planned: PlannedExercise[] = [];
-
   const taken = new Set<number>();
 
   for (const exercise of exercises) {
@@ -129,31 +165,55 @@ class ExerciseWriter {
     created: 0,
     updated: 0,
     unchanged: 0,
-    ids: [],
+    imported: [],
     kept: [],
   };
-  private readonly variations = new Map<string, number>();
+  private readonly variationIds = new Map<string, number>();
 
   constructor(
     private readonly client: Client,
     private readonly idOf: (term: Term, name: string) => number,
   ) {}
 
-  async write({ exercise, id, foundBy, isEdited }: PlannedExercise): Promise<void> {
-    const { report } = this;
+  async writeAll(planned: readonly PlannedExercise[]): Promise<void> {
+    const rows = await this.query<{ id: number; variationId: number }>(
+      `SELECT "id", "variation_id" AS "variationId" FROM "exercise_base" WHERE "id" = ANY($1) AND "variation_id" IS NOT NULL`,
+      [planned.flatMap(({ id }) => id ?? [])],
+    );
+    const variationIds = new Map(rows.map(({ id, variationId }) => [id, variationId]));
 
-    if (id === undefined) {
-      report.ids.push(await this.create(exercise));
+    // New variations of an exercise join its group.
+    for (const { id, exercise } of planned) {
+      const variationId = variationIds.get(id!);
+
+      if (variationId && exercise.variation !== undefined) {
+        this.variationIds.set(exercise.variation, variationId);
+      }
+    }
+
+    for (const exercise of planned) await this.write(exercise);
+  }
+
+  private async write({ exercise, id, foundBy, isEdited }: PlannedExercise): Promise<void> {
+    const { client, report } = this;
+    const [state] = id === undefined ? [] : await this.query<State>(STATE_SQL, [id]);
+
+    if (!state) {
+      report.imported.push({ exercise, id: await this.create(exercise) });
       report.created += 1;
       return;
     }
 
-    report.ids.push(id);
-    const [state] = await this.query<State>(STATE_SQL, [id]);
+    report.imported.push({ exercise, id: id! });
     const isOwn = foundBy === 'source';
+    const isKept = isOwn && isEdited;
 
-    if (isOwn && isEdited) report.kept.push(exercise.translations[0]!.name);
-    else if (await this.update(id, exercise, state!, isOwn)) report.updated += 1;
+    if (isKept) await client.query('SAVEPOINT "kept"');
+    const isChanged = await this.update(id!, exercise, state, isOwn);
+
+    if (isKept) await client.query('ROLLBACK TO SAVEPOINT "kept"');
+    if (isKept && isChanged) report.kept.push(exercise.translations[0]!.name);
+    else if (isChanged) report.updated += 1;
     else report.unchanged += 1;
   }
 
@@ -162,7 +222,7 @@ class ExerciseWriter {
     values: unknown[],
   ): Promise<T[]> => (await this.client.query(text, values)).rows as T[];
 
-  private linksOf({ muscles, secondaryMuscles, equipment }: SourceExercise) {
+  private linksOf({ muscles, secondaryMuscles, equipment }: SourceExercise): Links {
     const ids = (term: Term, names: readonly string[]) =>
       [...new Set(names.map((name) => this.idOf(term, name)))].sort((a, b) => a - b);
     const primary = ids('muscle', muscles);
@@ -174,70 +234,63 @@ class ExerciseWriter {
     };
   }
 
-  private async variationId(name: string | undefined): Promise<number | undefined> {
-    if (name !== undefined && !this.variations.has(name)) {
+  private async variationId(name: string | undefined): Promise<number | null> {
+    if (name === undefined) return null;
+
+    if (!this.variationIds.has(name)) {
       const [row] = await this.query('INSERT INTO "variation" DEFAULT VALUES RETURNING "id"', []);
 
-      this.variations.set(name, row!.id);
+      this.variationIds.set(name, row!.id);
     }
 
-    return name === undefined ? undefined : this.variations.get(name);
+    return this.variationIds.get(name)!;
   }
 
   private async create(exercise: SourceExercise): Promise<number> {
+    const { uuid = randomUUID(), source, sourceId } = exercise;
     const [row] = await this.query(
-      `INSERT INTO "exercise_base" ("uuid", "source_name", "source_id", "category_id", "license_id", "license_author", "variation_id", "status")
-        VALUES ($1, $2, $3, $4, $5, $6, $7, '${ACCEPTED_STATUS}') RETURNING "id"`,
-      [
-        exercise.uuid ?? randomUUID(),
-        exercise.source,
-        exercise.sourceId,
-        this.idOf('category', exercise.category),
-        await findOrCreateLicense(this.query, exercise.license),
-        exercise.author?.slice(0, 50),
-        await this.variationId(exercise.variation),
-      ],
+      `INSERT INTO "exercise_base" ("uuid", "source_name", "source_id", "category_id", "status")
+        VALUES ($1, $2, $3, $4, '${ACCEPTED_STATUS}') RETURNING "id"`,
+      [uuid, source, sourceId, this.idOf('category', exercise.category)],
     );
-    const id = row!.id;
+    const [state] = await this.query<State>(STATE_SQL, [row!.id]);
 
-    await this.writeLinks(id, exercise);
-
-    for (const translation of exercise.translations) {
-      await this.createTranslation(id, exercise, translation);
-    }
-
-    return id;
+    await this.update(row!.id, exercise, state!, true);
+    return row!.id;
   }
 
-  private async createTranslation(
-    id: number,
-    exercise: SourceExercise,
-    translation: SourceTranslation,
-  ): Promise<void> {
-    const { uuid, language, name, description, aliases, comments } = translation;
-    const { license, author } = { ...exercise, ...translation };
-    const rows = await this.query(
+  private async createTranslation(id: number, translation: SourceTranslation): Promise<void> {
+    const {
+      uuid = randomUUID(),
+      language,
+      name,
+      description,
+      aliases,
+      license,
+      author,
+    } = translation;
+    const [row] = await this.query(
       `INSERT INTO "exercise" ("uuid", "name", "name_original", "description", "aliases", "language_id", "license_id", "license_author", "exercise_base_id", "creation_date", "status")
-        SELECT $1, $2, $2, $3, $4, l."id", $5, $6, $7, current_date, '${ACCEPTED_STATUS}' FROM "language" l WHERE l."short_name" = $8 RETURNING "id"`,
+        SELECT $1, $2, $2, $3, $4, min(l."id"), $5, $6, $7, current_date, '${ACCEPTED_STATUS}' FROM "language" l WHERE l."short_name" = $8 RETURNING "id"`,
       [
-        uuid ?? randomUUID(),
+        uuid,
         name,
         description,
         joinAliases(aliases),
-        await findOrCreateLicense(this.query, license),
-        author?.slice(0, 50),
+        await findOrCreateLicense(this.query, license!),
+        author,
         id,
         language,
       ],
     );
 
-    // Languages that the catalogue does not have are left out.
-    if (rows.length) await this.writeComments(rows[0]!.id, comments);
+    await this.writeComments(row!.id, translation.comments);
   }
 
-  private async writeLinks(id: number, exercise: SourceExercise): Promise<void> {
-    const { muscles, secondaryMuscles, equipment } = this.linksOf(exercise);
-
+  private async writeLinks(
+    id: number,
+    { muscles, secondaryMuscles, equipment }: Links,
+  ): Promise<void> {
     await this.query('DELETE FROM "exercise_base_muscle" WHERE "exercise_base_id" = $1', [id]);
     await this.query('DELETE FROM "exercise_base_equipment" WHERE "exercise_base_id" = $1', [id]);
     await this.query(
@@ -254,7 +307,7 @@ class ExerciseWriter {
   private async writeComments(translationId: number, comments: readonly string[]): Promise<void> {
     await this.query('DELETE FROM "exercise_comment" WHERE "exercise_id" = $1', [translationId]);
     await this.query(
-      'INSERT INTO "exercise_comment" ("exercise_id", "comment") SELECT $1, left(c, 200) FROM unnest($2::text[]) c',
+      'INSERT INTO "exercise_comment" ("exercise_id", "comment") SELECT $1, c FROM unnest($2::text[]) c',
       [translationId, comments],
     );
   }
@@ -269,35 +322,55 @@ class ExerciseWriter {
     state: State,
     isOwn: boolean,
   ): Promise<boolean> {
-    const links = this.linksOf(exercise);
-    const { muscles, secondaryMuscles, equipment } = state;
-    const categoryId = this.idOf('category', exercise.category);
     let isChanged = false;
 
-    if (
-      isOwn &&
-      !isSame([links, categoryId], [{ muscles, secondaryMuscles, equipment }, state.categoryId])
-    ) {
-      await this.query('UPDATE "exercise_base" SET "category_id" = $2 WHERE "id" = $1', [
-        id,
-        categoryId,
-      ]);
-      await this.writeLinks(id, exercise);
-      isChanged = true;
-    }
+    if (isOwn) isChanged = await this.updateExercise(id, exercise, state);
+    const uuids = exercise.translations.map(({ uuid }) => uuid);
 
     for (const translation of exercise.translations) {
-      const stored = state.translations.find(({ language }) => language === translation.language);
+      const { uuid, language } = translation;
+      const others = (state.translations ?? []).filter((row) => !uuids.includes(row.uuid));
+      const stored =
+        state.translations?.find((row) => row.uuid === uuid) ??
+        others.find((row) => row.language === language);
 
       if (stored) {
         isChanged = (await this.updateTranslation(stored, translation, isOwn)) || isChanged;
       } else {
-        await this.createTranslation(id, exercise, translation);
+        await this.createTranslation(id, translation);
         isChanged = true;
       }
     }
 
     return isChanged;
+  }
+
+  private async updateExercise(
+    id: number,
+    exercise: SourceExercise,
+    state: State,
+  ): Promise<boolean> {
+    const { muscles, secondaryMuscles, equipment } = state;
+    const links = this.linksOf(exercise);
+    const values = [
+      this.idOf('category', exercise.category),
+      await findOrCreateLicense(this.query, exercise.license),
+      exercise.author ?? null,
+      await this.variationId(exercise.variation),
+    ];
+    const stored = [state.categoryId, state.licenseId, state.author, state.variationId];
+    const areLinksSame = isSame(links, { muscles, secondaryMuscles, equipment });
+
+    if (!areLinksSame) await this.writeLinks(id, links);
+
+    if (!isSame(values, stored)) {
+      await this.query(
+        'UPDATE "exercise_base" SET "category_id" = $2, "license_id" = $3, "license_author" = $4, "variation_id" = $5 WHERE "id" = $1',
+        [id, ...values],
+      );
+    }
+
+    return !areLinksSame || !isSame(values, stored);
   }
 
   private async updateTranslation(
@@ -355,12 +428,7 @@ export async function importExercises(
   database: Database,
   { mapping, confirm }: ExerciseImportOptions,
 ): Promise<ExerciseImportReport | undefined> {
-  return database.withoutTimeouts(async (client) => {
-    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "isLocked"', [
-      ADVISORY_LOCK_KEYS.catalogue,
-    ]);
-
-    if (!rows[0].isLocked) failImport('Another import of the catalogue runs.');
+  return importExclusively(database, async (client) => {
     const plan = await planImport(client, exercises, mapping);
 
     if (!(await confirm(plan))) return undefined;
@@ -369,7 +437,7 @@ export async function importExercises(
       await client.query("SET LOCAL fitgraph.catalogue_import = 'on'");
       const writer = new ExerciseWriter(client, await createTerms(client, plan.terms));
 
-      for (const planned of plan.exercises) await writer.write(planned);
+      await writer.writeAll(plan.exercises);
 
       return writer.report;
     });

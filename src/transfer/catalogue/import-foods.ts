@@ -4,7 +4,6 @@
  * interrupted or repeated import writes nothing twice.
  */
 import type { Client } from 'pg';
-import { ADVISORY_LOCK_KEYS } from '../../database/advisory-locks';
 import type { Database } from '../../database/connection';
 import { inTransaction } from '../../database/transaction';
 import type { RefusalReason } from '../../fitness/catalogue/refused-food';
@@ -12,9 +11,11 @@ import { Ingredient } from '../../fitness/catalogue/ingredient';
 import { fieldsOf } from '../../engine/declare/fields';
 import { allEntities, resourceOf } from '../../engine/declare/registry';
 import { failImport } from '../dump';
+import { importExclusively } from './exclusive';
 import { refusalReasonOf, type SourceFood } from './food';
 import {
   BATCH_TABLES_SQL,
+  markAsSeen,
   writeFoods,
   type FoodDefaults,
   type NumberedFood,
@@ -23,12 +24,15 @@ import {
 import { EXPORT_TABLE, readFoods, type FoodFileOptions, type FoodTable } from './food-files';
 
 const FOODS_PER_BATCH = 5_000;
+const MAX_SOURCE_ID_CHARACTERS = 200;
 
 export interface FoodImportOptions extends FoodFileOptions {
   /** Whether the file contains all foods of its source, so that others are gone there. */
   isComplete: boolean;
   isDryRun: boolean;
-  reportProgress(readCount: number): void;
+
+  /** Is called after each batch, with what the import has done until then. */
+  reportProgress(readCount: number, report: FoodImportReport): void;
   reportRefusal(refusal: Refusal): void;
 }
 
@@ -62,7 +66,7 @@ const isUsedSql = (): string =>
 
 async function prepare(
   client: Client,
-  { name: sourceName, author, license }: FoodTable,
+  { name: sourceName, ...defaults }: FoodTable,
   languages: readonly string[],
 ): Promise<FoodDefaults> {
   const { rows } = await client.query('SELECT "short_name" AS "code", "id" FROM "language"');
@@ -76,7 +80,7 @@ async function prepare(
   }
 
   await client.query(BATCH_TABLES_SQL);
-  return { sourceName, author, license, languageIds };
+  return { sourceName, ...defaults, languageIds };
 }
 
 /** Runs work in a transaction, which a dry run rolls back. */
@@ -112,7 +116,8 @@ class FoodImport {
     };
   }
 
-  async add(number: number, food: SourceFood | undefined): Promise<void> {
+  async add(number: number, given: SourceFood | undefined): Promise<void> {
+    const food = given && given.sourceId.length <= MAX_SOURCE_ID_CHARACTERS ? given : undefined;
     const reason = food ? this.reasonToRefuse(food) : 'unreadable';
 
     if (reason) this.refuse({ number, reason, food });
@@ -156,34 +161,56 @@ class FoodImport {
       writeFoods(client, foods, refusals, this.defaults),
     );
 
-    report.created += result.created;
-    report.updated += result.updated;
-    report.unchanged += result.unchanged;
+    if (options.isDryRun) {
+      const refused = refusals.flatMap(({ food }) => food ?? []);
+
+      await markAsSeen(client, [...foods, ...refused], this.defaults);
+    }
+
+    for (const key of ['created', 'updated', 'unchanged'] as const) report[key] += result[key];
     report.kept.push(...result.kept);
 
     for (const food of result.duplicates) {
       this.count({ number: food.number, reason: 'duplicate', food });
     }
 
-    options.reportProgress(readCount);
+    options.reportProgress(readCount, report);
   }
 
   /** Deletes the foods that are gone at their source, unless somebody uses or has edited them. */
   async removeGone(): Promise<void> {
-    const deleteSql = `DELETE FROM "ingredient" WHERE "id" IN (SELECT i."id" FROM "ingredient" i
-      WHERE i."source_name" = $1 AND i."source_id" IS NOT NULL AND i."edited_at" IS NULL
+    const { client, defaults, options, report } = this;
+    const goneSql = `FROM "ingredient" i WHERE i."source_name" = $1 AND i."source_id" IS NOT NULL AND i."edited_at" IS NULL
       AND NOT EXISTS (SELECT FROM "seen_food" s WHERE s."source_name" = $1 AND s."source_id" = i."source_id")
-      AND NOT (${isUsedSql()}) LIMIT ${FOODS_PER_BATCH})`;
-    let removed: number;
+      AND NOT (${isUsedSql()})`;
+
+    if (options.isDryRun) {
+      const { rows } = await client.query(`SELECT count(*)::int AS "count" ${goneSql}`, [
+        defaults.sourceName,
+      ]);
+
+      report.removed = rows[0].count;
+      return;
+    }
+
+    let goneCount: number;
 
     do {
-      removed = await run(
-        this.client,
-        this.options.isDryRun,
-        async () => (await this.client.query(deleteSql, [this.defaults.sourceName])).rowCount!,
-      );
-      this.report.removed += removed;
-    } while (removed === FOODS_PER_BATCH && !this.options.isDryRun);
+      goneCount = await inTransaction(client, async () => {
+        const { rows } = await client.query(
+          `SELECT i."id" ${goneSql} LIMIT ${FOODS_PER_BATCH} FOR UPDATE`,
+          [defaults.sourceName],
+        );
+        // Nobody can begin to use a locked food, but somebody may have just before.
+        const { rowCount } = await client.query(
+          `DELETE FROM "ingredient" i WHERE i."id" = ANY($1::int[]) AND NOT (${isUsedSql()})`,
+          [rows.map(({ id }) => id)],
+        );
+
+        report.removed += rowCount!;
+        return rows.length;
+      });
+    } while (goneCount === FOODS_PER_BATCH);
   }
 
   private refuse(refusal: Refusal): void {
@@ -214,12 +241,7 @@ export async function importFoods(
     failImport('An export contains foods of several sources. Import it without --complete.');
   }
 
-  return database.withoutTimeouts(async (client) => {
-    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "isLocked"', [
-      ADVISORY_LOCK_KEYS.catalogue,
-    ]);
-
-    if (!rows[0].isLocked) failImport('Another import of the catalogue runs.');
+  return importExclusively(database, async (client) => {
     const importOfFoods = new FoodImport(
       client,
       await prepare(client, table, options.languages),

@@ -8,11 +8,10 @@ import { ACCEPTED_STATUS } from '../../fitness/catalogue/review-status';
 import { IMAGE_FOLDER, MAX_IMAGE_PATH_LENGTH } from '../../fitness/catalogue/exercise-image';
 import type { Media } from '../../files/media';
 import { createPathTakenCheck } from '../../files/removal';
-import { validateImage } from '../../files/upload';
-import { ClientError } from '../../engine/declare/errors';
 import { UploadedFile } from '../../shared/multipart';
 import { fetchDocument } from './fetch';
 import type { SourceExercise } from './exercise';
+import type { ImportedExercise } from './import-exercises';
 import { findOrCreateLicense } from './licenses';
 
 const MAX_IMAGE_MEGABYTES = 20;
@@ -20,6 +19,11 @@ const MAX_IMAGES_PER_EXERCISE = 20;
 
 /** Images are processed in turns of their senders; the operator's have none. */
 const OPERATOR_ID = 0;
+
+interface ImageStore {
+  session: DatabaseSession;
+  media: Media;
+}
 
 export interface ImageImportReport {
   stored: number;
@@ -39,80 +43,76 @@ async function fetchImage(url: string): Promise<{ bytes: Buffer; filename: strin
   return { bytes, filename: decodeURIComponent(name) };
 }
 
-export class ExerciseImageImport {
-  readonly report: ImageImportReport = { stored: 0, problems: [] };
+export async function importExerciseImages(
+  exercises: readonly ImportedExercise[],
+  { session, media }: ImageStore,
+  reportProgress: (doneCount: number, totalCount: number) => void,
+): Promise<ImageImportReport> {
+  const report: ImageImportReport = { stored: 0, problems: [] };
+  const rows = await session.query(
+    `SELECT DISTINCT "exercise_base_id" AS "id" FROM "exercise_image" WHERE "exercise_base_id" = ANY($1::int[])`,
+    [exercises.map(({ id }) => id)],
+  );
+  const illustrated = new Set(rows.map(({ id }) => id as number));
 
-  constructor(
-    private readonly session: DatabaseSession,
-    private readonly media: Media,
-    private readonly reportProgress: (doneCount: number, totalCount: number) => void,
-  ) {}
+  for (const [index, { exercise, id }] of exercises.entries()) {
+    if (!illustrated.has(id)) {
+      for (const url of exercise.images.slice(0, MAX_IMAGES_PER_EXERCISE)) {
+        try {
+          // The first one that can be stored is the main image.
+          await addImage(id, exercise, url, { session, media }, !illustrated.has(id));
+          illustrated.add(id);
+          report.stored += 1;
+        } catch (error) {
+          const { cause, message } = error as Error;
 
-  /** `ids` are those of the exercises in the catalogue. */
-  async run(exercises: readonly SourceExercise[], ids: readonly number[]): Promise<void> {
-    const rows = await this.session.query(
-      `SELECT DISTINCT "exercise_base_id" AS "id" FROM "exercise_image" WHERE "exercise_base_id" = ANY($1::int[])`,
-      [ids],
-    );
-    const illustrated = new Set(rows.map(({ id }) => id as number));
-
-    for (const [index, exercise] of exercises.entries()) {
-      if (!illustrated.has(ids[index]!)) await this.addImages(ids[index]!, exercise);
-      this.reportProgress(index + 1, exercises.length);
-    }
-  }
-
-  private async addImages(id: number, exercise: SourceExercise): Promise<void> {
-    for (const [index, url] of exercise.images.slice(0, MAX_IMAGES_PER_EXERCISE).entries()) {
-      try {
-        await this.addImage(id, exercise, url, index === 0);
-        this.report.stored += 1;
-      } catch (error) {
-        const { cause, message } = error as Error;
-
-        this.report.problems.push(`${nameOf(url)}: ${String(cause ?? message)}`);
+          report.problems.push(`${nameOf(url)}: ${String(cause ?? message)}`);
+        }
       }
     }
+
+    reportProgress(index + 1, exercises.length);
   }
 
-  private async addImage(
-    id: number,
-    { license, author }: SourceExercise,
-    url: string,
-    isMain: boolean,
-  ): Promise<void> {
-    const { bytes, filename } = await fetchImage(url);
-    const folder = await mkdtemp(path.join(os.tmpdir(), 'fitgraph-image-'));
+  return report;
+}
 
-    try {
-      const localPath = path.join(folder, 'image');
+async function addImage(
+  id: number,
+  { license, author }: SourceExercise,
+  url: string,
+  { session, media }: ImageStore,
+  isMain: boolean,
+): Promise<void> {
+  const { bytes, filename } = await fetchImage(url);
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'fitgraph-image-'));
 
-      await writeFile(localPath, bytes);
-      const digest = createHash('sha256').update(bytes).digest('hex');
-      const file = new UploadedFile(filename, localPath, bytes.length, digest, OPERATOR_ID);
-      const problems = await validateImage(file);
+  try {
+    const localPath = path.join(folder, 'image');
 
-      if (problems.length) throw new ClientError('BAD_USER_INPUT', problems.join(' '));
-      await this.session.transaction(async (transaction) => {
-        const licenseId = await findOrCreateLicense(
-          (text, values) => transaction.query(text, values),
-          license,
-        );
-        const storedPath = await this.media.store(
-          `${IMAGE_FOLDER}/${id}`,
-          file,
-          MAX_IMAGE_PATH_LENGTH,
-          createPathTakenCheck(transaction),
-        );
+    await writeFile(localPath, bytes);
+    const digest = createHash('sha256').update(bytes).digest('hex');
+    const file = new UploadedFile(filename, localPath, bytes.length, digest, OPERATOR_ID);
 
-        await transaction.query(
-          `INSERT INTO "exercise_image" ("uuid", "exercise_base_id", "image", "is_main", "status", "license_id", "license_author")
-            VALUES (gen_random_uuid(), $1, $2, $3, '${ACCEPTED_STATUS}', $4, $5)`,
-          [id, storedPath, isMain, licenseId, author?.slice(0, 50) ?? null],
-        );
-      });
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    await session.transaction(async (transaction) => {
+      const licenseId = await findOrCreateLicense(
+        (text, values) => transaction.query(text, values),
+        license,
+      );
+      const storedPath = await media.store(
+        `${IMAGE_FOLDER}/${id}`,
+        file,
+        MAX_IMAGE_PATH_LENGTH,
+        createPathTakenCheck(transaction),
+      );
+
+      await transaction.query(
+        `INSERT INTO "exercise_image" ("uuid", "exercise_base_id", "image", "is_main", "status", "license_id", "license_author")
+          VALUES (gen_random_uuid(), $1, $2, $3, '${ACCEPTED_STATUS}', $4, $5)`,
+        [id, storedPath, isMain, licenseId, author?.slice(0, 50) ?? null],
+      );
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }

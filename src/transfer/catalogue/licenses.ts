@@ -1,11 +1,20 @@
 /** Licences under which sources publish their data. */
 import type { Row } from '../../database/rows';
+import { hasFields, isName, isOptional, isText, type Checked } from './checks';
 
-export interface SourceLicense {
-  shortName: string;
-  fullName: string;
-  url: string | null;
-}
+export const isLicense = hasFields({
+  shortName: isName(15),
+  fullName: isText(60),
+  url: isOptional(isText(200)),
+});
+
+export type SourceLicense = Checked<typeof isLicense>;
+
+export const CC0: SourceLicense = {
+  shortName: 'CC0',
+  fullName: 'Creative Commons Zero 1.0',
+  url: 'https://creativecommons.org/publicdomain/zero/1.0/',
+};
 
 /** Returns the id of a licence by its short name. Creates it if it does not exist. */
 export async function findOrCreateLicense(

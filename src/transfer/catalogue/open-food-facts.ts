@@ -14,18 +14,6 @@ export const OPEN_FOOD_FACTS = {
   author: 'Open Food Facts contributors',
 };
 
-interface Product {
-  code?: unknown;
-  lang?: unknown;
-  generic_name?: unknown;
-  brands?: unknown;
-  categories_tags?: unknown;
-  nutriments?: unknown;
-  serving_size?: unknown;
-  editors_tags?: unknown;
-  [field: string]: unknown;
-}
-
 export const KILOJOULES_PER_KILOCALORIE = 4.184;
 
 /** Grams of salt per gram of sodium (Regulation (EU) No 1169/2011, Annex I). */
@@ -34,7 +22,8 @@ const SALT_PER_SODIUM = 2.5;
 /** Open Food Facts has alcohol in per cent of the volume. */
 const GRAMS_PER_MILLILITRE_OF_ALCOHOL = 0.789;
 
-const textOf = (value: unknown): string | undefined => {
+/** A text in one line; undefined if it is empty, or no text. */
+export const textOf = (value: unknown): string | undefined => {
   const text = typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';
 
   return text === '' ? undefined : text;
@@ -85,7 +74,10 @@ const firstOf = (list: unknown): string | undefined =>
   Array.isArray(list) ? textOf(list[0]) : undefined;
 
 /** `languages` are codes in the order of preference. */
-export function foodOfProduct(product: Product, languages: readonly string[]): SourceFood {
+export function foodOfProduct(
+  product: Record<string, unknown>,
+  languages: readonly string[],
+): SourceFood {
   const nutriments = (product.nutriments ?? {}) as Record<string, unknown>;
   const names = languages.map((language) => [
     language,

@@ -9,7 +9,6 @@ const MAX_LINE_CHARACTERS = 8 * 1024 * 1024;
 /** Consecutive empty lines after which a file is refused, because compression makes them free. */
 const MAX_EMPTY_LINES = 1_000_000;
 const BYTE_ORDER_MARK = '\uFEFF';
-const REPLACEMENT_CHARACTER = '\uFFFD';
 
 export interface TextRecord {
   /** Number of the line or element, from 1. */
@@ -52,8 +51,8 @@ export async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<Tex
   yield* split(decoder.end(), true);
 }
 
-/** Whether text was decoded from bytes that are no UTF-8. */
-export const hasWrongBytes = (text: string): boolean => text.includes(REPLACEMENT_CHARACTER);
+/** Whether text was decoded from bytes that are no UTF-8, or has NULs, which PostgreSQL cannot store. */
+export const hasWrongBytes = (text: string): boolean => /[\uFFFD\0]|\\u0000/.test(text);
 
 /**
  * Yields the elements of the first array of a JSON document such as `{"FoundationFoods": […]}`.

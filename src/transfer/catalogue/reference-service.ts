@@ -4,88 +4,77 @@
  */
 import { MAX_INTEGER } from '../../shared/bounds';
 import { failImport } from '../dump';
-import { hasFields, isListOf, isNumber, isOptional, isText, isUuid, type Check } from './checks';
-import { fetchDocument } from './fetch';
-import type { SourceExercise, SourceTranslation } from './exercise';
+import {
+  hasFields,
+  isInteger,
+  isListOf,
+  isName,
+  isNullable,
+  isOptional,
+  isText,
+  isUuid,
+  type Check,
+  type Checked,
+} from './checks';
+import { failUnreadable, fetchDocument } from './fetch';
+import type { SourceExercise } from './exercise';
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 1_000;
 const MAX_PAGE_MEGABYTES = 16;
 
-interface Named {
-  id: number;
-  name: string;
-}
-
-interface InfoRow {
-  id: number;
-  uuid: string;
-  name?: string;
-  description?: string;
-  language?: { id: number; short_name: string };
-  category: Named;
-  muscles: Named[];
-  muscles_secondary: Named[];
-  equipment: Named[];
-  license: { full_name: string; short_name: string; url: string | null };
-  license_author: string | null;
-  images: { image: string; is_main: boolean }[];
-  comments?: { comment: string }[];
-  variations?: number | number[] | null;
-  translations?: {
-    uuid: string;
-    name: string;
-    description: string;
-    language: number;
-    aliases?: { alias: string }[];
-    notes?: { comment: string }[];
-  }[];
-}
-
-const isNamed = hasFields({ name: isText(100) });
+const isId = isInteger(MAX_INTEGER);
+const isTerm = hasFields({ name: isName(50) });
 const isComment = hasFields({ comment: isText(10_000) });
-const isOldRow = hasFields({
+const isRow = hasFields({
+  id: isId,
   uuid: isUuid,
+  category: hasFields({ name: isName(100) }),
+  muscles: isListOf(isTerm),
+  muscles_secondary: isListOf(isTerm),
+  equipment: isListOf(isTerm),
+  license: hasFields({
+    full_name: isText(60),
+    short_name: isName(15),
+    url: isNullable(isText(200)),
+  }),
+  license_author: isNullable(isText(200)),
+  images: isListOf(hasFields({ image: isText(2_000) })),
+});
+const isRowOfVersion20 = hasFields({
   name: isText(200),
   description: isText(2_000),
   language: hasFields({ short_name: isText(2) }),
   comments: isListOf(isComment),
 });
-const isTranslation = hasFields({
-  uuid: isUuid,
-  name: isText(200),
-  description: isText(2_000),
-  language: isNumber(MAX_INTEGER),
-  aliases: isOptional(isListOf(hasFields({ alias: isText(200) }))),
-  notes: isOptional(isListOf(isComment)),
+const isNewerRow = hasFields({
+  translations: isListOf(
+    hasFields({
+      uuid: isUuid,
+      name: isText(200),
+      description: isText(2_000),
+      language: isId,
+      aliases: isOptional(isListOf(hasFields({ alias: isText(200) }))),
+      notes: isOptional(isListOf(isComment)),
+    }),
+  ),
 });
-const isSharedPart = hasFields({
-  id: isNumber(MAX_INTEGER),
-  category: isNamed,
-  muscles: isListOf(isNamed),
-  muscles_secondary: isListOf(isNamed),
-  equipment: isListOf(isNamed),
-  license: hasFields({
-    full_name: isText(300),
-    short_name: isText(60),
-    url: (url) => url === null || isText(200)(url),
-  }),
-  license_author: (author) => author === null || isText(200)(author),
-  images: isListOf(hasFields({ image: isText(2_000) })),
-});
-const isExercise: Check = (row) =>
-  isSharedPart(row) &&
-  ((row as InfoRow).translations
-    ? hasFields({ uuid: isUuid, translations: isListOf(isTranslation) })(row)
-    : isOldRow(row));
-const isLanguage = hasFields({ id: isNumber(MAX_INTEGER), short_name: isText(2) });
-const isPage = (isRow: Check) =>
-  hasFields({
-    results: isListOf(isRow),
-    next: (next) => next === null || (isText(2_000)(next) && URL.canParse(String(next))),
-  });
+const isLanguage = hasFields({ id: isId, short_name: isText(2) });
 
-async function* readRows<T>(first: URL, isRow: Check): AsyncGenerator<T> {
+type Row = Checked<typeof isRow> &
+  (Checked<typeof isNewerRow> | Checked<typeof isRowOfVersion20>) & {
+    images: { is_main?: unknown }[];
+    variations?: unknown;
+  };
+
+const isExercise: Check<Row> = (value): value is Row =>
+  isRow(value) && ('translations' in value ? isNewerRow(value) : isRowOfVersion20(value));
+
+async function* readRows<T>(first: URL, isRowOfPage: Check<T>): AsyncGenerator<T> {
+  const isPage = hasFields({
+    results: isListOf(isRowOfPage),
+    next: isNullable((next): next is string => isText(2_000)(next) && URL.canParse(next)),
+  });
   let next: string | null = first.href;
 
   for (let page = 0; next !== null && page < MAX_PAGES; page += 1) {
@@ -94,14 +83,12 @@ async function* readRows<T>(first: URL, isRow: Check): AsyncGenerator<T> {
     // A service behind a proxy may link to its inner address.
     url.protocol = first.protocol;
     url.host = first.host;
-    const body = (await fetchDocument(url.href, MAX_PAGE_MEGABYTES)
+    const body = await fetchDocument(url.href, MAX_PAGE_MEGABYTES)
       .then(({ bytes }) => JSON.parse(bytes.toString()) as unknown)
-      .catch((error: Error) =>
-        failImport(`${url.href} cannot be read: ${String(error.cause ?? error.message)}`),
-      )) as { results: T[]; next: string | null };
+      .catch((error) => failUnreadable(url.href, error));
 
-    if (!isPage(isRow)(body)) {
-      failImport(`${url.href} is not a page of a service of version 2.0 or newer.`);
+    if (!isPage(body)) {
+      return failImport(`${url.href} is not a page of a service of version 2.0 or newer.`);
     }
 
     yield* body.results;
@@ -109,14 +96,12 @@ async function* readRows<T>(first: URL, isRow: Check): AsyncGenerator<T> {
   }
 }
 
-const translationOf = (row: InfoRow): SourceTranslation => ({
-  uuid: row.uuid,
-  language: row.language!.short_name,
-  name: row.name!,
-  description: row.description!,
-  aliases: [],
-  comments: row.comments!.map(({ comment }) => comment),
-});
+/** A number, or those of all exercises of the group. */
+function variationOf(variations: unknown): number | undefined {
+  const variation = Array.isArray(variations) ? Math.min(...variations) : variations;
+
+  return Number.isInteger(variation) ? (variation as number) : undefined;
+}
 
 /** `address` is that of the service, with or without `/api/v2/`. */
 export async function* readReferenceService(address: string): AsyncGenerator<SourceExercise> {
@@ -124,40 +109,53 @@ export async function* readReferenceService(address: string): AsyncGenerator<Sou
   const source = new URL(base).host;
   const languages = new Map<number, string>();
 
-  for await (const { id, short_name } of readRows<{ id: number; short_name: string }>(
+  for await (const { id, short_name } of readRows(
     new URL('language/?limit=100', base),
     isLanguage,
   )) {
     languages.set(id, short_name);
   }
 
-  for await (const row of readRows<InfoRow>(
-    new URL(`exerciseinfo/?limit=${PAGE_SIZE}`, base),
-    isExercise,
-  )) {
-    const names = (list: readonly Named[]) => list.map(({ name }) => name);
-    const { license, translations } = row;
-    const variation = Array.isArray(row.variations) ? Math.min(...row.variations) : row.variations;
+  const exercisesUrl = new URL(`exerciseinfo/?limit=${PAGE_SIZE}`, base);
+
+  for await (const row of readRows(exercisesUrl, isExercise)) {
+    const names = (list: readonly { name: string }[]) => list.map(({ name }) => name);
+    const { license } = row;
+    const variation = variationOf(row.variations);
 
     yield {
       source,
       sourceId: String(row.id),
-      uuid: translations ? row.uuid : undefined,
+      uuid: 'translations' in row ? row.uuid : undefined,
       category: row.category.name,
       muscles: names(row.muscles),
       secondaryMuscles: names(row.muscles_secondary),
       equipment: names(row.equipment),
-      license: { shortName: license.short_name, fullName: license.full_name, url: license.url },
+      license: {
+        shortName: license.short_name,
+        fullName: license.full_name,
+        url: license.url ?? undefined,
+      },
       author: row.license_author ?? undefined,
-      variation: variation && Number.isFinite(variation) ? `${source} ${variation}` : undefined,
-      translations: translations
-        ? translations.map(({ language, aliases = [], notes = [], ...translation }) => ({
-            ...translation,
-            language: languages.get(language) ?? '',
-            aliases: aliases.map(({ alias }) => alias),
-            comments: notes.map(({ comment }) => comment),
-          }))
-        : [translationOf(row)],
+      variation: variation === undefined ? undefined : `${source} ${variation}`,
+      translations:
+        'translations' in row
+          ? row.translations.map(({ language, aliases = [], notes = [], ...translation }) => ({
+              ...translation,
+              language: languages.get(language) ?? '',
+              aliases: aliases.map(({ alias }) => alias),
+              comments: notes.map(({ comment }) => comment),
+            }))
+          : [
+              {
+                uuid: row.uuid,
+                language: row.language.short_name,
+                name: row.name,
+                description: row.description,
+                aliases: [],
+                comments: row.comments.map(({ comment }) => comment),
+              },
+            ],
       images: [...row.images]
         .sort((a, b) => Number(b.is_main) - Number(a.is_main))
         .map(({ image }) => image),

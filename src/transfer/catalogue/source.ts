@@ -1,10 +1,12 @@
 /** Opens a file, URL or standard input as a stream of decompressed bytes. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { Readable, type Transform } from 'node:stream';
+import { pipeline, Readable, type Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { Unzip, UnzipInflate, type UnzipFile } from 'fflate';
+import { ClientError } from '../../engine/declare/errors';
 import { failImport } from '../dump';
+import { failUnreadable, fetchDocument } from './fetch';
 
 const READ_CHUNK_BYTES = 256 * 1024;
 const STANDARD_INPUT = '-';
@@ -40,12 +42,10 @@ async function openInput(location: string): Promise<{ input: Readable; size?: nu
   if (location === STANDARD_INPUT) return { input: process.stdin };
 
   if (/^https?:\/\//.test(location)) {
-    const response = await fetch(location).catch((error: Error) =>
-      failImport(`${location} cannot be read: ${String(error.cause ?? error.message)}`),
-    );
+    const response = await fetch(location).catch((error) => failUnreadable(location, error));
 
     if (!response.ok || !response.body) {
-      return failImport(`${location} cannot be read: status ${response.status}`);
+      return failUnreadable(location, new Error(`status ${response.status}`));
     }
 
     const size = Number(response.headers.get('content-length')) || undefined;
@@ -53,29 +53,26 @@ async function openInput(location: string): Promise<{ input: Readable; size?: nu
     return { input: Readable.from(response.body), size };
   }
 
-  const { size } = await stat(location).catch((error: Error) =>
-    failImport(`${location} cannot be read: ${error.message}`),
-  );
+  const { size } = await stat(location).catch((error) => failUnreadable(location, error));
 
   return { input: createReadStream(location, { highWaterMark: READ_CHUNK_BYTES }), size };
 }
 
 const INDEX_PATTERN = /^https?:\/\/.*\/index\.txt$/;
-const MAX_INDEX_CHARACTERS = 1024 * 1024;
+const MAX_INDEX_MEGABYTES = 1;
 
 /**
  * Opens the files that an index lists, such as the daily changes of Open Food Facts, as one: the
  * newest first, because the first record of a food counts.
  */
 async function openIndex(location: string): Promise<CatalogueSource> {
-  let text = '';
-
-  for await (const chunk of (await openFile(location)).bytes) {
-    text += chunk.toString();
-    if (text.length > MAX_INDEX_CHARACTERS) failImport(`${location} is not an index of files.`);
-  }
-
-  const names = text.split('\n').map((name) => name.trim());
+  const { bytes: index } = await fetchDocument(location, MAX_INDEX_MEGABYTES).catch((error) =>
+    failUnreadable(location, error),
+  );
+  const names = index
+    .toString()
+    .split('\n')
+    .map((name) => name.trim());
   let readBytes = 0;
 
   async function* bytes(): AsyncGenerator<Buffer> {
@@ -116,26 +113,19 @@ async function openFile(location: string): Promise<CatalogueSource> {
 
 async function* decompress(chunks: AsyncGenerator<Buffer>, name: string): AsyncGenerator<Buffer> {
   try {
-    const first = await chunks.next();
+    const { start, all } = await peek(chunks);
 
-    if (first.done) return failImport(`${name} is empty.`);
-    const compression = compressionOf(first.value);
-    const all = prepend(first.value, chunks);
+    if (!start.length) failImport(`${name} is empty.`);
+    const compression = compressionOf(start);
 
     if (compression === undefined) yield* all;
     else if (compression === 'zip') yield* unzip(all);
-    else yield* Readable.from(all).pipe(createDecompressor(compression));
+    // The iteration throws the errors of both streams.
+    else yield* pipeline(all, createDecompressor(compression), () => undefined);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-
-    if (code === undefined || code === 'BAD_USER_INPUT') throw error;
-    failImport(`${name} cannot be read: ${message}`);
+    if (error instanceof ClientError) throw error;
+    failUnreadable(name, error);
   }
-}
-
-async function* prepend(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  yield first;
-  yield* rest;
 }
 
 function createDecompressor(compression: 'gzip' | 'zstd'): Transform {
@@ -179,6 +169,9 @@ async function* unzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     }
   }
 
+  // Reports a file that is cut off.
+  archive.push(new Uint8Array(), true);
+  yield* content;
   if (!file) failImport('The archive contains no JSON, CSV or TSV file.');
 }
 

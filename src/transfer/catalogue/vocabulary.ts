@@ -102,20 +102,19 @@ export async function createTerms(
   matches: readonly Match[],
 ): Promise<(term: Term, name: string) => number> {
   const ids = new Map<string, number>();
+  const names = new Map<string, string>();
 
   for (const { term, name, catalogueName, id } of matches) {
-    const created = id ?? ids.get(`${term} = ${fold(catalogueName)}`);
-    const rowId =
-      created ??
-      (
-        await client.query(
-          `INSERT INTO "${VOCABULARIES[term].table}" ("name") VALUES ($1) RETURNING "id"`,
-          [catalogueName],
-        )
-      ).rows[0].id;
+    const key = `${term} ${fold(catalogueName)}`;
 
-    ids.set(`${term} = ${fold(catalogueName)}`, rowId).set(`${term}: ${name}`, rowId);
+    names.set(`${term} ${name}`, key);
+
+    if (!ids.has(key)) {
+      const sql = `INSERT INTO "${VOCABULARIES[term].table}" ("name") VALUES ($1) RETURNING "id"`;
+
+      ids.set(key, id ?? (await client.query(sql, [catalogueName])).rows[0].id);
+    }
   }
 
-  return (term, name) => ids.get(`${term}: ${name}`)!;
+  return (term, name) => ids.get(names.get(`${term} ${name}`)!)!;
 }

@@ -113,6 +113,32 @@ test('leaves exercises unchanged that a person has edited here', async () => {
   expect(report).toMatchObject({ updated: 0, kept: ['Romanian Deadlift'] });
 });
 
+test('names an edited exercise only if it differs from the source', async () => {
+  const entry = { ...ENTRY, id: 'edited', name: 'Zercher carry' };
+
+  await importEntries([entry], ['neck=Trapezius']);
+  await fitgraph.sql(
+    `UPDATE "exercise" SET "aliases" = 'Carry' WHERE "name" = 'Zercher carry'; UPDATE "exercise" SET "aliases" = '' WHERE "name" = 'Zercher carry'`,
+  );
+  expect((await importEntries([entry], ['neck=Trapezius'])).report).toMatchObject({
+    unchanged: 1,
+    kept: [],
+  });
+});
+
+test('a pending exercise of a user is not the imported one', async () => {
+  const ann = await fitgraph.user('ann');
+
+  await ann.ask(
+    `mutation { createExercise(input: { categoryId: 1, translations: [{ languageId: 2, name: "Sled drag backwards", description: "Lean back, and pull the sled step by step." }] }) { exercise { id } } }`,
+  );
+  const entry = { ...ENTRY, id: 'sled', name: 'Sled drag backwards' };
+  const { report } = await importEntries([entry], ['neck=Trapezius']);
+
+  expect(report).toMatchObject({ created: 1, updated: 0 });
+  expect(await exerciseNamed('Sled drag backwards')).toHaveLength(1);
+});
+
 test('finds an exercise by an alias', async () => {
   for (const list of ['exercises', 'exerciseTranslations']) {
     const { found } = await fitgraph.anonymous.ask(
@@ -260,6 +286,62 @@ describe('a running service', () => {
       unchanged: 2,
       kept: [],
     });
+  });
+
+  test('writes nothing twice of long comments, unknown languages and two translations in one', async () => {
+    const uuid = (digit: number) => `0f1b1e4e-6a51-4b54-9a35-8a3b7d9e10${digit}0`;
+    const translation = (digit: number, name: string, language = 7) => ({
+      uuid: uuid(digit),
+      name,
+      description: '',
+      language,
+      notes: [{ comment: 'x'.repeat(300) }, { comment: '' }],
+    });
+    const row = (id: number, variations: number | null, ...translations: object[]) => ({
+      ...shared,
+      id: 10 + id,
+      uuid: uuid(id),
+      // The page of languages is the same one.
+      short_name: 'de',
+      variations,
+      translations,
+    });
+    const language = { ...row(7, null, translation(7, 'Siebte')), id: 7 };
+
+    const answer = (...rows: object[]) => {
+      broken = JSON.stringify({ next: null, results: [language, ...rows] });
+    };
+
+    const first = row(
+      1,
+      5,
+      translation(1, 'Erste'),
+      translation(2, 'Auch erste'),
+      translation(3, 'Primera', 99),
+    );
+
+    answer(first, row(4, null, translation(4, 'Desconocida', 99)));
+    expect((await importFrom(`${address}broken/`)).report).toMatchObject({ created: 2 });
+    expect((await importFrom(`${address}broken/`)).report).toMatchObject({
+      created: 0,
+      updated: 0,
+      unchanged: 2,
+    });
+
+    answer(
+      { ...first, license_author: 'another one' },
+      row(5, 5, translation(5, 'Zweite der Gruppe')),
+    );
+    expect((await importFrom(`${address}broken/`)).report).toMatchObject({
+      created: 1,
+      updated: 1,
+    });
+    const rows = await fitgraph.sql(
+      `SELECT count(*)::int AS "exercises", count(DISTINCT "variation_id")::int AS "groups", min("license_author") AS "author"
+        FROM "exercise_base" WHERE "source_name" = '${new URL(address).host}' AND "variation_id" IS NOT NULL`,
+    );
+
+    expect(rows).toEqual([{ exercises: 2, groups: 1, author: 'another one' }]);
   });
 
   test.each([

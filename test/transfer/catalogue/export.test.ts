@@ -7,7 +7,8 @@ import { readExercises } from '../../../src/transfer/catalogue/exercise-files';
 import { exportCatalogue } from '../../../src/transfer/catalogue/export';
 import { importExercises } from '../../../src/transfer/catalogue/import-exercises';
 import { importFoods } from '../../../src/transfer/catalogue/import-foods';
-import { ExerciseImageImport } from '../../../src/transfer/catalogue/import-images';
+import { importExerciseImages } from '../../../src/transfer/catalogue/import-images';
+import type { SourceExercise } from '../../../src/transfer/catalogue/exercise';
 import { openSource } from '../../../src/transfer/catalogue/source';
 import { FolderStore } from '../../../src/files/folder-store';
 import { Media } from '../../../src/files/media';
@@ -63,6 +64,13 @@ async function importInto(server: Fitgraph, content: string) {
   return { foods, refused };
 }
 
+const importImages = (server: Fitgraph, imported: Parameters<typeof importExerciseImages>[0]) =>
+  importExerciseImages(
+    imported,
+    { session: server.database.createSession(), media: mediaOf(server) },
+    () => undefined,
+  );
+
 async function importExercisesInto(server: Fitgraph, content: string) {
   fs.writeFileSync(file, content);
   const exercises = await readExercises(file);
@@ -70,14 +78,8 @@ async function importExercisesInto(server: Fitgraph, content: string) {
     mapping: [],
     confirm: () => Promise.resolve(true),
   }))!;
-  const images = new ExerciseImageImport(
-    server.database.createSession(),
-    mediaOf(server),
-    () => undefined,
-  );
 
-  await images.run(exercises, report.ids);
-  return { report, images: images.report };
+  return { report, images: await importImages(server, report.imported) };
 }
 
 const textOf = (lines: readonly Line[]) => lines.map((line) => JSON.stringify(line)).join('\n');
@@ -130,11 +132,9 @@ test('an export has all accepted foods and exercises, which another Fitgraph imp
   };
   const { report } = await importExercisesInto(fitgraph, JSON.stringify([entry]));
 
-  await new ExerciseImageImport(
-    fitgraph.database.createSession(),
-    mediaOf(fitgraph),
-    () => undefined,
-  ).run([{ ...(await readExercises(file))[0]!, images: [image] }], report.ids);
+  const [{ exercise, id }] = report.imported as [(typeof report.imported)[number]];
+
+  await importImages(fitgraph, [{ exercise: { ...exercise, images: [image] }, id }]);
   const lines = await exportOf(fitgraph);
   const content = textOf(lines);
   const [{ foods: foodCount, exercises: exerciseCount }] = (await fitgraph.sql(
@@ -195,26 +195,14 @@ test('lines that no export contains are refused, or named', async () => {
 
 test('images that cannot be fetched or are none are named, and the others are stored', async () => {
   const [exercise] = (await exportOf(fitgraph)).flatMap((line) => line.exercise ?? []);
-  const images = new ExerciseImageImport(
-    fitgraph.database.createSession(),
-    mediaOf(fitgraph),
-    () => undefined,
-  );
   const [{ id }] = (await fitgraph.sql(
     'SELECT max("id") AS "id" FROM "exercise_base" b WHERE NOT EXISTS (SELECT FROM "exercise_image" WHERE "exercise_base_id" = b."id")',
   )) as [{ id: number }];
 
-  await images.run(
-    [
-      {
-        ...(exercise as never as Awaited<ReturnType<typeof readExercises>>[number]),
-        images: ['data:image/png;base64,aGVsbG8=', 'http://localhost:1025/a.png', 'nonsense'],
-      },
-    ],
-    [id],
-  );
+  const images = ['data:image/png;base64,aGVsbG8=', 'http://localhost:1025/a.png', 'nonsense'];
+  const withImages = { ...(exercise as unknown as SourceExercise), images };
 
-  expect(images.report).toEqual({
+  expect(await importImages(fitgraph, [{ exercise: withImages, id }])).toEqual({
     stored: 0,
     problems: [
       expect.stringMatching(/^an image of the export: Upload a valid image/),

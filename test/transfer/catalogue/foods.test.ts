@@ -489,3 +489,155 @@ test('a barcode that was refused is found with the reason, until an import accep
 
   expect(errors![0]!.extensions).toMatchObject({ code: 'BAD_USER_INPUT' });
 });
+
+describe('contributions and corrections', () => {
+  const code = '5000159407236';
+  const bar = lines({ ...NUTELLA, code, product_name_en: 'Chocolate bar' });
+  const columnsOf = (columns: string, condition: string) =>
+    fitgraph.sql(`SELECT ${columns} FROM "ingredient" WHERE ${condition} ORDER BY "id"`);
+
+  test.each([
+    ['pending', '"status" = \'1\''],
+    ['declined', '"status" = \'3\''],
+    ['retired', '"is_retired" = true'],
+  ])('a %s food with the barcode is not the imported one', async (_state, update) => {
+    const [own] = (await fitgraph.sql(
+      `INSERT INTO "ingredient" ("name", "code", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "language_id", "status")
+        VALUES ('Own bar', '${code}', current_date, current_date, 1, 1, 1, 1, 2, '2') RETURNING "id"`,
+    )) as [{ id: number }];
+
+    await fitgraph.sql(`UPDATE "ingredient" SET ${update} WHERE "id" = ${own.id}`);
+    expect(await run(bar)).toMatchObject({ created: 1, updated: 0 });
+    expect(await columnsOf('"name", "source_id"', `"id" = ${own.id}`)).toEqual([
+      { name: 'Own bar', source_id: null },
+    ]);
+    expect(await byBarcode(code)).toMatchObject({ name: 'Chocolate bar' });
+    await fitgraph.sql(`DELETE FROM "ingredient" WHERE "code" = '${code}'`);
+  });
+
+  test('a portion that was deleted from an edited food stays deleted', async () => {
+    await run(bar);
+    await fitgraph.sql(`UPDATE "ingredient" SET "energy" = 540 WHERE "code" = '${code}';
+      DELETE FROM "ingredient_unit" WHERE "ingredient_id" = (SELECT "id" FROM "ingredient" WHERE "code" = '${code}')`);
+    expect(await run(bar)).toMatchObject({ kept: [code] });
+    expect(await byBarcode(code)).toMatchObject({ energy: 540, units: [] });
+  });
+});
+
+test('a dry run of a complete file counts what is gone', async () => {
+  const table = (...names: string[]) =>
+    ['name,kcal,protein,carbs,fat', ...names.map((name) => `${name},100,10,10,2`)].join('\n');
+  const options = { sourceName: 'Dry menu', isComplete: true, isDryRun: true };
+
+  await run(table('Bread', 'Butter', 'Jam'), { sourceName: 'Dry menu' });
+  expect(await run(table('Bread', 'Butter', 'Bread'), options)).toMatchObject({
+    unchanged: 2,
+    removed: 1,
+    refused: new Map([['duplicate', 1]]),
+  });
+  expect(await run(table('Bread', 'Butter', 'Jam'), options)).toMatchObject({ removed: 0 });
+});
+
+test('keeps a gone food that somebody begins to use meanwhile', async () => {
+  const sourceName = 'Busy menu';
+  const header = 'name,kcal,protein,carbs,fat\n';
+  const names = Array.from({ length: 40 }, (_, index) => `Busy food ${index}`);
+
+  await run(header + names.map((name) => `${name},100,10,10,2\n`).join(''), { sourceName });
+  const foods = (await fitgraph.sql(
+    `SELECT "id" FROM "ingredient" WHERE "source_name" = '${sourceName}' ORDER BY "id"`,
+  )) as { id: number }[];
+  const ben = await fitgraph.user('ben');
+  const plan = await ben.post('/nutritionplan/', { description: 'A plan' });
+  const used: number[] = [];
+
+  const use = async () => {
+    for (const { id } of foods) {
+      const { status } = await ben.post('/nutritiondiary/', {
+        plan: plan.body.id,
+        ingredient: id,
+        amount: '100',
+      });
+
+      if (status === 201) used.push(id);
+    }
+  };
+
+  const remove = run(`${header}Another food,100,10,10,2\n`, { sourceName, isComplete: true });
+  const [, { removed }] = await Promise.all([use(), remove]);
+  const { body } = await ben.get('/nutritiondiary/?limit=100');
+
+  expect(body.results.map(({ ingredient }: { ingredient: number }) => ingredient).sort()).toEqual(
+    used.sort(),
+  );
+  expect(removed + used.length).toBe(foods.length);
+});
+
+test('broken records of FoodData Central are refused one by one', async () => {
+  const broken = [
+    { fdcId: 1, description: 'Bread', foodNutrients: 7 },
+    { fdcId: 1, description: 'Bread', foodNutrients: [null] },
+    { fdcId: 1, description: 'Bread', foodPortions: 'x' },
+    { fdcId: { toString: 1 }, description: 'Bread' },
+    { fdcId: '1'.repeat(300), description: 'Bread' },
+    { fdcId: 2, description: 'Br\0ead' },
+  ];
+  const { read, refused } = await run(JSON.stringify({ FoundationFoods: broken }));
+
+  expect(read).toBe(6);
+  expect(refused).toEqual(
+    new Map([
+      ['unreadable', 5],
+      ['incomplete', 1],
+    ]),
+  );
+});
+
+test('a long code without a check digit and a NUL in a table are refused', async () => {
+  // A NUL among the first bytes would mean that the file is no table.
+  const header = 'name,ean,kcal,protein,carbs,fat'.padEnd(300_000, '\n');
+  const table = `${header}Tea,${'1'.repeat(300)},1,1,1,1\nWine,,1,1,1,1\0\nMilk,,60,3,5,3\n`;
+
+  expect(await run(table, { sourceName: 'Odd' })).toMatchObject({
+    created: 1,
+    refused: new Map([['unreadable', 2]]),
+  });
+});
+
+test('a zip that is cut off is rejected', async () => {
+  const rows = Array.from(
+    { length: 20_000 },
+    (_, index) => `Food ${index},100,10,10,${index % 9}\n`,
+  );
+  const content = zipSync({
+    'foods.csv': Buffer.from(`name,kcal,protein,carbs,fat\n${rows.join('')}`),
+  });
+
+  await expect(run(content.subarray(0, content.length / 2), { sourceName: 'Cut' })).rejects.toThrow(
+    'cannot be read',
+  );
+});
+
+test.each(['gzip', 'plain'])('a connection that breaks while %s arrives is named', async (kind) => {
+  const content = Buffer.from(lines(NUTELLA).padEnd(100_000, '\n'));
+  const body = kind === 'gzip' ? zlib.gzipSync(content, { level: 0 }) : content;
+  const server = http.createServer((_request, response) => {
+    response.writeHead(200, { 'Content-Length': body.length });
+    response.write(body.subarray(0, body.length / 2), () =>
+      setTimeout(() => response.destroy(), 100),
+    );
+  });
+
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+  const { port } = server.address() as AddressInfo;
+
+  try {
+    const { bytes } = await openSource(`http://localhost:${port}/foods.jsonl`);
+
+    await expect(runBytes(bytes)).rejects.toThrow(
+      /foods\.jsonl cannot be read: .*(?:closed|reset)/i,
+    );
+  } finally {
+    server.close();
+  }
+});
