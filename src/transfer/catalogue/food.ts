@@ -5,9 +5,6 @@ import type { SourceLicense } from './licenses';
 
 type Nutrient = (typeof NUTRIENTS)[number];
 
-/** Household unit of a portion without a measure. */
-export const PORTION = 'Portion';
-
 export interface FoodPortion {
   /** English name of the household unit, e.g. `Cup`. */
   unit: string;
