@@ -2,8 +2,8 @@
  * Recipes: foods with parts, which are other foods. The database computes the nutrients of a recipe
  * per 100 g, and the weight of its portions, when its parts or their foods change.
  *
- * Locks: a write of parts locks the recipe, then the foods that are new in it, whose writers cannot
- * see the parts yet. Other writers of foods lock the food, then its recipes.
+ * Locks: a write of parts locks the foods that are new in the recipe, whose writers cannot see the
+ * parts yet. Foods are locked before recipes.
  */
 import type { OnlineMigration } from '../migration-modules';
 
@@ -93,8 +93,8 @@ BEGIN
     "foods" := ARRAY(SELECT a."ingredient_id" FROM (SELECT "recipe_id", "ingredient_id" FROM changed
       EXCEPT SELECT "recipe_id", "ingredient_id" FROM former) a);
   END IF;
-  PERFORM FROM "ingredient" WHERE "id" = ANY("recipes") ORDER BY "id" FOR NO KEY UPDATE;
   PERFORM FROM "ingredient" WHERE "id" = ANY("foods") ORDER BY "id" FOR SHARE;
+  PERFORM FROM "ingredient" WHERE "id" = ANY("recipes") ORDER BY "id" FOR NO KEY UPDATE;
   IF "foods" <> '{}' AND EXISTS (
     SELECT FROM changed c JOIN "ingredient" r ON r."id" = c."recipe_id" JOIN "ingredient" f ON f."id" = c."ingredient_id"
       WHERE f."merged_into_id" IS NOT NULL

@@ -13,6 +13,7 @@ import {
 import { FieldExtensions } from '../../engine/declare/field-extensions';
 import { DecimalField, fieldOf, Id } from '../../engine/declare/fields';
 import type { FieldValues } from '../../engine/declare/registry';
+import { parseRowId } from '../../engine/declare/node';
 import { Ref, Resource } from '../../engine/declare/resource';
 import { readRowById } from '../../engine/read/rows';
 import { createCrudResolver } from '../../engine/schema/crud';
@@ -93,12 +94,21 @@ function portionUnit(portions: number, { services, timeZone }: Context): FieldVa
 
 @Resolver(() => RecipePart)
 export default class RecipePartResolver extends createCrudResolver(RecipePart, {
-  // Parts are written together with their recipe, so these are all of one recipe.
-  async onTransactionStart(parts) {
-    if (parts.length <= MAX_PARTS) return;
-    const path = parts[0]!.path!.slice(0, -1);
+  /**
+   * The parts are all those of one recipe, because they are written with it. Locks their foods
+   * before the recipe, like writes of a food, which compute its recipes (migration 0106).
+   */
+  async onTransactionStart(parts, _context, transaction) {
+    if (parts.length > MAX_PARTS) {
+      const path = parts[0]!.path!.slice(0, -1);
 
-    throw new InvalidInput([{ path, ...invalidValueIssue(atMostElementsMessage(MAX_PARTS)) }]);
+      throw new InvalidInput([{ path, ...invalidValueIssue(atMostElementsMessage(MAX_PARTS)) }]);
+    }
+
+    await transaction.query(
+      'SELECT FROM "ingredient" WHERE "id" = ANY($1::int[]) ORDER BY "id" FOR SHARE',
+      [parts.flatMap(({ input }) => parseRowId(input?.ingredientId) ?? [])],
+    );
   },
 }) {
   @Mutation(() => RecipePayload, {

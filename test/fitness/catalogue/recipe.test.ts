@@ -14,10 +14,21 @@ let curator: Person;
 beforeAll(async () => {
   [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
   curator = await fitgraph.user('curator', { isCurator: true });
+  await curator.ask(
+    'mutation { createHouseholdUnit(input: { name: "Portion", languageId: 2 }) { errors { code } } }',
+  );
+  await fitgraph.reference.reload();
 });
+
+async function renameUnit(from: string, to: string) {
+  await fitgraph.sql('UPDATE "household_unit" SET "name" = $2 WHERE "name" = $1', [from, to]);
+  await fitgraph.reference.reload();
+}
 
 test('a number of portions needs a household unit for them', async () => {
   const input = recipeInput([{ ingredientId: await foodOf(curator), grams: '1' }]);
+
+  await renameUnit('Portion', 'Dose');
 
   expect(await errorsOf(ann, CREATE_RECIPE, { input })).toEqual([
     {
@@ -29,15 +40,12 @@ test('a number of portions needs a household unit for them', async () => {
   expect(
     await make(ann, CREATE_RECIPE, { input: { ...input, portions: undefined } }),
   ).toMatchObject({ energy: 100, units: [] });
-  await curator.ask(
-    'mutation { createHouseholdUnit(input: { name: "Portion", languageId: 2 }) { errors { code } } }',
-  );
-  await fitgraph.reference.reload();
+  await renameUnit('Dose', 'Portion');
 });
 
 const ERRORS = 'errors { path code message }';
 const NUTRIENTS = 'energy protein carbohydrates sugar fat saturatedFat fibres sodium';
-const RECIPE = `id status ${NUTRIENTS} parts { id grams ingredientId ingredient { name } }
+const RECIPE = `id status ${NUTRIENTS} parts { id nodeId grams ingredientId ingredient { name } }
   units { id grams portions householdUnit { name } }`;
 const CREATE_RECIPE = `mutation ($input: RecipeInput!) { made: createRecipe(input: $input) { ingredient { ${RECIPE} } ${ERRORS} } }`;
 const CREATE_FOOD = `mutation ($input: IngredientInput!) { made: createIngredient(input: $input) { ingredient { ${RECIPE} } ${ERRORS} } }`;
@@ -151,7 +159,7 @@ test('a recipe has the nutrients of its parts by weight, and a portion', async (
 test('only the author sees and uses a pending recipe, until it is accepted', async () => {
   const recipe = await createRecipe(ann, [{ ingredientId: await foodOf(ann), grams: '100' }]);
   const { id, units } = recipe;
-  const query = `{ ingredient(id: ${id}) { parts { grams } } node(nodeId: "${Buffer.from(`RecipePart:${recipe.parts[0].id}`).toString('base64')}") { id }
+  const query = `{ ingredient(id: ${id}) { parts { grams } } node(nodeId: "${recipe.parts[0].nodeId}") { nodeId }
     ingredients(where: { parts: { some: { id: { eq: ${recipe.parts[0].id} } } } }) { totalCount } }`;
 
   const eat = async (person: Person) => {
@@ -417,6 +425,24 @@ test('everyone sees the parts of an accepted recipe', async () => {
   ).toEqual(notAccepted);
   await make(curator, UPDATE_FOOD, { id: pending, input: { isRetired: true } });
   expect((await recipeOf(bob, id)).parts[0].ingredient.name).toMatch(/^Food/);
+});
+
+test('the database rejects parts that the recipe may not have', async () => {
+  const recipe = await createRecipe(ann, [{ ingredientId: await foodOf(ann), grams: '10' }]);
+  const insert = (food: string, grams = 1) =>
+    fitgraph.sql(
+      'INSERT INTO "recipe_part" ("recipe_id", "ingredient_id", "grams") VALUES ($1, $2, $3)',
+      [recipe.id, food, grams],
+    );
+
+  for (const food of [await foodOf(bob), recipe.id]) {
+    await expect(insert(food)).rejects.toThrow('this food may not be a part of this recipe');
+  }
+
+  await expect(insert(recipe.parts[0].ingredientId, 0)).rejects.toThrow('check');
+  await expect(
+    fitgraph.sql(`UPDATE "ingredient" SET "status" = '2' WHERE "id" = $1`, [recipe.id]),
+  ).rejects.toThrow('an accepted recipe has accepted parts');
 });
 
 test('parallel decisions leave no accepted recipe with other parts', async () => {
