@@ -148,6 +148,9 @@ CREATE OR REPLACE TRIGGER "ingredient_recipes_computed" AFTER UPDATE ON "ingredi
   REFERENCING OLD TABLE AS former NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_recipe_foods_changed"();
 CREATE OR REPLACE TRIGGER "ingredient_recipe_reviewed" AFTER UPDATE OF "status" ON "ingredient" FOR EACH ROW
   WHEN (NEW."status" <> OLD."status") EXECUTE FUNCTION "fitgraph_recipe_reviewed"();
+`;
+
+const UNIT_TRIGGER_SQL = `
 CREATE OR REPLACE TRIGGER "ingredient_unit_weighed" BEFORE INSERT OR UPDATE ON "ingredient_unit" FOR EACH ROW
   WHEN (NEW."portions" IS NOT NULL) EXECUTE FUNCTION "fitgraph_portion_weighed"();
 `;
@@ -158,6 +161,7 @@ export const up: OnlineMigration = async (change) => {
   await change.run(FUNCTIONS_SQL);
   await change.run(PART_TRIGGERS_SQL);
   await change.run(FOOD_TRIGGERS_SQL);
+  await change.run(UNIT_TRIGGER_SQL);
 };
 
 export const down: OnlineMigration = async (change) => {
