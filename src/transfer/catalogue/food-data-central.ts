@@ -2,8 +2,8 @@
  * Foods of the USDA's FoodData Central, as in its JSON archives
  * (https://fdc.nal.usda.gov/download-datasets).
  */
-import { isGtin, type FoodPortion, type SourceFood } from './food';
 import { PORTION } from '../../fitness/catalogue/household-unit';
+import { isGtin, type FoodPortion, type SourceFood } from './food';
 import { upperFirst } from '../../engine/declare/inflection';
 import { KILOJOULES_PER_KILOCALORIE, numberOf } from './open-food-facts';
 
