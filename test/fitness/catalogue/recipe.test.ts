@@ -554,7 +554,12 @@ test('a recipe counts as one contribution of a day', async () => {
   const dora = await fitgraph.user('dora');
   const part = { ingredientId: await foodOf(curator), grams: '1' };
 
-  await Promise.all(Array.from({ length: 100 }, () => createRecipe(dora, [part])));
+  const many = `mutation ($input: RecipeInput!) { ${Array.from({ length: 20 }, (_, index) => `f${index}: createRecipe(input: $input) { errors { code } }`).join(' ')} }`;
+
+  for (let request = 0; request < 5; request += 1) {
+    await dora.ask(many, { input: recipeInput([part]) });
+  }
+
   expect((await dora.query(CREATE_RECIPE, { input: recipeInput([part]) })).code).toBe(
     'TOO_MANY_REQUESTS',
   );
