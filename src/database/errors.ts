@@ -59,6 +59,7 @@ const CORRUPTION_ERROR_CODE_PATTERN = /^(XX...|22...|58P01)$/;
 const TIMEOUT_CODE = '57014';
 const LOCK_TIMEOUT_CODE = '55P03';
 const READ_ONLY_TRANSACTION_CODE = '25006';
+const FOREIGN_KEY_VIOLATION_CODE = '23503';
 
 export const errorCodeOf = (error: unknown): string =>
   String((error as { code?: unknown } | undefined)?.code);
@@ -73,6 +74,9 @@ export const isLockTimeout = (error: unknown): boolean => errorCodeOf(error) ===
  */
 export const isReadOnlyError = (error: unknown): boolean =>
   errorCodeOf(error) === READ_ONLY_TRANSACTION_CODE;
+
+export const isForeignKeyViolation = (error: unknown): boolean =>
+  errorCodeOf(error) === FOREIGN_KEY_VIOLATION_CODE;
 
 /** Whether the database connection failed or none was available. */
 export const isDatabaseUnavailableError = (error: unknown): boolean =>

@@ -24,6 +24,7 @@ import MealItemResolver from './nutrition/meal-item';
 import MuscleResolver from './catalogue/muscle';
 import NutritionPlanResolver from './nutrition/nutrition-plan';
 import PlannedSetResolver from './training/planned-set';
+import RecipePartResolver from './catalogue/recipe';
 import RepetitionUnitResolver from './training/repetition-unit';
 import ScheduleResolver from './training/schedule';
 import ScheduleStepResolver from './training/schedule-step';
@@ -92,6 +93,7 @@ export const resolvers: readonly (new () => object)[] = [
   MuscleResolver,
   NutritionPlanResolver,
   PlannedSetResolver,
+  RecipePartResolver,
   RepetitionUnitResolver,
   ScheduleResolver,
   ScheduleStepResolver,

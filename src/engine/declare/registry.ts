@@ -217,6 +217,9 @@ export interface ResourceOptions extends RestViewOptions {
    */
   partKeyFieldNames?: readonly string[];
 
+  /** Parts that make up their row: when it is merged into another one, they do not move. */
+  staysWithMergedRow?: true;
+
   /** Whether only curators see the rows. */
   isForCurators?: boolean;
 

@@ -60,9 +60,9 @@ export const creatableChildFields = (entity: Entity): readonly ChildRowsField[] 
       const { isOwned, metadata } = resourceOf(target())!;
 
       return (
-        (isSavedWithParent || (isOwned && resourceOf(entity)!.isOwned)) &&
+        (isSavedWithParent ||
+          (isOwned && resourceOf(entity)!.isOwned && metadata.createMutationName !== undefined)) &&
         !readOnly &&
-        metadata.createMutationName !== undefined &&
         keyFieldName === 'id' &&
         !fieldOf(target(), referenceFieldName).readOnly
       );

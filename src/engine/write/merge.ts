@@ -2,6 +2,7 @@
  * Merges rows of the catalogue: all rows that refer to one row refer to another one afterwards. The
  * merged row is retired and keeps its id at its source, so that imports do not add it again.
  */
+import { isForeignKeyViolation } from '../../database/errors';
 import type { Row } from '../../database/rows';
 import type { Transaction } from '../../database/transaction';
 import { publishedRowConditions, requireCurator } from '../access/access';
@@ -59,7 +60,20 @@ export async function mergeRow(
       const pair = { from: ids[0], into: ids[1] };
 
       await transaction.asServer(async () => {
-        await moveReferences(entity, [pair], transaction);
+        try {
+          await moveReferences(entity, [pair], transaction);
+        } catch (error) {
+          if (!isForeignKeyViolation(error)) throw error;
+          throwIfInvalid([
+            {
+              path: into.idPath,
+              ...invalidValueIssue(
+                'A row that refers to the one to merge may not refer to this one.',
+              ),
+            },
+          ]);
+        }
+
         await transaction.query(
           `UPDATE "${resourceOf(entity)!.table}" SET "is_retired" = true, "merged_into_id" = $2::int,
             "refusal_reason" = CASE WHEN "status" = '1' THEN 'Merged into the row ' || $2::text || '.' ELSE "refusal_reason" END,
@@ -97,7 +111,9 @@ async function moveReferences(
 ): Promise<void> {
   if (!pairs.length) return;
 
-  for (const child of partFields(entity)) await moveParts(child, pairs, transaction);
+  for (const child of partFields(entity)) {
+    if (!resourceOf(child.target())!.staysWithMergedRow) await moveParts(child, pairs, transaction);
+  }
 
   for (const { table, column } of referringColumns(entity)) {
     await queryPairs(

@@ -1,5 +1,5 @@
 /** Undoes a change in the history of the catalogue. */
-import { errorCodeOf } from '../../database/errors';
+import { isForeignKeyViolation } from '../../database/errors';
 import type { Row } from '../../database/rows';
 import type { Transaction } from '../../database/transaction';
 import type { Context } from '../context';
@@ -8,9 +8,6 @@ import { fieldsOf, type Entity } from '../declare/fields';
 import { allEntities, resourceOf } from '../declare/registry';
 import { parseRowIds, requireRowsExist } from './row-references';
 import { rejectReferencedRows } from './references';
-
-/** PostgreSQL error code foreign_key_violation. */
-const FOREIGN_KEY_VIOLATION_CODE = '23503';
 
 const ID_PATH = ['id'];
 const conflictError = (message: string) =>
@@ -94,7 +91,7 @@ async function undoIn({ id, table, row_id: rowId, before, after }: Row, transact
   try {
     await transaction.query(text, [id]);
   } catch (error) {
-    if (errorCodeOf(error) !== FOREIGN_KEY_VIOLATION_CODE) throw error;
+    if (!isForeignKeyViolation(error)) throw error;
     throw conflictError('A row to which it refers does not exist any more.');
   }
 }

@@ -6,6 +6,9 @@ import { Children, Ref, Resource } from '../../engine/declare/resource';
 import { IngredientUnit } from './ingredient-unit';
 import { Language } from './language';
 
+/** Name of the unit of a portion without a measure. */
+export const PORTION = 'Portion';
+
 @Resource({
   restName: 'weightunit',
   inReference: { apiRootPosition: 23 },

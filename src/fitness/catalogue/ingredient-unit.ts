@@ -9,6 +9,7 @@ import { Ingredient } from './ingredient';
 
 const filterFieldNames = ['amount', 'gram', 'ingredientId', 'householdUnitId'];
 const title = 'Ingredient Weight Unit';
+const MAX_PORTIONS = 1000;
 
 @Resource({
   restName: 'ingredientweightunit',
@@ -57,6 +58,17 @@ export class IngredientUnit extends Model<IngredientUnit> {
     readWithColumns: true,
   })
   declare grams: string;
+  @IntegerField({
+    label: 'Portions',
+    description:
+      'Number of these units that a recipe gives. If set, the weight is computed from its parts.',
+    min: 1,
+    max: MAX_PORTIONS,
+    allowNull: true,
+    hiddenInRest: true,
+    restSortable: false,
+  })
+  declare portions: number | null;
   @Ref(() => Ingredient, { label: 'Ingredient', readOnly: 'rest' }) declare ingredientId: number;
   @Ref(() => HouseholdUnit, { label: 'Weight unit', restKey: 'unit', column: 'unit_id' })
   declare householdUnitId: number;

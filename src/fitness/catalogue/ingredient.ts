@@ -52,6 +52,8 @@ import { checkBarcode, equivalentBarcodes, MAX_BARCODE_LENGTH } from './barcode'
 import { IngredientUnit } from './ingredient-unit';
 import { Language } from './language';
 import { License, LICENSE_AUTHOR_FIELD_OPTIONS } from './license';
+import { RecipePart } from './recipe';
+import { ACCEPTED_PARTS_RULE } from './recipe-rules';
 import {
   addReviewValues,
   PENDING_STATUS,
@@ -108,6 +110,7 @@ const filterFieldNames = [
   publishedColumnValues: PUBLISHED_COLUMN_VALUES,
   retiredColumn: RETIRED_COLUMN,
   pendingColumnValues: { status: PENDING_STATUS },
+  crossFieldRules: [ACCEPTED_PARTS_RULE],
   searchPreferences: searchPreferences('ingredient_id', () => [DiaryEntry, MealItem]),
   filters: filterFieldNames,
   views: {
@@ -239,6 +242,12 @@ export class Ingredient extends Model<Ingredient> {
     ...OPTIONAL_TEXT_FIELD_OPTIONS,
   })
   declare brand: string | null;
+  @Children(() => RecipePart, 'recipeId', {
+    isSavedWithParent: true,
+    assumedSize: 8,
+    description: 'The foods of a recipe; the nutrients are computed from them.',
+  })
+  declare parts: RecipePart[];
   @Children(() => IngredientUnit, 'ingredientId', {
     isSavedWithParent: true,
     assumedSize: 3,

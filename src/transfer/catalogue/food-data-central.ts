@@ -3,8 +3,9 @@
  * (https://fdc.nal.usda.gov/download-datasets).
  */
 import { isGtin } from '../../fitness/catalogue/barcode';
+import { PORTION } from '../../fitness/catalogue/household-unit';
 import { MAX_INTEGER } from '../../shared/bounds';
-import { MAX_PORTION_AMOUNT, PORTION, type FoodPortion, type SourceFood } from './food';
+import { MAX_PORTION_AMOUNT, type FoodPortion, type SourceFood } from './food';
 import { upperFirst } from '../../engine/declare/inflection';
 import { CC0 } from './licenses';
 import { KILOJOULES_PER_KILOCALORIE, numberOf, textOf } from './open-food-facts';

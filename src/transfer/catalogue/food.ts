@@ -6,9 +6,6 @@ import type { SourceLicense } from './licenses';
 
 type Nutrient = (typeof NUTRIENTS)[number];
 
-/** Household unit of a portion without a measure. */
-export const PORTION = 'Portion';
-
 export const MAX_PORTION_AMOUNT = 999;
 
 export interface FoodPortion {

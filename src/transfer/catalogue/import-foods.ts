@@ -8,8 +8,7 @@ import type { Database } from '../../database/connection';
 import { inTransaction } from '../../database/transaction';
 import type { RefusalReason } from '../../fitness/catalogue/refused-food';
 import { Ingredient } from '../../fitness/catalogue/ingredient';
-import { fieldsOf } from '../../engine/declare/fields';
-import { allEntities, resourceOf } from '../../engine/declare/registry';
+import { referringColumns } from '../../engine/write/references';
 import { failImport } from '../dump';
 import { importExclusively } from './exclusive';
 import { refusalReasonOf, type SourceFood } from './food';
@@ -53,15 +52,8 @@ export interface FoodImportReport {
 
 /** SQL: whether somebody uses food `i`. */
 const isUsedSql = (): string =>
-  allEntities()
-    .flatMap((entity) =>
-      fieldsOf(entity)
-        .filter(({ target }) => target?.() === Ingredient && resourceOf(entity)!.isOwned)
-        .map(
-          ({ column }) =>
-            `EXISTS (SELECT FROM "${resourceOf(entity)!.table}" u WHERE u."${column!}" = i."id")`,
-        ),
-    )
+  referringColumns(Ingredient)
+    .map(({ table, column }) => `EXISTS (SELECT FROM "${table}" u WHERE u."${column}" = i."id")`)
     .join(' OR ');
 
 async function prepare(

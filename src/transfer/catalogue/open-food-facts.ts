@@ -2,7 +2,8 @@
  * Products of Open Food Facts, as in its JSON Lines dump and its daily changes
  * (https://world.openfoodfacts.org/data).
  */
-import { PORTION, type FoodPortion, type SourceFood } from './food';
+import { PORTION } from '../../fitness/catalogue/household-unit';
+import { type FoodPortion, type SourceFood } from './food';
 
 export const OPEN_FOOD_FACTS = {
   name: 'Open Food Facts',

@@ -132,6 +132,14 @@ test('every list whose length no argument determines declares its size', () => {
 
 test('declared sizes are between the average length of stored lists and twice the greatest one', async () => {
   const { person } = await richAccount(fitgraph);
+  const { ingredients } = await person.ask('{ ingredients(first: 8) { nodes { id } } }');
+
+  await person.ask(
+    `mutation ($parts: [RecipePartOfRecipeInput!]!) { createRecipe(input: { name: "Soup", languageId: 2, parts: $parts }) { errors { code } } }`,
+    {
+      parts: ingredients.nodes.map(({ id }: { id: string }) => ({ ingredientId: id, grams: '50' })),
+    },
+  );
   const demo = await seedDemo({
     database: fitgraph.database,
     tokenVault: new TokenVault(SECRET_KEY),

@@ -641,3 +641,38 @@ test.each(['gzip', 'plain'])('a connection that breaks while %s arrives is named
     server.close();
   }
 });
+
+test('imports change the recipes of their foods, and keep these foods', async () => {
+  const curator = await fitgraph.user('cook', { isCurator: true });
+  const sourceName = 'Kitchen';
+  const table = (...rows: string[]) => ['name,kcal,protein,carbs,fat', ...rows].join('\n');
+  const rice = (energy: number) => `Rice,${energy},7,77,1`;
+
+  await run(table(rice(350), 'Water,0,0,0,0', 'Salt,0,0,0,0'), { sourceName });
+  const idOf = async (name: string) =>
+    (
+      await fitgraph.sql('SELECT "id" FROM "ingredient" WHERE "name" = $1 AND "source_name" = $2', [
+        name,
+        sourceName,
+      ])
+    )[0]!.id;
+  const parts = [
+    { ingredientId: await idOf('Rice'), grams: '100' },
+    { ingredientId: await idOf('Water'), grams: '150' },
+  ];
+  const { made } = await curator.ask(
+    `mutation ($parts: [RecipePartOfRecipeInput!]!) {
+      made: createRecipe(input: { name: "Boiled rice", languageId: 2, parts: $parts }) { ingredient { id energy } } }`,
+    { parts },
+  );
+
+  expect(made.ingredient.energy).toBe(140);
+  await run(table(rice(360), 'Water,0,0,0,0'), { sourceName });
+  const { ingredient } = await curator.ask(`{ ingredient(id: ${made.ingredient.id}) { energy } }`);
+
+  expect(ingredient.energy).toBe(144);
+  expect(await run(table('Pepper,250,10,60,3'), { sourceName, isComplete: true })).toMatchObject({
+    created: 1,
+    removed: 1,
+  });
+});
