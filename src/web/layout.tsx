@@ -73,6 +73,7 @@ function Navigation({ visitor }: Pick<PageProps, 'visitor'>) {
       <a href="/playground">Playground</a>
       <a href="/api/v2/schema/docs">Reference</a>
       <a href="/docs">Guides</a>
+      {!isAnonymous && <a href="/catalogue">Catalogue</a>}
       {visitor.isSuperuser && <a href="/admin">Administration</a>}
       <span class="grow" />
       {isAnonymous && <a href={loginUrl(visitor.returnUrl)}>Sign in</a>}

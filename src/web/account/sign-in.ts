@@ -28,6 +28,7 @@ import { addAccountRoutes } from './account-routes';
 import { addProviderRoutes, PROVIDER_CALLBACK_PATH } from './provider-routes';
 import type { RequestContext } from '../../request/request-context';
 import { addAdminRoutes } from '../admin/routes';
+import { addCatalogueRoutes } from '../catalogue/routes';
 import { addApiKeyRoutes, type RequireSignIn } from './api-key-routes';
 import { renderLandingPage } from '../landing';
 import { loginUrl, type Visitor } from '../layout';
@@ -257,6 +258,7 @@ export function signInRoutes(
   addApiKeyRoutes(router, parseForm, requireSignIn);
   addSetPasswordRoutes(router, parseForm, contextOf);
   addAdminRoutes(router, parseForm, requireSignIn);
+  addCatalogueRoutes(router, parseForm, requireSignIn, executor);
   addAccountRoutes(router, parseForm, requireSignIn, executor);
 
   if (openIdProvider) {
