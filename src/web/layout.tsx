@@ -24,6 +24,9 @@ export interface Visitor {
   /** Whether to link to the pages of superusers. */
   isSuperuser?: boolean;
 
+  /** Whether to link from rows of the catalogue to the pages on which curators write them. */
+  isCurator?: boolean;
+
   /** URL of this page, to which the visitor returns after login. */
   returnUrl?: string;
 

@@ -217,7 +217,7 @@ export interface ResourceOptions extends RestViewOptions {
    */
   partKeyFieldNames?: readonly string[];
 
-  /** Whether only curators see the rows. */
+  /** Whether only curators see rows of other users. Rows of a user have `user_id`. */
   isForCurators?: boolean;
 
   /**

@@ -4,12 +4,7 @@
  */
 import type { Context } from '../../engine/context';
 import type { InputIssue } from '../../engine/declare/errors';
-import {
-  fieldsOf,
-  partFields,
-  type Entity,
-  type EntityField,
-} from '../../engine/declare/fields';
+import { fieldsOf, partFields, type Entity, type EntityField } from '../../engine/declare/fields';
 import { findEntity, resourceOf } from '../../engine/declare/registry';
 import type { ResultData } from '../../rest/endpoints';
 import { writeFormControlsOf } from '../browse/view/controls';
@@ -19,6 +14,9 @@ import { textParameters, type FormValues } from '../html-response';
 /** Fields that have actions of their own. */
 const DECISION_FIELDS = ['status', 'isRetired', 'refusalReason'];
 const MAX_CHOICES = 1_000;
+
+/** Longer texts, such as descriptions, have several lines. */
+const MAX_SINGLE_LINE_CHARACTERS = 200;
 
 /** Texts of the inputs of a form, by key. Keys of parts are such as `translations.0.name`. */
 export type FormTexts = Record<string, readonly string[]>;
@@ -80,7 +78,11 @@ function controlsOf(entity: Entity, context: Context, parentFieldName?: string):
     (typeName) => relationOptionsOf(typeName, context),
   );
 
-  return controls.map((control, index) => ({ ...control, allowNull: fields[index]!.allowNull }));
+  return controls.map((control, index) => ({
+    ...control,
+    allowNull: fields[index]!.allowNull,
+    isSingleLine: control.maxLength! <= MAX_SINGLE_LINE_CHARACTERS,
+  }));
 }
 
 export const rowFormOf = (entity: Entity, context: Context): RowForm => ({

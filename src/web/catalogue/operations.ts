@@ -1,5 +1,5 @@
 /** The GraphQL operations of the pages of the catalogue. */
-import type { GraphQLError } from 'graphql';
+import { parse, type GraphQLError } from 'graphql';
 import { isCurator } from '../../engine/access/access';
 import { notFoundError, type ArgumentError } from '../../engine/declare/errors';
 import { partFields, type Entity } from '../../engine/declare/fields';
@@ -65,8 +65,9 @@ function issuesOf(errors: readonly GraphQLError[]): RowIssue[] {
   return errors.flatMap((error): RowIssue[] => {
     const { code, inputErrors } = error.extensions;
 
-    if (code === 'TOO_MANY_REQUESTS')
-      {return [{ path: [], code: 'INVALID', message: error.message }];}
+    if (code === 'TOO_MANY_REQUESTS') {
+      return [{ path: [], code: 'INVALID', message: error.message }];
+    }
 
     if (!inputErrors) throw error;
 
@@ -85,7 +86,7 @@ export class CatalogueOperations {
   }
 
   private run(text: string, variables: Record<string, unknown>) {
-    return this.executor.prepareInternalOperation(text)(this.context, variables);
+    return this.executor.execute(parse(text), undefined, this.context, variables);
   }
 
   private async query(text: string, variables: Record<string, unknown> = {}): Promise<ResultData> {
@@ -103,10 +104,11 @@ export class CatalogueOperations {
     selection = '',
   ): Promise<Outcome> {
     const names = Object.keys(argumentTypes);
-    const declarations = names.map((name) => `$${name}: ${argumentTypes[name]}`).join(', ');
-    const values = names.map((name) => `${name}: $${name}`).join(', ');
+    const inParentheses = (texts: string[]) => (texts.length ? `(${texts.join(', ')})` : '');
+    const declarations = inParentheses(names.map((name) => `$${name}: ${argumentTypes[name]}`));
+    const values = inParentheses(names.map((name) => `${name}: $${name}`));
     const { data, errors } = await this.run(
-      `mutation (${declarations}) { outcome: ${mutationName}(${values}) { ${selection} errors { path code message } } }`,
+      `mutation ${declarations} { outcome: ${mutationName}${values} { ${selection} errors { path code message } } }`,
       variables,
     );
 
@@ -125,7 +127,10 @@ export class CatalogueOperations {
       return { rows: (await this.query(`{ rows: ${pluralName} { ${selection} } }`)).rows };
     }
 
-    const where = { ...conditions, ...(Boolean(search) && { [labelFieldOf(entity)!]: { search } }) };
+    const where = {
+      ...conditions,
+      ...(Boolean(search) && { [labelFieldOf(entity)!]: { search } }),
+    };
     const { page } = await this.query(
       `query ($first: Int, $after: String, $where: ${entity.name}Where) { page: ${pluralName}(first: $first, after: $after, where: $where) { nodes { ${selection} } ${PAGE_INFO} } }`,
       { first, after, where },

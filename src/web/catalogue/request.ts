@@ -26,6 +26,7 @@ export interface CataloguePage {
   title: string;
   crumbs?: readonly Crumb[];
   content: ComponentChildren;
+  hasTimes?: boolean;
 
   /** Whether the page shows why an action was rejected. */
   isRejection?: boolean;
@@ -67,7 +68,7 @@ export const cataloguePath = (entity: Entity, id?: string | number): string =>
 export const rowNounOf = ({ name }: Entity): string => nounOf(name).replace('ingredient', 'food');
 
 export const listTitleOf = (entity: Entity): string =>
-  labelFor(resourceOf(entity)!.pluralName).replace('Ingredient', 'Food');
+  labelFor(resourceOf(entity)!.pluralName).replace('Ingredient', 'Food').replace(' list', '');
 
 export const listCrumbOf = (entity: Entity): Crumb => ({
   label: listTitleOf(entity),

@@ -183,6 +183,7 @@ async function renderStart(request: CatalogueRequest): Promise<CataloguePage> {
 
   return {
     title: START_TITLE,
+    hasTimes: !isCurator,
     content: (
       <>
         <ul class="cards">
@@ -300,6 +301,7 @@ async function renderChanges(
 
   return {
     title: 'Latest changes',
+    hasTimes: true,
     isRejection: issues !== undefined,
     content: (
       <>
@@ -320,7 +322,7 @@ async function undoChange(request: CatalogueRequest): Promise<CataloguePage | st
 function sendCataloguePage(
   response: Response,
   { context, visitor, query }: CatalogueRequest,
-  { title, crumbs = [], content, isRejection }: CataloguePage,
+  { title, crumbs = [], content, hasTimes, isRejection }: CataloguePage,
 ): void {
   const notice = textOf(query, 'done');
   const startCrumb = { label: START_TITLE, href: CATALOGUE_PATH };
@@ -339,8 +341,12 @@ function sendCataloguePage(
           </p>
         )}
         {content}
-        <TimeZoneNote timeZone={context.timeZone} />
-        <LocalTimesScript />
+        {hasTimes && (
+          <>
+            <TimeZoneNote timeZone={context.timeZone} />
+            <LocalTimesScript />
+          </>
+        )}
       </>
     ),
   });

@@ -243,6 +243,7 @@ export async function renderRowPage(
   return {
     title: rowTitleOf(entity, row),
     crumbs: [listCrumbOf(entity)],
+    hasTimes: actions.has('undo'),
     isRejection: rejection !== undefined,
     content: (
       <>
