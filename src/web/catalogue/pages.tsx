@@ -1,17 +1,19 @@
 /** Components of the pages of the catalogue: forms of rows, lists and the history. */
 import type { ComponentChildren } from 'preact';
-import { fieldOf, fieldsOf, type Entity } from '../../engine/declare/fields';
+import type { Context } from '../../engine/context';
+import { fieldsOf, type Entity, type EntityField } from '../../engine/declare/fields';
 import { upperFirst } from '../../engine/declare/inflection';
 import { resourceOf } from '../../engine/declare/registry';
 import { PostForm, Time } from '../admin/components';
 import { FormField } from '../browse/form-field';
+import { fieldLabelOf } from '../browse/view/labels';
 import { formatControlValue, hasConflict } from '../browse/view/stored-values';
 import type { FieldErrors, FormControl } from '../browse/view/view-model';
 import type { Visitor } from '../layout';
 import { Table } from '../table';
-import { partPrefixesOf, type FormTexts, type RowForm } from './forms';
+import { labelFieldOf, partPrefixesOf, type FormTexts, type RowForm } from './forms';
 import type { CatalogueChange, ListedRow } from './operations';
-import { catalogueEntities, cataloguePath, rowNounOf } from './request';
+import { catalogueEntities, cataloguePath, rowNounOf, type CatalogueRequest } from './request';
 
 export const rowTitleOf = (entity: Entity, { id, label }: Pick<ListedRow, 'id' | 'label'>) =>
   label && label !== id ? label : upperFirst(`${rowNounOf(entity)} ${id}`);
@@ -25,6 +27,9 @@ export function rowStateOf({ status, isRetired, refusalReason }: Partial<ListedR
 
   return status === 'ACCEPTED' ? 'Accepted' : '';
 }
+
+/** For the author of a row that is not accepted yet. */
+export const PENDING_NOTE = 'Only you see and use it until a curator accepts it.';
 
 export const Problems = ({ errors }: { errors: readonly string[] }) => (
   <div class="alert" role="alert">
@@ -107,18 +112,22 @@ function Parts({ part, ...props }: RowFormProps & { part: RowForm['parts'][numbe
     <>
       {prefixes.map((prefix, index) => {
         const [id] = props.texts[`${prefix}id`] ?? [];
+        const [name = index + 1] = props.texts[prefix + labelFieldOf(part.entity)!] ?? [];
+        const hasError = Object.keys(props.errors).some((key) => key.startsWith(prefix));
 
         return (
-          <fieldset class="box fields">
-            <legend>
-              {title} {index + 1}
-            </legend>
-            {id && <input type="hidden" name={`${prefix}id`} value={id} />}
-            <Fields {...props} prefix={prefix} controls={part.controls} />
-            <label>
-              <input type="checkbox" name={`${prefix}remove`} /> Remove
-            </label>
-          </fieldset>
+          <details open={prefixes.length === 1 || hasError}>
+            <summary>
+              {title}: {name}
+            </summary>
+            <div class="fields">
+              {id && <input type="hidden" name={`${prefix}id`} value={id} />}
+              <Fields {...props} prefix={prefix} controls={part.controls} />
+              <label>
+                <input type="checkbox" name={`${prefix}remove`} /> Remove this {title.toLowerCase()}
+              </label>
+            </div>
+          </details>
         );
       })}
       {prefixes.length || !props.form.isNamedByPart ? (
@@ -179,30 +188,43 @@ export function ValueTable({ form, texts }: Pick<RowFormProps, 'form' | 'texts'>
   );
 }
 
+type Columns = Readonly<Record<string, unknown>>;
+
+/** Text of a stored value: names of choices and of rows in small tables instead of their ids. */
+function storedValueText(field: EntityField, columns: Columns, { services }: Context): string {
+  const value = columns[field.column!];
+  const target = field.target?.();
+  const row = target && (services.catalogue.get(target, Number(value)) as Columns | null);
+  const choice = field.choices?.find((candidate) => candidate.value === value);
+  const text = row?.[labelFieldOf(target!)!] ?? choice?.label ?? value ?? '';
+
+  return text === '' ? '–' : String(text as string);
+}
+
 /** The fields of a row that a change has changed. */
-function ChangedValues({ entity, change }: { entity: Entity; change: CatalogueChange }) {
+function ChangedValues(props: { entity: Entity; change: CatalogueChange; context: Context }) {
+  const { entity, change, context } = props;
   const [before, after] = [change.before, change.after].map(
-    (json) => JSON.parse(json ?? '{}') as Record<string, unknown>,
-  ) as [Record<string, unknown>, Record<string, unknown>];
-
-  const textIn = (row: Record<string, unknown>, name: string) => {
-    const { column, choices } = fieldOf(entity, name);
-    const value = row[column!];
-
-    return value == null || value === ''
-      ? '–'
-      : String(choices?.find((choice) => choice.value === value)?.label ?? value);
-  };
+    (json) => JSON.parse(json ?? '{}') as Columns,
+  ) as [Columns, Columns];
+  const isWritten = ({ column, readOnly, exclusiveTo }: EntityField) =>
+    column && (!readOnly || exclusiveTo === 'rest');
+  const values = fieldsOf(entity)
+    .filter(isWritten)
+    .map((field) => ({
+      label: fieldLabelOf(field),
+      former: storedValueText(field, before, context),
+      current: storedValueText(field, after, context),
+    }));
 
   return (
-    <ul class="plain">
-      {fieldsOf(entity)
-        .filter(({ name, column, setByDatabase }) => column && !setByDatabase && name !== 'id')
-        .filter(({ name }) => textIn(before, name) !== textIn(after, name))
-        .map(({ name, label }) => (
+    <ul class="changes">
+      {values
+        .filter(({ former, current }) => former !== current)
+        .map(({ label, former, current }) => (
           <li>
-            {label}: {change.before && `${textIn(before, name)} → `}
-            {textIn(after, name)}
+            {label}: {change.before && `${former} → `}
+            {current}
           </li>
         ))}
     </ul>
@@ -212,9 +234,10 @@ function ChangedValues({ entity, change }: { entity: Entity; change: CatalogueCh
 /** Changes with a button that undoes the latest one of each row. */
 export function History(props: {
   path: string;
-  visitor: Visitor;
+  request: CatalogueRequest;
   changes: readonly CatalogueChange[];
 }) {
+  const { context, visitor } = props.request;
   const changedRows = new Set<string>();
   const rows = props.changes.map((change): ComponentChildren[] => {
     const entity = catalogueEntities().find(
@@ -230,10 +253,10 @@ export function History(props: {
       change.username || 'deleted user',
       <>
         <a href={cataloguePath(entity, change.rowId)}>{title}</a> {change.operation.toLowerCase()}
-        <ChangedValues entity={entity} change={change} />
+        <ChangedValues entity={entity} change={change} context={context} />
       </>,
       isLatest && change.operation !== 'CREATED' && (
-        <PostForm action={props.path} visitor={props.visitor} class="inline">
+        <PostForm action={props.path} visitor={visitor} class="inline">
           <input type="hidden" name="change" value={change.id} />
           <button
             class="plain"

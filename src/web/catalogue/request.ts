@@ -36,18 +36,6 @@ export interface CataloguePage {
 export const textOf = (values: FormValues, name: string): string =>
   textParameter(values, name)?.trim() ?? '';
 
-/** Types of the catalogue that curators write. */
-export const catalogueEntities = (): Entity[] =>
-  allEntities().filter((entity) => {
-    const { isOwned, metadata } = resourceOf(entity)!;
-
-    return !isOwned && metadata.createMutationName !== undefined;
-  });
-
-/** Types to which every user contributes. */
-export const contributedEntities = (): Entity[] =>
-  catalogueEntities().filter(isHiddenUntilAccepted);
-
 /** The type in the path. Types that the user cannot write are not found. */
 export function entityOf({ operations, params }: CatalogueRequest): Entity {
   const entities = operations.isCurator ? catalogueEntities() : contributedEntities();
@@ -69,6 +57,20 @@ export const rowNounOf = ({ name }: Entity): string => nounOf(name).replace('ing
 
 export const listTitleOf = (entity: Entity): string =>
   labelFor(resourceOf(entity)!.pluralName).replace('Ingredient', 'Food').replace(' list', '');
+
+/** Types of the catalogue that curators write, by title. */
+export const catalogueEntities = (): Entity[] =>
+  allEntities()
+    .filter((entity) => {
+      const { isOwned, metadata } = resourceOf(entity)!;
+
+      return !isOwned && metadata.createMutationName !== undefined;
+    })
+    .sort((a, b) => listTitleOf(a).localeCompare(listTitleOf(b)));
+
+/** Types to which every user contributes. */
+export const contributedEntities = (): Entity[] =>
+  catalogueEntities().filter(isHiddenUntilAccepted);
 
 export const listCrumbOf = (entity: Entity): Crumb => ({
   label: listTitleOf(entity),

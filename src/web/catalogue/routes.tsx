@@ -3,6 +3,7 @@
  * pages run the GraphQL operations that programs use, and work without JavaScript.
  */
 import type { Request, RequestHandler, Response, Router } from 'express';
+import { contributorTableOf } from '../../engine/access/access';
 import { notFoundError } from '../../engine/declare/errors';
 import type { Entity } from '../../engine/declare/fields';
 import { upperFirst, withArticle } from '../../engine/declare/inflection';
@@ -34,6 +35,7 @@ import {
   History,
   inputKeysOf,
   NextLink,
+  PENDING_NOTE,
   Problems,
   rowStateOf,
   RowTable,
@@ -120,12 +122,12 @@ async function renderContributions(request: CatalogueRequest) {
       {contributions.length ? (
         <Table
           label="Your contributions"
-          columns={['Name', 'Type', 'Added', 'State']}
+          columns={['Name', 'State', 'Added', 'Type']}
           rows={contributions.map(({ entity, row, addedAt }) => [
             <a href={cataloguePath(entity, row.id)}>{rowTitleOf(entity, row)}</a>,
-            upperFirst(rowNounOf(entity)),
-            <Time time={addedAt} />,
             rowStateOf(row),
+            <Time time={addedAt} />,
+            upperFirst(rowNounOf(entity)),
           ])}
         />
       ) : (
@@ -137,12 +139,13 @@ async function renderContributions(request: CatalogueRequest) {
 
 /** The rows that await a decision, and links to all types and to the history. */
 async function renderCuration({ operations }: CatalogueRequest) {
-  const decidedEntities = catalogueEntities().filter((entity) => hasField(entity, 'status'));
   const queues = await Promise.all(
-    decidedEntities.map(async (entity) => ({
-      entity,
-      ...(await operations.list(entity, { status: { eq: 'PENDING' } })),
-    })),
+    catalogueEntities()
+      .filter(contributorTableOf)
+      .map(async (entity) => ({
+        entity,
+        ...(await operations.list(entity, { status: { eq: 'PENDING' } })),
+      })),
   );
 
   return (
@@ -259,7 +262,7 @@ function renderNew(
     isRejection: issues !== undefined,
     content: (
       <>
-        {!operations.isCurator && <p>Only you see and use it until a curator accepts it.</p>}
+        {!operations.isCurator && <p>{PENDING_NOTE}</p>}
         {issues && <Problems errors={rowErrors} />}
         <EditForm
           action={cataloguePath(entity, 'new')}
@@ -291,13 +294,11 @@ async function createRow(request: CatalogueRequest): Promise<CataloguePage | str
 }
 
 async function renderChanges(
-  { operations, visitor, query }: CatalogueRequest,
+  request: CatalogueRequest,
   issues?: readonly RowIssue[],
 ): Promise<CataloguePage> {
-  const { rows, nextCursor } = await operations.findChanges(
-    {},
-    textOf(query, 'after') || undefined,
-  );
+  const after = textOf(request.query, 'after') || undefined;
+  const { rows, nextCursor } = await request.operations.findChanges({}, after);
 
   return {
     title: 'Latest changes',
@@ -306,7 +307,7 @@ async function renderChanges(
     content: (
       <>
         {issues && <Problems errors={issues.map(({ message }) => message)} />}
-        <History path={CHANGES_PATH} visitor={visitor} changes={rows} />
+        <History path={CHANGES_PATH} request={request} changes={rows} />
         <NextLink query={{ after: nextCursor }} />
       </>
     ),

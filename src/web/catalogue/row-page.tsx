@@ -23,6 +23,7 @@ import {
   EditForm,
   History,
   inputKeysOf,
+  PENDING_NOTE,
   Problems,
   rowStateOf,
   rowTitleOf,
@@ -200,7 +201,7 @@ function Images({ request: { context }, entity, row }: SectionProps) {
 
   return (
     <>
-      {path && <img src={thumbnailSrcOf(path, 'small')} alt="The image" class="figure" />}
+      {path && <img src={thumbnailSrcOf(path, 'small')} alt={`Image ${row.id}`} class="figure" />}
       {parts.flatMap(({ name, target }) =>
         (row[name] as ListedRow[]).map(({ id }) => (
           <p>
@@ -248,6 +249,7 @@ export async function renderRowPage(
     content: (
       <>
         {row.status && <p class="lead">{rowStateOf(row)}</p>}
+        {row.status === 'PENDING' && !operations.isCurator && <p>{PENDING_NOTE}</p>}
         {rejection && <Problems errors={rowErrors} />}
         <Images {...props} />
         {actions.has('save') ? (
@@ -274,7 +276,7 @@ export async function renderRowPage(
             <h2>History</h2>
             <History
               path={path}
-              visitor={visitor}
+              request={request}
               changes={(await loadHistory(request, entity, row)).rows}
             />
           </>

@@ -21,6 +21,7 @@ beforeAll(async () => {
 });
 
 type Fields = Record<string, string>;
+const DESCRIPTION = 'Push the sled as far as you can, then pull it.';
 const NEW_FOOD = '/catalogue/ingredient/new';
 
 const food = (name: string, more: Fields = {}): Fields => ({
@@ -37,7 +38,7 @@ const exercise = (name: string, more: Fields = {}): Fields => ({
   categoryId: '1',
   'translations.0.name': name,
   'translations.0.languageId': '2',
-  'translations.0.description': 'Push the sled as far as you can.',
+  'translations.0.description': DESCRIPTION,
   ...more,
 });
 
@@ -239,7 +240,7 @@ describe('contributions', () => {
     );
 
     expect(textOf((await ann.get('/catalogue')).text)).toMatch(
-      /Oat drink Food [-\d]+ [:\d]+ Pending/,
+      /Oat drink Pending [-\d]+ [:\d]+ Food/,
     );
     expect((await ann.get('/catalogue/ingredient?search=oat+drink')).text).toContain('Oat drink');
     expect((await bob.get('/catalogue/ingredient?search=oat+drink')).text).not.toContain(
@@ -261,7 +262,7 @@ describe('contributions', () => {
       { name: 'Oat drink', energy: 46, brand: null, units: [{ grams: '200' }] },
     ]);
     expect(textOf((await ann.get('/catalogue')).text)).toMatch(
-      /Oat drink Food [-\d]+ [:\d]+ Accepted/,
+      /Oat drink Accepted [-\d]+ [:\d]+ Food/,
     );
     expect(textOf((await bob.get(path)).text)).toMatch(/Name Oat drink Energy 46 /);
     expect((await curator.get('/catalogue')).text).not.toContain('Oat drink');
@@ -284,14 +285,14 @@ describe('contributions', () => {
 
     expect({ muscleIds, translations }).toEqual({
       muscleIds: ['1'],
-      translations: [{ name: 'Sled push', description: 'Push the sled as far as you can.' }],
+      translations: [{ name: 'Sled push', description: DESCRIPTION }],
     });
     expect((await bob.get(path)).status).toBe(404);
     const edited = await submit(ann, path, {
       ...(await formOf(ann, path, 'save')),
       'translations.1.name': 'Schlittenschieben',
       'translations.1.languageId': '1',
-      'translations.1.description': 'Den Schlitten so weit wie möglich schieben.',
+      'translations.1.description': DESCRIPTION,
     });
 
     expect(edited.text).toContain('Saved.');
