@@ -40,6 +40,12 @@ interface RowPage<Row> {
   nextCursor?: string;
 }
 
+export interface LoadedRow {
+  row: ResultData & ListedRow;
+  form: RowForm;
+  version: string;
+}
+
 export interface Outcome {
   errors: readonly RowIssue[];
   row?: { id: string };
@@ -148,13 +154,16 @@ export class CatalogueOperations {
     return rows.filter((row) => row.id !== id);
   }
 
-  /** Reads a row with its parts. Throws NOT_FOUND if the viewer cannot see it. */
-  async load(entity: Entity, id: string): Promise<{ row: ResultData; form: RowForm }> {
+  /**
+   * Reads a row with its parts, and their version together: that of a public row does not change
+   * with its parts. Throws NOT_FOUND if the viewer cannot see it.
+   */
+  async load(entity: Entity, id: string): Promise<LoadedRow> {
     const form = rowFormOf(entity, this.context);
     const keysOf = (controls: RowForm['controls']) => controls.map(({ key }) => key).join(' ');
     const images = partFields(entity).filter(({ target }) => hasImage(target()));
     const partSelections = [
-      ...form.parts.map(({ name, controls }) => `${name} { id ${keysOf(controls)} }`),
+      ...form.parts.map(({ name, controls }) => `${name} { id version ${keysOf(controls)} }`),
       ...images.map(({ name }) => `${name} { id image }`),
     ];
     const imageSelection = hasImage(entity) ? 'image' : '';
@@ -165,7 +174,10 @@ export class CatalogueOperations {
 
     if (!row) throw notFoundError();
 
-    return { row, form };
+    const parts: ResultData[] = form.parts.flatMap(({ name }) => row[name]);
+    const version = [row, ...parts].map((stored) => stored.version).join(' ');
+
+    return { row, form, version };
   }
 
   /** Changes of the catalogue, the latest first: of all users for curators, otherwise one's own. */

@@ -2,7 +2,6 @@
 import { partFields, type Entity } from '../../engine/declare/fields';
 import { resourceOf } from '../../engine/declare/registry';
 import { isMergeable } from '../../engine/write/references';
-import type { ResultData } from '../../rest/endpoints';
 import { PostForm } from '../admin/components';
 import { FormField } from '../browse/form-field';
 import { localImagePath, thumbnailSrcOf } from '../browse/images';
@@ -15,10 +14,9 @@ import {
   splitIssues,
   storedTextsOf,
   type FormTexts,
-  type RowForm,
   type RowIssue,
 } from './forms';
-import type { CatalogueOperations, ListedRow, Outcome } from './operations';
+import type { CatalogueOperations, ListedRow, LoadedRow, Outcome } from './operations';
 import {
   EditForm,
   History,
@@ -38,8 +36,6 @@ import {
   type CataloguePage,
   type CatalogueRequest,
 } from './request';
-
-type StoredRow = ResultData & ListedRow;
 
 const CONFLICT_ISSUE: RowIssue = {
   path: [],
@@ -86,7 +82,8 @@ interface Rejection {
 interface SectionProps {
   request: CatalogueRequest;
   entity: Entity;
-  row: StoredRow;
+  row: LoadedRow['row'];
+  version: string;
   actions: ReadonlySet<string>;
   errors: ReturnType<typeof splitIssues>['fieldErrors'];
 }
@@ -100,11 +97,11 @@ function ActionForm(
     isDangerous?: boolean;
   },
 ) {
-  const { request, entity, row, action, control, errors } = props;
+  const { request, entity, row, version, action, control, errors } = props;
 
   return (
     <PostForm action={cataloguePath(entity, row.id)} visitor={request.visitor} class="fields">
-      <input type="hidden" name="version" value={row.version} />
+      <input type="hidden" name="version" value={version} />
       {control && (
         <FormField
           control={control}
@@ -214,7 +211,7 @@ function Images({ request: { context }, entity, row }: SectionProps) {
 }
 
 /** Changes of the row and of its parts. */
-const loadHistory = ({ operations }: CatalogueRequest, entity: Entity, row: StoredRow) =>
+const loadHistory = ({ operations }: CatalogueRequest, entity: Entity, row: LoadedRow['row']) =>
   operations.findChanges({
     or: [
       { table: { eq: resourceOf(entity)!.table }, rowId: { eq: Number(row.id) } },
@@ -231,14 +228,14 @@ export async function renderRowPage(
 ): Promise<CataloguePage> {
   const { operations, visitor, params } = request;
   const entity = entityOf(request);
-  const { row, form } = await operations.load(entity, params.id!);
+  const { row, form, version } = await operations.load(entity, params.id!);
   const path = cataloguePath(entity, row.id);
   const storedTexts = storedTextsOf(row, form);
   const texts = rejection?.texts ?? storedTexts;
   const keys = [...inputKeysOf(form, texts), REASON_CONTROL.key, 'into'];
   const { fieldErrors: errors, rowErrors } = splitIssues(rejection?.issues ?? [], keys);
   const actions = availableActions(operations, entity, row);
-  const props = { request, entity, row, actions, errors };
+  const props = { request, entity, row, version, actions, errors };
   const isConflict = rejection?.issues.includes(CONFLICT_ISSUE);
 
   return {
@@ -260,7 +257,7 @@ export async function renderRowPage(
             texts={texts}
             errors={errors}
             conflictingTexts={isConflict ? storedTexts : undefined}
-            version={row.version}
+            version={version}
             actions={{ save: 'Save', ...(actions.has('accept') && { accept: 'Save and accept' }) }}
           />
         ) : (
@@ -290,16 +287,22 @@ export async function renderRowPage(
 export async function changeRow(request: CatalogueRequest): Promise<CataloguePage | string> {
   const { operations, body, params } = request;
   const entity = entityOf(request);
-  const { row, form } = await operations.load(entity, params.id!);
+  const loadedRow = await operations.load(entity, params.id!);
+  const { row, form } = loadedRow;
   const action = textOf(body, 'action');
-  const isEdit = action === 'save' || action === 'accept';
-  const texts = isEdit ? readFormTexts(body, form) : undefined;
+  const texts = ['save', 'accept'].includes(action) ? readFormTexts(body, form) : undefined;
 
   if (!availableActions(operations, entity, row).has(action)) {
     return renderRowPage(request, { issues: [UNAVAILABLE_ISSUE] });
   }
 
-  const { errors } = await runAction(request, { entity, row, form, action, texts });
+  const formVersion = textOf(body, 'version') || loadedRow.version;
+
+  if (formVersion !== loadedRow.version) {
+    return renderRowPage(request, { issues: [CONFLICT_ISSUE], texts });
+  }
+
+  const { errors } = await runAction(request, { entity, ...loadedRow, action, texts });
   const issues = errors.map((issue) => (issue.path[0] === 'ifVersion' ? CONFLICT_ISSUE : issue));
 
   if (issues.length) return renderRowPage(request, { issues, texts });
@@ -311,18 +314,17 @@ export async function changeRow(request: CatalogueRequest): Promise<CataloguePag
 
 function runAction(
   { operations, body }: CatalogueRequest,
-  options: { entity: Entity; row: StoredRow; form: RowForm; action: string; texts?: FormTexts },
+  options: LoadedRow & { entity: Entity; action: string; texts?: FormTexts },
 ): Promise<Outcome> {
-  const { entity, row, form, action, texts } = options;
+  const { entity, row, form, action, texts = {} } = options;
   const { id } = row;
-  const version = textOf(body, 'version') || undefined;
-  const update = (input: object) => operations.update(entity, id, input, version);
+  const update = (input: object) => operations.update(entity, id, input, row.version);
 
   switch (action) {
     case 'save':
-      return update(mutationInputOf(form, texts!, false));
+      return update(mutationInputOf(form, texts, false));
     case 'accept':
-      return update({ ...mutationInputOf(form, texts!, false), status: 'ACCEPTED' });
+      return update({ ...mutationInputOf(form, texts, false), status: 'ACCEPTED' });
     case 'refuse':
       return refuse(entity, textOf(body, REASON_CONTROL.key), update);
     case 'merge':

@@ -297,10 +297,17 @@ describe('contributions', () => {
 
     expect(edited.text).toContain('Saved.');
     expect(edited.text).toContain('value="Schlittenschieben"');
-    await submit(ann, path, {
-      ...(await formOf(ann, path, 'save')),
-      'translations.0.remove': 'on',
-    });
+    const fields = await formOf(ann, path, 'save');
+
+    // Translations are in the order of their names.
+    expect(fields['translations.1.name']).toBe('Sled push');
+    await submit(ann, path, { ...fields, 'translations.1.remove': 'on' });
+    const outdated = await send(ann, path, fields);
+
+    expect([outdated.status, alertOf(outdated.text)]).toEqual([
+      400,
+      expect.stringContaining('Somebody has changed this row since you opened it.'),
+    ]);
     const { text } = await ann.get(path);
 
     expect([text.includes('Sled push'), text.includes('Schlittenschieben')]).toEqual([false, true]);
