@@ -114,9 +114,10 @@ function Parts({ part, ...props }: RowFormProps & { part: RowForm['parts'][numbe
         const [id] = props.texts[`${prefix}id`] ?? [];
         const [name = index + 1] = props.texts[prefix + labelFieldOf(part.entity)!] ?? [];
         const hasError = Object.keys(props.errors).some((key) => key.startsWith(prefix));
+        const isOpen = prefixes.length === 1 || hasError || props.conflictingTexts !== undefined;
 
         return (
-          <details open={prefixes.length === 1 || hasError}>
+          <details open={isOpen}>
             <summary>
               {title}: {name}
             </summary>
