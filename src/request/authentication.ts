@@ -78,6 +78,7 @@ export interface PageVisitor {
   username?: string;
   csrfToken?: string;
   isSuperuser?: boolean;
+  isCurator?: boolean;
 
   /** URL of the page, to which the visitor returns after login. */
   returnUrl: string;
@@ -274,6 +275,7 @@ export class Authentication {
       ...location,
       username: this.browserSession.username,
       isSuperuser: this.viewer?.isSuperuser,
+      isCurator: this.viewer?.isCurator,
       csrfToken: this.services.browserSessions.createCsrfToken(this.browserSession.id),
     };
   }

@@ -24,6 +24,9 @@ export interface Visitor {
   /** Whether to link to the pages of superusers. */
   isSuperuser?: boolean;
 
+  /** Whether to link from rows of the catalogue to the pages on which curators write them. */
+  isCurator?: boolean;
+
   /** URL of this page, to which the visitor returns after login. */
   returnUrl?: string;
 
@@ -73,6 +76,7 @@ function Navigation({ visitor }: Pick<PageProps, 'visitor'>) {
       <a href="/playground">Playground</a>
       <a href="/api/v2/schema/docs">Reference</a>
       <a href="/docs">Guides</a>
+      {!isAnonymous && <a href="/catalogue">Catalogue</a>}
       {visitor.isSuperuser && <a href="/admin">Administration</a>}
       <span class="grow" />
       {isAnonymous && <a href={loginUrl(visitor.returnUrl)}>Sign in</a>}

@@ -44,7 +44,7 @@ table{border-collapse:collapse;width:100%}
 th,td{text-align:left;padding:.4rem .6rem;border-bottom:1px solid var(--line);vertical-align:top}
 .scroll{overflow-x:auto}
 td time{white-space:nowrap}
-form.fields{display:grid;gap:.9rem;max-width:40rem}
+.fields{display:grid;gap:.9rem;max-width:40rem}
 form.filters{max-width:none;grid-template-columns:repeat(auto-fit,minmax(min(100%,12rem),1fr));align-items:start;margin-bottom:1rem}
 label{display:block;font-weight:600;margin-bottom:.2rem}
 input,select,textarea{width:100%;padding:.5rem .6rem;border:1px solid var(--muted);border-radius:6px;background:var(--bg);color:var(--fg);font:inherit}

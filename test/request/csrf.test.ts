@@ -297,6 +297,8 @@ it('rejects every form of every page without its CSRF token', async () => {
     '/user/delete',
     '/user/api-key',
     '/user/api-key/replace',
+    '/catalogue/ingredient/new',
+    '/catalogue/exercise/new',
     '/api/v2/login/',
     ...details,
   ]) {

@@ -108,6 +108,8 @@ describe('the Cache-Control header', () => {
     for (const path of [
       '/',
       '/user/api-key',
+      '/catalogue',
+      '/catalogue/ingredient/new',
       '/api/v2/exercise/',
       '/playground',
       '/pages/suggestions?type=Exercise&text=a',

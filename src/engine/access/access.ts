@@ -196,7 +196,13 @@ export function visibleRowConditions(entity: Entity, context: AccessContext): Sq
   const conditions = ownerConditions(entity, context);
 
   if (isCurator(context)) return conditions;
-  if (resourceOf(entity)!.isForCurators) return [() => 'FALSE'];
+
+  if (resourceOf(entity)!.isForCurators) {
+    const viewerId = context.viewer?.id ?? null;
+
+    return [(alias, bind) => `${alias}."${OWNER_FIELD.column}" = ${bind(viewerId)}`];
+  }
+
   conditions.push(...withOwnContributions(entity, publishedRowConditions(entity), context));
 
   if (!contributorTableOf(entity) && !resourceOf(entity)!.publishedColumnValues) {

@@ -221,6 +221,8 @@ export interface ResourceOptions extends RestViewOptions {
   staysWithMergedRow?: true;
 
   /** Whether only curators see the rows. */
+
+  /** Whether only curators see rows of other users. Rows of a user have `user_id`. */
   isForCurators?: boolean;
 
   /**

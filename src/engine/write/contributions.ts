@@ -14,7 +14,7 @@ const SECONDS_PER_DAY = 86_400;
  * Whether the contributions of users await review invisibly. Images, which have an upload quota,
  * are visible at once.
  */
-const isHiddenUntilAccepted = (entity: Entity): boolean =>
+export const isHiddenUntilAccepted = (entity: Entity): boolean =>
   contributorTableOf(entity) !== undefined &&
   resourceOf(entity)!.publishedColumnValues !== undefined;
 

@@ -25,7 +25,7 @@ const MAX_TABLE_NAME_LENGTH = 63;
 
 @Resource({
   description:
-    'A change of a row of the catalogue by a user. Only curators see it. Link tables, such as the muscles of an exercise, have no history.',
+    'A change of a row of the catalogue by a user. Curators see all, others their own. Link tables, such as the muscles of an exercise, have no history.',
   ordering: ['id'],
   isForCurators: true,
 })

@@ -28,6 +28,7 @@ import { addAccountRoutes } from './account-routes';
 import { addProviderRoutes, PROVIDER_CALLBACK_PATH } from './provider-routes';
 import type { RequestContext } from '../../request/request-context';
 import { addAdminRoutes } from '../admin/routes';
+import { addCatalogueRoutes } from '../catalogue/routes';
 import { addApiKeyRoutes, type RequireSignIn } from './api-key-routes';
 import { renderLandingPage } from '../landing';
 import { loginUrl, type Visitor } from '../layout';
@@ -37,6 +38,9 @@ import { renderErrorPage } from '../error-page';
 import { PAGE_HEADERS } from '../security-headers';
 
 const MAX_FORM_BYTES = 10 * 1024;
+
+/** Limit of the forms of the catalogue: an exercise has descriptions in many languages. */
+const MAX_CATALOGUE_FORM_BYTES = 200 * 1024;
 const httpStatusOf = (error: GraphQLError) =>
   HTTP_STATUS_BY_ERROR_CODE[String(error.extensions.code)] ?? 400;
 
@@ -60,12 +64,15 @@ function renderRejectionPage(
   );
 }
 
-function createFormParser(contextOf: (request: IncomingMessage) => RequestContext): RequestHandler {
+function createFormParser(
+  contextOf: (request: IncomingMessage) => RequestContext,
+  limit = MAX_FORM_BYTES,
+): RequestHandler {
   const parseUrlencodedForm = limitBodySize(
-    MAX_FORM_BYTES,
-    express.urlencoded({ extended: false, limit: MAX_FORM_BYTES }),
+    limit,
+    express.urlencoded({ extended: false, limit }),
     (request, response) => {
-      const message = `The form is larger than ${MAX_FORM_BYTES} bytes.`;
+      const message = `The form is larger than ${limit} bytes.`;
 
       sendPage(response, 413, renderRejectionPage(request, message, contextOf(request)));
     },
@@ -257,6 +264,12 @@ export function signInRoutes(
   addApiKeyRoutes(router, parseForm, requireSignIn);
   addSetPasswordRoutes(router, parseForm, contextOf);
   addAdminRoutes(router, parseForm, requireSignIn);
+  addCatalogueRoutes(
+    router,
+    createFormParser(contextOf, MAX_CATALOGUE_FORM_BYTES),
+    requireSignIn,
+    executor,
+  );
   addAccountRoutes(router, parseForm, requireSignIn, executor);
 
   if (openIdProvider) {

@@ -30,13 +30,14 @@ export const Field = (props: {
   </div>
 );
 
+/** A form that the server validates, because its messages say more than those of browsers. */
 export const PostForm = (props: {
   action: string;
   visitor: Visitor;
   class: string;
   children: ComponentChildren;
 }) => (
-  <form method="post" action={props.action} class={props.class}>
+  <form method="post" action={props.action} class={props.class} noValidate>
     <input type="hidden" name="csrfToken" value={props.visitor.csrfToken} />
     {props.children}
   </form>

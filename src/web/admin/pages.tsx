@@ -13,6 +13,7 @@ import { parseRowId } from '../../engine/declare/node';
 import type { RequestContext } from '../../request/request-context';
 import { NO_NULL_CHARACTERS_MESSAGE } from '../../shared/messages';
 import { MOMENT_FORMATS, parseMoment } from '../../shared/moments';
+import { CATALOGUE_PATH } from '../catalogue/request';
 import { CopyButton, CopyScript } from '../copy-button';
 import { textParameter, type FormValues } from '../html-response';
 import type { Visitor } from '../layout';
@@ -357,9 +358,26 @@ export const ADMIN_PAGES: Readonly<Record<string, AdminPage>> = {
   },
 };
 
+/** Pages of others that superusers need, too. */
+const FURTHER_PAGES: readonly (Pick<AdminPage, 'title' | 'description'> & { path: string })[] = [
+  {
+    path: CATALOGUE_PATH,
+    title: 'Catalogue',
+    description: 'Foods and exercises that await a decision, and all types of the catalogue.',
+  },
+  {
+    path: `${ADMIN_PATH}/audit?kind=IMPORTED`,
+    title: 'Imports',
+    description: 'What the imports of dumps, foods and exercises have written and refused.',
+  },
+];
+
 export const StartPage = () => (
   <ul class="cards">
-    {Object.entries(ADMIN_PAGES).map(([path, { title, description }]) => (
+    {[
+      ...Object.entries(ADMIN_PAGES).map(([path, page]) => ({ path, ...page })),
+      ...FURTHER_PAGES,
+    ].map(({ path, title, description }) => (
       <li>
         <h2>
           <a href={path}>{title}</a>

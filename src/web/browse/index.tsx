@@ -8,6 +8,7 @@ import { renderPage } from '../layout';
 import { LocalTimesScript, TimeZoneNote } from '../local-times';
 import { securityHeaders } from '../security-headers';
 import { AUTOCOMPLETE_SCRIPT_PATH } from '../autocomplete';
+import { CATALOGUE_PATH } from '../catalogue/request';
 import type { HtmlPage, HtmlRenderer } from '../../rest/request';
 import { ViewBuilder, type ViewDependencies } from './view/view-builder';
 import { createTypedTextInterpreter } from './view/name-resolver';
@@ -118,6 +119,13 @@ function PageContent({ view, charts }: { view: HtmlView; charts: readonly ChartM
       {!table && <NutritionSection view={view} />}
       <SearchResults view={view} />
       {kind === 'detail' && <FieldList view={view} />}
+      {kind === 'detail' && view.visitor.isCurator && resource?.isOwned === false && (
+        <p>
+          <a href={`${CATALOGUE_PATH}/${view.endpoint!.resource.rowQueryName}/${view.rowId}`}>
+            Edit in the catalogue
+          </a>
+        </p>
+      )}
       {pageHasTimes(view) && <TimeZoneNote timeZone={view.timeZone} />}
       <TrainingPlanSection view={view} />
       <ChildLists view={view} />

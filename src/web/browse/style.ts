@@ -106,6 +106,8 @@ img[src*="/media/"]{background:#fff}
 .locked{border:1px solid var(--line);border-radius:6px;padding:.7rem .9rem;background:var(--soft)}
 .deletion summary{color:var(--bad)}
 .cards .help{margin-bottom:0}
+.cards .button{margin-top:.6rem}
+.changes{list-style:none;margin:0;padding:0;overflow-wrap:anywhere}
 @media print{
 .filters,.api,.neighbours a,.neighbours .off,.write,.deletion,.related,.periods,.further,.chart details{display:none}
 .json{max-height:none}

@@ -468,6 +468,19 @@ test('curators read the history of a row and undo its last change', async () => 
   ]);
 });
 
+test('users read their own changes, and those of nobody else', async () => {
+  const id = await contribute(bob, 'Mate');
+
+  await curator.ask(UPDATE_FOOD, { id, input: { name: 'Mate tea' } });
+  const changesFor = async (person: Person) =>
+    (await person.ask(HISTORY, { id: Number(id), table: 'ingredient' })).catalogueChanges.nodes;
+
+  expect(await changesFor(bob)).toMatchObject([{ operation: 'CREATED', username: 'bob' }]);
+  expect(await changesFor(curator)).toHaveLength(2);
+  expect(await changesFor(ann)).toEqual([]);
+  expect(await changesFor(fitgraph.anonymous)).toEqual([]);
+});
+
 test('imports and other work of the server have no history', async () => {
   await fitgraph.sql(`UPDATE "ingredient" SET "brand" = 'B' WHERE "id" = 3`);
   expect(

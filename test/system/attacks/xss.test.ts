@@ -332,3 +332,87 @@ test('rejects markup in new usernames and escapes it in stored ones', async () =
     expectHarmless(await visitor.get('/playground'), '/playground');
   }
 });
+
+test('escapes markup in contributions, refusals and the history of the catalogue', async () => {
+  const [author, curator] = [new Visitor(fitgraph.url), new Visitor(fitgraph.url)];
+
+  await fitgraph.user('author');
+  await author.signIn('author');
+  await fitgraph.user('curator', { isCurator: true });
+  await curator.signIn('curator');
+
+  const send = async (visitor: Visitor, path: string, fields: Record<string, string>) => {
+    const page = await visitor.post(path, { csrfToken: await visitor.csrfToken(), ...fields });
+
+    if (page.status !== 303) expectHarmless(page, `POST ${path}`);
+
+    return page;
+  };
+
+  for (const payload of MARKUP) {
+    const food = { energy: '1', protein: '1', carbohydrates: '1', fat: '1', languageId: '2' };
+    const texts = { name: payload, brand: payload, code: payload };
+    const rejected = await send(author, '/catalogue/ingredient/new', { ...texts, energy: payload });
+
+    expect(rejected.status).toBe(400);
+    expectShown(payload, rejected);
+    const { status, headers } = await send(author, '/catalogue/ingredient/new', {
+      ...food,
+      ...texts,
+    });
+
+    expect(status).toBe(303);
+    const row = headers.get('location')!.split('?')[0]!;
+
+    for (const visitor of [author, curator]) {
+      for (const path of ['/catalogue', '/catalogue/ingredient', row]) {
+        const page = await visitor.get(path + query({ search: payload, done: payload }));
+
+        expect([path, page.status]).toEqual([path, 200]);
+        expectHarmless(page, path);
+        if (path !== '/catalogue/ingredient') expectShown(payload, page, path);
+      }
+
+      const form = await visitor.get(
+        `/catalogue/ingredient/new${query({ ...texts, [payload]: payload })}`,
+      );
+
+      expectHarmless(form, 'new');
+      expectShown(payload, form);
+      const unknown = await visitor.get(`/catalogue/${encodeURIComponent(payload)}`, {
+        Accept: 'text/html',
+      });
+
+      expectHarmless(unknown, payload);
+    }
+
+    for (const field of [
+      'into',
+      'change',
+      'version',
+      'action',
+      'units.0.grams',
+      `units.${payload}.grams`,
+    ]) {
+      await send(curator, row, { ...food, ...texts, action: 'save', [field]: payload });
+    }
+
+    await send(curator, row, { action: 'merge', into: payload });
+    await send(curator, '/catalogue/changes', { change: payload });
+    expect((await send(curator, row, { action: 'refuse', refusalReason: payload })).status).toBe(
+      303,
+    );
+
+    for (const [visitor, path] of [
+      [author, '/catalogue'],
+      [author, row],
+      [curator, row],
+      [curator, '/catalogue/changes'],
+    ] as const) {
+      const page = await visitor.get(path);
+
+      expectHarmless(page, path);
+      expectShown(payload, page, path);
+    }
+  }
+});

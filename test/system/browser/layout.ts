@@ -24,6 +24,10 @@ const WHEN_SIGNED_IN: [name: string, address: string][] = [
   ['account-delete', '/user/delete'],
   ['key', '/user/api-key'],
   ['key-replace', '/user/api-key/replace'],
+  ['catalogue', '/catalogue'],
+  ['catalogue-list', '/catalogue/ingredient'],
+  ['catalogue-row', '/catalogue/ingredient/1'],
+  ['catalogue-form', '/catalogue/exercise/new'],
   ['chart', '/api/v2/weightentry/'],
   ['log', '/api/v2/workoutlog/?limit=10'],
   ['log-data', '/api/v2/workout/1/log_data/?id=1'],
@@ -33,14 +37,24 @@ const WHEN_SIGNED_IN: [name: string, address: string][] = [
   ['form', '/api/v2/nutritionplan/'],
 ];
 
+const FOR_CURATORS: [name: string, address: string][] = [
+  ['curation', '/catalogue'],
+  ['curation-list', '/catalogue/exerciseTranslation'],
+  ['curation-food', '/catalogue/ingredient/1'],
+  ['curation-exercise', '/catalogue/exercise/1'],
+  ['curation-changes', '/catalogue/changes'],
+];
+
 export function describeLooks(browserSetup: () => BrowserSetup): void {
   describe('the page layout', () => {
     let anybody: Person;
     let demo: Person;
+    let curator: Person;
 
     beforeAll(async () => {
       anybody = await browserSetup().person();
       demo = await browserSetup().person({ signedInAs: browserSetup().demo.username });
+      curator = await browserSetup().person({ signedInAs: 'ann' });
     });
 
     test.each(FOR_EVERYBODY)(
@@ -56,6 +70,14 @@ export function describeLooks(browserSetup: () => BrowserSetup): void {
       async (name, address) => {
         expect(await demo.open(address)).toBe(200);
         await demo.checkPage(name);
+      },
+    );
+
+    test.each(FOR_CURATORS)(
+      'is accessible on desktop and phone for curators: %s',
+      async (name, address) => {
+        expect(await curator.open(address)).toBe(200);
+        await curator.checkPage(name);
       },
     );
 

@@ -415,7 +415,7 @@ it('shows example requests with their actual responses on the start page', async
 });
 
 it('sends security headers with every page', async () => {
-  for (const path of ['/', '/login', '/register', '/user', '/user/api-key']) {
+  for (const path of ['/', '/login', '/register', '/user', '/user/api-key', '/catalogue']) {
     const { headers } = await fitgraph.anonymous.send('GET', path);
     const policy = headers.get('content-security-policy')!;
 
