@@ -220,8 +220,6 @@ export interface ResourceOptions extends RestViewOptions {
   /** Parts that make up their row: when it is merged into another one, they do not move. */
   staysWithMergedRow?: true;
 
-  /** Whether only curators see the rows. */
-
   /** Whether only curators see rows of other users. Rows of a user have `user_id`. */
   isForCurators?: boolean;
 
