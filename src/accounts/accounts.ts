@@ -9,7 +9,11 @@ import type { Row } from '../database/rows';
 import type { DatabaseSession } from '../database/session';
 import { isEmailAddress, MAX_EMAIL_LENGTH, User } from './user';
 import { UserProfile } from './user-profile';
-import { logSecurityEvent, type SecurityEventSource } from './security-events';
+import {
+  logSecurityEvent,
+  type NewSecurityEvent,
+  type SecurityEventSource,
+} from './security-events';
 import {
   hashPassword,
   hashPasswordNow,
@@ -55,13 +59,19 @@ export const viewerOf = (row: Row): Viewer => ({
   language: row.language,
 });
 
+/** Groups rows by their `userId`. */
+export const rowsOfUsers = <T>(userIds: readonly number[], rows: readonly Row[]): T[][] =>
+  userIds.map((id) => rows.filter(({ userId }) => userId === id) as T[]);
+
 const SELECT_API_KEY_OWNER_SQL = `SELECT ${VIEWER_COLUMNS_SQL},
   u."is_active" AS "isActive" FROM "token" t ${JOIN_VIEWER_SQL} WHERE t."digest" = $1`;
+
+export type CredentialReader = Pick<DatabaseSession, 'query' | 'queryForAuthentication'>;
 
 /** Authenticates by an API key. Throws FORBIDDEN for an unknown key or an inactive owner. */
 export async function authenticateApiKey(
   apiKey: string,
-  session: DatabaseSession,
+  session: CredentialReader,
 ): Promise<Viewer> {
   const [row] = await session.queryForAuthentication(SELECT_API_KEY_OWNER_SQL, [sha256(apiKey)]);
 
@@ -171,7 +181,7 @@ export async function signInWithoutPassword<T>(
 
   if (!signInOutcome) {
     await logEvent('SIGN_IN_FAILED');
-    throw wrongCredentialsError();
+    throw forbiddenError('This account is deactivated. Ask the operator.');
   }
 
   return signInOutcome.result;
@@ -248,7 +258,7 @@ export async function replacePassword(
  * Locks an account until the end of the transaction. Concurrent sign-ins and password changes wait,
  * so that credentials checked after locking stay valid until the transaction ends.
  */
-export const lockAccount = (userId: number, session: DatabaseSession): Promise<unknown> =>
+export const lockAccount = (userId: number, session: CredentialReader): Promise<unknown> =>
   session.query('SELECT 1 FROM "user_account" WHERE "id" = $1 FOR NO KEY UPDATE', [userId]);
 
 /**
@@ -375,19 +385,14 @@ export async function findApiKey(
   return row && { id: row.id, created: row.created, token: tokenVault.decrypt(row.sealed) };
 }
 
-export async function findUser(
-  username: string,
-  session: DatabaseSession,
-): Promise<Pick<User, 'id' | 'username' | 'isActive'>> {
-  const user = await session.transaction((transaction) =>
-    transaction
-      .model(User)
-      .findOne({ where: { username }, attributes: ['id', 'username', 'isActive'] }),
-  );
+/** Throws NOT_FOUND. */
+export async function findUserId(username: string, session: DatabaseSession): Promise<number> {
+  const statement = 'SELECT "id" FROM "user_account" WHERE "username" = $1';
+  const [user] = await session.query(statement, [username]);
 
   if (!user) throw new ClientError('NOT_FOUND', `There is no user named ${username}.`);
 
-  return user;
+  return user.id;
 }
 
 export function describePasswordProblem(password: string): string | undefined {
@@ -422,9 +427,11 @@ export interface NewUser {
   isSuperuser?: boolean;
 }
 
+/** Creates an account with a profile and logs it, if the source is known. */
 export async function createUser(
   { username, password, email = '', isEmailVerified = true, isSuperuser = false }: NewUser,
   session: DatabaseSession,
+  event?: Omit<NewSecurityEvent, 'kind' | 'userId'>,
 ): Promise<number> {
   if (!/^[\w.@+-]{1,150}$/u.test(username)) {
     throw new ClientError(
@@ -454,6 +461,8 @@ export async function createUser(
       const { id } = await transaction.model(User).create(account);
 
       await transaction.model(UserProfile).create({ userId: id });
+      if (event) await logSecurityEvent({ kind: 'ACCOUNT_CREATED', userId: id, ...event }, session);
+
       return id;
     });
   } catch (error) {
@@ -501,7 +510,10 @@ export async function setUserActive(
 
 const CREDENTIAL_TABLES = ['session', 'token', 'access_token', 'password_link'];
 
-/** Ends all sessions of a user, revokes all tokens, and logs it. */
+/**
+ * Ends all sessions of a user, revokes all tokens, and logs it. Also removes connected sign-ins, if
+ * a password remains.
+ */
 export async function revokeCredentials(
   userId: number,
   session: DatabaseSession,
@@ -511,6 +523,12 @@ export async function revokeCredentials(
     for (const table of CREDENTIAL_TABLES) {
       await session.query(`DELETE FROM "${table}" WHERE "user_id" = $1`, [userId]);
     }
+
+    await session.query(
+      `DELETE FROM "identity" i USING "account" u
+        WHERE i."user_id" = $1 AND u."id" = $1 AND u."password" <> '${NO_PASSWORD}'`,
+      [userId],
+    );
 
     await logSecurityEvent({ kind: 'CREDENTIALS_REVOKED', userId, ...eventSource }, session);
   });
