@@ -136,22 +136,20 @@ export async function signInWithPassword<T>(
   }
 
   const newHash = isHashOutdated ? await hashPasswordNow(password) : storedHash;
-  const signInOutcome = await session.inTransaction(async () => {
+  const credentials = await session.inTransaction(async () => {
     const updatedRows = await session.query(UPDATE_LAST_LOGIN_SQL, [id, storedHash, newHash]);
 
     if (!updatedRows.length) return undefined;
 
     await logEvent('SIGNED_IN');
-    return { result: await grantCredentials(id) };
+    return grantCredentials(id);
   });
 
   // Tries again if the stored password hash has changed in the meantime: by a new password, or by a
   // concurrent sign-in that rehashed it.
-  if (!signInOutcome) {
-    return signInWithPassword(username, password, grantCredentials, session, eventSource);
-  }
-
-  return signInOutcome.result;
+  return (
+    credentials ?? signInWithPassword(username, password, grantCredentials, session, eventSource)
+  );
 }
 
 /**
@@ -167,7 +165,7 @@ export async function signInWithoutPassword<T>(
 ): Promise<T> {
   const logEvent = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') =>
     logSecurityEvent({ kind, userId, detail, ...eventSource }, session);
-  const signInOutcome = await session.inTransaction(async () => {
+  const credentials = await session.inTransaction(async () => {
     const updatedRows = await session.query(
       'UPDATE "account" SET "last_login" = now() WHERE "id" = $1 AND "is_active" RETURNING 1',
       [userId],
@@ -176,15 +174,15 @@ export async function signInWithoutPassword<T>(
     if (!updatedRows.length) return undefined;
 
     await logEvent('SIGNED_IN');
-    return { result: await grantCredentials(userId) };
+    return grantCredentials(userId);
   });
 
-  if (!signInOutcome) {
+  if (credentials === undefined) {
     await logEvent('SIGN_IN_FAILED');
     throw forbiddenError('This account is deactivated. Ask the operator.');
   }
 
-  return signInOutcome.result;
+  return credentials;
 }
 
 const SELECT_PASSWORD_SQL = `SELECT u."password", i."iterations"
@@ -232,7 +230,6 @@ export async function replacePassword(
   eventSource: SecurityEventSource,
 ): Promise<string | undefined> {
   const newHash = await hashPassword(password, eventSource.address);
-  const apiKey = generateApiKey();
 
   return session.inTransaction(async () => {
     const keptSessionDigest = keptSessionId === undefined ? null : sha256(keptSessionId);
@@ -242,15 +239,9 @@ export async function replacePassword(
 
     if (!updatedRows.length) return undefined;
 
-    // The trigger for password changes has deleted the API key and all sessions except the kept
-    // one.
-    const upsertApiKeySql = `INSERT INTO "token" ("user_id", "digest", "sealed", "created")
-      VALUES ($1, $2, $3, now())
-      ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now()`;
-
-    await session.query(upsertApiKeySql, [userId, sha256(apiKey), tokenVault.encrypt(apiKey)]);
     await logSecurityEvent({ kind: 'PASSWORD_CHANGED', userId, ...eventSource }, session);
-    return apiKey;
+    // The trigger for password changes has deleted the API key and all sessions except the kept one.
+    return getOrCreateApiKey(userId, session, tokenVault);
   });
 }
 
