@@ -372,7 +372,9 @@ test('only listed fields have names that refer to passwords, tokens or secrets',
     ...['id', 'name', 'scopes', 'createdAt', 'expiresAt', 'isExpired', 'lastUsedAt'].map(
       (field) => `AccessToken.${field}`,
     ),
+    'Account.accessTokens',
     'AccountUsage.accessTokenCount',
+    'Mutation.revokeUserAccessToken',
     // For superusers, who give the link to the user.
     'Mutation.createPasswordLink',
     'Mutation.changePassword',
