@@ -5,7 +5,6 @@ import { ConfigError, readConfig } from '../../src/shared/config';
 import { setUserActive } from '../../src/accounts/accounts';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import { alertOf, Visitor } from '../setup/visitor';
-import { until } from '../setup/waits';
 
 const HEADER = { AUTH_PROXY_HEADER: 'Remote-User' };
 const fitgraph = fitgraphForThisFile({
@@ -117,21 +116,22 @@ test('subscribes over WebSocket with the session of the page', async () => {
     },
   });
   const events = client.iterate({ query: 'subscription { changed { changes { type } } }' });
-  const event = events.next();
-  let isReceived = false;
 
-  void event.then(() => (isReceived = true));
-  await until('the change is received', async () => {
-    await visitor.json(
-      'POST',
-      '/graphql',
-      { query: 'mutation { updateUser(input: { firstName: "W" }) { errors { message } } }' },
-      { 'X-CSRFToken': await visitor.csrfToken() },
-    );
+  expect((await events.next()).value).toEqual({ data: { changed: { changes: [] } } });
+  const written = await visitor.json(
+    'POST',
+    '/graphql',
+    {
+      query:
+        'mutation { createWeightEntry(input: { date: "2026-01-01", weight: "80" }) { errors { message } } }',
+    },
+    { 'X-CSRFToken': await visitor.csrfToken() },
+  );
 
-    return isReceived;
+  expect(JSON.parse(written.text)).toEqual({ data: { createWeightEntry: { errors: [] } } });
+  expect((await events.next()).value).toEqual({
+    data: { changed: { changes: [{ type: 'WEIGHT_ENTRY' }] } },
   });
-  expect((await event).value).toEqual({ data: { changed: { changes: [{ type: 'USER' }] } } });
   await client.dispose();
 });
 
