@@ -125,7 +125,7 @@ test('subscribes over WebSocket with the session of the page', async () => {
       query:
         'mutation { createWeightEntry(input: { date: "2026-01-01", weight: "80" }) { errors { message } } }',
     },
-    { 'X-CSRFToken': await visitor.csrfToken() },
+    { 'X-CSRFToken': await visitor.csrfToken(), Accept: 'application/json' },
   );
 
   expect(JSON.parse(written.text)).toEqual({ data: { createWeightEntry: { errors: [] } } });
