@@ -20,7 +20,8 @@ import {
 } from '../engine/declare/errors';
 import { type Scope, graphqlScopeName } from '../engine/access/scopes';
 import type { DatabaseSession } from '../database/session';
-import { JOIN_VIEWER_SQL, viewerOf, VIEWER_COLUMNS_SQL } from './accounts';
+import { logSecurityEvent, type SecurityEventSource } from './security-events';
+import { JOIN_VIEWER_SQL, rowsOfUsers, viewerOf, VIEWER_COLUMNS_SQL } from './accounts';
 import { sha256 } from './tokens';
 import { registerChoices } from '../engine/declare/choices';
 
@@ -133,11 +134,29 @@ export async function listAccessTokens(
   userIds: readonly number[],
   session: DatabaseSession,
 ): Promise<StoredAccessToken[][]> {
-  const rows = await session.query(SELECT_TOKENS_SQL, [userIds]);
+  return rowsOfUsers(userIds, await session.query(SELECT_TOKENS_SQL, [userIds]));
+}
 
-  return userIds.map(
-    (id) => rows.filter(({ userId }) => userId === id) as unknown as StoredAccessToken[],
+/** Revokes one or all tokens of a user and logs it. Returns their number. */
+export async function revokeAccessTokens(
+  userId: number,
+  id: number | undefined,
+  session: DatabaseSession,
+  eventSource: SecurityEventSource,
+): Promise<number> {
+  const rows = await session.query(
+    'DELETE FROM "access_token" WHERE "user_id" = $1 AND ($2::int IS NULL OR "id" = $2) RETURNING "name"',
+    [userId, id ?? null],
   );
+
+  for (const { name } of rows) {
+    await logSecurityEvent(
+      { kind: 'ACCESS_TOKEN_REVOKED', userId, detail: name, ...eventSource },
+      session,
+    );
+  }
+
+  return rows.length;
 }
 
 export class AccessTokens {
@@ -233,19 +252,5 @@ export class AccessTokens {
     ]);
 
     return { id: insertedRow!.id as number, token };
-  }
-
-  /** Revokes one or all tokens of a user and returns the names of the revoked ones. */
-  async revoke(
-    userId: number,
-    id: number | undefined,
-    session: DatabaseSession,
-  ): Promise<string[]> {
-    const rows = await session.query(
-      'DELETE FROM "access_token" WHERE "user_id" = $1 AND ($2::int IS NULL OR "id" = $2) RETURNING "name"',
-      [userId, id ?? null],
-    );
-
-    return rows.map(({ name }) => name as string);
   }
 }

@@ -9,7 +9,11 @@ import type { Row } from '../database/rows';
 import type { DatabaseSession } from '../database/session';
 import { isEmailAddress, MAX_EMAIL_LENGTH, User } from './user';
 import { UserProfile } from './user-profile';
-import { logSecurityEvent, type SecurityEventSource } from './security-events';
+import {
+  logSecurityEvent,
+  type NewSecurityEvent,
+  type SecurityEventSource,
+} from './security-events';
 import {
   hashPassword,
   hashPasswordNow,
@@ -55,13 +59,19 @@ export const viewerOf = (row: Row): Viewer => ({
   language: row.language,
 });
 
+/** Groups rows by their `userId`. */
+export const rowsOfUsers = <T>(userIds: readonly number[], rows: readonly Row[]): T[][] =>
+  userIds.map((id) => rows.filter(({ userId }) => userId === id) as T[]);
+
 const SELECT_API_KEY_OWNER_SQL = `SELECT ${VIEWER_COLUMNS_SQL},
   u."is_active" AS "isActive" FROM "token" t ${JOIN_VIEWER_SQL} WHERE t."digest" = $1`;
+
+export type CredentialReader = Pick<DatabaseSession, 'query' | 'queryForAuthentication'>;
 
 /** Authenticates by an API key. Throws FORBIDDEN for an unknown key or an inactive owner. */
 export async function authenticateApiKey(
   apiKey: string,
-  session: DatabaseSession,
+  session: CredentialReader,
 ): Promise<Viewer> {
   const [row] = await session.queryForAuthentication(SELECT_API_KEY_OWNER_SQL, [sha256(apiKey)]);
 
@@ -126,22 +136,20 @@ export async function signInWithPassword<T>(
   }
 
   const newHash = isHashOutdated ? await hashPasswordNow(password) : storedHash;
-  const signInOutcome = await session.inTransaction(async () => {
+  const credentials = await session.inTransaction(async () => {
     const updatedRows = await session.query(UPDATE_LAST_LOGIN_SQL, [id, storedHash, newHash]);
 
     if (!updatedRows.length) return undefined;
 
     await logEvent('SIGNED_IN');
-    return { result: await grantCredentials(id) };
+    return grantCredentials(id);
   });
 
   // Tries again if the stored password hash has changed in the meantime: by a new password, or by a
   // concurrent sign-in that rehashed it.
-  if (!signInOutcome) {
-    return signInWithPassword(username, password, grantCredentials, session, eventSource);
-  }
-
-  return signInOutcome.result;
+  return (
+    credentials ?? signInWithPassword(username, password, grantCredentials, session, eventSource)
+  );
 }
 
 /**
@@ -157,7 +165,7 @@ export async function signInWithoutPassword<T>(
 ): Promise<T> {
   const logEvent = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') =>
     logSecurityEvent({ kind, userId, detail, ...eventSource }, session);
-  const signInOutcome = await session.inTransaction(async () => {
+  const credentials = await session.inTransaction(async () => {
     const updatedRows = await session.query(
       'UPDATE "account" SET "last_login" = now() WHERE "id" = $1 AND "is_active" RETURNING 1',
       [userId],
@@ -166,15 +174,15 @@ export async function signInWithoutPassword<T>(
     if (!updatedRows.length) return undefined;
 
     await logEvent('SIGNED_IN');
-    return { result: await grantCredentials(userId) };
+    return grantCredentials(userId);
   });
 
-  if (!signInOutcome) {
+  if (credentials === undefined) {
     await logEvent('SIGN_IN_FAILED');
-    throw wrongCredentialsError();
+    throw forbiddenError('This account is deactivated. Ask the operator.');
   }
 
-  return signInOutcome.result;
+  return credentials;
 }
 
 const SELECT_PASSWORD_SQL = `SELECT u."password", i."iterations"
@@ -222,7 +230,6 @@ export async function replacePassword(
   eventSource: SecurityEventSource,
 ): Promise<string | undefined> {
   const newHash = await hashPassword(password, eventSource.address);
-  const apiKey = generateApiKey();
 
   return session.inTransaction(async () => {
     const keptSessionDigest = keptSessionId === undefined ? null : sha256(keptSessionId);
@@ -232,15 +239,9 @@ export async function replacePassword(
 
     if (!updatedRows.length) return undefined;
 
-    // The trigger for password changes has deleted the API key and all sessions except the kept
-    // one.
-    const upsertApiKeySql = `INSERT INTO "token" ("user_id", "digest", "sealed", "created")
-      VALUES ($1, $2, $3, now())
-      ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now()`;
-
-    await session.query(upsertApiKeySql, [userId, sha256(apiKey), tokenVault.encrypt(apiKey)]);
     await logSecurityEvent({ kind: 'PASSWORD_CHANGED', userId, ...eventSource }, session);
-    return apiKey;
+    // The trigger for password changes has deleted the API key and all sessions except the kept one.
+    return getOrCreateApiKey(userId, session, tokenVault);
   });
 }
 
@@ -248,7 +249,7 @@ export async function replacePassword(
  * Locks an account until the end of the transaction. Concurrent sign-ins and password changes wait,
  * so that credentials checked after locking stay valid until the transaction ends.
  */
-export const lockAccount = (userId: number, session: DatabaseSession): Promise<unknown> =>
+export const lockAccount = (userId: number, session: CredentialReader): Promise<unknown> =>
   session.query('SELECT 1 FROM "user_account" WHERE "id" = $1 FOR NO KEY UPDATE', [userId]);
 
 /**
@@ -375,19 +376,14 @@ export async function findApiKey(
   return row && { id: row.id, created: row.created, token: tokenVault.decrypt(row.sealed) };
 }
 
-export async function findUser(
-  username: string,
-  session: DatabaseSession,
-): Promise<Pick<User, 'id' | 'username' | 'isActive'>> {
-  const user = await session.transaction((transaction) =>
-    transaction
-      .model(User)
-      .findOne({ where: { username }, attributes: ['id', 'username', 'isActive'] }),
-  );
+/** Throws NOT_FOUND. */
+export async function findUserId(username: string, session: DatabaseSession): Promise<number> {
+  const statement = 'SELECT "id" FROM "user_account" WHERE "username" = $1';
+  const [user] = await session.query(statement, [username]);
 
   if (!user) throw new ClientError('NOT_FOUND', `There is no user named ${username}.`);
 
-  return user;
+  return user.id;
 }
 
 export function describePasswordProblem(password: string): string | undefined {
@@ -422,9 +418,11 @@ export interface NewUser {
   isSuperuser?: boolean;
 }
 
+/** Creates an account with a profile and logs it, if the source is known. */
 export async function createUser(
   { username, password, email = '', isEmailVerified = true, isSuperuser = false }: NewUser,
   session: DatabaseSession,
+  event?: Omit<NewSecurityEvent, 'kind' | 'userId'>,
 ): Promise<number> {
   if (!/^[\w.@+-]{1,150}$/u.test(username)) {
     throw new ClientError(
@@ -454,6 +452,8 @@ export async function createUser(
       const { id } = await transaction.model(User).create(account);
 
       await transaction.model(UserProfile).create({ userId: id });
+      if (event) await logSecurityEvent({ kind: 'ACCOUNT_CREATED', userId: id, ...event }, session);
+
       return id;
     });
   } catch (error) {
@@ -501,7 +501,10 @@ export async function setUserActive(
 
 const CREDENTIAL_TABLES = ['session', 'token', 'access_token', 'password_link'];
 
-/** Ends all sessions of a user, revokes all tokens, and logs it. */
+/**
+ * Ends all sessions of a user, revokes all tokens, and logs it. Also removes connected sign-ins, if
+ * a password remains.
+ */
 export async function revokeCredentials(
   userId: number,
   session: DatabaseSession,
@@ -511,6 +514,12 @@ export async function revokeCredentials(
     for (const table of CREDENTIAL_TABLES) {
       await session.query(`DELETE FROM "${table}" WHERE "user_id" = $1`, [userId]);
     }
+
+    await session.query(
+      `DELETE FROM "identity" i USING "account" u
+        WHERE i."user_id" = $1 AND u."id" = $1 AND u."password" <> '${NO_PASSWORD}'`,
+      [userId],
+    );
 
     await logSecurityEvent({ kind: 'CREDENTIALS_REVOKED', userId, ...eventSource }, session);
   });

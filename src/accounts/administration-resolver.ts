@@ -16,18 +16,15 @@ import {
   Root,
 } from 'type-graphql';
 import type { Context } from '../engine/context';
-import { FieldExtensions } from '../engine/declare/field-extensions';
+import { FieldExtensions, listSizeExtensions } from '../engine/declare/field-extensions';
 import { DateTimeScalar } from '../engine/declare/scalars';
 import { createConnectionType, CursorArgs } from '../engine/read/connection-types';
 import type { UserRoles } from './accounts';
-import {
-  Administration,
-  parseAccountId,
-  type AccountFilter,
-  type StoredAccount,
-} from './administration';
+import { Administration, type AccountFilter, type StoredAccount } from './administration';
 import { readIdPage } from './id-pages';
+import { AccessToken } from './token-resolver';
 
+const TYPICAL_LIST_SIZE = 5;
 const SUPERUSERS_ONLY = 'Only for superusers, and not with an access token (`FORBIDDEN`).';
 
 @ObjectType({ description: 'An account, as superusers see it.', simpleResolvers: true })
@@ -39,7 +36,9 @@ class Account {
   declare email: string;
   @Field(() => Boolean, { description: 'Whether the user can sign in.' })
   declare isActive: boolean;
-  @Field(() => Boolean, { description: 'Whether the user administrates the service.' })
+  @Field(() => Boolean, {
+    description: 'Whether the user administrates the service and may write the catalogue.',
+  })
   declare isSuperuser: boolean;
   @Field(() => Boolean, { description: 'Whether the user may write the catalogue.' })
   declare isCurator: boolean;
@@ -63,6 +62,17 @@ class AccountUsage {
   declare imageBytes: number;
 }
 
+@ObjectType({ description: 'A browser in which a user is signed in.', simpleResolvers: true })
+class AccountSession {
+  @Field(() => ID, { description: 'Identifies the session.' }) declare id: string;
+  @Field(() => DateTimeScalar, { description: 'When the user signed in.' })
+  declare createdAt: string;
+  @Field(() => DateTimeScalar, {
+    description: 'When it was last used, to the nearest ten minutes.',
+  })
+  declare lastUsedAt: string;
+}
+
 @ObjectType({ description: 'A link by which a user sets a new password.', simpleResolvers: true })
 class PasswordLink {
   @Field(() => String, { description: 'For the user only; valid once.' }) declare url: string;
@@ -73,7 +83,7 @@ class PasswordLink {
 @ArgsType()
 class AccountArgs extends CursorArgs implements AccountFilter {
   @Field(() => String, { nullable: true, description: 'Part of the name or e-mail address.' })
-  declare search?: string;
+  declare search?: string | null;
   @Field(() => Boolean, { nullable: true, description: 'Active or deactivated accounts only.' })
   declare isActive?: boolean;
   @Field(() => Boolean, { nullable: true, description: 'With or without this role only.' })
@@ -118,8 +128,30 @@ export class AdministrationResolver {
       .load(id);
   }
 
+  @FieldResolver(() => [AccountSession], {
+    description: 'Where the user is signed in, latest use first; at most 100.',
+  })
+  @FieldExtensions({ cost: { weight: 2 }, ...listSizeExtensions(TYPICAL_LIST_SIZE) })
+  sessions(@Root() { id }: StoredAccount, @Ctx() context: Context): Promise<object> {
+    return context.loaders
+      .getOrCreate<object>('account sessions', (ids) =>
+        new Administration(context).readSessions(ids as number[]),
+      )
+      .load(id);
+  }
+
+  @FieldResolver(() => [AccessToken], { description: 'Access tokens, oldest first.' })
+  @FieldExtensions({ cost: { weight: 2 }, ...listSizeExtensions(TYPICAL_LIST_SIZE) })
+  accessTokens(@Root() { id }: StoredAccount, @Ctx() context: Context): Promise<object> {
+    return context.loaders
+      .getOrCreate<object>('account access tokens', (ids) =>
+        new Administration(context).readAccessTokens(ids as number[]),
+      )
+      .load(id);
+  }
+
   @superuserMutation('Creates an account.')
-  async createUser(
+  createUser(
     @Arg('username', () => String, { description: '1 to 150 letters, digits and @ . + - _' })
     username: string,
     @Arg('email', () => String, { nullable: true, description: 'The e-mail address.' })
@@ -131,14 +163,11 @@ export class AdministrationResolver {
     password: string | null | undefined,
     @Ctx() context: Context,
   ): Promise<object> {
-    const administration = new Administration(context);
-    const id = await administration.createUser({
+    return new Administration(context).createUser({
       username,
       email: email ?? undefined,
       password: password ?? undefined,
     });
-
-    return administration.findAccount(id);
   }
 
   @superuserMutation('Grants or revokes roles of another user.')
@@ -148,12 +177,10 @@ export class AdministrationResolver {
     @roleArgument('isCurator') isCurator: boolean | null | undefined,
     @Ctx() context: Context,
   ): Promise<object> {
-    return changeAccount(id, context, (administration, userId) =>
-      administration.setRoles(userId, {
-        ...(isSuperuser != null && { isSuperuser }),
-        ...(isCurator != null && { isCurator }),
-      }),
-    );
+    return new Administration(context).setRoles(id, {
+      ...(isSuperuser != null && { isSuperuser }),
+      ...(isCurator != null && { isCurator }),
+    });
   }
 
   @superuserMutation('Activates or deactivates the account of another user.')
@@ -163,25 +190,46 @@ export class AdministrationResolver {
     isActive: boolean,
     @Ctx() context: Context,
   ): Promise<object> {
-    return changeAccount(id, context, (administration, userId) =>
-      administration.setActive(userId, isActive),
-    );
+    return new Administration(context).setActive(id, isActive);
   }
 
-  @superuserMutation('Ends all sessions of a user and revokes the API key and all access tokens.')
+  @superuserMutation(
+    'Ends all sessions of a user, revokes the API key and all access tokens, and disconnects sign-ins if a password remains.',
+  )
   signOutUser(@AccountId id: string, @Ctx() context: Context): Promise<object> {
-    return changeAccount(id, context, (administration, userId) => administration.signOut(userId));
+    return new Administration(context).signOut(id);
+  }
+
+  @superuserMutation('Ends a session of a user.')
+  endUserSession(
+    @AccountId id: string,
+    @Arg('sessionId', () => ID, { description: 'The `id` in `Account.sessions`.' })
+    sessionId: string,
+    @Ctx() context: Context,
+  ): Promise<object> {
+    return new Administration(context).endSession(id, sessionId);
+  }
+
+  @superuserMutation('Revokes an access token of a user.')
+  revokeUserAccessToken(
+    @AccountId id: string,
+    @Arg('accessTokenId', () => ID, { description: 'The `id` in `Account.accessTokens`.' })
+    accessTokenId: string,
+    @Ctx() context: Context,
+  ): Promise<object> {
+    return new Administration(context).revokeAccessToken(id, accessTokenId);
+  }
+
+  @superuserMutation('Disconnects the sign-ins of a user at OpenID Connect providers.')
+  disconnectUser(@AccountId id: string, @Ctx() context: Context): Promise<object> {
+    return new Administration(context).disconnect(id);
   }
 
   @superuserMutation(
     'Deletes the account of another user with all data and files, and returns it as it was.',
   )
-  async deleteUser(@AccountId id: string, @Ctx() context: Context): Promise<object> {
-    const administration = new Administration(context);
-    const account = await administration.findAccount(parseAccountId(id));
-
-    await administration.deleteUser(account.id);
-    return account;
+  deleteUser(@AccountId id: string, @Ctx() context: Context): Promise<object> {
+    return new Administration(context).deleteUser(id);
   }
 
   @Mutation(() => PasswordLink, {
@@ -189,20 +237,8 @@ export class AdministrationResolver {
     description: `Creates a link by which a user sets a new password. It replaces an earlier one and is valid once and for a day. ${SUPERUSERS_ONLY}`,
   })
   async createPasswordLink(@AccountId id: string, @Ctx() context: Context): Promise<PasswordLink> {
-    const link = await new Administration(context).createPasswordLink(parseAccountId(id));
+    const link = await new Administration(context).createPasswordLink(id);
 
     return { url: context.request.baseUrl + link.path, expiresAt: link.expiresAt };
   }
-}
-
-/** Changes an account and returns its new state. */
-async function changeAccount(
-  id: string,
-  context: Context,
-  change: (administration: Administration, userId: number) => Promise<void>,
-): Promise<object> {
-  const administration = new Administration(context);
-
-  await change(administration, parseAccountId(id));
-  return administration.findAccount(parseAccountId(id));
 }

@@ -3,6 +3,7 @@
  * row-level security shows each user only their own account. Each change locks the account and that
  * of the superuser: two superusers who demote each other at the same time cannot both succeed.
  */
+import { listAccessTokens, revokeAccessTokens, type StoredAccessToken } from './access-tokens';
 import { requireSuperuser } from '../engine/access/access';
 import type { Context, Viewer } from '../engine/context';
 import {
@@ -20,12 +21,13 @@ import {
   revokeCredentials,
   setUserActive,
   setUserRoles,
+  type CredentialReader,
   type NewUser,
   type UserRoles,
 } from './accounts';
-import { deleteUser, type DeletionResult } from './deletion';
-import type { EventKind } from './event-kinds';
+import { deleteUser } from './deletion';
 import type { IdWindow } from './id-pages';
+import { disconnectIdentities } from './identities';
 import { createPasswordLink, type PasswordLink } from './password-links';
 import {
   findEvents,
@@ -34,6 +36,7 @@ import {
   type SecurityEventSource,
   type StoredSecurityEvent,
 } from './security-events';
+import { endSessions, listSessions, type StoredSession } from './sessions';
 import { accountUsageSql, type StoredUsage } from './usage';
 import { MAX_EMAIL_LENGTH } from './user';
 
@@ -50,7 +53,7 @@ export interface AccountFilter extends Partial<UserRoles> {
   id?: number;
 
   /** Part of the user name or e-mail address. */
-  search?: string;
+  search?: string | null;
   isActive?: boolean;
 }
 
@@ -62,31 +65,32 @@ const FROM_ACCOUNTS_SQL = `FROM "user_account" u WHERE u."id" = coalesce($1, u."
 const SELECT_ACCOUNTS_SQL = `SELECT u."id", u."username", u."email", u."is_active" AS "isActive",
     u."is_superuser" AS "isSuperuser", u."is_curator" AS "isCurator",
     u."date_joined" AS "joinedAt", u."last_login" AS "lastLoginAt" ${FROM_ACCOUNTS_SQL}
-    AND ($6::int IS NULL OR u."id" < $6) AND ($7::int IS NULL OR u."id" > $7) ORDER BY u."id"`;
+    AND ($6::bigint IS NULL OR u."id" < $6) AND ($7::bigint IS NULL OR u."id" > $7) ORDER BY u."id"`;
 const COUNT_ACCOUNTS_SQL = `SELECT count(*)::float8 AS "count" ${FROM_ACCOUNTS_SQL}`;
-const LOCK_ACCOUNTS_SQL = `SELECT "id", "username", "is_active" AND "is_superuser" AS "mayAct"
+const LOCK_ACCOUNTS_SQL = `SELECT "id", "is_active" AND "is_superuser" AS "mayAct"
   FROM "user_account" WHERE "id" = ANY($1) ORDER BY "id" FOR NO KEY UPDATE`;
 
 function filterValues({ id, search, isActive, isSuperuser, isCurator }: AccountFilter): unknown[] {
   if (search?.includes('\0')) throw invalidArgumentError('search', NO_NULL_CHARACTERS_MESSAGE);
 
-  if (search !== undefined && search.length > MAX_EMAIL_LENGTH) {
+  if ((search?.length ?? 0) > MAX_EMAIL_LENGTH) {
     throw invalidArgumentError('search', atMostCharactersMessage(MAX_EMAIL_LENGTH));
   }
 
   return [id, search, isActive, isSuperuser, isCurator].map((value) => value ?? null);
 }
 
-type StatementSender = Pick<DatabaseSession, 'query'>;
-
 const unknownAccountError = (id: unknown) =>
   new ClientError('NOT_FOUND', rowNotFoundIssue('Account', id).message);
 
-/** Parses the id of an account. Throws NOT_FOUND for text that cannot be one. */
-export function parseAccountId(text: string): number {
-  const id = parseRowId(text);
+/** Id of an account, or text that may be one. */
+type AccountId = number | string;
 
-  if (id === undefined) throw unknownAccountError(text);
+/** Throws NOT_FOUND for text that cannot be an id. */
+function parseAccountId(value: AccountId): number {
+  const id = parseRowId(value);
+
+  if (id === undefined) throw unknownAccountError(value);
 
   return id;
 }
@@ -123,8 +127,8 @@ export class Administration {
   }
 
   /** Throws NOT_FOUND. */
-  async findAccount(id: number): Promise<StoredAccount> {
-    const [account] = await this.findAccounts({ id }, { limit: 1 });
+  async findAccount(id: AccountId): Promise<StoredAccount> {
+    const [account] = await this.findAccounts({ id: parseAccountId(id) }, { limit: 1 });
 
     if (!account) throw unknownAccountError(id);
 
@@ -137,80 +141,117 @@ export class Administration {
     return ids.map((id) => rows.find((row) => row.id === id)!);
   }
 
+  readSessions(ids: readonly number[]): Promise<StoredSession[][]> {
+    return listSessions(ids, this.session);
+  }
+
+  readAccessTokens(ids: readonly number[]): Promise<StoredAccessToken[][]> {
+    return listAccessTokens(ids, this.session);
+  }
+
   findEvents(filter: EventFilter, limit: number): Promise<StoredSecurityEvent[]> {
     return findEvents(filter, limit, this.session);
   }
 
-  createUser(user: NewUser): Promise<number> {
-    return this.change(this.superuser.id, true, async () => {
-      const userId = await createUser(user, this.session);
+  async createUser(user: NewUser): Promise<StoredAccount> {
+    const { superuser, session, eventSource } = this;
+    const id = await this.change(superuser.id, true, () => createUser(user, session, eventSource));
 
-      await this.logEvent('ACCOUNT_CREATED', userId, undefined, this.session);
-      return userId;
-    });
+    return this.findAccount(id);
   }
 
-  setActive(id: number, isActive: boolean): Promise<void> {
-    return this.change(id, false, () =>
-      setUserActive(id, isActive, this.session, this.eventSource),
+  setActive(id: AccountId, isActive: boolean): Promise<StoredAccount> {
+    return this.changeAccount(id, false, setUserActive, isActive);
+  }
+
+  setRoles(id: AccountId, roles: Partial<UserRoles>): Promise<StoredAccount> {
+    return this.changeAccount(id, false, setUserRoles, roles);
+  }
+
+  createPasswordLink(id: AccountId): Promise<PasswordLink> {
+    return this.change(id, true, (userId) =>
+      createPasswordLink(userId, this.session, this.eventSource),
     );
   }
 
-  setRoles(id: number, roles: Partial<UserRoles>): Promise<void> {
-    return this.change(id, false, () => setUserRoles(id, roles, this.session, this.eventSource));
+  signOut(id: AccountId): Promise<StoredAccount> {
+    return this.changeAccount(id, true, revokeCredentials);
   }
 
-  createPasswordLink(id: number): Promise<PasswordLink> {
-    return this.change(id, true, () => createPasswordLink(id, this.session, this.eventSource));
+  disconnect(id: AccountId): Promise<StoredAccount> {
+    return this.changeAccount(id, true, disconnectIdentities);
   }
 
-  signOut(id: number): Promise<void> {
-    return this.change(id, true, () => revokeCredentials(id, this.session, this.eventSource));
+  endSession(id: AccountId, sessionId: string): Promise<StoredAccount> {
+    return this.changeAccount(id, true, endSessions, sessionId);
   }
 
-  deleteUser(id: number): Promise<DeletionResult> {
-    return deleteUser(id, this.session.database, async (session) => {
-      const username = await this.lockAccounts(id, false, session);
+  revokeAccessToken(id: AccountId, tokenId: string): Promise<StoredAccount> {
+    // An invalid id must not become undefined, because that would revoke all tokens.
+    return this.changeAccount(id, true, revokeAccessTokens, parseRowId(tokenId) ?? 0);
+  }
 
-      await this.logEvent('ACCOUNT_DELETED', id, username, session);
+  /** Returns the account as it was. */
+  async deleteUser(id: AccountId): Promise<StoredAccount> {
+    const account = await this.findAccount(id);
+    const { id: userId, username: detail } = account;
+
+    await deleteUser(userId, this.session.database, async (session) => {
+      await this.lockAccounts(userId, false, session);
+      await logSecurityEvent(
+        { kind: 'ACCOUNT_DELETED', userId, detail, ...this.eventSource },
+        session,
+      );
     });
+
+    return account;
   }
 
-  private change<T>(id: number, mayBeSelf: boolean, change: () => Promise<T>): Promise<T> {
+  private change<T>(
+    id: AccountId,
+    mayBeSelf: boolean,
+    change: (userId: number) => Promise<T>,
+  ): Promise<T> {
+    const userId = parseAccountId(id);
+
     return this.session.inTransaction(async () => {
-      await this.lockAccounts(id, mayBeSelf, this.session);
-      return change();
+      await this.lockAccounts(userId, mayBeSelf, this.session);
+      return change(userId);
     });
   }
 
-  /** Locks the account and that of the superuser, who must still be one. Returns the user name. */
+  private async changeAccount<A extends unknown[]>(
+    id: AccountId,
+    mayBeSelf: boolean,
+    change: (
+      userId: number,
+      ...args: [...A, DatabaseSession, SecurityEventSource]
+    ) => Promise<unknown>,
+    ...args: A
+  ): Promise<StoredAccount> {
+    await this.change(id, mayBeSelf, (userId) =>
+      change(userId, ...args, this.session, this.eventSource),
+    );
+
+    return this.findAccount(id);
+  }
+
+  /** Locks the account and that of the superuser, who must still be one. */
   private async lockAccounts(
     id: number,
     mayBeSelf: boolean,
-    session: StatementSender,
-  ): Promise<string> {
+    session: CredentialReader,
+  ): Promise<void> {
     const { superuser } = this;
     const rows = await session.query(LOCK_ACCOUNTS_SQL, [[id, superuser.id]]);
-    const account = rows.find((row) => row.id === id);
 
     if (!rows.find((row) => row.id === superuser.id)?.mayAct) throw forbiddenError();
-    if (!account) throw unknownAccountError(id);
+    if (!rows.some((row) => row.id === id)) throw unknownAccountError(id);
 
     if (id === superuser.id && !mayBeSelf) {
       throw forbiddenError(
         'Superusers cannot deactivate or delete themselves or change their own roles.',
       );
     }
-
-    return account.username;
-  }
-
-  private logEvent(
-    kind: EventKind,
-    userId: number,
-    detail: string | undefined,
-    session: StatementSender,
-  ): Promise<void> {
-    return logSecurityEvent({ kind, userId, detail, ...this.eventSource }, session);
   }
 }

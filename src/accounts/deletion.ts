@@ -2,8 +2,9 @@
 import { contributorTableOf } from '../engine/access/access';
 import { labelFor } from '../engine/declare/inflection';
 import { allEntities, OWNER_FIELD, resourceOf } from '../engine/declare/registry';
-import type { DatabaseSession, SessionDatabase } from '../database/session';
+import type { SessionDatabase } from '../database/session';
 import { inTransaction } from '../database/transaction';
+import type { CredentialReader } from './accounts';
 
 export interface DeletionResult {
   ownedRowCount: number;
@@ -52,18 +53,18 @@ export const countRowsOfUser = async (
 export const deleteUser = (
   userId: number,
   database: SessionDatabase,
-  prepare: (session: Pick<DatabaseSession, 'query'>) => Promise<void>,
+  prepare: (session: CredentialReader) => Promise<void>,
 ): Promise<DeletionResult> =>
   database.withoutTimeouts((client) =>
     inTransaction(client, async () => {
-      await prepare({ query: async (text, values) => (await client.query(text, values)).rows });
+      const query: CredentialReader['query'] = async (text, values) =>
+        (await client.query(text, values)).rows;
+
+      await prepare({ query, queryForAuthentication: query });
 
       // Prevents others from adding rows to the account during its deletion.
       await client.query('SELECT FROM "user_account" WHERE "id" = $1 FOR UPDATE', [userId]);
-      const rowCounts = await countRowsOfUser(
-        userId,
-        async (text, values) => (await client.query(text, values)).rows,
-      );
+      const rowCounts = await countRowsOfUser(userId, query);
       const sumOf = (isContribution: boolean) =>
         rowCounts
           .filter((rows) => rows.isContribution === isContribution)

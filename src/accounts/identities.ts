@@ -2,7 +2,7 @@
 import { ClientError } from '../engine/declare/errors';
 import type { DatabaseSession } from '../database/session';
 import { ADVISORY_LOCK_KEYS } from '../database/advisory-locks';
-import { createUser, setUserRoles, type NewUser } from './accounts';
+import { createUser, NO_PASSWORD, setUserRoles } from './accounts';
 import type { ProviderUser } from './openid-connect';
 import { logSecurityEvent, type SecurityEventSource } from './security-events';
 import { isEmailAddress } from './user';
@@ -21,7 +21,7 @@ const SELECT_FREE_USERNAME_SQL = `SELECT n."username"
  * `$3`.
  */
 const SELECT_CANDIDATES_SQL = `SELECT u."id", i."user_id" IS NOT NULL AS "isConnected",
-    u."is_curator" AS "isCurator", u."is_superuser" AS "isSuperuser",
+    u."is_active" AS "isActive", u."is_curator" AS "isCurator", u."is_superuser" AS "isSuperuser",
     u."email_verified" AND NOT EXISTS (SELECT FROM "identity" o
       WHERE o."user_id" = u."id" AND o."issuer" = $1) AS "isTrusted"
   FROM "user_account" u
@@ -34,18 +34,6 @@ const SELECT_CANDIDATES_SQL = `SELECT u."id", i."user_id" IS NOT NULL AS "isConn
 /** Prevents concurrent sign-ins of a person from creating several accounts. */
 const lockAccountCreation = (session: DatabaseSession) =>
   session.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCK_KEYS.accounts]);
-
-async function createAccount(
-  newUser: NewUser,
-  detail: string,
-  session: DatabaseSession,
-  eventSource: SecurityEventSource,
-): Promise<number> {
-  const userId = await createUser(newUser, session);
-
-  await logSecurityEvent({ kind: 'ACCOUNT_CREATED', userId, detail, ...eventSource }, session);
-  return userId;
-}
 
 /**
  * Connects a user of the provider to an account. Throws CONFLICT if that user belongs to another
@@ -73,6 +61,41 @@ export async function connectIdentity(
   );
 }
 
+export const isConnected = async (
+  userId: number,
+  { issuer, subject }: ProviderUser,
+  session: DatabaseSession,
+): Promise<boolean> =>
+  (
+    await session.query(
+      'SELECT FROM "identity" WHERE "issuer" = $1 AND "subject" = $2 AND "user_id" = $3',
+      [issuer, subject, userId],
+    )
+  ).length > 0;
+
+/**
+ * Removes the connected sign-ins of a user. The last way to sign in is removed only by an operator.
+ */
+export async function disconnectIdentities(
+  userId: number,
+  session: DatabaseSession,
+  eventSource: SecurityEventSource,
+): Promise<void> {
+  const rows = await session.query(
+    `DELETE FROM "identity" WHERE "user_id" = $1 AND ($2
+        OR EXISTS (SELECT FROM "account" WHERE "id" = $1 AND "password" <> '${NO_PASSWORD}'))
+      RETURNING "issuer"`,
+    [userId, eventSource.operator !== undefined],
+  );
+
+  for (const { issuer } of rows) {
+    await logSecurityEvent(
+      { kind: 'IDENTITY_DISCONNECTED', userId, detail: issuer, ...eventSource },
+      session,
+    );
+  }
+}
+
 /**
  * Finds the account of a provider's user, by an earlier sign-in or the e-mail address, or creates
  * one, and sets its roles. Both sides must have verified the address, else the sign-in is FORBIDDEN:
@@ -90,35 +113,38 @@ export const findOrCreateProviderAccount = (
 
     await lockAccountCreation(session);
     const [account, other] = await session.query(SELECT_CANDIDATES_SQL, [issuer, subject, email]);
+    const isUntrusted = account && (other || !account.isTrusted || !isEmailVerified);
+
+    if (isUntrusted && !account.isConnected) {
+      throw new ClientError(
+        'FORBIDDEN',
+        'An account with your e-mail address exists already. Sign in to it with its password and connect this sign-in on the account page, or ask the operator.',
+      );
+    }
+
+    // The sign-in to a deactivated account fails, so it must not change the account either.
+    if (account && !account.isActive) return account.id;
+
     let userId = account?.id as number | undefined;
 
-    if (!account?.isConnected) {
-      if (account && (other || !account.isTrusted || !isEmailVerified)) {
-        throw new ClientError(
-          'FORBIDDEN',
-          'An account with your e-mail address exists already. Sign in to it with its password and connect this sign-in on the account page, or ask the operator.',
-        );
-      }
+    if (userId === undefined) {
+      const validName = user.username.normalize('NFKD').replace(/[^\w.@+-]/g, '');
+      const [free] = await session.query(SELECT_FREE_USERNAME_SQL, [
+        validName.slice(0, MAX_USERNAME_LENGTH) || 'user',
+      ]);
+      const newUser = { username: free!.username, email, isEmailVerified };
 
-      if (userId === undefined) {
-        const validName = user.username.normalize('NFKD').replace(/[^\w.@+-]/g, '');
-        const [free] = await session.query(SELECT_FREE_USERNAME_SQL, [
-          validName.slice(0, MAX_USERNAME_LENGTH) || 'user',
-        ]);
-        const newUser = { username: free!.username, email, isEmailVerified };
-
-        userId = await createAccount(newUser, issuer, session, eventSource);
-      }
-
-      await connectIdentity(userId, user, session, eventSource);
+      userId = await createUser(newUser, session, { detail: issuer, ...eventSource });
     }
+
+    if (!account?.isConnected) await connectIdentity(userId, user, session, eventSource);
 
     const changedRoles = Object.entries(roles).filter(([role, isGranted]) =>
       account ? account[role] !== isGranted : isGranted,
     );
 
-    await setUserRoles(userId!, Object.fromEntries(changedRoles), session, eventSource);
-    return userId!;
+    await setUserRoles(userId, Object.fromEntries(changedRoles), session, eventSource);
+    return userId;
   });
 
 /** Finds the account of the user whom a trusted proxy names, or creates one. */
@@ -132,5 +158,5 @@ export const findOrCreateProxyAccount = (
     const statement = 'SELECT "id" FROM "user_account" WHERE "username" = $1';
     const [user] = await session.query(statement, [username]);
 
-    return user?.id ?? createAccount({ username }, 'proxy', session, eventSource);
+    return user?.id ?? createUser({ username }, session, { detail: 'proxy', ...eventSource });
   });

@@ -69,11 +69,12 @@ export class LoginRateLimiter {
    */
   attemptSignIn<T>(address: string, username: string, signIn: () => Promise<T>): Promise<T> {
     return runQueued(this.attemptLimiter, address, () =>
-      this.attemptNow(address, username, signIn),
+      this.attemptUnqueued(address, username, signIn),
     );
   }
 
-  private async attemptNow<T>(
+  /** Like `attemptSignIn`, for a sign-in that waits for another server and would block the queue. */
+  async attemptUnqueued<T>(
     address: string,
     username: string,
     signIn: () => Promise<T>,

@@ -3,7 +3,7 @@
  * (https://openid.net/specs/openid-connect-core-1_0.html#CodeFlowAuth). State, nonce and code
  * verifier are kept encrypted in a cookie of the browser that begins the sign-in.
  */
-import type { Configuration, CustomFetch } from 'openid-client' with {
+import type { Configuration } from 'openid-client' with {
   'resolution-mode': 'import',
 };
 import type { Logger } from 'pino';
@@ -14,7 +14,6 @@ import type { TokenVault } from './tokens';
 
 const PROVIDER_TIMEOUT_SECONDS = 10;
 const RETRY_AFTER_SECONDS = 10;
-const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 /** https://openid.net/specs/openid-connect-core-1_0.html#IDToken */
 const SUBJECT_PATTERN = /^[\x20-\x7e]{1,255}$/;
@@ -26,6 +25,12 @@ export interface ProviderSignIn {
 
   /** The signed-in user who connects the provider to their account. */
   userId?: number;
+}
+
+interface StartedSignIn extends ProviderSignIn {
+  state: string;
+  nonce: string;
+  codeVerifier: string;
 }
 
 /** A user of the provider. */
@@ -45,21 +50,6 @@ const loadClient = () => import('openid-client');
 
 type OpenIdClient = Awaited<ReturnType<typeof loadClient>>;
 
-/** Limits the size of the responses of the provider. */
-const fetchBounded: CustomFetch = async (url, options) => {
-  const response = await fetch(url, options as RequestInit);
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > MAX_RESPONSE_BYTES) throw new Error('The response of the provider is too large.');
-    chunks.push(chunk);
-  }
-
-  return new Response(bytes ? Buffer.concat(chunks) : null, response);
-};
-
 export class OpenIdProvider {
   private configuration?: Promise<Configuration>;
 
@@ -75,7 +65,6 @@ export class OpenIdProvider {
     const issuer = new URL(oidcIssuer!);
     const options = {
       timeout: PROVIDER_TIMEOUT_SECONDS,
-      [client.customFetch]: fetchBounded,
       execute: [client.enableNonRepudiationChecks],
     };
 
@@ -98,25 +87,25 @@ export class OpenIdProvider {
     callback: (client: OpenIdClient, configuration: Configuration) => Promise<T>,
   ): Promise<T> {
     const client = await loadClient();
-    const { oidcLabel } = this.config;
 
     try {
       return await callback(client, await this.discover(client));
     } catch (error) {
-      if (
-        error instanceof client.AuthorizationResponseError ||
-        (error instanceof client.ResponseBodyError && error.error === 'invalid_grant')
-      ) {
-        throw new ClientError('UNAUTHENTICATED', `${oidcLabel} has rejected the sign-in.`);
+      if (error instanceof client.ResponseBodyError && error.error === 'invalid_grant') {
+        throw this.rejectionError();
       }
 
       this.log.warn({ err: error }, 'the OpenID Connect provider failed');
       throw new ClientError(
         'SERVICE_UNAVAILABLE',
-        `The sign-in with ${oidcLabel} is not available at the moment. Try again later, or sign in with your password.`,
+        `The sign-in with ${this.config.oidcLabel} is not available at the moment. Try again later, or sign in with your password.`,
         { retryAfter: RETRY_AFTER_SECONDS },
       );
     }
+  }
+
+  private rejectionError(): ClientError {
+    return new ClientError('UNAUTHENTICATED', `${this.config.oidcLabel} has rejected the sign-in.`);
   }
 
   /** Begins a sign-in. Returns the URL of the provider and the value of the cookie. */
@@ -146,23 +135,28 @@ export class OpenIdProvider {
   }
 
   /**
-   * Completes a sign-in with the URL to which the provider has redirected the browser. Throws
-   * UNAUTHENTICATED if the cookie is not the one of this sign-in.
+   * Decrypts the cookie of the sign-in that the URL completes. Throws UNAUTHENTICATED for the cookie
+   * of another sign-in, and if the URL reports an error.
    */
-  complete(
-    redirectUrl: URL,
-    cookieValue: string,
-  ): Promise<ProviderSignIn & { user: ProviderUser }> {
+  openCookie(redirectUrl: URL, cookieValue: string): StartedSignIn {
     const cookieText = this.tokenVault.decrypt(Buffer.from(cookieValue, 'base64url'));
-    const { state, nonce, codeVerifier, ...signIn } = JSON.parse(cookieText ?? '{}');
+    const startedSignIn = JSON.parse(cookieText ?? '{}') as Partial<StartedSignIn>;
+    const { searchParams } = redirectUrl;
 
-    if (state === undefined || redirectUrl.searchParams.get('state') !== state) {
+    if (startedSignIn.state === undefined || searchParams.get('state') !== startedSignIn.state) {
       throw new ClientError(
         'UNAUTHENTICATED',
         'This sign-in has expired, or was started in another browser.',
       );
     }
 
+    if (searchParams.has('error')) throw this.rejectionError();
+
+    return startedSignIn as StartedSignIn;
+  }
+
+  /** Completes a sign-in with the URL to which the provider has redirected the browser. */
+  complete(redirectUrl: URL, { state, nonce, codeVerifier }: StartedSignIn): Promise<ProviderUser> {
     return this.useProvider(async (client, configuration) => {
       const tokens = await client.authorizationCodeGrant(configuration, redirectUrl, {
         expectedState: state,
@@ -180,7 +174,7 @@ export class OpenIdProvider {
         );
       }
 
-      return { ...signIn, user: this.userOf(claims) };
+      return this.userOf(claims);
     });
   }
 

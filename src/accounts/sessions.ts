@@ -8,7 +8,14 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Viewer } from '../engine/context';
 import { ClientError } from '../engine/declare/errors';
 import type { DatabaseSession } from '../database/session';
-import { JOIN_VIEWER_SQL, viewerOf, VIEWER_COLUMNS_SQL } from './accounts';
+import { logSecurityEvent, type SecurityEventSource } from './security-events';
+import {
+  JOIN_VIEWER_SQL,
+  rowsOfUsers,
+  viewerOf,
+  VIEWER_COLUMNS_SQL,
+  type CredentialReader,
+} from './accounts';
 import { sha256, type TokenVault } from './tokens';
 
 /** Request header that carries the CSRF token of requests without a form. */
@@ -53,10 +60,48 @@ export interface StoredSession {
   isCurrent: boolean;
 }
 
-/** SQL: the sessions of a user, latest use first; the one with the digest `$2` is the current one. */
-export const SELECT_SESSIONS_SQL = `SELECT encode("digest", 'hex') AS "id",
-  "created" AS "createdAt", "seen" AS "lastUsedAt", "digest" = $2 AS "isCurrent"
-  FROM "session" WHERE "user_id" = $1 AND "expires" > now() ORDER BY "seen" DESC LIMIT 100`;
+/** SQL: at most 100 sessions of each user `$1`; the one with the digest `$2` is the current one. */
+const SELECT_SESSIONS_SQL = `SELECT u."id" AS "userId", s.* FROM unnest($1::int[]) AS u("id"),
+  LATERAL (SELECT encode("digest", 'hex') AS "id", "created" AS "createdAt",
+      "seen" AS "lastUsedAt", "digest" = $2 AS "isCurrent"
+    FROM "session" WHERE "user_id" = u."id" AND "expires" > now()
+    ORDER BY "seen" DESC LIMIT 100) s`;
+
+/** Loads the sessions of each user, latest use first. `currentId` identifies that of the request. */
+export async function listSessions(
+  userIds: readonly number[],
+  session: DatabaseSession,
+  currentId = '',
+): Promise<StoredSession[][]> {
+  const rows = await session.query(SELECT_SESSIONS_SQL, [userIds, sha256(currentId)]);
+
+  return rowsOfUsers(userIds, rows);
+}
+
+/**
+ * Ends the session of a user with this id, or all of them, and logs it. Returns their number.
+ */
+export async function endSessions(
+  userId: number,
+  id: string | undefined,
+  session: DatabaseSession,
+  eventSource: SecurityEventSource,
+): Promise<number> {
+  const { length } = await session.query(
+    `DELETE FROM "session" WHERE "user_id" = $1 AND ($2::bytea IS NULL OR "digest" = $2)
+      RETURNING 1`,
+    [userId, id === undefined ? null : Buffer.from(id, 'hex')],
+  );
+
+  if (length) {
+    await logSecurityEvent(
+      { kind: 'SESSIONS_ENDED', userId, detail: `${length}`, ...eventSource },
+      session,
+    );
+  }
+
+  return length;
+}
 
 /**
  * SQL: inserts a session and deletes expired ones. Sign-ins are rare enough for this work, and
@@ -81,7 +126,7 @@ export class BrowserSessions {
     return id;
   }
 
-  async authenticate(id: string, session: DatabaseSession): Promise<Viewer | undefined> {
+  async authenticate(id: string, session: CredentialReader): Promise<Viewer | undefined> {
     const digest = sha256(id);
     const [row] = await session.queryForAuthentication(SELECT_VIEWER_SQL, [digest]);
 

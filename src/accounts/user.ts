@@ -83,7 +83,7 @@ export class User extends Model<User> {
   declare isStaff: boolean;
   @BooleanField({
     label: 'Superuser',
-    helpText: 'Contributions of this user are accepted without review.',
+    description: 'Whether the user administrates the service and may write the catalogue.',
     default: false,
     readOnly: true,
   })

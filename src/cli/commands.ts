@@ -154,18 +154,22 @@ const createExplainCommand = () =>
 
 const createRoleArgument = () => new Argument('<role>').choices(['curator', 'superuser']);
 
+const userAction = (name: keyof typeof import('./user.ts')) =>
+  lazyAction(async () => (await import('./user.ts'))[name] as (...args: unknown[]) => unknown);
+
 function createUserCommand(): Command {
   const command = new Command('user').description('Creates, changes and lists accounts.');
 
   command
     .command('create <name>')
     .description(
-      'Creates an account and prints its token. The password is prompted for on a terminal, or read from standard input.',
+      'Creates an account and prints its token. The password is prompted for on a terminal, or read from standard input. With `--link`, the user sets it by the printed link, valid once and for a day.',
     )
     .option('--password <password>', 'at least 8 characters, not only digits')
+    .option('--link', 'print a link by which the user sets the password, instead of the token')
     .option('--email <address>')
-    .option('--superuser', 'contributions of the user need no review')
-    .action(lazyAction(async () => (await import('./user.ts')).createAccount));
+    .option('--superuser', 'the user administrates the service and may write the catalogue')
+    .action(userAction('createAccount'));
   command
     .command('password <name>')
     .description(
@@ -174,46 +178,52 @@ function createUserCommand(): Command {
     .option('--password <password>', 'at least 8 characters, not only digits')
     .option('--new', 'generate the password and print it')
     .option('--link', 'print a link by which the user sets the password')
-    .action(lazyAction(async () => (await import('./user.ts')).changePassword));
+    .action(userAction('changePassword'));
   command
     .command('token <name>')
     .description('Prints the token of a user; `--new` replaces it.')
     .option('--new', 'replace the token; the old one becomes invalid at once')
-    .action(lazyAction(async () => (await import('./user.ts')).showToken));
+    .action(userAction('showToken'));
   command
     .command('deactivate <name>')
     .description(
       'Deactivates an account: its password and tokens are rejected, and nothing is deleted.',
     )
-    .action(lazyAction(async () => (await import('./user.ts')).deactivateAccount));
+    .action(userAction('deactivateAccount'));
   command
     .command('activate <name>')
     .description('Activates a deactivated account.')
-    .action(lazyAction(async () => (await import('./user.ts')).activateAccount));
+    .action(userAction('activateAccount'));
   command
     .command('sign-out <name>')
-    .description('Ends all sessions of an account and revokes its API key and access tokens.')
-    .action(lazyAction(async () => (await import('./user.ts')).signOut));
+    .description(
+      'Ends all sessions of an account, revokes its API key and access tokens, and disconnects sign-ins if a password remains.',
+    )
+    .action(userAction('signOut'));
+  command
+    .command('disconnect <name>')
+    .description('Disconnects the sign-ins of an account at OpenID Connect providers.')
+    .action(userAction('disconnect'));
   command
     .command('grant <name>')
     .description('Grants a role: curators write the catalogue, superusers also administrate.')
     .addArgument(createRoleArgument())
-    .action(lazyAction(async () => (await import('./user.ts')).grantRole));
+    .action(userAction('grantRole'));
   command
     .command('revoke <name>')
     .description('Revokes a role.')
     .addArgument(createRoleArgument())
-    .action(lazyAction(async () => (await import('./user.ts')).revokeRole));
+    .action(userAction('revokeRole'));
   command
     .command('delete <name>')
     .description('Deletes an account with all data and files of the user. This cannot be undone.')
     .option('--yes', 'skip the confirmation')
-    .action(lazyAction(async () => (await import('./user.ts')).deleteAccount));
+    .action(userAction('deleteAccount'));
   command
     .command('list')
     .description('Lists accounts with creation date, last login, roles and deactivated flag.')
     .option('--json', 'print JSON lines')
-    .action(lazyAction(async () => (await import('./user.ts')).listAccounts));
+    .action(userAction('listAccounts'));
 
   return command;
 }

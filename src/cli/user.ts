@@ -1,9 +1,9 @@
 /** `fitgraph user`: creates, changes, lists and deletes accounts. */
 import { randomBytes } from 'node:crypto';
 import {
-  checkPasswordPolicy,
   createUser,
-  findUser,
+  findUserId,
+  replaceApiKey,
   setUserActive,
   setUserRoles,
   setPassword,
@@ -11,6 +11,7 @@ import {
   revokeCredentials,
 } from '../accounts/accounts';
 import { deleteUser } from '../accounts/deletion';
+import { disconnectIdentities } from '../accounts/identities';
 import { createPasswordLink } from '../accounts/password-links';
 import { ClientError } from '../engine/declare/errors';
 import { promptConfirmation, promptNewPassword } from './prompts';
@@ -21,14 +22,9 @@ import {
   replaceControlCharacters,
   withDatabase,
   printLine,
+  type CommandContext,
 } from './command-context';
 import { formatCount } from '../shared/messages';
-
-/**
- * Prompts for a password that is not given as an option, which keeps it out of the shell history.
- */
-const readPassword = async (passwordOption: string | undefined): Promise<string> =>
-  passwordOption ?? promptNewPassword();
 
 /** Random password that starts with the user name, which shows to which account it belongs. */
 const generatePassword = (username: string) => `${username}-${randomBytes(9).toString('hex')}`;
@@ -39,13 +35,38 @@ const SELECT_ACCOUNTS_SQL = `SELECT "id", "username", "email", "date_joined" AS 
 
 const formatDate = (timestamp: string) => new Date(timestamp).toISOString().slice(0, 10);
 
+const eventSource = () => ({ operator: operatorName() });
+
+/** Opens the database and finds the account with this name. */
+const withUser = (
+  username: string,
+  callback: (id: number, context: CommandContext) => Promise<void>,
+): Promise<void> =>
+  withDatabase(async (context) => callback(await findUserId(username, context.session), context));
+
+async function printPasswordLink(id: number, { config, session }: CommandContext): Promise<void> {
+  const { path, expiresAt } = await createPasswordLink(id, session, eventSource());
+
+  printLine(`${config.publicUrl ?? ''}${path}`);
+  process.stderr.write(`The link is valid once, until ${expiresAt}.\n`);
+
+  if (!config.publicUrl) {
+    process.stderr.write(
+      'Put the address of the server before it, because PUBLIC_URL is not set.\n',
+    );
+  }
+}
+
 export async function createAccount(
   username: string,
-  options: { password?: string; email?: string; superuser?: boolean },
+  options: { password?: string; link?: boolean; email?: string; superuser?: boolean },
 ): Promise<void> {
-  const password = await readPassword(options.password);
+  const { link, email, superuser: isSuperuser } = options;
+  const password = link ? undefined : (options.password ?? (await promptNewPassword()));
 
-  await withDatabase(async ({ session, tokenVault }) => {
+  await withDatabase(async (context) => {
+    const { session, tokenVault } = context;
+
     // A new account refers to a language, so the database must contain one.
     if (!(await session.query('SELECT FROM "language" LIMIT 1', [])).length) {
       throw new ClientError(
@@ -54,15 +75,13 @@ export async function createAccount(
       );
     }
 
-    const id = await createUser(
-      { username, password, email: options.email, isSuperuser: options.superuser },
-      session,
-    );
+    const id = await createUser({ username, password, email, isSuperuser }, session, {
+      ...eventSource(),
+      detail: isSuperuser ? 'superuser' : undefined,
+    });
 
-    await recordOperatorEvent(
-      { kind: 'ACCOUNT_CREATED', userId: id, detail: options.superuser ? 'superuser' : undefined },
-      session,
-    );
+    if (link) return printPasswordLink(id, context);
+
     printLine(
       `Created user ${username}. Token: ${await getOrCreateApiKey(id, session, tokenVault)}`,
     );
@@ -73,15 +92,16 @@ export async function changePassword(
   username: string,
   options: { password?: string; new?: boolean; link?: boolean },
 ): Promise<void> {
-  if (options.link) return printPasswordLink(username);
-  const password = options.new ? generatePassword(username) : await readPassword(options.password);
+  if (options.link) return withUser(username, printPasswordLink);
+  const password = options.new
+    ? generatePassword(username)
+    : (options.password ?? (await promptNewPassword()));
 
-  await withDatabase(async ({ session, tokenVault }) => {
-    const { id } = await findUser(username, session);
-
-    checkPasswordPolicy(password);
-    await recordOperatorEvent({ kind: 'PASSWORD_CHANGED', userId: id }, session);
-    await setPassword(id, password, session);
+  await withUser(username, async (id, { session, tokenVault }) => {
+    await session.inTransaction(async () => {
+      await setPassword(id, password, session);
+      await recordOperatorEvent({ kind: 'PASSWORD_CHANGED', userId: id }, session);
+    });
     printLine(
       `Changed the password of ${username} and signed out all browsers. New token: ${await getOrCreateApiKey(id, session, tokenVault)}`,
     );
@@ -89,58 +109,45 @@ export async function changePassword(
   });
 }
 
-const printPasswordLink = (username: string): Promise<void> =>
-  withDatabase(async ({ config, session }) => {
-    const { id } = await findUser(username, session);
-    const { path, expiresAt } = await createPasswordLink(id, session, { operator: operatorName() });
-
-    printLine(`${config.publicUrl ?? ''}${path}`);
-    process.stderr.write(`The link is valid once, until ${expiresAt}.\n`);
-  });
-
 export const showToken = (username: string, options: { new?: boolean }): Promise<void> =>
-  withDatabase(async ({ session, tokenVault }) => {
-    const { id } = await findUser(username, session);
+  withUser(username, async (id, { session, tokenVault }) => {
+    const apiKey = await session.inTransaction(async () => {
+      if (options.new) return replaceApiKey(id, undefined, session, tokenVault, eventSource());
+      await recordOperatorEvent({ kind: 'API_KEY_SHOWN', userId: id }, session);
+      return getOrCreateApiKey(id, session, tokenVault);
+    });
 
-    await recordOperatorEvent(
-      { kind: options.new ? 'API_KEY_REPLACED' : 'API_KEY_SHOWN', userId: id },
-      session,
-    );
-    if (options.new) await session.query('DELETE FROM "token" WHERE "user_id" = $1', [id]);
-    printLine(await getOrCreateApiKey(id, session, tokenVault));
+    printLine(apiKey!);
   });
 
-const setActive =
-  (isActive: boolean) =>
-  (username: string): Promise<void> =>
-    withDatabase(async ({ session }) => {
-      const { id } = await findUser(username, session);
-
-      await setUserActive(id, isActive, session, { operator: operatorName() });
-      printLine(`User ${username} is now ${isActive ? 'active' : 'deactivated'}.`);
-    });
+const setActive = (isActive: boolean) => (username: string) =>
+  withUser(username, async (id, { session }) => {
+    await setUserActive(id, isActive, session, eventSource());
+    printLine(`User ${username} is now ${isActive ? 'active' : 'deactivated'}.`);
+  });
 
 export const activateAccount = setActive(true);
 export const deactivateAccount = setActive(false);
 
 export const signOut = (username: string): Promise<void> =>
-  withDatabase(async ({ session }) => {
-    const { id } = await findUser(username, session);
-
-    await revokeCredentials(id, session, { operator: operatorName() });
+  withUser(username, async (id, { session }) => {
+    await revokeCredentials(id, session, eventSource());
     printLine(`Ended all sessions of ${username} and revoked all tokens.`);
   });
 
-const setRole =
-  (isGranted: boolean) =>
-  (username: string, role: string): Promise<void> =>
-    withDatabase(async ({ session }) => {
-      const { id } = await findUser(username, session);
-      const roles = role === 'curator' ? { isCurator: isGranted } : { isSuperuser: isGranted };
+export const disconnect = (username: string): Promise<void> =>
+  withUser(username, async (id, { session }) => {
+    await session.inTransaction(() => disconnectIdentities(id, session, eventSource()));
+    printLine(`Disconnected the sign-ins of ${username}.`);
+  });
 
-      await setUserRoles(id, roles, session, { operator: operatorName() });
-      printLine(`User ${username} is ${isGranted ? 'now' : 'no longer'} a ${role}.`);
-    });
+const setRole = (isGranted: boolean) => (username: string, role: string) =>
+  withUser(username, async (id, { session }) => {
+    const roles = role === 'curator' ? { isCurator: isGranted } : { isSuperuser: isGranted };
+
+    await setUserRoles(id, roles, session, eventSource());
+    printLine(`User ${username} is ${isGranted ? 'now' : 'no longer'} a ${role}.`);
+  });
 
 export const grantRole = setRole(true);
 export const revokeRole = setRole(false);
@@ -156,9 +163,7 @@ export async function deleteAccount(username: string, options: { yes?: boolean }
     throw new ClientError('BAD_USER_INPUT', 'The name does not match. Nothing was deleted.');
   }
 
-  await withDatabase(async ({ config, database, session }) => {
-    const { id } = await findUser(username, session);
-
+  await withUser(username, async (id, { config, database }) => {
     const { ownedRowCount, contributionCount } = await deleteUser(id, database, (deletion) =>
       recordOperatorEvent({ kind: 'ACCOUNT_DELETED', userId: id, detail: username }, deletion),
     );

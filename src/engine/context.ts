@@ -20,7 +20,7 @@ export interface Viewer {
   id: number;
   username: string;
 
-  /** Contributions of superusers need no review. */
+  /** Superusers administrate the service and may write the catalogue. */
   isSuperuser: boolean;
 
   /** Curators write the catalogue and review contributions. Superusers are curators. */

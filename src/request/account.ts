@@ -4,6 +4,7 @@
  */
 import {
   listAccessTokens,
+  revokeAccessTokens,
   type StoredAccessToken,
   type NewAccessToken,
 } from '../accounts/access-tokens';
@@ -24,25 +25,27 @@ import {
 import { countRowsOfUser, deleteUser, type RowCount } from '../accounts/deletion';
 import { usePasswordLink } from '../accounts/password-links';
 import { hashPassword } from '../accounts/passwords';
-import { EVENT_KINDS, type EventKind } from '../accounts/event-kinds';
 import {
   connectIdentity,
+  disconnectIdentities,
   findOrCreateProviderAccount,
   findOrCreateProxyAccount,
+  isConnected,
 } from '../accounts/identities';
 import {
   findUserEvents,
   logSecurityEvent,
   type SecurityEventSource,
+  type StoredSecurityEvent,
 } from '../accounts/security-events';
-import { SELECT_SESSIONS_SQL, type StoredSession } from '../accounts/sessions';
-import { sha256 } from '../accounts/tokens';
+import { endSessions, listSessions, type StoredSession } from '../accounts/sessions';
 import { requireViewerWithoutAccessToken } from '../engine/access/access';
 import { graphqlScopeName, type Scope } from '../engine/access/scopes';
 import type { AccountActions, RequestInfo } from '../engine/context';
 import {
   InvalidInput,
   ClientError,
+  forbiddenError,
   unauthenticatedError,
   throwIfInvalid,
   type InputIssue,
@@ -118,21 +121,21 @@ export class AccountService implements AccountActions {
    * Completes a sign-in at the provider, and starts a browser session or, for a signed-in user who
    * connects the provider, stores the connection. Returns the page to open and a Set-Cookie header.
    */
-  completeProviderSignIn(
+  async completeProviderSignIn(
     redirectUrl: URL,
     cookieValue: string,
   ): Promise<{ next?: string; sessionCookie?: string }> {
-    const { openIdProvider, database } = this.services;
+    const { loginLimiter, openIdProvider, database } = this.services;
+    const startedSignIn = openIdProvider!.openCookie(redirectUrl, cookieValue);
+    const { next, userId } = startedSignIn;
 
-    return this.attemptSignIn('', async () => {
-      const { user, next, userId } = await openIdProvider!.complete(redirectUrl, cookieValue);
+    const complete = async () => {
+      const user = await openIdProvider!.complete(redirectUrl, startedSignIn);
 
       if (userId !== undefined) {
-        if (requireViewerWithoutAccessToken(this.authentication).id !== userId) {
-          throw unauthenticatedError();
-        }
+        if (this.userId !== userId) throw unauthenticatedError();
 
-        await this.session.inTransaction(() =>
+        await this.changeCredentials(() =>
           connectIdentity(userId, user, this.session, this.eventSource),
         );
 
@@ -145,11 +148,27 @@ export class AccountService implements AccountActions {
         this.eventSource,
       );
 
-      return {
-        next,
-        sessionCookie: await this.startSessionWithoutPassword(accountId, user.issuer),
-      };
-    });
+      // Row-level security shows the connection only to its user.
+      this.session.setClient('users', accountId);
+      const sessionCookie = await this.startSessionWithoutPassword(
+        accountId,
+        user.issuer,
+        async () => {
+          if (!(await isConnected(accountId, user, this.session))) throw unauthenticatedError();
+        },
+      );
+
+      return { next, sessionCookie };
+    };
+
+    // Only attempts that reach the provider count, and not together with passwords.
+    return this.logFailure(
+      loginLimiter.attemptUnqueued(
+        `provider ${this.requestInfo.clientNetwork}`,
+        cookieValue,
+        complete,
+      ),
+    );
   }
 
   /**
@@ -167,8 +186,16 @@ export class AccountService implements AccountActions {
     return this.startSessionWithoutPassword(userId, 'proxy');
   }
 
-  private startSessionWithoutPassword(accountId: number, detail: string): Promise<string> {
-    const startUserSession = (userId: number) => this.authentication.startSession(userId);
+  /** `check` runs when the account is locked, after a change of the password at the same time. */
+  private startSessionWithoutPassword(
+    accountId: number,
+    detail: string,
+    check?: () => Promise<void>,
+  ): Promise<string> {
+    const startUserSession = async (userId: number) => {
+      await check?.();
+      return this.authentication.startSession(userId);
+    };
 
     return signInWithoutPassword(
       accountId,
@@ -184,15 +211,20 @@ export class AccountService implements AccountActions {
    * name.
    */
   private attemptSignIn<T>(username: string, callback: () => Promise<T>): Promise<T> {
-    const { clearTextWarning, loginLimiter } = this.services;
+    const { clientNetwork } = this.requestInfo;
 
-    clearTextWarning.warnIfClearText(this.request);
-    return loginLimiter
-      .attemptSignIn(this.requestInfo.clientNetwork, username, callback)
-      .catch((error: unknown) => {
-        this.logSignInFailure(error);
-        throw error;
-      });
+    return this.logFailure(
+      this.services.loginLimiter.attemptSignIn(clientNetwork, username, callback),
+    );
+  }
+
+  private logFailure<T>(attempt: Promise<T>): Promise<T> {
+    this.services.clearTextWarning.warnIfClearText(this.request);
+
+    return attempt.catch((error: unknown) => {
+      this.logSignInFailure(error);
+      throw error;
+    });
   }
 
   /**
@@ -261,71 +293,55 @@ export class AccountService implements AccountActions {
   }
 
   replaceApiKey(): Promise<string> {
-    return this.changeCredentials(async (userId) => {
-      await this.authentication.lockAndCheckCredentials(userId);
-      const apiKey = await replaceApiKey(
-        userId,
-        undefined,
-        this.session,
-        this.services.tokenVault,
-        this.eventSource,
-      );
-
-      return apiKey!;
-    });
-  }
-
-  findApiKey(): Promise<ApiKey | undefined> {
-    return findApiKey(
-      requireViewerWithoutAccessToken(this.authentication).id,
-      this.session,
-      this.services.tokenVault,
+    return this.changeCredentials(
+      async (userId) =>
+        (await replaceApiKey(
+          userId,
+          undefined,
+          this.session,
+          this.services.tokenVault,
+          this.eventSource,
+        ))!,
     );
   }
 
+  findApiKey(): Promise<ApiKey | undefined> {
+    return findApiKey(this.userId, this.session, this.services.tokenVault);
+  }
+
   async listAccessTokens(): Promise<StoredAccessToken[]> {
-    const { id } = requireViewerWithoutAccessToken(this.authentication);
-    const [tokens] = await listAccessTokens([id], this.session);
+    const [tokens] = await listAccessTokens([this.userId], this.session);
 
     return tokens!;
   }
 
-  async listSecurityEvents(): Promise<
-    { occurredAt: string; description: string; address: string | null; detail: string | null }[]
-  > {
-    const events = await findUserEvents(
-      requireViewerWithoutAccessToken(this.authentication).id,
-      { limit: MAX_LISTED_EVENTS },
-      this.session,
-    );
-
-    return events.map(({ occurredAt, kind, address, detail }) => ({
-      occurredAt,
-      description: EVENT_KINDS[kind],
-      address,
-      detail,
-    }));
+  async listSecurityEvents(): Promise<StoredSecurityEvent[]> {
+    return findUserEvents(this.userId, { limit: MAX_LISTED_EVENTS }, this.session);
   }
 
   createAccessToken(input: NewAccessToken): Promise<{ id: number; token: string }> {
     return this.changeCredentials(async (userId) => {
-      await this.authentication.lockAndCheckCredentials(userId);
       const newToken = await this.services.accessTokens.create(userId, input, this.session);
       const scopes = input.scopes.map((scope) => graphqlScopeName(scope as Scope)).join(', ');
 
-      await this.logEvent('ACCESS_TOKEN_CREATED', userId, `${input.name.trim()} (${scopes})`);
+      await logSecurityEvent(
+        {
+          kind: 'ACCESS_TOKEN_CREATED',
+          userId,
+          detail: `${input.name.trim()} (${scopes})`,
+          ...this.eventSource,
+        },
+        this.session,
+      );
+
       return newToken;
     });
   }
 
   revokeAccessTokens(id?: number): Promise<number> {
-    return this.changeCredentials(async (userId) => {
-      const names = await this.services.accessTokens.revoke(userId, id, this.session);
-
-      for (const name of names) await this.logEvent('ACCESS_TOKEN_REVOKED', userId, name);
-
-      return names.length;
-    });
+    return this.changeCredentials((userId) =>
+      revokeAccessTokens(userId, id, this.session, this.eventSource),
+    );
   }
 
   /** How the user can sign in, and where they are signed in. */
@@ -334,49 +350,52 @@ export class AccountService implements AccountActions {
     issuers: string[];
     sessions: StoredSession[];
   }> {
-    const { id } = requireViewerWithoutAccessToken(this.authentication);
-    const { sessionId } = this.authentication;
+    const { userId } = this;
     const [account] = await this.session.query(
       `SELECT "password" <> '${NO_PASSWORD}' AS "hasPassword",
         ARRAY(SELECT i."issuer" FROM "identity" i WHERE i."user_id" = u."id") AS "issuers"
         FROM "account" u WHERE u."id" = $1`,
-      [id],
+      [userId],
     );
-    const sessions = await this.session.query(SELECT_SESSIONS_SQL, [id, sha256(sessionId ?? '')]);
+    const { sessionId } = this.authentication;
+    const [sessions] = await listSessions([userId], this.session, sessionId);
 
     return { ...account, sessions } as unknown as Awaited<ReturnType<this['loadSignIns']>>;
   }
 
   countRows(): Promise<RowCount[]> {
-    const { id } = requireViewerWithoutAccessToken(this.authentication);
-
-    return countRowsOfUser(id, (text, values) => this.session.query(text, values));
+    return countRowsOfUser(this.userId, (text, values) => this.session.query(text, values));
   }
 
-  /** Deletes the account and all its data. */
+  /** Deletes the account and all its data. Throws FORBIDDEN for superusers. */
   async deleteAccount(): Promise<void> {
-    const { id } = requireViewerWithoutAccessToken(this.authentication);
+    const { userId } = this;
 
-    await deleteUser(id, this.services.database, (session) =>
-      logSecurityEvent({ kind: 'ACCOUNT_DELETED', userId: id, ...this.eventSource }, session),
+    await deleteUser(userId, this.services.database, async (session) => {
+      const viewer = await this.authentication.lockAndCheckCredentials(userId, session);
+
+      if (viewer.isSuperuser) {
+        throw forbiddenError(
+          'Superusers cannot delete themselves. Another superuser or an operator must revoke the role first.',
+        );
+      }
+
+      await logSecurityEvent({ kind: 'ACCOUNT_DELETED', userId, ...this.eventSource }, session);
+    });
+  }
+
+  /** Removes the connected sign-ins, if the account has a password. */
+  disconnectIdentities(): Promise<void> {
+    return this.changeCredentials((userId) =>
+      disconnectIdentities(userId, this.session, this.eventSource),
     );
   }
 
   /** Ends the session with this digest, or all sessions. Returns their number. */
   endSessions(id?: string): Promise<number> {
-    return this.changeCredentials(async (userId) => {
-      const deletedSessions = await this.session.query(
-        `DELETE FROM "session" WHERE "user_id" = $1 AND ($2::bytea IS NULL OR "digest" = $2)
-          RETURNING 1`,
-        [userId, id === undefined ? null : Buffer.from(id, 'hex')],
-      );
-
-      if (deletedSessions.length) {
-        await this.logEvent('SESSIONS_ENDED', userId, `${deletedSessions.length}`);
-      }
-
-      return deletedSessions.length;
-    });
+    return this.changeCredentials((userId) =>
+      endSessions(userId, id, this.session, this.eventSource),
+    );
   }
 
   /**
@@ -385,8 +404,6 @@ export class AccountService implements AccountActions {
    */
   createOrReplaceApiKey(keyId?: string): Promise<void> {
     return this.changeCredentials(async (userId) => {
-      await this.authentication.lockAndCheckCredentials(userId);
-
       if (keyId === undefined) {
         await getOrCreateApiKey(userId, this.session, this.services.tokenVault);
       } else {
@@ -403,16 +420,20 @@ export class AccountService implements AccountActions {
 
   /**
    * Runs `callback` with the user id in a transaction, so that a change and its event in the audit
-   * log are stored together.
+   * log are stored together. A change of the password at the same time either comes later, or makes
+   * it fail.
    */
   private async changeCredentials<T>(callback: (userId: number) => Promise<T>): Promise<T> {
-    const { id } = requireViewerWithoutAccessToken(this.authentication);
+    const { userId } = this;
 
-    return this.session.inTransaction(() => callback(id));
+    return this.session.inTransaction(async () => {
+      await this.authentication.lockAndCheckCredentials(userId);
+      return callback(userId);
+    });
   }
 
-  private logEvent(kind: EventKind, userId: number, detail: string): Promise<void> {
-    return logSecurityEvent({ kind, userId, detail, ...this.eventSource }, this.session);
+  private get userId(): number {
+    return requireViewerWithoutAccessToken(this.authentication).id;
   }
 
   /** Authenticates the request again and throws if its credentials are no longer valid. */

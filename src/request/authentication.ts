@@ -3,7 +3,7 @@
  * cookie, writing methods require the CSRF token of the session.
  */
 import { isAccessToken } from '../accounts/access-tokens';
-import { lockAccount, authenticateApiKey } from '../accounts/accounts';
+import { lockAccount, authenticateApiKey, type CredentialReader } from '../accounts/accounts';
 import { CSRF_HEADER, CsrfError } from '../accounts/sessions';
 import { missingScopeError } from '../engine/access/access';
 import type { AccessKind } from '../engine/access/scopes';
@@ -231,23 +231,27 @@ export class Authentication {
   /**
    * Locks the viewer's account in the current transaction and checks that the API key or browser
    * session is still valid. Otherwise, a request that overlaps a change of the password could
-   * create new credentials afterwards.
+   * create new credentials afterwards. Returns the viewer as they are now.
    */
-  async lockAndCheckCredentials(viewerId: number): Promise<void> {
-    const { token, sessionId, services, session } = this;
+  async lockAndCheckCredentials(
+    viewerId: number,
+    session: CredentialReader = this.session,
+  ): Promise<Viewer> {
+    const { token, sessionId = '', services } = this;
 
     await lockAccount(viewerId, session);
 
     if (token !== undefined) {
-      await authenticateApiKey(token, session).catch((error: unknown) => {
+      return authenticateApiKey(token, session).catch((error: unknown) => {
         throw error instanceof ClientError ? unauthenticatedError(error.message) : error;
       });
-    } else if (
-      sessionId === undefined ||
-      !(await services.browserSessions.authenticate(sessionId, session))
-    ) {
-      throw unauthenticatedError();
     }
+
+    const viewer = await services.browserSessions.authenticate(sessionId, session);
+
+    if (!viewer) throw unauthenticatedError();
+
+    return viewer;
   }
 
   /** Authenticates the request at the first call, before the body is read, and keeps the result. */

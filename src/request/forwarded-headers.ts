@@ -199,9 +199,9 @@ export class ForwardedHeaders {
   proxyUsername(request: RequestHead): string | undefined {
     const { authProxyHeader } = this.config;
 
-    return authProxyHeader !== undefined && this.isFromTrustedProxy(request)
-      ? request.headers[authProxyHeader]?.toString()
-      : undefined;
+    if (authProxyHeader === undefined || !this.isFromTrustedProxy(request)) return undefined;
+
+    return request.headers[authProxyHeader]?.toString() || undefined;
   }
 
   /** The request as the client sent it to the first trusted proxy. */

@@ -108,9 +108,10 @@ export function createRequestListener(dependencies: StepDependencies): RequestLi
   const signInByProxy: Step = (request, response, next) => {
     const username = forwardedHeaders.proxyUsername(request);
 
-    if (username === undefined || request.headers.authorization !== undefined) {
-      return next(request, response);
-    }
+    // Other schemes, such as Basic, are those of the proxy.
+    const hasToken = /^(?:token|bearer)\s/i.test(request.headers.authorization ?? '');
+
+    if (username === undefined || hasToken) return next(request, response);
 
     const isPage = request.method === 'GET' && prefersHtml(request.headers.accept, request.url);
 

@@ -5,10 +5,10 @@ const AGE_UNITS: Readonly<Record<string, string>> = { m: 'minutes', h: 'hours', 
 
 export const MOMENT_FORMATS = 'a time such as 2026-03-10T08:00, or an age such as 90m, 12h or 7d';
 
-/** Parses one of MOMENT_FORMATS to an ISO timestamp in UTC. */
-export function parseMoment(text: string): string | undefined {
+/** Parses one of MOMENT_FORMATS to an ISO timestamp in UTC. Default zone: that of the process. */
+export function parseMoment(text: string, zone?: string): string | undefined {
   const [, number, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
-  let moment = DateTime.fromISO(text);
+  let moment = DateTime.fromISO(text, { zone });
 
   if (unit !== undefined) {
     moment = DateTime.now().minus({ [AGE_UNITS[unit]!]: Number(number) });

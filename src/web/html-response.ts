@@ -1,5 +1,8 @@
 /** Reads form fields and query parameters, and sends HTML pages. */
 import type { Response } from 'express';
+import { GraphQLError } from 'graphql';
+import { isTransientError } from '../engine/declare/errors';
+import { HTTP_STATUS_BY_ERROR_CODE } from '../shared/error-codes';
 import { PAGE_HEADERS } from './security-headers';
 
 export type FormValues = Record<string, unknown> | undefined;
@@ -14,4 +17,20 @@ export const textParameter = (values: FormValues, name: string): string | undefi
 
 export function sendPage(response: Response, status: number, html: string): void {
   response.status(status).set(PAGE_HEADERS).type('html').send(html);
+}
+
+/** Sends the page that `render` creates from the message of an error. Throws all other errors. */
+export function sendRejection(
+  error: unknown,
+  response: Response,
+  render: (message: string) => string,
+): void {
+  if (response.headersSent || !(error instanceof GraphQLError) || isTransientError(error)) {
+    throw error;
+  }
+
+  const { code, retryAfter } = error.extensions;
+
+  if (retryAfter !== undefined) response.set('Retry-After', String(retryAfter));
+  sendPage(response, HTTP_STATUS_BY_ERROR_CODE[String(code)] ?? 400, render(error.message));
 }

@@ -5,6 +5,9 @@ export const Table = (props: {
   label: string;
   columns: readonly string[];
   rows: readonly ComponentChildren[][];
+
+  /** Whether the first cell of a row is its heading. */
+  hasRowHeaders?: boolean;
 }) => (
   <div class="scroll" tabindex={0} role="region" aria-label={props.label}>
     <table>
@@ -18,9 +21,9 @@ export const Table = (props: {
       <tbody>
         {props.rows.map((cells) => (
           <tr>
-            {cells.map((cell) => (
-              <td>{cell}</td>
-            ))}
+            {cells.map((cell, index) =>
+              props.hasRowHeaders && index === 0 ? <th scope="row">{cell}</th> : <td>{cell}</td>,
+            )}
           </tr>
         ))}
       </tbody>

@@ -5,6 +5,7 @@
 import { setPassword } from '../../src/accounts/accounts';
 import { Visitor } from '../setup/visitor';
 import { fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
+import { holding, waitForLocks } from '../setup/locks';
 import type { Person } from '../setup/person';
 
 const fitgraph = fitgraphForThisFile();
@@ -24,38 +25,6 @@ const isAccepted = async (token: string) =>
 const isSignedIn = async (visitor: Visitor) =>
   (await visitor.get('/api/v2/workout/', { Accept: 'application/json' })).status === 200;
 
-const COUNT_WAITING_SQL = `SELECT count(*)::integer AS "count" FROM pg_stat_activity WHERE "wait_event_type" = 'Lock' AND "datname" = current_database()`;
-
-/** Waits until this many statements wait for locks, or until `work` has completed. */
-async function waitForLocks(count: number, work: Promise<unknown>): Promise<void> {
-  let isComplete = false;
-  const complete = () => void (isComplete = true);
-
-  work.then(complete, complete);
-
-  while (!isComplete && (await fitgraph.sql(COUNT_WAITING_SQL))[0]!.count < count) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
-/** Runs `work` in a transaction that has executed a statement, and commits. */
-async function holding(
-  statement: string,
-  values: unknown[],
-  work: () => Promise<unknown>,
-): Promise<void> {
-  const connection = await fitgraph.database.pool.connect();
-
-  try {
-    await connection.query('BEGIN');
-    await connection.query(statement, values);
-    await work();
-    await connection.query('COMMIT');
-  } finally {
-    connection.release();
-  }
-}
-
 /**
  * Sends a request that adds an event to the audit log, and runs `other` while it waits to do so.
  */
@@ -66,11 +35,11 @@ async function whileWaitingToLog<T>(
   let sent!: Promise<T>;
   let done!: Promise<unknown>;
 
-  await holding('LOCK TABLE "security_event" IN SHARE MODE', [], async () => {
+  await holding(fitgraph, 'LOCK TABLE "security_event" IN SHARE MODE', [], async () => {
     sent = send();
-    await waitForLocks(1, sent);
+    await waitForLocks(fitgraph, 1, sent);
     done = other();
-    await waitForLocks(2, done);
+    await waitForLocks(fitgraph, 2, done);
   });
   await done;
   return sent;
@@ -134,9 +103,9 @@ describe.each<
       const ask = await clientOf(person, username);
       let answer!: Promise<any>;
 
-      await holding(SET_PASSWORD_SQL, [person.id, 'x'], async () => {
+      await holding(fitgraph, SET_PASSWORD_SQL, [person.id, 'x'], async () => {
         answer = ask(query);
-        await waitForLocks(1, answer);
+        await waitForLocks(fitgraph, 1, answer);
       });
       expect(await answer).toEqual({ answer: null });
       const countCredentials =

@@ -25,6 +25,12 @@ const OPERATIONS: [string, (id: number) => string][] = [
   ['setUserActive', (id) => `mutation { setUserActive(id: ${id}, isActive: false) { id } }`],
   ['signOutUser', (id) => `mutation { signOutUser(id: ${id}) { id } }`],
   ['createPasswordLink', (id) => `mutation { createPasswordLink(id: ${id}) { url } }`],
+  ['disconnectUser', (id) => `mutation { disconnectUser(id: ${id}) { id } }`],
+  ['endUserSession', (id) => `mutation { endUserSession(id: ${id}, sessionId: "x") { id } }`],
+  [
+    'revokeUserAccessToken',
+    (id) => `mutation { revokeUserAccessToken(id: ${id}, accessTokenId: 1) { id } }`,
+  ],
   ['deleteUser', (id) => `mutation { deleteUser(id: ${id}) { id } }`],
 ];
 
@@ -147,6 +153,11 @@ describe('accounts', () => {
     });
     expect(namesOf(await list({ search: 'b@mail.EX' }))).toEqual(['list-b']);
     expect(namesOf(await list({ search: '%' }))).toEqual([]);
+    expect(
+      namesOf(
+        await list({ search: null, isActive: null, isSuperuser: null, isCurator: null, first: 4 }),
+      ),
+    ).toContain('list-d');
   });
 
   test('are filtered by state and roles', async () => {
@@ -196,6 +207,18 @@ describe('accounts', () => {
 
     expect(code).toBe('BAD_USER_INPUT');
     expect(errors![0]!.extensions.inputErrors).toHaveLength(1);
+  });
+
+  test.each(['after', 'before'])('accept the largest id in the cursor %s', async (argument) => {
+    const cursorOf = (kind: string) =>
+      Buffer.from(JSON.stringify([kind, Number.MAX_SAFE_INTEGER])).toString('base64url');
+
+    expect((await list({ [argument]: cursorOf('account'), first: 1 })).nodes).toHaveLength(
+      argument === 'after' ? 1 : 0,
+    );
+    await root.ask(
+      `{ viewer { securityEvents(${argument}: "${cursorOf('event')}") { nodes { id } } } }`,
+    );
   });
 
   test('have their sessions, tokens, rows and bytes, in one statement for all', async () => {
@@ -325,6 +348,42 @@ describe('changes', () => {
       { kind: 'ACCOUNT_ACTIVATED', detail: null, ...BY_ROOT },
       { kind: 'ACCOUNT_DEACTIVATED', detail: null, ...BY_ROOT },
     ]);
+  });
+
+  test('list sessions and access tokens of many accounts, and end and revoke one', async () => {
+    const people = [await fitgraph.user('hugo'), await fitgraph.user('huda')];
+    const documents = `{ accounts(search: "hu") { nodes { username
+      sessions { id createdAt lastUsedAt } accessTokens { id name scopes } } } }`;
+
+    for (const [index, person] of people.entries()) {
+      for (let count = 0; count <= index; count += 1) {
+        await new Visitor(fitgraph.url).signIn(index ? 'huda' : 'hugo');
+      }
+
+      await accessTokenOf(person);
+    }
+
+    const [huda, hugo] = (await root.ask(documents)).accounts.nodes;
+    const tokenOf = { id: expect.any(String), name: 'all', scopes: ['WRITE'] };
+
+    expect([huda.sessions.length, hugo.sessions.length]).toEqual([2, 1]);
+    expect([huda.accessTokens, hugo.accessTokens]).toEqual([[tokenOf], [tokenOf]]);
+    // An id of another account ends and revokes nothing.
+    const end = (person: Person, session: string, token: string) =>
+      root.ask(`mutation { endUserSession(id: ${person.id}, sessionId: "${session}") { id }
+        revokeUserAccessToken(id: ${person.id}, accessTokenId: "${token}") {
+          sessions { id } accessTokens { id } } }`);
+    const unchanged = await end(people[0]!, huda.sessions[0].id, huda.accessTokens[0].id);
+
+    expect(unchanged.revokeUserAccessToken.sessions).toHaveLength(1);
+    expect(await end(people[1]!, huda.sessions[0].id, huda.accessTokens[0].id)).toMatchObject({
+      revokeUserAccessToken: { sessions: [{ id: huda.sessions[1].id }], accessTokens: [] },
+    });
+    expect((await eventsOf(people[1]!.id)).slice(0, 2)).toEqual([
+      { kind: 'ACCESS_TOKEN_REVOKED', detail: 'all', ...BY_ROOT },
+      { kind: 'SESSIONS_ENDED', detail: '1', ...BY_ROOT },
+    ]);
+    expect((await root.ask(documents)).accounts.nodes[1].sessions).toHaveLength(1);
   });
 
   test('end all sessions and revoke all tokens', async () => {

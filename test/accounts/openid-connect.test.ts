@@ -1,8 +1,13 @@
 /** Sign-in at a real OpenID Connect provider: accounts, roles, rejections and failures. */
-import { Fitgraph } from '../setup/fitgraph';
-import { setUserActive } from '../../src/accounts/accounts';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Fitgraph, PASSWORD } from '../setup/fitgraph';
+import { holding, waitForLocks } from '../setup/locks';
+import type { Person } from '../setup/person';
+import { revokeCredentials, setPassword, setUserActive } from '../../src/accounts/accounts';
 import { findOrCreateProviderAccount } from '../../src/accounts/identities';
 import { alertOf, Visitor } from '../setup/visitor';
+import { until } from '../setup/waits';
 import { OpenIdProvider, type Claims } from '../setup/openid-provider';
 
 let provider: OpenIdProvider;
@@ -220,6 +225,11 @@ describe('an account with the same e-mail address', () => {
     expect(
       (await signIn('victim', { email: 'victim@example.com', email_verified: true })).page.status,
     ).toBe(403);
+    expect(
+      await fitgraph.sql('SELECT "email_verified" FROM "user_account" WHERE "id" = $1', [
+        person.id,
+      ]),
+    ).toEqual([{ email_verified: false }]);
     // Nor is the first address when it is entered again.
     await person.ask(
       'mutation { updateUser(input: { email: "mover@example.com" }) { errors { message } } }',
@@ -294,14 +304,186 @@ test('sets the roles by the groups at each sign-in', async () => {
   expect(await roles(['others'])).toEqual([false, false]);
 });
 
-test('rejects a deactivated account with the message of the password sign-in', async () => {
+const DEACTIVATED = 'This account is deactivated. Ask the operator.';
+
+test('rejects a deactivated account and grants it no roles', async () => {
   const { viewer } = await signIn('deactivated', {});
 
   await setUserActive(Number(viewer!.id), false, fitgraph.database.createSession(), {});
-  const { page, visitor } = await signIn('deactivated', {});
+  const { page, visitor } = await signIn('deactivated', { groups: ['admins'] });
 
-  expect([page.status, alertOf(page.text)]).toEqual([401, 'Username or password unknown']);
+  expect([page.status, alertOf(page.text)]).toEqual([403, DEACTIVATED]);
   expect(visitor.cookies.has('fitgraph')).toBe(false);
+  expect(
+    await fitgraph.sql('SELECT "is_superuser" FROM "user_account" WHERE "id" = $1', [viewer!.id]),
+  ).toEqual([{ is_superuser: false }]);
+});
+
+test('connects no sign-in to a deactivated account', async () => {
+  const { id } = await fitgraph.user('resting');
+
+  await fitgraph.sql(
+    `UPDATE "user_account" SET "email" = 'resting@example.com', "is_active" = false WHERE "id" = ${id};
+      UPDATE "user_account" SET "email_verified" = true WHERE "id" = ${id}`,
+  );
+  const { page } = await signIn('resting', { email: 'resting@example.com', email_verified: true });
+
+  expect([page.status, alertOf(page.text)]).toEqual([403, DEACTIVATED]);
+  expect(await connectionsOf(id)).toBe(0);
+});
+
+const connectionsOf = async (id: unknown) =>
+  (await fitgraph.sql('SELECT FROM "identity" WHERE "user_id" = $1', [id])).length;
+const connect = (id: number, subject: string) =>
+  fitgraph.sql('INSERT INTO "identity" ("issuer", "subject", "user_id") VALUES ($1, $2, $3)', [
+    provider.issuer,
+    subject,
+    id,
+  ]);
+const byServer = () => fitgraph.database.createSession();
+const NEXT = 'another good password';
+
+/** Sets the password by a link, without a session. */
+async function useLink({ id }: { id: number }): Promise<void> {
+  const root = await fitgraph.user('root', { isSuperuser: true });
+  const { createPasswordLink } = await root.ask(
+    `mutation { createPasswordLink(id: ${id}) { url } }`,
+  );
+
+  expect(
+    (
+      await newVisitor().submit(createPasswordLink.url.slice(fitgraph.url.length), {
+        password: NEXT,
+      })
+    ).location,
+  ).toBe('/login');
+}
+
+describe('a connected sign-in', () => {
+  test.each<[string, (person: Person & { id: number }) => Promise<unknown>]>([
+    [
+      'by the user',
+      (person) =>
+        person.ask(
+          `mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "${NEXT}") { token } }`,
+        ),
+    ],
+    ['by a link', (person) => useLink(person)],
+    ['by an operator', ({ id }) => setPassword(id, NEXT, byServer())],
+    ['(signed out by an operator)', ({ id }) => revokeCredentials(id, byServer(), {})],
+  ])('ends with a change of the password %s', async (way, change) => {
+    const name = `ended${way.replaceAll(/\W/g, '')}`;
+    const person = await fitgraph.user(name);
+
+    await connect(person.id, name);
+    await change(person);
+    expect(await connectionsOf(person.id)).toBe(0);
+  });
+
+  test('stays if the account has no password, and with the first password', async () => {
+    const { viewer } = await signIn('sole', { preferred_username: 'sole' });
+    const id = Number(viewer!.id);
+
+    await revokeCredentials(id, byServer(), {});
+    expect(await connectionsOf(id)).toBe(1);
+    await useLink({ id });
+    expect(await connectionsOf(id)).toBe(1);
+  });
+
+  test('stays when a sign-in renews the hash of an imported password', async () => {
+    const { id } = await fitgraph.user('imported');
+
+    await connect(id, 'imported');
+    await fitgraph.sql(
+      `BEGIN; SET LOCAL fitgraph.same_password = 'on';
+        UPDATE "user_account" SET "password" = 'x' WHERE "id" = ${id}; COMMIT`,
+    );
+    expect(await connectionsOf(id)).toBe(1);
+  });
+
+  test('is not made with a session that a change of the password ends meanwhile', async () => {
+    const { id } = await fitgraph.user('robbed');
+    const thief = newVisitor();
+
+    await thief.signIn('robbed');
+    provider.setUser('thief', {});
+    const page = await thief.post('/login/provider', await thief.fieldsOf('/user', /Connect/));
+    const [, url] = /class="button" href="([^"]+)"/.exec(page.text)!;
+    const callback = await provider.signIn('thief', url!.replaceAll('&amp;', '&'));
+    let answer!: ReturnType<Visitor['get']>;
+
+    await holding(
+      fitgraph,
+      'UPDATE "user_account" SET "password" = $2 WHERE "id" = $1',
+      [id, 'x'],
+      async () => {
+        answer = thief.get(callback);
+        await waitForLocks(fitgraph, 1, answer);
+      },
+    );
+    expect((await answer).status).toBe(401);
+    expect(await connectionsOf(id)).toBe(0);
+  });
+
+  test('starts no session if a change of the password ends it meanwhile', async () => {
+    const { id } = await fitgraph.user('regained');
+
+    await connect(id, 'regained');
+    provider.setUser('regained', {});
+    const thief = newVisitor();
+    const { headers } = await thief.get('/login/provider');
+    const callback = await provider.signIn('regained', headers.get('location')!);
+    let answer!: ReturnType<Visitor['get']>;
+
+    await holding(
+      fitgraph,
+      'UPDATE "user_account" SET "password" = $2 WHERE "id" = $1',
+      [id, 'x'],
+      async () => {
+        answer = thief.get(callback);
+        await waitForLocks(fitgraph, 1, answer);
+      },
+    );
+    expect((await answer).status).toBe(401);
+    expect(await viewerOf(thief)).toBeNull();
+  });
+
+  test('is removed on the account page, if a password remains', async () => {
+    const { id } = await fitgraph.user('leaver');
+    const visitor = newVisitor();
+
+    await connect(id, 'leaver');
+    await visitor.signIn('leaver');
+    const fields = await visitor.fieldsOf('/user', /Disconnect/);
+
+    expect((await visitor.post('/user', { action: 'disconnect' })).status).toBe(403);
+    expect(await connectionsOf(id)).toBe(1);
+    expect((await visitor.post('/user', fields)).text).toMatch(/>Connect (<!-- -->)?Example Ltd/);
+    expect(await connectionsOf(id)).toBe(0);
+    expect(
+      await fitgraph.sql(
+        'SELECT "kind", "detail" FROM "security_event" WHERE "user_id" = $1 ORDER BY "id" DESC LIMIT 1',
+        [id],
+      ),
+    ).toEqual([{ kind: 'IDENTITY_DISCONNECTED', detail: provider.issuer }]);
+
+    const { visitor: sole, viewer } = await signIn('sole-sign-in', {});
+    const { text } = await sole.get('/user');
+
+    expect(text).not.toContain('Disconnect');
+    await sole.post('/user', { csrfToken: await sole.csrfToken(), action: 'disconnect' });
+    expect(await connectionsOf(viewer!.id)).toBe(1);
+  });
+
+  test('is removed by a superuser, also if it is the only one', async () => {
+    const root = await fitgraph.user('root', { isSuperuser: true });
+    const { viewer } = await signIn('fired', {});
+
+    expect(await root.ask(`mutation { disconnectUser(id: ${viewer!.id}) { username } }`)).toEqual({
+      disconnectUser: { username: viewer!.username },
+    });
+    expect(await connectionsOf(viewer!.id)).toBe(0);
+  });
 });
 
 test('does not accept a password for an account without one', async () => {
@@ -399,18 +581,128 @@ test('shows a page if the provider is down, and works when it is back', async ()
 
     await otherProvider.stop();
     expect((await visitor.get(callback)).status).toBe(503);
-
-    // Rejected attempts are limited like those with a password.
-    const attacker = new Visitor(other.url, { Accept: 'text/html' });
-    const statuses: number[] = [];
-
-    for (let attempt = 0; attempt < 5; attempt += 1) {
-      statuses.push((await attacker.get('/login/provider/callback?code=x&state=y')).status);
-    }
-
-    expect(statuses).toEqual([401, 401, 401, 429, 429]);
   } finally {
     await other.stop();
     await otherProvider.stop();
+  }
+});
+
+describe('limits', () => {
+  let limited: Fitgraph;
+  let otherProvider: OpenIdProvider;
+
+  beforeAll(async () => {
+    otherProvider = await OpenIdProvider.start();
+    limited = await Fitgraph.start({
+      environment: {
+        OIDC_ISSUER: otherProvider.issuer,
+        OIDC_CLIENT_ID: 'fitgraph',
+        OIDC_CLIENT_SECRET: 'a secret of the client',
+        LOGIN_RATE: '3/min',
+        LOGIN_RATE_ADDRESS: '4/min',
+      },
+    });
+    await otherProvider.register(limited.url);
+  });
+  afterAll(async () => {
+    await limited?.stop();
+    await otherProvider?.stop();
+  });
+
+  const statusesOf = async (visitor: Visitor, path: string, count: number) => {
+    const statuses: number[] = [];
+
+    for (let attempt = 0; attempt < count; attempt += 1) {
+      statuses.push((await visitor.get(path)).status);
+    }
+
+    return statuses;
+  };
+
+  const browser = () => new Visitor(limited.url, { Accept: 'text/html' });
+
+  async function startedSignIn(visitor: Visitor, subject: string): Promise<string> {
+    otherProvider.setUser(subject, {});
+    const { headers } = await visitor.get('/login/provider');
+
+    return otherProvider.signIn(subject, headers.get('location')!);
+  }
+
+  test('do not count redirects that do not reach the provider', async () => {
+    const visitor = browser();
+    const callback = await startedSignIn(visitor, 'patient');
+
+    // Without a cookie, with that of another sign-in, and cancelled ones.
+    expect(await statusesOf(browser(), callback, 6)).toEqual(Array(6).fill(401));
+    expect(await statusesOf(visitor, '/login/provider/callback?code=x&state=y', 6)).toEqual(
+      Array(6).fill(401),
+    );
+    const cancelled = callback.replace(/code=[^&]+/, 'error=access_denied');
+
+    expect(await statusesOf(visitor, cancelled, 6)).toEqual(Array(6).fill(401));
+    expect((await visitor.get(callback)).status).toBe(303);
+  });
+
+  test('count rejected codes of one started sign-in, and not together with passwords', async () => {
+    const visitor = browser();
+    const callback = await startedSignIn(visitor, 'guesser');
+    const wrong = callback.replace(/code=[^&]+/, 'code=x');
+
+    expect(await statusesOf(visitor, wrong, 5)).toEqual([401, 401, 401, 429, 429]);
+    const other = browser();
+
+    expect((await other.get(await startedSignIn(other, 'colleague'))).status).toBe(303);
+    await limited.user('ann');
+    expect((await browser().signIn('ann')).status).toBe(303);
+  });
+});
+
+test('signs others in while the provider does not answer', async () => {
+  const unanswered: http.ServerResponse[] = [];
+  const hanging = http.createServer((request, response) => {
+    const issuer = `http://localhost:${(hanging.address() as AddressInfo).port}`;
+
+    if (request.method === 'POST') return unanswered.push(response);
+    response.setHeader('Content-Type', 'application/json');
+    response.end(
+      JSON.stringify({
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        jwks_uri: `${issuer}/keys`,
+      }),
+    );
+  });
+
+  await new Promise<void>((resolve) => hanging.listen(0, 'localhost', resolve));
+  const other = await Fitgraph.start({
+    environment: {
+      OIDC_ISSUER: `http://localhost:${(hanging.address() as AddressInfo).port}`,
+      OIDC_CLIENT_ID: 'fitgraph',
+      OIDC_CLIENT_SECRET: 'a secret of the client',
+      LOGIN_RATE_ADDRESS: '4/min',
+    },
+  });
+
+  try {
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const visitor = new Visitor(other.url, { Accept: 'text/html' });
+        const { headers } = await visitor.get('/login/provider');
+        const state = new URL(headers.get('location')!).searchParams.get('state')!;
+
+        return { answer: visitor.get(`/login/provider/callback?code=x&state=${state}`) };
+      }),
+    );
+
+    await until('all sign-ins wait for the provider', () => unanswered.length === 4);
+    await other.user('ann');
+    expect((await new Visitor(other.url).signIn('ann')).status).toBe(303);
+    for (const response of unanswered) response.destroy();
+    for (const { answer } of answers) expect((await answer).status).toBe(503);
+  } finally {
+    await other.stop();
+    hanging.closeAllConnections();
+    hanging.close();
   }
 });

@@ -156,7 +156,9 @@ test('requires a password that the policy accepts, and stays valid until then', 
   for (const password of ['', 'short', '123456789', 'x'.repeat(1001)]) {
     const { status, text } = await visitor.post(link, { password });
 
-    expect([status, text]).toEqual([400, expect.stringContaining('The password must')]);
+    expect([status, alertOf(text)]).toEqual([400, expect.stringContaining('The password must')]);
+    // The form of the answer works.
+    expect(text).toContain(`action="${link}"`);
   }
 
   expect((await visitor.post(link, { password: 'chosen password' })).status).toBe(303);
@@ -173,6 +175,14 @@ test('limits guesses per address, like sign-ins', async () => {
   }
 
   expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
+  const link = await linkFor(await fitgraph.user('patient'));
+  const { text, headers } = await visitor.post(link, { password: 'chosen password' });
+
+  expect([alertOf(text), Number(headers.get('retry-after'))]).toEqual([
+    expect.stringContaining('throttled'),
+    expect.any(Number),
+  ]);
+  expect(text).toContain(`action="${link}"`);
 });
 
 test('is stored as a digest only, and not logged', async () => {

@@ -1,4 +1,6 @@
 /** Sign-in by the header of a trusted proxy (AUTH_PROXY_HEADER). */
+import { createClient } from 'graphql-ws';
+import WebSocket from 'ws';
 import { ConfigError, readConfig } from '../../src/shared/config';
 import { setUserActive } from '../../src/accounts/accounts';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
@@ -80,6 +82,59 @@ test('replaces the session of another user, also for a write', async () => {
   ).toEqual([{ first_name: '' }]);
 });
 
+test('signs in with the Basic credentials of the proxy, and ignores an empty name', async () => {
+  const visitor = behindProxy('basic');
+  const page = await visitor.get('/user', { Authorization: 'Basic YmFzaWM6eA==' });
+
+  expect([page.status, page.text.includes('Account of')]).toEqual([200, true]);
+  const anonymous = behindProxy('');
+
+  expect((await anonymous.get('/login')).status).toBe(200);
+  expect((await anonymous.get('/user')).headers.get('location')).toBe('/login?next=%2Fuser');
+  await fitgraph.user('known');
+  expect((await anonymous.signIn('known')).status).toBe(303);
+});
+
+test('subscribes over WebSocket with the session of the page', async () => {
+  const visitor = behindProxy('watcher');
+
+  await visitor.get('/');
+  const client = createClient({
+    url: `${fitgraph.url.replace('http', 'ws')}/graphql`,
+    retryAttempts: 0,
+    connectionParams: { 'X-CSRFToken': await visitor.csrfToken() },
+    webSocketImpl: class extends WebSocket {
+      constructor(address: string, protocols: string[]) {
+        super(address, protocols, {
+          headers: {
+            'Remote-User': 'watcher',
+            Authorization: 'Basic eDp4',
+            Cookie: `fitgraph=${visitor.cookies.get('fitgraph')}`,
+          },
+        });
+      }
+    },
+  });
+  const events = client.iterate({ query: 'subscription { changed { changes { type } } }' });
+
+  expect((await events.next()).value).toEqual({ data: { changed: { changes: [] } } });
+  const written = await visitor.json(
+    'POST',
+    '/graphql',
+    {
+      query:
+        'mutation { createWeightEntry(input: { date: "2026-01-01", weight: "80" }) { errors { message } } }',
+    },
+    { 'X-CSRFToken': await visitor.csrfToken(), Accept: 'application/json' },
+  );
+
+  expect(JSON.parse(written.text)).toEqual({ data: { createWeightEntry: { errors: [] } } });
+  expect((await events.next()).value).toEqual({
+    data: { changed: { changes: [{ type: 'WEIGHT_ENTRY' }] } },
+  });
+  await client.dispose();
+});
+
 test('starts no session for requests of programs, and ignores the header with an Authorization', async () => {
   const dora = await fitgraph.user('dora');
   const program = dora.withHeaders({ 'Remote-User': 'eve' });
@@ -143,7 +198,7 @@ test('rejects invalid names and locked accounts with a page', async () => {
 
   expect([page.status, alertOf(page.text), page.cookies]).toEqual([
     403,
-    'Username or password unknown',
+    'This account is deactivated. Ask the operator.',
     [],
   ]);
 });

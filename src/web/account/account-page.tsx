@@ -2,20 +2,19 @@
  * Account page: profile and preferences, password, sign-in at a provider, sessions and deletion,
  * which has a confirmation page.
  */
-import type { JSX } from 'preact';
 import type { RowCount } from '../../accounts/deletion';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../accounts/accounts';
 import type { AccountService } from '../../request/account';
-import { ActionForm, Minute } from './account-sections';
+import { SessionTable } from './account-sections';
 import {
   ACCOUNT_PAGE_PATH,
   API_KEY_PAGE_PATH,
   DELETE_ACCOUNT_PATH,
   PROVIDER_SIGN_IN_PATH,
 } from './account-paths';
+import { Errors, Field, PostForm } from './fields';
 import { renderPage, type Visitor } from '../layout';
 import { LocalTimesScript, TimeZoneNote } from '../local-times';
-import { Table } from '../table';
 
 /** Values of the profile form. Empty texts stand for null. */
 export interface ProfileValues {
@@ -44,62 +43,28 @@ export interface AccountPageProps extends Awaited<ReturnType<AccountService['loa
   errors?: readonly string[];
 }
 
-function TextInput({
-  label,
-  ...attributes
-}: JSX.IntrinsicElements['input'] & { name: string; label: string }) {
-  return (
-    <div>
-      <label for={attributes.name}>{label}</label>
-      <input id={attributes.name} {...attributes} />
-    </div>
-  );
-}
-
-function Select(props: {
-  name: keyof ProfileValues;
-  label: string;
-  profile: ProfileValues;
-  options: readonly (readonly [value: string, label: string])[];
-}) {
-  const { name, label, profile, options } = props;
-
-  return (
-    <div>
-      <label for={name}>{label}</label>
-      <select id={name} name={name}>
-        {options.map(([value, text]) => (
-          <option value={value} selected={profile[name] === value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </div>
-  );
-}
-
 function ProfileForm({ visitor, profile, languages, serverTimeZone }: AccountPageProps) {
   const timeZones = new Set([profile.timeZone, ...Intl.supportedValuesOf('timeZone')]);
 
   timeZones.delete('');
 
   return (
-    <ActionForm path={ACCOUNT_PAGE_PATH} action="save-profile" visitor={visitor} class="fields">
-      <TextInput
+    <PostForm action={ACCOUNT_PAGE_PATH} command="save-profile" visitor={visitor} class="fields">
+      <Field
         name="firstName"
         label="First name"
         value={profile.firstName}
         maxlength={150}
         autocomplete="given-name"
       />
-      <TextInput
+      <Field
         name="lastName"
         label="Last name"
         value={profile.lastName}
         maxlength={150}
         autocomplete="family-name"
       />
-      <TextInput
+      <Field
         name="email"
         type="email"
         label="E-mail address"
@@ -107,29 +72,29 @@ function ProfileForm({ visitor, profile, languages, serverTimeZone }: AccountPag
         maxlength={254}
         autocomplete="email"
       />
-      <Select
+      <Field
         name="unitSystem"
         label="Unit of new weights"
-        profile={profile}
-        options={[
+        value={profile.unitSystem}
+        choices={[
           ['METRIC', 'Kilograms'],
           ['IMPERIAL', 'Pounds'],
         ]}
       />
-      <Select
+      <Field
         name="preferredLanguageId"
         label="Language of names"
-        profile={profile}
-        options={[
+        value={profile.preferredLanguageId}
+        choices={[
           ['', 'As in the browser'],
           ...languages.map(({ id, fullName }) => [id, fullName] as const),
         ]}
       />
-      <Select
+      <Field
         name="timeZone"
         label="Time zone"
-        profile={profile}
-        options={[
+        value={profile.timeZone}
+        choices={[
           ['', `That of the server (${serverTimeZone})`],
           ...[...timeZones].sort().map((zone) => [zone, zone] as const),
         ]}
@@ -137,7 +102,7 @@ function ProfileForm({ visitor, profile, languages, serverTimeZone }: AccountPag
       <div>
         <button>Save</button>
       </div>
-    </ActionForm>
+    </PostForm>
   );
 }
 
@@ -149,23 +114,23 @@ function PasswordSection({ visitor, hasPassword }: AccountPageProps) {
       {hasPassword && (
         <>
           <p>
-            A new password replaces the API key, revokes all access tokens and signs you out of all
-            other browsers.
+            A new password replaces the API key, revokes all access tokens, disconnects other
+            sign-ins and signs you out of all other browsers.
           </p>
-          <ActionForm
-            path={ACCOUNT_PAGE_PATH}
-            action="change-password"
+          <PostForm
+            action={ACCOUNT_PAGE_PATH}
+            command="change-password"
             visitor={visitor}
             class="fields"
           >
-            <TextInput
+            <Field
               name="oldPassword"
               label="Current password"
               type="password"
               required
               autocomplete="current-password"
             />
-            <TextInput
+            <Field
               name="newPassword"
               label={`New password (at least ${MIN_PASSWORD_LENGTH} characters)`}
               type="password"
@@ -177,14 +142,14 @@ function PasswordSection({ visitor, hasPassword }: AccountPageProps) {
             <div>
               <button>Change password</button>
             </div>
-          </ActionForm>
+          </PostForm>
         </>
       )}
     </>
   );
 }
 
-function ProviderSection({ visitor, issuers, providerLabel }: AccountPageProps) {
+function ProviderSection({ visitor, issuers, providerLabel, hasPassword }: AccountPageProps) {
   if (providerLabel === undefined && !issuers.length) return null;
 
   return (
@@ -196,9 +161,14 @@ function ProviderSection({ visitor, issuers, providerLabel }: AccountPageProps) 
         </p>
       ))}
       {!issuers.length && (
-        <ActionForm path={PROVIDER_SIGN_IN_PATH} action="connect" visitor={visitor}>
+        <PostForm action={PROVIDER_SIGN_IN_PATH} command="connect" visitor={visitor}>
           <button class="plain">Connect {providerLabel}</button>
-        </ActionForm>
+        </PostForm>
+      )}
+      {issuers.length > 0 && hasPassword && (
+        <PostForm action={ACCOUNT_PAGE_PATH} command="disconnect" visitor={visitor}>
+          <button class="plain">Disconnect</button>
+        </PostForm>
       )}
     </>
   );
@@ -208,28 +178,13 @@ function SessionSection({ visitor, sessions }: AccountPageProps) {
   return (
     <>
       <h2>Sessions</h2>
-      <Table
-        label="Sessions"
-        columns={['Signed in', 'Last used', 'Sign out']}
-        rows={sessions.map(({ id, createdAt, lastUsedAt, isCurrent }) => [
-          <Minute timestamp={createdAt} />,
-          <Minute timestamp={lastUsedAt} />,
-          isCurrent ? (
-            'this browser'
-          ) : (
-            <ActionForm path={ACCOUNT_PAGE_PATH} action="end-session" visitor={visitor}>
-              <input type="hidden" name="id" value={id} />
-              <button class="plain">Sign out</button>
-            </ActionForm>
-          ),
-        ])}
-      />
+      <SessionTable sessions={sessions} visitor={visitor} path={ACCOUNT_PAGE_PATH} />
       <p>
         Signing out of all browsers includes this one. The API key and access tokens stay valid.
       </p>
-      <ActionForm path={ACCOUNT_PAGE_PATH} action="end-sessions" visitor={visitor}>
+      <PostForm action={ACCOUNT_PAGE_PATH} command="end-sessions" visitor={visitor}>
         <button class="plain">End all sessions</button>
-      </ActionForm>
+      </PostForm>
     </>
   );
 }
@@ -249,13 +204,7 @@ export function renderAccountPage(props: AccountPageProps): string {
             {notice}
           </p>
         )}
-        {errors && (
-          <div class="alert" role="alert">
-            {errors.map((error) => (
-              <p class="error">{error}</p>
-            ))}
-          </div>
-        )}
+        {errors && <Errors messages={errors} />}
         <ProfileForm {...props} />
         <PasswordSection {...props} />
         <ProviderSection {...props} />
@@ -299,20 +248,20 @@ export function renderDeleteAccountPage(
             </li>
           ))}
         </ul>
-        <ActionForm path={DELETE_ACCOUNT_PATH} action="delete" visitor={visitor} class="fields">
+        <PostForm action={DELETE_ACCOUNT_PATH} command="delete" visitor={visitor} class="fields">
           {errorMessage !== undefined && (
             <p class="error" role="alert">
               {errorMessage}
             </p>
           )}
-          <TextInput name="username" label="Type your user name to confirm" autocomplete="off" />
+          <Field name="username" label="Type your user name to confirm" autocomplete="off" />
           <div class="row">
             <button class="danger">Delete the account</button>
             <a class="button plain" href={ACCOUNT_PAGE_PATH}>
               Cancel
             </a>
           </div>
-        </ActionForm>
+        </PostForm>
       </>
     ),
   });

@@ -58,14 +58,18 @@ export function addAccountRoutes(
       profile: {
         ...names,
         ...profile,
-        preferredLanguageId: profile.preferredLanguageId ?? '',
-        timeZone: profile.timeZone ?? '',
+        preferredLanguageId: profile?.preferredLanguageId ?? '',
+        timeZone: profile?.timeZone ?? '',
       },
       languages,
     };
   }
 
-  async function saveProfile(values: FormValues, context: RequestContext): Promise<ActionResult> {
+  /** Returns the errors and the values of a rejected form. */
+  async function saveProfile(
+    values: FormValues,
+    context: RequestContext,
+  ): Promise<ActionResult | undefined> {
     const user = readTexts(values, ['firstName', 'lastName', 'email']);
     const profile = readTexts(values, ['unitSystem', 'preferredLanguageId', 'timeZone']);
     const { data, errors } = await executor.execute(SAVE_MUTATION, undefined, context, {
@@ -80,9 +84,8 @@ export function addAccountRoutes(
     const messages = issueMessages(payloads.flatMap((payload) => payload?.errors ?? []));
 
     if (!messages.length && errors) messages.push(...errors.map(({ message }) => message));
-    if (messages.length) return { errors: messages, profile: { ...user, ...profile } };
 
-    return { notice: 'Saved.' };
+    return messages.length ? { errors: messages, profile: { ...user, ...profile } } : undefined;
   }
 
   async function changePassword(
@@ -123,7 +126,9 @@ export function addAccountRoutes(
   router.get(ACCOUNT_PAGE_PATH, async (request, response) => {
     const context = await requireSignIn(request, response);
 
-    if (context) await sendAccountPage(context, response);
+    const notice = 'saved' in request.query ? 'Saved.' : undefined;
+
+    if (context) await sendAccountPage(context, response, { notice });
   });
 
   router.post(ACCOUNT_PAGE_PATH, parseForm, async (request, response) => {
@@ -133,12 +138,21 @@ export function addAccountRoutes(
     const values = request.body as FormValues;
 
     switch (textParameter(values, 'action')) {
-      case 'save-profile':
-        return sendAccountPage(context, response, await saveProfile(values, context));
+      case 'save-profile': {
+        const rejection = await saveProfile(values, context);
+
+        if (rejection) return sendAccountPage(context, response, rejection);
+
+        // A new request uses the new time zone and language.
+        return response.set(PAGE_HEADERS).redirect(303, `${ACCOUNT_PAGE_PATH}?saved`);
+      }
       case 'change-password':
         return sendAccountPage(context, response, await changePassword(values, context));
       case 'end-session':
         await context.account.endSessions(textParameter(values, 'id') ?? '');
+        return sendAccountPage(context, response);
+      case 'disconnect':
+        await context.account.disconnectIdentities();
         return sendAccountPage(context, response);
       case 'end-sessions':
         await context.account.endSessions();

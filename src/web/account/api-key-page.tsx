@@ -4,15 +4,12 @@
  */
 import type { StoredAccessToken } from '../../accounts/access-tokens';
 import type { ApiKey } from '../../accounts/accounts';
-import {
-  ActionForm,
-  SecurityEventSection,
-  NewTokenNotice,
-  AccessTokenSection,
-} from './account-sections';
-import type { SecurityEventList, TokenFormValues } from './account-sections';
+import { SecurityEventSection, AccessTokenSection } from './account-sections';
+import type { StoredSecurityEvent } from '../../accounts/security-events';
+import type { TokenFormValues } from './account-sections';
 import { CopyButton, CopyScript } from '../copy-button';
 import { ACCOUNT_PAGE_PATH, API_KEY_PAGE_PATH, REPLACE_API_KEY_PATH } from './account-paths';
+import { PostForm, SecretNotice } from './fields';
 import { renderPage, type Visitor } from '../layout';
 import { LocalDay, LocalTimesScript, TimeZoneNote } from '../local-times';
 
@@ -23,7 +20,7 @@ export interface ApiKeyPageProps {
   isKeyRevealed: boolean;
   notice?: string;
   tokens: readonly StoredAccessToken[];
-  events: SecurityEventList;
+  events: readonly StoredSecurityEvent[];
 
   /** Time zone in which the server writes times. */
   timeZone: string;
@@ -67,9 +64,9 @@ function ApiKeyDisplay({
         <code id="key">{isRevealed ? token : maskToken(token)}</code>
         {isRevealed && <CopyButton sourceId="key" label="Copy key" />}
         {!isRevealed && (
-          <ActionForm action="show" visitor={visitor} class="row">
+          <PostForm action={API_KEY_PAGE_PATH} command="show" visitor={visitor} class="row">
             <button class="plain">Show key</button>
-          </ActionForm>
+          </PostForm>
         )}
       </div>
     </>
@@ -118,7 +115,11 @@ export function renderApiKeyPage({
             {notice}
           </p>
         )}
-        {newToken !== undefined && <NewTokenNotice token={newToken} />}
+        {newToken !== undefined && (
+          <SecretNotice id="token" secret={newToken}>
+            This is your new access token. Copy it now: it will not be shown again.
+          </SecretNotice>
+        )}
         {apiKey && (
           <>
             <ApiKeyDisplay apiKey={apiKey} isRevealed={isKeyRevealed} visitor={visitor} />
@@ -130,9 +131,9 @@ export function renderApiKeyPage({
         {!apiKey && (
           <>
             <p>You have no API key yet.</p>
-            <ActionForm action="make" visitor={visitor} class="row">
+            <PostForm action={API_KEY_PAGE_PATH} command="make" visitor={visitor} class="row">
               <button>Create key</button>
-            </ActionForm>
+            </PostForm>
           </>
         )}
         <h2>Usage</h2>
@@ -174,13 +175,13 @@ export function renderReplaceApiKeyPage(visitor: Visitor, key: ApiKey): string {
           The current key stops working immediately. Every app and program that uses it needs the
           new key.
         </p>
-        <ActionForm action="replace" visitor={visitor} class="row">
+        <PostForm action={API_KEY_PAGE_PATH} command="replace" visitor={visitor} class="row">
           <input type="hidden" name="replaced" value={key.id} />
           <button class="danger">Replace key</button>
           <a class="button plain" href={API_KEY_PAGE_PATH}>
             Cancel
           </a>
-        </ActionForm>
+        </PostForm>
       </>
     ),
   });

@@ -1,5 +1,6 @@
 /** Login page, and the page that explains how to get an account. */
 import { PROVIDER_SIGN_IN_PATH } from './account-paths';
+import { Field } from './fields';
 import { loginUrl, nextQuery, renderPage, type Visitor } from '../layout';
 
 export interface LoginPageProps {
@@ -41,30 +42,24 @@ export function renderLoginPage({
           )}
           <input type="hidden" name="csrfToken" value={csrfToken} />
           {next !== undefined && <input type="hidden" name="next" value={next} />}
-          <div>
-            <label for="username">User name</label>
-            <input
-              id="username"
-              name="username"
-              value={username}
-              required
-              autocomplete="username"
-              autocapitalize="none"
-              spellcheck={false}
-              {...errorAttributes}
-            />
-          </div>
-          <div>
-            <label for="password">Password</label>
-            <input
-              id="password"
-              name="password"
-              type="password"
-              required
-              autocomplete="current-password"
-              {...errorAttributes}
-            />
-          </div>
+          <Field
+            name="username"
+            label="User name"
+            value={username}
+            required
+            autocomplete="username"
+            autocapitalize="none"
+            spellcheck={false}
+            {...errorAttributes}
+          />
+          <Field
+            name="password"
+            label="Password"
+            type="password"
+            required
+            autocomplete="current-password"
+            {...errorAttributes}
+          />
           <div>
             <button>Sign in</button>
           </div>
@@ -99,19 +94,12 @@ export function renderRegisterPage(visitor: Visitor): string {
         </p>
         <h2 id="operators">For operators</h2>
         <p>
-          Run this command with the environment of the server; in a checkout,{' '}
-          <code>npm run fitgraph --</code> replaces <code>fitgraph</code>. It prompts for the
-          password:
+          This command prompts for a password and prints the API key of the new account. The guide{' '}
+          <a href="/docs/administration">Administration</a> has more.
         </p>
         <pre tabindex={0} aria-labelledby="operators">
           <code>fitgraph user create &lt;name&gt;</code>
         </pre>
-        <p>
-          The command prints the API key of the new account.{' '}
-          <code>fitgraph user password &lt;name&gt;</code> changes the password and ends all
-          sessions of the account; <code>fitgraph user deactivate &lt;name&gt;</code> deactivates
-          it.
-        </p>
       </>
     ),
   });

@@ -1,14 +1,15 @@
 /** Page on which a user sets a password by a link of one use. */
 import type { IncomingMessage } from 'node:http';
-import type { RequestHandler, Router } from 'express';
-import { MIN_PASSWORD_LENGTH } from '../../accounts/accounts';
+import type { Request, RequestHandler, Router } from 'express';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../accounts/accounts';
 import { SET_PASSWORD_PATH } from '../../accounts/password-links';
 import type { RequestContext } from '../../request/request-context';
-import { sendPage, textParameter } from '../html-response';
+import { sendPage, sendRejection, textParameter } from '../html-response';
+import { Errors, Field } from './fields';
 import { renderPage, type Visitor } from '../layout';
 import { PAGE_HEADERS } from '../security-headers';
 
-const renderSetPasswordPage = (visitor: Visitor, token: string) =>
+const renderSetPasswordPage = (visitor: Visitor, token: string, errorMessage?: string) =>
   renderPage({
     title: 'Set your password',
     visitor,
@@ -16,20 +17,26 @@ const renderSetPasswordPage = (visitor: Visitor, token: string) =>
     children: (
       <>
         <h1>Set your password</h1>
-        <p>All browsers are signed out, and all tokens become invalid.</p>
-        <form method="post" action={`${SET_PASSWORD_PATH}?token=${token}`} class="fields">
-          <div>
-            <label for="password">New password</label>
-            <input
-              id="password"
-              name="password"
-              type="password"
-              required
-              minlength={MIN_PASSWORD_LENGTH}
-              autocomplete="new-password"
-            />
-            <p class="help">At least {MIN_PASSWORD_LENGTH} characters, not only digits.</p>
-          </div>
+        {errorMessage !== undefined && <Errors messages={[errorMessage]} />}
+        <p>
+          All browsers are signed out, all tokens become invalid, and other sign-ins are
+          disconnected.
+        </p>
+        <form
+          method="post"
+          action={`${SET_PASSWORD_PATH}?token=${encodeURIComponent(token)}`}
+          class="fields"
+        >
+          <Field
+            name="password"
+            label="New password"
+            help={`At least ${MIN_PASSWORD_LENGTH} characters, not only digits.`}
+            type="password"
+            required
+            minlength={MIN_PASSWORD_LENGTH}
+            maxlength={MAX_PASSWORD_LENGTH}
+            autocomplete="new-password"
+          />
           <div>
             <button>Set password</button>
           </div>
@@ -44,19 +51,29 @@ export function addSetPasswordRoutes(
   parseForm: RequestHandler,
   contextOf: (request: IncomingMessage) => RequestContext,
 ): void {
+  const readToken = ({ query }: Request) => textParameter(query, 'token') ?? '';
+
   router.get(SET_PASSWORD_PATH, (request, response) => {
     const { basePath } = contextOf(request).request;
-    const token = textParameter(request.query, 'token') ?? '';
 
-    sendPage(response, 200, renderSetPasswordPage({ basePath }, encodeURIComponent(token)));
+    sendPage(response, 200, renderSetPasswordPage({ basePath }, readToken(request)));
   });
 
   router.post(SET_PASSWORD_PATH, parseForm, async (request, response) => {
-    const token = textParameter(request.query, 'token') ?? '';
+    const { account, request: requestInfo } = contextOf(request);
+    const { basePath } = requestInfo;
+    const token = readToken(request);
     const password = textParameter(request.body, 'password') ?? '';
 
-    // Trims the password, as the sign-in does.
-    await contextOf(request).account.setPasswordByLink(token, password.trim());
+    try {
+      // Trims the password, as the sign-in does.
+      await account.setPasswordByLink(token, password.trim());
+    } catch (error) {
+      return sendRejection(error, response, (message) =>
+        renderSetPasswordPage({ basePath }, token, message),
+      );
+    }
+
     response.set(PAGE_HEADERS).redirect(303, '/login');
   });
 }

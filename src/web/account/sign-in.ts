@@ -12,13 +12,10 @@ import express, {
   type Response,
   type Router,
 } from 'express';
-import { GraphQLError } from 'graphql';
-import { HTTP_STATUS_BY_ERROR_CODE } from '../../shared/error-codes';
-import { isTransientError } from '../../engine/declare/errors';
 import type { Executor } from '../../engine/execution/executor';
 import type { Services } from '../../request/services';
 import { limitBodySize } from '../../shared/body-limit';
-import { sendPage, textParameter } from '../html-response';
+import { sendPage, sendRejection, textParameter } from '../html-response';
 import type { PrepareOperation } from '../../rest/endpoints';
 import { readBrowserScript } from '../browser-files';
 import { COPY_SCRIPT_PATH } from '../copy-button';
@@ -41,8 +38,6 @@ const MAX_FORM_BYTES = 10 * 1024;
 
 /** Limit of the forms of the catalogue: an exercise has descriptions in many languages. */
 const MAX_CATALOGUE_FORM_BYTES = 200 * 1024;
-const httpStatusOf = (error: GraphQLError) =>
-  HTTP_STATUS_BY_ERROR_CODE[String(error.extensions.code)] ?? 400;
 
 /** Pages to which the error pages of other paths lead, with the text of the link. */
 const PAGE_BY_PATH: Readonly<Record<string, [path: string, label: string]>> = {
@@ -227,21 +222,14 @@ export function signInRoutes(
         .append('Set-Cookie', cookie)
         .append('Set-Cookie', loginCsrfCookie(undefined, context));
     } catch (error) {
-      if (!(error instanceof GraphQLError) || isTransientError(error)) throw error;
-      const { retryAfter } = error.extensions;
-
-      if (retryAfter !== undefined) response.set('Retry-After', String(retryAfter));
-
-      return sendPage(
-        response,
-        httpStatusOf(error),
+      return sendRejection(error, response, (message) =>
         renderLoginPage({
           visitor,
           username,
           next,
           csrfToken,
           providerLabel: oidcLabel,
-          errorMessage: `${error.message.replace(/\.$/, '')}.`,
+          errorMessage: `${message.replace(/\.$/, '')}.`,
         }),
       );
     }
@@ -282,17 +270,10 @@ export function signInRoutes(
     });
   }
 
-  const handleError: ErrorRequestHandler = (error, request, response, next) => {
-    if (response.headersSent || !(error instanceof GraphQLError) || isTransientError(error)) {
-      return next(error);
-    }
-
-    sendPage(
-      response,
-      httpStatusOf(error),
-      renderRejectionPage(request, error.message, contextOf(request)),
+  const handleError: ErrorRequestHandler = (error, request, response, _next) =>
+    sendRejection(error, response, (message) =>
+      renderRejectionPage(request, message, contextOf(request)),
     );
-  };
 
   router.use(handleError);
   return router;

@@ -4,6 +4,7 @@
  */
 import { DateTime } from 'luxon';
 import type { ComponentChildren } from 'preact';
+import type { UserRoles } from '../../accounts/accounts';
 import { EVENT_KINDS, isEventKind } from '../../accounts/event-kinds';
 import type { AccountFilter, Administration, StoredAccount } from '../../accounts/administration';
 import type { StoredUsage } from '../../accounts/usage';
@@ -14,11 +15,13 @@ import type { RequestContext } from '../../request/request-context';
 import { NO_NULL_CHARACTERS_MESSAGE } from '../../shared/messages';
 import { MOMENT_FORMATS, parseMoment } from '../../shared/moments';
 import { CATALOGUE_PATH } from '../catalogue/request';
-import { CopyButton, CopyScript } from '../copy-button';
+import { SessionTable, TokenTable } from '../account/account-sections';
+import { Field, PostForm, SecretNotice, Time } from '../account/fields';
+import { CopyScript } from '../copy-button';
 import { textParameter, type FormValues } from '../html-response';
 import type { Visitor } from '../layout';
 import { Table } from '../table';
-import { EventTable, Field, PostForm, Time } from './components';
+import { EventTable } from './components';
 
 export const ADMIN_PATH = '/admin';
 export const ACCOUNTS_PATH = `${ADMIN_PATH}/accounts`;
@@ -41,11 +44,11 @@ function readText(query: FormValues, name: string): string | undefined {
   return text;
 }
 
-function readMoment(query: FormValues, name: string): string | undefined {
+function readMoment({ query, context }: AdminRequest, name: string): string | undefined {
   const text = readText(query, name);
 
   if (text === undefined) return undefined;
-  const moment = parseMoment(text);
+  const moment = parseMoment(text, context.timeZone);
 
   if (moment === undefined) throw invalidArgumentError(name, `This must be ${MOMENT_FORMATS}.`);
 
@@ -120,58 +123,41 @@ async function renderAccounts({ administration, query, visitor }: AdminRequest) 
   );
 }
 
-const LinkNotice = ({ url }: { url: string }) => (
-  <div class="notice" role="status">
-    <p>Give this link to the user only. It is valid once and for a day, and not shown again.</p>
-    <div class="row">
-      <code id="link">{url}</code>
-      <CopyButton sourceId="link" label="Copy link" />
-      <CopyScript />
-    </div>
-  </div>
-);
-
 interface AccountAction {
   label: string;
+
+  /** Whether the button is offered for this state of the account. */
   isOffered?(account: StoredAccount): boolean;
   run(administration: Administration, id: number): Promise<unknown>;
 }
+
+const roleAction = (label: string, role: keyof UserRoles, isGranted: boolean): AccountAction => ({
+  label,
+  isOffered: (account) => account[role] !== isGranted,
+  run: (administration, id) => administration.setRoles(id, { [role]: isGranted }),
+});
+
+const activationAction = (label: string, isActive: boolean): AccountAction => ({
+  label,
+  isOffered: (account) => account.isActive !== isActive,
+  run: (administration, id) => administration.setActive(id, isActive),
+});
 
 export const ACCOUNT_ACTIONS: Readonly<Record<string, AccountAction>> = {
   'sign-out': {
     label: 'End all sessions and revoke all tokens',
     run: (administration, id) => administration.signOut(id),
   },
-  activate: {
-    label: 'Activate',
-    isOffered: ({ isActive }) => !isActive,
-    run: (administration, id) => administration.setActive(id, true),
+  disconnect: {
+    label: 'Disconnect sign-ins',
+    run: (administration, id) => administration.disconnect(id),
   },
-  deactivate: {
-    label: 'Deactivate',
-    isOffered: ({ isActive }) => isActive,
-    run: (administration, id) => administration.setActive(id, false),
-  },
-  'grant-curator': {
-    label: 'Make curator',
-    isOffered: ({ isCurator }) => !isCurator,
-    run: (administration, id) => administration.setRoles(id, { isCurator: true }),
-  },
-  'revoke-curator': {
-    label: 'Revoke curator',
-    isOffered: ({ isCurator }) => isCurator,
-    run: (administration, id) => administration.setRoles(id, { isCurator: false }),
-  },
-  'grant-superuser': {
-    label: 'Make superuser',
-    isOffered: ({ isSuperuser }) => !isSuperuser,
-    run: (administration, id) => administration.setRoles(id, { isSuperuser: true }),
-  },
-  'revoke-superuser': {
-    label: 'Revoke superuser',
-    isOffered: ({ isSuperuser }) => isSuperuser,
-    run: (administration, id) => administration.setRoles(id, { isSuperuser: false }),
-  },
+  activate: activationAction('Activate', true),
+  deactivate: activationAction('Deactivate', false),
+  'grant-curator': roleAction('Make curator', 'isCurator', true),
+  'revoke-curator': roleAction('Revoke curator', 'isCurator', false),
+  'grant-superuser': roleAction('Make superuser', 'isSuperuser', true),
+  'revoke-superuser': roleAction('Revoke superuser', 'isSuperuser', false),
 };
 
 const AccountTable = ({ account, usage }: { account: StoredAccount; usage: StoredUsage }) => (
@@ -218,6 +204,8 @@ export async function renderAccount(
   link?: PasswordLink,
 ): Promise<ComponentChildren> {
   const [usage] = await administration.readUsage([account.id]);
+  const [sessions] = await administration.readSessions([account.id]);
+  const [tokens] = await administration.readAccessTokens([account.id]);
   const events = await administration.findEvents({ username: account.username }, 10);
   const action = `${ACCOUNTS_PATH}/${account.id}`;
   const actions = Object.entries(ACCOUNT_ACTIONS).filter(
@@ -226,7 +214,12 @@ export async function renderAccount(
 
   return (
     <>
-      {link && <LinkNotice url={context.request.baseUrl + link.path} />}
+      {link && (
+        <SecretNotice id="link" secret={context.request.baseUrl + link.path}>
+          Give this link to the user only. It is valid once and for a day, and not shown again.
+          <CopyScript />
+        </SecretNotice>
+      )}
       <AccountTable account={account} usage={usage!} />
       <h2>Actions</h2>
       <PostForm action={action} visitor={visitor} class="row">
@@ -240,20 +233,25 @@ export async function renderAccount(
         ))}
       </PostForm>
       <DeletionForm action={action} visitor={visitor} />
+      <h2>Sessions</h2>
+      <SessionTable sessions={sessions!} visitor={visitor} path={action} />
+      <h2>Access tokens</h2>
+      <TokenTable tokens={tokens!} visitor={visitor} path={action} />
       <h2>Latest events</h2>
       <EventTable events={events} />
     </>
   );
 }
 
-async function renderAudit({ administration, query }: AdminRequest) {
+async function renderAudit(request: AdminRequest) {
+  const { administration, query } = request;
   const kind = readText(query, 'kind') ?? '';
   const filter = {
     username: readText(query, 'user'),
     kinds: isEventKind(kind) ? [kind] : undefined,
     address: readText(query, 'address'),
-    since: readMoment(query, 'since'),
-    until: readMoment(query, 'until'),
+    since: readMoment(request, 'since'),
+    until: readMoment(request, 'until'),
     olderThanId: olderThanId(query),
   };
   const events = await administration.findEvents(filter, PAGE_SIZE);

@@ -1,7 +1,7 @@
 /** Routes of the pages of superusers. All work without JavaScript. */
 import type { Request, RequestHandler, Response, Router } from 'express';
 import type { ComponentChildren } from 'preact';
-import { Administration, parseAccountId } from '../../accounts/administration';
+import { Administration } from '../../accounts/administration';
 import { invalidArgumentError, notFoundError } from '../../engine/declare/errors';
 import type { RequireSignIn } from '../account/api-key-routes';
 import { sendPage, textParameter, type FormValues } from '../html-response';
@@ -26,7 +26,7 @@ type Answer = { title: string; content: ComponentChildren } | string;
 type Handler = (request: AdminRequest, message: Request) => Promise<Answer> | Answer;
 
 async function createAccount({ administration }: AdminRequest, { body }: Request): Promise<Answer> {
-  const id = await administration.createUser({
+  const { id } = await administration.createUser({
     username: textParameter(body as FormValues, 'username') ?? '',
     email: textParameter(body as FormValues, 'email'),
   });
@@ -35,34 +35,41 @@ async function createAccount({ administration }: AdminRequest, { body }: Request
 }
 
 async function showAccount(request: AdminRequest, { params }: Request): Promise<Answer> {
-  const account = await request.administration.findAccount(parseAccountId(params.id as string));
+  const account = await request.administration.findAccount(params.id as string);
 
   return { title: account.username, content: await renderAccount(request, account) };
 }
 
 async function changeAccount(request: AdminRequest, { body, params }: Request): Promise<Answer> {
   const { administration } = request;
-  const account = await administration.findAccount(parseAccountId(params.id as string));
+  const account = await administration.findAccount(params.id as string);
   const { id, username } = account;
-  const action = textParameter(body as FormValues, 'action') ?? '';
+  const valueOf = (name: string) => textParameter(body as FormValues, name) ?? '';
+  const action = valueOf('action');
 
-  if (action === 'create-link') {
-    const link = await administration.createPasswordLink(id);
+  switch (action) {
+    case 'create-link': {
+      const link = await administration.createPasswordLink(id);
 
-    return { title: username, content: await renderAccount(request, account, link) };
-  }
-
-  if (action === 'delete') {
-    if (textParameter(body as FormValues, 'confirmation') !== username) {
-      throw invalidArgumentError('confirmation', 'The name does not match. Nothing was deleted.');
+      return { title: username, content: await renderAccount(request, account, link) };
     }
+    case 'end-session':
+      await administration.endSession(id, valueOf('id'));
+      break;
+    case 'revoke-token':
+      await administration.revokeAccessToken(id, valueOf('id'));
+      break;
+    case 'delete':
+      if (valueOf('confirmation') !== username) {
+        throw invalidArgumentError('confirmation', 'The name does not match. Nothing was deleted.');
+      }
 
-    await administration.deleteUser(id);
-    return ACCOUNTS_PATH;
-  }
-
-  if (Object.hasOwn(ACCOUNT_ACTIONS, action)) {
-    await ACCOUNT_ACTIONS[action]!.run(administration, id);
+      await administration.deleteUser(id);
+      return ACCOUNTS_PATH;
+    default:
+      if (Object.hasOwn(ACCOUNT_ACTIONS, action)) {
+        await ACCOUNT_ACTIONS[action]!.run(administration, id);
+      }
   }
 
   return `${ACCOUNTS_PATH}/${id}`;
@@ -82,7 +89,7 @@ function renderAdminPage(
       <>
         <h1>{title}</h1>
         {content}
-        <TimeZoneNote timeZone={context.services.timeZone} />
+        <TimeZoneNote timeZone={context.timeZone} />
         <LocalTimesScript />
       </>
     ),

@@ -4,7 +4,7 @@ import type { Context } from '../../engine/context';
 import { fieldsOf, type Entity, type EntityField } from '../../engine/declare/fields';
 import { upperFirst } from '../../engine/declare/inflection';
 import { resourceOf } from '../../engine/declare/registry';
-import { PostForm, Time } from '../admin/components';
+import { PostForm, Time } from '../account/fields';
 import { FormField } from '../browse/form-field';
 import { fieldLabelOf } from '../browse/view/labels';
 import { formatControlValue, hasConflict } from '../browse/view/stored-values';
@@ -151,7 +151,7 @@ export function EditForm(props: RowFormProps) {
   const parts = form.parts.map((part) => <Parts {...props} part={part} />);
 
   return (
-    <PostForm action={props.action} visitor={props.visitor} class="fields">
+    <PostForm action={props.action} visitor={props.visitor} class="fields" noValidate>
       {version !== undefined && <input type="hidden" name="version" value={version} />}
       {form.isNamedByPart && parts}
       <Fields {...props} prefix="" controls={form.controls} />

@@ -10,7 +10,7 @@ import { upperFirst, withArticle } from '../../engine/declare/inflection';
 import { resourceOf } from '../../engine/declare/registry';
 import type { Executor } from '../../engine/execution/executor';
 import type { RequireSignIn } from '../account/api-key-routes';
-import { Field, Time } from '../admin/components';
+import { Field, Time } from '../account/fields';
 import { BROWSE_STYLE } from '../browse/style';
 import { listPath } from '../browse/view/page-routes';
 import { textParameters, type FormValues } from '../html-response';

@@ -2,7 +2,7 @@
 import { partFields, type Entity } from '../../engine/declare/fields';
 import { resourceOf } from '../../engine/declare/registry';
 import { isMergeable } from '../../engine/write/references';
-import { PostForm } from '../admin/components';
+import { PostForm } from '../account/fields';
 import { FormField } from '../browse/form-field';
 import { localImagePath, thumbnailSrcOf } from '../browse/images';
 import type { FormControl } from '../browse/view/view-model';
@@ -100,7 +100,12 @@ function ActionForm(
   const { request, entity, row, version, action, control, errors } = props;
 
   return (
-    <PostForm action={cataloguePath(entity, row.id)} visitor={request.visitor} class="fields">
+    <PostForm
+      action={cataloguePath(entity, row.id)}
+      visitor={request.visitor}
+      class="fields"
+      noValidate
+    >
       <input type="hidden" name="version" value={version} />
       {control && (
         <FormField

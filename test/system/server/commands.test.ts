@@ -249,7 +249,9 @@ test('prints a link by which a user sets a password once, and signs users out', 
     0,
     expect.stringMatching(/^\/user\/set-password\?token=\S+\n$/),
   ]);
-  expect(stderr).toMatch(/^The link is valid once, until \d{4}-\S+\.\n$/);
+  expect(stderr).toMatch(
+    /^The link is valid once, until \d{4}-\S+\.\nPut the address of the server before it, because PUBLIC_URL is not set\.\n$/,
+  );
   expect((await login('linda', 'first password')).status).toBe(200);
   expect([(await setPassword()).status, (await setPassword()).status]).toEqual([303, 401]);
   const { token } = (await login('linda', 'second password')).body;
@@ -272,6 +274,22 @@ test('prints a link by which a user sets a password once, and signs users out', 
     'PASSWORD_LINK_CREATED',
     'ACCOUNT_CREATED',
   ]);
+});
+
+test('creates an account whose user sets the first password by a link', async () => {
+  const { status, stdout } = await fitgraph('user', 'create', 'lars', '--link');
+
+  expect([status, stdout]).toEqual([
+    0,
+    expect.stringMatching(/^\/user\/set-password\?token=\S+\n$/),
+  ]);
+  const body = new URLSearchParams({ password: 'first password' });
+
+  await fetch(server.url + stdout.trim(), { method: 'POST', body, redirect: 'manual' });
+  expect((await login('lars', 'first password')).status).toBe(200);
+  expect((await fitgraph('user', 'disconnect', 'lars')).stdout).toBe(
+    'Disconnected the sign-ins of lars.\n',
+  );
 });
 
 test('deletes a user with all rows and images only after the name is confirmed', async () => {

@@ -1,5 +1,6 @@
 /** Account page: profile, preferences, password, sessions and deletion, by plain HTML forms. */
 import { fitgraphForThisFile, PASSWORD } from '../../setup/fitgraph';
+import { holding, waitForLocks } from '../../setup/locks';
 import { createOwnedRows } from '../../setup/owned-rows';
 import { alertOf, Visitor, type Page } from '../../setup/visitor';
 
@@ -50,8 +51,11 @@ it('saves names, e-mail address, unit, language and time zone', async () => {
   )) as [{ id: number }];
   const page = await send(visitor, /save-profile/, { ...PROFILE, preferredLanguageId: String(id) });
 
-  expect([page.status, alertOf(page.text)]).toEqual([200, undefined]);
-  expect(page.text).toContain('Saved.');
+  expect([page.status, page.headers.get('location')]).toEqual([303, '/user?saved']);
+  const saved = (await visitor.get('/user?saved')).text;
+
+  expect(saved).toContain('Saved.');
+  expect(saved).toContain('Asia/Tokyo</span>');
   expect((await (await fitgraph.user('ann')).ask(PROFILE_QUERY)).viewer).toEqual({
     firstName: 'Ann',
     lastName: 'Lee',
@@ -181,6 +185,55 @@ it('deletes the account and all its data after the user name is typed', async ()
       [person.id],
     ),
   ).toHaveLength(1);
+});
+
+it('keeps the account of a superuser, and of a session that has ended meanwhile', async () => {
+  const chief = await fitgraph.user('chief', { isSuperuser: true });
+  const visitor = new Visitor(fitgraph.url, { Accept: 'text/html' });
+
+  await visitor.signIn('chief');
+  const refused = await send(
+    visitor,
+    /Delete the account/,
+    { username: 'chief' },
+    `${PATH}/delete`,
+  );
+
+  expect([refused.status, alertOf(refused.text)]).toEqual([
+    403,
+    expect.stringContaining('Superusers cannot delete themselves'),
+  ]);
+  expect((await chief.ask('{ viewer { username } }')).viewer.username).toBe('chief');
+
+  const person = await fitgraph.user('robbed');
+  const thief = await signedIn('robbed');
+  const fields = await thief.fieldsOf(`${PATH}/delete`, /Delete the account/);
+  let answer!: Promise<Page>;
+
+  await holding(
+    fitgraph,
+    'UPDATE "user_account" SET "password" = $2 WHERE "id" = $1',
+    [person.id, 'x'],
+    async () => {
+      answer = thief.post(`${PATH}/delete`, { ...fields, username: 'robbed' });
+      await waitForLocks(fitgraph, 1, answer);
+    },
+  );
+  expect((await answer).status).toBe(401);
+  expect(
+    await fitgraph.sql('SELECT FROM "user_account" WHERE "id" = $1', [person.id]),
+  ).toHaveLength(1);
+});
+
+it('shows the page of an account without a profile', async () => {
+  const { id } = await fitgraph.user('bare');
+  const visitor = await signedIn('bare');
+
+  await fitgraph.sql('DELETE FROM "user_profile" WHERE "user_id" = $1', [id]);
+  expect((await visitor.get(PATH)).status).toBe(200);
+  const page = await send(visitor, /save-profile/, PROFILE);
+
+  expect([page.status, alertOf(page.text)]).toEqual([400, expect.any(String)]);
 });
 
 it('links the account page from the user name, and the API key from the account page', async () => {

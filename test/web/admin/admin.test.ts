@@ -1,4 +1,5 @@
 /** The pages of superusers. */
+import { DateTime } from 'luxon';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { Visitor } from '../../setup/visitor';
 
@@ -173,6 +174,45 @@ describe('accounts', () => {
     }
   });
 
+  it('lists sessions and access tokens, and ends and revokes single ones', async () => {
+    const erna = await fitgraph.user('erna');
+    const [first, second] = [await signedIn('erna'), await signedIn('erna')];
+    const create = (name: string) =>
+      erna.ask(
+        `mutation { createAccessToken(name: "${name}", scopes: [READ_BODY]) { accessToken { id } } }`,
+      );
+
+    await create('watch');
+    await create('backup');
+    const path = await accountPath('erna');
+
+    expect(textOf((await root.get(path)).text)).toMatch(
+      /watch READ_BODY .* never Revoke backup READ_BODY/,
+    );
+    expect((await root.submit(path, await root.fieldsOf(path, /Revoke watch/))).location).toBe(
+      path,
+    );
+    await root.submit(path, await root.fieldsOf(path, /end-session/));
+    expect([(await first.get('/user')).status, (await second.get('/user')).status].sort()).toEqual([
+      200, 303,
+    ]);
+    expect((await erna.ask('{ viewer { accessTokens { name } } }')).viewer.accessTokens).toEqual([
+      { name: 'backup' },
+    ]);
+
+    // Invalid ids end and revoke nothing.
+    for (const id of ['', 'x', '\0', '-1', '99999999999']) {
+      await act('erna', 'end-session', { id });
+      await act('erna', 'revoke-token', { id });
+    }
+
+    const text = textOf((await root.get(path)).text);
+
+    expect(text).toMatch(/Sign out \d{4}-\d\d-\d\d \d\d:\d\d .* Sign out Access tokens/);
+    expect(text).toContain('backup READ_BODY');
+    expect(text).toMatch(/SESSIONS_ENDED erna superuser root .* ACCESS_TOKEN_REVOKED erna/);
+  });
+
   it('deletes an account only when its name is confirmed', async () => {
     await fitgraph.user('dora');
     const path = await accountPath('dora');
@@ -250,6 +290,28 @@ describe('the audit log', () => {
     expect(await kindsOf('user=frida&kind=unknown')).toHaveLength(2);
   });
 
+  it('names and applies the time zone of the superuser', async () => {
+    await fitgraph.user('traveller', { isSuperuser: true });
+    const traveller = await signedIn('traveller');
+
+    await fitgraph.sql(
+      `UPDATE "user_profile" SET "time_zone" = 'Asia/Tokyo'
+        WHERE "user_id" = ${(await fitgraph.user('traveller')).id}`,
+    );
+    const tokyo = DateTime.now().setZone('Asia/Tokyo');
+    const page = async (since: DateTime) =>
+      textOf(
+        (
+          await traveller.get(
+            `/admin/audit?user=traveller&since=${since.toFormat("yyyy-MM-dd'T'HH:mm")}`,
+          )
+        ).text,
+      );
+
+    expect(await page(tokyo.minus({ minutes: 30 }))).toMatch(/SIGNED_IN .* time zone Asia\/Tokyo/);
+    expect(await page(tokyo.plus({ minutes: 30 }))).not.toContain('SIGNED_IN traveller');
+  });
+
   it.each(['since=yesterday', 'until=2026-02-31', 'user=%00', 'address=%00'])(
     'rejects %s and names the field',
     async (query) => {
@@ -279,7 +341,7 @@ it('runs the checks once for several visitors', async () => {
 });
 
 it('shows budgets and slow requests', async () => {
-  const { id } = await fitgraph.user('ann');
+  const { id } = await fitgraph.user('spender');
 
   await fitgraph.sql(
     `INSERT INTO "budget" ("key", "level", "rate", "at") VALUES ($1, 5000, 100, now() + interval '1 minute'), ('from 192.0.2.9', 9000, 100, now() + interval '1 minute'), ('from 192.0.2.8', 9000, 100, now() - interval '5 minutes')`,
@@ -295,7 +357,7 @@ it('shows budgets and slow requests', async () => {
   });
   const text = textOf((await root.get('/admin/load')).text);
 
-  expect(text).toMatch(/ from 192.0.2.9 1\d\d % .* ann 1\d\d % .* from 192.0.2.8 0 % /);
+  expect(text).toMatch(/ from 192.0.2.9 1\d\d % .* spender 1\d\d % .* from 192.0.2.8 0 % /);
   expect(text).toMatch(/1234 GET \/slow 5 an-id/);
 });
 
