@@ -50,10 +50,6 @@ interface StoredPart {
   readonly parent: { readonly entity: Entity; readonly id: number };
 }
 
-/** Writable fields whose ids are stored in link tables (many-to-many). */
-const linkTableFieldNames = (entity: Entity): string[] =>
-  fieldsOf(entity).flatMap(({ name, link, readOnly }) => (link && !readOnly ? [name] : []));
-
 /** Fields whose referenced rows may have been retired. */
 const retirableReferenceNames = (entity: Entity): string[] =>
   fieldsOf(entity).flatMap(({ name, isColumn, target }) =>
@@ -105,10 +101,7 @@ async function saveParts(
     await hooksOf(draftGroup[0]!.entity).onTransactionStart?.(draftGroup, context, transaction);
   }
 
-  const comparedFieldNames = [
-    ...affectedRuleFieldNames(entity, [rootDraft], context),
-    ...linkTableFieldNames(entity),
-  ];
+  const comparedFieldNames = affectedRuleFieldNames(entity, [rootDraft], context);
   let parts: readonly StoredPart[];
 
   try {
@@ -165,7 +158,6 @@ async function lockParts(
       child.referenceFieldName,
       ...retirableReferenceNames(target),
       ...ruleFieldNames,
-      ...linkTableFieldNames(target),
     ];
     const rows = await lockRows(
       target,
@@ -235,26 +227,6 @@ function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPar
   throwIfInvalid(issues);
 }
 
-function omitUnchangedLinkedIds(
-  entity: Entity,
-  input: FieldValues,
-  currentValues: Row | undefined,
-): FieldValues {
-  const areLinksUnchanged = (name: string) => {
-    const ids = (list: unknown) => (list as unknown[]).map(Number).sort((a, b) => a - b);
-
-    return ids(input[name]).join() === ids(currentValues?.[name] ?? []).join();
-  };
-
-  const unchangedLinkFieldNames = linkTableFieldNames(entity).filter(
-    (name) => input[name] !== undefined && areLinksUnchanged(name),
-  );
-
-  return Object.fromEntries(
-    Object.entries(input).filter(([name]) => !unchangedLinkFieldNames.includes(name)),
-  );
-}
-
 /**
  * Writes the rows of one entity at one level of a tree. Existing rows may have moved to another
  * parent row in the tree.
@@ -272,17 +244,16 @@ async function writeDraftGroup(
   }
 
   const changedRows = draftGroup.flatMap((draft) => {
-    const { id, input, currentValues, parent } = draft;
+    const { id, input, parent } = draft;
 
     if (id === undefined) return [];
     storedRowByDraft.set(draft, { id });
-    const values = omitUnchangedLinkedIds(draft.entity, input, currentValues);
 
     return [
       {
         id,
         values: {
-          ...values,
+          ...input,
           ...(parent && { [parent.referenceFieldName]: storedRowByDraft.get(parent.draft)!.id }),
         },
       },

@@ -206,7 +206,7 @@ export async function insertRowsOfEntity(
     values,
   }));
 
-  await writeLinkTableRows(entity, writtenRows, false, writeContext);
+  await writeLinkTableRows(entity, writtenRows, writeContext);
   await hooks.afterRowsWritten?.(writtenRows, context, transaction);
 }
 
@@ -232,7 +232,7 @@ export async function updateRowsOfEntity(
 
   const updatedRows = await updateRows(entity, rows, writeContext, skipsUnchangedRows);
 
-  await writeLinkTableRows(entity, rows, true, writeContext);
+  await writeLinkTableRows(entity, rows, writeContext);
   await hooks.afterRowsWritten?.(rows, context, transaction);
   return updatedRows;
 }

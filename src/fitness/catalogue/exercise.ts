@@ -12,7 +12,7 @@ import {
   UuidField,
   type RowFields,
 } from '../../engine/declare/fields';
-import { CURATED } from '../../engine/declare/registry';
+import { CURATED, type FieldValues } from '../../engine/declare/registry';
 import { Children, Links, Ref, Resource } from '../../engine/declare/resource';
 import { loadChildFields } from '../../engine/read/loaders';
 import { RequiresFields } from '../../engine/read/query-plan';
@@ -61,6 +61,12 @@ export const EQUIPMENT_LINK_TABLE = {
   otherColumn: 'equipment_id',
 };
 
+function hasMuscleTwice({ muscleIds, musclesSecondaryIds }: FieldValues): boolean {
+  const primaryIds = new Set((muscleIds as unknown[]).map(Number));
+
+  return (musclesSecondaryIds as unknown[]).some((id) => primaryIds.has(Number(id)));
+}
+
 @Resource({
   table: 'exercise_base',
   dumpModelName: 'exercises.exercisebase',
@@ -70,6 +76,13 @@ export const EQUIPMENT_LINK_TABLE = {
     'An exercise: its category, muscles, equipment and images, and its names and descriptions in `translations`.',
   ordering: ['id'],
   groupKeyPaths: {},
+  crossFieldRules: [
+    {
+      fields: ['muscleIds', 'musclesSecondaryIds'],
+      message: 'A muscle is either primary or secondary.',
+      violatedBy: (rows) => rows.map(hasMuscleTwice),
+    },
+  ],
   publishedColumnValues: PUBLISHED_COLUMN_VALUES,
   retiredColumn: RETIRED_COLUMN,
   pendingColumnValues: { status: PENDING_STATUS },
