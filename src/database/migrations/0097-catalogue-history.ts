@@ -48,7 +48,7 @@ BEGIN
   IF TG_OP <> 'DELETE' THEN
     "current" := to_jsonb(NEW);
   END IF;
-  IF "former" IS DISTINCT FROM "current" THEN
+  IF "former" - 'edited_at' IS DISTINCT FROM "current" - 'edited_at' THEN
     INSERT INTO "catalogue_change" ("table", "row_id", "operation", "user_id", "before", "after")
       VALUES (TG_TABLE_NAME, (coalesce("current", "former") ->> 'id')::integer, TG_OP,
         current_setting('fitgraph.viewer')::integer, "former", "current");
