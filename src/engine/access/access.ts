@@ -136,10 +136,12 @@ interface Contribution {
 function contributionOf(entity: Entity): Contribution | undefined {
   const contributorTable = contributorTableOf(entity);
 
-  if (contributorTable) {
-    return { root: entity, contributorTable, rowIdSql: (alias) => `${alias}."id"` };
-  }
+  if (!contributorTable) return contributionOfWhole(entity);
 
+  return { root: entity, contributorTable, rowIdSql: (alias) => `${alias}."id"` };
+}
+
+function contributionOfWhole(entity: Entity): Contribution | undefined {
   const whole = resourceOf(entity)!.isOwned ? undefined : wholeOf(entity);
   const contribution = whole && contributionOf(whole.entity);
 
@@ -164,9 +166,10 @@ const contributorCondition =
       AND k."${OWNER_FIELD.column}" ${comparison} ${bind(userId ?? null)}::int)`;
 
 /** Hides rows that other users have contributed and that have not been accepted. */
-function withoutForeignContributions(entity: Entity, { viewer }: AccessContext): SqlCondition[] {
-  const contribution = contributionOf(entity);
-
+function withoutForeignContributions(
+  contribution: Contribution | undefined,
+  { viewer }: AccessContext,
+): SqlCondition[] {
   if (!contribution) return [];
   const isForeign = contributorCondition(contribution, 'IS DISTINCT FROM', viewer?.id);
 
@@ -197,11 +200,10 @@ export function visibleRowConditions(entity: Entity, context: AccessContext): Sq
 
   if (isCurator(context)) return conditions;
   if (resourceOf(entity)!.isForCurators) return [() => 'FALSE'];
-  conditions.push(...withOwnContributions(entity, publishedRowConditions(entity), context));
-
-  if (!contributorTableOf(entity) && !resourceOf(entity)!.publishedColumnValues) {
-    conditions.push(...withoutForeignContributions(entity, context));
-  }
+  conditions.push(
+    ...withOwnContributions(entity, publishedRowConditions(entity), context),
+    ...withoutForeignContributions(contributionOfWhole(entity), context),
+  );
 
   const parentFieldName = resourceOf(entity)?.visibilityParentFieldName;
 
@@ -267,12 +269,12 @@ export function referenceableRowConditions(
 
   const contribution = contributionOf(entity);
 
-  if (!isReferredToByOwnedRow || !contribution) return conditions;
+  if (!contribution || (!isReferredToByOwnedRow && isCurator(context))) return conditions;
   const { table } = resourceOf(contribution.root)!;
 
   return [
     ...conditions,
-    ...withoutForeignContributions(entity, context),
+    ...withoutForeignContributions(contribution, context),
     (alias) => `NOT EXISTS (SELECT FROM "${table}" m
       WHERE m."id" = ${contribution.rowIdSql(alias)} AND m."merged_into_id" IS NOT NULL)`,
   ];

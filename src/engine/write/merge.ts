@@ -116,7 +116,7 @@ async function moveParts(
   transaction: Transaction,
 ): Promise<void> {
   const part = target();
-  const { table, partKeyFieldNames, uniqueFlag } = resourceOf(part)!;
+  const { table, partKeyFieldNames, publishedColumnValues, uniqueFlag } = resourceOf(part)!;
   const { column } = fieldOf(part, referenceFieldName);
   let equalParts: MergedPair[] = [];
 
@@ -142,8 +142,13 @@ async function moveParts(
     ? `, "${fieldOf(part, uniqueFlag.flagFieldName).column}" = false`
     : '';
 
+  // Translations of a contribution are accepted with the merge.
+  const acceptSql = publishedColumnValues
+    ? `, "status" = CASE t."status" WHEN '1' THEN '2' ELSE t."status" END`
+    : '';
+
   await transaction.query(
-    `UPDATE "${table}" t SET "${column}" = p."into"${resetFlagSql}
+    `UPDATE "${table}" t SET "${column}" = p."into"${resetFlagSql}${acceptSql}
       FROM unnest($1::int[], $2::int[]) p("from", "into")
       WHERE t."${column}" = p."from" AND t."id" <> ALL($3::int[])`,
     [pairs.map(({ from }) => from), pairs.map(({ into }) => into), equalIds],
