@@ -54,7 +54,8 @@ BEGIN
 END $$;
 CREATE OR REPLACE TRIGGER "exercise_base_retired" AFTER UPDATE OF "is_retired" ON "exercise_base" FOR EACH ROW
   WHEN (NEW."is_retired" <> OLD."is_retired") EXECUTE FUNCTION "fitgraph_exercise_retired"();
-
+`;
+const RETIRED_WITH_EXERCISE_SQL = `
 CREATE OR REPLACE FUNCTION "fitgraph_exercise_assigned"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW."is_retired" := coalesce((SELECT "is_retired" FROM "exercise_base" WHERE "id" = NEW."exercise_base_id" FOR NO KEY UPDATE), false);
@@ -130,6 +131,7 @@ export const up: OnlineMigration = async (change) => {
   }
 
   await change.run(RETIRED_TRANSLATIONS_SQL);
+  await change.run(RETIRED_WITH_EXERCISE_SQL);
   await change.run(
     `CREATE OR REPLACE VIEW "account" AS SELECT ${ACCOUNT_COLUMNS}, ${HAS_CONTRIBUTIONS_SQL} AS "has_contributions" FROM "user_account" a`,
   );

@@ -7,9 +7,14 @@ import type { Row } from '../../database/rows';
 import { requireWriter } from '../access/access';
 import type { Context } from '../context';
 import { InvalidInput, throwIfInvalid, type InputIssue } from '../declare/errors';
-import { fieldsOf, partFields, type ChildRowsField, type Entity } from '../declare/fields';
+import { partFields, type ChildRowsField, type Entity } from '../declare/fields';
 import { hooksOf, resourceOf, type FieldValues } from '../declare/registry';
-import { addAllInputIssues, validateDrafts, affectedRuleFieldNames } from './validation';
+import {
+  addAllInputIssues,
+  validateDrafts,
+  affectedRuleFieldNames,
+  retirableReferenceNames,
+} from './validation';
 import { withRetries } from './retry';
 import {
   createDrafts,
@@ -49,12 +54,6 @@ interface StoredPart {
   readonly row: Row;
   readonly parent: { readonly entity: Entity; readonly id: number };
 }
-
-/** Fields whose referenced rows may have been retired. */
-const retirableReferenceNames = (entity: Entity): string[] =>
-  fieldsOf(entity).flatMap(({ name, isColumn, target }) =>
-    isColumn && target && resourceOf(target())!.retiredColumn ? [name] : [],
-  );
 
 const rowKeyOf = ({ name }: Entity, id: unknown): string => `${name} ${String(id)}`;
 
@@ -101,7 +100,10 @@ async function saveParts(
     await hooksOf(draftGroup[0]!.entity).onTransactionStart?.(draftGroup, context, transaction);
   }
 
-  const comparedFieldNames = affectedRuleFieldNames(entity, [rootDraft], context);
+  const comparedFieldNames = [
+    ...affectedRuleFieldNames(entity, [rootDraft], context),
+    ...retirableReferenceNames(entity, context),
+  ];
   let parts: readonly StoredPart[];
 
   try {
@@ -128,7 +130,7 @@ async function saveParts(
 
   for (const [target, ids] of removedPartIds(drafts, parts)) {
     if (!resourceOf(target)!.isOwned) {
-      await rejectReferencedRows(target, ids, () => change.path, transaction);
+      await rejectReferencedRows(target, ids, () => change.path, writeContext);
     }
 
     await deleteRows(target, ids, writeContext);
@@ -156,7 +158,7 @@ async function lockParts(
     );
     const fieldNames = [
       child.referenceFieldName,
-      ...retirableReferenceNames(target),
+      ...retirableReferenceNames(target, writeContext.context),
       ...ruleFieldNames,
     ];
     const rows = await lockRows(

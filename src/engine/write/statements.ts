@@ -8,7 +8,13 @@ import { insertionLockClassSql } from '../../database/advisory-locks';
 import type { Row } from '../../database/rows';
 import type { Transaction } from '../../database/transaction';
 import { ownerFieldValues, writableRowConditions } from '../access/access';
-import { columnIsOneOf, allOfSql, createParameterBinder, whereClause } from '../access/conditions';
+import {
+  columnIsOneOf,
+  allOfSql,
+  createParameterBinder,
+  whereClause,
+  type SqlCondition,
+} from '../access/conditions';
 import type { Context } from '../context';
 import { fieldOf, fieldsOf, type Entity, type EntityField } from '../declare/fields';
 import { linkDiscriminatorCondition } from '../declare/link-table';
@@ -21,7 +27,7 @@ import {
   resourceOf,
 } from '../declare/registry';
 import { ORDER_BY_ID } from '../sql/ordering';
-import { columnSet, buildSelectStatement } from '../sql/select';
+import { columnSet, buildSelectRowsStatement, buildSelectStatement } from '../sql/select';
 import { VERSION_FIELD } from '../declare/audit-fields';
 import { recordContributions } from './contributions';
 
@@ -220,6 +226,23 @@ export async function deleteRows(
 
   return (await writeContext.transaction.query(text, values)).length;
 }
+
+export const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id as number);
+
+/** Reads the given fields of rows that meet the conditions. */
+export const readRows = (
+  entity: Entity,
+  ids: readonly number[],
+  fieldNames: readonly string[],
+  conditions: readonly SqlCondition[],
+  { policies, session }: Context,
+): Promise<Row[]> =>
+  session.query(
+    ...buildSelectRowsStatement(columnSet(entity, fieldNames, policies.textOrder), [
+      columnIsOneOf('id', ids),
+      ...conditions,
+    ]),
+  );
 
 export type LockStrength = 'UPDATE' | 'NO KEY UPDATE';
 

@@ -29,7 +29,6 @@ import {
   ACCEPTED_STATUS,
   addReviewValues,
   PUBLISHED_COLUMN_VALUES,
-  RETIRED_COLUMN,
   RETIRED_FIELD_OPTIONS,
   REVIEW_STATUS_FIELD_OPTIONS,
 } from './review-status';
@@ -67,7 +66,6 @@ const variationIdsSql = (alias: string) =>
   ordering: ['name'],
   groupKeyPaths: {},
   publishedColumnValues: PUBLISHED_COLUMN_VALUES,
-  retiredColumn: RETIRED_COLUMN,
   searchPreferences: searchPreferences('exercise_id', () => [WorkoutLog]),
   permittedMethods: ['POST'],
   filters: [

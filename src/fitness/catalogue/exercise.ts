@@ -29,7 +29,6 @@ import {
   PENDING_STATUS,
   PUBLISHED_COLUMN_VALUES,
   REFUSAL_REASON_FIELD_OPTIONS,
-  RETIRED_COLUMN,
   RETIRED_FIELD_OPTIONS,
   REVIEW_STATUS_FIELD_OPTIONS,
 } from './review-status';
@@ -84,7 +83,6 @@ function hasMuscleTwice({ muscleIds, musclesSecondaryIds }: FieldValues): boolea
     },
   ],
   publishedColumnValues: PUBLISHED_COLUMN_VALUES,
-  retiredColumn: RETIRED_COLUMN,
   pendingColumnValues: { status: PENDING_STATUS },
   searchPreferences: searchPreferences('exercise_base_id', () => [WorkoutLog], {
     hasLanguage: false,

@@ -228,3 +228,115 @@ test('a merged exercise can be used again', async () => {
 
   expect(made).toEqual({ workoutLog: { exerciseId: from.id }, errors: [] });
 });
+
+test('a retired exercise has its names and comments in existing logs', async () => {
+  const { id, translations } = await createExercise(curator, 'Logged curl', [ENGLISH, GERMAN]);
+  const german = translations.find(({ language }) => language.id === String(GERMAN))!;
+
+  await curator.ask(
+    `mutation { made: createExerciseComment(input: { translationId: ${german.id}, comment: "Langsam." }) { ${ERRORS} } }`,
+  );
+  const { workout } = await bob.ask(
+    'mutation { workout: createWorkout(input: { name: "W" }) { workout { id } } }',
+  );
+  const { made } = await bob.ask(
+    `mutation ($input: WorkoutLogInput!) { made: createWorkoutLog(input: $input) { workoutLog { id } ${ERRORS} } }`,
+    {
+      input: {
+        workoutId: workout.workout.id,
+        exerciseId: id,
+        reps: 5,
+        weight: '20',
+        date: '2021-03-01',
+      },
+    },
+  );
+
+  await update(id, 'isRetired: true');
+  const { workoutLog, exerciseComments } = await bob.ask(
+    `{ workoutLog(id: ${made.workoutLog.id}) { exercise { name(language: "de") translations { language { id } comments { comment } } } }
+      exerciseComments(where: { translationId: { eq: ${german.id} } }) { totalCount } }`,
+  );
+
+  expect(workoutLog.exercise).toEqual({
+    name: 'Logged curl',
+    translations: [
+      { language: { id: '2' }, comments: [] },
+      { language: { id: '1' }, comments: [{ comment: 'Langsam.' }] },
+    ],
+  });
+  expect(exerciseComments.totalCount).toBe(0);
+  const changed = await bob.ask(
+    `mutation { made: updateWorkoutLog(id: ${made.workoutLog.id}, input: { exerciseId: ${id}, reps: 6 }) { workoutLog { reps } ${ERRORS} } }`,
+  );
+
+  expect(changed.made).toEqual({ workoutLog: { reps: 6 }, errors: [] });
+});
+
+const HISTORY = `query ($id: Int!, $table: String!) { catalogueChanges(where: { rowId: { eq: $id }, table: { eq: $table } }) {
+  nodes { id operation before after } } }`;
+const historyOf = async (id: string, table: string) =>
+  (await curator.ask(HISTORY, { id: Number(id), table })).catalogueChanges.nodes;
+const undo = async (id: string) =>
+  (
+    await curator.ask(
+      `mutation { made: undoCatalogueChange(id: ${id}) { catalogueChange { operation } ${ERRORS} } }`,
+    )
+  ).made;
+
+test('changes of muscles are in the history and can be undone', async () => {
+  const { id } = await createExercise(curator, 'Muscle curl');
+  const muscles = async () =>
+    (await curator.ask(`{ exercise(id: ${id}) { muscles { id } musclesSecondary { id } } }`))
+      .exercise;
+
+  await update(id, 'muscleIds: [1, 2], musclesSecondaryIds: [3]');
+  await update(id, 'muscleIds: [1]');
+  const history = await historyOf(id, 'exercise_base_muscle');
+  const removed = history.at(-1);
+
+  expect(history).toHaveLength(4);
+  expect({ ...removed, before: JSON.parse(removed.before) }).toMatchObject({
+    operation: 'DELETED',
+    before: { exercise_base_id: Number(id), muscle_id: 2, is_secondary: false },
+    after: null,
+  });
+  expect(await undo(removed.id)).toEqual({
+    catalogueChange: { operation: 'CREATED' },
+    errors: [],
+  });
+  expect((await undo(removed.id)).errors).toMatchObject([
+    { code: 'CONFLICT', message: 'Another row has this value now.' },
+  ]);
+  expect(await muscles()).toEqual({
+    muscles: [{ id: '1' }, { id: '2' }],
+    musclesSecondary: [{ id: '3' }],
+  });
+  const [added] = history;
+
+  expect((await undo(added.id)).errors).toEqual([]);
+  expect((await undo(added.id)).errors).toMatchObject([
+    { code: 'CONFLICT', message: 'The row has changed since.' },
+  ]);
+  expect((await muscles()).muscles).toEqual([{ id: '2' }]);
+});
+
+test('an edit of a translation is one change in the history', async () => {
+  const { id, translations } = await createExercise(curator, 'Edited curl');
+
+  await update(id, `translations: [{ id: ${translations[0]!.id}, name: "Curl" }]`);
+  expect(await historyOf(id, 'exercise_base')).toHaveLength(1);
+  expect(await historyOf(translations[0]!.id, 'exercise')).toHaveLength(2);
+});
+
+test('the deletion of an image cannot be undone, because its file is deleted', async () => {
+  const { id } = await createExercise(curator, 'Pictured curl');
+  const image = (await uploadImage(curator, id)).body.id;
+
+  await curator.ask(`mutation { made: deleteExerciseImage(id: ${image}) { ${ERRORS} } }`);
+  const history = await historyOf(String(image), 'exercise_image');
+
+  expect((await undo(history.at(-1).id)).errors).toEqual([
+    { path: ['id'], code: 'CONFLICT', message: 'The file of the image is deleted.' },
+  ]);
+});

@@ -221,6 +221,23 @@ test('all instances follow a change of a cached table, and its change is in the 
   }
 });
 
+test('a new row of a cached table can be referred to at once at another instance', async () => {
+  const two = await Fitgraph.start({ sameDatabaseAs: fitgraph });
+
+  try {
+    for (let round = 0; round < 5; round += 1) {
+      const { made } = await curator.ask(create('Muscle', `{ name: "Muscle ${round}" }`));
+      const other = await curator
+        .atInstance(two.url)
+        .ask(createWithMuscles(`muscleIds: [${made.row.id}]`));
+
+      expect(other.made.errors).toEqual([]);
+    }
+  } finally {
+    await two.stop();
+  }
+});
+
 test('REST stays read-only for curators', async () => {
   for (const path of ['equipment', 'exercise', 'ingredient', 'muscle', 'ingredientweightunit']) {
     expect((await curator.options(`/${path}/`)).text).toBe((await ann.options(`/${path}/`)).text);
