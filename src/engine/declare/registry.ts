@@ -102,9 +102,6 @@ export const OWNER_FIELD = { field: 'userId', column: 'user_id' } as const;
 
 export type WriteOperation = 'create' | 'update' | 'remove';
 
-/** The mutations of a public resource that curators write. Its REST routes stay read-only. */
-export const CURATED: readonly WriteOperation[] = ['create', 'update', 'remove'];
-
 export const CATALOGUE_SCOPE_GROUP = 'catalogue';
 
 /**
@@ -230,8 +227,8 @@ export interface ResourceOptions extends RestViewOptions {
   visibilityParentFieldName?: string;
 
   /**
-   * Supported mutations. Defaults to all for an owned resource and none for a public one, whose
-   * REST routes are read-only unless `routes` says otherwise.
+   * Supported mutations. Defaults to all. REST routes of public resources, which curators write,
+   * are read-only unless `routes` says otherwise.
    */
   writeOperations?: readonly WriteOperation[];
 

@@ -24,6 +24,7 @@ import { MAX_INTEGER } from '../../shared/bounds';
 const MAX_TABLE_NAME_LENGTH = 63;
 
 @Resource({
+  writeOperations: [],
   description:
     'A change of a row of the catalogue by a user, or of a link, such as a muscle of an exercise. Only curators see it.',
   ordering: ['id'],

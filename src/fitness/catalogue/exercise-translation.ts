@@ -10,7 +10,6 @@ import {
   TextField,
   UuidField,
 } from '../../engine/declare/fields';
-import { CURATED } from '../../engine/declare/registry';
 import { Children, Links, Ref, Resource } from '../../engine/declare/resource';
 import { Equipment } from './equipment';
 import {
@@ -59,7 +58,6 @@ const variationIdsSql = (alias: string) =>
   table: 'exercise',
   inReference: { apiRootPosition: 16 },
   dumpModelName: 'exercises.exercise',
-  writeOperations: CURATED,
   partKeyFieldNames: ['languageId'],
   description:
     'An exercise in one language: its name and description, and what all translations of the exercise share.',

@@ -26,7 +26,6 @@ import {
   IntegerField,
   type RowFields,
 } from '../../engine/declare/fields';
-import { CURATED } from '../../engine/declare/registry';
 import { Children, Ref, Resource } from '../../engine/declare/resource';
 import { parseRowId, rejectNodeIdOfOtherType, resolveRowId } from '../../engine/declare/node';
 import { loadReferencedRow, loadRowFields } from '../../engine/read/loaders';
@@ -104,7 +103,6 @@ const filterFieldNames = [
   restName: 'ingredient',
   inReference: { apiRootPosition: 22 },
   dumpModelName: 'nutrition.ingredient',
-  writeOperations: CURATED,
   hasBulkMutations: true,
   description: 'A food, with its nutrition values per 100 g.',
   ordering: ['name'],
