@@ -20,7 +20,7 @@ export interface Viewer {
   id: number;
   username: string;
 
-  /** Contributions of superusers need no review. */
+  /** Superusers administrate accounts and have no upload quota. */
   isSuperuser: boolean;
 
   /** Curators write the catalogue and review contributions. Superusers are curators. */

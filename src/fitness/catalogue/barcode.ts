@@ -25,16 +25,15 @@ export const UNIQUE_BARCODE_RULE: CrossFieldRule = {
   message: 'Another imported food has this barcode.',
   isEnforcedByDatabase: true,
   async violatedBy(rows, { session }) {
-    const duplicates = await session.query(
-      `WITH given AS (SELECT i."id", "gtin"(g."code") AS "gtin"
-          FROM unnest($1::int[], $2::text[]) g("id", "code") JOIN "ingredient" i USING ("id") WHERE i."source_id" IS NOT NULL)
-        SELECT g."id" FROM given g WHERE EXISTS (SELECT FROM given o WHERE o."gtin" = g."gtin" AND o."id" < g."id")
-          OR EXISTS (SELECT FROM "ingredient" o WHERE "gtin"(o."code") = g."gtin" AND o."source_id" IS NOT NULL AND o."id" <> ALL($1))`,
+    const [row] = await session.query(
+      `WITH given AS (SELECT g."place", i."id", "gtin"(g."code") AS "gtin"
+          FROM unnest($1::int[], $2::text[]) WITH ORDINALITY g("id", "code", "place") LEFT JOIN "ingredient" i ON i."id" = g."id" AND i."source_id" IS NOT NULL)
+        SELECT array_agg(g."id" IS NOT NULL AND (EXISTS (SELECT FROM given o WHERE o."gtin" = g."gtin" AND o."id" < g."id")
+          OR EXISTS (SELECT FROM "ingredient" o WHERE "gtin"(o."code") = g."gtin" AND o."source_id" IS NOT NULL AND o."id" <> ALL($1))) ORDER BY g."place") AS "areDuplicates" FROM given g`,
       [rows.map(({ id }) => id ?? 0), rows.map(({ code }) => code)],
     );
-    const duplicateIds = new Set(duplicates.map(({ id }) => id));
 
-    return rows.map(({ id }) => duplicateIds.has(id));
+    return row!.areDuplicates as boolean[];
   },
 };
 
