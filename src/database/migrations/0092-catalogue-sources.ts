@@ -15,26 +15,60 @@ CREATE OR REPLACE FUNCTION "gtin"(text) RETURNS text LANGUAGE sql IMMUTABLE PARA
 `;
 
 /**
- * A row of a source that a person changes here is no longer updated by imports, which set
- * `fitgraph.catalogue_import`. A change of a translation is one of its exercise.
+ * A change of parts or of an id list updates the whole: its version changes and, unless they are
+ * images, which imports never replace, it is marked as edited.
  */
-const EDITED_FUNCTION_SQL = `
+const EDITED_FUNCTIONS_SQL = `
 CREATE OR REPLACE FUNCTION "fitgraph_catalogue_edited"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF TG_TABLE_NAME = 'exercise' THEN
-    UPDATE "exercise_base" SET "edited_at" = now() WHERE "id" = NEW."exercise_base_id" AND "source_id" IS NOT NULL;
-  ELSIF NEW."source_id" IS NOT NULL THEN
-    NEW."edited_at" := now();
-  END IF;
+  NEW."edited_at" := now();
   RETURN NEW;
+END $$;
+
+CREATE OR REPLACE FUNCTION "fitgraph_catalogue_part_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE format('UPDATE %2$I SET %3$s WHERE "id" IN (SELECT %1$I FROM changed'
+    || CASE TG_OP WHEN 'UPDATE' THEN ' UNION SELECT %1$I FROM former' ELSE '' END || ')', TG_ARGV[0], TG_ARGV[1], TG_ARGV[2]);
+  RETURN NULL;
 END $$;
 `;
 
-const editedTriggerSql = (table: string) => `
+/** SQL condition: the row is changed by a person, not by an import or a migration. */
+const IS_EDIT_SQL = `coalesce(current_setting('fitgraph.catalogue_import', true), '') <> 'on'
+  AND coalesce(current_setting('fitgraph.backfill', true), '') <> 'on'`;
+
+const editedTriggerSql = (table: string, isChangedSql: string) => `
 CREATE OR REPLACE TRIGGER "${table}_edited" BEFORE UPDATE ON "${table}" FOR EACH ROW
-  WHEN (coalesce(current_setting('fitgraph.catalogue_import', true), '') <> 'on' AND coalesce(current_setting('fitgraph.backfill', true), '') <> 'on')
-  EXECUTE FUNCTION "fitgraph_catalogue_edited"();
+  WHEN (${isChangedSql} AND ${IS_EDIT_SQL}) EXECUTE FUNCTION "fitgraph_catalogue_edited"();
 `;
+
+const MARK_AS_EDITED_SQL = '"edited_at" = now()';
+const KEEP_SQL = '"id" = "id"';
+
+/** Parts and links: the column that refers to the whole, its table, and what becomes of it. */
+const PARTS = [
+  ['exercise', 'exercise_base_id', 'exercise_base', MARK_AS_EDITED_SQL],
+  ['exercise_base_equipment', 'exercise_base_id', 'exercise_base', MARK_AS_EDITED_SQL],
+  ['exercise_base_muscle', 'exercise_base_id', 'exercise_base', MARK_AS_EDITED_SQL],
+  ['exercise_comment', 'exercise_id', 'exercise', KEEP_SQL],
+  ['exercise_image', 'exercise_base_id', 'exercise_base', KEEP_SQL],
+  ['ingredient_unit', 'ingredient_id', 'ingredient', MARK_AS_EDITED_SQL],
+] as const;
+
+/** Rows are also inserted with their wholes, by seeds and dumps. */
+const PART_EVENTS = [
+  ['INSERT', 'NEW TABLE AS changed', `current_setting('fitgraph.viewer', true) <> ''`],
+  ['UPDATE', 'OLD TABLE AS former NEW TABLE AS changed', IS_EDIT_SQL],
+  ['DELETE', 'OLD TABLE AS changed', IS_EDIT_SQL],
+] as const;
+
+const partTriggersSql = ([table, ...args]: (typeof PARTS)[number]) =>
+  PART_EVENTS.map(
+    ([operation, rows, condition]) => `
+CREATE OR REPLACE TRIGGER "${table}_${operation.toLowerCase()}_of_whole" AFTER ${operation} ON "${table}" REFERENCING ${rows}
+  FOR EACH STATEMENT WHEN (${condition})
+  EXECUTE FUNCTION "fitgraph_catalogue_part_changed"(${args.map((arg) => `'${arg}'`).join()});`,
+  ).join('');
 
 const ENGLISH_LANGUAGE_ID = 2;
 
@@ -76,11 +110,12 @@ export const up: OnlineMigration = async (change) => {
     );
   }
 
-  await change.run(EDITED_FUNCTION_SQL);
+  await change.run(EDITED_FUNCTIONS_SQL);
 
-  for (const table of ['ingredient', 'exercise_base', 'exercise']) {
-    await change.run(editedTriggerSql(table));
-  }
+  await change.run(editedTriggerSql('ingredient', 'TRUE'));
+  await change.run(editedTriggerSql('exercise_base', 'OLD.* IS DISTINCT FROM NEW.*'));
+
+  for (const part of PARTS) await change.run(partTriggersSql(part));
 
   await change.addColumn('exercise', 'aliases', `varchar(1000) COLLATE "C" NOT NULL DEFAULT ''`);
 
@@ -128,6 +163,7 @@ export const down: OnlineMigration = async (change) => {
   }
 
   await change.alterTable('exercise', 'DROP COLUMN IF EXISTS "aliases"');
+  await change.run('DROP FUNCTION IF EXISTS "fitgraph_catalogue_part_changed"() CASCADE');
   await change.run('DROP FUNCTION IF EXISTS "fitgraph_catalogue_edited"() CASCADE');
 
   for (const table of ['ingredient', 'exercise_base']) {

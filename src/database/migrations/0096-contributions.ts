@@ -42,6 +42,10 @@ const ACCEPT_TRANSLATIONS_SQL = `IF FOUND THEN
     UPDATE "exercise" SET "status" = '2' WHERE "exercise_base_id" = NEW."id" AND "status" = '1';
   END IF;`;
 
+/**
+ * Translations are retired with their exercise. The exercise is locked first, so that a new
+ * translation waits for a concurrent retirement.
+ */
 const RETIRED_TRANSLATIONS_SQL = `
 CREATE OR REPLACE FUNCTION "fitgraph_exercise_retired"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -50,6 +54,29 @@ BEGIN
 END $$;
 CREATE OR REPLACE TRIGGER "exercise_base_retired" AFTER UPDATE OF "is_retired" ON "exercise_base" FOR EACH ROW
   WHEN (NEW."is_retired" <> OLD."is_retired") EXECUTE FUNCTION "fitgraph_exercise_retired"();
+`;
+const RETIRED_WITH_EXERCISE_SQL = `
+CREATE OR REPLACE FUNCTION "fitgraph_exercise_assigned"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW."is_retired" := coalesce((SELECT "is_retired" FROM "exercise_base" WHERE "id" = NEW."exercise_base_id" FOR NO KEY UPDATE), false);
+  RETURN NEW;
+END $$;
+CREATE OR REPLACE TRIGGER "exercise_assigned" BEFORE INSERT OR UPDATE OF "exercise_base_id" ON "exercise" FOR EACH ROW
+  EXECUTE FUNCTION "fitgraph_exercise_assigned"();
+`;
+
+const UNRETIRED_FUNCTION_SQL = `
+CREATE OR REPLACE FUNCTION "fitgraph_unretired"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW."merged_into_id" := NULL;
+  RETURN NEW;
+END $$;
+`;
+
+/** A merged row that is no longer retired can be used again. */
+const unretiredTriggerSql = (table: string) => `
+CREATE OR REPLACE TRIGGER "${table}_unretired" BEFORE UPDATE OF "is_retired" ON "${table}" FOR EACH ROW
+  WHEN (OLD."is_retired" AND NOT NEW."is_retired") EXECUTE FUNCTION "fitgraph_unretired"();
 `;
 
 /**
@@ -86,9 +113,12 @@ export const up: OnlineMigration = async (change) => {
     await change.addColumn(table, 'is_retired', 'boolean NOT NULL DEFAULT false');
   }
 
+  await change.run(UNRETIRED_FUNCTION_SQL);
+
   for (const table of CONTRIBUTED_TABLES) {
     await change.addColumn(table, 'merged_into_id', 'integer');
     await change.addColumn(table, 'refusal_reason', 'varchar(500) COLLATE "C"');
+    await change.run(unretiredTriggerSql(table));
     await change.run(contributorTableSql(table));
     await change.run(
       acceptanceSql(table, table === 'exercise_base' ? ACCEPT_TRANSLATIONS_SQL : ''),
@@ -101,6 +131,7 @@ export const up: OnlineMigration = async (change) => {
   }
 
   await change.run(RETIRED_TRANSLATIONS_SQL);
+  await change.run(RETIRED_WITH_EXERCISE_SQL);
   await change.run(
     `CREATE OR REPLACE VIEW "account" AS SELECT ${ACCOUNT_COLUMNS}, ${HAS_CONTRIBUTIONS_SQL} AS "has_contributions" FROM "user_account" a`,
   );
@@ -110,7 +141,10 @@ export const down: OnlineMigration = async (change) => {
   await change.run(
     `DROP VIEW "account"; CREATE VIEW "account" AS SELECT ${ACCOUNT_COLUMNS} FROM "user_account"`,
   );
-  await change.run('DROP FUNCTION IF EXISTS "fitgraph_exercise_retired"() CASCADE');
+
+  for (const name of ['exercise_retired', 'exercise_assigned', 'unretired']) {
+    await change.run(`DROP FUNCTION IF EXISTS "fitgraph_${name}"() CASCADE`);
+  }
 
   for (const table of CONTRIBUTED_TABLES) {
     await change.run(`DROP FUNCTION IF EXISTS "fitgraph_${table}_reference"() CASCADE`);

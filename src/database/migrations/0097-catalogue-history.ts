@@ -4,23 +4,37 @@ import type { OnlineMigration } from '../migration-modules';
 export const transactional = false;
 export const oldestVersion = '0.4.0';
 
-const TABLES = [
-  'equipment',
-  'exercise',
-  'exercise_base',
-  'exercise_category',
-  'exercise_comment',
-  'exercise_image',
-  'household_unit',
-  'ingredient',
-  'ingredient_unit',
-  'language',
-  'license',
-  'muscle',
-  'repetition_unit',
-  'variation',
-  'weight_unit',
-];
+/** Tables of rows, with the column that identifies a row, or the one to which a link belongs. */
+const KEY_COLUMNS = {
+  exercise_base_equipment: 'exercise_base_id',
+  exercise_base_muscle: 'exercise_base_id',
+  ...Object.fromEntries(
+    [
+      'equipment',
+      'exercise',
+      'exercise_base',
+      'exercise_category',
+      'exercise_comment',
+      'exercise_image',
+      'household_unit',
+      'ingredient',
+      'ingredient_unit',
+      'language',
+      'license',
+      'muscle',
+      'repetition_unit',
+      'variation',
+      'weight_unit',
+    ].map((table) => [table, 'id']),
+  ),
+};
+
+/** Columns that PostgreSQL or triggers derive from other ones. */
+const DERIVED_COLUMNS: Readonly<Record<string, string>> = {
+  exercise: 'name_folded,name_words',
+  exercise_base: 'name,names,name_folded',
+  ingredient: 'name_folded,name_words',
+};
 
 /** Only changes by users are recorded: imports and other work of the server have no viewer. */
 const FUNCTION_SQL = `
@@ -43,14 +57,14 @@ DECLARE
   "current" jsonb;
 BEGIN
   IF TG_OP <> 'INSERT' THEN
-    "former" := to_jsonb(OLD);
+    "former" := to_jsonb(OLD) - TG_ARGV[1]::text[];
   END IF;
   IF TG_OP <> 'DELETE' THEN
-    "current" := to_jsonb(NEW);
+    "current" := to_jsonb(NEW) - TG_ARGV[1]::text[];
   END IF;
-  IF "former" IS DISTINCT FROM "current" THEN
+  IF "former" - 'edited_at' IS DISTINCT FROM "current" - 'edited_at' THEN
     INSERT INTO "catalogue_change" ("table", "row_id", "operation", "user_id", "before", "after")
-      VALUES (TG_TABLE_NAME, (coalesce("current", "former") ->> 'id')::integer, TG_OP,
+      VALUES (TG_TABLE_NAME, (coalesce("current", "former") ->> TG_ARGV[0])::integer, TG_OP,
         current_setting('fitgraph.viewer')::integer, "former", "current");
   END IF;
   RETURN NULL;
@@ -60,10 +74,10 @@ END $$;
 export const up: OnlineMigration = async (change) => {
   await change.run(FUNCTION_SQL);
 
-  for (const table of TABLES) {
+  for (const [table, keyColumn] of Object.entries(KEY_COLUMNS)) {
     await change.run(`
 CREATE OR REPLACE TRIGGER "${table}_history" AFTER INSERT OR UPDATE OR DELETE ON "${table}" FOR EACH ROW
-  WHEN (current_setting('fitgraph.viewer', true) <> '') EXECUTE FUNCTION "fitgraph_catalogue_changed"();
+  WHEN (current_setting('fitgraph.viewer', true) <> '') EXECUTE FUNCTION "fitgraph_catalogue_changed"('${keyColumn}', '{${DERIVED_COLUMNS[table] ?? ''}}');
 `);
   }
 };

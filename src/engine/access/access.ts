@@ -5,7 +5,12 @@
 import type { Context, Viewer } from '../context';
 import { forbiddenError, ClientError, unauthenticatedError } from '../declare/errors';
 import { fieldOf, type Entity } from '../declare/fields';
-import { CATALOGUE_SCOPE_GROUP, OWNER_FIELD, resourceOf } from '../declare/registry';
+import {
+  CATALOGUE_SCOPE_GROUP,
+  OWNER_FIELD,
+  resourceOf,
+  RETIRED_COLUMN,
+} from '../declare/registry';
 import { wholeOf } from '../declare/wholes';
 import { scopesInclude, graphqlScopeName, type AccessKind, type Scope } from './scopes';
 import { allOf, anyOf, columnEquals, type ParameterBinder, type SqlCondition } from './conditions';
@@ -92,11 +97,11 @@ export function ownerConditions(
 
 const columnValueConditions = (
   values: Readonly<Record<string, string | boolean>> = {},
-): SqlCondition[] => Object.entries(values).map(([column, value]) => columnEquals(column, value));
-
-/** Restricts a statement to public rows in use that have passed review, which everyone can see. */
-export const publishedRowConditions = (entity: Entity): SqlCondition[] =>
-  columnValueConditions(resourceOf(entity)?.publishedColumnValues);
+  ignoredColumn?: string,
+): SqlCondition[] =>
+  Object.entries(values)
+    .filter(([column]) => column !== ignoredColumn)
+    .map(([column, value]) => columnEquals(column, value));
 
 /**
  * Whether some rows of a public resource are hidden from some viewers, such as rows pending review.
@@ -136,10 +141,12 @@ interface Contribution {
 function contributionOf(entity: Entity): Contribution | undefined {
   const contributorTable = contributorTableOf(entity);
 
-  if (contributorTable) {
-    return { root: entity, contributorTable, rowIdSql: (alias) => `${alias}."id"` };
-  }
+  if (!contributorTable) return contributionOfWhole(entity);
 
+  return { root: entity, contributorTable, rowIdSql: (alias) => `${alias}."id"` };
+}
+
+function contributionOfWhole(entity: Entity): Contribution | undefined {
   const whole = resourceOf(entity)!.isOwned ? undefined : wholeOf(entity);
   const contribution = whole && contributionOf(whole.entity);
 
@@ -164,9 +171,10 @@ const contributorCondition =
       AND k."${OWNER_FIELD.column}" ${comparison} ${bind(userId ?? null)}::int)`;
 
 /** Hides rows that other users have contributed and that have not been accepted. */
-function withoutForeignContributions(entity: Entity, { viewer }: AccessContext): SqlCondition[] {
-  const contribution = contributionOf(entity);
-
+function withoutForeignContributions(
+  contribution: Contribution | undefined,
+  { viewer }: AccessContext,
+): SqlCondition[] {
   if (!contribution) return [];
   const isForeign = contributorCondition(contribution, 'IS DISTINCT FROM', viewer?.id);
 
@@ -190,9 +198,14 @@ function withOwnContributions(
 /**
  * Restricts a statement to rows that the viewer can see: their own rows of an owned entity, or
  * published rows and own contributions of a public one. GraphQL also hides rows whose parent row
- * (`visibilityParentFieldName`) is hidden. Curators see all public rows.
+ * (`visibilityParentFieldName`) is hidden. Curators see all public rows. Retired rows are visible
+ * in other rows only.
  */
-export function visibleRowConditions(entity: Entity, context: AccessContext): SqlCondition[] {
+export function visibleRowConditions(
+  entity: Entity,
+  context: AccessContext,
+  includesRetiredRows = false,
+): SqlCondition[] {
   const conditions = ownerConditions(entity, context);
 
   if (isCurator(context)) return conditions;
@@ -203,16 +216,20 @@ export function visibleRowConditions(entity: Entity, context: AccessContext): Sq
     return [(alias, bind) => `${alias}."${OWNER_FIELD.column}" = ${bind(viewerId)}`];
   }
 
-  conditions.push(...withOwnContributions(entity, publishedRowConditions(entity), context));
+  const publishedRowConditions = columnValueConditions(
+    resourceOf(entity)!.publishedColumnValues,
+    includesRetiredRows ? RETIRED_COLUMN : undefined,
+  );
 
-  if (!contributorTableOf(entity) && !resourceOf(entity)!.publishedColumnValues) {
-    conditions.push(...withoutForeignContributions(entity, context));
-  }
+  conditions.push(
+    ...withOwnContributions(entity, publishedRowConditions, context),
+    ...withoutForeignContributions(contributionOfWhole(entity), context),
+  );
 
   const parentFieldName = resourceOf(entity)?.visibilityParentFieldName;
 
   if (parentFieldName && !context.policies.showsUnreviewedRows) {
-    conditions.push(parentVisibleCondition(entity, parentFieldName, context));
+    conditions.push(parentVisibleCondition(entity, parentFieldName, context, includesRetiredRows));
   }
 
   return conditions;
@@ -222,10 +239,11 @@ function parentVisibleCondition(
   entity: Entity,
   parentFieldName: string,
   context: AccessContext,
+  includesRetiredRows: boolean,
 ): SqlCondition {
   const { column, target } = fieldOf(entity, parentFieldName);
   const { table } = resourceOf(target!())!;
-  const conditions = visibleRowConditions(target!(), context);
+  const conditions = visibleRowConditions(target!(), context, includesRetiredRows);
 
   return (alias, bind) => {
     const parentAlias = `${alias}w`;
@@ -249,15 +267,17 @@ export const maySeeAllReferencedRows = (entity: Entity, context: AccessContext):
  * Restricts a statement to rows that the viewer can see in references: also retired rows, and in
  * REST rows pending review.
  */
-export function referencedRowConditions(entity: Entity, context: AccessContext): SqlCondition[] {
-  const { publishedColumnValues, retiredColumn } = resourceOf(entity)!;
+export const referencedRowConditions = (entity: Entity, context: AccessContext): SqlCondition[] =>
+  maySeeAllReferencedRows(entity, context)
+    ? ownerConditions(entity, context)
+    : visibleRowConditions(entity, context, true);
 
-  if (maySeeAllReferencedRows(entity, context)) return ownerConditions(entity, context);
-  if (!publishedColumnValues || !retiredColumn) return visibleRowConditions(entity, context);
-  const { [retiredColumn]: _inUse, ...acceptedColumnValues } = publishedColumnValues;
-
-  return withOwnContributions(entity, columnValueConditions(acceptedColumnValues), context);
-}
+/**
+ * Restricts a statement to child rows that the viewer can see: in GraphQL also retired rows, which
+ * are parts of retired ones.
+ */
+export const childRowConditions = (entity: Entity, context: AccessContext): SqlCondition[] =>
+  visibleRowConditions(entity, context, !context.policies.showsUnreviewedRows);
 
 /**
  * Restricts references in the viewer's input to permitted rows. In REST these include rows pending
@@ -273,12 +293,12 @@ export function referenceableRowConditions(
 
   const contribution = contributionOf(entity);
 
-  if (!isReferredToByOwnedRow || !contribution) return conditions;
+  if (!contribution || (!isReferredToByOwnedRow && isCurator(context))) return conditions;
   const { table } = resourceOf(contribution.root)!;
 
   return [
     ...conditions,
-    ...withoutForeignContributions(entity, context),
+    ...withoutForeignContributions(contribution, context),
     (alias) => `NOT EXISTS (SELECT FROM "${table}" m
       WHERE m."id" = ${contribution.rowIdSql(alias)} AND m."merged_into_id" IS NOT NULL)`,
   ];
@@ -321,12 +341,9 @@ export function writableRowConditions(entity: Entity, context: AccessContext): S
  * Rejects viewers who may not create, update or delete rows of the entity alone. Parts of
  * contributions are written together with them.
  */
-export function requireWriter(entity: Entity, context: AccessContext): Viewer {
-  const viewer = requireWriteScope(entity, context);
-
-  if (!resourceOf(entity)!.isOwned && !contributorTableOf(entity)) requireCurator(entity, context);
-
-  return viewer;
+export function requireWriter(entity: Entity, context: AccessContext): void {
+  if (resourceOf(entity)!.isOwned || contributorTableOf(entity)) requireWriteScope(entity, context);
+  else requireCurator(entity, context);
 }
 
 /** Rejects viewers who are no curators, and access tokens without the scope. */

@@ -8,6 +8,11 @@ import { ComputedField, DateTimeField, type Entity } from './fields';
 
 export const VERSION_FIELD = 'version';
 
+const versionOptions = {
+  label: 'Version',
+  description: 'Opaque; changes with the row, its parts and its id lists. For `ifVersion`.',
+  hiddenInRest: true,
+} as const;
 const auditFieldOptions = { readOnly: true, setByDatabase: true, exclusiveTo: 'graphql' } as const;
 
 export function addAuditFields({ prototype }: Entity): void {
@@ -29,9 +34,7 @@ export function addAuditFields({ prototype }: Entity): void {
   addField(
     VERSION_FIELD,
     ComputedField<string>(() => String, {
-      label: 'Version',
-      description: 'Opaque; changes with the row, its parts and its id lists. For `ifVersion`.',
-      hiddenInRest: true,
+      ...versionOptions,
       sql: (alias) => `${alias}."${VERSION_FIELD}"`,
     }),
   );
@@ -53,9 +56,7 @@ export function addAuditFields({ prototype }: Entity): void {
 export const addPublicVersionField = ({ prototype }: Entity): void =>
   (
     ComputedField<string>(() => String, {
-      label: 'Version',
-      description: 'Opaque; changes with the row. For `ifVersion`.',
-      hiddenInRest: true,
+      ...versionOptions,
       sql: (alias) => `(${alias}."xmin"::text || ${alias}."ctid"::text)`,
     }) as PropertyDecorator
   )(prototype as object, VERSION_FIELD);

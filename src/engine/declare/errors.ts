@@ -41,7 +41,8 @@ export const IssueCode = createEnum('InputErrorCode', 'Machine-readable kinds of
   NOT_UNIQUE: 'Another row already has this unique value.',
   HAS_HISTORY: 'The row has logs, sessions or diary entries, which would be deleted with it.',
   IN_USE: 'Other rows refer to the row, so that it cannot be deleted.',
-  CONFLICT: 'The version of the row differs from `ifVersion`.',
+  CONFLICT:
+    'The row has changed: its version differs from `ifVersion`, or the change cannot be undone.',
   WRONG_CREDENTIALS: 'The name or the password is wrong.',
   INVALID: 'The value violates another rule, described in the message.',
 });

@@ -11,7 +11,7 @@ import type {
 import type { Context } from '../context';
 import type { Entity } from './fields';
 import type { Transaction } from '../../database/transaction';
-import type { InputPath } from './errors';
+import type { InputPath, IssueCode } from './errors';
 
 export type FieldValues = Record<string, unknown>;
 
@@ -79,6 +79,9 @@ export interface CrossFieldRule {
   fields: readonly string[];
   message: string;
 
+  /** Code of the violation. INVALID by default. */
+  code?: IssueCode;
+
   /** Whether an input can violate the rule. Default: if it sets any of the fields. */
   isCausedBy?(input: FieldValues): boolean;
 
@@ -90,7 +93,7 @@ export interface CrossFieldRule {
 
   /**
    * Tells for each row whether it violates the rule. Only rows with values in all fields of the
-   * rule are checked.
+   * rule are checked. Existing rows have an `id`.
    */
   violatedBy(rows: readonly FieldValues[], context: Context): boolean[] | Promise<boolean[]>;
 }
@@ -99,10 +102,13 @@ export const OWNER_FIELD = { field: 'userId', column: 'user_id' } as const;
 
 export type WriteOperation = 'create' | 'update' | 'remove';
 
-/** The mutations of a public resource that curators write. Its REST routes stay read-only. */
-export const CURATED: readonly WriteOperation[] = ['create', 'update', 'remove'];
-
 export const CATALOGUE_SCOPE_GROUP = 'catalogue';
+
+/**
+ * Column of resources with `publishedColumnValues` that marks rows as retired: they are visible
+ * only in rows that refer to them.
+ */
+export const RETIRED_COLUMN = 'is_retired';
 
 /** An SQL condition on a row; `bind` returns the placeholder of a value. */
 type RowCondition = (alias: string, bind: (value: unknown) => string) => string;
@@ -200,12 +206,6 @@ export interface ResourceOptions extends RestViewOptions {
   publishedColumnValues?: Readonly<Record<string, string | boolean>>;
 
   /**
-   * Column of `publishedColumnValues` that marks rows as retired: they are visible only in rows
-   * that refer to them.
-   */
-  retiredColumn?: string;
-
-  /**
    * Column values of public rows that are pending review. Their contributor (in
    * `<table>_contributor`) may change and delete them.
    */
@@ -230,8 +230,8 @@ export interface ResourceOptions extends RestViewOptions {
   visibilityParentFieldName?: string;
 
   /**
-   * Supported mutations. Defaults to all for an owned resource and none for a public one, whose
-   * REST routes are read-only unless `routes` says otherwise.
+   * Supported mutations. Defaults to all. REST routes of public resources, which curators write,
+   * are read-only unless `routes` says otherwise.
    */
   writeOperations?: readonly WriteOperation[];
 

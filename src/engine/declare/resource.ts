@@ -234,8 +234,7 @@ export function Resource(options: ResourceOptions) {
   return (entity: Entity): void => {
     const singularName = lowerFirst(entity.name);
     const isOwned = options.isOwned ?? false;
-    const writeOperations =
-      options.writeOperations ?? (isOwned ? (['create', 'update', 'remove'] as const) : []);
+    const { writeOperations = ['create', 'update', 'remove'] } = options;
     const pluralName = options.pluralName ?? `${singularName}s`;
     const mutationName = (operation: WriteOperation, name: string) =>
       `${operation === 'remove' ? 'delete' : operation}${name}`;

@@ -16,9 +16,9 @@ import {
 import { checkCompleteness, rowLimit, validatePageSize } from '../declare/page-size';
 import type { Context } from '../context';
 import { invalidArgumentError, invalidInputError, type InputPath } from '../declare/errors';
-import { fieldOf, type Entity, type EntityField } from '../declare/fields';
+import type { Entity, EntityField } from '../declare/fields';
 import type { OrderDirection } from '../sql/ordering';
-import { fromClause, referencesIdSql } from '../sql/expressions';
+import { fromClause, parentConditions } from '../sql/expressions';
 import { compileWhere, type FilterValue, operatorCondition } from '../sql/where';
 import { ReferenceJoins } from './joins';
 import {
@@ -140,11 +140,14 @@ export class GroupQuery {
     args: GroupArguments,
     private readonly requestedStatistics: RequestedStatistics,
     private readonly context: Context,
+    referenceFieldName?: string,
   ) {
-    const visibilityConditions = visibleRowConditions(entity, context);
-    const { conditions, joins } = compileWhere(entity, args.where, context);
+    const { conditions, joins } = compileWhere(entity, args.where, context, [
+      ...parentConditions(entity, referenceFieldName),
+      ...visibleRowConditions(entity, context),
+    ]);
 
-    this.conditions = [...visibilityConditions, ...conditions];
+    this.conditions = conditions;
     this.joins = joins;
     this.referenceJoins = new ReferenceJoins(context);
     this.translatedGroupBy = translateGroupBy(entity, args.groupBy, context, this.referenceJoins);
@@ -219,7 +222,7 @@ export class GroupQuery {
    * Builds the SQL statement of a grouped query from CTEs: `g` reads the groups, `e` adds empty
    * groups, `w` adds percentiles, `h` applies HAVING.
    */
-  private statementSql(extraConditions: readonly SqlCondition[], bind: ParameterBinder): string {
+  private statementSql(bind: ParameterBinder): string {
     const { keys } = this.translatedGroupBy;
     const { columns, percentileColumns } = this.aggregates;
     const keyColumns = keys.map((_, index) => keyColumn(index));
@@ -229,9 +232,8 @@ export class GroupQuery {
       ...aggregateSelectItems,
     ];
     const allJoins = [...this.joins, ...this.referenceJoins.joins];
-    const allConditions = [...extraConditions, ...this.conditions];
     const fromSql = fromClause(this.entity, allJoins, bind);
-    const sourceSql = `${fromSql}${whereClause(allConditions, 't', bind)}`;
+    const sourceSql = `${fromSql}${whereClause(this.conditions, 't', bind)}`;
     const keyPositions = keys.map((_, index) => index + 1);
     const groupBySql = keys.length ? ` GROUP BY ${keyPositions.join(', ')}` : '';
     const ctes = [
@@ -312,26 +314,21 @@ export class GroupQuery {
 
   async readGroups(): Promise<Row[]> {
     const { bind, values } = createParameterBinder();
-    const rows = await this.context.session.query(this.statementSql([], bind), values);
+    const rows = await this.context.session.query(this.statementSql(bind), values);
 
     return this.assembleGroups(rows);
   }
 
   /**
-   * Reads the groups of child rows for each parent row with one statement. `referenceFieldName` is
-   * the child field that references the parent row.
+   * Reads the groups of child rows for each parent row with one statement. The query must have been
+   * created with the child field that references the parent row.
    */
-  async readGroupsOfParents(
-    referenceFieldName: string,
-    parentIds: readonly number[],
-  ): Promise<Row[][]> {
-    const parentField = fieldOf(this.entity, referenceFieldName);
+  async readGroupsOfParents(parentIds: readonly number[]): Promise<Row[][]> {
     const { bind, values } = createParameterBinder();
     const idsParameter = bind(parentIds);
-    const groupsSql = this.statementSql([() => referencesIdSql(parentField, 't', 'q.id')], bind);
     const rows = await this.context.session.query(
-      `SELECT q.id AS "_parent", c.* FROM unnest(${idsParameter}::int[]) AS q(id)
-        CROSS JOIN LATERAL (${groupsSql}) c`,
+      `SELECT p.id AS "_parent", c.* FROM unnest(${idsParameter}::int[]) AS p(id)
+        CROSS JOIN LATERAL (${this.statementSql(bind)}) c`,
       values,
     );
     const rowsByParent = new Map<number, Row[]>(parentIds.map((id) => [id, []]));

@@ -62,7 +62,11 @@ function groupedFieldParameterDecorators(entity: Entity): ResolverParameterDecor
   ];
 }
 
-function createGroupQuery(entity: Entity, values: unknown[]): GroupQuery {
+function createGroupQuery(
+  entity: Entity,
+  values: unknown[],
+  referenceFieldName?: string,
+): GroupQuery {
   const [where, groupBy, having, orderBy, first, offset, context, info] = values;
   const args = { where, groupBy, having, orderBy, first, offset } as GroupArguments;
 
@@ -71,6 +75,7 @@ function createGroupQuery(entity: Entity, values: unknown[]): GroupQuery {
     args,
     requestedStatisticsOf(entity, info as GraphQLResolveInfo),
     context as Context,
+    referenceFieldName,
   );
 }
 
@@ -101,8 +106,7 @@ export function addGroupedChildField(target: ClassType, child: ChildRowsField): 
     (row: Row, ...values: unknown[]): Promise<Row[]> => {
       const [context, info] = values.slice(-2) as [Context, GraphQLResolveInfo];
       const loadGroups = (ids: readonly unknown[]) =>
-        createGroupQuery(entity, values).readGroupsOfParents(
-          child.referenceFieldName,
+        createGroupQuery(entity, values, child.referenceFieldName).readGroupsOfParents(
           ids as number[],
         );
 

@@ -14,7 +14,7 @@ import {
 } from '../access/conditions';
 import type { Context } from '../context';
 import { invalidArgumentError } from '../declare/errors';
-import { fieldOf, type Entity } from '../declare/fields';
+import type { Entity } from '../declare/fields';
 import {
   atCursorSql,
   afterCursorCondition,
@@ -38,7 +38,7 @@ import type { Connection, PageArgs } from './connection-types';
 import { validatePageSize } from '../declare/page-size';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../shared/page-size';
 import type { ConnectionPlan } from './query-plan';
-import { fromClause, sqlJoinClauses, referencesIdSql } from '../sql/expressions';
+import { fromClause, parentConditions, sqlJoinClauses } from '../sql/expressions';
 import { buildSelectStatement, type SelectedExpression } from '../sql/select';
 import { compileWhere } from '../sql/where';
 
@@ -54,15 +54,22 @@ export interface ListRequest {
   page: PageArgs;
 }
 
+/**
+ * `referenceFieldName` makes it a request for the child rows of each parent row, whose ids are the
+ * column `p.id` of the statement.
+ */
 export function createListRequest(
   entity: Entity,
   page: PageArgs,
   where: Record<string, unknown> | null | undefined,
   orderBy: readonly OrderInput[] | null | undefined,
   context: Context,
+  referenceFieldName?: string,
 ): ListRequest {
-  const accessConditions = visibleRowConditions(entity, context);
-  const { conditions, joins, joinOrderTerms, searches } = compileWhere(entity, where, context);
+  const { searches, ...compiledWhere } = compileWhere(entity, where, context, [
+    ...parentConditions(entity, referenceFieldName),
+    ...visibleRowConditions(entity, context),
+  ]);
   const orderContext: OrderContext = {
     textOrder: context.policies.textOrder,
     searches,
@@ -71,9 +78,7 @@ export function createListRequest(
 
   return {
     entity,
-    conditions: [...accessConditions, ...conditions],
-    joins,
-    joinOrderTerms,
+    ...compiledWhere,
     orderContext,
     order: resolveOrder(entity, orderBy, searches),
     page,
@@ -356,16 +361,12 @@ export async function readPage(
 
 /** Reads the same page of child rows for several parent rows with at most two statements. */
 export async function readPagesOfParents(
-  listRequest: ListRequest,
-  referenceFieldName: string,
+  request: ListRequest,
   parentIds: readonly number[],
   plan: ConnectionPlan,
   { session }: Context,
 ): Promise<Connection[]> {
-  const window = pageWindow(listRequest);
-  const parentField = fieldOf(listRequest.entity, referenceFieldName);
-  const parentCondition: SqlCondition = () => referencesIdSql(parentField, 't', 'p.id');
-  const request = { ...listRequest, conditions: [parentCondition, ...listRequest.conditions] };
+  const window = pageWindow(request);
 
   const readPages = () => {
     const { bind, values } = createParameterBinder();

@@ -8,7 +8,7 @@ import {
   referencedRowConditions,
   maySeeAllReferencedRows,
   ownerConditions,
-  visibleRowConditions,
+  childRowConditions,
 } from '../access/access';
 import {
   columnIsOneOf,
@@ -69,7 +69,7 @@ async function readRowsByParents(
   const where = allOfSql(
     [
       columnIsOneOf(parentField.column!, ids),
-      ...visibleRowConditions(entity, context),
+      ...childRowConditions(entity, context),
       ...conditions,
     ],
     't',
@@ -128,9 +128,11 @@ function rowLoader(
   entity: Entity,
   columns: SelectedColumns,
   context: Context,
+  conditionsOf: typeof referencedRowConditions = referencedRowConditions,
 ): BatchLoader<Row | null> {
-  return context.loaders.getOrCreate<Row | null>(`rows ${columns.cacheKey}`, (ids) =>
-    readRowPerId(columns, ids, referencedRowConditions(entity, context), context),
+  return context.loaders.getOrCreate<Row | null>(
+    `rows ${conditionsOf.name} ${columns.cacheKey}`,
+    (ids) => readRowPerId(columns, ids, conditionsOf(entity, context), context),
   );
 }
 
@@ -256,11 +258,10 @@ export function loadRowEvenIfHidden<M, F extends keyof RowOf<M> & string>(
   if (maySeeAllReferencedRows(entity, context)) return loadRowFields(entity, fields, id, context);
   const columns = batchColumns(entity, new Set(fields), context);
 
-  return context.loaders
-    .getOrCreate<Row | null>(`any rows ${columns.cacheKey}`, (ids) =>
-      readRowPerId(columns, ids, ownerConditions(entity, context), context),
-    )
-    .load(id) as Promise<RowFields<M, F> | null>;
+  return rowLoader(entity, columns, context, ownerConditions).load(id) as Promise<RowFields<
+    M,
+    F
+  > | null>;
 }
 
 /**

@@ -153,11 +153,17 @@ function addChildConnectionField(target: ClassType, child: ChildRowsField): void
   ): Connection | Promise<Connection> =>
     context.loaders
       .getOrCreate<Connection>(info.fieldNodes, (ids) => {
-        const request = createListRequest(entity, page, where, orderBy, context);
+        const request = createListRequest(
+          entity,
+          page,
+          where,
+          orderBy,
+          context,
+          child.referenceFieldName,
+        );
 
         return readPagesOfParents(
           request,
-          child.referenceFieldName,
           ids as number[],
           connectionPlan(entity, info, context),
           context,

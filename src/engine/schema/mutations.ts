@@ -22,13 +22,7 @@ import {
 } from '../declare/errors';
 import { nounOf, upperFirst, withArticle } from '../declare/inflection';
 import { ROW_ID_DESCRIPTION, nodeIdOf } from '../declare/node';
-import {
-  runWrite,
-  createPayloadType,
-  type PayloadConstructor,
-  InputError,
-  TYPICAL_ISSUE_COUNT,
-} from './payload';
+import { runWrite, createPayloadType, InputError, TYPICAL_ISSUE_COUNT } from './payload';
 import { resourceOf, type FieldValues } from '../declare/registry';
 import { hasRequiredFields } from '../read/query-plan';
 import { readViewerRowId, readRowById } from '../read/rows';
@@ -74,7 +68,7 @@ class DeletePayload {
   @ListSize(TYPICAL_ISSUE_COUNT)
   @Field(() => [InputError], {
     description:
-      'One error for each row that was not found, had another version, or has a history and no `deleteHistory`. If there are any, nothing was deleted.',
+      'One error for each row that was not found, is in use, had another version, or has a history and no `deleteHistory`. If there are any, nothing was deleted.',
   })
   readonly errors: readonly InputIssue[];
 
@@ -88,11 +82,10 @@ class DeletePayload {
 
 /** Runs a deletion. Validation issues become errors of its payload. */
 async function runDeletion(
-  entity: Entity,
-  deleteRows: () => Promise<Deletion>,
+  ...[entity, ...args]: Parameters<typeof executeDeletions>
 ): Promise<DeletePayload> {
   try {
-    return new DeletePayload(entity, await deleteRows());
+    return new DeletePayload(entity, await executeDeletions(entity, ...args));
   } catch (error) {
     if (error instanceof InvalidInput) {
       return new DeletePayload(entity, { ids: [], historyCount: 0 }, error);
@@ -102,222 +95,176 @@ async function runDeletion(
   }
 }
 
-const ROW_MUTATION_EXTENSIONS = { onlyWritesRows: true };
 const PARTS_IN_BULK_MESSAGE =
   'Parts are written with one row at a time. Update the row by itself, or its parts.';
 const BULK_WRITE_NOTE = `All or nothing, at most ${MAX_ROWS_PER_MUTATION} rows.`;
 
-export function addMutations(target: ClassType, entity: Entity): void {
-  const { metadata, singularName, viewerMutationName } = resourceOf(entity)!;
+/** Sentence for descriptions: who may write rows of a public resource. */
+function curatorNote(entity: Entity, contributionNote: string): string {
+  const { isOwned, pendingColumnValues } = resourceOf(entity)!;
 
-  if (metadata.createMutationName || metadata.updateMutationName || viewerMutationName) {
-    const Payload = createPayloadType<StoredRow>({
-      isBulk: false,
-      name: `${entity.name}Payload`,
-      description: `The written ${nounOf(entity.name)}, or the errors in the input.`,
-      rowsFieldName: singularName,
-      rowsFieldType: () => entity,
-      readRows({ id, row }, context, info) {
-        if (row && hasRequiredFields(entity, row, info, context)) return row;
+  if (isOwned) return '';
 
-        return readRowById(entity, id, context, info);
-      },
-    });
-
-    if (metadata.createMutationName) {
-      addCreateMutation(target, entity, metadata.createMutationName, Payload);
-    }
-
-    if (metadata.updateMutationName) {
-      addUpdateMutation(target, entity, metadata.updateMutationName, Payload);
-    }
-
-    if (isMergeable(entity)) addMergeMutation(target, entity, Payload);
-    if (viewerMutationName) addViewerUpdateMutation(target, entity, viewerMutationName, Payload);
-  }
-
-  if (metadata.deleteMutationName) addDeleteMutation(target, entity, metadata.deleteMutationName);
-  if (metadata.bulkCreateMutationName) addBulkMutations(target, entity);
+  return pendingColumnValues ? contributionNote : ' Only for curators.';
 }
 
-const rowMutationDecorator = (
+const creationNote = (entity: Entity) =>
+  curatorNote(entity, ' Pending review, unless the viewer is a curator.');
+const changeNote = (entity: Entity) =>
+  curatorNote(
+    entity,
+    ' Only for curators, and for the user who made the contribution while its review is pending.',
+  );
+
+type Add = (
+  method: string,
   Payload: ClassType,
   name: string,
   description: string,
-): MethodDecorator => Mutation(() => Payload, { nullable: true, name, description });
+  parameters: readonly ResolverParameterDecorator[],
+  body: (...args: never[]) => unknown,
+  extensions?: object,
+) => void;
+
+export function addMutations(target: ClassType, entity: Entity): void {
+  const { bulkCreateMutationName, createMutationName, deleteMutationName, updateMutationName } =
+    resourceOf(entity)!.metadata;
+
+  const add: Add = (method, Payload, name, description, parameters, body, extensions = {}) =>
+    addResolverMethod(
+      target,
+      method,
+      body,
+      parameters,
+      Mutation(() => Payload, { nullable: true, name, description }),
+      { onlyWritesRows: true, ...extensions },
+    );
+
+  if (createMutationName ?? updateMutationName ?? resourceOf(entity)!.viewerMutationName) {
+    addRowMutations(entity, add);
+  }
+
+  if (deleteMutationName) addDeleteMutation(entity, deleteMutationName, add);
+  if (bulkCreateMutationName) addBulkMutations(entity, add);
+}
 
 const nounPhrase = (entity: Entity) => withArticle(nounOf(entity.name));
 
-/** Sentence for descriptions: who may change or delete rows of a public resource. */
-function permissionNote(entity: Entity): string {
-  const { isOwned, pendingColumnValues } = resourceOf(entity)!;
-
-  if (isOwned) return '';
-  if (!pendingColumnValues) return ' Only for curators.';
-
-  return ' Only for curators, and for the user who made the contribution while its review is pending.';
-}
-
-function creationNote(entity: Entity): string {
-  const { isOwned, pendingColumnValues } = resourceOf(entity)!;
-
-  if (isOwned) return '';
-
-  return pendingColumnValues
-    ? ' Pending review, unless the viewer is a curator.'
-    : ' Only for curators.';
-}
-
-function addCreateMutation(
-  target: ClassType,
-  entity: Entity,
-  name: string,
-  Payload: PayloadConstructor<StoredRow>,
-): void {
-  const inputDecorators: ResolverParameterDecorator[] = [];
-
-  if (hasWritableFields(entity)) {
-    const CreationInput = creationInputType(entity);
-
-    inputDecorators.push(Arg('input', () => CreationInput, { description: 'The values.' }));
-  }
-
-  let childRowsNote = '';
-
-  if (creatableChildFields(entity).length) {
-    childRowsNote = ` and the child rows of the input, all or nothing, at most ${MAX_ROWS_PER_MUTATION} rows`;
-  }
-
-  addResolverMethod(
-    target,
-    'create',
-    (context: Context, input: FieldValues = {}) =>
-      runWrite(
-        Payload,
-        async () => (await createRows(entity, [{ input, path: ['input'] }], 'input', context))[0]!,
-      ),
-    [Ctx(), ...inputDecorators],
-    rowMutationDecorator(
-      Payload,
-      name,
-      `Creates ${nounPhrase(entity)}${childRowsNote}. Absent fields have their default values.${creationNote(entity)}`,
-    ),
-    ROW_MUTATION_EXTENSIONS,
-  );
-}
-
-function addUpdateMutation(
-  target: ClassType,
-  entity: Entity,
-  name: string,
-  Payload: PayloadConstructor<StoredRow>,
-): void {
-  const PatchInput = patchInputType(entity);
-  let partsNote = '';
-
-  if (partFields(entity).length) {
-    partsNote = `, optionally with its parts, all or nothing, at most ${MAX_ROWS_PER_MUTATION} rows`;
-  }
-
-  addResolverMethod(
-    target,
-    'update',
-    (id: string, input: FieldValues, context: Context, ifVersion?: string | null) =>
-      runWrite(Payload, async () => {
-        const change = rowChange({ id, input, ifVersion });
-
-        if (inputHasParts(entity, input)) {
-          return saveRowWithParts(entity, change, context);
-        }
-
-        const [updatedRow] = await executeUpdates(entity, [change], 'input', context);
-
-        return updatedRow!;
-      }),
-    [
-      ID_ARGUMENT_DECORATOR,
-      Arg('input', () => PatchInput, { description: 'The values to change.' }),
-      Ctx(),
-      VERSION_ARGUMENT_DECORATOR,
-    ],
-    rowMutationDecorator(
-      Payload,
-      name,
-      `Updates ${nounPhrase(entity)}${partsNote}. Absent fields stay unchanged.${permissionNote(entity)}`,
-    ),
-    {
-      ...(resourceOf(entity)!.viewerMutationName && { exclusiveTo: 'rest' }),
-      ...ROW_MUTATION_EXTENSIONS,
-    },
-  );
-}
-
-/** Adds the update mutation of a resource with one row per user. It takes no id. */
-function addViewerUpdateMutation(
-  target: ClassType,
-  entity: Entity,
-  name: string,
-  Payload: PayloadConstructor<StoredRow>,
-): void {
-  const PatchInput = patchInputType(entity);
-
-  addResolverMethod(
-    target,
-    'updateMine',
-    (input: FieldValues, context: Context, ifVersion?: string | null) =>
-      runWrite(Payload, async () => {
-        const id = String(await readViewerRowId(entity, context));
-        const change = rowChange({ id, input, ifVersion });
-        const [updatedRow] = await executeUpdates(entity, [change], 'input', context);
-
-        return updatedRow!;
-      }),
-    [
-      Arg('input', () => PatchInput, { description: 'The values to change.' }),
-      Ctx(),
-      VERSION_ARGUMENT_DECORATOR,
-    ],
-    rowMutationDecorator(
-      Payload,
-      name,
-      `Updates the viewer's ${nounOf(entity.name)}. Absent fields stay unchanged.`,
-    ),
-    ROW_MUTATION_EXTENSIONS,
-  );
-}
-
-function addMergeMutation(
-  target: ClassType,
-  entity: Entity,
-  Payload: PayloadConstructor<StoredRow>,
-): void {
-  const { pluralName } = resourceOf(entity)!;
+function addRowMutations(entity: Entity, add: Add): void {
+  const { metadata, pluralName, singularName, viewerMutationName } = resourceOf(entity)!;
   const noun = nounOf(entity.name);
+  const Payload = createPayloadType<StoredRow>({
+    isBulk: false,
+    name: `${entity.name}Payload`,
+    description: `The written ${noun}, or the errors in the input.`,
+    rowsFieldName: singularName,
+    rowsFieldType: () => entity,
+    readRows({ id, row }, context, info) {
+      if (row && hasRequiredFields(entity, row, info, context)) return row;
+
+      return readRowById(entity, id, context, info);
+    },
+  });
+  const rowsNote = `, all or nothing, at most ${MAX_ROWS_PER_MUTATION} rows`;
+
+  if (metadata.createMutationName) {
+    const inputParameters: ResolverParameterDecorator[] = [];
+
+    if (hasWritableFields(entity)) {
+      const CreationInput = creationInputType(entity);
+
+      inputParameters.push(Arg('input', () => CreationInput, { description: 'The values.' }));
+    }
+
+    const childRowsNote = creatableChildFields(entity).length
+      ? ` and the child rows of the input${rowsNote}`
+      : '';
+
+    add(
+      'create',
+      Payload,
+      metadata.createMutationName,
+      `Creates ${nounPhrase(entity)}${childRowsNote}. Absent fields have their default values.${creationNote(entity)}`,
+      [Ctx(), ...inputParameters],
+      (context: Context, input: FieldValues = {}) =>
+        runWrite(Payload, async () => {
+          const rows = [{ input, path: ['input'] }];
+
+          return (await createRows(entity, rows, 'input', context))[0]!;
+        }),
+    );
+  }
+
+  if (metadata.updateMutationName ?? viewerMutationName) {
+    const PatchInput = patchInputType(entity);
+    const parameters = [
+      Arg('input', () => PatchInput, { description: 'The values to change.' }),
+      Ctx(),
+      VERSION_ARGUMENT_DECORATOR,
+    ];
+
+    const save = async (row: RowVersion, input: FieldValues, context: Context) => {
+      const change = rowChange({ ...row, input });
+
+      if (inputHasParts(entity, input)) return saveRowWithParts(entity, change, context);
+
+      return (await executeUpdates(entity, [change], 'input', context))[0]!;
+    };
+
+    if (metadata.updateMutationName) {
+      const partsNote = partFields(entity).length ? `, optionally with its parts${rowsNote}` : '';
+
+      add(
+        'update',
+        Payload,
+        metadata.updateMutationName,
+        `Updates ${nounPhrase(entity)}${partsNote}. Absent fields stay unchanged.${changeNote(entity)}`,
+        [ID_ARGUMENT_DECORATOR, ...parameters],
+        (id: string, input: FieldValues, context: Context, ifVersion?: string | null) =>
+          runWrite(Payload, () => save({ id, ifVersion }, input, context)),
+        viewerMutationName === undefined ? {} : { exclusiveTo: 'rest' },
+      );
+    }
+
+    // A resource with one row per user: the mutation takes no id.
+    if (viewerMutationName) {
+      add(
+        'updateMine',
+        Payload,
+        viewerMutationName,
+        `Updates the viewer's ${noun}. Absent fields stay unchanged.`,
+        parameters,
+        (input: FieldValues, context: Context, ifVersion?: string | null) =>
+          runWrite(Payload, async () => {
+            const id = String(await readViewerRowId(entity, context));
+
+            return save({ id, ifVersion }, input, context);
+          }),
+      );
+    }
+  }
+
+  if (!isMergeable(entity)) return;
   const reference = (name: string, id: string): RowReference => ({ id, idPath: [name] });
 
-  addResolverMethod(
-    target,
+  add(
     'merge',
-    (from: string, into: string, context: Context) =>
-      runWrite(Payload, () =>
-        mergeRow(entity, reference('from', from), reference('into', into), context),
-      ),
+    Payload,
+    `merge${upperFirst(pluralName)}`,
+    `Merges ${nounPhrase(entity)} into another one, to which all rows of all users refer afterwards. Parts that the other one lacks move to it. Only for curators.`,
     [
       Arg('from', () => ID, { description: `The ${noun} that is retired.` }),
       Arg('into', () => ID, { description: `The ${noun} that replaces it.` }),
       Ctx(),
     ],
-    rowMutationDecorator(
-      Payload,
-      `merge${upperFirst(pluralName)}`,
-      `Merges ${nounPhrase(entity)} into another one, to which all rows of all users refer afterwards. Parts that the other one lacks move to it. Only for curators.`,
-    ),
-    ROW_MUTATION_EXTENSIONS,
+    (from: string, into: string, context: Context) =>
+      runWrite(Payload, () =>
+        mergeRow(entity, reference('from', from), reference('into', into), context),
+      ),
   );
 }
 
-function addDeleteMutation(target: ClassType, entity: Entity, name: string): void {
-  const description = `Deletes ${nounPhrase(entity)} and all rows below it.${permissionNote(entity)}`;
+function addDeleteMutation(entity: Entity, name: string, add: Add): void {
   const { historyFieldNames } = resourceOf(entity)!;
   const historyArguments = historyFieldNames
     ? [
@@ -328,22 +275,14 @@ function addDeleteMutation(target: ClassType, entity: Entity, name: string): voi
       ]
     : [];
 
-  addResolverMethod(
-    target,
+  add(
     'remove',
-    (id: string, context: Context, ifVersion?: string | null, deleteHistory?: boolean | null) =>
-      runDeletion(entity, () =>
-        executeDeletions(
-          entity,
-          [rowReference({ id, ifVersion })],
-          'id',
-          context,
-          deleteHistory ?? false,
-        ),
-      ),
+    DeletePayload,
+    name,
+    `Deletes ${nounPhrase(entity)} and all rows below it.${changeNote(entity)}`,
     [ID_ARGUMENT_DECORATOR, Ctx(), VERSION_ARGUMENT_DECORATOR, ...historyArguments],
-    rowMutationDecorator(DeletePayload, name, description),
-    ROW_MUTATION_EXTENSIONS,
+    (id: string, context: Context, ifVersion?: string | null, deleteHistory?: boolean | null) =>
+      runDeletion(entity, [rowReference({ id, ifVersion })], 'id', context, deleteHistory ?? false),
   );
 }
 
@@ -376,45 +315,49 @@ const rowChange = (
   path: [...basePath, 'input'],
 });
 
-function addBulkMutations(target: ClassType, entity: Entity): void {
+function addBulkMutations(entity: Entity, add: Add): void {
   const { metadata, pluralName } = resourceOf(entity)!;
   const pluralNoun = nounOf(pluralName);
-  const Payload = createPayloadType<number[]>({
+  const Payload = createPayloadType<StoredRow[]>({
     isBulk: true,
     name: `${upperFirst(pluralName)}Payload`,
     description: `The written ${pluralNoun}, in the order of the input, or the errors in the input.`,
     rowsFieldName: pluralName,
     rowsFieldType: () => [entity],
-    readRows: (ids, context, info) => loadRowsById(entity, ids, context, info),
+    readRows: (rows, context, info) =>
+      loadRowsById(
+        entity,
+        rows.map(({ id }) => id),
+        context,
+        info,
+      ),
   });
-  const idsOf = (rows: readonly StoredRow[]) => rows.map(({ id }) => id);
   const CreationInput = creationInputType(entity);
   const BulkChangeInput = bulkChangeInputType(entity);
 
-  addResolverMethod(
-    target,
+  add(
     'createMany',
-    (inputs: FieldValues[], context: Context) => {
-      const rowsWithPaths = inputs.map((input, index) => ({
-        input,
-        path: ['inputs', String(index)],
-      }));
-
-      return runWrite(Payload, async () =>
-        idsOf(await createRows(entity, rowsWithPaths, 'inputs', context)),
-      );
-    },
+    Payload,
+    metadata.bulkCreateMutationName!,
+    `Creates ${pluralNoun}. ${BULK_WRITE_NOTE}${creationNote(entity)}`,
     [Arg('inputs', () => [CreationInput], { description: 'The values of each row.' }), Ctx()],
-    rowMutationDecorator(
-      Payload,
-      metadata.bulkCreateMutationName!,
-      `Creates ${pluralNoun}. ${BULK_WRITE_NOTE}${creationNote(entity)}`,
-    ),
-    ROW_MUTATION_EXTENSIONS,
+    (inputs: FieldValues[], context: Context) => {
+      const rows = inputs.map((input, index) => ({ input, path: ['inputs', String(index)] }));
+
+      return runWrite(Payload, () => createRows(entity, rows, 'inputs', context));
+    },
   );
-  addResolverMethod(
-    target,
+  add(
     'updateMany',
+    Payload,
+    metadata.bulkUpdateMutationName!,
+    `Updates ${pluralNoun}. ${BULK_WRITE_NOTE}${changeNote(entity)}`,
+    [
+      Arg('changes', () => [BulkChangeInput], {
+        description: 'The changes of each row. A row may occur only once.',
+      }),
+      Ctx(),
+    ],
     (changes: (RowVersion & { input: FieldValues })[], context: Context) => {
       const rowChanges = changes.map((change, index) =>
         rowChange(change, 'changes', String(index)),
@@ -427,41 +370,27 @@ function addBulkMutations(target: ClassType, entity: Entity): void {
             .map(({ path }) => ({ path, ...invalidValueIssue(PARTS_IN_BULK_MESSAGE) })),
         );
 
-        return idsOf(await executeUpdates(entity, rowChanges, 'changes', context));
+        return executeUpdates(entity, rowChanges, 'changes', context);
       });
     },
-    [
-      Arg('changes', () => [BulkChangeInput], {
-        description: 'The changes of each row. A row may occur only once.',
-      }),
-      Ctx(),
-    ],
-    rowMutationDecorator(
-      Payload,
-      metadata.bulkUpdateMutationName!,
-      `Updates ${pluralNoun}. ${BULK_WRITE_NOTE}${permissionNote(entity)}`,
-    ),
-    ROW_MUTATION_EXTENSIONS,
   );
-  addResolverMethod(
-    target,
+  add(
     'removeMany',
-    (rows: RowVersion[], context: Context) => {
-      const rowReferences = rows.map((row, index) => rowReference(row, 'rows', String(index)));
-
-      return runDeletion(entity, () => executeDeletions(entity, rowReferences, 'rows', context));
-    },
+    DeletePayload,
+    metadata.bulkDeleteMutationName!,
+    `Deletes ${pluralNoun} and all rows below them. ${BULK_WRITE_NOTE}${changeNote(entity)}`,
     [
       Arg('rows', () => [RowVersion], {
         description: 'The rows to delete. A row may occur only once.',
       }),
       Ctx(),
     ],
-    rowMutationDecorator(
-      DeletePayload,
-      metadata.bulkDeleteMutationName!,
-      `Deletes ${pluralNoun} and all rows below them. ${BULK_WRITE_NOTE}${permissionNote(entity)}`,
-    ),
-    ROW_MUTATION_EXTENSIONS,
+    (rows: RowVersion[], context: Context) =>
+      runDeletion(
+        entity,
+        rows.map((row, index) => rowReference(row, 'rows', String(index))),
+        'rows',
+        context,
+      ),
   );
 }

@@ -108,6 +108,15 @@ export function referencesIdSql(field: EntityField, alias: string, idSql: string
     WHERE l."${otherColumn}" = ${idSql}${linkDiscriminatorCondition(link, 'l')})`;
 }
 
+/**
+ * Condition of child rows of the parent row whose id is the column `p.id` of the statement. None
+ * without `referenceFieldName`.
+ */
+export const parentConditions = (entity: Entity, referenceFieldName?: string): SqlCondition[] =>
+  referenceFieldName === undefined
+    ? []
+    : [(alias) => referencesIdSql(fieldOf(entity, referenceFieldName), alias, 'p.id')];
+
 export const sqlJoinClauses = (joins: readonly SqlCondition[], bind: ParameterBinder): string =>
   joins.map((join) => ` ${join('t', bind)}`).join('');
 

@@ -475,27 +475,30 @@ function withoutSearch(where: Where, { field }: TextSearch): Where {
   return { ...where, [field.name]: filter };
 }
 
+/**
+ * Compiles the filter of a list whose rows also meet `outerConditions`, such as those of access and
+ * of the parent row.
+ */
 export function compileWhere(
   entity: Entity,
   where: Where | null | undefined,
   context: Context,
+  outerConditions: readonly SqlCondition[],
 ): CompiledWhere {
-  if (!where) return { conditions: [], joins: [], joinOrderTerms: [], searches: [] };
+  if (!where) {
+    return { conditions: [...outerConditions], joins: [], joinOrderTerms: [], searches: [] };
+  }
+
   const compiler = new WhereCompiler(context);
   const searches = topLevelSearchesOf(entity, where, context);
   const ranked = searches.find(({ field }) => field.indexedForSearch);
-  let conditions: SqlCondition[];
+  const otherConditions = ranked ? withoutSearch(where, ranked) : where;
+  let conditions = [...outerConditions, ...compiler.compile(entity, otherConditions, ['where'], 0)];
 
   if (ranked) {
     checkSearchTerm(ranked.text, ['where', ranked.field.name, 'search']);
-    conditions = [
-      rankedSearchCondition(
-        entity,
-        ranked,
-        compiler.compile(entity, withoutSearch(where, ranked), ['where'], 0),
-      ),
-    ];
-  } else conditions = compiler.compile(entity, where, ['where'], 0);
+    conditions = [rankedSearchCondition(entity, ranked, conditions)];
+  }
 
   return {
     conditions,

@@ -1,22 +1,14 @@
 /** Contributions: rows of the catalogue that users create, and how many a user may create a day. */
 import { ADVISORY_LOCK_CLASSES } from '../../database/advisory-locks';
-import type { Transaction } from '../../database/transaction';
 import { contributorTableOf, isCurator } from '../access/access';
-import type { Context } from '../context';
 import { ClientError } from '../declare/errors';
 import type { Entity } from '../declare/fields';
 import { allEntities, OWNER_FIELD, resourceOf } from '../declare/registry';
+import { isMergeable } from './references';
+import type { WriteContext } from './statements';
 
 const MAX_DAILY_CONTRIBUTIONS = 100;
 const SECONDS_PER_DAY = 86_400;
-
-/**
- * Whether the contributions of users await review invisibly. Images, which have an upload quota,
- * are visible at once.
- */
-export const isHiddenUntilAccepted = (entity: Entity): boolean =>
-  contributorTableOf(entity) !== undefined &&
-  resourceOf(entity)!.publishedColumnValues !== undefined;
 
 const COUNT_CONTRIBUTIONS_SQL = `SELECT count(*)::int AS "count" FROM "catalogue_change"
   WHERE "user_id" = $1 AND "at" > now() - interval '1 day' AND "operation" = 'INSERT'
@@ -29,17 +21,17 @@ const COUNT_CONTRIBUTIONS_SQL = `SELECT count(*)::int AS "count" FROM "catalogue
 export async function recordContributions(
   entity: Entity,
   ids: readonly number[],
-  { context, transaction }: { context: Context; transaction: Transaction },
+  { context, transaction }: WriteContext,
 ): Promise<void> {
   const contributorTable = contributorTableOf(entity);
 
   if (!contributorTable) return;
   const viewer = context.viewer!;
 
-  if (isHiddenUntilAccepted(entity)) {
+  if (isMergeable(entity)) {
     if (isCurator(context, 'write')) return;
     const tables = allEntities()
-      .filter(isHiddenUntilAccepted)
+      .filter(isMergeable)
       .map((contributed) => resourceOf(contributed)!.table);
 
     await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [

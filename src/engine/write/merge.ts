@@ -3,35 +3,22 @@
  * merged row is retired and keeps its id at its source, so that imports do not add it again.
  */
 import { isForeignKeyViolation } from '../../database/errors';
-import type { Row } from '../../database/rows';
 import type { Transaction } from '../../database/transaction';
-import { publishedRowConditions, requireCurator } from '../access/access';
-import { columnEquals, createParameterBinder, whereClause } from '../access/conditions';
+import { requireCurator } from '../access/access';
 import type { Context } from '../context';
-import { invalidValueIssue, throwIfInvalid } from '../declare/errors';
+import { InvalidInput, invalidValueIssue } from '../declare/errors';
 import { fieldOf, partFields, type ChildRowsField, type Entity } from '../declare/fields';
 import { resourceOf } from '../declare/registry';
 import { referringColumns } from './references';
 import { lockRootsOfReferringParts } from './root-locks';
 import { withRetries } from './retry';
-import { idsOf, parseRowIds, requireRowsExist, type RowReference } from './row-references';
-import { lockRows, type StoredRow } from './statements';
+import { parseRowIds, requireRowsExist, type RowReference } from './row-references';
+import { idsOf, lockRows, type StoredRow } from './statements';
 
-interface MergedPair {
-  from: number;
-  into: number;
-}
+/** SQL and parameters of the pairs `p` of rows to merge. */
+const PAIRS_SQL = 'unnest($1::int[], $2::int[]) p("from", "into")';
 
-/** Runs SQL in which `p` are the pairs of rows to merge. */
-const queryPairs = (
-  pairs: readonly MergedPair[],
-  sql: (pairsSql: string) => string,
-  transaction: Transaction,
-): Promise<Row[]> =>
-  transaction.query(sql('unnest($1::int[], $2::int[]) p("from", "into")'), [
-    pairs.map(({ from }) => from),
-    pairs.map(({ into }) => into),
-  ]);
+type Pairs = [fromIds: number[], intoIds: number[]];
 
 /** Merges a row into an accepted one, and returns the latter. */
 export async function mergeRow(
@@ -43,6 +30,7 @@ export async function mergeRow(
   requireCurator(entity, context);
   const references = [from, into];
   const ids = parseRowIds(entity, references) as [number, number];
+  const [fromId, intoId] = ids;
 
   await withRetries(context, () =>
     context.session.transaction(async (transaction) => {
@@ -50,28 +38,29 @@ export async function mergeRow(
 
       // In the order of other writes: they lock a plan, then the food of its items.
       await transaction.asServer(() =>
-        lockRootsOfReferringParts(entity, [ids[0]], writeContext, () => []),
+        lockRootsOfReferringParts(entity, [fromId], writeContext, () => []),
       );
-      const rows = await lockRows(entity, ids, 'UPDATE', writeContext, []);
+      const rows = await lockRows(entity, ids, 'UPDATE', writeContext, ['status', 'isRetired']);
 
       requireRowsExist(entity, references, ids, idsOf(rows));
-      await requirePublishedRow(entity, into, ids[1], transaction);
+      const { status, isRetired } = rows.find(({ id }) => id === intoId)!;
 
-      const pair = { from: ids[0], into: ids[1] };
+      if (status !== '2' || isRetired) {
+        const issue = invalidValueIssue('The row is not accepted, or it is retired.');
+
+        throw new InvalidInput([{ path: into.idPath, ...issue }]);
+      }
 
       await transaction.asServer(async () => {
         try {
-          await moveReferences(entity, [pair], transaction);
+          await moveReferences(entity, [[fromId], [intoId]], transaction);
         } catch (error) {
           if (!isForeignKeyViolation(error)) throw error;
-          throwIfInvalid([
-            {
-              path: into.idPath,
-              ...invalidValueIssue(
-                'A row that refers to the one to merge may not refer to this one.',
-              ),
-            },
-          ]);
+          const issue = invalidValueIssue(
+            'A row that refers to the one to merge may not refer to this one.',
+          );
+
+          throw new InvalidInput([{ path: into.idPath, ...issue }]);
         }
 
         await transaction.query(
@@ -84,43 +73,22 @@ export async function mergeRow(
     }),
   );
   context.loaders.clear();
-  return { id: ids[1] };
-}
-
-async function requirePublishedRow(
-  entity: Entity,
-  { idPath }: RowReference,
-  id: number,
-  transaction: Transaction,
-): Promise<void> {
-  const { bind, values } = createParameterBinder();
-  const where = whereClause([columnEquals('id', id), ...publishedRowConditions(entity)], 't', bind);
-  const text = `SELECT FROM "${resourceOf(entity)!.table}" AS t${where}`;
-
-  if ((await transaction.query(text, values)).length) return;
-
-  throwIfInvalid([
-    { path: idPath, ...invalidValueIssue('The row is not accepted, or it is retired.') },
-  ]);
+  return { id: intoId };
 }
 
 async function moveReferences(
   entity: Entity,
-  pairs: readonly MergedPair[],
+  pairs: Pairs,
   transaction: Transaction,
 ): Promise<void> {
-  if (!pairs.length) return;
-
   for (const child of partFields(entity)) {
     if (!resourceOf(child.target())!.staysWithMergedRow) await moveParts(child, pairs, transaction);
   }
 
   for (const { table, column } of referringColumns(entity)) {
-    await queryPairs(
+    await transaction.query(
+      `UPDATE "${table}" t SET "${column}" = p."into" FROM ${PAIRS_SQL} WHERE t."${column}" = p."from"`,
       pairs,
-      (pairsSql) =>
-        `UPDATE "${table}" t SET "${column}" = p."into" FROM ${pairsSql} WHERE t."${column}" = p."from"`,
-      transaction,
     );
   }
 }
@@ -128,40 +96,43 @@ async function moveReferences(
 /** Moves parts, such as the units of a food, unless the other row has an equal one. */
 async function moveParts(
   { target, referenceFieldName }: ChildRowsField,
-  pairs: readonly MergedPair[],
+  pairs: Pairs,
   transaction: Transaction,
 ): Promise<void> {
   const part = target();
-  const { table, partKeyFieldNames, uniqueFlag } = resourceOf(part)!;
+  const { table, partKeyFieldNames, publishedColumnValues, uniqueFlag } = resourceOf(part)!;
   const { column } = fieldOf(part, referenceFieldName);
-  let equalParts: MergedPair[] = [];
+  let equalIds: number[] = [];
 
   if (partKeyFieldNames) {
     const areEqualSql = partKeyFieldNames
       .map((name) => fieldOf(part, name).column!)
       .map((key) => ` AND i."${key}" = f."${key}"`)
       .join('');
-
-    equalParts = (await queryPairs(
+    const equalParts = await transaction.query(
+      `SELECT f."id", min(i."id") AS "into" FROM ${PAIRS_SQL}
+        JOIN "${table}" f ON f."${column}" = p."from"
+        JOIN "${table}" i ON i."${column}" = p."into"${areEqualSql} GROUP BY f."id"`,
       pairs,
-      (pairsSql) =>
-        `SELECT f."id" AS "from", min(i."id") AS "into" FROM ${pairsSql}
-          JOIN "${table}" f ON f."${column}" = p."from"
-          JOIN "${table}" i ON i."${column}" = p."into"${areEqualSql} GROUP BY f."id"`,
-      transaction,
-    )) as Row[] as unknown as MergedPair[];
+    );
+
+    equalIds = idsOf(equalParts);
+    const intoIds = equalParts.map(({ into }) => into as number);
+
+    if (equalIds.length) await moveReferences(part, [equalIds, intoIds], transaction);
   }
 
-  await moveReferences(part, equalParts, transaction);
-  const equalIds = equalParts.map(({ from }) => from);
   const resetFlagSql = uniqueFlag
     ? `, "${fieldOf(part, uniqueFlag.flagFieldName).column}" = false`
     : '';
+  // Translations of a contribution are accepted with the merge.
+  const acceptSql = publishedColumnValues
+    ? `, "status" = CASE t."status" WHEN '1' THEN '2' ELSE t."status" END`
+    : '';
 
   await transaction.query(
-    `UPDATE "${table}" t SET "${column}" = p."into"${resetFlagSql}
-      FROM unnest($1::int[], $2::int[]) p("from", "into")
-      WHERE t."${column}" = p."from" AND t."id" <> ALL($3::int[])`,
-    [pairs.map(({ from }) => from), pairs.map(({ into }) => into), equalIds],
+    `UPDATE "${table}" t SET "${column}" = p."into"${resetFlagSql}${acceptSql}
+      FROM ${PAIRS_SQL} WHERE t."${column}" = p."from" AND t."id" <> ALL($3::int[])`,
+    [...pairs, equalIds],
   );
 }

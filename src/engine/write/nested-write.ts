@@ -7,9 +7,14 @@ import type { Row } from '../../database/rows';
 import { requireWriter } from '../access/access';
 import type { Context } from '../context';
 import { InvalidInput, throwIfInvalid, type InputIssue } from '../declare/errors';
-import { fieldsOf, partFields, type ChildRowsField, type Entity } from '../declare/fields';
+import { partFields, type ChildRowsField, type Entity } from '../declare/fields';
 import { hooksOf, resourceOf, type FieldValues } from '../declare/registry';
-import { addAllInputIssues, validateDrafts, affectedRuleFieldNames } from './validation';
+import {
+  addAllInputIssues,
+  validateDrafts,
+  affectedRuleFieldNames,
+  retirableReferenceNames,
+} from './validation';
 import { withRetries } from './retry';
 import {
   createDrafts,
@@ -49,16 +54,6 @@ interface StoredPart {
   readonly row: Row;
   readonly parent: { readonly entity: Entity; readonly id: number };
 }
-
-/** Writable fields whose ids are stored in link tables (many-to-many). */
-const linkTableFieldNames = (entity: Entity): string[] =>
-  fieldsOf(entity).flatMap(({ name, link, readOnly }) => (link && !readOnly ? [name] : []));
-
-/** Fields whose referenced rows may have been retired. */
-const retirableReferenceNames = (entity: Entity): string[] =>
-  fieldsOf(entity).flatMap(({ name, isColumn, target }) =>
-    isColumn && target && resourceOf(target())!.retiredColumn ? [name] : [],
-  );
 
 const rowKeyOf = ({ name }: Entity, id: unknown): string => `${name} ${String(id)}`;
 
@@ -107,7 +102,7 @@ async function saveParts(
 
   const comparedFieldNames = [
     ...affectedRuleFieldNames(entity, [rootDraft], context),
-    ...linkTableFieldNames(entity),
+    ...retirableReferenceNames(entity, context),
   ];
   let parts: readonly StoredPart[];
 
@@ -135,7 +130,7 @@ async function saveParts(
 
   for (const [target, ids] of removedPartIds(drafts, parts)) {
     if (!resourceOf(target)!.isOwned) {
-      await rejectReferencedRows(target, ids, () => change.path, transaction);
+      await rejectReferencedRows(target, ids, () => change.path, writeContext);
     }
 
     await deleteRows(target, ids, writeContext);
@@ -163,9 +158,8 @@ async function lockParts(
     );
     const fieldNames = [
       child.referenceFieldName,
-      ...retirableReferenceNames(target),
+      ...retirableReferenceNames(target, writeContext.context),
       ...ruleFieldNames,
-      ...linkTableFieldNames(target),
     ];
     const rows = await lockRows(
       target,
@@ -235,26 +229,6 @@ function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPar
   throwIfInvalid(issues);
 }
 
-function omitUnchangedLinkedIds(
-  entity: Entity,
-  input: FieldValues,
-  currentValues: Row | undefined,
-): FieldValues {
-  const areLinksUnchanged = (name: string) => {
-    const ids = (list: unknown) => (list as unknown[]).map(Number).sort((a, b) => a - b);
-
-    return ids(input[name]).join() === ids(currentValues?.[name] ?? []).join();
-  };
-
-  const unchangedLinkFieldNames = linkTableFieldNames(entity).filter(
-    (name) => input[name] !== undefined && areLinksUnchanged(name),
-  );
-
-  return Object.fromEntries(
-    Object.entries(input).filter(([name]) => !unchangedLinkFieldNames.includes(name)),
-  );
-}
-
 /**
  * Writes the rows of one entity at one level of a tree. Existing rows may have moved to another
  * parent row in the tree.
@@ -272,17 +246,16 @@ async function writeDraftGroup(
   }
 
   const changedRows = draftGroup.flatMap((draft) => {
-    const { id, input, currentValues, parent } = draft;
+    const { id, input, parent } = draft;
 
     if (id === undefined) return [];
     storedRowByDraft.set(draft, { id });
-    const values = omitUnchangedLinkedIds(draft.entity, input, currentValues);
 
     return [
       {
         id,
         values: {
-          ...values,
+          ...input,
           ...(parent && { [parent.referenceFieldName]: storedRowByDraft.get(parent.draft)!.id }),
         },
       },

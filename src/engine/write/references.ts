@@ -1,11 +1,12 @@
 /** Rows of all users that refer to rows of the catalogue: found from the resource declarations. */
-import type { Transaction } from '../../database/transaction';
+import { isCurator } from '../access/access';
 import { InvalidInput, IssueCode, validationIssue, type InputPath } from '../declare/errors';
 import { fieldsOf, type Entity } from '../declare/fields';
 import { allEntities, resourceOf } from '../declare/registry';
 import { wholeOf } from '../declare/wholes';
+import type { WriteContext } from './statements';
 
-export interface ReferringColumn {
+interface ReferringColumn {
   table: string;
   column: string;
 }
@@ -25,11 +26,14 @@ export const referringColumns = (entity: Entity): ReferringColumn[] =>
     });
   });
 
-/** Whether rows can be retired and merged. */
+/**
+ * Whether contributions are hidden until a curator accepts them, and rows can be retired and merged.
+ * Images, which have an upload quota, are visible at once.
+ */
 export const isMergeable = (entity: Entity): boolean => {
-  const { pendingColumnValues, retiredColumn } = resourceOf(entity)!;
+  const { pendingColumnValues, publishedColumnValues } = resourceOf(entity)!;
 
-  return pendingColumnValues !== undefined && retiredColumn !== undefined;
+  return pendingColumnValues !== undefined && publishedColumnValues !== undefined;
 };
 
 /**
@@ -40,7 +44,7 @@ export async function rejectReferencedRows(
   entity: Entity,
   ids: readonly number[],
   pathOf: (id: number) => InputPath,
-  transaction: Transaction,
+  { context, transaction }: WriteContext,
 ): Promise<void> {
   const isReferencedSql = referringColumns(entity).map(
     ({ table, column }) => `EXISTS (SELECT FROM "${table}" r WHERE r."${column}" = k."id")`,
@@ -56,9 +60,10 @@ export async function rejectReferencedRows(
   );
 
   if (!rows.length) return;
-  const advice = isMergeable(entity)
-    ? 'Retire it (`isRetired`) or merge it into another row.'
-    : 'Change the rows that refer to it first.';
+  const advice =
+    isMergeable(entity) && isCurator(context, 'write')
+      ? 'Retire it (`isRetired`) or merge it into another row.'
+      : 'Change the rows that refer to it first.';
 
   throw new InvalidInput(
     rows.map((row) => ({

@@ -4,7 +4,7 @@
  */
 import type { Row } from '../../database/rows';
 import { contributorTableOf, visibleRowConditions, writableRowConditions } from '../access/access';
-import { columnIsOneOf, type SqlCondition } from '../access/conditions';
+import type { SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
 import {
   forbiddenError,
@@ -20,8 +20,7 @@ import {
 import type { Entity } from '../declare/fields';
 import { resolveRowId, nodeTypeMismatchMessage } from '../declare/node';
 import { VERSION_FIELD } from '../declare/audit-fields';
-import { columnSet, buildSelectRowsStatement } from '../sql/select';
-import { lockRows, type LockStrength, type WriteContext } from './statements';
+import { idsOf, lockRows, readRows, type LockStrength, type WriteContext } from './statements';
 
 export interface RowReference {
   id: string;
@@ -64,8 +63,6 @@ export function parseRowIds(entity: Entity, references: readonly RowReference[])
   return ids;
 }
 
-export const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id as number);
-
 /** Reports rows that do not exist as NOT_FOUND. */
 export function requireRowsExist(
   entity: Entity,
@@ -94,24 +91,14 @@ export async function requireRowsWritable(
   context: Context,
 ): Promise<void> {
   if (!contributorTableOf(entity)) return;
-  const columns = columnSet(entity, [], context.policies.textOrder);
-  const findRowIdsWhere = async (conditions: readonly SqlCondition[]) =>
-    idsOf(
-      await context.session.query(
-        ...buildSelectRowsStatement(columns, [columnIsOneOf('id', ids), ...conditions]),
-      ),
-    );
+  const read = (conditions: readonly SqlCondition[]) =>
+    readRows(entity, ids, [], conditions, context);
+  const visibleRows = await read(visibleRowConditions(entity, context));
 
-  requireRowsExist(
-    entity,
-    references,
-    ids,
-    await findRowIdsWhere(visibleRowConditions(entity, context)),
-  );
+  requireRowsExist(entity, references, ids, idsOf(visibleRows));
+  const writableRows = await read(writableRowConditions(entity, context));
 
-  if ((await findRowIdsWhere(writableRowConditions(entity, context))).length < ids.length) {
-    throw forbiddenError();
-  }
+  if (writableRows.length < ids.length) throw forbiddenError();
 }
 
 const STALE_VERSION_ISSUE = validationIssue(IssueCode.CONFLICT, 'The row has another version now.');

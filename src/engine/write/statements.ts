@@ -8,9 +8,16 @@ import { insertionLockClassSql } from '../../database/advisory-locks';
 import type { Row } from '../../database/rows';
 import type { Transaction } from '../../database/transaction';
 import { ownerFieldValues, writableRowConditions } from '../access/access';
-import { columnIsOneOf, allOfSql, createParameterBinder, whereClause } from '../access/conditions';
+import {
+  columnIsOneOf,
+  allOfSql,
+  createParameterBinder,
+  whereClause,
+  type SqlCondition,
+} from '../access/conditions';
 import type { Context } from '../context';
 import { fieldOf, fieldsOf, type Entity, type EntityField } from '../declare/fields';
+import { linkDiscriminatorCondition } from '../declare/link-table';
 import { sqlType } from '../sql/column-types';
 import {
   hooksOf,
@@ -20,7 +27,7 @@ import {
   resourceOf,
 } from '../declare/registry';
 import { ORDER_BY_ID } from '../sql/ordering';
-import { columnSet, buildSelectStatement } from '../sql/select';
+import { columnSet, buildSelectRowsStatement, buildSelectStatement } from '../sql/select';
 import { VERSION_FIELD } from '../declare/audit-fields';
 import { recordContributions } from './contributions';
 
@@ -220,6 +227,23 @@ export async function deleteRows(
   return (await writeContext.transaction.query(text, values)).length;
 }
 
+export const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id as number);
+
+/** Reads the given fields of rows that meet the conditions. */
+export const readRows = (
+  entity: Entity,
+  ids: readonly number[],
+  fieldNames: readonly string[],
+  conditions: readonly SqlCondition[],
+  { policies, session }: Context,
+): Promise<Row[]> =>
+  session.query(
+    ...buildSelectRowsStatement(columnSet(entity, fieldNames, policies.textOrder), [
+      columnIsOneOf('id', ids),
+      ...conditions,
+    ]),
+  );
+
 export type LockStrength = 'UPDATE' | 'NO KEY UPDATE';
 
 /**
@@ -263,49 +287,44 @@ export const changesLinkTables = (
   );
 
 /**
- * Writes the links in each many-to-many field that the rows set. `replacesExistingLinks` first
- * deletes the existing links of these rows.
+ * Writes the links in each many-to-many field that the rows set. Existing links that are missing
+ * from the input are deleted; the others stay unchanged, and with them the version of the row.
  */
 export async function writeLinkTableRows(
   entity: Entity,
   rows: readonly RowWithValues[],
-  replacesExistingLinks: boolean,
-  writeContext: WriteContext,
+  { context, transaction }: WriteContext,
 ): Promise<void> {
-  const ownerId = ownerFieldValues(entity, writeContext.context)[OWNER_FIELD.field];
+  const ownerId = ownerFieldValues(entity, context)[OWNER_FIELD.field];
 
   for (const { name, link, readOnly } of fieldsOf(entity)) {
-    if (!link || readOnly) continue;
     const rowsWithLinks = rows.filter(({ values }) => values[name] !== undefined);
 
-    if (rowsWithLinks.length === 0) continue;
-    const { table, ownColumn, otherColumn } = link;
-
-    if (replacesExistingLinks) {
-      await writeContext.transaction.query(
-        `DELETE FROM "${table}" WHERE "${ownColumn}" = ANY($1::int[])`,
-        [rowsWithLinks.map(({ id }) => id)],
-      );
-    }
-
+    if (!link || readOnly || rowsWithLinks.length === 0) continue;
+    const { table, ownColumn, otherColumn, discriminators } = link;
     const idPairs = rowsWithLinks.flatMap(({ id, values }) =>
       (values[name] as unknown[]).map((otherId) => ({ id, otherId })),
     );
     const { bind, values } = createParameterBinder();
-    const ownIdsParameter = bind(idPairs.map(({ id }) => id));
-    const otherIdsParameter = bind(idPairs.map(({ otherId }) => otherId));
-    const idPairsSql = `unnest(${ownIdsParameter}::int[], ${otherIdsParameter}::int[]) AS x("own", "other")`;
-    let ownerColumnSql = '';
-    let ownerValueSql = '';
+    const bindIds = (ids: unknown[]) => `${bind(ids)}::int[]`;
+    const ownIds = bindIds(rowsWithLinks.map(({ id }) => id));
+    const pairArrays = [
+      bindIds(idPairs.map(({ id }) => id)),
+      bindIds(idPairs.map(({ otherId }) => otherId)),
+    ];
+    const constants = {
+      ...(ownerId !== undefined && { [OWNER_FIELD.column]: `${bind(ownerId)}::int` }),
+      ...discriminators,
+    };
 
-    if (ownerId !== undefined) {
-      ownerColumnSql = `"${OWNER_FIELD.column}", `;
-      ownerValueSql = `${bind(ownerId)}::int, `;
-    }
-
-    await writeContext.transaction.query(
-      `INSERT INTO "${table}" (${ownerColumnSql}"${ownColumn}", "${otherColumn}")
-        SELECT DISTINCT ${ownerValueSql}"own", "other" FROM ${idPairsSql}`,
+    await transaction.query(
+      `WITH pairs AS (SELECT DISTINCT * FROM unnest(${pairArrays.join()}) AS x("own", "other")),
+        removed AS (DELETE FROM "${table}" l
+          WHERE l."${ownColumn}" = ANY(${ownIds})${linkDiscriminatorCondition(link, 'l')}
+            AND (l."${ownColumn}", l."${otherColumn}") NOT IN (SELECT * FROM pairs))
+        INSERT INTO "${table}" (${quoteIdentifiers([ownColumn, otherColumn, ...Object.keys(constants)])})
+          SELECT ${['pairs.*', ...Object.values(constants)].join()} FROM pairs
+          ON CONFLICT DO NOTHING`,
       values,
     );
   }

@@ -8,14 +8,18 @@ import {
   NOT_NULL_MESSAGE,
   REQUIRED_MESSAGE,
 } from '../../shared/messages';
-import { constraintsEnforceAccess, referenceableRowConditions } from '../access/access';
-import { columnIsOneOf } from '../access/conditions';
+import {
+  constraintsEnforceAccess,
+  maySeeAllReferencedRows,
+  referenceableRowConditions,
+} from '../access/access';
 import type { Context } from '../context';
 import { type RowDraft, withDefaults } from './drafts';
 import {
   InvalidInput,
   rowNotFoundIssue,
   invalidValueIssue,
+  throwIfInvalid,
   validationIssue,
   IssueCode,
   type InputIssue,
@@ -29,16 +33,16 @@ import {
   type EntityField,
 } from '../declare/fields';
 import { parseRowId, nodeTypeMismatchMessage } from '../declare/node';
-import { columnSet, buildSelectRowsStatement } from '../sql/select';
 import { resourceOf, type CrossFieldRule, type FieldValues } from '../declare/registry';
 import { duplicateMessage, exposedUniqueFields, findDuplicates, uniqueFields } from './uniqueness';
 import type { Row } from '../../database/rows';
+import { idsOf, readRows } from './statements';
 
 /** A violation of a rule, reported at the last field of the rule that the write sets. */
 interface RuleViolation {
   draft: RowDraft;
   fieldName: string;
-  message: string;
+  issue: ValidationIssue;
 }
 
 const rulesOf = (
@@ -49,6 +53,17 @@ const rulesOf = (
 
 const canViolate = ({ input }: RowDraft, { fields, isCausedBy }: CrossFieldRule): boolean =>
   isCausedBy?.(input) ?? fields.some((name) => name in input);
+
+/** Fields of references to rows that may have been retired, after which they cannot be chosen. */
+export const retirableReferenceNames = (entity: Entity, context: Context): string[] =>
+  fieldsOf(entity).flatMap(({ name, isColumn, target }) =>
+    isColumn &&
+    target &&
+    resourceOf(target())!.publishedColumnValues &&
+    !maySeeAllReferencedRows(target(), context)
+      ? [name]
+      : [],
+  );
 
 /** Fields of all cross-field rules that a write of these drafts (of one entity) could violate. */
 export const affectedRuleFieldNames = (
@@ -71,7 +86,7 @@ export const affectedRuleFieldNames = (
 async function findRuleViolations(
   drafts: readonly RowDraft[],
   context: Context,
-  isSkipped: (draft: RowDraft, rule: CrossFieldRule) => boolean = () => false,
+  isSkipped: (draft: RowDraft, rule: CrossFieldRule) => boolean,
 ): Promise<RuleViolation[]> {
   const violations: RuleViolation[] = [];
 
@@ -95,7 +110,7 @@ async function findRuleViolations(
           violations.push({
             draft,
             fieldName: rule.fields.findLast((name) => name in draft.input)!,
-            message: rule.message,
+            issue: validationIssue(rule.code ?? IssueCode.INVALID, rule.message),
           });
         }
       }
@@ -105,17 +120,20 @@ async function findRuleViolations(
   return violations;
 }
 
-/** Id of a parent row that the same mutation creates. No stored row has it. */
-const UNSAVED_ROW_ID = 0;
+/**
+ * Id of a parent row that the same mutation creates, or of a row to be updated whose given id is
+ * missing or invalid. No stored row has it.
+ */
+const PLACEHOLDER_ROW_ID = 0;
 
 function valuesAfterWrite(
   { entity, id, currentValues, input, parent }: RowDraft,
   context: Context,
 ): FieldValues {
-  if (id !== undefined) return { ...currentValues, ...input };
+  if (id !== undefined) return { ...currentValues, ...input, id };
   const values = withDefaults(entity, input, context);
 
-  if (parent) values[parent.referenceFieldName] = parent.draft.id ?? UNSAVED_ROW_ID;
+  if (parent) values[parent.referenceFieldName] = parent.draft.id ?? PLACEHOLDER_ROW_ID;
 
   return values;
 }
@@ -139,9 +157,6 @@ export function refreshChangedDrafts(
     return true;
   });
 }
-
-/** Id of a row to be updated whose given id is missing or invalid. No stored row has it. */
-const PLACEHOLDER_ROW_ID = 0;
 
 /**
  * Adds the issues of missing rows and invalid values to an `InvalidInput` error about ids. Passes
@@ -168,25 +183,16 @@ export async function addAllInputIssues(
     if (!draft.parent || draft.inputWithChildRows?.id != null) draft.id ??= PLACEHOLDER_ROW_ID;
   }
 
-  // Uniqueness is not checked, because this requires the current values of rows that may not exist.
-  const invalidValueIssues = (await findInvalidValueIssues(drafts, context)).filter(
-    ({ code }) => code !== IssueCode.NOT_UNIQUE,
-  );
+  const issues = [...error.issues, ...missingRowIssues];
 
-  return new InvalidInput([...error.issues, ...missingRowIssues, ...invalidValueIssues]);
-}
+  await validateDrafts(drafts, context).catch((otherError: unknown) => {
+    if (!(otherError instanceof InvalidInput)) throw otherError;
+    // Uniqueness is not checked, because this requires the current values of rows that may not
+    // exist.
+    issues.push(...otherError.issues.filter(({ code }) => code !== IssueCode.NOT_UNIQUE));
+  });
 
-async function findInvalidValueIssues(
-  drafts: readonly RowDraft[],
-  context: Context,
-): Promise<readonly InputIssue[]> {
-  try {
-    await validateDrafts(drafts, context);
-    return [];
-  } catch (error) {
-    if (error instanceof InvalidInput) return error.issues;
-    throw error;
-  }
+  return new InvalidInput(issues);
 }
 
 /**
@@ -208,16 +214,14 @@ export async function findReferenceableIds(
 
   if (rowIds.length === 0) return [];
 
-  if (resourceOf(entity)!.isCachedInMemory) {
-    return rowIds.filter((id) => context.services.catalogue.get(entity, id) !== null);
+  const { catalogue } = context.services;
+
+  // A row that does not exist in memory may be newer than the last notification.
+  if (resourceOf(entity)!.isCachedInMemory && rowIds.every((id) => catalogue.get(entity, id))) {
+    return rowIds;
   }
 
-  const columns = columnSet(entity, [], context.policies.textOrder);
-  const rows = await context.session.query(
-    ...buildSelectRowsStatement(columns, [columnIsOneOf('id', rowIds), ...conditions]),
-  );
-
-  return rows.map((row) => row.id as number);
+  return idsOf(await readRows(entity, rowIds, [], conditions, context));
 }
 
 type IssuesByField = Record<string, ValidationIssue[]>;
@@ -296,21 +300,28 @@ class Validation {
     for (const entity of new Set(drafts.map((draft) => draft.entity))) this.checkUniqueness(entity);
     await Promise.all(this.runningLookups);
 
+    await this.checkRules();
+    if (issues.size) await Promise.all(deferredLookups.map((lookup) => lookup()));
+    this.throwIssues();
+  }
+
+  async checkRules(): Promise<void> {
+    const { drafts, context, trustConstraints, issues } = this;
     const isSkipped = (draft: RowDraft, { fields, isEnforcedByDatabase }: CrossFieldRule) =>
       (trustConstraints && isEnforcedByDatabase) ||
       fields.some((name) => issues.get(draft)?.[name]);
 
-    for (const { draft, fieldName, message } of await findRuleViolations(
+    for (const { draft, fieldName, issue } of await findRuleViolations(
       drafts,
       context,
       isSkipped,
     )) {
-      this.addIssues(draft, fieldName, invalidValueIssue(message));
+      this.addIssues(draft, fieldName, issue);
     }
+  }
 
-    if (issues.size === 0) return;
-    await Promise.all(deferredLookups.map((lookup) => lookup()));
-    throw new InvalidInput(sortIssues(drafts, issues));
+  throwIssues(): void {
+    throwIfInvalid(sortIssues(this.drafts, this.issues));
   }
 
   private addIssues(draft: RowDraft, name: string, ...newIssues: ValidationIssue[]): void {
@@ -447,13 +458,10 @@ export async function revalidateRules(
   drafts: readonly RowDraft[],
   context: Context,
 ): Promise<void> {
-  const issues = new Map<RowDraft, IssuesByField>();
+  const validation = new Validation(drafts, context, false);
 
-  for (const { draft, fieldName, message } of await findRuleViolations(drafts, context)) {
-    issues.set(draft, { ...issues.get(draft), [fieldName]: [invalidValueIssue(message)] });
-  }
-
-  if (issues.size) throw new InvalidInput(sortIssues(drafts, issues));
+  await validation.checkRules();
+  validation.throwIssues();
 }
 
 /**

@@ -28,9 +28,10 @@ import type { Row } from '../../database/rows';
 import { childRowsFieldsOf, fieldOf, type Entity } from '../declare/fields';
 import { hooksOf, resourceOf, type FieldValues, type RowWithValues } from '../declare/registry';
 import { resolveRowId } from '../declare/node';
-import { columnSet, buildSelectRowsStatement } from '../sql/select';
 import {
   deleteRows,
+  idsOf,
+  readRows,
   toStoredRow,
   insertRows,
   updateRows,
@@ -45,12 +46,12 @@ import {
   affectedRuleFieldNames,
   addAllInputIssues,
   validateDrafts,
+  retirableReferenceNames,
   revalidateRules,
 } from './validation';
 import {
   requireRowsExist,
   lockAndCheckRows,
-  idsOf,
   hasExpectedVersion,
   referenceNotFoundIssue,
   parseRowIds,
@@ -61,7 +62,7 @@ import { lockRootsOfDeletedRows, lockRootsOfWrittenRows } from './root-locks';
 import { rejectReferencedRows } from './references';
 import { uniqueFields } from './uniqueness';
 
-export interface InputRow {
+interface InputRow {
   input: FieldValues;
   path: InputPath;
 }
@@ -206,7 +207,7 @@ export async function insertRowsOfEntity(
     values,
   }));
 
-  await writeLinkTableRows(entity, writtenRows, false, writeContext);
+  await writeLinkTableRows(entity, writtenRows, writeContext);
   await hooks.afterRowsWritten?.(writtenRows, context, transaction);
 }
 
@@ -232,7 +233,7 @@ export async function updateRowsOfEntity(
 
   const updatedRows = await updateRows(entity, rows, writeContext, skipsUnchangedRows);
 
-  await writeLinkTableRows(entity, rows, true, writeContext);
+  await writeLinkTableRows(entity, rows, writeContext);
   await hooks.afterRowsWritten?.(rows, context, transaction);
   return updatedRows;
 }
@@ -270,7 +271,13 @@ async function writeUpdateDrafts(
 
   drafts.forEach((draft, index) => (draft.id = ids[index]!));
   const ruleFieldNames = affectedRuleFieldNames(entity, drafts, context);
-  const comparedFieldNames = [...uniqueFieldNamesToCompare(entity, drafts), ...ruleFieldNames];
+  const comparedFieldNames = [
+    ...uniqueFieldNamesToCompare(entity, drafts),
+    ...ruleFieldNames,
+    ...retirableReferenceNames(entity, context).filter((name) =>
+      drafts.some(({ input }) => name in input),
+    ),
+  ];
 
   await requireRowsWritable(entity, changes, ids, context);
   // An update that only writes columns and compares no values need not read the rows first, because
@@ -384,13 +391,8 @@ async function readWritableRows(
   fieldNames: readonly string[],
   context: Context,
 ) {
-  const columns = columnSet(entity, fieldNames, context.policies.textOrder);
-  const rows = await context.session.query(
-    ...buildSelectRowsStatement(columns, [
-      columnIsOneOf('id', ids),
-      ...writableRowConditions(entity, context),
-    ]),
-  );
+  const conditions = writableRowConditions(entity, context);
+  const rows = await readRows(entity, ids, fieldNames, conditions, context);
 
   return new Map(rows.map((row) => [row.id as number, row]));
 }
@@ -434,7 +436,7 @@ export async function executeDeletions(
       if (isPublic) {
         const pathOf = (id: number) => references[ids.indexOf(id)]!.idPath;
 
-        await rejectReferencedRows(entity, ids, pathOf, transaction);
+        await rejectReferencedRows(entity, ids, pathOf, writeContext);
       }
 
       const deletedHistoryCount = hasHistory

@@ -1,5 +1,6 @@
 /** Barcodes of foods. */
-import { invalidArgumentsError } from '../../engine/declare/errors';
+import { invalidArgumentsError, IssueCode } from '../../engine/declare/errors';
+import type { CrossFieldRule } from '../../engine/declare/registry';
 import { limitViolationMessages } from '../../engine/declare/field-validation';
 
 export const MAX_BARCODE_LENGTH = 200;
@@ -16,6 +17,25 @@ export function checkBarcode(code: string): void {
     throw invalidArgumentsError(issues.map((message) => ({ path: ['code'], message })));
   }
 }
+
+/** Of several imported foods at most one has a barcode (index `ingredient_imported_gtin`). */
+export const UNIQUE_BARCODE_RULE: CrossFieldRule = {
+  fields: ['code'],
+  code: IssueCode.NOT_UNIQUE,
+  message: 'Another imported food has this barcode.',
+  isEnforcedByDatabase: true,
+  async violatedBy(rows, { session }) {
+    const [row] = await session.query(
+      `WITH given AS (SELECT g."place", i."id", "gtin"(g."code") AS "gtin"
+          FROM unnest($1::int[], $2::text[]) WITH ORDINALITY g("id", "code", "place") LEFT JOIN "ingredient" i ON i."id" = g."id" AND i."source_id" IS NOT NULL)
+        SELECT array_agg(g."id" IS NOT NULL AND (EXISTS (SELECT FROM given o WHERE o."gtin" = g."gtin" AND o."id" < g."id")
+          OR EXISTS (SELECT FROM "ingredient" o WHERE "gtin"(o."code") = g."gtin" AND o."source_id" IS NOT NULL AND o."id" <> ALL($1))) ORDER BY g."place") AS "areDuplicates" FROM given g`,
+      [rows.map(({ id }) => id ?? 0), rows.map(({ code }) => code)],
+    );
+
+    return row!.areDuplicates as boolean[];
+  },
+};
 
 /** Numbers of digits of GTIN-8 (EAN-8), GTIN-12 (UPC-A), GTIN-13 (EAN-13) and GTIN-14. */
 const GTIN_LENGTHS = [8, 12, 13, 14];

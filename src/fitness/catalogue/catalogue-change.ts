@@ -24,8 +24,9 @@ import { MAX_INTEGER } from '../../shared/bounds';
 const MAX_TABLE_NAME_LENGTH = 63;
 
 @Resource({
+  writeOperations: [],
   description:
-    'A change of a row of the catalogue by a user. Curators see all, others their own. Link tables, such as the muscles of an exercise, have no history.',
+    'A change of a row of the catalogue by a user, or of a link, such as a muscle of an exercise. Curators see all, others their own.',
   ordering: ['id'],
   isForCurators: true,
 })
@@ -33,11 +34,16 @@ export class CatalogueChange extends Model<CatalogueChange> {
   @Id() declare id: number;
   @TextField({
     label: 'Table',
-    description: 'The table of the row, such as `ingredient` or `exercise_base`.',
+    description: 'The table, such as `ingredient`, `exercise_base` or `exercise_base_muscle`.',
     max: MAX_TABLE_NAME_LENGTH,
   })
   declare table: string;
-  @IntegerField({ label: 'Row', description: 'The `id` of the row.', min: 1, max: MAX_INTEGER })
+  @IntegerField({
+    label: 'Row',
+    description: 'The `id` of the row, or of the exercise to which the link belongs.',
+    min: 1,
+    max: MAX_INTEGER,
+  })
   declare rowId: number;
   @ChoiceField({
     label: 'Operation',
@@ -89,7 +95,7 @@ export default class CatalogueChangeResolver extends createCrudResolver(Catalogu
   @Mutation(() => CatalogueChangePayload, {
     nullable: true,
     description:
-      'Undoes a change of the catalogue. Fails with CONFLICT if the row has changed since. Merges cannot be undone. Only for curators.',
+      'Undoes a change of the catalogue. Fails with CONFLICT if the row has changed since. Merges, acceptances and changes of image files cannot be undone. Only for curators.',
   })
   @FieldExtensions({ onlyWritesRows: true })
   undoCatalogueChange(

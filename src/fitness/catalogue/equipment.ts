@@ -1,7 +1,6 @@
 import { Model } from 'sequelize-typescript';
 import { createCrudResolver } from '../../engine/schema/crud';
 import { Id, TextField } from '../../engine/declare/fields';
-import { CURATED } from '../../engine/declare/registry';
 import { Children, Resource } from '../../engine/declare/resource';
 import { Exercise } from './exercise';
 import { ExerciseTranslation } from './exercise-translation';
@@ -10,7 +9,6 @@ import { ExerciseTranslation } from './exercise-translation';
   restName: 'equipment',
   inReference: { apiRootPosition: 17 },
   dumpModelName: 'exercises.equipment',
-  writeOperations: CURATED,
   description: 'Equipment that an exercise needs.',
   pluralName: 'equipmentList',
   ordering: ['name'],

@@ -1,7 +1,6 @@
 import { Model } from 'sequelize-typescript';
 import { createCrudResolver } from '../../engine/schema/crud';
 import { Id, TextField } from '../../engine/declare/fields';
-import { CURATED } from '../../engine/declare/registry';
 import { Ref, Resource } from '../../engine/declare/resource';
 import { ExerciseTranslation } from './exercise-translation';
 import { Language } from './language';
@@ -10,7 +9,6 @@ import { Language } from './language';
   restName: 'exercisecomment',
   inReference: { apiRootPosition: 20 },
   dumpModelName: 'exercises.exercisecomment',
-  writeOperations: CURATED,
   description: 'A short hint on an exercise, in the language of the translation.',
   ordering: ['id'],
   visibilityParentFieldName: 'translationId',

@@ -31,7 +31,7 @@ import {
 } from '../../files/thumbnails';
 import { imageFieldOptions } from '../../files/upload';
 import { Exercise } from './exercise';
-import { License } from './license';
+import { License, LICENSE_AUTHOR_FIELD_OPTIONS } from './license';
 import { ACCEPTED_STATUS, PENDING_STATUS, REVIEW_STATUS_FIELD_OPTIONS } from './review-status';
 
 /** Folder of the images in the file store, with a folder for each exercise. */
@@ -47,7 +47,6 @@ const MAX_AUTHOR_LENGTH = 50;
   ordering: ['-isMain', 'id'],
   uniqueFlag: { flagFieldName: 'isMain', parentFieldName: 'exerciseId' },
   routes: 'all',
-  writeOperations: ['create', 'update', 'remove'],
   scopeGroup: 'catalogue',
   pendingColumnValues: { status: PENDING_STATUS },
   permittedMethods: ['POST'],
@@ -90,11 +89,8 @@ export class ExerciseImage extends Model<ExerciseImage> {
   })
   declare licenseId: number;
   @TextField({
-    label: 'Author',
-    description: 'The author to be credited under the licence.',
-    max: MAX_AUTHOR_LENGTH,
-    allowNull: true,
-    allowBlank: true,
+    ...LICENSE_AUTHOR_FIELD_OPTIONS,
+    indexedForSorting: false,
     hiddenInRest: true,
   })
   declare licenseAuthor: string | null;

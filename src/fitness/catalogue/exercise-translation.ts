@@ -10,7 +10,6 @@ import {
   TextField,
   UuidField,
 } from '../../engine/declare/fields';
-import { CURATED } from '../../engine/declare/registry';
 import { Children, Links, Ref, Resource } from '../../engine/declare/resource';
 import { Equipment } from './equipment';
 import {
@@ -29,7 +28,6 @@ import {
   ACCEPTED_STATUS,
   addReviewValues,
   PUBLISHED_COLUMN_VALUES,
-  RETIRED_COLUMN,
   RETIRED_FIELD_OPTIONS,
   REVIEW_STATUS_FIELD_OPTIONS,
 } from './review-status';
@@ -60,14 +58,12 @@ const variationIdsSql = (alias: string) =>
   table: 'exercise',
   inReference: { apiRootPosition: 16 },
   dumpModelName: 'exercises.exercise',
-  writeOperations: CURATED,
   partKeyFieldNames: ['languageId'],
   description:
     'An exercise in one language: its name and description, and what all translations of the exercise share.',
   ordering: ['name'],
   groupKeyPaths: {},
   publishedColumnValues: PUBLISHED_COLUMN_VALUES,
-  retiredColumn: RETIRED_COLUMN,
   searchPreferences: searchPreferences('exercise_id', () => [WorkoutLog]),
   permittedMethods: ['POST'],
   filters: [

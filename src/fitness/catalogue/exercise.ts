@@ -12,7 +12,7 @@ import {
   UuidField,
   type RowFields,
 } from '../../engine/declare/fields';
-import { CURATED } from '../../engine/declare/registry';
+import type { FieldValues } from '../../engine/declare/registry';
 import { Children, Links, Ref, Resource } from '../../engine/declare/resource';
 import { loadChildFields } from '../../engine/read/loaders';
 import { RequiresFields } from '../../engine/read/query-plan';
@@ -21,7 +21,7 @@ import { ExerciseTranslation } from './exercise-translation';
 import { ExerciseCategory } from './exercise-category';
 import { ExerciseImage } from './exercise-image';
 import { Language } from './language';
-import { License } from './license';
+import { License, LICENSE_AUTHOR_FIELD_OPTIONS } from './license';
 import { Muscle } from './muscle';
 import {
   ACCEPTED_STATUS,
@@ -29,7 +29,6 @@ import {
   PENDING_STATUS,
   PUBLISHED_COLUMN_VALUES,
   REFUSAL_REASON_FIELD_OPTIONS,
-  RETIRED_COLUMN,
   RETIRED_FIELD_OPTIONS,
   REVIEW_STATUS_FIELD_OPTIONS,
 } from './review-status';
@@ -61,17 +60,28 @@ export const EQUIPMENT_LINK_TABLE = {
   otherColumn: 'equipment_id',
 };
 
+function hasMuscleTwice({ muscleIds, musclesSecondaryIds }: FieldValues): boolean {
+  const primaryIds = new Set((muscleIds as unknown[]).map(Number));
+
+  return (musclesSecondaryIds as unknown[]).some((id) => primaryIds.has(Number(id)));
+}
+
 @Resource({
   table: 'exercise_base',
   dumpModelName: 'exercises.exercisebase',
-  writeOperations: CURATED,
   hasBulkMutations: true,
   description:
     'An exercise: its category, muscles, equipment and images, and its names and descriptions in `translations`.',
   ordering: ['id'],
   groupKeyPaths: {},
+  crossFieldRules: [
+    {
+      fields: ['muscleIds', 'musclesSecondaryIds'],
+      message: 'A muscle is either primary or secondary.',
+      violatedBy: (rows) => rows.map(hasMuscleTwice),
+    },
+  ],
   publishedColumnValues: PUBLISHED_COLUMN_VALUES,
-  retiredColumn: RETIRED_COLUMN,
   pendingColumnValues: { status: PENDING_STATUS },
   searchPreferences: searchPreferences('exercise_base_id', () => [WorkoutLog], {
     hasLanguage: false,
@@ -123,13 +133,7 @@ export class Exercise extends Model<Exercise> {
   declare equipmentIds: number[];
   @Ref(() => License, { label: 'License', default: 2, defaultDescription: 'CC-BY-SA 4' })
   declare licenseId: number;
-  @TextField({
-    label: 'Author',
-    description: 'The author to be credited under the licence.',
-    max: 50,
-    allowNull: true,
-    allowBlank: true,
-  })
+  @TextField({ ...LICENSE_AUTHOR_FIELD_OPTIONS, indexedForSorting: false })
   declare licenseAuthor: string | null;
   @Ref(() => Variation, {
     label: 'Variation',

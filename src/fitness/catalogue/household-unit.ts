@@ -1,7 +1,6 @@
 import { Model } from 'sequelize-typescript';
 import { createCrudResolver } from '../../engine/schema/crud';
 import { Id, TextField } from '../../engine/declare/fields';
-import { CURATED } from '../../engine/declare/registry';
 import { Children, Ref, Resource } from '../../engine/declare/resource';
 import { IngredientUnit } from './ingredient-unit';
 import { Language } from './language';
@@ -14,7 +13,6 @@ export const PORTION = 'Portion';
   inReference: { apiRootPosition: 23 },
   title: 'Weight Unit',
   dumpModelName: 'nutrition.weightunit',
-  writeOperations: CURATED,
   description: 'A household unit for ingredients, e.g. cup or slice.',
   ordering: ['name'],
   filters: ['languageId', 'name'],

@@ -2,7 +2,6 @@ import { Model } from 'sequelize-typescript';
 import { MAX_INTEGER, MIN_INTEGER } from '../../shared/bounds';
 import { createCrudResolver } from '../../engine/schema/crud';
 import { DecimalField, Id, IntegerField } from '../../engine/declare/fields';
-import { CURATED } from '../../engine/declare/registry';
 import { Ref, Resource } from '../../engine/declare/resource';
 import { HouseholdUnit } from './household-unit';
 import { Ingredient } from './ingredient';
@@ -16,7 +15,6 @@ const MAX_PORTIONS = 1000;
   inReference: { apiRootPosition: 24 },
   title,
   dumpModelName: 'nutrition.ingredientweightunit',
-  writeOperations: CURATED,
   partKeyFieldNames: ['householdUnitId', 'amount'],
   description: 'The weight of a household unit of an ingredient.',
   ordering: ['id'],

@@ -26,7 +26,6 @@ import {
   IntegerField,
   type RowFields,
 } from '../../engine/declare/fields';
-import { CURATED } from '../../engine/declare/registry';
 import { Children, Ref, Resource } from '../../engine/declare/resource';
 import { parseRowId, rejectNodeIdOfOtherType, resolveRowId } from '../../engine/declare/node';
 import { loadReferencedRow, loadRowFields } from '../../engine/read/loaders';
@@ -48,7 +47,12 @@ import { withDecimalPoint } from '../../rest/drf/localized-input';
 import { amountErrorMessage } from '../nutrition/amount';
 import { DiaryEntry } from '../nutrition/diary-entry';
 import { MealItem } from '../nutrition/meal-item';
-import { checkBarcode, equivalentBarcodes, MAX_BARCODE_LENGTH } from './barcode';
+import {
+  checkBarcode,
+  equivalentBarcodes,
+  MAX_BARCODE_LENGTH,
+  UNIQUE_BARCODE_RULE,
+} from './barcode';
 import { IngredientUnit } from './ingredient-unit';
 import { Language } from './language';
 import { License, LICENSE_AUTHOR_FIELD_OPTIONS } from './license';
@@ -59,11 +63,10 @@ import {
   PENDING_STATUS,
   PUBLISHED_COLUMN_VALUES,
   REFUSAL_REASON_FIELD_OPTIONS,
-  RETIRED_COLUMN,
   RETIRED_FIELD_OPTIONS,
   REVIEW_STATUS_FIELD_OPTIONS,
 } from './review-status';
-import { searchPreferences } from './search-preferences';
+import { requestedLanguageIds, searchPreferences } from './search-preferences';
 
 export const HOUSEHOLD_MEASURE_FIELDS = ['amount', 'gram', 'ingredientId'] as const;
 const NONEXISTENT_INGREDIENT_ID = 0;
@@ -102,15 +105,13 @@ const filterFieldNames = [
   restName: 'ingredient',
   inReference: { apiRootPosition: 22 },
   dumpModelName: 'nutrition.ingredient',
-  writeOperations: CURATED,
   hasBulkMutations: true,
   description: 'A food, with its nutrition values per 100 g.',
   ordering: ['name'],
   groupKeyPaths: {},
   publishedColumnValues: PUBLISHED_COLUMN_VALUES,
-  retiredColumn: RETIRED_COLUMN,
   pendingColumnValues: { status: PENDING_STATUS },
-  crossFieldRules: [ACCEPTED_PARTS_RULE],
+  crossFieldRules: [UNIQUE_BARCODE_RULE, ACCEPTED_PARTS_RULE],
   searchPreferences: searchPreferences('ingredient_id', () => [DiaryEntry, MealItem]),
   filters: filterFieldNames,
   views: {
@@ -199,8 +200,9 @@ export class Ingredient extends Model<Ingredient> {
   declare code: string | null;
   @TextField({
     label: 'Source name',
-    description: 'Where the values come from, e.g. Open Food Facts.',
+    description: 'Where the values were imported from, e.g. Open Food Facts.',
     max: 200,
+    readOnly: true,
     ...OPTIONAL_TEXT_FIELD_OPTIONS,
   })
   declare sourceName: string | null;
@@ -329,10 +331,7 @@ export default class IngredientResolver extends createCrudResolver(Ingredient, {
       't',
       bind,
     );
-    const languages = context.request.languages.flatMap((language) =>
-      context.services.catalogue.rowsOf(Language).filter(({ shortName }) => shortName === language),
-    );
-    const orderSql = `array_position(${bind(languages.map(({ id }) => id))}::int[], t."language_id"), t."id"`;
+    const orderSql = `array_position(${bind(requestedLanguageIds(context))}::int[], t."language_id"), t."id"`;
     const [row] = await context.session.query(
       `SELECT t."id" FROM "ingredient" t${where} ORDER BY ${orderSql} LIMIT 1`,
       values,

@@ -1,7 +1,6 @@
 import { Model } from 'sequelize-typescript';
 import { createCrudResolver } from '../../engine/schema/crud';
 import { Id, TextField } from '../../engine/declare/fields';
-import { CURATED } from '../../engine/declare/registry';
 import { Children, Resource } from '../../engine/declare/resource';
 import { ExerciseTranslation } from './exercise-translation';
 import { Ingredient } from './ingredient';
@@ -10,7 +9,6 @@ import { Ingredient } from './ingredient';
   restName: 'language',
   inReference: { apiRootPosition: 10 },
   dumpModelName: 'core.language',
-  writeOperations: CURATED,
   description: 'A language, with its two-letter code.',
   ordering: ['fullName'],
   filters: ['fullName', 'shortName'],

@@ -1,14 +1,12 @@
 import { Model } from 'sequelize-typescript';
 import { createCrudResolver } from '../../engine/schema/crud';
 import { Id, TextField, UrlField } from '../../engine/declare/fields';
-import { CURATED } from '../../engine/declare/registry';
 import { Resource } from '../../engine/declare/resource';
 
 @Resource({
   restName: 'license',
   inReference: { apiRootPosition: 12 },
   dumpModelName: 'core.license',
-  writeOperations: CURATED,
   description: 'A licence for texts and images.',
   ordering: ['fullName'],
   filters: ['fullName', 'shortName', 'url'],

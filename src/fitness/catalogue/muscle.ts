@@ -9,7 +9,6 @@ import {
   TextField,
   type RowFields,
 } from '../../engine/declare/fields';
-import { CURATED } from '../../engine/declare/registry';
 import { Children, Resource } from '../../engine/declare/resource';
 import { RequiresFields } from '../../engine/read/query-plan';
 import { Exercise } from './exercise';
@@ -26,7 +25,6 @@ const drawingUrl = (path: string, { api, request: { baseUrl, basePath } }: Conte
   restName: 'muscle',
   inReference: { apiRootPosition: 21 },
   dumpModelName: 'exercises.muscle',
-  writeOperations: CURATED,
   description: 'A muscle, with its Latin name.',
   ordering: ['name'],
   filters: ['name', 'isFront'],

@@ -35,6 +35,7 @@ const UNKNOWN_NUTRIENTS = { energy: 0, protein: '0', carbohydrates: '0', fat: '0
   description: 'A food in a recipe, and its weight.',
   ordering: ['id'],
   hasRootQueries: false,
+  writeOperations: [],
   staysWithMergedRow: true,
   crossFieldRules: [RECIPE_PART_RULE],
 })

@@ -2,7 +2,7 @@
 import { isCurator } from '../../engine/access/access';
 import type { Context } from '../../engine/context';
 import { registerChoices } from '../../engine/declare/choices';
-import type { FieldValues } from '../../engine/declare/registry';
+import { RETIRED_COLUMN, type FieldValues } from '../../engine/declare/registry';
 
 export const PENDING_STATUS = '1';
 export const ACCEPTED_STATUS = '2';
@@ -18,8 +18,10 @@ const REVIEW_STATUS_CHOICES = registerChoices(
 );
 
 /** Values of rows that everyone sees. */
-export const PUBLISHED_COLUMN_VALUES = { status: ACCEPTED_STATUS, is_retired: false } as const;
-export const RETIRED_COLUMN = 'is_retired';
+export const PUBLISHED_COLUMN_VALUES = {
+  status: ACCEPTED_STATUS,
+  [RETIRED_COLUMN]: false,
+} as const;
 
 /**
  * Rows of curators are accepted. Rows of other users are pending until a curator decides, and only

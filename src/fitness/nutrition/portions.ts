@@ -48,11 +48,13 @@ export function diaryEntriesSql(
   bind: ParameterBinder,
   extraConditions: readonly SqlCondition[] = [],
 ): string {
-  const accessConditions = visibleRowConditions(DiaryEntry, context);
-  const { conditions, joins } = compileWhere(DiaryEntry, where, context);
+  const { conditions, joins } = compileWhere(DiaryEntry, where, context, [
+    ...visibleRowConditions(DiaryEntry, context),
+    ...extraConditions,
+  ]);
 
   return `SELECT t."plan_id", t."ingredient_id", ${PORTION_GRAMS_SQL} AS "grams", ${portionNutrientColumnsSql()}${extraColumnsSql}
-    ${fromClause(DiaryEntry, joins, bind)} ${PORTION_JOINS_SQL}${whereClause([...accessConditions, ...extraConditions, ...conditions], 't', bind)}`;
+    ${fromClause(DiaryEntry, joins, bind)} ${PORTION_JOINS_SQL}${whereClause(conditions, 't', bind)}`;
 }
 
 /** Collects the columns `<prefix>.<nutrient>` of a result row in one object. */

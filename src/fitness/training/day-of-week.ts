@@ -4,6 +4,7 @@ import { Id, TextField } from '../../engine/declare/fields';
 import { Resource } from '../../engine/declare/resource';
 
 @Resource({
+  writeOperations: [],
   restName: 'daysofweek',
   inReference: { apiRootPosition: 11 },
   title: 'Days Of Week',

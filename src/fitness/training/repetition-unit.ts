@@ -1,14 +1,12 @@
 import { Model } from 'sequelize-typescript';
 import { createCrudResolver } from '../../engine/schema/crud';
 import { Id, TextField } from '../../engine/declare/fields';
-import { CURATED } from '../../engine/declare/registry';
 import { Resource } from '../../engine/declare/resource';
 
 @Resource({
   restName: 'setting-repetitionunit',
   inReference: { apiRootPosition: 13 },
   dumpModelName: 'core.repetitionunit',
-  writeOperations: CURATED,
   description:
     'The unit in which logs and planned sets count repetitions, e.g. repetitions, seconds or miles.',
   ordering: ['name'],

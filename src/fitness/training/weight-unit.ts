@@ -1,14 +1,12 @@
 import { Model } from 'sequelize-typescript';
 import { createCrudResolver } from '../../engine/schema/crud';
 import { Id, TextField } from '../../engine/declare/fields';
-import { CURATED } from '../../engine/declare/registry';
 import { Resource } from '../../engine/declare/resource';
 
 @Resource({
   restName: 'setting-weightunit',
   inReference: { apiRootPosition: 14 },
   dumpModelName: 'core.weightunit',
-  writeOperations: CURATED,
   description: 'The unit of a training weight, e.g. kg, lb or plates.',
   ordering: ['name'],
   filters: ['name'],

@@ -38,14 +38,17 @@ export function workoutLogsSql(
   dateRange?: DateRangeSql,
   extraConditions: readonly SqlCondition[] = [],
 ): string {
-  const accessConditions = visibleRowConditions(WorkoutLog, context);
-  const { conditions, joins } = compileWhere(WorkoutLog, where, context);
   const dateConditions: SqlCondition[] = dateRange
     ? [(alias) => dateRange.contains(`${alias}."date"`)]
     : [];
+  const { conditions, joins } = compileWhere(WorkoutLog, where, context, [
+    ...extraConditions,
+    ...visibleRowConditions(WorkoutLog, context),
+    ...dateConditions,
+  ]);
 
   return `SELECT t."id", t."date", t."exercise_base_id" AS "exercise",
     ${repetitionsSql('t')} AS "reps",
     nullif(t."rir", '')::numeric AS "reserve", ${liftedMassSql('t', context, bind)} AS "mass"
-    ${fromClause(WorkoutLog, joins, bind)}${whereClause([...extraConditions, ...accessConditions, ...dateConditions, ...conditions], 't', bind)}`;
+    ${fromClause(WorkoutLog, joins, bind)}${whereClause(conditions, 't', bind)}`;
 }

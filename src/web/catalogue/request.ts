@@ -4,7 +4,7 @@ import { notFoundError } from '../../engine/declare/errors';
 import type { Entity } from '../../engine/declare/fields';
 import { labelFor, nounOf } from '../../engine/declare/inflection';
 import { allEntities, resourceOf } from '../../engine/declare/registry';
-import { isHiddenUntilAccepted } from '../../engine/write/contributions';
+import { isMergeable } from '../../engine/write/references';
 import type { RequestContext } from '../../request/request-context';
 import { textParameter, type FormValues } from '../html-response';
 import type { Crumb, Visitor } from '../layout';
@@ -69,8 +69,7 @@ export const catalogueEntities = (): Entity[] =>
     .sort((a, b) => listTitleOf(a).localeCompare(listTitleOf(b)));
 
 /** Types to which every user contributes. */
-export const contributedEntities = (): Entity[] =>
-  catalogueEntities().filter(isHiddenUntilAccepted);
+export const contributedEntities = (): Entity[] => catalogueEntities().filter(isMergeable);
 
 export const listCrumbOf = (entity: Entity): Crumb => ({
   label: listTitleOf(entity),

@@ -287,6 +287,27 @@ test('a retired food is visible in existing rows only', async () => {
   expect((await ann.ask(create)).made.errors).toEqual([{ code: 'NOT_FOUND' }]);
 });
 
+test('an author whose food is in use is told what he can do about it', async () => {
+  const id = await contribute(ann, 'Used by Ann');
+
+  await eat(ann, id);
+  expect((await ann.ask(DELETE_FOOD, { id })).made.errors).toMatchObject([
+    { code: 'IN_USE', message: 'It is in use. Change the rows that refer to it first.' },
+  ]);
+});
+
+test('a row keeps its reference to a food that has been retired since', async () => {
+  const id = await contribute(curator, 'Former cheese');
+  const item = (await eat(ann, id)).body.id as number;
+  const other = (await eat(ann, '1')).body.id as number;
+  const update = (row: number) =>
+    `mutation { made: updateMealItem(id: ${row}, input: { ingredientId: ${id}, amount: "60" }) { mealItem { amount } errors { code } } }`;
+
+  await curator.ask(UPDATE_FOOD, { id, input: { isRetired: true } });
+  expect((await ann.ask(update(item))).made).toEqual({ mealItem: { amount: '60.00' }, errors: [] });
+  expect((await ann.ask(update(other))).made.errors).toEqual([{ code: 'NOT_FOUND' }]);
+});
+
 test('merged foods are replaced in the rows of all users, with their units', async () => {
   const units = (grams: string, householdUnitId = 1) => ({ householdUnitId, grams });
   const { made: unit } = await curator.ask(
@@ -479,6 +500,100 @@ test('users read their own changes, and those of nobody else', async () => {
   expect(await changesFor(curator)).toHaveLength(2);
   expect(await changesFor(ann)).toEqual([]);
   expect(await changesFor(fitgraph.anonymous)).toEqual([]);
+});
+
+const lastChangeOf = async (id: string, table = 'ingredient') =>
+  (await curator.ask(HISTORY, { id: Number(id), table })).catalogueChanges.nodes[0];
+const undo = async (change: { id: string }) =>
+  (await curator.ask(UNDO, { id: change.id })).made.errors;
+
+/** Makes a food one of a source, as an import does. */
+const importFood = (id: string, sourceId: string) =>
+  fitgraph.sql(
+    `UPDATE "ingredient" SET "source_name" = 'S', "source_id" = '${sourceId}', "edited_at" = '2021-01-01T00:00:00Z' WHERE "id" = ${id}`,
+  );
+
+test('an undone deletion restores the source of a food, so that imports know it', async () => {
+  const id = await contribute(curator, 'Imported tea');
+
+  await importFood(id, 'tea');
+  await curator.ask(DELETE_FOOD, { id });
+  expect(await undo(await lastChangeOf(id))).toEqual([]);
+  expect(
+    await fitgraph.sql(
+      'SELECT "source_name", "source_id", "edited_at" IS NOT NULL AS "isEdited", "name_folded" FROM "ingredient" WHERE "id" = $1',
+      [id],
+    ),
+  ).toEqual([{ source_name: 'S', source_id: 'tea', isEdited: true, name_folded: 'imported tea' }]);
+});
+
+test('a contribution that was accepted or deleted does not await review again', async () => {
+  const message = 'A contribution that has been accepted or deleted cannot await review again.';
+  const [accepted, deleted] = [await contribute(ann, 'Pea'), await contribute(ann, 'Bean')];
+
+  await curator.ask(UPDATE_FOOD, { id: accepted, input: { status: 'ACCEPTED' } });
+  await ann.ask(DELETE_FOOD, { id: deleted });
+
+  for (const id of [accepted, deleted]) {
+    expect(await undo(await lastChangeOf(id))).toEqual([
+      { path: ['id'], code: 'CONFLICT', message },
+    ]);
+  }
+
+  const refused = await contribute(ann, 'Lentil');
+
+  await curator.ask(UPDATE_FOOD, { id: refused, input: { status: 'DECLINED' } });
+  expect(await undo(await lastChangeOf(refused))).toEqual([]);
+  expect((await ann.ask(`{ ingredient(id: ${refused}) { status } }`)).ingredient.status).toBe(
+    'PENDING',
+  );
+});
+
+test('two imported foods never have one barcode, and the second one is told', async () => {
+  const ids = [
+    await contribute(curator, 'Bar one'),
+    await contribute(curator, 'Bar two'),
+    await contribute(curator, 'Bar three'),
+  ];
+  const error = {
+    path: ['input', 'code'],
+    code: 'NOT_UNIQUE',
+    message: 'Another imported food has this barcode.',
+  };
+
+  for (const [index, id] of ids.entries()) await importFood(id, `bar ${index}`);
+  const writes = await Promise.all(
+    ids.map((id) => curator.ask(UPDATE_FOOD, { id, input: { code: '4006381333931' } })),
+  );
+  const errors = writes.map(({ made }) => made.errors);
+
+  expect(errors.filter((list) => list.length === 0)).toHaveLength(1);
+  expect(errors.flat()).toEqual([error, error]);
+  const many = `mutation ($changes: [IngredientChange!]!) { made: updateIngredients(changes: $changes) { ${ERRORS} } }`;
+  const { made } = await curator.ask(many, {
+    changes: ids.map((id) => ({ id, input: { code: '96385074' } })),
+  });
+
+  expect(made.errors).toEqual(
+    [1, 2].map((index) => ({ ...error, path: ['changes', String(index), 'input', 'code'] })),
+  );
+});
+
+test('an undone change whose barcode another food has by now is a conflict', async () => {
+  const [one, two] = [
+    await contribute(curator, 'Taken one', { code: '4012345678901' }),
+    await contribute(curator, 'Taken two'),
+  ];
+
+  await importFood(one, 'taken 1');
+  await importFood(two, 'taken 2');
+  await curator.ask(UPDATE_FOOD, { id: one, input: { code: null } });
+  const change = await lastChangeOf(one);
+
+  await curator.ask(UPDATE_FOOD, { id: two, input: { code: '4012345678901' } });
+  expect(await undo(change)).toEqual([
+    { path: ['id'], code: 'CONFLICT', message: 'Another row has this value now.' },
+  ]);
 });
 
 test('imports and other work of the server have no history', async () => {

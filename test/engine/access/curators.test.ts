@@ -221,6 +221,23 @@ test('all instances follow a change of a cached table, and its change is in the 
   }
 });
 
+test('a new row of a cached table can be referred to at once at another instance', async () => {
+  const two = await Fitgraph.start({ sameDatabaseAs: fitgraph });
+
+  try {
+    for (let round = 0; round < 5; round += 1) {
+      const { made } = await curator.ask(create('Muscle', `{ name: "Muscle ${round}" }`));
+      const other = await curator
+        .atInstance(two.url)
+        .ask(createWithMuscles(`muscleIds: [${made.row.id}]`));
+
+      expect(other.made.errors).toEqual([]);
+    }
+  } finally {
+    await two.stop();
+  }
+});
+
 test('REST stays read-only for curators', async () => {
   for (const path of ['equipment', 'exercise', 'ingredient', 'muscle', 'ingredientweightunit']) {
     expect((await curator.options(`/${path}/`)).text).toBe((await ann.options(`/${path}/`)).text);
@@ -317,4 +334,62 @@ test('a contributor’s foods of one request count one by one towards the limit 
 
   expect(made.ingredients).toHaveLength(100);
   expect(made.ingredients[0]).toEqual({ status: 'PENDING' });
+});
+
+const MUSCLES = 'muscles { id } musclesSecondary { id } version';
+const createWithMuscles = (input: string) =>
+  `mutation { made: createExercise(input: { categoryId: 1, ${input} }) { exercise { id ${MUSCLES} } ${ERRORS} } }`;
+const updateMuscles = (id: string, input: string, version = '') =>
+  `mutation { made: updateExercise(id: ${id}, input: { ${input} } ${version && `ifVersion: "${version}"`}) { exercise { ${MUSCLES} } ${ERRORS} } }`;
+const idsOf = (...ids: string[]) => ids.map((id) => ({ id }));
+
+test('primary and secondary muscles are written independently of each other', async () => {
+  const { made } = await curator.ask(
+    createWithMuscles('muscleIds: [1, 3], musclesSecondaryIds: [2]'),
+  );
+
+  expect(made).toMatchObject({
+    exercise: { muscles: idsOf('1', '3'), musclesSecondary: idsOf('2') },
+    errors: [],
+  });
+  const { id } = made.exercise;
+
+  for (const [input, muscles, musclesSecondary] of [
+    ['muscleIds: [1]', ['1'], ['2']],
+    ['musclesSecondaryIds: [2, 3]', ['1'], ['2', '3']],
+    ['muscleIds: [3], musclesSecondaryIds: [1]', ['3'], ['1']],
+    ['muscleIds: []', [], ['1']],
+  ] as const) {
+    expect((await curator.ask(updateMuscles(id, input))).made).toMatchObject({
+      exercise: { muscles: idsOf(...muscles), musclesSecondary: idsOf(...musclesSecondary) },
+      errors: [],
+    });
+  }
+});
+
+test('a muscle cannot be both primary and secondary', async () => {
+  const error = {
+    path: ['input', 'musclesSecondaryIds'],
+    code: 'INVALID',
+    message: 'A muscle is either primary or secondary.',
+  };
+  const both = await curator.ask(createWithMuscles('muscleIds: [1], musclesSecondaryIds: [2, 1]'));
+
+  expect(both.made).toEqual({ exercise: null, errors: [error] });
+  const { made } = await curator.ask(createWithMuscles('muscleIds: [1], musclesSecondaryIds: [2]'));
+  const { id } = made.exercise;
+
+  expect((await curator.ask(updateMuscles(id, 'musclesSecondaryIds: [1]'))).made.errors).toEqual([
+    error,
+  ]);
+  await Promise.all([
+    ...Array.from({ length: 4 }, () => curator.ask(updateMuscles(id, 'muscleIds: [3]'))),
+    ...Array.from({ length: 4 }, () => curator.ask(updateMuscles(id, 'musclesSecondaryIds: [3]'))),
+  ]);
+  expect(
+    await fitgraph.sql(
+      'SELECT FROM "exercise_base_muscle" WHERE "exercise_base_id" = $1 AND "muscle_id" = 3',
+      [id],
+    ),
+  ).toHaveLength(1);
 });

@@ -192,12 +192,13 @@ test.each<[what: string, change: string, changedRows: string[]]>([
   [
     'the language of a translation',
     `UPDATE "exercise" SET "language_id" = 1 WHERE "id" = 2`,
-    ['EXERCISE_TRANSLATION 2', 'EXERCISE_COMMENT 2'],
+    ['EXERCISE 2', 'EXERCISE_TRANSLATION 2', 'EXERCISE_COMMENT 2'],
   ],
   [
     'the review status of a translation',
     `UPDATE "exercise" SET "status" = '3' WHERE "id" = 4`,
     [
+      'EXERCISE 4',
       'EXERCISE_TRANSLATION 4',
       'EXERCISE_COMMENT 4',
       'EXERCISE_TRANSLATION 1',

@@ -215,7 +215,7 @@ const MORE: Record<string, Partial<Record<string, number>>> = {
   // Weekdays are rows of another table. Their creation changes the row version, so the result is
   // read separately. An update reads the day and its workout, locks it, and deletes the old
   // weekdays.
-  TrainingDay: { POST: 2, PATCH: 1, PUT: 6 },
+  TrainingDay: { POST: 2, PATCH: 1, PUT: 5 },
   // A user has one active schedule: a write locks the user, clears the flag of the others and reads
   // the result afterwards. An update first checks that the row exists.
   Schedule: { POST: 2, PUT: 3, PATCH: 3, DELETE: 1 },
