@@ -13,7 +13,7 @@ import {
 } from '../declare/registry';
 import { wholeOf } from '../declare/wholes';
 import { scopesInclude, graphqlScopeName, type AccessKind, type Scope } from './scopes';
-import { allOf, anyOf, columnEquals, type ParameterBinder, type SqlCondition } from './conditions';
+import { allOf, anyOf, columnEquals, type SqlCondition } from './conditions';
 
 type AccessContext = Pick<Context, 'viewer' | 'policies'>;
 
@@ -164,11 +164,11 @@ function contributionOfWhole(entity: Entity): Contribution | undefined {
   };
 }
 
-const contributorCondition =
-  ({ contributorTable, rowIdSql }: Contribution, comparison: string, userId?: number) =>
-  (alias: string, bind: ParameterBinder) =>
-    `(SELECT FROM "${contributorTable}" k WHERE k."row_id" = ${rowIdSql(alias)}
-      AND k."${OWNER_FIELD.column}" ${comparison} ${bind(userId ?? null)}::int)`;
+/** A subquery without references to the row is evaluated once per statement. */
+const isOwnContribution =
+  ({ contributorTable, rowIdSql }: Contribution, { id }: Viewer): SqlCondition =>
+  (alias, bind) =>
+    `${rowIdSql(alias)} IN (SELECT k."row_id" FROM "${contributorTable}" k WHERE k."${OWNER_FIELD.column}" = ${bind(id)})`;
 
 /** Hides rows that other users have contributed and that have not been accepted. */
 function withoutForeignContributions(
@@ -176,9 +176,15 @@ function withoutForeignContributions(
   { viewer }: AccessContext,
 ): SqlCondition[] {
   if (!contribution) return [];
-  const isForeign = contributorCondition(contribution, 'IS DISTINCT FROM', viewer?.id);
+  const { contributorTable, rowIdSql } = contribution;
 
-  return [(alias, bind) => `NOT EXISTS ${isForeign(alias, bind)}`];
+  return [
+    (
+      alias,
+      bind,
+    ) => `NOT EXISTS (SELECT FROM "${contributorTable}" k WHERE k."row_id" = ${rowIdSql(alias)}
+      AND k."${OWNER_FIELD.column}" IS DISTINCT FROM ${bind(viewer?.id ?? null)}::int)`,
+  ];
 }
 
 /** Adds the viewer's own contributions, which are not accepted yet, to the rows that all see. */
@@ -190,9 +196,8 @@ function withOwnContributions(
   const contribution = viewer?.hasContributions ? contributionOf(entity) : undefined;
 
   if (!contribution || !conditions.length) return conditions;
-  const isOwn = contributorCondition(contribution, '=', viewer!.id);
 
-  return [anyOf([allOf(conditions), (alias, bind) => `EXISTS ${isOwn(alias, bind)}`])];
+  return [anyOf([allOf(conditions), isOwnContribution(contribution, viewer!)])];
 }
 
 /**
@@ -329,10 +334,9 @@ export function writableRowConditions(entity: Entity, context: AccessContext): S
   const contribution = contributionOf(entity);
 
   if (!contribution) throw forbiddenError();
-  const isContributor = contributorCondition(contribution, '=', viewer.id);
 
   return [
-    (alias, bind) => `EXISTS ${isContributor(alias, bind)}`,
+    isOwnContribution(contribution, viewer),
     ...columnValueConditions(resourceOf(entity)!.pendingColumnValues),
   ];
 }

@@ -1,11 +1,12 @@
 /** Contributions: rows of the catalogue that users create, and how many a user may create a day. */
 import { ADVISORY_LOCK_CLASSES } from '../../database/advisory-locks';
+import type { Transaction } from '../../database/transaction';
 import { contributorTableOf, isCurator } from '../access/access';
+import type { Context } from '../context';
 import { ClientError } from '../declare/errors';
 import type { Entity } from '../declare/fields';
 import { allEntities, OWNER_FIELD, resourceOf } from '../declare/registry';
 import { isMergeable } from './references';
-import type { WriteContext } from './statements';
 
 const MAX_DAILY_CONTRIBUTIONS = 100;
 const SECONDS_PER_DAY = 86_400;
@@ -21,7 +22,7 @@ const COUNT_CONTRIBUTIONS_SQL = `SELECT count(*)::int AS "count" FROM "catalogue
 export async function recordContributions(
   entity: Entity,
   ids: readonly number[],
-  { context, transaction }: WriteContext,
+  { context, transaction }: { context: Context; transaction: Transaction },
 ): Promise<void> {
   const contributorTable = contributorTableOf(entity);
 

@@ -1,10 +1,11 @@
 /** Rows of all users that refer to rows of the catalogue: found from the resource declarations. */
+import type { Transaction } from '../../database/transaction';
 import { isCurator } from '../access/access';
+import type { Context } from '../context';
 import { InvalidInput, IssueCode, validationIssue, type InputPath } from '../declare/errors';
 import { fieldsOf, type Entity } from '../declare/fields';
 import { allEntities, resourceOf } from '../declare/registry';
 import { wholeOf } from '../declare/wholes';
-import type { WriteContext } from './statements';
 
 interface ReferringColumn {
   table: string;
@@ -44,7 +45,7 @@ export async function rejectReferencedRows(
   entity: Entity,
   ids: readonly number[],
   pathOf: (id: number) => InputPath,
-  { context, transaction }: WriteContext,
+  { context, transaction }: { context: Context; transaction: Transaction },
 ): Promise<void> {
   const isReferencedSql = referringColumns(entity).map(
     ({ table, column }) => `EXISTS (SELECT FROM "${table}" r WHERE r."${column}" = k."id")`,
