@@ -22,7 +22,7 @@ CREATE INDEX IF NOT EXISTS "recipe_part_recipe_id_idx" ON "recipe_part" ("recipe
 CREATE INDEX IF NOT EXISTS "recipe_part_ingredient_id_idx" ON "recipe_part" ("ingredient_id");
 
 CREATE OR REPLACE TRIGGER "recipe_part_history" AFTER INSERT OR UPDATE OR DELETE ON "recipe_part" FOR EACH ROW
-  WHEN (current_setting('fitgraph.viewer', true) <> '') EXECUTE FUNCTION "fitgraph_catalogue_changed"();
+  WHEN (current_setting('fitgraph.viewer', true) <> '') EXECUTE FUNCTION "fitgraph_catalogue_changed"('id', '{}');
 CREATE OR REPLACE TRIGGER "recipe_part_logged" AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON "recipe_part"
   FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_table_changed"();
 CREATE OR REPLACE TRIGGER "recipe_part_truncate_logged" AFTER TRUNCATE ON "recipe_part"

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { Context } from '../../engine/context';
 import { fieldsOf, type Entity, type EntityField } from '../../engine/declare/fields';
 import { upperFirst } from '../../engine/declare/inflection';
-import { resourceOf } from '../../engine/declare/registry';
+import { allEntities, resourceOf } from '../../engine/declare/registry';
 import { PostForm, Time } from '../account/fields';
 import { FormField } from '../browse/form-field';
 import { fieldLabelOf } from '../browse/view/labels';
@@ -193,7 +193,11 @@ type Columns = Readonly<Record<string, unknown>>;
 
 /** Text of a stored value: names of choices and of rows in small tables instead of their ids. */
 function storedValueText(field: EntityField, columns: Columns, { services }: Context): string {
-  const value = columns[field.column!];
+  const { link, column } = field;
+  const isLinked = Object.entries(link?.discriminators ?? {}).every(
+    ([name, value]) => columns[name] === value,
+  );
+  const value = isLinked ? columns[link?.otherColumn ?? column!] : undefined;
   const target = field.target?.();
   const row = target && (services.catalogue.get(target, Number(value)) as Columns | null);
   const choice = field.choices?.find((candidate) => candidate.value === value);
@@ -202,14 +206,14 @@ function storedValueText(field: EntityField, columns: Columns, { services }: Con
   return text === '' ? '–' : String(text as string);
 }
 
-/** The fields of a row that a change has changed. */
+/** The fields of a row, or the id in one of its lists, that a change has changed. */
 function ChangedValues(props: { entity: Entity; change: CatalogueChange; context: Context }) {
   const { entity, change, context } = props;
   const [before, after] = [change.before, change.after].map(
     (json) => JSON.parse(json ?? '{}') as Columns,
   ) as [Columns, Columns];
-  const isWritten = ({ column, readOnly, exclusiveTo }: EntityField) =>
-    column && (!readOnly || exclusiveTo === 'rest');
+  const isWritten = ({ column, link, readOnly, exclusiveTo }: EntityField) =>
+    (column ?? link) && (!readOnly || exclusiveTo === 'rest');
   const values = fieldsOf(entity)
     .filter(isWritten)
     .map((field) => ({
@@ -232,6 +236,14 @@ function ChangedValues(props: { entity: Entity; change: CatalogueChange; context
   );
 }
 
+/** The type of a row, or the one to whose lists of ids the links in a table belong. */
+const entityOfTable = (table: string): Entity => {
+  const entities = allEntities().filter((entity) => !resourceOf(entity)!.isOwned);
+  const hasLinks = (entity: Entity) => fieldsOf(entity).some(({ link }) => link?.table === table);
+
+  return entities.find((entity) => resourceOf(entity)!.table === table) ?? entities.find(hasLinks)!;
+};
+
 /** Changes with a button that undoes the latest one of each row. */
 export function History(props: {
   path: string;
@@ -241,22 +253,27 @@ export function History(props: {
   const { context, visitor } = props.request;
   const changedRows = new Set<string>();
   const rows = props.changes.map((change): ComponentChildren[] => {
-    const entity = catalogueEntities().find(
-      (candidate) => resourceOf(candidate)!.table === change.table,
-    )!;
+    const entity = entityOfTable(change.table);
+    const isLink = resourceOf(entity)!.table !== change.table;
     const title = upperFirst(`${rowNounOf(entity)} ${change.rowId}`);
-    const isLatest = !changedRows.has(title);
+    const key = isLink ? (change.after ?? change.before)! : title;
+    const isLatest = !changedRows.has(key);
 
-    changedRows.add(title);
+    changedRows.add(key);
 
     return [
       <Time time={change.occurredAt} />,
       change.username || 'deleted user',
       <>
-        <a href={cataloguePath(entity, change.rowId)}>{title}</a> {change.operation.toLowerCase()}
+        {catalogueEntities().includes(entity) ? (
+          <a href={cataloguePath(entity, change.rowId)}>{title}</a>
+        ) : (
+          title
+        )}{' '}
+        {isLink ? 'updated' : change.operation.toLowerCase()}
         <ChangedValues entity={entity} change={change} context={context} />
       </>,
-      isLatest && change.operation !== 'CREATED' && (
+      isLatest && (isLink || change.operation !== 'CREATED') && (
         <PostForm action={props.path} visitor={visitor} class="inline">
           <input type="hidden" name="change" value={change.id} />
           <button

@@ -1,5 +1,5 @@
 /** The page of a row of the catalogue: its values, the decisions about it, and its history. */
-import { partFields, type Entity } from '../../engine/declare/fields';
+import { fieldsOf, partFields, type Entity } from '../../engine/declare/fields';
 import { resourceOf } from '../../engine/declare/registry';
 import { isMergeable } from '../../engine/write/references';
 import { PostForm } from '../account/fields';
@@ -215,11 +215,17 @@ function Images({ request: { context }, entity, row }: SectionProps) {
   );
 }
 
-/** Changes of the row and of its parts. */
+const linkTablesOf = (entity: Entity) =>
+  fieldsOf(entity).flatMap(({ link, readOnly }) => (link && !readOnly ? link.table : []));
+
+/** Changes of the row, of its lists of ids and of its parts. */
 const loadHistory = ({ operations }: CatalogueRequest, entity: Entity, row: LoadedRow['row']) =>
   operations.findChanges({
     or: [
-      { table: { eq: resourceOf(entity)!.table }, rowId: { eq: Number(row.id) } },
+      {
+        table: { in: [resourceOf(entity)!.table, ...linkTablesOf(entity)] },
+        rowId: { eq: Number(row.id) },
+      },
       ...partFields(entity).map(({ name, target }) => ({
         table: { eq: resourceOf(target())!.table },
         rowId: { in: (row[name] as ListedRow[]).map(({ id }) => Number(id)) },

@@ -65,7 +65,11 @@ async function formOf(visitor: Visitor, path: string, action: string): Promise<F
   const form = [...text.matchAll(/<form.*?<\/form>/gs)]
     .map(([html]) => html)
     .find((html) => html.includes(`name="action" value="${action}"`))!;
-  const inputs = [...form.matchAll(/<input[^>]* name="([^"]*)" value="([^"]*)"/g)];
+  const inputs = [...form.matchAll(/<input([^>]*) name="([^"]*)" value="([^"]*)"([^>]*)/g)]
+    .filter(
+      ([, before, , , after]) => !/checkbox/.test(before!) || /checked/.test(before! + after!),
+    )
+    .map(([html, , name, value]) => [html, name, value]);
   const selects = [...form.matchAll(/<select[^>]* name="([^"]*)".*?<\/select>/gs)].map(
     ([html, name]) => [name, /<option value="([^"]*)" selected/.exec(html)?.[1] ?? ''],
   );
@@ -288,6 +292,9 @@ describe('contributions', () => {
       translations: [{ name: 'Sled push', description: DESCRIPTION }],
     });
     expect((await bob.get(path)).status).toBe(404);
+    expect(textOf((await curator.get(path)).text)).toMatch(
+      /Exercise \d+ updated Muscles: Biceps brachii/,
+    );
     const edited = await submit(ann, path, {
       ...(await formOf(ann, path, 'save')),
       'translations.1.name': 'Schlittenschieben',
