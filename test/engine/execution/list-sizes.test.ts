@@ -20,6 +20,7 @@ import { SECRET_KEY, TIME_ZONE } from '../../setup/databases';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { Person } from '../../setup/person';
 import { daysAgo, richAccount, TODAY } from '../../setup/rich-account';
+import { Visitor } from '../../setup/visitor';
 
 // The documents of this file read whole tables.
 const fitgraph = fitgraphForThisFile({
@@ -146,6 +147,15 @@ test('declared sizes are between the average length of stored lists and twice th
     timeZone: TIME_ZONE,
   });
   const people = [person, new Person(fitgraph.url, { id: 0, token: demo!.token })];
+  const superuser = await fitgraph.user('superuser', { isSuperuser: true });
+
+  for (const name of ['Phone', 'Watch', 'Scale']) {
+    await person.ask(
+      `mutation { createAccessToken(name: "${name}", scopes: [READ_BODY]) { token } }`,
+    );
+    await new Visitor(fitgraph.url).signIn('ann');
+  }
+
   const wrong: string[] = [];
 
   for (const { coordinate, type, field, size } of lists) {
@@ -154,7 +164,7 @@ test('declared sizes are between the average length of stored lists and twice th
       people.map(async (one) => {
         const answers = waysTo(type).map(async (way) =>
           lengthsAt(
-            await one.ask(documentOf(way, field)),
+            await (way[0]?.name === 'accounts' ? superuser : one).ask(documentOf(way, field)),
             [...way, field].map(({ name }) => name),
           ),
         );
