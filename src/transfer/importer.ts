@@ -75,6 +75,8 @@ export async function importDumpRows(
 ): Promise<Map<string, number>> {
   return database.withoutTimeouts((client) =>
     inTransaction(client, async () => {
+      // What a dump contains is not an edit that imports of the catalogue must keep.
+      await client.query("SET LOCAL fitgraph.catalogue_import = 'on'");
       const importedRowCounts = await new ImportWriter(
         'rowsOf' in rows ? rows : indexRowsByModel(rows),
         client,
