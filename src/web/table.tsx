@@ -1,4 +1,4 @@
-/** A table that scrolls on narrow screens. */
+/** A table that scrolls on narrow screens, or `None.` if there are no rows. */
 import type { ComponentChildren } from 'preact';
 
 export const Table = (props: {
@@ -8,25 +8,28 @@ export const Table = (props: {
 
   /** Whether the first cell of a row is its heading. */
   hasRowHeaders?: boolean;
-}) => (
-  <div class="scroll" tabindex={0} role="region" aria-label={props.label}>
-    <table>
-      <thead>
-        <tr>
-          {props.columns.map((title) => (
-            <th scope="col">{title}</th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {props.rows.map((cells) => (
+}) =>
+  props.rows.length ? (
+    <div class="scroll" tabindex={0} role="region" aria-label={props.label}>
+      <table>
+        <thead>
           <tr>
-            {cells.map((cell, index) =>
-              props.hasRowHeaders && index === 0 ? <th scope="row">{cell}</th> : <td>{cell}</td>,
-            )}
+            {props.columns.map((title) => (
+              <th scope="col">{title}</th>
+            ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-);
+        </thead>
+        <tbody>
+          {props.rows.map((cells) => (
+            <tr>
+              {cells.map((cell, index) =>
+                props.hasRowHeaders && index === 0 ? <th scope="row">{cell}</th> : <td>{cell}</td>,
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  ) : (
+    <p>None.</p>
+  );

@@ -52,6 +52,16 @@ export async function findDuplicates(
   const fields = uniqueFields(entity);
   const conflictingIdByDraft = new Map<RowDraft, number | undefined>();
   const draftByKey = new Map<string, RowDraft>();
+  const keyByNewParent = new Map<RowDraft, string>();
+
+  const newParentKey = (parent: RowDraft) => {
+    const existingKey = keyByNewParent.get(parent);
+
+    if (existingKey !== undefined) return existingKey;
+    keyByNewParent.set(parent, `new ${keyByNewParent.size}`);
+    return keyByNewParent.get(parent);
+  };
+
   const rows: { draft: RowDraft; key: unknown[] }[] = [];
 
   for (const draft of drafts) {
@@ -59,7 +69,11 @@ export async function findDuplicates(
     let values: FieldValues = { ...draft.currentValues, ...draft.input };
 
     if (draft.id === undefined) values = withDefaults(entity, draft.input, context);
-    const key = fields.map(({ name }) => values[name]);
+    const newParent =
+      draft.parent && draft.parent.draft.id === undefined ? draft.parent : undefined;
+    const key = fields.map(({ name }) =>
+      name === newParent?.referenceFieldName ? newParentKey(newParent.draft) : values[name],
+    );
 
     // Rows without a value in a unique field are never duplicates. Other checks report missing
     // required values.
@@ -69,7 +83,10 @@ export async function findDuplicates(
     if (draftByKey.has(keyJson)) conflictingIdByDraft.set(draft, undefined);
     else draftByKey.set(keyJson, draft);
 
-    rows.push({ draft, key });
+    // A unique key that includes a new parent row cannot conflict with stored rows.
+    if (!newParent || !fields.some(({ name }) => name === newParent.referenceFieldName)) {
+      rows.push({ draft, key });
+    }
   }
 
   if (rows.length === 0) return conflictingIdByDraft;

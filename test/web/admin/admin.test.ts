@@ -286,6 +286,7 @@ describe('the audit log', () => {
     expect(await kindsOf('user=frida&kind=SIGN_IN_FAILED')).toEqual(['SIGN_IN_FAILED']);
     expect(await kindsOf('user=frida&since=1h&until=')).toHaveLength(2);
     expect(await kindsOf('user=frida&until=1h')).toEqual([]);
+    expect((await root.get('/admin/audit?user=frida&until=1h')).text).toContain('<p>None.</p>');
     expect(await kindsOf('user=frida&address=192.0.2.1')).toEqual([]);
     expect(await kindsOf('user=frida&kind=unknown')).toHaveLength(2);
   });

@@ -33,7 +33,14 @@ type Composite = GraphQLObjectType | GraphQLInterfaceType;
 /**
  * Fields whose results differ each time, such as cursors of changes, or that are deliberately slow.
  */
-const EXCLUDED_FIELDS = ['changes', 'login', 'changePassword', 'replaceToken', 'createAccessToken'];
+const EXCLUDED_FIELDS = [
+  'changes',
+  'login',
+  // These lock the account on a connection of their own, and would wait for the transaction of a
+  // run that has locked it.
+  ...['changePassword', 'replaceToken', 'createAccessToken'],
+  ...['revokeAccessToken', 'revokeAccessTokens', 'endSessions'],
+];
 const MAX_DEPTH = 5;
 const PAGE_ARGUMENTS = ['first', 'last', 'offset'];
 
