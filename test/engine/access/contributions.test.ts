@@ -287,7 +287,7 @@ test('a retired food is visible in existing rows only', async () => {
   expect((await ann.ask(create)).made.errors).toEqual([{ code: 'NOT_FOUND' }]);
 });
 
-test('an author whose food is in use is told what he can do about it', async () => {
+test('the error for a food in use names what its author can do', async () => {
   const id = await contribute(ann, 'Used by Ann');
 
   await eat(ann, id);
@@ -549,7 +549,7 @@ test('a contribution that was accepted or deleted does not await review again', 
   );
 });
 
-test('two imported foods never have one barcode, and the second one is told', async () => {
+test('two imported foods never have one barcode: the second write fails at the field', async () => {
   const ids = [
     await contribute(curator, 'Bar one'),
     await contribute(curator, 'Bar two'),
