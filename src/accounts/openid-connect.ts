@@ -3,7 +3,7 @@
  * (https://openid.net/specs/openid-connect-core-1_0.html#CodeFlowAuth). State, nonce and code
  * verifier are kept encrypted in a cookie of the browser that begins the sign-in.
  */
-import type { Configuration } from 'openid-client' with {
+import type { Configuration, CustomFetch } from 'openid-client' with {
   'resolution-mode': 'import',
 };
 import type { Logger } from 'pino';
@@ -14,6 +14,7 @@ import type { TokenVault } from './tokens';
 
 const PROVIDER_TIMEOUT_SECONDS = 10;
 const RETRY_AFTER_SECONDS = 10;
+const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 /** https://openid.net/specs/openid-connect-core-1_0.html#IDToken */
 const SUBJECT_PATTERN = /^[\x20-\x7e]{1,255}$/;
@@ -50,6 +51,21 @@ const loadClient = () => import('openid-client');
 
 type OpenIdClient = Awaited<ReturnType<typeof loadClient>>;
 
+/** Limits the size of the responses of the provider. */
+const fetchBounded: CustomFetch = async (url, options) => {
+  const response = await fetch(url, options as RequestInit);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > MAX_RESPONSE_BYTES) throw new Error('The response of the provider is too large.');
+    chunks.push(chunk);
+  }
+
+  return new Response(bytes ? Buffer.concat(chunks) : null, response);
+};
+
 export class OpenIdProvider {
   private configuration?: Promise<Configuration>;
 
@@ -65,6 +81,7 @@ export class OpenIdProvider {
     const issuer = new URL(oidcIssuer!);
     const options = {
       timeout: PROVIDER_TIMEOUT_SECONDS,
+      [client.customFetch]: fetchBounded,
       execute: [client.enableNonRepudiationChecks],
     };
 
