@@ -22,7 +22,7 @@ import {
 } from './food-batch';
 import { EXPORT_TABLE, readFoods, type FoodFileOptions, type FoodTable } from './food-files';
 
-const FOODS_PER_BATCH = 5_000;
+const FOODS_PER_BATCH = 2_500;
 const MAX_SOURCE_ID_CHARACTERS = 200;
 
 export interface FoodImportOptions extends FoodFileOptions {
