@@ -20,7 +20,7 @@ import {
 } from '../engine/declare/errors';
 import { type Scope, graphqlScopeName } from '../engine/access/scopes';
 import type { DatabaseSession } from '../database/session';
-import { logSecurityEvent, type SecurityEventSource } from './security-events';
+import { logSecurityEvent } from './security-events';
 import { JOIN_VIEWER_SQL, rowsOfUsers, viewerOf, VIEWER_COLUMNS_SQL } from './accounts';
 import { sha256 } from './tokens';
 import { registerChoices } from '../engine/declare/choices';
@@ -142,7 +142,6 @@ export async function revokeAccessTokens(
   userId: number,
   id: number | undefined,
   session: DatabaseSession,
-  eventSource: SecurityEventSource,
 ): Promise<number> {
   const rows = await session.query(
     'DELETE FROM "access_token" WHERE "user_id" = $1 AND ($2::int IS NULL OR "id" = $2) RETURNING "name"',
@@ -150,10 +149,7 @@ export async function revokeAccessTokens(
   );
 
   for (const { name } of rows) {
-    await logSecurityEvent(
-      { kind: 'ACCESS_TOKEN_REVOKED', userId, detail: name, ...eventSource },
-      session,
-    );
+    await logSecurityEvent({ kind: 'ACCESS_TOKEN_REVOKED', userId, detail: name }, session);
   }
 
   return rows.length;

@@ -33,7 +33,6 @@ import {
   findEvents,
   logSecurityEvent,
   type EventFilter,
-  type SecurityEventSource,
   type StoredSecurityEvent,
 } from './security-events';
 import { endSessions, listSessions, type StoredSession } from './sessions';
@@ -98,16 +97,14 @@ function parseAccountId(value: AccountId): number {
 export class Administration {
   private readonly superuser: Viewer;
   private readonly session: DatabaseSession;
-  private readonly eventSource: SecurityEventSource;
 
   /** Throws UNAUTHENTICATED or FORBIDDEN unless the viewer is a superuser. */
   constructor(context: Pick<Context, 'viewer' | 'session' | 'request'>) {
     this.superuser = requireSuperuser(context);
-    this.session = context.session.database.createSession();
-    this.eventSource = {
+    this.session = context.session.database.createSession({
       operator: `superuser ${this.superuser.username}`,
       address: context.request.clientNetwork,
-    };
+    });
   }
 
   /** Finds accounts, newest first unless `oldestFirst`. */
@@ -154,8 +151,8 @@ export class Administration {
   }
 
   async createUser(user: NewUser): Promise<StoredAccount> {
-    const { superuser, session, eventSource } = this;
-    const id = await this.change(superuser.id, true, () => createUser(user, session, eventSource));
+    const { superuser, session } = this;
+    const id = await this.change(superuser.id, true, () => createUser(user, session));
 
     return this.findAccount(id);
   }
@@ -169,9 +166,7 @@ export class Administration {
   }
 
   createPasswordLink(id: AccountId): Promise<PasswordLink> {
-    return this.change(id, true, (userId) =>
-      createPasswordLink(userId, this.session, this.eventSource),
-    );
+    return this.change(id, true, (userId) => createPasswordLink(userId, this.session));
   }
 
   signOut(id: AccountId): Promise<StoredAccount> {
@@ -199,7 +194,7 @@ export class Administration {
     await deleteUser(userId, this.session.database, async (session) => {
       await this.lockAccounts(userId, false, session);
       await logSecurityEvent(
-        { kind: 'ACCOUNT_DELETED', userId, detail, ...this.eventSource },
+        { kind: 'ACCOUNT_DELETED', userId, detail, ...this.session.auditSource },
         session,
       );
     });
@@ -223,15 +218,10 @@ export class Administration {
   private async changeAccount<A extends unknown[]>(
     id: AccountId,
     mayBeSelf: boolean,
-    change: (
-      userId: number,
-      ...args: [...A, DatabaseSession, SecurityEventSource]
-    ) => Promise<unknown>,
+    change: (userId: number, ...args: [...A, DatabaseSession]) => Promise<unknown>,
     ...args: A
   ): Promise<StoredAccount> {
-    await this.change(id, mayBeSelf, (userId) =>
-      change(userId, ...args, this.session, this.eventSource),
-    );
+    await this.change(id, mayBeSelf, (userId) => change(userId, ...args, this.session));
 
     return this.findAccount(id);
   }

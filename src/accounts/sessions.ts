@@ -8,7 +8,7 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Viewer } from '../engine/context';
 import { ClientError } from '../engine/declare/errors';
 import type { DatabaseSession } from '../database/session';
-import { logSecurityEvent, type SecurityEventSource } from './security-events';
+import { logSecurityEvent } from './security-events';
 import {
   JOIN_VIEWER_SQL,
   rowsOfUsers,
@@ -85,7 +85,6 @@ export async function endSessions(
   userId: number,
   id: string | undefined,
   session: DatabaseSession,
-  eventSource: SecurityEventSource,
 ): Promise<number> {
   const { length } = await session.query(
     `DELETE FROM "session" WHERE "user_id" = $1 AND ($2::bytea IS NULL OR "digest" = $2)
@@ -94,10 +93,7 @@ export async function endSessions(
   );
 
   if (length) {
-    await logSecurityEvent(
-      { kind: 'SESSIONS_ENDED', userId, detail: `${length}`, ...eventSource },
-      session,
-    );
+    await logSecurityEvent({ kind: 'SESSIONS_ENDED', userId, detail: `${length}` }, session);
   }
 
   return length;

@@ -35,7 +35,6 @@ import {
 import {
   findUserEvents,
   logSecurityEvent,
-  type SecurityEventSource,
   type StoredSecurityEvent,
 } from '../accounts/security-events';
 import { endSessions, listSessions, type StoredSession } from '../accounts/sessions';
@@ -86,13 +85,7 @@ export class AccountService implements AccountActions {
   /** Checks the password and returns the API key. */
   signIn(username: string, password: string): Promise<string> {
     return this.attemptSignIn(username, () =>
-      getApiKeyByPassword(
-        username,
-        password,
-        this.session,
-        this.services.tokenVault,
-        this.eventSource,
-      ),
+      getApiKeyByPassword(username, password, this.session, this.services.tokenVault),
     );
   }
 
@@ -101,7 +94,7 @@ export class AccountService implements AccountActions {
     const startUserSession = (userId: number) => this.authentication.startSession(userId);
 
     return this.attemptSignIn(username, () =>
-      signInWithPassword(username, password, startUserSession, this.session, this.eventSource),
+      signInWithPassword(username, password, startUserSession, this.session),
     );
   }
 
@@ -113,7 +106,7 @@ export class AccountService implements AccountActions {
     return this.attemptSignIn(token, async () => {
       const passwordHash = await hashPassword(password, this.requestInfo.clientNetwork);
 
-      await usePasswordLink(token, passwordHash, this.session, this.eventSource);
+      await usePasswordLink(token, passwordHash, this.session);
     });
   }
 
@@ -135,17 +128,14 @@ export class AccountService implements AccountActions {
       if (userId !== undefined) {
         if (this.userId !== userId) throw unauthenticatedError();
 
-        await this.changeCredentials(() =>
-          connectIdentity(userId, user, this.session, this.eventSource),
-        );
+        await this.changeCredentials(() => connectIdentity(userId, user, this.session));
 
         return { next };
       }
 
       const accountId = await findOrCreateProviderAccount(
         user,
-        database.createSession(),
-        this.eventSource,
+        database.createSession(this.session.auditSource),
       );
 
       // Row-level security shows the connection only to its user.
@@ -180,8 +170,8 @@ export class AccountService implements AccountActions {
     const viewer = await this.authentication.findSessionUser();
 
     if (viewer ? viewer.username === username : !isPage) return undefined;
-    const session = this.services.database.createSession();
-    const userId = await findOrCreateProxyAccount(username, session, this.eventSource);
+    const session = this.services.database.createSession(this.session.auditSource);
+    const userId = await findOrCreateProxyAccount(username, session);
 
     return this.startSessionWithoutPassword(userId, 'proxy');
   }
@@ -197,13 +187,7 @@ export class AccountService implements AccountActions {
       return this.authentication.startSession(userId);
     };
 
-    return signInWithoutPassword(
-      accountId,
-      detail,
-      startUserSession,
-      this.session,
-      this.eventSource,
-    );
+    return signInWithoutPassword(accountId, detail, startUserSession, this.session);
   }
 
   /**
@@ -263,13 +247,10 @@ export class AccountService implements AccountActions {
     const wrongPasswordError = () =>
       new InvalidInput([{ path: ['oldPassword'], ...WRONG_PASSWORD_ISSUE }, ...passwordIssues]);
     const storedHash = await this.attemptSignIn(viewer.username, async () => {
-      const hash = await verifyUserPassword(viewer.id, oldPassword, this.session, this.eventSource);
+      const hash = await verifyUserPassword(viewer.id, oldPassword, this.session);
 
       if (hash === undefined) {
-        await logSecurityEvent(
-          { kind: 'PASSWORD_REFUSED', userId: viewer.id, ...this.eventSource },
-          this.session,
-        );
+        await logSecurityEvent({ kind: 'PASSWORD_REFUSED', userId: viewer.id }, this.session);
         throw wrongPasswordError();
       }
 
@@ -284,7 +265,6 @@ export class AccountService implements AccountActions {
       this.authentication.sessionId,
       this.session,
       this.services.tokenVault,
-      this.eventSource,
     );
 
     if (token === undefined) throw wrongPasswordError();
@@ -295,13 +275,7 @@ export class AccountService implements AccountActions {
   replaceApiKey(): Promise<string> {
     return this.changeCredentials(
       async (userId) =>
-        (await replaceApiKey(
-          userId,
-          undefined,
-          this.session,
-          this.services.tokenVault,
-          this.eventSource,
-        ))!,
+        (await replaceApiKey(userId, undefined, this.session, this.services.tokenVault))!,
     );
   }
 
@@ -329,7 +303,6 @@ export class AccountService implements AccountActions {
           kind: 'ACCESS_TOKEN_CREATED',
           userId,
           detail: `${input.name.trim()} (${scopes})`,
-          ...this.eventSource,
         },
         this.session,
       );
@@ -339,9 +312,7 @@ export class AccountService implements AccountActions {
   }
 
   revokeAccessTokens(id?: number): Promise<number> {
-    return this.changeCredentials((userId) =>
-      revokeAccessTokens(userId, id, this.session, this.eventSource),
-    );
+    return this.changeCredentials((userId) => revokeAccessTokens(userId, id, this.session));
   }
 
   /** How the user can sign in, and where they are signed in. */
@@ -380,22 +351,21 @@ export class AccountService implements AccountActions {
         );
       }
 
-      await logSecurityEvent({ kind: 'ACCOUNT_DELETED', userId, ...this.eventSource }, session);
+      await logSecurityEvent(
+        { kind: 'ACCOUNT_DELETED', userId, ...this.session.auditSource },
+        session,
+      );
     });
   }
 
   /** Removes the connected sign-ins, if the account has a password. */
   disconnectIdentities(): Promise<void> {
-    return this.changeCredentials((userId) =>
-      disconnectIdentities(userId, this.session, this.eventSource),
-    );
+    return this.changeCredentials((userId) => disconnectIdentities(userId, this.session));
   }
 
   /** Ends the session with this digest, or all sessions. Returns their number. */
   endSessions(id?: string): Promise<number> {
-    return this.changeCredentials((userId) =>
-      endSessions(userId, id, this.session, this.eventSource),
-    );
+    return this.changeCredentials((userId) => endSessions(userId, id, this.session));
   }
 
   /**
@@ -412,7 +382,6 @@ export class AccountService implements AccountActions {
           Buffer.from(keyId, 'hex'),
           this.session,
           this.services.tokenVault,
-          this.eventSource,
         );
       }
     });
@@ -439,9 +408,5 @@ export class AccountService implements AccountActions {
   /** Authenticates the request again and throws if its credentials are no longer valid. */
   async requireValidCredentials(): Promise<void> {
     if (!(await this.authentication.authenticate())) throw unauthenticatedError();
-  }
-
-  private get eventSource(): SecurityEventSource {
-    return { address: this.requestInfo.clientNetwork };
   }
 }
