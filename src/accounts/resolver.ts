@@ -160,6 +160,6 @@ export class AuthResolver {
   })
   @FieldExtensions({ oncePerOperation: true })
   async replaceToken(@Ctx() { account }: Context): Promise<ReplaceTokenPayload> {
-    return { token: await account.replaceApiKey() };
+    return { token: (await account.replaceApiKey())! };
   }
 }

@@ -272,10 +272,17 @@ export class AccountService implements AccountActions {
     return token;
   }
 
-  replaceApiKey(): Promise<string> {
-    return this.changeCredentials(
-      async (userId) =>
-        (await replaceApiKey(userId, undefined, this.session, this.services.tokenVault))!,
+  replaceApiKey(keyId?: string): Promise<string | undefined> {
+    const digest = keyId === undefined ? undefined : Buffer.from(keyId, 'hex');
+
+    return this.changeCredentials((userId) =>
+      replaceApiKey(userId, digest, this.session, this.services.tokenVault),
+    );
+  }
+
+  createApiKey(): Promise<string> {
+    return this.changeCredentials((userId) =>
+      getOrCreateApiKey(userId, this.session, this.services.tokenVault),
     );
   }
 
@@ -366,25 +373,6 @@ export class AccountService implements AccountActions {
   /** Ends the session with this digest, or all sessions. Returns their number. */
   endSessions(id?: string): Promise<number> {
     return this.changeCredentials((userId) => endSessions(userId, id, this.session));
-  }
-
-  /**
-   * Creates the API key of the signed-in user, or replaces the key `keyId`. A form that is
-   * submitted twice thus does not replace the key just created.
-   */
-  createOrReplaceApiKey(keyId?: string): Promise<void> {
-    return this.changeCredentials(async (userId) => {
-      if (keyId === undefined) {
-        await getOrCreateApiKey(userId, this.session, this.services.tokenVault);
-      } else {
-        await replaceApiKey(
-          userId,
-          Buffer.from(keyId, 'hex'),
-          this.session,
-          this.services.tokenVault,
-        );
-      }
-    });
   }
 
   /**

@@ -3,9 +3,11 @@ import { fieldsOf, partFields, type Entity } from '../../engine/declare/fields';
 import { resourceOf } from '../../engine/declare/registry';
 import { isMergeable } from '../../engine/write/references';
 import { PostForm } from '../account/fields';
+import type { Answer, UserPage } from '../account/user-pages';
 import { FormField } from '../browse/form-field';
 import { localImagePath, thumbnailSrcOf } from '../browse/images';
 import type { FormControl } from '../browse/view/view-model';
+import { textOf } from '../html-response';
 import {
   hasField,
   hasImage,
@@ -27,15 +29,7 @@ import {
   rowTitleOf,
   ValueTable,
 } from './pages';
-import {
-  cataloguePath,
-  entityOf,
-  listCrumbOf,
-  rowNounOf,
-  textOf,
-  type CataloguePage,
-  type CatalogueRequest,
-} from './request';
+import { cataloguePath, entityOf, listCrumbOf, rowNounOf, type CatalogueRequest } from './request';
 
 const CONFLICT_ISSUE: RowIssue = {
   path: [],
@@ -83,7 +77,6 @@ interface SectionProps {
   request: CatalogueRequest;
   entity: Entity;
   row: LoadedRow['row'];
-  version: string;
   actions: ReadonlySet<string>;
   errors: ReturnType<typeof splitIssues>['fieldErrors'];
 }
@@ -97,7 +90,7 @@ function ActionForm(
     isDangerous?: boolean;
   },
 ) {
-  const { request, entity, row, version, action, control, errors } = props;
+  const { request, entity, row, action, control, errors } = props;
 
   return (
     <PostForm
@@ -106,7 +99,7 @@ function ActionForm(
       class="fields"
       noValidate
     >
-      <input type="hidden" name="version" value={version} />
+      <input type="hidden" name="version" value={row.version} />
       {control && (
         <FormField
           control={control}
@@ -236,17 +229,17 @@ const loadHistory = ({ operations }: CatalogueRequest, entity: Entity, row: Load
 export async function renderRowPage(
   request: CatalogueRequest,
   rejection?: Rejection,
-): Promise<CataloguePage> {
+): Promise<UserPage> {
   const { operations, visitor, params } = request;
   const entity = entityOf(request);
-  const { row, form, version } = await operations.load(entity, params.id!);
+  const { row, form } = await operations.load(entity, params.id!);
   const path = cataloguePath(entity, row.id);
   const storedTexts = storedTextsOf(row, form);
   const texts = rejection?.texts ?? storedTexts;
   const keys = [...inputKeysOf(form, texts), REASON_CONTROL.key, 'into'];
   const { fieldErrors: errors, rowErrors } = splitIssues(rejection?.issues ?? [], keys);
   const actions = availableActions(operations, entity, row);
-  const props = { request, entity, row, version, actions, errors };
+  const props = { request, entity, row, actions, errors };
   const isConflict = rejection?.issues.includes(CONFLICT_ISSUE);
 
   return {
@@ -268,7 +261,7 @@ export async function renderRowPage(
             texts={texts}
             errors={errors}
             conflictingTexts={isConflict ? storedTexts : undefined}
-            version={version}
+            version={row.version}
             actions={{ save: 'Save', ...(actions.has('accept') && { accept: 'Save and accept' }) }}
           />
         ) : (
@@ -295,7 +288,7 @@ export async function renderRowPage(
 }
 
 /** Takes an action on a row. Returns the page with the problems, or the path of the next page. */
-export async function changeRow(request: CatalogueRequest): Promise<CataloguePage | string> {
+export async function changeRow(request: CatalogueRequest): Promise<Answer> {
   const { operations, body, params } = request;
   const entity = entityOf(request);
   const loadedRow = await operations.load(entity, params.id!);
@@ -307,9 +300,7 @@ export async function changeRow(request: CatalogueRequest): Promise<CataloguePag
     return renderRowPage(request, { issues: [UNAVAILABLE_ISSUE] });
   }
 
-  const formVersion = textOf(body, 'version') || loadedRow.version;
-
-  if (formVersion !== loadedRow.version) {
+  if (![row.version, ''].includes(textOf(body, 'version'))) {
     return renderRowPage(request, { issues: [CONFLICT_ISSUE], texts });
   }
 
