@@ -20,46 +20,14 @@ import { runWrite, InputError, TYPICAL_ISSUE_COUNT } from '../engine/schema/payl
 import { RequiresFields } from '../engine/read/query-plan';
 import { DateTimeScalar } from '../engine/declare/scalars';
 import { User } from './user';
-import {
-  listAccessTokens,
-  MAX_TOKEN_NAME_LENGTH,
-  type StoredAccessToken,
-  TokenScope,
-} from './access-tokens';
+import { AccessToken, listAccessTokens, MAX_TOKEN_NAME_LENGTH, TokenScope } from './access-tokens';
 
-const TYPICAL_SCOPE_COUNT = 3;
 const TYPICAL_TOKEN_COUNT = 5;
-
-@ObjectType({
-  description: 'A token that gives a program limited access to the account of its owner.',
-  simpleResolvers: true,
-})
-export class AccessToken {
-  @Field(() => ID, { description: 'Identifies the token.' }) declare id: number;
-  @Field(() => String, { description: 'The name given by the owner.' }) declare name: string;
-  @ListSize(TYPICAL_SCOPE_COUNT)
-  @Field(() => [TokenScope.type], { description: 'What it is for.' })
-  declare scopes: string[];
-  @Field(() => DateTimeScalar, { description: 'When the token was created.' })
-  declare createdAt: string;
-  @Field(() => DateTimeScalar, {
-    nullable: true,
-    description: 'When the token expires; null if never.',
-  })
-  declare expiresAt: string | null;
-  @Field(() => Boolean, { description: 'Whether the token has expired.' })
-  declare isExpired: boolean;
-  @Field(() => DateTimeScalar, {
-    nullable: true,
-    description: 'When it was last used, to the nearest ten minutes; null if never.',
-  })
-  declare lastUsedAt: string | null;
-}
 
 export interface CreatedAccessToken {
   /** The secret by which clients authenticate. The server stores only a hash of it. */
   token: string;
-  accessToken: StoredAccessToken;
+  accessToken: AccessToken;
 }
 
 @ObjectType({
@@ -78,7 +46,7 @@ class CreateAccessTokenPayload {
     nullable: true,
     description: 'The created access token; null if there are errors.',
   })
-  readonly accessToken: StoredAccessToken | null;
+  readonly accessToken: AccessToken | null;
 
   @ListSize(TYPICAL_ISSUE_COUNT)
   @Field(() => [InputError], {
@@ -133,10 +101,7 @@ export class AccessTokenResolver {
   })
   @FieldExtensions({ cost: { weight: 2 }, ...listSizeExtensions(TYPICAL_TOKEN_COUNT) })
   @RequiresFields(() => User, 'id')
-  accessTokens(
-    @Root() { id }: { id: number },
-    @Ctx() context: Context,
-  ): Promise<StoredAccessToken[]> {
+  accessTokens(@Root() { id }: { id: number }, @Ctx() context: Context): Promise<AccessToken[]> {
     requireViewerWithoutAccessToken(context);
     return context.loaders
       .getOrCreate('access tokens', (ids) => listAccessTokens(ids as number[], context.session))

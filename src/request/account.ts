@@ -5,7 +5,7 @@
 import {
   listAccessTokens,
   revokeAccessTokens,
-  type StoredAccessToken,
+  type AccessToken,
   type NewAccessToken,
 } from '../accounts/access-tokens';
 import {
@@ -32,12 +32,8 @@ import {
   findOrCreateProxyAccount,
   isConnected,
 } from '../accounts/identities';
-import {
-  findUserEvents,
-  logSecurityEvent,
-  type StoredSecurityEvent,
-} from '../accounts/security-events';
-import { endSessions, listSessions, type StoredSession } from '../accounts/sessions';
+import { findUserEvents, logSecurityEvent, type SecurityEvent } from '../accounts/security-events';
+import { endSessions, listSessions, type AccountSession } from '../accounts/sessions';
 import { requireViewerWithoutAccessToken } from '../engine/access/access';
 import { graphqlScopeName, type Scope } from '../engine/access/scopes';
 import type { AccountActions, RequestInfo } from '../engine/context';
@@ -290,13 +286,13 @@ export class AccountService implements AccountActions {
     return findApiKey(this.userId, this.session, this.services.tokenVault);
   }
 
-  async listAccessTokens(): Promise<StoredAccessToken[]> {
+  async listAccessTokens(): Promise<AccessToken[]> {
     const [tokens] = await listAccessTokens([this.userId], this.session);
 
     return tokens!;
   }
 
-  async listSecurityEvents(): Promise<StoredSecurityEvent[]> {
+  async listSecurityEvents(): Promise<SecurityEvent[]> {
     return findUserEvents(this.userId, { limit: MAX_LISTED_EVENTS }, this.session);
   }
 
@@ -326,7 +322,7 @@ export class AccountService implements AccountActions {
   async loadSignIns(): Promise<{
     hasPassword: boolean;
     issuers: string[];
-    sessions: StoredSession[];
+    sessions: AccountSession[];
   }> {
     const { userId } = this;
     const [account] = await this.session.query(

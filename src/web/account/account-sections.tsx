@@ -1,13 +1,9 @@
 /** Access tokens, sessions and recent security events on the pages of an account. */
-import {
-  type StoredAccessToken,
-  MAX_TOKEN_NAME_LENGTH,
-  SCOPES,
-} from '../../accounts/access-tokens';
+import { type AccessToken, MAX_TOKEN_NAME_LENGTH, SCOPES } from '../../accounts/access-tokens';
 import { EVENT_KINDS } from '../../accounts/event-kinds';
-import type { StoredSecurityEvent } from '../../accounts/security-events';
+import type { SecurityEvent } from '../../accounts/security-events';
 import { graphqlScopeName } from '../../engine/access/scopes';
-import type { StoredSession } from '../../accounts/sessions';
+import type { AccountSession } from '../../accounts/sessions';
 import { API_KEY_PAGE_PATH } from './account-paths';
 import { Errors, Field, PostForm, RowButton, Time } from './fields';
 import type { Visitor } from '../layout';
@@ -47,7 +43,7 @@ interface ListProps {
 export const SessionTable = ({
   sessions,
   ...page
-}: ListProps & { sessions: readonly StoredSession[] }) => (
+}: ListProps & { sessions: readonly AccountSession[] }) => (
   <Table
     label="Sessions"
     columns={['Signed in', 'Last used', 'Sign out']}
@@ -63,10 +59,7 @@ export const SessionTable = ({
   />
 );
 
-export const TokenTable = ({
-  tokens,
-  ...page
-}: ListProps & { tokens: readonly StoredAccessToken[] }) => (
+export const TokenTable = ({ tokens, ...page }: ListProps & { tokens: readonly AccessToken[] }) => (
   <Table
     label="Access tokens"
     columns={['Name', 'Scopes', 'Created', 'Expires', 'Last used', 'Revoke']}
@@ -142,7 +135,7 @@ export function AccessTokenSection({
   visitor,
   form,
 }: {
-  tokens: readonly StoredAccessToken[];
+  tokens: readonly AccessToken[];
   visitor: Visitor;
   form?: TokenFormValues;
 }) {
@@ -172,7 +165,7 @@ export function AccessTokenSection({
   );
 }
 
-export function SecurityEventSection({ events }: { events: readonly StoredSecurityEvent[] }) {
+export function SecurityEventSection({ events }: { events: readonly SecurityEvent[] }) {
   return (
     <>
       <h2>Recent security events</h2>

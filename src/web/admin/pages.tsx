@@ -6,10 +6,10 @@ import { DateTime } from 'luxon';
 import type { ComponentChildren } from 'preact';
 import type { UserRoles } from '../../accounts/accounts';
 import { EVENT_KINDS, isEventKind } from '../../accounts/event-kinds';
-import type { AccountFilter, Administration, StoredAccount } from '../../accounts/administration';
-import type { StoredUsage } from '../../accounts/usage';
+import type { AccountFilter, Administration, Account } from '../../accounts/administration';
+import type { AccountUsage } from '../../accounts/usage';
 import type { PasswordLink } from '../../accounts/password-links';
-import type { StoredSecurityEvent } from '../../accounts/security-events';
+import type { SecurityEvent } from '../../accounts/security-events';
 import { invalidArgumentError } from '../../engine/declare/errors';
 import { parseRowId } from '../../engine/declare/node';
 import { NO_NULL_CHARACTERS_MESSAGE } from '../../shared/messages';
@@ -125,7 +125,7 @@ interface AccountAction {
   label: string;
 
   /** Whether the button is offered for this state of the account. */
-  isOffered?(account: StoredAccount): boolean;
+  isOffered?(account: Account): boolean;
   run(administration: Administration, id: number): Promise<unknown>;
 }
 
@@ -158,7 +158,7 @@ export const ACCOUNT_ACTIONS: Readonly<Record<string, AccountAction>> = {
   'revoke-superuser': roleAction('Revoke superuser', 'isSuperuser', false),
 };
 
-const AccountTable = ({ account, usage }: { account: StoredAccount; usage: StoredUsage }) => (
+const AccountTable = ({ account, usage }: { account: Account; usage: AccountUsage }) => (
   <Table
     label="Account"
     columns={['E-mail', 'State', 'Joined', 'Last sign-in', 'Sessions', 'Tokens', 'Rows', 'Images']}
@@ -195,7 +195,7 @@ const DeletionForm = ({ action, visitor }: { action: string; visitor: Visitor })
   </details>
 );
 
-const EventTable = ({ events }: { events: readonly StoredSecurityEvent[] }) => (
+const EventTable = ({ events }: { events: readonly SecurityEvent[] }) => (
   <Table
     label="Events"
     columns={['Time', 'Event', 'Account', 'By', 'Address', 'Details']}
@@ -213,7 +213,7 @@ const EventTable = ({ events }: { events: readonly StoredSecurityEvent[] }) => (
 /** The page of one account, with the link that was just created. */
 export async function accountPage(
   { administration, context, visitor }: AdminRequest,
-  account: StoredAccount,
+  account: Account,
   link?: PasswordLink,
 ): Promise<UserPage> {
   const [usage] = await administration.readUsage([account.id]);
