@@ -5,13 +5,11 @@
  * user and kind. Events of operators are not limited.
  */
 import type { Logger } from 'pino';
-import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
 import { ClientError } from '../engine/declare/errors';
-import { DateTimeScalar } from '../engine/declare/scalars';
 import type { Database } from '../database/connection';
 import type { Row } from '../database/rows';
 import type { AuditSource, DatabaseSession } from '../database/session';
-import { EVENT_KINDS, type EventKind } from './event-kinds';
+import type { EventKind } from './event-kinds';
 import type { IdWindow } from './id-pages';
 
 export interface NewSecurityEvent extends AuditSource {
@@ -92,41 +90,18 @@ export async function logSecurityEvent(
   }
 }
 
-const SecurityEventKind = Object.fromEntries(
-  Object.keys(EVENT_KINDS).map((kind) => [kind, kind]),
-) as Record<EventKind, EventKind>;
+export interface StoredSecurityEvent {
+  id: number;
+  occurredAt: string;
+  kind: EventKind;
+  userId: number | null;
+  username: string | null;
+  address: string | null;
+  operator: string | null;
+  detail: string | null;
 
-registerEnumType(SecurityEventKind, {
-  name: 'SecurityEventKind',
-  description: 'The kind of a security event.',
-  valuesConfig: Object.fromEntries(
-    Object.entries(EVENT_KINDS).map(([kind, description]) => [kind, { description }]),
-  ),
-});
-
-@ObjectType({
-  description: 'An event of an account, as recorded in the audit log.',
-  simpleResolvers: true,
-})
-export class SecurityEvent {
-  @Field(() => ID, { description: 'Identifies the event; later events have greater ids.' })
-  declare id: number;
-  @Field(() => DateTimeScalar, { description: 'When it happened.' }) declare occurredAt: string;
-  @Field(() => SecurityEventKind, { description: 'What happened.' }) declare kind: EventKind;
-  @Field(() => String, {
-    nullable: true,
-    description: 'The client address (for IPv6, the network); null for actions of an operator.',
-  })
-  declare address: string | null;
-  @Field(() => String, { nullable: true, description: 'Details, such as the name of a token.' })
-  declare detail: string | null;
-  @Field(() => Boolean, {
-    description: 'Whether further events of this kind were dropped for an hour.',
-  })
-  declare wasTruncated: boolean;
-  declare userId: number | null;
-  declare username: string | null;
-  declare operator: string | null;
+  /** Whether this event reached the hourly limit, so that further ones may have been dropped. */
+  wasTruncated: boolean;
 }
 
 export interface EventFilter {
@@ -174,7 +149,7 @@ export const findUserEvents = (
   userId: number,
   { olderThanId, newerThanId, oldestFirst, limit }: IdWindow,
   session: DatabaseSession,
-): Promise<SecurityEvent[]> => {
+): Promise<StoredSecurityEvent[]> => {
   const statement = oldestFirst ? SELECT_OLDEST_FIRST_SQL : SELECT_NEWEST_FIRST_SQL;
 
   return session.query(statement, [
@@ -182,7 +157,7 @@ export const findUserEvents = (
     olderThanId ?? null,
     newerThanId ?? null,
     limit,
-  ]) as Promise<Row[]> as Promise<SecurityEvent[]>;
+  ]) as Promise<Row[]> as Promise<StoredSecurityEvent[]>;
 };
 
 export const countUserEvents = async (userId: number, session: DatabaseSession): Promise<number> =>
@@ -193,7 +168,7 @@ export const findEvents = (
   filter: EventFilter,
   limit: number,
   session: DatabaseSession,
-): Promise<SecurityEvent[]> => {
+): Promise<StoredSecurityEvent[]> => {
   const { username, kinds, address, since, until, olderThanId } = filter;
   const values = [
     username ?? null,
@@ -205,7 +180,9 @@ export const findEvents = (
     limit,
   ];
 
-  return session.query(SELECT_EVENTS_SQL, values) as Promise<Row[]> as Promise<SecurityEvent[]>;
+  return session.query(SELECT_EVENTS_SQL, values) as Promise<Row[]> as Promise<
+    StoredSecurityEvent[]
+  >;
 };
 
 const PRUNE_INTERVAL_MS = 6 * 60 * 60 * 1000;
