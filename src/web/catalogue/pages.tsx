@@ -296,25 +296,30 @@ export function History(props: {
   );
 }
 
-export const RowTable = (props: {
+export function RowTable(props: {
   label: string;
-  rows: readonly { entity: Entity; row: ListedRow }[];
+  rows: readonly { entity: Entity; row: ListedRow; addedAt?: string }[];
   emptyText: string;
-}) =>
-  props.rows.length ? (
+  hasTimes?: boolean;
+}) {
+  const { label, rows, emptyText, hasTimes } = props;
+
+  if (!rows.length) return <p>{emptyText}</p>;
+
+  return (
     <Table
-      label={props.label}
-      columns={['Name', 'Type', 'Id', 'State']}
-      rows={props.rows.map(({ entity, row }) => [
+      label={label}
+      columns={['Name', 'State', ...(hasTimes ? ['Added'] : []), 'Type', 'Id']}
+      rows={rows.map(({ entity, row, addedAt }) => [
         <a href={cataloguePath(entity, row.id)}>{rowTitleOf(entity, row)}</a>,
+        rowStateOf(row),
+        ...(hasTimes ? [<Time time={addedAt!} />] : []),
         upperFirst(rowNounOf(entity)),
         row.id,
-        rowStateOf(row),
       ])}
     />
-  ) : (
-    <p>{props.emptyText}</p>
   );
+}
 
 export const NextLink = ({ query }: { query: Record<string, string | undefined> }) => {
   const parameters = Object.entries(query).filter((entry): entry is [string, string] =>

@@ -6,13 +6,12 @@ import type { RequestHandler, Router } from 'express';
 import { contributorTableOf } from '../../engine/access/access';
 import { notFoundError } from '../../engine/declare/errors';
 import type { Entity } from '../../engine/declare/fields';
-import { upperFirst, withArticle } from '../../engine/declare/inflection';
+import { withArticle } from '../../engine/declare/inflection';
 import { resourceOf } from '../../engine/declare/registry';
-import { Field, Time } from '../account/fields';
+import { Field } from '../account/fields';
 import type { Answer, ForUsers, UserHandler, UserPage } from '../account/user-pages';
 import { listPath } from '../browse/view/page-routes';
 import { textOf, textParameters, type FormValues } from '../html-response';
-import { Table } from '../table';
 import {
   hasField,
   hasImage,
@@ -32,9 +31,7 @@ import {
   NextLink,
   PENDING_NOTE,
   Problems,
-  rowStateOf,
   RowTable,
-  rowTitleOf,
 } from './pages';
 import {
   CATALOGUE_PATH,
@@ -105,29 +102,17 @@ async function loadContributions({ operations }: CatalogueRequest) {
     .sort((a, b) => b.addedAt.localeCompare(a.addedAt));
 }
 
-async function renderContributions(request: CatalogueRequest) {
-  const contributions = await loadContributions(request);
-
-  return (
-    <>
-      <h2>Your contributions</h2>
-      {contributions.length ? (
-        <Table
-          label="Your contributions"
-          columns={['Name', 'State', 'Added', 'Type']}
-          rows={contributions.map(({ entity, row, addedAt }) => [
-            <a href={cataloguePath(entity, row.id)}>{rowTitleOf(entity, row)}</a>,
-            rowStateOf(row),
-            <Time time={addedAt} />,
-            upperFirst(rowNounOf(entity)),
-          ])}
-        />
-      ) : (
-        <p>You have added nothing yet.</p>
-      )}
-    </>
-  );
-}
+const renderContributions = async (request: CatalogueRequest) => (
+  <>
+    <h2>Your contributions</h2>
+    <RowTable
+      label="Your contributions"
+      rows={await loadContributions(request)}
+      emptyText="You have added nothing yet."
+      hasTimes
+    />
+  </>
+);
 
 /** The rows that await a decision, and links to all types and to the history. */
 async function renderCuration({ operations }: CatalogueRequest) {
