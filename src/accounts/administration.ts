@@ -35,7 +35,7 @@ import {
   findEvents,
   logSecurityEvent,
   type EventFilter,
-  type SecurityEvent,
+  type StoredSecurityEvent,
 } from './security-events';
 import { endSessions, listSessions, type AccountSession } from './sessions';
 import { accountUsageSql, type AccountUsage } from './usage';
@@ -163,7 +163,7 @@ export class Administration {
     return listAccessTokens(ids, this.session);
   }
 
-  findEvents(filter: EventFilter, limit: number): Promise<SecurityEvent[]> {
+  findEvents(filter: EventFilter, limit: number): Promise<StoredSecurityEvent[]> {
     return findEvents(filter, limit, this.session);
   }
 

@@ -1,7 +1,11 @@
 /** `fitgraph audit`: prints the audit log. */
 import { ClientError } from '../engine/declare/errors';
 import type { EventKind } from '../accounts/event-kinds';
-import { findEvents, type EventFilter, type SecurityEvent } from '../accounts/security-events';
+import {
+  findEvents,
+  type EventFilter,
+  type StoredSecurityEvent,
+} from '../accounts/security-events';
 import { withDatabase, printLine, replaceControlCharacters } from './command-context';
 
 const PAGE_SIZE = 1_000;
@@ -15,7 +19,7 @@ function formatEvent({
   operator,
   detail,
   wasTruncated,
-}: SecurityEvent): string {
+}: StoredSecurityEvent): string {
   const account = username ?? (userId === null ? '-' : `#${userId}`);
   const source = [operator === null ? [] : `operator ${operator}`, address ?? []]
     .flat()

@@ -32,7 +32,11 @@ import {
   findOrCreateProxyAccount,
   isConnected,
 } from '../accounts/identities';
-import { findUserEvents, logSecurityEvent, type SecurityEvent } from '../accounts/security-events';
+import {
+  findUserEvents,
+  logSecurityEvent,
+  type StoredSecurityEvent,
+} from '../accounts/security-events';
 import { endSessions, listSessions, type AccountSession } from '../accounts/sessions';
 import { requireViewerWithoutAccessToken } from '../engine/access/access';
 import { graphqlScopeName, type Scope } from '../engine/access/scopes';
@@ -292,7 +296,7 @@ export class AccountService implements AccountActions {
     return tokens!;
   }
 
-  async listSecurityEvents(): Promise<SecurityEvent[]> {
+  async listSecurityEvents(): Promise<StoredSecurityEvent[]> {
     return findUserEvents(this.userId, { limit: MAX_LISTED_EVENTS }, this.session);
   }
 

@@ -1,7 +1,7 @@
 /** Access tokens, sessions and recent security events on the pages of an account. */
 import { type AccessToken, MAX_TOKEN_NAME_LENGTH, SCOPES } from '../../accounts/access-tokens';
 import { EVENT_KINDS } from '../../accounts/event-kinds';
-import type { SecurityEvent } from '../../accounts/security-events';
+import type { StoredSecurityEvent } from '../../accounts/security-events';
 import { graphqlScopeName } from '../../engine/access/scopes';
 import type { AccountSession } from '../../accounts/sessions';
 import { API_KEY_PAGE_PATH } from './account-paths';
@@ -165,7 +165,7 @@ export function AccessTokenSection({
   );
 }
 
-export function SecurityEventSection({ events }: { events: readonly SecurityEvent[] }) {
+export function SecurityEventSection({ events }: { events: readonly StoredSecurityEvent[] }) {
   return (
     <>
       <h2>Recent security events</h2>

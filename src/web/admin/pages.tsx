@@ -9,7 +9,7 @@ import { EVENT_KINDS, isEventKind } from '../../accounts/event-kinds';
 import type { AccountFilter, Administration, Account } from '../../accounts/administration';
 import type { AccountUsage } from '../../accounts/usage';
 import type { PasswordLink } from '../../accounts/password-links';
-import type { SecurityEvent } from '../../accounts/security-events';
+import type { StoredSecurityEvent } from '../../accounts/security-events';
 import { invalidArgumentError } from '../../engine/declare/errors';
 import { parseRowId } from '../../engine/declare/node';
 import { NO_NULL_CHARACTERS_MESSAGE } from '../../shared/messages';
@@ -195,7 +195,7 @@ const DeletionForm = ({ action, visitor }: { action: string; visitor: Visitor })
   </details>
 );
 
-const EventTable = ({ events }: { events: readonly SecurityEvent[] }) => (
+const EventTable = ({ events }: { events: readonly StoredSecurityEvent[] }) => (
   <Table
     label="Events"
     columns={['Time', 'Event', 'Account', 'By', 'Address', 'Details']}
