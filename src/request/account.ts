@@ -47,7 +47,6 @@ import {
   forbiddenError,
   unauthenticatedError,
   throwIfInvalid,
-  type InputIssue,
   invalidValueIssue,
   validationIssue,
   IssueCode,
@@ -140,12 +139,19 @@ export class AccountService implements AccountActions {
 
       // Row-level security shows the connection only to its user.
       this.session.setClient('users', accountId);
-      const sessionCookie = await this.startSessionWithoutPassword(
+
+      const startUserSession = async () => {
+        // The account is locked: a change of the password at the same time has disconnected it.
+        if (!(await isConnected(accountId, user, this.session))) throw unauthenticatedError();
+
+        return this.authentication.startSession(accountId);
+      };
+
+      const sessionCookie = await signInWithoutPassword(
         accountId,
         user.issuer,
-        async () => {
-          if (!(await isConnected(accountId, user, this.session))) throw unauthenticatedError();
-        },
+        startUserSession,
+        this.session,
       );
 
       return { next, sessionCookie };
@@ -173,21 +179,9 @@ export class AccountService implements AccountActions {
     const session = this.services.database.createSession(this.session.auditSource);
     const userId = await findOrCreateProxyAccount(username, session);
 
-    return this.startSessionWithoutPassword(userId, 'proxy');
-  }
+    const startUserSession = () => this.authentication.startSession(userId);
 
-  /** `check` runs when the account is locked, after a change of the password at the same time. */
-  private startSessionWithoutPassword(
-    accountId: number,
-    detail: string,
-    check?: () => Promise<void>,
-  ): Promise<string> {
-    const startUserSession = async (userId: number) => {
-      await check?.();
-      return this.authentication.startSession(userId);
-    };
-
-    return signInWithoutPassword(accountId, detail, startUserSession, this.session);
+    return signInWithoutPassword(userId, 'proxy', startUserSession, this.session);
   }
 
   /**
@@ -237,13 +231,10 @@ export class AccountService implements AccountActions {
    */
   async changePassword(oldPassword: string, newPassword: string): Promise<string> {
     const viewer = requireViewerWithoutAccessToken(this.authentication);
-    const passwordProblem = describePasswordProblem(newPassword);
-    const passwordIssues: InputIssue[] = [];
-
-    if (passwordProblem) {
-      passwordIssues.push({ path: ['newPassword'], ...invalidValueIssue(passwordProblem) });
-    }
-
+    const problem = describePasswordProblem(newPassword);
+    const passwordIssues = problem
+      ? [{ path: ['newPassword'], ...invalidValueIssue(problem) }]
+      : [];
     const wrongPasswordError = () =>
       new InvalidInput([{ path: ['oldPassword'], ...WRONG_PASSWORD_ISSUE }, ...passwordIssues]);
     const storedHash = await this.attemptSignIn(viewer.username, async () => {
