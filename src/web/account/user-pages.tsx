@@ -88,11 +88,14 @@ export const userPages =
     const headers = securityHeaders(inlineStyleSource(style));
 
     return (handle) => async (message, response) => {
-      if (!(await authenticate(message))) return redirect(response, loginUrl(message.path));
+      const isSignedIn = await authenticate(message);
       const context = contextOf(message);
+      const visitor = context.authentication.pageVisitor();
+
+      if (!isSignedIn) return redirect(response, loginUrl(visitor.returnUrl));
       const request: UserRequest = {
         context,
-        visitor: context.authentication.pageVisitor(),
+        visitor,
         query: message.query,
         body: message.body as FormValues,
         params: message.params as Record<string, string>,
