@@ -192,10 +192,12 @@ export class CatalogueOperations {
     );
   }
 
-  delete(entity: Entity, id: string): Promise<Outcome> {
-    const { deleteMutationName } = resourceOf(entity)!.metadata;
-
-    return this.mutate(`${deleteMutationName}(id: $id)`, '($id: ID!)', { id });
+  delete(entity: Entity, id: string, ifVersion: string): Promise<Outcome> {
+    return this.mutate(
+      `${resourceOf(entity)!.metadata.deleteMutationName}(id: $id, ifVersion: $ifVersion)`,
+      '($id: ID!, $ifVersion: String)',
+      { id, ifVersion },
+    );
   }
 
   merge(entity: Entity, from: string, into: string): Promise<Outcome> {

@@ -78,13 +78,16 @@ function AddLink({ entity }: { entity: Entity }) {
   );
 }
 
-/** Rows that the user has added, with their present states. */
-async function loadContributions({ operations }: CatalogueRequest) {
+/** Rows that the user has added, with their present states, the latest first. */
+async function renderContributions({ operations, query }: CatalogueRequest) {
   const entities = contributedEntities();
-  const { rows: changes } = await operations.findChanges({
-    operation: { eq: 'CREATED' },
-    table: { in: entities.map((entity) => resourceOf(entity)!.table) },
-  });
+  const { rows: changes, nextCursor } = await operations.findChanges(
+    {
+      operation: { eq: 'CREATED' },
+      table: { in: entities.map((entity) => resourceOf(entity)!.table) },
+    },
+    textOf(query, 'after') || undefined,
+  );
   const contributions = entities.map(async (entity) => {
     const ownChanges = changes.filter(({ table }) => table === resourceOf(entity)!.table);
     const ids = ownChanges.map(({ rowId }) => rowId);
@@ -97,22 +100,21 @@ async function loadContributions({ operations }: CatalogueRequest) {
     }));
   });
 
-  return (await Promise.all(contributions))
-    .flat()
-    .sort((a, b) => b.addedAt.localeCompare(a.addedAt));
-}
+  const rows = (await Promise.all(contributions)).flat();
 
-const renderContributions = async (request: CatalogueRequest) => (
-  <>
-    <h2>Your contributions</h2>
-    <RowTable
-      label="Your contributions"
-      rows={await loadContributions(request)}
-      emptyText="You have added nothing yet."
-      hasTimes
-    />
-  </>
-);
+  return (
+    <>
+      <h2>Your contributions</h2>
+      <RowTable
+        label="Your contributions"
+        rows={rows.sort((a, b) => b.addedAt.localeCompare(a.addedAt))}
+        emptyText="You have added nothing yet."
+        hasTimes
+      />
+      <NextLink query={{ after: nextCursor }} />
+    </>
+  );
+}
 
 /** The rows that await a decision, and links to all types and to the history. */
 async function renderCuration({ operations }: CatalogueRequest) {

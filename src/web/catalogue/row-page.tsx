@@ -321,7 +321,7 @@ async function runAction(
     case 'undo':
       return operations.undo(textOf(body, 'change'));
     case 'delete':
-      return operations.delete(entity, id);
+      return operations.delete(entity, id, row.version);
     default:
       return update({ isRetired: action === 'retire' });
   }
