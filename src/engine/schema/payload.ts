@@ -123,3 +123,19 @@ export async function runWrite<T>(
     throw error;
   }
 }
+
+/**
+ * Runs a write that returns the fields of its payload. Validation issues become its errors, besides
+ * the fields of `emptyResult`.
+ */
+export async function runPayloadWrite<T extends object>(
+  write: () => Promise<T>,
+  emptyResult?: T,
+): Promise<object> {
+  try {
+    return { ...(await write()), errors: [] };
+  } catch (error) {
+    if (error instanceof InvalidInput) return { ...emptyResult, errors: error.issues };
+    throw error;
+  }
+}

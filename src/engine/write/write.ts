@@ -394,7 +394,7 @@ async function readWritableRows(
   return new Map(rows.map((row) => [row.id as number, row]));
 }
 
-export interface Deletion {
+interface Deletion {
   ids: readonly number[];
 
   /** Number of rows of their history, such as the logs of a workout, that were deleted, too. */

@@ -30,9 +30,6 @@ export const TOKEN_LIFETIME_CHOICES: readonly [days: string, label: string][] = 
   ['', 'never'],
 ];
 
-export type ApiKeyPageAction =
-  'show' | 'make' | 'replace' | 'create-token' | 'revoke-token' | 'revoke-tokens';
-
 interface ListProps {
   visitor: Visitor;
 
