@@ -16,7 +16,7 @@ import { NO_NULL_CHARACTERS_MESSAGE } from '../../shared/messages';
 import { MOMENT_FORMATS, parseMoment } from '../../shared/moments';
 import { CATALOGUE_PATH } from '../catalogue/request';
 import { SessionTable, TokenTable } from '../account/account-sections';
-import { Field, PostForm, SecretNotice, Time } from '../account/fields';
+import { Field, NextLink, PostForm, SecretNotice, Time } from '../account/fields';
 import type { UserPage, UserRequest } from '../account/user-pages';
 import { CopyScript } from '../copy-button';
 import { textParameter, type FormValues } from '../html-response';
@@ -56,16 +56,11 @@ function readMoment({ query, context }: AdminRequest, name: string): string | un
 const olderThanId = (query: FormValues) => parseRowId(textParameter(query, 'after'));
 
 /** Link to the next page of a list, if this page is full. */
-function OlderLink({ rows, query }: { rows: readonly { id: number }[]; query: FormValues }) {
-  if (rows.length < PAGE_SIZE) return null;
-  const parameters = { ...(query as Record<string, string>), after: String(rows.at(-1)!.id) };
+const OlderLink = ({ rows, query }: { rows: readonly { id: number }[]; query: FormValues }) => {
+  const lastId = rows[PAGE_SIZE - 1]?.id;
 
-  return (
-    <p>
-      <a href={`?${new URLSearchParams(parameters)}`}>Older</a>
-    </p>
-  );
-}
+  return <NextLink label="Older" query={{ ...query, after: lastId && String(lastId) }} />;
+};
 
 const ACCOUNT_FILTERS: Readonly<Record<string, AccountFilter>> = {
   all: {},

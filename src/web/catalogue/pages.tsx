@@ -4,7 +4,7 @@ import type { Context } from '../../engine/context';
 import { fieldsOf, type Entity, type EntityField } from '../../engine/declare/fields';
 import { upperFirst } from '../../engine/declare/inflection';
 import { allEntities, resourceOf } from '../../engine/declare/registry';
-import { PostForm, Time } from '../account/fields';
+import { Errors, PostForm, Time } from '../account/fields';
 import { FormField } from '../browse/form-field';
 import { fieldLabelOf } from '../browse/view/labels';
 import { formatControlValue, hasConflict } from '../browse/view/stored-values';
@@ -32,12 +32,7 @@ export function rowStateOf({ status, isRetired, refusalReason }: Partial<ListedR
 export const PENDING_NOTE = 'Only you see and use it until a curator accepts it.';
 
 export const Problems = ({ errors }: { errors: readonly string[] }) => (
-  <div class="alert" role="alert">
-    <strong>Nothing was saved.</strong>
-    {errors.map((error) => (
-      <p class="error">{error}</p>
-    ))}
-  </div>
+  <Errors title="Nothing was saved." messages={errors} />
 );
 
 /** Keys of all inputs of a form, those of a new part included. */
@@ -320,15 +315,3 @@ export function RowTable(props: {
     />
   );
 }
-
-export const NextLink = ({ query }: { query: Record<string, string | undefined> }) => {
-  const parameters = Object.entries(query).filter((entry): entry is [string, string] =>
-    Boolean(entry[1]),
-  );
-
-  return query.after ? (
-    <p>
-      <a href={`?${new URLSearchParams(parameters)}`}>Next</a>
-    </p>
-  ) : null;
-};

@@ -8,7 +8,7 @@ import { notFoundError } from '../../engine/declare/errors';
 import type { Entity } from '../../engine/declare/fields';
 import { withArticle } from '../../engine/declare/inflection';
 import { resourceOf } from '../../engine/declare/registry';
-import { Field } from '../account/fields';
+import { Field, NextLink } from '../account/fields';
 import type { Answer, ForUsers, UserHandler, UserPage } from '../account/user-pages';
 import { listPath } from '../browse/view/page-routes';
 import { textOf, textParameters, type FormValues } from '../html-response';
@@ -24,15 +24,7 @@ import {
   type RowIssue,
 } from './forms';
 import { CatalogueOperations } from './operations';
-import {
-  EditForm,
-  History,
-  inputKeysOf,
-  NextLink,
-  PENDING_NOTE,
-  Problems,
-  RowTable,
-} from './pages';
+import { EditForm, History, inputKeysOf, PENDING_NOTE, Problems, RowTable } from './pages';
 import {
   CATALOGUE_PATH,
   CATALOGUE_START,
@@ -111,7 +103,7 @@ async function renderContributions({ operations, query }: CatalogueRequest) {
         emptyText="You have added nothing yet."
         hasTimes
       />
-      <NextLink query={{ after: nextCursor }} />
+      <NextLink label="Next" query={{ after: nextCursor }} />
     </>
   );
 }
@@ -217,7 +209,7 @@ async function renderList(request: CatalogueRequest): Promise<UserPage> {
           rows={rows.map((row) => ({ entity, row }))}
           emptyText={pending ? QUEUE_EMPTY_TEXT : 'Nothing was found.'}
         />
-        <NextLink query={{ search, pending, after: nextCursor }} />
+        <NextLink label="Next" query={{ search, pending, after: nextCursor }} />
         <p>
           <AddLink entity={entity} />
         </p>
@@ -287,7 +279,7 @@ async function renderChanges(
       <>
         {issues && <Problems errors={issues.map(({ message }) => message)} />}
         <History path={CHANGES_PATH} request={request} changes={rows} />
-        <NextLink query={{ after: nextCursor }} />
+        <NextLink label="Next" query={{ after: nextCursor }} />
       </>
     ),
   };
