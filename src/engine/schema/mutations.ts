@@ -179,7 +179,7 @@ function addRowMutations(entity: Entity, add: Add): void {
       `Creates ${nounPhrase(entity)}${childRowsNote}. Absent fields have their default values.${creationNote(entity)}`,
       [Ctx(), ...inputParameters],
       (context: Context, input: FieldValues = {}) =>
-        runWrite(Payload, async () => {
+        runWrite(async () => {
           const rows = [{ input, path: ['input'] }];
 
           return (await createRows(entity, rows, 'input', context))[0]!;
@@ -213,7 +213,7 @@ function addRowMutations(entity: Entity, add: Add): void {
         `Updates ${nounPhrase(entity)}${partsNote}. Absent fields stay unchanged.${changeNote(entity)}`,
         [ID_ARGUMENT_DECORATOR, ...parameters],
         (id: string, input: FieldValues, context: Context, ifVersion?: string | null) =>
-          runWrite(Payload, () => save({ id, ifVersion }, input, context)),
+          runWrite(() => save({ id, ifVersion }, input, context)),
         viewerMutationName === undefined ? {} : { exclusiveTo: 'rest' },
       );
     }
@@ -227,7 +227,7 @@ function addRowMutations(entity: Entity, add: Add): void {
         `Updates the viewer's ${noun}. Absent fields stay unchanged.`,
         parameters,
         (input: FieldValues, context: Context, ifVersion?: string | null) =>
-          runWrite(Payload, async () => {
+          runWrite(async () => {
             const id = String(await readViewerRowId(entity, context));
 
             return save({ id, ifVersion }, input, context);
@@ -250,9 +250,7 @@ function addRowMutations(entity: Entity, add: Add): void {
       Ctx(),
     ],
     (from: string, into: string, context: Context) =>
-      runWrite(Payload, () =>
-        mergeRow(entity, reference('from', from), reference('into', into), context),
-      ),
+      runWrite(() => mergeRow(entity, reference('from', from), reference('into', into), context)),
   );
 }
 
@@ -336,7 +334,7 @@ function addBulkMutations(entity: Entity, add: Add): void {
     (inputs: FieldValues[], context: Context) => {
       const rows = inputs.map((input, index) => ({ input, path: ['inputs', String(index)] }));
 
-      return runWrite(Payload, () => createRows(entity, rows, 'inputs', context));
+      return runWrite(() => createRows(entity, rows, 'inputs', context));
     },
   );
   add(
@@ -355,7 +353,7 @@ function addBulkMutations(entity: Entity, add: Add): void {
         rowChange(change, 'changes', String(index)),
       );
 
-      return runWrite(Payload, async () => {
+      return runWrite(async () => {
         throwIfInvalid(
           rowChanges
             .filter(({ input }) => inputHasParts(entity, input))
