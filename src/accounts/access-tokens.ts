@@ -4,6 +4,7 @@
  * distinguishes them from API keys, and secret scanners recognise it.
  */
 import { randomBytes } from 'node:crypto';
+import { Field, ID, ObjectType } from 'type-graphql';
 import {
   NOT_BLANK_MESSAGE,
   NO_NULL_CHARACTERS_MESSAGE,
@@ -20,10 +21,12 @@ import {
 } from '../engine/declare/errors';
 import { type Scope, graphqlScopeName } from '../engine/access/scopes';
 import type { DatabaseSession } from '../database/session';
-import { logSecurityEvent, type SecurityEventSource } from './security-events';
+import { logSecurityEvent } from './security-events';
 import { JOIN_VIEWER_SQL, rowsOfUsers, viewerOf, VIEWER_COLUMNS_SQL } from './accounts';
 import { sha256 } from './tokens';
 import { registerChoices } from '../engine/declare/choices';
+import { ListSize } from '../engine/declare/field-extensions';
+import { DateTimeScalar } from '../engine/declare/scalars';
 
 const SCOPE_GROUP_DESCRIPTIONS = {
   account: 'the account itself: names, e-mail address, preferences',
@@ -62,6 +65,7 @@ const TOKEN_PREFIX = 'fgt_';
 const TOKEN_PATTERN = /^fgt_[0-9a-f]{48}$/;
 
 export const MAX_TOKEN_NAME_LENGTH = 100;
+const TYPICAL_SCOPE_COUNT = 3;
 
 /**
  * How long access tokens stay listed after their expiry. Later they are deleted when their owner
@@ -71,16 +75,30 @@ const EXPIRED_TOKEN_RETENTION = '30 days';
 
 export const isAccessToken = (token: string): boolean => TOKEN_PATTERN.test(token);
 
-export interface StoredAccessToken {
-  id: number;
-  name: string;
-  scopes: Scope[];
-  createdAt: string;
-  expiresAt: string | null;
-
-  /** Time of the last use, accurate to ten minutes; null if never. */
-  lastUsedAt: string | null;
-  isExpired: boolean;
+@ObjectType({
+  description: 'A token that gives a program limited access to the account of its owner.',
+  simpleResolvers: true,
+})
+export class AccessToken {
+  @Field(() => ID, { description: 'Identifies the token.' }) declare id: number;
+  @Field(() => String, { description: 'The name given by the owner.' }) declare name: string;
+  @ListSize(TYPICAL_SCOPE_COUNT)
+  @Field(() => [TokenScope.type], { description: 'What it is for.' })
+  declare scopes: Scope[];
+  @Field(() => DateTimeScalar, { description: 'When the token was created.' })
+  declare createdAt: string;
+  @Field(() => DateTimeScalar, {
+    nullable: true,
+    description: 'When the token expires; null if never.',
+  })
+  declare expiresAt: string | null;
+  @Field(() => Boolean, { description: 'Whether the token has expired.' })
+  declare isExpired: boolean;
+  @Field(() => DateTimeScalar, {
+    nullable: true,
+    description: 'When it was last used, to the nearest ten minutes; null if never.',
+  })
+  declare lastUsedAt: string | null;
 }
 
 export interface NewAccessToken {
@@ -133,7 +151,7 @@ function* validateNewToken({ name, scopes }: NewAccessToken): Iterable<InputIssu
 export async function listAccessTokens(
   userIds: readonly number[],
   session: DatabaseSession,
-): Promise<StoredAccessToken[][]> {
+): Promise<AccessToken[][]> {
   return rowsOfUsers(userIds, await session.query(SELECT_TOKENS_SQL, [userIds]));
 }
 
@@ -142,7 +160,6 @@ export async function revokeAccessTokens(
   userId: number,
   id: number | undefined,
   session: DatabaseSession,
-  eventSource: SecurityEventSource,
 ): Promise<number> {
   const rows = await session.query(
     'DELETE FROM "access_token" WHERE "user_id" = $1 AND ($2::int IS NULL OR "id" = $2) RETURNING "name"',
@@ -150,10 +167,7 @@ export async function revokeAccessTokens(
   );
 
   for (const { name } of rows) {
-    await logSecurityEvent(
-      { kind: 'ACCESS_TOKEN_REVOKED', userId, detail: name, ...eventSource },
-      session,
-    );
+    await logSecurityEvent({ kind: 'ACCESS_TOKEN_REVOKED', userId, detail: name }, session);
   }
 
   return rows.length;

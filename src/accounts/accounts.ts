@@ -9,11 +9,7 @@ import type { Row } from '../database/rows';
 import type { DatabaseSession } from '../database/session';
 import { isEmailAddress, MAX_EMAIL_LENGTH, User } from './user';
 import { UserProfile } from './user-profile';
-import {
-  logSecurityEvent,
-  type NewSecurityEvent,
-  type SecurityEventSource,
-} from './security-events';
+import { logSecurityEvent } from './security-events';
 import {
   hashPassword,
   hashPasswordNow,
@@ -114,7 +110,6 @@ export async function signInWithPassword<T>(
   password: string,
   grantCredentials: (userId: number) => Promise<T>,
   session: DatabaseSession,
-  eventSource: SecurityEventSource,
 ): Promise<T> {
   // PostgreSQL rejects NUL characters. A name with one is replaced by the empty name, which no
   // account has either.
@@ -124,11 +119,11 @@ export async function signInWithPassword<T>(
     user!.password ?? undefined,
     password,
     user!.iterations,
-    eventSource.address,
+    session.auditSource?.address,
   );
   const { id, password: storedHash } = user!;
   const logEvent = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') =>
-    logSecurityEvent({ kind, userId: id ?? undefined, ...eventSource }, session);
+    logSecurityEvent({ kind, userId: id ?? undefined }, session);
 
   if (!isValid || !user!.isActive) {
     await logEvent('SIGN_IN_FAILED');
@@ -147,9 +142,7 @@ export async function signInWithPassword<T>(
 
   // Tries again if the stored password hash has changed in the meantime: by a new password, or by a
   // concurrent sign-in that rehashed it.
-  return (
-    credentials ?? signInWithPassword(username, password, grantCredentials, session, eventSource)
-  );
+  return credentials ?? signInWithPassword(username, password, grantCredentials, session);
 }
 
 /**
@@ -161,10 +154,9 @@ export async function signInWithoutPassword<T>(
   detail: string,
   grantCredentials: (userId: number) => Promise<T>,
   session: DatabaseSession,
-  eventSource: SecurityEventSource,
 ): Promise<T> {
   const logEvent = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') =>
-    logSecurityEvent({ kind, userId, detail, ...eventSource }, session);
+    logSecurityEvent({ kind, userId, detail }, session);
   const credentials = await session.inTransaction(async () => {
     const updatedRows = await session.query(
       'UPDATE "account" SET "last_login" = now() WHERE "id" = $1 AND "is_active" RETURNING 1',
@@ -193,7 +185,6 @@ export async function verifyUserPassword(
   userId: number,
   password: string,
   session: DatabaseSession,
-  eventSource: SecurityEventSource,
 ): Promise<string | undefined> {
   const [user] = await session.query(SELECT_PASSWORD_SQL, [userId]);
   const storedHash = (user!.password ?? undefined) as string | undefined;
@@ -201,7 +192,7 @@ export async function verifyUserPassword(
     storedHash,
     password,
     user!.iterations,
-    eventSource.address,
+    session.auditSource?.address,
   );
 
   return isValid ? storedHash : undefined;
@@ -227,9 +218,8 @@ export async function replacePassword(
   keptSessionId: string | undefined,
   session: DatabaseSession,
   tokenVault: TokenVault,
-  eventSource: SecurityEventSource,
 ): Promise<string | undefined> {
-  const newHash = await hashPassword(password, eventSource.address);
+  const newHash = await hashPassword(password, session.auditSource?.address);
 
   return session.inTransaction(async () => {
     const keptSessionDigest = keptSessionId === undefined ? null : sha256(keptSessionId);
@@ -239,7 +229,7 @@ export async function replacePassword(
 
     if (!updatedRows.length) return undefined;
 
-    await logSecurityEvent({ kind: 'PASSWORD_CHANGED', userId, ...eventSource }, session);
+    await logSecurityEvent({ kind: 'PASSWORD_CHANGED', userId }, session);
     // The trigger for password changes has deleted the API key and all sessions except the kept one.
     return getOrCreateApiKey(userId, session, tokenVault);
   });
@@ -261,7 +251,6 @@ export async function replaceApiKey(
   oldApiKeyDigest: Buffer | undefined,
   session: DatabaseSession,
   tokenVault: TokenVault,
-  eventSource: SecurityEventSource,
 ): Promise<string | undefined> {
   const apiKey = generateApiKey();
   const rows = await session.query(
@@ -273,7 +262,7 @@ export async function replaceApiKey(
   );
 
   if (!rows.length) return undefined;
-  await logSecurityEvent({ kind: 'API_KEY_REPLACED', userId, ...eventSource }, session);
+  await logSecurityEvent({ kind: 'API_KEY_REPLACED', userId }, session);
   return apiKey;
 }
 
@@ -286,13 +275,12 @@ export async function getApiKeyByPassword(
   password: string,
   session: DatabaseSession,
   tokenVault: TokenVault,
-  eventSource: SecurityEventSource,
 ): Promise<string> {
   const findOrCreateKey = (userId: number) =>
     getOrCreateEncryptedApiKey(userId, session, tokenVault);
 
   return decryptApiKey(
-    await signInWithPassword(username, password, findOrCreateKey, session, eventSource),
+    await signInWithPassword(username, password, findOrCreateKey, session),
     tokenVault,
   );
 }
@@ -418,11 +406,11 @@ export interface NewUser {
   isSuperuser?: boolean;
 }
 
-/** Creates an account with a profile and logs it, if the source is known. */
+/** Creates an account with a profile and logs it, with `detail`, if the source is known. */
 export async function createUser(
   { username, password, email = '', isEmailVerified = true, isSuperuser = false }: NewUser,
   session: DatabaseSession,
-  event?: Omit<NewSecurityEvent, 'kind' | 'userId'>,
+  detail?: string,
 ): Promise<number> {
   if (!/^[\w.@+-]{1,150}$/u.test(username)) {
     throw new ClientError(
@@ -452,7 +440,10 @@ export async function createUser(
       const { id } = await transaction.model(User).create(account);
 
       await transaction.model(UserProfile).create({ userId: id });
-      if (event) await logSecurityEvent({ kind: 'ACCOUNT_CREATED', userId: id, ...event }, session);
+
+      if (session.auditSource) {
+        await logSecurityEvent({ kind: 'ACCOUNT_CREATED', userId: id, detail }, session);
+      }
 
       return id;
     });
@@ -489,13 +480,12 @@ export async function setUserActive(
   userId: number,
   isActive: boolean,
   session: DatabaseSession,
-  eventSource: SecurityEventSource,
 ): Promise<void> {
   const kind = isActive ? 'ACCOUNT_ACTIVATED' : 'ACCOUNT_DEACTIVATED';
 
   await session.inTransaction(async () => {
     await updateAccount(userId, { isActive }, session);
-    await logSecurityEvent({ kind, userId, ...eventSource }, session);
+    await logSecurityEvent({ kind, userId }, session);
   });
 }
 
@@ -505,11 +495,7 @@ const CREDENTIAL_TABLES = ['session', 'token', 'access_token', 'password_link'];
  * Ends all sessions of a user, revokes all tokens, and logs it. Also removes connected sign-ins, if
  * a password remains.
  */
-export async function revokeCredentials(
-  userId: number,
-  session: DatabaseSession,
-  eventSource: SecurityEventSource,
-): Promise<void> {
+export async function revokeCredentials(userId: number, session: DatabaseSession): Promise<void> {
   await session.inTransaction(async () => {
     for (const table of CREDENTIAL_TABLES) {
       await session.query(`DELETE FROM "${table}" WHERE "user_id" = $1`, [userId]);
@@ -521,7 +507,7 @@ export async function revokeCredentials(
       [userId],
     );
 
-    await logSecurityEvent({ kind: 'CREDENTIALS_REVOKED', userId, ...eventSource }, session);
+    await logSecurityEvent({ kind: 'CREDENTIALS_REVOKED', userId }, session);
   });
 }
 
@@ -535,7 +521,6 @@ export async function setUserRoles(
   userId: number,
   roles: Partial<UserRoles>,
   session: DatabaseSession,
-  eventSource: SecurityEventSource,
 ): Promise<void> {
   await session.inTransaction(async () => {
     await updateAccount(userId, roles, session);
@@ -544,7 +529,7 @@ export async function setUserRoles(
       const kind = isGranted ? 'ROLE_GRANTED' : 'ROLE_REVOKED';
       const detail = role === 'isCurator' ? 'curator' : 'superuser';
 
-      await logSecurityEvent({ kind, userId, detail, ...eventSource }, session);
+      await logSecurityEvent({ kind, userId, detail }, session);
     }
   });
 }

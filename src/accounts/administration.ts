@@ -3,7 +3,8 @@
  * row-level security shows each user only their own account. Each change locks the account and that
  * of the superuser: two superusers who demote each other at the same time cannot both succeed.
  */
-import { listAccessTokens, revokeAccessTokens, type StoredAccessToken } from './access-tokens';
+import { Field, ID, ObjectType } from 'type-graphql';
+import { listAccessTokens, revokeAccessTokens, type AccessToken } from './access-tokens';
 import { requireSuperuser } from '../engine/access/access';
 import type { Context, Viewer } from '../engine/context';
 import {
@@ -13,6 +14,7 @@ import {
   rowNotFoundIssue,
 } from '../engine/declare/errors';
 import { parseRowId } from '../engine/declare/node';
+import { DateTimeScalar } from '../engine/declare/scalars';
 import type { Row } from '../database/rows';
 import type { DatabaseSession } from '../database/session';
 import { atMostCharactersMessage, NO_NULL_CHARACTERS_MESSAGE } from '../shared/messages';
@@ -33,20 +35,34 @@ import {
   findEvents,
   logSecurityEvent,
   type EventFilter,
-  type SecurityEventSource,
   type StoredSecurityEvent,
 } from './security-events';
-import { endSessions, listSessions, type StoredSession } from './sessions';
-import { accountUsageSql, type StoredUsage } from './usage';
+import { endSessions, listSessions, type AccountSession } from './sessions';
+import { accountUsageSql, type AccountUsage } from './usage';
 import { MAX_EMAIL_LENGTH } from './user';
 
-export interface StoredAccount extends UserRoles {
-  id: number;
-  username: string;
-  email: string;
-  isActive: boolean;
-  joinedAt: string;
-  lastLoginAt: string | null;
+@ObjectType({ description: 'An account, as superusers see it.', simpleResolvers: true })
+export class Account {
+  @Field(() => ID, { description: 'Identifies the account.' }) declare id: number;
+  @Field(() => String, { description: 'The name with which the user signs in.' })
+  declare username: string;
+  @Field(() => String, { description: 'The address to which e-mails are sent; may be empty.' })
+  declare email: string;
+  @Field(() => Boolean, { description: 'Whether the user can sign in.' })
+  declare isActive: boolean;
+  @Field(() => Boolean, {
+    description: 'Whether the user administrates the service and may write the catalogue.',
+  })
+  declare isSuperuser: boolean;
+  @Field(() => Boolean, { description: 'Whether the user may write the catalogue.' })
+  declare isCurator: boolean;
+  @Field(() => DateTimeScalar, { description: 'When the account was created.' })
+  declare joinedAt: string;
+  @Field(() => DateTimeScalar, {
+    nullable: true,
+    description: 'When the user last signed in; null if never.',
+  })
+  declare lastLoginAt: string | null;
 }
 
 export interface AccountFilter extends Partial<UserRoles> {
@@ -98,20 +114,18 @@ function parseAccountId(value: AccountId): number {
 export class Administration {
   private readonly superuser: Viewer;
   private readonly session: DatabaseSession;
-  private readonly eventSource: SecurityEventSource;
 
   /** Throws UNAUTHENTICATED or FORBIDDEN unless the viewer is a superuser. */
   constructor(context: Pick<Context, 'viewer' | 'session' | 'request'>) {
     this.superuser = requireSuperuser(context);
-    this.session = context.session.database.createSession();
-    this.eventSource = {
+    this.session = context.session.database.createSession({
       operator: `superuser ${this.superuser.username}`,
       address: context.request.clientNetwork,
-    };
+    });
   }
 
   /** Finds accounts, newest first unless `oldestFirst`. */
-  findAccounts(filter: AccountFilter, window: IdWindow): Promise<StoredAccount[]> {
+  findAccounts(filter: AccountFilter, window: IdWindow): Promise<Account[]> {
     const { olderThanId, newerThanId, oldestFirst, limit } = window;
 
     return this.session.query(`${SELECT_ACCOUNTS_SQL} ${oldestFirst ? 'ASC' : 'DESC'} LIMIT $8`, [
@@ -119,7 +133,7 @@ export class Administration {
       olderThanId ?? null,
       newerThanId ?? null,
       limit,
-    ]) as Promise<Row[]> as Promise<StoredAccount[]>;
+    ]) as Promise<Row[]> as Promise<Account[]>;
   }
 
   async countAccounts(filter: AccountFilter): Promise<number> {
@@ -127,7 +141,7 @@ export class Administration {
   }
 
   /** Throws NOT_FOUND. */
-  async findAccount(id: AccountId): Promise<StoredAccount> {
+  async findAccount(id: AccountId): Promise<Account> {
     const [account] = await this.findAccounts({ id: parseAccountId(id) }, { limit: 1 });
 
     if (!account) throw unknownAccountError(id);
@@ -135,17 +149,17 @@ export class Administration {
     return account;
   }
 
-  async readUsage(ids: readonly number[]): Promise<StoredUsage[]> {
-    const rows = (await this.session.query(accountUsageSql(), [ids])) as Row[] as StoredUsage[];
+  async readUsage(ids: readonly number[]): Promise<AccountUsage[]> {
+    const rows = (await this.session.query(accountUsageSql(), [ids])) as Row[] as AccountUsage[];
 
     return ids.map((id) => rows.find((row) => row.id === id)!);
   }
 
-  readSessions(ids: readonly number[]): Promise<StoredSession[][]> {
+  readSessions(ids: readonly number[]): Promise<AccountSession[][]> {
     return listSessions(ids, this.session);
   }
 
-  readAccessTokens(ids: readonly number[]): Promise<StoredAccessToken[][]> {
+  readAccessTokens(ids: readonly number[]): Promise<AccessToken[][]> {
     return listAccessTokens(ids, this.session);
   }
 
@@ -153,53 +167,51 @@ export class Administration {
     return findEvents(filter, limit, this.session);
   }
 
-  async createUser(user: NewUser): Promise<StoredAccount> {
-    const { superuser, session, eventSource } = this;
-    const id = await this.change(superuser.id, true, () => createUser(user, session, eventSource));
+  async createUser(user: NewUser): Promise<Account> {
+    const { superuser, session } = this;
+    const id = await this.change(superuser.id, true, () => createUser(user, session));
 
     return this.findAccount(id);
   }
 
-  setActive(id: AccountId, isActive: boolean): Promise<StoredAccount> {
+  setActive(id: AccountId, isActive: boolean): Promise<Account> {
     return this.changeAccount(id, false, setUserActive, isActive);
   }
 
-  setRoles(id: AccountId, roles: Partial<UserRoles>): Promise<StoredAccount> {
+  setRoles(id: AccountId, roles: Partial<UserRoles>): Promise<Account> {
     return this.changeAccount(id, false, setUserRoles, roles);
   }
 
   createPasswordLink(id: AccountId): Promise<PasswordLink> {
-    return this.change(id, true, (userId) =>
-      createPasswordLink(userId, this.session, this.eventSource),
-    );
+    return this.change(id, true, (userId) => createPasswordLink(userId, this.session));
   }
 
-  signOut(id: AccountId): Promise<StoredAccount> {
+  signOut(id: AccountId): Promise<Account> {
     return this.changeAccount(id, true, revokeCredentials);
   }
 
-  disconnect(id: AccountId): Promise<StoredAccount> {
+  disconnect(id: AccountId): Promise<Account> {
     return this.changeAccount(id, true, disconnectIdentities);
   }
 
-  endSession(id: AccountId, sessionId: string): Promise<StoredAccount> {
+  endSession(id: AccountId, sessionId: string): Promise<Account> {
     return this.changeAccount(id, true, endSessions, sessionId);
   }
 
-  revokeAccessToken(id: AccountId, tokenId: string): Promise<StoredAccount> {
+  revokeAccessToken(id: AccountId, tokenId: string): Promise<Account> {
     // An invalid id must not become undefined, because that would revoke all tokens.
     return this.changeAccount(id, true, revokeAccessTokens, parseRowId(tokenId) ?? 0);
   }
 
   /** Returns the account as it was. */
-  async deleteUser(id: AccountId): Promise<StoredAccount> {
+  async deleteUser(id: AccountId): Promise<Account> {
     const account = await this.findAccount(id);
     const { id: userId, username: detail } = account;
 
     await deleteUser(userId, this.session.database, async (session) => {
       await this.lockAccounts(userId, false, session);
       await logSecurityEvent(
-        { kind: 'ACCOUNT_DELETED', userId, detail, ...this.eventSource },
+        { kind: 'ACCOUNT_DELETED', userId, detail, ...this.session.auditSource },
         session,
       );
     });
@@ -223,15 +235,10 @@ export class Administration {
   private async changeAccount<A extends unknown[]>(
     id: AccountId,
     mayBeSelf: boolean,
-    change: (
-      userId: number,
-      ...args: [...A, DatabaseSession, SecurityEventSource]
-    ) => Promise<unknown>,
+    change: (userId: number, ...args: [...A, DatabaseSession]) => Promise<unknown>,
     ...args: A
-  ): Promise<StoredAccount> {
-    await this.change(id, mayBeSelf, (userId) =>
-      change(userId, ...args, this.session, this.eventSource),
-    );
+  ): Promise<Account> {
+    await this.change(id, mayBeSelf, (userId) => change(userId, ...args, this.session));
 
     return this.findAccount(id);
   }

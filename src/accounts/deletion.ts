@@ -6,7 +6,7 @@ import type { SessionDatabase } from '../database/session';
 import { inTransaction } from '../database/transaction';
 import type { CredentialReader } from './accounts';
 
-export interface DeletionResult {
+interface DeletionResult {
   ownedRowCount: number;
 
   /**

@@ -4,7 +4,7 @@ import type { DatabaseSession } from '../database/session';
 import { ADVISORY_LOCK_KEYS } from '../database/advisory-locks';
 import { createUser, NO_PASSWORD, setUserRoles } from './accounts';
 import type { ProviderUser } from './openid-connect';
-import { logSecurityEvent, type SecurityEventSource } from './security-events';
+import { logSecurityEvent } from './security-events';
 import { isEmailAddress } from './user';
 
 const MAX_USERNAME_LENGTH = 140;
@@ -43,7 +43,6 @@ export async function connectIdentity(
   userId: number,
   { issuer, subject }: ProviderUser,
   session: DatabaseSession,
-  eventSource: SecurityEventSource,
 ): Promise<void> {
   const rows = await session.query(
     `INSERT INTO "identity" ("issuer", "subject", "user_id") VALUES ($1, $2, $3)
@@ -55,10 +54,7 @@ export async function connectIdentity(
     throw new ClientError('CONFLICT', 'This sign-in, or your account, is already connected.');
   }
 
-  await logSecurityEvent(
-    { kind: 'IDENTITY_CONNECTED', userId, detail: issuer, ...eventSource },
-    session,
-  );
+  await logSecurityEvent({ kind: 'IDENTITY_CONNECTED', userId, detail: issuer }, session);
 }
 
 export const isConnected = async (
@@ -79,20 +75,16 @@ export const isConnected = async (
 export async function disconnectIdentities(
   userId: number,
   session: DatabaseSession,
-  eventSource: SecurityEventSource,
 ): Promise<void> {
   const rows = await session.query(
     `DELETE FROM "identity" WHERE "user_id" = $1 AND ($2
         OR EXISTS (SELECT FROM "account" WHERE "id" = $1 AND "password" <> '${NO_PASSWORD}'))
       RETURNING "issuer"`,
-    [userId, eventSource.operator !== undefined],
+    [userId, session.auditSource?.operator !== undefined],
   );
 
   for (const { issuer } of rows) {
-    await logSecurityEvent(
-      { kind: 'IDENTITY_DISCONNECTED', userId, detail: issuer, ...eventSource },
-      session,
-    );
+    await logSecurityEvent({ kind: 'IDENTITY_DISCONNECTED', userId, detail: issuer }, session);
   }
 }
 
@@ -105,7 +97,6 @@ export async function disconnectIdentities(
 export const findOrCreateProviderAccount = (
   user: ProviderUser,
   session: DatabaseSession,
-  eventSource: SecurityEventSource,
 ): Promise<number> =>
   session.inTransaction(async () => {
     const { issuer, subject, isEmailVerified, roles } = user;
@@ -134,16 +125,16 @@ export const findOrCreateProviderAccount = (
       ]);
       const newUser = { username: free!.username, email, isEmailVerified };
 
-      userId = await createUser(newUser, session, { detail: issuer, ...eventSource });
+      userId = await createUser(newUser, session, issuer);
     }
 
-    if (!account?.isConnected) await connectIdentity(userId, user, session, eventSource);
+    if (!account?.isConnected) await connectIdentity(userId, user, session);
 
     const changedRoles = Object.entries(roles).filter(([role, isGranted]) =>
       account ? account[role] !== isGranted : isGranted,
     );
 
-    await setUserRoles(userId, Object.fromEntries(changedRoles), session, eventSource);
+    await setUserRoles(userId, Object.fromEntries(changedRoles), session);
     return userId;
   });
 
@@ -151,12 +142,11 @@ export const findOrCreateProviderAccount = (
 export const findOrCreateProxyAccount = (
   username: string,
   session: DatabaseSession,
-  eventSource: SecurityEventSource,
 ): Promise<number> =>
   session.inTransaction(async () => {
     await lockAccountCreation(session);
     const statement = 'SELECT "id" FROM "user_account" WHERE "username" = $1';
     const [user] = await session.query(statement, [username]);
 
-    return user?.id ?? createUser({ username }, session, { detail: 'proxy', ...eventSource });
+    return user?.id ?? createUser({ username }, session, 'proxy');
   });

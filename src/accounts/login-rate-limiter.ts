@@ -13,7 +13,7 @@ import { DatabaseUnavailable } from '../database/errors';
 import { ConcurrencyLimiter } from '../shared/limiter';
 import { MAX_QUEUED_CHECKS, MAX_QUEUE_WAIT_MS, runQueued } from './passwords';
 
-export interface LoginRates {
+interface LoginRates {
   /** Limit on failed and running attempts per user name and address. */
   loginRate: RateLimitSetting;
 

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSession } from '../database/session';
 import { unauthenticatedError } from '../engine/declare/errors';
-import { logSecurityEvent, type SecurityEventSource } from './security-events';
+import { logSecurityEvent } from './security-events';
 import { sha256 } from './tokens';
 
 export const SET_PASSWORD_PATH = '/user/set-password';
@@ -30,13 +30,12 @@ export interface PasswordLink {
 export const createPasswordLink = (
   userId: number,
   session: DatabaseSession,
-  eventSource: SecurityEventSource,
 ): Promise<PasswordLink> =>
   session.inTransaction(async () => {
     const token = randomBytes(32).toString('base64url');
     const [row] = await session.query(UPSERT_LINK_SQL, [userId, sha256(token)]);
 
-    await logSecurityEvent({ kind: 'PASSWORD_LINK_CREATED', userId, ...eventSource }, session);
+    await logSecurityEvent({ kind: 'PASSWORD_LINK_CREATED', userId }, session);
     return { path: `${SET_PASSWORD_PATH}?token=${token}`, expiresAt: row!.expiresAt };
   });
 
@@ -45,11 +44,10 @@ export const usePasswordLink = (
   token: string,
   passwordHash: string,
   session: DatabaseSession,
-  eventSource: SecurityEventSource,
 ): Promise<void> =>
   session.inTransaction(async () => {
     const [user] = await session.query(USE_LINK_SQL, [sha256(token), passwordHash]);
 
     if (!user) throw unauthenticatedError('The link is invalid, expired or already used.');
-    await logSecurityEvent({ kind: 'PASSWORD_CHANGED', userId: user.id, ...eventSource }, session);
+    await logSecurityEvent({ kind: 'PASSWORD_CHANGED', userId: user.id }, session);
   });

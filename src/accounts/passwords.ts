@@ -46,7 +46,7 @@ const passwordLimiter = new ConcurrencyLimiter<string | undefined>({
 });
 const RETRY_AFTER_SECONDS = 2;
 
-export interface PasswordVerification {
+interface PasswordVerification {
   isValid: boolean;
 
   /** Whether an imported PBKDF2 hash should be replaced by an argon2id hash. */

@@ -14,25 +14,18 @@ import {
   type InputIssue,
 } from '../engine/declare/errors';
 import { findLimitViolations, limitViolationMessages } from '../engine/declare/field-validation';
-import { runWrite, InputError, TYPICAL_ISSUE_COUNT } from '../engine/schema/payload';
+import { runPayloadWrite, InputError, TYPICAL_ISSUE_COUNT } from '../engine/schema/payload';
 import type { ArgumentValidators } from '../shared/metadata';
 import { pythonStrip } from '../rest/drf/python-scalars';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './accounts';
 
 const TOKEN_NOTE = 'For the header `Authorization: Token <token>`';
 
-class TokenPayload {
-  constructor(
-    readonly token: string | null,
-    readonly errors: readonly InputIssue[],
-  ) {}
-}
-
 @ObjectType({
   description: 'The token of the user, or the errors in the credentials.',
   simpleResolvers: true,
 })
-class LoginPayload extends TokenPayload {
+class LoginPayload {
   @Field(() => String, {
     nullable: true,
     description: `${TOKEN_NOTE}. It stays the same until it is replaced or the password changes.`,
@@ -66,7 +59,7 @@ const ARGUMENT_VALIDATORS: ArgumentValidators = {
   description: 'The new token after a change of the password, or the errors in the input.',
   simpleResolvers: true,
 })
-class ChangePasswordPayload extends TokenPayload {
+class ChangePasswordPayload {
   @Field(() => String, {
     nullable: true,
     description: 'The new token, which replaces the old one; null if the password was not changed.',
@@ -115,7 +108,7 @@ export class AuthResolver {
   ): Promise<object> {
     const credentials = { username, password: pythonStrip(password) };
 
-    return runWrite<string>(LoginPayload, async () => {
+    return runPayloadWrite(async () => {
       throwIfInvalid(
         Object.entries(credentials).flatMap(([name, value]) =>
           findLimitViolations(value, CREDENTIAL_LIMITS).map((issue) => ({
@@ -125,9 +118,11 @@ export class AuthResolver {
         ),
       );
 
-      return account
+      const token = await account
         .signIn(credentials.username, credentials.password)
         .catch(rethrowAsInvalidInput);
+
+      return { token };
     });
   }
 
@@ -148,9 +143,9 @@ export class AuthResolver {
     newPassword: string,
     @Ctx() { account }: Context,
   ): Promise<object> {
-    return runWrite<string>(ChangePasswordPayload, () =>
-      account.changePassword(pythonStrip(oldPassword), pythonStrip(newPassword)),
-    );
+    return runPayloadWrite(async () => ({
+      token: await account.changePassword(pythonStrip(oldPassword), pythonStrip(newPassword)),
+    }));
   }
 
   @Mutation(() => ReplaceTokenPayload, {
@@ -160,6 +155,6 @@ export class AuthResolver {
   })
   @FieldExtensions({ oncePerOperation: true })
   async replaceToken(@Ctx() { account }: Context): Promise<ReplaceTokenPayload> {
-    return { token: await account.replaceApiKey() };
+    return { token: (await account.replaceApiKey())! };
   }
 }

@@ -8,21 +8,15 @@ import type { Logger } from 'pino';
 import { ClientError } from '../engine/declare/errors';
 import type { Database } from '../database/connection';
 import type { Row } from '../database/rows';
-import type { DatabaseSession } from '../database/session';
+import type { AuditSource, DatabaseSession } from '../database/session';
 import type { EventKind } from './event-kinds';
 import type { IdWindow } from './id-pages';
 
-export interface NewSecurityEvent {
+export interface NewSecurityEvent extends AuditSource {
   kind: EventKind;
 
   /** Absent if the event belongs to no existing account. */
   userId?: number;
-
-  /** Address of the client or, for IPv6, its network. */
-  address?: string;
-
-  /** User of the operating system that runs a command, or `superuser` and the name of one. */
-  operator?: string;
 
   /**
    * Details, such as the name of a token. Must contain neither secrets nor text from an anonymous
@@ -30,8 +24,6 @@ export interface NewSecurityEvent {
    */
   detail?: string;
 }
-
-export type SecurityEventSource = Pick<NewSecurityEvent, 'address' | 'operator'>;
 
 const FAILURE_KINDS: readonly EventKind[] = ['SIGN_IN_FAILED', 'PASSWORD_REFUSED'];
 
@@ -69,13 +61,14 @@ const INSERT_USER_EVENT_SQL = `${INSERT_INTO_EVENTS_SQL} SELECT $1, $2::int, $3:
 const INSERT_OPERATOR_EVENT_SQL = `${INSERT_INTO_EVENTS_SQL} VALUES ($1, $2::int, $3::text, $4::text, $5::text, false) RETURNING 1`;
 
 /**
- * Logs an event, or drops it if the limit of events per hour is reached. Throws TOO_MANY_REQUESTS
+ * Logs an event with the source of the session, or drops it if the limit of events per hour is reached. Throws TOO_MANY_REQUESTS
  * instead of dropping an event of ALWAYS_LOGGED_KINDS.
  */
 export async function logSecurityEvent(
-  { kind, userId, address, operator, detail }: NewSecurityEvent,
-  session: Pick<DatabaseSession, 'query'>,
+  event: NewSecurityEvent,
+  session: Pick<DatabaseSession, 'query'> & { auditSource?: AuditSource },
 ): Promise<void> {
+  const { kind, userId, address, operator, detail } = { ...session.auditSource, ...event };
   let statement = INSERT_USER_EVENT_SQL;
 
   if (operator !== undefined) statement = INSERT_OPERATOR_EVENT_SQL;

@@ -5,10 +5,12 @@
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';
+import { Field, ID, ObjectType } from 'type-graphql';
 import type { Viewer } from '../engine/context';
 import { ClientError } from '../engine/declare/errors';
+import { DateTimeScalar } from '../engine/declare/scalars';
 import type { DatabaseSession } from '../database/session';
-import { logSecurityEvent, type SecurityEventSource } from './security-events';
+import { logSecurityEvent } from './security-events';
 import {
   JOIN_VIEWER_SQL,
   rowsOfUsers,
@@ -50,14 +52,18 @@ const SELECT_VIEWER_SQL = `SELECT ${VIEWER_COLUMNS_SQL},
   FROM "session" t ${JOIN_VIEWER_SQL}
   WHERE t."digest" = $1 AND t."expires" > now() AND u."is_active"`;
 
-export interface StoredSession {
-  /** SHA-256 digest of the session id, in hexadecimal. */
-  id: string;
-  createdAt: string;
+@ObjectType({ description: 'A browser in which a user is signed in.', simpleResolvers: true })
+export class AccountSession {
+  @Field(() => ID, { description: 'Identifies the session.' }) declare id: string;
+  @Field(() => DateTimeScalar, { description: 'When the user signed in.' })
+  declare createdAt: string;
+  @Field(() => DateTimeScalar, {
+    description: 'When it was last used, to the nearest ten minutes.',
+  })
+  declare lastUsedAt: string;
 
-  /** Time of the last use, accurate to ten minutes. */
-  lastUsedAt: string;
-  isCurrent: boolean;
+  /** Whether it is the session of the request. */
+  declare isCurrent: boolean;
 }
 
 /** SQL: at most 100 sessions of each user `$1`; the one with the digest `$2` is the current one. */
@@ -72,7 +78,7 @@ export async function listSessions(
   userIds: readonly number[],
   session: DatabaseSession,
   currentId = '',
-): Promise<StoredSession[][]> {
+): Promise<AccountSession[][]> {
   const rows = await session.query(SELECT_SESSIONS_SQL, [userIds, sha256(currentId)]);
 
   return rowsOfUsers(userIds, rows);
@@ -85,7 +91,6 @@ export async function endSessions(
   userId: number,
   id: string | undefined,
   session: DatabaseSession,
-  eventSource: SecurityEventSource,
 ): Promise<number> {
   const { length } = await session.query(
     `DELETE FROM "session" WHERE "user_id" = $1 AND ($2::bytea IS NULL OR "digest" = $2)
@@ -94,10 +99,7 @@ export async function endSessions(
   );
 
   if (length) {
-    await logSecurityEvent(
-      { kind: 'SESSIONS_ENDED', userId, detail: `${length}`, ...eventSource },
-      session,
-    );
+    await logSecurityEvent({ kind: 'SESSIONS_ENDED', userId, detail: `${length}` }, session);
   }
 
   return length;

@@ -16,51 +16,13 @@ import { requireViewerWithoutAccessToken } from '../engine/access/access';
 import type { Context } from '../engine/context';
 import { InvalidInput, rowNotFoundIssue, type InputIssue } from '../engine/declare/errors';
 import { parseRowId } from '../engine/declare/node';
-import { runWrite, InputError, TYPICAL_ISSUE_COUNT } from '../engine/schema/payload';
+import { runPayloadWrite, InputError, TYPICAL_ISSUE_COUNT } from '../engine/schema/payload';
 import { RequiresFields } from '../engine/read/query-plan';
 import { DateTimeScalar } from '../engine/declare/scalars';
 import { User } from './user';
-import {
-  listAccessTokens,
-  MAX_TOKEN_NAME_LENGTH,
-  type StoredAccessToken,
-  TokenScope,
-} from './access-tokens';
+import { AccessToken, listAccessTokens, MAX_TOKEN_NAME_LENGTH, TokenScope } from './access-tokens';
 
-const TYPICAL_SCOPE_COUNT = 3;
 const TYPICAL_TOKEN_COUNT = 5;
-
-@ObjectType({
-  description: 'A token that gives a program limited access to the account of its owner.',
-  simpleResolvers: true,
-})
-export class AccessToken {
-  @Field(() => ID, { description: 'Identifies the token.' }) declare id: number;
-  @Field(() => String, { description: 'The name given by the owner.' }) declare name: string;
-  @ListSize(TYPICAL_SCOPE_COUNT)
-  @Field(() => [TokenScope.type], { description: 'What it is for.' })
-  declare scopes: string[];
-  @Field(() => DateTimeScalar, { description: 'When the token was created.' })
-  declare createdAt: string;
-  @Field(() => DateTimeScalar, {
-    nullable: true,
-    description: 'When the token expires; null if never.',
-  })
-  declare expiresAt: string | null;
-  @Field(() => Boolean, { description: 'Whether the token has expired.' })
-  declare isExpired: boolean;
-  @Field(() => DateTimeScalar, {
-    nullable: true,
-    description: 'When it was last used, to the nearest ten minutes; null if never.',
-  })
-  declare lastUsedAt: string | null;
-}
-
-export interface CreatedAccessToken {
-  /** The secret by which clients authenticate. The server stores only a hash of it. */
-  token: string;
-  accessToken: StoredAccessToken;
-}
 
 @ObjectType({
   description: 'The created access token, or the errors in the input.',
@@ -72,25 +34,19 @@ class CreateAccessTokenPayload {
     description:
       'For the header `Authorization: Token <token>`. Returned only once: the server stores only a hash.',
   })
-  readonly token: string | null;
+  declare readonly token: string | null;
 
   @Field(() => AccessToken, {
     nullable: true,
     description: 'The created access token; null if there are errors.',
   })
-  readonly accessToken: StoredAccessToken | null;
+  declare readonly accessToken: AccessToken | null;
 
   @ListSize(TYPICAL_ISSUE_COUNT)
   @Field(() => [InputError], {
     description: 'All errors in the input. If there are any, no token was created.',
   })
-  readonly errors: readonly InputIssue[];
-
-  constructor(createdToken: CreatedAccessToken | null, errors: readonly InputIssue[]) {
-    this.token = createdToken?.token ?? null;
-    this.accessToken = createdToken?.accessToken ?? null;
-    this.errors = errors;
-  }
+  declare readonly errors: readonly InputIssue[];
 }
 
 @ObjectType({
@@ -102,16 +58,11 @@ class RevokeAccessTokenPayload {
     nullable: true,
     description: 'Id of the revoked token; null if there are errors.',
   })
-  readonly revokedId: number | null;
+  declare readonly revokedId: number | null;
 
   @ListSize(TYPICAL_ISSUE_COUNT)
   @Field(() => [InputError], { description: 'NOT_FOUND if the viewer has no such token.' })
-  readonly errors: readonly InputIssue[];
-
-  constructor(revokedId: number | null, errors: readonly InputIssue[]) {
-    this.revokedId = revokedId;
-    this.errors = errors;
-  }
+  declare readonly errors: readonly InputIssue[];
 }
 
 @ObjectType({ description: 'The result of revoking all access tokens.', simpleResolvers: true })
@@ -133,10 +84,7 @@ export class AccessTokenResolver {
   })
   @FieldExtensions({ cost: { weight: 2 }, ...listSizeExtensions(TYPICAL_TOKEN_COUNT) })
   @RequiresFields(() => User, 'id')
-  accessTokens(
-    @Root() { id }: { id: number },
-    @Ctx() context: Context,
-  ): Promise<StoredAccessToken[]> {
+  accessTokens(@Root() { id }: { id: number }, @Ctx() context: Context): Promise<AccessToken[]> {
     requireViewerWithoutAccessToken(context);
     return context.loaders
       .getOrCreate('access tokens', (ids) => listAccessTokens(ids as number[], context.session))
@@ -164,7 +112,7 @@ export class AccessTokenResolver {
     expiresAt: string | null | undefined,
     @Ctx() context: Context,
   ): Promise<object> {
-    return runWrite<CreatedAccessToken>(CreateAccessTokenPayload, async () => {
+    return runPayloadWrite(async () => {
       const { id, token } = await context.account.createAccessToken({
         name,
         scopes,
@@ -188,7 +136,7 @@ export class AccessTokenResolver {
     id: string,
     @Ctx() context: Context,
   ): Promise<object> {
-    return runWrite<number>(RevokeAccessTokenPayload, async () => {
+    return runPayloadWrite(async () => {
       const tokenId = parseRowId(id);
 
       requireViewerWithoutAccessToken(context);
@@ -197,7 +145,7 @@ export class AccessTokenResolver {
         throw new InvalidInput([{ path: ['id'], ...rowNotFoundIssue(AccessToken.name, id) }]);
       }
 
-      return tokenId;
+      return { revokedId: tokenId };
     });
   }
 

@@ -1,21 +1,20 @@
 /** What accounts use: sessions, tokens, rows and files. */
+import { Field, Float, Int, ObjectType } from 'type-graphql';
 import { contributorTableOf } from '../engine/access/access';
 import { allEntities, resourceOf } from '../engine/declare/registry';
 import { imageColumns } from '../files/image-columns';
 import { memoize } from '../shared/memoize';
 
-export interface StoredUsage {
-  id: number;
-
-  /** Sessions that have not expired. */
-  sessionCount: number;
-  accessTokenCount: number;
-
-  /** Owned rows of all resources, including the account itself. */
-  rowCount: number;
-
-  /** Total size of uploaded images. */
-  imageBytes: number;
+@ObjectType({ description: 'What an account uses.', simpleResolvers: true })
+export class AccountUsage {
+  declare id: number;
+  @Field(() => Int, { description: 'Number of sessions that have not expired.' })
+  declare sessionCount: number;
+  @Field(() => Int, { description: 'Number of access tokens.' })
+  declare accessTokenCount: number;
+  @Field(() => Float, { description: 'Number of rows of the user.' }) declare rowCount: number;
+  @Field(() => Float, { description: 'Total size of the images of the user, in bytes.' })
+  declare imageBytes: number;
 }
 
 /** SQL: the usage of the accounts with the ids `$1`. */

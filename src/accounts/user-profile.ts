@@ -45,6 +45,23 @@ export const GENDER_CHOICES = registerChoices(
 /** Options of a setting of the reference service that no feature of Fitgraph reads. */
 const REST_ONLY_SETTING = { exclusiveTo: 'rest', hiddenOnPages: true } as const;
 
+const HOURS_PER_DAY = {
+  helpText: 'Average hours per day.',
+  min: 1,
+  max: 15,
+  allowNull: true,
+  default: 8,
+  hiddenOnPages: true,
+} as const;
+
+const INTENSITY = {
+  label: 'Physical intensity',
+  choices: INTENSITY_CHOICES,
+  allowNull: true,
+  max: 1,
+  hiddenOnPages: true,
+} as const;
+
 const AGE_RANGE = { min: 10, max: 100 } as const;
 
 /**
@@ -216,25 +233,13 @@ export class UserProfile extends Model<UserProfile> {
     hiddenOnPages: true,
   })
   declare sleepHours: number | null;
-  @IntegerField({
-    label: 'Work',
-    helpText: 'Average hours per day.',
-    min: 1,
-    max: 15,
-    allowNull: true,
-    default: 8,
-    hiddenOnPages: true,
-  })
+  @IntegerField({ label: 'Work', ...HOURS_PER_DAY })
   declare workHours: number | null;
   @ChoiceField({
-    label: 'Physical intensity',
+    ...INTENSITY,
     description: 'How physically demanding the work is.',
     helpText: 'Intensity of the work.',
-    choices: INTENSITY_CHOICES,
-    allowNull: true,
     default: '1',
-    max: 1,
-    hiddenOnPages: true,
   })
   declare workIntensity: string | null;
   @IntegerField({
@@ -248,35 +253,19 @@ export class UserProfile extends Model<UserProfile> {
   })
   declare sportHours: number | null;
   @ChoiceField({
-    label: 'Physical intensity',
+    ...INTENSITY,
     description: 'How physically demanding the sport is.',
     helpText: 'Intensity of the sport.',
-    choices: INTENSITY_CHOICES,
-    allowNull: true,
     default: '2',
-    max: 1,
-    hiddenOnPages: true,
   })
   declare sportIntensity: string | null;
-  @IntegerField({
-    label: 'Free time',
-    helpText: 'Average hours per day.',
-    min: 1,
-    max: 15,
-    allowNull: true,
-    default: 8,
-    hiddenOnPages: true,
-  })
+  @IntegerField({ label: 'Free time', ...HOURS_PER_DAY })
   declare freetimeHours: number | null;
   @ChoiceField({
-    label: 'Physical intensity',
+    ...INTENSITY,
     description: 'How physically demanding the rest of the day is.',
     helpText: 'Intensity of the free time.',
-    choices: INTENSITY_CHOICES,
-    allowNull: true,
     default: '1',
-    max: 1,
-    hiddenOnPages: true,
   })
   declare freetimeIntensity: string | null;
   @IntegerField({

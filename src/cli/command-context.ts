@@ -32,7 +32,7 @@ export interface CommandContext {
   secretKey: string;
 }
 
-export function operatorName(): string {
+function operatorName(): string {
   try {
     return userInfo().username;
   } catch {
@@ -76,7 +76,7 @@ export async function withDatabase<T>(
     return await callback({
       config,
       database,
-      session: database.createSession(),
+      session: database.createSession({ operator: operatorName() }),
       tokenVault: new TokenVault(secretKey),
       secretKey,
     });

@@ -16,7 +16,6 @@ import { createPasswordLink } from '../accounts/password-links';
 import { ClientError } from '../engine/declare/errors';
 import { promptConfirmation, promptNewPassword } from './prompts';
 import {
-  operatorName,
   recordOperatorEvent,
   removeScheduledFiles,
   replaceControlCharacters,
@@ -35,8 +34,6 @@ const SELECT_ACCOUNTS_SQL = `SELECT "id", "username", "email", "date_joined" AS 
 
 const formatDate = (timestamp: string) => new Date(timestamp).toISOString().slice(0, 10);
 
-const eventSource = () => ({ operator: operatorName() });
-
 /** Opens the database and finds the account with this name. */
 const withUser = (
   username: string,
@@ -45,7 +42,7 @@ const withUser = (
   withDatabase(async (context) => callback(await findUserId(username, context.session), context));
 
 async function printPasswordLink(id: number, { config, session }: CommandContext): Promise<void> {
-  const { path, expiresAt } = await createPasswordLink(id, session, eventSource());
+  const { path, expiresAt } = await createPasswordLink(id, session);
 
   printLine(`${config.publicUrl ?? ''}${path}`);
   process.stderr.write(`The link is valid once, until ${expiresAt}.\n`);
@@ -75,10 +72,11 @@ export async function createAccount(
       );
     }
 
-    const id = await createUser({ username, password, email, isSuperuser }, session, {
-      ...eventSource(),
-      detail: isSuperuser ? 'superuser' : undefined,
-    });
+    const id = await createUser(
+      { username, password, email, isSuperuser },
+      session,
+      isSuperuser ? 'superuser' : undefined,
+    );
 
     if (link) return printPasswordLink(id, context);
 
@@ -112,7 +110,7 @@ export async function changePassword(
 export const showToken = (username: string, options: { new?: boolean }): Promise<void> =>
   withUser(username, async (id, { session, tokenVault }) => {
     const apiKey = await session.inTransaction(async () => {
-      if (options.new) return replaceApiKey(id, undefined, session, tokenVault, eventSource());
+      if (options.new) return replaceApiKey(id, undefined, session, tokenVault);
       await recordOperatorEvent({ kind: 'API_KEY_SHOWN', userId: id }, session);
       return getOrCreateApiKey(id, session, tokenVault);
     });
@@ -122,7 +120,7 @@ export const showToken = (username: string, options: { new?: boolean }): Promise
 
 const setActive = (isActive: boolean) => (username: string) =>
   withUser(username, async (id, { session }) => {
-    await setUserActive(id, isActive, session, eventSource());
+    await setUserActive(id, isActive, session);
     printLine(`User ${username} is now ${isActive ? 'active' : 'deactivated'}.`);
   });
 
@@ -131,13 +129,13 @@ export const deactivateAccount = setActive(false);
 
 export const signOut = (username: string): Promise<void> =>
   withUser(username, async (id, { session }) => {
-    await revokeCredentials(id, session, eventSource());
+    await revokeCredentials(id, session);
     printLine(`Ended all sessions of ${username} and revoked all tokens.`);
   });
 
 export const disconnect = (username: string): Promise<void> =>
   withUser(username, async (id, { session }) => {
-    await session.inTransaction(() => disconnectIdentities(id, session, eventSource()));
+    await session.inTransaction(() => disconnectIdentities(id, session));
     printLine(`Disconnected the sign-ins of ${username}.`);
   });
 
@@ -145,7 +143,7 @@ const setRole = (isGranted: boolean) => (username: string, role: string) =>
   withUser(username, async (id, { session }) => {
     const roles = role === 'curator' ? { isCurator: isGranted } : { isSuperuser: isGranted };
 
-    await setUserRoles(id, roles, session, eventSource());
+    await setUserRoles(id, roles, session);
     printLine(`User ${username} is ${isGranted ? 'now' : 'no longer'} a ${role}.`);
   });
 

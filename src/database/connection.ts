@@ -8,7 +8,12 @@ import { ClientLimiters, ConcurrencyLimiter } from '../shared/limiter';
 import { type ConnectionOptions, connectDirectly, Pools, poolSizes } from './pools';
 import { PreparedStatements } from './prepared-statements';
 import type { Row } from './rows';
-import { DatabaseSession, type ClientKind, type SessionDatabase } from './session';
+import {
+  DatabaseSession,
+  type AuditSource,
+  type ClientKind,
+  type SessionDatabase,
+} from './session';
 import { beginWithTimeoutsSql, setTimeoutsStatement } from './settings';
 import type { StatementServices } from './statement';
 import { SessionUsers } from './session-user';
@@ -133,8 +138,8 @@ export class Database implements SessionDatabase {
     };
   }
 
-  createSession(): DatabaseSession {
-    return new DatabaseSession(this);
+  createSession(auditSource?: AuditSource): DatabaseSession {
+    return new DatabaseSession(this, auditSource);
   }
 
   queryAsServer(text: string, values?: unknown[]): Promise<Row[]> {

@@ -56,8 +56,17 @@ export interface SessionDatabase {
   queryAsServer(text: string, values?: unknown[]): Promise<Row[]>;
 
   /** Creates a session of the server itself, to which row-level security does not apply. */
-  createSession(): DatabaseSession;
+  createSession(auditSource?: AuditSource): DatabaseSession;
   withoutTimeouts<T>(callback: (client: Client) => Promise<T>): Promise<T>;
+}
+
+/** Who changes rows, as the audit log names them. */
+export interface AuditSource {
+  /** Address of the client or, for IPv6, its network. */
+  address?: string;
+
+  /** User of the operating system that runs a command, or `superuser` and the name of one. */
+  operator?: string;
 }
 
 /** A transaction that spans a whole operation or request. */
@@ -100,7 +109,10 @@ export class DatabaseSession implements StatementContext {
    */
   private sessionUserId = ANONYMOUS_SESSION_USER;
 
-  constructor(readonly database: SessionDatabase) {}
+  constructor(
+    readonly database: SessionDatabase,
+    readonly auditSource?: AuditSource,
+  ) {}
 
   /**
    * Sets the client of the request after its authentication. The kind of a subscription (`live`,

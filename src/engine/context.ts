@@ -164,7 +164,12 @@ export interface AccountActions {
    * or a weak new password.
    */
   changePassword(oldPassword: string, newPassword: string): Promise<string>;
-  replaceApiKey(): Promise<string>;
+
+  /**
+   * Replaces the API key, or only the one with this digest, so that a form that is sent twice does
+   * not replace the new key. Returns the new key, if there is one.
+   */
+  replaceApiKey(digest?: string): Promise<string | undefined>;
 
   /**
    * Creates a personal access token. Only its hash is stored, so it cannot be shown again. Throws

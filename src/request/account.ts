@@ -5,7 +5,7 @@
 import {
   listAccessTokens,
   revokeAccessTokens,
-  type StoredAccessToken,
+  type AccessToken,
   type NewAccessToken,
 } from '../accounts/access-tokens';
 import {
@@ -35,10 +35,9 @@ import {
 import {
   findUserEvents,
   logSecurityEvent,
-  type SecurityEventSource,
   type StoredSecurityEvent,
 } from '../accounts/security-events';
-import { endSessions, listSessions, type StoredSession } from '../accounts/sessions';
+import { endSessions, listSessions, type AccountSession } from '../accounts/sessions';
 import { requireViewerWithoutAccessToken } from '../engine/access/access';
 import { graphqlScopeName, type Scope } from '../engine/access/scopes';
 import type { AccountActions, RequestInfo } from '../engine/context';
@@ -48,7 +47,6 @@ import {
   forbiddenError,
   unauthenticatedError,
   throwIfInvalid,
-  type InputIssue,
   invalidValueIssue,
   validationIssue,
   IssueCode,
@@ -86,13 +84,7 @@ export class AccountService implements AccountActions {
   /** Checks the password and returns the API key. */
   signIn(username: string, password: string): Promise<string> {
     return this.attemptSignIn(username, () =>
-      getApiKeyByPassword(
-        username,
-        password,
-        this.session,
-        this.services.tokenVault,
-        this.eventSource,
-      ),
+      getApiKeyByPassword(username, password, this.session, this.services.tokenVault),
     );
   }
 
@@ -101,7 +93,7 @@ export class AccountService implements AccountActions {
     const startUserSession = (userId: number) => this.authentication.startSession(userId);
 
     return this.attemptSignIn(username, () =>
-      signInWithPassword(username, password, startUserSession, this.session, this.eventSource),
+      signInWithPassword(username, password, startUserSession, this.session),
     );
   }
 
@@ -113,7 +105,7 @@ export class AccountService implements AccountActions {
     return this.attemptSignIn(token, async () => {
       const passwordHash = await hashPassword(password, this.requestInfo.clientNetwork);
 
-      await usePasswordLink(token, passwordHash, this.session, this.eventSource);
+      await usePasswordLink(token, passwordHash, this.session);
     });
   }
 
@@ -135,27 +127,31 @@ export class AccountService implements AccountActions {
       if (userId !== undefined) {
         if (this.userId !== userId) throw unauthenticatedError();
 
-        await this.changeCredentials(() =>
-          connectIdentity(userId, user, this.session, this.eventSource),
-        );
+        await this.changeCredentials(() => connectIdentity(userId, user, this.session));
 
         return { next };
       }
 
       const accountId = await findOrCreateProviderAccount(
         user,
-        database.createSession(),
-        this.eventSource,
+        database.createSession(this.session.auditSource),
       );
 
       // Row-level security shows the connection only to its user.
       this.session.setClient('users', accountId);
-      const sessionCookie = await this.startSessionWithoutPassword(
+
+      const startUserSession = async () => {
+        // The account is locked: a change of the password at the same time has disconnected it.
+        if (!(await isConnected(accountId, user, this.session))) throw unauthenticatedError();
+
+        return this.authentication.startSession(accountId);
+      };
+
+      const sessionCookie = await signInWithoutPassword(
         accountId,
         user.issuer,
-        async () => {
-          if (!(await isConnected(accountId, user, this.session))) throw unauthenticatedError();
-        },
+        startUserSession,
+        this.session,
       );
 
       return { next, sessionCookie };
@@ -180,30 +176,12 @@ export class AccountService implements AccountActions {
     const viewer = await this.authentication.findSessionUser();
 
     if (viewer ? viewer.username === username : !isPage) return undefined;
-    const session = this.services.database.createSession();
-    const userId = await findOrCreateProxyAccount(username, session, this.eventSource);
+    const session = this.services.database.createSession(this.session.auditSource);
+    const userId = await findOrCreateProxyAccount(username, session);
 
-    return this.startSessionWithoutPassword(userId, 'proxy');
-  }
+    const startUserSession = () => this.authentication.startSession(userId);
 
-  /** `check` runs when the account is locked, after a change of the password at the same time. */
-  private startSessionWithoutPassword(
-    accountId: number,
-    detail: string,
-    check?: () => Promise<void>,
-  ): Promise<string> {
-    const startUserSession = async (userId: number) => {
-      await check?.();
-      return this.authentication.startSession(userId);
-    };
-
-    return signInWithoutPassword(
-      accountId,
-      detail,
-      startUserSession,
-      this.session,
-      this.eventSource,
-    );
+    return signInWithoutPassword(userId, 'proxy', startUserSession, this.session);
   }
 
   /**
@@ -253,23 +231,17 @@ export class AccountService implements AccountActions {
    */
   async changePassword(oldPassword: string, newPassword: string): Promise<string> {
     const viewer = requireViewerWithoutAccessToken(this.authentication);
-    const passwordProblem = describePasswordProblem(newPassword);
-    const passwordIssues: InputIssue[] = [];
-
-    if (passwordProblem) {
-      passwordIssues.push({ path: ['newPassword'], ...invalidValueIssue(passwordProblem) });
-    }
-
+    const problem = describePasswordProblem(newPassword);
+    const passwordIssues = problem
+      ? [{ path: ['newPassword'], ...invalidValueIssue(problem) }]
+      : [];
     const wrongPasswordError = () =>
       new InvalidInput([{ path: ['oldPassword'], ...WRONG_PASSWORD_ISSUE }, ...passwordIssues]);
     const storedHash = await this.attemptSignIn(viewer.username, async () => {
-      const hash = await verifyUserPassword(viewer.id, oldPassword, this.session, this.eventSource);
+      const hash = await verifyUserPassword(viewer.id, oldPassword, this.session);
 
       if (hash === undefined) {
-        await logSecurityEvent(
-          { kind: 'PASSWORD_REFUSED', userId: viewer.id, ...this.eventSource },
-          this.session,
-        );
+        await logSecurityEvent({ kind: 'PASSWORD_REFUSED', userId: viewer.id }, this.session);
         throw wrongPasswordError();
       }
 
@@ -284,7 +256,6 @@ export class AccountService implements AccountActions {
       this.authentication.sessionId,
       this.session,
       this.services.tokenVault,
-      this.eventSource,
     );
 
     if (token === undefined) throw wrongPasswordError();
@@ -292,16 +263,17 @@ export class AccountService implements AccountActions {
     return token;
   }
 
-  replaceApiKey(): Promise<string> {
-    return this.changeCredentials(
-      async (userId) =>
-        (await replaceApiKey(
-          userId,
-          undefined,
-          this.session,
-          this.services.tokenVault,
-          this.eventSource,
-        ))!,
+  replaceApiKey(keyId?: string): Promise<string | undefined> {
+    const digest = keyId === undefined ? undefined : Buffer.from(keyId, 'hex');
+
+    return this.changeCredentials((userId) =>
+      replaceApiKey(userId, digest, this.session, this.services.tokenVault),
+    );
+  }
+
+  createApiKey(): Promise<string> {
+    return this.changeCredentials((userId) =>
+      getOrCreateApiKey(userId, this.session, this.services.tokenVault),
     );
   }
 
@@ -309,7 +281,7 @@ export class AccountService implements AccountActions {
     return findApiKey(this.userId, this.session, this.services.tokenVault);
   }
 
-  async listAccessTokens(): Promise<StoredAccessToken[]> {
+  async listAccessTokens(): Promise<AccessToken[]> {
     const [tokens] = await listAccessTokens([this.userId], this.session);
 
     return tokens!;
@@ -329,7 +301,6 @@ export class AccountService implements AccountActions {
           kind: 'ACCESS_TOKEN_CREATED',
           userId,
           detail: `${input.name.trim()} (${scopes})`,
-          ...this.eventSource,
         },
         this.session,
       );
@@ -339,16 +310,14 @@ export class AccountService implements AccountActions {
   }
 
   revokeAccessTokens(id?: number): Promise<number> {
-    return this.changeCredentials((userId) =>
-      revokeAccessTokens(userId, id, this.session, this.eventSource),
-    );
+    return this.changeCredentials((userId) => revokeAccessTokens(userId, id, this.session));
   }
 
   /** How the user can sign in, and where they are signed in. */
   async loadSignIns(): Promise<{
     hasPassword: boolean;
     issuers: string[];
-    sessions: StoredSession[];
+    sessions: AccountSession[];
   }> {
     const { userId } = this;
     const [account] = await this.session.query(
@@ -380,42 +349,21 @@ export class AccountService implements AccountActions {
         );
       }
 
-      await logSecurityEvent({ kind: 'ACCOUNT_DELETED', userId, ...this.eventSource }, session);
+      await logSecurityEvent(
+        { kind: 'ACCOUNT_DELETED', userId, ...this.session.auditSource },
+        session,
+      );
     });
   }
 
   /** Removes the connected sign-ins, if the account has a password. */
   disconnectIdentities(): Promise<void> {
-    return this.changeCredentials((userId) =>
-      disconnectIdentities(userId, this.session, this.eventSource),
-    );
+    return this.changeCredentials((userId) => disconnectIdentities(userId, this.session));
   }
 
   /** Ends the session with this digest, or all sessions. Returns their number. */
   endSessions(id?: string): Promise<number> {
-    return this.changeCredentials((userId) =>
-      endSessions(userId, id, this.session, this.eventSource),
-    );
-  }
-
-  /**
-   * Creates the API key of the signed-in user, or replaces the key `keyId`. A form that is
-   * submitted twice thus does not replace the key just created.
-   */
-  createOrReplaceApiKey(keyId?: string): Promise<void> {
-    return this.changeCredentials(async (userId) => {
-      if (keyId === undefined) {
-        await getOrCreateApiKey(userId, this.session, this.services.tokenVault);
-      } else {
-        await replaceApiKey(
-          userId,
-          Buffer.from(keyId, 'hex'),
-          this.session,
-          this.services.tokenVault,
-          this.eventSource,
-        );
-      }
-    });
+    return this.changeCredentials((userId) => endSessions(userId, id, this.session));
   }
 
   /**
@@ -439,9 +387,5 @@ export class AccountService implements AccountActions {
   /** Authenticates the request again and throws if its credentials are no longer valid. */
   async requireValidCredentials(): Promise<void> {
     if (!(await this.authentication.authenticate())) throw unauthenticatedError();
-  }
-
-  private get eventSource(): SecurityEventSource {
-    return { address: this.requestInfo.clientNetwork };
   }
 }

@@ -225,7 +225,7 @@ export class RequestContext implements Context {
 
     this.policies = POLICIES_BY_API[api];
     this.usesTimeZone = api === 'graphql';
-    this.session = services.database.createSession();
+    this.session = services.database.createSession({ address: clientNetwork });
     this.session.setClient('anonymous', clientNetwork);
     this.authentication = new Authentication(
       head,

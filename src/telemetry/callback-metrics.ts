@@ -5,7 +5,7 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 
 type ValueByLabel = Record<string, number>;
-export type Aggregator = 'sum' | 'max' | 'min';
+type Aggregator = 'sum' | 'max' | 'min';
 
 export class CallbackMetrics {
   readonly registry = new Registry();

@@ -41,14 +41,14 @@ const summarizeStatement = (text: string): string => {
   return table ? `${verb} ${table}` : verb;
 };
 
-export interface CompletedSpan {
+interface CompletedSpan {
   method: string;
   route: string;
   status: number;
   attributes: Record<string, string | number | undefined>;
 }
 
-export class OpenTelemetryTrace implements RequestTrace {
+class OpenTelemetryTrace implements RequestTrace {
   private activeContext: Context;
 
   constructor(

@@ -15,9 +15,21 @@ export const textParameters = (values: FormValues, name: string): string[] =>
 export const textParameter = (values: FormValues, name: string): string | undefined =>
   textParameters(values, name).at(-1);
 
-export function sendPage(response: Response, status: number, html: string): void {
-  response.status(status).set(PAGE_HEADERS).type('html').send(html);
+/** A text of the query string or a form, without leading and trailing whitespace. */
+export const textOf = (values: FormValues, name: string): string =>
+  textParameter(values, name)?.trim() ?? '';
+
+export function sendPage(
+  response: Response,
+  status: number,
+  html: string,
+  headers = PAGE_HEADERS,
+): void {
+  response.status(status).set(headers).type('html').send(html);
 }
+
+export const redirect = (response: Response, path: string): void =>
+  response.set(PAGE_HEADERS).redirect(303, path);
 
 /** Sends the page that `render` creates from the message of an error. Throws all other errors. */
 export function sendRejection(

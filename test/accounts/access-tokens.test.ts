@@ -551,12 +551,12 @@ describe('an access token', () => {
     const session = fitgraph.database.createSession();
     const watch = await token(ann, ['READ']);
 
-    await setUserActive(ann.id, false, session, {});
+    await setUserActive(ann.id, false, session);
     expect(await watch.get('/weightentry/')).toMatchObject({
       status: 403,
       body: { detail: 'User inactive or deleted.' },
     });
-    await setUserActive(ann.id, true, session, {});
+    await setUserActive(ann.id, true, session);
     expect(await isAccepted(watch)).toBe(true);
     await setPassword(ann.id, 'another password', session);
     expect(await isAccepted(watch)).toBe(false);

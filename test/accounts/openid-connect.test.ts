@@ -157,7 +157,6 @@ test('creates one account when several servers create it at once, and none twice
     findOrCreateProviderAccount(
       user(subject, `${subject}@example.com`),
       fitgraph.database.createSession(),
-      {},
     );
   const same = await Promise.all(Array.from({ length: 8 }, () => create('same')));
 
@@ -309,7 +308,7 @@ const DEACTIVATED = 'This account is deactivated. Ask the operator.';
 test('rejects a deactivated account and grants it no roles', async () => {
   const { viewer } = await signIn('deactivated', {});
 
-  await setUserActive(Number(viewer!.id), false, fitgraph.database.createSession(), {});
+  await setUserActive(Number(viewer!.id), false, fitgraph.database.createSession());
   const { page, visitor } = await signIn('deactivated', { groups: ['admins'] });
 
   expect([page.status, alertOf(page.text)]).toEqual([403, DEACTIVATED]);
@@ -370,7 +369,7 @@ describe('a connected sign-in', () => {
     ],
     ['by a link', (person) => useLink(person)],
     ['by an operator', ({ id }) => setPassword(id, NEXT, byServer())],
-    ['(signed out by an operator)', ({ id }) => revokeCredentials(id, byServer(), {})],
+    ['(signed out by an operator)', ({ id }) => revokeCredentials(id, byServer())],
   ])('ends with a change of the password %s', async (way, change) => {
     const name = `ended${way.replaceAll(/\W/g, '')}`;
     const person = await fitgraph.user(name);
@@ -384,7 +383,7 @@ describe('a connected sign-in', () => {
     const { viewer } = await signIn('sole', { preferred_username: 'sole' });
     const id = Number(viewer!.id);
 
-    await revokeCredentials(id, byServer(), {});
+    await revokeCredentials(id, byServer());
     expect(await connectionsOf(id)).toBe(1);
     await useLink({ id });
     expect(await connectionsOf(id)).toBe(1);

@@ -193,7 +193,7 @@ test('rejects invalid names and locked accounts with a page', async () => {
 
   const finn = await fitgraph.user('finn');
 
-  await setUserActive(finn.id, false, fitgraph.database.createSession(), {});
+  await setUserActive(finn.id, false, fitgraph.database.createSession());
   const page = await behindProxy('finn').get('/user');
 
   expect([page.status, alertOf(page.text), page.cookies]).toEqual([

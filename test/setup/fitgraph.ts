@@ -130,7 +130,7 @@ export class Fitgraph {
     const session = this.database.createSession();
     const id = await createUser({ username, password: PASSWORD, isSuperuser }, session);
 
-    if (isCurator) await setUserRoles(id, { isCurator }, session, { operator: 'tests' });
+    if (isCurator) await setUserRoles(id, { isCurator }, session);
     const person = new Person(this.url, {
       id,
       token: await getOrCreateApiKey(id, session, this.tokenVault),

@@ -16,13 +16,18 @@ import { addResolverMethod, type ResolverParameterDecorator } from '../declare/r
 import {
   type InputPath,
   type InputIssue,
-  InvalidInput,
   invalidValueIssue,
   throwIfInvalid,
 } from '../declare/errors';
 import { nounOf, upperFirst, withArticle } from '../declare/inflection';
 import { ROW_ID_DESCRIPTION, nodeIdOf } from '../declare/node';
-import { runWrite, createPayloadType, InputError, TYPICAL_ISSUE_COUNT } from './payload';
+import {
+  createPayloadType,
+  InputError,
+  runWrite,
+  runPayloadWrite,
+  TYPICAL_ISSUE_COUNT,
+} from './payload';
 import { resourceOf, type FieldValues } from '../declare/registry';
 import { hasRequiredFields } from '../read/query-plan';
 import { readViewerRowId, readRowById } from '../read/rows';
@@ -32,13 +37,7 @@ import { isMergeable } from '../write/references';
 import { inputHasParts, saveRowWithParts } from '../write/nested-write';
 import { creatableChildFields } from '../write/drafts';
 import type { RowReference } from '../write/row-references';
-import {
-  executeUpdates,
-  createRows,
-  executeDeletions,
-  type Deletion,
-  type RowChange,
-} from '../write/write';
+import { executeUpdates, createRows, executeDeletions, type RowChange } from '../write/write';
 import { ListSize } from '../declare/field-extensions';
 
 const TYPICAL_DELETED_ROW_COUNT = 1;
@@ -53,47 +52,40 @@ class DeletePayload {
   @Field(() => [ID], {
     description: 'The `id`s of the deleted rows; empty if nothing was deleted.',
   })
-  readonly deletedIds: readonly number[];
+  declare readonly deletedIds: readonly number[];
 
   @ListSize(TYPICAL_DELETED_ROW_COUNT)
   @Field(() => [ID], { description: 'The `nodeId`s of the deleted rows.' })
-  readonly deletedNodeIds: readonly string[];
+  declare readonly deletedNodeIds: readonly string[];
 
   @Field(() => Int, {
     description:
       'Number of logs, sessions and diary entries that were deleted with the rows to which they belonged.',
   })
-  readonly deletedHistoryCount: number;
+  declare readonly deletedHistoryCount: number;
 
   @ListSize(TYPICAL_ISSUE_COUNT)
   @Field(() => [InputError], {
     description:
       'One error for each row that was not found, is in use, had another version, or has a history and no `deleteHistory`. If there are any, nothing was deleted.',
   })
-  readonly errors: readonly InputIssue[];
-
-  constructor(entity: Entity, { ids, historyCount }: Deletion, invalidInput?: InvalidInput) {
-    this.deletedIds = ids;
-    this.deletedHistoryCount = historyCount;
-    this.deletedNodeIds = ids.map((id) => nodeIdOf(entity.name, id));
-    this.errors = invalidInput?.issues ?? [];
-  }
+  declare readonly errors: readonly InputIssue[];
 }
 
 /** Runs a deletion. Validation issues become errors of its payload. */
-async function runDeletion(
-  ...[entity, ...args]: Parameters<typeof executeDeletions>
-): Promise<DeletePayload> {
-  try {
-    return new DeletePayload(entity, await executeDeletions(entity, ...args));
-  } catch (error) {
-    if (error instanceof InvalidInput) {
-      return new DeletePayload(entity, { ids: [], historyCount: 0 }, error);
-    }
+const runDeletion = (...[entity, ...args]: Parameters<typeof executeDeletions>): Promise<object> =>
+  runPayloadWrite(
+    async () => {
+      const { ids, historyCount } = await executeDeletions(entity, ...args);
 
-    throw error;
-  }
-}
+      return {
+        deletedIds: ids,
+        deletedNodeIds: ids.map((id) => nodeIdOf(entity.name, id)),
+        deletedHistoryCount: historyCount,
+      };
+    },
+    { deletedIds: [], deletedNodeIds: [], deletedHistoryCount: 0 },
+  );
 
 const PARTS_IN_BULK_MESSAGE =
   'Parts are written with one row at a time. Update the row by itself, or its parts.';
@@ -187,7 +179,7 @@ function addRowMutations(entity: Entity, add: Add): void {
       `Creates ${nounPhrase(entity)}${childRowsNote}. Absent fields have their default values.${creationNote(entity)}`,
       [Ctx(), ...inputParameters],
       (context: Context, input: FieldValues = {}) =>
-        runWrite(Payload, async () => {
+        runWrite(async () => {
           const rows = [{ input, path: ['input'] }];
 
           return (await createRows(entity, rows, 'input', context))[0]!;
@@ -221,7 +213,7 @@ function addRowMutations(entity: Entity, add: Add): void {
         `Updates ${nounPhrase(entity)}${partsNote}. Absent fields stay unchanged.${changeNote(entity)}`,
         [ID_ARGUMENT_DECORATOR, ...parameters],
         (id: string, input: FieldValues, context: Context, ifVersion?: string | null) =>
-          runWrite(Payload, () => save({ id, ifVersion }, input, context)),
+          runWrite(() => save({ id, ifVersion }, input, context)),
         viewerMutationName === undefined ? {} : { exclusiveTo: 'rest' },
       );
     }
@@ -235,7 +227,7 @@ function addRowMutations(entity: Entity, add: Add): void {
         `Updates the viewer's ${noun}. Absent fields stay unchanged.`,
         parameters,
         (input: FieldValues, context: Context, ifVersion?: string | null) =>
-          runWrite(Payload, async () => {
+          runWrite(async () => {
             const id = String(await readViewerRowId(entity, context));
 
             return save({ id, ifVersion }, input, context);
@@ -258,9 +250,7 @@ function addRowMutations(entity: Entity, add: Add): void {
       Ctx(),
     ],
     (from: string, into: string, context: Context) =>
-      runWrite(Payload, () =>
-        mergeRow(entity, reference('from', from), reference('into', into), context),
-      ),
+      runWrite(() => mergeRow(entity, reference('from', from), reference('into', into), context)),
   );
 }
 
@@ -344,7 +334,7 @@ function addBulkMutations(entity: Entity, add: Add): void {
     (inputs: FieldValues[], context: Context) => {
       const rows = inputs.map((input, index) => ({ input, path: ['inputs', String(index)] }));
 
-      return runWrite(Payload, () => createRows(entity, rows, 'inputs', context));
+      return runWrite(() => createRows(entity, rows, 'inputs', context));
     },
   );
   add(
@@ -363,7 +353,7 @@ function addBulkMutations(entity: Entity, add: Add): void {
         rowChange(change, 'changes', String(index)),
       );
 
-      return runWrite(Payload, async () => {
+      return runWrite(async () => {
         throwIfInvalid(
           rowChanges
             .filter(({ input }) => inputHasParts(entity, input))

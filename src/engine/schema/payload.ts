@@ -61,10 +61,6 @@ export class InputErrorResolver {
 export const TYPICAL_ISSUE_COUNT = 1;
 const TYPICAL_BULK_ROW_COUNT = 10;
 
-/** Constructs a payload from the result of the write, or from null and the validation issues. */
-export type PayloadConstructor<T> = ClassType &
-  (new (mutationResult: T | null, errors: readonly InputIssue[]) => object);
-
 interface PayloadOptions<T> {
   isBulk: boolean;
   name: string;
@@ -79,22 +75,17 @@ interface PayloadOptions<T> {
 }
 
 /** Creates a payload type. Its resolver reads the written rows with the selected columns. */
-export function createPayloadType<T>(options: PayloadOptions<T>): PayloadConstructor<T> {
+export function createPayloadType<T>(options: PayloadOptions<T>): ClassType {
   const { isBulk, name, description, rowsFieldName, rowsFieldType, readRows } = options;
-  const Payload = {
-    [name]: class {
-      constructor(
-        readonly mutationResult: T | null,
-        readonly errors: readonly InputIssue[],
-      ) {}
-    },
-  }[name]!;
+  const Payload = { [name]: class {} }[name]!;
 
   addResolverMethod(
     Payload,
     rowsFieldName,
-    function (this: { mutationResult: T | null }, context: Context, info: GraphQLResolveInfo) {
-      return this.mutationResult === null ? null : readRows(this.mutationResult, context, info);
+    function (this: { mutationResult?: T }, context: Context, info: GraphQLResolveInfo) {
+      const { mutationResult } = this;
+
+      return mutationResult === undefined ? null : readRows(mutationResult, context, info);
     },
     [Ctx(), Info()],
     Field(rowsFieldType, {
@@ -108,18 +99,25 @@ export function createPayloadType<T>(options: PayloadOptions<T>): PayloadConstru
   })(Payload.prototype, 'errors');
   ListSize(TYPICAL_ISSUE_COUNT)(Payload.prototype, 'errors');
   ObjectType(name, { description, simpleResolvers: true })(Payload);
-  return Payload as PayloadConstructor<T>;
+  return Payload;
 }
 
-/** Runs a write. Validation issues become errors of its payload. */
-export async function runWrite<T>(
-  Payload: PayloadConstructor<T>,
+/**
+ * Runs a write that returns the fields of its payload. Validation issues become its errors, besides
+ * the fields of `emptyResult`.
+ */
+export async function runPayloadWrite<T extends object>(
   write: () => Promise<T>,
+  emptyResult?: T,
 ): Promise<object> {
   try {
-    return new Payload(await write(), []);
+    return { ...(await write()), errors: [] };
   } catch (error) {
-    if (error instanceof InvalidInput) return new Payload(null, error.issues);
+    if (error instanceof InvalidInput) return { ...emptyResult, errors: error.issues };
     throw error;
   }
 }
+
+/** Runs a write whose payload is a type of `createPayloadType`, which reads the written rows. */
+export const runWrite = (write: () => Promise<unknown>): Promise<object> =>
+  runPayloadWrite(async () => ({ mutationResult: await write() }));

@@ -24,6 +24,7 @@ import { MAX_ROWS_PER_MUTATION } from '../declare/field-validation';
 import { resolveRowId } from '../declare/node';
 import { resourceOf, type FieldValues } from '../declare/registry';
 import { groupBy } from '../../shared/multimap';
+import type { StoredRow } from './statements';
 
 export interface RowDraft {
   readonly entity: Entity;
@@ -48,6 +49,9 @@ export interface RowDraft {
 
   /** Stored values of an existing row, with which the write compares the new ones. */
   currentValues?: Row;
+
+  /** The written row. */
+  storedRow?: StoredRow;
 }
 
 /**

@@ -8,7 +8,7 @@ import { requireWriter } from '../access/access';
 import type { Context } from '../context';
 import { InvalidInput, throwIfInvalid, type InputIssue } from '../declare/errors';
 import { partFields, type ChildRowsField, type Entity } from '../declare/fields';
-import { hooksOf, resourceOf, type FieldValues } from '../declare/registry';
+import { resourceOf, type FieldValues } from '../declare/registry';
 import {
   addAllInputIssues,
   validateDrafts,
@@ -16,16 +16,9 @@ import {
   retirableReferenceNames,
 } from './validation';
 import { withRetries } from './retry';
-import {
-  createDrafts,
-  groupDraftsByStatement,
-  rejectTooManyRows,
-  countInputRows,
-  type RowDraft,
-} from './drafts';
+import { createDrafts, rejectTooManyRows, countInputRows, type RowDraft } from './drafts';
 import { deleteRows, lockRows, type StoredRow, type WriteContext } from './statements';
 import { rejectReferencedRows } from './references';
-import { lockRootsOfWrittenRows } from './root-locks';
 import {
   requireRowsExist,
   requireRowsWritable,
@@ -33,11 +26,11 @@ import {
   parseRowIds,
 } from './row-references';
 import {
-  insertRowsOfEntity,
   runInTransaction,
-  updateRowsOfEntity,
+  startWrite,
+  writeDraftGroup,
   type RowChange,
-  type RowPassedToHooks,
+  type RowWriteContext,
 } from './write';
 import { addToList } from '../../shared/multimap';
 
@@ -70,13 +63,9 @@ export async function saveRowWithParts(
 
   await requireRowsWritable(entity, [change], [id], context);
 
-  await withRetries(context, () => {
-    const rowsPassedToHooks: RowPassedToHooks[] = [];
-
-    return runInTransaction(rowsPassedToHooks, context, (writeContext) =>
-      saveParts(entity, id, change, rowsPassedToHooks, writeContext),
-    );
-  });
+  await withRetries(context, () =>
+    runInTransaction(context, (writeContext) => saveParts(entity, id, change, writeContext)),
+  );
   context.loaders.clear();
   return { id };
 }
@@ -85,21 +74,14 @@ async function saveParts(
   entity: Entity,
   id: number,
   change: RowChange,
-  rowsPassedToHooks: RowPassedToHooks[],
-  writeContext: WriteContext,
+  writeContext: RowWriteContext,
 ): Promise<void> {
-  const { context, transaction } = writeContext;
+  const { context } = writeContext;
   const drafts = createDrafts(entity, change.input, change.path);
   const rootDraft = drafts[0]!;
 
   rootDraft.id = id;
-  await lockRootsOfWrittenRows(entity, [id], [rootDraft.input], writeContext);
-  const draftGroups = groupDraftsByStatement(drafts);
-
-  for (const draftGroup of draftGroups) {
-    await hooksOf(draftGroup[0]!.entity).onTransactionStart?.(draftGroup, context, transaction);
-  }
-
+  const draftGroups = await startWrite(drafts, writeContext);
   const comparedFieldNames = [
     ...affectedRuleFieldNames(entity, [rootDraft], context),
     ...retirableReferenceNames(entity, context),
@@ -122,11 +104,7 @@ async function saveParts(
   }
 
   await validateDrafts(drafts, context);
-  const storedRowByDraft = new Map<RowDraft, StoredRow>();
-
-  for (const draftGroup of draftGroups) {
-    await writeDraftGroup(draftGroup, storedRowByDraft, rowsPassedToHooks, writeContext);
-  }
+  for (const draftGroup of draftGroups) await writeDraftGroup(draftGroup, writeContext);
 
   for (const [target, ids] of removedPartIds(drafts, parts)) {
     if (!resourceOf(target)!.isOwned) {
@@ -227,50 +205,6 @@ function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPar
   }
 
   throwIfInvalid(issues);
-}
-
-/**
- * Writes the rows of one entity at one level of a tree. Existing rows may have moved to another
- * parent row in the tree.
- */
-async function writeDraftGroup(
-  draftGroup: readonly RowDraft[],
-  storedRowByDraft: Map<RowDraft, StoredRow>,
-  rowsPassedToHooks: RowPassedToHooks[],
-  writeContext: WriteContext,
-): Promise<void> {
-  const newDrafts = draftGroup.filter(({ id }) => id === undefined);
-
-  if (newDrafts.length) {
-    await insertRowsOfEntity(newDrafts, storedRowByDraft, rowsPassedToHooks, writeContext);
-  }
-
-  const changedRows = draftGroup.flatMap((draft) => {
-    const { id, input, parent } = draft;
-
-    if (id === undefined) return [];
-    storedRowByDraft.set(draft, { id });
-
-    return [
-      {
-        id,
-        values: {
-          ...input,
-          ...(parent && { [parent.referenceFieldName]: storedRowByDraft.get(parent.draft)!.id }),
-        },
-      },
-    ];
-  });
-
-  if (changedRows.length) {
-    await updateRowsOfEntity(
-      draftGroup[0]!.entity,
-      changedRows,
-      rowsPassedToHooks,
-      writeContext,
-      true,
-    );
-  }
 }
 
 /**

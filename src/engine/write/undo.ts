@@ -113,6 +113,8 @@ async function undoIn(
 
   try {
     await transaction.query(text, [id]);
+    // Foreign keys of recipes are otherwise checked at COMMIT.
+    await transaction.query('SET CONSTRAINTS ALL IMMEDIATE');
   } catch (error) {
     const message = CONFLICT_MESSAGES[errorCodeOf(error)];
 

@@ -38,13 +38,6 @@ import { duplicateMessage, exposedUniqueFields, findDuplicates, uniqueFields } f
 import type { Row } from '../../database/rows';
 import { idsOf, readRows } from './statements';
 
-/** A violation of a rule, reported at the last field of the rule that the write sets. */
-interface RuleViolation {
-  draft: RowDraft;
-  fieldName: string;
-  issue: ValidationIssue;
-}
-
 const rulesOf = (
   entity: Entity,
   { policies }: Pick<Context, 'policies'>,
@@ -79,46 +72,6 @@ export const affectedRuleFieldNames = (
       .flatMap(({ fields }) => fields),
   ),
 ];
-
-/**
- * Checks the cross-field rules of the rows to be written, except rules that `isSkipped` excludes.
- */
-async function findRuleViolations(
-  drafts: readonly RowDraft[],
-  context: Context,
-  isSkipped: (draft: RowDraft, rule: CrossFieldRule) => boolean,
-): Promise<RuleViolation[]> {
-  const violations: RuleViolation[] = [];
-
-  for (const entity of new Set(drafts.map((draft) => draft.entity))) {
-    for (const rule of rulesOf(entity, context)) {
-      const rows = drafts
-        .filter(
-          (draft) => draft.entity === entity && canViolate(draft, rule) && !isSkipped(draft, rule),
-        )
-        .map((draft) => ({ draft, values: valuesAfterWrite(draft, context) }))
-        .filter(({ values }) => rule.fields.every((name) => values[name] != null));
-
-      if (rows.length === 0) continue;
-      const isBrokenByRow = await rule.violatedBy(
-        rows.map(({ values }) => values),
-        context,
-      );
-
-      for (const [index, { draft }] of rows.entries()) {
-        if (isBrokenByRow[index]) {
-          violations.push({
-            draft,
-            fieldName: rule.fields.findLast((name) => name in draft.input)!,
-            issue: validationIssue(rule.code ?? IssueCode.INVALID, rule.message),
-          });
-        }
-      }
-    }
-  }
-
-  return violations;
-}
 
 /**
  * Id of a parent row that the same mutation creates, or of a row to be updated whose given id is
@@ -306,17 +259,42 @@ class Validation {
   }
 
   async checkRules(): Promise<void> {
-    const { drafts, context, trustConstraints, issues } = this;
-    const isSkipped = (draft: RowDraft, { fields, isEnforcedByDatabase }: CrossFieldRule) =>
-      (trustConstraints && isEnforcedByDatabase) ||
-      fields.some((name) => issues.get(draft)?.[name]);
+    const { drafts, context } = this;
+    const fieldIssues = new Map(this.issues);
+    const hasValidFields = (draft: RowDraft, { fields }: CrossFieldRule) =>
+      !fields.some((name) => fieldIssues.get(draft)?.[name]);
 
-    for (const { draft, fieldName, issue } of await findRuleViolations(
-      drafts,
+    for (const entity of new Set(drafts.map((draft) => draft.entity))) {
+      for (const rule of rulesOf(entity, context)) {
+        await this.checkRule(
+          rule,
+          drafts.filter((draft) => draft.entity === entity && hasValidFields(draft, rule)),
+        );
+      }
+    }
+  }
+
+  /** Reports a violation at the last field of the rule that the write sets. */
+  private async checkRule(rule: CrossFieldRule, drafts: readonly RowDraft[]): Promise<void> {
+    const { context, trustConstraints } = this;
+
+    if (trustConstraints && rule.isEnforcedByDatabase) return;
+    const rows = drafts
+      .filter((draft) => canViolate(draft, rule))
+      .map((draft) => ({ draft, values: valuesAfterWrite(draft, context) }))
+      .filter(({ values }) => rule.fields.every((name) => values[name] != null));
+
+    if (rows.length === 0) return;
+    const isBrokenByRow = await rule.violatedBy(
+      rows.map(({ values }) => values),
       context,
-      isSkipped,
-    )) {
-      this.addIssues(draft, fieldName, issue);
+    );
+    const issue = validationIssue(rule.code ?? IssueCode.INVALID, rule.message);
+
+    for (const [index, { draft }] of rows.entries()) {
+      const fieldName = rule.fields.findLast((name) => name in draft.input)!;
+
+      if (isBrokenByRow[index]) this.addIssues(draft, fieldName, issue);
     }
   }
 

@@ -95,25 +95,27 @@ export async function createRows(
     })),
   );
   const trustConstraints = drafts.length === 1 && !hasPreWriteHooks(entity);
-  const storedRowByDraft = await withRetries(context, async (isFirstAttempt) => {
+
+  await withRetries(context, async (isFirstAttempt) => {
     await validateDrafts(drafts, context, isFirstAttempt && trustConstraints);
-    return insertDrafts(drafts, context);
+    await runInTransaction(context, async (writeContext) => {
+      for (const draftGroup of await startWrite(drafts, writeContext)) {
+        await writeDraftGroup(draftGroup, writeContext);
+      }
+    });
   });
 
   context.loaders.clear();
-  const rows = drafts.filter(({ parent }) => !parent).map((draft) => storedRowByDraft.get(draft)!);
+  const rows = drafts.filter(({ parent }) => !parent).map(({ storedRow }) => storedRow!);
 
   // Child rows may have changed the parent row, so only its id is returned.
   return drafts.length === 1 ? rows : rows.map(toStoredRow);
 }
 
-/**
- * A row that was passed to hooks. Their side effects outside the database are undone if the
- * transaction fails.
- */
-export interface RowPassedToHooks {
-  entity: Entity;
-  values: FieldValues;
+/** A transaction that writes rows with their hooks. */
+export interface RowWriteContext extends WriteContext {
+  /** Rows whose hooks may have side effects outside the database. A failure undoes them. */
+  rowsPassedToHooks: { entity: Entity; values: FieldValues }[];
 }
 
 /**
@@ -122,10 +124,11 @@ export interface RowPassedToHooks {
  * file is not.
  */
 export async function runInTransaction<T>(
-  rowsPassedToHooks: readonly RowPassedToHooks[],
   context: Context,
-  write: (writeContext: WriteContext) => Promise<T>,
+  write: (writeContext: RowWriteContext) => Promise<T>,
 ): Promise<T> {
+  const rowsPassedToHooks: RowWriteContext['rowsPassedToHooks'] = [];
+
   const undo = async () => {
     for (const { entity, values } of rowsPassedToHooks) {
       await hooksOf(entity).undoSideEffects?.(values, context);
@@ -134,7 +137,7 @@ export async function runInTransaction<T>(
 
   try {
     const result = await context.session.transaction((transaction) =>
-      write({ context, transaction }),
+      write({ context, transaction, rowsPassedToHooks }),
     );
 
     context.session.onRollback(undo);
@@ -145,84 +148,75 @@ export async function runInTransaction<T>(
   }
 }
 
-async function insertDrafts(
-  drafts: readonly RowDraft[],
-  context: Context,
-): Promise<Map<RowDraft, StoredRow>> {
-  const storedRowByDraft = new Map<RowDraft, StoredRow>();
-  const rowsPassedToHooks: RowPassedToHooks[] = [];
-
-  await runInTransaction(rowsPassedToHooks, context, async (writeContext) => {
-    const draftGroups = groupDraftsByStatement(drafts);
-    const inputs = drafts.filter(({ parent }) => !parent).map(({ input }) => input);
-
-    await lockRootsOfWrittenRows(drafts[0]!.entity, [], inputs, writeContext);
-
-    for (const draftGroup of draftGroups) {
-      await hooksOf(draftGroup[0]!.entity).onTransactionStart?.(
-        draftGroup,
-        context,
-        writeContext.transaction,
-      );
-    }
-
-    for (const draftGroup of draftGroups) {
-      await insertRowsOfEntity(draftGroup, storedRowByDraft, rowsPassedToHooks, writeContext);
-    }
-  });
-
-  return storedRowByDraft;
-}
-
 /**
- * Inserts new rows of one entity and adds them to `storedRowByDraft`, which already contains their
- * parent rows.
+ * Begins a write: locks the roots of the rows and runs the hooks of the transaction. Returns the
+ * drafts by statement, parents first.
  */
-export async function insertRowsOfEntity(
+export async function startWrite(
   drafts: readonly RowDraft[],
-  storedRowByDraft: Map<RowDraft, StoredRow>,
-  rowsPassedToHooks: RowPassedToHooks[],
   writeContext: WriteContext,
-): Promise<void> {
-  const { entity } = drafts[0]!;
+): Promise<RowDraft[][]> {
   const { context, transaction } = writeContext;
-  const hooks = hooksOf(entity);
-  const rows: FieldValues[] = [];
+  const rootDrafts = drafts.filter(({ parent }) => !parent);
+  const draftGroups = groupDraftsByStatement(drafts);
 
-  for (const { input, parent } of drafts) {
-    const values = withDefaults(entity, input, context);
+  await lockRootsOfWrittenRows(
+    drafts[0]!.entity,
+    rootDrafts.flatMap(({ id }) => id ?? []),
+    rootDrafts.map(({ input }) => input),
+    writeContext,
+  );
 
-    if (parent) values[parent.referenceFieldName] = storedRowByDraft.get(parent.draft)!.id;
-    hooks.addDerivedValues?.(values, context);
-    rowsPassedToHooks.push({ entity, values });
-    await hooks.beforeRowWrite?.(values, context, transaction);
-    rows.push(values);
+  for (const draftGroup of draftGroups) {
+    await hooksOf(draftGroup[0]!.entity).onTransactionStart?.(draftGroup, context, transaction);
   }
 
-  const insertedRows = await insertRows(entity, rows, writeContext);
-
-  drafts.forEach((draft, index) => storedRowByDraft.set(draft, insertedRows[index]!));
-  const writtenRows = rows.map((values, index): RowWithValues => ({
-    id: insertedRows[index]!.id,
-    values,
-  }));
-
-  await writeLinkTableRows(entity, writtenRows, writeContext);
-  await hooks.afterRowsWritten?.(writtenRows, context, transaction);
+  return draftGroups;
 }
 
 /**
- * Updates existing rows of one entity with hooks and links, and returns the written rows. With
- * `skipsUnchangedRows`, rows that already have all values are neither written nor returned.
+ * Writes the rows of one entity at one level of a tree, whose parents are written. Existing rows
+ * may have moved to another parent row in the tree.
  */
-export async function updateRowsOfEntity(
+export async function writeDraftGroup(
+  draftGroup: readonly RowDraft[],
+  writeContext: RowWriteContext,
+): Promise<void> {
+  const { entity } = draftGroup[0]!;
+  const rows = draftGroup.map((draft) => {
+    const { id, input, parent } = draft;
+    const values =
+      id === undefined ? withDefaults(entity, input, writeContext.context) : { ...input };
+
+    if (parent) values[parent.referenceFieldName] = parent.draft.storedRow!.id;
+    if (id !== undefined) draft.storedRow = { id };
+
+    return { draft, id, values };
+  });
+  const newRows = rows.filter(({ id }) => id === undefined);
+  const existingRows = rows.filter(({ id }) => id !== undefined);
+
+  if (newRows.length) {
+    const storedRows = await writeRowsOfEntity(entity, newRows, writeContext);
+
+    newRows.forEach(({ draft }, index) => (draft.storedRow = storedRows[index]));
+  }
+
+  if (existingRows.length) await writeRowsOfEntity(entity, existingRows, writeContext, true);
+}
+
+/**
+ * Inserts rows without ids, or updates existing rows, of one entity with hooks and links. Returns
+ * the written rows. With `skipsUnchangedRows`, rows that already have all values are neither
+ * written nor returned.
+ */
+async function writeRowsOfEntity(
   entity: Entity,
-  rows: readonly RowWithValues[],
-  rowsPassedToHooks: RowPassedToHooks[],
-  writeContext: WriteContext,
+  rows: readonly { id?: number; values: FieldValues }[],
+  writeContext: RowWriteContext,
   skipsUnchangedRows = false,
 ): Promise<StoredRow[]> {
-  const { context, transaction } = writeContext;
+  const { context, transaction, rowsPassedToHooks } = writeContext;
   const hooks = hooksOf(entity);
 
   for (const { id, values } of rows) {
@@ -231,11 +225,21 @@ export async function updateRowsOfEntity(
     await hooks.beforeRowWrite?.(values, context, transaction, id);
   }
 
-  const updatedRows = await updateRows(entity, rows, writeContext, skipsUnchangedRows);
+  const storedRows = await (rows[0]!.id === undefined
+    ? insertRows(
+        entity,
+        rows.map(({ values }) => values),
+        writeContext,
+      )
+    : updateRows(entity, rows as readonly RowWithValues[], writeContext, skipsUnchangedRows));
+  const writtenRows = rows.map(({ id, values }, index) => ({
+    id: id ?? storedRows[index]!.id,
+    values,
+  }));
 
-  await writeLinkTableRows(entity, rows, writeContext);
-  await hooks.afterRowsWritten?.(rows, context, transaction);
-  return updatedRows;
+  await writeLinkTableRows(entity, writtenRows, writeContext);
+  await hooks.afterRowsWritten?.(writtenRows, context, transaction);
+  return storedRows;
 }
 
 export interface RowChange extends InputRow, RowReference {}
@@ -307,13 +311,9 @@ async function writeUpdateDrafts(
       if (!needsCurrentRows) await readCurrentRows();
       throw error;
     });
-    const rowsPassedToHooks: RowPassedToHooks[] = [];
 
-    return runInTransaction(rowsPassedToHooks, context, async (writeContext) => {
-      const inputs = drafts.map(({ input }) => input);
-
-      await lockRootsOfWrittenRows(entity, ids, inputs, writeContext);
-      await hooksOf(entity).onTransactionStart?.(drafts, context, writeContext.transaction);
+    return runInTransaction(context, async (writeContext) => {
+      await startWrite(drafts, writeContext);
 
       if (needsRowLocks) {
         const rows = await lockAndCheckRows(
@@ -328,11 +328,8 @@ async function writeUpdateDrafts(
         await revalidateRules(refreshChangedDrafts(drafts, rows, ruleFieldNames), context);
       }
 
-      const rows = drafts.map(({ id, input }): RowWithValues => ({
-        id: id!,
-        values: { ...input },
-      }));
-      const updatedRows = await updateRowsOfEntity(entity, rows, rowsPassedToHooks, writeContext);
+      const rows = drafts.map(({ id, input }) => ({ id, values: { ...input } }));
+      const updatedRows = await writeRowsOfEntity(entity, rows, writeContext);
 
       requireRowsExist(entity, changes, ids, idsOf(updatedRows));
       return updatedRows;
@@ -397,7 +394,7 @@ async function readWritableRows(
   return new Map(rows.map((row) => [row.id as number, row]));
 }
 
-export interface Deletion {
+interface Deletion {
   ids: readonly number[];
 
   /** Number of rows of their history, such as the logs of a workout, that were deleted, too. */

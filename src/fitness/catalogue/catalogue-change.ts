@@ -103,6 +103,6 @@ export default class CatalogueChangeResolver extends createCrudResolver(Catalogu
     @Ctx() context: Context,
   ): Promise<object> {
     requireCurator(CatalogueChange, context);
-    return runWrite(CatalogueChangePayload, () => undoChange(CatalogueChange, id, context));
+    return runWrite(() => undoChange(CatalogueChange, id, context));
   }
 }

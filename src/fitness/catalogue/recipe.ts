@@ -123,7 +123,7 @@ export default class RecipePartResolver extends createCrudResolver(RecipePart, {
     { portions, ...values }: RecipeInput,
     @Ctx() context: Context,
   ): Promise<object> {
-    return runWrite(RecipePayload, async () => {
+    return runWrite(async () => {
       const emptyIssue = {
         path: ['input', 'parts'],
         ...validationIssue(IssueCode.EMPTY, NOT_EMPTY_MESSAGE),

@@ -2,9 +2,9 @@
  * Account page: profile and preferences, password, sign-in at a provider, sessions and deletion,
  * which has a confirmation page.
  */
-import type { RowCount } from '../../accounts/deletion';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../accounts/accounts';
 import type { AccountService } from '../../request/account';
+import type { ResultData } from '../../rest/endpoints';
 import { SessionTable } from './account-sections';
 import {
   ACCOUNT_PAGE_PATH,
@@ -13,38 +13,43 @@ import {
   PROVIDER_SIGN_IN_PATH,
 } from './account-paths';
 import { Errors, Field, PostForm } from './fields';
-import { renderPage, type Visitor } from '../layout';
-import { LocalTimesScript, TimeZoneNote } from '../local-times';
+import type { UserPage, UserRequest } from './user-pages';
+import type { Visitor } from '../layout';
 
-/** Values of the profile form. Empty texts stand for null. */
-export interface ProfileValues {
-  firstName: string;
-  lastName: string;
-  email: string;
-  unitSystem: string;
-  preferredLanguageId: string;
-  timeZone: string;
+const PROFILE_QUERY = `{
+  viewer { firstName lastName email profile { unitSystem preferredLanguageId timeZone } }
+  languages { id fullName }
+}`;
+
+/** Values of the profile form, by the name of the field. */
+type ProfileValues = Partial<Record<string, string>>;
+
+export interface ActionResult {
+  notice?: string;
+  errors?: readonly string[];
+
+  /** Values of a rejected profile form, which is shown again. */
+  profile?: ProfileValues;
 }
 
-export interface AccountPageProps extends Awaited<ReturnType<AccountService['loadSignIns']>> {
+interface SectionProps extends Awaited<ReturnType<AccountService['loadSignIns']>> {
+  visitor: Visitor;
+
+  /** Name of the provider at which people may sign in. */
+  providerLabel?: string;
+}
+
+interface ProfileFormProps {
   visitor: Visitor;
   profile: ProfileValues;
   languages: readonly { id: string; fullName: string }[];
 
-  /** Time zone in which the page shows times. */
-  timeZone: string;
-
   /** Time zone of the server, which applies if the user prefers none. */
   serverTimeZone: string;
-
-  /** Name of the provider at which people may sign in. */
-  providerLabel?: string;
-  notice?: string;
-  errors?: readonly string[];
 }
 
-function ProfileForm({ visitor, profile, languages, serverTimeZone }: AccountPageProps) {
-  const timeZones = new Set([profile.timeZone, ...Intl.supportedValuesOf('timeZone')]);
+function ProfileForm({ visitor, profile, languages, serverTimeZone }: ProfileFormProps) {
+  const timeZones = new Set([profile.timeZone ?? '', ...Intl.supportedValuesOf('timeZone')]);
 
   timeZones.delete('');
 
@@ -106,7 +111,7 @@ function ProfileForm({ visitor, profile, languages, serverTimeZone }: AccountPag
   );
 }
 
-function PasswordSection({ visitor, hasPassword }: AccountPageProps) {
+function PasswordSection({ visitor, hasPassword }: SectionProps) {
   return (
     <>
       <h2>Password</h2>
@@ -149,7 +154,7 @@ function PasswordSection({ visitor, hasPassword }: AccountPageProps) {
   );
 }
 
-function ProviderSection({ visitor, issuers, providerLabel, hasPassword }: AccountPageProps) {
+function ProviderSection({ visitor, issuers, providerLabel, hasPassword }: SectionProps) {
   if (providerLabel === undefined && !issuers.length) return null;
 
   return (
@@ -174,7 +179,7 @@ function ProviderSection({ visitor, issuers, providerLabel, hasPassword }: Accou
   );
 }
 
-function SessionSection({ visitor, sessions }: AccountPageProps) {
+function SessionSection({ visitor, sessions }: SectionProps) {
   return (
     <>
       <h2>Sessions</h2>
@@ -189,27 +194,37 @@ function SessionSection({ visitor, sessions }: AccountPageProps) {
   );
 }
 
-export function renderAccountPage(props: AccountPageProps): string {
-  const { visitor, notice, errors, timeZone } = props;
+export async function accountPage(
+  { context, visitor, execute }: UserRequest,
+  { notice, errors: messages, profile: rejectedProfile }: ActionResult = {},
+): Promise<UserPage> {
+  const { config, timeZone } = context.services;
+  const { data, errors } = await execute(PROFILE_QUERY);
 
-  return renderPage({
-    title: errors ? 'Error: Account' : 'Account',
-    visitor,
-    crumbs: [{ label: 'Account' }],
-    children: (
+  if (errors) throw errors[0]!;
+  const { viewer, languages } = data as ResultData;
+  const { profile, ...names } = viewer;
+  const signIns = await context.account.loadSignIns();
+  const props = { ...signIns, visitor, providerLabel: config.oidcLabel };
+
+  return {
+    title: 'Account',
+    heading: `Account of ${visitor.username}`,
+    notice,
+    hasTimes: true,
+    isRejection: messages !== undefined,
+    content: (
       <>
-        <h1>Account of {visitor.username}</h1>
-        {notice && (
-          <p class="notice" role="status">
-            {notice}
-          </p>
-        )}
-        {errors && <Errors messages={errors} />}
-        <ProfileForm {...props} />
+        {messages && <Errors messages={messages} />}
+        <ProfileForm
+          visitor={visitor}
+          profile={rejectedProfile ?? { ...names, ...profile }}
+          languages={languages}
+          serverTimeZone={timeZone}
+        />
         <PasswordSection {...props} />
         <ProviderSection {...props} />
         <SessionSection {...props} />
-        <TimeZoneNote timeZone={timeZone} />
         <h2>Programs</h2>
         <p>
           <a href={API_KEY_PAGE_PATH}>API key, access tokens and security events</a>
@@ -218,24 +233,23 @@ export function renderAccountPage(props: AccountPageProps): string {
         <p>
           <a href={DELETE_ACCOUNT_PATH}>Delete the account…</a>
         </p>
-        <LocalTimesScript />
       </>
     ),
-  });
+  };
 }
 
-export function renderDeleteAccountPage(
-  visitor: Visitor,
-  rowCounts: readonly RowCount[],
+export async function deletionPage(
+  { context, visitor }: UserRequest,
   errorMessage?: string,
-): string {
-  return renderPage({
+): Promise<UserPage> {
+  const rowCounts = await context.account.countRows();
+
+  return {
     title: 'Delete the account',
-    visitor,
-    crumbs: [{ label: 'Account', href: ACCOUNT_PAGE_PATH }, { label: 'Delete' }],
-    children: (
+    heading: `Delete the account ${visitor.username}?`,
+    isRejection: errorMessage !== undefined,
+    content: (
       <>
-        <h1>Delete the account {visitor.username}?</h1>
         <p class="alert">
           The account and everything below are deleted at once and cannot be restored. Contributions
           to the catalogue are deleted for everybody.
@@ -264,5 +278,5 @@ export function renderDeleteAccountPage(
         </PostForm>
       </>
     ),
-  });
+  };
 }

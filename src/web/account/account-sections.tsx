@@ -1,13 +1,9 @@
 /** Access tokens, sessions and recent security events on the pages of an account. */
-import {
-  type StoredAccessToken,
-  MAX_TOKEN_NAME_LENGTH,
-  SCOPES,
-} from '../../accounts/access-tokens';
+import { type AccessToken, MAX_TOKEN_NAME_LENGTH, SCOPES } from '../../accounts/access-tokens';
 import { EVENT_KINDS } from '../../accounts/event-kinds';
 import type { StoredSecurityEvent } from '../../accounts/security-events';
 import { graphqlScopeName } from '../../engine/access/scopes';
-import type { StoredSession } from '../../accounts/sessions';
+import type { AccountSession } from '../../accounts/sessions';
 import { API_KEY_PAGE_PATH } from './account-paths';
 import { Errors, Field, PostForm, RowButton, Time } from './fields';
 import type { Visitor } from '../layout';
@@ -34,9 +30,6 @@ export const TOKEN_LIFETIME_CHOICES: readonly [days: string, label: string][] = 
   ['', 'never'],
 ];
 
-export type ApiKeyPageAction =
-  'show' | 'make' | 'replace' | 'create-token' | 'revoke-token' | 'revoke-tokens';
-
 interface ListProps {
   visitor: Visitor;
 
@@ -47,7 +40,7 @@ interface ListProps {
 export const SessionTable = ({
   sessions,
   ...page
-}: ListProps & { sessions: readonly StoredSession[] }) => (
+}: ListProps & { sessions: readonly AccountSession[] }) => (
   <Table
     label="Sessions"
     columns={['Signed in', 'Last used', 'Sign out']}
@@ -63,10 +56,7 @@ export const SessionTable = ({
   />
 );
 
-export const TokenTable = ({
-  tokens,
-  ...page
-}: ListProps & { tokens: readonly StoredAccessToken[] }) => (
+export const TokenTable = ({ tokens, ...page }: ListProps & { tokens: readonly AccessToken[] }) => (
   <Table
     label="Access tokens"
     columns={['Name', 'Scopes', 'Created', 'Expires', 'Last used', 'Revoke']}
@@ -142,7 +132,7 @@ export function AccessTokenSection({
   visitor,
   form,
 }: {
-  tokens: readonly StoredAccessToken[];
+  tokens: readonly AccessToken[];
   visitor: Visitor;
   form?: TokenFormValues;
 }) {

@@ -2,28 +2,17 @@
  * API key page: the key, usage examples, access tokens and security events. Replacing the
  * key has a confirmation page.
  */
-import type { StoredAccessToken } from '../../accounts/access-tokens';
 import type { ApiKey } from '../../accounts/accounts';
-import { SecurityEventSection, AccessTokenSection } from './account-sections';
-import type { StoredSecurityEvent } from '../../accounts/security-events';
-import type { TokenFormValues } from './account-sections';
+import { SecurityEventSection, AccessTokenSection, type TokenFormValues } from './account-sections';
 import { CopyButton, CopyScript } from '../copy-button';
-import { ACCOUNT_PAGE_PATH, API_KEY_PAGE_PATH, REPLACE_API_KEY_PATH } from './account-paths';
+import { API_KEY_PAGE_PATH, REPLACE_API_KEY_PATH } from './account-paths';
 import { PostForm, SecretNotice } from './fields';
-import { renderPage, type Visitor } from '../layout';
-import { LocalDay, LocalTimesScript, TimeZoneNote } from '../local-times';
+import type { UserPage, UserRequest } from './user-pages';
+import type { Visitor } from '../layout';
+import { LocalDay } from '../local-times';
 
-export interface ApiKeyPageProps {
-  visitor: Visitor;
-  baseUrl: string;
-  apiKey?: ApiKey;
-  isKeyRevealed: boolean;
+interface ActionResult {
   notice?: string;
-  tokens: readonly StoredAccessToken[];
-  events: readonly StoredSecurityEvent[];
-
-  /** Time zone in which the server writes times. */
-  timeZone: string;
 
   /** Access token that this request has created. It is shown only once. */
   newToken?: string;
@@ -85,36 +74,29 @@ function CodeExample({ id, title, text }: { id: string; title: string; text: str
   );
 }
 
-export function renderApiKeyPage({
-  visitor,
-  baseUrl,
-  apiKey,
-  isKeyRevealed,
-  notice,
-  tokens,
-  events,
-  timeZone,
-  newToken,
-  form,
-}: ApiKeyPageProps): string {
+export async function apiKeyPage(
+  { context, visitor }: UserRequest,
+  isKeyRevealed: boolean,
+  { notice, newToken, form }: ActionResult = {},
+): Promise<UserPage> {
+  const { account, request } = context;
+  const { baseUrl } = request;
+  const apiKey = await account.findApiKey();
+  const tokens = await account.listAccessTokens();
+  const events = await account.listSecurityEvents();
   const authHeader = `Authorization: Token ${(isKeyRevealed && apiKey?.token) || '<key>'}`;
 
-  return renderPage({
+  return {
     title: 'API key',
-    visitor,
-    crumbs: [{ label: 'Account', href: ACCOUNT_PAGE_PATH }, { label: 'API key' }],
-    children: (
+    notice,
+    hasTimes: true,
+    isRejection: form !== undefined,
+    content: (
       <>
-        <h1>API key</h1>
         <p class="lead">
           Programs authenticate as you with this key. Anyone who has it can read and change all your
           data.
         </p>
-        {notice && (
-          <p class="notice" role="status">
-            {notice}
-          </p>
-        )}
         {newToken !== undefined && (
           <SecretNotice id="token" secret={newToken}>
             This is your new access token. Copy it now: it will not be shown again.
@@ -155,34 +137,29 @@ export function renderApiKeyPage({
         />
         <AccessTokenSection tokens={tokens} visitor={visitor} form={form} />
         {events.length > 0 && <SecurityEventSection events={events} />}
-        <TimeZoneNote timeZone={timeZone} />
         <CopyScript />
-        <LocalTimesScript />
       </>
     ),
-  });
+  };
 }
 
-export function renderReplaceApiKeyPage(visitor: Visitor, key: ApiKey): string {
-  return renderPage({
-    title: 'Replace the API key',
-    visitor,
-    crumbs: [{ label: 'API key', href: API_KEY_PAGE_PATH }, { label: 'Replace' }],
-    children: (
-      <>
-        <h1>Replace the API key?</h1>
-        <p class="alert">
-          The current key stops working immediately. Every app and program that uses it needs the
-          new key.
-        </p>
-        <PostForm action={API_KEY_PAGE_PATH} command="replace" visitor={visitor} class="row">
-          <input type="hidden" name="replaced" value={key.id} />
-          <button class="danger">Replace key</button>
-          <a class="button plain" href={API_KEY_PAGE_PATH}>
-            Cancel
-          </a>
-        </PostForm>
-      </>
-    ),
-  });
-}
+export const replacementPage = ({ visitor }: UserRequest, key: ApiKey): UserPage => ({
+  title: 'Replace the API key',
+  heading: 'Replace the API key?',
+  crumbs: [{ label: 'API key', href: API_KEY_PAGE_PATH }],
+  content: (
+    <>
+      <p class="alert">
+        The current key stops working immediately. Every app and program that uses it needs the new
+        key.
+      </p>
+      <PostForm action={API_KEY_PAGE_PATH} command="replace" visitor={visitor} class="row">
+        <input type="hidden" name="replaced" value={key.id} />
+        <button class="danger">Replace key</button>
+        <a class="button plain" href={API_KEY_PAGE_PATH}>
+          Cancel
+        </a>
+      </PostForm>
+    </>
+  ),
+});

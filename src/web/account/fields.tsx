@@ -111,10 +111,24 @@ export const SecretNotice = (props: {
 );
 
 /** Messages on a form that was rejected. */
-export const Errors = ({ messages }: { messages: readonly string[] }) => (
+export const Errors = ({ title, messages }: { title?: string; messages: readonly string[] }) => (
   <div class="alert" role="alert">
+    {title && <strong>{title}</strong>}
     {messages.map((message) => (
       <p class="error">{message}</p>
     ))}
   </div>
 );
+
+/** Link to the next page of a list with the parameters of the query, unless `after` is absent. */
+export const NextLink = ({ query, label }: { query: Record<string, unknown>; label: string }) => {
+  const parameters = Object.entries(query).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '',
+  );
+
+  return query.after ? (
+    <p>
+      <a href={`?${new URLSearchParams(parameters)}`}>{label}</a>
+    </p>
+  ) : null;
+};

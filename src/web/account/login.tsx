@@ -3,7 +3,7 @@ import { PROVIDER_SIGN_IN_PATH } from './account-paths';
 import { Field } from './fields';
 import { loginUrl, nextQuery, renderPage, type Visitor } from '../layout';
 
-export interface LoginPageProps {
+interface LoginPageProps {
   visitor: Visitor;
 
   /** User name of a failed attempt to sign in. The password is never sent back. */

@@ -4,9 +4,8 @@ import type { Request, RequestHandler, Response, Router } from 'express';
 import { type OpenIdProvider, type ProviderSignIn } from '../../accounts/openid-connect';
 import { requireViewerWithoutAccessToken } from '../../engine/access/access';
 import type { RequestContext } from '../../request/request-context';
-import { sendPage, textParameter } from '../html-response';
+import { redirect, sendPage, textParameter } from '../html-response';
 import { renderPage } from '../layout';
-import { PAGE_HEADERS } from '../security-headers';
 import { ACCOUNT_PAGE_PATH, DATA_PAGE_PATH, PROVIDER_SIGN_IN_PATH } from './account-paths';
 
 export const PROVIDER_CALLBACK_PATH = `${PROVIDER_SIGN_IN_PATH}/callback`;
@@ -52,7 +51,7 @@ export function addProviderRoutes(
     const next = localRedirectPath(textParameter(request.query, 'next'));
     const url = await beginSignIn(contextOf(request), response, { next });
 
-    response.set(PAGE_HEADERS).redirect(303, url);
+    redirect(response, url);
   });
 
   // Connects the provider to the account. A page leads to the provider, because form-action of the
@@ -97,6 +96,6 @@ export function addProviderRoutes(
 
     if (sessionCookie !== undefined) response.append('Set-Cookie', sessionCookie);
     response.append('Set-Cookie', startedSignInCookie('', context));
-    response.set(PAGE_HEADERS).redirect(303, next ?? DATA_PAGE_PATH);
+    redirect(response, next ?? DATA_PAGE_PATH);
   });
 }

@@ -4,10 +4,9 @@ import type { Request, RequestHandler, Router } from 'express';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../accounts/accounts';
 import { SET_PASSWORD_PATH } from '../../accounts/password-links';
 import type { RequestContext } from '../../request/request-context';
-import { sendPage, sendRejection, textParameter } from '../html-response';
+import { redirect, sendPage, sendRejection, textOf, textParameter } from '../html-response';
 import { Errors, Field } from './fields';
 import { renderPage, type Visitor } from '../layout';
-import { PAGE_HEADERS } from '../security-headers';
 
 const renderSetPasswordPage = (visitor: Visitor, token: string, errorMessage?: string) =>
   renderPage({
@@ -63,17 +62,15 @@ export function addSetPasswordRoutes(
     const { account, request: requestInfo } = contextOf(request);
     const { basePath } = requestInfo;
     const token = readToken(request);
-    const password = textParameter(request.body, 'password') ?? '';
 
     try {
-      // Trims the password, as the sign-in does.
-      await account.setPasswordByLink(token, password.trim());
+      await account.setPasswordByLink(token, textOf(request.body, 'password'));
     } catch (error) {
       return sendRejection(error, response, (message) =>
         renderSetPasswordPage({ basePath }, token, message),
       );
     }
 
-    response.set(PAGE_HEADERS).redirect(303, '/login');
+    redirect(response, '/login');
   });
 }

@@ -15,7 +15,7 @@ import express, {
 import type { Executor } from '../../engine/execution/executor';
 import type { Services } from '../../request/services';
 import { limitBodySize } from '../../shared/body-limit';
-import { sendPage, sendRejection, textParameter } from '../html-response';
+import { redirect, sendPage, sendRejection, textOf, textParameter } from '../html-response';
 import type { PrepareOperation } from '../../rest/endpoints';
 import { readBrowserScript } from '../browser-files';
 import { COPY_SCRIPT_PATH } from '../copy-button';
@@ -24,15 +24,18 @@ import { ACCOUNT_PAGE_PATH, DATA_PAGE_PATH, PROVIDER_SIGN_IN_PATH } from './acco
 import { addAccountRoutes } from './account-routes';
 import { addProviderRoutes, PROVIDER_CALLBACK_PATH } from './provider-routes';
 import type { RequestContext } from '../../request/request-context';
+import { ADMIN_START } from '../admin/pages';
 import { addAdminRoutes } from '../admin/routes';
+import { BROWSE_STYLE } from '../browse/style';
+import { CATALOGUE_START } from '../catalogue/request';
 import { addCatalogueRoutes } from '../catalogue/routes';
-import { addApiKeyRoutes, type RequireSignIn } from './api-key-routes';
+import { addApiKeyRoutes } from './api-key-routes';
 import { renderLandingPage } from '../landing';
 import { loginUrl, type Visitor } from '../layout';
 import { renderLoginPage, renderRegisterPage } from './login';
 import { addSetPasswordRoutes } from './set-password';
+import { userPages } from './user-pages';
 import { renderErrorPage } from '../error-page';
-import { PAGE_HEADERS } from '../security-headers';
 
 const MAX_FORM_BYTES = 10 * 1024;
 
@@ -178,7 +181,7 @@ export function signInRoutes(
     const next = localRedirectPath(textParameter(request.query, 'next'));
 
     if (await authenticate(request)) {
-      return response.set(PAGE_HEADERS).redirect(303, next ?? DATA_PAGE_PATH);
+      return redirect(response, next ?? DATA_PAGE_PATH);
     }
 
     // Keeps an existing CSRF token, so that login forms in other tabs stay valid.
@@ -212,8 +215,8 @@ export function signInRoutes(
 
     const { account } = context;
     // Trims the user name and the password, as the login over REST and GraphQL does.
-    const username = (textParameter(request.body, 'username') ?? '').trim();
-    const password = (textParameter(request.body, 'password') ?? '').trim();
+    const username = textOf(request.body, 'username');
+    const password = textOf(request.body, 'password');
 
     try {
       const cookie = await account.startSession(username, password);
@@ -234,31 +237,27 @@ export function signInRoutes(
       );
     }
 
-    response.set(PAGE_HEADERS).redirect(303, next ?? DATA_PAGE_PATH);
+    redirect(response, next ?? DATA_PAGE_PATH);
   });
 
   router.post('/logout', parseForm, async (request, response) => {
     await authenticate(request);
     response.append('Set-Cookie', await contextOf(request).authentication.endSession());
-    response.set(PAGE_HEADERS).redirect(303, '/');
+    redirect(response, '/');
   });
 
-  const requireSignIn: RequireSignIn = async (request, response) => {
-    if (await authenticate(request)) return contextOf(request);
-    response.set(PAGE_HEADERS).redirect(303, loginUrl(request.path));
-    return undefined;
-  };
+  const pagesOf = userPages(authenticate, contextOf, executor);
+  const accountPages = pagesOf({ label: 'Account', href: ACCOUNT_PAGE_PATH });
 
-  addApiKeyRoutes(router, parseForm, requireSignIn);
+  addAccountRoutes(router, parseForm, accountPages);
+  addApiKeyRoutes(router, parseForm, accountPages);
   addSetPasswordRoutes(router, parseForm, contextOf);
-  addAdminRoutes(router, parseForm, requireSignIn);
+  addAdminRoutes(router, parseForm, pagesOf(ADMIN_START));
   addCatalogueRoutes(
     router,
     createFormParser(contextOf, MAX_CATALOGUE_FORM_BYTES),
-    requireSignIn,
-    executor,
+    pagesOf(CATALOGUE_START, BROWSE_STYLE),
   );
-  addAccountRoutes(router, parseForm, requireSignIn, executor);
 
   if (openIdProvider) {
     addProviderRoutes(router, {

@@ -6,33 +6,31 @@ import { DateTime } from 'luxon';
 import type { ComponentChildren } from 'preact';
 import type { UserRoles } from '../../accounts/accounts';
 import { EVENT_KINDS, isEventKind } from '../../accounts/event-kinds';
-import type { AccountFilter, Administration, StoredAccount } from '../../accounts/administration';
-import type { StoredUsage } from '../../accounts/usage';
+import type { AccountFilter, Administration, Account } from '../../accounts/administration';
+import type { AccountUsage } from '../../accounts/usage';
 import type { PasswordLink } from '../../accounts/password-links';
+import type { StoredSecurityEvent } from '../../accounts/security-events';
 import { invalidArgumentError } from '../../engine/declare/errors';
 import { parseRowId } from '../../engine/declare/node';
-import type { RequestContext } from '../../request/request-context';
 import { NO_NULL_CHARACTERS_MESSAGE } from '../../shared/messages';
 import { MOMENT_FORMATS, parseMoment } from '../../shared/moments';
 import { CATALOGUE_PATH } from '../catalogue/request';
 import { SessionTable, TokenTable } from '../account/account-sections';
-import { Field, PostForm, SecretNotice, Time } from '../account/fields';
+import { Field, NextLink, PostForm, SecretNotice, Time } from '../account/fields';
+import type { UserPage, UserRequest } from '../account/user-pages';
 import { CopyScript } from '../copy-button';
 import { textParameter, type FormValues } from '../html-response';
-import type { Visitor } from '../layout';
+import type { Crumb, Visitor } from '../layout';
 import { Table } from '../table';
-import { EventTable } from './components';
 
 export const ADMIN_PATH = '/admin';
+export const ADMIN_START: Crumb = { label: 'Administration', href: ADMIN_PATH };
 export const ACCOUNTS_PATH = `${ADMIN_PATH}/accounts`;
 
 const PAGE_SIZE = 50;
 
-export interface AdminRequest {
+export interface AdminRequest extends UserRequest {
   administration: Administration;
-  context: RequestContext;
-  visitor: Visitor;
-  query: FormValues;
 }
 
 /** A text of the query string; undefined if it is absent or empty. */
@@ -58,16 +56,11 @@ function readMoment({ query, context }: AdminRequest, name: string): string | un
 const olderThanId = (query: FormValues) => parseRowId(textParameter(query, 'after'));
 
 /** Link to the next page of a list, if this page is full. */
-function OlderLink({ rows, query }: { rows: readonly { id: number }[]; query: FormValues }) {
-  if (rows.length < PAGE_SIZE) return null;
-  const parameters = { ...(query as Record<string, string>), after: String(rows.at(-1)!.id) };
+const OlderLink = ({ rows, query }: { rows: readonly { id: number }[]; query: FormValues }) => {
+  const lastId = rows[PAGE_SIZE - 1]?.id;
 
-  return (
-    <p>
-      <a href={`?${new URLSearchParams(parameters)}`}>Older</a>
-    </p>
-  );
-}
+  return <NextLink label="Older" query={{ ...query, after: lastId && String(lastId) }} />;
+};
 
 const ACCOUNT_FILTERS: Readonly<Record<string, AccountFilter>> = {
   all: {},
@@ -127,7 +120,7 @@ interface AccountAction {
   label: string;
 
   /** Whether the button is offered for this state of the account. */
-  isOffered?(account: StoredAccount): boolean;
+  isOffered?(account: Account): boolean;
   run(administration: Administration, id: number): Promise<unknown>;
 }
 
@@ -160,7 +153,7 @@ export const ACCOUNT_ACTIONS: Readonly<Record<string, AccountAction>> = {
   'revoke-superuser': roleAction('Revoke superuser', 'isSuperuser', false),
 };
 
-const AccountTable = ({ account, usage }: { account: StoredAccount; usage: StoredUsage }) => (
+const AccountTable = ({ account, usage }: { account: Account; usage: AccountUsage }) => (
   <Table
     label="Account"
     columns={['E-mail', 'State', 'Joined', 'Last sign-in', 'Sessions', 'Tokens', 'Rows', 'Images']}
@@ -197,12 +190,27 @@ const DeletionForm = ({ action, visitor }: { action: string; visitor: Visitor })
   </details>
 );
 
+const EventTable = ({ events }: { events: readonly StoredSecurityEvent[] }) => (
+  <Table
+    label="Events"
+    columns={['Time', 'Event', 'Account', 'By', 'Address', 'Details']}
+    rows={events.map(({ occurredAt, kind, userId, username, operator, address, detail }) => [
+      <Time time={occurredAt} />,
+      kind,
+      username ?? userId,
+      operator,
+      address,
+      detail,
+    ])}
+  />
+);
+
 /** The page of one account, with the link that was just created. */
-export async function renderAccount(
+export async function accountPage(
   { administration, context, visitor }: AdminRequest,
-  account: StoredAccount,
+  account: Account,
   link?: PasswordLink,
-): Promise<ComponentChildren> {
+): Promise<UserPage> {
   const [usage] = await administration.readUsage([account.id]);
   const [sessions] = await administration.readSessions([account.id]);
   const [tokens] = await administration.readAccessTokens([account.id]);
@@ -212,35 +220,39 @@ export async function renderAccount(
     ([, { isOffered }]) => isOffered?.(account) ?? true,
   );
 
-  return (
-    <>
-      {link && (
-        <SecretNotice id="link" secret={context.request.baseUrl + link.path}>
-          Give this link to the user only. It is valid once and for a day, and not shown again.
-          <CopyScript />
-        </SecretNotice>
-      )}
-      <AccountTable account={account} usage={usage!} />
-      <h2>Actions</h2>
-      <PostForm action={action} visitor={visitor} class="row">
-        <button name="action" value="create-link">
-          Create a link to set a password
-        </button>
-        {actions.map(([name, { label }]) => (
-          <button class="plain" name="action" value={name}>
-            {label}
+  return {
+    title: account.username,
+    hasTimes: true,
+    content: (
+      <>
+        {link && (
+          <SecretNotice id="link" secret={context.request.baseUrl + link.path}>
+            Give this link to the user only. It is valid once and for a day, and not shown again.
+            <CopyScript />
+          </SecretNotice>
+        )}
+        <AccountTable account={account} usage={usage!} />
+        <h2>Actions</h2>
+        <PostForm action={action} visitor={visitor} class="row">
+          <button name="action" value="create-link">
+            Create a link to set a password
           </button>
-        ))}
-      </PostForm>
-      <DeletionForm action={action} visitor={visitor} />
-      <h2>Sessions</h2>
-      <SessionTable sessions={sessions!} visitor={visitor} path={action} />
-      <h2>Access tokens</h2>
-      <TokenTable tokens={tokens!} visitor={visitor} path={action} />
-      <h2>Latest events</h2>
-      <EventTable events={events} />
-    </>
-  );
+          {actions.map(([name, { label }]) => (
+            <button class="plain" name="action" value={name}>
+              {label}
+            </button>
+          ))}
+        </PostForm>
+        <DeletionForm action={action} visitor={visitor} />
+        <h2>Sessions</h2>
+        <SessionTable sessions={sessions!} visitor={visitor} path={action} />
+        <h2>Access tokens</h2>
+        <TokenTable tokens={tokens!} visitor={visitor} path={action} />
+        <h2>Latest events</h2>
+        <EventTable events={events} />
+      </>
+    ),
+  };
 }
 
 async function renderAudit(request: AdminRequest) {

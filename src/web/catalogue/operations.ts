@@ -1,14 +1,13 @@
 /** The GraphQL operations of the pages of the catalogue. */
-import { parse, type GraphQLError } from 'graphql';
+import type { GraphQLError } from 'graphql';
 import { isCurator } from '../../engine/access/access';
 import { notFoundError, type ArgumentError } from '../../engine/declare/errors';
 import { partFields, type Entity } from '../../engine/declare/fields';
 import { upperFirst } from '../../engine/declare/inflection';
 import { resourceOf } from '../../engine/declare/registry';
-import type { Executor } from '../../engine/execution/executor';
 import { hasWritableFields } from '../../engine/schema/inputs';
-import type { RequestContext } from '../../request/request-context';
 import type { ResultData } from '../../rest/endpoints';
+import type { UserRequest } from '../account/user-pages';
 import { hasField, hasImage, labelFieldOf, rowFormOf, type RowForm, type RowIssue } from './forms';
 
 const PAGE_SIZE = 50;
@@ -43,7 +42,6 @@ interface RowPage<Row> {
 export interface LoadedRow {
   row: ResultData & ListedRow;
   form: RowForm;
-  version: string;
 }
 
 export interface Outcome {
@@ -82,39 +80,29 @@ function issuesOf(errors: readonly GraphQLError[]): RowIssue[] {
 }
 
 export class CatalogueOperations {
-  constructor(
-    private readonly executor: Executor,
-    readonly context: RequestContext,
-  ) {}
+  constructor(private readonly request: UserRequest) {}
 
   get isCurator(): boolean {
-    return isCurator(this.context, 'write');
+    return isCurator(this.request.context, 'write');
   }
 
-  private run(text: string, variables: Record<string, unknown>) {
-    return this.executor.execute(parse(text), undefined, this.context, variables);
-  }
-
-  private async query(text: string, variables: Record<string, unknown> = {}): Promise<ResultData> {
-    const { data, errors } = await this.run(text, variables);
+  private async query(text: string, variables?: Record<string, unknown>): Promise<ResultData> {
+    const { data, errors } = await this.request.execute(text, variables);
 
     if (errors) throw errors[0]!;
 
     return data as ResultData;
   }
 
+  /** Executes a mutation field. `declarations` are those of the variables. */
   private async mutate(
-    mutationName: string,
-    argumentTypes: Readonly<Record<string, string>>,
+    field: string,
+    declarations: string,
     variables: Record<string, unknown>,
     selection = '',
   ): Promise<Outcome> {
-    const names = Object.keys(argumentTypes);
-    const inParentheses = (texts: string[]) => (texts.length ? `(${texts.join(', ')})` : '');
-    const declarations = inParentheses(names.map((name) => `$${name}: ${argumentTypes[name]}`));
-    const values = inParentheses(names.map((name) => `${name}: $${name}`));
-    const { data, errors } = await this.run(
-      `mutation ${declarations} { outcome: ${mutationName}${values} { ${selection} errors { path code message } } }`,
+    const { data, errors } = await this.request.execute(
+      `mutation ${declarations} { outcome: ${field} { ${selection} errors { path code message } } }`,
       variables,
     );
 
@@ -154,16 +142,13 @@ export class CatalogueOperations {
     return rows.filter((row) => row.id !== id);
   }
 
-  /**
-   * Reads a row with its parts, and their version together: that of a public row does not change
-   * with its parts. Throws NOT_FOUND if the viewer cannot see it.
-   */
+  /** Reads a row with its parts. Throws NOT_FOUND if the viewer cannot see it. */
   async load(entity: Entity, id: string): Promise<LoadedRow> {
-    const form = rowFormOf(entity, this.context);
+    const form = rowFormOf(entity, this.request.context);
     const keysOf = (controls: RowForm['controls']) => controls.map(({ key }) => key).join(' ');
     const images = partFields(entity).filter(({ target }) => hasImage(target()));
     const partSelections = [
-      ...form.parts.map(({ name, controls }) => `${name} { id version ${keysOf(controls)} }`),
+      ...form.parts.map(({ name, controls }) => `${name} { id ${keysOf(controls)} }`),
       ...images.map(({ name }) => `${name} { id image }`),
     ];
     const imageSelection = hasImage(entity) ? 'image' : '';
@@ -174,10 +159,7 @@ export class CatalogueOperations {
 
     if (!row) throw notFoundError();
 
-    const parts: ResultData[] = form.parts.flatMap(({ name }) => row[name]);
-    const version = [row, ...parts].map((stored) => stored.version).join(' ');
-
-    return { row, form, version };
+    return { row, form };
   }
 
   /** Changes of the catalogue, the latest first: of all users for curators, otherwise one's own. */
@@ -192,36 +174,41 @@ export class CatalogueOperations {
 
   create(entity: Entity, input: object): Promise<Outcome> {
     const { metadata, singularName } = resourceOf(entity)!;
+    const hasInput = hasWritableFields(entity);
 
     return this.mutate(
-      metadata.createMutationName!,
-      hasWritableFields(entity) ? { input: `${entity.name}Input!` } : {},
+      `${metadata.createMutationName}${hasInput ? '(input: $input)' : ''}`,
+      hasInput ? `($input: ${entity.name}Input!)` : '',
       { input },
       `row: ${singularName} { id }`,
     );
   }
 
-  update(entity: Entity, id: string, input: object, ifVersion?: string): Promise<Outcome> {
+  update(entity: Entity, id: string, input: object, ifVersion: string): Promise<Outcome> {
     return this.mutate(
-      resourceOf(entity)!.metadata.updateMutationName!,
-      { id: 'ID!', input: `${entity.name}Patch!`, ifVersion: 'String' },
+      `${resourceOf(entity)!.metadata.updateMutationName}(id: $id, input: $input, ifVersion: $ifVersion)`,
+      `($id: ID!, $input: ${entity.name}Patch!, $ifVersion: String)`,
       { id, input, ifVersion },
     );
   }
 
-  delete(entity: Entity, id: string): Promise<Outcome> {
-    return this.mutate(resourceOf(entity)!.metadata.deleteMutationName!, { id: 'ID!' }, { id });
+  delete(entity: Entity, id: string, ifVersion: string): Promise<Outcome> {
+    return this.mutate(
+      `${resourceOf(entity)!.metadata.deleteMutationName}(id: $id, ifVersion: $ifVersion)`,
+      '($id: ID!, $ifVersion: String)',
+      { id, ifVersion },
+    );
   }
 
   merge(entity: Entity, from: string, into: string): Promise<Outcome> {
     return this.mutate(
-      `merge${upperFirst(resourceOf(entity)!.pluralName)}`,
-      { from: 'ID!', into: 'ID!' },
+      `merge${upperFirst(resourceOf(entity)!.pluralName)}(from: $from, into: $into)`,
+      '($from: ID!, $into: ID!)',
       { from, into },
     );
   }
 
   undo(id: string): Promise<Outcome> {
-    return this.mutate('undoCatalogueChange', { id: 'ID!' }, { id });
+    return this.mutate('undoCatalogueChange(id: $id)', '($id: ID!)', { id });
   }
 }

@@ -4,7 +4,7 @@ import type { Context } from '../../engine/context';
 import { fieldsOf, type Entity, type EntityField } from '../../engine/declare/fields';
 import { upperFirst } from '../../engine/declare/inflection';
 import { allEntities, resourceOf } from '../../engine/declare/registry';
-import { PostForm, Time } from '../account/fields';
+import { Errors, PostForm, Time } from '../account/fields';
 import { FormField } from '../browse/form-field';
 import { fieldLabelOf } from '../browse/view/labels';
 import { formatControlValue, hasConflict } from '../browse/view/stored-values';
@@ -32,12 +32,7 @@ export function rowStateOf({ status, isRetired, refusalReason }: Partial<ListedR
 export const PENDING_NOTE = 'Only you see and use it until a curator accepts it.';
 
 export const Problems = ({ errors }: { errors: readonly string[] }) => (
-  <div class="alert" role="alert">
-    <strong>Nothing was saved.</strong>
-    {errors.map((error) => (
-      <p class="error">{error}</p>
-    ))}
-  </div>
+  <Errors title="Nothing was saved." messages={errors} />
 );
 
 /** Keys of all inputs of a form, those of a new part included. */
@@ -296,34 +291,27 @@ export function History(props: {
   );
 }
 
-export const RowTable = (props: {
+export function RowTable(props: {
   label: string;
-  rows: readonly { entity: Entity; row: ListedRow }[];
+  rows: readonly { entity: Entity; row: ListedRow; addedAt?: string }[];
   emptyText: string;
-}) =>
-  props.rows.length ? (
+  hasTimes?: boolean;
+}) {
+  const { label, rows, emptyText, hasTimes } = props;
+
+  if (!rows.length) return <p>{emptyText}</p>;
+
+  return (
     <Table
-      label={props.label}
-      columns={['Name', 'Type', 'Id', 'State']}
-      rows={props.rows.map(({ entity, row }) => [
+      label={label}
+      columns={['Name', 'State', ...(hasTimes ? ['Added'] : []), 'Type', 'Id']}
+      rows={rows.map(({ entity, row, addedAt }) => [
         <a href={cataloguePath(entity, row.id)}>{rowTitleOf(entity, row)}</a>,
+        rowStateOf(row),
+        ...(hasTimes ? [<Time time={addedAt!} />] : []),
         upperFirst(rowNounOf(entity)),
         row.id,
-        rowStateOf(row),
       ])}
     />
-  ) : (
-    <p>{props.emptyText}</p>
   );
-
-export const NextLink = ({ query }: { query: Record<string, string | undefined> }) => {
-  const parameters = Object.entries(query).filter((entry): entry is [string, string] =>
-    Boolean(entry[1]),
-  );
-
-  return query.after ? (
-    <p>
-      <a href={`?${new URLSearchParams(parameters)}`}>Next</a>
-    </p>
-  ) : null;
-};
+}

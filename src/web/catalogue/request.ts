@@ -1,40 +1,20 @@
 /** Requests to the pages of the catalogue, and the types that these pages show. */
-import type { ComponentChildren } from 'preact';
 import { notFoundError } from '../../engine/declare/errors';
 import type { Entity } from '../../engine/declare/fields';
 import { labelFor, nounOf } from '../../engine/declare/inflection';
 import { allEntities, resourceOf } from '../../engine/declare/registry';
 import { isMergeable } from '../../engine/write/references';
-import type { RequestContext } from '../../request/request-context';
-import { textParameter, type FormValues } from '../html-response';
-import type { Crumb, Visitor } from '../layout';
+import type { UserRequest } from '../account/user-pages';
+import type { Crumb } from '../layout';
 import type { CatalogueOperations } from './operations';
 
 export const CATALOGUE_PATH = '/catalogue';
+export const CATALOGUE_START: Crumb = { label: 'Catalogue', href: CATALOGUE_PATH };
 export const CHANGES_PATH = `${CATALOGUE_PATH}/changes`;
 
-export interface CatalogueRequest {
+export interface CatalogueRequest extends UserRequest {
   operations: CatalogueOperations;
-  context: RequestContext;
-  visitor: Visitor;
-  query: FormValues;
-  body: FormValues;
-  params: Readonly<Record<string, string>>;
 }
-
-export interface CataloguePage {
-  title: string;
-  crumbs?: readonly Crumb[];
-  content: ComponentChildren;
-  hasTimes?: boolean;
-
-  /** Whether the page shows why an action was rejected. */
-  isRejection?: boolean;
-}
-
-/** A text of the query string or the form, without leading and trailing whitespace. */
-export const textOf = (values: FormValues, name: string): string =>
-  textParameter(values, name)?.trim() ?? '';
 
 /** The type in the path. Types that the user cannot write are not found. */
 export function entityOf({ operations, params }: CatalogueRequest): Entity {

@@ -2,22 +2,16 @@
  * Routes of the catalogue: users contribute foods and exercises, curators write all types. The
  * pages run the GraphQL operations that programs use, and work without JavaScript.
  */
-import type { Request, RequestHandler, Response, Router } from 'express';
+import type { RequestHandler, Router } from 'express';
 import { contributorTableOf } from '../../engine/access/access';
 import { notFoundError } from '../../engine/declare/errors';
 import type { Entity } from '../../engine/declare/fields';
-import { upperFirst, withArticle } from '../../engine/declare/inflection';
+import { withArticle } from '../../engine/declare/inflection';
 import { resourceOf } from '../../engine/declare/registry';
-import type { Executor } from '../../engine/execution/executor';
-import type { RequireSignIn } from '../account/api-key-routes';
-import { Field, Time } from '../account/fields';
-import { BROWSE_STYLE } from '../browse/style';
+import { Field, NextLink } from '../account/fields';
+import type { Answer, ForUsers, UserHandler, UserPage } from '../account/user-pages';
 import { listPath } from '../browse/view/page-routes';
-import { textParameters, type FormValues } from '../html-response';
-import { renderPage } from '../layout';
-import { LocalTimesScript, TimeZoneNote } from '../local-times';
-import { inlineStyleSource, securityHeaders } from '../security-headers';
-import { Table } from '../table';
+import { textOf, textParameters, type FormValues } from '../html-response';
 import {
   hasField,
   hasImage,
@@ -30,19 +24,10 @@ import {
   type RowIssue,
 } from './forms';
 import { CatalogueOperations } from './operations';
-import {
-  EditForm,
-  History,
-  inputKeysOf,
-  NextLink,
-  PENDING_NOTE,
-  Problems,
-  rowStateOf,
-  RowTable,
-  rowTitleOf,
-} from './pages';
+import { EditForm, History, inputKeysOf, PENDING_NOTE, Problems, RowTable } from './pages';
 import {
   CATALOGUE_PATH,
+  CATALOGUE_START,
   catalogueEntities,
   cataloguePath,
   CHANGES_PATH,
@@ -51,14 +36,10 @@ import {
   listCrumbOf,
   listTitleOf,
   rowNounOf,
-  textOf,
-  type CataloguePage,
   type CatalogueRequest,
 } from './request';
 import { changeRow, renderRowPage } from './row-page';
 
-const START_TITLE = 'Catalogue';
-const HEADERS = securityHeaders(inlineStyleSource(BROWSE_STYLE));
 const QUEUE_EMPTY_TEXT = 'Nothing awaits a decision.';
 
 /** Notices by the action that has led to a page, in the parameter `done`. */
@@ -89,13 +70,16 @@ function AddLink({ entity }: { entity: Entity }) {
   );
 }
 
-/** Rows that the user has added, with their present states. */
-async function loadContributions({ operations }: CatalogueRequest) {
+/** Rows that the user has added, with their present states, the latest first. */
+async function renderContributions({ operations, query }: CatalogueRequest) {
   const entities = contributedEntities();
-  const { rows: changes } = await operations.findChanges({
-    operation: { eq: 'CREATED' },
-    table: { in: entities.map((entity) => resourceOf(entity)!.table) },
-  });
+  const { rows: changes, nextCursor } = await operations.findChanges(
+    {
+      operation: { eq: 'CREATED' },
+      table: { in: entities.map((entity) => resourceOf(entity)!.table) },
+    },
+    textOf(query, 'after') || undefined,
+  );
   const contributions = entities.map(async (entity) => {
     const ownChanges = changes.filter(({ table }) => table === resourceOf(entity)!.table);
     const ids = ownChanges.map(({ rowId }) => rowId);
@@ -108,31 +92,18 @@ async function loadContributions({ operations }: CatalogueRequest) {
     }));
   });
 
-  return (await Promise.all(contributions))
-    .flat()
-    .sort((a, b) => b.addedAt.localeCompare(a.addedAt));
-}
-
-async function renderContributions(request: CatalogueRequest) {
-  const contributions = await loadContributions(request);
+  const rows = (await Promise.all(contributions)).flat();
 
   return (
     <>
       <h2>Your contributions</h2>
-      {contributions.length ? (
-        <Table
-          label="Your contributions"
-          columns={['Name', 'State', 'Added', 'Type']}
-          rows={contributions.map(({ entity, row, addedAt }) => [
-            <a href={cataloguePath(entity, row.id)}>{rowTitleOf(entity, row)}</a>,
-            rowStateOf(row),
-            <Time time={addedAt} />,
-            upperFirst(rowNounOf(entity)),
-          ])}
-        />
-      ) : (
-        <p>You have added nothing yet.</p>
-      )}
+      <RowTable
+        label="Your contributions"
+        rows={rows.sort((a, b) => b.addedAt.localeCompare(a.addedAt))}
+        emptyText="You have added nothing yet."
+        hasTimes
+      />
+      <NextLink label="Next" query={{ after: nextCursor }} />
     </>
   );
 }
@@ -181,11 +152,11 @@ async function renderCuration({ operations }: CatalogueRequest) {
   );
 }
 
-async function renderStart(request: CatalogueRequest): Promise<CataloguePage> {
+async function renderStart(request: CatalogueRequest): Promise<UserPage> {
   const { isCurator } = request.operations;
 
   return {
-    title: START_TITLE,
+    title: CATALOGUE_START.label,
     hasTimes: !isCurator,
     content: (
       <>
@@ -208,7 +179,7 @@ async function renderStart(request: CatalogueRequest): Promise<CataloguePage> {
   };
 }
 
-async function renderList(request: CatalogueRequest): Promise<CataloguePage> {
+async function renderList(request: CatalogueRequest): Promise<UserPage> {
   const { operations, query } = request;
   const entity = entityOf(request);
   const [search, pending, after] = ['search', 'pending', 'after'].map(
@@ -238,7 +209,7 @@ async function renderList(request: CatalogueRequest): Promise<CataloguePage> {
           rows={rows.map((row) => ({ entity, row }))}
           emptyText={pending ? QUEUE_EMPTY_TEXT : 'Nothing was found.'}
         />
-        <NextLink query={{ search, pending, after: nextCursor }} />
+        <NextLink label="Next" query={{ search, pending, after: nextCursor }} />
         <p>
           <AddLink entity={entity} />
         </p>
@@ -250,7 +221,7 @@ async function renderList(request: CatalogueRequest): Promise<CataloguePage> {
 function renderNew(
   request: CatalogueRequest,
   { texts, issues }: { texts: FormTexts; issues?: readonly RowIssue[] },
-): CataloguePage {
+): UserPage {
   const { context, operations, visitor } = request;
   const entity = entityOf(request);
   const form = rowFormOf(entity, context);
@@ -281,7 +252,7 @@ function renderNew(
 const textsOfQuery = (query: FormValues): FormTexts =>
   Object.fromEntries(Object.keys(query ?? {}).map((name) => [name, textParameters(query, name)]));
 
-async function createRow(request: CatalogueRequest): Promise<CataloguePage | string> {
+async function createRow(request: CatalogueRequest): Promise<Answer> {
   const { context, operations, body } = request;
   const entity = entityOf(request);
   const form = rowFormOf(entity, context);
@@ -296,7 +267,7 @@ async function createRow(request: CatalogueRequest): Promise<CataloguePage | str
 async function renderChanges(
   request: CatalogueRequest,
   issues?: readonly RowIssue[],
-): Promise<CataloguePage> {
+): Promise<UserPage> {
   const after = textOf(request.query, 'after') || undefined;
   const { rows, nextCursor } = await request.operations.findChanges({}, after);
 
@@ -308,87 +279,38 @@ async function renderChanges(
       <>
         {issues && <Problems errors={issues.map(({ message }) => message)} />}
         <History path={CHANGES_PATH} request={request} changes={rows} />
-        <NextLink query={{ after: nextCursor }} />
+        <NextLink label="Next" query={{ after: nextCursor }} />
       </>
     ),
   };
 }
 
-async function undoChange(request: CatalogueRequest): Promise<CataloguePage | string> {
+async function undoChange(request: CatalogueRequest): Promise<Answer> {
   const { errors } = await request.operations.undo(textOf(request.body, 'change'));
 
   return errors.length ? renderChanges(request, errors) : `${CHANGES_PATH}?done=undo`;
 }
 
-function sendCataloguePage(
-  response: Response,
-  { context, visitor, query }: CatalogueRequest,
-  { title, crumbs = [], content, hasTimes, isRejection }: CataloguePage,
-): void {
-  const notice = textOf(query, 'done');
-  const startCrumb = { label: START_TITLE, href: CATALOGUE_PATH };
-  const isStart = title === START_TITLE;
-  const html = renderPage({
-    title: isRejection ? `Error: ${title}` : title,
-    visitor,
-    style: BROWSE_STYLE,
-    crumbs: [...(isStart ? [] : [startCrumb]), ...crumbs, { label: title }],
-    children: (
-      <>
-        <h1>{title}</h1>
-        {!isRejection && Object.hasOwn(NOTICES, notice) && (
-          <p class="notice" role="status">
-            {NOTICES[notice]}
-          </p>
-        )}
-        {content}
-        {hasTimes && (
-          <>
-            <TimeZoneNote timeZone={context.timeZone} />
-            <LocalTimesScript />
-          </>
-        )}
-      </>
-    ),
-  });
-
-  response
-    .status(isRejection ? 400 : 200)
-    .set(HEADERS)
-    .type('html')
-    .send(html);
-}
-
-type Handler = (request: CatalogueRequest) => Promise<CataloguePage | string> | CataloguePage;
-
 export function addCatalogueRoutes(
   router: Router,
   parseForm: RequestHandler,
-  requireSignIn: RequireSignIn,
-  executor: Executor,
+  forUsers: ForUsers,
 ): void {
-  const forUsers =
-    (handle: Handler): RequestHandler =>
-    async (message: Request, response: Response): Promise<void> => {
-      const context = await requireSignIn(message, response);
+  const forContributors = (handle: UserHandler<CatalogueRequest>) =>
+    forUsers(async (request) => {
+      const operations = new CatalogueOperations(request);
+      const page = await handle({ ...request, operations });
+      const done = textOf(request.query, 'done');
 
-      if (!context) return;
-      const request = {
-        operations: new CatalogueOperations(executor, context),
-        context,
-        visitor: context.authentication.pageVisitor(),
-        query: message.query,
-        body: message.body as FormValues,
-        params: message.params as Record<string, string>,
-      };
-      const answer = await handle(request);
+      if (typeof page === 'string' || page.isRejection || !Object.hasOwn(NOTICES, done)) {
+        return page;
+      }
 
-      if (typeof answer === 'string') response.set(HEADERS).redirect(303, answer);
-      else sendCataloguePage(response, request, answer);
-    };
+      return { ...page, notice: NOTICES[done] };
+    });
 
-  const forCurators = (handle: Handler): RequestHandler =>
-    forUsers((request) => {
+  const forCurators = (handle: UserHandler<CatalogueRequest>) =>
+    forContributors((request) => {
       if (!request.operations.isCurator) throw notFoundError();
 
       return handle(request);
@@ -396,15 +318,15 @@ export function addCatalogueRoutes(
   const newPath = `${CATALOGUE_PATH}/:type/new`;
   const rowPath = `${CATALOGUE_PATH}/:type/:id`;
 
-  router.get(CATALOGUE_PATH, forUsers(renderStart));
+  router.get(CATALOGUE_PATH, forContributors(renderStart));
   router.get(CHANGES_PATH, forCurators(renderChanges));
   router.post(CHANGES_PATH, parseForm, forCurators(undoChange));
-  router.get(`${CATALOGUE_PATH}/:type`, forUsers(renderList));
+  router.get(`${CATALOGUE_PATH}/:type`, forContributors(renderList));
   router.get(
     newPath,
-    forUsers((request) => renderNew(request, { texts: textsOfQuery(request.query) })),
+    forContributors((request) => renderNew(request, { texts: textsOfQuery(request.query) })),
   );
-  router.post(newPath, parseForm, forUsers(createRow));
-  router.get(rowPath, forUsers(renderRowPage));
-  router.post(rowPath, parseForm, forUsers(changeRow));
+  router.post(newPath, parseForm, forContributors(createRow));
+  router.get(rowPath, forContributors(renderRowPage));
+  router.post(rowPath, parseForm, forContributors(changeRow));
 }

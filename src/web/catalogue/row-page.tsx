@@ -3,9 +3,11 @@ import { fieldsOf, partFields, type Entity } from '../../engine/declare/fields';
 import { resourceOf } from '../../engine/declare/registry';
 import { isMergeable } from '../../engine/write/references';
 import { PostForm } from '../account/fields';
+import type { Answer, UserPage } from '../account/user-pages';
 import { FormField } from '../browse/form-field';
 import { localImagePath, thumbnailSrcOf } from '../browse/images';
 import type { FormControl } from '../browse/view/view-model';
+import { textOf } from '../html-response';
 import {
   hasField,
   hasImage,
@@ -27,15 +29,7 @@ import {
   rowTitleOf,
   ValueTable,
 } from './pages';
-import {
-  cataloguePath,
-  entityOf,
-  listCrumbOf,
-  rowNounOf,
-  textOf,
-  type CataloguePage,
-  type CatalogueRequest,
-} from './request';
+import { cataloguePath, entityOf, listCrumbOf, rowNounOf, type CatalogueRequest } from './request';
 
 const CONFLICT_ISSUE: RowIssue = {
   path: [],
@@ -83,45 +77,7 @@ interface SectionProps {
   request: CatalogueRequest;
   entity: Entity;
   row: LoadedRow['row'];
-  version: string;
-  actions: ReadonlySet<string>;
   errors: ReturnType<typeof splitIssues>['fieldErrors'];
-}
-
-/** A form with one button, and an input that the action needs. */
-function ActionForm(
-  props: SectionProps & {
-    action: string;
-    label: string;
-    control?: FormControl;
-    isDangerous?: boolean;
-  },
-) {
-  const { request, entity, row, version, action, control, errors } = props;
-
-  return (
-    <PostForm
-      action={cataloguePath(entity, row.id)}
-      visitor={request.visitor}
-      class="fields"
-      noValidate
-    >
-      <input type="hidden" name="version" value={version} />
-      {control && (
-        <FormField
-          control={control}
-          idPrefix={action}
-          values={[textOf(request.body, control.key)]}
-          errors={errors[control.key]}
-        />
-      )}
-      <div>
-        <button class={props.isDangerous ? 'danger' : 'plain'} name="action" value={action}>
-          {props.label}
-        </button>
-      </div>
-    </PostForm>
-  );
 }
 
 const REASON_CONTROL: FormControl = {
@@ -133,68 +89,83 @@ const REASON_CONTROL: FormControl = {
   helpText: 'Its author reads it.',
 };
 
-const RefuseSection = (props: SectionProps) => (
-  <>
-    <h2>Refuse</h2>
-    <ActionForm
-      {...props}
-      action="refuse"
-      label="Refuse"
-      control={hasField(props.entity, REASON_CONTROL.key) ? REASON_CONTROL : undefined}
-    />
-  </>
-);
+function mergeControlOf(entity: Entity, similarRows: readonly ListedRow[]): FormControl {
+  const matches = similarRows.map(({ id, label }) => ({ value: id, label: `${label} (${id})` }));
 
-function MergeSection(props: SectionProps & { similarRows: readonly ListedRow[] }) {
-  const matches = props.similarRows.map(({ id, label }) => ({
-    value: id,
-    label: `${label} (${id})`,
-  }));
+  return {
+    key: 'into',
+    label: `Id of the ${rowNounOf(entity)} that remains`,
+    kind: 'integer',
+    required: true,
+    ...(matches.length && { matches, helpText: 'Or choose one with a similar name:' }),
+  };
+}
 
-  return (
+/** Actions with forms of their own, in the order in which the page shows them. */
+const ACTION_SECTIONS: Readonly<Record<string, { title: string; text?: string; label: string }>> = {
+  refuse: { title: 'Refuse', label: 'Refuse' },
+  merge: {
+    title: 'Merge',
+    text: 'All that refers to this row will refer to the other one, and this one is retired.',
+    label: 'Merge',
+  },
+  retire: {
+    title: 'Retire',
+    text: 'It disappears from lists and searches. Existing rows still show it.',
+    label: 'Retire',
+  },
+  restore: { title: 'Retired', label: 'Use again' },
+  delete: {
+    title: 'Delete',
+    text: 'A row to which others refer cannot be deleted.',
+    label: 'Delete',
+  },
+};
+
+/** A form with one button, and an input if the action needs one. */
+function ActionSection(props: SectionProps & { action: string; control?: FormControl }) {
+  const { request, entity, row, action, control, errors } = props;
+  const { title, text, label } = ACTION_SECTIONS[action]!;
+  const isDeletion = action === 'delete';
+  const content = (
     <>
-      <h2>Merge</h2>
-      <p>All that refers to this row will refer to the other one, and this one is retired.</p>
-      <ActionForm
-        {...props}
-        action="merge"
-        label="Merge"
-        control={{
-          key: 'into',
-          label: `Id of the ${rowNounOf(props.entity)} that remains`,
-          kind: 'integer',
-          required: true,
-          ...(matches.length && { matches, helpText: 'Or choose one with a similar name:' }),
-        }}
-      />
+      {text && <p>{text}</p>}
+      <PostForm
+        action={cataloguePath(entity, row.id)}
+        visitor={request.visitor}
+        class="fields"
+        noValidate
+      >
+        <input type="hidden" name="version" value={row.version} />
+        {control && (
+          <FormField
+            control={control}
+            idPrefix={action}
+            values={[textOf(request.body, control.key)]}
+            errors={errors[control.key]}
+          />
+        )}
+        <div>
+          <button class={isDeletion ? 'danger' : 'plain'} name="action" value={action}>
+            {label}
+          </button>
+        </div>
+      </PostForm>
+    </>
+  );
+
+  return isDeletion ? (
+    <details>
+      <summary>{title}</summary>
+      {content}
+    </details>
+  ) : (
+    <>
+      <h2>{title}</h2>
+      {content}
     </>
   );
 }
-
-const RemovalSection = (props: SectionProps) => (
-  <>
-    {props.actions.has('retire') && (
-      <>
-        <h2>Retire</h2>
-        <p>It disappears from lists and searches. Existing rows still show it.</p>
-        <ActionForm {...props} action="retire" label="Retire" />
-      </>
-    )}
-    {props.actions.has('restore') && (
-      <>
-        <h2>Retired</h2>
-        <ActionForm {...props} action="restore" label="Use again" />
-      </>
-    )}
-    {props.actions.has('delete') && (
-      <details>
-        <summary>Delete</summary>
-        <p>A row to which others refer cannot be deleted.</p>
-        <ActionForm {...props} action="delete" label="Delete" isDangerous />
-      </details>
-    )}
-  </>
-);
 
 /** The image of the row, or links to the images that are its parts. */
 function Images({ request: { context }, entity, row }: SectionProps) {
@@ -236,17 +207,22 @@ const loadHistory = ({ operations }: CatalogueRequest, entity: Entity, row: Load
 export async function renderRowPage(
   request: CatalogueRequest,
   rejection?: Rejection,
-): Promise<CataloguePage> {
+): Promise<UserPage> {
   const { operations, visitor, params } = request;
   const entity = entityOf(request);
-  const { row, form, version } = await operations.load(entity, params.id!);
+  const { row, form } = await operations.load(entity, params.id!);
   const path = cataloguePath(entity, row.id);
   const storedTexts = storedTextsOf(row, form);
   const texts = rejection?.texts ?? storedTexts;
   const keys = [...inputKeysOf(form, texts), REASON_CONTROL.key, 'into'];
   const { fieldErrors: errors, rowErrors } = splitIssues(rejection?.issues ?? [], keys);
   const actions = availableActions(operations, entity, row);
-  const props = { request, entity, row, version, actions, errors };
+  const props = { request, entity, row, errors };
+  const similarRows = actions.has('merge') ? await operations.findSimilar(entity, row) : [];
+  const controls: Record<string, FormControl | undefined> = {
+    refuse: hasField(entity, REASON_CONTROL.key) ? REASON_CONTROL : undefined,
+    merge: mergeControlOf(entity, similarRows),
+  };
   const isConflict = rejection?.issues.includes(CONFLICT_ISSUE);
 
   return {
@@ -268,17 +244,17 @@ export async function renderRowPage(
             texts={texts}
             errors={errors}
             conflictingTexts={isConflict ? storedTexts : undefined}
-            version={version}
+            version={row.version}
             actions={{ save: 'Save', ...(actions.has('accept') && { accept: 'Save and accept' }) }}
           />
         ) : (
           <ValueTable form={form} texts={storedTexts} />
         )}
-        {actions.has('refuse') && <RefuseSection {...props} />}
-        {actions.has('merge') && (
-          <MergeSection {...props} similarRows={await operations.findSimilar(entity, row)} />
-        )}
-        <RemovalSection {...props} />
+        {Object.keys(ACTION_SECTIONS)
+          .filter((action) => actions.has(action))
+          .map((action) => (
+            <ActionSection {...props} action={action} control={controls[action]} />
+          ))}
         {actions.has('undo') && (
           <>
             <h2>History</h2>
@@ -295,7 +271,7 @@ export async function renderRowPage(
 }
 
 /** Takes an action on a row. Returns the page with the problems, or the path of the next page. */
-export async function changeRow(request: CatalogueRequest): Promise<CataloguePage | string> {
+export async function changeRow(request: CatalogueRequest): Promise<Answer> {
   const { operations, body, params } = request;
   const entity = entityOf(request);
   const loadedRow = await operations.load(entity, params.id!);
@@ -307,9 +283,7 @@ export async function changeRow(request: CatalogueRequest): Promise<CataloguePag
     return renderRowPage(request, { issues: [UNAVAILABLE_ISSUE] });
   }
 
-  const formVersion = textOf(body, 'version') || loadedRow.version;
-
-  if (formVersion !== loadedRow.version) {
+  if (![row.version, ''].includes(textOf(body, 'version'))) {
     return renderRowPage(request, { issues: [CONFLICT_ISSUE], texts });
   }
 
@@ -323,12 +297,13 @@ export async function changeRow(request: CatalogueRequest): Promise<CataloguePag
   return `${cataloguePath(entity, id)}?done=${action}`;
 }
 
-function runAction(
+async function runAction(
   { operations, body }: CatalogueRequest,
   options: LoadedRow & { entity: Entity; action: string; texts?: FormTexts },
 ): Promise<Outcome> {
   const { entity, row, form, action, texts = {} } = options;
   const { id } = row;
+  const refusalReason = textOf(body, REASON_CONTROL.key);
   const update = (input: object) => operations.update(entity, id, input, row.version);
 
   switch (action) {
@@ -337,30 +312,17 @@ function runAction(
     case 'accept':
       return update({ ...mutationInputOf(form, texts, false), status: 'ACCEPTED' });
     case 'refuse':
-      return refuse(entity, textOf(body, REASON_CONTROL.key), update);
+      if (!hasField(entity, REASON_CONTROL.key)) return update({ status: 'DECLINED' });
+      if (refusalReason) return update({ status: 'DECLINED', refusalReason });
+
+      return { errors: [{ path: [REASON_CONTROL.key], code: 'REQUIRED', message: '' }] };
     case 'merge':
       return operations.merge(entity, id, textOf(body, 'into'));
     case 'undo':
       return operations.undo(textOf(body, 'change'));
     case 'delete':
-      return operations.delete(entity, id);
+      return operations.delete(entity, id, row.version);
     default:
       return update({ isRetired: action === 'retire' });
   }
-}
-
-async function refuse(
-  entity: Entity,
-  refusalReason: string,
-  update: (input: object) => Promise<Outcome>,
-): Promise<Outcome> {
-  if (!hasField(entity, REASON_CONTROL.key)) return update({ status: 'DECLINED' });
-
-  if (!refusalReason) {
-    const issue = { path: [REASON_CONTROL.key], code: 'REQUIRED', message: '' } as const;
-
-    return { errors: [issue] };
-  }
-
-  return update({ status: 'DECLINED', refusalReason });
 }

@@ -515,6 +515,37 @@ test('curators see and undo changes of parts', async () => {
   expect((await recipeOf(bob, recipe.id)).energy).toBe(100);
 });
 
+test('the removal of a part cannot be undone after its food was deleted', async () => {
+  const food = await foodOf(curator);
+  const recipe = await createRecipe(curator, [
+    { ingredientId: await foodOf(curator), grams: '10' },
+    { ingredientId: food, grams: '10' },
+  ]);
+  const [part, removed] = recipe.parts;
+
+  await make(curator, UPDATE_FOOD, { id: recipe.id, input: { parts: [{ id: part.id }] } });
+  expect((await curator.ask(DELETE_FOOD, { id: food })).made.errors).toEqual([]);
+  const { catalogueChanges } = await curator.ask(
+    `{ catalogueChanges(where: { table: { eq: "recipe_part" }, rowId: { eq: ${removed.id} } }, last: 1) { nodes { id operation } } }`,
+  );
+  const [change] = catalogueChanges.nodes;
+  const { made } = await curator.ask(
+    `mutation { made: undoCatalogueChange(id: ${change.id}) { ${ERRORS} } }`,
+  );
+
+  expect([change.operation, made.errors]).toEqual([
+    'DELETED',
+    [
+      {
+        path: ['id'],
+        code: 'CONFLICT',
+        message: 'A row to which it refers does not exist any more.',
+      },
+    ],
+  ]);
+  expect((await recipeOf(curator, recipe.id)).parts).toHaveLength(1);
+});
+
 test('an account is deleted with its recipes and their pending foods', async () => {
   const carl = await fitgraph.user('carl');
   const food = await foodOf(carl);

@@ -63,7 +63,6 @@ test('takes equally long for existing, unknown and inactive names', async () => 
     (await fitgraph.user('inactive')).id,
     false,
     fitgraph.database.createSession(),
-    {},
   );
   await expectAlike(['ann', 'inactive', 'nobody']);
 });

@@ -318,7 +318,7 @@ describe('a session', () => {
     ],
     [
       'the account is deactivated',
-      (id) => setUserActive(id, false, fitgraph.database.createSession(), {}),
+      (id) => setUserActive(id, false, fitgraph.database.createSession()),
     ],
     [
       'the account is deleted',

@@ -119,6 +119,11 @@ describe('access', () => {
       ]);
     }
 
+    const { headers } = await anonymous.get(`${NEW_FOOD}?code=4006381333931`);
+
+    expect(headers.get('location')).toBe(
+      `/login?next=${encodeURIComponent(`${NEW_FOOD}?code=4006381333931`)}`,
+    );
     expect((await anonymous.post(NEW_FOOD, food('Intruder'))).status).toBe(303);
     expect((await anonymous.get('/')).text).not.toContain('"/catalogue"');
     expect((await ann.get('/')).text).toContain('"/catalogue"');
@@ -582,5 +587,19 @@ describe('curation', () => {
     expect((await ann.get('/catalogue/ingredient?search=Nothing+like+it')).text).toContain(
       'Nothing was found.',
     );
+    await fitgraph.sql(
+      `INSERT INTO "catalogue_change" ("table", "row_id", "operation", "user_id", "at")
+        SELECT 'ingredient', "id", 'INSERT', $1, now() - interval '2 days'
+          FROM "ingredient" WHERE "name" LIKE 'Row %'`,
+      [(await fitgraph.user('diligent')).id],
+    );
+    const diligent = await signedIn('diligent');
+    const latest = await diligent.get('/catalogue');
+    const [, older] = /<a href="(\?[^"]*)">Next<\/a>/.exec(latest.text)!;
+
+    expect([
+      namesIn(latest).length,
+      namesIn(await diligent.get(`/catalogue${older}`)).length,
+    ]).toEqual([50, 10]);
   });
 });
