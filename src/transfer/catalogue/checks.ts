@@ -4,10 +4,13 @@ export type Check<T> = (value: unknown) => value is T;
 /** Type of the values that pass a check. */
 export type Checked<C> = C extends Check<infer T> ? T : never;
 
+/** `max` is a number of characters. */
 export const isText =
   (max: number): Check<string> =>
   (value): value is string =>
-    typeof value === 'string' && value.length <= max && !value.includes('\0');
+    typeof value === 'string' &&
+    (value.length <= max || [...value].length <= max) &&
+    !value.includes('\0');
 
 /** Names of rows, which are not empty. */
 export const isName =
@@ -18,18 +21,10 @@ export const isNumber =
   (max: number): Check<number> =>
   (value): value is number =>
     typeof value === 'number' && value >= 0 && value <= max;
-export const isInteger =
-  (max: number): Check<number> =>
-  (value): value is number =>
-    Number.isInteger(value) && isNumber(max)(value);
 export const isOptional =
   <T>(check: Check<T>): Check<T | undefined> =>
   (value): value is T | undefined =>
     value === undefined || check(value);
-export const isNullable =
-  <T>(check: Check<T>): Check<T | null> =>
-  (value): value is T | null =>
-    value === null || check(value);
 export const isListOf =
   <T>(check: Check<T>): Check<T[]> =>
   (value): value is T[] =>
@@ -37,7 +32,7 @@ export const isListOf =
 
 /** Whether a value is an object whose fields pass the checks. Other fields are ignored. */
 export const hasFields =
-  <T extends object>(checks: { [Name in keyof T]: Check<T[Name]> }): Check<T> =>
+  <T extends object>(checks: { [Name in keyof T]-?: Check<T[Name]> }): Check<T> =>
   (value): value is T =>
     typeof value === 'object' &&
     value !== null &&
@@ -46,4 +41,4 @@ export const hasFields =
     );
 
 export const isUuid: Check<string> = (value): value is string =>
-  typeof value === 'string' && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value);
+  typeof value === 'string' && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(value);

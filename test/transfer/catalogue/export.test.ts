@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { Writable } from 'node:stream';
 import sharp from 'sharp';
 import { readExercises } from '../../../src/transfer/catalogue/exercise-files';
 import { exportCatalogue } from '../../../src/transfer/catalogue/export';
@@ -43,7 +44,12 @@ async function exportOf(server: Fitgraph): Promise<Line[]> {
 
       return bytes && `data:image/png;base64,${bytes.toString('base64')}`;
     },
-    write: (line) => Promise.resolve(void lines.push(JSON.parse(line))),
+    output: new Writable({
+      write(line, _encoding, done) {
+        lines.push(JSON.parse(line));
+        done();
+      },
+    }),
   });
 
   return lines;
@@ -190,6 +196,27 @@ test('lines that no export contains are refused, or named', async () => {
   ).rejects.toThrow('Record 1 is not an exercise of an export.');
   await expect(importExercisesInto(other, '[{"id": "x"}]')).rejects.toThrow(
     'Record 1 is not an exercise of free-exercise-db.',
+  );
+});
+
+test('the longest names, portions and images of the catalogue are imported', async () => {
+  const lines = await exportOf(fitgraph);
+  const [food] = lines.flatMap((line) => line.food ?? []);
+  const [exercise] = lines.flatMap((line) => line.exercise ?? []);
+  const long = {
+    ...food,
+    sourceId: 'long',
+    code: undefined,
+    name: '🍎'.repeat(200),
+    portions: [{ unit: 'Cup', language: 'en', amount: 999.99, grams: 1 }],
+  };
+  const images = [`data:image/png;base64,${'A'.repeat(9 * 1024 ** 2)}`];
+  const content = textOf([{ exercise: { ...exercise!, images } }, { food: long }]);
+
+  expect(await importInto(other, content)).toMatchObject({ foods: { created: 1 }, refused: [] });
+  expect(await importExercisesInto(other, content)).toMatchObject({ report: { created: 0 } });
+  expect((await exportOf(other)).flatMap((line) => line.food ?? [])).toContainEqual(
+    JSON.parse(JSON.stringify(long)),
   );
 });
 
