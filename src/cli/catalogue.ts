@@ -140,15 +140,11 @@ export async function importExercisesCommand(
   const exercises = await readExercises(location);
 
   await withDatabase(async ({ config, database, session }) => {
-    const report = await importExercises(exercises, database, {
-      mapping: map,
-      async confirm(plan) {
-        printPlan(plan);
+    const report = await importExercises(exercises, database, map, async (plan) => {
+      printPlan(plan);
+      if (dryRun) return false;
 
-        return (
-          !dryRun && (yes === true || (await promptConfirmation('Import them? [yes] ', 'yes')))
-        );
-      },
+      return yes === true || promptConfirmation('Import them? [yes] ', 'yes');
     });
 
     if (!report) return printLine('Nothing was written.');

@@ -30,13 +30,24 @@ export const isListOf =
   (value): value is T[] =>
     Array.isArray(value) && value.every(check);
 
+/** Objects whose fields pass the checks; a field that may be undefined may be absent. */
+type Fields<Checks> = {
+  [Name in keyof Checks as undefined extends Checked<Checks[Name]> ? never : Name]: Checked<
+    Checks[Name]
+  >;
+} & {
+  [Name in keyof Checks as undefined extends Checked<Checks[Name]> ? Name : never]?: Checked<
+    Checks[Name]
+  >;
+};
+
 /** Whether a value is an object whose fields pass the checks. Other fields are ignored. */
 export const hasFields =
-  <T extends object>(checks: { [Name in keyof T]-?: Check<T[Name]> }): Check<T> =>
-  (value): value is T =>
+  <Checks extends Record<string, Check<unknown>>>(checks: Checks): Check<Fields<Checks>> =>
+  (value): value is Fields<Checks> =>
     typeof value === 'object' &&
     value !== null &&
-    Object.entries<Check<unknown>>(checks).every(([name, check]) =>
+    Object.entries(checks).every(([name, check]) =>
       check((value as Record<string, unknown>)[name]),
     );
 

@@ -1,47 +1,30 @@
 /** An exercise as its source describes it. The lines of an export have this form, too. */
-import { hasFields, isListOf, isName, isOptional, isText, isUuid } from './checks';
-import { isLicense, type SourceLicense } from './licenses';
+import { hasFields, isListOf, isName, isOptional, isText, isUuid, type Checked } from './checks';
+import { isLicense } from './licenses';
 
 /** Source of rows that were not imported from another one. */
 export const OWN_SOURCE = 'Fitgraph';
 
-export interface SourceTranslation {
-  uuid?: string;
+const isTranslation = hasFields({
+  uuid: isOptional(isUuid),
 
   /** Code of the language. */
-  language: string;
-  name: string;
+  language: isText(2),
+  name: isText(200),
 
   /** HTML. */
-  description: string;
-  aliases: string[];
-  comments: string[];
+  description: isText(2_000),
+  aliases: isListOf(isText(200)),
+  comments: isListOf(isText(10_000)),
 
   /** Of an export; otherwise those of the exercise. */
-  license?: SourceLicense;
-  author?: string;
-}
+  license: isOptional(isLicense),
+  author: isOptional(isText(200)),
+});
 
-export interface SourceExercise {
-  source: string;
-  sourceId: string;
-  uuid?: string;
-  category: string;
-  muscles: string[];
-  secondaryMuscles: string[];
-  equipment: string[];
-  license: SourceLicense;
-  author?: string;
+export type SourceTranslation = Checked<typeof isTranslation>;
 
-  /** Exercises with the same text are variations of each other. */
-  variation?: string;
-  translations: SourceTranslation[];
-
-  /** URLs, the main image first. */
-  images: string[];
-}
-
-export const isExercise = hasFields<SourceExercise>({
+export const isExercise = hasFields({
   source: isText(200),
   sourceId: isText(200),
   uuid: isOptional(isUuid),
@@ -51,21 +34,16 @@ export const isExercise = hasFields<SourceExercise>({
   equipment: isListOf(isName(50)),
   license: isLicense,
   author: isOptional(isText(200)),
+
+  /** Exercises with the same text are variations of each other. */
   variation: isOptional(isText(200)),
-  translations: isListOf(
-    hasFields<SourceTranslation>({
-      uuid: isOptional(isUuid),
-      language: isText(2),
-      name: isText(200),
-      description: isText(2_000),
-      aliases: isListOf(isText(200)),
-      comments: isListOf(isText(10_000)),
-      license: isOptional(isLicense),
-      author: isOptional(isText(200)),
-    }),
-  ),
+  translations: isListOf(isTranslation),
+
+  /** URLs, the main image first. */
   images: isListOf(isText(Infinity)),
 });
+
+export type SourceExercise = Checked<typeof isExercise>;
 
 /** SQL: the licence of a row, as a `SourceLicense`. */
 export const licenseSql = (alias: string) =>

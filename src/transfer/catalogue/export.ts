@@ -6,31 +6,36 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ClientBase } from 'pg';
 import type { Database } from '../../database/connection';
-import type { Row } from '../../database/rows';
+import { rowsOfCursor } from '../../database/cursor';
 import { inTransaction } from '../../database/transaction';
 import { ACCEPTED_STATUS } from '../../fitness/catalogue/review-status';
 import { NUTRIENT_REST_KEYS, NUTRIENTS } from '../../fitness/nutrition/values';
 import { exerciseSql, languageSql, licenseSql, OWN_SOURCE } from './exercise';
 
-const ROWS_PER_FETCH = 1_000;
-
 const isAcceptedSql = (alias: string) => `${alias}."status" = '${ACCEPTED_STATUS}'`;
 
-/** SQL: the identity of food `i`. One without an id of a source has its id and name here. */
-const IDENTITY_SQL = `
-  'sourceName', CASE WHEN i."source_id" IS NULL THEN '${OWN_SOURCE}' ELSE i."source_name" END,
-  'sourceId', coalesce(i."source_id", md5(concat_ws('|', i."id", i."name", i."creation_date")))`;
+/** SQL: keys of a food. One without an id of a source is identified by its id and name here. */
+const keysSql = (alias: string) => `
+    'sourceName', CASE WHEN ${alias}."source_id" IS NULL THEN '${OWN_SOURCE}' ELSE ${alias}."source_name" END,
+    'sourceId', coalesce(${alias}."source_id", md5(concat_ws('|', ${alias}."id", ${alias}."name", ${alias}."creation_date")))`;
 
-/** Recipes follow the other foods, of which they consist. */
+/** SQL: the parts of recipe `i`; null if one of them is not exported. */
+const PARTS_SQL = `
+  (SELECT CASE WHEN bool_and(NOT f."is_retired") THEN json_agg(json_build_object(${keysSql('f')}, 'grams', p."grams") ORDER BY p."id") END
+    FROM "recipe_part" p JOIN "ingredient" f ON f."id" = p."ingredient_id" WHERE p."recipe_id" = i."id")`;
+
+/** Recipes follow the foods of which they consist. */
 const FOODS_SQL = `
-SELECT json_strip_nulls(json_build_object(${IDENTITY_SQL},
+SELECT json_strip_nulls(json_build_object(${keysSql('i')},
     'code', nullif(i."code", ''), 'name', i."name", 'commonName', nullif(i."common_name", ''), 'brand', nullif(i."brand", ''),
     'category', nullif(i."category", ''), 'language', ${languageSql('i')}, 'license', ${licenseSql('i')}, 'author', i."license_author",
     'url', nullif(i."source_url", ''),
     'nutrients', json_build_object(${NUTRIENTS.map((nutrient) => `'${nutrient}', i."${NUTRIENT_REST_KEYS[nutrient]}"`).join(', ')}),
-    'portions', coalesce((SELECT json_agg(json_build_object('unit', u."name", 'language', ${languageSql('u')}, 'amount', p."amount", 'grams', p."gram")
-        ORDER BY p."id") FROM "ingredient_unit" p JOIN "household_unit" u ON u."id" = p."unit_id" WHERE p."ingredient_id" = i."id"), '[]')
-  )) AS "food" FROM "ingredient" i WHERE ${isAcceptedSql('i')} AND NOT i."is_retired" ORDER BY i."id"`;
+    'portions', coalesce((SELECT json_agg(json_build_object('unit', u."name", 'language', ${languageSql('u')}, 'amount', p."amount", 'grams', p."gram", 'portions', p."portions")
+        ORDER BY p."id") FROM "ingredient_unit" p JOIN "household_unit" u ON u."id" = p."unit_id" WHERE p."ingredient_id" = i."id"), '[]'),
+    'parts', ${PARTS_SQL}
+  )) AS "food" FROM "ingredient" i WHERE ${isAcceptedSql('i')} AND NOT i."is_retired"
+  ORDER BY EXISTS (SELECT FROM "recipe_part" p WHERE p."recipe_id" = i."id"), i."id"`;
 
 const EXERCISES_SQL = `
 SELECT ${exerciseSql(isAcceptedSql('e'))} AS "exercise",
@@ -38,19 +43,6 @@ SELECT ${exerciseSql(isAcceptedSql('e'))} AS "exercise",
   FROM "exercise_base" b WHERE ${isAcceptedSql('b')} AND NOT b."is_retired"
     AND EXISTS (SELECT FROM "exercise" e WHERE e."exercise_base_id" = b."id" AND ${isAcceptedSql('e')})
   ORDER BY b."id"`;
-
-async function* rowsOfQuery(client: ClientBase, sql: string): AsyncGenerator<Row> {
-  await client.query(`DECLARE "export" NO SCROLL CURSOR FOR ${sql}`);
-
-  for (;;) {
-    const { rows } = await client.query(`FETCH ${ROWS_PER_FETCH} FROM "export"`);
-
-    if (!rows.length) break;
-    yield* rows;
-  }
-
-  await client.query('CLOSE "export"');
-}
 
 export interface ExportOptions {
   /** Returns an image as a `data:` URL; undefined if the file is missing. */
@@ -66,7 +58,7 @@ export async function exportCatalogue(
   const written = { foods: 0, exercises: 0 };
 
   async function* linesOf(client: ClientBase): AsyncGenerator<string> {
-    for await (const { exercise, images } of rowsOfQuery(client, EXERCISES_SQL)) {
+    for await (const { exercise, images } of rowsOfCursor(client, EXERCISES_SQL)) {
       const urls = await Promise.all((images as string[]).map(readImage));
       const found = urls.filter((url) => url !== undefined);
 
@@ -74,7 +66,7 @@ export async function exportCatalogue(
       written.exercises += 1;
     }
 
-    for await (const row of rowsOfQuery(client, FOODS_SQL)) {
+    for await (const row of rowsOfCursor(client, FOODS_SQL)) {
       yield `${JSON.stringify(row)}\n`;
       written.foods += 1;
     }

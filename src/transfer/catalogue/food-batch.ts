@@ -10,13 +10,8 @@ import { CREATE_LICENSES_SQL, licenseIdSql } from './licenses';
 /** What becomes of a food. One that is kept has been edited here, and differs from the source. */
 export type FoodOutcome = 'created' | 'updated' | 'unchanged' | 'kept' | RefusalReason;
 
-/** A food with the number of its record in the file. */
-export interface BatchFood extends SourceFood {
-  number: number;
-
-  /** Of a food that is refused. */
-  outcome?: RefusalReason;
-}
+/** A food with the number of its record in the file, and why it is refused. */
+export type BatchFood = SourceFood & { number: number; outcome?: RefusalReason };
 
 /** Columns of foods, with SQL of their values for the food `f` of a JSON array. */
 const VALUES: Readonly<Record<string, string>> = {
@@ -41,15 +36,15 @@ const names = Object.keys(VALUES).map((name) => `"${name}"`);
 /** Tables of the session: a batch, and the ids of all foods that the import has seen. */
 export const BATCH_TABLES_SQL = `
 CREATE TEMPORARY TABLE "given_food" ON COMMIT DELETE ROWS AS
-  SELECT 0 AS "number", '' AS "outcome", NULL::json AS "license", NULL::json AS "portions", ${names.join(', ')} FROM "ingredient" WITH NO DATA;
+  SELECT 0 AS "number", '' AS "outcome", NULL::json AS "license", NULL::json AS "portions", NULL::json AS "parts", ${names.join(', ')} FROM "ingredient" WITH NO DATA;
 CREATE TEMPORARY TABLE "seen_food" ("source_name" text COLLATE "C", "source_id" text COLLATE "C", PRIMARY KEY ("source_id", "source_name"));
 `;
 
 /** Nutrients of foods that are refused may not fit into the columns. */
 const GIVE_SQL = `
-INSERT INTO "given_food" ("number", "outcome", "license", "portions", ${names.join(', ')})
-  SELECT f."number", f."outcome", f."license", f."portions", ${Object.values(VALUES).join(', ')}
-    FROM json_to_recordset($1) AS f("number" integer, "outcome" text, "license" json, "portions" json, "nutrients" json, "sourceName" text, "sourceId" text,
+INSERT INTO "given_food" ("number", "outcome", "license", "portions", "parts", ${names.join(', ')})
+  SELECT f."number", f."outcome", f."license", f."portions", f."parts", ${Object.values(VALUES).join(', ')}
+    FROM json_to_recordset($1) AS f("number" integer, "outcome" text, "license" json, "portions" json, "parts" json, "nutrients" json, "sourceName" text, "sourceId" text,
       "code" text, "name" text, "commonName" text, "brand" text, "category" text, "language" text, "author" text, "url" text),
     json_to_record(CASE WHEN f."outcome" IS NULL THEN f."nutrients" ELSE '{}' END) AS n(${NUTRIENTS.map((nutrient) => `"${nutrient}" numeric`).join(', ')})`;
 const REFUSE_LANGUAGES_SQL = `
@@ -91,16 +86,27 @@ const rowSql = (alias: string) => changingNames.map((name) => `${alias}.${name}`
 
 /** The portions of the foods that nobody has edited, with the ids of their ingredients. */
 const PORTIONS_SQL = `
-SELECT i."id" AS "ingredient_id", p."unit", coalesce(l."id", g."language_id") AS "language_id", coalesce(p."amount", 1) AS "amount", round(p."grams")::integer AS "gram"
+SELECT i."id" AS "ingredient_id", p."unit", coalesce(l."id", g."language_id") AS "language_id", coalesce(p."amount", 1) AS "amount", round(p."grams")::integer AS "gram",
+    nullif(round(p."portions"), 0)::integer AS "portions"
   FROM "given_food" g JOIN "ingredient" i ON ${SAME_FOOD_SQL} CROSS JOIN LATERAL
-    json_to_recordset(g."portions") AS p("unit" text, "language" text, "amount" numeric(5, 2), "grams" numeric) LEFT JOIN "language" l ON l."short_name" = p."language"
+    json_to_recordset(g."portions") AS p("unit" text, "language" text, "amount" numeric(5, 2), "grams" numeric, "portions" numeric) LEFT JOIN "language" l ON l."short_name" = p."language"
   WHERE g."outcome" IN ('created', 'updated', 'unchanged') AND i."edited_at" IS NULL AND (p."language" IS NULL OR l."id" IS NOT NULL)`;
 const UNITS_SQL = `
-SELECT DISTINCT ON ("ingredient_id", "unit_id", "amount") p."ingredient_id", p."amount", p."gram",
+SELECT DISTINCT ON ("ingredient_id", "unit_id", "amount") p."ingredient_id", p."amount", p."gram", p."portions",
     (SELECT min(u."id") FROM "household_unit" u WHERE lower(u."name") = lower(p."unit") AND u."language_id" = p."language_id") AS "unit_id"
   FROM (${PORTIONS_SQL}) p`;
 const SAME_UNIT_SQL =
   'k."ingredient_id" = p."ingredient_id" AND k."unit_id" = p."unit_id" AND k."amount" = p."amount"';
+
+/** The parts of new recipes whose foods are all in the catalogue; others become plain foods. */
+const PARTS_SQL = `
+SELECT i."id" AS "recipe_id", f."id" AS "ingredient_id", p."grams", count(f."id") OVER r = count(*) OVER r AS "isComplete", p."place"
+  FROM "given_food" g JOIN "ingredient" i ON ${SAME_FOOD_SQL} CROSS JOIN LATERAL
+    ROWS FROM (json_to_recordset(g."parts") AS ("sourceName" text, "sourceId" text, "grams" numeric)) WITH ORDINALITY p("sourceName", "sourceId", "grams", "place")
+    LEFT JOIN "ingredient" f ON f."source_name" = p."sourceName" AND f."source_id" = p."sourceId" AND f."status" = '${ACCEPTED_STATUS}'
+      AND f."merged_into_id" IS NULL AND round(p."grams", 2) > 0 AND NOT EXISTS (SELECT FROM "recipe_part" q WHERE q."recipe_id" = f."id")
+      AND NOT EXISTS (SELECT FROM "given_food" o WHERE o."source_name" = p."sourceName" AND o."source_id" = p."sourceId" AND o."parts" IS NOT NULL)
+  WHERE g."outcome" = 'created' WINDOW r AS (PARTITION BY i."id")`;
 
 const WRITE_SQL = [
   `UPDATE "given_food" g SET "license_id" = ${licenseIdSql('g')}`,
@@ -112,10 +118,13 @@ const WRITE_SQL = [
     SELECT ${names.join(', ')}, '${ACCEPTED_STATUS}', current_date, current_date, now() FROM "given_food" WHERE "outcome" IN ('created', 'updated')
     ON CONFLICT ("source_name", "source_id") WHERE "source_id" IS NOT NULL DO UPDATE
       SET ${[...changingNames, '"update_date"', '"last_imported"'].map((name) => `${name} = excluded.${name}`).join(', ')} WHERE i."edited_at" IS NULL`,
+  `INSERT INTO "recipe_part" ("recipe_id", "ingredient_id", "grams")
+    SELECT p."recipe_id", p."ingredient_id", p."grams" FROM (${PARTS_SQL}) p WHERE p."isComplete" ORDER BY p."recipe_id", p."place"`,
   `INSERT INTO "household_unit" ("name", "language_id") SELECT DISTINCT p."unit", p."language_id" FROM (${PORTIONS_SQL}) p
     WHERE NOT EXISTS (SELECT FROM "household_unit" u WHERE lower(u."name") = lower(p."unit") AND u."language_id" = p."language_id")`,
   `UPDATE "ingredient_unit" k SET "gram" = p."gram" FROM (${UNITS_SQL}) p WHERE ${SAME_UNIT_SQL} AND k."gram" <> p."gram"`,
-  `INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "amount", "gram") SELECT p."ingredient_id", p."unit_id", p."amount", p."gram"
+  `INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "amount", "gram", "portions")
+    SELECT p."ingredient_id", p."unit_id", p."amount", p."gram", p."portions"
     FROM (${UNITS_SQL}) p WHERE NOT EXISTS (SELECT FROM "ingredient_unit" k WHERE ${SAME_UNIT_SQL})`,
   `DELETE FROM "refused_food" r USING "given_food" i WHERE r."source_name" = i."source_name" AND r."source_id" = i."source_id"
     AND i."outcome" IN ('created', 'updated', 'unchanged', 'kept')`,

@@ -3,50 +3,46 @@ import { isGtin } from '../../fitness/catalogue/barcode';
 import type { RefusalReason } from '../../fitness/catalogue/refused-food';
 import { NUTRIENTS } from '../../fitness/nutrition/values';
 import { MAX_INTEGER } from '../../shared/bounds';
-import { hasFields, isListOf, isName, isNumber, isOptional, isText } from './checks';
-import { isLicense, type SourceLicense } from './licenses';
+import {
+  hasFields,
+  isListOf,
+  isName,
+  isNumber,
+  isOptional,
+  isText,
+  type Check,
+  type Checked,
+} from './checks';
+import { isLicense } from './licenses';
 
 /** In kcal, or in g, per 100 g. Alcohol is not stored, but has energy. */
 export type SourceNutrients = Partial<Record<(typeof NUTRIENTS)[number] | 'alcohol', number>>;
 
-export interface FoodPortion {
+const isGrams = isNumber(999.999);
+const isPortion = hasFields({
   /** English name of the household unit, e.g. `Cup`. */
-  unit: string;
+  unit: isName(200),
 
   /** Code of the language of the unit; that of the food if absent. */
-  language?: string;
+  language: isOptional(isText(2)),
 
   /** Factor of `grams`, 1 if absent (test/system/contract/CONTRACT.md, section 9). */
-  amount?: number;
-  grams: number;
-}
+  amount: isOptional(isNumber(999.99)),
+  grams: isNumber(MAX_INTEGER),
 
-/** What the foods of a source have in common, unless they say otherwise. */
-export interface FoodSource {
-  sourceName: string;
-  license: SourceLicense;
-  author?: string;
-}
+  /** Of a recipe: the number of these units that it gives. */
+  portions: isOptional(isNumber(MAX_INTEGER)),
+});
+const isPart = hasFields({
+  sourceName: isText(200),
+  sourceId: isText(200),
+  grams: isNumber(999_999),
+});
 
-export interface SourceFood extends FoodSource {
-  sourceId: string;
-  code?: string;
-  name: string;
-  commonName?: string;
-  brand?: string;
-  category?: string;
-
-  /** Code of the language of the name. */
-  language: string;
-  nutrients: SourceNutrients;
-  portions: FoodPortion[];
-  url?: string;
-}
-
-const isGrams = isNumber(999.999);
+export type FoodPortion = Checked<typeof isPortion>;
 
 /** Whether a value is a food that the catalogue can store. */
-export const isStorableFood = hasFields<SourceFood>({
+export const isStorableFood = hasFields({
   sourceName: isText(200),
   sourceId: isText(200),
   code: isOptional(isText(200)),
@@ -54,6 +50,8 @@ export const isStorableFood = hasFields<SourceFood>({
   commonName: isOptional(isText(200)),
   brand: isOptional(isText(200)),
   category: isOptional(isText(100)),
+
+  /** Code of the language of the name. */
   language: isText(2),
   license: isLicense,
   author: isOptional(isText(50)),
@@ -64,16 +62,17 @@ export const isStorableFood = hasFields<SourceFood>({
     protein: isGrams,
     carbohydrates: isGrams,
     fat: isGrams,
-  }),
-  portions: isListOf(
-    hasFields<FoodPortion>({
-      unit: isName(200),
-      language: isOptional(isText(2)),
-      amount: isOptional(isNumber(999.99)),
-      grams: isNumber(MAX_INTEGER),
-    }),
-  ),
+  }) as Check<SourceNutrients>,
+  portions: isListOf(isPortion),
+
+  /** Of a recipe: foods that precede it. */
+  parts: isOptional(isListOf(isPart)),
 });
+
+export type SourceFood = Checked<typeof isStorableFood>;
+
+/** What the foods of a source have in common, unless they say otherwise. */
+export type FoodSource = Pick<SourceFood, 'sourceName' | 'license' | 'author'>;
 
 const MAX_KILOCALORIES = 900;
 

@@ -16,18 +16,16 @@ import { createTerms, matchTerms, translatorOf, type Match } from './vocabulary'
 /** From this similarity (pg_trgm) on, two names in one language mean the same exercise. */
 const MIN_SIMILARITY = 0.85;
 
-export interface PlannedExercise {
-  exercise: SourceExercise;
-  id?: number;
-
-  /** How the exercise is found in the catalogue. */
-  foundBy?: 'source' | 'uuid' | 'name' | 'likeness';
-  nameInCatalogue?: string;
-}
-
 export interface ExerciseImportPlan {
   terms: Match[];
-  exercises: PlannedExercise[];
+  exercises: {
+    exercise: SourceExercise;
+    id?: number;
+
+    /** How the exercise is found in the catalogue. */
+    foundBy?: 'source' | 'uuid' | 'name' | 'likeness';
+    nameInCatalogue?: string;
+  }[];
 }
 
 export interface ImportedExercise {
@@ -35,17 +33,6 @@ export interface ImportedExercise {
 
   /** In the catalogue. */
   id: number;
-}
-
-export interface ExerciseImportReport {
-  created: number;
-  updated: number;
-  unchanged: number;
-
-  imported: ImportedExercise[];
-
-  /** Names of exercises that a person has edited here and that differ from the source. */
-  kept: string[];
 }
 
 /** SQL: the exercises of a JSON array (`$1`) of `rowOf`. */
@@ -195,7 +182,7 @@ async function planImport(
     rows.filter(({ foundBy }) => foundBy === 'source').map(({ id }) => id as number),
   );
 
-  const plan = (exercise: SourceExercise): PlannedExercise => {
+  const plan = (exercise: SourceExercise) => {
     const row = found.get(exercise.uuid!);
 
     // An exercise of the catalogue is completed by at most one of the source.
@@ -247,16 +234,15 @@ function merge(stored: SourceExercise, given: SourceExercise, isOwn: boolean): S
   return { ...(isOwn ? given : stored), uuid: stored.uuid, translations };
 }
 
-async function writeExercises(
-  client: Client,
-  { terms, exercises }: ExerciseImportPlan,
-): Promise<ExerciseImportReport> {
-  const report: ExerciseImportReport = {
+async function writeExercises(client: Client, { terms, exercises }: ExerciseImportPlan) {
+  const report = {
     created: 0,
     updated: 0,
     unchanged: 0,
-    imported: [],
-    kept: [],
+    imported: [] as ImportedExercise[],
+
+    /** Names of exercises that a person has edited here and that differ from the source. */
+    kept: [] as string[],
   };
   const written: (SourceExercise & { id: number })[] = [];
   const newId = async (sql: string): Promise<number> => (await client.query(sql)).rows[0].id;
@@ -326,25 +312,21 @@ async function writeExercises(
   return report;
 }
 
-export interface ExerciseImportOptions {
-  /** Rows of the catalogue for names of the source, as `neck=Trapezius`. */
-  mapping: readonly string[];
-
-  /** Shows what the import would do. The import continues if this returns true. */
-  confirm(plan: ExerciseImportPlan): Promise<boolean>;
-}
-
-/** Imports exercises, all or none. Returns undefined if the import was not confirmed. */
-export async function importExercises(
+/**
+ * Imports exercises, all or none. `mapping` names rows of the catalogue for names of the source, as
+ * `neck=Trapezius`. `confirm` is shown what the import would do; unless it returns true, nothing is
+ * written, and the result is undefined.
+ */
+export const importExercises = (
   exercises: readonly SourceExercise[],
   database: Database,
-  { mapping, confirm }: ExerciseImportOptions,
-): Promise<ExerciseImportReport | undefined> {
-  return importExclusively(database, async (client) => {
+  mapping: readonly string[],
+  confirm: (plan: ExerciseImportPlan) => Promise<boolean>,
+) =>
+  importExclusively(database, async (client) => {
     const plan = await planImport(client, exercises, mapping);
 
     if (!(await confirm(plan))) return undefined;
 
     return inTransaction(client, () => writeExercises(client, plan));
   });
-}

@@ -18,14 +18,16 @@ afterAll(() => fs.rmSync(folder, { recursive: true }));
 
 async function importFrom(location: string, mapping: string[] = []) {
   let plan: ExerciseImportPlan | undefined;
-  const report = await importExercises(await readExercises(location), fitgraph.database, {
+  const report = await importExercises(
+    await readExercises(location),
+    fitgraph.database,
     mapping,
-    confirm(found) {
+    (found) => {
       plan = found;
 
       return Promise.resolve(true);
     },
-  });
+  );
 
   return { plan: plan!, report };
 }
@@ -206,10 +208,7 @@ test('creates nothing that is not confirmed', async () => {
   const exercises = await readExercises(file);
 
   expect(
-    await importExercises(exercises, fitgraph.database, {
-      mapping: [],
-      confirm: () => Promise.resolve(false),
-    }),
+    await importExercises(exercises, fitgraph.database, [], () => Promise.resolve(false)),
   ).toBeUndefined();
   expect(await exerciseNamed('Something else')).toEqual([]);
 });
