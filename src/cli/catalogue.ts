@@ -1,6 +1,7 @@
 /** `fitgraph catalogue`: imports and exports foods and exercises. */
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
+import { open } from 'node:fs/promises';
 import { readExercises } from '../transfer/catalogue/exercise-files';
 import { importExercises, type ExerciseImportPlan } from '../transfer/catalogue/import-exercises';
 import { exportCatalogue } from '../transfer/catalogue/export';
@@ -180,13 +181,13 @@ async function imageAsUrl(media: Media, path: string): Promise<string | undefine
 export async function exportCatalogueCommand(location: string): Promise<void> {
   await withDatabase(async ({ config, database }) => {
     const media = Media.fromConfig(config);
-    const isStandardOutput = location === '-';
+    const file = location === '-' ? undefined : await open(location, 'wx');
     const { foods, exercises } = await exportCatalogue(database, {
       readImage: (path) => imageAsUrl(media, path),
-      output: isStandardOutput ? process.stdout : createWriteStream(location, { flags: 'wx' }),
+      output: file?.createWriteStream() ?? process.stdout,
     });
 
-    if (isStandardOutput) return;
+    if (!file) return;
     printLine(
       `${formatCount(foods, 'food')} and ${formatCount(exercises, 'exercise')} written to ${location}.`,
     );
