@@ -380,7 +380,7 @@ test('further indexes follow from the resources or are listed by name', async ()
       'ingredient_code',
       'ingredient_imported_gtin',
       'ingredient_other_gtin',
-      'ingredient_search_order',
+      'ingredient_search_names',
       'ingredient_source',
       'user_account_email',
       'user_account_iterations',

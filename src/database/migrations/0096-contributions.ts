@@ -108,11 +108,19 @@ const HAS_CONTRIBUTIONS_SQL = CONTRIBUTED_TABLES.map(
   (table) => `EXISTS (SELECT FROM "${table}_contributor" c WHERE c."user_id" = a."id")`,
 ).join(' OR ');
 
+const SEARCH_ORDER_SQL = '"ingredient" ("status", "language_id", "name", "id") INCLUDE';
+
 export const up: OnlineMigration = async (change) => {
   for (const table of [...CONTRIBUTED_TABLES, 'exercise']) {
     await change.addColumn(table, 'is_retired', 'boolean NOT NULL DEFAULT false');
   }
 
+  // Replaces "ingredient_search_order" by an index that has all columns of the search again.
+  await change.createIndex(
+    'ingredient_search_names',
+    `${SEARCH_ORDER_SQL} ("name_folded", "is_retired")`,
+  );
+  await change.dropIndex('ingredient_search_order');
   await change.run(UNRETIRED_FUNCTION_SQL);
 
   for (const table of CONTRIBUTED_TABLES) {
@@ -138,6 +146,7 @@ export const up: OnlineMigration = async (change) => {
 };
 
 export const down: OnlineMigration = async (change) => {
+  await change.createIndex('ingredient_search_order', `${SEARCH_ORDER_SQL} ("name_folded")`);
   await change.run(
     `DROP VIEW "account"; CREATE VIEW "account" AS SELECT ${ACCOUNT_COLUMNS} FROM "user_account"`,
   );

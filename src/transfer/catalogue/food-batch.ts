@@ -10,8 +10,14 @@ import { CREATE_LICENSES_SQL, licenseIdSql } from './licenses';
 /** What becomes of a food. One that is kept has been edited here, and differs from the source. */
 export type FoodOutcome = 'created' | 'updated' | 'unchanged' | 'kept' | RefusalReason;
 
-/** A food with the number of its record in the file, and why it is refused. */
-export type BatchFood = SourceFood & { number: number; outcome?: RefusalReason };
+export interface BatchFood {
+  /** Of the record in the file. */
+  number: number;
+  food: SourceFood;
+
+  /** Why the food is refused. */
+  reason?: RefusalReason;
+}
 
 /** Columns of foods, with SQL of their values for the food `f` of a JSON array. */
 const VALUES: Readonly<Record<string, string>> = {
@@ -23,30 +29,32 @@ const VALUES: Readonly<Record<string, string>> = {
   brand: 'f."brand"::varchar(200)',
   category: 'f."category"::varchar(100)',
   ...Object.fromEntries(
-    NUTRIENTS.map((nutrient) => [NUTRIENT_REST_KEYS[nutrient], `n."${nutrient}"`]),
+    NUTRIENTS.map((nutrient) => [NUTRIENT_REST_KEYS[nutrient], `f."${nutrient}"`]),
   ),
-  energy: 'round(n."energy")',
-  language_id: '(SELECT min(l."id") FROM "language" l WHERE l."short_name" = f."language")',
+  energy: 'round(f."energy")',
+  language_id: 'l."id"',
   license_id: 'NULL',
   license_author: 'f."author"::varchar(50)',
   source_url: 'f."url"::varchar(200)',
 };
 const names = Object.keys(VALUES).map((name) => `"${name}"`);
 
-/** Tables of the session: a batch, and the ids of all foods that the import has seen. */
+/** Tables of the session: a batch of foods, its portions, and the ids of all foods that the import has seen. */
 export const BATCH_TABLES_SQL = `
 CREATE TEMPORARY TABLE "given_food" ON COMMIT DELETE ROWS AS
-  SELECT 0 AS "number", '' AS "outcome", NULL::json AS "license", NULL::json AS "portions", NULL::json AS "parts", ${names.join(', ')} FROM "ingredient" WITH NO DATA;
+  SELECT 0 AS "number", '' AS "outcome", '' AS "license", NULL::json AS "portions", NULL::json AS "parts", ${names.join(', ')} FROM "ingredient" WITH NO DATA;
+CREATE TEMPORARY TABLE "given_portion" ON COMMIT DELETE ROWS AS
+  SELECT k."ingredient_id", u."name" AS "unit", u."language_id", k."amount", k."gram", k."portions" FROM "ingredient_unit" k, "household_unit" u WITH NO DATA;
 CREATE TEMPORARY TABLE "seen_food" ("source_name" text COLLATE "C", "source_id" text COLLATE "C", PRIMARY KEY ("source_id", "source_name"));
 `;
 
-/** Nutrients of foods that are refused may not fit into the columns. */
 const GIVE_SQL = `
 INSERT INTO "given_food" ("number", "outcome", "license", "portions", "parts", ${names.join(', ')})
-  SELECT f."number", f."outcome", f."license", f."portions", f."parts", ${Object.values(VALUES).join(', ')}
-    FROM json_to_recordset($1) AS f("number" integer, "outcome" text, "license" json, "portions" json, "parts" json, "nutrients" json, "sourceName" text, "sourceId" text,
-      "code" text, "name" text, "commonName" text, "brand" text, "category" text, "language" text, "author" text, "url" text),
-    json_to_record(CASE WHEN f."outcome" IS NULL THEN f."nutrients" ELSE '{}' END) AS n(${NUTRIENTS.map((nutrient) => `"${nutrient}" numeric`).join(', ')})`;
+  SELECT f."number", f."outcome", f."licenseName", f."portions", f."parts", ${Object.values(VALUES).join(', ')}
+    FROM json_to_recordset($1) AS f("number" integer, "outcome" text, "licenseName" text, "portions" json, "parts" json, "sourceName" text, "sourceId" text,
+        "code" text, "name" text, "commonName" text, "brand" text, "category" text, "language" text, "author" text, "url" text,
+        ${NUTRIENTS.map((nutrient) => `"${nutrient}" numeric`).join(', ')})
+      LEFT JOIN (SELECT "short_name", min("id") AS "id" FROM "language" GROUP BY 1) l ON l."short_name" = f."language"`;
 const REFUSE_LANGUAGES_SQL = `
 UPDATE "given_food" SET "outcome" = 'nameless' WHERE "outcome" IS NULL AND "language_id" IS NULL`;
 
@@ -54,11 +62,11 @@ const REFUSE_DUPLICATES_SQL = `
 WITH fresh AS (
   INSERT INTO "seen_food" SELECT DISTINCT "source_name", "source_id" FROM "given_food" ON CONFLICT DO NOTHING RETURNING "source_name", "source_id"
 ), numbered AS (
-  SELECT "number", "source_name", "source_id", "gtin"("code") AS "gtin",
+  SELECT ctid AS "place", "source_name", "source_id", "gtin"("code") AS "gtin",
     row_number() OVER (PARTITION BY "source_name", "source_id" ORDER BY "number") AS "of_id",
     row_number() OVER (PARTITION BY "gtin"("code") ORDER BY "number") AS "of_gtin" FROM "given_food" WHERE "outcome" IS NULL
 )
-UPDATE "given_food" g SET "outcome" = 'duplicate' FROM numbered n WHERE g."number" = n."number" AND (
+UPDATE "given_food" g SET "outcome" = 'duplicate' FROM numbered n WHERE g.ctid = n."place" AND (
   n."of_id" > 1 OR (n."source_name", n."source_id") NOT IN (SELECT "source_name", "source_id" FROM fresh) OR n."gtin" IS NOT NULL AND (n."of_gtin" > 1 OR EXISTS (
     SELECT FROM "ingredient" i WHERE i."source_id" IS NOT NULL AND "gtin"(i."code") = n."gtin"
       AND (i."source_name", i."source_id") <> (n."source_name", n."source_id"))))`;
@@ -84,9 +92,9 @@ const SAME_FOOD_SQL = 'i."source_name" = g."source_name" AND i."source_id" = g."
 const changingNames = names.slice(2);
 const rowSql = (alias: string) => changingNames.map((name) => `${alias}.${name}`).join(', ');
 
-/** The portions of the foods that nobody has edited, with the ids of their ingredients. */
-const PORTIONS_SQL = `
-SELECT i."id" AS "ingredient_id", p."unit", coalesce(l."id", g."language_id") AS "language_id", coalesce(p."amount", 1) AS "amount", round(p."grams")::integer AS "gram",
+/** The portions of the foods that nobody has edited. */
+const GIVE_PORTIONS_SQL = `
+INSERT INTO "given_portion" SELECT i."id" AS "ingredient_id", p."unit", coalesce(l."id", g."language_id") AS "language_id", coalesce(p."amount", 1) AS "amount", round(p."grams")::integer AS "gram",
     nullif(round(p."portions"), 0)::integer AS "portions"
   FROM "given_food" g JOIN "ingredient" i ON ${SAME_FOOD_SQL} CROSS JOIN LATERAL
     json_to_recordset(g."portions") AS p("unit" text, "language" text, "amount" numeric(5, 2), "grams" numeric, "portions" numeric) LEFT JOIN "language" l ON l."short_name" = p."language"
@@ -94,7 +102,7 @@ SELECT i."id" AS "ingredient_id", p."unit", coalesce(l."id", g."language_id") AS
 const UNITS_SQL = `
 SELECT DISTINCT ON ("ingredient_id", "unit_id", "amount") p."ingredient_id", p."amount", p."gram", p."portions",
     (SELECT min(u."id") FROM "household_unit" u WHERE lower(u."name") = lower(p."unit") AND u."language_id" = p."language_id") AS "unit_id"
-  FROM (${PORTIONS_SQL}) p`;
+  FROM "given_portion" p`;
 const SAME_UNIT_SQL =
   'k."ingredient_id" = p."ingredient_id" AND k."unit_id" = p."unit_id" AND k."amount" = p."amount"';
 
@@ -109,18 +117,18 @@ SELECT i."id" AS "recipe_id", f."id" AS "ingredient_id", p."grams", count(f."id"
   WHERE g."outcome" = 'created' WINDOW r AS (PARTITION BY i."id")`;
 
 const WRITE_SQL = [
-  `UPDATE "given_food" g SET "license_id" = ${licenseIdSql('g')}`,
-  `UPDATE "given_food" g SET "outcome" = CASE WHEN i."id" IS NULL THEN 'created' WHEN (${rowSql('i')}) IS NOT DISTINCT FROM (${rowSql('g')}) THEN 'unchanged'
-      WHEN i."edited_at" IS NOT NULL THEN 'kept' ELSE 'updated' END
-    FROM "given_food" o LEFT JOIN "ingredient" i ON i."source_name" = o."source_name" AND i."source_id" = o."source_id"
-    WHERE o."number" = g."number" AND g."outcome" IS NULL`,
+  `UPDATE "given_food" g SET "license_id" = ${licenseIdSql('g."license"')}`,
+  `UPDATE "given_food" g SET "outcome" = CASE WHEN (${rowSql('i')}) IS NOT DISTINCT FROM (${rowSql('g')}) THEN 'unchanged' WHEN i."edited_at" IS NOT NULL THEN 'kept' ELSE 'updated' END
+    FROM "ingredient" i WHERE ${SAME_FOOD_SQL} AND g."outcome" IS NULL`,
+  `UPDATE "given_food" SET "outcome" = 'created' WHERE "outcome" IS NULL`,
   `INSERT INTO "ingredient" AS i (${names.join(', ')}, "status", "creation_date", "update_date", "last_imported")
     SELECT ${names.join(', ')}, '${ACCEPTED_STATUS}', current_date, current_date, now() FROM "given_food" WHERE "outcome" IN ('created', 'updated')
     ON CONFLICT ("source_name", "source_id") WHERE "source_id" IS NOT NULL DO UPDATE
       SET ${[...changingNames, '"update_date"', '"last_imported"'].map((name) => `${name} = excluded.${name}`).join(', ')} WHERE i."edited_at" IS NULL`,
   `INSERT INTO "recipe_part" ("recipe_id", "ingredient_id", "grams")
     SELECT p."recipe_id", p."ingredient_id", p."grams" FROM (${PARTS_SQL}) p WHERE p."isComplete" ORDER BY p."recipe_id", p."place"`,
-  `INSERT INTO "household_unit" ("name", "language_id") SELECT DISTINCT p."unit", p."language_id" FROM (${PORTIONS_SQL}) p
+  GIVE_PORTIONS_SQL,
+  `INSERT INTO "household_unit" ("name", "language_id") SELECT DISTINCT p."unit", p."language_id" FROM "given_portion" p
     WHERE NOT EXISTS (SELECT FROM "household_unit" u WHERE lower(u."name") = lower(p."unit") AND u."language_id" = p."language_id")`,
   `UPDATE "ingredient_unit" k SET "gram" = p."gram" FROM (${UNITS_SQL}) p WHERE ${SAME_UNIT_SQL} AND k."gram" <> p."gram"`,
   `INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "amount", "gram", "portions")
@@ -146,10 +154,21 @@ export const writeFoods = (
   { isExport, isDryRun }: { isExport?: boolean; isDryRun: boolean },
 ): Promise<Map<number, FoodOutcome>> =>
   inTransaction(client, async () => {
-    const licenses = [...new Set(foods.map(({ license }) => license))];
+    const licenses = [...new Set(foods.map(({ food }) => food.license))];
+    // Nutrients of foods that are refused may not fit into the columns.
+    const rows = foods.map(({ number, food, reason }) => ({
+      number,
+      outcome: reason,
+      licenseName: food.license.shortName,
+      ...(!reason && food.nutrients),
+      ...food,
+    }));
 
+    // Autovacuum leaves a locked table alone. During an import it would take a third of the time,
+    // and the import itself ends with VACUUM. Reads and other writes do not wait for this lock.
+    await client.query('LOCK TABLE "ingredient" IN SHARE UPDATE EXCLUSIVE MODE');
     await client.query("SET LOCAL fitgraph.catalogue_import = 'on'");
-    await client.query(GIVE_SQL, [JSON.stringify(foods)]);
+    await client.query(GIVE_SQL, [JSON.stringify(rows)]);
     await client.query(REFUSE_LANGUAGES_SQL);
     await client.query(REFUSE_DUPLICATES_SQL);
     await client.query('SAVEPOINT "written"');
@@ -157,9 +176,9 @@ export const writeFoods = (
     await client.query(ADOPT_BY_BARCODE_SQL);
     if (isExport) await client.query(ADOPT_BY_NAME_SQL);
     for (const sql of WRITE_SQL) await client.query(sql);
-    const { rows } = await client.query('SELECT "number", "outcome" FROM "given_food"');
+    const outcomes = await client.query('SELECT "number", "outcome" FROM "given_food"');
 
     if (isDryRun) await client.query('ROLLBACK TO SAVEPOINT "written"');
 
-    return new Map(rows.map(({ number, outcome }) => [number, outcome]));
+    return new Map(outcomes.rows.map(({ number, outcome }) => [number, outcome]));
   });

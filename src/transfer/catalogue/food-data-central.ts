@@ -103,7 +103,9 @@ export function foodOfFoodDataCentral(food: Json): SourceFood {
   const code = textOf(food.gtinUpc);
 
   return {
-    ...FOOD_DATA_CENTRAL,
+    sourceName: FOOD_DATA_CENTRAL.sourceName,
+    license: FOOD_DATA_CENTRAL.license,
+    author: FOOD_DATA_CENTRAL.author,
     // Each version of a branded food has an id of its own, but all have its barcode.
     sourceId: code !== undefined && isGtin(code) ? code : String(food.fdcId),
     code,

@@ -62,7 +62,7 @@ SELECT b."id", b."edited_at" IS NOT NULL AS "isEdited", ${exerciseSql('true')} A
 
 const TRANSLATION_ROWS_SQL = `(
   SELECT g."id" AS "exerciseId", t."uuid", t."name", t."description", array_to_string(t."aliases", E'\\n') AS "aliases", t."comments", t."author",
-      ${licenseIdSql('t')} AS "licenseId", (SELECT min(l."id") FROM "language" l WHERE l."short_name" = t."language") AS "languageId"
+      ${licenseIdSql(`t."license" ->> 'shortName'`)} AS "licenseId", (SELECT min(l."id") FROM "language" l WHERE l."short_name" = t."language") AS "languageId"
     FROM ${GIVEN_SQL}, ${TRANSLATIONS_SQL}) t`;
 const TRANSLATION_COLUMNS =
   '"name", "description", "aliases", "language_id", "license_id", "license_author"';
@@ -74,7 +74,7 @@ const SAME_TRANSLATION_SQL = 'e."exercise_base_id" = t."exerciseId" AND e."uuid"
 const WRITE_SQL = [
   `INSERT INTO "exercise_base" ("id", "uuid", "source_name", "source_id", "category_id", "license_id", "license_author", "variation_id", "status")
     SELECT g."id", g."uuid", g."source", g."sourceId", (SELECT min(c."id") FROM "exercise_category" c WHERE c."name" = g."category"),
-        ${licenseIdSql('g')}, g."author", g."variation"::integer, '${ACCEPTED_STATUS}' FROM ${GIVEN_SQL}
+        ${licenseIdSql(`g."license" ->> 'shortName'`)}, g."author", g."variation"::integer, '${ACCEPTED_STATUS}' FROM ${GIVEN_SQL}
     ON CONFLICT ("id") DO UPDATE SET ("category_id", "license_id", "license_author", "variation_id")
       = ROW(excluded."category_id", excluded."license_id", excluded."license_author", excluded."variation_id")`,
   `DELETE FROM "exercise_base_muscle" k USING ${GIVEN_SQL} WHERE k."exercise_base_id" = g."id"`,

@@ -16,7 +16,7 @@ import { refusalReasonOf } from './food';
 import { BATCH_TABLES_SQL, writeFoods, type FoodOutcome } from './food-batch';
 import { readFoods, type FoodFileOptions, type FoodRecord } from './food-files';
 
-const FOODS_PER_BATCH = 5_000;
+const FOODS_PER_BATCH = 2_500;
 
 export interface Refusal extends FoodRecord {
   reason: RefusalReason;
@@ -147,7 +147,7 @@ export async function importFoods(
     // The next batch is read while one is written.
     for await (const batch of prefetch(chunksOf(records, FOODS_PER_BATCH))) {
       const foods = batch.flatMap(({ number, food }) =>
-        food ? { ...food, number, outcome: isExport ? undefined : refusalReasonOf(food) } : [],
+        food ? { number, food, reason: isExport ? undefined : refusalReasonOf(food) } : [],
       );
       const outcomes = await writeFoods(client, foods, { isExport, isDryRun });
 

@@ -22,6 +22,6 @@ INSERT INTO "license" ("short_name", "full_name", "url")
     FROM json_to_recordset($1) AS g("shortName" text, "fullName" text, "url" text)
     WHERE NOT EXISTS (SELECT FROM "license" l WHERE l."short_name" = g."shortName")`;
 
-/** SQL: the id of the licence in the JSON column `license` of a row. */
-export const licenseIdSql = (alias: string): string =>
-  `(SELECT min(l."id") FROM "license" l WHERE l."short_name" = ${alias}."license" ->> 'shortName')`;
+/** SQL: the id of a licence by its short name. */
+export const licenseIdSql = (shortName: string): string =>
+  `(SELECT min(l."id") FROM "license" l WHERE l."short_name" = ${shortName})`;

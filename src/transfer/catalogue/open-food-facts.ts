@@ -91,7 +91,8 @@ export function foodOfProduct(
   const code = String(product.code ?? '');
 
   return {
-    ...OPEN_FOOD_FACTS,
+    sourceName: OPEN_FOOD_FACTS.sourceName,
+    license: OPEN_FOOD_FACTS.license,
     sourceId: code,
     code,
     name: name ?? '',

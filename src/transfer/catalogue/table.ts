@@ -102,7 +102,7 @@ export function foodOfRow(
   cells: readonly string[],
   columns: ColumnMapping,
   language: string,
-  source: FoodSource,
+  { sourceName, license, author }: FoodSource,
 ): SourceFood {
   const cell = (field: string): string | undefined => {
     const text = cells[columns.get(field) ?? -1]?.trim();
@@ -114,7 +114,9 @@ export function foodOfRow(
   const [code, name = ''] = [cell('code'), cell('name')];
 
   return {
-    ...source,
+    sourceName,
+    license,
+    author,
     sourceId: code ?? name,
     code,
     name,

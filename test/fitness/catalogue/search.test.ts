@@ -2,6 +2,7 @@
  * Searches by name in REST. The rules are those of test/system/contract/CONTRACT.md, section 9, and
  * of D-500 in DEVIATIONS.md for NUL characters.
  */
+import { DatabaseSession } from '../../../src/database/session';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import type { Answer, Person } from '../../setup/person';
 import { growth, LINEAR } from '../../setup/waits';
@@ -119,6 +120,29 @@ describe('a search of many names', () => {
     expect(await namesFound(`term=${encodeURIComponent(term)}&language=en`)).toEqual(
       names.map(({ name }) => name),
     );
+  });
+
+  test('reads a term of two letters from an index that has all columns', async () => {
+    const querySpy = jest.spyOn(DatabaseSession.prototype, 'query');
+
+    await namesFound('term=zz&language=en');
+    const [text, values] = querySpy.mock.calls.find(([sql]) => sql.includes('LIKE search_fold'))!;
+
+    querySpy.mockRestore();
+    const client = await fitgraph.database.pool.connect();
+
+    try {
+      // So few rows would be read in another way.
+      await client.query(
+        'BEGIN; ANALYZE "ingredient"; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off',
+      );
+      const plan = JSON.stringify((await client.query(`EXPLAIN ${text}`, values)).rows);
+
+      expect(plan).toContain('Index Only Scan using ingredient_search_names');
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
   });
 
   test('merges two languages into one sorted list', async () => {
