@@ -1,6 +1,7 @@
 /** `fitgraph catalogue`: imports and exports foods and exercises. */
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
+import { open } from 'node:fs/promises';
 import { readExercises } from '../transfer/catalogue/exercise-files';
 import { importExercises, type ExerciseImportPlan } from '../transfer/catalogue/import-exercises';
 import { exportCatalogue } from '../transfer/catalogue/export';
@@ -10,7 +11,7 @@ import { formatOfExtension } from '../files/formats';
 import { Media } from '../files/media';
 import { extensionOf } from '../files/paths';
 import { promptConfirmation } from './prompts';
-import { REFUSAL_REASONS, type RefusalReason } from '../fitness/catalogue/refused-food';
+import { REFUSAL_REASONS } from '../fitness/catalogue/refused-food';
 import { importFoods, type FoodImportReport } from '../transfer/catalogue/import-foods';
 import {
   createProgressPrinter,
@@ -46,28 +47,20 @@ function printKept(kept: readonly string[], noun: string): void {
   );
 }
 
-const countsOf = ({ created, updated, unchanged, removed }: FoodImportReport): string =>
-  `${created} new, ${updated} updated, ${unchanged} unchanged, ${removed} removed`;
-
 function printReport(report: FoodImportReport, isDryRun: boolean): void {
-  const { sourceName, read, kept, refused } = report;
+  printText(`${summaryOf(report)}${isDryRun ? ' (dry run: nothing was written)' : ''}.`);
+  printKept(report.kept, 'food');
 
-  printText(
-    `${formatCount(read, 'food')} of ${sourceName} read: ${countsOf(report)}${isDryRun ? ' (dry run: nothing was written)' : ''}.`,
-  );
-
-  printKept(kept, 'food');
-
-  for (const [reason, count] of [...refused].sort(([, a], [, b]) => b - a)) {
+  for (const [reason, count] of [...report.refused].sort(([, a], [, b]) => b - a)) {
     printLine(`${count} refused as ${reason}: ${REFUSAL_REASONS[reason]}`);
   }
 }
 
-function auditDetailOf(report: FoodImportReport): string {
-  const { sourceName, kept, refused } = report;
-  const reasons = [...refused].map(([reason, count]) => `, ${count} refused as ${reason}`).join('');
+function summaryOf(report: FoodImportReport): string {
+  const { sourceName, read, created, updated, unchanged, removed, kept, refused } = report;
+  const refusedCount = [...refused.values()].reduce((sum, count) => sum + count, 0);
 
-  return `foods of ${sourceName}: ${countsOf(report)}, ${kept.length} kept as edited here${reasons}`;
+  return `${formatCount(read, 'food')} of ${sourceName} read: ${created} new, ${updated} updated, ${unchanged} unchanged, ${removed} removed, ${kept.length} kept as edited here, ${refusedCount} refused`;
 }
 
 export async function importFoodsCommand(location: string, options: FoodOptions): Promise<void> {
@@ -88,8 +81,10 @@ export async function importFoodsCommand(location: string, options: FoodOptions)
         sourceName: options.source,
         isComplete: Boolean(options.complete),
         isDryRun,
-        reportProgress(read, report) {
+        reportProgress(report) {
           latest = report;
+          const { read } = report;
+
           printProgress(
             'Foods',
             read,
@@ -98,14 +93,14 @@ export async function importFoodsCommand(location: string, options: FoodOptions)
         },
         reportRefusal: ({ number, reason, food }) =>
           refusals?.write(
-            `${number},${quoteCell(food?.sourceId)},${quoteCell(food?.name)},${reason satisfies RefusalReason}\n`,
+            `${number},${quoteCell(food?.sourceId)},${quoteCell(food?.name)},${reason}\n`,
           ),
       });
       printReport(latest, isDryRun);
     } finally {
       // The batches before an error stay.
       if (latest && !isDryRun) {
-        await recordOperatorEvent({ kind: 'IMPORTED', detail: auditDetailOf(latest) }, session);
+        await recordOperatorEvent({ kind: 'IMPORTED', detail: summaryOf(latest) }, session);
       }
     }
   });
@@ -115,11 +110,9 @@ export async function importFoodsCommand(location: string, options: FoodOptions)
 
 /** Shows what an import would create, and which exercises and names it takes for the same. */
 function printPlan({ terms, exercises }: ExerciseImportPlan): void {
-  for (const { term, name, catalogueName, id } of terms) {
-    if (id === undefined) printText(`new ${term}: ${catalogueName}`);
-    else if (name !== catalogueName) {
-      printText(`${term} ${name} is ${catalogueName}`);
-    }
+  for (const { term, name, catalogueName, isNew } of terms) {
+    if (isNew) printText(`new ${term}: ${catalogueName}`);
+    else if (name !== catalogueName) printText(`${term} ${name} is ${catalogueName}`);
   }
 
   for (const { exercise, foundBy, nameInCatalogue } of exercises) {
@@ -148,15 +141,11 @@ export async function importExercisesCommand(
   const exercises = await readExercises(location);
 
   await withDatabase(async ({ config, database, session }) => {
-    const report = await importExercises(exercises, database, {
-      mapping: map,
-      async confirm(plan) {
-        printPlan(plan);
+    const report = await importExercises(exercises, database, map, async (plan) => {
+      printPlan(plan);
+      if (dryRun) return false;
 
-        return (
-          !dryRun && (yes === true || (await promptConfirmation('Import them? [yes] ', 'yes')))
-        );
-      },
+      return yes === true || promptConfirmation('Import them? [yes] ', 'yes');
     });
 
     if (!report) return printLine('Nothing was written.');
@@ -192,18 +181,13 @@ async function imageAsUrl(media: Media, path: string): Promise<string | undefine
 export async function exportCatalogueCommand(location: string): Promise<void> {
   await withDatabase(async ({ config, database }) => {
     const media = Media.fromConfig(config);
-    const output = location === '-' ? process.stdout : createWriteStream(location, { flags: 'wx' });
-
-    if (output !== process.stdout) await once(output, 'open');
+    const file = location === '-' ? undefined : await open(location, 'wx');
     const { foods, exercises } = await exportCatalogue(database, {
       readImage: (path) => imageAsUrl(media, path),
-      async write(line) {
-        if (!output.write(`${line}\n`)) await once(output, 'drain');
-      },
+      output: file?.createWriteStream() ?? process.stdout,
     });
 
-    if (output === process.stdout) return;
-    await once(output.end(), 'finish');
+    if (!file) return;
     printLine(
       `${formatCount(foods, 'food')} and ${formatCount(exercises, 'exercise')} written to ${location}.`,
     );

@@ -13,6 +13,7 @@ import type { Row } from '../database/rows';
 import { inTransaction } from '../database/transaction';
 import type { FieldKind } from '../shared/metadata';
 import { recreateKeysAndIndexes, dropKeysIfNoServerRuns } from './bulk-load';
+import { chunksOf, prefetch } from './chunks';
 import { CopyStream, formatCopyRows } from './copy';
 import {
   describeRow,
@@ -89,43 +90,6 @@ export async function importDumpRows(
   );
 }
 
-async function* chunksOf(
-  rows: Iterable<DumpRow> | AsyncIterable<DumpRow>,
-): AsyncGenerator<DumpRow[]> {
-  let chunk: DumpRow[] = [];
-
-  for await (const row of rows) {
-    chunk.push(row);
-    if (chunk.length < ROWS_PER_CHUNK) continue;
-    yield chunk;
-    chunk = [];
-  }
-
-  if (chunk.length) yield chunk;
-}
-
-/**
- * Requests one item ahead, so that the next chunk of the dump is read while the previous one is
- * written to PostgreSQL.
- */
-async function* prefetch<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
-  let nextItem = items.next();
-
-  try {
-    for (;;) {
-      const { done, value } = await nextItem;
-
-      if (done) return;
-      nextItem = items.next();
-      // Avoids an unhandled rejection if the consumer fails before it requests the prefetched item.
-      nextItem.catch(() => undefined);
-      yield value as T;
-    }
-  } finally {
-    await items.return(undefined);
-  }
-}
-
 /**
  * Query for all tables that `TRUNCATE … CASCADE` of the tables `$1` empties. Referring tables come
  * before the tables to which they refer, because most requests lock tables in this order.
@@ -194,7 +158,7 @@ class ImportWriter {
       );
       let firstRow: RowIdentity | undefined;
 
-      for await (const chunk of prefetch(chunksOf(this.rows.rowsOf(model!)))) {
+      for await (const chunk of prefetch(chunksOf(this.rows.rowsOf(model!), ROWS_PER_CHUNK))) {
         firstRow ??= chunk[0]!;
 
         if (this.options.shouldAssignNewIds) {
@@ -217,7 +181,7 @@ class ImportWriter {
     const tokenCount = this.rows.rowCountByModel.get(DJANGO_TOKEN_MODEL);
 
     if (tokenCount) {
-      for await (const chunk of chunksOf(this.rows.rowsOf(DJANGO_TOKEN_MODEL))) {
+      for await (const chunk of chunksOf(this.rows.rowsOf(DJANGO_TOKEN_MODEL), ROWS_PER_CHUNK)) {
         await insertTokens(chunk, this.client, this.options.tokenVault);
         reportRows(chunk.length);
       }

@@ -5,6 +5,7 @@
 import { to as copyTo } from 'pg-copy-streams';
 import type { Client } from 'pg';
 import type { Database } from '../../database/connection';
+import { rowsOfCursor } from '../../database/cursor';
 import { quoteIdentifiers } from '../../database/identifiers';
 import { ADVISORY_LOCK_KEYS } from '../../database/advisory-locks';
 import { imageColumns } from '../../files/image-columns';
@@ -30,7 +31,6 @@ import { openDedicatedConnection, listSequences, listTables } from './tables';
 
 /** Size at which buffered rows are written as one archive entry. */
 const TABLE_ENTRY_BYTES = 1024 * 1024;
-const PATHS_PER_FETCH = 1_000;
 
 export interface BackupOptions {
   file: string;
@@ -208,27 +208,16 @@ async function addFiles(
       (await client.query(`SELECT count(*) AS "count" FROM "${table}"`)).rows[0].count,
     );
 
-    await client.query(
-      `DECLARE paths CURSOR FOR SELECT DISTINCT "${column}" AS "path" FROM "${table}"
-        WHERE "${column}" <> '' ORDER BY 1`,
-    );
+    const pathsSql = `SELECT DISTINCT "${column}" AS "path" FROM "${table}" WHERE "${column}" <> '' ORDER BY 1`;
 
-    for (;;) {
-      const { rows } = await client.query(`FETCH ${PATHS_PER_FETCH} FROM paths`);
+    for await (const { path } of rowsOfCursor(client, pathsSql)) {
+      const addedFileCount = await addImageFiles(archive, media, path);
 
-      for (const { path } of rows) {
-        const addedFileCount = await addImageFiles(archive, media, path);
-
-        if (addedFileCount === 0) missingPaths.push(path);
-        fileCount += addedFileCount;
-        processedPathCount += 1;
-        reportProgress?.('Files', processedPathCount, totalRows);
-      }
-
-      if (rows.length < PATHS_PER_FETCH) break;
+      if (addedFileCount === 0) missingPaths.push(path);
+      fileCount += addedFileCount;
+      processedPathCount += 1;
+      reportProgress?.('Files', processedPathCount, totalRows);
     }
-
-    await client.query('CLOSE paths');
   }
 
   return { files: fileCount, missing: missingPaths };

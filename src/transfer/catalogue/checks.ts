@@ -4,10 +4,13 @@ export type Check<T> = (value: unknown) => value is T;
 /** Type of the values that pass a check. */
 export type Checked<C> = C extends Check<infer T> ? T : never;
 
+/** `max` is a number of characters. */
 export const isText =
   (max: number): Check<string> =>
   (value): value is string =>
-    typeof value === 'string' && value.length <= max && !value.includes('\0');
+    typeof value === 'string' &&
+    (value.length <= max || [...value].length <= max) &&
+    !value.includes('\0');
 
 /** Names of rows, which are not empty. */
 export const isName =
@@ -18,32 +21,35 @@ export const isNumber =
   (max: number): Check<number> =>
   (value): value is number =>
     typeof value === 'number' && value >= 0 && value <= max;
-export const isInteger =
-  (max: number): Check<number> =>
-  (value): value is number =>
-    Number.isInteger(value) && isNumber(max)(value);
 export const isOptional =
   <T>(check: Check<T>): Check<T | undefined> =>
   (value): value is T | undefined =>
     value === undefined || check(value);
-export const isNullable =
-  <T>(check: Check<T>): Check<T | null> =>
-  (value): value is T | null =>
-    value === null || check(value);
 export const isListOf =
   <T>(check: Check<T>): Check<T[]> =>
   (value): value is T[] =>
     Array.isArray(value) && value.every(check);
 
+/** Objects whose fields pass the checks; a field that may be undefined may be absent. */
+type Fields<Checks> = {
+  [Name in keyof Checks as undefined extends Checked<Checks[Name]> ? never : Name]: Checked<
+    Checks[Name]
+  >;
+} & {
+  [Name in keyof Checks as undefined extends Checked<Checks[Name]> ? Name : never]?: Checked<
+    Checks[Name]
+  >;
+};
+
 /** Whether a value is an object whose fields pass the checks. Other fields are ignored. */
 export const hasFields =
-  <T extends object>(checks: { [Name in keyof T]: Check<T[Name]> }): Check<T> =>
-  (value): value is T =>
+  <Checks extends Record<string, Check<unknown>>>(checks: Checks): Check<Fields<Checks>> =>
+  (value): value is Fields<Checks> =>
     typeof value === 'object' &&
     value !== null &&
-    Object.entries<Check<unknown>>(checks).every(([name, check]) =>
+    Object.entries(checks).every(([name, check]) =>
       check((value as Record<string, unknown>)[name]),
     );
 
 export const isUuid: Check<string> = (value): value is string =>
-  typeof value === 'string' && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value);
+  typeof value === 'string' && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(value);

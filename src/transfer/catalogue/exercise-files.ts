@@ -1,9 +1,8 @@
 /** Reads exercises of a file, which is recognized by its content, or of a running service. */
 import { failImport } from '../dump';
-import type { SourceExercise } from './exercise';
-import { exportedExercise } from './export';
+import { isExercise, type SourceExercise } from './exercise';
 import { exerciseOfEntry } from './free-exercise-db';
-import { elementsOf, linesOf } from './records';
+import { elementsOf, linesOf, MAX_EXPORT_LINE_MEGABYTES } from './records';
 import { readReferenceService } from './reference-service';
 import { openSource, peek } from './source';
 
@@ -18,43 +17,43 @@ async function* readFile(location: string): AsyncGenerator<SourceExercise> {
   const { start, all } = await peek((await openSource(location)).bytes);
   const isArray = start.toString().trimStart().startsWith('[');
 
-  for await (const { number, text } of isArray ? elementsOf(all) : linesOf(all)) {
-    let value: Record<string, unknown> | null;
+  for await (const { number, text } of isArray
+    ? elementsOf(all)
+    : linesOf(all, MAX_EXPORT_LINE_MEGABYTES)) {
+    // A food of an export.
+    if (text.startsWith('{"food"')) continue;
+    let exercise: unknown;
 
     try {
-      value = JSON.parse(text) as typeof value;
+      exercise = isArray ? exerciseOfEntry(JSON.parse(text)) : JSON.parse(text).exercise;
     } catch {
-      return failImport(`Record ${number} is not valid JSON.`);
+      // Neither JSON nor, if it is, of the expected structure.
     }
 
-    // A food of an export.
-    if (!isArray && value?.food) continue;
+    if (!isExercise(exercise)) {
+      const source = isArray ? 'free-exercise-db' : 'an export';
 
-    yield (
-      (value && (isArray ? exerciseOfEntry(value) : exportedExercise(value))) ??
-      failImport(
-        `Record ${number} is not an exercise of ${isArray ? 'free-exercise-db' : 'an export'}.`,
-      )
-    );
+      return failImport(`Record ${number} is not an exercise of ${source}.`);
+    }
+
+    yield exercise;
   }
 }
 
 export async function readExercises(location: string): Promise<SourceExercise[]> {
-  const exercises: SourceExercise[] = [];
+  const exercises = new Map<string, SourceExercise>();
 
   for await (const exercise of isService(location)
     ? readReferenceService(location)
     : readFile(location)) {
-    if (exercise.translations.some(({ language, name }) => language !== '' && name !== '')) {
-      exercises.push(exercise);
-    }
+    exercises.set(`${exercise.source} ${exercise.sourceId}`, exercise);
 
-    if (exercises.length > MAX_EXERCISES) {
+    if (exercises.size > MAX_EXERCISES) {
       failImport(`There are more than ${MAX_EXERCISES} exercises.`);
     }
   }
 
-  if (!exercises.length) failImport(`${location} contains no exercises.`);
+  if (!exercises.size) failImport(`${location} contains no exercises.`);
 
-  return exercises;
+  return [...exercises.values()];
 }

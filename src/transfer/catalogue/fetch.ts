@@ -11,10 +11,7 @@ export function failUnreadable(location: string, error: unknown): never {
 }
 
 /** Throws an Error if the request fails or the response has more than `maxMegabytes`. */
-export async function fetchDocument(
-  url: string,
-  maxMegabytes: number,
-): Promise<{ bytes: Buffer; contentType: string }> {
+export async function fetchDocument(url: string, maxMegabytes: number): Promise<Buffer> {
   const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
 
   if (!response.ok || !response.body) throw new Error(`status ${response.status}`);
@@ -27,8 +24,5 @@ export async function fetchDocument(
     chunks.push(chunk);
   }
 
-  return {
-    bytes: Buffer.concat(chunks),
-    contentType: response.headers.get('content-type') ?? '',
-  };
+  return Buffer.concat(chunks);
 }

@@ -5,48 +5,58 @@
 import { isGtin } from '../../fitness/catalogue/barcode';
 import { PORTION } from '../../fitness/catalogue/household-unit';
 import { MAX_INTEGER } from '../../shared/bounds';
-import { MAX_PORTION_AMOUNT, type FoodPortion, type SourceFood } from './food';
+import type { FoodPortion, FoodSource, SourceFood, SourceNutrients } from './food';
 import { upperFirst } from '../../engine/declare/inflection';
 import { CC0 } from './licenses';
 import { KILOJOULES_PER_KILOCALORIE, numberOf, textOf } from './open-food-facts';
 
-export const FOOD_DATA_CENTRAL = {
-  name: 'FoodData Central',
+export const FOOD_DATA_CENTRAL: FoodSource = {
+  sourceName: 'FoodData Central',
   license: CC0,
   author: 'U.S. Department of Agriculture',
 };
 
 export const FOOD_DATA_CENTRAL_KEYS = ['FoundationFoods', 'SRLegacyFoods', 'BrandedFoods'];
 
-/** Ids of nutrients; the first one that a food has counts. */
-const NUTRIENT_IDS = {
-  energy: [1008, 2047, 2048],
-  protein: [1003],
-  carbohydrates: [1005],
-  sugar: [2000, 1063],
-  fat: [1004, 1085],
-  saturatedFat: [1258],
-  fibres: [1079],
-} as const;
-const KILOJOULES_ID = 1062;
-const SODIUM_ID = 1093;
-const ALCOHOL_ID = 1018;
-const MILLIGRAMS_PER_GRAM = 1_000;
+/** Ids of nutrients with divisors of their values; the first one that a food has counts. */
+const NUTRIENT_IDS: readonly [id: number, nutrient: keyof SourceNutrients, divisor?: number][] = [
+  [1008, 'energy'],
+  [2047, 'energy'],
+  [2048, 'energy'],
+  [1062, 'energy', KILOJOULES_PER_KILOCALORIE],
+  [1003, 'protein'],
+  [1005, 'carbohydrates'],
+  [2000, 'sugar'],
+  [1063, 'sugar'],
+  [1004, 'fat'],
+  [1085, 'fat'],
+  [1258, 'saturatedFat'],
+  [1079, 'fibres'],
+  [1093, 'sodium', 1_000],
+  [1018, 'alcohol'],
+];
 
 type Json = Record<string, unknown>;
 
 const objectOf = (value: unknown): Json => (value ?? {}) as Json;
 const objectsOf = (value: unknown): Json[] => ((value ?? []) as unknown[]).map(objectOf);
 
-function amountsOf({ foodNutrients }: Json): (id: number) => number | undefined {
+function nutrientsOf({ foodNutrients }: Json): SourceNutrients {
   const amounts = new Map(
     objectsOf(foodNutrients).map(({ nutrient, amount }) => [
       objectOf(nutrient).id,
       numberOf(amount),
     ]),
   );
+  const nutrients: SourceNutrients = {};
 
-  return (id) => amounts.get(id);
+  for (const [id, nutrient, divisor = 1] of NUTRIENT_IDS) {
+    const amount = amounts.get(id);
+
+    if (amount !== undefined) nutrients[nutrient] ??= amount / divisor;
+  }
+
+  return nutrients;
 }
 
 /** Names of household measures in a text such as `2 Tbsp (30 g)`; others count as portions. */
@@ -64,46 +74,38 @@ function measureOf(...texts: unknown[]): string {
 
 const countIn = (text: unknown) => numberOf(/^\d+(?:\.\d+)?/.exec(String(text ?? ''))?.[0]);
 
+/** The weight of one unit, of which `count` weigh `grams`. */
+const portionOf = (unit: string, count = 1, grams = 0): FoodPortion => ({
+  unit,
+  grams: Math.round(grams / count),
+});
+
 function portionsOf(food: Json): FoodPortion[] {
   const { servingSize, servingSizeUnit, householdServingFullText: serving } = food;
   const portions = objectsOf(food.foodPortions).map(
-    ({ amount, gramWeight, modifier, portionDescription, measureUnit }): FoodPortion => ({
-      unit: measureOf(objectOf(measureUnit).name, modifier, portionDescription),
-      amount: numberOf(amount) ?? 1,
-      grams: Math.round(numberOf(gramWeight) ?? 0),
-    }),
+    ({ amount, gramWeight, modifier, portionDescription, measureUnit }) =>
+      portionOf(
+        measureOf(objectOf(measureUnit).name, modifier, portionDescription),
+        numberOf(amount),
+        numberOf(gramWeight),
+      ),
   );
 
   if (/^(?:g|grm|ml|mlt)$/i.test(String(servingSizeUnit ?? ''))) {
-    portions.push({
-      unit: measureOf(serving),
-      amount: countIn(serving) ?? 1,
-      grams: Math.round(numberOf(servingSize) ?? 0),
-    });
+    portions.push(portionOf(measureOf(serving), countIn(serving), numberOf(servingSize)));
   }
 
-  return portions.filter(
-    ({ amount, grams }) =>
-      amount > 0 && amount <= MAX_PORTION_AMOUNT && grams > 0 && grams <= MAX_INTEGER,
-  );
+  return portions.filter(({ grams }) => grams > 0 && grams <= MAX_INTEGER);
 }
 
 /** Throws a TypeError for a list that is none. */
 export function foodOfFoodDataCentral(food: Json): SourceFood {
-  const amountOf = amountsOf(food);
-  const nutrients: SourceFood['nutrients'] = Object.fromEntries(
-    Object.entries(NUTRIENT_IDS).map(([name, ids]) => [
-      name,
-      ids.map(amountOf).find((amount) => amount !== undefined),
-    ]),
-  );
-  const [kilojoules, sodium] = [amountOf(KILOJOULES_ID), amountOf(SODIUM_ID)];
-
-  if (kilojoules !== undefined) nutrients.energy ??= kilojoules / KILOJOULES_PER_KILOCALORIE;
-  if (sodium !== undefined) nutrients.sodium = sodium / MILLIGRAMS_PER_GRAM;
   const code = textOf(food.gtinUpc);
 
   return {
+    sourceName: FOOD_DATA_CENTRAL.sourceName,
+    license: FOOD_DATA_CENTRAL.license,
+    author: FOOD_DATA_CENTRAL.author,
     // Each version of a branded food has an id of its own, but all have its barcode.
     sourceId: code !== undefined && isGtin(code) ? code : String(food.fdcId),
     code,
@@ -111,8 +113,7 @@ export function foodOfFoodDataCentral(food: Json): SourceFood {
     language: 'en',
     brand: textOf(food.brandName) ?? textOf(food.brandOwner),
     category: textOf(objectOf(food.foodCategory).description) ?? textOf(food.brandedFoodCategory),
-    nutrients,
-    alcohol: amountOf(ALCOHOL_ID),
+    nutrients: nutrientsOf(food),
     portions: portionsOf(food),
     url: `https://fdc.nal.usda.gov/food-details/${String(food.fdcId)}/nutrients`,
   };

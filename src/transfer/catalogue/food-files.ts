@@ -1,25 +1,22 @@
-/** Recognizes a file of foods by its content, and reads its records. */
+/** Reads foods of a file, whose source is recognized by its content. */
 import { failImport } from '../dump';
-import { exportedFood, OWN_SOURCE } from './export';
-import type { SourceFood } from './food';
+import { OWN_SOURCE } from './exercise';
+import { isStorableFood, type FoodSource, type SourceFood } from './food';
 import {
   FOOD_DATA_CENTRAL,
   FOOD_DATA_CENTRAL_KEYS,
   foodOfFoodDataCentral,
 } from './food-data-central';
-import type { SourceLicense } from './licenses';
 import { foodOfProduct, OPEN_FOOD_FACTS } from './open-food-facts';
-import { elementsOf, hasWrongBytes, linesOf, type TextRecord } from './records';
+import {
+  elementsOf,
+  hasWrongBytes,
+  linesOf,
+  MAX_EXPORT_LINE_MEGABYTES,
+  type TextRecord,
+} from './records';
 import { peek } from './source';
 import { cellsOf, delimiterOf, foodOfRow, isOpenFoodFactsHeader, mapColumns } from './table';
-
-export interface FoodTable {
-  name: string;
-
-  /** Of foods without one. */
-  author?: string;
-  license: SourceLicense;
-}
 
 /** A record without a food could not be read. */
 export interface FoodRecord {
@@ -28,7 +25,10 @@ export interface FoodRecord {
 }
 
 export interface FoodFile {
-  table: FoodTable;
+  sourceName: string;
+
+  /** Whether the foods have several sources, and have been accepted before. */
+  isExport?: boolean;
   records: AsyncIterable<FoodRecord>;
 }
 
@@ -48,27 +48,27 @@ const DEFAULT_LICENSE = {
   fullName: 'Creative Commons Attribution Share Alike 4',
   url: 'https://creativecommons.org/licenses/by-sa/4.0/',
 };
+const MAX_SOURCE_ID_CHARACTERS = 200;
 
-/** Foods of an export name their sources and licences themselves. */
-export const EXPORT_TABLE: FoodTable = {
-  name: OWN_SOURCE,
-  license: DEFAULT_LICENSE,
-};
+/** Throws an Error if the text is no JSON object. */
+function parseObject(text: string): Record<string, unknown> {
+  const value: unknown = JSON.parse(text);
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError();
+
+  return value as Record<string, unknown>;
+}
 
 async function* parseRecords(
-  records: AsyncIterable<TextRecord> | Iterable<TextRecord>,
-  toFood: (value: Record<string, unknown>) => SourceFood | undefined,
+  records: AsyncIterable<TextRecord>,
+  toFood: (text: string) => SourceFood | undefined,
 ): AsyncGenerator<FoodRecord> {
   for await (const { number, text } of records) {
     let food: SourceFood | undefined;
 
     try {
-      const value: unknown = hasWrongBytes(text) ? undefined : JSON.parse(text);
-
-      food = isObject(value) ? toFood(value) : undefined;
+      if (!hasWrongBytes(text)) food = toFood(text);
+      if (food && food.sourceId.length > MAX_SOURCE_ID_CHARACTERS) food = undefined;
     } catch {
       // Neither JSON nor, if it is, of the expected structure.
     }
@@ -78,10 +78,14 @@ async function* parseRecords(
 }
 
 /** Skips the exercises of an export. */
-async function* foodsOfExport(lines: AsyncIterable<TextRecord>): AsyncGenerator<FoodRecord> {
-  for await (const line of lines) {
-    if (!line.text.startsWith('{"exercise"')) yield* parseRecords([line], exportedFood);
-  }
+async function* foodLinesOf(lines: AsyncIterable<TextRecord>): AsyncGenerator<TextRecord> {
+  for await (const line of lines) if (!line.text.startsWith('{"exercise"')) yield line;
+}
+
+function exportedFood(text: string): SourceFood | undefined {
+  const { food } = parseObject(text);
+
+  return isStorableFood(food) ? food : undefined;
 }
 
 async function readTable(
@@ -95,29 +99,27 @@ async function readTable(
   const delimiter = delimiterOf(header.text);
   const names = cellsOf(header.text, delimiter);
   const columns = mapColumns(names, mapping);
-  const isOpenFoodFacts = isOpenFoodFactsHeader(names);
+  let source: FoodSource = OPEN_FOOD_FACTS;
 
-  if (!isOpenFoodFacts && sourceName === undefined) {
-    failImport(
-      'Name the source of the table by --source, so that another import can update its foods.',
-    );
-  }
-
-  async function* records(): AsyncGenerator<FoodRecord> {
-    for await (const { number, text } of lines) {
-      const cells = cellsOf(text, delimiter);
-      const isReadable = cells.length <= names.length && !hasWrongBytes(text);
-
-      yield { number, food: isReadable ? foodOfRow(cells, columns, languages[0]!) : undefined };
+  if (!isOpenFoodFactsHeader(names)) {
+    if (sourceName === undefined) {
+      return failImport(
+        'Name the source of the table by --source, so that another import can update its foods.',
+      );
     }
+
+    source = { sourceName, author: sourceName, license: DEFAULT_LICENSE };
   }
 
-  return {
-    table: isOpenFoodFacts
-      ? OPEN_FOOD_FACTS
-      : { name: sourceName!, author: sourceName!, license: DEFAULT_LICENSE },
-    records: records(),
+  const toFood = (text: string) => {
+    const cells = cellsOf(text, delimiter);
+
+    return cells.length > names.length
+      ? undefined
+      : foodOfRow(cells, columns, languages[0]!, source);
   };
+
+  return { sourceName: source.sourceName, records: parseRecords(lines, toFood) };
 }
 
 export async function readFoods(
@@ -131,19 +133,28 @@ export async function readFoods(
 
   if (key !== undefined && FOOD_DATA_CENTRAL_KEYS.includes(key)) {
     return {
-      table: FOOD_DATA_CENTRAL,
-      records: parseRecords(elementsOf(all), foodOfFoodDataCentral),
+      sourceName: FOOD_DATA_CENTRAL.sourceName,
+      records: parseRecords(elementsOf(all), (food) => foodOfFoodDataCentral(parseObject(food))),
     };
   }
 
   if (/^\{\s*"(?:food|exercise)"/.test(text)) {
-    return { table: EXPORT_TABLE, records: foodsOfExport(linesOf(all)) };
+    const lines = linesOf(all, MAX_EXPORT_LINE_MEGABYTES);
+
+    return {
+      sourceName: OWN_SOURCE,
+      isExport: true,
+      records: parseRecords(foodLinesOf(lines), exportedFood),
+    };
   }
 
   if (text.startsWith('{')) {
-    const toFood = (product: Record<string, unknown>) => foodOfProduct(product, options.languages);
+    const toFood = (product: string) => foodOfProduct(parseObject(product), options.languages);
 
-    return { table: OPEN_FOOD_FACTS, records: parseRecords(linesOf(all), toFood) };
+    return {
+      sourceName: OPEN_FOOD_FACTS.sourceName,
+      records: parseRecords(linesOf(all), toFood),
+    };
   }
 
   if (start.includes(0)) {

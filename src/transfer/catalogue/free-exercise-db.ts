@@ -1,6 +1,6 @@
 /** Exercises of free-exercise-db (https://github.com/yuhonas/free-exercise-db). */
+import escape from 'escape-html';
 import { upperFirst } from '../../engine/declare/inflection';
-import { hasFields, isListOf, isName, isNullable, isOptional, isText } from './checks';
 import type { SourceExercise } from './exercise';
 import { CC0 } from './licenses';
 
@@ -19,14 +19,12 @@ const CATEGORIES: Readonly<Record<string, readonly string[]>> = {
   Shoulders: ['neck', 'shoulders'],
 };
 
-const escapeHtml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-
 /** Steps as HTML; those that do not fit are left out. */
 function descriptionOf(steps: readonly string[]): string {
   let list = '';
 
   for (const step of steps) {
-    const item = `<li>${escapeHtml(step.trim())}</li>`;
+    const item = `<li>${escape(step.trim())}</li>`;
 
     if (`<ol>${list}${item}</ol>`.length > MAX_DESCRIPTION_CHARACTERS) break;
     list += item;
@@ -36,33 +34,20 @@ function descriptionOf(steps: readonly string[]): string {
 }
 
 /** What is said of an exercise in a comment. */
-const isProperty = isOptional(isNullable(isText(50)));
-const PROPERTIES = {
-  category: isProperty,
-  level: isProperty,
-  force: isProperty,
-  mechanic: isProperty,
-};
-const isEntry = hasFields({
-  id: isText(200),
-  name: isText(200),
-  ...PROPERTIES,
-  primaryMuscles: isListOf(isName(50)),
-  secondaryMuscles: isListOf(isName(50)),
-  equipment: isOptional(isNullable(isName(50))),
-  instructions: isListOf(isText(10_000)),
-  images: isListOf(isText(200)),
-});
+const PROPERTIES = ['category', 'level', 'force', 'mechanic'] as const;
 
-/** The exercise of an element of the file; undefined if it is none. */
-export function exerciseOfEntry(entry: unknown): SourceExercise | undefined {
-  if (!isEntry(entry)) return undefined;
+type Entry = Record<(typeof PROPERTIES)[number] | 'equipment', string | null | undefined> &
+  Record<'id' | 'name', string> &
+  Record<'primaryMuscles' | 'secondaryMuscles' | 'instructions' | 'images', string[]>;
+
+/** Throws a TypeError if the element of the file is none. The exercise has to be checked. */
+export function exerciseOfEntry(entry: Entry): SourceExercise {
   const { id, name, equipment, primaryMuscles } = entry;
-  const properties = (Object.keys(PROPERTIES) as (keyof typeof PROPERTIES)[]).filter(
-    (property) => entry[property],
-  );
   const [categoryName = 'Cardio'] =
     Object.entries(CATEGORIES).find(([, muscles]) => muscles.includes(primaryMuscles[0]!)) ?? [];
+  const properties = PROPERTIES.filter((property) => entry[property]).map(
+    (property) => `${upperFirst(property)}: ${entry[property]!}`,
+  );
 
   return {
     source: SOURCE,
@@ -79,9 +64,7 @@ export function exerciseOfEntry(entry: unknown): SourceExercise | undefined {
         name,
         description: descriptionOf(entry.instructions),
         aliases: [],
-        comments: [
-          properties.map((property) => `${upperFirst(property)}: ${entry[property]!}`).join(', '),
-        ],
+        comments: [properties.join(', ')],
       },
     ],
     images: entry.images.map((path) => IMAGES_URL + path),

@@ -12,7 +12,7 @@ import { UploadedFile } from '../../shared/multipart';
 import { fetchDocument } from './fetch';
 import type { SourceExercise } from './exercise';
 import type { ImportedExercise } from './import-exercises';
-import { findOrCreateLicense } from './licenses';
+import { CREATE_LICENSES_SQL } from './licenses';
 
 const MAX_IMAGE_MEGABYTES = 20;
 const MAX_IMAGES_PER_EXERCISE = 20;
@@ -35,13 +35,11 @@ export interface ImageImportReport {
 /** Name of an image for messages; that of an export is its content. */
 const nameOf = (url: string): string => (url.startsWith('data:') ? 'an image of the export' : url);
 
-async function fetchImage(url: string): Promise<{ bytes: Buffer; filename: string }> {
-  const { bytes, contentType } = await fetchDocument(url, MAX_IMAGE_MEGABYTES);
-  const [, type = 'jpeg'] = /^image\/(\w+)/.exec(contentType) ?? [];
-  const name = url.startsWith('data:') ? `image.${type}` : path.basename(new URL(url).pathname);
+const filenameOf = (url: string): string => {
+  const [, type] = /^data:image\/(\w+)/.exec(url) ?? [];
 
-  return { bytes, filename: decodeURIComponent(name) };
-}
+  return type ? `image.${type}` : decodeURIComponent(path.basename(new URL(url).pathname));
+};
 
 export async function importExerciseImages(
   exercises: readonly ImportedExercise[],
@@ -84,7 +82,7 @@ async function addImage(
   { session, media }: ImageStore,
   isMain: boolean,
 ): Promise<void> {
-  const { bytes, filename } = await fetchImage(url);
+  const bytes = await fetchDocument(url, MAX_IMAGE_MEGABYTES);
   const folder = await mkdtemp(path.join(os.tmpdir(), 'fitgraph-image-'));
 
   try {
@@ -92,13 +90,10 @@ async function addImage(
 
     await writeFile(localPath, bytes);
     const digest = createHash('sha256').update(bytes).digest('hex');
-    const file = new UploadedFile(filename, localPath, bytes.length, digest, OPERATOR_ID);
+    const file = new UploadedFile(filenameOf(url), localPath, bytes.length, digest, OPERATOR_ID);
 
     await session.transaction(async (transaction) => {
-      const licenseId = await findOrCreateLicense(
-        (text, values) => transaction.query(text, values),
-        license,
-      );
+      await transaction.query(CREATE_LICENSES_SQL, [JSON.stringify([license])]);
       const storedPath = await media.store(
         `${IMAGE_FOLDER}/${id}`,
         file,
@@ -108,8 +103,8 @@ async function addImage(
 
       await transaction.query(
         `INSERT INTO "exercise_image" ("uuid", "exercise_base_id", "image", "is_main", "status", "license_id", "license_author")
-          VALUES (gen_random_uuid(), $1, $2, $3, '${ACCEPTED_STATUS}', $4, $5)`,
-        [id, storedPath, isMain, licenseId, author?.slice(0, 50) ?? null],
+          VALUES (gen_random_uuid(), $1, $2, $3, '${ACCEPTED_STATUS}', (SELECT min("id") FROM "license" WHERE "short_name" = $4), $5::varchar(50))`,
+        [id, storedPath, isMain, license.shortName, author],
       );
     });
   } finally {

@@ -1,5 +1,4 @@
 /** Licences under which sources publish their data. */
-import type { Row } from '../../database/rows';
 import { hasFields, isName, isOptional, isText, type Checked } from './checks';
 
 export const isLicense = hasFields({
@@ -16,19 +15,13 @@ export const CC0: SourceLicense = {
   url: 'https://creativecommons.org/publicdomain/zero/1.0/',
 };
 
-/** Returns the id of a licence by its short name. Creates it if it does not exist. */
-export async function findOrCreateLicense(
-  query: (text: string, values: unknown[]) => Promise<Row[]>,
-  { shortName, fullName, url }: SourceLicense,
-): Promise<number> {
-  await query(
-    `INSERT INTO "license" ("short_name", "full_name", "url") SELECT $1::varchar, $2, $3
-      WHERE NOT EXISTS (SELECT FROM "license" WHERE "short_name" = $1)`,
-    [shortName, fullName, url],
-  );
-  const [row] = await query('SELECT min("id") AS "id" FROM "license" WHERE "short_name" = $1', [
-    shortName,
-  ]);
+/** Creates the licences of a JSON array (`$1`) that do not exist. */
+export const CREATE_LICENSES_SQL = `
+INSERT INTO "license" ("short_name", "full_name", "url")
+  SELECT DISTINCT ON (g."shortName") g."shortName", g."fullName", g."url"
+    FROM json_to_recordset($1) AS g("shortName" text, "fullName" text, "url" text)
+    WHERE NOT EXISTS (SELECT FROM "license" l WHERE l."short_name" = g."shortName")`;
 
-  return row!.id;
-}
+/** SQL: the id of a licence by its short name. */
+export const licenseIdSql = (shortName: string): string =>
+  `(SELECT min(l."id") FROM "license" l WHERE l."short_name" = ${shortName})`;

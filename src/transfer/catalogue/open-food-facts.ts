@@ -3,10 +3,10 @@
  * (https://world.openfoodfacts.org/data).
  */
 import { PORTION } from '../../fitness/catalogue/household-unit';
-import { type FoodPortion, type SourceFood } from './food';
+import type { FoodPortion, FoodSource, SourceFood, SourceNutrients } from './food';
 
-export const OPEN_FOOD_FACTS = {
-  name: 'Open Food Facts',
+export const OPEN_FOOD_FACTS: FoodSource = {
+  sourceName: 'Open Food Facts',
   license: {
     shortName: 'ODbL',
     fullName: 'Open Database License 1.0',
@@ -38,28 +38,25 @@ export function numberOf(value: unknown): number | undefined {
 }
 
 /** Values per 100 g by the names of Open Food Facts, without the suffix `_100g`. */
-export function nutrientsOf(valueOf: (name: string) => unknown): SourceFood['nutrients'] {
-  const gramsOf = (name: string) => numberOf(valueOf(name));
-  const [kilojoules, salt] = [gramsOf('energy-kj'), gramsOf('salt')];
+export function nutrientsOf(valueOf: (name: string) => unknown): SourceNutrients {
+  /** Undefined if the value is, or if it is no number. */
+  const gramsOf = (name: string, factor = 1) => {
+    const grams = numberOf(valueOf(name));
+
+    return grams === undefined ? undefined : grams * factor;
+  };
 
   return {
-    energy:
-      gramsOf('energy-kcal') ??
-      (kilojoules === undefined ? undefined : kilojoules / KILOJOULES_PER_KILOCALORIE),
+    energy: gramsOf('energy-kcal') ?? gramsOf('energy-kj', 1 / KILOJOULES_PER_KILOCALORIE),
     protein: gramsOf('proteins'),
     carbohydrates: gramsOf('carbohydrates'),
     sugar: gramsOf('sugars'),
     fat: gramsOf('fat'),
     saturatedFat: gramsOf('saturated-fat'),
     fibres: gramsOf('fiber'),
-    sodium: gramsOf('sodium') ?? (salt === undefined ? undefined : salt / SALT_PER_SODIUM),
+    sodium: gramsOf('sodium') ?? gramsOf('salt', 1 / SALT_PER_SODIUM),
+    alcohol: gramsOf('alcohol', GRAMS_PER_MILLILITRE_OF_ALCOHOL),
   };
-}
-
-export function alcoholOf(valueOf: (name: string) => unknown): number | undefined {
-  const share = numberOf(valueOf('alcohol'));
-
-  return share === undefined ? undefined : share * GRAMS_PER_MILLILITRE_OF_ALCOHOL;
 }
 
 /** The portion of a text such as `30 g` or `1 slice (30 g)`. Millilitres count as grams. */
@@ -68,7 +65,7 @@ export function portionsOf(servingSize: unknown): FoodPortion[] {
     /(?<![\d.,])(\d{1,5}(?:[.,]\d{1,3})?) ?(?:g|ml)\b/i.exec(String(servingSize ?? '')) ?? [];
   const weight = Math.round(Number(grams?.replace(',', '.')));
 
-  return weight > 0 ? [{ unit: PORTION, amount: 1, grams: weight }] : [];
+  return weight > 0 ? [{ unit: PORTION, grams: weight }] : [];
 }
 
 const firstOf = (list: unknown): string | undefined =>
@@ -92,9 +89,10 @@ export function foodOfProduct(
 
   const [language = languages[0]!, name] = names.find(([, text]) => text !== undefined) ?? [];
   const code = String(product.code ?? '');
-  const valueOf = (nutrient: string) => nutriments[`${nutrient}_100g`];
 
   return {
+    sourceName: OPEN_FOOD_FACTS.sourceName,
+    license: OPEN_FOOD_FACTS.license,
     sourceId: code,
     code,
     name: name ?? '',
@@ -104,10 +102,9 @@ export function foodOfProduct(
     category: firstOf(product.categories_tags)
       ?.replace(/^[a-z]{2}:/, '')
       .replaceAll('-', ' '),
-    nutrients: nutrientsOf(valueOf),
-    alcohol: alcoholOf(valueOf),
+    nutrients: nutrientsOf((nutrient) => nutriments[`${nutrient}_100g`]),
     portions: portionsOf(product.serving_size),
-    author: firstOf(product.editors_tags),
+    author: firstOf(product.editors_tags) ?? OPEN_FOOD_FACTS.author,
     url: `https://world.openfoodfacts.org/product/${encodeURIComponent(code)}`,
   };
 }

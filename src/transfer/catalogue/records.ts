@@ -3,8 +3,11 @@ import { StringDecoder } from 'node:string_decoder';
 import { failImport } from '../dump';
 import { JsonArraySplitter } from '../json-array';
 
-/** Open Food Facts has products of more than a megabyte. */
-const MAX_LINE_CHARACTERS = 8 * 1024 * 1024;
+/** In millions of characters. Open Food Facts has products of more than one. */
+const MAX_LINE_MEGABYTES = 8;
+
+/** The lines of an export contain images. */
+export const MAX_EXPORT_LINE_MEGABYTES = 256;
 
 /** Consecutive empty lines after which a file is refused, because compression makes them free. */
 const MAX_EMPTY_LINES = 1_000_000;
@@ -17,7 +20,10 @@ export interface TextRecord {
 }
 
 /** Yields the lines of a UTF-8 text that are not empty. */
-export async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<TextRecord> {
+export async function* linesOf(
+  bytes: AsyncIterable<Buffer>,
+  maxMegabytes = MAX_LINE_MEGABYTES,
+): AsyncGenerator<TextRecord> {
   const decoder = new StringDecoder('utf8');
   let rest = '';
   let number = 0;
@@ -42,8 +48,8 @@ export async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<Tex
       }
     }
 
-    if (rest.length > MAX_LINE_CHARACTERS) {
-      failImport(`Line ${number + 1} is longer than ${MAX_LINE_CHARACTERS / 1024 ** 2} MB.`);
+    if (rest.length > maxMegabytes * 1024 ** 2) {
+      failImport(`Line ${number + 1} is longer than ${maxMegabytes} MB.`);
     }
   }
 
@@ -51,8 +57,12 @@ export async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<Tex
   yield* split(decoder.end(), true);
 }
 
-/** Whether text was decoded from bytes that are no UTF-8, or has NULs, which PostgreSQL cannot store. */
-export const hasWrongBytes = (text: string): boolean => /[\uFFFD\0]|\\u0000/.test(text);
+/**
+ * Whether text was decoded from bytes that are no UTF-8, or has NULs or halves of surrogate pairs,
+ * which PostgreSQL cannot store.
+ */
+export const hasWrongBytes = (text: string): boolean =>
+  /[\uFFFD\0]|\\u0000|\\ud[89ab]..(?!\\ud[c-f])|(?<!\\ud[89ab]..)\\ud[c-f]/i.test(text);
 
 /**
  * Yields the elements of the first array of a JSON document such as `{"FoundationFoods": […]}`.

@@ -2,106 +2,81 @@
  * Exercises of a running service with the REST API v2 (2.0 or newer), read page by page: in version
  * 2.0 each row is a translation, in newer ones an exercise with its translations.
  */
-import { MAX_INTEGER } from '../../shared/bounds';
 import { failImport } from '../dump';
-import {
-  hasFields,
-  isInteger,
-  isListOf,
-  isName,
-  isNullable,
-  isOptional,
-  isText,
-  isUuid,
-  type Check,
-  type Checked,
-} from './checks';
+import { isExercise, type SourceExercise } from './exercise';
 import { failUnreadable, fetchDocument } from './fetch';
-import type { SourceExercise } from './exercise';
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 1_000;
 const MAX_PAGE_MEGABYTES = 16;
 
-const isId = isInteger(MAX_INTEGER);
-const isTerm = hasFields({ name: isName(50) });
-const isComment = hasFields({ comment: isText(10_000) });
-const isRow = hasFields({
-  id: isId,
-  uuid: isUuid,
-  category: hasFields({ name: isName(100) }),
-  muscles: isListOf(isTerm),
-  muscles_secondary: isListOf(isTerm),
-  equipment: isListOf(isTerm),
-  license: hasFields({
-    full_name: isText(60),
-    short_name: isName(15),
-    url: isNullable(isText(200)),
-  }),
-  license_author: isNullable(isText(200)),
-  images: isListOf(hasFields({ image: isText(2_000) })),
-});
-const isRowOfVersion20 = hasFields({
-  name: isText(200),
-  description: isText(2_000),
-  language: hasFields({ short_name: isText(2) }),
-  comments: isListOf(isComment),
-});
-const isNewerRow = hasFields({
-  translations: isListOf(
-    hasFields({
-      uuid: isUuid,
-      name: isText(200),
-      description: isText(2_000),
-      language: isId,
-      aliases: isOptional(isListOf(hasFields({ alias: isText(200) }))),
-      notes: isOptional(isListOf(isComment)),
-    }),
-  ),
-});
-const isLanguage = hasFields({ id: isId, short_name: isText(2) });
+interface Named {
+  name: string;
+}
 
-type Row = Checked<typeof isRow> &
-  (Checked<typeof isNewerRow> | Checked<typeof isRowOfVersion20>) & {
-    images: { is_main?: unknown }[];
-    variations?: unknown;
-  };
+interface Comment {
+  comment: string;
+}
 
-const isExercise: Check<Row> = (value): value is Row =>
-  isRow(value) && ('translations' in value ? isNewerRow(value) : isRowOfVersion20(value));
+interface Language {
+  id: number;
+  short_name: string;
+}
 
-async function* readRows<T>(first: URL, isRowOfPage: Check<T>): AsyncGenerator<T> {
-  const isPage = hasFields({
-    results: isListOf(isRowOfPage),
-    next: isNullable((next): next is string => isText(2_000)(next) && URL.canParse(next)),
-  });
-  let next: string | null = first.href;
+/** A row as the service sends it. The exercise that it becomes is checked. */
+interface ServiceRow extends Named {
+  id: number;
+  uuid: string;
+  category: Named;
+  muscles: Named[];
+  muscles_secondary: Named[];
+  equipment: Named[];
+  license: { full_name: string; short_name: string; url: string | null };
+  license_author: string | null;
+  images: { image: string; is_main?: boolean }[];
+  variations?: number | number[] | null;
 
-  for (let page = 0; next !== null && page < MAX_PAGES; page += 1) {
-    const url = new URL(next);
+  /** In newer versions, which have the texts of a translation here. */
+  translations?: {
+    uuid: string;
+    name: string;
+    description: string;
+    language: number;
+    aliases?: { alias: string }[];
+    notes?: Comment[];
+  }[];
+  description: string;
+  language: Language;
+  comments: Comment[];
+}
 
+/** `parse` throws if a row is not as expected. */
+async function* readRows<T>(first: URL, parse: (row: never) => T): AsyncGenerator<T> {
+  let next: URL | undefined = first;
+
+  for (let page = 0; next && page < MAX_PAGES; page += 1) {
     // A service behind a proxy may link to its inner address.
-    url.protocol = first.protocol;
-    url.host = first.host;
-    const body = await fetchDocument(url.href, MAX_PAGE_MEGABYTES)
-      .then(({ bytes }) => JSON.parse(bytes.toString()) as unknown)
-      .catch((error) => failUnreadable(url.href, error));
+    next.protocol = first.protocol;
+    next.host = first.host;
+    const { href }: URL = next;
+    const body = await fetchDocument(href, MAX_PAGE_MEGABYTES)
+      .then((bytes) => JSON.parse(bytes.toString()) as { results: never[]; next: string | null })
+      .catch((error) => failUnreadable(href, error));
+    let rows: T[];
 
-    if (!isPage(body)) {
-      return failImport(`${url.href} is not a page of a service of version 2.0 or newer.`);
+    try {
+      rows = body.results.map(parse);
+      next = body.next === null ? undefined : new URL(body.next);
+    } catch {
+      return failImport(`${href} is not a page of a service of version 2.0 or newer.`);
     }
 
-    yield* body.results;
-    next = body.next;
+    yield* rows;
   }
 }
 
-/** A number, or those of all exercises of the group. */
-function variationOf(variations: unknown): number | undefined {
-  const variation = Array.isArray(variations) ? Math.min(...variations) : variations;
-
-  return Number.isInteger(variation) ? (variation as number) : undefined;
-}
+const namesOf = (rows: readonly Named[]): string[] => rows.map(({ name }) => name);
+const textsOf = (comments: readonly Comment[]): string[] => comments.map(({ comment }) => comment);
 
 /** `address` is that of the service, with or without `/api/v2/`. */
 export async function* readReferenceService(address: string): AsyncGenerator<SourceExercise> {
@@ -109,28 +84,17 @@ export async function* readReferenceService(address: string): AsyncGenerator<Sou
   const source = new URL(base).host;
   const languages = new Map<number, string>();
 
-  for await (const { id, short_name } of readRows(
-    new URL('language/?limit=100', base),
-    isLanguage,
-  )) {
-    languages.set(id, short_name);
-  }
-
-  const exercisesUrl = new URL(`exerciseinfo/?limit=${PAGE_SIZE}`, base);
-
-  for await (const row of readRows(exercisesUrl, isExercise)) {
-    const names = (list: readonly { name: string }[]) => list.map(({ name }) => name);
-    const { license } = row;
-    const variation = variationOf(row.variations);
-
-    yield {
+  function parse({ variations, license, translations, ...row }: ServiceRow): SourceExercise {
+    // A number, or those of all exercises of the group.
+    const [variation] = [variations ?? []].flat().sort((a, b) => a - b);
+    const exercise = {
       source,
       sourceId: String(row.id),
-      uuid: 'translations' in row ? row.uuid : undefined,
+      uuid: translations && row.uuid,
       category: row.category.name,
-      muscles: names(row.muscles),
-      secondaryMuscles: names(row.muscles_secondary),
-      equipment: names(row.equipment),
+      muscles: namesOf(row.muscles),
+      secondaryMuscles: namesOf(row.muscles_secondary),
+      equipment: namesOf(row.equipment),
       license: {
         shortName: license.short_name,
         fullName: license.full_name,
@@ -138,27 +102,37 @@ export async function* readReferenceService(address: string): AsyncGenerator<Sou
       },
       author: row.license_author ?? undefined,
       variation: variation === undefined ? undefined : `${source} ${variation}`,
-      translations:
-        'translations' in row
-          ? row.translations.map(({ language, aliases = [], notes = [], ...translation }) => ({
-              ...translation,
-              language: languages.get(language) ?? '',
-              aliases: aliases.map(({ alias }) => alias),
-              comments: notes.map(({ comment }) => comment),
-            }))
-          : [
-              {
-                uuid: row.uuid,
-                language: row.language.short_name,
-                name: row.name,
-                description: row.description,
-                aliases: [],
-                comments: row.comments.map(({ comment }) => comment),
-              },
-            ],
-      images: [...row.images]
+      translations: translations?.map(
+        ({ language, aliases = [], notes = [], uuid, name, description }) => ({
+          uuid,
+          name,
+          description,
+          language: languages.get(language) ?? '',
+          aliases: aliases.map(({ alias }) => alias),
+          comments: textsOf(notes),
+        }),
+      ) ?? [
+        {
+          uuid: row.uuid,
+          language: row.language.short_name,
+          name: row.name,
+          description: row.description,
+          aliases: [],
+          comments: textsOf(row.comments),
+        },
+      ],
+      images: row.images
         .sort((a, b) => Number(b.is_main) - Number(a.is_main))
         .map(({ image }) => image),
     };
+
+    if (!isExercise(exercise)) throw new TypeError();
+
+    return exercise;
   }
+
+  const addLanguage = ({ id, short_name }: Language) => languages.set(id, short_name);
+
+  for await (const _ of readRows(new URL('language/?limit=100', base), addLanguage));
+  yield* readRows(new URL(`exerciseinfo/?limit=${PAGE_SIZE}`, base), parse);
 }

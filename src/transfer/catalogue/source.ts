@@ -1,7 +1,7 @@
 /** Opens a file, URL or standard input as a stream of decompressed bytes. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { pipeline, Readable, type Transform } from 'node:stream';
+import { pipeline, type Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { Unzip, UnzipInflate, type UnzipFile } from 'fflate';
 import { ClientError } from '../../engine/declare/errors';
@@ -12,9 +12,6 @@ const READ_CHUNK_BYTES = 256 * 1024;
 const STANDARD_INPUT = '-';
 
 export interface CatalogueSource {
-  /** Name for messages, and for the report of the import. */
-  name: string;
-
   /** Decompressed content. */
   bytes: AsyncIterable<Buffer>;
 
@@ -31,29 +28,23 @@ const SIGNATURES = {
   zip: [0x50, 0x4b, 0x03, 0x04],
 };
 
-type Compression = keyof typeof SIGNATURES;
+interface Input {
+  input: AsyncIterable<Uint8Array>;
+  size?: number;
+}
 
-const compressionOf = (start: Buffer): Compression | undefined =>
-  (Object.keys(SIGNATURES) as Compression[]).find((name) =>
-    SIGNATURES[name].every((byte, index) => start[index] === byte),
-  );
-
-async function openInput(location: string): Promise<{ input: Readable; size?: number }> {
+async function openInput(location: string): Promise<Input> {
   if (location === STANDARD_INPUT) return { input: process.stdin };
 
   if (/^https?:\/\//.test(location)) {
-    const response = await fetch(location).catch((error) => failUnreadable(location, error));
+    const { ok, status, body, headers } = await fetch(location);
 
-    if (!response.ok || !response.body) {
-      return failUnreadable(location, new Error(`status ${response.status}`));
-    }
+    if (!ok || !body) throw new Error(`status ${status}`);
 
-    const size = Number(response.headers.get('content-length')) || undefined;
-
-    return { input: Readable.from(response.body), size };
+    return { input: body, size: Number(headers.get('content-length')) || undefined };
   }
 
-  const { size } = await stat(location).catch((error) => failUnreadable(location, error));
+  const { size } = await stat(location);
 
   return { input: createReadStream(location, { highWaterMark: READ_CHUNK_BYTES }), size };
 }
@@ -66,17 +57,14 @@ const MAX_INDEX_MEGABYTES = 1;
  * newest first, because the first record of a food counts.
  */
 async function openIndex(location: string): Promise<CatalogueSource> {
-  const { bytes: index } = await fetchDocument(location, MAX_INDEX_MEGABYTES).catch((error) =>
+  const index = await fetchDocument(location, MAX_INDEX_MEGABYTES).catch((error) =>
     failUnreadable(location, error),
   );
-  const names = index
-    .toString()
-    .split('\n')
-    .map((name) => name.trim());
+  const names = index.toString().match(/\S+/g) ?? [];
   let readBytes = 0;
 
   async function* bytes(): AsyncGenerator<Buffer> {
-    for (const name of names.filter(Boolean).sort().reverse()) {
+    for (const name of names.sort().reverse()) {
       const file = await openFile(new URL(name, location).href);
 
       yield* file.bytes;
@@ -85,7 +73,7 @@ async function openIndex(location: string): Promise<CatalogueSource> {
     }
   }
 
-  return { name: location, readBytes: () => readBytes, bytes: bytes() };
+  return { readBytes: () => readBytes, bytes: bytes() };
 }
 
 /**
@@ -97,43 +85,44 @@ export const openSource = (location: string): Promise<CatalogueSource> =>
 
 /** Opens a file, whose compression is recognized by its first bytes. */
 async function openFile(location: string): Promise<CatalogueSource> {
-  const { input, size } = await openInput(location);
   const name = location === STANDARD_INPUT ? 'standard input' : location;
+  const { input, size } = await openInput(location).catch((error) => failUnreadable(name, error));
   let readBytes = 0;
 
   async function* count(): AsyncGenerator<Buffer> {
     for await (const chunk of input) {
-      readBytes += (chunk as Buffer).length;
-      yield Buffer.from(chunk as Uint8Array);
+      readBytes += chunk.length;
+      yield Buffer.from(chunk);
     }
   }
 
-  return { name, size, readBytes: () => readBytes, bytes: decompress(count(), name) };
+  return { size, readBytes: () => readBytes, bytes: decompress(count(), name) };
 }
 
 async function* decompress(chunks: AsyncGenerator<Buffer>, name: string): AsyncGenerator<Buffer> {
   try {
     const { start, all } = await peek(chunks);
+    const isCompressedBy = (compression: keyof typeof SIGNATURES) =>
+      SIGNATURES[compression].every((byte, index) => start[index] === byte);
 
     if (!start.length) failImport(`${name} is empty.`);
-    const compression = compressionOf(start);
 
-    if (compression === undefined) yield* all;
-    else if (compression === 'zip') yield* unzip(all);
-    // The iteration throws the errors of both streams.
-    else yield* pipeline(all, createDecompressor(compression), () => undefined);
+    // The iteration of a pipeline throws the errors of both streams.
+    if (isCompressedBy('gzip')) yield* pipeline(all, zlib.createGunzip(), () => undefined);
+    else if (isCompressedBy('zstd')) yield* pipeline(all, createZstdDecompress(), () => undefined);
+    else if (isCompressedBy('zip')) yield* unzip(all);
+    else yield* all;
   } catch (error) {
     if (error instanceof ClientError) throw error;
     failUnreadable(name, error);
   }
 }
 
-function createDecompressor(compression: 'gzip' | 'zstd'): Transform {
-  if (compression === 'gzip') return zlib.createGunzip();
-  const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Transform };
+function createZstdDecompress(): Transform {
+  const library = zlib as { createZstdDecompress?: () => Transform };
 
   return (
-    createZstdDecompress?.() ??
+    library.createZstdDecompress?.() ??
     failImport('zstd needs Node.js 22.15 or newer. Pipe the content instead: zstd -dc FILE | … -')
   );
 }

@@ -1,7 +1,7 @@
 /** Foods of a table: the tab-separated export of Open Food Facts, or a CSV file of one's own. */
 import { failImport } from '../dump';
-import type { SourceFood } from './food';
-import { alcoholOf, nutrientsOf, portionsOf } from './open-food-facts';
+import type { FoodSource, SourceFood } from './food';
+import { nutrientsOf, portionsOf } from './open-food-facts';
 
 /** Fields of a food to which columns can be mapped, with names of columns that are recognized. */
 const COLUMN_NAMES: Record<string, readonly string[]> = {
@@ -102,6 +102,7 @@ export function foodOfRow(
   cells: readonly string[],
   columns: ColumnMapping,
   language: string,
+  { sourceName, license, author }: FoodSource,
 ): SourceFood {
   const cell = (field: string): string | undefined => {
     const text = cells[columns.get(field) ?? -1]?.trim();
@@ -113,6 +114,9 @@ export function foodOfRow(
   const [code, name = ''] = [cell('code'), cell('name')];
 
   return {
+    sourceName,
+    license,
+    author,
     sourceId: code ?? name,
     code,
     name,
@@ -120,7 +124,6 @@ export function foodOfRow(
     brand: cell('brand')?.split(',')[0],
     category: cell('category'),
     nutrients: nutrientsOf(numeric),
-    alcohol: alcoholOf(numeric),
     portions: portionsOf(cell('serving')),
   };
 }

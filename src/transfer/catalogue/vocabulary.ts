@@ -4,51 +4,40 @@ import { upperFirst } from '../../engine/declare/inflection';
 import type { SourceExercise } from './exercise';
 
 /** Plain names of muscles and equipment that the catalogue calls otherwise. */
-const MUSCLE_NAMES: Readonly<Record<string, string>> = {
-  abdominals: 'Rectus abdominis',
-  abs: 'Rectus abdominis',
-  biceps: 'Biceps brachii',
-  calves: 'Gastrocnemius',
-  chest: 'Pectoralis major',
-  glutes: 'Gluteus maximus',
-  hamstrings: 'Biceps femoris',
-  lats: 'Latissimus dorsi',
-  'lower back': 'Erector spinae',
-  obliques: 'Obliquus externus abdominis',
-  quadriceps: 'Quadriceps femoris',
-  quads: 'Quadriceps femoris',
-  shoulders: 'Anterior deltoid',
-  traps: 'Trapezius',
-  triceps: 'Triceps brachii',
-};
-const EQUIPMENT_NAMES: Readonly<Record<string, string>> = {
-  'body only': 'none (bodyweight exercise)',
-  'e-z curl bar': 'SZ-Bar',
-  'exercise ball': 'Swiss Ball',
-  kettlebells: 'Kettlebell',
-};
+const SYNONYMS = new Map(
+  Object.entries({
+    abdominals: 'Rectus abdominis',
+    abs: 'Rectus abdominis',
+    biceps: 'Biceps brachii',
+    'body only': 'none (bodyweight exercise)',
+    calves: 'Gastrocnemius',
+    chest: 'Pectoralis major',
+    'e-z curl bar': 'SZ-Bar',
+    'exercise ball': 'Swiss Ball',
+    glutes: 'Gluteus maximus',
+    hamstrings: 'Biceps femoris',
+    kettlebells: 'Kettlebell',
+    lats: 'Latissimus dorsi',
+    'lower back': 'Erector spinae',
+    obliques: 'Obliquus externus abdominis',
+    quadriceps: 'Quadriceps femoris',
+    quads: 'Quadriceps femoris',
+    shoulders: 'Anterior deltoid',
+    traps: 'Trapezius',
+    triceps: 'Triceps brachii',
+  }),
+);
 
-interface Vocabulary {
-  table: string;
-  synonyms: Readonly<Record<string, string>>;
-  namesOf(exercise: SourceExercise): string[];
-}
+/** Tables of the terms. */
+const TABLES = { muscle: 'muscle', equipment: 'equipment', category: 'exercise_category' };
 
-const VOCABULARIES = {
-  muscle: {
-    table: 'muscle',
-    synonyms: MUSCLE_NAMES,
-    namesOf: ({ muscles, secondaryMuscles }) => [...muscles, ...secondaryMuscles],
-  },
-  equipment: {
-    table: 'equipment',
-    synonyms: EQUIPMENT_NAMES,
-    namesOf: ({ equipment }) => equipment,
-  },
-  category: { table: 'exercise_category', synonyms: {}, namesOf: ({ category }) => [category] },
-} as const satisfies Record<string, Vocabulary>;
+type Term = keyof typeof TABLES;
 
-export type Term = keyof typeof VOCABULARIES;
+const namesOf = (
+  term: Term,
+  { muscles, secondaryMuscles, equipment, category }: SourceExercise,
+): string[] =>
+  ({ muscle: [...muscles, ...secondaryMuscles], equipment, category: [category] })[term];
 
 export interface Match {
   term: Term;
@@ -56,11 +45,11 @@ export interface Match {
   /** Name at the source. */
   name: string;
 
-  /** Name in the catalogue, which a new row gets, too. */
+  /** Name in the catalogue. */
   catalogueName: string;
 
-  /** Absent if the import creates a row. */
-  id?: number;
+  /** Whether the import creates the row. */
+  isNew: boolean;
 }
 
 const fold = (text: string) => text.trim().toLowerCase();
@@ -80,41 +69,46 @@ export async function matchTerms(
   );
   const matches: Match[] = [];
 
-  for (const [term, { table, synonyms, namesOf }] of Object.entries<Vocabulary>(VOCABULARIES)) {
-    const { rows } = await client.query(
-      `SELECT min("id") AS "id", "name" FROM "${table}" GROUP BY "name"`,
-    );
-    const ids = new Map<string, number>(rows.map(({ id, name }) => [fold(name), id]));
+  for (const term of Object.keys(TABLES) as Term[]) {
+    const { rows } = await client.query(`SELECT "name" FROM "${TABLES[term]}"`);
+    const catalogueNames = new Map<string, string>(rows.map(({ name }) => [fold(name), name]));
 
-    for (const name of new Set(exercises.flatMap(namesOf))) {
-      const catalogueName = given.get(fold(name)) ?? synonyms[fold(name)] ?? upperFirst(name);
+    for (const name of new Set(exercises.flatMap((exercise) => namesOf(term, exercise)))) {
+      const synonym = term === 'category' ? undefined : SYNONYMS.get(fold(name));
+      const wanted = given.get(fold(name)) ?? synonym ?? upperFirst(name);
+      const catalogueName = catalogueNames.get(fold(wanted));
 
-      matches.push({ term: term as Term, name, catalogueName, id: ids.get(fold(catalogueName)) });
+      matches.push({
+        term,
+        name,
+        catalogueName: catalogueName ?? wanted,
+        isNew: catalogueName === undefined,
+      });
     }
   }
 
   return matches;
 }
 
-/** Creates the missing rows. Returns the ids by term and name at the source. */
-export async function createTerms(
-  client: Client,
+/** Returns a function that replaces names of the source by sorted ones of the catalogue. */
+export function translatorOf(
   matches: readonly Match[],
-): Promise<(term: Term, name: string) => number> {
-  const ids = new Map<string, number>();
-  const names = new Map<string, string>();
+): (term: Term, names: readonly string[]) => string[] {
+  const catalogueNames = new Map(
+    matches.map(({ term, name, catalogueName }) => [`${term} ${name}`, catalogueName]),
+  );
 
-  for (const { term, name, catalogueName, id } of matches) {
-    const key = `${term} ${fold(catalogueName)}`;
+  return (term, names) =>
+    [...new Set(names.map((name) => catalogueNames.get(`${term} ${name}`)!))].sort();
+}
 
-    names.set(`${term} ${name}`, key);
-
-    if (!ids.has(key)) {
-      const sql = `INSERT INTO "${VOCABULARIES[term].table}" ("name") VALUES ($1) RETURNING "id"`;
-
-      ids.set(key, id ?? (await client.query(sql, [catalogueName])).rows[0].id);
-    }
+/** Creates the missing rows. */
+export async function createTerms(client: Client, matches: readonly Match[]): Promise<void> {
+  for (const { term, catalogueName, isNew } of matches) {
+    if (!isNew) continue;
+    await client.query(
+      `INSERT INTO "${TABLES[term]}" ("name") SELECT $1::varchar WHERE NOT EXISTS (SELECT FROM "${TABLES[term]}" WHERE "name" = $1)`,
+      [catalogueName],
+    );
   }
-
-  return (term, name) => ids.get(names.get(`${term} ${name}`)!)!;
 }

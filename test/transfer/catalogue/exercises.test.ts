@@ -18,14 +18,16 @@ afterAll(() => fs.rmSync(folder, { recursive: true }));
 
 async function importFrom(location: string, mapping: string[] = []) {
   let plan: ExerciseImportPlan | undefined;
-  const report = await importExercises(await readExercises(location), fitgraph.database, {
+  const report = await importExercises(
+    await readExercises(location),
+    fitgraph.database,
     mapping,
-    confirm(found) {
+    (found) => {
       plan = found;
 
       return Promise.resolve(true);
     },
-  });
+  );
 
   return { plan: plan!, report };
 }
@@ -167,6 +169,38 @@ test('completes an exercise of the catalogue with a similar name instead of doub
   });
 });
 
+test('keeps exercises of one source apart whose names are similar', async () => {
+  const first = { ...ENTRY, id: 'close', name: 'Close grip pulldown' };
+  const second = { ...ENTRY, id: 'close-2', name: 'Close-grip pulldown' };
+
+  await importEntries([first], ['neck=Trapezius']);
+  expect((await importEntries([first, second], ['neck=Trapezius'])).report).toMatchObject({
+    created: 1,
+    unchanged: 1,
+  });
+  expect((await importEntries([first, second], ['neck=Trapezius'])).report).toMatchObject({
+    unchanged: 2,
+  });
+});
+
+test('creates a muscle of any name, and leaves out exercises without a name', async () => {
+  const entry = { ...ENTRY, id: 'odd', name: 'Odd lift', primaryMuscles: ['constructor'] };
+  const { report } = await importEntries([entry, { ...ENTRY, id: 'nameless', name: ' ' }]);
+
+  expect(report).toMatchObject({ created: 1 });
+  expect(await exerciseNamed('Odd lift')).toMatchObject([{ muscles: [{ name: 'Constructor' }] }]);
+});
+
+test('takes the last one of exercises with the same id', async () => {
+  const { report } = await importEntries([
+    { ...ENTRY, id: 'twice', name: 'Carry of a log' },
+    { ...ENTRY, id: 'twice', name: 'Carry of two logs' },
+  ]);
+
+  expect(report).toMatchObject({ created: 1 });
+  expect(await exerciseNamed('Carry of two logs')).toHaveLength(1);
+});
+
 test('creates nothing that is not confirmed', async () => {
   const file = path.join(folder, 'other.json');
 
@@ -174,10 +208,7 @@ test('creates nothing that is not confirmed', async () => {
   const exercises = await readExercises(file);
 
   expect(
-    await importExercises(exercises, fitgraph.database, {
-      mapping: [],
-      confirm: () => Promise.resolve(false),
-    }),
+    await importExercises(exercises, fitgraph.database, [], () => Promise.resolve(false)),
   ).toBeUndefined();
   expect(await exerciseNamed('Something else')).toEqual([]);
 });
@@ -342,6 +373,38 @@ describe('a running service', () => {
     );
 
     expect(rows).toEqual([{ exercises: 2, groups: 1, author: 'another one' }]);
+  });
+
+  test('completes one translation by two of its language, and writes nothing twice', async () => {
+    const uuid = (digit: number) => `0f1b1e4e-6a51-4b54-9a35-8a3b7d9e20${digit}0`;
+    const translation = (digit: number, name: string) => ({
+      uuid: uuid(digit),
+      name,
+      description: '',
+      language: 7,
+    });
+    const results = [
+      { id: 7, short_name: 'de', ...shared, uuid: uuid(7), translations: [] },
+      {
+        ...shared,
+        id: 30,
+        short_name: 'de',
+        uuid: uuid(1),
+        translations: [translation(1, 'Waldlauf bergauf'), translation(2, 'Berglauf')],
+      },
+    ];
+
+    await fitgraph.sql(
+      `WITH b AS (INSERT INTO "exercise_base" ("uuid", "category_id", "status") VALUES (gen_random_uuid(), 1, '2') RETURNING "id")
+        INSERT INTO "exercise" ("uuid", "name", "description", "language_id", "exercise_base_id", "status")
+          SELECT gen_random_uuid(), 'Waldlauf bergauf', '', l."id", b."id", '2' FROM b, "language" l WHERE l."short_name" = 'de'`,
+    );
+    broken = JSON.stringify({ next: null, results });
+    expect((await importFrom(`${address}broken/`)).report).toMatchObject({ updated: 1 });
+    expect(await exerciseNamed('Waldlauf bergauf')).toMatchObject([
+      { translations: [{ aliases: 'Berglauf' }] },
+    ]);
+    expect((await importFrom(`${address}broken/`)).report).toMatchObject({ unchanged: 1 });
   });
 
   test.each([

@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { Writable } from 'node:stream';
 import sharp from 'sharp';
 import { readExercises } from '../../../src/transfer/catalogue/exercise-files';
 import { exportCatalogue } from '../../../src/transfer/catalogue/export';
@@ -43,7 +44,12 @@ async function exportOf(server: Fitgraph): Promise<Line[]> {
 
       return bytes && `data:image/png;base64,${bytes.toString('base64')}`;
     },
-    write: (line) => Promise.resolve(void lines.push(JSON.parse(line))),
+    output: new Writable({
+      write(line, _encoding, done) {
+        lines.push(JSON.parse(line));
+        done();
+      },
+    }),
   });
 
   return lines;
@@ -74,10 +80,9 @@ const importImages = (server: Fitgraph, imported: Parameters<typeof importExerci
 async function importExercisesInto(server: Fitgraph, content: string) {
   fs.writeFileSync(file, content);
   const exercises = await readExercises(file);
-  const report = (await importExercises(exercises, server.database, {
-    mapping: [],
-    confirm: () => Promise.resolve(true),
-  }))!;
+  const report = (await importExercises(exercises, server.database, [], () =>
+    Promise.resolve(true),
+  ))!;
 
   return { report, images: await importImages(server, report.imported) };
 }
@@ -191,6 +196,78 @@ test('lines that no export contains are refused, or named', async () => {
   await expect(importExercisesInto(other, '[{"id": "x"}]')).rejects.toThrow(
     'Record 1 is not an exercise of free-exercise-db.',
   );
+});
+
+test('the longest names, portions and images of the catalogue are imported', async () => {
+  const lines = await exportOf(fitgraph);
+  const [food] = lines.flatMap((line) => line.food ?? []);
+  const [exercise] = lines.flatMap((line) => line.exercise ?? []);
+  const long = {
+    ...food!,
+    sourceId: 'long',
+    code: undefined,
+    name: '🍎'.repeat(200),
+    portions: [{ unit: 'Cup', language: 'en', amount: 999.99, grams: 1 }],
+  };
+  const images = [`data:image/png;base64,${'A'.repeat(9 * 1024 ** 2)}`];
+  const content = textOf([{ exercise: { ...exercise!, images } }, { food: long }]);
+
+  expect(await importInto(other, content)).toMatchObject({ foods: { created: 1 }, refused: [] });
+  expect(await importExercisesInto(other, content)).toMatchObject({ report: { created: 0 } });
+  expect((await exportOf(other)).flatMap((line) => line.food ?? [])).toContainEqual(
+    JSON.parse(JSON.stringify(long)),
+  );
+});
+
+test('a recipe stays one, unless its parts are missing or no plain foods', async () => {
+  const curator = await fitgraph.user('cook', { isCurator: true });
+  const create = async (name: string, energy: number) =>
+    (
+      await curator.ask(
+        `mutation { made: createIngredient(input: { name: "${name}", languageId: 2, energy: ${energy}, protein: "7", carbohydrates: "77", fat: "1" }) { ingredient { id } } }`,
+      )
+    ).made.ingredient.id as string;
+  const [rice, oil] = [await create('Rice of the export', 350), await create('Oil of it', 880)];
+
+  await curator.ask(
+    `mutation { createRecipe(input: { name: "Fried rice", languageId: 2, portions: 4, parts: [{ ingredientId: ${rice}, grams: "300" }, { ingredientId: ${oil}, grams: "100.5" }] }) { errors { message } } }`,
+  );
+  const recipeIn = async (server: Fitgraph) =>
+    (
+      await server.anonymous.ask(
+        `{ ingredients(where: { name: { eq: "Fried rice" } }) { nodes { energy parts { grams ingredient { name energy } } units { portions grams } } } }`,
+      )
+    ).ingredients.nodes;
+  const before = await recipeIn(fitgraph);
+
+  expect(before).toMatchObject([
+    { energy: 483, parts: [{ grams: '300.00' }, {}], units: [{ portions: 4, grams: '100' }] },
+  ]);
+  const lines = await exportOf(fitgraph);
+  const fried = lines.find(({ food }) => food?.name === 'Fried rice')!.food!;
+  const parts = (key: string, ...sourceIds: string[]) => ({
+    food: {
+      ...fried,
+      sourceId: key,
+      name: `Fried ${key}`,
+      parts: sourceIds.map((sourceId) => ({ sourceName: 'Fitgraph', sourceId, grams: 1 })),
+    },
+  });
+
+  expect((await importInto(other, textOf(lines))).foods).toMatchObject({ created: 3 });
+  expect(await recipeIn(other)).toEqual(before);
+  expect((await importInto(other, textOf(lines))).foods).toMatchObject({ created: 0, updated: 0 });
+  expect((await importInto(fitgraph, textOf(lines))).foods).toMatchObject({ updated: 0 });
+
+  await importInto(other, textOf([parts('one', 'two'), parts('two', 'one'), parts('three', 'no')]));
+  const plain = await other.sql(
+    `SELECT count(*)::int AS "foods", count(p)::int AS "recipes" FROM "ingredient" i
+      LEFT JOIN "recipe_part" p ON p."recipe_id" = i."id" WHERE i."source_id" IN ('one', 'two', 'three')`,
+  );
+
+  expect(plain).toEqual([{ foods: 3, recipes: 0 }]);
+  await other.sql(`UPDATE "ingredient" SET "energy" = 450 WHERE "name" = 'Rice of the export'`);
+  expect((await recipeIn(other))[0].energy).toBe(558);
 });
 
 test('images that cannot be fetched or are none are named, and the others are stored', async () => {

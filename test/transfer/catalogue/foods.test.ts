@@ -8,8 +8,11 @@ import { Readable } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { zipSync } from 'fflate';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
-import { importFoods, type FoodImportReport } from '../../../src/transfer/catalogue/import-foods';
-import type { Refusal } from '../../../src/transfer/catalogue/food-batch';
+import {
+  importFoods,
+  type FoodImportReport,
+  type Refusal,
+} from '../../../src/transfer/catalogue/import-foods';
 import { openSource } from '../../../src/transfer/catalogue/source';
 
 const fitgraph = fitgraphForThisFile();
@@ -269,7 +272,7 @@ test('imports foods of FoodData Central', async () => {
     sodium: '0.042',
     sourceName: 'FoodData Central',
     license: { shortName: 'CC0' },
-    units: [{ grams: '28', amount: '0.25', householdUnit: { name: 'Cup' } }],
+    units: [{ grams: '112', amount: '1.00', householdUnit: { name: 'Cup' } }],
   });
 });
 
@@ -602,6 +605,18 @@ test('a long code without a check digit and a NUL in a table are refused', async
     created: 1,
     refused: new Map([['unreadable', 2]]),
   });
+});
+
+test('half a surrogate pair is refused, and a whole one is stored', async () => {
+  const product = (code: string, name: string) =>
+    JSON.stringify({ ...NUTELLA, code, product_name_en: 'NAME' }).replace('NAME', name);
+  const names = ['Half \\ud83d', 'Half \\udf4e', 'Whole \\ud83c\\udf4e'];
+  const codes = ['5449000000439', '5449000054227', '5449000131805'];
+
+  expect(
+    await run(names.map((name, index) => product(codes[index]!, name)).join('\n')),
+  ).toMatchObject({ created: 1, refused: new Map([['unreadable', 2]]) });
+  expect((await byBarcode('5449000131805')).name).toBe('Whole 🍎');
 });
 
 test('a zip that is cut off is rejected', async () => {
