@@ -45,7 +45,7 @@ interface StoredPart {
   readonly entity: Entity;
   readonly childField: ChildRowsField;
   readonly row: Row;
-  readonly parent: { readonly entity: Entity; readonly id: number };
+  readonly parentKey: string;
 }
 
 const rowKeyOf = ({ name }: Entity, id: unknown): string => `${name} ${String(id)}`;
@@ -157,7 +157,7 @@ async function lockParts(
       entity: target,
       childField: child,
       row,
-      parent: { entity, id: row[child.referenceFieldName] as number },
+      parentKey: rowKeyOf(entity, row[child.referenceFieldName]),
     });
 
     parts = parts.concat(rows.map(toStoredPart), nestedParts);
@@ -218,10 +218,8 @@ function removedPartIds(
   const draftsByKey = new Map(drafts.map((draft) => [rowKeyOf(draft.entity, draft.id), draft]));
   const removedPartIdsByEntity = new Map<Entity, number[]>();
 
-  for (const { entity, childField, row, parent } of parts) {
-    const inputParts = draftsByKey.get(rowKeyOf(parent.entity, parent.id))?.inputWithChildRows?.[
-      childField.name
-    ];
+  for (const { entity, childField, row, parentKey } of parts) {
+    const inputParts = draftsByKey.get(parentKey)?.inputWithChildRows?.[childField.name];
 
     if (inputParts == null || draftsByKey.has(rowKeyOf(entity, row.id))) continue;
     addToList(removedPartIdsByEntity, entity, row.id as number);
