@@ -48,16 +48,14 @@ CREATE TEMPORARY TABLE "given_portion" ON COMMIT DELETE ROWS AS
 CREATE TEMPORARY TABLE "seen_food" ("source_name" text COLLATE "C", "source_id" text COLLATE "C", PRIMARY KEY ("source_id", "source_name"));
 `;
 
+/** The languages of an export may be others than those of the catalogue. */
 const GIVE_SQL = `
 INSERT INTO "given_food" ("number", "outcome", "license", "portions", "parts", ${names.join(', ')})
-  SELECT f."number", f."outcome", f."licenseName", f."portions", f."parts", ${Object.values(VALUES).join(', ')}
+  SELECT f."number", coalesce(f."outcome", CASE WHEN l."id" IS NULL THEN 'nameless' END), f."licenseName", f."portions", f."parts", ${Object.values(VALUES).join(', ')}
     FROM json_to_recordset($1) AS f("number" integer, "outcome" text, "licenseName" text, "portions" json, "parts" json, "sourceName" text, "sourceId" text,
         "code" text, "name" text, "commonName" text, "brand" text, "category" text, "language" text, "author" text, "url" text,
         ${NUTRIENTS.map((nutrient) => `"${nutrient}" numeric`).join(', ')})
       LEFT JOIN (SELECT "short_name", min("id") AS "id" FROM "language" GROUP BY 1) l ON l."short_name" = f."language"`;
-const REFUSE_LANGUAGES_SQL = `
-UPDATE "given_food" SET "outcome" = 'nameless' WHERE "outcome" IS NULL AND "language_id" IS NULL`;
-
 const REFUSE_DUPLICATES_SQL = `
 WITH fresh AS (
   INSERT INTO "seen_food" SELECT DISTINCT "source_name", "source_id" FROM "given_food" ON CONFLICT DO NOTHING RETURNING "source_name", "source_id"
@@ -169,7 +167,6 @@ export const writeFoods = (
     await client.query('LOCK TABLE "ingredient" IN SHARE UPDATE EXCLUSIVE MODE');
     await client.query("SET LOCAL fitgraph.catalogue_import = 'on'");
     await client.query(GIVE_SQL, [JSON.stringify(rows)]);
-    await client.query(REFUSE_LANGUAGES_SQL);
     await client.query(REFUSE_DUPLICATES_SQL);
     await client.query('SAVEPOINT "written"');
     await client.query(CREATE_LICENSES_SQL, [JSON.stringify(licenses)]);

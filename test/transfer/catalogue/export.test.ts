@@ -186,10 +186,11 @@ test('lines that no export contains are refused, or named', async () => {
     { ...good, nutrients: { energy: 1e9, protein: 1, carbohydrates: 1, fat: 1 } },
     { ...good, portions: 'none' },
     { ...good, license: null },
+    { ...good, language: 'zz' },
   ];
   const { refused } = await importInto(other, textOf(bad.map((food) => ({ food }) as Line)));
 
-  expect(refused).toEqual([1, 2, 3, 4].map((number) => `${number} unreadable`));
+  expect(refused).toEqual([...[1, 2, 3, 4].map((number) => `${number} unreadable`), '5 nameless']);
   await expect(
     importExercisesInto(other, JSON.stringify({ exercise: { source: 'here' } })),
   ).rejects.toThrow('Record 1 is not an exercise of an export.');
