@@ -2,6 +2,7 @@
  * Products of Open Food Facts, as in its JSON Lines dump and its daily changes
  * (https://world.openfoodfacts.org/data).
  */
+import { decodeHTMLStrict } from 'entities';
 import { PORTION } from '../../fitness/catalogue/household-unit';
 import type { FoodPortion, FoodSource, SourceFood, SourceNutrients } from './food';
 
@@ -23,9 +24,12 @@ const SALT_PER_SODIUM = 2.5;
 /** Open Food Facts has alcohol in per cent of the volume. */
 const GRAMS_PER_MILLILITRE_OF_ALCOHOL = 0.789;
 
-/** A text in one line; undefined if it is empty, or no text. */
+/**
+ * A text in one line, with HTML entities such as `&quot;`, of which the tables have many, as
+ * characters; undefined if it is empty, or no text.
+ */
 export const textOf = (value: unknown): string | undefined => {
-  const text = typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';
+  const text = typeof value === 'string' ? decodeHTMLStrict(value).replace(/\s+/g, ' ').trim() : '';
 
   return text === '' ? undefined : text;
 };

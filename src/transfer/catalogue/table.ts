@@ -1,7 +1,7 @@
 /** Foods of a table: the tab-separated export of Open Food Facts, or a CSV file of one's own. */
 import { failImport } from '../dump';
 import type { FoodSource, SourceFood } from './food';
-import { nutrientsOf, portionsOf } from './open-food-facts';
+import { nutrientsOf, portionsOf, textOf } from './open-food-facts';
 
 /** Fields of a food to which columns can be mapped, with names of columns that are recognized. */
 const COLUMN_NAMES: Record<string, readonly string[]> = {
@@ -104,12 +104,7 @@ export function foodOfRow(
   language: string,
   { sourceName, license, author }: FoodSource,
 ): SourceFood {
-  const cell = (field: string): string | undefined => {
-    const text = cells[columns.get(field) ?? -1]?.trim();
-
-    return text === '' ? undefined : text;
-  };
-
+  const cell = (field: string) => textOf(cells[columns.get(field) ?? -1]);
   const numeric = (field: string) => cell(field)?.replace(',', '.');
   const [code, name = ''] = [cell('code'), cell('name')];
 

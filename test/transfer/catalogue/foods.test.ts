@@ -119,6 +119,17 @@ test('imports a product of Open Food Facts with its portion, author and licence'
   });
 });
 
+test('reads HTML entities of names as characters', async () => {
+  const juice = {
+    ...NUTELLA,
+    code: '4012345678901',
+    product_name_en: '&quot;Jus d&#39;orange&quot; A&P &amp; Co',
+  };
+
+  await run(lines(juice));
+  expect((await byBarcode(juice.code)).name).toBe('"Jus d\'orange" A&P & Co');
+});
+
 test('writes nothing twice, and only what has changed at the source', async () => {
   const before = await fitgraph.sql(
     `SELECT xmin, * FROM "ingredient" WHERE "code" = '3017620422003'`,
