@@ -201,6 +201,16 @@ function createUserCommand(): Command {
     )
     .action(userAction('signOut'));
   command
+    .command('sessions <name>')
+    .description('Lists the browsers in which a user is signed in.')
+    .option('--end <id>', 'end this session')
+    .action(userAction('showSessions'));
+  command
+    .command('access-tokens <name>')
+    .description('Lists the access tokens of a user.')
+    .option('--revoke <id>', 'revoke this token')
+    .action(userAction('showAccessTokens'));
+  command
     .command('disconnect <name>')
     .description('Disconnects the sign-ins of an account at OpenID Connect providers.')
     .action(userAction('disconnect'));

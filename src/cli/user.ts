@@ -1,5 +1,6 @@
 /** `fitgraph user`: creates, changes, lists and deletes accounts. */
 import { randomBytes } from 'node:crypto';
+import { listAccessTokens, revokeAccessTokens } from '../accounts/access-tokens';
 import {
   createUser,
   findUserId,
@@ -13,7 +14,9 @@ import {
 import { deleteUser } from '../accounts/deletion';
 import { disconnectIdentities } from '../accounts/identities';
 import { createPasswordLink } from '../accounts/password-links';
+import { endSessions, listSessions } from '../accounts/sessions';
 import { ClientError } from '../engine/declare/errors';
+import { parseRowId } from '../engine/declare/node';
 import { promptConfirmation, promptNewPassword } from './prompts';
 import {
   recordOperatorEvent,
@@ -131,6 +134,54 @@ export const signOut = (username: string): Promise<void> =>
   withUser(username, async (id, { session }) => {
     await revokeCredentials(id, session);
     printLine(`Ended all sessions of ${username} and revoked all tokens.`);
+  });
+
+export const showSessions = (username: string, options: { end?: string }): Promise<void> =>
+  withUser(username, async (id, { session }) => {
+    if (options.end !== undefined) {
+      const { end } = options;
+      const endedCount = await session.inTransaction(() => endSessions(id, end, session));
+
+      if (!endedCount) throw new ClientError('NOT_FOUND', `${username} has no session ${end}.`);
+
+      return printLine(`Ended a session of ${username}.`);
+    }
+
+    const [sessions] = await listSessions([id], session);
+
+    for (const { id: sessionId, createdAt, lastUsedAt } of sessions!) {
+      printLine(
+        `${sessionId}  signed in ${formatDate(createdAt)}  last used ${formatDate(lastUsedAt)}`,
+      );
+    }
+  });
+
+export const showAccessTokens = (username: string, options: { revoke?: string }): Promise<void> =>
+  withUser(username, async (id, { session }) => {
+    if (options.revoke !== undefined) {
+      const { revoke } = options;
+      // An invalid id must not become undefined, because that would revoke all tokens.
+      const tokenId = parseRowId(revoke) ?? 0;
+      const revokedCount = await session.inTransaction(() =>
+        revokeAccessTokens(id, tokenId, session),
+      );
+
+      if (!revokedCount) {
+        throw new ClientError('NOT_FOUND', `${username} has no access token ${revoke}.`);
+      }
+
+      return printLine(`Revoked an access token of ${username}.`);
+    }
+
+    const [tokens] = await listAccessTokens([id], session);
+
+    for (const { id: tokenId, name, createdAt, lastUsedAt } of tokens!) {
+      printLine(
+        `${tokenId}  ${replaceControlCharacters(name)}  created ${formatDate(createdAt)}  ${
+          lastUsedAt ? `last used ${formatDate(lastUsedAt)}` : 'never used'
+        }`,
+      );
+    }
   });
 
 export const disconnect = (username: string): Promise<void> =>

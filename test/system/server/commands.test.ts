@@ -6,6 +6,7 @@ import { openEmbeddedDatabase } from '../../../src/database/embedded';
 import { plain } from '../../files/pictures';
 import { open } from '../../setup/databases';
 import { build, Installation, run, type Server } from '../../setup/server-process';
+import { Visitor } from '../../setup/visitor';
 import { until } from '../../setup/waits';
 
 const installation = new Installation();
@@ -44,6 +45,8 @@ const COMMANDS = [
   ['user', 'deactivate'],
   ['user', 'activate'],
   ['user', 'sign-out'],
+  ['user', 'sessions'],
+  ['user', 'access-tokens'],
   ['user', 'grant'],
   ['user', 'revoke'],
   ['user', 'delete'],
@@ -290,6 +293,34 @@ test('creates an account whose user sets the first password by a link', async ()
   expect((await fitgraph('user', 'disconnect', 'lars')).stdout).toBe(
     'Disconnected the sign-ins of lars.\n',
   );
+});
+
+test('lists sessions and access tokens, and ends them one by one', async () => {
+  const { stdout } = await fitgraph('user', 'create', 'sven', '--password', 'some password');
+  const { createAccessToken } = await server
+    .signedIn(tokenIn(stdout))
+    .ask('mutation { createAccessToken(name: "watch", scopes: [READ]) { token } }');
+
+  await new Visitor(server.url).signIn('sven', 'some password');
+  const { stdout: sessions } = await fitgraph('user', 'sessions', 'sven');
+  const { stdout: tokens } = await fitgraph('user', 'access-tokens', 'sven');
+
+  expect(sessions).toMatch(
+    /^[0-9a-f]{64} {2}signed in \d{4}-\d\d-\d\d {2}last used \d{4}-\d\d-\d\d\n$/,
+  );
+  expect(tokens).toMatch(/^\d+ {2}watch {2}created \d{4}-\d\d-\d\d {2}never used\n$/);
+  const headers = { Authorization: `Bearer ${createAccessToken.token}` };
+  const request = () => fetch(`${server.url}/api/v2/workout/`, { headers });
+  const end = () => fitgraph('user', 'sessions', 'sven', '--end', sessions.slice(0, 64));
+  const revoke = (id: string) => fitgraph('user', 'access-tokens', 'sven', '--revoke', id);
+
+  expect((await revoke('all')).stderr).toBe('fitgraph: sven has no access token all.\n');
+  expect((await request()).status).toBe(200);
+  expect((await revoke(tokens.split(' ')[0]!)).stdout).toBe('Revoked an access token of sven.\n');
+  expect((await request()).status).toBe(403);
+  expect((await end()).stdout).toBe('Ended a session of sven.\n');
+  expect((await end()).status).toBe(1);
+  expect((await fitgraph('user', 'sessions', 'sven')).stdout).toBe('');
 });
 
 test('deletes a user with all rows and images only after the name is confirmed', async () => {
