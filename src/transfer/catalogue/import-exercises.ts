@@ -8,6 +8,7 @@ import type { Client } from 'pg';
 import type { Database } from '../../database/connection';
 import { inTransaction } from '../../database/transaction';
 import { ACCEPTED_STATUS } from '../../fitness/catalogue/review-status';
+import { failImport } from '../dump';
 import { importExclusively } from './exclusive';
 import { exerciseSql, OWN_SOURCE, type SourceExercise, type SourceTranslation } from './exercise';
 import { CREATE_LICENSES_SQL, licenseIdSql } from './licenses';
@@ -165,6 +166,11 @@ async function planImport(
 ): Promise<ExerciseImportPlan> {
   const { rows: languages } = await client.query('SELECT "short_name" AS "code" FROM "language"');
   const codes = new Set(languages.map(({ code }) => code as string));
+
+  if (!codes.size) {
+    failImport('The database has no languages. An empty one gets them by `fitgraph seed`.');
+  }
+
   const named = given
     .map((exercise) => ({
       ...exercise,

@@ -5,6 +5,7 @@
  */
 import type { Client } from 'pg';
 import type { Database } from '../../database/connection';
+import { retryLockConflicts } from '../../database/lock-conflicts';
 import { inTransaction } from '../../database/transaction';
 import type { RefusalReason } from '../../fitness/catalogue/refused-food';
 import { Ingredient } from '../../fitness/catalogue/ingredient';
@@ -149,7 +150,10 @@ export async function importFoods(
       const foods = batch.flatMap(({ number, food }) =>
         food ? { number, food, reason: isExport ? undefined : refusalReasonOf(food) } : [],
       );
-      const outcomes = await writeFoods(client, foods, { isExport, isDryRun });
+      const outcomes = await retryLockConflicts(
+        () => writeFoods(client, foods, { isExport, isDryRun }),
+        () => undefined,
+      );
 
       for (const record of batch) count(outcomes.get(record.number) ?? 'unreadable', record);
       options.reportProgress(report);

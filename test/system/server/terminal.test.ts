@@ -149,19 +149,36 @@ test('exits with an error when standard input ends before a password is read', a
   expect([status, stderr]).toEqual([1, 'fitgraph: No input was given. Nothing was changed.\n']);
 });
 
-test('refuses to create an account in an empty database', async () => {
+test.each([
+  [
+    ['user', 'create', 'nemo', '--password', 'some password'],
+    'The database is empty: run `fitgraph seed` or `fitgraph import FILE` first.',
+  ],
+  [
+    ['catalogue', 'import', 'exercises', '-', '--yes'],
+    'The database has no languages. An empty one gets them by `fitgraph seed`.',
+  ],
+])('refuses %j in an empty database', async (command, message) => {
   const empty = await createDatabase('tables');
   const { status, stderr } = await run(
     'command',
     { DATABASE_URL: empty.url, SECRET_KEY, DATA_DIR: installation.dataDir },
-    [...['user', 'create', 'nemo', '--password', 'some password']],
+    command,
+    JSON.stringify([
+      {
+        id: 'Squat',
+        name: 'Squat',
+        category: 'strength',
+        primaryMuscles: ['abs'],
+        secondaryMuscles: [],
+        instructions: [],
+        images: [],
+      },
+    ]),
   );
 
   await empty.drop();
-  expect([status, stderr]).toEqual([
-    1,
-    'fitgraph: The database is empty: run `fitgraph seed` or `fitgraph import FILE` first.\n',
-  ]);
+  expect([status, stderr]).toEqual([1, `fitgraph: ${message}\n`]);
 });
 
 test('lists accounts as text and as JSON lines', async () => {
