@@ -442,7 +442,10 @@ export async function createUser(
       await transaction.model(UserProfile).create({ userId: id });
 
       if (session.auditSource) {
-        await logSecurityEvent({ kind: 'ACCOUNT_CREATED', userId: id, detail }, session);
+        await logSecurityEvent(
+          { kind: 'ACCOUNT_CREATED', userId: id, detail, ...session.auditSource },
+          transaction,
+        );
       }
 
       return id;

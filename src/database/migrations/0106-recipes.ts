@@ -104,6 +104,8 @@ BEGIN
     RAISE EXCEPTION 'this food may not be a part of this recipe' USING ERRCODE = 'foreign_key_violation';
   END IF;
   PERFORM "fitgraph_compute_recipes"("recipes");
+  -- Gives the recipes another version, also if their values are the same.
+  UPDATE "ingredient" SET "id" = "id" WHERE "id" = ANY("recipes");
   UPDATE "ingredient_unit" SET "portions" = "portions" WHERE "ingredient_id" = ANY("recipes") AND "portions" IS NOT NULL;
   RETURN NULL;
 END $$;

@@ -15,6 +15,10 @@ const CONFLICT_MESSAGES: Readonly<Record<string, string>> = {
   23505: 'Another row has this value now.',
 };
 
+/** SQL: foreign keys of table `$1` that would otherwise be checked at COMMIT. */
+const DEFERRABLE_FOREIGN_KEYS_SQL = `SELECT "conname" AS "name" FROM "pg_constraint"
+  WHERE "conrelid" = to_regclass(quote_ident($1)) AND "contype" = 'f' AND "condeferrable"`;
+
 const ID_PATH = ['id'];
 const conflictError = (message: string) =>
   new InvalidInput([{ path: ID_PATH, ...validationIssue(IssueCode.CONFLICT, message) }]);
@@ -113,8 +117,11 @@ async function undoIn(
 
   try {
     await transaction.query(text, [id]);
-    // Foreign keys of recipes are otherwise checked at COMMIT.
-    await transaction.query('SET CONSTRAINTS ALL IMMEDIATE');
+    const foreignKeys = await transaction.query(DEFERRABLE_FOREIGN_KEYS_SQL, [table]);
+
+    for (const { name } of foreignKeys) {
+      await transaction.query(`SET CONSTRAINTS "${name as string}" IMMEDIATE`);
+    }
   } catch (error) {
     const message = CONFLICT_MESSAGES[errorCodeOf(error)];
 

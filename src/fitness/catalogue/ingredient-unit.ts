@@ -8,7 +8,8 @@ import { Ingredient } from './ingredient';
 
 const filterFieldNames = ['amount', 'gram', 'ingredientId', 'householdUnitId'];
 const title = 'Ingredient Weight Unit';
-const MAX_PORTIONS = 1000;
+
+export const MAX_PORTIONS = 1000;
 
 @Resource({
   restName: 'ingredientweightunit',

@@ -26,7 +26,8 @@ import { Ingredient } from './ingredient';
 import { IngredientUnit } from './ingredient-unit';
 import { RECIPE_PART_RULE } from './recipe-rules';
 
-const MAX_PARTS = 100;
+export const MAX_PARTS = 100;
+export const MAX_PART_GRAMS = 100_000;
 
 /** Required values of a new food, until the database has computed them. */
 const UNKNOWN_NUTRIENTS = { energy: 0, protein: '0', carbohydrates: '0', fat: '0' };
@@ -48,7 +49,7 @@ export class RecipePart extends Model<RecipePart> {
     maxDigits: 8,
     decimalPlaces: 2,
     min: 0.01,
-    max: 100_000,
+    max: MAX_PART_GRAMS,
   })
   declare grams: string;
 }

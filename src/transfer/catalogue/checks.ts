@@ -4,13 +4,13 @@ export type Check<T> = (value: unknown) => value is T;
 /** Type of the values that pass a check. */
 export type Checked<C> = C extends Check<infer T> ? T : never;
 
-/** `max` is a number of characters. */
+/** `max` is a number of characters. PostgreSQL stores neither NUL nor half surrogate pairs. */
 export const isText =
   (max: number): Check<string> =>
   (value): value is string =>
     typeof value === 'string' &&
-    (value.length <= max || [...value].length <= max) &&
-    !value.includes('\0');
+    (value.length <= max || (value.length <= 2 * max && [...value].length <= max)) &&
+    !/[\0\p{Surrogate}]/u.test(value);
 
 /** Names of rows, which are not empty. */
 export const isName =
@@ -26,9 +26,9 @@ export const isOptional =
   (value): value is T | undefined =>
     value === undefined || check(value);
 export const isListOf =
-  <T>(check: Check<T>): Check<T[]> =>
+  <T>(check: Check<T>, max = Infinity): Check<T[]> =>
   (value): value is T[] =>
-    Array.isArray(value) && value.every(check);
+    Array.isArray(value) && value.length <= max && value.every(check);
 
 /** Objects whose fields pass the checks; a field that may be undefined may be absent. */
 type Fields<Checks> = {

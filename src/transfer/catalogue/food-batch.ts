@@ -49,13 +49,16 @@ CREATE TEMPORARY TABLE "seen_food" ("source_name" text COLLATE "C", "source_id" 
 `;
 
 /** The languages of an export may be others than those of the catalogue. */
+/** SQL: one language for each code. */
+const LANGUAGES_SQL = '(SELECT "short_name", min("id") AS "id" FROM "language" GROUP BY 1)';
+
 const GIVE_SQL = `
 INSERT INTO "given_food" ("number", "outcome", "license", "portions", "parts", ${names.join(', ')})
   SELECT f."number", coalesce(f."outcome", CASE WHEN l."id" IS NULL THEN 'nameless' END), f."licenseName", f."portions", f."parts", ${Object.values(VALUES).join(', ')}
     FROM json_to_recordset($1) AS f("number" integer, "outcome" text, "licenseName" text, "portions" json, "parts" json, "sourceName" text, "sourceId" text,
         "code" text, "name" text, "commonName" text, "brand" text, "category" text, "language" text, "author" text, "url" text,
         ${NUTRIENTS.map((nutrient) => `"${nutrient}" numeric`).join(', ')})
-      LEFT JOIN (SELECT "short_name", min("id") AS "id" FROM "language" GROUP BY 1) l ON l."short_name" = f."language"`;
+      LEFT JOIN ${LANGUAGES_SQL} l ON l."short_name" = f."language"`;
 const REFUSE_DUPLICATES_SQL = `
 WITH fresh AS (
   INSERT INTO "seen_food" SELECT DISTINCT "source_name", "source_id" FROM "given_food" ON CONFLICT DO NOTHING RETURNING "source_name", "source_id"
@@ -90,19 +93,33 @@ const SAME_FOOD_SQL = 'i."source_name" = g."source_name" AND i."source_id" = g."
 const changingNames = names.slice(2);
 const rowSql = (alias: string) => changingNames.map((name) => `${alias}.${name}`).join(', ');
 
+const nutrientsSql = (alias: string) =>
+  NUTRIENTS.map((nutrient) => `${alias}"${NUTRIENT_REST_KEYS[nutrient]}"`).join(', ');
+
+/** Values of recipes follow from their parts here. */
+const KEEP_RECIPE_VALUES_SQL = `
+UPDATE "given_food" g SET (${nutrientsSql('')}) = ROW(${nutrientsSql('i.')}) FROM "ingredient" i
+  WHERE ${SAME_FOOD_SQL} AND EXISTS (SELECT FROM "recipe_part" q WHERE q."recipe_id" = i."id")`;
+
 /** The portions of the foods that nobody has edited. */
 const GIVE_PORTIONS_SQL = `
 INSERT INTO "given_portion" SELECT i."id" AS "ingredient_id", p."unit", coalesce(l."id", g."language_id") AS "language_id", coalesce(p."amount", 1) AS "amount", round(p."grams")::integer AS "gram",
-    nullif(round(p."portions"), 0)::integer AS "portions"
+    CASE WHEN EXISTS (SELECT FROM "recipe_part" q WHERE q."recipe_id" = i."id") THEN nullif(round(p."portions"), 0)::integer END AS "portions"
   FROM "given_food" g JOIN "ingredient" i ON ${SAME_FOOD_SQL} CROSS JOIN LATERAL
-    json_to_recordset(g."portions") AS p("unit" text, "language" text, "amount" numeric(5, 2), "grams" numeric, "portions" numeric) LEFT JOIN "language" l ON l."short_name" = p."language"
+    json_to_recordset(g."portions") AS p("unit" text, "language" text, "amount" numeric(5, 2), "grams" numeric, "portions" numeric) LEFT JOIN ${LANGUAGES_SQL} l ON l."short_name" = p."language"
   WHERE g."outcome" IN ('created', 'updated', 'unchanged') AND i."edited_at" IS NULL AND (p."language" IS NULL OR l."id" IS NOT NULL)`;
 const UNITS_SQL = `
 SELECT DISTINCT ON ("ingredient_id", "unit_id", "amount") p."ingredient_id", p."amount", p."gram", p."portions",
     (SELECT min(u."id") FROM "household_unit" u WHERE lower(u."name") = lower(p."unit") AND u."language_id" = p."language_id") AS "unit_id"
-  FROM "given_portion" p`;
+  FROM "given_portion" p ORDER BY "ingredient_id", "unit_id", "amount", p.ctid`;
 const SAME_UNIT_SQL =
   'k."ingredient_id" = p."ingredient_id" AND k."unit_id" = p."unit_id" AND k."amount" = p."amount"';
+
+/** Writes units, and gives foods with nothing else to write another version. */
+const touchFoodsSql = (writeUnitsSql: string) => `
+WITH written AS (${writeUnitsSql})
+UPDATE "ingredient" i SET "last_imported" = now() FROM "given_food" g
+  WHERE ${SAME_FOOD_SQL} AND g."outcome" = 'unchanged' AND i."id" IN (SELECT "ingredient_id" FROM written)`;
 
 /** The parts of new recipes whose foods are all in the catalogue; others become plain foods. */
 const PARTS_SQL = `
@@ -110,7 +127,7 @@ SELECT i."id" AS "recipe_id", f."id" AS "ingredient_id", p."grams", count(f."id"
   FROM "given_food" g JOIN "ingredient" i ON ${SAME_FOOD_SQL} CROSS JOIN LATERAL
     ROWS FROM (json_to_recordset(g."parts") AS ("sourceName" text, "sourceId" text, "grams" numeric)) WITH ORDINALITY p("sourceName", "sourceId", "grams", "place")
     LEFT JOIN "ingredient" f ON f."source_name" = p."sourceName" AND f."source_id" = p."sourceId" AND f."status" = '${ACCEPTED_STATUS}'
-      AND f."merged_into_id" IS NULL AND round(p."grams", 2) > 0 AND NOT EXISTS (SELECT FROM "recipe_part" q WHERE q."recipe_id" = f."id")
+      AND NOT f."is_retired" AND f."merged_into_id" IS NULL AND round(p."grams", 2) > 0 AND NOT EXISTS (SELECT FROM "recipe_part" q WHERE q."recipe_id" = f."id")
       AND NOT EXISTS (SELECT FROM "given_food" o WHERE o."source_name" = p."sourceName" AND o."source_id" = p."sourceId" AND o."parts" IS NOT NULL)
   WHERE g."outcome" = 'created' WINDOW r AS (PARTITION BY i."id")`;
 
@@ -128,10 +145,12 @@ const WRITE_SQL = [
   GIVE_PORTIONS_SQL,
   `INSERT INTO "household_unit" ("name", "language_id") SELECT DISTINCT p."unit", p."language_id" FROM "given_portion" p
     WHERE NOT EXISTS (SELECT FROM "household_unit" u WHERE lower(u."name") = lower(p."unit") AND u."language_id" = p."language_id")`,
-  `UPDATE "ingredient_unit" k SET "gram" = p."gram" FROM (${UNITS_SQL}) p WHERE ${SAME_UNIT_SQL} AND k."gram" <> p."gram"`,
-  `INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "amount", "gram", "portions")
+  touchFoodsSql(
+    `UPDATE "ingredient_unit" k SET "gram" = p."gram" FROM (${UNITS_SQL}) p WHERE ${SAME_UNIT_SQL} AND k."gram" <> p."gram" RETURNING k."ingredient_id"`,
+  ),
+  touchFoodsSql(`INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "amount", "gram", "portions")
     SELECT p."ingredient_id", p."unit_id", p."amount", p."gram", p."portions"
-    FROM (${UNITS_SQL}) p WHERE NOT EXISTS (SELECT FROM "ingredient_unit" k WHERE ${SAME_UNIT_SQL})`,
+    FROM (${UNITS_SQL}) p WHERE NOT EXISTS (SELECT FROM "ingredient_unit" k WHERE ${SAME_UNIT_SQL}) RETURNING "ingredient_id"`),
   `DELETE FROM "refused_food" r USING "given_food" i WHERE r."source_name" = i."source_name" AND r."source_id" = i."source_id"
     AND i."outcome" IN ('created', 'updated', 'unchanged', 'kept')`,
   `INSERT INTO "refused_food" ("source_name", "source_id", "gtin", "name", "reason", "refused_at")
@@ -155,11 +174,22 @@ export const writeFoods = (
     const licenses = [...new Set(foods.map(({ food }) => food.license))];
     // Nutrients of foods that are refused may not fit into the columns.
     const rows = foods.map(({ number, food, reason }) => ({
+      ...(!reason && food.nutrients),
       number,
       outcome: reason,
+      sourceName: food.sourceName,
+      sourceId: food.sourceId,
+      code: food.code,
+      name: food.name,
+      commonName: food.commonName,
+      brand: food.brand,
+      category: food.category,
+      language: food.language,
       licenseName: food.license.shortName,
-      ...(!reason && food.nutrients),
-      ...food,
+      author: food.author,
+      url: food.url,
+      portions: food.portions,
+      parts: food.parts,
     }));
 
     // Autovacuum leaves a locked table alone. During an import it would take a third of the time,
@@ -171,7 +201,12 @@ export const writeFoods = (
     await client.query('SAVEPOINT "written"');
     await client.query(CREATE_LICENSES_SQL, [JSON.stringify(licenses)]);
     await client.query(ADOPT_BY_BARCODE_SQL);
-    if (isExport) await client.query(ADOPT_BY_NAME_SQL);
+
+    if (isExport) {
+      await client.query(ADOPT_BY_NAME_SQL);
+      await client.query(KEEP_RECIPE_VALUES_SQL);
+    }
+
     for (const sql of WRITE_SQL) await client.query(sql);
     const outcomes = await client.query('SELECT "number", "outcome" FROM "given_food"');
 

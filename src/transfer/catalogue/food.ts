@@ -1,5 +1,7 @@
 /** A food as its source describes it, and the rules by which impossible ones are refused. */
 import { isGtin } from '../../fitness/catalogue/barcode';
+import { MAX_PORTIONS } from '../../fitness/catalogue/ingredient-unit';
+import { MAX_PART_GRAMS, MAX_PARTS } from '../../fitness/catalogue/recipe';
 import type { RefusalReason } from '../../fitness/catalogue/refused-food';
 import { NUTRIENTS } from '../../fitness/nutrition/values';
 import { MAX_INTEGER } from '../../shared/bounds';
@@ -31,12 +33,12 @@ const isPortion = hasFields({
   grams: isNumber(MAX_INTEGER),
 
   /** Of a recipe: the number of these units that it gives. */
-  portions: isOptional(isNumber(MAX_INTEGER)),
+  portions: isOptional(isNumber(MAX_PORTIONS)),
 });
 const isPart = hasFields({
   sourceName: isText(200),
   sourceId: isText(200),
-  grams: isNumber(999_999),
+  grams: isNumber(MAX_PART_GRAMS),
 });
 
 export type FoodPortion = Checked<typeof isPortion>;
@@ -66,7 +68,7 @@ export const isStorableFood = hasFields({
   portions: isListOf(isPortion),
 
   /** Of a recipe: foods that precede it. */
-  parts: isOptional(isListOf(isPart)),
+  parts: isOptional(isListOf(isPart, MAX_PARTS)),
 });
 
 export type SourceFood = Checked<typeof isStorableFood>;

@@ -17,6 +17,9 @@ import { createTerms, matchTerms, translatorOf, type Match } from './vocabulary'
 /** From this similarity (pg_trgm) on, two names in one language mean the same exercise. */
 const MIN_SIMILARITY = 0.85;
 
+/** How exercises are found in the catalogue, the surest way first. */
+const FOUND_BY = ['source', 'uuid', 'name', 'likeness'] as const;
+
 export interface ExerciseImportPlan {
   terms: Match[];
   exercises: {
@@ -24,7 +27,7 @@ export interface ExerciseImportPlan {
     id?: number;
 
     /** How the exercise is found in the catalogue. */
-    foundBy?: 'source' | 'uuid' | 'name' | 'likeness';
+    foundBy?: (typeof FOUND_BY)[number];
     nameInCatalogue?: string;
   }[];
 }
@@ -37,7 +40,7 @@ export interface ImportedExercise {
 }
 
 /** SQL: the exercises of a JSON array (`$1`) of `rowOf`. */
-const GIVEN_SQL = `json_to_recordset($1) AS g("id" integer, "uuid" uuid, "source" text, "sourceId" text, "category" text, "muscles" text[],
+const GIVEN_SQL = `json_to_recordset($1) AS g("id" integer, "isOwn" boolean, "uuid" uuid, "source" text, "sourceId" text, "category" text, "muscles" text[],
   "secondaryMuscles" text[], "equipment" text[], "license" json, "author" text, "variation" text, "translations" json)`;
 const TRANSLATIONS_SQL = `json_to_recordset(g."translations") AS t("uuid" uuid, "language" text, "name" text, "description" text,
   "aliases" text[], "comments" text[], "license" json, "author" text)`;
@@ -57,12 +60,14 @@ SELECT g."uuid", f."id", f."foundBy", b."name" AS "nameInCatalogue" FROM ${GIVEN
   ORDER BY "rank", "likeness" DESC, "id" LIMIT 1
 ) f JOIN "exercise_base" b ON b."id" = f."id"`;
 
+/** The exercises are locked first, so that the states are those after concurrent edits. */
+const LOCK_SQL = `SELECT FROM "exercise_base" WHERE "id" = ANY($1) ORDER BY "id" FOR NO KEY UPDATE`;
 const STATES_SQL = `
 SELECT b."id", b."edited_at" IS NOT NULL AS "isEdited", ${exerciseSql('true')} AS "stored"
-  FROM "exercise_base" b WHERE b."id" = ANY($1) ORDER BY b."id" FOR NO KEY UPDATE`;
+  FROM "exercise_base" b WHERE b."id" = ANY($1)`;
 
 const TRANSLATION_ROWS_SQL = `(
-  SELECT g."id" AS "exerciseId", t."uuid", t."name", t."description", array_to_string(t."aliases", E'\\n') AS "aliases", t."comments", t."author",
+  SELECT g."id" AS "exerciseId", g."isOwn", t."uuid", t."name", t."description", array_to_string(t."aliases", E'\\n') AS "aliases", t."comments", t."author",
       ${licenseIdSql(`t."license" ->> 'shortName'`)} AS "licenseId", (SELECT min(l."id") FROM "language" l WHERE l."short_name" = t."language") AS "languageId"
     FROM ${GIVEN_SQL}, ${TRANSLATIONS_SQL}) t`;
 const TRANSLATION_COLUMNS =
@@ -71,27 +76,32 @@ const TRANSLATION_VALUES =
   't."name", t."description", t."aliases", t."languageId", t."licenseId", t."author"';
 const SAME_TRANSLATION_SQL = 'e."exercise_base_id" = t."exerciseId" AND e."uuid" = t."uuid"';
 
-/** Statements that write the exercises of a JSON array (`$1`). */
+/**
+ * Statements that write the exercises of a JSON array (`$1`). Of exercises from elsewhere, they write
+ * new translations, and the descriptions and aliases of others.
+ */
 const WRITE_SQL = [
   `INSERT INTO "exercise_base" ("id", "uuid", "source_name", "source_id", "category_id", "license_id", "license_author", "variation_id", "status")
     SELECT g."id", g."uuid", g."source", g."sourceId", (SELECT min(c."id") FROM "exercise_category" c WHERE c."name" = g."category"),
-        ${licenseIdSql(`g."license" ->> 'shortName'`)}, g."author", g."variation"::integer, '${ACCEPTED_STATUS}' FROM ${GIVEN_SQL}
+        ${licenseIdSql(`g."license" ->> 'shortName'`)}, g."author", g."variation"::integer, '${ACCEPTED_STATUS}' FROM ${GIVEN_SQL} WHERE g."isOwn"
     ON CONFLICT ("id") DO UPDATE SET ("category_id", "license_id", "license_author", "variation_id")
       = ROW(excluded."category_id", excluded."license_id", excluded."license_author", excluded."variation_id")`,
-  `DELETE FROM "exercise_base_muscle" k USING ${GIVEN_SQL} WHERE k."exercise_base_id" = g."id"`,
+  `DELETE FROM "exercise_base_muscle" k USING ${GIVEN_SQL} WHERE k."exercise_base_id" = g."id" AND g."isOwn"`,
   `INSERT INTO "exercise_base_muscle" ("exercise_base_id", "muscle_id", "is_secondary")
     SELECT g."id", (SELECT min(m."id") FROM "muscle" m WHERE m."name" = n."name"), n."isSecondary" FROM ${GIVEN_SQL} CROSS JOIN LATERAL (
-      SELECT unnest(g."muscles"), false UNION ALL SELECT unnest(g."secondaryMuscles"), true) n("name", "isSecondary")`,
-  `DELETE FROM "exercise_base_equipment" k USING ${GIVEN_SQL} WHERE k."exercise_base_id" = g."id"`,
+      SELECT unnest(g."muscles"), false UNION ALL SELECT unnest(g."secondaryMuscles"), true) n("name", "isSecondary") WHERE g."isOwn"`,
+  `DELETE FROM "exercise_base_equipment" k USING ${GIVEN_SQL} WHERE k."exercise_base_id" = g."id" AND g."isOwn"`,
   `INSERT INTO "exercise_base_equipment" ("exercise_base_id", "equipment_id")
-    SELECT g."id", (SELECT min(q."id") FROM "equipment" q WHERE q."name" = n) FROM ${GIVEN_SQL}, unnest(g."equipment") n`,
+    SELECT g."id", (SELECT min(q."id") FROM "equipment" q WHERE q."name" = n) FROM ${GIVEN_SQL}, unnest(g."equipment") n WHERE g."isOwn"`,
   `UPDATE "exercise" e SET (${TRANSLATION_COLUMNS}) = ROW(${TRANSLATION_VALUES}) FROM ${TRANSLATION_ROWS_SQL}
-    WHERE ${SAME_TRANSLATION_SQL} AND (${TRANSLATION_VALUES}) IS DISTINCT FROM (e."name", e."description", e."aliases", e."language_id", e."license_id", e."license_author")`,
+    WHERE ${SAME_TRANSLATION_SQL} AND t."isOwn" AND (${TRANSLATION_VALUES}) IS DISTINCT FROM (e."name", e."description", e."aliases", e."language_id", e."license_id", e."license_author")`,
+  `UPDATE "exercise" e SET "description" = t."description", "aliases" = t."aliases" FROM ${TRANSLATION_ROWS_SQL}
+    WHERE ${SAME_TRANSLATION_SQL} AND NOT t."isOwn" AND (t."description", t."aliases") IS DISTINCT FROM (e."description", e."aliases")`,
   `INSERT INTO "exercise" ("exercise_base_id", "uuid", "name_original", "creation_date", "status", ${TRANSLATION_COLUMNS})
     SELECT t."exerciseId", t."uuid", t."name", current_date, '${ACCEPTED_STATUS}', ${TRANSLATION_VALUES} FROM ${TRANSLATION_ROWS_SQL}
       WHERE NOT EXISTS (SELECT FROM "exercise" e WHERE ${SAME_TRANSLATION_SQL})`,
   `DELETE FROM "exercise_comment" c USING ${TRANSLATION_ROWS_SQL} JOIN "exercise" e ON ${SAME_TRANSLATION_SQL}
-    WHERE c."exercise_id" = e."id" AND t."comments" <> ARRAY(SELECT k."comment"::text FROM "exercise_comment" k WHERE k."exercise_id" = e."id" ORDER BY k."id")`,
+    WHERE c."exercise_id" = e."id" AND t."isOwn" AND t."comments" <> ARRAY(SELECT k."comment"::text FROM "exercise_comment" k WHERE k."exercise_id" = e."id" ORDER BY k."id")`,
   `INSERT INTO "exercise_comment" ("exercise_id", "comment")
     SELECT e."id", n."comment" FROM ${TRANSLATION_ROWS_SQL} JOIN "exercise" e ON ${SAME_TRANSLATION_SQL}
         CROSS JOIN LATERAL unnest(t."comments") WITH ORDINALITY n("comment", "place")
@@ -100,7 +110,17 @@ const WRITE_SQL = [
 
 /** What is compared and written of an exercise: all but images, and texts of licences. */
 const ROW_KEYS = [
-  ...['id', 'uuid', 'source', 'sourceId', 'category', 'muscles', 'secondaryMuscles', 'equipment'],
+  ...[
+    'id',
+    'isOwn',
+    'uuid',
+    'source',
+    'sourceId',
+    'category',
+    'muscles',
+    'secondaryMuscles',
+    'equipment',
+  ],
   ...['license', 'shortName', 'author', 'variation', 'translations'],
   ...['language', 'name', 'description', 'aliases', 'comments'],
 ];
@@ -136,7 +156,11 @@ function storable(
   const muscles = translate('muscle', exercise.muscles);
 
   return {
-    ...exercise,
+    source: exercise.source,
+    sourceId: exercise.sourceId,
+    license: exercise.license,
+    variation: exercise.variation,
+    images: exercise.images,
     uuid: exercise.uuid ?? randomUUID(),
     category: translate('category', [exercise.category])[0]!,
     muscles,
@@ -146,8 +170,10 @@ function storable(
     equipment: translate('equipment', exercise.equipment),
     author,
     translations: exercise.translations.map((translation) => ({
-      license: exercise.license,
-      ...translation,
+      language: translation.language,
+      name: translation.name,
+      description: translation.description,
+      license: translation.license ?? exercise.license,
       uuid: translation.uuid ?? randomUUID(),
       author: truncate(translation.author, MAX_AUTHOR_CHARACTERS) ?? author,
       aliases: fittingAliases(translation.aliases),
@@ -184,17 +210,21 @@ async function planImport(
   const exercises = named.map((exercise) => storable(exercise, translate));
   const { rows } = await client.query(FIND_SQL, [JSON.stringify(exercises.map(rowOf))]);
   const found = new Map(rows.map(({ uuid, ...row }) => [uuid as string, row]));
-  const taken = new Set(
-    rows.filter(({ foundBy }) => foundBy === 'source').map(({ id }) => id as number),
-  );
+  // An exercise of the catalogue is completed by at most one of the source.
+  const owners = new Map<number, SourceExercise>();
+
+  for (const way of FOUND_BY) {
+    for (const exercise of exercises) {
+      const row = found.get(exercise.uuid!);
+
+      if (row?.foundBy === way && !owners.has(row.id)) owners.set(row.id, exercise);
+    }
+  }
 
   const plan = (exercise: SourceExercise) => {
     const row = found.get(exercise.uuid!);
 
-    // An exercise of the catalogue is completed by at most one of the source.
-    if (!row || (row.foundBy !== 'source' && taken.has(row.id))) return { exercise };
-    taken.add(row.id);
-    return { exercise, ...row };
+    return row && owners.get(row.id) === exercise ? { exercise, ...row } : { exercise };
   };
 
   return { terms, exercises: exercises.map(plan) };
@@ -250,11 +280,14 @@ async function writeExercises(client: Client, { terms, exercises }: ExerciseImpo
     /** Names of exercises that a person has edited here and that differ from the source. */
     kept: [] as string[],
   };
-  const written: (SourceExercise & { id: number })[] = [];
+  const written: (SourceExercise & { id: number; isOwn: boolean })[] = [];
   const newId = async (sql: string): Promise<number> => (await client.query(sql)).rows[0].id;
 
   await client.query("SET LOCAL fitgraph.catalogue_import = 'on'");
-  const { rows } = await client.query(STATES_SQL, [exercises.flatMap(({ id }) => id ?? [])]);
+  const ids = exercises.flatMap(({ id }) => id ?? []);
+
+  await client.query(LOCK_SQL, [ids]);
+  const { rows } = await client.query(STATES_SQL, [ids]);
   const states = new Map(
     (rows as { id: number; isEdited: boolean; stored: SourceExercise }[]).map((state) => [
       state.id,
@@ -298,7 +331,7 @@ async function writeExercises(client: Client, { terms, exercises }: ExerciseImpo
     else if (isOwn && isEdited) report.kept.push(exercise.translations[0]!.name);
     else {
       report[stored ? 'updated' : 'created'] += 1;
-      written.push({ ...merged, id: exerciseId });
+      written.push({ ...merged, id: exerciseId, isOwn });
     }
   }
 

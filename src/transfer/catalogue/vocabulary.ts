@@ -70,7 +70,7 @@ export async function matchTerms(
   const matches: Match[] = [];
 
   for (const term of Object.keys(TABLES) as Term[]) {
-    const { rows } = await client.query(`SELECT "name" FROM "${TABLES[term]}"`);
+    const { rows } = await client.query(`SELECT "name" FROM "${TABLES[term]}" ORDER BY "id" DESC`);
     const catalogueNames = new Map<string, string>(rows.map(({ name }) => [fold(name), name]));
 
     for (const name of new Set(exercises.flatMap((exercise) => namesOf(term, exercise)))) {
@@ -84,6 +84,7 @@ export async function matchTerms(
         catalogueName: catalogueName ?? wanted,
         isNew: catalogueName === undefined,
       });
+      if (catalogueName === undefined) catalogueNames.set(fold(wanted), wanted);
     }
   }
 

@@ -73,12 +73,13 @@ function AddLink({ entity }: { entity: Entity }) {
 /** Rows that the user has added, with their present states, the latest first. */
 async function renderContributions({ operations, query }: CatalogueRequest) {
   const entities = contributedEntities();
+  const after = textOf(query, 'after') || undefined;
   const { rows: changes, nextCursor } = await operations.findChanges(
     {
       operation: { eq: 'CREATED' },
       table: { in: entities.map((entity) => resourceOf(entity)!.table) },
     },
-    textOf(query, 'after') || undefined,
+    after,
   );
   const contributions = entities.map(async (entity) => {
     const ownChanges = changes.filter(({ table }) => table === resourceOf(entity)!.table);
@@ -100,7 +101,9 @@ async function renderContributions({ operations, query }: CatalogueRequest) {
       <RowTable
         label="Your contributions"
         rows={rows.sort((a, b) => b.addedAt.localeCompare(a.addedAt))}
-        emptyText="You have added nothing yet."
+        emptyText={
+          after || nextCursor ? 'None of these exist any more.' : 'You have added nothing yet.'
+        }
         hasTimes
       />
       <NextLink label="Next" query={{ after: nextCursor }} />

@@ -234,6 +234,30 @@ test('the author changes the parts and the number of portions', async () => {
   ).toMatchObject({ energy: 300, parts: [{ grams: '100.00' }], units: [{ grams: '13' }] });
 });
 
+test('the version of a recipe changes with its parts, also if its values stay the same', async () => {
+  const recipe = await createRecipe(ann, [
+    { ingredientId: await foodOf(curator), grams: '100' },
+    { ingredientId: await foodOf(curator, { energy: 700 }), grams: '200' },
+  ]);
+  const versionOf = async () =>
+    (await ann.ask(`{ ingredient(id: ${recipe.id}) { version } }`)).ingredient.version;
+  const version = await versionOf();
+  const doubled = recipe.parts.map(({ id, grams }: Part) => ({
+    id,
+    grams: `${2 * Number(grams)}`,
+  }));
+
+  await make(ann, UPDATE_FOOD, { id: recipe.id, input: { parts: doubled } });
+  expect(await versionOf()).not.toBe(version);
+  expect(
+    (
+      await ann.query(
+        `mutation { updateIngredient(id: ${recipe.id}, ifVersion: "${version}", input: { brand: "Mill" }) { errors { code } } }`,
+      )
+    ).text,
+  ).toContain('CONFLICT');
+});
+
 test('errors name the fields of parts and portions', async () => {
   const food = await foodOf(curator);
   const secret = await foodOf(bob);
@@ -513,6 +537,23 @@ test('curators see and undo changes of parts', async () => {
 
   expect(made.errors).toEqual([]);
   expect((await recipeOf(bob, recipe.id)).energy).toBe(100);
+});
+
+test('an undo does not check the constraints of later writes early', async () => {
+  const food = await foodOf(curator);
+  const createSchedule = (alias: string) =>
+    `${alias}: createSchedule(input: { name: "${alias}", isActive: true }) { schedule { isActive } errors { message } }`;
+
+  await curator.ask(`mutation { ${createSchedule('first')} }`);
+  await make(curator, UPDATE_FOOD, { id: food, input: { brand: 'Mill' } });
+  const { catalogueChanges } = await curator.ask(
+    `{ catalogueChanges(where: { table: { eq: "ingredient" }, rowId: { eq: ${food} } }, last: 1) { nodes { id } } }`,
+  );
+  const { undone, second } = await curator.ask(
+    `mutation @atomic { undone: undoCatalogueChange(id: ${catalogueChanges.nodes[0].id}) { ${ERRORS} } ${createSchedule('second')} }`,
+  );
+
+  expect([undone.errors, second]).toEqual([[], { schedule: { isActive: true }, errors: [] }]);
 });
 
 test('the removal of a part cannot be undone after its food was deleted', async () => {

@@ -266,7 +266,7 @@ test.each(MARKUP)('escapes %s in searches, actions and unknown paths', async (pa
 
   expect([redirect.status, redirect.headers.get('location')]).toEqual([
     303,
-    '/login?next=%2Fuser%2Fapi-key',
+    `/login?next=${encodeURIComponent(`/user/api-key${parameters}`)}`,
   ]);
 });
 

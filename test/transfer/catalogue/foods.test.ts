@@ -162,6 +162,22 @@ test('writes nothing twice, and only what has changed at the source', async () =
   });
 });
 
+test('gives a food another version if only its portion has changed at the source', async () => {
+  const beans = { ...NUTELLA, code: '4000521006532', product_name_en: 'Beans' };
+  const versionOf = async () =>
+    (
+      await fitgraph.anonymous.ask(
+        `{ food: ingredientByBarcode(code: "${beans.code}") { version } }`,
+      )
+    ).food.version;
+
+  await run(lines(beans));
+  const version = await versionOf();
+
+  await run(lines({ ...beans, serving_size: '20 g' }));
+  expect(await versionOf()).not.toBe(version);
+});
+
 test('leaves foods unchanged that a person has edited here, and reports them', async () => {
   await fitgraph.sql(
     `UPDATE "ingredient" SET "name" = 'Nutella (jar)' WHERE "code" = '3017620422003'`,
