@@ -106,8 +106,10 @@ const GIVE_PORTIONS_SQL = `
 INSERT INTO "given_portion" SELECT i."id" AS "ingredient_id", p."unit", coalesce(l."id", g."language_id") AS "language_id", coalesce(p."amount", 1) AS "amount", round(p."grams")::integer AS "gram",
     CASE WHEN EXISTS (SELECT FROM "recipe_part" q WHERE q."recipe_id" = i."id") THEN nullif(round(p."portions"), 0)::integer END AS "portions"
   FROM "given_food" g JOIN "ingredient" i ON ${SAME_FOOD_SQL} CROSS JOIN LATERAL
-    json_to_recordset(g."portions") AS p("unit" text, "language" text, "amount" numeric(5, 2), "grams" numeric, "portions" numeric) LEFT JOIN ${LANGUAGES_SQL} l ON l."short_name" = p."language"
-  WHERE g."outcome" IN ('created', 'updated', 'unchanged') AND i."edited_at" IS NULL AND (p."language" IS NULL OR l."id" IS NOT NULL)`;
+    ROWS FROM (json_to_recordset(g."portions") AS ("unit" text, "language" text, "amount" numeric(5, 2), "grams" numeric, "portions" numeric))
+      WITH ORDINALITY p("unit", "language", "amount", "grams", "portions", "place") LEFT JOIN ${LANGUAGES_SQL} l ON l."short_name" = p."language"
+  WHERE g."outcome" IN ('created', 'updated', 'unchanged') AND i."edited_at" IS NULL AND (p."language" IS NULL OR l."id" IS NOT NULL)
+  ORDER BY i."id", p."place"`;
 const UNITS_SQL = `
 SELECT DISTINCT ON ("ingredient_id", "unit_id", "amount") p."ingredient_id", p."amount", p."gram", p."portions",
     (SELECT min(u."id") FROM "household_unit" u WHERE lower(u."name") = lower(p."unit") AND u."language_id" = p."language_id") AS "unit_id"

@@ -17,17 +17,18 @@ import { createTerms, matchTerms, translatorOf, type Match } from './vocabulary'
 /** From this similarity (pg_trgm) on, two names in one language mean the same exercise. */
 const MIN_SIMILARITY = 0.85;
 
-/** How exercises are found in the catalogue, the surest way first. */
-const FOUND_BY = ['source', 'uuid', 'name', 'likeness'] as const;
+/** How an exercise is found in the catalogue. */
+type FoundBy = 'source' | 'uuid' | 'name' | 'likeness';
+
+/** The surest ways first. */
+const FOUND_BY: readonly (readonly FoundBy[])[] = [['source'], ['uuid'], ['name', 'likeness']];
 
 export interface ExerciseImportPlan {
   terms: Match[];
   exercises: {
     exercise: SourceExercise;
     id?: number;
-
-    /** How the exercise is found in the catalogue. */
-    foundBy?: (typeof FOUND_BY)[number];
+    foundBy?: FoundBy;
     nameInCatalogue?: string;
   }[];
 }
@@ -213,11 +214,11 @@ async function planImport(
   // An exercise of the catalogue is completed by at most one of the source.
   const owners = new Map<number, SourceExercise>();
 
-  for (const way of FOUND_BY) {
+  for (const ways of FOUND_BY) {
     for (const exercise of exercises) {
       const row = found.get(exercise.uuid!);
 
-      if (row?.foundBy === way && !owners.has(row.id)) owners.set(row.id, exercise);
+      if (row && ways.includes(row.foundBy) && !owners.has(row.id)) owners.set(row.id, exercise);
     }
   }
 

@@ -199,6 +199,17 @@ test('lines that no export contains are refused, or named', async () => {
   );
 });
 
+test('fields that no export has are ignored', async () => {
+  const [good] = (await exportOf(fitgraph)).flatMap(({ food }) => food ?? []);
+  const others = { number: 'x', outcome: 'created', licenseName: 'nope', energy: 1e10 };
+  const food = { ...others, ...good!, sourceId: 'others', name: 'Other fields', code: undefined };
+
+  expect(await importInto(other, textOf([{ food }]))).toMatchObject({
+    foods: { created: 1 },
+    refused: [],
+  });
+});
+
 test('the longest names, portions and images of the catalogue are imported', async () => {
   const lines = await exportOf(fitgraph);
   const [food] = lines.flatMap((line) => line.food ?? []);

@@ -303,6 +303,32 @@ test('imports foods of FoodData Central', async () => {
   });
 });
 
+test('takes the first of several portions of FoodData Central with the same unit', async () => {
+  const portions = [
+    { amount: 1, modifier: 'cup, chopped', gramWeight: 91 },
+    { amount: 1, modifier: 'cup, sliced', gramWeight: 70 },
+  ];
+  const foods = Array.from({ length: 40 }, (_, index) => ({
+    fdcId: 900_000 + index,
+    description: `Vegetable ${index}`,
+    foodNutrients: [
+      ...[1008, 1003, 1005, 1004].map((id) => ({ nutrient: { id }, amount: id === 1008 ? 17 : 1 })),
+    ],
+    foodPortions: index % 2 ? portions : portions.toReversed(),
+  }));
+  const gramsOf = () =>
+    fitgraph.sql(
+      `SELECT i."name", u."gram" FROM "ingredient" i JOIN "ingredient_unit" u ON u."ingredient_id" = i."id" WHERE i."name" LIKE 'Vegetable %' ORDER BY i."source_id"`,
+    );
+
+  await run(JSON.stringify({ SRLegacyFoods: foods }));
+  const grams = await gramsOf();
+
+  expect(grams).toEqual(
+    foods.map(({ description }, index) => ({ name: description, gram: index % 2 ? 91 : 70 })),
+  );
+});
+
 describe('a table of one’s own', () => {
   const table =
     'Barcode;Lebensmittel;kcal;Eiweiß;Kohlenhydrate;Fett;Hinweis\n;"Quark; mager";67;12,0;4,0;0,2;x\n';
