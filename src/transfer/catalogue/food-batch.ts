@@ -48,10 +48,10 @@ CREATE TEMPORARY TABLE "given_portion" ON COMMIT DELETE ROWS AS
 CREATE TEMPORARY TABLE "seen_food" ("source_name" text COLLATE "C", "source_id" text COLLATE "C", PRIMARY KEY ("source_id", "source_name"));
 `;
 
-/** The languages of an export may be others than those of the catalogue. */
 /** SQL: one language for each code. */
 const LANGUAGES_SQL = '(SELECT "short_name", min("id") AS "id" FROM "language" GROUP BY 1)';
 
+/** The languages of an export may be others than those of the catalogue. */
 const GIVE_SQL = `
 INSERT INTO "given_food" ("number", "outcome", "license", "portions", "parts", ${names.join(', ')})
   SELECT f."number", coalesce(f."outcome", CASE WHEN l."id" IS NULL THEN 'nameless' END), f."licenseName", f."portions", f."parts", ${Object.values(VALUES).join(', ')}
