@@ -97,7 +97,10 @@ function mergeControlOf(entity: Entity, similarRows: readonly ListedRow[]): Form
     label: `Id of the ${rowNounOf(entity)} that remains`,
     kind: 'integer',
     required: true,
-    ...(matches.length && { matches, helpText: 'Or choose one with a similar name:' }),
+    ...(matches.length && {
+      matches,
+      helpText: 'Enter an id, or choose a row with a similar name.',
+    }),
   };
 }
 
