@@ -38,6 +38,7 @@ export class Database implements SessionDatabase {
   readonly writeLimiters: ClientLimiters;
   readonly sessionUsers: SessionUsers;
   readonly preparedStatements = new PreparedStatements();
+  onPublicWrite?: () => void;
   private readonly pools: Pools;
 
   constructor(readonly options: ConnectionOptions) {

@@ -46,6 +46,9 @@ export interface SessionDatabase {
   readonly writeLimiters: ClientLimiters;
   readonly writePool: Pool;
 
+  /** Called after each transaction that may have changed public rows. */
+  onPublicWrite?: () => void;
+
   /** SQL that begins a transaction of a session user, or of the server itself. */
   beginSql(sessionUserId: string | undefined, beginStatement: string): string;
 
@@ -99,6 +102,7 @@ export class DatabaseSession implements StatementContext {
 
   /** Whether a write has begun, which is completed even if the client disconnects. */
   isWriting = false;
+  private mayChangePublicRows = false;
   private clientKind: ClientKind = 'own';
   private openTransaction?: OpenTransaction;
   clientKey: LimiterClientKey = SERVER_CLIENT_KEY;
@@ -296,7 +300,7 @@ export class DatabaseSession implements StatementContext {
         if (!outcome.shouldCommit) throw new RolledBackError();
         outerTransaction?.compensations.push(...compensations);
         return outcome.result;
-      });
+      }, false);
     } catch (error) {
       if (!(error instanceof CommitOutcomeUnknown)) {
         for (const compensate of compensations) await compensate();
@@ -326,8 +330,13 @@ export class DatabaseSession implements StatementContext {
   }
 
   /** Runs `callback` in a transaction, or in a savepoint if a transaction is open. */
-  async transaction<T>(callback: (transaction: Transaction) => Promise<T>): Promise<T> {
+  async transaction<T>(
+    callback: (transaction: Transaction) => Promise<T>,
+    mayChangePublicRows = true,
+  ): Promise<T> {
     const { clientKey, openTransaction } = this;
+
+    this.mayChangePublicRows ||= mayChangePublicRows;
 
     if (openTransaction) {
       return openTransaction.transaction.savepoint(() => callback(openTransaction.transaction));
@@ -342,6 +351,8 @@ export class DatabaseSession implements StatementContext {
       return await this.runTransaction(this.database.writePool, BEGIN_STATEMENT, callback);
     } finally {
       writeLimiter.release(clientKey);
+      // After an error, too, because the outcome of COMMIT may be unknown.
+      if (this.mayChangePublicRows) this.database.onPublicWrite?.();
     }
   }
 

@@ -99,7 +99,10 @@ export interface RateBudget {
   beginUnreserved(): CostReservation;
   chargeResponseBytes(bytes: number): void;
 
-  /** Throws RATE_LIMITED if the budget is spent. Reserved cost does not count as spent. */
+  /** Whether the budget is spent. Reserved cost does not count as spent. */
+  readonly isSpent: boolean;
+
+  /** Throws RATE_LIMITED if the budget is spent. */
   requireRemainingBudget(): void;
 
   /**

@@ -152,6 +152,10 @@ class RequestBudget implements RateBudget {
     this.chargedCost += cost;
   }
 
+  get isSpent(): boolean {
+    return (this.bucket ??= this.findBucket()).excessCost > 0;
+  }
+
   requireRemainingBudget(): void {
     this.bucket ??= this.findBucket();
 

@@ -102,9 +102,14 @@ export class LeakyBucket {
     for (const resume of [...this.resumeCallbacks]) resume();
   }
 
+  /** Cost spent, without reservations, beyond the capacity; negative if some is left. */
+  get excessCost(): number {
+    return this.updateLevel() - this.reservedCost - this.capacity;
+  }
+
   /** Throws RATE_LIMITED if the cost spent, without reservations, exceeds the capacity. */
   requireCapacity(): void {
-    const excessCost = this.updateLevel() - this.reservedCost - this.capacity;
+    const { excessCost } = this;
 
     if (excessCost > 0) throw this.rateLimitError(excessCost);
   }

@@ -10,6 +10,7 @@ import { POLICIES_BY_API } from '../engine/declare/policies';
 import { Loaders } from '../engine/read/batch-loader';
 import type { DatabaseSession } from '../database/session';
 import { awaitTurn } from '../shared/fair-turns';
+import type { RestContext } from '../rest/request';
 import type { Route } from '../rest/routes';
 import { AccountService } from './account';
 import { Authentication } from './authentication';
@@ -201,6 +202,7 @@ export class RequestContext implements Context {
   operationName?: string | null = undefined;
 
   route?: Route = undefined;
+  keepResponse?: RestContext['keepResponse'] = undefined;
   private accountService?: AccountService = undefined;
   private usesTimeZone: boolean;
 

@@ -11,6 +11,7 @@ import type { Config } from '../shared/config';
 import { ChangeLog } from '../engine/changes/change-log';
 import { NotificationListener } from '../engine/changes/listener';
 import { DerivedValueCache } from '../engine/changes/derived-values';
+import { PublicDataVersion } from '../engine/changes/public-data';
 import { PlannerStatistics } from '../engine/read/planner-statistics';
 import { CatalogueCache } from '../engine/changes/catalogue-cache';
 import { allEntities } from '../engine/declare/registry';
@@ -44,6 +45,7 @@ export interface Services extends ResolverServices {
   idempotencyKeyStore: IdempotencyKeyStore;
   catalogue: CatalogueCache;
   derivedValues: DerivedValueCache;
+  publicData: PublicDataVersion;
   notificationListener: NotificationListener;
   plannerStatistics: PlannerStatistics;
   media: Media;
@@ -70,12 +72,14 @@ export async function startServices(
   const listener = new NotificationListener(database, log);
   const catalogue = new CatalogueCache(database, allEntities(), listener);
   const changeLog = new ChangeLog(database, listener, log);
+  const publicData = new PublicDataVersion(listener, catalogue);
 
   imageWorkerPool.cpuTimeLimitMs = config.imageTimeout;
   imageWorkerPool.maxJpegMegapixels = config.maxJpegMegapixels;
   const media = await Media.openAndCheck(config);
   const fileRemoval = new FileRemoval(database, media, listener, log);
 
+  database.onPublicWrite = publicData.advance;
   await listener.start();
   await catalogue.reload();
   await changeLog.start();
@@ -115,6 +119,7 @@ export async function startServices(
       notificationListener: listener,
       catalogue,
       derivedValues: new DerivedValueCache(),
+      publicData,
       changeLog,
       tokenVault,
       browserSessions: new BrowserSessions(tokenVault, forwardedHeaders.basePath),

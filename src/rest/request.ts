@@ -57,6 +57,14 @@ export interface PostedForm {
   values: FormTextValues;
 }
 
+/** A successful JSON response, without the headers that differ between equal requests. */
+export interface FinishedResponse {
+  headers: Readonly<Record<string, string>>;
+  contentType: string;
+  bodyText: string;
+  route?: Route;
+}
+
 /** What the application provides for a request: authentication, idempotency and cost accounting. */
 export interface RestContext {
   /**
@@ -109,6 +117,9 @@ export interface RestContext {
     ): Promise<RestResponse>;
   };
   route?: Route;
+
+  /** Keeps the response for requests with the same result. Absent if it may be personal. */
+  keepResponse?(finishedResponse: FinishedResponse): void;
 
   /** Waits for a fair turn of the client to do synchronous work, such as validating a document. */
   awaitTurn(): Promise<void>;

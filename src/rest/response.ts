@@ -46,19 +46,21 @@ export const responseHeaders = (
  */
 const MAX_STRING_BODY_CHARACTERS = 1 << 16;
 
-/** Sends a response. Without `bodyText`, it has neither a body nor a Content-Type. */
+/** Sends a response. Without a body, it has neither a body nor a Content-Type. */
 export function sendResponse(
   response: ServerResponse,
   status: number,
   headers: Headers,
   contentType: string,
-  bodyText: string | undefined,
+  finishedBody: string | Buffer | undefined,
 ): void {
-  if (bodyText === undefined) {
+  if (finishedBody === undefined) {
     return void response.writeHead(status, { ...headers, 'Content-Length': '0' }).end();
   }
 
-  const body = bodyText.length > MAX_STRING_BODY_CHARACTERS ? Buffer.from(bodyText) : bodyText;
+  const isLongString =
+    typeof finishedBody === 'string' && finishedBody.length > MAX_STRING_BODY_CHARACTERS;
+  const body = isLongString ? Buffer.from(finishedBody) : finishedBody;
 
   response.writeHead(status, {
     'Content-Type': contentType,

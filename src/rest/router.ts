@@ -33,7 +33,12 @@ import type {
   RestRequest,
 } from './request';
 import { matchesIfNoneMatch } from './preconditions';
-import { responseHeaders, publicCacheHeaders, sendResponse } from './response';
+import {
+  PRIVATE_CACHE_CONTROL,
+  publicCacheHeaders,
+  responseHeaders,
+  sendResponse,
+} from './response';
 import { findRoute, READ_METHODS, type Route } from './routes';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -275,7 +280,7 @@ class Router {
     request: RestRequest,
     response: ServerResponse,
   ): Promise<void> {
-    const { message, representation, form, context } = request;
+    const { message, representation, form, context, route } = request;
     const { status, body } = restResponse;
     const { maxResponseBytes } = this.options;
     const isHtmlPage =
@@ -304,13 +309,28 @@ class Router {
       context.chargeResponseBytes(bytes);
     }
 
-    const headers = responseHeaders(request, restResponse.headers, context.responseHeaders());
+    const headers = responseHeaders(request, restResponse.headers);
 
     // The ETag identifies the compact JSON representation; indented JSON and HTML have different
     // bytes.
     if (representation.format !== 'json' || representation.indent !== undefined) {
       delete headers.ETag;
     }
+
+    const isSuccessfulRead = ['GET', 'HEAD'].includes(message.method!) && status === 200;
+    const contentType = MEDIA_TYPE_BY_FORMAT.json;
+
+    if (isSuccessfulRead && bodyText !== undefined) {
+      if (!headers.ETag && !headers['Cache-Control']) {
+        Object.assign(headers, publicCacheHeaders(bodyText));
+      }
+
+      if (headers['Cache-Control'] !== PRIVATE_CACHE_CONTROL) {
+        context.keepResponse?.({ headers: { ...headers }, contentType, bodyText, route });
+      }
+    }
+
+    Object.assign(headers, context.responseHeaders());
 
     if (isHtmlPage) {
       return this.sendPage(
@@ -319,21 +339,11 @@ class Router {
       );
     }
 
-    if (
-      (message.method === 'GET' || message.method === 'HEAD') &&
-      status === 200 &&
-      bodyText !== undefined
-    ) {
-      if (!headers.ETag && !headers['Cache-Control']) {
-        Object.assign(headers, publicCacheHeaders(bodyText));
-      }
-
-      if (headers.ETag && matchesIfNoneMatch(message.headers, headers.ETag)) {
-        return void response.writeHead(304, headers).end();
-      }
+    if (isSuccessfulRead && headers.ETag && matchesIfNoneMatch(message.headers, headers.ETag)) {
+      return void response.writeHead(304, headers).end();
     }
 
-    sendResponse(response, status, headers, MEDIA_TYPE_BY_FORMAT.json, bodyText);
+    sendResponse(response, status, headers, contentType, bodyText);
   }
 
   private async sendPage(renderInput: RenderInput, response: ServerResponse): Promise<void> {

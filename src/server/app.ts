@@ -33,6 +33,7 @@ import { ErrorResponder } from './error-responder';
 import { DEGRADATIONS, Readiness, type Degradation } from './readiness';
 import { createRequestListener } from './request-steps';
 import { createExpressApp, type AppDependencies } from './routes';
+import { ResultCache } from './result-cache';
 import { findRepeatedHeader, normalizeTarget } from './request-target';
 
 export interface App {
@@ -78,6 +79,9 @@ export async function createApp(processServices: Services): Promise<App> {
     errorResponder,
     errorContainment,
   );
+  const resultCache = config.resultCache
+    ? new ResultCache(config.resultCache, processServices.publicData)
+    : undefined;
   const { executor, restExecutor } = createExecutors(processServices);
   const readiness = new Readiness(database);
   const gauges: ServerGauges = {
@@ -85,6 +89,7 @@ export async function createApp(processServices: Services): Promise<App> {
     degradationFlags: () => degradationFlags(readiness.state.degradations),
     rejectedCounts: admissionControl.rejectedCounts,
     queueingDelay: longestWaitMs,
+    resultCache: () => resultCache,
     subscriptionCounts: () => ({
       running: executor.openSubscriptionCount,
       deliveredEvents: executor.deliveredEventCount,
@@ -136,7 +141,13 @@ export async function createApp(processServices: Services): Promise<App> {
   const expressApp = createExpressApp(dependencies);
 
   return {
-    listener: createRequestListener({ ...dependencies, admissionControl, restHandler, expressApp }),
+    listener: createRequestListener({
+      ...dependencies,
+      admissionControl,
+      resultCache,
+      restHandler,
+      expressApp,
+    }),
     onConnection: yieldToNewConnections,
     onUpgrade: createUpgradeListener({ ...dependencies, admissionControl, webSockets }),
     onClientError: createParserErrorListener(cors),

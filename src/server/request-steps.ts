@@ -12,6 +12,7 @@ import { PRIVATE_CACHE_CONTROL } from '../rest/response';
 import type { RestHandler } from '../rest/router';
 import { API_BASE_PATH } from '../rest/routes';
 import type { AdmissionControl } from './admission-control';
+import type { ResultCache } from './result-cache';
 import { discardUnreadBody } from './connections';
 import { findRepeatedHeader, normalizeTarget } from './request-target';
 import { isProbeRequest, type AppDependencies } from './routes';
@@ -24,6 +25,9 @@ interface StepDependencies extends Pick<
   'services' | 'requestContexts' | 'errorResponder' | 'errorContainment' | 'cors'
 > {
   admissionControl: AdmissionControl;
+
+  /** Absent if it is turned off. */
+  resultCache?: ResultCache;
   restHandler: RestHandler;
   expressApp: RequestListener;
 }
@@ -47,6 +51,7 @@ export function createRequestListener(dependencies: StepDependencies): RequestLi
     errorContainment,
     cors,
     admissionControl,
+    resultCache,
     restHandler,
     expressApp,
   } = dependencies;
@@ -88,6 +93,10 @@ export function createRequestListener(dependencies: StepDependencies): RequestLi
 
     cancelReadsOnDisconnect(context, response);
     observeRequest(request, response, context, services);
+    next(request, response);
+  };
+
+  const compress: Step = (request, response, next) => {
     compressResponse(request, response);
     next(request, response);
   };
@@ -135,6 +144,15 @@ export function createRequestListener(dependencies: StepDependencies): RequestLi
       });
   };
 
+  const respondFromCache: Step = (request, response, next) => {
+    const sent =
+      isRestRequest(request) &&
+      resultCache?.respond(request, response, requestContexts.get(request));
+
+    if (!sent) return next(request, response);
+    sent.catch((error: unknown) => errorResponder.handleError(error, request, response));
+  };
+
   // REST bypasses Express, which would take more than half of the duration of a short request.
   const handleWithRest: Step = (request, response, next) => {
     if (isRestRequest(request)) {
@@ -164,6 +182,8 @@ export function createRequestListener(dependencies: StepDependencies): RequestLi
     respondToPreflight,
     addHstsHeader,
     signInByProxy,
+    respondFromCache,
+    compress,
     handleWithRest,
     handleWithExpress,
   ]);

@@ -268,6 +268,9 @@ export const SETTINGS = {
   maxResponseBytes: setting('MAX_RESPONSE_BYTES', sizeParser, '16MB').describe(
     'Maximum size of a GraphQL or REST response: `RESULT_TOO_LARGE`, 400. Exports (`/graphql/export.csv`) may be larger.',
   ),
+  resultCache: setting('RESULT_CACHE', parserWithKeyword('off', 0, sizeParser), '32MB').describe(
+    'Memory per worker for finished responses to anonymous reads of public rows (or `off`). They are kept until a public row changes.',
+  ),
   maxJson: setting('MAX_JSON', sizeParser, '1MB').describe(
     'Maximum size of a GraphQL request in JSON. JSON of either interface has at most 1,000 top-level members and 20,000 values in all.',
   ),

@@ -32,6 +32,14 @@ export interface ServerGauges {
    * Flags of known degradations: 1 if the latest check has found the degradation, else 0.
    */
   degradationFlags(): Record<string, number>;
+
+  /** Undefined if the result cache is turned off. */
+  resultCache():
+    | {
+        counts: { hit: number; miss: number };
+        size: { entries: number; bytes: number };
+      }
+    | undefined;
   subscriptionCounts(): {
     running: number;
     deliveredEvents: number;
@@ -268,6 +276,7 @@ export class Metrics {
   }
 
   private addCacheMetrics(): void {
+    const { resultCache } = this.gauges;
     const { derivedValues, catalogue, database } = this.services;
     const metrics = this.metricsByDocsSection.subscriptions;
     const entryCounts = () => ({
@@ -276,13 +285,25 @@ export class Metrics {
       user_objects: derivedValues.size.objects,
       statement_names: database.preparedStatements.nameCount,
       reference_rows: catalogue.rowCount,
+      responses: resultCache()?.size.entries ?? 0,
     });
 
     metrics.addGauge(
       'fitgraph_cache_entries',
-      'Entries of in-memory caches, by `cache`: `user_states`, `user_values` and `user_objects` (computed values and their objects), `statement_names`, `reference_rows`.',
+      'Entries of in-memory caches, by `cache`: `user_states`, `user_values` and `user_objects` (computed values and their objects), `statement_names`, `reference_rows`, `responses` (anonymous reads of public rows).',
       entryCounts,
       { label: 'cache' },
+    );
+    metrics.addGauge(
+      'fitgraph_response_cache_bytes',
+      'Memory of the responses that are kept (`RESULT_CACHE`).',
+      () => resultCache()?.size.bytes ?? 0,
+    );
+    metrics.addCounter(
+      'fitgraph_response_cache_requests_total',
+      'Anonymous reads of public rows, by `result`: `hit` (answered with a kept response) or `miss`.',
+      () => resultCache()?.counts ?? { hit: 0, miss: 0 },
+      'result',
     );
   }
 

@@ -144,8 +144,18 @@ export class Fitgraph {
     return new Person(this.url);
   }
 
-  /** Executes SQL directly in the database. */
+  /**
+   * Executes SQL directly in the database. Counts as a write of this instance, which is told of it
+   * at once; `sqlOfOthers` does not.
+   */
   async sql(text: string, values?: unknown[]): Promise<Record<string, any>[]> {
+    const rows = await this.sqlOfOthers(text, values);
+
+    this.services.publicData.advance();
+    return rows;
+  }
+
+  async sqlOfOthers(text: string, values?: unknown[]): Promise<Record<string, any>[]> {
     return (await this.database.pool.query(text, values)).rows;
   }
 

@@ -14,7 +14,11 @@ import { decodeCursor, encodeCursor } from '../declare/cursors';
 import { invalidArgumentError, ClientError } from '../declare/errors';
 import type { NotificationListener } from './listener';
 
-const NOTIFICATION_CHANNEL = 'fitgraph_change';
+/**
+ * Notification channel of changes. The payload is the id of the user whose rows have changed, or the
+ * name of a public table; empty if all data may have changed.
+ */
+export const CHANGE_CHANNEL = 'fitgraph_change';
 
 export const CURSOR_MAX_AGE_DAYS = 30;
 
@@ -217,9 +221,8 @@ export class ChangeLog {
     listener: NotificationListener,
     private readonly log: Logger,
   ) {
-    listener.registerHandler(NOTIFICATION_CHANNEL, {
+    listener.registerHandler(CHANGE_CHANNEL, {
       onNotification: (payload) => {
-        // An empty payload means that all data may have changed.
         if (payload === '') this.wakeAllWatchers();
         else this.wakeWatchersOf(payload);
       },

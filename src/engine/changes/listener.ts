@@ -62,7 +62,7 @@ export const RUNNING_WORKER_COUNT_SQL = `SELECT count(*)::int AS "workers" FROM 
 export class NotificationListener {
   /** Random number that identifies this process among all instances. */
   readonly instanceNumber = randomInt(1, 2 ** 31);
-  private readonly handlers = new Map<string, NotificationHandler>();
+  private readonly handlersByChannel = new Map<string, NotificationHandler[]>();
   private client?: Client;
   private heartbeatTimer?: NodeJS.Timeout;
   private isStopped = false;
@@ -75,9 +75,11 @@ export class NotificationListener {
     private readonly log: Logger,
   ) {}
 
-  /** Registers the handler of a channel. Call it only before `start`. */
+  /** Registers a handler of a channel. Call it only before `start`. */
   registerHandler(channel: string, handler: NotificationHandler): void {
-    this.handlers.set(channel, handler);
+    const handlers = this.handlersByChannel.get(channel) ?? [];
+
+    this.handlersByChannel.set(channel, [...handlers, handler]);
   }
 
   async start(): Promise<void> {
@@ -95,9 +97,10 @@ export class NotificationListener {
     client.on('notification', ({ channel, payload = '' }) => {
       this.notificationCount += 1;
       if (channel === DATA_REPLACED_CHANNEL) this.reportMissedNotifications();
-      const handler = this.handlers.get(channel);
 
-      if (handler) this.runHandler(handler, () => handler.onNotification(payload));
+      for (const handler of this.handlersByChannel.get(channel) ?? []) {
+        this.runHandler(handler, () => handler.onNotification(payload));
+      }
     });
 
     try {
@@ -110,7 +113,7 @@ export class NotificationListener {
         this.instanceNumber,
       ]);
 
-      for (const channel of [...this.handlers.keys(), DATA_REPLACED_CHANNEL]) {
+      for (const channel of [...this.handlersByChannel.keys(), DATA_REPLACED_CHANNEL]) {
         await client.query(`LISTEN ${channel}`);
       }
 
@@ -147,7 +150,7 @@ export class NotificationListener {
   }
 
   private reportMissedNotifications(): void {
-    for (const handler of this.handlers.values()) {
+    for (const handler of [...this.handlersByChannel.values()].flat()) {
       this.runHandler(handler, () => handler.onMissedNotifications());
     }
   }

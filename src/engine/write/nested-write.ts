@@ -64,7 +64,9 @@ export async function saveRowWithParts(
   await requireRowsWritable(entity, [change], [id], context);
 
   await withRetries(context, () =>
-    runInTransaction(context, (writeContext) => saveParts(entity, id, change, writeContext)),
+    runInTransaction(entity, context, (writeContext) =>
+      saveParts(entity, id, change, writeContext),
+    ),
   );
   context.loaders.clear();
   return { id };

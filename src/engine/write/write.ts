@@ -98,7 +98,7 @@ export async function createRows(
 
   await withRetries(context, async (isFirstAttempt) => {
     await validateDrafts(drafts, context, isFirstAttempt && trustConstraints);
-    await runInTransaction(context, async (writeContext) => {
+    await runInTransaction(entity, context, async (writeContext) => {
       for (const draftGroup of await startWrite(drafts, writeContext)) {
         await writeDraftGroup(draftGroup, writeContext);
       }
@@ -119,11 +119,12 @@ export interface RowWriteContext extends WriteContext {
 }
 
 /**
- * Runs `write` in a transaction. A rollback undoes side effects of hooks outside the database. If
+ * Runs a write of rows of `entity` in a transaction. A rollback undoes side effects of hooks outside the database. If
  * the outcome is unknown, they are kept: an unused file is harmless, a committed row without its
  * file is not.
  */
 export async function runInTransaction<T>(
+  entity: Entity,
   context: Context,
   write: (writeContext: RowWriteContext) => Promise<T>,
 ): Promise<T> {
@@ -136,8 +137,9 @@ export async function runInTransaction<T>(
   };
 
   try {
-    const result = await context.session.transaction((transaction) =>
-      write({ context, transaction, rowsPassedToHooks }),
+    const result = await context.session.transaction(
+      (transaction) => write({ context, transaction, rowsPassedToHooks }),
+      !resourceOf(entity)!.isOwned,
     );
 
     context.session.onRollback(undo);
@@ -312,7 +314,7 @@ async function writeUpdateDrafts(
       throw error;
     });
 
-    return runInTransaction(context, async (writeContext) => {
+    return runInTransaction(entity, context, async (writeContext) => {
       await startWrite(drafts, writeContext);
 
       if (needsRowLocks) {
@@ -447,7 +449,7 @@ export async function executeDeletions(
       }
 
       return deletedHistoryCount;
-    }),
+    }, isPublic),
   );
 
   context.loaders.clear();
