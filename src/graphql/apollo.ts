@@ -23,11 +23,14 @@ import { documentLimitsRule, MAX_TOKENS, VALIDATION_OPTIONS } from './document-l
 import { HTTP_STATUS_BY_ERROR_CODE, TEMPORARY_ERROR_CODES } from '../shared/error-codes';
 import { DRY_RUN_HEADER } from '../shared/messages';
 import { cachedIntrospectionJson } from '../engine/execution/introspection-cache';
+import { matchesIfNoneMatch } from '../rest/preconditions';
+import { publicCacheHeaders } from '../rest/response';
 import { stringifyIncrementally } from '../shared/incremental-json-writer';
 import type { ClaimResult } from '../request/idempotency';
 import type { RequestContext } from '../request/request-context';
 import { dryRunResponse, isDryRun } from './dry-run';
 import { limitFormattedErrors } from './error-limits';
+import { publicOperationTest } from './public-results';
 import {
   hasTemporaryErrorCode,
   JSON_MEDIA_TYPE,
@@ -76,6 +79,7 @@ const isDryRunRequest = ({ extensions, http }: GraphQLRequest): boolean =>
 const graphqlResponsePlugin = (
   executor: Executor,
   maxResponseBytes: number,
+  isPublicOperation = publicOperationTest(executor.schema),
 ): ApolloServerPlugin<ApolloContext> => ({
   requestDidStart: async ({ request, contextValue: { requestContext } }) => {
     // An empty operation name counts as absent.
@@ -124,7 +128,7 @@ const graphqlResponsePlugin = (
           body: { kind: 'single', singleResult: body as FormattedExecutionResult },
         };
       },
-      async willSendResponse({ response: { http, body }, operation }) {
+      async willSendResponse({ response: { http, body }, document, operation }) {
         requestContext.operationName = operation && (operation.name?.value ?? null);
         if (body.kind !== 'single') return;
         const result = body.singleResult;
@@ -146,16 +150,24 @@ const graphqlResponsePlugin = (
 
         setStatusByMediaType(http, result, request.http?.headers.get('accept'));
         setRejectionStatus(http, result);
-        const responseText = await serializeResult(result, requestContext, maxResponseBytes, http);
+        const responseText = `${await serializeResult(result, requestContext, maxResponseBytes, http)}\n`;
 
         requestContext.budget?.chargeResponseBytes(Buffer.byteLength(responseText));
+        const isPublic =
+          requestContext.isAnonymous &&
+          !result.errors &&
+          operation !== undefined &&
+          !isDryRunRequest(request) &&
+          isPublicOperation(document!, operation);
+
+        if (isPublic) publishResult(responseText, request, http, requestContext);
 
         for (const [name, value] of Object.entries(requestContext.responseHeaders())) {
           http.headers.set(name.toLowerCase(), value);
         }
 
         body.singleResult = {
-          data: new SerializedBody(`${responseText}\n`) as unknown as Record<string, unknown>,
+          data: new SerializedBody(responseText) as unknown as Record<string, unknown>,
         };
       },
     };
@@ -244,6 +256,30 @@ function setRejectionStatus(http: ResponseHead, { errors, data }: FormattedExecu
   if (code !== 'RATE_LIMITED') return;
   http.status = 429;
   http.headers.set('retry-after', String(retryAfter));
+}
+
+/**
+ * Keeps a public result for equal requests. Shared caches may store those of GET, but must
+ * revalidate them.
+ */
+function publishResult(
+  bodyText: string,
+  { http: httpRequest }: GraphQLRequest,
+  http: ResponseHead,
+  { keepResponse, operationName }: RequestContext,
+): void {
+  const isGet = httpRequest?.method === 'GET';
+  const headers = isGet ? publicCacheHeaders(bodyText) : {};
+  const contentType = `${negotiateMediaType(httpRequest?.headers.get('accept'))}; charset=utf-8`;
+
+  for (const [name, value] of Object.entries(headers)) http.headers.set(name.toLowerCase(), value);
+  const ifNoneMatch = httpRequest?.headers.get('if-none-match');
+
+  if (isGet && matchesIfNoneMatch({ 'if-none-match': ifNoneMatch }, headers.ETag!)) {
+    http.status = 304;
+  }
+
+  keepResponse?.({ headers, contentType, bodyText, operationName });
 }
 
 class SerializedBody {

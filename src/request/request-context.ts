@@ -243,6 +243,13 @@ export class RequestContext implements Context {
     return this.authentication.viewer;
   }
 
+  /** Whether the request has no credentials, valid or not. */
+  get isAnonymous(): boolean {
+    const { authorization, cookie } = this.head.headers;
+
+    return authorization === undefined && cookie === undefined;
+  }
+
   get timeZone(): string {
     return (this.usesTimeZone && this.viewer?.timeZone) || this.services.timeZone;
   }

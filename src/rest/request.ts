@@ -63,6 +63,9 @@ export interface FinishedResponse {
   contentType: string;
   bodyText: string;
   route?: Route;
+
+  /** Name of the GraphQL operation; null for an anonymous one. */
+  operationName?: string | null;
 }
 
 /** What the application provides for a request: authentication, idempotency and cost accounting. */

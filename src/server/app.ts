@@ -131,6 +131,7 @@ export async function createApp(processServices: Services): Promise<App> {
     apollo,
     eventStreams,
     requestContexts,
+    resultCache,
     readiness,
     errorResponder,
     errorContainment,
@@ -144,7 +145,6 @@ export async function createApp(processServices: Services): Promise<App> {
     listener: createRequestListener({
       ...dependencies,
       admissionControl,
-      resultCache,
       restHandler,
       expressApp,
     }),

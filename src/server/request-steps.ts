@@ -12,7 +12,6 @@ import { PRIVATE_CACHE_CONTROL } from '../rest/response';
 import type { RestHandler } from '../rest/router';
 import { API_BASE_PATH } from '../rest/routes';
 import type { AdmissionControl } from './admission-control';
-import type { ResultCache } from './result-cache';
 import { discardUnreadBody } from './connections';
 import { findRepeatedHeader, normalizeTarget } from './request-target';
 import { isProbeRequest, type AppDependencies } from './routes';
@@ -22,18 +21,15 @@ type Step = (request: IncomingMessage, response: ServerResponse, next: RequestLi
 
 interface StepDependencies extends Pick<
   AppDependencies,
-  'services' | 'requestContexts' | 'errorResponder' | 'errorContainment' | 'cors'
+  'services' | 'requestContexts' | 'errorResponder' | 'errorContainment' | 'cors' | 'resultCache'
 > {
   admissionControl: AdmissionControl;
-
-  /** Absent if it is turned off. */
-  resultCache?: ResultCache;
   restHandler: RestHandler;
   expressApp: RequestListener;
 }
 
 /**
- * Cache headers of GraphQL responses. All are private, because any document may select `viewer`.
+ * Cache headers of GraphQL responses, unless their operation only reads public rows.
  */
 const GRAPHQL_HEADERS: readonly [string, string][] = [
   ['Cache-Control', PRIVATE_CACHE_CONTROL],

@@ -2,9 +2,10 @@
  * Result cache: keeps finished responses to anonymous reads of public rows, until a public row
  * changes. An equal request is answered without routing, authentication and database.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { PublicDataVersion } from '../engine/changes/public-data';
+import { CSRF_PREVENTION_HEADERS } from '../graphql/apollo';
 import type { RequestContext } from '../request/request-context';
 import { matchesIfNoneMatch } from '../rest/preconditions';
 import type { FinishedResponse } from '../rest/request';
@@ -15,9 +16,10 @@ import {
   negotiateCoding,
   type ContentCoding,
 } from '../shared/compression';
+import { DRY_RUN_HEADER } from '../shared/messages';
 
-/** Maximum length of a key, in characters. Those of browsers have a few hundred. */
-const MAX_KEY_LENGTH = 4_000;
+/** Maximum length of a key, in characters, most of which are a GraphQL document. */
+const MAX_KEY_LENGTH = 16_000;
 
 /** Maximum share of the cache that one response may occupy. */
 const MAX_RESPONSE_SHARE = 1 / 16;
@@ -25,8 +27,8 @@ const MAX_RESPONSE_SHARE = 1 / 16;
 /** Memory of an entry besides its key and its bodies, in bytes. */
 const ENTRY_OVERHEAD_BYTES = 1_000;
 
-/** Headers of requests that are not cached: those with credentials or a body. */
-const EXCLUDING_HEADERS = ['authorization', 'cookie', 'content-length', 'transfer-encoding'];
+/** Request headers on which responses depend, besides credentials and those of the proxy. */
+const KEY_HEADERS = ['accept', 'accept-language', 'content-type', ...CSRF_PREVENTION_HEADERS];
 
 interface CacheEntry extends Omit<FinishedResponse, 'bodyText'> {
   version: number;
@@ -38,18 +40,30 @@ interface CacheEntry extends Omit<FinishedResponse, 'bodyText'> {
 const entryBytes = ({ body, bodiesByCoding }: CacheEntry, key: string): number =>
   Math.ceil(body.length * (1 + bodiesByCoding.size / 2)) + 2 * key.length + ENTRY_OVERHEAD_BYTES;
 
-/** Key of a request that determines its response; undefined if the response may be personal. */
+/**
+ * Key of a request, which determines its response; undefined if the response may be personal.
+ * `bodyText` is the body of a POST request.
+ */
 function keyOf(
   { method, url, headers }: IncomingMessage,
-  { request: { baseUrl } }: RequestContext,
+  { isAnonymous, request: { baseUrl } }: RequestContext,
+  bodyText: string | undefined,
 ): string | undefined {
-  if (method !== 'GET' && method !== 'HEAD') return undefined;
-  if (EXCLUDING_HEADERS.some((name) => headers[name] !== undefined)) return undefined;
-  const { accept, 'accept-language': languages } = headers;
-  const key = JSON.stringify([baseUrl, url, accept, languages]);
+  const hasReadBody = method === 'POST' ? bodyText !== undefined : !hasBody(headers);
+  const isRead = method === 'GET' || method === 'HEAD' || method === 'POST';
+
+  if (!isAnonymous || !isRead || !hasReadBody || headers[DRY_RUN_HEADER] !== undefined) {
+    return undefined;
+  }
+
+  const values = KEY_HEADERS.map((name) => headers[name]);
+  const key = JSON.stringify([baseUrl, url, ...values, bodyText]);
 
   return key.length <= MAX_KEY_LENGTH ? key : undefined;
 }
+
+const hasBody = (headers: IncomingHttpHeaders): boolean =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 
 export class ResultCache {
   readonly counts = { hit: 0, miss: 0 };
@@ -74,9 +88,10 @@ export class ResultCache {
     request: IncomingMessage,
     response: ServerResponse,
     context: RequestContext,
+    bodyText?: string,
   ): Promise<void> | undefined {
     const version = this.publicData.current;
-    const key = version === undefined ? undefined : keyOf(request, context);
+    const key = version === undefined ? undefined : keyOf(request, context, bodyText);
 
     if (key === undefined) return undefined;
     const entry = this.entries.get(key);
@@ -108,9 +123,10 @@ export class ResultCache {
     response: ServerResponse,
     context: RequestContext,
   ): Promise<void> {
-    const { body, contentType, route } = entry;
+    const { body, contentType, route, operationName } = entry;
 
     context.route = route;
+    context.operationName = operationName;
     context.chargeResponseBytes(body.length);
     const headers = { ...entry.headers, ...context.responseHeaders() };
 
@@ -118,6 +134,8 @@ export class ResultCache {
       return void response.writeHead(304, headers).end();
     }
 
+    // Those of GraphQL responses are set before.
+    if (!headers.Vary) headers.Vary = String(response.getHeader('Vary'));
     const coding = negotiateCoding(request, headers.Vary, body.length);
 
     if (coding === undefined) return sendResponse(response, 200, headers, contentType, body);

@@ -33,6 +33,7 @@ import type { RequestContextStore } from './request-contexts';
 import type { ErrorContainment, HttpMessageClasses } from './error-containment';
 import type { ErrorResponder } from './error-responder';
 import { DEGRADATIONS, type Readiness } from './readiness';
+import type { ResultCache } from './result-cache';
 import type { Config } from '../shared/config';
 import type { RequestContext } from '../request/request-context';
 import { awaitLargeBodySlot, limitBodySize } from '../shared/body-limit';
@@ -40,12 +41,13 @@ import { decodeText, isSupportedCharset, parseCharset } from '../shared/charsets
 import { describeExceededJsonLimit } from '../shared/json-limits';
 
 /**
- * Parses the JSON bodies of /graphql. It authenticates the request first, because signed-in users
+ * Parses the JSON bodies of /graphql, or responds from the cache. It authenticates the request first, because signed-in users
  * have a higher size limit.
  */
 function graphqlJsonParser(
   { maxBody, maxJson, maxAnonymousBody }: Config,
   contextOf: (request: IncomingMessage) => RequestContext,
+  resultCache: ResultCache | undefined,
 ): RequestHandler {
   const maxBytes = Math.min(maxBody, maxJson);
   const readBodyOfUser = createBodyReader(maxBytes);
@@ -68,20 +70,39 @@ function graphqlJsonParser(
 
     await awaitLargeBodySlot(request, response, authentication.senderUserId);
 
-    const parseBody = async (body: Buffer) => {
+    const respondOrParseBody = async (body: Buffer) => {
+      const text = decodeJsonText(body, charset);
+      const sent = resultCache?.respond(request, response, context, text);
+
+      if (sent) return sent;
       await context.awaitTurn();
-      request.body = parseJson(decodeJsonText(body, charset));
+      request.body = parseJson(text);
+      next();
     };
 
     readBody(request, response, (error?: unknown) => {
       if (error || !Buffer.isBuffer(request.body)) return next(error);
-      parseBody(request.body).then(() => next(), next);
+      respondOrParseBody(request.body).catch(next);
     });
   };
 }
 
 const requestError = (status: number, message: string) =>
   Object.assign(new Error(message), { status });
+
+/** Responds to GET from the cache. */
+const cachedResponder =
+  (
+    contextOf: (request: IncomingMessage) => RequestContext,
+    resultCache: ResultCache | undefined,
+  ): RequestHandler =>
+  (request, response, next) => {
+    const isGet = request.method === 'GET' || request.method === 'HEAD';
+    const sent = isGet && resultCache?.respond(request, response, contextOf(request));
+
+    if (sent) sent.catch(next);
+    else next();
+  };
 
 function createBodyReader(limit: number): RequestHandler {
   const message = `The body is larger than ${limit} bytes.`;
@@ -143,6 +164,9 @@ export interface AppDependencies {
   apollo: ApolloServer<ApolloContext>;
   eventStreams: EventStreamTransport;
   requestContexts: RequestContextStore;
+
+  /** Absent if it is turned off. */
+  resultCache?: ResultCache;
   readiness: Readiness;
   errorResponder: ErrorResponder;
   errorContainment: ErrorContainment;
@@ -253,14 +277,23 @@ const ignoreMediaParameters: RequestHandler = ({ headers }, _response, next) => 
 
 function addGraphQL(
   app: Express,
-  { services, executor, trustedDocuments, apollo, eventStreams, requestContexts }: AppDependencies,
+  {
+    services,
+    executor,
+    trustedDocuments,
+    apollo,
+    eventStreams,
+    requestContexts,
+    resultCache,
+  }: AppDependencies,
 ): void {
   const { config, log } = services;
 
   app.use(
     '/graphql',
     ignoreMediaParameters,
-    graphqlJsonParser(config, requestContexts.get),
+    cachedResponder(requestContexts.get, resultCache),
+    graphqlJsonParser(config, requestContexts.get, resultCache),
     eventStreams.handle,
   );
   app.use(
