@@ -11,7 +11,7 @@ import type { Config } from '../shared/config';
 import { ChangeLog } from '../engine/changes/change-log';
 import { NotificationListener } from '../engine/changes/listener';
 import { DerivedValueCache } from '../engine/changes/derived-values';
-import { PublicDataVersion } from '../engine/changes/public-data';
+import { PublicDataVersion, type SharedCounter } from '../engine/changes/public-data';
 import { PlannerStatistics } from '../engine/read/planner-statistics';
 import { CatalogueCache } from '../engine/changes/catalogue-cache';
 import { allEntities } from '../engine/declare/registry';
@@ -67,19 +67,20 @@ export async function startServices(
   tokenVault: TokenVault,
   forwardedHeaders: ForwardedHeaders,
   log: Logger,
+  writeCounter?: SharedCounter,
 ): Promise<{ services: Services; stop(): Promise<void> }> {
   await activateViewerRole(database, (message) => log.warn(message));
   const listener = new NotificationListener(database, log);
   const catalogue = new CatalogueCache(database, allEntities(), listener);
   const changeLog = new ChangeLog(database, listener, log);
-  const publicData = new PublicDataVersion(listener, catalogue);
+  const publicData = new PublicDataVersion(listener, catalogue, writeCounter);
 
   imageWorkerPool.cpuTimeLimitMs = config.imageTimeout;
   imageWorkerPool.maxJpegMegapixels = config.maxJpegMegapixels;
   const media = await Media.openAndCheck(config);
   const fileRemoval = new FileRemoval(database, media, listener, log);
 
-  database.onPublicWrite = publicData.advance;
+  database.onPublicWrite = publicData.noteWrite;
   await listener.start();
   await catalogue.reload();
   await changeLog.start();

@@ -16,6 +16,7 @@ import { validateConfiguredFiles } from './configured-files';
 import { choosePort } from './port';
 import { exitWithError, onFirstSignal } from './termination';
 import type { PrimaryMessage, WorkerMessage } from './worker';
+import { WriteCounter } from './write-counter';
 
 /**
  * V8 flags of the workers. The flags of the primary override them. The larger young generation
@@ -85,7 +86,7 @@ export class Primary {
   }
 
   async run(): Promise<void> {
-    const { host, port, databaseUrl, dataDir } = this.config;
+    const { host, port, databaseUrl, dataDir, workers } = this.config;
 
     validateConfiguredFiles(this.config);
     onFirstSignal(TERMINATION_SIGNALS, () => this.stop());
@@ -98,6 +99,8 @@ export class Primary {
     cluster.setupPrimary({
       exec: join(__dirname, 'worker.js'),
       execArgv: [...V8_MEMORY_FLAGS, ...process.execArgv],
+      // The last one becomes WriteCounter.WORKER_FD.
+      stdio: [0, 1, 2, 'ipc', ...(workers > 1 ? [WriteCounter.create(dataDir)] : [])],
     });
     cluster.on('message', (worker, message: WorkerMessage) => this.handleReport(worker, message));
     cluster.on('disconnect', (worker) => this.handleDisconnect(worker));

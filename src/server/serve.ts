@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { warmUpIntrospectionCache } from '../engine/execution/introspection-cache';
 import type { EmbeddedConnection } from '../database/embedded';
+import type { SharedCounter } from '../engine/changes/public-data';
 import { buildGraphQLSchema } from '../graphql/schema';
 import type { Config } from '../shared/config';
 import { limitResponseTime, serializePipelinedRequests, serverTimeouts } from './connections';
@@ -51,7 +52,7 @@ async function bootstrap(
   config: Config,
   forwardedHeaders: ForwardedHeaders,
   log: Logger,
-  embeddedConnection?: EmbeddedConnection,
+  { embeddedConnection, writeCounter }: ServeOptions,
 ): Promise<RunningApp> {
   const openedDatabase = await openDatabase(config, (message) => log.info(message), {
     shouldRestart: true,
@@ -75,6 +76,7 @@ async function bootstrap(
       tokenVault,
       forwardedHeaders,
       log,
+      writeCounter,
     );
     const app = await createApp(services);
 
@@ -162,26 +164,27 @@ export interface ServeOptions {
 
   /** Connection to the embedded database, if the primary runs it. */
   embeddedConnection?: EmbeddedConnection;
+
+  /** Shared with the other workers, if there are any. */
+  writeCounter?: SharedCounter;
 }
 
-export async function serve(
-  config: Config,
-  { shouldPrintUrls = true, onReady, embeddedConnection }: ServeOptions = {},
-): Promise<RunningServer> {
+export async function serve(config: Config, options: ServeOptions = {}): Promise<RunningServer> {
+  const { shouldPrintUrls = true, onReady } = options;
   const forwardedHeaders = validateConfiguredFiles(config);
   const log = createLogger(config.logLevel);
-  const runningApp = await bootstrap(config, forwardedHeaders, log, embeddedConnection);
-  const options = { ...serverTimeouts(config), ...runningApp.app.serverOptions };
+  const runningApp = await bootstrap(config, forwardedHeaders, log, options);
+  const serverOptions = { ...serverTimeouts(config), ...runningApp.app.serverOptions };
   const { tls } = config;
   // The TLS files are read again, because they may have been renewed while the app was starting.
   const httpsServer =
     tls &&
     createTlsServer({
-      ...options,
+      ...serverOptions,
       ...readTls(tls),
       handshakeTimeout: config.clientTimeout || undefined,
     });
-  const server = httpsServer ?? createServer(options);
+  const server = httpsServer ?? createServer(serverOptions);
 
   limitResponseTime(server, config);
   const drainer = new ConnectionDrainer(server);

@@ -10,6 +10,7 @@ import { readConfig } from '../shared/config';
 import { TERMINATION_SIGNALS } from '../shared/termination-signals';
 import { answerMetricsRequests, type ScrapeMessage } from '../telemetry/worker-metrics';
 import { serve, type RunningServer } from './serve';
+import { WriteCounter } from './write-counter';
 import { exitOnSignal, exitWithError, ignoreOutputErrors } from './termination';
 
 export interface PrimaryMessage {
@@ -72,7 +73,12 @@ function startWorker(): void {
 
     serve(
       { ...config, port },
-      { shouldPrintUrls, embeddedConnection, onReady: () => sendToPrimary('ready') },
+      {
+        shouldPrintUrls,
+        embeddedConnection,
+        writeCounter: config.workers > 1 ? new WriteCounter(WriteCounter.WORKER_FD) : undefined,
+        onReady: () => sendToPrimary('ready'),
+      },
     ).then((runningServer) => (server = runningServer), exitWithError);
   });
 }

@@ -108,11 +108,12 @@ export function negotiateCoding(
   }
 
   if (request.method === 'HEAD') return 'identity';
-  // The types lack the second parameter: the codings that are preferred at equal quality.
+  // The types lack the second parameter.
   const negotiator = new Negotiator(request) as {
-    encoding(available: readonly string[], preferred: readonly string[]): string | undefined;
+    encoding(available: readonly string[], options: { preferred: string[] }): string | undefined;
   };
-  const coding = negotiator.encoding([...Object.keys(ENCODERS), 'identity'], ['br', 'gzip']);
+  const codings = [...Object.keys(ENCODERS), 'identity'];
+  const coding = negotiator.encoding(codings, { preferred: ['br', 'gzip'] });
 
   return (coding ?? 'identity') as ContentCoding | 'identity';
 }

@@ -151,7 +151,7 @@ export class Fitgraph {
   async sql(text: string, values?: unknown[]): Promise<Record<string, any>[]> {
     const rows = await this.sqlOfOthers(text, values);
 
-    this.services.publicData.advance();
+    this.services.publicData.noteWrite();
     return rows;
   }
 

@@ -117,14 +117,14 @@ it('needs no additional statement for tokens, sessions and invalid cookies', asy
   expect((await visitor.get('/api/v2/weightentry/')).headers.get('server-timing')).toContain(
     `"${statements} statements"`,
   );
-  const anonymous = (await fitgraph.anonymous.get('/exercise/')).statements;
+  // The first response to an anonymous client is not one that is kept.
+  const path = '/exercise/?limit=3';
+  const anonymous = (await fitgraph.anonymous.get(path)).statements;
 
+  expect(anonymous).toBeGreaterThan(0);
   expect(
-    (
-      await fitgraph.anonymous
-        .withHeaders({ Cookie: 'fitgraph=nonsense; other=1' })
-        .get('/exercise/')
-    ).statements,
+    (await fitgraph.anonymous.withHeaders({ Cookie: 'fitgraph=nonsense; other=1' }).get(path))
+      .statements,
   ).toBe(anonymous);
 });
 
