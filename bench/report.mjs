@@ -56,7 +56,7 @@ export const tableLines = ({ name, results, ratios, wanted }) =>
 
     return [
       line,
-      `  ${NAMES[who]} at ${fixed(atRate.rate, 0)} req/s: p50, p99, p99.9 ${percentiles.join(', ')} ms`,
+      `  ${NAMES[who]} at ${fixed(atRate.rate, 0)} req/s: p50, p99, p99.9 ${percentiles.join(', ')} ms${atRate.rejected ? `, ${atRate.rejected} rejected` : ''}`,
     ];
   });
 

@@ -11,14 +11,27 @@
  *   --quick --check  fails if a ratio is much lower than in baseline.json
  * Exits with 1 if answers differ, requests fail, or the check fails.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { parseArgs } from 'node:util';
+import {
+  answerOf,
+  compareAnswers,
+  countStatements,
+  makeConditional,
+  requestsOf,
+} from './answers.mjs';
+import { hasBaseline, hasFallen, readBaseline, saveBaseline } from './baseline.mjs';
 import { READER_TOKEN } from './data.mjs';
-import { median, nextOf, peakMemoryMb, runClosedLoop, runOpenLoop } from './measure.mjs';
+import { median, peakMemoryMb, runClosedLoop, runOpenLoop } from './measure.mjs';
 import { tableHead, tableLines, writeResults } from './report.mjs';
 import { OPERATIONS, rowsOf } from './rows.mjs';
-import { answerOf, isPostGraphileInstalled, NAMES, startCold, startServers } from './servers.mjs';
+import {
+  installPostGraphile,
+  isPostGraphileInstalled,
+  NAMES,
+  startCold,
+  startServers,
+} from './servers.mjs';
 import { PORT, withService } from './service.mjs';
 
 const { values: options } = parseArgs({
@@ -39,11 +52,6 @@ const rounds = Number(options.rounds);
 const sizes = isQuick
   ? { exercises: 2_000, ingredients: 20_000, logs: 20_000 }
   : { exercises: 10_000, ingredients: 1_000_000, logs: 2_000_000 };
-
-const BASELINE = local('baseline.json');
-
-/** The share of a ratio in the baseline below which the check fails. */
-const MIN_SHARE = 0.75;
 
 /** How much longer the rounds are of a row that is measured again. */
 const REPEATED = 4;
@@ -91,24 +99,6 @@ async function readIds(client) {
   };
 }
 
-/** Adds `If-None-Match` with the current ETag to the request of a row. */
-async function makeConditional(row, server) {
-  const { headers } = await answerOf(server, row.fitgraph);
-
-  row.fitgraph = {
-    ...row.fitgraph,
-    headers: { ...row.fitgraph.headers, 'if-none-match': headers.get('etag') },
-  };
-}
-
-/** Counts the statements of a repeated request. */
-async function countStatements(row, server) {
-  await answerOf(server, nextOf(row.fitgraph));
-  const { headers } = await answerOf(server, nextOf(row.fitgraph));
-
-  return Number(/desc="(\d+)/.exec(headers.get('server-timing'))?.[1] ?? 0);
-}
-
 let rows;
 
 async function prepare(client, startService) {
@@ -121,48 +111,6 @@ async function prepare(client, startService) {
     if (row.isConditional) await makeConditional(row, server);
     row.statements = await countStatements(row, server);
   }
-}
-
-const requestsOf = ({ fitgraph, handWritten, postgraphile }, servers) =>
-  Object.entries({ fitgraph, handWritten, postgraphile }).filter(
-    ([who, request]) => request && servers[who],
-  );
-
-/** Throws an error unless all servers answer the same. Returns the sizes of the answers in bytes. */
-async function compareAnswers(row, servers) {
-  const { comparable = (text) => text, toSameShape } = row;
-  const answers = {};
-
-  for (const [who, request] of requestsOf(row, servers)) {
-    answers[who] = await answerOf(servers[who], nextOf(request));
-  }
-
-  const { fitgraph: ours, handWritten, postgraphile } = answers;
-
-  const fail = (who, { status, text }) => {
-    throw new Error(
-      `${who} answers ${status} ${text.slice(0, 600)}\nFitgraph ${ours.status} ${ours.text.slice(0, 600)}`,
-    );
-  };
-
-  if (row.isConditional) {
-    if (ours.status !== 304) fail('Fitgraph', ours);
-  } else if (ours.status >= 300 || /"errors":\[\{/.test(ours.text)) {
-    fail('Fitgraph', ours);
-  } else if (handWritten && comparable(ours.text) !== comparable(handWritten.text)) {
-    fail(NAMES.handWritten, handWritten);
-  }
-
-  if (
-    postgraphile &&
-    !isDeepStrictEqual(toSameShape(JSON.parse(postgraphile.text)), JSON.parse(ours.text))
-  ) {
-    fail(NAMES.postgraphile, postgraphile);
-  }
-
-  return Object.fromEntries(
-    Object.entries(answers).map(([who, { text }]) => [who, Buffer.byteLength(text)]),
-  );
 }
 
 /** The medians of the rounds. */
@@ -214,24 +162,20 @@ const print = (result) => tableLines(result).forEach((line) => console.log(line)
 async function runRow(row, servers, databasePid, baseline) {
   const bytes = await compareAnswers(row, servers);
   const measure = (duration) => measureRow(row, servers, databasePid, bytes, duration);
-  const expected = baseline?.[row.name];
-  const hasFallen = ({ ratios }) => ratios.handWritten < expected * MIN_SHARE;
   const result = await measure(seconds);
 
   print(result);
-  if (!hasFallen(result)) return result;
-  console.log(`${row.name}: the ratio was ${expected} in the baseline; measured again:`);
+  if (!hasFallen(result, baseline)) return result;
+  console.log(`${row.name}: the ratio was ${baseline[row.name]} in the baseline; once more:`);
   const repeated = await measure(seconds * REPEATED);
 
   print(repeated);
-  return { ...repeated, hasFallen: hasFallen(repeated) };
+  return repeated;
 }
 
 async function run(connection, startService, service) {
-  const isComplete = !isQuick || isPostGraphileInstalled();
-  const started = await startServers(connection, startService, service, isComplete);
-  const { servers, databasePid } = started;
-  const baseline = options.check ? JSON.parse(readFileSync(BASELINE, 'utf8')).ratios : undefined;
+  const { servers, databasePid } = await startServers(connection, startService, service);
+  const baseline = options.check ? readBaseline() : {};
   const results = [];
   const failures = [];
 
@@ -248,14 +192,14 @@ async function run(connection, startService, service) {
   }
 
   const memoryMb = Object.fromEntries(
-    Object.entries(servers).map(([who, { pid }]) => [who, Math.round(peakMemoryMb(pid))]),
+    Object.entries(servers).map(([who, { pid }]) => [NAMES[who], Math.round(peakMemoryMb(pid))]),
   );
 
-  console.log(`peak memory in MB: ${JSON.stringify(memoryMb)}`);
+  console.log('peak memory in MB:', memoryMb);
   writeResults(options.out, options, results, memoryMb);
   if (options.save) saveBaseline(results);
 
-  for (const { name, ratios } of results.filter(({ hasFallen }) => hasFallen)) {
+  for (const { name, ratios } of results.filter((result) => hasFallen(result, baseline))) {
     failures.push(
       `${name}: the ratio fell from ${baseline[name]} to ${ratios.handWritten.toFixed(2)}`,
     );
@@ -265,21 +209,10 @@ async function run(connection, startService, service) {
   process.exitCode = failures.length > 0 ? 1 : 0;
 }
 
-/** Writes the ratios to the hand-written server, with three significant digits. */
-function saveBaseline(results) {
-  const ratios = Object.fromEntries(
-    results
-      .filter(({ ratios }) => ratios.handWritten)
-      .map(({ name, ratios }) => [name, Number(ratios.handWritten.toPrecision(3))]),
-  );
-
-  writeFileSync(BASELINE, `${JSON.stringify({ node: process.version, ratios }, null, 2)}\n`);
-}
-
 function usageError() {
   if ((options.check || options.save) && !isQuick) return '--check and --save need --quick';
 
-  if (options.check && !existsSync(BASELINE)) {
+  if (options.check && !hasBaseline()) {
     return 'bench/baseline.json is missing: npm run bench -- --quick --save';
   }
 }
@@ -292,5 +225,6 @@ if (error) {
 } else if (options.rows) {
   for (const { name } of rowsOf({}).filter(isWanted)) console.log(name);
 } else {
+  if (!isQuick && !isPostGraphileInstalled()) installPostGraphile();
   await withService({ prepare, run, operations: OPERATIONS, sizes });
 }

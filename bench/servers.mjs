@@ -10,6 +10,7 @@ const PORTS = { fitgraph: PORT, handWritten: PORT + 1, postgraphile: PORT + 2, c
 
 export const NAMES = {
   fitgraph: 'Fitgraph',
+  cold: 'Fitgraph, cold',
   handWritten: 'hand-written',
   postgraphile: 'PostGraphile',
 };
@@ -19,7 +20,7 @@ const POSTGRAPHILE_NODE = `${POSTGRAPHILE}node_modules/node/bin/node`;
 
 export const isPostGraphileInstalled = () => existsSync(POSTGRAPHILE_NODE);
 
-function installPostGraphile() {
+export function installPostGraphile() {
   const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], {
     cwd: POSTGRAPHILE,
     stdio: ['ignore', 2, 2],
@@ -38,11 +39,11 @@ export const startCold = async (startService, settings) => ({
 });
 
 /**
- * Starts the other servers. Returns the port and process id of each, and the process id of
- * PostgreSQL.
+ * Starts the other servers, PostGraphile if it is installed. Returns the port and process id of
+ * each, and the process id of PostgreSQL.
  */
-export async function startServers(connection, startService, service, withPostGraphile) {
-  const pool = JSON.stringify({ ...connection, max: POOL_SIZE });
+export async function startServers(connection, startService, service) {
+  const pool = JSON.stringify({ ...connection, max: POOL_SIZE, idleTimeoutMillis: 0 });
   const startOther = async (who, script, args = [], node = undefined) => ({
     port: PORTS[who],
     pid: (await start(script, [pool, String(PORTS[who]), ...args], 'ready', node)).pid,
@@ -54,8 +55,7 @@ export async function startServers(connection, startService, service, withPostGr
     handWritten: await startOther('handWritten', 'hand-written.mjs', [BASE]),
   };
 
-  if (withPostGraphile) {
-    if (!isPostGraphileInstalled()) installPostGraphile();
+  if (isPostGraphileInstalled()) {
     servers.postgraphile = await startOther(
       'postgraphile',
       'postgraphile/server.mjs',
@@ -76,17 +76,4 @@ async function databasePidOf(connection) {
 
   await client.end();
   return pid;
-}
-
-/** Sends a request and returns status, text and headers. Links have the address of Fitgraph. */
-export async function answerOf({ port }, { path, method, headers, body }) {
-  const base = `http://127.0.0.1:${port}`;
-  const response = await fetch(base + path, {
-    method,
-    headers: { ...headers, 'accept-encoding': 'identity' },
-    body,
-  });
-  const text = (await response.text()).replaceAll(base, BASE);
-
-  return { status: response.status, text, headers: response.headers };
 }
