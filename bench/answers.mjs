@@ -41,6 +41,15 @@ export const requestsOf = ({ fitgraph, handWritten, postgraphile }, servers) =>
     ([who, request]) => request && servers[who],
   );
 
+/** The parts of two answers from the first difference of their texts on. */
+function excerpts(...answers) {
+  const [one, other] = answers.map(({ text }) => text);
+  const difference = [...one].findIndex((character, index) => character !== other[index]);
+  const start = Math.max(0, difference - 40);
+
+  return answers.map(({ status, text }) => `${status} ${text.slice(start, start + 200)}`);
+}
+
 /** Throws an error unless all servers answer the same. Returns the sizes of the answers in bytes. */
 export async function compareAnswers(row, servers) {
   const { comparable = (text) => text, toSameShape } = row;
@@ -52,10 +61,8 @@ export async function compareAnswers(row, servers) {
 
   const { fitgraph: ours, handWritten, postgraphile } = answers;
 
-  const fail = (who, { status, text }) => {
-    throw new Error(
-      `${who} answers ${status} ${text.slice(0, 600)}\nFitgraph ${ours.status} ${ours.text.slice(0, 600)}`,
-    );
+  const fail = (who, theirs) => {
+    throw new Error(`${who} answers ${excerpts(theirs, ours).join('\n  and Fitgraph ')}`);
   };
 
   if (row.isConditional) {

@@ -79,7 +79,7 @@ const STATEMENTS = {
   ingredients: ingredientPage('', 't.name, t.id'),
   ingredientsByEnergy: ingredientPage(' AND t.energy = $3', 't.name, t.id'),
   ingredientsByProtein: ingredientPage('', 't.protein DESC, t.id'),
-  search: `SELECT ${list(`SELECT t.name AS value, json_build_object('id', t.id, 'name', t.name) AS data FROM ingredient t WHERE t.name_folded LIKE search_fold('%' || $1 || '%')
+  search: `SELECT ${list(`SELECT t.name AS value, (SELECT row_to_json(d) FROM (SELECT t.id, t.name) d) AS data FROM ingredient t WHERE t.name_folded LIKE search_fold('%' || $1 || '%')
     AND t.language_id = (SELECT id FROM language WHERE short_name = $2) AND t.status = '2' ORDER BY t.name, t.id`).replace(
     ' FROM',
     ' AS results FROM',
@@ -190,7 +190,7 @@ async function ingredients(url) {
 }
 
 const ENDPOINTS =
-  'workout workoutsession schedulestep schedule day set setting workoutlog userprofile language daysofweek license setting-repetitionunit setting-weightunit exerciseinfo exercise equipment exercisecategory exerciseimage exercisecomment muscle ingredient weightunit ingredientweightunit nutritionplan meal mealitem weightentry ingredientinfo nutritionplaninfo nutritiondiary measurement-category measurement'.split(
+  'workout workoutsession schedulestep schedule day set setting workoutlog userprofile language daysofweek license setting-repetitionunit setting-weightunit exerciseinfo exercise equipment exercisecategory exerciseimage exercisecomment muscle ingredient weightunit ingredientweightunit nutritionplan meal mealitem weightentry ingredientinfo nutritionplaninfo nutritiondiary'.split(
     ' ',
   );
 const ROOT = JSON.stringify(

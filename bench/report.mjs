@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { NAMES } from './servers.mjs';
 
 const COLUMNS = [
-  ['row', 36],
+  ['row', 41],
   ['server', 13],
   ['req/s', -7],
   ['p50 ms', -7],

@@ -5,13 +5,16 @@
  * A row has `name`, `fitgraph` (the request) and optionally `handWritten` and `postgraphile` (the
  * request of that server). A request is an object, or a function that returns a new one each time.
  * `wanted` has the ratio to each of these servers. `isCold`: Fitgraph keeps no finished answers.
- * `isInQuick`: part of a quick run. `isOpenLoop`: also measured at a fixed rate. `toSameShape`
+ * `isInQuick`: part of a quick run. `isOpenLoop`: also measured at a fixed rate. `connections`: their number in the closed loop. `toSameShape`
  * converts the data of PostGraphile to that of Fitgraph, `comparable` the text of an answer to one
  * that is equal for all servers.
  */
 import { READER_TOKEN, WRITER_TOKEN } from './data.mjs';
 import { documentOf } from './large-document.mjs';
 import { BASE } from './service.mjs';
+
+/** Connections for requests that take long, so that none of them times out. */
+const FEW = { connections: 4 };
 
 const UNCHANGED = 5;
 const NOT_MODIFIED = 8;
@@ -205,13 +208,17 @@ export function rowsOf({ exercise, reader, workout, plan, settings = [], ingredi
       { name: 'exercise list, 20', fitgraph: get('exercise/?limit=20'), isInQuick: true },
       { isOpenLoop: true },
     ),
-    ...publicReads({ name: 'exercise list, 400', fitgraph: get('exercise/?limit=400') }),
+    ...publicReads({ name: 'exercise list, 400', fitgraph: get('exercise/?limit=400'), ...FEW }),
     ...publicReads({
       name: 'exerciseinfo list, 20',
       fitgraph: get('exerciseinfo/?limit=20'),
       isInQuick: true,
     }),
-    ...publicReads({ name: 'exerciseinfo list, 400', fitgraph: get('exerciseinfo/?limit=400') }),
+    ...publicReads({
+      name: 'exerciseinfo list, 400',
+      fitgraph: get('exerciseinfo/?limit=400'),
+      ...FEW,
+    }),
     ...publicReads({
       name: 'exercise detail',
       fitgraph: get(`exercise/${exercise}/`),
@@ -220,19 +227,23 @@ export function rowsOf({ exercise, reader, workout, plan, settings = [], ingredi
     ...publicReads({
       name: 'ingredient list, 20',
       fitgraph: get('ingredient/?limit=20'),
+      ...FEW,
       isInQuick: true,
     }),
     ...publicReads({
       name: 'ingredient list, filtered',
       fitgraph: get('ingredient/?energy=250&limit=20'),
+      ...FEW,
     }),
     ...publicReads({
       name: 'ingredient list, by protein',
       fitgraph: get('ingredient/?limit=20&ordering=-protein'),
+      ...FEW,
     }),
     ...publicReads({
       name: 'ingredient list, at 90 %',
       fitgraph: get(`ingredient/?limit=20&offset=${offset}`),
+      ...FEW,
     }),
     ...publicReads({
       name: 'ingredient search',
@@ -303,7 +314,7 @@ export function rowsOf({ exercise, reader, workout, plan, settings = [], ingredi
       },
     ),
     ...publicReads(
-      { name: 'GraphQL, 400 nested', fitgraph: operation('Nested', { first: 400 }) },
+      { name: 'GraphQL, 400 nested', fitgraph: operation('Nested', { first: 400 }), ...FEW },
       {
         cold: NESTED,
         postgraphile: postgraphile('Nested', { first: 400 }),
@@ -329,9 +340,9 @@ export function rowsOf({ exercise, reader, workout, plan, settings = [], ingredi
     ownList('GraphQL, cursor page', operation('Page', { first: 20, after: cursor }, READER), {
       handWritten: operation('Page', { first: 20, ...logKey }, READER),
     }),
-    { name: 'GraphQL, groups of logs', fitgraph: operation('Groups', {}, READER) },
-    { name: 'GraphQL, records of logs', fitgraph: operation('Records', {}, READER) },
-    { name: 'GraphQL, unseen document', fitgraph: unseenDocument },
+    { name: 'GraphQL, groups of logs', fitgraph: operation('Groups', {}, READER), ...FEW },
+    { name: 'GraphQL, records of logs', fitgraph: operation('Records', {}, READER), ...FEW },
+    { name: 'GraphQL, unseen document', fitgraph: unseenDocument, ...FEW },
     {
       name: 'GraphQL, create workout',
       fitgraph: operation('Create', { input: NEW_WORKOUT }, WRITER),

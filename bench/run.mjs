@@ -47,11 +47,13 @@ const { values: options } = parseArgs({
   },
 });
 const { quick: isQuick } = options;
-const seconds = Number(options.seconds ?? (isQuick ? 0.5 : 3));
+const seconds = Number(options.seconds ?? (isQuick ? 0.4 : 3));
 const rounds = Number(options.rounds);
 const sizes = isQuick
   ? { exercises: 2_000, ingredients: 20_000, logs: 20_000 }
   : { exercises: 10_000, ingredients: 1_000_000, logs: 2_000_000 };
+
+const CONNECTIONS = 16;
 
 /** How much longer the rounds are of a row that is measured again. */
 const REPEATED = 4;
@@ -122,16 +124,18 @@ const mediansOf = (measured) =>
 /** Measures the servers of a row in alternating rounds. Returns the results and the ratios. */
 async function measureRow(row, servers, databasePid, bytes, duration) {
   const requests = requestsOf(row, servers);
+  const { connections = CONNECTIONS } = row;
   const measured = Object.fromEntries(requests.map(([who]) => [who, []]));
 
+  const runRound = (who, request) =>
+    runClosedLoop(servers[who], databasePid, request, connections, duration);
+
   // A first round prepares statements and compiles code, and is not measured.
-  for (const [who, request] of requests) {
-    await runClosedLoop(servers[who], databasePid, request, duration);
-  }
+  for (const [who, request] of requests) await runRound(who, request);
 
   for (let round = 0; round < rounds; round += 1) {
     for (const [who, request] of round % 2 ? requests.toReversed() : requests) {
-      measured[who].push(await runClosedLoop(servers[who], databasePid, request, duration));
+      measured[who].push(await runRound(who, request));
     }
   }
 
