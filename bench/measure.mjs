@@ -68,10 +68,10 @@ export const nextOf = (request) => (isFunction(request) ? request() : request);
 const isExpected = (status) => (status >= 200 && status < 300) || status === 304;
 
 /**
- * Sends requests for a number of seconds with so many connections; if not every connection receives
- * a response in this time, again for twice the time, until requests time out. `request` is a request, or a
- * function that returns each one. Returns requests per second, p50 and p99 in ms, and CPU ms per
- * request of the server and of PostgreSQL.
+ * Sends requests for a number of seconds with so many connections. If there are fewer responses
+ * than connections, does so again for twice the time, until requests time out. `request` is a
+ * request, or a function that returns each one. Returns requests per second, p50 and p99 in ms, and
+ * CPU ms per request of the server and of PostgreSQL.
  */
 export async function runClosedLoop({ port, pid }, databasePid, request, connections, seconds) {
   const cpuBefore = [cpuMsOf(pid), cpuMsOf(databasePid)];

@@ -216,6 +216,8 @@ async function run(connection, startService, service) {
 function usageError() {
   if ((options.check || options.save) && !isQuick) return '--check and --save need --quick';
 
+  if (options.save && options.only) return '--save needs all rows';
+
   if (options.check && !hasBaseline()) {
     return 'bench/baseline.json is missing: npm run bench -- --quick --save';
   }
