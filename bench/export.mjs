@@ -4,7 +4,7 @@
  * EXPORT_ROWS changes the number of rows.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -22,6 +22,9 @@ const QUERY =
   '{ workoutLogs(orderBy: [{ date: ASC }]) { nodes { id date reps weight weightKg exercise { name category { name } } } } }';
 
 const folder = mkdtempSync(join(tmpdir(), 'fitgraph-export-'));
+
+// PostgreSQL runs as another user if this process is that of root.
+chmodSync(folder, 0o711);
 const environment = {
   ...process.env,
   DATA_DIR: join(folder, 'data'),

@@ -5,13 +5,15 @@
  * A row has `name`, `fitgraph` (the request) and optionally `handWritten` and `postgraphile` (the
  * request of that server). A request is an object, or a function that returns a new one each time.
  * `wanted` has the ratio to each of these servers. `isCold`: Fitgraph keeps no finished answers.
- * `isInQuick`: part of a quick run. `isOpenLoop`: also measured at a fixed rate. `connections`: their number in the closed loop. `toSameShape`
+ * `isInQuick`: part of a quick run. `isOpenLoop`: also measured at a fixed rate. `connections`: their number in the closed loop, 16 unless given. `toSameShape`
  * converts the data of PostGraphile to that of Fitgraph, `comparable` the text of an answer to one
  * that is equal for all servers.
  */
 import { READER_TOKEN, WRITER_TOKEN } from './data.mjs';
 import { documentOf } from './large-document.mjs';
 import { BASE } from './service.mjs';
+
+const CONNECTIONS = 16;
 
 /** Connections for requests that take long, so that none of them times out. */
 const FEW = { connections: 4 };
@@ -125,6 +127,7 @@ function publicReads(row, { cold = COLD, ...coldOnly } = {}) {
       ...all,
       name: `${name}, If-None-Match`,
       isConditional: true,
+      isInQuick: false,
       wanted: { handWritten: NOT_MODIFIED },
     });
   }
@@ -202,7 +205,7 @@ export function rowsOf({ exercise, reader, workout, plan, settings = [], ingredi
 
   const unseenDocument = () => graphql({ query: documentOf(nextDocument(), UNSEEN_LISTS, 1) });
 
-  return [
+  const rows = [
     ...publicReads({ name: 'REST root', fitgraph: get('') }),
     ...publicReads(
       { name: 'exercise list, 20', fitgraph: get('exercise/?limit=20'), isInQuick: true },
@@ -351,4 +354,6 @@ export function rowsOf({ exercise, reader, workout, plan, settings = [], ingredi
       isInQuick: true,
     },
   ];
+
+  return rows.map((row) => ({ connections: CONNECTIONS, ...row }));
 }

@@ -53,8 +53,6 @@ const sizes = isQuick
   ? { exercises: 2_000, ingredients: 20_000, logs: 20_000 }
   : { exercises: 10_000, ingredients: 1_000_000, logs: 2_000_000 };
 
-const CONNECTIONS = 16;
-
 /** How much longer the rounds are of a row that is measured again. */
 const REPEATED = 4;
 
@@ -122,26 +120,24 @@ const mediansOf = (measured) =>
   );
 
 /** Measures the servers of a row in alternating rounds. Returns the results and the ratios. */
-async function measureRow(row, servers, databasePid, bytes, duration) {
+async function measureRow(row, servers, databasePid, duration) {
   const requests = requestsOf(row, servers);
-  const { connections = CONNECTIONS } = row;
   const measured = Object.fromEntries(requests.map(([who]) => [who, []]));
-
-  const runRound = (who, request) =>
-    runClosedLoop(servers[who], databasePid, request, connections, duration);
-
-  // A first round prepares statements and compiles code, and is not measured.
-  for (const [who, request] of requests) await runRound(who, request);
 
   for (let round = 0; round < rounds; round += 1) {
     for (const [who, request] of round % 2 ? requests.toReversed() : requests) {
-      measured[who].push(await runRound(who, request));
+      measured[who].push(
+        await runClosedLoop(servers[who], databasePid, request, row.connections, duration),
+      );
     }
   }
 
   const results = {};
 
-  for (const [who] of requests) results[who] = { ...mediansOf(measured[who]), bytes: bytes[who] };
+  for (const [who] of requests) {
+    results[who] = { ...mediansOf(measured[who]), bytes: row.bytes[who] };
+  }
+
   results.fitgraph.statements = row.statements;
 
   if (row.isOpenLoop && !isQuick) {
@@ -162,16 +158,23 @@ async function measureRow(row, servers, databasePid, bytes, duration) {
 
 const print = (result) => tableLines(result).forEach((line) => console.log(line));
 
+/** Compares the answers to a row; a first round, which is not measured, compiles code. */
+async function warmUp(row, servers, databasePid) {
+  row.bytes = await compareAnswers(row, servers);
+
+  for (const [who, request] of requestsOf(row, servers)) {
+    await runClosedLoop(servers[who], databasePid, request, row.connections, seconds);
+  }
+}
+
 /** Measures a row and prints it; if its ratio has fallen, measures it once more before it counts. */
 async function runRow(row, servers, databasePid, baseline) {
-  const bytes = await compareAnswers(row, servers);
-  const measure = (duration) => measureRow(row, servers, databasePid, bytes, duration);
-  const result = await measure(seconds);
+  const result = await measureRow(row, servers, databasePid, seconds);
 
   print(result);
   if (!hasFallen(result, baseline)) return result;
   console.log(`${row.name}: the ratio was ${baseline[row.name]} in the baseline; once more:`);
-  const repeated = await measure(seconds * REPEATED);
+  const repeated = await measureRow(row, servers, databasePid, seconds * REPEATED);
 
   print(repeated);
   return repeated;
@@ -180,20 +183,34 @@ async function runRow(row, servers, databasePid, baseline) {
 async function run(connection, startService, service) {
   const { servers, databasePid } = await startServers(connection, startService, service);
   const baseline = options.check ? readBaseline() : {};
-  const results = [];
   const failures = [];
 
-  console.log(tableHead());
+  /** Does the same for each row. Returns the results of those that do not fail. */
+  const forEachRow = async (rows, work) => {
+    const results = [];
 
-  for (const row of rows) {
-    const rowServers = row.isCold ? { ...servers, fitgraph: servers.cold } : servers;
+    for (const row of rows) {
+      const rowServers = row.isCold ? { ...servers, fitgraph: servers.cold } : servers;
 
-    try {
-      results.push(await runRow(row, rowServers, databasePid, baseline));
-    } catch (error) {
-      failures.push(`${row.name}: ${error.message}`);
+      try {
+        results.push(await work(row, rowServers));
+      } catch (error) {
+        failures.push(`${row.name}: ${error.message}`);
+      }
     }
-  }
+
+    return results;
+  };
+
+  const ready = await forEachRow(rows, async (row, rowServers) => {
+    await warmUp(row, rowServers, databasePid);
+    return row;
+  });
+
+  console.log(tableHead());
+  const results = await forEachRow(ready, (row, rowServers) =>
+    runRow(row, rowServers, databasePid, baseline),
+  );
 
   const memoryMb = Object.fromEntries(
     Object.entries(servers).map(([who, { pid }]) => [NAMES[who], Math.round(peakMemoryMb(pid))]),

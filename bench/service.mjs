@@ -74,7 +74,7 @@ export async function withService({ prepare, run, operations = {}, timing = 'off
     PERSISTED_OPERATIONS: join(folder, 'operations'),
   };
 
-  // PostgreSQL runs as another user if this process is root's.
+  // PostgreSQL runs as another user if this process is that of root.
   chmodSync(folder, 0o711);
   mkdirSync(environment.PERSISTED_OPERATIONS);
   writeFileSync(join(environment.PERSISTED_OPERATIONS, 'bench.json'), JSON.stringify(operations));
