@@ -2,6 +2,7 @@
 // same service, in alternating rounds. Each document selects 120 fields. BENCH_SECONDS and
 // BENCH_ROUNDS change the length.
 import autocannon from 'autocannon';
+import { documentOf } from './large-document.mjs';
 import { BASE, withService } from './service.mjs';
 
 const seconds = Number(process.env.BENCH_SECONDS ?? 5);
@@ -11,35 +12,13 @@ const COUNTS = [25, 80, 200];
 const ROWS = 5;
 const LISTS = 3;
 
-/**
- * Together with the list, its `nodes` and one field with an alias that is unique to the document,
- * these are 40 fields.
- */
-const FIELDS = `id uuid name nameOriginal description createdOn status licenseAuthor categoryId languageId licenseId baseLicenseId exerciseId nodeId
-  category { id name nodeId } language { id fullName shortName nodeId } license { id fullName shortName url } baseLicense { id fullName shortName url }
-  muscles { id name isFront }`;
-
-/**
- * Returns a document. All documents select the same columns under different aliases, so that only
- * the number of documents differs.
- */
-function documentOf(number) {
-  const lists = Array.from(
-    { length: LISTS },
-    (_, index) =>
-      `list${number}x${index}: exerciseTranslations(first: ${ROWS}) { nodes { ${FIELDS} own${number}: name } }`,
-  );
-
-  return `query Operation${number} { ${lists.join(' ')} }`;
-}
-
 const headers = { 'content-type': 'application/json', accept: 'application/json' };
 const requestsOf = (count) =>
   Array.from({ length: count }, (_, number) => ({
     method: 'POST',
     path: '/graphql',
     headers,
-    body: JSON.stringify({ query: documentOf(number) }),
+    body: JSON.stringify({ query: documentOf(number, LISTS, ROWS) }),
   }));
 
 const measure = (count) =>

@@ -4,7 +4,7 @@
  * EXPORT_ROWS changes the number of rows.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -22,6 +22,9 @@ const QUERY =
   '{ workoutLogs(orderBy: [{ date: ASC }]) { nodes { id date reps weight weightKg exercise { name category { name } } } } }';
 
 const folder = mkdtempSync(join(tmpdir(), 'fitgraph-export-'));
+
+// PostgreSQL runs as another user if this process is that of root.
+chmodSync(folder, 0o711);
 const environment = {
   ...process.env,
   DATA_DIR: join(folder, 'data'),
@@ -62,9 +65,9 @@ async function fill(username) {
   await client.connect();
   await client.query('SET session_replication_role = replica');
   await client.query(
-    `INSERT INTO "workout_log" ("reps", "weight", "date", "exercise_id", "workout_id", "user_id")
-       SELECT 1 + n % 12, 20 + n % 100, date '2000-01-01' + n % 9000, e."id", w."id", w."user_id"
-       FROM generate_series(1, $1::int) n, (SELECT min("id") AS "id" FROM "exercise") e,
+    `INSERT INTO "workout_log" ("reps", "weight", "date", "exercise_id", "exercise_base_id", "mass_unit", "workout_id", "user_id")
+       SELECT 1 + n % 12, 20 + n % 100, date '2000-01-01' + n % 9000, e."id", e."exercise_base_id", 'kg', w."id", w."user_id"
+       FROM generate_series(1, $1::int) n, (SELECT "id", "exercise_base_id" FROM "exercise" ORDER BY "id" LIMIT 1) e,
          (SELECT w."id", w."user_id" FROM "workout" w JOIN "account" a ON a."id" = w."user_id" WHERE a."username" = $2 LIMIT 1) w`,
     [ROWS, username],
   );

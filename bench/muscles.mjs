@@ -38,10 +38,12 @@ async function fill(client) {
   // Inserts in the order of the dates, as in real use, so that the logs of one user are spread over
   // the table.
   await client.query(
-    `INSERT INTO workout_log (reps, weight, date, rir, exercise_id, workout_id, weight_unit_id, user_id)
-      SELECT 3 + n * 7 % 12, 20 + n % 100, date '2024-01-01' + n / 10 * 7 / 3, CASE n % 3 WHEN 0 THEN '2' END, e.ids[1 + (w.id + n * 13) % 40], w.id, 1 + n % 2, w.user_id
+    `INSERT INTO workout_log (reps, weight, date, rir, exercise_id, exercise_base_id, workout_id, weight_unit_id, mass_unit, user_id)
+      SELECT 3 + n * 7 % 12, 20 + n % 100, date '2024-01-01' + n / 10 * 7 / 3, CASE n % 3 WHEN 0 THEN '2' END, e.id, e.exercise_base_id, w.id, 1 + n % 2,
+        (ARRAY['kg', 'lb'])[1 + n % 2], w.user_id
       FROM generate_series(0, $1::int - 1) n, workout w JOIN user_account u ON u.id = w.user_id AND u.username LIKE 'muscles%',
-        (SELECT array_agg(id ORDER BY id) AS ids FROM exercise) e ORDER BY n, w.id`,
+        (SELECT array_agg(id ORDER BY id) AS ids FROM exercise) s, LATERAL (SELECT id, exercise_base_id FROM exercise WHERE id = s.ids[1 + (w.id + n * 13) % 40]) e
+      ORDER BY n, w.id`,
     [LOGS],
   );
   await client.query('VACUUM ANALYZE workout_log');

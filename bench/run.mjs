@@ -1,132 +1,253 @@
-// npm run bench: compares the service with a hand-written server on the same database, in the same
-// run and in alternating rounds. Prints requests/s, p99, the ratio of the medians and the
-// statements per request. BENCH_SECONDS and BENCH_ROUNDS change the length, BENCH_ONLY (a regular
-// expression for names) selects scenarios.
-import autocannon from 'autocannon';
-import { TOKEN } from './data.mjs';
-import { BASE, PORT, start, withService } from './service.mjs';
+/**
+ * npm run bench: compares the service with a hand-written server and with PostGraphile, on the same
+ * database, in the same run and in alternating rounds.
+ *   --rows           lists the rows
+ *   --only REGEX     measures the rows whose name matches
+ *   --seconds N      length of a round
+ *   --rounds N       rounds per server
+ *   --out FOLDER     folder of results.json and ratios.svg
+ *   --quick          fewer rows on less data, in short rounds
+ *   --quick --save   writes the ratios to the hand-written server to baseline.json
+ *   --quick --check  fails if a ratio is much lower than in baseline.json
+ * Exits with 1 if answers differ, requests fail, or the check fails.
+ */
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import {
+  answerOf,
+  compareAnswers,
+  countStatements,
+  makeConditional,
+  requestsOf,
+} from './answers.mjs';
+import { hasBaseline, hasFallen, readBaseline, saveBaseline } from './baseline.mjs';
+import { READER_TOKEN } from './data.mjs';
+import { median, peakMemoryMb, runClosedLoop, runOpenLoop } from './measure.mjs';
+import { tableHead, tableLines, writeResults } from './report.mjs';
+import { OPERATIONS, rowsOf } from './rows.mjs';
+import {
+  installPostGraphile,
+  isPostGraphileInstalled,
+  NAMES,
+  startCold,
+  startServers,
+} from './servers.mjs';
+import { PORT, withService } from './service.mjs';
 
-const seconds = Number(process.env.BENCH_SECONDS ?? 5);
-const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
-const connections = 16;
-const ports = { service: PORT, baseline: PORT + 1 };
-
-const DOCUMENT =
-  'query ($first: Int) { exerciseTranslations(first: $first) { nodes { id name category { name } muscles { name } equipment { name } images { image isMain } } } }';
-const post = (body) => ({
-  path: '/graphql',
-  method: 'POST',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(body),
+const { values: options } = parseArgs({
+  options: {
+    rows: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+    seconds: { type: 'string' },
+    rounds: { type: 'string', default: '3' },
+    out: { type: 'string', default: local('results/') },
+    quick: { type: 'boolean', default: false },
+    save: { type: 'boolean', default: false },
+    check: { type: 'boolean', default: false },
+  },
 });
-const variables = { first: 20 };
-const clientDocument = post({ query: DOCUMENT, variables });
-const scenarios = [
-  { name: 'exercise list, 20', path: '/api/v2/exercise/?limit=20', wanted: 0.6 },
-  { name: 'exerciseinfo list, 20', path: '/api/v2/exerciseinfo/?limit=20', wanted: 0.7 },
-  { name: 'exercise detail', path: '/api/v2/exercise/ID/', wanted: 0.25 },
-  {
-    name: 'own weight entries',
-    path: '/api/v2/weightentry/?limit=20',
-    headers: { authorization: `Token ${TOKEN}` },
-    wanted: 0.6,
-  },
-  { name: 'GraphQL, 20 nested', ...clientDocument, wanted: 0.33 },
-  // The baseline does not support trusted documents and receives the text.
-  {
-    name: 'the same as trusted',
-    ...post({ id: 'exercises', variables }),
-    baseline: clientDocument,
-    wanted: 0.33,
-  },
-].filter(({ name }) => new RegExp(process.env.BENCH_ONLY ?? '').test(name));
+const { quick: isQuick } = options;
+const seconds = Number(options.seconds ?? (isQuick ? 0.4 : 3));
+const rounds = Number(options.rounds);
+const sizes = isQuick
+  ? { exercises: 2_000, ingredients: 20_000, logs: 20_000 }
+  : { exercises: 10_000, ingredients: 1_000_000, logs: 2_000_000 };
 
-async function answer(port, { path, method = 'GET', headers, body }) {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-    method,
-    headers: { accept: 'application/json', ...headers },
-    body,
-  });
+/** How much longer the rounds are of a row that is measured again. */
+const REPEATED = 4;
+
+/** The fixed rate, as a share of the lowest one that a server reaches in a closed loop. */
+const OPEN_LOOP_SHARE = 0.5;
+
+function local(path) {
+  return fileURLToPath(new URL(path, import.meta.url));
+}
+
+const isWanted = ({ name, isInQuick }) =>
+  new RegExp(options.only).test(name) && (!isQuick || isInQuick);
+
+/** Reads the ids that the requests contain. */
+async function readIds(client) {
+  const { rows } = await client.query(
+    `SELECT r.id AS reader,
+    (SELECT id FROM exercise WHERE status = '2' ORDER BY id LIMIT 1 OFFSET $2) AS exercise,
+    (SELECT min(id) FROM workout WHERE user_id = r.id) AS workout,
+    (SELECT min(id) FROM nutrition_plan WHERE user_id = r.id) AS plan,
+    (SELECT array_agg(id ORDER BY id) FROM setting WHERE user_id <> r.id) AS settings,
+    (SELECT count(*)::int / 2 FROM workout_log WHERE user_id = r.id) AS middle
+    FROM user_account r JOIN token t ON t.user_id = r.id AND t.digest = sha256($1)`,
+    [READER_TOKEN, sizes.exercises / 2],
+  );
+  const [{ middle, ...ids }] = rows;
+  const { text } = await answerOf(
+    { port: PORT },
+    {
+      path: '/graphql',
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Token ${READER_TOKEN}` },
+      body: JSON.stringify({
+        query: `{ workoutLogs(first: 1, offset: ${middle}) { pageInfo { endCursor } nodes { id date reps } } }`,
+      }),
+    },
+  );
+  const { pageInfo, nodes } = JSON.parse(text).data.workoutLogs;
 
   return {
-    status: response.status,
-    text: await response.text(),
-    timing: response.headers.get('server-timing'),
+    ...ids,
+    ingredients: sizes.ingredients,
+    log: { ...nodes[0], cursor: pageInfo.endCursor },
   };
 }
 
-function measure(port, { path, method = 'GET', headers, body }) {
-  return autocannon({
-    url: `http://127.0.0.1:${port}${path}`,
-    method,
-    headers: { accept: 'application/json', ...headers },
-    body,
-    connections,
-    duration: seconds,
-  });
-}
+let rows;
 
-const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
+async function prepare(client, startService) {
+  rows = rowsOf(await readIds(client)).filter(isWanted);
+  const cold = await startCold(startService, { SERVER_TIMING: 'on' });
 
-async function prepare(client) {
-  const { rows } = await client.query(
-    `SELECT id FROM exercise WHERE status = '2' ORDER BY id LIMIT 1 OFFSET 5000`,
-  );
+  for (const row of rows) {
+    const server = row.isCold ? cold : { port: PORT };
 
-  for (const scenario of scenarios) {
-    scenario.path = scenario.path.replace('ID', rows[0].id);
-    scenario.statements = /desc="(\d+)/.exec((await answer(ports.service, scenario)).timing)?.[1];
+    if (row.isConditional) await makeConditional(row, server);
+    row.statements = await countStatements(row, server);
   }
 }
 
-async function run(connection) {
-  await start(
-    './baseline.mjs',
-    [JSON.stringify(connection), String(ports.baseline), BASE],
-    {},
-    'ready',
+/** The medians of the rounds. */
+const mediansOf = (measured) =>
+  Object.fromEntries(
+    Object.keys(measured[0]).map((key) => [key, median(measured.map((round) => round[key]))]),
   );
-  let belowTarget = 0;
 
-  for (const scenario of scenarios) {
-    const requests = { service: scenario, baseline: scenario.baseline ?? scenario };
-    const [ours, theirs] = await Promise.all([
-      answer(ports.service, requests.service),
-      answer(ports.baseline, requests.baseline),
-    ]);
+/** Measures the servers of a row in alternating rounds. Returns the results and the ratios. */
+async function measureRow(row, servers, databasePid, duration) {
+  const requests = requestsOf(row, servers);
+  const measured = Object.fromEntries(requests.map(([who]) => [who, []]));
 
-    if (ours.status !== 200 || ours.text !== theirs.text) {
-      throw new Error(
-        `${scenario.name}: the answers differ\n${ours.text.slice(0, 600)}\n${theirs.text.slice(0, 600)}`,
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [who, request] of round % 2 ? requests.toReversed() : requests) {
+      measured[who].push(
+        await runClosedLoop(servers[who], databasePid, request, row.connections, duration),
       );
     }
+  }
 
-    const results = { service: [], baseline: [] };
+  const results = {};
 
-    await measure(ports.service, requests.service);
+  for (const [who] of requests) {
+    results[who] = { ...mediansOf(measured[who]), bytes: row.bytes[who] };
+  }
 
-    for (let round = 0; round < rounds; round++) {
-      for (const who of ['baseline', 'service']) {
-        results[who].push(await measure(ports[who], requests[who]));
+  results.fitgraph.statements = row.statements;
+
+  if (row.isOpenLoop && !isQuick) {
+    const rate = Math.min(...Object.values(results).map((result) => result.rate)) * OPEN_LOOP_SHARE;
+
+    for (const [who, request] of requests) {
+      results[who].atRate = await runOpenLoop(servers[who], request, rate, duration);
+    }
+  }
+
+  const { fitgraph, ...others } = results;
+  const ratios = Object.fromEntries(
+    Object.entries(others).map(([who, { rate }]) => [who, fitgraph.rate / rate]),
+  );
+
+  return { name: row.name, wanted: row.wanted, results, ratios };
+}
+
+const print = (result) => tableLines(result).forEach((line) => console.log(line));
+
+/** Compares the answers to a row; a first round, which is not measured, compiles code. */
+async function warmUp(row, servers, databasePid) {
+  row.bytes = await compareAnswers(row, servers);
+
+  for (const [who, request] of requestsOf(row, servers)) {
+    await runClosedLoop(servers[who], databasePid, request, row.connections, seconds);
+  }
+}
+
+/** Measures a row and prints it; if its ratio has fallen, measures it once more before it counts. */
+async function runRow(row, servers, databasePid, baseline) {
+  const result = await measureRow(row, servers, databasePid, seconds);
+
+  print(result);
+  if (!hasFallen(result, baseline)) return result;
+  console.log(`${row.name}: the ratio was ${baseline[row.name]} in the baseline; once more:`);
+  const repeated = await measureRow(row, servers, databasePid, seconds * REPEATED);
+
+  print(repeated);
+  return repeated;
+}
+
+async function run(connection, startService, service) {
+  const { servers, databasePid } = await startServers(connection, startService, service);
+  const baseline = options.check ? readBaseline() : {};
+  const failures = [];
+
+  /** Does the same for each row. Returns the results of those that do not fail. */
+  const forEachRow = async (rows, work) => {
+    const results = [];
+
+    for (const row of rows) {
+      const rowServers = row.isCold ? { ...servers, fitgraph: servers.cold } : servers;
+
+      try {
+        results.push(await work(row, rowServers));
+      } catch (error) {
+        failures.push(`${row.name}: ${error.message}`);
       }
     }
 
-    const rate = (who) => median(results[who].map((result) => result.requests.average));
-    const p99 = (who) => median(results[who].map((result) => result.latency.p99));
-    const failed = Object.values(results)
-      .flat()
-      .some((result) => result.non2xx || result.errors);
+    return results;
+  };
 
-    if (failed) throw new Error(`${scenario.name}: some requests failed`);
-    const ratio = rate('service') / rate('baseline');
+  const ready = await forEachRow(rows, async (row, rowServers) => {
+    await warmUp(row, rowServers, databasePid);
+    return row;
+  });
 
-    if (ratio < scenario.wanted) belowTarget += 1;
-    console.log(
-      `${scenario.name.padEnd(22)} ${rate('service').toFixed(0).padStart(6)} req/s  p99 ${p99('service').toFixed(0).padStart(3)} ms   baseline ${rate('baseline').toFixed(0).padStart(6)} req/s  p99 ${p99('baseline').toFixed(0).padStart(3)} ms   ratio ${ratio.toFixed(2)} (wanted ${scenario.wanted})   ${scenario.statements} statements`,
+  console.log(tableHead());
+  const results = await forEachRow(ready, (row, rowServers) =>
+    runRow(row, rowServers, databasePid, baseline),
+  );
+
+  const memoryMb = Object.fromEntries(
+    Object.entries(servers).map(([who, { pid }]) => [NAMES[who], Math.round(peakMemoryMb(pid))]),
+  );
+
+  console.log('peak memory in MB:', memoryMb);
+  writeResults(options.out, options, results, memoryMb);
+  if (options.save) saveBaseline(results);
+
+  for (const { name, ratios } of results.filter((result) => hasFallen(result, baseline))) {
+    failures.push(
+      `${name}: the ratio fell from ${baseline[name]} to ${ratios.handWritten.toFixed(2)}`,
     );
   }
 
-  process.exitCode = belowTarget ? 1 : 0;
+  for (const failure of failures) console.log(`FAILED ${failure}`);
+  process.exitCode = failures.length > 0 ? 1 : 0;
 }
 
-await withService({ prepare, run, operations: { exercises: DOCUMENT } });
+function usageError() {
+  if ((options.check || options.save) && !isQuick) return '--check and --save need --quick';
+
+  if (options.save && options.only) return '--save needs all rows';
+
+  if (options.check && !hasBaseline()) {
+    return 'bench/baseline.json is missing: npm run bench -- --quick --save';
+  }
+}
+
+const error = usageError();
+
+if (error) {
+  console.error(error);
+  process.exitCode = 2;
+} else if (options.rows) {
+  for (const { name } of rowsOf({}).filter(isWanted)) console.log(name);
+} else {
+  if (!isQuick && !isPostGraphileInstalled()) installPostGraphile();
+  await withService({ prepare, run, operations: OPERATIONS, sizes });
+}

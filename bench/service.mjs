@@ -1,6 +1,6 @@
 // Runs the service like `npm start`, on a database of its own with the data of the benchmarks.
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,6 +16,9 @@ const { V8_MEMORY_FLAGS } = require('../dist/src/server/primary.js');
 export const PORT = 8191;
 export const BASE = `http://127.0.0.1:${PORT}`;
 
+/** Connections per server, of Fitgraph for each of anonymous clients and signed-in users. */
+export const POOL_SIZE = 15;
+
 /** Terminates a child process and waits until it has exited. */
 const end = (child) => {
   const exited = new Promise((resolve) => child.removeAllListeners('exit').once('exit', resolve));
@@ -26,8 +29,8 @@ const end = (child) => {
 const local = (path) => fileURLToPath(new URL(path, import.meta.url));
 const children = [];
 
-function spawnScript(script, args, environment) {
-  const child = spawn(process.execPath, [...V8_MEMORY_FLAGS, local(script), ...args], {
+function spawnScript(script, args, environment, node = process.execPath) {
+  const child = spawn(node, [...V8_MEMORY_FLAGS, local(script), ...args], {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -36,9 +39,15 @@ function spawnScript(script, args, environment) {
   return child;
 }
 
-/** Starts a script of this folder. Resolves once it has printed `ready`. */
-export function start(script, args, environment, ready) {
-  const child = spawnScript(script, args, environment);
+/** For libraries that check more during development. */
+const PRODUCTION = { NODE_ENV: 'production', GRAPHILE_ENV: 'production' };
+
+/**
+ * Starts a script of this folder, by default with the Node of this process. Resolves once it has
+ * printed `ready`.
+ */
+export function start(script, args, ready, node) {
+  const child = spawnScript(script, args, PRODUCTION, node);
 
   return new Promise((resolve, reject) => {
     child.stdout.on('data', (data) => String(data).includes(ready) && resolve(child));
@@ -47,10 +56,12 @@ export function start(script, args, environment, ready) {
 }
 
 /**
- * Starts the service with Server-Timing headers, fills the database and calls `prepare`; restarts
- * it, by default without these headers, and calls `run`. `operations` are trusted documents by id.
+ * Starts the service with Server-Timing headers, fills the database with `sizes` (see data.mjs) and
+ * calls `prepare`; restarts it, by default without these headers, and calls `run`. Both receive a
+ * connection to the database and a function that starts another service on it, with a port and
+ * settings. `operations` are trusted documents by id.
  */
-export async function withService({ prepare, run, operations = {}, timing = 'off' }) {
+export async function withService({ prepare, run, operations = {}, timing = 'off', sizes }) {
   const folder = mkdtempSync(join(tmpdir(), 'fitgraph-bench-'));
   const environment = {
     DATA_DIR: join(folder, 'data'),
@@ -58,40 +69,46 @@ export async function withService({ prepare, run, operations = {}, timing = 'off
     NODE_ENV: 'production',
     SECRET_KEY: 'benchmark'.repeat(8),
     HOST: '127.0.0.1',
-    PORT: String(PORT),
+    DATABASE_POOL: String(POOL_SIZE),
+    BUDGET: 'off',
     PERSISTED_OPERATIONS: join(folder, 'operations'),
   };
 
+  // PostgreSQL runs as another user if this process is that of root.
+  chmodSync(folder, 0o711);
   mkdirSync(environment.PERSISTED_OPERATIONS);
   writeFileSync(join(environment.PERSISTED_OPERATIONS, 'bench.json'), JSON.stringify(operations));
 
-  const service = async (timing) => {
+  const startService = async (port, settings) => {
     const child = spawnScript('../dist/src/index.js', [], {
       ...environment,
-      SERVER_TIMING: timing,
-      BUDGET: 'off',
+      PORT: String(port),
+      ...settings,
     });
+    const url = `http://127.0.0.1:${port}/health/ready`;
 
-    while (!(await fetch(`${BASE}/health/ready`).catch(() => undefined))?.ok) await sleep(50);
+    while (!(await fetch(url).catch(() => undefined))?.ok) await sleep(50);
     return child;
   };
 
   try {
     const embedded = await openEmbeddedDatabase({ dataDir: environment.DATA_DIR });
+
     // The first start creates the tables and the reference data.
-    const first = await service('on');
+    await startService(PORT, { SERVER_TIMING: 'on' });
     // Only the superuser of the embedded database can disable triggers.
     const client = new pg.Client({ ...embedded.connection, user: 'fitgraph' });
 
     await client.connect();
-    await fill(client, (line) => process.stderr.write(`${line}\n`));
-    await prepare?.(client);
+    await fill(client, (line) => process.stderr.write(`${line}\n`), sizes);
+    await prepare?.(client, startService);
     await client.end();
-    await end(first);
-    await service(timing);
-    await run(embedded.connection);
-    // The processes stop before the database, because the pool of the baseline cannot handle lost
-    // connections.
+    await Promise.all(children.splice(0).map(end));
+    const service = await startService(PORT, { SERVER_TIMING: timing });
+
+    await run(embedded.connection, startService, service);
+    // The processes stop before the database, because the pools of the other servers cannot handle
+    // lost connections.
     await Promise.all(children.map(end));
     await embedded.release();
   } finally {
