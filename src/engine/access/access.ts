@@ -170,7 +170,11 @@ const isOwnContribution =
   (alias, bind) =>
     `${rowIdSql(alias)} IN (SELECT k."row_id" FROM "${contributorTable}" k WHERE k."${OWNER_FIELD.column}" = ${bind(id)})`;
 
-/** Hides rows that other users have contributed and that have not been accepted. */
+/**
+ * Hides rows that other users have contributed and that have not been accepted. The subquery is
+ * evaluated once per statement. For NOT EXISTS, PostgreSQL would read the contributors for each row
+ * if its statistics say that there are none.
+ */
 function withoutForeignContributions(
   contribution: Contribution | undefined,
   { viewer }: AccessContext,
@@ -179,11 +183,8 @@ function withoutForeignContributions(
   const { contributorTable, rowIdSql } = contribution;
 
   return [
-    (
-      alias,
-      bind,
-    ) => `NOT EXISTS (SELECT FROM "${contributorTable}" k WHERE k."row_id" = ${rowIdSql(alias)}
-      AND k."${OWNER_FIELD.column}" IS DISTINCT FROM ${bind(viewer?.id ?? null)}::int)`,
+    (alias, bind) => `(${rowIdSql(alias)} IN (SELECT k."row_id" FROM "${contributorTable}" k
+      WHERE k."${OWNER_FIELD.column}" IS DISTINCT FROM ${bind(viewer?.id ?? null)}::int)) IS NOT TRUE`,
   ];
 }
 
