@@ -1,7 +1,10 @@
 /** Requests that exceed STATEMENT_TIMEOUT. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 
-const fitgraph = fitgraphForThisFile({ environment: { STATEMENT_TIMEOUT: '300ms' } });
+// Without kept responses, which need no statement.
+const fitgraph = fitgraphForThisFile({
+  environment: { STATEMENT_TIMEOUT: '300ms', RESULT_CACHE: 'off' },
+});
 
 /** Runs `work` while the table "exercise_base" is locked, so that only a timeout ends reads of it. */
 async function withExercisesLocked(work: () => Promise<void>): Promise<void> {

@@ -47,7 +47,12 @@ export class PublicDataVersion {
 
   /** Advances the version in all workers of this instance. */
   readonly noteWrite = (): void => {
-    if (this.writeCounter) this.writeCounter.increment();
-    else this.advance();
+    this.advance();
+
+    try {
+      this.writeCounter?.increment();
+    } catch {
+      // The disk is full. The other workers are notified by PostgreSQL.
+    }
   };
 }

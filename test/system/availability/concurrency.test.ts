@@ -18,6 +18,8 @@ const environment = {
   MAX_WAITING: String(QUEUE_LENGTH),
   // Only the statement timeouts bound the time that statements wait for locks.
   LOCK_TIMEOUT: 'off',
+  // A kept response would not wait for the lock.
+  RESULT_CACHE: 'off',
   TRUSTED_PROXIES: '127.0.0.1, ::1',
 };
 

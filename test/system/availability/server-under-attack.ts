@@ -123,6 +123,8 @@ export class Siege {
       ...DEFAULT_WORKER_TIMEOUT,
       LOG_LEVEL: 'warn',
       MAX_WAIT: '10s',
+      // As for attackers whose requests all differ.
+      RESULT_CACHE: 'off',
       ...environment,
     });
 
