@@ -56,6 +56,8 @@ function keyOf(
     return undefined;
   }
 
+  if (bodyText !== undefined && bodyText.length > MAX_KEY_LENGTH) return undefined;
+
   const values = KEY_HEADERS.map((name) => headers[name]);
   const key = JSON.stringify([baseUrl, url, ...values, bodyText]);
 

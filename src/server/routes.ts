@@ -41,7 +41,8 @@ import { decodeText, isSupportedCharset, parseCharset } from '../shared/charsets
 import { describeExceededJsonLimit } from '../shared/json-limits';
 
 /**
- * Parses the JSON bodies of /graphql, or responds from the cache. It authenticates the request first, because signed-in users
+ * Parses the JSON bodies of /graphql, or responds from the cache.
+ * It authenticates the request first, because signed-in users
  * have a higher size limit.
  */
 function graphqlJsonParser(

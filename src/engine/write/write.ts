@@ -119,7 +119,8 @@ export interface RowWriteContext extends WriteContext {
 }
 
 /**
- * Runs a write of rows of `entity` in a transaction. A rollback undoes side effects of hooks outside the database. If
+ * Runs a write of rows of `entity` in a transaction.
+ * A rollback undoes side effects of hooks outside the database. If
  * the outcome is unknown, they are kept: an unused file is harmless, a committed row without its
  * file is not.
  */
